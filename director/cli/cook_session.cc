@@ -13,28 +13,21 @@
 #include "absl/time/clock.h"
 #include "common/base/healed.h"
 #include "common/base/hex.h"
-#include "common/base/human_bytes.h"
 #include "common/base/log.h"
 #include "common/base/own_file.h"
-#include "common/base/real_path.h"
 #include "common/base/status_macros.h"
 #include "common/project/state_folder.h"
 #include "director/cli/host_file.h"
 #include "director/cli/package_place.h"
 #include "director/host/left_out.h"
 #include "director/host/near_names.h"
-#include "director/host/package_of_path.h"
-#include "director/host/packages_beside.h"
 #include "director/host/scanned_project.h"
-#include "director/host/stage_wait.h"
 #include "director/host/unpublished.h"
 #include "director/host/unsent_results.h"
 #include "director/shell/changed_packages.h"
 #include "director/shell/lost_files.h"
 #include "director/shell/published_keys.h"
-#include "director/shell/root_builder.h"
 #include "director/shell/snapshot_tables.h"
-#include "director/stage/stage_lock.h"
 #include "fmt/format.h"
 
 namespace galley::cli {
@@ -75,14 +68,6 @@ constexpr uint64_t kRoomOfAJob = 64 << 20;
 // Comparisons with names for a warning, which every cook repeats: a tenth of a second.
 constexpr size_t kNearMax = 30'000;
 
-// Empty: the folder's name is its name, which another folder does not have.
-std::string NameGiven(const project::Project& project) {
-  const auto origin =
-      std::find_if(project.origins.begin(), project.origins.end(),
-                   [](const project::Origin& one) { return one.key == "project.name"; });
-  return origin == project.origins.end() || origin->source == "default" ? "" : project.name;
-}
-
 // The director's own executables lie together.
 std::string WorkerProgram() { return JoinPath(ProgramDirectory(), "galley-worker"); }
 
@@ -98,7 +83,7 @@ CookSession::CookSession(const CookCommandOptions& options, Report& report)
     : options_(options), report_(report), started_(absl::Now()) {
   if (options_.trace.empty()) trace_.TurnOff();
   interrupt_ = std::make_unique<InterruptWatch>([this] {
-    collecting_.Cancel();
+    stop_.Cancel();
     base::MutexLock lock(mutex_);
     if (shell_ != nullptr) shell_->Interrupt();
     if (flushing_ != nullptr) {
@@ -119,14 +104,14 @@ int CookSession::Run() {
     if (const std::optional<Stop> stop = (this->*step)()) return Finish(stop);
   }
   WarnOfIdleNever();
-  TellStaged();
+  staging_->TellFailures();
   TellLost();
   TellUnpublished();
   FlushRemote();
   Remember();
-  stores_->KeepWithinSize(collecting_, report_);
-  if (lock_->Check().ok()) stores_->GiveBackDeadBytes(collecting_, report_);
-  return Finish(stage_stop_);
+  stores_->KeepWithinSize(stop_, report_);
+  if (lock_->Check().ok()) stores_->GiveBackDeadBytes(stop_, report_);
+  return Finish(StopOf(staging_->stopped()));
 }
 
 std::optional<CookSession::Stop> CookSession::LoadTheProject() {
@@ -163,55 +148,14 @@ std::optional<CookSession::Stop> CookSession::LoadTheProject() {
           Stop{kUsage, fmt::format("{} cannot be written: {} is no folder that can be written to",
                                    file, folder)};
   }
-  for (uint32_t i = 0; i < project_->platforms.size(); ++i) {
-    if ((platforms_ & director::MaskOf(i)) != 0)
-      report_.platforms.push_back(project_->platforms[i].name);
-  }
+  report_.platforms = director::PlatformNames(*project_, platforms_);
   return stop;
 }
 
-director::SandboxOwner CookSession::OwnerOf(const std::string& platform,
-                                            std::string project_id) const {
-  return {.project_id = std::move(project_id),
-          .project_name = NameGiven(*project_),
-          .project_folder = RealPath(project_->root),
-          .platform = platform};
-}
-
-director::SandboxRules CookSession::RulesOfSandboxes() const {
-  director::SandboxRules rules{.adopt = options_.ask.adopt, .exact = options_.ask.exact};
-  rules.apart_from = {RealPath(project_->root), RealPath(project_->store.directory)};
-  for (const content::Mount& mount : project_->mounts)
-    rules.apart_from.push_back(RealPath(mount.directory));
-  return rules;
-}
-
-std::string CookSession::SandboxOf(const std::string& platform) const {
-  return JoinPath(project_->output_directory, platform);
-}
-
-// Before anything is cooked: a sandbox that cannot be written, or is somebody's folder, would be
-// found only after the roots are published.
 std::optional<CookSession::Stop> CookSession::CheckOutput(const std::string& project_id) const {
-  if (options_.ask.no_stage || options_.ask.repair) return std::nullopt;
-  for (const std::string& platform : report_.platforms) {
-    const absl::Status free =
-        director::CheckSandbox(SandboxOf(platform), OwnerOf(platform, project_id),
-                               project_->state_directory(), RulesOfSandboxes());
-    if (absl::IsFailedPrecondition(free)) return Stop{kUsage, MessageOf(free)};
-    if (!free.ok())
-      return Stop{kInfrastructure,
-                  fmt::format("the output cannot be looked at: {}", MessageOf(free))};
-  }
-  for (const std::string& platform : report_.platforms) {
-    const absl::Status writable = director::CheckWritable(SandboxOf(platform));
-    if (!writable.ok()) {
-      return Stop{kInfrastructure, fmt::format("the output cannot be written: {}; choose another "
-                                               "with [output] dir or --out, or fix its permissions",
-                                               MessageOf(writable))};
-    }
-  }
-  return std::nullopt;
+  if (!options_.ask.is_staged()) return std::nullopt;
+  return StopOf(
+      director::Sandboxes(*project_, RulesOfStage()).CheckAll(report_.platforms, project_id));
 }
 
 director::PlatformMask CookSession::PlatformsWanted(std::optional<Stop>& stop) const {
@@ -353,7 +297,7 @@ void CookSession::FlushRemote() {
       base::MutexLock lock(mutex_);
       flushing_ = write_back_.get();
     }
-    if (outcome_->ended.is_interrupted || stage_stop_) {
+    if (outcome_->ended.is_interrupted || !staging_->stopped().ok()) {
       write_back_->Cancel();
       stores_->remote()->Stop();
     }
@@ -409,6 +353,14 @@ std::optional<CookSession::Stop> CookSession::TakeTheSnapshot() {
                 "--exact makes the sandboxes equal to whole trees: give it without a "
                 "selection, --never, --culture and --no-soft-references"};
   }
+  staging_.emplace(director::Staging::Options{.project_id = home_.project_id,
+                                              .by_the_book = selection_.by_the_book,
+                                              .rules = RulesOfStage()},
+                   director::Staging::Deps{.project = *project_,
+                                           .store = stores_->store(),
+                                           .notes = notes_,
+                                           .stop = stop_,
+                                           .may_write = [this] { return lock_->Check(); }});
   for (const std::string& warning : selection_.warnings) report_.Warn(warning);
   ReportOddFiles();
   summary_.scan_s = Seconds(begin, absl::Now());
@@ -560,7 +512,8 @@ std::optional<CookSession::Stop> CookSession::Cook() {
       .keep_roots = project_->store.keep_roots,
       .publishes = !options_.ask.repair,
       .may_write = [this] { return lock_->Check(); },
-      .stage = [this](const auto& roots, const auto& world) { return StageAll(roots, world); },
+      .stage = [this](const auto& roots,
+                      const auto& world) { return staging_->StageAll(roots, world); },
       .has_room = [this] { return stores_->CheckSpace(kRoomOfAJob); },
       .survivors = survivors_,
       .given_before = progress_.given,
@@ -592,7 +545,7 @@ std::optional<CookSession::Stop> CookSession::Cook() {
                             .force = options_.ask.force,
                             .fail_fast = options_.ask.fail_fast,
                             .follow_soft = !options_.ask.selection.no_soft_references,
-                            .is_staged = IsStaged(),
+                            .is_staged = options_.ask.is_staged(),
                             .blamed = std::move(blamed)});
   {
     base::MutexLock lock(mutex_);
@@ -600,7 +553,8 @@ std::optional<CookSession::Stop> CookSession::Cook() {
   }
   const absl::Time end = absl::Now();
   // Staging is a part of the run, and most of the time its end.
-  const absl::Time staged_from = end - absl::Seconds(summary_.stage_s);
+  summary_.stage_s = absl::ToDoubleSeconds(staging_->time());
+  const absl::Time staged_from = end - staging_->time();
   const absl::Time first = std::clamp(notes_.first_cooked(), begin, std::max(begin, staged_from));
   summary_.explore_s = Seconds(begin, first);
   summary_.cook_s = std::max(0.0, Seconds(first, staged_from));
@@ -610,105 +564,6 @@ std::optional<CookSession::Stop> CookSession::Cook() {
   if (const absl::Status forgotten = journal_->ForgetProgress(); !forgotten.ok())
     LogWarning("journal: {}", MessageOf(forgotten));
   return std::nullopt;
-}
-
-absl::StatusOr<director::StageReport> CookSession::StageOne(const std::string& platform,
-                                                            const Digest& root,
-                                                            director::StageOptions how) {
-  const std::string sandbox = SandboxOf(platform);
-  director::StageWait wait(sandbox);
-  SystemClock clock;
-  const auto may_wait = [&] {
-    if (interrupt_->interrupted()) return false;
-    if (const std::string line = wait.LineAt(clock.Monotonic()); !line.empty())
-      report_.SayAlways(line);
-    return true;
-  };
-  ASSIGN_OR_RETURN(const FileDescriptor lock, director::LockSandbox(sandbox, may_wait));
-  // Once more: somebody may have used the folder while this cook ran.
-  RETURN_IF_ERROR(director::CheckSandbox(sandbox, OwnerOf(platform, home_.project_id),
-                                         project_->state_directory(), RulesOfSandboxes()));
-  RETURN_IF_ERROR(director::ClaimSandbox(sandbox, OwnerOf(platform, home_.project_id),
-                                         project_->state_directory()));
-  how.directory = sandbox;
-  how.root = root;
-  if (const auto roots = stores_->store().Roots(home_.project_id); roots.ok()) {
-    for (const store::PublishedRoot& one : *roots) {
-      if (one.platform == platform) how.earlier_roots.push_back(one.root);
-    }
-  }
-  ASSIGN_OR_RETURN(director::StageReport staged, director::Stage(stores_->store(), how));
-  report_.Say(fmt::format("staged {}: {} written ({}), {} removed, {} unchanged", platform,
-                          staged.written, HumanBytes(staged.bytes_written), staged.removed,
-                          staged.unchanged));
-  if (staged.foreign_count > 0)
-    notes_.OnWarning("", platform, director::ForeignText(sandbox, staged));
-  return staged;
-}
-
-director::StageOptions CookSession::HowToStage(const director::WorldPtr& world) const {
-  director::StageOptions options{.by_the_book = selection_.by_the_book,
-                                 .exact = options_.ask.exact,
-                                 .package_of = [this](std::string_view path) {
-                                   return director::PackageOfPath(*project_, notes_.done(), path);
-                                 }};
-  if (selection_.by_the_book) return options;
-  for (const std::string& package : notes_.FailedPackages())
-    options.failed_packages.push_back(director::StagePath(*project_, package));
-  const director::ProjectCatalog& table = *world->table;
-  options.packages_beside = director::PackagesBeside(
-      *project_, table.names(), table.GeneratedNames(), options.failed_packages);
-  return options;
-}
-
-// All platforms are staged as far as they can be, whatever one of them lacks.
-std::string CookSession::StageAll(const std::map<std::string, Digest>& roots,
-                                  const director::WorldPtr& world) {
-  stage_errors_.clear();
-  if (const absl::Status mine = lock_->Check(); !mine.ok()) {
-    stage_errors_[""] = MessageOf(mine);
-    return "";
-  }
-  const absl::Time begin = absl::Now();
-  const director::StageOptions how = HowToStage(world);
-  // The roots are published: an interrupt from here on is too late, the sandboxes follow them,
-  // unless that must wait for another process. (A second one ends the process.)
-  is_published_ = true;
-  std::string loss;
-  for (const auto& [platform, root] : roots) {
-    const auto before = staged_.find(platform);
-    if (before != staged_.end() && before->second == root) continue;
-    const auto staged = StageOne(platform, root, how);
-    if (staged.ok()) staged_[platform] = root;
-    if (absl::IsCancelled(staged.status()) && interrupt_->interrupted()) {
-      stage_stop_ = Stop{kInterrupted,
-                         fmt::format("{}; {} is published and was not staged: `galley cook` stages "
-                                     "what is left",
-                                     MessageOf(staged.status()), platform)};
-      loss.clear();
-      break;
-    }
-    if (staged.ok()) continue;
-    stage_errors_[platform] = MessageOf(staged.status());
-    if (absl::IsDataLoss(staged.status()) && loss.empty())
-      loss = fmt::format("{}: {}", platform, MessageOf(staged.status()));
-  }
-  summary_.stage_s += Seconds(begin, absl::Now());
-  return interrupt_->interrupted() ? "" : loss;
-}
-
-// Reports what the last round of staging could not stage.
-void CookSession::TellStaged() {
-  for (const auto& [platform, error] : stage_errors_) {
-    stage_failed_ = true;
-    const std::string_view advice =
-        platform.empty()
-            ? ""
-            : "; its root is published: fix this and cook again, which stages what is left";
-    notes_.OnFailed(
-        "", platform,
-        {.stage = director::Stage::kStage, .error = fmt::format("{}{}", error, advice)});
-  }
 }
 
 void CookSession::TellLost() {
@@ -793,7 +648,7 @@ int CookSession::Finish(const std::optional<Stop>& stop) {
   report_.TellMessages();
   int code = kDone;
   if (!report_.failures.empty()) code = kFailed;
-  if (stage_failed_) code = kInfrastructure;
+  if (staging_.has_value() && staging_->has_failed()) code = kInfrastructure;
   if (stop) {
     code = stop->code;
     Fail(options_.global, stop->code, stop->text);
@@ -815,7 +670,8 @@ int CookSession::Finish(const std::optional<Stop>& stop) {
     summary_.is_fail_fast = outcome_->ended.is_fail_fast;
     summary_.is_interrupted = outcome_->ended.is_interrupted;
   }
-  if (interrupt_->interrupted() && !is_published_) code = kInterrupted;
+  const bool is_published = staging_.has_value() && staging_->is_published();
+  if (interrupt_->interrupted() && !is_published) code = kInterrupted;
   summary_.exit_code = code;
   summary_.snapshot = notes_.DigestOfDone().ToString();
   summary_.warnings = report_.warnings;

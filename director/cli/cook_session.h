@@ -13,13 +13,12 @@
 #include "director/host/cook_notes.h"
 #include "director/host/project_stores.h"
 #include "director/host/selection.h"
+#include "director/host/staging.h"
 #include "director/journal/journal.h"
 #include "director/journal/project_home.h"
 #include "director/shell/describe.h"
 #include "director/shell/director_shell.h"
 #include "director/shell/write_back.h"
-#include "director/stage/ownership.h"
-#include "director/stage/stage.h"
 
 namespace galley::cli {
 
@@ -45,9 +44,9 @@ class CookSession {
   std::optional<Stop> ApplyTheDifference();
   std::optional<Stop> Cook();
   std::optional<Stop> CheckOutput(const std::string& project_id) const;
-  director::SandboxOwner OwnerOf(const std::string& platform, std::string project_id) const;
-  director::SandboxRules RulesOfSandboxes() const;
-  std::string SandboxOf(const std::string& platform) const;
+  director::Sandboxes::Rules RulesOfStage() const {
+    return {.adopt = options_.ask.adopt, .exact = options_.ask.exact};
+  }
   std::optional<Stop> SettleTheHome();
   void StartWriteBack();
   void ReportOddFiles();
@@ -55,16 +54,8 @@ class CookSession {
   absl::Status TakeOver(uint32_t term);
   absl::Status ForgetAttemptsOfTheDead();
   void FlushRemote();
-  bool IsStaged() const { return options_.ask.is_staged(); }
-  // ShellOptions::stage
-  std::string StageAll(const std::map<std::string, Digest>& roots, const director::WorldPtr& world);
-  void TellStaged();
   void TellLost();
   void TellUnpublished();
-  // `how` without folder and root.
-  absl::StatusOr<director::StageReport> StageOne(const std::string& platform, const Digest& root,
-                                                 director::StageOptions how);
-  director::StageOptions HowToStage(const director::WorldPtr& world) const;
   void Remember();
   director::PlatformMask PlatformsWanted(std::optional<Stop>& stop) const;
   absl::Status InvalidateAll(director::JournalMeta& meta);
@@ -79,7 +70,7 @@ class CookSession {
   base::Mutex mutex_;
   director::DirectorShell* shell_ GALLEY_GUARDED_BY(mutex_) = nullptr;
   director::WriteBack* flushing_ GALLEY_GUARDED_BY(mutex_) = nullptr;
-  Cancellation collecting_;
+  Cancellation stop_;
 
   std::shared_ptr<const project::Project> project_;
   std::shared_ptr<const project::RecipeResolver> resolver_;
@@ -98,12 +89,8 @@ class CookSession {
   director::PlatformMask platforms_ = 0;
   director::Trace trace_;
   std::optional<director::ShellOutcome> outcome_;
+  std::optional<director::Staging> staging_;  // once the selection is known
   Summary summary_;
-  std::map<std::string, Digest> staged_;             // platform -> root that lies in its sandbox
-  std::map<std::string, std::string> stage_errors_;  // platform -> why its root does not
-  bool stage_failed_ = false;
-  bool is_published_ = false;
-  std::optional<Stop> stage_stop_;  // interrupted while it waited for somebody else's stage
   absl::Time started_;
 };
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "common/project/project.h"
 #include "director/core/ids.h"
 
 namespace galley::director {
@@ -39,5 +40,8 @@ struct CookAsk {
 
   bool is_staged() const { return !no_stage && !repair; }
 };
+
+// In the order of galley.toml.
+std::vector<std::string> PlatformNames(const project::Project& project, PlatformMask platforms);
 
 }  // namespace galley::director

@@ -1,0 +1,45 @@
+// Sandboxes: the folders that a project's trees are staged to, one for each platform, and the right
+// to stage there (director/stage/ownership.h).
+//
+// Threads: none.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "common/project/project.h"
+#include "director/stage/ownership.h"
+
+namespace galley::director {
+
+class Sandboxes {
+ public:
+  struct Rules {
+    bool adopt = false;  // CookAsk
+    bool exact = false;
+  };
+  // `project` outlives it.
+  Sandboxes(const project::Project& project, const Rules& rules)
+      : project_(project), rules_(rules) {}
+
+  std::string PathOf(const std::string& platform) const;
+
+  // Before anything is cooked: a sandbox that cannot be written, or is somebody's folder, would be
+  // found only after the roots are published. `project_id`: empty: it has none yet. Changes
+  // nothing. Errors: outcome_status.h.
+  absl::Status CheckAll(const std::vector<std::string>& platforms,
+                        const std::string& project_id) const;
+  // Checks once more, for somebody may have used the folder while the cook ran, and makes it the
+  // project's. Errors: those of CheckSandbox and ClaimSandbox.
+  absl::Status Claim(const std::string& platform, const std::string& project_id) const;
+
+ private:
+  SandboxOwner OwnerOf(const std::string& platform, const std::string& project_id) const;
+  SandboxRules RulesOfStage() const;
+
+  const project::Project& project_;
+  const Rules rules_;
+};
+
+}  // namespace galley::director

@@ -1,0 +1,114 @@
+#include "director/host/staging.h"
+
+#include <utility>
+
+#include "absl/time/clock.h"
+#include "common/base/clock.h"
+#include "common/base/human_bytes.h"
+#include "common/base/status_macros.h"
+#include "director/host/outcome_status.h"
+#include "director/host/package_of_path.h"
+#include "director/host/packages_beside.h"
+#include "director/host/stage_wait.h"
+#include "director/shell/root_builder.h"
+#include "director/stage/stage_lock.h"
+#include "fmt/format.h"
+
+namespace galley::director {
+
+Staging::Staging(Options options, const Deps& deps)
+    : options_(std::move(options)), deps_(deps), sandboxes_(deps.project, options_.rules) {}
+
+absl::StatusOr<FileDescriptor> Staging::WaitForSandbox(const std::string& sandbox) {
+  StageWait wait(sandbox);
+  SystemClock clock;
+  return LockSandbox(sandbox, [&] {
+    if (deps_.stop.is_cancelled()) return false;
+    if (const std::string line = wait.LineAt(clock.Monotonic()); !line.empty())
+      deps_.notes.SayAlways(line);
+    return true;
+  });
+}
+
+absl::StatusOr<StageReport> Staging::StageOne(const std::string& platform, const Digest& root,
+                                              StageOptions how) {
+  how.directory = sandboxes_.PathOf(platform);
+  how.root = root;
+  ASSIGN_OR_RETURN(const FileDescriptor lock, WaitForSandbox(how.directory));
+  RETURN_IF_ERROR(sandboxes_.Claim(platform, options_.project_id));
+  if (const auto roots = deps_.store.Roots(options_.project_id); roots.ok()) {
+    for (const store::PublishedRoot& one : *roots) {
+      if (one.platform == platform) how.earlier_roots.push_back(one.root);
+    }
+  }
+  ASSIGN_OR_RETURN(StageReport staged, Stage(deps_.store, how));
+  deps_.notes.Say(fmt::format("staged {}: {} written ({}), {} removed, {} unchanged", platform,
+                              staged.written, HumanBytes(staged.bytes_written), staged.removed,
+                              staged.unchanged));
+  if (staged.foreign_count > 0)
+    deps_.notes.OnWarning("", platform, ForeignText(how.directory, staged));
+  return staged;
+}
+
+StageOptions Staging::HowToStage(const WorldPtr& world) const {
+  const project::Project& project = deps_.project;
+  StageOptions options{.by_the_book = options_.by_the_book,
+                       .exact = options_.rules.exact,
+                       .package_of = [this](std::string_view path) {
+                         return PackageOfPath(deps_.project, deps_.notes.done(), path);
+                       }};
+  if (options_.by_the_book) return options;
+  for (const std::string& package : deps_.notes.FailedPackages())
+    options.failed_packages.push_back(StagePath(project, package));
+  const ProjectCatalog& table = *world->table;
+  options.packages_beside =
+      PackagesBeside(project, table.names(), table.GeneratedNames(), options.failed_packages);
+  return options;
+}
+
+std::string Staging::StageAll(const std::map<std::string, Digest>& roots, const WorldPtr& world) {
+  errors_.clear();
+  if (const absl::Status mine = deps_.may_write(); !mine.ok()) {
+    errors_[""] = MessageOf(mine);
+    return "";
+  }
+  const absl::Time begin = absl::Now();
+  const StageOptions how = HowToStage(world);
+  // The sandboxes follow the roots, unless that must wait for another process. (A second interrupt
+  // ends the process.)
+  is_published_ = true;
+  std::string loss;
+  for (const auto& [platform, root] : roots) {
+    const auto before = staged_.find(platform);
+    if (before != staged_.end() && before->second == root) continue;
+    const absl::Status staged = StageOne(platform, root, how).status();
+    if (staged.ok()) staged_[platform] = root;
+    if (absl::IsCancelled(staged) && deps_.stop.is_cancelled()) {
+      stopped_ = Interrupted(
+          fmt::format("{}; {} is published and was not staged: `galley cook` stages what is left",
+                      MessageOf(staged), platform));
+      loss.clear();
+      break;
+    }
+    if (staged.ok()) continue;
+    errors_[platform] = MessageOf(staged);
+    if (absl::IsDataLoss(staged) && loss.empty())
+      loss = fmt::format("{}: {}", platform, MessageOf(staged));
+  }
+  time_ += absl::Now() - begin;
+  return deps_.stop.is_cancelled() ? "" : loss;
+}
+
+void Staging::TellFailures() {
+  for (const auto& [platform, error] : errors_) {
+    has_failed_ = true;
+    const std::string_view advice =
+        platform.empty()
+            ? ""
+            : "; its root is published: fix this and cook again, which stages what is left";
+    deps_.notes.OnFailed("", platform,
+                         {.stage = Stage::kStage, .error = fmt::format("{}{}", error, advice)});
+  }
+}
+
+}  // namespace galley::director

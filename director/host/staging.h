@@ -1,0 +1,74 @@
+// Staging: lays the published roots of one cook out in the sandboxes, and keeps what came of it.
+//
+// A root is staged again when lost bytes were made again, unless its sandbox already has it. All
+// platforms are staged as far as they can be, whatever one of them lacks.
+//
+// Threads: one; StageAll blocks, also while another process stages to a sandbox.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "common/base/cancellation.h"
+#include "common/base/digest.h"
+#include "common/store/interface/store.h"
+#include "director/host/cook_ask.h"
+#include "director/host/cook_notes.h"
+#include "director/host/sandboxes.h"
+#include "director/shell/world.h"
+#include "director/stage/stage.h"
+
+namespace galley::director {
+
+class Staging {
+ public:
+  struct Options {
+    std::string project_id;
+    bool by_the_book = true;
+    Sandboxes::Rules rules;
+  };
+  struct Deps {
+    const project::Project& project;
+    store::Store& store;
+    CookNotes& notes;
+    Cancellation& stop;
+    std::function<absl::Status()> may_write;
+  };
+  // All of `deps` outlives it.
+  Staging(Options options, const Deps& deps);
+
+  // ShellOptions::stage.
+  std::string StageAll(const std::map<std::string, Digest>& roots, const WorldPtr& world);
+  // Tells what the last round could not stage.
+  void TellFailures();
+
+  // Somebody stages: the roots are published, so an interrupt from then on is too late.
+  bool is_published() const { return is_published_; }
+  // TellFailures told something.
+  bool has_failed() const { return has_failed_; }
+  // CANCELLED: a person stopped it while it waited for another process that stages.
+  const absl::Status& stopped() const { return stopped_; }
+  absl::Duration time() const { return time_; }
+
+ private:
+  // `how` without folder and root.
+  absl::StatusOr<StageReport> StageOne(const std::string& platform, const Digest& root,
+                                       StageOptions how);
+  absl::StatusOr<FileDescriptor> WaitForSandbox(const std::string& sandbox);
+  StageOptions HowToStage(const WorldPtr& world) const;
+
+  const Options options_;
+  const Deps deps_;
+  const Sandboxes sandboxes_;
+  std::map<std::string, Digest> staged_;       // platform -> root that lies in its sandbox
+  std::map<std::string, std::string> errors_;  // platform -> why its root does not, in this round
+  bool is_published_ = false;
+  bool has_failed_ = false;
+  absl::Status stopped_;
+  absl::Duration time_;
+};
+
+}  // namespace galley::director
