@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <filesystem>
 #include <random>
 #include <set>
 #include <thread>
@@ -19,12 +18,12 @@
 #include "common/project/state_folder.h"
 #include "director/cli/host_file.h"
 #include "director/cli/package_place.h"
+#include "director/host/difference.h"
 #include "director/host/left_out.h"
 #include "director/host/near_names.h"
 #include "director/host/scanned_project.h"
 #include "director/host/unpublished.h"
 #include "director/host/unsent_results.h"
-#include "director/shell/changed_packages.h"
 #include "director/shell/lost_files.h"
 #include "director/shell/published_keys.h"
 #include "director/shell/snapshot_tables.h"
@@ -33,8 +32,6 @@
 namespace galley::cli {
 namespace {
 
-using director::JournalMeta;
-
 double Seconds(absl::Time from, absl::Time to) { return absl::ToDoubleSeconds(to - from); }
 
 std::string RandomId() {
@@ -42,22 +39,6 @@ std::string RandomId() {
   std::string id;
   for (int i = 0; i < 4; ++i) id += fmt::format("{:08x}", random());
   return id;
-}
-
-// Where workers of directors that died had their jobs run, but for those that live.
-void RemoveOldScratch(const std::string& state,
-                      const std::vector<director::WorkerRecord>& survivors) {
-  std::error_code error;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(JoinPath(state, director::kScratchFolder), error)) {
-    const std::string name = entry.path().filename().string();
-    const bool is_used =
-        name.find_first_not_of("0123456789") != std::string::npos ||
-        std::any_of(survivors.begin(), survivors.end(), [&](const director::WorkerRecord& one) {
-          return fmt::format("{}", one.pid) == name;
-        });
-    if (!is_used) (void)RemoveAll(entry.path().string());
-  }
 }
 
 // A worker leaves the owner's reserve of the disk free, whatever the size of what it writes. So
@@ -206,8 +187,7 @@ std::optional<CookSession::Stop> CookSession::TakeTheLock() {
         // The records of workers are the original project's.
         (void)RemoveAll(JoinPath(state, director::kWorkersFolder));
       }
-      survivors_ = director::FindSurvivors(JoinPath(state, director::kWorkersFolder));
-      RemoveOldScratch(state, survivors_);
+      inherited_.survivors = director::FindInheritedWorkers(state);
       return std::nullopt;
     }
     if (!absl::IsAlreadyExists(lock.status()))
@@ -409,87 +389,29 @@ void CookSession::ReportOddFiles() {
   }
 }
 
-absl::Status CookSession::InvalidateAll(JournalMeta& meta) {
-  std::vector<std::string> names;
-  RETURN_IF_ERROR(journal_->ForEach(
-      [&](std::string_view name, const director::PackageRecord&) { names.emplace_back(name); }));
-  return journal_->Invalidate(names, meta);
-}
-
 std::optional<CookSession::Stop> CookSession::ApplyTheDifference() {
   const std::string state = project_->state_directory();
-  const auto info = stores_->store().Info();
-  if (!info.ok()) return Stop{kInfrastructure, fmt::format("store: {}", MessageOf(info.status()))};
-  JournalMeta meta = journal_->meta();
-  meta.project_id = home_.project_id;
-  const bool same_store =
-      meta.store_id == info->store_id && meta.trust_domain == project_->store.trust;
-  // Fewer commits than we saw: an older store, restored from a backup. What it lost it cannot know.
-  const bool same_epoch =
-      meta.loss_epoch == info->loss_epoch && info->commits >= meta.store_commits;
-  const JournalMeta last = meta;
   // A term that the journal never learned of may have left its table, and a power cut can bring
   // that back in the place of another of its name.
-  meta.term = director::NextTerm(state, meta.term);
-  meta.table_file = director::SnapshotTableName(meta.term, 1);
-  meta.table_id = director::NewTableId();
-  meta.store_id = info->store_id;
-  meta.loss_epoch = info->loss_epoch;
-  meta.store_commits = info->commits;
-  meta.trust_domain = project_->store.trust;
-  world_->table_file = JoinPath(state, meta.table_file);
-  world_->table_id = meta.table_id;
-  if (absl::Status written = world_->snapshot->WriteTable(world_->table_file, world_->table_id);
-      !written.ok()) {
-    return Stop{kInfrastructure, MessageOf(written)};
-  }
-
-  const auto before = same_store ? director::BaseTable(state, last) : nullptr;
-  absl::Status applied;
-  if (before == nullptr) {
-    applied = InvalidateAll(meta);
-  } else {
-    auto affected =
-        director::ChangedSinceLastCook(*journal_, content::Difference(*before, *world_->snapshot));
-    if (affected.ok() && !same_epoch) {
-      auto lost = director::PackagesThatLost(*journal_, stores_->store());
-      if (lost.ok()) {
-        affected->insert(affected->end(), lost->begin(), lost->end());
-      } else {
-        affected = lost.status();
-      }
-    }
-    applied = affected.ok() ? journal_->Invalidate(*affected, meta) : affected.status();
-  }
-  if (!applied.ok()) return Stop{kInfrastructure, fmt::format("journal: {}", MessageOf(applied))};
-  if (survivors_.empty())
-    director::RemoveOldTables(state, meta.table_file);  // they read those of their jobs
-  if (const absl::Status taken = TakeOver(meta.term); !taken.ok())
+  const uint32_t term = director::NextTerm(state, journal_->meta().term);
+  const absl::Status applied = director::ApplyDifference({.state_directory = state,
+                                                          .project_id = home_.project_id,
+                                                          .trust_domain = project_->store.trust,
+                                                          .term = term},
+                                                         stores_->store(), *journal_, *world_);
+  if (!applied.ok()) return StopOf(applied);
+  if (inherited_.survivors.empty())  // they read the tables of their jobs
+    director::RemoveOldTables(state, journal_->meta().table_file);
+  if (const absl::Status taken = TakeOver(term); !taken.ok())
     return Stop{kInfrastructure, fmt::format("journal: {}", MessageOf(taken))};
   return std::nullopt;
-}
-
-absl::Status CookSession::ForgetAttemptsOfTheDead() {
-  director::JournalProgress dead;
-  std::erase_if(progress_.given, [&](const director::AttemptRecord& given) {
-    const bool is_alive = std::any_of(
-        survivors_.begin(), survivors_.end(),
-        [&](const director::WorkerRecord& one) { return one.worker_id == given.worker; });
-    if (!is_alive) dead.over.push_back(given.attempt);
-    return !is_alive;
-  });
-  return journal_->RecordProgress(dead);
 }
 
 // Takes over the jobs and the blame of a director that died, if the last one did.
 absl::Status CookSession::TakeOver(uint32_t term) {
   RETURN_IF_ERROR(lock_->SetTerm(term));
-  ASSIGN_OR_RETURN(progress_, journal_->Progress());
-  if (!progress_.empty()) {
-    LogInfo("term={} goes on after a cook that did not end: attempts={} blamed={}", term,
-            progress_.given.size(), progress_.blamed.size());
-  }
-  RETURN_IF_ERROR(ForgetAttemptsOfTheDead());
+  ASSIGN_OR_RETURN(inherited_,
+                   director::TakeOver(std::move(inherited_.survivors), term, *journal_));
   std::vector<std::string> platforms;
   for (const auto& platform : project_->platforms) platforms.push_back(platform.name);
   return director::ForgetOvertakenKeys(stores_->store(), *journal_, platforms);
@@ -515,8 +437,8 @@ std::optional<CookSession::Stop> CookSession::Cook() {
       .stage = [this](const auto& roots,
                       const auto& world) { return staging_->StageAll(roots, world); },
       .has_room = [this] { return stores_->CheckSpace(kRoomOfAJob); },
-      .survivors = survivors_,
-      .given_before = progress_.given,
+      .survivors = inherited_.survivors,
+      .given_before = inherited_.progress.given,
       .remote = stores_->remote(),
       .write_back = write_back_.get()};
   options.core.platform_count = static_cast<uint32_t>(project_->platforms.size());
@@ -535,7 +457,7 @@ std::optional<CookSession::Stop> CookSession::Cook() {
     shell_ = &shell;
   }
   std::vector<director::CookRequested::Blamed> blamed;
-  for (const director::BlameRecord& one : progress_.blamed)
+  for (const director::BlameRecord& one : inherited_.progress.blamed)
     blamed.push_back({one.package, one.own_faults, one.what, one.error, one.log});
   if (interrupt_->interrupted()) shell.Interrupt();
   auto outcome = shell.Run({.request = 1,

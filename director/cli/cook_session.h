@@ -11,6 +11,7 @@
 #include "director/cli/interrupt.h"
 #include "director/cli/report.h"
 #include "director/host/cook_notes.h"
+#include "director/host/inheritance.h"
 #include "director/host/project_stores.h"
 #include "director/host/selection.h"
 #include "director/host/staging.h"
@@ -52,13 +53,11 @@ class CookSession {
   void ReportOddFiles();
   void WarnOfIdleNever();
   absl::Status TakeOver(uint32_t term);
-  absl::Status ForgetAttemptsOfTheDead();
   void FlushRemote();
   void TellLost();
   void TellUnpublished();
   void Remember();
   director::PlatformMask PlatformsWanted(std::optional<Stop>& stop) const;
-  absl::Status InvalidateAll(director::JournalMeta& meta);
   absl::StatusOr<director::CookSelection> SelectLost();
   void NumberRoots();
   int Finish(const std::optional<Stop>& stop);
@@ -81,8 +80,7 @@ class CookSession {
   std::unique_ptr<director::Journal> journal_;
   // Ends first: it tells the journal what was sent.
   std::unique_ptr<director::WriteBack> write_back_;
-  director::JournalProgress progress_;  // of a cook whose director died
-  std::vector<director::WorkerRecord> survivors_;
+  director::Inheritance inherited_;
   std::shared_ptr<director::World> world_;
   director::ProjectCatalog::Options table_options_;
   director::CookSelection selection_;

@@ -1,0 +1,77 @@
+#include "director/host/difference.h"
+
+#include <memory>
+#include <vector>
+
+#include "common/base/file.h"
+#include "common/base/status_macros.h"
+#include "director/host/outcome_status.h"
+#include "director/shell/changed_packages.h"
+#include "director/shell/lost_files.h"
+#include "director/shell/snapshot_tables.h"
+
+namespace galley::director {
+namespace {
+
+absl::StatusOr<std::vector<std::string>> AllPackages(Journal& journal) {
+  std::vector<std::string> names;
+  RETURN_IF_ERROR(journal.ForEach(
+      [&](std::string_view name, const PackageRecord&) { names.emplace_back(name); }));
+  return names;
+}
+
+// The packages that are not to be trusted.
+absl::StatusOr<std::vector<std::string>> AffectedSince(const content::Snapshot& before,
+                                                       content::Snapshot& now, bool has_lost,
+                                                       store::Store& store, Journal& journal) {
+  ASSIGN_OR_RETURN(std::vector<std::string> affected,
+                   ChangedSinceLastCook(journal, content::Difference(before, now)));
+  if (!has_lost) return affected;
+  ASSIGN_OR_RETURN(const std::vector<std::string> lost, PackagesThatLost(journal, store));
+  affected.insert(affected.end(), lost.begin(), lost.end());
+  return affected;
+}
+
+// The journal's meta record of this cook.
+JournalMeta MetaOf(const DifferenceOptions& options, const store::StoreInfo& info,
+                   const JournalMeta& last, uint64_t world_number) {
+  JournalMeta meta = last;
+  meta.project_id = options.project_id;
+  meta.term = options.term;
+  meta.table_file = SnapshotTableName(options.term, world_number);
+  meta.table_id = NewTableId();
+  meta.store_id = info.store_id;
+  meta.loss_epoch = info.loss_epoch;
+  meta.store_commits = info.commits;
+  meta.trust_domain = options.trust_domain;
+  return meta;
+}
+
+}  // namespace
+
+absl::Status ApplyDifference(const DifferenceOptions& options, store::Store& store,
+                             Journal& journal, World& world) {
+  const auto info = store.Info();
+  if (!info.ok()) return Infrastructure("store", info.status());
+  const JournalMeta last = journal.meta();
+  const JournalMeta meta = MetaOf(options, *info, last, world.number);
+  const bool same_store = last.store_id == meta.store_id && last.trust_domain == meta.trust_domain;
+  // Fewer commits than we saw: an older store, restored from a backup. What it lost it cannot know.
+  const bool same_epoch =
+      last.loss_epoch == meta.loss_epoch && meta.store_commits >= last.store_commits;
+  world.table_file = JoinPath(options.state_directory, meta.table_file);
+  world.table_id = meta.table_id;
+  if (const absl::Status written = world.snapshot->WriteTable(world.table_file, world.table_id);
+      !written.ok())
+    return Infrastructure(written);
+
+  const auto before = same_store ? BaseTable(options.state_directory, last) : nullptr;
+  const auto affected = before == nullptr
+                            ? AllPackages(journal)
+                            : AffectedSince(*before, *world.snapshot, !same_epoch, store, journal);
+  const absl::Status applied =
+      affected.ok() ? journal.Invalidate(*affected, meta) : affected.status();
+  return applied.ok() ? applied : Infrastructure("journal", applied);
+}
+
+}  // namespace galley::director
