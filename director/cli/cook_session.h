@@ -1,25 +1,20 @@
-// CookSession: one cook from galley.toml to the sandboxes: project, lock, store, journal, scan,
-// difference, director, staging, summary.
+// CookSession: `galley cook`: hosts a Director for one cook, and says what came of it: on the
+// terminal, in --summary and --trace, and by the exit code.
 #pragma once
 
-#include <atomic>
 #include <memory>
-#include <string>
 
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "common/base/cancellation.h"
 #include "director/cli/cook_options.h"
+#include "director/cli/exit_code.h"
 #include "director/cli/interrupt.h"
 #include "director/cli/report.h"
-#include "director/host/cook_notes.h"
-#include "director/host/inheritance.h"
-#include "director/host/project_stores.h"
-#include "director/host/selection.h"
-#include "director/host/staging.h"
-#include "director/journal/journal.h"
-#include "director/journal/project_home.h"
-#include "director/shell/describe.h"
-#include "director/shell/director_shell.h"
-#include "director/shell/write_back.h"
+#include "director/host/cook_ask.h"
+#include "director/host/cook_report.h"
+#include "director/host/director.h"
+#include "director/shell/trace.h"
 
 namespace galley::cli {
 
@@ -32,64 +27,30 @@ class CookSession {
   int Run();
 
  private:
-  struct Stop {  // ends the session with this code
-    ExitCode code = kDone;
-    std::string text;
-  };
-  // Of an outcome_status.h.
-  static std::optional<Stop> StopOf(const absl::Status& end);
-  std::optional<Stop> LoadTheProject();
-  std::optional<Stop> TakeTheLock();
-  std::optional<Stop> OpenStores();
-  std::optional<Stop> TakeTheSnapshot();
-  std::optional<Stop> ApplyTheDifference();
-  std::optional<Stop> Cook();
-  std::optional<Stop> CheckOutput(const std::string& project_id) const;
-  director::Sandboxes::Rules RulesOfStage() const {
-    return {.adopt = options_.ask.adopt, .exact = options_.ask.exact};
-  }
-  std::optional<Stop> SettleTheHome();
-  void StartWriteBack();
-  void ReportOddFiles();
-  void WarnOfIdleNever();
-  absl::Status TakeOver(uint32_t term);
-  void FlushRemote();
-  void TellLost();
-  void TellUnpublished();
-  void Remember();
-  director::PlatformMask PlatformsWanted(std::optional<Stop>& stop) const;
-  absl::StatusOr<director::CookSelection> SelectLost();
-  void NumberRoots();
-  int Finish(const std::optional<Stop>& stop);
+  // The Status of each: outcome_status.h.
+  absl::Status LoadTheProject();
+  absl::Status CheckLauncher(const project::Project& project) const;
+  absl::StatusOr<director::PlatformMask> PlatformsWanted() const;
+  absl::Status CheckFilesToWrite() const;
+  absl::Status Cook();
+
+  int Finish(const absl::Status& end);
+  ExitCode TellEnd(const absl::Status& end);
+  void FillSummary(ExitCode code);
+  ExitCode WriteFiles(ExitCode code);
 
   const CookCommandOptions& options_;
   Report& report_;
-  director::CookNotes notes_{report_};
-  std::unique_ptr<InterruptWatch> interrupt_;
-  base::Mutex mutex_;
-  director::DirectorShell* shell_ GALLEY_GUARDED_BY(mutex_) = nullptr;
-  director::WriteBack* flushing_ GALLEY_GUARDED_BY(mutex_) = nullptr;
+  const absl::Time started_;
+  director::CookAsk ask_;
+  director::Trace trace_;
   Cancellation stop_;
+  InterruptWatch interrupt_;  // until all else has ended
 
   std::shared_ptr<const project::Project> project_;
-  std::shared_ptr<const project::RecipeResolver> resolver_;
-  director::Cookers cookers_;
-  std::unique_ptr<director::ProjectLock> lock_;
-  director::ProjectHome home_;
-  std::unique_ptr<director::ProjectStores> stores_;
-  std::unique_ptr<director::Journal> journal_;
-  // Ends first: it tells the journal what was sent.
-  std::unique_ptr<director::WriteBack> write_back_;
-  director::Inheritance inherited_;
-  std::shared_ptr<director::World> world_;
-  director::ProjectCatalog::Options table_options_;
-  director::CookSelection selection_;
-  director::PlatformMask platforms_ = 0;
-  director::Trace trace_;
-  std::optional<director::ShellOutcome> outcome_;
-  std::optional<director::Staging> staging_;  // once the selection is known
+  std::unique_ptr<director::Director> director_;
+  director::CookReport cooked_;
   Summary summary_;
-  absl::Time started_;
 };
 
 }  // namespace galley::cli

@@ -1,0 +1,71 @@
+#include "director/host/cook_warnings.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "director/host/left_out.h"
+#include "director/host/near_names.h"
+#include "fmt/format.h"
+
+namespace galley::director {
+namespace {
+
+// Comparisons with names for a warning, which every cook repeats: a tenth of a second.
+constexpr size_t kNearMax = 30'000;
+
+}  // namespace
+
+void TellOddFiles(const World& world, CookListener& listener) {
+  for (const content::FileEntry& file : world.snapshot->files()) {
+    if (file.error.empty() || world.table->Find(file.path)) continue;
+    if (S_ISDIR(file.stat.mode)) {
+      listener.OnFailed(file.path, "", {.stage = Stage::kRequest, .error = file.error});
+    } else {
+      listener.OnWarning(file.path, "", file.error);
+    }
+  }
+}
+
+void TellLeftOut(const World& world, CookListener& listener) {
+  for (const std::string& warning : StraySidecars(*world.table)) listener.Warn(warning);
+  for (const std::string& text :
+       {SandboxesAmongContent(*world.snapshot), IdleLabels(*world.project, *world.table)}) {
+    if (!text.empty()) listener.Warn(text);
+  }
+}
+
+void TellIdleNever(const World& before, const World& after, bool is_narrow,
+                   CookListener& listener) {
+  const auto named_before = before.table->NeverThatNamesNothing();
+  for (const project::Pattern& never : after.table->NeverThatNamesNothing()) {
+    const bool is_of_both =
+        std::any_of(named_before.begin(), named_before.end(),
+                    [&](const project::Pattern& other) { return other.text == never.text; });
+    const bool is_argument = never.place == "--never";
+    // The pattern may be about generated packages that this cook did not ask for.
+    const bool is_unknown =
+        is_narrow && (!is_argument || never.text.find("_gen") != std::string::npos);
+    if (!is_of_both || is_unknown) continue;
+    listener.Warn(fmt::format(
+        "{}: nothing matches \"{}\"{}", is_argument ? never.place : never.place + ": [cook] never",
+        never.text, NearText(NearNames(never.text, before.table->names(), kNearMax))));
+  }
+}
+
+std::optional<std::string> LostText(const ShellOutcome& outcome, const std::string& store) {
+  const uint64_t blobs = outcome.lost_blobs, packages = outcome.lost_packages;
+  if (blobs == 0) return std::nullopt;
+  const CookEnded& ended = outcome.ended;
+  const bool is_complete = !ended.is_interrupted && ended.infrastructure_error.empty();
+  const std::string_view became = !is_complete ? "; the next cook makes again what it needs"
+                                  : blobs == 1 ? " and is made again"
+                                               : " and are made again";
+  return fmt::format("{}: {} of {} {} lost from the store{}", store,
+                     blobs == 1 ? "1 blob" : fmt::format("{} blobs", blobs),
+                     packages == 1 ? "1 package" : fmt::format("{} packages", packages),
+                     blobs == 1 ? "was" : "were", became);
+}
+
+}  // namespace galley::director

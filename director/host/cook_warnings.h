@@ -1,0 +1,31 @@
+// What a cook tells people beside its results: files that cannot be used, patterns that name
+// nothing, bytes that were lost, platforms of which nothing was published.
+//
+// Threads: none.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "director/host/cook_listener.h"
+#include "director/shell/world.h"
+
+namespace galley::director {
+
+// Files that cannot be used and are no packages: a folder that cannot be read hides packages, so it
+// fails; the rest is worth a warning.
+void TellOddFiles(const World& world, CookListener& listener);
+
+// Sidecars without a file, sandboxes among the content, labels without effect.
+void TellLeftOut(const World& world, CookListener& listener);
+
+// Patterns of `never` that named nothing when the cook began, and nothing either now that its
+// generated packages are known (`after`). `is_narrow`: the cook did not ask for all packages, so
+// that patterns of galley.toml may be about others.
+void TellIdleNever(const World& before, const World& after, bool is_narrow, CookListener& listener);
+
+// "<store>: 2 blobs of 1 package were lost from the store and are made again"; nullopt: none were.
+std::optional<std::string> LostText(const ShellOutcome& outcome, const std::string& store);
+
+}  // namespace galley::director

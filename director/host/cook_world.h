@@ -1,0 +1,18 @@
+// MakeWorld: the first world of a cook: the project's files as they are now, and what they are to
+// the rules.
+#pragma once
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "director/host/director.h"
+#include "director/shell/world.h"
+
+namespace galley::director {
+
+// Scans. The snapshot table is not written yet. Errors: outcome_status.h: all that is wrong with
+// rules and sidecars; there is no package at all.
+absl::StatusOr<std::shared_ptr<World>> MakeWorld(const Director& director,
+                                                 const ProjectCatalog::Options& table);
+
+}  // namespace galley::director

@@ -1,0 +1,147 @@
+#include "director/host/director.h"
+
+#include <optional>
+#include <utility>
+
+#include "common/base/file.h"
+#include "common/base/log.h"
+#include "common/base/own_file.h"
+#include "common/base/status_macros.h"
+#include "director/host/outcome_status.h"
+#include "director/host/unsent_results.h"
+#include "director/shell/published_keys.h"
+#include "director/shell/snapshot_tables.h"
+#include "fmt/format.h"
+
+namespace galley::director {
+
+Director::Director(DirectorOptions options, std::unique_ptr<HeldProject> held)
+    : options_(std::move(options)), held_(std::move(held)) {
+  survivors_ = FindInheritedWorkers(project().state_directory());
+}
+
+absl::StatusOr<std::unique_ptr<Director>> Director::Open(DirectorOptions options,
+                                                         CookListener& listener,
+                                                         Cancellation& stop) {
+  ASSIGN_OR_RETURN(std::unique_ptr<HeldProject> held,
+                   HeldProject::Take(*options.project, options.hold, listener, stop));
+  auto director = std::unique_ptr<Director>(new Director(std::move(options), std::move(held)));
+  if (stop.is_cancelled()) return Interrupted();
+  RETURN_IF_ERROR(director->OpenAll(listener));
+  return director;
+}
+
+absl::Status Director::OpenAll(CookListener& listener) {
+  const std::string state = project().state_directory();
+  RETURN_IF_ERROR(OpenLog(state));
+  RETURN_IF_ERROR(AskCookers(state));
+  const auto may_write = [held = held_.get()] { return held->MayWrite(); };
+  ASSIGN_OR_RETURN(stores_, ProjectStores::Open(project(), may_write, listener));
+  auto journal = Journal::Open(state);
+  if (!journal.ok()) return Infrastructure("journal", journal.status());
+  journal_ = *std::move(journal);
+  journal_->Fence(may_write);
+  RETURN_IF_ERROR(held_->Settle(*journal_, listener));
+  if (project().store.remote.is_written && stores_->remote() != nullptr) StartWriteBack();
+  // A term that the journal never learned of may have left its table, and a power cut can bring
+  // that back in the place of another of its name.
+  term_ = NextTerm(state, journal_->meta().term);
+  return absl::OkStatus();
+}
+
+absl::Status Director::OpenLog(const std::string& state) const {
+  const std::string log = JoinPath(state, "logs/director.log");
+  if (const absl::Status clear = ClearTheWay(log); !clear.ok()) return Infrastructure(clear);
+  InitLog("galley", options_.is_verbose ? LogLevel::kDebug : LogLevel::kInfo, log);
+  return absl::OkStatus();
+}
+
+absl::Status Director::AskCookers(const std::string& state) {
+  auto cookers = DescribeCookers(options_.worker_program, JoinPath(state, "cookers.json"),
+                                 project().cook.binary_identity);
+  if (!cookers.ok()) return Infrastructure(cookers.status());
+  cookers_ = *std::move(cookers);
+  resolver_ = std::make_shared<const project::RecipeResolver>(project(), cookers_.descriptions);
+  return absl::OkStatus();
+}
+
+// Sends the results first that an earlier cook was not able to send.
+void Director::StartWriteBack() {
+  write_back_ = std::make_unique<WriteBack>(
+      WriteBack::Deps{
+          .store = &stores_->store(),
+          .remote = stores_->remote(),
+          .known = stores_->known_of_remote(),
+          .trust_domain = project().store.trust,
+          .settled = [this](const StoredResult& stored) { ForgetSent(*journal_, stored); }},
+      WriteBackOptions());
+  auto unsent = FindUnsent(*journal_, stores_->store());
+  if (!unsent.ok()) {
+    LogWarning("what was not sent to the remote store is not sent now: {}",
+               MessageOf(unsent.status()));
+    return;
+  }
+  for (StoredResultPtr& stored : *unsent) write_back_->Add(std::move(stored));
+}
+
+absl::StatusOr<Inheritance> Director::TakeOver() {
+  if (std::exchange(has_taken_over_, true)) return Inheritance();
+  if (survivors_.empty())  // they read the tables of their jobs
+    RemoveOldTables(project().state_directory(), journal_->meta().table_file);
+  if (const absl::Status set = held_->SetTerm(term_); !set.ok())
+    return Infrastructure("journal", set);
+  auto left = director::TakeOver(std::exchange(survivors_, {}), term_, *journal_);
+  if (!left.ok()) return Infrastructure("journal", left.status());
+  std::vector<std::string> platforms;
+  for (const project::Platform& platform : project().platforms) platforms.push_back(platform.name);
+  if (const absl::Status forgotten = ForgetOvertakenKeys(stores_->store(), *journal_, platforms);
+      !forgotten.ok())
+    return Infrastructure("journal", forgotten);
+  return left;
+}
+
+void Director::Close(const CookReport& last, CookListener& listener, Cancellation& stop) {
+  if (write_back_ != nullptr) FlushWriteBack(last.is_cut_short(), listener, stop);
+  stores_->LeaveRemote(listener);
+  Remember(*last.outcome, listener);
+  stores_->KeepWithinSize(stop, listener);
+  if (MayWrite().ok()) stores_->GiveBackDeadBytes(stop, listener);
+}
+
+// After staging: nobody waits for it but whoever waits for the director to end.
+void Director::FlushWriteBack(bool is_cut_short, CookListener& listener, Cancellation& stop) {
+  const auto give_up = [this] {
+    write_back_->Cancel();
+    stores_->remote()->Stop();
+  };
+  // (An interrupt that came while the sandboxes were staged was too late, and does not count here.)
+  std::optional<Cancellation::Hook> on_stop;
+  if (!stop.is_cancelled()) on_stop.emplace(&stop, give_up);
+  if (is_cut_short) give_up();
+  const WriteBackReport report = write_back_->Flush();
+  on_stop.reset();
+  if (report.failed + report.dropped == 0) return;
+  listener.Warn(fmt::format(
+      "{} of {} results could not be sent to {}: {}{}", report.failed + report.dropped,
+      report.sent + report.failed + report.dropped, stores_->remote()->State().url,
+      report.reason.empty() ? "more were cooked than can wait" : report.reason,
+      report.unsent.empty() || journal_->MadeAnew() ? "" : "; the next cook sends them"));
+}
+
+// Snapshot table, digest cache and the journal's meta record.
+void Director::Remember(const ShellOutcome& last, CookListener& listener) {
+  if (!MayWrite().ok()) return;  // the next cook starts from what another director leaves
+  JournalMeta meta = journal_->meta();
+  const auto info = stores_->store().Info();
+  if (info.ok()) meta.store_commits = info->commits;
+  const content::Snapshot& snapshot = *last.world->snapshot;
+  for (const absl::Status& status :
+       {snapshot.WriteTable(last.world->table_file, last.world->table_id),
+        snapshot.SaveDigestCache(), last.remembered, info.status(), journal_->SetMeta(meta)}) {
+    if (!status.ok())
+      listener.Warn(
+          fmt::format("the next cook will look at more than it must: {}", MessageOf(status)));
+  }
+}
+
+}  // namespace galley::director
