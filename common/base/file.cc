@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -76,6 +77,13 @@ absl::StatusOr<FileStat> StatDescriptor(int fd, std::string_view path) {
   struct stat s {};
   if (::fstat(fd, &s) != 0) return ErrnoStatus(errno, "stat", path);
   return FromStat(s);
+}
+
+absl::StatusOr<uint64_t> FreeBytesAt(const std::string& path) {
+  struct statvfs disk {};
+  if (::statvfs(path.c_str(), &disk) != 0)
+    return ErrnoStatus(errno, "look at the free space of", path);
+  return uint64_t{disk.f_bavail} * uint64_t{disk.f_frsize};
 }
 
 bool FileExists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }

@@ -9,6 +9,7 @@
 
 #include "common/base/file.h"
 #include "common/base/healed.h"
+#include "common/rocks/rocks.h"
 #include "director/journal/keys.h"
 #include "director/journal/rocks_journal.h"
 #include "director/journal/seal.h"
@@ -210,7 +211,7 @@ TEST_F(JournalDamageTest, WhatWasRecordedBeforeItWasMadeAnewIsUnknown) {
     const auto database = OpenDatabase(folder_, {}).value();
     ASSERT_TRUE(database
                     ->Put(rocksdb::WriteOptions(),
-                          ToSlice(PackageKey("/G/bad", kRecordTag, "linux")), "\xff")
+                          rocks::ToSlice(PackageKey("/G/bad", kRecordTag, "linux")), "\xff")
                     .ok());
   }
   journal_ = Journal::Open(folder_).value();

@@ -1,7 +1,6 @@
 #include "director/journal/database.h"
 
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,6 +17,7 @@
 #include "common/base/log.h"
 #include "common/base/own_file.h"
 #include "common/base/status_macros.h"
+#include "common/rocks/rocks.h"
 #include "director/journal/encoding.h"
 #include "director/journal/seal.h"
 #include "fmt/format.h"
@@ -35,11 +35,9 @@ constexpr std::string_view kBrokenPrefix = "journal.broken-";
 constexpr int kReadOnlyAttemptsMax = 5;
 
 rocksdb::Options DatabaseOptions() {
-  rocksdb::Options options;
+  rocksdb::Options options = rocks::SharedOptions();
   options.create_if_missing = true;
   options.write_buffer_size = 32 << 20;
-  options.max_background_jobs = 2;
-  options.max_open_files = 256;
   options.keep_log_file_num = 2;
   options.max_log_file_size = 1 << 20;
   options.info_log_level = rocksdb::WARN_LEVEL;
@@ -48,20 +46,6 @@ rocksdb::Options DatabaseOptions() {
       std::find(supported.begin(), supported.end(), rocksdb::kLZ4Compression) != supported.end();
   options.compression = has_lz4 ? rocksdb::kLZ4Compression : rocksdb::kNoCompression;
   return options;
-}
-
-// True when the fault is not in the stored bytes but in what this process may use now.
-bool IsForNow(const rocksdb::Status& status) {
-  if (status.IsNoSpace() || status.IsMemoryLimit() || status.IsBusy() || status.IsTryAgain())
-    return true;
-  const std::string text = status.ToString();
-  // (rocksdb/env/env_posix.cc, LockFile; errno's words.)
-  for (const std::string_view reason :
-       {"While lock file", "lock hold by current process", "Too many open files",
-        "Cannot allocate memory", "Disk quota exceeded", "File too large"}) {
-    if (text.find(reason) != std::string::npos) return true;
-  }
-  return false;
 }
 
 absl::StatusOr<std::unique_ptr<rocksdb::DB>> OpenForReading(const std::string& state_directory) {
@@ -77,7 +61,8 @@ absl::StatusOr<std::unique_ptr<rocksdb::DB>> OpenForReading(const std::string& s
     status = rocksdb::DB::OpenForReadOnly(options, directory, &database);
     if (status.ok()) return std::unique_ptr<rocksdb::DB>(database);
   }
-  const absl::Status told = ToReadStatus(status, fmt::format("opening {} for reading", directory));
+  const absl::Status told =
+      rocks::ToReadStatus(status, fmt::format("opening {} for reading", directory));
   return absl::IsDataLoss(told)
              ? Annotate(told, "the journal is damaged, and the next cook begins a new one")
              : told;
@@ -87,7 +72,7 @@ absl::StatusOr<std::unique_ptr<rocksdb::DB>> OpenForReading(const std::string& s
 absl::StatusOr<std::string> CheckVersion(rocksdb::DB& database, bool may_write) {
   std::string version;
   const rocksdb::Status status =
-      database.Get(rocksdb::ReadOptions(), ToSlice(kVersionKey), &version);
+      database.Get(rocksdb::ReadOptions(), rocks::ToSlice(kVersionKey), &version);
   const std::string wanted = fmt::format("{}", kJournalFormatVersion);
   if (status.ok() && version == wanted) return std::string();
   if (status.ok())
@@ -100,17 +85,9 @@ absl::StatusOr<std::string> CheckVersion(rocksdb::DB& database, bool may_write) 
     return std::string("it has no format version");
   rocksdb::WriteOptions synced;
   synced.sync = true;
-  RETURN_IF_ERROR(
-      ToStatus(database.Put(synced, ToSlice(kVersionKey), wanted), "beginning the journal"));
+  RETURN_IF_ERROR(rocks::ToStatus(database.Put(synced, rocks::ToSlice(kVersionKey), wanted),
+                                  "beginning the journal"));
   return std::string();
-}
-
-absl::StatusOr<uint64_t> FreeBytes(const std::string& directory, const JournalOptions& options) {
-  if (options.free_bytes) return options.free_bytes();
-  struct statvfs space {};
-  if (::statvfs(directory.c_str(), &space) != 0)
-    return ErrnoStatus(errno, "look at the free space of", directory);
-  return static_cast<uint64_t>(space.f_bavail) * space.f_frsize;
 }
 
 // True when the folder holds a database of ours and nothing else: nobody put anything there.
@@ -195,32 +172,10 @@ bool IsInTheWay(const std::string& directory) {
 
 }  // namespace
 
-rocksdb::Slice ToSlice(std::string_view text) { return {text.data(), text.size()}; }
-std::string_view ToView(const rocksdb::Slice& slice) { return {slice.data(), slice.size()}; }
-
-absl::Status ToStatus(const rocksdb::Status& status, std::string_view what) {
-  if (status.ok()) return absl::OkStatus();
-  const std::string text = fmt::format("{}: {}", what, status.ToString());
-  if (status.IsNoSpace()) return absl::ResourceExhaustedError(text);
-  if (status.IsNotFound() || status.IsPathNotFound()) return absl::NotFoundError(text);
-  if (status.IsCorruption()) return absl::DataLossError(text);
-  if (status.IsBusy() || status.IsTryAgain() || text.find("lock") != std::string::npos)
-    return absl::UnavailableError(text);
-  return absl::InternalError(text);
-}
-
-absl::Status ToReadStatus(const rocksdb::Status& status, std::string_view what) {
-  if (status.ok()) return absl::OkStatus();
-  if (IsForNow(status)) {
-    const absl::Status told = ToStatus(status, what);
-    return absl::IsInternal(told) ? absl::ResourceExhaustedError(MessageOf(told)) : told;
-  }
-  return absl::DataLossError(fmt::format("{}: {}", what, status.ToString()));
-}
-
 absl::Status CheckSpace(const std::string& directory, const JournalOptions& options,
                         uint64_t bytes) {
-  ASSIGN_OR_RETURN(const uint64_t free, FreeBytes(directory, options));
+  ASSIGN_OR_RETURN(const uint64_t free,
+                   options.free_bytes ? options.free_bytes() : FreeBytesAt(directory));
   // A batch is written to the log, later to a table.
   if (free >= options.free_bytes_min && free - options.free_bytes_min >= 2 * bytes)
     return absl::OkStatus();
@@ -291,8 +246,8 @@ absl::StatusOr<std::unique_ptr<rocksdb::DB>> OpenDatabase(const std::string& sta
           LogWarning("journal: {}", MessageOf(sealed));
         return database;
       }
-    } else if (IsForNow(status)) {
-      return ToStatus(status, fmt::format("opening {}", directory));
+    } else if (rocks::IsOfMachine(status)) {
+      return rocks::ToStatus(status, fmt::format("opening {}", directory));
     }
     if (is_last_attempt)
       return absl::InternalError(

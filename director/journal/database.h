@@ -1,5 +1,6 @@
-// The RocksDB under the journal: opening, moving aside what cannot be used, statuses. Included by
-// database.cc, live_database.h and journal.cc only.
+// The RocksDB under the journal: opening it, and moving aside what cannot be used. (What it shares
+// with the index of a store is common/rocks.) Included by database.cc, live_database.h, look.cc and
+// journal.cc only.
 #pragma once
 
 #include <cstdint>
@@ -24,17 +25,6 @@ struct JournalOptions {
 
 // The key of the format version, a decimal number.
 inline constexpr std::string_view kVersionKey = "v";
-
-rocksdb::Slice ToSlice(std::string_view text);
-std::string_view ToView(const rocksdb::Slice& slice);
-
-// DATA_LOSS for corruption, RESOURCE_EXHAUSTED for no space, UNAVAILABLE when another process has
-// it.
-absl::Status ToStatus(const rocksdb::Status& status, std::string_view what);
-
-// For reads and for writes of an open database: DATA_LOSS for all that a new database cures: wrong
-// bytes, a file that is gone, is a folder or may not be read. Else as ToStatus.
-absl::Status ToReadStatus(const rocksdb::Status& status, std::string_view what);
 
 // RESOURCE_EXHAUSTED unless `bytes` and the margin are free where `directory` lies.
 absl::Status CheckSpace(const std::string& directory, const JournalOptions& options,

@@ -11,6 +11,7 @@
 #include "common/base/mutex.h"
 #include "common/base/status_macros.h"
 #include "common/record/observed_value.h"
+#include "common/rocks/rocks.h"
 #include "director/journal/encoding.h"
 #include "director/journal/index.h"
 #include "director/journal/keys.h"
@@ -23,26 +24,11 @@
 namespace galley::director {
 namespace {
 
-// Walks the keys that begin with a prefix, one prefix after the other.
-class PrefixScan {
- public:
-  explicit PrefixScan(rocksdb::DB& database)
-      : iterator_(database.NewIterator(rocksdb::ReadOptions())) {}
+absl::Status ToStatusOfRead(const rocksdb::Status& status) {
+  return rocks::ToReadStatus(status, "reading the journal");
+}
 
-  // `visit(key, value)` for each; it returns a Status.
-  template <typename Visit>
-  absl::Status Each(std::string_view prefix, const Visit& visit) {
-    for (iterator_->Seek(ToSlice(prefix)); iterator_->Valid(); iterator_->Next()) {
-      const std::string_view key = ToView(iterator_->key());
-      if (!key.starts_with(prefix)) break;
-      RETURN_IF_ERROR(visit(key, ToView(iterator_->value())));
-    }
-    return ToReadStatus(iterator_->status(), "reading the journal");
-  }
-
- private:
-  std::unique_ptr<rocksdb::Iterator> iterator_;
-};
+rocks::PrefixScan ScanOf(rocksdb::DB& database) { return {database, ToStatusOfRead}; }
 
 // Changes: the changes of one write. They go to RocksDB in the order of their keys: its memtable
 // finds the place of a key from that of the one before, which is near when they are sorted, and
@@ -64,7 +50,7 @@ class Changes {
       return order < 0 || (order == 0 && a < b);
     });
     for (const Change* change : sorted) {
-      RETURN_IF_ERROR(ToStatus(
+      RETURN_IF_ERROR(rocks::ToStatus(
           change->is_deleted ? batch.Delete(change->key) : batch.Put(change->key, change->value),
           "writing the journal"));
     }
@@ -157,7 +143,7 @@ class RocksJournal final : public Journal {
       found.reset();
       if (IsUnknown(package)) return absl::OkStatus();
       RecordBuilder builder;
-      PrefixScan scan(database);
+      rocks::PrefixScan scan = ScanOf(database);
       RETURN_IF_ERROR(
           scan.Each(PackagePrefix(package), [&](std::string_view key, std::string_view value) {
             return AddTo(builder, key, value);
@@ -194,7 +180,7 @@ class RocksJournal final : public Journal {
       affected.clear();
       // Affected packages whose readers are still to be found.
       std::vector<std::string> readers_wanted;
-      PrefixScan scan(database);
+      rocks::PrefixScan scan = ScanOf(database);
       const auto take = [&](const std::string& prefix) {
         return scan.Each(prefix, [&](std::string_view key, std::string_view) {
           const auto [where, is_new] = affected.emplace(key.substr(prefix.size()));
@@ -217,19 +203,19 @@ class RocksJournal final : public Journal {
   absl::Status Invalidate(std::span<const std::string> packages, const JournalMeta& meta) override {
     const absl::Status asked = database_.With([&](rocksdb::DB& database) -> absl::Status {
       rocksdb::WriteBatch batch;
-      PrefixScan scan(database);
+      rocks::PrefixScan scan = ScanOf(database);
       for (const std::string& package : packages) {
         std::string prefix = PackagePrefix(package);
         prefix.push_back(kRecordTag);
         RETURN_IF_ERROR(scan.Each(prefix, [&](std::string_view key, std::string_view) {
-          return ToStatus(
+          return rocks::ToStatus(
               batch.Put(PackageKey(package, kUntrustedTag, key.substr(prefix.size())), ""),
               "marking records untrusted");
         }));
-        RETURN_IF_ERROR(ToStatus(batch.Delete(BlameKey(package)), "forgiving"));
+        RETURN_IF_ERROR(rocks::ToStatus(batch.Delete(BlameKey(package)), "forgiving"));
       }
-      RETURN_IF_ERROR(
-          ToStatus(batch.Put(ToSlice(kMetaKey), EncodeMeta(meta)), "recording the meta record"));
+      RETURN_IF_ERROR(rocks::ToStatus(batch.Put(rocks::ToSlice(kMetaKey), EncodeMeta(meta)),
+                                      "recording the meta record"));
       // Before it is written: another call may begin the journal anew at any time, and must not do
       // so with the record before this one.
       database_.KeepMeta(EncodeMeta(meta));
@@ -250,7 +236,7 @@ class RocksJournal final : public Journal {
     }
     return database_.With([&](rocksdb::DB& database) -> absl::Status {
       Changes changes;
-      PrefixScan scan(database);
+      rocks::PrefixScan scan = ScanOf(database);
       for (const auto& [package, platforms] : by_package) {
         const bool is_new = IsUnknown(package);
         const auto where = [&, name = package] { return fmt::format("recording {}", name); };
@@ -323,17 +309,14 @@ class RocksJournal final : public Journal {
     std::vector<std::string> packages;
     const absl::Status asked = database_.With([&](rocksdb::DB& database) -> absl::Status {
       packages.clear();
-      rocksdb::ReadOptions options;
-      options.fill_cache = false;
-      const std::unique_ptr<rocksdb::Iterator> iterator(database.NewIterator(options));
-      for (iterator->Seek("P"); iterator->Valid() && iterator->key().starts_with("P");
-           iterator->Next()) {
-        const std::optional<PackageKeyParts> parts = ParsePackageKey(ToView(iterator->key()));
+      rocks::PrefixScan scan(database, ToStatusOfRead, rocks::PastTheCache());
+      return scan.Each("P", [&](std::string_view key, std::string_view) -> absl::Status {
+        const std::optional<PackageKeyParts> parts = ParsePackageKey(key);
         if (!parts) return absl::DataLossError("the journal holds a malformed key");
         if (parts->tag == kPublishedTag && parts->platform == platform)
           packages.emplace_back(parts->package);
-      }
-      return ToReadStatus(iterator->status(), "reading the journal");
+        return absl::OkStatus();
+      });
     });
     RETURN_IF_ERROR(asked);
     return packages;
@@ -373,7 +356,7 @@ class RocksJournal final : public Journal {
     JournalProgress progress;
     const absl::Status asked = database_.With([&](rocksdb::DB& database) -> absl::Status {
       progress = JournalProgress();
-      PrefixScan scan(database);
+      rocks::PrefixScan scan = ScanOf(database);
       RETURN_IF_ERROR(scan.Each(kAttemptPrefix,
                                 [&](std::string_view key, std::string_view value) -> absl::Status {
                                   const std::optional<uint64_t> attempt = ParseAttemptKey(key);
@@ -399,10 +382,10 @@ class RocksJournal final : public Journal {
   absl::Status ForgetProgress() override {
     return database_.With([&](rocksdb::DB& database) -> absl::Status {
       rocksdb::WriteBatch batch;
-      PrefixScan scan(database);
+      rocks::PrefixScan scan = ScanOf(database);
       for (const std::string_view prefix : {kAttemptPrefix, kBlamePrefix}) {
         RETURN_IF_ERROR(scan.Each(prefix, [&](std::string_view key, std::string_view) {
-          return ToStatus(batch.Delete(ToSlice(key)), "forgetting");
+          return rocks::ToStatus(batch.Delete(rocks::ToSlice(key)), "forgetting");
         }));
       }
       return Write(database, batch, true);
@@ -412,17 +395,17 @@ class RocksJournal final : public Journal {
   absl::Status Forget(std::span<const std::string> packages) override {
     return database_.With([&](rocksdb::DB& database) -> absl::Status {
       rocksdb::WriteBatch batch;
-      PrefixScan scan(database);
+      rocks::PrefixScan scan = ScanOf(database);
       for (const std::string& package : packages) {
         const auto remove = [&](std::string_view key, std::string_view) {
-          return ToStatus(batch.Delete(ToSlice(key)), "forgetting");
+          return rocks::ToStatus(batch.Delete(rocks::ToSlice(key)), "forgetting");
         };
         ASSIGN_OR_RETURN(const IndexedByPlatform indexed, ReadIndexed(package, scan));
         for (const std::string& prefix : UnionOf(indexed))
-          RETURN_IF_ERROR(ToStatus(batch.Delete(prefix + package), "forgetting"));
+          RETURN_IF_ERROR(rocks::ToStatus(batch.Delete(prefix + package), "forgetting"));
         RETURN_IF_ERROR(scan.Each(IndexedPrefix(package), remove));
         RETURN_IF_ERROR(scan.Each(PackagePrefix(package), remove));
-        RETURN_IF_ERROR(ToStatus(batch.Delete(BlameKey(package)), "forgetting"));
+        RETURN_IF_ERROR(rocks::ToStatus(batch.Delete(BlameKey(package)), "forgetting"));
       }
       return Write(database, batch, true);
     });
@@ -432,7 +415,7 @@ class RocksJournal final : public Journal {
     std::vector<UnsentResult> unsent;
     const absl::Status asked = database_.With([&](rocksdb::DB& database) -> absl::Status {
       unsent.clear();
-      PrefixScan scan(database);
+      rocks::PrefixScan scan = ScanOf(database);
       return scan.Each(
           kUnsentPrefix, [&](std::string_view key, std::string_view value) -> absl::Status {
             const size_t end = key.find('\0');
@@ -477,11 +460,7 @@ class RocksJournal final : public Journal {
 
   static absl::StatusOr<std::optional<std::string>> Get(rocksdb::DB& database,
                                                         const std::string& key) {
-    std::string bytes;
-    const rocksdb::Status status = database.Get(rocksdb::ReadOptions(), key, &bytes);
-    if (status.IsNotFound()) return std::nullopt;
-    RETURN_IF_ERROR(ToReadStatus(status, "reading the journal"));
-    return bytes;
+    return rocks::Get(database, key, ToStatusOfRead);
   }
 
   static absl::Status AddTo(RecordBuilder& builder, std::string_view key, std::string_view value) {
@@ -492,31 +471,28 @@ class RocksJournal final : public Journal {
 
   static absl::Status ScanPackages(
       rocksdb::DB& database, const std::function<void(std::string_view, PackageRecord)>& visit) {
-    rocksdb::ReadOptions options;
-    options.fill_cache = false;
-    const std::unique_ptr<rocksdb::Iterator> iterator(database.NewIterator(options));
     RecordBuilder builder;
     std::string package;
     const auto finish = [&] {
       PackageRecord record = builder.Take();
       if (IsWorthTelling(record)) visit(package, std::move(record));
     };
-    for (iterator->Seek("P"); iterator->Valid() && iterator->key().starts_with("P");
-         iterator->Next()) {
-      const std::optional<PackageKeyParts> parts = ParsePackageKey(ToView(iterator->key()));
+    rocks::PrefixScan scan(database, ToStatusOfRead, rocks::PastTheCache());
+    RETURN_IF_ERROR(scan.Each("P", [&](std::string_view key, std::string_view value) {
+      const std::optional<PackageKeyParts> parts = ParsePackageKey(key);
       if (!parts) return absl::DataLossError("the journal holds a malformed key");
       if (parts->package != package) {
         finish();
         package.assign(parts->package);
       }
-      RETURN_IF_ERROR(AddTo(builder, ToView(iterator->key()), ToView(iterator->value())));
-    }
-    RETURN_IF_ERROR(ToReadStatus(iterator->status(), "reading the journal"));
+      return AddTo(builder, key, value);
+    }));
     finish();
     return absl::OkStatus();
   }
 
-  static absl::StatusOr<IndexedByPlatform> ReadIndexed(std::string_view package, PrefixScan& scan) {
+  static absl::StatusOr<IndexedByPlatform> ReadIndexed(std::string_view package,
+                                                       rocks::PrefixScan& scan) {
     IndexedByPlatform indexed;
     const std::string prefix = IndexedPrefix(package);
     RETURN_IF_ERROR(
@@ -540,7 +516,7 @@ class RocksJournal final : public Journal {
   // Index entries that hold for no platform any more go, new ones come. No `scan`: there are none.
   static absl::Status Reindex(std::string_view package,
                               const std::map<std::string_view, const JournalUpdate*>& platforms,
-                              PrefixScan* scan, Changes& changes) {
+                              rocks::PrefixScan* scan, Changes& changes) {
     IndexedByPlatform indexed;
     if (scan != nullptr) {
       ASSIGN_OR_RETURN(indexed, ReadIndexed(package, *scan));
@@ -563,8 +539,8 @@ class RocksJournal final : public Journal {
 
   static absl::Status PutOrDelete(rocksdb::WriteBatch& batch, const std::string& key, bool is_there,
                                   std::string_view value) {
-    return ToStatus(is_there ? batch.Put(key, ToSlice(value)) : batch.Delete(key),
-                    "writing the journal");
+    return rocks::ToStatus(is_there ? batch.Put(key, rocks::ToSlice(value)) : batch.Delete(key),
+                           "writing the journal");
   }
 
   static void PutPublished(Changes& changes, std::string_view package, std::string_view platform,
@@ -600,8 +576,9 @@ class RocksJournal final : public Journal {
 
   static bool HoldsNoPackage(rocksdb::DB& database) {
     const std::unique_ptr<rocksdb::Iterator> first(database.NewIterator(rocksdb::ReadOptions()));
-    first->Seek(ToSlice("P"));
-    return first->status().ok() && (!first->Valid() || !first->key().starts_with(ToSlice("P")));
+    first->Seek(rocks::ToSlice("P"));
+    return first->status().ok() &&
+           (!first->Valid() || !first->key().starts_with(rocks::ToSlice("P")));
   }
 
   // True: nothing was ever recorded of the package. A first cook asks so for each, and need not
@@ -636,7 +613,7 @@ class RocksJournal final : public Journal {
     RETURN_IF_ERROR(CheckSpace(state_directory_, options_, batch.GetDataSize()));
     rocksdb::WriteOptions options;
     options.sync = sync;
-    return ToReadStatus(database.Write(options, &batch), "writing the journal");
+    return rocks::ToReadStatus(database.Write(options, &batch), "writing the journal");
   }
 
   const std::string state_directory_;
@@ -653,11 +630,10 @@ class RocksJournal final : public Journal {
 };
 
 absl::StatusOr<JournalMeta> ReadMeta(rocksdb::DB& database) {
-  std::string bytes;
-  const rocksdb::Status status = database.Get(rocksdb::ReadOptions(), ToSlice(kMetaKey), &bytes);
-  if (status.IsNotFound()) return JournalMeta();
-  RETURN_IF_ERROR(ToReadStatus(status, "reading the journal"));
-  return DecodeMeta(bytes);
+  ASSIGN_OR_RETURN(const std::optional<std::string> bytes,
+                   rocks::Get(database, kMetaKey, ToStatusOfRead));
+  if (!bytes.has_value()) return JournalMeta();
+  return DecodeMeta(*bytes);
 }
 
 }  // namespace

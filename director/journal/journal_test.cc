@@ -9,6 +9,7 @@
 
 #include "common/base/file.h"
 #include "common/base/healed.h"
+#include "common/rocks/rocks.h"
 #include "director/journal/keys.h"
 #include "director/journal/rocks_journal.h"
 #include "fmt/format.h"
@@ -60,7 +61,8 @@ class JournalTest : public ::testing::Test {
   void Spoil(std::string_view key, std::string_view value) {
     journal_.reset();
     const auto database = OpenDatabase(folder_, {}).value();
-    ASSERT_TRUE(database->Put(rocksdb::WriteOptions(), ToSlice(key), ToSlice(value)).ok());
+    ASSERT_TRUE(
+        database->Put(rocksdb::WriteOptions(), rocks::ToSlice(key), rocks::ToSlice(value)).ok());
   }
   bool HasBroken(int n) const {
     return FileExists(fmt::format("{}/journal.broken-{}", folder_, n));

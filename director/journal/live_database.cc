@@ -4,6 +4,7 @@
 
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
+#include "common/rocks/rocks.h"
 #include "director/journal/keys.h"
 #include "director/journal/seal.h"
 #include "fmt/format.h"
@@ -64,7 +65,8 @@ absl::Status LiveDatabase::MakeAnew(uint64_t seen, std::string_view reason) {
     if (meta_.empty()) return absl::OkStatus();
     rocksdb::WriteOptions synced;
     synced.sync = true;
-    return ToStatus(database_->Put(synced, ToSlice(kMetaKey), meta_), "beginning the journal anew");
+    return rocks::ToStatus(database_->Put(synced, rocks::ToSlice(kMetaKey), meta_),
+                           "beginning the journal anew");
   };
   broken_ = begin();
   if (!broken_.ok()) {

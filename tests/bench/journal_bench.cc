@@ -23,6 +23,7 @@
 
 #include "common/base/status_macros.h"
 #include "common/record/result.h"
+#include "common/rocks/rocks.h"
 #include "director/journal/database.h"
 #include "director/journal/journal.h"
 #include "rocksdb/db.h"
@@ -146,7 +147,7 @@ uint64_t Iterate(const std::string& folder) {
   uint64_t bytes = 0;
   for (iterator->Seek("P"); iterator->Valid() && iterator->key().starts_with("P"); iterator->Next())
     bytes += iterator->key().size() + iterator->value().size();
-  Require(ToStatus(iterator->status(), "reading the journal"));
+  Require(rocks::ToStatus(iterator->status(), "reading the journal"));
   return bytes;
 }
 

@@ -7,8 +7,6 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
-#include <iterator>
-#include <system_error>
 #include <tuple>
 #include <utility>
 
@@ -17,6 +15,7 @@
 #include "common/base/log.h"
 #include "common/base/mutex.h"
 #include "common/base/status_macros.h"
+#include "common/rocks/rocks.h"
 #include "common/store/local/fixed_fields.h"
 #include "fmt/format.h"
 #include "rocksdb/cache.h"
@@ -37,11 +36,6 @@ constexpr std::string_view kMetaStore = "mstore";        // "<index version> <st
 constexpr std::string_view kMetaEpoch = "mepoch";        // fixed64
 constexpr std::string_view kMetaCounters = "mcounters";  // 7 * fixed64
 constexpr std::string_view kIndexVersion = "1";
-constexpr int kErrnosOfMachine[] = {EMFILE, ENFILE, ENOMEM, ENOSPC, EDQUOT,
-                                    EFBIG,  EROFS,  EAGAIN, EINTR};
-
-rocksdb::Slice SliceOf(std::string_view text) { return {text.data(), text.size()}; }
-std::string_view ViewOf(const rocksdb::Slice& slice) { return {slice.data(), slice.size()}; }
 
 // Big-endian, so that keys sort by number.
 void PutBig(std::string& bytes, uint64_t value, int size) {
@@ -183,7 +177,7 @@ rocksdb::Options IndexOptions() {
   table.index_type = rocksdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
   table.partition_filters = true;
   table.format_version = 5;
-  rocksdb::Options options;
+  rocksdb::Options options = rocks::SharedOptions();
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
   options.compression = rocksdb::kNoCompression;  // hashes do not compress
   options.write_buffer_size = 8 << 20;
@@ -193,26 +187,12 @@ rocksdb::Options IndexOptions() {
   options.memtable_prefix_bloom_size_ratio = 0.05;
   // A commit's blobs come in the order of their digests: each goes in near the one before.
   options.memtable_insert_with_hint_prefix_extractor.reset(rocksdb::NewFixedPrefixTransform(1));
-  options.max_open_files = 256;
-  options.max_background_jobs = 2;
   options.info_log = std::make_shared<InfoLog>();
   options.max_manifest_file_size = 4 << 20;
   return options;
 }
 
 constexpr size_t kKeysAtOnce = 256;
-
-// Errors that the machine has, not the files: to make the files anew would not help.
-bool IsOfMachine(const rocksdb::Status& status) {
-  if (status.IsNoSpace() || status.IsMemoryLimit() || status.IsBusy() || status.IsTryAgain())
-    return true;
-  if (!status.IsIOError()) return false;
-  // RocksDB keeps the text of an errno, not its number.
-  const std::string text = status.ToString();
-  return std::any_of(std::begin(kErrnosOfMachine), std::end(kErrnosOfMachine), [&](int error) {
-    return text.find(std::generic_category().message(error)) != std::string::npos;
-  });
-}
 
 // Database: RocksDB on one folder, and what was found wrong in it.
 //
@@ -247,7 +227,7 @@ class Database {
     std::string text = status.ToString();
     for (size_t at = 0; (at = text.find(alias_, at)) != std::string::npos;)
       text.replace(at, alias_.size(), "index");
-    if (!IsOfMachine(status)) return Damaged(text);
+    if (!rocks::IsOfMachine(status)) return Damaged(text);
     const std::string message = fmt::format("index {}: {}", path(), text);
     return status.IsBusy() || status.IsTryAgain() ? absl::InternalError(message)
                                                   : absl::ResourceExhaustedError(message);
@@ -309,7 +289,7 @@ absl::Status GetMany(Database& db, std::span<const std::string> keys, const Visi
   for (size_t i = 0; i < keys.size(); ++i) {
     const bool absent = statuses[i].IsNotFound();
     if (!absent) RETURN_IF_ERROR(db.From(statuses[i]));
-    RETURN_IF_ERROR(visit(i, absent ? std::nullopt : std::optional(ViewOf(values[i]))));
+    RETURN_IF_ERROR(visit(i, absent ? std::nullopt : std::optional(rocks::ToView(values[i]))));
   }
   return absl::OkStatus();
 }
@@ -410,9 +390,9 @@ class RocksBatch final : public IndexBatch {
     rocksdb::WriteBatch& batch = batch_;
     std::string value;
     PutFixed64(value, epoch);
-    RETURN_IF_ERROR(db_.From(batch.Put(SliceOf(kMetaEpoch), SliceOf(value))));
-    RETURN_IF_ERROR(
-        db_.From(batch.Put(SliceOf(kMetaCounters), SliceOf(EncodeCounters(counters_)))));
+    RETURN_IF_ERROR(db_.From(batch.Put(rocks::ToSlice(kMetaEpoch), rocks::ToSlice(value))));
+    RETURN_IF_ERROR(db_.From(
+        batch.Put(rocks::ToSlice(kMetaCounters), rocks::ToSlice(EncodeCounters(counters_)))));
     return db_.From(db_->Write(options, &batch));
   }
   const IndexCounters& counters() const { return counters_; }
@@ -486,16 +466,13 @@ class RocksBatch final : public IndexBatch {
   }
   absl::StatusOr<std::optional<std::string>> Get(const std::string& key) {
     if (const auto found = changed_.find(key); found != changed_.end()) return found->second;
-    std::string value;
-    const rocksdb::Status status = db_->Get(rocksdb::ReadOptions(), SliceOf(key), &value);
-    if (status.IsNotFound()) return std::optional<std::string>();
-    RETURN_IF_ERROR(db_.From(status));
-    return std::optional<std::string>(std::move(value));
+    return rocks::Get(*db_, key, [this](const auto& status) { return db_.From(status); });
   }
   absl::Status Set(std::string key, std::optional<std::string> value) {
     ++changes_;
-    RETURN_IF_ERROR(db_.From(value.has_value() ? batch_.Put(SliceOf(key), SliceOf(*value))
-                                               : batch_.Delete(SliceOf(key))));
+    RETURN_IF_ERROR(db_.From(value.has_value()
+                                 ? batch_.Put(rocks::ToSlice(key), rocks::ToSlice(*value))
+                                 : batch_.Delete(rocks::ToSlice(key))));
     changed_.insert_or_assign(std::move(key), std::move(value));
     return absl::OkStatus();
   }
@@ -518,7 +495,7 @@ class RocksIndex final : public StoredIndex {
   absl::Status Load(std::string_view store_id) {
     std::string value;
     for (const std::string_view key : {kMetaStore, kMetaEpoch, kMetaCounters}) {
-      const rocksdb::Status status = db_->Get(rocksdb::ReadOptions(), SliceOf(key), &value);
+      const rocksdb::Status status = db_->Get(rocksdb::ReadOptions(), rocks::ToSlice(key), &value);
       if (status.IsNotFound()) return absl::NotFoundError("its making was cut off");
       RETURN_IF_ERROR(db_.From(status));
       if (key == kMetaStore && value != MetaStore(store_id))
@@ -538,7 +515,7 @@ class RocksIndex final : public StoredIndex {
     RETURN_IF_ERROR(Write(*batch));
     rocksdb::WriteOptions options;
     options.disableWAL = true;
-    RETURN_IF_ERROR(db_.From(db_->Put(options, SliceOf(kMetaStore), MetaStore(store_id))));
+    RETURN_IF_ERROR(db_.From(db_->Put(options, rocks::ToSlice(kMetaStore), MetaStore(store_id))));
     return Flush(/*wait=*/true);
   }
   void SetPath(const std::string& path) override { db_.SetPath(path); }
@@ -782,15 +759,9 @@ class RocksIndex final : public StoredIndex {
   absl::Status ForEachFrom(
       std::string_view from, std::string_view prefix, size_t keys_max,
       const std::function<absl::Status(std::string_view, std::string_view)>& visit) {
-    rocksdb::ReadOptions options;
-    options.fill_cache = false;
-    const std::unique_ptr<rocksdb::Iterator> at(db_->NewIterator(options));
-    for (at->Seek(SliceOf(from));
-         keys_max != 0 && at->Valid() && at->key().starts_with(SliceOf(prefix));
-         at->Next(), --keys_max) {
-      RETURN_IF_ERROR(visit(ViewOf(at->key()), ViewOf(at->value())));
-    }
-    return db_.From(at->status());
+    rocks::PrefixScan scan(
+        *db_, [this](const auto& status) { return db_.From(status); }, rocks::PastTheCache());
+    return scan.EachFrom(from, prefix, keys_max, visit);
   }
 
   const std::unique_ptr<Database> database_;

@@ -492,10 +492,7 @@ absl::Status WriteEpoch(const std::string& store_directory, uint64_t epoch) {
 
 absl::Status CheckFreeSpace(const std::string& store_directory, uint64_t bytes_wanted,
                             uint64_t margin_bytes) {
-  struct statvfs fs {};
-  if (::statvfs(store_directory.c_str(), &fs) != 0)
-    return ErrnoStatus(errno, "statvfs", store_directory);
-  const uint64_t free_bytes = uint64_t{fs.f_bavail} * uint64_t{fs.f_frsize};
+  ASSIGN_OR_RETURN(const uint64_t free_bytes, FreeBytesAt(store_directory));
   if (free_bytes >= margin_bytes && free_bytes - margin_bytes >= bytes_wanted)
     return absl::OkStatus();
   return absl::ResourceExhaustedError(

@@ -19,12 +19,12 @@
 #include "common/base/hex.h"
 #include "common/base/sealed_text.h"
 #include "common/base/status_macros.h"
+#include "common/rocks/rocks.h"
 #include "common/store/local/fixed_fields.h"
 #include "common/store/local/layout.h"
 #include "common/store/local/segment_reader.h"
 #include "fmt/format.h"
 #include "rocksdb/db.h"
-#include "rocksdb/env.h"
 
 namespace galley::store {
 namespace {
@@ -32,12 +32,10 @@ namespace {
 constexpr uint64_t kMarkBytesMax = 4096;
 constexpr size_t kStoreIdBytes = 16;
 
-// RocksDB would begin a file LOG.
-class NoLog final : public rocksdb::Logger {
- public:
-  using rocksdb::Logger::Logv;
-  void Logv(const char*, va_list) override {}
-};
+// A status of the index in RocksDB's own words.
+absl::Status AsItIs(const rocksdb::Status& status) {
+  return status.ok() ? absl::OkStatus() : absl::DataLossError(status.ToString());
+}
 
 // Bad: counts the bad files of each kind and names the first.
 class Bad {
@@ -167,54 +165,55 @@ class Look {
       if (!sizes_.empty()) Tell(path, "it is gone");
       return;
     }
-    rocksdb::Options options;
-    options.create_if_missing = false;
-    options.info_log = std::make_shared<NoLog>();
-    rocksdb::DB* opened = nullptr;
-    rocksdb::Status status = rocksdb::DB::OpenForReadOnly(options, path, &opened);
-    const std::unique_ptr<rocksdb::DB> index(opened);
-    if (status.ok()) status = index->VerifyChecksum();
-    if (status.ok()) status = LookAtWhatItNames(*index);
-    if (!status.ok())
+    std::unique_ptr<rocksdb::DB> index;
+    const rocksdb::Status status = rocks::OpenForLook(path, index);
+    const absl::Status whole = status.ok() ? LookAtWhatItNames(*index) : AsItIs(status);
+    if (!whole.ok())
       Tell(path, fmt::format("the index is damaged, and is made again from segments and files ({})",
-                             status.ToString()));
+                             MessageOf(whole)));
   }
 
   // (index.cc has the keys: "s" and a segment's number, "b" and a blob's digest.)
-  rocksdb::Status LookAtWhatItNames(rocksdb::DB& index) {
-    rocksdb::ReadOptions options;
-    options.fill_cache = false;
-    const std::unique_ptr<rocksdb::Iterator> at(index.NewIterator(options));
+  absl::Status LookAtWhatItNames(rocksdb::DB& index) {
+    rocks::PrefixScan scan(index, AsItIs, rocks::PastTheCache());
     Bad segments, files;
-    for (at->Seek("s"); at->Valid() && at->key().starts_with("s"); at->Next()) {
-      const std::string_view key(at->key().data(), at->key().size());
-      const std::string_view value(at->value().data(), at->value().size());
-      if (key.size() != 9 || value.size() != 16) return rocksdb::Status::Corruption("a segment");
-      uint64_t number = 0;
-      for (const char c : key.substr(1)) number = number << 8 | static_cast<uint8_t>(c);
-      const auto found = sizes_.find(number);
-      const uint64_t indexed_bytes = GetFixed64(value, 8);
-      // (Of one whose loss is known nothing is indexed.)
-      if (indexed_bytes != 0 && (found == sizes_.end() || found->second < indexed_bytes))
-        segments.Add(SegmentPath(directory_, number));
-    }
-    for (at->Seek("b"); at->Valid() && at->key().starts_with("b"); at->Next()) {
-      const std::string_view key(at->key().data(), at->key().size());
-      const std::string_view value(at->value().data(), at->value().size());
-      if (key.size() != 1 + Digest::kHashSize + 8 || value.size() < 16)
-        return rocksdb::Status::Corruption("a blob");
-      if (GetFixed64(value, 0) != 0) continue;
-      const auto digest = GetDigest(key, 1);
-      if (!digest.ok()) return rocksdb::Status::Corruption("a blob's key");
-      const std::string path = BlobFilePath(directory_, *digest);
-      const auto stat = StatFile(path);
-      if (!stat.ok() || !S_ISREG(stat->mode) || stat->size_bytes != digest->size_bytes())
-        files.Add(path);
-    }
+    absl::Status whole = scan.Each("s", [&](std::string_view key, std::string_view value) {
+      return LookAtSegment(key, value, segments);
+    });
+    whole.Update(scan.Each("b", [&](std::string_view key, std::string_view value) {
+      return LookAtBlob(key, value, files);
+    }));
+    // Damage of the index does not hide what else was found.
     segments.TellInto(look_.findings, "this segment is gone or shorter than it was");
     files.TellInto(look_.findings, "this file is gone or has another size",
                    "the next cook that needs it makes it again");
-    return at->status();
+    return whole;
+  }
+
+  absl::Status LookAtSegment(std::string_view key, std::string_view value, Bad& segments) const {
+    if (key.size() != 9 || value.size() != 16)
+      return AsItIs(rocksdb::Status::Corruption("a segment"));
+    uint64_t number = 0;
+    for (const char c : key.substr(1)) number = number << 8 | static_cast<uint8_t>(c);
+    const auto found = sizes_.find(number);
+    const uint64_t indexed_bytes = GetFixed64(value, 8);
+    // (Of one whose loss is known nothing is indexed.)
+    if (indexed_bytes != 0 && (found == sizes_.end() || found->second < indexed_bytes))
+      segments.Add(SegmentPath(directory_, number));
+    return absl::OkStatus();
+  }
+
+  absl::Status LookAtBlob(std::string_view key, std::string_view value, Bad& files) const {
+    if (key.size() != 1 + Digest::kHashSize + 8 || value.size() < 16)
+      return AsItIs(rocksdb::Status::Corruption("a blob"));
+    if (GetFixed64(value, 0) != 0) return absl::OkStatus();
+    const auto digest = GetDigest(key, 1);
+    if (!digest.ok()) return AsItIs(rocksdb::Status::Corruption("a blob's key"));
+    const std::string path = BlobFilePath(directory_, *digest);
+    const auto stat = StatFile(path);
+    if (!stat.ok() || !S_ISREG(stat->mode) || stat->size_bytes != digest->size_bytes())
+      files.Add(path);
+    return absl::OkStatus();
   }
 
   const std::string directory_;
