@@ -7,6 +7,8 @@
 #include "common/base/mutex.h"
 
 #define GALLEY_ACQUIRE_SHARED(...) GALLEY_THREAD_ANNOTATION(acquire_shared_capability(__VA_ARGS__))
+#define GALLEY_REQUIRES_SHARED(...) \
+  GALLEY_THREAD_ANNOTATION(requires_shared_capability(__VA_ARGS__))
 #define GALLEY_RELEASE_SHARED(...) GALLEY_THREAD_ANNOTATION(release_shared_capability(__VA_ARGS__))
 
 namespace galley::base {

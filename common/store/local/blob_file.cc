@@ -31,8 +31,8 @@ absl::Status Wrong(const Digest& digest, const std::string& path) {
 
 // True: the right file lies there, and the caller may rely on it from here on. The file's time says
 // so to a collection, which looks at the time again after it has put the file aside, and then puts
-// it back (local_unadopted.cc). A file with more than one name was adopted, since only such files
-// are linked to people's folders: its time is theirs.
+// it back (maintenance/left_behind.h). A file with more than one name was adopted, since only such
+// files are linked to people's folders: its time is theirs.
 bool KeepsBlobFile(const std::string& store_directory, const Digest& digest) {
   if (!CheckBlobFile(store_directory, digest).ok()) return false;
   if (!NoteWritten(store_directory, digest).ok()) return false;

@@ -64,7 +64,7 @@ std::string PutDigestsPath(std::string_view store_directory, std::string_view pa
 // Files that `checkout --link` has verified.
 std::string VerifiedFilesPath(std::string_view store_directory);
 // Where a large blob's file lies between the time when it was condemned and that when the log says
-// so (local_gc.cc).
+// so (maintenance/sweeper.h).
 std::string CollectedFilePath(std::string_view store_directory, const Digest& digest);
 // Puts a collected file back in its place, unless another lies there. NOT_FOUND: it was not put
 // aside.

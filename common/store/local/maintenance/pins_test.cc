@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "common/store/layers/memory_store.h"
-#include "common/store/local/gc_for_test.h"
+#include "common/store/local/maintenance/gc_for_test.h"
 
 namespace galley::store {
 namespace {

@@ -9,8 +9,8 @@
 #include <optional>
 #include <random>
 
-#include "common/store/local/gc_for_test.h"
 #include "common/store/local/layout.h"
+#include "common/store/local/maintenance/gc_for_test.h"
 #include "common/store/local/segment_writer.h"
 #include "common/store/local/sessions.h"
 #include "fmt/format.h"

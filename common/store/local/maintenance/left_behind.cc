@@ -1,13 +1,4 @@
-// The part of LocalStore for large files that nobody adopted: a cook that was killed, or a disk
-// that was full, leaves them in `files`, and the index does not know them.
-//
-// One is adopted only on demand: whoever wants to put its bytes reads it, finds that it is right,
-// and sets its time to now (blob_file.h); a commit then syncs it as any other. A collection removes
-// one when nothing that stays names it, the index knows what all segments say, nobody who lives may
-// be about to report it, and either its writer is known and dead (writer_note.h) or it is a day
-// old. Under the commit lock it is put aside first and its time is looked at again: so a process
-// that found it right in between finds that it is gone, or keeps it.
-#include "common/store/local/local_unadopted.h"
+#include "common/store/local/maintenance/left_behind.h"
 
 #include <signal.h>
 #include <sys/stat.h>
@@ -21,7 +12,8 @@
 #include <utility>
 
 #include "common/base/status_macros.h"
-#include "common/store/local/local_compaction.h"
+#include "common/store/local/layout.h"
+#include "common/store/local/maintenance/sweeper.h"
 #include "fmt/format.h"
 
 namespace galley::store {
@@ -89,11 +81,11 @@ uint64_t BytesIn(const fs::path& path, absl::Time& written) {
 
 }  // namespace
 
-std::vector<LocalStore::TemporaryLeft> LocalStore::TemporaryFiles() const {
+std::vector<TemporaryLeft> TemporaryFiles(const StoreState& store) {
   std::vector<TemporaryLeft> left;
   std::error_code error;
-  for (fs::directory_iterator at(TemporaryDirectory(directory_), error), end; !error && at != end;
-       at.increment(error)) {
+  for (fs::directory_iterator at(TemporaryDirectory(store.folder.directory), error), end;
+       !error && at != end; at.increment(error)) {
     const pid_t writer = WriterOf(at->path().filename().string());
     if (writer == 0) continue;
     TemporaryLeft one{.path = at->path().string(), .is_live = IsAlive(writer)};
@@ -103,12 +95,12 @@ std::vector<LocalStore::TemporaryLeft> LocalStore::TemporaryFiles() const {
   return left;
 }
 
-absl::StatusOr<std::vector<LocalStore::LargeFile>> LocalStore::UnadoptedFiles() {
+absl::StatusOr<std::vector<LargeFile>> UnadoptedFiles(StoreParts& store) {
   std::vector<LargeFile> unadopted, some;
   const auto look = [&]() -> absl::Status {
     std::vector<Digest> digests;
     for (const LargeFile& file : some) digests.push_back(file.digest);
-    ASSIGN_OR_RETURN(const auto found, Look(digests));
+    ASSIGN_OR_RETURN(const auto found, store.reader.Look(digests));
     for (size_t i = 0; i < some.size(); ++i) {
       const bool is_adopted = found[i].has_value() && found[i]->segment == 0;
       if (!is_adopted) unadopted.push_back(some[i]);
@@ -116,59 +108,64 @@ absl::StatusOr<std::vector<LocalStore::LargeFile>> LocalStore::UnadoptedFiles() 
     some.clear();
     return absl::OkStatus();
   };
-  RETURN_IF_ERROR(VisitBlobFiles(directory_, [&](const Digest& digest, const FileStat& stat) {
-    some.push_back({.digest = digest,
-                    .size_bytes = stat.size_bytes,
-                    .written = absl::FromUnixNanos(stat.mtime_ns)});
-    return some.size() < kLookUpsMax ? absl::OkStatus() : look();
-  }));
+  RETURN_IF_ERROR(
+      VisitBlobFiles(store.folder.directory, [&](const Digest& digest, const FileStat& stat) {
+        some.push_back({.digest = digest,
+                        .size_bytes = stat.size_bytes,
+                        .written = absl::FromUnixNanos(stat.mtime_ns)});
+        return some.size() < kLookUpsMax ? absl::OkStatus() : look();
+      }));
   RETURN_IF_ERROR(look());
   return unadopted;
 }
 
 // Most cooks end well, and nobody collects: what the notes of the dead say is then known.
-void LocalStore::RemoveOldWriterNotes() {
-  const absl::StatusOr<std::vector<WriterNote>> notes = ReadWriterNotes(directory_);
+void RemoveOldWriterNotes(StoreParts& store) {
+  const absl::StatusOr<std::vector<WriterNote>> notes = ReadWriterNotes(store.folder.directory);
   if (!notes.ok()) return;
   for (const WriterNote& note : *notes) {
     if (note.is_live) continue;
     const std::vector<Digest> files(note.files.begin(), note.files.end());
-    const auto found = Look(files);
+    const auto found = store.reader.Look(files);
     if (!found.ok()) return;
     // (A process that was killed before it gave the file its name left none.)
     bool says_something = false;
     for (size_t i = 0; i < files.size(); ++i)
-      says_something |= !(*found)[i].has_value() && FileExists(BlobFilePath(directory_, files[i]));
+      says_something |=
+          !(*found)[i].has_value() && FileExists(BlobFilePath(store.folder.directory, files[i]));
     if (!says_something) ::unlink(note.path.c_str());
   }
 }
 
+namespace {
+
 // Some segment has no header any more: if it was the owner's, what it adopted is not known.
-absl::StatusOr<bool> LocalStore::IndexCoversAllSegments() {
-  ASSIGN_OR_RETURN(const auto segments, index_->Segments());
+absl::StatusOr<bool> IndexCoversAllSegments(StoreState& store) {
+  ASSIGN_OR_RETURN(const auto segments, store.index.Segments());
   return std::none_of(segments.begin(), segments.end(), [](const auto& segment) {
     return segment.second.writer == SegmentWriterKind::kWorker && segment.second.is_abandoned &&
            !segment.second.is_cut;
   });
 }
 
-LocalStore::LeftBehind::LeftBehind(LocalStore& store, const Holders& holders,
-                                   const Coverage& coverage)
+}  // namespace
+
+LeftBehind::LeftBehind(StoreParts& store, const Holders& holders, const Coverage& coverage)
     : store_(store),
       holders_(holders),
       coverage_(coverage),
-      day_ago_(store.options_.now() - kUnadoptedAge) {}
+      day_ago_(store.folder.options.now() - kUnadoptedAge) {}
 
-absl::Status LocalStore::LeftBehind::Find(const std::function<bool(const Digest&)>& is_needed) {
-  for (TemporaryLeft& one : store_.TemporaryFiles()) {
+absl::Status LeftBehind::Find(const std::function<bool(const Digest&)>& is_needed) {
+  for (TemporaryLeft& one : TemporaryFiles(store_)) {
     if (IsOlderThanAll(one.written) && (!one.is_live || one.written < day_ago_))
       temporary_.push_back(std::move(one));
   }
-  ASSIGN_OR_RETURN(const bool covers_all, store_.IndexCoversAllSegments());
+  ASSIGN_OR_RETURN(const bool covers_all, IndexCoversAllSegments(store_));
   if (!covers_all) return absl::OkStatus();
   // The files first: who comes to rely on one from here on changes its time, or is in the notes.
-  ASSIGN_OR_RETURN(const std::vector<LargeFile> unadopted, store_.UnadoptedFiles());
-  ASSIGN_OR_RETURN(notes_, ReadWriterNotes(store_.directory_));
+  ASSIGN_OR_RETURN(const std::vector<LargeFile> unadopted, UnadoptedFiles(store_));
+  ASSIGN_OR_RETURN(notes_, ReadWriterNotes(store_.folder.directory));
   std::set<Digest> by_living, by_dead;
   bool are_living_known = true;
   for (const WriterNote& note : notes_) {
@@ -190,19 +187,19 @@ absl::Status LocalStore::LeftBehind::Find(const std::function<bool(const Digest&
 }
 
 // Written before anybody who lives, and uses the store, began to.
-bool LocalStore::LeftBehind::IsOlderThanAll(absl::Time written) const {
+bool LeftBehind::IsOlderThanAll(absl::Time written) const {
   return holders_.names.empty() ||
          (!holders_.hold_all && written < holders_.oldest_write - kClockDoubt);
 }
 
-uint64_t LocalStore::LeftBehind::bytes() const {
+uint64_t LeftBehind::bytes() const {
   uint64_t bytes = 0;
   for (const LargeFile& file : files_) bytes += file.size_bytes;
   for (const TemporaryLeft& one : temporary_) bytes += one.size_bytes;
   return bytes;
 }
 
-absl::Status LocalStore::LeftBehind::Remove(const GcOptions& options) {
+absl::Status LeftBehind::Remove(const GcOptions& options) {
   for (const TemporaryLeft& one : temporary_) RETURN_IF_ERROR(RemoveAll(one.path));
   std::vector<LargeFile> removed;
   for (const LargeFile& file : std::exchange(files_, {})) {
@@ -220,21 +217,21 @@ absl::Status LocalStore::LeftBehind::Remove(const GcOptions& options) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<bool> LocalStore::LeftBehind::RemoveUnlessWanted(const LargeFile& file) {
-  const base::MutexLock lock(store_.commit_mutex_);
-  RETURN_IF_ERROR(store_.broken_);
-  RETURN_IF_ERROR(store_.index_->StillCovers(coverage_));
-  ASSIGN_OR_RETURN(const auto found, store_.Look(std::span(&file.digest, 1)));
+absl::StatusOr<bool> LeftBehind::RemoveUnlessWanted(const LargeFile& file) {
+  const base::MutexLock lock(store_.writer.mutex());
+  RETURN_IF_ERROR(store_.writer.CheckWritable());
+  RETURN_IF_ERROR(store_.index.StillCovers(coverage_));
+  ASSIGN_OR_RETURN(const auto found, store_.reader.Look(std::span(&file.digest, 1)));
   if (found[0].has_value() && found[0]->segment == 0) return false;
-  const std::string path = BlobFilePath(store_.directory_, file.digest);
-  const std::string aside = CollectedFilePath(store_.directory_, file.digest);
+  const std::string path = BlobFilePath(store_.folder.directory, file.digest);
+  const std::string aside = CollectedFilePath(store_.folder.directory, file.digest);
   if (::rename(path.c_str(), aside.c_str()) != 0) {
     if (errno == ENOENT) return false;
     return ErrnoStatus(errno, "move", path);
   }
   const absl::StatusOr<FileStat> stat = StatFile(aside);
   if (!stat.ok() || absl::FromUnixNanos(stat->mtime_ns) != file.written) {
-    RETURN_IF_ERROR(RestoreCollectedFile(store_.directory_, file.digest));
+    RETURN_IF_ERROR(RestoreCollectedFile(store_.folder.directory, file.digest));
     return false;
   }
   if (::unlink(aside.c_str()) != 0) return ErrnoStatus(errno, "remove", aside);

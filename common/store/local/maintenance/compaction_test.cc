@@ -6,8 +6,8 @@
 #include <thread>
 #include <utility>
 
-#include "common/store/local/gc_for_test.h"
 #include "common/store/local/layout.h"
+#include "common/store/local/maintenance/gc_for_test.h"
 #include "common/store/local/segment_format.h"
 #include "common/store/local/segment_writer.h"
 

@@ -1,17 +1,12 @@
-// The part of LocalStore that gives back, after a cook, the bytes of segments that nothing is made
-// of.
-//
-// Most cooks leave few of them, and have to end at once: what sizes and counters say costs next to
-// nothing. The index is read only when by them too much may be dead, and the segments have grown,
-// or the blobs shrunk, by a twentieth since nothing was left to do: a note (the file `compacted`)
-// says how large they were then. What a run leaves, because it would be too long or because a
-// session began meanwhile, is the next one's: it leaves no note.
+#include "common/store/local/maintenance/dead_bytes.h"
+
 #include <charconv>
 
 #include "common/base/log.h"
 #include "common/base/own_file.h"
 #include "common/base/status_macros.h"
-#include "common/store/local/local_compaction.h"
+#include "common/store/local/maintenance/compactor.h"
+#include "common/store/local/maintenance/store_stats.h"
 #include "fmt/format.h"
 
 namespace galley::store {
@@ -58,7 +53,7 @@ uint64_t Changed(const Note& then, const Note& now) {
   return grown + (now.blob_bytes < then.blob_bytes ? then.blob_bytes - now.blob_bytes : 0);
 }
 
-Note SizesOf(const StoreStats& stats) {
+Note NoteOf(const StoreStats& stats) {
   return {.segment_bytes = stats.segment_bytes, .blob_bytes = stats.blob_bytes};
 }
 
@@ -72,36 +67,36 @@ bool MayHaveTooMuchDead(const StoreStats& stats) {
 
 }  // namespace
 
-absl::StatusOr<GcReport> LocalStore::GiveBackDeadBytes(Cancellation* cancellation) {
-  const base::MutexLock lock(collect_mutex_);
-  ASSIGN_OR_RETURN(const StoreStats before, Sizes());
+absl::StatusOr<GcReport> GiveBackDeadBytes(StoreParts& store, Cancellation* cancellation) {
+  const std::string& directory = store.folder.directory;
+  ASSIGN_OR_RETURN(const StoreStats before, SizesOf(store));
   if (!MayHaveTooMuchDead(before)) return GcReport{};
-  const std::optional<Note> note = ReadNote(directory_);
-  if (note.has_value() && kChangedShare * Changed(*note, SizesOf(before)) < before.blob_bytes)
+  const std::optional<Note> note = ReadNote(directory);
+  if (note.has_value() && kChangedShare * Changed(*note, NoteOf(before)) < before.blob_bytes)
     return GcReport{};
-  ASSIGN_OR_RETURN(const Holders holders, FindHolders());
+  ASSIGN_OR_RETURN(const Holders holders, FindHolders(store));
   // Bytes that were moved now would go only when the sessions have ended.
   if (!holders.names.empty()) return GcReport{.held_by = holders.names};
   const GcOptions options{.cancellation = cancellation};
-  ASSIGN_OR_RETURN(const Coverage coverage, index_->Cover());
-  Compactor compactor(*this, options, coverage, /*is_after_cook=*/true);
+  ASSIGN_OR_RETURN(const Coverage coverage, store.index.Cover());
+  Compactor compactor(store, options, coverage, /*is_after_cook=*/true);
   RETURN_IF_ERROR(compactor.Plan({}));
   const uint64_t planned_bytes = compactor.freed_bytes();
   bool is_done = !compactor.has_chosen();
   if (!is_done) {
     // Until this run has done all of it, the sizes of an earlier one say nothing.
-    RETURN_IF_ERROR(RemoveAll(NotePath(directory_)));
+    RETURN_IF_ERROR(RemoveAll(NotePath(directory)));
     RETURN_IF_ERROR(compactor.MakeRoom());
     const absl::Status run = compactor.Run();
     // Where another index was made meanwhile, the next cook goes on.
-    const bool is_cut_off = !index_->StillCovers(coverage).ok();
+    const bool is_cut_off = !store.index.StillCovers(coverage).ok();
     if (!is_cut_off) RETURN_IF_ERROR(run);
     is_done =
         !is_cut_off && compactor.freed_bytes() >= planned_bytes && !compactor.HasTooMuchDead();
   }
   if (is_done) {
-    ASSIGN_OR_RETURN(const StoreStats after, Sizes());
-    RETURN_IF_ERROR(WriteFileAtomic(NotePath(directory_), EncodeNote(SizesOf(after))));
+    ASSIGN_OR_RETURN(const StoreStats after, SizesOf(store));
+    RETURN_IF_ERROR(WriteFileAtomic(NotePath(directory), EncodeNote(NoteOf(after))));
   }
   return GcReport{.blobs = before.blobs,
                   .bytes = before.blob_bytes,

@@ -1,14 +1,4 @@
-// The part of LocalStore for segments in which little is still live: Compactor.
-//
-// The live records of such a segment are written again behind the owner's log, synced and indexed;
-// then the segment goes. Of workers' segments any may go. The owner's are the log, which has to
-// tell the whole story without the index: they go from its begin on only, in order. So a record
-// that took something back never goes before what it took back, and need not be said again.
-//
-// Whoever knows where something lies may still read it there: a segment goes when all sessions
-// began after it was left. Until then it lies there with nothing live in it, and the next
-// collection finds it.
-#include "common/store/local/local_compaction.h"
+#include "common/store/local/maintenance/compactor.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -17,12 +7,13 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <iterator>
 #include <set>
 #include <utility>
 
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
+#include "common/store/local/layout.h"
+#include "common/store/local/maintenance/sweeper.h"
 #include "common/store/local/segment_reader.h"
 #include "common/store/local/segment_writer.h"
 #include "fmt/format.h"
@@ -35,7 +26,6 @@ constexpr uint64_t kSmallSegmentBytes = 4 << 20;
 // The most records that are moved in one step, while commits wait.
 constexpr size_t kStepRecordsMax = 1024;
 constexpr uint64_t kStepBytesMax = 16 << 20;
-constexpr size_t kLookUpsMax = 4096;
 // The size of a record whose size the index does not say. A guess: the segments are read before any
 // goes.
 constexpr uint64_t kRecordBytesGuess = 128;
@@ -45,23 +35,16 @@ constexpr uint64_t kLittleBytes = 64 << 10;
 
 }  // namespace
 
-absl::Status CheckCancelled(const GcOptions& options) {
-  if (options.cancellation == nullptr || !options.cancellation->is_cancelled())
-    return absl::OkStatus();
-  return absl::CancelledError(
-      "the collection was interrupted: what went until then was needed by nobody");
-}
-
 // Leaves a segment in place where there is no room to write its live records again: the segments
 // that go make room for the next collection.
-absl::Status LocalStore::Compactor::UnlessFull(const absl::Status& status) {
+absl::Status Compactor::UnlessFull(const absl::Status& status) {
   if (!absl::IsResourceExhausted(status)) return status;
-  LogWarning("store={} gc: {}", store_.directory_, MessageOf(status));
+  LogWarning("store={} gc: {}", store_.folder.directory, MessageOf(status));
   return absl::OkStatus();
 }
 
-absl::Status LocalStore::Compactor::Plan(const Dropped& dropped) {
-  ASSIGN_OR_RETURN(const Holders holders, store_.FindHolders());
+absl::Status Compactor::Plan(const Dropped& dropped) {
+  ASSIGN_OR_RETURN(const Holders holders, FindHolders(store_));
   RETURN_IF_ERROR(List(dropped, holders));
   for (Weighed& segment : log_) {
     if (is_after_cook_ && !HasTooMuchDead()) return absl::OkStatus();
@@ -94,10 +77,10 @@ absl::Status LocalStore::Compactor::Plan(const Dropped& dropped) {
 }
 
 // All segments, with what of each is live.
-absl::Status LocalStore::Compactor::List(const Dropped& dropped, const Holders& holders) {
+absl::Status Compactor::List(const Dropped& dropped, const Holders& holders) {
   ASSIGN_OR_RETURN(const auto live, Weigh(dropped));
-  ASSIGN_OR_RETURN(const auto states, store_.index_->Segments());
-  ASSIGN_OR_RETURN(const std::vector<SegmentListing> listed, ListSegments(store_.directory_));
+  ASSIGN_OR_RETURN(const auto states, store_.index.Segments());
+  ASSIGN_OR_RETURN(const std::vector<SegmentListing> listed, ListSegments(store_.folder.directory));
   for (const SegmentListing& segment : listed) {
     const auto state = states.find(segment.number);
     if (state != states.end() && state->second.is_dropped) continue;
@@ -110,7 +93,7 @@ absl::Status LocalStore::Compactor::List(const Dropped& dropped, const Holders& 
         segment.size_bytes <= kSegmentHeaderBytes) {
       others_.push_back(weighed);
     } else if (!is_owners.ok()) {
-      LogWarning("store={} gc: {}", store_.directory_, MessageOf(is_owners.status()));
+      LogWarning("store={} gc: {}", store_.folder.directory, MessageOf(is_owners.status()));
       others_.push_back(weighed);
     } else if (*is_owners) {
       log_.push_back(weighed);
@@ -121,8 +104,15 @@ absl::Status LocalStore::Compactor::List(const Dropped& dropped, const Holders& 
   return absl::OkStatus();
 }
 
-absl::Status LocalStore::Compactor::Read(Weighed& segment, const Dropped& dropped) {
-  ASSIGN_OR_RETURN(const std::vector<LiveRecord> records, LiveOf(segment.segment.number, dropped));
+// The records in the segment that are live.
+absl::StatusOr<std::vector<LiveRecord>> Compactor::LiveIn(uint64_t segment,
+                                                          const Dropped& dropped) {
+  RETURN_IF_ERROR(CheckCancelled(options_));
+  return LiveOf(store_, segment, dropped);
+}
+
+absl::Status Compactor::Read(Weighed& segment, const Dropped& dropped) {
+  ASSIGN_OR_RETURN(const std::vector<LiveRecord> records, LiveIn(segment.segment.number, dropped));
   segment.live_bytes = 0;
   for (const LiveRecord& record : records) segment.live_bytes += record.span;
   segment.is_exact = true;
@@ -130,24 +120,24 @@ absl::Status LocalStore::Compactor::Read(Weighed& segment, const Dropped& droppe
 }
 
 // The index knows only those workers' segments from which something was adopted.
-absl::StatusOr<bool> LocalStore::Compactor::IsOwners(
-    uint64_t segment, const std::map<uint64_t, SegmentState>& states) const {
+absl::StatusOr<bool> Compactor::IsOwners(uint64_t segment,
+                                         const std::map<uint64_t, SegmentState>& states) const {
   const auto state = states.find(segment);
   if (state != states.end()) return state->second.writer == SegmentWriterKind::kOwner;
-  ASSIGN_OR_RETURN(const SegmentHeader header, ReadSegmentHeader(store_.directory_, segment));
+  ASSIGN_OR_RETURN(const SegmentHeader header, ReadSegmentHeader(store_.folder.directory, segment));
   return header.writer == SegmentWriterKind::kOwner;
 }
 
 // No worker appends to it, and none is about to. What a live session's worker wrote, the session
 // may yet report.
-bool LocalStore::Compactor::IsLeft(uint64_t segment, const Holders& holders) const {
-  const std::string path = SegmentPath(store_.directory_, segment);
+bool Compactor::IsLeft(uint64_t segment, const Holders& holders) const {
+  const std::string path = SegmentPath(store_.folder.directory, segment);
   if (holders.hold_all || WrittenAt(path) >= holders.oldest_write) return false;
   const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   return file.valid() && ::flock(file.get(), LOCK_EX | LOCK_NB) == 0;
 }
 
-uint64_t LocalStore::Compactor::LiveBytes() const {
+uint64_t Compactor::LiveBytes() const {
   uint64_t bytes = file_bytes_;
   for (const auto* segments : {&workers_, &log_, &others_, &chosen_}) {
     for (const Weighed& one : *segments) bytes += one.live_bytes;
@@ -156,7 +146,7 @@ uint64_t LocalStore::Compactor::LiveBytes() const {
 }
 
 // The dead bytes of segments that are not chosen.
-uint64_t LocalStore::Compactor::DeadBytes() const {
+uint64_t Compactor::DeadBytes() const {
   uint64_t bytes = 0;
   for (const auto* segments : {&workers_, &others_}) {
     for (const Weighed& one : *segments) bytes += one.dead_bytes();
@@ -165,23 +155,21 @@ uint64_t LocalStore::Compactor::DeadBytes() const {
   return bytes;
 }
 
-bool LocalStore::Compactor::HasTooMuchDead() const {
-  return kDeadShare * DeadBytes() > LiveBytes();
-}
+bool Compactor::HasTooMuchDead() const { return kDeadShare * DeadBytes() > LiveBytes(); }
 
 // Whether less of the first segment is live.
-bool LocalStore::Compactor::IsWorse(const Weighed& one, const Weighed& other) {
+bool Compactor::IsWorse(const Weighed& one, const Weighed& other) {
   return one.live_bytes * other.segment.size_bytes < other.live_bytes * one.segment.size_bytes;
 }
 
 // After a cook what is moved has one bound, for workers' segments and the log.
-bool LocalStore::Compactor::HasRoomFor(uint64_t worker_bytes, uint64_t log_bytes) const {
-  return !is_after_cook_ || worker_bytes + log_bytes <= store_.options_.moved_bytes_max;
+bool Compactor::HasRoomFor(uint64_t worker_bytes, uint64_t log_bytes) const {
+  return !is_after_cook_ || worker_bytes + log_bytes <= store_.folder.options.moved_bytes_max;
 }
 
 // Chooses the worst segments first; with `than` only those that are worse than that one.
-void LocalStore::Compactor::ChooseWorkers(absl::FunctionRef<bool(const Weighed&)> is_worth,
-                                          const std::optional<Weighed>& than) {
+void Compactor::ChooseWorkers(absl::FunctionRef<bool(const Weighed&)> is_worth,
+                              const std::optional<Weighed>& than) {
   const uint64_t log_bytes = LogBegin(chosen_log_).live_bytes;
   for (auto at = workers_.begin(); at != workers_.end();) {
     const bool goes = HasRoomFor(chosen_bytes_ + at->live_bytes, log_bytes) &&
@@ -198,8 +186,8 @@ void LocalStore::Compactor::ChooseWorkers(absl::FunctionRef<bool(const Weighed&)
 
 // The longest begin of the log in which the dead bytes are more than this part of the live ones;
 // not less than is chosen.
-size_t LocalStore::Compactor::LogEnd(uint64_t dead_share) {
-  const uint64_t filled = FilledSegment();
+size_t Compactor::LogEnd(uint64_t dead_share) {
+  const uint64_t filled = store_.log.FilledSegment();
   uint64_t dead_bytes = 0, live_bytes = 0;
   size_t end = chosen_log_;
   for (size_t i = 0; i < log_.size(); ++i) {
@@ -214,7 +202,7 @@ size_t LocalStore::Compactor::LogEnd(uint64_t dead_share) {
 }
 
 // The log up to `end`, as if it were one segment.
-LocalStore::Compactor::Weighed LocalStore::Compactor::LogBegin(size_t end) const {
+Compactor::Weighed Compactor::LogBegin(size_t end) const {
   Weighed begin{.segment = {}, .live_bytes = 0};
   for (size_t i = 0; i < end; ++i) {
     begin.segment.size_bytes += log_[i].segment.size_bytes;
@@ -224,8 +212,8 @@ LocalStore::Compactor::Weighed LocalStore::Compactor::LogBegin(size_t end) const
 }
 
 // Foretells what Run will come to.
-void LocalStore::Compactor::Foretell(const Holders& holders) {
-  const absl::Time now = store_.options_.boot_time();
+void Compactor::Foretell(const Holders& holders) {
+  const absl::Time now = store_.folder.options.boot_time();
   const auto tell = [&](const Weighed& one) {
     moved_bytes_ += one.live_bytes;
     const bool is_held =
@@ -243,50 +231,36 @@ void LocalStore::Compactor::Foretell(const Holders& holders) {
 }
 
 // Somebody may read there what was live in it until `since`, or report what lies there.
-bool LocalStore::Compactor::IsHeld(const SegmentListing& segment, absl::Time since,
-                                   const Holders& holders) const {
+bool Compactor::IsHeld(const SegmentListing& segment, absl::Time since,
+                       const Holders& holders) const {
   if (holders.names.empty()) return false;
   return holders.hold_all || holders.since <= since ||
          (since == absl::InfinitePast() &&
-          WrittenAt(SegmentPath(store_.directory_, segment.number)) >= holders.oldest_write);
+          WrittenAt(SegmentPath(store_.folder.directory, segment.number)) >= holders.oldest_write);
 }
 
-// The segment that is being filled; 0: the next record begins one.
-uint64_t LocalStore::Compactor::FilledSegment() {
-  const base::MutexLock lock(store_.mutex_);
-  return store_.own_ != nullptr ? store_.own_->number() : store_.segment_to_fill_.value_or(0);
-}
-
-bool LocalStore::Compactor::IsChosen(uint64_t number) const {
+bool Compactor::IsChosen(uint64_t number) const {
   const auto is_it = [&](const Weighed& one) { return one.segment.number == number; };
   return std::any_of(chosen_.begin(), chosen_.end(), is_it) ||
          std::any_of(log_.begin(), log_.begin() + static_cast<ptrdiff_t>(chosen_log_), is_it);
 }
 
-absl::Status LocalStore::Compactor::MakeRoom() {
-  const bool is_filled_chosen = IsChosen(FilledSegment());
+absl::Status Compactor::MakeRoom() {
+  const bool is_filled_chosen = IsChosen(store_.log.FilledSegment());
   if (!is_filled_chosen && !IsChosen(highest_)) return absl::OkStatus();
-  const base::MutexLock commit_lock(store_.commit_mutex_);
-  RETURN_IF_ERROR(store_.broken_);
-  {
-    const base::MutexLock lock(store_.mutex_);
-    if (is_filled_chosen) {
-      if (store_.own_ != nullptr) store_.full_.push_back(std::exchange(store_.own_, nullptr));
-      store_.segment_to_fill_.reset();
-      ASSIGN_OR_RETURN(store_.own_, store_.CreateSegment(SegmentWriterKind::kOwner));
-    } else {
-      // Numbers are given from the highest on, and never twice: a worker's that none writes to
-      // keeps it.
-      RETURN_IF_ERROR(store_.CreateSegment(SegmentWriterKind::kWorker).status());
-    }
+  const base::MutexLock commit_lock(store_.writer.mutex());
+  RETURN_IF_ERROR(store_.writer.CheckWritable());
+  if (is_filled_chosen) {
+    RETURN_IF_ERROR(store_.log.BeginSegment());
+  } else {
+    // Numbers are given from the highest on, and never twice: a worker's that none writes to keeps
+    // it.
+    RETURN_IF_ERROR(store_.log.AllocateSegment().status());
   }
-  RETURN_IF_ERROR(store_.SyncOwnAlone());
-  auto index = store_.index_->NewBatch();
-  RETURN_IF_ERROR(store_.NoteSegments({}, *index));
-  return store_.WriteIndex(std::move(index));
+  return store_.writer.SyncAndIndex(store_.index.NewBatch());
 }
 
-absl::Status LocalStore::Compactor::Run() {
+absl::Status Compactor::Run() {
   freed_bytes_ = moved_bytes_ = 0;
   for (const Weighed& one : chosen_) RETURN_IF_ERROR(UnlessFull(LeaveWorkers(one.segment)));
   RETURN_IF_ERROR(UnlessFull(LeaveLog()));
@@ -296,7 +270,7 @@ absl::Status LocalStore::Compactor::Run() {
 }
 
 // About how many bytes of each segment are live.
-absl::StatusOr<std::map<uint64_t, uint64_t>> LocalStore::Compactor::Weigh(const Dropped& dropped) {
+absl::StatusOr<std::map<uint64_t, uint64_t>> Compactor::Weigh(const Dropped& dropped) {
   std::map<uint64_t, uint64_t> live;
   const auto count_blob = [&](const LocatedBlob& blob) {
     const auto& [digest, location] = blob;
@@ -308,65 +282,59 @@ absl::StatusOr<std::map<uint64_t, uint64_t>> LocalStore::Compactor::Weigh(const 
     }
     return CheckCancelled(options_);
   };
-  RETURN_IF_ERROR(store_.index_->ForEachBlob(count_blob));
+  RETURN_IF_ERROR(store_.index.ForEachBlob(count_blob));
   const auto count = [&](const RecordPlace& place) {
     if (!dropped.records.contains(place)) live[place.segment] += kRecordBytesGuess;
     return absl::OkStatus();
   };
   const auto count_result = [&](const Digest&, const ResultPlace& place) { return count(place); };
-  RETURN_IF_ERROR(store_.index_->ForEachResult(count_result));
-  RETURN_IF_ERROR(store_.index_->ForEachActionResult(count_result));
-  RETURN_IF_ERROR(store_.index_->ForEachObservationSet(
+  RETURN_IF_ERROR(store_.index.ForEachResult(count_result));
+  RETURN_IF_ERROR(store_.index.ForEachActionResult(count_result));
+  RETURN_IF_ERROR(store_.index.ForEachObservationSet(
       [&](const Digest&, const SetPlace& set) { return count(set.place); }));
   RETURN_IF_ERROR(
-      store_.index_->ForEachRoot([&](const IndexedRoot& root) { return count(root.place); }));
+      store_.index.ForEachRoot([&](const IndexedRoot& root) { return count(root.place); }));
   return live;
 }
 
 // From here on nothing in the segment becomes live: a blob that is reported to be there is copied.
 // Workers report the owner's segments, too, since they ask the owner where a blob is.
-void LocalStore::Compactor::CopyWhatIsReported(uint64_t segment) {
-  const base::MutexLock lock(store_.commit_mutex_);
-  store_.doubtful_.Note(segment, UINT64_MAX);
+void Compactor::CopyWhatIsReported(uint64_t segment) {
+  const base::MutexLock lock(store_.writer.mutex());
+  store_.writer.Doubt(segment);
 }
 
-absl::Status LocalStore::Compactor::LeaveWorkers(const SegmentListing& segment) {
-  const std::string path = SegmentPath(store_.directory_, segment.number);
+absl::Status Compactor::LeaveWorkers(const SegmentListing& segment) {
+  const std::string path = SegmentPath(store_.folder.directory, segment.number);
   FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file.valid() || ::flock(file.get(), LOCK_EX | LOCK_NB) != 0) return absl::OkStatus();
   CopyWhatIsReported(segment.number);
-  ASSIGN_OR_RETURN(const std::vector<LiveRecord> records, LiveOf(segment.number, {}));
+  ASSIGN_OR_RETURN(const std::vector<LiveRecord> records, LiveIn(segment.number, {}));
   return Leave(segment, std::move(file), records);
 }
 
-absl::Status LocalStore::Compactor::LeaveLog() {
+absl::Status Compactor::LeaveLog() {
   for (size_t i = 0; i < chosen_log_; ++i) {
     const SegmentListing& segment = log_[i].segment;
     if (!IsClosed(segment.number)) return absl::OkStatus();
     FileDescriptor file(
-        ::open(SegmentPath(store_.directory_, segment.number).c_str(), O_RDONLY | O_CLOEXEC));
+        ::open(SegmentPath(store_.folder.directory, segment.number).c_str(), O_RDONLY | O_CLOEXEC));
     if (!file.valid() || ::flock(file.get(), LOCK_EX | LOCK_NB) != 0) return absl::OkStatus();
     CopyWhatIsReported(segment.number);
-    ASSIGN_OR_RETURN(const std::vector<LiveRecord> records, LiveOf(segment.number, {}));
+    ASSIGN_OR_RETURN(const std::vector<LiveRecord> records, LiveIn(segment.number, {}));
     RETURN_IF_ERROR(Leave(segment, std::move(file), records));
   }
   return absl::OkStatus();
 }
 
 // Whether nobody appends to the segment any more, and all that was put there is in the index.
-bool LocalStore::Compactor::IsClosed(uint64_t number) {
-  const base::MutexLock commit_lock(store_.commit_mutex_);
-  const base::MutexLock lock(store_.mutex_);
-  const auto is_it = [&](const auto& file) { return file != nullptr && file->number() == number; };
-  return !is_it(store_.own_) && store_.segment_to_fill_ != number &&
-         std::none_of(store_.full_.begin(), store_.full_.end(), is_it) &&
-         !store_.synced_ends_.contains(number) &&
-         std::none_of(store_.pending_.begin(), store_.pending_.end(),
-                      [&](const auto& blob) { return blob.second.segment == number; });
+bool Compactor::IsClosed(uint64_t number) {
+  const base::MutexLock lock(store_.writer.mutex());
+  return !store_.log.IsInUse(number);
 }
 
-absl::Status LocalStore::Compactor::Leave(const SegmentListing& segment, FileDescriptor file,
-                                          std::span<const LiveRecord> records) {
+absl::Status Compactor::Leave(const SegmentListing& segment, FileDescriptor file,
+                              std::span<const LiveRecord> records) {
   Left left{.segment = segment, .file = std::move(file)};
   size_t begin = 0;
   while (begin < records.size()) {
@@ -379,158 +347,59 @@ absl::Status LocalStore::Compactor::Leave(const SegmentListing& segment, FileDes
   }
   if (!records.empty()) {
     // Since when nobody is told that anything lies there: also for the collections that follow.
-    left.since = store_.options_.boot_time();
-    const timespec now = absl::ToTimespec(store_.options_.now());
+    left.since = store_.folder.options.boot_time();
+    const timespec now = absl::ToTimespec(store_.folder.options.now());
     const timespec times[] = {now, now};
     if (::futimens(left.file.get(), times) != 0)
-      return ErrnoStatus(errno, "set the time of", SegmentPath(store_.directory_, segment.number));
+      return ErrnoStatus(errno, "set the time of",
+                         SegmentPath(store_.folder.directory, segment.number));
   }
   left_.push_back(std::move(left));
   return absl::OkStatus();
 }
 
-// The records in the segment that the index knows to lie there.
-absl::StatusOr<std::vector<LocalStore::Compactor::LiveRecord>> LocalStore::Compactor::LiveOf(
-    uint64_t segment, const Dropped& dropped) {
-  RETURN_IF_ERROR(CheckCancelled(options_));
-  std::vector<LiveRecord> live, some;
-  const auto look = [&]() -> absl::Status {
-    ASSIGN_OR_RETURN(std::vector<LiveRecord> found,
-                     StillLive(segment, std::exchange(some, {}), dropped));
-    std::move(found.begin(), found.end(), std::back_inserter(live));
-    return absl::OkStatus();
-  };
-  const RecordVisitor visit = [&](uint64_t offset, const RecordHeader& header,
-                                  std::string_view payload) -> absl::Status {
-    LiveRecord record{.offset = offset,
-                      .kind = header.kind,
-                      .key = header.key,
-                      .span = RecordSpan(header.payload_bytes),
-                      .written_s = header.written_s};
-    if (header.kind == RecordKind::kAdopted) {
-      ASSIGN_OR_RETURN(record.adopted, DecodeAdopted(payload));
-    }
-    some.push_back(std::move(record));
-    return some.size() < kLookUpsMax ? absl::OkStatus() : look();
-  };
-  const absl::StatusOr<ScanReport> report =
-      ScanSegment(store_.directory_, segment, kSegmentHeaderBytes, visit);
-  RETURN_IF_ERROR(report.status());
-  RETURN_IF_ERROR(look());
-  return live;
-}
-
-absl::StatusOr<std::vector<LocalStore::Compactor::LiveRecord>> LocalStore::Compactor::StillLive(
-    uint64_t segment, std::vector<LiveRecord> records, const Dropped& dropped) {
-  std::map<RecordKind, std::vector<Digest>> keys;
-  for (const LiveRecord& record : records) {
-    keys[record.kind].push_back(record.key);
-    for (const auto& [digest, location] : record.adopted)
-      keys[RecordKind::kAdopted].push_back(digest);
-  }
-  std::erase(keys[RecordKind::kAdopted], Digest());
-  ASSIGN_OR_RETURN(const auto blobs, store_.index_->Blobs(keys[RecordKind::kBlob]));
-  ASSIGN_OR_RETURN(const auto adopted, store_.index_->Blobs(keys[RecordKind::kAdopted]));
-  ASSIGN_OR_RETURN(const auto results, store_.index_->Results(keys[RecordKind::kResult]));
-  ASSIGN_OR_RETURN(const auto action_results,
-                   store_.index_->ActionResults(keys[RecordKind::kActionResult]));
-  ASSIGN_OR_RETURN(const auto sets,
-                   store_.index_->ObservationSets(keys[RecordKind::kObservationSet]));
-  std::set<RecordPlace> roots;
-  if (keys.contains(RecordKind::kPublished)) {
-    RETURN_IF_ERROR(store_.index_->ForEachRoot([&](const IndexedRoot& root) {
-      roots.insert(root.place);
-      return absl::OkStatus();
-    }));
-  }
-  size_t blob = 0, adopted_blob = 0, result = 0, action_result = 0, set = 0;
-  const auto is_live = [&](LiveRecord& record) {
-    const RecordPlace here{.segment = segment, .offset = record.offset};
-    const auto is_here = [&](const auto& place) {
-      if (!place.has_value() || *place != here) return false;
-      record.used_hours = place->used_hours;
-      return true;
-    };
-    const bool is_dropped = dropped.records.contains(here);
-    switch (record.kind) {
-      case RecordKind::kBlob:
-        return blobs[blob++] == BlobLocation{.segment = segment, .offset = record.offset} &&
-               !dropped.blobs.contains(record.key);
-      case RecordKind::kResult:
-        return is_here(results[result++]) && !is_dropped;
-      case RecordKind::kActionResult:
-        return is_here(action_results[action_result++]) && !is_dropped;
-      case RecordKind::kObservationSet: {
-        const auto& places = sets[set++];
-        return !is_dropped && std::any_of(places.begin(), places.end(), [&](const SetPlace& place) {
-          return place.place == here;
-        });
-      }
-      case RecordKind::kPublished:
-        return roots.contains(here);
-      case RecordKind::kAdopted:
-        std::erase_if(record.adopted, [&](const LocatedBlob& told) {
-          return told.first == Digest() || adopted[adopted_blob++] != told.second ||
-                 dropped.blobs.contains(told.first);
-        });
-        record.span = RecordSpan(kAdoptedBytes * record.adopted.size());
-        return !record.adopted.empty();
-      default:
-        return false;  // what takes something back that came before it
-    }
-  };
-  std::vector<LiveRecord> live;
-  for (LiveRecord& record : records) {
-    if (is_live(record)) live.push_back(std::move(record));
-  }
-  return live;
-}
-
-absl::Status LocalStore::Compactor::Move(uint64_t segment, std::span<const LiveRecord> given) {
+absl::Status Compactor::Move(uint64_t segment, std::span<const LiveRecord> given) {
   RETURN_IF_ERROR(CheckCancelled(options_));
   std::vector<Digest> wrong;
   {
-    const base::MutexLock lock(store_.commit_mutex_);
-    RETURN_IF_ERROR(store_.broken_);
+    const base::MutexLock lock(store_.writer.mutex());
+    RETURN_IF_ERROR(store_.writer.CheckWritable());
     ASSIGN_OR_RETURN(const std::vector<LiveRecord> records,
-                     StillLive(segment, {given.begin(), given.end()}, {}));
+                     StillLive(store_, segment, {given.begin(), given.end()}, {}));
     uint64_t bytes = 0;
     for (const LiveRecord& record : records) bytes += record.span;
-    RETURN_IF_ERROR(CheckFreeSpace(store_.directory_, bytes, store_.options_.free_bytes_least));
-    auto index = store_.index_->NewBatch();
+    RETURN_IF_ERROR(
+        CheckFreeSpace(store_.folder.directory, bytes, store_.folder.options.free_bytes_least));
+    auto index = store_.index.NewBatch();
     for (const LiveRecord& record : records) {
       const absl::Status status = MoveOne(segment, record, *index);
       if (absl::IsDataLoss(status)) {
-        LogWarning("store={} gc: {}", store_.directory_, MessageOf(status));
+        LogWarning("store={} gc: {}", store_.folder.directory, MessageOf(status));
         if (record.kind == RecordKind::kBlob) wrong.push_back(record.key);
       } else {
         RETURN_IF_ERROR(status);
       }
     }
-    RETURN_IF_ERROR(store_.SyncOwnAlone());
-    RETURN_IF_ERROR(store_.NoteSegments({}, *index));
-    RETURN_IF_ERROR(store_.WriteIndex(std::move(index)));
+    RETURN_IF_ERROR(store_.writer.SyncAndIndex(std::move(index)));
     moved_bytes_ += bytes;
   }
-  for (const Digest& digest : wrong) {
-    bool was_wrong = false;
-    RETURN_IF_ERROR(store_.QuarantineIfWrong(digest, was_wrong));
-  }
+  for (const Digest& digest : wrong)
+    RETURN_IF_ERROR(store_.losses.QuarantineIfWrong(digest).status());
   return absl::OkStatus();
 }
 
 // DATA_LOSS: its bytes are wrong. What is cooked again without it is forgotten.
-absl::Status LocalStore::Compactor::MoveOne(uint64_t segment, const LiveRecord& record,
-                                            IndexBatch& index) {
+absl::Status Compactor::MoveOne(uint64_t segment, const LiveRecord& record, IndexBatch& index) {
   const RecordPlace from{.segment = segment, .offset = record.offset};
   const Digest& key = record.key;
-  if (record.kind == RecordKind::kAdopted) return store_.AppendAdopted(record.adopted);
+  if (record.kind == RecordKind::kAdopted) return store_.log.AppendAdopted(record.adopted);
   std::string payload;
   if (record.kind == RecordKind::kBlob) {
-    ASSIGN_OR_RETURN(const Blob blob, ReadBlobAt(store_.directory_, key, {segment, record.offset}));
+    ASSIGN_OR_RETURN(const Blob blob,
+                     ReadBlobAt(store_.folder.directory, key, {segment, record.offset}));
     payload = *blob;
   } else {
-    absl::StatusOr<std::string> read = store_.ReadLogged(record.kind, key, from);
+    absl::StatusOr<std::string> read = store_.reader.ReadLogged(record.kind, key, from);
     if (absl::IsDataLoss(read.status())) {
       if (record.kind == RecordKind::kResult) RETURN_IF_ERROR(index.RemoveResult(key));
       if (record.kind == RecordKind::kActionResult) RETURN_IF_ERROR(index.RemoveActionResult(key));
@@ -542,8 +411,8 @@ absl::Status LocalStore::Compactor::MoveOne(uint64_t segment, const LiveRecord& 
   }
   RecordPlace to;
   {
-    const base::MutexLock lock(store_.mutex_);
-    RETURN_IF_ERROR(store_.Append(record.kind, key, payload, to, record.written_s));
+    const base::MutexLock lock(store_.log.mutex());
+    ASSIGN_OR_RETURN(to, store_.log.Append(record.kind, key, payload, record.written_s));
   }
   switch (record.kind) {
     case RecordKind::kBlob:
@@ -565,17 +434,16 @@ absl::Status LocalStore::Compactor::MoveOne(uint64_t segment, const LiveRecord& 
 
 // Drops records that the index still says to lie in segments that were left: they could not be read
 // there.
-absl::Status LocalStore::Compactor::GiveUpDamaged() {
+absl::Status Compactor::GiveUpDamaged() {
   std::set<uint64_t> numbers;
   for (const Left& left : left_) numbers.insert(left.segment.number);
   std::vector<Digest> blobs;
-  RETURN_IF_ERROR(store_.index_->ForEachBlob([&](const LocatedBlob& blob) {
+  RETURN_IF_ERROR(store_.index.ForEachBlob([&](const LocatedBlob& blob) {
     if (numbers.contains(blob.second.segment)) blobs.push_back(blob.first);
     return absl::OkStatus();
   }));
   for (const Digest& digest : blobs) {
-    bool was_wrong = false;
-    RETURN_IF_ERROR(store_.QuarantineIfWrong(digest, was_wrong));
+    ASSIGN_OR_RETURN(const bool was_wrong, store_.losses.QuarantineIfWrong(digest));
     if (!was_wrong) {
       return absl::UnavailableError(
           fmt::format("blob {} could not be read a moment ago and can be now: nothing is lost; see "
@@ -583,44 +451,42 @@ absl::Status LocalStore::Compactor::GiveUpDamaged() {
                       digest.ToString()));
     }
   }
-  const base::MutexLock lock(store_.commit_mutex_);
-  RETURN_IF_ERROR(store_.broken_);
-  auto index = store_.index_->NewBatch();
-  RETURN_IF_ERROR(store_.index_->ForEachResult([&](const Digest& key, const ResultPlace& place) {
+  const base::MutexLock lock(store_.writer.mutex());
+  RETURN_IF_ERROR(store_.writer.CheckWritable());
+  auto index = store_.index.NewBatch();
+  RETURN_IF_ERROR(store_.index.ForEachResult([&](const Digest& key, const ResultPlace& place) {
     return numbers.contains(place.segment) ? index->RemoveResult(key) : absl::OkStatus();
   }));
   RETURN_IF_ERROR(
-      store_.index_->ForEachActionResult([&](const Digest& key, const ResultPlace& place) {
+      store_.index.ForEachActionResult([&](const Digest& key, const ResultPlace& place) {
         return numbers.contains(place.segment) ? index->RemoveActionResult(key) : absl::OkStatus();
       }));
-  RETURN_IF_ERROR(store_.index_->ForEachObservationSet([&](const Digest& key, const SetPlace& set) {
+  RETURN_IF_ERROR(store_.index.ForEachObservationSet([&](const Digest& key, const SetPlace& set) {
     return numbers.contains(set.place.segment) ? index->RemoveObservationSet(key, set.place)
                                                : absl::OkStatus();
   }));
   const auto write_again = [&](const IndexedRoot& root) -> absl::Status {
     if (!numbers.contains(root.place.segment)) return absl::OkStatus();
-    RecordPlace place;
-    const base::MutexLock append_lock(store_.mutex_);
-    RETURN_IF_ERROR(
-        store_.Append(RecordKind::kPublished, root.root.root, EncodePublished(root.root), place));
+    const base::MutexLock append_lock(store_.log.mutex());
+    ASSIGN_OR_RETURN(
+        const RecordPlace place,
+        store_.log.Append(RecordKind::kPublished, root.root.root, EncodePublished(root.root)));
     return index->SetRoot(root.root, place);
   };
-  RETURN_IF_ERROR(store_.index_->ForEachRoot(write_again));
+  RETURN_IF_ERROR(store_.index.ForEachRoot(write_again));
   if (index->size() == 0) return absl::OkStatus();
   LogWarning("store={} gc: {} damaged results, sets and roots are dropped or written again",
-             store_.directory_, index->size());
-  RETURN_IF_ERROR(store_.SyncOwnAlone());
-  RETURN_IF_ERROR(store_.NoteSegments({}, *index));
-  return store_.WriteIndex(std::move(index));
+             store_.folder.directory, index->size());
+  return store_.writer.SyncAndIndex(std::move(index));
 }
 
-absl::Status LocalStore::Compactor::Remove() {
-  const base::MutexLock lock(store_.commit_mutex_);
-  RETURN_IF_ERROR(store_.broken_);
-  RETURN_IF_ERROR(store_.index_->StillCovers(coverage_));
-  ASSIGN_OR_RETURN(const Holders holders, store_.FindHolders());
-  ASSIGN_OR_RETURN(const auto states, store_.index_->Segments());
-  auto index = store_.index_->NewBatch();
+absl::Status Compactor::Remove() {
+  const base::MutexLock lock(store_.writer.mutex());
+  RETURN_IF_ERROR(store_.writer.CheckWritable());
+  RETURN_IF_ERROR(store_.index.StillCovers(coverage_));
+  ASSIGN_OR_RETURN(const Holders holders, FindHolders(store_));
+  ASSIGN_OR_RETURN(const auto states, store_.index.Segments());
+  auto index = store_.index.NewBatch();
   std::vector<const Left*> workers, log;
   bool is_log_held = false;
   for (const Left& left : left_) {
@@ -639,30 +505,30 @@ absl::Status LocalStore::Compactor::Remove() {
     (is_log ? log : workers).push_back(&left);
   }
   if (log.empty() && workers.empty()) return absl::OkStatus();
-  RETURN_IF_ERROR(store_.WriteIndex(std::move(index)));
+  RETURN_IF_ERROR(store_.writer.WriteIndex(std::move(index)));
   // Before they go: an index that knows them would take them for lost, and one that does not would
   // read the log's begin anew.
-  RETURN_IF_ERROR(store_.index_->Flush(/*wait=*/true));
+  RETURN_IF_ERROR(store_.index.Flush(/*wait=*/true));
   // An index that was made meanwhile does not say that they go.
-  RETURN_IF_ERROR(store_.index_->StillCovers(coverage_));
+  RETURN_IF_ERROR(store_.index.StillCovers(coverage_));
   const auto remove = [&](const Left& left) {
-    const std::string path = SegmentPath(store_.directory_, left.segment.number);
+    const std::string path = SegmentPath(store_.folder.directory, left.segment.number);
     if (::unlink(path.c_str()) != 0) return ErrnoStatus(errno, "remove", path);
     freed_bytes_ += left.segment.size_bytes;
     return absl::OkStatus();
   };
   for (const Left* left : workers) RETURN_IF_ERROR(remove(*left));
-  index = store_.index_->NewBatch();
+  index = store_.index.NewBatch();
   for (const Left* left : log) {
     RETURN_IF_ERROR(remove(*left));
     // One after the other: what is there is the log's end, whatever comes.
-    RETURN_IF_ERROR(SyncDirectory(JoinPath(store_.directory_, "segments")));
+    RETURN_IF_ERROR(SyncDirectory(JoinPath(store_.folder.directory, "segments")));
     RETURN_IF_ERROR(index->RemoveSegment(left->segment.number));
   }
-  return store_.WriteIndex(std::move(index));
+  return store_.writer.WriteIndex(std::move(index));
 }
 
-absl::Time LocalStore::Compactor::WrittenAt(const std::string& path) {
+absl::Time Compactor::WrittenAt(const std::string& path) {
   const absl::StatusOr<FileStat> stat = StatFile(path);
   return stat.ok() ? absl::FromUnixNanos(stat->mtime_ns) : absl::InfinitePast();
 }

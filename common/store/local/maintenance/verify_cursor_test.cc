@@ -1,4 +1,4 @@
-#include "common/store/local/verify_cursor.h"
+#include "common/store/local/maintenance/verify_cursor.h"
 
 #include "common/store/interface/sample_for_test.h"
 #include "gmock/gmock.h"

@@ -1,38 +1,42 @@
-// Compactor: a part of LocalStore's collection (local_compaction.cc).
+// Compactor: the part of a collection for segments in which little is still live.
+//
+// The live records of such a segment are written again behind the owner's log, synced and indexed;
+// then the segment goes. Of workers' segments any may go. The owner's are the log, which has to
+// tell the whole story without the index: they go from its begin on only, in order. So a record
+// that took something back never goes before what it took back, and need not be said again.
+//
+// Whoever knows where something lies may still read it there: a segment goes when all sessions
+// began after it was left. Until then it lies there with nothing live in it, and the next
+// collection finds it.
 //
 // First Plan chooses, with what is about to be dropped taken for dead; it changes nothing, and says
 // what will come of it. MakeRoom and Run then do that; what is dropped goes between the two.
+//
+// Errors: as Collector's. Where there is no space for what is live in a segment, that one stays.
+// Threads: one, under Maintenance's lock of collections.
 #pragma once
 
 #include <map>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/functional/function_ref.h"
-#include "common/store/local/local_store.h"
+#include "common/store/local/layout.h"
+#include "common/store/local/maintenance/holders.h"
+#include "common/store/local/maintenance/live_records.h"
+#include "common/store/local/store_parts.h"
 
 namespace galley::store {
 
 // Too much is dead: more than this part of what lives.
 inline constexpr uint64_t kDeadShare = 5;
 
-absl::Status CheckCancelled(const GcOptions& options);
-
-// Dropped: the blobs and records that a collection is about to drop.
-struct Dropped {
-  absl::flat_hash_set<Digest> blobs;
-  std::set<RecordPlace> records;  // of results and observation sets
-};
-
-// Compactor: one run. Under collect_mutex_.
-class LocalStore::Compactor {
+class Compactor {
  public:
   // After a cook nothing is done unless too much is dead, and a bounded amount is moved.
-  Compactor(LocalStore& store, const GcOptions& options, const Coverage& coverage,
+  Compactor(StoreParts& store, const GcOptions& options, const Coverage& coverage,
             bool is_after_cook)
       : store_(store), options_(options), coverage_(coverage), is_after_cook_(is_after_cook) {}
 
@@ -49,15 +53,6 @@ class LocalStore::Compactor {
   uint64_t moved_bytes() const { return moved_bytes_; }
 
  private:
-  struct LiveRecord {
-    uint64_t offset = 0;
-    RecordKind kind{};
-    Digest key;
-    uint64_t span = 0;
-    uint64_t written_s = 0;
-    std::vector<LocatedBlob> adopted;
-    uint32_t used_hours = 0;  // of results
-  };
   // Weighed: what is known of a segment before it is read.
   struct Weighed {
     SegmentListing segment;
@@ -76,6 +71,7 @@ class LocalStore::Compactor {
 
   absl::Status UnlessFull(const absl::Status& status);
   absl::Status List(const Dropped& dropped, const Holders& holders);
+  absl::StatusOr<std::vector<LiveRecord>> LiveIn(uint64_t segment, const Dropped& dropped);
   absl::Status Read(Weighed& segment, const Dropped& dropped);
   absl::StatusOr<std::map<uint64_t, uint64_t>> Weigh(const Dropped& dropped);
   absl::StatusOr<bool> IsOwners(uint64_t segment,
@@ -90,7 +86,6 @@ class LocalStore::Compactor {
   uint64_t LiveBytes() const;
   uint64_t DeadBytes() const;
   void Foretell(const Holders& holders);
-  uint64_t FilledSegment();
   bool IsChosen(uint64_t number) const;
   bool IsHeld(const SegmentListing& segment, absl::Time since, const Holders& holders) const;
   void CopyWhatIsReported(uint64_t segment);
@@ -99,18 +94,14 @@ class LocalStore::Compactor {
   bool IsClosed(uint64_t number);
   absl::Status Leave(const SegmentListing& segment, FileDescriptor file,
                      std::span<const LiveRecord> records);
-  absl::StatusOr<std::vector<LiveRecord>> LiveOf(uint64_t segment, const Dropped& dropped);
-  absl::StatusOr<std::vector<LiveRecord>> StillLive(uint64_t segment,
-                                                    std::vector<LiveRecord> records,
-                                                    const Dropped& dropped);
   absl::Status Move(uint64_t segment, std::span<const LiveRecord> given);
   absl::Status MoveOne(uint64_t segment, const LiveRecord& record, IndexBatch& index)
-      GALLEY_REQUIRES(store_.commit_mutex_);
+      GALLEY_REQUIRES(store_.writer.mutex());
   absl::Status GiveUpDamaged();
   absl::Status Remove();
   static absl::Time WrittenAt(const std::string& path);
 
-  LocalStore& store_;
+  StoreParts& store_;
   const GcOptions& options_;
   const Coverage coverage_;
   const bool is_after_cook_;

@@ -1,0 +1,77 @@
+// CommitPlan: what one commit is going to write, made before anything is written. CommitPlanner
+// makes it of the batches that are committed together.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "common/base/digest.h"
+#include "common/record/result.h"
+#include "common/store/interface/store.h"
+#include "common/store/local/index.h"
+#include "common/store/local/log_records.h"
+#include "common/store/local/segment_reader.h"
+#include "common/store/local/store_reader.h"
+#include "common/store/local/store_writer.h"
+
+namespace galley::store {
+
+struct CommitPlan {
+  // Views into a CommitBatch, which outlives the plan.
+  struct SetView {
+    const Digest& weak_key;
+    std::string_view bytes;
+  };
+  std::vector<LocatedBlob> adopted;  // not known yet: to be synced and recorded
+  std::vector<LocatedBlob> pending;  // put before; the files among them are recorded
+  std::vector<std::pair<Digest, SetPlace>> sets_known;  // are there already: moved to the front
+  std::vector<SetView> sets;
+  std::vector<const PutResult*> results;                       // of the batches, or of `disputes`
+  std::deque<PutResult> disputes;                              // made here
+  std::vector<std::pair<Digest, std::string>> action_results;  // keys and payloads
+  uint64_t bytes = 0;                                          // about as many are appended
+
+  bool is_empty() const;
+  // The adopted and the pending blobs that are files.
+  std::vector<Digest> Files() const;
+};
+
+// CommitPlanner: plans one commit. Blobs that have to be copied are put while it plans.
+// Threads: one, which holds the writer's lock.
+class CommitPlanner {
+ public:
+  CommitPlanner(StoreState& state, StoreReader& reader) : state_(state), reader_(reader) {}
+
+  // Adds all of `batch`, or nothing when it is INVALID_ARGUMENT. ALREADY_EXISTS: all but the
+  // results of which another outcome stands. `batch` outlives the plan.
+  absl::Status Add(const CommitBatch& batch, StoreWriter& writer) GALLEY_REQUIRES(writer.mutex());
+  CommitPlan Take() { return std::move(plan_); }
+
+ private:
+  absl::Status AddBlobs(const CommitBatch& batch, StoreWriter& writer)
+      GALLEY_REQUIRES(writer.mutex());
+  void AddActionResults(const CommitBatch& batch);
+  absl::Status AddSets(const CommitBatch& batch);
+  absl::Status AddResults(const CommitBatch& batch, std::vector<record::Result> given);
+  absl::Status CheckLocation(const Digest& digest, const BlobLocation& location,
+                             RecordHeaders& headers) const;
+  absl::Status CopyIn(const Digest& digest, const BlobLocation& location);
+
+  StoreState& state_;
+  StoreReader& reader_;
+  CommitPlan plan_;
+  // Of all batches that were added.
+  std::set<Digest> adopted_digests_;
+  std::set<std::pair<Digest, uint64_t>> set_checksums_;
+  std::map<Digest, record::Result> outcomes_;
+};
+
+}  // namespace galley::store

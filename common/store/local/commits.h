@@ -1,0 +1,55 @@
+// Commits: writes for good what a store is given: batches, published roots, and what is forgotten.
+// The order of its steps (interface/commit_order.h) is the promise of the whole store.
+//
+// Errors: as Store::Commit, Publish and Forget.
+// Threads: any. Commits that come together are made as one. Takes StoreWriter's lock.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "common/store/interface/store.h"
+#include "common/store/local/commit_plan.h"
+#include "common/store/local/commit_queue.h"
+#include "common/store/local/store_reader.h"
+#include "common/store/local/store_writer.h"
+
+namespace galley::store {
+
+class Commits {
+ public:
+  Commits(StoreState& state, StoreReader& reader, StoreWriter& writer);
+
+  // Commits the batch, and all that is pending.
+  absl::Status Commit(const CommitBatch& batch) { return queue_.Run(batch); }
+  // Commits what is pending, if there is room for it: else it stays pending.
+  absl::Status CommitIfRoom();
+  absl::StatusOr<uint64_t> Publish(const PublishedRoot& root);
+  absl::Status Forget(std::span<const Digest> action_keys);
+  // Commits what is pending, and brings the index to the disk. Nothing is committed afterwards.
+  void Close();
+
+ private:
+  std::vector<absl::Status> CommitGroup(std::span<const CommitBatch* const> batches);
+  absl::Status CommitPlanned(CommitPlan plan, const PublishedRoot* root)
+      GALLEY_REQUIRES(writer_.mutex());
+  absl::Status WriteInOrder(const CommitPlan& plan, const PublishedRoot* root)
+      GALLEY_REQUIRES(writer_.mutex());
+  absl::Status SyncNamed(const CommitPlan& plan) GALLEY_REQUIRES(writer_.mutex());
+  absl::Status SyncPendingFiles(const CommitPlan& plan) GALLEY_REQUIRES(writer_.mutex());
+  absl::Status SyncSegment(uint64_t segment) GALLEY_REQUIRES(writer_.mutex());
+  absl::Status SyncFolders(const CommitPlan& plan) GALLEY_REQUIRES(writer_.mutex());
+  absl::Status Append(const CommitPlan& plan, const PublishedRoot* root, IndexBatch& index);
+  absl::Status SyncPath(const std::string& path) const;
+  absl::Status CopyFile(const Digest& digest) const;
+
+  StoreState& state_;
+  StoreReader& reader_;
+  StoreWriter& writer_;
+  CommitQueue queue_;
+};
+
+}  // namespace galley::store

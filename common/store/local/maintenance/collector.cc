@@ -1,0 +1,275 @@
+#include "common/store/local/maintenance/collector.h"
+
+#include <algorithm>
+
+#include "absl/container/flat_hash_map.h"
+#include "common/base/file.h"
+#include "common/base/log.h"
+#include "common/base/status_macros.h"
+#include "common/record/result.h"
+#include "common/store/interface/kept_roots.h"
+#include "common/store/interface/named_blobs.h"
+#include "common/store/local/layout.h"
+#include "common/store/local/maintenance/left_behind.h"
+#include "common/store/local/segment_reader.h"
+#include "common/tree/tree.h"
+#include "fmt/format.h"
+
+namespace galley::store {
+namespace {
+
+// A blob that no result names may be about to be named.
+constexpr absl::Duration kUnnamedAge = absl::Hours(24);
+// A dispute goes so long after it was last asked for.
+constexpr absl::Duration kDisputeAge = absl::Hours(24 * 90);
+// The most results with the same outputs that are kept for what they generated: each level that was
+// edited has another result, and its main output may not change.
+constexpr size_t kGeneratorsMax = 64;
+
+absl::StatusOr<tree::Directory> Annotated(absl::StatusOr<tree::Directory> directory,
+                                          const Digest& digest) {
+  if (directory.ok()) return directory;
+  // The files that the folder names cannot be guessed.
+  return absl::DataLossError(fmt::format("folder {} of a kept tree cannot be read: {}",
+                                         digest.ToString(), MessageOf(directory.status())));
+}
+
+absl::Time WrittenAt(const std::string& path) {
+  const absl::StatusOr<FileStat> stat = StatFile(path);
+  return stat.ok() ? absl::FromUnixNanos(stat->mtime_ns) : absl::InfinitePast();
+}
+
+}  // namespace
+
+absl::StatusOr<GcReport> Collector::Run() {
+  RETURN_IF_ERROR(store_.commits.CommitIfRoom());
+  ASSIGN_OR_RETURN(holders_, FindHolders(store_));
+  report_.held_by = holders_.names;
+  store_.told.DropBefore(holders_.since);
+  RETURN_IF_ERROR(MarkRoots());
+  RETURN_IF_ERROR(ReadResults());
+  ChooseResults();
+  RETURN_IF_ERROR(ChooseSets());
+  RETURN_IF_ERROR(ChooseBlobs());
+  Compactor compactor(store_, options_, coverage_, /*is_after_cook=*/false);
+  RETURN_IF_ERROR(compactor.Plan(WhatGoes()));
+  LeftBehind left(store_, holders_, coverage_);
+  RETURN_IF_ERROR(
+      left.Find([this](const Digest& digest) { return needed_.Has(digest) || IsTold(digest); }));
+  if (!options_.is_dry) {
+    // First, since it needs no space: on a full disk it makes some for the rest.
+    RETURN_IF_ERROR(left.Remove(options_));
+    RETURN_IF_ERROR(compactor.MakeRoom());
+    RETURN_IF_ERROR(Sweeper(store_, options_, coverage_, holders_).Sweep(SweepPlan(), report_));
+    RETURN_IF_ERROR(compactor.Run());
+  }
+  report_.left_files = left.files();
+  report_.left_bytes = left.bytes();
+  report_.freed_bytes = compactor.freed_bytes();
+  report_.moved_bytes = compactor.moved_bytes();
+  return std::move(report_);
+}
+
+bool Collector::IsTold(const Digest& digest) const {
+  return holders_.hold_all || store_.told.WasTold(digest, holders_.since);
+}
+
+absl::Status Collector::MarkRoots() {
+  ASSIGN_OR_RETURN(const std::vector<PublishedRoot> roots, store_.reader.Roots(""));
+  for (const PublishedRoot& root : KeptRoots(roots)) RETURN_IF_ERROR(MarkTree(root.root));
+  return absl::OkStatus();
+}
+
+absl::Status Collector::MarkTree(const Digest& root) {
+  std::vector<Digest> left = {root};
+  while (!left.empty()) {
+    RETURN_IF_ERROR(CheckCancelled(options_));
+    const Digest digest = left.back();
+    left.pop_back();
+    if (!needed_.Add(digest)) continue;
+    const absl::StatusOr<Blob> bytes = store_.reader.GetUntold(digest);
+    if (absl::IsNotFound(bytes.status()) || absl::IsDataLoss(bytes.status())) {
+      LogWarning("store={} gc: a kept tree lacks a folder: {}", store_.folder.directory,
+                 MessageOf(bytes.status()));
+      continue;
+    }
+    RETURN_IF_ERROR(bytes.status());
+    ASSIGN_OR_RETURN(const tree::Directory directory,
+                     Annotated(tree::DecodeDirectory(**bytes), digest));
+    for (const auto& file : directory.files) needed_.Add(file.digest);
+    for (const auto& folder : directory.directories) left.push_back(folder.digest);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Collector::ReadResults() {
+  RETURN_IF_ERROR(store_.index.ForEachResult([&](const Digest& key, const ResultPlace& place) {
+    return Read(key, place, RecordKind::kResult);
+  }));
+  return store_.index.ForEachActionResult([&](const Digest& key, const ResultPlace& place) {
+    return Read(key, place, RecordKind::kActionResult);
+  });
+}
+
+absl::Status Collector::Read(const Digest& key, const ResultPlace& place, RecordKind kind) {
+  RETURN_IF_ERROR(CheckCancelled(options_));
+  Result result{.key = key, .place = place, .is_ours = kind == RecordKind::kResult};
+  absl::StatusOr<Record> record = ReadRecord(store_.folder.directory, place.segment, place.offset);
+  if (record.ok()) {
+    // Written is used.
+    result.used = absl::FromUnixSeconds(std::max<int64_t>(
+        static_cast<int64_t>(record->header.written_s), int64_t{place.used_hours} * 3600));
+    if (result.is_ours) {
+      ReadOurs(record->payload, result);
+    } else {
+      result.named = store_.reader.NamedBy(kind, record->payload);
+      result.outputs = result.named.size();
+    }
+  } else if (!absl::IsDataLoss(record.status()) && !absl::IsNotFound(record.status())) {
+    return record.status();
+  }
+  results_.push_back(std::move(result));
+  return absl::OkStatus();
+}
+
+void Collector::ReadOurs(const std::string& payload, Result& result) {
+  const absl::StatusOr<record::Result> decoded = record::DecodeResult(payload);
+  if (!decoded.ok()) return;
+  AppendNamedBlobs(*decoded, result.named);
+  result.outputs = decoded->outputs.size();
+  result.is_disputed = decoded->is_disputed;
+  result.weak_key = DigestHash()(decoded->provenance.weak_key);
+  if (decoded->provenance.weak_key == Digest()) result.weak_key.reset();
+}
+
+// Which results go, and what is needed by those that stay.
+void Collector::ChooseResults() {
+  std::vector<Result*> generators, others;
+  for (Result& result : results_) {
+    // Its outputs are in kept trees: it costs nothing, and they are cooked again without it. What
+    // it generated is no part of a tree.
+    const bool is_of_kept =
+        result.outputs != 0 &&
+        std::all_of(result.named.begin(),
+                    result.named.begin() + static_cast<ptrdiff_t>(result.outputs),
+                    [&](const Digest& digest) { return needed_.Has(digest); });
+    const bool has_generated = result.outputs != result.named.size();
+    // It costs next to nothing, and without it the next outcome would be believed.
+    const bool is_live_dispute = result.is_disputed && result.used > DisputesSince();
+    if ((is_of_kept && !has_generated) || is_live_dispute || IsTold(result.key)) {
+      Keep(result);
+    } else {
+      (is_of_kept ? generators : others).push_back(&result);
+    }
+  }
+  KeepGenerators(generators, others);
+  SortByUse(others);
+  const absl::Time oldest = store_.folder.options.now() - options_.age_max;
+  bool is_full = false;
+  for (Result* result : others) {
+    uint64_t more = 0;
+    for (const Digest& digest : result->named)
+      more += needed_.Has(digest) ? 0 : digest.size_bytes();
+    is_full = is_full || needed_.bytes() + more > options_.bytes_max;
+    if (is_full || result->used < oldest) {
+      dropped_results_.push_back(result);
+    } else {
+      Keep(*result);
+    }
+  }
+  for (const Result* result : dropped_results_) {
+    for (const Digest& digest : result->named) named_by_dropped_.Add(digest);
+  }
+  report_.dropped_results = dropped_results_.size();
+}
+
+// Generators that are too many join the other results.
+void Collector::KeepGenerators(std::vector<Result*>& generators, std::vector<Result*>& others) {
+  SortByUse(generators);
+  absl::flat_hash_map<uint64_t, size_t> count;  // by their outputs
+  for (Result* result : generators) {
+    uint64_t outputs = 0;
+    for (size_t i = 0; i < result->outputs; ++i)
+      outputs = outputs * 31 + DigestHash()(result->named[i]);
+    if (++count[outputs] > kGeneratorsMax) {
+      others.push_back(result);
+    } else {
+      Keep(*result);
+    }
+  }
+}
+
+// Used last first.
+void Collector::SortByUse(std::vector<Result*>& results) {
+  std::sort(results.begin(), results.end(), [](const Result* a, const Result* b) {
+    return a->used != b->used ? a->used > b->used : a->key < b->key;
+  });
+}
+
+void Collector::Keep(const Result& result) {
+  ++report_.results;
+  for (const Digest& digest : result.named) needed_.Add(digest);
+  if (result.weak_key.has_value()) weak_keys_.insert(*result.weak_key);
+  some_weak_key_is_unknown_ |= result.is_ours && !result.weak_key.has_value();
+}
+
+// Chooses observation sets under which no result is left, but for young ones: their results may
+// be about to come.
+// (A program before Provenance.weak_key left results that do not say where they belong.)
+absl::Status Collector::ChooseSets() {
+  if (some_weak_key_is_unknown_) return absl::OkStatus();
+  return store_.index.ForEachObservationSet([&](const Digest& weak_key,
+                                                const SetPlace& set) -> absl::Status {
+    if (weak_keys_.contains(DigestHash()(weak_key)) || IsTold(weak_key)) return absl::OkStatus();
+    RETURN_IF_ERROR(CheckCancelled(options_));
+    const auto record = ReadRecord(store_.folder.directory, set.place.segment, set.place.offset);
+    const bool is_young =
+        record.ok() &&
+        absl::FromUnixSeconds(static_cast<int64_t>(record->header.written_s)) > UnnamedSince();
+    if (!is_young) dropped_sets_.emplace_back(weak_key, set.place);
+    return absl::OkStatus();
+  });
+}
+
+absl::Status Collector::ChooseBlobs() {
+  return store_.index.ForEachBlob([&](const LocatedBlob& blob) -> absl::Status {
+    const auto& [digest, location] = blob;
+    const bool stays =
+        needed_.Has(digest) || IsTold(digest) || (!named_by_dropped_.Has(digest) && IsYoung(blob));
+    (stays ? report_.blobs : report_.dropped_blobs) += 1;
+    (stays ? report_.bytes : report_.dropped_bytes) += digest.size_bytes();
+    if (!stays) dropped_blobs_.push_back(blob);
+    return absl::OkStatus();
+  });
+}
+
+// Whether the blob was written lately, or lies in a segment that was.
+bool Collector::IsYoung(const LocatedBlob& blob) {
+  const uint64_t segment = blob.second.segment;
+  if (segment == 0)
+    return WrittenAt(BlobFilePath(store_.folder.directory, blob.first)) > UnnamedSince();
+  const auto [at, is_new] = segment_written_.try_emplace(segment);
+  if (is_new) at->second = WrittenAt(SegmentPath(store_.folder.directory, segment));
+  return at->second > UnnamedSince();
+}
+
+absl::Time Collector::DisputesSince() const { return store_.folder.options.now() - kDisputeAge; }
+
+absl::Time Collector::UnnamedSince() const { return store_.folder.options.now() - kUnnamedAge; }
+
+Sweeper::Plan Collector::SweepPlan() const {
+  Sweeper::Plan plan{.sets = dropped_sets_, .results = {}, .blobs = dropped_blobs_};
+  for (const Result* result : dropped_results_)
+    plan.results.push_back({.key = result->key, .is_ours = result->is_ours});
+  return plan;
+}
+
+Dropped Collector::WhatGoes() const {
+  Dropped dropped;
+  for (const auto& [digest, location] : dropped_blobs_) dropped.blobs.insert(digest);
+  for (const Result* result : dropped_results_) dropped.records.insert(result->place);
+  for (const auto& [weak_key, place] : dropped_sets_) dropped.records.insert(place);
+  return dropped;
+}
+
+}  // namespace galley::store

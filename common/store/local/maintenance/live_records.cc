@@ -1,0 +1,116 @@
+#include "common/store/local/maintenance/live_records.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "common/base/status_macros.h"
+#include "common/store/local/log_records.h"
+#include "common/store/local/segment_reader.h"
+
+namespace galley::store {
+namespace {
+
+constexpr size_t kLookUpsMax = 4096;
+
+}  // namespace
+
+absl::StatusOr<std::vector<LiveRecord>> LiveOf(StoreState& store, uint64_t segment,
+                                               const Dropped& dropped) {
+  std::vector<LiveRecord> live, some;
+  const auto look = [&]() -> absl::Status {
+    ASSIGN_OR_RETURN(std::vector<LiveRecord> found,
+                     StillLive(store, segment, std::exchange(some, {}), dropped));
+    std::move(found.begin(), found.end(), std::back_inserter(live));
+    return absl::OkStatus();
+  };
+  const RecordVisitor visit = [&](uint64_t offset, const RecordHeader& header,
+                                  std::string_view payload) -> absl::Status {
+    LiveRecord record{.offset = offset,
+                      .kind = header.kind,
+                      .key = header.key,
+                      .span = RecordSpan(header.payload_bytes),
+                      .written_s = header.written_s};
+    if (header.kind == RecordKind::kAdopted) {
+      ASSIGN_OR_RETURN(record.adopted, DecodeAdopted(payload));
+    }
+    some.push_back(std::move(record));
+    return some.size() < kLookUpsMax ? absl::OkStatus() : look();
+  };
+  const absl::StatusOr<ScanReport> report =
+      ScanSegment(store.folder.directory, segment, kSegmentHeaderBytes, visit);
+  RETURN_IF_ERROR(report.status());
+  RETURN_IF_ERROR(look());
+  return live;
+}
+
+absl::StatusOr<std::vector<LiveRecord>> StillLive(StoreState& store, uint64_t segment,
+                                                  std::vector<LiveRecord> records,
+                                                  const Dropped& dropped) {
+  std::map<RecordKind, std::vector<Digest>> keys;
+  for (const LiveRecord& record : records) {
+    keys[record.kind].push_back(record.key);
+    for (const auto& [digest, location] : record.adopted)
+      keys[RecordKind::kAdopted].push_back(digest);
+  }
+  std::erase(keys[RecordKind::kAdopted], Digest());
+  ASSIGN_OR_RETURN(const auto blobs, store.index.Blobs(keys[RecordKind::kBlob]));
+  ASSIGN_OR_RETURN(const auto adopted, store.index.Blobs(keys[RecordKind::kAdopted]));
+  ASSIGN_OR_RETURN(const auto results, store.index.Results(keys[RecordKind::kResult]));
+  ASSIGN_OR_RETURN(const auto action_results,
+                   store.index.ActionResults(keys[RecordKind::kActionResult]));
+  ASSIGN_OR_RETURN(const auto sets, store.index.ObservationSets(keys[RecordKind::kObservationSet]));
+  std::set<RecordPlace> roots;
+  if (keys.contains(RecordKind::kPublished)) {
+    RETURN_IF_ERROR(store.index.ForEachRoot([&](const IndexedRoot& root) {
+      roots.insert(root.place);
+      return absl::OkStatus();
+    }));
+  }
+  size_t blob = 0, adopted_blob = 0, result = 0, action_result = 0, set = 0;
+  const auto is_live = [&](LiveRecord& record) {
+    const RecordPlace here{.segment = segment, .offset = record.offset};
+    const auto is_here = [&](const auto& place) {
+      if (!place.has_value() || *place != here) return false;
+      record.used_hours = place->used_hours;
+      return true;
+    };
+    const bool is_dropped = dropped.records.contains(here);
+    switch (record.kind) {
+      case RecordKind::kBlob:
+        return blobs[blob++] == BlobLocation{.segment = segment, .offset = record.offset} &&
+               !dropped.blobs.contains(record.key);
+      case RecordKind::kResult:
+        return is_here(results[result++]) && !is_dropped;
+      case RecordKind::kActionResult:
+        return is_here(action_results[action_result++]) && !is_dropped;
+      case RecordKind::kObservationSet: {
+        const auto& places = sets[set++];
+        return !is_dropped && std::any_of(places.begin(), places.end(), [&](const SetPlace& place) {
+          return place.place == here;
+        });
+      }
+      case RecordKind::kPublished:
+        return roots.contains(here);
+      case RecordKind::kAdopted:
+        std::erase_if(record.adopted, [&](const LocatedBlob& told) {
+          return told.first == Digest() || adopted[adopted_blob++] != told.second ||
+                 dropped.blobs.contains(told.first);
+        });
+        record.span = RecordSpan(kAdoptedBytes * record.adopted.size());
+        return !record.adopted.empty();
+      default:
+        return false;  // what takes something back that came before it
+    }
+  };
+  std::vector<LiveRecord> live;
+  for (LiveRecord& record : records) {
+    if (is_live(record)) live.push_back(std::move(record));
+  }
+  return live;
+}
+
+}  // namespace galley::store

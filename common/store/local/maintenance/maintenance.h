@@ -1,0 +1,39 @@
+// Maintenance: looks after an open store: verifies it, collects what nobody needs, gives back the
+// bytes of segments, counts, and says why something is kept.
+//
+// Each task is a class of its own in this folder that works on StoreParts. What is here is which
+// of them may run at the same time: one collection (or what follows a cook), one verify, and
+// everything else beside them.
+//
+// Errors: as the functions of Store and DeadBytes.
+// Threads: any. A collection's lock is taken before all others of the store.
+#pragma once
+
+#include <atomic>
+
+#include "absl/status/statusor.h"
+#include "common/base/cancellation.h"
+#include "common/base/mutex.h"
+#include "common/store/interface/store.h"
+#include "common/store/local/store_parts.h"
+
+namespace galley::store {
+
+class Maintenance {
+ public:
+  // Removes notes of the owner's predecessors that say nothing which the index does not.
+  explicit Maintenance(StoreParts& store);
+
+  absl::StatusOr<StoreStats> Stats(const StatsOptions& options);
+  absl::StatusOr<VerifyReport> Verify(const VerifyOptions& options);
+  absl::StatusOr<GcReport> Collect(const GcOptions& options);
+  absl::StatusOr<GcReport> GiveBackDeadBytes(Cancellation* cancellation);
+  absl::StatusOr<WhyReport> Why(const Digest& digest, size_t limit);
+
+ private:
+  StoreParts& store_;
+  std::atomic<bool> is_verifying_ = false;
+  base::Mutex collect_mutex_;  // one collection at a time; before all others
+};
+
+}  // namespace galley::store

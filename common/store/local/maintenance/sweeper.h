@@ -1,0 +1,80 @@
+// Sweeper: the part of a collection that drops what was found to be of no use.
+//
+// That goes in small steps, each of which asks again whether anybody was told meanwhile that it is
+// there:
+//   1. the loss epoch rises;
+//   2. under the lock that everybody shares who tells that something is there: what was not told is
+//      *condemned* (told.h). From here on it is absent, so that whoever wants it puts it again,
+//      behind what follows. Files are put aside (tmp/gc.*) at once: nobody takes them for his own;
+//   3. the log says that it is gone, and is synced;
+//   4. the index forgets it, the files that were put aside are removed.
+// After a crash between 2 and 3 the next owner finds the files put aside, and puts them back; after
+// 3 the log tells it what to forget.
+//
+// Errors: as Collector's; what a step has dropped is gone for good, and the rest stays.
+// Threads: one, under Maintenance's lock of collections.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "common/base/digest.h"
+#include "common/store/interface/store.h"
+#include "common/store/local/maintenance/holders.h"
+#include "common/store/local/store_parts.h"
+
+namespace galley::store {
+
+// CANCELLED: the caller of the collection went away.
+absl::Status CheckCancelled(const GcOptions& options);
+
+class Sweeper {
+ public:
+  // What a collection found to be of no use.
+  struct DroppedResult {
+    Digest key;
+    bool is_ours = true;  // else another program's
+  };
+  struct Plan {
+    std::vector<std::pair<Digest, RecordPlace>> sets;  // weak keys, and where their sets lie
+    std::vector<DroppedResult> results;
+    std::vector<LocatedBlob> blobs;
+  };
+
+  Sweeper(StoreParts& store, const GcOptions& options, const Coverage& coverage,
+          const Holders& holders)
+      : store_(store), options_(options), coverage_(coverage), holders_(holders) {}
+
+  // Drops what is in `plan`, but for what anybody was told of meanwhile. The report's numbers of
+  // what was dropped are those of the plan before, and become those of what went.
+  absl::Status Sweep(const Plan& plan, GcReport& report);
+
+ private:
+  struct Step {
+    std::vector<Digest> results, action_results;
+    std::vector<LocatedBlob> blobs;
+    size_t size() const { return results.size() + action_results.size() + blobs.size(); }
+  };
+
+  bool IsTold(const Digest& digest) const {
+    return holders_.hold_all || store_.told.WasTold(digest, holders_.since);
+  }
+  absl::Status SweepSets(const std::vector<std::pair<Digest, RecordPlace>>& sets);
+  absl::Status RaiseEpoch();
+  absl::Status Drop(Step& step, GcReport& report);
+  absl::Status Condemn(Step& step) GALLEY_REQUIRES(store_.writer.mutex());
+  bool PutAside(const Digest& digest);
+  absl::Status Append(const Step& step) GALLEY_REQUIRES(store_.log.mutex());
+  absl::Status Note(const Step& step, IndexBatch& index) GALLEY_REQUIRES(store_.writer.mutex());
+  void Pardon(const Step& step);
+
+  StoreParts& store_;
+  const GcOptions& options_;
+  const Coverage& coverage_;
+  const Holders& holders_;
+  uint64_t epoch_ = 0;  // that the steps drop in
+};
+
+}  // namespace galley::store

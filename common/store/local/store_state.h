@@ -1,0 +1,41 @@
+// StoreState: what the owner of a store keeps while it has the store open: the folder, the index,
+// what it was told to keep, and the log that it appends to. The classes that work on a store share
+// one StoreState: StoreReader reads it, StoreWriter writes it, and what stands upon those two
+// (StoreParts) does everything else.
+//
+// Threads: each member says for itself.
+#pragma once
+
+#include <utility>
+
+#include "common/store/local/live_index.h"
+#include "common/store/local/own_log.h"
+#include "common/store/local/store_folder.h"
+#include "common/store/local/synced_ends.h"
+#include "common/store/local/told.h"
+#include "common/store/local/used_results.h"
+
+namespace galley::store {
+
+struct StoreState {
+  StoreState(StoreFolder opened_folder, Recovered& recovered)
+      : folder(std::move(opened_folder)),
+        index(std::move(recovered.index),
+              IndexRebuild::Deps{.directory = folder.directory,
+                                 .store_id = folder.store_id,
+                                 .free_bytes_least = folder.options.free_bytes_least,
+                                 .boot_time = folder.options.boot_time,
+                                 .now = folder.options.now,
+                                 .synced_ends = &synced_ends}),
+        told(folder.options.boot_time),
+        log(folder, index, synced_ends, recovered) {}
+
+  const StoreFolder folder;
+  SyncedEnds synced_ends;  // of the segments that this owner fills
+  LiveIndex index;
+  Told told;
+  UsedResults used;
+  OwnLog log;
+};
+
+}  // namespace galley::store

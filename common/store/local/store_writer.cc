@@ -1,0 +1,146 @@
+#include "common/store/local/store_writer.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "common/base/log.h"
+#include "common/base/status_macros.h"
+#include "common/store/local/layout.h"
+#include "common/store/local/log_records.h"
+#include "common/store/local/quarantine.h"
+#include "fmt/format.h"
+
+namespace galley::store {
+
+StoreWriter::StoreWriter(StoreState& state, const Recovered& recovered)
+    : state_(state),
+      sync_mark_(
+          {.append =
+               [this](const auto& bytes) { return AppendSyncMark(state_.folder.directory, bytes); },
+           .remove = [this] { return RemoveSyncMark(state_.folder.directory); }}) {
+  for (const auto& [number, end] : recovered.worker_ends) doubtful_.Note(number, end);
+  for (const auto& [number, segment] : recovered.segments) {
+    // What is said to lie in a segment that was cut never names it again.
+    if (segment.is_cut) doubtful_.Note(number, UINT64_MAX);
+  }
+}
+
+void StoreWriter::Break(const absl::Status& why) {
+  if (broken_.ok())
+    broken_ = Annotate(why, fmt::format("store {} has to be opened anew", state_.folder.directory));
+}
+
+absl::Status StoreWriter::SyncMarkedLog() {
+  absl::Status lost;
+  const absl::Status synced = state_.log.Sync(lost);
+  if (!lost.ok()) Break(lost);
+  return synced;
+}
+
+absl::Status StoreWriter::SyncLog() {
+  RETURN_IF_ERROR(sync_mark_.Raise({}));
+  RETURN_IF_ERROR(SyncMarkedLog());
+  return sync_mark_.Lower();
+}
+
+absl::Status StoreWriter::NoteSegments(std::span<const LocatedBlob> adopted,
+                                       std::span<const LocatedBlob> pending, IndexBatch& index) {
+  std::map<uint64_t, SegmentState> changed;
+  for (const auto& [digest, location] : adopted) {
+    if (location.segment == 0) continue;
+    auto at = changed.find(location.segment);
+    if (at == changed.end()) {
+      // Only segments that are named: a commit costs the same however many segments there are.
+      ASSIGN_OR_RETURN(const std::optional<SegmentState> known,
+                       state_.index.Segment(location.segment));
+      at = changed
+               .emplace(location.segment,
+                        known.value_or(SegmentState{.writer = SegmentWriterKind::kWorker}))
+               .first;
+    }
+    if (at->second.writer != SegmentWriterKind::kWorker) continue;
+    // Without the padding, which a worker that died may not have written.
+    at->second.indexed_bytes = std::max(at->second.indexed_bytes,
+                                        location.offset + kRecordHeaderBytes + digest.size_bytes());
+  }
+  state_.log.NoteIndexed(pending, changed);
+  for (const auto& [number, state] : changed) RETURN_IF_ERROR(index.SetSegment(number, state));
+  return absl::OkStatus();
+}
+
+// Notes which results were asked for since the last time.
+absl::Status StoreWriter::StampUses(IndexBatch& index) {
+  const UsedResults::Keys used = state_.used.Take();
+  const uint32_t hours = HoursOf(state_.folder.options.now());
+  for (const Digest& key : used.results) RETURN_IF_ERROR(index.StampResult(key, hours));
+  for (const Digest& key : used.action_results)
+    RETURN_IF_ERROR(index.StampActionResult(key, hours));
+  return absl::OkStatus();
+}
+
+absl::Status StoreWriter::WriteIndex(std::unique_ptr<IndexBatch> index) {
+  absl::Status status = StampUses(*index);
+  if (status.ok()) status = state_.index.Write(std::move(index));
+  if (status.ok() && state_.log.IsFlushDue()) status = state_.index.Flush(/*wait=*/false);
+  if (status.ok()) return status;
+  // The segments hold more than the index knows. Going on would let the index step over it.
+  Break(status);
+  return broken_;
+}
+
+absl::Status StoreWriter::SyncAndIndex(std::unique_ptr<IndexBatch> index) {
+  RETURN_IF_ERROR(SyncLog());
+  RETURN_IF_ERROR(NoteSegments({}, {}, *index));
+  return WriteIndex(std::move(index));
+}
+
+absl::Status StoreWriter::RaiseEpoch(IndexBatch& index) {
+  const uint64_t epoch = state_.index.epoch() + 1;
+  RETURN_IF_ERROR(WriteEpoch(state_.folder.directory, epoch));
+  state_.log.SetLossEpoch(epoch);
+  return index.SetEpoch(epoch);
+}
+
+absl::Status StoreWriter::Lose(const std::vector<Digest>& blobs) {
+  const StoreFolder& folder = state_.folder;
+  const uint64_t epoch = state_.index.epoch() + 1;
+  auto index = state_.index.NewBatch();
+  RETURN_IF_ERROR(RaiseEpoch(*index));
+  for (const Digest& digest : blobs) RETURN_IF_ERROR(index->RemoveBlob(digest));
+  absl::Status logged;
+  {
+    // Absent from here on: who wants one puts it again, behind what the log says.
+    const base::ExclusiveLock telling(state_.told.mutex());
+    const base::MutexLock lock(state_.log.mutex());
+    state_.log.RemovePending(std::span<const Digest>(blobs));
+    state_.told.Condemn(blobs);
+    logged =
+        state_.log.Append(RecordKind::kLoss, Digest(), EncodeLoss({.epoch = epoch, .blobs = blobs}))
+            .status();
+  }
+  if (logged.ok()) logged = SyncLog();
+  // Not fatal: an index that is made again would find the wrong bytes anew when they are read.
+  if (!logged.ok())
+    LogWarning("store={} loss is not logged: {}", folder.directory, MessageOf(logged));
+  absl::Status status = NoteSegments({}, {}, *index);
+  if (status.ok()) status = WriteIndex(std::move(index));
+  state_.told.PardonAll();
+  RETURN_IF_ERROR(status);
+  if (const absl::Status trimmed = TrimQuarantine(
+          folder.directory, folder.options.quarantine_bytes_max, kQuarantineFilesMax);
+      !trimmed.ok())
+    LogWarning("store={} {}", folder.directory, MessageOf(trimmed));
+  return state_.index.Flush(/*wait=*/true);
+}
+
+absl::Status StoreWriter::LogEpoch() {
+  if (state_.log.IsEpochLogged()) return absl::OkStatus();
+  const base::MutexLock lock(mutex_);
+  RETURN_IF_ERROR(broken_);
+  RETURN_IF_ERROR(state_.log.LogEpoch());
+  return SyncLog();
+}
+
+}  // namespace galley::store
