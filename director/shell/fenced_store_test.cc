@@ -1,10 +1,12 @@
 #include "director/shell/fenced_store.h"
 
 #include "common/store/layers/memory_store.h"
-#include "gtest/gtest.h"
+#include "gmock/gmock.h"
 
 namespace galley::director {
 namespace {
+
+using testing::ElementsAre;
 
 TEST(FencedStoreTest, WhoWasOvertakenMakesNothingDurable) {
   absl::Status answer;
@@ -21,6 +23,9 @@ TEST(FencedStoreTest, WhoWasOvertakenMakesNothingDurable) {
   EXPECT_EQ(store.Forget({}), answer);
   EXPECT_EQ(store.FindLost({}).status(), answer) << "it drops what is gone";
   EXPECT_EQ(store.Put(Digest::Of("more"), "more"), answer);
+  const store::BlobView many[] = {{Digest::Of("more"), "more"}, {Digest::Of("most"), "most"}};
+  EXPECT_THAT(store.PutMany(many), ElementsAre(answer, answer));
+  EXPECT_EQ(inner.FindMissing({{Digest::Of("more"), Digest::Of("most")}})->size(), 2u);
   EXPECT_EQ(store.AllocateSegment().status(), answer) << "it would lie in the way of another's";
   EXPECT_EQ(inner.Roots("p")->size(), 1u);
   EXPECT_EQ(*store.Get(Digest::Of(bytes)).value(), bytes);
