@@ -3,17 +3,15 @@
 #include <utility>
 
 #include "common/base/status_macros.h"
+#include "common/wire/digest_messages.h"
 #include "fmt/format.h"
 
 namespace galley::wire {
 
-void ToProto(const Digest& digest, v1::Digest* proto) {
-  proto->set_hash(digest.hex());
-  proto->set_size_bytes(static_cast<int64_t>(digest.size_bytes()));
-}
+void ToProto(const Digest& digest, v1::Digest* proto) { SetHexDigest(digest, proto); }
 
 absl::StatusOr<Digest> FromProto(const v1::Digest& proto) {
-  auto digest = Digest::FromHex(proto.hash(), proto.size_bytes());
+  absl::StatusOr<Digest> digest = HexDigestOf(proto);
   if (!digest.ok()) return Annotate(digest.status(), "digest");
   return digest;
 }

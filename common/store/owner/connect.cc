@@ -19,8 +19,7 @@ constexpr size_t kDigestsAtOnce = 16'384;
 
 v1::GetRequest ToGet(const Digest& digest, uint64_t offset) {
   v1::GetRequest request;
-  request.set_hash(std::string(digest.hash()));
-  request.set_size_bytes(digest.size_bytes());
+  SetRawDigest(digest, &request);
   request.set_offset(offset);
   return request;
 }
@@ -70,7 +69,7 @@ class StreamWriter final : public BlobWriter {
   StreamWriter(v1::Store::Stub& stub, std::unique_ptr<grpc::ClientContext> context,
                const Digest& digest)
       : digest_(digest), context_(std::move(context)), stream_(stub.Put(context_.get(), &done_)) {
-    SetDigest(digest, *chunk_.mutable_digest());
+    SetRawDigest(digest, chunk_.mutable_digest());
   }
   ~StreamWriter() override {
     if (!is_open_) return;
@@ -224,7 +223,7 @@ class RemoteStore final : public Store {
       v1::Done done;
       auto writer = stub_->Put(&context, &done);
       v1::PutChunk chunk;
-      SetDigest(digest, *chunk.mutable_digest());
+      SetRawDigest(digest, chunk.mutable_digest());
       for (size_t begin = 0; begin == 0 || begin < bytes.size(); begin += kChunkBytesMax) {
         chunk.set_data(std::string(bytes.substr(begin, kChunkBytesMax)));
         if (!writer->Write(chunk)) break;  // Finish says why
@@ -273,7 +272,7 @@ class RemoteStore final : public Store {
       const auto part = actions.subspan(begin, std::min(kKeysAtOnce, actions.size() - begin));
       v1::ActionResultsRequest request;
       request.set_instance(std::string(instance));
-      for (const Digest& action : part) SetDigest(action, *request.add_actions());
+      for (const Digest& action : part) SetRawDigest(action, request.add_actions());
       ASSIGN_OR_RETURN(const auto reply, (Exchange<v1::ResultsReply>(request, [&](auto& context) {
                          return stub_->ActionResults(&context);
                        })));
@@ -410,7 +409,7 @@ class RemoteStore final : public Store {
 
   absl::StatusOr<WhyReport> Why(const Digest& digest, size_t limit) override {
     v1::WhyRequest request;
-    SetDigest(digest, *request.mutable_digest());
+    SetRawDigest(digest, request.mutable_digest());
     request.set_limit(static_cast<uint32_t>(limit));
     grpc::ClientContext context;
     context.set_deadline(std::chrono::system_clock::now() +

@@ -37,7 +37,7 @@ absl::Status NoteDigest(const v1::PutChunk& chunk, std::optional<Digest>& digest
                                           : "the first chunk of a Put names no digest");
   }
   if (digest.has_value()) return absl::OkStatus();
-  ASSIGN_OR_RETURN(digest, DigestOf(chunk.digest()));
+  ASSIGN_OR_RETURN(digest, RawDigestOf(chunk.digest()));
   return absl::OkStatus();
 }
 
@@ -75,7 +75,7 @@ grpc::Status StoreService::FindLost(grpc::ServerContext*, ChunkStream* stream) {
 grpc::Status StoreService::Get(grpc::ServerContext*, const v1::GetRequest* request,
                                ChunkWriter* writer) {
   const auto answer = [&]() -> absl::Status {
-    ASSIGN_OR_RETURN(const Digest digest, Digest::FromHash(request->hash(), request->size_bytes()));
+    ASSIGN_OR_RETURN(const Digest digest, RawDigestOf(*request));
     ASSIGN_OR_RETURN(const std::unique_ptr<BlobReader> reader,
                      store_.NewReader(digest, request->offset()));
     while (true) {
@@ -135,7 +135,7 @@ grpc::Status StoreService::ActionResults(grpc::ServerContext*, ChunkStream* stre
     ASSIGN_OR_RETURN(const auto request, ParseMessage<v1::ActionResultsRequest>(bytes));
     std::vector<Digest> actions;
     for (const v1::BlobDigest& wire : request.actions()) {
-      ASSIGN_OR_RETURN(const Digest action, DigestOf(wire));
+      ASSIGN_OR_RETURN(const Digest action, RawDigestOf(wire));
       actions.push_back(action);
     }
     ASSIGN_OR_RETURN(const auto found, store_.ActionResults(request.instance(), actions));
@@ -289,7 +289,7 @@ grpc::Status StoreService::Collect(grpc::ServerContext* context, const v1::Colle
 grpc::Status StoreService::Why(grpc::ServerContext*, const v1::WhyRequest* request,
                                ChunkWriter* writer) {
   const auto answer = [&]() -> absl::Status {
-    ASSIGN_OR_RETURN(const Digest digest, DigestOf(request->digest()));
+    ASSIGN_OR_RETURN(const Digest digest, RawDigestOf(request->digest()));
     ASSIGN_OR_RETURN(const WhyReport report, store_.Why(digest, request->limit()));
     return WriteChunks(*writer, ToWire(report).SerializeAsString());
   };

@@ -4,14 +4,14 @@ namespace galley::store {
 
 v1::DigestList ToWire(std::span<const Digest> digests) {
   v1::DigestList list;
-  for (const Digest& digest : digests) SetDigest(digest, *list.add_digests());
+  for (const Digest& digest : digests) SetRawDigest(digest, list.add_digests());
   return list;
 }
 
 absl::StatusOr<std::vector<Digest>> FromWire(const v1::DigestList& list) {
   std::vector<Digest> digests;
   for (const v1::BlobDigest& wire : list.digests()) {
-    ASSIGN_OR_RETURN(const Digest digest, DigestOf(wire));
+    ASSIGN_OR_RETURN(const Digest digest, RawDigestOf(wire));
     digests.push_back(digest);
   }
   return digests;
@@ -22,10 +22,10 @@ v1::Root ToWire(const PublishedRoot& root) {
   wire.set_project_id(root.project_id);
   wire.set_platform(root.platform);
   wire.set_sequence(root.sequence);
-  SetDigest(root.root, *wire.mutable_root());
+  SetRawDigest(root.root, wire.mutable_root());
   wire.set_by_the_book(root.by_the_book);
   wire.set_time_us(absl::ToUnixMicros(root.time));
-  SetDigest(root.snapshot, *wire.mutable_snapshot());
+  SetRawDigest(root.snapshot, wire.mutable_snapshot());
   wire.set_keep_roots(root.keep_roots);
   return wire;
 }
@@ -35,10 +35,10 @@ absl::StatusOr<PublishedRoot> FromWire(const v1::Root& wire) {
   root.project_id = wire.project_id();
   root.platform = wire.platform();
   root.sequence = wire.sequence();
-  ASSIGN_OR_RETURN(root.root, DigestOf(wire.root()));
+  ASSIGN_OR_RETURN(root.root, RawDigestOf(wire.root()));
   root.by_the_book = wire.by_the_book();
   root.time = absl::FromUnixMicros(wire.time_us());
-  ASSIGN_OR_RETURN(root.snapshot, DigestOf(wire.snapshot()));
+  ASSIGN_OR_RETURN(root.snapshot, RawDigestOf(wire.snapshot()));
   root.keep_roots = wire.keep_roots();
   return root;
 }
@@ -47,26 +47,26 @@ v1::CommitRequest ToWire(const CommitBatch& batch) {
   v1::CommitRequest wire;
   for (const auto& [digest, location] : batch.blobs) {
     v1::LocatedBlob& blob = *wire.add_blobs();
-    SetDigest(digest, *blob.mutable_digest());
+    SetRawDigest(digest, blob.mutable_digest());
     blob.set_segment(location.segment);
     blob.set_offset(location.offset);
   }
   for (const PutResult& put : batch.results) {
     v1::ResultToPut& result = *wire.add_results();
-    SetDigest(put.weak_key, *result.mutable_weak_key());
+    SetRawDigest(put.weak_key, result.mutable_weak_key());
     result.set_observation_set(put.observation_set);
-    SetDigest(put.action_key, *result.mutable_action_key());
+    SetRawDigest(put.action_key, result.mutable_action_key());
     result.set_result(put.result);
   }
   for (const PutSet& put : batch.sets) {
     v1::SetToPut& set = *wire.add_sets();
-    SetDigest(put.weak_key, *set.mutable_weak_key());
+    SetRawDigest(put.weak_key, set.mutable_weak_key());
     set.set_observation_set(put.observation_set);
   }
   for (const PutActionResult& put : batch.action_results) {
     v1::ActionResultToPut& result = *wire.add_action_results();
     result.set_instance(put.instance);
-    SetDigest(put.action, *result.mutable_action());
+    SetRawDigest(put.action, result.mutable_action());
     result.set_result(put.result);
     result.set_peer(put.peer);
   }
@@ -76,24 +76,24 @@ v1::CommitRequest ToWire(const CommitBatch& batch) {
 absl::StatusOr<CommitBatch> FromWire(const v1::CommitRequest& wire) {
   CommitBatch batch;
   for (const v1::LocatedBlob& blob : wire.blobs()) {
-    ASSIGN_OR_RETURN(const Digest digest, DigestOf(blob.digest()));
+    ASSIGN_OR_RETURN(const Digest digest, RawDigestOf(blob.digest()));
     batch.blobs.emplace_back(digest,
                              BlobLocation{.segment = blob.segment(), .offset = blob.offset()});
   }
   for (const v1::ResultToPut& result : wire.results()) {
     PutResult put;
-    ASSIGN_OR_RETURN(put.weak_key, DigestOf(result.weak_key()));
+    ASSIGN_OR_RETURN(put.weak_key, RawDigestOf(result.weak_key()));
     put.observation_set = result.observation_set();
-    ASSIGN_OR_RETURN(put.action_key, DigestOf(result.action_key()));
+    ASSIGN_OR_RETURN(put.action_key, RawDigestOf(result.action_key()));
     put.result = result.result();
     batch.results.push_back(std::move(put));
   }
   for (const v1::SetToPut& set : wire.sets()) {
-    ASSIGN_OR_RETURN(const Digest weak_key, DigestOf(set.weak_key()));
+    ASSIGN_OR_RETURN(const Digest weak_key, RawDigestOf(set.weak_key()));
     batch.sets.push_back({.weak_key = weak_key, .observation_set = set.observation_set()});
   }
   for (const v1::ActionResultToPut& result : wire.action_results()) {
-    ASSIGN_OR_RETURN(const Digest action, DigestOf(result.action()));
+    ASSIGN_OR_RETURN(const Digest action, RawDigestOf(result.action()));
     batch.action_results.push_back({.instance = result.instance(),
                                     .action = action,
                                     .result = result.result(),
@@ -120,7 +120,7 @@ v1::WhyReply ToWire(const WhyReport& report) {
   wire.set_roots_more(report.roots_more);
   for (const WhyReport::Result& result : report.results) {
     v1::WhyReply::NamedByResult& one = *wire.add_results();
-    SetDigest(result.key, *one.mutable_key());
+    SetRawDigest(result.key, one.mutable_key());
     one.set_is_ours(result.is_ours);
     one.set_provenance(result.provenance);
     set_time(result.written, [&](int64_t s) { one.set_written_s(s); });
@@ -146,7 +146,7 @@ absl::StatusOr<WhyReport> FromWire(const v1::WhyReply& wire) {
   }
   report.roots_more = wire.roots_more();
   for (const v1::WhyReply::NamedByResult& one : wire.results()) {
-    ASSIGN_OR_RETURN(const Digest key, DigestOf(one.key()));
+    ASSIGN_OR_RETURN(const Digest key, RawDigestOf(one.key()));
     report.results.push_back({.key = key,
                               .is_ours = one.is_ours(),
                               .provenance = one.provenance(),

@@ -1,5 +1,5 @@
 // The store's wire (proto/galley/v1/store.proto) as both ends use it: digests, statuses, messages
-// in chunks. gRPC headers: serve/ and remote/ only.
+// in chunks. It includes headers of gRPC: for the .cc files of this folder only.
 #pragma once
 
 #include <algorithm>
@@ -14,6 +14,7 @@
 #include "common/base/digest.h"
 #include "common/base/status_macros.h"
 #include "common/store/interface/store.h"
+#include "common/wire/digest_messages.h"
 #include "fmt/format.h"
 #include "galley/v1/store.pb.h"
 #include "grpcpp/support/status.h"
@@ -34,13 +35,8 @@ inline grpc::Status ToGrpc(const absl::Status& status) {
                       MessageOf(status).substr(0, 4096));
 }
 
-inline void SetDigest(const Digest& digest, v1::BlobDigest& wire) {
-  wire.set_hash(std::string(digest.hash()));
-  wire.set_size_bytes(digest.size_bytes());
-}
-inline absl::StatusOr<Digest> DigestOf(const v1::BlobDigest& wire) {
-  return Digest::FromHash(wire.hash(), wire.size_bytes());
-}
+using wire::RawDigestOf;
+using wire::SetRawDigest;
 
 v1::DigestList ToWire(std::span<const Digest> digests);
 absl::StatusOr<std::vector<Digest>> FromWire(const v1::DigestList& list);

@@ -15,6 +15,7 @@
 #include "common/store/reapi/client/reapi_uploader.h"
 #include "common/store/reapi/client/retry.h"
 #include "common/store/reapi/client/waited_read.h"
+#include "common/wire/digest_messages.h"
 #include "fmt/format.h"
 
 namespace galley::store {
@@ -116,7 +117,7 @@ class ReapiClient final : public RemoteCache {
       return absl::PermissionDeniedError("the server lets us only read results");
     reapi::UpdateActionResultRequest request;
     request.set_instance_name(caller_.options().instance);
-    ToReapi(key, request.mutable_action_digest());
+    wire::SetHexDigest(key, request.mutable_action_digest());
     if (!request.mutable_action_result()->ParseFromArray(result.data(),
                                                          static_cast<int>(result.size())))
       return absl::InvalidArgumentError("no ActionResult");
@@ -155,7 +156,7 @@ class ReapiClient final : public RemoteCache {
     reapi::FindMissingBlobsRequest request;
     request.set_instance_name(caller_.options().instance);
     for (const Digest& digest : digests) {
-      if (digest != Digest()) ToReapi(digest, request.add_blob_digests());
+      if (digest != Digest()) wire::SetHexDigest(digest, request.add_blob_digests());
     }
     if (request.blob_digests().empty()) return absl::OkStatus();
     reapi::FindMissingBlobsResponse reply;
@@ -163,9 +164,9 @@ class ReapiClient final : public RemoteCache {
       return caller_.cas().FindMissingBlobs(&context, request, &reply);
     }));
     std::set<Digest> answered;
-    for (const reapi::Digest& wire : reply.missing_blob_digests()) {
-      const std::optional<Digest> digest = FromReapi(wire);
-      if (!digest) return absl::InternalError("FindMissingBlobs: answered no digest of ours");
+    for (const reapi::Digest& one : reply.missing_blob_digests()) {
+      const absl::StatusOr<Digest> digest = wire::HexDigestOf(one);
+      if (!digest.ok()) return absl::InternalError("FindMissingBlobs: answered no digest of ours");
       answered.insert(*digest);
     }
     // In the order given, and nothing that was not asked for.
@@ -179,7 +180,7 @@ class ReapiClient final : public RemoteCache {
     if (limits.is_waited_for && trust_.has_given_up()) return std::nullopt;
     reapi::GetActionResultRequest request;
     request.set_instance_name(caller_.options().instance);
-    ToReapi(key, request.mutable_action_digest());
+    wire::SetHexDigest(key, request.mutable_action_digest());
     request.add_inline_output_files("out/details");
     request.add_inline_output_files("observation-sets");
     reapi::ActionResult reply;

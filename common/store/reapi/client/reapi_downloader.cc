@@ -15,6 +15,7 @@
 #include "common/store/reapi/client/retry.h"
 #include "common/store/reapi/client/waited_read.h"
 #include "common/wire/channel.h"
+#include "common/wire/digest_messages.h"
 #include "fmt/format.h"
 
 namespace galley::store {
@@ -159,7 +160,7 @@ void ReapiDownloader::FetchBatch(std::span<const Digest> batch, Work& work) {
   uint64_t bytes = 0;
   std::set<Digest> open(batch.begin(), batch.end());
   for (const Digest& digest : batch) {
-    ToReapi(digest, request.add_digests());
+    wire::SetHexDigest(digest, request.add_digests());
     bytes += digest.size_bytes();
   }
   reapi::BatchReadBlobsResponse reply;
@@ -177,8 +178,8 @@ void ReapiDownloader::FetchBatch(std::span<const Digest> batch, Work& work) {
   std::set<Digest> wrong;
   size_t absent = 0;
   for (const auto& one : reply.responses()) {
-    const std::optional<Digest> digest = FromReapi(one.digest());
-    if (!digest || !open.contains(*digest)) continue;
+    const absl::StatusOr<Digest> digest = wire::HexDigestOf(one.digest());
+    if (!digest.ok() || !open.contains(*digest)) continue;
     // No status at all is OK: bazel-remote leaves it out beside compressed bytes.
     if (one.status().code() == static_cast<int>(absl::StatusCode::kNotFound)) {
       work.Lacks(*digest);

@@ -13,6 +13,7 @@
 #include "common/base/zstd_stream.h"
 #include "common/store/reapi/client/retry.h"
 #include "common/wire/channel.h"
+#include "common/wire/digest_messages.h"
 #include "fmt/format.h"
 
 namespace galley::store {
@@ -104,7 +105,7 @@ absl::Status ReapiUploader::SendBatch(std::span<const Digest> batch, BlobStore& 
   for (const Digest& digest : batch) {
     ASSIGN_OR_RETURN(const Blob blob, from.Get(digest));
     auto& one = *request.add_requests();
-    ToReapi(digest, one.mutable_digest());
+    wire::SetHexDigest(digest, one.mutable_digest());
     if (server.has_zstd_batches && blob->size() >= kWorthCompressing) {
       std::string small = ZstdCompress(*blob, kLevel);
       if (small.size() < blob->size()) {
@@ -126,8 +127,8 @@ absl::Status ReapiUploader::SendBatch(std::span<const Digest> batch, BlobStore& 
   if (!status.ok() && !absl::IsInvalidArgument(status) && !absl::IsUnimplemented(status))
     return status;
   for (const auto& one : reply.responses()) {
-    const std::optional<Digest> digest = FromReapi(one.digest());
-    if (!digest || one.status().code() != 0 || open.erase(*digest) == 0) continue;
+    const absl::StatusOr<Digest> digest = wire::HexDigestOf(one.digest());
+    if (!digest.ok() || one.status().code() != 0 || open.erase(*digest) == 0) continue;
     ++caller_.counters().blobs_sent;
     caller_.counters().bytes_sent += digest->size_bytes();
   }

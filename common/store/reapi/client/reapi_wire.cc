@@ -18,16 +18,6 @@ std::string Prefix(std::string_view instance) {
 
 }  // namespace
 
-void ToReapi(const Digest& digest, reapi::Digest* wire) {
-  wire->set_hash(digest.hex());
-  wire->set_size_bytes(static_cast<int64_t>(digest.size_bytes()));
-}
-
-std::optional<Digest> FromReapi(const reapi::Digest& wire) {
-  const absl::StatusOr<Digest> digest = Digest::FromHex(wire.hash(), wire.size_bytes());
-  return digest.ok() ? std::optional(*digest) : std::nullopt;
-}
-
 std::string ReadName(std::string_view instance, const Digest& digest, bool is_zstd) {
   return Prefix(instance) + BlobName(digest, is_zstd);
 }

@@ -1,4 +1,5 @@
-// REAPI's messages and names made from our types, and back. Pure but for protobuf.
+// REAPI's names of blobs, and what its statuses say. Pure but for protobuf. (Its digests:
+// common/wire/digest_messages.h.)
 #pragma once
 
 #include <optional>
@@ -12,10 +13,6 @@
 namespace galley::store {
 
 namespace reapi = build::bazel::remote::execution::v2;
-
-void ToReapi(const Digest& digest, reapi::Digest* wire);
-// Nothing: it is no digest of ours (another hash, a wrong size).
-std::optional<Digest> FromReapi(const reapi::Digest& wire);
 
 // "[instance/]blobs/<hash>/<size>", or "[instance/]compressed-blobs/zstd/...".
 std::string ReadName(std::string_view instance, const Digest& digest, bool is_zstd);

@@ -7,6 +7,7 @@
 #include "build/bazel/remote/execution/v2/remote_execution.pb.h"
 #include "common/base/digest.h"
 #include "common/store/reapi/server/reapi_core.h"
+#include "common/wire/digest_messages.h"
 #include "google/bytestream/bytestream.pb.h"
 #include "google/rpc/error_details.pb.h"
 #include "gtest/gtest.h"
@@ -15,13 +16,10 @@ namespace galley::store {
 
 namespace reapi = build::bazel::remote::execution::v2;
 
-inline void SetWire(const Digest& digest, reapi::Digest* wire) {
-  wire->set_hash(digest.hex());
-  wire->set_size_bytes(static_cast<int64_t>(digest.size_bytes()));
+inline void SetWire(const Digest& digest, reapi::Digest* message) {
+  wire::SetHexDigest(digest, message);
 }
-inline Digest FromWire(const reapi::Digest& wire) {
-  return Digest::FromHex(wire.hash(), wire.size_bytes()).value();
-}
+inline Digest FromWire(const reapi::Digest& message) { return wire::HexDigestOf(message).value(); }
 
 template <typename Message>
 Message Parsed(std::string_view bytes) {

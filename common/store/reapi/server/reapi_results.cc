@@ -13,6 +13,7 @@
 #include "common/store/interface/action_result.h"
 #include "common/store/reapi/server/error_details.h"
 #include "common/tree/wire_fields.h"
+#include "common/wire/digest_messages.h"
 #include "fmt/format.h"
 
 namespace galley::store {
@@ -142,8 +143,8 @@ absl::StatusOr<std::string> ReapiResults::WithInlined(std::string result,
   reapi::ActionResult message;
   if (!message.ParseFromString(result)) return result;  // what is no text in it cannot be told anew
   uint64_t left = options_.inline_bytes_max - std::min(options_.inline_bytes_max, result.size());
-  const auto inlined = [&](const reapi::Digest& wire, std::string& to) -> absl::Status {
-    ASSIGN_OR_RETURN(const Digest digest, Digest::FromHex(wire.hash(), wire.size_bytes()));
+  const auto inlined = [&](const reapi::Digest& named, std::string& to) -> absl::Status {
+    ASSIGN_OR_RETURN(const Digest digest, wire::HexDigestOf(named));
     if (!to.empty() || digest.size_bytes() > left) return absl::OkStatus();
     ASSIGN_OR_RETURN(const Blob blob, store_.Get(digest));
     to = *blob;
