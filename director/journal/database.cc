@@ -68,7 +68,7 @@ absl::StatusOr<std::unique_ptr<rocksdb::DB>> OpenForReading(const std::string& s
              : told;
 }
 
-// OK and empty text: fine. Text: why it must be moved aside.
+// OK and empty text: fine. Text: why it must be moved aside. An error says nothing of the journal.
 absl::StatusOr<std::string> CheckVersion(rocksdb::DB& database, bool may_write) {
   std::string version;
   const rocksdb::Status status =
@@ -78,9 +78,12 @@ absl::StatusOr<std::string> CheckVersion(rocksdb::DB& database, bool may_write) 
   if (status.ok())
     return fmt::format("it has format version {}, this program writes {}", EscapeControl(version),
                        wanted);
+  if (rocks::IsOfMachine(status)) return rocks::ToReadStatus(status, "reading the version");
   if (!status.IsNotFound()) return fmt::format("its version cannot be read: {}", status.ToString());
   const std::unique_ptr<rocksdb::Iterator> any(database.NewIterator(rocksdb::ReadOptions()));
   any->SeekToFirst();
+  if (rocks::IsOfMachine(any->status()))
+    return rocks::ToReadStatus(any->status(), "reading the journal");
   if (any->Valid() || !any->status().ok() || !may_write)
     return std::string("it has no format version");
   rocksdb::WriteOptions synced;
@@ -247,7 +250,7 @@ absl::StatusOr<std::unique_ptr<rocksdb::DB>> OpenDatabase(const std::string& sta
         return database;
       }
     } else if (rocks::IsOfMachine(status)) {
-      return rocks::ToStatus(status, fmt::format("opening {}", directory));
+      return rocks::ToReadStatus(status, fmt::format("opening {}", directory));
     }
     if (is_last_attempt)
       return absl::InternalError(

@@ -1,5 +1,6 @@
 #include "director/journal/journal.h"
 
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -353,6 +354,35 @@ TEST_F(JournalTest, WithoutSpaceNothingIsWrittenAndTheErrorSaysSo) {
   free = 100'000;
   Record(Update("/G/a", "linux", "new"));
   EXPECT_EQ(Find("/G/a").platforms.at("linux").result, "new");
+}
+
+// Descriptors run out at each step of the opening, one after the other.
+TEST_F(JournalTest, WithTooFewDescriptorsNothingIsMovedAside) {
+  Open();
+  Record(Update("/G/a", "linux"));
+  Reopen();  // so that there is a table
+  Record(Update("/G/b", "linux"));
+  journal_.reset();
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  bool is_open = false;
+  for (rlim_t few = 3; !is_open && few < 256; ++few) {
+    const rlimit limit{.rlim_cur = few, .rlim_max = before.rlim_max};
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &limit), 0);
+    absl::Status status;
+    {
+      const auto journal = Journal::Open(folder_);
+      status = journal.status();
+      if (journal.ok()) status = (*journal)->Find("/G/a").status();
+    }
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+    EXPECT_FALSE(HasBroken(1)) << few << ": " << status;
+    EXPECT_FALSE(absl::IsDataLoss(status)) << few << ": " << status;
+    is_open = status.ok();
+  }
+  EXPECT_TRUE(is_open);
+  Open();
+  EXPECT_THAT(Names(), ElementsAre("/G/a", "/G/b"));
 }
 
 TEST_F(JournalTest, AJournalOfAnotherVersionIsMovedAside) {
