@@ -21,7 +21,7 @@
 #include "director/core/package_data.h"
 #include "director/core/root_paths.h"
 #include "director/serve/running_cook.h"
-#include "director/shell/observer.h"
+#include "director/shell/sources.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
 

@@ -1,6 +1,6 @@
 #include "director/host/package_of_path.h"
 
-#include "director/shell/root_builder.h"
+#include "director/shell/stage_path.h"
 
 namespace galley::director {
 

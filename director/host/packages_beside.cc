@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
-#include "director/shell/root_builder.h"
+#include "director/shell/stage_path.h"
 #include "fmt/format.h"
 
 namespace galley::director {

@@ -10,7 +10,7 @@
 #include "director/host/package_of_path.h"
 #include "director/host/packages_beside.h"
 #include "director/host/stage_wait.h"
-#include "director/shell/root_builder.h"
+#include "director/shell/stage_path.h"
 #include "director/stage/stage_lock.h"
 #include "fmt/format.h"
 

@@ -84,10 +84,9 @@ class CrashChild : public ShellTest {
     ++meta.term;
     ASSERT_TRUE(journal_->Invalidate({}, meta).ok());
     look_ups_ = std::make_unique<LookUpRunner>(
-        LookUpRunner::Deps{.world = &world_,
+        LookUpRunner::Deps{.sources = [this] { return SourcesOf(world_.Get()); },
                            .store = store_of_cook_.get(),
                            .journal = journal_.get(),
-                           .tools = &tools_,
                            .results = &results_,
                            .alarm = [](const std::string& text) { ADD_FAILURE() << text; }},
         LookUpRunner::Options{.trust_domain = "main"});
@@ -211,7 +210,7 @@ class CrashChild : public ShellTest {
   void Do(const BuildRoot& effect) {
     if (!pending_.empty()) Commit();
     builds_[effect.platform] = effect;
-    Step(BuildRootTree(project_, results_, *store_of_cook_, effect).value());
+    Step(BuildRootTree(*SourcesOf(world_.Get()), results_, *store_of_cook_, effect).value());
   }
   void Do(const PublishRoot& effect) {
     const std::string platform = project_.platforms[effect.platform].name;

@@ -4,6 +4,7 @@
 
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
+#include "director/shell/project_sources.h"
 #include "fmt/format.h"
 
 namespace galley::director {
@@ -24,17 +25,15 @@ DirectorShell::DirectorShell(ShellOptions options, WorldPtr world, store::Store&
       journal_(journal),
       trace_(trace),
       listener_(listener),
-      reports_({.world = &world_,
+      reports_({.sources = [this] { return Present(); },
                 .store = &store_,
-                .tools = &tools_,
                 .results = &results_,
                 .trace = &trace_},
                options_.look_up.trust_domain,
                {options_.memory_bytes_default, options_.timeout_default}),
-      look_ups_({.world = &world_,
+      look_ups_({.sources = [this] { return Present(); },
                  .store = &store_,
                  .journal = &journal_,
-                 .tools = &tools_,
                  .results = &results_,
                  .alarm =
                      [this](const std::string& text) {
@@ -42,7 +41,7 @@ DirectorShell::DirectorShell(ShellOptions options, WorldPtr world, store::Store&
                      }},
                 options_.look_up),
       kept_limits_(options_.state_directory),
-      limit_answers_({.world = &world_, .tools = &tools_, .kept = &kept_limits_},
+      limit_answers_({.sources = [this] { return Present(); }, .kept = &kept_limits_},
                      {.trust_domain = options_.look_up.trust_domain,
                       .retry_failed = options_.look_up.retry_failed,
                       .defaults = {options_.memory_bytes_default, options_.timeout_default},
@@ -58,6 +57,10 @@ DirectorShell::DirectorShell(ShellOptions options, WorldPtr world, store::Store&
 }
 
 DirectorShell::~DirectorShell() = default;
+
+SourcesPtr DirectorShell::Present() {
+  return std::make_shared<ProjectSources>(world_.Get(), tools_);
+}
 
 void DirectorShell::Post(Message message) {
   {

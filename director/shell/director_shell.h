@@ -38,7 +38,6 @@
 #include "director/shell/failure_notes.h"
 #include "director/shell/limit_answers.h"
 #include "director/shell/lookup.h"
-#include "director/shell/observer.h"
 #include "director/shell/progress_notes.h"
 #include "director/shell/published_keys.h"
 #include "director/shell/remote_look_up.h"
@@ -46,6 +45,7 @@
 #include "director/shell/result_table.h"
 #include "director/shell/task_pool.h"
 #include "director/shell/task_thread.h"
+#include "director/shell/tool_digests.h"
 #include "director/shell/trace.h"
 #include "director/shell/unjournaled_results.h"
 #include "director/shell/world.h"
@@ -172,10 +172,11 @@ class DirectorShell {
   Committed CommitNow(const Persist& persist, const std::vector<FailureUpdate>& failures,
                       const CookNumber& cook);
   bool TakeCommitted();
+  SourcesPtr Present();  // any thread
   void FillJob(WorkerId worker, const Desire::Start& start, v1::ToWorker& message);
   void NoteGiven(WorkerId worker, const Desire::Start& start, const AttemptInfo& info);
   void AdoptSurvivors();
-  std::shared_ptr<AttemptInfo> InfoOf(const AttemptRecord& given) const;
+  std::shared_ptr<AttemptInfo> InfoOf(const AttemptRecord& given);
   void AddBlob(const Digest& digest, v1::Job& job);
   std::vector<CookedOutputs> CookedOf(const std::vector<CookedResult>& cooked) const;
   RecipesPtr RecipesOf(PackageId package) const;

@@ -5,35 +5,16 @@
 
 #include "common/base/fnv.h"
 #include "common/content/name.h"
+#include "director/shell/sources.h"
 
 namespace galley::director {
-namespace {
-
-bool IsOutsideTheDifference(record::ObservationKind kind) {
-  switch (kind) {
-    case record::ObservationKind::kCooked:
-    case record::ObservationKind::kPlatform:
-    case record::ObservationKind::kTool:
-    case record::ObservationKind::kEnv:
-    case record::ObservationKind::kName:
-      return true;
-    case record::ObservationKind::kFile:
-    case record::ObservationKind::kExists:
-    case record::ObservationKind::kList:
-    case record::ObservationKind::kGlob:
-      return false;
-  }
-  return true;
-}
-
-}  // namespace
 
 JournalAnswer AskJournal(const PlatformRecord& record, const JournalQuestion& question) {
   if (!record.is_trusted || record.recipe != question.recipe) return {};
   if (question.generated_source && record.source != *question.generated_source) return {};
   LookedUp::NeedsCooked needs;
   for (const record::Observed& seen : record.observed) {
-    if (!IsOutsideTheDifference(seen.what.kind)) continue;
+    if (IsOfFiles(seen.what.kind)) continue;
     std::string needed;
     const absl::StatusOr<std::string> value = question.value_of(seen.what, &needed);
     if (!value.ok()) return {};

@@ -22,32 +22,22 @@ std::string WhatTriesAgain(KeptLimit::Kind kind) {
 
 }  // namespace
 
-uint64_t LimitOf(KeptLimit::Kind kind, const project::Needs& needs, const DefaultLimits& defaults) {
-  if (kind == KeptLimit::Kind::kMemory)
-    return needs.memory_bytes > 0 ? needs.memory_bytes : defaults.memory_bytes;
-  const bool is_set = needs.timeout > absl::ZeroDuration();
-  return static_cast<uint64_t>(
-      absl::ToInt64Milliseconds(is_set ? needs.timeout : defaults.timeout));
-}
-
 // nullopt, with names in `needs`: the attempt looked at cooked inputs whose results are not known
 // yet, and nothing else speaks against the answer.
-std::optional<LookedUp::Kept> LimitAnswers::Judge(const World& world, const LookUpItem& item,
+std::optional<LookedUp::Kept> LimitAnswers::Judge(const Sources& sources, const LookUpItem& item,
                                                   PlatformIndex platform, const KeptLimit& kept,
                                                   std::vector<std::string>& needs) const {
-  static const CookedOutputs& none = *new CookedOutputs();
   const project::ResolvedRecipe& recipe = (*item.recipes)[platform];
   if (kept.limit != LimitOf(kept.kind, recipe.needs, options_.defaults)) return std::nullopt;
-  const Observer observer(world, *deps_.tools);
+  const PlatformsPtr platforms = sources.platforms();
   std::vector<std::string> wanted;
   for (const record::Observed& seen : kept.observed) {
     std::string needed;
-    const auto value =
-        observer.ValueOf(seen.what,
-                         {.package = item.name,
-                          .platform = platform,
-                          .cooked = platform < item.cooked.size() ? &item.cooked[platform] : &none},
-                         &needed);
+    const auto value = ValueOf(sources, seen.what,
+                               {.package = item.name,
+                                .platform = (*platforms)[platform],
+                                .cooked = CookedFor(item.cooked, platform)},
+                               &needed);
     if (!value.ok()) return std::nullopt;
     if (!needed.empty()) {
       wanted.push_back(std::move(needed));
@@ -65,16 +55,16 @@ std::optional<LookedUp::Kept> LimitAnswers::Judge(const World& world, const Look
       .log = kept.log};
 }
 
-void LimitAnswers::AnswerOne(const World& world, const LookUpItem& item, absl::Time now,
+void LimitAnswers::AnswerOne(const Sources& sources, const LookUpItem& item, absl::Time now,
                              LookedUp::Item& one) const {
-  const absl::StatusOr<Digest> source = SourceOf(world, item);
+  const absl::StatusOr<Digest> source = SourceOf(sources, item);
   if (!source.ok() || one.platform >= item.recipes->size()) return;
   const Digest weak_key =
       record::WeakKey(*source, (*item.recipes)[one.platform].digest, options_.trust_domain);
   std::vector<std::string> needs;
   for (const KeptLimit& kept : deps_.kept->Of(weak_key, options_.machine, now)) {
     if (options_.retry_failed && !kept.is_new) continue;
-    if (auto answer = Judge(world, item, one.platform, kept, needs)) {
+    if (auto answer = Judge(sources, item, one.platform, kept, needs)) {
       one.outcome = *std::move(answer);
       return;
     }
@@ -88,7 +78,7 @@ void LimitAnswers::AnswerOne(const World& world, const LookUpItem& item, absl::T
 void LimitAnswers::Answer(const std::vector<LookUpItem>& items, absl::Time now,
                           LookedUp& answer) const {
   if (deps_.kept->empty()) return;
-  const WorldPtr world = deps_.world->Get();
+  const SourcesPtr sources = deps_.sources();
   absl::flat_hash_map<PackageId, const LookUpItem*> asked;  // once it is needed
   for (LookedUp::Item& one : answer.items) {
     if (!std::holds_alternative<LookedUp::Miss>(one.outcome)) continue;
@@ -96,7 +86,7 @@ void LimitAnswers::Answer(const std::vector<LookUpItem>& items, absl::Time now,
       for (const LookUpItem& item : items) asked.emplace(item.package, &item);
     }
     if (const auto item = asked.find(one.package); item != asked.end())
-      AnswerOne(*world, *item->second, now, one);
+      AnswerOne(*sources, *item->second, now, one);
   }
 }
 

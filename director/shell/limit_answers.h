@@ -17,29 +17,18 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
-#include "common/project/resolver.h"
 #include "director/core/events.h"
 #include "director/journal/kept_limits.h"
+#include "director/shell/default_limits.h"
 #include "director/shell/lookup.h"
-#include "director/shell/observer.h"
-#include "director/shell/world.h"
+#include "director/shell/sources.h"
 
 namespace galley::director {
-
-// The limits of a job whose rule says nothing.
-struct DefaultLimits {
-  uint64_t memory_bytes = 0;
-  absl::Duration timeout;
-};
-
-// As in KeptLimit::limit.
-uint64_t LimitOf(KeptLimit::Kind kind, const project::Needs& needs, const DefaultLimits& defaults);
 
 class LimitAnswers {
  public:
   struct Deps {
-    WorldHolder* world;
-    ToolDigests* tools;
+    PresentSources sources;
     KeptLimits* kept;
   };
   struct Options {
@@ -59,10 +48,10 @@ class LimitAnswers {
   static std::string WhatIsKept(KeptLimit::Kind kind);
 
  private:
-  std::optional<LookedUp::Kept> Judge(const World& world, const LookUpItem& item,
+  std::optional<LookedUp::Kept> Judge(const Sources& sources, const LookUpItem& item,
                                       PlatformIndex platform, const KeptLimit& kept,
                                       std::vector<std::string>& needs) const;
-  void AnswerOne(const World& world, const LookUpItem& item, absl::Time now,
+  void AnswerOne(const Sources& sources, const LookUpItem& item, absl::Time now,
                  LookedUp::Item& one) const;
 
   Deps deps_;

@@ -28,11 +28,12 @@ class LimitAnswersTest : public ShellTest {
   }
 
   LimitAnswers Answers(bool retry_failed = false, const std::string& machine = "here") {
-    return LimitAnswers({.world = &world_, .tools = &tools_, .kept = kept_.get()},
-                        {.trust_domain = "main",
-                         .retry_failed = retry_failed,
-                         .defaults = {.memory_bytes = 4 << 20, .timeout = absl::Seconds(60)},
-                         .machine = machine});
+    return LimitAnswers(
+        {.sources = [this] { return SourcesOf(world_.Get()); }, .kept = kept_.get()},
+        {.trust_domain = "main",
+         .retry_failed = retry_failed,
+         .defaults = {.memory_bytes = 4 << 20, .timeout = absl::Seconds(60)},
+         .machine = machine});
   }
   static Observed Include(const std::string& bytes = "include") {
     return {{ObservationKind::kFile, "inc.txt", ""}, Digest::Of(bytes).ToString()};

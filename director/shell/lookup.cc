@@ -12,11 +12,6 @@
 namespace galley::director {
 namespace {
 
-const CookedOutputs& CookedFor(const LookUpItem& item, PlatformIndex platform) {
-  static const CookedOutputs& none = *new CookedOutputs();
-  return platform < item.cooked.size() ? item.cooked[platform] : none;
-}
-
 const PlatformRecord* RecordOf(const std::optional<PackageRecord>& record,
                                const std::string& platform) {
   if (!record) return nullptr;
@@ -67,28 +62,29 @@ bool LookUpRunner::IsRetried(const Digest& action_key) const {
   return options_.retry_failed && !deps_.results->HasVerdict(action_key);
 }
 
-std::optional<LookedUp::Item> LookUpRunner::FromJournal(const World& world, const LookUpItem& item,
+std::optional<LookedUp::Item> LookUpRunner::FromJournal(const Sources& sources,
+                                                        const LookUpItem& item,
                                                         PlatformIndex platform,
                                                         const PackageRecord& record) {
-  const std::string& platform_name = world.project->platforms[platform].name;
-  const auto found = record.platforms.find(platform_name);
+  const PlatformsPtr platforms = sources.platforms();
+  const project::Platform& asked_for = (*platforms)[platform];
+  const auto found = record.platforms.find(asked_for.name);
   if (found == record.platforms.end()) return std::nullopt;
   const PlatformRecord& old = found->second;
   if (!IsReadable(old)) return std::nullopt;
-  const Observer observer(world, *deps_.tools);
-  JournalAnswer known = AskJournal(
-      old,
-      {.package = item.name,
-       .platform = platform,
-       .platform_name = platform_name,
-       .recipe = (*item.recipes)[platform].digest,
-       .generated_source = item.generated_source,
-       .value_of = [&](const record::Observation& what, std::string* needed) {
-         return observer.ValueOf(
-             what,
-             {.package = item.name, .platform = platform, .cooked = &CookedFor(item, platform)},
-             needed);
-       }});
+  JournalAnswer known =
+      AskJournal(old, {.package = item.name,
+                       .platform = platform,
+                       .platform_name = asked_for.name,
+                       .recipe = (*item.recipes)[platform].digest,
+                       .generated_source = item.generated_source,
+                       .value_of = [&](const record::Observation& what, std::string* needed) {
+                         return ValueOf(sources, what,
+                                        {.package = item.name,
+                                         .platform = asked_for,
+                                         .cooked = CookedFor(item.cooked, platform)},
+                                        needed);
+                       }});
   LookedUp::Item answer{.package = item.package,
                         .platform = platform,
                         .generation = item.generation,
@@ -101,31 +97,32 @@ std::optional<LookedUp::Item> LookUpRunner::FromJournal(const World& world, cons
   if (stored == nullptr || ((*stored)->result.is_verdict && IsRetried((*stored)->action_key)) ||
       deps_.results->WasDisputed((*stored)->action_key))
     return std::nullopt;
-  (*stored)->has_failed_before = record.failures.contains(platform_name);
+  (*stored)->has_failed_before = record.failures.contains(asked_for.name);
   const bool is_up_to_date = (*stored)->is_published;
   answer.outcome = LookedUp::Hit{deps_.results->Add(std::move(*stored)), is_up_to_date};
   return answer;
 }
 
 LookedUp LookUpRunner::Run(const std::vector<LookUpItem>& items) {
-  const WorldPtr world = deps_.world->Get();
+  const SourcesPtr sources = deps_.sources();
+  const PlatformsPtr platforms = sources->platforms();
   LookedUp answer;
   std::vector<Question> questions;
   for (const LookUpItem& item : items) {
     std::optional<PackageRecord> record;
     if (auto found = deps_.journal->Find(item.name); found.ok()) record = std::move(*found);
     std::optional<absl::StatusOr<Digest>> source;
-    for (PlatformIndex platform = 0; platform < world->project->platforms.size(); ++platform) {
+    for (PlatformIndex platform = 0; platform < platforms->size(); ++platform) {
       if ((item.platforms & MaskOf(platform)) == 0) continue;
       if (record) {
-        if (auto hit = FromJournal(*world, item, platform, *record)) {
+        if (auto hit = FromJournal(*sources, item, platform, *record)) {
           answer.items.push_back(std::move(*hit));
           continue;
         }
       }
-      const PlatformRecord* known = RecordOf(record, world->project->platforms[platform].name);
+      const PlatformRecord* known = RecordOf(record, (*platforms)[platform].name);
       const LookedUp::Miss miss = MissOf(item.name, known);
-      if (!source) source = SourceOf(*world, item);
+      if (!source) source = SourceOf(*sources, item);
       if (!source->ok()) {
         // The load will find that the source changed under us, and asks for a new snapshot.
         if (absl::IsAborted(source->status())) {
@@ -139,19 +136,19 @@ LookedUp LookUpRunner::Run(const std::vector<LookUpItem>& items) {
       for (Question& question : QuestionsOf(item, platform, **source)) {
         question.published_key = PublishedKey(known);
         question.has_failed_before =
-            record && record->failures.contains(world->project->platforms[platform].name);
+            record && record->failures.contains((*platforms)[platform].name);
         question.miss = miss;
         questions.push_back(std::move(question));
       }
     }
   }
-  FromCache(*world, questions, answer);
+  FromCache(*sources, questions, answer);
   return answer;
 }
 
-absl::StatusOr<Digest> SourceOf(const World& world, const LookUpItem& item) {
+absl::StatusOr<Digest> SourceOf(const Sources& sources, const LookUpItem& item) {
   return item.generated_source ? absl::StatusOr<Digest>(*item.generated_source)
-                               : world.snapshot->DigestOf(item.name);
+                               : sources.DigestOf(item.name);
 }
 
 // One question for each trust domain that is read, our own first.
@@ -173,12 +170,13 @@ std::vector<LookUpRunner::Question> LookUpRunner::QuestionsOf(const LookUpItem& 
 }
 
 std::vector<LookUpRunner::Question> LookUpRunner::QuestionsOf(
-    const World& world, const std::vector<LookUpItem>& items) const {
+    const Sources& sources, const std::vector<LookUpItem>& items) const {
+  const PlatformsPtr platforms = sources.platforms();
   std::vector<Question> questions;
   for (const LookUpItem& item : items) {
-    const absl::StatusOr<Digest> source = SourceOf(world, item);
+    const absl::StatusOr<Digest> source = SourceOf(sources, item);
     if (!source.ok()) continue;  // Run has said so
-    for (PlatformIndex platform = 0; platform < world.project->platforms.size(); ++platform) {
+    for (PlatformIndex platform = 0; platform < platforms->size(); ++platform) {
       if ((item.platforms & MaskOf(platform)) == 0) continue;
       for (Question& question : QuestionsOf(item, platform, *source))
         questions.push_back(std::move(question));
@@ -188,17 +186,17 @@ std::vector<LookUpRunner::Question> LookUpRunner::QuestionsOf(
 }
 
 std::vector<Digest> LookUpRunner::WeakKeysOf(const std::vector<LookUpItem>& items) {
-  const WorldPtr world = deps_.world->Get();
+  const SourcesPtr sources = deps_.sources();
   std::vector<Digest> keys;
-  for (const Question& question : QuestionsOf(*world, items)) keys.push_back(question.weak_key);
+  for (const Question& question : QuestionsOf(*sources, items)) keys.push_back(question.weak_key);
   return keys;
 }
 
 std::vector<LookUpRunner::Wanted> LookUpRunner::WantedOf(const std::vector<LookUpItem>& items,
                                                          const MoreSets& more) {
-  const WorldPtr world = deps_.world->Get();
-  std::vector<Question> questions = QuestionsOf(*world, items);
-  FindCandidates(*world, more, questions);
+  const SourcesPtr sources = deps_.sources();
+  std::vector<Question> questions = QuestionsOf(*sources, items);
+  FindCandidates(*sources, more, questions);
   std::vector<Wanted> wanted;
   for (const Question& question : questions) {
     for (const Question::Candidate& candidate : question.candidates)
@@ -207,18 +205,18 @@ std::vector<LookUpRunner::Wanted> LookUpRunner::WantedOf(const std::vector<LookU
   return wanted;
 }
 
-void LookUpRunner::Evaluate(const World& world, Question& question) {
-  const Observer observer(world, *deps_.tools);
+void LookUpRunner::Evaluate(const Sources& sources, Question& question) {
+  const PlatformsPtr platforms = sources.platforms();
   std::vector<Question::Candidate> kept;
   for (Question::Candidate& candidate : question.candidates) {
     bool usable = true;
     for (record::Observed& seen : candidate.observed) {
       std::string needed;
-      auto value = observer.ValueOf(seen.what,
-                                    {.package = question.item->name,
-                                     .platform = question.platform,
-                                     .cooked = &CookedFor(*question.item, question.platform)},
-                                    &needed);
+      auto value = ValueOf(sources, seen.what,
+                           {.package = question.item->name,
+                            .platform = (*platforms)[question.platform],
+                            .cooked = CookedFor(question.item->cooked, question.platform)},
+                           &needed);
       if (!value.ok()) {
         usable = false;  // unreadable or stale now: the load finds out
         break;
@@ -238,7 +236,7 @@ void LookUpRunner::Evaluate(const World& world, Question& question) {
   question.candidates = std::move(kept);
 }
 
-void LookUpRunner::FindCandidates(const World& world, const MoreSets& more,
+void LookUpRunner::FindCandidates(const Sources& sources, const MoreSets& more,
                                   std::vector<Question>& questions) {
   std::vector<Digest> weak_keys;
   for (const Question& question : questions) weak_keys.push_back(question.weak_key);
@@ -262,14 +260,15 @@ void LookUpRunner::FindCandidates(const World& world, const MoreSets& more,
       }
       questions[i].candidates.push_back(std::move(candidate));
     }
-    Evaluate(world, questions[i]);
+    Evaluate(sources, questions[i]);
   }
 }
 
-void LookUpRunner::FromCache(const World& world, std::vector<Question>& questions,
+void LookUpRunner::FromCache(const Sources& sources, std::vector<Question>& questions,
                              LookedUp& answer) {
   if (questions.empty()) return;
-  FindCandidates(world, {}, questions);
+  FindCandidates(sources, {}, questions);
+  const PlatformsPtr platforms = sources.platforms();
   std::vector<Digest> keys;
   for (const Question& question : questions) {
     for (const Question::Candidate& candidate : question.candidates)
@@ -291,7 +290,7 @@ void LookUpRunner::FromCache(const World& world, std::vector<Question>& question
     std::vector<uint64_t> read;  // by the newest set
     bool answered = false;
     // (The first question is of our own trust domain.)
-    WorkId work = WorkOf(questions[i].weak_key, world.project->platforms[platform].parameters);
+    WorkId work = WorkOf(questions[i].weak_key, (*platforms)[platform].parameters);
     for (; i < questions.size() && questions[i].item == &item && questions[i].platform == platform;
          ++i) {
       Question& question = questions[i];
@@ -330,7 +329,7 @@ void LookUpRunner::FromCache(const World& world, std::vector<Question>& question
       auto stored = std::make_shared<StoredResult>();
       stored->package = item.name;
       stored->platform = platform;
-      stored->platform_name = world.project->platforms[platform].name;
+      stored->platform_name = (*platforms)[platform].name;
       stored->result = *chosen->result;
       stored->encoded = chosen->encoded;
       stored->recipe_bytes = record::EncodeRecipe(recipe.recipe);

@@ -8,7 +8,7 @@
 //
 // Two sets that hit with different outputs raise an alarm and neither is used.
 //
-// Threads: Run on one thread of its own; the rest on any.
+// The simulation runs it, too. Threads: Run on one thread of its own; the rest on any.
 #pragma once
 
 #include <functional>
@@ -21,9 +21,8 @@
 #include "common/store/interface/store.h"
 #include "director/core/events.h"
 #include "director/journal/journal.h"
-#include "director/shell/observer.h"
 #include "director/shell/result_table.h"
-#include "director/shell/world.h"
+#include "director/shell/sources.h"
 
 namespace galley::director {
 
@@ -38,15 +37,14 @@ struct LookUpItem {
 };
 
 // The digest of the package's source. ABORTED: the file is another one by now.
-absl::StatusOr<Digest> SourceOf(const World& world, const LookUpItem& item);
+absl::StatusOr<Digest> SourceOf(const Sources& sources, const LookUpItem& item);
 
 class LookUpRunner {
  public:
   struct Deps {
-    WorldHolder* world;
+    PresentSources sources;
     store::Store* store;
     Journal* journal;
-    ToolDigests* tools;
     ResultTable* results;
     std::function<void(const std::string&)> alarm;  // for people; any thread
   };
@@ -78,14 +76,16 @@ class LookUpRunner {
   bool IsReadable(const PlatformRecord& record) const;
   bool IsRetried(const Digest& action_key) const;
   struct Question;  // one (item, platform) that goes to the action cache
-  std::optional<LookedUp::Item> FromJournal(const World& world, const LookUpItem& item,
+  std::optional<LookedUp::Item> FromJournal(const Sources& sources, const LookUpItem& item,
                                             PlatformIndex platform, const PackageRecord& record);
   std::vector<Question> QuestionsOf(const LookUpItem& item, PlatformIndex platform,
                                     const Digest& source) const;
-  std::vector<Question> QuestionsOf(const World& world, const std::vector<LookUpItem>& items) const;
-  void FindCandidates(const World& world, const MoreSets& more, std::vector<Question>& questions);
-  void FromCache(const World& world, std::vector<Question>& questions, LookedUp& answer);
-  void Evaluate(const World& world, Question& question);
+  std::vector<Question> QuestionsOf(const Sources& sources,
+                                    const std::vector<LookUpItem>& items) const;
+  void FindCandidates(const Sources& sources, const MoreSets& more,
+                      std::vector<Question>& questions);
+  void FromCache(const Sources& sources, std::vector<Question>& questions, LookedUp& answer);
+  void Evaluate(const Sources& sources, Question& question);
 
   Deps deps_;
   Options options_;

@@ -77,6 +77,14 @@ class LookUpTest : public ShellJournalTest {
     ASSERT_TRUE(journal_->Invalidate({{std::string(kPackage)}}, journal_->meta()).ok());
   }
 
+  LookUpRunner Runner() {
+    return LookUpRunner({.sources = [this] { return SourcesOf(world_.Get()); },
+                         .store = &store_,
+                         .journal = journal_.get(),
+                         .results = &results_,
+                         .alarm = [this](const std::string& text) { alarms_.push_back(text); }},
+                        options_of_runner_);
+  }
   // The answer for platform windows: "hit <first output's bytes>", "up to date ...",
   // "verdict <error>", "miss", "needs A B", "error ...".
   std::string LookUpPackage() {
@@ -85,13 +93,7 @@ class LookUpTest : public ShellJournalTest {
     item.generated_source = generated_source_;
     item.recipes = world_.Get()->table->RecipesOf(kPackage);
     item.cooked = {cooked_};
-    LookUpRunner runner({.world = &world_,
-                         .store = &store_,
-                         .journal = journal_.get(),
-                         .tools = &tools_,
-                         .results = &results_,
-                         .alarm = [this](const std::string& text) { alarms_.push_back(text); }},
-                        options_of_runner_);
+    LookUpRunner runner = Runner();
     store_.look_ups = 0;
     const LookedUp answer = runner.Run({item});
     EXPECT_EQ(answer.items.size(), 1u);

@@ -18,11 +18,11 @@
 #include "common/project/project.h"
 #include "common/project/resolver.h"
 #include "director/core/catalog.h"
+#include "director/shell/sources.h"
 
 namespace galley::director {
 
 using SnapshotPtr = std::shared_ptr<content::Snapshot>;
-using RecipesPtr = std::shared_ptr<const project::ResolvedRecipes>;
 
 class ProjectCatalog final : public Catalog {
  public:

@@ -74,10 +74,9 @@ class RemoteLookUpTest : public ShellJournalTest {
   // Brings the package and looks it up in our own store: "hit <first output's bytes>", "miss",
   // "needs A"; in front of it "nothing, " when Bring says that nothing came.
   std::string BringAndLookUp() {
-    LookUpRunner runner({.world = &world_,
+    LookUpRunner runner({.sources = [this] { return SourcesOf(world_.Get()); },
                          .store = &store_,
                          .journal = journal_.get(),
-                         .tools = &tools_,
                          .results = &results_,
                          .alarm = [](const std::string&) {}},
                         options_of_runner_);

@@ -167,8 +167,7 @@ void ReportReader::ReadLoaded(const std::string& worker_id, const AttemptInfo& i
 
 absl::StatusOr<std::shared_ptr<StoredResult>> ReportReader::ToStored(const AttemptInfo& info,
                                                                      const v1::Saved& saved) {
-  const WorldPtr world = deps_.world->Get();
-  if (saved.platform() >= world->project->platforms.size() ||
+  if (saved.platform() >= info.numbering->size() ||
       (info.platforms & MaskOf(saved.platform())) == 0) {
     return absl::InvalidArgumentError(
         fmt::format("a platform ({}) that the attempt does not have", saved.platform()));
@@ -176,7 +175,7 @@ absl::StatusOr<std::shared_ptr<StoredResult>> ReportReader::ToStored(const Attem
   auto stored = std::make_shared<StoredResult>();
   stored->package = info.name;
   stored->platform = saved.platform();
-  stored->platform_name = world->project->platforms[saved.platform()].name;
+  stored->platform_name = (*info.numbering)[saved.platform()].name;
   ASSIGN_OR_RETURN(stored->source, ReadDigest(saved.source()));
   ASSIGN_OR_RETURN(stored->observed, ReadObserved(saved.observed()));
   ASSIGN_OR_RETURN(stored->result, record::DecodeResult(saved.result()));
@@ -197,7 +196,7 @@ absl::StatusOr<std::shared_ptr<StoredResult>> ReportReader::ToStored(const Attem
 }
 
 // The packages whose sources the cook read, apart from its own.
-std::vector<std::string> ReportReader::PackagesRead(const World& world,
+std::vector<std::string> ReportReader::PackagesRead(const Sources& sources,
                                                     const StoredResult& stored) {
   std::vector<std::string> read;
   for (const record::Observed& seen : stored.observed) {
@@ -205,7 +204,7 @@ std::vector<std::string> ReportReader::PackagesRead(const World& world,
         seen.value == record::kFolder)
       continue;
     auto name = AskedName(stored.package, seen.what.subject);
-    if (name.ok() && *name != stored.package && world.table->RecipesOf(*name) != nullptr)
+    if (name.ok() && *name != stored.package && sources.RecipesOf(*name, false) != nullptr)
       read.push_back(*std::move(name));
   }
   std::sort(read.begin(), read.end());
@@ -219,16 +218,15 @@ void ReportReader::ReadSaved(const std::string& worker_id, const AttemptInfo& in
   if (!stored.ok())
     return FailInfrastructure(
         report, fmt::format("result of {}: {}", info.name, MessageOf(stored.status())));
-  const WorldPtr world = deps_.world->Get();
-  bool is_current = info.generated_source
-                        ? *info.generated_source == (*stored)->source
-                        : world->snapshot->LearnDigest(info.name, (*stored)->source).ok();
+  const SourcesPtr sources = deps_.sources();
+  bool is_current = info.generated_source ? *info.generated_source == (*stored)->source
+                                          : sources->LearnDigest(info.name, (*stored)->source).ok();
   if (is_current) {
-    static const CookedOutputs& none = *new CookedOutputs();
-    const CookedOutputs& cooked =
-        saved.platform() < info.cooked.size() ? info.cooked[saved.platform()] : none;
     std::string stale_path;
-    const auto holds = StillHolds(*world, *deps_.tools, info.name, saved.platform(), cooked,
+    const auto holds = StillHolds(*sources,
+                                  {.package = info.name,
+                                   .platform = (*info.numbering)[saved.platform()],
+                                   .cooked = CookedFor(info.cooked, saved.platform())},
                                   (*stored)->observed, &stale_path);
     if (!holds.ok() && !absl::IsAborted(holds.status())) {
       return FailInfrastructure(report, fmt::format("checking what {} looked at: {}", info.name,
@@ -236,7 +234,7 @@ void ReportReader::ReadSaved(const std::string& worker_id, const AttemptInfo& in
     }
     is_current = holds.ok() && *holds;
   }
-  if (is_current) (*stored)->holds_in = world->number;
+  if (is_current) (*stored)->holds_in = sources->number();
   if (!saved.shared() && deps_.trace->is_on()) {
     deps_.trace->Add({.name = info.name,
                       .category = "save",
@@ -253,7 +251,7 @@ void ReportReader::ReadSaved(const std::string& worker_id, const AttemptInfo& in
   last.load_time = (*stored)->result.provenance.load_time;
   last.save_time = absl::Microseconds(saved.save_us());
   const uint64_t memory_peak_bytes = (*stored)->result.provenance.memory_peak_bytes;
-  std::vector<std::string> read = PackagesRead(*world, **stored);
+  std::vector<std::string> read = PackagesRead(*sources, **stored);
   report.what = WorkerReport::Saved{.platform = saved.platform(),
                                     .result = deps_.results->Add(std::move(*stored)),
                                     .save_time = absl::Microseconds(saved.save_us()),

@@ -17,13 +17,11 @@
 #include "common/store/interface/store.h"
 #include "director/core/events.h"
 #include "director/journal/kept_limits.h"
-#include "director/shell/limit_answers.h"
-#include "director/shell/lookup.h"
-#include "director/shell/observer.h"
+#include "director/shell/default_limits.h"
 #include "director/shell/result_table.h"
+#include "director/shell/sources.h"
 #include "director/shell/trace.h"
 #include "director/shell/unreadable_inputs.h"
-#include "director/shell/world.h"
 #include "galley/v1/worker.pb.h"
 
 namespace galley::director {
@@ -33,6 +31,7 @@ struct AttemptInfo {
   PackageId package;
   std::string name;
   PlatformMask platforms = 0;
+  PlatformsPtr numbering;  // the platforms as they were numbered then
   RecipesPtr recipes;
   std::optional<Digest> generated_source;
   std::vector<CookedOutputs> cooked;  // by platform
@@ -41,9 +40,8 @@ struct AttemptInfo {
 class ReportReader {
  public:
   struct Deps {
-    WorldHolder* world;
+    PresentSources sources;
     store::Store* store;
-    ToolDigests* tools;
     ResultTable* results;
     Trace* trace;
   };
@@ -76,7 +74,7 @@ class ReportReader {
                  WorkerReport& report);
   absl::StatusOr<std::shared_ptr<StoredResult>> ToStored(const AttemptInfo& info,
                                                          const v1::Saved& saved);
-  static std::vector<std::string> PackagesRead(const World& world, const StoredResult& stored);
+  static std::vector<std::string> PackagesRead(const Sources& sources, const StoredResult& stored);
   void ReadFailed(const std::string& worker_id, const AttemptInfo& info, const v1::Failed& failed,
                   WorkerReport& report);
   absl::StatusOr<KeptLimit> OutgrownBy(const AttemptInfo& info, const v1::Failed& failed) const;

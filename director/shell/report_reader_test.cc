@@ -30,15 +30,16 @@ class ReportReaderTest : public ShellTest {
     Write("content/a.txt", "source");
     Write("content/inc.txt", "include");
     world_.Set(MakeWorld());
-    reader_ = std::make_unique<ReportReader>(ReportReader::Deps{.world = &world_,
-                                                                .store = &store_,
-                                                                .tools = &tools_,
-                                                                .results = &results_,
-                                                                .trace = &trace_},
-                                             "main", DefaultLimits{4 << 20, absl::Minutes(1)});
+    reader_ = std::make_unique<ReportReader>(
+        ReportReader::Deps{.sources = [this] { return SourcesOf(world_.Get()); },
+                           .store = &store_,
+                           .results = &results_,
+                           .trace = &trace_},
+        "main", DefaultLimits{4 << 20, absl::Minutes(1)});
     info_.package = PackageId(0);
     info_.name = "/Game/a.txt";
     info_.platforms = MaskOf(0) | MaskOf(1);
+    info_.numbering = SourcesOf(world_.Get())->platforms();
     info_.recipes = world_.Get()->table->RecipesOf(info_.name);
     Register();
   }
@@ -109,6 +110,15 @@ TEST_F(ReportReaderTest, AnHonestResultIsCurrentAndItsKeyIsOurs) {
                                                    Digest::Of("source"), stored->observed, "main"})
                                     .value());
   EXPECT_THAT(trace_.ToJson(), HasSubstr("/Game/a.txt"));
+}
+
+TEST_F(ReportReaderTest, APlatformIsThatOfItsNumberWhenTheJobWasGiven) {
+  std::swap(project_.platforms[0], project_.platforms[1]);
+  world_.Set(MakeWorld());  // 0 is android from now on
+  const auto saved = ReadSaved(HonestSaved());
+  EXPECT_TRUE(saved.is_current);
+  EXPECT_EQ(saved.platform, 0u);
+  EXPECT_EQ(results_.Get(saved.result->id)->platform_name, "windows");
 }
 
 TEST_F(ReportReaderTest, AResultSharedByAnotherPlatformsRunIsCached) {

@@ -34,7 +34,7 @@ struct StoredResult {
   std::vector<record::Observed> observed;
   std::vector<std::pair<Digest, store::BlobLocation>> blobs;  // written for it, not yet committed
   LastCook last_cook;
-  uint64_t holds_in = 0;           // the world in which it was found to hold; 0: none
+  uint64_t holds_in = 0;           // Sources::number() in which it was found to hold; 0: none
   bool is_in_journal = false;      // the journal has it as it stands
   bool has_failed_before = false;  // the journal knows of a failure of this platform
   // The root last published for this platform has its key, and the journal says so.

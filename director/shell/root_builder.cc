@@ -12,22 +12,6 @@
 
 namespace galley::director {
 
-std::string StagePath(const project::Project& project, std::string_view package) {
-  const content::Mount* best = nullptr;
-  for (const content::Mount& mount : project.mounts) {
-    if (!content::IsUnder(package, mount.path)) continue;
-    // The longest virtual path wins; among mounts that overlay at one path, one that says where it
-    // is staged.
-    if (best == nullptr || mount.path.size() > best->path.size() ||
-        (mount.path == best->path && best->stage_as.empty()))
-      best = &mount;
-  }
-  std::string path = best == nullptr || best->stage_as.empty()
-                         ? std::string(package)
-                         : fmt::format("{}{}", best->stage_as, package.substr(best->path.size()));
-  return path.substr(path.find_first_not_of('/'));
-}
-
 namespace {
 
 // The first of a package's files that no file system takes, if there is one.
@@ -55,7 +39,7 @@ absl::Status DropLostFolders(store::Store& store, const tree::BuiltTree& made) {
 
 }  // namespace
 
-absl::StatusOr<RootBuilt> BuildRootTree(const project::Project& project, const ResultTable& results,
+absl::StatusOr<RootBuilt> BuildRootTree(const Sources& sources, const ResultTable& results,
                                         store::Store& store, const BuildRoot& request,
                                         const Digest* whole) {
   RootBuilt built{.platform = request.platform};
@@ -66,7 +50,7 @@ absl::StatusOr<RootBuilt> BuildRootTree(const project::Project& project, const R
   for (const auto& [package, result_id] : request.packages) {
     const StoredResultPtr stored = results.Get(result_id);
     if (stored == nullptr) return absl::InternalError("a root names a result that is not known");
-    const std::string stem = StagePath(project, stored->package);
+    const std::string stem = sources.StagePath(stored->package);
     if (results.IsDisputed(result_id)) {
       built.lost.push_back(
           {.package = package, .path = stem, .digest = stored->action_key, .is_disputed = true});

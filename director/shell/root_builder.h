@@ -1,26 +1,19 @@
 // Builds a platform's cooked tree from results: names in the tree come from here alone.
 #pragma once
 
-#include <string>
-#include <string_view>
-
-#include "common/project/project.h"
 #include "common/store/interface/store.h"
 #include "director/core/events.h"
 #include "director/shell/result_table.h"
+#include "director/shell/sources.h"
 
 namespace galley::director {
-
-// Where a package's outputs begin in the tree: its virtual path without the leading slash, its
-// mount's stage_as applied.
-std::string StagePath(const project::Project& project, std::string_view package);
 
 // Puts the Directories into the store. A package with an output that no file system takes
 // (common/tree/path_limits.h) is in RootBuilt::conflicts, as being in conflict with itself. A root
 // whose files are not all there is not to be published: RootBuilt::lost. In a later round than the
 // first the disk is asked for the Directories, and they are read. `whole`: a root that is known to
 // have lost nothing, or nullptr; the store is not asked about it. Blocking.
-absl::StatusOr<RootBuilt> BuildRootTree(const project::Project& project, const ResultTable& results,
+absl::StatusOr<RootBuilt> BuildRootTree(const Sources& sources, const ResultTable& results,
                                         store::Store& store, const BuildRoot& request,
                                         const Digest* whole = nullptr);
 

@@ -18,6 +18,9 @@ class RootBuilderTest : public ShellTest {
                        {.path = "/Game/dlc", .directory = "/x/dlc", .stage_as = "/Game/dlc1"},
                        {.path = "/Game/dlc/plain", .directory = "/x/plain"},
                        {.path = "/Engine", .directory = "/x/engine"}};
+    auto world = std::make_shared<World>();
+    world->project = std::make_shared<project::Project>(project_);
+    sources_ = SourcesOf(world);
   }
   void Add(std::string package, const std::vector<std::string>& suffixes) {
     auto stored = std::make_shared<StoredResult>();
@@ -28,7 +31,7 @@ class RootBuilderTest : public ShellTest {
                                  results_.Add(stored)->id);
   }
   RootBuilt Build() {
-    auto built = BuildRootTree(project_, results_, store_, build_);
+    auto built = BuildRootTree(*sources_, results_, store_, build_);
     EXPECT_TRUE(built.ok()) << built.status();
     return built.value_or(RootBuilt{});
   }
@@ -41,6 +44,7 @@ class RootBuilderTest : public ShellTest {
     return paths;
   }
 
+  SourcesPtr sources_;
   BuildRoot build_{.platform = 2};
 };
 
@@ -72,14 +76,6 @@ TEST_F(RootBuilderTest, NothingThatIsDisputedIsInARoot) {
 }
 
 TEST_F(RootBuilderTest, AnEmptyCookHasARootToo) { EXPECT_THAT(Paths(Build().root), IsEmpty()); }
-
-TEST_F(RootBuilderTest, AMountsPackagesLieWhereItIsStaged) {
-  EXPECT_EQ(StagePath(project_, "/Game/a.txt"), "Game/a.txt");
-  EXPECT_EQ(StagePath(project_, "/Game/dlc/a.txt"), "Game/dlc1/a.txt");
-  EXPECT_EQ(StagePath(project_, "/Game/dlcx/a.txt"), "Game/dlcx/a.txt");
-  EXPECT_EQ(StagePath(project_, "/Game/dlc/plain/a.txt"), "Game/dlc/plain/a.txt")
-      << "the longest virtual path wins";
-}
 
 TEST_F(RootBuilderTest, TwoPackagesWithOnePathConflictAndAreBothNamed) {
   Add("/Game/a.txt", {".spv"});
@@ -135,12 +131,12 @@ TEST_F(RootBuilderTest, ATreeBuiltAgainHasTheSameRootAndIsWholeInTheStore) {
   // it.
   store_.put_error = absl::ResourceExhaustedError("no space left on device");
   EXPECT_TRUE(
-      absl::IsResourceExhausted(BuildRootTree(project_, results_, store_, build_).status()));
+      absl::IsResourceExhausted(BuildRootTree(*sources_, results_, store_, build_).status()));
 }
 
 TEST_F(RootBuilderTest, AResultThatIsNotKnownIsABugNotASilentHole) {
   build_.packages.emplace_back(PackageId(0), ResultId(77));
-  EXPECT_TRUE(absl::IsInternal(BuildRootTree(project_, results_, store_, build_).status()));
+  EXPECT_TRUE(absl::IsInternal(BuildRootTree(*sources_, results_, store_, build_).status()));
 }
 
 TEST_F(RootBuilderTest, WhatTheStoreLacksIsToldWithItsPackage) {
@@ -156,8 +152,8 @@ TEST_F(RootBuilderTest, WhatTheStoreLacksIsToldWithItsPackage) {
   EXPECT_EQ(built.lost[1].package, PackageId(1));
   // The store is not asked about a root that is known to be whole, but about any other.
   const Digest other = Digest::Of("other");
-  EXPECT_THAT(BuildRootTree(project_, results_, store_, build_, &built.root)->lost, IsEmpty());
-  EXPECT_THAT(BuildRootTree(project_, results_, store_, build_, &other)->lost, SizeIs(2));
+  EXPECT_THAT(BuildRootTree(*sources_, results_, store_, build_, &built.root)->lost, IsEmpty());
+  EXPECT_THAT(BuildRootTree(*sources_, results_, store_, build_, &other)->lost, SizeIs(2));
 }
 
 }  // namespace

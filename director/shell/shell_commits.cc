@@ -5,6 +5,7 @@
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "director/shell/director_shell.h"
+#include "director/shell/project_sources.h"
 #include "fmt/format.h"
 
 namespace galley::director {
@@ -62,13 +63,10 @@ DirectorShell::Committed DirectorShell::CommitNow(const Persist& persist,
                                                   const CookNumber& cook) {
   const absl::Time begun = clock_.Monotonic();
   const int64_t started = absl::ToUnixMicros(clock_.Now());
+  const ProjectSources sources(commit_world_, tools_);
   CommitOutcome outcome = CommitGroup(
       store_, journal_, results_, persist, cook,
-      [this](const StoredResult& stored) {
-        return stored.holds_in == commit_world_->number ||
-               FilesStillHold(*commit_world_, tools_, stored.package, stored.source,
-                              stored.observed);
-      },
+      [&sources](const StoredResult& stored) { return FilesStillHold(sources, stored); },
       clock_.Now());
   if (const absl::Status recorded = journal_.RecordFailures(failures);
       !recorded.ok() && outcome.event.error.empty())

@@ -13,14 +13,13 @@ namespace galley::director {
 // `world_number`: the world in which the reports were judged. A later one judges again.
 void DirectorShell::TakeReports(WorkerReported reported, uint64_t world_number) {
   notes_.NoteOver(reported);
-  const WorldPtr world = world_.Get();
+  const SourcesPtr sources = Present();
   for (WorkerReport& report : reported.reports) {
     auto* saved = std::get_if<WorkerReport::Saved>(&report.what);
     if (saved == nullptr) continue;
     const StoredResultPtr stored = results_.Get(saved->result->id);
-    if (world->number != world_number && stored != nullptr) {
-      saved->is_current = saved->is_current && FilesStillHold(*world, tools_, stored->package,
-                                                              stored->source, stored->observed);
+    if (sources->number() != world_number && stored != nullptr) {
+      saved->is_current = saved->is_current && FilesStillHold(*sources, *stored);
     }
   }
   StepCore(std::move(reported));
@@ -47,6 +46,7 @@ void DirectorShell::FillJob(WorkerId worker, const Desire::Start& start, v1::ToW
   info->package = start.package;
   info->name = core_->NameOf(start.package);
   info->platforms = start.platforms;
+  info->numbering = Present()->platforms();
   info->recipes = RecipesOf(start.package);
   info->cooked = CookedOf(start.cooked);
   v1::Job& job = *message.add_start();

@@ -15,8 +15,7 @@ void DirectorShell::Do(const BuildRoot& effect) {
   CommitPending();
   commit_thread_.Post([this, effect] {
     const std::optional<Digest> whole = WholeRoot(PlatformName(effect.platform));
-    auto built =
-        BuildRootTree(*world_.Get()->project, results_, store_, effect, whole ? &*whole : nullptr);
+    auto built = BuildRootTree(*Present(), results_, store_, effect, whole ? &*whole : nullptr);
     absl::Status status = built.status();
     absl::StatusOr<std::vector<std::string>> packages;
     if (status.ok()) {

@@ -5,6 +5,7 @@
 #include "common/base/status_macros.h"
 #include "director/shell/changed_packages.h"
 #include "director/shell/director_shell.h"
+#include "director/shell/project_sources.h"
 #include "director/shell/snapshot_tables.h"
 #include "fmt/format.h"
 
@@ -61,9 +62,9 @@ void DirectorShell::TakeSuccessor(Successor successor) {
   const WorldPtr world = successor.world;
   world_.Set(world);
   std::vector<std::string>& packages = successor.event.packages;
-  for (std::string& package : unjournaled_.Outdated([&](const StoredResult& stored) {
-         return FilesStillHold(*world, tools_, stored.package, stored.source, stored.observed);
-       }))
+  const ProjectSources sources(world, tools_);
+  for (std::string& package : unjournaled_.Outdated(
+           [&](const StoredResult& stored) { return FilesStillHold(sources, stored); }))
     packages.push_back(std::move(package));
   std::sort(packages.begin(), packages.end());
   packages.erase(std::unique(packages.begin(), packages.end()), packages.end());

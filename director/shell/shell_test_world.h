@@ -14,7 +14,7 @@
 #include "common/record/result.h"
 #include "common/store/layers/memory_store.h"
 #include "director/journal/journal.h"
-#include "director/shell/observer.h"
+#include "director/shell/project_sources.h"
 #include "director/shell/result_table.h"
 #include "director/shell/world.h"
 #include "gmock/gmock.h"
@@ -121,6 +121,10 @@ class ShellTest : public content::ContentTest {
     world->table = table.value();
     world->environment = environment_;
     return world;
+  }
+
+  SourcesPtr SourcesOf(const WorldPtr& world) {
+    return std::make_shared<ProjectSources>(world, tools_);
   }
 
   // A result whose outputs (suffix, bytes) are in `store`.

@@ -52,11 +52,12 @@ void DirectorShell::AdoptSurvivors() {
 }
 
 // The attempt as it would be given today; nullptr: its recipes or platforms are others now.
-std::shared_ptr<AttemptInfo> DirectorShell::InfoOf(const AttemptRecord& given) const {
+std::shared_ptr<AttemptInfo> DirectorShell::InfoOf(const AttemptRecord& given) {
   const WorldPtr world = world_.Get();
   auto info = std::make_shared<AttemptInfo>();
   info->package = core_->Find(given.package);
   info->name = given.package;
+  info->numbering = Present()->platforms();
   info->generated_source = given.generated_source;
   info->recipes = given.generated_source ? world->table->GeneratedRecipesOf(given.package)
                                          : world->table->RecipesOf(given.package);

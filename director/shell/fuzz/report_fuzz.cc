@@ -8,6 +8,7 @@
 #include "common/base/status_macros.h"
 #include "common/content/name.h"
 #include "common/store/layers/memory_store.h"
+#include "director/shell/project_sources.h"
 #include "director/shell/report_reader.h"
 
 namespace {
@@ -34,17 +35,19 @@ struct Fixture {
     made->project = project;
     made->snapshot = content::Snapshot::Scan({.mounts = project->mounts, .threads = 1}).value();
     made->table = ProjectCatalog::Build(made->snapshot, project, resolver, {.threads = 1}).value();
-    world.Set(made);
+    sources = std::make_shared<ProjectSources>(made, tools);
     info = std::make_shared<AttemptInfo>(
         AttemptInfo{.package = PackageId(0),
                     .name = "/Game/a.txt",
                     .platforms = 3,
+                    .numbering = sources->platforms(),
                     .recipes = made->table->RecipesOf("/Game/a.txt")});
     GALLEY_CHECK(info->recipes != nullptr);
   }
   std::string folder;
   std::shared_ptr<const project::RecipeResolver> resolver;
-  WorldHolder world{nullptr};
+  ToolDigests tools;
+  SourcesPtr sources;
   std::shared_ptr<const AttemptInfo> info;
 };
 
@@ -57,12 +60,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   v1::FromWorker message;
   if (!message.ParseFromArray(data, static_cast<int>(size))) return 0;
   store::MemoryStore store;  // new ones each time: they keep what they are given
-  ToolDigests tools;
   ResultTable results;
   Trace trace;
-  ReportReader reader({.world = &fixture.world,
+  ReportReader reader({.sources = [] { return fixture.sources; },
                        .store = &store,
-                       .tools = &tools,
                        .results = &results,
                        .trace = &trace},
                       "main", {.memory_bytes = 4 << 20, .timeout = absl::Minutes(1)});

@@ -1,0 +1,82 @@
+#include "director/shell/project_sources.h"
+
+#include "common/base/file.h"
+#include "common/base/status_macros.h"
+#include "common/content/glob.h"
+#include "common/content/name.h"
+#include "director/shell/stage_path.h"
+
+namespace galley::director {
+
+using record::ObservationKind;
+
+RecipesPtr ProjectSources::RecipesOf(std::string_view package, bool is_generated) const {
+  return is_generated ? world_->table->GeneratedRecipesOf(package)
+                      : world_->table->RecipesOf(package);
+}
+
+absl::StatusOr<Digest> ProjectSources::DigestOf(std::string_view path) const {
+  return world_->snapshot->DigestOf(path);
+}
+
+absl::Status ProjectSources::LearnDigest(std::string_view path, const Digest& digest) const {
+  return world_->snapshot->LearnDigest(path, digest);
+}
+
+absl::StatusOr<std::string> ProjectSources::FileValue(std::string_view asked,
+                                                      std::string_view package,
+                                                      bool with_digest) const {
+  const auto path = content::ResolveAsked(package, asked);
+  if (!path.ok()) return std::string(record::kAbsent);  // leaves the mounts: nothing is there
+  switch (world_->snapshot->Kind(*path)) {
+    case content::EntryKind::kAbsent:
+      return std::string(record::kAbsent);
+    case content::EntryKind::kFolder:
+      return std::string(record::kFolder);
+    case content::EntryKind::kFile:
+      break;
+  }
+  if (!with_digest) return std::string(record::kIsFile);
+  auto digest = world_->snapshot->DigestOf(*path);
+  if (!digest.ok()) return Annotate(digest.status(), *path);
+  return digest->ToString();
+}
+
+absl::StatusOr<std::string> ProjectSources::Look(const record::Observation& what,
+                                                 std::string_view package) const {
+  switch (what.kind) {
+    case ObservationKind::kFile:
+      return FileValue(what.subject, package, true);
+    case ObservationKind::kExists:
+      return FileValue(what.subject, package, false);
+    case ObservationKind::kList: {
+      const auto folder = content::ResolveAsked(package, what.subject);
+      const auto names = folder.ok() ? world_->snapshot->List(*folder) : std::nullopt;
+      return names ? record::LinesValue(*names) : std::string(record::kAbsent);
+    }
+    case ObservationKind::kGlob: {
+      const auto root = content::ResolveAsked(package, what.subject);
+      const auto glob = content::Glob::Parse(what.detail);
+      if (!root.ok() || !glob.ok()) return std::string();
+      return record::LinesValue(world_->snapshot->Matches(*root, *glob));
+    }
+    case ObservationKind::kTool:
+      return tools_.ValueOf(AbsolutePath(what.subject, world_->project->root));
+    case ObservationKind::kEnv: {
+      const auto found = world_->environment.find(what.subject);
+      return found == world_->environment.end() ? std::string(record::kUnset)
+                                                : record::SetValue(found->second);
+    }
+    case ObservationKind::kCooked:
+    case ObservationKind::kPlatform:
+    case ObservationKind::kName:
+      break;
+  }
+  return absl::InternalError("an observation of the asker, not of the project");
+}
+
+std::string ProjectSources::StagePath(std::string_view package) const {
+  return director::StagePath(*world_->project, package);
+}
+
+}  // namespace galley::director

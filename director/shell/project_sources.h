@@ -1,0 +1,32 @@
+// ProjectSources: the product's Sources, over a World and the digests of tools.
+#pragma once
+
+#include "director/shell/sources.h"
+#include "director/shell/tool_digests.h"
+#include "director/shell/world.h"
+
+namespace galley::director {
+
+class ProjectSources final : public Sources {
+ public:
+  // `tools` outlive it.
+  ProjectSources(WorldPtr world, ToolDigests& tools) : world_(std::move(world)), tools_(tools) {}
+
+  uint64_t number() const override { return world_->number; }
+  PlatformsPtr platforms() const override { return {world_->project, &world_->project->platforms}; }
+  RecipesPtr RecipesOf(std::string_view package, bool is_generated) const override;
+  absl::StatusOr<Digest> DigestOf(std::string_view path) const override;
+  absl::Status LearnDigest(std::string_view path, const Digest& digest) const override;
+  absl::StatusOr<std::string> Look(const record::Observation& what,
+                                   std::string_view package) const override;
+  std::string StagePath(std::string_view package) const override;
+
+ private:
+  absl::StatusOr<std::string> FileValue(std::string_view asked, std::string_view package,
+                                        bool with_digest) const;
+
+  const WorldPtr world_;
+  ToolDigests& tools_;
+};
+
+}  // namespace galley::director
