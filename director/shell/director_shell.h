@@ -36,6 +36,7 @@
 #include "director/shell/commit_group.h"
 #include "director/shell/commit_pacing.h"
 #include "director/shell/failure_notes.h"
+#include "director/shell/job_builder.h"
 #include "director/shell/limit_answers.h"
 #include "director/shell/lookup.h"
 #include "director/shell/progress_notes.h"
@@ -173,13 +174,8 @@ class DirectorShell {
                       const CookNumber& cook);
   bool TakeCommitted();
   SourcesPtr Present();  // any thread
-  void FillJob(WorkerId worker, const Desire::Start& start, v1::ToWorker& message);
-  void NoteGiven(WorkerId worker, const Desire::Start& start, const AttemptInfo& info);
+  JobBuilder Builder();
   void AdoptSurvivors();
-  std::shared_ptr<AttemptInfo> InfoOf(const AttemptRecord& given);
-  void AddBlob(const Digest& digest, v1::Job& job);
-  std::vector<CookedOutputs> CookedOf(const std::vector<CookedResult>& cooked) const;
-  RecipesPtr RecipesOf(PackageId package) const;
 
   absl::StatusOr<v1::ToWorker> OnAttach(const std::string& worker_id, const v1::FromWorker& first);
   void OnMessage(const std::string& worker_id, const v1::FromWorker& message);

@@ -114,6 +114,11 @@ LookedUp LookUpRunner::Run(const std::vector<LookUpItem>& items) {
     std::optional<absl::StatusOr<Digest>> source;
     for (PlatformIndex platform = 0; platform < platforms->size(); ++platform) {
       if ((item.platforms & MaskOf(platform)) == 0) continue;
+      if (item.recipes == nullptr) {
+        answer.items.push_back({item.package, platform, item.generation,
+                                LookedUp::Error{"it is no package any more"}});
+        continue;
+      }
       if (record) {
         if (auto hit = FromJournal(*sources, item, platform, *record)) {
           answer.items.push_back(std::move(*hit));

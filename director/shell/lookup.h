@@ -32,7 +32,7 @@ struct LookUpItem {
   PlatformMask platforms = 0;
   uint64_t generation = 0;
   std::optional<Digest> generated_source;
-  RecipesPtr recipes;
+  RecipesPtr recipes;                 // nullptr: it is no package any more
   std::vector<CookedOutputs> cooked;  // by platform index; may be shorter
 };
 

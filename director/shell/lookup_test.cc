@@ -452,6 +452,19 @@ TEST_F(LookUpTest, AResultWhoseOutputIsLostIsAMiss) {
   EXPECT_EQ(LookUpPackage(), "miss");
 }
 
+TEST_F(LookUpTest, WhatIsNoPackageAnyMoreIsAnErrorForEachPlatform) {
+  LookUpRunner runner = Runner();
+  const LookedUp answer = runner.Run({{.package = PackageId(3),
+                                       .name = std::string(kPackage),
+                                       .platforms = MaskOf(0) | MaskOf(2),
+                                       .generation = 5}});
+  ASSERT_EQ(answer.items.size(), 2u);
+  EXPECT_EQ(answer.items[1].platform, 2u);
+  EXPECT_EQ(answer.items[1].generation, 5u);
+  for (const LookedUp::Item& one : answer.items)
+    EXPECT_EQ(std::get<LookedUp::Error>(one.outcome).error, "it is no package any more");
+}
+
 TEST_F(LookUpTest, ASourceThatCannotBeReadIsAnError) {
   generated_source_.reset();
   const RecipesPtr recipes = world_.Get()->table->RecipesOf(kPackage);

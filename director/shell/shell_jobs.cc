@@ -5,6 +5,7 @@
 #include "common/base/hex.h"
 #include "common/base/log.h"
 #include "director/shell/director_shell.h"
+#include "director/shell/project_sources.h"
 #include "director/shell/worker_messages.h"
 #include "fmt/format.h"
 
@@ -25,78 +26,23 @@ void DirectorShell::TakeReports(WorkerReported reported, uint64_t world_number) 
   StepCore(std::move(reported));
 }
 
-void DirectorShell::AddBlob(const Digest& digest, v1::Job& job) {
-  std::optional<store::BlobLocation> location = reports_.LocationOf(digest);
-  if (!location) {
-    const auto found = store_.Locate(std::span(&digest, 1));
-    if (found.ok() && (*found)[0]) location = (*found)[0];
-  }
-  if (!location)
-    return;  // the worker says that it cannot read it, and its producer is cooked again
-  v1::BlobWritten* blob = job.add_blobs();
-  blob->mutable_digest()->set_hash(digest.hex());
-  blob->mutable_digest()->set_size_bytes(static_cast<int64_t>(digest.size_bytes()));
-  blob->set_segment(location->segment);
-  blob->set_offset(location->offset);
-}
-
-void DirectorShell::FillJob(WorkerId worker, const Desire::Start& start, v1::ToWorker& message) {
-  const WorldPtr world = world_.Get();
-  auto info = std::make_shared<AttemptInfo>();
-  info->package = start.package;
-  info->name = core_->NameOf(start.package);
-  info->platforms = start.platforms;
-  info->numbering = Present()->platforms();
-  info->recipes = RecipesOf(start.package);
-  info->cooked = CookedOf(start.cooked);
-  v1::Job& job = *message.add_start();
-  job.set_attempt(start.attempt);
-  job.set_package(info->name);
-  job.set_snapshot(world->number);
-  job.set_expected_us(absl::ToInt64Microseconds(start.expected));
-  job.set_expected_memory_bytes(start.memory_bytes);
-  job.set_urgency(static_cast<uint32_t>(start.urgency));
-  job.set_is_awaited(start.is_awaited);
-  job.set_runs_alone(start.runs_alone);
-  if (const record::Generated* generated = core_->GeneratedOf(start.package)) {
-    info->generated_source = generated->source;
-    job.mutable_generated_source()->set_hash(generated->source.hex());
-    job.mutable_generated_source()->set_size_bytes(
-        static_cast<int64_t>(generated->source.size_bytes()));
-    AddBlob(generated->source, job);
-  }
-  if (info->recipes != nullptr) {
-    for (PlatformIndex platform = 0; platform < info->recipes->size(); ++platform) {
-      if ((start.platforms & MaskOf(platform)) == 0) continue;
-      const project::ResolvedRecipe& recipe = (*info->recipes)[platform];
-      v1::Target* target = job.add_targets();
-      target->set_platform(platform);
-      target->set_recipe(record::EncodeRecipe(recipe.recipe));
-      job.set_memory_bytes(recipe.needs.memory_bytes);
-      job.set_timeout_us(absl::ToInt64Microseconds(recipe.needs.timeout));
-    }
-  }
-  for (PlatformIndex platform = 0; platform < info->cooked.size(); ++platform) {
-    for (const auto& [name, outputs] : info->cooked[platform]) {
-      v1::CookedInput* input = job.add_cooked();
-      input->set_package(name);
-      input->set_platform(platform);
-      for (const record::Output& output : outputs) {
-        v1::CookedOutput* out = input->add_outputs();
-        out->set_suffix(output.suffix);
-        out->mutable_digest()->set_hash(output.digest.hex());
-        out->mutable_digest()->set_size_bytes(static_cast<int64_t>(output.digest.size_bytes()));
-        AddBlob(output.digest, job);
-      }
-    }
-  }
-  NoteGiven(worker, start, *info);
-  reports_.Register(start.attempt, std::move(info));
+JobBuilder DirectorShell::Builder() {
+  return JobBuilder({.core = core_.get(),
+                     .results = &results_,
+                     .reports = &reports_,
+                     .store = &store_,
+                     .sources = Present()});
 }
 
 void DirectorShell::Do(const Desire& effect) {
   v1::ToWorker message;
-  for (const Desire::Start& start : effect.start) FillJob(effect.worker, start, message);
+  const JobBuilder builder = Builder();
+  for (const Desire::Start& start : effect.start) {
+    BuiltJob built = builder.Build(start, WorkerName(effect.worker));
+    *message.add_start() = std::move(built.job);
+    if (built.record) notes_.Give(*std::move(built.record));
+    reports_.Register(start.attempt, std::move(built.info));
+  }
   for (const AttemptId attempt : effect.cancel) message.add_cancel(attempt);
   for (const AttemptId attempt : effect.retract) message.add_retract(attempt);
   for (const Desire::Part& part : effect.retract_part) FillPart(part, *message.add_retract_part());

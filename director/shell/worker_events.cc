@@ -32,8 +32,9 @@ void DirectorShell::AdoptSurvivors() {
       launcher_->Stop(survivor.worker_id, kStopGrace);
     }
   }
+  const JobBuilder builder = Builder();
   for (const AttemptRecord& given : options_.given_before) {
-    const std::shared_ptr<AttemptInfo> info = InfoOf(given);
+    const std::shared_ptr<const AttemptInfo> info = builder.InfoOf(given);
     if (!expected.contains(given.worker) || info == nullptr) continue;
     survived.given.push_back({.attempt = given.attempt,
                               .worker = WorkerOf(given.worker),
@@ -43,51 +44,13 @@ void DirectorShell::AdoptSurvivors() {
   }
   StepCore(survived);
   for (const AttemptRecord& given : options_.given_before) {
-    if (std::shared_ptr<AttemptInfo> info = InfoOf(given))  // now the core knows its package
+    // Now the core knows its package.
+    if (std::shared_ptr<const AttemptInfo> info = builder.InfoOf(given))
       reports_.Register(given.attempt, std::move(info));
   }
   if (options_.survivors.empty()) return;
   LogInfo("survivors={} expected={} attempts={}", options_.survivors.size(), expected.size(),
           survived.given.size());
-}
-
-// The attempt as it would be given today; nullptr: its recipes or platforms are others now.
-std::shared_ptr<AttemptInfo> DirectorShell::InfoOf(const AttemptRecord& given) {
-  const WorldPtr world = world_.Get();
-  auto info = std::make_shared<AttemptInfo>();
-  info->package = core_->Find(given.package);
-  info->name = given.package;
-  info->numbering = Present()->platforms();
-  info->generated_source = given.generated_source;
-  info->recipes = given.generated_source ? world->table->GeneratedRecipesOf(given.package)
-                                         : world->table->RecipesOf(given.package);
-  if (info->recipes == nullptr) return nullptr;
-  for (const AttemptRecord::Target& target : given.targets) {
-    if (target.platform >= info->recipes->size() ||
-        world->project->platforms[target.platform].name != target.name ||
-        (*info->recipes)[target.platform].digest != target.recipe)
-      return nullptr;
-    info->platforms |= MaskOf(target.platform);
-  }
-  return info;
-}
-
-void DirectorShell::NoteGiven(WorkerId worker, const Desire::Start& start,
-                              const AttemptInfo& info) {
-  if (info.recipes == nullptr) return;
-  AttemptRecord given{.attempt = start.attempt,
-                      .worker = WorkerName(worker),
-                      .package = info.name,
-                      .targets = {},
-                      .generated_source = info.generated_source};
-  const WorldPtr world = world_.Get();
-  for (PlatformIndex platform = 0; platform < info.recipes->size(); ++platform) {
-    if ((start.platforms & MaskOf(platform)) == 0) continue;
-    given.targets.push_back({.platform = platform,
-                             .name = world->project->platforms[platform].name,
-                             .recipe = (*info.recipes)[platform].digest});
-  }
-  notes_.Give(std::move(given));
 }
 
 absl::StatusOr<v1::ToWorker> DirectorShell::OnAttach(const std::string& worker_id,

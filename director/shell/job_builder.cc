@@ -1,0 +1,127 @@
+#include "director/shell/job_builder.h"
+
+#include <utility>
+
+#include "common/record/recipe.h"
+#include "common/wire/convert.h"
+
+namespace galley::director {
+
+std::vector<CookedOutputs> JobBuilder::CookedOf(const std::vector<CookedResult>& cooked) const {
+  std::vector<CookedOutputs> outputs;
+  for (const CookedResult& one : cooked) {
+    const StoredResultPtr stored = deps_.results->Get(one.result);
+    if (stored == nullptr) continue;
+    if (outputs.size() <= one.platform) outputs.resize(one.platform + 1);
+    outputs[one.platform][deps_.core->NameOf(one.package)] = stored->result.outputs;
+  }
+  return outputs;
+}
+
+LookUpItem JobBuilder::ItemOf(const LookUp::Item& item) const {
+  LookUpItem out{.package = item.package,
+                 .name = deps_.core->NameOf(item.package),
+                 .platforms = item.platforms,
+                 .generation = item.generation,
+                 .cooked = CookedOf(item.cooked)};
+  const record::Generated* generated = deps_.core->GeneratedOf(item.package);
+  if (generated != nullptr) out.generated_source = generated->source;
+  out.recipes = deps_.sources->RecipesOf(out.name, generated != nullptr);
+  return out;
+}
+
+void JobBuilder::AddBlobs(const std::vector<Digest>& digests, v1::Job& job) const {
+  if (digests.empty()) return;
+  const auto located = deps_.store->Locate(digests);
+  for (size_t i = 0; i < digests.size(); ++i) {
+    std::optional<store::BlobLocation> location = deps_.reports->LocationOf(digests[i]);
+    if (!location && located.ok()) location = (*located)[i];
+    if (location) wire::ToProto(digests[i], *location, job.add_blobs());
+  }
+}
+
+void JobBuilder::AddTargets(const AttemptInfo& info, BuiltJob& built) const {
+  for (PlatformIndex platform = 0; platform < info.recipes->size(); ++platform) {
+    if ((info.platforms & MaskOf(platform)) == 0) continue;
+    const project::ResolvedRecipe& recipe = (*info.recipes)[platform];
+    v1::Target* target = built.job.add_targets();
+    target->set_platform(platform);
+    target->set_recipe(record::EncodeRecipe(recipe.recipe));
+    built.job.set_memory_bytes(recipe.needs.memory_bytes);
+    built.job.set_timeout_us(absl::ToInt64Microseconds(recipe.needs.timeout));
+    built.record->targets.push_back(
+        {.platform = platform, .name = (*info.numbering)[platform].name, .recipe = recipe.digest});
+  }
+}
+
+BuiltJob JobBuilder::Build(const Desire::Start& start, const std::string& worker) const {
+  auto info = std::make_shared<AttemptInfo>();
+  info->package = start.package;
+  info->name = deps_.core->NameOf(start.package);
+  info->platforms = start.platforms;
+  info->numbering = deps_.sources->platforms();
+  info->cooked = CookedOf(start.cooked);
+  const record::Generated* generated = deps_.core->GeneratedOf(start.package);
+  if (generated != nullptr) info->generated_source = generated->source;
+  info->recipes = deps_.sources->RecipesOf(info->name, generated != nullptr);
+
+  BuiltJob built;
+  v1::Job& job = built.job;
+  std::vector<Digest> blobs;
+  job.set_attempt(start.attempt);
+  job.set_package(info->name);
+  job.set_snapshot(deps_.sources->number());
+  job.set_expected_us(absl::ToInt64Microseconds(start.expected));
+  job.set_expected_memory_bytes(start.memory_bytes);
+  job.set_urgency(static_cast<uint32_t>(start.urgency));
+  job.set_is_awaited(start.is_awaited);
+  job.set_runs_alone(start.runs_alone);
+  if (info->generated_source) {
+    wire::ToProto(*info->generated_source, job.mutable_generated_source());
+    blobs.push_back(*info->generated_source);
+  }
+  if (info->recipes != nullptr) {
+    built.record = AttemptRecord{.attempt = start.attempt,
+                                 .worker = worker,
+                                 .package = info->name,
+                                 .targets = {},
+                                 .generated_source = info->generated_source};
+    AddTargets(*info, built);
+  }
+  for (PlatformIndex platform = 0; platform < info->cooked.size(); ++platform) {
+    for (const auto& [name, outputs] : info->cooked[platform]) {
+      v1::CookedInput* input = job.add_cooked();
+      input->set_package(name);
+      input->set_platform(platform);
+      for (const record::Output& output : outputs) {
+        v1::CookedOutput* out = input->add_outputs();
+        out->set_suffix(output.suffix);
+        wire::ToProto(output.digest, out->mutable_digest());
+        blobs.push_back(output.digest);
+      }
+    }
+  }
+  AddBlobs(blobs, job);
+  built.info = std::move(info);
+  return built;
+}
+
+std::shared_ptr<const AttemptInfo> JobBuilder::InfoOf(const AttemptRecord& given) const {
+  auto info = std::make_shared<AttemptInfo>();
+  info->package = deps_.core->Find(given.package);
+  info->name = given.package;
+  info->numbering = deps_.sources->platforms();
+  info->generated_source = given.generated_source;
+  info->recipes = deps_.sources->RecipesOf(given.package, given.generated_source.has_value());
+  if (info->recipes == nullptr) return nullptr;
+  for (const AttemptRecord::Target& target : given.targets) {
+    if (target.platform >= info->recipes->size() ||
+        (*info->numbering)[target.platform].name != target.name ||
+        (*info->recipes)[target.platform].digest != target.recipe)
+      return nullptr;
+    info->platforms |= MaskOf(target.platform);
+  }
+  return info;
+}
+
+}  // namespace galley::director

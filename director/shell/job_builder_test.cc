@@ -1,0 +1,140 @@
+#include "director/shell/job_builder.h"
+
+#include "common/wire/convert.h"
+#include "director/shell/shell_test_world.h"
+
+namespace galley::director {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+// A core that was asked for /Game/a.txt, which reads what /Game/b.txt is cooked to.
+class JobBuilderTest : public ShellTest {
+ protected:
+  void SetUp() override {
+    ShellTest::SetUp();
+    Write("content/a.txt", "a");
+    Write("content/b.txt", "b");
+    world_.Set(MakeWorld());
+    reports_ = std::make_unique<ReportReader>(
+        ReportReader::Deps{.sources = [this] { return SourcesOf(world_.Get()); },
+                           .store = &store_,
+                           .results = &results_,
+                           .trace = &trace_},
+        "main", DefaultLimits{});
+    core_ = std::make_unique<CookCore>(CookOptions{.platform_count = 3}, world_.Get()->table);
+    std::vector<Effect> effects;
+    core_->Step(absl::FromUnixSeconds(1),
+                CookRequested{.request = 1,
+                              .platforms = 3,
+                              .selected = {{"/Game/a.txt", InstigatorCategory::kCookMap},
+                                           {"/Game/b.txt", InstigatorCategory::kCookMap}}},
+                effects);
+    start_ = {
+        .attempt = 41, .package = core_->Find("/Game/a.txt"), .platforms = MaskOf(0) | MaskOf(1)};
+    auto input = std::make_shared<StoredResult>();
+    input->result.outputs = {{".out", Digest::Of("cooked b")}};
+    start_.cooked = {{core_->Find("/Game/b.txt"), 1, results_.Add(input)->id}};
+  }
+  JobBuilder Builder() {
+    return JobBuilder({.core = core_.get(),
+                       .results = &results_,
+                       .reports = reports_.get(),
+                       .store = &store_,
+                       .sources = SourcesOf(world_.Get())});
+  }
+  // A worker says that what /Game/b.txt is cooked to lies there.
+  void ReportBlob(const store::BlobLocation& location) {
+    reports_->Register(9, std::make_shared<AttemptInfo>(AttemptInfo{.name = "/Game/b.txt"}));
+    v1::Report report;
+    report.set_attempt(9);
+    report.mutable_loaded()->set_details(record::EncodeDetails({}));
+    wire::ToProto(Digest::Of("cooked b"), location, report.mutable_loaded()->add_blobs());
+    (void)reports_->Read("local-2", report);
+  }
+  // The file of /Game/a.txt goes.
+  void Remove() {
+    ASSERT_TRUE(RemoveAll(Host("content/a.txt")).ok());
+    world_.Set(MakeWorld());
+  }
+
+  WorldHolder world_{nullptr};
+  Trace trace_;
+  std::unique_ptr<ReportReader> reports_;
+  std::unique_ptr<CookCore> core_;
+  Desire::Start start_;
+};
+
+TEST_F(JobBuilderTest, AQuestionNamesThePackageItsRecipesAndWhatItsInputsAreCookedTo) {
+  const LookUpItem item = Builder().ItemOf(
+      {.package = start_.package, .platforms = 3, .generation = 7, .cooked = start_.cooked});
+  EXPECT_EQ(item.name, "/Game/a.txt");
+  EXPECT_EQ(item.generation, 7u);
+  EXPECT_EQ(item.recipes, world_.Get()->table->RecipesOf("/Game/a.txt"));
+  EXPECT_EQ(item.generated_source, std::nullopt);
+  ASSERT_THAT(item.cooked, SizeIs(2));
+  EXPECT_THAT(item.cooked[0], IsEmpty());
+  EXPECT_EQ(item.cooked[1].at("/Game/b.txt").front().digest, Digest::Of("cooked b"));
+}
+
+TEST_F(JobBuilderTest, AJobHasItsTargetsAndInputs) {
+  const BuiltJob built = Builder().Build(start_, "local-1");
+  EXPECT_EQ(built.job.attempt(), 41u);
+  EXPECT_EQ(built.job.package(), "/Game/a.txt");
+  EXPECT_EQ(built.job.snapshot(), world_.Get()->number);
+  ASSERT_EQ(built.job.targets_size(), 2);
+  EXPECT_EQ(built.job.targets(1).platform(), 1u);
+  EXPECT_EQ(built.job.targets(1).recipe(), record::EncodeRecipe(built.info->recipes->at(1).recipe));
+  ASSERT_EQ(built.job.cooked_size(), 1);
+  EXPECT_EQ(built.job.cooked(0).package(), "/Game/b.txt");
+  EXPECT_EQ(built.job.cooked(0).platform(), 1u);
+  EXPECT_EQ(built.job.cooked(0).outputs(0).suffix(), ".out");
+  EXPECT_EQ(built.info->name, "/Game/a.txt");
+  EXPECT_EQ(built.info->platforms, start_.platforms);
+  EXPECT_THAT(*built.info->numbering, SizeIs(3));
+  EXPECT_THAT(built.info->cooked, SizeIs(2));
+}
+
+TEST_F(JobBuilderTest, ABlobLiesWhereAWorkerReportedItAndNobodyKnowsOfOthers) {
+  EXPECT_THAT(Builder().Build(start_, "local-1").job.blobs(), IsEmpty());
+  ReportBlob({.segment = 5, .offset = 64});
+  const v1::Job job = Builder().Build(start_, "local-1").job;
+  ASSERT_EQ(job.blobs_size(), 1);
+  EXPECT_EQ(job.blobs(0).segment(), 5u);
+  EXPECT_EQ(job.blobs(0).offset(), 64u);
+}
+
+TEST_F(JobBuilderTest, WhatWasGivenIsGivenByTheNextDirectorWhileRecipesAndPlatformsAreTheSame) {
+  AttemptRecord given = Builder().Build(start_, "local-1").record.value();
+  EXPECT_EQ(given.worker, "local-1");
+  EXPECT_EQ(given.package, "/Game/a.txt");
+  ASSERT_THAT(given.targets, SizeIs(2));
+  EXPECT_EQ(given.targets[1].name, "android");
+  const auto info = Builder().InfoOf(given);
+  ASSERT_NE(info, nullptr);
+  EXPECT_EQ(info->package, start_.package);
+  EXPECT_EQ(info->platforms, start_.platforms);
+
+  AttemptRecord other = given;
+  other.targets[0].name = "xbox";
+  EXPECT_EQ(Builder().InfoOf(other), nullptr) << "the number is of another platform";
+  other = given;
+  other.targets[0].recipe = Digest::Of("another recipe");
+  EXPECT_EQ(Builder().InfoOf(other), nullptr);
+  Remove();
+  EXPECT_EQ(Builder().InfoOf(given), nullptr);
+}
+
+TEST_F(JobBuilderTest, WhatIsNoPackageAnyMoreHasNoTargetsAndIsNotRemembered) {
+  Remove();
+  EXPECT_EQ(Builder().ItemOf({.package = start_.package, .platforms = 1}).recipes, nullptr);
+  const BuiltJob built = Builder().Build(start_, "local-1");
+  EXPECT_EQ(built.job.package(), "/Game/a.txt");
+  EXPECT_EQ(built.job.targets_size(), 0);
+  EXPECT_EQ(built.record, std::nullopt);
+}
+
+}  // namespace
+}  // namespace galley::director
