@@ -112,11 +112,13 @@ LookedUp LookUpRunner::Run(const std::vector<LookUpItem>& items) {
     std::optional<PackageRecord> record;
     if (auto found = deps_.journal->Find(item.name); found.ok()) record = std::move(*found);
     std::optional<absl::StatusOr<Digest>> source;
-    for (PlatformIndex platform = 0; platform < platforms->size(); ++platform) {
+    for (PlatformIndex platform = 0; platform < project::kPlatformsMax; ++platform) {
       if ((item.platforms & MaskOf(platform)) == 0) continue;
-      if (item.recipes == nullptr) {
-        answer.items.push_back({item.package, platform, item.generation,
-                                LookedUp::Error{"it is no package any more"}});
+      if (item.recipes == nullptr || platform >= platforms->size()) {
+        answer.items.push_back(
+            {item.package, platform, item.generation,
+             LookedUp::Error{item.recipes == nullptr ? "it is no package any more"
+                                                     : "the platform is none any more"}});
         continue;
       }
       if (record) {

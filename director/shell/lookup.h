@@ -55,6 +55,8 @@ class LookUpRunner {
   };
   LookUpRunner(const Deps& deps, Options options) : deps_(deps), options_(std::move(options)) {}
 
+  // Answers for each platform of each item, also for what is no package or no platform any more:
+  // the core counts the answers.
   LookedUp Run(const std::vector<LookUpItem>& items);
 
   // The questions that a store behind ours may be asked for items that Run missed; any thread.

@@ -465,6 +465,17 @@ TEST_F(LookUpTest, WhatIsNoPackageAnyMoreIsAnErrorForEachPlatform) {
     EXPECT_EQ(std::get<LookedUp::Error>(one.outcome).error, "it is no package any more");
 }
 
+TEST_F(LookUpTest, APlatformThatWentSinceIsAnsweredForToo) {
+  const LookedUp answer = Runner().Run({{.package = PackageId(3),
+                                         .name = std::string(kPackage),
+                                         .platforms = MaskOf(0) | MaskOf(3),
+                                         .generation = 5,
+                                         .recipes = world_.Get()->table->RecipesOf(kPackage)}});
+  ASSERT_EQ(answer.items.size(), 2u);
+  for (const LookedUp::Item& one : answer.items)
+    EXPECT_EQ(std::holds_alternative<LookedUp::Error>(one.outcome), one.platform == 3);
+}
+
 TEST_F(LookUpTest, ASourceThatCannotBeReadIsAnError) {
   generated_source_.reset();
   const RecipesPtr recipes = world_.Get()->table->RecipesOf(kPackage);
