@@ -30,12 +30,15 @@ LookUpItem JobBuilder::ItemOf(const LookUp::Item& item) const {
   return out;
 }
 
+// The store's word counts more than a worker's, who may have been wrong about a blob that somebody
+// else has brought as well.
 void JobBuilder::AddBlobs(const std::vector<Digest>& digests, v1::Job& job) const {
   if (digests.empty()) return;
   const auto located = deps_.store->Locate(digests);
   for (size_t i = 0; i < digests.size(); ++i) {
-    std::optional<store::BlobLocation> location = deps_.reports->LocationOf(digests[i]);
-    if (!location && located.ok()) location = (*located)[i];
+    std::optional<store::BlobLocation> location;
+    if (located.ok()) location = (*located)[i];
+    if (!location) location = deps_.reports->LocationOf(digests[i]);
     if (location) wire::ToProto(digests[i], *location, job.add_blobs());
   }
 }

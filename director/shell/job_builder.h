@@ -35,7 +35,7 @@ class JobBuilder {
   struct Deps {
     const CookCore* core;
     const ResultTable* results;
-    const ReportReader* reports;  // where blobs lie that were not committed yet
+    const ReportReader* reports;  // where blobs lie that the store does not know yet
     store::Store* store;
     SourcesPtr sources;
   };

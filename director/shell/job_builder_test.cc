@@ -106,6 +106,14 @@ TEST_F(JobBuilderTest, ABlobLiesWhereAWorkerReportedItAndNobodyKnowsOfOthers) {
   EXPECT_EQ(job.blobs(0).offset(), 64u);
 }
 
+TEST_F(JobBuilderTest, TheStoreKnowsBetterThanAWorkerWhereABlobLies) {
+  ReportBlob({.segment = 5, .offset = 64});
+  ASSERT_TRUE(store_.Put(Digest::Of("cooked b"), "cooked b").ok());
+  const v1::Job job = Builder().Build(start_, "local-1").job;
+  ASSERT_EQ(job.blobs_size(), 1);
+  EXPECT_EQ(job.blobs(0).segment(), 0u) << "where a MemoryStore says that it lies";
+}
+
 TEST_F(JobBuilderTest, WhatWasGivenIsGivenByTheNextDirectorWhileRecipesAndPlatformsAreTheSame) {
   AttemptRecord given = Builder().Build(start_, "local-1").record.value();
   EXPECT_EQ(given.worker, "local-1");
