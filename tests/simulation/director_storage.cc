@@ -54,7 +54,9 @@ void SimDirector::Rot() {
   const std::vector<Digest> blobs = store_.blobs();
   if (blobs.empty()) return;
   const Digest& digest = blobs[deps_.random.Below(blobs.size())];
-  if (!store_.IsOnDisk(digest) || !store_.Rot(digest, deps_.random)) return;
+  // (Where a segment was cut, other bytes may lie by now.)
+  if (!store_.LiesAt(digest, *store_.LocationOf(digest)) || !store_.Rot(digest, deps_.random))
+    return;
   deps_.faults.Count(Fault::kBitsRotten);
   rotten_since_staged_ = true;
   deps_.checks.NoteRot(digest, store_.WhatLiesFor(digest).value_or(Digest()),
