@@ -247,8 +247,8 @@ bool Cluster::HasFired(Fault fault) const {
 // So often that a package may have been lost each time.
 bool Cluster::HasLostMuch() const {
   uint64_t times = 0;
-  for (const Fault fault : {Fault::kBlobCollected, Fault::kBitsRotten, Fault::kUnaskedCollected,
-                            Fault::kFilesDeleted, Fault::kSegmentLost, Fault::kIndexLost}) {
+  for (const Fault fault : {Fault::kBitsRotten, Fault::kUnaskedCollected, Fault::kFilesDeleted,
+                            Fault::kSegmentLost, Fault::kIndexLost}) {
     const auto index = static_cast<size_t>(fault);
     times += faults_.counts()[index] - faults_at_request_[index];
   }
@@ -267,10 +267,13 @@ void Cluster::OnEnded(const CookEnded& ended) {
     return random_.Percent(50) ? RequestLater() : EndDirector();
   }
   if (ended.is_interrupted || !ended.infrastructure_error.empty()) {
-    const bool has_cause = (ended.is_interrupted && is_cancelled_) || HasLostMuch() ||
-                           HasFired(Fault::kCommitFailed) || HasFired(Fault::kSyncFailed) ||
-                           HasFired(Fault::kStoreFailed) || director_->is_journal_broken() ||
-                           (HasFired(Fault::kLauncherFailed) || HasFired(Fault::kWorkerUnfit));
+    const bool is_of_losses = ended.infrastructure_error.starts_with("the store dropped");
+    const bool has_other_cause =
+        (ended.is_interrupted && is_cancelled_) || HasFired(Fault::kCommitFailed) ||
+        HasFired(Fault::kSyncFailed) || HasFired(Fault::kStoreFailed) ||
+        director_->is_journal_broken() ||
+        (HasFired(Fault::kLauncherFailed) || HasFired(Fault::kWorkerUnfit));
+    const bool has_cause = HasLostMuch() || (!is_of_losses && has_other_cause);
     if (!has_cause) checks_.Break("safety: ended for no reason: " + ended.infrastructure_error);
     if (ended.infrastructure_error.empty() && random_.Percent(50)) return RequestLater();
     return EndDirector();

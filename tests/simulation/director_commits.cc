@@ -142,7 +142,11 @@ void SimDirector::Do(const BuildRoot& effect) {
       built.lost = disputed;
       if (disputed.empty() && !IsWhole(platform, built.root))
         built.lost = *LostFiles(store_, files, owners);
-      for (const tree::TreeFile& file : files) told_.insert(file.digest);
+      CheckLost(built.lost);
+      std::set<Digest> told;
+      for (const tree::TreeFile& file : files) told.insert(file.digest);
+      for (const RootBuilt::Lost& one : built.lost) told.erase(one.digest);
+      told_.insert(told.begin(), told.end());
       status = DistrustLost(journal_, results_, effect.packages, built.lost).status();
     }
     if (!status.ok()) {

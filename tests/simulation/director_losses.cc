@@ -44,6 +44,7 @@ void SimDirector::Damage() {
     store_.LoseIndex();
     for (const Digest& digest : known) {
       if (store_.LocationOf(digest)) continue;
+      taken_.insert(digest);
       lost_since_built_.insert(digest);
       lost_since_staged_.insert(digest);
     }
@@ -119,6 +120,7 @@ void SimDirector::Do(const LookForLost& effect) {
     }
     if (lost.ok()) {
       found.lost = *std::move(lost);
+      CheckLost(found.lost);
       CheckLooked(effect);
     } else {
       found.error = std::string(lost.status().message());

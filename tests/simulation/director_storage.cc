@@ -45,6 +45,7 @@ void SimDirector::Collect() {
       continue;
     }
     deps_.checks.Trace("collected: " + digest.hex());
+    if (!is_told) taken_.insert(digest);
     store_.Evict(digest);
   }
   ForgetLost();
@@ -75,6 +76,17 @@ std::set<Digest> SimDirector::Told() {
   return told;
 }
 
+// No collection takes what the cook was told of.
+void SimDirector::CheckLost(std::span<const RootBuilt::Lost> lost) {
+  for (const RootBuilt::Lost& one : lost) {
+    // (Its bytes may have been destroyed under a director before this one.)
+    const bool has_cause =
+        taken_.contains(one.digest) || deps_.checks.IsRotten(one.digest, Digest());
+    if (!one.is_disputed && told_.contains(one.digest) && !has_cause)
+      deps_.checks.Break("safety: it is lost, and the cook was told that it is there: " + one.path);
+  }
+}
+
 std::set<Digest> SimDirector::KnownToJournal() {
   std::set<Digest> known;
   (void)journal_.ForEach([&](std::string_view, const PackageRecord& record) {
@@ -94,6 +106,7 @@ void SimDirector::NoteGivenUp(const Digest& blob, const Digest& bytes) {
     deps_.checks.Break("safety: bytes are wrong that did not rot: " + blob.hex());
   // (One that was overtaken knows only what was there when it was stopped.)
   if (!is_overtaken_) deps_.checks.found_out.insert(blob);
+  taken_.insert(blob);
 }
 
 void SimDirector::NoteMadeAgain() {

@@ -169,6 +169,7 @@ class SimDirector {
   std::string StageAll();
   void Do(const director::LookForLost& effect);
   void CheckLooked(const director::LookForLost& look);
+  void CheckLost(std::span<const director::RootBuilt::Lost> lost);
   void TakeLostFound(const director::LostFound& found, const std::vector<std::string>& names);
   void Do(const director::Notify& effect);
   void Note(const director::PackageFailed& failed);
@@ -297,6 +298,7 @@ class SimDirector {
   std::map<std::string, Digest> built_;
   std::set<Digest> told_;                                  // by the store to be there
   std::set<Digest> lost_since_built_, lost_since_staged_;  // what the store dropped
+  std::set<Digest> taken_;  // collected before it was told of it, rotten, gone with the index
   bool is_staging_ = false, is_staged_ = false, rotten_since_staged_ = false;
   std::map<std::string, std::map<std::string, Digest>> roots_;  // platform -> package -> output
   absl::Duration wall_offset_;
