@@ -4,6 +4,7 @@
 #include <set>
 #include <sstream>
 
+#include "common/base/log.h"
 #include "director/core/workers.h"
 #include "tests/simulation/cluster_impl.h"
 
@@ -389,7 +390,10 @@ std::string Difference(const std::string& given, const std::string& expected) {
 
 }  // namespace
 
-Outcome RunCluster(const ClusterOptions& options) { return Cluster(options).Run(); }
+Outcome RunCluster(const ClusterOptions& options) {
+  InitLog("simulation", LogLevel::kOff, "");  // whatever it would warn of was drawn
+  return Cluster(options).Run();
+}
 
 std::string WhatIsWrong(const Outcome& calm, const Outcome& outcome) {
   if (!calm.broken.empty()) return "without faults: " + calm.broken;

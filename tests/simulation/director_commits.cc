@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "common/store/interface/named_blobs.h"
 #include "tests/simulation/sim_director.h"
 
 namespace galley::simulation {
@@ -63,13 +62,6 @@ void SimDirector::Unaccept(ResultId result) {
   if (accepted_.erase(result) > 0) brought_.erase(told_by_.at(result));
 }
 
-// As ReportReader::TakeCommitted.
-void SimDirector::ForgetLocations(const record::Result& result) {
-  std::vector<Digest> named;
-  store::AppendNamedBlobs(result, named);
-  for (const Digest& digest : named) locations_.erase(digest);
-}
-
 void SimDirector::CommitPending() {
   RecordProgress();
   if (pending_commit_.empty()) return;
@@ -78,7 +70,8 @@ void SimDirector::CommitPending() {
     const absl::Time wall = Wall();
     CommitOutcome outcome = CommitGroup(
         fenced_, journal_, results_, persist, {.cook = term()},
-        [this](const StoredResult& stored) { return FilesHold(*commit_snapshot_, stored); }, wall);
+        [this](const StoredResult& stored) { return FilesStillHold(*commit_snapshot_, stored); },
+        wall);
     Answer(20, [this, outcome = std::move(outcome)] {
       --commits_running_;
       unjournaled_.Remove(outcome.event);
@@ -86,7 +79,7 @@ void SimDirector::CommitPending() {
         if (!outcome.event.error.empty() || !item.refused.empty()) {
           Unaccept(item.result);
         } else {
-          ForgetLocations(results_.Get(item.result)->result);
+          reports_.TakeCommitted(results_.Get(item.result)->result);
         }
       }
       const bool was_cooking = has_request_;
@@ -101,7 +94,7 @@ void SimDirector::CommitPending() {
 }
 
 void SimDirector::Do(const BuildRoot& effect) {
-  const std::string platform = snapshot_->platforms.at(effect.platform);
+  const std::string platform = snapshot_->platform_names().at(effect.platform);
   last_build_[platform] = effect;
   lost_since_built_.clear();
   CommitPending();
@@ -125,7 +118,7 @@ void SimDirector::Do(const BuildRoot& effect) {
       files.push_back({name, tree[name], false});
       owners.push_back(package);
       text += name + " = " + tree[name].ToString() + "\n";
-      if (!deps_.world.IsExpected(tree[name], name, platform, cook->files))
+      if (!deps_.world.IsExpected(tree[name], name, platform, cook->files()))
         deps_.checks.Break("safety: a wrong result in the root: " + name);
       if (!store_.IsSafe(stored->action_key) && !deps_.checks.voided.contains(stored->action_key))
         deps_.checks.Break("safety: a result in the root is not durable: " + name);
@@ -183,7 +176,7 @@ void SimDirector::TakeLost(const BuildRoot& effect, const std::string& platform,
 void SimDirector::Do(const PublishRoot& effect) {
   deps_.checks.Trace("publish", effect.platform);
   is_publishing_ = has_published_ = true;
-  const std::string platform = snapshot_->platforms.at(effect.platform);
+  const std::string platform = snapshot_->platform_names().at(effect.platform);
   if (built_[platform] != effect.root)
     deps_.checks.Break("safety: another root was published than was built last");
   PostTask(20, [this, effect, platform, build = last_build_[platform]] {

@@ -1,6 +1,7 @@
 // SimDirector's orders: jobs, processes, what the journal learns of them.
 
 #include "common/wire/convert.h"
+#include "director/shell/job_builder.h"
 #include "director/shell/worker_messages.h"
 #include "tests/simulation/sim_director.h"
 
@@ -8,73 +9,28 @@ namespace galley::simulation {
 
 using namespace director;  // NOLINT: a shell of it
 
-void SimDirector::AddBlob(const Digest& digest, v1::Job& job) {
-  std::optional<store::BlobLocation> location = store_.LocationOf(digest);
-  if (const auto said = locations_.find(digest); !location && said != locations_.end())
-    location = said->second;
-  if (!location) return;
-  told_.insert(digest);
-  v1::BlobWritten* blob = job.add_blobs();
-  wire::ToProto(digest, blob->mutable_digest());
-  blob->set_segment(location->segment);
-  blob->set_offset(location->offset);
-}
-
 void SimDirector::RecordProgress() {
   JournalProgress progress = notes_.Take(!pending_commit_.empty(), deps_.schedule.now());
   if (progress.empty()) return;
   PostTask(5, [this, progress = std::move(progress)] { (void)journal_.RecordProgress(progress); });
 }
 
-void SimDirector::FillJob(const std::string& worker, const Desire::Start& start,
-                          v1::ToWorker& message) {
+void SimDirector::Give(const std::string& worker, const Desire::Start& start,
+                       v1::ToWorker& message) {
   BeginCook();
-  own_faults_->Give(start.attempt, core_->NameOf(start.package), worker);
-  Given given{
-      .package = start.package, .name = core_->NameOf(start.package), .platforms = start.platforms};
-  v1::Job& job = *message.add_start();
-  job.set_attempt(start.attempt);
-  job.set_package(given.name);
-  job.set_snapshot(snapshot_->number);
-  job.set_expected_us(absl::ToInt64Microseconds(start.expected));
-  job.set_is_awaited(start.is_awaited);
-  job.set_expected_memory_bytes(start.memory_bytes);
-  job.set_urgency(static_cast<uint32_t>(start.urgency));
-  const Inputs inputs = InputsOf(start.package, start.cooked);
-  given.generated_source = inputs.generated_source;
-  given.cooked = inputs.cooked;
-  if (inputs.generated_source) {
-    wire::ToProto(*inputs.generated_source, job.mutable_generated_source());
-    AddBlob(*inputs.generated_source, job);
+  const std::string& name = core_->NameOf(start.package);
+  own_faults_->Give(start.attempt, name, worker);
+  BuiltJob built = Builder().Build(start, worker);
+  for (const v1::BlobWritten& blob : built.job.blobs())
+    told_.insert(*wire::FromProto(blob.digest()));
+  if (deps_.faults.Has(Fault::kProgramWaited)) {
+    for (v1::Target& target : *built.job.mutable_targets())
+      target.set_recipe(World::TargetRecipe(name));
   }
-  given.platform_names = snapshot_->platforms;
-  for (PlatformIndex p = 0; p < platform_count(); ++p) {
-    if (!(start.platforms & MaskOf(p))) continue;
-    v1::Target* target = job.add_targets();
-    target->set_platform(p);
-    if (deps_.faults.Has(Fault::kProgramWaited))
-      target->set_recipe(World::TargetRecipe(job.package()));
-  }
-  for (const auto& [of, digest] : inputs.cooked) {
-    v1::CookedInput* input = job.add_cooked();
-    input->set_package(of.first);
-    input->set_platform(of.second);
-    v1::CookedOutput* output = input->add_outputs();
-    output->set_suffix(".out");
-    wire::ToProto(digest, output->mutable_digest());
-    AddBlob(digest, job);
-  }
-  AttemptRecord record{.attempt = start.attempt,
-                       .worker = worker,
-                       .package = given.name,
-                       .targets = {},
-                       .generated_source = given.generated_source};
-  for (PlatformIndex p = 0; p < platform_count(); ++p) {
-    if (start.platforms & MaskOf(p))
-      record.targets.push_back({.platform = p, .name = snapshot_->platforms[p]});
-  }
-  notes_.Give(std::move(record));
-  given_[start.attempt] = std::move(given);
+  *message.add_start() = std::move(built.job);
+  if (built.record) notes_.Give(*std::move(built.record));
+  reports_.Register(start.attempt, std::move(built.info));
+  given_.insert(start.attempt);
 }
 
 void SimDirector::Do(const Desire& effect) {
@@ -84,7 +40,7 @@ void SimDirector::Do(const Desire& effect) {
   for (const Desire::Start& start : effect.start) {
     deps_.checks.Trace("start " + core_->NameOf(start.package), start.attempt, start.platforms,
                        start.cooked.size());
-    FillJob(NameOf(effect.worker), start, message);
+    Give(NameOf(effect.worker), start, message);
   }
   for (const AttemptId attempt : effect.cancel) message.add_cancel(attempt);
   for (const AttemptId attempt : effect.retract) message.add_retract(attempt);

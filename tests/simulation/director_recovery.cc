@@ -1,6 +1,7 @@
 // SimDirector's start: what CookSession and DirectorShell::AdoptSurvivors do.
 
 #include "director/shell/changed_packages.h"
+#include "director/shell/job_builder.h"
 #include "director/shell/lost_files.h"
 #include "tests/simulation/sim_director.h"
 
@@ -22,7 +23,7 @@ void SimDirector::ApplyTheDifference() {
   meta.table_file = "snapshot-" + std::to_string(meta.term) + ".table";
   snapshot_ = commit_snapshot_ = MakeSnapshot(1, meta.table_file, deps_.world.files(), kPlatforms);
   const std::vector<content::Change> changes =
-      ChangesOf(deps_.tables[old_table].files, snapshot_->files);
+      ChangesOf(deps_.tables[old_table].files, snapshot_->files());
   std::vector<std::string> affected;
   if (!old_table.empty()) affected = *ChangedSinceLastCook(journal_, changes);
   if (old_table.empty()) {
@@ -60,24 +61,20 @@ void SimDirector::TakeOver(const std::set<std::string>& survivors) {
       dead.over.push_back(given.attempt);
       continue;
     }
-    PlatformMask platforms = 0;
-    bool are_others = false;  // the platforms, now
-    for (const AttemptRecord::Target& target : given.targets) {
-      are_others |= target.platform >= snapshot_->platforms.size() ||
-                    snapshot_->platforms[target.platform] != target.name;
-      platforms |= MaskOf(target.platform);
-    }
-    if (are_others) continue;
-    survived.given.push_back(
-        {given.attempt, WorkerOf(given.worker), given.package, platforms, given.generated_source});
-    given_[given.attempt] = {.name = given.package,
-                             .platforms = platforms,
-                             .platform_names = snapshot_->platforms,
-                             .generated_source = given.generated_source};
+    const std::shared_ptr<const AttemptInfo> info = Builder().InfoOf(given);
+    if (info == nullptr) continue;
+    survived.given.push_back({given.attempt, WorkerOf(given.worker), given.package, info->platforms,
+                              given.generated_source});
   }
   (void)journal_.RecordProgress(dead);
   Step(survived);
-  for (auto& [attempt, given] : given_) given.package = core_->Find(given.name);
+  for (const AttemptRecord& given : before.given) {
+    if (!survivors.contains(given.worker)) continue;
+    if (auto info = Builder().InfoOf(given)) {  // now the core knows its package
+      reports_.Register(given.attempt, std::move(info));
+      given_.insert(given.attempt);
+    }
+  }
 }
 
 }  // namespace galley::simulation

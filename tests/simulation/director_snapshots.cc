@@ -12,13 +12,8 @@ using namespace director;  // NOLINT: a shell of it
 SimDirector::SnapshotPtr SimDirector::MakeSnapshot(uint64_t number, const std::string& file,
                                                    Files files,
                                                    std::vector<std::string> platforms) {
-  deps_.tables[file] = {files, platforms};
-  return std::make_shared<Snapshot>(
-      Snapshot{.number = number,
-               .file = file,
-               .files = files,
-               .platforms = std::move(platforms),
-               .catalog = std::make_shared<WorldCatalog>(deps_.world, std::move(files))});
+  SnapshotTable& table = deps_.tables[file] = {std::move(files), std::move(platforms)};
+  return std::make_shared<Snapshot>(deps_.world, number, file, table);
 }
 
 std::vector<content::Change> SimDirector::ChangesOf(const Files& before, const Files& after) {
@@ -42,24 +37,11 @@ SimDirector::SnapshotPtr SimDirector::Successor(Files files, std::vector<std::st
       std::move(files), std::move(platforms));
 }
 
-// As FilesStillHold.
-bool SimDirector::FilesHold(const Snapshot& snapshot, const StoredResult& stored) const {
-  if (!World::IsGenerated(stored.package) &&
-      stored.source != SourceOf(snapshot, stored.package, {}))
-    return false;
-  return std::all_of(stored.observed.begin(), stored.observed.end(), [&](const auto& one) {
-    std::string need;
-    return one.what.kind != record::ObservationKind::kFile ||
-           ValueOf(snapshot, stored.package, one.what, stored.platform, stored.platform_name, {},
-                   &need) == one.value;
-  });
-}
-
 void SimDirector::MakeSuccessor(const std::vector<std::string>& paths,
                                 const std::vector<std::string>& asked,
                                 std::vector<World::Renamed> renamed) {
   const SnapshotPtr before = commit_snapshot_;
-  Files files = before->files;
+  Files files = before->files();
   std::vector<content::Change> changes;
   for (const std::string& path : paths) {
     const std::optional<std::string> bytes = deps_.world.BytesOf(path);
@@ -70,14 +52,15 @@ void SimDirector::MakeSuccessor(const std::vector<std::string>& paths,
   }
   // A file that this director's snapshot never held under the old name was not renamed for it.
   std::erase_if(renamed, [&](const World::Renamed& one) {
-    const auto from = before->files.find(one.from);
-    return from == before->files.end() || World::NameIn(files, World::IdIn(from->second)) != one.to;
+    const auto from = before->files().find(one.from);
+    return from == before->files().end() ||
+           World::NameIn(files, World::IdIn(from->second)) != one.to;
   });
-  const SnapshotPtr successor = Successor(std::move(files), before->platforms);
+  const SnapshotPtr successor = Successor(std::move(files), before->platform_names());
   const absl::StatusOr<std::vector<std::string>> changed = ChangedPackages(journal_, changes);
   const std::vector<std::string> affected = changed.value_or(std::vector<std::string>());
   JournalMeta meta = journal_.meta();
-  meta.table_file = successor->file;
+  meta.table_file = successor->table();
   if (!changed.ok() || !journal_.Invalidate(affected, meta).ok())
     return Step(DirectorUnfit{"taking a new snapshot: the journal"});
   commit_snapshot_ = successor;
@@ -88,11 +71,11 @@ void SimDirector::MakeSuccessor(const std::vector<std::string>& paths,
 
 void SimDirector::TakeSuccessor(const SnapshotPtr& successor, FilesChanged event) {
   snapshot_ = successor;
-  event.catalog = successor->catalog;
+  event.catalog = successor->catalog();
   TakeIntoCook(event.renamed);
   std::vector<std::string>& packages = event.packages;
   for (std::string& package : unjournaled_.Outdated(
-           [this](const StoredResult& stored) { return FilesHold(*snapshot_, stored); }))
+           [this](const StoredResult& stored) { return FilesStillHold(*snapshot_, stored); }))
     packages.push_back(std::move(package));
   std::sort(packages.begin(), packages.end());
   packages.erase(std::unique(packages.begin(), packages.end()), packages.end());
@@ -124,8 +107,8 @@ void SimDirector::TakeIntoCook(const std::vector<World::Renamed>& renamed) {
 
 void SimDirector::Announce(const SnapshotPtr& successor) {
   v1::ToWorker message;
-  message.mutable_snapshot()->set_number(successor->number);
-  message.mutable_snapshot()->set_table_file(successor->file);
+  message.mutable_snapshot()->set_number(successor->number());
+  message.mutable_snapshot()->set_table_file(successor->table());
   const auto streams = streams_;
   for (const auto& [worker, stream] : streams) Send(worker, message);
 }
@@ -133,22 +116,24 @@ void SimDirector::Announce(const SnapshotPtr& successor) {
 // The files are the same; the table that the workers get says how platforms are numbered.
 void SimDirector::ChangePlatforms(const std::vector<std::string>& platforms) {
   PostTask(20, [this, platforms] {
-    const SnapshotPtr successor = Successor(commit_snapshot_->files, platforms);
+    const SnapshotPtr successor = Successor(commit_snapshot_->files(), platforms);
     JournalMeta meta = journal_.meta();
-    meta.table_file = successor->file;
+    meta.table_file = successor->table();
     if (!journal_.Invalidate({}, meta).ok())
       return Step(DirectorUnfit{"taking a new snapshot: the journal"});
     commit_snapshot_ = successor;
     Answer(10, [this, successor] {
-      PlatformsChanged event{.catalog = successor->catalog,
-                             .mapping = {},
-                             .platform_count = static_cast<uint32_t>(successor->platforms.size())};
+      PlatformsChanged event{
+          .catalog = successor->catalog(),
+          .mapping = {},
+          .platform_count = static_cast<uint32_t>(successor->platform_names().size())};
       PlatformMask kept = 0;
-      for (const std::string& name : snapshot_->platforms) {
-        const auto at = std::find(successor->platforms.begin(), successor->platforms.end(), name);
+      for (const std::string& name : snapshot_->platform_names()) {
+        const auto at =
+            std::find(successor->platform_names().begin(), successor->platform_names().end(), name);
         event.mapping.emplace_back();
-        if (at == successor->platforms.end()) continue;
-        event.mapping.back() = static_cast<PlatformIndex>(at - successor->platforms.begin());
+        if (at == successor->platform_names().end()) continue;
+        event.mapping.back() = static_cast<PlatformIndex>(at - successor->platform_names().begin());
         kept |= MaskOf(*event.mapping.back());
       }
       event.added = (MaskOf(event.platform_count) - 1) & ~kept;
@@ -167,7 +152,7 @@ void SimDirector::ChangePlatforms(const std::vector<std::string>& platforms) {
 }
 
 bool SimDirector::HasPlatform(const std::string& name) const {
-  const std::vector<std::string>& all = snapshot_->platforms;
+  const std::vector<std::string>& all = snapshot_->platform_names();
   return std::find(all.begin(), all.end(), name) != all.end();
 }
 
@@ -197,7 +182,7 @@ void SimDirector::OnFilesRenamed(const std::vector<World::Renamed>& renamed) {
 
 bool SimDirector::IsOutdated() const {
   const Files today = deps_.world.files();
-  return cook_snapshot_->files != today ||
+  return cook_snapshot_->files() != today ||
          !std::all_of(asked_for_.begin(), asked_for_.end(), [&](const std::string& name) {
            const auto file = today.find(name);
            return file != today.end() &&

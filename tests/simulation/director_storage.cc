@@ -33,7 +33,8 @@ void SimDirector::ForgetLost() {
 void SimDirector::Collect() {
   const std::set<Digest> told = Told(), known = KnownToJournal();
   for (const Digest& digest : store_.blobs()) {
-    const bool is_told = told.contains(digest), is_unasked = !is_told && known.contains(digest);
+    const bool is_told = told.contains(digest) || reports_.LocationOf(digest).has_value();
+    const bool is_unasked = !is_told && known.contains(digest);
     if ((is_told || is_unasked) && IsSabotaged(Sabotage::kEvictLeasedBlob)) {
       if (!deps_.faults.Happens(Fault::kBlobCollected, 20)) continue;
     } else if (is_told) {
@@ -71,7 +72,6 @@ std::set<Digest> SimDirector::Told() {
     const StoredResultPtr stored = results_.Get(ResultId(i));
     if (!stored->is_in_journal) AddNamed(stored->result, told);
   }
-  for (const auto& [digest, location] : locations_) told.insert(digest);
   for (const auto& [platform, root] : built_) told.insert(root);
   return told;
 }
@@ -140,17 +140,12 @@ bool SimDirector::Stage() {
   return is_whole;
 }
 
-void SimDirector::LookAtInputs(const Given& given) {
-  std::vector<GivenBlob> blobs;
-  for (const auto& [of, digest] : given.cooked) blobs.push_back({digest, of.first});
-  if (given.generated_source) {
-    const std::string generator = given.name.substr(0, given.name.rfind("/_gen/"));
-    blobs.push_back({*given.generated_source, generator});
-  }
-  for (GivenBlob& blob : blobs) {
-    if (const auto at = locations_.find(blob.digest); at != locations_.end())
-      blob.reported_at = at->second;
-  }
+void SimDirector::LookAtInputs(const WorkerReport& report) {
+  const auto* failed = std::get_if<WorkerReport::Failed>(&report.what);
+  if (failed == nullptr || failed->fault != WorkerReport::Fault::kInfrastructure ||
+      failed->executor_lost)
+    return;
+  const std::vector<GivenBlob> blobs = reports_.GivenTo(report.attempt);
   if (blobs.empty()) return;
   PostTask(20, [this, blobs] {
     const auto found =

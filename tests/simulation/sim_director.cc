@@ -30,7 +30,19 @@ SimDirector::SimDirector(const Deps& deps, const CookOptions& options, Callbacks
               }),
       store_(static_cast<SimStore&>(fenced_.inner())),
       journal_(deps.disk),
-      own_faults_(&deps.own_faults) {
+      own_faults_(&deps.own_faults),
+      reports_({.sources = [this] { return snapshot_; },
+                .store = &fenced_,
+                .results = &results_,
+                .trace = &trace_},
+               World::kTrustDomain, DefaultLimits{}),
+      look_ups_({.sources = [this] { return snapshot_; },
+                 .store = &fenced_,
+                 .journal = &journal_,
+                 .results = &results_,
+                 .alarm = [this](const std::string& text) { deps_.checks.Trace(text); }},
+                {.trust_domain = World::kTrustDomain}) {
+  trace_.TurnOff();
   journal_.Fence([this] {
     return is_overtaken_ ? absl::FailedPreconditionError("this cook was overtaken")
                          : absl::OkStatus();
@@ -54,10 +66,15 @@ SimDirector::SimDirector(const Deps& deps, const CookOptions& options, Callbacks
   ApplyTheDifference();
   CookOptions with_term = options_;
   with_term.term = journal_.meta().term;
-  core_ = std::make_unique<CookCore>(with_term, snapshot_->catalog);
+  core_ = std::make_unique<CookCore>(with_term, snapshot_->catalog());
   task_free_at_ = deps_.schedule.now();
   TakeOver(survivors);
-  store_.fails = journal_.fails = [this] { return deps_.faults.Happens(Fault::kStoreFailed, 1); };
+  journal_.fails = [this] { return deps_.faults.Happens(Fault::kStoreFailed, 1); };
+  store_.fails = [this] {
+    const bool fails = deps_.faults.Happens(Fault::kStoreFailed, 1);
+    if (fails && is_looking_up_) kept_.clear();  // what cannot be found is cooked again
+    return fails;
+  };
 }
 
 SimDirector::~SimDirector() = default;
@@ -107,7 +124,7 @@ std::vector<SelectedPackage> SimDirector::Select(const std::vector<std::string>&
                                                  InstigatorCategory category) {
   std::vector<SelectedPackage> selected;
   for (const std::string& id : ids) {
-    selected.push_back({World::NameIn(snapshot_->files, id), category});
+    selected.push_back({World::NameIn(snapshot_->files(), id), category});
     asked_for_.insert(selected.back().name);
   }
   return selected;

@@ -1,9 +1,10 @@
-// SimDirector: a director's process for one term: the real CookCore, commit order (CommitGroup),
-// keys and stored encodings, on the simulation's disk. What DirectorShell does with threads is done
-// here in turns: look-ups, one commit after the other with what must be ordered with it, reports.
+// SimDirector: a director's process for one term: the real CookCore, look-ups (LookUpRunner), jobs
+// (JobBuilder), reports (ReportReader), commit order (CommitGroup), keys and stored encodings, on
+// the simulation's disk. What DirectorShell does with threads is done here in turns: look-ups, one
+// commit after the other with what must be ordered with it, reports.
 //
-// Where the shell would ask the content of real files (Snapshot, Observer) this asks World. Its
-// parts, by what they do, are in director_*.cc.
+// Where the product has the real files of a project, this has a Snapshot of World. Its parts, by
+// what they do, are in director_*.cc.
 #pragma once
 
 #include <deque>
@@ -20,9 +21,13 @@
 #include "director/core/workers.h"
 #include "director/shell/commit_group.h"
 #include "director/shell/fenced_store.h"
+#include "director/shell/job_builder.h"
+#include "director/shell/lookup.h"
 #include "director/shell/lost_files.h"
 #include "director/shell/progress_notes.h"
+#include "director/shell/report_reader.h"
 #include "director/shell/result_table.h"
+#include "director/shell/trace.h"
 #include "director/shell/unjournaled_results.h"
 #include "director/shell/unreadable_inputs.h"
 #include "galley/v1/worker.pb.h"
@@ -33,6 +38,7 @@
 #include "tests/simulation/schedule.h"
 #include "tests/simulation/sim_journal.h"
 #include "tests/simulation/sim_store.h"
+#include "tests/simulation/snapshot.h"
 #include "tests/simulation/world.h"
 
 namespace galley::simulation {
@@ -87,7 +93,7 @@ class SimDirector {
   bool has_ever_failed() const { return has_ever_failed_; }
   // True when the cook that ended was one of kPlatforms.
   bool HasAllPlatforms() const;
-  size_t platform_count() const { return snapshot_->platforms.size(); }
+  size_t platform_count() const { return snapshot_->platform_names().size(); }
   // SIGSTOP and SIGCONT; meanwhile another director took the project.
   void StopForAWhile() { is_stopped_ = true; }
   void WakeOvertaken();
@@ -106,7 +112,7 @@ class SimDirector {
   // True when all was asked for by the names that the files have today. (A rescan in the middle of
   // an exchange of names sees other bytes under one of them, and cannot know where its file went.)
   bool HasAskedForAll() const;
-  const Files& cook_files() const { return cook_snapshot_->files; }
+  const Files& cook_files() const { return cook_snapshot_->files(); }
   void Step(const director::Event& event);
 
   // True when this director gave the attempt.
@@ -122,28 +128,7 @@ class SimDirector {
   static director::WorkerId WorkerOf(const std::string& name);
 
  private:
-  struct Snapshot {
-    uint64_t number = 0;
-    std::string file;
-    Files files;
-    std::vector<std::string> platforms;  // by number
-    std::shared_ptr<const WorldCatalog> catalog;
-  };
   using SnapshotPtr = std::shared_ptr<const Snapshot>;
-  struct Given {  // with an attempt
-    director::PackageId package;
-    std::string name;
-    director::PlatformMask platforms = 0;
-    std::vector<std::string> platform_names;  // by number, when it was handed over
-    std::optional<Digest> generated_source;
-    // Digests of what the job was given, by (package, platform).
-    std::map<std::pair<std::string, uint32_t>, Digest> cooked;
-  };
-  struct Inputs {
-    // Digests of cooked inputs that are known, by (package, platform).
-    std::map<std::pair<std::string, uint32_t>, Digest> cooked;
-    std::optional<Digest> generated_source;
-  };
 
   SnapshotPtr MakeSnapshot(uint64_t number, const std::string& file, Files files,
                            std::vector<std::string> platforms);
@@ -154,7 +139,7 @@ class SimDirector {
   void TakeOver(const std::set<std::string>& survivors);
 
   void Do(const director::LookUp& effect);
-  void LookUpSoon(const director::LookUp& effect, const std::vector<std::string>& platforms);
+  void LookUpSoon(const director::LookUp& effect);
   void Do(const director::Desire& effect);
   void Do(const director::Spawn& effect);
   void Do(const director::Stop& effect);
@@ -177,32 +162,13 @@ class SimDirector {
   void BeginCook();
   void Do(const director::Reply&) {}
 
-  director::LookedUp::Item LookUpOne(const director::LookUp::Item& item, uint32_t platform,
-                                     const std::string& platform_name);
-  std::optional<director::PlatformRecord> RecordOf(const std::string& name,
-                                                   const std::string& platform_name);
-  std::optional<director::LookedUp::Item> FromJournal(const director::LookUp::Item& item,
-                                                      uint32_t platform,
-                                                      const std::string& platform_name,
-                                                      const Inputs& inputs,
-                                                      const director::PlatformRecord& record);
-  Inputs InputsOf(director::PackageId package,
-                  const std::vector<director::CookedResult>& cooked) const;
-  // nullopt: `needs` names a package whose result is not known.
-  std::optional<std::string> ValueOf(const Snapshot& snapshot, const std::string& name,
-                                     const record::Observation& what, uint32_t platform,
-                                     const std::string& platform_name, const Inputs& inputs,
-                                     std::string* needs) const;
-  Digest SourceOf(const Snapshot& snapshot, const std::string& name, const Inputs& inputs) const;
-  bool FilesHold(const Snapshot& snapshot, const director::StoredResult& stored) const;
-
-  void FillJob(const std::string& worker, const director::Desire::Start& start,
-               v1::ToWorker& message);
+  director::JobBuilder Builder();
+  director::LookedUp LookUpNow(const director::LookUp& effect);
+  void CheckServed(const director::StoredResult& stored);
+  void Give(const std::string& worker, const director::Desire::Start& start, v1::ToWorker& message);
   void RecordProgress();
-  void AddBlob(const Digest& digest, v1::Job& job);
-  director::WorkerReport Read(const v1::Report& report);
+  director::WorkerReport Read(const std::string& worker, const v1::Report& report);
   void TellOwnFaults(const std::string& worker, const director::WorkerReport& report);
-  void ReadSaved(const Given& given, const v1::Saved& saved, director::WorkerReport& report);
   void Send(const std::string& worker, v1::ToWorker message);
   void MakeSuccessor(const std::vector<std::string>& paths, const std::vector<std::string>& asked,
                      std::vector<World::Renamed> renamed);
@@ -227,14 +193,13 @@ class SimDirector {
   void Accept(const director::Persist::Item& item);
   void CountEqual(const std::string& name, const director::StoredResult& stored);
   void Unaccept(director::ResultId result);
-  void ForgetLocations(const record::Result& result);
   void CommitPending();
   void After(absl::Duration delay, std::function<void()> act);
   void Run(const std::function<void()>& act);
   // The wall clock, which jumps; the core sees the other one.
   absl::Time Wall();
   // A worker could not read an input of the job: the bytes are looked at.
-  void LookAtInputs(const Given& given);
+  void LookAtInputs(const director::WorkerReport& report);
   void NoteKept();
   void NoteGivenUp(const Digest& blob, const Digest& bytes);
   void NoteMadeAgain();
@@ -268,6 +233,10 @@ class SimDirector {
   std::set<director::ResultId> excused_;
   std::set<Digest> kept_;  // action keys of the results that were there when it began
   director::ResultTable results_;
+  director::Trace trace_;  // of nothing
+  director::ReportReader reports_;
+  director::LookUpRunner look_ups_;
+  bool is_looking_up_ = false;
   std::unique_ptr<director::CookCore> core_;
   SnapshotPtr snapshot_, commit_snapshot_;
   uint64_t snapshots_made_ = 1;
@@ -275,10 +244,9 @@ class SimDirector {
                                // the next cook's
   std::set<std::string> asked_for_;                        // names, as they are in cook_snapshot_
   std::vector<std::vector<World::Renamed>> late_renames_;  // than cook_snapshot_
-  std::map<director::AttemptId, Given> given_;
+  std::set<director::AttemptId> given_;
   std::vector<director::CookRequested::Blamed> blamed_before_;
   director::ProgressNotes notes_;
-  std::map<Digest, store::BlobLocation> locations_;
   std::map<uint64_t, wire::Conversation> conversations_;  // by stream
   std::map<std::string, uint64_t> streams_;               // the present one of each worker
   std::map<std::pair<std::string, uint64_t>, director::ResultId> reported_;  // by worker, report

@@ -304,13 +304,24 @@ void SimWorker::Fail(const RunPtr& run, v1::Failed::Cause cause, const std::stri
   Next(run->slot);
 }
 
+// The poison of a package is in its source, whatever runs beside it.
+std::optional<v1::Opened> SimWorker::OpenedBy(const RunPtr& run, v1::Failed::Cause cause) {
+  const bool is_limit = cause == v1::Failed::MEMORY || cause == v1::Failed::TIMEOUT;
+  if (!is_limit || run->job.job().targets().empty()) return std::nullopt;
+  v1::Opened opened;
+  opened.set_platform(run->job.job().targets(0).platform());
+  wire::ToProto(Digest::Of(run->source), opened.mutable_source());
+  return opened;
+}
+
 void SimWorker::LoseExecutor(const RunPtr& run, v1::Failed::Cause cause, const std::string& error) {
   Finish(run);
   Step(worker::SlotLost{.slot = run->slot,
                         .attempt = run->job.job().attempt(),
                         .cause = cause,
                         .error = error,
-                        .log_tail = "last words"});
+                        .log_tail = "last words",
+                        .opened = OpenedBy(run, cause)});
   After(around_.random.Some(20), [this, slot = run->slot] { Next(slot); });
 }
 

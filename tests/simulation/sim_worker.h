@@ -135,6 +135,7 @@ class SimWorker {
   v1::BlobWritten Store(const std::string& bytes);
   void Tell(const RunPtr& run, v1::Report report);
   void Fail(const RunPtr& run, v1::Failed::Cause cause, const std::string& error);
+  static std::optional<v1::Opened> OpenedBy(const RunPtr& run, v1::Failed::Cause cause);
   void LoseExecutor(const RunPtr& run, v1::Failed::Cause cause, const std::string& error);
   void Finish(const RunPtr& run);
   void TakeDown(const RunPtr& run, const WorldPackage& package);

@@ -1,0 +1,52 @@
+#include "tests/simulation/snapshot.h"
+
+namespace galley::simulation {
+
+Snapshot::Snapshot(const World& world, uint64_t number, std::string table, SnapshotTable content)
+    : world_(world),
+      number_(number),
+      table_(std::move(table)),
+      content_(std::move(content)),
+      catalog_(std::make_shared<WorldCatalog>(world_, content_.files)) {
+  std::vector<project::Platform> platforms;
+  // (Equal work is of one platform.)
+  for (const std::string& name : content_.platforms)
+    platforms.push_back({.name = name, .parameters = {{"name", name}}});
+  platforms_ = std::make_shared<const std::vector<project::Platform>>(std::move(platforms));
+  recipes_ = std::make_shared<const project::ResolvedRecipes>(
+      content_.platforms.size(),
+      project::ResolvedRecipe{
+          .recipe = World::recipe(), .digest = World::recipe_digest(), .needs = {}});
+}
+
+director::RecipesPtr Snapshot::RecipesOf(std::string_view package, bool is_generated) const {
+  if (is_generated) return recipes_;
+  const auto entry = catalog_->Find(package);
+  return entry && entry->error.empty() ? recipes_ : nullptr;
+}
+
+absl::StatusOr<Digest> Snapshot::DigestOf(std::string_view path) const {
+  const auto file = files().find(std::string(path));
+  if (file == files().end()) return absl::NotFoundError("no such file");
+  return Digest::Of(file->second);
+}
+
+absl::Status Snapshot::LearnDigest(std::string_view path, const Digest& digest) const {
+  const absl::StatusOr<Digest> known = DigestOf(path);
+  if (!known.ok()) return known.status();
+  return *known == digest ? absl::OkStatus() : absl::AbortedError("the file is another one");
+}
+
+absl::StatusOr<std::string> Snapshot::Look(const record::Observation& what,
+                                           std::string_view package) const {
+  if (what.kind != record::ObservationKind::kFile)
+    return absl::InternalError("no cook of the simulation looks at this");
+  const absl::StatusOr<Digest> digest = DigestOf(World::FileOf(package, what.subject));
+  return digest.ok() ? digest->ToString() : std::string(record::kAbsent);
+}
+
+std::string Snapshot::StagePath(std::string_view package) const {
+  return std::string(package.substr(1));
+}
+
+}  // namespace galley::simulation

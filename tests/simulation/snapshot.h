@@ -1,0 +1,45 @@
+// Snapshot: one state of the simulation's project, as a SimDirector's Sources: the files of World,
+// and the platforms by number. It knows the digests of all files, and no file of it changes.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "director/shell/sources.h"
+#include "tests/simulation/world.h"
+
+namespace galley::simulation {
+
+class Snapshot final : public director::Sources {
+ public:
+  // `world` outlives it. `table`: the name of its table, for workers.
+  Snapshot(const World& world, uint64_t number, std::string table, SnapshotTable content);
+
+  const std::string& table() const { return table_; }
+  const Files& files() const { return content_.files; }
+  const std::vector<std::string>& platform_names() const { return content_.platforms; }
+  const std::shared_ptr<const WorldCatalog>& catalog() const { return catalog_; }
+
+  uint64_t number() const override { return number_; }
+  director::PlatformsPtr platforms() const override { return platforms_; }
+  // (What an earlier director gave may have been generated; no catalog knows of it by now.)
+  director::RecipesPtr RecipesOf(std::string_view package, bool is_generated) const override;
+  absl::StatusOr<Digest> DigestOf(std::string_view path) const override;
+  absl::Status LearnDigest(std::string_view path, const Digest& digest) const override;
+  absl::StatusOr<std::string> Look(const record::Observation& what,
+                                   std::string_view package) const override;
+  std::string StagePath(std::string_view package) const override;
+
+ private:
+  const World& world_;
+  const uint64_t number_;
+  const std::string table_;
+  const SnapshotTable content_;
+  const std::shared_ptr<const WorldCatalog> catalog_;
+  director::PlatformsPtr platforms_;
+  director::RecipesPtr recipes_;  // of every package
+};
+
+}  // namespace galley::simulation
