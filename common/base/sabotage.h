@@ -31,6 +31,7 @@ enum class Sabotage : uint8_t {
   kMakeAgainOnce,    // what is lost a second time in a cook stays lost
   kBelieveIndex,     // when a loss was seen, the disk is not asked what else is gone
   kHideLoss,         // what is lost is dropped, and no epoch tells it
+  kKeepClaims,       // the claims of a cook that is over stay
   kCount,
 };
 

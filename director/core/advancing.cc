@@ -1,7 +1,9 @@
 #include "director/core/advancing.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "absl/container/btree_map.h"
 #include "director/core/core.h"
 
 namespace galley::director {
@@ -28,7 +30,8 @@ bool UsesUpAttempts(FailureCause cause) {
 // A platform has its durable result.
 void Advancing::Settle(PackageId id, PlatformIndex platform) {
   const Slot& slot = packages_[id].slots[platform];
-  Note(PackageDone{id, platform, slot.result->id, slot.source});
+  Note(PackageDone{id, platform, slot.result->id, slot.source},
+       core_.cooks.ListenersOn(id, platform));
   core_.waiting.WakeWaiters(id);
 }
 
@@ -47,12 +50,17 @@ PlatformMask Advancing::InPhase(PackageId id, Phase phase) const {
   return mask;
 }
 
+bool Advancing::IsAllSettled(PackageId id) const {
+  return (InPhase(id, Phase::kDone) | InPhase(id, Phase::kFailed)) == Wanted(id);
+}
+
 void Advancing::Advance(PackageId id) {
   PackageData& package = packages_[id];
   if (package.work == nullptr) return;
   const Work& work = *package.work;
   const auto any = [&](Phase phase) { return InPhase(id, phase) != 0; };
-  if ((InPhase(id, Phase::kDone) | InPhase(id, Phase::kFailed)) == Wanted(id)) return Finish(id);
+  if (IsAllSettled(id)) return Finish(id);
+  if (!core_.cooks.IsWanted(id)) return TakeBack(id);
   if (work.attempt != 0) {
     return lifecycle().SetState(id, work.is_loaded ? State::kSave : State::kLoad,
                                 work.is_loaded ? "loaded" : "handed over");
@@ -79,6 +87,14 @@ void Advancing::Finish(PackageId id) {
   Conclude(id);
 }
 
+// No cook that goes on wants the package: nothing new begins. What is being committed is waited for.
+void Advancing::TakeBack(PackageId id) {
+  core_.attempts.EndAttempts(id, Tell::kCancel);
+  if (InPhase(id, Phase::kCommitting) == 0) return graph().claims.GiveUp(id);
+  lifecycle().StopLeading(id);
+  lifecycle().SetState(id, State::kSave, "being committed");
+}
+
 // The package's outcome follows from how its platforms ended.
 void Advancing::Conclude(PackageId id) {
   const bool has_failed = InPhase(id, Phase::kFailed) != 0;
@@ -86,8 +102,8 @@ void Advancing::Conclude(PackageId id) {
 }
 
 void Advancing::NoteFailed(PackageId id, PlatformMask platforms, Stage stage,
-                           const std::string& error, const std::string& log, FailureCause cause,
-                           AttemptId attempt_id) {
+                           const std::string& error, CookMask cooks, const std::string& log,
+                           FailureCause cause, AttemptId attempt_id) {
   const PackageData& package = packages_[id];
   const Blame::Faults faults = graph().blame.Of(id);
   PackageFailed failed{.package = id,
@@ -102,11 +118,23 @@ void Advancing::NoteFailed(PackageId id, PlatformMask platforms, Stage stage,
                        .own_faults = faults.own,
                        .infrastructure_faults = faults.infrastructure};
   if (attempt_id != 0) failed.worker = core_.attempts.at(attempt_id).worker;
-  if (platforms == Wanted(id)) return Note(failed);
-  for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
+  // Cooks that want the same platforms, as nearly all do, are told together.
+  absl::btree_map<std::pair<PlatformMask, PlatformMask>, CookMask> groups;
+  core_.cooks.ForEachOf(cooks, [&](const Cook& cook) {
+    const PlatformMask wanted = cook.request().platforms & Wanted(id);
+    groups[{wanted, platforms & wanted & ~cook.judging.JudgedOf(id)}] |= cook.bit();
+  });
+  for (const auto& [masks, group] : groups) NoteFailedTo(group, masks.first, masks.second, failed);
+}
+
+void Advancing::NoteFailedTo(CookMask cooks, PlatformMask wanted, PlatformMask platforms,
+                             PackageFailed failed) {
+  if (platforms == 0) return;
+  if (platforms == wanted) return Note(std::move(failed), cooks);
+  for (PlatformIndex p = 0; p < core_.platform_count; ++p) {
     if ((platforms & MaskOf(p)) == 0) continue;
     failed.platform = p;
-    Note(failed);
+    Note(failed, cooks);
   }
 }
 
@@ -122,7 +150,7 @@ void Advancing::FailPlatforms(PackageId id, PlatformMask platforms, Stage stage,
     if (UsesUpAttempts(cause)) lifecycle().ExhaustLead(id, p);
     lifecycle().SetPhase(id, p, Phase::kFailed);
   }
-  NoteFailed(id, platforms, stage, error, log, cause, attempt_id);
+  NoteFailed(id, platforms, stage, error, package.cooks, log, cause, attempt_id);
   if (package.work != nullptr) {
     std::erase_if(package.work->waits,
                   [&](const Wait& wait) { return (platforms & MaskOf(wait.platform)) != 0; });
@@ -132,7 +160,8 @@ void Advancing::FailPlatforms(PackageId id, PlatformMask platforms, Stage stage,
     }
     core_.waiting.WakeWaiters(id);
   }
-  if (cook().FailsFast()) cook().Stop(Cook::Ending::kFailFast);
+  core_.cooks.ForEachOf(core_.cooks.ClaimersOn(id, platforms) & core_.cooks.fail_fast(),
+                        [](Cook& cook) { cook.Stop(Cook::Ending::kFailFast); });
 }
 
 void Advancing::FailPackage(PackageId id, Stage stage, const std::string& error) {

@@ -23,15 +23,21 @@ class Advancing : Part {
                      const std::string& error, const std::string& log,
                      FailureCause cause = FailureCause::kProject, AttemptId attempt = 0);
   void FailPackage(PackageId package, Stage stage, const std::string& error);
-  // Tells that the package failed on these platforms: once, when they are all that are wanted.
+  // Tells these cooks that the package failed on these platforms: once, when they are all that the
+  // cook wants.
   void NoteFailed(PackageId package, PlatformMask platforms, Stage stage, const std::string& error,
-                  const std::string& log = "", FailureCause cause = FailureCause::kProject,
-                  AttemptId attempt = 0);
+                  CookMask cooks, const std::string& log = "",
+                  FailureCause cause = FailureCause::kProject, AttemptId attempt = 0);
   PlatformMask InPhase(PackageId package, Phase phase) const;
+  // All wanted platforms are done or have failed.
+  bool IsAllSettled(PackageId package) const;
 
  private:
   PlatformMask Wanted(PackageId package) const;
   void Finish(PackageId package);
+  void TakeBack(PackageId package);
+  void NoteFailedTo(CookMask cooks, PlatformMask wanted, PlatformMask platforms,
+                    PackageFailed failed);
 };
 
 }  // namespace galley::director

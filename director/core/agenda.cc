@@ -15,13 +15,14 @@ AgendaItem Agenda::Pop() {
   GALLEY_CHECK(false && "the agenda is empty");
 }
 
-void Agenda::Remap(const PlatformMap& map) {
+void Agenda::Remap(const PlatformMap& map, absl::FunctionRef<void(PackageId)> gone) {
   for (std::deque<AgendaItem>& line : lines_) {
     const size_t before = line.size();
     std::erase_if(line, [&](AgendaItem& item) {
       if (item.kind != AgendaItem::Kind::kExplore) return false;
       const std::optional<PlatformIndex> platform = map.Index(item.platform);
       item.platform = platform.value_or(0);
+      if (!platform.has_value()) gone(item.package);
       return !platform.has_value();
     });
     size_ -= before - line.size();

@@ -10,8 +10,10 @@
 #include <cstdint>
 #include <deque>
 
+#include "absl/functional/function_ref.h"
 #include "director/core/events.h"
 #include "director/core/ids.h"
+#include "director/core/monitor.h"
 #include "director/core/platforms.h"
 
 namespace galley::director {
@@ -21,6 +23,7 @@ struct AgendaItem {
     kBegin,    // a package joined the cook, or must be looked up anew
     kExplore,  // follow the references of the result in a slot
     kWake,     // something that the package waits for has changed
+    kSpread,   // another cook wants the package, and all that it refers to
   };
   Kind kind = Kind::kBegin;
   PackageId package;
@@ -37,11 +40,11 @@ class Agenda {
   AgendaItem Pop();
   bool empty() const { return size_ == 0; }
   void Clear();
-  // Platforms have new numbers; items of a removed platform go.
-  void Remap(const PlatformMap& map);
+  // Platforms have new numbers; items of a removed platform go: gone(PackageId) for each.
+  void Remap(const PlatformMap& map, absl::FunctionRef<void(PackageId)> gone);
 
  private:
-  std::array<std::deque<AgendaItem>, 4> lines_;
+  std::array<std::deque<AgendaItem>, kUrgencyCount> lines_;
   size_t size_ = 0;
 };
 

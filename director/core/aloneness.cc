@@ -5,7 +5,9 @@
 namespace galley::director {
 // The package has one attempt left, and all others ended by limits.
 bool Aloneness::IsToRunAlone(PackageId package) const {
-  if (cook().is_over() || cook().request().fail_fast) return false;
+  if (!core_.cooks.IsWanted(package) ||
+      (packages_[package].cooks & core_.cooks.fail_fast()) != 0)
+    return false;
   const Blame::Faults faults = graph().blame.Of(package);
   return faults.own + 1 == options_.own_fault_attempts_max && faults.limits == faults.own &&
          faults.own > 0;
@@ -22,7 +24,7 @@ bool Aloneness::IsAllElseDone() const {
          core_.looking_up.in_flight() == 0 && graph().agenda.empty() &&
          !lifecycle().equal_work().has_freed() && core_.commits.empty() &&
          !lifecycle().has_backing_off() && !graph().changes.is_scan_awaited() &&
-         cook().selection.IsAllSelected();
+         core_.cooks.IsAllSelected();
 }
 
 // While jobs wait that came up since.

@@ -6,7 +6,7 @@
 
 namespace galley::director {
 void Asking::OnQueryAsked(const QueryAsked& event) {
-  const bool is_stale = event.cursor.cook != 0 && event.cursor.cook != core_.cooks.begun();
+  const bool is_stale = event.cursor.cook != 0 && event.cursor.cook != core_.cooks.graphs();
   Reply reply;
   if (is_stale) {
     reply.error = "the cook that the cursor is of is over: ask from the beginning";
@@ -23,7 +23,7 @@ void Asking::OnQueryAsked(const QueryAsked& event) {
 Reply Asking::AnswerInstigators(const QueryAsked& event) const {
   Reply reply;
   QueryAsked::Cursor at = event.cursor;
-  at.cook = core_.cooks.begun();
+  at.cook = core_.cooks.graphs();
   uint32_t room = std::clamp(event.limit, 1u, options_.query_limit_max);
   for (; at.package < packages_.size() && room > 0; ++at.package, at.reason = 0) {
     const PackageId id(at.package);
@@ -39,6 +39,14 @@ Reply Asking::AnswerInstigators(const QueryAsked& event) const {
   return reply;
 }
 
+bool Asking::IsJudged(PackageId id) const {
+  bool is_judged = false;
+  const auto look = [&](const Cook& cook) { is_judged |= cook.judging.JudgedOf(id) != 0; };
+  core_.cooks.ForEachOf(packages_[id].cooks, look);
+  if (core_.cooks.running() == 0) look(core_.cooks.last());
+  return is_judged;
+}
+
 std::string Asking::StateTextOf(PackageId id) const {
   const PackageData& package = packages_[id];
   const bool is_pending = package.work != nullptr && package.work->attempt != 0 &&
@@ -47,7 +55,7 @@ std::string Asking::StateTextOf(PackageId id) const {
   const std::vector<PackageId> leaders =
       package.state == State::kRequest ? core_.following.LeadersOf(id) : std::vector<PackageId>();
   // A package whose results stand may have failed for how it fits in.
-  const bool is_judged = package.state == State::kIdle && cook().judging.JudgedOf(id) != 0;
+  const bool is_judged = package.state == State::kIdle && IsJudged(id);
   return (is_judged ? "Idle, failed" : director::StateText(package)) +
          (is_pending ? ", pending" : "") +
          (leaders.empty() ? "" : ", waits for " + NameOf(leaders[0]) + ", whose work is equal");
@@ -56,7 +64,7 @@ std::string Asking::StateTextOf(PackageId id) const {
 Reply Asking::AnswerPackage(const QueryAsked& event) const {
   Reply reply;
   const PackageId id = packages_.Find(event.package);
-  if (!id.valid() || !packages_[id].is_in_cook) {
+  if (!id.valid() || !packages_[id].is_in_cook()) {
     reply.error = event.package + " is in no cook of this director";
     return reply;
   }
@@ -77,7 +85,7 @@ Reply Asking::AnswerPackage(const QueryAsked& event) const {
   }
   reply.package = std::move(answer);
   QueryAsked::Cursor at = event.cursor;
-  at.cook = core_.cooks.begun();
+  at.cook = core_.cooks.graphs();
   const size_t count = graph().edges.InstigatorCount(id);
   uint32_t room = std::clamp(event.limit, 1u, options_.query_limit_max);
   for (; at.reason < count && room > 0; ++at.reason, --room) {

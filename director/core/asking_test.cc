@@ -124,7 +124,7 @@ TEST_F(AskingTest, APackageTellsWhereItIsAndWhoHasIt) {
   Reply reply = AskOf("Poison");
   ASSERT_TRUE(reply.package);
   EXPECT_EQ(reply.package->state, "Load");
-  EXPECT_EQ(reply.package->urgency, Urgency::kHigh);
+  EXPECT_EQ(reply.package->urgency, Urgency::kAsked);
   EXPECT_EQ(reply.package->attempt, shell_.JobOf("Poison").start.attempt);
   EXPECT_EQ(reply.package->worker, shell_.JobOf("Poison").worker);
   EXPECT_EQ(reply.package->attempts, 1u);

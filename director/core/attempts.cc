@@ -72,7 +72,9 @@ void Attempts::EndAttempt(AttemptId id, Tell tell) {
   if (attempt.remaining == 0 && !attempt.is_partial && attempt.measured > absl::ZeroDuration()) {
     core_.costs.Measured(packages_[attempt.package].cost_traits, attempt.measured);
     core_.overruns.Measured(attempt.expected, ran);
-    cook().tally.monitor.Measured(attempt.expected, attempt.measured);
+    core_.cooks.ForEachOf(packages_[attempt.package].cooks, [&](Cook& cook) {
+      cook.tally.monitor.Measured(attempt.expected, attempt.measured);
+    });
   }
   if (tell == Tell::kCancel) DesireFor(attempt.worker).cancel.push_back(id);
   if (tell != Tell::kRetract) return;

@@ -72,7 +72,7 @@ bool Balancing::RetractFor(WorkerId idle, WorkerId busy) {
     core_.advancing.Advance(attempt.package);
     if (packages_[attempt.package].state != State::kLoad) continue;
     core_.dispatching.HandOver(attempt.package, {.worker = idle});
-    ++cook().tally.counters.jobs_retracted;
+    core_.cooks.Count(attempt.package, &Counters::jobs_retracted);
     has_moved = true;
   }
   return has_moved;

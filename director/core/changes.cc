@@ -8,21 +8,22 @@
 
 namespace galley::director {
 void Changes::TakeLate() {
+  if (core_.cooks.settling() != 0 || core_.cooks.active() == 0) return;
   for (const FilesChanged& change : std::exchange(late_changes_, {})) TakeChange(change);
 }
 
 void Changes::OnFilesChanged(const FilesChanged& event) {
   if (event.catalog != nullptr) core_.catalog = event.catalog;
   ++core_.epoch;
-  if (!core_.cooks.waiting().empty()) {
-    const NewNames new_names = NewNamesOf(event.renamed);
-    for (CookRequested& waiting : core_.cooks.waiting()) RenameSelected(new_names, waiting, 0);
-  }
-  if (cook().CanStillChange()) return TakeChange(event);
-  if (!cook().is_over()) ForgiveLate(event);
-  // The roots are built from the files as they were before, unless the cook is opened again
-  // (PlatformsChanged, or bytes that the store lost).
-  if (!cook().is_over() && !cook().is_ending())
+  const NewNames new_names = NewNamesOf(event.renamed);
+  core_.cooks.ForEachWaiting(
+      [&](CookRequested& waiting) { RenameIn(waiting.selected, 0, new_names); });
+  if (core_.cooks.running() == 0) return;
+  if (core_.cooks.active() != 0 && core_.cooks.settling() == 0) return TakeChange(event);
+  ForgiveLate(event);
+  // Roots are built from the files as they were before, unless their cook is opened again
+  // (PlatformsChanged, or bytes that the store lost). Until then other cooks wait with theirs.
+  if (core_.cooks.active() != 0)
     late_changes_.push_back({nullptr, event.packages, event.paths, event.renamed});
 }
 
@@ -74,18 +75,17 @@ void Changes::TakeChange(const FilesChanged& event) {
   }
 }
 
-Changes::NewNames Changes::NewNamesOf(const std::vector<FilesChanged::Renamed>& all) {
+NewNames Changes::NewNamesOf(const std::vector<FilesChanged::Renamed>& all) {
   NewNames new_names;
   for (const FilesChanged::Renamed& renamed : all) new_names[renamed.from] = renamed.to;
   return new_names;
 }
 
-// Renames the selected packages from `first` on.
-void Changes::RenameSelected(const NewNames& new_names, CookRequested& wanted, size_t first) {
+void RenameIn(std::vector<SelectedPackage>& selected, size_t first, const NewNames& new_names) {
   if (new_names.empty()) return;
-  for (size_t i = first; i < wanted.selected.size(); ++i) {
-    const auto found = new_names.find(wanted.selected[i].name);
-    if (found != new_names.end()) wanted.selected[i].name = std::string(found->second);
+  for (size_t i = first; i < selected.size(); ++i) {
+    const auto found = new_names.find(selected[i].name);
+    if (found != new_names.end()) selected[i].name = std::string(found->second);
   }
 }
 
@@ -96,12 +96,13 @@ void Changes::RenameAll(const std::vector<FilesChanged::Renamed>& all,
                         absl::btree_set<PackageId>& done) {
   if (all.empty()) return;
   const NewNames new_names = NewNamesOf(all);
-  RenameSelected(new_names, cook().request(), cook().selection.selected());
+  core_.cooks.ForEachOf(core_.cooks.running(),
+                        [&](Cook& cook) { cook.RenameSelected(new_names); });
   struct Moved {
     PackageId from;
     std::string_view to;
-    bool is_selected = false;
-    bool is_named = false;
+    CookMask selected_by = 0;
+    CookMask named_by = 0;
     std::vector<InstigatorCategory> causes;
   };
   std::vector<Moved> moved;
@@ -113,9 +114,9 @@ void Changes::RenameAll(const std::vector<FilesChanged::Renamed>& all,
       if (!why.referencer.valid()) one.causes.push_back(why.category);
     });
     // (A package that is never cooked has left the cook, and may be wanted under its new name.)
-    if (!packages_[from].is_in_cook && one.causes.empty()) continue;
-    one.is_selected = std::exchange(packages_[from].is_selected, false);
-    one.is_named = std::exchange(packages_[from].is_named, false);
+    if (!packages_[from].is_in_cook() && one.causes.empty()) continue;
+    one.selected_by = std::exchange(packages_[from].selected_by, 0);
+    one.named_by = std::exchange(packages_[from].named_by, 0);
     moved.push_back(std::move(one));
   }
   for (const Moved& one : moved) {
@@ -125,16 +126,17 @@ void Changes::RenameAll(const std::vector<FilesChanged::Renamed>& all,
   }
   for (const Moved& one : moved) {
     const PackageId to = graph().claims.FindOrAdd(one.to);
-    packages_[to].is_selected |= one.is_selected;
-    packages_[to].is_named |= one.is_named;
-    for (const InstigatorCategory cause : one.causes) graph().claims.Join(to, cause, PackageId());
-    graph().claims.RequeueWithReaders(to,
-                                      done);  // `to` may have failed, when no file had that name
+    packages_[to].selected_by |= one.selected_by;
+    packages_[to].named_by |= one.named_by;
+    for (const InstigatorCategory cause : one.causes)
+      graph().claims.Join(to, cause, PackageId(), one.selected_by);
+    // `to` may have failed, when no file had that name.
+    graph().claims.RequeueWithReaders(to, done);
   }
 }
 
 void Changes::OnPackagesCleared(const PackagesCleared& event) {
-  if (!cook().CanStillChange()) return;
+  if (core_.cooks.active() == 0 || core_.cooks.settling() != 0) return;
   absl::btree_set<PackageId> done;
   for (const std::string& name : event.packages) {
     const PackageId package = packages_.Find(graph().claims.NameAsked(name));
@@ -156,36 +158,45 @@ void Changes::OnPlatformsChanged(const PlatformsChanged& event) {
   lifecycle().CountEvery(false);
   core_.platform_sets.Add(map);
   core_.platform_count = event.platform_count;
-  // Once roots are being published the cook is over but for that.
-  const bool is_open = !cook().is_over() && !cook().is_ending() && !cook().roots.is_publishing();
-  const PlatformMask added = is_open ? event.added : 0;
-  if (added != 0) graph().faults.PardonAll();  // one more chance
-  cook().request().platforms = map.Mask(cook().request().platforms) | added;
-  for (CookRequested& waiting : core_.cooks.waiting())
-    waiting.platforms = map.Mask(waiting.platforms);
+  // A cook whose roots are being published is over but for that.
+  CookMask open = 0;
+  core_.cooks.ForEachOf(core_.cooks.active(), [&](const Cook& cook) {
+    if (!cook.roots.is_publishing()) open |= cook.bit();
+  });
+  if (open != 0 && event.added != 0) graph().faults.PardonAll();  // one more chance
+  core_.cooks.ForEachWaiting(
+      [&](CookRequested& waiting) { waiting.platforms = map.Mask(waiting.platforms); });
   core_.commits.Remap(map);
-  graph().agenda.Remap(map);
-  cook().roots.Remap(map);
-  cook().judging.Remap(map);
-  if (is_open) cook().roots.OpenAgain();
+  graph().agenda.Remap(map, [this](PackageId id) { --packages_[id].on_agenda; });
+  core_.cooks.ForEachOf(core_.cooks.running(), [&](Cook& cook) {
+    const bool is_open = (open & cook.bit()) != 0;
+    cook.Remap(map, is_open ? event.added : 0);
+    cook.roots.Remap(map);
+    cook.judging.Remap(map);
+    if (is_open) cook.roots.OpenAgain();
+  });
   lifecycle().equal_work().Clear();
-  for (uint32_t i = 0; i < packages_.size(); ++i) RemapPackage(PackageId(i), map, added);
+  const auto added_of = [&](PackageId id) {
+    return (packages_[id].cooks & open) != 0 ? event.added : 0;
+  };
+  for (uint32_t i = 0; i < packages_.size(); ++i)
+    RemapPackage(PackageId(i), map, added_of(PackageId(i)));
   lifecycle().CountEvery(true);
-  for (uint32_t i = 0; i < packages_.size(); ++i) GoOnWithPlatforms(PackageId(i), added);
-  if (is_open) TakeLate();
-  cook().roots.StageIfPublished();
+  for (uint32_t i = 0; i < packages_.size(); ++i)
+    GoOnWithPlatforms(PackageId(i), added_of(PackageId(i)));
+  TakeLate();
+  core_.cooks.ForEachOf(core_.cooks.running(), [](Cook& cook) { cook.roots.StageIfPublished(); });
 }
 
 void Changes::RemapPackage(PackageId id, const PlatformMap& map, PlatformMask added) {
   PackageData& package = packages_[id];
-  if (!package.is_in_cook) return;
+  if (!package.is_in_cook()) return;
   // Answers that are on their way speak of other numbers. (Perhaps nobody waits for them any more,
   // because the result came from a worker; but the next question must not take them.) Jobs are as
   // they were.
   const uint64_t asked = package.generation++;
   lifecycle().Remap(
-      id, map, added,
-      !cook().is_over() && cook().request().force ? Phase::kToCook : Phase::kToLookUp);
+      id, map, added, core_.cooks.FirstPhaseOf(id));
   graph().edges.Remap(id, map);
   for (Problem& problem : package.problems) problem.platforms = map.Mask(problem.platforms);
   package.problems.EraseIf([](const Problem& problem) { return problem.platforms == 0; });
@@ -211,7 +222,7 @@ void Changes::RemapPackage(PackageId id, const PlatformMap& map, PlatformMask ad
 
 void Changes::GoOnWithPlatforms(PackageId id, PlatformMask added) {
   PackageData& package = packages_[id];
-  if (!package.is_in_cook) return;
+  if (!package.is_in_cook()) return;
   if (package.work != nullptr) {
     for (const AttemptId attempt : core_.attempts.At(id)) {
       if (core_.attempts.at(attempt).remaining == 0)
@@ -226,7 +237,7 @@ void Changes::GoOnWithPlatforms(PackageId id, PlatformMask added) {
   }
   lifecycle().SetOutcome(id, Outcome::kNone);
   lifecycle().SetSkipped(id, false);
-  graph().agenda.Push(package.urgency, {AgendaItem::Kind::kBegin, id});
+  graph().Push({AgendaItem::Kind::kBegin, id});
 }
 
 void Changes::WaitForScan(PackageId id, const std::string& path, uint32_t attempt_epoch) {

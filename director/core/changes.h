@@ -13,6 +13,11 @@
 
 namespace galley::director {
 
+using NewNames = absl::btree_map<std::string_view, std::string_view>;  // by the old ones
+
+// Renames the selected packages from `first` on.
+void RenameIn(std::vector<SelectedPackage>& selected, size_t first, const NewNames& new_names);
+
 class Changes : Part {
  public:
   explicit Changes(Core& core) : Part(core) {}
@@ -21,8 +26,10 @@ class Changes : Part {
   void OnPackagesCleared(const PackagesCleared& event);
   void OnPlatformsChanged(const PlatformsChanged& event);
 
-  // Changes that came while roots were built belong to the roots that are built after them.
+  // Changes that came while roots were built belong to the roots that are built after them. Nothing
+  // is taken while some cook still builds.
   void TakeLate();
+  bool has_late() const { return !late_changes_.empty(); }
   // From now on the package is made of what is known of today.
   void ForgetLate(PackageId package) { forgiven_late_.erase(package); }
   // The package's faults are of what it was made of before: roots were being built by then.
@@ -36,7 +43,6 @@ class Changes : Part {
   bool is_scan_awaited() const { return !stale_waiters_.empty(); }
 
  private:
-  using NewNames = absl::btree_map<std::string_view, std::string_view>;  // by the old ones
   struct StaleFile {
     uint32_t changes = 0;
     uint32_t epoch = 0;  // since when the catalog has its last change
@@ -45,7 +51,6 @@ class Changes : Part {
   void ForgiveLate(const FilesChanged& event);
   void TakeChange(const FilesChanged& event);
   static NewNames NewNamesOf(const std::vector<FilesChanged::Renamed>& all);
-  static void RenameSelected(const NewNames& new_names, CookRequested& wanted, size_t first);
   void RenameAll(const std::vector<FilesChanged::Renamed>& all, absl::btree_set<PackageId>& done);
   void RemapPackage(PackageId package, const PlatformMap& map, PlatformMask added);
   void GoOnWithPlatforms(PackageId package, PlatformMask added);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "common/base/sabotage.h"
+#include "common/base/status_macros.h"
 #include "director/core/core.h"
 
 namespace galley::director {
@@ -20,28 +21,105 @@ PackageId Claims::FindOrAdd(std::string_view name) {
   return package;
 }
 
-void Claims::Join(PackageId id, InstigatorCategory category, PackageId referencer) {
+void Claims::Join(PackageId id, InstigatorCategory category, PackageId referencer,
+                  CookMask cooks) {
   if (referencer.valid()) {
     graph().edges.Add(referencer, {id, category}, /*binds_ranks=*/false);
   } else {
     graph().edges.AddRoot(id, category);
   }
-  Bring(id, category, referencer);
+  Bring(id, category, referencer, cooks);
 }
 
-// The reason for the package is in `edges` already.
-void Claims::Bring(PackageId id, InstigatorCategory category, PackageId referencer) {
-  PackageData& package = packages_[id];
-  Urgency urgency = UrgencyOf(category);
-  if (category == InstigatorCategory::kBuildDependency && referencer.valid()) {
+void Claims::Bring(PackageId id, InstigatorCategory category, PackageId referencer,
+                   CookMask cooks) {
+  cooks &= core_.cooks.open();
+  if (category == InstigatorCategory::kSoftDependency) cooks &= core_.cooks.follow_soft();
+  if (cooks == 0) return;
+  Urgency urgency = core_.cooks.UrgencyOf(cooks, category);
+  if (category == InstigatorCategory::kBuildDependency && referencer.valid())
     urgency = std::max(urgency, packages_[referencer].urgency);
-  }
-  if (!package.is_in_cook) {
-    lifecycle().SetUrgency(id, urgency);
-    lifecycle().Enter(id, cook().request().platforms);
-    graph().agenda.Push(urgency, {AgendaItem::Kind::kBegin, id});
-  }
+  const CookMask fresh = cooks & ~packages_[id].cooks;
+  if (fresh != 0) Claim(id, fresh, urgency);
   RaiseUrgency(id, urgency);
+}
+
+void Claims::Claim(PackageId id, CookMask cooks, Urgency urgency) {
+  PackageData& package = packages_[id];
+  const CookMask before = package.cooks;
+  if ((before & core_.cooks.active()) == 0) lifecycle().SetUrgency(id, urgency);
+  core_.cooks.ForEachOf(cooks, [id](Cook& cook) { cook.NoteMember(id); });
+  const PlatformMask platforms = core_.cooks.PlatformsOf(cooks);
+  lifecycle().Claim(id, cooks, platforms, core_.cooks.FirstPhaseOf(id));
+  if (before == 0) return graph().Push({AgendaItem::Kind::kBegin, id});
+  if ((cooks & core_.cooks.forcing()) != 0) {
+    absl::btree_set<PackageId> done;
+    RequeueWithReaders(id, done);
+  }
+  if (const PlatformMask failed = core_.advancing.InPhase(id, Phase::kFailed) & platforms)
+    TryAgain(id, failed, before);
+  for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
+    const Slot& slot = package.slots[p];
+    if (slot.phase == Phase::kDone)
+      Note(PackageDone{id, p, slot.result->id, slot.source},
+           cooks & core_.cooks.ListenersOn(id, p));
+  }
+  // References that no cook before followed, or that were not followed before it stopped.
+  const bool is_unfollowed = (before & core_.cooks.follow_soft()) == 0;
+  if (is_unfollowed) package.explored_epoch = 0;
+  for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
+    if (package.slots[p].explored != nullptr &&
+        (is_unfollowed || (graph().edges.followed(id) & MaskOf(p)) == 0))
+      graph().Push({AgendaItem::Kind::kExplore, id, p});
+  }
+  if (package.state == State::kIdle && !core_.advancing.IsAllSettled(id)) {
+    lifecycle().SetOutcome(id, Outcome::kNone);
+    lifecycle().SetSkipped(id, false);
+    graph().Push({AgendaItem::Kind::kBegin, id});
+  }
+  graph().Push({AgendaItem::Kind::kSpread, id});
+}
+
+// The limits of attempts are those of a cook: the cooks that saw the package fail keep that.
+void Claims::TryAgain(PackageId id, PlatformMask failed, CookMask before) {
+  PackageData& package = packages_[id];
+  core_.cooks.ForEachOf(before, [&](Cook& cook) { cook.judging.Settle(id, failed); });
+  graph().faults.NoteForgiven(id, 0);
+  graph().blame.Forget(id);
+  graph().faults.Pardon(id);
+  for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
+    if ((failed & MaskOf(p)) == 0) continue;
+    lifecycle().SetPhase(id, p, core_.cooks.FirstPhaseOf(id));
+    package.slots[p].result.reset();
+    package.slots[p].explored.reset();
+    package.slots[p].has_followed = false;
+    package.slots[p].work = 0;
+  }
+}
+
+size_t Claims::Spread(PackageId id) {
+  const PackageData& package = packages_[id];
+  const CookMask cooks = package.cooks;
+  std::vector<Edge> references;
+  graph().edges.ForEachReference(id, [&](const Edge& edge) { references.push_back(edge); });
+  for (const Edge& edge : references) {
+    CookMask followers = 0;
+    core_.cooks.ForEachOf(cooks, [&](const Cook& cook) {
+      if (cook.Follows(edge)) followers |= cook.bit();
+    });
+    Bring(edge.target, edge.category, id, followers);
+  }
+  const std::vector<PackageId> generates(package.generates.begin(), package.generates.end());
+  for (const PackageId child : generates)
+    Bring(child, InstigatorCategory::kGeneratedPackage, id, cooks);
+  const std::vector<PackageId> inputs(package.cooked_inputs.begin(), package.cooked_inputs.end());
+  for (const PackageId input : inputs)
+    Bring(input, InstigatorCategory::kBuildDependency, id, cooks);
+  if (const std::string_view generator = GeneratorName(package.name);
+      !generator.empty() && package.generated != nullptr)
+    Join(FindOrAdd(generator), InstigatorCategory::kBuildDependency, id, cooks);
+  core_.advancing.Advance(id);
+  return 1 + references.size() + generates.size() + inputs.size();
 }
 
 // The packages that it waits for become as urgent.
@@ -66,7 +144,7 @@ void Claims::RaiseUrgency(PackageId id, Urgency urgency) {
 
 void Claims::Begin(PackageId id) {
   PackageData& package = packages_[id];
-  if (!package.is_in_cook || package.outcome != Outcome::kNone || package.is_skipped) return;
+  if (!core_.cooks.IsWanted(id) || package.outcome != Outcome::kNone || package.is_skipped) return;
   if (package.state == State::kIdle) lifecycle().SetState(id, State::kRequest, "asked for");
   std::optional<CatalogEntry> entry;
   if (GeneratorName(package.name).empty()) {
@@ -82,15 +160,7 @@ void Claims::Begin(PackageId id) {
         id, Stage::kRequest,
         "unknown package: no source file of that name, or no rule or sidecar makes it a package");
   }
-  if (entry->never_cook && package.is_named) {
-    return core_.advancing.FailPackage(id, Stage::kRequest,
-                                       "is never cooked: [cook] never or --never matches it");
-  }
-  if (entry->never_cook && !package.is_cooked_input) {
-    core_.waiting.WakeWaiters(id);
-    lifecycle().SetState(id, State::kIdle, "never cooked");
-    return Withdraw(id);
-  }
+  if (!MayCook(id, *entry)) return;
   if (!entry->error.empty()) return core_.advancing.FailPackage(id, Stage::kRequest, entry->error);
   std::string unknown;
   if (!core_.grants.GroupOf(entry->resources, &package.resource_group, &unknown)) {
@@ -103,12 +173,35 @@ void Claims::Begin(PackageId id) {
   package.cost = core_.dispatching.CostOf(id);
   package.work->memory_max = entry->memory_bytes;
   package.work->has_begun = true;
-  if (cook().request().force) {
+  if (core_.cooks.IsForced(id)) {
     for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
       if (package.slots[p].phase == Phase::kToLookUp) lifecycle().SetPhase(id, p, Phase::kToCook);
     }
   }
   core_.advancing.Advance(id);
+}
+
+// False: the package is over, or has left.
+bool Claims::MayCook(PackageId id, const CatalogEntry& entry) {
+  constexpr char kNamed[] = "is never cooked: [cook] never or --never matches it";
+  if (!entry.never_cook) return true;
+  const PackageData& package = packages_[id];
+  const CookMask named = package.cooks & package.named_by & core_.cooks.active();
+  const CookMask others = package.cooks & core_.cooks.active() & ~named;
+  if (others != 0 && named != 0 && package.is_cooked_input) {
+    core_.cooks.ForEachOf(named, [&](Cook& cook) {
+      cook.judging.FailJudged(id, ~PlatformMask{0}, Stage::kRequest, kNamed);
+    });
+    return true;
+  }
+  if (named != 0) {
+    Unclaim(id, others);
+    return core_.advancing.FailPackage(id, Stage::kRequest, kNamed), false;
+  }
+  if (package.is_cooked_input) return true;
+  core_.waiting.WakeWaiters(id);
+  lifecycle().SetState(id, State::kIdle, "never cooked");
+  return Withdraw(id), false;
 }
 
 // Asks the package's generator, which has not listed it yet. False: the package waits, or is over.
@@ -117,7 +210,7 @@ bool Claims::BeginGenerated(PackageId id) {
   const std::string_view name = GeneratorName(packages_[id].name);
   if (GeneratorName(name).empty() && !core_.catalog->Find(name).has_value()) return true;
   const PackageId generator = FindOrAdd(name);
-  Join(generator, InstigatorCategory::kBuildDependency, id);
+  Join(generator, InstigatorCategory::kBuildDependency, id, packages_[id].cooks);
   if (packages_[id].generated == nullptr && core_.waiting.IsOver(generator)) {
     Unlisted(id, generator);
     return false;
@@ -136,7 +229,9 @@ void Claims::Unlisted(PackageId id, PackageId generator) {
   const PackageData& from = packages_[generator];
   if (from.is_skipped || (from.outcome == Outcome::kFailed && !from.is_listing_final))
     return Skip(id);
-  if (package.is_selected || package.is_cooked_input) {
+  const CookMask selected = package.cooks & package.selected_by & core_.cooks.active();
+  if (selected != 0 || package.is_cooked_input) {
+    if (!package.is_cooked_input) Unclaim(id, package.cooks & ~selected);
     return core_.advancing.FailPackage(
         id, Stage::kRequest,
         from.name +
@@ -146,15 +241,22 @@ void Claims::Unlisted(PackageId id, PackageId generator) {
 }
 
 void Claims::Withdraw(PackageId id) {
-  cook().judging.Forget(id);
+  core_.cooks.ForEachOf(packages_[id].cooks, [id](Cook& cook) { cook.judging.Forget(id); });
   graph().edges.Unfollow(id);
   lifecycle().Withdraw(id);
 }
 
-// The package leaves the cook, with all that it generated.
+// The package leaves these cooks, and goes on in others.
+void Claims::Unclaim(PackageId id, CookMask cooks) {
+  if (cooks == 0) return;
+  core_.cooks.ForEachOf(cooks, [id](Cook& cook) { cook.judging.Forget(id); });
+  lifecycle().Unclaim(id, cooks);
+}
+
+// The package leaves all cooks, with all that it generated.
 void Claims::Leave(PackageId id, std::string_view reason) {
   PackageData& package = packages_[id];
-  if (!package.is_in_cook) return;
+  if (!package.is_in_cook()) return;
   for (const PackageId child : std::exchange(package.generates, {})) {
     packages_[child].generated.reset();
     Leave(child, reason);
@@ -171,6 +273,80 @@ void Claims::Leave(PackageId id, std::string_view reason) {
   Withdraw(id);
 }
 
+// What it was asked is asked again when another cook wants it.
+void Claims::GiveUp(PackageId id) {
+  PackageData& package = packages_[id];
+  if (package.work != nullptr) {
+    core_.waiting.WakeWaiters(id);
+    core_.attempts.EndAttempts(id, Tell::kCancel);
+    graph().changes.StopWaitingForScan(id);
+    ++package.generation;
+    for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
+      const Phase phase = package.slots[p].phase;
+      if (phase == Phase::kLookingUp || phase == Phase::kWaiting || phase == Phase::kFollowing ||
+          phase == Phase::kCommitting)
+        lifecycle().SetPhase(id, p, Phase::kToLookUp);
+    }
+    lifecycle().SetState(id, State::kIdle, "no cook wants it any more");
+  }
+  if (package.outcome != Outcome::kNone) return;
+  if (core_.advancing.InPhase(id, Phase::kFailed) != 0) {
+    lifecycle().SetOutcome(id, Outcome::kFailed);
+  } else {
+    lifecycle().SetSkipped(id, true);
+  }
+}
+
+size_t Claims::LetGo(Cook& cook, size_t units_max) {
+  size_t units = 0;
+  std::vector<PackageId>& members = cook.members();
+  for (; !members.empty() && units < units_max; ++units) {
+    const PackageId id = members.back();
+    members.pop_back();
+    PackageData& package = packages_[id];
+    package.selected_by &= ~cook.bit();
+    package.named_by &= ~cook.bit();
+    if (!cook.Wants(id)) continue;
+    lifecycle().Unclaim(id, cook.bit());
+    if (package.is_in_cook()) {
+      LowerUrgency(id);
+    } else {
+      Forget(id);
+    }
+  }
+  return units;
+}
+
+// Who is left may be less urgent.
+void Claims::LowerUrgency(PackageId id) {
+  const PackageData& package = packages_[id];
+  const CookMask left = package.cooks & core_.cooks.active();
+  const Urgency urgency = core_.cooks.UrgencyOf(left, (package.selected_by & left) != 0
+                                                          ? InstigatorCategory::kCommandLinePackage
+                                                          : InstigatorCategory::kHardDependency);
+  if (urgency >= package.urgency) return;
+  lifecycle().SetUrgency(id, urgency);
+  if (package.work == nullptr) return;
+  for (const PackageId waiter : std::vector<PackageId>(package.work->waiters))
+    RaiseUrgency(id, packages_[waiter].urgency);
+}
+
+// No cook wants the package: what is known of it here is void when its files change next.
+void Claims::Forget(PackageId id) {
+  PackageData& package = packages_[id];
+  GALLEY_CHECK(package.work == nullptr);
+  for (const PackageId child : package.generates) packages_[child].generated.reset();
+  graph().edges.Unfollow(id);
+  graph().edges.DropRoots(id);
+  graph().blame.Forget(id);
+  graph().faults.Pardon(id);
+  const uint32_t on_agenda = package.on_agenda;
+  std::unique_ptr<record::Generated> generated = std::move(package.generated);
+  package.BeginCook();
+  package.on_agenda = on_agenda;
+  package.generated = std::move(generated);
+}
+
 void Claims::Skip(PackageId id) {
   core_.waiting.WakeWaiters(id);
   lifecycle().SetSkipped(id, true);
@@ -182,10 +358,9 @@ void Claims::Requeue(PackageId id) {
   PackageData& package = packages_[id];
   graph().faults.Pardon(id);
   graph().changes.ForgetLate(id);
-  cook().judging.Forget(id);
   core_.survivors.Outdate(id);
-  if (!package.is_in_cook) return;
-  cook().judging.ForgetRead(id);
+  if (!package.is_in_cook()) return;
+  core_.cooks.ForEachOf(package.cooks, [id](Cook& cook) { cook.NoteRequeued(id); });
   if (!IsSabotaged(Sabotage::kBumpEpochAtDispatch)) ++package.generation;
   graph().faults.NoteForgiven(id, options_.own_fault_attempts_max - 1);
   core_.attempts.EndAttempts(id, Tell::kCancel);
@@ -208,9 +383,10 @@ void Claims::Requeue(PackageId id) {
     package.work->runs_alone = false;  // it may need less by now
     package.work->waits_for_generator = false;
     package.work->is_loaded = false;
-    lifecycle().SetState(id, State::kRequest, "from the beginning");
   }
-  graph().agenda.Push(package.urgency, {AgendaItem::Kind::kBegin, id});
+  if (!core_.cooks.IsWanted(id)) return GiveUp(id);
+  if (package.work != nullptr) lifecycle().SetState(id, State::kRequest, "from the beginning");
+  graph().Push({AgendaItem::Kind::kBegin, id});
 }
 
 void Claims::ForEachWithReaders(PackageId id, absl::btree_set<PackageId>& done,

@@ -1,4 +1,8 @@
-// Claims: what is in the cook, and why.
+// Claims: which cooks want a package, and why.
+//
+// A claim is handed on along references, to what a package generates, and to what it needs. Results
+// that stand are told to a cook that comes later; what failed is tried again for it, while the cooks
+// before it keep the failure.
 #pragma once
 
 #include <string>
@@ -6,6 +10,7 @@
 
 #include "absl/container/btree_set.h"
 #include "absl/functional/function_ref.h"
+#include "director/core/catalog.h"
 #include "director/core/part.h"
 
 namespace galley::director {
@@ -17,16 +22,24 @@ class Claims : Part {
   std::string NameAsked(std::string_view name_or_file) const;
   PackageId FindOrAdd(std::string_view name);
 
-  // A reason: a referencer, or none for a root cause.
-  void Join(PackageId package, InstigatorCategory category, PackageId referencer);
+  // A reason: a referencer, or none for a root cause. The package is wanted in those of `cooks`
+  // which packages can still join.
+  void Join(PackageId package, InstigatorCategory category, PackageId referencer, CookMask cooks);
   // The same for a reason that is in `edges` already.
-  void Bring(PackageId package, InstigatorCategory category, PackageId referencer);
+  void Bring(PackageId package, InstigatorCategory category, PackageId referencer, CookMask cooks);
+  // Hands the package's claims on. Returns units.
+  size_t Spread(PackageId package);
+  // Only cooks that are over or ending want the package: it is attempted no longer.
+  void GiveUp(PackageId package);
+  // The claims of a cook that is over go, as far as the units reach: its members get fewer. What is
+  // known of packages that no cook wants any more goes with them. Returns units.
+  size_t LetGo(Cook& cook, size_t units_max);
   // The packages that the package waits for become as urgent.
   void RaiseUrgency(PackageId package, Urgency urgency);
   void Begin(PackageId package);
   // Its generator is over and does not list the package.
   void Unlisted(PackageId package, PackageId generator);
-  // The package leaves the cook, with all that it generated.
+  // The package leaves all cooks, with all that it generated.
   void Leave(PackageId package, std::string_view reason);
   // The package begins again: its results no longer hold.
   void Requeue(PackageId package);
@@ -38,6 +51,12 @@ class Claims : Part {
                           absl::FunctionRef<void(PackageId)> visit);
 
  private:
+  void Claim(PackageId package, CookMask cooks, Urgency urgency);
+  void TryAgain(PackageId package, PlatformMask failed, CookMask before);
+  void Unclaim(PackageId package, CookMask cooks);
+  void LowerUrgency(PackageId package);
+  void Forget(PackageId package);
+  bool MayCook(PackageId package, const CatalogEntry& entry);
   bool BeginGenerated(PackageId package);
   void Withdraw(PackageId package);
   void Skip(PackageId package);

@@ -26,8 +26,8 @@ void Commits::Commit(PackageId package, std::optional<PlatformIndex> platform, R
 }
 
 void Commits::OnPersisted(const Persisted& event) {
-  if (!event.error.empty() && !cook().is_over())
-    cook().End("results could not be made durable: " + event.error);
+  if (!event.error.empty())
+    core_.cooks.EndAll("results could not be made durable: " + event.error);
   if (!event.error.empty()) return Uncommit(event.items);
   for (const Persisted::Item& item : event.items) {
     const auto commit = commits_.find({item.package, item.result, item.platform});
@@ -65,7 +65,7 @@ void Commits::OnPersisted(const Persisted& event) {
 // been cooked. An earlier director may have stored a result that the worker reports again, so the
 // platform is looked up.
 void Commits::OnRefused(PackageId id, PlatformIndex platform, const std::string& why) {
-  lifecycle().SetPhase(id, platform, cook().request().force ? Phase::kToCook : Phase::kToLookUp);
+  lifecycle().SetPhase(id, platform, core_.cooks.FirstPhaseOf(id));
   packages_[id].slots[platform].result.reset();
   graph().faults.BlameInfrastructure(id, MaskOf(platform), why, "");
   core_.advancing.Advance(id);
@@ -89,6 +89,12 @@ void Commits::Uncommit(const std::vector<Persisted::Item>& items) {
     }
     commits_.erase(commit);
   }
+}
+
+bool Commits::HasAnyOf(CookMask cooks) const {
+  return std::any_of(commits_.begin(), commits_.end(), [&](const auto& commit) {
+    return (packages_[std::get<0>(commit.first)].cooks & cooks) != 0;
+  });
 }
 
 bool Commits::Has(PackageId id, PlatformIndex platform) const {

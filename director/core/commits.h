@@ -25,6 +25,8 @@ class Commits : Part {
   void OnPersisted(const Persisted& event);
 
   bool empty() const { return commits_.empty(); }
+  // One of a package that one of these cooks wants. O(commits).
+  bool HasAnyOf(CookMask cooks) const;
   bool Has(PackageId package, PlatformIndex platform) const;
   // The worker's process is another: those who wait for these answers are gone, and their numbers
   // will be another's.

@@ -9,17 +9,17 @@
 
 namespace galley::director {
 
-Cook::Cook(Core& core)
+Cook::Cook(Core& core) : Cook(core, 0, CookRequested()) { is_over_ = true; }
+
+Cook::Cook(Core& core, CookSlot slot, CookRequested request)
     : Part(core),
       selection(core, *this),
       judging(core, *this),
+      warnings(core, *this),
       roots(core, *this),
       losing(core, *this),
-      is_over_(true) {}
-
-Cook::Cook(Core& core, CookRequested request) : Cook(core) {
-  is_over_ = false;
-  request_ = std::move(request);
+      slot_(slot),
+      request_(std::move(request)) {
   const PlatformMask all =
       core.platform_count == 32 ? ~PlatformMask{0} : MaskOf(core.platform_count) - 1;
   request_.platforms &= all;
@@ -28,24 +28,64 @@ Cook::Cook(Core& core, CookRequested request) : Cook(core) {
 }
 
 bool Cook::IsQuiet() const {
-  return !is_over_ && selection.IsAllSelected() && graph().agenda.empty() &&
-         lifecycle().in_works() <= (IsSabotaged(Sabotage::kEndWithPending) ? 1 : 0) &&
-         core_.commits.empty() && !losing.is_looking();
+  if (is_over_ || !selection.IsAllSelected() || tally.on_agenda > 0 || losing.is_looking())
+    return false;
+  const uint64_t left = tally.counters.in_cook - tally.monitor.over();
+  return left <= (IsSabotaged(Sabotage::kEndWithPending) ? 1 : 0) && !HasCommits() &&
+         !graph().changes.has_late();
+}
+
+// While it runs alone, all commits are its own: those that merely feed the cache too.
+bool Cook::HasCommits() const {
+  return core_.cooks.running() == bit() ? !core_.commits.empty() : core_.commits.HasAnyOf(bit());
+}
+
+std::vector<PackageId> Cook::Wanted() const {
+  std::vector<PackageId> wanted;
+  wanted.reserve(members_.size());
+  for (const PackageId id : members_) {
+    if (Wants(id)) wanted.push_back(id);
+  }
+  std::sort(wanted.begin(), wanted.end());
+  wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
+  return wanted;
+}
+
+std::vector<PackageId> Cook::WantedByName() const {
+  std::vector<PackageId> wanted = Wanted();
+  std::sort(wanted.begin(), wanted.end(),
+            [&](PackageId a, PackageId b) { return NameOf(a) < NameOf(b); });
+  return wanted;
+}
+
+void Cook::NoteRequeued(PackageId id) {
+  judging.Forget(id);
+  warnings.ForgetRead(id);
+  if (roots.is_settling()) losing.BeginRound();
+}
+
+void Cook::Remap(const PlatformMap& map, PlatformMask added) {
+  request_.platforms = map.Mask(request_.platforms) | added;
+}
+
+// What was selected up to now is in the cook already.
+void Cook::RenameSelected(const NewNames& new_names) {
+  RenameIn(request_.selected, selection.selected(), new_names);
 }
 
 void Cook::GoOn() {
   if (is_ending()) {
-    if (core_.commits.empty()) End("");
+    if (!HasCommits()) End("");
     return;
   }
   if (roots.is_settling() || !IsQuiet() || judging.ReexploreIfChanged()) return;
-  const std::vector<PackageId> by_name = judging.InCookByName();
+  const std::vector<PackageId> by_name = WantedByName();
   for (const PackageId package : by_name) judging.Judge(package);
-  if (is_ending()) return GoOn();
+  if (is_ending()) return core_.cooks.GiveUp(), GoOn();
   // All that was selected is gone, or was never there: there is nothing to be a root of.
   const auto is_there = [&](PackageId id) {
     const PackageData& package = packages_[id];
-    return package.is_selected &&
+    return (package.selected_by & bit()) &&
            (package.generated != nullptr || core_.catalog->Find(package.name).has_value());
   };
   if (!request_.selected.empty() && std::none_of(by_name.begin(), by_name.end(), is_there))
@@ -64,52 +104,60 @@ void Cook::Stop(Ending how) {
     return;
   }
   ending_ = how;
-  CancelAll();
-}
-
-void Cook::CancelAll() {
-  core_.survivors.CancelResumed();
+  core_.cooks.NoteState();
+  core_.cooks.NoteStopped();
+  if (core_.cooks.active() == 0) core_.survivors.CancelResumed();
   for (const WorkerId worker : workers_.Holding()) {
     for (const AttemptId attempt : workers_.Find(worker)->hand.All()) {
       if (core_.attempts.Current(attempt) == nullptr) continue;  // it ended with one before it
       const PackageId package = core_.attempts.at(attempt).package;
-      core_.attempts.EndAttempt(attempt, Tell::kCancel);
-      core_.advancing.Advance(package);
+      if (!core_.cooks.IsWanted(package)) core_.attempts.EndAttempt(attempt, Tell::kCancel);
     }
+  }
+}
+
+void Cook::GiveUp() {
+  for (const PackageId id : Wanted()) {
+    if (!core_.cooks.IsWanted(id)) core_.advancing.Advance(id);
+  }
+}
+
+// Packages that others go on with count as skipped in this cook.
+void Cook::CountUnfinished() {
+  for (const PackageId id : Wanted()) {
+    const PackageData& package = packages_[id];
+    const PlatformMask judged = judging.JudgedOf(id);
+    if (IsOver(package, request_.platforms, judged)) continue;
+    const bool has_failed =
+        judged != 0 || (core_.advancing.InPhase(id, Phase::kFailed) & request_.platforms) != 0;
+    ++(has_failed ? tally.counters.failed : tally.counters.skipped);
   }
 }
 
 void Cook::End(const std::string& infrastructure_error) {
-  if (!infrastructure_error.empty()) CancelAll();
   const bool is_complete = infrastructure_error.empty() && !is_ending();
-  if (is_complete) judging.WarnOfFailedTargets();
-  if (is_complete) judging.WarnOfUnsolicited();
-  for (uint32_t i = 0; i < packages_.size(); ++i) {
-    const PackageId id(i);
-    PackageData& package = packages_[id];
-    if (package.state != State::kIdle) lifecycle().SetState(id, State::kIdle, "the cook is over");
-    if (!package.is_in_cook || package.outcome != Outcome::kNone) continue;
-    if (core_.advancing.InPhase(id, Phase::kFailed) != 0 || judging.JudgedOf(id) != 0) {
-      lifecycle().SetOutcome(id, Outcome::kFailed);
-      continue;
-    }
-    lifecycle().SetSkipped(id, true);
-    ++tally.counters.skipped;
-  }
-  graph().agenda.Clear();
-  lifecycle().equal_work().Clear();
-  Note(CookEnded{request_.request, ending_ == Ending::kInterrupted, ending_ == Ending::kFailFast,
-                 infrastructure_error});
+  if (is_complete) warnings.TellFailedTargets();
+  if (is_complete) warnings.TellUnsolicited();
+  CountUnfinished();
   is_over_ = true;
+  core_.cooks.NoteState();
+  for (const PackageId id : Wanted()) {
+    if ((packages_[id].cooks & core_.cooks.running()) == 0) graph().claims.GiveUp(id);
+  }
+  if (core_.cooks.running() == 0) {
+    core_.survivors.CancelResumed();
+    graph().ClearAgenda();
+    lifecycle().equal_work().Clear();
+  }
+  Note(CookEnded{request_.request, ending_ == Ending::kInterrupted, ending_ == Ending::kFailFast,
+                 infrastructure_error},
+       bit());
 }
 
 void Cook::CheckTally() const {
   Tally sum;
-  for (uint32_t i = 0; i < packages_.size(); ++i) {
-    const PackageId id(i);
-    if (packages_[id].is_in_cook)
-      sum.Count(packages_[id], request_.platforms, judging.JudgedOf(id), true);
-  }
+  for (const PackageId id : Wanted())
+    sum.Count(packages_[id], request_.platforms, judging.JudgedOf(id), true);
   const Counters& a = tally.counters;
   const Counters& b = sum.counters;
   GALLEY_CHECK(a.in_cook == b.in_cook && a.loaded == b.loaded && a.failed == b.failed);
@@ -117,6 +165,7 @@ void Cook::CheckTally() const {
   GALLEY_CHECK(a.results_cooked == b.results_cooked && a.results_cached == b.results_cached);
   GALLEY_CHECK(a.results_up_to_date == b.results_up_to_date &&
                a.results_failed == b.results_failed);
+  GALLEY_CHECK(tally.on_agenda == sum.on_agenda);
   GALLEY_CHECK(tally.monitor.View(1).packages == sum.monitor.View(1).packages);
   GALLEY_CHECK(tally.monitor.over() == sum.monitor.over());
   GALLEY_CHECK(tally.monitor.to_cook() == sum.monitor.to_cook());

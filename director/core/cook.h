@@ -1,19 +1,23 @@
 // Cook: one request, from when its turn comes until it is published or given up.
 //
 // A Cook has what is of one request alone, constructed anew for each: its selection, judgement,
-// roots and counts. The packages that it wants are in the Graph.
+// warnings, roots and counts. The packages that it wants are in the Graph.
 // Threads: none; owned by Cooks.
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "director/core/changes.h"
 #include "director/core/cook_core.h"
+#include "director/core/edges.h"
 #include "director/core/judging.h"
 #include "director/core/losing.h"
 #include "director/core/part.h"
 #include "director/core/roots.h"
 #include "director/core/selection.h"
 #include "director/core/tally.h"
+#include "director/core/warnings.h"
 
 namespace galley::director {
 
@@ -23,10 +27,10 @@ class Cook : Part {
 
   // Before the first request: a cook of nothing, which is over.
   explicit Cook(Core& core);
-  Cook(Core& core, CookRequested request);
+  Cook(Core& core, CookSlot slot, CookRequested request);
 
   const CookRequested& request() const { return request_; }
-  CookRequested& request() { return request_; }
+  CookMask bit() const { return BitOf(slot_); }
   bool is_over() const { return is_over_; }
   bool is_ending() const { return ending_ != Ending::kNone && !is_over_; }
   // Nothing of it is under way.
@@ -35,9 +39,35 @@ class Cook : Part {
   bool CanStillChange() const { return !is_over_ && !is_ending() && !roots.is_settling(); }
   // Published roots stand: what fails when lost bytes are made again behind them stops nothing.
   bool FailsFast() const { return !is_over_ && request_.fail_fast && !roots.has_published(); }
+  bool Wants(PackageId package) const { return (packages_[package].cooks & bit()) != 0; }
+  // What a reference leads to belongs to the cook, too.
+  bool Follows(const Edge& edge) const {
+    return (edge.platforms & request_.platforms) != 0 &&
+           (request_.follow_soft || edge.category != InstigatorCategory::kSoftDependency);
+  }
+
+  // The package is wanted in this cook from now on.
+  void NoteMember(PackageId package) { members_.push_back(package); }
+  // All that are or were wanted, in the order found, some perhaps twice.
+  std::vector<PackageId>& members() { return members_; }
+  const std::vector<PackageId>& members() const { return members_; }
+  // Those that are wanted, each once, by id.
+  std::vector<PackageId> Wanted() const;
+  // The same by name.
+  std::vector<PackageId> WantedByName() const;
+
+  // The package begins anew: what was judged of it is forgotten, and roots that name it are not
+  // wanted any more.
+  void NoteRequeued(PackageId package);
+  // The request's platforms have new numbers, and some are asked for as well.
+  void Remap(const PlatformMap& map, PlatformMask added);
+  void RenameSelected(const NewNames& new_names);
+  void Select(SelectedPackage selected) { request_.selected.push_back(std::move(selected)); }
 
   // Nothing new begins; what is in hand is cancelled; what is being committed is waited for.
   void Stop(Ending how);
+  // REQUIRES: it was stopped. Packages that no other cook wants are given up.
+  void GiveUp();
   // At the end of a step: the cook settles when it is quiet, and ends when it is settled.
   void GoOn();
   void End(const std::string& infrastructure_error);
@@ -47,13 +77,17 @@ class Cook : Part {
   Tally tally;
   Selection selection;
   Judging judging;
+  Warnings warnings;
   Roots roots;
   Losing losing;
 
  private:
-  void CancelAll();
+  void CountUnfinished();
+  bool HasCommits() const;
 
+  const CookSlot slot_;
   CookRequested request_;
+  std::vector<PackageId> members_;
   bool is_over_ = false;
   Ending ending_ = Ending::kNone;
 };

@@ -13,8 +13,14 @@ void CookCore::Step(absl::Time now, const Event& event, std::vector<Effect>& eff
 }
 bool CookCore::has_agenda() const { return core_->HasAgenda(); }
 bool CookCore::has_jobs() const { return core_->HasJobs(); }
-const Counters& CookCore::counters() const { return core_->cooks.current().tally.counters; }
-Progress CookCore::progress() const { return core_->ViewProgress(); }
+const Counters& CookCore::counters() const { return core_->cooks.last().tally.counters; }
+Progress CookCore::progress() const { return core_->ViewProgress(core_->cooks.last()); }
+const Counters& CookCore::counters(uint64_t request) const {
+  return core_->cooks.At(request).tally.counters;
+}
+Progress CookCore::progress(uint64_t request) const {
+  return core_->ViewProgress(core_->cooks.At(request));
+}
 size_t CookCore::package_count() const { return core_->packages.size(); }
 const std::string& CookCore::NameOf(PackageId package) const {
   return core_->packages[package].name;

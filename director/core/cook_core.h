@@ -52,6 +52,7 @@ struct CookOptions {
   absl::Duration split_min = absl::Milliseconds(100);       // so much sooner a package must be done
   std::vector<std::pair<std::string, uint32_t>> resources;  // class -> count
   uint32_t query_limit_max = 1024;                          // entries of one Reply
+  uint32_t cooks_max = 1;  // that run at once, at most kCooksMax; others wait for their turn
 };
 
 struct Counters {
@@ -83,8 +84,13 @@ class CookCore {
   // Jobs are in the workers' hands, or ready for them; in a cook that is ending there are none.
   bool has_jobs() const;
 
+  // Of the cook that began last.
   const Counters& counters() const;
   Progress progress() const;
+  // Of the cook with that number: one that runs, or that ended since no other step. REQUIRES: there
+  // is one (CookBegan).
+  const Counters& counters(uint64_t request) const;
+  Progress progress(uint64_t request) const;
   size_t package_count() const;
   const std::string& NameOf(PackageId package) const;
   // Finds a package by its name or by that of its file. Invalid when unknown.

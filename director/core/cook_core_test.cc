@@ -138,9 +138,13 @@ class CookCoreTest : public testing::Test {
     log_ += "root";
     for (const auto& [id, result] : root.packages) log_ += " " + Name(id);
     log_ += "\n";
-    Send(RootBuilt{root.platform, Digest(), {}});
+    RootBuilt built{root.platform, Digest(), {}};
+    built.request = root.request;
+    Send(built);
   }
-  void Do(const PublishRoot& root) { Send(RootPublished{root.platform, ""}); }
+  void Do(const PublishRoot& root) {
+    Send(RootPublished{root.platform, "", 0, 0, root.request});
+  }
   void Do(const StageRoots&) {}
   void Do(const LookForLost&) {}
   void Do(const Notify& notify) {

@@ -1,65 +1,251 @@
 #include "director/core/cooks.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "common/base/sabotage.h"
+#include "common/base/status_macros.h"
 #include "director/core/core.h"
 
 namespace galley::director {
 
 Cooks::Cooks(Core& core)
-    : Part(core), current_(std::make_unique<Cook>(core)), graph_(std::make_unique<Graph>(core)) {}
+    : Part(core),
+      nothing_(std::make_unique<Cook>(core)),
+      last_(nothing_.get()),
+      graph_(std::make_unique<Graph>(core)) {}
 
 void Cooks::OnCookRequested(const CookRequested& event) {
   waiting_.push_back(event);
-  if (cook().is_over()) GoOn();
+  if (CanBeginNext()) BeginNext();
 }
 
 // A cook that waits for its turn is over before it began.
-void Cooks::OnCancelRequested() {
-  if (!cook().is_over()) return cook().Stop(Cook::Ending::kInterrupted);
-  if (waiting_.empty()) return;
-  Note(CookEnded{.request = waiting_.front().request,
-                 .is_interrupted = true,
-                 .is_fail_fast = false,
-                 .infrastructure_error = ""});
-  waiting_.pop_front();
+void Cooks::OnCancelRequested(const CancelRequested& event) {
+  if (Cook* cook = Find(event.request)) return cook->Stop(Cook::Ending::kInterrupted);
+  const auto waiting =
+      std::find_if(waiting_.begin(), waiting_.end(),
+                   [&](const CookRequested& one) { return one.request == event.request; });
+  if (waiting == waiting_.end()) return;
+  EndUnbegun(*waiting, /*is_interrupted=*/true, "");
+  waiting_.erase(waiting);
 }
 
-void Cooks::OnDirectorUnfit(const DirectorUnfit& event) {
-  if (!cook().is_over()) cook().End(event.reason);
+void Cooks::EndUnbegun(const CookRequested& waiting, bool is_interrupted,
+                       const std::string& error) {
+  Note(CookEnded{.request = waiting.request,
+                 .is_interrupted = is_interrupted,
+                 .is_fail_fast = false,
+                 .infrastructure_error = error},
+       0);
+}
+
+void Cooks::OnPackagesDiscovered(const PackagesDiscovered& event) {
+  if (Cook* cook = Find(event.request)) cook->selection.OnPackagesDiscovered(event);
+}
+
+void Cooks::OnRootBuilt(const RootBuilt& event) {
+  if (Cook* cook = Find(event.request)) cook->roots.OnRootBuilt(event);
+}
+
+void Cooks::OnRootPublished(const RootPublished& event) {
+  if (Cook* cook = Find(event.request)) cook->roots.OnRootPublished(event);
+}
+
+void Cooks::OnRootsStaged(const RootsStaged& event) {
+  if (Cook* cook = Find(event.request)) cook->roots.OnRootsStaged(event);
+}
+
+void Cooks::OnLossSeen(const LossSeen& event) {
+  ForEachOf(active_, [&](Cook& cook) { cook.losing.OnLossSeen(event); });
+}
+
+void Cooks::OnLostFound(const LostFound& event) {
+  ForEachOf(running_, [&](Cook& cook) { cook.losing.OnLostFound(event); });
+}
+
+void Cooks::EndAll(const std::string& infrastructure_error) {
+  ForEachOf(running_, [&](Cook& cook) { cook.End(infrastructure_error); });
+}
+
+void Cooks::Advance() {
+  ForEachOf(running_, [this](Cook& cook) { cook.tally.monitor.Advance(core_.now); });
+}
+
+void Cooks::NoteState() {
+  running_ = active_ = open_ = forcing_ = fail_fast_ = follow_soft_ = over_ = 0;
+  for (CookSlot slot = 0; slot < kCooksMax; ++slot) {
+    if (cooks_[slot] == nullptr) continue;
+    const Cook& cook = *cooks_[slot];
+    const CookMask bit = BitOf(slot);
+    if (cook.is_over() && !cook.members().empty()) over_ |= bit;
+    if (cook.is_over()) continue;
+    running_ |= bit;
+    if (!cook.is_ending()) active_ |= bit;
+    if (cook.CanStillChange()) open_ |= bit;
+    if (cook.request().force) forcing_ |= bit;
+    if (cook.FailsFast()) fail_fast_ |= bit;
+    if (cook.request().follow_soft) follow_soft_ |= bit;
+  }
+}
+
+size_t Cooks::LetGo(size_t units_max) {
+  size_t units = 0;
+  if (running_ == 0) return units;
+  for (CookMask left = over_; left != 0 && units < units_max; left &= left - 1) {
+    const auto slot = static_cast<CookSlot>(std::countr_zero(left));
+    if (IsSabotaged(Sabotage::kKeepClaims)) continue;
+    units += graph_->claims.LetGo(*cooks_[slot], units_max - units);
+  }
+  if (units > 0) NoteState();
+  return units;
+}
+
+void Cooks::GiveUp() {
+  if (!std::exchange(has_stopped_, false)) return;
+  ForEachOf(running_, [](Cook& cook) {
+    if (cook.is_ending()) cook.GiveUp();
+  });
+}
+
+size_t Cooks::SelectSome(size_t units_max) {
+  size_t units = 0;
+  ForEachOf(active_, [&](Cook& cook) {
+    if (units < units_max) units += cook.selection.SelectSome(units_max - units);
+  });
+  return units;
 }
 
 void Cooks::GoOn() {
-  if (!cook().is_over()) return cook().GoOn();
-  if (!waiting_.empty() && core_.commits.empty()) BeginNext();
+  GiveUp();
+  if (running_ == 0) {
+    if (CanBeginNext()) BeginNext();
+    return;
+  }
+  ForEachOf(running_, [](Cook& cook) { cook.GoOn(); });
+  graph_->changes.TakeLate();
+  while (running_ != 0 && CanBeginNext()) BeginNext();
+}
+
+bool Cooks::CanBeginNext() const {
+  if (waiting_.empty()) return false;
+  // What was in hand for the cooks before is not this one's.
+  if (running_ == 0) return core_.commits.empty();
+  const auto most = static_cast<int>(std::min(options_.cooks_max, kCooksMax));
+  return std::popcount(running_ | over_) < most;
 }
 
 void Cooks::BeginNext() {
   CookRequested next = std::move(waiting_.front());
   waiting_.pop_front();
-  ++begun_;
-  core_.attempts.ForgetAllRetracted();
   core_.worker_lives.BeginCook();
-  current_ = std::make_unique<Cook>(core_, std::move(next));
-  graph_ = std::make_unique<Graph>(core_);
-  for (CookRequested::Blamed& blamed : cook().request().blamed) {
-    const PackageId package = graph().claims.FindOrAdd(blamed.package);
-    graph().faults.AddEarlier(package, std::move(blamed));
+  if (running_ == 0) {
+    core_.attempts.ForgetAllRetracted();
+    for (const std::unique_ptr<Cook>& over : cooks_) {
+      if (over != nullptr) over->members().clear();
+    }
+    NoteState();
+    graph_ = std::make_unique<Graph>(core_);
+    ++graphs_;
+  }
+  const auto slot = static_cast<CookSlot>(std::countr_one(running_ | over_));
+  std::vector<CookRequested::Blamed> blamed = std::exchange(next.blamed, {});
+  Note(CookBegan{next.request, slot}, BitOf(slot));
+  std::unique_ptr<Cook>& cook = cooks_[slot];
+  last_ = nothing_.get();
+  cook = std::make_unique<Cook>(core_, slot, std::move(next));
+  last_ = cook.get();
+  NoteState();
+  for (CookRequested::Blamed& one : blamed) {
+    const PackageId package = graph_->claims.FindOrAdd(one.package);
+    graph_->faults.AddEarlier(package, std::move(one));
   }
 }
 
 void Cooks::ForEach(PackageId package, absl::FunctionRef<void(const Claimant&)> visit) const {
-  if (!packages_[package].is_in_cook) return;
-  visit({.tally = cook().tally,
-         .platforms = cook().request().platforms,
-         .judged = cook().judging.JudgedOf(package)});
+  ForEachOf(packages_[package].cooks, [&](Cook& cook) {
+    visit({.tally = cook.tally,
+           .platforms = cook.request().platforms,
+           .judged = cook.judging.JudgedOf(package)});
+  });
 }
 
 bool Cooks::HasAgenda() const {
-  if (cook().is_over()) return !waiting_.empty() && core_.commits.empty();
-  if (cook().is_ending()) return false;
-  return !graph().agenda.empty() || lifecycle().equal_work().has_freed() ||
-         !cook().selection.IsAllSelected() || (cook().IsQuiet() && !cook().roots.is_settling());
+  if (running_ == 0) return CanBeginNext();
+  if (active_ == 0) return false;
+  bool has_agenda = !graph_->agenda.empty() || graph_->lifecycle.equal_work().has_freed() ||
+                    over_ != 0 || CanBeginNext();
+  ForEachOf(active_, [&](const Cook& cook) {
+    has_agenda |=
+        !cook.selection.IsAllSelected() || (cook.IsQuiet() && !cook.roots.is_settling());
+  });
+  return has_agenda;
+}
+
+CookMask Cooks::ClaimersOn(PackageId package, PlatformMask platforms) const {
+  CookMask claimers = 0;
+  ForEachOf(packages_[package].cooks, [&](const Cook& cook) {
+    if (cook.request().platforms & platforms) claimers |= cook.bit();
+  });
+  return claimers;
+}
+
+CookMask Cooks::ListenersOn(PackageId package, PlatformIndex platform) const {
+  CookMask listeners = 0;
+  ForEachOf(packages_[package].cooks, [&](const Cook& cook) {
+    if (cook.request().platforms & ~cook.judging.JudgedOf(package) & MaskOf(platform))
+      listeners |= cook.bit();
+  });
+  return listeners;
+}
+
+PlatformMask Cooks::PlatformsOf(CookMask cooks) const {
+  PlatformMask platforms = 0;
+  ForEachOf(cooks, [&](const Cook& cook) { platforms |= cook.request().platforms; });
+  return platforms;
+}
+
+Urgency Cooks::UrgencyOf(CookMask cooks, InstigatorCategory category) const {
+  Urgency urgency = Urgency::kLow;
+  ForEachOf(cooks, [&](const Cook& cook) {
+    urgency = std::max(urgency, director::UrgencyOf(cook.request().of_class, category));
+  });
+  return urgency;
+}
+
+bool Cooks::IsAllSelected() const {
+  bool is_all = true;
+  ForEachOf(active_, [&](const Cook& cook) { is_all &= cook.selection.IsAllSelected(); });
+  return is_all;
+}
+
+void Cooks::Count(PackageId package, uint64_t Counters::* counter, uint64_t by) const {
+  for (CookMask cooks = packages_[package].cooks & (running_ | over_); cooks != 0; cooks &= cooks - 1)
+    cooks_[static_cast<size_t>(std::countr_zero(cooks))]->tally.counters.*counter += by;
+}
+
+void Cooks::CountForAll(uint64_t Counters::* counter, uint64_t by) const {
+  ForEachOf(running_, [&](Cook& cook) { cook.tally.counters.*counter += by; });
+}
+
+void Cooks::CountAttached() const {
+  ForEachOf(running_,
+            [this](Cook& cook) { cook.tally.counters.workers_attached = workers_.attached(); });
+}
+
+Cook* Cooks::Find(uint64_t request) const {
+  Cook* found = nullptr;
+  ForEachOf(running_, [&](Cook& cook) {
+    if (cook.request().request == request) found = &cook;
+  });
+  return found;
+}
+
+Cook& Cooks::At(uint64_t request) const {
+  for (const std::unique_ptr<Cook>& cook : cooks_) {
+    if (cook != nullptr && cook->request().request == request) return *cook;
+  }
+  GALLEY_CHECK(false && "no such cook");
 }
 
 }  // namespace galley::director

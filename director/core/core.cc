@@ -27,9 +27,8 @@ Core::Core(const CookOptions& cook_options, std::shared_ptr<const Catalog> first
 void Core::Apply(const Event& event) {
   struct Dispatcher {
     Core& core;
-    Cook& cook;
     void operator()(const CookRequested& e) { core.cooks.OnCookRequested(e); }
-    void operator()(const CancelRequested&) { core.cooks.OnCancelRequested(); }
+    void operator()(const CancelRequested& e) { core.cooks.OnCancelRequested(e); }
     void operator()(const LookedUp& e) { core.looking_up.OnLookedUp(e); }
     void operator()(const WorkersSurvived& e) { core.survivors.OnWorkersSurvived(e); }
     void operator()(const WorkerAttached& e) { core.worker_lives.OnWorkerAttached(e); }
@@ -41,30 +40,32 @@ void Core::Apply(const Event& event) {
     void operator()(const Persisted& e) { core.commits.OnPersisted(e); }
     void operator()(const DirectorUnfit& e) { core.cooks.OnDirectorUnfit(e); }
     void operator()(const FilesChanged& e) { core.cooks.graph().changes.OnFilesChanged(e); }
-    void operator()(const PackagesDiscovered& e) { cook.selection.OnPackagesDiscovered(e); }
+    void operator()(const PackagesDiscovered& e) { core.cooks.OnPackagesDiscovered(e); }
     void operator()(const PackagesCleared& e) { core.cooks.graph().changes.OnPackagesCleared(e); }
     void operator()(const PlatformsChanged& e) { core.cooks.graph().changes.OnPlatformsChanged(e); }
     void operator()(const LauncherReported& e) { core.worker_lives.OnLauncherReported(e); }
-    void operator()(const RootBuilt& e) { cook.roots.OnRootBuilt(e); }
-    void operator()(const RootPublished& e) { cook.roots.OnRootPublished(e); }
-    void operator()(const RootsStaged& e) { cook.roots.OnRootsStaged(e); }
-    void operator()(const LossSeen& e) { cook.losing.OnLossSeen(e); }
-    void operator()(const LostFound& e) { cook.losing.OnLostFound(e); }
+    void operator()(const RootBuilt& e) { core.cooks.OnRootBuilt(e); }
+    void operator()(const RootPublished& e) { core.cooks.OnRootPublished(e); }
+    void operator()(const RootsStaged& e) { core.cooks.OnRootsStaged(e); }
+    void operator()(const LossSeen& e) { core.cooks.OnLossSeen(e); }
+    void operator()(const LostFound& e) { core.cooks.OnLostFound(e); }
     void operator()(const QueryAsked& e) { core.asking.OnQueryAsked(e); }
     void operator()(const Tick&) {}
   };
-  std::visit(Dispatcher{*this, cooks.current()}, event);
+  std::visit(Dispatcher{*this}, event);
 }
 
 void Core::Step(absl::Time time, const Event& event, std::vector<Effect>& effects) {
   GALLEY_CHECK(time >= now);
   awake += std::min(time - now, options.silence_max / 8);
   now = time;
-  cooks.current().tally.monitor.Advance(now);
+  cooks.Advance();
   Apply(event);
   worker_lives.LoseTheSilent();
   cooks.graph().lifecycle.Release(now);
+  cooks.GiveUp();
   RunAgenda();
+  cooks.GiveUp();
   looking_up.SendLookUps();
   dispatching.HandOverAll();
   cooks.GoOn();
@@ -72,17 +73,19 @@ void Core::Step(absl::Time time, const Event& event, std::vector<Effect>& effect
 }
 
 void Core::RunAgenda() {
-  Cook& cook = cooks.current();
-  Graph& graph = cooks.graph();
-  if (cook.is_ending()) return;
-  size_t units = cook.selection.SelectSome(options.units_per_step);
-  units += following.GoOnWithFollowers(options.units_per_step -
-                                       std::min<size_t>(units, options.units_per_step));
-  while (!graph.agenda.empty() && units < options.units_per_step) units += Run(graph.agenda.Pop());
+  if (cooks.active() == 0) return;
+  size_t units = cooks.LetGo(options.units_per_step);
+  const auto left = [&] { return options.units_per_step - std::min<size_t>(units, options.units_per_step); };
+  units += cooks.SelectSome(left());
+  units += following.GoOnWithFollowers(left());
+  while (!cooks.graph().agenda.empty() && left() > 0) units += RunNext();
   exploring.RankAnewIfDue();
 }
 
-size_t Core::Run(const AgendaItem& item) {
+size_t Core::RunNext() {
+  const AgendaItem item = cooks.graph().Pop();
+  // What a package was to do for cooks that were stopped is asked anew when another one wants it.
+  if (!cooks.IsWanted(item.package) && item.kind != AgendaItem::Kind::kWake) return 1;
   switch (item.kind) {
     case AgendaItem::Kind::kBegin:
       cooks.graph().claims.Begin(item.package);
@@ -92,27 +95,28 @@ size_t Core::Run(const AgendaItem& item) {
     case AgendaItem::Kind::kWake:
       waiting.EvaluateWaits(item.package);
       return 1;
+    case AgendaItem::Kind::kSpread:
+      return cooks.graph().claims.Spread(item.package);
   }
   return 1;
 }
 
 bool Core::HasAgenda() const { return cooks.HasAgenda(); }
 
-bool Core::HasJobs() const { return !cooks.current().is_ending() && dispatching.HasLoadWork(); }
+bool Core::HasJobs() const { return cooks.active() != 0 && dispatching.HasLoadWork(); }
 
-Progress Core::ViewProgress() const {
+Progress Core::ViewProgress(const Cook& cook) const {
   const auto slots = static_cast<uint32_t>(workers.slots());
-  Progress view = cooks.current().tally.monitor.View(slots > 0 ? slots : options.workers);
+  Progress view = cook.tally.monitor.View(slots > 0 ? slots : options.workers);
   view.pending = static_cast<uint32_t>(workers.pending());
   stragglers.FindLongest(view);
   return view;
 }
 
 void Core::CheckInvariants() const {
-  const Cook& cook = cooks.current();
   const Graph& graph = cooks.graph();
   graph.lifecycle.CheckInvariants();
-  cook.CheckTally();
+  cooks.ForEachOf(cooks.running(), [](const Cook& cook) { cook.CheckTally(); });
   for (uint32_t i = 0; i < packages.size(); ++i) {
     const PackageId id(i);
     const PackageData& package = packages[id];
@@ -127,7 +131,7 @@ void Core::CheckInvariants() const {
   }
   workers.CheckInvariants();
   attempts.CheckHands();
-  if (!cook.is_over()) return;
+  if (cooks.running() != 0) return;
   // Nothing of a cook that is over is held for it.
   GALLEY_CHECK(graph.lifecycle.in_works() == 0 && graph.agenda.empty());
   GALLEY_CHECK(workers.jobs_in_hand() == 0 && attempts.backups() == 0);

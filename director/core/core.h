@@ -44,7 +44,7 @@ struct Core {
   void Step(absl::Time time, const Event& event, std::vector<Effect>& effects);
   bool HasAgenda() const;
   bool HasJobs() const;
-  Progress ViewProgress() const;
+  Progress ViewProgress(const Cook& cook) const;
   void CheckInvariants() const;
 
   const CookOptions options;
@@ -87,7 +87,7 @@ struct Core {
  private:
   void Apply(const Event& event);
   void RunAgenda();
-  size_t Run(const AgendaItem& item);  // returns units
+  size_t RunNext();  // returns units
 };
 
 inline Part::Part(Core& core)
@@ -96,7 +96,6 @@ inline Part::Part(Core& core)
       packages_(core.packages),
       workers_(core.workers),
       turn_(core.turn) {}
-inline Cook& Part::cook() const { return core_.cooks.current(); }
 inline Graph& Part::graph() const { return core_.cooks.graph(); }
 inline Lifecycle& Part::lifecycle() const { return core_.cooks.graph().lifecycle; }
 

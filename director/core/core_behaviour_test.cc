@@ -312,12 +312,14 @@ TEST(RootTest, ConflictsOfWhatIsNotInTheRootEndTheCookRatherThanGoOnForEver) {
 // The store dropped the package's output during the cook.
 RootBuilt LostIn(const BuildRoot& root, PackageId package) {
   RootBuilt built{root.platform, Digest::Of("root"), {}, root.platform_set};
+  built.request = root.request;
   built.lost = {{.package = package, .path = "A.ktx2", .digest = Digest::Of("a")}};
   built.round = root.round;
   return built;
 }
 RootBuilt Whole(const BuildRoot& root) {
   RootBuilt built{root.platform, Digest::Of("root"), {}, root.platform_set};
+  built.request = root.request;
   built.round = root.round;
   return built;
 }

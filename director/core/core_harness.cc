@@ -1,6 +1,7 @@
 #include "director/core/core_harness.h"
 
 #include <algorithm>
+#include <bit>
 #include <sstream>
 
 #include "common/base/fnv.h"
@@ -58,12 +59,13 @@ const TextPackage& TextProject::At(const std::string& name) const {
 CoreHarness::CoreHarness(const std::string& project, CookOptions options)
     : project_(std::make_shared<TextProject>(project)),
       core_(std::make_unique<CookCore>(options, project_)),
+      takes_several_(options.cooks_max > 1),
       platforms_(MaskOf(options.platform_count) - 1) {}
 
 void CoreHarness::Request(const std::vector<std::string>& selected, CookRequested request) {
   for (const std::string& name : selected)
     request.selected.push_back({name, InstigatorCategory::kCommandLinePackage});
-  request.platforms = platforms_;
+  if (request.platforms == 0) request.platforms = platforms_;
   has_ended_ = false;
   Send(request);
   while (core_->has_agenda()) Send(Tick{});
@@ -274,25 +276,27 @@ void CoreHarness::Do(const Rescan& effect) {
 }
 
 void CoreHarness::Do(const BuildRoot& effect) {
-  std::string line = "root";
+  std::string line = takes_several_ ? "root of " + std::to_string(effect.request) + ":" : "root";
   for (const auto& [package, result] : effect.packages) line += " " + core_->NameOf(package);
   Say(line);
   if (hold_roots) return roots.push_back(effect);
   RootBuilt built{effect.platform, Digest::Of(line), {}, effect.platform_set};
   built.round = effect.round;
+  built.request = effect.request;
   Send(built);
 }
 
 void CoreHarness::Do(const PublishRoot& effect) {
-  Say("publish " + std::to_string(effect.platform));
+  Say("publish " + std::to_string(effect.platform) +
+      (takes_several_ ? " of " + std::to_string(effect.request) : ""));
   if (hold_publish) return publishes.push_back(effect);
-  Send(RootPublished{effect.platform, "", effect.platform_set});
+  Send(RootPublished{effect.platform, "", effect.platform_set, effect.round, effect.request});
 }
 
 void CoreHarness::Do(const StageRoots& effect) {
   Say("stage");
   if (hold_stages) return stages.push_back(effect);
-  Send(RootsStaged{.loss = "", .round = effect.round});
+  Send(RootsStaged{.loss = "", .round = effect.round, .request = effect.request});
 }
 
 void CoreHarness::Do(const LookForLost& effect) {
@@ -301,28 +305,42 @@ void CoreHarness::Do(const LookForLost& effect) {
   Send(LostFound{.look = effect.look, .lost = {}, .error = ""});
 }
 
+std::string CoreHarness::Listeners(CookMask cooks) const {
+  if (!takes_several_) return "";
+  std::string text;
+  for (; cooks != 0; cooks &= cooks - 1) {
+    const auto slot = static_cast<CookSlot>(std::countr_zero(cooks));
+    text += (text.empty() ? " [" : " ") + std::to_string(cooks_.at(slot));
+  }
+  return text + "]";
+}
+
 void CoreHarness::Do(const Notify& effect) {
+  const std::string to = Listeners(effect.cooks);
   if (const auto* failed = std::get_if<PackageFailed>(&effect.notice)) {
     Say("failed " + core_->NameOf(failed->package) +
         (failed->platform ? " " + std::to_string(*failed->platform) : "") + ": " + failed->error +
         (failed->log.empty() ? "" : " log=" + failed->log) +
-        (failed->cause == FailureCause::kLimit ? " cause=limit" : ""));
+        (failed->cause == FailureCause::kLimit ? " cause=limit" : "") + to);
     if (failed->cause == FailureCause::kLimit) {
       const TextPackage& package = project_->At(core_->NameOf(failed->package));
       limits_.emplace(std::pair(package.work, package.around), failed->error);
     }
   } else if (const auto* warned = std::get_if<PackageWarned>(&effect.notice)) {
-    Say("warned " + core_->NameOf(warned->package) + ": " + warned->text);
+    Say("warned " + core_->NameOf(warned->package) + ": " + warned->text + to);
   } else if (const auto* blamed = std::get_if<PackageBlamed>(&effect.notice)) {
     Say("blamed " + core_->NameOf(blamed->package) + " " + std::to_string(blamed->own_faults) +
         ": " + blamed->what + ": " + blamed->error);
   } else if (const auto* done = std::get_if<PackageDone>(&effect.notice)) {
-    Say("done " + core_->NameOf(done->package));
+    Say("done " + core_->NameOf(done->package) + to);
+  } else if (const auto* began = std::get_if<CookBegan>(&effect.notice)) {
+    cooks_[began->slot] = began->request;
+    if (takes_several_) Say("began " + std::to_string(began->request));
   } else if (const auto* ended = std::get_if<CookEnded>(&effect.notice)) {
     has_ended_ = true;
     Say(std::string("ended") + (ended->is_interrupted ? " interrupted" : "") +
         (ended->is_fail_fast ? " fail-fast" : "") +
-        (ended->infrastructure_error.empty() ? "" : ": " + ended->infrastructure_error));
+        (ended->infrastructure_error.empty() ? "" : ": " + ended->infrastructure_error) + to);
   }
 }
 

@@ -24,6 +24,8 @@
 //   blamed Town 1: crashed its executor: text
 //   spawn 0, stop 0, rescan a b
 //   root Mesh Town, publish 0, ended interrupted
+//
+// When several cooks may run at once, lines say which cooks they are for: "done Town [1 2]".
 #pragma once
 
 #include <deque>
@@ -134,6 +136,7 @@ class CoreHarness {
   void Do(const StageRoots& effect);
   void Do(const LookForLost& effect);
   void Do(const Notify& effect);
+  std::string Listeners(CookMask cooks) const;
   void Say(const std::string& line) { log_ += line + "\n"; }
 
   std::shared_ptr<const TextProject> project_;
@@ -150,6 +153,8 @@ class CoreHarness {
   uint32_t results_ = 0;
   std::set<std::tuple<std::string, std::string, PlatformIndex>> cache_;  // work, around
   std::map<std::pair<std::string, std::string>, std::string> limits_;    // work, around: the error
+  const bool takes_several_;
+  std::map<CookSlot, uint64_t> cooks_;
   PlatformMask platforms_ = 1;
 };
 

@@ -35,7 +35,7 @@ bool Dispatching::HasBlockingJob() const {
 }
 
 void Dispatching::HandOverAll() {
-  if (cook().is_over() || cook().is_ending()) return;
+  if (core_.cooks.active() == 0) return;
   core_.survivors.DropUnwanted();
   if (!HasLoadWork()) return;
   core_.worker_lives.KeepWorkers();
@@ -44,8 +44,8 @@ void Dispatching::HandOverAll() {
   if (aloneness.attempt() != 0 && !HasBlockingJob()) return;
   if (aloneness.attempt() == 0) graph().large_jobs.HandOverKept();
   std::vector<PackageId> aside;
-  // (A package that is quarantined may end the cook.)
-  while (!cook().is_ending() && (!workers_.with_room().empty() || HasBlockingJob())) {
+  // (A package that is quarantined may end a cook, which gives up others.)
+  while (!core_.cooks.has_stopped() && (!workers_.with_room().empty() || HasBlockingJob())) {
     const PackageId package = NextJob();
     if (!package.valid()) break;
     if (aloneness.attempt() != 0 && packages_[package].urgency != Urgency::kBlocking) break;
@@ -64,7 +64,7 @@ void Dispatching::HandOverAll() {
     }
   }
   for (const PackageId package : aside) lifecycle().Refresh(package);
-  if (cook().is_ending() || aloneness.attempt() != 0) return;
+  if (core_.cooks.has_stopped() || aloneness.attempt() != 0) return;
   core_.balancing.Balance();
   if (!core_.stragglers.IsTimeToLook()) return;
   core_.splitting.Split();
@@ -101,12 +101,13 @@ void Dispatching::Hold(AttemptId id, const Attempt& attempt) {
   graph().aloneness.End();
   core_.grants.Acquire(attempt.group);
   core_.warmth.Note(attempt.worker, core_.placing.InputsOf(attempt.package));
-  cook().tally.counters.jobs_pending +=
+  const uint64_t pending =
       workers_.Take(attempt.worker, id,
                     {.urgency = packages_[attempt.package].urgency,
                      .expected = attempt.expected,
                      .memory_bytes = MemoryOf(attempt.package)},
                     core_.awake);
+  core_.cooks.CountForAll(&Counters::jobs_pending, pending);
 }
 
 AttemptId Dispatching::Give(PackageId id, const Placement& at, PlatformMask platforms,

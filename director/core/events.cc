@@ -18,6 +18,20 @@ std::string_view StageName(Stage stage) {
   return "save";
 }
 
+std::string_view CookClassName(CookClass of) {
+  switch (of) {
+    case CookClass::kNow:
+      return "now";
+    case CookClass::kCommit:
+      return "commit";
+    case CookClass::kNightly:
+      return "nightly";
+    case CookClass::kAhead:
+      return "ahead";
+  }
+  return "nightly";
+}
+
 std::string_view FailureCauseName(FailureCause cause) {
   switch (cause) {
     case FailureCause::kProject:

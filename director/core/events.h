@@ -18,8 +18,23 @@
 
 namespace galley::director {
 
-// Order matters: higher overtakes.
-enum class Urgency : uint8_t { kLow, kNormal, kHigh, kBlocking };
+// Order matters: higher overtakes. It is that of the most urgent cook that wants the package.
+enum class Urgency : uint8_t {
+  kLow,     // a cook ahead of need
+  kNormal,  // a nightly cook
+  kAsked,   // a nightly cook's request itself names the package
+  kHigh,    // a cook of a commit
+  kBlocking,
+};
+
+// What a cook is for: the urgency of all that it wants.
+enum class CookClass : uint8_t {
+  kNow,      // a person or a device waits
+  kCommit,   // of one change
+  kNightly,  // of the whole
+  kAhead,    // speculative
+};
+std::string_view CookClassName(CookClass of);  // "nightly"
 
 // Why a package is in the cook.
 enum class InstigatorCategory : uint8_t {
@@ -73,9 +88,10 @@ struct SelectedPackage {
   InstigatorCategory category = InstigatorCategory::kCommandLinePackage;
 };
 
-// A cook is asked for. When all is done, BuildRoot and PublishRoot follow for each platform.
+// A cook is asked for. CookBegan follows when its turn comes; when all is done, BuildRoot and
+// PublishRoot for each platform, and CookEnded.
 struct CookRequested {
-  uint64_t request = 0;
+  uint64_t request = 0;  // its number; no other cook of this director has it
   PlatformMask platforms = 0;
   std::vector<SelectedPackage> selected;
   bool by_the_book = false;
@@ -83,6 +99,7 @@ struct CookRequested {
   bool fail_fast = false;
   bool follow_soft = true;
   bool is_staged = false;  // it is over when its roots lie in the sandboxes (StageRoots)
+  CookClass of_class = CookClass::kNightly;
   // A package that was blamed in the cook before, whose director died: its own faults count on.
   struct Blamed {
     std::string package;
@@ -94,12 +111,15 @@ struct CookRequested {
 
 // Ctrl-C: nothing new begins, what is persisted stays; CookEnded{interrupted} follows. Too late
 // once roots are being published: then all is done.
-struct CancelRequested {};
+struct CancelRequested {
+  uint64_t request = 0;  // of the cook
+};
 
-// These packages are wanted in the running cook as well, as if its request had named them. By name
-// or by file (Catalog::NameOfFile).
+// These packages are wanted in the cook as well, as if its request had named them. By name or by
+// file (Catalog::NameOfFile).
 struct PackagesDiscovered {
   std::vector<SelectedPackage> packages;
+  uint64_t request = 0;  // of the cook
 };
 
 // The outcomes of these packages are forgotten, faults too: the packages are looked up again, and
@@ -357,12 +377,15 @@ struct RootBuilt {
   std::vector<Lost> lost = {};
   uint32_t round = 0;  // of the BuildRoot, as platform_set
   std::string error;   // not empty: the tree could not be built, for the machine's sake
+  uint64_t request = 0;  // of the BuildRoot
 };
 
 struct RootPublished {
   PlatformIndex platform = 0;
   std::string error;
-  uint32_t platform_set = 0;  // of the PublishRoot
+  uint32_t platform_set = 0;
+  uint32_t round = 0;
+  uint64_t request = 0;  // of the PublishRoot, as platform_set and round
 };
 
 // Answers LookForLost: the results that it named and whose bytes are gone.
@@ -376,8 +399,9 @@ struct LostFound {
 
 // Answers StageRoots: all that was published lies in the sandboxes, or why not is told elsewhere.
 struct RootsStaged {
-  std::string loss;    // not empty: the store lacks some of it (what and where)
-  uint32_t round = 0;  // of the StageRoots
+  std::string loss;      // not empty: the store lacks some of it (what and where)
+  uint32_t round = 0;
+  uint64_t request = 0;  // of the StageRoots, as round
 };
 
 // The director's machine cannot go on with the cook: its disk is full, the project's lock is
@@ -483,6 +507,7 @@ struct BuildRoot {
   std::vector<std::pair<PackageId, ResultId>> packages;  // sorted by package name
   uint32_t platform_set = 0;  // how many PlatformsChanged came before: `platform` is of that set
   uint32_t round = 0;         // how often the store had lost some of what this cook's roots name
+  uint64_t request = 0;  // of the cook
 };
 
 struct PublishRoot {
@@ -490,11 +515,14 @@ struct PublishRoot {
   Digest root;
   bool by_the_book = false;
   uint32_t platform_set = 0;  // as in BuildRoot
+  uint32_t round = 0;         // likewise
+  uint64_t request = 0;  // of the cook
 };
 
 // All roots are published. The cook is over when they lie in their sandboxes.
 struct StageRoots {
   uint32_t round = 0;  // as in BuildRoot
+  uint64_t request = 0;  // of the cook
 };
 
 // Look at the disk, in one pass: which of these results name bytes that are gone. The store drops
@@ -502,6 +530,7 @@ struct StageRoots {
 struct LookForLost {
   uint64_t look = 0;
   std::vector<std::pair<PackageId, ResultId>> packages;  // all that are done, each result once
+  uint64_t request = 0;                                  // of the cook
 };
 
 // The cause that a failure is put down to.
@@ -551,15 +580,22 @@ struct PackageBlamed {
   std::string error;        // why, in detail
   std::string log;          // digest text, or empty
 };
+// The cook's turn has come. It is in the slot until CookEnded, which is the last notice to it.
+struct CookBegan {
+  uint64_t request = 0;
+  CookSlot slot = 0;
+};
 struct CookEnded {
   uint64_t request = 0;
   bool is_interrupted = false;
   bool is_fail_fast = false;
   std::string infrastructure_error;  // exit 3
 };
-using Notice = std::variant<PackageFailed, PackageWarned, PackageDone, PackageBlamed, CookEnded>;
+using Notice =
+    std::variant<PackageFailed, PackageWarned, PackageDone, PackageBlamed, CookBegan, CookEnded>;
 struct Notify {
   Notice notice;
+  CookMask cooks = 0;  // that it is for, by slot; none: a cook ended that never began
 };
 
 // Answers QueryAsked.

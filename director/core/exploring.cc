@@ -1,6 +1,7 @@
 #include "director/core/exploring.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "director/core/core.h"
 
@@ -26,12 +27,12 @@ void Exploring::SetExplored(PackageId id, PlatformIndex platform, const ResultVi
   const bool is_same =
       is_followed && slot.explored != nullptr && slot.explored->references == view->references;
   slot.explored = view;
-  if (!is_same) graph().agenda.Push(package.urgency, {AgendaItem::Kind::kExplore, id, platform});
+  if (!is_same) graph().Push({AgendaItem::Kind::kExplore, id, platform});
 }
 
 size_t Exploring::Explore(PackageId id, PlatformIndex platform) {
   PackageData& package = packages_[id];
-  if (!package.is_in_cook || platform >= package.slots.size() ||
+  if (!package.is_in_cook() || platform >= package.slots.size() ||
       package.slots[platform].explored == nullptr)
     return 1;
   if (package.explored_epoch != core_.epoch) {
@@ -40,7 +41,7 @@ size_t Exploring::Explore(PackageId id, PlatformIndex platform) {
     package.explored_epoch = core_.epoch;
     for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
       if (p != platform && package.slots[p].explored != nullptr)
-        graph().agenda.Push(package.urgency, {AgendaItem::Kind::kExplore, id, p});
+        graph().Push({AgendaItem::Kind::kExplore, id, p});
     }
   }
   const PlatformMask bit = MaskOf(platform);
@@ -52,6 +53,7 @@ size_t Exploring::Explore(PackageId id, PlatformIndex platform) {
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
     if (!(others & MaskOf(p)) || package.slots[p].explored->references != references) continue;
     graph().edges.FollowAlike(id, platform, p);
+    if (std::popcount(package.cooks) > 1) graph().Push({AgendaItem::Kind::kSpread, id});
     for (Problem& problem : package.problems)
       problem.platforms |= problem.platforms & MaskOf(p) ? bit : 0;
     return 1 + references.size();
@@ -61,9 +63,12 @@ size_t Exploring::Explore(PackageId id, PlatformIndex platform) {
   FollowCultures(id, targets);
   std::vector<PackageId> found;
   graph().edges.Follow(id, platform, targets, found);
-  for (const auto& [to, category] : targets) graph().claims.Bring(to, category, id);
+  const CookMask cooks = core_.cooks.ClaimersOn(id, bit);
+  for (const auto& [to, category] : targets) graph().claims.Bring(to, category, id, cooks);
   PlaceInRanks(id, found, /*are_cooked_inputs=*/false);
-  if (cook().FailsFast() && !cook().is_ending()) cook().judging.Judge(id);
+  core_.cooks.ForEachOf(cooks & core_.cooks.fail_fast(), [id](Cook& cook) {
+    if (!cook.is_ending()) cook.judging.Judge(id);
+  });
   return 1 + references.size();
 }
 
@@ -78,15 +83,18 @@ void Exploring::FollowCultures(PackageId id, std::vector<Edges::Target>& targets
 void Exploring::Follow(PackageId id, const record::Reference& reference, PlatformMask platforms,
                        std::vector<Edges::Target>& targets) {
   if (reference.kind == record::ReferenceKind::kEditor) return;
-  if (reference.kind == record::ReferenceKind::kSoft && !cook().request().follow_soft) return;
   PackageData& package = packages_[id];
+  if (reference.kind == record::ReferenceKind::kSoft &&
+      (package.cooks & core_.cooks.follow_soft()) == 0)
+    return;
   ReferenceTarget target;
   if (reference.path.starts_with("_gen/")) {
     target.name = package.name + "/" + reference.path;
   } else {
     target = core_.catalog->Resolve(package.name, reference.path);
   }
-  if (!target.warning.empty()) cook().judging.WarnOnce(id, target.warning);
+  if (!target.warning.empty())
+    package.problems.push_back({reference.kind, platforms, target.warning, /*is_remark=*/true});
   if (target.error.empty() && GeneratorName(target.name).empty()) {
     const std::optional<CatalogEntry> entry = core_.catalog->Find(target.name);
     if (!entry.has_value()) target.error = "no such package";
@@ -130,8 +138,8 @@ void Exploring::RegisterGenerated(PackageId id, const ResultView& view, bool is_
                   " for one platform otherwise than for another: the list must be the same");
     }
     child.generated = std::make_unique<record::Generated>(generated);
-    if (is_changed && child.is_in_cook) graph().claims.RequeueWithReaders(child_id, requeued);
-    graph().claims.Join(child_id, InstigatorCategory::kGeneratedPackage, id);
+    if (is_changed && child.is_in_cook()) graph().claims.RequeueWithReaders(child_id, requeued);
+    graph().claims.Join(child_id, InstigatorCategory::kGeneratedPackage, id, package.cooks);
     BindRanks(id, child_id, InstigatorCategory::kGeneratedPackage);
     if (child.work != nullptr && child.work->waits_for_generator)
       core_.waiting.EvaluateGenerator(child_id);
@@ -156,7 +164,7 @@ void Exploring::RegisterGenerated(PackageId id, const ResultView& view, bool is_
   for (const PackageId child_id : before) {
     if (std::binary_search(package.generates.begin(), package.generates.end(), child_id)) continue;
     packages_[child_id].generated.reset();
-    if (packages_[child_id].is_in_cook) graph().claims.RequeueWithReaders(child_id, requeued);
+    if (packages_[child_id].is_in_cook()) graph().claims.RequeueWithReaders(child_id, requeued);
   }
 }
 

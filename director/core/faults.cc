@@ -54,7 +54,8 @@ uint32_t Faults::CountOwnFault(PackageId package, WorkerId worker,
   const uint32_t told = is_of_today && !graph().changes.IsForgivenLate(package)
                             ? count
                             : std::min(count, options_.own_fault_attempts_max - 1);
-  Note(PackageBlamed{package, told, WhatItDid(failed.fault), failed.error, failed.log});
+  Note(PackageBlamed{package, told, WhatItDid(failed.fault), failed.error, failed.log},
+       packages_[package].cooks & core_.cooks.running());
   return IsSabotaged(Sabotage::kRetryPoisonForEver) ? 0 : count;
 }
 
@@ -75,7 +76,7 @@ void Faults::OnOwnFault(AttemptId id, const WorkerReport::Failed& failed, Platfo
   const Attempt& attempt = core_.attempts.at(id);
   const uint32_t count = CountOwnFault(attempt.package, attempt.worker, failed);
   if (count < options_.own_fault_attempts_max) {
-    ++cook().tally.counters.jobs_retried;
+    core_.cooks.Count(attempt.package, &Counters::jobs_retried);
     // The attempts that go on elsewhere would be its last one, and not alone.
     if (!graph().aloneness.WaitsToBeAlone(attempt.package)) return;
     for (const AttemptId other : core_.attempts.At(attempt.package)) {
@@ -107,7 +108,8 @@ void Faults::QuarantineOnceToCook(PackageId id, const WorkerReport::Failed& fail
 // the core heard of the change may have been recorded behind that.
 void Faults::NoteForgiven(PackageId package, uint32_t own_faults) {
   if (graph().blame.Of(package).own > own_faults)
-    Note(PackageBlamed{package, own_faults, "", "", ""});
+    Note(PackageBlamed{package, own_faults, "", "", ""},
+         packages_[package].cooks & core_.cooks.running());
 }
 
 // An attempt that was taken back had begun all the same: it killed its executor and counts like any
@@ -120,7 +122,8 @@ void Faults::OnLateFault(AttemptId id, const WorkerReport::Failed& failed) {
   core_.attempts.ForgetRetracted(id);  // this one is over
   const Attempt late = core_.attempts.at(id);
   const bool is_over = packages_[late.package].work == nullptr;
-  if (cook().is_over()) return;
+  if ((packages_[late.package].cooks & core_.cooks.running()) == 0 && !late.is_earlier) return;
+  if (core_.cooks.running() == 0) return;
   const PackageData& package = packages_[late.package];
   const bool is_of_today = late.is_earlier || late.generation == package.generation;
   const uint32_t count = CountOwnFault(late.package, late.worker, failed,
@@ -159,7 +162,7 @@ void Faults::BlameInfrastructure(PackageId id, PlatformMask platforms, const std
   const bool is_orphan = package.generated != nullptr && HasFailedGenerator(id);
   if (count <
       (is_orphan ? options_.own_fault_attempts_max : options_.infrastructure_attempts_max)) {
-    ++cook().tally.counters.jobs_retried;
+    core_.cooks.Count(id, &Counters::jobs_retried);
     lifecycle().BackOff(id, core_.now + BackOff(count));
     // Backing off did not help, and followers need not wait for the next back-offs: the package
     // leads no longer, and is looked up with the others.

@@ -11,10 +11,26 @@ Graph::Graph(Core& core)
       faults(core),
       changes(core),
       aloneness(core),
-      large_jobs(core) {
+      large_jobs(core),
+      packages_(core.packages) {
   for (uint32_t i = 0; i < core.packages.size(); ++i) core.packages[PackageId(i)].BeginCook();
   edges.Grow(core.packages.size());
   ranks.Grow(core.packages.size());
+}
+
+void Graph::Push(const AgendaItem& item) {
+  agenda.Push(packages_[item.package].urgency, item);
+  lifecycle.CountOnAgenda(item.package, true);
+}
+
+AgendaItem Graph::Pop() {
+  const AgendaItem item = agenda.Pop();
+  lifecycle.CountOnAgenda(item.package, false);
+  return item;
+}
+
+void Graph::ClearAgenda() {
+  while (!agenda.empty()) Pop();
 }
 
 }  // namespace galley::director

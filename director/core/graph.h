@@ -1,8 +1,8 @@
 // Graph: the packages that some cook wants, and all that is known of them together: why they are
 // wanted, what they depend on, how far they are, who is to blame.
 //
-// A Graph is constructed when a cook begins, and answers questions until the next one does. How
-// cooks end is no matter of it (Cook).
+// A Graph is constructed when a cook begins while no other runs, and answers questions until that
+// happens again. How cooks end is no matter of it (Cook).
 // Threads: none; owned by Cooks.
 #pragma once
 
@@ -26,6 +26,12 @@ class Graph {
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
 
+  // An item for the agenda, by the package's urgency. It counts for the cooks that want the package.
+  void Push(const AgendaItem& item);
+  // REQUIRES: the agenda is not empty.
+  AgendaItem Pop();
+  void ClearAgenda();
+
   Edges edges;
   Ranks ranks;
   Lifecycle lifecycle;
@@ -36,6 +42,9 @@ class Graph {
   Changes changes;
   Aloneness aloneness;
   LargeJobs large_jobs;
+
+ private:
+  PackageTable& packages_;
 };
 
 }  // namespace galley::director

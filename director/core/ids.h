@@ -17,6 +17,11 @@ using PlatformIndex = uint32_t;  // < 32, in the project's order
 using PlatformMask = uint32_t;   // bit i: platform i
 inline constexpr PlatformMask MaskOf(PlatformIndex platform) { return PlatformMask{1} << platform; }
 
+using CookSlot = uint32_t;  // < kCooksMax: of a cook that runs; given to another when it is over
+using CookMask = uint32_t;  // bit i: the cook in slot i
+inline constexpr CookSlot kCooksMax = 32;
+inline constexpr CookMask BitOf(CookSlot slot) { return CookMask{1} << slot; }
+
 // Equal for packages and platforms whose weak keys and platform parameters are: their cooks read
 // the same source with the same settings, and differ at most in what lies around it. 0: equal to
 // none, or not known.

@@ -4,7 +4,26 @@
 
 namespace galley::director {
 
-Urgency UrgencyOf(InstigatorCategory category) {
+namespace {
+
+Urgency UrgencyOf(CookClass of_class) {
+  switch (of_class) {
+    case CookClass::kNow:
+      return Urgency::kBlocking;
+    case CookClass::kCommit:
+      return Urgency::kHigh;
+    case CookClass::kNightly:
+      return Urgency::kNormal;
+    case CookClass::kAhead:
+      return Urgency::kLow;
+  }
+  return Urgency::kNormal;
+}
+
+}  // namespace
+
+Urgency UrgencyOf(CookClass of_class, InstigatorCategory category) {
+  const Urgency urgency = UrgencyOf(of_class);
   switch (category) {
     case InstigatorCategory::kStartupPackage:
     case InstigatorCategory::kCommandLinePackage:
@@ -12,7 +31,7 @@ Urgency UrgencyOf(InstigatorCategory category) {
     case InstigatorCategory::kCookMap:
     case InstigatorCategory::kIniMapSection:
     case InstigatorCategory::kAlwaysCookMap:
-      return Urgency::kHigh;
+      return urgency == Urgency::kNormal ? Urgency::kAsked : urgency;
     case InstigatorCategory::kCookOnTheFly:
       return Urgency::kBlocking;
     case InstigatorCategory::kSpeculative:
@@ -25,13 +44,13 @@ Urgency UrgencyOf(InstigatorCategory category) {
     case InstigatorCategory::kAssetManagerModifyCook:
     case InstigatorCategory::kIterativeCook:
     case InstigatorCategory::kUnsolicited:
-      return Urgency::kNormal;
+      return urgency;
   }
-  return Urgency::kNormal;
+  return urgency;
 }
 
 std::string_view UrgencyName(Urgency urgency) {
-  constexpr std::array<std::string_view, 4> kNames = {"low", "normal", "high", "blocking"};
+  constexpr std::array<std::string_view, 5> kNames = {"low", "normal", "asked", "high", "blocking"};
   return kNames[static_cast<size_t>(urgency)];
 }
 

@@ -8,8 +8,8 @@
 
 namespace galley::director {
 
-// The urgency with which an instigator of this category asks for a package.
-Urgency UrgencyOf(InstigatorCategory category);
+// The urgency with which an instigator of this category asks for a package in such a cook.
+Urgency UrgencyOf(CookClass of_class, InstigatorCategory category);
 std::string_view UrgencyName(Urgency urgency);  // "normal"
 // "HardDependency"
 std::string_view CategoryName(InstigatorCategory category);

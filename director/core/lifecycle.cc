@@ -185,16 +185,28 @@ void Lifecycle::SetLoaded(PackageId id) {
   packages_[id].was_loaded = true;
 }
 
-void Lifecycle::Enter(PackageId id, PlatformMask platforms) {
+void Lifecycle::Claim(PackageId id, CookMask cooks, PlatformMask platforms, Phase first) {
   PackageData& package = packages_[id];
-  GALLEY_CHECK(!package.is_in_cook);
+  GALLEY_CHECK((package.cooks & cooks) == 0);
   const Change change(*this, id);
-  package.is_in_cook = true;
-  package.slots.resize(static_cast<size_t>(std::bit_width(platforms)));
-  for (size_t i = 0; i < package.slots.size(); ++i) {
-    if (platforms & MaskOf(static_cast<PlatformIndex>(i)))
-      package.slots[i].phase = Phase::kToLookUp;
+  package.cooks |= cooks;
+  const auto width = static_cast<size_t>(std::bit_width(platforms));
+  if (package.slots.size() < width) package.slots.resize(width);
+  for (PlatformIndex p = 0; p < width; ++p) {
+    Slot& slot = package.slots[p];
+    if ((platforms & MaskOf(p)) && slot.phase == Phase::kUnwanted) slot.phase = first;
   }
+}
+
+void Lifecycle::Unclaim(PackageId id, CookMask cooks) {
+  const Change change(*this, id);
+  packages_[id].cooks &= ~cooks;
+}
+
+void Lifecycle::CountOnAgenda(PackageId id, bool is_there) {
+  const uint32_t one = is_there ? 1 : ~uint32_t{0};
+  packages_[id].on_agenda += one;
+  claimants_.ForEach(id, [&](const Claimant& claimant) { claimant.tally.on_agenda += one; });
 }
 
 void Lifecycle::Remap(PackageId id, const PlatformMap& map, PlatformMask added, Phase added_phase) {
@@ -221,13 +233,21 @@ void Lifecycle::Remap(PackageId id, const PlatformMap& map, PlatformMask added, 
 
 void Lifecycle::Withdraw(PackageId id) {
   PackageData& package = packages_[id];
-  GALLEY_CHECK(package.is_in_cook && package.state == State::kIdle);
+  GALLEY_CHECK(package.is_in_cook() && package.state == State::kIdle);
   const Change change(*this, id);
   package.outcome = Outcome::kNone;
   package.was_loaded = false;
   package.slots.clear();
   package.problems.clear();
-  package.is_in_cook = false;
+  package.is_skipped = false;
+  package.cooks = 0;
+}
+
+void Lifecycle::StopLeading(PackageId id) {
+  for (Slot& slot : packages_[id].slots) {
+    if (slot.is_leading && slot.phase != Phase::kCommitting)
+      EndLead(id, slot, EqualWork::End::kNothing);
+  }
 }
 
 bool Lifecycle::WantsLookUp(const PackageData& package) {
@@ -322,7 +342,7 @@ void Lifecycle::CheckInvariants() const {
     const PackageId id(i);
     const PackageData& package = packages_[id];
     GALLEY_CHECK((package.work != nullptr) == (package.state != State::kIdle));
-    GALLEY_CHECK(package.work == nullptr || package.is_in_cook);
+    GALLEY_CHECK(package.work == nullptr || package.is_in_cook());
     GALLEY_CHECK(package.work == nullptr || package.work->is_expected == IsToBeCooked(package));
     GALLEY_CHECK(requests_.Contains(id) == WantsLookUp(package));
     const bool is_free = package.state == State::kLoad && package.work->attempt == 0;

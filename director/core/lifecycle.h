@@ -42,7 +42,12 @@ class Lifecycle {
   void SetSkipped(PackageId package, bool is_skipped);
   void SetUrgency(PackageId package, Urgency urgency);
   void SetLoaded(PackageId package);
-  void Enter(PackageId package, PlatformMask platforms);
+  // These cooks want the package too. Platforms that nobody wanted before begin in phase `first`.
+  void Claim(PackageId package, CookMask cooks, PlatformMask platforms, Phase first);
+  // These cooks want the package no longer, for whatever reason.
+  void Unclaim(PackageId package, CookMask cooks);
+  // An item of the agenda comes or goes.
+  void CountOnAgenda(PackageId package, bool is_there);
   // Takes all packages out of all tallies, or puts them in again: in between, platforms may get new
   // numbers.
   void CountEvery(bool is_there);
@@ -51,8 +56,10 @@ class Lifecycle {
   // in phase `added_phase`. The caller sees to state and outcome.
   // REQUIRES: CountEvery(false).
   void Remap(PackageId package, const PlatformMap& map, PlatformMask added, Phase added_phase);
-  // The package is not in the cook after all. REQUIRES: idle.
+  // The package is in no cook after all. REQUIRES: idle.
   void Withdraw(PackageId package);
+  // The package leads equal work only where it is being committed.
+  void StopLeading(PackageId package);
   // A change of what Claimants says of the package: the tallies follow it.
   void Recount(PackageId package, absl::FunctionRef<void()> change);
   // Puts the package into the queues where it belongs, at its place. Call it when anything changed

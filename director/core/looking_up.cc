@@ -15,7 +15,7 @@ constexpr size_t kBatchesInFlight = 4;
 }  // namespace
 
 void LookingUp::SendLookUps() {
-  if (cook().is_over() || cook().is_ending()) return;
+  if (core_.cooks.active() == 0) return;
   RequestQueue& queue = lifecycle().requests();
   const size_t in_flight_max = kBatchesInFlight * options_.look_ups_per_batch;
   while (!queue.empty() && turn_.look_ups.size() < options_.look_ups_per_batch &&
@@ -53,7 +53,7 @@ bool LookingUp::IsOutdated(PackageId id, uint64_t generation) const {
 void LookingUp::OnLookedUp(const LookedUp& event) {
   for (const LookedUp::Item& item : event.items) {
     in_flight_ -= in_flight_ > 0;
-    if (cook().is_over() || !packages_.Has(item.package)) continue;
+    if (!packages_.Has(item.package)) continue;
     PackageData& package = packages_[item.package];
     if (package.work == nullptr || item.platform >= package.slots.size() ||
         IsOutdated(item.package, item.generation))
@@ -130,7 +130,8 @@ void LookingUp::OnNeedsCooked(PackageId id, PlatformIndex platform,
       break;
     }
     const PackageId input = graph().claims.FindOrAdd(name);
-    graph().claims.Join(input, InstigatorCategory::kBuildDependency, id);
+    graph().claims.Join(input, InstigatorCategory::kBuildDependency, id,
+                        core_.cooks.ClaimersOn(id, MaskOf(platform)));
     const Waiting::Availability availability = core_.waiting.AvailabilityOf(input, platform);
     can_wait = availability != Waiting::Availability::kNone &&
                core_.waiting.AddWait(id, {input, platform, false});

@@ -53,20 +53,19 @@ void Losing::SendLookForLost() {
     return;
   }
   LookForLost look;
-  look.look = ++core_.looks_for_lost;
-  for (uint32_t i = 0; i < packages_.size(); ++i) {
-    const PackageData& package = packages_[PackageId(i)];
-    if (!package.is_in_cook) continue;
+  look.look = look_ = ++core_.looks_for_lost;
+  look.request = cook_.request().request;
+  for (const PackageId id : cook_.Wanted()) {
+    const PackageData& package = packages_[id];
     for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
-      if (IsWanted(PackageId(i), p))
-        look.packages.emplace_back(PackageId(i), package.slots[p].result->id);
+      if (IsWanted(id, p)) look.packages.emplace_back(id, package.slots[p].result->id);
     }
   }
   turn_.roots.emplace_back(std::move(look));
 }
 
 void Losing::OnLostFound(const LostFound& event) {
-  if (event.look != core_.looks_for_lost || !is_looking_) return;
+  if (event.look != look_ || !is_looking_) return;
   is_looking_ = false;
   if (cook_.is_over() || cook_.is_ending()) return;
   if (!event.error.empty()) return cook_.End("looking for what the store lost: " + event.error);
@@ -88,13 +87,13 @@ void Losing::OnLostFound(const LostFound& event) {
 // A root may name the platform's outputs.
 bool Losing::IsWanted(PackageId id, PlatformIndex platform) const {
   const Slot& slot = packages_[id].slots[platform];
-  return slot.phase == Phase::kDone && slot.result != nullptr && !slot.result->is_verdict &&
+  return (cook_.request().platforms & MaskOf(platform)) && slot.phase == Phase::kDone && slot.result != nullptr && !slot.result->is_verdict &&
          (cook_.judging.JudgedOf(id) & MaskOf(platform)) == 0;
 }
 
 // False: the package's present result is another one, or is being made again already.
 bool Losing::IsStillNamed(const RootBuilt::Lost& lost) const {
-  if (!packages_.Has(lost.package)) return false;
+  if (!packages_.Has(lost.package) || !cook_.Wants(lost.package)) return false;
   const PackageData& package = packages_[lost.package];
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
     if (IsWanted(lost.package, p) && package.slots[p].result->id == lost.result) return true;
@@ -107,7 +106,7 @@ void Losing::MakeAgain(const std::vector<RootBuilt::Lost>& lost) {
   absl::btree_set<PackageId> losers;
   std::vector<const RootBuilt::Lost*> hopeless;
   for (const RootBuilt::Lost& one : lost) {
-    if (!packages_.Has(one.package)) continue;
+    if (!packages_.Has(one.package) || !cook_.Wants(one.package)) continue;
     uint32_t& times = made_again_[one.package];
     times += losers.insert(one.package).second;
     if (times > options_.lost_rounds_max) hopeless.push_back(&one);
@@ -123,8 +122,7 @@ void Losing::MakeAgain(const std::vector<RootBuilt::Lost>& lost) {
         std::to_string(std::min(rounds_, options_.lost_rounds_max)) +
         " times: " + ListOf(hopeless) + std::string(kWhatToDo));
   }
-  ++rounds_;
-  cook_.roots.OpenAgain();
+  BeginRound();
   absl::btree_set<PackageId> done;
   for (const PackageId package : losers) {
     const bool is_first = made_again_.at(package) == 1;
@@ -132,6 +130,11 @@ void Losing::MakeAgain(const std::vector<RootBuilt::Lost>& lost) {
     graph().claims.RequeueWithReaders(package, done);
   }
   graph().changes.TakeLate();
+}
+
+void Losing::BeginRound() {
+  ++rounds_;
+  cook_.roots.OpenAgain();
 }
 
 }  // namespace galley::director

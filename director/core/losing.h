@@ -26,6 +26,8 @@ class Losing : CookPart {
   void MakeAgain(const std::vector<RootBuilt::Lost>& lost);
   // Somebody interrupts the cook since its roots are being published.
   void Interrupt() { is_interrupted_ = true; }
+  // Roots are built anew, from packages that changed.
+  void BeginRound();
   uint32_t rounds() const { return rounds_; }      // in which roots had to be built again
   bool is_looking() const { return is_looking_; }  // LookForLost is not answered
 
@@ -39,6 +41,7 @@ class Losing : CookPart {
   uint32_t fruitless_ = 0;       // rounds before which no package was found to have lost a thing
   absl::btree_map<PackageId, uint32_t> made_again_;  // how often
   bool is_looking_ = false;
+  uint64_t look_ = 0;           // the last LookForLost
   bool is_seen_again_ = false;  // since LookForLost was sent
   std::string from_staging_;    // what the last StageRoots lacked; empty: nothing
 };

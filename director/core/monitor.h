@@ -22,7 +22,7 @@
 
 namespace galley::director {
 
-inline constexpr size_t kUrgencyCount = 4;
+inline constexpr size_t kUrgencyCount = 5;
 
 // For people.
 struct Progress {

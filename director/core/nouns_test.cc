@@ -132,11 +132,18 @@ TEST(GrantsTest, AGroupIsTheSetOfItsClassesAndTheEmptyOneIsAlwaysFree) {
   EXPECT_FALSE(grants.GroupOf({"none"}, &gpu, &unknown));
 }
 
-TEST(InstigatorsTest, WhatAPersonAskedForIsHighAndADeviceBlocks) {
-  EXPECT_EQ(UrgencyOf(InstigatorCategory::kCookMap), Urgency::kHigh);
-  EXPECT_EQ(UrgencyOf(InstigatorCategory::kHardDependency), Urgency::kNormal);
-  EXPECT_EQ(UrgencyOf(InstigatorCategory::kCookOnTheFly), Urgency::kBlocking);
-  EXPECT_EQ(UrgencyOf(InstigatorCategory::kSpeculative), Urgency::kLow);
+TEST(InstigatorsTest, UrgencyIsThatOfTheCookAndInANightlyOneWhatIsAskedForComesFirst) {
+  const auto nightly = [](InstigatorCategory why) { return UrgencyOf(CookClass::kNightly, why); };
+  EXPECT_EQ(nightly(InstigatorCategory::kCookMap), Urgency::kAsked);
+  EXPECT_EQ(nightly(InstigatorCategory::kHardDependency), Urgency::kNormal);
+  EXPECT_EQ(nightly(InstigatorCategory::kCookOnTheFly), Urgency::kBlocking);
+  EXPECT_EQ(nightly(InstigatorCategory::kSpeculative), Urgency::kLow);
+  for (const InstigatorCategory why :
+       {InstigatorCategory::kCookMap, InstigatorCategory::kHardDependency}) {
+    EXPECT_EQ(UrgencyOf(CookClass::kNow, why), Urgency::kBlocking);
+    EXPECT_EQ(UrgencyOf(CookClass::kCommit, why), Urgency::kHigh);
+    EXPECT_EQ(UrgencyOf(CookClass::kAhead, why), Urgency::kLow);
+  }
   EXPECT_EQ(CategoryName(InstigatorCategory::kStartupPackage), "StartupPackage");
   EXPECT_EQ(CategoryName(InstigatorCategory::kCulture), "Culture");
   EXPECT_EQ(CategoryName(InstigatorCategory::kUnsolicited), "Unsolicited");
@@ -193,12 +200,12 @@ TEST(PackageStateTest, EveryWayInGoesThroughRequest) {
 class LifecycleTest : public testing::Test, protected Claimants {
  protected:
   void ForEach(PackageId package, absl::FunctionRef<void(const Claimant&)> visit) const override {
-    if (packages_[package].is_in_cook) visit({.tally = tally_, .platforms = ~PlatformMask{0}});
+    if (packages_[package].is_in_cook()) visit({.tally = tally_, .platforms = ~PlatformMask{0}});
   }
   PackageId Enter(const std::string& name, PlatformMask platforms) {
     const PackageId id = packages_.FindOrAdd(name);
     ranks_.Grow(packages_.size());
-    lifecycle_.Enter(id, platforms);
+    lifecycle_.Claim(id, 1, platforms, Phase::kToLookUp);
     lifecycle_.SetState(id, State::kRequest, "test");
     packages_[id].work->has_begun = true;
     lifecycle_.Refresh(id);

@@ -39,12 +39,13 @@ struct Slot {
   ResultViewPtr explored;  // whose references are in Edges and `problems`
 };
 
-// A reference that leads nowhere.
+// A reference that leads nowhere, or somewhere else than it says.
 struct Problem {
   // Hard: the package fails; soft: a warning.
   record::ReferenceKind kind = record::ReferenceKind::kHard;
   PlatformMask platforms = 0;
   std::string text;
+  bool is_remark = false;  // a warning, though the reference leads somewhere
 };
 
 // A package waits for the result of another.
@@ -83,23 +84,26 @@ struct Work {
   absl::Duration chain;  // expected cost of the longest chain of packages that waits for this one
 };
 
-// How a package is in the cook; begins anew with each.
+// How a package is in the cooks that want it; begins anew when none does.
 struct PackageInCook {
   Outcome outcome = Outcome::kNone;
   Urgency urgency = Urgency::kLow;
-  bool is_in_cook = false;
-  bool is_selected = false;       // named by the request: its closure is published
-  bool is_named = false;          // by itself, not by a folder
+  CookMask cooks = 0;             // that want it; some may be over (Cooks::running)
+  CookMask selected_by = 0;       // whose requests name it: its closure is published
+  CookMask named_by = 0;          // by itself, not by a folder
   bool is_cooked_input = false;   // some cook reads its output
   bool was_loaded = false;        // in this cook
   bool is_skipped = false;        // not attempted: its generator failed, or the cook ended before
   bool is_listing_final = false;  // a result has listed what it generates
+  uint32_t on_agenda = 0;         // items of it
   uint32_t explored_epoch = 0;    // of the catalog
   RareVector<Slot> slots;         // by platform; empty: not in a cook
   RareVector<Problem> problems;
   RareVector<PackageId> cooked_inputs;           // sorted: known so far
   RareVector<PackageId> generates;               // sorted by id: listed now
   std::unique_ptr<record::Generated> generated;  // how its generator lists it
+
+  bool is_in_cook() const { return cooks != 0; }
 };
 
 struct PackageData : PackageInCook {

@@ -28,14 +28,12 @@ class Part {
  protected:
   explicit Part(Core& core);
 
-  // The cook that runs, or the last one while none does.
-  Cook& cook() const;
   Graph& graph() const;
   Lifecycle& lifecycle() const;
   Desire& DesireFor(WorkerId worker) const { return turn_.DesireFor(worker); }
   template <typename T>
-  void Note(T notice) const {
-    turn_.notices.emplace_back(std::move(notice));
+  void Note(T notice, CookMask cooks) const {
+    turn_.notices.push_back({std::move(notice), cooks});
   }
   const std::string& NameOf(PackageId package) const { return packages_[package].name; }
 

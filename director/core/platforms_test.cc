@@ -62,7 +62,9 @@ TEST(PlatformMapTest, TheAgendaFollows) {
   agenda.Push(Urgency::kNormal, {AgendaItem::Kind::kExplore, package, 0});
   agenda.Push(Urgency::kNormal, {AgendaItem::Kind::kExplore, package, 1});
   agenda.Push(Urgency::kNormal, {AgendaItem::Kind::kBegin, package});
-  agenda.Remap(PlatformMap({std::nullopt, 0}));
+  std::vector<PackageId> gone;
+  agenda.Remap(PlatformMap({std::nullopt, 0}), [&](PackageId one) { gone.push_back(one); });
+  EXPECT_THAT(gone, testing::ElementsAre(package));
   EXPECT_EQ(agenda.Pop().platform, 0u);
   EXPECT_EQ(agenda.Pop().kind, AgendaItem::Kind::kBegin);
   EXPECT_TRUE(agenda.empty());

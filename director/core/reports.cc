@@ -37,9 +37,9 @@ void Reports::OnWorkerReported(const WorkerReported& event) {
 void Reports::CountBytes(Attempt& attempt, const WorkerReport& report) {
   if (report.report <= attempt.told_up_to) return;
   attempt.told_up_to = report.report;
-  cook().tally.counters.bytes_read += report.bytes.read;
-  cook().tally.counters.bytes_warm += report.bytes.warm;
-  cook().tally.counters.bytes_saved += report.bytes.saved;
+  core_.cooks.Count(attempt.package, &Counters::bytes_read, report.bytes.read);
+  core_.cooks.Count(attempt.package, &Counters::bytes_warm, report.bytes.warm);
+  core_.cooks.Count(attempt.package, &Counters::bytes_saved, report.bytes.saved);
 }
 
 void Reports::OnReport(WorkerId worker, const WorkerReport& report) {
@@ -120,7 +120,7 @@ bool Reports::OnSaved(WorkerId worker, ReportId report, AttemptId id,
   const PlatformMask bit = MaskOf(platform);
   const bool was_expected = attempt.is_current && (attempt.remaining & bit) != 0;
   attempt.remaining &= ~bit;
-  if (cook().is_over() || package.work == nullptr || platform >= package.slots.size() ||
+  if (package.work == nullptr || platform >= package.slots.size() ||
       package.slots[platform].phase == Phase::kUnwanted) {
     // The package is over, or an earlier cook wanted it. A result that nobody had yet feeds the
     // cache.
@@ -145,8 +145,7 @@ bool Reports::OnSaved(WorkerId worker, ReportId report, AttemptId id,
     is_acknowledged = false;
     if (was_expected) {
       if ((core_.attempts.StillInHand(package_id) & bit) == 0) {
-        lifecycle().SetPhase(package_id, platform,
-                             cook().request().force ? Phase::kToCook : Phase::kToLookUp);
+        lifecycle().SetPhase(package_id, platform, core_.cooks.FirstPhaseOf(package_id));
       }
       if (attempt.remaining == 0) core_.attempts.EndAttempt(id, Tell::kNothing);
       graph().faults.BlameInfrastructure(package_id, bit, "its files changed while it was cooked",
@@ -162,14 +161,16 @@ bool Reports::OnSaved(WorkerId worker, ReportId report, AttemptId id,
     lifecycle().SetLoaded(package_id);
     if (!saved.result->is_verdict)
       core_.exploring.SetExplored(package_id, platform, saved.result, true);
-    cook().judging.NoteRead(package_id, saved.read);
+    core_.cooks.ForEachOf(package.cooks,
+                          [&](Cook& cook) { cook.warnings.NoteRead(package_id, saved.read); });
     core_.costs.MeasuredMemory(package.cost_traits, saved.memory_peak_bytes);
     // Another attempt need not make it again.
     for (const AttemptId current : core_.attempts.At(package_id)) {
       core_.attempts.at(current).remaining &= ~bit;
       core_.attempts.at(current).is_partial |= current != id;
     }
-    cook().tally.counters.backups_won += attempt.is_backup && attempt.remaining == 0;
+    if (attempt.is_backup && attempt.remaining == 0)
+      core_.cooks.Count(package_id, &Counters::backups_won);
     core_.attempts.EndSpent(package_id, id);
   }
   core_.advancing.Advance(package_id);
@@ -179,17 +180,18 @@ bool Reports::OnSaved(WorkerId worker, ReportId report, AttemptId id,
 // The platform has a result already. Which of two attempts is the first is chance.
 void Reports::DropResult(PackageId id, PlatformIndex platform, const Attempt& attempt,
                          const WorkerReport::Saved& saved) {
-  ++cook().tally.counters.results_dropped;
+  core_.cooks.Count(id, &Counters::results_dropped);
   const ResultViewPtr& first = packages_[id].slots[platform].result;
-  if (!cook().is_over() && first != nullptr && saved.is_current &&
+  if (first != nullptr && saved.is_current &&
       core_.survivors.IsOfToday(attempt) && IsAnother(*first, *saved.result))
-    cook().judging.WarnOnce(id, kMadeTwice);
+    core_.cooks.ForEachOf(packages_[id].cooks,
+                          [id](Cook& cook) { cook.warnings.TellOnce(id, kMadeTwice); });
 }
 
 void Reports::OnFailed(AttemptId id, const WorkerReport::Failed& failed) {
   const bool is_refused = failed.fault == WorkerReport::Fault::kRefused;
   const bool is_own = failed.fault != WorkerReport::Fault::kInfrastructure && !is_refused;
-  if (failed.executor_lost) ++cook().tally.counters.executors_lost;
+  if (failed.executor_lost) core_.cooks.CountForAll(&Counters::executors_lost);
   Attempt* attempt = core_.attempts.Current(id);
   if (attempt == nullptr && is_own) graph().faults.OnLateFault(id, failed);
   if (attempt == nullptr) return;
@@ -241,7 +243,8 @@ void Reports::OnNeeds(AttemptId id, const WorkerReport::Needs& needs) {
   } else {
     const PackageId input = graph().claims.FindOrAdd(needs.package);
     packages_[input].is_cooked_input = true;
-    graph().claims.Join(input, InstigatorCategory::kBuildDependency, package_id);
+    graph().claims.Join(input, InstigatorCategory::kBuildDependency, package_id,
+                        core_.cooks.ClaimersOn(package_id, MaskOf(*platform)));
     if (core_.waiting.AvailabilityOf(input, *platform) == Waiting::Availability::kNone) {
       core_.advancing.FailPlatforms(package_id, platforms, Stage::kLoad,
                                     "cooked input " + NameOf(input) + " failed", "");
@@ -267,7 +270,7 @@ void Reports::OnStale(AttemptId id, const WorkerReport::Stale& stale) {
         package_id, Stage::kLoad,
         "its files changed in each of too many attempts, the last: " + stale.path);
   }
-  for (PlatformIndex p = 0; p < package.slots.size() && !cook().request().force; ++p) {
+  for (PlatformIndex p = 0; p < package.slots.size() && !core_.cooks.IsForced(package_id); ++p) {
     if (package.slots[p].phase == Phase::kToCook)
       lifecycle().SetPhase(package_id, p, Phase::kToLookUp);
   }

@@ -12,6 +12,7 @@ void Roots::Build(const std::vector<PackageId>& by_name) {
   for (PlatformIndex p = 0; p < core_.platform_count; ++p) {
     if (unpublished_ & MaskOf(p)) SendRoot(p, by_name);
   }
+  core_.cooks.NoteState();
   if (unpublished_ == 0) StageOrEnd();
 }
 
@@ -27,7 +28,7 @@ void Roots::SendRoot(PlatformIndex platform, const std::vector<PackageId>& by_na
   std::vector<bool> is_found(packages_.size(), false);
   const auto is_done = [&](PackageId id) {
     const PackageData& package = packages_[id];
-    return package.is_in_cook && platform < package.slots.size() &&
+    return cook_.Wants(id) && platform < package.slots.size() &&
            package.slots[platform].phase == Phase::kDone &&
            (cook_.judging.JudgedOf(id) & MaskOf(platform)) == 0;
   };
@@ -38,18 +39,19 @@ void Roots::SendRoot(PlatformIndex platform, const std::vector<PackageId>& by_na
     is_found[id.index()] = true;
     found.push_back(id);
   };
-  for (uint32_t i = 0; i < packages_.size(); ++i) {
-    if (packages_[PackageId(i)].is_selected) add(PackageId(i));
+  for (const PackageId id : by_name) {
+    if (packages_[id].selected_by & cook_.bit()) add(id);
   }
   for (size_t i = 0; i < found.size(); ++i) {
     graph().edges.ForEachReference(found[i], [&](const Edge& edge) {
-      if (edge.platforms & MaskOf(platform)) add(edge.target);
+      if ((edge.platforms & MaskOf(platform)) && cook_.Follows(edge)) add(edge.target);
     });
     for (const PackageId child : packages_[found[i]].generates) add(child);
   }
   BuildRoot root{.platform = platform};
   root.platform_set = core_.platform_sets.present();
   root.round = cook_.losing.rounds();
+  root.request = cook_.request().request;
   for (const PackageId id : by_name) {
     if (is_found[id.index()])
       root.packages.emplace_back(id, packages_[id].slots[platform].result->id);
@@ -75,7 +77,7 @@ void Roots::OnRootBuilt(const RootBuilt& event) {
   }
   bool has_failed = false;
   const auto fail = [&](PackageId id, PackageId other, const RootBuilt::Conflict& conflict) {
-    if (!packages_.Has(id) || !packages_[id].is_in_cook) return;
+    if (!packages_.Has(id) || !cook_.Wants(id)) return;
     has_failed |= (core_.advancing.InPhase(id, Phase::kDone) & ~cook_.judging.JudgedOf(id) &
                    MaskOf(event.platform)) != 0;
     cook_.judging.FailJudged(
@@ -89,7 +91,7 @@ void Roots::OnRootBuilt(const RootBuilt& event) {
   }
   if (!has_failed)
     return cook_.End("a root could not be built: conflicts between packages that are not in it");
-  if (!cook_.is_ending()) SendRoot(event.platform, cook_.judging.InCookByName());
+  if (!cook_.is_ending()) SendRoot(event.platform, cook_.WantedByName());
 }
 
 // All roots are published together: a cook that is interrupted, or fails fast for a conflict,
@@ -101,11 +103,18 @@ void Roots::PublishIfBuilt() {
   is_publishing_ = has_published_ = true;
   for (const auto& [platform, root] : built_)
     turn_.roots.emplace_back(
-        PublishRoot{platform, root, cook_.request().by_the_book, core_.platform_sets.present()});
+        PublishRoot{.platform = platform,
+                    .root = root,
+                    .by_the_book = cook_.request().by_the_book,
+                    .platform_set = core_.platform_sets.present(),
+                    .round = cook_.losing.rounds(),
+                    .request = cook_.request().request});
 }
 
 void Roots::OnRootPublished(const RootPublished& event) {
-  if (cook_.is_over() || !is_settling_ || cook_.is_ending()) return;
+  if (cook_.is_over() || !is_settling_ || cook_.is_ending() ||
+      event.round != cook_.losing.rounds())
+    return;
   const std::optional<PlatformIndex> platform =
       core_.platform_sets.Index(event.platform, event.platform_set);
   if (!platform.has_value()) return;
@@ -118,7 +127,8 @@ void Roots::OnRootPublished(const RootPublished& event) {
 void Roots::StageOrEnd() {
   if (!cook_.request().is_staged) return cook_.End("");
   is_staging_ = true;
-  turn_.roots.emplace_back(StageRoots{cook_.losing.rounds()});
+  turn_.roots.emplace_back(
+      StageRoots{.round = cook_.losing.rounds(), .request = cook_.request().request});
 }
 
 void Roots::OnRootsStaged(const RootsStaged& event) {
@@ -130,6 +140,7 @@ void Roots::OnRootsStaged(const RootsStaged& event) {
 void Roots::OpenAgain() {
   is_settling_ = is_publishing_ = is_staging_ = false;
   built_.clear();
+  core_.cooks.NoteState();
 }
 
 }  // namespace galley::director

@@ -12,10 +12,10 @@ size_t Selection::SelectSome(size_t units_max) {
   for (; selected_next_ < cook_.request().selected.size() && units < units_max; ++units) {
     const SelectedPackage& selected = cook_.request().selected[selected_next_++];
     const PackageId package = graph().claims.FindOrAdd(selected.name);
-    packages_[package].is_selected = true;
+    packages_[package].selected_by |= cook_.bit();
     if (selected.category == InstigatorCategory::kCommandLinePackage)
-      packages_[package].is_named = true;
-    graph().claims.Join(package, selected.category, PackageId());
+      packages_[package].named_by |= cook_.bit();
+    graph().claims.Join(package, selected.category, PackageId(), cook_.bit());
   }
   return units;
 }
@@ -24,10 +24,11 @@ void Selection::OnPackagesDiscovered(const PackagesDiscovered& event) {
   for (const SelectedPackage& selected : event.packages) {
     const std::string name = graph().claims.NameAsked(selected.name);
     if (cook_.CanStillChange()) {
-      cook_.request().selected.push_back({name, selected.category});
+      cook_.Select({name, selected.category});
     } else {
       Note(PackageWarned{graph().claims.FindOrAdd(name), std::nullopt,
-                         "is asked for too late: no cook runs that it could join"});
+                         "is asked for too late: no cook runs that it could join"},
+           cook_.bit());
     }
   }
 }

@@ -24,7 +24,7 @@ void Splitting::Split() {
     Work& work = *packages_[package].work;
     work.others.push_back(other);
     ++work.attempts;
-    ++cook().tally.counters.jobs_split;
+    core_.cooks.Count(package, &Counters::jobs_split);
   }
 }
 

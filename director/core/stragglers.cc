@@ -97,7 +97,7 @@ void Stragglers::GiveBackup(PackageId id, WorkerId worker) {
   work.others.push_back(backup);
   ++work.attempts;
   ++work.backups;
-  ++cook().tally.counters.backups_started;
+  core_.cooks.Count(id, &Counters::backups_started);
 }
 
 }  // namespace galley::director

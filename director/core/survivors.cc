@@ -43,7 +43,7 @@ void Survivors::OnWorkersSurvived(const WorkersSurvived& event) {
 
 // A worker says what it really has.
 void Survivors::Resume(const WorkerAttached& event) {
-  const bool is_wanted = !cook().is_over() && !cook().is_ending();
+  const bool is_wanted = core_.cooks.active() != 0;
   for (auto at = resumed_.begin(); at != resumed_.end();) {
     Resumed& one = at->second;
     const bool is_its = core_.attempts.at(one.attempt).worker == event.worker;
@@ -132,13 +132,13 @@ bool Survivors::TakeUp(PackageId id) {
   core_.dispatching.Hold(was.attempt, attempt);
   core_.dispatching.SetHandedOver(id, was.attempt);
   core_.advancing.Advance(id);
-  ++cook().tally.counters.jobs_resumed;
+  core_.cooks.Count(id, &Counters::jobs_resumed);
   return true;
 }
 
 void Survivors::DropUnwanted() {
   if (resumed_.empty() || !lifecycle().requests().empty() || core_.looking_up.in_flight() > 0 ||
-      !graph().agenda.empty() || !cook().selection.IsAllSelected())
+      !graph().agenda.empty() || !core_.cooks.IsAllSelected())
     return;
   for (auto at = resumed_.begin(); at != resumed_.end();) {
     const bool is_unwanted = packages_[at->first].work == nullptr;

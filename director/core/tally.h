@@ -15,6 +15,7 @@ namespace galley::director {
 struct Tally {
   Counters counters;
   Monitor monitor;
+  uint32_t on_agenda = 0;  // items of the agenda that are of these packages
 
   // The package's part comes or goes. `platforms`: that the cook wants; `judged`: that failed in
   // this cook alone, though their results stand.
@@ -22,7 +23,8 @@ struct Tally {
              bool is_there);
 };
 
-// It ended one way or the other, or is not attempted.
-bool IsOver(const PackageInCook& package);
+// It ended one way or the other, or is not attempted, for a cook that wants these platforms and
+// judged it so.
+bool IsOver(const PackageInCook& package, PlatformMask platforms, PlatformMask judged);
 
 }  // namespace galley::director

@@ -12,7 +12,7 @@ void Turn::Flush(std::vector<Effect>& effects) {
   for (const Stop& stop : stops) effects.push_back(stop);
   for (auto& [worker, desire] : desires) effects.push_back(std::move(desire));
   for (const Spawn& spawn : spawns) effects.push_back(spawn);
-  for (Notice& notice : notices) effects.push_back(Notify{std::move(notice)});
+  for (Notify& notice : notices) effects.push_back(std::move(notice));
   // A limit is kept when it is told, and equal work may be looked up in the same step.
   if (!look_ups.empty()) effects.push_back(LookUp{std::move(look_ups)});
   for (Effect& root : roots) effects.push_back(std::move(root));

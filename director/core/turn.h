@@ -19,7 +19,7 @@ struct Turn {
   std::vector<Stop> stops;
   std::vector<Effect> roots;
   std::vector<Reply> replies;
-  std::vector<Notice> notices;
+  std::vector<Notify> notices;
 
   Desire& DesireFor(WorkerId worker) {
     Desire& desire = desires[worker];

@@ -14,13 +14,13 @@ constexpr size_t kChainVisitsMax = 10'000;
 
 bool Waiting::IsOver(PackageId id) const {
   const PackageData& package = packages_[id];
-  if (!package.is_in_cook) return true;
+  if (!package.is_in_cook()) return true;
   return package.state == State::kIdle && (package.outcome != Outcome::kNone || package.is_skipped);
 }
 
 Waiting::Availability Waiting::AvailabilityOf(PackageId id, PlatformIndex platform) const {
   const PackageData& package = packages_[id];
-  if (!package.is_in_cook || package.is_skipped || platform >= package.slots.size())
+  if (!package.is_in_cook() || package.is_skipped || platform >= package.slots.size())
     return Availability::kNone;
   switch (package.slots[platform].phase) {
     case Phase::kDone:
@@ -162,17 +162,25 @@ void Waiting::WakeWaiters(PackageId id) {
     PackageData& package = packages_[waiter];
     if (package.work == nullptr || package.work->wakes) continue;
     package.work->wakes = true;
-    graph().agenda.Push(package.urgency, {AgendaItem::Kind::kWake, waiter});
+    graph().Push({AgendaItem::Kind::kWake, waiter});
   }
+}
+
+// What a package waits for may have been given up when a cook ended.
+void Waiting::WantAgain(PackageId on, PackageId waiter, CookMask cooks) {
+  std::string error;
+  if (!core_.cooks.IsWanted(on) && CanBeCookedInput(NameOf(on), &error))
+    graph().claims.Bring(on, InstigatorCategory::kBuildDependency, waiter, cooks);
 }
 
 void Waiting::EvaluateGenerator(PackageId id) {
   PackageData& package = packages_[id];
   const PackageId generator = packages_.Find(GeneratorName(package.name));
+  WantAgain(generator, id, package.cooks);
   if (package.generated != nullptr) {
     package.work->waits_for_generator = false;
     lifecycle().Refresh(id);
-    graph().agenda.Push(package.urgency, {AgendaItem::Kind::kBegin, id});
+    graph().Push({AgendaItem::Kind::kBegin, id});
   } else if (IsOver(generator)) {
     graph().claims.Unlisted(id, generator);
   } else {
@@ -190,6 +198,7 @@ void Waiting::EvaluateWaits(PackageId id) {
   PlatformMask missed = 0;
   for (const Wait& wait : waits) {
     if (package.slots[wait.platform].phase == Phase::kFailed) continue;
+    WantAgain(wait.on, id, core_.cooks.ClaimersOn(id, MaskOf(wait.platform)));
     const Availability availability = AvailabilityOf(wait.on, wait.platform);
     if (availability == Availability::kPending) {
       package.work->waits.push_back(wait);

@@ -32,6 +32,7 @@ class Waiting : Part {
   void EvaluateGenerator(PackageId package);
 
  private:
+  void WantAgain(PackageId on, PackageId waiter, CookMask cooks);
   // The shortest way from the package back to itself along waits; empty when there is none.
   std::vector<PackageId> ShortestCycle(PackageId package, bool certain_only) const;
   void NextWaits(PackageId package, bool certain_only, std::vector<PackageId>& next) const;

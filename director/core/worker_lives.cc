@@ -26,20 +26,22 @@ void WorkerLives::NoteWorks(WorkerId id) {
 void WorkerLives::OnWorkerAttached(const WorkerAttached& event) {
   const Worker* before = workers_.Find(event.worker);
   if (before == nullptr || !(before->was_attached || before->is_survivor))
-    ++cook().tally.counters.workers_started;
+    core_.cooks.CountForAll(&Counters::workers_started);
   const size_t running = before == nullptr ? 0 : before->hand.running().size();
   const bool is_new_process = before == nullptr || before->session != event.session;
   Worker& worker = workers_.Attach(event.worker, event.slots, core_.awake);
   worker.memory_bytes = event.memory_bytes;
-  cook().tally.counters.jobs_pending += workers_.SetPending(
-      event.worker, event.pending, event.is_held ? &event.begun : nullptr, core_.awake);
+  core_.cooks.CountForAll(
+      &Counters::jobs_pending,
+      workers_.SetPending(event.worker, event.pending, event.is_held ? &event.begun : nullptr,
+                          core_.awake));
   if (is_new_process) {
     worker.BeginSession(event.session, event.persisted);
     core_.warmth.Forget(event.worker);  // its executors are others
     core_.attempts.ForgetRetractedOf(event.worker);
     core_.commits.ForgetReportsOf(event.worker);
   }
-  cook().tally.counters.workers_attached = workers_.attached();
+  core_.cooks.CountAttached();
   if (IsSabotaged(Sabotage::kForgetInFlight)) return;
   core_.survivors.Resume(event);
   for (const AttemptId attempt : event.in_hand) {
@@ -57,7 +59,7 @@ void WorkerLives::OnWorkerAttached(const WorkerAttached& event) {
     const Attempt lost = core_.attempts.at(attempt);
     core_.attempts.EndAttempt(attempt, Tell::kCancel);
     if (is_new_process && i >= running) {
-      ++cook().tally.counters.jobs_retried;
+      core_.cooks.Count(lost.package, &Counters::jobs_retried);
     } else {
       graph().faults.BlameInfrastructure(lost.package, lost.remaining,
                                          is_new_process
@@ -74,8 +76,8 @@ void WorkerLives::Lose(WorkerId worker) {
   core_.warmth.Forget(worker);
   core_.survivors.ForgetResumedOf(worker);
   core_.attempts.ForgetRetractedOf(worker);
-  ++cook().tally.counters.workers_lost;
-  cook().tally.counters.workers_attached = workers_.attached();
+  core_.cooks.CountForAll(&Counters::workers_lost);
+  core_.cooks.CountAttached();
 }
 
 void WorkerLives::BeginCook() {
@@ -101,7 +103,7 @@ void WorkerLives::OnWorkerLost(const WorkerLost& event) {
     const Attempt attempt = core_.attempts.at(in_hand[i]);
     core_.attempts.EndAttempt(in_hand[i], Tell::kNothing);
     if (i >= running) {
-      ++cook().tally.counters.jobs_retried;  // it was merely queued there
+      core_.cooks.Count(attempt.package, &Counters::jobs_retried);  // it was merely queued there
     } else if (event.is_infrastructure) {
       graph().faults.BlameInfrastructure(attempt.package, attempt.remaining,
                                          "worker lost: " + event.reason, "");
@@ -109,7 +111,7 @@ void WorkerLives::OnWorkerLost(const WorkerLost& event) {
       const uint32_t count = graph().faults.CountOwnFault(
           attempt.package, event.worker,
           {.fault = WorkerReport::Fault::kCrashed, .error = "worker lost: " + event.reason});
-      ++cook().tally.counters.jobs_retried;
+      core_.cooks.Count(attempt.package, &Counters::jobs_retried);
       if (count >= options_.own_fault_attempts_max) {
         core_.advancing.FailPlatforms(
             attempt.package, attempt.remaining, Stage::kLoad,
@@ -133,10 +135,9 @@ void WorkerLives::OnLauncherReported(const LauncherReported& event) {
 }
 
 void WorkerLives::CountSpawnFailure(const std::string& error) {
-  if (++spawn_failures_ < options_.spawn_failures_max || workers_.attached() > 0 ||
-      cook().is_over())
+  if (++spawn_failures_ < options_.spawn_failures_max || workers_.attached() > 0)
     return;
-  cook().End("no worker would start: " + std::to_string(spawn_failures_) +
+  core_.cooks.EndAll("no worker would start: " + std::to_string(spawn_failures_) +
              " failures in a row, the last: " + error);
 }
 
@@ -144,8 +145,10 @@ void WorkerLives::OnWorkerPending(const WorkerPending& event) {
   const Worker* worker = workers_.Find(event.worker);
   if (worker == nullptr || worker->presence != Worker::Presence::kAttached) return;
   workers_.Heard(event.worker, core_.awake);
-  cook().tally.counters.jobs_pending += workers_.SetPending(
-      event.worker, event.attempts, event.is_held ? &event.begun : nullptr, core_.awake);
+  core_.cooks.CountForAll(
+      &Counters::jobs_pending,
+      workers_.SetPending(event.worker, event.attempts, event.is_held ? &event.begun : nullptr,
+                          core_.awake));
 }
 
 void WorkerLives::OnWorkerUnfit(const WorkerUnfit& event) {

@@ -1,0 +1,107 @@
+#include "director/core/warnings.h"
+
+#include <algorithm>
+
+#include "director/core/core.h"
+
+namespace galley::director {
+namespace {
+
+// Names that are kept for warnings: a cook of a million packages that all read what nobody asked
+// for has one mistake, not as many.
+constexpr size_t kUnsolicitedMax = 10'000;
+
+}  // namespace
+
+// Another platform, or the next judgement of the package, has the same warning.
+void Warnings::TellOnce(PackageId id, const std::string& text) {
+  if (told_.emplace(id, text).second) Note(PackageWarned{id, std::nullopt, text}, cook_.bit());
+}
+
+void Warnings::TellFailedTargets() {
+  const auto by_name = [&](PackageId a, PackageId b) { return NameOf(a) < NameOf(b); };
+  const auto has_failed = [&](PackageId id) {
+    if (!cook_.Wants(id)) return false;
+    return packages_[id].is_skipped || cook_.judging.JudgedOf(id) != 0 ||
+           (core_.advancing.InPhase(id, Phase::kFailed) & cook_.request().platforms) != 0;
+  };
+  // Only the packages that get a warning are sorted, few as a rule: sorting all would take long.
+  std::vector<PackageId> referencers;
+  const std::vector<PackageId> wanted = cook_.Wanted();
+  for (const PackageId id : wanted) {
+    bool is_one = false;
+    graph().edges.ForEachReference(
+        id, [&](const Edge& edge) { is_one |= cook_.Follows(edge) && has_failed(edge.target); });
+    if (is_one) referencers.push_back(id);
+  }
+  std::sort(referencers.begin(), referencers.end(), by_name);
+  for (const PackageId id : referencers) {
+    std::vector<PackageId> targets;
+    graph().edges.ForEachReference(id, [&](const Edge& edge) {
+      if (cook_.Follows(edge) && has_failed(edge.target) &&
+          (targets.empty() || targets.back() != edge.target))
+        targets.push_back(edge.target);
+    });
+    std::sort(targets.begin(), targets.end(), by_name);
+    for (const PackageId target : targets) {
+      const bool is_skipped = packages_[target].is_skipped;
+      Note(PackageWarned{id, std::nullopt,
+                         "refers to " + NameOf(target) +
+                             (is_skipped ? ", which was not cooked" : ", which failed")},
+           cook_.bit());
+    }
+  }
+}
+
+// Warns of packages that a worker read and that nobody asked for: their outputs are not in the
+// root. No warning where a rule says that the package is never cooked.
+void Warnings::TellUnsolicited() {
+  std::vector<PackageId> readers;
+  for (const auto& [reader, read] : unsolicited_) readers.push_back(reader);
+  std::sort(readers.begin(), readers.end(),
+            [&](PackageId a, PackageId b) { return NameOf(a) < NameOf(b); });
+  for (const PackageId reader : readers) {
+    if (!cook_.Wants(reader)) continue;
+    for (const std::string& name : unsolicited_.at(reader)) {
+      const PackageId package = packages_.Find(name);
+      const std::optional<CatalogEntry> entry = core_.catalog->Find(name);
+      if ((package.valid() && cook_.Wants(package)) || !entry.has_value() ||
+          entry->never_cook)
+        continue;
+      Note(PackageWarned{reader, std::nullopt,
+                         "reads " + name +
+                             ", a package that is not in the cook (Unsolicited): expected a hard "
+                             "reference to it, or that it is never cooked"},
+           cook_.bit());
+    }
+  }
+  if (unsolicited_dropped_ == 0 || readers.empty()) return;
+  Note(PackageWarned{readers.back(), std::nullopt,
+                     "and other packages read " + std::to_string(unsolicited_dropped_) +
+                         " more names that were not in the cook then: they are not told one by "
+                         "one"},
+       cook_.bit());
+}
+
+// A package that the reader refers to with a hard reference joins the cook through that reference;
+// the other packages that it read are judged at the end.
+void Warnings::NoteRead(PackageId reader, const std::vector<std::string>& read) {
+  for (const std::string& name : read) {
+    const PackageId package = packages_.Find(name);
+    if (package.valid() && cook_.Wants(package)) continue;
+    if (unsolicited_count_ >= kUnsolicitedMax) {
+      ++unsolicited_dropped_;
+    } else if (unsolicited_[reader].insert(name).second) {
+      ++unsolicited_count_;
+    }
+  }
+}
+
+void Warnings::ForgetRead(PackageId id) {
+  const auto read = unsolicited_.find(id);
+  if (read == unsolicited_.end()) return;
+  unsolicited_count_ -= read->second.size();
+  unsolicited_.erase(read);
+}
+
+}  // namespace galley::director

@@ -1,0 +1,37 @@
+// Warnings: what a cook warns of, each thing once.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
+#include "absl/container/flat_hash_set.h"
+#include "director/core/part.h"
+
+namespace galley::director {
+
+class Warnings : CookPart {
+ public:
+  Warnings(Core& core, Cook& cook) : CookPart(core, cook) {}
+
+  // Another platform, or the package's next look, may have the same to say.
+  void TellOnce(PackageId package, const std::string& text);
+  // Packages that a worker's cook read. A package that a hard reference leads to joins the cook
+  // through that; the others are judged at the end.
+  void NoteRead(PackageId reader, const std::vector<std::string>& read);
+  // The package is cooked again: the names that it read are forgotten.
+  void ForgetRead(PackageId package);
+  void TellFailedTargets();
+  void TellUnsolicited();
+
+ private:
+  // Packages that a worker's cook read and that were not in the cook then, by reader.
+  absl::btree_map<PackageId, absl::btree_set<std::string>> unsolicited_;
+  absl::flat_hash_set<std::pair<PackageId, std::string>> told_;  // look-up only
+  size_t unsolicited_count_ = 0;    // names kept, at most kUnsolicitedMax
+  size_t unsolicited_dropped_ = 0;  // beyond
+};
+
+}  // namespace galley::director
