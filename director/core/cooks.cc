@@ -23,9 +23,7 @@ void Cooks::OnCookRequested(const CookRequested& event) {
 // A cook that waits for its turn is over before it began.
 void Cooks::OnCancelRequested(const CancelRequested& event) {
   if (Cook* cook = Find(event.request)) return cook->Stop(Cook::Ending::kInterrupted);
-  const auto waiting =
-      std::find_if(waiting_.begin(), waiting_.end(),
-                   [&](const CookRequested& one) { return one.request == event.request; });
+  const auto waiting = FindWaiting(event.request);
   if (waiting == waiting_.end()) return;
   EndUnbegun(*waiting, /*is_interrupted=*/true, "");
   waiting_.erase(waiting);
@@ -41,7 +39,25 @@ void Cooks::EndUnbegun(const CookRequested& waiting, bool is_interrupted,
 }
 
 void Cooks::OnPackagesDiscovered(const PackagesDiscovered& event) {
-  if (Cook* cook = Find(event.request)) cook->selection.OnPackagesDiscovered(event);
+  Cook* const cook = Find(event.request);
+  const auto waiting = FindWaiting(event.request);
+  for (const SelectedPackage& one : event.packages) {
+    const SelectedPackage selected{graph_->claims.NameAsked(one.name), one.category};
+    if (cook != nullptr && cook->CanStillChange()) {
+      cook->Select(selected);
+    } else if (cook == nullptr && waiting != waiting_.end()) {
+      waiting->selected.push_back(selected);
+    } else {
+      Note(PackageWarned{graph_->claims.FindOrAdd(selected.name), std::nullopt,
+                         "is asked for too late: no cook runs that it could join"},
+           cook == nullptr ? 0 : cook->bit());
+    }
+  }
+}
+
+std::deque<CookRequested>::iterator Cooks::FindWaiting(uint64_t request) {
+  return std::find_if(waiting_.begin(), waiting_.end(),
+                      [&](const CookRequested& one) { return one.request == request; });
 }
 
 void Cooks::OnRootBuilt(const RootBuilt& event) {

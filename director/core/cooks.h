@@ -104,6 +104,7 @@ class Cooks : Part, public Claimants {
 
  private:
   Cook* Find(uint64_t request) const;
+  std::deque<CookRequested>::iterator FindWaiting(uint64_t request);
   bool CanBeginNext() const;
   void BeginNext();
   void EndUnbegun(const CookRequested& waiting, bool is_interrupted, const std::string& error);

@@ -595,7 +595,7 @@ using Notice =
     std::variant<PackageFailed, PackageWarned, PackageDone, PackageBlamed, CookBegan, CookEnded>;
 struct Notify {
   Notice notice;
-  CookMask cooks = 0;  // that it is for, by slot; none: a cook ended that never began
+  CookMask cooks = 0;  // that it is for, by slot; none: of a cook that does not run
 };
 
 // Answers QueryAsked.

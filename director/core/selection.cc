@@ -20,17 +20,4 @@ size_t Selection::SelectSome(size_t units_max) {
   return units;
 }
 
-void Selection::OnPackagesDiscovered(const PackagesDiscovered& event) {
-  for (const SelectedPackage& selected : event.packages) {
-    const std::string name = graph().claims.NameAsked(selected.name);
-    if (cook_.CanStillChange()) {
-      cook_.Select({name, selected.category});
-    } else {
-      Note(PackageWarned{graph().claims.FindOrAdd(name), std::nullopt,
-                         "is asked for too late: no cook runs that it could join"},
-           cook_.bit());
-    }
-  }
-}
-
 }  // namespace galley::director

@@ -1,4 +1,4 @@
-// Selection: what a cook's request names, taken bit by bit, and what is named while it runs.
+// Selection: what a cook's request names, taken bit by bit.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,6 @@ class Selection : CookPart {
   size_t SelectSome(size_t units_max);
   size_t selected() const { return selected_next_; }  // so far
   bool IsAllSelected() const;
-  void OnPackagesDiscovered(const PackagesDiscovered& event);
 
  private:
   size_t selected_next_ = 0;

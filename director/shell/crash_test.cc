@@ -227,7 +227,7 @@ class CrashChild : public ShellTest {
             .ok());
     EXPECT_EQ(journal_->LastPublished(platform)->sequence, *sequence);
     Note("roots", fmt::format("{} {}", platform, effect.root.ToString()));
-    Step(RootPublished{effect.platform, ""});
+    Step(RootPublished{effect.platform, "", 0, effect.round, effect.request});
   }
   void Do(const StageRoots&) {}   // nothing is staged here,
   void Do(const LookForLost&) {}  // and nothing is lost

@@ -71,7 +71,9 @@ void DirectorShell::Post(Message message) {
   inbox_changed_.NotifyAll();
 }
 
-void DirectorShell::Interrupt() { Post(Event(CancelRequested{})); }
+void DirectorShell::Interrupt() {
+  Post(Internal([this] { StepCore(CancelRequested{request_.request}); }));
+}
 
 std::vector<DirectorShell::Message> DirectorShell::TakeInbox(absl::Duration wait) {
   base::MutexLock lock(mutex_);

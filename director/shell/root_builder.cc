@@ -45,6 +45,7 @@ absl::StatusOr<RootBuilt> BuildRootTree(const Sources& sources, const ResultTabl
   RootBuilt built{.platform = request.platform};
   built.platform_set = request.platform_set;
   built.round = request.round;
+  built.request = request.request;
   std::vector<tree::TreeFile> files;
   std::vector<PackageId> owners;
   for (const auto& [package, result_id] : request.packages) {

@@ -37,6 +37,7 @@ void DirectorShell::Do(const BuildRoot& effect) {
       failed.platform = effect.platform;
       failed.platform_set = effect.platform_set;
       failed.round = effect.round;
+      failed.request = effect.request;
       failed.error = MessageOf(status);
       Post(Event(std::move(failed)));
     }
@@ -77,7 +78,7 @@ std::optional<Digest> DirectorShell::WholeRoot(const std::string& platform) {
 // The loop stops while the roots are staged, and questions wait: nothing is in hand, and the roots
 // are published.
 void DirectorShell::Do(const StageRoots& effect) {
-  RootsStaged event{.loss = "", .round = effect.round};
+  RootsStaged event{.loss = "", .round = effect.round, .request = effect.request};
   if (options_.stage) event.loss = options_.stage(roots_, world_.Get());
   Post(Event(std::move(event)));
 }
@@ -138,6 +139,8 @@ void DirectorShell::Do(const PublishRoot& effect) {
   if (!options_.publishes || (effect.by_the_book && is_empty)) {
     RootPublished event{.platform = effect.platform};
     event.platform_set = effect.platform_set;
+    event.round = effect.round;
+    event.request = effect.request;
     // An earlier root of this cook lacks bytes that could not be made again: it is not staged.
     roots_.erase(PlatformName(effect.platform));
     return Post(Event(std::move(event)));
@@ -148,6 +151,8 @@ void DirectorShell::Do(const PublishRoot& effect) {
   commit_thread_.Post([this, effect, is_again, content = ContentOf(effect)] {
     RootPublished event{.platform = effect.platform};
     event.platform_set = effect.platform_set;
+    event.round = effect.round;
+    event.request = effect.request;
     event.error = commit_error_;
     if (event.error.empty()) {
       const std::string platform = PlatformName(effect.platform);

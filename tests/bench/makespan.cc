@@ -127,7 +127,7 @@ class Bench {
   }
 
   Figures Run() {
-    CookRequested request{.request = 1, .platforms = 1};
+    CookRequested request{.platforms = 1};
     for (size_t i = 0; i < costs_.size(); ++i)
       request.selected.push_back({"/P" + std::to_string(i) + (scenario_.shares_files ? "/x" : ""),
                                   InstigatorCategory::kCookMap});

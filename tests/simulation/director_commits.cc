@@ -126,6 +126,7 @@ void SimDirector::Do(const BuildRoot& effect) {
     deps_.checks.Trace(text);
     RootBuilt built{effect.platform, Digest::Of(text), {}, effect.platform_set};
     built.round = effect.round;
+    built.request = effect.request;
     for (const auto& [a, b] : deps_.world.conflicts) {
       if (names.contains(a) && names.contains(b))
         built.conflicts.push_back({names[a], names[b], "x", "the same path"});
@@ -180,7 +181,11 @@ void SimDirector::Do(const PublishRoot& effect) {
   if (built_[platform] != effect.root)
     deps_.checks.Break("safety: another root was published than was built last");
   PostTask(20, [this, effect, platform, build = last_build_[platform]] {
-    RootPublished event{effect.platform, "", effect.platform_set};
+    RootPublished event{.platform = effect.platform,
+                        .error = "",
+                        .platform_set = effect.platform_set,
+                        .round = effect.round,
+                        .request = effect.request};
     const auto sequence = fenced_.Publish({.project_id = "project",
                                            .platform = platform,
                                            .root = effect.root,

@@ -142,6 +142,7 @@ void SimDirector::Request(CookRequested request, std::vector<std::string> ids) {
     asked_for_.clear();
     cook_snapshot_ = snapshot_;
     has_request_ = true;
+    request_ = request.request;
     is_ending_ = is_publishing_ = is_staging_ = has_published_ = is_interrupted_late_ = false;
     is_staged_ = request.is_staged;
     request.selected = Select(ids, InstigatorCategory::kCookMap);
@@ -162,7 +163,7 @@ void SimDirector::Cancel() {
   After(absl::ZeroDuration(), [this] {
     is_ending_ = has_request_ && !is_publishing_;
     is_interrupted_late_ |= is_publishing_;
-    Step(CancelRequested{});
+    Step(CancelRequested{request_});
   });
 }
 
@@ -231,7 +232,7 @@ std::set<std::string> SimDirector::WithReaders(std::vector<std::string> packages
 bool SimDirector::Discover(const std::vector<std::string>& ids, InstigatorCategory category) {
   deps_.checks.Trace("discovered", ids.size(), category);
   is_too_late_ = false;
-  Step(PackagesDiscovered{Select(ids, category)});
+  Step(PackagesDiscovered{Select(ids, category), request_});
   return !is_too_late_;
 }
 

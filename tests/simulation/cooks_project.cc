@@ -1,0 +1,108 @@
+#include "tests/simulation/cooks_project.h"
+
+#include <algorithm>
+
+namespace galley::simulation {
+
+using namespace director;  // NOLINT: a shell of it
+
+namespace {
+
+std::string NameOf(uint32_t number) { return "P" + std::to_string(number); }
+
+class ProjectCatalog : public Catalog {
+ public:
+  explicit ProjectCatalog(CooksProjectPtr project) : project_(std::move(project)) {}
+
+  std::optional<CatalogEntry> Find(std::string_view name) const override {
+    const auto found = project_->packages.find(std::string(name));
+    if (found == project_->packages.end()) return std::nullopt;
+    CatalogEntry entry{.never_cook = found->second.is_never};
+    if (found->second.has_resource) entry.resources = {"gpu"};
+    return entry;
+  }
+  std::optional<std::string> NameOfFile(std::string_view) const override { return std::nullopt; }
+  CatalogEntry Generated(std::string_view, std::string_view, std::string_view) const override {
+    return {};
+  }
+  ReferenceTarget Resolve(std::string_view, std::string_view written) const override {
+    const std::string base(written.substr(0, written.rfind("/_gen/")));
+    return {.name = std::string(written),
+            .error = project_->packages.contains(base) ? "" : "no such file"};
+  }
+
+ private:
+  const CooksProjectPtr project_;
+};
+
+}  // namespace
+
+CooksProject CooksProject::Make(Random& random) {
+  CooksProject project;
+  const auto count = static_cast<uint32_t>(4 + random.Below(16));
+  for (uint32_t i = 0; i < count; ++i) project.packages[NameOf(i)] = {};
+  for (uint32_t i = 0; i < count; ++i) project.Fill(project.packages[NameOf(i)], i, random);
+  if (random.Percent(30) && count > 5) project.conflicts.insert({"P2", "P4"});
+  return project;
+}
+
+void CooksProject::Fill(ProjectPackage& package, uint32_t number, Random& random) {
+  const auto count = static_cast<uint32_t>(packages.size());
+  const auto some = [&] { return static_cast<uint32_t>(random.Below(count)); };
+  package.references.assign(kCooksPlatforms, {});
+  for (uint64_t i = random.Below(4); i > 0; --i) {
+    std::string path = random.Percent(3) ? "Nowhere" : NameOf(some());
+    if (random.Percent(10)) path += "/_gen/a";
+    const record::Reference reference{
+        path, random.Percent(30) ? record::ReferenceKind::kSoft : record::ReferenceKind::kHard};
+    const bool is_of_one = random.Percent(20);
+    const uint64_t one = random.Below(kCooksPlatforms);
+    for (PlatformIndex p = 0; p < kCooksPlatforms; ++p) {
+      if (!is_of_one || p == one) package.references[p].push_back(reference);
+    }
+  }
+  package.generates.clear();
+  if (random.Percent(15)) package.generates.push_back("_gen/a");
+  if (random.Percent(10)) package.generates.push_back("_gen/b");
+  // Inputs have lower numbers: nobody waits for itself.
+  package.inputs.clear();
+  for (uint64_t i = random.Percent(30) ? 1 + random.Below(2) : 0; i > 0 && number > 0; --i)
+    package.inputs.push_back(NameOf(static_cast<uint32_t>(random.Below(number))));
+  std::sort(package.inputs.begin(), package.inputs.end());
+  package.inputs.erase(std::unique(package.inputs.begin(), package.inputs.end()),
+                       package.inputs.end());
+  package.is_verdict = random.Percent(5);
+  package.is_poison = random.Percent(3);
+  package.is_never = random.Percent(3);
+  package.has_resource = random.Percent(10);
+}
+
+std::string CooksProject::Edit(Random& random) {
+  const auto number = static_cast<uint32_t>(random.Below(packages.size()));
+  ProjectPackage& package = packages.at(NameOf(number));
+  const uint32_t version = package.version + 1;
+  if (random.Percent(50)) Fill(package, number, random);
+  package.version = version;
+  return NameOf(number);
+}
+
+bool CooksProject::Has(const std::string& name) const {
+  const size_t at = name.find("/_gen/");
+  const auto found = packages.find(name.substr(0, at));
+  if (found == packages.end()) return false;
+  const std::vector<std::string>& generates = found->second.generates;
+  return at == std::string::npos ||
+         std::find(generates.begin(), generates.end(), name.substr(at + 1)) != generates.end();
+}
+
+const ProjectPackage& CooksProject::Of(const std::string& name) const {
+  static const ProjectPackage& generated = *new ProjectPackage{
+      .references = std::vector<std::vector<record::Reference>>(kCooksPlatforms)};
+  return name.find("/_gen/") == std::string::npos ? packages.at(name) : generated;
+}
+
+std::shared_ptr<const Catalog> CatalogOf(CooksProjectPtr project) {
+  return std::make_shared<ProjectCatalog>(std::move(project));
+}
+
+}  // namespace galley::simulation
