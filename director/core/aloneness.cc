@@ -5,8 +5,7 @@
 namespace galley::director {
 // The package has one attempt left, and all others ended by limits.
 bool Aloneness::IsToRunAlone(PackageId package) const {
-  if (!core_.cooks.IsWanted(package) ||
-      (packages_[package].cooks & core_.cooks.fail_fast()) != 0)
+  if (!core_.cooks.IsWanted(package) || (packages_[package].cooks & core_.cooks.fail_fast()) != 0)
     return false;
   const Blame::Faults faults = graph().blame.Of(package);
   return faults.own + 1 == options_.own_fault_attempts_max && faults.limits == faults.own &&

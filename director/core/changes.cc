@@ -96,8 +96,7 @@ void Changes::RenameAll(const std::vector<FilesChanged::Renamed>& all,
                         absl::btree_set<PackageId>& done) {
   if (all.empty()) return;
   const NewNames new_names = NewNamesOf(all);
-  core_.cooks.ForEachOf(core_.cooks.running(),
-                        [&](Cook& cook) { cook.RenameSelected(new_names); });
+  core_.cooks.ForEachOf(core_.cooks.running(), [&](Cook& cook) { cook.RenameSelected(new_names); });
   struct Moved {
     PackageId from;
     std::string_view to;
@@ -195,8 +194,7 @@ void Changes::RemapPackage(PackageId id, const PlatformMap& map, PlatformMask ad
   // because the result came from a worker; but the next question must not take them.) Jobs are as
   // they were.
   const uint64_t asked = package.generation++;
-  lifecycle().Remap(
-      id, map, added, core_.cooks.FirstPhaseOf(id));
+  lifecycle().Remap(id, map, added, core_.cooks.FirstPhaseOf(id));
   graph().edges.Remap(id, map);
   for (Problem& problem : package.problems) problem.platforms = map.Mask(problem.platforms);
   package.problems.EraseIf([](const Problem& problem) { return problem.platforms == 0; });

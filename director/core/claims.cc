@@ -21,8 +21,7 @@ PackageId Claims::FindOrAdd(std::string_view name) {
   return package;
 }
 
-void Claims::Join(PackageId id, InstigatorCategory category, PackageId referencer,
-                  CookMask cooks) {
+void Claims::Join(PackageId id, InstigatorCategory category, PackageId referencer, CookMask cooks) {
   if (referencer.valid()) {
     graph().edges.Add(referencer, {id, category}, /*binds_ranks=*/false);
   } else {
@@ -77,6 +76,7 @@ void Claims::Claim(PackageId id, CookMask cooks, Urgency urgency) {
     lifecycle().SetSkipped(id, false);
     graph().Push({AgendaItem::Kind::kBegin, id});
   }
+  lifecycle().Refresh(id);
   graph().Push({AgendaItem::Kind::kSpread, id});
 }
 
@@ -115,8 +115,9 @@ size_t Claims::Spread(PackageId id) {
   const std::vector<PackageId> inputs(package.cooked_inputs.begin(), package.cooked_inputs.end());
   for (const PackageId input : inputs)
     Bring(input, InstigatorCategory::kBuildDependency, id, cooks);
+  const bool waits = package.work != nullptr && package.work->waits_for_generator;
   if (const std::string_view generator = GeneratorName(package.name);
-      !generator.empty() && package.generated != nullptr)
+      !generator.empty() && (package.generated != nullptr || waits))
     Join(FindOrAdd(generator), InstigatorCategory::kBuildDependency, id, cooks);
   core_.advancing.Advance(id);
   return 1 + references.size() + generates.size() + inputs.size();
@@ -183,25 +184,17 @@ void Claims::Begin(PackageId id) {
 
 // False: the package is over, or has left.
 bool Claims::MayCook(PackageId id, const CatalogEntry& entry) {
-  constexpr char kNamed[] = "is never cooked: [cook] never or --never matches it";
   if (!entry.never_cook) return true;
   const PackageData& package = packages_[id];
   const CookMask named = package.cooks & package.named_by & core_.cooks.active();
   const CookMask others = package.cooks & core_.cooks.active() & ~named;
-  if (others != 0 && named != 0 && package.is_cooked_input) {
-    core_.cooks.ForEachOf(named, [&](Cook& cook) {
-      cook.judging.FailJudged(id, ~PlatformMask{0}, Stage::kRequest, kNamed);
-    });
-    return true;
-  }
   if (named != 0) {
     Unclaim(id, others);
-    return core_.advancing.FailPackage(id, Stage::kRequest, kNamed), false;
+    core_.advancing.FailPackage(id, Stage::kRequest,
+                                "is never cooked: [cook] never or --never matches it");
+    return false;
   }
-  if (package.is_cooked_input) return true;
-  core_.waiting.WakeWaiters(id);
-  lifecycle().SetState(id, State::kIdle, "never cooked");
-  return Withdraw(id), false;
+  return Leave(id, "never cooked"), false;
 }
 
 // Asks the package's generator, which has not listed it yet. False: the package waits, or is over.
@@ -227,17 +220,22 @@ void Claims::Unlisted(PackageId id, PackageId generator) {
   PackageData& package = packages_[id];
   package.work->waits_for_generator = false;
   const PackageData& from = packages_[generator];
-  if (from.is_skipped || (from.outcome == Outcome::kFailed && !from.is_listing_final))
-    return Skip(id);
-  const CookMask selected = package.cooks & package.selected_by & core_.cooks.active();
-  if (selected != 0 || package.is_cooked_input) {
-    if (!package.is_cooked_input) Unclaim(id, package.cooks & ~selected);
-    return core_.advancing.FailPackage(
-        id, Stage::kRequest,
-        from.name +
-            " does not generate it: expected it in the list of packages that its cook gives");
-  }
-  Leave(id, "not generated");
+  const bool has_failed =
+      from.is_skipped || (from.outcome == Outcome::kFailed && !from.is_listing_final);
+  const CookMask active = package.cooks & core_.cooks.active();
+  // A cook for which its generator was not tried lacks it as one whose generator lists others.
+  const CookMask skipping = has_failed ? active & from.cooks : 0;
+  const CookMask lacking = active & ~skipping;
+  const CookMask failing = package.is_cooked_input ? lacking : lacking & package.selected_by;
+  const std::string text =
+      from.name + " does not generate it: expected it in the list of packages that its cook gives";
+  if (skipping == 0 && failing == 0) return Leave(id, "not generated");
+  Unclaim(id, lacking & ~failing);
+  if (skipping == 0) return core_.advancing.FailPackage(id, Stage::kRequest, text);
+  core_.cooks.ForEachOf(failing, [&](Cook& cook) {
+    cook.judging.FailJudged(id, ~PlatformMask{0}, Stage::kRequest, text);
+  });
+  Skip(id);
 }
 
 void Claims::Withdraw(PackageId id) {

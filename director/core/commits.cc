@@ -26,8 +26,7 @@ void Commits::Commit(PackageId package, std::optional<PlatformIndex> platform, R
 }
 
 void Commits::OnPersisted(const Persisted& event) {
-  if (!event.error.empty())
-    core_.cooks.EndAll("results could not be made durable: " + event.error);
+  if (!event.error.empty()) core_.cooks.EndAll("results could not be made durable: " + event.error);
   if (!event.error.empty()) return Uncommit(event.items);
   for (const Persisted::Item& item : event.items) {
     const auto commit = commits_.find({item.package, item.result, item.platform});

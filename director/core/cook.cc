@@ -140,6 +140,7 @@ void Cook::End(const std::string& infrastructure_error) {
   if (is_complete) warnings.TellUnsolicited();
   CountUnfinished();
   is_over_ = true;
+  core_.cooks.NoteEnded();
   core_.cooks.NoteState();
   for (const PackageId id : Wanted()) {
     if ((packages_[id].cooks & core_.cooks.running()) == 0) graph().claims.GiveUp(id);

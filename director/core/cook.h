@@ -32,6 +32,9 @@ class Cook : Part {
   const CookRequested& request() const { return request_; }
   CookMask bit() const { return BitOf(slot_); }
   bool is_over() const { return is_over_; }
+  // Its claims are gone.
+  bool is_let_go() const { return is_let_go_; }
+  void SetLetGo() { is_let_go_ = true; }
   bool is_ending() const { return ending_ != Ending::kNone && !is_over_; }
   // Nothing of it is under way.
   bool IsQuiet() const;
@@ -89,6 +92,7 @@ class Cook : Part {
   CookRequested request_;
   std::vector<PackageId> members_;
   bool is_over_ = false;
+  bool is_let_go_ = false;
   Ending ending_ = Ending::kNone;
 };
 

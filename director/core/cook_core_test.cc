@@ -142,9 +142,7 @@ class CookCoreTest : public testing::Test {
     built.request = root.request;
     Send(built);
   }
-  void Do(const PublishRoot& root) {
-    Send(RootPublished{root.platform, "", 0, 0, root.request});
-  }
+  void Do(const PublishRoot& root) { Send(RootPublished{root.platform, "", 0, 0, root.request}); }
   void Do(const StageRoots&) {}
   void Do(const LookForLost&) {}
   void Do(const Notify& notify) {

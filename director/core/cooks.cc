@@ -85,6 +85,7 @@ void Cooks::EndAll(const std::string& infrastructure_error) {
 }
 
 void Cooks::Advance() {
+  has_ended_ = false;
   ForEachOf(running_, [this](Cook& cook) { cook.tally.monitor.Advance(core_.now); });
 }
 
@@ -94,7 +95,7 @@ void Cooks::NoteState() {
     if (cooks_[slot] == nullptr) continue;
     const Cook& cook = *cooks_[slot];
     const CookMask bit = BitOf(slot);
-    if (cook.is_over() && !cook.members().empty()) over_ |= bit;
+    if (cook.is_over() && !cook.is_let_go()) over_ |= bit;
     if (cook.is_over()) continue;
     running_ |= bit;
     if (!cook.is_ending()) active_ |= bit;
@@ -107,13 +108,14 @@ void Cooks::NoteState() {
 
 size_t Cooks::LetGo(size_t units_max) {
   size_t units = 0;
-  if (running_ == 0) return units;
+  if (running_ == 0 || over_ == 0) return units;
   for (CookMask left = over_; left != 0 && units < units_max; left &= left - 1) {
     const auto slot = static_cast<CookSlot>(std::countr_zero(left));
     if (IsSabotaged(Sabotage::kKeepClaims)) continue;
-    units += graph_->claims.LetGo(*cooks_[slot], units_max - units);
+    units += 1 + graph_->claims.LetGo(*cooks_[slot], units_max - units);
+    if (cooks_[slot]->members().empty()) cooks_[slot]->SetLetGo();
   }
-  if (units > 0) NoteState();
+  NoteState();
   return units;
 }
 
@@ -146,7 +148,7 @@ void Cooks::GoOn() {
 bool Cooks::CanBeginNext() const {
   if (waiting_.empty()) return false;
   // What was in hand for the cooks before is not this one's.
-  if (running_ == 0) return core_.commits.empty();
+  if (running_ == 0) return core_.commits.empty() && !has_ended_;
   const auto most = static_cast<int>(std::min(options_.cooks_max, kCooksMax));
   return std::popcount(running_ | over_) < most;
 }
@@ -158,7 +160,7 @@ void Cooks::BeginNext() {
   if (running_ == 0) {
     core_.attempts.ForgetAllRetracted();
     for (const std::unique_ptr<Cook>& over : cooks_) {
-      if (over != nullptr) over->members().clear();
+      if (over != nullptr) over->SetLetGo();
     }
     NoteState();
     graph_ = std::make_unique<Graph>(core_);
@@ -187,13 +189,12 @@ void Cooks::ForEach(PackageId package, absl::FunctionRef<void(const Claimant&)> 
 }
 
 bool Cooks::HasAgenda() const {
-  if (running_ == 0) return CanBeginNext();
+  if (running_ == 0) return !waiting_.empty() && core_.commits.empty();
   if (active_ == 0) return false;
   bool has_agenda = !graph_->agenda.empty() || graph_->lifecycle.equal_work().has_freed() ||
                     over_ != 0 || CanBeginNext();
   ForEachOf(active_, [&](const Cook& cook) {
-    has_agenda |=
-        !cook.selection.IsAllSelected() || (cook.IsQuiet() && !cook.roots.is_settling());
+    has_agenda |= !cook.selection.IsAllSelected() || (cook.IsQuiet() && !cook.roots.is_settling());
   });
   return has_agenda;
 }
@@ -235,12 +236,13 @@ bool Cooks::IsAllSelected() const {
   return is_all;
 }
 
-void Cooks::Count(PackageId package, uint64_t Counters::* counter, uint64_t by) const {
-  for (CookMask cooks = packages_[package].cooks & (running_ | over_); cooks != 0; cooks &= cooks - 1)
+void Cooks::Count(PackageId package, uint64_t Counters::*counter, uint64_t by) const {
+  for (CookMask cooks = packages_[package].cooks & (running_ | over_); cooks != 0;
+       cooks &= cooks - 1)
     cooks_[static_cast<size_t>(std::countr_zero(cooks))]->tally.counters.*counter += by;
 }
 
-void Cooks::CountForAll(uint64_t Counters::* counter, uint64_t by) const {
+void Cooks::CountForAll(uint64_t Counters::*counter, uint64_t by) const {
   ForEachOf(running_, [&](Cook& cook) { cook.tally.counters.*counter += by; });
 }
 

@@ -33,7 +33,7 @@ class Cooks : Part, public Claimants {
   void OnLossSeen(const LossSeen& event);
   void OnLostFound(const LostFound& event);
 
-  // Time goes on.
+  // A step begins.
   void Advance();
   // Lets claims of cooks that are over go, while others run. Returns units.
   size_t LetGo(size_t units_max);
@@ -49,6 +49,7 @@ class Cooks : Part, public Claimants {
   // The state of a cook, on which the masks below depend, changed.
   void NoteState();
   void NoteStopped() { has_stopped_ = true; }
+  void NoteEnded() { has_ended_ = true; }
 
   // Claimants:
   void ForEach(PackageId package, absl::FunctionRef<void(const Claimant&)> visit) const override;
@@ -59,9 +60,9 @@ class Cooks : Part, public Claimants {
     for (cooks &= running_; cooks != 0; cooks &= cooks - 1)
       visit(*cooks_[static_cast<size_t>(std::countr_zero(cooks))]);
   }
-  CookMask running() const { return running_; }    // not over
-  CookMask active() const { return active_; }      // and not ending
-  CookMask open() const { return open_; }          // and not settling: packages can join it
+  CookMask running() const { return running_; }  // not over
+  CookMask active() const { return active_; }    // and not ending
+  CookMask open() const { return open_; }        // and not settling: packages can join it
   CookMask settling() const { return active_ & ~open_; }
   CookMask fail_fast() const { return fail_fast_; }
   CookMask forcing() const { return forcing_; }
@@ -85,8 +86,8 @@ class Cooks : Part, public Claimants {
   Urgency UrgencyOf(CookMask cooks, InstigatorCategory category) const;
   bool IsAllSelected() const;
   // The counter of all cooks that want the package, or of all that run.
-  void Count(PackageId package, uint64_t Counters::* counter, uint64_t by = 1) const;
-  void CountForAll(uint64_t Counters::* counter, uint64_t by = 1) const;
+  void Count(PackageId package, uint64_t Counters::*counter, uint64_t by = 1) const;
+  void CountForAll(uint64_t Counters::*counter, uint64_t by = 1) const;
   void CountAttached() const;
 
   // The one with that number: one that runs, or whose claims are not let go yet.
@@ -116,6 +117,7 @@ class Cooks : Part, public Claimants {
   std::deque<CookRequested> waiting_;
   uint64_t graphs_ = 0;
   bool has_stopped_ = false;
+  bool has_ended_ = false;  // a cook, in this step: the next one may take its graph
   CookMask running_ = 0, active_ = 0, open_ = 0, forcing_ = 0, fail_fast_ = 0, follow_soft_ = 0;
   CookMask over_ = 0;  // whose claims are not let go yet
 };

@@ -60,11 +60,12 @@ void Core::Step(absl::Time time, const Event& event, std::vector<Effect>& effect
   awake += std::min(time - now, options.silence_max / 8);
   now = time;
   cooks.Advance();
+  const size_t units = cooks.LetGo(options.units_per_step);
   Apply(event);
   worker_lives.LoseTheSilent();
   cooks.graph().lifecycle.Release(now);
   cooks.GiveUp();
-  RunAgenda();
+  RunAgenda(units);
   cooks.GiveUp();
   looking_up.SendLookUps();
   dispatching.HandOverAll();
@@ -72,10 +73,11 @@ void Core::Step(absl::Time time, const Event& event, std::vector<Effect>& effect
   turn.Flush(effects);
 }
 
-void Core::RunAgenda() {
+void Core::RunAgenda(size_t units) {
   if (cooks.active() == 0) return;
-  size_t units = cooks.LetGo(options.units_per_step);
-  const auto left = [&] { return options.units_per_step - std::min<size_t>(units, options.units_per_step); };
+  const auto left = [&] {
+    return options.units_per_step - std::min<size_t>(units, options.units_per_step);
+  };
   units += cooks.SelectSome(left());
   units += following.GoOnWithFollowers(left());
   while (!cooks.graph().agenda.empty() && left() > 0) units += RunNext();

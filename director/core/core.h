@@ -86,8 +86,8 @@ struct Core {
 
  private:
   void Apply(const Event& event);
-  void RunAgenda();
-  size_t RunNext();  // returns units
+  void RunAgenda(size_t units);  // that the step has done already
+  size_t RunNext();              // returns units
 };
 
 inline Part::Part(Core& core)

@@ -101,12 +101,11 @@ void Dispatching::Hold(AttemptId id, const Attempt& attempt) {
   graph().aloneness.End();
   core_.grants.Acquire(attempt.group);
   core_.warmth.Note(attempt.worker, core_.placing.InputsOf(attempt.package));
-  const uint64_t pending =
-      workers_.Take(attempt.worker, id,
-                    {.urgency = packages_[attempt.package].urgency,
-                     .expected = attempt.expected,
-                     .memory_bytes = MemoryOf(attempt.package)},
-                    core_.awake);
+  const uint64_t pending = workers_.Take(attempt.worker, id,
+                                         {.urgency = packages_[attempt.package].urgency,
+                                          .expected = attempt.expected,
+                                          .memory_bytes = MemoryOf(attempt.package)},
+                                         core_.awake);
   core_.cooks.CountForAll(&Counters::jobs_pending, pending);
 }
 

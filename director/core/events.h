@@ -375,8 +375,8 @@ struct RootBuilt {
     bool is_disputed = false;  // nothing is gone: two outcomes of the result's key are known
   };
   std::vector<Lost> lost = {};
-  uint32_t round = 0;  // of the BuildRoot, as platform_set
-  std::string error;   // not empty: the tree could not be built, for the machine's sake
+  uint32_t round = 0;    // of the BuildRoot, as platform_set
+  std::string error;     // not empty: the tree could not be built, for the machine's sake
   uint64_t request = 0;  // of the BuildRoot
 };
 
@@ -399,7 +399,7 @@ struct LostFound {
 
 // Answers StageRoots: all that was published lies in the sandboxes, or why not is told elsewhere.
 struct RootsStaged {
-  std::string loss;      // not empty: the store lacks some of it (what and where)
+  std::string loss;  // not empty: the store lacks some of it (what and where)
   uint32_t round = 0;
   uint64_t request = 0;  // of the StageRoots, as round
 };
@@ -507,7 +507,7 @@ struct BuildRoot {
   std::vector<std::pair<PackageId, ResultId>> packages;  // sorted by package name
   uint32_t platform_set = 0;  // how many PlatformsChanged came before: `platform` is of that set
   uint32_t round = 0;         // how often the store had lost some of what this cook's roots name
-  uint64_t request = 0;  // of the cook
+  uint64_t request = 0;       // of the cook
 };
 
 struct PublishRoot {
@@ -516,12 +516,12 @@ struct PublishRoot {
   bool by_the_book = false;
   uint32_t platform_set = 0;  // as in BuildRoot
   uint32_t round = 0;         // likewise
-  uint64_t request = 0;  // of the cook
+  uint64_t request = 0;       // of the cook
 };
 
 // All roots are published. The cook is over when they lie in their sandboxes.
 struct StageRoots {
-  uint32_t round = 0;  // as in BuildRoot
+  uint32_t round = 0;    // as in BuildRoot
   uint64_t request = 0;  // of the cook
 };
 

@@ -1,7 +1,6 @@
 #include "director/core/exploring.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "director/core/core.h"
 
@@ -53,7 +52,8 @@ size_t Exploring::Explore(PackageId id, PlatformIndex platform) {
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
     if (!(others & MaskOf(p)) || package.slots[p].explored->references != references) continue;
     graph().edges.FollowAlike(id, platform, p);
-    if (std::popcount(package.cooks) > 1) graph().Push({AgendaItem::Kind::kSpread, id});
+    if ((core_.cooks.ClaimersOn(id, bit) & ~core_.cooks.ClaimersOn(id, MaskOf(p))) != 0)
+      graph().Push({AgendaItem::Kind::kSpread, id});
     for (Problem& problem : package.problems)
       problem.platforms |= problem.platforms & MaskOf(p) ? bit : 0;
     return 1 + references.size();

@@ -188,14 +188,17 @@ void Lifecycle::SetLoaded(PackageId id) {
 void Lifecycle::Claim(PackageId id, CookMask cooks, PlatformMask platforms, Phase first) {
   PackageData& package = packages_[id];
   GALLEY_CHECK((package.cooks & cooks) == 0);
-  const Change change(*this, id);
-  package.cooks |= cooks;
-  const auto width = static_cast<size_t>(std::bit_width(platforms));
-  if (package.slots.size() < width) package.slots.resize(width);
-  for (PlatformIndex p = 0; p < width; ++p) {
-    Slot& slot = package.slots[p];
-    if ((platforms & MaskOf(p)) && slot.phase == Phase::kUnwanted) slot.phase = first;
+  {
+    const Change change(*this, id);
+    package.cooks |= cooks;
+    const auto width = static_cast<size_t>(std::bit_width(platforms));
+    if (package.slots.size() < width) package.slots.resize(width);
+    for (PlatformIndex p = 0; p < width; ++p) {
+      Slot& slot = package.slots[p];
+      if ((platforms & MaskOf(p)) && slot.phase == Phase::kUnwanted) slot.phase = first;
+    }
   }
+  Refresh(id);
 }
 
 void Lifecycle::Unclaim(PackageId id, CookMask cooks) {

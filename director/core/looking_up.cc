@@ -130,8 +130,7 @@ void LookingUp::OnNeedsCooked(PackageId id, PlatformIndex platform,
       break;
     }
     const PackageId input = graph().claims.FindOrAdd(name);
-    graph().claims.Join(input, InstigatorCategory::kBuildDependency, id,
-                        core_.cooks.ClaimersOn(id, MaskOf(platform)));
+    graph().claims.Join(input, InstigatorCategory::kBuildDependency, id, package.cooks);
     const Waiting::Availability availability = core_.waiting.AvailabilityOf(input, platform);
     can_wait = availability != Waiting::Availability::kNone &&
                core_.waiting.AddWait(id, {input, platform, false});

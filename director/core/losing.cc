@@ -87,7 +87,8 @@ void Losing::OnLostFound(const LostFound& event) {
 // A root may name the platform's outputs.
 bool Losing::IsWanted(PackageId id, PlatformIndex platform) const {
   const Slot& slot = packages_[id].slots[platform];
-  return (cook_.request().platforms & MaskOf(platform)) && slot.phase == Phase::kDone && slot.result != nullptr && !slot.result->is_verdict &&
+  return (cook_.request().platforms & MaskOf(platform)) && slot.phase == Phase::kDone &&
+         slot.result != nullptr && !slot.result->is_verdict &&
          (cook_.judging.JudgedOf(id) & MaskOf(platform)) == 0;
 }
 

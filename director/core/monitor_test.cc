@@ -22,7 +22,8 @@ TEST_F(MonitorTest, PackagesAreCountedByStateAndUrgency) {
   monitor_.Enter(State::kLoad, Urgency::kHigh);
   monitor_.Enter(State::kLoad, Urgency::kBlocking);
   const Progress view = monitor_.View(1);
-  EXPECT_EQ(view.packages[static_cast<size_t>(State::kLoad)][static_cast<size_t>(Urgency::kHigh)], 1u);
+  EXPECT_EQ(view.packages[static_cast<size_t>(State::kLoad)][static_cast<size_t>(Urgency::kHigh)],
+            1u);
   EXPECT_EQ(view.packages[static_cast<size_t>(State::kLoad)][3], 1u);
   EXPECT_EQ(view.packages[static_cast<size_t>(State::kIdle)][2], 0u);
 }

@@ -182,8 +182,8 @@ void Reports::DropResult(PackageId id, PlatformIndex platform, const Attempt& at
                          const WorkerReport::Saved& saved) {
   core_.cooks.Count(id, &Counters::results_dropped);
   const ResultViewPtr& first = packages_[id].slots[platform].result;
-  if (first != nullptr && saved.is_current &&
-      core_.survivors.IsOfToday(attempt) && IsAnother(*first, *saved.result))
+  if (first != nullptr && saved.is_current && core_.survivors.IsOfToday(attempt) &&
+      IsAnother(*first, *saved.result))
     core_.cooks.ForEachOf(packages_[id].cooks,
                           [id](Cook& cook) { cook.warnings.TellOnce(id, kMadeTwice); });
 }
@@ -243,11 +243,10 @@ void Reports::OnNeeds(AttemptId id, const WorkerReport::Needs& needs) {
   } else {
     const PackageId input = graph().claims.FindOrAdd(needs.package);
     packages_[input].is_cooked_input = true;
-    graph().claims.Join(input, InstigatorCategory::kBuildDependency, package_id,
-                        core_.cooks.ClaimersOn(package_id, MaskOf(*platform)));
+    graph().claims.Join(input, InstigatorCategory::kBuildDependency, package_id, package.cooks);
     if (core_.waiting.AvailabilityOf(input, *platform) == Waiting::Availability::kNone) {
       core_.advancing.FailPlatforms(package_id, platforms, Stage::kLoad,
-                                    "cooked input " + NameOf(input) + " failed", "");
+                                    core_.waiting.WhyNone(input), "");
     } else {
       core_.waiting.AddWait(package_id, {input, *platform, true});
       core_.following.LookUpWithInputs(package_id);

@@ -102,18 +102,16 @@ void Roots::PublishIfBuilt() {
   if (cook_.losing.is_looking()) return;
   is_publishing_ = has_published_ = true;
   for (const auto& [platform, root] : built_)
-    turn_.roots.emplace_back(
-        PublishRoot{.platform = platform,
-                    .root = root,
-                    .by_the_book = cook_.request().by_the_book,
-                    .platform_set = core_.platform_sets.present(),
-                    .round = cook_.losing.rounds(),
-                    .request = cook_.request().request});
+    turn_.roots.emplace_back(PublishRoot{.platform = platform,
+                                         .root = root,
+                                         .by_the_book = cook_.request().by_the_book,
+                                         .platform_set = core_.platform_sets.present(),
+                                         .round = cook_.losing.rounds(),
+                                         .request = cook_.request().request});
 }
 
 void Roots::OnRootPublished(const RootPublished& event) {
-  if (cook_.is_over() || !is_settling_ || cook_.is_ending() ||
-      event.round != cook_.losing.rounds())
+  if (cook_.is_over() || !is_settling_ || cook_.is_ending() || event.round != cook_.losing.rounds())
     return;
   const std::optional<PlatformIndex> platform =
       core_.platform_sets.Index(event.platform, event.platform_set);

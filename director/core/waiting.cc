@@ -166,6 +166,13 @@ void Waiting::WakeWaiters(PackageId id) {
   }
 }
 
+std::string Waiting::WhyNone(PackageId input) const {
+  std::string error;
+  return CanBeCookedInput(NameOf(input), &error)
+             ? "cooked input " + NameOf(input) + " failed"
+             : "cooked input " + NameOf(input) + ": expected a package: " + error;
+}
+
 // What a package waits for may have been given up when a cook ended.
 void Waiting::WantAgain(PackageId on, PackageId waiter, CookMask cooks) {
   std::string error;
@@ -198,14 +205,13 @@ void Waiting::EvaluateWaits(PackageId id) {
   PlatformMask missed = 0;
   for (const Wait& wait : waits) {
     if (package.slots[wait.platform].phase == Phase::kFailed) continue;
-    WantAgain(wait.on, id, core_.cooks.ClaimersOn(id, MaskOf(wait.platform)));
+    WantAgain(wait.on, id, package.cooks);
     const Availability availability = AvailabilityOf(wait.on, wait.platform);
     if (availability == Availability::kPending) {
       package.work->waits.push_back(wait);
       AddWaiter(wait.on, id);
     } else if (availability == Availability::kNone && wait.is_certain) {
-      core_.advancing.FailPlatforms(id, MaskOf(wait.platform), Stage::kLoad,
-                                    "cooked input " + NameOf(wait.on) + " failed", "");
+      core_.advancing.FailPlatforms(id, MaskOf(wait.platform), Stage::kLoad, WhyNone(wait.on), "");
     } else if (availability == Availability::kNone) {
       missed |= MaskOf(wait.platform);
     }

@@ -18,6 +18,8 @@ class Waiting : Part {
   Availability AvailabilityOf(PackageId package, PlatformIndex platform) const;
   bool IsOver(PackageId package) const;
   bool CanBeCookedInput(std::string_view name, std::string* error) const;
+  // Why the input has no result.
+  std::string WhyNone(PackageId input) const;
   // False: it closed a cycle, which was dealt with.
   bool AddWait(PackageId package, const Wait& wait);
   // A package that has no work yet wakes nobody by itself: its Begin will make the work.

@@ -65,8 +65,7 @@ void Warnings::TellUnsolicited() {
     for (const std::string& name : unsolicited_.at(reader)) {
       const PackageId package = packages_.Find(name);
       const std::optional<CatalogEntry> entry = core_.catalog->Find(name);
-      if ((package.valid() && cook_.Wants(package)) || !entry.has_value() ||
-          entry->never_cook)
+      if ((package.valid() && cook_.Wants(package)) || !entry.has_value() || entry->never_cook)
         continue;
       Note(PackageWarned{reader, std::nullopt,
                          "reads " + name +

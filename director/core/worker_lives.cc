@@ -31,10 +31,9 @@ void WorkerLives::OnWorkerAttached(const WorkerAttached& event) {
   const bool is_new_process = before == nullptr || before->session != event.session;
   Worker& worker = workers_.Attach(event.worker, event.slots, core_.awake);
   worker.memory_bytes = event.memory_bytes;
-  core_.cooks.CountForAll(
-      &Counters::jobs_pending,
-      workers_.SetPending(event.worker, event.pending, event.is_held ? &event.begun : nullptr,
-                          core_.awake));
+  core_.cooks.CountForAll(&Counters::jobs_pending,
+                          workers_.SetPending(event.worker, event.pending,
+                                              event.is_held ? &event.begun : nullptr, core_.awake));
   if (is_new_process) {
     worker.BeginSession(event.session, event.persisted);
     core_.warmth.Forget(event.worker);  // its executors are others
@@ -135,20 +134,18 @@ void WorkerLives::OnLauncherReported(const LauncherReported& event) {
 }
 
 void WorkerLives::CountSpawnFailure(const std::string& error) {
-  if (++spawn_failures_ < options_.spawn_failures_max || workers_.attached() > 0)
-    return;
+  if (++spawn_failures_ < options_.spawn_failures_max || workers_.attached() > 0) return;
   core_.cooks.EndAll("no worker would start: " + std::to_string(spawn_failures_) +
-             " failures in a row, the last: " + error);
+                     " failures in a row, the last: " + error);
 }
 
 void WorkerLives::OnWorkerPending(const WorkerPending& event) {
   const Worker* worker = workers_.Find(event.worker);
   if (worker == nullptr || worker->presence != Worker::Presence::kAttached) return;
   workers_.Heard(event.worker, core_.awake);
-  core_.cooks.CountForAll(
-      &Counters::jobs_pending,
-      workers_.SetPending(event.worker, event.attempts, event.is_held ? &event.begun : nullptr,
-                          core_.awake));
+  core_.cooks.CountForAll(&Counters::jobs_pending,
+                          workers_.SetPending(event.worker, event.attempts,
+                                              event.is_held ? &event.begun : nullptr, core_.awake));
 }
 
 void WorkerLives::OnWorkerUnfit(const WorkerUnfit& event) {

@@ -80,9 +80,10 @@ void CooksProject::Fill(ProjectPackage& package, uint32_t number, Random& random
 std::string CooksProject::Edit(Random& random) {
   const auto number = static_cast<uint32_t>(random.Below(packages.size()));
   ProjectPackage& package = packages.at(NameOf(number));
-  const uint32_t version = package.version + 1;
+  const ProjectPackage before = package;
   if (random.Percent(50)) Fill(package, number, random);
-  package.version = version;
+  package.version = before.version + 1;
+  package.is_never = before.is_never;  // a rule, not a file
   return NameOf(number);
 }
 

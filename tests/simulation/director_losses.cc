@@ -103,7 +103,9 @@ void SimDirector::Do(const StageRoots& effect) {
   PostTask(20, [this, effect] {
     const std::string loss = StageAll();
     deps_.checks.Trace("staged: lacks " + loss);
-    Answer(10, [this, loss, effect] { Step(RootsStaged{.loss = loss, .round = effect.round, .request = effect.request}); });
+    Answer(10, [this, loss, effect] {
+      Step(RootsStaged{.loss = loss, .round = effect.round, .request = effect.request});
+    });
   });
 }
 

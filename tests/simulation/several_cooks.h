@@ -18,11 +18,11 @@ struct SeveralCooksOptions {
 };
 
 struct SeveralCooksOutcome {
-  std::string wrong;        // empty: nothing
-  uint64_t compared = 0;    // cooks whose ends were compared
-  uint64_t cooks = 0;       // that were asked for
-  uint64_t at_once = 0;     // the most that ran at once
-  uint64_t shared = 0;      // results that more than one cook was told of
+  std::string wrong;      // empty: nothing
+  uint64_t compared = 0;  // cooks whose ends were compared
+  uint64_t cooks = 0;     // that were asked for
+  uint64_t at_once = 0;   // the most that ran at once
+  uint64_t shared = 0;    // results that more than one cook was told of
   uint64_t trace = 0;
 };
 

@@ -40,16 +40,15 @@ TEST(SeveralCooksTest, EachComesToWhatItComesToAlone) {
     sum.shared += outcome.shared;
     sum.at_once = std::max(sum.at_once, outcome.at_once);
   }
-  std::printf("%llu cooks, %llu compared with what they come to alone, at most %llu at once, %llu "
-              "results shared\n",
-              static_cast<unsigned long long>(sum.cooks),
-              static_cast<unsigned long long>(sum.compared),
-              static_cast<unsigned long long>(sum.at_once),
-              static_cast<unsigned long long>(sum.shared));
+  std::printf(
+      "%llu cooks, %llu compared with what they come to alone, at most %llu at once, %llu "
+      "results shared\n",
+      static_cast<unsigned long long>(sum.cooks), static_cast<unsigned long long>(sum.compared),
+      static_cast<unsigned long long>(sum.at_once), static_cast<unsigned long long>(sum.shared));
   if (seeds >= 1'000) {
     EXPECT_EQ(sum.at_once, 5u);
     EXPECT_GT(sum.compared, sum.cooks / 2);
-    EXPECT_GT(sum.shared, sum.cooks);
+    EXPECT_GT(sum.shared, sum.cooks / 2);
   }
 }
 

@@ -242,7 +242,7 @@ class SimDirector {
   uint64_t snapshots_made_ = 1;
   SnapshotPtr cook_snapshot_;  // that the cook belongs to: what changes once roots are built is
                                // the next cook's
-  uint64_t request_ = 0;  // the last cook's
+  uint64_t request_ = 0;       // the last cook's
   std::set<std::string> asked_for_;                        // names, as they are in cook_snapshot_
   std::vector<std::vector<World::Renamed>> late_renames_;  // than cook_snapshot_
   std::set<director::AttemptId> given_;
