@@ -32,6 +32,7 @@ enum class Sabotage : uint8_t {
   kBelieveIndex,     // when a loss was seen, the disk is not asked what else is gone
   kHideLoss,         // what is lost is dropped, and no epoch tells it
   kKeepClaims,       // the claims of a cook that is over stay
+  kTellWrongCook,    // of two cooks that want a package, the wrong one is told of its result
   kCount,
 };
 

@@ -213,6 +213,8 @@ CookMask Cooks::ListenersOn(PackageId package, PlatformIndex platform) const {
     if (cook.request().platforms & ~cook.judging.JudgedOf(package) & MaskOf(platform))
       listeners |= cook.bit();
   });
+  if (IsSabotaged(Sabotage::kTellWrongCook) && std::popcount(running_) > 1)
+    listeners = running_ & ~listeners;
   return listeners;
 }
 

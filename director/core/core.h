@@ -27,6 +27,7 @@
 #include "director/core/placing.h"
 #include "director/core/platforms.h"
 #include "director/core/reports.h"
+#include "director/core/shares.h"
 #include "director/core/splitting.h"
 #include "director/core/stragglers.h"
 #include "director/core/survivors.h"
@@ -64,6 +65,7 @@ struct Core {
   Grants grants;
   Costs costs;
   Overruns overruns;
+  Shares shares;
   Warmth warmth;
 
   Advancing advancing{*this};

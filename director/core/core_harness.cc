@@ -316,6 +316,8 @@ std::string CoreHarness::Listeners(CookMask cooks) const {
 }
 
 void CoreHarness::Do(const Notify& effect) {
+  if (const auto* began = std::get_if<CookBegan>(&effect.notice))
+    cooks_[began->slot] = began->request;
   const std::string to = Listeners(effect.cooks);
   if (const auto* failed = std::get_if<PackageFailed>(&effect.notice)) {
     Say("failed " + core_->NameOf(failed->package) +
@@ -334,7 +336,6 @@ void CoreHarness::Do(const Notify& effect) {
   } else if (const auto* done = std::get_if<PackageDone>(&effect.notice)) {
     Say("done " + core_->NameOf(done->package) + to);
   } else if (const auto* began = std::get_if<CookBegan>(&effect.notice)) {
-    cooks_[began->slot] = began->request;
     if (takes_several_) Say("began " + std::to_string(began->request));
   } else if (const auto* ended = std::get_if<CookEnded>(&effect.notice)) {
     has_ended_ = true;

@@ -18,13 +18,49 @@ PackageId Dispatching::NextJob() {
   while (true) {
     const PackageId stalled = lifecycle().saves().Best(is_free);
     if (lifecycle().loads().empty()) return stalled;
-    const PackageId next = lifecycle().loads().Top();
+    const PackageId next = NextInTurn();
     if (graph().aloneness.WaitsToBeAlone(next)) return stalled.valid() ? stalled : next;
     if (stalled.valid() && packages_[stalled].urgency >= lifecycle().loads().TopUrgency())
       return stalled;
     if (core_.grants.IsFree(packages_[next].resource_group)) return next;
     lifecycle().SetState(next, State::kSaveStalled, "its resources are taken");
   }
+}
+
+// Of the jobs that need no resources, or of which that is not known yet, the first of the class
+// whose turn it is.
+PackageId Dispatching::NextInTurn() {
+  const LoadQueue& loads = lifecycle().loads();
+  PackageId next = loads.Top();
+  lent_ = {};
+  if (packages_[next].work->runs_alone) return next;
+  const Urgency urgency = packages_[next].urgency;
+  while (true) {
+    const size_t of_class = Shares::ClassOf(packages_[next].urgency);
+    if (of_class == 0) break;
+    const PackageId lower = loads.TopAtMost(Shares::UrgencyBelow(of_class));
+    if (!lower.valid() || !core_.shares.IsTurnOfLower(of_class, CostOf(lower))) break;
+    next = lower;
+    lent_ = {next, urgency};
+  }
+  return next;
+}
+
+// A job that has its turn before more urgent ones is not overtaken by them at its worker.
+Urgency Dispatching::UrgencyOf(PackageId id) const {
+  return lent_.package == id ? lent_.urgency : packages_[id].urgency;
+}
+
+// What the job's class owes to lower ones, and what higher ones owe to it.
+void Dispatching::Account(PackageId id, absl::Duration expected) {
+  const LoadQueue& loads = lifecycle().loads();
+  const size_t of_class = Shares::ClassOf(packages_[id].urgency);
+  if (of_class > 0 && loads.TopAtMost(Shares::UrgencyBelow(of_class)).valid())
+    core_.shares.Earn(of_class, expected);
+  if (lent_.package != id) return;
+  for (size_t above = of_class + 1; above <= Shares::ClassOf(lent_.urgency); ++above)
+    core_.shares.Spend(above, expected);
+  lent_ = {};
 }
 
 bool Dispatching::HasBlockingJob() const {
@@ -63,6 +99,7 @@ void Dispatching::HandOverAll() {
       break;
     }
   }
+  lent_ = {};
   for (const PackageId package : aside) lifecycle().Refresh(package);
   if (core_.cooks.has_stopped() || aloneness.attempt() != 0) return;
   core_.balancing.Balance();
@@ -102,11 +139,12 @@ void Dispatching::Hold(AttemptId id, const Attempt& attempt) {
   core_.grants.Acquire(attempt.group);
   core_.warmth.Note(attempt.worker, core_.placing.InputsOf(attempt.package));
   const uint64_t pending = workers_.Take(attempt.worker, id,
-                                         {.urgency = packages_[attempt.package].urgency,
+                                         {.urgency = UrgencyOf(attempt.package),
                                           .expected = attempt.expected,
                                           .memory_bytes = MemoryOf(attempt.package)},
                                          core_.awake);
   core_.cooks.CountForAll(&Counters::jobs_pending, pending);
+  Account(attempt.package, attempt.expected);
 }
 
 AttemptId Dispatching::Give(PackageId id, const Placement& at, PlatformMask platforms,
@@ -129,7 +167,7 @@ AttemptId Dispatching::Give(PackageId id, const Placement& at, PlatformMask plat
                       .cooked = {},
                       .expected = expected,
                       .memory_bytes = MemoryOf(id),
-                      .urgency = package.urgency,
+                      .urgency = UrgencyOf(id),
                       .is_awaited = core_.following.IsAwaited(id),
                       .runs_alone = package.work->runs_alone};
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {

@@ -1,4 +1,5 @@
-// Dispatching: jobs are handed over to workers, the most urgent first.
+// Dispatching: jobs are handed over to workers, the most urgent first, but for the share of lower
+// classes (shares.h).
 #pragma once
 
 #include <cstdint>
@@ -31,8 +32,19 @@ class Dispatching : Part {
   uint64_t MemoryOf(PackageId package) const;
 
  private:
+  // A job of a lower class has its turn, as if it were that urgent.
+  struct Lent {
+    PackageId package;
+    Urgency urgency = Urgency::kLow;
+  };
+
   PackageId NextJob();
+  PackageId NextInTurn();
+  Urgency UrgencyOf(PackageId package) const;
+  void Account(PackageId package, absl::Duration expected);
   bool HasBlockingJob() const;
+
+  Lent lent_;
 };
 
 }  // namespace galley::director

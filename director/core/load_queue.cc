@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 
 #include "common/base/status_macros.h"
 
@@ -34,6 +35,13 @@ void LoadQueue::Remove(PackageId package) {
 PackageId LoadQueue::Top() const {
   GALLEY_CHECK(!order_.empty());
   return std::get<5>(*order_.begin());
+}
+
+PackageId LoadQueue::TopAtMost(Urgency urgency) const {
+  const auto at = order_.lower_bound(Key(false, -static_cast<int>(urgency), false,
+                                         std::numeric_limits<int>::min(),
+                                         std::numeric_limits<Rank>::min(), PackageId(0)));
+  return at == order_.end() || std::get<0>(*at) ? PackageId() : std::get<5>(*at);
 }
 
 Urgency LoadQueue::TopUrgency() const {

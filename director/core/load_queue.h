@@ -9,7 +9,7 @@
 //   6. PackageId      lowest first
 // Invariant: holds p exactly while p is in kLoad, has no attempt and is not backing off (Lifecycle
 // keeps it so).
-// Cost: Push, Remove O(log n); Top O(1).
+// Cost: Push, Remove, TopAtMost O(log n); Top O(1).
 // Threads: none; owned by the core.
 #pragma once
 
@@ -44,6 +44,8 @@ class LoadQueue {
   // REQUIRES: not empty.
   PackageId Top() const;
   Urgency TopUrgency() const;
+  // The first of those that are not more urgent and need not run alone. Invalid: none.
+  PackageId TopAtMost(Urgency urgency) const;
   bool Contains(PackageId package) const { return keys_.contains(package); }
   bool empty() const { return order_.empty(); }
   size_t size() const { return order_.size(); }

@@ -14,6 +14,7 @@
 #include "common/base/sabotage.h"
 #include "gtest/gtest.h"
 #include "tests/simulation/cluster.h"
+#include "tests/simulation/several_cooks.h"
 
 #ifndef GALLEY_SABOTAGE
 #error "this test is of the sabotaged code"
@@ -24,22 +25,34 @@ namespace {
 
 constexpr uint64_t kSeeds = 1'000;
 
+// A whole cluster with one cook at a time, or one core with several.
+enum class Scene { kCluster, kSeveralCooks };
+
 struct Case {
   Sabotage sabotage;
   std::string_view name;
+  Scene scene = Scene::kCluster;
 };
 
 class SabotageTest : public ::testing::TestWithParam<Case> {};
 
+std::string WhatIsWrongIn(Scene scene, Sabotage sabotage, uint64_t seed) {
+  if (scene == Scene::kSeveralCooks) {
+    sabotage_now = sabotage;
+    return RunSeveralCooks({.seed = seed}).wrong;
+  }
+  sabotage_now = Sabotage::kNone;
+  const Outcome calm = RunCluster({.seed = seed});
+  sabotage_now = sabotage;
+  return WhatIsWrong(calm, RunCluster({.seed = seed, .has_faults = true}));
+}
+
 // Prints each seed before it begins, and what was wrong in the last one.
-[[noreturn]] void RunSeeds(Sabotage sabotage, int out) {
+[[noreturn]] void RunSeeds(const Case& one, int out) {
   for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
     const std::string begun = std::to_string(seed) + "\n";
     if (::write(out, begun.data(), begun.size()) < 0) std::_Exit(2);
-    sabotage_now = Sabotage::kNone;
-    const Outcome calm = RunCluster({.seed = seed});
-    sabotage_now = sabotage;
-    const std::string wrong = WhatIsWrong(calm, RunCluster({.seed = seed, .has_faults = true}));
+    const std::string wrong = WhatIsWrongIn(one.scene, one.sabotage, seed);
     if (wrong.empty()) continue;
     if (::write(out, wrong.data(), wrong.size()) < 0) std::_Exit(2);
     std::_Exit(0);
@@ -55,7 +68,7 @@ TEST_P(SabotageTest, IsCaught) {
   if (child == 0) {
     ::close(ends[0]);
     ::close(STDERR_FILENO);  // of CHECKs
-    RunSeeds(GetParam().sabotage, ends[1]);
+    RunSeeds(GetParam(), ends[1]);
   }
   ::close(ends[1]);
   std::string said;
@@ -102,7 +115,9 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{Sabotage::kForgetFollowers, "ForgetFollowers"},
                       Case{Sabotage::kMakeAgainOnce, "MakeAgainOnce"},
                       Case{Sabotage::kBelieveIndex, "BelieveIndex"},
-                      Case{Sabotage::kHideLoss, "HideLoss"}),
+                      Case{Sabotage::kHideLoss, "HideLoss"},
+                      Case{Sabotage::kKeepClaims, "KeepClaims", Scene::kSeveralCooks},
+                      Case{Sabotage::kTellWrongCook, "TellWrongCook", Scene::kSeveralCooks}),
     [](const auto& test) { return std::string(test.param.name); });
 
 // The seed's number alone says nothing when nothing is sabotaged.

@@ -1,0 +1,204 @@
+// Several cooks that run at once: what they share, and what is of each alone.
+#include <string>
+#include <vector>
+
+#include "director/core/core_harness.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace galley::director {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+CookOptions Several(uint32_t platforms = 1) {
+  return {.platform_count = platforms, .workers = 1, .cooks_max = 4};
+}
+
+TEST(SeveralCooksTest, WhatTwoWantIsCookedOnceAndToldToBoth) {
+  CoreHarness shell("A -> S\nB -> S\nS\n", Several());
+  shell.Request({"A"}, {.request = 1});
+  shell.Loaded("A");
+  shell.Request({"B"}, {.request = 2});
+  shell.Loaded("B");
+  for (int i = 0; i < 3; ++i) shell.Work();
+  const std::string log = shell.TakeLog();
+  EXPECT_EQ(log.find("start S"), log.rfind("start S"));
+  EXPECT_THAT(log, HasSubstr("done S [1 2]"));
+  EXPECT_THAT(log, HasSubstr("done A [1]"));
+  EXPECT_THAT(log, HasSubstr("root of 1: A S"));
+  EXPECT_THAT(log, HasSubstr("root of 2: B S"));
+  EXPECT_THAT(log, HasSubstr("ended [1]"));
+  EXPECT_THAT(log, HasSubstr("ended [2]"));
+}
+
+TEST(SeveralCooksTest, ACookThatComesLaterIsToldWhatStands) {
+  CoreHarness shell("A -> S\nS\nLong\n", Several());
+  shell.Request({"A", "Long"}, {.request = 1});
+  shell.Saved("A");
+  shell.Saved("S");
+  shell.TakeLog();
+  shell.Request({"A"}, {.request = 2});
+  const std::string log = shell.TakeLog();
+  EXPECT_THAT(log, HasSubstr("done A [2]"));
+  EXPECT_THAT(log, HasSubstr("done S [2]"));
+  EXPECT_THAT(log, HasSubstr("root of 2: A S\n"));
+  EXPECT_THAT(log, HasSubstr("ended [2]"));
+  EXPECT_THAT(log, Not(HasSubstr("start")));
+  EXPECT_EQ(shell.core().counters(1).in_cook, 3u);
+}
+
+TEST(SeveralCooksTest, ACancelledCookTakesBackOnlyWhatNobodyElseWants) {
+  CoreHarness shell("A\nB\nS\n", Several());
+  shell.Request({"A", "S"}, {.request = 1});
+  shell.Request({"B", "S"}, {.request = 2});
+  shell.TakeLog();
+  shell.Send(CancelRequested{1});
+  const std::string log = shell.TakeLog();
+  EXPECT_THAT(log, HasSubstr("cancel A"));
+  EXPECT_THAT(log, Not(HasSubstr("cancel S")));
+  EXPECT_THAT(log, HasSubstr("ended interrupted [1]"));
+  shell.Work();
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("root of 2: B S"));
+}
+
+TEST(SeveralCooksTest, WhatWasGivenUpBeginsAgainForAnotherCook) {
+  CoreHarness shell("A -> S\nB\nS\n", Several());
+  shell.Request({"A"}, {.request = 1});
+  shell.Request({"B"}, {.request = 2});
+  shell.Loaded("A");
+  shell.Send(CancelRequested{1});
+  shell.Request({"A"}, {.request = 3});
+  for (int i = 0; i < 3; ++i) shell.Work();
+  const std::string log = shell.TakeLog();
+  EXPECT_THAT(log, HasSubstr("root of 3: A S"));
+  EXPECT_THAT(log, HasSubstr("root of 2: B"));
+}
+
+TEST(SeveralCooksTest, WhatFailedIsTriedAgainForAnotherCookAndTheFirstKeepsItsFailure) {
+  CoreHarness shell("A\nLong\n", Several());
+  shell.Request({"A", "Long"}, {.request = 1});
+  shell.Failed("A", WorkerReport::Fault::kRefused, "no such tool");
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("failed A: no such tool [1]"));
+  shell.Request({"A"}, {.request = 2});
+  shell.Saved("A");
+  const std::string log = shell.TakeLog();
+  EXPECT_THAT(log, HasSubstr("done A [2]"));
+  EXPECT_THAT(log, HasSubstr("root of 2: A"));
+  EXPECT_EQ(shell.core().counters(1).failed, 1u);
+  shell.Saved("Long");
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("root of 1: Long\n"));
+}
+
+TEST(SeveralCooksTest, EachHasItsPlatforms) {
+  CoreHarness shell("A\nLong\n", Several(2));
+  shell.Request({"A", "Long"}, {.request = 1, .platforms = 0b01});
+  shell.Request({"A"}, {.request = 2, .platforms = 0b10});
+  for (int i = 0; i < 3; ++i) shell.Work();
+  const std::string log = shell.TakeLog();
+  EXPECT_THAT(log, HasSubstr("publish 0 of 1"));
+  EXPECT_THAT(log, HasSubstr("publish 1 of 2"));
+  EXPECT_THAT(log, Not(HasSubstr("publish 1 of 1")));
+  EXPECT_EQ(shell.core().counters(2).results_wanted, 1u);
+}
+
+TEST(SeveralCooksTest, SoftReferencesAreFollowedByThoseThatFollowThem) {
+  CoreHarness shell("A -> S?\nS\nLong\n", Several());
+  shell.Request({"A", "Long"}, {.request = 1, .follow_soft = false});
+  shell.Saved("A");
+  shell.Request({"A"}, {.request = 2});
+  for (int i = 0; i < 3; ++i) shell.Work();
+  const std::string log = shell.TakeLog();
+  EXPECT_THAT(log, HasSubstr("root of 1: A Long\n"));
+  EXPECT_THAT(log, HasSubstr("root of 2: A S\n"));
+  EXPECT_THAT(log, HasSubstr("done S [2]"));
+}
+
+TEST(SeveralCooksTest, AForcedOneCooksAgainWhatWasThere) {
+  CoreHarness shell("A\nLong\n", Several());
+  shell.Request({"A", "Long"}, {.request = 1});
+  shell.Saved("A");
+  shell.TakeLog();
+  shell.Request({"A"}, {.request = 2, .force = true});
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("start A"));
+  shell.Saved("A");
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("done A [1 2]"));
+}
+
+TEST(SeveralCooksTest, AChangeWaitsUntilRootsAreBuiltAndThenReachesTheOthers) {
+  CoreHarness shell("A\nB\n", Several());
+  shell.hold_roots = true;
+  shell.Request({"A"}, {.request = 1});
+  shell.Saved("A");
+  ASSERT_EQ(shell.roots.size(), 1u);
+  shell.Request({"A", "B"}, {.request = 2});
+  shell.Send(FilesChanged{shell.project(), {"A"}, {}});
+  shell.Saved("B");
+  EXPECT_FALSE(shell.HasOpenJob("A")) << "the first cook's roots are of A as it was";
+  EXPECT_EQ(shell.roots.size(), 1u) << "and the second one waits for the change";
+  shell.hold_roots = false;
+  RootBuilt built{0, Digest::Of("root"), {}};
+  built.request = 1;
+  shell.Send(built);
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("ended [1]"));
+  EXPECT_TRUE(shell.HasOpenJob("A"));
+  shell.Saved("A");
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("root of 2: A B"));
+}
+
+TEST(SeveralCooksTest, AFailureOfTheMachineEndsThemAll) {
+  CoreHarness shell("A\nB\n", Several());
+  shell.Request({"A"}, {.request = 1});
+  shell.Request({"B"}, {.request = 2});
+  shell.Send(DirectorUnfit{"the disk is full"});
+  const std::string log = shell.TakeLog();
+  EXPECT_THAT(log, HasSubstr("ended: the disk is full [1]"));
+  EXPECT_THAT(log, HasSubstr("ended: the disk is full [2]"));
+}
+
+TEST(SeveralCooksTest, OneMoreThanMayRunWaitsForItsTurn) {
+  CoreHarness shell("A\nB\nC\n", {.workers = 1, .cooks_max = 2});
+  shell.Request({"A"}, {.request = 1});
+  shell.Request({"B"}, {.request = 2});
+  shell.Request({"C"}, {.request = 3});
+  EXPECT_THAT(shell.TakeLog(), Not(HasSubstr("began 3")));
+  shell.Saved("A");
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("began 3"));
+}
+
+TEST(SeveralCooksTest, ACommitCookOvertakesANightlyOne) {
+  CoreHarness shell("A\nB\nC\nD\n", {.workers = 1, .window_jobs_max = 1, .cooks_max = 4});
+  shell.slots = 1;
+  shell.Request({"A", "B", "C"}, {.request = 1});
+  shell.Request({"D"}, {.request = 2, .of_class = CookClass::kCommit});
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("start C"));
+  shell.Saved("C");
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("start D"));
+}
+
+TEST(SeveralCooksTest, ANightlyCookGetsATenthBesideCommits) {
+  std::string project = "N0\n";
+  std::vector<std::string> nightly = {"N0"}, commit;
+  for (int i = 1; i < 40; ++i) {
+    nightly.push_back("N" + std::to_string(i));
+    commit.push_back("C" + std::to_string(i));
+    project += nightly.back() + "\n" + commit.back() + "\n";
+  }
+  CoreHarness shell(project, {.workers = 1, .window_jobs_max = 1, .cooks_max = 4});
+  shell.slots = 1;
+  shell.Request(nightly, {.request = 1});
+  shell.Request(commit, {.request = 2, .of_class = CookClass::kCommit});
+  shell.Work();
+  shell.TakeLog();
+  for (int i = 0; i < 30; ++i) shell.Work();
+  const std::string log = shell.TakeLog();
+  int nightly_jobs = 0;
+  for (size_t at = log.find("start N"); at != std::string::npos; at = log.find("start N", at + 1))
+    ++nightly_jobs;
+  EXPECT_GE(nightly_jobs, 2) << log;
+  EXPECT_LE(nightly_jobs, 4) << log;
+}
+
+}  // namespace
+}  // namespace galley::director
