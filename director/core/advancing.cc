@@ -87,7 +87,8 @@ void Advancing::Finish(PackageId id) {
   Conclude(id);
 }
 
-// No cook that goes on wants the package: nothing new begins. What is being committed is waited for.
+// No cook that goes on wants the package: nothing new begins. What is being committed is waited
+// for.
 void Advancing::TakeBack(PackageId id) {
   core_.attempts.EndAttempts(id, Tell::kCancel);
   if (InPhase(id, Phase::kCommitting) == 0) return graph().claims.GiveUp(id);

@@ -1,8 +1,8 @@
 // Claims: which cooks want a package, and why.
 //
-// A claim is handed on along references, to what a package generates, and to what it needs. Results
-// that stand are told to a cook that comes later; what failed is tried again for it, while the cooks
-// before it keep the failure.
+// A claim is handed on along references, to what a package generates, and to what it needs.
+// Results that stand are told to a cook that comes later; what failed is tried again for it, while
+// the cooks before it keep the failure.
 #pragma once
 
 #include <string>

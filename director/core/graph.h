@@ -26,7 +26,8 @@ class Graph {
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
 
-  // An item for the agenda, by the package's urgency. It counts for the cooks that want the package.
+  // An item for the agenda, by the package's urgency. It counts for the cooks that want the
+  // package.
   void Push(const AgendaItem& item);
   // REQUIRES: the agenda is not empty.
   AgendaItem Pop();
