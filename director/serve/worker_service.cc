@@ -1,45 +1,23 @@
 #include "director/serve/worker_service.h"
 
 #include <grpcpp/grpcpp.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <chrono>
-#include <cstdlib>
 #include <deque>
-#include <filesystem>
-#include <functional>
 #include <map>
-#include <optional>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include "common/base/clock.h"
-#include "common/base/descriptor_limit.h"
-#include "common/base/file.h"
-#include "common/base/log.h"
 #include "common/base/mutex.h"
 #include "common/base/status_macros.h"
-#include "common/listen/accept_loop.h"
-#include "common/listen/listening_socket.h"
-#include "common/wire/channel.h"
 #include "common/wire/conversation.h"
-#include "common/wire/hand_over.h"
+#include "director/serve/worker_calls.h"
 #include "fmt/format.h"
-#include "galley/v1/worker.grpc.pb.h"
 
 namespace galley::director {
 namespace {
 
-constexpr size_t kSocketPathMax = 107;  // sun_path less its NUL, unix(7)
-// Reports carry metadata only, but a package may observe 100,000 files.
-constexpr int kMessageBytesMax = 64 << 20;
 constexpr uint32_t kProtocol = 1;
-// The suffix of a socket until it is in its place. It names this process, since a director that was
-// overtaken may end just then.
-std::string NewSuffix() { return fmt::format("~{}", ::getpid()); }
 
 // One attached worker's outgoing side.
 class Outbox {
@@ -80,7 +58,7 @@ class Outbox {
   bool closed_ GALLEY_GUARDED_BY(mutex_) = false;
 };
 
-struct Stream {
+struct Attached {
   std::shared_ptr<Outbox> outbox;
   grpc::ServerContext* context = nullptr;
 };
@@ -103,78 +81,39 @@ class Numbers {
   SystemClock clock_;
 };
 
-class WorkerServiceImpl final : public WorkerService, public v1::Director::Service {
+class WorkerServiceImpl final : public WorkerService, public WorkerCalls {
  public:
-  explicit WorkerServiceImpl(Callbacks callbacks) : callbacks_(std::move(callbacks)) {}
-
-  ~WorkerServiceImpl() override {
-    Stop();
-    if (!short_directory_.empty()) (void)RemoveAll(short_directory_);
-    // Another director may have put its own there meanwhile.
-    if (IsOurs(socket_path_)) ::unlink(socket_path_.c_str());
-    std::error_code error;
-    if (!link_path_.empty() && std::filesystem::read_symlink(link_path_, error) == socket_path_)
-      ::unlink(link_path_.c_str());
+  // `own`: null, or the object of `door`.
+  WorkerServiceImpl(Callbacks callbacks, const std::map<std::string, std::string>& expected,
+                    std::unique_ptr<DirectorDoor> own, DirectorDoor& door)
+      : callbacks_(std::move(callbacks)),
+        own_door_(std::move(own)),
+        door_(door),
+        tokens_(expected) {
+    door_.Admit(this);
   }
 
+  ~WorkerServiceImpl() override { Stop(); }
+
   void Stop() override {
+    door_.Close();
     {
       base::MutexLock lock(mutex_);
+      is_stopped_ = true;
       for (auto& [id, stream] : streams_) {
         stream.outbox->Close();
         stream.context->TryCancel();
       }
     }
-    if (door_ != nullptr) door_->Stop();
-    if (server_ == nullptr) return;
-    server_->Shutdown(std::chrono::system_clock::now() + std::chrono::seconds(2));
-    server_->Wait();
+    door_.AwaitCalls();
   }
 
-  absl::Status Listen(std::string socket_path) {
-    if (socket_path.size() + NewSuffix().size() > kSocketPathMax) {
-      const char* temporary = std::getenv("TMPDIR");
-      std::string parent = temporary != nullptr ? temporary : "/tmp";
-      if (parent.size() > 60) parent = "/tmp";
-      ASSIGN_OR_RETURN(short_directory_, MakeTemporaryDirectory(parent, "galley-"));
-      link_path_ = std::exchange(socket_path, JoinPath(short_directory_, "director.sock"));
-    }
-    socket_path_ = socket_path;
-    address_ = "unix:" + socket_path;
-    // The socket never stands in its place with another mode.
-    const std::string bound = socket_path + NewSuffix();
-    ::unlink(bound.c_str());
-    wire::PrepareGrpc();
-    grpc::ServerBuilder builder;
-    // Protected by the folder's and socket's mode.
-    const std::function<void(int)> hand_over = wire::HandOverToLocal(builder);
-    builder.SetMaxReceiveMessageSize(kMessageBytesMax);
-    builder.RegisterService(this);
-    server_ = builder.BuildAndStart();
-    if (server_ == nullptr) {
-      return absl::UnavailableError(fmt::format("cannot listen on {} for workers", socket_path));
-    }
-    ASSIGN_OR_RETURN(FileDescriptor socket, listen::ListenOnUnix(bound));
-    if (::chmod(bound.c_str(), 0600) != 0) return ErrnoStatus(errno, "chmod", bound);
-    ASSIGN_OR_RETURN(ours_, StatFile(bound, false));
-    if (::rename(bound.c_str(), socket_path.c_str()) != 0)
-      return ErrnoStatus(errno, "put in place", socket_path);
-    if (!link_path_.empty()) LinkTo(socket_path);
-    std::vector<listen::AcceptLoop::Listener> listeners;
-    listeners.push_back({.socket = std::move(socket), .hand_over = hand_over});
-    door_ = listen::AcceptLoop::Make(
-        {.name = "workers", .limits = listen::LocalDoorLimits(CurrentDescriptorLimit().soft)},
-        clock_);
-    return door_->Start(std::move(listeners));
-  }
+  const std::string& address() const override { return door_.address(); }
 
-  const std::string& address() const override { return address_; }
-
-  grpc::Status Ask(grpc::ServerContext*, const v1::PackageQuestion* question,
-                   v1::PackageAnswer* answer) override {
+  grpc::Status Ask(const v1::PackageQuestion& question, v1::PackageAnswer* answer) override {
     if (!callbacks_.on_question)
       return {grpc::StatusCode::UNIMPLEMENTED, "this director answers no questions"};
-    auto found = callbacks_.on_question(*question);
+    auto found = callbacks_.on_question(question);
     if (!found.ok())
       return {static_cast<grpc::StatusCode>(found.status().code()), MessageOf(found.status())};
     *answer = *std::move(found);
@@ -201,8 +140,7 @@ class WorkerServiceImpl final : public WorkerService, public v1::Director::Servi
     found->second.context->TryCancel();
   }
 
-  grpc::Status Attach(grpc::ServerContext* context,
-                      grpc::ServerReaderWriter<v1::ToWorker, v1::FromWorker>* stream) override {
+  grpc::Status Attach(grpc::ServerContext* context, Stream* stream) override {
     v1::FromWorker message;
     if (!stream->Read(&message)) return grpc::Status::OK;
     if (!message.has_hello())
@@ -221,12 +159,13 @@ class WorkerServiceImpl final : public WorkerService, public v1::Director::Servi
     auto outbox = std::make_shared<Outbox>();
     {
       base::MutexLock lock(mutex_);
+      if (is_stopped_) return {grpc::StatusCode::UNAVAILABLE, "the director ends"};
       auto& slot = streams_[worker_id];
       if (slot.outbox != nullptr) {  // an older stream of the same worker
         slot.outbox->Close();
         slot.context->TryCancel();
       }
-      slot = Stream{outbox, context};
+      slot = Attached{outbox, context};
     }
     auto welcome = callbacks_.on_attach(worker_id, message);
     if (!welcome.ok()) {
@@ -261,20 +200,6 @@ class WorkerServiceImpl final : public WorkerService, public v1::Director::Servi
   }
 
  private:
-  bool IsOurs(const std::string& path) const {
-    if (!ours_.has_value()) return false;
-    const absl::StatusOr<FileStat> there = StatFile(path, false);
-    return there.ok() && there->inode == ours_->inode && there->device == ours_->device;
-  }
-
-  // Where people look for the socket. Workers do without it.
-  void LinkTo(const std::string& socket_path) {
-    ::unlink(link_path_.c_str());
-    if (::symlink(socket_path.c_str(), link_path_.c_str()) != 0)
-      LogWarning("`galley why` will not find this cook: {}",
-                 MessageOf(ErrnoStatus(errno, "link", link_path_)));
-  }
-
   bool Admit(const std::string& worker_id, const std::string& token) {
     base::MutexLock lock(mutex_);
     const auto found = tokens_.find(worker_id);
@@ -296,29 +221,28 @@ class WorkerServiceImpl final : public WorkerService, public v1::Director::Servi
     return found != streams_.end() && found->second.outbox == outbox;
   }
 
-  Callbacks callbacks_;
-  std::string address_;
-  std::string socket_path_;
-  std::string short_directory_;
-  std::string link_path_;
-  std::optional<FileStat> ours_;  // the socket
+  const Callbacks callbacks_;
+  const std::unique_ptr<DirectorDoor> own_door_;
+  DirectorDoor& door_;
   base::Mutex mutex_;
+  bool is_stopped_ GALLEY_GUARDED_BY(mutex_) = false;
   std::map<std::string, std::string> tokens_ GALLEY_GUARDED_BY(mutex_);
-  std::map<std::string, Stream> streams_ GALLEY_GUARDED_BY(mutex_);
-  SystemClock clock_;
-  std::unique_ptr<listen::AcceptLoop> door_;
-  std::unique_ptr<grpc::Server> server_;
+  std::map<std::string, Attached> streams_ GALLEY_GUARDED_BY(mutex_);
 };
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<WorkerService>> WorkerService::Start(
     const std::string& socket_path, Callbacks callbacks,
-    std::map<std::string, std::string> expected) {
-  auto service = std::make_unique<WorkerServiceImpl>(std::move(callbacks));
-  for (const auto& [worker, token] : expected) service->Expect(worker, token);
-  RETURN_IF_ERROR(service->Listen(socket_path));
-  return std::unique_ptr<WorkerService>(std::move(service));
+    const std::map<std::string, std::string>& expected) {
+  ASSIGN_OR_RETURN(std::unique_ptr<DirectorDoor> own, DirectorDoor::Open(socket_path));
+  DirectorDoor& door = *own;
+  return std::make_unique<WorkerServiceImpl>(std::move(callbacks), expected, std::move(own), door);
+}
+
+std::unique_ptr<WorkerService> WorkerService::StartBehind(
+    DirectorDoor& door, Callbacks callbacks, const std::map<std::string, std::string>& expected) {
+  return std::make_unique<WorkerServiceImpl>(std::move(callbacks), expected, nullptr, door);
 }
 
 }  // namespace galley::director

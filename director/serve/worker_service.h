@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "director/serve/director_door.h"
 #include "galley/v1/worker.pb.h"
 
 namespace galley::director {
@@ -31,12 +32,14 @@ class WorkerService {
         on_question;
   };
 
-  // Listens on a Unix socket. `expected`: worker -> token, of those that may attach at once. The
-  // path may be too long for one (107 bytes): then a short one under the system's temporary folder
-  // is used; address() tells, and `socket_path` is a link to it.
+  // Opens a door of its own (director_door.h). `expected`: worker -> token, of those that may attach
+  // at once.
   static absl::StatusOr<std::unique_ptr<WorkerService>> Start(
       const std::string& socket_path, Callbacks callbacks,
-      std::map<std::string, std::string> expected = {});
+      const std::map<std::string, std::string>& expected = {});
+  // Behind a door that is open, and outlives it: one service at a time.
+  static std::unique_ptr<WorkerService> StartBehind(
+      DirectorDoor& door, Callbacks callbacks, const std::map<std::string, std::string>& expected);
   virtual ~WorkerService() = default;
 
   virtual const std::string& address() const = 0;  // "unix:/..."

@@ -327,5 +327,33 @@ TEST_F(WorkerServiceTest, AWorkerThatIsExpectedFromTheBeginningIsNeverRefused) {
   EXPECT_TRUE(stream.Finish().ok());
 }
 
+TEST_F(WorkerServiceTest, ADoorOutlivesTheServicesBehindIt) {
+  auto door = DirectorDoor::Open(JoinPath(folder_, "door"));
+  ASSERT_TRUE(door.ok()) << door.status();
+  const auto stub = v1::Director::NewStub(
+      grpc::CreateChannel((*door)->address(), grpc::InsecureChannelCredentials()));
+  const auto ask = [&] {
+    grpc::ClientContext context;
+    v1::PackageAnswer answer;
+    const grpc::Status status = stub->Ask(&context, v1::PackageQuestion(), &answer);
+    return status.ok() ? answer.state() : std::to_string(status.error_code());
+  };
+  const std::string unavailable = std::to_string(grpc::StatusCode::UNAVAILABLE);
+  EXPECT_EQ(ask(), unavailable);
+  for (const std::string state : {"Load", "Save"}) {
+    const auto service = WorkerService::StartBehind(**door,
+                                                    {.on_question =
+                                                         [&](const v1::PackageQuestion&) {
+                                                           v1::PackageAnswer answer;
+                                                           answer.set_state(state);
+                                                           return answer;
+                                                         }},
+                                                    {});
+    EXPECT_EQ(service->address(), (*door)->address());
+    EXPECT_EQ(ask(), state);
+  }
+  EXPECT_EQ(ask(), unavailable);
+}
+
 }  // namespace
 }  // namespace galley::director

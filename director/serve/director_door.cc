@@ -1,0 +1,180 @@
+#include "director/serve/director_door.h"
+
+#include <grpcpp/grpcpp.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "common/base/clock.h"
+#include "common/base/descriptor_limit.h"
+#include "common/base/file.h"
+#include "common/base/log.h"
+#include "common/base/mutex.h"
+#include "common/base/status_macros.h"
+#include "common/listen/accept_loop.h"
+#include "common/listen/listening_socket.h"
+#include "common/wire/channel.h"
+#include "common/wire/hand_over.h"
+#include "director/serve/worker_calls.h"
+#include "fmt/format.h"
+
+namespace galley::director {
+namespace {
+
+constexpr size_t kSocketPathMax = 107;  // sun_path less its NUL, unix(7)
+// Reports carry metadata only, but a package may observe 100,000 files.
+constexpr int kMessageBytesMax = 64 << 20;
+// The suffix of a socket until it is in its place. It names this process, since a director that was
+// overtaken may end just then.
+std::string NewSuffix() { return fmt::format("~{}", ::getpid()); }
+
+// Passes calls of workers on to whoever answers them now.
+class WorkerRouter final : public v1::Director::Service {
+ public:
+  grpc::Status Attach(grpc::ServerContext* context, WorkerCalls::Stream* stream) override {
+    const Turn turn(*this);
+    return turn.calls != nullptr ? turn.calls->Attach(context, stream) : NobodyAnswers();
+  }
+  grpc::Status Ask(grpc::ServerContext*, const v1::PackageQuestion* question,
+                   v1::PackageAnswer* answer) override {
+    const Turn turn(*this);
+    return turn.calls != nullptr ? turn.calls->Ask(*question, answer) : NobodyAnswers();
+  }
+
+  void Set(WorkerCalls* calls) {
+    const base::MutexLock lock(mutex_);
+    calls_ = calls;
+  }
+  void AwaitCalls() {
+    const base::MutexLock lock(mutex_);
+    while (under_way_ > 0) changed_.Wait(mutex_);
+  }
+
+ private:
+  struct Turn {
+    explicit Turn(WorkerRouter& from) : router(from) {
+      const base::MutexLock lock(router.mutex_);
+      calls = router.calls_;
+      if (calls != nullptr) ++router.under_way_;
+    }
+    ~Turn() {
+      if (calls == nullptr) return;
+      const base::MutexLock lock(router.mutex_);
+      if (--router.under_way_ == 0) router.changed_.NotifyAll();
+    }
+    WorkerRouter& router;
+    WorkerCalls* calls = nullptr;
+  };
+
+  static grpc::Status NobodyAnswers() {
+    return {grpc::StatusCode::UNAVAILABLE, "the director is not ready, or about to end"};
+  }
+
+  base::Mutex mutex_;
+  base::CondVar changed_;
+  WorkerCalls* calls_ GALLEY_GUARDED_BY(mutex_) = nullptr;
+  uint64_t under_way_ GALLEY_GUARDED_BY(mutex_) = 0;
+};
+
+class DirectorDoorImpl final : public DirectorDoor {
+ public:
+  ~DirectorDoorImpl() override {
+    workers_.Set(nullptr);
+    if (door_ != nullptr) door_->Stop();
+    if (server_ != nullptr) {
+      server_->Shutdown(std::chrono::system_clock::now() + std::chrono::seconds(2));
+      server_->Wait();
+    }
+    if (!short_directory_.empty()) (void)RemoveAll(short_directory_);
+    // Another director may have put its own there meanwhile.
+    if (IsOurs(socket_path_)) ::unlink(socket_path_.c_str());
+    std::error_code error;
+    if (!link_path_.empty() && std::filesystem::read_symlink(link_path_, error) == socket_path_)
+      ::unlink(link_path_.c_str());
+  }
+
+  const std::string& address() const override { return address_; }
+  void Admit(WorkerCalls* calls) override { workers_.Set(calls); }
+  void Close() override { workers_.Set(nullptr); }
+  void AwaitCalls() override { workers_.AwaitCalls(); }
+
+  absl::Status Listen(std::string socket_path) {
+    if (socket_path.size() + NewSuffix().size() > kSocketPathMax) {
+      const char* temporary = std::getenv("TMPDIR");
+      std::string parent = temporary != nullptr ? temporary : "/tmp";
+      if (parent.size() > 60) parent = "/tmp";
+      ASSIGN_OR_RETURN(short_directory_, MakeTemporaryDirectory(parent, "galley-"));
+      link_path_ = std::exchange(socket_path, JoinPath(short_directory_, "director.sock"));
+    }
+    socket_path_ = socket_path;
+    address_ = "unix:" + socket_path;
+    // The socket never stands in its place with another mode.
+    const std::string bound = socket_path + NewSuffix();
+    ::unlink(bound.c_str());
+    wire::PrepareGrpc();
+    grpc::ServerBuilder builder;
+    // Protected by the folder's and socket's mode.
+    const std::function<void(int)> hand_over = wire::HandOverToLocal(builder);
+    builder.SetMaxReceiveMessageSize(kMessageBytesMax);
+    builder.RegisterService(&workers_);
+    server_ = builder.BuildAndStart();
+    if (server_ == nullptr) {
+      return absl::UnavailableError(fmt::format("cannot listen on {}", socket_path));
+    }
+    ASSIGN_OR_RETURN(FileDescriptor socket, listen::ListenOnUnix(bound));
+    if (::chmod(bound.c_str(), 0600) != 0) return ErrnoStatus(errno, "chmod", bound);
+    ASSIGN_OR_RETURN(ours_, StatFile(bound, false));
+    if (::rename(bound.c_str(), socket_path.c_str()) != 0)
+      return ErrnoStatus(errno, "put in place", socket_path);
+    if (!link_path_.empty()) LinkTo(socket_path);
+    std::vector<listen::AcceptLoop::Listener> listeners;
+    listeners.push_back({.socket = std::move(socket), .hand_over = hand_over});
+    door_ = listen::AcceptLoop::Make(
+        {.name = "workers", .limits = listen::LocalDoorLimits(CurrentDescriptorLimit().soft)},
+        clock_);
+    return door_->Start(std::move(listeners));
+  }
+
+ private:
+  bool IsOurs(const std::string& path) const {
+    if (!ours_.has_value()) return false;
+    const absl::StatusOr<FileStat> there = StatFile(path, false);
+    return there.ok() && there->inode == ours_->inode && there->device == ours_->device;
+  }
+
+  // Where people look for the socket. Workers do without it.
+  void LinkTo(const std::string& socket_path) {
+    ::unlink(link_path_.c_str());
+    if (::symlink(socket_path.c_str(), link_path_.c_str()) != 0)
+      LogWarning("`galley why` will not find this cook: {}",
+                 MessageOf(ErrnoStatus(errno, "link", link_path_)));
+  }
+
+  WorkerRouter workers_;
+  std::string address_;
+  std::string socket_path_;
+  std::string short_directory_;
+  std::string link_path_;
+  std::optional<FileStat> ours_;  // the socket
+  SystemClock clock_;
+  std::unique_ptr<listen::AcceptLoop> door_;
+  std::unique_ptr<grpc::Server> server_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<DirectorDoor>> DirectorDoor::Open(const std::string& socket_path) {
+  auto door = std::make_unique<DirectorDoorImpl>();
+  RETURN_IF_ERROR(door->Listen(socket_path));
+  return std::unique_ptr<DirectorDoor>(std::move(door));
+}
+
+}  // namespace galley::director

@@ -1,0 +1,34 @@
+// DirectorDoor: the socket at which a director is found, and the gRPC server behind it. It stays
+// open for as long as the object lives; who answers behind it may come and go.
+//
+// Threads: any.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+
+namespace galley::director {
+
+class WorkerCalls;  // worker_calls.h
+
+class DirectorDoor {
+ public:
+  // Listens on a Unix socket. The path may be too long for one (107 bytes): then a short one under
+  // the system's temporary folder is used; address() tells, and `socket_path` is a link to it.
+  static absl::StatusOr<std::unique_ptr<DirectorDoor>> Open(const std::string& socket_path);
+  // Ends all calls, and waits for them.
+  virtual ~DirectorDoor() = default;
+
+  virtual const std::string& address() const = 0;  // "unix:/..."
+  // From now on `calls` answers workers. Until then, and after Remove, they hear UNAVAILABLE, and
+  // try again. One at a time.
+  virtual void Admit(WorkerCalls* calls) = 0;
+  // No further call comes to the WorkerCalls that were admitted.
+  virtual void Close() = 0;
+  // Waits until none is under way there. REQUIRES: Close.
+  virtual void AwaitCalls() = 0;
+};
+
+}  // namespace galley::director
