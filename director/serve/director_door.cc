@@ -23,6 +23,7 @@
 #include "common/listen/listening_socket.h"
 #include "common/wire/channel.h"
 #include "common/wire/hand_over.h"
+#include "director/serve/resident_service.h"
 #include "director/serve/worker_calls.h"
 #include "fmt/format.h"
 
@@ -86,8 +87,12 @@ class WorkerRouter final : public v1::Director::Service {
 
 class DirectorDoorImpl final : public DirectorDoor {
  public:
+  explicit DirectorDoorImpl(ClientCalls* clients) {
+    if (clients != nullptr) clients_.emplace(*clients);
+  }
   ~DirectorDoorImpl() override {
     workers_.Set(nullptr);
+    if (clients_.has_value()) clients_->Close();
     if (door_ != nullptr) door_->Stop();
     if (server_ != nullptr) {
       server_->Shutdown(std::chrono::system_clock::now() + std::chrono::seconds(2));
@@ -125,6 +130,7 @@ class DirectorDoorImpl final : public DirectorDoor {
     const std::function<void(int)> hand_over = wire::HandOverToLocal(builder);
     builder.SetMaxReceiveMessageSize(kMessageBytesMax);
     builder.RegisterService(&workers_);
+    if (clients_.has_value()) builder.RegisterService(&*clients_);
     server_ = builder.BuildAndStart();
     if (server_ == nullptr) {
       return absl::UnavailableError(fmt::format("cannot listen on {}", socket_path));
@@ -159,6 +165,7 @@ class DirectorDoorImpl final : public DirectorDoor {
   }
 
   WorkerRouter workers_;
+  std::optional<ResidentService> clients_;
   std::string address_;
   std::string socket_path_;
   std::string short_directory_;
@@ -171,8 +178,9 @@ class DirectorDoorImpl final : public DirectorDoor {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<DirectorDoor>> DirectorDoor::Open(const std::string& socket_path) {
-  auto door = std::make_unique<DirectorDoorImpl>();
+absl::StatusOr<std::unique_ptr<DirectorDoor>> DirectorDoor::Open(const std::string& socket_path,
+                                                                 ClientCalls* clients) {
+  auto door = std::make_unique<DirectorDoorImpl>(clients);
   RETURN_IF_ERROR(door->Listen(socket_path));
   return std::unique_ptr<DirectorDoor>(std::move(door));
 }

@@ -11,13 +11,16 @@
 
 namespace galley::director {
 
+class ClientCalls;  // client_calls.h
 class WorkerCalls;  // worker_calls.h
 
 class DirectorDoor {
  public:
   // Listens on a Unix socket. The path may be too long for one (107 bytes): then a short one under
   // the system's temporary folder is used; address() tells, and `socket_path` is a link to it.
-  static absl::StatusOr<std::unique_ptr<DirectorDoor>> Open(const std::string& socket_path);
+  // `clients`: outlives it; null: of a director that is hosted by a command, and takes no clients.
+  static absl::StatusOr<std::unique_ptr<DirectorDoor>> Open(const std::string& socket_path,
+                                                            ClientCalls* clients = nullptr);
   // Ends all calls, and waits for them.
   virtual ~DirectorDoor() = default;
 

@@ -1,0 +1,107 @@
+#include "director/serve/director_client.h"
+
+#include <grpcpp/grpcpp.h>
+
+#include <utility>
+
+#include "absl/time/clock.h"
+#include "common/base/status_macros.h"
+#include "common/wire/channel.h"
+#include "director/serve/socket_probe.h"
+#include "fmt/format.h"
+#include "galley/v1/director.grpc.pb.h"
+
+namespace galley::director {
+namespace {
+
+class StreamOfEvents final : public CookStream {
+ public:
+  // `begin` starts the call.
+  template <typename Begin>
+  explicit StreamOfEvents(Begin begin) : reader_(begin(&context_)) {}
+  ~StreamOfEvents() override { context_.TryCancel(); }
+
+  bool Next(v1::CookEvent& event) override { return reader_->Read(&event); }
+  void Leave() override { context_.TryCancel(); }
+  absl::Status End() override { return wire::FromGrpc(reader_->Finish()); }
+
+ private:
+  grpc::ClientContext context_;
+  const std::unique_ptr<grpc::ClientReader<v1::CookEvent>> reader_;
+};
+
+class Client final : public DirectorClient {
+ public:
+  explicit Client(const std::string& address)
+      : stub_(v1::Resident::NewStub(wire::OpenChannel(address))) {}
+
+  absl::Status SayHello(const v1::BuildIdentity& own) {
+    v1::HelloAsk ask;
+    *ask.mutable_client() = own;
+    ASSIGN_OR_RETURN(hello_, Call<v1::HelloAnswer>(ask, &v1::Resident::Stub::Hello));
+    return absl::OkStatus();
+  }
+
+  const v1::HelloAnswer& director() const override { return hello_; }
+
+  std::unique_ptr<CookStream> Cook(const v1::CookAsk& ask) override {
+    return std::make_unique<StreamOfEvents>(
+        [&](grpc::ClientContext* context) { return stub_->Cook(context, ask); });
+  }
+  std::unique_ptr<CookStream> Follow(uint64_t cook) override {
+    v1::FollowAsk ask;
+    ask.set_cook(cook);
+    return std::make_unique<StreamOfEvents>(
+        [&](grpc::ClientContext* context) { return stub_->Follow(context, ask); });
+  }
+  absl::Status Cancel(uint64_t cook) override {
+    v1::CancelAsk ask;
+    ask.set_cook(cook);
+    return Call<v1::CancelAnswer>(ask, &v1::Resident::Stub::Cancel).status();
+  }
+  absl::StatusOr<v1::StatusAnswer> Status() override {
+    return Call<v1::StatusAnswer>(v1::StatusAsk(), &v1::Resident::Stub::Status);
+  }
+  absl::StatusOr<v1::DrainAnswer> Drain(const v1::DrainAsk& ask) override {
+    return Call<v1::DrainAnswer>(ask, &v1::Resident::Stub::Drain);
+  }
+  absl::StatusOr<v1::CleanAnswer> Clean(const v1::CleanAsk& ask) override {
+    return Call<v1::CleanAnswer>(ask, &v1::Resident::Stub::Clean);
+  }
+  absl::StatusOr<v1::StopAnswer> Stop() override {
+    return Call<v1::StopAnswer>(v1::StopAsk(), &v1::Resident::Stub::Stop);
+  }
+
+ private:
+  template <typename Answer, typename Ask>
+  absl::StatusOr<Answer> Call(const Ask& ask,
+                              grpc::Status (v1::Resident::Stub::*call)(grpc::ClientContext*,
+                                                                       const Ask&, Answer*)) {
+    grpc::ClientContext context;
+    context.set_deadline(absl::ToChronoTime(absl::Now() + kPatience));
+    Answer answer;
+    if (const grpc::Status status = (stub_.get()->*call)(&context, ask, &answer); !status.ok())
+      return wire::FromGrpc(status);
+    return answer;
+  }
+
+  const std::unique_ptr<v1::Resident::Stub> stub_;
+  v1::HelloAnswer hello_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<DirectorClient>> DirectorClient::Find(const std::string& socket_path,
+                                                                     const v1::BuildIdentity& own) {
+  const SocketProbe probe = ProbeSocket(socket_path);
+  if (probe.listening == Listening::kNobody) return nullptr;
+  if (probe.listening == Listening::kForbidden)
+    return absl::PermissionDeniedError(fmt::format("{} belongs to another user", probe.path));
+  auto client = std::make_unique<Client>("unix:" + probe.path);
+  const absl::Status hello = client->SayHello(own);
+  if (absl::IsUnimplemented(hello) || absl::IsUnavailable(hello)) return nullptr;
+  RETURN_IF_ERROR(hello);
+  return std::unique_ptr<DirectorClient>(std::move(client));
+}
+
+}  // namespace galley::director

@@ -1,0 +1,51 @@
+// DirectorClient: a resident director, asked over its socket.
+//
+// Threads: any.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "galley/v1/director.pb.h"
+
+namespace galley::director {
+
+// CookStream: what happens in a cook, as the director tells it. Threads: Next and End: one; Leave:
+// any.
+class CookStream {
+ public:
+  virtual ~CookStream() = default;
+  // Waits. False: there is no more.
+  virtual bool Next(v1::CookEvent& event) = 0;
+  // Nobody wants to know more; Next soon returns false.
+  virtual void Leave() = 0;
+  // Why there is no more. UNAVAILABLE: the director is gone. REQUIRES: Next returned false; once.
+  virtual absl::Status End() = 0;
+};
+
+class DirectorClient {
+ public:
+  // So long a director may take to answer.
+  static constexpr absl::Duration kPatience = absl::Seconds(5);
+
+  // The resident director whose socket is at `socket_path`. Null: nobody listens, or only a command
+  // that hosts one cook. PERMISSION_DENIED: it is another user's. DEADLINE_EXCEEDED: it is silent.
+  static absl::StatusOr<std::unique_ptr<DirectorClient>> Find(const std::string& socket_path,
+                                                              const v1::BuildIdentity& own);
+  virtual ~DirectorClient() = default;
+
+  virtual const v1::HelloAnswer& director() const = 0;
+
+  virtual std::unique_ptr<CookStream> Cook(const v1::CookAsk& ask) = 0;
+  virtual std::unique_ptr<CookStream> Follow(uint64_t cook) = 0;
+  virtual absl::Status Cancel(uint64_t cook) = 0;
+  virtual absl::StatusOr<v1::StatusAnswer> Status() = 0;
+  virtual absl::StatusOr<v1::DrainAnswer> Drain(const v1::DrainAsk& ask) = 0;
+  virtual absl::StatusOr<v1::CleanAnswer> Clean(const v1::CleanAsk& ask) = 0;
+  virtual absl::StatusOr<v1::StopAnswer> Stop() = 0;
+};
+
+}  // namespace galley::director

@@ -1,0 +1,90 @@
+#include "director/serve/resident_service.h"
+
+#include <memory>
+#include <utility>
+
+#include "common/wire/channel.h"
+
+namespace galley::director {
+namespace {
+
+// So often a stream on which nothing happens looks whether its reader is still there.
+constexpr absl::Duration kLookInterval = absl::Milliseconds(50);
+
+template <typename T>
+grpc::Status Answer(absl::StatusOr<T> found, T* answer) {
+  if (!found.ok()) return wire::ToGrpc(found.status());
+  *answer = *std::move(found);
+  return grpc::Status::OK;
+}
+
+}  // namespace
+
+grpc::Status ResidentService::Hello(grpc::ServerContext*, const v1::HelloAsk* ask,
+                                    v1::HelloAnswer* answer) {
+  *answer = calls_.Hello(*ask);
+  return grpc::Status::OK;
+}
+
+grpc::Status ResidentService::Cook(grpc::ServerContext* context, const v1::CookAsk* ask,
+                                   grpc::ServerWriter<v1::CookEvent>* writer) {
+  const absl::StatusOr<uint64_t> cook = calls_.Cook(*ask);
+  if (!cook.ok()) return wire::ToGrpc(cook.status());
+  const absl::StatusOr<std::unique_ptr<CookReader>> reader = calls_.Read(*cook);
+  if (!reader.ok()) return wire::ToGrpc(reader.status());
+  if (!Tell(*context, **reader, *writer) && !ask->is_detached()) (void)calls_.Cancel(*cook);
+  return grpc::Status::OK;
+}
+
+grpc::Status ResidentService::Follow(grpc::ServerContext* context, const v1::FollowAsk* ask,
+                                     grpc::ServerWriter<v1::CookEvent>* writer) {
+  const absl::StatusOr<std::unique_ptr<CookReader>> reader = calls_.Read(ask->cook());
+  if (!reader.ok()) return wire::ToGrpc(reader.status());
+  Tell(*context, **reader, *writer);
+  return grpc::Status::OK;
+}
+
+bool ResidentService::Tell(grpc::ServerContext& context, CookReader& reader,
+                           grpc::ServerWriter<v1::CookEvent>& writer) {
+  v1::CookEvent event;
+  while (!context.IsCancelled() && !is_closed_) {
+    switch (reader.Next(kLookInterval, event)) {
+      case CookReader::Got::kEvent:
+        if (!writer.Write(event)) return false;
+        break;
+      case CookReader::Got::kNothingYet:
+        break;
+      case CookReader::Got::kEnd:
+        return true;
+    }
+  }
+  return false;
+}
+
+grpc::Status ResidentService::Cancel(grpc::ServerContext*, const v1::CancelAsk* ask,
+                                     v1::CancelAnswer*) {
+  return wire::ToGrpc(calls_.Cancel(ask->cook()));
+}
+
+grpc::Status ResidentService::Status(grpc::ServerContext*, const v1::StatusAsk*,
+                                     v1::StatusAnswer* answer) {
+  return Answer(calls_.Status(), answer);
+}
+
+grpc::Status ResidentService::Drain(grpc::ServerContext*, const v1::DrainAsk* ask,
+                                    v1::DrainAnswer* answer) {
+  return Answer(calls_.Drain(*ask), answer);
+}
+
+grpc::Status ResidentService::Clean(grpc::ServerContext*, const v1::CleanAsk* ask,
+                                    v1::CleanAnswer* answer) {
+  return Answer(calls_.Clean(*ask), answer);
+}
+
+grpc::Status ResidentService::Stop(grpc::ServerContext*, const v1::StopAsk*,
+                                   v1::StopAnswer* answer) {
+  *answer = calls_.Stop();
+  return grpc::Status::OK;
+}
+
+}  // namespace galley::director

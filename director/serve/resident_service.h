@@ -1,0 +1,46 @@
+// ResidentService: the gRPC side of ClientCalls.
+//
+// Threads: any.
+#pragma once
+
+#include <grpcpp/grpcpp.h>
+
+#include <atomic>
+
+#include "director/serve/client_calls.h"
+#include "galley/v1/director.grpc.pb.h"
+
+namespace galley::director {
+
+class ResidentService final : public v1::Resident::Service {
+ public:
+  // `calls` outlives it.
+  explicit ResidentService(ClientCalls& calls) : calls_(calls) {}
+  // Ends the streams of all readers soon.
+  void Close() { is_closed_ = true; }
+
+  grpc::Status Hello(grpc::ServerContext*, const v1::HelloAsk* ask,
+                     v1::HelloAnswer* answer) override;
+  grpc::Status Cook(grpc::ServerContext* context, const v1::CookAsk* ask,
+                    grpc::ServerWriter<v1::CookEvent>* writer) override;
+  grpc::Status Follow(grpc::ServerContext* context, const v1::FollowAsk* ask,
+                      grpc::ServerWriter<v1::CookEvent>* writer) override;
+  grpc::Status Cancel(grpc::ServerContext*, const v1::CancelAsk* ask, v1::CancelAnswer*) override;
+  grpc::Status Status(grpc::ServerContext*, const v1::StatusAsk*,
+                      v1::StatusAnswer* answer) override;
+  grpc::Status Drain(grpc::ServerContext*, const v1::DrainAsk* ask,
+                     v1::DrainAnswer* answer) override;
+  grpc::Status Clean(grpc::ServerContext*, const v1::CleanAsk* ask,
+                     v1::CleanAnswer* answer) override;
+  grpc::Status Stop(grpc::ServerContext*, const v1::StopAsk*, v1::StopAnswer* answer) override;
+
+ private:
+  // False: the reader went away first.
+  bool Tell(grpc::ServerContext& context, CookReader& reader,
+            grpc::ServerWriter<v1::CookEvent>& writer);
+
+  ClientCalls& calls_;
+  std::atomic<bool> is_closed_ = false;
+};
+
+}  // namespace galley::director

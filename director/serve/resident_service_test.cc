@@ -1,0 +1,195 @@
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <deque>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/base/file.h"
+#include "common/base/mutex.h"
+#include "director/serve/client_calls.h"
+#include "director/serve/director_client.h"
+#include "director/serve/director_door.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace galley::director {
+namespace {
+
+using testing::ElementsAre;
+
+// A director with one cook, whose events a test puts in.
+class FakeResident final : public ClientCalls {
+ public:
+  v1::HelloAnswer Hello(const v1::HelloAsk& ask) override {
+    v1::HelloAnswer answer;
+    *answer.mutable_director() = ask.client();
+    answer.set_process(42);
+    return answer;
+  }
+  absl::StatusOr<uint64_t> Cook(const v1::CookAsk& ask) override {
+    if (ask.urgency_class().empty()) return absl::InvalidArgumentError("no class");
+    return 7;
+  }
+  absl::StatusOr<std::unique_ptr<CookReader>> Read(uint64_t cook) override {
+    if (cook != 7) return absl::NotFoundError("no such cook");
+    return std::make_unique<Reader>(*this);
+  }
+  absl::Status Cancel(uint64_t cook) override {
+    base::MutexLock lock(mutex_);
+    cancelled_.push_back(cook);
+    changed_.NotifyAll();
+    return absl::OkStatus();
+  }
+  absl::StatusOr<v1::StatusAnswer> Status() override { return v1::StatusAnswer(); }
+  absl::StatusOr<v1::DrainAnswer> Drain(const v1::DrainAsk&) override { return v1::DrainAnswer(); }
+  absl::StatusOr<v1::CleanAnswer> Clean(const v1::CleanAsk&) override {
+    return absl::NotFoundError("in no cook");
+  }
+  v1::StopAnswer Stop() override { return {}; }
+
+  void Say(const std::string& text) {
+    v1::CookEvent event;
+    event.set_said(text);
+    Push(std::move(event));
+  }
+  void End() {
+    v1::CookEvent event;
+    event.mutable_report();
+    Push(std::move(event));
+  }
+  std::vector<uint64_t> AwaitCancelled() {
+    base::MutexLock lock(mutex_);
+    while (cancelled_.empty()) changed_.Wait(mutex_);
+    return cancelled_;
+  }
+
+ private:
+  class Reader final : public CookReader {
+   public:
+    explicit Reader(FakeResident& from) : from_(from) {}
+    Got Next(absl::Duration patience, v1::CookEvent& event) override {
+      base::MutexLock lock(from_.mutex_);
+      if (is_over_) return Got::kEnd;
+      if (from_.events_.empty())
+        from_.changed_.WaitFor(from_.mutex_, absl::ToChronoNanoseconds(patience));
+      if (from_.events_.empty()) return Got::kNothingYet;
+      event = std::move(from_.events_.front());
+      from_.events_.pop_front();
+      is_over_ = event.has_report();
+      return Got::kEvent;
+    }
+
+   private:
+    FakeResident& from_;
+    bool is_over_ = false;
+  };
+
+  void Push(v1::CookEvent event) {
+    base::MutexLock lock(mutex_);
+    events_.push_back(std::move(event));
+    changed_.NotifyAll();
+  }
+
+  base::Mutex mutex_;
+  base::CondVar changed_;
+  std::deque<v1::CookEvent> events_ GALLEY_GUARDED_BY(mutex_);
+  std::vector<uint64_t> cancelled_ GALLEY_GUARDED_BY(mutex_);
+};
+
+v1::BuildIdentity Build() {
+  v1::BuildIdentity build;
+  build.set_build("b1");
+  return build;
+}
+
+v1::CookAsk Ask() {
+  v1::CookAsk ask;
+  ask.set_urgency_class("nightly");
+  return ask;
+}
+
+class ResidentServiceTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = MakeTemporaryDirectory(testing::TempDir(), "resident").value();
+    path_ = JoinPath(folder_, "s");
+    door_ = DirectorDoor::Open(path_, &resident_).value();
+    client_ = DirectorClient::Find(path_, Build()).value();
+    ASSERT_NE(client_, nullptr);
+  }
+  void TearDown() override {
+    client_.reset();
+    door_.reset();
+    ASSERT_TRUE(RemoveAll(folder_).ok());
+  }
+  std::string folder_, path_;
+  FakeResident resident_;
+  std::unique_ptr<DirectorDoor> door_;
+  std::unique_ptr<DirectorClient> client_;
+};
+
+TEST_F(ResidentServiceTest, ACookTellsItsEventsUntilItsReport) {
+  EXPECT_EQ(client_->director().process(), 42u);
+  EXPECT_EQ(client_->director().director().build(), "b1");
+  const auto stream = client_->Cook(Ask());
+  resident_.Say("one");
+  resident_.Say("two");
+  resident_.End();
+  std::vector<std::string> said;
+  v1::CookEvent event;
+  while (stream->Next(event)) said.push_back(event.said());
+  EXPECT_THAT(said, ElementsAre("one", "two", ""));
+  EXPECT_TRUE(stream->End().ok());
+}
+
+TEST_F(ResidentServiceTest, ARefusalArrivesWithItsText) {
+  const auto stream = client_->Cook(v1::CookAsk());
+  v1::CookEvent event;
+  EXPECT_FALSE(stream->Next(event));
+  EXPECT_EQ(stream->End(), absl::InvalidArgumentError("no class"));
+  EXPECT_TRUE(absl::IsNotFound(client_->Clean(v1::CleanAsk()).status()));
+}
+
+TEST_F(ResidentServiceTest, AClientThatGoesAwayEndsItsCookAndAFollowerDoesNot) {
+  {
+    const auto follower = client_->Follow(7);
+    resident_.Say("one");
+    v1::CookEvent event;
+    ASSERT_TRUE(follower->Next(event));
+  }
+  {
+    const auto stream = client_->Cook(Ask());
+    resident_.Say("two");
+    v1::CookEvent event;
+    ASSERT_TRUE(stream->Next(event));
+  }
+  EXPECT_THAT(resident_.AwaitCancelled(), ElementsAre(7u));
+}
+
+TEST_F(ResidentServiceTest, AReaderOfADirectorThatEndsHearsThatItIsGone) {
+  const auto stream = client_->Cook(Ask());
+  resident_.Say("one");
+  v1::CookEvent event;
+  ASSERT_TRUE(stream->Next(event));
+  door_.reset();
+  EXPECT_FALSE(stream->Next(event));
+}
+
+TEST_F(ResidentServiceTest, ADirectorOfACommandIsNotFoundAndThatOfAnotherUserIsNamed) {
+  const std::string other = JoinPath(folder_, "hosted");
+  const auto hosted = DirectorDoor::Open(other);
+  ASSERT_TRUE(hosted.ok());
+  const auto found = DirectorClient::Find(other, Build());
+  ASSERT_TRUE(found.ok()) << found.status();
+  EXPECT_EQ(*found, nullptr);
+  EXPECT_EQ(*DirectorClient::Find(JoinPath(folder_, "none"), Build()), nullptr);
+  if (::geteuid() == 0) GTEST_SKIP() << "root may connect to any socket";
+  ASSERT_EQ(::chmod(path_.c_str(), 0), 0);
+  EXPECT_TRUE(absl::IsPermissionDenied(DirectorClient::Find(path_, Build()).status()));
+}
+
+}  // namespace
+}  // namespace galley::director

@@ -1,0 +1,43 @@
+#include "director/serve/socket_probe.h"
+
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "common/base/file.h"
+
+namespace galley::director {
+namespace {
+
+std::string TargetOf(const std::string& path) {
+  char target[sizeof(sockaddr_un::sun_path)];
+  const ssize_t size = ::readlink(path.c_str(), target, sizeof(target) - 1);
+  return size > 0 ? std::string(target, static_cast<size_t>(size)) : path;
+}
+
+Listening Probe(const std::string& path) {
+  sockaddr_un address{};
+  if (path.size() >= sizeof(address.sun_path)) return Listening::kNobody;
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path, path.data(), path.size());
+  const FileDescriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!socket.valid()) return Listening::kNobody;
+  if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0)
+    return Listening::kSomebody;
+  // EAGAIN: it listens, and has not accepted those before us yet.
+  if (errno == EAGAIN) return Listening::kSomebody;
+  return errno == EACCES || errno == EPERM ? Listening::kForbidden : Listening::kNobody;
+}
+
+}  // namespace
+
+SocketProbe ProbeSocket(const std::string& socket_path) {
+  SocketProbe probe{.path = TargetOf(socket_path)};
+  probe.listening = Probe(probe.path);
+  return probe;
+}
+
+}  // namespace galley::director
