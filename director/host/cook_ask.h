@@ -6,6 +6,7 @@
 
 #include "common/project/project.h"
 #include "director/core/ids.h"
+#include "director/host/cook_class.h"
 
 namespace galley::director {
 
@@ -36,6 +37,8 @@ struct CookAsk {
   bool force = false;
   bool retry_failed = false;
   bool fail_fast = false;
+  std::string output_directory;  // of the sandboxes, absolute; empty: the project's
+  CookClass urgency_class = CookClass::kNightly;
   bool repair = false;  // what the store lost, and nothing else; nothing is published or staged
 
   bool is_staged() const { return !no_stage && !repair; }

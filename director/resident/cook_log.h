@@ -1,0 +1,75 @@
+// CookLog: what happened in one cook, for all who read it, now or later: a file below the state
+// folder. The cook never waits for a reader; each reader goes at its own pace, from the beginning.
+//
+//   file       "galley-cook-log 1\n", then each event: its size (4 bytes, little endian), its bytes
+//              (CookEvent, director.proto). The last one is the report.
+//   progress   only the newest is kept, in memory
+//   limit      beyond it results and what is said are left out, and counted (`missed`); failures,
+//              warnings and the report are not
+//
+// A disk without room ends no cook: what cannot be written stays in memory, within a limit.
+// Version rule: the number in the first line is raised when an older reader must not read it.
+//
+// Threads: any.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "common/base/file.h"
+#include "common/base/mutex.h"
+#include "director/serve/client_calls.h"
+#include "galley/v1/director.pb.h"
+
+namespace galley::director {
+
+class CookLog {
+ public:
+  struct Limits {
+    uint64_t file_bytes = 256 << 20;
+    size_t buffer_bytes = 64 << 10;    // that wait to be written together
+    size_t unwritten_bytes = 4 << 20;  // of a disk without room
+  };
+
+  // Of a cook that begins.
+  static std::shared_ptr<CookLog> Begin(const std::string& path, const Limits& limits);
+  // Of a cook that has ended. NOT_FOUND; DATA_LOSS: it is none. When its director died before it,
+  // the report says so.
+  static absl::StatusOr<std::shared_ptr<CookLog>> Open(const std::string& path);
+
+  void Append(const v1::CookEvent& event);
+  void SetProgress(v1::CookProgress progress);
+  // Once, last. `trace` follows the report; it is not in the file.
+  void End(const v1::CookReport& report, std::string trace);
+
+  v1::CookProgress progress() const;
+  uint32_t readers() const { return readers_; }
+
+  static std::unique_ptr<CookReader> Read(std::shared_ptr<CookLog> log);
+
+ private:
+  class Reader;
+
+  CookLog(FileDescriptor file, const Limits& limits) : limits_(limits), file_(std::move(file)) {}
+  bool HasRoomFor(const v1::CookEvent& event) const GALLEY_REQUIRES(mutex_);
+  void Add(const v1::CookEvent& event) GALLEY_REQUIRES(mutex_);
+  void Flush() GALLEY_REQUIRES(mutex_);
+
+  const Limits limits_;
+  const FileDescriptor file_;  // invalid: it could not be made
+  std::atomic<uint32_t> readers_ = 0;
+  mutable base::Mutex mutex_;
+  base::CondVar changed_;
+  uint64_t written_ GALLEY_GUARDED_BY(mutex_) = 0;  // bytes of the file
+  std::string buffer_ GALLEY_GUARDED_BY(mutex_);    // behind these
+  uint64_t missed_ GALLEY_GUARDED_BY(mutex_) = 0;
+  bool is_over_ GALLEY_GUARDED_BY(mutex_) = false;
+  std::string trace_ GALLEY_GUARDED_BY(mutex_);  // constant once it is over
+  v1::CookProgress progress_ GALLEY_GUARDED_BY(mutex_);
+  uint64_t progress_number_ GALLEY_GUARDED_BY(mutex_) = 0;
+};
+
+}  // namespace galley::director

@@ -1,0 +1,233 @@
+#include "director/resident/cook_wire.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/base/status_macros.h"
+#include "director/host/outcome_status.h"
+#include "fmt/format.h"
+
+namespace galley::director {
+namespace {
+
+void ToWire(const SelectionAsk& selection, v1::Selection& out) {
+  out.mutable_positional()->Assign(selection.positional.begin(), selection.positional.end());
+  out.mutable_maps()->Assign(selection.maps.begin(), selection.maps.end());
+  out.mutable_packages()->Assign(selection.packages.begin(), selection.packages.end());
+  out.mutable_directories()->Assign(selection.directories.begin(), selection.directories.end());
+  out.mutable_map_sections()->Assign(selection.map_sections.begin(), selection.map_sections.end());
+  out.mutable_cultures()->Assign(selection.cultures.begin(), selection.cultures.end());
+  out.mutable_never()->Assign(selection.never.begin(), selection.never.end());
+  out.set_no_soft_references(selection.no_soft_references);
+}
+
+SelectionAsk FromWire(const v1::Selection& selection) {
+  const auto list = [](const auto& field) {
+    return std::vector<std::string>(field.begin(), field.end());
+  };
+  return {.positional = list(selection.positional()),
+          .maps = list(selection.maps()),
+          .packages = list(selection.packages()),
+          .directories = list(selection.directories()),
+          .map_sections = list(selection.map_sections()),
+          .cultures = list(selection.cultures()),
+          .never = list(selection.never()),
+          .no_soft_references = selection.no_soft_references()};
+}
+
+absl::StatusOr<PlatformMask> MaskOfNames(const v1::CookAsk& ask, const project::Project& project) {
+  PlatformMask mask = 0;
+  const std::vector<project::Platform>& known = project.platforms;
+  for (uint32_t i = 0; i < known.size() && ask.platforms().empty(); ++i) mask |= MaskOf(i);
+  for (const std::string& name : ask.platforms()) {
+    const auto found = std::find_if(known.begin(), known.end(),
+                                    [&](const auto& platform) { return platform.name == name; });
+    if (found == known.end())
+      return WrongUse(
+          fmt::format("--platform {}: the director's project has no such platform", name));
+    mask |= MaskOf(static_cast<uint32_t>(found - known.begin()));
+  }
+  return mask;
+}
+
+void ToWire(const ShellOutcome& outcome, v1::CookReport::Outcome& out) {
+  out.set_is_interrupted(outcome.ended.is_interrupted);
+  out.set_is_fail_fast(outcome.ended.is_fail_fast);
+  out.set_infrastructure_error(outcome.ended.infrastructure_error);
+  director::ToWire(outcome.counters, *out.mutable_counters());
+  for (const auto& [platform, root] : outcome.roots)
+    (*out.mutable_roots())[platform] = root.ToString();
+  out.set_bytes_stored(outcome.bytes_stored);
+  out.set_bytes_deduplicated(outcome.bytes_deduplicated);
+  out.set_lost_blobs(outcome.lost_blobs);
+  out.set_lost_packages(outcome.lost_packages);
+  out.set_collections_soft_limit(outcome.collections.soft_limit);
+  out.set_collections_hard_limit(outcome.collections.hard_limit);
+  out.set_collections_package_count(outcome.collections.package_count);
+  out.set_collections_idle(outcome.collections.idle);
+  out.set_collections_restarts(outcome.collections.restarts);
+  out.set_collections_pauses(outcome.collections.pauses);
+}
+
+absl::StatusOr<ShellOutcome> FromWire(const v1::CookReport::Outcome& outcome) {
+  ShellOutcome read;
+  read.ended.is_interrupted = outcome.is_interrupted();
+  read.ended.is_fail_fast = outcome.is_fail_fast();
+  read.ended.infrastructure_error = outcome.infrastructure_error();
+  read.counters = director::FromWire(outcome.counters());
+  for (const auto& [platform, root] : outcome.roots()) {
+    ASSIGN_OR_RETURN(const Digest digest, Digest::Parse(root));
+    read.roots.emplace(platform, digest);
+  }
+  read.bytes_stored = outcome.bytes_stored();
+  read.bytes_deduplicated = outcome.bytes_deduplicated();
+  read.lost_blobs = outcome.lost_blobs();
+  read.lost_packages = outcome.lost_packages();
+  read.collections = {.soft_limit = outcome.collections_soft_limit(),
+                      .hard_limit = outcome.collections_hard_limit(),
+                      .package_count = outcome.collections_package_count(),
+                      .idle = outcome.collections_idle(),
+                      .restarts = outcome.collections_restarts(),
+                      .pauses = outcome.collections_pauses()};
+  return read;
+}
+
+}  // namespace
+
+void ToWire(const CookAsk& ask, v1::CookAsk& out) {
+  ToWire(ask.selection, *out.mutable_selection());
+  out.set_no_stage(ask.no_stage);
+  out.set_adopt(ask.adopt);
+  out.set_exact(ask.exact);
+  out.set_force(ask.force);
+  out.set_retry_failed(ask.retry_failed);
+  out.set_fail_fast(ask.fail_fast);
+  out.set_output_directory(ask.output_directory);
+  out.set_urgency_class(std::string(ClassName(ask.urgency_class)));
+}
+
+absl::StatusOr<CookAsk> FromWire(const v1::CookAsk& ask, const project::Project& project) {
+  const std::optional<CookClass> urgency_class = ClassOfName(ask.urgency_class());
+  if (!urgency_class.has_value())
+    return WrongUse(fmt::format("--class {}: there is no such class", ask.urgency_class()));
+  ASSIGN_OR_RETURN(const PlatformMask platforms, MaskOfNames(ask, project));
+  return CookAsk{.selection = FromWire(ask.selection()),
+                 .platforms = platforms,
+                 .no_stage = ask.no_stage(),
+                 .adopt = ask.adopt(),
+                 .exact = ask.exact(),
+                 .force = ask.force(),
+                 .retry_failed = ask.retry_failed(),
+                 .fail_fast = ask.fail_fast(),
+                 .output_directory = ask.output_directory(),
+                 .urgency_class = *urgency_class};
+}
+
+std::string WhatIsAsked(const v1::CookAsk& ask) {
+  std::vector<std::string> named;
+  const v1::Selection& selection = ask.selection();
+  for (const auto* list : {&selection.positional(), &selection.maps(), &selection.packages(),
+                           &selection.directories(), &selection.map_sections()})
+    named.insert(named.end(), list->begin(), list->end());
+  if (named.empty()) return "by the book";
+  return named.size() == 1 ? named[0] : fmt::format("{} and {} more", named[0], named.size() - 1);
+}
+
+void ToWire(const Counters& counters, v1::CookCounters& out) {
+  out.set_in_cook(counters.in_cook);
+  out.set_loaded(counters.loaded);
+  out.set_up_to_date(counters.up_to_date);
+  out.set_failed(counters.failed);
+  out.set_skipped(counters.skipped);
+  out.set_results_cooked(counters.results_cooked);
+  out.set_results_cached(counters.results_cached);
+  out.set_results_up_to_date(counters.results_up_to_date);
+  out.set_results_failed(counters.results_failed);
+  out.set_results_wanted(counters.results_wanted);
+  out.set_workers_started(counters.workers_started);
+  out.set_workers_lost(counters.workers_lost);
+  out.set_executors_lost(counters.executors_lost);
+  out.set_jobs_retried(counters.jobs_retried);
+  out.set_jobs_retracted(counters.jobs_retracted);
+  out.set_jobs_resumed(counters.jobs_resumed);
+  out.set_jobs_pending(counters.jobs_pending);
+  out.set_backups_started(counters.backups_started);
+  out.set_backups_won(counters.backups_won);
+  out.set_jobs_split(counters.jobs_split);
+  out.set_results_dropped(counters.results_dropped);
+  out.set_workers_attached(counters.workers_attached);
+  out.set_bytes_read(counters.bytes_read);
+  out.set_bytes_warm(counters.bytes_warm);
+  out.set_bytes_saved(counters.bytes_saved);
+}
+
+Counters FromWire(const v1::CookCounters& counters) {
+  return {.in_cook = counters.in_cook(),
+          .loaded = counters.loaded(),
+          .up_to_date = counters.up_to_date(),
+          .failed = counters.failed(),
+          .skipped = counters.skipped(),
+          .results_cooked = counters.results_cooked(),
+          .results_cached = counters.results_cached(),
+          .results_up_to_date = counters.results_up_to_date(),
+          .results_failed = counters.results_failed(),
+          .results_wanted = counters.results_wanted(),
+          .workers_started = counters.workers_started(),
+          .workers_lost = counters.workers_lost(),
+          .executors_lost = counters.executors_lost(),
+          .jobs_retried = counters.jobs_retried(),
+          .jobs_retracted = counters.jobs_retracted(),
+          .jobs_resumed = counters.jobs_resumed(),
+          .jobs_pending = counters.jobs_pending(),
+          .backups_started = counters.backups_started(),
+          .backups_won = counters.backups_won(),
+          .jobs_split = counters.jobs_split(),
+          .results_dropped = counters.results_dropped(),
+          .workers_attached = counters.workers_attached(),
+          .bytes_read = counters.bytes_read(),
+          .bytes_warm = counters.bytes_warm(),
+          .bytes_saved = counters.bytes_saved()};
+}
+
+void ToWire(const ReportOnWire& report, v1::CookReport& out) {
+  const CookReport& cook = report.report;
+  out.set_end_code(static_cast<int32_t>(cook.end.code()));
+  out.set_end_text(MessageOf(cook.end));
+  if (cook.outcome.has_value()) ToWire(*cook.outcome, *out.mutable_outcome());
+  for (const auto& [platform, sequence] : cook.sequences)
+    (*out.mutable_sequences())[platform] = sequence;
+  out.set_snapshot(cook.snapshot.ToString());
+  out.set_has_failures(cook.has_failures);
+  out.set_stage_failed(cook.stage_failed);
+  out.set_is_published(cook.is_published);
+  out.set_scan_us(absl::ToInt64Microseconds(cook.scan));
+  out.set_explore_us(absl::ToInt64Microseconds(cook.explore));
+  out.set_cook_us(absl::ToInt64Microseconds(cook.cook));
+  out.set_stage_us(absl::ToInt64Microseconds(cook.stage));
+  out.set_total_us(absl::ToInt64Microseconds(report.total));
+  out.set_bytes_fetched(report.bytes_fetched);
+}
+
+absl::StatusOr<ReportOnWire> FromWire(const v1::CookReport& report) {
+  ReportOnWire read;
+  CookReport& cook = read.report;
+  if (report.end_code() != 0)
+    cook.end = absl::Status(static_cast<absl::StatusCode>(report.end_code()), report.end_text());
+  if (report.has_outcome()) {
+    ASSIGN_OR_RETURN(cook.outcome, FromWire(report.outcome()));
+  }
+  cook.sequences.insert(report.sequences().begin(), report.sequences().end());
+  ASSIGN_OR_RETURN(cook.snapshot, Digest::Parse(report.snapshot()));
+  cook.has_failures = report.has_failures();
+  cook.stage_failed = report.stage_failed();
+  cook.is_published = report.is_published();
+  cook.scan = absl::Microseconds(report.scan_us());
+  cook.explore = absl::Microseconds(report.explore_us());
+  cook.cook = absl::Microseconds(report.cook_us());
+  cook.stage = absl::Microseconds(report.stage_us());
+  read.total = absl::Microseconds(report.total_us());
+  read.bytes_fetched = report.bytes_fetched();
+  return read;
+}
+
+}  // namespace galley::director
