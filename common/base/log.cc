@@ -1,12 +1,14 @@
 #include "common/base/log.h"
 
 #include <spdlog/sinks/basic_file_sink.h>
+#include <spdlog/sinks/rotating_file_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <utility>
 
 #include "common/base/status_macros.h"
 
@@ -42,17 +44,30 @@ std::shared_ptr<spdlog::logger>& Logger() {
 
 }  // namespace
 
-void InitLog(std::string_view program, LogLevel level, const std::string& file) {
-  std::shared_ptr<spdlog::sinks::sink> sink;
-  if (file.empty()) {
-    sink = std::make_shared<spdlog::sinks::stderr_sink_mt>();
-  } else {
-    sink = std::make_shared<spdlog::sinks::basic_file_sink_mt>(file);
-  }
-  Logger() = std::make_shared<spdlog::logger>(std::string(program), sink);
+namespace {
+
+void LogTo(std::string_view program, LogLevel level, std::shared_ptr<spdlog::sinks::sink> sink) {
+  Logger() = std::make_shared<spdlog::logger>(std::string(program), std::move(sink));
   Logger()->set_pattern("%Y-%m-%dT%H:%M:%S.%e %l %n[%P]: %v");
   Logger()->set_level(ToSpdlog(level));
   Logger()->flush_on(spdlog::level::info);
+}
+
+}  // namespace
+
+void InitLog(std::string_view program, LogLevel level, const std::string& file) {
+  if (file.empty()) {
+    LogTo(program, level, std::make_shared<spdlog::sinks::stderr_sink_mt>());
+  } else {
+    LogTo(program, level, std::make_shared<spdlog::sinks::basic_file_sink_mt>(file));
+  }
+}
+
+void InitLog(std::string_view program, LogLevel level, const std::string& file,
+             const LogRotation& rotation) {
+  LogTo(program, level,
+        std::make_shared<spdlog::sinks::rotating_file_sink_mt>(file, rotation.file_bytes,
+                                                               rotation.files));
 }
 
 void WriteLog(LogLevel level, std::string_view line) {

@@ -14,9 +14,18 @@ namespace galley {
 
 enum class LogLevel { kDebug, kInfo, kWarning, kError, kOff };
 
+// The log of a process that stays: a file that has grown to so many bytes becomes <file>.1, which
+// becomes <file>.2, and so on: so many are kept.
+struct LogRotation {
+  size_t file_bytes = 16 << 20;
+  size_t files = 4;
+};
+
 // Before any thread starts. `program` stands in each line; `file` may be empty (then standard
 // error).
 void InitLog(std::string_view program, LogLevel level, const std::string& file);
+void InitLog(std::string_view program, LogLevel level, const std::string& file,
+             const LogRotation& rotation);
 void WriteLog(LogLevel level, std::string_view line);
 // Printable form: control characters as \xNN.
 std::string EscapeControl(std::string_view text);

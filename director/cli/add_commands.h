@@ -22,6 +22,7 @@ void NotYet(CLI::App& command, const LaterOptions& later, const GlobalOptions& o
             Arguments::Action& action);
 
 void AddCook(CLI::App& app, Arguments& arguments);
+void AddDirectorCommands(CLI::App& app, Arguments& arguments);
 void AddTreeCommands(CLI::App& app, Arguments& arguments);
 void AddStoreCommands(CLI::App& app, Arguments& arguments);
 

@@ -56,6 +56,7 @@ void AddCommands(CLI::App& app, Arguments& arguments) {
              [&] { return RunInit(global, directory); })
       ->add_option("directory", directory, "The project's folder");
   AddCook(app, arguments);
+  AddDirectorCommands(app, arguments);
   CLI::App* list = AddCommand(
       app, arguments, "ls", "List the packages with their rule, cooker, platforms and last outcome",
       [&] { return RunLs(global, packages, arguments.is_unmatched); });
@@ -103,8 +104,7 @@ void AddCommands(CLI::App& app, Arguments& arguments) {
   completion->add_option("shell", arguments.shell, "The shell")
       ->required()
       ->check(CLI::IsMember(kShells));
-  for (const char* name : {"serve", "worker", "status", "top", "drain", "cancel", "query", "impact",
-                           "container", "device", "mount"}) {
+  for (const char* name : {"worker", "query", "impact", "container", "device", "mount"}) {
     AddLater(app, arguments, name);
   }
 }

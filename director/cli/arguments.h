@@ -20,6 +20,9 @@ struct Arguments {
   Action refusal;  // runs instead when an option was given that is not built yet
   GlobalOptions global;
   CookCommandOptions cook;
+  ServeOptions serve;
+  uint64_t cook_number = 0;
+  std::string worker;
   WhyOptions why;
   StoreGcOptions store_gc;
   StoreVerifyOptions store_verify;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,18 @@ namespace galley::cli {
 
 int RunInit(const GlobalOptions& options, const std::string& directory);
 int RunCook(const CookCommandOptions& options);
+struct ServeOptions {
+  GlobalOptions global;
+  std::optional<uint32_t> workers;
+  std::string launcher, placement, out;
+  bool detach = false, stop = false;
+};
+int RunServe(const ServeOptions& options);
+int RunStatus(const GlobalOptions& options);
+int RunTop(const GlobalOptions& options);
+int RunCancel(const GlobalOptions& options, uint64_t cook);
+// `worker`: empty: all.
+int RunDrain(const GlobalOptions& options, const std::string& worker);
 struct WhyOptions {
   std::string package;
   std::string platform;  // empty: all

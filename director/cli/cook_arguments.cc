@@ -61,8 +61,18 @@ void AddCook(CLI::App& app, Arguments& arguments) {
                  "Cook again what failed before by its cooker's verdict, or outgrew its memory or "
                  "its time");
   cook->add_flag("--fail-fast", o.ask.fail_fast, "Stop at the first failure");
-  cook->add_flag("--standalone", o.standalone,
-                 "Refuse when another cook of the project runs, instead of waiting");
+  cook->add_flag(
+      "--standalone", o.standalone,
+      "Cook in this process, not in a resident director; refuse when the project is in use");
+  cook->add_option("--class", o.urgency_class,
+                   "How urgent it is for a director with several cooks (default: commit with a "
+                   "selection, else nightly)")
+      ->check(CLI::IsMember({"now", "commit", "nightly", "ahead"}));
+  cook->add_flag("--detach", o.detach,
+                 "Print the number of the cook and leave it to the resident director");
+  cook->add_option("--attach", o.attach,
+                   "Follow this cook of the resident director; Ctrl-C leaves it running")
+      ->type_name("COOK");
   cook->add_option("--summary", o.summary, "Write the summary to this file")->type_name("FILE");
   cook->add_option("--trace", o.trace, "Write a Chrome trace to this file")->type_name("FILE");
   NotYet(*cook,

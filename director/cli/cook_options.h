@@ -21,6 +21,9 @@ struct CookCommandOptions {
   std::string placement;
   std::string out;
   bool standalone = false;
+  std::string urgency_class;  // empty: by what is asked for
+  bool detach = false;
+  std::optional<uint64_t> attach;  // the number of a cook
   std::string summary;
   std::string trace;
 };

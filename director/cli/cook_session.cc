@@ -11,11 +11,14 @@
 #include "common/base/file.h"
 #include "common/base/healed.h"
 #include "common/base/status_macros.h"
+#include "director/cli/director_of_project.h"
 #include "director/cli/host_file.h"
 #include "director/cli/package_place.h"
+#include "director/host/cook_numbers.h"
 #include "director/host/cook_run.h"
 #include "director/host/outcome_status.h"
 #include "director/host/sandboxes.h"
+#include "director/resident/cook_shelf.h"
 #include "fmt/format.h"
 
 namespace galley::cli {
@@ -65,6 +68,12 @@ absl::Status CookSession::LoadTheProject() {
   RETURN_IF_ERROR(CheckLauncher(*project));
   project_ = std::make_shared<const project::Project>(*std::move(project));
   summary_.project = project_->name;
+  if (!options_.urgency_class.empty()) {
+    ask_.urgency_class = *director::ClassOfName(options_.urgency_class);
+  } else if (ask_.selection.has_selection()) {
+    ask_.urgency_class = director::CookClass::kCommit;
+  }
+  report_.remote_down = [this] { return remote_down_; };
   ASSIGN_OR_RETURN(ask_.platforms, PlatformsWanted());
   RETURN_IF_ERROR(CheckFilesToWrite());
   report_.platforms = director::PlatformNames(*project_, ask_.platforms);
@@ -122,6 +131,105 @@ absl::Status CookSession::CheckFilesToWrite() const {
 }
 
 absl::Status CookSession::Cook() {
+  while (true) {
+    ASSIGN_OR_RETURN(const bool is_done, CookRemotely());
+    if (is_done) return cooked_.end;
+    const absl::Status end = CookHere();
+    // A resident director took the project while this command waited for it.
+    if (!absl::IsAborted(end)) return end;
+  }
+}
+
+absl::StatusOr<bool> CookSession::CookRemotely() {
+  if (!IsForResident()) return false;
+  ASSIGN_OR_RETURN(const std::unique_ptr<director::DirectorClient> client, FindDirector(*project_));
+  if (options_.attach.has_value()) return Attach(client.get());
+  if (client == nullptr && options_.detach) {
+    return WrongUse(
+        "--detach: no resident director serves this project; start one with `galley serve "
+        "--detach`");
+  }
+  if (client == nullptr) return false;
+  RemoteCook remote(report_,
+                    {.begun = [this](const auto& begun) { return TakeBegun(begun); },
+                     .remote_down = [this](const std::string& text) { remote_down_ = text; }});
+  const absl::Status end = remote.Cook(*client, AskOnWire(), stop_);
+  RETURN_IF_ERROR(TakeRemote(remote, end));
+  return true;
+}
+
+// A cook that has ended needs no director.
+absl::StatusOr<bool> CookSession::Attach(director::DirectorClient* client) {
+  RemoteCook remote(
+      report_, {.begun =
+                    [this](const v1::CookEvent::Begun& begun) {
+                      report_.platforms.assign(begun.platforms().begin(), begun.platforms().end());
+                      return true;
+                    },
+                .remote_down = [this](const std::string& text) { remote_down_ = text; }});
+  absl::Status end;
+  if (client != nullptr) {
+    end = remote.Follow(*client, *options_.attach, stop_);
+  } else {
+    const auto log = director::CookShelf(project_->state_directory()).Find(*options_.attach);
+    if (absl::IsNotFound(log.status())) return WrongUse(log.status());
+    if (!log.ok()) return director::Infrastructure(log.status());
+    end = remote.Read(*director::CookLog::Read(*log));
+  }
+  RETURN_IF_ERROR(TakeRemote(remote, end));
+  return true;
+}
+
+bool CookSession::TakeBegun(const v1::CookEvent::Begun& begun) {
+  is_detached_ = options_.detach;
+  if (!is_detached_) return true;
+  if (options_.global.json) {
+    PrintJson({{"event", "detached"}, {"cook", begun.cook()}});
+  } else {
+    fmt::print("{}\n", begun.cook());
+    report_.Say(fmt::format("`galley cook --attach {0}` follows it, `galley cancel {0}` ends it",
+                            begun.cook()));
+  }
+  return false;
+}
+
+absl::Status CookSession::TakeRemote(const RemoteCook& remote, const absl::Status& end) {
+  if (!remote.report().has_value()) return end;
+  cooked_ = remote.report()->report;
+  bytes_fetched_ = remote.report()->bytes_fetched;
+  remote_trace_ = remote.trace();
+  return absl::OkStatus();
+}
+
+v1::CookAsk CookSession::AskOnWire() const {
+  v1::CookAsk ask;
+  director::ToWire(ask_, ask);
+  // The director's working directory is another one.
+  const auto make_absolute = [](auto* list) {
+    for (std::string& one : *list) {
+      if (!one.starts_with('/')) one = AbsolutePath(one);
+    }
+  };
+  v1::Selection& selection = *ask.mutable_selection();
+  make_absolute(selection.mutable_positional());
+  make_absolute(selection.mutable_maps());
+  make_absolute(selection.mutable_packages());
+  make_absolute(selection.mutable_directories());
+  if (!options_.all_platforms)
+    ask.mutable_platforms()->Assign(options_.platforms.begin(), options_.platforms.end());
+  ask.set_output_directory(project_->output_directory);
+  ask.set_is_detached(options_.detach);
+  ask.set_wants_trace(!options_.trace.empty());
+  for (const project::Origin& one : project_->origins) {
+    v1::ConfiguredValue& value = *ask.add_configuration();
+    value.set_key(one.key);
+    value.set_value(one.value);
+    value.set_source(one.source);
+  }
+  return ask;
+}
+
+absl::Status CookSession::CookHere() {
   const auto check = [this](const std::string& project_id) {
     if (!ask_.is_staged()) return absl::OkStatus();
     return director::Sandboxes(*project_, {.adopt = ask_.adopt, .exact = ask_.exact})
@@ -134,17 +242,38 @@ absl::Status CookSession::Cook() {
            .worker_program = JoinPath(ProgramDirectory(), "galley-worker"),  // beside this program
            .environment = Environment(),
            .is_verbose = options_.global.verbose,
-           .hold = {.waits = !options_.standalone, .check = check}},
+           .hold = {.waits = !options_.standalone,
+                    .gives_way =
+                        [this] {
+                          if (!IsForResident()) return false;
+                          const auto found = FindDirector(*project_);
+                          return !found.ok() || *found != nullptr;
+                        },
+                    .check = check}},
           report_, stop_));
   report_.remote_down = [this] { return director_->RemoteDown(); };
-  cooked_ = director::CookRun(
-                ask_, {.director = *director_, .listener = report_, .trace = trace_, .stop = stop_})
+  director::Kitchen kitchen({.director = *director_, .trace = trace_});
+  ASSIGN_OR_RETURN(
+      const auto place,
+      kitchen.Enter(director::TakeCookNumber(project_->state_directory(), director_->term()),
+                    ask_.urgency_class, stop_, [] {}));
+  cooked_ = director::CookRun(ask_, {.director = *director_,
+                                     .place = *place,
+                                     .listener = report_,
+                                     .trace = trace_,
+                                     .stop = stop_})
                 .Run();
-  if (cooked_.outcome.has_value()) director_->Close(cooked_, report_, stop_);
+  kitchen.Close();
+  bytes_fetched_ = director_->stores().BytesFetched();
+  if (cooked_.outcome.has_value()) {
+    director_->Settle(cooked_, report_, stop_);
+    director_->Close(report_, stop_);
+  }
   return cooked_.end;
 }
 
 int CookSession::Finish(const absl::Status& end) {
+  if (end.ok() && is_detached_) return kDone;
   for (const std::string& text : TakeHealed()) report_.Warn(text);
   report_.TellMessages();
   ExitCode code = TellEnd(end);
@@ -183,7 +312,7 @@ void CookSession::FillSummary(ExitCode code) {
     summary_.counters = outcome.counters;
     summary_.bytes_stored = outcome.bytes_stored;
     summary_.bytes_deduplicated = outcome.bytes_deduplicated;
-    summary_.bytes_fetched = director_->stores().BytesFetched();
+    summary_.bytes_fetched = bytes_fetched_;
     summary_.collections = outcome.collections;
     for (const auto& [platform, root] : outcome.roots) summary_.roots[platform] = root.ToString();
     summary_.sequences = cooked_.sequences;
@@ -212,7 +341,8 @@ ExitCode CookSession::WriteFiles(ExitCode code) {
     Fail(options_.global, code, fmt::format("{}: {}", option, MessageOf(written)));
   };
   if (!options_.summary.empty()) write("--summary", options_.summary, summary_.ToText());
-  if (!options_.trace.empty()) write("--trace", options_.trace, trace_.ToJson());
+  if (!options_.trace.empty())
+    write("--trace", options_.trace, director_ == nullptr ? remote_trace_ : trace_.ToJson());
   return code;
 }
 

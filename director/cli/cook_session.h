@@ -1,8 +1,10 @@
-// CookSession: `galley cook`: hosts a Director for one cook, and says what came of it: on the
-// terminal, in --summary and --trace, and by the exit code.
+// CookSession: `galley cook`: has a resident director cook, or hosts a Director for one cook, and
+// says what came of it: on the terminal, in --summary and --trace, and by the exit code.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <string>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
@@ -10,10 +12,12 @@
 #include "director/cli/cook_options.h"
 #include "director/cli/exit_code.h"
 #include "director/cli/interrupt.h"
+#include "director/cli/remote_cook.h"
 #include "director/cli/report.h"
 #include "director/host/cook_ask.h"
 #include "director/host/cook_report.h"
 #include "director/host/director.h"
+#include "director/serve/director_client.h"
 #include "director/shell/trace.h"
 
 namespace galley::cli {
@@ -33,6 +37,14 @@ class CookSession {
   absl::StatusOr<director::PlatformMask> PlatformsWanted() const;
   absl::Status CheckFilesToWrite() const;
   absl::Status Cook();
+  // By the resident director; false: there is none, or this cook is not for it.
+  absl::StatusOr<bool> CookRemotely();
+  absl::StatusOr<bool> Attach(director::DirectorClient* client);
+  absl::Status CookHere();
+  bool TakeBegun(const v1::CookEvent::Begun& begun);
+  absl::Status TakeRemote(const RemoteCook& remote, const absl::Status& end);
+  v1::CookAsk AskOnWire() const;
+  bool IsForResident() const { return !options_.standalone && !ask_.repair; }
 
   int Finish(const absl::Status& end);
   ExitCode TellEnd(const absl::Status& end);
@@ -50,6 +62,10 @@ class CookSession {
   std::shared_ptr<const project::Project> project_;
   std::unique_ptr<director::Director> director_;
   director::CookReport cooked_;
+  bool is_detached_ = false;
+  std::string remote_down_;
+  std::string remote_trace_;
+  uint64_t bytes_fetched_ = 0;
   Summary summary_;
 };
 

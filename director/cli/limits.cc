@@ -80,7 +80,7 @@ std::optional<uint64_t> ThreadsLeft() {
 
 LimitNeeds NeedsOf(std::string_view command, uint32_t workers) {
   const uint64_t processors = std::max(1u, std::thread::hardware_concurrency());
-  if (command == "cook") {
+  if (command == "cook" || command == "serve") {
     const uint64_t count = workers != 0 ? workers : processors;
     return {.descriptors = 2 * kDatabaseFiles + kOtherFiles + kFilesPerWorker * count,
             .address_space_bytes = kCookBytes + kBytesPerProcessor * processors,

@@ -16,6 +16,7 @@
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "director/cli/arguments.h"
+#include "director/cli/director_of_project.h"
 #include "director/cli/limits.h"
 #include "director/cli/man_page.h"
 #include "director/cli/refusal.h"
@@ -24,11 +25,11 @@
 namespace galley::cli {
 namespace {
 
-constexpr const char* kVersion = "galley 0.1.0";
-
-// `galley help cook` is `galley cook --help`.
+// `galley help cook` is `galley cook --help`, and galley-director is `galley serve`.
 std::vector<std::string> ArgumentsOf(int argc, char** argv) {
   std::vector<std::string> arguments(argv + 1, argv + argc);
+  if (std::string_view(argv[0]).ends_with("galley-director"))
+    arguments.insert(arguments.begin(), "serve");
   if (!arguments.empty() && arguments[0] == "help") {
     arguments.erase(arguments.begin());
     arguments.emplace_back("--help");
@@ -69,10 +70,6 @@ int Main(int argc, char** argv) {
   SetLastWords("galley", kInfrastructure);
   RaiseDescriptorLimit();
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe behind us must not end a cook
-  if (std::string_view(argv[0]).ends_with("galley-director")) {
-    return Fail({}, kUsage,
-                "galley-director: a director as a service: not yet; `galley cook` hosts its own");
-  }
   CLI::App app("Galley: a distributed asset cooker", "galley");
   app.footer("`galley help COMMAND` says what a command takes.");
   app.set_version_flag("--version", kVersion);
@@ -98,8 +95,10 @@ int Main(int argc, char** argv) {
   if (const std::string empty = EmptyArgument(app); !empty.empty())
     return Fail(parsed.global, kUsage, empty);
   const std::string command = CommandOf(app);
-  const absl::Status limits =
-      CheckLimits(command, NeedsOf(command, parsed.cook.workers.value_or(0)));
+  const absl::Status limits = CheckLimits(
+      command,
+      NeedsOf(command,
+              (command == "serve" ? parsed.serve.workers : parsed.cook.workers).value_or(0)));
   if (!limits.ok() && !parsed.refusal)
     return Fail(parsed.global, kInfrastructure, MessageOf(limits));
   const int code = parsed.refusal ? parsed.refusal() : parsed.action();

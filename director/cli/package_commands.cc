@@ -14,11 +14,13 @@
 #include "common/record/recipe.h"
 #include "common/record/result.h"
 #include "director/cli/commands.h"
+#include "director/cli/director_of_project.h"
 #include "director/cli/package_record.h"
 #include "director/core/events.h"
 #include "director/host/virtual_path.h"
 #include "director/journal/journal.h"
 #include "director/journal/kept_limits.h"
+#include "director/shell/forget_results.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
 
@@ -194,9 +196,40 @@ int RunRecords(const GlobalOptions& options, const std::string& package,
   return kDone;
 }
 
+namespace {
+
+absl::Status ForgetAt(director::DirectorClient& client, const std::vector<std::string>& names) {
+  v1::CleanAsk ask;
+  ask.mutable_packages()->Assign(names.begin(), names.end());
+  return client.Clean(ask).status();
+}
+
+int TellForgotten(const GlobalOptions& options, const std::vector<std::string>& names,
+                  const absl::Status& forgotten) {
+  if (absl::IsNotFound(forgotten)) return Fail(options, kUsage, MessageOf(forgotten));
+  if (!forgotten.ok()) return Fail(options, kInfrastructure, MessageOf(forgotten));
+  if (options.json) PrintJson({{"forgot", names}});
+  if (!options.quiet && !options.json)
+    std::fputs(
+        fmt::format("forgot {} packages; the next cook cooks them again\n", names.size()).c_str(),
+        stderr);
+  return kDone;
+}
+
+}  // namespace
+
 int RunClean(const GlobalOptions& options, const std::vector<std::string>& packages) {
   auto project = OpenProject(options);
   if (!project.ok()) return Fail(options, kUsage, MessageOf(project.status()));
+  std::vector<std::string> names;
+  for (const std::string& argument : packages) {
+    const auto name = director::ToVirtual(*project, argument);
+    if (!name.ok()) return Fail(options, kUsage, MessageOf(name.status()));
+    names.push_back(*name);
+  }
+  const auto client = FindDirector(*project);
+  if (!client.ok()) return Fail(options, kInfrastructure, MessageOf(client.status()));
+  if (*client != nullptr) return TellForgotten(options, names, ForgetAt(**client, names));
   auto lock = director::ProjectLock::TryAcquire(project->state_directory());
   if (!lock.ok())
     return Fail(options, kUsage, fmt::format("a cook is running: {}", MessageOf(lock.status())));
@@ -204,39 +237,8 @@ int RunClean(const GlobalOptions& options, const std::vector<std::string>& packa
   if (!journal.ok()) return Fail(options, kInfrastructure, MessageOf(journal.status()));
   auto store = OpenStoreOf(options);
   if (!store.ok()) return Fail(options, kInfrastructure, MessageOf(store.status()));
-  std::vector<std::string> names;
-  std::vector<Digest> keys;
-  bool outgrew_limit = false;
-  for (const std::string& argument : packages) {
-    const auto name = director::ToVirtual(*project, argument);
-    if (!name.ok()) return Fail(options, kUsage, MessageOf(name.status()));
-    const auto record = (*journal)->Find(*name);
-    if (!record.ok()) return Fail(options, kInfrastructure, MessageOf(record.status()));
-    if (!*record)
-      return Fail(options, kUsage, fmt::format("{} was in no cook of this project", *name));
-    names.push_back(*name);
-    for (const auto& [platform, one] : (*record)->platforms) keys.push_back(one.action_key);
-    for (const auto& [platform, one] : (*record)->failures)
-      outgrew_limit |= one.cause == director::FailureCauseName(director::FailureCause::kLimit);
-  }
-  if (absl::Status forgotten = (*store)->Forget(keys); !forgotten.ok())
-    return Fail(options, kInfrastructure, MessageOf(forgotten));
-  if (absl::Status forgotten = (*journal)->Forget(names); !forgotten.ok())
-    return Fail(options, kInfrastructure, MessageOf(forgotten));
-  if (outgrew_limit) {
-    // All: it may have been seen to at an equal package, and what is tried once too often is no
-    // harm.
-    director::KeptLimits limits(project->state_directory());
-    limits.Clear();
-    if (absl::Status forgotten = limits.Save(); !forgotten.ok())
-      return Fail(options, kInfrastructure, MessageOf(forgotten));
-  }
-  if (options.json) PrintJson({{"forgot", names}});
-  if (!options.quiet && !options.json)
-    std::fputs(
-        fmt::format("forgot {} packages; the next cook cooks them again\n", names.size()).c_str(),
-        stderr);
-  return kDone;
+  director::KeptLimits limits(project->state_directory());
+  return TellForgotten(options, names, director::ForgetResults(names, **store, **journal, limits));
 }
 
 }  // namespace galley::cli

@@ -20,6 +20,7 @@
 #include "director/core/instigators.h"
 #include "director/core/package_data.h"
 #include "director/core/root_paths.h"
+#include "director/host/cook_numbers.h"
 #include "director/serve/running_cook.h"
 #include "director/shell/sources.h"
 #include "fmt/format.h"
@@ -56,6 +57,11 @@ std::string TimeText(absl::Time time) {
   return absl::FormatTime(absl::RFC3339_sec, time, absl::UTCTimeZone());
 }
 
+uint32_t LastCookOf(const OpenedPackage& opened) {
+  const uint64_t last = director::LastCookNumber(opened.project.state_directory());
+  return last != 0 ? static_cast<uint32_t>(last) : opened.journal->meta().term;
+}
+
 class Why {
  public:
   // `running` may be null.
@@ -64,7 +70,7 @@ class Why {
       : opened_(opened), running_(running), global_(global), options_(options) {}
 
   json ToJson() {
-    json why = {{"package", opened_.package}, {"cook", opened_.journal->meta().term}};
+    json why = {{"package", opened_.package}, {"cook", cook_}};
     const std::string not_cooked = WhyNotCooked(opened_.project, opened_.package);
     why["not_cooked"] = not_cooked.empty() ? json() : json(not_cooked);
     AddRunning(why);
@@ -94,6 +100,10 @@ class Why {
     why["running"] = nullptr;
     if (running_ == nullptr) return;
     const auto answer = running_->Ask(opened_.package, 1);
+    if (absl::IsFailedPrecondition(answer.status())) {  // a resident director that has no cook
+      running_ = nullptr;
+      return;
+    }
     json& running = why["running"] = {{"is_in_cook", answer.ok()}};
     if (!answer.ok()) {
       if (!absl::IsNotFound(answer.status())) running["error"] = MessageOf(answer.status());
@@ -231,7 +241,7 @@ class Why {
     if (opened_.record.failures.contains(platform)) return "failed";
     if (const auto result = record::DecodeResult(record.result); result.ok() && result->is_verdict)
       return "failed";
-    if (record.last_cook.cook == opened_.journal->meta().term) return record.last_cook.source;
+    if (record.last_cook.cook == cook_) return record.last_cook.source;
     return record.is_trusted ? "up_to_date" : "outdated";
   }
 
@@ -356,6 +366,7 @@ class Why {
   }
 
   OpenedPackage& opened_;
+  const uint32_t cook_ = LastCookOf(opened_);  // the number of the last cook
   std::vector<director::RootPath> paths_;
   RunningCook* running_;
   bool are_reasons_cut_ = false;

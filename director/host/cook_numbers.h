@@ -1,6 +1,6 @@
-// Numbers of cooks: each cook of a project has a higher one than all before it, whichever director
-// it ran in. The last one is in `<state>/cooks/last`; where that is gone, the director's term, which
-// rises too, keeps numbers from falling.
+// Numbers of cooks: each cook of a project has a higher one than all before it, in whichever
+// director it ran. The last one is in `<state>/cooks/last`; where that is gone, numbers do not fall
+// all the same, because the director's term rises, too.
 //
 // Threads: none; under the project's lock, but for LastCookNumber.
 #pragma once

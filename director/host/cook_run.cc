@@ -1,30 +1,28 @@
 #include "director/host/cook_run.h"
 
 #include <algorithm>
-#include <thread>
 #include <utility>
 
 #include "absl/time/clock.h"
-#include "common/base/file.h"
 #include "common/base/healed.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "director/host/cook_warnings.h"
 #include "director/host/cook_world.h"
-#include "director/host/difference.h"
 #include "director/host/left_out.h"
 #include "director/host/outcome_status.h"
 #include "director/host/unpublished.h"
-#include "director/shell/director_shell.h"
 #include "director/shell/lost_files.h"
 
 namespace galley::director {
 namespace {
 
-// A worker leaves the owner's reserve of the disk free, whatever the size of what it writes. So
-// where a job failed for the machine's sake and less than this is free beside the reserve, the disk
-// is full.
-constexpr uint64_t kRoomOfAJob = 64 << 20;
+std::shared_ptr<const project::Project> ProjectOf(const CookAsk& ask, const Setup& setup) {
+  if (ask.output_directory.empty()) return setup.project;
+  auto project = std::make_shared<project::Project>(*setup.project);
+  project->output_directory = ask.output_directory;
+  return project;
+}
 
 ProjectCatalog::Options TableOptionsOf(const CookAsk& ask, const project::Project& project) {
   const std::vector<std::string>& cultures = ask.selection.cultures;
@@ -37,7 +35,9 @@ ProjectCatalog::Options TableOptionsOf(const CookAsk& ask, const project::Projec
 CookRun::CookRun(CookAsk ask, const Deps& deps)
     : ask_(std::move(ask)),
       deps_(deps),
-      table_options_(TableOptionsOf(ask_, deps_.director.project())),
+      setup_(deps_.director.setup()),
+      project_(ProjectOf(ask_, *setup_)),
+      table_options_(TableOptionsOf(ask_, *project_)),
       notes_(deps_.listener) {}
 
 CookReport CookRun::Run() {
@@ -67,7 +67,8 @@ absl::Status CookRun::Prepare() {
 
 absl::Status CookRun::Scan() {
   const absl::Time begin = absl::Now();
-  ASSIGN_OR_RETURN(world_, MakeWorld(deps_.director, table_options_));
+  ASSIGN_OR_RETURN(scanned_, MakeWorld(deps_.director, *setup_, table_options_));
+  world_ = scanned_;
   RETURN_IF_ERROR(Select());
   for (const std::string& warning : selection_.warnings) notes_.Warn(warning);
   TellOddFiles(*world_, notes_);
@@ -77,7 +78,7 @@ absl::Status CookRun::Scan() {
 }
 
 absl::Status CookRun::Select() {
-  const project::Project& project = deps_.director.project();
+  const project::Project& project = *project_;
   auto selection =
       ask_.repair ? SelectLost() : director::Select(ask_.selection, project, *world_->table);
   if (!selection.ok()) return WrongUse(selection.status());
@@ -121,29 +122,21 @@ void CookRun::TellScan(absl::Time begin) {
                    .duration_us = absl::ToInt64Microseconds(report_.scan)});
   notes_.Scanned({.files = world_->snapshot->files().size(),
                   .packages = world_->table->names().size(),
-                  .unmatched = UnmatchedFiles(deps_.director.project(), *world_->table).size(),
+                  .unmatched = UnmatchedFiles(*project_, *world_->table).size(),
                   .seconds = absl::ToDoubleSeconds(report_.scan)});
 }
 
 absl::Status CookRun::FollowTheFiles() {
-  Director& director = deps_.director;
-  RETURN_IF_ERROR(ApplyDifference({.state_directory = director.project().state_directory(),
-                                   .project_id = director.project_id(),
-                                   .trust_domain = director.project().store.trust,
-                                   .term = director.term()},
-                                  director.stores().store(), director.journal(), *world_));
-  ASSIGN_OR_RETURN(inherited_, director.TakeOver());
+  ASSIGN_OR_RETURN(world_, deps_.place.Follow(setup_, std::exchange(scanned_, nullptr)));
   return absl::OkStatus();
 }
 
 absl::Status CookRun::Cook() {
   const absl::Time begin = absl::Now();
-  DirectorShell shell(OptionsOfShell(), world_, deps_.director.stores().store(),
-                      deps_.director.journal(), deps_.trace, notes_);
   absl::StatusOr<ShellOutcome> outcome;
   {
-    const Cancellation::Hook on_stop(&deps_.stop, [&] { shell.Interrupt(); });
-    outcome = shell.Run(Request());
+    const Cancellation::Hook on_stop(&deps_.stop, [&] { deps_.place.Cancel(); });
+    outcome = deps_.place.Cook(Order(), notes_);
   }
   NoteTimes(begin, absl::Now());
   if (!outcome.ok()) return Infrastructure(outcome.status());
@@ -154,53 +147,19 @@ absl::Status CookRun::Cook() {
   return absl::OkStatus();
 }
 
-ShellOptions CookRun::OptionsOfShell() {
-  Director& director = deps_.director;
-  const project::Project& project = director.project();
-  ShellOptions options{
-      .state_directory = project.state_directory(),
-      .socket_path = JoinPath(project.root, ".galley/director.sock"),
-      .worker_program = director.worker_program(),
-      .cookers_json = director.cookers().json,
-      .table = table_options_,
-      .worker_build = director.cookers().build,
-      .slots = project.farm.slots,
-      .project_id = director.project_id(),
-      .keep_roots = project.store.keep_roots,
-      .publishes = !ask_.repair,
-      .may_write = [&director] { return director.MayWrite(); },
-      .stage = [this](const auto& roots,
-                      const auto& world) { return staging_->StageAll(roots, world); },
-      .has_room = [&director] { return director.stores().CheckSpace(kRoomOfAJob); },
-      .survivors = inherited_.survivors,
-      .given_before = inherited_.progress.given,
-      .remote = director.stores().remote(),
-      .write_back = director.write_back()};
-  options.core.platform_count = static_cast<uint32_t>(project.platforms.size());
-  options.core.workers = project.farm.workers != 0
-                             ? project.farm.workers
-                             : std::max(1u, std::thread::hardware_concurrency());
-  if (project.farm.placement == "striped") options.core.policy = PlacementPolicy::kStriped;
-  options.core.term = director.term();
-  options.core.resources.assign(project.resources.begin(), project.resources.end());
-  options.look_up = {.trust_domain = project.store.trust,
-                     .read_trust = project.store.read_trust,
-                     .retry_failed = ask_.retry_failed};
-  return options;
-}
-
-CookRequested CookRun::Request() const {
-  CookRequested request{.request = 1,
-                        .platforms = ask_.platforms,
-                        .selected = selection_.packages,
-                        .by_the_book = selection_.by_the_book,
-                        .force = ask_.force,
-                        .fail_fast = ask_.fail_fast,
-                        .follow_soft = !ask_.selection.no_soft_references,
-                        .is_staged = ask_.is_staged()};
-  for (const BlameRecord& one : inherited_.progress.blamed)
-    request.blamed.push_back({one.package, one.own_faults, one.what, one.error, one.log});
-  return request;
+CookOrder CookRun::Order() {
+  return {.request = {.platforms = ask_.platforms,
+                      .selected = selection_.packages,
+                      .by_the_book = selection_.by_the_book,
+                      .force = ask_.force,
+                      .fail_fast = ask_.fail_fast,
+                      .follow_soft = !ask_.selection.no_soft_references,
+                      .is_staged = ask_.is_staged()},
+          .publishes = !ask_.repair,
+          .retry_failed = ask_.retry_failed,
+          .stage = [this](const auto& roots, const auto& world) {
+            return staging_->StageAll(roots, world);
+          }};
 }
 
 // Staging is a part of the run, and most of the time its end.
@@ -217,8 +176,7 @@ void CookRun::TellTheEnd() {
   if (!ask_.repair && !outcome.ended.is_interrupted)
     TellIdleNever(*world_, *outcome.world, ask_.selection.has_selection(), notes_);
   staging_->TellFailures();
-  if (const auto lost = LostText(outcome, deps_.director.project().store.directory))
-    NoteHealed(*lost);
+  if (const auto lost = LostText(outcome, project_->store.directory)) NoteHealed(*lost);
   TellUnpublished();
 }
 
@@ -228,7 +186,7 @@ void CookRun::TellUnpublished() {
   if (!selection_.by_the_book || ask_.repair || ended.is_interrupted || ended.is_fail_fast ||
       !ended.infrastructure_error.empty())
     return;
-  for (const std::string& platform : PlatformNames(deps_.director.project(), ask_.platforms)) {
+  for (const std::string& platform : PlatformNames(*project_, ask_.platforms)) {
     if (outcome.roots.contains(platform)) continue;
     const auto last = deps_.director.journal().LastPublished(platform);
     notes_.OnWarning("", platform,

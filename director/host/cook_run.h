@@ -1,5 +1,5 @@
 // CookRun: one cook, from the scan of the files to the sandboxes. A new one is constructed for each
-// cook of a Director.
+// cook that has its place in a Director's Kitchen.
 //
 // Threads: one, which Run blocks; `stop` ends it from any.
 #pragma once
@@ -15,7 +15,7 @@
 #include "director/host/cook_notes.h"
 #include "director/host/cook_report.h"
 #include "director/host/director.h"
-#include "director/host/inheritance.h"
+#include "director/host/kitchen.h"
 #include "director/host/selection.h"
 #include "director/host/staging.h"
 #include "director/shell/trace.h"
@@ -27,6 +27,7 @@ class CookRun {
  public:
   struct Deps {
     Director& director;
+    Kitchen::Place& place;
     CookListener& listener;
     Trace& trace;
     Cancellation& stop;
@@ -45,8 +46,7 @@ class CookRun {
   void TellScan(absl::Time begin);
   absl::Status FollowTheFiles();
   absl::Status Cook();
-  ShellOptions OptionsOfShell();
-  CookRequested Request() const;
+  CookOrder Order();
   void NoteTimes(absl::Time begin, absl::Time end);
   void TellTheEnd();
   void TellUnpublished();
@@ -54,13 +54,15 @@ class CookRun {
 
   const CookAsk ask_;
   const Deps deps_;
+  const SetupPtr setup_;
+  const std::shared_ptr<const project::Project> project_;  // with the cook's own output folder
   const ProjectCatalog::Options table_options_;
   CookNotes notes_;
   CookReport report_;
 
-  std::shared_ptr<World> world_;  // as it was when the cook began
+  WorldPtr world_;                  // as it was when the cook began
+  std::shared_ptr<World> scanned_;  // until then
   CookSelection selection_;
-  Inheritance inherited_;
   std::optional<Staging> staging_;  // once the selection is known
 };
 

@@ -10,9 +10,9 @@
 
 namespace galley::director {
 
-// Scans. The snapshot table is not written yet. Errors: outcome_status.h: all that is wrong with
-// rules and sidecars; there is no package at all.
-absl::StatusOr<std::shared_ptr<World>> MakeWorld(const Director& director,
+// Scans the files as `setup` says. The snapshot table is not written yet. Errors: outcome_status.h:
+// all that is wrong with rules and sidecars; there is no package at all.
+absl::StatusOr<std::shared_ptr<World>> MakeWorld(const Director& director, const Setup& setup,
                                                  const ProjectCatalog::Options& table);
 
 }  // namespace galley::director

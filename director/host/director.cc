@@ -1,5 +1,6 @@
 #include "director/host/director.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -14,6 +15,10 @@
 #include "fmt/format.h"
 
 namespace galley::director {
+
+std::string SocketOf(const project::Project& project) {
+  return JoinPath(project.root, ".galley/director.sock");
+}
 
 Director::Director(DirectorOptions options, std::unique_ptr<HeldProject> held)
     : options_(std::move(options)), held_(std::move(held)) {
@@ -34,7 +39,7 @@ absl::StatusOr<std::unique_ptr<Director>> Director::Open(DirectorOptions options
 absl::Status Director::OpenAll(CookListener& listener) {
   const std::string state = project().state_directory();
   RETURN_IF_ERROR(OpenLog(state));
-  RETURN_IF_ERROR(AskCookers(state));
+  RETURN_IF_ERROR(TakeUp(options_.project));
   const auto may_write = [held = held_.get()] { return held->MayWrite(); };
   ASSIGN_OR_RETURN(stores_, ProjectStores::Open(project(), may_write, listener));
   auto journal = Journal::Open(state);
@@ -52,16 +57,41 @@ absl::Status Director::OpenAll(CookListener& listener) {
 absl::Status Director::OpenLog(const std::string& state) const {
   const std::string log = JoinPath(state, "logs/director.log");
   if (const absl::Status clear = ClearTheWay(log); !clear.ok()) return Infrastructure(clear);
-  InitLog("galley", options_.is_verbose ? LogLevel::kDebug : LogLevel::kInfo, log);
+  const LogLevel level = options_.is_verbose ? LogLevel::kDebug : LogLevel::kInfo;
+  if (options_.is_resident) {
+    InitLog("galley", level, log, LogRotation());
+  } else {
+    InitLog("galley", level, log);
+  }
   return absl::OkStatus();
 }
 
-absl::Status Director::AskCookers(const std::string& state) {
-  auto cookers = DescribeCookers(options_.worker_program, JoinPath(state, "cookers.json"),
-                                 project().cook.binary_identity);
+SetupPtr Director::setup() const {
+  base::MutexLock lock(mutex_);
+  return setup_;
+}
+
+absl::StatusOr<SetupPtr> Director::MakeSetup(
+    std::shared_ptr<const project::Project> project) const {
+  auto cookers =
+      DescribeCookers(options_.worker_program, JoinPath(project->state_directory(), "cookers.json"),
+                      project->cook.binary_identity);
   if (!cookers.ok()) return Infrastructure(cookers.status());
-  cookers_ = *std::move(cookers);
-  resolver_ = std::make_shared<const project::RecipeResolver>(project(), cookers_.descriptions);
+  auto setup = std::make_shared<Setup>();
+  setup->resolver =
+      std::make_shared<const project::RecipeResolver>(*project, cookers->descriptions);
+  setup->project = std::move(project);
+  setup->cookers = *std::move(cookers);
+  return setup;
+}
+
+absl::Status Director::TakeUp(std::shared_ptr<const project::Project> project) {
+  ASSIGN_OR_RETURN(SetupPtr setup, MakeSetup(std::move(project)));
+  base::MutexLock lock(mutex_);
+  const bool is_same = setup_ != nullptr && setup_->project == setup->project &&
+                       setup_->cookers.json == setup->cookers.json &&
+                       setup_->cookers.build == setup->cookers.build;
+  if (!is_same) setup_ = std::move(setup);
   return absl::OkStatus();
 }
 
@@ -84,12 +114,17 @@ void Director::StartWriteBack() {
   for (StoredResultPtr& stored : *unsent) write_back_->Add(std::move(stored));
 }
 
+void Director::BeginTerm() {
+  if (std::exchange(has_term_begun_, true))
+    term_ = NextTerm(project().state_directory(), std::max(term_, journal_->meta().term));
+}
+
 absl::StatusOr<Inheritance> Director::TakeOver() {
-  if (std::exchange(has_taken_over_, true)) return Inheritance();
   if (survivors_.empty())  // they read the tables of their jobs
     RemoveOldTables(project().state_directory(), journal_->meta().table_file);
   if (const absl::Status set = held_->SetTerm(term_); !set.ok())
     return Infrastructure("journal", set);
+  if (std::exchange(has_taken_over_, true)) return Inheritance();
   auto left = director::TakeOver(std::exchange(survivors_, {}), term_, *journal_);
   if (!left.ok()) return Infrastructure("journal", left.status());
   std::vector<std::string> platforms;
@@ -100,10 +135,14 @@ absl::StatusOr<Inheritance> Director::TakeOver() {
   return left;
 }
 
-void Director::Close(const CookReport& last, CookListener& listener, Cancellation& stop) {
+void Director::Settle(const CookReport& last, CookListener& listener, Cancellation& stop) {
   if (write_back_ != nullptr) FlushWriteBack(last.is_cut_short(), listener, stop);
-  stores_->LeaveRemote(listener);
+  stores_->TellRemote(listener);
   Remember(*last.outcome, listener);
+}
+
+void Director::Close(CookListener& listener, Cancellation& stop) {
+  stores_->LeaveRemote();
   stores_->KeepWithinSize(stop, listener);
   if (MayWrite().ok()) stores_->GiveBackDeadBytes(stop, listener);
 }
@@ -116,10 +155,18 @@ void Director::FlushWriteBack(bool is_cut_short, CookListener& listener, Cancell
   };
   // (An interrupt that came while the sandboxes were staged was too late, and does not count here.)
   std::optional<Cancellation::Hook> on_stop;
-  if (!stop.is_cancelled()) on_stop.emplace(&stop, give_up);
-  if (is_cut_short) give_up();
-  const WriteBackReport report = write_back_->Flush();
+  if (options_.is_resident) {
+    if (is_cut_short) return;  // it is sent while nobody waits
+  } else {
+    if (!stop.is_cancelled()) on_stop.emplace(&stop, give_up);
+    if (is_cut_short) give_up();
+  }
+  WriteBackReport report = write_back_->Flush();
   on_stop.reset();
+  const WriteBackReport before = std::exchange(told_, report);
+  report.sent -= before.sent;
+  report.failed -= before.failed;
+  report.dropped -= before.dropped;
   if (report.failed + report.dropped == 0) return;
   listener.Warn(fmt::format(
       "{} of {} results could not be sent to {}: {}{}", report.failed + report.dropped,

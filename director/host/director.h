@@ -3,9 +3,9 @@
 //
 // Nothing of it belongs to one cook: each cook is a CookRun, which is constructed for it.
 //
-//   Open   (CookRun)*   Close
+//   Open   (CookRun Settle)*   Close
 //
-// Threads: MayWrite, RemoteDown and stores().store(): any; the rest: one.
+// Threads: MayWrite, RemoteDown, setup and stores().store(): any; the rest: one at a time.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +17,7 @@
 
 #include "absl/status/statusor.h"
 #include "common/base/cancellation.h"
+#include "common/base/mutex.h"
 #include "common/project/project.h"
 #include "common/project/resolver.h"
 #include "director/host/cook_listener.h"
@@ -30,11 +31,24 @@
 
 namespace galley::director {
 
+// Setup: all that decides what packages are and how they are cooked, but for their files: one state
+// of the project file and of the cookers. Immutable; another state is another Setup.
+struct Setup {
+  std::shared_ptr<const project::Project> project;
+  Cookers cookers;
+  std::shared_ptr<const project::RecipeResolver> resolver;
+};
+using SetupPtr = std::shared_ptr<const Setup>;
+
+// Where a director of the project is found.
+std::string SocketOf(const project::Project& project);
+
 struct DirectorOptions {
   std::shared_ptr<const project::Project> project;
   std::string worker_program;                      // galley-worker
   std::map<std::string, std::string> environment;  // what env(...) observes
   bool is_verbose = false;                         // debug lines in the log
+  bool is_resident = false;                        // it stays, whatever becomes of a cook
   HoldOptions hold;
 };
 
@@ -45,12 +59,16 @@ class Director {
   static absl::StatusOr<std::unique_ptr<Director>> Open(DirectorOptions options,
                                                         CookListener& listener, Cancellation& stop);
 
+  // As the director was opened: what does not change while it lives is read here ([store], places).
   const project::Project& project() const { return *options_.project; }
-  const std::shared_ptr<const project::Project>& shared_project() const { return options_.project; }
-  const std::shared_ptr<const project::RecipeResolver>& resolver() const { return resolver_; }
+  // As it is for a cook that begins now.
+  SetupPtr setup() const;
+  // From now on the setup is that of `project`, and of the cookers as they are now. Errors:
+  // outcome_status.h; the setup is as it was.
+  absl::Status TakeUp(std::shared_ptr<const project::Project> project);
+
   const std::string& worker_program() const { return options_.worker_program; }
   const std::map<std::string, std::string>& environment() const { return options_.environment; }
-  const Cookers& cookers() const { return cookers_; }
   const std::string& project_id() const { return held_->project_id(); }
   uint32_t term() const { return term_; }  // higher than that of each director before
 
@@ -63,20 +81,24 @@ class Director {
   // "down since 14:05"; empty: the remote is not down, or there is none.
   std::string RemoteDown() const { return stores_->RemoteDown(); }
 
-  // The director is at work from now on: the journal has its first difference. Returns what the one
-  // before left; later calls return nothing.
+  // A shell is about to be made: the first one has the term with which the director was opened, and
+  // each other one a higher one.
+  void BeginTerm();
+  // The shell of this term is at work from now on: the journal has its first difference. Returns
+  // what the director before left, to the first.
   absl::StatusOr<Inheritance> TakeOver();
 
-  // After the last cook: sends what is left to the remote, saves what the next director starts
-  // from, and tidies the store. All that goes wrong is a warning: the cooks are right without it.
-  // REQUIRES: last.outcome.
-  void Close(const CookReport& last, CookListener& listener, Cancellation& stop);
+  // After a cook: sends what is left to the remote, and saves what the next cook or director starts
+  // from. All that goes wrong is a warning: the cook is right without it. REQUIRES: last.outcome.
+  void Settle(const CookReport& last, CookListener& listener, Cancellation& stop);
+  // After the last cook: tidies the store, and leaves the remote. Likewise.
+  void Close(CookListener& listener, Cancellation& stop);
 
  private:
   Director(DirectorOptions options, std::unique_ptr<HeldProject> held);
   absl::Status OpenAll(CookListener& listener);
   absl::Status OpenLog(const std::string& state) const;
-  absl::Status AskCookers(const std::string& state);
+  absl::StatusOr<SetupPtr> MakeSetup(std::shared_ptr<const project::Project> project) const;
   void StartWriteBack();
   void FlushWriteBack(bool is_cut_short, CookListener& listener, Cancellation& stop);
   void Remember(const ShellOutcome& last, CookListener& listener);
@@ -84,12 +106,14 @@ class Director {
   const DirectorOptions options_;
   const std::unique_ptr<HeldProject> held_;
   std::vector<WorkerRecord> survivors_;  // until TakeOver
+  bool has_term_begun_ = false;
   bool has_taken_over_ = false;
-  Cookers cookers_;
-  std::shared_ptr<const project::RecipeResolver> resolver_;
+  mutable base::Mutex mutex_;
+  SetupPtr setup_ GALLEY_GUARDED_BY(mutex_);
   std::unique_ptr<ProjectStores> stores_;
   std::unique_ptr<Journal> journal_;
   uint32_t term_ = 0;
+  WriteBackReport told_;  // of results that were not sent
   // Last, so that it ends before the journal: it tells that what was sent.
   std::unique_ptr<WriteBack> write_back_;
 };

@@ -33,14 +33,16 @@ absl::Status MakeState(const project::Project& project) {
       fmt::format("{}; the project's folder must be writable for its state", MessageOf(made)));
 }
 
-absl::StatusOr<std::unique_ptr<ProjectLock>> TakeLock(const std::string& state, bool waits,
+absl::StatusOr<std::unique_ptr<ProjectLock>> TakeLock(const std::string& state,
+                                                      const HoldOptions& options,
                                                       CookListener& listener, Cancellation& stop) {
   bool said = false;
   while (true) {
     auto lock = ProjectLock::TryAcquire(state);
     if (lock.ok()) return lock;
     if (!absl::IsAlreadyExists(lock.status())) return Infrastructure(lock.status());
-    if (!waits) return WrongUse(fmt::format("--standalone: {}", MessageOf(lock.status())));
+    if (!options.waits) return WrongUse(fmt::format("--standalone: {}", MessageOf(lock.status())));
+    if (options.gives_way()) return absl::AbortedError(MessageOf(lock.status()));
     if (!said)
       listener.Say(
           fmt::format("waiting for another cook of this project: {}", MessageOf(lock.status())));
@@ -59,8 +61,7 @@ absl::StatusOr<std::unique_ptr<HeldProject>> HeldProject::Take(const project::Pr
   const std::string state = project.state_directory();
   RETURN_IF_ERROR(MakeState(project));
   RETURN_IF_ERROR(options.check(FindHome(state, project.root).project_id));
-  ASSIGN_OR_RETURN(std::unique_ptr<ProjectLock> lock,
-                   TakeLock(state, options.waits, listener, stop));
+  ASSIGN_OR_RETURN(std::unique_ptr<ProjectLock> lock, TakeLock(state, options, listener, stop));
   ProjectHome home = FindHome(state, project.root);
   if (!home.copied_from.empty()) {
     RETURN_IF_ERROR(options.check(""));

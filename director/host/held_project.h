@@ -20,6 +20,9 @@ namespace galley::director {
 
 struct HoldOptions {
   bool waits = true;  // for another director of the project; else it is an error that there is one
+  // Asked now and then while it waits: true: the project is left to the other director, and the
+  // holding ends with ABORTED.
+  std::function<bool()> gives_way = [] { return false; };
   // Asked before the project is held, and once more when it turns out to be a copy of another one.
   // `project_id`: its id as its state has it; empty: it has none yet. An error ends the holding,
   // and nothing was written by then but the folders of the state.

@@ -83,12 +83,14 @@ std::string ProjectStores::RemoteDown() const {
                         absl::LocalTimeZone());
 }
 
-void ProjectStores::LeaveRemote(CookListener& listener) {
+void ProjectStores::TellRemote(CookListener& listener) {
   if (remote_.cache == nullptr) return;
-  const store::RemoteState state = remote_.cache->State();
-  const std::string down = RemoteDown();
-  remote_.cache->Stop();
-  for (const std::string& text : RemoteWarnings(state, down)) listener.Warn(text);
+  for (const std::string& text : RemoteWarnings(remote_.cache->State(), RemoteDown()))
+    listener.Warn(text);
+}
+
+void ProjectStores::LeaveRemote() {
+  if (remote_.cache != nullptr) remote_.cache->Stop();
 }
 
 void ProjectStores::KeepWithinSize(Cancellation& stop, CookListener& listener) {

@@ -46,7 +46,9 @@ class ProjectStores {
   // "down since 14:05"; empty: it is not down, or there is none.
   std::string RemoteDown() const;
   // Gives up what hangs there: nobody waits for it any more. Tells what went wrong.
-  void LeaveRemote(CookListener& listener);
+  void TellRemote(CookListener& listener);
+  // Nothing is asked of it any more.
+  void LeaveRemote();
 
   // [store] max_size. (A thread looks in between, too.)
   void KeepWithinSize(Cancellation& stop, CookListener& listener);

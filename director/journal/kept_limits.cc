@@ -234,6 +234,11 @@ void KeptLimits::Withdraw(const Digest& weak_key, std::span<const record::Observ
   if (withdrawn > 0) NoteChange();
 }
 
+void KeptLimits::NoneIsNew() {
+  base::MutexLock lock(mutex_);
+  for (Entry& entry : limits_) entry.limit.is_new = false;
+}
+
 void KeptLimits::Clear() {
   base::MutexLock lock(mutex_);
   if (limits_.empty()) return;

@@ -78,6 +78,8 @@ class KeptLimits {
   // saw no other values hold no longer. In memory only, until Save.
   void Withdraw(const Digest& weak_key, std::span<const record::Observed> observed);
   void Clear();
+  // Those that are kept by now count as those of an earlier director (KeptLimit::is_new).
+  void NoneIsNew();
   // Writes what is not written yet; durable on return. After an error it can be tried again.
   absl::Status Save();
 

@@ -12,6 +12,7 @@
 
 #include "common/base/file.h"
 #include "common/base/log.h"
+#include "common/base/mutex.h"
 #include "common/base/own_file.h"
 #include "common/base/status_macros.h"
 #include "director/journal/journal.h"
@@ -40,6 +41,7 @@ class FileLock final : public ProjectLock {
   }
 
   absl::Status Write(std::string text) {
+    base::MutexLock lock(mutex_);
     if (::ftruncate(file_.get(), 0) != 0 || ::lseek(file_.get(), 0, SEEK_SET) != 0)
       return ErrnoStatus(errno, "empty", path_);
     RETURN_IF_ERROR(WriteAll(file_.get(), text, path_));
@@ -48,6 +50,7 @@ class FileLock final : public ProjectLock {
   }
 
   absl::Status Check() const override {
+    base::MutexLock lock(mutex_);
     ASSIGN_OR_RETURN(const FileStat ours, StatDescriptor(file_.get(), path_));
     const absl::StatusOr<FileStat> present = StatFile(path_, false);
     const bool is_ours = present.ok() && present->inode == ours.inode &&
@@ -62,7 +65,9 @@ class FileLock final : public ProjectLock {
  private:
   const std::string path_;
   FileDescriptor file_;
-  std::string text_;  // what the file says while it is ours; set before other threads ask
+  // Nobody sees the file while it is written.
+  mutable base::Mutex mutex_;
+  std::string text_ GALLEY_GUARDED_BY(mutex_);  // what the file says while it is ours
 };
 
 std::string OwnerOf(int fd) {

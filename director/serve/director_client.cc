@@ -14,6 +14,9 @@
 namespace galley::director {
 namespace {
 
+// So long one Hello waits: then it is looked whether anybody listens still.
+constexpr absl::Duration kHelloPatience = absl::Milliseconds(500);
+
 class StreamOfEvents final : public CookStream {
  public:
   // `begin` starts the call.
@@ -35,11 +38,15 @@ class Client final : public DirectorClient {
   explicit Client(const std::string& address)
       : stub_(v1::Resident::NewStub(wire::OpenChannel(address))) {}
 
-  absl::Status SayHello(const v1::BuildIdentity& own) {
+  // DEADLINE_EXCEEDED: not answered within `patience`, though somebody may listen.
+  absl::Status SayHello(const v1::BuildIdentity& own, absl::Duration patience) {
     v1::HelloAsk ask;
     *ask.mutable_client() = own;
-    ASSIGN_OR_RETURN(hello_, Call<v1::HelloAnswer>(ask, &v1::Resident::Stub::Hello));
-    return absl::OkStatus();
+    grpc::ClientContext context;
+    context.set_deadline(absl::ToChronoTime(absl::Now() + patience));
+    // A process that is stopped lets connections be made, and gRPC gives these up.
+    context.set_wait_for_ready(true);
+    return wire::FromGrpc(stub_->Hello(&context, ask, &hello_));
   }
 
   const v1::HelloAnswer& director() const override { return hello_; }
@@ -93,15 +100,21 @@ class Client final : public DirectorClient {
 
 absl::StatusOr<std::unique_ptr<DirectorClient>> DirectorClient::Find(const std::string& socket_path,
                                                                      const v1::BuildIdentity& own) {
-  const SocketProbe probe = ProbeSocket(socket_path);
-  if (probe.listening == Listening::kNobody) return nullptr;
-  if (probe.listening == Listening::kForbidden)
-    return absl::PermissionDeniedError(fmt::format("{} belongs to another user", probe.path));
-  auto client = std::make_unique<Client>("unix:" + probe.path);
-  const absl::Status hello = client->SayHello(own);
-  if (absl::IsUnimplemented(hello) || absl::IsUnavailable(hello)) return nullptr;
-  RETURN_IF_ERROR(hello);
-  return std::unique_ptr<DirectorClient>(std::move(client));
+  const absl::Time until = absl::Now() + kPatience;
+  while (true) {
+    const SocketProbe probe = ProbeSocket(socket_path);
+    if (probe.listening == Listening::kNobody) return nullptr;
+    if (probe.listening == Listening::kForbidden)
+      return absl::PermissionDeniedError(fmt::format("{} belongs to another user", probe.path));
+    auto client = std::make_unique<Client>("unix:" + probe.path);
+    const absl::Status hello = client->SayHello(own, kHelloPatience);
+    if (hello.ok()) return std::unique_ptr<DirectorClient>(std::move(client));
+    if (absl::IsUnimplemented(hello)) return nullptr;
+    // One that ends takes its socket away.
+    const bool may_end = absl::IsDeadlineExceeded(hello) || absl::IsUnavailable(hello);
+    if (!may_end) return hello;
+    if (absl::Now() > until) return absl::DeadlineExceededError("the director is silent");
+  }
 }
 
 }  // namespace galley::director

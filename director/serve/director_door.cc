@@ -42,17 +42,26 @@ class WorkerRouter final : public v1::Director::Service {
  public:
   grpc::Status Attach(grpc::ServerContext* context, WorkerCalls::Stream* stream) override {
     const Turn turn(*this);
-    return turn.calls != nullptr ? turn.calls->Attach(context, stream) : NobodyAnswers();
+    return turn.calls != nullptr ? turn.calls->Attach(context, stream) : NotReady();
   }
   grpc::Status Ask(grpc::ServerContext*, const v1::PackageQuestion* question,
                    v1::PackageAnswer* answer) override {
     const Turn turn(*this);
-    return turn.calls != nullptr ? turn.calls->Ask(*question, answer) : NobodyAnswers();
+    if (turn.calls != nullptr) return turn.calls->Ask(*question, answer);
+    return {grpc::StatusCode::FAILED_PRECONDITION, "no cook runs"};
+  }
+
+  static grpc::Status NotReady() {
+    return {grpc::StatusCode::UNAVAILABLE, "the director is not ready, or about to end"};
   }
 
   void Set(WorkerCalls* calls) {
     const base::MutexLock lock(mutex_);
     calls_ = calls;
+  }
+  void Remove(WorkerCalls* calls) {
+    const base::MutexLock lock(mutex_);
+    if (calls_ == calls) calls_ = nullptr;
   }
   void AwaitCalls() {
     const base::MutexLock lock(mutex_);
@@ -74,10 +83,6 @@ class WorkerRouter final : public v1::Director::Service {
     WorkerRouter& router;
     WorkerCalls* calls = nullptr;
   };
-
-  static grpc::Status NobodyAnswers() {
-    return {grpc::StatusCode::UNAVAILABLE, "the director is not ready, or about to end"};
-  }
 
   base::Mutex mutex_;
   base::CondVar changed_;
@@ -108,7 +113,7 @@ class DirectorDoorImpl final : public DirectorDoor {
 
   const std::string& address() const override { return address_; }
   void Admit(WorkerCalls* calls) override { workers_.Set(calls); }
-  void Close() override { workers_.Set(nullptr); }
+  void Close(WorkerCalls* calls) override { workers_.Remove(calls); }
   void AwaitCalls() override { workers_.AwaitCalls(); }
 
   absl::Status Listen(std::string socket_path) {

@@ -25,11 +25,11 @@ class DirectorDoor {
   virtual ~DirectorDoor() = default;
 
   virtual const std::string& address() const = 0;  // "unix:/..."
-  // From now on `calls` answers workers. Until then, and after Remove, they hear UNAVAILABLE, and
-  // try again. One at a time.
+  // From now on `calls` answers workers and questions. Until then, and after Close, workers hear
+  // UNAVAILABLE, and try again; questions FAILED_PRECONDITION: no cook runs. One at a time.
   virtual void Admit(WorkerCalls* calls) = 0;
-  // No further call comes to the WorkerCalls that were admitted.
-  virtual void Close() = 0;
+  // No further call comes to `calls`, if it was admitted; another one stays.
+  virtual void Close(WorkerCalls* calls) = 0;
   // Waits until none is under way there. REQUIRES: Close.
   virtual void AwaitCalls() = 0;
 };

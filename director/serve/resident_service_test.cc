@@ -1,7 +1,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <deque>
 #include <functional>
 #include <string>
 #include <utility>
@@ -73,17 +72,17 @@ class FakeResident final : public ClientCalls {
     Got Next(absl::Duration patience, v1::CookEvent& event) override {
       base::MutexLock lock(from_.mutex_);
       if (is_over_) return Got::kEnd;
-      if (from_.events_.empty())
+      if (next_ == from_.events_.size())
         from_.changed_.WaitFor(from_.mutex_, absl::ToChronoNanoseconds(patience));
-      if (from_.events_.empty()) return Got::kNothingYet;
-      event = std::move(from_.events_.front());
-      from_.events_.pop_front();
+      if (next_ == from_.events_.size()) return Got::kNothingYet;
+      event = from_.events_[next_++];
       is_over_ = event.has_report();
       return Got::kEvent;
     }
 
    private:
     FakeResident& from_;
+    size_t next_ = 0;
     bool is_over_ = false;
   };
 
@@ -95,7 +94,7 @@ class FakeResident final : public ClientCalls {
 
   base::Mutex mutex_;
   base::CondVar changed_;
-  std::deque<v1::CookEvent> events_ GALLEY_GUARDED_BY(mutex_);
+  std::vector<v1::CookEvent> events_ GALLEY_GUARDED_BY(mutex_);
   std::vector<uint64_t> cancelled_ GALLEY_GUARDED_BY(mutex_);
 };
 

@@ -20,7 +20,7 @@ class RunningCook {
   virtual ~RunningCook() = default;
 
   // With at most `limit` reasons. NOT_FOUND: the package is in no request of this cook (yet).
-  // UNAVAILABLE: the director does not answer, or ends.
+  // FAILED_PRECONDITION: no cook runs in this director. UNAVAILABLE: it does not answer, or ends.
   virtual absl::StatusOr<v1::PackageAnswer> Ask(const std::string& package, size_t limit) = 0;
 };
 

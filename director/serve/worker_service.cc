@@ -96,10 +96,10 @@ class WorkerServiceImpl final : public WorkerService, public WorkerCalls {
   ~WorkerServiceImpl() override { Stop(); }
 
   void Stop() override {
-    door_.Close();
+    door_.Close(this);
     {
       base::MutexLock lock(mutex_);
-      is_stopped_ = true;
+      if (std::exchange(is_stopped_, true)) return;
       for (auto& [id, stream] : streams_) {
         stream.outbox->Close();
         stream.context->TryCancel();

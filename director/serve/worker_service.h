@@ -32,8 +32,8 @@ class WorkerService {
         on_question;
   };
 
-  // Opens a door of its own (director_door.h). `expected`: worker -> token, of those that may attach
-  // at once.
+  // Opens a door of its own (director_door.h). `expected`: worker -> token, of those that may
+  // attach at once.
   static absl::StatusOr<std::unique_ptr<WorkerService>> Start(
       const std::string& socket_path, Callbacks callbacks,
       const std::map<std::string, std::string>& expected = {});

@@ -338,8 +338,8 @@ TEST_F(WorkerServiceTest, ADoorOutlivesTheServicesBehindIt) {
     const grpc::Status status = stub->Ask(&context, v1::PackageQuestion(), &answer);
     return status.ok() ? answer.state() : std::to_string(status.error_code());
   };
-  const std::string unavailable = std::to_string(grpc::StatusCode::UNAVAILABLE);
-  EXPECT_EQ(ask(), unavailable);
+  const std::string nobody = std::to_string(grpc::StatusCode::FAILED_PRECONDITION);
+  EXPECT_EQ(ask(), nobody);
   for (const std::string state : {"Load", "Save"}) {
     const auto service = WorkerService::StartBehind(**door,
                                                     {.on_question =
@@ -352,7 +352,22 @@ TEST_F(WorkerServiceTest, ADoorOutlivesTheServicesBehindIt) {
     EXPECT_EQ(service->address(), (*door)->address());
     EXPECT_EQ(ask(), state);
   }
-  EXPECT_EQ(ask(), unavailable);
+  EXPECT_EQ(ask(), nobody);
+}
+
+TEST_F(WorkerServiceTest, AServiceThatIsDestroyedLateLeavesTheDoorToTheNext) {
+  auto door = DirectorDoor::Open(JoinPath(folder_, "door"));
+  ASSERT_TRUE(door.ok()) << door.status();
+  const auto answer = [](const v1::PackageQuestion&) { return v1::PackageAnswer(); };
+  auto first = WorkerService::StartBehind(**door, {.on_question = answer}, {});
+  first->Stop();
+  const auto second = WorkerService::StartBehind(**door, {.on_question = answer}, {});
+  first.reset();
+  const auto stub = v1::Director::NewStub(
+      grpc::CreateChannel((*door)->address(), grpc::InsecureChannelCredentials()));
+  grpc::ClientContext context;
+  v1::PackageAnswer found;
+  EXPECT_TRUE(stub->Ask(&context, v1::PackageQuestion(), &found).ok());
 }
 
 }  // namespace

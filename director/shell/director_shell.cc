@@ -1,6 +1,7 @@
 #include "director/shell/director_shell.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
@@ -11,6 +12,7 @@ namespace galley::director {
 namespace {
 
 constexpr absl::Duration kTick = absl::Milliseconds(50);
+constexpr absl::Duration kIdleTick = absl::Milliseconds(500);  // while nobody cooks
 constexpr absl::Duration kFenceInterval = absl::Seconds(1);
 constexpr absl::Duration kProgressInterval = absl::Milliseconds(100);
 constexpr size_t kRemoteThreads = 4;
@@ -18,13 +20,12 @@ constexpr size_t kRemoteThreads = 4;
 }  // namespace
 
 DirectorShell::DirectorShell(ShellOptions options, WorldPtr world, store::Store& store,
-                             Journal& journal, Trace& trace, ShellListener& listener)
+                             Journal& journal, Trace& trace)
     : options_(std::move(options)),
       world_(std::move(world)),
       store_(store),
       journal_(journal),
       trace_(trace),
-      listener_(listener),
       reports_({.sources = [this] { return Present(); },
                 .store = &store_,
                 .results = &results_,
@@ -37,7 +38,9 @@ DirectorShell::DirectorShell(ShellOptions options, WorldPtr world, store::Store&
                  .results = &results_,
                  .alarm =
                      [this](const std::string& text) {
-                       Post(Internal([this, text] { listener_.OnWarning("", "", text); }));
+                       Post(Internal([this, text] {
+                         TellAll([text](ShellListener& one) { one.OnWarning("", "", text); });
+                       }));
                      }},
                 options_.look_up),
       kept_limits_(options_.state_directory),
@@ -56,7 +59,7 @@ DirectorShell::DirectorShell(ShellOptions options, WorldPtr world, store::Store&
   remote_threads_ = std::make_unique<TaskPool>(kRemoteThreads);
 }
 
-DirectorShell::~DirectorShell() = default;
+DirectorShell::~DirectorShell() { Stop(); }
 
 SourcesPtr DirectorShell::Present() {
   return std::make_shared<ProjectSources>(world_.Get(), tools_);
@@ -71,10 +74,6 @@ void DirectorShell::Post(Message message) {
   inbox_changed_.NotifyAll();
 }
 
-void DirectorShell::Interrupt() {
-  Post(Internal([this] { StepCore(CancelRequested{request_.request}); }));
-}
-
 std::vector<DirectorShell::Message> DirectorShell::TakeInbox(absl::Duration wait) {
   base::MutexLock lock(mutex_);
   if (inbox_.empty() && wait > absl::ZeroDuration())
@@ -82,39 +81,43 @@ std::vector<DirectorShell::Message> DirectorShell::TakeInbox(absl::Duration wait
   return std::exchange(inbox_, {});
 }
 
-absl::StatusOr<ShellOutcome> DirectorShell::Run(const CookRequested& request) {
+absl::Status DirectorShell::Start() {
   std::map<std::string, std::string> tokens;
   for (const WorkerRecord& survivor : options_.survivors)
     tokens.emplace(survivor.worker_id, survivor.token);
-  ASSIGN_OR_RETURN(
-      service_,
-      WorkerService::Start(
-          options_.socket_path,
-          {.on_attach = [this](const std::string& id,
-                               const v1::FromWorker& first) { return OnAttach(id, first); },
-           .on_message = [this](const std::string& id,
-                                const v1::FromWorker& m) { OnMessage(id, m); },
-           .on_detach =
-               [](const std::string& id) {
-                 // The rest depends on the worker's process: the launcher reports its death; one
-                 // that lives attaches again.
-                 LogInfo("worker={} detached", id);
-               },
-           .on_question = [this](const v1::PackageQuestion& q) { return OnQuestion(q); }},
-          std::move(tokens)));
+  WorkerService::Callbacks callbacks{
+      .on_attach = [this](const std::string& id,
+                          const v1::FromWorker& first) { return OnAttach(id, first); },
+      .on_message = [this](const std::string& id, const v1::FromWorker& m) { OnMessage(id, m); },
+      .on_detach =
+          [](const std::string& id) {
+            // The rest depends on the worker's process: the launcher reports its death; one
+            // that lives attaches again.
+            LogInfo("worker={} detached", id);
+          },
+      .on_question = [this](const v1::PackageQuestion& q) { return OnQuestion(q); }};
+  if (options_.door != nullptr) {
+    service_ = WorkerService::StartBehind(*options_.door, std::move(callbacks), tokens);
+  } else {
+    ASSIGN_OR_RETURN(service_,
+                     WorkerService::Start(options_.socket_path, std::move(callbacks), tokens));
+  }
   launcher_ = CreateLocalLauncher(options_.worker_program,
                                   [this](const WorkerExit& exit) { OnWorkerExit(exit); });
-  CookOptions core_options = options_.core;
-  core_ = std::make_unique<CookCore>(core_options, world_.Get()->table);
-  request_ = request;
+  core_ = std::make_unique<CookCore>(options_.core, world_.Get()->table);
   AdoptSurvivors();
   {
     base::MutexLock lock(mutex_);
     is_serving_ = true;
   }
+  loop_ = std::thread([this] { Loop(); });
+  return absl::OkStatus();
+}
 
-  Loop(request);
-
+void DirectorShell::Stop() {
+  if (!loop_.joinable()) return;
+  Post(Internal([this] { is_stopping_ = true; }));
+  loop_.join();
   remote_cancellation_.Cancel();  // nobody wants its open answers any more
   launcher_->StopAll(kStopGrace);
   commit_thread_.Drain();
@@ -128,44 +131,29 @@ absl::StatusOr<ShellOutcome> DirectorShell::Run(const CookRequested& request) {
   }
   too_late.clear();  // threads that wait for an answer are told that there is none (Carried)
   service_->Stop();
-  ShellOutcome outcome;
-  outcome.ended = *ended_;
-  outcome.counters = core_->counters();
-  outcome.roots = roots_;
-  outcome.bytes_stored = bytes_stored_;
-  outcome.bytes_deduplicated = bytes_deduplicated_;
-  outcome.lost_blobs = lost_blobs_.size();
-  outcome.lost_packages = lost_packages_.size();
-  outcome.collections = SumOfCollections();
-  outcome.world = world_.Get();
-  outcome.remembered = RecordInstigators();
-  return outcome;
 }
 
-void DirectorShell::Loop(const CookRequested& request) {
-  StepCore(request);
-  while (!ended_) {
+void DirectorShell::Loop() {
+  while (!is_stopping_) {
     CheckFence();
     const bool has_agenda = core_->has_agenda();
     std::vector<Message> messages = TakeInbox(has_agenda ? absl::ZeroDuration() : Patience());
     for (Message& message : messages) {
-      if (ended_) break;
       if (auto* event = std::get_if<Event>(&message)) {
         StepCore(*event);
       } else {
         std::get<Internal>(message)();
       }
     }
-    if (!ended_ && (messages.empty() || core_->has_agenda())) StepCore(Tick{});
+    if (messages.empty() || core_->has_agenda()) StepCore(Tick{});
     StartCommit();
     const absl::Time now = clock_.Monotonic();
     if (now - last_progress_ >= kProgressInterval) {
       last_progress_ = now;
-      listener_.OnProgress(core_->counters(), core_->progress());
+      TellProgress();
     }
   }
   CommitPending();
-  listener_.OnProgress(core_->counters(), core_->progress());
 }
 
 // Each write asks, too. But a director that was overtaken may never have anything to write: no
@@ -180,6 +168,7 @@ void DirectorShell::CheckFence() {
 
 // How long the loop may sleep.
 absl::Duration DirectorShell::Patience() {
+  if (seats_.empty() && commits_running_ == 0 && pending_commit_.empty()) return kIdleTick;
   if (commits_running_ > 0 || pending_commit_.empty()) return kTick;
   return std::clamp(NextCommit() - clock_.Monotonic(), absl::ZeroDuration(), kTick);
 }
@@ -199,28 +188,6 @@ void DirectorShell::StepCore(const Event& event) {
 void DirectorShell::Execute(std::vector<Effect>& effects) {
   for (Effect& effect : effects) {
     std::visit([this](const auto& one) { Do(one); }, effect);
-  }
-}
-
-void DirectorShell::Do(const Notify& effect) {
-  if (const auto* failed = std::get_if<PackageFailed>(&effect.notice)) {
-    PackageFailed told = *failed;
-    if (failed->cause == FailureCause::kLimit) told.error += KeepLimit(*failed);
-    if (failed->package.valid()) NoteFailure(told);
-    listener_.OnFailed(failed->package.valid() ? core_->NameOf(failed->package) : "",
-                       failed->platform ? PlatformName(*failed->platform) : "", told);
-  } else if (const auto* warned = std::get_if<PackageWarned>(&effect.notice)) {
-    listener_.OnWarning(core_->NameOf(warned->package),
-                        warned->platform ? PlatformName(*warned->platform) : "", warned->text);
-  } else if (const auto* done = std::get_if<PackageDone>(&effect.notice)) {
-    if (const StoredResultPtr stored = results_.Get(done->result)) {
-      failures_.Done({stored->package, stored->platform_name}, stored->has_failed_before);
-      listener_.OnDone(*stored, done->source);
-    }
-  } else if (const auto* blamed = std::get_if<PackageBlamed>(&effect.notice)) {
-    notes_.NoteBlame(core_->NameOf(blamed->package), *blamed);
-  } else if (const auto* ended = std::get_if<CookEnded>(&effect.notice)) {
-    ended_ = *ended;
   }
 }
 

@@ -1,14 +1,19 @@
 // DirectorShell: the loop around CookCore. It turns the outside into events, carries out effects,
 // and takes no decision. Its parts, by what they do, are in shell_*.cc and worker_events.cc.
 //
+//   Start   (Follow | Cook | Cancel)*   Stop
+//
+// Workers and worlds stay from one cook to the next; what is one cook's is in its CookSeat.
+//
 //   loop thread      drains the inbox, steps the core, executes effects
+//   asking threads   one for each cook: hears what it is told, stages
 //   look-up thread   LookUpRunner
 //   remote threads   RemoteLookUp, for packages that LookUpRunner did not find
 //   commit thread    CommitGroup, roots, successor snapshots: in order
 //   stream threads   one for each attached worker (WorkerService), convert reports (ReportReader)
 //   launcher thread  starts workers, notices deaths
 //
-// Run blocks until the cook has ended. Interrupt may be called from any thread.
+// Threads: Start and Stop: one; the rest: any.
 #pragma once
 
 #include <atomic>
@@ -19,6 +24,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <thread>
 #include <variant>
 #include <vector>
 
@@ -32,10 +38,11 @@
 #include "director/core/events.h"
 #include "director/journal/journal.h"
 #include "director/launch/launcher.h"
+#include "director/serve/director_door.h"
 #include "director/serve/worker_service.h"
 #include "director/shell/commit_group.h"
 #include "director/shell/commit_pacing.h"
-#include "director/shell/failure_notes.h"
+#include "director/shell/cook_seat.h"
 #include "director/shell/job_builder.h"
 #include "director/shell/limit_answers.h"
 #include "director/shell/lookup.h"
@@ -49,6 +56,7 @@
 #include "director/shell/tool_digests.h"
 #include "director/shell/trace.h"
 #include "director/shell/unjournaled_results.h"
+#include "director/shell/worker_views.h"
 #include "director/shell/world.h"
 #include "director/shell/write_back.h"
 
@@ -56,27 +64,20 @@ namespace galley::director {
 
 struct ShellOptions {
   std::string state_directory;
-  std::string socket_path;     // where workers attach
+  std::string socket_path;     // where workers attach, if there is no `door`
   std::string worker_program;  // galley-worker
   std::string cookers_json;    // what every worker must describe itself as
   CookOptions core;
   LookUpRunner::Options look_up;
-  ProjectCatalog::Options table;  // for successor snapshots
-  std::string worker_build;       // Cookers::build
+  std::string worker_build;  // Cookers::build
   uint32_t slots = 1;
   uint64_t memory_bytes_default = 4ull << 30;
   absl::Duration timeout_default = absl::Minutes(30);
   std::string project_id;
   uint32_t keep_roots = 0;  // PublishedRoot::keep_roots
-  bool publishes = true;    // the roots that it builds
   // Asked before files of the state folder are written; the journal and the store ask by
   // themselves.
   std::function<absl::Status()> may_write;
-  // Lays the published roots (by platform) out. Returns what the store lacks of them, and where;
-  // empty: nothing. All else that goes wrong is told elsewhere. Called on the loop thread, which
-  // waits, when roots are published, and when lost bytes were made again. Null: nobody stages.
-  std::function<std::string(const std::map<std::string, Digest>& roots, const WorldPtr& world)>
-      stage;
   // Asked when a worker or an attempt ended for the machine's sake: an error ends the cook. (None
   // of the hundred times that it is tried again would make room.)
   std::function<absl::Status()> has_room;
@@ -86,6 +87,8 @@ struct ShellOptions {
   // A store of other people behind ours, and what sends results there; null: none.
   store::RemoteCache* remote = nullptr;
   WriteBack* write_back = nullptr;
+  // The socket of the director; outlives the shell. Null: the shell opens one at `socket_path`.
+  DirectorDoor* door = nullptr;
 };
 
 // Under the state folder: WorkerRecords, and a folder for each worker's process.
@@ -94,53 +97,50 @@ inline constexpr const char* kScratchFolder = "scratch";
 
 inline constexpr absl::Duration kStopGrace = absl::Seconds(2);  // of workers
 
-// The receiver of all that people and the summary are told; called on the loop thread.
-struct ShellListener {
-  virtual ~ShellListener() = default;
-  virtual void OnFailed(const std::string& package, const std::string& platform,
-                        const PackageFailed& failed) = 0;
-  virtual void OnWarning(const std::string& package, const std::string& platform,
-                         const std::string& text) = 0;
-  virtual void OnDone(const StoredResult& result, ResultSource source) = 0;
-  virtual void OnProgress(const Counters& counters, const Progress& progress) = 0;
-};
-
-// How often executors gave memory back between two jobs, by reason; proto/galley/v1/worker.proto.
-struct Collections {
-  uint64_t soft_limit = 0, hard_limit = 0, package_count = 0, idle = 0;
-  uint64_t restarts = 0;  // executors that a collection did not help, and that were replaced
-  uint64_t pauses = 0;    // for want of memory on the machine
-};
-
-struct ShellOutcome {
-  CookEnded ended;
-  Counters counters;
-  std::map<std::string, Digest> roots;  // platform name -> root published
-  uint64_t bytes_stored = 0;
-  uint64_t bytes_deduplicated = 0;
-  // Blobs that the store lost and that were made again, and the number of their packages.
-  uint64_t lost_blobs = 0, lost_packages = 0;
-  Collections collections;
-  WorldPtr world;           // as it was at the end
-  absl::Status remembered;  // whether the journal learned why each package is in the cook
-};
-
 class DirectorShell {
  public:
   DirectorShell(ShellOptions options, WorldPtr world, store::Store& store, Journal& journal,
-                Trace& trace, ShellListener& listener);
+                Trace& trace);
+  // Stops.
   ~DirectorShell();
 
-  // UNAVAILABLE: the socket cannot be served.
-  absl::StatusOr<ShellOutcome> Run(const CookRequested& request);
-  void Interrupt();
+  // Once. UNAVAILABLE: the socket cannot be served.
+  absl::Status Start();
+
+  // Makes the files as they were found by a new scan the present world: those that a cook which
+  // begins now, and cooks that run, go on with. Waits; returns the world that is present then.
+  // Errors: the machine's fault; the world is as it was.
+  absl::StatusOr<WorldPtr> Follow(std::shared_ptr<World> scanned);
+
+  // A cook: waits until it is over. `listener` is called on this thread.
+  // REQUIRES: Start, not Stop; no other cook has its number.
+  absl::StatusOr<ShellOutcome> Cook(CookOrder order, ShellListener& listener);
+  // That cook ends soon, if it runs.
+  void Cancel(uint64_t cook);
+
+  std::vector<WorkerView> Workers() const { return worker_views_.All(); }
+  // These workers end when they have nothing in hand, and others are started when there is work.
+  void Drain(const std::vector<std::string>& workers);
+  // Forgets all results of these packages; a cook that runs looks them up again. Waits. NOT_FOUND:
+  // one of them was in no cook, and nothing was forgotten.
+  absl::Status Forget(const std::vector<std::string>& packages);
+
+  // Ends the workers and all threads. REQUIRES: no cook runs.
+  void Stop();
 
  private:
   using Internal = std::function<void()>;
   using Message = std::variant<Event, Internal>;
 
   void Post(Message message);
-  void Loop(const CookRequested& request);
+  void Loop();
+  void Begin(const std::shared_ptr<CookSeat>& seat);
+  void End(const std::shared_ptr<CookSeat>& seat, const CookEnded& ended);
+  void Finish(const std::shared_ptr<CookSeat>& seat);
+  CookSeat* Running();
+  void TellAll(const ToldInOrder::Tell& tell);
+  void OnLoop(Internal task);
+  void TellProgress();
   std::vector<Message> TakeInbox(absl::Duration wait);
   void CheckFence();
   absl::StatusOr<v1::PackageAnswer> OnQuestion(const v1::PackageQuestion& question);
@@ -154,7 +154,7 @@ class DirectorShell {
   void Do(const LookUp& effect);
   void Do(const Desire& effect);
   void Do(const Spawn& effect);
-  void Do(const Stop& effect);
+  void Do(const director::Stop& effect);
   void Do(const Persist& effect);
   void Do(const Rescan& effect);
   void Do(const BuildRoot& effect);
@@ -183,12 +183,12 @@ class DirectorShell {
   Collections SumOfCollections();
   void GiveSegmentIfLow(const std::string& worker_id, const v1::FromWorker& message);
 
-  RootContent ContentOf(const PublishRoot& effect) const;
+  RootContent ContentOf(const CookSeat& seat, const PublishRoot& effect) const;
   std::optional<Digest> WholeRoot(const std::string& platform);
   void CountLost(const std::vector<RootBuilt::Lost>& lost,
                  const std::vector<std::string>& packages);
   std::optional<uint64_t> PublishedHere(const std::string& platform, const Digest& root);
-  void NoteFailure(const PackageFailed& failed);
+  void NoteFailure(CookSeat& seat, const PackageFailed& failed);
   std::string KeepLimit(const PackageFailed& failed);
   void SaveLimits();
   std::vector<FailureUpdate> TakeFailures();
@@ -197,8 +197,10 @@ class DirectorShell {
     FilesChanged event;
   };
   absl::StatusOr<Successor> MakeSuccessor(const std::vector<std::string>& paths);
+  absl::StatusOr<Successor> MakeSuccessorOf(std::shared_ptr<World> scanned);
+  absl::Status Establish(World& world, std::vector<std::string>& affected, JournalMeta meta);
   void TakeSuccessor(Successor successor);
-  absl::Status RecordInstigators();
+  absl::Status RecordInstigators(const CookSeat& seat);
   absl::Status ForgetInstigators(const std::vector<bool>& has_reason);
   void RunLookUps(std::vector<LookUpItem> items);
   void AskRemote(std::vector<LookUpItem> items, LookedUp missed);
@@ -216,7 +218,6 @@ class DirectorShell {
   store::Store& store_;
   Journal& journal_;
   Trace& trace_;
-  ShellListener& listener_;
   SystemClock clock_;
 
   ToolDigests tools_;
@@ -224,6 +225,7 @@ class DirectorShell {
   ReportReader reports_;
   LookUpRunner look_ups_;
   KeptLimits kept_limits_;
+  WorkerViews worker_views_;
   LimitAnswers limit_answers_;
   Cancellation remote_cancellation_;
   std::optional<RemoteLookUp> remote_look_up_;
@@ -252,18 +254,13 @@ class DirectorShell {
   int commits_running_ = 0;
   bool is_commit_urgent_ = false;
   CommitPacing pacing_;
-  std::map<std::string, Digest> roots_;
-  std::map<PlatformIndex, BuildRoot> last_build_;
-  uint64_t bytes_stored_ = 0;
-  uint64_t bytes_deduplicated_ = 0;
-  std::set<Digest> lost_blobs_;
-  std::set<std::string> lost_packages_;
-  std::optional<CookEnded> ended_;
+  std::map<uint64_t, std::shared_ptr<CookSeat>> seats_;  // by the cook's number
+  uint64_t last_cook_ = 0;                               // that began
+  bool is_forced_ = false;                               // that one
+  bool is_stopping_ = false;
   absl::Time last_progress_ = absl::InfinitePast();
   absl::Time fence_checked_ = absl::InfinitePast();
-  CookRequested request_;
   std::optional<Reply> reply_;
-  FailureNotes failures_;
 
   // Last, so that they end before what their callbacks use.
   TaskThread look_up_thread_;
@@ -271,6 +268,7 @@ class DirectorShell {
   std::unique_ptr<TaskPool> remote_threads_;  // (they post to the look-up thread)
   std::unique_ptr<WorkerService> service_;
   std::unique_ptr<Launcher> launcher_;
+  std::thread loop_;
 };
 
 }  // namespace galley::director

@@ -89,12 +89,14 @@ class DirectorShellTest : public ShellJournalTest, public ShellListener {
     options.may_write = may_write_;
     options.has_room = has_room_;
     options.worker_program = Host("no-such-program");
-    DirectorShell shell(options, MakeWorld(), store_, journal, trace_, *this);
+    DirectorShell shell(options, MakeWorld(), store_, journal, trace_);
+    EXPECT_TRUE(shell.Start().ok());
     return shell
-        .Run({.request = 1,
-              .platforms = 1,
-              .selected = {{selected_, InstigatorCategory::kCommandLinePackage}},
-              .fail_fast = fail_fast})
+        .Cook({.request = {.request = 1,
+                           .platforms = 1,
+                           .selected = {{selected_, InstigatorCategory::kCommandLinePackage}},
+                           .fail_fast = fail_fast}},
+              *this)
         .value();
   }
 

@@ -63,7 +63,7 @@ void LimitAnswers::AnswerOne(const Sources& sources, const LookUpItem& item, abs
       record::WeakKey(*source, (*item.recipes)[one.platform].digest, options_.trust_domain);
   std::vector<std::string> needs;
   for (const KeptLimit& kept : deps_.kept->Of(weak_key, options_.machine, now)) {
-    if (options_.retry_failed && !kept.is_new) continue;
+    if (is_retried_ && !kept.is_new) continue;
     if (auto answer = Judge(sources, item, one.platform, kept, needs)) {
       one.outcome = *std::move(answer);
       return;

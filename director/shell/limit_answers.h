@@ -37,7 +37,10 @@ class LimitAnswers {
     DefaultLimits defaults;
     std::string machine;  // as in KeptLimit
   };
-  LimitAnswers(const Deps& deps, Options options) : deps_(deps), options_(std::move(options)) {}
+  LimitAnswers(const Deps& deps, Options options)
+      : deps_(deps), options_(std::move(options)), is_retried_(options_.retry_failed) {}
+  // In place of Options::retry_failed from now on; any thread.
+  void RetryFailed(bool is_retried) { is_retried_ = is_retried; }
 
   // Replaces misses in `answer` to the question `items`.
   void Answer(const std::vector<LookUpItem>& items, absl::Time now, LookedUp& answer) const;
@@ -56,6 +59,7 @@ class LimitAnswers {
 
   Deps deps_;
   Options options_;
+  std::atomic<bool> is_retried_;
 };
 
 }  // namespace galley::director

@@ -59,7 +59,7 @@ bool LookUpRunner::IsReadable(const PlatformRecord& record) const {
 
 // True: the verdict is to be reached again, and no job of this director has reached it.
 bool LookUpRunner::IsRetried(const Digest& action_key) const {
-  return options_.retry_failed && !deps_.results->HasVerdict(action_key);
+  return is_retried_ && !deps_.results->HasVerdict(action_key);
 }
 
 std::optional<LookedUp::Item> LookUpRunner::FromJournal(const Sources& sources,

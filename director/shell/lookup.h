@@ -11,6 +11,7 @@
 // The simulation runs it, too. Threads: Run on one thread of its own; the rest on any.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
@@ -53,7 +54,10 @@ class LookUpRunner {
     std::vector<std::string> read_trust;
     bool retry_failed = false;
   };
-  LookUpRunner(const Deps& deps, Options options) : deps_(deps), options_(std::move(options)) {}
+  LookUpRunner(const Deps& deps, Options options)
+      : deps_(deps), options_(std::move(options)), is_retried_(options_.retry_failed) {}
+  // In place of Options::retry_failed from now on; any thread.
+  void RetryFailed(bool is_retried) { is_retried_ = is_retried; }
 
   // Answers for each platform of each item, also for what is no package or no platform any more:
   // the core counts the answers.
@@ -91,6 +95,7 @@ class LookUpRunner {
 
   Deps deps_;
   Options options_;
+  std::atomic<bool> is_retried_;
 };
 
 }  // namespace galley::director

@@ -30,6 +30,7 @@ class ProjectCatalog final : public Catalog {
     std::vector<std::string> never;  // globs of the command line, beside [cook] never
     std::vector<std::string> cultures;
     unsigned threads = 0;
+    bool operator==(const Options&) const = default;
   };
 
   // INVALID_ARGUMENT: a glob of `never` is malformed.

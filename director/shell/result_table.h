@@ -76,7 +76,12 @@ class ResultTable {
     const auto found = disputed_.find(result.action_key);
     return found != disputed_.end() && id.index() < found->second && !result.result.is_disputed;
   }
-  // True: a job of this director reached a verdict for the key.
+  // Verdicts of the director's earlier cooks are judged again.
+  void ForgetVerdicts() {
+    base::MutexLock lock(mutex_);
+    verdicts_.clear();
+  }
+  // True: a job of this cook reached a verdict for the key.
   bool HasVerdict(const Digest& action_key) const {
     base::MutexLock lock(mutex_);
     return verdicts_.contains(action_key);

@@ -38,15 +38,18 @@ void DirectorShell::RecordProgress() {
 
 void DirectorShell::CommitPending() {
   RecordProgress();
-  if (pending_commit_.empty() && !failures_.has_news()) return;
+  const bool has_news = std::any_of(seats_.begin(), seats_.end(), [](const auto& one) {
+    return one.second->failures.has_news();
+  });
+  if (pending_commit_.empty() && !has_news) return;
   pacing_.Begun(clock_.Monotonic());
   is_commit_urgent_ = false;
   ++commits_running_;
   std::vector<FailureUpdate> failures = TakeFailures();
   commit_thread_.Post([this, persist = Persist{std::exchange(pending_commit_, {})},
                        failures = std::move(failures),
-                       cook = CookNumber{.cook = options_.core.term,
-                                         .is_forced = request_.force,
+                       cook = CookNumber{.cook = static_cast<uint32_t>(last_cook_),
+                                         .is_forced = is_forced_,
                                          .is_sent_back = options_.write_back != nullptr}] {
     Committed committed = CommitNow(persist, failures, cook);
     {
@@ -96,9 +99,10 @@ DirectorShell::Committed DirectorShell::CommitNow(const Persist& persist,
           .took = clock_.Monotonic() - begun};
 }
 
-// Takes one commit's outcome, in order; false: there is none. A commit that ended after the cook
-// did is counted as well, and its failure is the cook's. (After a root was published only late
-// results and what they replace are left to commit: their failure is worth a warning.)
+// Takes one commit's outcome, in order; false: there is none. A commit that ended after the core
+// was done with the cook is counted as well, and its failure is the cook's. (After a root was
+// published only late results and what they replace are left to commit: their failure is worth a
+// warning.)
 bool DirectorShell::TakeCommitted() {
   Committed committed;
   {
@@ -110,26 +114,29 @@ bool DirectorShell::TakeCommitted() {
   CommitOutcome& outcome = committed.outcome;
   --commits_running_;
   pacing_.Ended(committed.took);
-  bytes_stored_ += outcome.bytes_stored;
-  bytes_deduplicated_ += outcome.bytes_deduplicated;
+  for (const auto& [number, seat] : seats_) {
+    seat->bytes_stored += outcome.bytes_stored;
+    seat->bytes_deduplicated += outcome.bytes_deduplicated;
+  }
   for (const CommitOutcome::Alarm& alarm : outcome.alarms)
-    listener_.OnWarning(alarm.package, alarm.platform, alarm.text);
+    TellAll(
+        [alarm](ShellListener& one) { one.OnWarning(alarm.package, alarm.platform, alarm.text); });
   if (options_.write_back != nullptr) SendBack(committed);
   unjournaled_.Remove(outcome.event);
   for (const Persisted::Item& item : outcome.event.items) {
     if (outcome.event.error.empty() && item.refused.empty())
       reports_.TakeCommitted(results_.Get(item.result)->result);
   }
-  if (!ended_) {
-    StepCore(std::move(outcome.event));
-  } else if (!outcome.event.error.empty()) {
-    const std::string text = "results could not be made durable: " + outcome.event.error;
-    if (!roots_.empty()) {
-      listener_.OnWarning("", "", text);
-    } else if (ended_->infrastructure_error.empty()) {
-      ended_->infrastructure_error = text;
+  const std::string text = "results could not be made durable: " + outcome.event.error;
+  for (const auto& [number, seat] : seats_) {
+    if (outcome.event.error.empty() || !seat->ended) continue;
+    if (!seat->roots.empty()) {
+      seat->told.Add([text](ShellListener& one) { one.OnWarning("", "", text); });
+    } else if (seat->ended->infrastructure_error.empty()) {
+      seat->ended->infrastructure_error = text;
     }
   }
+  if (!is_stopping_) StepCore(std::move(outcome.event));
   return true;
 }
 

@@ -1,5 +1,6 @@
 // DirectorShell's orders: worker processes, their jobs, and the reports of these.
 
+#include <algorithm>
 #include <random>
 
 #include "common/base/hex.h"
@@ -14,6 +15,11 @@ namespace galley::director {
 // `world_number`: the world in which the reports were judged. A later one judges again.
 void DirectorShell::TakeReports(WorkerReported reported, uint64_t world_number) {
   notes_.NoteOver(reported);
+  worker_views_.Ended(WorkerName(reported.worker),
+                      static_cast<size_t>(std::count_if(
+                          reported.reports.begin(), reported.reports.end(), [](const auto& one) {
+                            return std::holds_alternative<WorkerReport::Ended>(one.what);
+                          })));
   const SourcesPtr sources = Present();
   for (WorkerReport& report : reported.reports) {
     auto* saved = std::get_if<WorkerReport::Saved>(&report.what);
@@ -43,6 +49,7 @@ void DirectorShell::Do(const Desire& effect) {
     if (built.record) notes_.Give(*std::move(built.record));
     reports_.Register(start.attempt, std::move(built.info));
   }
+  worker_views_.Given(WorkerName(effect.worker), effect.start.size());
   for (const AttemptId attempt : effect.cancel) message.add_cancel(attempt);
   for (const AttemptId attempt : effect.retract) message.add_retract(attempt);
   for (const Desire::Part& part : effect.retract_part) FillPart(part, *message.add_retract_part());
@@ -50,6 +57,16 @@ void DirectorShell::Do(const Desire& effect) {
   message.set_resend_all(effect.resend_all);
   message.set_drain(effect.drain);
   service_->Send(WorkerName(effect.worker), std::move(message));
+}
+
+void DirectorShell::Drain(const std::vector<std::string>& workers) {
+  v1::ToWorker message;
+  message.set_drain(true);
+  for (const std::string& worker : workers) {
+    LogInfo("worker={} is drained", worker);
+    worker_views_.Draining(worker);
+    service_->Send(worker, message);
+  }
 }
 
 void DirectorShell::Do(const Spawn& effect) {
@@ -68,7 +85,7 @@ void DirectorShell::Do(const Spawn& effect) {
                     .record_folder = JoinPath(options_.state_directory, kWorkersFolder)});
 }
 
-void DirectorShell::Do(const Stop& effect) {
+void DirectorShell::Do(const director::Stop& effect) {
   LogWarning("worker={} is ended: nothing was heard of it for too long", WorkerName(effect.worker));
   launcher_->Stop(WorkerName(effect.worker), absl::ZeroDuration());
 }

@@ -1,15 +1,19 @@
 // DirectorShell's memory beyond the cook: failures, and why each package is in the cook, for
 // `galley why`; and kept limits.
 
+#include <future>
+#include <utility>
+
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "director/shell/director_shell.h"
+#include "director/shell/forget_results.h"
 #include "fmt/format.h"
 
 namespace galley::director {
 
-void DirectorShell::NoteFailure(const PackageFailed& failed) {
-  const FailureRecord record{.cook = options_.core.term,
+void DirectorShell::NoteFailure(CookSeat& seat, const PackageFailed& failed) {
+  const FailureRecord record{.cook = static_cast<uint32_t>(seat.number()),
                              .time = clock_.Now(),
                              .stage = std::string(StageName(failed.stage)),
                              .error = failed.error,
@@ -21,8 +25,9 @@ void DirectorShell::NoteFailure(const PackageFailed& failed) {
                              .own_faults = failed.own_faults,
                              .infrastructure_faults = failed.infrastructure_faults};
   for (PlatformIndex p = 0; p < options_.core.platform_count; ++p) {
-    if (!failed.platform ? (request_.platforms & MaskOf(p)) == 0 : *failed.platform != p) continue;
-    failures_.Failed({core_->NameOf(failed.package), PlatformName(p)}, record);
+    if (!failed.platform ? (seat.order.request.platforms & MaskOf(p)) == 0 : *failed.platform != p)
+      continue;
+    seat.failures.Failed({core_->NameOf(failed.package), PlatformName(p)}, record);
   }
 }
 
@@ -45,6 +50,17 @@ std::string DirectorShell::KeepLimit(const PackageFailed& failed) {
   return fmt::format("; this is not kept for the next cook: {}", MessageOf(kept));
 }
 
+absl::Status DirectorShell::Forget(const std::vector<std::string>& packages) {
+  std::promise<absl::Status> forgotten;
+  std::future<absl::Status> told = forgotten.get_future();
+  commit_thread_.Post([this, &packages, &forgotten] {
+    const absl::Status status = ForgetResults(packages, store_, journal_, kept_limits_);
+    if (status.ok()) OnLoop([this, &packages] { StepCore(PackagesCleared{packages}); });
+    forgotten.set_value(status);
+  });
+  return told.get();
+}
+
 // Commit thread.
 void DirectorShell::SaveLimits() {
   if (kept_limits_.is_saved()) return;
@@ -55,22 +71,26 @@ void DirectorShell::SaveLimits() {
       "what outgrew its limits could not be written down, and is tried again in the next cook: {}",
       MessageOf(saved));
   LogWarning("{}", text);
-  Post(Internal([this, text] { listener_.OnWarning("", "", text); }));
+  Post(Internal(
+      [this, text] { TellAll([text](ShellListener& one) { one.OnWarning("", "", text); }); }));
 }
 
 // Takes the failures that go to the journal with the group that is about to be committed.
 std::vector<FailureUpdate> DirectorShell::TakeFailures() {
   std::vector<FailureNotes::Where> committed;
-  if (!failures_.has_standing()) return failures_.Take(committed);
   for (const Persist::Item& item : pending_commit_) {
     if (const StoredResultPtr stored = results_.Get(item.result); stored != nullptr)
       committed.emplace_back(stored->package, stored->platform_name);
   }
-  return failures_.Take(committed);
+  std::vector<FailureUpdate> updates;
+  for (const auto& [number, seat] : seats_) {
+    for (FailureUpdate& one : seat->failures.Take(committed)) updates.push_back(std::move(one));
+  }
+  return updates;
 }
 
 // Records the instigators after the cook, page by page, so that nothing holds them all.
-absl::Status DirectorShell::RecordInstigators() {
+absl::Status DirectorShell::RecordInstigators(const CookSeat& seat) {
   std::vector<bool> has_reason(core_->package_count());
   QueryAsked ask{.about = QueryAsked::About::kInstigators};
   // A package's reasons may be told over several pages: the last one waits for the next page.
@@ -97,10 +117,12 @@ absl::Status DirectorShell::RecordInstigators() {
     if (is_last) break;
     ask.cursor = *reply_->next;
   }
+  const CookEnded& ended = *seat.ended;
   const bool is_whole =
-      !ended_->is_interrupted && !ended_->is_fail_fast && ended_->infrastructure_error.empty();
-  return request_.by_the_book && is_whole && !journal_.WasEmpty() ? ForgetInstigators(has_reason)
-                                                                  : absl::OkStatus();
+      !ended.is_interrupted && !ended.is_fail_fast && ended.infrastructure_error.empty();
+  return seat.order.request.by_the_book && is_whole && !journal_.WasEmpty()
+             ? ForgetInstigators(has_reason)
+             : absl::OkStatus();
 }
 
 // Packages that the last cook by the book held and this one does not are in no cook any more.

@@ -66,6 +66,7 @@ absl::StatusOr<v1::PackageAnswer> DirectorShell::OnQuestion(const v1::PackageQue
 }
 
 absl::StatusOr<v1::PackageAnswer> DirectorShell::Answer(const v1::PackageQuestion& question) {
+  if (seats_.empty()) return absl::FailedPreconditionError("no cook runs");
   QueryAsked ask{.package = question.package(),
                  .cursor = {.cook = question.cook(), .reason = question.reason()}};
   if (question.limit() > 0) ask.limit = question.limit();

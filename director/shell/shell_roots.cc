@@ -10,7 +10,9 @@
 namespace galley::director {
 
 void DirectorShell::Do(const BuildRoot& effect) {
-  last_build_[effect.platform] = effect;
+  CookSeat* const seat = SeatOf(effect.request);
+  if (seat == nullptr) return;
+  seat->last_build[effect.platform] = effect;
   // Nobody waits for results that look-ups found, but the journal learns them before the root.
   CommitPending();
   commit_thread_.Post([this, effect] {
@@ -52,9 +54,11 @@ void DirectorShell::CountLost(const std::vector<RootBuilt::Lost>& lost,
   for (const RootBuilt::Lost& one : lost) {
     if (one.is_disputed) continue;
     is_any = true;
-    lost_blobs_.insert(one.digest);
+    for (const auto& [number, seat] : seats_) seat->lost_blobs.insert(one.digest);
   }
-  if (is_any) lost_packages_.insert(packages.begin(), packages.end());
+  for (const auto& [number, seat] : seats_) {
+    if (is_any) seat->lost_packages.insert(packages.begin(), packages.end());
+  }
 }
 
 // The platform's root that was published last, if nothing of it can be lost: collections keep it as
@@ -75,12 +79,16 @@ std::optional<Digest> DirectorShell::WholeRoot(const std::string& platform) {
   return std::nullopt;
 }
 
-// The loop stops while the roots are staged, and questions wait: nothing is in hand, and the roots
-// are published.
+// The thread that asked for the cook stages.
 void DirectorShell::Do(const StageRoots& effect) {
-  RootsStaged event{.loss = "", .round = effect.round, .request = effect.request};
-  if (options_.stage) event.loss = options_.stage(roots_, world_.Get());
-  Post(Event(std::move(event)));
+  CookSeat* const seat = SeatOf(effect.request);
+  if (seat == nullptr) return;
+  seat->told.Add([this, stage = seat->order.stage, roots = seat->roots, world = world_.Get(),
+                  round = effect.round](ShellListener&) {
+    RootsStaged event{.loss = "", .round = round, .request = request};
+    if (stage) event.loss = stage(roots, world);
+    Post(Event(std::move(event)));
+  });
 }
 
 // The look runs on the commit thread, behind the commits that are posted already.
@@ -109,13 +117,13 @@ void DirectorShell::Do(const LookForLost& effect) {
   });
 }
 
-RootContent DirectorShell::ContentOf(const PublishRoot& effect) const {
+RootContent DirectorShell::ContentOf(const CookSeat& seat, const PublishRoot& effect) const {
   RootContent content{.by_the_book = effect.by_the_book};
-  for (const auto& [package, result] : last_build_.at(effect.platform).packages) {
+  for (const auto& [package, result] : seat.last_build.at(effect.platform).packages) {
     if (StoredResultPtr stored = results_.Get(result); stored != nullptr)
       content.results.push_back(std::move(stored));
   }
-  if (!effect.by_the_book) content.failed = failures_.FailedFor(PlatformName(effect.platform));
+  if (!effect.by_the_book) content.failed = seat.failures.FailedFor(PlatformName(effect.platform));
   return content;
 }
 
@@ -135,54 +143,57 @@ std::optional<uint64_t> DirectorShell::PublishedHere(const std::string& platform
 // No root is published behind a group that failed: the cook is about to end for it. A root of no
 // package never becomes `latest`: whoever reads there would lose all that was good.
 void DirectorShell::Do(const PublishRoot& effect) {
-  const bool is_empty = last_build_.at(effect.platform).packages.empty();
-  if (!options_.publishes || (effect.by_the_book && is_empty)) {
+  CookSeat* const seat = SeatOf(effect.request);
+  if (seat == nullptr) return;
+  const bool is_empty = seat->last_build.at(effect.platform).packages.empty();
+  if (!seat->order.publishes || (effect.by_the_book && is_empty)) {
     RootPublished event{.platform = effect.platform};
     event.platform_set = effect.platform_set;
     event.round = effect.round;
     event.request = effect.request;
     // An earlier root of this cook lacks bytes that could not be made again: it is not staged.
-    roots_.erase(PlatformName(effect.platform));
+    seat->roots.erase(PlatformName(effect.platform));
     return Post(Event(std::move(event)));
   }
   CommitPending();  // failures that came while the roots were built
-  const auto before = roots_.find(PlatformName(effect.platform));
-  const bool is_again = before != roots_.end() && before->second == effect.root;
-  commit_thread_.Post([this, effect, is_again, content = ContentOf(effect)] {
-    RootPublished event{.platform = effect.platform};
-    event.platform_set = effect.platform_set;
-    event.round = effect.round;
-    event.request = effect.request;
-    event.error = commit_error_;
-    if (event.error.empty()) {
-      const std::string platform = PlatformName(effect.platform);
-      const std::optional<uint64_t> known =
-          is_again ? PublishedHere(platform, effect.root) : std::nullopt;
-      const absl::StatusOr<uint64_t> sequence =
-          known.has_value() ? absl::StatusOr<uint64_t>(*known)
-                            : store_.Publish({.project_id = options_.project_id,
-                                              .platform = platform,
-                                              .root = effect.root,
-                                              .by_the_book = effect.by_the_book,
-                                              .time = clock_.Now(),
-                                              .keep_roots = options_.keep_roots});
-      if (!sequence.ok()) {
-        event.error = fmt::format("publishing the root: {}", MessageOf(sequence.status()));
-      } else if (const absl::Status recorded =
-                     RecordRoot(journal_, platform,
-                                {.sequence = *sequence,
-                                 .root = effect.root,
-                                 .loss_epoch = journal_.meta().loss_epoch},
-                                content);
-                 !recorded.ok()) {
-        LogWarning("journal: {}", MessageOf(recorded));  // the next director finds out
-      }
-    }
-    Post(Internal([this, event, root = effect.root] {
-      if (event.error.empty()) roots_[PlatformName(event.platform)] = root;
-      StepCore(event);
-    }));
-  });
+  const auto before = seat->roots.find(PlatformName(effect.platform));
+  const bool is_again = before != seat->roots.end() && before->second == effect.root;
+  commit_thread_.Post(
+      [this, effect, is_again, content = ContentOf(*seat, effect), number = seat->number()] {
+        RootPublished event{.platform = effect.platform};
+        event.platform_set = effect.platform_set;
+        event.error = commit_error_;
+        if (event.error.empty()) {
+          const std::string platform = PlatformName(effect.platform);
+          const std::optional<uint64_t> known =
+              is_again ? PublishedHere(platform, effect.root) : std::nullopt;
+          const absl::StatusOr<uint64_t> sequence =
+              known.has_value() ? absl::StatusOr<uint64_t>(*known)
+                                : store_.Publish({.project_id = options_.project_id,
+                                                  .platform = platform,
+                                                  .root = effect.root,
+                                                  .by_the_book = effect.by_the_book,
+                                                  .time = clock_.Now(),
+                                                  .keep_roots = options_.keep_roots});
+          if (!sequence.ok()) {
+            event.error = fmt::format("publishing the root: {}", MessageOf(sequence.status()));
+          } else if (const absl::Status recorded =
+                         RecordRoot(journal_, platform,
+                                    {.sequence = *sequence,
+                                     .root = effect.root,
+                                     .loss_epoch = journal_.meta().loss_epoch},
+                                    content);
+                     !recorded.ok()) {
+            LogWarning("journal: {}", MessageOf(recorded));  // the next director finds out
+          }
+        }
+        Post(Internal([this, event, root = effect.root, number] {
+          const auto found = seats_.find(number);
+          if (event.error.empty() && found != seats_.end())
+            found->second->roots[PlatformName(event.platform)] = root;
+          StepCore(event);
+        }));
+      });
 }
 
 }  // namespace galley::director

@@ -1,34 +1,54 @@
 // DirectorShell's successor snapshots: files that change under a cook.
 
 #include <algorithm>
+#include <future>
+#include <utility>
 
 #include "common/base/status_macros.h"
 #include "director/shell/changed_packages.h"
 #include "director/shell/director_shell.h"
+#include "director/shell/lost_files.h"
 #include "director/shell/project_sources.h"
 #include "director/shell/snapshot_tables.h"
 #include "fmt/format.h"
 
 namespace galley::director {
 
-// Runs on the commit thread, in order with the commits, so that every record of the journal was
+// Commit thread: makes `world` the successor that the journal is of: its number, its table, and
+// what is not trusted any more. In order with the commits, so that every record of the journal was
 // made in the snapshot that is its base.
+absl::Status DirectorShell::Establish(World& world, std::vector<std::string>& affected,
+                                      JournalMeta meta) {
+  // (The record of a world that could not be made durable may come back after a crash, and names a
+  // table: no other table is written over that one.)
+  world.number = ++worlds_made_;
+  meta.table_file = SnapshotTableName(options_.core.term, world.number);
+  world.table_file = JoinPath(options_.state_directory, meta.table_file);
+  if (options_.may_write) RETURN_IF_ERROR(options_.may_write());
+  world.table_id = fmt::format("{}.{}", commit_world_->table_id, world.number);
+  meta.table_id = world.table_id;
+  RETURN_IF_ERROR(world.snapshot->WriteTable(world.table_file, world.table_id));
+  if (journal_.MadeAnew()) {
+    // The new journal does not know the results that this director took from the old one.
+    for (const auto* names : {&commit_world_->table->names(), &world.table->names()})
+      affected.insert(affected.end(), names->begin(), names->end());
+    for (std::string& name : commit_world_->table->GeneratedNames())
+      affected.push_back(std::move(name));
+  }
+  std::sort(affected.begin(), affected.end());
+  affected.erase(std::unique(affected.begin(), affected.end()), affected.end());
+  return journal_.Invalidate(affected, meta);
+}
+
+// Commit thread: files that a cook met which are others now.
 absl::StatusOr<DirectorShell::Successor> DirectorShell::MakeSuccessor(
     const std::vector<std::string>& paths) {
   const WorldPtr old = commit_world_;
   auto world = std::make_shared<World>(*old);
-  // (The record of a world that could not be made durable may come back after a crash, and names a
-  // table: no other table is written over that one.)
-  world->number = ++worlds_made_;
   ASSIGN_OR_RETURN(std::unique_ptr<content::Snapshot> snapshot, old->snapshot->Refresh(paths));
   world->snapshot = std::move(snapshot);
   ASSIGN_OR_RETURN(world->table, ProjectCatalog::Build(world->snapshot, old->project,
-                                                       old->table->resolver(), options_.table));
-  const std::string table_name = SnapshotTableName(options_.core.term, world->number);
-  world->table_file = JoinPath(options_.state_directory, table_name);
-  if (options_.may_write) RETURN_IF_ERROR(options_.may_write());
-  world->table_id = fmt::format("{}.{}", old->table_id, world->number);
-  RETURN_IF_ERROR(world->snapshot->WriteTable(world->table_file, world->table_id));
+                                                       old->table->resolver(), old->table_options));
   std::vector<content::Change> changes;
   for (const std::string& path : paths) {
     changes.push_back({.path = path,
@@ -37,24 +57,50 @@ absl::StatusOr<DirectorShell::Successor> DirectorShell::MakeSuccessor(
   }
   FilesChanged event;
   ASSIGN_OR_RETURN(event.packages, ChangedPackages(journal_, changes));
-  if (journal_.MadeAnew()) {
-    // The new journal does not know the results that this cook took from the old one.
-    event.packages = old->table->names();
-    for (std::string& name : old->table->GeneratedNames())
-      event.packages.push_back(std::move(name));
-    for (const std::string& path : paths) event.packages.push_back(path);
-    std::sort(event.packages.begin(), event.packages.end());
-    event.packages.erase(std::unique(event.packages.begin(), event.packages.end()),
-                         event.packages.end());
-  }
-  JournalMeta meta = journal_.meta();
-  meta.table_file = table_name;
-  meta.table_id = world->table_id;
-  RETURN_IF_ERROR(journal_.Invalidate(event.packages, meta));
+  if (journal_.MadeAnew()) event.packages.insert(event.packages.end(), paths.begin(), paths.end());
+  RETURN_IF_ERROR(Establish(*world, event.packages, journal_.meta()));
   event.catalog = world->table;
   event.paths = paths;
   commit_world_ = world;
   return Successor{std::move(world), std::move(event)};
+}
+
+// Commit thread: all files, as a new scan found them; and what the store lost since.
+absl::StatusOr<DirectorShell::Successor> DirectorShell::MakeSuccessorOf(
+    std::shared_ptr<World> scanned) {
+  const WorldPtr old = commit_world_;
+  const std::vector<content::Change> changes =
+      content::Difference(*old->snapshot, *scanned->snapshot);
+  FilesChanged event;
+  ASSIGN_OR_RETURN(event.packages, ChangedSinceLastCook(journal_, changes));
+  JournalMeta meta = journal_.meta();
+  ASSIGN_OR_RETURN(const store::StoreInfo info, store_.Info());
+  if (info.loss_epoch != meta.loss_epoch || info.commits < meta.store_commits) {
+    ASSIGN_OR_RETURN(const std::vector<std::string> lost, PackagesThatLost(journal_, store_));
+    event.packages.insert(event.packages.end(), lost.begin(), lost.end());
+    meta.loss_epoch = info.loss_epoch;
+  }
+  meta.store_commits = info.commits;
+  if (changes.empty() && event.packages.empty() && old->table_options == scanned->table_options)
+    return Successor{old, {}};
+  RETURN_IF_ERROR(Establish(*scanned, event.packages, meta));
+  event.catalog = scanned->table;
+  commit_world_ = scanned;
+  return Successor{std::move(scanned), std::move(event)};
+}
+
+absl::StatusOr<WorldPtr> DirectorShell::Follow(std::shared_ptr<World> scanned) {
+  std::promise<absl::Status> made;
+  std::future<absl::Status> told = made.get_future();
+  commit_thread_.Post([this, &made, scanned = std::move(scanned)]() mutable {
+    auto successor = MakeSuccessorOf(std::move(scanned));
+    if (!successor.ok()) return made.set_value(successor.status());
+    if (successor->world != world_.Get())
+      OnLoop([this, &successor] { TakeSuccessor(*std::move(successor)); });
+    made.set_value(absl::OkStatus());
+  });
+  RETURN_IF_ERROR(told.get());
+  return world_.Get();
 }
 
 // Loop thread: from here on look-ups, reports and jobs are of the new snapshot.

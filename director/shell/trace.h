@@ -25,6 +25,12 @@ class Trace {
   };
   // Nobody will ask for the trace: Add does nothing from now on.
   void TurnOff() { is_on_ = false; }
+  // A trace begins, with nothing in it.
+  void TurnOn() {
+    base::MutexLock lock(mutex_);
+    spans_.clear();
+    is_on_ = true;
+  }
   bool is_on() const { return is_on_; }
   void Add(Span span);
   std::string ToJson() const;

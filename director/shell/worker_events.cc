@@ -94,6 +94,8 @@ absl::StatusOr<v1::ToWorker> DirectorShell::OnAttach(const std::string& worker_i
   message.mutable_snapshot()->set_number(world->number);
   message.mutable_snapshot()->set_table_file(world->table_file);
   message.add_segments(segment);
+  worker_views_.Attached(worker_id, static_cast<uint32_t>(first.hello().pid()),
+                         first.hello().slots(), static_cast<uint32_t>(first.in_hand_size()));
   LogInfo("worker={} attached machine={} slots={} pid={} memory_bytes={}", worker_id,
           first.hello().machine(), first.hello().slots(), first.hello().pid(),
           first.hello().memory_bytes());
@@ -114,6 +116,7 @@ void DirectorShell::OnMessage(const std::string& worker_id, const v1::FromWorker
     LogInfo("worker={} memory_bytes={}", worker_id, message.memory_limit_bytes());
     Post(Event(WorkerAlive{worker, message.memory_limit_bytes()}));
   }
+  if (message.memory_bytes() > 0) worker_views_.UsesMemory(worker_id, message.memory_bytes());
   if (message.has_collections()) {
     base::MutexLock lock(mutex_);
     collections_[worker_id] = message.collections();
@@ -157,8 +160,10 @@ void DirectorShell::LookAtInputs(const WorkerReport& report) {
     for (const std::string& package : found->packages)
       LogWarning("package={} its bytes in the store are wrong or gone: it is made again", package);
     Post(Internal([this, found = *std::move(found)]() mutable {
-      for (const Digest& blob : found.blobs) lost_blobs_.insert(blob);
-      for (const std::string& package : found.packages) lost_packages_.insert(package);
+      for (const auto& [number, seat] : seats_) {
+        seat->lost_blobs.insert(found.blobs.begin(), found.blobs.end());
+        seat->lost_packages.insert(found.packages.begin(), found.packages.end());
+      }
       StepCore(PackagesCleared{std::move(found.packages)});
       StepCore(LossSeen{});  // one that was found is seldom the only one
     }));
@@ -218,6 +223,7 @@ void DirectorShell::OnWorkerExit(const WorkerExit& exit) {
   LogWarning("worker={} ended: {}", exit.worker_id, exit.reason);
   LookAtTheDisk();
   service_->Disconnect(exit.worker_id);
+  worker_views_.Gone(exit.worker_id);
   {
     base::MutexLock lock(mutex_);
     segment_used_.erase(exit.worker_id);

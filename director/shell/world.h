@@ -17,8 +17,9 @@ struct World {
   SnapshotPtr snapshot;
   std::shared_ptr<const project::Project> project;
   std::shared_ptr<const ProjectCatalog> table;
-  std::string table_file;  // absolute path of the snapshot's table, for workers
-  std::string table_id;    // that table's Snapshot::identity
+  ProjectCatalog::Options table_options;  // of `table`
+  std::string table_file;                 // absolute path of the snapshot's table, for workers
+  std::string table_id;                   // that table's Snapshot::identity
   std::map<std::string, std::string> environment;  // the director's own; what env(...) observes
 };
 using WorldPtr = std::shared_ptr<const World>;

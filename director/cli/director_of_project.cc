@@ -1,0 +1,74 @@
+#include "director/cli/director_of_project.h"
+
+#include <utility>
+
+#include "common/base/build_id.h"
+#include "common/base/file.h"
+#include "common/base/status_macros.h"
+#include "director/host/director.h"
+#include "director/host/outcome_status.h"
+#include "fmt/format.h"
+
+namespace galley::cli {
+namespace {
+
+using director::DirectorClient;
+
+std::string HolderOf(const project::Project& project) {
+  const auto text = ReadFile(JoinPath(project.state_directory(), "lock"), 64);
+  const std::string process =
+      text.ok() ? text->substr(0, text->find_first_not_of("0123456789")) : "";
+  return process.empty() ? "another process" : fmt::format("process {}", process);
+}
+
+std::string TextOf(const v1::BuildIdentity& build) {
+  return fmt::format("{} (build {})", build.version(), build.build().substr(0, 12));
+}
+
+}  // namespace
+
+v1::BuildIdentity OwnBuild() {
+  v1::BuildIdentity build;
+  build.set_version(kVersion);
+  build.set_build(BuildId());
+  return build;
+}
+
+absl::StatusOr<std::unique_ptr<DirectorClient>> FindDirectorOfAnyBuild(
+    const project::Project& project) {
+  const std::string socket = director::SocketOf(project);
+  auto found = DirectorClient::Find(socket, OwnBuild());
+  if (absl::IsPermissionDenied(found.status())) {
+    return director::Infrastructure(
+        fmt::format("{} has this project, and this user may not connect to {}: ask as the user "
+                    "that runs the director",
+                    HolderOf(project), socket));
+  }
+  if (absl::IsDeadlineExceeded(found.status())) {
+    return director::Infrastructure(fmt::format(
+        "{} has this project, and has not answered for {:.0f} s at {}: is it stopped? Continue it "
+        "(kill -CONT), or end it",
+        HolderOf(project), absl::ToDoubleSeconds(DirectorClient::kPatience), socket));
+  }
+  if (!found.ok()) return director::Infrastructure(found.status());
+  return found;
+}
+
+absl::StatusOr<std::unique_ptr<DirectorClient>> FindDirector(const project::Project& project) {
+  ASSIGN_OR_RETURN(std::unique_ptr<DirectorClient> client, FindDirectorOfAnyBuild(project));
+  if (client == nullptr) return client;
+  const v1::BuildIdentity own = OwnBuild();
+  const v1::BuildIdentity& other = client->director().director();
+  if (own.version() == other.version() && own.build() == other.build()) return client;
+  return director::Infrastructure(
+      fmt::format("the director of this project ({}) is {}, and this is {}: stop it with `galley "
+                  "serve --stop`, "
+                  "and start it again with `galley serve --detach`",
+                  NameOf(*client), TextOf(other), TextOf(own)));
+}
+
+std::string NameOf(const DirectorClient& client) {
+  return fmt::format("process {}", client.director().process());
+}
+
+}  // namespace galley::cli

@@ -1,0 +1,113 @@
+#include "director/cli/remote_cook.h"
+
+#include <atomic>
+#include <thread>
+#include <utility>
+
+#include "common/base/status_macros.h"
+#include "director/cli/director_of_project.h"
+#include "director/host/outcome_status.h"
+#include "director/resident/event_wire.h"
+#include "fmt/format.h"
+
+namespace galley::cli {
+namespace {
+
+using director::CookReader;
+using director::CookStream;
+using director::DirectorClient;
+
+// Calls `act` on a thread of its own when `stop` is cancelled before this goes.
+class OnStop {
+ public:
+  OnStop(Cancellation& stop, std::function<void()> act)
+      : thread_([this, &stop, act = std::move(act)] {
+          while (!is_over_ && !stop.is_cancelled()) stop.Pause(absl::Milliseconds(20));
+          if (!is_over_) act();
+        }) {}
+  ~OnStop() {
+    is_over_ = true;
+    thread_.join();
+  }
+
+ private:
+  std::atomic<bool> is_over_ = false;
+  std::thread thread_;
+};
+
+}  // namespace
+
+absl::Status RemoteCook::Cook(DirectorClient& client, const v1::CookAsk& ask, Cancellation& stop) {
+  const std::unique_ptr<CookStream> stream = client.Cook(ask);
+  const OnStop on_stop(stop, [&] {
+    const uint64_t number = number_;
+    // A cook that has not begun goes with its client. One that cannot be cancelled has ended.
+    if (number == 0 || absl::IsUnavailable(client.Cancel(number))) stream->Leave();
+  });
+  const absl::Status end = Listen(client, *stream);
+  return stop.is_cancelled() && !report_.has_value() ? director::Interrupted() : end;
+}
+
+absl::Status RemoteCook::Follow(DirectorClient& client, uint64_t cook, Cancellation& stop) {
+  const std::unique_ptr<CookStream> stream = client.Follow(cook);
+  const OnStop on_stop(stop, [&] { stream->Leave(); });
+  const absl::Status end = Listen(client, *stream);
+  if (!stop.is_cancelled() || report_.has_value()) return end;
+  return director::Interrupted(fmt::format("cook {} goes on without this terminal", cook));
+}
+
+absl::Status RemoteCook::Read(CookReader& reader) {
+  v1::CookEvent event;
+  while (reader.Next(absl::ZeroDuration(), event) == CookReader::Got::kEvent) {
+    if (!Take(event)) break;
+  }
+  return report_.has_value() ? report_->report.end : damaged_;
+}
+
+absl::Status RemoteCook::Listen(DirectorClient& client, CookStream& stream) {
+  v1::CookEvent event;
+  while (!is_left_ && stream.Next(event)) is_left_ = !Take(event);
+  if (is_left_) return absl::OkStatus();
+  const absl::Status end = stream.End();
+  RETURN_IF_ERROR(damaged_);
+  if (report_.has_value()) return report_->report.end;
+  if (absl::IsInvalidArgument(end) || absl::IsNotFound(end)) return director::WrongUse(end);
+  if (absl::IsResourceExhausted(end)) return director::Infrastructure(end);
+  return Gone(client);
+}
+
+bool RemoteCook::Take(const v1::CookEvent& event) {
+  if (event.has_begun()) {
+    number_ = event.begun().cook();
+    return callbacks_.begun(event.begun());
+  }
+  if (event.has_progress()) {
+    const v1::CookCounters& counters = event.progress().counters();
+    done_ = counters.results_cooked() + counters.results_cached() + counters.results_up_to_date() +
+            counters.results_failed();
+    wanted_ = counters.results_wanted();
+    callbacks_.remote_down(event.progress().remote_down());
+  } else if (event.has_missed()) {
+    listener_.Warn(fmt::format("{} lines of this cook were not kept", event.missed()));
+  } else if (event.has_trace()) {
+    trace_ += event.trace();
+  } else if (event.has_report()) {
+    auto report = director::FromWire(event.report());
+    if (report.ok()) {
+      report_ = *std::move(report);
+    } else {
+      damaged_ = director::Infrastructure("the report of the cook", report.status());
+    }
+  }
+  director::TellListener(event, listener_);
+  return true;
+}
+
+absl::Status RemoteCook::Gone(const DirectorClient& client) const {
+  return director::Infrastructure(fmt::format(
+      "the director ({}) is gone; the cook was at {} of {} results, and what was finished is kept: "
+      "ask again",
+      NameOf(client), done_, wanted_));
+}
+
+}  // namespace galley::cli

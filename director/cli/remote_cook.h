@@ -1,0 +1,59 @@
+// RemoteCook: a cook of a resident director, as its client sees it: what the director tells becomes
+// calls of a listener, and in the end a report.
+//
+// Threads: one; `stop` from any.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "common/base/cancellation.h"
+#include "director/host/cook_listener.h"
+#include "director/resident/cook_wire.h"
+#include "director/serve/client_calls.h"
+#include "director/serve/director_client.h"
+
+namespace galley::cli {
+
+class RemoteCook {
+ public:
+  struct Callbacks {
+    // The director took the ask; false: no more is wanted.
+    std::function<bool(const v1::CookEvent::Begun&)> begun;
+    std::function<void(const std::string& text)> remote_down;
+  };
+  RemoteCook(director::CookListener& listener, Callbacks callbacks)
+      : listener_(listener), callbacks_(std::move(callbacks)) {}
+
+  // Asks for a cook, which `stop` cancels: its report comes all the same. Errors: outcome_status.h.
+  absl::Status Cook(director::DirectorClient& client, const v1::CookAsk& ask, Cancellation& stop);
+  // Follows a cook; `stop` only ends that.
+  absl::Status Follow(director::DirectorClient& client, uint64_t cook, Cancellation& stop);
+  // Reads what is kept of a cook that has ended.
+  absl::Status Read(director::CookReader& reader);
+
+  // What it came to; nullopt: the listening ended before.
+  const std::optional<director::ReportOnWire>& report() const { return report_; }
+  const std::string& trace() const { return trace_; }
+
+ private:
+  absl::Status Listen(director::DirectorClient& client, director::CookStream& stream);
+  bool Take(const v1::CookEvent& event);  // false: no more is wanted
+  absl::Status Gone(const director::DirectorClient& client) const;
+
+  director::CookListener& listener_;
+  const Callbacks callbacks_;
+  std::atomic<uint64_t> number_ = 0;
+  uint64_t done_ = 0, wanted_ = 0;
+  bool is_left_ = false;
+  absl::Status damaged_;
+  std::optional<director::ReportOnWire> report_;
+  std::string trace_;
+};
+
+}  // namespace galley::cli

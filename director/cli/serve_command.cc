@@ -1,0 +1,203 @@
+// serve: a resident director, in the foreground or detached; and how it is stopped.
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "absl/time/clock.h"
+#include "common/base/file.h"
+#include "common/base/own_file.h"
+#include "common/base/status_macros.h"
+#include "common/project/state_folder.h"
+#include "director/cli/commands.h"
+#include "director/cli/director_of_project.h"
+#include "director/cli/interrupt.h"
+#include "director/cli/report.h"
+#include "director/cli/service_manager.h"
+#include "director/host/outcome_status.h"
+#include "director/resident/residence.h"
+#include "fmt/format.h"
+
+namespace galley::cli {
+namespace {
+
+constexpr absl::Duration kLookInterval = absl::Milliseconds(20);
+constexpr absl::Duration kStopPatience = absl::Seconds(120);
+constexpr size_t kErrorBytesMax = 64 << 10;
+
+absl::StatusOr<project::Project> Load(const ServeOptions& options) {
+  std::map<std::string, std::string> overrides;
+  if (!options.out.empty()) overrides["output.dir"] = AbsolutePath(options.out);
+  if (options.workers) overrides["farm.workers"] = fmt::format("{}", *options.workers);
+  if (!options.placement.empty()) overrides["farm.placement"] = options.placement;
+  return OpenProject(options.global, overrides);
+}
+
+int FailOf(const GlobalOptions& global, const absl::Status& why) {
+  if (absl::IsInvalidArgument(why)) return Fail(global, kUsage, MessageOf(why));
+  if (absl::IsCancelled(why)) return Fail(global, kInterrupted, MessageOf(why));
+  return Fail(global, kInfrastructure, MessageOf(why));
+}
+
+std::string ErrorFileOf(const project::Project& project) {
+  return JoinPath(project.state_directory(), "logs/serve.err");
+}
+
+// ---------------- in the foreground
+
+int Serve(const ServeOptions& options, project::Project loaded) {
+  Report report(options.global);
+  Cancellation stop;
+  const InterruptWatch interrupt([&stop] { stop.Cancel(); });
+  const auto project = std::make_shared<const project::Project>(std::move(loaded));
+  auto residence = director::Residence::Open(
+      {.director = {.project = project,
+                    .worker_program = JoinPath(ProgramDirectory(), "galley-worker"),
+                    .environment = Environment(),
+                    .is_verbose = options.global.verbose,
+                    .hold = {.gives_way =
+                                 [&] {
+                                   const auto other = FindDirectorOfAnyBuild(*project);
+                                   return !other.ok() || *other != nullptr;
+                                 },
+                             .check = [](const std::string&) { return absl::OkStatus(); }}},
+       .load = [&options] { return Load(options); },
+       .build = OwnBuild()},
+      report, stop);
+  if (absl::IsAborted(residence.status())) {
+    return Fail(
+        options.global, kInfrastructure,
+        fmt::format("a director serves this project already: {}", MessageOf(residence.status())));
+  }
+  if (!residence.ok()) return FailOf(options.global, residence.status());
+  report.Say(fmt::format("serving {} (process {}) at {}", project->name, ::getpid(),
+                         (*residence)->address()));
+  if (options.global.json)
+    PrintJson({{"event", "serving"}, {"project", project->name}, {"process", ::getpid()}});
+  std::fflush(stdout);
+  NotifyServiceManager("READY=1");
+  const absl::Status end = (*residence)->Live(report, stop);
+  NotifyServiceManager("STOPPING=1");
+  residence->reset();
+  return end.ok() ? kDone : FailOf(options.global, end);
+}
+
+// ---------------- detached
+
+// Starts this program once more, without --detach, in a session of its own. -1: errno says why.
+pid_t StartDetached(const ServeOptions& options, const std::string& error_file) {
+  std::vector<std::string> arguments = {JoinPath(ProgramDirectory(), "galley"), "serve"};
+  const auto add = [&](const char* name, const std::string& value) {
+    if (!value.empty()) arguments.insert(arguments.end(), {name, value});
+  };
+  add("--project", options.global.project.empty() ? "" : AbsolutePath(options.global.project));
+  add("--store", options.global.store.empty() ? "" : AbsolutePath(options.global.store));
+  add("--out", options.out.empty() ? "" : AbsolutePath(options.out));
+  add("--placement", options.placement);
+  if (options.workers) add("--workers", fmt::format("{}", *options.workers));
+  if (options.global.verbose) arguments.emplace_back("--verbose");
+  std::vector<char*> argv;
+  for (std::string& one : arguments) argv.push_back(one.data());
+  argv.push_back(nullptr);
+  const FileDescriptor errors(
+      ::open(error_file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  const FileDescriptor nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  if (!errors.valid() || !nothing.valid()) return -1;
+  const pid_t child = ::fork();
+  if (child != 0) return child;
+  ::setsid();
+  ::dup2(nothing.get(), STDIN_FILENO);
+  ::dup2(nothing.get(), STDOUT_FILENO);
+  ::dup2(errors.get(), STDERR_FILENO);
+  ::execv(argv[0], argv.data());
+  ::_exit(kInfrastructure);
+}
+
+// Waits until it is ready, or has ended.
+int ServeDetached(const ServeOptions& options, const project::Project& project) {
+  const std::string error_file = ErrorFileOf(project);
+  absl::Status made = project::MakeStateFolder(project.root);
+  for (const char* folder : {"", "logs"})
+    if (made.ok()) made = MakeOwnFolder(JoinPath(project.state_directory(), folder));
+  if (!made.ok()) return Fail(options.global, kInfrastructure, MessageOf(made));
+  const auto already = FindDirectorOfAnyBuild(project);
+  if (!already.ok()) return FailOf(options.global, already.status());
+  if (*already != nullptr) {
+    return Fail(options.global, kInfrastructure,
+                fmt::format("a director serves this project already ({})", NameOf(**already)));
+  }
+  const pid_t child = StartDetached(options, error_file);
+  if (child < 0)
+    return Fail(options.global, kInfrastructure,
+                MessageOf(ErrnoStatus(errno, "start a director for", project.root)));
+  while (true) {
+    int ended = 0;
+    if (::waitpid(child, &ended, WNOHANG) == child) {
+      const auto said = ReadFile(error_file, kErrorBytesMax);
+      std::string text = said.value_or("");
+      while (text.ends_with('\n')) text.pop_back();
+      if (text.starts_with("galley: ")) text.erase(0, 8);
+      return Fail(options.global, static_cast<ExitCode>(WIFEXITED(ended) ? WEXITSTATUS(ended) : 3),
+                  text.empty() ? "the director ended before it was ready" : text);
+    }
+    const auto found = FindDirector(project);
+    if (found.ok() && *found != nullptr &&
+        (*found)->director().process() == static_cast<uint32_t>(child))
+      break;
+    absl::SleepFor(kLookInterval);
+  }
+  if (options.global.json) {
+    PrintJson({{"event", "serving"}, {"project", project.name}, {"process", child}});
+  } else if (!options.global.quiet) {
+    std::fputs(fmt::format("serving {} (process {}); its log is {}\n", project.name, child,
+                           JoinPath(project.state_directory(), "logs/director.log"))
+                   .c_str(),
+               stderr);
+  }
+  return kDone;
+}
+
+// ---------------- its end
+
+int StopServing(const GlobalOptions& global, const project::Project& project) {
+  const auto client = FindDirectorOfAnyBuild(project);
+  if (!client.ok()) return FailOf(global, client.status());
+  if (*client == nullptr) {
+    if (!global.quiet) std::fputs("no director serves this project\n", stderr);
+    return kDone;
+  }
+  const auto process = static_cast<pid_t>((*client)->director().process());
+  const auto answer = (*client)->Stop();
+  if (!answer.ok() && !absl::IsUnavailable(answer.status()))
+    return Fail(global, kInfrastructure, MessageOf(answer.status()));
+  const absl::Time until = absl::Now() + kStopPatience;
+  while (::kill(process, 0) == 0 && absl::Now() < until) absl::SleepFor(kLookInterval);
+  if (::kill(process, 0) == 0) {
+    return Fail(global, kInfrastructure,
+                fmt::format("process {} has not ended for {:.0f} s; `kill {}` ends it at once",
+                            process, absl::ToDoubleSeconds(kStopPatience), process));
+  }
+  if (!global.quiet)
+    std::fputs(fmt::format("the director (process {}) has ended\n", process).c_str(), stderr);
+  return kDone;
+}
+
+}  // namespace
+
+int RunServe(const ServeOptions& options) {
+  auto project = Load(options);
+  if (!project.ok()) return Fail(options.global, kUsage, MessageOf(project.status()));
+  if (!options.launcher.empty() && options.launcher != "local")
+    return Fail(options.global, kUsage,
+                fmt::format("--launcher {}: not yet; use local", options.launcher));
+  if (options.stop) return StopServing(options.global, *project);
+  return options.detach ? ServeDetached(options, *project) : Serve(options, *std::move(project));
+}
+
+}  // namespace galley::cli

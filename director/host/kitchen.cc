@@ -1,0 +1,143 @@
+#include "director/host/kitchen.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "common/base/file.h"
+#include "common/base/status_macros.h"
+#include "director/host/difference.h"
+#include "director/host/outcome_status.h"
+
+namespace galley::director {
+namespace {
+
+// A worker leaves the owner's reserve of the disk free, whatever the size of what it writes. So
+// where a job failed for the machine's sake and less than this is free beside the reserve, the disk
+// is full.
+constexpr uint64_t kRoomOfAJob = 64 << 20;
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Kitchen::Place>> Kitchen::Enter(uint64_t cook,
+                                                               CookClass urgency_class,
+                                                               Cancellation& stop,
+                                                               const std::function<void()>& wait) {
+  const Ticket ticket{-static_cast<int>(urgency_class), cook};
+  const auto is_next = [&]() GALLEY_REQUIRES(mutex_) {
+    return !is_taken_ && *waiting_.begin() == ticket;
+  };
+  bool has_to_wait = false;
+  {
+    base::MutexLock lock(mutex_);
+    waiting_.insert(ticket);
+    has_to_wait = !is_next();
+  }
+  if (has_to_wait) wait();
+  const Cancellation::Hook on_stop(&stop, [this] {
+    base::MutexLock lock(mutex_);
+    changed_.NotifyAll();
+  });
+  base::MutexLock lock(mutex_);
+  while (!is_next() && !stop.is_cancelled()) changed_.Wait(mutex_);
+  waiting_.erase(ticket);
+  changed_.NotifyAll();
+  if (stop.is_cancelled()) return Interrupted();
+  is_taken_ = true;
+  return std::make_unique<Place>(*this, cook);
+}
+
+void Kitchen::Leave() {
+  base::MutexLock lock(mutex_);
+  is_taken_ = false;
+  changed_.NotifyAll();
+}
+
+absl::StatusOr<WorldPtr> Kitchen::Follow(const SetupPtr& setup, std::shared_ptr<World> scanned) {
+  std::shared_ptr<DirectorShell> present_shell = shell();
+  if (present_shell == nullptr || setup_ != setup) {
+    present_shell.reset();
+    WorldPtr first = scanned;
+    RETURN_IF_ERROR(Open(setup, std::move(scanned)));
+    return first;
+  }
+  auto present = present_shell->Follow(std::move(scanned));
+  if (!present.ok()) return Infrastructure("taking a new snapshot", present.status());
+  return present;
+}
+
+absl::Status Kitchen::Open(const SetupPtr& setup, std::shared_ptr<World> world) {
+  Close();
+  Director& director = deps_.director;
+  director.BeginTerm();
+  RETURN_IF_ERROR(ApplyDifference({.state_directory = director.project().state_directory(),
+                                   .project_id = director.project_id(),
+                                   .trust_domain = director.project().store.trust,
+                                   .term = director.term()},
+                                  director.stores().store(), director.journal(), *world));
+  ASSIGN_OR_RETURN(Inheritance inherited, director.TakeOver());
+  for (const BlameRecord& one : inherited.progress.blamed)
+    blamed_.push_back({one.package, one.own_faults, one.what, one.error, one.log});
+  auto shell =
+      std::make_shared<DirectorShell>(OptionsOf(*setup, std::move(inherited)), std::move(world),
+                                      director.stores().store(), director.journal(), deps_.trace);
+  if (const absl::Status started = shell->Start(); !started.ok()) return Infrastructure(started);
+  setup_ = setup;
+  base::MutexLock lock(mutex_);
+  shell_ = std::move(shell);
+  return absl::OkStatus();
+}
+
+ShellOptions Kitchen::OptionsOf(const Setup& setup, Inheritance inherited) const {
+  Director& director = deps_.director;
+  const project::Project& project = *setup.project;
+  ShellOptions options{
+      .state_directory = project.state_directory(),
+      .socket_path = SocketOf(project),
+      .worker_program = director.worker_program(),
+      .cookers_json = setup.cookers.json,
+      .worker_build = setup.cookers.build,
+      .slots = project.farm.slots,
+      .project_id = director.project_id(),
+      .keep_roots = project.store.keep_roots,
+      .may_write = [&director] { return director.MayWrite(); },
+      .has_room = [&director] { return director.stores().CheckSpace(kRoomOfAJob); },
+      .survivors = std::move(inherited.survivors),
+      .given_before = std::move(inherited.progress.given),
+      .remote = director.stores().remote(),
+      .write_back = director.write_back(),
+      .door = deps_.door};
+  options.core.platform_count = static_cast<uint32_t>(project.platforms.size());
+  options.core.workers = project.farm.workers != 0
+                             ? project.farm.workers
+                             : std::max(1u, std::thread::hardware_concurrency());
+  if (project.farm.placement == "striped") options.core.policy = PlacementPolicy::kStriped;
+  options.core.term = director.term();
+  options.core.resources.assign(project.resources.begin(), project.resources.end());
+  options.look_up = {.trust_domain = project.store.trust, .read_trust = project.store.read_trust};
+  return options;
+}
+
+void Kitchen::Close() {
+  setup_.reset();
+  std::shared_ptr<DirectorShell> last;
+  {
+    base::MutexLock lock(mutex_);
+    last = std::move(shell_);
+  }
+  if (last != nullptr) last->Stop();  // (somebody may still ask it something)
+}
+
+std::shared_ptr<DirectorShell> Kitchen::shell() const {
+  base::MutexLock lock(mutex_);
+  return shell_;
+}
+
+absl::StatusOr<ShellOutcome> Kitchen::Place::Cook(CookOrder order, ShellListener& listener) {
+  order.request.request = cook_;
+  order.request.blamed = std::exchange(kitchen_.blamed_, {});
+  return kitchen_.shell()->Cook(std::move(order), listener);
+}
+
+void Kitchen::Place::Cancel() { kitchen_.shell()->Cancel(cook_); }
+
+}  // namespace galley::director

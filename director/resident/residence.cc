@@ -1,0 +1,262 @@
+#include "director/resident/residence.h"
+
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <utility>
+#include <vector>
+
+#include "absl/time/clock.h"
+#include "common/base/log.h"
+#include "common/base/status_macros.h"
+#include "director/host/outcome_status.h"
+#include "director/shell/forget_results.h"
+#include "fmt/format.h"
+
+namespace galley::director {
+namespace {
+
+// So often it looks whether the project is still its own.
+constexpr absl::Duration kLookInterval = absl::Seconds(1);
+// So long readers have to hear the reports of cooks that the director's end cancelled.
+constexpr absl::Duration kFarewell = absl::Seconds(2);
+// Cooks that ended and whose readers may come yet.
+constexpr size_t kEndedKept = 4;
+
+uint64_t ResidentBytes() {
+  uint64_t pages = 0, resident = 0;
+  std::ifstream("/proc/self/statm") >> pages >> resident;
+  return resident * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
+}  // namespace
+
+Residence::Residence(Options options, std::unique_ptr<Director> director)
+    : build_(std::move(options.build)),
+      started_(absl::Now()),
+      director_(std::move(director)),
+      project_(std::move(options.load), options.director.project),
+      shelf_(director_->project().state_directory()) {
+  trace_.TurnOff();
+}
+
+absl::StatusOr<std::unique_ptr<Residence>> Residence::Open(Options options, CookListener& listener,
+                                                           Cancellation& stop) {
+  options.director.is_resident = true;
+  ASSIGN_OR_RETURN(std::unique_ptr<Director> director,
+                   Director::Open(options.director, listener, stop));
+  auto residence =
+      std::unique_ptr<Residence>(new Residence(std::move(options), std::move(director)));
+  auto door = DirectorDoor::Open(SocketOf(residence->director_->project()), residence.get());
+  if (!door.ok()) return Infrastructure(door.status());
+  base::MutexLock lock(residence->mutex_);  // clients that came already wait for it
+  residence->door_ = *std::move(door);
+  residence->kitchen_.emplace(Kitchen::Deps{.director = *residence->director_,
+                                            .trace = residence->trace_,
+                                            .door = residence->door_.get()});
+  return residence;
+}
+
+Residence::~Residence() {
+  EndCooks();
+  // The workers' calls end before the door goes.
+  kitchen_.reset();
+  door_.reset();
+}
+
+absl::Status Residence::Live(CookListener& listener, Cancellation& stop) {
+  const Cancellation::Hook on_stop(&stop, [this] { asked_to_stop_.Cancel(); });
+  absl::Status mine;
+  while (!asked_to_stop_.is_cancelled() && mine.ok()) {
+    asked_to_stop_.Pause(kLookInterval);
+    mine = director_->MayWrite();
+  }
+  LogInfo("the director ends: {}", mine.ok() ? "it was asked to" : MessageOf(mine));
+  EndCooks();
+  kitchen_->Close();
+  Cancellation nobody;
+  director_->Close(listener, mine.ok() ? nobody : asked_to_stop_);
+  return mine.ok() ? mine : Infrastructure(mine);
+}
+
+void Residence::EndCooks() {
+  std::map<uint64_t, std::unique_ptr<ResidentCook>> cooks;
+  {
+    base::MutexLock lock(mutex_);
+    is_ending_ = true;
+    cooks.swap(cooks_);
+  }
+  for (const auto& [number, cook] : cooks) cook->Cancel();
+  const absl::Time until = absl::Now() + kFarewell;
+  std::vector<std::shared_ptr<CookLog>> logs;
+  for (auto& [number, cook] : cooks) {
+    logs.push_back(cook->log());
+    cook.reset();  // waits
+  }
+  for (const auto& log : logs) {
+    while (log->readers() > 0 && absl::Now() < until + kFarewell)
+      absl::SleepFor(absl::Milliseconds(10));
+  }
+}
+
+v1::HelloAnswer Residence::Hello(const v1::HelloAsk&) {
+  v1::HelloAnswer answer;
+  *answer.mutable_director() = build_;
+  answer.set_process(static_cast<uint32_t>(::getpid()));
+  answer.set_started_us(absl::ToUnixMicros(started_));
+  return answer;
+}
+
+absl::StatusOr<uint64_t> Residence::Cook(const v1::CookAsk& ask) {
+  base::MutexLock lock(mutex_);
+  if (is_ending_) return absl::UnavailableError("the director is about to end");
+  LetGoOfEnded();
+  if (cooks_.size() >= kCooksMax) {
+    return absl::ResourceExhaustedError(
+        fmt::format("{} cooks run and wait; the director takes no more", kCooksMax));
+  }
+  CookShelf::Begun begun = shelf_.Begin(director_->term());
+  cooks_[begun.number] = std::make_unique<ResidentCook>(
+      ResidentCook::Deps{
+          .director = *director_, .kitchen = *kitchen_, .project = project_, .trace = trace_},
+      ask, begun.number, std::move(begun.log));
+  return begun.number;
+}
+
+void Residence::LetGoOfEnded() {
+  auto ended = std::count_if(cooks_.begin(), cooks_.end(),
+                             [](const auto& one) { return one.second->has_ended(); });
+  for (auto at = cooks_.begin(); at != cooks_.end();) {
+    if (at->second->has_ended() && static_cast<size_t>(ended) > kEndedKept) {
+      at = cooks_.erase(at);
+      --ended;
+      ++ended_;
+    } else {
+      ++at;
+    }
+  }
+}
+
+absl::StatusOr<std::unique_ptr<CookReader>> Residence::Read(uint64_t cook) {
+  {
+    base::MutexLock lock(mutex_);
+    const auto found = cooks_.find(cook);
+    if (found != cooks_.end()) return CookLog::Read(found->second->log());
+  }
+  ASSIGN_OR_RETURN(std::shared_ptr<CookLog> log, shelf_.Find(cook));
+  return CookLog::Read(std::move(log));
+}
+
+absl::Status Residence::Cancel(uint64_t cook) {
+  base::MutexLock lock(mutex_);
+  const auto found = cooks_.find(cook);
+  if (found == cooks_.end() || found->second->has_ended())
+    return absl::NotFoundError(fmt::format("no cook {} runs or waits", cook));
+  LogInfo("cook={} is cancelled", cook);
+  found->second->Cancel();
+  return absl::OkStatus();
+}
+
+absl::StatusOr<v1::StatusAnswer> Residence::Status() {
+  v1::StatusAnswer answer;
+  *answer.mutable_director() = build_;
+  answer.set_process(static_cast<uint32_t>(::getpid()));
+  answer.set_started_us(absl::ToUnixMicros(started_));
+  answer.set_project(director_->project().name);
+  answer.set_root(director_->project().root);
+  answer.set_memory_bytes(ResidentBytes());
+  std::shared_ptr<DirectorShell> shell;
+  {
+    base::MutexLock lock(mutex_);
+    answer.set_cooks_ended(ended_);
+    for (const auto& [number, cook] : cooks_) {
+      if (cook->has_ended()) {
+        answer.set_cooks_ended(answer.cooks_ended() + 1);
+      } else {
+        *answer.add_cooks() = cook->View();
+      }
+    }
+    shell = kitchen_->shell();
+  }
+  if (shell != nullptr) {
+    for (const WorkerView& view : shell->Workers()) {
+      v1::StatusAnswer::Worker& out = *answer.add_workers();
+      out.set_name(view.name);
+      out.set_process(view.process);
+      out.set_slots(view.slots);
+      out.set_jobs(view.jobs);
+      out.set_memory_bytes(view.memory_bytes);
+      out.set_is_draining(view.is_draining);
+    }
+  }
+  ViewStore(answer);
+  for (const std::string& note : project_.notes()) answer.add_wrong(note);
+  return answer;
+}
+
+void Residence::ViewStore(v1::StatusAnswer& answer) {
+  v1::StatusAnswer::Store& store = *answer.mutable_store();
+  const project::StoreSection& section = director_->project().store;
+  store.set_directory(section.directory);
+  store.set_bytes_max(section.size_bytes_max);
+  if (const auto info = director_->stores().store().Info(); !info.ok())
+    answer.add_wrong(fmt::format("store: {}", MessageOf(info.status())));
+  struct statvfs disk {};
+  if (::statvfs(section.directory.c_str(), &disk) == 0)
+    store.set_free_bytes(static_cast<uint64_t>(disk.f_bavail) * disk.f_frsize);
+  store.set_remote_down(director_->RemoteDown());
+  if (!store.remote_down().empty())
+    answer.add_wrong(fmt::format("the remote store is {}", store.remote_down()));
+}
+
+absl::StatusOr<v1::DrainAnswer> Residence::Drain(const v1::DrainAsk& ask) {
+  std::shared_ptr<DirectorShell> shell;
+  {
+    base::MutexLock lock(mutex_);
+    shell = kitchen_->shell();
+  }
+  std::vector<std::string> workers;
+  if (shell != nullptr) {
+    for (const WorkerView& view : shell->Workers()) {
+      if (ask.worker().empty() || ask.worker() == view.name) workers.push_back(view.name);
+    }
+  }
+  if (workers.empty() && !ask.worker().empty())
+    return absl::NotFoundError(fmt::format("no worker {} is attached", ask.worker()));
+  if (shell != nullptr) shell->Drain(workers);
+  v1::DrainAnswer answer;
+  answer.mutable_workers()->Assign(workers.begin(), workers.end());
+  return answer;
+}
+
+absl::StatusOr<v1::CleanAnswer> Residence::Clean(const v1::CleanAsk& ask) {
+  const std::vector<std::string> packages(ask.packages().begin(), ask.packages().end());
+  std::shared_ptr<DirectorShell> shell;
+  {
+    base::MutexLock lock(mutex_);
+    shell = kitchen_->shell();
+  }
+  if (shell != nullptr) {
+    RETURN_IF_ERROR(shell->Forget(packages));
+  } else {  // nobody has cooked here yet
+    Cancellation stop;
+    ASSIGN_OR_RETURN(const auto place, kitchen_->Enter(0, CookClass::kNow, stop, [] {}));
+    KeptLimits limits(director_->project().state_directory());
+    RETURN_IF_ERROR(
+        ForgetResults(packages, director_->stores().store(), director_->journal(), limits));
+  }
+  v1::CleanAnswer answer;
+  answer.mutable_forgotten()->Assign(packages.begin(), packages.end());
+  return answer;
+}
+
+v1::StopAnswer Residence::Stop() {
+  v1::StopAnswer answer;
+  answer.set_process(static_cast<uint32_t>(::getpid()));
+  asked_to_stop_.Cancel();
+  return answer;
+}
+
+}  // namespace galley::director

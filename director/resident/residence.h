@@ -1,0 +1,84 @@
+// Residence: a director that stays, and takes asks from many clients: `galley serve`.
+//
+//   Open   Live
+//
+// Cooks are ResidentCooks, by their number; what happens in them is on the shelf, for all readers.
+//
+// Threads: Open and Live: one; ClientCalls: any.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "common/base/cancellation.h"
+#include "common/base/mutex.h"
+#include "director/host/director.h"
+#include "director/host/kitchen.h"
+#include "director/resident/cook_shelf.h"
+#include "director/resident/project_reader.h"
+#include "director/resident/resident_cook.h"
+#include "director/serve/client_calls.h"
+#include "director/serve/director_door.h"
+#include "director/shell/trace.h"
+
+namespace galley::director {
+
+class Residence final : public ClientCalls {
+ public:
+  static constexpr size_t kCooksMax = 1'000;  // that run and wait
+
+  struct Options {
+    DirectorOptions director;
+    ProjectReader::Load load;  // the project, once more
+    v1::BuildIdentity build;
+  };
+  // Opens the project, and listens. Errors: outcome_status.h.
+  static absl::StatusOr<std::unique_ptr<Residence>> Open(Options options, CookListener& listener,
+                                                         Cancellation& stop);
+  ~Residence() override;
+
+  // Where it listens: "unix:/...".
+  const std::string& address() const { return door_->address(); }
+
+  // Waits for `stop`, or for a client that stops the director; then ends all cooks and closes.
+  // UNAVAILABLE: it ended because another director has the project now.
+  absl::Status Live(CookListener& listener, Cancellation& stop);
+
+  v1::HelloAnswer Hello(const v1::HelloAsk& ask) override;
+  absl::StatusOr<uint64_t> Cook(const v1::CookAsk& ask) override;
+  absl::StatusOr<std::unique_ptr<CookReader>> Read(uint64_t cook) override;
+  absl::Status Cancel(uint64_t cook) override;
+  absl::StatusOr<v1::StatusAnswer> Status() override;
+  absl::StatusOr<v1::DrainAnswer> Drain(const v1::DrainAsk& ask) override;
+  absl::StatusOr<v1::CleanAnswer> Clean(const v1::CleanAsk& ask) override;
+  v1::StopAnswer Stop() override;
+
+ private:
+  Residence(Options options, std::unique_ptr<Director> director);
+  void EndCooks();
+  void LetGoOfEnded() GALLEY_REQUIRES(mutex_);
+  void ViewStore(v1::StatusAnswer& answer);
+
+  const v1::BuildIdentity build_;
+  const absl::Time started_;
+  const std::unique_ptr<Director> director_;
+  ProjectReader project_;
+  CookShelf shelf_;
+  Trace trace_;
+  std::unique_ptr<DirectorDoor> door_;
+  Cancellation asked_to_stop_;
+  std::optional<Kitchen> kitchen_;
+
+  base::Mutex mutex_;
+  bool is_ending_ GALLEY_GUARDED_BY(mutex_) = false;
+  uint64_t ended_ GALLEY_GUARDED_BY(mutex_) = 0;
+  std::map<uint64_t, std::unique_ptr<ResidentCook>> cooks_ GALLEY_GUARDED_BY(mutex_);
+};
+
+}  // namespace galley::director

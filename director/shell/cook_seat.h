@@ -1,0 +1,110 @@
+// CookSeat: what a DirectorShell has of one cook, from when it begins until its outcome is told.
+//
+// Threads: `told` any; the rest is the loop's.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "common/base/digest.h"
+#include "common/base/mutex.h"
+#include "director/core/cook_core.h"
+#include "director/core/events.h"
+#include "director/shell/failure_notes.h"
+#include "director/shell/result_table.h"
+#include "director/shell/world.h"
+
+namespace galley::director {
+
+// The receiver of all that people and the summary are told of a cook.
+struct ShellListener {
+  virtual ~ShellListener() = default;
+  virtual void OnFailed(const std::string& package, const std::string& platform,
+                        const PackageFailed& failed) = 0;
+  virtual void OnWarning(const std::string& package, const std::string& platform,
+                         const std::string& text) = 0;
+  virtual void OnDone(const StoredResult& result, ResultSource source) = 0;
+  virtual void OnProgress(const Counters& counters, const Progress& progress) = 0;
+};
+
+// How often executors gave memory back between two jobs, by reason; proto/galley/v1/worker.proto.
+struct Collections {
+  uint64_t soft_limit = 0, hard_limit = 0, package_count = 0, idle = 0;
+  uint64_t restarts = 0;  // executors that a collection did not help, and that were replaced
+  uint64_t pauses = 0;    // for want of memory on the machine
+};
+
+struct ShellOutcome {
+  CookEnded ended;
+  Counters counters;
+  std::map<std::string, Digest> roots;  // platform name -> root published
+  uint64_t bytes_stored = 0;
+  uint64_t bytes_deduplicated = 0;
+  // Blobs that the store lost and that were made again, and the number of their packages.
+  uint64_t lost_blobs = 0, lost_packages = 0;
+  Collections collections;
+  WorldPtr world;           // as it was at the end
+  absl::Status remembered;  // whether the journal learned why each package is in the cook
+};
+
+// What is asked of a DirectorShell.
+struct CookOrder {
+  CookRequested request;      // its number is the cook's
+  bool publishes = true;      // the roots that it builds
+  bool retry_failed = false;  // what the journal or the cache knows to have failed
+  // Lays the published roots (by platform) out. Returns what the store lacks of them, and where;
+  // empty: nothing. All else that goes wrong is told elsewhere. Called when roots are published,
+  // and when lost bytes were made again, on the thread that asked for the cook. Null: nobody
+  // stages.
+  std::function<std::string(const std::map<std::string, Digest>& roots, const WorldPtr& world)>
+      stage;
+};
+
+// ToldInOrder: what the loop has for the thread that asked for a cook: the loop never waits for
+// what that thread does, as printing and staging.
+class ToldInOrder {
+ public:
+  using Tell = std::function<void(ShellListener& listener)>;
+
+  void Add(Tell tell);
+  // Takes the place of what was told before and is not yet heard.
+  void SetProgress(const Counters& counters, const Progress& progress);
+  void End(absl::StatusOr<ShellOutcome> outcome);
+
+  // Calls `listener` with all that is told, on this thread, until the end.
+  absl::StatusOr<ShellOutcome> Hear(ShellListener& listener);
+
+ private:
+  base::Mutex mutex_;
+  base::CondVar changed_;
+  std::deque<Tell> waiting_ GALLEY_GUARDED_BY(mutex_);
+  std::optional<std::pair<Counters, Progress>> progress_ GALLEY_GUARDED_BY(mutex_);
+  std::optional<absl::StatusOr<ShellOutcome>> outcome_ GALLEY_GUARDED_BY(mutex_);
+};
+
+struct CookSeat {
+  explicit CookSeat(CookOrder asked) : order(std::move(asked)) {}
+
+  uint64_t number() const { return order.request.request; }
+
+  const CookOrder order;
+  ToldInOrder told;
+
+  std::map<std::string, Digest> roots;  // published, by platform name
+  std::map<PlatformIndex, BuildRoot> last_build;
+  uint64_t bytes_stored = 0;
+  uint64_t bytes_deduplicated = 0;
+  std::set<Digest> lost_blobs;
+  std::set<std::string> lost_packages;
+  FailureNotes failures;
+  std::optional<CookEnded> ended;  // its last commits may be under way
+};
+
+}  // namespace galley::director

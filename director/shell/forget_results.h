@@ -1,0 +1,19 @@
+// ForgetResults: `galley clean`: whatever is known of packages is cooked again.
+//
+// Threads: none; under the project's lock, where the journal is written.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "common/store/interface/store.h"
+#include "director/journal/journal.h"
+#include "director/journal/kept_limits.h"
+
+namespace galley::director {
+
+// NOT_FOUND: one of them was in no cook, and nothing was forgotten. Others: the machine's fault.
+absl::Status ForgetResults(std::span<const std::string> packages, store::Store& store,
+                           Journal& journal, KeptLimits& limits);
+
+}  // namespace galley::director

@@ -1,0 +1,67 @@
+// WorkerViews: what people are told of the workers that are attached now.
+//
+// Threads: any.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "common/base/mutex.h"
+
+namespace galley::director {
+
+struct WorkerView {
+  std::string name;  // "local-1"
+  uint32_t process = 0;
+  uint32_t slots = 0;
+  uint32_t jobs = 0;  // in its hands
+  uint64_t memory_bytes = 0;
+  bool is_draining = false;
+};
+
+class WorkerViews {
+ public:
+  void Attached(const std::string& name, uint32_t process, uint32_t slots, uint32_t jobs) {
+    base::MutexLock lock(mutex_);
+    views_[name] = {.name = name, .process = process, .slots = slots, .jobs = jobs};
+  }
+  void UsesMemory(const std::string& name, uint64_t bytes) {
+    Change(name, [&](WorkerView& view) { view.memory_bytes = bytes; });
+  }
+  void Given(const std::string& name, size_t jobs) {
+    Change(name, [&](WorkerView& view) { view.jobs += static_cast<uint32_t>(jobs); });
+  }
+  void Ended(const std::string& name, size_t jobs) {
+    Change(name, [&](WorkerView& view) {
+      view.jobs -= std::min(view.jobs, static_cast<uint32_t>(jobs));
+    });
+  }
+  void Draining(const std::string& name) {
+    Change(name, [](WorkerView& view) { view.is_draining = true; });
+  }
+  void Gone(const std::string& name) {
+    base::MutexLock lock(mutex_);
+    views_.erase(name);
+  }
+  std::vector<WorkerView> All() const {
+    base::MutexLock lock(mutex_);
+    std::vector<WorkerView> all;
+    for (const auto& [name, view] : views_) all.push_back(view);
+    return all;
+  }
+
+ private:
+  template <typename F>
+  void Change(const std::string& name, const F& change) {
+    base::MutexLock lock(mutex_);
+    if (const auto found = views_.find(name); found != views_.end()) change(found->second);
+  }
+
+  mutable base::Mutex mutex_;
+  std::map<std::string, WorkerView> views_ GALLEY_GUARDED_BY(mutex_);
+};
+
+}  // namespace galley::director

@@ -1,0 +1,308 @@
+#!/usr/bin/env python3
+"""A resident director: cooks through `galley serve` are those of a `galley cook` that hosts its own, and many can ask."""
+import json, os, re, signal, socket, subprocess, threading, time, unittest
+
+from harness import BIN, LIMIT_S, E2ETest, Cook, read_file
+
+SLOW = 'match = "/Game/**/*.slow"\ncooker = "command"\nsettings = { argv = ["/bin/sh", "-c", "sleep 1; cp $0 $1", "{input}", ' \
+       '"{output:.out}"], outputs = [".out"] }'
+COPY = 'match = "/Game/**/*.txt"\ncooker = "copy"'
+
+
+class ServeTest(E2ETest):
+    def serve(self, project, *args, env=None):
+        done = self.galley("serve", "--detach", "--project", project, *args, env=env)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.addCleanup(lambda: self.galley("serve", "--stop", "--project", project))
+        return self.status(project)["process"]
+
+    def status(self, project):
+        done = self.galley("status", "--json", "--project", project)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def cook(self, project, *args, env=None):
+        return self.finish_cook(project, self.start_cook(project, *args, env=env))
+
+    def wait_until(self, what):
+        until = time.time() + LIMIT_S
+        while not what():
+            self.assertLess(time.time(), until, "it takes too long")
+            time.sleep(0.02)
+
+    def slow_project(self, count, name="game"):
+        return self.project({f"{i}.slow": f"{name} {i}" for i in range(count)}, [SLOW, COPY], name=name)
+
+    # ------------------------------------------------------------ the same as without it
+
+    def test_a_cook_through_it_is_that_of_a_cook_that_hosts_its_own(self):
+        alone, served = self.sample("alone"), self.sample("served")
+        for folder in (alone, served):
+            self.write(os.path.join(folder, "content/textures/broken.png"), "no image")
+        self.serve(served)
+        for args in (["--json"], ["--json"], ["--json", "--force", "--platform", "android"], ["--json", "maps/*.level"],
+                     ["--json", "/Game/textures/broken.png"], ["--json", "/Game/nothing"], ["--json", "--platform", "none"]):
+            one, other = self.cook(alone, *args), self.cook(served, *args)
+            self.assertEqual(one.code, other.code, (args, one, other))
+            self.assertEqual(one.roots, other.roots, args)
+            self.assertEqual(one.failures, other.failures, args)
+            self.assertEqual(one.summary.get("warnings"), other.summary.get("warnings"), args)
+            self.assertEqual(self.kinds(one), self.kinds(other), args)
+            for key in ("in_cook", "failed", "skipped"):
+                self.assertEqual(one.summary.get("packages", {}).get(key), other.summary.get("packages", {}).get(key), (args, key))
+        self.assertEqual(self.tree(alone), self.tree(served))
+
+    def kinds(self, cook):
+        """The events but for their order, times and what depends on them."""
+        kinds = []
+        for line in cook.stdout.splitlines():
+            event = json.loads(line)
+            if event["event"] in ("failure", "warning"):
+                kinds.append((event["event"], event["package"], event["platform"]))
+            elif event["event"] == "done":
+                kinds.append(("done", event["package"], event["platform"]))
+            elif event["event"] != "progress":
+                kinds.append((event["event"],))
+        return sorted(kinds)
+
+    def tree(self, project):
+        found = {}
+        for folder, _, names in os.walk(os.path.join(project, ".galley/cooked")):
+            for name in names:
+                path = os.path.join(folder, name)
+                if ".galley-" not in path[len(project) + len("/.galley/cooked"):] and not name.startswith("."):
+                    found[os.path.relpath(path, project)] = read_file(path)
+        self.assertTrue(found)
+        return found
+
+    def test_workers_stay_and_files_that_changed_are_cooked(self):
+        project = self.project({"a.txt": "a", "b.txt": "b"}, [COPY])
+        self.serve(project)
+        self.assertEqual(self.cook(project).cooked, 2)
+        workers = self.status(project)["workers"]
+        self.assertTrue(workers)
+        self.write("game/content/b.txt", "changed")
+        self.write("game/content/c.txt", "new")
+        os.unlink(self.path("game/content/a.txt"))
+        cook = self.cook(project)
+        self.assertEqual((cook.code, cook.cooked), (0, 2), cook)
+        self.assertEqual([w["process"] for w in workers], [w["process"] for w in self.status(project)["workers"]])
+        self.assertEqual(self.cook(project).results["up_to_date"], 2)
+        self.assertEqual(self.read("game/.galley/cooked/pc/Game/b.txt"), b"changed")
+        self.assertFalse(os.path.exists(self.path("game/.galley/cooked/pc/Game/a.txt")))
+
+    def test_a_changed_project_file_is_taken_up_and_one_with_an_error_ends_the_cook_that_begins(self):
+        project = self.project({"a.txt": "a", "b.data": "b"}, [COPY])
+        self.serve(project)
+        self.assertEqual(self.cook(project).cooked, 1)
+        toml = read_file(os.path.join(project, "galley.toml")).decode()
+        self.write("game/galley.toml", toml + '[[rule]]\nmatch = "/Game/**/*.data"\ncooker = "copy"\n')
+        self.assertEqual(self.cook(project).cooked, 1)
+        self.write("game/galley.toml", toml + "[nonsense]\n")
+        self.assertEqual(self.galley("cook", "--project", project).returncode, 2)
+        self.write("game/galley.toml", toml + '[store]\nkeep_roots = 3\n')
+        self.assertEqual(self.cook(project).code, 0)
+        wrong = self.status(project)["wrong"]
+        self.assertTrue(any("store.keep_roots" in text for text in wrong), wrong)
+
+    # ------------------------------------------------------------ several at once
+
+    def test_cooks_wait_for_each_other_and_the_more_urgent_goes_first(self):
+        project = self.slow_project(4)
+        self.serve(project, "--workers", "2")
+        first = self.start_cook(project)
+        self.wait_until(lambda: [c["state"] for c in self.status(project)["cooks"]] == ["cooking"])
+        nightly = self.galley("cook", "--detach", "--project", project)
+        urgent = self.galley("cook", "--detach", "--class", "now", "--project", project, "/Game/1.slow")
+        self.assertEqual((nightly.returncode, urgent.returncode), (0, 0), nightly.stderr + urgent.stderr)
+        self.assertEqual([c["class"] for c in self.status(project)["cooks"]], ["nightly", "nightly", "now"])
+        self.assertEqual(self.finish_cook(project, first).code, 0)
+        ends = [self.galley("cook", "--attach", number.stdout.strip(), "--project", project) for number in (urgent, nightly)]
+        self.assertEqual([e.returncode for e in ends], [0, 0], ends)
+        self.assertIn("1 packages in the cook", ends[0].stderr)
+        self.assertIn("4 packages in the cook", ends[1].stderr)
+
+    def test_a_cancelled_cook_ends_alone_and_its_client_hears_it(self):
+        project = self.slow_project(20)
+        self.serve(project, "--workers", "1")
+        cook = self.start_cook(project)
+        self.wait_until(lambda: [c["state"] for c in self.status(project)["cooks"]] == ["cooking"])
+        number = self.status(project)["cooks"][0]["cook"]
+        self.assertEqual(self.galley("cancel", number, "--project", project).returncode, 0)
+        ended = self.finish_cook(project, cook)
+        self.assertEqual((ended.code, ended.roots), (130, {}), ended)
+        self.assertEqual(self.galley("cancel", number, "--project", project).returncode, 2)
+        self.assertEqual(self.status(project)["cooks"], [])
+
+    def test_ctrl_c_cancels_the_clients_own_cook(self):
+        project = self.slow_project(20)
+        self.serve(project, "--workers", "1")
+        cook = self.start_cook(project)
+        self.wait_until(lambda: [c["state"] for c in self.status(project)["cooks"]] == ["cooking"])
+        cook.send_signal(signal.SIGINT)
+        self.assertEqual(self.finish_cook(project, cook).code, 130)
+        self.wait_until(lambda: self.status(project)["cooks"] == [])
+
+    def test_a_client_that_is_killed_ends_its_cook_and_a_detached_one_goes_on(self):
+        project = self.slow_project(20)
+        self.serve(project, "--workers", "1")
+        cook = self.start_cook(project)
+        self.wait_until(lambda: [c["state"] for c in self.status(project)["cooks"]] == ["cooking"])
+        cook.kill()
+        cook.communicate()
+        self.wait_until(lambda: self.status(project)["cooks"] == [])
+        number = self.galley("cook", "--detach", "--project", project, "/Game/19.slow").stdout.strip()
+        follower = subprocess.Popen([os.path.join(BIN, "galley"), "cook", "--attach", number, "--project", project],
+                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.wait_until(lambda: any(c["readers"] == 1 for c in self.status(project)["cooks"]))
+        follower.send_signal(signal.SIGINT)
+        _, said = follower.communicate(timeout=LIMIT_S)
+        self.assertEqual(follower.returncode, 130, said)
+        self.assertIn("goes on", said)
+        self.assertEqual(self.galley("cook", "--attach", number, "--project", project).returncode, 0)
+
+    # ------------------------------------------------------------ its end
+
+    def test_a_killed_director_is_told_with_how_far_the_cook_was(self):
+        project = self.slow_project(20)
+        process = self.serve(project, "--workers", "1")
+        cook = self.start_cook(project)
+        self.wait_until(lambda: any(c["done"] > 0 for c in self.status(project)["cooks"]))
+        number = self.status(project)["cooks"][0]["cook"]
+        os.kill(process, signal.SIGKILL)
+        ended = self.finish_cook(project, cook)
+        self.assertEqual(ended.code, 3, ended)
+        self.assertIn(f"the director (process {process}) is gone; the cook was at", ended.stderr)
+        # The next one goes on; what the dead one's cook said is still there.
+        self.assertEqual(self.galley("cook", "--attach", number, "--project", project).returncode, 3)
+        again = self.cook(project)
+        self.assertEqual(again.code, 0, again)
+        self.assertLess(again.cooked, 20)
+
+    def test_a_stopped_director_cancels_its_cooks_and_leaves_nothing_running(self):
+        project = self.slow_project(20)
+        process = self.serve(project, "--workers", "2")
+        cook = self.start_cook(project)
+        self.wait_until(lambda: self.status(project)["workers"] and self.status(project)["cooks"][0]["state"] == "cooking")
+        workers = [w["process"] for w in self.status(project)["workers"]]
+        stopped = self.galley("serve", "--stop", "--project", project)
+        self.assertEqual(stopped.returncode, 0, stopped.stderr)
+        self.assertEqual(self.finish_cook(project, cook).code, 130)
+        for one in [process, *workers]:
+            self.assertFalse(os.path.exists(f"/proc/{one}"), one)
+        self.assertFalse(os.path.exists(os.path.join(project, ".galley/director.sock")))
+        self.assertEqual(self.galley("status", "--project", project).returncode, 3)
+        self.assertEqual(self.galley("serve", "--stop", "--project", project).returncode, 0)
+
+    def test_a_service_says_that_it_is_ready_and_ends_in_order(self):
+        project = self.project({"a.txt": "a"}, [COPY])
+        notify = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        notify.bind(self.path("notify"))
+        notify.settimeout(LIMIT_S)
+        self.addCleanup(notify.close)
+        service = subprocess.Popen([os.path.join(BIN, "galley-director"), "--project", project], stderr=subprocess.PIPE, text=True,
+                                   env={**os.environ, "NOTIFY_SOCKET": self.path("notify")})
+        self.assertEqual(notify.recv(100), b"READY=1")
+        self.assertEqual(self.cook(project).code, 0)
+        service.send_signal(signal.SIGTERM)
+        self.assertEqual(notify.recv(100), b"STOPPING=1")
+        _, said = service.communicate(timeout=LIMIT_S)
+        self.assertEqual(service.returncode, 0, said)
+
+    # ------------------------------------------------------------ who may not, and what does not fit
+
+    def test_a_second_director_is_refused_and_a_cook_that_waits_is_taken_by_the_resident_one(self):
+        project = self.slow_project(3)
+        hosted = self.start_cook(project)
+        self.wait_for_line(hosted, "scanned")
+        service = subprocess.Popen([os.path.join(BIN, "galley"), "serve", "--project", project], stderr=subprocess.PIPE, text=True)
+        self.addCleanup(lambda: (service.terminate(), service.communicate()))
+        self.wait_for_line(service, "waiting")
+        self.assertEqual(self.finish_cook(project, hosted).code, 0)
+        self.wait_for_line(service, "serving")
+        self.assertEqual(self.cook(project).results["up_to_date"], 3)
+        second = self.galley("serve", "--detach", "--project", project)
+        self.assertEqual(second.returncode, 3)
+        self.assertIn(f"process {service.pid}", second.stderr)
+        alone = self.galley("cook", "--standalone", "--project", project)
+        self.assertEqual(alone.returncode, 2, alone.stderr)
+
+    def test_options_that_are_not_the_directors_are_refused_with_both_values(self):
+        project = self.project({"a.txt": "a"}, [COPY])
+        self.serve(project, "--workers", "1")
+        for args, env in ((["--workers", "2"], {}), (["--store", self.path("other")], {}), ([], {"GALLEY_STORE_TRUST": "mine"})):
+            done = self.galley("cook", "--project", project, *args, env=env)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn("for the director", done.stderr)
+        elsewhere = self.cook(project, "--out", self.path("out"))
+        self.assertEqual(elsewhere.code, 0, elsewhere)
+        self.assertEqual(self.read("out/pc/Game/a.txt"), b"a")
+
+    def test_a_director_of_another_build_is_refused_by_name(self):
+        project = self.project({"a.txt": "a"}, [COPY])
+        other = self.path("bin")
+        os.mkdir(other)
+        for name in os.listdir(BIN):
+            os.symlink(os.path.abspath(os.path.join(BIN, name)), os.path.join(other, name))
+        # The build id is where the program's note is: another one is another build.
+        os.unlink(os.path.join(other, "galley"))
+        program = bytearray(read_file(os.path.join(BIN, "galley")))
+        note = re.search(rb"\x04\x00\x00\x00.\x00\x00\x00\x03\x00\x00\x00GNU\x00", program, re.DOTALL)
+        program[note.end()] ^= 0xFF
+        self.write("bin/galley", bytes(program), mode=0o755)
+        self.serve(project)
+        refused = subprocess.run([os.path.join(other, "galley"), "cook", "--project", project], text=True, capture_output=True)
+        self.assertEqual(refused.returncode, 3, refused.stderr)
+        self.assertIn("galley serve --stop", refused.stderr)
+        stopped = subprocess.run([os.path.join(other, "galley"), "serve", "--stop", "--project", project], text=True, capture_output=True)
+        self.assertEqual(stopped.returncode, 0, stopped.stderr)
+
+    def test_a_director_that_does_not_answer_is_named(self):
+        project = self.project({"a.txt": "a"}, [COPY])
+        process = self.serve(project)
+        os.kill(process, signal.SIGSTOP)
+        try:
+            silent = self.galley("cook", "--project", project)
+        finally:
+            os.kill(process, signal.SIGCONT)
+        self.assertEqual(silent.returncode, 3, silent.stderr)
+        self.assertIn(f"process {process} has this project, and has not answered", silent.stderr)
+        self.assertEqual(self.cook(project).code, 0)
+
+    # ------------------------------------------------------------ to look at, and to forget
+
+    def test_clean_drain_why_and_trace(self):
+        project = self.project({"a.txt": "a", "b.txt": "b"}, [COPY])
+        self.serve(project)
+        self.assertEqual(self.cook(project, "--trace", self.path("trace.json")).cooked, 2)
+        self.assertTrue(json.loads(self.read("trace.json"))["traceEvents"])
+        self.assertEqual(self.galley("clean", "/Game/a.txt", "--project", project).returncode, 0)
+        self.assertEqual(self.galley("clean", "/Game/none.txt", "--project", project).returncode, 2)
+        self.assertEqual(self.cook(project).cooked, 1)
+        why = json.loads(self.galley("why", "--json", "/Game/a.txt", "--project", project).stdout)
+        self.assertIsNone(why["running"])
+        self.assertEqual(why["platforms"]["pc"]["state"], "cooked")
+        self.assertEqual(self.galley("drain", "--project", project).returncode, 0)
+        self.wait_until(lambda: self.status(project)["workers"] == [])
+        self.assertEqual(self.galley("drain", "nobody", "--project", project).returncode, 2)
+        self.assertEqual(self.cook(project, "--force").cooked, 2)
+        plain = self.galley("top", "--project", project)
+        self.assertEqual(plain.returncode, 0, plain.stderr)
+        self.assertIn("no cook runs; 3 ended", plain.stdout)
+
+    def test_many_clients_ask_at_once(self):
+        project = self.project({f"{i}.txt": f"{i}" for i in range(20)}, [COPY])
+        self.serve(project, "--workers", "2")
+        codes = []
+        clients = [threading.Thread(target=lambda i=i: codes.append(
+            self.galley("cook", "--no-stage", "--project", project, f"/Game/{i}.txt").returncode)) for i in range(20)]
+        for client in clients:
+            client.start()
+        for client in clients:
+            client.join()
+        self.assertEqual(codes, [0] * 20)
+        self.assertEqual(self.status(project)["cooks_ended"], 20)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
