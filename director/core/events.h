@@ -27,12 +27,12 @@ enum class Urgency : uint8_t {
   kBlocking,
 };
 
-// What a cook is for: the urgency of all that it wants.
+// What a cook is for: the urgency of all that it wants. Order matters: higher overtakes.
 enum class CookClass : uint8_t {
-  kNow,      // a person or a device waits
-  kCommit,   // of one change
-  kNightly,  // of the whole
   kAhead,    // speculative
+  kNightly,  // of the whole
+  kCommit,   // of one change
+  kNow,      // a person or a device waits
 };
 std::string_view CookClassName(CookClass of);  // "nightly"
 

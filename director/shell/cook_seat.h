@@ -104,6 +104,8 @@ struct CookSeat {
   std::set<Digest> lost_blobs;
   std::set<std::string> lost_packages;
   FailureNotes failures;
+  bool has_begun = false;
+  Counters counters;               // once it ended
   std::optional<CookEnded> ended;  // its last commits may be under way
 };
 

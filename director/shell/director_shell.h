@@ -138,6 +138,7 @@ class DirectorShell {
   void End(const std::shared_ptr<CookSeat>& seat, const CookEnded& ended);
   void Finish(const std::shared_ptr<CookSeat>& seat);
   CookSeat* Running();
+  CookSeat* SeatOf(uint64_t cook);  // null: none
   void TellAll(const ToldInOrder::Tell& tell);
   void OnLoop(Internal task);
   void TellProgress();

@@ -18,7 +18,7 @@ absl::StatusOr<ShellOutcome> DirectorShell::Cook(CookOrder order, ShellListener&
 void DirectorShell::Cancel(uint64_t cook) {
   Post(Internal([this, cook] {
     const auto found = seats_.find(cook);
-    if (found != seats_.end() && !found->second->ended) StepCore(CancelRequested{});
+    if (found != seats_.end() && !found->second->ended) StepCore(CancelRequested{cook});
   }));
 }
 
@@ -47,6 +47,11 @@ CookSeat* DirectorShell::Running() {
     if (!seat->ended) return seat.get();
   }
   return nullptr;
+}
+
+CookSeat* DirectorShell::SeatOf(uint64_t cook) {
+  const auto found = seats_.find(cook);
+  return found == seats_.end() ? nullptr : found->second.get();
 }
 
 void DirectorShell::TellAll(const ToldInOrder::Tell& tell) {
@@ -83,6 +88,8 @@ void DirectorShell::Do(const Notify& effect) {
     }
   } else if (const auto* blamed = std::get_if<PackageBlamed>(&effect.notice)) {
     notes_.NoteBlame(core_->NameOf(blamed->package), *blamed);
+  } else if (std::holds_alternative<CookBegan>(effect.notice)) {
+    seat->has_begun = true;
   } else if (const auto* ended = std::get_if<CookEnded>(&effect.notice)) {
     if (const auto found = seats_.find(ended->request); found != seats_.end())
       End(found->second, *ended);
@@ -91,7 +98,10 @@ void DirectorShell::Do(const Notify& effect) {
 
 // The cook is over when its last group is committed, which may still fail.
 void DirectorShell::End(const std::shared_ptr<CookSeat>& seat, const CookEnded& ended) {
-  seat->told.SetProgress(core_->counters(), core_->progress());
+  if (seat->has_begun) {
+    seat->counters = core_->counters(seat->number());
+    seat->told.SetProgress(seat->counters, core_->progress(seat->number()));
+  }
   CommitPending();
   seat->ended = ended;
   commit_thread_.Post([this, seat] { OnLoop([this, seat] { Finish(seat); }); });
@@ -110,7 +120,7 @@ void DirectorShell::OnLoop(Internal task) {
 
 void DirectorShell::Finish(const std::shared_ptr<CookSeat>& seat) {
   ShellOutcome outcome{.ended = *seat->ended,
-                       .counters = core_->counters(),
+                       .counters = seat->counters,
                        .roots = seat->roots,
                        .bytes_stored = seat->bytes_stored,
                        .bytes_deduplicated = seat->bytes_deduplicated,

@@ -84,7 +84,7 @@ void DirectorShell::Do(const StageRoots& effect) {
   CookSeat* const seat = SeatOf(effect.request);
   if (seat == nullptr) return;
   seat->told.Add([this, stage = seat->order.stage, roots = seat->roots, world = world_.Get(),
-                  round = effect.round](ShellListener&) {
+                  round = effect.round, request = effect.request](ShellListener&) {
     RootsStaged event{.loss = "", .round = round, .request = request};
     if (stage) event.loss = stage(roots, world);
     Post(Event(std::move(event)));
