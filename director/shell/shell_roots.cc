@@ -162,6 +162,8 @@ void DirectorShell::Do(const PublishRoot& effect) {
       [this, effect, is_again, content = ContentOf(*seat, effect), number = seat->number()] {
         RootPublished event{.platform = effect.platform};
         event.platform_set = effect.platform_set;
+        event.round = effect.round;
+        event.request = effect.request;
         event.error = commit_error_;
         if (event.error.empty()) {
           const std::string platform = PlatformName(effect.platform);
