@@ -253,10 +253,9 @@ absl::Status CookSession::CookHere() {
           report_, stop_));
   report_.remote_down = [this] { return director_->RemoteDown(); };
   director::Kitchen kitchen({.director = *director_, .trace = trace_});
-  ASSIGN_OR_RETURN(
-      const auto place,
-      kitchen.Enter(director::TakeCookNumber(project_->state_directory(), director_->term()),
-                    ask_.urgency_class, stop_, [] {}));
+  ASSIGN_OR_RETURN(const auto place, kitchen.Enter(/*cook=*/0, ask_.urgency_class, stop_, [] {}));
+  place->SetNumbering(
+      [this] { return director::TakeCookNumber(project_->state_directory(), director_->term()); });
   cooked_ = director::CookRun(ask_, {.director = *director_,
                                      .place = *place,
                                      .listener = report_,

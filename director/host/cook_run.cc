@@ -133,6 +133,7 @@ absl::Status CookRun::FollowTheFiles() {
 
 absl::Status CookRun::Cook() {
   const absl::Time begin = absl::Now();
+  deps_.place.TakeNumber();
   absl::StatusOr<ShellOutcome> outcome;
   {
     const Cancellation::Hook on_stop(&deps_.stop, [&] { deps_.place.Cancel(); });

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <set>
 #include <utility>
@@ -47,18 +48,25 @@ class Kitchen {
     Place& operator=(const Place&) = delete;
 
     uint64_t cook() const { return cook_; }
+    // A cook that entered without a number gets one when it is sure to begin: one that is refused
+    // before that is none of the project's cooks.
+    void SetNumbering(std::function<uint64_t()> next) { next_ = std::move(next); }
+    void TakeNumber() {
+      if (cook_ == 0) cook_ = next_();
+    }
     // Makes `scanned` the present world, made under `setup`. Workers of another setup end. Errors:
     // outcome_status.h.
     absl::StatusOr<WorldPtr> Follow(const SetupPtr& setup, std::shared_ptr<World> scanned) {
       return kitchen_.Follow(setup, std::move(scanned));
     }
-    // REQUIRES: Follow.
+    // REQUIRES: Follow, TakeNumber.
     absl::StatusOr<ShellOutcome> Cook(CookOrder order, ShellListener& listener);
     void Cancel();
 
    private:
     Kitchen& kitchen_;
-    const uint64_t cook_;
+    uint64_t cook_;  // 0: none yet
+    std::function<uint64_t()> next_;
   };
 
   // Waits for a place. `wait` is called once if that takes time. CANCELLED: `stop` was.
