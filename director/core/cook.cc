@@ -24,7 +24,7 @@ Cook::Cook(Core& core, CookSlot slot, CookRequested request)
       core.platform_count == 32 ? ~PlatformMask{0} : MaskOf(core.platform_count) - 1;
   request_.platforms &= all;
   tally.counters.workers_attached = workers_.attached();
-  tally.monitor.Advance(core.now);
+  if (core.now != absl::InfinitePast()) tally.monitor.Advance(core.now);
 }
 
 bool Cook::IsQuiet() const {
