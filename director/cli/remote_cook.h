@@ -37,7 +37,7 @@ class RemoteCook {
   // Reads what is kept of a cook that has ended.
   absl::Status Read(director::CookReader& reader);
 
-  // What it came to; nullopt: the listening ended before.
+  // Its result; nullopt: the listening ended before.
   const std::optional<director::ReportOnWire>& report() const { return report_; }
   const std::string& trace() const { return trace_; }
 

@@ -271,7 +271,7 @@ void Claims::Leave(PackageId id, std::string_view reason) {
   Withdraw(id);
 }
 
-// What it was asked is asked again when another cook wants it.
+// Questions about the package are asked again when another cook wants it.
 void Claims::GiveUp(PackageId id) {
   PackageData& package = packages_[id];
   if (package.work != nullptr) {

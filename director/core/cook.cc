@@ -68,7 +68,7 @@ void Cook::Remap(const PlatformMap& map, PlatformMask added) {
   request_.platforms = map.Mask(request_.platforms) | added;
 }
 
-// What was selected up to now is in the cook already.
+// Packages that were selected up to now are in the cook already.
 void Cook::RenameSelected(const NewNames& new_names) {
   RenameIn(request_.selected, selection.selected(), new_names);
 }

@@ -43,7 +43,7 @@ class Cook : Part {
   // Published roots stand: what fails when lost bytes are made again behind them stops nothing.
   bool FailsFast() const { return !is_over_ && request_.fail_fast && !roots.has_published(); }
   bool Wants(PackageId package) const { return (packages_[package].cooks & bit()) != 0; }
-  // What a reference leads to belongs to the cook, too.
+  // The target of such a reference belongs to the cook, too.
   bool Follows(const Edge& edge) const {
     return (edge.platforms & request_.platforms) != 0 &&
            (request_.follow_soft || edge.category != InstigatorCategory::kSoftDependency);

@@ -84,11 +84,11 @@ class CookCore {
   // Jobs are in the workers' hands, or ready for them; in a cook that is ending there are none.
   bool has_jobs() const;
 
-  // Of the cook that began last.
+  // The numbers of the cook that began last.
   const Counters& counters() const;
   Progress progress() const;
-  // Of the cook with that number: one that runs, or that ended since no other step. REQUIRES: there
-  // is one (CookBegan).
+  // The same of the cook with that number: one that runs, or that ended since no other step.
+  // REQUIRES: there is one (CookBegan).
   const Counters& counters(uint64_t request) const;
   Progress progress(uint64_t request) const;
   size_t package_count() const;

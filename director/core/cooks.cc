@@ -147,7 +147,7 @@ void Cooks::GoOn() {
 
 bool Cooks::CanBeginNext() const {
   if (waiting_.empty()) return false;
-  // What was in hand for the cooks before is not this one's.
+  // Jobs that were in hand for the cooks before are not this one's.
   if (running_ == 0) return core_.commits.empty() && !has_ended_;
   const auto most = static_cast<int>(std::min(options_.cooks_max, kCooksMax));
   return std::popcount(running_ | over_) < most;

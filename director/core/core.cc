@@ -86,7 +86,7 @@ void Core::RunAgenda(size_t units) {
 
 size_t Core::RunNext() {
   const AgendaItem item = cooks.graph().Pop();
-  // What a package was to do for cooks that were stopped is asked anew when another one wants it.
+  // An item for cooks that were stopped is made anew when another cook wants the package.
   if (!cooks.IsWanted(item.package) && item.kind != AgendaItem::Kind::kWake) return 1;
   switch (item.kind) {
     case AgendaItem::Kind::kBegin:

@@ -68,7 +68,7 @@ class CommitPlanner {
   StoreState& state_;
   StoreReader& reader_;
   CommitPlan plan_;
-  // Of all batches that were added.
+  // These three are of all batches that were added.
   std::set<Digest> adopted_digests_;
   std::set<std::pair<Digest, uint64_t>> set_checksums_;
   std::map<Digest, record::Result> outcomes_;

@@ -32,7 +32,7 @@ absl::Status CheckCancelled(const GcOptions& options);
 
 class Sweeper {
  public:
-  // What a collection found to be of no use.
+  // The things that a collection found to be of no use.
   struct DroppedResult {
     Digest key;
     bool is_ours = true;  // else another program's
