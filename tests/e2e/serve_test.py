@@ -152,6 +152,8 @@ class ServeTest(E2ETest):
         cook.communicate()
         self.wait_until(lambda: self.status(project)["cooks"] == [])
         number = self.galley("cook", "--detach", "--project", project, "/Game/19.slow").stdout.strip()
+        # (The stream of the client that detached may be counted for a moment.)
+        self.wait_until(lambda: all(c["readers"] == 0 for c in self.status(project)["cooks"]))
         follower = subprocess.Popen([os.path.join(BIN, "galley"), "cook", "--attach", number, "--project", project],
                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.wait_until(lambda: any(c["readers"] == 1 for c in self.status(project)["cooks"]))
