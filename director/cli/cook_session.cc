@@ -40,7 +40,7 @@ CookSession::CookSession(const CookCommandOptions& options, Report& report)
       started_(absl::Now()),
       ask_(options.ask),
       interrupt_([this] { stop_.Cancel(); }) {
-  if (options_.trace.empty()) trace_.TurnOff();
+  if (!options_.trace.empty()) recording_.emplace(trace_);
 }
 
 CookSession::~CookSession() = default;
@@ -253,7 +253,11 @@ absl::Status CookSession::CookHere() {
           report_, stop_));
   report_.remote_down = [this] { return director_->RemoteDown(); };
   director::Kitchen kitchen({.director = *director_, .trace = trace_});
-  ASSIGN_OR_RETURN(const auto place, kitchen.Enter(/*cook=*/0, ask_.urgency_class, stop_, [] {}));
+  ASSIGN_OR_RETURN(const auto place,
+                   kitchen.Enter(/*cook=*/0, ask_.urgency_class,
+                                 {.setup = director_->setup(),
+                                  .table = director::TableOptionsOf(ask_, *project_)},
+                                 stop_, [] {}));
   place->SetNumbering(
       [this] { return director::TakeCookNumber(project_->state_directory(), director_->term()); });
   cooked_ = director::CookRun(ask_, {.director = *director_,
@@ -341,7 +345,7 @@ ExitCode CookSession::WriteFiles(ExitCode code) {
   };
   if (!options_.summary.empty()) write("--summary", options_.summary, summary_.ToText());
   if (!options_.trace.empty())
-    write("--trace", options_.trace, director_ == nullptr ? remote_trace_ : trace_.ToJson());
+    write("--trace", options_.trace, director_ == nullptr ? remote_trace_ : recording_->ToJson());
   return code;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -56,6 +57,7 @@ class CookSession {
   const absl::Time started_;
   director::CookAsk ask_;
   director::Trace trace_;
+  std::optional<director::Trace::Recording> recording_;  // --trace
   Cancellation stop_;
   InterruptWatch interrupt_;  // until all else has ended
 

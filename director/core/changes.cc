@@ -18,6 +18,7 @@ void Changes::OnFilesChanged(const FilesChanged& event) {
   const NewNames new_names = NewNamesOf(event.renamed);
   core_.cooks.ForEachWaiting(
       [&](CookRequested& waiting) { RenameIn(waiting.selected, 0, new_names); });
+  core_.cooks.Discover(event.discovered);
   if (core_.cooks.running() == 0) return;
   if (core_.cooks.active() != 0 && core_.cooks.settling() == 0) return TakeChange(event);
   ForgiveLate(event);

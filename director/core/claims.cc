@@ -157,6 +157,7 @@ void Claims::Begin(PackageId id) {
     return;
   }
   if (!entry.has_value()) {
+    if (IsNoLongerAskedFor(id)) return Leave(id, "its file is gone");
     return core_.advancing.FailPackage(
         id, Stage::kRequest,
         "unknown package: no source file of that name, or no rule or sidecar makes it a package");
@@ -180,6 +181,17 @@ void Claims::Begin(PackageId id) {
     }
   }
   core_.advancing.Advance(id);
+}
+
+// Its file is gone, and nobody named it: a folder does not hold it any more, and a package that
+// still refers to it fails for that.
+bool Claims::IsNoLongerAskedFor(PackageId id) {
+  bool is_named = packages_[id].is_cooked_input || !GeneratorName(packages_[id].name).empty();
+  graph().edges.ForEachInstigator(id, [&](const InstigatorView& why) {
+    is_named |=
+        !why.referencer.valid() && why.category != InstigatorCategory::kCommandLineDirectory;
+  });
+  return !is_named;
 }
 
 // False: the package is over, or has left.

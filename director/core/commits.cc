@@ -19,10 +19,18 @@ void Commits::Commit(PackageId package, std::optional<PlatformIndex> platform, R
           .in_hand = work->attempts > 0 ? core_.now - work->handed : absl::ZeroDuration(),
           .attempts = work->attempts};
     }
-    turn_.persist.push_back(std::move(item));
+    Submit(std::move(item));
   }
   turn_.is_persist_urgent |= core_.following.IsAwaited(package);
   commit.reports.emplace_back(worker, report);
+}
+
+void Commits::Submit(Persist::Item item) {
+  if (const Cook* cook = core_.cooks.FirstOf(item.package)) {
+    item.cook = cook->request().request;
+    item.is_forced = cook->request().force;
+  }
+  turn_.persist.push_back(std::move(item));
 }
 
 void Commits::OnPersisted(const Persisted& event) {

@@ -22,6 +22,8 @@ class Commits : Part {
   // No platform: the result is for a removed one, and only feeds the cache.
   void Commit(PackageId package, std::optional<PlatformIndex> platform, ResultId result,
               WorkerId worker, ReportId report);
+  // For the cook that it is for.
+  void Submit(Persist::Item item);
   void OnPersisted(const Persisted& event);
 
   bool empty() const { return commits_.empty(); }

@@ -49,6 +49,13 @@ class Cook : Part {
            (request_.follow_soft || edge.category != InstigatorCategory::kSoftDependency);
   }
 
+  // That is why the cook, too, wants the package.
+  bool HasReason(PackageId package, const InstigatorView& why) const {
+    if (!why.referencer.valid()) return (packages_[package].selected_by & bit()) != 0;
+    return Wants(why.referencer) &&
+           (request_.follow_soft || why.category != InstigatorCategory::kSoftDependency);
+  }
+
   // The package is wanted in this cook from now on.
   void NoteMember(PackageId package) { members_.push_back(package); }
   // All that are or were wanted, in the order found, some perhaps twice.

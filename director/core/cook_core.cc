@@ -1,5 +1,7 @@
 #include "director/core/cook_core.h"
 
+#include <algorithm>
+
 #include "director/core/core.h"
 
 namespace galley::director {
@@ -37,6 +39,19 @@ std::vector<InstigatorView> CookCore::InstigatorsOf(PackageId package) const {
   core_->cooks.graph().edges.ForEachInstigator(
       package, [&](const InstigatorView& why) { reasons.push_back(why); });
   return reasons;
+}
+
+void CookCore::ForEachReasonIn(
+    uint64_t request, absl::FunctionRef<void(PackageId, const InstigatorView&)> visit) const {
+  const Cook& cook = core_->cooks.At(request);
+  std::vector<PackageId> members = cook.members();
+  std::sort(members.begin(), members.end());
+  members.erase(std::unique(members.begin(), members.end()), members.end());
+  for (const PackageId package : members) {
+    core_->cooks.graph().edges.ForEachInstigator(package, [&](const InstigatorView& why) {
+      if (cook.HasReason(package, why)) visit(package, why);
+    });
+  }
 }
 
 const record::Generated* CookCore::GeneratedOf(PackageId package) const {

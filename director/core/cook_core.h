@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/time/time.h"
 #include "director/core/events.h"
 #include "director/core/ids.h"
@@ -97,6 +98,10 @@ class CookCore {
   PackageId Find(std::string_view name_or_file) const;
   // All of them, in the order found.
   std::vector<InstigatorView> InstigatorsOf(PackageId package) const;
+  // Visits the reasons why packages are in this cook, package by package, each in the order found.
+  // REQUIRES: as for counters(request).
+  void ForEachReasonIn(uint64_t request,
+                       absl::FunctionRef<void(PackageId, const InstigatorView&)> visit) const;
   // Set for a generated package: its listing in the generator's result.
   const record::Generated* GeneratedOf(PackageId package) const;
   // "Save", "Save, pending", "Idle, cooked": for dumps and why.

@@ -38,6 +38,14 @@ void Cooks::EndUnbegun(const CookRequested& waiting, bool is_interrupted,
        0);
 }
 
+void Cooks::Discover(const std::vector<PackagesDiscovered>& all) {
+  for (const PackagesDiscovered& one : all) {
+    const Cook* const cook = Find(one.request);
+    if (cook != nullptr ? cook->CanStillChange() : FindWaiting(one.request) != waiting_.end())
+      OnPackagesDiscovered(one);
+  }
+}
+
 void Cooks::OnPackagesDiscovered(const PackagesDiscovered& event) {
   Cook* const cook = Find(event.request);
   const auto waiting = FindWaiting(event.request);
@@ -230,6 +238,17 @@ Urgency Cooks::UrgencyOf(CookMask cooks, InstigatorCategory category) const {
     urgency = std::max(urgency, director::UrgencyOf(cook.request().of_class, category));
   });
   return urgency;
+}
+
+const Cook* Cooks::FirstOf(PackageId package) const {
+  const Cook* first = nullptr;
+  ForEachOf(packages_[package].cooks, [&](const Cook& cook) {
+    const auto rank = [](const Cook& one) {
+      return std::pair(-static_cast<int>(one.request().of_class), one.request().request);
+    };
+    if (first == nullptr || rank(cook) < rank(*first)) first = &cook;
+  });
+  return first;
 }
 
 bool Cooks::IsAllSelected() const {

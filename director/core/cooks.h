@@ -27,6 +27,8 @@ class Cooks : Part, public Claimants {
   void OnCancelRequested(const CancelRequested& event);
   void OnDirectorUnfit(const DirectorUnfit& event) { EndAll(event.reason); }
   void OnPackagesDiscovered(const PackagesDiscovered& event);
+  // The same with new files, for cooks that go on with them.
+  void Discover(const std::vector<PackagesDiscovered>& all);
   void OnRootBuilt(const RootBuilt& event);
   void OnRootPublished(const RootPublished& event);
   void OnRootsStaged(const RootsStaged& event);
@@ -84,6 +86,8 @@ class Cooks : Part, public Claimants {
   CookMask ListenersOn(PackageId package, PlatformIndex platform) const;
   PlatformMask PlatformsOf(CookMask cooks) const;
   Urgency UrgencyOf(CookMask cooks, InstigatorCategory category) const;
+  // The running cook for which a result of the package counts. Null: none.
+  const Cook* FirstOf(PackageId package) const;
   bool IsAllSelected() const;
   // The counter of all cooks that want the package, or of all that run.
   void Count(PackageId package, uint64_t Counters::*counter, uint64_t by = 1) const;

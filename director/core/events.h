@@ -163,6 +163,9 @@ struct FilesChanged {
     std::string to;
   };
   std::vector<Renamed> renamed = {};
+  // What cooks ask for among the new files, beside what they asked for before. One that is about to
+  // publish stays as it is.
+  std::vector<PackagesDiscovered> discovered = {};
 };
 
 // Platforms are added, removed or renumbered while the director lives; the files are the same. What
@@ -491,6 +494,10 @@ struct Persist {
     ResultId result;
     bool was_cooked = false;  // else: found by look-up; only the journal learns of it
     Waited waited;            // set when it was cooked
+    // The cook for which it came: the most urgent one that wants the package, and of those the one
+    // asked for first. 0: none, the result only feeds the cache.
+    uint64_t cook = 0;
+    bool is_forced = false;  // that one cooks whatever is known
   };
   std::vector<Item> items;  // may be empty when it is urgent
   bool is_urgent = false;   // somebody waits for one of these, or for an earlier one that is not

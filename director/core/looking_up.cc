@@ -104,7 +104,7 @@ void LookingUp::NoteLastRead(PackageId id, const std::vector<uint64_t>& read) {
 void LookingUp::OnHit(PackageId id, PlatformIndex platform, const LookedUp::Hit& hit) {
   PackageData& package = packages_[id];
   package.slots[platform].result = hit.result;
-  turn_.persist.push_back({id, platform, hit.result->id, false});
+  core_.commits.Submit({id, platform, hit.result->id, false});
   if (hit.result->is_verdict) {
     return core_.advancing.FailPlatforms(id, MaskOf(platform), Stage::kSave, hit.result->error,
                                          hit.result->log, FailureCause::kVerdict);

@@ -24,30 +24,26 @@ std::shared_ptr<const project::Project> ProjectOf(const CookAsk& ask, const Setu
   return project;
 }
 
+}  // namespace
+
 ProjectCatalog::Options TableOptionsOf(const CookAsk& ask, const project::Project& project) {
   const std::vector<std::string>& cultures = ask.selection.cultures;
   return {.never = ask.selection.never,
           .cultures = cultures.empty() ? project.cook.cultures : cultures};
 }
 
-}  // namespace
-
 CookRun::CookRun(CookAsk ask, const Deps& deps)
-    : ask_(std::move(ask)),
-      deps_(deps),
-      setup_(deps_.director.setup()),
-      project_(ProjectOf(ask_, *setup_)),
-      table_options_(TableOptionsOf(ask_, *project_)),
-      notes_(deps_.listener) {}
+    : ask_(std::move(ask)), deps_(deps), notes_(deps_.listener) {}
 
 CookReport CookRun::Run() {
-  report_.end = Prepare();
+  report_.end = deps_.place.Prepare([this] { return Prepare(); });
   if (report_.end.ok()) report_.end = Cook();
   if (report_.outcome.has_value()) {
     TellTheEnd();
     report_.end = staging_->stopped();
     report_.stage_failed = staging_->has_failed();
     NumberRoots();
+    Remember();
   }
   report_.is_published = staging_.has_value() && staging_->is_published();
   report_.has_failures = notes_.has_failures();
@@ -57,6 +53,8 @@ CookReport CookRun::Run() {
 
 // Between two steps a person may end the cook.
 absl::Status CookRun::Prepare() {
+  setup_ = deps_.place.needs().setup;
+  project_ = ProjectOf(ask_, *setup_);
   using Step = absl::Status (CookRun::*)();
   for (const Step step : {&CookRun::Scan, &CookRun::FollowTheFiles}) {
     if (deps_.stop.is_cancelled()) return Interrupted();
@@ -67,7 +65,7 @@ absl::Status CookRun::Prepare() {
 
 absl::Status CookRun::Scan() {
   const absl::Time begin = absl::Now();
-  ASSIGN_OR_RETURN(scanned_, MakeWorld(deps_.director, *setup_, table_options_));
+  ASSIGN_OR_RETURN(scanned_, MakeWorld(deps_.director, *setup_, deps_.place.needs().table));
   world_ = scanned_;
   RETURN_IF_ERROR(Select());
   for (const std::string& warning : selection_.warnings) notes_.Warn(warning);
@@ -99,6 +97,12 @@ absl::Status CookRun::Select() {
   return absl::OkStatus();
 }
 
+// What cannot be selected any more fails by name.
+std::vector<SelectedPackage> CookRun::SelectIn(const World& world) const {
+  auto selection = director::Select(ask_.selection, *world.project, *world.table);
+  return selection.ok() ? std::move(selection->packages) : std::vector<SelectedPackage>();
+}
+
 // The packages whose outputs the store lost and that are still in the project.
 absl::StatusOr<CookSelection> CookRun::SelectLost() {
   ASSIGN_OR_RETURN(std::vector<std::string> lost,
@@ -127,40 +131,36 @@ void CookRun::TellScan(absl::Time begin) {
 }
 
 absl::Status CookRun::FollowTheFiles() {
-  ASSIGN_OR_RETURN(world_, deps_.place.Follow(setup_, std::exchange(scanned_, nullptr)));
+  ASSIGN_OR_RETURN(world_, deps_.place.Follow(std::exchange(scanned_, nullptr)));
   return absl::OkStatus();
 }
 
 absl::Status CookRun::Cook() {
   const absl::Time begin = absl::Now();
   deps_.place.TakeNumber();
-  absl::StatusOr<ShellOutcome> outcome;
-  {
-    const Cancellation::Hook on_stop(&deps_.stop, [&] { deps_.place.Cancel(); });
-    outcome = deps_.place.Cook(Order(), notes_);
-  }
+  absl::StatusOr<ShellOutcome> outcome = deps_.place.Cook(Order(), notes_, deps_.stop);
   NoteTimes(begin, absl::Now());
   if (!outcome.ok()) return Infrastructure(outcome.status());
   report_.outcome = *std::move(outcome);
-  // The cook ended by itself: the next one blames packages anew.
-  if (const absl::Status forgotten = deps_.director.journal().ForgetProgress(); !forgotten.ok())
-    LogWarning("journal: {}", MessageOf(forgotten));
   return absl::OkStatus();
 }
 
 CookOrder CookRun::Order() {
-  return {.request = {.platforms = ask_.platforms,
-                      .selected = selection_.packages,
-                      .by_the_book = selection_.by_the_book,
-                      .force = ask_.force,
-                      .fail_fast = ask_.fail_fast,
-                      .follow_soft = !ask_.selection.no_soft_references,
-                      .is_staged = ask_.is_staged()},
-          .publishes = !ask_.repair,
-          .retry_failed = ask_.retry_failed,
-          .stage = [this](const auto& roots, const auto& world) {
-            return staging_->StageAll(roots, world);
-          }};
+  CookOrder order{.request = {.platforms = ask_.platforms,
+                              .selected = selection_.packages,
+                              .by_the_book = selection_.by_the_book,
+                              .force = ask_.force,
+                              .fail_fast = ask_.fail_fast,
+                              .follow_soft = !ask_.selection.no_soft_references,
+                              .is_staged = ask_.is_staged(),
+                              .of_class = ask_.urgency_class},
+                  .publishes = !ask_.repair,
+                  .retry_failed = ask_.retry_failed};
+  if (!ask_.repair) order.select = [this](const World& world) { return SelectIn(world); };
+  order.stage = [this](const auto& roots, const auto& world) {
+    return staging_->StageAll(roots, world);
+  };
+  return order;
 }
 
 // Staging is a part of the run, and most of the time its end.
@@ -194,6 +194,15 @@ void CookRun::TellUnpublished() {
                      UnpublishedText(notes_.CountFailedOn(platform), outcome.counters.in_cook,
                                      last.ok() && last->sequence != 0));
   }
+}
+
+void CookRun::Remember() {
+  absl::Status remembered = report_.outcome->remembered;
+  // (Where another director has the project, the next cook starts from what that one leaves.)
+  if (deps_.director.MayWrite().ok()) remembered.Update(deps_.place.Remember());
+  if (remembered.ok()) return;
+  deps_.listener.Warn(
+      fmt::format("the next cook will look at more than it must: {}", MessageOf(remembered)));
 }
 
 // For people; a store that does not answer has told so elsewhere.

@@ -23,6 +23,9 @@
 
 namespace galley::director {
 
+// What is a package to the ask, and what comes with it.
+ProjectCatalog::Options TableOptionsOf(const CookAsk& ask, const project::Project& project);
+
 class CookRun {
  public:
   struct Deps {
@@ -42,6 +45,7 @@ class CookRun {
   absl::Status Prepare();
   absl::Status Scan();
   absl::Status Select();
+  std::vector<SelectedPackage> SelectIn(const World& world) const;  // any thread, while it cooks
   absl::StatusOr<CookSelection> SelectLost();
   void TellScan(absl::Time begin);
   absl::Status FollowTheFiles();
@@ -51,12 +55,12 @@ class CookRun {
   void TellTheEnd();
   void TellUnpublished();
   void NumberRoots();
+  void Remember();
 
   const CookAsk ask_;
   const Deps deps_;
-  const SetupPtr setup_;
-  const std::shared_ptr<const project::Project> project_;  // with the cook's own output folder
-  const ProjectCatalog::Options table_options_;
+  SetupPtr setup_;                                   // from Prepare on
+  std::shared_ptr<const project::Project> project_;  // with the cook's own output folder
   CookNotes notes_;
   CookReport report_;
 

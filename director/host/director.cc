@@ -39,7 +39,7 @@ absl::StatusOr<std::unique_ptr<Director>> Director::Open(DirectorOptions options
 absl::Status Director::OpenAll(CookListener& listener) {
   const std::string state = project().state_directory();
   RETURN_IF_ERROR(OpenLog(state));
-  RETURN_IF_ERROR(TakeUp(options_.project));
+  RETURN_IF_ERROR(TakeUp(options_.project).status());
   const auto may_write = [held = held_.get()] { return held->MayWrite(); };
   ASSIGN_OR_RETURN(stores_, ProjectStores::Open(project(), may_write, listener));
   auto journal = Journal::Open(state);
@@ -85,14 +85,15 @@ absl::StatusOr<SetupPtr> Director::MakeSetup(
   return setup;
 }
 
-absl::Status Director::TakeUp(std::shared_ptr<const project::Project> project) {
+absl::StatusOr<SetupPtr> Director::TakeUp(std::shared_ptr<const project::Project> project) {
+  base::MutexLock one_by_one(taking_up_);  // (cookers are described, and that is written down)
   ASSIGN_OR_RETURN(SetupPtr setup, MakeSetup(std::move(project)));
   base::MutexLock lock(mutex_);
   const bool is_same = setup_ != nullptr && setup_->project == setup->project &&
                        setup_->cookers.json == setup->cookers.json &&
                        setup_->cookers.build == setup->cookers.build;
   if (!is_same) setup_ = std::move(setup);
-  return absl::OkStatus();
+  return setup_;
 }
 
 // Sends the results first that an earlier cook was not able to send.
@@ -136,9 +137,9 @@ absl::StatusOr<Inheritance> Director::TakeOver() {
 }
 
 void Director::Settle(const CookReport& last, CookListener& listener, Cancellation& stop) {
+  base::MutexLock lock(settling_);
   if (write_back_ != nullptr) FlushWriteBack(last.is_cut_short(), listener, stop);
   stores_->TellRemote(listener);
-  Remember(*last.outcome, listener);
 }
 
 void Director::Close(CookListener& listener, Cancellation& stop) {
@@ -173,22 +174,6 @@ void Director::FlushWriteBack(bool is_cut_short, CookListener& listener, Cancell
       report.sent + report.failed + report.dropped, stores_->remote()->State().url,
       report.reason.empty() ? "more were cooked than can wait" : report.reason,
       report.unsent.empty() || journal_->MadeAnew() ? "" : "; the next cook sends them"));
-}
-
-// Snapshot table, digest cache and the journal's meta record.
-void Director::Remember(const ShellOutcome& last, CookListener& listener) {
-  if (!MayWrite().ok()) return;  // the next cook starts from what another director leaves
-  JournalMeta meta = journal_->meta();
-  const auto info = stores_->store().Info();
-  if (info.ok()) meta.store_commits = info->commits;
-  const content::Snapshot& snapshot = *last.world->snapshot;
-  for (const absl::Status& status :
-       {snapshot.WriteTable(last.world->table_file, last.world->table_id),
-        snapshot.SaveDigestCache(), last.remembered, info.status(), journal_->SetMeta(meta)}) {
-    if (!status.ok())
-      listener.Warn(
-          fmt::format("the next cook will look at more than it must: {}", MessageOf(status)));
-  }
 }
 
 }  // namespace galley::director

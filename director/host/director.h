@@ -5,7 +5,8 @@
 //
 //   Open   (CookRun Settle)*   Close
 //
-// Threads: MayWrite, RemoteDown, setup and stores().store(): any; the rest: one at a time.
+// Threads: MayWrite, RemoteDown, setup, TakeUp, Settle and stores().store(): any; the rest: one at
+// a time.
 #pragma once
 
 #include <cstdint>
@@ -63,9 +64,9 @@ class Director {
   const project::Project& project() const { return *options_.project; }
   // As it is for a cook that begins now.
   SetupPtr setup() const;
-  // From now on the setup is that of `project`, and of the cookers as they are now. Errors:
-  // outcome_status.h; the setup is as it was.
-  absl::Status TakeUp(std::shared_ptr<const project::Project> project);
+  // From now on the setup, which is returned, is that of `project`, and of the cookers as they are
+  // now. Errors: outcome_status.h; the setup is as it was.
+  absl::StatusOr<SetupPtr> TakeUp(std::shared_ptr<const project::Project> project);
 
   const std::string& worker_program() const { return options_.worker_program; }
   const std::map<std::string, std::string>& environment() const { return options_.environment; }
@@ -88,8 +89,8 @@ class Director {
   // what the director before left, to the first.
   absl::StatusOr<Inheritance> TakeOver();
 
-  // After a cook: sends what is left to the remote, and saves what the next cook or director starts
-  // from. All that goes wrong is a warning: the cook is right without it. REQUIRES: last.outcome.
+  // After a cook: sends what is left to the remote. All that goes wrong is a warning: the cook is
+  // right without it. REQUIRES: last.outcome.
   void Settle(const CookReport& last, CookListener& listener, Cancellation& stop);
   // After the last cook: tidies the store, and leaves the remote. Likewise.
   void Close(CookListener& listener, Cancellation& stop);
@@ -100,8 +101,8 @@ class Director {
   absl::Status OpenLog(const std::string& state) const;
   absl::StatusOr<SetupPtr> MakeSetup(std::shared_ptr<const project::Project> project) const;
   void StartWriteBack();
-  void FlushWriteBack(bool is_cut_short, CookListener& listener, Cancellation& stop);
-  void Remember(const ShellOutcome& last, CookListener& listener);
+  void FlushWriteBack(bool is_cut_short, CookListener& listener, Cancellation& stop)
+      GALLEY_REQUIRES(settling_);
 
   const DirectorOptions options_;
   const std::unique_ptr<HeldProject> held_;
@@ -113,7 +114,9 @@ class Director {
   std::unique_ptr<ProjectStores> stores_;
   std::unique_ptr<Journal> journal_;
   uint32_t term_ = 0;
-  WriteBackReport told_;  // of results that were not sent
+  base::Mutex taking_up_;  // before mutex_
+  base::Mutex settling_;
+  WriteBackReport told_ GALLEY_GUARDED_BY(settling_);  // of results that were not sent
   // Last, so that it ends before the journal: it tells that what was sent.
   std::unique_ptr<WriteBack> write_back_;
 };

@@ -1,12 +1,17 @@
 #include "director/host/kitchen.h"
 
 #include <algorithm>
+#include <array>
+#include <map>
+#include <string>
+#include <string_view>
 #include <thread>
 
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "director/host/difference.h"
 #include "director/host/outcome_status.h"
+#include "fmt/format.h"
 
 namespace galley::director {
 namespace {
@@ -16,15 +21,51 @@ namespace {
 // is full.
 constexpr uint64_t kRoomOfAJob = 64 << 20;
 
+// The values that decide neither what a package is made of nor how the workers are run: [cook] maps
+// and the like are read by each cook, and the catalog has what is never cooked.
+bool IsOfCook(std::string_view key) {
+  constexpr std::array kKeys = {"cook.maps", "cook.directories", "cook.always", "cook.never",
+                                "output.dir"};
+  return std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
+}
+
+std::map<std::string, std::string> SharedValues(const project::Project& project) {
+  std::map<std::string, std::string> values;
+  for (const project::Origin& one : project.origins) {
+    if (!IsOfCook(one.key)) values[one.key] = one.value;
+  }
+  for (const project::Platform& platform : project.platforms) {
+    const std::string prefix = fmt::format("platform {} {}", values.size(), platform.name);
+    values[prefix] = "";
+    for (const auto& [name, value] : platform.parameters) values[prefix + "." + name] = value;
+  }
+  for (const content::Mount& mount : project.mounts)
+    values[fmt::format("mount {} {}", values.size(), mount.path)] = mount.directory;
+  for (const auto& [name, count] : project.resources)
+    values["resource " + name] = fmt::format("{}", count);
+  return values;
+}
+
+bool ShareAShell(const Setup& a, const Setup& b) {
+  return &a == &b || (a.cookers.json == b.cookers.json && a.cookers.build == b.cookers.build &&
+                      SharedValues(*a.project) == SharedValues(*b.project));
+}
+
 }  // namespace
 
+bool Kitchen::Needs::GoWith(const Needs& other) const {
+  return setup != nullptr && other.setup != nullptr && table == other.table &&
+         ShareAShell(*setup, *other.setup);
+}
+
 absl::StatusOr<std::unique_ptr<Kitchen::Place>> Kitchen::Enter(uint64_t cook,
-                                                               CookClass urgency_class,
+                                                               CookClass urgency_class, Needs needs,
                                                                Cancellation& stop,
                                                                const std::function<void()>& wait) {
   const Ticket ticket{-static_cast<int>(urgency_class), cook};
   const auto is_next = [&]() GALLEY_REQUIRES(mutex_) {
-    return !is_taken_ && *waiting_.begin() == ticket;
+    const bool fits = needs.GoWith(needs_) && cooks_ < kCooksMax;
+    return *waiting_.begin() == ticket && (cooks_ == 0 || fits);
   };
   bool has_to_wait = false;
   {
@@ -42,19 +83,25 @@ absl::StatusOr<std::unique_ptr<Kitchen::Place>> Kitchen::Enter(uint64_t cook,
   waiting_.erase(ticket);
   changed_.NotifyAll();
   if (stop.is_cancelled()) return Interrupted();
-  is_taken_ = true;
-  return std::make_unique<Place>(*this, cook);
+  ++cooks_;
+  needs_ = needs;
+  return std::make_unique<Place>(*this, cook, std::move(needs));
 }
 
 void Kitchen::Leave() {
   base::MutexLock lock(mutex_);
-  is_taken_ = false;
+  --cooks_;
   changed_.NotifyAll();
+}
+
+void Kitchen::Renew(Needs& needs) const {
+  if (Needs newest{.setup = deps_.director.setup(), .table = needs.table}; newest.GoWith(needs))
+    needs = std::move(newest);
 }
 
 absl::StatusOr<WorldPtr> Kitchen::Follow(const SetupPtr& setup, std::shared_ptr<World> scanned) {
   std::shared_ptr<DirectorShell> present_shell = shell();
-  if (present_shell == nullptr || setup_ != setup) {
+  if (present_shell == nullptr || !ShareAShell(*setup_, *setup)) {
     present_shell.reset();
     WorldPtr first = scanned;
     RETURN_IF_ERROR(Open(setup, std::move(scanned)));
@@ -62,6 +109,7 @@ absl::StatusOr<WorldPtr> Kitchen::Follow(const SetupPtr& setup, std::shared_ptr<
   }
   auto present = present_shell->Follow(std::move(scanned));
   if (!present.ok()) return Infrastructure("taking a new snapshot", present.status());
+  setup_ = setup;
   return present;
 }
 
@@ -75,8 +123,9 @@ absl::Status Kitchen::Open(const SetupPtr& setup, std::shared_ptr<World> world) 
                                    .term = director.term()},
                                   director.stores().store(), director.journal(), *world));
   ASSIGN_OR_RETURN(Inheritance inherited, director.TakeOver());
+  std::vector<CookRequested::Blamed> blamed;
   for (const BlameRecord& one : inherited.progress.blamed)
-    blamed_.push_back({one.package, one.own_faults, one.what, one.error, one.log});
+    blamed.push_back({one.package, one.own_faults, one.what, one.error, one.log});
   auto shell =
       std::make_shared<DirectorShell>(OptionsOf(*setup, std::move(inherited)), std::move(world),
                                       director.stores().store(), director.journal(), deps_.trace);
@@ -84,6 +133,7 @@ absl::Status Kitchen::Open(const SetupPtr& setup, std::shared_ptr<World> world) 
   setup_ = setup;
   base::MutexLock lock(mutex_);
   shell_ = std::move(shell);
+  blamed_ = std::move(blamed);
   return absl::OkStatus();
 }
 
@@ -112,6 +162,7 @@ ShellOptions Kitchen::OptionsOf(const Setup& setup, Inheritance inherited) const
                              : std::max(1u, std::thread::hardware_concurrency());
   if (project.farm.placement == "striped") options.core.policy = PlacementPolicy::kStriped;
   options.core.term = director.term();
+  options.core.cooks_max = kCooksMax;
   options.core.resources.assign(project.resources.begin(), project.resources.end());
   options.look_up = {.trust_domain = project.store.trust, .read_trust = project.store.read_trust};
   return options;
@@ -132,12 +183,16 @@ std::shared_ptr<DirectorShell> Kitchen::shell() const {
   return shell_;
 }
 
-absl::StatusOr<ShellOutcome> Kitchen::Place::Cook(CookOrder order, ShellListener& listener) {
+absl::StatusOr<ShellOutcome> Kitchen::Place::Cook(CookOrder order, ShellListener& listener,
+                                                  Cancellation& stop) {
   order.request.request = cook_;
-  order.request.blamed = std::exchange(kitchen_.blamed_, {});
-  return kitchen_.shell()->Cook(std::move(order), listener);
+  std::shared_ptr<DirectorShell> shell;
+  {
+    base::MutexLock lock(kitchen_.mutex_);
+    order.request.blamed = std::exchange(kitchen_.blamed_, {});
+    shell = kitchen_.shell_;
+  }
+  return shell->Cook(std::move(order), listener, stop);
 }
-
-void Kitchen::Place::Cancel() { kitchen_.shell()->Cancel(cook_); }
 
 }  // namespace galley::director

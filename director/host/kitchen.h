@@ -1,13 +1,14 @@
 // Kitchen: where the cooks of a Director run: its DirectorShell, with workers and worlds, which
-// stay from one cook to the next for as long as the director's Setup is the same.
+// stay from one cook to the next for as long as what the cooks need of them is the same.
 //
-//   Enter   Follow   Cook   (the Place goes)
+//   Enter   Prepare(Follow)   Cook   Remember   (the Place goes)
 //
-// Another Setup needs another shell: the workers of the one before end, and the term rises, so that
-// no world and no attempt has the name of another.
+// Cooks that need the same of it are in it at once. One that needs something else waits until it is
+// empty. Then the workers of another setup end, and the term rises, so that no world and no attempt
+// has the name of another.
 //
-// The core takes one cook after another, so one Place is given out at a time: to the highest class
-// first, and within a class in the order of numbers.
+// Places are given to the highest class first, and within a class in the order of numbers: nobody
+// overtakes who waits, but a higher class.
 //
 // Threads: any.
 #pragma once
@@ -25,6 +26,7 @@
 #include "director/host/cook_class.h"
 #include "director/host/director.h"
 #include "director/shell/director_shell.h"
+#include "director/shell/project_catalog.h"
 
 namespace galley::director {
 
@@ -39,38 +41,58 @@ class Kitchen {
   explicit Kitchen(const Deps& deps) : deps_(deps) {}
   ~Kitchen() { Close(); }
 
-  // Place: the right of one cook to be in the kitchen, until it goes. Threads: one; Cancel: any.
+  // What a cook needs of all that it shares with others.
+  struct Needs {
+    SetupPtr setup;  // null: nobody else is in the kitchen
+    ProjectCatalog::Options table;
+    // Cooks that need these can be in the kitchen at once: they may differ in the rules for
+    // packages, and in what a cook by the book asks for.
+    bool GoWith(const Needs& other) const;
+  };
+
+  // Place: the right of one cook to be in the kitchen, until it goes. Threads: one.
   class Place {
    public:
-    Place(Kitchen& kitchen, uint64_t cook) : kitchen_(kitchen), cook_(cook) {}
+    Place(Kitchen& kitchen, uint64_t cook, Needs needs)
+        : kitchen_(kitchen), cook_(cook), needs_(std::move(needs)) {}
     ~Place() { kitchen_.Leave(); }
     Place(const Place&) = delete;
     Place& operator=(const Place&) = delete;
 
     uint64_t cook() const { return cook_; }
+    // From Prepare on with the newest setup that goes with it.
+    const Needs& needs() const { return needs_; }
     // A cook that entered without a number gets one when it is sure to begin: one that is refused
     // before that is none of the project's cooks.
     void SetNumbering(std::function<uint64_t()> next) { next_ = std::move(next); }
     void TakeNumber() {
       if (cook_ == 0) cook_ = next_();
     }
-    // Makes `scanned` the present world, made under `setup`. Workers of another setup end. Errors:
-    // outcome_status.h.
-    absl::StatusOr<WorldPtr> Follow(const SetupPtr& setup, std::shared_ptr<World> scanned) {
-      return kitchen_.Follow(setup, std::move(scanned));
+    // Runs `prepare` while no other cook prepares: what a cook finds in the files is not older than
+    // what the cook before found.
+    absl::Status Prepare(const std::function<absl::Status()>& prepare) {
+      base::MutexLock lock(kitchen_.preparing_);
+      kitchen_.Renew(needs_);
+      return prepare();
     }
-    // REQUIRES: Follow, TakeNumber.
-    absl::StatusOr<ShellOutcome> Cook(CookOrder order, ShellListener& listener);
-    void Cancel();
+    // Makes `scanned` the present world. Errors: outcome_status.h. REQUIRES: in Prepare.
+    absl::StatusOr<WorldPtr> Follow(std::shared_ptr<World> scanned) {
+      return kitchen_.Follow(needs_.setup, std::move(scanned));
+    }
+    // Ends soon when `stop` is cancelled. REQUIRES: Follow, TakeNumber.
+    absl::StatusOr<ShellOutcome> Cook(CookOrder order, ShellListener& listener, Cancellation& stop);
+    // Writes down from what the next director starts. REQUIRES: Follow.
+    absl::Status Remember() { return kitchen_.shell()->Remember(); }
 
    private:
     Kitchen& kitchen_;
     uint64_t cook_;  // 0: none yet
+    Needs needs_;
     std::function<uint64_t()> next_;
   };
 
   // Waits for a place. `wait` is called once if that takes time. CANCELLED: `stop` was.
-  absl::StatusOr<std::unique_ptr<Place>> Enter(uint64_t cook, CookClass urgency_class,
+  absl::StatusOr<std::unique_ptr<Place>> Enter(uint64_t cook, CookClass urgency_class, Needs needs,
                                                Cancellation& stop,
                                                const std::function<void()>& wait);
 
@@ -84,6 +106,8 @@ class Kitchen {
   using Ticket = std::pair<int, uint64_t>;  // class, the highest first; number
 
   void Leave();
+  // A cook that read the project file later may have prepared earlier.
+  void Renew(Needs& needs) const;
   absl::StatusOr<WorldPtr> Follow(const SetupPtr& setup, std::shared_ptr<World> scanned);
   absl::Status Open(const SetupPtr& setup, std::shared_ptr<World> world);
   ShellOptions OptionsOf(const Setup& setup, Inheritance inherited) const;
@@ -92,12 +116,14 @@ class Kitchen {
   mutable base::Mutex mutex_;
   base::CondVar changed_;
   std::set<Ticket> waiting_ GALLEY_GUARDED_BY(mutex_);
-  bool is_taken_ GALLEY_GUARDED_BY(mutex_) = false;
-
+  uint32_t cooks_ GALLEY_GUARDED_BY(mutex_) = 0;  // in the kitchen
+  Needs needs_ GALLEY_GUARDED_BY(mutex_);         // theirs
   std::shared_ptr<DirectorShell> shell_ GALLEY_GUARDED_BY(mutex_);
-  // Whoever has the place.
-  SetupPtr setup_;                             // of the shell
-  std::vector<CookRequested::Blamed> blamed_;  // by a dead director's cook; for the first cook
+  // By a dead director's cook; for the first cook.
+  std::vector<CookRequested::Blamed> blamed_ GALLEY_GUARDED_BY(mutex_);
+
+  base::Mutex preparing_;
+  SetupPtr setup_;  // of the shell; whoever prepares, or closes
 };
 
 }  // namespace galley::director

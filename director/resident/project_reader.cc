@@ -45,6 +45,7 @@ ProjectReader::ProjectReader(Load load, std::shared_ptr<const project::Project> 
       present_text_(TextOf(*first_)) {}
 
 absl::StatusOr<std::shared_ptr<const project::Project>> ProjectReader::Read() {
+  base::MutexLock one_by_one(reading_);
   absl::StatusOr<project::Project> read = load_();
   std::vector<std::string> notes;
   if (!read.ok()) {

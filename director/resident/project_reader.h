@@ -3,7 +3,7 @@
 // A changed file is taken up, but for what only a restart can change ([store], [farm] listen,
 // [director]), which stays as it was. One with an error changes nothing.
 //
-// Threads: one at a time; notes: any.
+// Threads: any.
 #pragma once
 
 #include <functional>
@@ -36,8 +36,9 @@ class ProjectReader {
 
   const Load load_;
   const std::shared_ptr<const project::Project> first_;
-  std::shared_ptr<const project::Project> present_;
-  std::string present_text_;  // of the file
+  base::Mutex reading_;  // before mutex_
+  std::shared_ptr<const project::Project> present_ GALLEY_GUARDED_BY(reading_);
+  std::string present_text_ GALLEY_GUARDED_BY(reading_);  // of the file
   mutable base::Mutex mutex_;
   std::vector<std::string> notes_ GALLEY_GUARDED_BY(mutex_);
 };

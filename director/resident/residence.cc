@@ -38,9 +38,7 @@ Residence::Residence(Options options, std::unique_ptr<Director> director)
       started_(absl::Now()),
       director_(std::move(director)),
       project_(std::move(options.load), options.director.project),
-      shelf_(director_->project().state_directory()) {
-  trace_.TurnOff();
-}
+      shelf_(director_->project().state_directory()) {}
 
 absl::StatusOr<std::unique_ptr<Residence>> Residence::Open(Options options, CookListener& listener,
                                                            Cancellation& stop) {
@@ -242,7 +240,7 @@ absl::StatusOr<v1::CleanAnswer> Residence::Clean(const v1::CleanAsk& ask) {
     RETURN_IF_ERROR(shell->Forget(packages));
   } else {  // nobody has cooked here yet
     Cancellation stop;
-    ASSIGN_OR_RETURN(const auto place, kitchen_->Enter(0, CookClass::kNow, stop, [] {}));
+    ASSIGN_OR_RETURN(const auto place, kitchen_->Enter(0, CookClass::kNow, {}, stop, [] {}));
     KeptLimits limits(director_->project().state_directory());
     RETURN_IF_ERROR(
         ForgetResults(packages, director_->stores().store(), director_->journal(), limits));

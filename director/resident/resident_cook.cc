@@ -1,5 +1,6 @@
 #include "director/resident/resident_cook.h"
 
+#include <optional>
 #include <utility>
 
 #include "absl/time/clock.h"
@@ -58,23 +59,11 @@ void ResidentCook::TellBegun() {
 
 void ResidentCook::Run() {
   LogInfo("cook={} class={} asked: {}", number_, ClassName(class_), WhatIsAsked(ask_));
-  const auto place = deps_.kitchen.Enter(number_, class_, stop_, [this] {
-    listener_.Say(fmt::format("cook {} waits for others of this director", number_));
-  });
-  std::string trace;
-  CookReport report;
-  uint64_t bytes_fetched = 0;
-  if (place.ok()) {
-    state_ = State::kScanning;
-    if (ask_.wants_trace()) deps_.trace.TurnOn();
-    report = Cook(**place);
-    if (report.outcome.has_value()) deps_.director.Settle(report, listener_, stop_);
-    bytes_fetched = deps_.director.stores().BytesFetched();
-    if (ask_.wants_trace()) trace = deps_.trace.ToJson();
-    deps_.trace.TurnOff();
-  } else {
-    report = Ended(place.status());
-  }
+  std::optional<Trace::Recording> recording;
+  if (ask_.wants_trace()) recording.emplace(deps_.trace);
+  const uint64_t fetched_before = deps_.director.stores().BytesFetched();
+  CookReport report = Cook();
+  if (report.outcome.has_value()) deps_.director.Settle(report, listener_, stop_);
   for (const std::string& text : TakeHealed()) listener_.Warn(text);
   LogInfo(
       "cook={} ended: {}", number_,
@@ -82,30 +71,50 @@ void ResidentCook::Run() {
   v1::CookReport out;
   ToWire({.report = std::move(report),
           .total = absl::Now() - started_,
-          .bytes_fetched = bytes_fetched},
+          .bytes_fetched = deps_.director.stores().BytesFetched() - fetched_before},
          out);
-  log_->End(out, std::move(trace));
+  log_->End(out, recording ? recording->ToJson() : "");
   state_ = State::kEnded;
 }
 
-CookReport ResidentCook::Ended(const absl::Status& why) const { return {.end = why}; }
-
-CookReport ResidentCook::Cook(Kitchen::Place& place) {
-  absl::StatusOr<CookAsk> ask = TakeAsk();
-  if (!ask.ok()) return Ended(ask.status());
-  return CookRun(*std::move(ask), {.director = deps_.director,
-                                   .place = place,
-                                   .listener = listener_,
-                                   .trace = deps_.trace,
-                                   .stop = stop_})
+CookReport ResidentCook::Cook() {
+  CookAsk ask;
+  const auto place = Enter(ask);
+  if (!place.ok()) return {.end = place.status()};
+  state_ = State::kScanning;
+  return CookRun(std::move(ask), {.director = deps_.director,
+                                  .place = **place,
+                                  .listener = listener_,
+                                  .trace = deps_.trace,
+                                  .stop = stop_})
       .Run();
 }
 
-// The ask as this director understands it, with the project file as it is now.
-absl::StatusOr<CookAsk> ResidentCook::TakeAsk() {
+// Where the cook had to wait, the project file may be another by now.
+absl::StatusOr<std::unique_ptr<Kitchen::Place>> ResidentCook::Enter(CookAsk& ask) {
+  ASSIGN_OR_RETURN(Taken taken, TakeAsk());
+  while (true) {
+    bool has_waited = false;
+    ASSIGN_OR_RETURN(
+        std::unique_ptr<Kitchen::Place> place,
+        deps_.kitchen.Enter(number_, class_, taken.needs, stop_, [&] {
+          has_waited = true;
+          listener_.Say(fmt::format("cook {} waits for others of this director", number_));
+        }));
+    if (has_waited) {
+      ASSIGN_OR_RETURN(taken, TakeAsk());
+    }
+    if (taken.needs.GoWith(place->needs())) {
+      ask = std::move(taken.ask);
+      return place;
+    }
+  }
+}
+
+absl::StatusOr<ResidentCook::Taken> ResidentCook::TakeAsk() {
   auto project = deps_.project.Read();
   if (!project.ok()) return WrongUse(project.status());
-  RETURN_IF_ERROR(deps_.director.TakeUp(*project));
+  ASSIGN_OR_RETURN(SetupPtr setup, deps_.director.TakeUp(*project));
   std::vector<project::Origin> theirs;
   for (const v1::ConfiguredValue& one : ask_.configuration())
     theirs.push_back({one.key(), one.value(), one.source()});
@@ -117,13 +126,14 @@ absl::StatusOr<CookAsk> ResidentCook::TakeAsk() {
         differs));
   }
   ASSIGN_OR_RETURN(CookAsk ask, FromWire(ask_, **project));
-  if (!ask.is_staged()) return ask;
+  Kitchen::Needs needs{.setup = std::move(setup), .table = TableOptionsOf(ask, **project)};
+  if (!ask.is_staged()) return Taken{std::move(ask), std::move(needs)};
   project::Project of_cook = **project;
   if (!ask.output_directory.empty()) of_cook.output_directory = ask.output_directory;
   RETURN_IF_ERROR(
       Sandboxes(of_cook, {.adopt = ask.adopt, .exact = ask.exact})
           .CheckAll(PlatformNames(of_cook, ask.platforms), deps_.director.project_id()));
-  return ask;
+  return Taken{std::move(ask), std::move(needs)};
 }
 
 v1::StatusAnswer::Cook ResidentCook::View() const {

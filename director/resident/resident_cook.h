@@ -45,10 +45,16 @@ class ResidentCook {
   enum class State : uint8_t { kWaiting, kScanning, kCooking, kEnded };
 
   void Run();
-  CookReport Cook(Kitchen::Place& place);
-  absl::StatusOr<CookAsk> TakeAsk();
+  // An ask as the director understands it, with the project file as it is at that moment.
+  struct Taken {
+    CookAsk ask;
+    Kitchen::Needs needs;
+  };
+  absl::StatusOr<Taken> TakeAsk();
+  // The ask, and a place for it.
+  absl::StatusOr<std::unique_ptr<Kitchen::Place>> Enter(CookAsk& ask);
+  CookReport Cook();
   void TellBegun();
-  CookReport Ended(const absl::Status& why) const;
 
   const Deps deps_;
   const v1::CookAsk ask_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/base/status_macros.h"
+#include "common/project/project.h"
 
 namespace galley::director {
 namespace {
@@ -18,7 +19,12 @@ std::vector<std::string> SortedUnique(std::vector<std::string> names) {
 absl::StatusOr<std::vector<std::string>> ChangedPackages(Journal& journal,
                                                          std::span<const content::Change> changes) {
   ASSIGN_OR_RETURN(std::vector<std::string> packages, journal.Affected(changes));
-  for (const content::Change& change : changes) packages.push_back(change.path);
+  for (const content::Change& change : changes) {
+    packages.push_back(change.path);
+    if (project::IsSidecar(change.path))
+      packages.push_back(
+          change.path.substr(0, change.path.size() - project::kSidecarSuffix.size()));
+  }
   return SortedUnique(std::move(packages));
 }
 

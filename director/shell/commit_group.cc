@@ -111,19 +111,6 @@ absl::Status AddToBatch(store::Store& store, const StoredResult& stored,
   return absl::OkStatus();
 }
 
-// Counts for the summary only: bytes that cannot be counted are left out.
-void CountBytes(store::Store& store, const store::CommitBatch& batch, CommitOutcome& outcome) {
-  std::vector<Digest> digests;
-  for (const auto& [digest, location] : batch.blobs) digests.push_back(digest);
-  const absl::StatusOr<std::vector<Digest>> missing = store.FindMissing(digests);
-  if (!missing.ok()) return;
-  std::set<Digest> unseen(missing->begin(), missing->end());
-  for (const Digest& digest : digests) {
-    (unseen.erase(digest) > 0 ? outcome.bytes_stored : outcome.bytes_deduplicated) +=
-        digest.size_bytes();
-  }
-}
-
 CommitOutcome::Alarm AlarmOf(const StoredResult& made) {
   return {made.package, made.platform_name,
           fmt::format("came out otherwise than an earlier cook of the very same inputs (action key "
@@ -172,6 +159,26 @@ std::vector<std::pair<size_t, StoredResultPtr>> CookedOf(const ResultTable& resu
       cooked.emplace_back(i, std::move(stored));
   }
   return cooked;
+}
+
+// Counts for the summary only: bytes that cannot be counted are left out.
+void CountBytes(store::Store& store, const ResultTable& results, const Persist& persist,
+                CommitOutcome& outcome) {
+  std::vector<std::pair<uint64_t, Digest>> written;  // with the cook
+  std::vector<Digest> digests;
+  for (const auto& [place, stored] : CookedOf(results, persist, outcome)) {
+    for (const auto& blob : stored->blobs) {
+      written.emplace_back(persist.items[place].cook, blob.first);
+      digests.push_back(blob.first);
+    }
+  }
+  const absl::StatusOr<std::vector<Digest>> missing = store.FindMissing(digests);
+  if (!missing.ok()) return;
+  std::set<Digest> unseen(missing->begin(), missing->end());
+  for (const auto& [cook, digest] : written) {
+    CommitOutcome::Bytes& bytes = outcome.bytes[cook];
+    (unseen.erase(digest) > 0 ? bytes.stored : bytes.deduplicated) += digest.size_bytes();
+  }
 }
 
 // Refuses the result when it names bytes that are neither among `written` nor in the store.
@@ -232,7 +239,7 @@ absl::Status CommitToStore(store::Store& store, ResultTable& results, const Pers
   for (const auto& [place, stored] : CookedOf(results, persist, outcome))
     RETURN_IF_ERROR(AddToBatch(store, *stored, batch));
   if (batch.results.empty()) return absl::OkStatus();
-  CountBytes(store, batch, outcome);
+  CountBytes(store, results, persist, outcome);
   absl::Status committed = store.Commit(batch);
   if (absl::IsInvalidArgument(committed))
     committed = CommitOneByOne(store, results, persist, outcome);
@@ -241,7 +248,7 @@ absl::Status CommitToStore(store::Store& store, ResultTable& results, const Pers
 }
 
 absl::Status RecordInJournal(Journal& journal, const ResultTable& results, const Persist& persist,
-                             const CookNumber& cook,
+                             bool is_sent_back,
                              const std::function<bool(const StoredResult&)>& holds, absl::Time wall,
                              const CommitOutcome& outcome) {
   std::vector<JournalUpdate> updates;
@@ -259,8 +266,8 @@ absl::Status RecordInJournal(Journal& journal, const ResultTable& results, const
     JournalUpdate update = UpdateOf(*stored);
     LastCook& last = update.record.last_cook;
     last.time = wall;
-    last.cook = cook.cook;
-    last.is_forced = cook.is_forced && was_cooked;
+    last.cook = static_cast<uint32_t>(persist.items[i].cook);
+    last.is_forced = persist.items[i].is_forced && was_cooked;
     const Waited& waited = persist.items[i].waited;
     last.request_time = waited.request;
     last.queue_time = waited.queue;
@@ -268,7 +275,7 @@ absl::Status RecordInJournal(Journal& journal, const ResultTable& results, const
     last.attempts = waited.attempts;
     if (auto before = journal.Find(stored->package); before.ok())
       ExplainChange(*before, was_cooked, update);
-    update.is_unsent = cook.is_sent_back && was_cooked && IsSentBack(*stored, instead != nullptr);
+    update.is_unsent = is_sent_back && was_cooked && IsSentBack(*stored, instead != nullptr);
     update.is_dispute = stored->result.is_disputed;
     updates.push_back(std::move(update));
   }
@@ -278,7 +285,7 @@ absl::Status RecordInJournal(Journal& journal, const ResultTable& results, const
 }  // namespace
 
 CommitOutcome CommitGroup(store::Store& store, Journal& journal, ResultTable& results,
-                          const Persist& persist, const CookNumber& cook,
+                          const Persist& persist, bool is_sent_back,
                           const std::function<bool(const StoredResult&)>& holds, absl::Time wall) {
   CommitOutcome outcome;
   for (const Persist::Item& item : persist.items)
@@ -286,7 +293,7 @@ CommitOutcome CommitGroup(store::Store& store, Journal& journal, ResultTable& re
   if (const absl::Status stored = CommitToStore(store, results, persist, outcome); !stored.ok()) {
     outcome.event.error = fmt::format("committing results to the store: {}", MessageOf(stored));
   } else if (const absl::Status recorded =
-                 RecordInJournal(journal, results, persist, cook, holds, wall, outcome);
+                 RecordInJournal(journal, results, persist, is_sent_back, holds, wall, outcome);
              !recorded.ok()) {
     outcome.event.error = fmt::format("writing the journal: {}", MessageOf(recorded));
   }

@@ -4,7 +4,9 @@
 // Threads: none of its own; the shell calls it on the commit thread.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -23,17 +25,11 @@ struct CommitOutcome {
     std::string text;
   };
   std::vector<Alarm> alarms;  // results that came out otherwise than before
-  uint64_t bytes_stored = 0;
-  uint64_t bytes_deduplicated = 0;  // written, and there already
-};
-
-// The cook whose results are committed.
-struct CookNumber {
-  uint32_t cook = 0;  // the director's term
-  bool is_forced = false;
-  // Its results are sent to a store of other people, and the journal notes those that are not sent
-  // yet.
-  bool is_sent_back = false;
+  struct Bytes {
+    uint64_t stored = 0;
+    uint64_t deduplicated = 0;  // written, and there already
+  };
+  std::map<uint64_t, Bytes> bytes;  // by the cook for which they came
 };
 
 // A result that was cooked here stands, and other people are to have it. `stands`: the result that
@@ -48,8 +44,10 @@ inline bool IsSentBack(const StoredResult& stands, bool is_instead) {
 // its way here feeds the cache and no more. Where the store holds another outcome for a key (a
 // dispute, after two that differ), that outcome is the item's `instead`, and the journal learns it,
 // so that all projects that share the store agree; `results` learns of disputes.
+// `is_sent_back`: results are sent to a store of other people, and the journal notes those that are
+// not sent yet.
 CommitOutcome CommitGroup(store::Store& store, Journal& journal, ResultTable& results,
-                          const Persist& persist, const CookNumber& cook,
+                          const Persist& persist, bool is_sent_back,
                           const std::function<bool(const StoredResult&)>& holds, absl::Time wall);
 
 }  // namespace galley::director

@@ -39,7 +39,8 @@ class CommitGroupTest : public ShellJournalTest {
   CommitOutcome Commit(std::shared_ptr<StoredResult> stored, bool was_cooked = true) {
     const ResultId id = results_.Add(std::move(stored))->id;
     return CommitGroup(
-        store_, *journal_, results_, {.items = {{PackageId(4), 0, id, was_cooked, waited_}}}, cook_,
+        store_, *journal_, results_,
+        {.items = {{PackageId(4), 0, id, was_cooked, waited_, cook_, is_forced_}}}, is_sent_back_,
         [this](const StoredResult&) { return holds_; }, absl::UnixEpoch() + absl::Seconds(1));
   }
   std::optional<PlatformRecord> Record() {
@@ -49,7 +50,9 @@ class CommitGroupTest : public ShellJournalTest {
 
   bool holds_ = true;
   Waited waited_;
-  CookNumber cook_{.cook = 9, .is_forced = true};
+  uint64_t cook_ = 9;
+  bool is_forced_ = true;
+  bool is_sent_back_ = false;
 };
 
 TEST_F(CommitGroupTest, WhatIsPersistedIsInTheStoreAndInTheJournal) {
@@ -57,7 +60,7 @@ TEST_F(CommitGroupTest, WhatIsPersistedIsInTheStoreAndInTheJournal) {
   EXPECT_EQ(outcome.event.error, "");
   ASSERT_EQ(outcome.event.items.size(), 1u);
   EXPECT_EQ(outcome.event.items[0].package, PackageId(4));
-  EXPECT_EQ(outcome.bytes_stored, 4u);
+  EXPECT_EQ(outcome.bytes.at(cook_).stored, 4u);
   const std::vector<Digest> keys = {Digest::Of("key")};
   EXPECT_TRUE(store_.Results(keys).value().front().has_value());
   EXPECT_EQ(*store_.Get(Digest::Of("made")).value(), "made");
@@ -90,7 +93,7 @@ TEST_F(CommitGroupTest, WhatARemoteStoreIsToBeGivenTheJournalKnowsWithTheResult)
                           .is_dispute = false};
   Commit(Make("key", "made"));
   EXPECT_THAT(*journal_->Unsent(), IsEmpty()) << "this cook sends nothing";
-  cook_.is_sent_back = true;
+  is_sent_back_ = true;
   Commit(Make("cached", "made"), /*was_cooked=*/false);
   EXPECT_THAT(*journal_->Unsent(), IsEmpty()) << "others know it";
   Commit(Make("key", "made"));
@@ -106,7 +109,7 @@ TEST_F(CommitGroupTest, WhatARemoteStoreIsToBeGivenTheJournalKnowsWithTheResult)
 }
 
 TEST_F(CommitGroupTest, ADisputeIsUnsentInPlaceOfTheResult) {
-  cook_.is_sent_back = true;
+  is_sent_back_ = true;
   Commit(Make("key", "made"));
   Commit(Make("key", "made otherwise"));
   EXPECT_THAT(*journal_->Unsent(), ElementsAre(UnsentResult{.package = "/Game/a.txt",
@@ -117,7 +120,7 @@ TEST_F(CommitGroupTest, ADisputeIsUnsentInPlaceOfTheResult) {
 
 TEST_F(CommitGroupTest, AResultThatIsFoundAgainKeepsItsStory) {
   Commit(Make("key", "made"));
-  cook_ = {.cook = 10, .is_forced = true};
+  cook_ = 10;
   auto again = Make("key", "made");
   again->last_cook.source = "cached";
   Commit(again, false);
@@ -182,7 +185,7 @@ TEST_F(CommitGroupTest, AResultWhoseBytesLieElsewhereIsRefusedAndTheRestIsCommit
       {.items = {{PackageId(4), 0, a, true},
                  {PackageId(5), 0, b, true},
                  {PackageId(6), 0, c, true}}},
-      {.cook = 9}, [](const StoredResult&) { return true; }, absl::UnixEpoch());
+      /*is_sent_back=*/false, [](const StoredResult&) { return true; }, absl::UnixEpoch());
   EXPECT_EQ(outcome.event.error, "");
   EXPECT_NE(outcome.event.items[0].refused, "");
   EXPECT_EQ(outcome.event.items[1].refused, "");
@@ -220,8 +223,8 @@ TEST_F(CommitGroupTest, AHitOfAKeyThatIsDisputedByNowIsNotRecorded) {
   const ResultId hit = results_.Add(other)->id;
   Commit(Make("key", "made otherwise"));
   CommitGroup(
-      store_, *journal_, results_, {.items = {{PackageId(5), 0, hit, false, {}}}}, {.cook = 9},
-      [](const StoredResult&) { return true; }, absl::UnixEpoch());
+      store_, *journal_, results_, {.items = {{PackageId(5), 0, hit, false, {}}}},
+      /*is_sent_back=*/false, [](const StoredResult&) { return true; }, absl::UnixEpoch());
   EXPECT_FALSE(journal_->Find("/Game/same.txt")->has_value());
 }
 
@@ -262,23 +265,23 @@ TEST_F(CommitGroupTest, AConflictLeavesAHitOfItsGroupAlone) {
   const CommitOutcome outcome = CommitGroup(
       store_, *journal_, results_,
       {.items = {{PackageId(4), 0, conflicting, true, {}}, {PackageId(5), 0, hit, false, {}}}},
-      {.cook = 9}, [](const StoredResult&) { return true; }, absl::UnixEpoch());
+      /*is_sent_back=*/false, [](const StoredResult&) { return true; }, absl::UnixEpoch());
   EXPECT_NE(outcome.event.items[0].instead, nullptr);
   EXPECT_EQ(outcome.event.items[1].instead, nullptr);
 }
 
 TEST_F(CommitGroupTest, BytesThatTheStoreHeldAlreadyAreCountedApart) {
-  EXPECT_EQ(Commit(Make("key", "made")).bytes_deduplicated, 0u);
+  EXPECT_EQ(Commit(Make("key", "made")).bytes.at(cook_).deduplicated, 0u);
   const CommitOutcome outcome = Commit(Make("another key", "made"));
-  EXPECT_EQ(outcome.bytes_stored, 0u);
-  EXPECT_EQ(outcome.bytes_deduplicated, 4u);
+  EXPECT_EQ(outcome.bytes.at(cook_).stored, 0u);
+  EXPECT_EQ(outcome.bytes.at(cook_).deduplicated, 4u);
 }
 
 TEST_F(CommitGroupTest, WhatWasFoundByLookUpIsOnlyRecordedNotWrittenToTheStore) {
   const CommitOutcome outcome = Commit(Make("key", "made"), /*was_cooked=*/false);
   EXPECT_EQ(outcome.event.error, "");
   EXPECT_EQ(store_.commits, 0);
-  EXPECT_EQ(outcome.bytes_stored, 0u);
+  EXPECT_EQ(outcome.bytes.at(cook_).stored, 0u);
   EXPECT_EQ(Record()->action_key, Digest::Of("key"));
 }
 

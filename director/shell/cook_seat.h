@@ -59,6 +59,9 @@ struct CookOrder {
   CookRequested request;      // its number is the cook's
   bool publishes = true;      // the roots that it builds
   bool retry_failed = false;  // what the journal or the cache knows to have failed
+  // What the cook asks for in another world, where files came; on the commit thread. Null: always
+  // the same.
+  std::function<std::vector<SelectedPackage>(const World& world)> select;
   // Lays the published roots (by platform) out. Returns what the store lacks of them, and where;
   // empty: nothing. All else that goes wrong is told elsewhere. Called when roots are published,
   // and when lost bytes were made again, on the thread that asked for the cook. Null: nobody
@@ -104,7 +107,7 @@ struct CookSeat {
   std::set<Digest> lost_blobs;
   std::set<std::string> lost_packages;
   FailureNotes failures;
-  bool has_begun = false;
+  std::optional<CookSlot> slot;    // once it has begun
   Counters counters;               // once it ended
   std::optional<CookEnded> ended;  // its last commits may be under way
 };

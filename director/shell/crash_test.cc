@@ -179,8 +179,8 @@ class CrashChild : public ShellTest {
   void Commit() {
     const Persist persist{std::exchange(pending_, {})};
     const CommitOutcome outcome = CommitGroup(
-        *store_of_cook_, *journal_, results_, persist, {}, [](const StoredResult&) { return true; },
-        absl::UnixEpoch());
+        *store_of_cook_, *journal_, results_, persist, /*is_sent_back=*/false,
+        [](const StoredResult&) { return true; }, absl::UnixEpoch());
     EXPECT_EQ(outcome.event.error, "");
     Step(outcome.event);
   }

@@ -1,7 +1,7 @@
 // DirectorShell: the loop around CookCore. It turns the outside into events, carries out effects,
 // and takes no decision. Its parts, by what they do, are in shell_*.cc and worker_events.cc.
 //
-//   Start   (Follow | Cook | Cancel)*   Stop
+//   Start   (Follow | Cook | Remember)*   Stop
 //
 // Workers and worlds stay from one cook to the next; what is one cook's is in its CookSeat.
 //
@@ -16,7 +16,9 @@
 // Threads: Start and Stop: one; the rest: any.
 #pragma once
 
+#include <array>
 #include <atomic>
+#include <bit>
 #include <deque>
 #include <functional>
 #include <map>
@@ -43,6 +45,7 @@
 #include "director/shell/commit_group.h"
 #include "director/shell/commit_pacing.h"
 #include "director/shell/cook_seat.h"
+#include "director/shell/instigator_notes.h"
 #include "director/shell/job_builder.h"
 #include "director/shell/limit_answers.h"
 #include "director/shell/lookup.h"
@@ -112,11 +115,12 @@ class DirectorShell {
   // Errors: the machine's fault; the world is as it was.
   absl::StatusOr<WorldPtr> Follow(std::shared_ptr<World> scanned);
 
-  // A cook: waits until it is over. `listener` is called on this thread.
-  // REQUIRES: Start, not Stop; no other cook has its number.
-  absl::StatusOr<ShellOutcome> Cook(CookOrder order, ShellListener& listener);
-  // That cook ends soon, if it runs.
-  void Cancel(uint64_t cook);
+  // A cook: waits until it is over, which is soon when `stop` is cancelled. `listener` is called on
+  // this thread. REQUIRES: Start, not Stop; no other cook has its number.
+  absl::StatusOr<ShellOutcome> Cook(CookOrder order, ShellListener& listener, Cancellation& stop);
+  // Between two cooks, or beside some: writes down from what the next director starts: the snapshot
+  // table, the digest cache, the store's state. Waits.
+  absl::Status Remember();
 
   std::vector<WorkerView> Workers() const { return worker_views_.All(); }
   // These workers end when they have nothing in hand, and others are started when there is work.
@@ -136,9 +140,17 @@ class DirectorShell {
   void Loop();
   void Begin(const std::shared_ptr<CookSeat>& seat);
   void End(const std::shared_ptr<CookSeat>& seat, const CookEnded& ended);
-  void Finish(const std::shared_ptr<CookSeat>& seat);
-  CookSeat* Running();
+  void Finish(const std::shared_ptr<CookSeat>& seat, const absl::Status& remembered);
+  void Cancel(uint64_t cook);
+  void RetryWhatCooksAsk();
   CookSeat* SeatOf(uint64_t cook);  // null: none
+  template <typename Visit>
+  void ForEachOf(CookMask cooks, Visit visit) {
+    for (; cooks != 0; cooks &= cooks - 1) {
+      CookSeat* const seat = seated_[static_cast<size_t>(std::countr_zero(cooks))];
+      if (seat != nullptr) visit(*seat);
+    }
+  }
   void TellAll(const ToldInOrder::Tell& tell);
   void OnLoop(Internal task);
   void TellProgress();
@@ -163,6 +175,12 @@ class DirectorShell {
   void Do(const StageRoots& effect);
   void Do(const LookForLost& effect);
   void Do(const Notify& effect);
+  void Tell(CookMask cooks, const PackageFailed& notice);
+  void Tell(CookMask cooks, const PackageWarned& notice);
+  void Tell(CookMask cooks, const PackageDone& notice);
+  void Tell(CookMask cooks, const PackageBlamed& notice);
+  void Tell(CookMask cooks, const CookBegan& notice);
+  void Tell(CookMask cooks, const CookEnded& notice);
   void StartCommit();
   void CommitPending();
   void RecordProgress();
@@ -171,8 +189,7 @@ class DirectorShell {
     std::vector<ResultId> cooked;
     absl::Duration took;  // without the tasks that were before it on the thread
   };
-  Committed CommitNow(const Persist& persist, const std::vector<FailureUpdate>& failures,
-                      const CookNumber& cook);
+  Committed CommitNow(const Persist& persist, const std::vector<FailureUpdate>& failures);
   bool TakeCommitted();
   SourcesPtr Present();  // any thread
   JobBuilder Builder();
@@ -196,13 +213,16 @@ class DirectorShell {
   struct Successor {
     WorldPtr world;
     FilesChanged event;
+    bool has_new = false;      // files, or other rules: cooks may ask for more
+    std::set<uint64_t> asked;  // cooks that were, for event.discovered
   };
+  void AskForNew(Successor& successor);
+  void AskForNew(const CookSeat& seat, Successor& successor);
   absl::StatusOr<Successor> MakeSuccessor(const std::vector<std::string>& paths);
   absl::StatusOr<Successor> MakeSuccessorOf(std::shared_ptr<World> scanned);
   absl::Status Establish(World& world, std::vector<std::string>& affected, JournalMeta meta);
   void TakeSuccessor(Successor successor);
-  absl::Status RecordInstigators(const CookSeat& seat);
-  absl::Status ForgetInstigators(const std::vector<bool>& has_reason);
+  InstigatorNotes NoteInstigators(const CookSeat& seat);
   void RunLookUps(std::vector<LookUpItem> items);
   void AskRemote(std::vector<LookUpItem> items, LookedUp missed);
   void AnswerLookUp(uint64_t world_number, std::vector<LookUpItem> items, LookedUp answer);
@@ -240,6 +260,8 @@ class DirectorShell {
   std::map<std::string, v1::Collections> collections_ GALLEY_GUARDED_BY(mutex_);  // by worker
   bool accepting_ GALLEY_GUARDED_BY(mutex_) = true;
   bool is_serving_ GALLEY_GUARDED_BY(mutex_) = false;
+  // For the commit thread: the seats of cooks, by number.
+  std::map<uint64_t, std::shared_ptr<const CookSeat>> asking_ GALLEY_GUARDED_BY(mutex_);
   std::deque<Committed> committed_ GALLEY_GUARDED_BY(mutex_);  // the loop has not taken them yet
 
   // Commit thread only: the world whose snapshot is the base of differences. The loop follows when
@@ -256,8 +278,7 @@ class DirectorShell {
   bool is_commit_urgent_ = false;
   CommitPacing pacing_;
   std::map<uint64_t, std::shared_ptr<CookSeat>> seats_;  // by the cook's number
-  uint64_t last_cook_ = 0;                               // that began
-  bool is_forced_ = false;                               // that one
+  std::array<CookSeat*, kCooksMax> seated_ = {};         // by slot; null: none
   bool is_stopping_ = false;
   absl::Time last_progress_ = absl::InfinitePast();
   absl::Time fence_checked_ = absl::InfinitePast();

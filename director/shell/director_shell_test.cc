@@ -91,12 +91,13 @@ class DirectorShellTest : public ShellJournalTest, public ShellListener {
     options.worker_program = Host("no-such-program");
     DirectorShell shell(options, MakeWorld(), store_, journal, trace_);
     EXPECT_TRUE(shell.Start().ok());
+    Cancellation nobody;
     return shell
         .Cook({.request = {.request = 1,
                            .platforms = 1,
                            .selected = {{selected_, InstigatorCategory::kCommandLinePackage}},
                            .fail_fast = fail_fast}},
-              *this)
+              *this, nobody)
         .value();
   }
 

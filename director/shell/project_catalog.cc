@@ -234,6 +234,37 @@ std::vector<std::string> ProjectCatalog::GeneratedNames() const {
   return names;
 }
 
+bool ProjectCatalog::Entry::IsAlike(const Entry& other) const {
+  if (error != other.error || never != other.never ||
+      (recipes == nullptr) != (other.recipes == nullptr))
+    return false;
+  return recipes == nullptr ||
+         std::equal(recipes->begin(), recipes->end(), other.recipes->begin(), other.recipes->end(),
+                    [](const project::ResolvedRecipe& a, const project::ResolvedRecipe& b) {
+                      return a.digest == b.digest && a.needs == b.needs;
+                    });
+}
+
+std::vector<std::string> ProjectCatalog::DifferentFrom(const ProjectCatalog& before) const {
+  // (A rule may match what is generated, too, and nothing of that is resolved yet.)
+  std::vector<std::string> different = before.GeneratedNames();
+  size_t i = 0, j = 0;
+  while (i < names_.size() || j < before.names_.size()) {
+    const int order = i == names_.size()          ? 1
+                      : j == before.names_.size() ? -1
+                                                  : names_[i].compare(before.names_[j]);
+    if (order != 0) {
+      different.push_back(order < 0 ? names_[i] : before.names_[j]);
+    } else if (!entries_[i].IsAlike(before.entries_[j])) {
+      different.push_back(names_[i]);
+    }
+    i += order <= 0;
+    j += order >= 0;
+  }
+  std::sort(different.begin(), different.end());
+  return different;
+}
+
 ReferenceTarget ProjectCatalog::Resolve(std::string_view from, std::string_view as_written) const {
   ReferenceTarget target;
   const auto asked = content::NormalizeAsked(as_written);

@@ -60,6 +60,10 @@ class ProjectCatalog final : public Catalog {
   // now. Those of the command line have the place "--never".
   std::vector<project::Pattern> NeverThatNamesNothing() const;
 
+  // The packages that are something else here than in `before`, the catalog of another project file
+  // or of other files: recipes, errors, whether they are cooked at all. Sorted. O(packages).
+  std::vector<std::string> DifferentFrom(const ProjectCatalog& before) const;
+
   // Sorted by name. Packages with errors are in it.
   const std::vector<std::string>& names() const { return names_; }
   const content::Snapshot& snapshot() const { return *snapshot_; }
@@ -71,6 +75,7 @@ class ProjectCatalog final : public Catalog {
     std::string error;
     bool never = false;
     uint64_t source_bytes = 0;
+    bool IsAlike(const Entry& other) const;  // but for the bytes of its source
   };
 
   ProjectCatalog() = default;

@@ -81,6 +81,7 @@ class ReportReaderTest : public ShellTest {
 
   WorldHolder world_{nullptr};
   Trace trace_;
+  const Trace::Recording recording_{trace_};
   std::unique_ptr<ReportReader> reader_;
   AttemptInfo info_;
 };
@@ -109,7 +110,7 @@ TEST_F(ReportReaderTest, AnHonestResultIsCurrentAndItsKeyIsOurs) {
   EXPECT_EQ(stored->action_key, record::ActionKey({info_.recipes->front().recipe,
                                                    Digest::Of("source"), stored->observed, "main"})
                                     .value());
-  EXPECT_THAT(trace_.ToJson(), HasSubstr("/Game/a.txt"));
+  EXPECT_THAT(recording_.ToJson(), HasSubstr("/Game/a.txt"));
 }
 
 TEST_F(ReportReaderTest, APlatformIsThatOfItsNumberWhenTheJobWasGiven) {
@@ -125,7 +126,7 @@ TEST_F(ReportReaderTest, AResultSharedByAnotherPlatformsRunIsCached) {
   v1::Report report = HonestSaved();
   report.mutable_saved()->set_shared(true);
   EXPECT_TRUE(ReadSaved(report).shared);
-  EXPECT_THAT(trace_.ToJson(), testing::Not(HasSubstr("/Game/a.txt"))) << "no cooker ran";
+  EXPECT_THAT(recording_.ToJson(), testing::Not(HasSubstr("/Game/a.txt"))) << "no cooker ran";
 }
 
 TEST_F(ReportReaderTest, ObservationsComeInAnyOrderButMustAgree) {

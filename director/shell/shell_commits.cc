@@ -47,11 +47,8 @@ void DirectorShell::CommitPending() {
   ++commits_running_;
   std::vector<FailureUpdate> failures = TakeFailures();
   commit_thread_.Post([this, persist = Persist{std::exchange(pending_commit_, {})},
-                       failures = std::move(failures),
-                       cook = CookNumber{.cook = static_cast<uint32_t>(last_cook_),
-                                         .is_forced = is_forced_,
-                                         .is_sent_back = options_.write_back != nullptr}] {
-    Committed committed = CommitNow(persist, failures, cook);
+                       failures = std::move(failures)] {
+    Committed committed = CommitNow(persist, failures);
     {
       base::MutexLock lock(mutex_);
       committed_.push_back(std::move(committed));
@@ -62,13 +59,12 @@ void DirectorShell::CommitPending() {
 
 // Commit thread.
 DirectorShell::Committed DirectorShell::CommitNow(const Persist& persist,
-                                                  const std::vector<FailureUpdate>& failures,
-                                                  const CookNumber& cook) {
+                                                  const std::vector<FailureUpdate>& failures) {
   const absl::Time begun = clock_.Monotonic();
   const int64_t started = absl::ToUnixMicros(clock_.Now());
   const ProjectSources sources(commit_world_, tools_);
   CommitOutcome outcome = CommitGroup(
-      store_, journal_, results_, persist, cook,
+      store_, journal_, results_, persist, options_.write_back != nullptr,
       [&sources](const StoredResult& stored) { return FilesStillHold(sources, stored); },
       clock_.Now());
   if (const absl::Status recorded = journal_.RecordFailures(failures);
@@ -114,9 +110,11 @@ bool DirectorShell::TakeCommitted() {
   CommitOutcome& outcome = committed.outcome;
   --commits_running_;
   pacing_.Ended(committed.took);
-  for (const auto& [number, seat] : seats_) {
-    seat->bytes_stored += outcome.bytes_stored;
-    seat->bytes_deduplicated += outcome.bytes_deduplicated;
+  for (const auto& [cook, bytes] : outcome.bytes) {
+    if (CookSeat* const seat = SeatOf(cook); seat != nullptr) {
+      seat->bytes_stored += bytes.stored;
+      seat->bytes_deduplicated += bytes.deduplicated;
+    }
   }
   for (const CommitOutcome::Alarm& alarm : outcome.alarms)
     TellAll(
@@ -136,7 +134,11 @@ bool DirectorShell::TakeCommitted() {
       seat->ended->infrastructure_error = text;
     }
   }
+  const bool has_failed = !outcome.event.error.empty();
   if (!is_stopping_) StepCore(std::move(outcome.event));
+  // All cooks that ran have ended for it. The machine may be another one for the next: a disk that
+  // was full has room again.
+  if (has_failed) commit_thread_.Post([this] { commit_error_.clear(); });
   return true;
 }
 

@@ -1,37 +1,39 @@
 // DirectorShell's cooks: how one begins, what it is told, how it ends.
 
+#include <algorithm>
 #include <future>
 #include <utility>
 
+#include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "director/shell/director_shell.h"
 #include "fmt/format.h"
 
 namespace galley::director {
 
-absl::StatusOr<ShellOutcome> DirectorShell::Cook(CookOrder order, ShellListener& listener) {
+absl::StatusOr<ShellOutcome> DirectorShell::Cook(CookOrder order, ShellListener& listener,
+                                                 Cancellation& stop) {
   const auto seat = std::make_shared<CookSeat>(std::move(order));
   Post(Internal([this, seat] { Begin(seat); }));
+  // (Behind Begin in the inbox: a cook is never cancelled before it is known.)
+  const Cancellation::Hook on_stop(&stop, [this, number = seat->number()] {
+    Post(Internal([this, number] { Cancel(number); }));
+  });
   return seat->told.Hear(listener);
 }
 
 void DirectorShell::Cancel(uint64_t cook) {
-  Post(Internal([this, cook] {
-    const auto found = seats_.find(cook);
-    if (found != seats_.end() && !found->second->ended) StepCore(CancelRequested{cook});
-  }));
+  const CookSeat* const seat = SeatOf(cook);
+  if (seat != nullptr && !seat->ended) StepCore(CancelRequested{cook});
 }
 
 void DirectorShell::Begin(const std::shared_ptr<CookSeat>& seat) {
-  if (seats_.empty()) {
-    // The machine may be another one by now: a disk that was full has room again.
-    commit_thread_.Post([this] { commit_error_.clear(); });
-  }
   GALLEY_CHECK(seats_.emplace(seat->number(), seat).second);
-  last_cook_ = seat->number();
-  is_forced_ = seat->order.request.force;
-  look_ups_.RetryFailed(seat->order.retry_failed);
-  limit_answers_.RetryFailed(seat->order.retry_failed);
+  {
+    base::MutexLock lock(mutex_);
+    asking_.emplace(seat->number(), seat);
+  }
+  RetryWhatCooksAsk();
   if (seat->order.retry_failed) {
     results_.ForgetVerdicts();
     kept_limits_.NoneIsNew();
@@ -41,12 +43,12 @@ void DirectorShell::Begin(const std::shared_ptr<CookSeat>& seat) {
   CheckFence();
 }
 
-// The cook that the core is at; null: none. (The core takes one after another.)
-CookSeat* DirectorShell::Running() {
-  for (const auto& [number, seat] : seats_) {
-    if (!seat->ended) return seat.get();
-  }
-  return nullptr;
+// While one cook tries again what is known to have failed, none takes such an answer.
+void DirectorShell::RetryWhatCooksAsk() {
+  const bool is_retried = std::any_of(
+      seats_.begin(), seats_.end(), [](const auto& one) { return one.second->order.retry_failed; });
+  look_ups_.RetryFailed(is_retried);
+  limit_answers_.RetryFailed(is_retried);
 }
 
 CookSeat* DirectorShell::SeatOf(uint64_t cook) {
@@ -60,51 +62,73 @@ void DirectorShell::TellAll(const ToldInOrder::Tell& tell) {
 
 void DirectorShell::TellProgress() {
   for (const auto& [number, seat] : seats_) {
-    if (!seat->ended) seat->told.SetProgress(core_->counters(), core_->progress());
+    if (seat->slot && !seat->ended)
+      seat->told.SetProgress(core_->counters(number), core_->progress(number));
   }
 }
 
 void DirectorShell::Do(const Notify& effect) {
-  CookSeat* const seat = Running();
-  if (seat == nullptr) return;
-  if (const auto* failed = std::get_if<PackageFailed>(&effect.notice)) {
-    PackageFailed told = *failed;
-    if (failed->cause == FailureCause::kLimit) told.error += KeepLimit(*failed);
-    if (failed->package.valid()) NoteFailure(*seat, told);
-    seat->told.Add([package = failed->package.valid() ? core_->NameOf(failed->package) : "",
-                    platform = failed->platform ? PlatformName(*failed->platform) : "",
-                    told](ShellListener& one) { one.OnFailed(package, platform, told); });
-  } else if (const auto* warned = std::get_if<PackageWarned>(&effect.notice)) {
-    seat->told.Add(
-        [package = core_->NameOf(warned->package),
-         platform = warned->platform ? PlatformName(*warned->platform) : "",
-         text = warned->text](ShellListener& one) { one.OnWarning(package, platform, text); });
-  } else if (const auto* done = std::get_if<PackageDone>(&effect.notice)) {
-    if (StoredResultPtr stored = results_.Get(done->result)) {
-      seat->failures.Done({stored->package, stored->platform_name}, stored->has_failed_before);
-      seat->told.Add([stored = std::move(stored), source = done->source](ShellListener& one) {
-        one.OnDone(*stored, source);
-      });
-    }
-  } else if (const auto* blamed = std::get_if<PackageBlamed>(&effect.notice)) {
-    notes_.NoteBlame(core_->NameOf(blamed->package), *blamed);
-  } else if (std::holds_alternative<CookBegan>(effect.notice)) {
-    seat->has_begun = true;
-  } else if (const auto* ended = std::get_if<CookEnded>(&effect.notice)) {
-    if (const auto found = seats_.find(ended->request); found != seats_.end())
-      End(found->second, *ended);
-  }
+  std::visit([&](const auto& notice) { Tell(effect.cooks, notice); }, effect.notice);
+}
+
+void DirectorShell::Tell(CookMask cooks, const PackageFailed& notice) {
+  PackageFailed told = notice;
+  if (notice.cause == FailureCause::kLimit) told.error += KeepLimit(notice);
+  const ToldInOrder::Tell tell =
+      [package = notice.package.valid() ? core_->NameOf(notice.package) : "",
+       platform = notice.platform ? PlatformName(*notice.platform) : "",
+       told](ShellListener& one) { one.OnFailed(package, platform, told); };
+  ForEachOf(cooks, [&](CookSeat& seat) {
+    if (notice.package.valid()) NoteFailure(seat, told);
+    seat.told.Add(tell);
+  });
+}
+
+void DirectorShell::Tell(CookMask cooks, const PackageWarned& notice) {
+  const ToldInOrder::Tell tell = [package = core_->NameOf(notice.package),
+                                  platform = notice.platform ? PlatformName(*notice.platform) : "",
+                                  text = notice.text](ShellListener& one) {
+    one.OnWarning(package, platform, text);
+  };
+  ForEachOf(cooks, [&](CookSeat& seat) { seat.told.Add(tell); });
+}
+
+void DirectorShell::Tell(CookMask cooks, const PackageDone& notice) {
+  const StoredResultPtr stored = results_.Get(notice.result);
+  if (stored == nullptr) return;
+  ForEachOf(cooks, [&](CookSeat& seat) {
+    seat.failures.Done({stored->package, stored->platform_name}, stored->has_failed_before);
+    seat.told.Add(
+        [stored, source = notice.source](ShellListener& one) { one.OnDone(*stored, source); });
+  });
+}
+
+void DirectorShell::Tell(CookMask, const PackageBlamed& notice) {
+  notes_.NoteBlame(core_->NameOf(notice.package), notice);
+}
+
+void DirectorShell::Tell(CookMask, const CookBegan& notice) {
+  CookSeat* const seat = SeatOf(notice.request);
+  seat->slot = notice.slot;
+  seated_[notice.slot] = seat;
 }
 
 // The cook is over when its last group is committed, which may still fail.
-void DirectorShell::End(const std::shared_ptr<CookSeat>& seat, const CookEnded& ended) {
-  if (seat->has_begun) {
+void DirectorShell::Tell(CookMask, const CookEnded& notice) {
+  const std::shared_ptr<CookSeat> seat = seats_.at(notice.request);
+  InstigatorNotes instigators;
+  if (seat->slot) {
     seat->counters = core_->counters(seat->number());
     seat->told.SetProgress(seat->counters, core_->progress(seat->number()));
+    seated_[*seat->slot] = nullptr;
   }
+  seat->ended = notice;
+  if (seat->slot) instigators = NoteInstigators(*seat);
   CommitPending();
-  seat->ended = ended;
-  commit_thread_.Post([this, seat] { OnLoop([this, seat] { Finish(seat); }); });
+  commit_thread_.Post([this, seat, instigators = std::move(instigators)] {
+    const absl::Status remembered = instigators.Record(journal_);
+    OnLoop([this, seat, remembered] { Finish(seat, remembered); });
+  });
 }
 
 // Commit thread: has the loop run `task`, and waits, so that nothing else is written meanwhile.
@@ -118,7 +142,7 @@ void DirectorShell::OnLoop(Internal task) {
   ran.wait();  // (it ends, too, when the message is dropped)
 }
 
-void DirectorShell::Finish(const std::shared_ptr<CookSeat>& seat) {
+void DirectorShell::Finish(const std::shared_ptr<CookSeat>& seat, const absl::Status& remembered) {
   ShellOutcome outcome{.ended = *seat->ended,
                        .counters = seat->counters,
                        .roots = seat->roots,
@@ -127,10 +151,39 @@ void DirectorShell::Finish(const std::shared_ptr<CookSeat>& seat) {
                        .lost_blobs = seat->lost_blobs.size(),
                        .lost_packages = seat->lost_packages.size(),
                        .collections = SumOfCollections(),
-                       .world = world_.Get()};
-  outcome.remembered = RecordInstigators(*seat);
+                       .world = world_.Get(),
+                       .remembered = remembered};
   seats_.erase(seat->number());
+  {
+    base::MutexLock lock(mutex_);
+    asking_.erase(seat->number());
+  }
+  RetryWhatCooksAsk();
+  if (seats_.empty()) {
+    // All cooks ended by themselves: the next one blames packages anew. (The commit thread waits.)
+    if (const absl::Status forgotten = journal_.ForgetProgress(); !forgotten.ok())
+      LogWarning("journal: {}", MessageOf(forgotten));
+  }
   seat->told.End(std::move(outcome));
+}
+
+absl::Status DirectorShell::Remember() {
+  std::promise<absl::Status> remembered;
+  std::future<absl::Status> told = remembered.get_future();
+  commit_thread_.Post([this, &remembered] {
+    const auto remember = [this]() -> absl::Status {
+      if (options_.may_write) RETURN_IF_ERROR(options_.may_write());
+      RETURN_IF_ERROR(
+          commit_world_->snapshot->WriteTable(commit_world_->table_file, commit_world_->table_id));
+      RETURN_IF_ERROR(commit_world_->snapshot->SaveDigestCache());
+      ASSIGN_OR_RETURN(const store::StoreInfo info, store_.Info());
+      JournalMeta meta = journal_.meta();
+      meta.store_commits = info.commits;
+      return journal_.SetMeta(meta);
+    };
+    remembered.set_value(remember());
+  });
+  return told.get();
 }
 
 }  // namespace galley::director

@@ -89,51 +89,17 @@ std::vector<FailureUpdate> DirectorShell::TakeFailures() {
   return updates;
 }
 
-// Records the instigators after the cook, page by page, so that nothing holds them all.
-absl::Status DirectorShell::RecordInstigators(const CookSeat& seat) {
-  std::vector<bool> has_reason(core_->package_count());
-  QueryAsked ask{.about = QueryAsked::About::kInstigators};
-  // A package's reasons may be told over several pages: the last one waits for the next page.
-  std::vector<std::pair<std::string, std::vector<InstigatorRecord>>> records;
-  PackageId last;
-  while (true) {
-    reply_.reset();
-    StepCore(ask);
-    if (!reply_ || !reply_->error.empty())
-      return absl::InternalError("the core did not say why packages are in the cook");
-    for (const Reply::Reason& reason : reply_->reasons) {
-      if (reason.package != last)
-        records.emplace_back(core_->NameOf(reason.package), std::vector<InstigatorRecord>());
-      last = reason.package;
-      has_reason[last.index()] = true;
-      records.back().second.push_back(
-          {static_cast<uint8_t>(reason.why.category),
-           reason.why.referencer.valid() ? core_->NameOf(reason.why.referencer) : ""});
-    }
-    const bool is_last = !reply_->next;
-    const size_t whole = is_last || records.empty() ? records.size() : records.size() - 1;
-    RETURN_IF_ERROR(journal_.RecordInstigators(std::span(records).first(whole)));
-    records.erase(records.begin(), records.begin() + static_cast<ptrdiff_t>(whole));
-    if (is_last) break;
-    ask.cursor = *reply_->next;
-  }
+// In the step in which the cook ended: the core lets go of its reasons then.
+InstigatorNotes DirectorShell::NoteInstigators(const CookSeat& seat) {
   const CookEnded& ended = *seat.ended;
-  const bool is_whole =
-      !ended.is_interrupted && !ended.is_fail_fast && ended.infrastructure_error.empty();
-  return seat.order.request.by_the_book && is_whole && !journal_.WasEmpty()
-             ? ForgetInstigators(has_reason)
-             : absl::OkStatus();
-}
-
-// Packages that the last cook by the book held and this one does not are in no cook any more.
-absl::Status DirectorShell::ForgetInstigators(const std::vector<bool>& has_reason) {
-  std::vector<std::pair<std::string, std::vector<InstigatorRecord>>> gone;
-  RETURN_IF_ERROR(journal_.ForEach([&](std::string_view name, const PackageRecord& record) {
-    const PackageId id = core_->Find(name);
-    if (record.instigators.empty() || (id.valid() && has_reason[id.index()])) return;
-    gone.emplace_back(std::string(name), std::vector<InstigatorRecord>());
-  }));
-  return journal_.RecordInstigators(gone);
+  const bool is_whole = seat.order.request.by_the_book && !ended.is_interrupted &&
+                        !ended.is_fail_fast && ended.infrastructure_error.empty();
+  InstigatorNotes notes(is_whole);
+  core_->ForEachReasonIn(seat.number(), [&](PackageId package, const InstigatorView& why) {
+    notes.Add(core_->NameOf(package), why.category,
+              why.referencer.valid() ? &core_->NameOf(why.referencer) : nullptr);
+  });
+  return notes;
 }
 
 }  // namespace galley::director

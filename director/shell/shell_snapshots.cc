@@ -4,6 +4,7 @@
 #include <future>
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
 #include "common/base/status_macros.h"
 #include "director/shell/changed_packages.h"
 #include "director/shell/director_shell.h"
@@ -13,6 +14,15 @@
 #include "fmt/format.h"
 
 namespace galley::director {
+namespace {
+
+bool HasNew(const std::vector<content::Change>& changes) {
+  return std::any_of(changes.begin(), changes.end(), [](const content::Change& change) {
+    return !change.was_there && change.is_there;
+  });
+}
+
+}  // namespace
 
 // Commit thread: makes `world` the successor that the journal is of: its number, its table, and
 // what is not trusted any more. In order with the commits, so that every record of the journal was
@@ -62,7 +72,10 @@ absl::StatusOr<DirectorShell::Successor> DirectorShell::MakeSuccessor(
   event.catalog = world->table;
   event.paths = paths;
   commit_world_ = world;
-  return Successor{std::move(world), std::move(event)};
+  Successor successor{
+      .world = std::move(world), .event = std::move(event), .has_new = HasNew(changes)};
+  AskForNew(successor);
+  return successor;
 }
 
 // Commit thread: all files, as a new scan found them; and what the store lost since.
@@ -72,7 +85,11 @@ absl::StatusOr<DirectorShell::Successor> DirectorShell::MakeSuccessorOf(
   const std::vector<content::Change> changes =
       content::Difference(*old->snapshot, *scanned->snapshot);
   FilesChanged event;
-  ASSIGN_OR_RETURN(event.packages, ChangedSinceLastCook(journal_, changes));
+  ASSIGN_OR_RETURN(event.packages, ChangedPackages(journal_, changes));
+  if (old->project != scanned->project) {
+    std::vector<std::string> different = scanned->table->DifferentFrom(*old->table);
+    event.packages.insert(event.packages.end(), different.begin(), different.end());
+  }
   JournalMeta meta = journal_.meta();
   ASSIGN_OR_RETURN(const store::StoreInfo info, store_.Info());
   if (info.loss_epoch != meta.loss_epoch || info.commits < meta.store_commits) {
@@ -81,12 +98,39 @@ absl::StatusOr<DirectorShell::Successor> DirectorShell::MakeSuccessorOf(
     meta.loss_epoch = info.loss_epoch;
   }
   meta.store_commits = info.commits;
-  if (changes.empty() && event.packages.empty() && old->table_options == scanned->table_options)
+  if (changes.empty() && event.packages.empty() && old->project == scanned->project &&
+      old->table_options == scanned->table_options)
     return Successor{old, {}};
   RETURN_IF_ERROR(Establish(*scanned, event.packages, meta));
   event.catalog = scanned->table;
   commit_world_ = scanned;
-  return Successor{std::move(scanned), std::move(event)};
+  Successor successor{.world = std::move(scanned),
+                      .event = std::move(event),
+                      .has_new = HasNew(changes) || old->project != commit_world_->project};
+  AskForNew(successor);
+  return successor;
+}
+
+// Commit thread: the cooks that run are asked what they ask for among the new files.
+void DirectorShell::AskForNew(Successor& successor) {
+  if (!successor.has_new) return;
+  std::map<uint64_t, std::shared_ptr<const CookSeat>> seats;
+  {
+    base::MutexLock lock(mutex_);
+    seats = asking_;
+  }
+  for (const auto& [number, seat] : seats) AskForNew(*seat, successor);
+}
+
+void DirectorShell::AskForNew(const CookSeat& seat, Successor& successor) {
+  if (!seat.order.select || !successor.asked.insert(seat.number()).second) return;
+  absl::flat_hash_set<std::string_view> known;
+  for (const SelectedPackage& one : seat.order.request.selected) known.insert(one.name);
+  PackagesDiscovered found{.request = seat.number()};
+  for (SelectedPackage& one : seat.order.select(*successor.world)) {
+    if (!known.contains(one.name)) found.packages.push_back(std::move(one));
+  }
+  if (!found.packages.empty()) successor.event.discovered.push_back(std::move(found));
 }
 
 absl::StatusOr<WorldPtr> DirectorShell::Follow(std::shared_ptr<World> scanned) {
@@ -123,6 +167,10 @@ void DirectorShell::TakeSuccessor(Successor successor) {
   message.mutable_snapshot()->set_number(world->number);
   message.mutable_snapshot()->set_table_file(world->table_file);
   for (const auto& [worker, segment] : attached) service_->Send(worker, message);
+  // (A cook may have begun since the others were asked.)
+  for (const auto& [number, seat] : seats_) {
+    if (successor.has_new) AskForNew(*seat, successor);
+  }
   StepCore(successor.event);
 }
 

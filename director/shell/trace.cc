@@ -2,22 +2,35 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 
 #include "nlohmann/json.hpp"
 
 namespace galley::director {
 
 void Trace::Add(Span span) {
-  if (!is_on_) return;
+  if (!is_on()) return;
   base::MutexLock lock(mutex_);
   spans_.push_back(std::move(span));
 }
 
-std::string Trace::ToJson() const {
+size_t Trace::Begin() {
   base::MutexLock lock(mutex_);
+  ++recordings_;
+  return spans_.size();
+}
+
+void Trace::End() {
+  base::MutexLock lock(mutex_);
+  if (--recordings_ == 0) spans_ = {};
+}
+
+std::string Trace::ToJsonFrom(size_t first) const {
+  base::MutexLock lock(mutex_);
+  const std::span<const Span> spans = std::span(spans_).subspan(std::min(first, spans_.size()));
   int64_t origin = INT64_MAX;
   std::map<std::string, int> processes;
-  for (const Span& span : spans_) {
+  for (const Span& span : spans) {
     origin = std::min(origin, span.started_us);
     processes.emplace(span.worker, 0);
   }
@@ -31,7 +44,7 @@ std::string Trace::ToJson() const {
                       {"tid", 0},
                       {"args", {{"name", worker}}}});
   }
-  for (const Span& span : spans_) {
+  for (const Span& span : spans) {
     nlohmann::json event = {{"ph", "X"},
                             {"name", span.name},
                             {"cat", span.category},

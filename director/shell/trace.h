@@ -1,5 +1,7 @@
 // Trace: every worker's loads and saves as Chrome trace JSON (chrome://tracing, Perfetto). Format:
 // "Trace Event Format", complete events.
+//
+// Threads: any.
 #pragma once
 
 #include <atomic>
@@ -23,22 +25,33 @@ class Trace {
     int64_t duration_us = 0;
     std::string platform;
   };
-  // Nobody will ask for the trace: Add does nothing from now on.
-  void TurnOff() { is_on_ = false; }
-  // A trace begins, with nothing in it.
-  void TurnOn() {
-    base::MutexLock lock(mutex_);
-    spans_.clear();
-    is_on_ = true;
-  }
-  bool is_on() const { return is_on_; }
+
+  // Recording: what is added while it lives, whichever cook it belongs to. The trace outlives it.
+  class Recording {
+   public:
+    explicit Recording(Trace& trace) : trace_(trace), first_(trace.Begin()) {}
+    ~Recording() { trace_.End(); }
+    Recording(const Recording&) = delete;
+    Recording& operator=(const Recording&) = delete;
+    std::string ToJson() const { return trace_.ToJsonFrom(first_); }
+
+   private:
+    Trace& trace_;
+    const size_t first_;
+  };
+
+  // Somebody records: else Add does nothing.
+  bool is_on() const { return recordings_ > 0; }
   void Add(Span span);
-  std::string ToJson() const;
 
  private:
-  std::atomic<bool> is_on_ = true;
+  size_t Begin();
+  void End();
+  std::string ToJsonFrom(size_t first) const;
+
+  std::atomic<int> recordings_ = 0;
   mutable base::Mutex mutex_;
-  std::vector<Span> spans_ GALLEY_GUARDED_BY(mutex_);
+  std::vector<Span> spans_ GALLEY_GUARDED_BY(mutex_);  // since nobody recorded
 };
 
 }  // namespace galley::director

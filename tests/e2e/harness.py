@@ -163,6 +163,38 @@ class E2ETest(unittest.TestCase):
         return found
 
 
+# Rules: each package takes a second; each is copied.
+SLOW = 'match = "/Game/**/*.slow"\ncooker = "command"\nsettings = { argv = ["/bin/sh", "-c", "sleep 1; cp $0 $1", "{input}", ' \
+       '"{output:.out}"], outputs = [".out"] }'
+COPY = 'match = "/Game/**/*.txt"\ncooker = "copy"'
+
+
+class ResidentTest(E2ETest):
+    """Tests of a director that stays."""
+    def serve(self, project, *args, env=None):
+        done = self.galley("serve", "--detach", "--project", project, *args, env=env)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.addCleanup(lambda: self.galley("serve", "--stop", "--project", project))
+        return self.status(project)["process"]
+
+    def status(self, project):
+        done = self.galley("status", "--json", "--project", project)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def cook(self, project, *args, env=None):
+        return self.finish_cook(project, self.start_cook(project, *args, env=env))
+
+    def wait_until(self, what):
+        until = time.time() + LIMIT_S
+        while not what():
+            self.assertLess(time.time(), until, "it takes too long")
+            time.sleep(0.02)
+
+    def slow_project(self, count, name="game"):
+        return self.project({f"{i}.slow": f"{name} {i}" for i in range(count)}, [SLOW, COPY], name=name)
+
+
 def processes(name, parent=None):
     """pids of running programs of this name (their 15-letter comm), optionally below `parent`."""
     found = []

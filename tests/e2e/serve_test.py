@@ -2,37 +2,10 @@
 """A resident director: cooks through `galley serve` are those of a `galley cook` that hosts its own, and many can ask."""
 import json, os, re, signal, socket, subprocess, threading, time, unittest
 
-from harness import BIN, LIMIT_S, E2ETest, Cook, read_file
-
-SLOW = 'match = "/Game/**/*.slow"\ncooker = "command"\nsettings = { argv = ["/bin/sh", "-c", "sleep 1; cp $0 $1", "{input}", ' \
-       '"{output:.out}"], outputs = [".out"] }'
-COPY = 'match = "/Game/**/*.txt"\ncooker = "copy"'
+from harness import BIN, COPY, LIMIT_S, SLOW, Cook, ResidentTest, read_file
 
 
-class ServeTest(E2ETest):
-    def serve(self, project, *args, env=None):
-        done = self.galley("serve", "--detach", "--project", project, *args, env=env)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.addCleanup(lambda: self.galley("serve", "--stop", "--project", project))
-        return self.status(project)["process"]
-
-    def status(self, project):
-        done = self.galley("status", "--json", "--project", project)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return json.loads(done.stdout)
-
-    def cook(self, project, *args, env=None):
-        return self.finish_cook(project, self.start_cook(project, *args, env=env))
-
-    def wait_until(self, what):
-        until = time.time() + LIMIT_S
-        while not what():
-            self.assertLess(time.time(), until, "it takes too long")
-            time.sleep(0.02)
-
-    def slow_project(self, count, name="game"):
-        return self.project({f"{i}.slow": f"{name} {i}" for i in range(count)}, [SLOW, COPY], name=name)
-
+class ServeTest(ResidentTest):
     # ------------------------------------------------------------ the same as without it
 
     def test_a_cook_through_it_is_that_of_a_cook_that_hosts_its_own(self):
@@ -107,20 +80,21 @@ class ServeTest(E2ETest):
 
     # ------------------------------------------------------------ several at once
 
-    def test_cooks_wait_for_each_other_and_the_more_urgent_goes_first(self):
+    def test_cooks_that_cannot_share_wait_and_the_more_urgent_goes_first(self):
         project = self.slow_project(4)
         self.serve(project, "--workers", "2")
         first = self.start_cook(project)
         self.wait_until(lambda: [c["state"] for c in self.status(project)["cooks"]] == ["cooking"])
-        nightly = self.galley("cook", "--detach", "--project", project)
-        urgent = self.galley("cook", "--detach", "--class", "now", "--project", project, "/Game/1.slow")
+        nightly = self.galley("cook", "--detach", "--never", "/Game/0.*", "--project", project)
+        urgent = self.galley("cook", "--detach", "--class", "now", "--never", "/Game/0.*", "--project", project, "/Game/1.slow")
         self.assertEqual((nightly.returncode, urgent.returncode), (0, 0), nightly.stderr + urgent.stderr)
-        self.assertEqual([c["class"] for c in self.status(project)["cooks"]], ["nightly", "nightly", "now"])
+        self.assertEqual([(c["class"], c["state"]) for c in self.status(project)["cooks"]],
+                         [("nightly", "cooking"), ("nightly", "waiting"), ("now", "waiting")])
         self.assertEqual(self.finish_cook(project, first).code, 0)
         ends = [self.galley("cook", "--attach", number.stdout.strip(), "--project", project) for number in (urgent, nightly)]
         self.assertEqual([e.returncode for e in ends], [0, 0], ends)
         self.assertIn("1 packages in the cook", ends[0].stderr)
-        self.assertIn("4 packages in the cook", ends[1].stderr)
+        self.assertIn("3 packages in the cook", ends[1].stderr)
 
     def test_a_cancelled_cook_ends_alone_and_its_client_hears_it(self):
         project = self.slow_project(20)

@@ -69,7 +69,7 @@ void SimDirector::CommitPending() {
   PostTask(30, [this, persist = Persist{std::exchange(pending_commit_, {})}] {
     const absl::Time wall = Wall();
     CommitOutcome outcome = CommitGroup(
-        fenced_, journal_, results_, persist, {.cook = term()},
+        fenced_, journal_, results_, persist, /*is_sent_back=*/false,
         [this](const StoredResult& stored) { return FilesStillHold(*commit_snapshot_, stored); },
         wall);
     Answer(20, [this, outcome = std::move(outcome)] {

@@ -42,7 +42,6 @@ SimDirector::SimDirector(const Deps& deps, const CookOptions& options, Callbacks
                  .results = &results_,
                  .alarm = [this](const std::string& text) { deps_.checks.Trace(text); }},
                 {.trust_domain = World::kTrustDomain}) {
-  trace_.TurnOff();
   journal_.Fence([this] {
     return is_overtaken_ ? absl::FailedPreconditionError("this cook was overtaken")
                          : absl::OkStatus();

@@ -1,0 +1,49 @@
+#include "director/shell/instigator_notes.h"
+
+#include <string_view>
+#include <utility>
+
+#include "absl/container/flat_hash_set.h"
+#include "common/base/status_macros.h"
+
+namespace galley::director {
+namespace {
+
+constexpr size_t kPackagesPerPage = 1024;
+
+using Records = std::vector<std::pair<std::string, std::vector<InstigatorRecord>>>;
+
+}  // namespace
+
+absl::Status InstigatorNotes::Record(Journal& journal) const {
+  Records page;
+  const std::string* last = nullptr;
+  for (const Reason& reason : reasons_) {
+    if (reason.package != last) {
+      if (page.size() == kPackagesPerPage) {
+        RETURN_IF_ERROR(journal.RecordInstigators(page));
+        page.clear();
+      }
+      page.emplace_back(*reason.package, std::vector<InstigatorRecord>());
+      last = reason.package;
+    }
+    page.back().second.push_back({static_cast<uint8_t>(reason.category),
+                                  reason.referencer != nullptr ? *reason.referencer : ""});
+  }
+  if (!page.empty()) RETURN_IF_ERROR(journal.RecordInstigators(page));
+  return is_whole_ && !journal.WasEmpty() ? ForgetOthers(journal) : absl::OkStatus();
+}
+
+// Packages that the last cook by the book held and this one does not are in no cook any more.
+absl::Status InstigatorNotes::ForgetOthers(Journal& journal) const {
+  absl::flat_hash_set<std::string_view> noted;
+  for (const Reason& reason : reasons_) noted.insert(*reason.package);
+  Records gone;
+  RETURN_IF_ERROR(journal.ForEach([&](std::string_view name, const PackageRecord& record) {
+    if (!record.instigators.empty() && !noted.contains(name))
+      gone.emplace_back(std::string(name), std::vector<InstigatorRecord>());
+  }));
+  return journal.RecordInstigators(gone);
+}
+
+}  // namespace galley::director

@@ -1,0 +1,45 @@
+// InstigatorNotes: why each package was in a cook, noted when the cook ended and written to the
+// journal afterwards, for `galley why`.
+//
+// Cost: three words for each reason until it is written.
+// Threads: one at a time.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "director/core/events.h"
+#include "director/journal/journal.h"
+
+namespace galley::director {
+
+class InstigatorNotes {
+ public:
+  InstigatorNotes() = default;
+  // `is_whole`: what has no reason here is in no cook any more.
+  explicit InstigatorNotes(bool is_whole) : is_whole_(is_whole) {}
+
+  // The reasons of a package are added in a row. The names outlive the notes. No `referencer`: a
+  // root cause.
+  void Add(const std::string& package, InstigatorCategory category, const std::string* referencer) {
+    reasons_.push_back({&package, referencer, category});
+  }
+
+  // Page by page, so that nothing holds all records. Blocking.
+  absl::Status Record(Journal& journal) const;
+
+ private:
+  struct Reason {
+    const std::string* package;
+    const std::string* referencer;
+    InstigatorCategory category;
+  };
+  absl::Status ForgetOthers(Journal& journal) const;
+
+  bool is_whole_ = false;
+  std::vector<Reason> reasons_;
+};
+
+}  // namespace galley::director
