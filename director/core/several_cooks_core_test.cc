@@ -1,4 +1,5 @@
 // Several cooks that run at once: what they share, and what is of each alone.
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -198,6 +199,91 @@ TEST(SeveralCooksTest, ANightlyCookGetsATenthBesideCommits) {
     ++nightly_jobs;
   EXPECT_GE(nightly_jobs, 2) << log;
   EXPECT_LE(nightly_jobs, 4) << log;
+}
+
+CookRequested OfFolder(uint64_t number, const std::vector<std::string>& names) {
+  CookRequested request{.request = number, .platforms = 1};
+  for (const std::string& name : names)
+    request.selected.push_back({name, InstigatorCategory::kCommandLineDirectory});
+  return request;
+}
+
+TEST(SeveralCooksTest, WhatAFolderHeldAndIsGoneLeavesTheCook) {
+  CoreHarness shell("A\nB\nLong\n", Several());
+  shell.Send(OfFolder(1, {"A", "B", "Long"}));
+  shell.Saved("A");
+  shell.Send(
+      FilesChanged{.catalog = std::make_shared<TextProject>("A\nLong\n"), .packages = {"B"}});
+  shell.Saved("Long");
+  EXPECT_TRUE(shell.Says("root of 1: A Long\n")) << shell.TakeLog();
+  EXPECT_FALSE(shell.Says("failed")) << shell.TakeLog();
+  EXPECT_EQ(shell.core().counters(1).in_cook, 2u);
+}
+
+TEST(SeveralCooksTest, WhatWasNamedAndIsGoneFails) {
+  CoreHarness shell("A\nB\n", Several());
+  shell.Request({"B"}, {.request = 1});
+  shell.Send(OfFolder(2, {"A", "B"}));
+  shell.Send(FilesChanged{.catalog = std::make_shared<TextProject>("A\n"), .packages = {"B"}});
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("unknown package"));
+}
+
+TEST(SeveralCooksTest, NewFilesAreAskedForByCooksThatGoOn) {
+  CoreHarness shell("A\nLong\n", Several());
+  shell.hold_publish = true;
+  shell.Send(OfFolder(1, {"A", "Long"}));
+  shell.Send(OfFolder(2, {"A"}));
+  shell.Saved("A");  // the second cook is about to publish
+  const auto all = {SelectedPackage{"New", InstigatorCategory::kCommandLineDirectory}};
+  shell.Send(FilesChanged{.catalog = std::make_shared<TextProject>("A\nLong\nNew\n"),
+                          .packages = {"New"},
+                          .discovered = {{.packages = all, .request = 1},
+                                         {.packages = all, .request = 2},
+                                         {.packages = all, .request = 3}}});
+  EXPECT_THAT(shell.TakeLog(), Not(HasSubstr("too late")));
+  shell.hold_publish = false;
+  while (!shell.publishes.empty()) {
+    const PublishRoot publish = shell.publishes.front();
+    shell.publishes.pop_front();
+    RootPublished event{.platform = publish.platform};
+    event.request = publish.request;
+    event.round = publish.round;
+    event.platform_set = publish.platform_set;
+    shell.Send(event);
+  }
+  shell.Saved("New");
+  shell.Saved("Long");
+  const std::string log = shell.TakeLog();
+  EXPECT_THAT(log, HasSubstr("root of 1: A Long New\n"));
+  EXPECT_EQ(shell.core().counters(1).in_cook, 3u);
+}
+
+TEST(SeveralCooksTest, AResultCountsForTheMostUrgentCook) {
+  CoreHarness shell("A\nB\n", Several());
+  shell.hold_commits = true;
+  shell.Request({"A", "B"}, {.request = 1, .of_class = CookClass::kNightly});
+  shell.Request({"B"}, {.request = 2, .force = true, .of_class = CookClass::kCommit});
+  shell.Saved("A");
+  shell.Saved("B");
+  ASSERT_EQ(shell.commits.size(), 2u);
+  EXPECT_EQ(shell.commits[0].cook, 1u);
+  EXPECT_FALSE(shell.commits[0].is_forced);
+  EXPECT_EQ(shell.commits[1].cook, 2u);
+  EXPECT_TRUE(shell.commits[1].is_forced);
+}
+
+TEST(SeveralCooksTest, ReasonsAreToldOfEachCookAlone) {
+  CoreHarness shell("A -> S\nB -> S\nS\n", Several());
+  shell.Request({"A"}, {.request = 1});
+  shell.Loaded("A");
+  shell.Request({"B"}, {.request = 2});
+  shell.Loaded("B");
+  std::vector<std::string> reasons;
+  shell.core().ForEachReasonIn(2, [&](PackageId package, const InstigatorView& why) {
+    reasons.push_back(shell.core().NameOf(package) + " for " +
+                      (why.referencer.valid() ? shell.core().NameOf(why.referencer) : "itself"));
+  });
+  EXPECT_THAT(reasons, ::testing::UnorderedElementsAre("B for itself", "S for B"));
 }
 
 }  // namespace

@@ -100,8 +100,8 @@ struct CookSeat {
   const CookOrder order;
   ToldInOrder told;
 
-  std::map<std::string, Digest> roots;  // published, by platform name
-  std::map<PlatformIndex, BuildRoot> last_build;
+  std::map<std::string, Digest> roots;              // published, by platform name
+  std::map<PlatformIndex, HeldResults> last_build;  // what was to be in the root
   uint64_t bytes_stored = 0;
   uint64_t bytes_deduplicated = 0;
   std::set<Digest> lost_blobs;

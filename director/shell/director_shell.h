@@ -187,7 +187,8 @@ class DirectorShell {
   struct Committed {
     CommitOutcome outcome;
     std::vector<ResultId> cooked;
-    absl::Duration took;  // without the tasks that were before it on the thread
+    std::vector<StoredResultPtr> results;  // of the group
+    absl::Duration took;                   // without the tasks that were before it on the thread
   };
   Committed CommitNow(const Persist& persist, const std::vector<FailureUpdate>& failures);
   bool TakeCommitted();
@@ -201,6 +202,8 @@ class DirectorShell {
   Collections SumOfCollections();
   void GiveSegmentIfLow(const std::string& worker_id, const v1::FromWorker& message);
 
+  // The results that an effect names, so that they are there while others work with it.
+  HeldResults Hold(const std::vector<std::pair<PackageId, ResultId>>& packages) const;
   RootContent ContentOf(const CookSeat& seat, const PublishRoot& effect) const;
   std::optional<Digest> WholeRoot(const std::string& platform);
   void CountLost(const std::vector<RootBuilt::Lost>& lost,
@@ -242,7 +245,7 @@ class DirectorShell {
   SystemClock clock_;
 
   ToolDigests tools_;
-  ResultTable results_;
+  ResultTable results_{ResultTable::Kept::kWhileHeld};
   ReportReader reports_;
   LookUpRunner look_ups_;
   KeptLimits kept_limits_;
@@ -273,6 +276,7 @@ class DirectorShell {
   // Loop thread only.
   UnjournaledResults unjournaled_{&results_};
   std::vector<Persist::Item> pending_commit_;
+  std::vector<StoredResultPtr> pending_results_;  // theirs: held until they are committed
   ProgressNotes notes_;
   int commits_running_ = 0;
   bool is_commit_urgent_ = false;

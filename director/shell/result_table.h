@@ -1,8 +1,11 @@
-// ResultTable: the full records behind the core's ResultIds, for the life of a director.
+// ResultTable: the full records behind the core's ResultIds.
 //
+// A director that stays lets go of records: one is there while the core, or whoever commits it or
+// builds a root of it, holds it. Ids are not given twice.
 // Threads: any. A stored record is immutable once added.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <set>
@@ -10,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "common/base/digest.h"
 #include "common/base/mutex.h"
 #include "common/record/observation.h"
@@ -41,61 +45,109 @@ struct StoredResult {
   bool is_published = false;
 };
 using StoredResultPtr = std::shared_ptr<const StoredResult>;
+using HeldResults = std::shared_ptr<const std::vector<StoredResultPtr>>;
 
 class ResultTable {
  public:
+  // Kept: for how long a record is there.
+  enum class Kept : uint8_t {
+    kWhileHeld,  // as long as somebody holds its view, or what Get returned
+    kAlways,
+  };
+  explicit ResultTable(Kept kept = Kept::kAlways) : kept_(kept) {}
+
   ResultViewPtr Add(std::shared_ptr<StoredResult> result) {
-    auto view = std::make_shared<ResultView>();
-    view->references = result->result.details.references;
-    view->generated = result->result.details.generated;
-    view->outputs = result->result.outputs;
-    view->is_verdict = result->result.is_verdict;
-    view->error = result->result.error;
-    if (result->result.log) view->log = result->result.log->ToString();
-    base::MutexLock lock(mutex_);
-    if (view->is_verdict && result->last_cook.source == "cooked")
-      verdicts_.insert(result->action_key);
-    view->id = ResultId(static_cast<uint32_t>(results_.size()));
-    results_.push_back(std::move(result));
-    return view;
+    auto entry = std::make_shared<Entry>();
+    ResultView& view = entry->view;
+    view.references = result->result.details.references;
+    view.generated = result->result.details.generated;
+    view.outputs = result->result.outputs;
+    view.is_verdict = result->result.is_verdict;
+    view.error = result->result.error;
+    if (result->result.log) view.log = result->result.log->ToString();
+    base::MutexLock lock(state_->mutex);
+    if (view.is_verdict && result->last_cook.source == "cooked")
+      state_->verdicts.insert(result->action_key);
+    view.id = ResultId(state_->next++);
+    entry->stored = std::move(result);
+    if (kept_ == Kept::kAlways) {
+      state_->always.push_back(entry);
+    } else {
+      entry->state = state_;  // (from here on its end needs the lock)
+    }
+    state_->entries.emplace(view.id, entry);
+    return ResultViewPtr(entry, &entry->view);
   }
+  // Null: nobody holds it any more.
   StoredResultPtr Get(ResultId id) const {
-    base::MutexLock lock(mutex_);
-    return id.valid() && id.index() < results_.size() ? results_[id.index()] : nullptr;
+    std::shared_ptr<const Entry> entry;  // outlives the lock
+    base::MutexLock lock(state_->mutex);
+    const auto found = state_->entries.find(id);
+    if (found == state_->entries.end()) return nullptr;
+    entry = found->second.lock();
+    return entry == nullptr ? nullptr : StoredResultPtr(entry, entry->stored.get());
   }
   // Two outcomes of an action key were found: none of those that are here by now is to be used, but
   // for the verdict that says so.
   void Dispute(const Digest& action_key) {
-    base::MutexLock lock(mutex_);
-    disputed_[action_key] = results_.size();
+    base::MutexLock lock(state_->mutex);
+    state_->disputed[action_key] = state_->next;
   }
   bool IsDisputed(ResultId id) const {
-    base::MutexLock lock(mutex_);
-    if (!id.valid() || id.index() >= results_.size()) return false;
-    const StoredResult& result = *results_[id.index()];
-    const auto found = disputed_.find(result.action_key);
-    return found != disputed_.end() && id.index() < found->second && !result.result.is_disputed;
+    const StoredResultPtr result = Get(id);
+    if (result == nullptr) return false;
+    base::MutexLock lock(state_->mutex);
+    const auto found = state_->disputed.find(result->action_key);
+    return found != state_->disputed.end() && id.value() < found->second &&
+           !result->result.is_disputed;
   }
   // Verdicts of the director's earlier cooks are judged again.
   void ForgetVerdicts() {
-    base::MutexLock lock(mutex_);
-    verdicts_.clear();
+    base::MutexLock lock(state_->mutex);
+    state_->verdicts.clear();
   }
   // True: a job of this cook reached a verdict for the key.
   bool HasVerdict(const Digest& action_key) const {
-    base::MutexLock lock(mutex_);
-    return verdicts_.contains(action_key);
+    base::MutexLock lock(state_->mutex);
+    return state_->verdicts.contains(action_key);
   }
   bool WasDisputed(const Digest& action_key) const {
-    base::MutexLock lock(mutex_);
-    return disputed_.contains(action_key);
+    base::MutexLock lock(state_->mutex);
+    return state_->disputed.contains(action_key);
+  }
+  // Records that are there.
+  size_t size() const {
+    base::MutexLock lock(state_->mutex);
+    return state_->entries.size();
   }
 
  private:
-  mutable base::Mutex mutex_;
-  std::vector<StoredResultPtr> results_ GALLEY_GUARDED_BY(mutex_);
-  std::set<Digest> verdicts_ GALLEY_GUARDED_BY(mutex_);          // action keys
-  std::map<Digest, size_t> disputed_ GALLEY_GUARDED_BY(mutex_);  // how many were here then
+  struct State;
+  struct Entry {
+    Entry() = default;
+    Entry(const Entry&) = delete;
+    Entry& operator=(const Entry&) = delete;
+    ~Entry() {
+      if (state == nullptr) return;
+      base::MutexLock lock(state->mutex);
+      state->entries.erase(view.id);
+    }
+    ResultView view;
+    std::shared_ptr<const StoredResult> stored;
+    std::shared_ptr<State> state;  // null: it is kept always
+  };
+  // What is held may outlive the table.
+  struct State {
+    base::Mutex mutex;
+    uint32_t next GALLEY_GUARDED_BY(mutex) = 0;
+    absl::flat_hash_map<ResultId, std::weak_ptr<const Entry>> entries GALLEY_GUARDED_BY(mutex);
+    std::vector<std::shared_ptr<const Entry>> always GALLEY_GUARDED_BY(mutex);
+    std::set<Digest> verdicts GALLEY_GUARDED_BY(mutex);            // action keys
+    std::map<Digest, uint32_t> disputed GALLEY_GUARDED_BY(mutex);  // how many were here then
+  };
+
+  const Kept kept_;
+  const std::shared_ptr<State> state_ = std::make_shared<State>();
 };
 
 }  // namespace galley::director

@@ -12,6 +12,9 @@ namespace galley::director {
 
 void DirectorShell::Do(const Persist& effect) {
   unjournaled_.Add(effect);
+  // (The event that brought them still has their views.)
+  for (const Persist::Item& item : effect.items)
+    pending_results_.push_back(results_.Get(item.result));
   pending_commit_.insert(pending_commit_.end(), effect.items.begin(), effect.items.end());
   // An urgent effect without results waits for earlier ones: those in the running commit are as
   // good as durable.
@@ -47,8 +50,10 @@ void DirectorShell::CommitPending() {
   ++commits_running_;
   std::vector<FailureUpdate> failures = TakeFailures();
   commit_thread_.Post([this, persist = Persist{std::exchange(pending_commit_, {})},
-                       failures = std::move(failures)] {
+                       results = std::exchange(pending_results_, {}),
+                       failures = std::move(failures)]() mutable {
     Committed committed = CommitNow(persist, failures);
+    committed.results = std::move(results);
     {
       base::MutexLock lock(mutex_);
       committed_.push_back(std::move(committed));

@@ -7,9 +7,17 @@
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "director/shell/director_shell.h"
+#include "director/shell/snapshot_tables.h"
 #include "fmt/format.h"
 
 namespace galley::director {
+namespace {
+
+// So long a worker may take to open the table that it was told of: one that is silent for longer
+// is lost (CookOptions::silence_max).
+constexpr absl::Duration kTableMax = absl::Minutes(2);
+
+}  // namespace
 
 absl::StatusOr<ShellOutcome> DirectorShell::Cook(CookOrder order, ShellListener& listener,
                                                  Cancellation& stop) {
@@ -179,7 +187,9 @@ absl::Status DirectorShell::Remember() {
       ASSIGN_OR_RETURN(const store::StoreInfo info, store_.Info());
       JournalMeta meta = journal_.meta();
       meta.store_commits = info.commits;
-      return journal_.SetMeta(meta);
+      RETURN_IF_ERROR(journal_.SetMeta(meta));
+      RemoveOldTables(options_.state_directory, meta.table_file, clock_.Now() - kTableMax);
+      return absl::OkStatus();
     };
     remembered.set_value(remember());
   });

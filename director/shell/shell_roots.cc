@@ -9,13 +9,24 @@
 
 namespace galley::director {
 
+HeldResults DirectorShell::Hold(const std::vector<std::pair<PackageId, ResultId>>& packages) const {
+  auto held = std::make_shared<std::vector<StoredResultPtr>>();
+  held->reserve(packages.size());
+  for (const auto& [package, result] : packages) {
+    if (StoredResultPtr stored = results_.Get(result); stored != nullptr)
+      held->push_back(std::move(stored));
+  }
+  return held;
+}
+
 void DirectorShell::Do(const BuildRoot& effect) {
   CookSeat* const seat = SeatOf(effect.request);
   if (seat == nullptr) return;
-  seat->last_build[effect.platform] = effect;
+  const HeldResults results = Hold(effect.packages);
+  seat->last_build[effect.platform] = results;
   // Nobody waits for results that look-ups found, but the journal learns them before the root.
   CommitPending();
-  commit_thread_.Post([this, effect] {
+  commit_thread_.Post([this, effect, results] {
     const std::optional<Digest> whole = WholeRoot(PlatformName(effect.platform));
     auto built = BuildRootTree(*Present(), results_, store_, effect, whole ? &*whole : nullptr);
     absl::Status status = built.status();
@@ -93,7 +104,7 @@ void DirectorShell::Do(const StageRoots& effect) {
 
 // The look runs on the commit thread, behind the commits that are posted already.
 void DirectorShell::Do(const LookForLost& effect) {
-  commit_thread_.Post([this, effect] {
+  commit_thread_.Post([this, effect, results = Hold(effect.packages)] {
     LostFound event;
     event.look = effect.look;
     auto lost = LookForLostFiles(store_, results_, effect);
@@ -118,11 +129,8 @@ void DirectorShell::Do(const LookForLost& effect) {
 }
 
 RootContent DirectorShell::ContentOf(const CookSeat& seat, const PublishRoot& effect) const {
-  RootContent content{.by_the_book = effect.by_the_book};
-  for (const auto& [package, result] : seat.last_build.at(effect.platform).packages) {
-    if (StoredResultPtr stored = results_.Get(result); stored != nullptr)
-      content.results.push_back(std::move(stored));
-  }
+  RootContent content{.results = *seat.last_build.at(effect.platform),
+                      .by_the_book = effect.by_the_book};
   if (!effect.by_the_book) content.failed = seat.failures.FailedFor(PlatformName(effect.platform));
   return content;
 }
@@ -145,7 +153,7 @@ std::optional<uint64_t> DirectorShell::PublishedHere(const std::string& platform
 void DirectorShell::Do(const PublishRoot& effect) {
   CookSeat* const seat = SeatOf(effect.request);
   if (seat == nullptr) return;
-  const bool is_empty = seat->last_build.at(effect.platform).packages.empty();
+  const bool is_empty = seat->last_build.at(effect.platform)->empty();
   if (!seat->order.publishes || (effect.by_the_book && is_empty)) {
     RootPublished event{.platform = effect.platform};
     event.platform_set = effect.platform_set;

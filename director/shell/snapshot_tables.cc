@@ -82,11 +82,14 @@ std::unique_ptr<content::Snapshot> BaseTable(const std::string& state_directory,
   return nullptr;
 }
 
-void RemoveOldTables(const std::string& state_directory, const std::string& present) {
+void RemoveOldTables(const std::string& state_directory, const std::string& present,
+                     absl::Time before) {
   ForEachTable(state_directory, [&](const std::string& name) {
     const std::string path = JoinPath(state_directory, name);
     const absl::StatusOr<FileStat> stat = StatFile(path, /*follow_links=*/false);
-    if (name != present && stat.ok() && S_ISREG(stat->mode)) ::unlink(path.c_str());
+    if (name != present && stat.ok() && S_ISREG(stat->mode) &&
+        absl::FromUnixNanos(stat->mtime_ns) < before)
+      ::unlink(path.c_str());
   });
 }
 

@@ -136,7 +136,7 @@ class ChaosTest(E2ETest):
         def cook():
             process = self.start_cook(game, "--workers", 2, "--force")
             stdout, stderr = process.communicate(timeout=CHAOS_S + LIMIT_S)
-            return Cook(subprocess.CompletedProcess(process.args, process.returncode, stdout, stderr), self.summary_of(game))
+            return Cook(subprocess.CompletedProcess(process.args, process.returncode, stdout, stderr), self.read_summary(process.summary))
 
         cooks, killed = self.while_killing(CHAOS_S, cook)
         for one in cooks:

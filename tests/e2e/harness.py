@@ -47,6 +47,8 @@ class Cook:
 
 
 class E2ETest(unittest.TestCase):
+    started = 0  # cooks in the background
+
     maxDiff = None
     bin = BIN
 
@@ -100,15 +102,19 @@ class E2ETest(unittest.TestCase):
                               env={**os.environ, **(env or {})})
 
     def start_cook(self, project, *args, env=None):
-        """A cook in the background, in a process group of its own; its summary goes to <project>.summary.json."""
-        return subprocess.Popen([os.path.join(self.bin, "galley"), "cook", "--project", project, "--summary", project + ".summary.json",
-                                 *map(str, args)], cwd=self.dir, text=True, errors="replace", stdout=subprocess.PIPE,
-                                stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, env={**os.environ, **(env or {})})
+        """A cook in the background, with a summary of its own: several may run at once."""
+        self.started += 1
+        summary = f"{project}.{self.started}.summary.json"
+        process = subprocess.Popen([os.path.join(self.bin, "galley"), "cook", "--project", project, "--summary", summary, *map(str, args)],
+                                   cwd=self.dir, text=True, errors="replace", stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   stdin=subprocess.DEVNULL, env={**os.environ, **(env or {})})
+        process.summary = summary
+        return process
 
     def finish_cook(self, project, process):
         stdout, stderr = process.communicate(timeout=LIMIT_S)
         done = subprocess.CompletedProcess(process.args, process.returncode, stdout, stderr)
-        return Cook(done, self.summary_of(project))
+        return Cook(done, self.read_summary(process.summary))
 
     def wait_for_line(self, process, text):
         """The next line of its stderr that has this text. A process that does not say it is killed when the patience ends."""
@@ -125,8 +131,11 @@ class E2ETest(unittest.TestCase):
         self.fail(f"it did not say: {text}\n{said}")
 
     def summary_of(self, project):
+        return self.read_summary(project + ".summary.json")
+
+    def read_summary(self, path):
         try:
-            with open(project + ".summary.json") as file:
+            with open(path) as file:
                 return json.load(file)
         except FileNotFoundError:
             return None

@@ -16,7 +16,7 @@ class ResumeTest(E2ETest):
 
     def wait(self, process):
         stdout, stderr = process.communicate(timeout=LIMIT_S)
-        return Cook(subprocess.CompletedProcess(process.args, process.returncode, stdout, stderr), self.summary_of(self.path("game")))
+        return Cook(subprocess.CompletedProcess(process.args, process.returncode, stdout, stderr), self.read_summary(process.summary))
 
     def lines(self, name):
         try:
