@@ -1,6 +1,19 @@
 # Everything comes from Debian 12; scripts/install-packages names the packages.
+# Has who links the imported target link its archive, which lies beside the shared object.
+function(galley_link_static target)
+  get_target_property(configurations ${target} IMPORTED_CONFIGURATIONS)
+  foreach(configuration IN LISTS configurations)
+    get_target_property(shared ${target} IMPORTED_LOCATION_${configuration})
+    string(REGEX REPLACE "\\.so[.0-9]*$" ".a" archive "${shared}")
+    if(archive MATCHES "\\.a$" AND EXISTS ${archive})
+      set_target_properties(${target} PROPERTIES IMPORTED_LOCATION_${configuration} ${archive})
+    endif()
+  endforeach()
+endfunction()
+
 find_package(Threads REQUIRED)
 find_package(OpenSSL REQUIRED COMPONENTS Crypto)
+set(Protobuf_USE_STATIC_LIBS ON)
 find_package(Protobuf REQUIRED)
 find_package(gRPC REQUIRED CONFIG)
 find_package(absl REQUIRED CONFIG)
@@ -10,6 +23,17 @@ find_package(nlohmann_json REQUIRED CONFIG)
 find_package(spdlog REQUIRED CONFIG)
 find_package(CLI11 REQUIRED CONFIG)
 find_package(tomlplusplus REQUIRED CONFIG)
+# gRPC, protobuf, abseil and RocksDB are linked statically: half of the time of a command that asks a resident director was the loading of some
+# sixty shared objects. Debian's packages hold both; their CMake files name the shared ones.
+foreach(target gRPC::address_sorting gRPC::gpr gRPC::grpc gRPC::grpc++ gRPC::upb)
+  galley_link_static(${target})
+endforeach()
+get_property(imported DIRECTORY PROPERTY IMPORTED_TARGETS)
+foreach(target IN LISTS imported)
+  if(target MATCHES "^absl::")
+    galley_link_static(${target})
+  endif()
+endforeach()
 # The allocator of what runs encoders and of the director: both free and ask for small blocks by the
 # thousand, the latter on one thread what another asked for. A sanitizer has its own.
 add_library(galley_allocator INTERFACE)
