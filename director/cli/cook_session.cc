@@ -10,6 +10,7 @@
 #include "absl/time/clock.h"
 #include "common/base/file.h"
 #include "common/base/healed.h"
+#include "common/base/own_umask.h"
 #include "common/base/status_macros.h"
 #include "director/cli/director_of_project.h"
 #include "director/cli/host_file.h"
@@ -41,6 +42,7 @@ CookSession::CookSession(const CookCommandOptions& options, Report& report)
       ask_(options.ask),
       interrupt_([this] { stop_.Cancel(); }) {
   if (options_.trace.empty()) trace_.TurnOff();
+  ask_.umask = OwnUmask();
 }
 
 CookSession::~CookSession() = default;

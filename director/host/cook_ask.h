@@ -1,6 +1,8 @@
 // CookAsk: what somebody asks of one cook.
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
 #include <vector>
 
@@ -38,6 +40,7 @@ struct CookAsk {
   bool retry_failed = false;
   bool fail_fast = false;
   std::string output_directory;  // of the sandboxes, absolute; empty: the project's
+  mode_t umask = 022;            // of who asks: decides the modes of what is staged
   CookClass urgency_class = CookClass::kNightly;
   bool repair = false;  // what the store lost, and nothing else; nothing is published or staged
 

@@ -90,7 +90,8 @@ absl::Status CookRun::Select() {
   }
   staging_.emplace(Staging::Options{.project_id = deps_.director.project_id(),
                                     .by_the_book = selection_.by_the_book,
-                                    .rules = {.adopt = ask_.adopt, .exact = ask_.exact}},
+                                    .rules = {.adopt = ask_.adopt, .exact = ask_.exact},
+                                    .umask = ask_.umask},
                    Staging::Deps{.project = project,
                                  .store = deps_.director.stores().store(),
                                  .notes = notes_,

@@ -109,6 +109,7 @@ TEST(CookWireTest, EveryFieldOfAnAskSurvives) {
   uint32_t next = 0;
   Fill(ask, next);
   ask.set_urgency_class("commit");
+  ask.set_umask(027);
   ask.mutable_platforms()->Clear();
   ask.add_platforms("b");
   const auto read = FromWire(ask, ProjectOf({"a", "b", "c"}));

@@ -163,6 +163,17 @@ class ServeTest(E2ETest):
         self.assertIn("goes on", said)
         self.assertEqual(self.galley("cook", "--attach", number, "--project", project).returncode, 0)
 
+    def test_what_is_staged_follows_the_umask_of_who_asks(self):
+        project = self.project({"deep/a.txt": "a", "b.txt": "b"}, [COPY])
+        self.serve(project)
+        for out, mask in (("own", "027"), ("group", "002")):
+            asked = subprocess.run(["/bin/sh", "-c", f'umask {mask}; exec "$0" "$@"', os.path.join(BIN, "galley"), "cook", "--project", project,
+                                    "--out", self.path(out)], text=True, capture_output=True, timeout=LIMIT_S)
+            self.assertEqual(asked.returncode, 0, asked.stderr)
+            for name, full in (("pc/Game/deep/a.txt", 0o666), ("pc/Game/b.txt", 0o666), ("pc/Game/deep", 0o777), ("pc", 0o777), ("", 0o777)):
+                mode = os.stat(self.path(out, name)).st_mode & 0o777
+                self.assertEqual(oct(mode), oct(full & ~int(mask, 8)), (out, name))
+
     # ------------------------------------------------------------ its end
 
     def test_a_killed_director_is_told_with_how_far_the_cook_was(self):
