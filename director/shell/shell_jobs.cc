@@ -60,13 +60,13 @@ void DirectorShell::Do(const Desire& effect) {
 }
 
 void DirectorShell::Drain(const std::vector<std::string>& workers) {
-  v1::ToWorker message;
-  message.set_drain(true);
+  DrainAsked asked;
   for (const std::string& worker : workers) {
     LogInfo("worker={} is drained", worker);
     worker_views_.Draining(worker);
-    service_->Send(worker, message);
+    asked.workers.push_back(WorkerOf(worker));
   }
+  Post(Event(std::move(asked)));
 }
 
 void DirectorShell::Do(const Spawn& effect) {

@@ -303,6 +303,21 @@ class ServeTest(E2ETest):
         self.assertEqual(plain.returncode, 0, plain.stderr)
         self.assertIn("no cook runs; 3 ended", plain.stdout)
 
+    def test_a_busy_worker_is_drained_and_another_one_goes_on(self):
+        project = self.slow_project(8)
+        self.serve(project, "--workers", "1")
+        cook = self.start_cook(project)
+        self.wait_until(lambda: any(c["done"] > 0 for c in self.status(project)["cooks"]))
+        (worker,) = self.status(project)["workers"]
+        drained = self.galley("drain", worker["worker"], "--project", project)
+        self.assertEqual(drained.returncode, 0, drained.stderr)
+        self.wait_until(lambda: not os.path.exists(f"/proc/{worker['process']}"))
+        self.assertLess(self.status(project)["cooks"][0]["done"], 8)
+        ended = self.finish_cook(project, cook)
+        self.assertEqual((ended.code, ended.cooked), (0, 8), ended)
+        self.assertEqual((ended.summary["workers"]["lost"], ended.summary["workers"]["jobs_retried"]), (0, 0), ended)
+        self.assertNotEqual([w["process"] for w in self.status(project)["workers"]], [worker["process"]])
+
     def test_many_clients_ask_at_once(self):
         project = self.project({f"{i}.txt": f"{i}" for i in range(20)}, [COPY])
         self.serve(project, "--workers", "2")
