@@ -12,6 +12,7 @@
 #include "common/base/healed.h"
 #include "common/base/own_umask.h"
 #include "common/base/status_macros.h"
+#include "common/base/utf8.h"
 #include "director/cli/director_of_project.h"
 #include "director/cli/host_file.h"
 #include "director/cli/package_place.h"
@@ -222,6 +223,9 @@ v1::CookAsk CookSession::AskOnWire() const {
   ask.set_output_directory(project_->output_directory);
   ask.set_is_detached(options_.detach);
   ask.set_wants_trace(!options_.trace.empty());
+  for (const auto& [name, value] : Environment()) {
+    if (IsUtf8(name)) (*ask.mutable_environment())[name] = value;
+  }
   for (const project::Origin& one : project_->origins) {
     v1::ConfiguredValue& value = *ask.add_configuration();
     value.set_key(one.key);

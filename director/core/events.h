@@ -565,6 +565,7 @@ struct PackageFailed {
   uint32_t attempts = 0;  // hand-overs in this cook
   uint32_t own_faults = 0;
   uint32_t infrastructure_faults = 0;
+  ResultId verdict;  // of kVerdict: the result; else invalid
 };
 struct PackageWarned {
   PackageId package;

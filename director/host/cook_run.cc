@@ -45,7 +45,7 @@ CookReport CookRun::Run() {
   if (report_.end.ok()) report_.end = Cook();
   if (report_.outcome.has_value()) {
     TellTheEnd();
-    report_.end = staging_->stopped();
+    report_.end = TellRefusal();
     report_.stage_failed = staging_->has_failed();
     NumberRoots();
   }
@@ -159,9 +159,9 @@ CookOrder CookRun::Order() {
                       .is_staged = ask_.is_staged()},
           .publishes = !ask_.repair,
           .retry_failed = ask_.retry_failed,
-          .stage = [this](const auto& roots, const auto& world) {
-            return staging_->StageAll(roots, world);
-          }};
+          .refuses = [this](const auto& result) { return RefusalOf(ask_.differing, result); },
+          .stage = [this](const auto& roots,
+                          const auto& world) { return staging_->StageAll(roots, world); }};
 }
 
 // Staging is a part of the run, and most of the time its end.
@@ -180,6 +180,15 @@ void CookRun::TellTheEnd() {
   staging_->TellFailures();
   if (const auto lost = LostText(outcome, project_->store.directory)) NoteHealed(*lost);
   TellUnpublished();
+}
+
+// How the cook ended, but for what its outcome says.
+absl::Status CookRun::TellRefusal() {
+  const std::string& refusal = report_.outcome->refusal;
+  if (refusal.empty()) return staging_->stopped();
+  if (!staging_->is_published()) return WrongUse(refusal);
+  notes_.Warn(refusal);  // a package that was made again after that, for the store had lost it
+  return staging_->stopped();
 }
 
 void CookRun::TellUnpublished() {

@@ -121,6 +121,7 @@ TEST(CookWireTest, EveryFieldOfAnAskSurvives) {
   again.mutable_platforms()->CopyFrom(ask.platforms());
   again.set_is_detached(ask.is_detached());
   again.set_wants_trace(ask.wants_trace());
+  again.set_environment_salt(ask.environment_salt());
   EXPECT_EQ(Diff(ask, again), "");
 }
 

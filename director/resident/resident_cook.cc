@@ -9,14 +9,27 @@
 #include "director/host/cook_run.h"
 #include "director/host/outcome_status.h"
 #include "director/host/sandboxes.h"
+#include "director/resident/asked_environment.h"
 #include "fmt/format.h"
 
 namespace galley::director {
 
+namespace {
+
+v1::CookAsk WithoutEnvironment(v1::CookAsk ask) {
+  ask.clear_environment();
+  ask.clear_environment_salt();
+  ask.clear_environment_digests();
+  return ask;
+}
+
+}  // namespace
+
 ResidentCook::ResidentCook(const Deps& deps, v1::CookAsk ask, uint64_t number,
                            std::shared_ptr<CookLog> log)
     : deps_(deps),
-      ask_(std::move(ask)),
+      differing_(DifferingOf(deps.director.environment(), ask)),
+      ask_(WithoutEnvironment(std::move(ask))),
       class_(ClassOfName(ask_.urgency_class()).value_or(CookClass::kNightly)),
       number_(number),
       log_(std::move(log)),
@@ -117,6 +130,7 @@ absl::StatusOr<CookAsk> ResidentCook::TakeAsk() {
         differs));
   }
   ASSIGN_OR_RETURN(CookAsk ask, FromWire(ask_, **project));
+  ask.differing = differing_;
   if (!ask.is_staged()) return ask;
   project::Project of_cook = **project;
   if (!ask.output_directory.empty()) of_cook.output_directory = ask.output_directory;

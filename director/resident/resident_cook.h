@@ -13,6 +13,7 @@
 #include "absl/time/time.h"
 #include "common/base/cancellation.h"
 #include "director/host/director.h"
+#include "director/host/environment_difference.h"
 #include "director/host/kitchen.h"
 #include "director/resident/cook_log.h"
 #include "director/resident/cook_wire.h"
@@ -51,7 +52,8 @@ class ResidentCook {
   CookReport Ended(const absl::Status& why) const;
 
   const Deps deps_;
-  const v1::CookAsk ask_;
+  const DifferingVariables differing_;  // from the director's environment
+  const v1::CookAsk ask_;               // without the client's
   const CookClass class_;
   const uint64_t number_;
   const std::shared_ptr<CookLog> log_;

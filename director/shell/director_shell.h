@@ -139,6 +139,7 @@ class DirectorShell {
   void Finish(const std::shared_ptr<CookSeat>& seat);
   CookSeat* Running();
   CookSeat* SeatOf(uint64_t cook);  // null: none
+  void LookAtResult(CookSeat& seat, const StoredResultPtr& result);
   void TellAll(const ToldInOrder::Tell& tell);
   void OnLoop(Internal task);
   void TellProgress();

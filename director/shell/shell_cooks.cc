@@ -74,6 +74,7 @@ void DirectorShell::Do(const Notify& effect) {
     seat->told.Add([package = failed->package.valid() ? core_->NameOf(failed->package) : "",
                     platform = failed->platform ? PlatformName(*failed->platform) : "",
                     told](ShellListener& one) { one.OnFailed(package, platform, told); });
+    if (failed->verdict.valid()) LookAtResult(*seat, results_.Get(failed->verdict));
   } else if (const auto* warned = std::get_if<PackageWarned>(&effect.notice)) {
     seat->told.Add(
         [package = core_->NameOf(warned->package),
@@ -82,6 +83,7 @@ void DirectorShell::Do(const Notify& effect) {
   } else if (const auto* done = std::get_if<PackageDone>(&effect.notice)) {
     if (StoredResultPtr stored = results_.Get(done->result)) {
       seat->failures.Done({stored->package, stored->platform_name}, stored->has_failed_before);
+      LookAtResult(*seat, stored);
       seat->told.Add([stored = std::move(stored), source = done->source](ShellListener& one) {
         one.OnDone(*stored, source);
       });
@@ -94,6 +96,17 @@ void DirectorShell::Do(const Notify& effect) {
     if (const auto found = seats_.find(ended->request); found != seats_.end())
       End(found->second, *ended);
   }
+}
+
+// A cook that refuses a result ends. (The loop hears that before it hears of roots that are built.)
+void DirectorShell::LookAtResult(CookSeat& seat, const StoredResultPtr& result) {
+  if (!seat.order.refuses || !seat.refusal.empty() || result == nullptr) return;
+  seat.refusal = seat.order.refuses(*result);
+  if (seat.refusal.empty()) return;
+  Post(Internal([this, number = seat.number()] {
+    const CookSeat* const found = SeatOf(number);
+    if (found != nullptr && !found->ended) StepCore(CancelRequested{number});
+  }));
 }
 
 // The cook is over when its last group is committed, which may still fail.
@@ -127,7 +140,8 @@ void DirectorShell::Finish(const std::shared_ptr<CookSeat>& seat) {
                        .lost_blobs = seat->lost_blobs.size(),
                        .lost_packages = seat->lost_packages.size(),
                        .collections = SumOfCollections(),
-                       .world = world_.Get()};
+                       .world = world_.Get(),
+                       .refusal = seat->refusal};
   outcome.remembered = RecordInstigators(*seat);
   seats_.erase(seat->number());
   seat->told.End(std::move(outcome));

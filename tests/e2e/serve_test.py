@@ -251,6 +251,29 @@ class ServeTest(E2ETest):
         self.assertEqual(elsewhere.code, 0, elsewhere)
         self.assertEqual(self.read("out/pc/Game/a.txt"), b"a")
 
+    def test_a_variable_that_a_cook_observed_must_be_the_same_for_both(self):
+        look = '\\"observations\\": [{\\"kind\\": \\"env\\", \\"name\\": \\"LEVEL\\"}]'
+        rule = 'match = "/Game/**/*.%s"\ncooker = "command"\nsettings = { argv = ["/bin/sh", "-c", "echo \'{' + look + '}\' > $2; %s", ' \
+               '"{input}", "{output:.out}", "{result}"], outputs = [".out"] }'
+        project = self.project({"a.env": "a", "b.env": "b", "c.txt": "c", "d.bad": "d"},
+                               [rule % ("env", "cp $0 $1"), rule % ("bad", "true"), COPY])
+        self.serve(project, env={"LEVEL": "1"})
+        # Observed for the first time, and known to be observed.
+        for args in ([], []):
+            refused = self.galley("cook", "--project", project, "/Game/a.env", "/Game/c.txt", *args, env={"LEVEL": "secret 2"})
+            self.assertEqual(refused.returncode, 2, refused.stderr)
+            self.assertIn('LEVEL is "1" for the director and "secret 2" here, and the cook of /Game/a.env looked at it', refused.stderr)
+            self.assertFalse(os.path.exists(os.path.join(project, ".galley/cooked/pc/Game")))
+        self.assertEqual(self.galley("roots", "--project", project).stdout.count("pc"), 0)
+        unset = self.galley("cook", "--project", project, "/Game/d.bad", env={"LEVEL": "3"})
+        self.assertEqual(unset.returncode, 2, unset.stderr)
+        # No matter to packages that did not look.
+        other = self.cook(project, "/Game/c.txt", env={"LEVEL": "2", "ANOTHER": "x"})
+        self.assertEqual(other.code, 0, other)
+        same = self.cook(project, "/Game/a.env", "/Game/b.env", env={"LEVEL": "1", "ANOTHER": "x"})
+        self.assertEqual((same.code, same.cooked), (0, 1), same)
+        self.assertNotIn("ANOTHER", self.read("game/.galley/state/logs/director.log").decode())
+
     def test_a_director_of_another_build_is_refused_by_name(self):
         project = self.project({"a.txt": "a"}, [COPY])
         other = self.path("bin")
