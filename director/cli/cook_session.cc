@@ -174,7 +174,14 @@ absl::StatusOr<bool> CookSession::Attach(director::DirectorClient* client) {
   if (client != nullptr) {
     end = remote.Follow(*client, *options_.attach, stop_);
   } else {
-    const auto log = director::CookShelf(project_->state_directory()).Find(*options_.attach);
+    const director::CookShelf shelf(project_->state_directory());
+    if (shelf.IsKept(*options_.attach)) {
+      return director::Infrastructure(fmt::format(
+          "cook {} is detached and not done, and no director serves this project: the next `galley "
+          "serve` goes on with it",
+          *options_.attach));
+    }
+    const auto log = shelf.Find(*options_.attach);
     if (absl::IsNotFound(log.status())) return WrongUse(log.status());
     if (!log.ok()) return director::Infrastructure(log.status());
     end = remote.Read(*director::CookLog::Read(*log));

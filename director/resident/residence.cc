@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "director/host/outcome_status.h"
+#include "director/resident/asked_environment.h"
 #include "director/shell/forget_results.h"
 #include "fmt/format.h"
 
@@ -20,6 +22,7 @@ namespace {
 
 // So often it looks whether the project is still its own.
 constexpr absl::Duration kLookInterval = absl::Seconds(1);
+constexpr std::string_view kStopped = "the director was stopped";
 // So long readers have to hear the reports of cooks that the director's end cancelled.
 constexpr absl::Duration kFarewell = absl::Seconds(2);
 // Cooks that ended and whose readers may come yet.
@@ -56,17 +59,36 @@ absl::StatusOr<std::unique_ptr<Residence>> Residence::Open(Options options, Cook
   residence->kitchen_.emplace(Kitchen::Deps{.director = *residence->director_,
                                             .trace = residence->trace_,
                                             .door = residence->door_.get()});
+  residence->GoOn();
   return residence;
 }
 
+// The detached cooks that the director before left.
+void Residence::GoOn() {
+  for (auto& [number, ask] : shelf_.Kept()) {
+    LogInfo("cook={} goes on: the director before left it", number);
+    Begin(ask, number, shelf_.BeginAgain(number));
+  }
+}
+
+void Residence::Begin(const v1::CookAsk& ask, uint64_t number, std::shared_ptr<CookLog> log) {
+  cooks_[number] = std::make_unique<ResidentCook>(ResidentCook::Deps{.director = *director_,
+                                                                     .kitchen = *kitchen_,
+                                                                     .project = project_,
+                                                                     .shelf = shelf_,
+                                                                     .trace = trace_},
+                                                  ask, number, std::move(log));
+}
+
 Residence::~Residence() {
-  EndCooks();
+  EndCooks(std::string(kStopped));
   // The workers' calls end before the door goes.
   kitchen_.reset();
   door_.reset();
 }
 
-absl::Status Residence::Live(CookListener& listener, Cancellation& stop) {
+absl::Status Residence::Live(CookListener& listener, Cancellation& stop,
+                             const std::function<bool()>& hands_over) {
   const Cancellation::Hook on_stop(&stop, [this] { asked_to_stop_.Cancel(); });
   absl::Status mine;
   while (!asked_to_stop_.is_cancelled() && mine.ok()) {
@@ -74,30 +96,56 @@ absl::Status Residence::Live(CookListener& listener, Cancellation& stop) {
     mine = director_->MayWrite();
   }
   LogInfo("the director ends: {}", mine.ok() ? "it was asked to" : MessageOf(mine));
-  EndCooks();
+  if (mine.ok() && stop.is_cancelled() && hands_over() && LeaveCooks()) return mine;
+  EndCooks(mine.ok() ? std::string(kStopped) : MessageOf(mine));
   kitchen_->Close();
   Cancellation nobody;
   director_->Close(listener, mine.ok() ? nobody : asked_to_stop_);
   return mine.ok() ? mine : Infrastructure(mine);
 }
 
-void Residence::EndCooks() {
+// False: there was none. The threads of the cooks go on until the process ends.
+bool Residence::LeaveCooks() {
+  std::vector<std::shared_ptr<CookLog>> logs;
+  {
+    base::MutexLock lock(mutex_);
+    is_ending_ = true;
+    for (const auto& [number, cook] : cooks_) {
+      if (cook->has_ended()) continue;
+      LogInfo("cook={} is left to the next director", number);
+      cook->Abandon(std::string(kStopped));
+      logs.push_back(cook->log());
+    }
+  }
+  if (logs.empty()) return false;
+  AwaitReaders(logs);
+  door_->Withdraw();
+  has_left_ = true;
+  return true;
+}
+
+void Residence::EndCooks(const std::string& why) {
+  if (has_left_) return;
   std::map<uint64_t, std::unique_ptr<ResidentCook>> cooks;
   {
     base::MutexLock lock(mutex_);
     is_ending_ = true;
     cooks.swap(cooks_);
   }
-  for (const auto& [number, cook] : cooks) cook->Cancel();
-  const absl::Time until = absl::Now() + kFarewell;
+  for (const auto& [number, cook] : cooks) cook->Stop(why);
   std::vector<std::shared_ptr<CookLog>> logs;
   for (auto& [number, cook] : cooks) {
     logs.push_back(cook->log());
     cook.reset();  // waits
   }
+  AwaitReaders(logs);
+}
+
+// Who reads slowly may miss the end.
+void Residence::AwaitReaders(const std::vector<std::shared_ptr<CookLog>>& logs) {
+  const absl::Time until = absl::Now() + kFarewell;
   for (const auto& log : logs) {
-    while (log->readers() > 0 && absl::Now() < until + kFarewell)
-      absl::SleepFor(absl::Milliseconds(10));
+    while (log->readers() > 0 && absl::Now() < until) absl::SleepFor(absl::Milliseconds(10));
   }
 }
 
@@ -118,10 +166,15 @@ absl::StatusOr<uint64_t> Residence::Cook(const v1::CookAsk& ask) {
         fmt::format("{} cooks run and wait; the director takes no more", kCooksMax));
   }
   CookShelf::Begun begun = shelf_.Begin(director_->term());
-  cooks_[begun.number] = std::make_unique<ResidentCook>(
-      ResidentCook::Deps{
-          .director = *director_, .kitchen = *kitchen_, .project = project_, .trace = trace_},
-      ask, begun.number, std::move(begun.log));
+  if (ask.is_detached()) {
+    v1::CookAsk sealed = ask;
+    SealEnvironment(sealed);
+    if (const absl::Status kept = shelf_.Keep(begun.number, sealed); !kept.ok()) {
+      return absl::ResourceExhaustedError(
+          fmt::format("--detach: what is asked cannot be kept: {}", MessageOf(kept)));
+    }
+  }
+  Begin(ask, begun.number, std::move(begun.log));
   return begun.number;
 }
 

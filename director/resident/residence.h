@@ -9,10 +9,12 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
@@ -47,8 +49,13 @@ class Residence final : public ClientCalls {
   const std::string& address() const { return door_->address(); }
 
   // Waits for `stop`, or for a client that stops the director; then ends all cooks and closes.
-  // UNAVAILABLE: it ended because another director has the project now.
-  absl::Status Live(CookListener& listener, Cancellation& stop);
+  // UNAVAILABLE: it ended because another director has the project now. `hands_over`: asked when
+  // `stop` was cancelled; true: what workers have in hand is left to the next director, as if this
+  // one had been killed, but that clients are told before.
+  absl::Status Live(CookListener& listener, Cancellation& stop,
+                    const std::function<bool()>& hands_over);
+  // Jobs were left: the process must end now, without destructors (_exit), or its workers end, too.
+  bool has_left() const { return has_left_; }
 
   v1::HelloAnswer Hello(const v1::HelloAsk& ask) override;
   absl::StatusOr<uint64_t> Cook(const v1::CookAsk& ask) override;
@@ -61,7 +68,12 @@ class Residence final : public ClientCalls {
 
  private:
   Residence(Options options, std::unique_ptr<Director> director);
-  void EndCooks();
+  void GoOn() GALLEY_REQUIRES(mutex_);
+  void Begin(const v1::CookAsk& ask, uint64_t number, std::shared_ptr<CookLog> log)
+      GALLEY_REQUIRES(mutex_);
+  bool LeaveCooks();
+  void EndCooks(const std::string& why);
+  static void AwaitReaders(const std::vector<std::shared_ptr<CookLog>>& logs);
   void LetGoOfEnded() GALLEY_REQUIRES(mutex_);
   void ViewStore(v1::StatusAnswer& answer);
 
@@ -74,6 +86,9 @@ class Residence final : public ClientCalls {
   std::unique_ptr<DirectorDoor> door_;
   Cancellation asked_to_stop_;
   std::optional<Kitchen> kitchen_;
+  // Who lives.
+  bool has_left_ = false;
+
 
   base::Mutex mutex_;
   bool is_ending_ GALLEY_GUARDED_BY(mutex_) = false;

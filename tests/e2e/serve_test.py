@@ -192,6 +192,56 @@ class ServeTest(E2ETest):
         self.assertEqual(again.code, 0, again)
         self.assertLess(again.cooked, 20)
 
+    def test_a_detached_cook_goes_on_with_the_next_director(self):
+        project = self.slow_project(12)
+        for end in (signal.SIGKILL, signal.SIGTERM):
+            process = self.serve(project, "--workers", "2", env={"SECRET": "hidden treasure"})
+            attached = self.start_cook(project, "/Game/0.slow", "/Game/1.slow", "--force", "--no-stage")
+            number = self.galley("cook", "--detach", "--force", "--project", project, env={"SECRET": "hidden treasure"}).stdout.strip()
+            self.wait_until(lambda: any(c["done"] > 0 for c in self.status(project)["cooks"] if str(c["cook"]) == number))
+            follower = subprocess.Popen([os.path.join(BIN, "galley"), "cook", "--attach", number, "--project", project],
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            self.wait_for_line(follower, "scanned")
+            self.finish_cook(project, attached)
+            kept = self.read(f"game/.galley/state/cooks/{number}.ask")
+            self.assertNotIn(b"hidden treasure", kept)
+            os.kill(process, end)
+            said = follower.communicate(timeout=LIMIT_S)[1]
+            self.assertEqual(follower.returncode, 3, said)
+            self.assertIn("is gone" if end == signal.SIGKILL else f"the next `galley serve` goes on with it (`galley cook --attach {number}`)", said)
+            self.wait_until(lambda: not os.path.exists(f"/proc/{process}"))
+            waits = self.galley("cook", "--attach", number, "--project", project)
+            self.assertEqual(waits.returncode, 3, waits.stderr)
+            self.assertIn("the next `galley serve` goes on with it", waits.stderr)
+            again = self.serve(project, "--workers", "2", env={"SECRET": "hidden treasure"})
+            self.assertEqual([str(c["cook"]) for c in self.status(project)["cooks"]], [number])
+            ended = self.galley("cook", "--attach", number, "--project", project)
+            self.assertEqual(ended.returncode, 0, ended.stderr)
+            self.assertFalse(os.path.exists(os.path.join(project, f".galley/state/cooks/{number}.ask")))
+            self.assertEqual(self.galley("serve", "--stop", "--project", project).returncode, 0)
+            self.assertFalse(os.path.exists(f"/proc/{again}"))
+
+    def test_sigterm_hands_running_jobs_to_the_next_director(self):
+        project = self.project({f"{i}.slow": f"{i}" for i in range(4)}, [SLOW.replace("sleep 1", "sleep 6")])
+        process = self.serve(project, "--workers", "2")
+        cook = self.start_cook(project)
+        self.wait_until(lambda: sum(w["jobs"] for w in self.status(project)["workers"]) > 1)
+        workers = {w["process"] for w in self.status(project)["workers"]}
+        time.sleep(0.5)
+        os.kill(process, signal.SIGTERM)
+        ended = self.finish_cook(project, cook)
+        self.assertEqual(ended.code, 3, ended)
+        self.assertIn("the director was stopped; cook", ended.stderr)
+        self.assertIn("what was finished is kept: ask again", ended.stderr)
+        self.wait_until(lambda: not os.path.exists(f"/proc/{process}"))
+        self.assertFalse(os.path.exists(os.path.join(project, ".galley/director.sock")))
+        self.serve(project, "--workers", "2")
+        again = self.cook(project)
+        self.assertEqual(again.code, 0, again)
+        self.assertEqual({w["process"] for w in self.status(project)["workers"]}, workers)
+        log = self.read("game/.galley/state/logs/director.log").decode()
+        self.assertRegex(log, r"survivors=2 expected=2 attempts=[1-9]")
+
     def test_a_stopped_director_cancels_its_cooks_and_leaves_nothing_running(self):
         project = self.slow_project(20)
         process = self.serve(project, "--workers", "2")
@@ -200,7 +250,9 @@ class ServeTest(E2ETest):
         workers = [w["process"] for w in self.status(project)["workers"]]
         stopped = self.galley("serve", "--stop", "--project", project)
         self.assertEqual(stopped.returncode, 0, stopped.stderr)
-        self.assertEqual(self.finish_cook(project, cook).code, 130)
+        ended = self.finish_cook(project, cook)
+        self.assertEqual(ended.code, 3, ended)
+        self.assertIn("the director was stopped; cook", ended.stderr)
         for one in [process, *workers]:
             self.assertFalse(os.path.exists(f"/proc/{one}"), one)
         self.assertFalse(os.path.exists(os.path.join(project, ".galley/director.sock")))
