@@ -22,6 +22,8 @@ namespace {
 
 // So often it looks whether the project is still its own.
 constexpr absl::Duration kLookInterval = absl::Seconds(1);
+// So often at most it looks how large the store is.
+constexpr absl::Duration kSizeInterval = absl::Seconds(5);
 constexpr std::string_view kStopped = "the director was stopped";
 // So long readers have to hear the reports of cooks that the director's end cancelled.
 constexpr absl::Duration kFarewell = absl::Seconds(2);
@@ -39,9 +41,11 @@ uint64_t ResidentBytes() {
 Residence::Residence(Options options, std::unique_ptr<Director> director)
     : build_(std::move(options.build)),
       started_(absl::Now()),
+      rests_after_(options.rests_after),
       director_(std::move(director)),
       project_(std::move(options.load), options.director.project),
-      shelf_(director_->project().state_directory()) {
+      shelf_(director_->project().state_directory()),
+      busy_at_(started_) {
   trace_.TurnOff();
 }
 
@@ -92,6 +96,8 @@ absl::Status Residence::Live(CookListener& listener, Cancellation& stop,
   const Cancellation::Hook on_stop(&stop, [this] { asked_to_stop_.Cancel(); });
   absl::Status mine;
   while (!asked_to_stop_.is_cancelled() && mine.ok()) {
+    LookAtStore();
+    RestIfIdle();
     asked_to_stop_.Pause(kLookInterval);
     mine = director_->MayWrite();
   }
@@ -212,7 +218,7 @@ absl::Status Residence::Cancel(uint64_t cook) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<v1::StatusAnswer> Residence::Status() {
+absl::StatusOr<v1::StatusAnswer> Residence::Status(const v1::StatusAsk& ask) {
   v1::StatusAnswer answer;
   *answer.mutable_director() = build_;
   answer.set_process(static_cast<uint32_t>(::getpid()));
@@ -242,6 +248,12 @@ absl::StatusOr<v1::StatusAnswer> Residence::Status() {
       out.set_jobs(view.jobs);
       out.set_memory_bytes(view.memory_bytes);
       out.set_is_draining(view.is_draining);
+      if (ask.worker() != view.name) continue;
+      for (const auto& [attempt, job] : view.in_hand) {
+        v1::StatusAnswer::Job& of_worker = *out.add_in_hand();
+        of_worker.set_package(job.package);
+        of_worker.set_given_us(absl::ToUnixMicros(job.given));
+      }
     }
   }
   ViewStore(answer);
@@ -249,11 +261,43 @@ absl::StatusOr<v1::StatusAnswer> Residence::Status() {
   return answer;
 }
 
+// How large the store is: its index knows, but a look waits for what is being committed, so no
+// question waits for one.
+void Residence::LookAtStore() {
+  const absl::Time now = absl::Now();
+  if (now < store_looked_at_ + kSizeInterval || !is_size_asked_for_.exchange(false)) return;
+  store_looked_at_ = now;
+  const auto stats =
+      director_->stores().store().Stats(store::StatsOptions{.counts_unadopted = false});
+  if (stats.ok()) store_bytes_ = stats->segment_bytes + stats->file_bytes;
+}
+
+// A director that nobody asks for long lets its workers go, and all that it was told of the store:
+// from then on a collection may drop what was not used since. The next cook begins as the first.
+void Residence::RestIfIdle() {
+  const absl::Time now = absl::Now();
+  {
+    base::MutexLock lock(mutex_);
+    const bool is_busy = std::any_of(cooks_.begin(), cooks_.end(),
+                                     [](const auto& one) { return !one.second->has_ended(); });
+    if (is_busy) busy_at_ = now;
+  }
+  if (now < busy_at_ + rests_after_) return;
+  busy_at_ = now;
+  const auto place = kitchen_->Enter(0, CookClass::kAhead, asked_to_stop_, [] {});
+  if (!place.ok()) return;
+  if (kitchen_->shell() != nullptr) LogInfo("nobody cooks: the workers end");
+  kitchen_->Close();
+  director_->stores().RenewSession();
+}
+
 void Residence::ViewStore(v1::StatusAnswer& answer) {
   v1::StatusAnswer::Store& store = *answer.mutable_store();
   const project::StoreSection& section = director_->project().store;
   store.set_directory(section.directory);
+  store.set_bytes(store_bytes_);
   store.set_bytes_max(section.size_bytes_max);
+  is_size_asked_for_ = true;
   if (const auto info = director_->stores().store().Info(); !info.ok())
     answer.add_wrong(fmt::format("store: {}", MessageOf(info.status())));
   struct statvfs disk {};

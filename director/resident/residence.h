@@ -39,6 +39,7 @@ class Residence final : public ClientCalls {
     DirectorOptions director;
     ProjectReader::Load load;  // the project, once more
     v1::BuildIdentity build;
+    absl::Duration rests_after = absl::Minutes(10);  // without a cook
   };
   // Opens the project, and listens. Errors: outcome_status.h.
   static absl::StatusOr<std::unique_ptr<Residence>> Open(Options options, CookListener& listener,
@@ -61,7 +62,7 @@ class Residence final : public ClientCalls {
   absl::StatusOr<uint64_t> Cook(const v1::CookAsk& ask) override;
   absl::StatusOr<std::unique_ptr<CookReader>> Read(uint64_t cook) override;
   absl::Status Cancel(uint64_t cook) override;
-  absl::StatusOr<v1::StatusAnswer> Status() override;
+  absl::StatusOr<v1::StatusAnswer> Status(const v1::StatusAsk& ask) override;
   absl::StatusOr<v1::DrainAnswer> Drain(const v1::DrainAsk& ask) override;
   absl::StatusOr<v1::CleanAnswer> Clean(const v1::CleanAsk& ask) override;
   v1::StopAnswer Stop() override;
@@ -74,11 +75,14 @@ class Residence final : public ClientCalls {
   bool LeaveCooks();
   void EndCooks(const std::string& why);
   static void AwaitReaders(const std::vector<std::shared_ptr<CookLog>>& logs);
+  void LookAtStore();
+  void RestIfIdle();
   void LetGoOfEnded() GALLEY_REQUIRES(mutex_);
   void ViewStore(v1::StatusAnswer& answer);
 
   const v1::BuildIdentity build_;
   const absl::Time started_;
+  const absl::Duration rests_after_;
   const std::unique_ptr<Director> director_;
   ProjectReader project_;
   CookShelf shelf_;
@@ -88,7 +92,11 @@ class Residence final : public ClientCalls {
   std::optional<Kitchen> kitchen_;
   // Who lives.
   bool has_left_ = false;
+  absl::Time store_looked_at_ = absl::InfinitePast();
+  absl::Time busy_at_;  // the last time that a cook was seen, or that it rested
 
+  std::atomic<uint64_t> store_bytes_ = 0;       // as of that look
+  std::atomic<bool> is_size_asked_for_ = true;  // since then
 
   base::Mutex mutex_;
   bool is_ending_ GALLEY_GUARDED_BY(mutex_) = false;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """A resident director: cooks through `galley serve` are those of a `galley cook` that hosts its own, and many can ask."""
-import json, os, re, signal, socket, subprocess, threading, time, unittest
+import fcntl, json, os, pty, re, select, signal, socket, struct, subprocess, termios, threading, time, unittest
 
 from harness import BIN, LIMIT_S, E2ETest, Cook, read_file
 
@@ -392,6 +392,36 @@ class ServeTest(E2ETest):
         self.assertEqual((ended.code, ended.cooked), (0, 8), ended)
         self.assertEqual((ended.summary["workers"]["lost"], ended.summary["workers"]["jobs_retried"]), (0, 0), ended)
         self.assertNotEqual([w["process"] for w in self.status(project)["workers"]], [worker["process"]])
+
+    def test_top_shows_the_detail_of_a_worker_and_of_its_job(self):
+        project = self.slow_project(8)
+        self.serve(project, "--workers", "1")
+        self.galley("cook", "--detach", "--project", project)
+        self.wait_until(lambda: any(w["jobs"] for w in self.status(project)["workers"]))
+        leader, follower = pty.openpty()
+        fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+        top = subprocess.Popen([os.path.join(BIN, "galley"), "top", "--project", project], stdin=follower, stdout=follower,
+                               stderr=follower, env={**os.environ, "TERM": "xterm"})
+        os.close(follower)
+        said = b""
+
+        def hear(what):
+            nonlocal said
+            until = time.time() + LIMIT_S
+            while what not in said:
+                self.assertLess(time.time(), until, said[-2000:])
+                if select.select([leader], [], [], 0.1)[0]:
+                    said += os.read(leader, 1 << 16)
+            said = b""
+
+        hear(b"local-1")
+        for key, what in ((b"\x1b[B", b">local-1"), (b"\n", b".slow"), (b"\n", b"handed"), (b"\x1b", b"SINCE"), (b"q", None)):
+            os.write(leader, key)
+            if what:
+                hear(what)
+        self.assertEqual(top.wait(timeout=LIMIT_S), 0)
+        os.close(leader)
+        self.wait_until(lambda: self.status(project)["store"]["bytes"] > 0)
 
     def test_many_clients_ask_at_once(self):
         project = self.project({f"{i}.txt": f"{i}" for i in range(20)}, [COPY])
