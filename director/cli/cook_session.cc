@@ -10,7 +10,9 @@
 #include "absl/time/clock.h"
 #include "common/base/file.h"
 #include "common/base/healed.h"
+#include "common/base/own_umask.h"
 #include "common/base/status_macros.h"
+#include "common/base/utf8.h"
 #include "director/cli/director_of_project.h"
 #include "director/cli/host_file.h"
 #include "director/cli/package_place.h"
@@ -41,6 +43,7 @@ CookSession::CookSession(const CookCommandOptions& options, Report& report)
       ask_(options.ask),
       interrupt_([this] { stop_.Cancel(); }) {
   if (!options_.trace.empty()) recording_.emplace(trace_);
+  ask_.umask = OwnUmask();
 }
 
 CookSession::~CookSession() = default;
@@ -171,7 +174,14 @@ absl::StatusOr<bool> CookSession::Attach(director::DirectorClient* client) {
   if (client != nullptr) {
     end = remote.Follow(*client, *options_.attach, stop_);
   } else {
-    const auto log = director::CookShelf(project_->state_directory()).Find(*options_.attach);
+    const director::CookShelf shelf(project_->state_directory());
+    if (shelf.IsKept(*options_.attach)) {
+      return director::Infrastructure(fmt::format(
+          "cook {} is detached and not done, and no director serves this project: the next `galley "
+          "serve` goes on with it",
+          *options_.attach));
+    }
+    const auto log = shelf.Find(*options_.attach);
     if (absl::IsNotFound(log.status())) return WrongUse(log.status());
     if (!log.ok()) return director::Infrastructure(log.status());
     end = remote.Read(*director::CookLog::Read(*log));
@@ -220,6 +230,9 @@ v1::CookAsk CookSession::AskOnWire() const {
   ask.set_output_directory(project_->output_directory);
   ask.set_is_detached(options_.detach);
   ask.set_wants_trace(!options_.trace.empty());
+  for (const auto& [name, value] : Environment()) {
+    if (IsUtf8(name)) (*ask.mutable_environment())[name] = value;
+  }
   for (const project::Origin& one : project_->origins) {
     v1::ConfiguredValue& value = *ask.add_configuration();
     value.set_key(one.key);

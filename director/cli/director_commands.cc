@@ -16,6 +16,9 @@
 #include "director/cli/interrupt.h"
 #include "director/cli/status_text.h"
 #include "director/cli/terminal.h"
+#include "director/cli/top_view.h"
+#include "director/host/director.h"
+#include "director/serve/running_cook.h"
 #include "fmt/format.h"
 
 namespace galley::cli {
@@ -26,7 +29,9 @@ using director::DirectorClient;
 constexpr absl::Duration kTopInterval = absl::Seconds(1);
 
 // Runs `ask` with the project's director. Without one it is exit 3: nobody can answer.
-int WithDirector(const GlobalOptions& options, const std::function<int(DirectorClient&)>& ask) {
+int WithDirector(
+    const GlobalOptions& options,
+    const std::function<int(const project::Project& project, DirectorClient& client)>& ask) {
   const auto project = OpenProject(options);
   if (!project.ok()) return Fail(options, kUsage, MessageOf(project.status()));
   const auto client = FindDirector(*project);
@@ -36,7 +41,7 @@ int WithDirector(const GlobalOptions& options, const std::function<int(DirectorC
         options, kInfrastructure,
         fmt::format("no director serves {}; `galley serve --detach` starts one", project->root));
   }
-  return ask(**client);
+  return ask(*project, **client);
 }
 
 int FailOf(const GlobalOptions& options, const absl::Status& why) {
@@ -44,10 +49,12 @@ int FailOf(const GlobalOptions& options, const absl::Status& why) {
   return Fail(options, is_wrong_use ? kUsage : kInfrastructure, MessageOf(why));
 }
 
-size_t ColumnsOfStandardOutput() {
+// The size of the terminal at standard output; what is no terminal has no limits.
+TopView::Size SizeOfStandardOutput() {
   winsize window{};
   const bool is_known = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 1;
-  return is_known ? window.ws_col : SIZE_MAX;
+  if (!is_known) return {.columns = SIZE_MAX, .lines = SIZE_MAX};
+  return {.columns = window.ws_col, .lines = window.ws_row};
 }
 
 // RawKeys: single keys of the terminal, without Enter, while it lives.
@@ -65,64 +72,53 @@ class RawKeys {
   RawKeys(const RawKeys&) = delete;
   RawKeys& operator=(const RawKeys&) = delete;
 
-  // '\0': none within the time.
-  char Next(absl::Duration patience) const {
+  // kNone: none within the time.
+  TopView::Key Next(absl::Duration patience) const {
     pollfd in{is_raw_ ? STDIN_FILENO : -1, POLLIN, 0};
-    char key = 0;
     const int ready = ::poll(&in, 1, static_cast<int>(absl::ToInt64Milliseconds(patience)));
-    return ready == 1 && ::read(STDIN_FILENO, &key, 1) == 1 ? key : '\0';
+    if (ready != 1) return TopView::Key::kNone;
+    std::string bytes(kKeyBytesMax, '\0');
+    const ssize_t count = ::read(STDIN_FILENO, bytes.data(), bytes.size());
+    bytes.resize(static_cast<size_t>(std::max<ssize_t>(count, 0)));
+    return TopView::KeyOf(bytes);
   }
 
  private:
+  static constexpr size_t kKeyBytesMax = 8;  // what one key sends
   termios before_{};
   bool is_raw_ = false;
 };
 
-enum class Order { kNumber, kLeft, kFailed };
-
-void Sort(v1::StatusAnswer& status, Order order) {
-  const auto key = [order](const v1::StatusAnswer::Cook& cook) -> int64_t {
-    if (order == Order::kFailed)
-      return -static_cast<int64_t>(cook.progress().counters().results_failed());
-    if (order == Order::kLeft)
-      return cook.progress().has_left_us() ? cook.progress().left_us() : INT64_MAX;
-    return static_cast<int64_t>(cook.cook());
-  };
-  std::stable_sort(status.mutable_cooks()->begin(), status.mutable_cooks()->end(),
-                   [&](const auto& one, const auto& other) { return key(one) < key(other); });
-  if (order == Order::kNumber) return;
-  std::stable_sort(status.mutable_workers()->begin(), status.mutable_workers()->end(),
-                   [](const auto& one, const auto& other) { return one.jobs() > other.jobs(); });
-}
-
-int TopOnTerminal(const GlobalOptions& options, DirectorClient& client) {
-  bool is_interrupted = false;
+int TopOnTerminal(const GlobalOptions& options, const project::Project& project,
+                  DirectorClient& client) {
+  constexpr size_t kReasonsMax = 8;
   const InterruptWatch interrupt([] {});
   const RawKeys keys;
-  Order order = Order::kNumber;
-  while (!is_interrupted) {
-    auto status = client.Status();
+  TopView view;
+  const auto ask_package = [&](const std::string& package) -> absl::StatusOr<v1::PackageAnswer> {
+    const auto running = director::RunningCook::Find(director::SocketOf(project));
+    if (running == nullptr) return absl::UnavailableError("the director is gone");
+    return running->Ask(package, kReasonsMax);
+  };
+  while (true) {
+    v1::StatusAsk ask;
+    ask.set_worker(view.worker());
+    const auto status = client.Status(ask);
     if (!status.ok()) {
       std::fputs("\n", stdout);
       return FailOf(options, status.status());
     }
-    Sort(*status, order);
-    std::fputs(fmt::format("\x1b[H\x1b[2J{}\n(n)umber (l)eft (f)ailed (q)uit\n",
-                           StatusText(*status, absl::Now(), ColumnsOfStandardOutput()))
-                   .c_str(),
-               stdout);
+    std::fputs(
+        ("\x1b[H\x1b[2J" + view.Draw(*status, absl::Now(), SizeOfStandardOutput(), ask_package))
+            .c_str(),
+        stdout);
     std::fflush(stdout);
     const absl::Time next = absl::Now() + kTopInterval;
-    while (absl::Now() < next && !is_interrupted) {
-      const char key = keys.Next(std::min(absl::Milliseconds(100), next - absl::Now()));
-      if (key == 'n') order = Order::kNumber;
-      if (key == 'l') order = Order::kLeft;
-      if (key == 'f') order = Order::kFailed;
-      is_interrupted = key == 'q' || interrupt.interrupted();
-      if (key != '\0') break;
-    }
+    TopView::Key key = TopView::Key::kNone;
+    while (absl::Now() < next && key == TopView::Key::kNone && !interrupt.interrupted())
+      key = keys.Next(std::min(absl::Milliseconds(100), next - absl::Now()));
+    if (interrupt.interrupted() || !view.Press(key)) return kDone;
   }
-  return kDone;
 }
 
 int ShowStatus(const GlobalOptions& options, DirectorClient& client) {
@@ -131,7 +127,7 @@ int ShowStatus(const GlobalOptions& options, DirectorClient& client) {
   if (options.json) {
     PrintJson(StatusJson(*status));
   } else {
-    fmt::print("{}", StatusText(*status, absl::Now(), ColumnsOfStandardOutput()));
+    fmt::print("{}", StatusText(*status, absl::Now(), SizeOfStandardOutput().columns));
   }
   return kDone;
 }
@@ -139,19 +135,21 @@ int ShowStatus(const GlobalOptions& options, DirectorClient& client) {
 }  // namespace
 
 int RunStatus(const GlobalOptions& options) {
-  return WithDirector(options, [&](DirectorClient& client) { return ShowStatus(options, client); });
+  return WithDirector(options, [&](const project::Project&, DirectorClient& client) {
+    return ShowStatus(options, client);
+  });
 }
 
 int RunTop(const GlobalOptions& options) {
-  return WithDirector(options, [&](DirectorClient& client) {
+  return WithDirector(options, [&](const project::Project& project, DirectorClient& client) {
     const bool is_live = !options.json && ::isatty(STDOUT_FILENO) == 1 &&
                          TerminalOf(true, std::getenv("TERM"), nullptr).can_redraw;
-    return is_live ? TopOnTerminal(options, client) : ShowStatus(options, client);
+    return is_live ? TopOnTerminal(options, project, client) : ShowStatus(options, client);
   });
 }
 
 int RunCancel(const GlobalOptions& options, uint64_t cook) {
-  return WithDirector(options, [&](DirectorClient& client) -> int {
+  return WithDirector(options, [&](const project::Project&, DirectorClient& client) -> int {
     if (const absl::Status cancelled = client.Cancel(cook); !cancelled.ok())
       return FailOf(options, cancelled);
     if (options.json) PrintJson({{"cancelled", cook}});
@@ -162,7 +160,7 @@ int RunCancel(const GlobalOptions& options, uint64_t cook) {
 }
 
 int RunDrain(const GlobalOptions& options, const std::string& worker) {
-  return WithDirector(options, [&](DirectorClient& client) -> int {
+  return WithDirector(options, [&](const project::Project&, DirectorClient& client) -> int {
     v1::DrainAsk ask;
     ask.set_worker(worker);
     const auto drained = client.Drain(ask);

@@ -15,9 +15,9 @@ namespace {
 
 std::atomic<int> g_pipe{-1};
 
-void OnSignal(int) {
+void OnSignal(int signal) {
   const int saved = errno;
-  const char byte = 'i';
+  const char byte = signal == SIGTERM ? 't' : 'i';
   [[maybe_unused]] const ssize_t written = ::write(g_pipe.load(), &byte, 1);
   errno = saved;
 }
@@ -55,6 +55,7 @@ void InterruptWatch::Watch() {
     const ssize_t count = ::read(pipe_[0], &byte, 1);
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0 || byte == 'q') return;
+    if (!interrupted_) terminated_ = byte == 't';
     if (interrupted_.exchange(true)) {
       TerminateChildren();  // workers would wait for another director
       ::_exit(kInterrupted);

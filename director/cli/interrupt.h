@@ -14,12 +14,13 @@ class InterruptWatch {
   explicit InterruptWatch(std::function<void()> on_interrupt);
   ~InterruptWatch();
   bool interrupted() const { return interrupted_.load(); }
+  bool terminated() const { return terminated_.load(); }  // interrupted by SIGTERM
   const std::atomic<bool>& flag() const { return interrupted_; }
 
  private:
   void Watch();
   std::function<void()> on_interrupt_;
-  std::atomic<bool> interrupted_{false};
+  std::atomic<bool> interrupted_{false}, terminated_{false};
   int pipe_[2] = {-1, -1};
   std::thread thread_;
 };

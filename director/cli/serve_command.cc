@@ -82,8 +82,13 @@ int Serve(const ServeOptions& options, project::Project loaded) {
     PrintJson({{"event", "serving"}, {"project", project->name}, {"process", ::getpid()}});
   std::fflush(stdout);
   NotifyServiceManager("READY=1");
-  const absl::Status end = (*residence)->Live(report, stop);
+  const absl::Status end =
+      (*residence)->Live(report, stop, [&interrupt] { return interrupt.terminated(); });
   NotifyServiceManager("STOPPING=1");
+  if ((*residence)->has_left()) {
+    std::fflush(stdout);
+    ::_exit(kDone);
+  }
   residence->reset();
   return end.ok() ? kDone : FailOf(options.global, end);
 }

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <vector>
 
 #include "common/base/human_bytes.h"
 #include "common/base/log.h"
+#include "common/base/utf8.h"
 #include "fmt/format.h"
 
 namespace galley::cli {
@@ -17,82 +19,14 @@ uint64_t Done(const v1::CookCounters& counters) {
          counters.results_failed();
 }
 
-std::string AgeText(absl::Duration age) {
-  const int64_t seconds = absl::ToInt64Seconds(age);
-  if (seconds < 60) return fmt::format("{} s", std::max<int64_t>(seconds, 0));
-  if (seconds < 3600) return fmt::format("{} min", seconds / 60);
-  if (seconds < 86'400) return fmt::format("{} h {} min", seconds / 3600, seconds % 3600 / 60);
-  return fmt::format("{} days", seconds / 86'400);
-}
-
-std::string LeftText(const v1::CookProgress& progress) {
-  return progress.has_left_us() ? AgeText(absl::Microseconds(progress.left_us())) : "";
-}
-
-void AddCooks(const v1::StatusAnswer& status, absl::Time now, std::string& text) {
-  if (status.cooks().empty()) {
-    text += fmt::format("no cook runs; {} ended\n", status.cooks_ended());
-    return;
-  }
-  text += fmt::format("{:>6} {:<8} {:<9} {:>9} {:>9} {:>7} {:>9} {:>9}  {}\n", "COOK", "CLASS",
-                      "STATE", "DONE", "WANTED", "FAILED", "LEFT", "AGE", "WHAT");
-  for (const v1::StatusAnswer::Cook& cook : status.cooks()) {
-    const v1::CookCounters& counters = cook.progress().counters();
-    text += fmt::format("{:>6} {:<8} {:<9} {:>9} {:>9} {:>7} {:>9} {:>9}  {}{}\n", cook.cook(),
-                        cook.urgency_class(), cook.state(), Done(counters),
-                        std::max(Done(counters), counters.results_wanted()),
-                        counters.results_failed(), LeftText(cook.progress()),
-                        AgeText(now - absl::FromUnixMicros(cook.started_us())),
-                        EscapeControl(cook.what()), cook.is_detached() ? " (detached)" : "");
-  }
-}
-
-void AddQueues(const v1::StatusAnswer& status, std::string& text) {
-  uint64_t unknown = 0, to_cook = 0, pending = 0;
-  std::string longest;
-  for (const v1::StatusAnswer::Cook& cook : status.cooks()) {
-    unknown += cook.progress().unknown();
-    to_cook += cook.progress().to_cook();
-    pending += cook.progress().pending();
-    if (!cook.progress().longest().empty())
-      longest = fmt::format("; longest {} ({})", EscapeControl(cook.progress().longest()),
-                            AgeText(absl::Microseconds(cook.progress().longest_us())));
-  }
-  if (!status.cooks().empty())
-    text += fmt::format("queues: {} to look up, {} to cook, {} pending{}\n", unknown, to_cook,
-                        pending, longest);
-}
-
-void AddWorkers(const v1::StatusAnswer& status, std::string& text) {
-  if (status.workers().empty()) {
-    text += "no worker is attached\n";
-    return;
-  }
-  text += fmt::format("{:<12} {:>8} {:>5} {:>5} {:>10}\n", "WORKER", "PROCESS", "SLOTS", "JOBS",
-                      "MEMORY");
-  for (const v1::StatusAnswer::Worker& worker : status.workers()) {
-    text += fmt::format("{:<12} {:>8} {:>5} {:>5} {:>10}{}\n", worker.name(), worker.process(),
-                        worker.slots(), worker.jobs(), HumanBytes(worker.memory_bytes()),
-                        worker.is_draining() ? "  drains" : "");
-  }
-}
-
-// No line is longer than a terminal is wide.
-std::string Cut(const std::string& text, size_t columns) {
-  std::string cut;
-  size_t at = 0;
-  while (at < text.size()) {
-    const size_t end = std::min(text.find('\n', at), text.size());
-    cut += text.substr(at, std::min(end - at, columns)) + "\n";
-    at = end + 1;
-  }
-  return cut;
+uint64_t Wanted(const v1::CookCounters& counters) {
+  return std::max(Done(counters), counters.results_wanted());
 }
 
 json ProgressJson(const v1::CookProgress& progress) {
   const v1::CookCounters& counters = progress.counters();
   return {{"done", Done(counters)},
-          {"wanted", std::max(Done(counters), counters.results_wanted())},
+          {"wanted", Wanted(counters)},
           {"cached", counters.results_cached() + counters.results_up_to_date()},
           {"failed", counters.results_failed()},
           {"to_look_up", progress.unknown()},
@@ -106,19 +40,98 @@ json ProgressJson(const v1::CookProgress& progress) {
 
 }  // namespace
 
+std::string AgeText(absl::Duration age) {
+  const int64_t seconds = absl::ToInt64Seconds(age);
+  if (seconds < 60) return fmt::format("{} s", std::max<int64_t>(seconds, 0));
+  if (seconds < 3600) return fmt::format("{} min", seconds / 60);
+  if (seconds < 86'400) return fmt::format("{} h {} min", seconds / 3600, seconds % 3600 / 60);
+  return fmt::format("{} days", seconds / 86'400);
+}
+
+std::string LeftText(const v1::CookProgress& progress) {
+  return progress.has_left_us() ? AgeText(absl::Microseconds(progress.left_us())) : "";
+}
+
+std::string CutLine(std::string_view line, size_t columns) {
+  size_t end = 0, width = 0;
+  while (end < line.size() && width < columns) {
+    if (!NextCodePoint(line, end).has_value()) ++end;
+    ++width;
+  }
+  return std::string(line.substr(0, end));
+}
+
+std::string HeadLine(const v1::StatusAnswer& status, absl::Time now) {
+  return fmt::format("{} in {}: process {}, up {}, {}", EscapeControl(status.project()),
+                     EscapeControl(status.root()), status.process(),
+                     AgeText(now - absl::FromUnixMicros(status.started_us())),
+                     HumanBytes(status.memory_bytes()));
+}
+
+std::string CookHeading(const v1::StatusAnswer& status) {
+  if (status.cooks().empty()) return fmt::format("no cook runs; {} ended", status.cooks_ended());
+  return fmt::format("{:>6} {:<7} {:<8} {:>8} {:>8} {:>6} {:>8} {:>8}  {}", "COOK", "CLASS",
+                     "STATE", "DONE", "WANTED", "FAILED", "LEFT", "AGE", "WHAT");
+}
+
+std::string CookRow(const v1::StatusAnswer::Cook& cook, absl::Time now) {
+  const v1::CookCounters& counters = cook.progress().counters();
+  return fmt::format("{:>6} {:<7} {:<8} {:>8} {:>8} {:>6} {:>8} {:>8}  {}{}", cook.cook(),
+                     cook.urgency_class(), cook.state(), Done(counters), Wanted(counters),
+                     counters.results_failed(), LeftText(cook.progress()),
+                     AgeText(now - absl::FromUnixMicros(cook.started_us())),
+                     EscapeControl(cook.what()), cook.is_detached() ? " (detached)" : "");
+}
+
+std::string QueueLine(const v1::StatusAnswer& status) {
+  uint64_t unknown = 0, to_cook = 0, pending = 0;
+  std::string longest;
+  for (const v1::StatusAnswer::Cook& cook : status.cooks()) {
+    unknown += cook.progress().unknown();
+    to_cook += cook.progress().to_cook();
+    pending += cook.progress().pending();
+    if (!cook.progress().longest().empty())
+      longest = fmt::format("; longest {} ({})", EscapeControl(cook.progress().longest()),
+                            AgeText(absl::Microseconds(cook.progress().longest_us())));
+  }
+  return fmt::format("queues: {} to look up, {} to cook, {} pending{}", unknown, to_cook, pending,
+                     longest);
+}
+
+std::string WorkerHeading(const v1::StatusAnswer& status) {
+  if (status.workers().empty()) return "no worker is attached";
+  return fmt::format("{:<12} {:>8} {:>5} {:>5} {:>10}", "WORKER", "PROCESS", "SLOTS", "JOBS",
+                     "MEMORY");
+}
+
+std::string WorkerRow(const v1::StatusAnswer::Worker& worker) {
+  return fmt::format("{:<12} {:>8} {:>5} {:>5} {:>10}{}", worker.name(), worker.process(),
+                     worker.slots(), worker.jobs(), HumanBytes(worker.memory_bytes()),
+                     worker.is_draining() ? "  drains" : "");
+}
+
+std::string StoreLine(const v1::StatusAnswer& status) {
+  const v1::StatusAnswer::Store& store = status.store();
+  return fmt::format("store {}: {}{} free on its disk", EscapeControl(store.directory()),
+                     store.bytes() == 0 ? ""
+                                        : fmt::format("{} of {}, ", HumanBytes(store.bytes()),
+                                                      HumanBytes(store.bytes_max())),
+                     HumanBytes(store.free_bytes()));
+}
+
 std::string StatusText(const v1::StatusAnswer& status, absl::Time now, size_t columns) {
-  std::string text = fmt::format(
-      "{} in {}: process {}, up {}, {}\n", EscapeControl(status.project()),
-      EscapeControl(status.root()), status.process(),
-      AgeText(now - absl::FromUnixMicros(status.started_us())), HumanBytes(status.memory_bytes()));
-  AddCooks(status, now, text);
-  AddQueues(status, text);
-  AddWorkers(status, text);
-  text += fmt::format("store {}: {} free on its disk\n", EscapeControl(status.store().directory()),
-                      HumanBytes(status.store().free_bytes()));
+  std::vector<std::string> lines = {HeadLine(status, now), CookHeading(status)};
+  for (const v1::StatusAnswer::Cook& cook : status.cooks()) lines.push_back(CookRow(cook, now));
+  if (!status.cooks().empty()) lines.push_back(QueueLine(status));
+  lines.push_back(WorkerHeading(status));
+  for (const v1::StatusAnswer::Worker& worker : status.workers())
+    lines.push_back(WorkerRow(worker));
+  lines.push_back(StoreLine(status));
   for (const std::string& wrong : status.wrong())
-    text += fmt::format("wrong: {}\n", EscapeControl(wrong));
-  return Cut(text, columns);
+    lines.push_back(fmt::format("wrong: {}", EscapeControl(wrong)));
+  std::string text;
+  for (const std::string& line : lines) text += CutLine(line, columns) + "\n";
+  return text;
 }
 
 json StatusJson(const v1::StatusAnswer& status) {
@@ -156,6 +169,7 @@ json StatusJson(const v1::StatusAnswer& status) {
           {"workers", std::move(workers)},
           {"store",
            {{"directory", status.store().directory()},
+            {"bytes", status.store().bytes()},
             {"max_bytes", status.store().bytes_max()},
             {"free_bytes", status.store().free_bytes()},
             {"remote_down", status.store().remote_down()}}},

@@ -3,13 +3,28 @@
 // Threads: none.
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <string_view>
 
 #include "absl/time/time.h"
 #include "galley/v1/director.pb.h"
 #include "nlohmann/json.hpp"
 
 namespace galley::cli {
+
+std::string AgeText(absl::Duration age);                     // "3 h 12 min"
+std::string LeftText(const v1::CookProgress& progress);      // likewise; empty: not known
+std::string CutLine(std::string_view line, size_t columns);  // not within a character
+
+// Lines without an end, for people.
+std::string HeadLine(const v1::StatusAnswer& status, absl::Time now);
+std::string CookHeading(const v1::StatusAnswer& status);
+std::string CookRow(const v1::StatusAnswer::Cook& cook, absl::Time now);
+std::string QueueLine(const v1::StatusAnswer& status);
+std::string WorkerHeading(const v1::StatusAnswer& status);
+std::string WorkerRow(const v1::StatusAnswer::Worker& worker);
+std::string StoreLine(const v1::StatusAnswer& status);
 
 // One screen. `columns`: lines are no longer.
 std::string StatusText(const v1::StatusAnswer& status, absl::Time now, size_t columns);

@@ -1,6 +1,7 @@
 #include "director/core/advancing.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "absl/container/btree_map.h"
@@ -102,6 +103,14 @@ void Advancing::Conclude(PackageId id) {
   lifecycle().SetOutcome(id, has_failed ? Outcome::kFailed : Outcome::kCooked);
 }
 
+// A verdict fails one platform at a time.
+ResultId Advancing::VerdictOf(PackageId id, PlatformMask platforms, FailureCause cause) const {
+  if (cause != FailureCause::kVerdict) return ResultId();
+  const ResultViewPtr& result =
+      packages_[id].slots[static_cast<size_t>(std::countr_zero(platforms))].result;
+  return result != nullptr && result->is_verdict ? result->id : ResultId();
+}
+
 void Advancing::NoteFailed(PackageId id, PlatformMask platforms, Stage stage,
                            const std::string& error, CookMask cooks, const std::string& log,
                            FailureCause cause, AttemptId attempt_id) {
@@ -117,7 +126,8 @@ void Advancing::NoteFailed(PackageId id, PlatformMask platforms, Stage stage,
                        .worker = WorkerId(),
                        .attempts = package.work == nullptr ? 0 : package.work->attempts,
                        .own_faults = faults.own,
-                       .infrastructure_faults = faults.infrastructure};
+                       .infrastructure_faults = faults.infrastructure,
+                       .verdict = VerdictOf(id, platforms, cause)};
   if (attempt_id != 0) failed.worker = core_.attempts.at(attempt_id).worker;
   // Cooks that want the same platforms, as nearly all do, are told together.
   absl::btree_map<std::pair<PlatformMask, PlatformMask>, CookMask> groups;

@@ -36,6 +36,7 @@ class Advancing : Part {
   PlatformMask Wanted(PackageId package) const;
   void Finish(PackageId package);
   void TakeBack(PackageId package);
+  ResultId VerdictOf(PackageId package, PlatformMask platforms, FailureCause cause) const;
   void NoteFailedTo(CookMask cooks, PlatformMask wanted, PlatformMask platforms,
                     PackageFailed failed);
 };

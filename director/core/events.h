@@ -115,6 +115,12 @@ struct CancelRequested {
   uint64_t request = 0;  // of the cook
 };
 
+// These workers get no job from now on: each finishes what has begun there, and ends. That is no
+// loss, and others are started when there is work. Those that are not attached are passed over.
+struct DrainAsked {
+  std::vector<WorkerId> workers;
+};
+
 // These packages are wanted in the cook as well, as if its request had named them. By name or by
 // file (Catalog::NameOfFile).
 struct PackagesDiscovered {
@@ -415,11 +421,12 @@ struct DirectorUnfit {
 
 struct Tick {};
 
-using Event = std::variant<CookRequested, CancelRequested, PackagesDiscovered, PackagesCleared,
-                           QueryAsked, FilesChanged, PlatformsChanged, LookedUp, WorkersSurvived,
-                           LauncherReported, WorkerLost, WorkerAttached, WorkerAlive, WorkerPending,
-                           WorkerReported, WorkerUnfit, LossSeen, Persisted, RootBuilt,
-                           RootPublished, LostFound, RootsStaged, DirectorUnfit, Tick>;
+using Event =
+    std::variant<CookRequested, CancelRequested, DrainAsked, PackagesDiscovered, PackagesCleared,
+                 QueryAsked, FilesChanged, PlatformsChanged, LookedUp, WorkersSurvived,
+                 LauncherReported, WorkerLost, WorkerAttached, WorkerAlive, WorkerPending,
+                 WorkerReported, WorkerUnfit, LossSeen, Persisted, RootBuilt, RootPublished,
+                 LostFound, RootsStaged, DirectorUnfit, Tick>;
 
 // ------------------------------------------------------------------ effects
 
@@ -565,6 +572,7 @@ struct PackageFailed {
   uint32_t attempts = 0;  // hand-overs in this cook
   uint32_t own_faults = 0;
   uint32_t infrastructure_faults = 0;
+  ResultId verdict;  // of kVerdict: the result; else invalid
 };
 struct PackageWarned {
   PackageId package;

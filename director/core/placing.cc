@@ -140,7 +140,7 @@ WorkerId Placing::PlaceElsewhere(PackageId package) const {
   for (const WorkerId id : workers_.ring()) {
     const Worker& worker = *workers_.Find(id);
     const bool was_here = graph().blame.HasFailedOn(package, id);
-    if (was_here && !workers_.HasRoom(worker)) continue;
+    if (worker.is_draining || (was_here && !workers_.HasRoom(worker))) continue;
     const Order order(was_here, !workers_.IsUsable(worker), ViewOf(package, id, worker, 0).load,
                       id);
     if (best.valid() && least <= order) continue;
@@ -161,6 +161,7 @@ WorkerId Placing::PlaceBlocking(PackageId package) const {
   Order least;
   for (const WorkerId id : workers_.ring()) {
     const Worker& worker = *workers_.Find(id);
+    if (worker.is_draining) continue;
     const Order order(graph().blame.HasFailedOn(package, id), cannot_now(worker),
                       !MayTake(package, id, worker), worker.hand.BlockingDelay(core_.awake), id);
     if (best.valid() && least <= order) continue;

@@ -36,10 +36,12 @@ void WorkerLives::OnWorkerAttached(const WorkerAttached& event) {
                                               event.is_held ? &event.begun : nullptr, core_.awake));
   if (is_new_process) {
     worker.BeginSession(event.session, event.persisted);
+    workers_.SetDraining(event.worker, false);
     core_.warmth.Forget(event.worker);  // its executors are others
     core_.attempts.ForgetRetractedOf(event.worker);
     core_.commits.ForgetReportsOf(event.worker);
   }
+  if (worker.is_draining) DesireFor(event.worker).drain = true;
   core_.cooks.CountAttached();
   if (IsSabotaged(Sabotage::kForgetInFlight)) return;
   core_.survivors.Resume(event);
@@ -70,12 +72,12 @@ void WorkerLives::OnWorkerAttached(const WorkerAttached& event) {
   }
 }
 
-void WorkerLives::Lose(WorkerId worker) {
+void WorkerLives::Lose(WorkerId worker, bool is_in_order) {
   workers_.SetLost(worker);
   core_.warmth.Forget(worker);
   core_.survivors.ForgetResumedOf(worker);
   core_.attempts.ForgetRetractedOf(worker);
-  core_.cooks.CountForAll(&Counters::workers_lost);
+  if (!is_in_order) core_.cooks.CountForAll(&Counters::workers_lost);
   core_.cooks.CountAttached();
 }
 
@@ -92,8 +94,9 @@ void WorkerLives::OnWorkerLost(const WorkerLost& event) {
   if (worker->presence == Worker::Presence::kStarting) {
     return OnLauncherReported({event.worker, "it ended before it attached: " + event.reason});
   }
-  Lose(event.worker);
-  ++losses_;
+  const bool is_drained = worker->is_draining && worker->hand.empty();
+  Lose(event.worker, is_drained);
+  if (!is_drained) ++losses_;
   const size_t running = worker->hand.running().size();
   const std::vector<AttemptId> in_hand = worker->hand.All();
   for (size_t i = 0; i < in_hand.size(); ++i) {
@@ -159,6 +162,24 @@ void WorkerLives::OnWorkerUnfit(const WorkerUnfit& event) {
     core_.advancing.Advance(package);
   }
   CountSpawnFailure(event.reason);
+}
+
+void WorkerLives::OnDrainAsked(const DrainAsked& event) {
+  for (const WorkerId id : event.workers) {
+    const Worker* worker = workers_.Find(id);
+    if (worker == nullptr || worker->presence != Worker::Presence::kAttached) continue;
+    workers_.SetDraining(id, true);
+    DesireFor(id).drain = true;
+    // What has not begun there goes elsewhere, but for what would hold its resource twice.
+    for (const AttemptId attempt : worker->hand.Queue()) {
+      if (core_.attempts.Current(attempt) == nullptr || core_.attempts.at(attempt).group != 0)
+        continue;
+      const PackageId package = core_.attempts.at(attempt).package;
+      core_.attempts.EndAttempt(attempt, Tell::kRetract);
+      core_.cooks.Count(package, &Counters::jobs_retracted);
+      core_.advancing.Advance(package);
+    }
+  }
 }
 
 void WorkerLives::OnWorkerAlive(const WorkerAlive& event) {

@@ -16,6 +16,7 @@ class WorkerLives : Part {
   void OnWorkerLost(const WorkerLost& event);
   void OnWorkerPending(const WorkerPending& event);
   void OnWorkerUnfit(const WorkerUnfit& event);
+  void OnDrainAsked(const DrainAsked& event);
   void OnWorkerAlive(const WorkerAlive& event);
   void OnLauncherReported(const LauncherReported& event);
   void LoseTheSilent();
@@ -31,7 +32,7 @@ class WorkerLives : Part {
 
  private:
   void CountSpawnFailure(const std::string& error);
-  void Lose(WorkerId worker);
+  void Lose(WorkerId worker, bool is_in_order = false);
 
   uint32_t spawn_failures_ = 0;  // in a row
   uint32_t losses_ = 0;          // of workers, with no report in between

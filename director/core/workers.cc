@@ -140,8 +140,15 @@ std::vector<WorkerId> Workers::Silent(absl::Duration awake) {
   return silent;
 }
 
+void Workers::SetDraining(WorkerId id, bool is_draining) {
+  Worker& worker = workers_.at(id);
+  Unlist(id, worker);
+  worker.is_draining = is_draining;
+  List(id, worker);
+}
+
 bool Workers::HasRoom(const Worker& worker) const {
-  if (worker.hand.size() >= options_.jobs_max) return false;
+  if (worker.is_draining || worker.hand.size() >= options_.jobs_max) return false;
   return worker.hand.active_count() < worker.slots() + 1 ||
          worker.hand.expected() < options_.window;
 }
@@ -174,7 +181,7 @@ void Workers::List(WorkerId id, const Worker& worker) {
   if (worker.presence != Worker::Presence::kAttached) return;
   if (HasRoom(worker)) with_room_.insert(LoadOf(id, worker));
   if (worker.hand.has_waiting()) busy_.insert(ExcessOf(id, worker));
-  if (worker.hand.has_free_slot()) idle_.insert(id);
+  if (worker.hand.has_free_slot() && !worker.is_draining) idle_.insert(id);
   slots_ += worker.slots();
   jobs_in_hand_ += worker.hand.size();
   pending_ += worker.hand.pending_count();
@@ -200,10 +207,11 @@ void Workers::CheckInvariants() const {
     GALLEY_CHECK(std::binary_search(ring_.begin(), ring_.end(), id));
     GALLEY_CHECK(with_room_.contains(LoadOf(id, worker)) == HasRoom(worker));
     GALLEY_CHECK(busy_.contains(ExcessOf(id, worker)) == worker.hand.has_waiting());
-    GALLEY_CHECK(idle_.contains(id) == worker.hand.has_free_slot());
+    const bool is_idle = worker.hand.has_free_slot() && !worker.is_draining;
+    GALLEY_CHECK(idle_.contains(id) == is_idle);
     room += HasRoom(worker);
     busy += worker.hand.has_waiting();
-    idle += worker.hand.has_free_slot();
+    idle += is_idle;
     slots += worker.slots();
     jobs += worker.hand.size();
     pending += worker.hand.pending_count();

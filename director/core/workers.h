@@ -34,6 +34,7 @@ struct Worker {
   bool is_survivor = false;  // an earlier director started it
   bool has_worked = false;   // something of a job came back
   bool is_suspect = false;
+  bool is_draining = false;                  // it gets no more jobs, and ends
   uint64_t memory_bytes = 0;                 // that its jobs may take together; 0: unknown
   Hand hand;                                 // current attempts
   absl::btree_set<ReportId> unacknowledged;  // seen, waiting for a commit
@@ -89,6 +90,8 @@ class Workers {
 
   Worker* Find(WorkerId worker);  // nullptr: never heard of
   const Worker* Find(WorkerId worker) const;
+  // One that drains has no room, and is never idle. REQUIRES: attached.
+  void SetDraining(WorkerId worker, bool is_draining);
   // The workers that hold jobs and were last heard of too long ago, or that are starting for too
   // long. Looks at all that are present, now and then only, and finds the suspect meanwhile.
   std::vector<WorkerId> Silent(absl::Duration awake);

@@ -245,6 +245,56 @@ TEST(AttachTest, AnIdThatSomebodyAttachedUnderIsNotSpawnedAgain) {
   EXPECT_TRUE(shell.Says("spawn 1"));
 }
 
+TEST(DrainTest, OneThatDrainsGetsNoJobAndAnotherOneGoesOnWithoutALoss) {
+  CoreHarness shell("A\nB\nC\n", {.workers = 1, .window_jobs_max = 2});
+  shell.slots = 1;
+  shell.Request({"A", "B", "C"});
+  const std::string before = shell.TakeLog();  // "... start A 0 start B 0": the second one waits
+  const size_t first = before.find("start ") + 6;
+  const size_t second = before.find("start ", first) + 6;
+  shell.Send(DrainAsked{{WorkerId(0), WorkerId(7)}});  // (nobody knows the other)
+  EXPECT_TRUE(shell.Says("drain 0\n"));
+  EXPECT_TRUE(shell.Says("retract " + before.substr(second, 1))) << before;
+  shell.Saved(before.substr(first, 1));
+  EXPECT_FALSE(shell.Says("start"));
+  shell.Send(WorkerLost{WorkerId(0), "drained", true});
+  EXPECT_TRUE(shell.Says("spawn 1\n"));
+  EXPECT_TRUE(shell.Says("start " + before.substr(second, 1) + " 1\n"));
+  shell.Finish();
+  EXPECT_TRUE(shell.Says("ended\n"));
+  EXPECT_EQ(shell.core().counters().workers_lost, 0u);
+  EXPECT_EQ(shell.core().counters().jobs_retried, 0u);
+  EXPECT_THAT(shell.spawn_delays, testing::ElementsAre(absl::ZeroDuration(), absl::ZeroDuration()));
+}
+
+TEST(DrainTest, AnUrgentPackageOrOneThatKilledAnExecutorGoesToAnotherWorkerToo) {
+  CoreHarness shell("A\nB\nC\n", {.workers = 2});
+  shell.slots = 1;
+  shell.Request({"A"});
+  const WorkerId first = shell.JobOf("A").worker;
+  const WorkerId other(first == WorkerId(0) ? 1u : 0u);
+  shell.Send(DrainAsked{{other}});
+  shell.Failed("A", Fault::kCrashed);
+  shell.Pass(absl::Minutes(1));
+  EXPECT_EQ(shell.JobOf("A").worker, first);  // it must not go where nothing may begin
+  shell.Finish();
+  EXPECT_TRUE(shell.Says("ended\n"));
+}
+
+TEST(DrainTest, OneThatDiesWithJobsIsLostAndOneThatAttachesAgainIsToldAgain) {
+  CoreHarness shell("A\n", {.workers = 1});
+  shell.Request({"A"});
+  shell.Send(DrainAsked{{WorkerId(0)}});
+  shell.TakeLog();
+  const AttemptId attempt = shell.JobOf("A").start.attempt;
+  shell.Send(WorkerAttached{.worker = WorkerId(0), .slots = 4, .in_hand = {attempt}});
+  EXPECT_TRUE(shell.Says("drain 0\n"));
+  shell.Send(WorkerLost{WorkerId(0), "killed", true});
+  EXPECT_EQ(shell.core().counters().workers_lost, 1u);
+  shell.Finish();
+  EXPECT_TRUE(shell.Says("ended\n"));
+}
+
 TEST(WorkerLossTest, ALossThatAPackageExplainsIsThatPackagesFault) {
   CoreHarness shell("A\n");
   shell.Request({"A"});

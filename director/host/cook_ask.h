@@ -1,12 +1,15 @@
 // CookAsk: what somebody asks of one cook.
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
 #include <vector>
 
 #include "common/project/project.h"
 #include "director/core/ids.h"
 #include "director/host/cook_class.h"
+#include "director/host/environment_difference.h"
 
 namespace galley::director {
 
@@ -38,6 +41,8 @@ struct CookAsk {
   bool retry_failed = false;
   bool fail_fast = false;
   std::string output_directory;  // of the sandboxes, absolute; empty: the project's
+  mode_t umask = 022;            // of who asks: decides the modes of what is staged
+  DifferingVariables differing;  // of the environment of who asks; none: it is the director's
   CookClass urgency_class = CookClass::kNightly;
   bool repair = false;  // what the store lost, and nothing else; nothing is published or staged
 

@@ -40,7 +40,7 @@ CookReport CookRun::Run() {
   if (report_.end.ok()) report_.end = Cook();
   if (report_.outcome.has_value()) {
     TellTheEnd();
-    report_.end = staging_->stopped();
+    report_.end = TellRefusal();
     report_.stage_failed = staging_->has_failed();
     NumberRoots();
     Remember();
@@ -88,7 +88,8 @@ absl::Status CookRun::Select() {
   }
   staging_.emplace(Staging::Options{.project_id = deps_.director.project_id(),
                                     .by_the_book = selection_.by_the_book,
-                                    .rules = {.adopt = ask_.adopt, .exact = ask_.exact}},
+                                    .rules = {.adopt = ask_.adopt, .exact = ask_.exact},
+                                    .umask = ask_.umask},
                    Staging::Deps{.project = project,
                                  .store = deps_.director.stores().store(),
                                  .notes = notes_,
@@ -157,6 +158,7 @@ CookOrder CookRun::Order() {
                   .publishes = !ask_.repair,
                   .retry_failed = ask_.retry_failed};
   if (!ask_.repair) order.select = [this](const World& world) { return SelectIn(world); };
+  order.refuses = [this](const auto& result) { return RefusalOf(ask_.differing, result); };
   order.stage = [this](const auto& roots, const auto& world) {
     return staging_->StageAll(roots, world);
   };
@@ -179,6 +181,15 @@ void CookRun::TellTheEnd() {
   staging_->TellFailures();
   if (const auto lost = LostText(outcome, project_->store.directory)) NoteHealed(*lost);
   TellUnpublished();
+}
+
+// How the cook ended, but for what its outcome says.
+absl::Status CookRun::TellRefusal() {
+  const std::string& refusal = report_.outcome->refusal;
+  if (refusal.empty()) return staging_->stopped();
+  if (!staging_->is_published()) return WrongUse(refusal);
+  notes_.Warn(refusal);  // a package that was made again after that, for the store had lost it
+  return staging_->stopped();
 }
 
 void CookRun::TellUnpublished() {

@@ -53,6 +53,7 @@ class CookRun {
   CookOrder Order();
   void NoteTimes(absl::Time begin, absl::Time end);
   void TellTheEnd();
+  absl::Status TellRefusal();
   void TellUnpublished();
   void NumberRoots();
   void Remember();

@@ -53,6 +53,12 @@ void ProjectStores::Hold(const std::string& project_name, CookListener& listener
   }
 }
 
+void ProjectStores::RenewSession() {
+  if (!session_.has_value()) return;
+  if (const absl::Status renewed = session_->Renew(); !renewed.ok())
+    LogWarning("the session with the store is not renewed: {}", MessageOf(renewed));
+}
+
 absl::Status ProjectStores::OpenRemote(const project::RemoteSection& section,
                                        CookListener& listener) {
   if (section.url.empty()) return absl::OkStatus();

@@ -39,6 +39,8 @@ class ProjectStores {
   store::RemoteCache* remote() { return remote_.cache.get(); }
   store::BlobStore* known_of_remote() { return remote_.known.get(); }
 
+  // Nobody relies any more on what was told of the store up to now: a collection may drop it.
+  void RenewSession();
   // RESOURCE_EXHAUSTED: the store's disk has no room for `bytes` beside the reserve.
   absl::Status CheckSpace(uint64_t bytes) const;
   // Since the director began.

@@ -34,6 +34,8 @@ absl::StatusOr<StageReport> Staging::StageOne(const std::string& platform, const
                                               StageOptions how) {
   how.directory = sandboxes_.PathOf(platform);
   how.root = root;
+  how.umask = options_.umask;
+  RETURN_IF_ERROR(MakeFolders(how.directory, options_.umask));
   ASSIGN_OR_RETURN(const FileDescriptor lock, WaitForSandbox(how.directory));
   RETURN_IF_ERROR(sandboxes_.Claim(platform, options_.project_id));
   if (const auto roots = deps_.store.Roots(options_.project_id); roots.ok()) {

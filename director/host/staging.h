@@ -29,6 +29,7 @@ class Staging {
     std::string project_id;
     bool by_the_book = true;
     Sandboxes::Rules rules;
+    mode_t umask = 022;  // CookAsk
   };
   struct Deps {
     const project::Project& project;

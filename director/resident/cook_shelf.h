@@ -1,4 +1,9 @@
 // CookShelf: the logs of a project's last cooks, for those who ask again: `<state>/cooks/<n>.log`.
+// And what was asked of the detached cooks that are not over, so that the next director goes on
+// with them, however this one ends: `<state>/cooks/<n>.ask`.
+//
+//   ask   "galley-cook-ask 1\n", the digest text of the bytes that follow, "\n", a CookAsk
+//         (director.proto) with a sealed environment (asked_environment.h)
 //
 // Threads: any.
 #pragma once
@@ -7,6 +12,9 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "common/base/mutex.h"
@@ -26,11 +34,25 @@ class CookShelf {
     std::shared_ptr<CookLog> log;
   };
   Begun Begin(uint32_t term);
+  // The same of a cook that an earlier director left; what its log had is gone.
+  std::shared_ptr<CookLog> BeginAgain(uint64_t number) const;
+
+  // Keeps the ask until Drop, on the disk before it returns. Without it the cook ends with the
+  // director.
+  absl::Status Keep(uint64_t number, const v1::CookAsk& ask) const;
+  void Drop(uint64_t number) const;
+  bool IsKept(uint64_t number) const;
+  // All that are kept, by number; damaged ones are dropped, and told in the log.
+  std::vector<std::pair<uint64_t, v1::CookAsk>> Kept() const;
+
   // Of a cook that has ended. NOT_FOUND says how many are kept.
   absl::StatusOr<std::shared_ptr<CookLog>> Find(uint64_t number) const;
 
  private:
   std::string PathOf(uint64_t number) const;
+  std::string AskOf(uint64_t number) const;
+  // The numbers of the files with this ending, the newest first.
+  std::vector<uint64_t> Numbers(std::string_view ending) const;
   void RemoveOld() const;
 
   const std::string state_, folder_;

@@ -24,5 +24,25 @@ TEST(CookShelfTest, TheLastHundredCooksAreKept) {
   ASSERT_TRUE(RemoveAll(state).ok());
 }
 
+TEST(CookShelfTest, AnAskIsKeptUntilItIsDroppedAndADamagedOneIsLeftOut) {
+  const std::string state = MakeTemporaryDirectory(testing::TempDir(), "shelf").value();
+  CookShelf shelf(state);
+  v1::CookAsk ask;
+  ask.set_output_directory("/out");
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(shelf.Keep(shelf.Begin(1).number, ask).ok());
+  shelf.Drop(1);
+  EXPECT_FALSE(shelf.IsKept(1));
+  ASSERT_TRUE(WriteFileAtomic(JoinPath(state, "cooks/2.ask"), "galley-cook-ask 1\nrubbish").ok());
+  const auto kept = CookShelf(state).Kept();
+  ASSERT_EQ(kept.size(), 1u);
+  EXPECT_EQ(kept[0].first, 3u);
+  EXPECT_EQ(kept[0].second.output_directory(), "/out");
+  EXPECT_FALSE(shelf.IsKept(2));
+  // What an earlier director told of it is gone.
+  shelf.BeginAgain(3)->End(v1::CookReport(), "");
+  EXPECT_TRUE(shelf.Find(3).ok());
+  ASSERT_TRUE(RemoveAll(state).ok());
+}
+
 }  // namespace
 }  // namespace galley::director

@@ -104,6 +104,7 @@ void ToWire(const CookAsk& ask, v1::CookAsk& out) {
   out.set_fail_fast(ask.fail_fast);
   out.set_output_directory(ask.output_directory);
   out.set_urgency_class(std::string(ClassName(ask.urgency_class)));
+  out.set_umask(ask.umask);
 }
 
 absl::StatusOr<CookAsk> FromWire(const v1::CookAsk& ask, const project::Project& project) {
@@ -120,6 +121,7 @@ absl::StatusOr<CookAsk> FromWire(const v1::CookAsk& ask, const project::Project&
                  .retry_failed = ask.retry_failed(),
                  .fail_fast = ask.fail_fast(),
                  .output_directory = ask.output_directory(),
+                 .umask = ask.umask() & 0777,
                  .urgency_class = *urgency_class};
 }
 

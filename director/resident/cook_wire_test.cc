@@ -109,6 +109,7 @@ TEST(CookWireTest, EveryFieldOfAnAskSurvives) {
   uint32_t next = 0;
   Fill(ask, next);
   ask.set_urgency_class("commit");
+  ask.set_umask(027);
   ask.mutable_platforms()->Clear();
   ask.add_platforms("b");
   const auto read = FromWire(ask, ProjectOf({"a", "b", "c"}));
@@ -120,6 +121,7 @@ TEST(CookWireTest, EveryFieldOfAnAskSurvives) {
   again.mutable_platforms()->CopyFrom(ask.platforms());
   again.set_is_detached(ask.is_detached());
   again.set_wants_trace(ask.wants_trace());
+  again.set_environment_salt(ask.environment_salt());
   EXPECT_EQ(Diff(ask, again), "");
 }
 

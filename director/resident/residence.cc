@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "director/host/outcome_status.h"
+#include "director/resident/asked_environment.h"
 #include "director/shell/forget_results.h"
 #include "fmt/format.h"
 
@@ -20,6 +22,9 @@ namespace {
 
 // So often it looks whether the project is still its own.
 constexpr absl::Duration kLookInterval = absl::Seconds(1);
+// So often at most it looks how large the store is.
+constexpr absl::Duration kSizeInterval = absl::Seconds(5);
+constexpr std::string_view kStopped = "the director was stopped";
 // So long readers have to hear the reports of cooks that the director's end cancelled.
 constexpr absl::Duration kFarewell = absl::Seconds(2);
 // Cooks that ended and whose readers may come yet.
@@ -36,9 +41,11 @@ uint64_t ResidentBytes() {
 Residence::Residence(Options options, std::unique_ptr<Director> director)
     : build_(std::move(options.build)),
       started_(absl::Now()),
+      rests_after_(options.rests_after),
       director_(std::move(director)),
       project_(std::move(options.load), options.director.project),
-      shelf_(director_->project().state_directory()) {}
+      shelf_(director_->project().state_directory()),
+      busy_at_(started_) {}
 
 absl::StatusOr<std::unique_ptr<Residence>> Residence::Open(Options options, CookListener& listener,
                                                            Cancellation& stop) {
@@ -54,48 +61,95 @@ absl::StatusOr<std::unique_ptr<Residence>> Residence::Open(Options options, Cook
   residence->kitchen_.emplace(Kitchen::Deps{.director = *residence->director_,
                                             .trace = residence->trace_,
                                             .door = residence->door_.get()});
+  residence->GoOn();
   return residence;
 }
 
+// The detached cooks that the director before left.
+void Residence::GoOn() {
+  for (auto& [number, ask] : shelf_.Kept()) {
+    LogInfo("cook={} goes on: the director before left it", number);
+    Begin(ask, number, shelf_.BeginAgain(number));
+  }
+}
+
+void Residence::Begin(const v1::CookAsk& ask, uint64_t number, std::shared_ptr<CookLog> log) {
+  cooks_[number] = std::make_unique<ResidentCook>(ResidentCook::Deps{.director = *director_,
+                                                                     .kitchen = *kitchen_,
+                                                                     .project = project_,
+                                                                     .shelf = shelf_,
+                                                                     .trace = trace_},
+                                                  ask, number, std::move(log));
+}
+
 Residence::~Residence() {
-  EndCooks();
+  EndCooks(std::string(kStopped));
   // The workers' calls end before the door goes.
   kitchen_.reset();
   door_.reset();
 }
 
-absl::Status Residence::Live(CookListener& listener, Cancellation& stop) {
+absl::Status Residence::Live(CookListener& listener, Cancellation& stop,
+                             const std::function<bool()>& hands_over) {
   const Cancellation::Hook on_stop(&stop, [this] { asked_to_stop_.Cancel(); });
   absl::Status mine;
   while (!asked_to_stop_.is_cancelled() && mine.ok()) {
+    LookAtStore();
+    RestIfIdle();
     asked_to_stop_.Pause(kLookInterval);
     mine = director_->MayWrite();
   }
   LogInfo("the director ends: {}", mine.ok() ? "it was asked to" : MessageOf(mine));
-  EndCooks();
+  if (mine.ok() && stop.is_cancelled() && hands_over() && LeaveCooks()) return mine;
+  EndCooks(mine.ok() ? std::string(kStopped) : MessageOf(mine));
   kitchen_->Close();
   Cancellation nobody;
   director_->Close(listener, mine.ok() ? nobody : asked_to_stop_);
   return mine.ok() ? mine : Infrastructure(mine);
 }
 
-void Residence::EndCooks() {
+// False: there was none. The threads of the cooks go on until the process ends.
+bool Residence::LeaveCooks() {
+  std::vector<std::shared_ptr<CookLog>> logs;
+  {
+    base::MutexLock lock(mutex_);
+    is_ending_ = true;
+    for (const auto& [number, cook] : cooks_) {
+      if (cook->has_ended()) continue;
+      LogInfo("cook={} is left to the next director", number);
+      cook->Abandon(std::string(kStopped));
+      logs.push_back(cook->log());
+    }
+  }
+  if (logs.empty()) return false;
+  AwaitReaders(logs);
+  door_->Withdraw();
+  has_left_ = true;
+  return true;
+}
+
+void Residence::EndCooks(const std::string& why) {
+  if (has_left_) return;
   std::map<uint64_t, std::unique_ptr<ResidentCook>> cooks;
   {
     base::MutexLock lock(mutex_);
     is_ending_ = true;
     cooks.swap(cooks_);
   }
-  for (const auto& [number, cook] : cooks) cook->Cancel();
-  const absl::Time until = absl::Now() + kFarewell;
+  for (const auto& [number, cook] : cooks) cook->Stop(why);
   std::vector<std::shared_ptr<CookLog>> logs;
   for (auto& [number, cook] : cooks) {
     logs.push_back(cook->log());
     cook.reset();  // waits
   }
+  AwaitReaders(logs);
+}
+
+// Who reads slowly may miss the end.
+void Residence::AwaitReaders(const std::vector<std::shared_ptr<CookLog>>& logs) {
+  const absl::Time until = absl::Now() + kFarewell;
   for (const auto& log : logs) {
-    while (log->readers() > 0 && absl::Now() < until + kFarewell)
-      absl::SleepFor(absl::Milliseconds(10));
+    while (log->readers() > 0 && absl::Now() < until) absl::SleepFor(absl::Milliseconds(10));
   }
 }
 
@@ -116,10 +170,15 @@ absl::StatusOr<uint64_t> Residence::Cook(const v1::CookAsk& ask) {
         fmt::format("{} cooks run and wait; the director takes no more", kCooksMax));
   }
   CookShelf::Begun begun = shelf_.Begin(director_->term());
-  cooks_[begun.number] = std::make_unique<ResidentCook>(
-      ResidentCook::Deps{
-          .director = *director_, .kitchen = *kitchen_, .project = project_, .trace = trace_},
-      ask, begun.number, std::move(begun.log));
+  if (ask.is_detached()) {
+    v1::CookAsk sealed = ask;
+    SealEnvironment(sealed);
+    if (const absl::Status kept = shelf_.Keep(begun.number, sealed); !kept.ok()) {
+      return absl::ResourceExhaustedError(
+          fmt::format("--detach: what is asked cannot be kept: {}", MessageOf(kept)));
+    }
+  }
+  Begin(ask, begun.number, std::move(begun.log));
   return begun.number;
 }
 
@@ -157,7 +216,7 @@ absl::Status Residence::Cancel(uint64_t cook) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<v1::StatusAnswer> Residence::Status() {
+absl::StatusOr<v1::StatusAnswer> Residence::Status(const v1::StatusAsk& ask) {
   v1::StatusAnswer answer;
   *answer.mutable_director() = build_;
   answer.set_process(static_cast<uint32_t>(::getpid()));
@@ -187,6 +246,12 @@ absl::StatusOr<v1::StatusAnswer> Residence::Status() {
       out.set_jobs(view.jobs);
       out.set_memory_bytes(view.memory_bytes);
       out.set_is_draining(view.is_draining);
+      if (ask.worker() != view.name) continue;
+      for (const auto& [attempt, job] : view.in_hand) {
+        v1::StatusAnswer::Job& of_worker = *out.add_in_hand();
+        of_worker.set_package(job.package);
+        of_worker.set_given_us(absl::ToUnixMicros(job.given));
+      }
     }
   }
   ViewStore(answer);
@@ -194,11 +259,43 @@ absl::StatusOr<v1::StatusAnswer> Residence::Status() {
   return answer;
 }
 
+// How large the store is: its index knows, but a look waits for what is being committed, so no
+// question waits for one.
+void Residence::LookAtStore() {
+  const absl::Time now = absl::Now();
+  if (now < store_looked_at_ + kSizeInterval || !is_size_asked_for_.exchange(false)) return;
+  store_looked_at_ = now;
+  const auto stats =
+      director_->stores().store().Stats(store::StatsOptions{.counts_unadopted = false});
+  if (stats.ok()) store_bytes_ = stats->segment_bytes + stats->file_bytes;
+}
+
+// A director that nobody asks for long lets its workers go, and all that it was told of the store:
+// from then on a collection may drop what was not used since. The next cook begins as the first.
+void Residence::RestIfIdle() {
+  const absl::Time now = absl::Now();
+  {
+    base::MutexLock lock(mutex_);
+    const bool is_busy = std::any_of(cooks_.begin(), cooks_.end(),
+                                     [](const auto& one) { return !one.second->has_ended(); });
+    if (is_busy) busy_at_ = now;
+  }
+  if (now < busy_at_ + rests_after_) return;
+  busy_at_ = now;
+  const auto place = kitchen_->Enter(0, CookClass::kAhead, {}, asked_to_stop_, [] {});
+  if (!place.ok()) return;
+  if (kitchen_->shell() != nullptr) LogInfo("nobody cooks: the workers end");
+  kitchen_->Close();
+  director_->stores().RenewSession();
+}
+
 void Residence::ViewStore(v1::StatusAnswer& answer) {
   v1::StatusAnswer::Store& store = *answer.mutable_store();
   const project::StoreSection& section = director_->project().store;
   store.set_directory(section.directory);
+  store.set_bytes(store_bytes_);
   store.set_bytes_max(section.size_bytes_max);
+  is_size_asked_for_ = true;
   if (const auto info = director_->stores().store().Info(); !info.ok())
     answer.add_wrong(fmt::format("store: {}", MessageOf(info.status())));
   struct statvfs disk {};

@@ -9,10 +9,12 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
@@ -37,6 +39,7 @@ class Residence final : public ClientCalls {
     DirectorOptions director;
     ProjectReader::Load load;  // the project, once more
     v1::BuildIdentity build;
+    absl::Duration rests_after = absl::Minutes(10);  // without a cook
   };
   // Opens the project, and listens. Errors: outcome_status.h.
   static absl::StatusOr<std::unique_ptr<Residence>> Open(Options options, CookListener& listener,
@@ -47,26 +50,39 @@ class Residence final : public ClientCalls {
   const std::string& address() const { return door_->address(); }
 
   // Waits for `stop`, or for a client that stops the director; then ends all cooks and closes.
-  // UNAVAILABLE: it ended because another director has the project now.
-  absl::Status Live(CookListener& listener, Cancellation& stop);
+  // UNAVAILABLE: it ended because another director has the project now. `hands_over`: asked when
+  // `stop` was cancelled; true: what workers have in hand is left to the next director, as if this
+  // one had been killed, but that clients are told before.
+  absl::Status Live(CookListener& listener, Cancellation& stop,
+                    const std::function<bool()>& hands_over);
+  // Jobs were left: the process must end now, without destructors (_exit), or its workers end, too.
+  bool has_left() const { return has_left_; }
 
   v1::HelloAnswer Hello(const v1::HelloAsk& ask) override;
   absl::StatusOr<uint64_t> Cook(const v1::CookAsk& ask) override;
   absl::StatusOr<std::unique_ptr<CookReader>> Read(uint64_t cook) override;
   absl::Status Cancel(uint64_t cook) override;
-  absl::StatusOr<v1::StatusAnswer> Status() override;
+  absl::StatusOr<v1::StatusAnswer> Status(const v1::StatusAsk& ask) override;
   absl::StatusOr<v1::DrainAnswer> Drain(const v1::DrainAsk& ask) override;
   absl::StatusOr<v1::CleanAnswer> Clean(const v1::CleanAsk& ask) override;
   v1::StopAnswer Stop() override;
 
  private:
   Residence(Options options, std::unique_ptr<Director> director);
-  void EndCooks();
+  void GoOn() GALLEY_REQUIRES(mutex_);
+  void Begin(const v1::CookAsk& ask, uint64_t number, std::shared_ptr<CookLog> log)
+      GALLEY_REQUIRES(mutex_);
+  bool LeaveCooks();
+  void EndCooks(const std::string& why);
+  static void AwaitReaders(const std::vector<std::shared_ptr<CookLog>>& logs);
+  void LookAtStore();
+  void RestIfIdle();
   void LetGoOfEnded() GALLEY_REQUIRES(mutex_);
   void ViewStore(v1::StatusAnswer& answer);
 
   const v1::BuildIdentity build_;
   const absl::Time started_;
+  const absl::Duration rests_after_;
   const std::unique_ptr<Director> director_;
   ProjectReader project_;
   CookShelf shelf_;
@@ -74,6 +90,13 @@ class Residence final : public ClientCalls {
   std::unique_ptr<DirectorDoor> door_;
   Cancellation asked_to_stop_;
   std::optional<Kitchen> kitchen_;
+  // Who lives.
+  bool has_left_ = false;
+  absl::Time store_looked_at_ = absl::InfinitePast();
+  absl::Time busy_at_;  // the last time that a cook was seen, or that it rested
+
+  std::atomic<uint64_t> store_bytes_ = 0;       // as of that look
+  std::atomic<bool> is_size_asked_for_ = true;  // since then
 
   base::Mutex mutex_;
   bool is_ending_ GALLEY_GUARDED_BY(mutex_) = false;

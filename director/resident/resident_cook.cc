@@ -10,14 +10,27 @@
 #include "director/host/cook_run.h"
 #include "director/host/outcome_status.h"
 #include "director/host/sandboxes.h"
+#include "director/resident/asked_environment.h"
 #include "fmt/format.h"
 
 namespace galley::director {
 
+namespace {
+
+v1::CookAsk WithoutEnvironment(v1::CookAsk ask) {
+  ask.clear_environment();
+  ask.clear_environment_salt();
+  ask.clear_environment_digests();
+  return ask;
+}
+
+}  // namespace
+
 ResidentCook::ResidentCook(const Deps& deps, v1::CookAsk ask, uint64_t number,
                            std::shared_ptr<CookLog> log)
     : deps_(deps),
-      ask_(std::move(ask)),
+      differing_(DifferingOf(deps.director.environment(), ask)),
+      ask_(WithoutEnvironment(std::move(ask))),
       class_(ClassOfName(ask_.urgency_class()).value_or(CookClass::kNightly)),
       number_(number),
       log_(std::move(log)),
@@ -35,8 +48,63 @@ ResidentCook::ResidentCook(const Deps& deps, v1::CookAsk ask, uint64_t number,
 }
 
 ResidentCook::~ResidentCook() {
-  Cancel();
+  stop_.Cancel();
   thread_.join();
+}
+
+void ResidentCook::Cancel() {
+  is_cancelled_ = true;
+  stop_.Cancel();
+}
+
+void ResidentCook::Stop(const std::string& why) {
+  {
+    base::MutexLock lock(mutex_);
+    stopped_ = why;
+  }
+  stop_.Cancel();
+}
+
+void ResidentCook::Abandon(const std::string& why) {
+  {
+    base::MutexLock lock(mutex_);
+    stopped_ = why;
+  }
+  TellEnd({.report = {.end = Stopped()}, .total = absl::Now() - started_}, "");
+}
+
+// The report of a cook that the director's end cut short.
+absl::Status ResidentCook::Stopped() {
+  const v1::CookCounters counters = log_->progress().counters();
+  const uint64_t done = counters.results_cooked() + counters.results_cached() +
+                        counters.results_up_to_date() + counters.results_failed();
+  base::MutexLock lock(mutex_);
+  return Infrastructure(fmt::format(
+      "{}; cook {} was at {} of {} results, and what was finished is kept: {}", stopped_, number_,
+      done, counters.results_wanted(),
+      ask_.is_detached()
+          ? fmt::format("the next `galley serve` goes on with it (`galley cook --attach {}`)",
+                        number_)
+          : "ask again"));
+}
+
+// Whether the director's end cut it short, and nothing else did.
+bool ResidentCook::IsLeft(const CookReport& report) {
+  base::MutexLock lock(mutex_);
+  return !stopped_.empty() && !is_cancelled_ && !report.is_published &&
+         (report.is_cut_short() || absl::IsUnavailable(report.end));
+}
+
+// Once: who tells it first is heard. False: that was another.
+bool ResidentCook::TellEnd(ReportOnWire report, std::string trace) {
+  {
+    base::MutexLock lock(mutex_);
+    if (std::exchange(has_told_end_, true)) return false;
+  }
+  v1::CookReport out;
+  ToWire(report, out);
+  log_->End(out, std::move(trace));
+  return true;
 }
 
 void ResidentCook::TellBegun() {
@@ -65,15 +133,17 @@ void ResidentCook::Run() {
   CookReport report = Cook();
   if (report.outcome.has_value()) deps_.director.Settle(report, listener_, stop_);
   for (const std::string& text : TakeHealed()) listener_.Warn(text);
+  const bool is_left = IsLeft(report);
+  if (is_left) report = {.end = Stopped()};
   LogInfo(
       "cook={} ended: {}", number_,
       report.end.ok() ? (report.has_failures ? "with failures" : "well") : MessageOf(report.end));
-  v1::CookReport out;
-  ToWire({.report = std::move(report),
-          .total = absl::Now() - started_,
-          .bytes_fetched = deps_.director.stores().BytesFetched() - fetched_before},
-         out);
-  log_->End(out, recording ? recording->ToJson() : "");
+  const bool is_told =
+      TellEnd({.report = std::move(report),
+               .total = absl::Now() - started_,
+               .bytes_fetched = deps_.director.stores().BytesFetched() - fetched_before},
+              recording ? recording->ToJson() : "");
+  if (ask_.is_detached() && is_told && !is_left) deps_.shelf.Drop(number_);
   state_ = State::kEnded;
 }
 
@@ -126,6 +196,7 @@ absl::StatusOr<ResidentCook::Taken> ResidentCook::TakeAsk() {
         differs));
   }
   ASSIGN_OR_RETURN(CookAsk ask, FromWire(ask_, **project));
+  ask.differing = differing_;
   Kitchen::Needs needs{.setup = std::move(setup), .table = TableOptionsOf(ask, **project)};
   if (!ask.is_staged()) return Taken{std::move(ask), std::move(needs)};
   project::Project of_cook = **project;

@@ -12,9 +12,12 @@
 
 #include "absl/time/time.h"
 #include "common/base/cancellation.h"
+#include "common/base/mutex.h"
 #include "director/host/director.h"
+#include "director/host/environment_difference.h"
 #include "director/host/kitchen.h"
 #include "director/resident/cook_log.h"
+#include "director/resident/cook_shelf.h"
 #include "director/resident/cook_wire.h"
 #include "director/resident/event_wire.h"
 #include "director/resident/project_reader.h"
@@ -28,6 +31,7 @@ class ResidentCook {
     Director& director;
     Kitchen& kitchen;
     ProjectReader& project;
+    const CookShelf& shelf;
     Trace& trace;  // of the kitchen
   };
   // Begins. All of `deps` outlives it.
@@ -35,10 +39,18 @@ class ResidentCook {
   // Cancels, and waits.
   ~ResidentCook();
 
+  // A person ends it.
+  void Cancel();
+  // The director ends, and says why: cancels the cook, whose report is then that `why` (exit 3),
+  // unless it was done before. What was asked of a detached one stays on the shelf.
+  void Stop(const std::string& why);
+  // The process is about to end, and leaves its jobs to the next director: tells at once what Stop
+  // tells in the end. The thread goes on.
+  void Abandon(const std::string& why);
+
   uint64_t number() const { return number_; }
   const std::shared_ptr<CookLog>& log() const { return log_; }
   bool has_ended() const { return state_ == State::kEnded; }
-  void Cancel() { stop_.Cancel(); }
   v1::StatusAnswer::Cook View() const;
 
  private:
@@ -55,9 +67,13 @@ class ResidentCook {
   absl::StatusOr<std::unique_ptr<Kitchen::Place>> Enter(CookAsk& ask);
   CookReport Cook();
   void TellBegun();
+  bool TellEnd(ReportOnWire report, std::string trace);
+  bool IsLeft(const CookReport& report);
+  absl::Status Stopped();
 
   const Deps deps_;
-  const v1::CookAsk ask_;
+  const DifferingVariables differing_;  // from the director's environment
+  const v1::CookAsk ask_;               // without the client's
   const CookClass class_;
   const uint64_t number_;
   const std::shared_ptr<CookLog> log_;
@@ -65,6 +81,10 @@ class ResidentCook {
   EventSource listener_;
   Cancellation stop_;
   std::atomic<State> state_ = State::kWaiting;
+  std::atomic<bool> is_cancelled_ = false;  // by a person
+  base::Mutex mutex_;
+  bool has_told_end_ GALLEY_GUARDED_BY(mutex_) = false;
+  std::string stopped_ GALLEY_GUARDED_BY(mutex_);  // why; empty: it was not
   std::thread thread_;
 };
 

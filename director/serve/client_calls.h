@@ -34,7 +34,7 @@ class ClientCalls {
   virtual absl::StatusOr<uint64_t> Cook(const v1::CookAsk& ask) = 0;
   virtual absl::StatusOr<std::unique_ptr<CookReader>> Read(uint64_t cook) = 0;
   virtual absl::Status Cancel(uint64_t cook) = 0;
-  virtual absl::StatusOr<v1::StatusAnswer> Status() = 0;
+  virtual absl::StatusOr<v1::StatusAnswer> Status(const v1::StatusAsk& ask) = 0;
   virtual absl::StatusOr<v1::DrainAnswer> Drain(const v1::DrainAsk& ask) = 0;
   virtual absl::StatusOr<v1::CleanAnswer> Clean(const v1::CleanAsk& ask) = 0;
   virtual v1::StopAnswer Stop() = 0;

@@ -66,8 +66,8 @@ class Client final : public DirectorClient {
     ask.set_cook(cook);
     return Call<v1::CancelAnswer>(ask, &v1::Resident::Stub::Cancel).status();
   }
-  absl::StatusOr<v1::StatusAnswer> Status() override {
-    return Call<v1::StatusAnswer>(v1::StatusAsk(), &v1::Resident::Stub::Status);
+  absl::StatusOr<v1::StatusAnswer> Status(const v1::StatusAsk& ask) override {
+    return Call<v1::StatusAnswer>(ask, &v1::Resident::Stub::Status);
   }
   absl::StatusOr<v1::DrainAnswer> Drain(const v1::DrainAsk& ask) override {
     return Call<v1::DrainAnswer>(ask, &v1::Resident::Stub::Drain);

@@ -42,7 +42,7 @@ class DirectorClient {
   virtual std::unique_ptr<CookStream> Cook(const v1::CookAsk& ask) = 0;
   virtual std::unique_ptr<CookStream> Follow(uint64_t cook) = 0;
   virtual absl::Status Cancel(uint64_t cook) = 0;
-  virtual absl::StatusOr<v1::StatusAnswer> Status() = 0;
+  virtual absl::StatusOr<v1::StatusAnswer> Status(const v1::StatusAsk& ask = {}) = 0;
   virtual absl::StatusOr<v1::DrainAnswer> Drain(const v1::DrainAsk& ask) = 0;
   virtual absl::StatusOr<v1::CleanAnswer> Clean(const v1::CleanAsk& ask) = 0;
   virtual absl::StatusOr<v1::StopAnswer> Stop() = 0;

@@ -103,6 +103,10 @@ class DirectorDoorImpl final : public DirectorDoor {
       server_->Shutdown(std::chrono::system_clock::now() + std::chrono::seconds(2));
       server_->Wait();
     }
+    Withdraw();
+  }
+
+  void Withdraw() override {
     if (!short_directory_.empty()) (void)RemoveAll(short_directory_);
     // Another director may have put its own there meanwhile.
     if (IsOurs(socket_path_)) ::unlink(socket_path_.c_str());

@@ -24,6 +24,9 @@ class DirectorDoor {
   // Ends all calls, and waits for them.
   virtual ~DirectorDoor() = default;
 
+  // Takes the socket away, so that nobody finds this director any more. Calls go on.
+  virtual void Withdraw() = 0;
+
   virtual const std::string& address() const = 0;  // "unix:/..."
   // From now on `calls` answers workers and questions. Until then, and after Close, workers hear
   // UNAVAILABLE, and try again; questions FAILED_PRECONDITION: no cook runs. One at a time.

@@ -66,9 +66,9 @@ grpc::Status ResidentService::Cancel(grpc::ServerContext*, const v1::CancelAsk* 
   return wire::ToGrpc(calls_.Cancel(ask->cook()));
 }
 
-grpc::Status ResidentService::Status(grpc::ServerContext*, const v1::StatusAsk*,
+grpc::Status ResidentService::Status(grpc::ServerContext*, const v1::StatusAsk* ask,
                                      v1::StatusAnswer* answer) {
-  return Answer(calls_.Status(), answer);
+  return Answer(calls_.Status(*ask), answer);
 }
 
 grpc::Status ResidentService::Drain(grpc::ServerContext*, const v1::DrainAsk* ask,

@@ -26,7 +26,7 @@ class ResidentService final : public v1::Resident::Service {
   grpc::Status Follow(grpc::ServerContext* context, const v1::FollowAsk* ask,
                       grpc::ServerWriter<v1::CookEvent>* writer) override;
   grpc::Status Cancel(grpc::ServerContext*, const v1::CancelAsk* ask, v1::CancelAnswer*) override;
-  grpc::Status Status(grpc::ServerContext*, const v1::StatusAsk*,
+  grpc::Status Status(grpc::ServerContext*, const v1::StatusAsk* ask,
                       v1::StatusAnswer* answer) override;
   grpc::Status Drain(grpc::ServerContext*, const v1::DrainAsk* ask,
                      v1::DrainAnswer* answer) override;

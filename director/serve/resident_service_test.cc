@@ -42,7 +42,9 @@ class FakeResident final : public ClientCalls {
     changed_.NotifyAll();
     return absl::OkStatus();
   }
-  absl::StatusOr<v1::StatusAnswer> Status() override { return v1::StatusAnswer(); }
+  absl::StatusOr<v1::StatusAnswer> Status(const v1::StatusAsk&) override {
+    return v1::StatusAnswer();
+  }
   absl::StatusOr<v1::DrainAnswer> Drain(const v1::DrainAsk&) override { return v1::DrainAnswer(); }
   absl::StatusOr<v1::CleanAnswer> Clean(const v1::CleanAsk&) override {
     return absl::NotFoundError("in no cook");

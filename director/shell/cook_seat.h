@@ -51,6 +51,7 @@ struct ShellOutcome {
   uint64_t lost_blobs = 0, lost_packages = 0;
   Collections collections;
   WorldPtr world;           // as it was at the end
+  std::string refusal;      // CookOrder::refuses, the first; empty: nothing was refused
   absl::Status remembered;  // whether the journal learned why each package is in the cook
 };
 
@@ -62,6 +63,9 @@ struct CookOrder {
   // What the cook asks for in another world, where files came; on the commit thread. Null: always
   // the same.
   std::function<std::vector<SelectedPackage>(const World& world)> select;
+  // Says why a result may not be a part of this cook, which then ends unpublished; empty: it may.
+  // Called on the loop thread. Null: all may.
+  std::function<std::string(const StoredResult& result)> refuses = nullptr;
   // Lays the published roots (by platform) out. Returns what the store lacks of them, and where;
   // empty: nothing. All else that goes wrong is told elsewhere. Called when roots are published,
   // and when lost bytes were made again, on the thread that asked for the cook. Null: nobody
@@ -107,6 +111,7 @@ struct CookSeat {
   std::set<Digest> lost_blobs;
   std::set<std::string> lost_packages;
   FailureNotes failures;
+  std::string refusal;             // as of ShellOutcome
   std::optional<CookSlot> slot;    // once it has begun
   Counters counters;               // once it ended
   std::optional<CookEnded> ended;  // its last commits may be under way

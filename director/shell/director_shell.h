@@ -151,6 +151,7 @@ class DirectorShell {
       if (seat != nullptr) visit(*seat);
     }
   }
+  void LookAtResult(CookSeat& seat, const StoredResultPtr& result);
   void TellAll(const ToldInOrder::Tell& tell);
   void OnLoop(Internal task);
   void TellProgress();

@@ -89,6 +89,7 @@ void DirectorShell::Tell(CookMask cooks, const PackageFailed& notice) {
   ForEachOf(cooks, [&](CookSeat& seat) {
     if (notice.package.valid()) NoteFailure(seat, told);
     seat.told.Add(tell);
+    if (notice.verdict.valid()) LookAtResult(seat, results_.Get(notice.verdict));
   });
 }
 
@@ -106,6 +107,7 @@ void DirectorShell::Tell(CookMask cooks, const PackageDone& notice) {
   if (stored == nullptr) return;
   ForEachOf(cooks, [&](CookSeat& seat) {
     seat.failures.Done({stored->package, stored->platform_name}, stored->has_failed_before);
+    LookAtResult(seat, stored);
     seat.told.Add(
         [stored, source = notice.source](ShellListener& one) { one.OnDone(*stored, source); });
   });
@@ -119,6 +121,14 @@ void DirectorShell::Tell(CookMask, const CookBegan& notice) {
   CookSeat* const seat = SeatOf(notice.request);
   seat->slot = notice.slot;
   seated_[notice.slot] = seat;
+}
+
+// A cook that refuses a result ends. (The loop hears that before it hears of roots that are built.)
+void DirectorShell::LookAtResult(CookSeat& seat, const StoredResultPtr& result) {
+  if (!seat.order.refuses || !seat.refusal.empty() || result == nullptr) return;
+  seat.refusal = seat.order.refuses(*result);
+  if (seat.refusal.empty()) return;
+  Post(Internal([this, number = seat.number()] { Cancel(number); }));
 }
 
 // The cook is over when its last group is committed, which may still fail.
@@ -160,6 +170,7 @@ void DirectorShell::Finish(const std::shared_ptr<CookSeat>& seat, const absl::St
                        .lost_packages = seat->lost_packages.size(),
                        .collections = SumOfCollections(),
                        .world = world_.Get(),
+                       .refusal = seat->refusal,
                        .remembered = remembered};
   seats_.erase(seat->number());
   {

@@ -1,6 +1,5 @@
 // DirectorShell's orders: worker processes, their jobs, and the reports of these.
 
-#include <algorithm>
 #include <random>
 
 #include "common/base/hex.h"
@@ -15,11 +14,10 @@ namespace galley::director {
 // `world_number`: the world in which the reports were judged. A later one judges again.
 void DirectorShell::TakeReports(WorkerReported reported, uint64_t world_number) {
   notes_.NoteOver(reported);
-  worker_views_.Ended(WorkerName(reported.worker),
-                      static_cast<size_t>(std::count_if(
-                          reported.reports.begin(), reported.reports.end(), [](const auto& one) {
-                            return std::holds_alternative<WorkerReport::Ended>(one.what);
-                          })));
+  for (const WorkerReport& report : reported.reports) {
+    if (std::holds_alternative<WorkerReport::Ended>(report.what))
+      worker_views_.Ended(WorkerName(reported.worker), report.attempt);
+  }
   const SourcesPtr sources = Present();
   for (WorkerReport& report : reported.reports) {
     auto* saved = std::get_if<WorkerReport::Saved>(&report.what);
@@ -48,8 +46,9 @@ void DirectorShell::Do(const Desire& effect) {
     *message.add_start() = std::move(built.job);
     if (built.record) notes_.Give(*std::move(built.record));
     reports_.Register(start.attempt, std::move(built.info));
+    worker_views_.Given(WorkerName(effect.worker), start.attempt,
+                        {.package = core_->NameOf(start.package), .given = clock_.Now()});
   }
-  worker_views_.Given(WorkerName(effect.worker), effect.start.size());
   for (const AttemptId attempt : effect.cancel) message.add_cancel(attempt);
   for (const AttemptId attempt : effect.retract) message.add_retract(attempt);
   for (const Desire::Part& part : effect.retract_part) FillPart(part, *message.add_retract_part());
@@ -60,13 +59,13 @@ void DirectorShell::Do(const Desire& effect) {
 }
 
 void DirectorShell::Drain(const std::vector<std::string>& workers) {
-  v1::ToWorker message;
-  message.set_drain(true);
+  DrainAsked asked;
   for (const std::string& worker : workers) {
     LogInfo("worker={} is drained", worker);
     worker_views_.Draining(worker);
-    service_->Send(worker, message);
+    asked.workers.push_back(WorkerOf(worker));
   }
+  Post(Event(std::move(asked)));
 }
 
 void DirectorShell::Do(const Spawn& effect) {

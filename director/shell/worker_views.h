@@ -7,11 +7,19 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/time/time.h"
 #include "common/base/mutex.h"
+#include "director/core/ids.h"
 
 namespace galley::director {
+
+struct JobView {
+  std::string package;
+  absl::Time given;
+};
 
 struct WorkerView {
   std::string name;  // "local-1"
@@ -20,6 +28,7 @@ struct WorkerView {
   uint32_t jobs = 0;  // in its hands
   uint64_t memory_bytes = 0;
   bool is_draining = false;
+  std::map<AttemptId, JobView> in_hand;  // that this director gave to it
 };
 
 class WorkerViews {
@@ -31,12 +40,16 @@ class WorkerViews {
   void UsesMemory(const std::string& name, uint64_t bytes) {
     Change(name, [&](WorkerView& view) { view.memory_bytes = bytes; });
   }
-  void Given(const std::string& name, size_t jobs) {
-    Change(name, [&](WorkerView& view) { view.jobs += static_cast<uint32_t>(jobs); });
-  }
-  void Ended(const std::string& name, size_t jobs) {
+  void Given(const std::string& name, AttemptId attempt, JobView job) {
     Change(name, [&](WorkerView& view) {
-      view.jobs -= std::min(view.jobs, static_cast<uint32_t>(jobs));
+      ++view.jobs;
+      view.in_hand.emplace(attempt, std::move(job));
+    });
+  }
+  void Ended(const std::string& name, AttemptId attempt) {
+    Change(name, [&](WorkerView& view) {
+      view.jobs -= std::min(view.jobs, 1u);
+      view.in_hand.erase(attempt);
     });
   }
   void Draining(const std::string& name) {

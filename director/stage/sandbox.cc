@@ -43,18 +43,35 @@ int64_t Nanoseconds(const timespec& time) {
 // The system's answers to opening something that is absent, no folder, or a link.
 bool IsNoFolder(int error) { return error == ENOENT || error == ENOTDIR || error == ELOOP; }
 
+constexpr mode_t kPermissions = 0777;
+
+// Gives a folder that was just made its mode, but for the bits that it inherited (setgid).
+absl::Status SetModeOfFolder(int folder, mode_t umask, const std::string& path) {
+  struct stat s {};
+  if (::fstat(folder, &s) != 0) return ErrnoStatus(errno, "stat", path);
+  const mode_t mode = (s.st_mode & 07000) | (kPermissions & ~umask);
+  if ((s.st_mode & 07777) == mode || ::fchmod(folder, mode) == 0) return absl::OkStatus();
+  return ErrnoStatus(errno, "chmod", path);
+}
+
 }  // namespace
 
-Sandbox::Sandbox(std::string directory, FileDescriptor root, size_t number)
+Sandbox::Sandbox(std::string directory, FileDescriptor root, size_t number,
+                 std::optional<mode_t> umask)
     : directory_(std::move(directory)),
       root_(std::move(root)),
-      temporary_name_(TemporaryName(number)) {}
+      temporary_name_(TemporaryName(number)),
+      umask_(umask) {
+  if (umask_.has_value()) *umask_ &= ~mode_t{S_IRWXU};
+}
 
-absl::StatusOr<Sandbox> Sandbox::Open(const std::string& directory, size_t number) {
-  RETURN_IF_ERROR(CreateDirectories(directory));
+absl::StatusOr<Sandbox> Sandbox::Open(const std::string& directory, size_t number,
+                                      std::optional<mode_t> umask) {
+  RETURN_IF_ERROR(umask.has_value() ? MakeFolders(directory, *umask)
+                                    : CreateDirectories(directory));
   FileDescriptor root(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!root.valid()) return ErrnoStatus(errno, "open folder", directory);
-  return Sandbox(directory, std::move(root), number);
+  return Sandbox(directory, std::move(root), number, umask);
 }
 
 absl::StatusOr<FileDescriptor> Sandbox::OpenSegment(int parent, const std::string& name,
@@ -69,10 +86,12 @@ absl::StatusOr<FileDescriptor> Sandbox::OpenSegment(int parent, const std::strin
       errno != EISDIR) {
     return ErrnoStatus(errno, "replace by a folder", Full(path));
   }
-  if (::mkdirat(parent, name.c_str(), 0755) != 0 && errno != EEXIST)
-    return ErrnoStatus(errno, "make folder", Full(path));
+  const bool is_made = ::mkdirat(parent, name.c_str(), 0755) == 0;
+  if (!is_made && errno != EEXIST) return ErrnoStatus(errno, "make folder", Full(path));
   folder = FileDescriptor(::openat(parent, name.c_str(), kFlags));
   if (!folder.valid()) return ErrnoStatus(errno, "open folder", Full(path));
+  if (is_made && umask_.has_value())
+    RETURN_IF_ERROR(SetModeOfFolder(folder.get(), *umask_, Full(path)));
   return folder;
 }
 
@@ -243,8 +262,12 @@ absl::StatusOr<bool> Sandbox::WriteNew(int parent, std::string_view path, std::s
   return ::linkat(AT_FDCWD, unnamed.c_str(), parent, NameOf(path).c_str(), AT_SYMLINK_FOLLOW) == 0;
 }
 
+mode_t Sandbox::ModeOfFile(bool is_executable) const {
+  return (is_executable ? 0777 : 0666) & ~umask_.value_or(022);
+}
+
 absl::Status Sandbox::Write(std::string_view path, std::string_view bytes, bool is_executable) {
-  const mode_t mode = is_executable ? 0755 : 0644;
+  const mode_t mode = ModeOfFile(is_executable);
   ASSIGN_OR_RETURN(const int parent, Folder(ParentOf(path), true));
   ASSIGN_OR_RETURN(const bool is_written, WriteNew(parent, path, bytes, mode));
   if (is_written) return absl::OkStatus();
@@ -275,7 +298,7 @@ absl::StatusOr<FileDescriptor> Sandbox::Create(std::string_view path, bool is_ex
   FileDescriptor file(::openat(parent, NameOf(path).c_str(),
                                O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!file.valid()) return ErrnoStatus(errno, "write", Full(path));
-  if (::fchmod(file.get(), is_executable ? 0755 : 0644) != 0)
+  if (::fchmod(file.get(), ModeOfFile(is_executable)) != 0)
     return ErrnoStatus(errno, "chmod", Full(path));
   return file;
 }
@@ -337,9 +360,23 @@ absl::StatusOr<bool> Sandbox::CloneIn(int fd, std::string_view path, bool is_exe
   ASSIGN_OR_RETURN(const int parent, Folder(ParentOf(path), true));
   const FileDescriptor file(::openat(parent, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600));
   if (!file.valid() || clone(file.get(), fd) != 0) return false;
-  if (::fchmod(file.get(), is_executable ? 0755 : 0644) != 0)
+  if (::fchmod(file.get(), ModeOfFile(is_executable)) != 0)
     return ErrnoStatus(errno, "chmod", Full(path));
   return LinkIn(file.get(), path);
+}
+
+absl::Status MakeFolders(const std::string& directory, mode_t umask) {
+  umask &= ~mode_t{S_IRWXU};
+  for (size_t end = directory.find('/', 1);; end = directory.find('/', end + 1)) {
+    const std::string path = directory.substr(0, end);
+    if (::mkdir(path.c_str(), kPermissions) == 0) {
+      const FileDescriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+      if (!folder.valid()) return ErrnoStatus(errno, "open folder", path);
+      RETURN_IF_ERROR(SetModeOfFolder(folder.get(), umask, path));
+    }
+    // What is in the way, or may not be made, is told with the whole path.
+    if (end == std::string::npos) return CreateDirectories(directory);
+  }
 }
 
 absl::StatusOr<FileDescriptor> LockFolder(const std::string& directory) {

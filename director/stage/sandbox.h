@@ -46,8 +46,12 @@ class Sandbox {
   static constexpr size_t kWritersMax = 4;
 
   // Makes the folder if it is absent. Those that write at the same time have different numbers,
-  // below kWritersMax.
-  static absl::StatusOr<Sandbox> Open(const std::string& directory, size_t number = 0);
+  // below kWritersMax. `umask`: decides the modes of files and folders that are made, whatever that
+  // of the process is; nullopt: files are readable for all, folders follow the process.
+  static absl::StatusOr<Sandbox> Open(const std::string& directory, size_t number = 0,
+                                      std::optional<mode_t> umask = std::nullopt);
+
+  std::optional<mode_t> umask() const { return umask_; }
 
   // Removes the files that interrupted writers left.
   absl::Status RemoveTemporaries();
@@ -111,7 +115,9 @@ class Sandbox {
     FileDescriptor fd;
   };
 
-  Sandbox(std::string directory, FileDescriptor root, size_t number);
+  Sandbox(std::string directory, FileDescriptor root, size_t number, std::optional<mode_t> umask);
+
+  mode_t ModeOfFile(bool is_executable) const;
 
   // The descriptor of a folder; -1 when it is not there (or no folder) and `make` is false.
   absl::StatusOr<int> Folder(std::string_view path, bool make);
@@ -135,8 +141,12 @@ class Sandbox {
   std::string directory_;
   FileDescriptor root_;
   std::string temporary_name_;
+  std::optional<mode_t> umask_;   // the owner may do all with what is made
   std::vector<OpenFolder> open_;  // each lies in the one before
 };
+
+// Makes a folder and those above it, with modes by `umask`, whatever that of the process is.
+absl::Status MakeFolders(const std::string& directory, mode_t umask);
 
 // Held while one process works on a folder that a person named. FAILED_PRECONDITION: another does.
 absl::StatusOr<FileDescriptor> LockFolder(const std::string& directory);

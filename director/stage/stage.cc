@@ -189,7 +189,7 @@ absl::Status WriteFiles(const Sources& sources, Sandbox& sandbox,
                                interrupted, lacks, done[i]);
   };
   const auto write_with_own = [&](size_t i) {
-    absl::StatusOr<Sandbox> own = Sandbox::Open(sandbox.Full(""), i);
+    absl::StatusOr<Sandbox> own = Sandbox::Open(sandbox.Full(""), i, sandbox.umask());
     if (own.ok()) return write(i, *own);
     done[i].status = own.status();
   };
@@ -382,7 +382,7 @@ absl::StatusOr<PlanInput> InputOf(store::Store& store, const StageOptions& optio
 }  // namespace
 
 absl::StatusOr<StageReport> Stage(store::Store& store, const StageOptions& options) {
-  ASSIGN_OR_RETURN(Sandbox sandbox, Sandbox::Open(options.directory));
+  ASSIGN_OR_RETURN(Sandbox sandbox, Sandbox::Open(options.directory, 0, options.umask));
   ASSIGN_OR_RETURN(const Ledger ledger, ReadLedger(sandbox));
   ASSIGN_OR_RETURN(PlanInput input, InputOf(store, options, ledger, sandbox));
   const bool knows_all = input.knows_all;

@@ -20,6 +20,8 @@
 // only touched is compared by digest once.
 #pragma once
 
+#include <sys/types.h>
+
 #include <atomic>
 #include <functional>
 #include <string>
@@ -45,6 +47,7 @@ struct StageOptions {
   std::vector<std::string> failed_packages;
   std::vector<std::string> packages_beside;
   const std::atomic<bool>* interrupted = nullptr;
+  mode_t umask = 022;  // decides the modes of what is made
   // Roots that were published for this sandbox. Read only when the sandbox's own files do not say
   // what Galley put there (they are damaged, or gone): a file that has the bytes which one of these
   // roots has at its path is Galley's then, and any other is somebody's.

@@ -215,6 +215,36 @@ TEST_F(StageTest, ATreeIsLaidOutWithItsExecutables) {
   EXPECT_EQ(s.st_mode & 0777u, 0755u);
 }
 
+TEST_F(StageTest, ModesFollowTheUmaskThatIsGivenNotThatOfTheProcess) {
+  const Files many = [] {
+    Files files = {{"Game/run", "go!"}};
+    for (int i = 0; i < 2'000; ++i)
+      files[fmt::format("Game/{}/{}", i % 7, i)] = fmt::format("{}", i);
+    return files;
+  }();
+  const mode_t before = ::umask(022);
+  const Digest root = Tree(many);
+  ASSERT_TRUE(Stage(store_, {.directory = sandbox_, .root = root, .umask = 027}).ok());
+  ::umask(before);
+  const auto mode_of = [](const fs::path& path) {
+    return static_cast<mode_t>(fs::status(path).permissions());
+  };
+  EXPECT_EQ(mode_of(JoinPath(folder_, "out")), 0750u);
+  EXPECT_EQ(mode_of(sandbox_), 0750u);
+  EXPECT_EQ(mode_of(Path("Game/run")), 0750u);
+  for (const auto& entry : fs::recursive_directory_iterator(Path("Game"))) {
+    if (entry.path().filename() == "run") continue;
+    EXPECT_EQ(mode_of(entry.path()), entry.is_directory() ? 0750u : 0640u) << entry.path();
+  }
+  // What is made later may have others; what lies there keeps its own.
+  ASSERT_TRUE(Stage(store_, {.directory = sandbox_,
+                             .root = Tree({{"Game/run", "go!"}, {"Game/new", "new"}}),
+                             .umask = 0777})
+                  .ok());
+  EXPECT_EQ(mode_of(Path("Game/run")), 0750u);
+  EXPECT_EQ(mode_of(Path("Game/new")), 0600u);  // the owner may always
+}
+
 TEST_F(StageTest, TheSameRootAgainWritesNothing) {
   const Files files = {{"Game/a", "a"}, {"Game/b/c", "c"}};
   ASSERT_TRUE(StageBook(files).ok());

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """A resident director: cooks through `galley serve` are those of a `galley cook` that hosts its own, and many can ask."""
-import json, os, re, signal, socket, subprocess, threading, time, unittest
+import fcntl, json, os, pty, re, select, signal, socket, struct, subprocess, termios, threading, time, unittest
 
 from harness import BIN, COPY, LIMIT_S, SLOW, Cook, ResidentTest, read_file
 
@@ -137,6 +137,17 @@ class ServeTest(ResidentTest):
         self.assertIn("goes on", said)
         self.assertEqual(self.galley("cook", "--attach", number, "--project", project).returncode, 0)
 
+    def test_what_is_staged_follows_the_umask_of_who_asks(self):
+        project = self.project({"deep/a.txt": "a", "b.txt": "b"}, [COPY])
+        self.serve(project)
+        for out, mask in (("own", "027"), ("group", "002")):
+            asked = subprocess.run(["/bin/sh", "-c", f'umask {mask}; exec "$0" "$@"', os.path.join(BIN, "galley"), "cook", "--project", project,
+                                    "--out", self.path(out)], text=True, capture_output=True, timeout=LIMIT_S)
+            self.assertEqual(asked.returncode, 0, asked.stderr)
+            for name, full in (("pc/Game/deep/a.txt", 0o666), ("pc/Game/b.txt", 0o666), ("pc/Game/deep", 0o777), ("pc", 0o777), ("", 0o777)):
+                mode = os.stat(self.path(out, name)).st_mode & 0o777
+                self.assertEqual(oct(mode), oct(full & ~int(mask, 8)), (out, name))
+
     # ------------------------------------------------------------ its end
 
     def test_a_killed_director_is_told_with_how_far_the_cook_was(self):
@@ -155,6 +166,56 @@ class ServeTest(ResidentTest):
         self.assertEqual(again.code, 0, again)
         self.assertLess(again.cooked, 20)
 
+    def test_a_detached_cook_goes_on_with_the_next_director(self):
+        project = self.slow_project(12)
+        for end in (signal.SIGKILL, signal.SIGTERM):
+            process = self.serve(project, "--workers", "2", env={"SECRET": "hidden treasure"})
+            attached = self.start_cook(project, "/Game/0.slow", "/Game/1.slow", "--force", "--no-stage")
+            number = self.galley("cook", "--detach", "--force", "--project", project, env={"SECRET": "hidden treasure"}).stdout.strip()
+            self.wait_until(lambda: any(c["done"] > 0 for c in self.status(project)["cooks"] if str(c["cook"]) == number))
+            follower = subprocess.Popen([os.path.join(BIN, "galley"), "cook", "--attach", number, "--project", project],
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            self.wait_for_line(follower, "scanned")
+            self.finish_cook(project, attached)
+            kept = self.read(f"game/.galley/state/cooks/{number}.ask")
+            self.assertNotIn(b"hidden treasure", kept)
+            os.kill(process, end)
+            said = follower.communicate(timeout=LIMIT_S)[1]
+            self.assertEqual(follower.returncode, 3, said)
+            self.assertIn("is gone" if end == signal.SIGKILL else f"the next `galley serve` goes on with it (`galley cook --attach {number}`)", said)
+            self.wait_until(lambda: not os.path.exists(f"/proc/{process}"))
+            waits = self.galley("cook", "--attach", number, "--project", project)
+            self.assertEqual(waits.returncode, 3, waits.stderr)
+            self.assertIn("the next `galley serve` goes on with it", waits.stderr)
+            again = self.serve(project, "--workers", "2", env={"SECRET": "hidden treasure"})
+            self.assertEqual([str(c["cook"]) for c in self.status(project)["cooks"]], [number])
+            ended = self.galley("cook", "--attach", number, "--project", project)
+            self.assertEqual(ended.returncode, 0, ended.stderr)
+            self.assertFalse(os.path.exists(os.path.join(project, f".galley/state/cooks/{number}.ask")))
+            self.assertEqual(self.galley("serve", "--stop", "--project", project).returncode, 0)
+            self.assertFalse(os.path.exists(f"/proc/{again}"))
+
+    def test_sigterm_hands_running_jobs_to_the_next_director(self):
+        project = self.project({f"{i}.slow": f"{i}" for i in range(4)}, [SLOW.replace("sleep 1", "sleep 6")])
+        process = self.serve(project, "--workers", "2")
+        cook = self.start_cook(project)
+        self.wait_until(lambda: sum(w["jobs"] for w in self.status(project)["workers"]) > 1)
+        workers = {w["process"] for w in self.status(project)["workers"]}
+        time.sleep(0.5)
+        os.kill(process, signal.SIGTERM)
+        ended = self.finish_cook(project, cook)
+        self.assertEqual(ended.code, 3, ended)
+        self.assertIn("the director was stopped; cook", ended.stderr)
+        self.assertIn("what was finished is kept: ask again", ended.stderr)
+        self.wait_until(lambda: not os.path.exists(f"/proc/{process}"))
+        self.assertFalse(os.path.exists(os.path.join(project, ".galley/director.sock")))
+        self.serve(project, "--workers", "2")
+        again = self.cook(project)
+        self.assertEqual(again.code, 0, again)
+        self.assertEqual({w["process"] for w in self.status(project)["workers"]}, workers)
+        log = self.read("game/.galley/state/logs/director.log").decode()
+        self.assertRegex(log, r"survivors=2 expected=2 attempts=[1-9]")
+
     def test_a_stopped_director_cancels_its_cooks_and_leaves_nothing_running(self):
         project = self.slow_project(20)
         process = self.serve(project, "--workers", "2")
@@ -163,7 +224,9 @@ class ServeTest(ResidentTest):
         workers = [w["process"] for w in self.status(project)["workers"]]
         stopped = self.galley("serve", "--stop", "--project", project)
         self.assertEqual(stopped.returncode, 0, stopped.stderr)
-        self.assertEqual(self.finish_cook(project, cook).code, 130)
+        ended = self.finish_cook(project, cook)
+        self.assertEqual(ended.code, 3, ended)
+        self.assertIn("the director was stopped; cook", ended.stderr)
         for one in [process, *workers]:
             self.assertFalse(os.path.exists(f"/proc/{one}"), one)
         self.assertFalse(os.path.exists(os.path.join(project, ".galley/director.sock")))
@@ -213,6 +276,29 @@ class ServeTest(ResidentTest):
         elsewhere = self.cook(project, "--out", self.path("out"))
         self.assertEqual(elsewhere.code, 0, elsewhere)
         self.assertEqual(self.read("out/pc/Game/a.txt"), b"a")
+
+    def test_a_variable_that_a_cook_observed_must_be_the_same_for_both(self):
+        look = '\\"observations\\": [{\\"kind\\": \\"env\\", \\"name\\": \\"LEVEL\\"}]'
+        rule = 'match = "/Game/**/*.%s"\ncooker = "command"\nsettings = { argv = ["/bin/sh", "-c", "echo \'{' + look + '}\' > $2; %s", ' \
+               '"{input}", "{output:.out}", "{result}"], outputs = [".out"] }'
+        project = self.project({"a.env": "a", "b.env": "b", "c.txt": "c", "d.bad": "d"},
+                               [rule % ("env", "cp $0 $1"), rule % ("bad", "true"), COPY])
+        self.serve(project, env={"LEVEL": "1"})
+        # Observed for the first time, and known to be observed.
+        for args in ([], []):
+            refused = self.galley("cook", "--project", project, "/Game/a.env", "/Game/c.txt", *args, env={"LEVEL": "secret 2"})
+            self.assertEqual(refused.returncode, 2, refused.stderr)
+            self.assertIn('LEVEL is "1" for the director and "secret 2" here, and the cook of /Game/a.env looked at it', refused.stderr)
+            self.assertFalse(os.path.exists(os.path.join(project, ".galley/cooked/pc/Game")))
+        self.assertEqual(self.galley("roots", "--project", project).stdout.count("pc"), 0)
+        unset = self.galley("cook", "--project", project, "/Game/d.bad", env={"LEVEL": "3"})
+        self.assertEqual(unset.returncode, 2, unset.stderr)
+        # No matter to packages that did not look.
+        other = self.cook(project, "/Game/c.txt", env={"LEVEL": "2", "ANOTHER": "x"})
+        self.assertEqual(other.code, 0, other)
+        same = self.cook(project, "/Game/a.env", "/Game/b.env", env={"LEVEL": "1", "ANOTHER": "x"})
+        self.assertEqual((same.code, same.cooked), (0, 1), same)
+        self.assertNotIn("ANOTHER", self.read("game/.galley/state/logs/director.log").decode())
 
     def test_a_director_of_another_build_is_refused_by_name(self):
         project = self.project({"a.txt": "a"}, [COPY])
@@ -265,6 +351,51 @@ class ServeTest(ResidentTest):
         plain = self.galley("top", "--project", project)
         self.assertEqual(plain.returncode, 0, plain.stderr)
         self.assertIn("no cook runs; 3 ended", plain.stdout)
+
+    def test_a_busy_worker_is_drained_and_another_one_goes_on(self):
+        project = self.slow_project(8)
+        self.serve(project, "--workers", "1")
+        cook = self.start_cook(project)
+        self.wait_until(lambda: any(c["done"] > 0 for c in self.status(project)["cooks"]))
+        (worker,) = self.status(project)["workers"]
+        drained = self.galley("drain", worker["worker"], "--project", project)
+        self.assertEqual(drained.returncode, 0, drained.stderr)
+        self.wait_until(lambda: not os.path.exists(f"/proc/{worker['process']}"))
+        self.assertLess(self.status(project)["cooks"][0]["done"], 8)
+        ended = self.finish_cook(project, cook)
+        self.assertEqual((ended.code, ended.cooked), (0, 8), ended)
+        self.assertEqual((ended.summary["workers"]["lost"], ended.summary["workers"]["jobs_retried"]), (0, 0), ended)
+        self.assertNotEqual([w["process"] for w in self.status(project)["workers"]], [worker["process"]])
+
+    def test_top_shows_the_detail_of_a_worker_and_of_its_job(self):
+        project = self.slow_project(8)
+        self.serve(project, "--workers", "1")
+        self.galley("cook", "--detach", "--project", project)
+        self.wait_until(lambda: any(w["jobs"] for w in self.status(project)["workers"]))
+        leader, follower = pty.openpty()
+        fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+        top = subprocess.Popen([os.path.join(BIN, "galley"), "top", "--project", project], stdin=follower, stdout=follower,
+                               stderr=follower, env={**os.environ, "TERM": "xterm"})
+        os.close(follower)
+        said = b""
+
+        def hear(what):
+            nonlocal said
+            until = time.time() + LIMIT_S
+            while what not in said:
+                self.assertLess(time.time(), until, said[-2000:])
+                if select.select([leader], [], [], 0.1)[0]:
+                    said += os.read(leader, 1 << 16)
+            said = b""
+
+        hear(b"local-1")
+        for key, what in ((b"\x1b[B", b">local-1"), (b"\n", b".slow"), (b"\n", b"handed"), (b"\x1b", b"SINCE"), (b"q", None)):
+            os.write(leader, key)
+            if what:
+                hear(what)
+        self.assertEqual(top.wait(timeout=LIMIT_S), 0)
+        os.close(leader)
+        self.wait_until(lambda: self.status(project)["store"]["bytes"] > 0)
 
     def test_many_clients_ask_at_once(self):
         project = self.project({f"{i}.txt": f"{i}" for i in range(20)}, [COPY])

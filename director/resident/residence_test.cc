@@ -1,0 +1,75 @@
+#include "director/resident/residence.h"
+
+#include <sys/stat.h>
+
+#include <thread>
+
+#include "absl/time/clock.h"
+#include "common/base/file.h"
+#include "common/record/cooker_description.h"
+#include "common/store/local/sessions.h"
+#include "director/host/fake_listener.h"
+#include "fmt/format.h"
+#include "gtest/gtest.h"
+
+namespace galley::director {
+namespace {
+
+constexpr absl::Duration kPatience = absl::Seconds(30);
+
+// A project in a folder of its own, whose worker is a script that only describes itself.
+class ResidenceTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = MakeTemporaryDirectory(testing::TempDir(), "residence").value();
+    ASSERT_TRUE(CreateDirectories(JoinPath(folder_, "content")).ok());
+    Write("galley.toml",
+          "[project]\nname = \"tower\"\n[[mount]]\npath = \"/Game\"\ndir = \"content\"\n"
+          "[[platform]]\nname = \"pc\"\n");
+    Write("worker", fmt::format("#!/bin/sh\ncat <<'END'\n{}\nEND\n",
+                                record::EncodeDescriptions({{.name = "copy", .identity = "1"}})));
+    ASSERT_EQ(::chmod(JoinPath(folder_, "worker").c_str(), 0755), 0);
+  }
+  void TearDown() override { ASSERT_TRUE(RemoveAll(folder_).ok()); }
+
+  void Write(const std::string& name, const std::string& text) const {
+    ASSERT_TRUE(WriteFileAtomic(JoinPath(folder_, name), text).ok());
+  }
+  absl::StatusOr<project::Project> Load() const {
+    return project::LoadProject({.directory = folder_, .environment = {}, .overrides = {}});
+  }
+
+  std::string folder_;
+  FakeListener listener_;
+  Cancellation stop_;
+};
+
+TEST_F(ResidenceTest, AnIdleOneRenewsItsSessionWithTheStore) {
+  const auto project = std::make_shared<const project::Project>(Load().value());
+  auto residence = Residence::Open(
+      {.director = {.project = project,
+                    .worker_program = JoinPath(folder_, "worker"),
+                    .environment = {},
+                    .hold = {.check = [](const std::string&) { return absl::OkStatus(); }}},
+       .load = [this] { return Load(); },
+       .build = {},
+       .rests_after = absl::ZeroDuration()},
+      listener_, stop_);
+  ASSERT_TRUE(residence.ok()) << residence.status();
+  std::thread live(
+      [&] { EXPECT_TRUE((*residence)->Live(listener_, stop_, [] { return false; }).ok()); });
+  const auto is_renewed = [&] {
+    const auto sessions = store::LiveSessions(project->store.directory);
+    return sessions.ok() && sessions->size() == 1 &&
+           sessions->at(0).begun > sessions->at(0).started;
+  };
+  const absl::Time until = absl::Now() + kPatience;
+  while (!is_renewed() && absl::Now() < until) absl::SleepFor(absl::Milliseconds(10));
+  EXPECT_TRUE(is_renewed());
+  (*residence)->Stop();
+  live.join();
+  EXPECT_FALSE((*residence)->has_left());
+}
+
+}  // namespace
+}  // namespace galley::director
