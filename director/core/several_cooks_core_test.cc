@@ -200,5 +200,19 @@ TEST(SeveralCooksTest, ANightlyCookGetsATenthBesideCommits) {
   EXPECT_LE(nightly_jobs, 4) << log;
 }
 
+TEST(SeveralCooksTest, ACookThatComesLaterIsJudgedByTheFilesOfToday) {
+  CoreHarness shell("A -> B\nB\nLong\n", Several());
+  shell.Request({"A", "Long"}, {.request = 1});
+  shell.Saved("A");
+  shell.Saved("B");
+  shell.ChangeProject("A -> B\nLong\n");
+  shell.Send(FilesChanged{shell.project(), {"B"}, {}});
+  shell.TakeLog();
+  shell.Request({"A"}, {.request = 2});
+  const std::string log = shell.TakeLog();
+  EXPECT_THAT(log, HasSubstr("failed A: refers to 'B' (hard)"));
+  EXPECT_THAT(log, Not(HasSubstr("root of 2: A")));
+}
+
 }  // namespace
 }  // namespace galley::director
