@@ -86,7 +86,8 @@ void Cook::GoOn() {
   const auto is_there = [&](PackageId id) {
     const PackageData& package = packages_[id];
     return (package.selected_by & bit()) &&
-           (package.generated != nullptr || core_.catalog->Find(package.name).has_value());
+           (package.generated != nullptr ? !graph().faults.HasFailedGenerator(id)
+                                         : core_.catalog->Find(package.name).has_value());
   };
   if (!request_.selected.empty() && std::none_of(by_name.begin(), by_name.end(), is_there))
     return End("");

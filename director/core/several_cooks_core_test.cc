@@ -214,5 +214,22 @@ TEST(SeveralCooksTest, ACookThatComesLaterIsJudgedByTheFilesOfToday) {
   EXPECT_THAT(log, Not(HasSubstr("root of 2: A")));
 }
 
+TEST(SeveralCooksTest, ThereIsNoRootOfPackagesWhoseGeneratorFailed) {
+  CoreHarness shell("G : a\nLong\n", Several());
+  shell.Request({"G/_gen/a", "Long"}, {.request = 1});
+  shell.Saved("G");
+  shell.Saved("G/_gen/a");
+  shell.ChangeProject("G ! it is broken\nLong\n");
+  shell.Send(FilesChanged{shell.project(), {"G"}, {}});
+  shell.Request({"G/_gen/a"}, {.request = 2});
+  shell.Saved("G");
+  for (int i = 0; i < 3 && !shell.Says("ended [2]"); ++i) {
+    if (shell.HasOpenJob("G/_gen/a")) shell.Saved("G/_gen/a");
+    if (shell.HasOpenJob("G")) shell.Saved("G");
+  }
+  EXPECT_TRUE(shell.Says("ended [2]"));
+  EXPECT_FALSE(shell.Says("root of 2"));
+}
+
 }  // namespace
 }  // namespace galley::director
