@@ -231,5 +231,15 @@ TEST(SeveralCooksTest, ThereIsNoRootOfPackagesWhoseGeneratorFailed) {
   EXPECT_FALSE(shell.Says("root of 2"));
 }
 
+TEST(SeveralCooksTest, APackageIsTriedAgainWhenTheInputThatItLackedIsThere) {
+  CoreHarness shell("A\nLong\n", Several());
+  shell.Request({"A", "Long"}, {.request = 1});
+  shell.Report(HarnessJob(shell.JobOf("A")), WorkerReport::Needs{"B", 0});
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("failed A: cooked input B: expected a package"));
+  shell.ChangeProject("A\nB\nLong\n");
+  shell.Send(FilesChanged{shell.project(), {"B"}, {}});
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("start A"));
+}
+
 }  // namespace
 }  // namespace galley::director
