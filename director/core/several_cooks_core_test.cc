@@ -241,5 +241,15 @@ TEST(SeveralCooksTest, APackageIsTriedAgainWhenTheInputThatItLackedIsThere) {
   EXPECT_THAT(shell.TakeLog(), HasSubstr("start A"));
 }
 
+TEST(SeveralCooksTest, FaultsOfAnEarlierDirectorCountOnceWhicheverCooksAreToldOfThem) {
+  CoreHarness shell("A\n", Several());
+  const std::vector<CookRequested::Blamed> blamed = {
+      {.package = "A", .own_faults = 1, .what = "crashed its executor"}};
+  shell.Request({"A"}, {.request = 1, .blamed = blamed});
+  shell.Request({"A"}, {.request = 2, .blamed = blamed});
+  shell.Failed("A", WorkerReport::Fault::kCrashed);
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("blamed A 2"));
+}
+
 }  // namespace
 }  // namespace galley::director
