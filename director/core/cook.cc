@@ -143,6 +143,7 @@ void Cook::End(const std::string& infrastructure_error) {
   is_over_ = true;
   core_.cooks.NoteEnded();
   core_.cooks.NoteState();
+  graph().changes.LetGo(bit());
   for (const PackageId id : Wanted()) {
     if ((packages_[id].cooks & core_.cooks.running()) == 0) graph().claims.GiveUp(id);
   }
