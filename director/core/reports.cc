@@ -69,6 +69,7 @@ void Reports::OnReport(WorkerId worker, const WorkerReport& report) {
     }
     bool operator()(const WorkerReport::Ended&) {
       reports.core_.survivors.ForgetResumed(report.attempt);
+      reports.core_.worker_lives.NoteEnded(worker, report.report, report.attempt);
       return reports.OnEnded(report.attempt), true;
     }
   };

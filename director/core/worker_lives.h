@@ -5,6 +5,7 @@
 #include <string>
 
 #include "director/core/part.h"
+#include "director/core/workers.h"
 
 namespace galley::director {
 
@@ -25,6 +26,9 @@ class WorkerLives : Part {
   void NoteWorks(WorkerId worker);
   // The report is durable, or nobody wants it: the worker need not send it again.
   void Acknowledge(WorkerId worker, ReportId report);
+  // The worker's last report on the attempt was seen: the attempt is forgotten when all reports up
+  // to that one are acknowledged. The caller acknowledges it.
+  void NoteEnded(WorkerId worker, ReportId report, AttemptId attempt);
   // A cook begins: workers that did not start for the one before may start for this one. And what a
   // failed commit left with them may be durable this time.
   void BeginCook();
@@ -32,6 +36,7 @@ class WorkerLives : Part {
  private:
   void CountSpawnFailure(const std::string& error);
   void Lose(WorkerId worker);
+  void ForgetEnded(Worker& worker);
 
   uint32_t spawn_failures_ = 0;  // in a row
   uint32_t losses_ = 0;          // of workers, with no report in between
