@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/base/sabotage.h"
 #include "common/base/status_macros.h"
 #include "director/core/core.h"
 
@@ -110,6 +111,7 @@ void Attempts::EndAttempt(AttemptId id, Tell tell) {
   if (tell != Tell::kRetract) return;
   DesireFor(attempt.worker).retract.push_back(id);
   retracted_[attempt.package].push_back(id);
+  if (IsSabotaged(Sabotage::kForgetAttempt)) unheard_.emplace_front(-absl::InfiniteDuration(), id);
 }
 
 void Attempts::EndAttempts(PackageId id, Tell tell) {
