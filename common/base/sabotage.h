@@ -33,6 +33,9 @@ enum class Sabotage : uint8_t {
   kHideLoss,         // what is lost is dropped, and no epoch tells it
   kKeepClaims,       // the claims of a cook that is over stay
   kTellWrongCook,    // of two cooks that want a package, the wrong one is told of its result
+  kStarveClass,      // lower classes of cooks never have their turn while a higher one has jobs
+  kHoldUpNow,        // a job of a lower class has its turn before a Blocking one
+  kForgetAttempt,    // a job that is taken back is forgotten, though it may have begun
   kCount,
 };
 

@@ -29,6 +29,7 @@ struct Attempt {
   bool is_backup = false;   // beside the one that it backs up
   bool is_alone = false;    // nothing else was in hand while it was (aloneness.h)
   bool is_earlier = false;  // of an earlier term, and not taken for a hand-over of this one
+  bool is_unheard = false;  // its worker may never say that it ended (Attempts::ForgetLater)
   ReportId told_up_to = 0;  // of its reports, whose bytes are counted
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/base/sabotage.h"
 #include "common/base/status_macros.h"
 #include "director/core/core.h"
 
@@ -21,6 +22,36 @@ const Attempt* Attempts::Find(AttemptId id) const {
 
 AttemptId Attempts::NewId() {
   return static_cast<AttemptId>(options_.term) << kTermShift | ++given_;
+}
+
+void Attempts::Add(AttemptId id, const Attempt& attempt) {
+  attempts_.emplace(id, attempt);
+  workers_.Find(attempt.worker)->given.insert(id);
+}
+
+void Attempts::Forget(AttemptId id) {
+  const Attempt& attempt = attempts_.at(id);
+  GALLEY_CHECK(!attempt.is_current);
+  core_.survivors.Forget(id);
+  ForgetRetracted(id);
+  if (Worker* worker = workers_.Find(attempt.worker)) worker->given.erase(id);
+  attempts_.erase(id);
+}
+
+void Attempts::ForgetLater(AttemptId id) {
+  if (!std::exchange(attempts_.at(id).is_unheard, true)) unheard_.emplace_back(core_.awake, id);
+}
+
+void Attempts::ForgetLaterOf(WorkerId worker) {
+  for (const AttemptId id : workers_.Find(worker)->given) ForgetLater(id);
+}
+
+void Attempts::ForgetUnheard() {
+  while (!unheard_.empty() && core_.awake - unheard_.front().first >= options_.unheard_max) {
+    const AttemptId id = unheard_.front().second;
+    unheard_.pop_front();
+    if (attempts_.contains(id)) Forget(id);
+  }
 }
 
 void Attempts::SetBackup(AttemptId id) {
@@ -80,6 +111,7 @@ void Attempts::EndAttempt(AttemptId id, Tell tell) {
   if (tell != Tell::kRetract) return;
   DesireFor(attempt.worker).retract.push_back(id);
   retracted_[attempt.package].push_back(id);
+  if (IsSabotaged(Sabotage::kForgetAttempt)) unheard_.emplace_front(-absl::InfiniteDuration(), id);
 }
 
 void Attempts::EndAttempts(PackageId id, Tell tell) {

@@ -3,10 +3,17 @@
 // An attempt is *current* while its package counts on it: it is in its worker's hand, and in the
 // package's Work. One that was *retracted* may have begun, and goes on. Late results are judged by
 // what is kept of an attempt.
+//
+// An attempt is forgotten when nobody can report on it any more: its worker said that it ended,
+// which is its last report, and all reports up to that one are acknowledged. A worker that is lost,
+// or that attaches without the attempt, may never say so: it is forgotten CookOptions::unheard_max
+// later. What is said of an attempt that was forgotten is refused; a result of it is lost.
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -19,7 +26,7 @@ class Attempts : Part {
  public:
   explicit Attempts(Core& core) : Part(core) {}
 
-  // nullptr: never given.
+  // nullptr: never given, or forgotten.
   const Attempt* Find(AttemptId id) const;
   Attempt& at(AttemptId id) { return attempts_.at(id); }
   const Attempt& at(AttemptId id) const { return attempts_.at(id); }
@@ -34,7 +41,8 @@ class Attempts : Part {
 
   // The id of the next one.
   AttemptId NewId();
-  void Add(AttemptId id, const Attempt& attempt) { attempts_.emplace(id, attempt); }
+  // REQUIRES: its worker is known.
+  void Add(AttemptId id, const Attempt& attempt);
   // A backup goes on beside the attempt that it backs up. REQUIRES: both are current.
   void SetBackup(AttemptId id);
   uint64_t backups() const { return backups_; }  // current attempts that are one
@@ -48,6 +56,16 @@ class Attempts : Part {
   void TakeBack(const Attempt& attempt, PlatformMask platforms);
   void ForgetRetracted(AttemptId id);
   void ForgetRetractedOf(WorkerId worker);
+
+  // REQUIRES: it is not current.
+  void Forget(AttemptId id);
+  // Its worker may never say that it ended.
+  void ForgetLater(AttemptId id);
+  // The same for all that were given to the worker. REQUIRES: it is known.
+  void ForgetLaterOf(WorkerId worker);
+  // A step begins: those go of which nothing was heard for long enough.
+  void ForgetUnheard();
+  size_t size() const { return attempts_.size(); }
   // Cancels jobs that had begun when they were moved: they run twice, and nobody waits for these.
   void CancelRetracted(PackageId package);
   void CancelAllRetracted();
@@ -64,6 +82,8 @@ class Attempts : Part {
 
   absl::flat_hash_map<AttemptId, Attempt> attempts_;                  // look-up only
   absl::flat_hash_map<PackageId, std::vector<AttemptId>> retracted_;  // look-up only
+  // That are to be forgotten, and since when, in the core's waking time.
+  std::deque<std::pair<absl::Duration, AttemptId>> unheard_;
   uint64_t given_ = 0;
   uint64_t backups_ = 0;
 };

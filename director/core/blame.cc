@@ -11,6 +11,11 @@ uint32_t Blame::AddOwnFault(PackageId package, WorkerId worker) {
   return ++faults.own;
 }
 
+void Blame::AddEarlierFaults(PackageId package, uint32_t count) {
+  uint32_t& own = faults_[package].own;
+  own = std::max(own, count);
+}
+
 uint32_t Blame::AddInfrastructureFault(PackageId package) {
   return ++faults_[package].infrastructure;
 }

@@ -25,7 +25,8 @@ class Blame {
   // The fault that was added last was one for which the last attempt runs alone (aloneness.h).
   void AddLimit(PackageId package) { ++faults_[package].limits; }
   // Faults that an earlier director counted: on which workers they happened is not known any more.
-  void AddEarlierFaults(PackageId package, uint32_t count) { faults_[package].own += count; }
+  // Each cook that goes on is told of the same ones.
+  void AddEarlierFaults(PackageId package, uint32_t count);
   // The workers on which the package failed through its own fault, each once, in order: it goes to
   // other workers while there are some.
   const std::vector<WorkerId>& WorkersOf(PackageId package) const;

@@ -1,6 +1,7 @@
 #include "director/core/changes.h"
 
 #include <bit>
+#include <iterator>
 #include <utility>
 
 #include "common/base/status_macros.h"
@@ -51,7 +52,7 @@ void Changes::TakeChange(const FilesChanged& event) {
   absl::btree_set<PackageId> waiting;
   for (const std::string& path : event.paths) {
     StaleFile& file = stale_files_[path];
-    ++file.changes;
+    if (file.changes++ == 0) file.cooks = core_.cooks.running();
     file.epoch = core_.epoch;
     const auto waiters = stale_waiters_.extract(path);
     if (!waiters.empty()) waiting.insert(waiters.mapped().begin(), waiters.mapped().end());
@@ -240,11 +241,19 @@ void Changes::GoOnWithPlatforms(PackageId id, PlatformMask added) {
 }
 
 void Changes::WaitForScan(PackageId id, const std::string& path, uint32_t attempt_epoch) {
-  if (attempt_epoch < stale_files_[path].epoch) return;
+  const auto file = stale_files_.find(path);
+  if (file != stale_files_.end() && attempt_epoch < file->second.epoch) return;
   packages_[id].work->stale_path = path;
   absl::btree_set<PackageId>& waiters = stale_waiters_[path];
   if (waiters.empty()) turn_.rescans.push_back(path);
   waiters.insert(id);
+}
+
+void Changes::LetGo(CookMask cook) {
+  for (auto at = stale_files_.begin(); at != stale_files_.end();) {
+    at->second.cooks &= ~cook;
+    at = at->second.cooks == 0 ? stale_files_.erase(at) : std::next(at);
+  }
 }
 
 void Changes::StopWaitingForScan(PackageId id) {

@@ -40,11 +40,15 @@ class Changes : Part {
   void WaitForScan(PackageId package, const std::string& path, uint32_t attempt_epoch);
   // The scan goes on, for others.
   void StopWaitingForScan(PackageId package);
+  // A cook is over: changes of files that were counted since it ran count no more.
+  void LetGo(CookMask cook);
+  size_t stale_files() const { return stale_files_.size(); }
   bool is_scan_awaited() const { return !stale_waiters_.empty(); }
 
  private:
   struct StaleFile {
     uint32_t changes = 0;
+    CookMask cooks = 0;  // that ran at the first of them, and still run
     uint32_t epoch = 0;  // since when the catalog has its last change
   };
 

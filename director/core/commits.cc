@@ -91,8 +91,9 @@ void Commits::Uncommit(const std::vector<Persisted::Item>& items) {
     const auto commit = commits_.find({item.package, item.result, item.platform});
     if (commit == commits_.end()) continue;
     for (const auto& [id, report] : commit->second.reports) {
-      Worker& worker = *workers_.Find(id);
-      if (worker.unacknowledged.erase(report) > 0) worker.uncommitted.insert(report);
+      Worker* worker = workers_.Find(id);
+      if (worker != nullptr && worker->unacknowledged.erase(report) > 0)
+        worker->uncommitted.insert(report);
     }
     commits_.erase(commit);
   }

@@ -27,6 +27,7 @@ class Commits : Part {
   void OnPersisted(const Persisted& event);
 
   bool empty() const { return commits_.empty(); }
+  size_t size() const { return commits_.size(); }
   // One of a package that one of these cooks wants. O(commits).
   bool HasAnyOf(CookMask cooks) const;
   bool Has(PackageId package, PlatformIndex platform) const;

@@ -86,7 +86,8 @@ void Cook::GoOn() {
   const auto is_there = [&](PackageId id) {
     const PackageData& package = packages_[id];
     return (package.selected_by & bit()) &&
-           (package.generated != nullptr || core_.catalog->Find(package.name).has_value());
+           (package.generated != nullptr ? !graph().faults.HasFailedGenerator(id)
+                                         : core_.catalog->Find(package.name).has_value());
   };
   if (!request_.selected.empty() && std::none_of(by_name.begin(), by_name.end(), is_there))
     return End("");
@@ -142,6 +143,7 @@ void Cook::End(const std::string& infrastructure_error) {
   is_over_ = true;
   core_.cooks.NoteEnded();
   core_.cooks.NoteState();
+  graph().changes.LetGo(bit());
   for (const PackageId id : Wanted()) {
     if ((packages_[id].cooks & core_.cooks.running()) == 0) graph().claims.GiveUp(id);
   }

@@ -60,6 +60,23 @@ const record::Generated* CookCore::GeneratedOf(PackageId package) const {
 
 std::string CookCore::StateText(PackageId id) const { return core_->asking.StateTextOf(id); }
 
+Holdings CookCore::holdings() const {
+  return {.attempts = core_->attempts.size(),
+          .workers = core_->workers.size(),
+          .commits = core_->commits.size(),
+          .changed_files = core_->cooks.graph().changes.stale_files()};
+}
+
+Urgency CookCore::UrgencyOf(PackageId package) const { return core_->packages[package].urgency; }
+
+bool CookCore::IsReady(PackageId id) const {
+  const Graph& graph = core_->cooks.graph();
+  const bool is_queued =
+      graph.lifecycle.loads().Contains(id) || graph.lifecycle.saves().Contains(id);
+  return is_queued && core_->grants.IsFree(core_->packages[id].resource_group) &&
+         !core_->survivors.Has(id) && !graph.aloneness.WaitsToBeAlone(id);
+}
+
 void CookCore::CheckInvariants() const { core_->CheckInvariants(); }
 
 }  // namespace galley::director

@@ -44,7 +44,10 @@ struct CookOptions {
   // From Spawn, its delay over, to the first WorkerAttached.
   absl::Duration start_max = absl::Seconds(120);
   absl::Duration survivor_max = absl::Seconds(10);  // from WorkersSurvived to its WorkerAttached
-  absl::Duration window = absl::Seconds(2);         // work in a worker's hands, in expected time
+  // So long a worker that was lost may come back with results, and one that is there may bring
+  // those of attempts that it said nothing of when it attached.
+  absl::Duration unheard_max = absl::Minutes(10);
+  absl::Duration window = absl::Seconds(2);  // work in a worker's hands, in expected time
   uint32_t window_jobs_max = 1024;
   uint32_t blocking_jobs_max = 16;  // Blocking ones that wait at one worker, beyond its window
   PlacementPolicy policy = PlacementPolicy::kCost;
@@ -69,6 +72,14 @@ struct Counters {
   uint64_t workers_attached = 0;
   // Bytes moved by all attempts, each report counted once: retried, doubled and late ones as well.
   uint64_t bytes_read = 0, bytes_warm = 0, bytes_saved = 0;
+};
+
+// How much the core holds beside its packages: nothing of this grows with the number of cooks.
+struct Holdings {
+  size_t attempts = 0;       // on which somebody may still report
+  size_t workers = 0;        // those among them that are lost and may come back
+  size_t commits = 0;        // on their way
+  size_t changed_files = 0;  // that changed while they were cooked
 };
 
 struct Core;
@@ -106,6 +117,11 @@ class CookCore {
   const record::Generated* GeneratedOf(PackageId package) const;
   // "Save", "Save, pending", "Idle, cooked": for dumps and why.
   std::string StateText(PackageId package) const;
+  // For tests and the simulation.
+  Holdings holdings() const;
+  Urgency UrgencyOf(PackageId package) const;
+  // The package waits for nothing but a worker with room.
+  bool IsReady(PackageId package) const;
   // CHECKs that state and containers agree (tests, simulation).
   void CheckInvariants() const;
 

@@ -15,7 +15,8 @@ Core::Core(const CookOptions& cook_options, std::shared_ptr<const Catalog> first
                .silence_max = cook_options.silence_max,
                .start_max = cook_options.start_max,
                .survivor_max = cook_options.survivor_max,
-               .suspect_after = cook_options.suspect_after}),
+               .suspect_after = cook_options.suspect_after,
+               .lost_max = cook_options.unheard_max}),
       grants(cook_options.resources),
       placing(*this, cook_options.policy) {
   GALLEY_CHECK(platform_count >= 1 && platform_count <= 32);
@@ -61,6 +62,8 @@ void Core::Step(absl::Time time, const Event& event, std::vector<Effect>& effect
   awake += std::min(time - now, options.silence_max / 8);
   now = time;
   cooks.Advance();
+  attempts.ForgetUnheard();
+  workers.ForgetLost(awake);
   const size_t units = cooks.LetGo(options.units_per_step);
   Apply(event);
   worker_lives.LoseTheSilent();

@@ -125,6 +125,11 @@ bool CoreHarness::HasOpenJob(const std::string& name) const {
   });
 }
 
+std::vector<HarnessJob> CoreHarness::TakeJobs() {
+  const size_t first = std::exchange(jobs_taken_, jobs_.size());
+  return {jobs_.begin() + static_cast<std::ptrdiff_t>(first), jobs_.end()};
+}
+
 ReportId CoreHarness::Report(const HarnessJob& job, decltype(WorkerReport::what) what,
                              WorkerReport::Bytes bytes) {
   const ReportId number = reports_.size() + 1;

@@ -85,6 +85,8 @@ class CoreHarness {
   // The last hand-over of this package. REQUIRES: there was one.
   const HarnessJob& JobOf(const std::string& name) const;
   bool HasOpenJob(const std::string& name) const;
+  // All hand-overs since the last call.
+  std::vector<HarnessJob> TakeJobs();
   // Each answers the last hand-over of the package, or the one given, and returns the number of its
   // report.
   ReportId Loaded(const std::string& name);
@@ -147,6 +149,7 @@ class CoreHarness {
   bool has_ended_ = false;
   std::string log_;
   std::vector<HarnessJob> jobs_;
+  size_t jobs_taken_ = 0;
   std::set<AttemptId> answered_;
   std::map<ReportId, WorkerReported> reports_;
   std::set<ReportId> acknowledged_;

@@ -39,7 +39,10 @@ PackageId Dispatching::NextInTurn() {
     const size_t of_class = Shares::ClassOf(packages_[next].urgency);
     if (of_class == 0) break;
     const PackageId lower = loads.TopAtMost(Shares::UrgencyBelow(of_class));
-    if (!lower.valid() || !core_.shares.IsTurnOfLower(of_class, CostOf(lower))) break;
+    if (!lower.valid() || IsSabotaged(Sabotage::kStarveClass)) break;
+    const bool is_held_up =
+        urgency == Urgency::kBlocking && IsSabotaged(Sabotage::kHoldUpNow) && lent_.package != next;
+    if (!core_.shares.IsTurnOfLower(of_class, CostOf(lower)) && !is_held_up) break;
     next = lower;
     lent_ = {next, urgency};
   }

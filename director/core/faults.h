@@ -33,10 +33,11 @@ class Faults : Part {
   void Pardon(PackageId package) { quarantined_.erase(package); }
   void PardonAll() { quarantined_.clear(); }
   void NoteForgiven(PackageId package, uint32_t own_faults);
+  // No platform of the package's generator came out well.
+  bool HasFailedGenerator(PackageId package) const;
 
  private:
   void QuarantineOnceToCook(PackageId package, const WorkerReport::Failed& failed, uint32_t count);
-  bool HasFailedGenerator(PackageId package) const;
   static bool IsLimit(const WorkerReport::Failed& failed);
   PlatformMask KeptLimit(const Attempt& attempt, const WorkerReport::Failed& failed) const;
 

@@ -30,7 +30,7 @@ absl::btree_map<std::string, PlatformMask> ErrorsOf(const std::vector<Problem>& 
 
 }  // namespace
 
-Judging::Judging(Core& core, Cook& cook) : CookPart(core, cook), judged_epoch_(core.epoch) {}
+Judging::Judging(Core& core, Cook& cook) : CookPart(core, cook), judged_epoch_(0) {}
 
 // References are judged by the last snapshot, all of them.
 bool Judging::ReexploreIfChanged() {

@@ -69,6 +69,7 @@ void Reports::OnReport(WorkerId worker, const WorkerReport& report) {
     }
     bool operator()(const WorkerReport::Ended&) {
       reports.core_.survivors.ForgetResumed(report.attempt);
+      reports.core_.worker_lives.NoteEnded(worker, report.report, report.attempt);
       return reports.OnEnded(report.attempt), true;
     }
   };
@@ -237,6 +238,9 @@ void Reports::OnNeeds(AttemptId id, const WorkerReport::Needs& needs) {
         "asked for more than " + std::to_string(options_.needs_max) +
             " cooked inputs one after the other, the last: " + needs.package);
   } else if (!core_.waiting.CanBeCookedInput(needs.package, &error)) {
+    // The input is in no cook for that; but when it changes, the package is tried again.
+    graph().claims.Join(graph().claims.FindOrAdd(needs.package),
+                        InstigatorCategory::kBuildDependency, package_id, 0);
     core_.advancing.FailPlatforms(
         package_id, platforms, Stage::kLoad,
         "cooked input " + needs.package + ": expected a package: " + error, "");

@@ -286,5 +286,56 @@ TEST(SeveralCooksTest, ReasonsAreToldOfEachCookAlone) {
   EXPECT_THAT(reasons, ::testing::UnorderedElementsAre("B for itself", "S for B"));
 }
 
+TEST(SeveralCooksTest, ACookThatComesLaterIsJudgedByTheFilesOfToday) {
+  CoreHarness shell("A -> B\nB\nLong\n", Several());
+  shell.Request({"A", "Long"}, {.request = 1});
+  shell.Saved("A");
+  shell.Saved("B");
+  shell.ChangeProject("A -> B\nLong\n");
+  shell.Send(FilesChanged{shell.project(), {"B"}, {}});
+  shell.TakeLog();
+  shell.Request({"A"}, {.request = 2});
+  const std::string log = shell.TakeLog();
+  EXPECT_THAT(log, HasSubstr("failed A: refers to 'B' (hard)"));
+  EXPECT_THAT(log, Not(HasSubstr("root of 2: A")));
+}
+
+TEST(SeveralCooksTest, ThereIsNoRootOfPackagesWhoseGeneratorFailed) {
+  CoreHarness shell("G : a\nLong\n", Several());
+  shell.Request({"G/_gen/a", "Long"}, {.request = 1});
+  shell.Saved("G");
+  shell.Saved("G/_gen/a");
+  shell.ChangeProject("G ! it is broken\nLong\n");
+  shell.Send(FilesChanged{shell.project(), {"G"}, {}});
+  shell.Request({"G/_gen/a"}, {.request = 2});
+  shell.Saved("G");
+  for (int i = 0; i < 3 && !shell.Says("ended [2]"); ++i) {
+    if (shell.HasOpenJob("G/_gen/a")) shell.Saved("G/_gen/a");
+    if (shell.HasOpenJob("G")) shell.Saved("G");
+  }
+  EXPECT_TRUE(shell.Says("ended [2]"));
+  EXPECT_FALSE(shell.Says("root of 2"));
+}
+
+TEST(SeveralCooksTest, APackageIsTriedAgainWhenTheInputThatItLackedIsThere) {
+  CoreHarness shell("A\nLong\n", Several());
+  shell.Request({"A", "Long"}, {.request = 1});
+  shell.Report(HarnessJob(shell.JobOf("A")), WorkerReport::Needs{"B", 0});
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("failed A: cooked input B: expected a package"));
+  shell.ChangeProject("A\nB\nLong\n");
+  shell.Send(FilesChanged{shell.project(), {"B"}, {}});
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("start A"));
+}
+
+TEST(SeveralCooksTest, FaultsOfAnEarlierDirectorCountOnceWhicheverCooksAreToldOfThem) {
+  CoreHarness shell("A\n", Several());
+  const std::vector<CookRequested::Blamed> blamed = {
+      {.package = "A", .own_faults = 1, .what = "crashed its executor"}};
+  shell.Request({"A"}, {.request = 1, .blamed = blamed});
+  shell.Request({"A"}, {.request = 2, .blamed = blamed});
+  shell.Failed("A", WorkerReport::Fault::kCrashed);
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("blamed A 2"));
+}
+
 }  // namespace
 }  // namespace galley::director

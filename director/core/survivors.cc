@@ -64,6 +64,14 @@ void Survivors::ForgetResumed(AttemptId id) {
   if (IsResumed(id)) resumed_.erase(core_.attempts.at(id).package);
 }
 
+void Survivors::Forget(AttemptId id) {
+  ForgetResumed(id);
+  const auto given = given_.find(core_.attempts.at(id).package);
+  if (given == given_.end()) return;
+  std::erase(given->second, id);
+  if (given->second.empty()) given_.erase(given);
+}
+
 void Survivors::ForgetResumedOf(WorkerId worker) {
   for (auto at = resumed_.begin(); at != resumed_.end();) {
     const bool is_its = core_.attempts.at(at->second.attempt).worker == worker;

@@ -29,6 +29,8 @@ class Survivors : Part {
   bool Has(PackageId package) const { return resumed_.contains(package); }
   bool empty() const { return resumed_.empty(); }
   void ForgetResumed(AttemptId id);
+  // Nobody can report on the attempt any more.
+  void Forget(AttemptId id);
   void ForgetResumedOf(WorkerId worker);
   // The package's inputs have changed under this director: its attempts are as any that came
   // before.

@@ -11,8 +11,21 @@ void WorkerLives::Acknowledge(WorkerId id, ReportId report) {
   Worker* worker = workers_.Find(id);
   if (worker == nullptr) return;
   worker->unacknowledged.erase(report);
+  ForgetEnded(*worker);
   // A lost worker sends the report again if it ever comes back, and is answered then.
   if (worker->presence == Worker::Presence::kAttached) DesireFor(id).persisted.push_back(report);
+}
+
+void WorkerLives::NoteEnded(WorkerId id, ReportId report, AttemptId attempt) {
+  workers_.Find(id)->ended.emplace(report, attempt);
+}
+
+void WorkerLives::ForgetEnded(Worker& worker) {
+  while (!worker.ended.empty() && worker.IsSettled(worker.ended.begin()->first)) {
+    const AttemptId ended = worker.ended.begin()->second;
+    worker.ended.erase(worker.ended.begin());
+    if (core_.attempts.Find(ended) != nullptr) core_.attempts.Forget(ended);
+  }
 }
 
 void WorkerLives::NoteWorks(WorkerId id) {
@@ -70,10 +83,16 @@ void WorkerLives::OnWorkerAttached(const WorkerAttached& event) {
     }
     core_.advancing.Advance(lost.package);
   }
+  // What is over there is told with the next messages; what never came there is told by nobody.
+  for (const AttemptId attempt : worker.given) {
+    if (std::find(event.in_hand.begin(), event.in_hand.end(), attempt) == event.in_hand.end())
+      core_.attempts.ForgetLater(attempt);
+  }
 }
 
 void WorkerLives::Lose(WorkerId worker, bool is_in_order) {
-  workers_.SetLost(worker);
+  core_.attempts.ForgetLaterOf(worker);
+  workers_.SetLost(worker, core_.awake);
   core_.warmth.Forget(worker);
   core_.survivors.ForgetResumedOf(worker);
   core_.attempts.ForgetRetractedOf(worker);
@@ -132,7 +151,8 @@ void WorkerLives::OnLauncherReported(const LauncherReported& event) {
     return;
   const bool is_survivor = worker->is_survivor;
   core_.survivors.ForgetResumedOf(event.worker);
-  workers_.SetLost(event.worker);
+  core_.attempts.ForgetLaterOf(event.worker);
+  workers_.SetLost(event.worker, core_.awake);
   if (!is_survivor) CountSpawnFailure(event.error);
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "director/core/part.h"
+#include "director/core/workers.h"
 
 namespace galley::director {
 
@@ -26,6 +27,9 @@ class WorkerLives : Part {
   void NoteWorks(WorkerId worker);
   // The report is durable, or nobody wants it: the worker need not send it again.
   void Acknowledge(WorkerId worker, ReportId report);
+  // The worker's last report on the attempt was seen: the attempt is forgotten when all reports up
+  // to that one are acknowledged. The caller acknowledges it.
+  void NoteEnded(WorkerId worker, ReportId report, AttemptId attempt);
   // A cook begins: workers that did not start for the one before may start for this one. And what a
   // failed commit left with them may be durable this time.
   void BeginCook();
@@ -33,6 +37,7 @@ class WorkerLives : Part {
  private:
   void CountSpawnFailure(const std::string& error);
   void Lose(WorkerId worker, bool is_in_order = false);
+  void ForgetEnded(Worker& worker);
 
   uint32_t spawn_failures_ = 0;  // in a row
   uint32_t losses_ = 0;          // of workers, with no report in between

@@ -8,11 +8,16 @@ namespace galley::director {
 
 bool Worker::See(ReportId report) {
   if (report <= seen_up_to_ || !seen_.insert(report).second) return false;
-  while (!seen_.empty() && *seen_.begin() == seen_up_to_ + 1) {
-    ++seen_up_to_;
+  while (!seen_.empty() && (*seen_.begin() == seen_up_to_ + 1 || seen_.size() > kBeyondMax)) {
+    seen_up_to_ = *seen_.begin();
     seen_.erase(seen_.begin());
   }
   return true;
+}
+
+bool Worker::IsSettled(ReportId report) const {
+  return (unacknowledged.empty() || *unacknowledged.begin() > report) &&
+         (uncommitted.empty() || *uncommitted.begin() > report);
 }
 
 void Worker::BeginSession(uint64_t new_session, ReportId persisted) {
@@ -20,6 +25,7 @@ void Worker::BeginSession(uint64_t new_session, ReportId persisted) {
   has_worked = false;
   seen_up_to_ = persisted;
   seen_.clear();
+  ended.clear();
   unacknowledged.clear();
   uncommitted.clear();
 }
@@ -55,13 +61,28 @@ Worker& Workers::Attach(WorkerId id, uint32_t slots, absl::Duration awake) {
   return worker;
 }
 
-void Workers::SetLost(WorkerId id) {
+void Workers::SetLost(WorkerId id, absl::Duration awake) {
   Worker& worker = workers_.at(id);
   Unlist(id, worker);
   if (worker.presence == Worker::Presence::kAttached) std::erase(ring_, id);
   present_.erase(id);
   worker.presence = Worker::Presence::kLost;
-  if (!worker.was_attached) workers_.erase(id);
+  worker.lost_at = awake;
+  if (!worker.was_attached) {
+    workers_.erase(id);
+  } else {
+    lost_.emplace_back(awake, id);
+  }
+}
+
+void Workers::ForgetLost(absl::Duration awake) {
+  for (; !lost_.empty() && awake - lost_.front().first >= options_.lost_max; lost_.pop_front()) {
+    const auto [lost_at, id] = lost_.front();
+    const Worker* worker = Find(id);
+    if (worker != nullptr && worker->presence == Worker::Presence::kLost &&
+        worker->lost_at == lost_at)
+      workers_.erase(id);
+  }
 }
 
 void Workers::Heard(WorkerId id, absl::Duration awake) {

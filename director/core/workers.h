@@ -1,8 +1,10 @@
 // Workers: who is there, what is in whose hands, and which reports were seen.
 //
-// A worker that was once attached is kept for ever: results of a lost one are still welcome, and it
-// may attach again under its id. Ids of workers that the core asks for (Spawn) are dense from 0; a
-// worker that attaches of its own accord has an id from kForeignWorkers on, given by the shell.
+// A worker that was attached is kept for some time when it is lost: its results are still welcome,
+// and it may attach again under its id. Ids of workers that the core asks for (Spawn) are dense
+// from 0; a worker that attaches of its own accord has an id from kForeignWorkers on, given by the
+// shell.
+//
 // Window: a worker takes jobs while their expected time is below `window` or it has fewer than
 // slots + 1, at most `jobs_max`; pending ones count for `jobs_max` only. A worker of which nothing
 // was heard for `suspect_after` is *suspect*: others are preferred.
@@ -13,6 +15,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -34,27 +37,34 @@ struct Worker {
   bool is_survivor = false;  // an earlier director started it
   bool has_worked = false;   // something of a job came back
   bool is_suspect = false;
-  bool is_draining = false;                  // it gets no more jobs, and ends
-  uint64_t memory_bytes = 0;                 // that its jobs may take together; 0: unknown
-  Hand hand;                                 // current attempts
-  absl::btree_set<ReportId> unacknowledged;  // seen, waiting for a commit
+  bool is_draining = false;                    // it gets no more jobs, and ends
+  uint64_t memory_bytes = 0;                   // that its jobs may take together; 0: unknown
+  Hand hand;                                   // current attempts
+  absl::btree_set<AttemptId> given;            // that are not forgotten
+  absl::btree_map<ReportId, AttemptId> ended;  // of these: by their last report, which was seen
+  absl::btree_set<ReportId> unacknowledged;    // seen, waiting for a commit
   // Seen, but their commit failed: a report of these that is sent again is taken again.
   absl::btree_set<ReportId> uncommitted;
   // The core's waking time at the last sign of life, or when one may first be expected.
   absl::Duration heard_at;
   absl::Duration busy_since;  // when it was last given a job while it had none
+  absl::Duration lost_at;     // while it is kLost
 
   uint64_t session = 0;  // its process
 
   uint32_t slots() const { return hand.slots(); }
   // False: seen before.
   bool See(ReportId report);
+  // Of the reports up to this one that it sends, each was seen and is answered for good. (It sends
+  // them in order, but leaves out those that another director acknowledged.)
+  bool IsSettled(ReportId report) const;
   // Another process took its place: its reports are numbered anew.
   void BeginSession(uint64_t new_session, ReportId persisted);
 
  private:
-  ReportId seen_up_to_ = 0;         // all of 1 .. this
-  absl::btree_set<ReportId> seen_;  // beyond
+  static constexpr size_t kBeyondMax = 1024;  // a hole below so many is never filled
+  ReportId seen_up_to_ = 0;                   // all of 1 .. this, but for those that nobody sends
+  absl::btree_set<ReportId> seen_;            // beyond
 };
 
 struct WorkersOptions {
@@ -64,6 +74,7 @@ struct WorkersOptions {
   absl::Duration start_max = absl::InfiniteDuration();
   absl::Duration survivor_max = absl::InfiniteDuration();  // as start_max
   absl::Duration suspect_after = absl::InfiniteDuration();
+  absl::Duration lost_max = absl::InfiniteDuration();  // so long a lost one is kept
 };
 
 class Workers {
@@ -78,7 +89,9 @@ class Workers {
   void BeginOwnAt(uint32_t first_free) { own_count_ = std::max(own_count_, first_free); }
   Worker& Attach(WorkerId worker, uint32_t slots, absl::Duration awake);
   // REQUIRES: known.
-  void SetLost(WorkerId worker);
+  void SetLost(WorkerId worker, absl::Duration awake);
+  // Those that were lost for too long are forgotten.
+  void ForgetLost(absl::Duration awake);
   void Heard(WorkerId worker, absl::Duration awake);
   // As Hand::Add.
   size_t Take(WorkerId worker, AttemptId attempt, const InHand& job, absl::Duration awake);
@@ -88,7 +101,7 @@ class Workers {
   // As Hand::Remove.
   absl::Duration Drop(WorkerId worker, AttemptId attempt, absl::Duration awake);
 
-  Worker* Find(WorkerId worker);  // nullptr: never heard of
+  Worker* Find(WorkerId worker);  // nullptr: never heard of, or forgotten
   const Worker* Find(WorkerId worker) const;
   // One that drains has no room, and is never idle. REQUIRES: attached.
   void SetDraining(WorkerId worker, bool is_draining);
@@ -96,6 +109,7 @@ class Workers {
   // long. Looks at all that are present, now and then only, and finds the suspect meanwhile.
   std::vector<WorkerId> Silent(absl::Duration awake);
 
+  size_t size() const { return workers_.size(); }  // the lost ones among them
   // The workers that are starting or attached; and those that are attached.
   uint32_t alive() const { return static_cast<uint32_t>(present_.size()); }
   uint32_t attached() const { return static_cast<uint32_t>(ring_.size()); }
@@ -149,6 +163,7 @@ class Workers {
 
   WorkersOptions options_;
   absl::btree_map<WorkerId, Worker> workers_;
+  std::deque<std::pair<absl::Duration, WorkerId>> lost_;  // when; some came back since
   absl::btree_set<WorkerId> present_, idle_;
   std::vector<WorkerId> ring_;
   absl::btree_set<Load> with_room_;

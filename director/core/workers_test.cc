@@ -89,7 +89,7 @@ TEST(WorkersTest, TheLeastLoadedForItsSlotsComesFirst) {
   EXPECT_EQ(workers.with_room().begin()->worker, WorkerId(1));
   workers.Take(WorkerId(1), 3, Job(absl::Seconds(8)), kNow);
   EXPECT_EQ(workers.with_room().begin()->worker, WorkerId(0));
-  workers.SetLost(WorkerId(0));
+  workers.SetLost(WorkerId(0), absl::ZeroDuration());
   EXPECT_EQ(workers.with_room().begin()->worker, WorkerId(1));
   EXPECT_EQ(workers.attached(), 1u);
   EXPECT_EQ(workers.jobs_in_hand(), 2u);
@@ -148,7 +148,7 @@ TEST(WorkersTest, IdsOfOwnWorkersPassOverThoseThatAreTaken) {
 TEST(WorkersTest, OneThatNeverAttachedIsForgotten) {
   Workers workers({});
   const WorkerId worker = workers.AddOwn(kNow);
-  workers.SetLost(worker);
+  workers.SetLost(worker, absl::ZeroDuration());
   EXPECT_EQ(workers.Find(worker), nullptr);
   EXPECT_EQ(workers.alive(), 0u);
   EXPECT_NE(workers.AddOwn(kNow), worker);

@@ -16,7 +16,7 @@ class ProjectCatalog : public Catalog {
 
   std::optional<CatalogEntry> Find(std::string_view name) const override {
     const auto found = project_->packages.find(std::string(name));
-    if (found == project_->packages.end()) return std::nullopt;
+    if (found == project_->packages.end() || found->second.is_absent) return std::nullopt;
     CatalogEntry entry{.never_cook = found->second.is_never};
     if (found->second.has_resource) entry.resources = {"gpu"};
     return entry;
@@ -27,8 +27,9 @@ class ProjectCatalog : public Catalog {
   }
   ReferenceTarget Resolve(std::string_view, std::string_view written) const override {
     const std::string base(written.substr(0, written.rfind("/_gen/")));
-    return {.name = std::string(written),
-            .error = project_->packages.contains(base) ? "" : "no such file"};
+    const auto found = project_->packages.find(base);
+    const bool is_there = found != project_->packages.end() && !found->second.is_absent;
+    return {.name = std::string(written), .error = is_there ? "" : "no such file"};
   }
 
  private:
@@ -39,9 +40,17 @@ class ProjectCatalog : public Catalog {
 
 CooksProject CooksProject::Make(Random& random) {
   CooksProject project;
-  const auto count = static_cast<uint32_t>(4 + random.Below(16));
+  const bool is_wide = random.Percent(5);
+  const auto count = static_cast<uint32_t>(4 + random.Below(16) + (is_wide ? 40 : 0));
   for (uint32_t i = 0; i < count; ++i) project.packages[NameOf(i)] = {};
-  for (uint32_t i = 0; i < count; ++i) project.Fill(project.packages[NameOf(i)], i, random);
+  for (uint32_t i = 0; i < count; ++i) {
+    ProjectPackage& package = project.packages[NameOf(i)];
+    project.Fill(package, i, random);
+    if (!is_wide) continue;
+    package.references.assign(kCooksPlatforms, {});
+    package.inputs.clear();
+  }
+  project.is_wide = is_wide;
   if (random.Percent(30) && count > 5) project.conflicts.insert({"P2", "P4"});
   return project;
 }
@@ -77,20 +86,37 @@ void CooksProject::Fill(ProjectPackage& package, uint32_t number, Random& random
   package.has_resource = random.Percent(10);
 }
 
-std::string CooksProject::Edit(Random& random) {
-  const auto number = static_cast<uint32_t>(random.Below(packages.size()));
-  ProjectPackage& package = packages.at(NameOf(number));
+std::vector<std::string> CooksProject::Edit(Random& random) {
+  std::vector<std::string> names;
+  for (uint64_t i = random.Percent(80) ? 1 : 2 + random.Below(3); i > 0; --i) {
+    const auto number = static_cast<uint32_t>(random.Below(packages.size()));
+    EditOne(NameOf(number), number, random);
+    names.push_back(NameOf(number));
+  }
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
+void CooksProject::EditOne(const std::string& name, uint32_t number, Random& random) {
+  ProjectPackage& package = packages.at(name);
   const ProjectPackage before = package;
-  if (random.Percent(50)) Fill(package, number, random);
+  const uint64_t what = random.Below(100);
+  // (What a generator listed stays listed when its file is gone: other words for the same end.)
+  if (what < 10 && package.generates.empty() && !package.is_never) {
+    package.is_absent = !package.is_absent;
+    return;
+  }
+  if (what < 60 && !is_wide) Fill(package, number, random);
   package.version = before.version + 1;
   package.is_never = before.is_never;  // a rule, not a file
-  return NameOf(number);
+  package.is_absent = false;
 }
 
 bool CooksProject::Has(const std::string& name) const {
   const size_t at = name.find("/_gen/");
   const auto found = packages.find(name.substr(0, at));
-  if (found == packages.end()) return false;
+  if (found == packages.end() || found->second.is_absent) return false;
   const std::vector<std::string>& generates = found->second.generates;
   return at == std::string::npos ||
          std::find(generates.begin(), generates.end(), name.substr(at + 1)) != generates.end();

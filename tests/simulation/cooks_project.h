@@ -32,20 +32,24 @@ struct ProjectPackage {
   bool is_poison = false;
   bool is_never = false;
   bool has_resource = false;
+  bool is_absent = false;  // there is no such file
 };
 
 struct CooksProject {
   std::map<std::string, ProjectPackage> packages;
   std::set<std::pair<std::string, std::string>> conflicts;  // over one path
+  bool is_wide = false;
 
+  // Few are wide: many packages that have nothing to do with each other.
   static CooksProject Make(Random& random);
-  // One package is another from now on. Returns its name.
-  std::string Edit(Random& random);
+  // Some packages are others from now on, or come and go. Returns their names.
+  std::vector<std::string> Edit(Random& random);
   // A package, or what it generates. REQUIRES: its generator, if it has one, is there.
   const ProjectPackage& Of(const std::string& name) const;
   bool Has(const std::string& name) const;
 
  private:
+  void EditOne(const std::string& name, uint32_t number, Random& random);
   void Fill(ProjectPackage& package, uint32_t number, Random& random);
 };
 using CooksProjectPtr = std::shared_ptr<const CooksProject>;

@@ -117,7 +117,10 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{Sabotage::kBelieveIndex, "BelieveIndex"},
                       Case{Sabotage::kHideLoss, "HideLoss"},
                       Case{Sabotage::kKeepClaims, "KeepClaims", Scene::kSeveralCooks},
-                      Case{Sabotage::kTellWrongCook, "TellWrongCook", Scene::kSeveralCooks}),
+                      Case{Sabotage::kTellWrongCook, "TellWrongCook", Scene::kSeveralCooks},
+                      Case{Sabotage::kStarveClass, "StarveClass", Scene::kSeveralCooks},
+                      Case{Sabotage::kHoldUpNow, "HoldUpNow", Scene::kSeveralCooks},
+                      Case{Sabotage::kForgetAttempt, "ForgetAttempt", Scene::kSeveralCooks}),
     [](const auto& test) { return std::string(test.param.name); });
 
 // The seed's number alone says nothing when nothing is sabotaged.

@@ -1,14 +1,18 @@
 // Several cooks in one core, from a seed: random selections, platforms, classes, options, cancels,
-// edits and lost workers, at random times. When a cook comes to an end by itself, its roots,
-// failures and warnings must be those of the same cook alone, in the project as it was when its
-// roots were built.
+// edits, lost workers, broken streams, deleted files of the store, and directors that die, at
+// random times. When a cook comes to an end by itself, its roots, failures and warnings must be
+// those of the same cook alone, in the project as it was when its roots were built. Classes get
+// what is theirs (class_bounds.h), no result is refused that nobody else has, and nothing is left
+// behind when all cooks have ended.
 //
-// The shell around the core is played here: look-ups, workers, commits, roots. What the real ones
-// add, crashes of the director among it, is the matter of Cluster (cluster.h).
+// The shell around the core is played here: look-ups, workers, commits, roots, the journal. What
+// the real ones add is the matter of Cluster (cluster.h).
 #pragma once
 
 #include <cstdint>
 #include <string>
+
+#include "tests/simulation/cooks_stage.h"
 
 namespace galley::simulation {
 
@@ -21,8 +25,7 @@ struct SeveralCooksOutcome {
   std::string wrong;      // empty: nothing
   uint64_t compared = 0;  // cooks whose ends were compared
   uint64_t cooks = 0;     // that were asked for
-  uint64_t at_once = 0;   // the most that ran at once
-  uint64_t shared = 0;    // results that more than one cook was told of
+  CooksStage::Counts counts;
   uint64_t trace = 0;
 };
 

@@ -37,18 +37,28 @@ TEST(SeveralCooksTest, EachComesToWhatItComesToAlone) {
     }
     sum.cooks += outcome.cooks;
     sum.compared += outcome.compared;
-    sum.shared += outcome.shared;
-    sum.at_once = std::max(sum.at_once, outcome.at_once);
+    sum.counts.shared += outcome.counts.shared;
+    sum.counts.crashes += outcome.counts.crashes;
+    sum.counts.resumed += outcome.counts.resumed;
+    sum.counts.made_again += outcome.counts.made_again;
+    sum.counts.at_once = std::max(sum.counts.at_once, outcome.counts.at_once);
   }
   std::printf(
-      "%llu cooks, %llu compared with what they come to alone, at most %llu at once, %llu "
-      "results shared\n",
+      "%llu cooks, %llu compared with what they come to alone, at most %llu at once, %llu results "
+      "shared\n%llu directors died, %llu jobs resumed, %llu results made again\n",
       static_cast<unsigned long long>(sum.cooks), static_cast<unsigned long long>(sum.compared),
-      static_cast<unsigned long long>(sum.at_once), static_cast<unsigned long long>(sum.shared));
+      static_cast<unsigned long long>(sum.counts.at_once),
+      static_cast<unsigned long long>(sum.counts.shared),
+      static_cast<unsigned long long>(sum.counts.crashes),
+      static_cast<unsigned long long>(sum.counts.resumed),
+      static_cast<unsigned long long>(sum.counts.made_again));
   if (seeds >= 1'000) {
-    EXPECT_EQ(sum.at_once, 5u);
+    EXPECT_EQ(sum.counts.at_once, 5u);
     EXPECT_GT(sum.compared, sum.cooks / 2);
-    EXPECT_GT(sum.shared, sum.cooks / 2);
+    EXPECT_GT(sum.counts.shared, sum.cooks / 2);
+    EXPECT_GT(sum.counts.crashes, seeds / 30);
+    EXPECT_GT(sum.counts.resumed, 0u);
+    EXPECT_GT(sum.counts.made_again, 0u);
   }
 }
 

@@ -1,0 +1,88 @@
+#include "tests/simulation/class_bounds.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "director/core/shares.h"
+
+namespace galley::simulation {
+
+using namespace director;  // NOLINT: a check of it
+
+namespace {
+
+constexpr int kOthersForOne = 9;
+constexpr int kSlackJobs = 4;  // of the higher class
+
+}  // namespace
+
+void ClassBounds::Look(absl::Time now, const std::vector<HandedOver>& handed_over) {
+  before_ = std::exchange(ready_, {});
+  for (uint32_t i = 0; i < core_.package_count(); ++i) {
+    const PackageId package(i);
+    if (!core_.IsReady(package)) continue;
+    const Ready fresh{Shares::ClassOf(core_.UrgencyOf(package)), now};
+    const auto known = before_.find(package);
+    const bool is_as_before = known != before_.end() && known->second.of_class == fresh.of_class;
+    ready_[package] = is_as_before ? known->second : fresh;
+  }
+  for (const HandedOver& one : handed_over) {
+    longest_ = std::max(longest_, one.expected);
+    CheckOrder(one);
+    CountShares(one);
+  }
+  CheckOvertaking(now, handed_over);
+}
+
+void ClassBounds::CheckOrder(const HandedOver& one) const {
+  const size_t of_class = Shares::ClassOf(one.urgency);
+  const bool has_its_turn = one.as > one.urgency;
+  for (const auto& [package, ready] : ready_) {
+    const auto before = before_.find(package);
+    if (before == before_.end() || before->second.of_class != ready.of_class) continue;
+    // The tenth is never taken from what is Blocking.
+    const bool is_held_up =
+        ready.of_class > of_class && (!has_its_turn || ready.of_class == kClasses - 1);
+    if (is_held_up)
+      checks_.Break("safety: " + core_.NameOf(one.package) + " is handed over before " +
+                    core_.NameOf(package) + ", which is of a higher class");
+  }
+}
+
+void ClassBounds::CountShares(const HandedOver& one) {
+  const size_t of_class = Shares::ClassOf(one.urgency);
+  size_t lowest = kClasses;  // of what is ready
+  for (const auto& [package, ready] : ready_) lowest = std::min(lowest, ready.of_class);
+  // Nothing is held back for those who wait behind what is Blocking.
+  for (size_t above = 1; above + 1 < kClasses; ++above) {
+    absl::Duration& ahead = ahead_[above];
+    if (lowest >= above) {
+      ahead = absl::ZeroDuration();
+    } else if (of_class < above) {
+      ahead = std::max(ahead - kOthersForOne * one.expected, absl::ZeroDuration());
+    } else if (of_class == above) {
+      ahead += one.expected;
+    }
+    if (ahead > (kOthersForOne + kSlackJobs) * longest_)
+      checks_.Break("safety: jobs of lower classes starve beside " + core_.NameOf(one.package) +
+                    ", for " + absl::FormatDuration(ahead));
+  }
+}
+
+void ClassBounds::CheckOvertaking(absl::Time now, const std::vector<HandedOver>& handed_over) {
+  for (size_t of_class = 1; of_class < kClasses; ++of_class) {
+    const bool is_ready = std::any_of(ready_.begin(), ready_.end(), [&](const auto& ready) {
+      return ready.second.of_class >= of_class;
+    });
+    const bool goes_on = std::any_of(
+        handed_over.begin(), handed_over.end(),
+        [&](const HandedOver& one) { return Shares::ClassOf(one.urgency) >= of_class; });
+    absl::Time& since = waits_since_[of_class];
+    if (!is_ready || goes_on) since = now;
+    if (now - since > overtakes_within_)
+      checks_.Break("safety: jobs of class " + std::to_string(of_class) +
+                    " are ready, and none is handed over for " + absl::FormatDuration(now - since));
+  }
+}
+
+}  // namespace galley::simulation
