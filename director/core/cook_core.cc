@@ -77,6 +77,8 @@ bool CookCore::IsReady(PackageId id) const {
          !core_->survivors.Has(id) && !graph.aloneness.WaitsToBeAlone(id);
 }
 
+bool CookCore::Knows(AttemptId attempt) const { return core_->attempts.Find(attempt) != nullptr; }
+
 void CookCore::CheckInvariants() const { core_->CheckInvariants(); }
 
 }  // namespace galley::director

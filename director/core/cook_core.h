@@ -117,6 +117,8 @@ class CookCore {
   const record::Generated* GeneratedOf(PackageId package) const;
   // "Save", "Save, pending", "Idle, cooked": for dumps and why.
   std::string StateText(PackageId package) const;
+  // Somebody may still report on the attempt.
+  bool Knows(AttemptId attempt) const;
   // For tests and the simulation.
   Holdings holdings() const;
   Urgency UrgencyOf(PackageId package) const;

@@ -45,6 +45,11 @@ void ReportReader::Register(AttemptId attempt, std::shared_ptr<const AttemptInfo
   attempts_[attempt] = std::move(info);
 }
 
+void ReportReader::ForgetUnless(absl::FunctionRef<bool(AttemptId)> is_known) {
+  base::MutexLock lock(mutex_);
+  absl::erase_if(attempts_, [&](const auto& one) { return !is_known(one.first); });
+}
+
 std::shared_ptr<const AttemptInfo> ReportReader::Find(AttemptId attempt) const {
   base::MutexLock lock(mutex_);
   const auto found = attempts_.find(attempt);

@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
 #include "common/base/mutex.h"
 #include "common/store/interface/store.h"
 #include "director/core/events.h"
@@ -49,6 +50,8 @@ class ReportReader {
       : deps_(deps), trust_domain_(std::move(trust_domain)), defaults_(defaults) {}
 
   void Register(AttemptId attempt, std::shared_ptr<const AttemptInfo> info);
+  // Attempts that are not known any more are forgotten: nobody reports on them.
+  void ForgetUnless(absl::FunctionRef<bool(AttemptId)> is_known);
 
   // Never fails: a report that cannot be believed becomes a failed report with its reason.
   WorkerReport Read(const std::string& worker_id, const v1::Report& report);

@@ -113,6 +113,13 @@ TEST_F(ReportReaderTest, AnHonestResultIsCurrentAndItsKeyIsOurs) {
   EXPECT_THAT(recording_.ToJson(), HasSubstr("/Game/a.txt"));
 }
 
+TEST_F(ReportReaderTest, AnAttemptThatNobodyKnowsAnyMoreIsForgotten) {
+  reader_->ForgetUnless([](AttemptId attempt) { return attempt == kAttempt; });
+  EXPECT_TRUE(ReadSaved(HonestSaved()).is_current);
+  reader_->ForgetUnless([](AttemptId) { return false; });
+  ReadAs<WorkerReport::Ended>(HonestSaved());
+}
+
 TEST_F(ReportReaderTest, APlatformIsThatOfItsNumberWhenTheJobWasGiven) {
   std::swap(project_.platforms[0], project_.platforms[1]);
   world_.Set(MakeWorld());  // 0 is android from now on

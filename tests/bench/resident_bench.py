@@ -117,7 +117,7 @@ class Bench:
         self.serve(root)
 
         def look():
-            self.run("gc", "--project", root)
+            self.run("store", "gc", "--project", root)
             size = lambda folder: sum(os.path.getsize(os.path.join(at, name)) for at, _, names in os.walk(folder) for name in names
                                       if os.path.exists(os.path.join(at, name)))
             return self.status(root)["memory_bytes"], size(os.path.join(root, ".galley/state")), size(os.path.join(root, "store"))
