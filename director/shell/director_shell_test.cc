@@ -1,7 +1,10 @@
 // Cooks that need no worker: what becomes of a cook when its commits fail.
 #include "director/shell/director_shell.h"
 
+#include "common/record/action.h"
+#include "common/record/recipe.h"
 #include "director/shell/shell_test_world.h"
+#include "fmt/format.h"
 
 namespace galley::director {
 namespace {
@@ -96,7 +99,8 @@ class DirectorShellTest : public ShellJournalTest, public ShellListener {
         .Cook({.request = {.request = 1,
                            .platforms = 1,
                            .selected = {{selected_, InstigatorCategory::kCommandLinePackage}},
-                           .fail_fast = fail_fast}},
+                           .fail_fast = fail_fast},
+               .refuses = refuses_},
               *this, nobody)
         .value();
   }
@@ -110,7 +114,28 @@ class DirectorShellTest : public ShellJournalTest, public ShellListener {
 
   Trace trace_;
   std::vector<std::string> failed_;
+  // What the look-up of /Game/a.txt finds, which observed the variable LEVEL.
+  void PutIntoCache(const record::Result& result) {
+    Write("content/a.txt", "a");
+    const project::ResolvedRecipe recipe = MakeWorld()->table->RecipesOf("/Game/a.txt")->front();
+    const std::vector<record::Observed> observed = {
+        {{record::ObservationKind::kEnv, "LEVEL", ""}, "=9"}};
+    const Digest source = Digest::Of("a");
+    const Digest key = record::ActionKey({recipe.recipe, source, observed, ""}).value();
+    ASSERT_TRUE(store_
+                    .Commit({.results = {{record::WeakKey(source, recipe.digest, ""),
+                                          record::EncodeSet(record::SetOf(observed)), key,
+                                          record::EncodeResult(result)}}})
+                    .ok());
+    selected_ = "/Game/a.txt";
+  }
+
+  static std::string SawVariable(const StoredResult& result) {
+    return fmt::format("{} saw {}", result.package, result.observed.at(0).what.subject);
+  }
+
   std::function<absl::Status()> may_write_, has_room_;
+  std::function<std::string(const StoredResult& result)> refuses_;
   std::string selected_ = "/Game/none.txt";
 };
 
@@ -155,6 +180,23 @@ TEST_F(DirectorShellTest, TheLastGroupCountsAsWell) {
   const ShellOutcome outcome = Cook(full, true);
   EXPECT_TRUE(outcome.ended.is_fail_fast);
   EXPECT_THAT(outcome.ended.infrastructure_error, HasSubstr("the disk is full"));
+}
+
+TEST_F(DirectorShellTest, AResultThatIsRefusedEndsTheCookUnpublished) {
+  PutIntoCache(MakeResult(store_, {{"", "bytes"}}));
+  refuses_ = SawVariable;
+  const ShellOutcome outcome = Cook(*journal_, false);
+  EXPECT_EQ(outcome.refusal, "/Game/a.txt saw LEVEL");
+  EXPECT_TRUE(outcome.ended.is_interrupted);
+  EXPECT_THAT(outcome.roots, SizeIs(0));
+}
+
+TEST_F(DirectorShellTest, SoDoesAVerdictThatIsRefused) {
+  PutIntoCache(MakeVerdict("too large"));
+  refuses_ = SawVariable;
+  const ShellOutcome outcome = Cook(*journal_, false);
+  EXPECT_EQ(outcome.refusal, "/Game/a.txt saw LEVEL");
+  EXPECT_THAT(outcome.roots, SizeIs(0));
 }
 
 }  // namespace
