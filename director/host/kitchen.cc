@@ -62,7 +62,7 @@ absl::StatusOr<std::unique_ptr<Kitchen::Place>> Kitchen::Enter(uint64_t cook,
                                                                CookClass urgency_class, Needs needs,
                                                                Cancellation& stop,
                                                                const std::function<void()>& wait) {
-  const Ticket ticket{-static_cast<int>(urgency_class), cook};
+  Ticket ticket{-static_cast<int>(urgency_class), cook, 0};
   const auto is_next = [&]() GALLEY_REQUIRES(mutex_) {
     const bool fits = needs.GoWith(needs_) && cooks_ < kCooksMax;
     return *waiting_.begin() == ticket && (cooks_ == 0 || fits);
@@ -70,6 +70,7 @@ absl::StatusOr<std::unique_ptr<Kitchen::Place>> Kitchen::Enter(uint64_t cook,
   bool has_to_wait = false;
   {
     base::MutexLock lock(mutex_);
+    std::get<2>(ticket) = came_++;
     waiting_.insert(ticket);
     has_to_wait = !is_next();
   }

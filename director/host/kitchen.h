@@ -17,6 +17,7 @@
 #include <functional>
 #include <memory>
 #include <set>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -103,7 +104,8 @@ class Kitchen {
   std::shared_ptr<DirectorShell> shell() const;
 
  private:
-  using Ticket = std::pair<int, uint64_t>;  // class, the highest first; number
+  // Class, the highest first; number; and one that no other has: several may come without a number.
+  using Ticket = std::tuple<int, uint64_t, uint64_t>;
 
   void Leave();
   // A cook that read the project file later may have prepared earlier.
@@ -116,6 +118,7 @@ class Kitchen {
   mutable base::Mutex mutex_;
   base::CondVar changed_;
   std::set<Ticket> waiting_ GALLEY_GUARDED_BY(mutex_);
+  uint64_t came_ GALLEY_GUARDED_BY(mutex_) = 0;
   uint32_t cooks_ GALLEY_GUARDED_BY(mutex_) = 0;  // in the kitchen
   Needs needs_ GALLEY_GUARDED_BY(mutex_);         // theirs
   std::shared_ptr<DirectorShell> shell_ GALLEY_GUARDED_BY(mutex_);
