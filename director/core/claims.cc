@@ -157,7 +157,9 @@ void Claims::Begin(PackageId id) {
     return;
   }
   if (!entry.has_value()) {
-    if (IsNoLongerAskedFor(id)) return Leave(id, "its file is gone");
+    const CookMask asking = NamersOf(id) & package.cooks & core_.cooks.active();
+    if (asking == 0) return Leave(id, "its file is gone");
+    Unclaim(id, package.cooks & core_.cooks.active() & ~asking);
     return core_.advancing.FailPackage(
         id, Stage::kRequest,
         "unknown package: no source file of that name, or no rule or sidecar makes it a package");
@@ -183,15 +185,17 @@ void Claims::Begin(PackageId id) {
   core_.advancing.Advance(id);
 }
 
-// Its file is gone, and nobody named it: a folder does not hold it any more, and a package that
-// still refers to it fails for that.
-bool Claims::IsNoLongerAskedFor(PackageId id) {
-  bool is_named = packages_[id].is_cooked_input || !GeneratorName(packages_[id].name).empty();
+// The cooks that asked for the package itself, and for which it fails when its file is gone: a
+// folder just does not hold it any more, and a package that still refers to it fails for that.
+CookMask Claims::NamersOf(PackageId id) {
+  const PackageData& package = packages_[id];
+  bool is_for_all = package.is_cooked_input || !GeneratorName(package.name).empty();
   graph().edges.ForEachInstigator(id, [&](const InstigatorView& why) {
-    is_named |=
-        !why.referencer.valid() && why.category != InstigatorCategory::kCommandLineDirectory;
+    is_for_all |= !why.referencer.valid() &&
+                  why.category != InstigatorCategory::kCommandLineDirectory &&
+                  why.category != InstigatorCategory::kCommandLinePackage;
   });
-  return !is_named;
+  return is_for_all ? ~CookMask{0} : package.named_by;
 }
 
 // False: the package is over, or has left.

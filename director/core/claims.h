@@ -56,7 +56,7 @@ class Claims : Part {
   void Unclaim(PackageId package, CookMask cooks);
   void LowerUrgency(PackageId package);
   void Forget(PackageId package);
-  bool IsNoLongerAskedFor(PackageId package);
+  CookMask NamersOf(PackageId package);
   bool MayCook(PackageId package, const CatalogEntry& entry);
   bool BeginGenerated(PackageId package);
   void Withdraw(PackageId package);

@@ -225,7 +225,11 @@ TEST(SeveralCooksTest, WhatWasNamedAndIsGoneFails) {
   shell.Request({"B"}, {.request = 1});
   shell.Send(OfFolder(2, {"A", "B"}));
   shell.Send(FilesChanged{.catalog = std::make_shared<TextProject>("A\n"), .packages = {"B"}});
-  EXPECT_THAT(shell.TakeLog(), HasSubstr("unknown package"));
+  shell.Saved("A");
+  const std::string log = shell.TakeLog();
+  EXPECT_THAT(log, HasSubstr("unknown package"));
+  EXPECT_THAT(log, HasSubstr("root of 2: A\n")) << "the cook of the folder goes on without it";
+  EXPECT_EQ(shell.core().counters(2).failed, 0u);
 }
 
 TEST(SeveralCooksTest, NewFilesAreAskedForByCooksThatGoOn) {
