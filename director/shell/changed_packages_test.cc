@@ -32,6 +32,13 @@ TEST_F(ChangedPackagesTest, InACookWhatNeverHadAResultIsConcernedByItsOwnFile) {
               ElementsAre("/Game/cooked.txt", "/Game/inc.txt", "/Game/kills.txt", "/Game/new.txt"));
 }
 
+TEST_F(ChangedPackagesTest, AChangedSidecarConcernsThePackageThatItIsOf) {
+  EXPECT_THAT(ChangedPackages(*journal_, std::vector<content::Change>{{.path = "/Game/new.txt.cook",
+                                                                       .is_there = true}})
+                  .value(),
+              ElementsAre("/Game/new.txt", "/Game/new.txt.cook"));
+}
+
 // Otherwise the package would be quarantined for a file that was mended before the cook goes on.
 TEST_F(ChangedPackagesTest, WhatWasBlamedIsForgivenWhenItsOwnFileChangedSince) {
   EXPECT_THAT(ChangedSinceLastCook(*journal_, changes_).value(),

@@ -39,7 +39,7 @@ DirectorShell::DirectorShell(ShellOptions options, WorldPtr world, store::Store&
                  .alarm =
                      [this](const std::string& text) {
                        Post(Internal([this, text] {
-                         TellAll([text](ShellListener& one) { one.OnWarning("", "", text); });
+                         seats_.Tell([text](ShellListener& one) { one.OnWarning("", "", text); });
                        }));
                      }},
                 options_.look_up),

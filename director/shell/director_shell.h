@@ -16,9 +16,7 @@
 // Threads: Start and Stop: one; the rest: any.
 #pragma once
 
-#include <array>
 #include <atomic>
-#include <bit>
 #include <deque>
 #include <functional>
 #include <map>
@@ -44,7 +42,7 @@
 #include "director/serve/worker_service.h"
 #include "director/shell/commit_group.h"
 #include "director/shell/commit_pacing.h"
-#include "director/shell/cook_seat.h"
+#include "director/shell/cook_seats.h"
 #include "director/shell/instigator_notes.h"
 #include "director/shell/job_builder.h"
 #include "director/shell/limit_answers.h"
@@ -143,16 +141,7 @@ class DirectorShell {
   void Finish(const std::shared_ptr<CookSeat>& seat, const absl::Status& remembered);
   void Cancel(uint64_t cook);
   void RetryWhatCooksAsk();
-  CookSeat* SeatOf(uint64_t cook);  // null: none
-  template <typename Visit>
-  void ForEachOf(CookMask cooks, Visit visit) {
-    for (; cooks != 0; cooks &= cooks - 1) {
-      CookSeat* const seat = seated_[static_cast<size_t>(std::countr_zero(cooks))];
-      if (seat != nullptr) visit(*seat);
-    }
-  }
   void LookAtResult(CookSeat& seat, const StoredResultPtr& result);
-  void TellAll(const ToldInOrder::Tell& tell);
   void OnLoop(Internal task);
   void TellProgress();
   std::vector<Message> TakeInbox(absl::Duration wait);
@@ -220,8 +209,8 @@ class DirectorShell {
     bool has_new = false;      // files, or other rules: cooks may ask for more
     std::set<uint64_t> asked;  // cooks that were, for event.discovered
   };
-  void AskForNew(Successor& successor);
-  void AskForNew(const CookSeat& seat, Successor& successor);
+  void AskForNew(Successor& successor) const;
+  static void AskForNew(const CookSeat& seat, Successor& successor);
   absl::StatusOr<Successor> MakeSuccessor(const std::vector<std::string>& paths);
   absl::StatusOr<Successor> MakeSuccessorOf(std::shared_ptr<World> scanned);
   absl::Status Establish(World& world, std::vector<std::string>& affected, JournalMeta meta);
@@ -264,8 +253,6 @@ class DirectorShell {
   std::map<std::string, v1::Collections> collections_ GALLEY_GUARDED_BY(mutex_);  // by worker
   bool accepting_ GALLEY_GUARDED_BY(mutex_) = true;
   bool is_serving_ GALLEY_GUARDED_BY(mutex_) = false;
-  // For the commit thread: the seats of cooks, by number.
-  std::map<uint64_t, std::shared_ptr<const CookSeat>> asking_ GALLEY_GUARDED_BY(mutex_);
   std::deque<Committed> committed_ GALLEY_GUARDED_BY(mutex_);  // the loop has not taken them yet
 
   // Commit thread only: the world whose snapshot is the base of differences. The loop follows when
@@ -282,8 +269,7 @@ class DirectorShell {
   int commits_running_ = 0;
   bool is_commit_urgent_ = false;
   CommitPacing pacing_;
-  std::map<uint64_t, std::shared_ptr<CookSeat>> seats_;  // by the cook's number
-  std::array<CookSeat*, kCooksMax> seated_ = {};         // by slot; null: none
+  CookSeats seats_;  // (All: the commit thread, too)
   bool is_stopping_ = false;
   absl::Time last_progress_ = absl::InfinitePast();
   absl::Time fence_checked_ = absl::InfinitePast();

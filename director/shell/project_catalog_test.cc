@@ -109,6 +109,23 @@ TEST_F(ProjectCatalogTest, ANeverThatNamesNothingIsKnownOnceAllGeneratedPackages
   EXPECT_THAT(places(), ElementsAre("galley.toml:8 /Game/dve/**"));
 }
 
+TEST_F(ProjectCatalogTest, WhatIsSomethingElseToOtherRulesIsTold) {
+  for (const char* name : {"a.txt", "b.txt", "c.png", "d.txt"})
+    Write(std::string("content/") + name, "");
+  const auto before = MakeWorld()->table;
+  (void)before->Generated("/Game/a.txt/_gen/lod.txt", "", "");
+  EXPECT_THAT(MakeWorld()->table->DifferentFrom(*before), ElementsAre("/Game/a.txt/_gen/lod.txt"))
+      << "nothing is known of what is generated";
+  AddRule("/Game/b.txt", {.memory_bytes = 7 << 20});
+  AddRule("/Game/c.png", {.cooker = "copy"});
+  project_.cook.never = {{"/Game/d.*", "galley.toml:7"}};
+  Write("content/new.txt", "");
+  EXPECT_THAT(MakeWorld()->table->DifferentFrom(*before),
+              ElementsAre("/Game/a.txt/_gen/lod.txt", "/Game/b.txt", "/Game/c.png", "/Game/d.txt",
+                          "/Game/new.txt"));
+  EXPECT_THAT(before->DifferentFrom(*MakeWorld()->table), testing::Contains("/Game/new.txt"));
+}
+
 TEST_F(ProjectCatalogTest, AReferenceIsResolvedFromTheFolderOfItsFile) {
   Write("content/tex/wood.png", "");
   Write("content/maps/town.txt", "");

@@ -41,9 +41,8 @@ void DirectorShell::RecordProgress() {
 
 void DirectorShell::CommitPending() {
   RecordProgress();
-  const bool has_news = std::any_of(seats_.begin(), seats_.end(), [](const auto& one) {
-    return one.second->failures.has_news();
-  });
+  bool has_news = false;
+  seats_.ForEach([&](const CookSeat& seat) { has_news |= seat.failures.has_news(); });
   if (pending_commit_.empty() && !has_news) return;
   pacing_.Begun(clock_.Monotonic());
   is_commit_urgent_ = false;
@@ -116,13 +115,13 @@ bool DirectorShell::TakeCommitted() {
   --commits_running_;
   pacing_.Ended(committed.took);
   for (const auto& [cook, bytes] : outcome.bytes) {
-    if (CookSeat* const seat = SeatOf(cook); seat != nullptr) {
+    if (CookSeat* const seat = seats_.Find(cook); seat != nullptr) {
       seat->bytes_stored += bytes.stored;
       seat->bytes_deduplicated += bytes.deduplicated;
     }
   }
   for (const CommitOutcome::Alarm& alarm : outcome.alarms)
-    TellAll(
+    seats_.Tell(
         [alarm](ShellListener& one) { one.OnWarning(alarm.package, alarm.platform, alarm.text); });
   if (options_.write_back != nullptr) SendBack(committed);
   unjournaled_.Remove(outcome.event);
@@ -130,16 +129,16 @@ bool DirectorShell::TakeCommitted() {
     if (outcome.event.error.empty() && item.refused.empty())
       reports_.TakeCommitted(results_.Get(item.result)->result);
   }
-  const std::string text = "results could not be made durable: " + outcome.event.error;
-  for (const auto& [number, seat] : seats_) {
-    if (outcome.event.error.empty() || !seat->ended) continue;
-    if (!seat->roots.empty()) {
-      seat->told.Add([text](ShellListener& one) { one.OnWarning("", "", text); });
-    } else if (seat->ended->infrastructure_error.empty()) {
-      seat->ended->infrastructure_error = text;
-    }
-  }
   const bool has_failed = !outcome.event.error.empty();
+  const std::string text = "results could not be made durable: " + outcome.event.error;
+  seats_.ForEach([&](CookSeat& seat) {
+    if (!has_failed || !seat.ended) return;
+    if (!seat.roots.empty()) {
+      seat.told.Add([text](ShellListener& one) { one.OnWarning("", "", text); });
+    } else if (seat.ended->infrastructure_error.empty()) {
+      seat.ended->infrastructure_error = text;
+    }
+  });
   if (!is_stopping_) StepCore(std::move(outcome.event));
   // All cooks that ran have ended for it. The machine may be another one for the next: a disk that
   // was full has room again.

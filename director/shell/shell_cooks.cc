@@ -1,6 +1,5 @@
 // DirectorShell's cooks: how one begins, what it is told, how it ends.
 
-#include <algorithm>
 #include <future>
 #include <utility>
 
@@ -31,16 +30,12 @@ absl::StatusOr<ShellOutcome> DirectorShell::Cook(CookOrder order, ShellListener&
 }
 
 void DirectorShell::Cancel(uint64_t cook) {
-  const CookSeat* const seat = SeatOf(cook);
+  const CookSeat* const seat = seats_.Find(cook);
   if (seat != nullptr && !seat->ended) StepCore(CancelRequested{cook});
 }
 
 void DirectorShell::Begin(const std::shared_ptr<CookSeat>& seat) {
-  GALLEY_CHECK(seats_.emplace(seat->number(), seat).second);
-  {
-    base::MutexLock lock(mutex_);
-    asking_.emplace(seat->number(), seat);
-  }
+  seats_.Add(seat);
   RetryWhatCooksAsk();
   if (seat->order.retry_failed) {
     results_.ForgetVerdicts();
@@ -53,26 +48,15 @@ void DirectorShell::Begin(const std::shared_ptr<CookSeat>& seat) {
 
 // While one cook tries again what is known to have failed, none takes such an answer.
 void DirectorShell::RetryWhatCooksAsk() {
-  const bool is_retried = std::any_of(
-      seats_.begin(), seats_.end(), [](const auto& one) { return one.second->order.retry_failed; });
-  look_ups_.RetryFailed(is_retried);
-  limit_answers_.RetryFailed(is_retried);
-}
-
-CookSeat* DirectorShell::SeatOf(uint64_t cook) {
-  const auto found = seats_.find(cook);
-  return found == seats_.end() ? nullptr : found->second.get();
-}
-
-void DirectorShell::TellAll(const ToldInOrder::Tell& tell) {
-  for (const auto& [number, seat] : seats_) seat->told.Add(tell);
+  look_ups_.RetryFailed(seats_.IsAnyRetrying());
+  limit_answers_.RetryFailed(seats_.IsAnyRetrying());
 }
 
 void DirectorShell::TellProgress() {
-  for (const auto& [number, seat] : seats_) {
-    if (seat->slot && !seat->ended)
-      seat->told.SetProgress(core_->counters(number), core_->progress(number));
-  }
+  seats_.ForEach([this](CookSeat& seat) {
+    if (seat.slot && !seat.ended)
+      seat.told.SetProgress(core_->counters(seat.number()), core_->progress(seat.number()));
+  });
 }
 
 void DirectorShell::Do(const Notify& effect) {
@@ -86,7 +70,7 @@ void DirectorShell::Tell(CookMask cooks, const PackageFailed& notice) {
       [package = notice.package.valid() ? core_->NameOf(notice.package) : "",
        platform = notice.platform ? PlatformName(*notice.platform) : "",
        told](ShellListener& one) { one.OnFailed(package, platform, told); };
-  ForEachOf(cooks, [&](CookSeat& seat) {
+  seats_.ForEachOf(cooks, [&](CookSeat& seat) {
     if (notice.package.valid()) NoteFailure(seat, told);
     seat.told.Add(tell);
     if (notice.verdict.valid()) LookAtResult(seat, results_.Get(notice.verdict));
@@ -99,13 +83,13 @@ void DirectorShell::Tell(CookMask cooks, const PackageWarned& notice) {
                                   text = notice.text](ShellListener& one) {
     one.OnWarning(package, platform, text);
   };
-  ForEachOf(cooks, [&](CookSeat& seat) { seat.told.Add(tell); });
+  seats_.ForEachOf(cooks, [&](CookSeat& seat) { seat.told.Add(tell); });
 }
 
 void DirectorShell::Tell(CookMask cooks, const PackageDone& notice) {
   const StoredResultPtr stored = results_.Get(notice.result);
   if (stored == nullptr) return;
-  ForEachOf(cooks, [&](CookSeat& seat) {
+  seats_.ForEachOf(cooks, [&](CookSeat& seat) {
     seat.failures.Done({stored->package, stored->platform_name}, stored->has_failed_before);
     LookAtResult(seat, stored);
     seat.told.Add(
@@ -118,9 +102,7 @@ void DirectorShell::Tell(CookMask, const PackageBlamed& notice) {
 }
 
 void DirectorShell::Tell(CookMask, const CookBegan& notice) {
-  CookSeat* const seat = SeatOf(notice.request);
-  seat->slot = notice.slot;
-  seated_[notice.slot] = seat;
+  seats_.Sit(notice.request, notice.slot);
 }
 
 // A cook that refuses a result ends. (The loop hears that before it hears of roots that are built.)
@@ -133,12 +115,11 @@ void DirectorShell::LookAtResult(CookSeat& seat, const StoredResultPtr& result) 
 
 // The cook is over when its last group is committed, which may still fail.
 void DirectorShell::Tell(CookMask, const CookEnded& notice) {
-  const std::shared_ptr<CookSeat> seat = seats_.at(notice.request);
+  const std::shared_ptr<CookSeat> seat = seats_.Leave(notice.request);
   InstigatorNotes instigators;
   if (seat->slot) {
     seat->counters = core_->counters(seat->number());
     seat->told.SetProgress(seat->counters, core_->progress(seat->number()));
-    seated_[*seat->slot] = nullptr;
   }
   seat->ended = notice;
   if (seat->slot) instigators = NoteInstigators(*seat);
@@ -172,11 +153,7 @@ void DirectorShell::Finish(const std::shared_ptr<CookSeat>& seat, const absl::St
                        .world = world_.Get(),
                        .refusal = seat->refusal,
                        .remembered = remembered};
-  seats_.erase(seat->number());
-  {
-    base::MutexLock lock(mutex_);
-    asking_.erase(seat->number());
-  }
+  seats_.Remove(seat->number());
   RetryWhatCooksAsk();
   reports_.ForgetUnless([this](AttemptId attempt) { return core_->Knows(attempt); });
   if (seats_.empty()) {

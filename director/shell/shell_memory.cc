@@ -72,7 +72,7 @@ void DirectorShell::SaveLimits() {
       MessageOf(saved));
   LogWarning("{}", text);
   Post(Internal(
-      [this, text] { TellAll([text](ShellListener& one) { one.OnWarning("", "", text); }); }));
+      [this, text] { seats_.Tell([text](ShellListener& one) { one.OnWarning("", "", text); }); }));
 }
 
 // Takes the failures that go to the journal with the group that is about to be committed.
@@ -83,9 +83,9 @@ std::vector<FailureUpdate> DirectorShell::TakeFailures() {
       committed.emplace_back(stored->package, stored->platform_name);
   }
   std::vector<FailureUpdate> updates;
-  for (const auto& [number, seat] : seats_) {
-    for (FailureUpdate& one : seat->failures.Take(committed)) updates.push_back(std::move(one));
-  }
+  seats_.ForEach([&](CookSeat& seat) {
+    for (FailureUpdate& one : seat.failures.Take(committed)) updates.push_back(std::move(one));
+  });
   return updates;
 }
 

@@ -20,7 +20,7 @@ HeldResults DirectorShell::Hold(const std::vector<std::pair<PackageId, ResultId>
 }
 
 void DirectorShell::Do(const BuildRoot& effect) {
-  CookSeat* const seat = SeatOf(effect.request);
+  CookSeat* const seat = seats_.Find(effect.request);
   if (seat == nullptr) return;
   const HeldResults results = Hold(effect.packages);
   seat->last_build[effect.platform] = results;
@@ -65,11 +65,11 @@ void DirectorShell::CountLost(const std::vector<RootBuilt::Lost>& lost,
   for (const RootBuilt::Lost& one : lost) {
     if (one.is_disputed) continue;
     is_any = true;
-    for (const auto& [number, seat] : seats_) seat->lost_blobs.insert(one.digest);
+    seats_.ForEach([&](CookSeat& seat) { seat.lost_blobs.insert(one.digest); });
   }
-  for (const auto& [number, seat] : seats_) {
-    if (is_any) seat->lost_packages.insert(packages.begin(), packages.end());
-  }
+  if (!is_any) return;
+  seats_.ForEach(
+      [&](CookSeat& seat) { seat.lost_packages.insert(packages.begin(), packages.end()); });
 }
 
 // The platform's root that was published last, if nothing of it can be lost: collections keep it as
@@ -92,7 +92,7 @@ std::optional<Digest> DirectorShell::WholeRoot(const std::string& platform) {
 
 // The thread that asked for the cook stages.
 void DirectorShell::Do(const StageRoots& effect) {
-  CookSeat* const seat = SeatOf(effect.request);
+  CookSeat* const seat = seats_.Find(effect.request);
   if (seat == nullptr) return;
   seat->told.Add([this, stage = seat->order.stage, roots = seat->roots, world = world_.Get(),
                   round = effect.round, request = effect.request](ShellListener&) {
@@ -151,7 +151,7 @@ std::optional<uint64_t> DirectorShell::PublishedHere(const std::string& platform
 // No root is published behind a group that failed: the cook is about to end for it. A root of no
 // package never becomes `latest`: whoever reads there would lose all that was good.
 void DirectorShell::Do(const PublishRoot& effect) {
-  CookSeat* const seat = SeatOf(effect.request);
+  CookSeat* const seat = seats_.Find(effect.request);
   if (seat == nullptr) return;
   const bool is_empty = seat->last_build.at(effect.platform)->empty();
   if (!seat->order.publishes || (effect.by_the_book && is_empty)) {
@@ -198,9 +198,9 @@ void DirectorShell::Do(const PublishRoot& effect) {
           }
         }
         Post(Internal([this, event, root = effect.root, number] {
-          const auto found = seats_.find(number);
-          if (event.error.empty() && found != seats_.end())
-            found->second->roots[PlatformName(event.platform)] = root;
+          CookSeat* const publisher = seats_.Find(number);
+          if (event.error.empty() && publisher != nullptr)
+            publisher->roots[PlatformName(event.platform)] = root;
           StepCore(event);
         }));
       });

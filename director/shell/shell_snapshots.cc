@@ -112,14 +112,9 @@ absl::StatusOr<DirectorShell::Successor> DirectorShell::MakeSuccessorOf(
 }
 
 // Commit thread: the cooks that run are asked what they ask for among the new files.
-void DirectorShell::AskForNew(Successor& successor) {
+void DirectorShell::AskForNew(Successor& successor) const {
   if (!successor.has_new) return;
-  std::map<uint64_t, std::shared_ptr<const CookSeat>> seats;
-  {
-    base::MutexLock lock(mutex_);
-    seats = asking_;
-  }
-  for (const auto& [number, seat] : seats) AskForNew(*seat, successor);
+  for (const auto& seat : seats_.All()) AskForNew(*seat, successor);
 }
 
 void DirectorShell::AskForNew(const CookSeat& seat, Successor& successor) {
@@ -168,9 +163,7 @@ void DirectorShell::TakeSuccessor(Successor successor) {
   message.mutable_snapshot()->set_table_file(world->table_file);
   for (const auto& [worker, segment] : attached) service_->Send(worker, message);
   // (A cook may have begun since the others were asked.)
-  for (const auto& [number, seat] : seats_) {
-    if (successor.has_new) AskForNew(*seat, successor);
-  }
+  AskForNew(successor);
   StepCore(successor.event);
 }
 

@@ -69,6 +69,15 @@ TEST_F(SnapshotTablesTest, ATermIsHigherThanThatOfEachTable) {
   EXPECT_EQ(NextTerm(Host(""), 0), 13u);
 }
 
+TEST_F(SnapshotTablesTest, ATableThatAWorkerMayStillOpenStays) {
+  Save("snapshot-9.table", "");
+  RemoveOldTables(Host(""), "snapshot-7.table", absl::Now() - absl::Hours(1));
+  EXPECT_TRUE(FileExists(Host("snapshot-9.table")));
+  RemoveOldTables(Host(""), "snapshot-7.table", absl::Now() + absl::Hours(1));
+  EXPECT_FALSE(FileExists(Host("snapshot-9.table")));
+  EXPECT_TRUE(FileExists(Host("snapshot-7.table")));
+}
+
 TEST_F(SnapshotTablesTest, OldTablesAreRemoved) {
   Save("snapshot-9.table", "");
   Write("snapshot-9.table.Xy1z2w", "cut short");

@@ -160,10 +160,10 @@ void DirectorShell::LookAtInputs(const WorkerReport& report) {
     for (const std::string& package : found->packages)
       LogWarning("package={} its bytes in the store are wrong or gone: it is made again", package);
     Post(Internal([this, found = *std::move(found)]() mutable {
-      for (const auto& [number, seat] : seats_) {
-        seat->lost_blobs.insert(found.blobs.begin(), found.blobs.end());
-        seat->lost_packages.insert(found.packages.begin(), found.packages.end());
-      }
+      seats_.ForEach([&](CookSeat& seat) {
+        seat.lost_blobs.insert(found.blobs.begin(), found.blobs.end());
+        seat.lost_packages.insert(found.packages.begin(), found.packages.end());
+      });
       StepCore(PackagesCleared{std::move(found.packages)});
       StepCore(LossSeen{});  // one that was found is seldom the only one
     }));
