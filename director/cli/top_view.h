@@ -32,7 +32,7 @@ class TopView {
   // The worker whose jobs the next status has to name; empty: none.
   std::string worker() const;
 
-  // What the director says of a package that is in a cook.
+  // The director's answer about a package that is in a cook.
   using AskPackage = std::function<absl::StatusOr<v1::PackageAnswer>(const std::string& package)>;
   struct Size {
     size_t columns = 80, lines = 24;

@@ -59,7 +59,7 @@ class Attempts : Part {
 
   // REQUIRES: it is not current.
   void Forget(AttemptId id);
-  // Its worker may never say that it ended.
+  // The attempt is forgotten later: its worker may never say that it ended.
   void ForgetLater(AttemptId id);
   // The same for all that were given to the worker. REQUIRES: it is known.
   void ForgetLaterOf(WorkerId worker);
@@ -82,7 +82,7 @@ class Attempts : Part {
 
   absl::flat_hash_map<AttemptId, Attempt> attempts_;                  // look-up only
   absl::flat_hash_map<PackageId, std::vector<AttemptId>> retracted_;  // look-up only
-  // That are to be forgotten, and since when, in the core's waking time.
+  // Attempts that are to be forgotten, and since when, in the core's waking time.
   std::deque<std::pair<absl::Duration, AttemptId>> unheard_;
   uint64_t given_ = 0;
   uint64_t backups_ = 0;

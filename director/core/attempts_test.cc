@@ -1,4 +1,4 @@
-// What the core keeps of attempts and workers, and until when.
+// Attempts and workers: for how long the core keeps them.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -23,6 +23,12 @@ class AttemptsTest : public ::testing::Test {
     options.silence_max = options.start_max = absl::Hours(1);
     shell_.emplace(project, options);
   }
+  // A cook of the package A, whose job is in a worker's hand.
+  HarnessJob BeginWithJob() {
+    Begin("A\n");
+    shell().Request({"A"});
+    return shell().JobOf("A");
+  }
   CoreHarness& shell() { return *shell_; }
   ReportId Ended(const HarnessJob& job) { return shell().Report(job, WorkerReport::Ended{}); }
   size_t attempts() { return shell().core().holdings().attempts; }
@@ -33,9 +39,7 @@ class AttemptsTest : public ::testing::Test {
 };
 
 TEST_F(AttemptsTest, IsForgottenWhenItsWorkerSaysThatItEnded) {
-  Begin("A\n");
-  shell().Request({"A"});
-  const HarnessJob job = shell().JobOf("A");
+  const HarnessJob job = BeginWithJob();
   shell().Saved("A");
   EXPECT_EQ(attempts(), 1u);
   const ReportId last = Ended(job);
@@ -44,10 +48,8 @@ TEST_F(AttemptsTest, IsForgottenWhenItsWorkerSaysThatItEnded) {
 }
 
 TEST_F(AttemptsTest, IsKeptUntilItsResultIsDurable) {
-  Begin("A\n");
+  const HarnessJob job = BeginWithJob();
   shell().hold_commits = true;
-  shell().Request({"A"});
-  const HarnessJob job = shell().JobOf("A");
   const ReportId saved = shell().Saved("A");
   Ended(job);
   EXPECT_EQ(attempts(), 1u);
@@ -58,10 +60,8 @@ TEST_F(AttemptsTest, IsKeptUntilItsResultIsDurable) {
 }
 
 TEST_F(AttemptsTest, IsKeptUntilAResultWhoseCommitFailedCameAgain) {
-  Begin("A\n");
+  const HarnessJob job = BeginWithJob();
   shell().hold_commits = true;
-  shell().Request({"A"});
-  const HarnessJob job = shell().JobOf("A");
   const ReportId saved = shell().Saved("A");
   Ended(job);
   Persist::Item item = shell().commits.front();
@@ -80,9 +80,7 @@ TEST_F(AttemptsTest, IsKeptUntilAResultWhoseCommitFailedCameAgain) {
 }
 
 TEST_F(AttemptsTest, IsKeptThoughACancelledCookGaveItUp) {
-  Begin("A\n");
-  shell().Request({"A"});
-  const HarnessJob job = shell().JobOf("A");
+  const HarnessJob job = BeginWithJob();
   shell().Send(CancelRequested{0});
   EXPECT_THAT(shell().TakeLog(), HasSubstr("cancel A"));
   EXPECT_EQ(attempts(), 1u);
@@ -91,9 +89,7 @@ TEST_F(AttemptsTest, IsKeptThoughACancelledCookGaveItUp) {
 }
 
 TEST_F(AttemptsTest, WhatIsSaidOfOneThatWasForgottenIsRefused) {
-  Begin("A\n");
-  shell().Request({"A"});
-  const HarnessJob job = shell().JobOf("A");
+  const HarnessJob job = BeginWithJob();
   shell().Failed("A", WorkerReport::Fault::kInfrastructure);
   Ended(job);
   EXPECT_EQ(attempts(), 0u);
@@ -140,9 +136,7 @@ TEST_F(AttemptsTest, ALostWorkerIsForgottenWithItsAttempts) {
 }
 
 TEST_F(AttemptsTest, ALostWorkerThatComesBackIsKept) {
-  Begin("A\n");
-  shell().Request({"A"});
-  const HarnessJob job = shell().JobOf("A");
+  const HarnessJob job = BeginWithJob();
   shell().Send(WorkerLost{job.worker, "nobody knows"});
   shell().Pass(absl::Minutes(5));
   shell().Send(WorkerAttached{job.worker, 4, {}});

@@ -49,7 +49,7 @@ class Cook : Part {
            (request_.follow_soft || edge.category != InstigatorCategory::kSoftDependency);
   }
 
-  // That is why the cook, too, wants the package.
+  // True: for that reason this cook wants the package, whoever else does.
   bool HasReason(PackageId package, const InstigatorView& why) const {
     if (!why.referencer.valid()) return (packages_[package].selected_by & bit()) != 0;
     return Wants(why.referencer) &&

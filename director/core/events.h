@@ -169,7 +169,7 @@ struct FilesChanged {
     std::string to;
   };
   std::vector<Renamed> renamed = {};
-  // What cooks ask for among the new files, beside what they asked for before. One that is about to
+  // The new files that cooks ask for, beside what they asked for before. A cook that is about to
   // publish stays as it is.
   std::vector<PackagesDiscovered> discovered = {};
 };

@@ -83,7 +83,8 @@ void WorkerLives::OnWorkerAttached(const WorkerAttached& event) {
     }
     core_.advancing.Advance(lost.package);
   }
-  // What is over there is told with the next messages; what never came there is told by nobody.
+  // An attempt that is over there is told with the next messages; one that never came there is told
+  // by nobody.
   for (const AttemptId attempt : worker.given) {
     if (std::find(event.in_hand.begin(), event.in_hand.end(), attempt) == event.in_hand.end())
       core_.attempts.ForgetLater(attempt);
