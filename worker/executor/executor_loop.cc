@@ -1,10 +1,6 @@
 #include "worker/executor/executor_loop.h"
 
 #include <fcntl.h>
-#ifdef GALLEY_HAS_MIMALLOC
-#include <mimalloc.h>
-#endif
-#include <malloc.h>
 #include <poll.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -16,6 +12,7 @@
 
 #include "common/base/child_process.h"
 #include "common/base/clock.h"
+#include "common/base/give_back_memory.h"
 #include "common/base/status_macros.h"
 #include "common/content/snapshot.h"
 #include "common/wire/convert.h"
@@ -60,18 +57,10 @@ uint64_t PeakBytes() {
   return static_cast<uint64_t>(usage.ru_maxrss) * 1024;
 }
 
-void GiveBack() {
-#ifdef GALLEY_HAS_MIMALLOC
-  ::mi_collect(/*force=*/true);
-#endif
-#ifdef __GLIBC__
-  ::malloc_trim(0);  // libraries that bring their own use of it
-#endif
-}
-
 // Gives back the memory that a large job left. A heap that was never large is not looked at closer.
 void TrimIfLarge() {
-  if (PeakBytes() > kTrimAboveBytes && ResidentBytes(::getpid()) > kTrimAboveBytes) GiveBack();
+  if (PeakBytes() > kTrimAboveBytes && ResidentBytes(::getpid()) > kTrimAboveBytes)
+    GiveBackMemory();
 }
 
 // Inbox: the messages of the session, in order; but those that leave a part out of a job overtake.
@@ -263,12 +252,16 @@ class Executor {
     snapshots_.clear();
     setup_ = setup;
     environment_ = {setup.environment().begin(), setup.environment().end()};
-    platforms_.clear();
-    for (const v1::Platform& platform : setup.platforms()) {
-      platforms_.push_back(
+  }
+
+  static std::vector<PlatformInfo> PlatformsOf(const v1::ExecutorJob& job) {
+    std::vector<PlatformInfo> platforms;
+    for (const v1::Platform& platform : job.platforms()) {
+      platforms.push_back(
           {.name = platform.name(),
            .parameters = {platform.parameters().begin(), platform.parameters().end()}});
     }
+    return platforms;
   }
 
   absl::StatusOr<Opened*> OpenSnapshot(const std::string& file) {
@@ -293,7 +286,7 @@ class Executor {
       while (snapshots_.size() > 1) snapshots_.pop_front();
       tools_ = ToolDigests();
     }
-    GiveBack();
+    GiveBackMemory();
     v1::FromExecutor collected;
     collected.mutable_collected();
     return sink_.Send(collected, {});
@@ -326,6 +319,7 @@ class Executor {
     options->snapshot = (*opened)->snapshot.get();
     options->view = (*opened)->view.get();
     options->store_directory = setup_.store_directory();
+    platforms_ = PlatformsOf(message);
     options->platforms = &platforms_;
     options->environment = &environment_;
     options->project_root = setup_.project_root();
@@ -352,7 +346,7 @@ class Executor {
   SocketSink sink_;
   SystemClock clock_;
   v1::ExecutorSetup setup_;
-  std::vector<PlatformInfo> platforms_;
+  std::vector<PlatformInfo> platforms_;  // of the present job
   std::map<std::string, std::string> environment_;
   std::deque<Opened> snapshots_;  // newest last
   ToolDigests tools_;
