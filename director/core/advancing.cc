@@ -31,6 +31,7 @@ bool UsesUpAttempts(FailureCause cause) {
 // A platform has its durable result.
 void Advancing::Settle(PackageId id, PlatformIndex platform) {
   const Slot& slot = packages_[id].slots[platform];
+  packages_[id].was_told = true;
   Note(PackageDone{id, platform, slot.result->id, slot.source},
        core_.cooks.ListenersOn(id, platform));
   core_.waiting.WakeWaiters(id);
@@ -114,7 +115,8 @@ ResultId Advancing::VerdictOf(PackageId id, PlatformMask platforms, FailureCause
 void Advancing::NoteFailed(PackageId id, PlatformMask platforms, Stage stage,
                            const std::string& error, CookMask cooks, const std::string& log,
                            FailureCause cause, AttemptId attempt_id) {
-  const PackageData& package = packages_[id];
+  PackageData& package = packages_[id];
+  package.was_told = true;
   const Blame::Faults faults = graph().blame.Of(id);
   PackageFailed failed{.package = id,
                        .platform = std::nullopt,

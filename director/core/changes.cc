@@ -8,9 +8,68 @@
 #include "director/core/core.h"
 
 namespace galley::director {
+namespace {
+
+// AddedPlatforms: what PlatformsChanged adds to the cooks that are open, by slot.
+class AddedPlatforms {
+ public:
+  AddedPlatforms(const PlatformsChanged& event, const Cooks& cooks, CookMask open) {
+    cooks.ForEachOf(open, [&](const Cook& cook) {
+      const PlatformMask added = Of(event, cook.request().request);
+      if (added != 0) to_.emplace_back(cook.bit(), added);
+    });
+  }
+
+  bool is_any() const { return !to_.empty(); }
+  PlatformMask For(CookMask cooks) const {
+    PlatformMask all = 0;
+    for (const auto& [cook, added] : to_) all |= (cooks & cook) != 0 ? added : 0;
+    return all;
+  }
+  static PlatformMask Of(const PlatformsChanged& event, uint64_t request) {
+    PlatformMask all = 0;
+    for (const PlatformsChanged::Added& one : event.added)
+      all |= one.request == request ? one.platforms : 0;
+    return all;
+  }
+
+ private:
+  std::vector<std::pair<CookMask, PlatformMask>> to_;
+};
+
+}  // namespace
+
 void Changes::TakeLate() {
   if (core_.cooks.settling() != 0 || core_.cooks.active() == 0) return;
+  if (late_changes_.empty()) return;
+  ++core_.epoch;  // references that were judged since were judged beside packages as they were
   for (const FilesChanged& change : std::exchange(late_changes_, {})) TakeChange(change);
+  Release();
+}
+
+// What is held goes on, with the new files or, where a change of today did not reach it, as before.
+void Changes::Release() {
+  for (const PackageId id : std::exchange(held_, {})) {
+    PackageData& package = packages_[id];
+    if (package.work == nullptr || !std::exchange(package.work->is_held, false)) continue;
+    if (package.work->has_begun) {
+      core_.advancing.Advance(id);
+    } else {
+      graph().Push({AgendaItem::Kind::kBegin, id});
+    }
+  }
+}
+
+// Questions that were asked are answered from the new files: they are asked again.
+void Changes::Hold(PackageId id) {
+  PackageData& package = packages_[id];
+  package.work->is_held = true;
+  const PlatformMask asked = core_.advancing.InPhase(id, Phase::kLookingUp);
+  if (asked != 0) ++package.generation;
+  for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
+    if ((asked & MaskOf(p)) != 0) lifecycle().SetPhase(id, p, Phase::kToLookUp);
+  }
+  core_.advancing.Advance(id);
 }
 
 void Changes::OnFilesChanged(const FilesChanged& event) {
@@ -22,23 +81,27 @@ void Changes::OnFilesChanged(const FilesChanged& event) {
   core_.cooks.Discover(event.discovered);
   if (core_.cooks.running() == 0) return;
   if (core_.cooks.active() != 0 && core_.cooks.settling() == 0) return TakeChange(event);
-  ForgiveLate(event);
   // Roots are built from the files as they were before, unless their cook is opened again
   // (PlatformsChanged, or bytes that the store lost). Until then other cooks wait with theirs.
-  if (core_.cooks.active() != 0)
+  const bool is_taken_later = core_.cooks.active() != 0;
+  ForgiveLate(event, is_taken_later);
+  if (is_taken_later)
     late_changes_.push_back({nullptr, event.packages, event.paths, event.renamed});
 }
 
 // The next director must not take a fault of older content for the last one that a package may
 // have.
-void Changes::ForgiveLate(const FilesChanged& event) {
+void Changes::ForgiveLate(const FilesChanged& event, bool is_taken_later) {
   absl::btree_set<PackageId> done;
   const auto forgive = [&](std::string_view name) {
     const PackageId package = packages_.Find(name);
     if (!package.valid()) return;
-    graph().claims.ForEachWithReaders(package, done, [this](PackageId one) {
+    graph().claims.ForEachWithReaders(package, done, [&](PackageId one) {
       forgiven_late_.insert(one);
       graph().faults.NoteForgiven(one, options_.own_fault_attempts_max - 1);
+      if (!is_taken_later) return;
+      held_.insert(one);
+      if (packages_[one].work != nullptr) Hold(one);
     });
   };
   for (const std::string& name : event.packages) forgive(name);
@@ -164,27 +227,25 @@ void Changes::OnPlatformsChanged(const PlatformsChanged& event) {
   core_.cooks.ForEachOf(core_.cooks.active(), [&](const Cook& cook) {
     if (!cook.roots.is_publishing()) open |= cook.bit();
   });
-  if (open != 0 && event.added != 0) graph().faults.PardonAll();  // one more chance
-  core_.cooks.ForEachWaiting(
-      [&](CookRequested& waiting) { waiting.platforms = map.Mask(waiting.platforms); });
+  const AddedPlatforms added(event, core_.cooks, open);
+  if (added.is_any()) graph().faults.PardonAll();  // one more chance
+  core_.cooks.ForEachWaiting([&](CookRequested& waiting) {
+    waiting.platforms = map.Mask(waiting.platforms) | AddedPlatforms::Of(event, waiting.request);
+  });
   core_.commits.Remap(map);
   graph().agenda.Remap(map, [this](PackageId id) { --packages_[id].on_agenda; });
   core_.cooks.ForEachOf(core_.cooks.running(), [&](Cook& cook) {
-    const bool is_open = (open & cook.bit()) != 0;
-    cook.Remap(map, is_open ? event.added : 0);
+    cook.Remap(map, added.For(cook.bit()));
     cook.roots.Remap(map);
     cook.judging.Remap(map);
-    if (is_open) cook.roots.OpenAgain();
+    if ((open & cook.bit()) != 0) cook.roots.OpenAgain();
   });
   lifecycle().equal_work().Clear();
-  const auto added_of = [&](PackageId id) {
-    return (packages_[id].cooks & open) != 0 ? event.added : 0;
-  };
   for (uint32_t i = 0; i < packages_.size(); ++i)
-    RemapPackage(PackageId(i), map, added_of(PackageId(i)));
+    RemapPackage(PackageId(i), map, added.For(packages_[PackageId(i)].cooks));
   lifecycle().CountEvery(true);
   for (uint32_t i = 0; i < packages_.size(); ++i)
-    GoOnWithPlatforms(PackageId(i), added_of(PackageId(i)));
+    GoOnWithPlatforms(PackageId(i), added.For(packages_[PackageId(i)].cooks));
   TakeLate();
   core_.cooks.ForEachOf(core_.cooks.running(), [](Cook& cook) { cook.roots.StageIfPublished(); });
 }

@@ -30,6 +30,11 @@ class Changes : Part {
   // is taken while some cook still builds.
   void TakeLate();
   bool has_late() const { return !late_changes_.empty(); }
+  // Such a change is of the package, or of what its cook reads: until then nobody begins with it,
+  // for some platforms would be of the old files, and others of the new ones.
+  bool IsHeld(PackageId package) const { return held_.contains(package); }
+  // REQUIRES: IsHeld, and the package is in the works.
+  void Hold(PackageId package);
   // From now on the package is made of what is known of today.
   void ForgetLate(PackageId package) { forgiven_late_.erase(package); }
   // The package's faults are of what it was made of before: roots were being built by then.
@@ -52,7 +57,8 @@ class Changes : Part {
     uint32_t epoch = 0;  // since when the catalog has its last change
   };
 
-  void ForgiveLate(const FilesChanged& event);
+  void ForgiveLate(const FilesChanged& event, bool is_taken_later);
+  void Release();
   void TakeChange(const FilesChanged& event);
   static NewNames NewNamesOf(const std::vector<FilesChanged::Renamed>& all);
   void RenameAll(const std::vector<FilesChanged::Renamed>& all, absl::btree_set<PackageId>& done);
@@ -61,6 +67,7 @@ class Changes : Part {
 
   std::vector<FilesChanged> late_changes_;        // while roots are built, without their catalogs
   absl::flat_hash_set<PackageId> forgiven_late_;  // look-up only
+  absl::btree_set<PackageId> held_;
   absl::btree_map<std::string, StaleFile> stale_files_;
   absl::btree_map<std::string, absl::btree_set<PackageId>> stale_waiters_;
 };

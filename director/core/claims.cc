@@ -147,6 +147,7 @@ void Claims::Begin(PackageId id) {
   PackageData& package = packages_[id];
   if (!core_.cooks.IsWanted(id) || package.outcome != Outcome::kNone || package.is_skipped) return;
   if (package.state == State::kIdle) lifecycle().SetState(id, State::kRequest, "asked for");
+  if (graph().changes.IsHeld(id)) return graph().changes.Hold(id);
   std::optional<CatalogEntry> entry;
   if (GeneratorName(package.name).empty()) {
     entry = core_.catalog->Find(package.name);
@@ -255,14 +256,21 @@ void Claims::Unlisted(PackageId id, PackageId generator) {
 }
 
 void Claims::Withdraw(PackageId id) {
+  TellLeft(id, packages_[id].cooks);
+  packages_[id].was_told = false;
   core_.cooks.ForEachOf(packages_[id].cooks, [id](Cook& cook) { cook.judging.Forget(id); });
   graph().edges.Unfollow(id);
   lifecycle().Withdraw(id);
 }
 
+void Claims::TellLeft(PackageId id, CookMask cooks) {
+  if (packages_[id].was_told) Note(PackageLeft{id}, cooks & core_.cooks.running());
+}
+
 // The package leaves these cooks, and goes on in others.
 void Claims::Unclaim(PackageId id, CookMask cooks) {
   if (cooks == 0) return;
+  TellLeft(id, cooks);
   core_.cooks.ForEachOf(cooks, [id](Cook& cook) { cook.judging.Forget(id); });
   lifecycle().Unclaim(id, cooks);
 }

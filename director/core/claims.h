@@ -54,6 +54,7 @@ class Claims : Part {
   void Claim(PackageId package, CookMask cooks, Urgency urgency);
   void TryAgain(PackageId package, PlatformMask failed, CookMask before);
   void Unclaim(PackageId package, CookMask cooks);
+  void TellLeft(PackageId package, CookMask cooks);
   void LowerUrgency(PackageId package);
   void Forget(PackageId package);
   CookMask NamersOf(PackageId package);

@@ -92,6 +92,23 @@ void Cooks::EndAll(const std::string& infrastructure_error) {
   ForEachOf(running_, [&](Cook& cook) { cook.End(infrastructure_error); });
 }
 
+void Cooks::OnCookUnfit(const CookUnfit& event) {
+  if (Cook* cook = Find(event.request)) cook->End(event.reason);
+}
+
+void Cooks::OnMemoryShort() {
+  const bool is_named =
+      !core_.commits.empty() || core_.attempts.size() != 0 || core_.survivors.names_packages();
+  if (running_ != 0 || !waiting_.empty() || has_ended_ || is_named) return;
+  last_ = nothing_.get();
+  for (std::unique_ptr<Cook>& over : cooks_) over.reset();
+  NoteState();
+  core_.attempts.ForgetAllRetracted();
+  core_.packages.Clear();
+  graph_ = std::make_unique<Graph>(core_);
+  ++graphs_;
+}
+
 void Cooks::Advance() {
   has_ended_ = false;
   ForEachOf(running_, [this](Cook& cook) { cook.tally.monitor.Advance(core_.now); });

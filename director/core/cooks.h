@@ -26,6 +26,8 @@ class Cooks : Part, public Claimants {
   void OnCookRequested(const CookRequested& event);
   void OnCancelRequested(const CancelRequested& event);
   void OnDirectorUnfit(const DirectorUnfit& event) { EndAll(event.reason); }
+  void OnCookUnfit(const CookUnfit& event);
+  void OnMemoryShort();
   void OnPackagesDiscovered(const PackagesDiscovered& event);
   // The same with new files, for cooks that go on with them.
   void Discover(const std::vector<PackagesDiscovered>& all);

@@ -41,6 +41,8 @@ void Core::Apply(const Event& event) {
     void operator()(const WorkerLost& e) { core.worker_lives.OnWorkerLost(e); }
     void operator()(const Persisted& e) { core.commits.OnPersisted(e); }
     void operator()(const DirectorUnfit& e) { core.cooks.OnDirectorUnfit(e); }
+    void operator()(const CookUnfit& e) { core.cooks.OnCookUnfit(e); }
+    void operator()(const MemoryShort&) { core.cooks.OnMemoryShort(); }
     void operator()(const FilesChanged& e) { core.cooks.graph().changes.OnFilesChanged(e); }
     void operator()(const PackagesDiscovered& e) { core.cooks.OnPackagesDiscovered(e); }
     void operator()(const PackagesCleared& e) { core.cooks.graph().changes.OnPackagesCleared(e); }

@@ -341,6 +341,8 @@ void CoreHarness::Do(const Notify& effect) {
         ": " + blamed->what + ": " + blamed->error);
   } else if (const auto* done = std::get_if<PackageDone>(&effect.notice)) {
     Say("done " + core_->NameOf(done->package) + to);
+  } else if (const auto* left = std::get_if<PackageLeft>(&effect.notice)) {
+    Say("left " + core_->NameOf(left->package) + to);
   } else if (const auto* began = std::get_if<CookBegan>(&effect.notice)) {
     if (takes_several_) Say("began " + std::to_string(began->request));
   } else if (const auto* ended = std::get_if<CookEnded>(&effect.notice)) {

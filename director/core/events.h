@@ -178,10 +178,14 @@ struct FilesChanged {
 // is known of a removed one is forgotten, and a result for it that still arrives only feeds the
 // cache. In a cook that is not yet publishing, an added one is asked for of every package.
 struct PlatformsChanged {
+  struct Added {
+    uint64_t request = 0;        // a cook that runs, or waits for its turn
+    PlatformMask platforms = 0;  // new numbers; no old one leads there
+  };
   std::shared_ptr<const Catalog> catalog;             // with the recipes of the new set
   std::vector<std::optional<PlatformIndex>> mapping;  // old number -> new; nullopt: removed
   uint32_t platform_count = 0;                        // of the new set, at most 32
-  PlatformMask added = 0;                             // new numbers that are to be cooked as well
+  std::vector<Added> added = {};                      // what cooks are to cook as well
 };
 
 // ---------------- the look-up threads
@@ -419,6 +423,16 @@ struct DirectorUnfit {
   std::string reason;
 };
 
+// One cook cannot go on: it ends as it is. Nothing happens when it does not run.
+struct CookUnfit {
+  uint64_t request = 0;
+  std::string reason;
+};
+
+// The memory of the director is short: all that is known of packages beyond a cook is forgotten,
+// when no cook runs, and nothing is on its way that names one. It is asked for again.
+struct MemoryShort {};
+
 struct Tick {};
 
 using Event =
@@ -426,7 +440,7 @@ using Event =
                  QueryAsked, FilesChanged, PlatformsChanged, LookedUp, WorkersSurvived,
                  LauncherReported, WorkerLost, WorkerAttached, WorkerAlive, WorkerPending,
                  WorkerReported, WorkerUnfit, LossSeen, Persisted, RootBuilt, RootPublished,
-                 LostFound, RootsStaged, DirectorUnfit, Tick>;
+                 LostFound, RootsStaged, DirectorUnfit, CookUnfit, MemoryShort, Tick>;
 
 // ------------------------------------------------------------------ effects
 
@@ -586,6 +600,11 @@ struct PackageDone {
   ResultId result;
   ResultSource source = ResultSource::kCached;
 };
+// The package is in the cook no more: its file is gone, or nobody generates it. What was told of it
+// is taken back.
+struct PackageLeft {
+  PackageId package;
+};
 // An attempt at the package ended through its own fault. When `own_faults` is less than before and
 // nothing else is set, faults are forgiven: what the package is made of changed, or it was cleared.
 struct PackageBlamed {
@@ -606,8 +625,8 @@ struct CookEnded {
   bool is_fail_fast = false;
   std::string infrastructure_error;  // exit 3
 };
-using Notice =
-    std::variant<PackageFailed, PackageWarned, PackageDone, PackageBlamed, CookBegan, CookEnded>;
+using Notice = std::variant<PackageFailed, PackageWarned, PackageDone, PackageLeft, PackageBlamed,
+                            CookBegan, CookEnded>;
 struct Notify {
   Notice notice;
   CookMask cooks = 0;  // that it is for, by slot; none: of a cook that does not run

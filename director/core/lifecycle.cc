@@ -61,7 +61,8 @@ class Lifecycle::Change {
 };
 
 bool IsBlocked(const Work& work) {
-  return work.waits_for_generator || !work.stale_path.empty() || WaitsForOutput(work);
+  return work.waits_for_generator || work.is_held || !work.stale_path.empty() ||
+         WaitsForOutput(work);
 }
 
 void Lifecycle::SetState(PackageId id, State state, std::string_view reason) {

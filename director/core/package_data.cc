@@ -1,5 +1,7 @@
 #include "director/core/package_data.h"
 
+#include <algorithm>
+
 #include "absl/hash/hash.h"
 #include "absl/strings/string_view.h"
 #include "common/base/status_macros.h"
@@ -30,12 +32,21 @@ size_t PackageTable::NameHash::operator()(std::string_view name) const {
   return absl::Hash<absl::string_view>()(absl::string_view(name.data(), name.size()));
 }
 
+void PackageTable::Clear() {
+  for (uint32_t i = 0; i < size_; ++i)
+    generation_ = std::max(generation_, (*this)[PackageId(i)].generation + 1);
+  by_name_ = decltype(by_name_)(0, NameHash{this}, NameEqual{this});
+  chunks_ = decltype(chunks_)();
+  size_ = 0;
+}
+
 PackageId PackageTable::FindOrAdd(std::string_view name) {
   if (const auto found = by_name_.find(name); found != by_name_.end()) return *found;
   if (size_ % kChunkSize == 0) chunks_.push_back(std::make_unique<PackageData[]>(kChunkSize));
   const PackageId id(size_++);
   PackageData& package = (*this)[id];
   package.name = std::string(name);
+  package.generation = generation_;
   by_name_.insert(id);
   return id;
 }

@@ -64,6 +64,7 @@ struct Work {
   std::vector<PackageId> waiters;
   bool has_begun = false;  // found in the catalog and fit to be cooked
   bool waits_for_generator = false;
+  bool is_held = false;                          // Changes::IsHeld
   bool wakes = false;                            // a wake of this package is on the agenda
   std::string stale_path;                        // not empty: waits for FilesChanged of this file
   absl::Time not_before = absl::InfinitePast();  // back-off
@@ -95,6 +96,7 @@ struct PackageInCook {
   bool was_loaded = false;        // in this cook
   bool is_skipped = false;        // not attempted: its generator failed, or the cook ended before
   bool is_listing_final = false;  // a result has listed what it generates
+  bool was_told = false;          // cooks heard that it is done, or failed
   uint32_t on_agenda = 0;         // items of it
   uint32_t explored_epoch = 0;    // of the catalog
   RareVector<Slot> slots;         // by platform; empty: not in a cook
@@ -132,6 +134,8 @@ class PackageTable {
   PackageTable& operator=(const PackageTable&) = delete;
 
   PackageId FindOrAdd(std::string_view name);
+  // Answers to questions about packages that were in it are void for those that come.
+  void Clear();
   // Invalid when unknown.
   PackageId Find(std::string_view name) const;
   PackageData& operator[](PackageId id) {
@@ -149,6 +153,7 @@ class PackageTable {
   static constexpr size_t kChunkSize = 1024;
   std::vector<std::unique_ptr<PackageData[]>> chunks_;
   uint32_t size_ = 0;
+  uint64_t generation_ = 0;  // of a package that is new
   // By name; look-up only. The ids alone: names are found through the chunks.
   struct NameHash {
     using is_transparent = void;

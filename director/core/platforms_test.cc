@@ -25,7 +25,7 @@ PlatformsChanged Removal(PlatformIndex removed, uint32_t count) {
 
 // Puts a new platform before the others.
 PlatformsChanged Addition(uint32_t count) {
-  PlatformsChanged event{.platform_count = count + 1, .added = 1};
+  PlatformsChanged event{.platform_count = count + 1, .added = {{0, 1}}};
   for (PlatformIndex p = 0; p < count; ++p) event.mapping.emplace_back(p + 1);
   return event;
 }
@@ -421,7 +421,7 @@ TEST(PlatformsTest, ACookThatPublishesIsOverButForThat) {
   ASSERT_EQ(shell.publishes.size(), 2u);
   PlatformsChanged event = Removal(0, 2);
   event.platform_count = 2;
-  event.added = 0b10;
+  event.added = {{0, 0b10}};
   shell.Send(event);
   EXPECT_FALSE(shell.HasOpenJob("A"));
   shell.Send(RootPublished{0, "a root of the removed one", 0});

@@ -159,7 +159,7 @@ TEST_F(SurvivorTest, TheLastFaultOfWhatIsLookedUpQuarantinesItOnceItIsToBeCooked
 TEST_F(ResumingTest, SoDoesThatOfAPlatformWhileAnotherIsLookedUp) {
   shell_.Request({"A", "B"}, {.blamed = {{"A", 2, "crashed its executor", "signal 11", ""}}});
   shell_.hold_look_ups = true;
-  shell_.Send(PlatformsChanged{.mapping = {0}, .platform_count = 2, .added = 2});
+  shell_.Send(PlatformsChanged{.mapping = {0}, .platform_count = 2, .added = {{0, 2}}});
   shell_.Failed("A", Fault::kCrashed, "signal 11");
   const auto asked =
       std::find_if(shell_.look_ups.begin(), shell_.look_ups.end(),
@@ -175,7 +175,7 @@ TEST_F(ResumingTest, SoDoesThatOfAPlatformWhileAnotherIsLookedUp) {
 TEST_F(ResumingTest, AnAddedPlatformGivesWhatWasQuarantinedBeforeOneMoreChance) {
   shell_.Request({"A", "B"}, {.blamed = {{"A", 3, "crashed its executor", "signal 11", ""}}});
   ASSERT_THAT(shell_.TakeLog(), HasSubstr("failed A"));
-  shell_.Send(PlatformsChanged{.mapping = {0}, .platform_count = 2, .added = 2});
+  shell_.Send(PlatformsChanged{.mapping = {0}, .platform_count = 2, .added = {{0, 2}}});
   EXPECT_THAT(shell_.TakeLog(), HasSubstr("start A"));
   shell_.Failed("A", Fault::kCrashed, "signal 6");
   EXPECT_THAT(shell_.TakeLog(), HasSubstr("failed A 1: crashed its executor (4 attempts"));
@@ -190,7 +190,7 @@ TEST_F(SurvivorTest, ALookUpThatItsResultOvertookIsOfOtherNumbersOncePlatformsCh
   Attach({kGiven});
   shell_.Saved(Given());
   shell_.look_ups.clear();
-  shell_.Send(PlatformsChanged{.mapping = {1}, .platform_count = 2, .added = 1});
+  shell_.Send(PlatformsChanged{.mapping = {1}, .platform_count = 2, .added = {{0, 1}}});
   ASSERT_EQ(shell_.look_ups.back().package, shell_.Id("A"));
   ASSERT_EQ(shell_.look_ups.back().platforms, 1u) << "the new one has the old one's number";
   shell_.Send(

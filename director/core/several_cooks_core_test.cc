@@ -148,6 +148,24 @@ TEST(SeveralCooksTest, AChangeWaitsUntilRootsAreBuiltAndThenReachesTheOthers) {
   EXPECT_THAT(shell.TakeLog(), HasSubstr("root of 2: A B"));
 }
 
+// Otherwise one platform of the package would be of the old files, and the other of the new ones.
+TEST(SeveralCooksTest, WhatChangedWhileRootsAreBuiltIsNotBegunForAnotherPlatform) {
+  CoreHarness shell("A\nB\n", Several(2));
+  shell.hold_roots = true;
+  shell.Request({"A"}, {.request = 1, .platforms = 0b01});
+  shell.Saved("A");
+  ASSERT_EQ(shell.roots.size(), 1u);
+  shell.Send(FilesChanged{shell.project(), {"A"}, {}});
+  shell.Request({"A", "B"}, {.request = 2, .platforms = 0b10});
+  EXPECT_TRUE(shell.HasOpenJob("B")) << "its files are as they were";
+  EXPECT_FALSE(shell.HasOpenJob("A"));
+  RootBuilt built{0, Digest::Of("root"), {}};
+  built.request = 1;
+  shell.Send(built);
+  EXPECT_TRUE(shell.Says("ended [1]"));
+  EXPECT_TRUE(shell.HasOpenJob("A"));
+}
+
 TEST(SeveralCooksTest, AFailureOfTheMachineEndsThemAll) {
   CoreHarness shell("A\nB\n", Several());
   shell.Request({"A"}, {.request = 1});
@@ -156,6 +174,46 @@ TEST(SeveralCooksTest, AFailureOfTheMachineEndsThemAll) {
   const std::string log = shell.TakeLog();
   EXPECT_THAT(log, HasSubstr("ended: the disk is full [1]"));
   EXPECT_THAT(log, HasSubstr("ended: the disk is full [2]"));
+}
+
+TEST(SeveralCooksTest, ACookThatCannotGoOnEndsAlone) {
+  CoreHarness shell("A\nB\n", Several());
+  shell.Request({"A", "B"}, {.request = 1});
+  shell.Request({"B"}, {.request = 2});
+  shell.Send(CookUnfit{1, "too large"});
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("ended: too large [1]"));
+  shell.Send(CookUnfit{1, "too large"});
+  shell.Saved("B");
+  EXPECT_THAT(shell.TakeLog(), AllOf(HasSubstr("root of 2: B"), Not(HasSubstr("too large"))));
+}
+
+TEST(SeveralCooksTest, APlatformIsAddedToTheCooksThatAskForIt) {
+  CoreHarness shell("A\nB\n", Several());
+  shell.Request({"A"}, {.request = 1});
+  shell.Request({"A", "B"}, {.request = 2});
+  shell.Send(PlatformsChanged{.mapping = {0}, .platform_count = 2, .added = {{2, 0b10}}});
+  shell.Saved("A");
+  EXPECT_THAT(shell.TakeLog(), AllOf(HasSubstr("root of 1: A"), Not(HasSubstr("root of 2"))));
+  shell.Work();
+  shell.Work();  // B began before the platform came
+  const std::string log = shell.TakeLog();
+  EXPECT_EQ(log.find("root of 1"), std::string::npos);
+  EXPECT_THAT(log, HasSubstr("root of 2: A B\nroot of 2: A B\n"));
+}
+
+TEST(SeveralCooksTest, WhatWasToldOfAPackageIsTakenBackWhenItLeaves) {
+  CoreHarness shell("A\nB\n", Several());
+  CookRequested request{.request = 1};
+  request.selected = {{"A", InstigatorCategory::kCommandLineDirectory}};
+  shell.Request({"B"}, request);
+  shell.Failed("A", WorkerReport::Fault::kRefused);
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("failed A"));
+  shell.ChangeProject("B\n");
+  shell.Send(FilesChanged{shell.project(), {"A"}, {}});
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("left A"));
+  shell.Saved("B");
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("root of 1: B"));
+  EXPECT_EQ(shell.core().counters(1).failed, 0u);
 }
 
 TEST(SeveralCooksTest, OneMoreThanMayRunWaitsForItsTurn) {

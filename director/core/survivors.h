@@ -28,6 +28,7 @@ class Survivors : Part {
   bool IsResumed(AttemptId id) const;
   bool Has(PackageId package) const { return resumed_.contains(package); }
   bool empty() const { return resumed_.empty(); }
+  bool names_packages() const { return !resumed_.empty() || !given_.empty(); }
   void ForgetResumed(AttemptId id);
   // Nobody can report on the attempt any more.
   void Forget(AttemptId id);

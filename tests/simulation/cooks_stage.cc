@@ -15,6 +15,8 @@ constexpr absl::Duration kLongestJob = absl::Milliseconds(300);
 // takes its place.
 constexpr absl::Duration kOvertakesWithin = absl::Seconds(1);
 constexpr absl::Duration kUnheardMax = absl::Seconds(5);
+// Look-ups of a slow store, in some runs: files change, and roots are built, while they are asked.
+constexpr int64_t kSlowLookUpMs = 400;
 
 // Failures that depend on how often something was tried are told with other words.
 std::string TextOf(const PackageFailed& failed) {
@@ -31,6 +33,7 @@ CooksStage::CooksStage(const Options& options, CooksProject project, Checks& che
       checks_(checks),
       workers_(schedule_, random_, store_, options.is_calm),
       project_(std::make_shared<CooksProject>(std::move(project))) {
+  if (random_.Percent(30)) look_up_ms_max_ = kSlowLookUpMs;
   for (const auto& [name, package] : project_->packages) Tell(name, package);
   BeginDirector();
 }
@@ -272,7 +275,7 @@ std::string CooksStage::MadeOf(const CooksProject& project, const std::string& n
 }
 
 void CooksStage::Do(const LookUp& effect) {
-  After(Delay(20), [this, effect] {
+  After(Delay(look_up_ms_max_), [this, effect] {
     LookedUp answer;
     for (const LookUp::Item& item : effect.items) {
       for (PlatformIndex p = 0; p < kCooksPlatforms; ++p) {
@@ -529,6 +532,11 @@ void CooksStage::Take(uint64_t request, const Notice& notice) {
     told_done_[request].insert({done->package, done->platform});
     endings_[request].members.insert(core_->NameOf(done->package));
     now.erase({done->package, done->platform});
+  } else if (const auto* left = std::get_if<PackageLeft>(&notice)) {
+    Say("left " + core_->NameOf(left->package) + " for " + std::to_string(request));
+    endings_[request].members.erase(core_->NameOf(left->package));
+    std::erase_if(now, [&](const auto& one) { return one.first.first == left->package; });
+    std::erase_if(told_done_[request], [&](const auto& one) { return one.first == left->package; });
   } else if (const auto* failed = std::get_if<PackageFailed>(&notice)) {
     const std::string& name = core_->NameOf(failed->package);
     Say("failed " + name + " for " + std::to_string(request) + ": " + failed->error);

@@ -135,6 +135,7 @@ class CooksStage {
   CooksProjectPtr project_;
   std::unique_ptr<director::CookCore> core_;  // null: the director is dead
   std::unique_ptr<ClassBounds> bounds_;
+  int64_t look_up_ms_max_ = 20;
   uint32_t term_ = 0;
   uint32_t workers_named_ = 0;                  // ids from here on are free
   std::vector<std::function<void()>> waiting_;  // for the next director

@@ -136,15 +136,15 @@ void SimDirector::ChangePlatforms(const std::vector<std::string>& platforms) {
         event.mapping.back() = static_cast<PlatformIndex>(at - successor->platform_names().begin());
         kept |= MaskOf(*event.mapping.back());
       }
-      event.added = (MaskOf(event.platform_count) - 1) & ~kept;
-      deps_.checks.Trace("platforms change", event.platform_count, event.added);
+      const PlatformMask added = (MaskOf(event.platform_count) - 1) & ~kept;
+      if (added != 0) event.added = {{request_, added}};
+      deps_.checks.Trace("platforms change", event.platform_count, added);
       deps_.faults.Count(Fault::kPlatformsChanged);
       snapshot_ = successor;
       if (!is_publishing_) last_build_.clear();
       TakeIntoCook({});
       std::erase_if(roots_, [this](const auto& root) { return !HasPlatform(root.first); });
-      if (event.added != 0 && has_request_ && !is_ending_ && !is_publishing_)
-        own_faults_->AddPlatforms();
+      if (added != 0 && has_request_ && !is_ending_ && !is_publishing_) own_faults_->AddPlatforms();
       Announce(snapshot_);
       Step(event);
     });
