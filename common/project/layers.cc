@@ -79,6 +79,7 @@ const std::vector<KnownKey>& KnownKeys() {
       {"store", "tls_cert", kString, ""},
       {"store", "tls_key", kString, ""},
       {"output", "dir", kString, ".galley/cooked"},
+      {"director", "memory", kString, ""},
       {"farm", "workers", kInteger, "0"},
       {"farm", "slots", kInteger, "1"},
       {"farm", "launcher", kString, "local"},

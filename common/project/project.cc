@@ -23,6 +23,7 @@
 namespace galley::project {
 namespace {
 
+constexpr uint64_t kDirectorMemoryMin = 64ull << 20;
 constexpr size_t kMountsMax = 1024;
 constexpr size_t kRulesMax = 4096;
 constexpr int64_t kPriorityMax = 1'000'000;
@@ -240,6 +241,20 @@ absl::Status ReadStore(const Layers& layers, const std::string& root, StoreSecti
   return absl::OkStatus();
 }
 
+absl::Status ReadDirector(const Layers& layers, DirectorSection& director) {
+  const Layers::Value* const value = layers.Find("director.memory");
+  if (value == nullptr || std::get<std::string>(value->value.data).empty()) return absl::OkStatus();
+  const absl::StatusOr<uint64_t> size = ParseSize(std::get<std::string>(value->value.data));
+  if (!size.ok()) return WrongValue(*value, "`director.memory`: " + MessageOf(size.status()));
+  if (*size < kDirectorMemoryMin) {
+    return WrongValue(*value,
+                      "`director.memory`: expected at least 64MiB: a director that knows "
+                      "of no package uses about half of that");
+  }
+  director.memory_bytes = *size;
+  return absl::OkStatus();
+}
+
 absl::Status ReadFarm(const Layers& layers, FarmSection& farm) {
   RETURN_IF_ERROR(
       Choice(layers, "farm.launcher", {"command", "kubernetes", "local", "none", "slurm", "ssh"}));
@@ -263,6 +278,7 @@ absl::Status ReadSections(const Layers& layers, Project& project) {
   RETURN_IF_ERROR(ReadStore(layers, project.root, project.store));
   ASSIGN_OR_RETURN(project.output_directory,
                    Folder(layers, "output.dir", project.root, ".galley/cooked"));
+  RETURN_IF_ERROR(ReadDirector(layers, project.director));
   RETURN_IF_ERROR(ReadFarm(layers, project.farm));
   project.origins = layers.Origins();
   return absl::OkStatus();

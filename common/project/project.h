@@ -109,6 +109,10 @@ struct FarmSection {
   std::string listen;
 };
 
+struct DirectorSection {
+  uint64_t memory_bytes = 0;  // of a resident one; 0: half of what the machine has
+};
+
 // Where a value came from, for doctor: ("store.dir", "/x/.galley/store", "default").
 struct Origin {
   std::string key;
@@ -129,6 +133,7 @@ struct Project {
   std::map<std::string, uint32_t> resources;
   StoreSection store;
   std::string output_directory;  // absolute
+  DirectorSection director;
   FarmSection farm;
   std::vector<Origin> origins;
 

@@ -114,6 +114,8 @@ instance = "main"
 remote_mode = "read"
 [output]
 dir = ".galley/cooked"
+[director]
+memory = "8GiB"
 [farm]
 workers = 0
 slots = 1
@@ -123,6 +125,7 @@ placement = "striped"
 )");
   ASSERT_TRUE(project.ok()) << project.status();
   EXPECT_EQ(project->name, "tower");
+  EXPECT_EQ(project->director.memory_bytes, 8ull << 30);
   EXPECT_TRUE(project->fix_case);
   ASSERT_EQ(project->mounts.size(), 2u);
   EXPECT_EQ(project->mounts[1].directory, JoinPath(dir_, "dlc"));
@@ -214,6 +217,7 @@ TEST_F(ProjectTest, WrongTypesAndValuesNameTheirLine) {
   EXPECT_THAT(Error("[farm]\nplacement = \"stripes\"\n"),
               HasSubstr("known: cost, striped; did you mean `striped`?"));
   EXPECT_THAT(Error("[store]\nmax_size = \"lots\"\n"), HasSubstr("`lots` is no size"));
+  EXPECT_THAT(Error("[director]\nmemory = \"1MiB\"\n"), HasSubstr("expected at least 64MiB"));
   EXPECT_THAT(Error("[store]\ndir = \"~/store\"\n"), HasSubstr("not expanded"));
   EXPECT_THAT(Error("[cook]\nmaps = [1]\n"), HasSubstr("galley.toml:8"));
   EXPECT_THAT(Error("[cook]\nnever = [\"/a[\"]\n"), HasSubstr("not closed"));

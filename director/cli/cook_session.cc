@@ -77,7 +77,9 @@ absl::Status CookSession::LoadTheProject() {
     ask_.urgency_class = director::CookClass::kCommit;
   }
   report_.remote_down = [this] { return remote_down_; };
-  ASSIGN_OR_RETURN(ask_.platforms, PlatformsWanted());
+  if (!options_.all_platforms) ask_.platforms = options_.platforms;
+  if (const auto known = director::PlatformsIn(*project_, ask_.platforms); !known.ok())
+    return WrongUse(known.status());
   RETURN_IF_ERROR(CheckFilesToWrite());
   report_.platforms = director::PlatformNames(*project_, ask_.platforms);
   report_.choice_of = [this](const std::string& package) { return ChoiceOf(*project_, package); };
@@ -95,30 +97,6 @@ absl::Status CookSession::CheckLauncher(const project::Project& project) const {
                                 project.farm.launcher));
   }
   return absl::OkStatus();
-}
-
-absl::StatusOr<director::PlatformMask> CookSession::PlatformsWanted() const {
-  const std::vector<project::Platform>& known = project_->platforms;
-  director::PlatformMask mask = 0;
-  if (options_.platforms.empty() || options_.all_platforms) {
-    for (uint32_t i = 0; i < known.size(); ++i) mask |= director::MaskOf(i);
-    return mask;
-  }
-  absl::Status error;
-  for (const std::string& name : options_.platforms) {
-    const auto found = std::find_if(known.begin(), known.end(),
-                                    [&](const auto& platform) { return platform.name == name; });
-    if (found != known.end()) {
-      mask |= director::MaskOf(static_cast<uint32_t>(found - known.begin()));
-      continue;
-    }
-    std::string list;
-    for (const project::Platform& one : known) list += (list.empty() ? "" : ", ") + one.name;
-    error = WrongUse(
-        fmt::format("--platform {}: galley.toml has no such platform (it has {})", name, list));
-  }
-  RETURN_IF_ERROR(error);
-  return mask;
 }
 
 absl::Status CookSession::CheckFilesToWrite() const {
@@ -225,8 +203,6 @@ v1::CookAsk CookSession::AskOnWire() const {
   make_absolute(selection.mutable_maps());
   make_absolute(selection.mutable_packages());
   make_absolute(selection.mutable_directories());
-  if (!options_.all_platforms)
-    ask.mutable_platforms()->Assign(options_.platforms.begin(), options_.platforms.end());
   ask.set_output_directory(project_->output_directory);
   ask.set_is_detached(options_.detach);
   ask.set_wants_trace(!options_.trace.empty());
@@ -337,9 +313,8 @@ void CookSession::FillSummary(ExitCode code) {
   }
   summary_.snapshot = cooked_.snapshot.ToString();
   summary_.warnings = report_.warnings;
-  summary_.failures = report_.failures;
+  summary_.failures = report_.Failures();
   std::sort(summary_.warnings.begin(), summary_.warnings.end());
-  std::sort(summary_.failures.begin(), summary_.failures.end());
   summary_.scan_s = absl::ToDoubleSeconds(cooked_.scan);
   summary_.explore_s = absl::ToDoubleSeconds(cooked_.explore);
   summary_.cook_s = absl::ToDoubleSeconds(cooked_.cook);

@@ -11,6 +11,7 @@
 #include "common/record/source_names.h"
 #include "director/core/conflict_text.h"
 #include "fmt/format.h"
+#include "fmt/ranges.h"
 
 namespace galley::cli {
 namespace {
@@ -226,15 +227,14 @@ void Report::OnFailed(const std::string& package, const std::string& platform,
   const bool is_of_all = platform.empty() && !package.empty();
   bool is_new = false;
   for (const std::string& one : is_of_all ? platforms : std::vector<std::string>{platform}) {
-    failures.push_back({package, one, stage, error, failed.log, rule});
+    const SummaryFailure failure{package, one, stage, error, failed.log, rule};
+    failures_.insert(failure);
+    taken_back_.erase(failure);
     // The failure was judged again, with what was made again since.
-    if (!told_.insert(failures.back()).second) {
-      failures.pop_back();
-      continue;
-    }
+    if (!told_.insert(failure).second) continue;
     is_new = true;
     if (!options_.json) continue;
-    nlohmann::json event = failures.back().ToJson();
+    nlohmann::json event = failure.ToJson();
     event["event"] = "failure";
     Event(event);
   }
@@ -252,7 +252,39 @@ void Report::OnWarning(const std::string& package, const std::string& platform,
   if (!options_.quiet) told_warnings_.Add({package, platform, "", text, ""});
 }
 
+template <typename Is>
+void Report::TakeBackIf(std::set<SummaryFailure>::iterator at, Is is) {
+  while (at != failures_.end() && is(*at)) {
+    taken_back_.insert(*at);
+    at = failures_.erase(at);
+  }
+}
+
+void Report::OnLeft(const std::string& package) {
+  TakeBackIf(failures_.lower_bound({.package = package}),
+             [&](const SummaryFailure& one) { return one.package == package; });
+  if (options_.json) Event({{"event", "left"}, {"package", package}});
+}
+
+// Before the first package it says what the command's own look at galley.toml told.
+void Report::OnPlatforms(const std::vector<std::string>& now) {
+  for (auto at = failures_.begin(); at != failures_.end();) {
+    const bool is_other =
+        !at->platform.empty() && std::find(now.begin(), now.end(), at->platform) == now.end();
+    if (is_other) taken_back_.insert(*at);
+    at = is_other ? failures_.erase(at) : std::next(at);
+  }
+  if (now == platforms) return;
+  platforms = now;
+  if (options_.json) return Event({{"event", "platforms"}, {"platforms", now}});
+  Say(fmt::format("galley.toml was edited: the cook is for {} now", fmt::join(now, ", ")));
+}
+
 void Report::OnDone(const director::StoredResult& result, director::ResultSource source) {
+  TakeBackIf(failures_.lower_bound({.package = result.package, .platform = result.platform_name}),
+             [&](const SummaryFailure& one) {
+               return one.package == result.package && one.platform == result.platform_name;
+             });
   if (options_.json) {
     Event({{"event", "done"},
            {"package", result.package},
@@ -340,6 +372,14 @@ void Report::Finish(const Summary& summary, bool has_cooked) {
   }
   if (summary.is_fail_fast && c.skipped > 0)
     Say(fmt::format("{} of the {} packages known by then were not tried", c.skipped, c.in_cook));
+  const auto over = std::count_if(taken_back_.begin(), taken_back_.end(),
+                                  [](const auto& one) { return !one.package.empty(); });
+  if (over > 0) {
+    Say(
+        fmt::format("{} of the failures that were told are over: what they were of changed while "
+                    "the cook ran",
+                    over));
+  }
   const auto failed = std::count_if(summary.failures.begin(), summary.failures.end(),
                                     [](const SummaryFailure& one) { return !one.package.empty(); });
   if (failed > 0) {

@@ -74,6 +74,8 @@ class Report final : public director::CookListener {
   void OnWarning(const std::string& package, const std::string& platform,
                  const std::string& text) override;
   void OnDone(const director::StoredResult& result, director::ResultSource source) override;
+  void OnLeft(const std::string& package) override;
+  void OnPlatforms(const std::vector<std::string>& platforms) override;
   void OnProgress(const director::Counters& counters, const director::Progress& progress) override;
 
   // The live line.
@@ -99,7 +101,8 @@ class Report final : public director::CookListener {
   std::function<std::string()> remote_down = [] { return std::string(); };
 
   std::vector<SummaryWarning> warnings;
-  std::vector<SummaryFailure> failures;
+  // Those that were not taken back, sorted.
+  std::vector<SummaryFailure> Failures() const { return {failures_.begin(), failures_.end()}; }
 
  private:
   void Event(const nlohmann::json& event);
@@ -108,7 +111,13 @@ class Report final : public director::CookListener {
   std::string WithFileNames(const std::string& package, const std::string& text) const;
 
   const GlobalOptions& options_;
+  // Failures from `at` on for as long as they are.
+  template <typename Is>
+  void TakeBackIf(std::set<SummaryFailure>::iterator at, Is is);
+
   std::set<SummaryFailure> told_;
+  std::set<SummaryFailure> failures_;
+  std::set<SummaryFailure> taken_back_;  // told, and not a failure now
   GroupedMessages told_failures_, told_warnings_;
   Terminal terminal_;
   bool line_shown_ = false;

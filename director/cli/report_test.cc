@@ -146,9 +146,9 @@ TEST(ReportTest, AFailureOfAllPlatformsIsOneLineForPeopleAndOneEntryForEach) {
                     {.stage = director::Stage::kRequest, .error = "no such file"});
     EXPECT_THAT(report.warnings, ElementsAre(SummaryWarning{"/Game/a.png", "", "no normals"}));
     EXPECT_THAT(
-        report.failures,
-        ElementsAre(SummaryFailure{"/Game/x.png", "windows", "request", "no such file", "", ""},
-                    SummaryFailure{"/Game/x.png", "android", "request", "no such file", "", ""}));
+        report.Failures(),
+        ElementsAre(SummaryFailure{"/Game/x.png", "android", "request", "no such file", "", ""},
+                    SummaryFailure{"/Game/x.png", "windows", "request", "no such file", "", ""}));
     report.Finish(MakeSummary(), true);
   });
   EXPECT_EQ(printed.out, "");
@@ -202,9 +202,9 @@ TEST(ReportTest, AVerdictNamesTheCookerTheRuleAndTheFile) {
         {.error = "ERROR: source:12: 'x' : undeclared", .cause = director::FailureCause::kVerdict});
     report.OnFailed("/no.frag", "windows", {.error = "no such file"});
     report.OnWarning("/lit.frag", "windows", "WARNING: source:3: y");
-    EXPECT_EQ(report.failures[0].rule, "galley.toml:52");
-    EXPECT_EQ(report.failures[0].error, "ERROR: content/lit.frag:12: 'x' : undeclared");
-    EXPECT_EQ(report.failures[1].rule, "") << "no cooker had a say";
+    EXPECT_EQ(report.Failures()[0].rule, "galley.toml:52");
+    EXPECT_EQ(report.Failures()[0].error, "ERROR: content/lit.frag:12: 'x' : undeclared");
+    EXPECT_EQ(report.Failures()[1].rule, "") << "no cooker had a say";
     EXPECT_EQ(report.warnings[0].text, "WARNING: content/lit.frag:3: y");
   });
   EXPECT_EQ(printed.error,
@@ -217,7 +217,7 @@ TEST(ReportTest, ManyEqualFailuresAreOneForPeopleAndEachIsInTheEventsAndTheSumma
   const auto fail = [](Report& report) {
     for (int i = 100; i < 408; ++i)
       report.OnFailed("/Game/" + std::to_string(i) + ".png", "windows", {.error = "truncated"});
-    EXPECT_EQ(report.failures.size(), 308u);
+    EXPECT_EQ(report.Failures().size(), 308u);
     report.Finish(MakeSummary(), true);
   };
   const Printed people = Capture(GlobalOptions{.quiet = true}, fail);
@@ -250,6 +250,26 @@ TEST(ReportTest, WhatACookerSaysCannotDriveTheTerminal) {
   EXPECT_THAT(printed.error, HasSubstr("line 1\nline 2")) << "a compiler's lines stay lines";
 }
 
+TEST(ReportTest, AFailureIsTakenBackByAResultAndWhenThePackageOrThePlatformGoes) {
+  const GlobalOptions options;
+  const Printed printed = Capture(options, [&](Report& report) {
+    report.platforms = {"windows", "android"};
+    for (const char* package : {"/a", "/b", "/c"}) report.OnFailed(package, "", {.error = "bad"});
+    director::StoredResult done;
+    done.package = "/a";
+    done.platform_name = "windows";
+    report.OnDone(done, director::ResultSource::kCooked);
+    report.OnLeft("/b");
+    report.OnPlatforms({"windows"});
+    EXPECT_THAT(report.Failures(), ElementsAre(SummaryFailure{"/c", "windows", "request", "bad"}));
+    report.OnFailed("/a", "windows", {.error = "bad"});
+    EXPECT_EQ(report.Failures().size(), 2u) << "it failed again";
+    report.Finish(MakeSummary(), true);
+  });
+  EXPECT_THAT(printed.error, HasSubstr("galley.toml was edited: the cook is for windows now"));
+  EXPECT_THAT(printed.error, HasSubstr("4 of the failures that were told are over"));
+}
+
 // A package fails twice when the store dropped an output under the cook: what it lacks is made
 // again, and then everything is judged once more.
 TEST(ReportTest, WhatIsToldTwiceIsTheSame) {
@@ -259,7 +279,7 @@ TEST(ReportTest, WhatIsToldTwiceIsTheSame) {
     for (int i = 0; i < 2; ++i)
       report.OnFailed("/Game/x.png", "", {.stage = director::Stage::kLoad, .error = "refers to"});
     report.OnFailed("/Game/x.png", "", {.stage = director::Stage::kLoad, .error = "another"});
-    EXPECT_EQ(report.failures.size(), 4u);
+    EXPECT_EQ(report.Failures().size(), 4u);
   });
   EXPECT_EQ(printed.error.find("refers to"), printed.error.rfind("refers to"));
 }

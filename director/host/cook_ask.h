@@ -33,7 +33,7 @@ struct SelectionAsk {
 
 struct CookAsk {
   SelectionAsk selection;
-  PlatformMask platforms = 0;  // by their order in galley.toml
+  std::vector<std::string> platforms;  // names; none: all that galley.toml has, also later
   bool no_stage = false;
   bool adopt = false;
   bool exact = false;
@@ -49,7 +49,12 @@ struct CookAsk {
   bool is_staged() const { return !no_stage && !repair; }
 };
 
-// In the order of galley.toml.
-std::vector<std::string> PlatformNames(const project::Project& project, PlatformMask platforms);
+// The platforms that are asked for, by their places in `project`. INVALID_ARGUMENT: it has no such
+// platform.
+absl::StatusOr<PlatformMask> PlatformsIn(const project::Project& project,
+                                         const std::vector<std::string>& asked);
+// The same by name, in the order of galley.toml; what it has not is left out.
+std::vector<std::string> PlatformNames(const project::Project& project,
+                                       const std::vector<std::string>& asked);
 
 }  // namespace galley::director

@@ -1,14 +1,28 @@
 #include "director/host/cook_notes.h"
 
+#include <algorithm>
+
 #include "absl/time/clock.h"
 #include "fmt/format.h"
 
 namespace galley::director {
+namespace {
+
+const std::string& PackageOf(const std::pair<std::string, std::string>& failed) {
+  return failed.first;
+}
+const std::string& PackageOf(const DoneKeys::value_type& done) { return done.first.first; }
+
+}  // namespace
 
 void CookNotes::OnFailed(const std::string& package, const std::string& platform,
                          const PackageFailed& failed) {
-  has_failures_ = true;
-  if (!package.empty()) failed_.emplace(package, platform);
+  has_other_failures_ |= package.empty();
+  const bool is_of_all = platform.empty() && !platforms_.empty();
+  if (!package.empty() && !is_of_all) failed_.emplace(package, platform);
+  for (const std::string& one : platforms_) {
+    if (!package.empty() && is_of_all) failed_.emplace(package, one);
+  }
   listener_.OnFailed(package, platform, failed);
 }
 
@@ -17,7 +31,31 @@ void CookNotes::OnWarning(const std::string& package, const std::string& platfor
   listener_.OnWarning(package, platform, text);
 }
 
+void CookNotes::OnLeft(const std::string& package) {
+  const auto forget = [&](auto& of_packages) {
+    const auto first = of_packages.lower_bound({package, ""});
+    auto last = first;
+    while (last != of_packages.end() && PackageOf(*last) == package) ++last;
+    of_packages.erase(first, last);
+  };
+  forget(failed_);
+  forget(done_);
+  listener_.OnLeft(package);
+}
+
+void CookNotes::OnPlatforms(const std::vector<std::string>& platforms) {
+  platforms_ = platforms;
+  const auto is_other = [&](const std::string& platform) {
+    return !platform.empty() &&
+           std::find(platforms.begin(), platforms.end(), platform) == platforms.end();
+  };
+  std::erase_if(failed_, [&](const auto& one) { return is_other(one.second); });
+  std::erase_if(done_, [&](const auto& one) { return is_other(one.first.second); });
+  listener_.OnPlatforms(platforms);
+}
+
 void CookNotes::OnDone(const StoredResult& result, ResultSource source) {
+  failed_.erase({result.package, result.platform_name});
   const bool is_new =
       done_.insert_or_assign({result.package, result.platform_name}, result.action_key).second;
   if (source == ResultSource::kCooked && first_cooked_ == absl::InfiniteFuture())

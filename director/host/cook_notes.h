@@ -33,9 +33,12 @@ class CookNotes final : public CookListener {
   void OnWarning(const std::string& package, const std::string& platform,
                  const std::string& text) override;
   void OnDone(const StoredResult& result, ResultSource source) override;
+  void OnLeft(const std::string& package) override;
+  void OnPlatforms(const std::vector<std::string>& platforms) override;
   void OnProgress(const Counters& counters, const Progress& progress) override;
 
-  bool has_failures() const { return has_failures_; }
+  // Of what was told and not taken back.
+  bool has_failures() const { return has_other_failures_ || !failed_.empty(); }
   // The packages that failed on some platform, sorted.
   std::vector<std::string> FailedPackages() const;
   uint64_t CountFailedOn(std::string_view platform) const;
@@ -48,8 +51,9 @@ class CookNotes final : public CookListener {
 
  private:
   CookListener& listener_;
-  bool has_failures_ = false;
-  std::set<std::pair<std::string, std::string>> failed_;  // package, platform (empty: all)
+  std::vector<std::string> platforms_;                    // of the cook
+  bool has_other_failures_ = false;                       // of no package
+  std::set<std::pair<std::string, std::string>> failed_;  // package, platform (empty: of none)
   DoneKeys done_;
   absl::Time first_cooked_ = absl::InfiniteFuture();
 };

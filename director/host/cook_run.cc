@@ -147,7 +147,7 @@ absl::Status CookRun::Cook() {
 }
 
 CookOrder CookRun::Order() {
-  CookOrder order{.request = {.platforms = ask_.platforms,
+  CookOrder order{.request = {.platforms = 0,
                               .selected = selection_.packages,
                               .by_the_book = selection_.by_the_book,
                               .force = ask_.force,
@@ -155,9 +155,13 @@ CookOrder CookRun::Order() {
                               .follow_soft = !ask_.selection.no_soft_references,
                               .is_staged = ask_.is_staged(),
                               .of_class = ask_.urgency_class},
+                  .world = world_,
                   .publishes = !ask_.repair,
                   .retry_failed = ask_.retry_failed};
   if (!ask_.repair) order.select = [this](const World& world) { return SelectIn(world); };
+  order.platforms = [this](const World& world) {
+    return PlatformsIn(*world.project, ask_.platforms);
+  };
   order.refuses = [this](const auto& result) { return RefusalOf(ask_.differing, result); };
   order.stage = [this](const auto& roots, const auto& world) {
     return staging_->StageAll(roots, world);
@@ -198,7 +202,7 @@ void CookRun::TellUnpublished() {
   if (!selection_.by_the_book || ask_.repair || ended.is_interrupted || ended.is_fail_fast ||
       !ended.infrastructure_error.empty())
     return;
-  for (const std::string& platform : PlatformNames(*project_, ask_.platforms)) {
+  for (const std::string& platform : PlatformNames(*outcome.world->project, ask_.platforms)) {
     if (outcome.roots.contains(platform)) continue;
     const auto last = deps_.director.journal().LastPublished(platform);
     notes_.OnWarning("", platform,

@@ -28,6 +28,10 @@ class FakeListener final : public CookListener {
   void OnDone(const StoredResult& result, ResultSource) override {
     lines.push_back(fmt::format("done {} {}", result.package, result.platform_name));
   }
+  void OnLeft(const std::string& package) override {
+    lines.push_back(fmt::format("left {}", package));
+  }
+  void OnPlatforms(const std::vector<std::string>&) override {}
   void OnProgress(const Counters&, const Progress&) override {}
 
   std::vector<std::string> lines;

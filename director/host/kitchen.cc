@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "common/base/file.h"
+#include "common/base/memory_limit.h"
 #include "common/base/status_macros.h"
 #include "director/host/difference.h"
 #include "director/host/outcome_status.h"
@@ -21,8 +22,9 @@ namespace {
 // is full.
 constexpr uint64_t kRoomOfAJob = 64 << 20;
 
-// The values that decide neither what a package is made of nor how the workers are run: [cook] maps
-// and the like are read by each cook, and the catalog has what is never cooked.
+// The values that do not decide how the workers are run, nor what they may do: [cook] maps and the
+// like are read by each cook, and a world has its platforms, mounts, rules, and what is never
+// cooked.
 bool IsOfCook(std::string_view key) {
   constexpr std::array kKeys = {"cook.maps", "cook.directories", "cook.always", "cook.never",
                                 "output.dir"};
@@ -34,16 +36,15 @@ std::map<std::string, std::string> SharedValues(const project::Project& project)
   for (const project::Origin& one : project.origins) {
     if (!IsOfCook(one.key)) values[one.key] = one.value;
   }
-  for (const project::Platform& platform : project.platforms) {
-    const std::string prefix = fmt::format("platform {} {}", values.size(), platform.name);
-    values[prefix] = "";
-    for (const auto& [name, value] : platform.parameters) values[prefix + "." + name] = value;
-  }
-  for (const content::Mount& mount : project.mounts)
-    values[fmt::format("mount {} {}", values.size(), mount.path)] = mount.directory;
   for (const auto& [name, count] : project.resources)
     values["resource " + name] = fmt::format("{}", count);
   return values;
+}
+
+// What a resident director may use. Its workers are on the same machine, and need memory, too.
+uint64_t OwnMemory(const project::Project& project) {
+  if (project.director.memory_bytes != 0) return project.director.memory_bytes;
+  return MemoryLimits().Sample().limit_bytes / 2;
 }
 
 bool ShareAShell(const Setup& a, const Setup& b) {
@@ -157,6 +158,7 @@ ShellOptions Kitchen::OptionsOf(const Setup& setup, Inheritance inherited) const
       .remote = director.stores().remote(),
       .write_back = director.write_back(),
       .door = deps_.door};
+  if (deps_.door != nullptr) options.own_memory_bytes = OwnMemory(director.project());
   options.core.platform_count = static_cast<uint32_t>(project.platforms.size());
   options.core.workers = project.farm.workers != 0
                              ? project.farm.workers

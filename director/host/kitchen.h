@@ -46,8 +46,8 @@ class Kitchen {
   struct Needs {
     SetupPtr setup;  // null: nobody else is in the kitchen
     ProjectCatalog::Options table;
-    // Cooks that need these can be in the kitchen at once: they may differ in the rules for
-    // packages, and in what a cook by the book asks for.
+    // Cooks that need these can be in the kitchen at once: they may differ in mounts, platforms and
+    // rules for packages, and in what a cook by the book asks for.
     bool GoWith(const Needs& other) const;
   };
 

@@ -81,14 +81,14 @@ class KitchenTest : public testing::Test {
   std::unique_ptr<Kitchen> kitchen_;
 };
 
-TEST_F(KitchenTest, CooksGoTogetherThatDifferInRulesAndInWhatIsCookedByTheBook) {
+TEST_F(KitchenTest, CooksGoTogetherThatDifferInWhatAWorldHas) {
   const Kitchen::Needs plain = NeedsOf("");
   EXPECT_TRUE(plain.GoWith(NeedsOf("[[rule]]\nmatch = \"/Game/**\"\ncooker = \"copy\"\n")));
   EXPECT_TRUE(
       plain.GoWith(NeedsOf("[cook]\nmaps = [\"/Game/*.level\"]\nnever = [\"/Game/x/**\"]\n")));
-  EXPECT_FALSE(plain.GoWith(NeedsOf("texture = \"bc\"\n"))) << "the platform is another";
-  EXPECT_FALSE(plain.GoWith(NeedsOf("[[platform]]\nname = \"deck\"\n")));
-  EXPECT_FALSE(plain.GoWith(NeedsOf("[[mount]]\npath = \"/Dlc\"\ndir = \"content\"\n")));
+  EXPECT_TRUE(plain.GoWith(NeedsOf("texture = \"bc\"\n"))) << "the platform is another";
+  EXPECT_TRUE(plain.GoWith(NeedsOf("[[platform]]\nname = \"deck\"\n")));
+  EXPECT_TRUE(plain.GoWith(NeedsOf("[[mount]]\npath = \"/Dlc\"\ndir = \"content\"\n")));
   EXPECT_FALSE(plain.GoWith(NeedsOf("[resources]\ngpu = 1\n")));
   EXPECT_FALSE(plain.GoWith(NeedsOf("[farm]\nslots = 3\n")));
   EXPECT_FALSE(plain.GoWith(NeedsOf("", {.never = {"/Game/x/**"}})));

@@ -192,6 +192,7 @@ absl::StatusOr<std::shared_ptr<CookLog>> CookLog::Open(const std::string& path) 
 void CookLog::Append(const v1::CookEvent& event) {
   base::MutexLock lock(mutex_);
   if (is_over_) return;
+  if (event.has_failed()) failed_.insert(event.failed().package());
   if (HasRoomFor(event)) {
     Add(event);
     if (buffer_.size() >= limits_.buffer_bytes) Flush();
@@ -229,7 +230,9 @@ void CookLog::End(const v1::CookReport& report, std::string trace) {
 }
 
 bool CookLog::HasRoomFor(const v1::CookEvent& event) const {
-  if (event.has_failed() || event.has_warned() || event.has_begun()) return true;
+  if (event.has_failed() || event.has_warned() || event.has_begun() || event.has_left() ||
+      event.has_platforms() || (event.has_done() && failed_.contains(event.done().package())))
+    return true;
   return written_ + buffer_.size() < limits_.file_bytes && buffer_.size() < limits_.unwritten_bytes;
 }
 

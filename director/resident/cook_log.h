@@ -66,6 +66,7 @@ class CookLog {
   uint64_t written_ GALLEY_GUARDED_BY(mutex_) = 0;  // bytes of the file
   std::string buffer_ GALLEY_GUARDED_BY(mutex_);    // behind these
   uint64_t missed_ GALLEY_GUARDED_BY(mutex_) = 0;
+  std::set<std::string> failed_ GALLEY_GUARDED_BY(mutex_);  // packages; a result takes that back
   bool is_over_ GALLEY_GUARDED_BY(mutex_) = false;
   std::string trace_ GALLEY_GUARDED_BY(mutex_);  // constant once it is over
   v1::CookProgress progress_ GALLEY_GUARDED_BY(mutex_);

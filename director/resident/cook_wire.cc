@@ -35,21 +35,6 @@ SelectionAsk FromWire(const v1::Selection& selection) {
           .no_soft_references = selection.no_soft_references()};
 }
 
-absl::StatusOr<PlatformMask> MaskOfNames(const v1::CookAsk& ask, const project::Project& project) {
-  PlatformMask mask = 0;
-  const std::vector<project::Platform>& known = project.platforms;
-  for (uint32_t i = 0; i < known.size() && ask.platforms().empty(); ++i) mask |= MaskOf(i);
-  for (const std::string& name : ask.platforms()) {
-    const auto found = std::find_if(known.begin(), known.end(),
-                                    [&](const auto& platform) { return platform.name == name; });
-    if (found == known.end())
-      return WrongUse(
-          fmt::format("--platform {}: the director's project has no such platform", name));
-    mask |= MaskOf(static_cast<uint32_t>(found - known.begin()));
-  }
-  return mask;
-}
-
 void ToWire(const ShellOutcome& outcome, v1::CookReport::Outcome& out) {
   out.set_is_interrupted(outcome.ended.is_interrupted);
   out.set_is_fail_fast(outcome.ended.is_fail_fast);
@@ -96,6 +81,7 @@ absl::StatusOr<ShellOutcome> FromWire(const v1::CookReport::Outcome& outcome) {
 
 void ToWire(const CookAsk& ask, v1::CookAsk& out) {
   ToWire(ask.selection, *out.mutable_selection());
+  out.mutable_platforms()->Assign(ask.platforms.begin(), ask.platforms.end());
   out.set_no_stage(ask.no_stage);
   out.set_adopt(ask.adopt);
   out.set_exact(ask.exact);
@@ -111,9 +97,11 @@ absl::StatusOr<CookAsk> FromWire(const v1::CookAsk& ask, const project::Project&
   const std::optional<CookClass> urgency_class = ClassOfName(ask.urgency_class());
   if (!urgency_class.has_value())
     return WrongUse(fmt::format("--class {}: there is no such class", ask.urgency_class()));
-  ASSIGN_OR_RETURN(const PlatformMask platforms, MaskOfNames(ask, project));
+  std::vector<std::string> platforms(ask.platforms().begin(), ask.platforms().end());
+  if (const auto known = PlatformsIn(project, platforms); !known.ok())
+    return WrongUse(known.status());
   return CookAsk{.selection = FromWire(ask.selection()),
-                 .platforms = platforms,
+                 .platforms = std::move(platforms),
                  .no_stage = ask.no_stage(),
                  .adopt = ask.adopt(),
                  .exact = ask.exact(),

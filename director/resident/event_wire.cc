@@ -79,6 +79,18 @@ void EventSource::OnDone(const StoredResult& result, ResultSource source) {
   sinks_.event(event);
 }
 
+void EventSource::OnLeft(const std::string& package) {
+  v1::CookEvent event;
+  event.mutable_left()->set_package(package);
+  sinks_.event(event);
+}
+
+void EventSource::OnPlatforms(const std::vector<std::string>& platforms) {
+  v1::CookEvent event;
+  event.mutable_platforms()->mutable_names()->Assign(platforms.begin(), platforms.end());
+  sinks_.event(event);
+}
+
 void EventSource::OnProgress(const Counters& counters, const Progress& progress) {
   v1::CookProgress out;
   ToWire(counters, *out.mutable_counters());
@@ -143,6 +155,11 @@ void TellListener(const v1::CookEvent& event, CookListener& listener) {
       return listener.OnDone(result,
                              static_cast<ResultSource>(std::min(event.done().source(), 2u)));
     }
+    case v1::CookEvent::kLeft:
+      return listener.OnLeft(event.left().package());
+    case v1::CookEvent::kPlatforms:
+      return listener.OnPlatforms(
+          {event.platforms().names().begin(), event.platforms().names().end()});
     case v1::CookEvent::kProgress:
       return listener.OnProgress(FromWire(event.progress().counters()),
                                  ProgressOf(event.progress()));

@@ -30,6 +30,8 @@ class EventSource final : public CookListener {
   void OnWarning(const std::string& package, const std::string& platform,
                  const std::string& text) override;
   void OnDone(const StoredResult& result, ResultSource source) override;
+  void OnLeft(const std::string& package) override;
+  void OnPlatforms(const std::vector<std::string>& platforms) override;
   void OnProgress(const Counters& counters, const Progress& progress) override;
 
  private:

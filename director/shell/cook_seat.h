@@ -30,7 +30,13 @@ struct ShellListener {
                         const PackageFailed& failed) = 0;
   virtual void OnWarning(const std::string& package, const std::string& platform,
                          const std::string& text) = 0;
+  // What failed there before is taken back.
   virtual void OnDone(const StoredResult& result, ResultSource source) = 0;
+  // The package is in the cook no more: all that was told of it is taken back.
+  virtual void OnLeft(const std::string& package) = 0;
+  // The platforms of the cook, by name: before all else, and when an edited galley.toml has others.
+  // What was told of others is taken back.
+  virtual void OnPlatforms(const std::vector<std::string>& platforms) = 0;
   virtual void OnProgress(const Counters& counters, const Progress& progress) = 0;
 };
 
@@ -57,12 +63,18 @@ struct ShellOutcome {
 
 // What is asked of a DirectorShell.
 struct CookOrder {
-  CookRequested request;      // its number is the cook's
+  CookRequested request;  // its number is the cook's
+  // The world in which `request` was made; another one may be there when the cook begins. Null:
+  // any.
+  WorldPtr world = nullptr;
   bool publishes = true;      // the roots that it builds
   bool retry_failed = false;  // what the journal or the cache knows to have failed
   // What the cook asks for in another world, where files came; on the commit thread. Null: always
   // the same.
   std::function<std::vector<SelectedPackage>(const World& world)> select;
+  // The platforms that the cook is for in a world; an error ends the cook as a refusal. Called on
+  // the loop thread. Null: those of `request`, as far as they are left.
+  std::function<absl::StatusOr<PlatformMask>(const World& world)> platforms = nullptr;
   // Says why a result may not be a part of this cook, which then ends unpublished; empty: it may.
   // Called on the loop thread. Null: all may.
   std::function<std::string(const StoredResult& result)> refuses = nullptr;
@@ -97,15 +109,17 @@ class ToldInOrder {
 };
 
 struct CookSeat {
-  explicit CookSeat(CookOrder asked) : order(std::move(asked)) {}
+  explicit CookSeat(CookOrder asked)
+      : order(std::move(asked)), platforms(order.request.platforms) {}
 
   uint64_t number() const { return order.request.request; }
 
   const CookOrder order;
   ToldInOrder told;
 
-  std::map<std::string, Digest> roots;              // published, by platform name
-  std::map<PlatformIndex, HeldResults> last_build;  // what was to be in the root
+  PlatformMask platforms = 0;                     // that the cook is for, of the present world
+  std::map<std::string, Digest> roots;            // published, by platform name
+  std::map<std::string, HeldResults> last_build;  // what was to be in the root, likewise
   uint64_t bytes_stored = 0;
   uint64_t bytes_deduplicated = 0;
   std::set<Digest> lost_blobs;

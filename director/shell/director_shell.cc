@@ -1,8 +1,12 @@
 #include "director/shell/director_shell.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <utility>
 
+#include "common/base/child_process.h"
+#include "common/base/give_back_memory.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "director/shell/project_sources.h"
@@ -50,7 +54,11 @@ DirectorShell::DirectorShell(ShellOptions options, WorldPtr world, store::Store&
                       .defaults = {options_.memory_bytes_default, options_.timeout_default},
                       .machine = MachineIdentity() + " " + options_.worker_build}),
       commit_world_(world_.Get()),
-      worlds_made_(commit_world_->number) {
+      worlds_made_(commit_world_->number),
+      memory_(options_.own_memory_bytes,
+              {.used = options_.own_memory_used ? options_.own_memory_used
+                                                : [] { return ResidentBytes(::getpid()); },
+               .trim = [] { GiveBackMemory(); }}) {
   if (options_.remote == nullptr) return;
   remote_look_up_.emplace(RemoteLookUp::Deps{.look_ups = &look_ups_,
                                              .store = &store_,
@@ -151,6 +159,7 @@ void DirectorShell::Loop() {
     if (now - last_progress_ >= kProgressInterval) {
       last_progress_ = now;
       TellProgress();
+      LookAtOwnMemory();
     }
   }
   CommitPending();
@@ -164,6 +173,31 @@ void DirectorShell::CheckFence() {
   fence_checked_ = now;
   if (const absl::Status status = options_.may_write(); !status.ok())
     StepCore(DirectorUnfit{MessageOf(status)});
+}
+
+// What no cook needs is forgotten when none runs; a cook that does not fit ends.
+void DirectorShell::LookAtOwnMemory() {
+  std::vector<MemoryGuard::Cook> cooks;
+  seats_.ForEach([&](const CookSeat& seat) {
+    if (!seat.slot || seat.ended) return;
+    const CookRequested& request = seat.order.request;
+    cooks.push_back({.number = seat.number(),
+                     .urgency_class = request.of_class,
+                     .packages = core_->counters(seat.number()).in_cook,
+                     .asked = request.selected.size()});
+  });
+  switch (memory_.Look(clock_.Monotonic(), !cooks.empty())) {
+    case MemoryGuard::Want::kNothing:
+      return;
+    case MemoryGuard::Want::kLetGo:
+      return StepCore(MemoryShort{});
+    case MemoryGuard::Want::kEndACook: {
+      const MemoryGuard::Cook& cook = MemoryGuard::Choose(cooks);
+      const std::string reason = memory_.ReasonFor(cook, cooks);
+      LogWarning("cook={} {}", cook.number, reason);
+      return StepCore(CookUnfit{cook.number, reason});
+    }
+  }
 }
 
 // How long the loop may sleep.

@@ -47,6 +47,7 @@
 #include "director/shell/job_builder.h"
 #include "director/shell/limit_answers.h"
 #include "director/shell/lookup.h"
+#include "director/shell/memory_guard.h"
 #include "director/shell/progress_notes.h"
 #include "director/shell/published_keys.h"
 #include "director/shell/remote_look_up.h"
@@ -82,6 +83,9 @@ struct ShellOptions {
   // Asked when a worker or an attempt ended for the machine's sake: an error ends the cook. (None
   // of the hundred times that it is tried again would make room.)
   std::function<absl::Status()> has_room;
+  // What this process may use; 0: nobody looks.
+  uint64_t own_memory_bytes = 0;
+  std::function<uint64_t()> own_memory_used = nullptr;  // null: as the system says
   // The workers of a director that died which still live, and the attempts that it gave to them.
   std::vector<WorkerRecord> survivors;
   std::vector<AttemptRecord> given_before;
@@ -141,11 +145,16 @@ class DirectorShell {
   void Finish(const std::shared_ptr<CookSeat>& seat, const absl::Status& remembered);
   void Cancel(uint64_t cook);
   void RetryWhatCooksAsk();
+  CookRequested RequestOf(CookSeat& seat);
+  PlatformMask PlatformsIn(CookSeat& seat, const World& world, PlatformMask otherwise);
+  void TellPlatforms(CookSeat& seat) const;
+  void Refuse(CookSeat& seat, const std::string& why);
   void LookAtResult(CookSeat& seat, const StoredResultPtr& result);
   void OnLoop(Internal task);
   void TellProgress();
   std::vector<Message> TakeInbox(absl::Duration wait);
   void CheckFence();
+  void LookAtOwnMemory();
   absl::StatusOr<v1::PackageAnswer> OnQuestion(const v1::PackageQuestion& question);
   absl::StatusOr<v1::PackageAnswer> Answer(const v1::PackageQuestion& question);
   absl::Duration Patience();
@@ -168,6 +177,7 @@ class DirectorShell {
   void Tell(CookMask cooks, const PackageFailed& notice);
   void Tell(CookMask cooks, const PackageWarned& notice);
   void Tell(CookMask cooks, const PackageDone& notice);
+  void Tell(CookMask cooks, const PackageLeft& notice);
   void Tell(CookMask cooks, const PackageBlamed& notice);
   void Tell(CookMask cooks, const CookBegan& notice);
   void Tell(CookMask cooks, const CookEnded& notice);
@@ -194,7 +204,7 @@ class DirectorShell {
 
   // The results that an effect names, so that they are there while others work with it.
   HeldResults Hold(const std::vector<std::pair<PackageId, ResultId>>& packages) const;
-  RootContent ContentOf(const CookSeat& seat, const PublishRoot& effect) const;
+  static RootContent ContentOf(const CookSeat& seat, const std::string& platform, bool by_the_book);
   std::optional<Digest> WholeRoot(const std::string& platform);
   void CountLost(const std::vector<RootBuilt::Lost>& lost,
                  const std::vector<std::string>& packages);
@@ -215,6 +225,7 @@ class DirectorShell {
   absl::StatusOr<Successor> MakeSuccessorOf(std::shared_ptr<World> scanned);
   absl::Status Establish(World& world, std::vector<std::string>& affected, JournalMeta meta);
   void TakeSuccessor(Successor successor);
+  void TakePlatforms(const World& before, const WorldPtr& world);
   InstigatorNotes NoteInstigators(const CookSeat& seat);
   void RunLookUps(std::vector<LookUpItem> items);
   void AskRemote(std::vector<LookUpItem> items, LookedUp missed);
@@ -270,6 +281,7 @@ class DirectorShell {
   bool is_commit_urgent_ = false;
   CommitPacing pacing_;
   CookSeats seats_;  // (All: the commit thread, too)
+  MemoryGuard memory_;
   bool is_stopping_ = false;
   absl::Time last_progress_ = absl::InfinitePast();
   absl::Time fence_checked_ = absl::InfinitePast();

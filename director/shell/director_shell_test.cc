@@ -91,6 +91,8 @@ class DirectorShellTest : public ShellJournalTest, public ShellListener {
     options.keep_roots = 7;
     options.may_write = may_write_;
     options.has_room = has_room_;
+    options.own_memory_bytes = own_memory_bytes_;
+    options.own_memory_used = [this] { return own_memory_bytes_ + 1; };
     options.worker_program = Host("no-such-program");
     DirectorShell shell(options, MakeWorld(), store_, journal, trace_);
     EXPECT_TRUE(shell.Start().ok());
@@ -110,6 +112,8 @@ class DirectorShellTest : public ShellJournalTest, public ShellListener {
   }
   void OnWarning(const std::string&, const std::string&, const std::string&) override {}
   void OnDone(const StoredResult&, ResultSource) override {}
+  void OnLeft(const std::string&) override {}
+  void OnPlatforms(const std::vector<std::string>&) override {}
   void OnProgress(const Counters&, const Progress&) override {}
 
   Trace trace_;
@@ -137,6 +141,7 @@ class DirectorShellTest : public ShellJournalTest, public ShellListener {
   std::function<absl::Status()> may_write_, has_room_;
   std::function<std::string(const StoredResult& result)> refuses_;
   std::string selected_ = "/Game/none.txt";
+  uint64_t own_memory_bytes_ = 0;
 };
 
 TEST_F(DirectorShellTest, TheJournalLearnsWhatFailedBeforeARootIsPublished) {
@@ -171,6 +176,17 @@ TEST_F(DirectorShellTest, ACookWhoseWorkerEndsOnAFullDiskSaysThatTheDiskIsFull) 
   has_room_ = [] { return absl::ResourceExhaustedError("the disk is full"); };
   const ShellOutcome outcome = Cook(*journal_, false);
   EXPECT_THAT(outcome.ended.infrastructure_error, HasSubstr("the disk is full"));
+  EXPECT_THAT(outcome.roots, SizeIs(0));
+}
+
+TEST_F(DirectorShellTest, ACookThatDoesNotFitIntoTheMemoryEndsAndSaysWhatItWouldNeed) {
+  Write("content/a.txt", "a");
+  selected_ = "/Game/a.txt";
+  own_memory_bytes_ = 1 << 20;
+  const ShellOutcome outcome = Cook(*journal_, false);
+  EXPECT_THAT(outcome.ended.infrastructure_error, HasSubstr("may use 1.0 MiB ([director] memory)"));
+  EXPECT_THAT(outcome.ended.infrastructure_error,
+              HasSubstr("alone it would need at least 1.0 MiB"));
   EXPECT_THAT(outcome.roots, SizeIs(0));
 }
 

@@ -11,6 +11,14 @@ void FailureNotes::Done(const Where& where, bool is_known) {
   if (standing_.erase(where) > 0 || is_known) news_[where] = std::nullopt;
 }
 
+void FailureNotes::Left(const std::string& package) {
+  auto at = standing_.lower_bound({package, ""});
+  while (at != standing_.end() && at->first.first == package) {
+    news_[at->first] = std::nullopt;
+    at = standing_.erase(at);
+  }
+}
+
 std::vector<FailureUpdate> FailureNotes::Take(const std::vector<Where>& committed) {
   for (const Where& where : committed) {
     if (const auto found = standing_.find(where); found != standing_.end())

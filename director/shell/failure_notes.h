@@ -26,6 +26,8 @@ class FailureNotes {
   void Failed(const Where& where, FailureRecord record);
   // `is_known`: the journal told of a failure before this cook.
   void Done(const Where& where, bool is_known);
+  // The package is in the cook no more: nothing stands of what it failed for.
+  void Left(const std::string& package);
   bool has_news() const { return !news_.empty(); }
   bool has_standing() const { return !standing_.empty(); }
   // The updates that go to the journal behind a group that records `committed`.

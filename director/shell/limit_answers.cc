@@ -58,7 +58,9 @@ std::optional<LookedUp::Kept> LimitAnswers::Judge(const Sources& sources, const 
 void LimitAnswers::AnswerOne(const Sources& sources, const LookUpItem& item, absl::Time now,
                              LookedUp::Item& one) const {
   const absl::StatusOr<Digest> source = SourceOf(sources, item);
-  if (!source.ok() || one.platform >= item.recipes->size()) return;
+  if (!source.ok() || one.platform >= item.recipes->size() ||
+      one.platform >= sources.platforms()->size())
+    return;
   const Digest weak_key =
       record::WeakKey(*source, (*item.recipes)[one.platform].digest, options_.trust_domain);
   std::vector<std::string> needs;

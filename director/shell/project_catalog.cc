@@ -11,6 +11,7 @@
 #include "common/base/threads.h"
 #include "common/content/name.h"
 #include "common/content/sandboxes.h"
+#include "director/shell/changed_platforms.h"
 #include "fmt/format.h"
 
 namespace galley::director {
@@ -234,20 +235,24 @@ std::vector<std::string> ProjectCatalog::GeneratedNames() const {
   return names;
 }
 
-bool ProjectCatalog::Entry::IsAlike(const Entry& other) const {
-  if (error != other.error || never != other.never ||
-      (recipes == nullptr) != (other.recipes == nullptr))
+bool ProjectCatalog::Entry::IsAlike(
+    const Entry& before, const std::vector<std::optional<PlatformIndex>>& mapping) const {
+  if (error != before.error || never != before.never ||
+      (recipes == nullptr) != (before.recipes == nullptr))
     return false;
-  return recipes == nullptr ||
-         std::equal(recipes->begin(), recipes->end(), other.recipes->begin(), other.recipes->end(),
-                    [](const project::ResolvedRecipe& a, const project::ResolvedRecipe& b) {
-                      return a.digest == b.digest && a.needs == b.needs;
-                    });
+  for (PlatformIndex p = 0; recipes != nullptr && p < mapping.size(); ++p) {
+    if (!mapping[p].has_value()) continue;
+    const project::ResolvedRecipe& was = (*before.recipes)[p];
+    const project::ResolvedRecipe& is = (*recipes)[*mapping[p]];
+    if (was.digest != is.digest || was.needs != is.needs) return false;
+  }
+  return true;
 }
 
 std::vector<std::string> ProjectCatalog::DifferentFrom(const ProjectCatalog& before) const {
   // (A rule may match what is generated, too, and nothing of that is resolved yet.)
   std::vector<std::string> different = before.GeneratedNames();
+  const auto mapping = PlatformMapping(before.project_->platforms, project_->platforms);
   size_t i = 0, j = 0;
   while (i < names_.size() || j < before.names_.size()) {
     const int order = i == names_.size()          ? 1
@@ -255,7 +260,7 @@ std::vector<std::string> ProjectCatalog::DifferentFrom(const ProjectCatalog& bef
                                                   : names_[i].compare(before.names_[j]);
     if (order != 0) {
       different.push_back(order < 0 ? names_[i] : before.names_[j]);
-    } else if (!entries_[i].IsAlike(before.entries_[j])) {
+    } else if (!entries_[i].IsAlike(before.entries_[j], mapping)) {
       different.push_back(names_[i]);
     }
     i += order <= 0;

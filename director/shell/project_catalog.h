@@ -61,7 +61,8 @@ class ProjectCatalog final : public Catalog {
   std::vector<project::Pattern> NeverThatNamesNothing() const;
 
   // The packages that are something else here than in `before`, the catalog of another project file
-  // or of other files: recipes, errors, whether they are cooked at all. Sorted. O(packages).
+  // or of other files: recipes for the platforms of both, errors, whether they are cooked at all.
+  // Sorted. O(packages).
   std::vector<std::string> DifferentFrom(const ProjectCatalog& before) const;
 
   // Sorted by name. Packages with errors are in it.
@@ -75,7 +76,10 @@ class ProjectCatalog final : public Catalog {
     std::string error;
     bool never = false;
     uint64_t source_bytes = 0;
-    bool IsAlike(const Entry& other) const;  // but for the bytes of its source
+    // But for the bytes of its source; on the platforms that `mapping` leads to from those of
+    // `before`.
+    bool IsAlike(const Entry& before,
+                 const std::vector<std::optional<PlatformIndex>>& mapping) const;
   };
 
   ProjectCatalog() = default;

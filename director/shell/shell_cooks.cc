@@ -1,5 +1,6 @@
 // DirectorShell's cooks: how one begins, what it is told, how it ends.
 
+#include <bit>
 #include <future>
 #include <utility>
 
@@ -41,9 +42,39 @@ void DirectorShell::Begin(const std::shared_ptr<CookSeat>& seat) {
     results_.ForgetVerdicts();
     kept_limits_.NoneIsNew();
   }
-  StepCore(seat->order.request);
+  StepCore(RequestOf(*seat));
   fence_checked_ = absl::InfinitePast();  // what was seen between two cooks ended none
   CheckFence();
+}
+
+// Since the cook was prepared another one may have brought other files, or another galley.toml.
+CookRequested DirectorShell::RequestOf(CookSeat& seat) {
+  const WorldPtr world = world_.Get();
+  CookRequested request = seat.order.request;
+  const bool is_other = seat.order.world != nullptr && seat.order.world != world;
+  if (is_other && seat.order.select) request.selected = seat.order.select(*world);
+  seat.platforms = PlatformsIn(seat, *world, request.platforms);
+  request.platforms = seat.platforms;
+  TellPlatforms(seat);
+  return request;
+}
+
+// The platforms of the cook in `world`; `otherwise`: where it has no opinion. A cook whose
+// platforms are not there ends.
+PlatformMask DirectorShell::PlatformsIn(CookSeat& seat, const World& world,
+                                        PlatformMask otherwise) {
+  if (!seat.order.platforms) return otherwise;
+  const absl::StatusOr<PlatformMask> platforms = seat.order.platforms(world);
+  if (platforms.ok()) return *platforms;
+  Refuse(seat, MessageOf(platforms.status()));
+  return otherwise;
+}
+
+void DirectorShell::TellPlatforms(CookSeat& seat) const {
+  std::vector<std::string> names;
+  for (PlatformMask left = seat.platforms; left != 0; left &= left - 1)
+    names.push_back(PlatformName(static_cast<PlatformIndex>(std::countr_zero(left))));
+  seat.told.Add([names = std::move(names)](ShellListener& one) { one.OnPlatforms(names); });
 }
 
 // While one cook tries again what is known to have failed, none takes such an answer.
@@ -97,6 +128,14 @@ void DirectorShell::Tell(CookMask cooks, const PackageDone& notice) {
   });
 }
 
+void DirectorShell::Tell(CookMask cooks, const PackageLeft& notice) {
+  const std::string& package = core_->NameOf(notice.package);
+  seats_.ForEachOf(cooks, [&](CookSeat& seat) {
+    seat.failures.Left(package);
+    seat.told.Add([package](ShellListener& one) { one.OnLeft(package); });
+  });
+}
+
 void DirectorShell::Tell(CookMask, const PackageBlamed& notice) {
   notes_.NoteBlame(core_->NameOf(notice.package), notice);
 }
@@ -108,8 +147,12 @@ void DirectorShell::Tell(CookMask, const CookBegan& notice) {
 // A cook that refuses a result ends. (The loop hears that before it hears of roots that are built.)
 void DirectorShell::LookAtResult(CookSeat& seat, const StoredResultPtr& result) {
   if (!seat.order.refuses || !seat.refusal.empty() || result == nullptr) return;
-  seat.refusal = seat.order.refuses(*result);
-  if (seat.refusal.empty()) return;
+  if (const std::string why = seat.order.refuses(*result); !why.empty()) Refuse(seat, why);
+}
+
+void DirectorShell::Refuse(CookSeat& seat, const std::string& why) {
+  if (!seat.refusal.empty()) return;
+  seat.refusal = why;
   Post(Internal([this, number = seat.number()] { Cancel(number); }));
 }
 

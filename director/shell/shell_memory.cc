@@ -24,9 +24,8 @@ void DirectorShell::NoteFailure(CookSeat& seat, const PackageFailed& failed) {
                              .attempts = failed.attempts,
                              .own_faults = failed.own_faults,
                              .infrastructure_faults = failed.infrastructure_faults};
-  for (PlatformIndex p = 0; p < options_.core.platform_count; ++p) {
-    if (!failed.platform ? (seat.order.request.platforms & MaskOf(p)) == 0 : *failed.platform != p)
-      continue;
+  for (PlatformIndex p = 0; p < world_.Get()->project->platforms.size(); ++p) {
+    if (!failed.platform ? (seat.platforms & MaskOf(p)) == 0 : *failed.platform != p) continue;
     seat.failures.Failed({core_->NameOf(failed.package), PlatformName(p)}, record);
   }
 }

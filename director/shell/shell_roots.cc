@@ -23,12 +23,13 @@ void DirectorShell::Do(const BuildRoot& effect) {
   CookSeat* const seat = seats_.Find(effect.request);
   if (seat == nullptr) return;
   const HeldResults results = Hold(effect.packages);
-  seat->last_build[effect.platform] = results;
+  const std::string platform = PlatformName(effect.platform);
+  seat->last_build[platform] = results;
   // Nobody waits for results that look-ups found, but the journal learns them before the root.
   CommitPending();
-  commit_thread_.Post([this, effect, results] {
-    const std::optional<Digest> whole = WholeRoot(PlatformName(effect.platform));
-    auto built = BuildRootTree(*Present(), results_, store_, effect, whole ? &*whole : nullptr);
+  commit_thread_.Post([this, effect, results, platform, sources = Present()] {
+    const std::optional<Digest> whole = WholeRoot(platform);
+    auto built = BuildRootTree(*sources, results_, store_, effect, whole ? &*whole : nullptr);
     absl::Status status = built.status();
     absl::StatusOr<std::vector<std::string>> packages;
     if (status.ok()) {
@@ -128,10 +129,10 @@ void DirectorShell::Do(const LookForLost& effect) {
   });
 }
 
-RootContent DirectorShell::ContentOf(const CookSeat& seat, const PublishRoot& effect) const {
-  RootContent content{.results = *seat.last_build.at(effect.platform),
-                      .by_the_book = effect.by_the_book};
-  if (!effect.by_the_book) content.failed = seat.failures.FailedFor(PlatformName(effect.platform));
+RootContent DirectorShell::ContentOf(const CookSeat& seat, const std::string& platform,
+                                     bool by_the_book) {
+  RootContent content{.results = *seat.last_build.at(platform), .by_the_book = by_the_book};
+  if (!by_the_book) content.failed = seat.failures.FailedFor(platform);
   return content;
 }
 
@@ -153,28 +154,28 @@ std::optional<uint64_t> DirectorShell::PublishedHere(const std::string& platform
 void DirectorShell::Do(const PublishRoot& effect) {
   CookSeat* const seat = seats_.Find(effect.request);
   if (seat == nullptr) return;
-  const bool is_empty = seat->last_build.at(effect.platform)->empty();
+  const std::string platform = PlatformName(effect.platform);
+  const bool is_empty = seat->last_build.at(platform)->empty();
   if (!seat->order.publishes || (effect.by_the_book && is_empty)) {
     RootPublished event{.platform = effect.platform};
     event.platform_set = effect.platform_set;
     event.round = effect.round;
     event.request = effect.request;
     // An earlier root of this cook lacks bytes that could not be made again: it is not staged.
-    seat->roots.erase(PlatformName(effect.platform));
+    seat->roots.erase(platform);
     return Post(Event(std::move(event)));
   }
   CommitPending();  // failures that came while the roots were built
-  const auto before = seat->roots.find(PlatformName(effect.platform));
+  const auto before = seat->roots.find(platform);
   const bool is_again = before != seat->roots.end() && before->second == effect.root;
   commit_thread_.Post(
-      [this, effect, is_again, content = ContentOf(*seat, effect), number = seat->number()] {
+      [this, effect, platform, is_again, content = ContentOf(*seat, platform, effect.by_the_book)] {
         RootPublished event{.platform = effect.platform};
         event.platform_set = effect.platform_set;
         event.round = effect.round;
         event.request = effect.request;
         event.error = commit_error_;
         if (event.error.empty()) {
-          const std::string platform = PlatformName(effect.platform);
           const std::optional<uint64_t> known =
               is_again ? PublishedHere(platform, effect.root) : std::nullopt;
           const absl::StatusOr<uint64_t> sequence =
@@ -197,10 +198,9 @@ void DirectorShell::Do(const PublishRoot& effect) {
             LogWarning("journal: {}", MessageOf(recorded));  // the next director finds out
           }
         }
-        Post(Internal([this, event, root = effect.root, number] {
-          CookSeat* const publisher = seats_.Find(number);
-          if (event.error.empty() && publisher != nullptr)
-            publisher->roots[PlatformName(event.platform)] = root;
+        Post(Internal([this, event, platform, root = effect.root] {
+          CookSeat* const publisher = seats_.Find(event.request);
+          if (event.error.empty() && publisher != nullptr) publisher->roots[platform] = root;
           StepCore(event);
         }));
       });

@@ -6,11 +6,15 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "common/base/status_macros.h"
+#include "director/core/platforms.h"
 #include "director/shell/changed_packages.h"
+#include "director/shell/changed_platforms.h"
 #include "director/shell/director_shell.h"
 #include "director/shell/lost_files.h"
 #include "director/shell/project_sources.h"
+#include "director/shell/renamed_packages.h"
 #include "director/shell/snapshot_tables.h"
+#include "director/shell/worker_messages.h"
 #include "fmt/format.h"
 
 namespace galley::director {
@@ -103,6 +107,7 @@ absl::StatusOr<DirectorShell::Successor> DirectorShell::MakeSuccessorOf(
     return Successor{old, {}};
   RETURN_IF_ERROR(Establish(*scanned, event.packages, meta));
   event.catalog = scanned->table;
+  event.renamed = RenamedPackages(changes, *old, *scanned);
   commit_world_ = scanned;
   Successor successor{.world = std::move(scanned),
                       .event = std::move(event),
@@ -145,6 +150,7 @@ absl::StatusOr<WorldPtr> DirectorShell::Follow(std::shared_ptr<World> scanned) {
 // Loop thread: from here on look-ups, reports and jobs are of the new snapshot.
 void DirectorShell::TakeSuccessor(Successor successor) {
   const WorldPtr world = successor.world;
+  const WorldPtr before = world_.Get();
   world_.Set(world);
   std::vector<std::string>& packages = successor.event.packages;
   const ProjectSources sources(world, tools_);
@@ -159,12 +165,32 @@ void DirectorShell::TakeSuccessor(Successor successor) {
     attached = segment_used_;
   }
   v1::ToWorker message;
-  message.mutable_snapshot()->set_number(world->number);
-  message.mutable_snapshot()->set_table_file(world->table_file);
+  *message.mutable_snapshot() =
+      SnapshotMessage(world->number, world->table_file, world->project->platforms);
   for (const auto& [worker, segment] : attached) service_->Send(worker, message);
   // (A cook may have begun since the others were asked.)
   AskForNew(successor);
+  TakePlatforms(*before, world);
   StepCore(successor.event);
+}
+
+// Cooks go on with the platforms of an edited galley.toml.
+void DirectorShell::TakePlatforms(const World& before, const WorldPtr& world) {
+  const std::vector<project::Platform>& platforms = world->project->platforms;
+  if (IsSameNumbering(before.project->platforms, platforms)) return;
+  PlatformsChanged event{.catalog = world->table,
+                         .mapping = PlatformMapping(before.project->platforms, platforms),
+                         .platform_count = static_cast<uint32_t>(platforms.size())};
+  const PlatformMap map(event.mapping);
+  seats_.ForEach([&](CookSeat& seat) {
+    if (seat.ended) return;
+    const PlatformMask kept = map.Mask(seat.platforms);
+    seat.platforms = PlatformsIn(seat, *world, kept);
+    if (const PlatformMask added = seat.platforms & ~kept; added != 0)
+      event.added.push_back({seat.number(), added});
+    TellPlatforms(seat);
+  });
+  StepCore(event);
 }
 
 void DirectorShell::Do(const Rescan& effect) {

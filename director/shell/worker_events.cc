@@ -77,11 +77,6 @@ absl::StatusOr<v1::ToWorker> DirectorShell::OnAttach(const std::string& worker_i
   welcome.set_term(options_.core.term);
   ASSIGN_OR_RETURN(const store::StoreInfo info, store_.Info());
   welcome.set_store_directory(info.directory);
-  for (const project::Platform& platform : world->project->platforms) {
-    v1::Platform* out = welcome.add_platforms();
-    out->set_name(platform.name);
-    for (const auto& [key, value] : platform.parameters) (*out->mutable_parameters())[key] = value;
-  }
   for (const auto& [name, value] : world->environment)
     (*welcome.mutable_environment())[name] = value;
   welcome.set_memory_bytes_default(options_.memory_bytes_default);
@@ -91,8 +86,8 @@ absl::StatusOr<v1::ToWorker> DirectorShell::OnAttach(const std::string& worker_i
   welcome.set_scratch_directory(JoinPath(
       options_.state_directory, fmt::format("{}/{}", kScratchFolder, first.hello().pid())));
   welcome.set_project_root(world->project->root);
-  message.mutable_snapshot()->set_number(world->number);
-  message.mutable_snapshot()->set_table_file(world->table_file);
+  *message.mutable_snapshot() =
+      SnapshotMessage(world->number, world->table_file, world->project->platforms);
   message.add_segments(segment);
   worker_views_.Attached(worker_id, static_cast<uint32_t>(first.hello().pid()),
                          first.hello().slots(), static_cast<uint32_t>(first.in_hand_size()));

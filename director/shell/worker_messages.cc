@@ -23,6 +23,19 @@ WorkerPending PendingOf(WorkerId worker, const v1::FromWorker& message) {
           .begun = {pending.begun().begin(), pending.begun().end()}};
 }
 
+v1::Snapshot SnapshotMessage(uint64_t number, const std::string& table_file,
+                             const std::vector<project::Platform>& platforms) {
+  v1::Snapshot message;
+  message.set_number(number);
+  message.set_table_file(table_file);
+  for (const project::Platform& platform : platforms) {
+    v1::Platform& out = *message.add_platforms();
+    out.set_name(platform.name);
+    for (const auto& [key, value] : platform.parameters) (*out.mutable_parameters())[key] = value;
+  }
+  return message;
+}
+
 void FillPart(const Desire::Part& part, v1::JobPart& proto) {
   proto.set_attempt(part.attempt);
   for (PlatformIndex platform = 0; platform < 32; ++platform) {

@@ -2,8 +2,11 @@
 // reads and writes them by the same code.
 #pragma once
 
+#include <cstdint>
+#include <string>
 #include <vector>
 
+#include "common/project/project.h"
 #include "director/core/events.h"
 #include "galley/v1/worker.pb.h"
 
@@ -12,6 +15,10 @@ namespace galley::director {
 // REQUIRES: a hello.
 WorkerAttached AttachedOf(WorkerId worker, const v1::FromWorker& message);
 WorkerPending PendingOf(WorkerId worker, const v1::FromWorker& message);
+
+// What a worker is told of a snapshot and of the project file that was read with it.
+v1::Snapshot SnapshotMessage(uint64_t number, const std::string& table_file,
+                             const std::vector<project::Platform>& platforms);
 
 // Fills in the part of a job that a worker is told to leave out.
 void FillPart(const Desire::Part& part, v1::JobPart& proto);

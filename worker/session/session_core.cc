@@ -122,7 +122,8 @@ void SessionCore::Apply(const Received& event, std::vector<SessionEffect>& effec
     effects.emplace_back(GiveSegments{{message.segments().begin(), message.segments().end()}});
   }
   if (message.has_snapshot())
-    snapshots_[message.snapshot().number()] = message.snapshot().table_file();
+    snapshots_[message.snapshot().number()] =
+        std::make_shared<const v1::Snapshot>(message.snapshot());
   for (const uint64_t report : message.persisted()) {
     const auto at = reports_.find(report);
     if (at == reports_.end()) continue;
@@ -160,7 +161,7 @@ void SessionCore::TakeJob(const v1::Job& job) {
   taken.job = job;
   taken.starts_programs = StartsPrograms(job);
   const auto snapshot = snapshots_.find(job.snapshot());
-  if (snapshot != snapshots_.end()) taken.snapshot_file = snapshot->second;
+  if (snapshot != snapshots_.end()) taken.snapshot = snapshot->second;
   for (const v1::Target& target : job.targets()) taken.platforms_left.insert(target.platform());
   if (attempts_.size() > kJobsMax) {
     ReportFailed(attempt, FailedWith(v1::Failed::INFRASTRUCTURE,
@@ -490,7 +491,7 @@ int64_t SessionCore::ExpectedUs(uint64_t attempt) const {
 
 void SessionCore::StartOn(uint32_t slot, uint64_t attempt, std::vector<SessionEffect>& effects) {
   Attempt& begun = attempts_.at(attempt);
-  if (begun.snapshot_file.empty()) {
+  if (begun.snapshot == nullptr) {
     ReportFailed(attempt, FailedWith(v1::Failed::INFRASTRUCTURE,
                                      fmt::format("the director did not send snapshot {}",
                                                  begun.job.snapshot())));
@@ -503,7 +504,8 @@ void SessionCore::StartOn(uint32_t slot, uint64_t attempt, std::vector<SessionEf
   lanes_[slot].push_back(attempt);
   StartJob start{.slot = slot, .job = {}};
   *start.job.mutable_job() = begun.job;
-  start.job.set_snapshot_file(begun.snapshot_file);
+  start.job.set_snapshot_file(begun.snapshot->table_file());
+  *start.job.mutable_platforms() = begun.snapshot->platforms();
   start.job.set_starts_programs(begun.starts_programs);
   v1::Job& job = *start.job.mutable_job();
   if (job.memory_bytes() == 0) job.set_memory_bytes(welcome_->memory_bytes_default());

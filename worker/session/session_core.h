@@ -29,6 +29,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -195,7 +196,7 @@ class SessionCore {
  private:
   struct Attempt {
     v1::Job job;
-    std::string snapshot_file;  // empty: the director did not say which one it is
+    std::shared_ptr<const v1::Snapshot> snapshot;  // null: the director did not say which one it is
     bool starts_programs = false;
     std::optional<uint32_t> slot;  // where it runs, or is about to
     std::set<uint32_t> platforms_left;
@@ -264,15 +265,16 @@ class SessionCore {
   bool has_ended_ = false;
   std::string end_reason_;
   std::optional<v1::Welcome> welcome_;
-  uint32_t term_ = 0;                          // the highest seen
-  std::map<uint64_t, std::string> snapshots_;  // of the present director: number -> table file
-  std::map<uint64_t, Attempt> attempts_;       // all in hand
-  std::deque<uint64_t> queue_;                 // not begun
-  int64_t queued_us_ = 0;                      // that these are expected to take
-  std::vector<std::deque<uint64_t>> lanes_;    // attempts, the first runs
-  std::deque<uint64_t> waiting_;               // of these; the first `slots` of them are pending
-  std::map<uint64_t, v1::Report> reports_;     // not persisted
-  std::set<uint64_t> ended_;                   // attempts whose Ended is among reports_
+  uint32_t term_ = 0;  // the highest seen
+  // Of the present director, by number.
+  std::map<uint64_t, std::shared_ptr<const v1::Snapshot>> snapshots_;
+  std::map<uint64_t, Attempt> attempts_;     // all in hand
+  std::deque<uint64_t> queue_;               // not begun
+  int64_t queued_us_ = 0;                    // that these are expected to take
+  std::vector<std::deque<uint64_t>> lanes_;  // attempts, the first runs
+  std::deque<uint64_t> waiting_;             // of these; the first `slots` of them are pending
+  std::map<uint64_t, v1::Report> reports_;   // not persisted
+  std::set<uint64_t> ended_;                 // attempts whose Ended is among reports_
   uint64_t next_report_ = 1;
   std::deque<v1::LogLine> log_;
   uint64_t log_dropped_ = 0;

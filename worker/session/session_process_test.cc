@@ -226,9 +226,9 @@ class SessionProcessTest : public ::testing::Test {
     welcome.set_scratch_directory(root_ + "/scratch");
     welcome.set_project_root(root_);
     welcome.set_memory_bytes_default(8ull << 30);
-    welcome.add_platforms()->set_name("linux");
-    welcome.add_platforms()->set_name("phone");
     message.mutable_snapshot()->set_number(1);
+    message.mutable_snapshot()->add_platforms()->set_name("linux");
+    message.mutable_snapshot()->add_platforms()->set_name("phone");
     message.mutable_snapshot()->set_table_file(root_ + "/table");
     if (give_segment) message.add_segments(segment_);
     director_.Send(message);

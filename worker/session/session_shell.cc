@@ -212,7 +212,6 @@ class Shell final : public EventSink {
     last_slot_file_ = LastSlotFile(welcome.scratch_directory());
     v1::ExecutorSetup setup;
     setup.set_store_directory(welcome.store_directory());
-    *setup.mutable_platforms() = welcome.platforms();
     setup.set_project_root(welcome.project_root());
     *setup.mutable_environment() = welcome.environment();
     for (size_t slot = 0; slot < slots_.size(); ++slot) {

@@ -1,0 +1,31 @@
+#include "director/shell/changed_platforms.h"
+
+#include <algorithm>
+
+namespace galley::director {
+namespace {
+
+bool IsSame(const project::Platform& a, const project::Platform& b) {
+  return a.name == b.name && a.parameters == b.parameters;
+}
+
+}  // namespace
+
+std::vector<std::optional<PlatformIndex>> PlatformMapping(
+    const std::vector<project::Platform>& before, const std::vector<project::Platform>& now) {
+  std::vector<std::optional<PlatformIndex>> mapping;
+  for (const project::Platform& old : before) {
+    const auto found = std::find_if(now.begin(), now.end(),
+                                    [&](const project::Platform& one) { return IsSame(old, one); });
+    mapping.emplace_back();
+    if (found != now.end()) mapping.back() = static_cast<PlatformIndex>(found - now.begin());
+  }
+  return mapping;
+}
+
+bool IsSameNumbering(const std::vector<project::Platform>& before,
+                     const std::vector<project::Platform>& now) {
+  return std::equal(before.begin(), before.end(), now.begin(), now.end(), IsSame);
+}
+
+}  // namespace galley::director
