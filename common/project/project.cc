@@ -23,7 +23,7 @@
 namespace galley::project {
 namespace {
 
-constexpr uint64_t kDirectorMemoryMin = 64ull << 20;
+constexpr uint64_t kDirectorMemoryMin = 256ull << 20;
 constexpr size_t kMountsMax = 1024;
 constexpr size_t kRulesMax = 4096;
 constexpr int64_t kPriorityMax = 1'000'000;
@@ -247,9 +247,10 @@ absl::Status ReadDirector(const Layers& layers, DirectorSection& director) {
   const absl::StatusOr<uint64_t> size = ParseSize(std::get<std::string>(value->value.data));
   if (!size.ok()) return WrongValue(*value, "`director.memory`: " + MessageOf(size.status()));
   if (*size < kDirectorMemoryMin) {
-    return WrongValue(*value,
-                      "`director.memory`: expected at least 64MiB: a director that knows "
-                      "of no package uses about half of that");
+    return WrongValue(
+        *value,
+        "`director.memory`: expected at least 256MiB: the databases of a director alone "
+        "may hold most of that");
   }
   director.memory_bytes = *size;
   return absl::OkStatus();

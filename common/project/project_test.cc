@@ -217,7 +217,7 @@ TEST_F(ProjectTest, WrongTypesAndValuesNameTheirLine) {
   EXPECT_THAT(Error("[farm]\nplacement = \"stripes\"\n"),
               HasSubstr("known: cost, striped; did you mean `striped`?"));
   EXPECT_THAT(Error("[store]\nmax_size = \"lots\"\n"), HasSubstr("`lots` is no size"));
-  EXPECT_THAT(Error("[director]\nmemory = \"1MiB\"\n"), HasSubstr("expected at least 64MiB"));
+  EXPECT_THAT(Error("[director]\nmemory = \"1MiB\"\n"), HasSubstr("expected at least 256MiB"));
   EXPECT_THAT(Error("[store]\ndir = \"~/store\"\n"), HasSubstr("not expanded"));
   EXPECT_THAT(Error("[cook]\nmaps = [1]\n"), HasSubstr("galley.toml:8"));
   EXPECT_THAT(Error("[cook]\nnever = [\"/a[\"]\n"), HasSubstr("not closed"));

@@ -58,7 +58,8 @@ DirectorShell::DirectorShell(ShellOptions options, WorldPtr world, store::Store&
       memory_(options_.own_memory_bytes,
               {.used = options_.own_memory_used ? options_.own_memory_used
                                                 : [] { return ResidentBytes(::getpid()); },
-               .trim = [] { GiveBackMemory(); }}) {
+               .trim = GiveBackMemory,
+               .set_short = HoldNoFreeMemory}) {
   if (options_.remote == nullptr) return;
   remote_look_up_.emplace(RemoteLookUp::Deps{.look_ups = &look_ups_,
                                              .store = &store_,
@@ -189,8 +190,17 @@ void DirectorShell::LookAtOwnMemory() {
   switch (memory_.Look(clock_.Monotonic(), !cooks.empty())) {
     case MemoryGuard::Want::kNothing:
       return;
-    case MemoryGuard::Want::kLetGo:
-      return StepCore(MemoryShort{});
+    case MemoryGuard::Want::kLetGo: {
+      const size_t known = core_->package_count();
+      StepCore(MemoryShort{});
+      if (core_->package_count() == known) return;
+      LogInfo("memory is short: what was known of {} packages is let go", known);
+      // (The allocator keeps what is free by thread.)
+      GiveBackMemory();
+      commit_thread_.Post(GiveBackMemory);
+      look_up_thread_.Post(GiveBackMemory);
+      return;
+    }
     case MemoryGuard::Want::kEndACook: {
       const MemoryGuard::Cook& cook = MemoryGuard::Choose(cooks);
       const std::string reason = memory_.ReasonFor(cook, cooks);

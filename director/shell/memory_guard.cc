@@ -22,7 +22,11 @@ MemoryGuard::Want MemoryGuard::Look(absl::Time now, bool is_any_running) {
   looked_ = now;
   used_ = deps_.used();
   const bool is_over = used_ > hard_bytes_;
-  if (used_ > soft_bytes() && (is_over || now - trimmed_ >= kTrimPeriod)) {
+  if (const bool is_short = used_ > soft_bytes(); is_short != is_short_) {
+    is_short_ = is_short;
+    deps_.set_short(is_short);
+  }
+  if (is_short_ && (is_over || now - trimmed_ >= kTrimPeriod)) {
     trimmed_ = now;
     deps_.trim();
     used_ = deps_.used();

@@ -23,9 +23,14 @@ class MemoryGuard {
   struct Deps {
     std::function<uint64_t()> used;  // resident bytes of this process
     std::function<void()> trim;      // gives back what the allocator holds for later
+    // From now on the allocator holds nothing, or what it likes.
+    std::function<void(bool is_short)> set_short;
   };
   // `hard_bytes`: 0: there is no limit.
-  MemoryGuard(uint64_t hard_bytes, Deps deps) : hard_bytes_(hard_bytes), deps_(std::move(deps)) {}
+  MemoryGuard(uint64_t hard_bytes, Deps deps)
+      : hard_bytes_(hard_bytes),
+        deps_(std::move(deps)),
+        idle_(hard_bytes == 0 ? 0 : deps_.used()) {}
 
   // A cook that runs.
   struct Cook {
@@ -52,8 +57,9 @@ class MemoryGuard {
   absl::Time looked_ = absl::InfinitePast();
   absl::Time trimmed_ = absl::InfinitePast();
   absl::Time ended_ = absl::InfinitePast();  // a cook, the last time
+  bool is_short_ = false;
   uint64_t used_ = 0;
-  uint64_t idle_ = 0;  // used when no cook ran, the last time
+  uint64_t idle_;  // used when no cook ran, the last time
 };
 
 }  // namespace galley::director

@@ -21,6 +21,7 @@ class MemoryGuardTest : public testing::Test {
   uint64_t used_ = 10 * kMiB;
   uint64_t held_back_ = 0;  // of it, by the allocator
   int trims_ = 0;
+  bool is_short_ = false;
   absl::Time now_ = absl::UnixEpoch();
   MemoryGuard guard_{100 * kMiB,
                      {.used = [this] { return used_; },
@@ -28,7 +29,8 @@ class MemoryGuardTest : public testing::Test {
                           [this] {
                             ++trims_;
                             used_ -= std::exchange(held_back_, 0);
-                          }}};
+                          },
+                      .set_short = [this](bool is_short) { is_short_ = is_short; }}};
 };
 
 TEST_F(MemoryGuardTest, BelowTheSoftLimitNothingIsDone) {
@@ -43,6 +45,10 @@ TEST_F(MemoryGuardTest, AboveTheSoftLimitThingsAreLetGo) {
   EXPECT_EQ(LookAfter(absl::Milliseconds(500)), Want::kNothing);  // not asked so soon
   EXPECT_EQ(LookAfter(absl::Milliseconds(500), false), Want::kLetGo);
   EXPECT_EQ(trims_, 1);
+  EXPECT_TRUE(is_short_);
+  used_ = 75 * kMiB;
+  EXPECT_EQ(LookAfter(absl::Seconds(1)), Want::kNothing);
+  EXPECT_FALSE(is_short_);
 }
 
 TEST_F(MemoryGuardTest, WhatTheAllocatorHoldsIsNoUse) {
@@ -60,7 +66,8 @@ TEST_F(MemoryGuardTest, AboveTheHardLimitOneCookEndsAfterTheOther) {
 }
 
 TEST_F(MemoryGuardTest, WithoutALimitNobodyLooks) {
-  MemoryGuard guard(0, {.used = [] { return ~uint64_t{0}; }, .trim = [] {}});
+  MemoryGuard guard(0,
+                    {.used = [] { return ~uint64_t{0}; }, .trim = [] {}, .set_short = [](bool) {}});
   EXPECT_EQ(guard.Look(now_, true), Want::kNothing);
 }
 
