@@ -52,6 +52,16 @@ TEST_F(CommitUrgencyTest, NorWhatADeviceBeginsToAskFor) {
   EXPECT_EQ(shell_.urgent_persists, 1u);
 }
 
+TEST(SmallCookTest, ACookThatLacksCommitsOnlyIsNotHeldUpByTheJobsOfOthers) {
+  CoreHarness shell("A\nB\n", {.workers = 1, .cooks_max = 2});
+  shell.hold_commits = true;
+  shell.Request({"A"}, {.request = 1});
+  shell.Request({"B"}, {.request = 2});
+  EXPECT_EQ(shell.urgent_persists, 0u);
+  shell.Saved("B");
+  EXPECT_GT(shell.urgent_persists, 0u);
+}
+
 TEST_F(CommitUrgencyTest, WhenTheCookIsInterruptedNoMoreResultsCome) {
   Request();
   shell_.Saved("A");

@@ -40,6 +40,11 @@ bool Cook::HasCommits() const {
   return core_.cooks.running() == bit() ? !core_.commits.empty() : core_.commits.HasAnyOf(bit());
 }
 
+bool Cook::LacksCommitsOnly() const {
+  const uint64_t left = tally.counters.in_cook - tally.monitor.over();
+  return left > 0 && tally.monitor.to_cook() == 0 && tally.monitor.In(State::kSave) == left;
+}
+
 std::vector<PackageId> Cook::Wanted() const {
   std::vector<PackageId> wanted;
   wanted.reserve(members_.size());
@@ -78,6 +83,8 @@ void Cook::GoOn() {
     if (!HasCommits()) End("");
     return;
   }
+  // The jobs of others do not hold it up: a commit waits for more of them as long as any run.
+  if (core_.cooks.running() != bit()) turn_.is_persist_urgent |= LacksCommitsOnly();
   if (roots.is_settling() || !IsQuiet() || judging.ReexploreIfChanged()) return;
   const std::vector<PackageId> by_name = WantedByName();
   for (const PackageId package : by_name) judging.Judge(package);

@@ -94,6 +94,7 @@ class Cook : Part {
  private:
   void CountUnfinished();
   bool HasCommits() const;
+  bool LacksCommitsOnly() const;
 
   const CookSlot slot_;
   CookRequested request_;

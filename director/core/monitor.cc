@@ -1,6 +1,7 @@
 #include "director/core/monitor.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace galley::director {
 namespace {
@@ -46,6 +47,11 @@ void Monitor::RemoveExpected(absl::Duration cost) {
 void Monitor::Measured(absl::Duration expected, absl::Duration measured) {
   attempts_expected_ += expected;
   attempts_measured_ += measured;
+}
+
+uint32_t Monitor::In(State state) const {
+  const auto& counts = packages_[static_cast<size_t>(state)];
+  return std::accumulate(counts.begin(), counts.end(), 0u);
 }
 
 uint32_t Monitor::InCook() const {

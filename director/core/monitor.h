@@ -61,6 +61,7 @@ class Monitor {
   void Measured(absl::Duration expected, absl::Duration measured);
 
   Progress View(uint32_t slots) const;
+  uint32_t In(State state) const;
   uint32_t over() const { return over_; }
   uint32_t to_cook() const { return to_cook_; }
   absl::Duration expected() const { return expected_; }
