@@ -83,15 +83,14 @@ void Changes::OnFilesChanged(const FilesChanged& event) {
   if (core_.cooks.active() != 0 && core_.cooks.settling() == 0) return TakeChange(event);
   // Roots are built from the files as they were before, unless their cook is opened again
   // (PlatformsChanged, or bytes that the store lost). Until then other cooks wait with theirs.
-  const bool is_taken_later = core_.cooks.active() != 0;
-  ForgiveLate(event, is_taken_later);
-  if (is_taken_later)
-    late_changes_.push_back({nullptr, event.packages, event.paths, event.renamed});
+  // (So do those that begin while all others are ending.)
+  ForgiveLate(event);
+  late_changes_.push_back({nullptr, event.packages, event.paths, event.renamed});
 }
 
 // The next director must not take a fault of older content for the last one that a package may
 // have.
-void Changes::ForgiveLate(const FilesChanged& event, bool is_taken_later) {
+void Changes::ForgiveLate(const FilesChanged& event) {
   absl::btree_set<PackageId> done;
   const auto forgive = [&](std::string_view name) {
     const PackageId package = packages_.Find(name);
@@ -99,7 +98,6 @@ void Changes::ForgiveLate(const FilesChanged& event, bool is_taken_later) {
     graph().claims.ForEachWithReaders(package, done, [&](PackageId one) {
       forgiven_late_.insert(one);
       graph().faults.NoteForgiven(one, options_.own_fault_attempts_max - 1);
-      if (!is_taken_later) return;
       held_.insert(one);
       if (packages_[one].work != nullptr) Hold(one);
     });
@@ -244,10 +242,11 @@ void Changes::OnPlatformsChanged(const PlatformsChanged& event) {
   for (uint32_t i = 0; i < packages_.size(); ++i)
     RemapPackage(PackageId(i), map, added.For(packages_[PackageId(i)].cooks));
   lifecycle().CountEvery(true);
+  // Before anything goes on: a cook that has nothing left to do on its platforms is not over.
+  if (event.files.has_value()) OnFilesChanged(*event.files);
   for (uint32_t i = 0; i < packages_.size(); ++i)
     GoOnWithPlatforms(PackageId(i), added.For(packages_[PackageId(i)].cooks));
   TakeLate();
-  core_.cooks.ForEachOf(core_.cooks.running(), [](Cook& cook) { cook.roots.StageIfPublished(); });
 }
 
 void Changes::RemapPackage(PackageId id, const PlatformMap& map, PlatformMask added) {

@@ -57,7 +57,7 @@ class Changes : Part {
     uint32_t epoch = 0;  // since when the catalog has its last change
   };
 
-  void ForgiveLate(const FilesChanged& event, bool is_taken_later);
+  void ForgiveLate(const FilesChanged& event);
   void Release();
   void TakeChange(const FilesChanged& event);
   static NewNames NewNamesOf(const std::vector<FilesChanged::Renamed>& all);

@@ -103,6 +103,9 @@ class CookCore {
   // REQUIRES: there is one (CookBegan).
   const Counters& counters(uint64_t request) const;
   Progress progress(uint64_t request) const;
+  // The cook's roots are being published or staged: it is over but for that. Any number may be
+  // asked.
+  bool is_publishing(uint64_t request) const;
   size_t package_count() const;
   const std::string& NameOf(PackageId package) const;
   // Finds a package by its name or by that of its file. Invalid when unknown.

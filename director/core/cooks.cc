@@ -116,6 +116,7 @@ void Cooks::Advance() {
 
 void Cooks::NoteState() {
   running_ = active_ = open_ = forcing_ = fail_fast_ = follow_soft_ = over_ = 0;
+  classes_ = 0;
   for (CookSlot slot = 0; slot < kCooksMax; ++slot) {
     if (cooks_[slot] == nullptr) continue;
     const Cook& cook = *cooks_[slot];
@@ -123,7 +124,10 @@ void Cooks::NoteState() {
     if (cook.is_over() && !cook.is_let_go()) over_ |= bit;
     if (cook.is_over()) continue;
     running_ |= bit;
-    if (!cook.is_ending()) active_ |= bit;
+    if (!cook.is_ending()) {
+      active_ |= bit;
+      classes_ |= 1u << static_cast<uint32_t>(cook.request().of_class);
+    }
     if (cook.CanStillChange()) open_ |= bit;
     if (cook.request().force) forcing_ |= bit;
     if (cook.FailsFast()) fail_fast_ |= bit;
@@ -287,6 +291,11 @@ void Cooks::CountForAll(uint64_t Counters::*counter, uint64_t by) const {
 void Cooks::CountAttached() const {
   ForEachOf(running_,
             [this](Cook& cook) { cook.tally.counters.workers_attached = workers_.attached(); });
+}
+
+bool Cooks::IsPublishing(uint64_t request) const {
+  const Cook* const cook = Find(request);
+  return cook != nullptr && cook->roots.is_publishing();
 }
 
 Cook* Cooks::Find(uint64_t request) const {

@@ -72,6 +72,8 @@ class Cooks : Part, public Claimants {
   CookMask forcing() const { return forcing_; }
   CookMask follow_soft() const { return follow_soft_; }
   bool has_stopped() const { return has_stopped_; }
+  // Of those that go on.
+  bool has_several_classes() const { return (classes_ & (classes_ - 1)) != 0; }
   // Some cook that goes on wants the package.
   bool IsWanted(PackageId package) const { return (packages_[package].cooks & active_) != 0; }
   // Such a cook wants it to be cooked whatever is known.
@@ -91,6 +93,7 @@ class Cooks : Part, public Claimants {
   // The running cook for which a result of the package counts. Null: none.
   const Cook* FirstOf(PackageId package) const;
   bool IsAllSelected() const;
+  bool IsPublishing(uint64_t request) const;
   // The counter of all cooks that want the package, or of all that run.
   void Count(PackageId package, uint64_t Counters::*counter, uint64_t by = 1) const;
   void CountForAll(uint64_t Counters::*counter, uint64_t by = 1) const;
@@ -125,7 +128,8 @@ class Cooks : Part, public Claimants {
   bool has_stopped_ = false;
   bool has_ended_ = false;  // a cook, in this step: the next one may take its graph
   CookMask running_ = 0, active_ = 0, open_ = 0, forcing_ = 0, fail_fast_ = 0, follow_soft_ = 0;
-  CookMask over_ = 0;  // whose claims are not let go yet
+  uint32_t classes_ = 0;  // of active_: a bit for each
+  CookMask over_ = 0;     // whose claims are not let go yet
 };
 
 }  // namespace galley::director

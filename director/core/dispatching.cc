@@ -104,11 +104,27 @@ void Dispatching::HandOverAll() {
   }
   lent_ = {};
   for (const PackageId package : aside) lifecycle().Refresh(package);
+  if (aloneness.attempt() == 0 && core_.cooks.has_several_classes()) Overtake();
   if (core_.cooks.has_stopped() || aloneness.attempt() != 0) return;
   core_.balancing.Balance();
   if (!core_.stragglers.IsTimeToLook()) return;
   core_.splitting.Split();
   core_.stragglers.BackUp();
+}
+
+// No worker has room; but what waits there is of lower classes. A job of a higher class waits
+// before that, at each worker as many as it has slots: one of them begins when any job there ends.
+void Dispatching::Overtake() {
+  while (!core_.cooks.has_stopped() && !lifecycle().loads().empty() &&
+         workers_.with_room().empty()) {
+    const PackageId package = NextJob();
+    if (!package.valid() || packages_[package].work->runs_alone) break;
+    const WorkerId worker = core_.placing.PlaceBefore(package, UrgencyOf(package));
+    if (!worker.valid()) break;
+    if (graph().faults.Quarantine(package) || core_.survivors.TakeUp(package)) continue;
+    HandOver(package, {.worker = worker});
+  }
+  lent_ = {};
 }
 
 void Dispatching::HandOver(PackageId id, const Placement& at) {

@@ -43,6 +43,7 @@ class Dispatching : Part {
   Urgency UrgencyOf(PackageId package) const;
   void Account(PackageId package, absl::Duration expected);
   bool HasBlockingJob() const;
+  void Overtake();
 
   Lent lent_;
 };

@@ -186,6 +186,7 @@ struct PlatformsChanged {
   std::vector<std::optional<PlatformIndex>> mapping;  // old number -> new; nullopt: removed
   uint32_t platform_count = 0;                        // of the new set, at most 32
   std::vector<Added> added = {};                      // what cooks are to cook as well
+  std::optional<FilesChanged> files = std::nullopt;   // that changed with them, in the same world
 };
 
 // ---------------- the look-up threads

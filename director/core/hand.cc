@@ -124,8 +124,8 @@ std::vector<AttemptId> Hand::All() const {
   return all;
 }
 
-size_t Hand::blocking_count() const {
-  const auto end = queue_.upper_bound({-static_cast<int>(Urgency::kBlocking), ~AttemptId{0}});
+size_t Hand::CountWaiting(Urgency urgency) const {
+  const auto end = queue_.upper_bound({-static_cast<int>(urgency), ~AttemptId{0}});
   return static_cast<size_t>(std::distance(queue_.begin(), end));
 }
 

@@ -67,14 +67,18 @@ class Hand {
   const std::vector<Running>& running() const { return running_; }
   std::vector<AttemptId> Queue() const;
   std::vector<AttemptId> All() const;  // running, then the queue
+  // How many jobs wait that are as urgent, or more.
+  size_t CountWaiting(Urgency urgency) const;
   // How many Blocking jobs wait.
-  size_t blocking_count() const;
+  size_t blocking_count() const { return CountWaiting(Urgency::kBlocking); }
   // Guesses of the time until a slot is free, one that runs for longer than expected being taken to
   // run as long again: for a Blocking job that comes now, any other, and what is in this hand
   // (zero: it has begun).
   absl::Duration BlockingDelay(absl::Duration awake) const;
   absl::Duration Delay(absl::Duration awake) const;
   absl::Duration DelayOf(AttemptId attempt, absl::Duration awake) const;
+  // The same for a job that is more urgent than all that wait.
+  absl::Duration NextSlot(absl::Duration awake) const;
   // A job of `memory_bytes` and those that may run beside it (any that fill the other slots, and as
   // many as are pending) fit into `limit_bytes` (0: unknown, all fits). A job that alone is larger
   // fits where nothing else is.
@@ -85,7 +89,6 @@ class Hand {
  private:
   void BeginSome(absl::Duration awake);
   void Begin(AttemptId attempt, absl::Duration awake);
-  absl::Duration NextSlot(absl::Duration awake) const;
   size_t ApplyPending(absl::Duration awake);
 
   uint32_t slots_ = 1;

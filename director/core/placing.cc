@@ -174,4 +174,26 @@ WorkerId Placing::PlaceBlocking(PackageId package) const {
   return is_elsewhere ? best : WorkerId();
 }
 
+WorkerId Placing::PlaceBefore(PackageId package, Urgency urgency) const {
+  const size_t of_class = Shares::ClassOf(urgency);
+  if (of_class == 0) return WorkerId();
+  const Urgency below = Shares::UrgencyBelow(of_class);
+  WorkerId best;
+  absl::Duration least;
+  for (const WorkerId id : workers_.ring()) {
+    const Worker& worker = *workers_.Find(id);
+    const size_t before =
+        worker.hand.CountWaiting(static_cast<Urgency>(static_cast<int>(below) + 1));
+    const bool can_take = !worker.is_draining && workers_.IsUsable(worker) &&
+                          worker.hand.size() < options_.window_jobs_max + worker.slots() &&
+                          worker.hand.has_waiting() && before < worker.slots() &&
+                          MayTake(package, id, worker) && !graph().blame.HasFailedOn(package, id);
+    const absl::Duration delay = worker.hand.NextSlot(core_.awake);
+    if (!can_take || (best.valid() && delay >= least)) continue;
+    best = id;
+    least = delay;
+  }
+  return best;
+}
+
 }  // namespace galley::director

@@ -18,6 +18,9 @@ class Placing : Part {
   Placing(Core& core, PlacementPolicy policy) : Part(core), policy_(MakePolicy(policy)) {}
 
   Placement Place(PackageId package) const;
+  // A worker where the package, with that urgency, comes before jobs of lower classes that wait.
+  // Invalid: none. O(workers).
+  WorkerId PlaceBefore(PackageId package, Urgency urgency) const;
   bool MayTake(PackageId package, WorkerId id, const Worker& worker) const;
   absl::Duration SavedAt(PackageId package, WorkerId worker) const;
   // `warm`: the share of what the package reads that is warm there.

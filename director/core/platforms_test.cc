@@ -200,13 +200,15 @@ TEST(PlatformsTest, ACookThatWaitsForItsTurnIsForTheSamePlatforms) {
   EXPECT_EQ(shell.JobOf("A").start.platforms, 0b10u);
 }
 
-TEST(PlatformsTest, ACookWhoseLastUnpublishedPlatformIsRemovedIsOver) {
+TEST(PlatformsTest, ARootThatIsBeingPublishedIsAwaitedThoughItsPlatformIsRemoved) {
   CoreHarness shell("A\n", {.platform_count = 2});
   shell.hold_publish = true;
   shell.Request({"A"});
   shell.Work();
   shell.Send(RootPublished{1, ""});
   shell.Send(Removal(0, 2));
+  EXPECT_FALSE(shell.Says("ended\n"));
+  shell.Send(RootPublished{0, ""});
   EXPECT_TRUE(shell.Says("ended\n"));
 }
 

@@ -16,10 +16,8 @@ void Roots::Build(const std::vector<PackageId>& by_name) {
   if (unpublished_ == 0) StageOrEnd();
 }
 
-void Roots::Remap(const PlatformMap& map) { unpublished_ = map.Mask(unpublished_); }
-
-void Roots::StageIfPublished() {
-  if (!cook_.is_over() && is_publishing_ && !is_staging_ && unpublished_ == 0) StageOrEnd();
+void Roots::Remap(const PlatformMap& map) {
+  if (!is_publishing_) unpublished_ = map.Mask(unpublished_);
 }
 
 // The closure of what was selected, over results that stand.
@@ -101,6 +99,7 @@ void Roots::PublishIfBuilt() {
   if (built_.empty() || built_.size() < static_cast<size_t>(std::popcount(unpublished_))) return;
   if (cook_.losing.is_looking()) return;
   is_publishing_ = has_published_ = true;
+  publishing_set_ = core_.platform_sets.present();
   for (const auto& [platform, root] : built_)
     turn_.roots.emplace_back(PublishRoot{.platform = platform,
                                          .root = root,
@@ -113,11 +112,12 @@ void Roots::PublishIfBuilt() {
 void Roots::OnRootPublished(const RootPublished& event) {
   if (cook_.is_over() || !is_settling_ || cook_.is_ending() || event.round != cook_.losing.rounds())
     return;
-  const std::optional<PlatformIndex> platform =
-      core_.platform_sets.Index(event.platform, event.platform_set);
-  if (!platform.has_value()) return;
-  if (!event.error.empty()) return cook_.End("a root could not be published: " + event.error);
-  unpublished_ &= ~MaskOf(*platform);
+  if (!is_publishing_ || event.platform_set != publishing_set_) return;
+  // (Nobody wants the root of a platform that is gone.)
+  const bool is_there = core_.platform_sets.Index(event.platform, event.platform_set).has_value();
+  if (!event.error.empty() && is_there)
+    return cook_.End("a root could not be published: " + event.error);
+  unpublished_ &= ~MaskOf(event.platform);
   if (unpublished_ == 0) StageOrEnd();
 }
 

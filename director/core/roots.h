@@ -25,9 +25,8 @@ class Roots : CookPart {
   void PublishIfBuilt();
   // Roots that are being built are not wanted any more. What is published stays.
   void OpenAgain();
-  // Platforms have new numbers; some may be gone, and all that are left published.
+  // Platforms have new numbers. What is being published goes on by the old ones.
   void Remap(const PlatformMap& map);
-  void StageIfPublished();
 
   bool is_settling() const { return is_settling_; }
   bool is_publishing() const { return is_publishing_; }
@@ -39,7 +38,8 @@ class Roots : CookPart {
   void StageOrEnd();
 
   bool is_settling_ = false;
-  PlatformMask unpublished_ = 0;
+  PlatformMask unpublished_ = 0;                  // while publishing: of `publishing_set_`
+  uint32_t publishing_set_ = 0;                   // of platforms
   absl::btree_map<PlatformIndex, Digest> built_;  // published together, when all are
   bool is_publishing_ = false;
   bool is_staging_ = false;  // and laid out in the sandboxes

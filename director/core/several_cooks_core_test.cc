@@ -226,6 +226,25 @@ TEST(SeveralCooksTest, OneMoreThanMayRunWaitsForItsTurn) {
   EXPECT_THAT(shell.TakeLog(), HasSubstr("began 3"));
 }
 
+// The window of the worker is full: it would begin a job of the nightly cook before it hears of
+// the commit cook.
+TEST(SeveralCooksTest, AJobOfAHigherClassWaitsBeforeThoseThatFillTheWindow) {
+  CoreHarness shell("A\nB\nC\nD\nE\nF\n",
+                    {.workers = 1, .window = absl::ZeroDuration(), .cooks_max = 4});
+  shell.slots = 1;
+  shell.Request({"A", "B", "C"}, {.request = 1});
+  const std::vector<HarnessJob> nightly = shell.TakeJobs();
+  ASSERT_EQ(nightly.size(), 2u) << "one runs, and one waits";
+  shell.Request({"E", "F"}, {.request = 2, .of_class = CookClass::kCommit});
+  const std::vector<HarnessJob> first = shell.TakeJobs();
+  ASSERT_EQ(first.size(), 1u) << "one waits for one slot";
+  EXPECT_EQ(first[0].start.urgency, Urgency::kHigh);
+  shell.Saved(nightly[0]);
+  const std::vector<HarnessJob> second = shell.TakeJobs();
+  ASSERT_EQ(second.size(), 1u) << "the first one has begun";
+  EXPECT_EQ(second[0].start.urgency, Urgency::kHigh);
+}
+
 TEST(SeveralCooksTest, ACommitCookOvertakesANightlyOne) {
   CoreHarness shell("A\nB\nC\nD\n", {.workers = 1, .window_jobs_max = 1, .cooks_max = 4});
   shell.slots = 1;

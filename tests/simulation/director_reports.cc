@@ -1,5 +1,6 @@
 // SimDirector's side of the workers: streams, and what is reported on them.
 
+#include "common/wire/worker_protocol.h"
 #include "director/shell/worker_messages.h"
 #include "tests/simulation/sim_director.h"
 
@@ -50,7 +51,7 @@ void SimDirector::OnMessage(const std::string& worker, uint64_t stream,
     if (!segment.ok()) return callbacks_.hang_up(stream);
     streams_[worker] = stream;
     v1::ToWorker welcome;
-    welcome.mutable_welcome()->set_protocol(1);
+    welcome.mutable_welcome()->set_protocol(wire::kWorkerProtocol);
     welcome.mutable_welcome()->set_term(term());
     welcome.mutable_welcome()->set_timeout_us_default(absl::ToInt64Microseconds(kTimeout));
     welcome.mutable_snapshot()->set_number(snapshot_->number());
