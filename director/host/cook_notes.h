@@ -42,6 +42,8 @@ class CookNotes final : public CookListener {
   // The packages that failed on some platform, sorted.
   std::vector<std::string> FailedPackages() const;
   uint64_t CountFailedOn(std::string_view platform) const;
+  // The platforms of the cook, as it was told last.
+  const std::vector<std::string>& platforms() const { return platforms_; }
   const DoneKeys& done() const { return done_; }
   // The digest of all that is done with its action keys: the keys are digests of all that was
   // looked at, so it stands for everything that the cook observed.

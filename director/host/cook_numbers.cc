@@ -18,8 +18,9 @@ std::string FileOf(const std::string& state_directory) {
 
 }  // namespace
 
-uint64_t TakeCookNumber(const std::string& state_directory, uint32_t term) {
-  const uint64_t number = std::max<uint64_t>(term, LastCookNumber(state_directory) + 1);
+uint64_t TakeCookNumber(const std::string& state_directory, uint32_t term, uint64_t last) {
+  const uint64_t number =
+      std::max<uint64_t>(term, std::max(last, LastCookNumber(state_directory)) + 1);
   absl::Status written = MakeOwnFolder(JoinPath(state_directory, kCooksFolder));
   if (written.ok()) written = WriteFileAtomic(FileOf(state_directory), fmt::format("{}\n", number));
   if (!written.ok()) LogWarning("cook={} its number is not kept: {}", number, MessageOf(written));

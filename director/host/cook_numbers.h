@@ -13,8 +13,9 @@ namespace galley::director {
 // Under the state folder: the last number, and the logs of the last cooks (director/resident).
 inline constexpr const char* kCooksFolder = "cooks";
 
-// `term`: the director's. A number that cannot be written down is taken all the same.
-uint64_t TakeCookNumber(const std::string& state_directory, uint32_t term);
+// `term`: the director's; `last`: the last one that this process took. A number that cannot be
+// written down is taken all the same.
+uint64_t TakeCookNumber(const std::string& state_directory, uint32_t term, uint64_t last = 0);
 
 // 0: none is known.
 uint64_t LastCookNumber(const std::string& state_directory);

@@ -55,6 +55,8 @@ CookReport CookRun::Run() {
 absl::Status CookRun::Prepare() {
   setup_ = deps_.place.needs().setup;
   project_ = ProjectOf(ask_, *setup_);
+  if (const auto platforms = PlatformsIn(*project_, ask_.platforms); !platforms.ok())
+    return WrongUse(platforms.status());
   using Step = absl::Status (CookRun::*)();
   for (const Step step : {&CookRun::Scan, &CookRun::FollowTheFiles}) {
     if (deps_.stop.is_cancelled()) return Interrupted();
@@ -202,7 +204,7 @@ void CookRun::TellUnpublished() {
   if (!selection_.by_the_book || ask_.repair || ended.is_interrupted || ended.is_fail_fast ||
       !ended.infrastructure_error.empty())
     return;
-  for (const std::string& platform : PlatformNames(*outcome.world->project, ask_.platforms)) {
+  for (const std::string& platform : notes_.platforms()) {
     if (outcome.roots.contains(platform)) continue;
     const auto last = deps_.director.journal().LastPublished(platform);
     notes_.OnWarning("", platform,

@@ -53,11 +53,12 @@ absl::StatusOr<StageReport> Staging::StageOne(const std::string& platform, const
 }
 
 StageOptions Staging::HowToStage(const WorldPtr& world) const {
-  const project::Project& project = deps_.project;
+  // (The mounts may be others than when the cook began.)
+  const project::Project& project = *world->project;
   StageOptions options{.by_the_book = options_.by_the_book,
                        .exact = options_.rules.exact,
-                       .package_of = [this](std::string_view path) {
-                         return PackageOfPath(deps_.project, deps_.notes.done(), path);
+                       .package_of = [this, world](std::string_view path) {
+                         return PackageOfPath(*world->project, deps_.notes.done(), path);
                        }};
   if (options_.by_the_book) return options;
   for (const std::string& package : deps_.notes.FailedPackages())

@@ -24,6 +24,14 @@ v1::CookAsk WithoutEnvironment(v1::CookAsk ask) {
   return ask;
 }
 
+// For the log.
+std::string TextOfEnd(const CookReport& report) {
+  if (!report.end.ok()) return std::string(MessageOf(report.end));
+  if (report.outcome.has_value() && !report.outcome->ended.infrastructure_error.empty())
+    return report.outcome->ended.infrastructure_error;
+  return report.has_failures ? "with failures" : "well";
+}
+
 }  // namespace
 
 ResidentCook::ResidentCook(const Deps& deps, v1::CookAsk ask, uint64_t number,
@@ -113,11 +121,9 @@ void ResidentCook::TellBegun() {
   const SetupPtr setup = deps_.director.setup();
   begun.set_cook(number_);
   begun.set_project(setup->project->name);
-  begun.mutable_platforms()->CopyFrom(ask_.platforms());
-  if (ask_.platforms().empty()) {
-    for (const project::Platform& platform : setup->project->platforms)
-      begun.add_platforms(platform.name);
-  }
+  for (const std::string& name :
+       PlatformNames(*setup->project, {ask_.platforms().begin(), ask_.platforms().end()}))
+    begun.add_platforms(name);
   begun.set_urgency_class(std::string(ClassName(class_)));
   begun.set_started_us(absl::ToUnixMicros(started_));
   begun.set_is_detached(ask_.is_detached());
@@ -135,9 +141,7 @@ void ResidentCook::Run() {
   for (const std::string& text : TakeHealed()) listener_.Warn(text);
   const bool is_left = IsLeft(report);
   if (is_left) report = {.end = Stopped()};
-  LogInfo(
-      "cook={} ended: {}", number_,
-      report.end.ok() ? (report.has_failures ? "with failures" : "well") : MessageOf(report.end));
+  LogInfo("cook={} ended: {}", number_, TextOfEnd(report));
   const bool is_told =
       TellEnd({.report = std::move(report),
                .total = absl::Now() - started_,

@@ -11,13 +11,12 @@
 #include "common/base/mutex.h"
 #include "common/base/status_macros.h"
 #include "common/wire/conversation.h"
+#include "common/wire/worker_protocol.h"
 #include "director/serve/worker_calls.h"
 #include "fmt/format.h"
 
 namespace galley::director {
 namespace {
-
-constexpr uint32_t kProtocol = 1;
 
 // One attached worker's outgoing side.
 class Outbox {
@@ -146,9 +145,9 @@ class WorkerServiceImpl final : public WorkerService, public WorkerCalls {
     if (!message.has_hello())
       return {grpc::StatusCode::INVALID_ARGUMENT, "the first message must carry hello"};
     const std::string worker_id = message.hello().worker_id();
-    if (message.hello().protocol() != kProtocol) {
+    if (message.hello().protocol() != wire::kWorkerProtocol) {
       return {grpc::StatusCode::FAILED_PRECONDITION,
-              fmt::format("protocol {} is spoken here, the worker speaks {}", kProtocol,
+              fmt::format("protocol {} is spoken here, the worker speaks {}", wire::kWorkerProtocol,
                           message.hello().protocol())};
     }
     if (!Admit(worker_id, message.hello().token())) {

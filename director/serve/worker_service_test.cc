@@ -12,6 +12,7 @@
 
 #include "common/base/file.h"
 #include "common/base/mutex.h"
+#include "common/wire/worker_protocol.h"
 #include "galley/v1/worker.grpc.pb.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -48,7 +49,8 @@ class FakeStream {
   std::unique_ptr<grpc::ClientReaderWriter<v1::FromWorker, v1::ToWorker>> stream_;
 };
 
-v1::FromWorker Hello(const std::string& worker, const std::string& token, uint32_t protocol = 1) {
+v1::FromWorker Hello(const std::string& worker, const std::string& token,
+                     uint32_t protocol = wire::kWorkerProtocol) {
   v1::FromWorker message;
   message.mutable_hello()->set_worker_id(worker);
   message.mutable_hello()->set_token(token);
@@ -77,7 +79,7 @@ class WorkerServiceTest : public testing::Test {
                  base::MutexLock lock(mutex_);
                  if (!attach_error_.ok()) return attach_error_;
                  v1::ToWorker welcome;
-                 welcome.mutable_welcome()->set_protocol(1);
+                 welcome.mutable_welcome()->set_protocol(wire::kWorkerProtocol);
                  return welcome;
                },
                .on_message =
@@ -185,10 +187,10 @@ TEST_F(WorkerServiceTest, AWrongTokenAndAnUnknownWorkerAreRefused) {
 
 TEST_F(WorkerServiceTest, AnotherProtocolIsRefusedWithBothNumbers) {
   service_->Expect("local-1", "secret");
-  const grpc::Status status = EndOf(Hello("local-1", "secret", 2));
+  const grpc::Status status = EndOf(Hello("local-1", "secret", wire::kWorkerProtocol + 1));
   EXPECT_EQ(status.error_code(), grpc::StatusCode::FAILED_PRECONDITION);
   EXPECT_THAT(status.error_message(),
-              testing::AllOf(testing::HasSubstr("1"), testing::HasSubstr("2")));
+              testing::AllOf(testing::HasSubstr("2"), testing::HasSubstr("3")));
 }
 
 TEST_F(WorkerServiceTest, AStreamThatDoesNotBeginWithHelloIsRefused) {

@@ -180,7 +180,8 @@ void DirectorShell::CheckFence() {
 void DirectorShell::LookAtOwnMemory() {
   std::vector<MemoryGuard::Cook> cooks;
   seats_.ForEach([&](const CookSeat& seat) {
-    if (!seat.slot || seat.ended) return;
+    // (One that publishes is about to give back what it has.)
+    if (!seat.slot || seat.ended || core_->is_publishing(seat.number())) return;
     const CookRequested& request = seat.order.request;
     cooks.push_back({.number = seat.number(),
                      .urgency_class = request.of_class,

@@ -148,7 +148,7 @@ class DirectorShell {
   CookRequested RequestOf(CookSeat& seat);
   PlatformMask PlatformsIn(CookSeat& seat, const World& world, PlatformMask otherwise);
   void TellPlatforms(CookSeat& seat) const;
-  void Refuse(CookSeat& seat, const std::string& why);
+  void CancelRefused();
   void LookAtResult(CookSeat& seat, const StoredResultPtr& result);
   void OnLoop(Internal task);
   void TellProgress();
@@ -225,7 +225,7 @@ class DirectorShell {
   absl::StatusOr<Successor> MakeSuccessorOf(std::shared_ptr<World> scanned);
   absl::Status Establish(World& world, std::vector<std::string>& affected, JournalMeta meta);
   void TakeSuccessor(Successor successor);
-  void TakePlatforms(const World& before, const WorldPtr& world);
+  void TakePlatforms(const World& before, const World& world, FilesChanged files);
   InstigatorNotes NoteInstigators(const CookSeat& seat);
   void RunLookUps(std::vector<LookUpItem> items);
   void AskRemote(std::vector<LookUpItem> items, LookedUp missed);

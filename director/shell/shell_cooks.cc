@@ -43,6 +43,7 @@ void DirectorShell::Begin(const std::shared_ptr<CookSeat>& seat) {
     kept_limits_.NoneIsNew();
   }
   StepCore(RequestOf(*seat));
+  if (!seat->refusal.empty()) CancelRefused();
   fence_checked_ = absl::InfinitePast();  // what was seen between two cooks ended none
   CheckFence();
 }
@@ -52,22 +53,34 @@ CookRequested DirectorShell::RequestOf(CookSeat& seat) {
   const WorldPtr world = world_.Get();
   CookRequested request = seat.order.request;
   const bool is_other = seat.order.world != nullptr && seat.order.world != world;
-  if (is_other && seat.order.select) request.selected = seat.order.select(*world);
+  if (is_other && seat.order.select) {
+    // (Where nothing can be selected any more, what was selected fails by name.)
+    auto selected = seat.order.select(*world);
+    if (!selected.empty()) request.selected = std::move(selected);
+  }
   seat.platforms = PlatformsIn(seat, *world, request.platforms);
   request.platforms = seat.platforms;
-  TellPlatforms(seat);
+  if (seat.refusal.empty()) TellPlatforms(seat);
   return request;
 }
 
 // The platforms of the cook in `world`; `otherwise`: where it has no opinion. A cook whose
-// platforms are not there ends.
+// platforms are not there is refused.
 PlatformMask DirectorShell::PlatformsIn(CookSeat& seat, const World& world,
                                         PlatformMask otherwise) {
   if (!seat.order.platforms) return otherwise;
   const absl::StatusOr<PlatformMask> platforms = seat.order.platforms(world);
   if (platforms.ok()) return *platforms;
-  Refuse(seat, MessageOf(platforms.status()));
-  return otherwise;
+  if (seat.refusal.empty()) seat.refusal = MessageOf(platforms.status());
+  return otherwise != 0 ? otherwise : 1;  // until it is cancelled, which is the next step
+}
+
+void DirectorShell::CancelRefused() {
+  std::vector<uint64_t> refused;
+  seats_.ForEach([&](const CookSeat& seat) {
+    if (!seat.refusal.empty()) refused.push_back(seat.number());
+  });
+  for (const uint64_t cook : refused) Cancel(cook);
 }
 
 void DirectorShell::TellPlatforms(CookSeat& seat) const {
@@ -147,12 +160,8 @@ void DirectorShell::Tell(CookMask, const CookBegan& notice) {
 // A cook that refuses a result ends. (The loop hears that before it hears of roots that are built.)
 void DirectorShell::LookAtResult(CookSeat& seat, const StoredResultPtr& result) {
   if (!seat.order.refuses || !seat.refusal.empty() || result == nullptr) return;
-  if (const std::string why = seat.order.refuses(*result); !why.empty()) Refuse(seat, why);
-}
-
-void DirectorShell::Refuse(CookSeat& seat, const std::string& why) {
-  if (!seat.refusal.empty()) return;
-  seat.refusal = why;
+  seat.refusal = seat.order.refuses(*result);
+  if (seat.refusal.empty()) return;
   Post(Internal([this, number = seat.number()] { Cancel(number); }));
 }
 

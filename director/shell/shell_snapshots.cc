@@ -170,26 +170,32 @@ void DirectorShell::TakeSuccessor(Successor successor) {
   for (const auto& [worker, segment] : attached) service_->Send(worker, message);
   // (A cook may have begun since the others were asked.)
   AskForNew(successor);
-  TakePlatforms(*before, world);
-  StepCore(successor.event);
+  if (IsSameNumbering(before->project->platforms, world->project->platforms))
+    return StepCore(successor.event);
+  TakePlatforms(*before, *world, std::move(successor.event));
 }
 
-// Cooks go on with the platforms of an edited galley.toml.
-void DirectorShell::TakePlatforms(const World& before, const WorldPtr& world) {
-  const std::vector<project::Platform>& platforms = world->project->platforms;
-  if (IsSameNumbering(before.project->platforms, platforms)) return;
-  PlatformsChanged event{.catalog = world->table,
+// Cooks go on with the platforms of an edited galley.toml; but what is being published stays as it
+// is.
+void DirectorShell::TakePlatforms(const World& before, const World& world, FilesChanged files) {
+  const std::vector<project::Platform>& platforms = world.project->platforms;
+  PlatformsChanged event{.catalog = world.table,
                          .mapping = PlatformMapping(before.project->platforms, platforms),
-                         .platform_count = static_cast<uint32_t>(platforms.size())};
+                         .platform_count = static_cast<uint32_t>(platforms.size()),
+                         .files = std::move(files)};
   const PlatformMap map(event.mapping);
   seats_.ForEach([&](CookSeat& seat) {
     if (seat.ended) return;
     const PlatformMask kept = map.Mask(seat.platforms);
-    seat.platforms = PlatformsIn(seat, *world, kept);
+    seat.platforms = kept;
+    if (core_->is_publishing(seat.number())) return;
+    seat.platforms = PlatformsIn(seat, world, kept);
+    if (!seat.refusal.empty()) return;
     if (const PlatformMask added = seat.platforms & ~kept; added != 0)
       event.added.push_back({seat.number(), added});
     TellPlatforms(seat);
   });
+  CancelRefused();
   StepCore(event);
 }
 

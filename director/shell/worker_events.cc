@@ -7,6 +7,7 @@
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "common/store/local/segment_writer.h"
+#include "common/wire/worker_protocol.h"
 #include "director/shell/director_shell.h"
 #include "director/shell/worker_messages.h"
 #include "fmt/format.h"
@@ -73,7 +74,7 @@ absl::StatusOr<v1::ToWorker> DirectorShell::OnAttach(const std::string& worker_i
   const WorldPtr world = world_.Get();
   v1::ToWorker message;
   v1::Welcome& welcome = *message.mutable_welcome();
-  welcome.set_protocol(1);
+  welcome.set_protocol(wire::kWorkerProtocol);
   welcome.set_term(options_.core.term);
   ASSIGN_OR_RETURN(const store::StoreInfo info, store_.Info());
   welcome.set_store_directory(info.directory);

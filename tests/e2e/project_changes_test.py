@@ -59,6 +59,28 @@ class ProjectChangesTest(ResidentTest):
         whole = self.finish_cook(project, all_of_them)
         self.assertEqual((whole.code, list(whole.roots)), (0, ["pc"]), whole)
 
+    def test_the_only_cook_ends_with_2_when_its_platform_goes(self):
+        project = self.slow(8)
+        self.serve(project, "--workers", "1")
+        named = self.start_and_wait(project, "--platform", "deck", *[f"/Game/{i}.slow" for i in range(8)])
+        self.edit('[[platform]]\nname = "deck"\ntexture = "bc"\n', "")
+        self.assertEqual(self.cook(project, "/Game/a.txt").code, 0)
+        ended = self.finish_cook(project, named)
+        self.assertEqual(ended.code, 2, ended)
+        self.assertIn("--platform deck: galley.toml has no such platform (it has pc)", ended.stderr)
+
+    def test_one_edit_removes_what_is_left_to_do_and_changes_what_is_done(self):
+        rule = SLOW.replace("sleep 0.3", "[ {platform} = deck ] && sleep 1")
+        project = self.project({f"{i}.slow": f"slow {i}" for i in range(4)} | {"a.txt": "a"}, [rule, COPY], platforms=PLATFORMS)
+        self.serve(project, "--workers", "1")
+        nightly = self.start_and_wait(project)
+        self.edit('[[platform]]\nname = "deck"\ntexture = "bc"\n', "")
+        self.edit("echo {platform}", "echo new")
+        self.assertEqual(self.cook(project, "/Game/a.txt").code, 0)
+        whole = self.finish_cook(project, nightly)
+        self.assertEqual((whole.code, list(whole.roots)), (0, ["pc"]), whole)
+        self.assertEqual(whole.roots, self.roots_alone(project))
+
     def test_a_platform_with_other_parameters_is_cooked_anew(self):
         project = self.project({"a.txt": "a", **{f"{i}.slow": "slow" for i in range(6)}}, [
             'match = "/Game/**/*.slow"\ncooker = "command"\nsettings = { argv = ["/bin/sh", "-c", "sleep 0.3; echo $2 > $1", '

@@ -5,6 +5,7 @@
 
 #include "common/base/sabotage.h"
 #include "common/record/recipe.h"
+#include "common/wire/worker_protocol.h"
 #include "fmt/format.h"
 
 namespace galley::worker {
@@ -17,7 +18,6 @@ constexpr size_t kAheadJobsMax = 64;
 constexpr int kStartFailuresMax = 3;
 // The most jobs that do not fit beside a pending one and are overtaken.
 constexpr size_t kOvertakenMax = 64;
-constexpr uint32_t kProtocol = 1;
 constexpr std::string_view kProgramCooker = "command";
 
 bool EndsJob(const v1::Report& report) {
@@ -555,7 +555,7 @@ v1::FromWorker SessionCore::NextMessage() {
   message.set_acknowledged(applied_sequence_);
   if (std::exchange(hello_due_, false)) {
     v1::Hello& hello = *message.mutable_hello();
-    hello.set_protocol(kProtocol);
+    hello.set_protocol(wire::kWorkerProtocol);
     hello.set_token(options_.token);
     hello.set_worker_id(options_.worker_id);
     hello.set_machine(options_.machine);

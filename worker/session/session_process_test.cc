@@ -20,6 +20,7 @@
 #include "common/store/local/open.h"
 #include "common/store/local/segment_writer.h"
 #include "common/wire/convert.h"
+#include "common/wire/worker_protocol.h"
 #include "galley/v1/worker.grpc.pb.h"
 #include "gtest/gtest.h"
 
@@ -221,7 +222,7 @@ class SessionProcessTest : public ::testing::Test {
   void Welcome(bool give_segment = true) {
     v1::ToWorker message;
     v1::Welcome& welcome = *message.mutable_welcome();
-    welcome.set_protocol(1);
+    welcome.set_protocol(wire::kWorkerProtocol);
     welcome.set_store_directory(root_ + "/store");
     welcome.set_scratch_directory(root_ + "/scratch");
     welcome.set_project_root(root_);

@@ -1,0 +1,12 @@
+// What directors and workers speak (proto/galley/v1/worker.proto). Raised when a worker of an
+// earlier build would not understand a director, or would do something else than it is told: such a
+// worker, which may have survived its director, is not taken on.
+#pragma once
+
+#include <cstdint>
+
+namespace galley::wire {
+
+inline constexpr uint32_t kWorkerProtocol = 2;
+
+}  // namespace galley::wire
