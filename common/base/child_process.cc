@@ -372,6 +372,14 @@ ProcessorUse ProcessorUseOf(pid_t pid) {
 }
 
 // A supervisor calls this at its every look: it makes no more calls than it needs.
+bool IsRunning(pid_t pid) {
+  if (::kill(pid, 0) != 0 && errno == ESRCH) return false;
+  const absl::StatusOr<std::string> stat = ReadFile("/proc/" + std::to_string(pid) + "/stat");
+  if (!stat.ok()) return ::kill(pid, 0) == 0 || errno != ESRCH;
+  const size_t name_end = stat->rfind(") ");  // a name may have spaces and brackets
+  return name_end == std::string::npos || (*stat)[name_end + 2] != 'Z';
+}
+
 uint64_t ResidentBytes(pid_t pid) {
   char name[32];
   std::snprintf(name, sizeof(name), "/proc/%d/statm", static_cast<int>(pid));

@@ -93,6 +93,8 @@ std::vector<pid_t> ChildrenOf(pid_t pid);
 
 // Resident set of a process in bytes, from /proc; 0 when it is gone.
 uint64_t ResidentBytes(pid_t pid);
+// False: it has ended, though perhaps its parent has not asked how yet.
+bool IsRunning(pid_t pid);
 // The same, summed over all processes below `pid`, without itself. Memory that they share counts
 // for each.
 uint64_t ResidentBytesBelow(pid_t pid);

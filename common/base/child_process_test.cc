@@ -70,6 +70,17 @@ TEST(ChildProcessTest, FileSizeLimitHolds) {
   EXPECT_FALSE(child->Wait().ok());
 }
 
+TEST(ChildProcessTest, AProcessThatEndedDoesNotRunThoughNobodyAskedHow) {
+  EXPECT_TRUE(IsRunning(getpid()));
+  const pid_t child = fork();
+  if (child == 0) _exit(0);
+  siginfo_t info{};
+  ASSERT_EQ(waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT), 0);
+  EXPECT_FALSE(IsRunning(child));
+  waitpid(child, nullptr, 0);
+  EXPECT_FALSE(IsRunning(child));
+}
+
 TEST(ChildProcessTest, ResidentBytesOfThisProcessIsPositive) {
   EXPECT_GT(ResidentBytes(getpid()), 1000u);
 }

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdarg>
+#include <cstdio>
 #include <iterator>
+#include <memory>
 #include <system_error>
 
+#include "common/base/log.h"
 #include "fmt/format.h"
 #include "rocksdb/env.h"
 #include "rocksdb/options.h"
@@ -25,12 +28,25 @@ class NoLog final : public rocksdb::Logger {
   void Logv(const char*, va_list) override {}
 };
 
+// RocksDB's own log, which would be files in its folder. What it tells is an error of a call, too.
+class InfoLog final : public rocksdb::Logger {
+ public:
+  InfoLog() : Logger(rocksdb::ERROR_LEVEL) {}
+  using Logger::Logv;
+  void Logv(const char* format, va_list arguments) override {
+    char line[512];
+    std::vsnprintf(line, sizeof(line), format, arguments);
+    LogDebug("database: {}", line);
+  }
+};
+
 }  // namespace
 
 rocksdb::Options SharedOptions() {
   rocksdb::Options options;
   options.max_background_jobs = 2;
   options.max_open_files = 256;
+  options.info_log = std::make_shared<InfoLog>();
   return options;
 }
 

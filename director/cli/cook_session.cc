@@ -66,7 +66,8 @@ absl::Status CookSession::LoadTheProject() {
     return WrongUse(fmt::format("--store {}: remote stores are not supported yet; give a directory",
                                 options_.global.store));
   }
-  auto project = OpenProject(options_.global, overrides);
+  auto project = options_.attach ? ProjectOfDirector(options_.global)
+                                 : OpenProject(options_.global, overrides);
   if (!project.ok()) return WrongUse(project.status());
   RETURN_IF_ERROR(CheckLauncher(*project));
   project_ = std::make_shared<const project::Project>(*std::move(project));

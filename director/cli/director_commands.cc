@@ -32,7 +32,7 @@ constexpr absl::Duration kTopInterval = absl::Seconds(1);
 int WithDirector(
     const GlobalOptions& options,
     const std::function<int(const project::Project& project, DirectorClient& client)>& ask) {
-  const auto project = OpenProject(options);
+  const auto project = ProjectOfDirector(options);
   if (!project.ok()) return Fail(options, kUsage, MessageOf(project.status()));
   const auto client = FindDirector(*project);
   if (!client.ok()) return Fail(options, kInfrastructure, MessageOf(client.status()));

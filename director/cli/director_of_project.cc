@@ -1,5 +1,6 @@
 #include "director/cli/director_of_project.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "common/base/build_id.h"
@@ -32,6 +33,20 @@ v1::BuildIdentity OwnBuild() {
   build.set_version(kVersion);
   build.set_build(BuildId());
   return build;
+}
+
+absl::StatusOr<project::Project> ProjectOfDirector(const GlobalOptions& options) {
+  absl::StatusOr<project::Project> project = OpenProject(options);
+  if (project.ok()) return project;
+  std::string folder = AbsolutePath(options.project.empty() ? "." : options.project);
+  if (folder.ends_with(project::kProjectFile)) folder.resize(folder.rfind('/'));
+  while (true) {
+    project::Project of_folder;
+    of_folder.root = folder;
+    if (FileExists(director::SocketOf(of_folder))) return of_folder;
+    if (!options.project.empty() || folder.size() <= 1) return project;
+    folder.resize(std::max<size_t>(1, folder.rfind('/')));
+  }
 }
 
 absl::StatusOr<std::unique_ptr<DirectorClient>> FindDirectorOfAnyBuild(

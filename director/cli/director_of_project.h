@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "common/project/project.h"
+#include "director/cli/global_options.h"
 #include "director/serve/director_client.h"
 
 namespace galley::cli {
@@ -15,6 +16,10 @@ namespace galley::cli {
 // This program.
 inline constexpr const char* kVersion = "galley 0.1.0";
 v1::BuildIdentity OwnBuild();
+
+// The project that `options` mean, for those who only ask its director. Where galley.toml is gone
+// or has an error, and there is a director's socket, only `root` of the project is known.
+absl::StatusOr<project::Project> ProjectOfDirector(const GlobalOptions& options);
 
 // Null: none serves the project. UNAVAILABLE: there is one that cannot be asked: it is another
 // user's, silent, or of another build of Galley, and the text says what to do.

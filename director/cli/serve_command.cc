@@ -126,7 +126,8 @@ pid_t StartDetached(const ServeOptions& options, const std::string& error_file) 
 
 // Waits until it is ready, or has ended.
 int ServeDetached(const ServeOptions& options, const project::Project& project) {
-  const std::string error_file = ErrorFileOf(project);
+  // (Its own until the director serves: somebody else may start one just now.)
+  const std::string error_file = fmt::format("{}.{}", ErrorFileOf(project), ::getpid());
   absl::Status made = project::MakeStateFolder(project.root);
   for (const char* folder : {"", "logs"})
     if (made.ok()) made = MakeOwnFolder(JoinPath(project.state_directory(), folder));
@@ -145,6 +146,7 @@ int ServeDetached(const ServeOptions& options, const project::Project& project) 
     int ended = 0;
     if (::waitpid(child, &ended, WNOHANG) == child) {
       const auto said = ReadFile(error_file, kErrorBytesMax);
+      ::unlink(error_file.c_str());
       std::string text = said.value_or("");
       while (text.ends_with('\n')) text.pop_back();
       if (text.starts_with("galley: ")) text.erase(0, 8);
@@ -157,6 +159,7 @@ int ServeDetached(const ServeOptions& options, const project::Project& project) 
       break;
     absl::SleepFor(kLookInterval);
   }
+  std::rename(error_file.c_str(), ErrorFileOf(project).c_str());
   if (options.global.json) {
     PrintJson({{"event", "serving"}, {"project", project.name}, {"process", child}});
   } else if (!options.global.quiet) {
@@ -171,7 +174,7 @@ int ServeDetached(const ServeOptions& options, const project::Project& project) 
 // ---------------- its end
 
 int StopServing(const GlobalOptions& global, const project::Project& project) {
-  const auto client = FindDirectorOfAnyBuild(project);
+  auto client = FindDirectorOfAnyBuild(project);
   if (!client.ok()) return FailOf(global, client.status());
   if (*client == nullptr) {
     if (!global.quiet) std::fputs("no director serves this project\n", stderr);
@@ -181,9 +184,10 @@ int StopServing(const GlobalOptions& global, const project::Project& project) {
   const auto answer = (*client)->Stop();
   if (!answer.ok() && !absl::IsUnavailable(answer.status()))
     return Fail(global, kInfrastructure, MessageOf(answer.status()));
+  client->reset();  // the director waits for who is connected
   const absl::Time until = absl::Now() + kStopPatience;
-  while (::kill(process, 0) == 0 && absl::Now() < until) absl::SleepFor(kLookInterval);
-  if (::kill(process, 0) == 0) {
+  while (IsRunning(process) && absl::Now() < until) absl::SleepFor(kLookInterval);
+  if (IsRunning(process)) {
     return Fail(global, kInfrastructure,
                 fmt::format("process {} has not ended for {:.0f} s; `kill {}` ends it at once",
                             process, absl::ToDoubleSeconds(kStopPatience), process));
@@ -196,7 +200,7 @@ int StopServing(const GlobalOptions& global, const project::Project& project) {
 }  // namespace
 
 int RunServe(const ServeOptions& options) {
-  auto project = Load(options);
+  auto project = options.stop ? ProjectOfDirector(options.global) : Load(options);
   if (!project.ok()) return Fail(options.global, kUsage, MessageOf(project.status()));
   if (!options.launcher.empty() && options.launcher != "local")
     return Fail(options.global, kUsage,

@@ -38,9 +38,6 @@ rocksdb::Options DatabaseOptions() {
   rocksdb::Options options = rocks::SharedOptions();
   options.create_if_missing = true;
   options.write_buffer_size = 32 << 20;
-  options.keep_log_file_num = 2;
-  options.max_log_file_size = 1 << 20;
-  options.info_log_level = rocksdb::WARN_LEVEL;
   const std::vector<rocksdb::CompressionType> supported = rocksdb::GetSupportedCompressions();
   const bool has_lz4 =
       std::find(supported.begin(), supported.end(), rocksdb::kLZ4Compression) != supported.end();

@@ -22,7 +22,10 @@ LiveDatabase::LiveDatabase(std::string state_directory, const JournalOptions& op
 LiveDatabase::~LiveDatabase() {
   const base::ExclusiveLock lock(mutex_);
   if (database_ == nullptr) return;
-  const rocksdb::Status synced = options_.read_only ? rocksdb::Status::OK() : database_->SyncWAL();
+  // (Debian's RocksDB ends the program when a log that could not be written is synced.)
+  const rocksdb::Status synced = options_.read_only ? rocksdb::Status::OK()
+                                 : has_failed_      ? rocksdb::Status::IOError()
+                                                    : database_->SyncWAL();
   const rocksdb::Status closed = database_->Close();
   database_.reset();
   if (options_.read_only || !synced.ok() || !closed.ok() || !fence_.Check().ok()) return;
@@ -39,6 +42,7 @@ absl::Status LiveDatabase::With(const std::function<absl::Status(rocksdb::DB&)>&
     seen = generation_;
     status = work(*database_);
   }
+  if (!status.ok()) has_failed_ = true;
   if (!absl::IsDataLoss(status)) return status;
   if (options_.read_only)
     return absl::DataLossError(fmt::format("{}: {}; the next cook begins a new journal",

@@ -54,6 +54,8 @@ class LiveDatabase {
   std::unique_ptr<rocksdb::DB> database_ GALLEY_GUARDED_BY(mutex_);
   absl::Status broken_ GALLEY_GUARDED_BY(mutex_);
 
+  std::atomic<bool> has_failed_ = false;  // some call
+
   base::Mutex meta_mutex_;  // after mutex_
   std::string meta_ GALLEY_GUARDED_BY(meta_mutex_);
 };

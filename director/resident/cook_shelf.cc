@@ -42,7 +42,8 @@ CookShelf::CookShelf(const std::string& state_directory)
 
 CookShelf::Begun CookShelf::Begin(uint32_t term) {
   base::MutexLock lock(mutex_);
-  const uint64_t number = TakeCookNumber(state_, term);
+  // (A number that could not be written down is taken all the same.)
+  const uint64_t number = last_ = TakeCookNumber(state_, term, last_);
   RemoveOld();
   return {.number = number, .log = CookLog::Begin(PathOf(number), {})};
 }

@@ -56,7 +56,8 @@ class CookShelf {
   void RemoveOld() const;
 
   const std::string state_, folder_;
-  base::Mutex mutex_;  // one number is taken at a time
+  base::Mutex mutex_;
+  uint64_t last_ GALLEY_GUARDED_BY(mutex_) = 0;  // number that was taken
 };
 
 }  // namespace galley::director

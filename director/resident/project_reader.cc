@@ -27,9 +27,13 @@ bool IsExpress(std::string_view source) {
   return source != "default" && !source.starts_with(project::kProjectFile);
 }
 
+std::string FileOf(const project::Project& project) {
+  return JoinPath(project.root, project::kProjectFile);
+}
+
 std::string TextOf(const project::Project& project) {
   std::string text;
-  const auto file = ReadFile(JoinPath(project.root, project::kProjectFile));
+  const auto file = ReadFile(FileOf(project));
   if (file.ok()) text = *file;
   for (const project::Origin& one : project.origins)
     text += fmt::format("\n{}={} ({})", one.key, one.value, one.source);
@@ -42,10 +46,22 @@ ProjectReader::ProjectReader(Load load, std::shared_ptr<const project::Project> 
     : load_(std::move(load)),
       first_(std::move(first)),
       present_(first_),
-      present_text_(TextOf(*first_)) {}
+      present_text_(TextOf(*first_)),
+      seen_(StatFile(FileOf(*first_))) {}
+
+void ProjectReader::Renew() {
+  const absl::StatusOr<FileStat> now = StatFile(FileOf(*first_));
+  bool is_same = false;
+  {
+    base::MutexLock lock(reading_);
+    is_same = now.ok() && seen_.ok() && *now == *seen_;
+  }
+  if (!is_same || !notes().empty()) (void)Read();
+}
 
 absl::StatusOr<std::shared_ptr<const project::Project>> ProjectReader::Read() {
   base::MutexLock one_by_one(reading_);
+  seen_ = StatFile(FileOf(*first_));
   absl::StatusOr<project::Project> read = load_();
   std::vector<std::string> notes;
   if (!read.ok()) {
@@ -69,14 +85,16 @@ absl::StatusOr<std::shared_ptr<const project::Project>> ProjectReader::Read() {
 void ProjectReader::Keep(project::Project& project, std::vector<std::string>& notes) const {
   std::map<std::string, std::string> before;
   for (const project::Origin& one : first_->origins) before[one.key] = one.value;
-  for (const project::Origin& one : project.origins) {
+  for (project::Origin& one : project.origins) {
     const auto found = before.find(one.key);
     if (!NeedsRestart(one.key) || found == before.end() || found->second == one.value) continue;
     notes.push_back(
         fmt::format("{}: {} is {} now; the director goes on with {} until it is restarted",
                     one.source, one.key, one.value, found->second));
+    one.value = found->second;
   }
   project.store = first_->store;
+  project.director = first_->director;
   project.farm.listen = first_->farm.listen;
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "common/base/file.h"
 #include "common/base/mutex.h"
 #include "common/project/project.h"
 
@@ -28,6 +29,9 @@ class ProjectReader {
   // NOT_FOUND: what is wrong with the file.
   absl::StatusOr<std::shared_ptr<const project::Project>> Read();
 
+  // Reads where the file is another one than Read saw, or was wrong.
+  void Renew();
+
   // For people: what waits for a restart, and what is wrong with the file.
   std::vector<std::string> notes() const;
 
@@ -39,6 +43,7 @@ class ProjectReader {
   base::Mutex reading_;  // before mutex_
   std::shared_ptr<const project::Project> present_ GALLEY_GUARDED_BY(reading_);
   std::string present_text_ GALLEY_GUARDED_BY(reading_);  // of the file
+  absl::StatusOr<FileStat> seen_ GALLEY_GUARDED_BY(reading_);
   mutable base::Mutex mutex_;
   std::vector<std::string> notes_ GALLEY_GUARDED_BY(mutex_);
 };

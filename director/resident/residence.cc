@@ -4,12 +4,17 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <fstream>
+#include <future>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "absl/time/clock.h"
+#include "common/base/file.h"
+#include "common/base/human_bytes.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "director/host/outcome_status.h"
@@ -29,6 +34,9 @@ constexpr std::string_view kStopped = "the director was stopped";
 constexpr absl::Duration kFarewell = absl::Seconds(2);
 // Cooks that ended and whose readers may come yet.
 constexpr size_t kEndedKept = 4;
+constexpr uint64_t kStateRoomMin = 4 << 20;
+// So long who cleans waits for the first cook: less than a client waits for an answer.
+constexpr std::chrono::seconds kCleanPatience(3);
 
 uint64_t ResidentBytes() {
   uint64_t pages = 0, resident = 0;
@@ -255,7 +263,13 @@ absl::StatusOr<v1::StatusAnswer> Residence::Status(const v1::StatusAsk& ask) {
     }
   }
   ViewStore(answer);
+  project_.Renew();
   for (const std::string& note : project_.notes()) answer.add_wrong(note);
+  const std::string state = director_->project().state_directory();
+  if (const auto left = FreeBytesAt(state); left.ok() && *left < kStateRoomMin) {
+    answer.add_wrong(fmt::format("{} has {} of space left: what is cooked cannot be kept", state,
+                                 HumanBytes(*left)));
+  }
   return answer;
 }
 
@@ -326,6 +340,19 @@ absl::StatusOr<v1::DrainAnswer> Residence::Drain(const v1::DrainAsk& ask) {
   return answer;
 }
 
+// Null: a cook was in the kitchen all the time.
+std::unique_ptr<Kitchen::Place> Residence::EnterSoon() {
+  Cancellation stop;
+  std::promise<void> entered;
+  std::thread timer([&stop, has_entered = entered.get_future()] {
+    if (has_entered.wait_for(kCleanPatience) == std::future_status::timeout) stop.Cancel();
+  });
+  auto place = kitchen_->Enter(0, CookClass::kNow, {}, stop, [] {});
+  entered.set_value();
+  timer.join();
+  return place.ok() ? *std::move(place) : nullptr;
+}
+
 absl::StatusOr<v1::CleanAnswer> Residence::Clean(const v1::CleanAsk& ask) {
   const std::vector<std::string> packages(ask.packages().begin(), ask.packages().end());
   std::shared_ptr<DirectorShell> shell;
@@ -333,11 +360,17 @@ absl::StatusOr<v1::CleanAnswer> Residence::Clean(const v1::CleanAsk& ask) {
     base::MutexLock lock(mutex_);
     shell = kitchen_->shell();
   }
+  std::unique_ptr<Kitchen::Place> place;
+  if (shell == nullptr) {  // nobody has cooked here yet
+    place = EnterSoon();
+    if (place == nullptr) shell = kitchen_->shell();
+  }
   if (shell != nullptr) {
     RETURN_IF_ERROR(shell->Forget(packages));
-  } else {  // nobody has cooked here yet
-    Cancellation stop;
-    ASSIGN_OR_RETURN(const auto place, kitchen_->Enter(0, CookClass::kNow, {}, stop, [] {}));
+  } else if (place == nullptr) {
+    return absl::UnavailableError(
+        "the first cook of this director looks at the files; ask again when it cooks");
+  } else {
     KeptLimits limits(director_->project().state_directory());
     RETURN_IF_ERROR(
         ForgetResults(packages, director_->stores().store(), director_->journal(), limits));

@@ -79,6 +79,7 @@ class Residence final : public ClientCalls {
   void RestIfIdle();
   void LetGoOfEnded() GALLEY_REQUIRES(mutex_);
   void ViewStore(v1::StatusAnswer& answer);
+  std::unique_ptr<Kitchen::Place> EnterSoon();
 
   const v1::BuildIdentity build_;
   const absl::Time started_;

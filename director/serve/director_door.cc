@@ -1,7 +1,9 @@
 #include "director/serve/director_door.h"
 
 #include <grpcpp/grpcpp.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -9,7 +11,10 @@
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
+#include <future>
 #include <optional>
+#include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -36,6 +41,25 @@ constexpr int kMessageBytesMax = 64 << 20;
 // The suffix of a socket until it is in its place. It names this process, since a director that was
 // overtaken may end just then.
 std::string NewSuffix() { return fmt::format("~{}", ::getpid()); }
+
+// So long clients have to hear the end of their calls.
+constexpr std::chrono::seconds kGrace(2);
+
+// Ends the connections of this process that came in at the socket, whatever it was called when it
+// was made.
+void CutConnections(const std::string& socket_path) {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", error)) {
+    const int fd = std::atoi(entry.path().filename().c_str());
+    sockaddr_un name{};
+    socklen_t size = sizeof(name) - 1;
+    if (::getsockname(fd, reinterpret_cast<sockaddr*>(&name), &size) != 0 ||
+        name.sun_family != AF_UNIX || !std::string_view(name.sun_path).starts_with(socket_path))
+      continue;
+    LogWarning("a client does not read what it is told: its connection is cut");
+    ::shutdown(fd, SHUT_RDWR);
+  }
+}
 
 // Passes calls of workers on to whoever answers them now.
 class WorkerRouter final : public v1::Director::Service {
@@ -99,10 +123,7 @@ class DirectorDoorImpl final : public DirectorDoor {
     workers_.Set(nullptr);
     if (clients_.has_value()) clients_->Close();
     if (door_ != nullptr) door_->Stop();
-    if (server_ != nullptr) {
-      server_->Shutdown(std::chrono::system_clock::now() + std::chrono::seconds(2));
-      server_->Wait();
-    }
+    if (server_ != nullptr) ShutDown();
     Withdraw();
   }
 
@@ -119,6 +140,19 @@ class DirectorDoorImpl final : public DirectorDoor {
   void Admit(WorkerCalls* calls) override { workers_.Set(calls); }
   void Close(WorkerCalls* calls) override { workers_.Remove(calls); }
   void AwaitCalls() override { workers_.AwaitCalls(); }
+
+  // A write to a client that is stopped, and has its socket full, does not hear that its call is
+  // cancelled: such connections are cut.
+  void ShutDown() {
+    std::promise<void> down;
+    std::thread cutter([this, is_down = down.get_future()] {
+      if (is_down.wait_for(2 * kGrace) == std::future_status::timeout) CutConnections(socket_path_);
+    });
+    server_->Shutdown(std::chrono::system_clock::now() + kGrace);
+    server_->Wait();
+    down.set_value();
+    cutter.join();
+  }
 
   absl::Status Listen(std::string socket_path) {
     if (socket_path.size() + NewSuffix().size() > kSocketPathMax) {

@@ -155,18 +155,6 @@ absl::StatusOr<IndexCounters> DecodeCounters(std::string_view bytes) {
                        .roots = GetFixed64(bytes, 48)};
 }
 
-// RocksDB's own log, which would be files in its folder. What it tells is an error of a call, too.
-class InfoLog final : public rocksdb::Logger {
- public:
-  InfoLog() : Logger(rocksdb::ERROR_LEVEL) {}
-  using Logger::Logv;
-  void Logv(const char* format, va_list arguments) override {
-    char line[512];
-    std::vsnprintf(line, sizeof(line), format, arguments);
-    LogDebug("index: {}", line);
-  }
-};
-
 rocksdb::Options IndexOptions() {
   rocksdb::BlockBasedTableOptions table;
   table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
@@ -187,7 +175,6 @@ rocksdb::Options IndexOptions() {
   options.memtable_prefix_bloom_size_ratio = 0.05;
   // A commit's blobs come in the order of their digests: each goes in near the one before.
   options.memtable_insert_with_hint_prefix_extractor.reset(rocksdb::NewFixedPrefixTransform(1));
-  options.info_log = std::make_shared<InfoLog>();
   options.max_manifest_file_size = 4 << 20;
   return options;
 }
