@@ -1,5 +1,6 @@
 #include "director/core/changes.h"
 
+#include <algorithm>
 #include <bit>
 #include <iterator>
 #include <utility>
@@ -78,6 +79,7 @@ void Changes::OnFilesChanged(const FilesChanged& event) {
   const NewNames new_names = NewNamesOf(event.renamed);
   core_.cooks.ForEachWaiting(
       [&](CookRequested& waiting) { RenameIn(waiting.selected, 0, new_names); });
+  ForgiveWaiting(event);
   core_.cooks.Discover(event.discovered);
   if (core_.cooks.running() == 0) return;
   if (core_.cooks.active() != 0 && core_.cooks.settling() == 0) return TakeChange(event);
@@ -86,6 +88,28 @@ void Changes::OnFilesChanged(const FilesChanged& event) {
   // (So do those that begin while all others are ending.)
   ForgiveLate(event);
   late_changes_.push_back({nullptr, event.packages, event.paths, event.renamed});
+}
+
+// Faults that an earlier director saw for a cook that still waits for its turn.
+void Changes::ForgiveWaiting(const FilesChanged& event) {
+  bool is_any_blamed = false;
+  core_.cooks.ForEachWaiting(
+      [&](const CookRequested& waiting) { is_any_blamed |= !waiting.blamed.empty(); });
+  if (!is_any_blamed) return;
+  absl::btree_set<std::string_view> changed(event.packages.begin(), event.packages.end());
+  absl::btree_set<PackageId> done;
+  for (const std::string& name : event.packages) {
+    if (const PackageId package = packages_.Find(name); package.valid()) {
+      graph().claims.ForEachWithReaders(package, done,
+                                        [&](PackageId one) { changed.insert(NameOf(one)); });
+    }
+  }
+  core_.cooks.ForEachWaiting([&](CookRequested& waiting) {
+    for (CookRequested::Blamed& one : waiting.blamed) {
+      if (changed.contains(one.package))
+        one.own_faults = std::min(one.own_faults, options_.own_fault_attempts_max - 1);
+    }
+  });
 }
 
 // The next director must not take a fault of older content for the last one that a package may

@@ -58,6 +58,7 @@ class Changes : Part {
   };
 
   void ForgiveLate(const FilesChanged& event);
+  void ForgiveWaiting(const FilesChanged& event);
   void Release();
   void TakeChange(const FilesChanged& event);
   static NewNames NewNamesOf(const std::vector<FilesChanged::Renamed>& all);

@@ -249,6 +249,7 @@ void Claims::Unlisted(PackageId id, PackageId generator) {
   if (skipping == 0 && failing == 0) return Leave(id, "not generated");
   Unclaim(id, lacking & ~failing);
   if (skipping == 0) return core_.advancing.FailPackage(id, Stage::kRequest, text);
+  TellLeft(id, skipping);  // it may have failed before, when its generator listed others
   core_.cooks.ForEachOf(failing, [&](Cook& cook) {
     cook.judging.FailJudged(id, ~PlatformMask{0}, Stage::kRequest, text);
   });

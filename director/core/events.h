@@ -601,8 +601,8 @@ struct PackageDone {
   ResultId result;
   ResultSource source = ResultSource::kCached;
 };
-// The package is in the cook no more: its file is gone, or nobody generates it. What was told of it
-// is taken back.
+// The package is in the cook no more: its file is gone, or nobody generates it; or it is not tried,
+// since its generator failed. What was told of it is taken back.
 struct PackageLeft {
   PackageId package;
 };

@@ -216,6 +216,29 @@ TEST(SeveralCooksTest, WhatWasToldOfAPackageIsTakenBackWhenItLeaves) {
   EXPECT_EQ(shell.core().counters(1).failed, 0u);
 }
 
+TEST(SeveralCooksTest, SoIsTheFailureOfAPackageWhoseGeneratorFailsAfterwards) {
+  CoreHarness shell("G : a\n", Several());
+  shell.Request({"G", "G/_gen/b"}, {.request = 1});
+  shell.Saved("G");
+  EXPECT_TRUE(shell.Says("failed G/_gen/b"));
+  shell.Send(FilesChanged{shell.project(), {"G"}, {}});
+  shell.Failed("G", WorkerReport::Fault::kRefused);
+  EXPECT_TRUE(shell.Says("left G/_gen/b"));
+}
+
+TEST(SeveralCooksTest, AnEditForgivesFaultsOfACookThatWaits) {
+  CoreHarness shell("A\nB\nC\n", {.workers = 1, .cooks_max = 1});
+  shell.Request({"A"}, {.request = 1});
+  CookRequested waits{.request = 2};
+  for (const char* name : {"B", "C"})
+    waits.blamed.push_back({name, CookOptions().own_fault_attempts_max, "crashed", "", ""});
+  shell.Request({"B", "C"}, waits);
+  shell.Send(FilesChanged{shell.project(), {"B"}, {}});
+  shell.Finish();
+  EXPECT_FALSE(shell.Says("failed B"));
+  EXPECT_TRUE(shell.Says("failed C"));
+}
+
 TEST(SeveralCooksTest, OneMoreThanMayRunWaitsForItsTurn) {
   CoreHarness shell("A\nB\nC\n", {.workers = 1, .cooks_max = 2});
   shell.Request({"A"}, {.request = 1});
