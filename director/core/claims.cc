@@ -225,16 +225,26 @@ bool Claims::BeginGenerated(PackageId id) {
     Unlisted(id, generator);
     return false;
   }
+  WaitForGenerator(id, generator);
+  return false;
+}
+
+void Claims::WaitForGenerator(PackageId id, PackageId generator) {
   packages_[id].work->waits_for_generator = true;
   core_.waiting.AddWaiter(generator, id);
   lifecycle().Refresh(id);
   core_.waiting.BreakCycles(id);
-  return false;
 }
 
 // The package's generator is over and does not list it. A reference to it is judged at the end.
 void Claims::Unlisted(PackageId id, PackageId generator) {
   PackageData& package = packages_[id];
+  // A cook that has come since wants the generator, too, which may be tried again for it.
+  const CookMask fresh =
+      package.cooks & core_.cooks.open() & ~packages_[generator].cooks & ~package.asked_generator;
+  package.asked_generator |= fresh;
+  if (fresh != 0) Join(generator, InstigatorCategory::kBuildDependency, id, fresh);
+  if (!core_.waiting.IsOver(generator)) return WaitForGenerator(id, generator);
   package.work->waits_for_generator = false;
   const PackageData& from = packages_[generator];
   const bool has_failed =

@@ -60,6 +60,7 @@ class Claims : Part {
   CookMask NamersOf(PackageId package);
   bool MayCook(PackageId package, const CatalogEntry& entry);
   bool BeginGenerated(PackageId package);
+  void WaitForGenerator(PackageId package, PackageId generator);
   void Withdraw(PackageId package);
   void Skip(PackageId package);
 };

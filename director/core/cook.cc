@@ -89,6 +89,7 @@ void Cook::GoOn() {
   const std::vector<PackageId> by_name = WantedByName();
   for (const PackageId package : by_name) judging.Judge(package);
   if (is_ending()) return core_.cooks.GiveUp(), GoOn();
+  warnings.NoteFailedTargets();
   // All that was selected is gone, or was never there: there is nothing to be a root of.
   const auto is_there = [&](PackageId id) {
     const PackageData& package = packages_[id];

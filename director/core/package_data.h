@@ -92,6 +92,7 @@ struct PackageInCook {
   CookMask cooks = 0;             // that want it; some may be over (Cooks::running)
   CookMask selected_by = 0;       // whose requests name it: its closure is published
   CookMask named_by = 0;          // by itself, not by a folder
+  CookMask asked_generator = 0;   // that had come when its generator was over (Claims::Unlisted)
   bool is_cooked_input = false;   // some cook reads its output
   bool was_loaded = false;        // in this cook
   bool is_skipped = false;        // not attempted: its generator failed, or the cook ended before

@@ -89,7 +89,9 @@ void Roots::OnRootBuilt(const RootBuilt& event) {
   }
   if (!has_failed)
     return cook_.End("a root could not be built: conflicts between packages that are not in it");
-  if (!cook_.is_ending()) SendRoot(event.platform, cook_.WantedByName());
+  if (cook_.is_ending()) return;
+  cook_.warnings.NoteFailedTargets();
+  SendRoot(event.platform, cook_.WantedByName());
 }
 
 // All roots are published together: a cook that is interrupted, or fails fast for a conflict,

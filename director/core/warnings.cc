@@ -18,7 +18,13 @@ void Warnings::TellOnce(PackageId id, const std::string& text) {
   if (told_.emplace(id, text).second) Note(PackageWarned{id, std::nullopt, text}, cook_.bit());
 }
 
-void Warnings::TellFailedTargets() {
+void Warnings::TellFailedTargets() const {
+  for (const auto& [referencer, text] : failed_targets_)
+    Note(PackageWarned{referencer, std::nullopt, text}, cook_.bit());
+}
+
+void Warnings::NoteFailedTargets() {
+  failed_targets_.clear();
   const auto by_name = [&](PackageId a, PackageId b) { return NameOf(a) < NameOf(b); };
   const auto has_failed = [&](PackageId id) {
     if (!cook_.Wants(id)) return false;
@@ -45,10 +51,9 @@ void Warnings::TellFailedTargets() {
     std::sort(targets.begin(), targets.end(), by_name);
     for (const PackageId target : targets) {
       const bool is_skipped = packages_[target].is_skipped;
-      Note(PackageWarned{id, std::nullopt,
-                         "refers to " + NameOf(target) +
-                             (is_skipped ? ", which was not cooked" : ", which failed")},
-           cook_.bit());
+      failed_targets_.emplace_back(id,
+                                   "refers to " + NameOf(target) +
+                                       (is_skipped ? ", which was not cooked" : ", which failed"));
     }
   }
 }

@@ -23,10 +23,14 @@ class Warnings : CookPart {
   void NoteRead(PackageId reader, const std::vector<std::string>& read);
   // The package is cooked again: the names that it read are forgotten.
   void ForgetRead(PackageId package);
-  void TellFailedTargets();
+  // All is judged: what refers to packages that failed is warned of at the end, whatever becomes of
+  // these packages in other cooks meanwhile.
+  void NoteFailedTargets();
+  void TellFailedTargets() const;
   void TellUnsolicited();
 
  private:
+  std::vector<std::pair<PackageId, std::string>> failed_targets_;  // texts, by name
   // Packages that a worker's cook read and that were not in the cook then, by reader.
   absl::btree_map<PackageId, absl::btree_set<std::string>> unsolicited_;
   absl::flat_hash_set<std::pair<PackageId, std::string>> told_;  // look-up only

@@ -11,9 +11,9 @@ namespace {
 
 constexpr absl::Duration kWindow = absl::Milliseconds(200);
 constexpr absl::Duration kLongestJob = absl::Milliseconds(300);
-// The longest job, a worker's window, and a while in which its stream is broken or another worker
-// takes its place.
-constexpr absl::Duration kOvertakesWithin = absl::Seconds(1);
+// The longest job, one more that waits before what fills a worker's window, the window, and a while
+// in which its stream is broken or another worker takes its place.
+constexpr absl::Duration kOvertakesWithin = absl::Milliseconds(1300);
 constexpr absl::Duration kUnheardMax = absl::Seconds(5);
 // Look-ups of a slow store, in some runs: files change, and roots are built, while they are asked.
 constexpr int64_t kSlowLookUpMs = 400;
