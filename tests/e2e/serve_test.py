@@ -2,7 +2,7 @@
 """A resident director: cooks through `galley serve` are those of a `galley cook` that hosts its own, and many can ask."""
 import fcntl, json, os, pty, re, select, signal, socket, struct, subprocess, termios, threading, time, unittest
 
-from harness import BIN, COPY, LIMIT_S, SLOW, Cook, ResidentTest, read_file
+from harness import BIN, COPY, LIMIT_S, SLOW, Cook, ResidentTest, is_running, read_file
 
 
 class ServeTest(ResidentTest):
@@ -183,7 +183,7 @@ class ServeTest(ResidentTest):
             said = follower.communicate(timeout=LIMIT_S)[1]
             self.assertEqual(follower.returncode, 3, said)
             self.assertIn("is gone" if end == signal.SIGKILL else f"the next `galley serve` goes on with it (`galley cook --attach {number}`)", said)
-            self.wait_until(lambda: not os.path.exists(f"/proc/{process}"))
+            self.wait_until(lambda: not is_running(process))
             waits = self.galley("cook", "--attach", number, "--project", project)
             self.assertEqual(waits.returncode, 3, waits.stderr)
             self.assertIn("the next `galley serve` goes on with it", waits.stderr)
@@ -193,7 +193,7 @@ class ServeTest(ResidentTest):
             self.assertEqual(ended.returncode, 0, ended.stderr)
             self.assertFalse(os.path.exists(os.path.join(project, f".galley/state/cooks/{number}.ask")))
             self.assertEqual(self.galley("serve", "--stop", "--project", project).returncode, 0)
-            self.assertFalse(os.path.exists(f"/proc/{again}"))
+            self.assertFalse(is_running(again))
 
     def test_sigterm_hands_running_jobs_to_the_next_director(self):
         project = self.project({f"{i}.slow": f"{i}" for i in range(4)}, [SLOW.replace("sleep 1", "sleep 6")])
@@ -207,7 +207,7 @@ class ServeTest(ResidentTest):
         self.assertEqual(ended.code, 3, ended)
         self.assertIn("the director was stopped; cook", ended.stderr)
         self.assertIn("what was finished is kept: ask again", ended.stderr)
-        self.wait_until(lambda: not os.path.exists(f"/proc/{process}"))
+        self.wait_until(lambda: not is_running(process))
         self.assertFalse(os.path.exists(os.path.join(project, ".galley/director.sock")))
         self.serve(project, "--workers", "2")
         again = self.cook(project)
@@ -228,7 +228,7 @@ class ServeTest(ResidentTest):
         self.assertEqual(ended.code, 3, ended)
         self.assertIn("the director was stopped; cook", ended.stderr)
         for one in [process, *workers]:
-            self.assertFalse(os.path.exists(f"/proc/{one}"), one)
+            self.assertFalse(is_running(one), one)
         self.assertFalse(os.path.exists(os.path.join(project, ".galley/director.sock")))
         self.assertEqual(self.galley("status", "--project", project).returncode, 3)
         self.assertEqual(self.galley("serve", "--stop", "--project", project).returncode, 0)
@@ -356,7 +356,7 @@ class ServeTest(ResidentTest):
         (worker,) = self.status(project)["workers"]
         drained = self.galley("drain", worker["worker"], "--project", project)
         self.assertEqual(drained.returncode, 0, drained.stderr)
-        self.wait_until(lambda: not os.path.exists(f"/proc/{worker['process']}"))
+        self.wait_until(lambda: not is_running(worker["process"]))
         self.assertLess(self.status(project)["cooks"][0]["done"], 8)
         ended = self.finish_cook(project, cook)
         self.assertEqual((ended.code, ended.cooked), (0, 8), ended)
