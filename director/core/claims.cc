@@ -274,8 +274,10 @@ void Claims::Withdraw(PackageId id) {
   lifecycle().Withdraw(id);
 }
 
+// A cook whose roots are being built or published keeps what it judged.
 void Claims::TellLeft(PackageId id, CookMask cooks) {
-  if (packages_[id].was_told) Note(PackageLeft{id}, cooks & core_.cooks.running());
+  const CookMask told = cooks & core_.cooks.running() & ~core_.cooks.settling();
+  if (packages_[id].was_told && told != 0) Note(PackageLeft{id}, told);
 }
 
 // The package leaves these cooks, and goes on in others.
