@@ -1,4 +1,4 @@
-// What directors and workers speak (proto/galley/v1/worker.proto). Raised when a worker of an
+// The protocol of directors and workers (proto/galley/v1/worker.proto). Raised when a worker of an
 // earlier build would not understand a director, or would do something else than it is told: such a
 // worker, which may have survived its director, is not taken on.
 #pragma once

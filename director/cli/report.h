@@ -101,7 +101,7 @@ class Report final : public director::CookListener {
   std::function<std::string()> remote_down = [] { return std::string(); };
 
   std::vector<SummaryWarning> warnings;
-  // Those that were not taken back, sorted.
+  // The failures that were not taken back, sorted.
   std::vector<SummaryFailure> Failures() const { return {failures_.begin(), failures_.end()}; }
 
  private:

@@ -48,7 +48,7 @@ void Changes::TakeLate() {
   Release();
 }
 
-// What is held goes on, with the new files or, where a change of today did not reach it, as before.
+// Packages that are held go on, with the new files or, where no change reached them, as before.
 void Changes::Release() {
   for (const PackageId id : std::exchange(held_, {})) {
     PackageData& package = packages_[id];

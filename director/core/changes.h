@@ -30,8 +30,8 @@ class Changes : Part {
   // is taken while some cook still builds.
   void TakeLate();
   bool has_late() const { return !late_changes_.empty(); }
-  // Such a change is of the package, or of what its cook reads: until then nobody begins with it,
-  // for some platforms would be of the old files, and others of the new ones.
+  // The package, or what its cook reads, has such a change: until then nobody begins with it, for
+  // some platforms would be of the old files, and others of the new ones.
   bool IsHeld(PackageId package) const { return held_.contains(package); }
   // REQUIRES: IsHeld, and the package is in the works.
   void Hold(PackageId package);

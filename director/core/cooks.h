@@ -72,7 +72,7 @@ class Cooks : Part, public Claimants {
   CookMask forcing() const { return forcing_; }
   CookMask follow_soft() const { return follow_soft_; }
   bool has_stopped() const { return has_stopped_; }
-  // Of those that go on.
+  // The cooks that go on are of several classes.
   bool has_several_classes() const { return (classes_ & (classes_ - 1)) != 0; }
   // Some cook that goes on wants the package.
   bool IsWanted(PackageId package) const { return (packages_[package].cooks & active_) != 0; }

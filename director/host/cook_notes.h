@@ -37,7 +37,7 @@ class CookNotes final : public CookListener {
   void OnPlatforms(const std::vector<std::string>& platforms) override;
   void OnProgress(const Counters& counters, const Progress& progress) override;
 
-  // Of what was told and not taken back.
+  // Some failure was told, and not taken back.
   bool has_failures() const { return has_other_failures_ || !failed_.empty(); }
   // The packages that failed on some platform, sorted.
   std::vector<std::string> FailedPackages() const;
