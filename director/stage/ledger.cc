@@ -188,6 +188,9 @@ absl::StatusOr<Ledger> ReadLedger(Sandbox& sandbox) {
     ledger.written_ns = node.stamp.mtime_ns;
     const absl::Status status = ReadMarker(*marker, ledger);
     Sort(ledger.files);
+    // (A stage may be interrupted when one is there and the other is not removed yet.)
+    ASSIGN_OR_RETURN(const Node pending, sandbox.Look(kPendingName));
+    ledger.is_closed = pending.kind == NodeKind::kAbsent;
     if (status.ok()) return ledger;
     damage.push_back(fmt::format("{}: {}", sandbox.Full(kMarkerName), MessageOf(status)));
   }

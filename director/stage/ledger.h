@@ -58,6 +58,7 @@ struct Ledger {
   bool is_whole = false;             // `files` and `planned` are all: another file is somebody's
   std::vector<std::string> damage;   // what was wrong with its files; EndStaging puts it right
   bool is_sealed = false;            // its file has a checksum, which is right
+  bool is_closed = false;            // there is a marker, and nothing of an interrupted stage
 };
 
 absl::StatusOr<Ledger> ReadLedger(Sandbox& sandbox);

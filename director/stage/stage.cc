@@ -392,7 +392,8 @@ absl::StatusOr<StageReport> Stage(store::Store& store, const StageOptions& optio
   const bool is_right =
       plan.writes.empty() && plan.removals.empty() && ledger.exact == options.root;
   const bool is_known = ledger.stamps == plan.stamps && ledger.files == plan.files;
-  if (is_right && is_known && ledger.is_sealed && ledger.damage.empty()) return report;
+  if (is_right && is_known && ledger.is_sealed && ledger.is_closed && ledger.damage.empty())
+    return report;
   // Compared by digest now, so that it need not be the next time.
   if (is_right) {
     RETURN_IF_ERROR(EndStaging(sandbox, options.root, plan.files, plan.stamps));

@@ -735,6 +735,21 @@ TEST_F(StageTest, InterruptedAtAnyFileTheNextStageCompletesIt) {
   }
 }
 
+// As one that is interrupted at its very end, and at its very beginning, leaves it.
+TEST_F(StageTest, AMarkerBesideWhatSaysInterruptedIsBelievedAndTheLatterGoes) {
+  const Files files = {{"Game/a", "1"}, {"Game/b", "2"}};
+  ASSERT_TRUE(StageBook(files).ok());
+  ASSERT_TRUE(
+      WriteFileAtomic(Path(".galley-root.pending"), "root " + Tree(files).ToString() + "\n").ok());
+  TakeHealed();
+  const StageReport report = StageBook(files).value();
+  EXPECT_EQ(report.written, 0u);
+  EXPECT_EQ(report.unchanged, 2u);
+  EXPECT_FALSE(fs::exists(Path(".galley-root.pending")));
+  EXPECT_EQ(Marker(), Tree(files).ToString());
+  EXPECT_THAT(TakeHealed(), IsEmpty());
+}
+
 TEST_F(StageTest, AfterAnInterruptionFilesOfEqualSizeAreComparedByDigest) {
   ASSERT_TRUE(StageBook({{"Game/a", "1"}, {"Game/b", "2"}}).ok());
   store_.file_reads_left = 2;
