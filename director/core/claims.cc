@@ -161,6 +161,7 @@ void Claims::Begin(PackageId id) {
     const CookMask asking = NamersOf(id) & package.cooks & core_.cooks.active();
     if (asking == 0) return Leave(id, "its file is gone");
     Unclaim(id, package.cooks & core_.cooks.active() & ~asking);
+    LeaveOrphans(id, "its generator's file is gone");
     return core_.advancing.FailPackage(
         id, Stage::kRequest,
         "unknown package: no source file of that name, or no rule or sidecar makes it a package");
@@ -292,10 +293,7 @@ void Claims::Unclaim(PackageId id, CookMask cooks) {
 void Claims::Leave(PackageId id, std::string_view reason) {
   PackageData& package = packages_[id];
   if (!package.is_in_cook()) return;
-  for (const PackageId child : std::exchange(package.generates, {})) {
-    packages_[child].generated.reset();
-    Leave(child, reason);
-  }
+  LeaveOrphans(id, reason);
   ++package.generation;
   lifecycle().SetSkipped(id, false);
   package.is_listing_final = false;
@@ -306,6 +304,23 @@ void Claims::Leave(PackageId id, std::string_view reason) {
     lifecycle().SetState(id, State::kIdle, reason);
   }
   Withdraw(id);
+}
+
+// All that the package generated leaves. A cook that asked for one of these itself has it fail, and
+// does not lose it in silence.
+void Claims::LeaveOrphans(PackageId generator, std::string_view reason) {
+  for (const PackageId child : std::exchange(packages_[generator].generates, {})) {
+    PackageData& package = packages_[child];
+    package.generated.reset();
+    const CookMask active = package.cooks & core_.cooks.active();
+    const CookMask asking = package.selected_by & active;
+    if (asking == 0) {
+      Leave(child, reason);
+      continue;
+    }
+    Unclaim(child, active & ~asking);
+    Requeue(child);
+  }
 }
 
 // Questions about the package are asked again when another cook wants it.

@@ -51,6 +51,7 @@ class Claims : Part {
                           absl::FunctionRef<void(PackageId)> visit);
 
  private:
+  void LeaveOrphans(PackageId generator, std::string_view reason);
   void Claim(PackageId package, CookMask cooks, Urgency urgency);
   void TryAgain(PackageId package, PlatformMask failed, CookMask before);
   void Unclaim(PackageId package, CookMask cooks);

@@ -83,6 +83,8 @@ void Cook::GoOn() {
     if (!HasCommits()) End("");
     return;
   }
+  // Others had it opened again when its roots were published already.
+  if (losing.is_interrupted() && !roots.is_settling()) return Stop(Ending::kInterrupted), GoOn();
   // The jobs of others do not hold it up: a commit waits for more of them as long as any run.
   if (core_.cooks.running() != bit()) turn_.is_persist_urgent |= LacksCommitsOnly();
   if (roots.is_settling() || !IsQuiet() || judging.ReexploreIfChanged()) return;
@@ -98,7 +100,7 @@ void Cook::GoOn() {
                                          : core_.catalog->Find(package.name).has_value());
   };
   if (!request_.selected.empty() && std::none_of(by_name.begin(), by_name.end(), is_there))
-    return End("");
+    return is_empty_ = true, End("");
   roots.Build(by_name);
 }
 
@@ -161,7 +163,7 @@ void Cook::End(const std::string& infrastructure_error) {
     lifecycle().equal_work().Clear();
   }
   Note(CookEnded{request_.request, ending_ == Ending::kInterrupted, ending_ == Ending::kFailFast,
-                 infrastructure_error},
+                 infrastructure_error, is_empty_},
        bit());
 }
 

@@ -99,6 +99,7 @@ class Cook : Part {
   const CookSlot slot_;
   CookRequested request_;
   std::vector<PackageId> members_;
+  bool is_empty_ = false;  // CookEnded::is_empty
   bool is_over_ = false;
   bool is_let_go_ = false;
   Ending ending_ = Ending::kNone;

@@ -392,6 +392,10 @@ TEST(RootTest, WhatIsMadeAgainMayReadWhatFailedForHowItFitsIn) {
   shell.Report(HarnessJob(shell.JobOf("A")), WorkerReport::Needs{"C", 0});
   ASSERT_EQ(shell.JobOf("A").start.cooked.size(), 2u) << shell.TakeLog();
   shell.Saved("A");
+  // How they fit together is judged anew.
+  EXPECT_EQ(shell.roots.back().packages.size(), 3u);
+  conflict.round = shell.roots.back().round;
+  shell.Send(conflict);
   EXPECT_EQ(shell.roots.back().packages.size(), 1u);
   shell.Send(Whole(shell.roots.back()));
   EXPECT_THAT(shell.TakeLog(), HasSubstr("publish 0\nended\n"));

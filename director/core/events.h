@@ -625,6 +625,9 @@ struct CookEnded {
   bool is_interrupted = false;
   bool is_fail_fast = false;
   std::string infrastructure_error;  // exit 3
+  // Nothing that was asked for is there (any more): the cook has no roots, whatever it published
+  // before others had it begin again.
+  bool is_empty = false;
 };
 using Notice = std::variant<PackageFailed, PackageWarned, PackageDone, PackageLeft, PackageBlamed,
                             CookBegan, CookEnded>;

@@ -127,14 +127,19 @@ void Judging::Set(Map& map, PackageId id, PlatformMask platforms) {
 void Judging::Forget(PackageId id) {
   if (settled_.contains(id)) Set(settled_, id, 0);
   if (!judged_.contains(id)) return;
+  Set(judged_, id, 0);
+  TakeBack();
+}
+
+// The next judgement may tell it again.
+void Judging::TakeBack() {
   for (const auto& [other, platforms] : Map(judged_)) {
-    Set(judged_, other, 0);
-    if (other == id) continue;
-    // The failure is taken back; the next judgement may tell it again.
+    const PlatformMask done = core_.advancing.InPhase(other, Phase::kDone) & platforms;
+    Set(judged_, other, platforms & ~done);
     const PackageData& package = packages_[other];
     for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
       const Slot& slot = package.slots[p];
-      if ((platforms & MaskOf(p)) != 0 && slot.phase == Phase::kDone)
+      if ((done & MaskOf(p)) != 0)
         Note(PackageDone{other, p, slot.result->id, slot.source}, cook_.bit());
     }
   }

@@ -30,6 +30,8 @@ class Judging : CookPart {
   // The package begins anew, or leaves: whether packages fit in is judged anew, of all that failed
   // so, since each stands against another.
   void Forget(PackageId package);
+  // The failures of all packages that are done by themselves are taken back: they are judged anew.
+  void TakeBack();
   // Platforms have new numbers: what was not explored yet may have stood for other ones.
   void Remap(const PlatformMap& map);
 

@@ -26,6 +26,7 @@ class Losing : CookPart {
   void MakeAgain(const std::vector<RootBuilt::Lost>& lost);
   // Somebody interrupts the cook since its roots are being published.
   void Interrupt() { is_interrupted_ = true; }
+  bool is_interrupted() const { return is_interrupted_; }
   // Roots are built anew, from packages that changed.
   void BeginRound();
   uint32_t rounds() const { return rounds_; }      // in which roots had to be built again

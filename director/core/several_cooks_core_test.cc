@@ -332,6 +332,17 @@ TEST(SeveralCooksTest, WhatWasNamedAndIsGoneFails) {
   EXPECT_EQ(shell.core().counters(2).failed, 0u);
 }
 
+TEST(SeveralCooksTest, WhatWasNamedFailsWhenItsGeneratorIsGone) {
+  CoreHarness shell("Gen : a\nA\n", Several());
+  shell.Request({"Gen/_gen/a", "A"}, {.request = 1});
+  shell.Loaded("Gen");
+  shell.Send(FilesChanged{.catalog = std::make_shared<TextProject>("A\n"), .packages = {"Gen"}});
+  shell.Saved("A");
+  const std::string log = shell.TakeLog();
+  EXPECT_THAT(log, HasSubstr("failed Gen/_gen/a: unknown package"));
+  EXPECT_THAT(log, HasSubstr("root of 1: A\n"));
+}
+
 TEST(SeveralCooksTest, NewFilesAreAskedForByCooksThatGoOn) {
   CoreHarness shell("A\nLong\n", Several());
   shell.hold_publish = true;

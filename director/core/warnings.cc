@@ -50,7 +50,8 @@ void Warnings::NoteFailedTargets() {
     });
     std::sort(targets.begin(), targets.end(), by_name);
     for (const PackageId target : targets) {
-      const bool is_skipped = packages_[target].is_skipped;
+      const bool has_own = cook_.judging.JudgedOf(target) != 0;  // though others skip it
+      const bool is_skipped = packages_[target].is_skipped && !has_own;
       failed_targets_.emplace_back(id,
                                    "refers to " + NameOf(target) +
                                        (is_skipped ? ", which was not cooked" : ", which failed"));

@@ -500,6 +500,10 @@ void CooksStage::Do(const Notify& effect) {
     Say("ended " + std::to_string(ended->request) + " " + ended->infrastructure_error);
     if (ending.is_over) checks_.Break("safety: a cook ended twice");
     ending.is_over = true;
+    if (ended->is_empty) {
+      ending.roots.clear();
+      settled_[ended->request].project = project_;
+    }
     ending.is_whole =
         !ended->is_interrupted && !ended->is_fail_fast && ended->infrastructure_error.empty();
     if (!ended->infrastructure_error.empty())
