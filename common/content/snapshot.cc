@@ -10,6 +10,7 @@
 #include <thread>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "common/base/healed.h"
 #include "common/base/mutex.h"
 #include "common/base/racy.h"
@@ -20,6 +21,7 @@
 #include "common/content/name.h"
 #include "common/content/overlay.h"
 #include "common/content/stable_read.h"
+#include "common/content/stamp_table.h"
 #include "common/content/table.h"
 #include "fmt/format.h"
 
@@ -74,6 +76,9 @@ struct Snapshot::Impl {
   std::string digest_cache_file;
   Clock* clock = nullptr;
   std::vector<std::string> sandboxes;  // constant after construction
+  // Of Scan: constant after construction.
+  std::vector<SeenFolder> folders;
+  absl::flat_hash_map<std::string, FileStat> links;  // the links themselves, by host path
 
   mutable base::Mutex mutex;  // guards table.knowledge[].known
   std::atomic<uint64_t> bytes_hashed = 0;
@@ -85,6 +90,7 @@ struct Snapshot::Impl {
     table.files.reserve(overlaid.shown.size());
     table.knowledge.reserve(overlaid.shown.size());
     for (SeenFile& file : overlaid.shown) {
+      if (file.link) links.emplace(file.entry.host_path, *file.link);
       table.files.push_back(std::move(file.entry));
       table.knowledge.push_back(Knowledge{.seen_ns = file.seen_ns});
     }
@@ -168,7 +174,8 @@ absl::StatusOr<std::unique_ptr<Snapshot>> Snapshot::Scan(const ScanOptions& opti
                                                      .ignore = ignore,
                                                      .clock = *impl->clock,
                                                      .threads = options.threads,
-                                                     .sandboxes = &impl->sandboxes}));
+                                                     .sandboxes = &impl->sandboxes,
+                                                     .folders = &impl->folders}));
   std::sort(impl->sandboxes.begin(), impl->sandboxes.end());
   impl->Fill(std::move(seen));
   if (options.digest_cache_file.empty())
@@ -394,6 +401,55 @@ absl::Status Snapshot::WriteTable(const std::string& file, std::string_view iden
     payload = EncodeTable(impl_->table, identity);
   }
   return WriteFileAtomic(file, Seal(kTableMagic, payload));
+}
+
+absl::StatusOr<std::string> Snapshot::Stamps() {
+  constexpr size_t kHashedMax = 4096;  // racy files that nobody read: more make the next check fail
+  if (impl_->folders.empty()) return absl::FailedPreconditionError("files were looked at twice");
+  std::vector<FileEntry>& files = impl_->table.files;
+  size_t hashed = 0;
+  for (size_t i = 0; i < files.size() && hashed < kHashedMax; ++i) {
+    const bool may_be_read = files[i].error.empty();
+    if (!may_be_read || impl_->Known(i) ||
+        !IsRacy(files[i].stat, impl_->table.knowledge[i].seen_ns))
+      continue;
+    ++hashed;
+    (void)DigestOf(files[i].path);  // one that changed is found to differ
+  }
+  StampTableBuilder builder;
+  absl::flat_hash_map<std::string_view, uint32_t> folder_of;
+  for (const SeenFolder& folder : impl_->folders) {
+    folder_of[folder.host_path] =
+        builder.Add({.host_path = folder.host_path,
+                     .stat = folder.stat,
+                     .names = folder.names,
+                     .is_link = folder.is_link,
+                     .is_racy = IsRacy(folder.stat, folder.seen_ns),
+                     .unless = folder.is_sandbox ? std::string(kSandboxFile) : ""});
+  }
+  const auto add = [&](const FileEntry& entry, const Knowledge& knowledge) {
+    const size_t slash = entry.host_path.rfind('/');
+    const auto folder = folder_of.find(std::string_view(entry.host_path).substr(0, slash));
+    if (folder == folder_of.end() || S_ISDIR(entry.stat.mode) || entry.stat.mode == 0) return false;
+    const auto link = impl_->links.find(entry.host_path);
+    const bool is_link = link != impl_->links.end();
+    // (A link that leads nowhere has its own stat in its entry.)
+    const bool has_target = is_link && !S_ISLNK(entry.stat.mode);
+    builder.Add(folder->second,
+                {.name = std::string_view(entry.host_path).substr(slash + 1),
+                 .stat = is_link ? link->second : entry.stat,
+                 .link_target = has_target ? std::optional(entry.stat) : std::nullopt,
+                 .digest = knowledge.known ? std::optional(knowledge.known->digest) : std::nullopt,
+                 .is_racy = IsRacy(entry.stat, knowledge.known ? knowledge.known->hashed_ns
+                                                               : knowledge.seen_ns)});
+    return true;
+  };
+  const base::MutexLock lock(impl_->mutex);
+  for (size_t i = 0; i < files.size(); ++i) {
+    if (!add(files[i], impl_->table.knowledge[i]))
+      return absl::FailedPreconditionError(fmt::format("{} has no stamp", files[i].host_path));
+  }
+  return builder.Finish();
 }
 
 const std::vector<std::string>& Snapshot::sandboxes() const { return impl_->sandboxes; }

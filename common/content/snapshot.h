@@ -127,6 +127,11 @@ class Snapshot {
   // Digests known so far and the stats they hold for, written by rename. Files racy at the time are
   // left out.
   absl::Status SaveDigestCache() const;
+  // The stamps of all files and folders (stamp_table.h), as bytes of a table: as long as they hold,
+  // Scan would come to this snapshot. Hashes the few files that were racy when they were looked at
+  // and whose digest nobody took. FAILED_PRECONDITION: stamps do not prove it, and why: a folder
+  // could not be read, or this is no snapshot of Scan but a successor.
+  absl::StatusOr<std::string> Stamps();
   // The table (paths, host paths, stats, known digests) for ReadTable. `identity` tells it from all
   // other tables, also from one of its name that a backup brought back.
   absl::Status WriteTable(const std::string& file, std::string_view identity = {}) const;

@@ -44,7 +44,8 @@ struct Folder {
   std::string host_path;  // as shown in messages and opened
   std::string real_path;  // without links
   std::shared_ptr<const Ancestor> ancestors;
-  int links = 0;  // links to folders on the way here
+  int links = 0;         // links to folders on the way here
+  bool is_link = false;  // it is one itself
 };
 
 int64_t NowNanos(Clock& clock) { return absl::ToUnixNanos(clock.Now()); }
@@ -107,7 +108,9 @@ class Walker {
     if (!MayHoldTarget(mount.path) || options_.ignore.ExcludesDirectory(*real))
       return absl::OkStatus();
     auto self = std::make_shared<Ancestor>(Ancestor{nullptr, stat->device, stat->inode});
-    Push({index, mount.path, mount.directory, *real, std::move(self), 0});
+    const absl::StatusOr<FileStat> link = StatFile(mount.directory, /*follow_links=*/false);
+    Push({index, mount.path, mount.directory, *real, std::move(self), 0,
+          link.ok() && S_ISLNK(link->mode)});
     return absl::OkStatus();
   }
 
@@ -166,6 +169,11 @@ class Walker {
       for (const std::string& name : *names) LookAt(folder, fd, name, seen);
       return;
     }
+    SeenFolder looked{.host_path = folder.host_path,
+                      .seen_ns = NowNanos(options_.clock),
+                      .is_link = folder.is_link};
+    struct stat raw {};
+    if (::fstat(fd, &raw) == 0) looked.stat = FromStat(raw);
     std::vector<std::string> names;
     bool is_sandbox = false;
     errno = 0;
@@ -179,8 +187,18 @@ class Walker {
       AddError(folder, "cannot read the whole folder", errno, seen);
       return;
     }
-    if (is_sandbox && Leaves(folder)) return;
+    looked.names = HashOfNames({names.begin(), names.end()});
+    looked.is_sandbox = is_sandbox && Leaves(folder);
+    const bool is_left = looked.is_sandbox;
+    Note(std::move(looked));
+    if (is_left) return;
     for (const std::string& name : names) LookAt(folder, fd, name, seen);
+  }
+
+  void Note(SeenFolder folder) GALLEY_EXCLUDES(mutex_) {
+    if (options_.folders == nullptr) return;
+    const base::MutexLock lock(mutex_);
+    options_.folders->push_back(std::move(folder));
   }
 
   // A folder that is a sandbox is not looked into. (A folder that a mount names is, whatever it
@@ -221,6 +239,7 @@ class Walker {
           fmt::format("{}: cannot be looked at: {}", ShownHost(file.entry), std::strerror(errno));
     } else {
       file.entry.stat = FromStat(raw);
+      if (S_ISLNK(raw.st_mode)) file.link = file.entry.stat;
       if (!Classify(folder, fd, name, file.entry)) return;
     }
     Add(std::move(file), seen);
@@ -242,6 +261,7 @@ class Walker {
     }
     if (S_ISLNK(entry.stat.mode)) {
       if (!FollowLink(folder, entry, below)) return true;
+      below.is_link = true;
     }
     if (S_ISDIR(entry.stat.mode)) {
       if (options_.ignore.ExcludesDirectory(below.real_path)) return false;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "common/base/clock.h"
 #include "common/content/ignore_rules.h"
 #include "common/content/snapshot.h"
+#include "common/content/stamp_table.h"
 
 namespace galley::content {
 
@@ -20,7 +22,18 @@ inline constexpr int kFolderLinksMax = 4;
 
 struct SeenFile {
   FileEntry entry;
-  int64_t seen_ns = 0;  // wall time just before it was looked at
+  int64_t seen_ns = 0;                          // wall time just before it was looked at
+  std::optional<FileStat> link = std::nullopt;  // of the link itself, where a link led to `entry`
+};
+
+// A folder that was looked into, or that was not, for it is a sandbox.
+struct SeenFolder {
+  std::string host_path;
+  FileStat stat;        // links followed
+  int64_t seen_ns = 0;  // wall time before its names were read
+  NamesHash names{};
+  bool is_link = false;
+  bool is_sandbox = false;
 };
 
 struct WalkOptions {
@@ -34,6 +47,8 @@ struct WalkOptions {
   // Not null: folders below a mount's own that are sandboxes are not looked into, and their host
   // paths are added here, in no particular order.
   std::vector<std::string>* sandboxes = nullptr;
+  // Not null, and no targets: all folders are added here, in no particular order.
+  std::vector<SeenFolder>* folders = nullptr;
 };
 
 // In no particular order. INVALID_ARGUMENT: a mount that is no folder (named). RESOURCE_EXHAUSTED:

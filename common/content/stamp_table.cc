@@ -1,0 +1,509 @@
+#include "common/content/stamp_table.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <thread>
+#include <type_traits>
+#include <utility>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "common/base/mutex.h"
+#include "common/base/racy.h"
+#include "common/base/status_macros.h"
+#include "common/base/threads.h"
+#include "fmt/format.h"
+
+namespace galley::content {
+namespace {
+
+constexpr std::string_view kMagic = "GLYSTMP1";
+constexpr size_t kNamesMax = UINT32_MAX;
+
+struct StatRecord {
+  uint64_t size_bytes;
+  int64_t mtime_ns;
+  int64_t ctime_ns;
+  uint64_t inode;
+  uint64_t device;
+  uint32_t mode;
+  uint32_t flags;
+};
+static_assert(sizeof(StatRecord) == 48);
+
+constexpr uint32_t kIsRacy = 1;
+constexpr uint32_t kIsLink = 2;     // of a folder
+constexpr uint32_t kIsLeftOut = 4;  // likewise: `path` is of the file that says so
+
+struct FolderRecord {
+  StatRecord stat;
+  NamesHash names;
+  uint32_t path;  // where it begins in the names
+  uint32_t first_file;
+  uint32_t file_count;
+  uint32_t zero;
+};
+static_assert(sizeof(FolderRecord) == 80);
+
+struct FileRecord {
+  StatRecord stat;
+  uint32_t name;
+  uint32_t digest;  // its number and 1; 0: none
+  uint32_t target;  // likewise
+  uint32_t zero;
+};
+static_assert(sizeof(FileRecord) == 64);
+
+struct Header {
+  char magic[8];
+  uint64_t checksum[2];  // of all that follows
+  uint64_t folders;
+  uint64_t files;
+  uint64_t digests;
+  uint64_t targets;
+  uint64_t names_bytes;  // each ends with NUL
+};
+static_assert(sizeof(Header) == 64);
+constexpr size_t kChecked = offsetof(Header, folders);
+
+StatRecord RecordOf(const FileStat& stat, uint32_t flags = 0) {
+  return {.size_bytes = stat.size_bytes,
+          .mtime_ns = stat.mtime_ns,
+          .ctime_ns = stat.ctime_ns,
+          .inode = stat.inode,
+          .device = stat.device,
+          .mode = stat.mode,
+          .flags = flags};
+}
+
+bool IsStampOf(const StatRecord& record, const FileStat& stat) {
+  return record.mtime_ns == stat.mtime_ns && record.ctime_ns == stat.ctime_ns &&
+         record.inode == stat.inode && record.device == stat.device && record.mode == stat.mode;
+}
+bool IsStatOf(const StatRecord& record, const FileStat& stat) {
+  return IsStampOf(record, stat) && record.size_bytes == stat.size_bytes;
+}
+
+FileStat StatOf(const struct stat& s) {
+  constexpr int64_t kNanos = 1'000'000'000;
+  return FileStat{.size_bytes = static_cast<uint64_t>(s.st_size),
+                  .mtime_ns = s.st_mtim.tv_sec * kNanos + s.st_mtim.tv_nsec,
+                  .ctime_ns = s.st_ctim.tv_sec * kNanos + s.st_ctim.tv_nsec,
+                  .inode = s.st_ino,
+                  .device = s.st_dev,
+                  .mode = s.st_mode};
+}
+
+std::optional<FileStat> StatAt(int folder, const char* name, int flags) {
+  struct stat raw {};
+  if (::fstatat(folder, name, &raw, flags) != 0) return std::nullopt;
+  return StatOf(raw);
+}
+
+template <typename T>
+void AppendRecords(std::string& bytes, const std::vector<T>& records) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  bytes.append(reinterpret_cast<const char*>(records.data()), records.size() * sizeof(T));
+}
+
+void PutChecksum(std::string& bytes) {
+  const XXH128_hash_t sum = XXH3_128bits(bytes.data() + kChecked, bytes.size() - kChecked);
+  const uint64_t words[2] = {sum.low64, sum.high64};
+  std::memcpy(bytes.data() + offsetof(Header, checksum), words, sizeof(words));
+}
+
+std::optional<NamesHash> NamesIn(int folder) {
+  const int copy = ::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (copy < 0) return std::nullopt;
+  DIR* const stream = ::fdopendir(copy);
+  if (stream == nullptr) {
+    ::close(copy);
+    return std::nullopt;
+  }
+  std::vector<std::string> names;
+  errno = 0;
+  while (const dirent* entry = ::readdir(stream)) {
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") names.emplace_back(name);
+    errno = 0;
+  }
+  const bool is_whole = errno == 0;
+  ::closedir(stream);
+  if (!is_whole) return std::nullopt;
+  return HashOfNames({names.begin(), names.end()});
+}
+
+// nullopt: it cannot be read, or is another file by the end.
+std::optional<Digest> DigestAt(int folder, const char* name, const FileStat& stat) {
+  const FileDescriptor file(::openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!file.valid()) return std::nullopt;
+  DigestBuilder builder;
+  std::string buffer(std::min<uint64_t>(256 << 10, stat.size_bytes + 1), '\0');
+  while (true) {
+    const ssize_t count = ::read(file.get(), buffer.data(), buffer.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return std::nullopt;
+    if (count == 0) break;
+    builder.Add(std::string_view(buffer.data(), static_cast<size_t>(count)));
+  }
+  const absl::StatusOr<FileStat> after = StatDescriptor(file.get(), name);
+  if (!after.ok() || *after != stat) return std::nullopt;
+  return builder.Finish();
+}
+
+}  // namespace
+
+NamesHash HashOfNames(std::vector<std::string_view> names) {
+  std::sort(names.begin(), names.end());
+  std::string text;
+  for (const std::string_view name : names) text.append(name).push_back('\0');
+  const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
+  return {hash.low64, hash.high64};
+}
+
+uint32_t StampTableBuilder::Add(const StampedFolder& folder) {
+  folders_.push_back(folder);
+  return static_cast<uint32_t>(folders_.size() - 1);
+}
+
+void StampTableBuilder::Add(uint32_t folder, const StampedFile& file) {
+  Noted noted{.folder = folder, .name = names_.size(), .stat = file.stat, .is_racy = file.is_racy};
+  names_.append(file.name).push_back('\0');
+  if (file.digest) {
+    digests_.push_back(*file.digest);
+    noted.digest = static_cast<uint32_t>(digests_.size());
+  }
+  if (file.link_target) {
+    targets_.push_back(*file.link_target);
+    noted.target = static_cast<uint32_t>(targets_.size());
+  }
+  files_.push_back(noted);
+}
+
+absl::StatusOr<std::string> StampTableBuilder::Finish() {
+  std::vector<FolderRecord> folders;
+  folders.reserve(folders_.size());
+  for (const StampedFolder& folder : folders_) {
+    const bool is_left_out = !folder.unless.empty();
+    folders.push_back({.stat = RecordOf(folder.stat, (folder.is_racy ? kIsRacy : 0) |
+                                                         (folder.is_link ? kIsLink : 0) |
+                                                         (is_left_out ? kIsLeftOut : 0)),
+                       .names = folder.names,
+                       .path = static_cast<uint32_t>(names_.size()),
+                       .first_file = 0,
+                       .file_count = 0,
+                       .zero = 0});
+    names_.append(is_left_out ? JoinPath(folder.host_path, folder.unless) : folder.host_path);
+    names_.push_back('\0');
+  }
+  if (names_.size() > kNamesMax || files_.size() > UINT32_MAX || folders_.size() > UINT32_MAX)
+    return absl::ResourceExhaustedError("more files than a table of stamps can hold");
+  for (const Noted& file : files_) ++folders[file.folder].file_count;
+  std::vector<uint32_t> next;
+  uint32_t first = 0;
+  for (FolderRecord& folder : folders) {
+    folder.first_file = first;
+    next.push_back(first);
+    first += folder.file_count;
+  }
+  std::vector<FileRecord> files(files_.size());
+  for (const Noted& file : files_) {
+    files[next[file.folder]++] = {.stat = RecordOf(file.stat, file.is_racy ? kIsRacy : 0),
+                                  .name = static_cast<uint32_t>(file.name),
+                                  .digest = file.digest,
+                                  .target = file.target,
+                                  .zero = 0};
+  }
+  std::vector<StatRecord> targets;
+  for (const FileStat& target : targets_) targets.push_back(RecordOf(target));
+
+  Header header{.magic = {},
+                .checksum = {},
+                .folders = folders.size(),
+                .files = files.size(),
+                .digests = digests_.size(),
+                .targets = targets.size(),
+                .names_bytes = names_.size()};
+  std::memcpy(header.magic, kMagic.data(), kMagic.size());
+  std::string bytes(reinterpret_cast<const char*>(&header), sizeof(header));
+  bytes.reserve(sizeof(header) + folders.size() * sizeof(FolderRecord) +
+                files.size() * sizeof(FileRecord) + targets.size() * sizeof(StatRecord) +
+                digests_.size() * Digest::kHashSize + names_.size());
+  AppendRecords(bytes, folders);
+  AppendRecords(bytes, files);
+  AppendRecords(bytes, targets);
+  for (const Digest& digest : digests_) bytes.append(digest.hash());
+  bytes.append(names_);
+  PutChecksum(bytes);
+  return bytes;
+}
+
+// The mapped file, which was found to be consistent.
+class StampTable::Mapping {
+ public:
+  Mapping(void* address, size_t size) : bytes_(static_cast<const char*>(address), size) {}
+  ~Mapping() { ::munmap(const_cast<char*>(bytes_.data()), bytes_.size()); }
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
+
+  absl::Status Judge() {
+    if (bytes_.size() < sizeof(Header)) return absl::InvalidArgumentError("it is cut off");
+    std::memcpy(&header_, bytes_.data(), sizeof(Header));
+    if (std::string_view(header_.magic, sizeof(header_.magic)) != kMagic)
+      return absl::InvalidArgumentError("it is none, or one of another version");
+    const XXH128_hash_t sum = XXH3_128bits(bytes_.data() + kChecked, bytes_.size() - kChecked);
+    if (header_.checksum[0] != sum.low64 || header_.checksum[1] != sum.high64)
+      return absl::InvalidArgumentError("its checksum is wrong");
+    for (const uint64_t count :
+         {header_.folders, header_.files, header_.digests, header_.targets, header_.names_bytes}) {
+      if (count > UINT32_MAX) return absl::InvalidArgumentError("it is no table of stamps");
+    }
+    files_at_ = sizeof(Header) + header_.folders * sizeof(FolderRecord);
+    targets_at_ = files_at_ + header_.files * sizeof(FileRecord);
+    digests_at_ = targets_at_ + header_.targets * sizeof(StatRecord);
+    names_at_ = digests_at_ + header_.digests * Digest::kHashSize;
+    if (names_at_ + header_.names_bytes != bytes_.size() ||
+        (header_.names_bytes > 0 && bytes_.back() != '\0'))
+      return absl::InvalidArgumentError("its parts do not fill it");
+    return JudgeRecords();
+  }
+
+  uint32_t folders() const { return static_cast<uint32_t>(header_.folders); }
+  uint32_t files() const { return static_cast<uint32_t>(header_.files); }
+  const FolderRecord& folder(uint32_t i) const { return At<FolderRecord>(sizeof(Header), i); }
+  const FileRecord& file(uint32_t i) const { return At<FileRecord>(files_at_, i); }
+  const StatRecord& target(uint32_t i) const { return At<StatRecord>(targets_at_, i); }
+  std::string_view digest(uint32_t i) const {
+    return bytes_.substr(digests_at_ + size_t{i} * Digest::kHashSize, Digest::kHashSize);
+  }
+  const char* name(uint32_t at) const { return bytes_.data() + names_at_ + at; }
+  std::string_view bytes() const { return bytes_; }
+  size_t OffsetOf(const void* record) const {
+    return static_cast<size_t>(static_cast<const char*>(record) - bytes_.data());
+  }
+
+ private:
+  // (All records begin at multiples of eight bytes, as the mapping does.)
+  template <typename T>
+  const T& At(size_t begin, uint32_t i) const {
+    return *reinterpret_cast<const T*>(bytes_.data() + begin + size_t{i} * sizeof(T));
+  }
+
+  absl::Status JudgeRecords() const {
+    const absl::Status wrong = absl::InvalidArgumentError("a record points out of it");
+    for (uint32_t i = 0; i < folders(); ++i) {
+      const FolderRecord& one = folder(i);
+      if (one.path >= header_.names_bytes || one.first_file > files() ||
+          one.file_count > files() - one.first_file)
+        return wrong;
+    }
+    for (uint32_t i = 0; i < files(); ++i) {
+      const FileRecord& one = file(i);
+      if (one.name >= header_.names_bytes || one.digest > header_.digests ||
+          one.target > header_.targets)
+        return wrong;
+    }
+    return absl::OkStatus();
+  }
+
+  const std::string_view bytes_;
+  Header header_{};
+  size_t files_at_ = 0, targets_at_ = 0, digests_at_ = 0, names_at_ = 0;
+};
+
+StampTable::StampTable(std::unique_ptr<Mapping> mapping) : mapping_(std::move(mapping)) {}
+StampTable::StampTable(StampTable&&) noexcept = default;
+StampTable& StampTable::operator=(StampTable&&) noexcept = default;
+StampTable::~StampTable() = default;
+
+absl::StatusOr<StampTable> StampTable::Open(const std::string& file) {
+  const FileDescriptor opened(::open(file.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!opened.valid()) return ErrnoStatus(errno, "open", file);
+  ASSIGN_OR_RETURN(const FileStat stat, StatDescriptor(opened.get(), file));
+  if (!S_ISREG(stat.mode) || stat.size_bytes == 0)
+    return absl::InvalidArgumentError("it is no table of stamps");
+  void* const address = ::mmap(nullptr, stat.size_bytes, PROT_READ, MAP_PRIVATE, opened.get(), 0);
+  if (address == MAP_FAILED) return ErrnoStatus(errno, "map", file);
+  auto mapping = std::make_unique<Mapping>(address, stat.size_bytes);
+  RETURN_IF_ERROR(mapping->Judge());
+  return StampTable(std::move(mapping));
+}
+
+std::string StampTable::IdOf(std::string_view bytes) {
+  Header header{};
+  std::memcpy(&header, bytes.data(), sizeof(header));
+  return fmt::format("{:016x}{:016x}", header.checksum[1], header.checksum[0]);
+}
+
+std::string StampTable::id() const { return IdOf(mapping_->bytes()); }
+
+namespace {
+
+// What the threads of a check find.
+template <typename Table>
+class Checker {
+ public:
+  Checker(const Table& table, const StampTable::CheckOptions& options)
+      : table_(table), options_(options) {
+    check_.folders = table.folders();
+    check_.files = table.files();
+  }
+
+  StampCheck Run() {
+    const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+    const unsigned wanted = options_.threads > 0 ? options_.threads : std::min(cores, 8u);
+    const auto threads = std::min<size_t>(wanted, 1 + table_.files() / kFilesOfAThread);
+    RunOnThreads(threads, [this](size_t) { Work(); });
+    check_.holds = !is_over_;
+    if (check_.holds && !touched_.empty()) Renew();
+    return std::move(check_);
+  }
+
+ private:
+  static constexpr uint32_t kPiece = 1024;  // files of one folder that a thread looks at in one go
+  static constexpr uint32_t kFilesOfAThread = 2048;  // fewer are not worth another
+
+  struct Piece {
+    uint32_t folder = 0;
+    uint32_t begin = 0, end = 0;  // files
+    bool is_first = true;         // with the folder itself
+  };
+
+  std::optional<Piece> Next() {
+    const base::MutexLock lock(mutex_);
+    if (is_over_ || folder_ == table_.folders()) return std::nullopt;
+    if (options_.stop != nullptr && options_.stop->is_cancelled()) {
+      is_over_ = true;
+      check_.difference = "the check was stopped";
+      return std::nullopt;
+    }
+    const FolderRecord& folder = table_.folder(folder_);
+    Piece piece{.folder = folder_,
+                .begin = folder.first_file + done_,
+                .end = folder.first_file + folder.file_count,
+                .is_first = done_ == 0};
+    if (piece.end - piece.begin > kPiece) {
+      piece.end = piece.begin + kPiece;
+      done_ += kPiece;
+    } else {
+      ++folder_;
+      done_ = 0;
+    }
+    return piece;
+  }
+
+  void Work() {
+    while (const std::optional<Piece> piece = Next()) Look(*piece);
+  }
+
+  void Look(const Piece& piece) {
+    const FolderRecord& folder = table_.folder(piece.folder);
+    const char* const path = table_.name(folder.path);
+    if ((folder.stat.flags & kIsLeftOut) != 0) {
+      if (!StatAt(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW)) Differ(path, "", "is gone");
+      return;
+    }
+    const FileDescriptor opened(::open(path, O_PATH | O_DIRECTORY | O_CLOEXEC));
+    if (!opened.valid()) return Differ(path, "", "is gone, or no folder");
+    if (piece.is_first) LookAt(folder, path, opened.get());
+    for (uint32_t i = piece.begin; i < piece.end && !is_over_; ++i)
+      LookAt(table_.file(i), path, opened.get());
+  }
+
+  void LookAt(const FolderRecord& folder, const char* path, int fd) {
+    struct stat raw {};
+    if (::fstat(fd, &raw) != 0) return Differ(path, "", "cannot be looked at");
+    const FileStat stat = StatOf(raw);
+    const bool is_same = IsStampOf(folder.stat, stat);
+    if (is_same && (folder.stat.flags & kIsRacy) == 0) return;
+    const std::optional<FileStat> link = StatAt(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW);
+    const bool is_link = link && S_ISLNK(link->mode);
+    const bool was_link = (folder.stat.flags & kIsLink) != 0;
+    if (is_link != was_link || (is_link && !is_same)) return Differ(path, "", "is another folder");
+    const int64_t looked_ns = NowNanos();
+    const std::optional<NamesHash> names = NamesIn(fd);
+    if (!names || *names != folder.names || folder.stat.mode != stat.mode)
+      return Differ(path, "", "holds other files");
+    Touch(&folder.stat, stat, IsRacy(stat, looked_ns) ? kIsRacy : 0, kIsRacy);
+  }
+
+  void LookAt(const FileRecord& file, const char* folder, int fd) {
+    const char* const name = table_.name(file.name);
+    const std::optional<FileStat> stat = StatAt(fd, name, AT_SYMLINK_NOFOLLOW);
+    if (!stat) return Differ(folder, name, "is gone");
+    const bool is_same = IsStatOf(file.stat, *stat);
+    if (file.target != 0) {
+      const std::optional<FileStat> target = StatAt(fd, name, 0);
+      if (!is_same || !target || !IsStatOf(table_.target(file.target - 1), *target))
+        return Differ(folder, name, "leads to another file");
+    }
+    if (is_same && (file.stat.flags & kIsRacy) == 0) return;
+    // What is odd, or a link, or was never read, has nothing else by which to know it.
+    if (file.digest == 0 || file.target != 0 || file.stat.size_bytes != stat->size_bytes ||
+        file.stat.mode != stat->mode)
+      return Differ(folder, name, is_same ? "may have changed while it was read" : "changed");
+    const int64_t looked_ns = NowNanos();
+    const std::optional<Digest> digest = DigestAt(fd, name, *stat);
+    ++hashed_;
+    bytes_hashed_ += stat->size_bytes;
+    if (!digest || digest->hash() != table_.digest(file.digest - 1))
+      return Differ(folder, name, "has other bytes");
+    Touch(&file.stat, *stat, IsRacy(*stat, looked_ns) ? kIsRacy : 0, kIsRacy);
+  }
+
+  int64_t NowNanos() {
+    return absl::ToUnixNanos(options_.clock != nullptr ? options_.clock->Now() : absl::Now());
+  }
+
+  void Touch(const StatRecord* record, const FileStat& stat, uint32_t flags, uint32_t mask) {
+    StatRecord now = RecordOf(stat, (record->flags & ~mask) | flags);
+    const base::MutexLock lock(mutex_);
+    touched_.emplace_back(record, now);
+  }
+
+  void Differ(std::string_view folder, std::string_view name, std::string_view how) {
+    const base::MutexLock lock(mutex_);
+    if (is_over_.exchange(true)) return;
+    check_.difference = fmt::format("{}{}{} {}", folder, name.empty() ? "" : "/", name, how);
+  }
+
+  void Renew() {
+    check_.hashed = hashed_;
+    check_.bytes_hashed = bytes_hashed_;
+    bool is_any = false;
+    for (const auto& [record, now] : touched_)
+      is_any |= std::memcmp(record, &now, sizeof(now)) != 0;
+    if (!is_any) return;
+    check_.renewed = std::string(table_.bytes());
+    for (const auto& [record, now] : touched_)
+      std::memcpy(check_.renewed.data() + table_.OffsetOf(record), &now, sizeof(now));
+    PutChecksum(check_.renewed);
+  }
+
+  const Table& table_;
+  const StampTable::CheckOptions& options_;
+  std::atomic<bool> is_over_ = false;
+  std::atomic<uint64_t> hashed_ = 0, bytes_hashed_ = 0;
+
+  base::Mutex mutex_;
+  uint32_t folder_ GALLEY_GUARDED_BY(mutex_) = 0;  // the next
+  uint32_t done_ GALLEY_GUARDED_BY(mutex_) = 0;    // of its files
+  StampCheck check_;
+  std::vector<std::pair<const StatRecord*, StatRecord>> touched_;
+};
+
+}  // namespace
+
+StampCheck StampTable::Check(const CheckOptions& options) const {
+  return Checker<Mapping>(*mapping_, options).Run();
+}
+
+}  // namespace galley::content

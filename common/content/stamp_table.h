@@ -1,0 +1,114 @@
+// StampTable: what folders and files looked like when somebody knew what was in them. It proves
+// later, with one stat for each, that they are as they were, without a walk, a list in memory or a
+// codec: the file is mapped, and read where it lies.
+//
+// A folder is as it was when its stamp (device, inode, times) is, or else when it lists the same
+// names. A file is as it was when its stamp and mode are, or else when its digest is known and its
+// bytes still have it. What was racy when it was looked at (common/base/racy.h) is listed, or
+// hashed, whatever its stamp says. A link must have its stamp and that of what it leads to.
+//
+// Format (docs/formats.md, "Stamps"): little-endian, records of fixed size, a checksum over all.
+//
+// Threads: a StampTable from any; StampTableBuilder from one.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "common/base/cancellation.h"
+#include "common/base/clock.h"
+#include "common/base/digest.h"
+#include "common/base/file.h"
+
+namespace galley::content {
+
+// NamesHash: stands for the names of all that a folder holds, in any order.
+using NamesHash = std::array<uint64_t, 2>;
+NamesHash HashOfNames(std::vector<std::string_view> names);
+
+struct StampedFolder {
+  std::string host_path;
+  FileStat stat;      // of the folder itself, links followed
+  NamesHash names{};  // of all that is in it, also of what nobody looks at
+  bool is_link = false;
+  bool is_racy = false;
+  // A folder that nobody looks into for as long as it holds this file; the rest counts for nothing.
+  std::string unless;
+};
+
+struct StampedFile {
+  std::string_view name;
+  FileStat stat;                        // links not followed
+  std::optional<FileStat> link_target;  // of a link
+  std::optional<Digest> digest;
+  bool is_racy = false;
+};
+
+class StampTableBuilder {
+ public:
+  // Returns the folder's number.
+  uint32_t Add(const StampedFolder& folder);
+  void Add(uint32_t folder, const StampedFile& file);
+  // The bytes of the table's file. RESOURCE_EXHAUSTED: names of more than 4 GiB.
+  absl::StatusOr<std::string> Finish();
+
+ private:
+  std::string names_;
+  std::vector<StampedFolder> folders_;
+  struct Noted {
+    uint32_t folder = 0;
+    uint64_t name = 0;  // where it begins in names_
+    FileStat stat;
+    bool is_racy = false;
+    uint32_t digest = 0;  // its number and 1; 0: none
+    uint32_t target = 0;  // likewise
+  };
+  std::vector<Noted> files_;
+  std::vector<Digest> digests_;
+  std::vector<FileStat> targets_;
+};
+
+// StampCheck: how the folders and files of a table are today.
+struct StampCheck {
+  bool holds = false;
+  // The first that was found to differ, for people: "/x/y.png has other bytes". Of several, any.
+  std::string difference;
+  uint64_t folders = 0, files = 0;  // of the table
+  uint64_t hashed = 0, bytes_hashed = 0;
+  // They hold, and some have other stamps: the table with those of today, which spares the next
+  // check what this one had to look at. Else empty.
+  std::string renewed;
+};
+
+class StampTable {
+ public:
+  // NOT_FOUND: there is none. INVALID_ARGUMENT: it is damaged, or of another version.
+  static absl::StatusOr<StampTable> Open(const std::string& file);
+  StampTable(StampTable&&) noexcept;
+  StampTable& operator=(StampTable&&) noexcept;
+  ~StampTable();
+
+  // The checksum of its bytes, in hex: it tells a table from all others.
+  std::string id() const;
+  static std::string IdOf(std::string_view bytes);  // REQUIRES: from Finish, or `renewed`
+
+  struct CheckOptions {
+    unsigned threads = 0;          // 0: one for each core, at most 8
+    Clock* clock = nullptr;        // wall time; nullptr: the system's
+    Cancellation* stop = nullptr;  // a check that is stopped does not hold
+  };
+  StampCheck Check(const CheckOptions& options) const;
+
+ private:
+  class Mapping;
+  explicit StampTable(std::unique_ptr<Mapping> mapping);
+  std::unique_ptr<Mapping> mapping_;
+};
+
+}  // namespace galley::content

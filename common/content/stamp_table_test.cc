@@ -1,0 +1,235 @@
+#include "common/content/stamp_table.h"
+
+#include <gmock/gmock.h>
+
+#include <fstream>
+
+#include "common/content/test_tree.h"
+
+namespace galley::content {
+namespace {
+
+using testing::HasSubstr;
+
+class StampTableTest : public ContentTest {
+ protected:
+  // The stamps of what is there now, with the digests of all files that a cook may read.
+  void Note(bool with_digests = true) {
+    const auto snapshot = Scan();
+    ASSERT_NE(snapshot, nullptr);
+    for (const FileEntry& file : snapshot->files()) {
+      if (with_digests && file.error.empty()) {
+        ASSERT_TRUE(snapshot->DigestOf(file.path).ok());
+      }
+    }
+    const auto stamps = snapshot->Stamps();
+    ASSERT_TRUE(stamps.ok()) << stamps.status();
+    bytes_ = *stamps;
+    ASSERT_TRUE(WriteFileAtomic(Host("stamps"), bytes_).ok());
+  }
+  StampCheck Check() {
+    const auto table = StampTable::Open(Host("stamps"));
+    EXPECT_TRUE(table.ok()) << table.status();
+    return table->Check({.threads = 2, .clock = &clock_});
+  }
+  std::string Difference() {
+    const StampCheck check = Check();
+    EXPECT_NE(check.holds, !check.difference.empty());
+    return check.difference;
+  }
+  // In place, so that the folder's stamp stays.
+  void Overwrite(std::string_view path, std::string_view bytes) {
+    std::ofstream(Host(path), std::ios::trunc) << bytes;
+  }
+  void Renew(const StampCheck& check) {
+    ASSERT_FALSE(check.renewed.empty());
+    ASSERT_TRUE(WriteFileAtomic(Host("stamps"), check.renewed).ok());
+  }
+
+  std::string bytes_;
+};
+
+TEST_F(StampTableTest, WhatNobodyTouchedHoldsWithoutAReadByte) {
+  Write("content/a/x", "1");
+  Write("content/b", "2");
+  Note();
+  const StampCheck check = Check();
+  EXPECT_TRUE(check.holds) << check.difference;
+  EXPECT_EQ(check.files, 2u);
+  EXPECT_EQ(check.folders, 2u);
+  EXPECT_EQ(check.hashed, 0u);
+  EXPECT_EQ(check.renewed, "");
+}
+
+TEST_F(StampTableTest, EachChangeIsFoundAndNamed) {
+  const auto begin = [&] {
+    EXPECT_TRUE(RemoveAll(Host("content")).ok());
+    Write("content/a/x", "1");
+    Write("content/b", "2");
+    Note();
+  };
+  begin();
+  Overwrite("content/b", "3");
+  EXPECT_THAT(Difference(), HasSubstr("/content/b has other bytes"));
+  begin();
+  Overwrite("content/b", "longer");
+  EXPECT_THAT(Difference(), HasSubstr("/content/b changed"));
+  begin();
+  ASSERT_TRUE(RemoveAll(Host("content/b")).ok());
+  EXPECT_THAT(Difference(), HasSubstr("/content holds other files"));
+  begin();
+  Write("content/a/new", "");
+  EXPECT_THAT(Difference(), HasSubstr("/content/a holds other files"));
+  begin();
+  ASSERT_TRUE(RemoveAll(Host("content/a")).ok());
+  EXPECT_FALSE(Check().holds);
+  begin();
+  std::filesystem::rename(Host("content/a/x"), Host("content/a/y"));
+  EXPECT_FALSE(Check().holds);
+  begin();
+  std::filesystem::permissions(Host("content/b"), std::filesystem::perms::none);
+  EXPECT_FALSE(Check().holds);
+}
+
+TEST_F(StampTableTest, ARemovedFileThatSomethingElseReplacesIsFound) {
+  Write("content/a", "1");
+  Write("content/b", "1");
+  Note();
+  ASSERT_TRUE(RemoveAll(Host("content/a")).ok());
+  Link("b", "content/a");
+  EXPECT_FALSE(Check().holds);
+  ASSERT_TRUE(RemoveAll(Host("content/a")).ok());
+  ASSERT_TRUE(CreateDirectories(Host("content/a")).ok());
+  EXPECT_FALSE(Check().holds);
+}
+
+TEST_F(StampTableTest, WhatWasTouchedOrWrittenAnewHoldsAndIsHashedOnce) {
+  Write("content/a", "1");
+  Write("content/b", "2");
+  Note();
+  Write("content/a", "1");  // by rename: another inode, another time of the folder
+  const StampCheck check = Check();
+  EXPECT_TRUE(check.holds) << check.difference;
+  EXPECT_EQ(check.hashed, 1u);
+  Renew(check);
+  const StampCheck again = Check();
+  EXPECT_TRUE(again.holds);
+  EXPECT_EQ(again.hashed, 0u);
+}
+
+// As after a fresh clone with a kept state folder.
+TEST_F(StampTableTest, ACopyWithTheSameBytesInItsPlaceHolds) {
+  Write("content/a/x", "1");
+  Write("content/b", "2");
+  Note();
+  std::filesystem::copy(Host("content"), Host("copy"), std::filesystem::copy_options::recursive);
+  ASSERT_TRUE(RemoveAll(Host("content")).ok());
+  std::filesystem::rename(Host("copy"), Host("content"));
+  const StampCheck check = Check();
+  EXPECT_TRUE(check.holds) << check.difference;
+  EXPECT_EQ(check.hashed, 2u);
+}
+
+TEST_F(StampTableTest, AFileThatNobodyReadHoldsByItsStampOnly) {
+  Write("content/a", "1");
+  Note(/*with_digests=*/false);
+  EXPECT_TRUE(Check().holds);
+  Write("content/a", "1");
+  EXPECT_THAT(Difference(), HasSubstr("changed"));
+}
+
+TEST_F(StampTableTest, WhatWasRacyIsReadThoughItsStampIsTheSame) {
+  clock_.ahead_s = 0;
+  Write("content/a", "1");
+  Note(/*with_digests=*/false);  // Stamps reads what is racy
+  StampCheck check = Check();
+  EXPECT_TRUE(check.holds) << check.difference;
+  EXPECT_EQ(check.hashed, 1u);
+  clock_.ahead_s = 3600;  // it is racy no more
+  Renew(Check());
+  check = Check();
+  EXPECT_TRUE(check.holds);
+  EXPECT_EQ(check.hashed, 0u);
+}
+
+TEST_F(StampTableTest, ALinkHoldsAsLongAsItAndWhatItLeadsToDo) {
+  Write("content/a", "1");
+  Write("content/folder/x", "2");
+  Link("a", "content/link");
+  Link("folder", "content/linked");
+  Link("nowhere", "content/dangling");
+  Note();
+  EXPECT_TRUE(Check().holds) << Check().difference;
+  Overwrite("content/a", "3");
+  EXPECT_FALSE(Check().holds);
+  Note();
+  std::filesystem::rename(Host("content/folder"), Host("content/other"));
+  EXPECT_FALSE(Check().holds);
+  std::filesystem::rename(Host("content/other"), Host("content/folder"));
+  Note();
+  ASSERT_TRUE(RemoveAll(Host("content/linked")).ok());
+  std::filesystem::rename(Host("content/folder"), Host("content/linked"));
+  Link("linked", "content/folder");
+  EXPECT_FALSE(Check().holds);
+}
+
+TEST_F(StampTableTest, ASandboxAmongContentIsLeftOutForAsLongAsItIsOne) {
+  Write("content/a", "1");
+  Write("content/out/.galley-sandbox", "");
+  Write("content/out/cooked", "1");
+  Note();
+  Write("content/out/more", "2");
+  EXPECT_TRUE(Check().holds) << Check().difference;
+  ASSERT_TRUE(RemoveAll(Host("content/out/.galley-sandbox")).ok());
+  EXPECT_FALSE(Check().holds);
+}
+
+TEST_F(StampTableTest, ASuccessorAndAFolderThatCannotBeReadHaveNoStamps) {
+  Write("content/a", "1");
+  const auto snapshot = Scan();
+  const std::vector<std::string> paths = {"/Game/a"};
+  EXPECT_TRUE(absl::IsFailedPrecondition((*snapshot->Refresh(paths))->Stamps().status()));
+}
+
+TEST_F(StampTableTest, ManyFilesOfOneFolderAreSharedByThreads) {
+  for (int i = 0; i < 5000; ++i) Overwrite("content/f" + std::to_string(i), "x");
+  Note(/*with_digests=*/false);
+  const auto table = StampTable::Open(Host("stamps"));
+  ASSERT_TRUE(table.ok());
+  EXPECT_TRUE(table->Check({.threads = 4, .clock = &clock_}).holds);
+  Overwrite("content/f4999", "yy");
+  EXPECT_FALSE(table->Check({.threads = 4, .clock = &clock_}).holds);
+}
+
+TEST_F(StampTableTest, ACheckThatIsStoppedDoesNotHold) {
+  Write("content/a", "1");
+  Note();
+  Cancellation stop;
+  stop.Cancel();
+  EXPECT_FALSE(StampTable::Open(Host("stamps"))->Check({.stop = &stop}).holds);
+}
+
+TEST_F(StampTableTest, DamageIsFoundAndTheIdTellsTablesApart) {
+  Write("content/a", "1");
+  Write("content/b/c", "1");
+  Note();
+  EXPECT_EQ(StampTable::Open(Host("stamps"))->id(), StampTable::IdOf(bytes_));
+  for (size_t i = 0; i < bytes_.size(); ++i) {
+    std::string bad = bytes_;
+    bad[i] = static_cast<char>(bad[i] ^ 0x10);
+    ASSERT_TRUE(WriteFileAtomic(Host("bad"), bad).ok());
+    EXPECT_TRUE(absl::IsInvalidArgument(StampTable::Open(Host("bad")).status())) << i;
+  }
+  for (const size_t size : {size_t{0}, size_t{7}, size_t{63}, bytes_.size() - 1}) {
+    ASSERT_TRUE(WriteFileAtomic(Host("bad"), bytes_.substr(0, size)).ok());
+    EXPECT_TRUE(absl::IsInvalidArgument(StampTable::Open(Host("bad")).status())) << size;
+  }
+  EXPECT_TRUE(absl::IsNotFound(StampTable::Open(Host("absent")).status()));
+  const std::string before = StampTable::IdOf(bytes_);
+  Write("content/d", "1");
+  Note();
+  EXPECT_NE(StampTable::Open(Host("stamps"))->id(), before);
+}
+
+}  // namespace
+}  // namespace galley::content
