@@ -13,6 +13,7 @@
 #include "common/record/observed_value.h"
 #include "common/rocks/rocks.h"
 #include "director/journal/encoding.h"
+#include "director/journal/generation.h"
 #include "director/journal/index.h"
 #include "director/journal/keys.h"
 #include "director/journal/live_database.h"
@@ -156,6 +157,11 @@ class RocksJournal final : public Journal {
     return found;
   }
 
+  absl::StatusOr<std::string> RelyOnGeneration() override {
+    RETURN_IF_ERROR(database_.CheckFence());
+    return generation_.Rely();
+  }
+
   absl::StatusOr<std::vector<InstigatorRecord>> InstigatorsOf(std::string_view package) override {
     std::vector<InstigatorRecord> instigators;
     const absl::Status asked = database_.With([&](rocksdb::DB& database) -> absl::Status {
@@ -201,6 +207,7 @@ class RocksJournal final : public Journal {
   }
 
   absl::Status Invalidate(std::span<const std::string> packages, const JournalMeta& meta) override {
+    if (!packages.empty()) RETURN_IF_ERROR(MoveGeneration());
     const absl::Status asked = database_.With([&](rocksdb::DB& database) -> absl::Status {
       rocksdb::WriteBatch batch;
       rocks::PrefixScan scan = ScanOf(database);
@@ -227,6 +234,7 @@ class RocksJournal final : public Journal {
   }
 
   absl::Status Record(std::span<const JournalUpdate> updates, bool sync) override {
+    if (!updates.empty()) RETURN_IF_ERROR(MoveGeneration());
     // By package, then platform; of two updates of one record the later holds.
     UpdatesByPackage by_package;
     for (const JournalUpdate& update : updates) {
@@ -260,6 +268,7 @@ class RocksJournal final : public Journal {
   }
 
   absl::Status RecordFailures(std::span<const FailureUpdate> updates) override {
+    if (!updates.empty()) RETURN_IF_ERROR(MoveGeneration());
     return database_.With([&](rocksdb::DB& database) -> absl::Status {
       rocksdb::WriteBatch batch;
       for (const FailureUpdate& update : updates) {
@@ -393,6 +402,7 @@ class RocksJournal final : public Journal {
   }
 
   absl::Status Forget(std::span<const std::string> packages) override {
+    RETURN_IF_ERROR(MoveGeneration());
     return database_.With([&](rocksdb::DB& database) -> absl::Status {
       rocksdb::WriteBatch batch;
       rocks::PrefixScan scan = ScanOf(database);
@@ -599,6 +609,12 @@ class RocksJournal final : public Journal {
     is_new_ = true;
   }
 
+  absl::Status MoveGeneration() {
+    if (options_.read_only) return absl::OkStatus();  // the write is refused
+    RETURN_IF_ERROR(database_.CheckFence());
+    return generation_.Move();
+  }
+
   absl::Status Write(rocksdb::DB& database, Changes& changes, bool sync) {
     rocksdb::WriteBatch batch;
     RETURN_IF_ERROR(changes.AppendTo(batch));
@@ -619,6 +635,7 @@ class RocksJournal final : public Journal {
   const std::string state_directory_;
   const JournalOptions options_;
   JournalMeta meta_;  // the writing thread's
+  JournalGeneration generation_{state_directory_};
   // Held by whoever writes what is unsent: it is looked at before it is forgotten.
   base::Mutex unsent_mutex_;
 

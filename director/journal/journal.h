@@ -263,6 +263,13 @@ class Journal {
   // Threads: any.
   virtual absl::Status ForgetUnsent(std::span<const UnsentResult>) { return absl::OkStatus(); }
 
+  // The name of what the journal says of packages (generation.h), for whoever notes it: it holds
+  // until Record, RecordFailures, Forget, or an Invalidate of packages, and until the journal is
+  // made anew. Threads: any.
+  virtual absl::StatusOr<std::string> RelyOnGeneration() {
+    return absl::UnimplementedError("this journal has no generations");
+  }
+
   // True when no package was known at the opening; false also when that is not known.
   virtual bool WasEmpty() const { return false; }
   // True when the journal was found damaged after it was opened, and was made anew: it may have
