@@ -484,6 +484,7 @@ absl::StatusOr<Project> LoadProject(const LoadOptions& options) {
                                            kProjectFile, project.root, project.root));
   }
   if (!text.ok()) return text.status();
+  project.file_digest = Digest::Of(*text);
   ASSIGN_OR_RETURN(const TomlValue document, ParseToml(*text, kProjectFile));
   RETURN_IF_ERROR(CheckTopLevel(document, kProjectFile, /*is_project_file=*/true));
   Layers layers;

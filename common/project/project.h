@@ -122,7 +122,8 @@ struct Origin {
 
 struct Project {
   std::string name;
-  std::string root;  // absolute folder of galley.toml
+  std::string root;    // absolute folder of galley.toml
+  Digest file_digest;  // of galley.toml, as it was read
   bool fix_case = false;
   std::vector<std::string> scan_ignore;
   std::vector<content::Mount> mounts;

@@ -20,6 +20,7 @@
 #include "director/host/cook_run.h"
 #include "director/host/outcome_status.h"
 #include "director/host/sandboxes.h"
+#include "director/host/standing_cook.h"
 #include "director/resident/cook_shelf.h"
 #include "fmt/format.h"
 
@@ -219,7 +220,22 @@ v1::CookAsk CookSession::AskOnWire() const {
   return ask;
 }
 
+// True when nothing has changed, and that is the answer.
+bool CookSession::StandsHere() {
+  director::StandingAnswer answer =
+      director::AnswerCold({.ask = ask_,
+                            .project = *project_,
+                            .worker_program = JoinPath(ProgramDirectory(), "galley-worker"),
+                            .environment = Environment()},
+                           report_, stop_);
+  if (answer.report.has_value()) cooked_ = *std::move(answer.report);
+  if (options_.global.verbose && !answer.difference.empty())
+    report_.Say(fmt::format("what is known does not stand: {}", answer.difference));
+  return cooked_.outcome.has_value();
+}
+
 absl::Status CookSession::CookHere() {
+  if (StandsHere()) return absl::OkStatus();
   const auto check = [this](const std::string& project_id) {
     if (!ask_.is_staged()) return absl::OkStatus();
     return director::Sandboxes(*project_, {.adopt = ask_.adopt, .exact = ask_.exact})
@@ -334,7 +350,7 @@ ExitCode CookSession::WriteFiles(ExitCode code) {
   };
   if (!options_.summary.empty()) write("--summary", options_.summary, summary_.ToText());
   if (!options_.trace.empty())
-    write("--trace", options_.trace, director_ == nullptr ? remote_trace_ : recording_->ToJson());
+    write("--trace", options_.trace, remote_trace_.empty() ? recording_->ToJson() : remote_trace_);
   return code;
 }
 

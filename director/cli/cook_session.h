@@ -41,6 +41,7 @@ class CookSession {
   // By the resident director; false: there is none, or this cook is not for it.
   absl::StatusOr<bool> CookRemotely();
   absl::StatusOr<bool> Attach(director::DirectorClient* client);
+  bool StandsHere();
   absl::Status CookHere();
   bool TakeBegun(const v1::CookEvent::Begun& begun);
   absl::Status TakeRemote(const RemoteCook& remote, const absl::Status& end);

@@ -194,6 +194,17 @@ void Report::Scanned(const director::ScanCounts& scan) {
                   scan.unmatched == 1 ? "it" : "them"));
 }
 
+void Report::Stands(const director::StandCounts& counts) {
+  if (options_.json) {
+    return Event({{"event", "stands"},
+                  {"packages", counts.packages},
+                  {"results", counts.results},
+                  {"seconds", counts.seconds}});
+  }
+  Say(fmt::format("nothing changed: {} packages stand ({:.2f} s)", counts.packages,
+                  counts.seconds));
+}
+
 void Report::Print(const std::vector<std::string>& paragraphs, const char* title,
                    const char* colour) {
   if (!paragraphs.empty()) ClearLine();

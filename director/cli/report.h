@@ -68,6 +68,7 @@ class Report final : public director::CookListener {
   void Say(std::string_view text) override;
   // It is printed with --quiet and --json, too.
   void SayAlways(std::string_view text) override;
+  void Stands(const director::StandCounts& counts) override;
   void Scanned(const director::ScanCounts& scan) override;
   void OnFailed(const std::string& package, const std::string& platform,
                 const director::PackageFailed& failed) override;

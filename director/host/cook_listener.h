@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -19,6 +20,12 @@ struct ScanCounts {
   double seconds = 0;
 };
 
+struct StandCounts {
+  uint64_t packages = 0;  // in the cook
+  uint64_t results = 0;   // (package, platform): all that are done
+  double seconds = 0;     // that it took to find out
+};
+
 class CookListener : public ShellListener {
  public:
   // One line of what goes on ("staged windows: 3 written").
@@ -26,6 +33,8 @@ class CookListener : public ShellListener {
   // One line of what the cook waits for: it is told even where nothing else is.
   virtual void SayAlways(std::string_view text) = 0;
   virtual void Scanned(const ScanCounts& counts) = 0;
+  // Nothing has changed: all stands, and no package is told by itself.
+  virtual void Stands(const StandCounts& counts) = 0;
   // A warning that is about no package.
   void Warn(std::string_view text) { OnWarning("", "", std::string(text)); }
 };

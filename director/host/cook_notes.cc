@@ -23,12 +23,20 @@ void CookNotes::OnFailed(const std::string& package, const std::string& platform
   for (const std::string& one : platforms_) {
     if (!package.empty() && is_of_all) failed_.emplace(package, one);
   }
+  told_.Failed(package, platform, failed);
   listener_.OnFailed(package, platform, failed);
 }
 
 void CookNotes::OnWarning(const std::string& package, const std::string& platform,
                           const std::string& text) {
+  told_.Warned(package, platform, text);
   listener_.OnWarning(package, platform, text);
+}
+
+void CookNotes::OnPassingWarning(const std::string& package, const std::string& platform,
+                                 const std::string& text) {
+  told_.Passing();
+  listener_.OnPassingWarning(package, platform, text);
 }
 
 void CookNotes::OnLeft(const std::string& package) {
@@ -40,10 +48,12 @@ void CookNotes::OnLeft(const std::string& package) {
   };
   forget(failed_);
   forget(done_);
+  told_.Passing();  // (what was told of it may have been of another state of the project)
   listener_.OnLeft(package);
 }
 
 void CookNotes::OnPlatforms(const std::vector<std::string>& platforms) {
+  if (!platforms_.empty() && platforms != platforms_) told_.Passing();
   platforms_ = platforms;
   const auto is_other = [&](const std::string& platform) {
     return !platform.empty() &&
@@ -56,6 +66,7 @@ void CookNotes::OnPlatforms(const std::vector<std::string>& platforms) {
 
 void CookNotes::OnDone(const StoredResult& result, ResultSource source) {
   failed_.erase({result.package, result.platform_name});
+  told_.Done(result.package, result.platform_name);
   const bool is_new =
       done_.insert_or_assign({result.package, result.platform_name}, result.action_key).second;
   if (source == ResultSource::kCooked && first_cooked_ == absl::InfiniteFuture())

@@ -17,6 +17,7 @@
 #include "common/base/digest.h"
 #include "director/host/cook_listener.h"
 #include "director/host/package_of_path.h"
+#include "director/host/told.h"
 
 namespace galley::director {
 
@@ -27,16 +28,23 @@ class CookNotes final : public CookListener {
 
   void Say(std::string_view text) override { listener_.Say(text); }
   void SayAlways(std::string_view text) override { listener_.SayAlways(text); }
-  void Scanned(const ScanCounts& counts) override { listener_.Scanned(counts); }
+  void Scanned(const ScanCounts& counts) override {
+    told_.Scanned(counts);
+    listener_.Scanned(counts);
+  }
+  void Stands(const StandCounts& counts) override { listener_.Stands(counts); }
   void OnFailed(const std::string& package, const std::string& platform,
                 const PackageFailed& failed) override;
   void OnWarning(const std::string& package, const std::string& platform,
                  const std::string& text) override;
+  void OnPassingWarning(const std::string& package, const std::string& platform,
+                        const std::string& text) override;
   void OnDone(const StoredResult& result, ResultSource source) override;
   void OnLeft(const std::string& package) override;
   void OnPlatforms(const std::vector<std::string>& platforms) override;
   void OnProgress(const Counters& counters, const Progress& progress) override;
 
+  const Told& told() const { return told_; }
   // Some failure was told, and not taken back.
   bool has_failures() const { return has_other_failures_ || !failed_.empty(); }
   // The packages that failed on some platform, sorted.
@@ -53,6 +61,7 @@ class CookNotes final : public CookListener {
 
  private:
   CookListener& listener_;
+  Told told_;
   std::vector<std::string> platforms_;                    // of the cook
   bool has_other_failures_ = false;                       // of no package
   std::set<std::pair<std::string, std::string>> failed_;  // package, platform (empty: of none)

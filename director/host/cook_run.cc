@@ -11,11 +11,11 @@
 #include "director/host/cook_world.h"
 #include "director/host/left_out.h"
 #include "director/host/outcome_status.h"
+#include "director/host/standing_cook.h"
 #include "director/host/unpublished.h"
 #include "director/shell/lost_files.h"
 
 namespace galley::director {
-namespace {
 
 std::shared_ptr<const project::Project> ProjectOf(const CookAsk& ask, const Setup& setup) {
   if (ask.output_directory.empty()) return setup.project;
@@ -23,8 +23,6 @@ std::shared_ptr<const project::Project> ProjectOf(const CookAsk& ask, const Setu
   project->output_directory = ask.output_directory;
   return project;
 }
-
-}  // namespace
 
 ProjectCatalog::Options TableOptionsOf(const CookAsk& ask, const project::Project& project) {
   const std::vector<std::string>& cultures = ask.selection.cultures;
@@ -48,6 +46,7 @@ CookReport CookRun::Run() {
   report_.is_published = staging_.has_value() && staging_->is_published();
   report_.has_failures = notes_.has_failures();
   report_.snapshot = notes_.DigestOfDone();
+  if (report_.outcome.has_value()) KeepWhatStands();
   return std::move(report_);
 }
 
@@ -69,6 +68,7 @@ absl::Status CookRun::Scan() {
   const absl::Time begin = absl::Now();
   ASSIGN_OR_RETURN(scanned_, MakeWorld(deps_.director, *setup_, deps_.place.needs().table));
   world_ = scanned_;
+  sources_ = scanned_->snapshot;
   RETURN_IF_ERROR(Select());
   for (const std::string& warning : selection_.warnings) notes_.Warn(warning);
   TellOddFiles(*world_, notes_);
@@ -194,7 +194,8 @@ absl::Status CookRun::TellRefusal() {
   const std::string& refusal = report_.outcome->refusal;
   if (refusal.empty()) return staging_->stopped();
   if (!staging_->is_published()) return WrongUse(refusal);
-  notes_.Warn(refusal);  // a package that was made again after that, for the store had lost it
+  notes_.OnPassingWarning(
+      "", "", refusal);  // a package that was made again after that, for the store had lost it
   return staging_->stopped();
 }
 
@@ -220,6 +221,25 @@ void CookRun::Remember() {
   if (remembered.ok()) return;
   deps_.listener.Warn(
       fmt::format("the next cook will look at more than it must: {}", MessageOf(remembered)));
+}
+
+// The next cook of the same need not be run, as long as all is as it is now.
+void CookRun::KeepWhatStands() {
+  if (report_.outcome->world != world_)
+    return LogInfo("cook={}: files changed while it ran, so that the next one looks again",
+                   deps_.place.cook());
+  Director& director = deps_.director;
+  const absl::Status kept = KeepStanding({.ask = ask_,
+                                          .project = *project_,
+                                          .cookers = setup_->cookers,
+                                          .environment = director.environment(),
+                                          .project_id = director.project_id(),
+                                          .store = [&director]() -> absl::StatusOr<store::Store*> {
+                                            return &director.stores().store();
+                                          }},
+                                         *sources_, notes_, report_, director.journal());
+  if (!kept.ok())
+    LogInfo("cook={}: the next one looks again: {}", deps_.place.cook(), MessageOf(kept));
 }
 
 // For people; a store that does not answer has told so elsewhere.

@@ -23,6 +23,9 @@
 
 namespace galley::director {
 
+// The project with the output folder that is asked for.
+std::shared_ptr<const project::Project> ProjectOf(const CookAsk& ask, const Setup& setup);
+
 // What is a package to the ask, and what comes with it.
 ProjectCatalog::Options TableOptionsOf(const CookAsk& ask, const project::Project& project);
 
@@ -57,6 +60,7 @@ class CookRun {
   void TellUnpublished();
   void NumberRoots();
   void Remember();
+  void KeepWhatStands();
 
   const CookAsk ask_;
   const Deps deps_;
@@ -67,6 +71,7 @@ class CookRun {
 
   WorldPtr world_;                  // as it was when the cook began
   std::shared_ptr<World> scanned_;  // until then
+  SnapshotPtr sources_;             // as the scan found them
   CookSelection selection_;
   std::optional<Staging> staging_;  // once the selection is known
 };

@@ -17,6 +17,9 @@ class FakeListener final : public CookListener {
   void Scanned(const ScanCounts& counts) override {
     lines.push_back(fmt::format("scanned {} files", counts.files));
   }
+  void Stands(const StandCounts& counts) override {
+    lines.push_back(fmt::format("{} packages stand", counts.packages));
+  }
   void OnFailed(const std::string& package, const std::string& platform,
                 const PackageFailed& failed) override {
     lines.push_back(fmt::format("failed {} {}: {}", package, platform, failed.error));

@@ -155,6 +155,10 @@ struct Heard final : CookListener {
     calls.push_back(fmt::format("scanned {} {} {} {}", scan.files, scan.packages, scan.unmatched,
                                 scan.seconds));
   }
+  void Stands(const StandCounts& counts) override {
+    calls.push_back(
+        fmt::format("stands {} {} {}", counts.packages, counts.results, counts.seconds));
+  }
   void OnFailed(const std::string& package, const std::string& platform,
                 const PackageFailed& failed) override {
     calls.push_back(fmt::format("failed {} {} {} {} {} {} {} {} {} {}", package, platform,
@@ -214,6 +218,7 @@ TEST(EventWireTest, EachCallOfAListenerArrivesAtTheOtherEnd) {
     listener->Say("staged");
     listener->SayAlways("waiting");
     listener->Scanned({.files = 1, .packages = 2, .unmatched = 3, .seconds = 0.25});
+    listener->Stands({.packages = 1, .results = 2, .seconds = 0.5});
     listener->OnFailed("/Game/a.png", "",
                        {.stage = Stage::kSave,
                         .error = "bad",
@@ -233,7 +238,7 @@ TEST(EventWireTest, EachCallOfAListenerArrivesAtTheOtherEnd) {
     listener->OnProgress({.in_cook = 6, .results_wanted = 7}, progress);
     listener->OnProgress({}, {});
   }
-  EXPECT_EQ(here.calls.size(), 13u);
+  EXPECT_EQ(here.calls.size(), 14u);
   EXPECT_EQ(here.calls, there.calls);
 }
 

@@ -43,6 +43,15 @@ void EventSource::Scanned(const ScanCounts& counts) {
   sinks_.event(event);
 }
 
+void EventSource::Stands(const StandCounts& counts) {
+  v1::CookEvent event;
+  v1::CookEvent::Stands& out = *event.mutable_stands();
+  out.set_packages(counts.packages);
+  out.set_results(counts.results);
+  out.set_seconds(counts.seconds);
+  sinks_.event(event);
+}
+
 void EventSource::OnFailed(const std::string& package, const std::string& platform,
                            const PackageFailed& failed) {
   v1::CookEvent event;
@@ -142,6 +151,10 @@ void TellListener(const v1::CookEvent& event, CookListener& listener) {
                                .packages = event.scanned().packages(),
                                .unmatched = event.scanned().unmatched(),
                                .seconds = event.scanned().seconds()});
+    case v1::CookEvent::kStands:
+      return listener.Stands({.packages = event.stands().packages(),
+                              .results = event.stands().results(),
+                              .seconds = event.stands().seconds()});
     case v1::CookEvent::kFailed:
       return listener.OnFailed(event.failed().package(), event.failed().platform(),
                                FailureOf(event.failed()));

@@ -25,6 +25,7 @@ class EventSource final : public CookListener {
   void Say(std::string_view text) override;
   void SayAlways(std::string_view text) override;
   void Scanned(const ScanCounts& counts) override;
+  void Stands(const StandCounts& counts) override;
   void OnFailed(const std::string& package, const std::string& platform,
                 const PackageFailed& failed) override;
   void OnWarning(const std::string& package, const std::string& platform,

@@ -10,6 +10,7 @@
 #include "director/host/cook_run.h"
 #include "director/host/outcome_status.h"
 #include "director/host/sandboxes.h"
+#include "director/host/standing_cook.h"
 #include "director/resident/asked_environment.h"
 #include "fmt/format.h"
 
@@ -152,8 +153,11 @@ void ResidentCook::Run() {
 }
 
 CookReport ResidentCook::Cook() {
+  auto taken = TakeAsk();
+  if (!taken.ok()) return {.end = taken.status()};
+  if (std::optional<CookReport> standing = AskWhatStands(*taken)) return *std::move(standing);
   CookAsk ask;
-  const auto place = Enter(ask);
+  const auto place = Enter(*std::move(taken), ask);
   if (!place.ok()) return {.end = place.status()};
   state_ = State::kScanning;
   return CookRun(std::move(ask), {.director = deps_.director,
@@ -164,9 +168,26 @@ CookReport ResidentCook::Cook() {
       .Run();
 }
 
+// It needs no place, and waits for nobody.
+std::optional<CookReport> ResidentCook::AskWhatStands(const Taken& taken) {
+  Director& director = deps_.director;
+  const Setup& setup = *taken.needs.setup;
+  StandingAnswer answer =
+      AnswerFromStanding({.ask = taken.ask,
+                          .project = *ProjectOf(taken.ask, setup),
+                          .cookers = setup.cookers,
+                          .environment = director.environment(),
+                          .project_id = director.project_id(),
+                          .store = [&director]() -> absl::StatusOr<store::Store*> {
+                            return &director.stores().store();
+                          }},
+                         listener_, stop_);
+  if (!answer.difference.empty()) LogInfo("cook={} looks at all: {}", number_, answer.difference);
+  return std::move(answer.report);
+}
+
 // Where the cook had to wait, the project file may be another by now.
-absl::StatusOr<std::unique_ptr<Kitchen::Place>> ResidentCook::Enter(CookAsk& ask) {
-  ASSIGN_OR_RETURN(Taken taken, TakeAsk());
+absl::StatusOr<std::unique_ptr<Kitchen::Place>> ResidentCook::Enter(Taken taken, CookAsk& ask) {
   while (true) {
     bool has_waited = false;
     ASSIGN_OR_RETURN(

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -64,7 +65,8 @@ class ResidentCook {
   };
   absl::StatusOr<Taken> TakeAsk();
   // The ask, and a place for it.
-  absl::StatusOr<std::unique_ptr<Kitchen::Place>> Enter(CookAsk& ask);
+  absl::StatusOr<std::unique_ptr<Kitchen::Place>> Enter(Taken taken, CookAsk& ask);
+  std::optional<CookReport> AskWhatStands(const Taken& taken);
   CookReport Cook();
   void TellBegun();
   bool TellEnd(ReportOnWire report, std::string trace);

@@ -18,6 +18,7 @@
 #include "director/core/cook_core.h"
 #include "director/core/events.h"
 #include "director/shell/failure_notes.h"
+#include "director/shell/observed_values.h"
 #include "director/shell/result_table.h"
 #include "director/shell/world.h"
 
@@ -30,6 +31,11 @@ struct ShellListener {
                         const PackageFailed& failed) = 0;
   virtual void OnWarning(const std::string& package, const std::string& platform,
                          const std::string& text) = 0;
+  // A warning of this moment: another cook of the same would not have it.
+  virtual void OnPassingWarning(const std::string& package, const std::string& platform,
+                                const std::string& text) {
+    OnWarning(package, platform, text);
+  }
   // What failed there before is taken back.
   virtual void OnDone(const StoredResult& result, ResultSource source) = 0;
   // The package is in the cook no more: all that was told of it is taken back.
@@ -57,6 +63,7 @@ struct ShellOutcome {
   uint64_t lost_blobs = 0, lost_packages = 0;
   Collections collections;
   WorldPtr world;           // as it was at the end
+  ObservedValues observed;  // by all that is or was done, and by verdicts
   std::string refusal;      // CookOrder::refuses, the first; empty: nothing was refused
   absl::Status remembered;  // whether the journal learned why each package is in the cook
 };
@@ -125,6 +132,7 @@ struct CookSeat {
   std::set<Digest> lost_blobs;
   std::set<std::string> lost_packages;
   FailureNotes failures;
+  ObservedValues observed;
   std::string refusal;             // as of ShellOutcome
   std::optional<CookSlot> slot;    // once it has begun
   Counters counters;               // once it ended

@@ -36,17 +36,18 @@ DirectorShell::DirectorShell(ShellOptions options, WorldPtr world, store::Store&
                 .trace = &trace_},
                options_.look_up.trust_domain,
                {options_.memory_bytes_default, options_.timeout_default}),
-      look_ups_({.sources = [this] { return Present(); },
-                 .store = &store_,
-                 .journal = &journal_,
-                 .results = &results_,
-                 .alarm =
-                     [this](const std::string& text) {
-                       Post(Internal([this, text] {
-                         seats_.Tell([text](ShellListener& one) { one.OnWarning("", "", text); });
-                       }));
-                     }},
-                options_.look_up),
+      look_ups_(
+          {.sources = [this] { return Present(); },
+           .store = &store_,
+           .journal = &journal_,
+           .results = &results_,
+           .alarm =
+               [this](const std::string& text) {
+                 Post(Internal([this, text] {
+                   seats_.Tell([text](ShellListener& one) { one.OnPassingWarning("", "", text); });
+                 }));
+               }},
+          options_.look_up),
       kept_limits_(options_.state_directory),
       limit_answers_({.sources = [this] { return Present(); }, .kept = &kept_limits_},
                      {.trust_domain = options_.look_up.trust_domain,

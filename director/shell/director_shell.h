@@ -208,7 +208,8 @@ class DirectorShell {
   std::optional<Digest> WholeRoot(const std::string& platform);
   void CountLost(const std::vector<RootBuilt::Lost>& lost,
                  const std::vector<std::string>& packages);
-  std::optional<uint64_t> PublishedHere(const std::string& platform, const Digest& root);
+  std::optional<uint64_t> PublishedAlready(const std::string& platform, const PublishRoot& effect,
+                                           bool is_again);
   void NoteFailure(CookSeat& seat, const PackageFailed& failed);
   std::string KeepLimit(const PackageFailed& failed);
   void SaveLimits();

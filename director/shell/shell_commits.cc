@@ -121,8 +121,9 @@ bool DirectorShell::TakeCommitted() {
     }
   }
   for (const CommitOutcome::Alarm& alarm : outcome.alarms)
-    seats_.Tell(
-        [alarm](ShellListener& one) { one.OnWarning(alarm.package, alarm.platform, alarm.text); });
+    seats_.Tell([alarm](ShellListener& one) {
+      one.OnPassingWarning(alarm.package, alarm.platform, alarm.text);
+    });
   if (options_.write_back != nullptr) SendBack(committed);
   unjournaled_.Remove(outcome.event);
   for (const Persisted::Item& item : outcome.event.items) {
@@ -134,7 +135,7 @@ bool DirectorShell::TakeCommitted() {
   seats_.ForEach([&](CookSeat& seat) {
     if (!has_failed || !seat.ended) return;
     if (!seat.roots.empty()) {
-      seat.told.Add([text](ShellListener& one) { one.OnWarning("", "", text); });
+      seat.told.Add([text](ShellListener& one) { one.OnPassingWarning("", "", text); });
     } else if (seat.ended->infrastructure_error.empty()) {
       seat.ended->infrastructure_error = text;
     }

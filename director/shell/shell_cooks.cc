@@ -159,6 +159,7 @@ void DirectorShell::Tell(CookMask, const CookBegan& notice) {
 
 // A cook that refuses a result ends. (The loop hears that before it hears of roots that are built.)
 void DirectorShell::LookAtResult(CookSeat& seat, const StoredResultPtr& result) {
+  if (result != nullptr) seat.observed.Note(result->observed);
   if (!seat.order.refuses || !seat.refusal.empty() || result == nullptr) return;
   seat.refusal = seat.order.refuses(*result);
   if (seat.refusal.empty()) return;
@@ -174,6 +175,7 @@ void DirectorShell::Tell(CookMask, const CookEnded& notice) {
     seat->told.SetProgress(seat->counters, core_->progress(seat->number()));
   }
   seat->ended = notice;
+  if (notice.is_empty) seat->roots.clear();
   if (seat->slot) instigators = NoteInstigators(*seat);
   CommitPending();
   commit_thread_.Post([this, seat, instigators = std::move(instigators)] {
@@ -203,6 +205,7 @@ void DirectorShell::Finish(const std::shared_ptr<CookSeat>& seat, const absl::St
                        .lost_packages = seat->lost_packages.size(),
                        .collections = SumOfCollections(),
                        .world = world_.Get(),
+                       .observed = seat->observed,
                        .refusal = seat->refusal,
                        .remembered = remembered};
   seats_.Remove(seat->number());

@@ -70,8 +70,9 @@ void DirectorShell::SaveLimits() {
       "what outgrew its limits could not be written down, and is tried again in the next cook: {}",
       MessageOf(saved));
   LogWarning("{}", text);
-  Post(Internal(
-      [this, text] { seats_.Tell([text](ShellListener& one) { one.OnWarning("", "", text); }); }));
+  Post(Internal([this, text] {
+    seats_.Tell([text](ShellListener& one) { one.OnPassingWarning("", "", text); });
+  }));
 }
 
 // Takes the failures that go to the journal with the group that is about to be committed.

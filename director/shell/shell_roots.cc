@@ -136,15 +136,17 @@ RootContent DirectorShell::ContentOf(const CookSeat& seat, const std::string& pl
   return content;
 }
 
-// The sequence of the same root if this cook published it before, and then had to make again bytes
-// that staging lacked: one cook publishes a root once.
-std::optional<uint64_t> DirectorShell::PublishedHere(const std::string& platform,
-                                                     const Digest& root) {
+// The sequence of the platform's last root if it is this one: a cook by the book that comes to the
+// same publishes nothing new. Nor does any cook that published it before (`is_again`), and then had
+// to make again bytes that staging lacked.
+std::optional<uint64_t> DirectorShell::PublishedAlready(const std::string& platform,
+                                                        const PublishRoot& effect, bool is_again) {
   const auto roots = store_.Roots(options_.project_id);  // newest first
   if (!roots.ok()) return std::nullopt;
   for (const store::PublishedRoot& one : *roots) {
-    if (one.platform == platform)
-      return one.root == root ? std::optional(one.sequence) : std::nullopt;
+    if (one.platform != platform) continue;
+    const bool is_same = one.root == effect.root && one.by_the_book == effect.by_the_book;
+    return is_same && (effect.by_the_book || is_again) ? std::optional(one.sequence) : std::nullopt;
   }
   return std::nullopt;
 }
@@ -176,8 +178,7 @@ void DirectorShell::Do(const PublishRoot& effect) {
         event.request = effect.request;
         event.error = commit_error_;
         if (event.error.empty()) {
-          const std::optional<uint64_t> known =
-              is_again ? PublishedHere(platform, effect.root) : std::nullopt;
+          const std::optional<uint64_t> known = PublishedAlready(platform, effect, is_again);
           const absl::StatusOr<uint64_t> sequence =
               known.has_value() ? absl::StatusOr<uint64_t>(*known)
                                 : store_.Publish({.project_id = options_.project_id,

@@ -62,6 +62,12 @@ struct Ledger {
 };
 
 absl::StatusOr<Ledger> ReadLedger(Sandbox& sandbox);
+// A change of the file within the tick in which the marker was written may leave its stamp as it
+// was: time stamps come from a clock that ticks every 20 ms or more often.
+inline bool IsStampRacy(const Ledger& ledger, const FileStamp& stamp) {
+  constexpr int64_t kTickNs = 20'000'000;
+  return stamp.ctime_ns >= ledger.written_ns - kTickNs;
+}
 // After EndStaging: `ledger` is what was read before.
 void NoteLedgerHealed(const Ledger& ledger);
 // From here on the marker is absent, and `meanwhile` (without what the marker alone says) is what

@@ -258,16 +258,12 @@ absl::Status Remove(Sandbox& sandbox, const Plan& plan, const StageOptions& opti
   return absl::OkStatus();
 }
 
-// Time stamps come from a clock that ticks this often or more so: a change within the tick in which
-// the marker was written may leave them as they were.
-constexpr int64_t kTickNs = 20'000'000;
-
 void NoteTrusted(const Ledger& ledger, std::vector<tree::TreeFile>& files, PlanInput& input) {
   std::sort(files.begin(), files.end(),
             [](const auto& a, const auto& b) { return a.path < b.path; });
   if (ledger.stamps.size() != files.size()) return;  // unknown: compared by digest
   for (size_t i = 0; i < files.size(); ++i) {
-    if (ledger.stamps[i].ctime_ns >= ledger.written_ns - kTickNs) continue;
+    if (IsStampRacy(ledger, ledger.stamps[i])) continue;
     input.trusted.emplace(files[i].path,
                           LaidFile{.digest = files[i].digest, .stamp = ledger.stamps[i]});
   }

@@ -1,0 +1,60 @@
+// Cooks of which nothing has changed since the last one: they are answered from what stands, with a
+// stat for each file, and no worker, core, journal or scan.
+//
+// Threads: one, of whoever has the project.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "common/base/cancellation.h"
+#include "common/project/project.h"
+#include "common/store/interface/store.h"
+#include "director/host/cook_ask.h"
+#include "director/host/cook_notes.h"
+#include "director/host/cook_report.h"
+#include "director/journal/journal.h"
+#include "director/shell/describe.h"
+
+namespace galley::director {
+
+// An ask, and all that there is beside the files. All of it outlives the call.
+struct StandingAsk {
+  const CookAsk& ask;
+  const project::Project& project;  // with the cook's own output folder
+  const Cookers& cookers;
+  const std::map<std::string, std::string>& environment;  // what env(...) observes
+  const std::string& project_id;
+  // Opened only when all else stands.
+  std::function<absl::StatusOr<store::Store*>()> store;
+};
+
+struct StandingAnswer {
+  std::optional<CookReport> report;  // as the cook would give it; nullopt: it must run
+  std::string difference;            // then: what differs, for people; empty: nothing was known
+};
+// Tells `listener` all that the cook would tell, when all stands.
+StandingAnswer AnswerFromStanding(const StandingAsk& ask, CookListener& listener,
+                                  Cancellation& stop);
+
+// The same for a command that has no Director (yet): takes the project's lock meanwhile, and leaves
+// it to a Director when another process has it.
+struct ColdAsk {
+  const CookAsk& ask;
+  const project::Project& project;
+  const std::string& worker_program;
+  const std::map<std::string, std::string>& environment;
+};
+StandingAnswer AnswerCold(const ColdAsk& ask, CookListener& listener, Cancellation& stop);
+
+// Keeps what a cook came to, if another cook of the same would come to the same. `sources`: the
+// files as the cook found them, in the world that was there from its beginning to its end.
+// FAILED_PRECONDITION: why it is not kept.
+absl::Status KeepStanding(const StandingAsk& ask, content::Snapshot& sources,
+                          const CookNotes& notes, const CookReport& report, Journal& journal);
+
+}  // namespace galley::director

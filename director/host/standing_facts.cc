@@ -1,0 +1,144 @@
+#include "director/host/standing_facts.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/time/clock.h"
+#include "common/base/file.h"
+#include "common/base/racy.h"
+#include "common/base/status_macros.h"
+#include "common/record/observation.h"
+#include "director/shell/tool_digests.h"
+#include "fmt/format.h"
+
+namespace galley::director {
+namespace {
+
+// Values that decide how a cook is run, and not what it comes to.
+bool DecidesNothing(std::string_view key) {
+  return key.starts_with("farm.") || key.starts_with("director.");
+}
+
+std::string TextOf(const FileStat& stat) {
+  return fmt::format("{} {} {} {} {}", stat.size_bytes, stat.mtime_ns, stat.ctime_ns, stat.inode,
+                     stat.device);
+}
+
+std::string UserText() {
+  std::vector<gid_t> groups(static_cast<size_t>(std::max(0, ::getgroups(0, nullptr))));
+  const int count = ::getgroups(static_cast<int>(groups.size()), groups.data());
+  groups.resize(static_cast<size_t>(std::max(0, count)));
+  std::sort(groups.begin(), groups.end());
+  std::string text = fmt::format("{} {}", ::geteuid(), ::getegid());
+  for (const gid_t group : groups) text += fmt::format(" {}", group);
+  return text;
+}
+
+void PutList(std::string& text, std::string_view name, const std::vector<std::string>& values) {
+  for (const std::string& value : values)
+    text += fmt::format("{} {}:{}\n", name, value.size(), value);
+}
+
+// "/x" and "x" are two files, for one who asks from somewhere else, too.
+void PutSelection(std::string& text, const SelectionAsk& selection) {
+  const auto& [positional, maps, packages, directories, map_sections, cultures, never,
+               no_soft_references] = selection;
+  if (selection.has_selection()) text += fmt::format("from {}\n", AbsolutePath("."));
+  PutList(text, "positional", positional);
+  PutList(text, "map", maps);
+  PutList(text, "package", packages);
+  PutList(text, "directory", directories);
+  PutList(text, "section", map_sections);
+  PutList(text, "culture", cultures);
+  PutList(text, "never", never);
+  text += fmt::format("no soft references {}\n", no_soft_references);
+}
+
+std::string PathOf(const std::string& tool, const std::string& project_root) {
+  return AbsolutePath(tool, project_root);
+}
+
+int64_t NowNanos() { return absl::ToUnixNanos(absl::Now()); }
+
+}  // namespace
+
+// A field that is added to an ask does not compile here until it is decided what it decides.
+std::optional<std::string> TextOfAsk(const CookAsk& ask, const project::Project& project) {
+  const auto& [selection, platforms, no_stage, adopt, exact, force, retry_failed, fail_fast,
+               output_directory, umask, differing, urgency_class, repair] = ask;
+  // `adopt` has no effect on a sandbox that is ours, and `differing` is looked at by itself.
+  static_cast<void>(adopt);
+  static_cast<void>(differing);
+  static_cast<void>(output_directory);  // (the project's, or instead of it)
+  static_cast<void>(urgency_class);
+  if (force || retry_failed || repair) return std::nullopt;
+  std::string text;
+  PutSelection(text, selection);
+  PutList(text, "platform", platforms);
+  text += fmt::format("no stage {}\nexact {}\nfail fast {}\numask {:o}\n", no_stage, exact,
+                      fail_fast, umask);
+  PutList(text, "out", {project.output_directory});
+  return text;
+}
+
+absl::StatusOr<Facts> FactsOf(const project::Project& project, const Cookers& cookers) {
+  ASSIGN_OR_RETURN(const FileStat program, StatFile("/proc/self/exe"));
+  std::map<std::string, std::string> values = {
+      {"the program galley", TextOf(program)},
+      {"the user", UserText()},
+      {"the project's folder", project.root},
+      {"the output folder", project.output_directory},
+      {project::kProjectFile.data(), project.file_digest.ToString()},
+      {"the cookers", Digest::Of(cookers.json).ToString() + " " + cookers.build}};
+  for (const project::Origin& one : project.origins) {
+    if (!DecidesNothing(one.key)) values["the value " + one.key] = one.value;
+  }
+  Facts facts;
+  for (auto& [name, value] : values) facts.push_back({name, std::move(value)});
+  return facts;
+}
+
+Facts EnvironmentFacts(const ObservedValues& observed) {
+  Facts facts;
+  for (const auto& [name, value] : observed.environment()) facts.push_back({name, value});
+  return facts;
+}
+
+Facts EnvironmentNow(const Facts& before, const std::map<std::string, std::string>& environment) {
+  Facts facts;
+  for (const Fact& fact : before) {
+    const auto found = environment.find(fact.name);
+    facts.push_back({fact.name, found == environment.end() ? std::string(record::kUnset)
+                                                           : record::SetValue(found->second)});
+  }
+  return facts;
+}
+
+absl::StatusOr<std::vector<StandingTool>> ToolsOf(const ObservedValues& observed,
+                                                  const std::string& project_root) {
+  std::vector<StandingTool> tools;
+  for (const auto& [name, value] : observed.tools()) {
+    StandingTool tool{.path = PathOf(name, project_root), .value = value, .is_racy = true};
+    if (const std::string differs = LookAgain(tool); !differs.empty())
+      return absl::FailedPreconditionError(differs);
+    tools.push_back(std::move(tool));
+  }
+  return tools;
+}
+
+std::string LookAgain(StandingTool& tool) {
+  const int64_t looked_ns = NowNanos();
+  const FileStat stat = StatFile(tool.path).value_or(FileStat());
+  if (!tool.is_racy && stat == tool.stat) return "";
+  const absl::StatusOr<std::string> value = ToolDigests().ValueOf(tool.path);
+  if (!value.ok() || *value != tool.value)
+    return fmt::format("the tool {} is another one", tool.path);
+  tool.stat = stat;
+  tool.is_racy = stat.mode != 0 && IsRacy(stat, looked_ns);
+  return "";
+}
+
+}  // namespace galley::director

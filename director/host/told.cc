@@ -1,0 +1,55 @@
+#include "director/host/told.h"
+
+#include <algorithm>
+
+namespace galley::director {
+namespace {
+
+// What another cook would judge as this one did. Limits are kept for some days only.
+bool Stands(FailureCause cause) {
+  return cause == FailureCause::kProject || cause == FailureCause::kVerdict;
+}
+
+}  // namespace
+
+void Told::Failed(const std::string& package, const std::string& platform,
+                  const PackageFailed& failed) {
+  if (!Stands(failed.cause)) Passing();
+  failures_.insert({.package = package,
+                    .platform = platform,
+                    .stage = static_cast<uint32_t>(failed.stage),
+                    .cause = static_cast<uint32_t>(failed.cause),
+                    .error = failed.error,
+                    .log = failed.log});
+}
+
+void Told::Warned(const std::string& package, const std::string& platform,
+                  const std::string& text) {
+  warnings_.push_back({package, platform, text});
+}
+
+void Told::Done(const std::string& package, const std::string& platform) {
+  const auto first = failures_.lower_bound({.package = package});
+  for (auto at = first; at != failures_.end() && at->package == package;) {
+    // (One of all platforms is taken back in part; what is left of it is not known here.)
+    if (at->platform.empty()) Passing();
+    at = at->platform == platform ? failures_.erase(at) : std::next(at);
+  }
+}
+
+void TellAgain(const Standing& standing, CookListener& listener) {
+  for (const StandingFailure& failure : standing.failures) {
+    PackageFailed failed;
+    failed.stage =
+        static_cast<Stage>(std::min(failure.stage, static_cast<uint32_t>(Stage::kStage)));
+    failed.cause = static_cast<FailureCause>(
+        std::min(failure.cause, static_cast<uint32_t>(FailureCause::kMachine)));
+    failed.error = failure.error;
+    failed.log = failure.log;
+    listener.OnFailed(failure.package, failure.platform, failed);
+  }
+  for (const StandingWarning& warning : standing.warnings)
+    listener.OnWarning(warning.package, warning.platform, warning.text);
+}
+
+}  // namespace galley::director

@@ -1,0 +1,42 @@
+// Told: what people were told of a cook and what still holds at its end, so that the same can be
+// told again when all stands.
+//
+// Threads: one.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "director/core/events.h"
+#include "director/host/cook_listener.h"
+#include "director/standing/standing.h"
+
+namespace galley::director {
+
+class Told {
+ public:
+  void Scanned(const ScanCounts& counts) { scanned_ = counts; }
+  void Failed(const std::string& package, const std::string& platform, const PackageFailed& failed);
+  void Warned(const std::string& package, const std::string& platform, const std::string& text);
+  void Done(const std::string& package, const std::string& platform);
+  // Something was told that another cook of the same would not tell.
+  void Passing() { is_passing_ = true; }
+
+  const ScanCounts& scanned() const { return scanned_; }
+  const std::vector<StandingWarning>& warnings() const { return warnings_; }
+  std::vector<StandingFailure> failures() const { return {failures_.begin(), failures_.end()}; }
+  // True: another cook of the same tells the same.
+  bool stands() const { return !is_passing_; }
+
+ private:
+  ScanCounts scanned_;
+  std::vector<StandingWarning> warnings_;
+  std::set<StandingFailure> failures_;
+  bool is_passing_ = false;
+};
+
+// Tells it again.
+void TellAgain(const Standing& standing, CookListener& listener);
+
+}  // namespace galley::director

@@ -1,0 +1,65 @@
+#include "director/host/told.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "director/host/fake_listener.h"
+
+namespace galley::director {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+PackageFailed Failed(const std::string& error, FailureCause cause = FailureCause::kVerdict) {
+  PackageFailed failed;
+  failed.stage = Stage::kLoad;
+  failed.error = error;
+  failed.cause = cause;
+  return failed;
+}
+
+TEST(ToldTest, WhatWasToldIsToldAgain) {
+  Told told;
+  told.Failed("/Game/b", "pc", Failed("broken"));
+  told.Failed("/Game/b", "pc", Failed("broken"));
+  told.Failed("/Game/a", "", Failed("missing", FailureCause::kProject));
+  told.Warned("/Game/c", "pc", "odd");
+  EXPECT_TRUE(told.stands());
+  FakeListener listener;
+  TellAgain({.warnings = told.warnings(), .failures = told.failures()}, listener);
+  EXPECT_THAT(listener.lines, ElementsAre("failed /Game/a : missing", "failed /Game/b pc: broken",
+                                          "warning /Game/c pc: odd"));
+}
+
+TEST(ToldTest, AFailureThatIsMendedIsNotToldAgain) {
+  Told told;
+  told.Failed("/Game/a", "pc", Failed("broken"));
+  told.Failed("/Game/a", "mac", Failed("broken"));
+  told.Done("/Game/a", "pc");
+  EXPECT_THAT(told.failures(), SizeIs(1));
+  EXPECT_TRUE(told.stands());
+  told.Done("/Game/a", "mac");
+  EXPECT_THAT(told.failures(), IsEmpty());
+}
+
+TEST(ToldTest, WhatAnotherCookWouldNotTellStandsNot) {
+  for (const FailureCause cause : {FailureCause::kPackage, FailureCause::kLimit,
+                                   FailureCause::kRefused, FailureCause::kMachine}) {
+    Told told;
+    told.Failed("/Game/a", "pc", Failed("it crashed", cause));
+    EXPECT_FALSE(told.stands());
+  }
+  Told passing;
+  passing.Passing();
+  EXPECT_FALSE(passing.stands());
+  // Which of the platforms are left is not known.
+  Told in_part;
+  in_part.Failed("/Game/a", "", Failed("missing"));
+  in_part.Done("/Game/a", "pc");
+  EXPECT_FALSE(in_part.stands());
+}
+
+}  // namespace
+}  // namespace galley::director

@@ -1,0 +1,102 @@
+#include "director/standing/sandbox_stamps.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "absl/time/clock.h"
+#include "common/base/file.h"
+#include "common/base/racy.h"
+#include "common/base/status_macros.h"
+#include "common/content/stamp_table.h"
+#include "common/tree/tree.h"
+#include "director/stage/apply_names.h"
+#include "director/stage/ledger.h"
+#include "director/stage/sandbox.h"
+#include "fmt/format.h"
+
+namespace galley::director {
+namespace {
+
+absl::Status Changed(const std::string& path) {
+  return absl::FailedPreconditionError(fmt::format("{} changed since it was staged", path));
+}
+
+std::string_view FolderOf(std::string_view path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
+}
+
+std::string_view NameOf(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+class Builder {
+ public:
+  explicit Builder(Sandbox& sandbox) : sandbox_(sandbox) {}
+
+  absl::Status AddFolder(std::string_view path) {
+    if (folders_.contains(path)) return absl::OkStatus();
+    if (!path.empty()) RETURN_IF_ERROR(AddFolder(FolderOf(path)));
+    const std::string full = sandbox_.Full(path);
+    const int64_t looked_ns = absl::ToUnixNanos(absl::Now());
+    ASSIGN_OR_RETURN(const FileStat stat, StatFile(full));
+    ASSIGN_OR_RETURN(const std::vector<std::string> names, sandbox_.Names(path));
+    ASSIGN_OR_RETURN(const FileStat link, StatFile(full, /*follow_links=*/false));
+    const uint32_t number = table_.Add({.host_path = full,
+                                        .stat = stat,
+                                        .names = content::HashOfNames({names.begin(), names.end()}),
+                                        .is_link = S_ISLNK(link.mode),
+                                        .is_racy = IsRacy(stat, looked_ns)});
+    folders_.emplace(path, number);
+    return absl::OkStatus();
+  }
+
+  absl::Status AddFile(std::string_view path, const Digest& digest, bool is_racy,
+                       const FileStamp* stamp) {
+    RETURN_IF_ERROR(AddFolder(FolderOf(path)));
+    const std::string full = sandbox_.Full(path);
+    ASSIGN_OR_RETURN(const FileStat stat, StatFile(full, /*follow_links=*/false));
+    const FileStamp now{stat.mtime_ns, stat.ctime_ns, stat.inode};
+    if (!S_ISREG(stat.mode) || stat.size_bytes != digest.size_bytes() ||
+        (stamp != nullptr && now != *stamp))
+      return Changed(full);
+    table_.Add(folders_.find(FolderOf(path))->second,
+               {.name = NameOf(path), .stat = stat, .digest = digest, .is_racy = is_racy});
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<std::string> Finish() { return table_.Finish(); }
+
+ private:
+  Sandbox& sandbox_;
+  content::StampTableBuilder table_;
+  std::map<std::string, uint32_t, std::less<>> folders_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::string> SandboxStamps(store::Store& store, const Digest& root,
+                                          const std::string& directory) {
+  ASSIGN_OR_RETURN(std::vector<tree::TreeFile> files,
+                   tree::ListTree(root, [&](const Digest& digest) { return store.Get(digest); }));
+  std::sort(files.begin(), files.end(),
+            [](const auto& a, const auto& b) { return a.path < b.path; });
+  ASSIGN_OR_RETURN(Sandbox sandbox, Sandbox::Open(directory));
+  ASSIGN_OR_RETURN(const Ledger ledger, ReadLedger(sandbox));
+  if (!ledger.is_closed || ledger.exact != root || ledger.stamps.size() != files.size())
+    return Changed(directory);
+  Builder builder(sandbox);
+  RETURN_IF_ERROR(builder.AddFolder(""));
+  for (size_t i = 0; i < files.size(); ++i) {
+    RETURN_IF_ERROR(builder.AddFile(files[i].path, files[i].digest,
+                                    IsStampRacy(ledger, ledger.stamps[i]), &ledger.stamps[i]));
+  }
+  ASSIGN_OR_RETURN(const std::optional<std::string> owner,
+                   sandbox.Read(kOwnerName, uint64_t{1} << 20));
+  if (!owner.has_value()) return Changed(directory);
+  RETURN_IF_ERROR(builder.AddFile(kOwnerName, Digest::Of(*owner), /*is_racy=*/true, nullptr));
+  return builder.Finish();
+}
+
+}  // namespace galley::director

@@ -1,0 +1,19 @@
+// The stamps of a sandbox as staging left it.
+#pragma once
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "common/base/digest.h"
+#include "common/store/interface/store.h"
+
+namespace galley::director {
+
+// The table (common/content/stamp_table.h) of the files of `root` in the sandbox `directory`, of
+// all folders that they are in, and of the file that says whose it is: as long as it holds, staging
+// `root` again would change nothing and warn of the same. FAILED_PRECONDITION: the sandbox is not
+// as its ledger says (any more). REQUIRES: nobody stages there meanwhile.
+absl::StatusOr<std::string> SandboxStamps(store::Store& store, const Digest& root,
+                                          const std::string& directory);
+
+}  // namespace galley::director

@@ -1,0 +1,92 @@
+// Standing: what the last complete cook of an ask came to, and all on which it rests, so that the
+// same ask is answered without a cook for as long as nothing of that has changed.
+//
+// It rests on (docs/formats.md, "Standings", says who notes each):
+//   facts        values that are compared as text: the project file, configuration, cookers, user
+//   environment  and tools: those that results observed
+//   generation   what the journal says of packages (director/journal/generation.h)
+//   stamps       of all sources, and of all files in the sandboxes (common/content/stamp_table.h)
+//   store        its id, loss epoch and number of commits; the sequence of each root is the last
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "common/base/digest.h"
+#include "common/base/file.h"
+
+namespace galley::director {
+
+struct Fact {
+  std::string name;
+  std::string value;
+  bool operator==(const Fact&) const = default;
+};
+using Facts = std::vector<Fact>;  // sorted by name, each name once
+
+// The name of the first fact in which they differ; empty: none.
+std::string DifferingFact(const Facts& before, const Facts& now);
+
+struct StandingTool {
+  std::string path;   // absolute
+  std::string value;  // as it was observed: "<hex>/<size>" or "absent"
+  FileStat stat;      // all zero: it was absent
+  bool is_racy = false;
+};
+
+struct StandingPlatform {
+  std::string name;
+  Digest root;
+  uint64_t sequence = 0;
+  std::string sandbox_stamps;  // id of their table; empty: the cook did not stage
+};
+
+struct StandingWarning {
+  std::string package;  // empty: none is meant
+  std::string platform;
+  std::string text;
+  auto operator<=>(const StandingWarning&) const = default;
+};
+
+struct StandingFailure {
+  std::string package;
+  std::string platform;  // empty: all
+  uint32_t stage = 0;    // as Stage and FailureCause number them
+  uint32_t cause = 0;
+  std::string error;
+  std::string log;
+  auto operator<=>(const StandingFailure&) const = default;
+};
+
+struct StandingCounts {
+  uint64_t files = 0, packages = 0, unmatched = 0;  // that the scan found
+  uint64_t in_cook = 0, failed = 0, skipped = 0;    // packages
+  uint64_t results = 0, results_failed = 0;         // (package, platform): done, failed
+  bool operator==(const StandingCounts&) const = default;
+};
+
+struct Standing {
+  std::string ask;  // all that was asked for, as text
+  Facts facts;
+  Facts environment;  // values as they are observed: "=..." or "unset"
+  std::vector<StandingTool> tools;
+  std::string generation;
+  std::string source_stamps;  // id of their table
+  std::vector<StandingPlatform> platforms;
+  std::string store_id;
+  uint64_t loss_epoch = 0;
+  uint64_t store_commits = 0;
+  std::vector<StandingWarning> warnings;  // in the order in which they were told
+  std::vector<StandingFailure> failures;
+  StandingCounts counts;
+  Digest snapshot;
+};
+
+std::string EncodeStanding(const Standing& standing);
+// INVALID_ARGUMENT: damaged, or of another version.
+absl::StatusOr<Standing> DecodeStanding(std::string_view bytes);
+
+}  // namespace galley::director

@@ -1,0 +1,124 @@
+#include "director/standing/standings.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+#include <vector>
+
+#include "common/base/file.h"
+#include "common/base/healed.h"
+#include "common/base/own_file.h"
+#include "common/base/status_macros.h"
+#include "fmt/format.h"
+
+namespace galley::director {
+namespace {
+
+constexpr std::string_view kStanding = ".standing";
+constexpr std::string_view kSources = ".sources";
+constexpr std::string_view kSandbox = ".sandbox-";
+constexpr uint64_t kStandingBytesMax = uint64_t{1} << 30;
+
+absl::StatusOr<content::StampTable> OpenTable(const std::string& file, const std::string& id) {
+  ASSIGN_OR_RETURN(content::StampTable table, content::StampTable::Open(file));
+  if (table.id() != id)
+    return absl::InvalidArgumentError(fmt::format("{} is of another standing", file));
+  return table;
+}
+
+}  // namespace
+
+Standings::Standings(const std::string& state_directory)
+    : folder_(JoinPath(state_directory, "standing")) {}
+
+std::string Standings::FileOf(const std::string& ask, std::string_view what) const {
+  return JoinPath(folder_, fmt::format("{}{}", Digest::Of(ask).hex().substr(0, 16), what));
+}
+
+std::optional<Standing> Standings::Find(const std::string& ask) const {
+  const std::string file = FileOf(ask, kStanding);
+  const absl::StatusOr<std::string> bytes = ReadFile(file, kStandingBytesMax);
+  if (!bytes.ok()) return std::nullopt;
+  absl::StatusOr<Standing> standing = DecodeStanding(*bytes);
+  if (!standing.ok() || standing->ask != ask) return std::nullopt;
+  return *std::move(standing);
+}
+
+absl::StatusOr<content::StampTable> Standings::Sources(const std::string& ask,
+                                                       const std::string& id) const {
+  return OpenTable(FileOf(ask, kSources), id);
+}
+
+absl::StatusOr<content::StampTable> Standings::Sandbox(const std::string& ask,
+                                                       const std::string& platform,
+                                                       const std::string& id) const {
+  return OpenTable(FileOf(ask, std::string(kSandbox) + platform), id);
+}
+
+absl::Status Standings::Keep(Standing standing, const std::string& source_stamps,
+                             const std::map<std::string, std::string>& sandbox_stamps) {
+  RETURN_IF_ERROR(MakeOwnFolder(folder_));
+  TellDamage(standing);
+  RETURN_IF_ERROR(Renew(std::move(standing), source_stamps, sandbox_stamps));
+  DropOldest();
+  return absl::OkStatus();
+}
+
+// What is about to be replaced was of no use; people are told.
+void Standings::TellDamage(const Standing& standing) const {
+  const auto tell = [&](std::string_view what, const absl::Status& status) {
+    if (!absl::IsInvalidArgument(status)) return;
+    NoteHealed(fmt::format("{}: {}; every package was looked at, and it was written anew",
+                           FileOf(standing.ask, what), MessageOf(status)));
+  };
+  const auto bytes = ReadFile(FileOf(standing.ask, kStanding), kStandingBytesMax);
+  if (bytes.ok()) tell(kStanding, DecodeStanding(*bytes).status());
+  tell(kSources, content::StampTable::Open(FileOf(standing.ask, kSources)).status());
+  for (const StandingPlatform& platform : standing.platforms) {
+    const std::string name = std::string(kSandbox) + platform.name;
+    tell(name, content::StampTable::Open(FileOf(standing.ask, name)).status());
+  }
+}
+
+absl::Status Standings::Renew(Standing standing, const std::string& source_stamps,
+                              const std::map<std::string, std::string>& sandbox_stamps) {
+  const auto write = [&](std::string_view what, const std::string& bytes) {
+    const std::string file = FileOf(standing.ask, what);
+    absl::Status clear = ClearTheWay(file);
+    return clear.ok() ? WriteFileAtomic(file, bytes) : clear;
+  };
+  if (!source_stamps.empty()) {
+    standing.source_stamps = content::StampTable::IdOf(source_stamps);
+    RETURN_IF_ERROR(write(kSources, source_stamps));
+  }
+  for (StandingPlatform& platform : standing.platforms) {
+    const auto stamps = sandbox_stamps.find(platform.name);
+    if (stamps == sandbox_stamps.end() || stamps->second.empty()) continue;
+    platform.sandbox_stamps = content::StampTable::IdOf(stamps->second);
+    RETURN_IF_ERROR(write(std::string(kSandbox) + platform.name, stamps->second));
+  }
+  return write(kStanding, EncodeStanding(standing));
+}
+
+void Standings::DropOldest() const {
+  namespace fs = std::filesystem;
+  std::vector<std::pair<fs::file_time_type, std::string>> kept;  // with their keys
+  std::vector<fs::path> all;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder_, error)) {
+    const std::string name = entry.path().filename().string();
+    all.push_back(entry.path());
+    if (name.ends_with(kStanding))
+      kept.emplace_back(entry.last_write_time(error), name.substr(0, name.find('.')));
+  }
+  if (kept.size() <= kStandingsMax) return;
+  std::sort(kept.begin(), kept.end());
+  kept.resize(kept.size() - kStandingsMax);
+  for (const auto& [time, key] : kept) {
+    for (const fs::path& file : all) {
+      if (file.filename().string().starts_with(key + ".")) fs::remove(file, error);
+    }
+  }
+}
+
+}  // namespace galley::director

@@ -1,0 +1,56 @@
+// Standings: the standings of a project, one for each ask, in the folder <state>/standing:
+//
+//   <key>.standing              the standing; <key> stands for the ask
+//   <key>.sources               the table of stamps of all sources
+//   <key>.sandbox-<platform>    likewise of a sandbox
+//
+// They are a memory only: one that is absent, damaged or of another version costs a cook. The
+// tables are written first, and a standing names them by their ids, so that files of different
+// times, or of two who keep at once, are not taken for one standing.
+//
+// Threads: any.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "common/content/stamp_table.h"
+#include "director/standing/standing.h"
+
+namespace galley::director {
+
+// So many asks have one; of more the one that was kept first goes.
+inline constexpr size_t kStandingsMax = 8;
+
+class Standings {
+ public:
+  explicit Standings(const std::string& state_directory);
+
+  // nullopt: there is none that can be read.
+  std::optional<Standing> Find(const std::string& ask) const;
+  // The tables of the standing of `ask`. NOT_FOUND, INVALID_ARGUMENT: there is none, or another one
+  // than `id`.
+  absl::StatusOr<content::StampTable> Sources(const std::string& ask, const std::string& id) const;
+  absl::StatusOr<content::StampTable> Sandbox(const std::string& ask, const std::string& platform,
+                                              const std::string& id) const;
+
+  // Keeps a standing with the bytes of its tables, whose ids it is given here. Files that are
+  // damaged are put right, and noted (healed.h).
+  absl::Status Keep(Standing standing, const std::string& source_stamps,
+                    const std::map<std::string, std::string>& sandbox_stamps);
+  // In place of tables of which the stamps were renewed; empty: as it was.
+  absl::Status Renew(Standing standing, const std::string& source_stamps,
+                     const std::map<std::string, std::string>& sandbox_stamps);
+
+ private:
+  std::string FileOf(const std::string& ask, std::string_view what) const;
+  void TellDamage(const Standing& standing) const;
+  void DropOldest() const;
+
+  const std::string folder_;
+};
+
+}  // namespace galley::director
