@@ -84,6 +84,7 @@ class DoctorTest(harness.E2ETest):
                 texts = self.doctor()
                 self.assertTrue(any(told in text and "the next cook " in text for text in texts), texts)
                 self.assertEqual(self.everything(), before)
+                self.forget_what_stands(self.game)
                 healed = self.cook(self.game)
                 self.assertEqual(healed.roots, self.reference.roots)
                 # (Nobody asks for a large file whose sandbox is whole.)

@@ -226,6 +226,7 @@ class FullDiskTest(harness.E2ETest):
         root = self.cook(self.game).roots["pc"]
         for left in (LITTLE_BYTES, 0):
             self.fill(left)
+            self.forget_what_stands(self.game)
             self.expect_full(self.cook(self.game, expect=3, env={"TMPDIR": self.dir}).stderr)
             if left:
                 for command in self.read_commands(root):

@@ -149,6 +149,10 @@ class E2ETest(unittest.TestCase):
             self.assertEqual(cook.code, expect, cook)
         return cook
 
+    def forget_what_stands(self, project):
+        """The next cook looks at all, though nothing has changed."""
+        shutil.rmtree(os.path.join(project, ".galley", "state", "standing"), ignore_errors=True)
+
     def cooked_packages(self, cook_json_stdout):
         """Packages of `--json` output that a cooker ran for."""
         packages = set()

@@ -23,6 +23,7 @@ class IndexDamageTest(E2ETest):
         shutil.copytree(self.path("whole"), self.galley_dir, symlinks=True)
         for path in glob.glob(self.galley_dir + "/state/journal*"):
             shutil.rmtree(path) if os.path.isdir(path) else os.remove(path)
+        self.forget_what_stands(self.game)
 
     def tables(self):
         return sorted(glob.glob(self.store + "/index/*.sst"))

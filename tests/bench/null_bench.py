@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+"""What a cook costs of which nothing, or one file, has changed, beside ninja, `git status` and a loop of fstatat in the same run. Prints a
+line for each figure; asserts nothing.
+
+usage: null_bench.py [--bin DIR] [--packages N[,N...]] [--base DIR]
+
+The project: JSON files of 1 KB with 3.7 references each, 250 in a folder, cooked by `data`. ninja has a build edge for each file that depends on
+it and on what it refers to, and everything is built (its outputs and log are made here, without running anything).
+
+  cook      the first cook
+  null      nothing changed, from start to exit, a process of its own
+  resident  the same, asked of a director that stays
+  touched   all files have new stamps and the bytes of before
+  one       one file has other bytes
+"""
+import argparse, json, os, random, shutil, statistics, subprocess, sys, tempfile, time
+
+IN_FOLDER = 250
+REFERENCES = 3.7
+
+
+def make_project(root, count):
+    rng = random.Random(count)
+    content = os.path.join(root, "content")
+    name = lambda i: f"{i // IN_FOLDER}/{i}.json"
+    references = []
+    for i in range(count):
+        if i % IN_FOLDER == 0:
+            os.makedirs(os.path.join(content, str(i // IN_FOLDER)))
+        wanted = sorted({rng.randrange(count) for _ in range(3 + (rng.random() < REFERENCES - 3))})
+        references.append(wanted)
+        text = json.dumps({"id": i, "refs": [{"$ref": f"/Game/{name(r)}"} for r in wanted]})
+        with open(os.path.join(content, name(i)), "w") as file:
+            file.write(text[:-1] + ', "pad": "' + "x" * max(0, 1000 - len(text)) + '"}')
+    with open(os.path.join(root, "galley.toml"), "w") as file:
+        file.write(f'[project]\nname = "null"\n[store]\ndir = "{root}/store"\n[[mount]]\npath = "/Game"\ndir = "content"\n'
+                   '[[platform]]\nname = "pc"\n[[rule]]\nmatch = "/Game/**/*.json"\ncooker = "data"\n')
+    return name, references
+
+
+def make_ninja(root, name, references):
+    """A finished ninja build of the same: all outputs are newer than all inputs, and the log says so."""
+    folder = os.path.join(root, "ninja")
+    os.makedirs(folder)
+    with open(os.path.join(folder, "build.ninja"), "w") as file:
+        file.write("rule cook\n  command = cp $in $out\n")
+        for i, wanted in enumerate(references):
+            implicit = " ".join(f"{root}/content/{name(r)}" for r in wanted)
+            file.write(f"build out/{name(i)}: cook {root}/content/{name(i)} | {implicit}\n")
+    # (-t restat writes the log for outputs that are there.)
+    for i in range(len(references)):
+        if i % IN_FOLDER == 0:
+            os.makedirs(os.path.join(folder, "out", str(i // IN_FOLDER)))
+        with open(os.path.join(folder, "out", name(i)), "w") as file:
+            file.write("x" * 300)
+    subprocess.run(["ninja", "-C", folder, "--quiet", "-t", "restat"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    subprocess.run(["ninja", "-C", folder, "--quiet", "-j2"], check=True, stdout=subprocess.DEVNULL)
+    return folder
+
+
+class StatLoop:
+    """fstatat of each file by its folder: in C, one thread, so that it is the system's cost."""
+    SOURCE = r"""
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <dirent.h>
+static unsigned long look(int folder) {
+  unsigned long n = 0;
+  DIR* d = fdopendir(folder);
+  for (struct dirent* e; (e = readdir(d));) {
+    if (e->d_name[0] == '.') continue;
+    struct stat s;
+    if (fstatat(dirfd(d), e->d_name, &s, AT_SYMLINK_NOFOLLOW)) continue;
+    ++n;
+    if (S_ISDIR(s.st_mode)) n += look(openat(dirfd(d), e->d_name, O_RDONLY | O_DIRECTORY));
+  }
+  closedir(d);
+  return n;
+}
+int main(int argc, char** argv) {
+  unsigned long n = 0;
+  for (int i = 1; i < argc; ++i) n += look(open(argv[i], O_RDONLY | O_DIRECTORY));
+  return printf("%lu\n", n) < 0;
+}
+"""
+
+    def __init__(self, base):
+        self.program = os.path.join(base, "stat_loop")
+        with open(self.program + ".c", "w") as file:
+            file.write(self.SOURCE)
+        subprocess.run(["cc", "-O2", "-o", self.program, self.program + ".c"], check=True)
+
+
+def timed(argv, runs=5, expect=0, env=None, before=None):
+    """(median seconds, peak MB)"""
+    taken, peak = [], 0
+    for _ in range(runs):
+        if before:
+            before()
+        begin = time.perf_counter()
+        process = subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=env)
+        error = process.stderr.read()
+        _, status, usage = os.wait4(process.pid, 0)
+        taken.append(time.perf_counter() - begin)
+        peak = max(peak, usage.ru_maxrss / 1024)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode != expect:
+            sys.exit(f"{' '.join(argv)}: exit {process.returncode}\n{error.decode()}")
+    return statistics.median(taken), peak
+
+
+def line(what, seconds, peak, reference=None):
+    ratio = "" if reference is None else f"  {seconds / reference[0]:6.2f} of ninja, {reference[0] / seconds:5.1f} times as fast"
+    print(f"  {what:28} {seconds * 1000:9.1f} ms  {peak:7.0f} MB{ratio}", flush=True)
+
+
+def bench(bin_directory, base, count):
+    root = os.path.join(base, f"p{count}")
+    print(f"{count} packages", flush=True)
+    name, references = make_project(root, count)
+    make_ninja(root, name, references)
+    env = dict(os.environ, HOME=base)
+    env.pop("GALLEY_STORE_DIR", None)
+    galley = [os.path.join(bin_directory, "galley"), "cook", "--project", root, "--quiet"]
+    first = timed(galley, 1, env=env)
+    line("cook", *first)
+    ninja = timed(["ninja", "-C", root + "/ninja", "--quiet"])
+    line("ninja, nothing changed", *ninja)
+    sandbox = os.path.join(root, ".galley/cooked")
+    loop = StatLoop(base)
+    line("loop of fstatat, one core", *timed([loop.program, root + "/content", sandbox]))
+    subprocess.run(["git", "init", "-q", root + "/content"], check=True)
+    subprocess.run(["git", "-C", root + "/content", "add", "."], check=True)
+    line("git status, of the sources", *timed(["git", "-C", root + "/content", "status", "--porcelain", "-uno"]), ninja)
+    shutil.rmtree(root + "/content/.git")
+    timed(galley, 1, env=env)  # (git left another time at the folder)
+    line("null", *timed(galley, env=env), ninja)
+    looked = os.path.join(root, ".galley/state/standing")
+    line("null, that looks at all", *timed(galley, 3, env=env, before=lambda: shutil.rmtree(looked, ignore_errors=True)), ninja)
+
+    def touch():
+        for i in range(count):
+            os.utime(os.path.join(root, "content", name(i)))
+    line("touched", *timed(galley, 1, env=env, before=touch), ninja)
+
+    def edit():
+        path = os.path.join(root, "content", name(count // 2))
+        with open(path) as file:
+            text = json.load(file)
+        text["edit"] = text.get("edit", 0) + 1
+        with open(path, "w") as file:
+            json.dump(text, file)
+    line("one", *timed(galley, 3, env=env, before=edit), ninja)
+    serve = [os.path.join(bin_directory, "galley"), "serve", "--project", root]
+    subprocess.run([*serve, "--detach"], check=True, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        timed(galley, 1, env=env)
+        line("resident", *timed(galley, env=env), ninja)
+        line("resident, one", *timed(galley, 3, env=env, before=edit), ninja)
+    finally:
+        subprocess.run([*serve, "--stop"], env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    shutil.rmtree(root)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    here = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    parser.add_argument("--bin", default=os.path.join(here, "build-release", "bin"))
+    parser.add_argument("--packages", default="10000,100000")
+    parser.add_argument("--base", default=None, help="a folder for the projects; default: a temporary one")
+    args = parser.parse_args()
+    base = tempfile.mkdtemp(prefix="null-bench-", dir=args.base)
+    try:
+        for count in args.packages.split(","):
+            bench(args.bin, base, int(count))
+    finally:
+        shutil.rmtree(base, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()
