@@ -404,7 +404,10 @@ absl::Status Snapshot::WriteTable(const std::string& file, std::string_view iden
 }
 
 absl::StatusOr<std::string> Snapshot::Stamps() {
-  constexpr size_t kHashedMax = 4096;  // racy files that nobody read: more make the next check fail
+  // Of racy files that nobody read: with more the next check fails.
+  constexpr size_t kHashedMax = 4096;
+  constexpr uint64_t kHashedBytesMax = 64 << 20;
+  uint64_t hashed_bytes = 0;
   if (impl_->folders.empty()) return absl::FailedPreconditionError("files were looked at twice");
   std::vector<FileEntry>& files = impl_->table.files;
   size_t hashed = 0;
@@ -413,12 +416,16 @@ absl::StatusOr<std::string> Snapshot::Stamps() {
     if (!may_be_read || impl_->Known(i) ||
         !IsRacy(files[i].stat, impl_->table.knowledge[i].seen_ns))
       continue;
+    if ((hashed_bytes += files[i].stat.size_bytes) > kHashedBytesMax) break;
     ++hashed;
     (void)DigestOf(files[i].path);  // one that changed is found to differ
   }
   StampTableBuilder builder;
   absl::flat_hash_map<std::string_view, uint32_t> folder_of;
   for (const SeenFolder& folder : impl_->folders) {
+    if (folder.stat.mode == 0)
+      return absl::FailedPreconditionError(
+          fmt::format("{} changed while it was looked at", folder.host_path));
     folder_of[folder.host_path] =
         builder.Add({.host_path = folder.host_path,
                      .stat = folder.stat,
@@ -427,27 +434,39 @@ absl::StatusOr<std::string> Snapshot::Stamps() {
                      .is_racy = IsRacy(folder.stat, folder.seen_ns),
                      .unless = folder.is_sandbox ? std::string(kSandboxFile) : ""});
   }
-  const auto add = [&](const FileEntry& entry, const Knowledge& knowledge) {
+  const auto add = [&](const FileEntry& entry, const Knowledge& knowledge,
+                       const FileStat* own_stat) {
     const size_t slash = entry.host_path.rfind('/');
     const auto folder = folder_of.find(std::string_view(entry.host_path).substr(0, slash));
     if (folder == folder_of.end() || S_ISDIR(entry.stat.mode) || entry.stat.mode == 0) return false;
-    const auto link = impl_->links.find(entry.host_path);
-    const bool is_link = link != impl_->links.end();
-    // (A link that leads nowhere has its own stat in its entry.)
-    const bool has_target = is_link && !S_ISLNK(entry.stat.mode);
+    // (A link that cannot be followed has its own stat in its entry; it may lead somewhere.)
+    std::optional<FileStat> target;
+    if (own_stat != nullptr)
+      target =
+          S_ISLNK(entry.stat.mode) ? StatFile(entry.host_path).value_or(FileStat()) : entry.stat;
     builder.Add(folder->second,
                 {.name = std::string_view(entry.host_path).substr(slash + 1),
-                 .stat = is_link ? link->second : entry.stat,
-                 .link_target = has_target ? std::optional(entry.stat) : std::nullopt,
+                 .stat = own_stat != nullptr ? *own_stat : entry.stat,
+                 .link_target = target,
                  .digest = knowledge.known ? std::optional(knowledge.known->digest) : std::nullopt,
                  .is_racy = IsRacy(entry.stat, knowledge.known ? knowledge.known->hashed_ns
                                                                : knowledge.seen_ns)});
     return true;
   };
   const base::MutexLock lock(impl_->mutex);
+  const auto no_stamp = [](const FileEntry& entry) {
+    return absl::FailedPreconditionError(fmt::format("{} has no stamp", entry.host_path));
+  };
   for (size_t i = 0; i < files.size(); ++i) {
-    if (!add(files[i], impl_->table.knowledge[i]))
-      return absl::FailedPreconditionError(fmt::format("{} has no stamp", files[i].host_path));
+    const auto link = impl_->links.find(files[i].host_path);
+    if (!add(files[i], impl_->table.knowledge[i],
+             link == impl_->links.end() ? nullptr : &link->second))
+      return no_stamp(files[i]);
+  }
+  // What another file hides may become a folder, which it does not hide.
+  for (const SeenFile& file : impl_->table.hidden) {
+    if (!add(file.entry, Knowledge{.seen_ns = file.seen_ns}, file.link ? &*file.link : nullptr))
+      return no_stamp(file.entry);
   }
   return builder.Finish();
 }

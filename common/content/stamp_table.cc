@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <thread>
 #include <type_traits>
@@ -142,7 +144,8 @@ std::optional<NamesHash> NamesIn(int folder) {
 }
 
 // nullopt: it cannot be read, or is another file by the end.
-std::optional<Digest> DigestAt(int folder, const char* name, const FileStat& stat) {
+std::optional<Digest> DigestAt(int folder, const char* name, const FileStat& stat,
+                               Cancellation* stop) {
   const FileDescriptor file(::openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!file.valid()) return std::nullopt;
   DigestBuilder builder;
@@ -152,6 +155,7 @@ std::optional<Digest> DigestAt(int folder, const char* name, const FileStat& sta
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return std::nullopt;
     if (count == 0) break;
+    if (stop != nullptr && stop->is_cancelled()) return std::nullopt;
     builder.Add(std::string_view(buffer.data(), static_cast<size_t>(count)));
   }
   const absl::StatusOr<FileStat> after = StatDescriptor(file.get(), name);
@@ -414,8 +418,14 @@ class Checker {
     const FileDescriptor opened(::open(path, O_PATH | O_DIRECTORY | O_CLOEXEC));
     if (!opened.valid()) return Differ(path, "", "is gone, or no folder");
     if (piece.is_first) LookAt(folder, path, opened.get());
-    for (uint32_t i = piece.begin; i < piece.end && !is_over_; ++i)
+    for (uint32_t i = piece.begin; i < piece.end && !IsOver(); ++i)
       LookAt(table_.file(i), path, opened.get());
+  }
+
+  bool IsOver() {
+    if (options_.stop != nullptr && options_.stop->is_cancelled())
+      Differ("", "", "the check was stopped");
+    return is_over_;
   }
 
   void LookAt(const FolderRecord& folder, const char* path, int fd) {
@@ -441,8 +451,9 @@ class Checker {
     if (!stat) return Differ(folder, name, "is gone");
     const bool is_same = IsStatOf(file.stat, *stat);
     if (file.target != 0) {
-      const std::optional<FileStat> target = StatAt(fd, name, 0);
-      if (!is_same || !target || !IsStatOf(table_.target(file.target - 1), *target))
+      // (All zero: it leads nowhere.)
+      const FileStat target = StatAt(fd, name, 0).value_or(FileStat());
+      if (!is_same || !IsStatOf(table_.target(file.target - 1), target))
         return Differ(folder, name, "leads to another file");
     }
     if (is_same && (file.stat.flags & kIsRacy) == 0) return;
@@ -451,7 +462,7 @@ class Checker {
         file.stat.mode != stat->mode)
       return Differ(folder, name, is_same ? "may have changed while it was read" : "changed");
     const int64_t looked_ns = NowNanos();
-    const std::optional<Digest> digest = DigestAt(fd, name, *stat);
+    const std::optional<Digest> digest = DigestAt(fd, name, *stat, options_.stop);
     ++hashed_;
     bytes_hashed_ += stat->size_bytes;
     if (!digest || digest->hash() != table_.digest(file.digest - 1))

@@ -173,6 +173,30 @@ TEST_F(StampTableTest, ALinkHoldsAsLongAsItAndWhatItLeadsToDo) {
   EXPECT_FALSE(Check().holds);
 }
 
+TEST_F(StampTableTest, ALinkThatLeadsNowhereOrOutsideHoldsAsLongAsItDoesSo) {
+  Link(Host("outside"), "content/link");
+  Note();
+  EXPECT_TRUE(Check().holds) << Check().difference;
+  Write("outside", "1");
+  EXPECT_FALSE(Check().holds);
+  Note();
+  EXPECT_TRUE(Check().holds) << Check().difference;
+  ASSERT_TRUE(RemoveAll(Host("outside")).ok());
+  EXPECT_FALSE(Check().holds);
+}
+
+// A folder would not be hidden.
+TEST_F(StampTableTest, AFileThatAnotherHidesIsLookedAtToo) {
+  Mount("/Game", "low", -1);
+  Write("content/x/y", "1");
+  Write("low/x", "2");
+  Note();
+  EXPECT_TRUE(Check().holds) << Check().difference;
+  ASSERT_TRUE(RemoveAll(Host("low/x")).ok());
+  Write("low/x/z", "3");
+  EXPECT_FALSE(Check().holds);
+}
+
 TEST_F(StampTableTest, ASandboxAmongContentIsLeftOutForAsLongAsItIsOne) {
   Write("content/a", "1");
   Write("content/out/.galley-sandbox", "");

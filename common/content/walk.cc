@@ -159,8 +159,8 @@ class Walker {
       if (directory) file.Release();
     }
     if (!directory) {
-      if (errno != ENOENT) AddError(folder, "cannot read the folder", errno, seen);
-      return;
+      if (errno != ENOENT) return AddError(folder, "cannot read the folder", errno, seen);
+      return Note({.host_path = folder.host_path});  // gone since it was listed
     }
     const int fd = ::dirfd(directory.get());
     if (const std::optional<std::set<std::string>> names = NamesToTargets(folder)) {
@@ -189,10 +189,11 @@ class Walker {
     }
     looked.names = HashOfNames({names.begin(), names.end()});
     looked.is_sandbox = is_sandbox && Leaves(folder);
-    const bool is_left = looked.is_sandbox;
+    if (looked.is_sandbox) return Note(std::move(looked));
+    bool is_whole = true;
+    for (const std::string& name : names) is_whole &= LookAt(folder, fd, name, seen);
+    if (!is_whole) looked.stat = FileStat();
     Note(std::move(looked));
-    if (is_left) return;
-    for (const std::string& name : names) LookAt(folder, fd, name, seen);
   }
 
   void Note(SeenFolder folder) GALLEY_EXCLUDES(mutex_) {
@@ -225,24 +226,26 @@ class Walker {
     return names;
   }
 
-  void LookAt(const Folder& folder, int fd, const std::string& name, std::vector<SeenFile>& seen) {
+  // False: it is gone since it was listed.
+  bool LookAt(const Folder& folder, int fd, const std::string& name, std::vector<SeenFile>& seen) {
     SeenFile file;
     file.seen_ns = NowNanos(options_.clock);
     file.entry.path = folder.path + "/" + name;
     file.entry.host_path = JoinPath(folder.host_path, name);
     file.entry.mount = folder.mount;
-    if (options_.ignore.Ignores(file.entry.path, name)) return;
+    if (options_.ignore.Ignores(file.entry.path, name)) return true;
     struct stat raw {};
     if (::fstatat(fd, name.c_str(), &raw, AT_SYMLINK_NOFOLLOW) != 0) {
-      if (errno == ENOENT) return;  // gone since it was listed
+      if (errno == ENOENT) return false;
       file.entry.error =
           fmt::format("{}: cannot be looked at: {}", ShownHost(file.entry), std::strerror(errno));
     } else {
       file.entry.stat = FromStat(raw);
       if (S_ISLNK(raw.st_mode)) file.link = file.entry.stat;
-      if (!Classify(folder, fd, name, file.entry)) return;
+      if (!Classify(folder, fd, name, file.entry)) return true;
     }
     Add(std::move(file), seen);
+    return true;
   }
 
   // False when there is nothing to add: a folder (which is queued), or something that vanished.

@@ -29,7 +29,7 @@ struct SeenFile {
 // A folder that was looked into, or that was not, for it is a sandbox.
 struct SeenFolder {
   std::string host_path;
-  FileStat stat;        // links followed
+  FileStat stat;        // links followed; all zero: it, or what it listed, went meanwhile
   int64_t seen_ns = 0;  // wall time before its names were read
   NamesHash names{};
   bool is_link = false;

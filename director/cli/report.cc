@@ -198,10 +198,13 @@ void Report::Stands(const director::StandCounts& counts) {
   if (options_.json) {
     return Event({{"event", "stands"},
                   {"packages", counts.packages},
+                  {"failed", counts.failed},
                   {"results", counts.results},
                   {"seconds", counts.seconds}});
   }
-  Say(fmt::format("nothing changed: {} packages stand ({:.2f} s)", counts.packages,
+  const std::string failed =
+      counts.failed == 0 ? "" : fmt::format(", {} of them failed", counts.failed);
+  Say(fmt::format("nothing changed: {} packages stand{} ({:.2f} s)", counts.packages, failed,
                   counts.seconds));
 }
 

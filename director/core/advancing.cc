@@ -21,6 +21,7 @@ bool UsesUpAttempts(FailureCause cause) {
       return true;
     case FailureCause::kProject:
     case FailureCause::kVerdict:
+    case FailureCause::kUnread:
       return false;
   }
   return false;

@@ -46,6 +46,8 @@ std::string_view FailureCauseName(FailureCause cause) {
       return "refused";
     case FailureCause::kMachine:
       return "machine";
+    case FailureCause::kUnread:
+      return "unread";
   }
   return "project";
 }

@@ -571,6 +571,7 @@ enum class FailureCause : uint8_t {
              // did so in an earlier cook; such a failure is kept for some days
   kRefused,  // its job cannot be done as it is (a tool that fails or is not there): not kept
   kMachine,  // too many faults that no package explains
+  kUnread,   // what it is made of, or what is known of it, could not be read now
 };
 std::string_view FailureCauseName(FailureCause cause);  // "project"
 
@@ -593,6 +594,8 @@ struct PackageWarned {
   PackageId package;
   std::optional<PlatformIndex> platform;
   std::string text;
+  // It is about what this cook did: another one of the same may not have it.
+  bool is_passing = false;
 };
 enum class ResultSource : uint8_t { kCooked, kCached, kUpToDate };
 struct PackageDone {

@@ -78,7 +78,8 @@ void LookingUp::OnLookedUp(const LookedUp& event) {
         core.OnNeedsCooked(id, platform, needs);
       }
       void operator()(const LookedUp::Error& error) {
-        core.core_.advancing.FailPlatforms(id, MaskOf(platform), Stage::kRequest, error.error, "");
+        core.core_.advancing.FailPlatforms(id, MaskOf(platform), Stage::kRequest, error.error, "",
+                                           FailureCause::kUnread);
       }
       void operator()(const LookedUp::Kept& kept) {
         core.core_.advancing.FailPlatforms(id, MaskOf(platform), kept.stage, kept.error, kept.log,

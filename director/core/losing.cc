@@ -136,6 +136,7 @@ void Losing::MakeAgain(const std::vector<RootBuilt::Lost>& lost) {
 void Losing::BeginRound() {
   ++rounds_;
   cook_.roots.OpenAgain();
+  cook_.judging.TakeBack();  // what others made of the project meanwhile counts from now on
 }
 
 }  // namespace galley::director

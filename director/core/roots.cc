@@ -140,7 +140,6 @@ void Roots::OnRootsStaged(const RootsStaged& event) {
 void Roots::OpenAgain() {
   is_settling_ = is_publishing_ = is_staging_ = false;
   built_.clear();
-  cook_.judging.TakeBack();  // what others made of the project meanwhile counts from now on
   core_.cooks.NoteState();
 }
 

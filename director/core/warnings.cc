@@ -76,7 +76,8 @@ void Warnings::TellUnsolicited() {
       Note(PackageWarned{reader, std::nullopt,
                          "reads " + name +
                              ", a package that is not in the cook (Unsolicited): expected a hard "
-                             "reference to it, or that it is never cooked"},
+                             "reference to it, or that it is never cooked",
+                         /*is_passing=*/true},
            cook_.bit());
     }
   }
@@ -84,7 +85,8 @@ void Warnings::TellUnsolicited() {
   Note(PackageWarned{readers.back(), std::nullopt,
                      "and other packages read " + std::to_string(unsolicited_dropped_) +
                          " more names that were not in the cook then: they are not told one by "
-                         "one"},
+                         "one",
+                     /*is_passing=*/true},
        cook_.bit());
 }
 

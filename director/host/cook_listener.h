@@ -22,6 +22,7 @@ struct ScanCounts {
 
 struct StandCounts {
   uint64_t packages = 0;  // in the cook
+  uint64_t failed = 0;    // of these
   uint64_t results = 0;   // (package, platform): all that are done
   double seconds = 0;     // that it took to find out
 };

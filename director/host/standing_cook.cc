@@ -5,7 +5,6 @@
 
 #include "absl/time/clock.h"
 #include "common/base/file.h"
-#include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "common/store/owner/store_server.h"
 #include "director/host/sandboxes.h"
@@ -46,9 +45,10 @@ class Judge {
 
   // What was hashed need not be hashed the next time.
   void Renew() {
-    if (!has_new_tools_ && new_sources_.empty() && new_sandboxes_.empty()) return;
-    const absl::Status renewed = standings_.Renew(standing_, new_sources_, new_sandboxes_);
-    if (!renewed.ok()) LogWarning("standing: {}", MessageOf(renewed));
+    if (!has_new_tools_ && new_sources_.empty() && new_sandboxes_.empty())
+      return standings_.Touch(standing_.ask);
+    // (Without it the next check hashes again.)
+    (void)standings_.Renew(standing_, new_sources_, new_sandboxes_);
   }
 
   const Standing& standing() const { return standing_; }
@@ -167,6 +167,7 @@ void Tell(const Standing& standing, absl::Duration took, CookListener& listener)
                     .unmatched = standing.counts.unmatched,
                     .seconds = absl::ToDoubleSeconds(took)});
   listener.Stands({.packages = standing.counts.in_cook,
+                   .failed = standing.counts.failed,
                    .results = standing.counts.results,
                    .seconds = absl::ToDoubleSeconds(took)});
   TellAgain(standing, listener);
@@ -182,6 +183,8 @@ std::string WhyItDoesNotStand(const CookNotes& notes, const CookReport& report) 
     return "the cook did not end well";
   if (!notes.told().stands() || outcome.lost_blobs > 0)
     return "something was told that is of this cook alone";
+  if (outcome.world == nullptr || outcome.world->table->has_unread_sidecars())
+    return "a sidecar could not be read";
   if (outcome.observed.has_conflict()) return "a tool or a variable changed while it ran";
   for (const std::string& platform : notes.platforms()) {
     if (!outcome.roots.contains(platform) || !report.sequences.contains(platform))
@@ -269,6 +272,8 @@ absl::Status KeepStanding(const StandingAsk& ask, content::Snapshot& sources,
   if (!unsent.empty()) return Differs("results were not sent to the remote store yet");
   ASSIGN_OR_RETURN(store::Store* const store, ask.store());
   ASSIGN_OR_RETURN(const store::StoreInfo info, store->Info());
+  // What the store lost since is the next cook's to make again.
+  if (info.loss_epoch != outcome.loss_epoch) return Differs("the store lost something meanwhile");
   standing.store_id = info.store_id;
   standing.loss_epoch = info.loss_epoch;
   standing.store_commits = info.commits;

@@ -14,7 +14,8 @@ bool Stands(FailureCause cause) {
 
 void Told::Failed(const std::string& package, const std::string& platform,
                   const PackageFailed& failed) {
-  if (!Stands(failed.cause)) Passing();
+  // (What an attempt without a result had looked at is not known.)
+  if (!Stands(failed.cause) || failed.attempt != 0) Passing();
   failures_.insert({.package = package,
                     .platform = platform,
                     .stage = static_cast<uint32_t>(failed.stage),
@@ -43,7 +44,7 @@ void TellAgain(const Standing& standing, CookListener& listener) {
     failed.stage =
         static_cast<Stage>(std::min(failure.stage, static_cast<uint32_t>(Stage::kStage)));
     failed.cause = static_cast<FailureCause>(
-        std::min(failure.cause, static_cast<uint32_t>(FailureCause::kMachine)));
+        std::min(failure.cause, static_cast<uint32_t>(FailureCause::kUnread)));
     failed.error = failure.error;
     failed.log = failure.log;
     listener.OnFailed(failure.package, failure.platform, failed);

@@ -45,12 +45,18 @@ TEST(ToldTest, AFailureThatIsMendedIsNotToldAgain) {
 }
 
 TEST(ToldTest, WhatAnotherCookWouldNotTellStandsNot) {
-  for (const FailureCause cause : {FailureCause::kPackage, FailureCause::kLimit,
-                                   FailureCause::kRefused, FailureCause::kMachine}) {
+  for (const FailureCause cause :
+       {FailureCause::kPackage, FailureCause::kLimit, FailureCause::kRefused,
+        FailureCause::kMachine, FailureCause::kUnread}) {
     Told told;
     told.Failed("/Game/a", "pc", Failed("it crashed", cause));
     EXPECT_FALSE(told.stands());
   }
+  Told attempted;
+  PackageFailed failed = Failed("a cycle", FailureCause::kProject);
+  failed.attempt = 7;
+  attempted.Failed("/Game/a", "pc", failed);
+  EXPECT_FALSE(attempted.stands());
   Told passing;
   passing.Passing();
   EXPECT_FALSE(passing.stands());

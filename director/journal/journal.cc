@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
+#include "common/base/log.h"
 #include "common/base/mutex.h"
 #include "common/base/status_macros.h"
 #include "common/record/observed_value.h"
@@ -207,7 +208,8 @@ class RocksJournal final : public Journal {
   }
 
   absl::Status Invalidate(std::span<const std::string> packages, const JournalMeta& meta) override {
-    if (!packages.empty()) RETURN_IF_ERROR(MoveGeneration());
+    const NewGeneration generation(*this, !packages.empty());
+    RETURN_IF_ERROR(generation.status());
     const absl::Status asked = database_.With([&](rocksdb::DB& database) -> absl::Status {
       rocksdb::WriteBatch batch;
       rocks::PrefixScan scan = ScanOf(database);
@@ -234,7 +236,8 @@ class RocksJournal final : public Journal {
   }
 
   absl::Status Record(std::span<const JournalUpdate> updates, bool sync) override {
-    if (!updates.empty()) RETURN_IF_ERROR(MoveGeneration());
+    const NewGeneration generation(*this, !updates.empty());
+    RETURN_IF_ERROR(generation.status());
     // By package, then platform; of two updates of one record the later holds.
     UpdatesByPackage by_package;
     for (const JournalUpdate& update : updates) {
@@ -268,7 +271,8 @@ class RocksJournal final : public Journal {
   }
 
   absl::Status RecordFailures(std::span<const FailureUpdate> updates) override {
-    if (!updates.empty()) RETURN_IF_ERROR(MoveGeneration());
+    const NewGeneration generation(*this, !updates.empty());
+    RETURN_IF_ERROR(generation.status());
     return database_.With([&](rocksdb::DB& database) -> absl::Status {
       rocksdb::WriteBatch batch;
       for (const FailureUpdate& update : updates) {
@@ -402,7 +406,8 @@ class RocksJournal final : public Journal {
   }
 
   absl::Status Forget(std::span<const std::string> packages) override {
-    RETURN_IF_ERROR(MoveGeneration());
+    const NewGeneration generation(*this, true);
+    RETURN_IF_ERROR(generation.status());
     return database_.With([&](rocksdb::DB& database) -> absl::Status {
       rocksdb::WriteBatch batch;
       rocks::PrefixScan scan = ScanOf(database);
@@ -608,6 +613,29 @@ class RocksJournal final : public Journal {
     recorded_.clear();
     is_new_ = true;
   }
+
+  // NewGeneration: around a write. The name moves before it, and behind it once more for whoever
+  // noted the new one meanwhile, which costs nothing when nobody did.
+  class NewGeneration {
+   public:
+    NewGeneration(RocksJournal& journal, bool is_change)
+        : journal_(journal),
+          is_change_(is_change),
+          status_(is_change ? journal.MoveGeneration() : absl::OkStatus()) {}
+    ~NewGeneration() {
+      if (!is_change_) return;
+      if (const absl::Status moved = journal_.MoveGeneration(); !moved.ok())
+        LogWarning("journal: {}", MessageOf(moved));
+    }
+    NewGeneration(const NewGeneration&) = delete;
+    NewGeneration& operator=(const NewGeneration&) = delete;
+    const absl::Status& status() const { return status_; }
+
+   private:
+    RocksJournal& journal_;
+    const bool is_change_;
+    const absl::Status status_;
+  };
 
   absl::Status MoveGeneration() {
     if (options_.read_only) return absl::OkStatus();  // the write is refused

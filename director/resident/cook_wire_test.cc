@@ -156,8 +156,8 @@ struct Heard final : CookListener {
                                 scan.seconds));
   }
   void Stands(const StandCounts& counts) override {
-    calls.push_back(
-        fmt::format("stands {} {} {}", counts.packages, counts.results, counts.seconds));
+    calls.push_back(fmt::format("stands {} {} {} {}", counts.packages, counts.failed,
+                                counts.results, counts.seconds));
   }
   void OnFailed(const std::string& package, const std::string& platform,
                 const PackageFailed& failed) override {
@@ -218,7 +218,7 @@ TEST(EventWireTest, EachCallOfAListenerArrivesAtTheOtherEnd) {
     listener->Say("staged");
     listener->SayAlways("waiting");
     listener->Scanned({.files = 1, .packages = 2, .unmatched = 3, .seconds = 0.25});
-    listener->Stands({.packages = 1, .results = 2, .seconds = 0.5});
+    listener->Stands({.packages = 1, .failed = 3, .results = 2, .seconds = 0.5});
     listener->OnFailed("/Game/a.png", "",
                        {.stage = Stage::kSave,
                         .error = "bad",

@@ -47,6 +47,7 @@ void EventSource::Stands(const StandCounts& counts) {
   v1::CookEvent event;
   v1::CookEvent::Stands& out = *event.mutable_stands();
   out.set_packages(counts.packages);
+  out.set_failed(counts.failed);
   out.set_results(counts.results);
   out.set_seconds(counts.seconds);
   sinks_.event(event);
@@ -153,6 +154,7 @@ void TellListener(const v1::CookEvent& event, CookListener& listener) {
                                .seconds = event.scanned().seconds()});
     case v1::CookEvent::kStands:
       return listener.Stands({.packages = event.stands().packages(),
+                              .failed = event.stands().failed(),
                               .results = event.stands().results(),
                               .seconds = event.stands().seconds()});
     case v1::CookEvent::kFailed:

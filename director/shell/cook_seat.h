@@ -64,6 +64,8 @@ struct ShellOutcome {
   Collections collections;
   WorldPtr world;           // as it was at the end
   ObservedValues observed;  // by all that is or was done, and by verdicts
+  // The store's, up to which the cook took losses into account.
+  uint64_t loss_epoch = 0;
   std::string refusal;      // CookOrder::refuses, the first; empty: nothing was refused
   absl::Status remembered;  // whether the journal learned why each package is in the cook
 };

@@ -103,6 +103,7 @@ ProjectCatalog::Entry ProjectCatalog::ResolveOne(const content::FileEntry& file,
     is_package = true;
     auto content = snapshot_->Read(sidecar_file->path, 1 << 20);
     if (!content.ok()) {
+      has_unread_sidecars_ = true;
       entry.error = fmt::format("its sidecar {} cannot be read: {}", sidecar_file->path,
                                 MessageOf(content.status()));
       return entry;

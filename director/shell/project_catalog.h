@@ -6,6 +6,7 @@
 // Threads: all methods after Build from any thread.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -56,6 +57,8 @@ class ProjectCatalog final : public Catalog {
   // Errors in sidecars, and in rules that match a package: each text once, in the order of the
   // names. These packages have an error, too.
   const std::vector<std::string>& recipe_errors() const { return recipe_errors_; }
+  // A sidecar could not be read now: its package fails for that.
+  bool has_unread_sidecars() const { return has_unread_sidecars_; }
   // The patterns of `never` that match no file, nor a generated package that was asked about up to
   // now. Those of the command line have the place "--never".
   std::vector<project::Pattern> NeverThatNamesNothing() const;
@@ -104,6 +107,7 @@ class ProjectCatalog final : public Catalog {
   std::vector<std::string> names_;  // sorted; parallel to entries_
   std::vector<Entry> entries_;
   std::vector<std::string> recipe_errors_;
+  mutable std::atomic<bool> has_unread_sidecars_ = false;
 
   struct GeneratedEntry {
     std::string cooker;

@@ -124,8 +124,10 @@ void DirectorShell::Tell(CookMask cooks, const PackageFailed& notice) {
 void DirectorShell::Tell(CookMask cooks, const PackageWarned& notice) {
   const ToldInOrder::Tell tell = [package = core_->NameOf(notice.package),
                                   platform = notice.platform ? PlatformName(*notice.platform) : "",
-                                  text = notice.text](ShellListener& one) {
-    one.OnWarning(package, platform, text);
+                                  text = notice.text,
+                                  is_passing = notice.is_passing](ShellListener& one) {
+    is_passing ? one.OnPassingWarning(package, platform, text)
+               : one.OnWarning(package, platform, text);
   };
   seats_.ForEachOf(cooks, [&](CookSeat& seat) { seat.told.Add(tell); });
 }
@@ -206,6 +208,7 @@ void DirectorShell::Finish(const std::shared_ptr<CookSeat>& seat, const absl::St
                        .collections = SumOfCollections(),
                        .world = world_.Get(),
                        .observed = seat->observed,
+                       .loss_epoch = journal_.meta().loss_epoch,
                        .refusal = seat->refusal,
                        .remembered = remembered};
   seats_.Remove(seat->number());

@@ -145,7 +145,9 @@ std::optional<uint64_t> DirectorShell::PublishedAlready(const std::string& platf
   if (!roots.ok()) return std::nullopt;
   for (const store::PublishedRoot& one : *roots) {
     if (one.platform != platform) continue;
-    const bool is_same = one.root == effect.root && one.by_the_book == effect.by_the_book;
+    // (How many roots are kept is said by the last one.)
+    const bool is_same = one.root == effect.root && one.by_the_book == effect.by_the_book &&
+                         one.keep_roots == options_.keep_roots;
     return is_same && (effect.by_the_book || is_again) ? std::optional(one.sequence) : std::nullopt;
   }
   return std::nullopt;

@@ -6,6 +6,7 @@
 #include <map>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/time/clock.h"
 #include "common/base/file.h"
 #include "common/base/racy.h"
@@ -55,6 +56,7 @@ class Builder {
   absl::Status AddFile(std::string_view path, const Digest& digest, bool is_racy,
                        const FileStamp* stamp) {
     RETURN_IF_ERROR(AddFolder(FolderOf(path)));
+    files_.emplace(path);
     const std::string full = sandbox_.Full(path);
     ASSIGN_OR_RETURN(const FileStat stat, StatFile(full, /*follow_links=*/false));
     const FileStamp now{stat.mtime_ns, stat.ctime_ns, stat.inode};
@@ -66,12 +68,33 @@ class Builder {
     return absl::OkStatus();
   }
 
+  // Folders that are not of the tree: each of their files is warned of.
+  absl::Status AddOtherFolders() {
+    std::vector<std::string> to_do;
+    for (const auto& [path, number] : folders_) to_do.push_back(path);
+    while (!to_do.empty()) {
+      const std::string folder = std::move(to_do.back());
+      to_do.pop_back();
+      ASSIGN_OR_RETURN(const std::vector<std::string> names, sandbox_.Names(folder));
+      for (const std::string& name : names) {
+        std::string path = folder.empty() ? name : fmt::format("{}/{}", folder, name);
+        if (folders_.contains(path) || files_.contains(path)) continue;
+        ASSIGN_OR_RETURN(const Node node, sandbox_.Look(path));
+        if (node.kind != NodeKind::kFolder) continue;
+        RETURN_IF_ERROR(AddFolder(path));
+        to_do.push_back(std::move(path));
+      }
+    }
+    return absl::OkStatus();
+  }
+
   absl::StatusOr<std::string> Finish() { return table_.Finish(); }
 
  private:
   Sandbox& sandbox_;
   content::StampTableBuilder table_;
   std::map<std::string, uint32_t, std::less<>> folders_;
+  absl::flat_hash_set<std::string> files_;
 };
 
 }  // namespace
@@ -96,6 +119,7 @@ absl::StatusOr<std::string> SandboxStamps(store::Store& store, const Digest& roo
                    sandbox.Read(kOwnerName, uint64_t{1} << 20));
   if (!owner.has_value()) return Changed(directory);
   RETURN_IF_ERROR(builder.AddFile(kOwnerName, Digest::Of(*owner), /*is_racy=*/true, nullptr));
+  RETURN_IF_ERROR(builder.AddOtherFolders());
   return builder.Finish();
 }
 

@@ -72,6 +72,19 @@ TEST_F(SandboxStampsTest, WhatAPersonEditedDeletedOrPutThereIsFound) {
   EXPECT_FALSE(Holds());
 }
 
+TEST_F(SandboxStampsTest, FilesInFoldersOfSomebodyElseAreFound) {
+  ASSERT_TRUE(CreateDirectories(JoinPath(sandbox_, "saves/old")).ok());
+  Write("saves/1", "");
+  ASSERT_TRUE(Note().ok());
+  EXPECT_TRUE(Holds());
+  Write("saves/old/2", "");
+  EXPECT_FALSE(Holds());
+  std::filesystem::remove(JoinPath(sandbox_, "saves/old/2"));
+  EXPECT_TRUE(Holds());
+  std::filesystem::remove(JoinPath(sandbox_, "saves/1"));
+  EXPECT_FALSE(Holds());
+}
+
 TEST_F(SandboxStampsTest, AnotherOwnerAndAnInterruptedStageAreFound) {
   Write(".galley-root.pending", "");
   EXPECT_FALSE(Holds());

@@ -100,6 +100,13 @@ absl::Status Standings::Renew(Standing standing, const std::string& source_stamp
   return write(kStanding, EncodeStanding(standing));
 }
 
+void Standings::Touch(const std::string& ask) const {
+  std::error_code error;
+  std::filesystem::last_write_time(FileOf(ask, kStanding),
+                                   std::filesystem::file_time_type::clock::now(), error);
+}
+
+// And what a process left that ended while it kept one.
 void Standings::DropOldest() const {
   namespace fs = std::filesystem;
   std::vector<std::pair<fs::file_time_type, std::string>> kept;  // with their keys
@@ -111,13 +118,17 @@ void Standings::DropOldest() const {
     if (name.ends_with(kStanding))
       kept.emplace_back(entry.last_write_time(error), name.substr(0, name.find('.')));
   }
-  if (kept.size() <= kStandingsMax) return;
   std::sort(kept.begin(), kept.end());
-  kept.resize(kept.size() - kStandingsMax);
-  for (const auto& [time, key] : kept) {
-    for (const fs::path& file : all) {
-      if (file.filename().string().starts_with(key + ".")) fs::remove(file, error);
-    }
+  if (kept.size() > kStandingsMax)
+    kept.erase(kept.begin(), kept.end() - static_cast<std::ptrdiff_t>(kStandingsMax));
+  for (const fs::path& file : all) {
+    const std::string name = file.filename().string();
+    const bool is_ours = name.find(kStanding) != name.npos || name.find(kSources) != name.npos ||
+                         name.find(kSandbox) != name.npos;
+    const bool is_kept = std::any_of(kept.begin(), kept.end(), [&](const auto& one) {
+      return name.starts_with(one.second + ".");
+    });
+    if (is_ours && !is_kept && fs::is_regular_file(file, error)) fs::remove(file, error);
   }
 }
 

@@ -22,7 +22,7 @@
 
 namespace galley::director {
 
-// So many asks have one; of more the one that was kept first goes.
+// So many asks have one; of more those go that were used longest ago.
 inline constexpr size_t kStandingsMax = 8;
 
 class Standings {
@@ -41,6 +41,8 @@ class Standings {
   // damaged are put right, and noted (healed.h).
   absl::Status Keep(Standing standing, const std::string& source_stamps,
                     const std::map<std::string, std::string>& sandbox_stamps);
+  // It was used: it is not the first to go.
+  void Touch(const std::string& ask) const;
   // In place of tables of which the stamps were renewed; empty: as it was.
   absl::Status Renew(Standing standing, const std::string& source_stamps,
                      const std::map<std::string, std::string>& sandbox_stamps);

@@ -113,6 +113,22 @@ TEST_F(StandingsTest, OfManyAsksTheOldestAreForgotten) {
             2 * static_cast<std::ptrdiff_t>(kStandingsMax));
 }
 
+TEST_F(StandingsTest, OneThatWasUsedIsNotTheFirstToGoAndWhatIsLeftOverGoes) {
+  const auto keep = [&](size_t i) {
+    ASSERT_TRUE(standings_->Keep(Sample(fmt::format("ask {}", i)), Table("src"), {}).ok());
+    for (const auto& file : std::filesystem::directory_iterator(JoinPath(dir_, "standing")))
+      std::filesystem::last_write_time(file.path(),
+                                       file.last_write_time() - std::chrono::seconds(1));
+  };
+  for (size_t i = 0; i < kStandingsMax; ++i) keep(i);
+  standings_->Touch("ask 0");
+  ASSERT_TRUE(WriteFileAtomic(JoinPath(dir_, "standing/0123456789abcdef.sources"), "left").ok());
+  keep(kStandingsMax);
+  EXPECT_TRUE(standings_->Find("ask 0").has_value());
+  EXPECT_FALSE(standings_->Find("ask 1").has_value());
+  EXPECT_FALSE(FileExists(JoinPath(dir_, "standing/0123456789abcdef.sources")));
+}
+
 TEST(DifferingFactTest, TheFirstNameIsTold) {
   const Facts facts = {{"a", "1"}, {"b", "2"}};
   EXPECT_EQ(DifferingFact(facts, facts), "");

@@ -83,6 +83,13 @@ class StandingTest(ResidentTest):
         listed = json.loads(self.galley("roots", "--project", game, "--json").stdout.splitlines()[0])
         self.assertNotIn("pc#2", self.galley("roots", "--project", game).stdout, listed)
 
+    def test_another_number_of_roots_to_keep_reaches_the_store(self):
+        game = self.game()
+        self.cook(game)
+        self.write("game/galley.toml", self.read("game/galley.toml") + b"[store]\nkeep_roots = 2\n")
+        self.cook(game)
+        self.assertIn("pc#2", self.galley("roots", "--project", game).stdout)
+
     def test_failures_and_warnings_are_told_again(self):
         game = self.game(files={"a.json": '{"x": {"$soft": "gone.json"}}', "b.json": "{ broken", "c.json": '{"$ref": "nowhere.json"}'})
         first = self.look(game, expect=1)
