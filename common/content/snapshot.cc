@@ -463,9 +463,9 @@ absl::StatusOr<std::string> Snapshot::Stamps() {
              link == impl_->links.end() ? nullptr : &link->second))
       return no_stamp(files[i]);
   }
-  // What another file hides may become a folder, which it does not hide.
+  // What another file hides may become a folder, which it does not hide. Nobody looks at its bytes.
   for (const SeenFile& file : impl_->table.hidden) {
-    if (!add(file.entry, Knowledge{.seen_ns = file.seen_ns}, file.link ? &*file.link : nullptr))
+    if (!add(file.entry, Knowledge{.seen_ns = INT64_MAX}, file.link ? &*file.link : nullptr))
       return no_stamp(file.entry);
   }
   return builder.Finish();
