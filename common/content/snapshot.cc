@@ -76,7 +76,7 @@ struct Snapshot::Impl {
   std::string digest_cache_file;
   Clock* clock = nullptr;
   std::vector<std::string> sandboxes;  // constant after construction
-  // Of Scan: constant after construction.
+  // Folders and links that Scan saw: constant after construction. A successor has none.
   std::vector<SeenFolder> folders;
   absl::flat_hash_map<std::string, FileStat> links;  // the links themselves, by host path
 
@@ -404,7 +404,7 @@ absl::Status Snapshot::WriteTable(const std::string& file, std::string_view iden
 }
 
 absl::StatusOr<std::string> Snapshot::Stamps() {
-  // Of racy files that nobody read: with more the next check fails.
+  // Limits of what is read here, of racy files that nobody read: with more the next check fails.
   constexpr size_t kHashedMax = 4096;
   constexpr uint64_t kHashedBytesMax = 64 << 20;
   uint64_t hashed_bytes = 0;
@@ -463,7 +463,7 @@ absl::StatusOr<std::string> Snapshot::Stamps() {
              link == impl_->links.end() ? nullptr : &link->second))
       return no_stamp(files[i]);
   }
-  // What another file hides may become a folder, which it does not hide. Nobody looks at its bytes.
+  // A file that another one hides may become a folder, which that does not hide. Nobody reads it.
   for (const SeenFile& file : impl_->table.hidden) {
     if (!add(file.entry, Knowledge{.seen_ns = INT64_MAX}, file.link ? &*file.link : nullptr))
       return no_stamp(file.entry);

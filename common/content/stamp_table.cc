@@ -18,6 +18,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "common/base/from_stat.h"
 #include "common/base/mutex.h"
 #include "common/base/racy.h"
 #include "common/base/status_macros.h"
@@ -94,20 +95,10 @@ bool IsStatOf(const StatRecord& record, const FileStat& stat) {
   return IsStampOf(record, stat) && record.size_bytes == stat.size_bytes;
 }
 
-FileStat StatOf(const struct stat& s) {
-  constexpr int64_t kNanos = 1'000'000'000;
-  return FileStat{.size_bytes = static_cast<uint64_t>(s.st_size),
-                  .mtime_ns = s.st_mtim.tv_sec * kNanos + s.st_mtim.tv_nsec,
-                  .ctime_ns = s.st_ctim.tv_sec * kNanos + s.st_ctim.tv_nsec,
-                  .inode = s.st_ino,
-                  .device = s.st_dev,
-                  .mode = s.st_mode};
-}
-
 std::optional<FileStat> StatAt(int folder, const char* name, int flags) {
   struct stat raw {};
   if (::fstatat(folder, name, &raw, flags) != 0) return std::nullopt;
-  return StatOf(raw);
+  return FromStat(raw);
 }
 
 template <typename T>
@@ -351,7 +342,7 @@ std::string StampTable::id() const { return IdOf(mapping_->bytes()); }
 
 namespace {
 
-// What the threads of a check find.
+// Checker: one check, and what its threads find.
 template <typename Table>
 class Checker {
  public:
@@ -431,7 +422,7 @@ class Checker {
   void LookAt(const FolderRecord& folder, const char* path, int fd) {
     struct stat raw {};
     if (::fstat(fd, &raw) != 0) return Differ(path, "", "cannot be looked at");
-    const FileStat stat = StatOf(raw);
+    const FileStat stat = FromStat(raw);
     const bool is_same = IsStampOf(folder.stat, stat);
     if (is_same && (folder.stat.flags & kIsRacy) == 0) return;
     const std::optional<FileStat> link = StatAt(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW);
@@ -457,7 +448,7 @@ class Checker {
         return Differ(folder, name, "leads to another file");
     }
     if (is_same && (file.stat.flags & kIsRacy) == 0) return;
-    // What is odd, or a link, or was never read, has nothing else by which to know it.
+    // (A file that is odd, or a link, or was never read, is known by its stamp alone.)
     if (file.digest == 0 || file.target != 0 || file.stat.size_bytes != stat->size_bytes ||
         file.stat.mode != stat->mode)
       return Differ(folder, name, is_same ? "may have changed while it was read" : "changed");

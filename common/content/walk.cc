@@ -18,6 +18,7 @@
 #include <thread>
 #include <utility>
 
+#include "common/base/from_stat.h"
 #include "common/base/mutex.h"
 #include "common/base/status_macros.h"
 #include "common/base/threads.h"
@@ -346,16 +347,6 @@ class Walker {
   }
 
   static std::string ShownHost(const FileEntry& entry) { return EscapeName(entry.host_path); }
-
-  static FileStat FromStat(const struct stat& s) {
-    constexpr int64_t kNanos = 1'000'000'000;
-    return FileStat{.size_bytes = static_cast<uint64_t>(s.st_size),
-                    .mtime_ns = s.st_mtim.tv_sec * kNanos + s.st_mtim.tv_nsec,
-                    .ctime_ns = s.st_ctim.tv_sec * kNanos + s.st_ctim.tv_nsec,
-                    .inode = s.st_ino,
-                    .device = s.st_dev,
-                    .mode = s.st_mode};
-  }
 
   const WalkOptions& options_;
   std::vector<std::string> roots_;  // real paths of the mounts; constant once threads run

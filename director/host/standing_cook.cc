@@ -43,7 +43,7 @@ class Judge {
     return absl::OkStatus();
   }
 
-  // What was hashed need not be hashed the next time.
+  // Stamps of today are kept: a file that was hashed now need not be hashed the next time.
   void Renew() {
     if (!has_new_tools_ && new_sources_.empty() && new_sandboxes_.empty())
       return standings_.Touch(standing_.ask);
@@ -272,7 +272,7 @@ absl::Status KeepStanding(const StandingAsk& ask, content::Snapshot& sources,
   if (!unsent.empty()) return Differs("results were not sent to the remote store yet");
   ASSIGN_OR_RETURN(store::Store* const store, ask.store());
   ASSIGN_OR_RETURN(const store::StoreInfo info, store->Info());
-  // What the store lost since is the next cook's to make again.
+  // Bytes that the store lost since are the next cook's to make again.
   if (info.loss_epoch != outcome.loss_epoch) return Differs("the store lost something meanwhile");
   standing.store_id = info.store_id;
   standing.loss_epoch = info.loss_epoch;
