@@ -470,6 +470,7 @@ void PrintFailure(const json& failure, uint32_t last_cook, bool is_verbose) {
                      : blame == "package" ? "  blamed on the package: it is quarantined for a cook"
                      : blame == "refused" ? "  not a verdict: the next cook tries it again"
                      : blame == "machine" ? "  blamed on the machine"
+                     : blame == "unread"  ? "  not a verdict: the next cook reads it again"
                                           : "  it does not fit the project: no cooker is to blame";
   if (failure["own_faults"].get<uint32_t>() > 0)
     line += fmt::format(", {} of its attempts crashed or met a limit",

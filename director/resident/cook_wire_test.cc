@@ -223,7 +223,7 @@ TEST(EventWireTest, EachCallOfAListenerArrivesAtTheOtherEnd) {
                        {.stage = Stage::kSave,
                         .error = "bad",
                         .log = "log",
-                        .cause = FailureCause::kMachine,
+                        .cause = FailureCause::kUnread,
                         .attempt = 1ull << 50,
                         .attempts = 2,
                         .own_faults = 3,

@@ -12,7 +12,8 @@ PackageFailed FailureOf(const v1::CookFailure& failure) {
   return {.stage = static_cast<Stage>(std::min(failure.stage(), uint32_t{4})),
           .error = failure.error(),
           .log = failure.log(),
-          .cause = static_cast<FailureCause>(std::min(failure.cause(), uint32_t{5})),
+          .cause = static_cast<FailureCause>(
+              std::min(failure.cause(), static_cast<uint32_t>(FailureCause::kUnread))),
           .attempt = failure.attempt(),
           .attempts = failure.attempts(),
           .own_faults = failure.own_faults(),
