@@ -168,6 +168,7 @@ class StandingTest(ResidentTest):
         os.rename(self.path("copy"), game)
         cook = self.look(game)
         self.assertEqual(cook.cooked, 0, cook)
+        self.assertTrue(self.stands(cook), cook)
 
     def test_a_lost_store_is_not_believed(self):
         game = self.game()
@@ -201,6 +202,8 @@ class StandingTest(ResidentTest):
         process.send_signal(signal.SIGINT)
         cook = self.finish_cook(game, process)
         self.assertIn(cook.code, (0, 130, -signal.SIGINT), cook)  # (the last: before anything had begun)
+        # It left no lock, and nothing of what stands is lost.
+        self.assertTrue(self.stands(self.look(game, "--standalone")))
 
     # --- Random edits: each step comes to what a clean cook comes to.
 
