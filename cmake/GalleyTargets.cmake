@@ -1,11 +1,13 @@
 # cook_library(NAME name SRCS a.cc HDRS a.h DEPS other): one folder, one target, dependencies named.
-# cook_test(NAME name SRCS a_test.cc DEPS ...): a GoogleTest binary; each TEST is a ctest test with LABELS (default: unit).
+# cook_test(NAME name SRCS a_test.cc DEPS ... [EACH_ALONE]): a GoogleTest binary; each TEST is a ctest test with LABELS (default: unit). EACH_ALONE: names
+#   of its sources clash, so that they are not compiled in groups (GALLEY_UNITY).
 # cook_binary(NAME name SRCS main.cc DEPS ...): a program in build/bin.
 # cook_proto(NAME name PROTOS a.proto [GRPC] [SERVICES b.proto]): generated code, compiled without our warnings. Of SERVICES only what gRPC adds: their messages
 #   are those of a target in DEPS, so that who wants these alone links no gRPC.
 # cook_fuzzer(NAME name SRCS a_fuzz.cc CORPUS dir DEPS ...): a libFuzzer binary under GALLEY_FUZZ; always a test that replays CORPUS.
-# cook_sabotaged(NAME name SRCS a.cc DEPS ...): objects of sources that other targets have as well, compiled with GALLEY_SABOTAGE (common/base/sabotage.h).
-#   A test that links them before their libraries gets these in place of those: the linker takes no member of an archive whose symbols it has.
+# cook_sabotaged(NAME name SRCS a.cc OF library ... DEPS ...): objects of sources that the libraries OF have as well, compiled with GALLEY_SABOTAGE
+#   (common/base/sabotage.h). A test that links them before their libraries gets these in place of those: the linker takes no member of an archive whose
+#   symbols it has. (So each of these sources is a member of its own, whatever GALLEY_UNITY says.)
 # galley_check_all_listed(): configure error for a .cc that no target lists.
 
 define_property(GLOBAL PROPERTY GALLEY_LISTED_SOURCES BRIEF_DOCS "sources listed by a target" FULL_DOCS "sources listed by a target")
@@ -23,6 +25,7 @@ function(cook_library)
   if(ARG_SRCS)
     add_library(${ARG_NAME} STATIC ${ARG_SRCS} ${ARG_HDRS})
     target_link_libraries(${ARG_NAME} PUBLIC ${ARG_DEPS} PRIVATE galley_compile_options ${ARG_PRIVATE_DEPS})
+    set_target_properties(${ARG_NAME} PROPERTIES UNITY_BUILD ${GALLEY_UNITY} UNITY_BUILD_BATCH_SIZE 6)
   else()
     add_library(${ARG_NAME} INTERFACE)
     target_link_libraries(${ARG_NAME} INTERFACE ${ARG_DEPS})
@@ -37,7 +40,7 @@ function(cook_binary)
 endfunction()
 
 function(cook_test)
-  cmake_parse_arguments(ARG "" "NAME;LABELS;TIMEOUT" "SRCS;DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "EACH_ALONE" "NAME;LABELS;TIMEOUT" "SRCS;DEPS" ${ARGN})
   _galley_note_sources(${ARG_SRCS})
   if(NOT GALLEY_TESTS)
     return()
@@ -53,6 +56,9 @@ function(cook_test)
   endif()
   add_executable(${ARG_NAME} ${ARG_SRCS})
   target_link_libraries(${ARG_NAME} PRIVATE ${ARG_DEPS} galley_compile_options GTest::gmock GTest::gtest_main)
+  if(NOT ARG_EACH_ALONE)
+    set_target_properties(${ARG_NAME} PROPERTIES UNITY_BUILD ${GALLEY_UNITY} UNITY_BUILD_BATCH_SIZE 6)
+  endif()
   set_target_properties(${ARG_NAME} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   target_compile_definitions(${ARG_NAME} PRIVATE
     GALLEY_SOURCE_DIR="${CMAKE_SOURCE_DIR}" GALLEY_BIN_DIR="${CMAKE_BINARY_DIR}/bin")
@@ -61,10 +67,11 @@ function(cook_test)
 endfunction()
 
 function(cook_sabotaged)
-  cmake_parse_arguments(ARG "" "NAME" "SRCS;DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "" "NAME" "SRCS;OF;DEPS" ${ARGN})
   if(NOT GALLEY_TESTS)
     return()
   endif()
+  set_source_files_properties(${ARG_SRCS} TARGET_DIRECTORY ${ARG_OF} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   add_library(${ARG_NAME} OBJECT ${ARG_SRCS})
   target_link_libraries(${ARG_NAME} PUBLIC ${ARG_DEPS} PRIVATE galley_compile_options nlohmann_json::nlohmann_json)
   target_compile_definitions(${ARG_NAME} PRIVATE GALLEY_SABOTAGE)

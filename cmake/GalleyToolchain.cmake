@@ -13,6 +13,7 @@ target_compile_options(galley_compile_options INTERFACE
   -Wno-missing-field-initializers  # designated initialisers leave the rest to their defaults on purpose
   $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>  # false positives on std::variant inside StatusOr from -O2 on (GCC 12)
   $<$<CXX_COMPILER_ID:Clang>:-Wthread-safety -Werror=thread-safety>
+  $<$<BOOL:${GALLEY_UNITY}>:-Wno-subobject-linkage>  # what is local to a source is in an included file there
   -fno-omit-frame-pointer -ffile-prefix-map=${CMAKE_SOURCE_DIR}=. -ffp-contract=off)
 target_include_directories(galley_compile_options INTERFACE ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR}/proto)
 

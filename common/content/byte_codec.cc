@@ -8,7 +8,7 @@
 namespace galley::content {
 namespace {
 
-constexpr size_t kPathBytesMax = 64 << 10;
+constexpr size_t kCodedPathBytesMax = 64 << 10;
 
 absl::Status Cut() { return absl::InvalidArgumentError("the data ends in the middle of a value"); }
 
@@ -80,7 +80,8 @@ absl::StatusOr<std::string> ByteReader::Path() {
   ASSIGN_OR_RETURN(const uint64_t shared, Varint());
   ASSIGN_OR_RETURN(const std::string_view rest, String());
   if (shared > path_.size()) return absl::InvalidArgumentError("a path shares more than there is");
-  if (shared + rest.size() > kPathBytesMax) return absl::InvalidArgumentError("a path is too long");
+  if (shared + rest.size() > kCodedPathBytesMax)
+    return absl::InvalidArgumentError("a path is too long");
   path_.resize(shared);
   path_.append(rest);
   return path_;

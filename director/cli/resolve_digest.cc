@@ -47,13 +47,13 @@ absl::StatusOr<Named> NamedRoots(store::Store& store, const std::string& project
   return named;
 }
 
-std::string NameOf(const store::PublishedRoot& root) {
+std::string RootText(const store::PublishedRoot& root) {
   return fmt::format("root {}#{}", root.platform, root.sequence);
 }
 
 absl::StatusOr<Digest> ByPrefix(const Named& named, std::string_view text) {
   DigestPrefix prefix(text);
-  for (const store::PublishedRoot& root : named.roots) prefix.Offer(root.root, NameOf(root));
+  for (const store::PublishedRoot& root : named.roots) prefix.Offer(root.root, RootText(root));
   for (const store::Pin& pin : named.pins) prefix.Offer(pin.root, "pin " + pin.name);
   if (prefix.is_valid()) return prefix.Found(kWhereRoots);
   return absl::InvalidArgumentError(
@@ -186,8 +186,8 @@ absl::StatusOr<Digest> ResolveDigest(const GlobalOptions& options, store::Store&
   ASSIGN_OR_RETURN(const Named named, NamedRoots(store, ""));
   std::set<Digest> seen;
   for (const store::PublishedRoot& root : named.roots) {
-    prefix.Offer(root.root, NameOf(root));
-    OfferTree(store, root.root, NameOf(root), seen, prefix);
+    prefix.Offer(root.root, RootText(root));
+    OfferTree(store, root.root, RootText(root), seen, prefix);
   }
   for (const store::Pin& pin : named.pins) {
     prefix.Offer(pin.root, "pin " + pin.name);

@@ -34,7 +34,7 @@ std::string TextOf(const director::PutTreeProgress& progress) {
 
 void PrintReport(const GlobalOptions& options, const director::PutTreeReport& report) {
   if (options.json) {
-    nlohmann::json json = {{"root", nullptr},
+    nlohmann::json text = {{"root", nullptr},
                            {"files", report.files},
                            {"bytes", report.bytes},
                            {"read_files", report.read_files},
@@ -42,8 +42,8 @@ void PrintReport(const GlobalOptions& options, const director::PutTreeReport& re
                            {"stored_blobs", report.stored_blobs},
                            {"stored_bytes", report.stored_bytes},
                            {"errors", report.errors}};
-    if (report.root.has_value()) json["root"] = report.root->ToString();
-    return PrintJson(json);
+    if (report.root.has_value()) text["root"] = report.root->ToString();
+    return PrintJson(text);
   }
   // The root alone is on standard output, for scripts.
   if (report.root.has_value()) std::puts(report.root->ToString().c_str());

@@ -15,13 +15,13 @@ namespace {
 
 constexpr size_t kLimit = 20;
 
-std::string TimeText(absl::Time time) {
+std::string StampText(absl::Time time) {
   return time == absl::InfinitePast()
              ? "an unknown time"
              : absl::FormatTime(absl::RFC3339_sec, time, absl::UTCTimeZone());
 }
 nlohmann::json TimeJson(absl::Time time) {
-  return time == absl::InfinitePast() ? nlohmann::json(nullptr) : nlohmann::json(TimeText(time));
+  return time == absl::InfinitePast() ? nlohmann::json(nullptr) : nlohmann::json(StampText(time));
 }
 
 nlohmann::json ToJson(const Digest& digest, const store::WhyReport& report) {
@@ -66,7 +66,7 @@ void Print(const Digest& digest, const store::WhyReport& report) {
   const bool is_present = report.location.has_value();
   std::puts(fmt::format("{}: {}", digest.ToString(),
                         is_present ? fmt::format("{}, written at {}", WhereText(*report.location),
-                                                 TimeText(report.written))
+                                                 StampText(report.written))
                                    : "not in the store")
                 .c_str());
   for (const std::string& line : report.past) std::puts(fmt::format("  {}", line).c_str());
@@ -85,7 +85,7 @@ void Print(const Digest& digest, const store::WhyReport& report) {
                           result.key.ToString(), result.provenance,
                           result.used == absl::InfinitePast()
                               ? "not asked for since"
-                              : "last asked for at " + TimeText(result.used))
+                              : "last asked for at " + StampText(result.used))
                   .c_str());
   }
   if (report.results_more != 0)

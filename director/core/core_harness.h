@@ -107,6 +107,7 @@ class CoreHarness {
   CookCore& core() { return *core_; }
   std::shared_ptr<const Catalog> project() const { return project_; }
   PackageId Id(const std::string& name) const { return core_->Find(name); }
+  std::string StateOf(const std::string& name) const { return core_->StateText(Id(name)); }
   static WorkId WorkOf(const std::string& work, PlatformIndex platform);
   const std::set<ReportId>& acknowledged() const { return acknowledged_; }
 

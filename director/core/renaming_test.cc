@@ -12,10 +12,6 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using Fault = WorkerReport::Fault;
 
-std::string StateOf(CoreHarness& shell, const std::string& name) {
-  return shell.core().StateText(shell.Id(name));
-}
-
 // ------------------------------------------------------------------ found, discovered
 
 TEST(FindTest, APackageIsFoundByItsNameAndByItsFile) {
@@ -62,7 +58,7 @@ TEST(RenameTest, TheNewNameTakesTheResultOverByContent) {
   shell.Request({"Old", "Z"});
   const ResultViewPtr result = shell.MakeResult("Old");
   shell.Report(HarnessJob(shell.JobOf("Old")), WorkerReport::Saved{.result = result});
-  ASSERT_EQ(StateOf(shell, "Old"), "Idle, cooked");
+  ASSERT_EQ(shell.StateOf("Old"), "Idle, cooked");
   shell.ChangeProject("New\nZ\n");
   shell.hold_look_ups = true;
   shell.Send(FilesChanged{shell.project(), {}, {}, {{"Old", "New"}}});
@@ -103,8 +99,8 @@ TEST(RenameTest, ReferencesToTheOldNameLeadNowhereAndThoseToTheNewOneToIt) {
   shell.Send(FilesChanged{shell.project(), {}, {}, {{"Old", "New"}}});
   shell.Finish();
   EXPECT_THAT(shell.TakeLog(), HasSubstr("failed A: refers to 'Old' (hard)"));
-  EXPECT_EQ(StateOf(shell, "New"), "Idle, cooked");
-  EXPECT_EQ(StateOf(shell, "B"), "Idle, cooked");
+  EXPECT_EQ(shell.StateOf("New"), "Idle, cooked");
+  EXPECT_EQ(shell.StateOf("B"), "Idle, cooked");
 }
 
 TEST(RenameTest, WhoWaitsForTheOldOnesOutputIsToldThatItIsGone) {
@@ -124,10 +120,10 @@ TEST(RenameTest, WhoReadTheOldOnesOutputIsLookedUpAgain) {
   shell.Report(HarnessJob(shell.JobOf("A")), WorkerReport::Needs{"Old", 0});
   shell.Saved("Old");
   shell.Saved("A");
-  ASSERT_EQ(StateOf(shell, "A"), "Idle, cooked");
+  ASSERT_EQ(shell.StateOf("A"), "Idle, cooked");
   shell.ChangeProject("A\nNew\nZ\n");
   shell.Send(FilesChanged{shell.project(), {}, {}, {{"Old", "New"}}});
-  EXPECT_EQ(StateOf(shell, "A"), "Load");
+  EXPECT_EQ(shell.StateOf("A"), "Load");
 }
 
 TEST(RenameTest, WhatTheOldOneGeneratedLeavesWithIt) {
@@ -146,11 +142,11 @@ TEST(RenameTest, WhatTheOldOneGeneratedLeavesWithIt) {
 TEST(RenameTest, ANameThatFailedBeforeAFileHadItIsTriedAgain) {
   CoreHarness shell("Old\n");
   shell.Request({"New", "Old"});
-  ASSERT_EQ(StateOf(shell, "New"), "Idle, failed");
+  ASSERT_EQ(shell.StateOf("New"), "Idle, failed");
   shell.ChangeProject("New\n");
   shell.Send(FilesChanged{shell.project(), {}, {}, {{"Old", "New"}}});
   shell.Finish();
-  EXPECT_EQ(StateOf(shell, "New"), "Idle, cooked");
+  EXPECT_EQ(shell.StateOf("New"), "Idle, cooked");
 }
 
 TEST(RenameTest, NamesThatAreHandedOnInARowMoveAtOnce) {
@@ -240,7 +236,7 @@ TEST(RenameTest, ASourceThatMovedToAnotherMountKeepsItsNameAndIsLookedUp) {
   shell.hold_look_ups = true;
   shell.Send(FilesChanged{shell.project(), {"A"}, {}});
   ASSERT_EQ(shell.look_ups.size(), 1u);
-  EXPECT_EQ(StateOf(shell, "A"), "Request");
+  EXPECT_EQ(shell.StateOf("A"), "Request");
 }
 
 // ------------------------------------------------------------------ cleared
@@ -254,8 +250,8 @@ TEST(ClearTest, AClearedPackageIsLookedUpAnewAndSoAreItsReaders) {
   shell.Saved("C");
   shell.Send(PackagesCleared{{"content/B", "Nowhere"}});
   EXPECT_TRUE(shell.HasOpenJob("B"));
-  EXPECT_EQ(StateOf(shell, "A"), "Load") << "its look-up missed, too";
-  EXPECT_EQ(StateOf(shell, "C"), "Idle, cooked");
+  EXPECT_EQ(shell.StateOf("A"), "Load") << "its look-up missed, too";
+  EXPECT_EQ(shell.StateOf("C"), "Idle, cooked");
 }
 
 TEST(ClearTest, AQuarantineIsForgotten) {
@@ -263,7 +259,7 @@ TEST(ClearTest, AQuarantineIsForgotten) {
   shell.Request({"A", "Z"});
   shell.Failed("A", Fault::kCrashed);
   shell.Failed("A", Fault::kCrashed);
-  ASSERT_EQ(StateOf(shell, "A"), "Idle, failed");
+  ASSERT_EQ(shell.StateOf("A"), "Idle, failed");
   shell.Send(PackagesCleared{{"A"}});
   EXPECT_EQ(shell.core().counters().failed, 0u);
   shell.Failed("A", Fault::kCrashed);
@@ -279,7 +275,7 @@ TEST(ClearTest, OnceRootsAreBuiltTheCookBelongsToWhatWasBefore) {
   shell.Request({"A"});
   shell.Work();
   shell.Send(PackagesCleared{{"A"}});
-  EXPECT_EQ(StateOf(shell, "A"), "Idle, cooked");
+  EXPECT_EQ(shell.StateOf("A"), "Idle, cooked");
 }
 
 }  // namespace

@@ -8,10 +8,6 @@ namespace {
 
 using Fault = WorkerReport::Fault;
 
-std::string StateOf(CoreHarness& shell, const std::string& name) {
-  return shell.core().StateText(shell.Id(name));
-}
-
 TEST(ResourcesTest, WhatWaitsForAGrantIsInNoWorkersHandsAndOthersGoAhead) {
   CoreHarness shell("A @gpu\nB @gpu\nC\nD\n", {.resources = {{"gpu", 1}}});
   shell.slots = 8;
@@ -20,7 +16,7 @@ TEST(ResourcesTest, WhatWaitsForAGrantIsInNoWorkersHandsAndOthersGoAhead) {
   EXPECT_TRUE(shell.HasOpenJob("C") && shell.HasOpenJob("D"));
   const std::string waits = shell.HasOpenJob("A") ? "B" : "A";
   const std::string holds = shell.HasOpenJob("A") ? "A" : "B";
-  EXPECT_EQ(StateOf(shell, waits), "SaveStalled");
+  EXPECT_EQ(shell.StateOf(waits), "SaveStalled");
   shell.Saved(holds);
   EXPECT_TRUE(shell.HasOpenJob(waits)) << "with the end of the one comes the grant of the other";
 }
@@ -29,9 +25,9 @@ TEST(ResourcesTest, TheMostUrgentIsGrantedFirst) {
   CoreHarness shell("A @gpu\nB @gpu\nC -> B\nD @gpu\n", {.resources = {{"gpu", 1}}});
   shell.Request({"A", "C"});
   shell.Saved("C");  // B joins with normal urgency, behind A
-  ASSERT_EQ(StateOf(shell, "B"), "SaveStalled");
+  ASSERT_EQ(shell.StateOf("B"), "SaveStalled");
   shell.Send(PackagesDiscovered{{{"D", InstigatorCategory::kCookOnTheFly}}});
-  ASSERT_EQ(StateOf(shell, "D"), "SaveStalled");
+  ASSERT_EQ(shell.StateOf("D"), "SaveStalled");
   shell.Saved("A");
   EXPECT_TRUE(shell.HasOpenJob("D"));
   EXPECT_FALSE(shell.HasOpenJob("B"));
@@ -45,7 +41,7 @@ TEST(ResourcesTest, WhatNeedsNoGrantAndIsMoreUrgentGoesFirst) {
   CoreHarness shell("A @gpu\nB @gpu\nC -> B\nD\nE\n", options);
   shell.Request({"A", "C"});
   shell.Saved("C");  // B joins with normal urgency
-  ASSERT_EQ(StateOf(shell, "B"), "SaveStalled");
+  ASSERT_EQ(shell.StateOf("B"), "SaveStalled");
   for (const char* name : {"D", "E"})
     shell.Send(PackagesDiscovered{{{name, InstigatorCategory::kCommandLinePackage}}});
   ASSERT_TRUE(shell.HasOpenJob("D"));

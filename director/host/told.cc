@@ -42,7 +42,7 @@ void TellAgain(const Standing& standing, CookListener& listener) {
   for (const StandingFailure& failure : standing.failures) {
     PackageFailed failed;
     failed.stage =
-        static_cast<Stage>(std::min(failure.stage, static_cast<uint32_t>(Stage::kStage)));
+        static_cast<enum Stage>(std::min(failure.stage, static_cast<uint32_t>(Stage::kStage)));
     failed.cause = static_cast<FailureCause>(
         std::min(failure.cause, static_cast<uint32_t>(FailureCause::kUnread)));
     failed.error = failure.error;

@@ -13,8 +13,8 @@
 namespace galley::director {
 namespace {
 
-constexpr std::string_view kKind = "galley-generation";
-constexpr int kVersion = 1;
+constexpr std::string_view kGenerationKind = "galley-generation";
+constexpr int kGenerationVersion = 1;
 constexpr uint64_t kBytesMax = 4096;
 
 std::string FileOf(const std::string& state_directory) {
@@ -36,14 +36,15 @@ JournalGeneration::JournalGeneration(std::string state_directory)
 std::string JournalGeneration::Read(const std::string& state_directory) {
   const absl::StatusOr<std::string> text = ReadFile(FileOf(state_directory), kBytesMax);
   if (!text.ok()) return "";
-  const auto lines = Unseal(kKind, kVersion, *text);
+  const auto lines = Unseal(kGenerationKind, kGenerationVersion, *text);
   return lines.ok() ? std::string(ValueOf(*lines, "name")) : "";
 }
 
 absl::Status JournalGeneration::Write() {
   const std::string file = FileOf(state_directory_);
   RETURN_IF_ERROR(ClearTheWay(file));
-  return WriteFileAtomic(file, Seal(kKind, kVersion, {{"name", NewName()}}), /*sync=*/true);
+  return WriteFileAtomic(file, Seal(kGenerationKind, kGenerationVersion, {{"name", NewName()}}),
+                         /*sync=*/true);
 }
 
 absl::StatusOr<std::string> JournalGeneration::Rely() {

@@ -16,9 +16,9 @@
 namespace galley::director {
 namespace {
 
-constexpr std::string_view kKind = "galley-project";
+constexpr std::string_view kHomeKind = "galley-project";
 constexpr std::array<std::string_view, 2> kNames = {"project", "project.copy"};
-constexpr int kVersion = 1;
+constexpr int kHomeVersion = 1;
 constexpr uint64_t kBytesMax = 64 << 10;
 // Where each project has its state (project::Project::state_directory).
 constexpr std::string_view kStateBelow = ".galley/state";
@@ -32,7 +32,7 @@ struct Home {
 // NOT_FOUND: absent. Others: it is not to be used, and why.
 absl::StatusOr<Home> ReadOne(const std::string& file) {
   ASSIGN_OR_RETURN(const std::string text, ReadFile(file, kBytesMax));
-  ASSIGN_OR_RETURN(const std::vector<SealedLine> lines, Unseal(kKind, kVersion, text));
+  ASSIGN_OR_RETURN(const std::vector<SealedLine> lines, Unseal(kHomeKind, kHomeVersion, text));
   Home home{.project_id = std::string(ValueOf(lines, "project")),
             .folder = std::string(ValueOf(lines, "folder"))};
   (void)absl::SimpleAtoi(std::string(ValueOf(lines, "number")), &home.number);
@@ -49,7 +49,7 @@ Home ReadHome(const std::string& state_directory) {
 }
 
 std::string TextOf(const Home& home) {
-  return Seal(kKind, kVersion,
+  return Seal(kHomeKind, kHomeVersion,
               {{"project", home.project_id},
                {"folder", home.folder},
                {"number", fmt::format("{}", home.number)}});

@@ -21,8 +21,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kKind = "galley-journal";
-constexpr int kVersion = 1;
+constexpr std::string_view kSealKind = "galley-journal";
+constexpr int kSealVersion = 1;
 constexpr std::string_view kFileKey = "file";
 constexpr std::string_view kBeginKey = "begins";  // a file that grew since, maybe
 constexpr uint64_t kSealBytesMax = 16 << 20;
@@ -67,7 +67,7 @@ absl::StatusOr<std::string> DescribeBeginning(const std::string& directory, cons
 }
 
 absl::Status Write(const std::string& directory, const std::vector<SealedLine>& lines) {
-  return WriteFileAtomic(JoinPath(directory, kSealName), Seal(kKind, kVersion, lines));
+  return WriteFileAtomic(JoinPath(directory, kSealName), Seal(kSealKind, kSealVersion, lines));
 }
 
 }  // namespace
@@ -113,7 +113,7 @@ absl::Status CheckSeal(const std::string& journal_directory) {
   if (absl::IsResourceExhausted(text.status())) return text.status();
   // The seal is not synced: a power cut may leave its name and none of its bytes.
   if (text.ok() && text->empty()) return absl::OkStatus();
-  const auto lines = text.ok() ? Unseal(kKind, kVersion, *text) : text.status();
+  const auto lines = text.ok() ? Unseal(kSealKind, kSealVersion, *text) : text.status();
   if (!lines.ok())
     return absl::DataLossError(fmt::format("{}: {}", kSealName, MessageOf(lines.status())));
   for (const SealedLine& line : *lines) {

@@ -20,7 +20,7 @@ namespace galley::director {
 namespace {
 
 constexpr mode_t kReadOnly = 0444;
-constexpr size_t kReadBytes = 1 << 20;
+constexpr size_t kCopiedAtOnce = 1 << 20;
 constexpr size_t kKeptMax = 1'000'000;
 
 // The change time is left out, since another name changes it.
@@ -31,7 +31,7 @@ bool IsUntouched(const FileStat& before, const FileStat& after) {
 
 bool HoldsBytesOf(int fd, const Digest& digest) {
   DigestBuilder builder;
-  std::string buffer(kReadBytes, '\0');
+  std::string buffer(kCopiedAtOnce, '\0');
   for (uint64_t at = 0;;) {
     const ssize_t count = ::pread(fd, buffer.data(), buffer.size(), static_cast<off_t>(at));
     if (count < 0 && errno == EINTR) continue;

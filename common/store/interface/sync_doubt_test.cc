@@ -8,13 +8,13 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-const Digest kA = Digest::Of("a"), kB = Digest::Of("b"), kC = Digest::Of("c");
+const Digest kFirst = Digest::Of("a"), kSecond = Digest::Of("b"), kThird = Digest::Of("c");
 
 TEST(SyncMarkTest, NamesTheFilesOfEachTimeItWasRaised) {
-  const std::string bytes =
-      EncodeSyncMark(std::vector<Digest>{kA, kB}) + EncodeSyncMark(std::vector<Digest>{kC});
+  const std::string bytes = EncodeSyncMark(std::vector<Digest>{kFirst, kSecond}) +
+                            EncodeSyncMark(std::vector<Digest>{kThird});
   EXPECT_TRUE(DecodeSyncMark(bytes).is_marked);
-  EXPECT_THAT(DecodeSyncMark(bytes).files, ElementsAre(kA, kB, kC));
+  EXPECT_THAT(DecodeSyncMark(bytes).files, ElementsAre(kFirst, kSecond, kThird));
 }
 
 TEST(SyncMarkTest, AListWithoutFilesIsAMarkToo) {
@@ -24,18 +24,18 @@ TEST(SyncMarkTest, AListWithoutFilesIsAMarkToo) {
 }
 
 TEST(SyncMarkTest, AListTornAtAnyByteSaysNothingAndThoseBeforeItStand) {
-  const std::string first = EncodeSyncMark(std::vector<Digest>{kA}),
-                    second = EncodeSyncMark(std::vector<Digest>{kB, kC});
+  const std::string first = EncodeSyncMark(std::vector<Digest>{kFirst}),
+                    second = EncodeSyncMark(std::vector<Digest>{kSecond, kThird});
   for (size_t size = 0; size < second.size(); ++size) {
     const DecodedSyncMark alone = DecodeSyncMark(second.substr(0, size));
     EXPECT_FALSE(alone.is_marked || alone.is_damaged) << size;
     EXPECT_THAT(alone.files, IsEmpty()) << size;
-    EXPECT_THAT(DecodeSyncMark(first + second.substr(0, size)).files, ElementsAre(kA)) << size;
+    EXPECT_THAT(DecodeSyncMark(first + second.substr(0, size)).files, ElementsAre(kFirst)) << size;
   }
 }
 
 TEST(SyncMarkTest, ADamagedListIsAMarkToo) {
-  const std::string right = EncodeSyncMark(std::vector<Digest>{kA, kB});
+  const std::string right = EncodeSyncMark(std::vector<Digest>{kFirst, kSecond});
   for (size_t at = 0; at < right.size(); ++at) {
     std::string wrong = right;
     wrong[at] = static_cast<char>(wrong[at] ^ 1);
@@ -56,13 +56,13 @@ TEST(SyncMarkTest, OneThatWasRaisedTwiceStays) {
                        file.clear();
                        return absl::OkStatus();
                      }});
-  ASSERT_TRUE(mark.Raise(std::vector<Digest>{kA}).ok());
+  ASSERT_TRUE(mark.Raise(std::vector<Digest>{kFirst}).ok());
   ASSERT_TRUE(mark.Lower().ok());
   EXPECT_EQ(file, "");
-  ASSERT_TRUE(mark.Raise(std::vector<Digest>{kB}).ok());
-  ASSERT_TRUE(mark.Raise(std::vector<Digest>{kC}).ok());  // the sync before went wrong
+  ASSERT_TRUE(mark.Raise(std::vector<Digest>{kSecond}).ok());
+  ASSERT_TRUE(mark.Raise(std::vector<Digest>{kThird}).ok());  // the sync before went wrong
   ASSERT_TRUE(mark.Lower().ok());
-  EXPECT_THAT(DecodeSyncMark(file).files, ElementsAre(kB, kC));
+  EXPECT_THAT(DecodeSyncMark(file).files, ElementsAre(kSecond, kThird));
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ namespace galley::store {
 namespace {
 
 constexpr uint64_t kMarkBytesMax = 4096;
-constexpr size_t kStoreIdBytes = 16;
+constexpr size_t kIdBytes = 16;
 
 // A status of the index in RocksDB's own words.
 absl::Status AsItIs(const rocksdb::Status& status) {
@@ -133,7 +133,7 @@ class Look {
   void LookAtId() {
     const auto id = ReadMark("id");
     if (!id) return;
-    const bool is_id = id->size() == 2 * kStoreIdBytes && HexDecode(*id).has_value();
+    const bool is_id = id->size() == 2 * kIdBytes && HexDecode(*id).has_value();
     if (!is_id) {
       Tell(Path("id"), "it is damaged");
     } else if (!newest_id_.empty() && newest_id_ != *id) {

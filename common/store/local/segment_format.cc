@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kSegmentMagic = "GALLEYSG";
 constexpr std::string_view kRecordMagic = "GREC";
-constexpr size_t kStoreIdBytes = 16;
+constexpr size_t kIdFieldBytes = 16;
 
 uint64_t PlaceSeed(uint64_t segment, uint64_t offset) {
   return segment * kSegmentBytesEver + offset;
@@ -34,7 +34,7 @@ std::string EncodeSegmentHeader(const SegmentHeader& header) {
   PutFixed32(bytes, kSegmentVersion);
   PutFixed32(bytes, static_cast<uint32_t>(header.writer));
   PutFixed64(bytes, header.number);
-  bytes += HexDecode(header.store_id).value_or(std::string(kStoreIdBytes, '\0'));
+  bytes += HexDecode(header.store_id).value_or(std::string(kIdFieldBytes, '\0'));
   PutFixed64(bytes, header.loss_epoch);
   bytes.resize(kSegmentHeaderBytes - 8, '\0');
   PutFixed64(bytes, Checksum(bytes));
@@ -60,7 +60,7 @@ absl::StatusOr<SegmentHeader> DecodeSegmentHeader(std::string_view bytes, uint64
   SegmentHeader header;
   header.writer = static_cast<SegmentWriterKind>(GetFixed32(bytes, 12));
   header.number = GetFixed64(bytes, 16);
-  header.store_id = HexEncode(bytes.substr(24, kStoreIdBytes));
+  header.store_id = HexEncode(bytes.substr(24, kIdFieldBytes));
   header.loss_epoch = GetFixed64(bytes, 40);
   if (header.writer != SegmentWriterKind::kOwner && header.writer != SegmentWriterKind::kWorker) {
     return absl::DataLossError(

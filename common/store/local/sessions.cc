@@ -21,7 +21,7 @@
 namespace galley::store {
 namespace {
 
-constexpr std::string_view kFirstLine = "galley-session 1\n";
+constexpr std::string_view kSessionLine = "galley-session 1\n";
 constexpr size_t kFileBytesMax = 4096;
 constexpr size_t kNameBytesMax = 200;
 constexpr int kReadAgainMax = 3;
@@ -39,7 +39,7 @@ std::string BegunLine(absl::Time begun) {
 std::string EndLine(std::string_view text) { return fmt::format("end {:016x}\n", Checksum(text)); }
 
 std::string TextOf(absl::Time begun, std::string_view rest) {
-  const std::string text = fmt::format("{}{}{}", kFirstLine, BegunLine(begun), rest);
+  const std::string text = fmt::format("{}{}{}", kSessionLine, BegunLine(begun), rest);
   return text + EndLine(text);
 }
 
@@ -70,8 +70,8 @@ SessionInfo Parse(std::string_view text) {
     text = before;
   }
   int64_t begun_ns = 0, pid = 0, started_ns = 0;
-  if (!text.starts_with(kFirstLine)) return unreadable;
-  text.remove_prefix(kFirstLine.size());
+  if (!text.starts_with(kSessionLine)) return unreadable;
+  text.remove_prefix(kSessionLine.size());
   if (!TakeNumber(text, "begun ", begun_ns) || !TakeNumber(text, "pid ", pid)) return unreadable;
   SessionInfo session{.pid = pid, .begun = absl::FromUnixNanos(begun_ns)};
   const size_t end = text.find('\n');

@@ -25,7 +25,7 @@
 namespace galley::store {
 namespace {
 
-constexpr std::string_view kFirstLine = "galley-writer 1\n";
+constexpr std::string_view kNoteLine = "galley-writer 1\n";
 constexpr std::string_view kMoreLine = "more\n";  // the last one: later files are not noted
 constexpr size_t kSumDigits = 16;
 
@@ -53,7 +53,7 @@ class OpenNote {
         JoinPath(folder, fmt::format("{}.{:08x}{:08x}", ::getpid(), random(), random()));
     absl::Status status;
     if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) status = ErrnoStatus(errno, "lock", temporary);
-    std::string text(kFirstLine);
+    std::string text(kNoteLine);
     for (const Digest& digest : before) text += EncodeWritten(digest);
     if (status.ok()) status = WriteAll(file.get(), text, temporary);
     if (status.ok() && ::rename(temporary.c_str(), path.c_str()) != 0)
@@ -118,9 +118,9 @@ std::string EncodeWritten(const Digest& digest) {
 }
 
 Written DecodeWritten(std::string_view text) {
-  if (!text.starts_with(kFirstLine)) return {.files = {}, .is_whole = false};
+  if (!text.starts_with(kNoteLine)) return {.files = {}, .is_whole = false};
   Written written;
-  for (text.remove_prefix(kFirstLine.size()); !text.empty();) {
+  for (text.remove_prefix(kNoteLine.size()); !text.empty();) {
     const size_t end = text.find('\n');
     const std::string_view line = text.substr(0, end);
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);

@@ -18,13 +18,13 @@ std::string Lower(std::string_view text) {
   return lower;
 }
 
-struct Kind {
+struct LeftOut {
   std::string_view reason;
   Words extensions;
 };
 
-const std::vector<Kind>& KindsLeftOut() {
-  static const std::vector<Kind> kinds = {
+const std::vector<LeftOut>& KindsLeftOut() {
+  static const std::vector<LeftOut> kinds = {
       {"a project of a modelling program: export it as glTF to have it cooked",
        {"blend", "blend1", "blend2", "max", "ma", "mb", "c4d", "hip", "hipnc", "hiplc", "ztl",
         "zpr", "skp", "3dm", "mud"}},
@@ -150,7 +150,7 @@ std::optional<Decision> DecideByName(std::string_view path) {
   if (IsLicenceName(name, extension))
     return Copy("a licence or credits: most must go with what they are for");
   if (IsForPeople(name, extension)) return LeaveOut("for people to read");
-  for (const Kind& kind : KindsLeftOut()) {
+  for (const LeftOut& kind : KindsLeftOut()) {
     if (kind.extensions.contains(extension)) return LeaveOut(std::string(kind.reason));
   }
   return std::nullopt;
@@ -169,7 +169,7 @@ std::string_view CookerOf(std::string_view extension) {
 }
 
 std::string_view WhyCopied(std::string_view extension) {
-  static const std::vector<Kind> kinds = {
+  static const std::vector<LeftOut> kinds = {
       {"no cooker reads this image format; docs/cookers/command.md: a converter of yours can",
        {"exr", "webp", "gif", "tif", "tiff", "svg", "avif", "jxl", "pcx", "ppm", "pgm", "ico",
         "jp2", "qoi", "iff"}},
@@ -197,7 +197,7 @@ std::string_view WhyCopied(std::string_view extension) {
        {"txt", "csv", "tsv", "xml", "yaml", "yml",        "toml", "ini", "cfg", "conf", "html",
         "htm", "css", "po",  "pot", "ron",  "properties", "srt",  "vtt", "tr",  "mo"}},
   };
-  for (const Kind& kind : kinds) {
+  for (const LeftOut& kind : kinds) {
     if (kind.extensions.contains(extension)) return kind.reason;
   }
   return "no cooker takes it: the game reads it as it is";

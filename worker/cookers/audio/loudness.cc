@@ -12,7 +12,7 @@
 namespace galley::worker::audio {
 namespace {
 
-constexpr size_t kBlockFrames = 65'536;
+constexpr size_t kFramesAtOnce = 65'536;
 
 struct DeleteState {
   void operator()(ebur128_state* state) const { ebur128_destroy(&state); }
@@ -42,10 +42,10 @@ absl::StatusOr<std::optional<double>> MeasureLoudness(const Sound& sound) {
   if (state == nullptr) return OutOfMemoryError("libebur128 has not enough memory");
   for (uint32_t i = 0; i < sound.channels; ++i)
     ebur128_set_channel(state.get(), i, kRoles[sound.channels - 1][i]);
-  for (uint64_t at = 0; at < sound.frames(); at += kBlockFrames) {
+  for (uint64_t at = 0; at < sound.frames(); at += kFramesAtOnce) {
     const float* block = sound.samples.data() + at * sound.channels;
-    if (ebur128_add_frames_float(state.get(), block, std::min(kBlockFrames, sound.frames() - at)) !=
-        EBUR128_SUCCESS)
+    if (ebur128_add_frames_float(state.get(), block,
+                                 std::min(kFramesAtOnce, sound.frames() - at)) != EBUR128_SUCCESS)
       return OutOfMemoryError("libebur128 has not enough memory");
   }
   double loudness = 0;

@@ -13,7 +13,7 @@
 namespace galley::worker::audio {
 namespace {
 
-constexpr uint64_t kBlockFrames = 4096;
+constexpr uint64_t kChunkFrames = 4096;
 
 soxr_t CreateHandle(uint32_t from_rate, uint32_t to_rate, uint32_t channels, soxr_error_t* error) {
   const soxr_io_spec_t io = soxr_io_spec(SOXR_FLOAT32_I, SOXR_FLOAT32_I);
@@ -40,12 +40,12 @@ absl::StatusOr<Resampler> Resampler::Create(const Sound& sound, uint32_t to_rate
   resampler.handle_.reset(CreateHandle(sound.rate, to_rate, sound.channels, &error));
   if (resampler.handle_ == nullptr)
     return OutOfMemoryError(fmt::format("libsoxr: {}", soxr_strerror(error)));
-  resampler.block_.resize(kBlockFrames * sound.channels);
+  resampler.block_.resize(kChunkFrames * sound.channels);
   return resampler;
 }
 
 std::span<const float> Resampler::Pass() {
-  const uint64_t count = std::min(kBlockFrames, frames_ - given_);
+  const uint64_t count = std::min(kChunkFrames, frames_ - given_);
   const std::span<const float> all = sound_->samples;
   const auto block = all.subspan(given_ * channels(), count * channels());
   given_ += count;
@@ -59,7 +59,7 @@ absl::StatusOr<size_t> Resampler::Process(std::span<float> out) {
     const float* in = left == 0 ? nullptr : sound_->samples.data() + taken_ * channels();
     size_t used = 0;
     size_t made = 0;
-    const soxr_error_t error = soxr_process(handle_.get(), in, std::min(left, kBlockFrames), &used,
+    const soxr_error_t error = soxr_process(handle_.get(), in, std::min(left, kChunkFrames), &used,
                                             out.data(), out.size() / channels(), &made);
     if (error != nullptr) return OutOfMemoryError(fmt::format("libsoxr: {}", soxr_strerror(error)));
     taken_ += used;
@@ -69,7 +69,7 @@ absl::StatusOr<size_t> Resampler::Process(std::span<float> out) {
 
 absl::StatusOr<std::span<const float>> Resampler::Next() {
   if (handle_ == nullptr) return Pass();
-  const uint64_t count = std::min(kBlockFrames, frames_ - given_);
+  const uint64_t count = std::min(kChunkFrames, frames_ - given_);
   if (count == 0) return std::span<const float>();
   const std::span<float> out = std::span(block_).first(count * channels());
   ASSIGN_OR_RETURN(size_t made, Process(out));

@@ -15,9 +15,9 @@
 namespace galley::worker::mesh {
 namespace {
 
-constexpr uint64_t kBytesMax = uint64_t{1} << 40;
+constexpr uint64_t kBufferBytesMax = uint64_t{1} << 40;
 constexpr uint64_t kStrideMin = 4;
-constexpr uint64_t kStrideMax = 252;
+constexpr uint64_t kViewStrideMax = 252;
 
 constexpr std::array<const char*, 13> kArrays = {
     "accessors", "animations", "buffers",  "bufferViews", "cameras", "images",  "materials",
@@ -214,7 +214,8 @@ absl::StatusOr<std::string_view> BufferReader::ReadUri(const std::string& uri,
 
 absl::StatusOr<BufferReader::Buffer> BufferReader::Read(const Json& json, bool is_first,
                                                         const std::string& pointer) {
-  ASSIGN_OR_RETURN(const uint64_t length, NumberOr(json, "byteLength", 0, kBytesMax, pointer));
+  ASSIGN_OR_RETURN(const uint64_t length,
+                   NumberOr(json, "byteLength", 0, kBufferBytesMax, pointer));
   Buffer buffer;
   if (Member(json, "uri") != nullptr) {
     ASSIGN_OR_RETURN(const std::string uri, TextOr(json, "uri", "", pointer));
@@ -235,9 +236,11 @@ absl::StatusOr<BufferReader::Buffer> BufferReader::Read(const Json& json, bool i
 absl::Status BufferReader::AddView(const Json& json, const std::string& pointer) {
   if (Member(json, "buffer") == nullptr) return Flaw(pointer, "no member \"buffer\"");
   const Buffer& buffer = buffers_[json["buffer"].get<size_t>()];
-  ASSIGN_OR_RETURN(const uint64_t offset, NumberOr(json, "byteOffset", 0, kBytesMax, pointer));
-  ASSIGN_OR_RETURN(const uint64_t length, NumberOr(json, "byteLength", 0, kBytesMax, pointer));
-  ASSIGN_OR_RETURN(const uint64_t stride, NumberOr(json, "byteStride", 0, kStrideMax, pointer));
+  ASSIGN_OR_RETURN(const uint64_t offset,
+                   NumberOr(json, "byteOffset", 0, kBufferBytesMax, pointer));
+  ASSIGN_OR_RETURN(const uint64_t length,
+                   NumberOr(json, "byteLength", 0, kBufferBytesMax, pointer));
+  ASSIGN_OR_RETURN(const uint64_t stride, NumberOr(json, "byteStride", 0, kViewStrideMax, pointer));
   if (Member(json, "byteStride") != nullptr && stride < kStrideMin)
     return Flaw(pointer + "/byteStride", fmt::format("{} is less than {}", stride, kStrideMin));
   BufferView view{.bytes = {}, .stride = stride, .has_bytes = buffer.has_bytes};

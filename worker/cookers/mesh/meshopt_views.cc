@@ -10,8 +10,8 @@
 namespace galley::worker::mesh {
 namespace {
 
-constexpr uint64_t kStrideMax = 256;
-constexpr uint64_t kBytesMax = uint64_t{1} << 40;
+constexpr uint64_t kPackedStrideMax = 256;
+constexpr uint64_t kPackedBytesMax = uint64_t{1} << 40;
 
 struct Packed {
   std::string_view bytes;
@@ -24,10 +24,12 @@ struct Packed {
 absl::StatusOr<Packed> ReadPacked(const Json& extension, std::string_view buffer,
                                   const std::string& pointer) {
   Packed packed;
-  ASSIGN_OR_RETURN(const uint64_t offset, NumberOr(extension, "byteOffset", 0, kBytesMax, pointer));
-  ASSIGN_OR_RETURN(const uint64_t length, NumberOr(extension, "byteLength", 0, kBytesMax, pointer));
+  ASSIGN_OR_RETURN(const uint64_t offset,
+                   NumberOr(extension, "byteOffset", 0, kPackedBytesMax, pointer));
+  ASSIGN_OR_RETURN(const uint64_t length,
+                   NumberOr(extension, "byteLength", 0, kPackedBytesMax, pointer));
   ASSIGN_OR_RETURN(packed.count, NumberOr(extension, "count", 0, UINT32_MAX, pointer));
-  ASSIGN_OR_RETURN(packed.stride, NumberOr(extension, "byteStride", 0, kStrideMax, pointer));
+  ASSIGN_OR_RETURN(packed.stride, NumberOr(extension, "byteStride", 0, kPackedStrideMax, pointer));
   ASSIGN_OR_RETURN(packed.mode, TextOr(extension, "mode", "", pointer));
   ASSIGN_OR_RETURN(packed.filter, TextOr(extension, "filter", "NONE", pointer));
   if (offset > buffer.size() || length > buffer.size() - offset)

@@ -20,7 +20,7 @@ struct Range {
   bool is_empty = true;
 };
 
-double Nearest(double value) { return std::floor(value + 0.5); }
+double Rounded(double value) { return std::floor(value + 0.5); }
 
 void Extend(Range& range, const Stream& positions) {
   for (size_t i = 0; i < positions.count; ++i) {
@@ -54,9 +54,9 @@ Range RangeOf(const std::vector<const Primitive*>& primitives) {
 bool Fits(const Range& range, double step) {
   for (size_t axis = 0; axis < 3; ++axis) {
     const double origin = std::floor(range.min[axis] / step);
-    if (Nearest(range.max[axis] / step) - origin > kQuantumMax) return false;
+    if (Rounded(range.max[axis] / step) - origin > kQuantumMax) return false;
   }
-  return Nearest(range.delta_max / step) <= kDeltaMax;
+  return Rounded(range.delta_max / step) <= kDeltaMax;
 }
 
 // Below this step the source's own floats have no digits. frexp and ldexp are exact.
@@ -100,7 +100,7 @@ void QuantizePositions(Primitive& primitive, const PositionGrid& grid) {
         attribute.stream.count);
     for (size_t i = 0; i < attribute.stream.count; ++i) {
       for (size_t axis = 0; axis < 3; ++axis) {
-        const double value = Nearest(attribute.stream.At(i, axis) / grid.step);
+        const double value = Rounded(attribute.stream.At(i, axis) / grid.step);
         PutInteger(quantized, i, axis,
                    static_cast<int64_t>(value - (is_base ? grid.origin[axis] : 0)));
       }

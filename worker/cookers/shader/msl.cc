@@ -69,10 +69,6 @@ void Want(const ReflectedBinding& binding, Place& place) {
   }
 }
 
-bool IsBuffer(BindingKind kind) {
-  return kind == BindingKind::kUniformBuffer || kind == BindingKind::kStorageBuffer;
-}
-
 bool WantTheSame(const ReflectedBinding& a, const ReflectedBinding& b) {
   Place of_a;
   Place of_b;

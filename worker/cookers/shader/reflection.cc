@@ -45,10 +45,6 @@ std::string_view KindName(BindingKind kind) {
   return "";
 }
 
-bool IsBuffer(BindingKind kind) {
-  return kind == BindingKind::kUniformBuffer || kind == BindingKind::kStorageBuffer;
-}
-
 bool IsImage(BindingKind kind) {
   return !IsBuffer(kind) && kind != BindingKind::kSampler &&
          kind != BindingKind::kAccelerationStructure;

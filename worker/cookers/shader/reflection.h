@@ -34,6 +34,10 @@ enum class BindingKind {
   kAccelerationStructure,
 };
 
+inline bool IsBuffer(BindingKind kind) {
+  return kind == BindingKind::kUniformBuffer || kind == BindingKind::kStorageBuffer;
+}
+
 struct ReflectedBinding {
   uint32_t id = 0;  // the variable's
   uint32_t set = 0;

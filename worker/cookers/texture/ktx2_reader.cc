@@ -7,13 +7,11 @@
 #include "worker/cookers/texture/byte_reader.h"
 #include "worker/cookers/texture/decode.h"
 #include "worker/cookers/texture/image.h"
+#include "worker/cookers/texture/ktx2_format.h"
 #include "worker/cookers/texture/texture_settings.h"
 
 namespace galley::worker::texture {
 namespace {
-
-constexpr std::string_view kIdentifier("\xABKTX 20\xBB\r\n\x1A\n", 12);
-constexpr uint32_t kSchemeZstd = 2;
 
 absl::Status Truncated() { return absl::InvalidArgumentError("the KTX2 file is truncated"); }
 
@@ -77,8 +75,8 @@ absl::Status ReadLevelIndex(std::string_view file, ByteReader& reader, uint32_t 
 }  // namespace
 
 absl::StatusOr<Ktx2Contents> ParseKtx2(std::string_view file) {
-  if (!file.starts_with(kIdentifier)) return absl::InvalidArgumentError("this is no KTX2 file");
-  ByteReader reader(file.substr(kIdentifier.size()));
+  if (!file.starts_with(kKtx2Identifier)) return absl::InvalidArgumentError("this is no KTX2 file");
+  ByteReader reader(file.substr(kKtx2Identifier.size()));
   Ktx2Contents contents;
   const uint32_t vk_format = reader.Get32();
   reader.Skip(4);  // type size
@@ -98,9 +96,10 @@ absl::StatusOr<Ktx2Contents> ParseKtx2(std::string_view file) {
   const std::optional<TextureFormat> format = FormatOfVk(vk_format);
   if (!format) return Unsupported("VkFormat", vk_format);
   if (depth != 0) return Unsupported("depth", depth);
-  if (scheme != 0 && scheme != kSchemeZstd) return Unsupported("supercompression scheme", scheme);
+  if (scheme != 0 && scheme != kKtx2SchemeZstd)
+    return Unsupported("supercompression scheme", scheme);
   contents.format = *format;
-  contents.is_zstd = scheme == kSchemeZstd;
+  contents.is_zstd = scheme == kKtx2SchemeZstd;
   RETURN_IF_ERROR(CheckCounts(contents, levels_count));
   ASSIGN_OR_RETURN(contents.swizzle, FindSwizzle(file.substr(pairs_offset, pairs_bytes)));
   RETURN_IF_ERROR(ReadLevelIndex(file, reader, levels_count, contents));

@@ -6,14 +6,13 @@
 
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
+#include "worker/cookers/texture/ktx2_format.h"
 
 namespace galley::worker::texture {
 namespace {
 
-constexpr std::string_view kIdentifier("\xABKTX 20\xBB\r\n\x1A\n", 12);
 constexpr size_t kHeaderBytes = 80;
 constexpr size_t kLevelIndexEntryBytes = 24;
-constexpr uint32_t kSchemeZstd = 2;
 
 void Put8(std::string& out, uint32_t value) { out.push_back(static_cast<char>(value & 0xff)); }
 void Put16(std::string& out, uint32_t value) {
@@ -197,7 +196,7 @@ absl::StatusOr<std::string> WriteKtx2(const Ktx2Texture& texture) {
     places[i] = {offset, head_and_body.size() - offset};
   }
 
-  std::string head(kIdentifier);
+  std::string head(kKtx2Identifier);
   Put32(head, texture.format.vk_format());
   Put32(head, texture.format.type_size());
   Put32(head, texture.width);
@@ -206,7 +205,7 @@ absl::StatusOr<std::string> WriteKtx2(const Ktx2Texture& texture) {
   Put32(head, texture.layers_count);
   Put32(head, texture.faces_count);
   Put32(head, static_cast<uint32_t>(levels_count));
-  Put32(head, is_supercompressed ? kSchemeZstd : 0);
+  Put32(head, is_supercompressed ? kKtx2SchemeZstd : 0);
   Put32(head, static_cast<uint32_t>(descriptor_offset));
   Put32(head, static_cast<uint32_t>(descriptor.size()));
   Put32(head, static_cast<uint32_t>(key_values_offset));

@@ -14,7 +14,7 @@
 namespace galley::store {
 namespace {
 
-constexpr size_t kLookUpsMax = 4096;
+constexpr size_t kRecordsAtOnce = 4096;
 
 }  // namespace
 
@@ -38,7 +38,7 @@ absl::StatusOr<std::vector<LiveRecord>> LiveOf(StoreState& store, uint64_t segme
       ASSIGN_OR_RETURN(record.adopted, DecodeAdopted(payload));
     }
     some.push_back(std::move(record));
-    return some.size() < kLookUpsMax ? absl::OkStatus() : look();
+    return some.size() < kRecordsAtOnce ? absl::OkStatus() : look();
   };
   const absl::StatusOr<ScanReport> report =
       ScanSegment(store.folder.directory, segment, kSegmentHeaderBytes, visit);

@@ -18,7 +18,7 @@
 namespace galley::store {
 namespace {
 
-constexpr size_t kPageKeys = 256;
+constexpr size_t kSalvagedAtOnce = 256;
 constexpr int kSalvageRoundsMax = 8;
 
 }  // namespace
@@ -41,7 +41,7 @@ absl::Status Salvager::Run() {
 
 absl::Status Salvager::WantedByResults(absl::flat_hash_set<Digest>& wanted) {
   for (const RecordKind kind : {RecordKind::kResult, RecordKind::kActionResult}) {
-    KeyRange range{.after = std::nullopt, .keys_max = kPageKeys};
+    KeyRange range{.after = std::nullopt, .keys_max = kSalvagedAtOnce};
     while (true) {
       std::vector<std::pair<Digest, RecordPlace>> page;
       std::vector<Digest> named;

@@ -19,8 +19,8 @@
 namespace galley::store {
 namespace {
 
-constexpr size_t kBatchDigestsMax = 4096;
-constexpr uint64_t kBesideABlob = 128;  // of its digest and the message around it
+constexpr size_t kUploadedAtOnce = 4096;
+constexpr uint64_t kBesideAnUpload = 128;  // of its digest and the message around it
 constexpr size_t kPieceBytes = 256 << 10;
 constexpr size_t kWorthCompressing = 1 << 10;
 constexpr int kLevel = 1;  // the wire is the limit, and most of what is cooked is dense already
@@ -60,13 +60,13 @@ absl::Status ReapiUploader::Send(std::span<const Digest> digests, BlobStore& fro
   uint64_t batch_bytes = 0;
   std::vector<Digest> alone;
   for (const Digest& digest : wanted) {
-    const uint64_t bytes = digest.size_bytes() + kBesideABlob;
+    const uint64_t bytes = digest.size_bytes() + kBesideAnUpload;
     if (digest.size_bytes() > caller_.options().stream_bytes_min ||
         bytes > server.batch_bytes_max) {
       alone.push_back(digest);
       continue;
     }
-    if (batches.back().size() >= kBatchDigestsMax || batch_bytes + bytes > server.batch_bytes_max) {
+    if (batches.back().size() >= kUploadedAtOnce || batch_bytes + bytes > server.batch_bytes_max) {
       batches.emplace_back();
       batch_bytes = 0;
     }

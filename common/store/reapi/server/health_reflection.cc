@@ -16,15 +16,13 @@
 namespace galley::store {
 namespace {
 
-using google::protobuf::DescriptorPool;
-using google::protobuf::FileDescriptor;
 using grpc::health::v1::HealthCheckRequest;
 using grpc::health::v1::HealthCheckResponse;
 using grpc::reflection::v1alpha::ServerReflectionRequest;
 using grpc::reflection::v1alpha::ServerReflectionResponse;
 
 // The files whose services are served.
-std::vector<const FileDescriptor*> ServedFiles() {
+std::vector<const google::protobuf::FileDescriptor*> ServedFiles() {
   return {build::bazel::remote::execution::v2::Digest::descriptor()->file(),
           google::bytestream::ReadRequest::descriptor()->file(),
           HealthCheckRequest::descriptor()->file(), ServerReflectionRequest::descriptor()->file()};
@@ -32,7 +30,7 @@ std::vector<const FileDescriptor*> ServedFiles() {
 
 std::set<std::string> Services() {
   std::set<std::string> names;
-  for (const FileDescriptor* file : ServedFiles())
+  for (const google::protobuf::FileDescriptor* file : ServedFiles())
     for (int i = 0; i < file->service_count(); ++i) names.insert(file->service(i)->full_name());
   return names;
 }
@@ -68,7 +66,8 @@ class HealthWatch final : public CallHandler {
 };
 
 // A file and all that it imports, each once.
-void AppendFiles(const FileDescriptor& file, std::set<const FileDescriptor*>& seen,
+void AppendFiles(const google::protobuf::FileDescriptor& file,
+                 std::set<const google::protobuf::FileDescriptor*>& seen,
                  grpc::reflection::v1alpha::FileDescriptorResponse& response) {
   if (!seen.insert(&file).second) return;
   google::protobuf::FileDescriptorProto proto;
@@ -78,19 +77,20 @@ void AppendFiles(const FileDescriptor& file, std::set<const FileDescriptor*>& se
     AppendFiles(*file.dependency(i), seen, response);
 }
 
-void AnswerFile(const FileDescriptor* file, ServerReflectionResponse& response) {
+void AnswerFile(const google::protobuf::FileDescriptor* file, ServerReflectionResponse& response) {
   if (file == nullptr) {
     response.mutable_error_response()->set_error_code(
         static_cast<int>(absl::StatusCode::kNotFound));
     response.mutable_error_response()->set_error_message("not known");
     return;
   }
-  std::set<const FileDescriptor*> seen;
+  std::set<const google::protobuf::FileDescriptor*> seen;
   AppendFiles(*file, seen, *response.mutable_file_descriptor_response());
 }
 
 void Answer(const ServerReflectionRequest& request, ServerReflectionResponse& response) {
-  const DescriptorPool& pool = *DescriptorPool::generated_pool();
+  const google::protobuf::DescriptorPool& pool =
+      *google::protobuf::DescriptorPool::generated_pool();
   switch (request.message_request_case()) {
     case ServerReflectionRequest::kListServices:
       for (const std::string& name : Services())

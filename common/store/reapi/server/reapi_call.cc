@@ -11,7 +11,7 @@
 namespace galley::store {
 namespace {
 
-constexpr absl::Duration kRetryDelay = absl::Milliseconds(100);
+constexpr absl::Duration kCallRetryDelay = absl::Milliseconds(100);
 // Answers to who asks whether we are there, or what is missing: never refused for want of room.
 constexpr size_t kSmallReplyBytes = 64 << 10;
 // The memory of a stream while a piece of it waits, counted in such pieces: that piece, the one
@@ -156,7 +156,7 @@ void ReapiCall::Post(AskHandler step) {
   });
   if (is_posted) return;
   const base::MutexLock lock(mutex_);
-  EndLocked(BusyError("the server has too much to do", kRetryDelay));
+  EndLocked(BusyError("the server has too much to do", kCallRetryDelay));
 }
 
 void ReapiCall::OnReadDone(bool is_ok) {
@@ -189,7 +189,7 @@ bool ReapiCall::TakeRoom(size_t bytes) {
   if (!outcome.ended.empty()) deps_.calls.Cancel(outcome.ended);
   if (outcome.fits) return true;
   const base::MutexLock lock(mutex_);
-  EndLocked(BusyError("replies that clients have not read yet fill the memory", kRetryDelay));
+  EndLocked(BusyError("replies that clients have not read yet fill the memory", kCallRetryDelay));
   return false;
 }
 

@@ -11,9 +11,9 @@
 namespace galley::store {
 namespace {
 
-constexpr absl::Duration kRetryDelay = absl::Seconds(1);
+constexpr absl::Duration kUploadRetryDelay = absl::Seconds(1);
 
-absl::Status Invalid(std::string_view what) {
+absl::Status InvalidUpload(std::string_view what) {
   return absl::InvalidArgumentError(std::string(what));
 }
 
@@ -63,13 +63,13 @@ class Uploads::Write final : public CallHandler {
  private:
   absl::StatusOr<Step> Take(std::string_view message) {
     ASSIGN_OR_RETURN(const WriteRequest write, DecodeWrite(message));
-    if (write.offset < 0) return Invalid("write_offset: expected 0 or more");
+    if (write.offset < 0) return InvalidUpload("write_offset: expected 0 or more");
     if (upload_ == nullptr) {
       ASSIGN_OR_RETURN(const bool is_here, Begin(write));
       // The bytes may be another call's, whose commit is under way: this one waits for its own.
       if (is_here) return Step{.commit = CommitBatch{}, .reply = WriteResponse(SizeIfHere())};
     } else if (!write.name.empty() && write.name != key_.second) {
-      return Invalid("resource_name: expected the one that the stream began with");
+      return InvalidUpload("resource_name: expected the one that the stream began with");
     }
     const base::MutexLock lock(upload_->mutex);
     if (!uploads_.Hold(key_, writer_)) {
@@ -91,8 +91,8 @@ class Uploads::Write final : public CallHandler {
     key_.second = std::string(write.name);
     RETURN_IF_ERROR(CheckInstance(uploads_.reapi_, caller_, name_.instance));
     if (name_.digest.size_bytes() > uploads_.reapi_.blob_bytes_max) {
-      return Invalid(fmt::format("a blob of {} bytes: at most {} are taken",
-                                 name_.digest.size_bytes(), uploads_.reapi_.blob_bytes_max));
+      return InvalidUpload(fmt::format("a blob of {} bytes: at most {} are taken",
+                                       name_.digest.size_bytes(), uploads_.reapi_.blob_bytes_max));
     }
     ASSIGN_OR_RETURN(const auto missing, uploads_.store_.FindMissing(std::span(&name_.digest, 1)));
     if (missing.empty()) return true;
@@ -113,7 +113,7 @@ class Uploads::Write final : public CallHandler {
     }
     const uint64_t expected = has_begun_ ? first_offset_ + received_ : upload_->held;
     if (offset != expected) {
-      return Invalid(
+      return InvalidUpload(
           fmt::format("write_offset {}: expected {}, where the upload is", offset, expected));
     }
     if (has_begun_) return absl::OkStatus();
@@ -209,10 +209,10 @@ absl::Status Uploads::MakeRoomLocked(const std::string& caller, Dropped& dropped
   if (of_caller != of_caller_.end() && of_caller->second >= options_.of_one_max &&
       !DropParkedLocked(&caller, dropped)) {
     return BusyError(fmt::format("{} uploads of one caller are open", options_.of_one_max),
-                     kRetryDelay);
+                     kUploadRetryDelay);
   }
   if (uploads_.size() >= options_.open_max && !DropParkedLocked(nullptr, dropped))
-    return BusyError(fmt::format("{} uploads are open", options_.open_max), kRetryDelay);
+    return BusyError(fmt::format("{} uploads are open", options_.open_max), kUploadRetryDelay);
   return absl::OkStatus();
 }
 

@@ -20,7 +20,7 @@ size_t WidthOf(const std::string& type) {
   throw std::runtime_error("type " + type);
 }
 
-size_t BytesOf(int component) { return component <= 5121 ? 1 : component <= 5123 ? 2 : 4; }
+size_t ComponentBytesOf(int component) { return component <= 5121 ? 1 : component <= 5123 ? 2 : 4; }
 
 double NumberAt(const std::string& bytes, size_t offset, int component, bool is_normalized) {
   const auto read = [&](auto number, double scale) {
@@ -52,11 +52,12 @@ std::vector<double> ReadPlace(const GlbFile& file, const Json& place, int compon
                               size_t count, bool is_normalized) {
   const Json& view = file.json["bufferViews"].at(place["bufferView"].get<size_t>());
   const size_t start = view.value("byteOffset", size_t{0}) + place.value("byteOffset", size_t{0});
-  const size_t stride = view.value("byteStride", width * BytesOf(component));
+  const size_t stride = view.value("byteStride", width * ComponentBytesOf(component));
   std::vector<double> values(count * width);
   for (size_t i = 0; i < values.size(); ++i) {
-    values[i] = NumberAt(file.binary, start + i / width * stride + i % width * BytesOf(component),
-                         component, is_normalized);
+    values[i] =
+        NumberAt(file.binary, start + i / width * stride + i % width * ComponentBytesOf(component),
+                 component, is_normalized);
   }
   return values;
 }
