@@ -2,7 +2,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,6 +18,7 @@
 #include <xxhash.h>
 
 #include "common/base/from_stat.h"
+#include "common/base/mapped_file.h"
 #include "common/base/mutex.h"
 #include "common/base/racy.h"
 #include "common/base/status_macros.h"
@@ -244,10 +244,7 @@ absl::StatusOr<std::string> StampTableBuilder::Finish() {
 // The mapped file, which was found to be consistent.
 class StampTable::Mapping {
  public:
-  Mapping(void* address, size_t size) : bytes_(static_cast<const char*>(address), size) {}
-  ~Mapping() { ::munmap(const_cast<char*>(bytes_.data()), bytes_.size()); }
-  Mapping(const Mapping&) = delete;
-  Mapping& operator=(const Mapping&) = delete;
+  explicit Mapping(MappedFile file) : file_(std::move(file)), bytes_(file_.bytes()) {}
 
   absl::Status Judge() {
     if (bytes_.size() < sizeof(Header)) return absl::InvalidArgumentError("it is cut off");
@@ -309,6 +306,7 @@ class StampTable::Mapping {
     return absl::OkStatus();
   }
 
+  const MappedFile file_;
   const std::string_view bytes_;
   Header header_{};
   size_t files_at_ = 0, targets_at_ = 0, digests_at_ = 0, names_at_ = 0;
@@ -320,14 +318,8 @@ StampTable& StampTable::operator=(StampTable&&) noexcept = default;
 StampTable::~StampTable() = default;
 
 absl::StatusOr<StampTable> StampTable::Open(const std::string& file) {
-  const FileDescriptor opened(::open(file.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  if (!opened.valid()) return ErrnoStatus(errno, "open", file);
-  ASSIGN_OR_RETURN(const FileStat stat, StatDescriptor(opened.get(), file));
-  if (!S_ISREG(stat.mode) || stat.size_bytes == 0)
-    return absl::InvalidArgumentError("it is no table of stamps");
-  void* const address = ::mmap(nullptr, stat.size_bytes, PROT_READ, MAP_PRIVATE, opened.get(), 0);
-  if (address == MAP_FAILED) return ErrnoStatus(errno, "map", file);
-  auto mapping = std::make_unique<Mapping>(address, stat.size_bytes);
+  ASSIGN_OR_RETURN(MappedFile mapped, MappedFile::Open(file));
+  auto mapping = std::make_unique<Mapping>(std::move(mapped));
   RETURN_IF_ERROR(mapping->Judge());
   return StampTable(std::move(mapping));
 }
