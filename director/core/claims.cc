@@ -8,6 +8,17 @@
 #include "director/core/core.h"
 
 namespace galley::director {
+namespace {
+
+// What needs no more of a package than that it is in the cook.
+bool IsReference(InstigatorCategory category) {
+  return category == InstigatorCategory::kHardDependency ||
+         category == InstigatorCategory::kSoftDependency ||
+         category == InstigatorCategory::kCulture;
+}
+
+}  // namespace
+
 std::string Claims::NameAsked(std::string_view name_or_file) const {
   if (packages_.Find(name_or_file).valid() || core_.catalog->Find(name_or_file).has_value())
     return std::string(name_or_file);
@@ -34,6 +45,7 @@ void Claims::Bring(PackageId id, InstigatorCategory category, PackageId referenc
                    CookMask cooks) {
   cooks &= core_.cooks.open();
   if (category == InstigatorCategory::kSoftDependency) cooks &= core_.cooks.follow_soft();
+  if (IsReference(category)) cooks &= ~core_.cooks.StandingIn(id, cooks);
   if (cooks == 0) return;
   Urgency urgency = core_.cooks.UrgencyOf(cooks, category);
   if (category == InstigatorCategory::kBuildDependency && referencer.valid())

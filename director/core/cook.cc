@@ -78,6 +78,13 @@ void Cook::RenameSelected(const NewNames& new_names) {
   RenameIn(request_.selected, selection.selected(), new_names);
 }
 
+void Cook::Widen(const std::vector<SelectedPackage>& whole) {
+  request_.standing.reset();
+  request_.selected.insert(request_.selected.end(), whole.begin(), whole.end());
+  for (const PackageId id : Wanted()) graph().Push({AgendaItem::Kind::kSpread, id});
+  roots.OpenAgain();
+}
+
 void Cook::GoOn() {
   if (is_ending()) {
     if (!HasCommits()) End("");
@@ -99,7 +106,8 @@ void Cook::GoOn() {
            (package.generated != nullptr ? !graph().faults.HasFailedGenerator(id)
                                          : core_.catalog->Find(package.name).has_value());
   };
-  if (!request_.selected.empty() && std::none_of(by_name.begin(), by_name.end(), is_there))
+  if (request_.standing == nullptr && !request_.selected.empty() &&
+      std::none_of(by_name.begin(), by_name.end(), is_there))
     return is_empty_ = true, End("");
   roots.Build(by_name);
 }

@@ -43,6 +43,18 @@ class Cook : Part {
   // Published roots stand: what fails when lost bytes are made again behind them stops nothing.
   bool FailsFast() const { return !is_over_ && request_.fail_fast && !roots.has_published(); }
   bool Wants(PackageId package) const { return (packages_[package].cooks & bit()) != 0; }
+  // The package is in the cook and need not be looked at.
+  bool Stands(PackageId package) const {
+    return request_.standing != nullptr && !Wants(package) &&
+           request_.standing->Has(NameOf(package));
+  }
+  bool Holds(PackageId package) const { return Wants(package) || Stands(package); }
+  // The same of a package that may be none.
+  bool Holds(std::string_view name) const {
+    const PackageId package = packages_.Find(name);
+    if (package.valid()) return Holds(package);
+    return request_.standing != nullptr && request_.standing->Has(name);
+  }
   // The target of such a reference belongs to the cook, too.
   bool Follows(const Edge& edge) const {
     return (edge.platforms & request_.platforms) != 0 &&
@@ -73,6 +85,8 @@ class Cook : Part {
   void Remap(const PlatformMap& map, PlatformMask added);
   void RenameSelected(const NewNames& new_names);
   void Select(SelectedPackage selected) { request_.selected.push_back(std::move(selected)); }
+  // What stood is looked at as well: `whole` is all that the cook selects.
+  void Widen(const std::vector<SelectedPackage>& whole);
 
   // Nothing new begins; what is in hand is cancelled; what is being committed is waited for.
   void Stop(Ending how);

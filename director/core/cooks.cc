@@ -117,6 +117,7 @@ void Cooks::Advance() {
 
 void Cooks::NoteState() {
   running_ = active_ = open_ = forcing_ = fail_fast_ = follow_soft_ = over_ = 0;
+  with_standing_ = 0;
   classes_ = 0;
   for (CookSlot slot = 0; slot < kCooksMax; ++slot) {
     if (cooks_[slot] == nullptr) continue;
@@ -133,6 +134,7 @@ void Cooks::NoteState() {
     if (cook.request().force) forcing_ |= bit;
     if (cook.FailsFast()) fail_fast_ |= bit;
     if (cook.request().follow_soft) follow_soft_ |= bit;
+    if (cook.request().standing != nullptr) with_standing_ |= bit;
   }
 }
 
@@ -246,6 +248,14 @@ CookMask Cooks::ListenersOn(PackageId package, PlatformIndex platform) const {
   if (IsSabotaged(Sabotage::kTellWrongCook) && std::popcount(running_) > 1)
     listeners = running_ & ~listeners;
   return listeners;
+}
+
+CookMask Cooks::StandingIn(PackageId package, CookMask cooks) const {
+  CookMask standing = 0;
+  ForEachOf(cooks & with_standing_, [&](const Cook& cook) {
+    if (cook.Stands(package)) standing |= cook.bit();
+  });
+  return standing;
 }
 
 PlatformMask Cooks::PlatformsOf(CookMask cooks) const {

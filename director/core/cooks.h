@@ -71,6 +71,8 @@ class Cooks : Part, public Claimants {
   CookMask fail_fast() const { return fail_fast_; }
   CookMask forcing() const { return forcing_; }
   CookMask follow_soft() const { return follow_soft_; }
+  // Those of `cooks` in which the package stands (Cook::Stands).
+  CookMask StandingIn(PackageId package, CookMask cooks) const;
   bool has_stopped() const { return has_stopped_; }
   // The cooks that go on are of several classes.
   bool has_several_classes() const { return (classes_ & (classes_ - 1)) != 0; }
@@ -128,6 +130,7 @@ class Cooks : Part, public Claimants {
   bool has_stopped_ = false;
   bool has_ended_ = false;  // a cook, in this step: the next one may take its graph
   CookMask running_ = 0, active_ = 0, open_ = 0, forcing_ = 0, fail_fast_ = 0, follow_soft_ = 0;
+  CookMask with_standing_ = 0;
   uint32_t classes_ = 0;  // of active_: a bit for each
   CookMask over_ = 0;     // whose claims are not let go yet
 };

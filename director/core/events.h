@@ -90,6 +90,15 @@ struct SelectedPackage {
 
 // A cook is asked for. CookBegan follows when its turn comes; when all is done, BuildRoot and
 // PublishRoot for each platform, and CookEnded.
+// StandingPackages: packages of a cook that are in its roots already, as the last cook of the same
+// left them.
+// Threads: any. Immutable.
+class StandingPackages {
+ public:
+  virtual ~StandingPackages() = default;
+  virtual bool Has(std::string_view package) const = 0;
+};
+
 struct CookRequested {
   uint64_t request = 0;  // its number; no other cook of this director has it
   PlatformMask platforms = 0;
@@ -107,6 +116,9 @@ struct CookRequested {
     std::string what, error, log;  // of the last fault, as in PackageBlamed
   };
   std::vector<Blamed> blamed = {};
+  // Not null: only what is selected is looked at, and what that leads to; a reference to one of
+  // these is not followed any further. The roots are made from those of the last cook (BuildRoot).
+  std::shared_ptr<const StandingPackages> standing = nullptr;
 };
 
 // Ctrl-C: nothing new begins, what is persisted stays; CookEnded{interrupted} follows. Too late
@@ -392,6 +404,9 @@ struct RootBuilt {
   uint32_t round = 0;    // of the BuildRoot, as platform_set
   std::string error;     // not empty: the tree could not be built, for the machine's sake
   uint64_t request = 0;  // of the BuildRoot
+  // The root cannot be made of a difference: the cook looks at all that it holds, which is `whole`.
+  bool is_too_narrow = false;
+  std::vector<SelectedPackage> whole = {};
 };
 
 struct RootPublished {
@@ -534,9 +549,10 @@ struct Rescan {
 struct BuildRoot {
   PlatformIndex platform = 0;
   std::vector<std::pair<PackageId, ResultId>> packages;  // sorted by package name
-  uint32_t platform_set = 0;  // how many PlatformsChanged came before: `platform` is of that set
-  uint32_t round = 0;         // how often the store had lost some of what this cook's roots name
-  uint64_t request = 0;       // of the cook
+  uint32_t platform_set = 0;   // how many PlatformsChanged came before: `platform` is of that set
+  uint32_t round = 0;          // how often the store had lost some of what this cook's roots name
+  uint64_t request = 0;        // of the cook
+  bool is_difference = false;  // `packages` were looked at: the others are as in the last root
 };
 
 struct PublishRoot {

@@ -50,6 +50,7 @@ void Roots::SendRoot(PlatformIndex platform, const std::vector<PackageId>& by_na
   root.platform_set = core_.platform_sets.present();
   root.round = cook_.losing.rounds();
   root.request = cook_.request().request;
+  root.is_difference = cook_.request().standing != nullptr;
   for (const PackageId id : by_name) {
     if (is_found[id.index()])
       root.packages.emplace_back(id, packages_[id].slots[platform].result->id);
@@ -63,6 +64,11 @@ void Roots::OnRootBuilt(const RootBuilt& event) {
       !(unpublished_ & MaskOf(event.platform)))
     return;
   if (!event.error.empty()) return cook_.End("a root could not be built: " + event.error);
+  if (event.is_too_narrow) {
+    // (Each platform's answer may say so.)
+    if (cook_.request().standing != nullptr) cook_.Widen(event.whole);
+    return;
+  }
   if (!event.lost.empty()) {
     cook_.losing.MakeAgain(event.lost);
     if (!cook_.is_over())

@@ -69,10 +69,8 @@ void Warnings::TellUnsolicited() {
   for (const PackageId reader : readers) {
     if (!cook_.Wants(reader)) continue;
     for (const std::string& name : unsolicited_.at(reader)) {
-      const PackageId package = packages_.Find(name);
       const std::optional<CatalogEntry> entry = core_.catalog->Find(name);
-      if ((package.valid() && cook_.Wants(package)) || !entry.has_value() || entry->never_cook)
-        continue;
+      if (cook_.Holds(name) || !entry.has_value() || entry->never_cook) continue;
       Note(PackageWarned{reader, std::nullopt,
                          "reads " + name +
                              ", a package that is not in the cook (Unsolicited): expected a hard "
@@ -94,8 +92,7 @@ void Warnings::TellUnsolicited() {
 // the other packages that it read are judged at the end.
 void Warnings::NoteRead(PackageId reader, const std::vector<std::string>& read) {
   for (const std::string& name : read) {
-    const PackageId package = packages_.Find(name);
-    if (package.valid() && cook_.Wants(package)) continue;
+    if (cook_.Holds(name)) continue;
     if (unsolicited_count_ >= kUnsolicitedMax) {
       ++unsolicited_dropped_;
     } else if (unsolicited_[reader].insert(name).second) {
