@@ -9,7 +9,7 @@
 namespace galley::director {
 namespace {
 
-constexpr std::string_view kMagic = "GLYSTAN1";
+constexpr std::string_view kStandingMagic = "GLYSTAN1";
 
 void PutFacts(const Facts& facts, auto* out) {
   for (const Fact& fact : facts) {
@@ -103,11 +103,13 @@ std::string EncodeStanding(const Standing& standing) {
   counts.set_results(standing.counts.results);
   counts.set_results_failed(standing.counts.results_failed);
   out.set_snapshot(standing.snapshot.ToString());
-  return content::Seal(kMagic, out.SerializeAsString());
+  out.set_members(standing.members);
+  out.set_base_table(standing.base_table);
+  return content::Seal(kStandingMagic, out.SerializeAsString());
 }
 
 absl::StatusOr<Standing> DecodeStanding(std::string_view bytes) {
-  ASSIGN_OR_RETURN(const std::string_view payload, content::Unseal(kMagic, bytes));
+  ASSIGN_OR_RETURN(const std::string_view payload, content::Unseal(kStandingMagic, bytes));
   v1::Standing in;
   if (!in.ParseFromArray(payload.data(), static_cast<int>(payload.size())))
     return absl::InvalidArgumentError("it is no standing");
@@ -141,6 +143,8 @@ absl::StatusOr<Standing> DecodeStanding(std::string_view bytes) {
                      .results = counts.results(),
                      .results_failed = counts.results_failed()};
   ASSIGN_OR_RETURN(standing.snapshot, Digest::Parse(in.snapshot()));
+  standing.members = in.members();
+  standing.base_table = in.base_table();
   return standing;
 }
 

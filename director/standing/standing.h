@@ -83,6 +83,8 @@ struct Standing {
   std::vector<StandingFailure> failures;
   StandingCounts counts;
   Digest snapshot;
+  std::string members;     // id of their table (members.h); empty: there is none
+  std::string base_table;  // Snapshot::identity of the snapshot table that its files are of
 };
 
 std::string EncodeStanding(const Standing& standing);

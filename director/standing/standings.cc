@@ -16,11 +16,13 @@ namespace {
 
 constexpr std::string_view kStanding = ".standing";
 constexpr std::string_view kSources = ".sources";
+constexpr std::string_view kMembers = ".members";
 constexpr std::string_view kSandbox = ".sandbox-";
 constexpr uint64_t kStandingBytesMax = uint64_t{1} << 30;
 
-absl::StatusOr<content::StampTable> OpenTable(const std::string& file, const std::string& id) {
-  ASSIGN_OR_RETURN(content::StampTable table, content::StampTable::Open(file));
+template <typename Table>
+absl::StatusOr<Table> OpenTable(const std::string& file, const std::string& id) {
+  ASSIGN_OR_RETURN(Table table, Table::Open(file));
   if (table.id() != id)
     return absl::InvalidArgumentError(fmt::format("{} is of another standing", file));
   return table;
@@ -46,20 +48,23 @@ std::optional<Standing> Standings::Find(const std::string& ask) const {
 
 absl::StatusOr<content::StampTable> Standings::Sources(const std::string& ask,
                                                        const std::string& id) const {
-  return OpenTable(FileOf(ask, kSources), id);
+  return OpenTable<content::StampTable>(FileOf(ask, kSources), id);
 }
 
 absl::StatusOr<content::StampTable> Standings::Sandbox(const std::string& ask,
                                                        const std::string& platform,
                                                        const std::string& id) const {
-  return OpenTable(FileOf(ask, std::string(kSandbox) + platform), id);
+  return OpenTable<content::StampTable>(FileOf(ask, std::string(kSandbox) + platform), id);
 }
 
-absl::Status Standings::Keep(Standing standing, const std::string& source_stamps,
-                             const std::map<std::string, std::string>& sandbox_stamps) {
+absl::StatusOr<Members> Standings::MembersOf(const std::string& ask, const std::string& id) const {
+  return OpenTable<Members>(FileOf(ask, kMembers), id);
+}
+
+absl::Status Standings::Keep(Standing standing, const StandingTables& tables) {
   RETURN_IF_ERROR(MakeOwnFolder(folder_));
   TellDamage(standing);
-  RETURN_IF_ERROR(Renew(std::move(standing), source_stamps, sandbox_stamps));
+  RETURN_IF_ERROR(Renew(std::move(standing), tables));
   DropOldest();
   return absl::OkStatus();
 }
@@ -74,26 +79,30 @@ void Standings::TellDamage(const Standing& standing) const {
   const auto bytes = ReadFile(FileOf(standing.ask, kStanding), kStandingBytesMax);
   if (bytes.ok()) tell(kStanding, DecodeStanding(*bytes).status());
   tell(kSources, content::StampTable::Open(FileOf(standing.ask, kSources)).status());
+  tell(kMembers, Members::Open(FileOf(standing.ask, kMembers)).status());
   for (const StandingPlatform& platform : standing.platforms) {
     const std::string name = std::string(kSandbox) + platform.name;
     tell(name, content::StampTable::Open(FileOf(standing.ask, name)).status());
   }
 }
 
-absl::Status Standings::Renew(Standing standing, const std::string& source_stamps,
-                              const std::map<std::string, std::string>& sandbox_stamps) {
+absl::Status Standings::Renew(Standing standing, const StandingTables& tables) {
   const auto write = [&](std::string_view what, const std::string& bytes) {
     const std::string file = FileOf(standing.ask, what);
     absl::Status clear = ClearTheWay(file);
     return clear.ok() ? WriteFileAtomic(file, bytes) : clear;
   };
-  if (!source_stamps.empty()) {
-    standing.source_stamps = content::StampTable::IdOf(source_stamps);
-    RETURN_IF_ERROR(write(kSources, source_stamps));
+  if (!tables.sources.empty()) {
+    standing.source_stamps = content::StampTable::IdOf(tables.sources);
+    RETURN_IF_ERROR(write(kSources, tables.sources));
+  }
+  if (!tables.members.empty()) {
+    standing.members = Members::IdOf(tables.members);
+    RETURN_IF_ERROR(write(kMembers, tables.members));
   }
   for (StandingPlatform& platform : standing.platforms) {
-    const auto stamps = sandbox_stamps.find(platform.name);
-    if (stamps == sandbox_stamps.end() || stamps->second.empty()) continue;
+    const auto stamps = tables.sandboxes.find(platform.name);
+    if (stamps == tables.sandboxes.end() || stamps->second.empty()) continue;
     platform.sandbox_stamps = content::StampTable::IdOf(stamps->second);
     RETURN_IF_ERROR(write(std::string(kSandbox) + platform.name, stamps->second));
   }
@@ -124,7 +133,7 @@ void Standings::DropOldest() const {
   for (const fs::path& file : all) {
     const std::string name = file.filename().string();
     const bool is_ours = name.find(kStanding) != name.npos || name.find(kSources) != name.npos ||
-                         name.find(kSandbox) != name.npos;
+                         name.find(kMembers) != name.npos || name.find(kSandbox) != name.npos;
     const bool is_kept = std::any_of(kept.begin(), kept.end(), [&](const auto& one) {
       return name.starts_with(one.second + ".");
     });

@@ -2,6 +2,7 @@
 //
 //   <key>.standing              the standing; <key> stands for the ask
 //   <key>.sources               the table of stamps of all sources
+//   <key>.members               the packages of the cook (members.h)
 //   <key>.sandbox-<platform>    likewise of a sandbox
 //
 // They are a memory only: one that is absent, damaged or of another version costs a cook. The
@@ -18,12 +19,20 @@
 
 #include "absl/status/statusor.h"
 #include "common/content/stamp_table.h"
+#include "director/standing/members.h"
 #include "director/standing/standing.h"
 
 namespace galley::director {
 
 // So many asks have one; of more those go that were used longest ago.
 inline constexpr size_t kStandingsMax = 8;
+
+// The bytes of tables; empty: as they were.
+struct StandingTables {
+  std::string sources;
+  std::string members;
+  std::map<std::string, std::string> sandboxes;  // stamps, by platform
+};
 
 class Standings {
  public:
@@ -37,15 +46,15 @@ class Standings {
   absl::StatusOr<content::StampTable> Sandbox(const std::string& ask, const std::string& platform,
                                               const std::string& id) const;
 
-  // Keeps a standing with the bytes of its tables, whose ids it is given here. Files that are
-  // damaged are put right, and noted (healed.h).
-  absl::Status Keep(Standing standing, const std::string& source_stamps,
-                    const std::map<std::string, std::string>& sandbox_stamps);
+  absl::StatusOr<Members> MembersOf(const std::string& ask, const std::string& id) const;
+
+  // Keeps a standing with its tables, whose ids it is given here. Files that are damaged are put
+  // right, and noted (healed.h).
+  absl::Status Keep(Standing standing, const StandingTables& tables);
   // It was used: it is not the first to go.
   void Touch(const std::string& ask) const;
-  // In place of tables of which the stamps were renewed; empty: as it was.
-  absl::Status Renew(Standing standing, const std::string& source_stamps,
-                     const std::map<std::string, std::string>& sandbox_stamps);
+  // In place of tables of which the stamps were renewed.
+  absl::Status Renew(Standing standing, const StandingTables& tables);
 
  private:
   std::string FileOf(const std::string& ask, std::string_view what) const;

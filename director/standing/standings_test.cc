@@ -55,7 +55,11 @@ class StandingsTest : public testing::Test {
 };
 
 TEST_F(StandingsTest, WhatWasKeptIsFoundWithItsTables) {
-  ASSERT_TRUE(standings_->Keep(Sample("ask"), Table("src"), {{"pc", Table("out")}}).ok());
+  ASSERT_TRUE(
+      standings_
+          ->Keep(Sample("ask"),
+                 {.sources = Table("src"), .members = "", .sandboxes = {{"pc", Table("out")}}})
+          .ok());
   const std::optional<Standing> found = standings_->Find("ask");
   ASSERT_TRUE(found.has_value());
   Standing expected = Sample("ask");
@@ -72,14 +76,20 @@ TEST_F(StandingsTest, WhatWasKeptIsFoundWithItsTables) {
 }
 
 TEST_F(StandingsTest, ATableOfAnotherTimeIsNotTaken) {
-  ASSERT_TRUE(standings_->Keep(Sample("ask"), Table("old"), {}).ok());
+  ASSERT_TRUE(
+      standings_->Keep(Sample("ask"), {.sources = Table("old"), .members = "", .sandboxes = {}})
+          .ok());
   const Standing before = *standings_->Find("ask");
-  ASSERT_TRUE(standings_->Keep(Sample("ask"), Table("new"), {}).ok());
+  ASSERT_TRUE(
+      standings_->Keep(Sample("ask"), {.sources = Table("new"), .members = "", .sandboxes = {}})
+          .ok());
   EXPECT_TRUE(absl::IsInvalidArgument(standings_->Sources("ask", before.source_stamps).status()));
 }
 
 TEST_F(StandingsTest, ADamagedOneIsLikeNone) {
-  ASSERT_TRUE(standings_->Keep(Sample("ask"), Table("src"), {}).ok());
+  ASSERT_TRUE(
+      standings_->Keep(Sample("ask"), {.sources = Table("src"), .members = "", .sandboxes = {}})
+          .ok());
   const std::string good = EncodeStanding(*standings_->Find("ask"));
   for (size_t i = 0; i < good.size(); ++i) {
     std::string bad = good;
@@ -94,13 +104,18 @@ TEST_F(StandingsTest, ADamagedOneIsLikeNone) {
     std::filesystem::remove(file.path());
     std::filesystem::create_directory(file.path());
   }
-  EXPECT_TRUE(standings_->Keep(Sample("ask"), Table("src"), {}).ok());
+  EXPECT_TRUE(
+      standings_->Keep(Sample("ask"), {.sources = Table("src"), .members = "", .sandboxes = {}})
+          .ok());
   EXPECT_TRUE(standings_->Find("ask").has_value());
 }
 
 TEST_F(StandingsTest, OfManyAsksTheOldestAreForgotten) {
   for (size_t i = 0; i < kStandingsMax + 3; ++i) {
-    ASSERT_TRUE(standings_->Keep(Sample(fmt::format("ask {}", i)), Table("src"), {}).ok());
+    ASSERT_TRUE(standings_
+                    ->Keep(Sample(fmt::format("ask {}", i)),
+                           {.sources = Table("src"), .members = "", .sandboxes = {}})
+                    .ok());
     // (Files of one tick have one time.)
     for (const auto& file : std::filesystem::directory_iterator(JoinPath(dir_, "standing")))
       std::filesystem::last_write_time(file.path(),
@@ -115,7 +130,10 @@ TEST_F(StandingsTest, OfManyAsksTheOldestAreForgotten) {
 
 TEST_F(StandingsTest, OneThatWasUsedIsNotTheFirstToGoAndWhatIsLeftOverGoes) {
   const auto keep = [&](size_t i) {
-    ASSERT_TRUE(standings_->Keep(Sample(fmt::format("ask {}", i)), Table("src"), {}).ok());
+    ASSERT_TRUE(standings_
+                    ->Keep(Sample(fmt::format("ask {}", i)),
+                           {.sources = Table("src"), .members = "", .sandboxes = {}})
+                    .ok());
     for (const auto& file : std::filesystem::directory_iterator(JoinPath(dir_, "standing")))
       std::filesystem::last_write_time(file.path(),
                                        file.last_write_time() - std::chrono::seconds(1));

@@ -1,0 +1,356 @@
+#include "director/standing/members.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstring>
+#include <span>
+#include <type_traits>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "common/base/mapped_file.h"
+#include "common/base/status_macros.h"
+#include "fmt/format.h"
+
+namespace galley::director {
+namespace {
+
+constexpr std::string_view kMembersMagic = "GLYMEMB1";
+constexpr size_t kChunks = 1024;
+constexpr size_t kPlatformsMax = 32;
+
+struct Header {
+  char magic[8];
+  uint64_t checksum[2];  // of all that follows
+  uint64_t platforms;
+  uint64_t packages;
+  uint64_t names_bytes;  // each ends with NUL; those of the platforms first
+};
+static_assert(sizeof(Header) == 48);
+constexpr size_t kChecked = offsetof(Header, platforms);
+
+struct Chunk {
+  uint64_t end;  // the number of its last package, and 1
+  uint8_t digest[Digest::kHashSize];
+};
+static_assert(sizeof(Chunk) == 40);
+
+struct Record {
+  uint32_t name;
+  uint32_t name_bytes;
+  uint32_t roots;
+  uint32_t done;  // a bit for each platform that has a key
+};
+static_assert(sizeof(Record) == 16);
+
+struct Key {
+  uint8_t hash[Digest::kHashSize];
+  uint64_t size_bytes;
+};
+static_assert(sizeof(Key) == 40);
+
+size_t ChunkOf(std::string_view package) {
+  return XXH3_64bits(package.data(), package.size()) % kChunks;
+}
+
+void AddLine(std::string& text, std::string_view package, std::string_view platform,
+             const Digest& key) {
+  fmt::format_to(std::back_inserter(text), "{}\t{}\t{}\n", package, platform, key.ToString());
+}
+
+Digest DigestOfChunks(const std::array<std::string, kChunks>& hashes) {
+  std::string all;
+  for (const std::string& hash : hashes) all += hash;
+  return Digest::Of(all);
+}
+
+template <typename T>
+void Append(std::string& bytes, const T& record) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  bytes.append(reinterpret_cast<const char*>(&record), sizeof(record));
+}
+
+void PutChecksum(std::string& bytes) {
+  const XXH128_hash_t sum = XXH3_128bits(bytes.data() + kChecked, bytes.size() - kChecked);
+  const uint64_t words[2] = {sum.low64, sum.high64};
+  std::memcpy(bytes.data() + offsetof(Header, checksum), words, sizeof(words));
+}
+
+Key KeyOf(const std::optional<Digest>& digest) {
+  Key key{};
+  if (!digest) return key;
+  std::memcpy(key.hash, digest->hash().data(), sizeof(key.hash));
+  key.size_bytes = digest->size_bytes();
+  return key;
+}
+
+Record RecordOf(const Member& member) {
+  Record record{.name = 0,
+                .name_bytes = static_cast<uint32_t>(member.package.size()),
+                .roots = member.roots,
+                .done = 0};
+  for (size_t p = 0; p < member.keys.size(); ++p) record.done |= member.keys[p] ? 1u << p : 0;
+  return record;
+}
+
+}  // namespace
+
+Digest DigestOfDone(const DoneKeys& done) {
+  if (done.empty()) return Digest::Of("");
+  std::array<std::string, kChunks> chunks;
+  for (const auto& [where, key] : done)
+    AddLine(chunks[ChunkOf(where.first)], where.first, where.second, key);
+  for (std::string& chunk : chunks) chunk = std::string(Digest::Of(chunk).hash());
+  return DigestOfChunks(chunks);
+}
+
+std::string EncodeMembers(const std::vector<std::string>& platforms, std::vector<Member> members) {
+  GALLEY_CHECK(platforms.size() <= kPlatformsMax);
+  std::vector<std::vector<const Member*>> chunks(kChunks);
+  for (Member& member : members) {
+    member.keys.resize(platforms.size());
+    chunks[ChunkOf(member.package)].push_back(&member);
+  }
+  std::string names, records, keys, heads;
+  for (const std::string& platform : platforms) names.append(platform).push_back('\0');
+  std::vector<size_t> by_name(platforms.size());
+  for (size_t p = 0; p < by_name.size(); ++p) by_name[p] = p;
+  std::sort(by_name.begin(), by_name.end(),
+            [&](size_t a, size_t b) { return platforms[a] < platforms[b]; });
+  uint64_t end = 0;
+  for (std::vector<const Member*>& chunk : chunks) {
+    std::sort(chunk.begin(), chunk.end(),
+              [](const Member* a, const Member* b) { return a->package < b->package; });
+    std::string text;
+    for (const Member* member : chunk) {
+      Record record = RecordOf(*member);
+      record.name = static_cast<uint32_t>(names.size());
+      names.append(member->package).push_back('\0');
+      Append(records, record);
+      for (const std::optional<Digest>& key : member->keys) Append(keys, KeyOf(key));
+      for (const size_t p : by_name) {
+        if (member->keys[p]) AddLine(text, member->package, platforms[p], *member->keys[p]);
+      }
+    }
+    end += chunk.size();
+    Chunk head{.end = end, .digest = {}};
+    std::memcpy(head.digest, Digest::Of(text).hash().data(), sizeof(head.digest));
+    Append(heads, head);
+  }
+  Header header{.magic = {},
+                .checksum = {},
+                .platforms = platforms.size(),
+                .packages = members.size(),
+                .names_bytes = names.size()};
+  std::memcpy(header.magic, kMembersMagic.data(), kMembersMagic.size());
+  std::string bytes;
+  bytes.reserve(sizeof(header) + heads.size() + keys.size() + records.size() + names.size());
+  Append(bytes, header);
+  bytes.append(heads).append(keys).append(records).append(names);
+  PutChecksum(bytes);
+  return bytes;
+}
+
+// The mapped file, which was found to be consistent.
+class Members::Mapping {
+ public:
+  explicit Mapping(MappedFile file) : file_(std::move(file)), bytes_(file_->bytes()) {}
+  explicit Mapping(std::string memory) : memory_(std::move(memory)), bytes_(memory_) {}
+
+  absl::Status Judge() {
+    const absl::Status wrong = absl::InvalidArgumentError("a record points out of it");
+    if (bytes_.size() < sizeof(Header)) return absl::InvalidArgumentError("it is cut off");
+    std::memcpy(&header_, bytes_.data(), sizeof(Header));
+    if (std::string_view(header_.magic, sizeof(header_.magic)) != kMembersMagic)
+      return absl::InvalidArgumentError("it is none, or one of another version");
+    const XXH128_hash_t sum = XXH3_128bits(bytes_.data() + kChecked, bytes_.size() - kChecked);
+    if (header_.checksum[0] != sum.low64 || header_.checksum[1] != sum.high64)
+      return absl::InvalidArgumentError("its checksum is wrong");
+    if (header_.platforms > kPlatformsMax || header_.packages > UINT32_MAX ||
+        header_.names_bytes > UINT32_MAX)
+      return absl::InvalidArgumentError("it is no table of members");
+    keys_at_ = sizeof(Header) + kChunks * sizeof(Chunk);
+    records_at_ = keys_at_ + header_.packages * header_.platforms * sizeof(Key);
+    names_at_ = records_at_ + header_.packages * sizeof(Record);
+    if (names_at_ + header_.names_bytes != bytes_.size())
+      return absl::InvalidArgumentError("its parts do not fill it");
+    uint64_t last = 0;
+    for (size_t c = 0; c < kChunks; ++c) {
+      if (chunk(c).end < last || chunk(c).end > header_.packages) return wrong;
+      last = chunk(c).end;
+    }
+    if (last != header_.packages) return wrong;
+    for (size_t i = 0; i < header_.packages; ++i) {
+      if (record(i).name > header_.names_bytes ||
+          record(i).name_bytes > header_.names_bytes - record(i).name)
+        return wrong;
+    }
+    std::string_view names = bytes_.substr(names_at_);
+    for (size_t p = 0; p < header_.platforms; ++p) {
+      const size_t end = names.find('\0');
+      if (end == std::string_view::npos) return wrong;
+      platforms_.emplace_back(names.substr(0, end));
+      names.remove_prefix(end + 1);
+    }
+    return absl::OkStatus();
+  }
+
+  std::string_view bytes() const { return bytes_; }
+  const std::vector<std::string>& platforms() const { return platforms_; }
+  size_t packages() const { return header_.packages; }
+  const Chunk& chunk(size_t i) const { return At<Chunk>(sizeof(Header), i); }
+  const Record& record(size_t i) const { return At<Record>(records_at_, i); }
+  const Key& key(size_t i, size_t platform) const {
+    return At<Key>(keys_at_, i * platforms_.size() + platform);
+  }
+  std::string_view name(size_t i) const {
+    return bytes_.substr(names_at_ + record(i).name, record(i).name_bytes);
+  }
+  std::pair<size_t, size_t> RangeOf(size_t c) const {
+    return {c == 0 ? 0 : chunk(c - 1).end, chunk(c).end};
+  }
+
+  std::optional<size_t> Find(std::string_view package) const {
+    auto [begin, end] = RangeOf(ChunkOf(package));
+    while (begin < end) {
+      const size_t middle = begin + (end - begin) / 2;
+      if (name(middle) < package) {
+        begin = middle + 1;
+      } else {
+        end = middle;
+      }
+    }
+    if (begin >= packages() || name(begin) != package) return std::nullopt;
+    return begin;
+  }
+
+  Member MemberAt(size_t i) const {
+    Member member{.package = std::string(name(i)), .roots = record(i).roots, .keys = {}};
+    for (size_t p = 0; p < platforms_.size(); ++p) {
+      member.keys.emplace_back();
+      if ((record(i).done >> p & 1) == 0) continue;
+      const Key& stored = key(i, p);
+      auto digest = Digest::FromHash(
+          {reinterpret_cast<const char*>(stored.hash), sizeof(stored.hash)}, stored.size_bytes);
+      if (digest.ok()) member.keys.back() = *digest;
+    }
+    return member;
+  }
+
+  size_t OffsetOf(const void* record) const {
+    return static_cast<size_t>(static_cast<const char*>(record) - bytes_.data());
+  }
+
+ private:
+  // (All but the records of 16 bytes begin at multiples of eight bytes, as the mapping does.)
+  template <typename T>
+  const T& At(size_t begin, size_t i) const {
+    return *reinterpret_cast<const T*>(bytes_.data() + begin + i * sizeof(T));
+  }
+
+  const std::optional<MappedFile> file_;
+  const std::string memory_;
+  const std::string_view bytes_;
+  Header header_{};
+  std::vector<std::string> platforms_;
+  size_t keys_at_ = 0, records_at_ = 0, names_at_ = 0;
+};
+
+Members::Members(std::unique_ptr<Mapping> mapping) : mapping_(std::move(mapping)) {}
+Members::Members(Members&&) noexcept = default;
+Members& Members::operator=(Members&&) noexcept = default;
+Members::~Members() = default;
+
+absl::StatusOr<Members> Members::Open(const std::string& file) {
+  ASSIGN_OR_RETURN(MappedFile mapped, MappedFile::Open(file));
+  auto mapping = std::make_unique<Mapping>(std::move(mapped));
+  RETURN_IF_ERROR(mapping->Judge());
+  return Members(std::move(mapping));
+}
+
+absl::StatusOr<Members> Members::FromBytes(std::string bytes) {
+  auto mapping = std::make_unique<Mapping>(std::move(bytes));
+  RETURN_IF_ERROR(mapping->Judge());
+  return Members(std::move(mapping));
+}
+
+std::string Members::IdOf(std::string_view bytes) {
+  Header header{};
+  std::memcpy(&header, bytes.data(), sizeof(header));
+  return fmt::format("{:016x}{:016x}", header.checksum[1], header.checksum[0]);
+}
+
+std::string Members::id() const { return IdOf(mapping_->bytes()); }
+const std::vector<std::string>& Members::platforms() const { return mapping_->platforms(); }
+size_t Members::size() const { return mapping_->packages(); }
+
+std::optional<Member> Members::Find(std::string_view package) const {
+  const std::optional<size_t> at = mapping_->Find(package);
+  return at ? std::optional(mapping_->MemberAt(*at)) : std::nullopt;
+}
+
+uint32_t Members::RootsOf(std::string_view package) const {
+  const std::optional<size_t> at = mapping_->Find(package);
+  return at ? mapping_->record(*at).roots : 0;
+}
+
+Digest Members::snapshot() const {
+  if (size() == 0) return Digest::Of("");
+  std::array<std::string, kChunks> hashes;
+  for (size_t c = 0; c < kChunks; ++c) {
+    hashes[c] =
+        std::string(reinterpret_cast<const char*>(mapping_->chunk(c).digest), Digest::kHashSize);
+  }
+  return DigestOfChunks(hashes);
+}
+
+std::string Members::With(const std::vector<Member>& changed) const {
+  const auto is_known = [&](const Member& one) { return mapping_->Find(one.package).has_value(); };
+  if (!std::all_of(changed.begin(), changed.end(), is_known)) {
+    std::map<std::string_view, const Member*> replaced;
+    for (const Member& one : changed) replaced[one.package] = &one;
+    std::vector<Member> all = changed;
+    for (size_t i = 0; i < size(); ++i) {
+      if (!replaced.contains(mapping_->name(i))) all.push_back(mapping_->MemberAt(i));
+    }
+    return EncodeMembers(platforms(), std::move(all));
+  }
+  std::string bytes(mapping_->bytes());
+  std::map<size_t, std::map<size_t, const Member*>> by_chunk;
+  for (const Member& one : changed)
+    by_chunk[ChunkOf(one.package)][*mapping_->Find(one.package)] = &one;
+  std::vector<std::string> sorted = platforms();
+  std::sort(sorted.begin(), sorted.end());
+  for (const auto& [c, members] : by_chunk) {
+    std::map<std::pair<std::string, std::string>, Digest> done;
+    const auto [begin, end] = mapping_->RangeOf(c);
+    for (size_t i = begin; i < end; ++i) {
+      const auto other = members.find(i);
+      const Member member = other == members.end() ? mapping_->MemberAt(i) : *other->second;
+      for (size_t p = 0; p < platforms().size() && p < member.keys.size(); ++p) {
+        if (member.keys[p])
+          done.emplace(std::pair(member.package, platforms()[p]), *member.keys[p]);
+      }
+    }
+    std::string text;
+    for (const auto& [where, key] : done) AddLine(text, where.first, where.second, key);
+    const Digest digest = Digest::Of(text);
+    std::memcpy(bytes.data() + mapping_->OffsetOf(mapping_->chunk(c).digest), digest.hash().data(),
+                Digest::kHashSize);
+    for (const auto& [i, member] : members) {
+      Record record = RecordOf(*member);
+      record.name = mapping_->record(i).name;
+      std::memcpy(bytes.data() + mapping_->OffsetOf(&mapping_->record(i)), &record, sizeof(record));
+      for (size_t p = 0; p < platforms().size(); ++p) {
+        const Key key = KeyOf(p < member->keys.size() ? member->keys[p] : std::nullopt);
+        std::memcpy(bytes.data() + mapping_->OffsetOf(&mapping_->key(i, p)), &key, sizeof(key));
+      }
+    }
+  }
+  PutChecksum(bytes);
+  return bytes;
+}
+
+}  // namespace galley::director

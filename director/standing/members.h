@@ -1,0 +1,75 @@
+// Members: the packages of a cook that stands, with the roots that hold each and the action keys of
+// its results: what a cook needs of the packages that it does not look at.
+//
+// Packages lie in chunks by a hash of their names, each with its digest, so that the digest of the
+// whole (the `snapshot` of a cook's summary) costs no more than the chunks that changed.
+//
+// Format (docs/formats.md, "Members"): little-endian, records of fixed size, mapped, a checksum
+// over all.
+//
+// Cost: Find O(log of a chunk). Threads: any.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "common/base/digest.h"
+
+namespace galley::director {
+
+struct Member {
+  std::string package;
+  uint32_t roots = 0;  // a bit for each platform of the table: its root holds the package
+  // By platform: the action key of its result; nullopt: it has none.
+  std::vector<std::optional<Digest>> keys;
+  bool operator==(const Member&) const = default;
+};
+
+// Action keys of what is done, by package and platform.
+using DoneKeys = std::map<std::pair<std::string, std::string>, Digest>;
+
+// The digest of all that is done: the same as of the Members with the same keys.
+Digest DigestOfDone(const DoneKeys& done);
+
+// The bytes of a table of these packages, in any order, each once. At most 32 platforms.
+std::string EncodeMembers(const std::vector<std::string>& platforms, std::vector<Member> members);
+
+class Members {
+ public:
+  // NOT_FOUND: there is none. INVALID_ARGUMENT: it is damaged, or of another version.
+  static absl::StatusOr<Members> Open(const std::string& file);
+  // The same of bytes in memory. INVALID_ARGUMENT: likewise.
+  static absl::StatusOr<Members> FromBytes(std::string bytes);
+  Members(Members&&) noexcept;
+  Members& operator=(Members&&) noexcept;
+  ~Members();
+
+  // The checksum of its bytes, in hex: it tells a table from all others.
+  std::string id() const;
+  static std::string IdOf(std::string_view bytes);  // REQUIRES: from EncodeMembers, or With
+
+  const std::vector<std::string>& platforms() const;
+  size_t size() const;
+  std::optional<Member> Find(std::string_view package) const;
+  // Its Member::roots; 0 when it is no member.
+  uint32_t RootsOf(std::string_view package) const;
+  Digest snapshot() const;
+
+  // The bytes of a table in which these are as given, and all others as they are here.
+  // Cost: a copy; more when some are new.
+  std::string With(const std::vector<Member>& changed) const;
+
+ private:
+  class Mapping;
+  explicit Members(std::unique_ptr<Mapping> mapping);
+  std::unique_ptr<Mapping> mapping_;
+};
+
+}  // namespace galley::director
