@@ -200,10 +200,12 @@ void Report::Stands(const director::StandCounts& counts) {
                   {"packages", counts.packages},
                   {"failed", counts.failed},
                   {"results", counts.results},
+                  {"rest", counts.is_rest},
                   {"seconds", counts.seconds}});
   }
   const std::string failed =
       counts.failed == 0 ? "" : fmt::format(", {} of them failed", counts.failed);
+  if (counts.is_rest) return Say(fmt::format("{} other packages stand{}", counts.packages, failed));
   Say(fmt::format("nothing changed: {} packages stand{} ({:.2f} s)", counts.packages, failed,
                   counts.seconds));
 }

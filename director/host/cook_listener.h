@@ -25,6 +25,7 @@ struct StandCounts {
   uint64_t failed = 0;    // of these
   uint64_t results = 0;   // (package, platform): all that are done
   double seconds = 0;     // that it took to find out
+  bool is_rest = false;   // others were looked at
 };
 
 class CookListener : public ShellListener {

@@ -97,11 +97,4 @@ uint64_t CookNotes::CountFailedOn(std::string_view platform) const {
   return packages.size();
 }
 
-Digest CookNotes::DigestOfDone() const {
-  std::string text;
-  for (const auto& [where, key] : done_)
-    text += fmt::format("{}\t{}\t{}\n", where.first, where.second, key.ToString());
-  return Digest::Of(text);
-}
-
 }  // namespace galley::director

@@ -53,9 +53,6 @@ class CookNotes final : public CookListener {
   // The platforms of the cook, as it was told last.
   const std::vector<std::string>& platforms() const { return platforms_; }
   const DoneKeys& done() const { return done_; }
-  // The digest of all that is done with its action keys: the keys are digests of all that was
-  // looked at, so it stands for everything that the cook observed.
-  Digest DigestOfDone() const;
   // When the first result was cooked, and not found; InfiniteFuture: none was.
   absl::Time first_cooked() const { return first_cooked_; }
 

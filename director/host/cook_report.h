@@ -20,7 +20,7 @@ struct CookReport {
   std::optional<ShellOutcome> outcome;
   // The sequence numbers of the roots, by platform; one may be unknown.
   std::map<std::string, uint64_t> sequences;
-  Digest snapshot = Digest::Of("");  // CookNotes::DigestOfDone
+  Digest snapshot = Digest::Of("");  // of all that is done (Members::snapshot)
 
   bool has_failures = false;  // of packages, or of something else that the listener was told of
   bool stage_failed = false;

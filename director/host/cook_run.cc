@@ -37,6 +37,8 @@ CookReport CookRun::Run() {
   report_.end = deps_.place.Prepare([this] { return Prepare(); });
   if (report_.end.ok()) report_.end = Cook();
   if (report_.outcome.has_value()) {
+    if (!report_.outcome->is_difference) difference_.reset();
+    if (difference_.has_value()) TellTheRest(*difference_, notes_, report_.outcome->counters);
     TellTheEnd();
     report_.end = TellRefusal();
     report_.stage_failed = staging_->has_failed();
@@ -45,7 +47,7 @@ CookReport CookRun::Run() {
   }
   report_.is_published = staging_.has_value() && staging_->is_published();
   report_.has_failures = notes_.has_failures();
-  report_.snapshot = notes_.DigestOfDone();
+  NoteMembers();
   if (report_.outcome.has_value()) KeepWhatStands();
   return std::move(report_);
 }
@@ -57,7 +59,7 @@ absl::Status CookRun::Prepare() {
   if (const auto platforms = PlatformsIn(*project_, ask_.platforms); !platforms.ok())
     return WrongUse(platforms.status());
   using Step = absl::Status (CookRun::*)();
-  for (const Step step : {&CookRun::Scan, &CookRun::FollowTheFiles}) {
+  for (const Step step : {&CookRun::Scan, &CookRun::FindWhatDiffers, &CookRun::FollowTheFiles}) {
     if (deps_.stop.is_cancelled()) return Interrupted();
     RETURN_IF_ERROR((this->*step)());
   }
@@ -133,8 +135,34 @@ void CookRun::TellScan(absl::Time begin) {
                   .seconds = absl::ToDoubleSeconds(report_.scan)});
 }
 
+// Before the journal follows the files: it says of packages what it said when they were cooked.
+absl::Status CookRun::FindWhatDiffers() {
+  if (!selection_.by_the_book || ask_.repair) return absl::OkStatus();
+  auto difference =
+      FindDifference(AskOfStanding(), *sources_, deps_.director.journal(), deps_.stop);
+  if (difference.ok()) {
+    difference_ = *std::move(difference);
+  } else {
+    LogInfo("the cook looks at all: {}", MessageOf(difference.status()));
+  }
+  return absl::OkStatus();
+}
+
+StandingAsk CookRun::AskOfStanding() const {
+  Director& director = deps_.director;
+  return {.ask = ask_,
+          .project = *project_,
+          .cookers = setup_->cookers,
+          .environment = director.environment(),
+          .project_id = director.project_id(),
+          .store = [&director]() -> absl::StatusOr<store::Store*> {
+            return &director.stores().store();
+          }};
+}
+
 absl::Status CookRun::FollowTheFiles() {
   ASSIGN_OR_RETURN(world_, deps_.place.Follow(std::exchange(scanned_, nullptr)));
+  if (difference_.has_value()) difference_->base->world = world_;
   return absl::OkStatus();
 }
 
@@ -160,6 +188,10 @@ CookOrder CookRun::Order() {
                   .world = world_,
                   .publishes = !ask_.repair,
                   .retry_failed = ask_.retry_failed};
+  if (difference_.has_value()) {
+    order.request.selected = difference_->selected;
+    order.request.standing = order.base = difference_->base;
+  }
   if (!ask_.repair) order.select = [this](const World& world) { return SelectIn(world); };
   order.platforms = [this](const World& world) {
     return PlatformsIn(*world.project, ask_.platforms);
@@ -182,7 +214,8 @@ void CookRun::NoteTimes(absl::Time begin, absl::Time end) {
 
 void CookRun::TellTheEnd() {
   const ShellOutcome& outcome = *report_.outcome;
-  if (!ask_.repair && !outcome.ended.is_interrupted)
+  // (Of a difference it is not known which generated packages the patterns name.)
+  if (!ask_.repair && !outcome.ended.is_interrupted && !difference_.has_value())
     TellIdleNever(*world_, *outcome.world, ask_.selection.has_selection(), notes_);
   staging_->TellFailures();
   if (const auto lost = LostText(outcome, project_->store.directory)) NoteHealed(*lost);
@@ -223,21 +256,29 @@ void CookRun::Remember() {
       fmt::format("the next cook will look at more than it must: {}", MessageOf(remembered)));
 }
 
+// The packages of the cook, and the digest of all that was observed.
+void CookRun::NoteMembers() {
+  report_.snapshot = DigestOfDone(notes_.done());
+  if (!report_.outcome.has_value()) return;
+  members_ = MembersAfter(notes_, *report_.outcome, difference_ ? &*difference_ : nullptr);
+  if (!difference_.has_value() || !members_.ok()) return;
+  if (const auto table = Members::FromBytes(*members_); table.ok())
+    report_.snapshot = table->snapshot();
+}
+
 // The next cook of the same need not be run, as long as all is as it is now.
 void CookRun::KeepWhatStands() {
   if (report_.outcome->world != world_)
     return LogInfo("cook={}: files changed while it ran, so that the next one looks again",
                    deps_.place.cook());
-  Director& director = deps_.director;
-  const absl::Status kept = KeepStanding({.ask = ask_,
-                                          .project = *project_,
-                                          .cookers = setup_->cookers,
-                                          .environment = director.environment(),
-                                          .project_id = director.project_id(),
-                                          .store = [&director]() -> absl::StatusOr<store::Store*> {
-                                            return &director.stores().store();
-                                          }},
-                                         *sources_, notes_, report_, director.journal());
+  const auto keep = [&]() -> absl::Status {
+    const CookDifference* const difference = difference_ ? &*difference_ : nullptr;
+    RETURN_IF_ERROR(members_.status());
+    return KeepStanding(AskOfStanding(), *sources_, notes_, report_, *std::move(members_),
+                        difference != nullptr ? &difference->standing : nullptr,
+                        deps_.director.journal());
+  };
+  const absl::Status kept = keep();
   if (!kept.ok())
     LogInfo("cook={}: the next one looks again: {}", deps_.place.cook(), MessageOf(kept));
 }

@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "common/base/cancellation.h"
 #include "director/host/cook_ask.h"
+#include "director/host/cook_difference.h"
 #include "director/host/cook_notes.h"
 #include "director/host/cook_report.h"
 #include "director/host/director.h"
@@ -50,6 +51,8 @@ class CookRun {
   absl::Status Select();
   std::vector<SelectedPackage> SelectIn(const World& world) const;  // any thread, while it cooks
   absl::StatusOr<CookSelection> SelectLost();
+  absl::Status FindWhatDiffers();
+  StandingAsk AskOfStanding() const;
   void TellScan(absl::Time begin);
   absl::Status FollowTheFiles();
   absl::Status Cook();
@@ -60,6 +63,7 @@ class CookRun {
   void TellUnpublished();
   void NumberRoots();
   void Remember();
+  void NoteMembers();
   void KeepWhatStands();
 
   const CookAsk ask_;
@@ -73,7 +77,9 @@ class CookRun {
   std::shared_ptr<World> scanned_;  // until then
   SnapshotPtr sources_;             // as the scan found them
   CookSelection selection_;
-  std::optional<Staging> staging_;  // once the selection is known
+  std::optional<CookDifference> difference_;  // the cook looks at that, as far as that goes
+  absl::StatusOr<std::string> members_;       // of an outcome (MembersAfter)
+  std::optional<Staging> staging_;            // once the selection is known
 };
 
 }  // namespace galley::director

@@ -1,6 +1,7 @@
 #include "director/host/standing_cook.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <utility>
 
 #include "absl/time/clock.h"
@@ -36,11 +37,12 @@ class Judge {
         stop_(stop) {}
 
   absl::Status Run() {
-    using Step = absl::Status (Judge::*)();
-    for (const Step step : {&Judge::JudgeFacts, &Judge::JudgeEnvironment, &Judge::JudgeTools,
-                            &Judge::JudgeSources, &Judge::JudgeSandboxes, &Judge::JudgeStore})
-      RETURN_IF_ERROR((this->*step)());
-    return absl::OkStatus();
+    return RunSteps({&Judge::JudgeFacts, &Judge::JudgeEnvironment, &Judge::JudgeTools,
+                     &Judge::JudgeSources, &Judge::JudgeSandboxes, &Judge::JudgeStore});
+  }
+  absl::Status RunButFiles() {
+    return RunSteps(
+        {&Judge::JudgeFacts, &Judge::JudgeEnvironment, &Judge::JudgeTools, &Judge::JudgeStore});
   }
 
   // Stamps of today are kept: a file that was hashed now need not be hashed the next time.
@@ -48,12 +50,19 @@ class Judge {
     if (!has_new_tools_ && new_sources_.empty() && new_sandboxes_.empty())
       return standings_.Touch(standing_.ask);
     // (Without it the next check hashes again.)
-    (void)standings_.Renew(standing_, new_sources_, new_sandboxes_);
+    (void)standings_.Renew(standing_,
+                           {.sources = new_sources_, .members = "", .sandboxes = new_sandboxes_});
   }
 
   const Standing& standing() const { return standing_; }
 
  private:
+  using Step = absl::Status (Judge::*)();
+  absl::Status RunSteps(std::initializer_list<Step> steps) {
+    for (const Step step : steps) RETURN_IF_ERROR((this->*step)());
+    return absl::OkStatus();
+  }
+
   absl::Status JudgeFacts() {
     ASSIGN_OR_RETURN(const Facts now, FactsOf(ask_.project, ask_.cookers));
     const std::string differing = DifferingFact(standing_.facts, now);
@@ -224,6 +233,16 @@ StandingAnswer AnswerFromStanding(const StandingAsk& ask, CookListener& listener
   return {.report = ReportOf(judge.standing(), took)};
 }
 
+absl::StatusOr<Standing> FindButFiles(const StandingAsk& ask, Cancellation& stop) {
+  const std::optional<std::string> text = TextOfAsk(ask.ask, ask.project);
+  if (!text.has_value()) return Differs("such a cook looks at all");
+  std::optional<Standing> standing = Standings(ask.project.state_directory()).Find(*text);
+  if (!standing.has_value()) return Differs("nothing stands");
+  Judge judge(ask, *std::move(standing), stop);
+  RETURN_IF_ERROR(judge.RunButFiles());
+  return judge.standing();
+}
+
 StandingAnswer AnswerCold(const ColdAsk& ask, CookListener& listener, Cancellation& stop) {
   const std::string state = ask.project.state_directory();
   const std::optional<std::string> text = TextOfAsk(ask.ask, ask.project);
@@ -250,8 +269,29 @@ StandingAnswer AnswerCold(const ColdAsk& ask, CookListener& listener, Cancellati
                             listener, stop);
 }
 
+namespace {
+
+// What results observed that were not looked at.
+void AddObservedBefore(const Standing& before, Standing& standing) {
+  const auto less = [](const auto& a, const auto& b) { return a.name < b.name; };
+  for (const Fact& fact : before.environment) {
+    if (!std::binary_search(standing.environment.begin(), standing.environment.end(), fact, less))
+      standing.environment.insert(
+          std::lower_bound(standing.environment.begin(), standing.environment.end(), fact, less),
+          fact);
+  }
+  for (const StandingTool& tool : before.tools) {
+    const auto is_it = [&](const StandingTool& one) { return one.path == tool.path; };
+    if (std::none_of(standing.tools.begin(), standing.tools.end(), is_it))
+      standing.tools.push_back(tool);
+  }
+}
+
+}  // namespace
+
 absl::Status KeepStanding(const StandingAsk& ask, content::Snapshot& sources,
-                          const CookNotes& notes, const CookReport& report, Journal& journal) {
+                          const CookNotes& notes, const CookReport& report, std::string members,
+                          const Standing* before, Journal& journal) {
   CookAsk of_same = ask.ask;
   of_same.force = of_same.retry_failed = false;
   const std::optional<std::string> text = TextOfAsk(of_same, ask.project);
@@ -266,6 +306,8 @@ absl::Status KeepStanding(const StandingAsk& ask, content::Snapshot& sources,
                     .snapshot = report.snapshot};
   ASSIGN_OR_RETURN(standing.facts, FactsOf(ask.project, ask.cookers));
   ASSIGN_OR_RETURN(standing.tools, ToolsOf(outcome.observed, ask.project.root));
+  if (before != nullptr) AddObservedBefore(*before, standing);
+  standing.base_table = journal.meta().table_id;
   ASSIGN_OR_RETURN(standing.generation, journal.RelyOnGeneration());
   // (A result that was not sent yet is sent by the next cook.)
   ASSIGN_OR_RETURN(const std::vector<UnsentResult> unsent, journal.Unsent());
@@ -277,18 +319,17 @@ absl::Status KeepStanding(const StandingAsk& ask, content::Snapshot& sources,
   standing.store_id = info.store_id;
   standing.loss_epoch = info.loss_epoch;
   standing.store_commits = info.commits;
-  ASSIGN_OR_RETURN(const std::string source_stamps, sources.Stamps());
-  std::map<std::string, std::string> sandbox_stamps;
+  StandingTables tables{.sources = "", .members = std::move(members), .sandboxes = {}};
+  ASSIGN_OR_RETURN(tables.sources, sources.Stamps());
   for (const std::string& platform : notes.platforms()) {
     const Digest& root = outcome.roots.at(platform);
     standing.platforms.push_back(
         {.name = platform, .root = root, .sequence = report.sequences.at(platform)});
     if (!ask.ask.is_staged()) continue;
-    ASSIGN_OR_RETURN(sandbox_stamps[platform],
+    ASSIGN_OR_RETURN(tables.sandboxes[platform],
                      SandboxStamps(*store, root, SandboxOf(ask.project, platform)));
   }
-  return Standings(ask.project.state_directory())
-      .Keep(std::move(standing), source_stamps, sandbox_stamps);
+  return Standings(ask.project.state_directory()).Keep(std::move(standing), tables);
 }
 
 }  // namespace galley::director

@@ -41,6 +41,10 @@ struct StandingAnswer {
 StandingAnswer AnswerFromStanding(const StandingAsk& ask, CookListener& listener,
                                   Cancellation& stop);
 
+// The standing of the ask, of which all holds but for files: sources and sandboxes were not looked
+// at. FAILED_PRECONDITION: what differs.
+absl::StatusOr<Standing> FindButFiles(const StandingAsk& ask, Cancellation& stop);
+
 // The same for a command that has no Director (yet): takes the project's lock meanwhile, and leaves
 // it to a Director when another process has it.
 struct ColdAsk {
@@ -53,8 +57,10 @@ StandingAnswer AnswerCold(const ColdAsk& ask, CookListener& listener, Cancellati
 
 // Keeps what a cook came to, if another cook of the same would come to the same. `sources`: the
 // files as the cook found them, in the world that was there from its beginning to its end.
-// FAILED_PRECONDITION: why it is not kept.
+// `members`: of MembersAfter. `before`: the standing of which the cook looked at a difference only;
+// null: it looked at all. FAILED_PRECONDITION: why it is not kept.
 absl::Status KeepStanding(const StandingAsk& ask, content::Snapshot& sources,
-                          const CookNotes& notes, const CookReport& report, Journal& journal);
+                          const CookNotes& notes, const CookReport& report, std::string members,
+                          const Standing* before, Journal& journal);
 
 }  // namespace galley::director

@@ -51,6 +51,7 @@ void EventSource::Stands(const StandCounts& counts) {
   out.set_failed(counts.failed);
   out.set_results(counts.results);
   out.set_seconds(counts.seconds);
+  out.set_is_rest(counts.is_rest);
   sinks_.event(event);
 }
 
@@ -157,7 +158,8 @@ void TellListener(const v1::CookEvent& event, CookListener& listener) {
       return listener.Stands({.packages = event.stands().packages(),
                               .failed = event.stands().failed(),
                               .results = event.stands().results(),
-                              .seconds = event.stands().seconds()});
+                              .seconds = event.stands().seconds(),
+                              .is_rest = event.stands().is_rest()});
     case v1::CookEvent::kFailed:
       return listener.OnFailed(event.failed().package(), event.failed().platform(),
                                FailureOf(event.failed()));

@@ -18,8 +18,10 @@
 #include "director/core/cook_core.h"
 #include "director/core/events.h"
 #include "director/shell/failure_notes.h"
+#include "director/shell/instigator_notes.h"
 #include "director/shell/observed_values.h"
 #include "director/shell/result_table.h"
+#include "director/shell/standing_base.h"
 #include "director/shell/world.h"
 
 namespace galley::director {
@@ -66,8 +68,11 @@ struct ShellOutcome {
   ObservedValues observed;  // by all that is or was done, and by verdicts
   // The store's, up to which the cook took losses into account.
   uint64_t loss_epoch = 0;
-  std::string refusal;      // CookOrder::refuses, the first; empty: nothing was refused
-  absl::Status remembered;  // whether the journal learned why each package is in the cook
+  // The packages that each root holds, by platform name; of a difference those that were looked at.
+  std::map<std::string, HeldResults> in_roots;
+  bool is_difference = false;  // the roots were made from CookOrder::base
+  std::string refusal;         // CookOrder::refuses, the first; empty: nothing was refused
+  absl::Status remembered;     // whether the journal learned why each package is in the cook
 };
 
 // What is asked of a DirectorShell.
@@ -84,6 +89,9 @@ struct CookOrder {
   // The platforms that the cook is for in a world; an error ends the cook as a refusal. Called on
   // the loop thread. Null: those of `request`, as far as they are left.
   std::function<absl::StatusOr<PlatformMask>(const World& world)> platforms = nullptr;
+  // With `request.standing`: `request.selected` is of what differs, and `select` says all that is
+  // asked for. When the roots cannot be made of that, the cook goes on with all.
+  std::shared_ptr<const StandingBase> base = nullptr;
   // Says why a result may not be a part of this cook, which then ends unpublished; empty: it may.
   // Called on the loop thread. Null: all may.
   std::function<std::string(const StoredResult& result)> refuses = nullptr;
@@ -119,7 +127,9 @@ class ToldInOrder {
 
 struct CookSeat {
   explicit CookSeat(CookOrder asked)
-      : order(std::move(asked)), platforms(order.request.platforms) {}
+      : order(std::move(asked)),
+        platforms(order.request.platforms),
+        is_difference(order.request.standing != nullptr) {}
 
   uint64_t number() const { return order.request.request; }
 
@@ -135,10 +145,13 @@ struct CookSeat {
   std::set<std::string> lost_packages;
   FailureNotes failures;
   ObservedValues observed;
-  std::string refusal;             // as of ShellOutcome
-  std::optional<CookSlot> slot;    // once it has begun
-  Counters counters;               // once it ended
-  std::optional<CookEnded> ended;  // its last commits may be under way
+  bool is_difference = false;             // looks at a difference (still)
+  bool was_alone = true;                  // no other cook ran beside it
+  std::vector<InstigatorChange> reasons;  // DifferenceRoot
+  std::string refusal;                    // as of ShellOutcome
+  std::optional<CookSlot> slot;           // once it has begun
+  Counters counters;                      // once it ended
+  std::optional<CookEnded> ended;         // its last commits may be under way
 };
 
 }  // namespace galley::director

@@ -30,8 +30,14 @@ class CookSeats {
 
   // Null: none.
   CookSeat* Find(uint64_t cook) const;
+  // REQUIRES: Find. Other threads read only what never changes.
+  std::shared_ptr<const CookSeat> Hold(uint64_t cook) const { return seats_.at(cook); }
   bool empty() const { return seats_.empty(); }
   bool IsAnyRetrying() const;
+  // Cooks that are there together are not alone (CookSeat::was_alone).
+  void NoteCompany() const {
+    for (const auto& [number, seat] : seats_) seat->was_alone &= seats_.size() == 1;
+  }
   // visit(CookSeat&) for each, by number.
   template <typename Visit>
   void ForEach(Visit visit) const {

@@ -1,5 +1,7 @@
 #include "director/shell/instigator_notes.h"
 
+#include <algorithm>
+#include <map>
 #include <string_view>
 #include <utility>
 
@@ -14,6 +16,25 @@ constexpr size_t kPackagesPerPage = 1024;
 using Records = std::vector<std::pair<std::string, std::vector<InstigatorRecord>>>;
 
 }  // namespace
+
+absl::Status RecordInstigatorChanges(Journal& journal,
+                                     const std::vector<InstigatorChange>& changes) {
+  std::map<std::string_view, std::vector<InstigatorRecord>> records;
+  for (const InstigatorChange& change : changes) {
+    const auto [at, is_new] = records.try_emplace(change.package);
+    if (is_new) {
+      ASSIGN_OR_RETURN(at->second, journal.InstigatorsOf(change.package));
+    }
+    const InstigatorRecord reason{static_cast<uint8_t>(change.category), change.referencer};
+    const bool is_known =
+        std::find(at->second.begin(), at->second.end(), reason) != at->second.end();
+    if (change.holds && !is_known) at->second.push_back(reason);
+    if (!change.holds) std::erase(at->second, reason);
+  }
+  Records page;
+  for (auto& [package, reasons] : records) page.emplace_back(package, std::move(reasons));
+  return page.empty() ? absl::OkStatus() : journal.RecordInstigators(page);
+}
 
 absl::Status InstigatorNotes::Record(Journal& journal) const {
   Records page;

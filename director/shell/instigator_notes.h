@@ -15,6 +15,18 @@
 
 namespace galley::director {
 
+// InstigatorChange: a reference that a package has or has no more.
+struct InstigatorChange {
+  std::string package;  // that is referred to
+  InstigatorCategory category = InstigatorCategory::kHardDependency;
+  std::string referencer;
+  bool holds = false;
+};
+
+// Writes down what changed of why packages are in a cook, beside what was known. Blocking.
+absl::Status RecordInstigatorChanges(Journal& journal,
+                                     const std::vector<InstigatorChange>& changes);
+
 class InstigatorNotes {
  public:
   InstigatorNotes() = default;

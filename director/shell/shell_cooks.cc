@@ -37,6 +37,7 @@ void DirectorShell::Cancel(uint64_t cook) {
 
 void DirectorShell::Begin(const std::shared_ptr<CookSeat>& seat) {
   seats_.Add(seat);
+  seats_.NoteCompany();
   RetryWhatCooksAsk();
   if (seat->order.retry_failed) {
     results_.ForgetVerdicts();
@@ -181,7 +182,8 @@ void DirectorShell::Tell(CookMask, const CookEnded& notice) {
   if (seat->slot) instigators = NoteInstigators(*seat);
   CommitPending();
   commit_thread_.Post([this, seat, instigators = std::move(instigators)] {
-    const absl::Status remembered = instigators.Record(journal_);
+    absl::Status remembered = instigators.Record(journal_);
+    if (seat->is_difference) remembered.Update(RecordInstigatorChanges(journal_, seat->reasons));
     OnLoop([this, seat, remembered] { Finish(seat, remembered); });
   });
 }
@@ -209,6 +211,8 @@ void DirectorShell::Finish(const std::shared_ptr<CookSeat>& seat, const absl::St
                        .world = world_.Get(),
                        .observed = seat->observed,
                        .loss_epoch = journal_.meta().loss_epoch,
+                       .in_roots = seat->last_build,
+                       .is_difference = seat->is_difference,
                        .refusal = seat->refusal,
                        .remembered = remembered};
   seats_.Remove(seat->number());

@@ -94,8 +94,10 @@ InstigatorNotes DirectorShell::NoteInstigators(const CookSeat& seat) {
   const CookEnded& ended = *seat.ended;
   const bool is_whole = seat.order.request.by_the_book && !ended.is_interrupted &&
                         !ended.is_fail_fast && ended.infrastructure_error.empty();
-  InstigatorNotes notes(is_whole);
+  // (Of a difference only the packages that are new in the cook have reasons of this cook alone.)
+  InstigatorNotes notes(is_whole && !seat.is_difference);
   core_->ForEachReasonIn(seat.number(), [&](PackageId package, const InstigatorView& why) {
+    if (seat.is_difference && seat.order.base->Knows(core_->NameOf(package))) return;
     notes.Add(core_->NameOf(package), why.category,
               why.referencer.valid() ? &core_->NameOf(why.referencer) : nullptr);
   });

@@ -1,7 +1,9 @@
 // DirectorShell's roots: built, published, remembered.
 
+#include "absl/container/flat_hash_set.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
+#include "director/shell/difference_root.h"
 #include "director/shell/director_shell.h"
 #include "director/shell/lost_files.h"
 #include "director/shell/root_builder.h"
@@ -27,6 +29,7 @@ void DirectorShell::Do(const BuildRoot& effect) {
   seat->last_build[platform] = results;
   // Nobody waits for results that look-ups found, but the journal learns them before the root.
   CommitPending();
+  if (effect.is_difference) return BuildDifference(*seat, effect, results, platform);
   commit_thread_.Post([this, effect, results, platform, sources = Present()] {
     const std::optional<Digest> whole = WholeRoot(platform);
     auto built = BuildRootTree(*sources, results_, store_, effect, whole ? &*whole : nullptr);
@@ -55,6 +58,58 @@ void DirectorShell::Do(const BuildRoot& effect) {
       failed.error = MessageOf(status);
       Post(Event(std::move(failed)));
     }
+  });
+}
+
+// The cook looks at all when its root cannot be made of a difference.
+void DirectorShell::BuildDifference(CookSeat& seat, const BuildRoot& effect, HeldResults results,
+                                    const std::string& platform) {
+  const bool may = seat.is_difference && seat.was_alone && seat.order.base->world == world_.Get();
+  commit_thread_.Post([this, effect, results = std::move(results), platform, may,
+                       held = seats_.Hold(seat.number()), world = world_.Get(),
+                       sources = Present()] {
+    const CookOrder* const order = &held->order;
+    const auto select = [&] {
+      return order->select ? order->select(*world) : order->request.selected;
+    };
+    std::optional<absl::flat_hash_set<std::string>> selected;
+    const auto selects = [&](const std::string& package) {
+      if (!selected) {
+        selected.emplace();
+        for (SelectedPackage& one : select()) selected->insert(std::move(one.name));
+      }
+      return selected->contains(package);
+    };
+    absl::StatusOr<DifferenceRoot> made =
+        absl::FailedPreconditionError("files changed, or another cook ran beside it");
+    if (may) {
+      made = RootOfDifference({.sources = *sources,
+                               .results = results_,
+                               .store = store_,
+                               .base = *order->base,
+                               .selects = selects},
+                              effect, platform);
+    }
+    if (made.ok()) {
+      return Post(Internal([this, made = *std::move(made)]() mutable {
+        CookSeat* const of = seats_.Find(made.built.request);
+        if (of == nullptr || !of->is_difference) return;  // another platform's root widened it
+        of->reasons.insert(of->reasons.end(), made.reasons.begin(), made.reasons.end());
+        StepCore(std::move(made.built));
+      }));
+    }
+    LogInfo("cook={} looks at all: {}", effect.request, MessageOf(made.status()));
+    RootBuilt wider{.platform = effect.platform};
+    wider.platform_set = effect.platform_set;
+    wider.round = effect.round;
+    wider.request = effect.request;
+    wider.is_too_narrow = true;
+    wider.whole = select();
+    Post(Internal([this, wider = std::move(wider)]() mutable {
+      CookSeat* const of = seats_.Find(wider.request);
+      if (of != nullptr) of->is_difference = false;
+      StepCore(std::move(wider));
+    }));
   });
 }
 
@@ -131,7 +186,8 @@ void DirectorShell::Do(const LookForLost& effect) {
 
 RootContent DirectorShell::ContentOf(const CookSeat& seat, const std::string& platform,
                                      bool by_the_book) {
-  RootContent content{.results = *seat.last_build.at(platform), .by_the_book = by_the_book};
+  const bool is_whole = by_the_book && !seat.is_difference;
+  RootContent content{.results = *seat.last_build.at(platform), .by_the_book = is_whole};
   if (!by_the_book) content.failed = seat.failures.FailedFor(platform);
   return content;
 }
@@ -159,7 +215,7 @@ void DirectorShell::Do(const PublishRoot& effect) {
   CookSeat* const seat = seats_.Find(effect.request);
   if (seat == nullptr) return;
   const std::string platform = PlatformName(effect.platform);
-  const bool is_empty = seat->last_build.at(platform)->empty();
+  const bool is_empty = !seat->is_difference && seat->last_build.at(platform)->empty();
   if (!seat->order.publishes || (effect.by_the_book && is_empty)) {
     RootPublished event{.platform = effect.platform};
     event.platform_set = effect.platform_set;

@@ -37,7 +37,7 @@ class StandingTest(ResidentTest):
     def stands(self, cook):
         """Whether the cook was answered from what stands. Then no package is told by itself."""
         events = self.events(cook)
-        stands = [e for e in events if e["event"] == "stands"]
+        stands = [e for e in events if e["event"] == "stands" and not e["rest"]]
         if stands:
             self.assertEqual([e for e in events if e["event"] == "done"], [])
             self.assertEqual(cook.results["up_to_date"], stands[0]["results"])

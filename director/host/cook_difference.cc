@@ -1,0 +1,201 @@
+#include "director/host/cook_difference.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "common/base/status_macros.h"
+#include "common/project/project.h"
+#include "common/record/result.h"
+#include "director/shell/changed_packages.h"
+#include "director/shell/snapshot_tables.h"
+#include "director/standing/standings.h"
+#include "fmt/format.h"
+
+namespace galley::director {
+namespace {
+
+// Of more packages a cook looks at all: that is not much more then, and finds no reason to begin
+// again.
+constexpr size_t kAlwaysFew = 256;
+bool AreFew(size_t packages, size_t of) { return packages <= kAlwaysFew || packages <= of / 4; }
+
+template <typename... Args>
+absl::Status LookAtAll(fmt::format_string<Args...> text, Args&&... args) {
+  return absl::FailedPreconditionError(fmt::format(text, std::forward<Args>(args)...));
+}
+
+absl::StatusOr<std::vector<content::Change>> ChangesSince(const Standing& standing,
+                                                          const std::string& state_directory,
+                                                          content::Snapshot& files,
+                                                          const JournalMeta& meta) {
+  if (standing.base_table.empty() || standing.base_table != meta.table_id)
+    return LookAtAll("the files that it stands for are not known");
+  const std::unique_ptr<content::Snapshot> before = BaseTable(state_directory, meta);
+  if (before == nullptr) return LookAtAll("the files that it stands for are not known");
+  std::vector<content::Change> changes = content::Difference(*before, files);
+  for (const content::Change& change : changes) {
+    if (!change.is_there) return LookAtAll("{} is gone", change.path);
+    if (!change.was_there) return LookAtAll("{} is new", change.path);
+    if (project::IsSidecar(change.path)) return LookAtAll("{} changed", change.path);
+  }
+  return changes;
+}
+
+// What a package and those that it generated were.
+class Before {
+ public:
+  Before(StandingBase& base, Journal& journal) : base_(base), journal_(journal) {}
+
+  absl::Status Add(const std::string& package) {
+    std::vector<std::string> to_do = {package};
+    while (!to_do.empty()) {
+      const std::string name = std::move(to_do.back());
+      to_do.pop_back();
+      if (base_.before.contains(name)) continue;
+      if (base_.members->RootsOf(name) != base_.all_roots())
+        return LookAtAll("{} is not in all roots", name);
+      ASSIGN_OR_RETURN(std::optional<PackageRecord> record, journal_.Find(name));
+      if (!record) return LookAtAll("what {} came to is not known any more", name);
+      for (const auto& [platform, one] : record->platforms) {
+        ASSIGN_OR_RETURN(const record::Result result, record::DecodeResult(one.result));
+        for (const record::Generated& generated : result.details.generated)
+          to_do.push_back(name + "/" + generated.name);
+      }
+      base_.before.emplace(name, *std::move(record));
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  StandingBase& base_;
+  Journal& journal_;
+};
+
+std::shared_ptr<StandingBase> BaseOf(const Standing& standing, Members members) {
+  auto base = std::make_shared<StandingBase>();
+  base->members = std::make_shared<const Members>(std::move(members));
+  base->loss_epoch = standing.loss_epoch;
+  for (const StandingPlatform& platform : standing.platforms)
+    base->roots.emplace(platform.name, platform.root);
+  for (const StandingFailure& failure : standing.failures)
+    base->failed.emplace(failure.package, failure.platform);
+  return base;
+}
+
+// The packages of which something was told by the cook itself.
+std::set<std::string, std::less<>> LookedAt(const CookNotes& notes) {
+  std::set<std::string, std::less<>> packages;
+  for (const auto& [where, key] : notes.done()) packages.insert(where.first);
+  for (std::string& package : notes.FailedPackages()) packages.insert(std::move(package));
+  return packages;
+}
+
+}  // namespace
+
+absl::StatusOr<CookDifference> FindDifference(const StandingAsk& ask, content::Snapshot& files,
+                                              Journal& journal, Cancellation& stop) {
+  ASSIGN_OR_RETURN(Standing standing, FindButFiles(ask, stop));
+  if (standing.counts.skipped > 0) return LookAtAll("a package was not attempted");
+  const std::string state = ask.project.state_directory();
+  ASSIGN_OR_RETURN(Members members, Standings(state).MembersOf(standing.ask, standing.members));
+  ASSIGN_OR_RETURN(const std::vector<content::Change> changes,
+                   ChangesSince(standing, state, files, journal.meta()));
+  ASSIGN_OR_RETURN(const std::vector<std::string> packages, ChangedPackages(journal, changes));
+  if (!AreFew(packages.size(), members.size()))
+    return LookAtAll("{} packages looked at what changed", packages.size());
+  CookDifference difference{.base = BaseOf(standing, std::move(members)), .selected = {}};
+  Before before(*difference.base, journal);
+  for (const std::string& package : packages) {
+    if (!difference.base->Knows(package)) continue;  // it is not in the cook
+    difference.selected.push_back({package, InstigatorCategory::kIterativeCook});
+    if (difference.base->members->Find(package).has_value()) RETURN_IF_ERROR(before.Add(package));
+  }
+  difference.standing = std::move(standing);
+  return difference;
+}
+
+void TellTheRest(const CookDifference& difference, CookNotes& notes, Counters& counters) {
+  const Standing& standing = difference.standing;
+  const StandingBase& base = *difference.base;
+  const uint64_t platforms = base.members->platforms().size();
+  StandCounts rest{.packages = standing.counts.in_cook,
+                   .failed = standing.counts.failed,
+                   .results = standing.counts.results,
+                   .is_rest = true};
+  uint64_t results_failed = standing.counts.results_failed;
+  const std::set<std::string, std::less<>> looked_at = LookedAt(notes);
+  for (const std::string& package : looked_at) {
+    if (!base.Knows(package)) continue;
+    uint64_t failed = 0;
+    for (const std::string& platform : base.members->platforms())
+      failed += base.HasFailed(package, platform);
+    --rest.packages;
+    rest.failed -= failed > 0;
+    rest.results -= platforms - failed;
+    results_failed -= failed;
+  }
+  counters.in_cook += rest.packages;
+  counters.failed += rest.failed;
+  counters.up_to_date += rest.packages - rest.failed;
+  counters.results_up_to_date += rest.results;
+  counters.results_failed += results_failed;
+  counters.results_wanted += rest.results + results_failed;
+  notes.Stands(rest);
+
+  std::set<std::tuple<std::string_view, std::string_view, std::string_view>> told;
+  const std::vector<StandingWarning> now = notes.told().warnings();
+  for (const StandingWarning& one : now) told.emplace(one.package, one.platform, one.text);
+  Standing again;
+  for (const StandingWarning& one : standing.warnings) {
+    // What was said of a sandbox is said anew by staging.
+    const bool is_of_sandbox = one.package.empty() && !one.platform.empty();
+    if (is_of_sandbox || looked_at.contains(one.package) ||
+        (one.package.empty() && told.contains({one.package, one.platform, one.text})))
+      continue;
+    again.warnings.push_back(one);
+  }
+  for (const StandingFailure& one : standing.failures) {
+    if (!looked_at.contains(one.package)) again.failures.push_back(one);
+  }
+  TellAgain(again, notes);
+}
+
+absl::StatusOr<std::string> MembersAfter(const CookNotes& notes, const ShellOutcome& outcome,
+                                         const CookDifference* difference) {
+  const std::vector<std::string>& platforms = notes.platforms();
+  std::map<std::string_view, Member> changed;
+  const auto member_of = [&](const std::string& package) -> Member& {
+    const auto [at, is_new] = changed.try_emplace(package);
+    Member& member = at->second;
+    if (is_new) {
+      if (difference != nullptr) member.roots = difference->base->members->RootsOf(package);
+      member.package = package;
+      member.keys.resize(platforms.size());
+    }
+    return member;
+  };
+  for (size_t p = 0; p < platforms.size(); ++p) {
+    const auto in_root = outcome.in_roots.find(platforms[p]);
+    if (in_root == outcome.in_roots.end())
+      return LookAtAll("what is in the root of {} is not known", platforms[p]);
+    for (const StoredResultPtr& result : *in_root->second)
+      member_of(result->package).roots |= 1u << p;
+  }
+  for (const auto& [where, key] : notes.done()) {
+    const auto at = std::find(platforms.begin(), platforms.end(), where.second);
+    if (at != platforms.end())
+      member_of(where.first).keys[static_cast<size_t>(at - platforms.begin())] = key;
+  }
+  std::vector<Member> members;
+  members.reserve(changed.size());
+  for (auto& [package, member] : changed) members.push_back(std::move(member));
+  if (difference == nullptr) return EncodeMembers(platforms, std::move(members));
+  if (difference->base->members->platforms() != platforms)
+    return LookAtAll("the platforms are others");
+  return difference->base->members->With(members);
+}
+
+}  // namespace galley::director

@@ -1,0 +1,195 @@
+#include "director/shell/difference_root.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "common/base/status_macros.h"
+#include "common/content/name.h"
+#include "common/record/result.h"
+#include "common/tree/edit_tree.h"
+#include "common/tree/path_limits.h"
+#include "director/shell/lost_files.h"
+#include "fmt/format.h"
+
+namespace galley::director {
+namespace {
+
+template <typename... Args>
+absl::Status TooNarrow(fmt::format_string<Args...> text, Args&&... args) {
+  return absl::FailedPreconditionError(fmt::format(text, std::forward<Args>(args)...));
+}
+
+bool SameGenerated(const std::vector<record::Generated>& a,
+                   const std::vector<record::Generated>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const auto& x, const auto& y) { return x.name == y.name; });
+}
+
+std::set<record::Observation> CookedInputs(const std::vector<record::Observed>& observed) {
+  std::set<record::Observation> inputs;
+  for (const record::Observed& one : observed) {
+    if (one.what.kind == record::ObservationKind::kCooked) inputs.insert(one.what);
+  }
+  return inputs;
+}
+
+class Maker {
+ public:
+  Maker(const DifferenceDeps& deps, const std::string& platform)
+      : deps_(deps), base_(deps.base), platform_(platform) {}
+
+  absl::StatusOr<DifferenceRoot> Make(const BuildRoot& request) {
+    const std::vector<std::string>& platforms = base_.members->platforms();
+    const auto at = std::find(platforms.begin(), platforms.end(), platform_);
+    const auto root = base_.roots.find(platform_);
+    if (at == platforms.end() || root == base_.roots.end())
+      return TooNarrow("{} had no root", platform_);
+    index_ = static_cast<size_t>(at - platforms.begin());
+    if (request.round > 0) return TooNarrow("the store lost something");
+    ASSIGN_OR_RETURN(const store::StoreInfo info, deps_.store.Info());
+    if (info.loss_epoch != base_.loss_epoch) return TooNarrow("the store lost something");
+    std::set<std::string_view> there;
+    std::vector<StoredResultPtr> held;
+    for (const auto& [package, result] : request.packages) {
+      held.push_back(deps_.results.Get(result));
+      if (held.back() == nullptr || deps_.results.IsDisputed(result))
+        return TooNarrow("a result is not known any more");
+      there.insert(held.back()->package);
+      RETURN_IF_ERROR(Take(*held.back(), package));
+    }
+    for (const auto& [package, record] : base_.before) {
+      if (WasInRoot(base_.members->RootsOf(package)) && !there.contains(package))
+        return TooNarrow("{} is not there any more on {}", package, platform_);
+    }
+    return Finish(root->second, request);
+  }
+
+ private:
+  bool WasInRoot(uint32_t roots) const { return (roots >> index_ & 1) != 0; }
+
+  absl::Status Take(const StoredResult& now, PackageId id) {
+    if (base_.HasFailed(now.package, platform_))
+      return TooNarrow("{} failed on {}, and does no longer", now.package, platform_);
+    const std::optional<Member> member = base_.members->Find(now.package);
+    if (!member || !WasInRoot(member->roots)) return Add(now, id, {});
+    const auto record = base_.before.find(now.package);
+    const std::optional<Digest>& key = member->keys[index_];
+    if (record == base_.before.end()) {
+      if (key != now.action_key) return TooNarrow("{} is another one", now.package);
+      return absl::OkStatus();
+    }
+    const auto before = record->second.platforms.find(platform_);
+    if (before == record->second.platforms.end() || key != before->second.action_key)
+      return TooNarrow("what {} came to is not known any more", now.package);
+    ASSIGN_OR_RETURN(const record::Result old, record::DecodeResult(before->second.result));
+    if (!SameGenerated(old.details.generated, now.result.details.generated))
+      return TooNarrow("{} generates other packages", now.package);
+    const std::set<record::Observation> inputs = CookedInputs(now.observed);
+    const std::set<record::Observation> old_inputs = CookedInputs(before->second.observed);
+    if (!std::includes(inputs.begin(), inputs.end(), old_inputs.begin(), old_inputs.end()))
+      return TooNarrow("{} does not read all cooked inputs of before", now.package);
+    RETURN_IF_ERROR(
+        CompareReferences(now.package, old.details.references, now.result.details.references));
+    return Add(now, id, old.outputs);
+  }
+
+  absl::Status Add(const StoredResult& now, PackageId id, const std::vector<record::Output>& old) {
+    if (old == now.result.outputs) return absl::OkStatus();
+    const std::string stem = deps_.sources.StagePath(now.package);
+    for (const record::Output& output : old) removed_.push_back(stem + output.suffix);
+    for (const record::Output& output : now.result.outputs) {
+      added_.push_back({stem + output.suffix, output.digest, output.is_executable});
+      owners_.push_back(id);
+      if (const std::string fault = tree::PathFault(added_.back().path); !fault.empty())
+        return TooNarrow("{}: {}", added_.back().path, fault);
+    }
+    return absl::OkStatus();
+  }
+
+  using Targets = std::map<std::string, std::set<InstigatorCategory>>;
+  Targets TargetsOf(const std::string& package, const std::vector<record::Reference>& all) const {
+    Targets targets;
+    for (const record::Reference& reference : all) {
+      if (reference.kind == record::ReferenceKind::kEditor) continue;
+      ReferenceTarget target;
+      if (reference.path.starts_with("_gen/")) {
+        target.name = package + "/" + reference.path;
+      } else {
+        target = base_.world->table->Resolve(package, reference.path);
+      }
+      if (!target.error.empty()) continue;
+      targets[target.name].insert(reference.kind == record::ReferenceKind::kHard
+                                      ? InstigatorCategory::kHardDependency
+                                      : InstigatorCategory::kSoftDependency);
+    }
+    return targets;
+  }
+
+  // A target that is referred to no more stays in the cook if it is selected itself.
+  absl::Status CompareReferences(const std::string& package,
+                                 const std::vector<record::Reference>& before,
+                                 const std::vector<record::Reference>& now) {
+    if (before == now) return absl::OkStatus();
+    const Targets old = TargetsOf(package, before);
+    const Targets young = TargetsOf(package, now);
+    for (const auto& [target, kinds] : old) {
+      const auto found = young.find(target);
+      if (found != young.end() && found->second == kinds) continue;
+      if (found == young.end() && !deps_.selects(target))
+        return TooNarrow("{} does not refer to {} any more", package, target);
+      for (const InstigatorCategory kind : kinds) {
+        if (found == young.end() || !found->second.contains(kind))
+          reasons_.push_back({target, kind, package, /*holds=*/false});
+      }
+    }
+    for (const auto& [target, kinds] : young) {
+      const auto found = old.find(target);
+      for (const InstigatorCategory kind : kinds) {
+        if (found == old.end() || !found->second.contains(kind))
+          reasons_.push_back({target, kind, package, /*holds=*/true});
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<DifferenceRoot> Finish(const Digest& root, const BuildRoot& request) {
+    ASSIGN_OR_RETURN(
+        const tree::EditedTree edited,
+        tree::EditTree(
+            root, removed_, added_, [&](const Digest& digest) { return deps_.store.Get(digest); },
+            [](std::string_view name) { return content::FoldName(name); }));
+    ASSIGN_OR_RETURN(const std::vector<RootBuilt::Lost> lost,
+                     LostFiles(deps_.store, added_, owners_));
+    if (!lost.empty()) return TooNarrow("the store lost {}", lost.front().path);
+    for (const auto& [digest, bytes] : edited.directories)
+      RETURN_IF_ERROR(deps_.store.Put(digest, bytes));
+    DifferenceRoot made{.built = {.platform = request.platform, .root = edited.root},
+                        .reasons = std::move(reasons_)};
+    made.built.platform_set = request.platform_set;
+    made.built.round = request.round;
+    made.built.request = request.request;
+    return made;
+  }
+
+  const DifferenceDeps& deps_;
+  const StandingBase& base_;
+  const std::string& platform_;
+  size_t index_ = 0;  // of the platform, in the table of members
+  std::vector<std::string> removed_;
+  std::vector<tree::TreeFile> added_;
+  std::vector<PackageId> owners_;
+  std::vector<InstigatorChange> reasons_;
+};
+
+}  // namespace
+
+absl::StatusOr<DifferenceRoot> RootOfDifference(const DifferenceDeps& deps,
+                                                const BuildRoot& request,
+                                                const std::string& platform) {
+  return Maker(deps, platform).Make(request);
+}
+
+}  // namespace galley::director

@@ -1,0 +1,53 @@
+// StandingBase: what a cook starts from that looks at a difference only: what the last cook of the
+// same came to (director/standing), and what the journal said then of the packages that are looked
+// at again.
+//
+// Threads: any. Immutable.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "common/base/digest.h"
+#include "director/core/events.h"
+#include "director/journal/journal.h"
+#include "director/shell/world.h"
+#include "director/standing/members.h"
+
+namespace galley::director {
+
+class StandingBase final : public StandingPackages {
+ public:
+  std::shared_ptr<const Members> members;
+  std::map<std::string, Digest> roots;  // by platform: the last that were published
+  // The packages that are looked at again, and all that they generated.
+  std::map<std::string, PackageRecord, std::less<>> before;
+  // What had failed: package and platform (empty: all).
+  std::set<std::pair<std::string, std::string>> failed;
+  uint64_t loss_epoch = 0;  // of the store: from then on nothing was lost
+  WorldPtr world;           // in which the difference was taken
+
+  // All roots hold it, and nothing that it looked at has changed.
+  bool Has(std::string_view package) const override {
+    return !before.contains(package) && members->RootsOf(package) == all_roots();
+  }
+  // The package was in the cook.
+  bool Knows(const std::string& package) const {
+    const auto first = failed.lower_bound({package, ""});
+    return (first != failed.end() && first->first == package) || members->Find(package).has_value();
+  }
+  // Member::roots of a package that each root holds.
+  uint32_t all_roots() const {
+    return static_cast<uint32_t>((uint64_t{1} << members->platforms().size()) - 1);
+  }
+  // The package failed on the platform.
+  bool HasFailed(const std::string& package, const std::string& platform) const {
+    return failed.contains({package, platform}) || failed.contains({package, ""});
+  }
+};
+
+}  // namespace galley::director
