@@ -83,6 +83,9 @@ struct Snapshot::Impl {
   mutable base::Mutex mutex;  // guards table.knowledge[].known
   std::atomic<uint64_t> bytes_hashed = 0;
   std::atomic<uint64_t> files_hashed = 0;
+  std::atomic<uint64_t> learned = 0, learned_bytes = 0;  // digests that nobody knew
+  mutable std::atomic<uint64_t> written = 0;             // of these, those in the table's file
+  uint64_t uncached = 0;                                 // files that the digest cache lacked
 
   // Lays `seen` over each other. Digests are not known yet.
   void Fill(std::vector<SeenFile> seen) {
@@ -144,7 +147,11 @@ struct Snapshot::Impl {
     }
     const base::MutexLock lock(mutex);
     std::optional<TakenDigest>& known = table.knowledge[index].known;
-    if (!known) known = TakenDigest{digest, hashed_ns};
+    if (!known) {
+      known = TakenDigest{digest, hashed_ns};
+      ++learned;
+      learned_bytes += digest.size_bytes();
+    }
     if (known->digest == digest) return absl::OkStatus();
     return StaleError(entry.host_path, "its bytes are others than those looked at before");
   }
@@ -190,6 +197,7 @@ absl::StatusOr<std::unique_ptr<Snapshot>> Snapshot::Scan(const ScanOptions& opti
       const std::optional<Digest> digest = cache->Find(entry.host_path, entry.stat);
       // The cache holds nothing racy: hashed late enough is all that is known, and all that
       // matters.
+      impl->uncached += !digest;
       if (digest) {
         impl->table.knowledge[i].known = TakenDigest{
             *digest, std::max(entry.stat.mtime_ns, entry.stat.ctime_ns) + kRacyWindowNanos};
@@ -399,6 +407,7 @@ absl::Status Snapshot::WriteTable(const std::string& file, std::string_view iden
   {
     const base::MutexLock lock(impl_->mutex);
     payload = EncodeTable(impl_->table, identity);
+    impl_->written = impl_->learned.load();
   }
   return WriteFileAtomic(file, Seal(kTableMagic, payload));
 }
@@ -471,6 +480,34 @@ absl::StatusOr<std::string> Snapshot::Stamps() {
   return builder.Finish();
 }
 
+absl::StatusOr<std::vector<StampPatch>> Snapshot::StampsOf(std::span<const std::string> paths) {
+  std::vector<StampPatch> patches;
+  for (const std::string& path : paths) {
+    ASSIGN_OR_RETURN(const size_t index, impl_->Usable(path));
+    ASSIGN_OR_RETURN(const Digest digest, DigestOf(path));
+    const FileEntry& entry = impl_->table.files[index];
+    if (impl_->links.contains(entry.host_path))
+      return absl::FailedPreconditionError(fmt::format("{} is a link", entry.host_path));
+    const size_t slash = entry.host_path.rfind('/');
+    const base::MutexLock lock(impl_->mutex);
+    patches.push_back(
+        {.folder = entry.host_path.substr(0, slash),
+         .name = entry.host_path.substr(slash + 1),
+         .stat = entry.stat,
+         .digest = digest,
+         .is_racy = IsRacy(entry.stat, impl_->table.knowledge[index].known->hashed_ns)});
+  }
+  return patches;
+}
+
+bool Snapshot::HasUnwrittenDigests() const { return impl_->learned != impl_->written; }
+
+bool Snapshot::IsCacheBehind() const {
+  constexpr uint64_t kBytes = 64 << 20;
+  const uint64_t behind = impl_->learned + impl_->uncached;
+  return behind > impl_->table.files.size() / 100 || impl_->learned_bytes > kBytes;
+}
+
 const std::vector<std::string>& Snapshot::sandboxes() const { return impl_->sandboxes; }
 
 Snapshot::Counters Snapshot::counters() const {
@@ -491,7 +528,8 @@ void InParallel(size_t count, const std::function<void(size_t)>& look) {
 
 }  // namespace
 
-std::vector<Change> Difference(const Snapshot& before, Snapshot& now) {
+std::vector<Change> Difference(const Snapshot& before, Snapshot& now,
+                               std::vector<std::string>* touched) {
   const FileTable& old = before.impl_->table;
   const FileTable& young = now.impl_->table;
   std::vector<Change> changes;
@@ -535,7 +573,11 @@ std::vector<Change> Difference(const Snapshot& before, Snapshot& now) {
     differs[k] = !digest.ok() || *digest != suspects[k].second;
   });
   for (size_t k = 0; k < suspects.size(); ++k) {
-    if (differs[k]) changes.push_back({suspects[k].first, true, true});
+    if (differs[k]) {
+      changes.push_back({suspects[k].first, true, true});
+    } else if (touched != nullptr) {
+      touched->push_back(suspects[k].first);
+    }
   }
   std::sort(changes.begin(), changes.end(),
             [](const Change& a, const Change& b) { return a.path < b.path; });

@@ -32,6 +32,7 @@
 #include "common/base/digest.h"
 #include "common/base/file.h"
 #include "common/content/glob.h"
+#include "common/content/stamp_table.h"
 
 namespace galley::content {
 
@@ -49,7 +50,8 @@ struct Mount {
 
 struct Change;
 class Snapshot;
-std::vector<Change> Difference(const Snapshot& before, Snapshot& now);
+std::vector<Change> Difference(const Snapshot& before, Snapshot& now,
+                               std::vector<std::string>* touched);
 
 struct FileEntry {
   std::string path;  // virtual
@@ -132,6 +134,14 @@ class Snapshot {
   // and whose digest nobody took. FAILED_PRECONDITION: stamps do not prove it, and why: a folder
   // could not be read, or this is no snapshot of Scan but a successor.
   absl::StatusOr<std::string> Stamps();
+  // The stamps of these files alone (StampTable::With), which are hashed if need be.
+  // FAILED_PRECONDITION: one of them cannot be read.
+  absl::StatusOr<std::vector<StampPatch>> StampsOf(std::span<const std::string> paths);
+  // Digests were learned since the table was written last.
+  bool HasUnwrittenDigests() const;
+  // So many digests are known that the cache lacks, or so many files have none, that it should be
+  // saved.
+  bool IsCacheBehind() const;
   // The table (paths, host paths, stats, known digests) for ReadTable. `identity` tells it from all
   // other tables, also from one of its name that a backup brought back.
   absl::Status WriteTable(const std::string& file, std::string_view identity = {}) const;
@@ -145,7 +155,8 @@ class Snapshot {
   Counters counters() const;
 
  private:
-  friend std::vector<Change> Difference(const Snapshot& before, Snapshot& now);
+  friend std::vector<Change> Difference(const Snapshot& before, Snapshot& now,
+                                        std::vector<std::string>* touched);
   struct Impl;
   explicit Snapshot(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
@@ -162,6 +173,8 @@ struct Change {
 // with the digest that `before` knew, so a touched file is no change. Where `before` knew no
 // digest, a differing stat and a racy file count as changes. Entries with an error differ when
 // their errors do.
-std::vector<Change> Difference(const Snapshot& before, Snapshot& now);
+// `touched`: gets the files that were looked at and have the bytes of before; null: nobody asks.
+std::vector<Change> Difference(const Snapshot& before, Snapshot& now,
+                               std::vector<std::string>* touched = nullptr);
 
 }  // namespace galley::content

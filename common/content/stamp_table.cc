@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
+#include <map>
 #include <thread>
 #include <type_traits>
 #include <utility>
@@ -495,6 +496,34 @@ class Checker {
 };
 
 }  // namespace
+
+absl::StatusOr<std::string> StampTable::With(const std::vector<StampPatch>& patches) const {
+  const Mapping& table = *mapping_;
+  std::map<std::string_view, std::map<std::string_view, const StampPatch*>> wanted;
+  for (const StampPatch& patch : patches) wanted[patch.folder][patch.name] = &patch;
+  std::string bytes(table.bytes());
+  size_t found = 0;
+  for (uint32_t f = 0; f < table.folders() && !wanted.empty(); ++f) {
+    const FolderRecord& folder = table.folder(f);
+    if ((folder.stat.flags & kIsLeftOut) != 0) continue;
+    const auto in_folder = wanted.find(table.name(folder.path));
+    if (in_folder == wanted.end()) continue;
+    for (uint32_t i = folder.first_file; i < folder.first_file + folder.file_count; ++i) {
+      const FileRecord& file = table.file(i);
+      const auto patch = in_folder->second.find(table.name(file.name));
+      if (patch == in_folder->second.end() || file.digest == 0 || file.target != 0) continue;
+      const StatRecord stat = RecordOf(patch->second->stat, patch->second->is_racy ? kIsRacy : 0);
+      std::memcpy(bytes.data() + table.OffsetOf(&file.stat), &stat, sizeof(stat));
+      std::memcpy(bytes.data() + table.OffsetOf(table.digest(file.digest - 1).data()),
+                  patch->second->digest.hash().data(), Digest::kHashSize);
+      ++found;
+    }
+  }
+  if (found != patches.size())
+    return absl::FailedPreconditionError("a file has no stamp that could be another one");
+  PutChecksum(bytes);
+  return bytes;
+}
 
 StampCheck StampTable::Check(const CheckOptions& options) const {
   return Checker<Mapping>(*mapping_, options).Run();

@@ -86,6 +86,15 @@ struct StampCheck {
   std::string renewed;
 };
 
+// StampPatch: how a file of a table is now.
+struct StampPatch {
+  std::string folder;  // its host path, as in the table
+  std::string name;
+  FileStat stat;
+  Digest digest;
+  bool is_racy = false;
+};
+
 class StampTable {
  public:
   // NOT_FOUND: there is none. INVALID_ARGUMENT: it is damaged, or of another version.
@@ -104,6 +113,11 @@ class StampTable {
     Cancellation* stop = nullptr;  // a check that is stopped does not hold
   };
   StampCheck Check(const CheckOptions& options) const;
+
+  // The bytes of a table in which these files are as given, and all else as here: the folders too,
+  // which a check lists when they have another stamp. FAILED_PRECONDITION: one of them is no plain
+  // file of the table that was read before. Cost: a copy.
+  absl::StatusOr<std::string> With(const std::vector<StampPatch>& patches) const;
 
  private:
   class Mapping;

@@ -64,6 +64,12 @@ void AddCommands(CLI::App& app, Arguments& arguments) {
       ->type_name("GLOB");
   list->add_flag("--unmatched", arguments.is_unmatched,
                  "List the files that no rule matches instead");
+  AddCommand(app, arguments, "impact",
+             "Say which packages a change of these files may change, and what they cost",
+             [&] { return RunImpact(global, packages); })
+      ->add_option("files", packages, "The files")
+      ->type_name("FILE")
+      ->required();
   CLI::App* why =
       AddCommand(app, arguments, "why", "Say why PACKAGE is in the cook, and why it was cooked",
                  [&] { return RunWhy(global, why_options); });
@@ -104,7 +110,7 @@ void AddCommands(CLI::App& app, Arguments& arguments) {
   completion->add_option("shell", arguments.shell, "The shell")
       ->required()
       ->check(CLI::IsMember(kShells));
-  for (const char* name : {"worker", "query", "impact", "container", "device", "mount"}) {
+  for (const char* name : {"worker", "query", "container", "device", "mount"}) {
     AddLater(app, arguments, name);
   }
 }

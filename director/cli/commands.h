@@ -13,6 +13,8 @@ namespace galley::cli {
 
 int RunInit(const GlobalOptions& options, const std::string& directory);
 int RunCook(const CookCommandOptions& options);
+// `galley cook --dry-run`.
+int RunDryCook(const CookCommandOptions& options);
 struct ServeOptions {
   GlobalOptions global;
   std::optional<uint32_t> workers;
@@ -31,6 +33,7 @@ struct WhyOptions {
   uint32_t limit = 20;   // paths, and names of lists
   uint32_t cursor = 0;   // paths to leave out: the `next` of an earlier answer
 };
+int RunImpact(const GlobalOptions& options, const std::vector<std::string>& files);
 int RunWhy(const GlobalOptions& options, const WhyOptions& why);
 int RunRecords(const GlobalOptions& options, const std::string& package,
                const std::string& platform, const std::string& export_directory);

@@ -75,13 +75,16 @@ void AddCook(CLI::App& app, Arguments& arguments) {
       ->type_name("COOK");
   cook->add_option("--summary", o.summary, "Write the summary to this file")->type_name("FILE");
   cook->add_option("--trace", o.trace, "Write a Chrome trace to this file")->type_name("FILE");
+  cook->add_flag("--dry-run", o.is_dry_run,
+                 "Say what would be cooked, why, and what it cost the last time; change nothing");
   NotYet(*cook,
          {.flags = {"--link", "--fixed-base", "--error-on-engine-content", "--install-manifests",
-                    "--map-dependencies", "--verify-determinism", "--dry-run", "--no-sandbox"},
+                    "--map-dependencies", "--verify-determinism", "--no-sandbox"},
           .with_value = {"--director", "--changed-since", "--changed", "--dlc", "--create-release",
                          "--based-on-release"}},
          o.global, arguments.refusal);
-  cook->callback([&] { arguments.action = [&o] { return RunCook(o); }; });
+  cook->callback(
+      [&] { arguments.action = [&o] { return o.is_dry_run ? RunDryCook(o) : RunCook(o); }; });
 }
 
 }  // namespace galley::cli

@@ -26,6 +26,7 @@ struct CookCommandOptions {
   std::optional<uint64_t> attach;  // the number of a cook
   std::string summary;
   std::string trace;
+  bool is_dry_run = false;
 };
 
 }  // namespace galley::cli

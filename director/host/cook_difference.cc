@@ -27,21 +27,20 @@ absl::Status LookAtAll(fmt::format_string<Args...> text, Args&&... args) {
   return absl::FailedPreconditionError(fmt::format(text, std::forward<Args>(args)...));
 }
 
-absl::StatusOr<std::vector<content::Change>> ChangesSince(const Standing& standing,
-                                                          const std::string& state_directory,
-                                                          content::Snapshot& files,
-                                                          const JournalMeta& meta) {
+absl::StatusOr<ChangesSince> ChangesOf(const Standing& standing, const std::string& state_directory,
+                                       content::Snapshot& files, const JournalMeta& meta) {
   if (standing.base_table.empty() || standing.base_table != meta.table_id)
     return LookAtAll("the files that it stands for are not known");
   const std::unique_ptr<content::Snapshot> before = BaseTable(state_directory, meta);
   if (before == nullptr) return LookAtAll("the files that it stands for are not known");
-  std::vector<content::Change> changes = content::Difference(*before, files);
-  for (const content::Change& change : changes) {
+  ChangesSince since{.table_id = standing.base_table, .changes = {}, .touched = {}};
+  since.changes = content::Difference(*before, files, &since.touched);
+  for (const content::Change& change : since.changes) {
     if (!change.is_there) return LookAtAll("{} is gone", change.path);
     if (!change.was_there) return LookAtAll("{} is new", change.path);
     if (project::IsSidecar(change.path)) return LookAtAll("{} changed", change.path);
   }
-  return changes;
+  return since;
 }
 
 // What a package and those that it generated were.
@@ -101,9 +100,9 @@ absl::StatusOr<CookDifference> FindDifference(const StandingAsk& ask, content::S
   if (standing.counts.skipped > 0) return LookAtAll("a package was not attempted");
   const std::string state = ask.project.state_directory();
   ASSIGN_OR_RETURN(Members members, Standings(state).MembersOf(standing.ask, standing.members));
-  ASSIGN_OR_RETURN(const std::vector<content::Change> changes,
-                   ChangesSince(standing, state, files, journal.meta()));
-  ASSIGN_OR_RETURN(const std::vector<std::string> packages, ChangedPackages(journal, changes));
+  ASSIGN_OR_RETURN(ChangesSince changes, ChangesOf(standing, state, files, journal.meta()));
+  ASSIGN_OR_RETURN(const std::vector<std::string> packages,
+                   ChangedPackages(journal, changes.changes));
   if (!AreFew(packages.size(), members.size()))
     return LookAtAll("{} packages looked at what changed", packages.size());
   CookDifference difference{.base = BaseOf(standing, std::move(members)), .selected = {}};
@@ -113,8 +112,28 @@ absl::StatusOr<CookDifference> FindDifference(const StandingAsk& ask, content::S
     difference.selected.push_back({package, InstigatorCategory::kIterativeCook});
     if (difference.base->members->Find(package).has_value()) RETURN_IF_ERROR(before.Add(package));
   }
+  difference.changes = std::move(changes);
   difference.standing = std::move(standing);
   return difference;
+}
+
+std::optional<Digest> LiesThere(CookDifference& difference, const project::Project& project,
+                                const std::string& platform, Cancellation& stop) {
+  const Standing& standing = difference.standing;
+  const auto is_of_sandbox = [&](const StandingWarning& one) {
+    return one.package.empty() && one.platform == platform;
+  };
+  if (std::any_of(standing.warnings.begin(), standing.warnings.end(), is_of_sandbox))
+    return std::nullopt;  // it is said anew
+  for (const StandingPlatform& one : standing.platforms) {
+    if (one.name != platform || one.sandbox_stamps.empty()) continue;
+    const auto table =
+        Standings(project.state_directory()).Sandbox(standing.ask, platform, one.sandbox_stamps);
+    if (!table.ok() || !table->Check({.stop = &stop}).holds) break;
+    difference.lay_there.insert(platform);
+    return one.root;
+  }
+  return std::nullopt;
 }
 
 void TellTheRest(const CookDifference& difference, CookNotes& notes, Counters& counters) {

@@ -7,6 +7,8 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,6 +16,7 @@
 #include "director/host/cook_notes.h"
 #include "director/host/standing_cook.h"
 #include "director/shell/standing_base.h"
+#include "director/shell/world.h"
 #include "director/standing/members.h"
 #include "director/standing/standing.h"
 
@@ -23,6 +26,8 @@ struct CookDifference {
   std::shared_ptr<StandingBase> base;     // its world is set when that is known
   std::vector<SelectedPackage> selected;  // what is to be looked at again
   Standing standing;                      // as it was kept
+  ChangesSince changes;                   // of its files
+  std::set<std::string> lay_there;        // platforms whose sandboxes were as it says (LiesThere)
 };
 
 // The difference between what stands and `files`, as they are now. FAILED_PRECONDITION: why all
@@ -31,8 +36,21 @@ struct CookDifference {
 absl::StatusOr<CookDifference> FindDifference(const StandingAsk& ask, content::Snapshot& files,
                                               Journal& journal, Cancellation& stop);
 
+// The root that lies in the platform's sandbox, if each file there is as it was when the standing
+// was kept, and nobody put another one there. Cost: a stat of each.
+std::optional<Digest> LiesThere(CookDifference& difference, const project::Project& project,
+                                const std::string& platform, Cancellation& stop);
+
 // What is told of the packages that were not looked at. REQUIRES: a cook of that difference.
 void TellTheRest(const CookDifference& difference, CookNotes& notes, Counters& counters);
+
+// Keeps what a cook came to, if another cook of the same would come to the same. `sources`: the
+// files as the cook found them, in the world that was there from its beginning to its end.
+// `members`: of MembersAfter. `difference`: it looked at that only; null: it looked at all.
+// FAILED_PRECONDITION: why it is not kept.
+absl::Status KeepStanding(const StandingAsk& ask, content::Snapshot& sources,
+                          const CookNotes& notes, const CookReport& report, std::string members,
+                          const CookDifference* difference, Journal& journal);
 
 // The table of the packages of a cook that ended well; `difference`: it looked at that only.
 absl::StatusOr<std::string> MembersAfter(const CookNotes& notes, const ShellOutcome& outcome,

@@ -98,7 +98,13 @@ absl::Status CookRun::Select() {
                                  .store = deps_.director.stores().store(),
                                  .notes = notes_,
                                  .stop = deps_.stop,
-                                 .may_write = [this] { return deps_.director.MayWrite(); }});
+                                 .may_write = [this] { return deps_.director.MayWrite(); },
+                                 .lies_there =
+                                     [this](const std::string& platform) {
+                                       return difference_ ? LiesThere(*difference_, *project_,
+                                                                      platform, deps_.stop)
+                                                          : std::nullopt;
+                                     }});
   return absl::OkStatus();
 }
 
@@ -142,6 +148,7 @@ absl::Status CookRun::FindWhatDiffers() {
       FindDifference(AskOfStanding(), *sources_, deps_.director.journal(), deps_.stop);
   if (difference.ok()) {
     difference_ = *std::move(difference);
+    scanned_->since = difference_->changes;
   } else {
     LogInfo("the cook looks at all: {}", MessageOf(difference.status()));
   }
@@ -275,8 +282,7 @@ void CookRun::KeepWhatStands() {
     const CookDifference* const difference = difference_ ? &*difference_ : nullptr;
     RETURN_IF_ERROR(members_.status());
     return KeepStanding(AskOfStanding(), *sources_, notes_, report_, *std::move(members_),
-                        difference != nullptr ? &difference->standing : nullptr,
-                        deps_.director.journal());
+                        difference, deps_.director.journal());
   };
   const absl::Status kept = keep();
   if (!kept.ok())

@@ -21,11 +21,10 @@ absl::StatusOr<std::vector<std::string>> AllPackages(Journal& journal) {
 }
 
 // The packages that are not to be trusted.
-absl::StatusOr<std::vector<std::string>> AffectedSince(const content::Snapshot& before,
-                                                       content::Snapshot& now, bool has_lost,
-                                                       store::Store& store, Journal& journal) {
-  ASSIGN_OR_RETURN(std::vector<std::string> affected,
-                   ChangedSinceLastCook(journal, content::Difference(before, now)));
+absl::StatusOr<std::vector<std::string>> AffectedSince(const std::vector<content::Change>& changes,
+                                                       bool has_lost, store::Store& store,
+                                                       Journal& journal) {
+  ASSIGN_OR_RETURN(std::vector<std::string> affected, ChangedSinceLastCook(journal, changes));
   if (!has_lost) return affected;
   ASSIGN_OR_RETURN(const std::vector<std::string> lost, PackagesThatLost(journal, store));
   affected.insert(affected.end(), lost.begin(), lost.end());
@@ -65,10 +64,15 @@ absl::Status ApplyDifference(const DifferenceOptions& options, store::Store& sto
       !written.ok())
     return Infrastructure(written);
 
-  const auto before = same_store ? BaseTable(options.state_directory, last) : nullptr;
-  const auto affected = before == nullptr
-                            ? AllPackages(journal)
-                            : AffectedSince(*before, *world.snapshot, !same_epoch, store, journal);
+  const auto affected = [&]() -> absl::StatusOr<std::vector<std::string>> {
+    if (!same_store) return AllPackages(journal);
+    if (world.since && world.since->table_id == last.table_id)
+      return AffectedSince(world.since->changes, !same_epoch, store, journal);
+    const auto before = BaseTable(options.state_directory, last);
+    if (before == nullptr) return AllPackages(journal);
+    return AffectedSince(content::Difference(*before, *world.snapshot), !same_epoch, store,
+                         journal);
+  }();
   const absl::Status applied =
       affected.ok() ? journal.Invalidate(*affected, meta) : affected.status();
   return applied.ok() ? applied : Infrastructure("journal", applied);

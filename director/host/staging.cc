@@ -43,13 +43,25 @@ absl::StatusOr<StageReport> Staging::StageOne(const std::string& platform, const
       if (one.platform == platform) how.earlier_roots.push_back(one.root);
     }
   }
-  ASSIGN_OR_RETURN(StageReport staged, Stage(deps_.store, how));
+  ASSIGN_OR_RETURN(StageReport staged, StageWhatDiffers(platform, how));
   deps_.notes.Say(fmt::format("staged {}: {} written ({}), {} removed, {} unchanged", platform,
                               staged.written, HumanBytes(staged.bytes_written), staged.removed,
                               staged.unchanged));
   if (staged.foreign_count > 0)
     deps_.notes.OnWarning("", platform, ForeignText(how.directory, staged));
   return staged;
+}
+
+absl::StatusOr<StageReport> Staging::StageWhatDiffers(const std::string& platform,
+                                                      const StageOptions& how) {
+  if (how.by_the_book && !how.exact && deps_.lies_there) {
+    if (const std::optional<Digest> before = deps_.lies_there(platform)) {
+      ASSIGN_OR_RETURN(const std::optional<StageReport> staged,
+                       StageChanges(deps_.store, how, *before));
+      if (staged.has_value()) return *staged;
+    }
+  }
+  return Stage(deps_.store, how);
 }
 
 StageOptions Staging::HowToStage(const WorldPtr& world) const {

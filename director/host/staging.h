@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -37,6 +38,9 @@ class Staging {
     CookNotes& notes;
     Cancellation& stop;
     std::function<absl::Status()> may_write;
+    // The root that lies in the platform's sandbox, if that was looked at and is as it was laid
+    // there. Null: it is not known.
+    std::function<std::optional<Digest>(const std::string& platform)> lies_there = nullptr;
   };
   // All of `deps` outlives it.
   Staging(Options options, const Deps& deps);
@@ -58,6 +62,8 @@ class Staging {
   // `how` without folder and root.
   absl::StatusOr<StageReport> StageOne(const std::string& platform, const Digest& root,
                                        StageOptions how);
+  absl::StatusOr<StageReport> StageWhatDiffers(const std::string& platform,
+                                               const StageOptions& how);
   absl::StatusOr<FileDescriptor> WaitForSandbox(const std::string& sandbox);
   StageOptions HowToStage(const WorldPtr& world) const;
 

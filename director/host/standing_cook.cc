@@ -19,10 +19,6 @@
 namespace galley::director {
 namespace {
 
-std::string SandboxOf(const project::Project& project, const std::string& platform) {
-  return Sandboxes(project, {}).PathOf(platform);
-}
-
 absl::Status Differs(std::string_view what) {
   return absl::FailedPreconditionError({what.data(), what.size()});
 }
@@ -182,39 +178,6 @@ void Tell(const Standing& standing, absl::Duration took, CookListener& listener)
   TellAgain(standing, listener);
 }
 
-// Why another cook of the same might come to something else; empty: it would not.
-std::string WhyItDoesNotStand(const CookNotes& notes, const CookReport& report) {
-  if (!report.end.ok() || !report.outcome.has_value()) return "the cook did not end well";
-  const ShellOutcome& outcome = *report.outcome;
-  const CookEnded& ended = outcome.ended;
-  if (ended.is_interrupted || ended.is_fail_fast || !ended.infrastructure_error.empty() ||
-      !outcome.refusal.empty() || report.stage_failed)
-    return "the cook did not end well";
-  if (!notes.told().stands() || outcome.lost_blobs > 0)
-    return "something was told that is of this cook alone";
-  if (outcome.world == nullptr || outcome.world->table->has_unread_sidecars())
-    return "a sidecar could not be read";
-  if (outcome.observed.has_conflict()) return "a tool or a variable changed while it ran";
-  for (const std::string& platform : notes.platforms()) {
-    if (!outcome.roots.contains(platform) || !report.sequences.contains(platform))
-      return fmt::format("{} has no root", platform);
-  }
-  return "";
-}
-
-StandingCounts CountsOf(const CookNotes& notes, const Counters& counters) {
-  const ScanCounts& scanned = notes.told().scanned();
-  return {
-      .files = scanned.files,
-      .packages = scanned.packages,
-      .unmatched = scanned.unmatched,
-      .in_cook = counters.in_cook,
-      .failed = counters.failed,
-      .skipped = counters.skipped,
-      .results = counters.results_cooked + counters.results_cached + counters.results_up_to_date,
-      .results_failed = counters.results_failed};
-}
-
 }  // namespace
 
 StandingAnswer AnswerFromStanding(const StandingAsk& ask, CookListener& listener,
@@ -267,69 +230,6 @@ StandingAnswer AnswerCold(const ColdAsk& ask, CookListener& listener, Cancellati
                              .project_id = home.project_id,
                              .store = open},
                             listener, stop);
-}
-
-namespace {
-
-// What results observed that were not looked at.
-void AddObservedBefore(const Standing& before, Standing& standing) {
-  const auto less = [](const auto& a, const auto& b) { return a.name < b.name; };
-  for (const Fact& fact : before.environment) {
-    if (!std::binary_search(standing.environment.begin(), standing.environment.end(), fact, less))
-      standing.environment.insert(
-          std::lower_bound(standing.environment.begin(), standing.environment.end(), fact, less),
-          fact);
-  }
-  for (const StandingTool& tool : before.tools) {
-    const auto is_it = [&](const StandingTool& one) { return one.path == tool.path; };
-    if (std::none_of(standing.tools.begin(), standing.tools.end(), is_it))
-      standing.tools.push_back(tool);
-  }
-}
-
-}  // namespace
-
-absl::Status KeepStanding(const StandingAsk& ask, content::Snapshot& sources,
-                          const CookNotes& notes, const CookReport& report, std::string members,
-                          const Standing* before, Journal& journal) {
-  CookAsk of_same = ask.ask;
-  of_same.force = of_same.retry_failed = false;
-  const std::optional<std::string> text = TextOfAsk(of_same, ask.project);
-  if (!text.has_value()) return Differs("such a cook is never answered from what stands");
-  if (const std::string why = WhyItDoesNotStand(notes, report); !why.empty()) return Differs(why);
-  const ShellOutcome& outcome = *report.outcome;
-  Standing standing{.ask = *text,
-                    .environment = EnvironmentFacts(outcome.observed),
-                    .warnings = notes.told().warnings(),
-                    .failures = notes.told().failures(),
-                    .counts = CountsOf(notes, outcome.counters),
-                    .snapshot = report.snapshot};
-  ASSIGN_OR_RETURN(standing.facts, FactsOf(ask.project, ask.cookers));
-  ASSIGN_OR_RETURN(standing.tools, ToolsOf(outcome.observed, ask.project.root));
-  if (before != nullptr) AddObservedBefore(*before, standing);
-  standing.base_table = journal.meta().table_id;
-  ASSIGN_OR_RETURN(standing.generation, journal.RelyOnGeneration());
-  // (A result that was not sent yet is sent by the next cook.)
-  ASSIGN_OR_RETURN(const std::vector<UnsentResult> unsent, journal.Unsent());
-  if (!unsent.empty()) return Differs("results were not sent to the remote store yet");
-  ASSIGN_OR_RETURN(store::Store* const store, ask.store());
-  ASSIGN_OR_RETURN(const store::StoreInfo info, store->Info());
-  // Bytes that the store lost since are the next cook's to make again.
-  if (info.loss_epoch != outcome.loss_epoch) return Differs("the store lost something meanwhile");
-  standing.store_id = info.store_id;
-  standing.loss_epoch = info.loss_epoch;
-  standing.store_commits = info.commits;
-  StandingTables tables{.sources = "", .members = std::move(members), .sandboxes = {}};
-  ASSIGN_OR_RETURN(tables.sources, sources.Stamps());
-  for (const std::string& platform : notes.platforms()) {
-    const Digest& root = outcome.roots.at(platform);
-    standing.platforms.push_back(
-        {.name = platform, .root = root, .sequence = report.sequences.at(platform)});
-    if (!ask.ask.is_staged()) continue;
-    ASSIGN_OR_RETURN(tables.sandboxes[platform],
-                     SandboxStamps(*store, root, SandboxOf(ask.project, platform)));
-  }
-  return Standings(ask.project.state_directory()).Keep(std::move(standing), tables);
 }
 
 }  // namespace galley::director

@@ -55,12 +55,4 @@ struct ColdAsk {
 };
 StandingAnswer AnswerCold(const ColdAsk& ask, CookListener& listener, Cancellation& stop);
 
-// Keeps what a cook came to, if another cook of the same would come to the same. `sources`: the
-// files as the cook found them, in the world that was there from its beginning to its end.
-// `members`: of MembersAfter. `before`: the standing of which the cook looked at a difference only;
-// null: it looked at all. FAILED_PRECONDITION: why it is not kept.
-absl::Status KeepStanding(const StandingAsk& ask, content::Snapshot& sources,
-                          const CookNotes& notes, const CookReport& report, std::string members,
-                          const Standing* before, Journal& journal);
-
 }  // namespace galley::director

@@ -232,9 +232,10 @@ absl::Status DirectorShell::Remember() {
   commit_thread_.Post([this, &remembered] {
     const auto remember = [this]() -> absl::Status {
       if (options_.may_write) RETURN_IF_ERROR(options_.may_write());
-      RETURN_IF_ERROR(
-          commit_world_->snapshot->WriteTable(commit_world_->table_file, commit_world_->table_id));
-      RETURN_IF_ERROR(commit_world_->snapshot->SaveDigestCache());
+      const content::Snapshot& files = *commit_world_->snapshot;
+      if (files.HasUnwrittenDigests())
+        RETURN_IF_ERROR(files.WriteTable(commit_world_->table_file, commit_world_->table_id));
+      if (files.IsCacheBehind()) RETURN_IF_ERROR(files.SaveDigestCache());
       ASSIGN_OR_RETURN(const store::StoreInfo info, store_.Info());
       JournalMeta meta = journal_.meta();
       meta.store_commits = info.commits;

@@ -5,12 +5,21 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "common/project/project.h"
 #include "director/shell/project_catalog.h"
 
 namespace galley::director {
+
+// What differs between the files of a snapshot table and those of a world.
+struct ChangesSince {
+  std::string table_id;
+  std::vector<content::Change> changes;
+  std::vector<std::string> touched;  // files that have other stamps, and the bytes of before
+};
 
 struct World {
   uint64_t number = 1;
@@ -20,6 +29,7 @@ struct World {
   ProjectCatalog::Options table_options;  // of `table`
   std::string table_file;                 // absolute path of the snapshot's table, for workers
   std::string table_id;                   // that table's Snapshot::identity
+  std::optional<ChangesSince> since;      // if somebody found out
   std::map<std::string, std::string> environment;  // the director's own; what env(...) observes
 };
 using WorldPtr = std::shared_ptr<const World>;

@@ -414,6 +414,41 @@ absl::StatusOr<StageReport> Stage(store::Store& store, const StageOptions& optio
   return report;
 }
 
+absl::StatusOr<std::optional<StageReport>> StageChanges(store::Store& store,
+                                                        const StageOptions& options,
+                                                        const Digest& before) {
+  ASSIGN_OR_RETURN(Sandbox sandbox, Sandbox::Open(options.directory, 0, options.umask));
+  ASSIGN_OR_RETURN(const Ledger ledger, ReadLedger(sandbox));
+  const bool is_as_it_was = ledger.exact == before && ledger.is_sealed && ledger.is_closed &&
+                            ledger.is_whole && ledger.damage.empty() &&
+                            ledger.files.size() == ledger.stamps.size();
+  if (!is_as_it_was) return std::nullopt;
+  const absl::StatusOr<std::vector<tree::Difference>> differences = tree::DiffTrees(
+      before, options.root, [&](const Digest& digest) { return store.Get(digest); });
+  if (!differences.ok()) return std::nullopt;
+  StageReport report{.unchanged = ledger.files.size() - differences->size()};
+  if (differences->empty()) return report;
+  Plan plan{.stamps = ledger.stamps};
+  for (const tree::Difference& one : *differences) {
+    const auto at = std::lower_bound(ledger.files.begin(), ledger.files.end(), one.path());
+    if (one.kind != tree::Difference::Kind::kChanged || at == ledger.files.end() ||
+        *at != one.path())
+      return std::nullopt;
+    plan.writes.push_back(one.after);
+    plan.stamps_to_fill.push_back(static_cast<size_t>(at - ledger.files.begin()));
+  }
+  RETURN_IF_ERROR(CheckPaths(options, plan.writes));
+  RETURN_IF_ERROR(CheckPresent(store, plan.writes, options.package_of));
+  Ledger meanwhile{.roots = ledger.roots, .files = ledger.files, .is_whole = true};
+  if (options.root != before) meanwhile.roots.push_back(options.root);
+  RETURN_IF_ERROR(BeginStaging(sandbox, meanwhile));
+  RETURN_IF_ERROR(WriteFiles({store, nullptr, options.package_of}, sandbox, plan.writes,
+                             options.interrupted, report));
+  RETURN_IF_ERROR(NoteWritten(sandbox, plan));
+  RETURN_IF_ERROR(EndStaging(sandbox, options.root, ledger.files, plan.stamps));
+  return report;
+}
+
 std::string ForeignText(const std::string& directory, const StageReport& report) {
   std::string names;
   for (const std::string& path : report.foreign)

@@ -24,6 +24,7 @@
 
 #include <atomic>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -76,6 +77,13 @@ struct StageReport {
 // something that is not ours in the place of a file or folder of the tree; or an exact stage met a
 // repository; or a path there would be longer than this system takes. Nothing was touched then.
 absl::StatusOr<StageReport> Stage(store::Store& store, const StageOptions& options);
+
+// The same for a sandbox that is known to hold `before` as it was laid there, with nothing of
+// somebody else's: only what differs is looked at. nullopt: more than bytes of files differ, or the
+// ledger says otherwise; nothing was touched, and Stage must do it.
+absl::StatusOr<std::optional<StageReport>> StageChanges(store::Store& store,
+                                                        const StageOptions& options,
+                                                        const Digest& before);
 
 // "2 files in <directory> were not put there by Galley and stay: a, b (--exact removes them)".
 std::string ForeignText(const std::string& directory, const StageReport& report);

@@ -123,4 +123,31 @@ absl::StatusOr<std::string> SandboxStamps(store::Store& store, const Digest& roo
   return builder.Finish();
 }
 
+absl::StatusOr<std::string> SandboxStampsAfter(store::Store& store,
+                                               const content::StampTable& before,
+                                               const Digest& root_before, const Digest& root,
+                                               const std::string& directory) {
+  ASSIGN_OR_RETURN(
+      const std::vector<tree::Difference> differences,
+      tree::DiffTrees(root_before, root, [&](const Digest& digest) { return store.Get(digest); }));
+  std::vector<content::StampPatch> patches;
+  for (const tree::Difference& one : differences) {
+    if (one.kind != tree::Difference::Kind::kChanged ||
+        one.before.is_executable != one.after.is_executable)
+      return Changed(directory);
+    const std::string full = JoinPath(directory, one.after.path);
+    ASSIGN_OR_RETURN(const FileStat stat, StatFile(full, /*follow_links=*/false));
+    if (!S_ISREG(stat.mode) || stat.size_bytes != one.after.digest.size_bytes())
+      return Changed(full);
+    const size_t slash = full.rfind('/');
+    // (It was written a moment ago.)
+    patches.push_back({.folder = full.substr(0, slash),
+                       .name = full.substr(slash + 1),
+                       .stat = stat,
+                       .digest = one.after.digest,
+                       .is_racy = true});
+  }
+  return before.With(patches);
+}
+
 }  // namespace galley::director

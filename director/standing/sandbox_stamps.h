@@ -5,6 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "common/base/digest.h"
+#include "common/content/stamp_table.h"
 #include "common/store/interface/store.h"
 
 namespace galley::director {
@@ -15,5 +16,12 @@ namespace galley::director {
 // as its ledger says (any more). REQUIRES: nobody stages there meanwhile.
 absl::StatusOr<std::string> SandboxStamps(store::Store& store, const Digest& root,
                                           const std::string& directory);
+
+// The same from the table `before` of the root `root_before` there, after staging replaced what
+// differs. FAILED_PRECONDITION: more differs than the bytes of files.
+absl::StatusOr<std::string> SandboxStampsAfter(store::Store& store,
+                                               const content::StampTable& before,
+                                               const Digest& root_before, const Digest& root,
+                                               const std::string& directory);
 
 }  // namespace galley::director

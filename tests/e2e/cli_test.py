@@ -101,10 +101,10 @@ class CliTest(E2ETest):
         self.check_usage("nosuch", "--help", says="galley has no command nosuch; `galley --help` lists them")
 
     def test_flags_that_are_not_built_yet_take_no_argument_away(self):
-        self.check_usage("cook", "--dry-run", "/Game/x", says="--dry-run: not yet")
+        self.check_usage("cook", "--map-dependencies", "/Game/x", says="--map-dependencies: not yet")
         self.check_usage("cook", "--verify-determinism=10", "/Game/x", says="--verify-determinism: not yet")
         self.check_usage("cook", "--dlc", "/Game/x", says="--dlc: not yet")
-        for flag in ("--dry-run", "--link", "--no-sandbox"):  # an argument behind it is the selection's
+        for flag in ("--map-dependencies", "--link", "--no-sandbox"):  # an argument behind it is the selection's
             self.assertIn("galley cook: selection is empty", self.galley("cook", flag, "").stderr)
         self.assertIn("--dlc", self.galley("cook", "--dlc").stderr)
 

@@ -104,7 +104,8 @@ class StandingTest(ResidentTest):
 
     def check_differs(self, game, change, *args, expect=0, env=None):
         self.look(game, expect=None)
-        self.assertTrue(self.stands(self.look(game, expect=None)))
+        second = self.look(game, expect=None)
+        self.assertTrue(self.stands(second), second)
         change()
         self.assertFalse(self.stands(self.look(game, *args, expect=expect, env=env)))
 

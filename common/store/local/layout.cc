@@ -259,6 +259,15 @@ absl::StatusOr<std::string> ReadOrMakeId(const std::string& directory, Witness& 
   return id;
 }
 
+}  // namespace
+
+std::string StoreIdIn(const std::string& store_directory) {
+  const absl::StatusOr<std::string> text = ReadFile(JoinPath(store_directory, "id"), 4096);
+  return text.ok() ? ParseId(*text) : "";
+}
+
+namespace {
+
 std::string EpochLine(uint64_t epoch) {
   const std::string digits = fmt::format("{}", epoch);
   return fmt::format("{} {:016x}\n", digits, Checksum(digits));

@@ -1,0 +1,233 @@
+#include "director/host/impact.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "common/base/status_macros.h"
+#include "common/content/name.h"
+#include "common/project/project.h"
+#include "common/record/result.h"
+#include "director/shell/changed_packages.h"
+#include "fmt/format.h"
+
+namespace galley::director {
+namespace {
+
+using Reason = ImpactedPackage::Reason;
+using record::ObservationKind;
+
+std::string PathOf(const std::string& package, const std::string& asked) {
+  auto path = content::ResolveAsked(package, asked);
+  return path.ok() ? *std::move(path) : asked;
+}
+
+// Below a folder that was listed, or the thing itself.
+bool IsAtOrBelow(std::string_view path, std::string_view folder) {
+  return path == folder || content::IsUnder(path, folder);
+}
+
+class Finder {
+ public:
+  Finder(Journal& journal, std::span<const content::Change> changes) : journal_(journal) {
+    for (const content::Change& change : changes)
+      changes_.emplace(change.path, change.was_there != change.is_there);
+  }
+
+  absl::StatusOr<Impact> Find(std::span<const content::Change> changes) {
+    ASSIGN_OR_RETURN(const std::vector<std::string> names, ChangedPackages(journal_, changes));
+    for (const std::string& name : names) RETURN_IF_ERROR(Load(name));
+    // Packages that a generator lists come with it.
+    for (size_t i = 0; i < order_.size(); ++i) {
+      const Known& known = known_.at(order_[i]);
+      for (const std::string& child : std::vector<std::string>(known.generates))
+        RETURN_IF_ERROR(Load(child));
+    }
+    for (auto& [name, known] : known_) LookForFile(name, known);
+    FollowPackages();
+    return Take();
+  }
+
+ private:
+  struct Known {
+    ImpactedPackage package;
+    PackageRecord record;
+    std::vector<std::string> generates;
+    std::vector<std::pair<std::string, std::string>> inputs;  // package, how it is read
+    bool is_reached = false;
+  };
+
+  absl::Status Load(const std::string& name) {
+    if (known_.contains(name)) return absl::OkStatus();
+    ASSIGN_OR_RETURN(std::optional<PackageRecord> record, journal_.Find(name));
+    if (!record || record->platforms.empty()) return absl::OkStatus();
+    Known known{.package = {.package = name}, .record = *std::move(record)};
+    std::set<std::string> generates;
+    for (const auto& [platform, one] : known.record.platforms) {
+      ++known.package.platforms;
+      known.package.expected += one.last_cook.load_time + one.last_cook.save_time;
+      ASSIGN_OR_RETURN(const record::Result result, record::DecodeResult(one.result));
+      for (const record::Output& output : result.outputs)
+        known.package.output_bytes += output.digest.size_bytes();
+      for (const record::Generated& child : result.details.generated)
+        generates.insert(name + "/" + child.name);
+      for (const record::Observed& seen : one.observed) {
+        if (seen.what.kind == ObservationKind::kCooked)
+          known.inputs.emplace_back(PathOf(name, seen.what.subject), seen.what.ToString());
+      }
+    }
+    known.generates.assign(generates.begin(), generates.end());
+    known_.emplace(name, std::move(known));
+    order_.push_back(name);
+    return absl::OkStatus();
+  }
+
+  void Reach(Known& known, Reason reason, const std::string& via, std::string observation,
+             uint32_t depth) {
+    if (std::exchange(known.is_reached, true)) return;
+    known.package.reason = reason;
+    known.package.via = via;
+    known.package.observation = std::move(observation);
+    known.package.depth = depth;
+    reached_.push_back(known.package.package);
+  }
+
+  void LookForFile(const std::string& name, Known& known) {
+    for (const std::string& source : {name, name + std::string(project::kSidecarSuffix)}) {
+      if (changes_.contains(source)) {
+        seen_.insert(source);
+        Reach(known, Reason::kSource, source, "", 0);
+      }
+    }
+    for (const auto& [platform, one] : known.record.platforms) {
+      for (const record::Observed& seen : one.observed) LookAt(name, known, seen.what);
+    }
+  }
+
+  void LookAt(const std::string& name, Known& known, const record::Observation& what) {
+    const bool is_of_folder =
+        what.kind == ObservationKind::kList || what.kind == ObservationKind::kGlob;
+    if (!is_of_folder && what.kind != ObservationKind::kFile &&
+        what.kind != ObservationKind::kExists)
+      return;
+    const std::string path = PathOf(name, what.subject);
+    for (auto at = changes_.lower_bound(path);
+         at != changes_.end() && std::string_view(at->first).starts_with(path); ++at) {
+      const bool counts = at->second ? IsAtOrBelow(at->first, path) : at->first == path;
+      if (!counts) continue;
+      seen_.insert(at->first);
+      Reach(known, Reason::kObserved, at->first, what.ToString(), 0);
+    }
+  }
+
+  // Breadth first, so that each chain is a shortest one.
+  void FollowPackages() {
+    std::map<std::string_view, std::vector<std::pair<std::string, std::string>>> readers;
+    for (const auto& [name, known] : known_) {
+      for (const auto& [input, how] : known.inputs) {
+        if (known_.contains(input)) readers[known_.find(input)->first].emplace_back(name, how);
+      }
+    }
+    for (size_t i = 0; i < reached_.size(); ++i) {
+      const Known& from = known_.at(reached_[i]);
+      const uint32_t depth = from.package.depth + 1;
+      const std::string via = from.package.package;
+      for (const std::string& child : from.generates) {
+        if (const auto at = known_.find(child); at != known_.end())
+          Reach(at->second, Reason::kGenerated, via, "", depth);
+      }
+      for (const auto& [reader, how] : readers[via])
+        Reach(known_.at(reader), Reason::kCooked, via, how, depth);
+    }
+  }
+
+  Impact Take() {
+    Impact impact;
+    for (auto& [name, known] : known_) {
+      if (!known.is_reached) known.package.depth = 0;
+      impact.packages.push_back(std::move(known.package));
+    }
+    std::sort(impact.packages.begin(), impact.packages.end(), [](const auto& a, const auto& b) {
+      return std::tie(a.depth, a.package) < std::tie(b.depth, b.package);
+    });
+    for (const auto& [path, is_presence] : changes_) {
+      if (!seen_.contains(path)) impact.unseen.push_back(path);
+    }
+    return impact;
+  }
+
+  Journal& journal_;
+  std::map<std::string, bool, std::less<>> changes_;  // whether it comes or goes
+  std::map<std::string, Known> known_;
+  std::vector<std::string> order_, reached_;
+  std::set<std::string> seen_;
+};
+
+}  // namespace
+
+absl::Duration Impact::expected() const {
+  absl::Duration sum;
+  for (const ImpactedPackage& one : packages) sum += one.expected;
+  return sum;
+}
+
+uint64_t Impact::output_bytes() const {
+  uint64_t sum = 0;
+  for (const ImpactedPackage& one : packages) sum += one.output_bytes;
+  return sum;
+}
+
+std::vector<const ImpactedPackage*> Impact::ChainOf(const std::string& package) const {
+  std::vector<const ImpactedPackage*> chain;
+  const auto find = [&](const std::string& name) {
+    return std::find_if(packages.begin(), packages.end(),
+                        [&](const ImpactedPackage& one) { return one.package == name; });
+  };
+  for (auto at = find(package); at != packages.end() && chain.size() <= packages.size();
+       at = find(at->via)) {
+    chain.push_back(&*at);
+    if (at->depth == 0) break;
+  }
+  return chain;
+}
+
+absl::StatusOr<Impact> FindImpact(Journal& journal, std::span<const content::Change> changes) {
+  return Finder(journal, changes).Find(changes);
+}
+
+std::string_view NameOfReason(Reason reason) {
+  switch (reason) {
+    case Reason::kSource:
+      return "source";
+    case Reason::kObserved:
+      return "observed";
+    case Reason::kCooked:
+      return "cooked";
+    case Reason::kGenerated:
+      return "generated";
+    case Reason::kUnknown:
+      return "unknown";
+  }
+  return "";
+}
+
+std::string TextOfReason(const ImpactedPackage& package) {
+  switch (package.reason) {
+    case Reason::kSource:
+      return package.via == package.package ? "its source" : "its sidecar " + package.via;
+    case Reason::kObserved:
+      return fmt::format("looks at {}: {}", package.via, package.observation);
+    case Reason::kCooked:
+      return fmt::format("reads {} of {}", package.observation, package.via);
+    case Reason::kGenerated:
+      return fmt::format("is generated by {}", package.via);
+    case Reason::kUnknown:
+      return "may have looked there";
+  }
+  return "";
+}
+
+}  // namespace galley::director

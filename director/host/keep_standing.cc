@@ -1,0 +1,155 @@
+#include <algorithm>
+#include <utility>
+
+#include "common/base/status_macros.h"
+#include "director/host/cook_difference.h"
+#include "director/host/sandboxes.h"
+#include "director/host/standing_facts.h"
+#include "director/standing/sandbox_stamps.h"
+#include "director/standing/standings.h"
+#include "fmt/format.h"
+
+namespace galley::director {
+namespace {
+
+absl::Status Differs(std::string_view what) {
+  return absl::FailedPreconditionError({what.data(), what.size()});
+}
+
+// Why another cook of the same might come to something else; empty: it would not.
+std::string WhyItDoesNotStand(const CookNotes& notes, const CookReport& report) {
+  if (!report.end.ok() || !report.outcome.has_value()) return "the cook did not end well";
+  const ShellOutcome& outcome = *report.outcome;
+  const CookEnded& ended = outcome.ended;
+  if (ended.is_interrupted || ended.is_fail_fast || !ended.infrastructure_error.empty() ||
+      !outcome.refusal.empty() || report.stage_failed)
+    return "the cook did not end well";
+  if (!notes.told().stands() || outcome.lost_blobs > 0)
+    return "something was told that is of this cook alone";
+  if (outcome.world == nullptr || outcome.world->table->has_unread_sidecars())
+    return "a sidecar could not be read";
+  if (outcome.observed.has_conflict()) return "a tool or a variable changed while it ran";
+  for (const std::string& platform : notes.platforms()) {
+    if (!outcome.roots.contains(platform) || !report.sequences.contains(platform))
+      return fmt::format("{} has no root", platform);
+  }
+  return "";
+}
+
+StandingCounts CountsOf(const CookNotes& notes, const Counters& counters) {
+  const ScanCounts& scanned = notes.told().scanned();
+  return {
+      .files = scanned.files,
+      .packages = scanned.packages,
+      .unmatched = scanned.unmatched,
+      .in_cook = counters.in_cook,
+      .failed = counters.failed,
+      .skipped = counters.skipped,
+      .results = counters.results_cooked + counters.results_cached + counters.results_up_to_date,
+      .results_failed = counters.results_failed};
+}
+
+// What results observed that were not looked at.
+void AddObservedBefore(const Standing& before, Standing& standing) {
+  const auto less = [](const auto& a, const auto& b) { return a.name < b.name; };
+  for (const Fact& fact : before.environment) {
+    if (!std::binary_search(standing.environment.begin(), standing.environment.end(), fact, less))
+      standing.environment.insert(
+          std::lower_bound(standing.environment.begin(), standing.environment.end(), fact, less),
+          fact);
+  }
+  for (const StandingTool& tool : before.tools) {
+    const auto is_it = [&](const StandingTool& one) { return one.path == tool.path; };
+    if (std::none_of(standing.tools.begin(), standing.tools.end(), is_it))
+      standing.tools.push_back(tool);
+  }
+}
+
+// The stamps of all sources: those of before with what differs, or else all anew.
+absl::StatusOr<std::string> SourceStamps(const std::string& state, content::Snapshot& sources,
+                                         const CookDifference* difference) {
+  const auto is_empty = [](const ChangesSince& since) {
+    return since.changes.empty() && since.touched.empty();
+  };
+  // (When no file differs, it was folders that did.)
+  if (difference != nullptr && !is_empty(difference->changes)) {
+    const Standing& before = difference->standing;
+    std::vector<std::string> paths = difference->changes.touched;
+    for (const content::Change& change : difference->changes.changes) paths.push_back(change.path);
+    const auto table = Standings(state).Sources(before.ask, before.source_stamps);
+    const auto patches = sources.StampsOf(paths);
+    if (table.ok() && patches.ok()) {
+      absl::StatusOr<std::string> stamps = table->With(*patches);
+      if (stamps.ok()) return stamps;
+    }
+  }
+  return sources.Stamps();
+}
+
+// Likewise of a sandbox.
+absl::StatusOr<std::string> StampsOfSandbox(store::Store& store, const StandingPlatform& now,
+                                            const std::string& directory, const std::string& state,
+                                            const CookDifference* difference) {
+  if (difference != nullptr && difference->lay_there.contains(now.name)) {
+    const Standing& before = difference->standing;
+    for (const StandingPlatform& old : before.platforms) {
+      if (old.name != now.name) continue;
+      const auto table = Standings(state).Sandbox(before.ask, old.name, old.sandbox_stamps);
+      if (!table.ok()) break;
+      absl::StatusOr<std::string> stamps =
+          SandboxStampsAfter(store, *table, old.root, now.root, directory);
+      if (stamps.ok()) return stamps;
+    }
+  }
+  return SandboxStamps(store, now.root, directory);
+}
+
+}  // namespace
+
+absl::Status KeepStanding(const StandingAsk& ask, content::Snapshot& sources,
+                          const CookNotes& notes, const CookReport& report, std::string members,
+                          const CookDifference* difference, Journal& journal) {
+  const std::string state = ask.project.state_directory();
+  CookAsk of_same = ask.ask;
+  of_same.force = of_same.retry_failed = false;
+  const std::optional<std::string> text = TextOfAsk(of_same, ask.project);
+  if (!text.has_value()) return Differs("such a cook is never answered from what stands");
+  if (const std::string why = WhyItDoesNotStand(notes, report); !why.empty()) return Differs(why);
+  const ShellOutcome& outcome = *report.outcome;
+  Standing standing{.ask = *text,
+                    .environment = EnvironmentFacts(outcome.observed),
+                    .warnings = notes.told().warnings(),
+                    .failures = notes.told().failures(),
+                    .counts = CountsOf(notes, outcome.counters),
+                    .snapshot = report.snapshot};
+  ASSIGN_OR_RETURN(standing.facts, FactsOf(ask.project, ask.cookers));
+  ASSIGN_OR_RETURN(standing.tools, ToolsOf(outcome.observed, ask.project.root));
+  if (difference != nullptr) AddObservedBefore(difference->standing, standing);
+  standing.base_table = journal.meta().table_id;
+  ASSIGN_OR_RETURN(standing.generation, journal.RelyOnGeneration());
+  // (A result that was not sent yet is sent by the next cook.)
+  ASSIGN_OR_RETURN(const std::vector<UnsentResult> unsent, journal.Unsent());
+  if (!unsent.empty()) return Differs("results were not sent to the remote store yet");
+  ASSIGN_OR_RETURN(store::Store* const store, ask.store());
+  ASSIGN_OR_RETURN(const store::StoreInfo info, store->Info());
+  // Bytes that the store lost since are the next cook's to make again.
+  if (info.loss_epoch != outcome.loss_epoch) return Differs("the store lost something meanwhile");
+  standing.store_id = info.store_id;
+  standing.loss_epoch = info.loss_epoch;
+  standing.store_commits = info.commits;
+  StandingTables tables{.sources = "", .members = std::move(members), .sandboxes = {}};
+  ASSIGN_OR_RETURN(tables.sources, SourceStamps(state, sources, difference));
+  for (const std::string& platform : notes.platforms()) {
+    const Digest& root = outcome.roots.at(platform);
+    standing.platforms.push_back(
+        {.name = platform, .root = root, .sequence = report.sequences.at(platform)});
+    if (!ask.ask.is_staged()) continue;
+    ASSIGN_OR_RETURN(
+        tables.sandboxes[platform],
+        StampsOfSandbox(*store, standing.platforms.back(),
+                        Sandboxes(ask.project, {}).PathOf(platform), state, difference));
+  }
+  return Standings(state).Keep(std::move(standing), tables);
+}
+
+}  // namespace galley::director
