@@ -34,8 +34,8 @@ struct PackageToCook {
 struct DryRun {
   std::vector<PackageToCook> packages;  // sorted by name
   uint64_t up_to_date = 0;              // packages
-  // Packages that fail before they are cooked, and why; and those that failed by a verdict on inputs
-  // that are as they were.
+  // Packages that fail before they are cooked, and why; and those that failed by a verdict on
+  // inputs that are as they were.
   std::map<std::string, std::string> failing;
   // Why nothing is known to hold; empty: what the journal says does.
   std::string nothing_holds;
