@@ -220,6 +220,23 @@ absl::StatusOr<std::unique_ptr<Snapshot>> Snapshot::ReadTable(const std::string&
   return std::unique_ptr<Snapshot>(new Snapshot(std::move(impl)));
 }
 
+absl::StatusOr<std::unique_ptr<Snapshot>> Snapshot::FromTable(const std::string& file,
+                                                              const ScanOptions& options) {
+  ASSIGN_OR_RETURN(std::unique_ptr<Snapshot> snapshot, ReadTable(file));
+  const FileTable& table = snapshot->impl_->table;
+  const auto is_same = [](const Mount& a, const Mount& b) {
+    return a.path == b.path && a.directory == b.directory && a.priority == b.priority;
+  };
+  if (!std::equal(table.mounts.begin(), table.mounts.end(), options.mounts.begin(),
+                  options.mounts.end(), is_same) ||
+      table.ignore != options.ignore || table.excluded_directories != options.excluded_directories)
+    return absl::FailedPreconditionError(fmt::format("{} is of other mounts or rules", file));
+  snapshot->impl_->table.mounts = options.mounts;
+  snapshot->impl_->digest_cache_file = options.digest_cache_file;
+  if (options.clock != nullptr) snapshot->impl_->clock = options.clock;
+  return snapshot;
+}
+
 const std::string& Snapshot::identity() const { return impl_->table.identity; }
 const std::vector<Mount>& Snapshot::mounts() const { return impl_->table.mounts; }
 std::span<const FileEntry> Snapshot::files() const { return impl_->table.files; }

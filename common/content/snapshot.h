@@ -83,6 +83,10 @@ class Snapshot {
   static absl::StatusOr<std::unique_ptr<Snapshot>> Scan(const ScanOptions& options);
   // Reads the table that a director wrote with WriteTable, for a worker on the same machine.
   static absl::StatusOr<std::unique_ptr<Snapshot>> ReadTable(const std::string& file);
+  // The same of a table that Scan with these options would begin with, to be refreshed: the files
+  // as they were when it was written. FAILED_PRECONDITION: it is of other mounts or rules.
+  static absl::StatusOr<std::unique_ptr<Snapshot>> FromTable(const std::string& file,
+                                                             const ScanOptions& options);
   ~Snapshot();
 
   // The identity of the table that this snapshot was read from; empty when it was scanned.

@@ -346,11 +346,16 @@ class Checker {
   }
 
   StampCheck Run() {
+    if (options_.folders != nullptr) ChooseFolders();
     const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
     const unsigned wanted = options_.threads > 0 ? options_.threads : std::min(cores, 8u);
-    const auto threads = std::min<size_t>(wanted, 1 + table_.files() / kFilesOfAThread);
+    const auto threads = std::min<size_t>(wanted, 1 + FilesToLookAt() / kFilesOfAThread);
     RunOnThreads(threads, [this](size_t) { Work(); });
+    if (options_.files != nullptr) {
+      for (const FileInTable& one : *options_.files) LookAtAlone(one);
+    }
     check_.holds = !is_over_;
+    check_.looked_at = looked_at_;
     if (check_.holds && !touched_.empty()) Renew();
     return std::move(check_);
   }
@@ -365,16 +370,35 @@ class Checker {
     bool is_first = true;         // with the folder itself
   };
 
+  void ChooseFolders() {
+    is_chosen_ = true;
+    chosen_ = *options_.folders;
+    for (uint32_t f = 0; f < table_.folders(); ++f) {
+      if ((table_.folder(f).stat.flags & kIsLeftOut) != 0) chosen_.push_back(f);
+    }
+  }
+  size_t FilesToLookAt() const {
+    if (!is_chosen_) return table_.files();
+    size_t files = 0;
+    for (const uint32_t f : chosen_) files += table_.folder(f).file_count;
+    return files;
+  }
+  uint32_t FolderAt(uint32_t i) const { return is_chosen_ ? chosen_[i] : i; }
+  uint32_t FolderCount() const {
+    return is_chosen_ ? static_cast<uint32_t>(chosen_.size()) : table_.folders();
+  }
+
   std::optional<Piece> Next() {
     const base::MutexLock lock(mutex_);
-    if (is_over_ || folder_ == table_.folders()) return std::nullopt;
+    if (is_over_ || folder_ == FolderCount()) return std::nullopt;
     if (options_.stop != nullptr && options_.stop->is_cancelled()) {
       is_over_ = true;
       check_.difference = "the check was stopped";
       return std::nullopt;
     }
-    const FolderRecord& folder = table_.folder(folder_);
-    Piece piece{.folder = folder_,
+    const uint32_t number = FolderAt(folder_);
+    const FolderRecord& folder = table_.folder(number);
+    Piece piece{.folder = number,
                 .begin = folder.first_file + done_,
                 .end = folder.first_file + folder.file_count,
                 .is_first = done_ == 0};
@@ -403,7 +427,14 @@ class Checker {
     if (!opened.valid()) return Differ(path, "", "is gone, or no folder");
     if (piece.is_first) LookAt(folder, path, opened.get());
     for (uint32_t i = piece.begin; i < piece.end && !IsOver(); ++i)
-      LookAt(table_.file(i), path, opened.get());
+      LookAt({piece.folder, i}, table_.file(i), path, opened.get());
+  }
+
+  void LookAtAlone(const FileInTable& one) {
+    const char* const path = table_.name(table_.folder(one.folder).path);
+    const FileDescriptor opened(::open(path, O_PATH | O_DIRECTORY | O_CLOEXEC));
+    if (!opened.valid()) return Differ(path, "", "is gone, or no folder");
+    if (!IsOver()) LookAt(one, table_.file(one.file), path, opened.get());
   }
 
   bool IsOver() {
@@ -429,10 +460,16 @@ class Checker {
     Touch(&folder.stat, stat, IsRacy(stat, looked_ns) ? kIsRacy : 0, kIsRacy);
   }
 
-  void LookAt(const FileRecord& file, const char* folder, int fd) {
+  void LookAt(const FileInTable& at, const FileRecord& file, const char* folder, int fd) {
     const char* const name = table_.name(file.name);
-    const std::optional<FileStat> stat = StatAt(fd, name, AT_SYMLINK_NOFOLLOW);
-    if (!stat) return Differ(folder, name, "is gone");
+    struct stat raw {};
+    ++looked_at_;
+    if (::fstatat(fd, name, &raw, AT_SYMLINK_NOFOLLOW) != 0) return Differ(folder, name, "is gone");
+    const std::optional<FileStat> stat = FromStat(raw);
+    if (options_.finds_elsewhere && (file.target != 0 || raw.st_nlink > 1)) {
+      const base::MutexLock lock(mutex_);
+      check_.elsewhere.push_back(at);
+    }
     const bool is_same = IsStatOf(file.stat, *stat);
     if (file.target != 0) {
       // (All zero: it leads nowhere.)
@@ -486,7 +523,9 @@ class Checker {
   const Table& table_;
   const StampTable::CheckOptions& options_;
   std::atomic<bool> is_over_ = false;
-  std::atomic<uint64_t> hashed_ = 0, bytes_hashed_ = 0;
+  std::atomic<uint64_t> looked_at_ = 0, hashed_ = 0, bytes_hashed_ = 0;
+  bool is_chosen_ = false;  // not all folders
+  std::vector<uint32_t> chosen_;
 
   base::Mutex mutex_;
   uint32_t folder_ GALLEY_GUARDED_BY(mutex_) = 0;  // the next
@@ -523,6 +562,17 @@ absl::StatusOr<std::string> StampTable::With(const std::vector<StampPatch>& patc
     return absl::FailedPreconditionError("a file has no stamp that could be another one");
   PutChecksum(bytes);
   return bytes;
+}
+
+std::vector<std::string_view> StampTable::Folders() const {
+  std::vector<std::string_view> folders;
+  folders.reserve(mapping_->folders());
+  for (uint32_t f = 0; f < mapping_->folders(); ++f) {
+    const FolderRecord& folder = mapping_->folder(f);
+    const bool is_left_out = (folder.stat.flags & kIsLeftOut) != 0;
+    folders.emplace_back(is_left_out ? "" : mapping_->name(folder.path));
+  }
+  return folders;
 }
 
 StampCheck StampTable::Check(const CheckOptions& options) const {

@@ -74,13 +74,23 @@ class StampTableBuilder {
   std::vector<FileStat> targets_;
 };
 
+// The numbers of a file and of its folder.
+struct FileInTable {
+  uint32_t folder = 0;
+  uint32_t file = 0;
+};
+
 // StampCheck: how the folders and files of a table are today.
 struct StampCheck {
   bool holds = false;
   // The first that was found to differ, for people: "/x/y.png has other bytes". Of several, any.
   std::string difference;
   uint64_t folders = 0, files = 0;  // of the table
+  uint64_t looked_at = 0;           // files, of these
   uint64_t hashed = 0, bytes_hashed = 0;
+  // Asked for with `finds_elsewhere`: files that somebody may change without a change in their
+  // folder: links, and files that have other names, too.
+  std::vector<FileInTable> elsewhere;
   // They hold, and some have other stamps: the table with those of today, which spares the next
   // check what this one had to look at. Else empty.
   std::string renewed;
@@ -111,8 +121,15 @@ class StampTable {
     unsigned threads = 0;          // 0: one for each core, at most 8
     Clock* clock = nullptr;        // wall time; nullptr: the system's
     Cancellation* stop = nullptr;  // a check that is stopped does not hold
+    bool finds_elsewhere = false;
+    // Not null: only these folders, with their files, and these files; the rest is known to be as
+    // it was. Folders that are there only for a file in them (StampedFolder::unless) always.
+    const std::vector<uint32_t>* folders = nullptr;
+    const std::vector<FileInTable>* files = nullptr;
   };
   StampCheck Check(const CheckOptions& options) const;
+  // The host paths of the folders by number; empty: one that is there only for a file in it.
+  std::vector<std::string_view> Folders() const;
 
   // The bytes of a table in which these files are as given, and all else as here: the folders too,
   // which a check lists when they have another stamp. FAILED_PRECONDITION: one of them is no plain

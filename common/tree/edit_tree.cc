@@ -71,6 +71,10 @@ class Editor {
     const auto by_name = [](const auto& a, const auto& b) { return a.name < b.name; };
     std::sort(directory.files.begin(), directory.files.end(), by_name);
     std::sort(directory.directories.begin(), directory.directories.end(), by_name);
+    const auto twice =
+        std::adjacent_find(directory.files.begin(), directory.files.end(),
+                           [](const FileNode& a, const FileNode& b) { return a.name == b.name; });
+    if (twice != directory.files.end()) return Cannot("two files want one name,", twice->name);
     std::string bytes = EncodeDirectory(directory);
     const Digest digest = Digest::Of(bytes);
     directories_.try_emplace(digest, std::move(bytes));

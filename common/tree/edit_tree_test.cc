@@ -85,6 +85,8 @@ TEST_F(EditTreeTest, WhatMayBeAConflictIsNotDone) {
   EXPECT_TRUE(absl::IsFailedPrecondition(edit({"x"}, "d")));
   EXPECT_TRUE(absl::IsFailedPrecondition(edit({"x/y"}, "d")));
   EXPECT_TRUE(edit({"c"}, "C").ok());
+  const std::vector<TreeFile> both = {FileOf("c", "3"), FileOf("c", "4")};
+  EXPECT_TRUE(absl::IsFailedPrecondition(EditTree(root, {"c"}, both, Read(), Lowered).status()));
 }
 
 TEST_F(EditTreeTest, AFolderThatIsGoneIsSaid) {

@@ -13,7 +13,9 @@
 #include "common/base/own_umask.h"
 #include "common/base/status_macros.h"
 #include "common/base/utf8.h"
+#include "director/cli/change_list.h"
 #include "director/cli/director_of_project.h"
+#include "director/cli/git_changes.h"
 #include "director/cli/host_file.h"
 #include "director/cli/package_place.h"
 #include "director/host/cook_numbers.h"
@@ -21,7 +23,9 @@
 #include "director/host/outcome_status.h"
 #include "director/host/sandboxes.h"
 #include "director/host/standing_cook.h"
+#include "director/host/standing_facts.h"
 #include "director/resident/cook_shelf.h"
+#include "director/standing/standings.h"
 #include "fmt/format.h"
 
 namespace galley::cli {
@@ -75,7 +79,8 @@ absl::Status CookSession::LoadTheProject() {
   summary_.project = project_->name;
   if (!options_.urgency_class.empty()) {
     ask_.urgency_class = *director::ClassOfName(options_.urgency_class);
-  } else if (ask_.selection.has_selection()) {
+  } else if (ask_.selection.has_selection() || !options_.changed.empty() ||
+             !options_.changed_since.empty()) {
     ask_.urgency_class = director::CookClass::kCommit;
   }
   report_.remote_down = [this] { return remote_down_; };
@@ -83,11 +88,42 @@ absl::Status CookSession::LoadTheProject() {
   if (const auto known = director::PlatformsIn(*project_, ask_.platforms); !known.ok())
     return WrongUse(known.status());
   RETURN_IF_ERROR(CheckFilesToWrite());
+  RETURN_IF_ERROR(FindChangedFiles());
   report_.platforms = director::PlatformNames(*project_, ask_.platforms);
   report_.choice_of = [this](const std::string& package) { return ChoiceOf(*project_, package); };
   report_.file_of_place = [this](const std::string& package, std::string_view name) {
     return FileOfPlace(*project_, package, name);
   };
+  return absl::OkStatus();
+}
+
+absl::Status CookSession::FindChangedFiles() {
+  ChangeList list;
+  if (!options_.changed.empty()) {
+    auto read = ReadChangeLists(*project_, options_.changed);
+    if (!read.ok()) return WrongUse(read.status());
+    list = *std::move(read);
+  } else if (!options_.changed_since.empty()) {
+    std::vector<director::GitState> before;
+    if (const auto text = director::TextOfAsk(ask_, *project_)) {
+      if (auto standing = director::Standings(project_->state_directory()).Find(*text))
+        before = std::move(standing->git);
+    }
+    auto changes = FindGitChanges(*project_, options_.changed_since, before);
+    if (!changes.ok()) return WrongUse(changes.status());
+    ask_.git = std::move(changes->now);
+    if (!changes->paths) {
+      report_.SayAlways(
+          fmt::format("--changed-since: all files are looked at: {}", changes->why_not));
+      return absl::OkStatus();
+    }
+    for (const std::string& path : *changes->paths) AddPath(*project_, path, list);
+  } else {
+    return absl::OkStatus();
+  }
+  if (list.elsewhere > 0)
+    report_.Say(fmt::format("{} of the paths that changed lie under no mount", list.elsewhere));
+  ask_.changed = std::move(list.paths);
   return absl::OkStatus();
 }
 
@@ -329,6 +365,7 @@ void CookSession::FillSummary(ExitCode code) {
     summary_.is_interrupted = outcome.ended.is_interrupted;
   }
   summary_.snapshot = cooked_.snapshot.ToString();
+  summary_.listed = cooked_.listed.has_value();
   summary_.warnings = report_.warnings;
   summary_.failures = report_.Failures();
   std::sort(summary_.warnings.begin(), summary_.warnings.end());

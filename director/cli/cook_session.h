@@ -34,6 +34,7 @@ class CookSession {
  private:
   // The Status of each: outcome_status.h.
   absl::Status LoadTheProject();
+  absl::Status FindChangedFiles();
   absl::Status CheckLauncher(const project::Project& project) const;
   absl::StatusOr<director::PlatformMask> PlatformsWanted() const;
   absl::Status CheckFilesToWrite() const;

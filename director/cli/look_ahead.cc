@@ -128,7 +128,8 @@ nlohmann::json DryRunJson(const DryRun& run) {
                          {"up_to_date", run.up_to_date},
                          {"expected_seconds", absl::ToDoubleSeconds(totals.expected)},
                          {"expected_patch_bytes", totals.output_bytes},
-                         {"nothing_holds", run.nothing_holds}};
+                         {"nothing_holds", run.nothing_holds},
+                         {"may_lack", run.may_lack}};
   json["packages"] = nlohmann::json::array();
   for (const PackageToCook& one : run.packages) {
     json["packages"].push_back({{"package", one.package},
@@ -165,6 +166,8 @@ void PrintDryRun(const DryRun& run) {
   line += fmt::format("; {} the last time, a patch of about {}", SecondsText(totals.expected),
                       HumanBytes(totals.output_bytes));
   std::puts(line.c_str());
+  if (!run.may_lack.empty())
+    fmt::print("{}: packages whose outputs are gone are cooked as well\n", run.may_lack);
   if (totals.fresh > 0) {
     fmt::print("{} never cooked: the time and bytes of these, and what they lead to, are unknown\n",
                totals.fresh == 1 ? "1 package was" : fmt::format("{} packages were", totals.fresh));
@@ -213,16 +216,19 @@ int RunDryCook(const CookCommandOptions& options) {
     if (!options.all_platforms) ask.platforms = options.platforms;
     RETURN_IF_ERROR(director::PlatformsIn(project, ask.platforms).status());
     ASSIGN_OR_RETURN(const auto journal, OpenJournal(project));
-    const std::string store_id = store::StoreIdIn(project.store.directory);
+    const std::string project_store = project.store.directory;
+    const std::string store_id = store::StoreIdIn(project_store);
     ASSIGN_OR_RETURN(const director::ScannedProject scanned,
                      director::ScanProject(std::move(project)));
     RETURN_IF_ERROR(director::CheckRecipes(*scanned.table));
     const std::map<std::string, std::string> environment = Environment();
-    ASSIGN_OR_RETURN(const DryRun dry_run, director::LookAhead({.ask = ask,
-                                                                .scanned = scanned,
-                                                                .journal = journal.get(),
-                                                                .store_id = store_id,
-                                                                .environment = environment}));
+    ASSIGN_OR_RETURN(const DryRun dry_run,
+                     director::LookAhead({.ask = ask,
+                                          .scanned = scanned,
+                                          .journal = journal.get(),
+                                          .store_id = store_id,
+                                          .store_epoch = store::LossEpochIn(project_store),
+                                          .environment = environment}));
     if (global.json) {
       PrintJson(DryRunJson(dry_run));
     } else {

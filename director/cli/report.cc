@@ -94,52 +94,54 @@ nlohmann::json Summary::ToJson() const {
     failure_list.push_back(one.ToJson());
   }
   const director::Counters& c = counters;
-  return {{"schema", "galley.cook-summary.v1"},
-          {"exit_code", exit_code},
-          {"project", project},
-          {"roots", roots},
-          {"patch_roots", nlohmann::json::object()},
-          {"snapshot", snapshot},
-          {"packages",
-           {{"in_cook", c.in_cook},
-            {"loaded", c.loaded},
-            {"up_to_date", c.up_to_date},
-            {"failed", c.failed},
-            {"skipped", c.skipped}}},
-          {"results",
-           {{"cooked", c.results_cooked},
-            {"cached", c.results_cached},
-            {"up_to_date", c.results_up_to_date},
-            {"failed", c.results_failed}}},
-          {"seconds",
-           {{"total", total_s},
-            {"scan", scan_s},
-            {"explore", explore_s},
-            {"cook", cook_s},
-            {"stage", stage_s}}},
-          {"workers",
-           {{"started", c.workers_started},
-            {"lost", c.workers_lost},
-            {"executors_lost", c.executors_lost},
-            {"jobs_retried", c.jobs_retried},
-            {"jobs_pending", c.jobs_pending},
-            {"jobs_split", c.jobs_split},
-            {"collections",
-             {{"soft_limit", collections.soft_limit},
-              {"hard_limit", collections.hard_limit},
-              {"package_count", collections.package_count},
-              {"idle", collections.idle},
-              {"restarts", collections.restarts},
-              {"pauses", collections.pauses}}}}},
-          {"bytes",
-           {{"read", c.bytes_read},
-            {"warm", c.bytes_warm},
-            {"saved", c.bytes_saved},
-            {"stored", bytes_stored},
-            {"deduplicated", bytes_deduplicated},
-            {"fetched", bytes_fetched}}},
-          {"warnings", std::move(warning_list)},
-          {"failures", std::move(failure_list)}};
+  nlohmann::json json = {{"schema", "galley.cook-summary.v1"},
+                         {"exit_code", exit_code},
+                         {"project", project},
+                         {"roots", roots},
+                         {"patch_roots", nlohmann::json::object()},
+                         {"snapshot", snapshot},
+                         {"packages",
+                          {{"in_cook", c.in_cook},
+                           {"loaded", c.loaded},
+                           {"up_to_date", c.up_to_date},
+                           {"failed", c.failed},
+                           {"skipped", c.skipped}}},
+                         {"results",
+                          {{"cooked", c.results_cooked},
+                           {"cached", c.results_cached},
+                           {"up_to_date", c.results_up_to_date},
+                           {"failed", c.results_failed}}},
+                         {"seconds",
+                          {{"total", total_s},
+                           {"scan", scan_s},
+                           {"explore", explore_s},
+                           {"cook", cook_s},
+                           {"stage", stage_s}}},
+                         {"workers",
+                          {{"started", c.workers_started},
+                           {"lost", c.workers_lost},
+                           {"executors_lost", c.executors_lost},
+                           {"jobs_retried", c.jobs_retried},
+                           {"jobs_pending", c.jobs_pending},
+                           {"jobs_split", c.jobs_split},
+                           {"collections",
+                            {{"soft_limit", collections.soft_limit},
+                             {"hard_limit", collections.hard_limit},
+                             {"package_count", collections.package_count},
+                             {"idle", collections.idle},
+                             {"restarts", collections.restarts},
+                             {"pauses", collections.pauses}}}}},
+                         {"bytes",
+                          {{"read", c.bytes_read},
+                           {"warm", c.bytes_warm},
+                           {"saved", c.bytes_saved},
+                           {"stored", bytes_stored},
+                           {"deduplicated", bytes_deduplicated},
+                           {"fetched", bytes_fetched}}},
+                         {"warnings", std::move(warning_list)},
+                         {"failures", std::move(failure_list)}};
+  if (listed) json["files"] = "listed";
+  return json;
 }
 
 std::string Summary::ToText() const {
@@ -180,14 +182,21 @@ void Report::SayAlways(std::string_view text) {
 
 void Report::Scanned(const director::ScanCounts& scan) {
   if (options_.json) {
-    return Event({{"event", "scanned"},
-                  {"files", scan.files},
-                  {"packages", scan.packages},
-                  {"unmatched", scan.unmatched},
-                  {"seconds", scan.seconds}});
+    nlohmann::json event = {{"event", "scanned"},
+                            {"files", scan.files},
+                            {"packages", scan.packages},
+                            {"unmatched", scan.unmatched},
+                            {"seconds", scan.seconds}};
+    if (scan.listed) event["listed"] = *scan.listed;
+    return Event(event);
   }
-  Say(fmt::format("scanned {} files, {} packages ({:.2f} s)", scan.files, scan.packages,
-                  scan.seconds));
+  if (scan.listed) {
+    Say(fmt::format("looked at {} of {} files (--changed), {} packages ({:.2f} s)", *scan.listed,
+                    scan.files, scan.packages, scan.seconds));
+  } else {
+    Say(fmt::format("scanned {} files, {} packages ({:.2f} s)", scan.files, scan.packages,
+                    scan.seconds));
+  }
   if (scan.unmatched == 0) return;
   Say(fmt::format("{} {} no rule (galley ls --unmatched lists {})", scan.unmatched,
                   scan.unmatched == 1 ? "file matches" : "files match",

@@ -46,6 +46,7 @@ struct Summary {
   std::map<std::string, std::string> roots;
   std::map<std::string, uint64_t> sequences;  // of these, by platform; one may be unknown
   std::string snapshot;
+  bool listed = false;  // only files of a list were looked at
   director::Counters counters;
   bool is_fail_fast = false;    // it stopped at the first failure
   bool is_interrupted = false;  // by a person, while there was work

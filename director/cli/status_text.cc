@@ -127,6 +127,8 @@ std::string StatusText(const v1::StatusAnswer& status, absl::Time now, size_t co
   for (const v1::StatusAnswer::Worker& worker : status.workers())
     lines.push_back(WorkerRow(worker));
   lines.push_back(StoreLine(status));
+  if (!status.watch().empty())
+    lines.push_back(fmt::format("files: {}", EscapeControl(status.watch())));
   for (const std::string& wrong : status.wrong())
     lines.push_back(fmt::format("wrong: {}", EscapeControl(wrong)));
   std::string text;
@@ -173,6 +175,7 @@ json StatusJson(const v1::StatusAnswer& status) {
             {"max_bytes", status.store().bytes_max()},
             {"free_bytes", status.store().free_bytes()},
             {"remote_down", status.store().remote_down()}}},
+          {"watch", status.watch()},
           {"wrong", status.wrong()}};
 }
 

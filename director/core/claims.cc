@@ -318,6 +318,11 @@ void Claims::Leave(PackageId id, std::string_view reason) {
   Withdraw(id);
 }
 
+void Claims::LeaveCook(PackageId id, CookMask cooks) {
+  if ((packages_[id].cooks & core_.cooks.running() & ~cooks) != 0) return Unclaim(id, cooks);
+  Leave(id, "nothing leads to it");
+}
+
 // All that the package generated leaves. A cook that asked for one of these itself has it fail, and
 // does not lose it in silence.
 void Claims::LeaveOrphans(PackageId generator, std::string_view reason) {

@@ -41,6 +41,8 @@ class Claims : Part {
   void Unlisted(PackageId package, PackageId generator);
   // The package leaves all cooks, with all that it generated.
   void Leave(PackageId package, std::string_view reason);
+  // The package leaves these cooks, which nothing leads to it from.
+  void LeaveCook(PackageId package, CookMask cooks);
   // The package begins again: its results no longer hold.
   void Requeue(PackageId package);
   // The same for all whose cooks read its output, or wait for its list.

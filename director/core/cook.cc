@@ -78,11 +78,48 @@ void Cook::RenameSelected(const NewNames& new_names) {
   RenameIn(request_.selected, selection.selected(), new_names);
 }
 
-void Cook::Widen(const std::vector<SelectedPackage>& whole) {
+// What was selected for the difference is no longer: it stays if what the cook selects leads to it.
+void Cook::Widen(std::vector<SelectedPackage> whole) {
+  for (const SelectedPackage& one : request_.selected) {
+    const PackageId id = packages_.Find(one.name);
+    packages_[id].selected_by &= ~bit();
+    packages_[id].named_by &= ~bit();
+    graph().edges.DropRoot(id, one.category);
+  }
   request_.standing.reset();
-  request_.selected.insert(request_.selected.end(), whole.begin(), whole.end());
+  request_.selected = std::move(whole);
+  selection.BeginAgain();
+  was_widened_ = true;
   for (const PackageId id : Wanted()) graph().Push({AgendaItem::Kind::kSpread, id});
   roots.OpenAgain();
+}
+
+// Packages that the difference led to, and nothing else does.
+void Cook::LeaveUnreached() {
+  std::vector<bool> is_reached(packages_.size(), false);
+  std::vector<PackageId> reached;
+  const auto reach = [&](PackageId id) {
+    if (!id.valid() || is_reached[id.index()] || !Wants(id)) return;
+    is_reached[id.index()] = true;
+    reached.push_back(id);
+  };
+  const std::vector<PackageId> wanted = Wanted();
+  for (const PackageId id : wanted) {
+    if (packages_[id].selected_by & bit()) reach(id);
+  }
+  for (size_t i = 0; i < reached.size(); ++i) {
+    const PackageData& package = packages_[reached[i]];
+    graph().edges.ForEachReference(reached[i], [&](const Edge& edge) {
+      if (Follows(edge)) reach(edge.target);
+    });
+    for (const PackageId child : package.generates) reach(child);
+    for (const PackageId input : package.cooked_inputs) reach(input);
+    if (const std::string_view generator = GeneratorName(package.name); !generator.empty())
+      reach(packages_.Find(generator));
+  }
+  for (const PackageId id : wanted) {
+    if (!is_reached[id.index()]) graph().claims.LeaveCook(id, bit());
+  }
 }
 
 void Cook::GoOn() {
@@ -95,6 +132,7 @@ void Cook::GoOn() {
   // The jobs of others do not hold it up: a commit waits for more of them as long as any run.
   if (core_.cooks.running() != bit()) turn_.is_persist_urgent |= LacksCommitsOnly();
   if (roots.is_settling() || !IsQuiet() || judging.ReexploreIfChanged()) return;
+  if (was_widened_) LeaveUnreached();
   const std::vector<PackageId> by_name = WantedByName();
   for (const PackageId package : by_name) judging.Judge(package);
   if (is_ending()) return core_.cooks.GiveUp(), GoOn();

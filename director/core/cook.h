@@ -48,12 +48,11 @@ class Cook : Part {
     return request_.standing != nullptr && !Wants(package) &&
            request_.standing->Has(NameOf(package));
   }
-  bool Holds(PackageId package) const { return Wants(package) || Stands(package); }
-  // The same of a package that may be none.
+  // The cook has a package of this name, whether it looks at it or not.
   bool Holds(std::string_view name) const {
     const PackageId package = packages_.Find(name);
-    if (package.valid()) return Holds(package);
-    return request_.standing != nullptr && request_.standing->Has(name);
+    return (package.valid() && Wants(package)) ||
+           (request_.standing != nullptr && request_.standing->WasInCook(name));
   }
   // The target of such a reference belongs to the cook, too.
   bool Follows(const Edge& edge) const {
@@ -86,7 +85,7 @@ class Cook : Part {
   void RenameSelected(const NewNames& new_names);
   void Select(SelectedPackage selected) { request_.selected.push_back(std::move(selected)); }
   // What stood is looked at as well: `whole` is all that the cook selects.
-  void Widen(const std::vector<SelectedPackage>& whole);
+  void Widen(std::vector<SelectedPackage> whole);
 
   // Nothing new begins; what is in hand is cancelled; what is being committed is waited for.
   void Stop(Ending how);
@@ -107,6 +106,7 @@ class Cook : Part {
 
  private:
   void CountUnfinished();
+  void LeaveUnreached();
   bool HasCommits() const;
   bool LacksCommitsOnly() const;
 
@@ -116,6 +116,7 @@ class Cook : Part {
   bool is_empty_ = false;  // CookEnded::is_empty
   bool is_over_ = false;
   bool is_let_go_ = false;
+  bool was_widened_ = false;
   Ending ending_ = Ending::kNone;
 };
 

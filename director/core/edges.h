@@ -50,6 +50,9 @@ class Edges {
   bool AddRoot(PackageId package, InstigatorCategory category);
   // The package has no root cause any more.
   void DropRoots(PackageId package) { roots_[package.index()] = 0; }
+  void DropRoot(PackageId package, InstigatorCategory category) {
+    roots_[package.index()] &= static_cast<uint16_t>(~RootBit(category));
+  }
   // A reason other than a reference. An edge that binds ranks does so from then on.
   struct Added {
     bool is_new = false;

@@ -88,17 +88,19 @@ struct SelectedPackage {
   InstigatorCategory category = InstigatorCategory::kCommandLinePackage;
 };
 
-// A cook is asked for. CookBegan follows when its turn comes; when all is done, BuildRoot and
-// PublishRoot for each platform, and CookEnded.
-// StandingPackages: packages of a cook that are in its roots already, as the last cook of the same
-// left them.
+// StandingPackages: what the last cook of the same left.
 // Threads: any. Immutable.
 class StandingPackages {
  public:
   virtual ~StandingPackages() = default;
+  // All roots hold it, and it need not be looked at.
   virtual bool Has(std::string_view package) const = 0;
+  // The last cook had it, in whatever way.
+  virtual bool WasInCook(std::string_view package) const = 0;
 };
 
+// A cook is asked for. CookBegan follows when its turn comes; when all is done, BuildRoot and
+// PublishRoot for each platform, and CookEnded.
 struct CookRequested {
   uint64_t request = 0;  // its number; no other cook of this director has it
   PlatformMask platforms = 0;

@@ -58,8 +58,8 @@ void Judging::Judge(PackageId id) {
   graph().edges.ForEachReference(id, [&](const Edge& edge) {
     const PackageData& target = packages_[edge.target];
     // The target was asked for, but its generator does not list it.
-    if (!cook_.Follows(edge) || cook_.Holds(edge.target) || GeneratorName(target.name).empty() ||
-        target.generated != nullptr)
+    if (!cook_.Follows(edge) || cook_.Wants(edge.target) || cook_.Stands(edge.target) ||
+        GeneratorName(target.name).empty() || target.generated != nullptr)
       return;
     const record::ReferenceKind kind = edge.category == InstigatorCategory::kHardDependency
                                            ? record::ReferenceKind::kHard

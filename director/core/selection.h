@@ -14,6 +14,8 @@ class Selection : CookPart {
   // Takes what the request selects, as far as the units reach. Returns units.
   size_t SelectSome(size_t units_max);
   size_t selected() const { return selected_next_; }  // so far
+  // The request selects others.
+  void BeginAgain() { selected_next_ = 0; }
   bool IsAllSelected() const;
 
  private:

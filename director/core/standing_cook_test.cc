@@ -5,6 +5,7 @@
 #include <string>
 
 #include "director/core/core_harness.h"
+#include "director/core/instigators.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -18,6 +19,7 @@ class Named final : public StandingPackages {
  public:
   explicit Named(std::set<std::string, std::less<>> names) : names_(std::move(names)) {}
   bool Has(std::string_view package) const override { return names_.contains(package); }
+  bool WasInCook(std::string_view package) const override { return names_.contains(package); }
 
  private:
   const std::set<std::string, std::less<>> names_;
@@ -88,6 +90,32 @@ TEST(StandingCookTest, WhereARootCannotBeMadeSoAllIsLookedAt) {
     EXPECT_FALSE(root.is_difference);
     shell.Send(AnswerTo(root));
   }
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("ended"));
+}
+
+// What was selected for the difference alone is none of a cook of all.
+TEST(StandingCookTest, WhatNothingLeadsToLeavesWhenAllIsLookedAt) {
+  CoreHarness shell("A -> N\nN\nB -> S C\nS\nC\n");
+  shell.hold_roots = true;
+  shell.Request({"A", "C"}, WithStanding({"S", "B"}));
+  WorkAll(shell);
+  const BuildRoot narrow = shell.roots.front();
+  shell.roots.clear();
+  shell.TakeLog();
+  shell.Send(TooNarrow(narrow, {"B"}));
+  WorkAll(shell);
+  const std::string log = shell.TakeLog();
+  EXPECT_THAT(log, HasSubstr("root B C S\n"));
+  EXPECT_EQ(shell.core().counters(0).in_cook, 3u);
+  std::string reasons;
+  shell.core().ForEachReasonIn(0, [&](PackageId package, const InstigatorView& why) {
+    reasons += shell.core().NameOf(package) + (why.referencer.valid() ? " < " : " root ") +
+               std::string(CategoryName(why.category)) + "; ";
+  });
+  EXPECT_THAT(reasons, Not(HasSubstr("A ")));
+  EXPECT_THAT(reasons, Not(HasSubstr(CategoryName(InstigatorCategory::kCommandLinePackage))));
+  EXPECT_THAT(reasons, HasSubstr("B root "));
+  shell.Send(AnswerTo(shell.roots.front()));
   EXPECT_THAT(shell.TakeLog(), HasSubstr("ended"));
 }
 

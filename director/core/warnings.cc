@@ -92,7 +92,8 @@ void Warnings::TellUnsolicited() {
 // the other packages that it read are judged at the end.
 void Warnings::NoteRead(PackageId reader, const std::vector<std::string>& read) {
   for (const std::string& name : read) {
-    if (cook_.Holds(name)) continue;
+    const PackageId package = packages_.Find(name);
+    if (package.valid() && cook_.Wants(package)) continue;
     if (unsolicited_count_ >= kUnsolicitedMax) {
       ++unsolicited_dropped_;
     } else if (unsolicited_[reader].insert(name).second) {

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "director/core/ids.h"
 #include "director/host/cook_class.h"
 #include "director/host/environment_difference.h"
+#include "director/standing/standing.h"
 
 namespace galley::director {
 
@@ -44,6 +46,10 @@ struct CookAsk {
   mode_t umask = 022;            // of who asks: decides the modes of what is staged
   DifferingVariables differing;  // of the environment of who asks; none: it is the director's
   CookClass urgency_class = CookClass::kNightly;
+  // Virtual paths of files and folders: no others differ from what the last cook of the same saw,
+  // says who asks. nullopt: all files are looked at.
+  std::optional<std::vector<std::string>> changed;
+  std::vector<GitState> git;  // what repositories are at, to be kept with what the cook comes to
   bool repair = false;  // what the store lost, and nothing else; nothing is published or staged
 
   bool is_staged() const { return !no_stage && !repair; }

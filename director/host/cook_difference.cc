@@ -9,6 +9,7 @@
 #include "common/base/status_macros.h"
 #include "common/project/project.h"
 #include "common/record/result.h"
+#include "director/journal/generation.h"
 #include "director/shell/changed_packages.h"
 #include "director/shell/snapshot_tables.h"
 #include "director/standing/standings.h"
@@ -28,13 +29,19 @@ absl::Status LookAtAll(fmt::format_string<Args...> text, Args&&... args) {
 }
 
 absl::StatusOr<ChangesSince> ChangesOf(const Standing& standing, const std::string& state_directory,
-                                       content::Snapshot& files, const JournalMeta& meta) {
+                                       content::Snapshot& files, const JournalMeta& meta,
+                                       std::vector<std::string>& left_out) {
   if (standing.base_table.empty() || standing.base_table != meta.table_id)
     return LookAtAll("the files that it stands for are not known");
   const std::unique_ptr<content::Snapshot> before = BaseTable(state_directory, meta);
   if (before == nullptr) return LookAtAll("the files that it stands for are not known");
   ChangesSince since{.table_id = standing.base_table, .changes = {}, .touched = {}};
   since.changes = content::Difference(*before, files, &since.touched);
+  for (const content::Change& change : since.changes) {
+    const content::FileEntry* const file = files.Find(change.path);
+    if (file != nullptr && file->stat.ctime_ns < standing.listed_ns)
+      left_out.push_back(change.path);
+  }
   for (const content::Change& change : since.changes) {
     if (!change.is_there) return LookAtAll("{} is gone", change.path);
     if (!change.was_there) return LookAtAll("{} is new", change.path);
@@ -95,23 +102,41 @@ std::set<std::string, std::less<>> LookedAt(const CookNotes& notes) {
 }  // namespace
 
 absl::StatusOr<CookDifference> FindDifference(const StandingAsk& ask, content::Snapshot& files,
-                                              Journal& journal, Cancellation& stop) {
+                                              Journal& journal, Cancellation& stop,
+                                              std::vector<std::string>& left_out) {
   ASSIGN_OR_RETURN(Standing standing, FindButFiles(ask, stop));
   if (standing.counts.skipped > 0) return LookAtAll("a package was not attempted");
   const std::string state = ask.project.state_directory();
   ASSIGN_OR_RETURN(Members members, Standings(state).MembersOf(standing.ask, standing.members));
-  ASSIGN_OR_RETURN(ChangesSince changes, ChangesOf(standing, state, files, journal.meta()));
+  ASSIGN_OR_RETURN(ChangesSince changes,
+                   ChangesOf(standing, state, files, journal.meta(), left_out));
   ASSIGN_OR_RETURN(const std::vector<std::string> packages,
                    ChangedPackages(journal, changes.changes));
   if (!AreFew(packages.size(), members.size()))
     return LookAtAll("{} packages looked at what changed", packages.size());
   CookDifference difference{.base = BaseOf(standing, std::move(members)), .selected = {}};
-  Before before(*difference.base, journal);
-  for (const std::string& package : packages) {
-    if (!difference.base->Knows(package)) continue;  // it is not in the cook
-    difference.selected.push_back({package, InstigatorCategory::kIterativeCook});
-    if (difference.base->members->Find(package).has_value()) RETURN_IF_ERROR(before.Add(package));
+  StandingBase& base = *difference.base;
+  // Those that failed are judged again: what they looked at may not be known.
+  std::set<std::string> selected;
+  for (const auto& [package, platform] : base.failed) selected.insert(package);
+  for (const StandingFailure& failure : standing.failures) {
+    // Its outputs are in no root, and may be in conflict with others now.
+    if (failure.stage == static_cast<uint32_t>(Stage::kCommit))
+      return LookAtAll("{} is in conflict with another package", failure.package);
   }
+  Before before(base, journal);
+  for (const std::string& package : packages) {
+    if (!base.WasInCook(package)) continue;
+    // (What it led to before it failed is not known.)
+    if (selected.contains(package) || !base.members->Find(package).has_value())
+      return LookAtAll("{} failed, and something that it looked at changed", package);
+    RETURN_IF_ERROR(before.Add(package));
+    difference.selected.push_back({package, InstigatorCategory::kIterativeCook});
+  }
+  for (const std::string& package : selected)
+    difference.selected.push_back({package, InstigatorCategory::kIterativeCook});
+  if (journal.MadeAnew() || JournalGeneration::Read(state) != standing.generation)
+    return LookAtAll("what is known of packages changed");
   difference.changes = std::move(changes);
   difference.standing = std::move(standing);
   return difference;
@@ -147,7 +172,7 @@ void TellTheRest(const CookDifference& difference, CookNotes& notes, Counters& c
   uint64_t results_failed = standing.counts.results_failed;
   const std::set<std::string, std::less<>> looked_at = LookedAt(notes);
   for (const std::string& package : looked_at) {
-    if (!base.Knows(package)) continue;
+    if (!base.WasInCook(package)) continue;
     uint64_t failed = 0;
     for (const std::string& platform : base.members->platforms())
       failed += base.HasFailed(package, platform);
@@ -169,9 +194,9 @@ void TellTheRest(const CookDifference& difference, CookNotes& notes, Counters& c
   for (const StandingWarning& one : now) told.emplace(one.package, one.platform, one.text);
   Standing again;
   for (const StandingWarning& one : standing.warnings) {
-    // What was said of a sandbox is said anew by staging.
+    // What was said of a sandbox is said anew by staging, and what of files by the scan.
     const bool is_of_sandbox = one.package.empty() && !one.platform.empty();
-    if (is_of_sandbox || looked_at.contains(one.package) ||
+    if (is_of_sandbox || one.is_of_scan || looked_at.contains(one.package) ||
         (one.package.empty() && told.contains({one.package, one.platform, one.text})))
       continue;
     again.warnings.push_back(one);

@@ -33,8 +33,11 @@ struct CookDifference {
 // The difference between what stands and `files`, as they are now. FAILED_PRECONDITION: why all
 // packages must be looked at. Changes nothing. REQUIRES: a cook by the book; what the journal says
 // of packages does not change meanwhile.
+// `left_out`: gets the files that had changed before the last cook, whose list of changed files did
+// not name them.
 absl::StatusOr<CookDifference> FindDifference(const StandingAsk& ask, content::Snapshot& files,
-                                              Journal& journal, Cancellation& stop);
+                                              Journal& journal, Cancellation& stop,
+                                              std::vector<std::string>& left_out);
 
 // The root that lies in the platform's sandbox, if each file there is as it was when the standing
 // was kept, and nobody put another one there. Cost: a stat of each.

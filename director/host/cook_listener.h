@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -18,6 +19,8 @@ struct ScanCounts {
   size_t packages = 0;
   size_t unmatched = 0;  // files that no rule matches
   double seconds = 0;
+  // Only so many paths were looked at (CookAsk::changed), and no others.
+  std::optional<uint64_t> listed = std::nullopt;
 };
 
 struct StandCounts {

@@ -45,6 +45,7 @@ class CookNotes final : public CookListener {
   void OnProgress(const Counters& counters, const Progress& progress) override;
 
   const Told& told() const { return told_; }
+  void SetScanning(bool is_scanning) { told_.SetScanning(is_scanning); }
   // Some failure was told, and not taken back.
   bool has_failures() const { return has_other_failures_ || !failed_.empty(); }
   // The packages that failed on some platform, sorted.

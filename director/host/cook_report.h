@@ -26,6 +26,8 @@ struct CookReport {
   bool stage_failed = false;
   bool is_published = false;  // an interrupt came too late, if one came
   absl::Duration scan, explore, cook, stage;
+  // The files are those of a list of so many paths (CookAsk::changed), and not of a look at all.
+  std::optional<uint64_t> listed;
 
   // A person ended it before all was published and staged.
   bool is_cut_short() const {

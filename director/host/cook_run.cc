@@ -38,7 +38,8 @@ CookReport CookRun::Run() {
   if (report_.end.ok()) report_.end = Cook();
   if (report_.outcome.has_value()) {
     if (!report_.outcome->is_difference) difference_.reset();
-    if (difference_.has_value()) TellTheRest(*difference_, notes_, report_.outcome->counters);
+    if (difference_.has_value() && HasEndedWell())
+      TellTheRest(*difference_, notes_, report_.outcome->counters);
     TellTheEnd();
     report_.end = TellRefusal();
     report_.stage_failed = staging_->has_failed();
@@ -68,15 +69,45 @@ absl::Status CookRun::Prepare() {
 
 absl::Status CookRun::Scan() {
   const absl::Time begin = absl::Now();
-  ASSIGN_OR_RETURN(scanned_, MakeWorld(deps_.director, *setup_, deps_.place.needs().table));
+  if (ask_.changed) TakeListedFiles();
+  if (scanned_ == nullptr) {
+    ASSIGN_OR_RETURN(scanned_, MakeWorld(deps_.director, *setup_, deps_.place.needs().table));
+  }
   world_ = scanned_;
   sources_ = scanned_->snapshot;
   RETURN_IF_ERROR(Select());
+  notes_.SetScanning(true);
   for (const std::string& warning : selection_.warnings) notes_.Warn(warning);
   TellOddFiles(*world_, notes_);
   TellScan(begin);
   TellLeftOut(*world_, notes_);
+  notes_.SetScanning(false);
   return absl::OkStatus();
+}
+
+// The files of the last cook, but for those that are named; if these are not known, all are looked
+// at.
+void CookRun::TakeListedFiles() {
+  const auto why_not = [&]() -> absl::Status {
+    // (The journal follows the files of others that run.)
+    if (!deps_.place.IsAlone())
+      return absl::FailedPreconditionError("other cooks run in this director");
+    // What a list says holds against the files for which all else stands.
+    ASSIGN_OR_RETURN(const Standing standing, FindButFiles(AskOfStanding(), deps_.stop));
+    const JournalMeta& meta = deps_.director.journal().meta();
+    if (standing.base_table != meta.table_id)
+      return absl::FailedPreconditionError("the files that the last cook saw are not known");
+    ASSIGN_OR_RETURN(scanned_, MakeListedWorld(deps_.director, *setup_, deps_.place.needs().table,
+                                               meta, *ask_.changed));
+    return absl::OkStatus();
+  }();
+  if (why_not.ok()) {
+    report_.listed = ask_.changed->size();
+  } else {
+    notes_.SayAlways(
+        fmt::format("the list of changed files is not used, and all files are looked at: {}",
+                    MessageOf(why_not)));
+  }
 }
 
 absl::Status CookRun::Select() {
@@ -138,14 +169,20 @@ void CookRun::TellScan(absl::Time begin) {
   notes_.Scanned({.files = world_->snapshot->files().size(),
                   .packages = world_->table->names().size(),
                   .unmatched = UnmatchedFiles(*project_, *world_->table).size(),
-                  .seconds = absl::ToDoubleSeconds(report_.scan)});
+                  .seconds = absl::ToDoubleSeconds(report_.scan),
+                  .listed = report_.listed});
 }
 
 // Before the journal follows the files: it says of packages what it said when they were cooked.
 absl::Status CookRun::FindWhatDiffers() {
-  if (!selection_.by_the_book || ask_.repair) return absl::OkStatus();
+  // (What fails there for the time being would end a cook that fails fast.)
+  if (!selection_.by_the_book || ask_.repair || ask_.fail_fast) return absl::OkStatus();
+  // Others would change what the journal says meanwhile.
+  if (!deps_.place.IsAlone()) return absl::OkStatus();
+  std::vector<std::string> left_out;
   auto difference =
-      FindDifference(AskOfStanding(), *sources_, deps_.director.journal(), deps_.stop);
+      FindDifference(AskOfStanding(), *sources_, deps_.director.journal(), deps_.stop, left_out);
+  if (!report_.listed) TellLeftOutOfList(left_out);
   if (difference.ok()) {
     difference_ = *std::move(difference);
     scanned_->since = difference_->changes;
@@ -153,6 +190,20 @@ absl::Status CookRun::FindWhatDiffers() {
     LogInfo("the cook looks at all: {}", MessageOf(difference.status()));
   }
   return absl::OkStatus();
+}
+
+void CookRun::TellLeftOutOfList(const std::vector<std::string>& left_out) {
+  constexpr size_t kNamed = 5;
+  if (left_out.empty()) return;
+  std::string names;
+  for (size_t i = 0; i < std::min(left_out.size(), kNamed); ++i)
+    names += (i == 0 ? "" : ", ") + left_out[i];
+  if (left_out.size() > kNamed) names += fmt::format(" and {} more", left_out.size() - kNamed);
+  notes_.SayAlways(fmt::format(
+      "{} {} changed before the last cook, and its list of changed files (--changed) left {} out: "
+      "{}; that cook's roots are of the files that it named",
+      left_out.size(), left_out.size() == 1 ? "file had" : "files had",
+      left_out.size() == 1 ? "it" : "them", names));
 }
 
 StandingAsk CookRun::AskOfStanding() const {
@@ -198,6 +249,7 @@ CookOrder CookRun::Order() {
   if (difference_.has_value()) {
     order.request.selected = difference_->selected;
     order.request.standing = order.base = difference_->base;
+    order.whole = selection_.packages;
   }
   if (!ask_.repair) order.select = [this](const World& world) { return SelectIn(world); };
   order.platforms = [this](const World& world) {
@@ -208,6 +260,12 @@ CookOrder CookRun::Order() {
     return staging_->StageAll(roots, world);
   };
   return order;
+}
+
+bool CookRun::HasEndedWell() const {
+  const ShellOutcome& outcome = *report_.outcome;
+  return !outcome.ended.is_interrupted && !outcome.ended.is_fail_fast &&
+         outcome.ended.infrastructure_error.empty() && outcome.refusal.empty();
 }
 
 // Staging is a part of the run, and most of the time its end.
@@ -266,7 +324,7 @@ void CookRun::Remember() {
 // The packages of the cook, and the digest of all that was observed.
 void CookRun::NoteMembers() {
   report_.snapshot = DigestOfDone(notes_.done());
-  if (!report_.outcome.has_value()) return;
+  if (!report_.outcome.has_value() || !selection_.by_the_book || ask_.repair) return;
   members_ = MembersAfter(notes_, *report_.outcome, difference_ ? &*difference_ : nullptr);
   if (!difference_.has_value() || !members_.ok()) return;
   if (const auto table = Members::FromBytes(*members_); table.ok())
@@ -280,9 +338,10 @@ void CookRun::KeepWhatStands() {
                    deps_.place.cook());
   const auto keep = [&]() -> absl::Status {
     const CookDifference* const difference = difference_ ? &*difference_ : nullptr;
-    RETURN_IF_ERROR(members_.status());
-    return KeepStanding(AskOfStanding(), *sources_, notes_, report_, *std::move(members_),
-                        difference, deps_.director.journal());
+    // (Other cooks have no table of members.)
+    return KeepStanding(AskOfStanding(), *sources_, notes_, report_,
+                        members_.ok() ? *std::move(members_) : "", difference,
+                        deps_.director.journal());
   };
   const absl::Status kept = keep();
   if (!kept.ok())

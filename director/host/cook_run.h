@@ -48,16 +48,19 @@ class CookRun {
  private:
   absl::Status Prepare();
   absl::Status Scan();
+  void TakeListedFiles();
   absl::Status Select();
   std::vector<SelectedPackage> SelectIn(const World& world) const;  // any thread, while it cooks
   absl::StatusOr<CookSelection> SelectLost();
   absl::Status FindWhatDiffers();
+  void TellLeftOutOfList(const std::vector<std::string>& left_out);
   StandingAsk AskOfStanding() const;
   void TellScan(absl::Time begin);
   absl::Status FollowTheFiles();
   absl::Status Cook();
   CookOrder Order();
   void NoteTimes(absl::Time begin, absl::Time end);
+  bool HasEndedWell() const;
   void TellTheEnd();
   absl::Status TellRefusal();
   void TellUnpublished();
@@ -78,7 +81,7 @@ class CookRun {
   SnapshotPtr sources_;             // as the scan found them
   CookSelection selection_;
   std::optional<CookDifference> difference_;  // the cook looks at that, as far as that goes
-  absl::StatusOr<std::string> members_;       // of an outcome (MembersAfter)
+  absl::StatusOr<std::string> members_;       // of a cook by the book (MembersAfter)
   std::optional<Staging> staging_;            // once the selection is known
 };
 

@@ -68,6 +68,12 @@ class Looker {
       run_.nothing_holds = "the last cook had another store";
       return absl::OkStatus();
     }
+    if (project_.store.trust != meta.trust_domain) {
+      run_.nothing_holds = "the last cook had another trust domain";
+      return absl::OkStatus();
+    }
+    if (deps_.store_epoch != meta.loss_epoch)
+      run_.may_lack = "the store lost something since the last cook";
     const auto before = BaseTable(project_.state_directory(), meta);
     if (before == nullptr) {
       run_.nothing_holds = "the files of the last cook are not known";
@@ -137,6 +143,7 @@ class Looker {
       to_cook_.emplace(name, std::move(one));
     } else if (!verdict.empty() && !deps_.ask.retry_failed) {
       run_.failing[name] = verdict;
+      costs_.emplace(name, one);  // (an input of it may be cooked)
     } else {
       if (!verdict.empty()) one.why = "it failed, and --retry-failed tries it again";
       costs_.emplace(name, one);
@@ -208,6 +215,7 @@ class Looker {
         PackageToCook one = cost->second;
         one.is_sure = false;
         one.why = fmt::format("it reads an output of {}", input);
+        run_.failing.erase(reader);
         to_cook_.emplace(reader, std::move(one));
         to_do.push_back(reader);
       }

@@ -39,6 +39,8 @@ struct DryRun {
   std::map<std::string, std::string> failing;
   // Why nothing is known to hold; empty: what the journal says does.
   std::string nothing_holds;
+  // Why packages may have to be cooked that are said to be up to date; empty: none.
+  std::string may_lack;
 };
 
 struct DryRunDeps {
@@ -46,6 +48,7 @@ struct DryRunDeps {
   const ScannedProject& scanned;
   Journal* journal = nullptr;  // for reading; null: there was no cook yet
   std::string store_id;        // empty: there is no store
+  uint64_t store_epoch = 0;    // its loss epoch
   const std::map<std::string, std::string>& environment;  // what env(...) observes
 };
 

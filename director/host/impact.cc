@@ -153,6 +153,8 @@ class Finder {
     std::sort(impact.packages.begin(), impact.packages.end(), [](const auto& a, const auto& b) {
       return std::tie(a.depth, a.package) < std::tie(b.depth, b.package);
     });
+    for (size_t i = 0; i < impact.packages.size(); ++i)
+      impact.places.emplace(impact.packages[i].package, i);
     for (const auto& [path, is_presence] : changes_) {
       if (!seen_.contains(path)) impact.unseen.push_back(path);
     }
@@ -182,14 +184,10 @@ uint64_t Impact::output_bytes() const {
 
 std::vector<const ImpactedPackage*> Impact::ChainOf(const std::string& package) const {
   std::vector<const ImpactedPackage*> chain;
-  const auto find = [&](const std::string& name) {
-    return std::find_if(packages.begin(), packages.end(),
-                        [&](const ImpactedPackage& one) { return one.package == name; });
-  };
-  for (auto at = find(package); at != packages.end() && chain.size() <= packages.size();
-       at = find(at->via)) {
-    chain.push_back(&*at);
-    if (at->depth == 0) break;
+  for (auto at = places.find(package); at != places.end() && chain.size() <= packages.size();) {
+    chain.push_back(&packages[at->second]);
+    if (chain.back()->depth == 0) break;
+    at = places.find(chain.back()->via);
   }
   return chain;
 }

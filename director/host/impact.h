@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -43,6 +44,7 @@ struct ImpactedPackage {
 struct Impact {
   std::vector<ImpactedPackage> packages;  // by depth, then by name
   std::vector<std::string> unseen;        // changed files that no package looked at; sorted
+  std::map<std::string, size_t> places;   // of the packages, by name
 
   absl::Duration expected() const;
   uint64_t output_bytes() const;

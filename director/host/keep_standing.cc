@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/time/clock.h"
 #include "common/base/status_macros.h"
 #include "director/host/cook_difference.h"
 #include "director/host/sandboxes.h"
@@ -125,7 +126,11 @@ absl::Status KeepStanding(const StandingAsk& ask, content::Snapshot& sources,
   ASSIGN_OR_RETURN(standing.facts, FactsOf(ask.project, ask.cookers));
   ASSIGN_OR_RETURN(standing.tools, ToolsOf(outcome.observed, ask.project.root));
   if (difference != nullptr) AddObservedBefore(difference->standing, standing);
-  standing.base_table = journal.meta().table_id;
+  standing.base_table = outcome.world->table_id;
+  standing.git = ask.ask.git;
+  if (report.listed)
+    standing.listed_ns =
+        absl::ToUnixNanos(absl::Now() - report.scan - report.explore - report.cook - report.stage);
   ASSIGN_OR_RETURN(standing.generation, journal.RelyOnGeneration());
   // (A result that was not sent yet is sent by the next cook.)
   ASSIGN_OR_RETURN(const std::vector<UnsentResult> unsent, journal.Unsent());
@@ -137,6 +142,8 @@ absl::Status KeepStanding(const StandingAsk& ask, content::Snapshot& sources,
   standing.store_id = info.store_id;
   standing.loss_epoch = info.loss_epoch;
   standing.store_commits = info.commits;
+  // (A journal that was made anew does not know who looked where.)
+  if (journal.MadeAnew()) members.clear();
   StandingTables tables{.sources = "", .members = std::move(members), .sandboxes = {}};
   ASSIGN_OR_RETURN(tables.sources, SourceStamps(state, sources, difference));
   for (const std::string& platform : notes.platforms()) {

@@ -61,6 +61,11 @@ class Kitchen {
     Place& operator=(const Place&) = delete;
 
     uint64_t cook() const { return cook_; }
+    // Nobody else is in the kitchen; in Prepare that stays so until it is over.
+    bool IsAlone() const {
+      base::MutexLock lock(kitchen_.mutex_);
+      return kitchen_.cooks_ == 1;
+    }
     // From Prepare on with the newest setup that goes with it.
     const Needs& needs() const { return needs_; }
     // A cook that entered without a number gets one when it is sure to begin: one that is refused

@@ -43,7 +43,9 @@ class Judge {
 
   // Stamps of today are kept: a file that was hashed now need not be hashed the next time.
   void Renew() {
-    if (!has_new_tools_ && new_sources_.empty() && new_sandboxes_.empty())
+    const bool has_new_git = !ask_.ask.git.empty() && standing_.git != ask_.ask.git;
+    if (has_new_git) standing_.git = ask_.ask.git;
+    if (!has_new_git && !has_new_tools_ && new_sources_.empty() && new_sandboxes_.empty())
       return standings_.Touch(standing_.ask);
     // (Without it the next check hashes again.)
     (void)standings_.Renew(standing_,
@@ -89,27 +91,40 @@ class Judge {
     return absl::OkStatus();
   }
 
-  absl::Status Check(const content::StampTable& table, std::string& renewed) {
-    content::StampCheck check = table.Check({.stop = &stop_});
+  absl::Status Check(const std::string& what, const std::string& id,
+                     const std::function<absl::StatusOr<content::StampTable>()>& open,
+                     std::string& renewed) {
+    content::StampCheck check;
+    if (ask_.watched != nullptr) {
+      ASSIGN_OR_RETURN(
+          check, ask_.watched->Check(fmt::format("{}\n{}", standing_.ask, what), id, open, &stop_));
+    } else {
+      ASSIGN_OR_RETURN(const content::StampTable table, open());
+      check = table.Check({.stop = &stop_});
+    }
     if (!check.holds) return Differs(check.difference);
     renewed = std::move(check.renewed);
     return absl::OkStatus();
   }
 
   absl::Status JudgeSources() {
-    ASSIGN_OR_RETURN(const content::StampTable table,
-                     standings_.Sources(standing_.ask, standing_.source_stamps));
-    return Check(table, new_sources_);
+    if (ask_.ask.changed && ask_.ask.changed->empty()) return absl::OkStatus();
+    if (ask_.ask.changed) return Differs("files are named that may have changed");
+    return Check(
+        "sources", standing_.source_stamps,
+        [this] { return standings_.Sources(standing_.ask, standing_.source_stamps); },
+        new_sources_);
   }
 
   absl::Status JudgeSandboxes() {
     if (standing_.platforms.empty()) return Differs("it has no platform");
     for (const StandingPlatform& platform : standing_.platforms) {
       if (!ask_.ask.is_staged()) continue;
-      ASSIGN_OR_RETURN(const content::StampTable table,
-                       standings_.Sandbox(standing_.ask, platform.name, platform.sandbox_stamps));
       std::string renewed;
-      RETURN_IF_ERROR(Check(table, renewed));
+      RETURN_IF_ERROR(Check(
+          platform.name, platform.sandbox_stamps,
+          [&] { return standings_.Sandbox(standing_.ask, platform.name, platform.sandbox_stamps); },
+          renewed));
       if (!renewed.empty()) new_sandboxes_[platform.name] = std::move(renewed);
     }
     return absl::OkStatus();
@@ -163,14 +178,17 @@ CookReport ReportOf(const Standing& standing, absl::Duration took) {
   return report;
 }
 
-void Tell(const Standing& standing, absl::Duration took, CookListener& listener) {
+void Tell(const Standing& standing, const CookAsk& ask, absl::Duration took,
+          CookListener& listener) {
   std::vector<std::string> platforms;
   for (const StandingPlatform& platform : standing.platforms) platforms.push_back(platform.name);
   listener.OnPlatforms(platforms);
-  listener.Scanned({.files = standing.counts.files,
-                    .packages = standing.counts.packages,
-                    .unmatched = standing.counts.unmatched,
-                    .seconds = absl::ToDoubleSeconds(took)});
+  listener.Scanned(
+      {.files = standing.counts.files,
+       .packages = standing.counts.packages,
+       .unmatched = standing.counts.unmatched,
+       .seconds = absl::ToDoubleSeconds(took),
+       .listed = ask.changed ? std::optional<uint64_t>(ask.changed->size()) : std::nullopt});
   listener.Stands({.packages = standing.counts.in_cook,
                    .failed = standing.counts.failed,
                    .results = standing.counts.results,
@@ -192,8 +210,10 @@ StandingAnswer AnswerFromStanding(const StandingAsk& ask, CookListener& listener
     return {.difference = std::string(MessageOf(judged))};
   judge.Renew();
   const absl::Duration took = absl::Now() - begin;
-  Tell(judge.standing(), took, listener);
-  return {.report = ReportOf(judge.standing(), took)};
+  Tell(judge.standing(), ask.ask, took, listener);
+  CookReport report = ReportOf(judge.standing(), took);
+  if (ask.ask.changed) report.listed = ask.ask.changed->size();
+  return {.report = std::move(report)};
 }
 
 absl::StatusOr<Standing> FindButFiles(const StandingAsk& ask, Cancellation& stop) {

@@ -19,6 +19,7 @@
 #include "director/host/cook_report.h"
 #include "director/journal/journal.h"
 #include "director/shell/describe.h"
+#include "director/standing/watched_tables.h"
 
 namespace galley::director {
 
@@ -31,6 +32,7 @@ struct StandingAsk {
   const std::string& project_id;
   // Opened only when all else stands.
   std::function<absl::StatusOr<store::Store*>()> store;
+  WatchedTables* watched = nullptr;  // null: all files are looked at
 };
 
 struct StandingAnswer {

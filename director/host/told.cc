@@ -26,7 +26,7 @@ void Told::Failed(const std::string& package, const std::string& platform,
 
 void Told::Warned(const std::string& package, const std::string& platform,
                   const std::string& text) {
-  warnings_.push_back({package, platform, text});
+  warnings_.push_back({package, platform, text, is_scanning_});
 }
 
 void Told::Done(const std::string& package, const std::string& platform) {

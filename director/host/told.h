@@ -20,6 +20,8 @@ class Told {
   void Failed(const std::string& package, const std::string& platform, const PackageFailed& failed);
   void Warned(const std::string& package, const std::string& platform, const std::string& text);
   void Done(const std::string& package, const std::string& platform);
+  // What is told from here on is of the scan, or no more.
+  void SetScanning(bool is_scanning) { is_scanning_ = is_scanning; }
   // Something was told that another cook of the same would not tell.
   void Passing() { is_passing_ = true; }
 
@@ -34,6 +36,7 @@ class Told {
   std::vector<StandingWarning> warnings_;
   std::set<StandingFailure> failures_;
   bool is_passing_ = false;
+  bool is_scanning_ = false;
 };
 
 // Tells it again.

@@ -91,6 +91,16 @@ void ToWire(const CookAsk& ask, v1::CookAsk& out) {
   out.set_output_directory(ask.output_directory);
   out.set_urgency_class(std::string(ClassName(ask.urgency_class)));
   out.set_umask(ask.umask);
+  if (ask.changed) {
+    v1::CookAsk::ChangedFiles& changed = *out.mutable_changed();
+    for (const std::string& path : *ask.changed) changed.add_paths(path);
+  }
+  for (const GitState& state : ask.git) {
+    v1::CookAsk::GitState& one = *out.add_git();
+    one.set_top(state.top);
+    one.set_revision(state.revision);
+    for (const std::string& path : state.dirty) one.add_dirty(path);
+  }
 }
 
 absl::StatusOr<CookAsk> FromWire(const v1::CookAsk& ask, const project::Project& project) {
@@ -100,6 +110,12 @@ absl::StatusOr<CookAsk> FromWire(const v1::CookAsk& ask, const project::Project&
   std::vector<std::string> platforms(ask.platforms().begin(), ask.platforms().end());
   if (const auto known = PlatformsIn(project, platforms); !known.ok())
     return WrongUse(known.status());
+  std::optional<std::vector<std::string>> changed;
+  if (ask.has_changed())
+    changed.emplace(ask.changed().paths().begin(), ask.changed().paths().end());
+  std::vector<GitState> git;
+  for (const v1::CookAsk::GitState& one : ask.git())
+    git.push_back({one.top(), one.revision(), {one.dirty().begin(), one.dirty().end()}});
   return CookAsk{.selection = FromWire(ask.selection()),
                  .platforms = std::move(platforms),
                  .no_stage = ask.no_stage(),
@@ -110,7 +126,9 @@ absl::StatusOr<CookAsk> FromWire(const v1::CookAsk& ask, const project::Project&
                  .fail_fast = ask.fail_fast(),
                  .output_directory = ask.output_directory(),
                  .umask = ask.umask() & 0777,
-                 .urgency_class = *urgency_class};
+                 .urgency_class = *urgency_class,
+                 .changed = std::move(changed),
+                 .git = std::move(git)};
 }
 
 std::string WhatIsAsked(const v1::CookAsk& ask) {
@@ -186,6 +204,7 @@ void ToWire(const ReportOnWire& report, v1::CookReport& out) {
   if (cook.outcome.has_value()) ToWire(*cook.outcome, *out.mutable_outcome());
   for (const auto& [platform, sequence] : cook.sequences)
     (*out.mutable_sequences())[platform] = sequence;
+  if (cook.listed) out.set_listed(*cook.listed);
   out.set_snapshot(cook.snapshot.ToString());
   out.set_has_failures(cook.has_failures);
   out.set_stage_failed(cook.stage_failed);
@@ -207,6 +226,7 @@ absl::StatusOr<ReportOnWire> FromWire(const v1::CookReport& report) {
     ASSIGN_OR_RETURN(cook.outcome, FromWire(report.outcome()));
   }
   cook.sequences.insert(report.sequences().begin(), report.sequences().end());
+  if (report.has_listed()) cook.listed = report.listed();
   ASSIGN_OR_RETURN(cook.snapshot, Digest::Parse(report.snapshot()));
   cook.has_failures = report.has_failures();
   cook.stage_failed = report.stage_failed();

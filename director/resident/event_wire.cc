@@ -41,6 +41,7 @@ void EventSource::Scanned(const ScanCounts& counts) {
   out.set_packages(counts.packages);
   out.set_unmatched(counts.unmatched);
   out.set_seconds(counts.seconds);
+  if (counts.listed) out.set_listed(*counts.listed);
   sinks_.event(event);
 }
 
@@ -153,7 +154,10 @@ void TellListener(const v1::CookEvent& event, CookListener& listener) {
       return listener.Scanned({.files = event.scanned().files(),
                                .packages = event.scanned().packages(),
                                .unmatched = event.scanned().unmatched(),
-                               .seconds = event.scanned().seconds()});
+                               .seconds = event.scanned().seconds(),
+                               .listed = event.scanned().has_listed()
+                                             ? std::optional(event.scanned().listed())
+                                             : std::nullopt});
     case v1::CookEvent::kStands:
       return listener.Stands({.packages = event.stands().packages(),
                               .failed = event.stands().failed(),

@@ -44,6 +44,15 @@ uint64_t ResidentBytes() {
   return resident * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
+// Null: nothing can be watched, and all files are looked at in each cook.
+std::unique_ptr<content::FolderWatch> OpenWatch(const project::Project& project) {
+  auto watch =
+      content::FolderWatch::Open({.cookie_folder = JoinPath(project.state_directory(), "watch")});
+  if (watch.ok()) return *std::move(watch);
+  LogWarning("watch: all files are looked at in each cook: {}", MessageOf(watch.status()));
+  return nullptr;
+}
+
 }  // namespace
 
 Residence::Residence(Options options, std::unique_ptr<Director> director)
@@ -53,6 +62,7 @@ Residence::Residence(Options options, std::unique_ptr<Director> director)
       director_(std::move(director)),
       project_(std::move(options.load), options.director.project),
       shelf_(director_->project().state_directory()),
+      watched_(OpenWatch(director_->project())),
       busy_at_(started_) {}
 
 absl::StatusOr<std::unique_ptr<Residence>> Residence::Open(Options options, CookListener& listener,
@@ -86,7 +96,8 @@ void Residence::Begin(const v1::CookAsk& ask, uint64_t number, std::shared_ptr<C
                                                                      .kitchen = *kitchen_,
                                                                      .project = project_,
                                                                      .shelf = shelf_,
-                                                                     .trace = trace_},
+                                                                     .trace = trace_,
+                                                                     .watched = watched_},
                                                   ask, number, std::move(log));
 }
 
@@ -263,6 +274,7 @@ absl::StatusOr<v1::StatusAnswer> Residence::Status(const v1::StatusAsk& ask) {
     }
   }
   ViewStore(answer);
+  answer.set_watch(watched_.State());
   project_.Renew();
   for (const std::string& note : project_.notes()) answer.add_wrong(note);
   const std::string state = director_->project().state_directory();

@@ -28,6 +28,7 @@
 #include "director/serve/client_calls.h"
 #include "director/serve/director_door.h"
 #include "director/shell/trace.h"
+#include "director/standing/watched_tables.h"
 
 namespace galley::director {
 
@@ -87,6 +88,7 @@ class Residence final : public ClientCalls {
   const std::unique_ptr<Director> director_;
   ProjectReader project_;
   CookShelf shelf_;
+  WatchedTables watched_;
   Trace trace_;
   std::unique_ptr<DirectorDoor> door_;
   Cancellation asked_to_stop_;

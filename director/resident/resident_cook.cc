@@ -180,7 +180,8 @@ std::optional<CookReport> ResidentCook::AskWhatStands(const Taken& taken) {
                           .project_id = director.project_id(),
                           .store = [&director]() -> absl::StatusOr<store::Store*> {
                             return &director.stores().store();
-                          }},
+                          },
+                          .watched = &deps_.watched},
                          listener_, stop_);
   if (!answer.difference.empty()) LogInfo("cook={} looks at all: {}", number_, answer.difference);
   return std::move(answer.report);

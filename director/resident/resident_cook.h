@@ -23,6 +23,7 @@
 #include "director/resident/event_wire.h"
 #include "director/resident/project_reader.h"
 #include "director/shell/trace.h"
+#include "director/standing/watched_tables.h"
 
 namespace galley::director {
 
@@ -34,6 +35,7 @@ class ResidentCook {
     ProjectReader& project;
     const CookShelf& shelf;
     Trace& trace;  // of the kitchen
+    WatchedTables& watched;
   };
   // Begins. All of `deps` outlives it.
   ResidentCook(const Deps& deps, v1::CookAsk ask, uint64_t number, std::shared_ptr<CookLog> log);

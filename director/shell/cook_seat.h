@@ -17,6 +17,7 @@
 #include "common/base/mutex.h"
 #include "director/core/cook_core.h"
 #include "director/core/events.h"
+#include "director/shell/difference_root.h"
 #include "director/shell/failure_notes.h"
 #include "director/shell/instigator_notes.h"
 #include "director/shell/observed_values.h"
@@ -92,6 +93,7 @@ struct CookOrder {
   // With `request.standing`: `request.selected` is of what differs, and `select` says all that is
   // asked for. When the roots cannot be made of that, the cook goes on with all.
   std::shared_ptr<const StandingBase> base = nullptr;
+  std::vector<SelectedPackage> whole = {};  // all that was asked for when `base` was found
   // Says why a result may not be a part of this cook, which then ends unpublished; empty: it may.
   // Called on the loop thread. Null: all may.
   std::function<std::string(const StoredResult& result)> refuses = nullptr;
@@ -145,13 +147,13 @@ struct CookSeat {
   std::set<std::string> lost_packages;
   FailureNotes failures;
   ObservedValues observed;
-  bool is_difference = false;             // looks at a difference (still)
-  bool was_alone = true;                  // no other cook ran beside it
-  std::vector<InstigatorChange> reasons;  // DifferenceRoot
-  std::string refusal;                    // as of ShellOutcome
-  std::optional<CookSlot> slot;           // once it has begun
-  Counters counters;                      // once it ended
-  std::optional<CookEnded> ended;         // its last commits may be under way
+  bool is_difference = false;      // looks at a difference (still)
+  bool was_alone = true;           // no other cook ran beside it
+  ReferencesOf references;         // DifferenceRoot, of all platforms
+  std::string refusal;             // as of ShellOutcome
+  std::optional<CookSlot> slot;    // once it has begun
+  Counters counters;               // once it ended
+  std::optional<CookEnded> ended;  // its last commits may be under way
 };
 
 }  // namespace galley::director

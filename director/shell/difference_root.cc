@@ -74,7 +74,11 @@ class Maker {
     if (base_.HasFailed(now.package, platform_))
       return TooNarrow("{} failed on {}, and does no longer", now.package, platform_);
     const std::optional<Member> member = base_.members->Find(now.package);
-    if (!member || !WasInRoot(member->roots)) return Add(now, id, {});
+    if (!member || !WasInRoot(member->roots)) {
+      // (Of one that was in the cook the reasons are known.)
+      if (!base_.WasInCook(now.package)) NoteNew(now);
+      return Add(now, id, {});
+    }
     const auto record = base_.before.find(now.package);
     const std::optional<Digest>& key = member->keys[index_];
     if (record == base_.before.end()) {
@@ -91,8 +95,10 @@ class Maker {
     const std::set<record::Observation> old_inputs = CookedInputs(before->second.observed);
     if (!std::includes(inputs.begin(), inputs.end(), old_inputs.begin(), old_inputs.end()))
       return TooNarrow("{} does not read all cooked inputs of before", now.package);
-    RETURN_IF_ERROR(
-        CompareReferences(now.package, old.details.references, now.result.details.references));
+    ReferenceSets& sets = references_[now.package];
+    sets = {.before = SetOf(now.package, old, before->second.observed),
+            .now = SetOf(now.package, now.result, now.observed)};
+    RETURN_IF_ERROR(CheckTargets(now.package, sets));
     return Add(now, id, old.outputs);
   }
 
@@ -109,10 +115,10 @@ class Maker {
     return absl::OkStatus();
   }
 
-  using Targets = std::map<std::string, std::set<InstigatorCategory>>;
-  Targets TargetsOf(const std::string& package, const std::vector<record::Reference>& all) const {
-    Targets targets;
-    for (const record::Reference& reference : all) {
+  ReferenceSets::Set SetOf(const std::string& package, const record::Result& result,
+                           const std::vector<record::Observed>& observed) const {
+    ReferenceSets::Set targets;
+    for (const record::Reference& reference : result.details.references) {
       if (reference.kind == record::ReferenceKind::kEditor) continue;
       ReferenceTarget target;
       if (reference.path.starts_with("_gen/")) {
@@ -121,36 +127,35 @@ class Maker {
         target = base_.world->table->Resolve(package, reference.path);
       }
       if (!target.error.empty()) continue;
-      targets[target.name].insert(reference.kind == record::ReferenceKind::kHard
-                                      ? InstigatorCategory::kHardDependency
-                                      : InstigatorCategory::kSoftDependency);
+      targets.emplace(target.name, reference.kind == record::ReferenceKind::kHard
+                                       ? InstigatorCategory::kHardDependency
+                                       : InstigatorCategory::kSoftDependency);
+    }
+    for (const record::Observation& input : CookedInputs(observed)) {
+      if (auto name = content::ResolveAsked(package, input.subject); name.ok())
+        targets.emplace(*std::move(name), InstigatorCategory::kBuildDependency);
     }
     return targets;
   }
 
-  // A target that is referred to no more stays in the cook if it is selected itself.
-  absl::Status CompareReferences(const std::string& package,
-                                 const std::vector<record::Reference>& before,
-                                 const std::vector<record::Reference>& now) {
-    if (before == now) return absl::OkStatus();
-    const Targets old = TargetsOf(package, before);
-    const Targets young = TargetsOf(package, now);
-    for (const auto& [target, kinds] : old) {
-      const auto found = young.find(target);
-      if (found != young.end() && found->second == kinds) continue;
-      if (found == young.end() && !deps_.selects(target))
-        return TooNarrow("{} does not refer to {} any more", package, target);
-      for (const InstigatorCategory kind : kinds) {
-        if (found == young.end() || !found->second.contains(kind))
-          reasons_.push_back({target, kind, package, /*holds=*/false});
-      }
+  void NoteNew(const StoredResult& now) {
+    ReferenceSets::Set& led_to = references_[now.package].now;
+    led_to = SetOf(now.package, now.result, now.observed);
+    if (const auto entry = base_.world->table->Find(now.package)) {
+      for (const std::string& variant : entry->localised)
+        led_to.emplace(variant, InstigatorCategory::kCulture);
     }
-    for (const auto& [target, kinds] : young) {
-      const auto found = old.find(target);
-      for (const InstigatorCategory kind : kinds) {
-        if (found == old.end() || !found->second.contains(kind))
-          reasons_.push_back({target, kind, package, /*holds=*/true});
-      }
+  }
+
+  // A target that is referred to no more stays in the cook if that asks for it itself.
+  absl::Status CheckTargets(const std::string& package, const ReferenceSets& sets) const {
+    const auto is_led_to = [&](const std::string& target) {
+      return std::any_of(sets.now.begin(), sets.now.end(),
+                         [&](const auto& one) { return one.first == target; });
+    };
+    for (const auto& [target, category] : sets.before) {
+      if (!is_led_to(target) && !deps_.selects(target))
+        return TooNarrow("{} does not refer to {} any more", package, target);
     }
     return absl::OkStatus();
   }
@@ -167,7 +172,7 @@ class Maker {
     for (const auto& [digest, bytes] : edited.directories)
       RETURN_IF_ERROR(deps_.store.Put(digest, bytes));
     DifferenceRoot made{.built = {.platform = request.platform, .root = edited.root},
-                        .reasons = std::move(reasons_)};
+                        .references = std::move(references_)};
     made.built.platform_set = request.platform_set;
     made.built.round = request.round;
     made.built.request = request.request;
@@ -181,10 +186,30 @@ class Maker {
   std::vector<std::string> removed_;
   std::vector<tree::TreeFile> added_;
   std::vector<PackageId> owners_;
-  std::vector<InstigatorChange> reasons_;
+  ReferencesOf references_;
 };
 
 }  // namespace
+
+void Merge(const ReferencesOf& from, ReferencesOf& into) {
+  for (const auto& [package, sets] : from) {
+    into[package].before.insert(sets.before.begin(), sets.before.end());
+    into[package].now.insert(sets.now.begin(), sets.now.end());
+  }
+}
+
+std::vector<InstigatorChange> ChangesOf(const ReferencesOf& references) {
+  std::vector<InstigatorChange> changes;
+  for (const auto& [package, sets] : references) {
+    for (const auto& one : sets.before) {
+      if (!sets.now.contains(one)) changes.push_back({one.first, one.second, package, false});
+    }
+    for (const auto& one : sets.now) {
+      if (!sets.before.contains(one)) changes.push_back({one.first, one.second, package, true});
+    }
+  }
+  return changes;
+}
 
 absl::StatusOr<DifferenceRoot> RootOfDifference(const DifferenceDeps& deps,
                                                 const BuildRoot& request,

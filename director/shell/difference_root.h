@@ -8,7 +8,10 @@
 #pragma once
 
 #include <functional>
+#include <map>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -21,9 +24,19 @@
 
 namespace galley::director {
 
+// ReferenceSets: what a package leads to, and how; before the cook, and now.
+struct ReferenceSets {
+  using Set = std::set<std::pair<std::string, InstigatorCategory>>;
+  Set before, now;
+};
+using ReferencesOf = std::map<std::string, ReferenceSets>;  // by package
+// Of all platforms together.
+void Merge(const ReferencesOf& from, ReferencesOf& into);
+std::vector<InstigatorChange> ChangesOf(const ReferencesOf& references);
+
 struct DifferenceRoot {
   RootBuilt built;
-  std::vector<InstigatorChange> reasons;  // that references came and went
+  ReferencesOf references;  // on this platform
 };
 
 struct DifferenceDeps {

@@ -202,9 +202,9 @@ class DirectorShell {
   Collections SumOfCollections();
   void GiveSegmentIfLow(const std::string& worker_id, const v1::FromWorker& message);
 
-  // The results that an effect names, so that they are there while others work with it.
   void BuildDifference(CookSeat& seat, const BuildRoot& effect, HeldResults results,
                        const std::string& platform);
+  // The results that an effect names, so that they are there while others work with it.
   HeldResults Hold(const std::vector<std::pair<PackageId, ResultId>>& packages) const;
   static RootContent ContentOf(const CookSeat& seat, const std::string& platform, bool by_the_book);
   std::optional<Digest> WholeRoot(const std::string& platform);

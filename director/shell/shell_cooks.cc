@@ -183,7 +183,8 @@ void DirectorShell::Tell(CookMask, const CookEnded& notice) {
   CommitPending();
   commit_thread_.Post([this, seat, instigators = std::move(instigators)] {
     absl::Status remembered = instigators.Record(journal_);
-    if (seat->is_difference) remembered.Update(RecordInstigatorChanges(journal_, seat->reasons));
+    if (seat->is_difference)
+      remembered.Update(RecordInstigatorChanges(journal_, ChangesOf(seat->references)));
     OnLoop([this, seat, remembered] { Finish(seat, remembered); });
   });
 }

@@ -97,7 +97,7 @@ InstigatorNotes DirectorShell::NoteInstigators(const CookSeat& seat) {
   // (Of a difference only the packages that are new in the cook have reasons of this cook alone.)
   InstigatorNotes notes(is_whole && !seat.is_difference);
   core_->ForEachReasonIn(seat.number(), [&](PackageId package, const InstigatorView& why) {
-    if (seat.is_difference && seat.order.base->Knows(core_->NameOf(package))) return;
+    if (seat.is_difference && seat.order.base->WasInCook(core_->NameOf(package))) return;
     notes.Add(core_->NameOf(package), why.category,
               why.referencer.valid() ? &core_->NameOf(why.referencer) : nullptr);
   });

@@ -69,9 +69,7 @@ void DirectorShell::BuildDifference(CookSeat& seat, const BuildRoot& effect, Hel
                        held = seats_.Hold(seat.number()), world = world_.Get(),
                        sources = Present()] {
     const CookOrder* const order = &held->order;
-    const auto select = [&] {
-      return order->select ? order->select(*world) : order->request.selected;
-    };
+    const auto select = [&] { return order->select ? order->select(*world) : order->whole; };
     std::optional<absl::flat_hash_set<std::string>> selected;
     const auto selects = [&](const std::string& package) {
       if (!selected) {
@@ -94,7 +92,7 @@ void DirectorShell::BuildDifference(CookSeat& seat, const BuildRoot& effect, Hel
       return Post(Internal([this, made = *std::move(made)]() mutable {
         CookSeat* const of = seats_.Find(made.built.request);
         if (of == nullptr || !of->is_difference) return;  // another platform's root widened it
-        of->reasons.insert(of->reasons.end(), made.reasons.begin(), made.reasons.end());
+        Merge(made.references, of->references);
         StepCore(std::move(made.built));
       }));
     }
@@ -105,6 +103,8 @@ void DirectorShell::BuildDifference(CookSeat& seat, const BuildRoot& effect, Hel
     wider.request = effect.request;
     wider.is_too_narrow = true;
     wider.whole = select();
+    // (Where nothing can be selected any more, what was selected fails by name.)
+    if (wider.whole.empty()) wider.whole = order->whole;
     Post(Internal([this, wider = std::move(wider)]() mutable {
       CookSeat* const of = seats_.Find(wider.request);
       if (of != nullptr) of->is_difference = false;

@@ -2,7 +2,7 @@
 // same came to (director/standing), and what the journal said then of the packages that are looked
 // at again.
 //
-// Threads: any. Immutable.
+// Threads: any. Does not change once the cook is asked for.
 #pragma once
 
 #include <map>
@@ -35,9 +35,8 @@ class StandingBase final : public StandingPackages {
   bool Has(std::string_view package) const override {
     return !before.contains(package) && members->RootsOf(package) == all_roots();
   }
-  // The package was in the cook.
-  bool Knows(const std::string& package) const {
-    const auto first = failed.lower_bound({package, ""});
+  bool WasInCook(std::string_view package) const override {
+    const auto first = failed.lower_bound({std::string(package), ""});
     return (first != failed.end() && first->first == package) || members->Find(package).has_value();
   }
   // Member::roots of a package that each root holds.

@@ -83,6 +83,7 @@ std::string EncodeStanding(const Standing& standing) {
     one.set_package(warning.package);
     one.set_platform(warning.platform);
     one.set_text(warning.text);
+    one.set_is_of_scan(warning.is_of_scan);
   }
   for (const StandingFailure& failure : standing.failures) {
     v1::Standing::Failure& one = *out.add_failures();
@@ -105,6 +106,13 @@ std::string EncodeStanding(const Standing& standing) {
   out.set_snapshot(standing.snapshot.ToString());
   out.set_members(standing.members);
   out.set_base_table(standing.base_table);
+  for (const GitState& state : standing.git) {
+    v1::Standing::Git& one = *out.add_git();
+    one.set_top(state.top);
+    one.set_revision(state.revision);
+    for (const std::string& path : state.dirty) one.add_dirty(path);
+  }
+  out.set_listed_ns(standing.listed_ns);
   return content::Seal(kStandingMagic, out.SerializeAsString());
 }
 
@@ -128,7 +136,7 @@ absl::StatusOr<Standing> DecodeStanding(std::string_view bytes) {
     standing.platforms.push_back({one.name(), root, one.sequence(), one.sandbox_stamps()});
   }
   for (const v1::Standing::Warning& one : in.warnings())
-    standing.warnings.push_back({one.package(), one.platform(), one.text()});
+    standing.warnings.push_back({one.package(), one.platform(), one.text(), one.is_of_scan()});
   for (const v1::Standing::Failure& one : in.failures()) {
     standing.failures.push_back(
         {one.package(), one.platform(), one.stage(), one.cause(), one.error(), one.log()});
@@ -145,6 +153,10 @@ absl::StatusOr<Standing> DecodeStanding(std::string_view bytes) {
   ASSIGN_OR_RETURN(standing.snapshot, Digest::Parse(in.snapshot()));
   standing.members = in.members();
   standing.base_table = in.base_table();
+  for (const v1::Standing::Git& one : in.git()) {
+    standing.git.push_back({one.top(), one.revision(), {one.dirty().begin(), one.dirty().end()}});
+  }
+  standing.listed_ns = in.listed_ns();
   return standing;
 }
 

@@ -48,6 +48,7 @@ struct StandingWarning {
   std::string package;  // empty: none is meant
   std::string platform;
   std::string text;
+  bool is_of_scan = false;  // it is of the files as they were found
   auto operator<=>(const StandingWarning&) const = default;
 };
 
@@ -68,6 +69,15 @@ struct StandingCounts {
   bool operator==(const StandingCounts&) const = default;
 };
 
+// GitState: what a repository of the sources was at when a cook began.
+struct GitState {
+  std::string top;                 // its folder, absolute
+  std::string revision;            // the commit that was checked out
+  std::vector<std::string> dirty;  // host paths that differed from that, and such as it does not
+                                   // know; absolute
+  bool operator==(const GitState&) const = default;
+};
+
 struct Standing {
   std::string ask;  // all that was asked for, as text
   Facts facts;
@@ -83,8 +93,12 @@ struct Standing {
   std::vector<StandingFailure> failures;
   StandingCounts counts;
   Digest snapshot;
-  std::string members;     // id of their table (members.h); empty: there is none
-  std::string base_table;  // Snapshot::identity of the snapshot table that its files are of
+  std::string members;        // id of their table (members.h); empty: there is none
+  std::string base_table;     // Snapshot::identity of the snapshot table that its files are of
+  std::vector<GitState> git;  // of those that who asked told of
+  // When the cook began whose files were those of a list, and not of a scan: what changed before
+  // and was not in that list is not known yet. 0: no such cook since the last scan.
+  int64_t listed_ns = 0;
 };
 
 std::string EncodeStanding(const Standing& standing);

@@ -93,7 +93,7 @@ class SeveralCooksTest(ResidentTest):
         self.assertEqual(whole.roots, self.root_alone(project, "alone"))
 
     def test_a_nightly_two_commits_and_a_cancelled_one_with_edits_and_a_killed_director(self):
-        project = self.counted_project(24)
+        project = self.counted_project(48)
         process = self.serve(project, "--workers", "2")
         nightly = self.start_cook(project)
         self.wait_until(lambda: any(c["done"] > 0 for c in self.status(project)["cooks"]))
@@ -120,7 +120,7 @@ class SeveralCooksTest(ResidentTest):
         self.assertEqual(self.finish_cook(project, small).code, 0)
         whole = self.finish_cook(project, again)
         self.assertEqual(whole.code, 0, whole)
-        self.assertLess(whole.cooked, 24)
+        self.assertLess(whole.cooked, 48)
         self.assertEqual(whole.roots, self.root_alone(project, "alone"))
         self.assertEqual(self.status(project)["cooks"], [])
         self.wait_until(lambda: sum(is_running(one) for one in workers) <= 2)

@@ -284,6 +284,14 @@ std::optional<uint64_t> ReadEpoch(const std::string& directory) {
   return epoch;
 }
 
+}  // namespace
+
+uint64_t LossEpochIn(const std::string& store_directory) {
+  return ReadEpoch(store_directory).value_or(0);
+}
+
+namespace {
+
 // An owner of an earlier version locks the file only. A file system that locks no folders: so do
 // we.
 absl::Status TakeLocks(const std::string& directory, OpenedLayout& opened) {

@@ -55,6 +55,8 @@ struct OpenedLayout {
 absl::StatusOr<OpenedLayout> OpenLayout(const std::string& store_directory);
 // The id of the store in a folder, for one who only asks; empty: there is none that can be read.
 std::string StoreIdIn(const std::string& store_directory);
+// Likewise its loss epoch; 0: it lost nothing, or that cannot be read.
+uint64_t LossEpochIn(const std::string& store_directory);
 // The mark of sync_doubt.h, not synced.
 std::string SyncMarkPath(std::string_view store_directory);
 absl::Status AppendSyncMark(const std::string& store_directory, std::string_view bytes);

@@ -1,0 +1,223 @@
+#include "common/content/folder_watch.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/inotify.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "absl/time/clock.h"
+#include "common/base/own_file.h"
+#include "common/base/status_macros.h"
+#include "fmt/format.h"
+
+namespace galley::content {
+namespace {
+
+constexpr uint32_t kEvents = IN_CREATE | IN_DELETE | IN_MODIFY | IN_CLOSE_WRITE | IN_ATTRIB |
+                             IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF;
+
+// statfs(2): local file systems, of which the kernel knows all changes.
+bool IsLocal(uint64_t type) {
+  constexpr std::array<uint64_t, 8> kLocal = {
+      0xEF53,      // ext2, ext3, ext4
+      0x58465342,  // xfs
+      0x9123683E,  // btrfs
+      0x01021994,  // tmpfs
+      0x858458F6,  // ramfs
+      0xF2F52010,  // f2fs
+      0x2FC12FC1,  // zfs
+      0x794C7630,  // overlayfs (nobody may write to its lower folders)
+  };
+  return std::find(kLocal.begin(), kLocal.end(), type) != kLocal.end();
+}
+
+// "\040" is a space in /proc/self/mountinfo.
+std::string Unescaped(std::string_view text) {
+  std::string path;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\\' && i + 3 < text.size()) {
+      path += static_cast<char>((text[i + 1] - '0') * 64 + (text[i + 2] - '0') * 8 +
+                                (text[i + 3] - '0'));
+      i += 3;
+    } else {
+      path += text[i];
+    }
+  }
+  return path;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<FolderWatch>> FolderWatch::Open(Options options) {
+  auto watch = std::unique_ptr<FolderWatch>(new FolderWatch(std::move(options)));
+  RETURN_IF_ERROR(watch->Start());
+  return watch;
+}
+
+absl::Status FolderWatch::Start() {
+  RETURN_IF_ERROR(MakeOwnFolder(options_.cookie_folder));
+  inotify_ = FileDescriptor(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
+  if (!inotify_.valid())
+    return absl::UnavailableError(fmt::format("inotify_init1: {}", std::strerror(errno)));
+  mounts_ = FileDescriptor(::open("/proc/self/mounts", O_RDONLY | O_CLOEXEC));
+  {
+    const base::MutexLock lock(mutex_);
+    cookie_watch_ =
+        ::inotify_add_watch(inotify_.get(), options_.cookie_folder.c_str(), IN_CREATE | IN_ONLYDIR);
+    if (cookie_watch_ < 0) {
+      return absl::UnavailableError(
+          fmt::format("{}: {}", options_.cookie_folder, std::strerror(errno)));
+    }
+  }
+  return Take().status();
+}
+
+absl::Status FolderWatch::Add(const std::string& folder) {
+  const base::MutexLock lock(mutex_);
+  if (folders_.contains(folder)) return absl::OkStatus();
+  struct statfs system {};
+  if (::statfs(folder.c_str(), &system) != 0) return ErrnoStatus(errno, "look at", folder);
+  if (!IsLocal(static_cast<uint64_t>(system.f_type))) {
+    return absl::FailedPreconditionError(
+        fmt::format("{} is on a file system (type {:#x}) that does not tell of all changes", folder,
+                    static_cast<uint64_t>(system.f_type)));
+  }
+  const int watch = folders_.size() >= options_.folders_max
+                        ? (errno = ENOSPC, -1)
+                        : ::inotify_add_watch(inotify_.get(), folder.c_str(),
+                                              kEvents | IN_ONLYDIR | IN_EXCL_UNLINK);
+  if (watch < 0 && errno == ENOSPC) {
+    return absl::ResourceExhaustedError(
+        fmt::format("the kernel watches no more folders than the {} that are watched now: raise "
+                    "fs.inotify.max_user_watches (sysctl)",
+                    folders_.size()));
+  }
+  if (watch < 0) return ErrnoStatus(errno, "watch", folder);
+  // One folder may have two paths here (a link); each is told.
+  const auto other = by_watch_.find(watch);
+  if (other != by_watch_.end() && other->second != folder) {
+    return absl::FailedPreconditionError(
+        fmt::format("{} and {} are one folder", other->second, folder));
+  }
+  by_watch_[watch] = folder;
+  folders_[folder] = watch;
+  return absl::OkStatus();
+}
+
+bool FolderWatch::Watches(std::string_view folder) const {
+  const base::MutexLock lock(mutex_);
+  return folders_.contains(folder);
+}
+
+size_t FolderWatch::size() const {
+  const base::MutexLock lock(mutex_);
+  return folders_.size();
+}
+
+absl::Status FolderWatch::WriteCookie() {
+  cookie_ = fmt::format("{}", ++cookies_);
+  const std::string path = JoinPath(options_.cookie_folder, cookie_);
+  const FileDescriptor file(::open(path.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+  if (!file.valid())
+    return absl::UnavailableError(fmt::format("{}: {}", path, std::strerror(errno)));
+  ::unlink(path.c_str());
+  return absl::OkStatus();
+}
+
+absl::StatusOr<FolderWatch::Changes> FolderWatch::Take() {
+  const base::MutexLock lock(mutex_);
+  Changes changes;
+  RETURN_IF_ERROR(WriteCookie());
+  const absl::Time until = absl::Now() + options_.cookie_max;
+  while (!Read(changes)) {
+    const absl::Duration left = until - absl::Now();
+    pollfd ready{.fd = inotify_.get(), .events = POLLIN, .revents = 0};
+    if (left <= absl::ZeroDuration() ||
+        ::poll(&ready, 1, static_cast<int>(absl::ToInt64Milliseconds(left)) + 1) == 0) {
+      if (left > absl::ZeroDuration()) continue;
+      return absl::UnavailableError("the system tells nothing of what changes in folders");
+    }
+  }
+  // (POLLERR: something was mounted, or unmounted, since the last time.)
+  pollfd mounts{.fd = mounts_.get(), .events = POLLPRI, .revents = 0};
+  if (!mounts_.valid() || ::poll(&mounts, 1, 0) > 0) changes.is_all = true;
+  std::sort(changes.folders.begin(), changes.folders.end());
+  changes.folders.erase(std::unique(changes.folders.begin(), changes.folders.end()),
+                        changes.folders.end());
+  return changes;
+}
+
+// True: the cookie came, or events were lost.
+bool FolderWatch::Read(Changes& changes) {
+  alignas(inotify_event) std::array<char, 64 << 10> buffer;
+  bool is_done = false;
+  while (true) {
+    const ssize_t count = ::read(inotify_.get(), buffer.data(), buffer.size());
+    if (count <= 0) return is_done;
+    for (ssize_t at = 0; at < count;) {
+      inotify_event event{};
+      std::memcpy(&event, buffer.data() + at, sizeof(event));
+      const char* const name = buffer.data() + at + sizeof(event);
+      at += static_cast<ssize_t>(sizeof(event) + event.len);
+      if ((event.mask & IN_Q_OVERFLOW) != 0) {
+        changes.is_all = is_done = true;
+        continue;
+      }
+      if (event.wd == cookie_watch_) {
+        is_done |= event.len > 0 && cookie_ == name;
+        continue;
+      }
+      const auto watched = by_watch_.find(event.wd);
+      if (watched == by_watch_.end()) continue;
+      const std::string folder = watched->second;
+      changes.folders.push_back(folder);
+      if ((event.mask & (IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT | IN_IGNORED)) != 0)
+        Drop(folder, changes);
+    }
+  }
+}
+
+// It is not at its path any more, and neither is what is below it.
+void FolderWatch::Drop(const std::string& folder, Changes& changes) {
+  const std::string below = folder + "/";
+  for (auto at = folders_.lower_bound(folder); at != folders_.end();) {
+    if (at->first != folder && !at->first.starts_with(below)) {
+      if (at->first > below && !at->first.starts_with(folder)) break;
+      ++at;
+      continue;
+    }
+    changes.folders.push_back(at->first);
+    ::inotify_rm_watch(inotify_.get(), at->second);
+    by_watch_.erase(at->second);
+    at = folders_.erase(at);
+  }
+}
+
+std::vector<std::string> MountsBelow(const std::string& folder) {
+  std::vector<std::string> below;
+  const absl::StatusOr<std::string> text = ReadFile("/proc/self/mountinfo", 64 << 20);
+  if (!text.ok()) return below;
+  std::string_view rest = *text;
+  while (!rest.empty()) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+    size_t begin = 0;
+    for (int field = 0; field < 4 && begin != std::string_view::npos; ++field)
+      begin = line.find(' ', begin + (field > 0));
+    if (begin == std::string_view::npos) continue;
+    const std::string_view point = line.substr(begin + 1, line.find(' ', begin + 1) - begin - 1);
+    std::string path = Unescaped(point);
+    if (path.starts_with(folder + "/")) below.push_back(std::move(path));
+  }
+  std::sort(below.begin(), below.end());
+  return below;
+}
+
+}  // namespace galley::content

@@ -1,0 +1,149 @@
+#include "director/standing/watched_tables.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/base/file.h"
+#include "common/base/log.h"
+#include "common/base/status_macros.h"
+#include "fmt/format.h"
+
+namespace galley::director {
+namespace {
+
+// Of more names all are forgotten: each is checked whole then, once.
+constexpr size_t kTablesMax = 256;
+
+std::string_view ParentOf(std::string_view path) { return path.substr(0, path.rfind('/')); }
+
+}  // namespace
+
+absl::StatusOr<content::StampCheck> WatchedTables::Check(
+    const std::string& name, const std::string& id,
+    const std::function<absl::StatusOr<content::StampTable>()>& open, Cancellation* stop) {
+  if (watch_ == nullptr) {
+    ASSIGN_OR_RETURN(const content::StampTable table, open());
+    return table.Check({.stop = stop});
+  }
+  const base::MutexLock lock(mutex_);
+  TakeChanges();
+  const auto found = tables_.find(name);
+  if (found != tables_.end() && found->second->id == id && found->second->is_checked &&
+      AreTopsTheSame(*found->second)) {
+    content::StampCheck check = CheckDirty(*found->second, stop);
+    Renewed(name, check);
+    return check;
+  }
+  if (found != tables_.end()) tables_.erase(found);
+  if (tables_.size() >= kTablesMax) tables_.clear();
+  ASSIGN_OR_RETURN(content::StampTable table, open());
+  auto known = std::make_unique<Known>(std::move(table));
+  known->id = id;
+  content::StampCheck check = CheckAll(*known, stop);
+  if (!known->is_checked) return check;
+  tables_[name] = std::move(known);
+  Renewed(name, check);
+  return check;
+}
+
+// The next check is of the table that the caller writes now: it says of all folders what this one
+// was found to say.
+void WatchedTables::Renewed(const std::string& name, const content::StampCheck& check) {
+  if (check.holds && !check.renewed.empty())
+    tables_.at(name)->id = content::StampTable::IdOf(check.renewed);
+}
+
+void WatchedTables::MarkDirty(Known& known, uint32_t folder) {
+  if (known.is_dirty[folder]) return;
+  known.is_dirty[folder] = true;
+  known.dirty.push_back(folder);
+}
+
+void WatchedTables::TakeChanges() {
+  const absl::StatusOr<content::FolderWatch::Changes> changes = watch_->Take();
+  if (!changes.ok() || changes->is_all) {
+    LogInfo(
+        "watch: all files are looked at once: {}",
+        changes.ok() ? "events were lost, or file systems mounted" : MessageOf(changes.status()));
+    for (auto& [name, known] : tables_) known->is_checked = false;
+    return;
+  }
+  for (auto& [name, known] : tables_) {
+    for (const std::string& folder : changes->folders) {
+      const auto at = known->folders.find(folder);
+      if (at == known->folders.end()) continue;
+      MarkDirty(*known, at->second);
+      // (One that was moved or deleted is not watched any more.)
+      if (!watch_->Watches(folder)) known->is_checked = false;
+    }
+  }
+}
+
+// Before the table is checked: what happens from then on is told.
+bool WatchedTables::WatchAll(Known& known) {
+  const std::vector<std::string_view> folders = known.table.Folders();
+  known.is_dirty.assign(folders.size(), false);
+  for (uint32_t i = 0; i < folders.size(); ++i) {
+    if (!folders[i].empty()) known.folders.emplace(std::string(folders[i]), i);
+  }
+  for (const auto& [folder, number] : known.folders) {
+    if (const absl::Status added = watch_->Add(folder); !added.ok()) {
+      if (why_not_ != added.message())
+        LogInfo("watch: all files are looked at in each cook: {}", MessageOf(added));
+      why_not_ = std::string(added.message());
+      return false;
+    }
+  }
+  for (const auto& [folder, number] : known.folders) {
+    if (known.folders.contains(std::string(ParentOf(folder)))) continue;
+    const absl::StatusOr<FileStat> stat = StatFile(folder);
+    if (!stat.ok()) return false;
+    known.tops.emplace_back(folder, *stat);
+    if (const auto below = content::MountsBelow(folder); !below.empty()) {
+      why_not_ = fmt::format("{} is mounted below {}", below.front(), folder);
+      LogInfo("watch: all files are looked at in each cook: {}", why_not_);
+      return false;
+    }
+  }
+  why_not_.clear();
+  return true;
+}
+
+bool WatchedTables::AreTopsTheSame(const Known& known) const {
+  return std::all_of(known.tops.begin(), known.tops.end(), [](const auto& top) {
+    const absl::StatusOr<FileStat> now = StatFile(top.first);
+    return now.ok() && now->inode == top.second.inode && now->device == top.second.device;
+  });
+}
+
+content::StampCheck WatchedTables::CheckAll(Known& known, Cancellation* stop) {
+  const bool is_watched = WatchAll(known);
+  content::StampCheck check = known.table.Check({.stop = stop, .finds_elsewhere = true});
+  known.elsewhere = std::move(check.elsewhere);
+  known.is_checked = is_watched && check.holds;
+  return check;
+}
+
+// What is found to differ stays dirty.
+content::StampCheck WatchedTables::CheckDirty(Known& known, Cancellation* stop) {
+  content::StampCheck check = known.table.Check(
+      {.stop = stop, .finds_elsewhere = true, .folders = &known.dirty, .files = &known.elsewhere});
+  if (!check.holds) return check;
+  for (const content::FileInTable& one : check.elsewhere) {
+    const auto is_it = [&](const content::FileInTable& other) { return other.file == one.file; };
+    if (std::none_of(known.elsewhere.begin(), known.elsewhere.end(), is_it))
+      known.elsewhere.push_back(one);
+  }
+  for (const uint32_t folder : known.dirty) known.is_dirty[folder] = false;
+  known.dirty.clear();
+  return check;
+}
+
+std::string WatchedTables::State() const {
+  if (watch_ == nullptr) return "nothing is watched";
+  const base::MutexLock lock(mutex_);
+  if (!why_not_.empty()) return fmt::format("all files are looked at in each cook: {}", why_not_);
+  return fmt::format("{} folders are watched", watch_->size());
+}
+
+}  // namespace galley::director

@@ -1,0 +1,68 @@
+// WatchedTables: checks tables of stamps again at the cost of what happened since the last check.
+//
+// A table that held once is known to hold for all folders in which nothing happened since, by a
+// FolderWatch that was there before the check. Only the others are looked at; and files that can
+// change unseen (links, files with other names), and the top folders, whose paths may lead to
+// others by now. Where not all folders can be watched, all of the table is looked at each time.
+//
+// Threads: any.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "common/base/cancellation.h"
+#include "common/base/mutex.h"
+#include "common/content/folder_watch.h"
+#include "common/content/stamp_table.h"
+
+namespace galley::director {
+
+class WatchedTables {
+ public:
+  // Null: nothing is watched.
+  explicit WatchedTables(std::unique_ptr<content::FolderWatch> watch) : watch_(std::move(watch)) {}
+
+  // As StampTable::Check of the table with this id, which `open` opens. `name`: of whatever the
+  // table is of; of an older table with this name nothing is kept. Errors: those of `open`.
+  absl::StatusOr<content::StampCheck> Check(
+      const std::string& name, const std::string& id,
+      const std::function<absl::StatusOr<content::StampTable>()>& open, Cancellation* stop);
+
+  // "812 folders are watched"; or why all files are looked at in each cook.
+  std::string State() const;
+
+ private:
+  struct Known {
+    explicit Known(content::StampTable of) : table(std::move(of)) {}
+    content::StampTable table;
+    std::string id;
+    absl::flat_hash_map<std::string, uint32_t> folders;  // by path
+    std::vector<bool> is_dirty;                          // by number
+    std::vector<uint32_t> dirty;
+    std::vector<content::FileInTable> elsewhere;
+    std::vector<std::pair<std::string, FileStat>> tops;
+    bool is_checked = false;  // it held, and all of its folders were watched before
+  };
+
+  void TakeChanges() GALLEY_REQUIRES(mutex_);
+  static void MarkDirty(Known& known, uint32_t folder);
+  bool WatchAll(Known& known) GALLEY_REQUIRES(mutex_);
+  bool AreTopsTheSame(const Known& known) const;
+  content::StampCheck CheckAll(Known& known, Cancellation* stop) GALLEY_REQUIRES(mutex_);
+  content::StampCheck CheckDirty(Known& known, Cancellation* stop) GALLEY_REQUIRES(mutex_);
+  void Renewed(const std::string& name, const content::StampCheck& check) GALLEY_REQUIRES(mutex_);
+
+  const std::unique_ptr<content::FolderWatch> watch_;
+  mutable base::Mutex mutex_;
+  std::map<std::string, std::unique_ptr<Known>> tables_ GALLEY_GUARDED_BY(mutex_);
+  std::string why_not_ GALLEY_GUARDED_BY(mutex_);  // the last reason; empty: all are watched
+};
+
+}  // namespace galley::director
