@@ -17,22 +17,27 @@ using director::CookReader;
 using director::CookStream;
 using director::DirectorClient;
 
-// Calls `act` on a thread of its own when `stop` is cancelled before this goes.
+// Calls `act` on a thread of its own when `stop` is cancelled before this goes. (It may take long,
+// and a hook must be short.)
 class OnStop {
  public:
   OnStop(Cancellation& stop, std::function<void()> act)
-      : thread_([this, &stop, act = std::move(act)] {
-          while (!is_over_ && !stop.is_cancelled()) stop.Pause(absl::Milliseconds(20));
+      : thread_([this, act = std::move(act)] {
+          while (!wake_.is_cancelled()) wake_.Pause(absl::Hours(1));
           if (!is_over_) act();
-        }) {}
+        }),
+        hook_(&stop, [this] { wake_.Cancel(); }) {}
   ~OnStop() {
     is_over_ = true;
+    wake_.Cancel();
     thread_.join();
   }
 
  private:
+  Cancellation wake_;
   std::atomic<bool> is_over_ = false;
   std::thread thread_;
+  const Cancellation::Hook hook_;
 };
 
 }  // namespace
