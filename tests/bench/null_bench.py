@@ -153,13 +153,13 @@ def bench(bin_directory, base, count):
         text["edit"] = text.get("edit", 0) + 1
         with open(path, "w") as file:
             json.dump(text, file)
-    line("one", *timed(galley, 3, env=env, before=edit), ninja)
+    line("one", *timed(galley, 5, env=env, before=edit), ninja)
     serve = [os.path.join(bin_directory, "galley"), "serve", "--project", root]
     subprocess.run([*serve, "--detach"], check=True, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         timed(galley, 1, env=env)
         line("resident", *timed(galley, env=env), ninja)
-        line("resident, one", *timed(galley, 3, env=env, before=edit), ninja)
+        line("resident, one", *timed(galley, 5, env=env, before=edit), ninja)
     finally:
         subprocess.run([*serve, "--stop"], env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     shutil.rmtree(root)
