@@ -20,15 +20,16 @@
 namespace galley::cli {
 
 struct GitChanges {
-  // Host paths, absolute; nullopt: `why_not` says why that is not known, and all is to be looked at.
+  // Host paths, absolute; nullopt: `why_not` says why that is not known, and all is to be looked
+  // at.
   std::optional<std::vector<std::string>> paths;
   std::string why_not;
   std::vector<director::GitState> now;  // of all repositories of the mounts, to be kept
 };
 
-// `revision`: the commit from which the kept state is, as whoever asks believes; it has to be known.
-// `before`: what was kept with the last cook of the same. INVALID_ARGUMENT: a mount is in no
-// repository, a repository does not know the revision, or git cannot be run.
+// `revision`: the commit from which the kept state is, as whoever asks believes; it has to be
+// known. `before`: what was kept with the last cook of the same. INVALID_ARGUMENT: a mount is in
+// no repository, a repository does not know the revision, or git cannot be run.
 absl::StatusOr<GitChanges> FindGitChanges(const project::Project& project,
                                           const std::string& revision,
                                           const std::vector<director::GitState>& before);
