@@ -4,9 +4,10 @@
 // and waits until the kernel tells of that.
 //
 // Nobody is told of these, and whoever relies on a watch must look himself: writes through a memory
-// mapping that outlives its descriptor; changes of a file through another of its names (nor when it
-// gets one elsewhere), or of what a link leads to; a folder that is renamed far above (the watch follows it); what other machines do
-// on a file system of a network. A folder on a file system for which that is known is refused.
+// mapping that outlives its descriptor; changes of a file through another of its names (nor is it
+// told when it gets one elsewhere), or of what a link leads to; a folder that is renamed far above
+// (the watch follows it); what other machines do on a file system of a network. A folder on a file
+// system for which that is known is refused.
 //
 // Cost: 2 us and 0.1 KiB of the kernel's memory for each folder; one event, 1 us.
 // Threads: any.
