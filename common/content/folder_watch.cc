@@ -81,7 +81,7 @@ absl::Status FolderWatch::Start() {
 
 absl::Status FolderWatch::Add(const std::string& folder) {
   const base::MutexLock lock(mutex_);
-  if (folders_.contains(folder)) return absl::OkStatus();
+  const auto known = folders_.find(folder);
   struct statfs system {};
   if (::statfs(folder.c_str(), &system) != 0) return ErrnoStatus(errno, "look at", folder);
   if (!IsLocal(static_cast<uint64_t>(system.f_type))) {
@@ -89,10 +89,11 @@ absl::Status FolderWatch::Add(const std::string& folder) {
         fmt::format("{} is on a file system (type {:#x}) that does not tell of all changes", folder,
                     static_cast<uint64_t>(system.f_type)));
   }
-  const int watch = folders_.size() >= options_.folders_max
-                        ? (errno = ENOSPC, -1)
-                        : ::inotify_add_watch(inotify_.get(), folder.c_str(),
-                                              kEvents | IN_ONLYDIR | IN_EXCL_UNLINK);
+  // (Asked for again each time: the path may lead to another folder by now, and nobody told.)
+  const bool is_too_many = known == folders_.end() && folders_.size() >= options_.folders_max;
+  const int watch = is_too_many ? (errno = ENOSPC, -1)
+                                : ::inotify_add_watch(inotify_.get(), folder.c_str(),
+                                                      kEvents | IN_ONLYDIR | IN_EXCL_UNLINK);
   if (watch < 0 && errno == ENOSPC) {
     return absl::ResourceExhaustedError(
         fmt::format("the kernel watches no more folders than the {} that are watched now: raise "
@@ -100,11 +101,19 @@ absl::Status FolderWatch::Add(const std::string& folder) {
                     folders_.size()));
   }
   if (watch < 0) return ErrnoStatus(errno, "watch", folder);
-  // One folder may have two paths here (a link); each is told.
-  const auto other = by_watch_.find(watch);
-  if (other != by_watch_.end() && other->second != folder) {
-    return absl::FailedPreconditionError(
-        fmt::format("{} and {} are one folder", other->second, folder));
+  if (known != folders_.end()) {
+    if (known->second == watch) return absl::OkStatus();
+    ::inotify_rm_watch(inotify_.get(), known->second);
+    by_watch_.erase(known->second);
+    folders_.erase(known);
+  }
+  if (const auto other = by_watch_.find(watch); other != by_watch_.end()) {
+    // One folder with two paths (a link, a mount), or one that was moved here.
+    const absl::StatusOr<FileStat> there = StatFile(other->second), here = StatFile(folder);
+    if (there.ok() && here.ok() && there->inode == here->inode && there->device == here->device)
+      return absl::FailedPreconditionError(
+          fmt::format("{} and {} are one folder", other->second, folder));
+    folders_.erase(other->second);
   }
   by_watch_[watch] = folder;
   folders_[folder] = watch;

@@ -38,7 +38,7 @@ class FolderWatch {
   // UNAVAILABLE: the system does not watch, or says nothing of the cookie.
   static absl::StatusOr<std::unique_ptr<FolderWatch>> Open(Options options);
 
-  // From now on. A folder that is watched already stays so. NOT_FOUND: there is no such folder.
+  // From now on, whatever was at this path before. NOT_FOUND: there is no such folder.
   // FAILED_PRECONDITION: its file system does not tell of all changes. RESOURCE_EXHAUSTED: the
   // kernel watches no more folders, and what to do.
   absl::Status Add(const std::string& folder);

@@ -575,6 +575,13 @@ std::vector<std::string_view> StampTable::Folders() const {
   return folders;
 }
 
+bool StampTable::HasLinkedFolders() const {
+  for (uint32_t f = 0; f < mapping_->folders(); ++f) {
+    if ((mapping_->folder(f).stat.flags & kIsLink) != 0) return true;
+  }
+  return false;
+}
+
 StampCheck StampTable::Check(const CheckOptions& options) const {
   return Checker<Mapping>(*mapping_, options).Run();
 }

@@ -130,6 +130,7 @@ class StampTable {
   StampCheck Check(const CheckOptions& options) const;
   // The host paths of the folders by number; empty: one that is there only for a file in it.
   std::vector<std::string_view> Folders() const;
+  bool HasLinkedFolders() const;
 
   // The bytes of a table in which these files are as given, and all else as here: the folders too,
   // which a check lists when they have another stamp. FAILED_PRECONDITION: one of them is no plain

@@ -51,9 +51,12 @@ void AddPath(const project::Project& project, const std::string& named, ChangeLi
   std::set<std::string> found;
   for (const content::Mount& mount : project.mounts) {
     if (content::IsUnder(path, mount.path)) found.insert(path);
+    // A folder that the mount is in: all of it.
+    if (content::IsUnder(mount.path, path)) found.insert(mount.path);
     for (const std::string& host : {AbsolutePath(path), Canonical(AbsolutePath(path))}) {
       for (const std::string& folder : {mount.directory, Canonical(mount.directory)}) {
         if (content::IsUnder(host, folder)) found.insert(mount.path + host.substr(folder.size()));
+        if (content::IsUnder(folder, host)) found.insert(mount.path);
       }
     }
   }

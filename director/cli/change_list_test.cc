@@ -34,6 +34,9 @@ TEST(ChangeListTest, APathHasAllItsVirtualNames) {
   AddPath(project, "readme", list);
   EXPECT_EQ(list.elsewhere, 2u);
   EXPECT_EQ(list.paths.size(), 4u);
+  ChangeList above;
+  AddPath(project, "/p", above);
+  EXPECT_THAT(above.paths, ElementsAre("/Game", "/Mod"));
 }
 
 }  // namespace

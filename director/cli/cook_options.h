@@ -27,7 +27,6 @@ struct CookCommandOptions {
   std::string summary;
   std::string trace;
   bool is_dry_run = false;
-  std::string changed_since;         // a commit; empty: none
   std::vector<std::string> changed;  // lists of files; "-": standard input
 };
 

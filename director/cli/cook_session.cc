@@ -15,7 +15,6 @@
 #include "common/base/utf8.h"
 #include "director/cli/change_list.h"
 #include "director/cli/director_of_project.h"
-#include "director/cli/git_changes.h"
 #include "director/cli/host_file.h"
 #include "director/cli/package_place.h"
 #include "director/host/cook_numbers.h"
@@ -23,9 +22,7 @@
 #include "director/host/outcome_status.h"
 #include "director/host/sandboxes.h"
 #include "director/host/standing_cook.h"
-#include "director/host/standing_facts.h"
 #include "director/resident/cook_shelf.h"
-#include "director/standing/standings.h"
 #include "fmt/format.h"
 
 namespace galley::cli {
@@ -79,8 +76,7 @@ absl::Status CookSession::LoadTheProject() {
   summary_.project = project_->name;
   if (!options_.urgency_class.empty()) {
     ask_.urgency_class = *director::ClassOfName(options_.urgency_class);
-  } else if (ask_.selection.has_selection() || !options_.changed.empty() ||
-             !options_.changed_since.empty()) {
+  } else if (ask_.selection.has_selection() || !options_.changed.empty()) {
     ask_.urgency_class = director::CookClass::kCommit;
   }
   report_.remote_down = [this] { return remote_down_; };
@@ -98,27 +94,15 @@ absl::Status CookSession::LoadTheProject() {
 }
 
 absl::Status CookSession::FindChangedFiles() {
-  ChangeList list;
-  if (!options_.changed.empty()) {
-    auto read = ReadChangeLists(*project_, options_.changed);
-    if (!read.ok()) return WrongUse(read.status());
-    list = *std::move(read);
-  } else if (!options_.changed_since.empty()) {
-    std::vector<director::GitState> before;
-    if (const auto text = director::TextOfAsk(ask_, *project_)) {
-      if (auto standing = director::Standings(project_->state_directory()).Find(*text))
-        before = std::move(standing->git);
-    }
-    auto changes = FindGitChanges(*project_, options_.changed_since, before);
-    if (!changes.ok()) return WrongUse(changes.status());
-    ask_.git = std::move(changes->now);
-    if (!changes->paths) {
-      report_.SayAlways(
-          fmt::format("--changed-since: all files are looked at: {}", changes->why_not));
-      return absl::OkStatus();
-    }
-    for (const std::string& path : *changes->paths) AddPath(*project_, path, list);
-  } else {
+  if (options_.changed.empty()) return absl::OkStatus();
+  auto read = ReadChangeLists(*project_, options_.changed);
+  if (!read.ok()) return WrongUse(read.status());
+  ChangeList list = *std::move(read);
+  if (list.paths.empty() && list.elsewhere > 0) {
+    // (They may be relative to another folder.)
+    report_.SayAlways(fmt::format(
+        "--changed: none of the {} paths lies under a mount, so all files are looked at",
+        list.elsewhere));
     return absl::OkStatus();
   }
   if (list.elsewhere > 0)

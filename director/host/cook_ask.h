@@ -11,7 +11,6 @@
 #include "director/core/ids.h"
 #include "director/host/cook_class.h"
 #include "director/host/environment_difference.h"
-#include "director/standing/standing.h"
 
 namespace galley::director {
 
@@ -49,7 +48,6 @@ struct CookAsk {
   // Virtual paths of files and folders: no others differ from what the last cook of the same saw,
   // says who asks. nullopt: all files are looked at.
   std::optional<std::vector<std::string>> changed;
-  std::vector<GitState> git;  // what repositories are at, to be kept with what the cook comes to
   bool repair = false;  // what the store lost, and nothing else; nothing is published or staged
 
   bool is_staged() const { return !no_stage && !repair; }

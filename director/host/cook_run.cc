@@ -94,11 +94,18 @@ void CookRun::TakeListedFiles() {
       return absl::FailedPreconditionError("other cooks run in this director");
     // What a list says holds against the files for which all else stands.
     ASSIGN_OR_RETURN(const Standing standing, FindButFiles(AskOfStanding(), deps_.stop));
+    const auto is_of_scan = [](const StandingWarning& one) { return one.is_of_scan; };
+    if (std::any_of(standing.warnings.begin(), standing.warnings.end(), is_of_scan))
+      return absl::FailedPreconditionError("the last look at all files had something to say");
     const JournalMeta& meta = deps_.director.journal().meta();
     if (standing.base_table != meta.table_id)
       return absl::FailedPreconditionError("the files that the last cook saw are not known");
-    ASSIGN_OR_RETURN(scanned_, MakeListedWorld(deps_.director, *setup_, deps_.place.needs().table,
-                                               meta, *ask_.changed));
+    ASSIGN_OR_RETURN(auto listed, MakeListedWorld(deps_.director, *setup_,
+                                                  deps_.place.needs().table, meta, *ask_.changed));
+    // (Sidecars are read for the table of packages, whatever the list says.)
+    if (listed->table->has_unread_sidecars())
+      return absl::FailedPreconditionError("a sidecar changed that it does not name");
+    scanned_ = std::move(listed);
     return absl::OkStatus();
   }();
   if (why_not.ok()) {

@@ -127,7 +127,6 @@ absl::Status KeepStanding(const StandingAsk& ask, content::Snapshot& sources,
   ASSIGN_OR_RETURN(standing.tools, ToolsOf(outcome.observed, ask.project.root));
   if (difference != nullptr) AddObservedBefore(difference->standing, standing);
   standing.base_table = outcome.world->table_id;
-  standing.git = ask.ask.git;
   if (report.listed)
     standing.listed_ns =
         absl::ToUnixNanos(absl::Now() - report.scan - report.explore - report.cook - report.stage);

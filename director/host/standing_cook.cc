@@ -43,9 +43,7 @@ class Judge {
 
   // Stamps of today are kept: a file that was hashed now need not be hashed the next time.
   void Renew() {
-    const bool has_new_git = !ask_.ask.git.empty() && standing_.git != ask_.ask.git;
-    if (has_new_git) standing_.git = ask_.ask.git;
-    if (!has_new_git && !has_new_tools_ && new_sources_.empty() && new_sandboxes_.empty())
+    if (!has_new_tools_ && new_sources_.empty() && new_sandboxes_.empty())
       return standings_.Touch(standing_.ask);
     // (Without it the next check hashes again.)
     (void)standings_.Renew(standing_,

@@ -95,12 +95,6 @@ void ToWire(const CookAsk& ask, v1::CookAsk& out) {
     v1::CookAsk::ChangedFiles& changed = *out.mutable_changed();
     for (const std::string& path : *ask.changed) changed.add_paths(path);
   }
-  for (const GitState& state : ask.git) {
-    v1::CookAsk::GitState& one = *out.add_git();
-    one.set_top(state.top);
-    one.set_revision(state.revision);
-    for (const std::string& path : state.dirty) one.add_dirty(path);
-  }
 }
 
 absl::StatusOr<CookAsk> FromWire(const v1::CookAsk& ask, const project::Project& project) {
@@ -113,9 +107,6 @@ absl::StatusOr<CookAsk> FromWire(const v1::CookAsk& ask, const project::Project&
   std::optional<std::vector<std::string>> changed;
   if (ask.has_changed())
     changed.emplace(ask.changed().paths().begin(), ask.changed().paths().end());
-  std::vector<GitState> git;
-  for (const v1::CookAsk::GitState& one : ask.git())
-    git.push_back({one.top(), one.revision(), {one.dirty().begin(), one.dirty().end()}});
   return CookAsk{.selection = FromWire(ask.selection()),
                  .platforms = std::move(platforms),
                  .no_stage = ask.no_stage(),
@@ -127,8 +118,7 @@ absl::StatusOr<CookAsk> FromWire(const v1::CookAsk& ask, const project::Project&
                  .output_directory = ask.output_directory(),
                  .umask = ask.umask() & 0777,
                  .urgency_class = *urgency_class,
-                 .changed = std::move(changed),
-                 .git = std::move(git)};
+                 .changed = std::move(changed)};
 }
 
 std::string WhatIsAsked(const v1::CookAsk& ask) {

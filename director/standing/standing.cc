@@ -106,12 +106,6 @@ std::string EncodeStanding(const Standing& standing) {
   out.set_snapshot(standing.snapshot.ToString());
   out.set_members(standing.members);
   out.set_base_table(standing.base_table);
-  for (const GitState& state : standing.git) {
-    v1::Standing::Git& one = *out.add_git();
-    one.set_top(state.top);
-    one.set_revision(state.revision);
-    for (const std::string& path : state.dirty) one.add_dirty(path);
-  }
   out.set_listed_ns(standing.listed_ns);
   return content::Seal(kStandingMagic, out.SerializeAsString());
 }
@@ -153,9 +147,6 @@ absl::StatusOr<Standing> DecodeStanding(std::string_view bytes) {
   ASSIGN_OR_RETURN(standing.snapshot, Digest::Parse(in.snapshot()));
   standing.members = in.members();
   standing.base_table = in.base_table();
-  for (const v1::Standing::Git& one : in.git()) {
-    standing.git.push_back({one.top(), one.revision(), {one.dirty().begin(), one.dirty().end()}});
-  }
   standing.listed_ns = in.listed_ns();
   return standing;
 }

@@ -69,15 +69,6 @@ struct StandingCounts {
   bool operator==(const StandingCounts&) const = default;
 };
 
-// GitState: what a repository of the sources was at when a cook began.
-struct GitState {
-  std::string top;                 // its folder, absolute
-  std::string revision;            // the commit that was checked out
-  std::vector<std::string> dirty;  // host paths that differed from that, and such as it does not
-                                   // know; absolute
-  bool operator==(const GitState&) const = default;
-};
-
 struct Standing {
   std::string ask;  // all that was asked for, as text
   Facts facts;
@@ -93,9 +84,8 @@ struct Standing {
   std::vector<StandingFailure> failures;
   StandingCounts counts;
   Digest snapshot;
-  std::string members;        // id of their table (members.h); empty: there is none
-  std::string base_table;     // Snapshot::identity of the snapshot table that its files are of
-  std::vector<GitState> git;  // of those that who asked told of
+  std::string members;     // id of their table (members.h); empty: there is none
+  std::string base_table;  // Snapshot::identity of the snapshot table that its files are of
   // When the cook began whose files were those of a list, and not of a scan: what changed before
   // and was not in that list is not known yet. 0: no such cook since the last scan.
   int64_t listed_ns = 0;

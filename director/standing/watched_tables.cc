@@ -79,32 +79,35 @@ void WatchedTables::TakeChanges() {
   }
 }
 
+bool WatchedTables::CannotWatch(const std::string& why) {
+  const base::MutexLock lock(state_mutex_);
+  if (why_not_ != why) LogInfo("watch: all files are looked at in each cook: {}", why);
+  why_not_ = why;
+  return false;
+}
+
 // Before the table is checked: what happens from then on is told.
 bool WatchedTables::WatchAll(Known& known) {
   const std::vector<std::string_view> folders = known.table.Folders();
   known.is_dirty.assign(folders.size(), false);
   for (uint32_t i = 0; i < folders.size(); ++i) {
-    if (!folders[i].empty()) known.folders.emplace(std::string(folders[i]), i);
+    if (folders[i].empty() || known.folders.emplace(std::string(folders[i]), i).second) continue;
+    return CannotWatch(fmt::format("{} is below two mounts", folders[i]));
   }
+  if (known.table.HasLinkedFolders()) return CannotWatch("a folder is a link to another one");
   for (const auto& [folder, number] : known.folders) {
-    if (const absl::Status added = watch_->Add(folder); !added.ok()) {
-      if (why_not_ != added.message())
-        LogInfo("watch: all files are looked at in each cook: {}", MessageOf(added));
-      why_not_ = std::string(added.message());
-      return false;
-    }
+    if (const absl::Status added = watch_->Add(folder); !added.ok())
+      return CannotWatch(std::string(added.message()));
   }
   for (const auto& [folder, number] : known.folders) {
     if (known.folders.contains(std::string(ParentOf(folder)))) continue;
     const absl::StatusOr<FileStat> stat = StatFile(folder);
     if (!stat.ok()) return false;
     known.tops.emplace_back(folder, *stat);
-    if (const auto below = content::MountsBelow(folder); !below.empty()) {
-      why_not_ = fmt::format("{} is mounted below {}", below.front(), folder);
-      LogInfo("watch: all files are looked at in each cook: {}", why_not_);
-      return false;
-    }
+    if (const auto below = content::MountsBelow(folder); !below.empty())
+      return CannotWatch(fmt::format("{} is mounted below {}", below.front(), folder));
   }
+  const base::MutexLock lock(state_mutex_);
   why_not_.clear();
   return true;
 }
@@ -120,6 +123,7 @@ content::StampCheck WatchedTables::CheckAll(Known& known, Cancellation* stop) {
   const bool is_watched = WatchAll(known);
   content::StampCheck check = known.table.Check({.stop = stop, .finds_elsewhere = true});
   known.elsewhere = std::move(check.elsewhere);
+  for (const content::FileInTable& one : known.elsewhere) known.elsewhere_files.insert(one.file);
   known.is_checked = is_watched && check.holds;
   return check;
 }
@@ -130,9 +134,7 @@ content::StampCheck WatchedTables::CheckDirty(Known& known, Cancellation* stop) 
       {.stop = stop, .finds_elsewhere = true, .folders = &known.dirty, .files = &known.elsewhere});
   if (!check.holds) return check;
   for (const content::FileInTable& one : check.elsewhere) {
-    const auto is_it = [&](const content::FileInTable& other) { return other.file == one.file; };
-    if (std::none_of(known.elsewhere.begin(), known.elsewhere.end(), is_it))
-      known.elsewhere.push_back(one);
+    if (known.elsewhere_files.insert(one.file).second) known.elsewhere.push_back(one);
   }
   for (const uint32_t folder : known.dirty) known.is_dirty[folder] = false;
   known.dirty.clear();
@@ -141,7 +143,7 @@ content::StampCheck WatchedTables::CheckDirty(Known& known, Cancellation* stop) 
 
 std::string WatchedTables::State() const {
   if (watch_ == nullptr) return "nothing is watched";
-  const base::MutexLock lock(mutex_);
+  const base::MutexLock lock(state_mutex_);
   if (!why_not_.empty()) return fmt::format("all files are looked at in each cook: {}", why_not_);
   return fmt::format("{} folders are watched", watch_->size());
 }

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "common/base/cancellation.h"
 #include "common/base/mutex.h"
@@ -47,6 +48,7 @@ class WatchedTables {
     std::vector<bool> is_dirty;                          // by number
     std::vector<uint32_t> dirty;
     std::vector<content::FileInTable> elsewhere;
+    absl::flat_hash_set<uint32_t> elsewhere_files;  // their numbers
     std::vector<std::pair<std::string, FileStat>> tops;
     bool is_checked = false;  // it held, and all of its folders were watched before
   };
@@ -54,6 +56,7 @@ class WatchedTables {
   void TakeChanges() GALLEY_REQUIRES(mutex_);
   static void MarkDirty(Known& known, uint32_t folder);
   bool WatchAll(Known& known) GALLEY_REQUIRES(mutex_);
+  bool CannotWatch(const std::string& why);
   bool AreTopsTheSame(const Known& known) const;
   content::StampCheck CheckAll(Known& known, Cancellation* stop) GALLEY_REQUIRES(mutex_);
   content::StampCheck CheckDirty(Known& known, Cancellation* stop) GALLEY_REQUIRES(mutex_);
@@ -62,7 +65,8 @@ class WatchedTables {
   const std::unique_ptr<content::FolderWatch> watch_;
   mutable base::Mutex mutex_;
   std::map<std::string, std::unique_ptr<Known>> tables_ GALLEY_GUARDED_BY(mutex_);
-  std::string why_not_ GALLEY_GUARDED_BY(mutex_);  // the last reason; empty: all are watched
+  mutable base::Mutex state_mutex_;                      // after mutex_; never held for long
+  std::string why_not_ GALLEY_GUARDED_BY(state_mutex_);  // the last reason; empty: all are watched
 };
 
 }  // namespace galley::director

@@ -118,6 +118,50 @@ TEST_F(WatchedTablesTest, AFolderFarAboveIsReplaced) {
   fs::create_directories(Path("up/files"));
   Write("up/files/x", "2");
   EXPECT_FALSE(Check().holds);
+  // From then on the new one is watched.
+  files = content::Snapshot::Scan({.mounts = {{.path = "/G", .directory = Path("up/files")}}});
+  (void)(*files)->DigestOf("/G/x");
+  Keep(*(*files)->Stamps());
+  EXPECT_TRUE(Check().holds);
+  EXPECT_EQ(Check().looked_at, 0u);
+  Write("up/files/x", "3");
+  EXPECT_FALSE(Check().holds);
+}
+
+TEST_F(WatchedTablesTest, AFolderThatWasReplacedWhileEventsWereLostIsWatchedAgain) {
+  EXPECT_TRUE(Check().holds);
+  const auto limit = ReadFile("/proc/sys/fs/inotify/max_queued_events");
+  const int count = limit.ok() ? std::stoi(*limit) : 16'384;
+  if (count > 200'000) GTEST_SKIP() << "the queue holds " << count << " events";
+  for (int i = 0; i < count; ++i) {
+    fs::rename(Path(i % 2 ? "files/w" : "files/x"), Path(i % 2 ? "files/x" : "files/w"));
+  }
+  fs::rename(Path("files/a"), Path("was"));
+  fs::create_directories(Path("files/a/b"));
+  Write("files/a/y", "1");
+  Write("files/a/b/z", "1");
+  MakeTable();
+  EXPECT_TRUE(Check().holds);
+  EXPECT_TRUE(Check().holds);
+  Write("files/a/b/z", "2");
+  EXPECT_FALSE(Check().holds);
+}
+
+TEST_F(WatchedTablesTest, FoldersBelowTwoMountsAndLinksAreNotWatched) {
+  const auto make = [&](std::vector<content::Mount> mounts) {
+    auto files = content::Snapshot::Scan({.mounts = std::move(mounts)});
+    for (const content::FileEntry& file : (*files)->files()) (void)(*files)->DigestOf(file.path);
+    Keep(*(*files)->Stamps());
+  };
+  make({{.path = "/G", .directory = Path("files")}, {.path = "/M", .directory = Path("files/a")}});
+  EXPECT_TRUE(Check().holds);
+  EXPECT_THAT(tables_->State(), ::testing::HasSubstr("two mounts"));
+  Write("files/a/y", "2");
+  EXPECT_FALSE(Check().holds);
+  ASSERT_EQ(::symlink(Path("files/c").c_str(), Path("link").c_str()), 0);
+  make({{.path = "/L", .directory = Path("link")}});
+  Check();
+  EXPECT_THAT(tables_->State(), ::testing::HasSubstr("link"));
 }
 
 TEST_F(WatchedTablesTest, WithoutAWatchAllIsLookedAt) {

@@ -1,4 +1,4 @@
-"""Cooks that are told which files changed: --changed and --changed-since."""
+"""Cooks that are told which files changed: --changed."""
 import json, os, random, shutil, subprocess, unittest
 
 from harness import COPY, E2ETest, ResidentTest
@@ -104,118 +104,52 @@ class ChangedTest(ResidentTest):
             self.assertEqual(self.listed(cook), 1, cook)
             self.check_like_a_clean_cook(game, cook)
 
-    def git(self, game, *args):
-        done = subprocess.run(["git", "-C", os.path.join(game, "content"), "-c", "user.name=x", "-c", "user.email=x@x", "-c", "protocol.file.allow=always", *args],
-                              text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        self.assertEqual(done.returncode, 0, done)
-        return done.stdout.strip()
-
-    def repository(self):
+    def test_a_folder_above_a_mount_is_all_of_it(self):
         game = self.game()
-        self.git(game, "init", "-q")
-        self.write("game/content/.gitignore", "*.tmp.json\n")
-        self.git(game, "add", ".")
-        self.git(game, "commit", "-qm", "one")
-        return game
-
-    def since(self, game, revision="HEAD", expect=0):
-        return self.look(game, "--changed-since", revision, expect=expect)
-
-    def test_git_says_what_changed(self):
-        game = self.repository()
-        first = self.since(game)
-        self.assertIn("kept no commit", first.stderr)
-        self.assertNotIn("files", first.summary)
-        self.assertEqual(self.listed(self.since(game)), 0)
-        steps = [
-            lambda: self.write("game/content/b.json", "[2]"),
-            lambda: self.git(game, "commit", "-qam", "two"),
-            lambda: self.write("game/content/untracked.json", "{}"),
-            lambda: self.write("game/content/ignored.tmp.json", "{}"),
-            lambda: os.remove(self.path("game/content/ignored.tmp.json")),
-            lambda: self.git(game, "mv", "sub/d.json", "moved.json"),
-            lambda: self.git(game, "checkout", "-q", "HEAD", "--", "."),
-            lambda: self.git(game, "checkout", "-qf", "HEAD~1"),
-            lambda: os.remove(self.path("game/content/untracked.json")),
-            lambda: self.write("game/content/b.json", "[1]"),
-        ]
-        for number, step in enumerate(steps):
-            with self.subTest(number):
-                step()
-                cook = self.since(game)
-                self.check_like_a_clean_cook(game, cook)
-        self.assertEqual(self.look(game).summary["roots"], cook.summary["roots"])
-
-    def test_an_edit_costs_that_edit(self):
-        game = self.repository()
-        self.since(game)
-        self.write("game/content/b.json", "[3]")
-        cook = self.since(game, "HEAD~0")
-        self.assertEqual((cook.summary["files"], cook.summary["results"]["cooked"]), ("listed", 1))
-        self.git(game, "checkout", "-q", "--", ".")
-        back = self.since(game)
-        self.assertEqual(back.summary["files"], "listed")
-        self.check_like_a_clean_cook(game, back)
-
-    def test_a_submodule(self):
-        game = self.repository()
-        module = self.path("module")
-        os.mkdir(module)
-        self.write("module/m.json", "[1]")
-        run = lambda *args: subprocess.run(["git", "-C", module, "-c", "user.name=x", "-c", "user.email=x@x", *args], check=True, stdout=subprocess.DEVNULL)
-        run("init", "-q")
-        run("add", ".")
-        run("commit", "-qm", "one")
-        self.git(game, "submodule", "--quiet", "add", module, "inner")
-        self.git(game, "commit", "-qm", "with a module")
-        self.check_like_a_clean_cook(game, self.since(game))
-        self.write("game/content/inner/m.json", "[2]")
-        cook = self.since(game)
-        self.assertEqual(cook.summary["files"], "listed")
+        self.look(game)
+        self.write("game/content/sub/d.json", "[4]")
+        cook = self.look(game, "--changed", "-", stdin="game\n")
+        self.assertEqual(self.listed(cook), 1)
         self.check_like_a_clean_cook(game, cook)
-        self.write("game/content/inner/more.json", "[3]")
-        self.check_like_a_clean_cook(game, self.since(game))
 
-    def test_a_wrong_revision_and_no_repository(self):
-        game = self.game("plain")
-        done = self.galley("cook", "--project", game, "--changed-since", "HEAD")
-        self.assertEqual(done.returncode, 2, done)
-        self.assertIn("is in no git repository", done.stderr)
-        game = self.repository()
-        done = self.galley("cook", "--project", game, "--changed-since", "nosuch")
-        self.assertEqual(done.returncode, 2, done)
-        self.assertIn("has no such commit", done.stderr)
-        for number in range(2):
-            self.write("game/content/b.json", f"[{number}, 5]")
-            self.git(game, "commit", "-qam", "more")
-        shallow = self.path("shallow")
-        os.mkdir(shallow)
-        subprocess.run(["git", "clone", "-q", "--depth", "1", "file://" + os.path.join(game, "content"), os.path.join(shallow, "content")], check=True)
-        shutil.copy(os.path.join(game, "galley.toml"), shallow)
-        done = self.galley("cook", "--project", shallow, "--changed-since", "HEAD~1")
-        self.assertEqual(done.returncode, 2, done)
-        self.assertIn("the clone is shallow", done.stderr)
+    def test_paths_that_all_lie_elsewhere_say_nothing(self):
+        game = self.game()
+        self.look(game)
+        self.write("game/content/b.json", "[6]")
+        cook = self.look(game, "--changed", "-", stdin="content/b.json\n")
+        self.assertIn("none of the 1 paths lies under a mount", cook.stderr)
+        self.assertNotIn("files", cook.summary)
+        self.check_like_a_clean_cook(game, cook)
 
-    def test_random_edits_with_git(self):
-        game = self.repository()
+    def test_a_sidecar_that_is_not_listed_has_all_looked_at(self):
+        game = self.game()
+        self.write("game/content/b.json.cook", "[settings]\n")
+        self.look(game)
+        self.write("game/content/b.json.cook", "# another\n[settings]\n")
+        self.write("game/content/new.json", "{}")
+        cook = self.look(game, "--changed", "-", stdin="/Game/new.json\n")
+        self.assertIn("a sidecar changed", cook.stderr)
+        self.check_like_a_clean_cook(game, cook)
+
+    def test_random_edits_and_whole_lists(self):
+        game = self.game()
+        self.look(game)
         seed = random.randrange(1 << 32)
         rng = random.Random(seed)
         with self.subTest(seed=seed):
-            for step in range(14):
-                for _ in range(rng.randrange(3)):
-                    name = rng.choice(["a.json", "b.json", "c.txt", "sub/d.json", "sub/new.json", "x.tmp.json"])
+            for _ in range(20):
+                edited = []
+                for _ in range(rng.randrange(4)):
+                    name = rng.choice(["a.json", "b.json", "c.txt", "sub/d.json", "sub/new.json", "more/x.json"])
                     path = self.path("game/content/" + name)
+                    edited.append("/Game/" + name)
                     if rng.random() < 0.2 and os.path.exists(path):
                         os.remove(path)
                     else:
                         self.write("game/content/" + name, json.dumps([rng.randrange(3)]))
-                if rng.random() < 0.3:
-                    self.git(game, "add", "-A")
-                    self.git(game, "commit", "-q", "--allow-empty", "-m", "more")
-                if rng.random() < 0.2:
-                    self.git(game, "checkout", "-qf", rng.choice(["HEAD", "HEAD~1"] if step > 6 else ["HEAD"]))
-                args = ("--changed-since", "HEAD") if rng.random() < 0.8 else ()
-                self.check_like_a_clean_cook(game, self.look(game, *args, expect=None))
+                args = {"stdin": "\n".join(edited)} if rng.random() < 0.8 else None
+                cook = self.look(game, "--changed", "-", expect=None, **args) if args else self.look(game, expect=None)
+                self.check_like_a_clean_cook(game, cook)
 
 
 if __name__ == "__main__":
