@@ -78,19 +78,20 @@ void Cook::RenameSelected(const NewNames& new_names) {
   RenameIn(request_.selected, selection.selected(), new_names);
 }
 
-// What was selected for the difference is no longer: it stays if what the cook selects leads to it.
+// What was selected for the difference (as IterativeCook) is no longer: it stays if what the cook
+// selects leads to it.
 void Cook::Widen(std::vector<SelectedPackage> whole) {
-  for (const SelectedPackage& one : request_.selected) {
-    const PackageId id = packages_.Find(one.name);
+  const std::vector<PackageId> wanted = Wanted();
+  for (const PackageId id : wanted) {
     packages_[id].selected_by &= ~bit();
     packages_[id].named_by &= ~bit();
-    graph().edges.DropRoot(id, one.category);
+    graph().edges.DropRoot(id, InstigatorCategory::kIterativeCook);
   }
   request_.standing.reset();
   request_.selected = std::move(whole);
   selection.BeginAgain();
   was_widened_ = true;
-  for (const PackageId id : Wanted()) graph().Push({AgendaItem::Kind::kSpread, id});
+  for (const PackageId id : wanted) graph().Push({AgendaItem::Kind::kSpread, id});
   roots.OpenAgain();
 }
 

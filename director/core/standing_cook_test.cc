@@ -97,7 +97,10 @@ TEST(StandingCookTest, WhereARootCannotBeMadeSoAllIsLookedAt) {
 TEST(StandingCookTest, WhatNothingLeadsToLeavesWhenAllIsLookedAt) {
   CoreHarness shell("A -> N\nN\nB -> S C\nS\nC\n");
   shell.hold_roots = true;
-  shell.Request({"A", "C"}, WithStanding({"S", "B"}));
+  CookRequested request = WithStanding({"S", "B"});
+  for (const char* name : {"A", "C"})
+    request.selected.push_back({name, InstigatorCategory::kIterativeCook});
+  shell.Request({}, request);
   WorkAll(shell);
   const BuildRoot narrow = shell.roots.front();
   shell.roots.clear();
@@ -113,7 +116,7 @@ TEST(StandingCookTest, WhatNothingLeadsToLeavesWhenAllIsLookedAt) {
                std::string(CategoryName(why.category)) + "; ";
   });
   EXPECT_THAT(reasons, Not(HasSubstr("A ")));
-  EXPECT_THAT(reasons, Not(HasSubstr(CategoryName(InstigatorCategory::kCommandLinePackage))));
+  EXPECT_THAT(reasons, Not(HasSubstr(CategoryName(InstigatorCategory::kIterativeCook))));
   EXPECT_THAT(reasons, HasSubstr("B root "));
   shell.Send(AnswerTo(shell.roots.front()));
   EXPECT_THAT(shell.TakeLog(), HasSubstr("ended"));
