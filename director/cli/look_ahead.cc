@@ -174,6 +174,15 @@ void PrintDryRun(const DryRun& run) {
   }
 }
 
+// The exit code of a command that ended with `status`; an error is told.
+int ExitOf(const GlobalOptions& options, const absl::Status& status) {
+  if (status.ok()) return kDone;
+  return Fail(
+      options,
+      absl::IsInvalidArgument(status) || absl::IsNotFound(status) ? kUsage : kInfrastructure,
+      MessageOf(status));
+}
+
 }  // namespace
 
 int RunImpact(const GlobalOptions& options, const std::vector<std::string>& files) {
@@ -200,12 +209,7 @@ int RunImpact(const GlobalOptions& options, const std::vector<std::string>& file
     }
     return absl::OkStatus();
   };
-  const absl::Status status = run();
-  if (status.ok()) return kDone;
-  return Fail(
-      options,
-      absl::IsInvalidArgument(status) || absl::IsNotFound(status) ? kUsage : kInfrastructure,
-      MessageOf(status));
+  return ExitOf(options, run());
 }
 
 int RunDryCook(const CookCommandOptions& options) {
@@ -236,12 +240,7 @@ int RunDryCook(const CookCommandOptions& options) {
     }
     return absl::OkStatus();
   };
-  const absl::Status status = run();
-  if (status.ok()) return kDone;
-  return Fail(
-      global,
-      absl::IsInvalidArgument(status) || absl::IsNotFound(status) ? kUsage : kInfrastructure,
-      MessageOf(status));
+  return ExitOf(global, run());
 }
 
 }  // namespace galley::cli

@@ -50,6 +50,17 @@ class StandingsTest : public testing::Test {
             .snapshot = Digest::Of("snapshot")};
   }
 
+  // Keeps the `i`-th ask, and makes all that is kept 1 s older: files of one tick have one time.
+  void KeepAndAge(size_t i) {
+    ASSERT_TRUE(standings_
+                    ->Keep(Sample(fmt::format("ask {}", i)),
+                           {.sources = Table("src"), .members = "", .sandboxes = {}})
+                    .ok());
+    for (const auto& file : std::filesystem::directory_iterator(JoinPath(dir_, "standing")))
+      std::filesystem::last_write_time(file.path(),
+                                       file.last_write_time() - std::chrono::seconds(1));
+  }
+
   std::string dir_;
   std::optional<Standings> standings_;
 };
@@ -111,16 +122,7 @@ TEST_F(StandingsTest, ADamagedOneIsLikeNone) {
 }
 
 TEST_F(StandingsTest, OfManyAsksTheOldestAreForgotten) {
-  for (size_t i = 0; i < kStandingsMax + 3; ++i) {
-    ASSERT_TRUE(standings_
-                    ->Keep(Sample(fmt::format("ask {}", i)),
-                           {.sources = Table("src"), .members = "", .sandboxes = {}})
-                    .ok());
-    // (Files of one tick have one time.)
-    for (const auto& file : std::filesystem::directory_iterator(JoinPath(dir_, "standing")))
-      std::filesystem::last_write_time(file.path(),
-                                       file.last_write_time() - std::chrono::seconds(1));
-  }
+  for (size_t i = 0; i < kStandingsMax + 3; ++i) KeepAndAge(i);
   EXPECT_FALSE(standings_->Find("ask 2").has_value());
   EXPECT_TRUE(standings_->Find("ask 3").has_value());
   EXPECT_TRUE(standings_->Find(fmt::format("ask {}", kStandingsMax + 2)).has_value());
@@ -129,19 +131,10 @@ TEST_F(StandingsTest, OfManyAsksTheOldestAreForgotten) {
 }
 
 TEST_F(StandingsTest, OneThatWasUsedIsNotTheFirstToGoAndWhatIsLeftOverGoes) {
-  const auto keep = [&](size_t i) {
-    ASSERT_TRUE(standings_
-                    ->Keep(Sample(fmt::format("ask {}", i)),
-                           {.sources = Table("src"), .members = "", .sandboxes = {}})
-                    .ok());
-    for (const auto& file : std::filesystem::directory_iterator(JoinPath(dir_, "standing")))
-      std::filesystem::last_write_time(file.path(),
-                                       file.last_write_time() - std::chrono::seconds(1));
-  };
-  for (size_t i = 0; i < kStandingsMax; ++i) keep(i);
+  for (size_t i = 0; i < kStandingsMax; ++i) KeepAndAge(i);
   standings_->Touch("ask 0");
   ASSERT_TRUE(WriteFileAtomic(JoinPath(dir_, "standing/0123456789abcdef.sources"), "left").ok());
-  keep(kStandingsMax);
+  KeepAndAge(kStandingsMax);
   EXPECT_TRUE(standings_->Find("ask 0").has_value());
   EXPECT_FALSE(standings_->Find("ask 1").has_value());
   EXPECT_FALSE(FileExists(JoinPath(dir_, "standing/0123456789abcdef.sources")));
