@@ -193,7 +193,7 @@ bool FolderWatch::Read(Changes& changes) {
   }
 }
 
-// It is not at its path any more, and neither is what is below it.
+// `folder` and the folders below it are not at their paths any more: their watches end.
 void FolderWatch::Drop(const std::string& folder, Changes& changes) {
   const std::string below = folder + "/";
   for (auto at = folders_.lower_bound(folder); at != folders_.end();) {

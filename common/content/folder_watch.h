@@ -1,7 +1,7 @@
 // FolderWatch: says in which folders something changed since it was asked last. (inotify(7).)
 //
-// What happened before a call of Take is in its answer: it writes a file of its own (the cookie)
-// and waits until the kernel tells of that.
+// The answer of Take holds all changes that were made before the call: Take writes a file of its
+// own (the cookie) and waits until the kernel tells of that file.
 //
 // Nobody is told of these, and whoever relies on a watch must look himself: writes through a memory
 // mapping that outlives its descriptor; changes of a file through another of its names (nor is it

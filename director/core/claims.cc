@@ -10,7 +10,7 @@
 namespace galley::director {
 namespace {
 
-// What needs no more of a package than that it is in the cook.
+// Categories that need no more of a package than that it is in the cook.
 bool IsReference(InstigatorCategory category) {
   return category == InstigatorCategory::kHardDependency ||
          category == InstigatorCategory::kSoftDependency ||

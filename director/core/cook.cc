@@ -78,8 +78,8 @@ void Cook::RenameSelected(const NewNames& new_names) {
   RenameIn(request_.selected, selection.selected(), new_names);
 }
 
-// What was selected for the difference (as IterativeCook) is no longer: it stays if what the cook
-// selects leads to it.
+// Packages that were selected for the difference (as IterativeCook) are selected no longer: one
+// of them stays if what the cook selects leads to it.
 void Cook::Widen(std::vector<SelectedPackage> whole) {
   const std::vector<PackageId> wanted = Wanted();
   for (const PackageId id : wanted) {

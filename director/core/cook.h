@@ -84,7 +84,7 @@ class Cook : Part {
   void Remap(const PlatformMap& map, PlatformMask added);
   void RenameSelected(const NewNames& new_names);
   void Select(SelectedPackage selected) { request_.selected.push_back(std::move(selected)); }
-  // What stood is looked at as well: `whole` is all that the cook selects.
+  // Packages that stood are looked at as well: `whole` is all that the cook selects.
   void Widen(std::vector<SelectedPackage> whole);
 
   // Nothing new begins; what is in hand is cancelled; what is being committed is waited for.

@@ -71,7 +71,7 @@ class Cooks : Part, public Claimants {
   CookMask fail_fast() const { return fail_fast_; }
   CookMask forcing() const { return forcing_; }
   CookMask follow_soft() const { return follow_soft_; }
-  // Those of `cooks` in which the package stands (Cook::Stands).
+  // The cooks among `cooks` in which the package stands (Cook::Stands).
   CookMask StandingIn(PackageId package, CookMask cooks) const;
   bool has_stopped() const { return has_stopped_; }
   // The cooks that go on are of several classes.

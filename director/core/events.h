@@ -612,7 +612,7 @@ struct PackageWarned {
   PackageId package;
   std::optional<PlatformIndex> platform;
   std::string text;
-  // It is about what this cook did: another one of the same may not have it.
+  // The message is about what this cook did: another cook of the same may not have it.
   bool is_passing = false;
 };
 enum class ResultSource : uint8_t { kCooked, kCached, kUpToDate };

@@ -93,7 +93,7 @@ TEST(StandingCookTest, WhereARootCannotBeMadeSoAllIsLookedAt) {
   EXPECT_THAT(shell.TakeLog(), HasSubstr("ended"));
 }
 
-// What was selected for the difference alone is none of a cook of all.
+// A package that was selected for the difference alone is not in a cook of all.
 TEST(StandingCookTest, WhatNothingLeadsToLeavesWhenAllIsLookedAt) {
   CoreHarness shell("A -> N\nN\nB -> S C\nS\nC\n");
   shell.hold_roots = true;
