@@ -97,7 +97,7 @@ class ServeFaultsTest(ResidentTest):
         rules = [COPY]
         for ending, wait in (("slow", f"sleep {seconds}"), ("held", f"[ -p {self.gate} ] && cat {self.gate}")):
             rules.append(f'match = "/Game/**/*.{ending}"\ncooker = "command"\nsettings = {{ argv = ["/bin/sh", "-c", '
-                         f'"(cat $0; echo) >> {self.path("runs")}; {wait}; cp $0 $1", "{{input}}", "{{output:.out}}"], outputs = [".out"] }}')
+                         f'"echo $(cat $0) >> {self.path("runs")}; {wait}; cp $0 $1", "{{input}}", "{{output:.out}}"], outputs = [".out"] }}')
         return self.project(files, rules, platforms=[f'name = "{one}"\ntexture = "bc"\nshader = "spirv-1.5"' for one in platforms])
 
     def wait_for_held(self):
