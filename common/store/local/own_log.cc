@@ -19,6 +19,13 @@ namespace {
 constexpr int kTakenNumbersMax = 1'000;
 constexpr uint64_t kAppendBytesMax = 1 << 20;
 
+// (It ends where the index says, and the index has whole records only.)
+uint64_t EndOfSegmentToFill(const Recovered& recovered) {
+  if (!recovered.segment_to_fill.has_value()) return kSegmentHeaderBytes;
+  const auto state = recovered.segments.find(*recovered.segment_to_fill);
+  return state == recovered.segments.end() ? kSegmentHeaderBytes : state->second.indexed_bytes;
+}
+
 }  // namespace
 
 OwnLog::OwnLog(const StoreFolder& folder, const Index& index, SyncedEnds& synced_ends,
@@ -28,6 +35,7 @@ OwnLog::OwnLog(const StoreFolder& folder, const Index& index, SyncedEnds& synced
       synced_ends_(synced_ends),
       commits_(recovered.commits),
       segment_to_fill_(recovered.segment_to_fill),
+      filled_until_(EndOfSegmentToFill(recovered)),
       segment_next_(recovered.segment_next),
       loss_epoch_(recovered.loss_epoch),
       epoch_in_segments_(recovered.epoch_in_segments) {}
@@ -56,7 +64,7 @@ absl::Status OwnLog::RollSegment() {
     absl::StatusOr<std::unique_ptr<SegmentFile>> last = absl::ResourceExhaustedError("full");
     const absl::StatusOr<FileStat> stat = StatFile(SegmentPath(folder_.directory, number));
     if (stat.ok() && stat->size_bytes <= folder_.options.segment_bytes_max)
-      last = SegmentFile::Open(folder_.directory, number);
+      last = SegmentFile::Open(folder_.directory, number, filled_until_);
     if (last.ok() && (*last)->size_bytes() == stat->size_bytes) {
       own_ = *std::move(last);
       synced_ends_.Set(number, own_->synced_bytes());

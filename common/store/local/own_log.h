@@ -121,6 +121,7 @@ class OwnLog {
   // Segments that were filled since the last sync.
   std::vector<std::shared_ptr<SegmentFile>> full_ GALLEY_GUARDED_BY(mutex_);
   std::optional<uint64_t> segment_to_fill_ GALLEY_GUARDED_BY(mutex_);
+  const uint64_t filled_until_;  // that one: up to there its records are whole
   uint64_t segment_next_ GALLEY_GUARDED_BY(mutex_);
   bool segments_folder_changed_ GALLEY_GUARDED_BY(mutex_) = true;
   // Ends of the owner's segments up to which they are synced and the index does not say so yet.

@@ -46,7 +46,8 @@ absl::StatusOr<std::unique_ptr<SegmentFile>> SegmentFile::Create(const std::stri
 }
 
 absl::StatusOr<std::unique_ptr<SegmentFile>> SegmentFile::Open(const std::string& store_directory,
-                                                               uint64_t segment) {
+                                                               uint64_t segment,
+                                                               uint64_t whole_until) {
   std::string path = SegmentPath(store_directory, segment);
   FileDescriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC));
   if (!file.valid()) return ErrnoStatus(errno, "open", path);
@@ -56,7 +57,7 @@ absl::StatusOr<std::unique_ptr<SegmentFile>> SegmentFile::Open(const std::string
     return absl::OkStatus();
   };
   ASSIGN_OR_RETURN(const ScanReport report,
-                   ScanSegment(store_directory, segment, kSegmentHeaderBytes, pass));
+                   ScanSegment(store_directory, segment, whole_until, pass));
   if (report.whole_end != report.size_bytes &&
       ::ftruncate(file.get(), static_cast<off_t>(report.whole_end)) != 0) {
     return ErrnoStatus(errno, "cut the torn tail of", path);

@@ -26,10 +26,11 @@ class SegmentFile {
   // A new file with its header. ALREADY_EXISTS: the number is taken.
   static absl::StatusOr<std::unique_ptr<SegmentFile>> Create(const std::string& store_directory,
                                                              const SegmentHeader& header);
-  // Goes on after the last whole record and cuts what follows it. FAILED_PRECONDITION: another
-  // writer has it.
-  static absl::StatusOr<std::unique_ptr<SegmentFile>> Open(const std::string& store_directory,
-                                                           uint64_t segment);
+  // Goes on after the last whole record and cuts what follows it. `whole_until`: up to there the
+  // records are known to be whole. FAILED_PRECONDITION: another writer has it.
+  static absl::StatusOr<std::unique_ptr<SegmentFile>> Open(
+      const std::string& store_directory, uint64_t segment,
+      uint64_t whole_until = kSegmentHeaderBytes);
 
   uint64_t number() const { return number_; }
   uint64_t size_bytes() const { return size_; }
