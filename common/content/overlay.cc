@@ -74,24 +74,22 @@ Overlaid Overlay(const std::vector<Mount>& mounts, std::vector<SeenFile> seen) {
   return overlaid;
 }
 
-FoldIndex::FoldIndex(std::span<const FileEntry> files) {
-  entries_.reserve(files.size());
-  for (size_t i = 0; i < files.size(); ++i) {
-    entries_.emplace_back(Fnv1a(FoldName(files[i].path)), static_cast<uint32_t>(i));
-  }
+FoldIndex::FoldIndex(size_t count, const PathOf& path_of) {
+  entries_.reserve(count);
+  for (size_t i = 0; i < count; ++i)
+    entries_.emplace_back(Fnv1a(FoldName(path_of(i))), static_cast<uint32_t>(i));
   std::sort(entries_.begin(), entries_.end());
 }
 
-std::vector<std::vector<uint32_t>> FoldIndex::Clashes(std::span<const FileEntry> files) const {
+std::vector<std::vector<uint32_t>> FoldIndex::Clashes(const PathOf& path_of) const {
   std::vector<std::vector<uint32_t>> clashes;
   for (size_t begin = 0; begin < entries_.size();) {
     size_t end = begin + 1;
     while (end < entries_.size() && entries_[end].first == entries_[begin].first) ++end;
     if (end - begin > 1) {
       std::map<std::string, std::vector<uint32_t>> groups;  // equal hashes need not be equal names
-      for (size_t i = begin; i < end; ++i) {
-        groups[FoldName(files[entries_[i].second].path)].push_back(entries_[i].second);
-      }
+      for (size_t i = begin; i < end; ++i)
+        groups[FoldName(path_of(entries_[i].second))].push_back(entries_[i].second);
       for (auto& [fold, group] : groups) {
         if (group.size() > 1) clashes.push_back(std::move(group));
       }
@@ -101,14 +99,14 @@ std::vector<std::vector<uint32_t>> FoldIndex::Clashes(std::span<const FileEntry>
   return clashes;
 }
 
-const FileEntry* FoldIndex::Find(std::span<const FileEntry> files, std::string_view path) const {
+std::optional<size_t> FoldIndex::Find(const PathOf& path_of, std::string_view path) const {
   const std::string fold = FoldName(path);
   const std::pair<uint64_t, uint32_t> first{Fnv1a(fold), 0};
   for (auto at = std::lower_bound(entries_.begin(), entries_.end(), first);
        at != entries_.end() && at->first == first.first; ++at) {
-    if (FoldName(files[at->second].path) == fold) return &files[at->second];
+    if (FoldName(path_of(at->second)) == fold) return at->second;
   }
-  return nullptr;
+  return std::nullopt;
 }
 
 }  // namespace galley::content

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -27,14 +29,15 @@ Overlaid Overlay(const std::vector<Mount>& mounts, std::vector<SeenFile> seen);
 // Finds names that differ only in case or Unicode form.
 class FoldIndex {
  public:
+  using PathOf = std::function<std::string_view(size_t)>;
   FoldIndex() = default;
-  // REQUIRES: `files` sorted; the index holds positions in it.
-  explicit FoldIndex(std::span<const FileEntry> files);
+  // Of `count` files, sorted; the index holds positions in them.
+  FoldIndex(size_t count, const PathOf& path_of);
 
   // Groups of at least two files of one fold, each sorted by path.
-  std::vector<std::vector<uint32_t>> Clashes(std::span<const FileEntry> files) const;
+  std::vector<std::vector<uint32_t>> Clashes(const PathOf& path_of) const;
   // The first file that `path` equals when folded.
-  const FileEntry* Find(std::span<const FileEntry> files, std::string_view path) const;
+  std::optional<size_t> Find(const PathOf& path_of, std::string_view path) const;
 
  private:
   std::vector<std::pair<uint64_t, uint32_t>> entries_;  // (hash of the fold, position), sorted

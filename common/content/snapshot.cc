@@ -18,6 +18,7 @@
 #include "common/base/threads.h"
 #include "common/content/byte_codec.h"
 #include "common/content/digest_cache.h"
+#include "common/content/file_rows.h"
 #include "common/content/name.h"
 #include "common/content/overlay.h"
 #include "common/content/stable_read.h"
@@ -28,8 +29,9 @@
 namespace galley::content {
 namespace {
 
-constexpr std::string_view kTableMagic = "GLYSNAP2";
-constexpr uint64_t kTableBytesMax = uint64_t{4} << 30;
+// A successor shares the rows of the snapshot before it for as long as few differ: of more the cost
+// of each table would grow.
+size_t SharedMax(size_t files) { return std::max<size_t>(256, files / 64); }
 
 Clock& SystemClockOnce() {
   static SystemClock clock;
@@ -52,18 +54,28 @@ absl::Status CheckMounts(const std::vector<Mount>& mounts) {
   return absl::OkStatus();
 }
 
+bool AreOfTheSame(const TableHead& a, const TableHead& b) {
+  const auto is_same = [](const Mount& one, const Mount& other) {
+    return one.path == other.path && one.directory == other.directory &&
+           one.priority == other.priority;
+  };
+  return std::equal(a.mounts.begin(), a.mounts.end(), b.mounts.begin(), b.mounts.end(), is_same) &&
+         a.ignore == b.ignore && a.excluded_directories == b.excluded_directories;
+}
+
 // Gives every file of a group of names that differ only in case or Unicode form an error that names
 // the others.
-void MarkClashes(const FoldIndex& index, FileTable& table) {
-  for (const std::vector<uint32_t>& group : index.Clashes(table.files)) {
+void MarkClashes(const FoldIndex& index, std::vector<Row>& rows) {
+  const auto path_of = [&](size_t i) -> std::string_view { return rows[i].entry.path; };
+  for (const std::vector<uint32_t>& group : index.Clashes(path_of)) {
     for (const uint32_t i : group) {
-      FileEntry& entry = table.files[i];
+      FileEntry& entry = rows[i].entry;
       if (!entry.error.empty()) continue;
-      const FileEntry& other = table.files[group[0] == i ? group[1] : group[0]];
+      const FileEntry& other = rows[group[0] == i ? group[1] : group[0]].entry;
       entry.error =
           fmt::format("{} and {} differ only in case or Unicode form ({}, {}); rename one of them",
                       entry.path, other.path, entry.host_path, other.host_path);
-      table.knowledge[i].has_clash = true;
+      rows[i].knowledge.has_clash = true;
     }
   }
 }
@@ -71,89 +83,167 @@ void MarkClashes(const FoldIndex& index, FileTable& table) {
 }  // namespace
 
 struct Snapshot::Impl {
-  FileTable table;  // constant after construction, but for the digests in `knowledge`
-  FoldIndex folds;
+  TableHead head;  // constant after construction; it names no base
+  std::shared_ptr<FileRows> rows;
+  // In place of the row with this number. Constant after construction, but for the digests.
+  absl::flat_hash_map<uint32_t, Row> replaced;
   std::string digest_cache_file;
   Clock* clock = nullptr;
-  std::vector<std::string> sandboxes;  // constant after construction
   // Folders and links that Scan saw: constant after construction. A successor has none.
   std::vector<SeenFolder> folders;
   absl::flat_hash_map<std::string, FileStat> links;  // the links themselves, by host path
 
-  mutable base::Mutex mutex;  // guards table.knowledge[].known
+  mutable base::Mutex mutex;  // guards the digests in `replaced`, and what follows
+  // The file that holds `rows`, with what was known of them when so many were learned.
+  mutable std::string base, base_identity;  // empty: there is none
+  mutable size_t base_learned = 0;
+  mutable std::optional<FoldIndex> folds;
+
   std::atomic<uint64_t> bytes_hashed = 0;
   std::atomic<uint64_t> files_hashed = 0;
   std::atomic<uint64_t> learned = 0, learned_bytes = 0;  // digests that nobody knew
   mutable std::atomic<uint64_t> written = 0;             // of these, those in the table's file
   uint64_t uncached = 0;                                 // files that the digest cache lacked
 
-  // Lays `seen` over each other. Digests are not known yet.
-  void Fill(std::vector<SeenFile> seen) {
-    Overlaid overlaid = Overlay(table.mounts, std::move(seen));
-    table.files.reserve(overlaid.shown.size());
-    table.knowledge.reserve(overlaid.shown.size());
+  // Lays `seen` over each other. Digests are what `known` says.
+  void Fill(std::vector<SeenFile> seen,
+            const std::function<std::optional<TakenDigest>(const FileEntry&)>& known) {
+    Overlaid overlaid = Overlay(head.mounts, std::move(seen));
+    std::vector<Row> all;
+    all.reserve(overlaid.shown.size());
     for (SeenFile& file : overlaid.shown) {
       if (file.link) links.emplace(file.entry.host_path, *file.link);
-      table.files.push_back(std::move(file.entry));
-      table.knowledge.push_back(Knowledge{.seen_ns = file.seen_ns});
+      Knowledge knowledge{.seen_ns = file.seen_ns, .has_clash = false, .known = known(file.entry)};
+      all.push_back({std::move(file.entry), std::move(knowledge)});
     }
-    table.hidden = std::move(overlaid.hidden);
-    folds = FoldIndex(table.files);
-    MarkClashes(folds, table);
+    head.hidden = std::move(overlaid.hidden);
+    folds.emplace(all.size(), [&](size_t i) -> std::string_view { return all[i].entry.path; });
+    MarkClashes(*folds, all);
+    rows = std::make_shared<FileRows>(std::move(all));
+  }
+
+  const Row* Replaced(size_t index) const {
+    if (replaced.empty()) return nullptr;
+    const auto found = replaced.find(static_cast<uint32_t>(index));
+    return found == replaced.end() ? nullptr : &found->second;
+  }
+  const FileEntry& Entry(size_t index) const {
+    const Row* const row = Replaced(index);
+    return row != nullptr ? row->entry : rows->entry(index);
+  }
+  int64_t SeenAt(size_t index) const {
+    const Row* const row = Replaced(index);
+    return row != nullptr ? row->knowledge.seen_ns : rows->seen_ns(index);
+  }
+  std::optional<TakenDigest> Taken(size_t index) const {
+    const Row* const row = Replaced(index);
+    if (row == nullptr) return rows->known(index);
+    const base::MutexLock lock(mutex);
+    return row->knowledge.known;
+  }
+  Knowledge KnowledgeOf(size_t index) const {
+    return {.seen_ns = SeenAt(index),
+            .has_clash = Replaced(index) == nullptr && rows->has_clash(index),
+            .known = Taken(index)};
   }
 
   std::optional<size_t> IndexOf(std::string_view path) const {
-    const auto at = std::lower_bound(
-        table.files.begin(), table.files.end(), path,
-        [](const FileEntry& entry, std::string_view key) { return entry.path < key; });
-    if (at == table.files.end() || at->path != path) return std::nullopt;
-    return static_cast<size_t>(at - table.files.begin());
-  }
-
-  // The first file at or behind `path`.
-  size_t LowerBound(std::string_view path) const {
-    const auto at = std::lower_bound(
-        table.files.begin(), table.files.end(), path,
-        [](const FileEntry& entry, std::string_view key) { return entry.path < key; });
-    return static_cast<size_t>(at - table.files.begin());
+    const size_t at = rows->LowerBound(path);
+    if (at == rows->size() || rows->entry(at).path != path) return std::nullopt;
+    return at;
   }
 
   // The files in a folder and below it. '0' follows '/'.
   std::pair<size_t, size_t> RangeIn(std::string_view folder) const {
-    if (folder == "/" || folder.empty()) return {0, table.files.size()};
+    if (folder == "/" || folder.empty()) return {0, rows->size()};
     const std::string prefix(folder);
-    return {LowerBound(prefix + "/"), LowerBound(prefix + "0")};
+    return {rows->LowerBound(prefix + "/"), rows->LowerBound(prefix + "0")};
   }
 
   absl::StatusOr<size_t> Usable(std::string_view path) const {
     const std::optional<size_t> index = IndexOf(path);
     if (!index) return absl::NotFoundError(fmt::format("{} is absent", EscapeName(path)));
-    const FileEntry& entry = table.files[*index];
+    const FileEntry& entry = Entry(*index);
     if (!entry.error.empty()) return absl::FailedPreconditionError(entry.error);
     return *index;
   }
 
   std::optional<Digest> Known(size_t index) const {
-    const base::MutexLock lock(mutex);
-    const std::optional<TakenDigest>& known = table.knowledge[index].known;
+    const std::optional<TakenDigest> known = Taken(index);
     return known ? std::optional(known->digest) : std::nullopt;
   }
 
   absl::Status Learn(size_t index, const Digest& digest, int64_t hashed_ns) {
-    const FileEntry& entry = table.files[index];
+    const FileEntry& entry = Entry(index);
     if (digest.size_bytes() != entry.stat.size_bytes) {
       return StaleError(entry.host_path, fmt::format("its size was {}, now {}",
                                                      entry.stat.size_bytes, digest.size_bytes()));
     }
-    const base::MutexLock lock(mutex);
-    std::optional<TakenDigest>& known = table.knowledge[index].known;
-    if (!known) {
-      known = TakenDigest{digest, hashed_ns};
+    const TakenDigest taken{digest, hashed_ns};
+    bool is_new = false;
+    const Digest known = Remember(index, taken, is_new).digest;
+    if (is_new) {
       ++learned;
       learned_bytes += digest.size_bytes();
     }
-    if (known->digest == digest) return absl::OkStatus();
+    if (known == digest) return absl::OkStatus();
     return StaleError(entry.host_path, "its bytes are others than those looked at before");
+  }
+
+  // The first digest counts.
+  TakenDigest Remember(size_t index, const TakenDigest& digest, bool& is_new) {
+    const auto found = replaced.find(static_cast<uint32_t>(index));
+    if (found == replaced.end()) return rows->Learn(index, digest, is_new);
+    const base::MutexLock lock(mutex);
+    std::optional<TakenDigest>& known = found->second.knowledge.known;
+    is_new = !known.has_value();
+    if (is_new) known = digest;
+    return *known;
+  }
+
+  // A successor that shares the rows, if all targets are files that were there, and `seen` has each
+  // of them, and nothing else. Targets are sorted. Null: it must be made of all files.
+  std::unique_ptr<Impl> Revised(const std::vector<std::string>& targets,
+                                const std::vector<SeenFile>& seen) const {
+    if (replaced.size() + targets.size() > SharedMax(rows->size())) return nullptr;
+    const std::vector<SeenFile> shown = Overlay(head.mounts, seen).shown;
+    if (shown.size() != targets.size()) return nullptr;
+    auto next = std::make_unique<Impl>();
+    next->replaced = CopyOfReplaced();
+    for (size_t k = 0; k < shown.size(); ++k) {
+      const FileEntry& now = shown[k].entry;
+      const std::optional<size_t> index = IndexOf(targets[k]);
+      if (now.path != targets[k] || !now.error.empty() || !index) return nullptr;
+      const FileEntry& before = Entry(*index);
+      if (!before.error.empty() || !S_ISREG(before.stat.mode) || !S_ISREG(now.stat.mode) ||
+          before.host_path != now.host_path || before.mount != now.mount)
+        return nullptr;
+      Row row{now, {.seen_ns = shown[k].seen_ns}};
+      std::optional<TakenDigest> known = Taken(*index);
+      if (known && before.stat == now.stat && !IsRacy(now.stat, known->hashed_ns))
+        row.knowledge.known = std::move(known);
+      next->replaced.insert_or_assign(static_cast<uint32_t>(*index), std::move(row));
+    }
+    next->rows = rows;
+    const base::MutexLock lock(mutex);
+    next->base = base;
+    next->base_identity = base_identity;
+    next->base_learned = base_learned;
+    return next;
+  }
+
+  absl::flat_hash_map<uint32_t, Row> CopyOfReplaced() const {
+    const base::MutexLock lock(mutex);
+    return replaced;
+  }
+
+  // The rows that the file of the base lacks, in order.
+  std::vector<uint32_t> UnlikeBase() const GALLEY_REQUIRES(mutex) {
+    std::vector<uint32_t> rows_of = rows->LearnedFrom(base_learned);
+    for (const auto& [index, row] : replaced) rows_of.push_back(index);
+    std::sort(rows_of.begin(), rows_of.end());
+    rows_of.erase(std::unique(rows_of.begin(), rows_of.end()), rows_of.end());
+    return rows_of;
   }
 
   int64_t NowNanos() const { return absl::ToUnixNanos(clock->Now()); }
@@ -174,80 +264,134 @@ absl::StatusOr<std::unique_ptr<Snapshot>> Snapshot::Scan(const ScanOptions& opti
   auto impl = std::make_unique<Impl>();
   impl->clock = options.clock != nullptr ? options.clock : &SystemClockOnce();
   impl->digest_cache_file = options.digest_cache_file;
-  impl->table.mounts = options.mounts;
-  impl->table.ignore = options.ignore;
-  impl->table.excluded_directories = options.excluded_directories;
-  ASSIGN_OR_RETURN(std::vector<SeenFile> seen, Walk({.mounts = impl->table.mounts,
+  impl->head.mounts = options.mounts;
+  impl->head.ignore = options.ignore;
+  impl->head.excluded_directories = options.excluded_directories;
+  ASSIGN_OR_RETURN(std::vector<SeenFile> seen, Walk({.mounts = impl->head.mounts,
                                                      .ignore = ignore,
                                                      .clock = *impl->clock,
                                                      .threads = options.threads,
-                                                     .sandboxes = &impl->sandboxes,
+                                                     .sandboxes = &impl->head.sandboxes,
                                                      .folders = &impl->folders}));
-  std::sort(impl->sandboxes.begin(), impl->sandboxes.end());
-  impl->Fill(std::move(seen));
-  if (options.digest_cache_file.empty())
-    return std::unique_ptr<Snapshot>(new Snapshot(std::move(impl)));
-
-  const absl::StatusOr<DigestCache> cache = DigestCache::Load(options.digest_cache_file);
-  if (!cache.ok()) {
-    NoteHealed(fmt::format("{}; files are read and hashed again", MessageOf(cache.status())));
-  } else {
-    for (size_t i = 0; i < impl->table.files.size(); ++i) {
-      const FileEntry& entry = impl->table.files[i];
-      const std::optional<Digest> digest = cache->Find(entry.host_path, entry.stat);
-      // The cache holds nothing racy: hashed late enough is all that is known, and all that
-      // matters.
-      impl->uncached += !digest;
-      if (digest) {
-        impl->table.knowledge[i].known = TakenDigest{
-            *digest, std::max(entry.stat.mtime_ns, entry.stat.ctime_ns) + kRacyWindowNanos};
-      }
+  std::sort(impl->head.sandboxes.begin(), impl->head.sandboxes.end());
+  std::optional<DigestCache> cache;
+  if (!options.digest_cache_file.empty()) {
+    absl::StatusOr<DigestCache> loaded = DigestCache::Load(options.digest_cache_file);
+    if (loaded.ok()) {
+      cache = *std::move(loaded);
+    } else {
+      NoteHealed(fmt::format("{}; files are read and hashed again", MessageOf(loaded.status())));
     }
+  }
+  impl->Fill(std::move(seen), [&](const FileEntry& entry) -> std::optional<TakenDigest> {
+    if (!cache) return std::nullopt;
+    const std::optional<Digest> digest = cache->Find(entry.host_path, entry.stat);
+    impl->uncached += !digest;
+    if (!digest) return std::nullopt;
+    // The cache holds nothing racy: hashed late enough is all that is known, and all that matters.
+    return TakenDigest{*digest,
+                       std::max(entry.stat.mtime_ns, entry.stat.ctime_ns) + kRacyWindowNanos};
+  });
+  return std::unique_ptr<Snapshot>(new Snapshot(std::move(impl)));
+}
+
+absl::StatusOr<std::unique_ptr<Snapshot>> Snapshot::ReadTable(const std::string& file,
+                                                              const Snapshot* before) {
+  ASSIGN_OR_RETURN(TableFile table, TableFile::Open(file));
+  auto impl = std::make_unique<Impl>();
+  impl->clock = &SystemClockOnce();
+  impl->head = table.head();
+  impl->base = std::exchange(impl->head.base, "");
+  impl->base_identity = std::exchange(impl->head.base_identity, "");
+  if (impl->base.empty()) {
+    impl->base = file.substr(file.rfind('/') + 1);
+    impl->base_identity = impl->head.identity;
+    impl->rows = std::make_shared<FileRows>(std::move(table));
+  } else {
+    RETURN_IF_ERROR(ReadBase(file, before, *impl));
+    RETURN_IF_ERROR(Replace(table, file, *impl));
   }
   return std::unique_ptr<Snapshot>(new Snapshot(std::move(impl)));
 }
 
-absl::StatusOr<std::unique_ptr<Snapshot>> Snapshot::ReadTable(const std::string& file) {
-  ASSIGN_OR_RETURN(const std::string bytes, ReadFile(file, kTableBytesMax));
-  const absl::StatusOr<std::string_view> payload = Unseal(kTableMagic, bytes);
-  if (!payload.ok()) return Annotate(payload.status(), file);
-  absl::StatusOr<FileTable> table = DecodeTable(*payload);
-  if (!table.ok()) return Annotate(table.status(), file);
-  auto impl = std::make_unique<Impl>();
-  impl->clock = &SystemClockOnce();
-  impl->table = *std::move(table);
-  impl->folds = FoldIndex(impl->table.files);
-  return std::unique_ptr<Snapshot>(new Snapshot(std::move(impl)));
+// The rows of the table that the one of `file` stands on.
+absl::Status Snapshot::ReadBase(const std::string& file, const Snapshot* before, Impl& impl) {
+  const auto is_same = [&](const Impl& other) {
+    const base::MutexLock lock(other.mutex);
+    return other.base == impl.base && other.base_identity == impl.base_identity &&
+           other.base_learned == 0;
+  };
+  if (before != nullptr && is_same(*before->impl_)) {
+    impl.rows = before->impl_->rows;
+    return absl::OkStatus();
+  }
+  const std::string path = JoinPath(file.substr(0, file.rfind('/')), impl.base);
+  absl::StatusOr<TableFile> base = TableFile::Open(path);
+  if (!base.ok())
+    return absl::InvalidArgumentError(
+        fmt::format("{}: the table that it stands on: {}", file, MessageOf(base.status())));
+  if (base->head().identity != impl.base_identity || !base->head().base.empty() ||
+      !AreOfTheSame(base->head(), impl.head))
+    return absl::InvalidArgumentError(
+        fmt::format("{}: {} is another table than it stands on", file, path));
+  impl.rows = std::make_shared<FileRows>(*std::move(base));
+  return absl::OkStatus();
+}
+
+absl::Status Snapshot::Replace(const TableFile& table, const std::string& file, Impl& impl) {
+  for (size_t c = 0; c < table.chunks(); ++c) {
+    absl::StatusOr<std::vector<Row>> rows = table.Read(c);
+    if (!rows.ok()) return Annotate(rows.status(), file);
+    for (Row& row : *rows) {
+      const std::optional<size_t> index = impl.IndexOf(row.entry.path);
+      if (!index)
+        return absl::InvalidArgumentError(
+            fmt::format("{}: the table that it stands on lacks {}", file, row.entry.path));
+      impl.replaced.emplace(static_cast<uint32_t>(*index), std::move(row));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> Snapshot::BaseOfTable(const std::string& file) {
+  ASSIGN_OR_RETURN(const TableFile table, TableFile::Open(file));
+  return table.head().base;
 }
 
 absl::StatusOr<std::unique_ptr<Snapshot>> Snapshot::FromTable(const std::string& file,
                                                               const ScanOptions& options) {
   ASSIGN_OR_RETURN(std::unique_ptr<Snapshot> snapshot, ReadTable(file));
-  const FileTable& table = snapshot->impl_->table;
-  const auto is_same = [](const Mount& a, const Mount& b) {
-    return a.path == b.path && a.directory == b.directory && a.priority == b.priority;
-  };
-  if (!std::equal(table.mounts.begin(), table.mounts.end(), options.mounts.begin(),
-                  options.mounts.end(), is_same) ||
-      table.ignore != options.ignore || table.excluded_directories != options.excluded_directories)
+  TableHead asked;
+  asked.mounts = options.mounts;
+  asked.ignore = options.ignore;
+  asked.excluded_directories = options.excluded_directories;
+  if (!AreOfTheSame(snapshot->impl_->head, asked))
     return absl::FailedPreconditionError(fmt::format("{} is of other mounts or rules", file));
-  snapshot->impl_->table.mounts = options.mounts;
+  snapshot->impl_->head.mounts = options.mounts;
   snapshot->impl_->digest_cache_file = options.digest_cache_file;
   if (options.clock != nullptr) snapshot->impl_->clock = options.clock;
   return snapshot;
 }
 
-const std::string& Snapshot::identity() const { return impl_->table.identity; }
-const std::vector<Mount>& Snapshot::mounts() const { return impl_->table.mounts; }
-std::span<const FileEntry> Snapshot::files() const { return impl_->table.files; }
+const std::string& Snapshot::identity() const { return impl_->head.identity; }
+const std::vector<Mount>& Snapshot::mounts() const { return impl_->head.mounts; }
+FileList Snapshot::files() const { return FileList(*this); }
+size_t FileList::size() const { return of_->impl_->rows->size(); }
+const FileEntry& FileList::operator[](size_t i) const { return of_->impl_->Entry(i); }
 
 const FileEntry* Snapshot::Find(std::string_view path) const {
   const std::optional<size_t> index = impl_->IndexOf(path);
-  return index ? &impl_->table.files[*index] : nullptr;
+  return index ? &impl_->Entry(*index) : nullptr;
 }
 
+// Where the files are those of a table, the index is made when somebody asks: few do.
 const FileEntry* Snapshot::FindFolded(std::string_view path) const {
-  return impl_->folds.Find(impl_->table.files, path);
+  const FileRows& rows = *impl_->rows;
+  const auto path_of = [&](size_t i) -> std::string_view { return rows.entry(i).path; };
+  const base::MutexLock lock(impl_->mutex);
+  if (!impl_->folds) impl_->folds.emplace(rows.size(), path_of);
+  const std::optional<size_t> index = impl_->folds->Find(path_of, path);
+  return index ? &impl_->Entry(*index) : nullptr;
 }
 
 EntryKind Snapshot::Kind(std::string_view path) const {
@@ -265,17 +409,17 @@ std::optional<std::vector<std::string>> Snapshot::List(std::string_view folder) 
     return std::nullopt;
   }
   const size_t prefix = folder == "/" ? 1 : folder.size() + 1;
-  const std::vector<FileEntry>& files = impl_->table.files;
   std::set<std::string> names;
   for (size_t i = begin; i < end;) {
-    const std::string_view path = files[i].path;
+    const std::string_view path = impl_->Entry(i).path;
     const size_t slash = path.find('/', prefix);
     if (slash == std::string_view::npos) {
-      names.insert(std::string(path.substr(prefix)) + (S_ISDIR(files[i].stat.mode) ? "/" : ""));
+      names.insert(std::string(path.substr(prefix)) +
+                   (S_ISDIR(impl_->Entry(i).stat.mode) ? "/" : ""));
       ++i;
     } else {
       names.emplace(path.substr(prefix, slash + 1 - prefix));
-      i = impl_->LowerBound(std::string(path.substr(0, slash)) + "0");
+      i = impl_->rows->LowerBound(std::string(path.substr(0, slash)) + "0");
     }
   }
   return std::vector<std::string>(names.begin(), names.end());
@@ -286,7 +430,7 @@ std::vector<std::string> Snapshot::Matches(std::string_view root, const Glob& pa
   const size_t prefix = root == "/" ? 1 : root.size() + 1;
   std::vector<std::string> matches;
   for (size_t i = begin; i < end; ++i) {
-    const std::string_view relative = std::string_view(impl_->table.files[i].path).substr(prefix);
+    const std::string_view relative = std::string_view(impl_->Entry(i).path).substr(prefix);
     if (pattern.Matches(relative)) matches.emplace_back(relative);
   }
   return matches;
@@ -295,7 +439,7 @@ std::vector<std::string> Snapshot::Matches(std::string_view root, const Glob& pa
 absl::StatusOr<Digest> Snapshot::DigestOf(std::string_view path) {
   ASSIGN_OR_RETURN(const size_t index, impl_->Usable(path));
   if (const std::optional<Digest> known = impl_->Known(index)) return *known;
-  const FileEntry& entry = impl_->table.files[index];
+  const FileEntry& entry = impl_->Entry(index);
   const int64_t hashed_ns = impl_->NowNanos();
   DigestBuilder builder;
   RETURN_IF_ERROR(StableRead(entry, [&](std::string_view piece) { builder.Add(piece); }));
@@ -307,12 +451,12 @@ absl::StatusOr<Digest> Snapshot::DigestOf(std::string_view path) {
 
 std::optional<Digest> Snapshot::KnownDigest(std::string_view path) const {
   const std::optional<size_t> index = impl_->IndexOf(path);
-  return index && impl_->table.files[*index].error.empty() ? impl_->Known(*index) : std::nullopt;
+  return index && impl_->Entry(*index).error.empty() ? impl_->Known(*index) : std::nullopt;
 }
 
 absl::StatusOr<Snapshot::Content> Snapshot::Read(std::string_view path, uint64_t size_bytes_max) {
   ASSIGN_OR_RETURN(const size_t index, impl_->Usable(path));
-  const FileEntry& entry = impl_->table.files[index];
+  const FileEntry& entry = impl_->Entry(index);
   if (entry.stat.size_bytes > size_bytes_max) {
     return absl::ResourceExhaustedError(fmt::format("{} has {} bytes, the limit is {}",
                                                     entry.host_path, entry.stat.size_bytes,
@@ -333,7 +477,7 @@ absl::StatusOr<Snapshot::Content> Snapshot::Read(std::string_view path, uint64_t
 absl::Status Snapshot::LearnDigest(std::string_view path, const Digest& digest) {
   ASSIGN_OR_RETURN(const size_t index, impl_->Usable(path));
   // When it was read is not known; not before the scan, which is the careful answer.
-  return impl_->Learn(index, digest, impl_->table.knowledge[index].seen_ns);
+  return impl_->Learn(index, digest, impl_->SeenAt(index));
 }
 
 absl::StatusOr<std::unique_ptr<Snapshot>> Snapshot::Refresh(
@@ -357,76 +501,110 @@ absl::StatusOr<std::unique_ptr<Snapshot>> Snapshot::Refresh(
     }
   };
 
-  const FileTable& before = impl_->table;
-  auto next = std::make_unique<Impl>();
-  next->clock = impl_->clock;
-  next->digest_cache_file = impl_->digest_cache_file;
-  next->table.mounts = before.mounts;
-  next->table.ignore = before.ignore;
-  next->table.excluded_directories = before.excluded_directories;
+  const TableHead& head = impl_->head;
   ASSIGN_OR_RETURN(const IgnoreRules ignore,
-                   IgnoreRules::Create(before.ignore, before.excluded_directories));
-  next->sandboxes = impl_->sandboxes;
+                   IgnoreRules::Create(head.ignore, head.excluded_directories));
   std::vector<std::string> seen_sandboxes;  // not told again
   std::vector<SeenFile> seen;
   if (!targets.empty()) {
-    ASSIGN_OR_RETURN(seen, Walk({.mounts = next->table.mounts,
+    ASSIGN_OR_RETURN(seen, Walk({.mounts = head.mounts,
                                  .ignore = ignore,
-                                 .clock = *next->clock,
+                                 .clock = *impl_->clock,
                                  .threads = 1,
                                  .targets = targets,
                                  .sandboxes = &seen_sandboxes}));
-    // On the way to a target a folder may have shown an error of its own; it was in the table
-    // already, or is new.
-    std::erase_if(seen, [&](const SeenFile& file) {
-      return !is_target(file.entry.path) && Find(file.entry.path) != nullptr;
-    });
   }
-  for (size_t i = 0; i < before.files.size(); ++i) {
-    if (is_target(before.files[i].path)) continue;
-    seen.push_back({before.files[i], before.knowledge[i].seen_ns});
-    if (before.knowledge[i].has_clash) seen.back().entry.error.clear();
+  std::unique_ptr<Impl> next = impl_->Revised(targets, seen);
+  const bool is_revision = next != nullptr;
+  if (!is_revision) next = std::make_unique<Impl>();
+  next->clock = impl_->clock;
+  next->digest_cache_file = impl_->digest_cache_file;
+  next->head = {.identity = "",
+                .base = "",
+                .base_identity = "",
+                .mounts = head.mounts,
+                .ignore = head.ignore,
+                .excluded_directories = head.excluded_directories,
+                .sandboxes = head.sandboxes,
+                .hidden = {}};
+  if (is_revision) {
+    next->head.hidden = head.hidden;
+    return std::unique_ptr<Snapshot>(new Snapshot(std::move(next)));
   }
-  for (const SeenFile& file : before.hidden) {
+  // On the way to a target a folder may have shown an error of its own; it was in the table
+  // already, or is new.
+  std::erase_if(seen, [&](const SeenFile& file) {
+    return !is_target(file.entry.path) && Find(file.entry.path) != nullptr;
+  });
+  for (size_t i = 0; i < impl_->rows->size(); ++i) {
+    const FileEntry& entry = impl_->Entry(i);
+    if (is_target(entry.path)) continue;
+    seen.push_back({entry, impl_->SeenAt(i)});
+    if (impl_->KnowledgeOf(i).has_clash) seen.back().entry.error.clear();
+  }
+  for (const SeenFile& file : head.hidden) {
     if (!is_target(file.entry.path)) seen.push_back(file);
   }
-  next->Fill(std::move(seen));
-
-  const base::MutexLock lock(impl_->mutex);
-  for (size_t i = 0; i < next->table.files.size(); ++i) {
-    const FileEntry& entry = next->table.files[i];
+  next->Fill(std::move(seen), [&](const FileEntry& entry) -> std::optional<TakenDigest> {
     const std::optional<size_t> old = impl_->IndexOf(entry.path);
-    if (!old || before.files[*old].host_path != entry.host_path) continue;
-    const std::optional<TakenDigest>& known = before.knowledge[*old].known;
-    if (!known || before.files[*old].stat != entry.stat) continue;
-    if (is_target(entry.path) && IsRacy(entry.stat, known->hashed_ns)) continue;
-    next->table.knowledge[i].known = known;
-  }
+    if (!old) return std::nullopt;
+    const FileEntry& before = impl_->Entry(*old);
+    std::optional<TakenDigest> known = impl_->Taken(*old);
+    if (!known || before.host_path != entry.host_path || before.stat != entry.stat ||
+        (is_target(entry.path) && IsRacy(entry.stat, known->hashed_ns)))
+      return std::nullopt;
+    return known;
+  });
   return std::unique_ptr<Snapshot>(new Snapshot(std::move(next)));
+}
+
+bool Snapshot::IsRevisionOf(const Snapshot& other) const {
+  return impl_->rows == other.impl_->rows;
 }
 
 absl::Status Snapshot::SaveDigestCache() const {
   if (impl_->digest_cache_file.empty()) return absl::OkStatus();
   DigestCache cache;
-  {
-    const base::MutexLock lock(impl_->mutex);
-    for (size_t i = 0; i < impl_->table.files.size(); ++i) {
-      const FileEntry& entry = impl_->table.files[i];
-      const std::optional<TakenDigest>& known = impl_->table.knowledge[i].known;
-      if (known) cache.Add(entry.host_path, entry.stat, known->digest, known->hashed_ns);
-    }
+  for (size_t i = 0; i < impl_->rows->size(); ++i) {
+    const FileEntry& entry = impl_->Entry(i);
+    const std::optional<TakenDigest> known = impl_->Taken(i);
+    if (known) cache.Add(entry.host_path, entry.stat, known->digest, known->hashed_ns);
   }
   return cache.Save(impl_->digest_cache_file);
 }
 
 absl::Status Snapshot::WriteTable(const std::string& file, std::string_view identity) const {
-  std::string payload;
+  TableHead head = impl_->head;
+  head.identity = identity;
+  const std::string name = file.substr(file.rfind('/') + 1);
+  const size_t rows = impl_->rows->size();
+  const uint64_t learned = impl_->learned;
+  const size_t rows_learned = impl_->rows->learned();
+  std::optional<std::vector<uint32_t>> unlike;  // these alone are written
   {
     const base::MutexLock lock(impl_->mutex);
-    payload = EncodeTable(impl_->table, identity);
-    impl_->written = impl_->learned.load();
+    if (!impl_->base.empty() && impl_->base != name) unlike = impl_->UnlikeBase();
+    if (unlike && unlike->size() > SharedMax(rows)) unlike.reset();
+    if (unlike) {
+      head.base = impl_->base;
+      head.base_identity = impl_->base_identity;
+    }
   }
-  return WriteFileAtomic(file, Seal(kTableMagic, payload));
+  const bool is_whole = !unlike.has_value();
+  TableWriter writer(std::move(head));
+  const size_t count = is_whole ? rows : unlike->size();
+  for (size_t k = 0; k < count; ++k) {
+    const size_t i = is_whole ? k : (*unlike)[k];
+    writer.Add(impl_->Entry(i), impl_->KnowledgeOf(i));
+  }
+  RETURN_IF_ERROR(WriteFileAtomic(file, writer.Finish()));
+  impl_->written = learned;
+  if (!is_whole) return absl::OkStatus();
+  const base::MutexLock lock(impl_->mutex);
+  impl_->base = name;
+  impl_->base_identity = identity;
+  impl_->base_learned = rows_learned;
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::string> Snapshot::Stamps() {
@@ -435,13 +613,11 @@ absl::StatusOr<std::string> Snapshot::Stamps() {
   constexpr uint64_t kHashedBytesMax = 64 << 20;
   uint64_t hashed_bytes = 0;
   if (impl_->folders.empty()) return absl::FailedPreconditionError("files were looked at twice");
-  std::vector<FileEntry>& files = impl_->table.files;
+  const FileList files = this->files();
   size_t hashed = 0;
   for (size_t i = 0; i < files.size() && hashed < kHashedMax; ++i) {
     const bool may_be_read = files[i].error.empty();
-    if (!may_be_read || impl_->Known(i) ||
-        !IsRacy(files[i].stat, impl_->table.knowledge[i].seen_ns))
-      continue;
+    if (!may_be_read || impl_->Known(i) || !IsRacy(files[i].stat, impl_->SeenAt(i))) continue;
     if ((hashed_bytes += files[i].stat.size_bytes) > kHashedBytesMax) break;
     ++hashed;
     (void)DigestOf(files[i].path);  // one that changed is found to differ
@@ -479,18 +655,16 @@ absl::StatusOr<std::string> Snapshot::Stamps() {
                                                                : knowledge.seen_ns)});
     return true;
   };
-  const base::MutexLock lock(impl_->mutex);
   const auto no_stamp = [](const FileEntry& entry) {
     return absl::FailedPreconditionError(fmt::format("{} has no stamp", entry.host_path));
   };
   for (size_t i = 0; i < files.size(); ++i) {
     const auto link = impl_->links.find(files[i].host_path);
-    if (!add(files[i], impl_->table.knowledge[i],
-             link == impl_->links.end() ? nullptr : &link->second))
+    if (!add(files[i], impl_->KnowledgeOf(i), link == impl_->links.end() ? nullptr : &link->second))
       return no_stamp(files[i]);
   }
   // A file that another one hides may become a folder, which that does not hide. Nobody reads it.
-  for (const SeenFile& file : impl_->table.hidden) {
+  for (const SeenFile& file : impl_->head.hidden) {
     if (!add(file.entry, Knowledge{.seen_ns = INT64_MAX}, file.link ? &*file.link : nullptr))
       return no_stamp(file.entry);
   }
@@ -502,17 +676,15 @@ absl::StatusOr<std::vector<StampPatch>> Snapshot::StampsOf(std::span<const std::
   for (const std::string& path : paths) {
     ASSIGN_OR_RETURN(const size_t index, impl_->Usable(path));
     ASSIGN_OR_RETURN(const Digest digest, DigestOf(path));
-    const FileEntry& entry = impl_->table.files[index];
+    const FileEntry& entry = impl_->Entry(index);
     if (impl_->links.contains(entry.host_path))
       return absl::FailedPreconditionError(fmt::format("{} is a link", entry.host_path));
     const size_t slash = entry.host_path.rfind('/');
-    const base::MutexLock lock(impl_->mutex);
-    patches.push_back(
-        {.folder = entry.host_path.substr(0, slash),
-         .name = entry.host_path.substr(slash + 1),
-         .stat = entry.stat,
-         .digest = digest,
-         .is_racy = IsRacy(entry.stat, impl_->table.knowledge[index].known->hashed_ns)});
+    patches.push_back({.folder = entry.host_path.substr(0, slash),
+                       .name = entry.host_path.substr(slash + 1),
+                       .stat = entry.stat,
+                       .digest = digest,
+                       .is_racy = IsRacy(entry.stat, impl_->Taken(index)->hashed_ns)});
   }
   return patches;
 }
@@ -522,13 +694,13 @@ bool Snapshot::HasUnwrittenDigests() const { return impl_->learned != impl_->wri
 bool Snapshot::IsCacheBehind() const {
   constexpr uint64_t kBytes = 64 << 20;
   const uint64_t behind = impl_->learned + impl_->uncached;
-  return behind > impl_->table.files.size() / 100 || impl_->learned_bytes > kBytes;
+  return behind > impl_->rows->size() / 100 || impl_->learned_bytes > kBytes;
 }
 
-const std::vector<std::string>& Snapshot::sandboxes() const { return impl_->sandboxes; }
+const std::vector<std::string>& Snapshot::sandboxes() const { return impl_->head.sandboxes; }
 
 Snapshot::Counters Snapshot::counters() const {
-  return {impl_->table.files.size(), impl_->bytes_hashed, impl_->files_hashed};
+  return {impl_->rows->size(), impl_->bytes_hashed, impl_->files_hashed};
 }
 
 namespace {
@@ -547,39 +719,44 @@ void InParallel(size_t count, const std::function<void(size_t)>& look) {
 
 std::vector<Change> Difference(const Snapshot& before, Snapshot& now,
                                std::vector<std::string>* touched) {
-  const FileTable& old = before.impl_->table;
-  const FileTable& young = now.impl_->table;
+  const Snapshot::Impl& old = *before.impl_;
+  const Snapshot::Impl& young = *now.impl_;
   std::vector<Change> changes;
   std::vector<std::pair<std::string, Digest>> suspects;  // changed unless `now` finds this digest
   const auto compare = [&](size_t i, size_t j) {
-    const FileEntry& a = old.files[i];
-    const FileEntry& b = young.files[j];
+    const FileEntry& a = old.Entry(i);
+    const FileEntry& b = young.Entry(j);
     if (!a.error.empty() && a.error == b.error) return;
     if (!a.error.empty() || !b.error.empty()) {
       changes.push_back({a.path, true, true});
       return;
     }
     const bool is_same = a.stat == b.stat && a.host_path == b.host_path;
-    const Knowledge& knowledge = old.knowledge[i];
-    const int64_t looked_ns = knowledge.known ? knowledge.known->hashed_ns : knowledge.seen_ns;
-    if (is_same && !IsRacy(a.stat, looked_ns)) return;
-    if (knowledge.known) {
-      suspects.emplace_back(a.path, knowledge.known->digest);
+    const std::optional<TakenDigest> known = old.Taken(i);
+    if (is_same && !IsRacy(a.stat, known ? known->hashed_ns : old.SeenAt(i))) return;
+    if (known) {
+      suspects.emplace_back(a.path, known->digest);
     } else {
       changes.push_back({a.path, true, true});
     }
   };
-  {
-    const base::MutexLock lock(before.impl_->mutex);
+  if (now.IsRevisionOf(before)) {
+    std::set<uint32_t> looked_at;
+    for (const Snapshot::Impl* one : {&old, &young}) {
+      for (const auto& [index, row] : one->replaced) looked_at.insert(index);
+    }
+    for (const uint32_t index : looked_at) compare(index, index);
+  } else {
+    const size_t old_size = old.rows->size(), young_size = young.rows->size();
     size_t i = 0;
     size_t j = 0;
-    while (i < old.files.size() || j < young.files.size()) {
-      const int order = i == old.files.size()     ? 1
-                        : j == young.files.size() ? -1
-                                                  : old.files[i].path.compare(young.files[j].path);
+    while (i < old_size || j < young_size) {
+      const int order = i == old_size     ? 1
+                        : j == young_size ? -1
+                                          : old.Entry(i).path.compare(young.Entry(j).path);
       if (order == 0) compare(i, j);
-      if (order < 0) changes.push_back({old.files[i].path, true, false});
-      if (order > 0) changes.push_back({young.files[j].path, false, true});
+      if (order < 0) changes.push_back({old.Entry(i).path, true, false});
+      if (order > 0) changes.push_back({young.Entry(j).path, false, true});
       if (order <= 0) ++i;
       if (order >= 0) ++j;
     }

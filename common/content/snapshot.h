@@ -15,9 +15,14 @@
 // inode -> digest). An entry is trusted only when the file was not racy (common/base/racy.h) when
 // it was hashed: a file changed within one clock tick of its hashing is hashed again next time.
 //
-// Threads: the file table is immutable after Scan; DigestOf/Read may be called from many threads.
+// Snapshots of a table's file decode the files that somebody asks for, and a successor of which only
+// bytes changed shares all others (Refresh).
+//
+// Threads: the files are immutable after Scan; DigestOf/Read may be called from many threads.
 #pragma once
 
+#include <cstddef>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <span>
@@ -49,7 +54,9 @@ struct Mount {
 };
 
 struct Change;
+class FileList;
 class Snapshot;
+class TableFile;
 std::vector<Change> Difference(const Snapshot& before, Snapshot& now,
                                std::vector<std::string>* touched);
 
@@ -82,7 +89,12 @@ class Snapshot {
   // Never fails for a single file.
   static absl::StatusOr<std::unique_ptr<Snapshot>> Scan(const ScanOptions& options);
   // Reads the table that a director wrote with WriteTable, for a worker on the same machine.
-  static absl::StatusOr<std::unique_ptr<Snapshot>> ReadTable(const std::string& file);
+  // `before`: another one that was read; what both stand on is shared. INVALID_ARGUMENT: it is
+  // damaged, or the table that it stands on is.
+  static absl::StatusOr<std::unique_ptr<Snapshot>> ReadTable(const std::string& file,
+                                                             const Snapshot* before = nullptr);
+  // The name of the table that this one stands on; empty: on none. Errors as ReadTable.
+  static absl::StatusOr<std::string> BaseOfTable(const std::string& file);
   // The same of a table that Scan with these options would begin with, to be refreshed: the files
   // as they were when it was written. FAILED_PRECONDITION: it is of other mounts or rules.
   static absl::StatusOr<std::unique_ptr<Snapshot>> FromTable(const std::string& file,
@@ -95,7 +107,7 @@ class Snapshot {
   // Host paths of the folders that Scan did not look into, since they are sandboxes. Sorted.
   const std::vector<std::string>& sandboxes() const;
   // Sorted by path.
-  std::span<const FileEntry> files() const;
+  FileList files() const;
   // nullptr when absent (or a folder). Entries with an error are returned.
   const FileEntry* Find(std::string_view path) const;
   EntryKind Kind(std::string_view path) const;
@@ -126,9 +138,15 @@ class Snapshot {
   absl::Status LearnDigest(std::string_view path, const Digest& digest);
 
   // A successor in which `paths` (virtual; files or folders, with all below them) were looked at
-  // again: changed, gone or new. Digests of other files are shared. Linear in the files.
+  // again: changed, gone or new. Digests of other files are shared. Where all of them are files
+  // that have other bytes, the cost is theirs (and now and then all, after many such successors);
+  // otherwise it is linear in the files.
   // INVALID_ARGUMENT: a path does not begin with '/', or a mount is no folder any more.
   absl::StatusOr<std::unique_ptr<Snapshot>> Refresh(std::span<const std::string> paths) const;
+
+  // All files of the other one are here, at the same places, and no others; some may have other
+  // bytes. (False: nobody knows.)
+  bool IsRevisionOf(const Snapshot& other) const;
 
   // Digests known so far and the stats they hold for, written by rename. Files racy at the time are
   // left out.
@@ -147,7 +165,8 @@ class Snapshot {
   // saved.
   bool IsCacheBehind() const;
   // The table (paths, host paths, stats, known digests) for ReadTable. `identity` tells it from all
-  // other tables, also from one of its name that a backup brought back.
+  // other tables, also from one of its name that a backup brought back. That of a successor may
+  // stand on an earlier one in the same folder, whose file must stay.
   absl::Status WriteTable(const std::string& file, std::string_view identity = {}) const;
 
   // For `seconds` and `bytes` in the summary.
@@ -161,9 +180,55 @@ class Snapshot {
  private:
   friend std::vector<Change> Difference(const Snapshot& before, Snapshot& now,
                                         std::vector<std::string>* touched);
+  friend class FileList;
   struct Impl;
+  static absl::Status ReadBase(const std::string& file, const Snapshot* before, Impl& impl);
+  static absl::Status Replace(const TableFile& table, const std::string& file, Impl& impl);
   explicit Snapshot(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
+};
+
+// FileList: all files of a snapshot, sorted by path. Holds for as long as the snapshot does.
+class FileList {
+ public:
+  class Iterator {
+   public:
+    using iterator_category = std::forward_iterator_tag;
+    using value_type = FileEntry;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const FileEntry*;
+    using reference = const FileEntry&;
+
+    Iterator() = default;
+    reference operator*() const { return FileList(*of_)[at_]; }
+    pointer operator->() const { return &**this; }
+    Iterator& operator++() {
+      ++at_;
+      return *this;
+    }
+    Iterator operator++(int) {
+      Iterator before = *this;
+      ++at_;
+      return before;
+    }
+    bool operator==(const Iterator& other) const { return at_ == other.at_; }
+
+   private:
+    friend class FileList;
+    Iterator(const Snapshot* of, size_t at) : of_(of), at_(at) {}
+    const Snapshot* of_ = nullptr;
+    size_t at_ = 0;
+  };
+
+  size_t size() const;
+  const FileEntry& operator[](size_t i) const;
+  Iterator begin() const { return {of_, 0}; }
+  Iterator end() const { return {of_, size()}; }
+
+ private:
+  friend class Snapshot;
+  explicit FileList(const Snapshot& of) : of_(&of) {}
+  const Snapshot* of_;
 };
 
 // Change: a file that was added or removed, or that has other content now.
@@ -176,7 +241,7 @@ struct Change {
 // whose stat differs or was racy when `before` was scanned: those are hashed in `now` and compared
 // with the digest that `before` knew, so a touched file is no change. Where `before` knew no
 // digest, a differing stat and a racy file count as changes. Entries with an error differ when
-// their errors do.
+// their errors do. Of a revision (IsRevisionOf) the files that were looked at again are compared.
 // `touched`: gets the files that were looked at and have the bytes of before; null: nobody asks.
 std::vector<Change> Difference(const Snapshot& before, Snapshot& now,
                                std::vector<std::string>* touched = nullptr);

@@ -354,9 +354,16 @@ class Checker {
     if (options_.files != nullptr) {
       for (const FileInTable& one : *options_.files) LookAtAlone(one);
     }
-    check_.holds = !is_over_;
     check_.looked_at = looked_at_;
-    if (check_.holds && !touched_.empty()) Renew();
+    check_.hashed = hashed_;
+    check_.bytes_hashed = bytes_hashed_;
+    if (is_over_) return std::move(check_);
+    check_.holds = changes_ == 0;
+    if (!check_.holds) {
+      NotePatches();
+    } else if (!touched_.empty()) {
+      Renew();
+    }
     return std::move(check_);
   }
 
@@ -457,7 +464,7 @@ class Checker {
     const std::optional<NamesHash> names = NamesIn(fd);
     if (!names || *names != folder.names || folder.stat.mode != stat.mode)
       return Differ(path, "", "holds other files");
-    Touch(&folder.stat, stat, IsRacy(stat, looked_ns) ? kIsRacy : 0, kIsRacy);
+    Touch({.record = &folder.stat, .folder = path, .name = "", .stat = stat}, looked_ns);
   }
 
   void LookAt(const FileInTable& at, const FileRecord& file, const char* folder, int fd) {
@@ -478,44 +485,97 @@ class Checker {
         return Differ(folder, name, "leads to another file");
     }
     if (is_same && (file.stat.flags & kIsRacy) == 0) return;
-    // (A file that is odd, or a link, or was never read, is known by its stamp alone.)
-    if (file.digest == 0 || file.target != 0 || file.stat.size_bytes != stat->size_bytes ||
-        file.stat.mode != stat->mode)
-      return Differ(folder, name, is_same ? "may have changed while it was read" : "changed");
     const int64_t looked_ns = NowNanos();
-    const std::optional<Digest> digest = DigestAt(fd, name, *stat, options_.stop);
+    Touched touched{.record = &file.stat, .folder = folder, .name = name, .stat = *stat};
+    // (A file that is odd, or a link, or was never read, is known by its stamp alone.)
+    const bool was_read = file.digest != 0 && file.target == 0;
+    const bool may_have_other_bytes = options_.changes_max > 0 && file.target == 0 &&
+                                      S_ISREG(stat->mode) && file.stat.mode == stat->mode;
+    if (!was_read || file.stat.size_bytes != stat->size_bytes || file.stat.mode != stat->mode) {
+      const char* const how = is_same ? "may have changed while it was read" : "changed";
+      if (!may_have_other_bytes) return Differ(folder, name, how);
+      if (was_read && !(touched.digest = Hash(fd, name, *stat))) return Differ(folder, name, how);
+      return Change(std::move(touched), looked_ns, how);
+    }
+    const std::optional<Digest> digest = Hash(fd, name, *stat);
+    if (digest && digest->hash() == table_.digest(file.digest - 1))
+      return Touch(std::move(touched), looked_ns);
+    if (!digest || !may_have_other_bytes) return Differ(folder, name, "has other bytes");
+    touched.digest = digest;
+    Change(std::move(touched), looked_ns, "has other bytes");
+  }
+
+  std::optional<Digest> Hash(int fd, const char* name, const FileStat& stat) {
     ++hashed_;
-    bytes_hashed_ += stat->size_bytes;
-    if (!digest || digest->hash() != table_.digest(file.digest - 1))
-      return Differ(folder, name, "has other bytes");
-    Touch(&file.stat, *stat, IsRacy(*stat, looked_ns) ? kIsRacy : 0, kIsRacy);
+    bytes_hashed_ += stat.size_bytes;
+    return DigestAt(fd, name, stat, options_.stop);
   }
 
   int64_t NowNanos() {
     return absl::ToUnixNanos(options_.clock != nullptr ? options_.clock->Now() : absl::Now());
   }
 
-  void Touch(const StatRecord* record, const FileStat& stat, uint32_t flags, uint32_t mask) {
-    StatRecord now = RecordOf(stat, (record->flags & ~mask) | flags);
+  // Something with another stamp.
+  struct Touched {
+    const StatRecord* record = nullptr;
+    const char* folder = nullptr;
+    const char* name = nullptr;  // empty: the folder itself
+    FileStat stat{};
+    std::optional<Digest> digest = std::nullopt;  // another one than in the table
+    bool is_racy = false;
+    bool has_other_bytes = false;
+  };
+
+  void Touch(Touched touched, int64_t looked_ns) {
+    touched.is_racy = IsRacy(touched.stat, looked_ns);
     const base::MutexLock lock(mutex_);
-    touched_.emplace_back(record, now);
+    touched_.push_back(std::move(touched));
+  }
+
+  void Change(Touched touched, int64_t looked_ns, std::string_view how) {
+    touched.has_other_bytes = true;
+    const char* const folder = touched.folder;
+    const char* const name = touched.name;
+    Touch(std::move(touched), looked_ns);
+    if (++changes_ > options_.changes_max) return Differ(folder, name, how);
+    const base::MutexLock lock(mutex_);
+    if (!is_over_ && check_.difference.empty()) NoteDifference(folder, name, how);
+  }
+
+  void NotePatches() {
+    if (touched_.size() > options_.changes_max) return;
+    for (const Touched& one : touched_)
+      check_.patches.push_back({.folder = one.folder,
+                                .name = one.name,
+                                .stat = one.stat,
+                                .digest = one.digest,
+                                .is_racy = one.is_racy,
+                                .has_other_bytes = one.has_other_bytes});
   }
 
   void Differ(std::string_view folder, std::string_view name, std::string_view how) {
     const base::MutexLock lock(mutex_);
-    if (is_over_.exchange(true)) return;
+    if (!is_over_.exchange(true)) NoteDifference(folder, name, how);
+  }
+  void NoteDifference(std::string_view folder, std::string_view name, std::string_view how)
+      GALLEY_REQUIRES(mutex_) {
     check_.difference = fmt::format("{}{}{} {}", folder, name.empty() ? "" : "/", name, how);
   }
 
   void Renew() {
-    check_.hashed = hashed_;
-    check_.bytes_hashed = bytes_hashed_;
     bool is_any = false;
-    for (const auto& [record, now] : touched_)
-      is_any |= std::memcmp(record, &now, sizeof(now)) != 0;
+    std::vector<std::pair<const StatRecord*, StatRecord>> renewed;
+    for (const Touched& one : touched_) {
+      const StatRecord now =
+          RecordOf(one.stat, (one.record->flags & ~kIsRacy) | (one.is_racy ? kIsRacy : 0));
+      if (!IsStatOf(*one.record, one.stat) && one.name[0] != '\0')
+        check_.touched.push_back(JoinPath(one.folder, one.name));
+      is_any |= std::memcmp(one.record, &now, sizeof(now)) != 0;
+      renewed.emplace_back(one.record, now);
+    }
     if (!is_any) return;
     check_.renewed = std::string(table_.bytes());
-    for (const auto& [record, now] : touched_)
+    for (const auto& [record, now] : renewed)
       std::memcpy(check_.renewed.data() + table_.OffsetOf(record), &now, sizeof(now));
     PutChecksum(check_.renewed);
   }
@@ -524,14 +584,15 @@ class Checker {
   const StampTable::CheckOptions& options_;
   std::atomic<bool> is_over_ = false;
   std::atomic<uint64_t> looked_at_ = 0, hashed_ = 0, bytes_hashed_ = 0;
-  bool is_chosen_ = false;  // not all folders
+  std::atomic<size_t> changes_ = 0;  // files with other bytes
+  bool is_chosen_ = false;           // not all folders
   std::vector<uint32_t> chosen_;
 
   base::Mutex mutex_;
   uint32_t folder_ GALLEY_GUARDED_BY(mutex_) = 0;  // the next
   uint32_t done_ GALLEY_GUARDED_BY(mutex_) = 0;    // of its files
   StampCheck check_;
-  std::vector<std::pair<const StatRecord*, StatRecord>> touched_;
+  std::vector<Touched> touched_;
 };
 
 }  // namespace
@@ -541,25 +602,40 @@ absl::StatusOr<std::string> StampTable::With(const std::vector<StampPatch>& patc
   std::map<std::string_view, std::map<std::string_view, const StampPatch*>> wanted;
   for (const StampPatch& patch : patches) wanted[patch.folder][patch.name] = &patch;
   std::string bytes(table.bytes());
-  size_t found = 0;
+  const auto put = [&](const StatRecord& record, const StampPatch& patch) {
+    const StatRecord now =
+        RecordOf(patch.stat, (record.flags & ~kIsRacy) | (patch.is_racy ? kIsRacy : 0));
+    std::memcpy(bytes.data() + table.OffsetOf(&record), &now, sizeof(now));
+  };
   for (uint32_t f = 0; f < table.folders() && !wanted.empty(); ++f) {
     const FolderRecord& folder = table.folder(f);
     if ((folder.stat.flags & kIsLeftOut) != 0) continue;
     const auto in_folder = wanted.find(table.name(folder.path));
     if (in_folder == wanted.end()) continue;
+    std::map<std::string_view, const StampPatch*>& left = in_folder->second;
+    if (const auto patch = left.find(""); patch != left.end()) {
+      put(folder.stat, *patch->second);
+      left.erase(patch);
+    }
     for (uint32_t i = folder.first_file; i < folder.first_file + folder.file_count; ++i) {
       const FileRecord& file = table.file(i);
-      const auto patch = in_folder->second.find(table.name(file.name));
-      if (patch == in_folder->second.end() || file.digest == 0 || file.target != 0) continue;
-      const StatRecord stat = RecordOf(patch->second->stat, patch->second->is_racy ? kIsRacy : 0);
-      std::memcpy(bytes.data() + table.OffsetOf(&file.stat), &stat, sizeof(stat));
-      std::memcpy(bytes.data() + table.OffsetOf(table.digest(file.digest - 1).data()),
-                  patch->second->digest.hash().data(), Digest::kHashSize);
-      ++found;
+      const auto patch = left.find(table.name(file.name));
+      if (patch == left.end() || file.target != 0) continue;
+      const std::optional<Digest>& digest = patch->second->digest;
+      if (digest.has_value() && file.digest == 0) continue;
+      put(file.stat, *patch->second);
+      if (digest.has_value())
+        std::memcpy(bytes.data() + table.OffsetOf(table.digest(file.digest - 1).data()),
+                    digest->hash().data(), Digest::kHashSize);
+      left.erase(patch);
     }
+    if (left.empty()) wanted.erase(in_folder);
   }
-  if (found != patches.size())
-    return absl::FailedPreconditionError("a file has no stamp that could be another one");
+  if (!wanted.empty()) {
+    const StampPatch& one = *wanted.begin()->second.begin()->second;
+    return absl::FailedPreconditionError(
+        fmt::format("{} has no stamp that could be another one", one.host_path()));
+  }
   PutChecksum(bytes);
   return bytes;
 }

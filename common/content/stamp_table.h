@@ -80,6 +80,18 @@ struct FileInTable {
   uint32_t file = 0;
 };
 
+// StampPatch: how a file of a table, or a folder, is now.
+struct StampPatch {
+  std::string folder;  // its host path, as in the table
+  std::string name;    // empty: the folder itself
+  FileStat stat;
+  std::optional<Digest> digest;  // nullopt: that of the table, if it has one
+  bool is_racy = false;
+  bool has_other_bytes = false;  // it is another file than that of the table, or may be
+
+  std::string host_path() const { return name.empty() ? folder : JoinPath(folder, name); }
+};
+
 // StampCheck: how the folders and files of a table are today.
 struct StampCheck {
   bool holds = false;
@@ -94,15 +106,11 @@ struct StampCheck {
   // They hold, and some have other stamps: the table with those of today, which spares the next
   // check what this one had to look at. Else empty.
   std::string renewed;
-};
-
-// StampPatch: how a file of a table is now.
-struct StampPatch {
-  std::string folder;  // its host path, as in the table
-  std::string name;
-  FileStat stat;
-  Digest digest;
-  bool is_racy = false;
+  // Then: the files, by host path, that have other stamps and the same bytes.
+  std::vector<std::string> touched;
+  // Asked for with `changes_max`: they do not hold, but nothing differs other than the bytes of a
+  // few files: all that has another stamp. Else empty.
+  std::vector<StampPatch> patches;
 };
 
 class StampTable {
@@ -126,15 +134,18 @@ class StampTable {
     // it was. Folders that are there only for a file in them (StampedFolder::unless) always.
     const std::vector<uint32_t>* folders = nullptr;
     const std::vector<FileInTable>* files = nullptr;
+    // Not 0: a file with other bytes does not end the check, as long as no more than so many files
+    // and folders have another stamp.
+    size_t changes_max = 0;
   };
   StampCheck Check(const CheckOptions& options) const;
   // The host paths of the folders by number; empty: one that is there only for a file in it.
   std::vector<std::string_view> Folders() const;
   bool HasLinkedFolders() const;
 
-  // The bytes of a table in which these files are as given, and all else as here: the folders too,
-  // which a check lists when they have another stamp. FAILED_PRECONDITION: one of them is no plain
-  // file of the table that was read before. Cost: a copy.
+  // The bytes of a table in which these files and folders are as given, and all else as here.
+  // FAILED_PRECONDITION: one of them is no plain file of the table, or no folder, or has a digest
+  // and was not read before. Cost: a copy.
   absl::StatusOr<std::string> With(const std::vector<StampPatch>& patches) const;
 
  private:

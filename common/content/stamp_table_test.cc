@@ -216,6 +216,103 @@ TEST_F(StampTableTest, ASuccessorAndAFolderThatCannotBeReadHaveNoStamps) {
   EXPECT_TRUE(absl::IsFailedPrecondition((*snapshot->Refresh(paths))->Stamps().status()));
 }
 
+// Only the bytes of files differ: each is named, and the table with these patches holds.
+class StampChangesTest : public StampTableTest {
+ protected:
+  StampCheck CheckChanges(size_t max = 8) {
+    return StampTable::Open(Host("stamps"))->Check({.clock = &clock_, .changes_max = max});
+  }
+  // "content/a* content/b content/": '*' marks other bytes, '/' a folder.
+  std::string Patched(const StampCheck& check) {
+    std::vector<std::string> texts;
+    for (const StampPatch& patch : check.patches)
+      texts.push_back(patch.host_path().substr(Host("").size()) + (patch.name.empty() ? "/" : "") +
+                      (patch.has_other_bytes ? "*" : ""));
+    std::sort(texts.begin(), texts.end());
+    std::string text;
+    for (const std::string& one : texts) text += (text.empty() ? "" : " ") + one;
+    return text;
+  }
+};
+
+TEST_F(StampChangesTest, EachFileWithOtherBytesIsNamedAndThePatchedTableHolds) {
+  for (const char* name : {"a", "b", "c", "d", "e/f"}) Write(std::string("content/") + name, "1");
+  Note();
+  Overwrite("content/a", "2");
+  Overwrite("content/b", "longer");
+  Write("content/c", "1");
+  Write("content/e/f", "3");
+  const StampCheck check = CheckChanges();
+  EXPECT_FALSE(check.holds);
+  EXPECT_NE(check.difference, "");
+  EXPECT_EQ(Patched(check), "content/ content/a* content/b* content/c content/e/ content/e/f*");
+  for (const StampPatch& patch : check.patches) {
+    if (patch.name == "b") {
+      EXPECT_EQ(patch.digest, Digest::Of("longer"));
+    }
+  }
+  std::vector<StampPatch> patches = check.patches;
+  patches.push_back(patches.front());  // (a file may be looked at twice)
+  const auto patched = StampTable::Open(Host("stamps"))->With(patches);
+  ASSERT_TRUE(patched.ok()) << patched.status();
+  ASSERT_TRUE(WriteFileAtomic(Host("stamps"), *patched).ok());
+  const StampCheck again = CheckChanges();
+  EXPECT_TRUE(again.holds) << again.difference;
+  EXPECT_EQ(again.hashed, 0u);
+  Overwrite("content/a", "1");
+  EXPECT_EQ(Patched(CheckChanges()), "content/a*") << "its digest is the new one";
+}
+
+TEST_F(StampChangesTest, AFileThatNobodyReadMayHaveOtherBytes) {
+  Write("content/a", "1");
+  Note(/*with_digests=*/false);
+  Overwrite("content/a", "1");
+  const StampCheck check = CheckChanges();
+  EXPECT_EQ(Patched(check), "content/a*");
+  const auto patched = StampTable::Open(Host("stamps"))->With(check.patches);
+  ASSERT_TRUE(patched.ok()) << patched.status();
+  ASSERT_TRUE(WriteFileAtomic(Host("stamps"), *patched).ok());
+  EXPECT_TRUE(CheckChanges().holds);
+}
+
+TEST_F(StampChangesTest, WhateverElseDiffersIsNoPatch) {
+  const auto begin = [&] {
+    EXPECT_TRUE(RemoveAll(Host("content")).ok());
+    Write("content/a", "1");
+    Write("content/b", "2");
+    Link("b", "content/link");
+    Note();
+    Overwrite("content/a", "other");
+  };
+  begin();
+  EXPECT_EQ(Patched(CheckChanges()), "content/a*");
+  begin();
+  Write("content/new", "");
+  EXPECT_EQ(Patched(CheckChanges()), "");
+  begin();
+  ASSERT_TRUE(RemoveAll(Host("content/b")).ok());
+  EXPECT_EQ(Patched(CheckChanges()), "");
+  begin();
+  Overwrite("content/b", "the link leads to it");
+  EXPECT_EQ(Patched(CheckChanges()), "");
+  begin();
+  std::filesystem::permissions(Host("content/b"), std::filesystem::perms::owner_all);
+  EXPECT_EQ(Patched(CheckChanges()), "");
+  begin();
+  Write("content/b", "2");  // with the folder and a: three
+  EXPECT_EQ(Patched(CheckChanges(2)), "");
+}
+
+TEST_F(StampTableTest, FilesThatWereOnlyTouchedAreNamed) {
+  Write("content/a", "1");
+  Write("content/b", "1");
+  Note();
+  Overwrite("content/b", "1");
+  const StampCheck check = Check();
+  EXPECT_TRUE(check.holds);
+  EXPECT_EQ(check.touched, std::vector<std::string>{Host("content/b")});
+}
+
 TEST_F(StampTableTest, ManyFilesOfOneFolderAreSharedByThreads) {
   for (int i = 0; i < 5000; ++i) Overwrite("content/f" + std::to_string(i), "x");
   Note(/*with_digests=*/false);

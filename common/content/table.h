@@ -1,9 +1,11 @@
-// FileTable: what a Snapshot holds, as plain values, and its encoding (the payload of the file that
-// WriteTable makes).
+// Tables: the file that Snapshot::WriteTable makes, and its encoding (docs/formats.md, "Snapshot
+// table").
 //
-// Payload: identity, mounts, ignore patterns, excluded folders, then the shown and the hidden
-// files, each: path after the one before, mount, host path (empty when it is the mount's folder and
-// the rest of the path), stat, times, flags, error, digest. See table.cc for the order.
+// The file is mapped, and its rows lie in chunks, each of which is decoded alone: whoever looks for
+// a few files pays for these. A table may stand on another one, its base: then it has the rows that
+// differ, and all others are those of the base.
+//
+// Threads: a TableFile from any; a TableWriter from one.
 #pragma once
 
 #include <optional>
@@ -13,6 +15,8 @@
 
 #include "absl/status/statusor.h"
 #include "common/base/digest.h"
+#include "common/base/mapped_file.h"
+#include "common/content/byte_codec.h"
 #include "common/content/snapshot.h"
 #include "common/content/walk.h"
 
@@ -30,19 +34,74 @@ struct Knowledge {
   std::optional<TakenDigest> known;
 };
 
-struct FileTable {
-  std::string identity;  // see Snapshot::WriteTable
+struct Row {
+  FileEntry entry;
+  Knowledge knowledge;
+};
+
+// TableHead: all of a table but its rows.
+struct TableHead {
+  std::string identity;       // see Snapshot::WriteTable
+  std::string base;           // the name of its base, in the same folder; empty: it has none
+  std::string base_identity;  // of that one
   std::vector<Mount> mounts;
   std::vector<std::string> ignore;
   std::vector<std::string> excluded_directories;
-  std::vector<FileEntry> files;      // sorted by path, unique
-  std::vector<Knowledge> knowledge;  // as many
+  std::vector<std::string> sandboxes;
   std::vector<SeenFile> hidden;
 };
 
-// Encodes `table` with `identity` instead of the table's own.
-std::string EncodeTable(const FileTable& table, std::string_view identity);
-// INVALID_ARGUMENT for anything that EncodeTable would not write in meaning: order, indices, paths.
-absl::StatusOr<FileTable> DecodeTable(std::string_view payload);
+class TableWriter {
+ public:
+  explicit TableWriter(TableHead head) : head_(std::move(head)) {}
+  // REQUIRES: in the order of their paths.
+  void Add(const FileEntry& entry, const Knowledge& knowledge);
+  // The bytes of the file; once.
+  std::string Finish();
+
+ private:
+  const TableHead head_;
+  std::string bytes_;  // of the chunks
+  ByteWriter chunk_;   // the last one
+  size_t rows_ = 0;
+  struct Chunk {
+    std::string first;  // the path of its first row
+    size_t begin = 0;   // in bytes_
+  };
+  std::vector<Chunk> chunks_;
+};
+
+class TableFile {
+ public:
+  // All chunks have so many rows, but the last.
+  static constexpr size_t kRowsOfChunk = 128;
+
+  // NOT_FOUND: there is none. INVALID_ARGUMENT: it is damaged, or of another version.
+  static absl::StatusOr<TableFile> Open(const std::string& file);
+  // The same of bytes, which outlive it. `is_trusted`: the checksum is not looked at.
+  static absl::StatusOr<TableFile> FromBytes(std::string_view bytes, bool is_trusted = false);
+
+  const TableHead& head() const { return head_; }
+  size_t rows() const { return rows_; }
+  size_t chunks() const { return chunks_.size(); }
+  // The path of a chunk's first row.
+  std::string_view FirstOf(size_t chunk) const { return chunks_[chunk].first; }
+  // The rows of a chunk. INVALID_ARGUMENT: not what TableWriter writes, in meaning: order, indices,
+  // paths.
+  absl::StatusOr<std::vector<Row>> Read(size_t chunk) const;
+
+ private:
+  TableFile() = default;
+  absl::Status ReadHead(std::string_view payload);
+
+  std::optional<MappedFile> mapped_;
+  TableHead head_;
+  size_t rows_ = 0;
+  struct Chunk {
+    std::string_view first;
+    std::string_view bytes;
+  };
+  std::vector<Chunk> chunks_;
+};
 
 }  // namespace galley::content

@@ -1,7 +1,6 @@
 // A table of any bytes, as a worker reads it from a director on its machine, and a cook from an
-// earlier one: never a crash, and a table that decodes encodes again.
+// earlier one: never a crash.
 #include <cstdint>
-#include <cstdlib>
 #include <string_view>
 
 #include "common/content/digest_cache.h"
@@ -9,10 +8,8 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  const auto table = galley::content::DecodeTable(bytes);
-  if (table.ok() &&
-      !galley::content::DecodeTable(galley::content::EncodeTable(*table, table->identity)).ok())
-    std::abort();
+  const auto table = galley::content::TableFile::FromBytes(bytes, /*is_trusted=*/true);
+  for (size_t c = 0; table.ok() && c < table->chunks(); ++c) (void)table->Read(c).status();
   (void)galley::content::DigestCache::Decode(bytes);
   return 0;
 }

@@ -249,6 +249,7 @@ bool CookSession::StandsHere() {
                             .environment = Environment()},
                            report_, stop_);
   if (answer.report.has_value()) cooked_ = *std::move(answer.report);
+  checked_ = std::move(answer.checked);
   if (options_.global.verbose && !answer.difference.empty())
     report_.Say(fmt::format("what is known does not stand: {}", answer.difference));
   return cooked_.outcome.has_value();
@@ -290,7 +291,8 @@ absl::Status CookSession::CookHere() {
                                      .place = *place,
                                      .listener = report_,
                                      .trace = trace_,
-                                     .stop = stop_})
+                                     .stop = stop_,
+                                     .checked = std::move(checked_)})
                 .Run();
   kitchen.Close();
   bytes_fetched_ = director_->stores().BytesFetched();

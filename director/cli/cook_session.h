@@ -18,6 +18,7 @@
 #include "director/host/cook_ask.h"
 #include "director/host/cook_report.h"
 #include "director/host/director.h"
+#include "director/host/standing_cook.h"
 #include "director/serve/director_client.h"
 #include "director/shell/trace.h"
 
@@ -66,6 +67,7 @@ class CookSession {
   std::shared_ptr<const project::Project> project_;
   std::unique_ptr<director::Director> director_;
   director::CookReport cooked_;
+  std::optional<director::CheckedSources> checked_;  // of what stands
   bool is_detached_ = false;
   std::string remote_down_;
   std::string remote_trace_;

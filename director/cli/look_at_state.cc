@@ -18,6 +18,7 @@
 #include "common/base/status_macros.h"
 #include "common/content/byte_codec.h"
 #include "common/content/snapshot.h"
+#include "common/content/table.h"
 #include "director/journal/kept_limits.h"
 #include "director/journal/look.h"
 #include "director/shell/describe.h"
@@ -106,7 +107,9 @@ class Look {
     for (fs::directory_iterator at(state_, error), end; !error && at != end; at.increment(error)) {
       const std::string name = at->path().filename().string();
       if (name.starts_with("snapshot-") && name.ends_with(".table"))
-        JudgeFile(at->path().string(), JudgeSealedBytes);
+        JudgeFile(at->path().string(), [](const std::string& bytes) {
+          return content::TableFile::FromBytes(bytes).status();
+        });
     }
   }
 

@@ -27,21 +27,26 @@ struct CookDifference {
   std::vector<SelectedPackage> selected;  // what is to be looked at again
   Standing standing;                      // as it was kept
   ChangesSince changes;                   // of its files
-  std::set<std::string> lay_there;        // platforms whose sandboxes were as it says (LiesThere)
+  // What has another stamp than in the standing's table; nullopt: all files were looked at.
+  std::optional<std::vector<content::StampPatch>> patches;
+  std::set<std::string> lay_there;  // platforms whose sandboxes were as it says (LiesThere)
 };
 
-// The difference between what stands and `files`, as they are now. FAILED_PRECONDITION: why all
-// packages must be looked at. Changes nothing. REQUIRES: a cook by the book; what the journal says
-// of packages does not change meanwhile.
+// The difference between what stands and the files of `world`, as they are now. FAILED_PRECONDITION:
+// why all packages must be looked at. Changes nothing. REQUIRES: a cook by the book; what the
+// journal says of packages does not change meanwhile.
+// `selected`: all that the cook asks for, sorted by name; empty: no file came or went, and no
+// sidecar changed.
 // `left_out`: gets the files that had changed before the last cook, whose list of changed files did
 // not name them.
-absl::StatusOr<CookDifference> FindDifference(const StandingAsk& ask, content::Snapshot& files,
+absl::StatusOr<CookDifference> FindDifference(const StandingAsk& ask, const World& world,
+                                              const std::vector<SelectedPackage>& selected,
                                               Journal& journal, Cancellation& stop,
                                               std::vector<std::string>& left_out);
 
 // The root that lies in the platform's sandbox, if each file there is as it was when the standing
 // was kept, and nobody put another one there. Cost: a stat of each.
-std::optional<Digest> LiesThere(CookDifference& difference, const project::Project& project,
+std::optional<Digest> LiesThere(CookDifference& difference, const StandingAsk& ask,
                                 const std::string& platform, Cancellation& stop);
 
 // What is told of the packages that were not looked at. REQUIRES: a cook of that difference.

@@ -7,6 +7,7 @@
 #include "common/base/healed.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
+#include "director/host/changed_files.h"
 #include "director/host/cook_warnings.h"
 #include "director/host/cook_world.h"
 #include "director/host/left_out.h"
@@ -67,60 +68,111 @@ absl::Status CookRun::Prepare() {
   return deps_.stop.is_cancelled() ? Interrupted() : absl::OkStatus();
 }
 
+// The files are those of what stands, but for those that differ or are named, as far as that is
+// known; else all are looked at.
 absl::Status CookRun::Scan() {
   const absl::Time begin = absl::Now();
-  if (ask_.changed) TakeListedFiles();
-  if (scanned_ == nullptr) {
+  const absl::Status revised = ask_.changed ? LookAtListedFiles() : LookAtChangedFiles();
+  if (!revised.ok()) {
+    scanned_ = nullptr;
+    if (ask_.changed)
+      notes_.SayAlways(
+          fmt::format("the list of changed files is not used, and all files are "
+                      "looked at: {}",
+                      MessageOf(revised)));
+    LogInfo("all files are looked at: {}", MessageOf(revised));
     ASSIGN_OR_RETURN(scanned_, MakeWorld(deps_.director, *setup_, deps_.place.needs().table));
   }
+  if (revised.ok() && ask_.changed) report_.listed = ask_.changed->size();
   world_ = scanned_;
   sources_ = scanned_->snapshot;
   RETURN_IF_ERROR(Select());
+  BeginStaging();
+  report_.scan = absl::Now() - begin;
+  deps_.trace.Add({.name = "scan",
+                   .category = "scan",
+                   .worker = "director",
+                   .started_us = absl::ToUnixMicros(begin),
+                   .duration_us = absl::ToInt64Microseconds(report_.scan)});
   notes_.SetScanning(true);
-  for (const std::string& warning : selection_.warnings) notes_.Warn(warning);
-  TellOddFiles(*world_, notes_);
-  TellScan(begin);
-  TellLeftOut(*world_, notes_);
+  difference_.has_value() ? TellScanAgain() : TellScan();
   notes_.SetScanning(false);
   return absl::OkStatus();
 }
 
-// The files of the last cook, but for those that are named; if these are not known, all are looked
-// at.
-void CookRun::TakeListedFiles() {
-  const auto why_not = [&]() -> absl::Status {
-    // (The journal follows the files of others that run.)
-    if (!deps_.place.IsAlone())
-      return absl::FailedPreconditionError("other cooks run in this director");
-    // What a list says holds against the files for which all else stands.
-    ASSIGN_OR_RETURN(const Standing standing, FindButFiles(AskOfStanding(), deps_.stop));
-    const auto is_of_scan = [](const StandingWarning& one) { return one.is_of_scan; };
-    if (std::any_of(standing.warnings.begin(), standing.warnings.end(), is_of_scan))
-      return absl::FailedPreconditionError("the last look at all files had something to say");
-    const JournalMeta& meta = deps_.director.journal().meta();
-    if (standing.base_table != meta.table_id)
-      return absl::FailedPreconditionError("the files that the last cook saw are not known");
-    ASSIGN_OR_RETURN(auto listed, MakeListedWorld(deps_.director, *setup_,
-                                                  deps_.place.needs().table, meta, *ask_.changed));
-    // (Sidecars are read for the table of packages, whatever the list says.)
-    if (listed->table->has_unread_sidecars())
-      return absl::FailedPreconditionError("a sidecar changed that it does not name");
-    scanned_ = std::move(listed);
-    return absl::OkStatus();
-  }();
-  if (why_not.ok()) {
-    report_.listed = ask_.changed->size();
-  } else {
-    notes_.SayAlways(
-        fmt::format("the list of changed files is not used, and all files are looked at: {}",
-                    MessageOf(why_not)));
+// Others would change what the journal says meanwhile; and what fails for the time being would end
+// a cook that fails fast.
+bool CookRun::MayLookAtDifference() const {
+  return IsByTheBook(ask_.selection) && !ask_.repair && !ask_.fail_fast && deps_.place.IsAlone();
+}
+
+absl::Status CookRun::LookAtChangedFiles() {
+  if (!MayLookAtDifference()) return absl::FailedPreconditionError("such a cook looks at all");
+  const JournalMeta meta = deps_.director.journal().meta();
+  ASSIGN_OR_RETURN(const ChangedFiles files,
+                   ChangedFiles::Find(AskOfStanding(), meta, deps_.checked, deps_.stop));
+  ASSIGN_OR_RETURN(std::shared_ptr<World> world,
+                   MakeRevisedWorld(deps_.director, *setup_, deps_.place.needs().table, meta,
+                                    deps_.place.Present(), [&](const content::Snapshot& base) {
+                                      return files.PathsIn(base);
+                                    }));
+  RETURN_IF_ERROR(files.Hold(*world->snapshot));
+  RETURN_IF_ERROR(TakeRevised(std::move(world)));
+  difference_->patches = files.patches();
+  return absl::OkStatus();
+}
+
+absl::Status CookRun::LookAtListedFiles() {
+  // (The journal follows the files of others that run.)
+  if (!deps_.place.IsAlone())
+    return absl::FailedPreconditionError("other cooks run in this director");
+  // What a list says holds against the files for which all else stands.
+  ASSIGN_OR_RETURN(const Standing standing, FindButFiles(AskOfStanding(), deps_.stop));
+  const JournalMeta meta = deps_.director.journal().meta();
+  if (standing.base_table != meta.table_id)
+    return absl::FailedPreconditionError("the files that the last cook saw are not known");
+  ASSIGN_OR_RETURN(std::shared_ptr<World> world,
+                   MakeRevisedWorld(deps_.director, *setup_, deps_.place.needs().table, meta,
+                                    deps_.place.Present(),
+                                    [&](const content::Snapshot&) { return *ask_.changed; }));
+  if (MayLookAtDifference() && TakeRevised(world).ok()) return absl::OkStatus();
+  // All packages are looked at, in the files that the list says.
+  const auto is_of_scan = [](const StandingWarning& one) { return one.is_of_scan; };
+  if (std::any_of(standing.warnings.begin(), standing.warnings.end(), is_of_scan))
+    return absl::FailedPreconditionError("the last look at all files had something to say");
+  const absl::Status packages = CheckPackages(*world);
+  if (world->table->has_unread_sidecars())
+    return absl::FailedPreconditionError("a sidecar changed that it does not name");
+  RETURN_IF_ERROR(packages);
+  scanned_ = std::move(world);
+  return absl::OkStatus();
+}
+
+// The cook looks at what differs in `world`; FAILED_PRECONDITION: why it cannot.
+absl::Status CookRun::TakeRevised(std::shared_ptr<World> world) {
+  for (const content::Change& change : world->since->changes) {
+    // (What the scan says is said again then.)
+    if (!change.was_there || !change.is_there || project::IsSidecar(change.path))
+      return absl::FailedPreconditionError(fmt::format("{} {}", change.path,
+                                                       !change.was_there  ? "is new"
+                                                       : !change.is_there ? "is gone"
+                                                                          : "changed"));
   }
+  left_out_.clear();
+  ASSIGN_OR_RETURN(difference_, FindDifference(AskOfStanding(), *world, /*selected=*/{},
+                                               deps_.director.journal(), deps_.stop, left_out_));
+  scanned_ = std::move(world);
+  return absl::OkStatus();
 }
 
 absl::Status CookRun::Select() {
-  const project::Project& project = *project_;
+  if (difference_.has_value()) {
+    // It asks for the same as the cook that stands, and that is not all looked up.
+    selection_ = {.packages = {}, .by_the_book = true, .warnings = {}};
+    return absl::OkStatus();
+  }
   auto selection =
-      ask_.repair ? SelectLost() : director::Select(ask_.selection, project, *world_->table);
+      ask_.repair ? SelectLost() : director::Select(ask_.selection, *project_, *world_->table);
   if (!selection.ok()) return WrongUse(selection.status());
   selection_ = *std::move(selection);
   if (ask_.exact && !selection_.by_the_book) {
@@ -128,22 +180,25 @@ absl::Status CookRun::Select() {
         "--exact makes the sandboxes equal to whole trees: give it without a selection, --never, "
         "--culture and --no-soft-references");
   }
+  return absl::OkStatus();
+}
+
+void CookRun::BeginStaging() {
   staging_.emplace(Staging::Options{.project_id = deps_.director.project_id(),
                                     .by_the_book = selection_.by_the_book,
                                     .rules = {.adopt = ask_.adopt, .exact = ask_.exact},
                                     .umask = ask_.umask},
-                   Staging::Deps{.project = project,
+                   Staging::Deps{.project = *project_,
                                  .store = deps_.director.stores().store(),
                                  .notes = notes_,
                                  .stop = deps_.stop,
                                  .may_write = [this] { return deps_.director.MayWrite(); },
                                  .lies_there =
                                      [this](const std::string& platform) {
-                                       return difference_ ? LiesThere(*difference_, *project_,
+                                       return difference_ ? LiesThere(*difference_, AskOfStanding(),
                                                                       platform, deps_.stop)
                                                           : std::nullopt;
                                      }});
-  return absl::OkStatus();
 }
 
 // What cannot be selected any more fails by name.
@@ -166,42 +221,51 @@ absl::StatusOr<CookSelection> CookRun::SelectLost() {
   return selection;
 }
 
-void CookRun::TellScan(absl::Time begin) {
-  report_.scan = absl::Now() - begin;
-  deps_.trace.Add({.name = "scan",
-                   .category = "scan",
-                   .worker = "director",
-                   .started_us = absl::ToUnixMicros(begin),
-                   .duration_us = absl::ToInt64Microseconds(report_.scan)});
+void CookRun::TellScan() {
+  for (const std::string& warning : selection_.warnings) notes_.Warn(warning);
+  TellOddFiles(*world_, notes_);
   notes_.Scanned({.files = world_->snapshot->files().size(),
                   .packages = world_->table->names().size(),
                   .unmatched = UnmatchedFiles(*project_, *world_->table).size(),
+                  .seconds = absl::ToDoubleSeconds(report_.scan),
+                  .listed = report_.listed});
+  TellLeftOut(*world_, notes_);
+}
+
+// No file came or went since, and no sidecar or rule is another one.
+void CookRun::TellScanAgain() {
+  const Standing& standing = difference_->standing;
+  for (const StandingWarning& one : standing.warnings) {
+    if (one.is_of_scan) notes_.OnWarning(one.package, one.platform, one.text);
+  }
+  notes_.Scanned({.files = standing.counts.files,
+                  .packages = standing.counts.packages,
+                  .unmatched = standing.counts.unmatched,
                   .seconds = absl::ToDoubleSeconds(report_.scan),
                   .listed = report_.listed});
 }
 
 // Before the journal follows the files: it says of packages what it said when they were cooked.
 absl::Status CookRun::FindWhatDiffers() {
-  // (What fails there for the time being would end a cook that fails fast.)
-  if (!selection_.by_the_book || ask_.repair || ask_.fail_fast) return absl::OkStatus();
-  // Others would change what the journal says meanwhile.
-  if (!deps_.place.IsAlone()) return absl::OkStatus();
-  std::vector<std::string> left_out;
-  auto difference =
-      FindDifference(AskOfStanding(), *sources_, deps_.director.journal(), deps_.stop, left_out);
-  if (!report_.listed) TellLeftOutOfList(left_out);
-  if (difference.ok()) {
-    difference_ = *std::move(difference);
-    scanned_->since = difference_->changes;
-  } else {
-    LogInfo("the cook looks at all: {}", MessageOf(difference.status()));
+  if (!difference_.has_value() && MayLookAtDifference()) {
+    left_out_.clear();
+    auto difference = FindDifference(AskOfStanding(), *scanned_, selection_.packages,
+                                     deps_.director.journal(), deps_.stop, left_out_);
+    if (difference.ok()) {
+      difference_ = *std::move(difference);
+      scanned_->since = difference_->changes;
+    } else {
+      LogInfo("the cook looks at all: {}", MessageOf(difference.status()));
+    }
   }
+  TellLeftOutOfList();
   return absl::OkStatus();
 }
 
-void CookRun::TellLeftOutOfList(const std::vector<std::string>& left_out) {
+void CookRun::TellLeftOutOfList() {
   constexpr size_t kNamed = 5;
-  if (left_out.empty()) return;
+  const std::vector<std::string>& left_out = left_out_;
+  if (left_out.empty() || report_.listed) return;
   std::string names;
   for (size_t i = 0; i < std::min(left_out.size(), kNamed); ++i)
     names += (i == 0 ? "" : ", ") + left_out[i];
@@ -222,7 +286,8 @@ StandingAsk CookRun::AskOfStanding() const {
           .project_id = director.project_id(),
           .store = [&director]() -> absl::StatusOr<store::Store*> {
             return &director.stores().store();
-          }};
+          },
+          .watched = deps_.watched};
 }
 
 absl::Status CookRun::FollowTheFiles() {
@@ -333,9 +398,7 @@ void CookRun::NoteMembers() {
   report_.snapshot = DigestOfDone(notes_.done());
   if (!report_.outcome.has_value() || !selection_.by_the_book || ask_.repair) return;
   members_ = MembersAfter(notes_, *report_.outcome, difference_ ? &*difference_ : nullptr);
-  if (!difference_.has_value() || !members_.ok()) return;
-  if (const auto table = Members::FromBytes(*members_); table.ok())
-    report_.snapshot = table->snapshot();
+  if (difference_.has_value() && members_.ok()) report_.snapshot = Members::SnapshotOf(*members_);
 }
 
 // The next cook of the same need not be run, as long as all is as it is now.

@@ -38,6 +38,8 @@ class CookRun {
     CookListener& listener;
     Trace& trace;
     Cancellation& stop;
+    WatchedTables* watched = nullptr;       // null: all files are looked at
+    std::optional<CheckedSources> checked;  // a moment ago
   };
   // All of `deps` outlives it.
   CookRun(CookAsk ask, const Deps& deps);
@@ -48,14 +50,19 @@ class CookRun {
  private:
   absl::Status Prepare();
   absl::Status Scan();
-  void TakeListedFiles();
+  bool MayLookAtDifference() const;
+  absl::Status LookAtChangedFiles();
+  absl::Status LookAtListedFiles();
+  absl::Status TakeRevised(std::shared_ptr<World> world);
   absl::Status Select();
+  void BeginStaging();
   std::vector<SelectedPackage> SelectIn(const World& world) const;  // any thread, while it cooks
   absl::StatusOr<CookSelection> SelectLost();
   absl::Status FindWhatDiffers();
-  void TellLeftOutOfList(const std::vector<std::string>& left_out);
+  void TellLeftOutOfList();
   StandingAsk AskOfStanding() const;
-  void TellScan(absl::Time begin);
+  void TellScan();
+  void TellScanAgain();
   absl::Status FollowTheFiles();
   absl::Status Cook();
   CookOrder Order();
@@ -76,11 +83,12 @@ class CookRun {
   CookNotes notes_;
   CookReport report_;
 
-  WorldPtr world_;                  // as it was when the cook began
-  std::shared_ptr<World> scanned_;  // until then
-  SnapshotPtr sources_;             // as the scan found them
-  CookSelection selection_;
+  WorldPtr world_;                            // as it was when the cook began
+  std::shared_ptr<World> scanned_;            // until then
+  SnapshotPtr sources_;                       // as the scan found them
+  CookSelection selection_;                   // of a difference without its packages
   std::optional<CookDifference> difference_;  // the cook looks at that, as far as that goes
+  std::vector<std::string> left_out_;         // of the list of the cook before
   absl::StatusOr<std::string> members_;       // of a cook by the book (MembersAfter)
   std::optional<Staging> staging_;            // once the selection is known
 };

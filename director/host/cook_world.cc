@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "common/base/file.h"
+#include "common/base/status_macros.h"
 #include "director/host/outcome_status.h"
 #include "director/host/scanned_project.h"
 #include "fmt/format.h"
@@ -17,52 +18,70 @@ content::ScanOptions OptionsOf(const project::Project& project) {
   return scan;
 }
 
-absl::StatusOr<std::shared_ptr<World>> WorldOf(const Director& director, const Setup& setup,
-                                               const ProjectCatalog::Options& table_options,
-                                               SnapshotPtr snapshot) {
+std::shared_ptr<World> WorldOf(const Director& director, const Setup& setup,
+                               const ProjectCatalog::Options& table_options, SnapshotPtr snapshot) {
   auto world = std::make_shared<World>();
   world->snapshot = std::move(snapshot);
   world->project = setup.project;
   world->table_options = table_options;
   world->environment = director.environment();
-  auto table =
-      ProjectCatalog::Build(world->snapshot, world->project, setup.resolver, table_options);
-  if (!table.ok()) return WrongUse(table.status());
-  world->table = *std::move(table);
-  if (const absl::Status recipes = CheckRecipes(*world->table); !recipes.ok())
-    return WrongUse(recipes);
-  if (world->table->names().empty()) {
-    return WrongUse(
-        fmt::format("{}: the project holds no package: no file under its mounts "
-                    "matches a [[rule]] or has a sidecar",
-                    JoinPath(setup.project->root, project::kProjectFile)));
-  }
   return world;
 }
 
 }  // namespace
 
+absl::Status CheckPackages(const World& world) {
+  if (const absl::Status recipes = CheckRecipes(*world.table); !recipes.ok())
+    return WrongUse(recipes);
+  if (!world.table->names().empty()) return absl::OkStatus();
+  return WrongUse(
+      fmt::format("{}: the project holds no package: no file under its mounts "
+                  "matches a [[rule]] or has a sidecar",
+                  JoinPath(world.project->root, project::kProjectFile)));
+}
+
 absl::StatusOr<std::shared_ptr<World>> MakeWorld(const Director& director, const Setup& setup,
                                                  const ProjectCatalog::Options& table_options) {
   auto snapshot = content::Snapshot::Scan(OptionsOf(*setup.project));
   if (!snapshot.ok()) return WrongUse(snapshot.status());
-  return WorldOf(director, setup, table_options, *std::move(snapshot));
+  std::shared_ptr<World> world = WorldOf(director, setup, table_options, *std::move(snapshot));
+  auto table =
+      ProjectCatalog::Build(world->snapshot, world->project, setup.resolver, table_options);
+  if (!table.ok()) return WrongUse(table.status());
+  world->table = *std::move(table);
+  RETURN_IF_ERROR(CheckPackages(*world));
+  return world;
 }
 
-absl::StatusOr<std::shared_ptr<World>> MakeListedWorld(const Director& director, const Setup& setup,
-                                                       const ProjectCatalog::Options& table_options,
-                                                       const JournalMeta& meta,
-                                                       const std::vector<std::string>& changed) {
-  const std::string state = setup.project->state_directory();
+absl::StatusOr<std::shared_ptr<World>> MakeRevisedWorld(
+    const Director& director, const Setup& setup, const ProjectCatalog::Options& table_options,
+    const JournalMeta& meta, const WorldPtr& present, const ChangedIn& changed_in) {
   if (meta.table_file.empty())
     return absl::FailedPreconditionError("no cook has looked at all files yet");
-  const auto base =
-      content::Snapshot::FromTable(JoinPath(state, meta.table_file), OptionsOf(*setup.project));
-  if (!base.ok() || (*base)->identity() != meta.table_id)
-    return absl::FailedPreconditionError("the files that the last cook saw are not known");
-  auto snapshot = (*base)->Refresh(changed);
+  const content::ScanOptions options = OptionsOf(*setup.project);
+  const bool is_present =
+      present != nullptr && present->table_id == meta.table_id && present->project == setup.project;
+  std::unique_ptr<content::Snapshot> read;
+  if (!is_present) {
+    auto table = content::Snapshot::FromTable(
+        JoinPath(setup.project->state_directory(), meta.table_file), options);
+    if (!table.ok() || (*table)->identity() != meta.table_id)
+      return absl::FailedPreconditionError("the files that the last cook saw are not known");
+    read = *std::move(table);
+  }
+  const content::Snapshot& base = is_present ? *present->snapshot : *read;
+  const std::vector<std::string> changed = changed_in(base);
+  auto snapshot = base.Refresh(changed);
   if (!snapshot.ok()) return absl::FailedPreconditionError(snapshot.status().message());
-  return WorldOf(director, setup, table_options, *std::move(snapshot));
+  std::shared_ptr<World> world = WorldOf(director, setup, table_options, *std::move(snapshot));
+  world->since.emplace(ChangesSince{.table_id = meta.table_id, .changes = {}, .touched = {}});
+  world->since->changes = content::Difference(base, *world->snapshot, &world->since->touched);
+  auto table =
+      ProjectCatalog::ByNeed(world->snapshot, world->project, setup.resolver, table_options,
+                             is_present ? present->table.get() : nullptr, changed);
+  if (!table.ok()) return WrongUse(table.status());
+  world->table = *std::move(table);
+  return world;
 }
 
 }  // namespace galley::director

@@ -2,6 +2,7 @@
 // the rules.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,11 +18,17 @@ namespace galley::director {
 absl::StatusOr<std::shared_ptr<World>> MakeWorld(const Director& director, const Setup& setup,
                                                  const ProjectCatalog::Options& table);
 
-// The same with the files of the base that the journal names, of which only `changed` (virtual
-// paths of files and folders) are looked at. FAILED_PRECONDITION: there is no such base.
-absl::StatusOr<std::shared_ptr<World>> MakeListedWorld(const Director& director, const Setup& setup,
-                                                       const ProjectCatalog::Options& table,
-                                                       const JournalMeta& meta,
-                                                       const std::vector<std::string>& changed);
+// The same with the files of the base that the journal names, of which only those are looked at that
+// `changed_in` names of that base (virtual paths of files and folders). `present`: the director's world, which may have that
+// base; null: it has none. World::since is known. Packages are resolved by need, and CheckPackages is for the caller.
+// FAILED_PRECONDITION: there is no such base.
+using ChangedIn = std::function<std::vector<std::string>(const content::Snapshot& base)>;
+absl::StatusOr<std::shared_ptr<World>> MakeRevisedWorld(
+    const Director& director, const Setup& setup, const ProjectCatalog::Options& table,
+    const JournalMeta& meta, const WorldPtr& present, const ChangedIn& changed_in);
+
+// All that is wrong with rules and sidecars; or there is no package at all. Resolves all packages.
+// Errors: outcome_status.h.
+absl::Status CheckPackages(const World& world);
 
 }  // namespace galley::director

@@ -69,6 +69,12 @@ void AddObservedBefore(const Standing& before, Standing& standing) {
 // The stamps of all sources: those of before with what differs, or else all anew.
 absl::StatusOr<std::string> SourceStamps(const std::string& state, content::Snapshot& sources,
                                          const CookDifference* difference) {
+  if (difference != nullptr && difference->patches.has_value()) {
+    const Standing& before = difference->standing;
+    ASSIGN_OR_RETURN(const content::StampTable table,
+                     Standings(state).Sources(before.ask, before.source_stamps));
+    return table.With(*difference->patches);
+  }
   const auto is_empty = [](const ChangesSince& since) {
     return since.changes.empty() && since.touched.empty();
   };
@@ -103,6 +109,27 @@ absl::StatusOr<std::string> StampsOfSandbox(store::Store& store, const StandingP
     }
   }
   return SandboxStamps(store, now.root, directory);
+}
+
+// What was found of the folders holds for the tables in which only patches differ.
+void TellWatched(WatchedTables& watched, const CookDifference& difference, const Standing& now,
+                 const StandingTables& tables, const std::string& state) {
+  const Standing& before = difference.standing;
+  const Standings standings(state);
+  if (difference.patches.has_value()) {
+    auto table = standings.Sources(now.ask, content::StampTable::IdOf(tables.sources));
+    if (table.ok())
+      watched.Replace(WatchedSources(before), before.source_stamps, *std::move(table));
+  }
+  for (const StandingPlatform& platform : before.platforms) {
+    const auto stamps = tables.sandboxes.find(platform.name);
+    if (stamps == tables.sandboxes.end() || !difference.lay_there.contains(platform.name)) continue;
+    auto table =
+        standings.Sandbox(now.ask, platform.name, content::StampTable::IdOf(stamps->second));
+    if (table.ok())
+      watched.Replace(WatchedSandbox(before, platform.name), platform.sandbox_stamps,
+                      *std::move(table));
+  }
 }
 
 }  // namespace
@@ -155,7 +182,12 @@ absl::Status KeepStanding(const StandingAsk& ask, content::Snapshot& sources,
         StampsOfSandbox(*store, standing.platforms.back(),
                         Sandboxes(ask.project, {}).PathOf(platform), state, difference));
   }
-  return Standings(state).Keep(std::move(standing), tables);
+  const bool are_whole = difference != nullptr && difference->patches.has_value() &&
+                         difference->lay_there.size() == standing.platforms.size();
+  RETURN_IF_ERROR(Standings(state).Keep(standing, tables, are_whole));
+  if (ask.watched != nullptr && difference != nullptr)
+    TellWatched(*ask.watched, *difference, standing, tables, state);
+  return absl::OkStatus();
 }
 
 }  // namespace galley::director

@@ -81,6 +81,11 @@ class Kitchen {
       kitchen_.Renew(needs_);
       return prepare();
     }
+    // The present world; null: there is none yet.
+    WorldPtr Present() const {
+      const auto shell = kitchen_.shell();
+      return shell == nullptr ? nullptr : shell->world();
+    }
     // Makes `scanned` the present world. Errors: outcome_status.h. REQUIRES: in Prepare.
     absl::StatusOr<WorldPtr> Follow(std::shared_ptr<World> scanned) {
       return kitchen_.Follow(needs_.setup, std::move(scanned));

@@ -292,10 +292,13 @@ absl::StatusOr<CookSelection> Select(const SelectionAsk& ask, const project::Pro
     selector.AddPattern("[cook] always", always, selector.finder.Matches(always.text),
                         InstigatorCategory::kAlwaysCookMap);
   ASSIGN_OR_RETURN(CookSelection selection, selector.Take());
-  // A cook that leaves something out is not by the book either.
-  selection.by_the_book =
-      !ask.has_selection() && ask.never.empty() && ask.cultures.empty() && !ask.no_soft_references;
+  selection.by_the_book = IsByTheBook(ask);
   return selection;
+}
+
+bool IsByTheBook(const SelectionAsk& ask) {
+  return !ask.has_selection() && ask.never.empty() && ask.cultures.empty() &&
+         !ask.no_soft_references;
 }
 
 absl::StatusOr<std::vector<std::string>> PackagesNamedBy(const std::string& pattern,

@@ -27,6 +27,9 @@ struct CookSelection {
 absl::StatusOr<CookSelection> Select(const SelectionAsk& ask, const project::Project& project,
                                      const ProjectCatalog& table);
 
+// It asks for all that the project file says, and leaves nothing out.
+bool IsByTheBook(const SelectionAsk& ask);
+
 // The packages that `pattern` names. It is a glob over virtual paths, a package, or a folder (all
 // packages below it), each also as a path of the host. Sorted. INVALID_ARGUMENT: it names nothing;
 // the error has the nearest names.

@@ -19,8 +19,20 @@
 namespace galley::director {
 namespace {
 
+// Of more files a scan costs little more, and a cook that looks at a difference, too.
+constexpr size_t kChangesMax = 4096;
+
 absl::Status Differs(std::string_view what) {
   return absl::FailedPreconditionError({what.data(), what.size()});
+}
+
+absl::StatusOr<content::StampCheck> CheckTable(
+    WatchedTables* watched, const std::string& name, const std::string& id,
+    const std::function<absl::StatusOr<content::StampTable>()>& open, Cancellation& stop,
+    size_t changes_max) {
+  if (watched != nullptr) return watched->Check(name, id, open, &stop, changes_max);
+  ASSIGN_OR_RETURN(const content::StampTable table, open());
+  return table.Check({.stop = &stop, .changes_max = changes_max});
 }
 
 // Judge: holds one standing against today. Each step is OK, or says what differs.
@@ -51,6 +63,7 @@ class Judge {
   }
 
   const Standing& standing() const { return standing_; }
+  std::optional<CheckedSources> TakeChecked() { return std::move(checked_); }
 
  private:
   using Step = absl::Status (Judge::*)();
@@ -89,41 +102,34 @@ class Judge {
     return absl::OkStatus();
   }
 
-  absl::Status Check(const std::string& what, const std::string& id,
-                     const std::function<absl::StatusOr<content::StampTable>()>& open,
-                     std::string& renewed) {
-    content::StampCheck check;
-    if (ask_.watched != nullptr) {
-      ASSIGN_OR_RETURN(
-          check, ask_.watched->Check(fmt::format("{}\n{}", standing_.ask, what), id, open, &stop_));
-    } else {
-      ASSIGN_OR_RETURN(const content::StampTable table, open());
-      check = table.Check({.stop = &stop_});
-    }
-    if (!check.holds) return Differs(check.difference);
-    renewed = std::move(check.renewed);
-    return absl::OkStatus();
-  }
-
   absl::Status JudgeSources() {
     if (ask_.ask.changed && ask_.ask.changed->empty()) return absl::OkStatus();
     if (ask_.ask.changed) return Differs("files are named that may have changed");
-    return Check(
-        "sources", standing_.source_stamps,
-        [this] { return standings_.Sources(standing_.ask, standing_.source_stamps); },
-        new_sources_);
+    ASSIGN_OR_RETURN(content::StampCheck check, CheckSources(ask_, standing_, stop_));
+    if (!check.holds) {
+      const std::string difference = check.difference;
+      checked_ = {standing_.source_stamps, std::move(check)};
+      return Differs(difference);
+    }
+    new_sources_ = std::move(check.renewed);
+    std::vector<std::string>& touched = standing_.touched;
+    touched.insert(touched.end(), check.touched.begin(), check.touched.end());
+    std::sort(touched.begin(), touched.end());
+    touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
+    if (touched.size() > kTouchedMax) {
+      standing_.has_more_touched = true;
+      touched.clear();
+    }
+    return absl::OkStatus();
   }
 
   absl::Status JudgeSandboxes() {
     if (standing_.platforms.empty()) return Differs("it has no platform");
     for (const StandingPlatform& platform : standing_.platforms) {
       if (!ask_.ask.is_staged()) continue;
-      std::string renewed;
-      RETURN_IF_ERROR(Check(
-          platform.name, platform.sandbox_stamps,
-          [&] { return standings_.Sandbox(standing_.ask, platform.name, platform.sandbox_stamps); },
-          renewed));
-      if (!renewed.empty()) new_sandboxes_[platform.name] = std::move(renewed);
+      ASSIGN_OR_RETURN(content::StampCheck check, CheckSandbox(ask_, standing_, platform, stop_));
+      if (!check.holds) return Differs(check.difference);
+      if (!check.renewed.empty()) new_sandboxes_[platform.name] = std::move(check.renewed);
     }
     return absl::OkStatus();
   }
@@ -150,6 +156,7 @@ class Judge {
   Standing standing_;
   Cancellation& stop_;
   bool has_new_tools_ = false;
+  std::optional<CheckedSources> checked_;
   std::string new_sources_;
   std::map<std::string, std::string> new_sandboxes_;
 };
@@ -205,13 +212,38 @@ StandingAnswer AnswerFromStanding(const StandingAsk& ask, CookListener& listener
   if (!standing.has_value()) return {};
   Judge judge(ask, *std::move(standing), stop);
   if (const absl::Status judged = judge.Run(); !judged.ok())
-    return {.difference = std::string(MessageOf(judged))};
+    return {.difference = std::string(MessageOf(judged)), .checked = judge.TakeChecked()};
   judge.Renew();
   const absl::Duration took = absl::Now() - begin;
   Tell(judge.standing(), ask.ask, took, listener);
   CookReport report = ReportOf(judge.standing(), took);
   if (ask.ask.changed) report.listed = ask.ask.changed->size();
   return {.report = std::move(report)};
+}
+
+std::string WatchedSources(const Standing& standing) {
+  return fmt::format("{}\nsources", standing.ask);
+}
+std::string WatchedSandbox(const Standing& standing, const std::string& platform) {
+  return fmt::format("{}\nsandbox {}", standing.ask, platform);
+}
+
+absl::StatusOr<content::StampCheck> CheckSources(const StandingAsk& ask, const Standing& standing,
+                                                 Cancellation& stop) {
+  const Standings standings(ask.project.state_directory());
+  return CheckTable(
+      ask.watched, WatchedSources(standing), standing.source_stamps,
+      [&] { return standings.Sources(standing.ask, standing.source_stamps); }, stop, kChangesMax);
+}
+
+absl::StatusOr<content::StampCheck> CheckSandbox(const StandingAsk& ask, const Standing& standing,
+                                                 const StandingPlatform& platform,
+                                                 Cancellation& stop) {
+  const Standings standings(ask.project.state_directory());
+  return CheckTable(
+      ask.watched, WatchedSandbox(standing, platform.name), platform.sandbox_stamps,
+      [&] { return standings.Sandbox(standing.ask, platform.name, platform.sandbox_stamps); }, stop,
+      /*changes_max=*/0);
 }
 
 absl::StatusOr<Standing> FindButFiles(const StandingAsk& ask, Cancellation& stop) {

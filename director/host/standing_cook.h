@@ -35,9 +35,16 @@ struct StandingAsk {
   WatchedTables* watched = nullptr;  // null: all files are looked at
 };
 
+// CheckedSources: the stamps of all sources were checked, and did not hold.
+struct CheckedSources {
+  std::string stamps;  // the id of their table
+  content::StampCheck check;
+};
+
 struct StandingAnswer {
   std::optional<CookReport> report;  // as the cook would give it; nullopt: it must run
   std::string difference;            // then: what differs, for people; empty: nothing was known
+  std::optional<CheckedSources> checked;  // then: if that was it
 };
 // Tells `listener` all that the cook would tell, when all stands.
 StandingAnswer AnswerFromStanding(const StandingAsk& ask, CookListener& listener,
@@ -46,6 +53,17 @@ StandingAnswer AnswerFromStanding(const StandingAsk& ask, CookListener& listener
 // The standing of the ask, of which all holds but for files: sources and sandboxes were not looked
 // at. FAILED_PRECONDITION: what differs.
 absl::StatusOr<Standing> FindButFiles(const StandingAsk& ask, Cancellation& stop);
+
+// How the files of its table of stamps are today; the patches of those with other bytes, if these
+// are few.
+absl::StatusOr<content::StampCheck> CheckSources(const StandingAsk& ask, const Standing& standing,
+                                                 Cancellation& stop);
+absl::StatusOr<content::StampCheck> CheckSandbox(const StandingAsk& ask, const Standing& standing,
+                                                 const StandingPlatform& platform,
+                                                 Cancellation& stop);
+// The names of these tables in StandingAsk::watched.
+std::string WatchedSources(const Standing& standing);
+std::string WatchedSandbox(const Standing& standing, const std::string& platform);
 
 // The same for a command that has no Director (yet): takes the project's lock meanwhile, and leaves
 // it to a Director when another process has it.

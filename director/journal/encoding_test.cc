@@ -63,7 +63,8 @@ JournalMeta FullMeta() {
                      .table_file = "table-9",
                      .trust_domain = "main",
                      .store_commits = 300,
-                     .table_id = "t"};
+                     .table_id = "t",
+                     .has_all_reasons = true};
 }
 
 std::vector<InstigatorRecord> SomeInstigators() {
@@ -124,6 +125,7 @@ TEST(JournalEncodingTest, AMetaComesBackWhole) {
   EXPECT_EQ(meta.trust_domain, "main");
   EXPECT_EQ(meta.store_commits, 300u);
   EXPECT_EQ(meta.table_id, "t");
+  EXPECT_TRUE(meta.has_all_reasons);
 }
 
 TEST(JournalEncodingTest, AMetaFromBeforeStoreCommitsIsStillRead) {

@@ -164,7 +164,8 @@ CookReport ResidentCook::Cook() {
                                   .place = **place,
                                   .listener = listener_,
                                   .trace = deps_.trace,
-                                  .stop = stop_})
+                                  .stop = stop_,
+                                  .watched = &deps_.watched})
       .Run();
 }
 

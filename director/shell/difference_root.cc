@@ -61,8 +61,10 @@ class Maker {
       RETURN_IF_ERROR(Take(*held.back(), package));
     }
     for (const auto& [package, record] : base_.before) {
-      if (WasInRoot(base_.members->RootsOf(package)) && !there.contains(package))
+      if (!WasInRoot(base_.members->RootsOf(package)) || there.contains(package)) continue;
+      if (!base_.gone.contains(package))
         return TooNarrow("{} is not there any more on {}", package, platform_);
+      RETURN_IF_ERROR(TakeOut(package, record));
     }
     return Finish(root->second, request);
   }
@@ -100,6 +102,21 @@ class Maker {
             .now = SetOf(now.package, now.result, now.observed)};
     RETURN_IF_ERROR(CheckTargets(now.package, sets));
     return Add(now, id, old.outputs);
+  }
+
+  // A package that went, with all to which only it leads.
+  absl::Status TakeOut(const std::string& package, const PackageRecord& record) {
+    const auto before = record.platforms.find(platform_);
+    const std::optional<Member> member = base_.members->Find(package);
+    if (before == record.platforms.end() || !member ||
+        member->keys[index_] != before->second.action_key)
+      return TooNarrow("what {} came to is not known any more", package);
+    ASSIGN_OR_RETURN(const record::Result old, record::DecodeResult(before->second.result));
+    ReferenceSets& sets = references_[package];
+    sets = {.before = SetOf(package, old, before->second.observed), .now = {}};
+    const std::string stem = deps_.sources.StagePath(package);
+    for (const record::Output& output : old.outputs) removed_.push_back(stem + output.suffix);
+    return CheckTargets(package, sets);
   }
 
   absl::Status Add(const StoredResult& now, PackageId id, const std::vector<record::Output>& old) {
@@ -154,7 +171,7 @@ class Maker {
                          [&](const auto& one) { return one.first == target; });
     };
     for (const auto& [target, category] : sets.before) {
-      if (!is_led_to(target) && !deps_.selects(target))
+      if (!is_led_to(target) && !base_.gone.contains(target) && !deps_.selects(target))
         return TooNarrow("{} does not refer to {} any more", package, target);
     }
     return absl::OkStatus();
@@ -209,6 +226,14 @@ std::vector<InstigatorChange> ChangesOf(const ReferencesOf& references) {
     }
   }
   return changes;
+}
+
+void AddGone(const StandingBase& base, std::vector<InstigatorChange>& changes) {
+  for (const std::string& package : base.gone) {
+    for (const InstigatorRecord& reason : base.before.at(package).instigators)
+      changes.push_back(
+          {package, static_cast<InstigatorCategory>(reason.category), reason.referencer, false});
+  }
 }
 
 absl::StatusOr<DifferenceRoot> RootOfDifference(const DifferenceDeps& deps,

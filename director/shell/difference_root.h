@@ -33,6 +33,8 @@ using ReferencesOf = std::map<std::string, ReferenceSets>;  // by package
 // Of all platforms together.
 void Merge(const ReferencesOf& from, ReferencesOf& into);
 std::vector<InstigatorChange> ChangesOf(const ReferencesOf& references);
+// Packages that went have no reasons any more.
+void AddGone(const StandingBase& base, std::vector<InstigatorChange>& changes);
 
 struct DifferenceRoot {
   RootBuilt built;

@@ -112,6 +112,8 @@ class DirectorShell {
   // Once. UNAVAILABLE: the socket cannot be served.
   absl::Status Start();
 
+  // The present world.
+  WorldPtr world() const { return world_.Get(); }
   // Makes the files as they were found by a new scan the present world: those that a cook which
   // begins now, and cooks that run, go on with. Waits; returns the world that is present then.
   // Errors: the machine's fault; the world is as it was.

@@ -15,6 +15,12 @@ constexpr size_t kPackagesPerPage = 1024;
 
 using Records = std::vector<std::pair<std::string, std::vector<InstigatorRecord>>>;
 
+absl::Status SetHasAll(Journal& journal, bool has_all) {
+  JournalMeta meta = journal.meta();
+  if (std::exchange(meta.has_all_reasons, has_all) == has_all) return absl::OkStatus();
+  return journal.SetMeta(meta);
+}
+
 }  // namespace
 
 absl::Status RecordInstigatorChanges(Journal& journal,
@@ -37,6 +43,7 @@ absl::Status RecordInstigatorChanges(Journal& journal,
 }
 
 absl::Status InstigatorNotes::Record(Journal& journal) const {
+  if (of_ == Of::kPart && !reasons_.empty()) RETURN_IF_ERROR(SetHasAll(journal, false));
   Records page;
   const std::string* last = nullptr;
   for (const Reason& reason : reasons_) {
@@ -52,7 +59,9 @@ absl::Status InstigatorNotes::Record(Journal& journal) const {
                                   reason.referencer != nullptr ? *reason.referencer : ""});
   }
   if (!page.empty()) RETURN_IF_ERROR(journal.RecordInstigators(page));
-  return is_whole_ && !journal.WasEmpty() ? ForgetOthers(journal) : absl::OkStatus();
+  if (of_ != Of::kWhole) return absl::OkStatus();
+  if (!journal.WasEmpty()) RETURN_IF_ERROR(ForgetOthers(journal));
+  return SetHasAll(journal, true);
 }
 
 // Packages that the last cook by the book held and this one does not are in no cook any more.

@@ -29,9 +29,13 @@ absl::Status RecordInstigatorChanges(Journal& journal,
 
 class InstigatorNotes {
  public:
+  enum class Of {
+    kWhole,       // a cook by the book: what has no reason here is in no cook any more
+    kDifference,  // the packages that are new in one
+    kPart,        // a narrower cook: JournalMeta::has_all_reasons is no longer true
+  };
   InstigatorNotes() = default;
-  // `is_whole`: what has no reason here is in no cook any more.
-  explicit InstigatorNotes(bool is_whole) : is_whole_(is_whole) {}
+  explicit InstigatorNotes(Of of) : of_(of) {}
 
   // The reasons of a package are added in a row. The names outlive the notes. No `referencer`: a
   // root cause.
@@ -50,7 +54,7 @@ class InstigatorNotes {
   };
   absl::Status ForgetOthers(Journal& journal) const;
 
-  bool is_whole_ = false;
+  Of of_ = Of::kPart;
   std::vector<Reason> reasons_;
 };
 

@@ -25,14 +25,56 @@ using project::kSidecarSuffix;
 absl::StatusOr<std::shared_ptr<const ProjectCatalog>> ProjectCatalog::Build(
     SnapshotPtr snapshot, std::shared_ptr<const project::Project> project,
     std::shared_ptr<const project::RecipeResolver> resolver, const Options& options) {
+  ASSIGN_OR_RETURN(std::shared_ptr<const ProjectCatalog> table,
+                   ByNeed(std::move(snapshot), std::move(project), std::move(resolver), options,
+                          /*before=*/nullptr, /*changed=*/{}));
+  table->TakeAll();
+  return table;
+}
+
+absl::StatusOr<std::shared_ptr<const ProjectCatalog>> ProjectCatalog::ByNeed(
+    SnapshotPtr snapshot, std::shared_ptr<const project::Project> project,
+    std::shared_ptr<const project::RecipeResolver> resolver, const Options& options,
+    const ProjectCatalog* before, const std::vector<std::string>& changed) {
   std::shared_ptr<ProjectCatalog> table(new ProjectCatalog());
   table->snapshot_ = std::move(snapshot);
   table->project_ = std::move(project);
   table->resolver_ = std::move(resolver);
   table->cultures_ = options.cultures;
+  table->options_ = options;
   RETURN_IF_ERROR(table->ReadNever(options.never));
+  const bool is_alike = before != nullptr && before->project_ == table->project_ &&
+                        before->resolver_ == table->resolver_ && before->options_ == options &&
+                        table->snapshot_->IsRevisionOf(*before->snapshot_) &&
+                        std::none_of(changed.begin(), changed.end(),
+                                     [](const std::string& path) { return IsSidecar(path); });
+  if (is_alike) {
+    std::shared_ptr<const All> all;
+    {
+      const base::MutexLock lock(before->all_mutex_);
+      all = before->all_;
+    }
+    const base::MutexLock lock(table->all_mutex_);
+    table->is_borrowed_ = all != nullptr;
+    table->has_unread_sidecars_ = before->has_unread_sidecars_.load();
+    table->known_all_ = all.get();
+    table->all_ = std::move(all);
+  }
+  return std::shared_ptr<const ProjectCatalog>(std::move(table));
+}
 
-  const std::span<const content::FileEntry> files = table->snapshot_->files();
+const ProjectCatalog::All& ProjectCatalog::TakeAll() const {
+  if (const All* const known = known_all_.load(std::memory_order_acquire)) return *known;
+  const base::MutexLock lock(all_mutex_);
+  if (all_ == nullptr) {
+    all_ = ResolveAll();
+    known_all_.store(all_.get(), std::memory_order_release);
+  }
+  return *all_;
+}
+
+std::shared_ptr<const ProjectCatalog::All> ProjectCatalog::ResolveAll() const {
+  const content::FileList files = snapshot_->files();
   std::vector<Entry> entries(files.size());
   std::vector<char> is_package(files.size(), 0);
   std::vector<std::vector<std::string>> errors(files.size());
@@ -45,28 +87,29 @@ absl::StatusOr<std::shared_ptr<const ProjectCatalog>> ProjectCatalog::Build(
       for (size_t i = begin; i < end; ++i) {
         if (IsSidecar(files[i].path)) continue;
         const content::FileEntry* sidecar =
-            table->snapshot_->Find(files[i].path + std::string(kSidecarSuffix));
+            snapshot_->Find(files[i].path + std::string(kSidecarSuffix));
         bool yes = false;
-        entries[i] = table->ResolveOne(files[i], sidecar, yes, errors[i]);
+        entries[i] = ResolveOne(files[i], sidecar, yes, errors[i]);
         is_package[i] = yes ? 1 : 0;
       }
     }
   };
   unsigned threads =
-      options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
+      options_.threads != 0 ? options_.threads : std::max(1u, std::thread::hardware_concurrency());
   threads = static_cast<unsigned>(std::min<size_t>(threads, files.size() / (4 * kChunk) + 1));
   RunOnThreads(threads, [&](size_t) { work(); });
 
+  auto all = std::make_shared<All>();
   absl::flat_hash_set<std::string> told;
   for (size_t i = 0; i < files.size(); ++i) {
     for (std::string& error : errors[i]) {
-      if (told.insert(error).second) table->recipe_errors_.push_back(std::move(error));
+      if (told.insert(error).second) all->recipe_errors.push_back(std::move(error));
     }
     if (is_package[i] == 0) continue;
-    table->names_.push_back(files[i].path);
-    table->entries_.push_back(std::move(entries[i]));
+    all->names.push_back(files[i].path);
+    all->entries.push_back(std::move(entries[i]));
   }
-  return std::shared_ptr<const ProjectCatalog>(std::move(table));
+  return all;
 }
 
 absl::Status ProjectCatalog::ReadNever(const std::vector<std::string>& of_command_line) {
@@ -76,20 +119,27 @@ absl::Status ProjectCatalog::ReadNever(const std::vector<std::string>& of_comman
     ASSIGN_OR_RETURN(content::Glob glob, content::Glob::Parse(pattern.text));
     never_.push_back({std::move(glob), std::move(pattern)});
   }
-  base::MutexLock lock(mutex_);
-  for (const Never& never : never_) {
-    const auto files = snapshot_->files();
-    if (std::none_of(files.begin(), files.end(),
-                     [&](const content::FileEntry& file) { return never.glob.Matches(file.path); }))
-      unmatched_never_.push_back(&never);
-  }
   return absl::OkStatus();
 }
 
 std::vector<project::Pattern> ProjectCatalog::NeverThatNamesNothing() const {
-  base::MutexLock lock(mutex_);
+  const base::MutexLock lock(mutex_);
+  if (!idle_never_) {
+    idle_never_.emplace();
+    const content::FileList files = snapshot_->files();
+    for (const Never& never : never_) {
+      if (std::none_of(files.begin(), files.end(), [&](const content::FileEntry& file) {
+            return never.glob.Matches(file.path);
+          }))
+        idle_never_->push_back(&never);
+    }
+  }
   std::vector<project::Pattern> patterns;
-  for (const Never* never : unmatched_never_) patterns.push_back(never->pattern);
+  for (const Never* never : *idle_never_) {
+    if (std::none_of(generated_.begin(), generated_.end(),
+                     [&](const auto& one) { return never->glob.Matches(one.first); }))
+      patterns.push_back(never->pattern);
+  }
   return patterns;
 }
 
@@ -138,9 +188,28 @@ bool ProjectCatalog::IsNever(std::string_view name) const {
 }
 
 const ProjectCatalog::Entry* ProjectCatalog::EntryOf(std::string_view name) const {
-  const auto found = std::lower_bound(names_.begin(), names_.end(), name);
-  if (found == names_.end() || *found != name) return nullptr;
-  return &entries_[static_cast<size_t>(found - names_.begin())];
+  const All* const all = known_all_.load(std::memory_order_acquire);
+  if (all == nullptr) return ResolveNow(name);
+  const auto found = std::lower_bound(all->names.begin(), all->names.end(), name);
+  if (found == all->names.end() || *found != name) return nullptr;
+  return &all->entries[static_cast<size_t>(found - all->names.begin())];
+}
+
+const ProjectCatalog::Entry* ProjectCatalog::ResolveNow(std::string_view name) const {
+  {
+    const base::MutexLock lock(mutex_);
+    const auto found = resolved_.find(absl::string_view(name.data(), name.size()));
+    if (found != resolved_.end()) return found->second.get();
+  }
+  const content::FileEntry* const file = snapshot_->Find(name);
+  if (file == nullptr || IsSidecar(name)) return nullptr;
+  bool is_package = false;
+  std::vector<std::string> errors;  // (those of all are told when all are asked for)
+  auto entry = std::make_unique<const Entry>(ResolveOne(
+      *file, snapshot_->Find(fmt::format("{}{}", name, kSidecarSuffix)), is_package, errors));
+  if (!is_package) entry.reset();
+  const base::MutexLock lock(mutex_);
+  return resolved_.try_emplace(std::string(name), std::move(entry)).first->second.get();
 }
 
 std::vector<std::string> ProjectCatalog::LocalisedOf(std::string_view name) const {
@@ -173,6 +242,8 @@ std::optional<CatalogEntry> ProjectCatalog::Find(std::string_view name) const {
   const Entry* entry = EntryOf(name);
   if (entry == nullptr) return std::nullopt;
   CatalogEntry answer = AnswerOf(*entry);
+  if (const content::FileEntry* file = is_borrowed_ ? snapshot_->Find(name) : nullptr)
+    answer.source_bytes = entry->recipes != nullptr ? file->stat.size_bytes : 0;
   if (!cultures_.empty()) answer.localised = LocalisedOf(name);
   return answer;
 }
@@ -209,7 +280,6 @@ CatalogEntry ProjectCatalog::Generated(std::string_view name, std::string_view c
       remembered.entry.recipes = std::move(*recipes);
     }
     remembered.entry.never = IsNever(name);
-    std::erase_if(unmatched_never_, [&](const Never* never) { return never->glob.Matches(name); });
   }
   return AnswerOf(remembered.entry);
 }
@@ -254,15 +324,17 @@ std::vector<std::string> ProjectCatalog::DifferentFrom(const ProjectCatalog& bef
   // (A rule may match what is generated, too, and nothing of that is resolved yet.)
   std::vector<std::string> different = before.GeneratedNames();
   const auto mapping = PlatformMapping(before.project_->platforms, project_->platforms);
+  const All& now = TakeAll();
+  const All& was = before.TakeAll();
   size_t i = 0, j = 0;
-  while (i < names_.size() || j < before.names_.size()) {
-    const int order = i == names_.size()          ? 1
-                      : j == before.names_.size() ? -1
-                                                  : names_[i].compare(before.names_[j]);
+  while (i < now.names.size() || j < was.names.size()) {
+    const int order = i == now.names.size()   ? 1
+                      : j == was.names.size() ? -1
+                                              : now.names[i].compare(was.names[j]);
     if (order != 0) {
-      different.push_back(order < 0 ? names_[i] : before.names_[j]);
-    } else if (!entries_[i].IsAlike(before.entries_[j], mapping)) {
-      different.push_back(names_[i]);
+      different.push_back(order < 0 ? now.names[i] : was.names[j]);
+    } else if (!now.entries[i].IsAlike(was.entries[j], mapping)) {
+      different.push_back(now.names[i]);
     }
     i += order <= 0;
     j += order >= 0;

@@ -1,9 +1,10 @@
 // ProjectCatalog: every package of one snapshot with its recipes; the Catalog that the core asks.
 //
-// Built from a snapshot and the rules in parallel, then immutable; a new snapshot makes a new
-// table. Generated packages are resolved on demand and remembered.
+// Of a snapshot and the rules, and immutable; a new snapshot makes a new table. A package is resolved
+// when somebody asks for it, and all of them at once, in parallel, when somebody asks for all.
+// Generated packages are remembered.
 //
-// Threads: all methods after Build from any thread.
+// Threads: all methods from any thread.
 #pragma once
 
 #include <atomic>
@@ -39,6 +40,13 @@ class ProjectCatalog final : public Catalog {
       SnapshotPtr snapshot, std::shared_ptr<const project::Project> project,
       std::shared_ptr<const project::RecipeResolver> resolver, const Options& options);
 
+  // The same of which nothing is resolved yet. `before`: a catalog whose packages are used, if these
+  // are the same but for the bytes of `changed`; null: there is none.
+  static absl::StatusOr<std::shared_ptr<const ProjectCatalog>> ByNeed(
+      SnapshotPtr snapshot, std::shared_ptr<const project::Project> project,
+      std::shared_ptr<const project::RecipeResolver> resolver, const Options& options,
+      const ProjectCatalog* before, const std::vector<std::string>& changed);
+
   // Catalog.
   std::optional<CatalogEntry> Find(std::string_view name) const override;
   std::optional<std::string> NameOfFile(std::string_view file) const override;
@@ -56,8 +64,9 @@ class ProjectCatalog final : public Catalog {
 
   // Errors in sidecars, and in rules that match a package: each text once, in the order of the
   // names. These packages have an error, too.
-  const std::vector<std::string>& recipe_errors() const { return recipe_errors_; }
-  // A sidecar could not be read now: its package fails for that.
+  // Asks for all.
+  const std::vector<std::string>& recipe_errors() const { return TakeAll().recipe_errors; }
+  // A sidecar of a package that was resolved could not be read: its package fails for that.
   bool has_unread_sidecars() const { return has_unread_sidecars_; }
   // The patterns of `never` that match no file, nor a generated package that was asked about up to
   // now. Those of the command line have the place "--never".
@@ -68,8 +77,8 @@ class ProjectCatalog final : public Catalog {
   // Sorted. O(packages).
   std::vector<std::string> DifferentFrom(const ProjectCatalog& before) const;
 
-  // Sorted by name. Packages with errors are in it.
-  const std::vector<std::string>& names() const { return names_; }
+  // Sorted by name. Packages with errors are in it. Asks for all.
+  const std::vector<std::string>& names() const { return TakeAll().names; }
   const content::Snapshot& snapshot() const { return *snapshot_; }
   const std::shared_ptr<const project::RecipeResolver>& resolver() const { return resolver_; }
 
@@ -85,8 +94,18 @@ class ProjectCatalog final : public Catalog {
                  const std::vector<std::optional<PlatformIndex>>& mapping) const;
   };
 
+  // All packages.
+  struct All {
+    std::vector<std::string> names;  // sorted; parallel to `entries`
+    std::vector<Entry> entries;
+    std::vector<std::string> recipe_errors;
+  };
+
   ProjectCatalog() = default;
+  const All& TakeAll() const;
+  std::shared_ptr<const All> ResolveAll() const;
   const Entry* EntryOf(std::string_view name) const;
+  const Entry* ResolveNow(std::string_view name) const;
   static CatalogEntry AnswerOf(const Entry& entry);
   // `errors`: errors of its recipes; those of the file itself are not among them.
   Entry ResolveOne(const content::FileEntry& file, const content::FileEntry* sidecar_file,
@@ -104,9 +123,9 @@ class ProjectCatalog final : public Catalog {
   };
   std::vector<Never> never_;
   std::vector<std::string> cultures_;
-  std::vector<std::string> names_;  // sorted; parallel to entries_
-  std::vector<Entry> entries_;
-  std::vector<std::string> recipe_errors_;
+  Options options_;
+  bool is_borrowed_ = false;  // `all_` is of another snapshot, whose files have other sizes
+  mutable std::atomic<const All*> known_all_ = nullptr;  // of all_, without the lock
   mutable std::atomic<bool> has_unread_sidecars_ = false;
 
   struct GeneratedEntry {
@@ -116,7 +135,13 @@ class ProjectCatalog final : public Catalog {
   };
   mutable base::Mutex mutex_;
   mutable absl::flat_hash_map<std::string, GeneratedEntry> generated_ GALLEY_GUARDED_BY(mutex_);
-  mutable std::vector<const Never*> unmatched_never_ GALLEY_GUARDED_BY(mutex_);
+  // Those that match no file; nullopt: nobody asked yet.
+  mutable std::optional<std::vector<const Never*>> idle_never_ GALLEY_GUARDED_BY(mutex_);
+  // Until all are resolved: those that somebody asked for.
+  mutable absl::flat_hash_map<std::string, std::unique_ptr<const Entry>> resolved_
+      GALLEY_GUARDED_BY(mutex_);
+  mutable base::Mutex all_mutex_;
+  mutable std::shared_ptr<const All> all_ GALLEY_GUARDED_BY(all_mutex_);
 };
 
 }  // namespace galley::director

@@ -37,6 +37,65 @@ TEST_F(ProjectCatalogTest, PackagesAreTheFilesWithARuleOrASidecar) {
   EXPECT_FALSE(Table().Find("/Game/odd.bin.cook").has_value());
 }
 
+class CatalogByNeedTest : public ProjectCatalogTest {
+ protected:
+  // Of the files of `before`, of which `changed` were looked at again.
+  std::shared_ptr<const ProjectCatalog> Next(const World& before,
+                                             const std::vector<std::string>& changed) {
+    SnapshotPtr snapshot = *before.snapshot->Refresh(changed);
+    return *ProjectCatalog::ByNeed(std::move(snapshot), before.project, before.table->resolver(),
+                                   before.table_options, before.table.get(), changed);
+  }
+};
+
+TEST_F(CatalogByNeedTest, SaysTheSameAsOneOfAll) {
+  Write("content/a.txt", "1");
+  Write("content/b.txt", "1");
+  Write("content/b.txt.cook", "cooker = \"cpoy\"");
+  Write("content/notes.md", "");
+  Write("content/odd.bin", "");
+  Write("content/odd.bin.cook", "cooker = \"copy\"");
+  (void)Table();
+  const auto by_need = *ProjectCatalog::ByNeed(world_->snapshot, world_->project,
+                                               world_->table->resolver(), world_->table_options,
+                                               /*before=*/nullptr, {});
+  for (const char* name : {"/Game/a.txt", "/Game/b.txt", "/Game/notes.md", "/Game/odd.bin",
+                           "/Game/odd.bin.cook", "/Game/absent"}) {
+    const auto one = by_need->Find(name);
+    const auto other = Table().Find(name);
+    ASSERT_EQ(one.has_value(), other.has_value()) << name;
+    if (one) {
+      EXPECT_EQ(one->error, other->error) << name;
+      EXPECT_EQ(one->source_bytes, other->source_bytes) << name;
+    }
+    EXPECT_EQ(by_need->RecipesOf(name) == nullptr, Table().RecipesOf(name) == nullptr) << name;
+  }
+  EXPECT_EQ(by_need->names(), Table().names());
+  EXPECT_EQ(by_need->recipe_errors(), Table().recipe_errors());
+  EXPECT_THAT(by_need->DifferentFrom(Table()), IsEmpty());
+}
+
+TEST_F(CatalogByNeedTest, WhatWasResolvedIsUsedWhereOnlyBytesDiffer) {
+  Write("content/a.txt", "1");
+  Write("content/b.txt", "1");
+  (void)Table();
+  Write("content/a.txt", "longer");
+  const auto next = Next(*world_, {"/Game/a.txt"});
+  EXPECT_EQ(&next->names(), &Table().names()) << "they are the same";
+  EXPECT_EQ(next->Find("/Game/a.txt")->source_bytes, 6u);
+  EXPECT_EQ(Table().Find("/Game/a.txt")->source_bytes, 1u);
+}
+
+TEST_F(CatalogByNeedTest, AnotherSidecarIsRead) {
+  Write("content/a.txt", "1");
+  Write("content/a.txt.cook", "cooker = \"copy\"");
+  (void)Table();
+  Write("content/a.txt.cook", "cooker = \"cpoy\"");
+  const auto next = Next(*world_, {"/Game/a.txt.cook"});
+  EXPECT_THAT(next->Find("/Game/a.txt")->error, HasSubstr("cpoy"));
+  EXPECT_EQ(Table().Find("/Game/a.txt")->error, "");
+}
+
 TEST_F(ProjectCatalogTest, APackageIsFoundByItsFile) {
   Write("content/a.txt", "");
   Write("content/notes.md", "");

@@ -28,7 +28,7 @@ absl::Status RecordRoot(Journal& journal, const std::string& platform, const Pub
         keys.emplace_back(std::move(package), std::nullopt);
     }
   }
-  for (const std::string& package : content.failed) keys.emplace_back(package, std::nullopt);
+  for (const std::string& package : content.left_out) keys.emplace_back(package, std::nullopt);
   return journal.RecordPublished(platform, in, keys);
 }
 

@@ -17,7 +17,9 @@ namespace galley::director {
 struct RootContent {
   std::vector<StoredResultPtr> results;  // sorted by package name
   bool by_the_book = false;
-  std::vector<std::string> failed;  // packages of a narrower cook
+  // Packages that the root has no more: of a narrower cook those that failed, of a difference those
+  // that went.
+  std::vector<std::string> left_out;
 };
 
 // Records the keys after the root was published, in one synced write with its sequence. Keys that

@@ -63,7 +63,7 @@ TEST_F(PublishedKeysTest, ANarrowerCookAddsAndTakesOutItsOwnFailures) {
   Cooked("/Game/c.txt", "c1");
   Publish(
       {.results = {Result("/Game/a.txt", "a1"), Result("/Game/b.txt", "b1")}, .by_the_book = true});
-  Publish({.results = {Result("/Game/c.txt", "c1")}, .failed = {"/Game/b.txt"}});
+  Publish({.results = {Result("/Game/c.txt", "c1")}, .left_out = {"/Game/b.txt"}});
   EXPECT_EQ(Record("/Game/a.txt").published_key, Digest::Of("a1"));
   EXPECT_EQ(Record("/Game/b.txt").published_key, std::nullopt);
   EXPECT_EQ(Record("/Game/c.txt").published_key, Digest::Of("c1"));

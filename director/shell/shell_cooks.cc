@@ -183,8 +183,11 @@ void DirectorShell::Tell(CookMask, const CookEnded& notice) {
   CommitPending();
   commit_thread_.Post([this, seat, instigators = std::move(instigators)] {
     absl::Status remembered = instigators.Record(journal_);
-    if (seat->is_difference)
-      remembered.Update(RecordInstigatorChanges(journal_, ChangesOf(seat->references)));
+    if (seat->is_difference) {
+      std::vector<InstigatorChange> changes = ChangesOf(seat->references);
+      AddGone(*seat->order.base, changes);
+      remembered.Update(RecordInstigatorChanges(journal_, changes));
+    }
     OnLoop([this, seat, remembered] { Finish(seat, remembered); });
   });
 }

@@ -95,7 +95,8 @@ InstigatorNotes DirectorShell::NoteInstigators(const CookSeat& seat) {
   const bool is_whole = seat.order.request.by_the_book && !ended.is_interrupted &&
                         !ended.is_fail_fast && ended.infrastructure_error.empty();
   // (Of a difference only the packages that are new in the cook have reasons of this cook alone.)
-  InstigatorNotes notes(is_whole && !seat.is_difference);
+  using Of = InstigatorNotes::Of;
+  InstigatorNotes notes(seat.is_difference ? Of::kDifference : is_whole ? Of::kWhole : Of::kPart);
   core_->ForEachReasonIn(seat.number(), [&](PackageId package, const InstigatorView& why) {
     if (seat.is_difference && seat.order.base->WasInCook(core_->NameOf(package))) return;
     notes.Add(core_->NameOf(package), why.category,

@@ -188,7 +188,11 @@ RootContent DirectorShell::ContentOf(const CookSeat& seat, const std::string& pl
                                      bool by_the_book) {
   const bool is_whole = by_the_book && !seat.is_difference;
   RootContent content{.results = *seat.last_build.at(platform), .by_the_book = is_whole};
-  if (!by_the_book) content.failed = seat.failures.FailedFor(platform);
+  if (!by_the_book) content.left_out = seat.failures.FailedFor(platform);
+  if (seat.is_difference) {
+    const auto& gone = seat.order.base->gone;
+    content.left_out.assign(gone.begin(), gone.end());
+  }
   return content;
 }
 

@@ -61,8 +61,9 @@ absl::StatusOr<DirectorShell::Successor> DirectorShell::MakeSuccessor(
   auto world = std::make_shared<World>(*old);
   ASSIGN_OR_RETURN(std::unique_ptr<content::Snapshot> snapshot, old->snapshot->Refresh(paths));
   world->snapshot = std::move(snapshot);
-  ASSIGN_OR_RETURN(world->table, ProjectCatalog::Build(world->snapshot, old->project,
-                                                       old->table->resolver(), old->table_options));
+  ASSIGN_OR_RETURN(world->table,
+                   ProjectCatalog::ByNeed(world->snapshot, old->project, old->table->resolver(),
+                                          old->table_options, old->table.get(), paths));
   std::vector<content::Change> changes;
   for (const std::string& path : paths) {
     changes.push_back({.path = path,
@@ -86,8 +87,9 @@ absl::StatusOr<DirectorShell::Successor> DirectorShell::MakeSuccessor(
 absl::StatusOr<DirectorShell::Successor> DirectorShell::MakeSuccessorOf(
     std::shared_ptr<World> scanned) {
   const WorldPtr old = commit_world_;
+  const bool is_known = scanned->since && scanned->since->table_id == old->table_id;
   const std::vector<content::Change> changes =
-      content::Difference(*old->snapshot, *scanned->snapshot);
+      is_known ? scanned->since->changes : content::Difference(*old->snapshot, *scanned->snapshot);
   FilesChanged event;
   ASSIGN_OR_RETURN(event.packages, ChangedPackages(journal_, changes));
   if (old->project != scanned->project) {
@@ -102,8 +104,9 @@ absl::StatusOr<DirectorShell::Successor> DirectorShell::MakeSuccessorOf(
     meta.loss_epoch = info.loss_epoch;
   }
   meta.store_commits = info.commits;
-  if (changes.empty() && event.packages.empty() && old->project == scanned->project &&
-      old->table_options == scanned->table_options)
+  const bool is_touched = is_known && !scanned->since->touched.empty();
+  if (changes.empty() && !is_touched && event.packages.empty() &&
+      old->project == scanned->project && old->table_options == scanned->table_options)
     return Successor{old, {}};
   RETURN_IF_ERROR(Establish(*scanned, event.packages, meta));
   event.catalog = scanned->table;

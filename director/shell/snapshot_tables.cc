@@ -84,10 +84,11 @@ std::unique_ptr<content::Snapshot> BaseTable(const std::string& state_directory,
 
 void RemoveOldTables(const std::string& state_directory, const std::string& present,
                      absl::Time before) {
+  const auto base = content::Snapshot::BaseOfTable(JoinPath(state_directory, present));
   ForEachTable(state_directory, [&](const std::string& name) {
     const std::string path = JoinPath(state_directory, name);
     const absl::StatusOr<FileStat> stat = StatFile(path, /*follow_links=*/false);
-    if (name != present && stat.ok() && S_ISREG(stat->mode) &&
+    if (name != present && name != base.value_or("") && stat.ok() && S_ISREG(stat->mode) &&
         absl::FromUnixNanos(stat->mtime_ns) < before)
       ::unlink(path.c_str());
   });

@@ -78,6 +78,20 @@ TEST_F(SnapshotTablesTest, ATableThatAWorkerMayStillOpenStays) {
   EXPECT_TRUE(FileExists(Host("snapshot-7.table")));
 }
 
+TEST_F(SnapshotTablesTest, TheTableThatTheBaseStandsOnStays) {
+  const auto first = Scan();
+  ASSERT_TRUE(first->WriteTable(Host("snapshot-7.table"), "7").ok());
+  Save("snapshot-6.table", "6");
+  Write("content/a", "b");
+  const std::vector<std::string> paths = {"/Game/a"};
+  ASSERT_TRUE((*first->Refresh(paths))->WriteTable(Host("snapshot-8.table"), "8").ok());
+  RemoveOldTables(Host(""), "snapshot-8.table");
+  EXPECT_FALSE(FileExists(Host("snapshot-6.table")));
+  const auto base = BaseTable(Host(""), {.table_file = "snapshot-8.table", .table_id = "8"});
+  ASSERT_NE(base, nullptr);
+  EXPECT_EQ(base->DigestOf("/Game/a").value(), Digest::Of("b"));
+}
+
 TEST_F(SnapshotTablesTest, OldTablesAreRemoved) {
   Save("snapshot-9.table", "");
   Write("snapshot-9.table.Xy1z2w", "cut short");

@@ -26,6 +26,8 @@ class StandingBase final : public StandingPackages {
   std::map<std::string, Digest> roots;  // by platform: the last that were published
   // The packages that are looked at again, and all that they generated.
   std::map<std::string, PackageRecord, std::less<>> before;
+  // Those of `before` that are in the project no more.
+  std::set<std::string, std::less<>> gone;
   // What had failed: package and platform (empty: all).
   std::set<std::pair<std::string, std::string>> failed;
   uint64_t loss_epoch = 0;  // of the store: from then on nothing was lost

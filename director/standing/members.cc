@@ -296,24 +296,31 @@ uint32_t Members::RootsOf(std::string_view package) const {
   return at ? mapping_->record(*at).roots : 0;
 }
 
-Digest Members::snapshot() const {
-  if (size() == 0) return Digest::Of("");
+Digest Members::snapshot() const { return SnapshotOf(mapping_->bytes()); }
+
+Digest Members::SnapshotOf(std::string_view bytes) {
+  Header header{};
+  std::memcpy(&header, bytes.data(), sizeof(header));
+  if (header.packages == 0) return Digest::Of("");
   std::array<std::string, kChunks> hashes;
   for (size_t c = 0; c < kChunks; ++c) {
-    hashes[c] =
-        std::string(reinterpret_cast<const char*>(mapping_->chunk(c).digest), Digest::kHashSize);
+    Chunk chunk{};
+    std::memcpy(&chunk, bytes.data() + sizeof(Header) + c * sizeof(Chunk), sizeof(chunk));
+    hashes[c] = std::string(reinterpret_cast<const char*>(chunk.digest), Digest::kHashSize);
   }
   return DigestOfChunks(hashes);
 }
 
-std::string Members::With(const std::vector<Member>& changed) const {
+std::string Members::With(const std::vector<Member>& changed,
+                          const std::set<std::string, std::less<>>& gone) const {
   const auto is_known = [&](const Member& one) { return mapping_->Find(one.package).has_value(); };
-  if (!std::all_of(changed.begin(), changed.end(), is_known)) {
+  if (!gone.empty() || !std::all_of(changed.begin(), changed.end(), is_known)) {
     std::map<std::string_view, const Member*> replaced;
     for (const Member& one : changed) replaced[one.package] = &one;
     std::vector<Member> all = changed;
     for (size_t i = 0; i < size(); ++i) {
-      if (!replaced.contains(mapping_->name(i))) all.push_back(mapping_->MemberAt(i));
+      const std::string_view name = mapping_->name(i);
+      if (!replaced.contains(name) && !gone.contains(name)) all.push_back(mapping_->MemberAt(i));
     }
     return EncodeMembers(platforms(), std::move(all));
   }

@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -53,7 +54,8 @@ class Members {
 
   // The checksum of its bytes, in hex: it tells a table from all others.
   std::string id() const;
-  static std::string IdOf(std::string_view bytes);  // REQUIRES: from EncodeMembers, or With
+  static std::string IdOf(std::string_view bytes);   // REQUIRES: from EncodeMembers, or With
+  static Digest SnapshotOf(std::string_view bytes);  // likewise
 
   const std::vector<std::string>& platforms() const;
   size_t size() const;
@@ -62,9 +64,10 @@ class Members {
   uint32_t RootsOf(std::string_view package) const;
   Digest snapshot() const;
 
-  // The bytes of a table in which these are as given, and all others as they are here.
-  // Cost: a copy; more when some are new.
-  std::string With(const std::vector<Member>& changed) const;
+  // The bytes of a table in which these are as given, and all others as they are here, but for
+  // `gone`. Cost: a copy; more when some are new, or gone.
+  std::string With(const std::vector<Member>& changed,
+                   const std::set<std::string, std::less<>>& gone = {}) const;
 
  private:
   class Mapping;

@@ -97,7 +97,13 @@ TEST(MembersTest, AChangedTableIsTheTableOfItsMembers) {
                                  random() % 3 == 0 ? "" : std::to_string(random() % 9)));
       all[package] = changed.back();
     }
-    auto next = Members::FromBytes(table->With(changed));
+    std::set<std::string, std::less<>> gone;
+    for (size_t i = random() % 3; round % 3 == 0 && i > 0; --i) {
+      const std::string package = fmt::format("/Game/{}", random() % 300);
+      if (!taken.contains(package)) gone.insert(package);
+    }
+    for (const std::string& package : gone) all.erase(package);
+    auto next = Members::FromBytes(table->With(changed, gone));
     ASSERT_TRUE(next.ok()) << next.status();
     table = *std::move(next);
     std::vector<Member> members;
@@ -105,6 +111,7 @@ TEST(MembersTest, AChangedTableIsTheTableOfItsMembers) {
     ASSERT_EQ(table->snapshot(), TableOf(members).snapshot());
     ASSERT_EQ(table->size(), members.size());
     for (const Member& member : members) ASSERT_EQ(table->Find(member.package), member);
+    for (const std::string& package : gone) ASSERT_FALSE(table->Find(package).has_value());
   }
 }
 

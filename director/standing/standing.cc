@@ -107,6 +107,8 @@ std::string EncodeStanding(const Standing& standing) {
   out.set_members(standing.members);
   out.set_base_table(standing.base_table);
   out.set_listed_ns(standing.listed_ns);
+  for (const std::string& file : standing.touched) out.add_touched(file);
+  out.set_has_more_touched(standing.has_more_touched);
   return content::Seal(kStandingMagic, out.SerializeAsString());
 }
 
@@ -148,6 +150,8 @@ absl::StatusOr<Standing> DecodeStanding(std::string_view bytes) {
   standing.members = in.members();
   standing.base_table = in.base_table();
   standing.listed_ns = in.listed_ns();
+  standing.touched = {in.touched().begin(), in.touched().end()};
+  standing.has_more_touched = in.has_more_touched();
   return standing;
 }
 

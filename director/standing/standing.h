@@ -89,7 +89,12 @@ struct Standing {
   // When the cook began whose files were those of a list, and not of a scan: what changed before
   // and was not in that list is not known yet. 0: no such cook since the last scan.
   int64_t listed_ns = 0;
+  // Files (host paths) that have other stamps than in the snapshot table, and the same bytes: their
+  // stamps were renewed since. Of more than kTouchedMax none is named.
+  std::vector<std::string> touched;
+  bool has_more_touched = false;
 };
+inline constexpr size_t kTouchedMax = 1024;
 
 std::string EncodeStanding(const Standing& standing);
 // INVALID_ARGUMENT: damaged, or of another version.

@@ -61,9 +61,9 @@ absl::StatusOr<Members> Standings::MembersOf(const std::string& ask, const std::
   return OpenTable<Members>(FileOf(ask, kMembers), id);
 }
 
-absl::Status Standings::Keep(Standing standing, const StandingTables& tables) {
+absl::Status Standings::Keep(Standing standing, const StandingTables& tables, bool are_whole) {
   RETURN_IF_ERROR(MakeOwnFolder(folder_));
-  TellDamage(standing);
+  if (!are_whole) TellDamage(standing);
   RETURN_IF_ERROR(Renew(std::move(standing), tables));
   DropOldest();
   return absl::OkStatus();

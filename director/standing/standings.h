@@ -49,8 +49,8 @@ class Standings {
   absl::StatusOr<Members> MembersOf(const std::string& ask, const std::string& id) const;
 
   // Keeps a standing with its tables, whose ids it is given here. Files that are damaged are put
-  // right, and noted (healed.h).
-  absl::Status Keep(Standing standing, const StandingTables& tables);
+  // right, and noted (healed.h); `are_whole`: somebody read those that are there.
+  absl::Status Keep(Standing standing, const StandingTables& tables, bool are_whole = false);
   // It was used: it is not the first to go.
   void Touch(const std::string& ask) const;
   // In place of tables of which the stamps were renewed.

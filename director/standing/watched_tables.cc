@@ -20,17 +20,18 @@ std::string_view ParentOf(std::string_view path) { return path.substr(0, path.rf
 
 absl::StatusOr<content::StampCheck> WatchedTables::Check(
     const std::string& name, const std::string& id,
-    const std::function<absl::StatusOr<content::StampTable>()>& open, Cancellation* stop) {
+    const std::function<absl::StatusOr<content::StampTable>()>& open, Cancellation* stop,
+    size_t changes_max) {
   if (watch_ == nullptr) {
     ASSIGN_OR_RETURN(const content::StampTable table, open());
-    return table.Check({.stop = stop});
+    return table.Check({.stop = stop, .changes_max = changes_max});
   }
   const base::MutexLock lock(mutex_);
   TakeChanges();
   const auto found = tables_.find(name);
   if (found != tables_.end() && found->second->id == id && found->second->is_checked &&
       AreTopsTheSame(*found->second)) {
-    content::StampCheck check = CheckDirty(*found->second, stop);
+    content::StampCheck check = CheckDirty(*found->second, stop, changes_max);
     Renewed(name, check);
     return check;
   }
@@ -39,7 +40,7 @@ absl::StatusOr<content::StampCheck> WatchedTables::Check(
   ASSIGN_OR_RETURN(content::StampTable table, open());
   auto known = std::make_unique<Known>(std::move(table));
   known->id = id;
-  content::StampCheck check = CheckAll(*known, stop);
+  content::StampCheck check = CheckAll(*known, stop, changes_max);
   if (!known->is_checked) return check;
   tables_[name] = std::move(known);
   Renewed(name, check);
@@ -119,19 +120,27 @@ bool WatchedTables::AreTopsTheSame(const Known& known) const {
   });
 }
 
-content::StampCheck WatchedTables::CheckAll(Known& known, Cancellation* stop) {
+content::StampCheck WatchedTables::CheckAll(Known& known, Cancellation* stop, size_t changes_max) {
   const bool is_watched = WatchAll(known);
-  content::StampCheck check = known.table.Check({.stop = stop, .finds_elsewhere = true});
+  content::StampCheck check =
+      known.table.Check({.stop = stop, .finds_elsewhere = true, .changes_max = changes_max});
   known.elsewhere = std::move(check.elsewhere);
   for (const content::FileInTable& one : known.elsewhere) known.elsewhere_files.insert(one.file);
-  known.is_checked = is_watched && check.holds;
+  known.is_checked = is_watched && (check.holds || !check.patches.empty());
+  if (!known.is_checked) return check;
+  for (const content::StampPatch& patch : check.patches)
+    MarkDirty(known, known.folders.at(patch.folder));
   return check;
 }
 
 // What is found to differ stays dirty.
-content::StampCheck WatchedTables::CheckDirty(Known& known, Cancellation* stop) {
-  content::StampCheck check = known.table.Check(
-      {.stop = stop, .finds_elsewhere = true, .folders = &known.dirty, .files = &known.elsewhere});
+content::StampCheck WatchedTables::CheckDirty(Known& known, Cancellation* stop,
+                                              size_t changes_max) {
+  content::StampCheck check = known.table.Check({.stop = stop,
+                                                 .finds_elsewhere = true,
+                                                 .folders = &known.dirty,
+                                                 .files = &known.elsewhere,
+                                                 .changes_max = changes_max});
   if (!check.holds) return check;
   for (const content::FileInTable& one : check.elsewhere) {
     if (known.elsewhere_files.insert(one.file).second) known.elsewhere.push_back(one);
@@ -139,6 +148,20 @@ content::StampCheck WatchedTables::CheckDirty(Known& known, Cancellation* stop) 
   for (const uint32_t folder : known.dirty) known.is_dirty[folder] = false;
   known.dirty.clear();
   return check;
+}
+
+void WatchedTables::Replace(const std::string& name, const std::string& id,
+                            content::StampTable by) {
+  const base::MutexLock lock(mutex_);
+  const auto found = tables_.find(name);
+  if (found == tables_.end() || found->second->id != id) return;
+  Known& known = *found->second;
+  if (known.table.Folders() != by.Folders()) {
+    tables_.erase(found);
+    return;
+  }
+  known.id = by.id();
+  known.table = std::move(by);
 }
 
 std::string WatchedTables::State() const {

@@ -31,10 +31,16 @@ class WatchedTables {
   explicit WatchedTables(std::unique_ptr<content::FolderWatch> watch) : watch_(std::move(watch)) {}
 
   // As StampTable::Check of the table with this id, which `open` opens. `name`: of whatever the
-  // table is of; of an older table with this name nothing is kept. Errors: those of `open`.
+  // table is of; of an older table with this name nothing is kept. `changes_max`: as in
+  // StampTable::CheckOptions. Errors: those of `open`.
   absl::StatusOr<content::StampCheck> Check(
       const std::string& name, const std::string& id,
-      const std::function<absl::StatusOr<content::StampTable>()>& open, Cancellation* stop);
+      const std::function<absl::StatusOr<content::StampTable>()>& open, Cancellation* stop,
+      size_t changes_max = 0);
+
+  // The table `id` of this name is replaced by one that differs from it in patches only
+  // (StampTable::With): what is known of folders is known of that one.
+  void Replace(const std::string& name, const std::string& id, content::StampTable by);
 
   // "812 folders are watched"; or why all files are looked at in each cook.
   std::string State() const;
@@ -50,7 +56,8 @@ class WatchedTables {
     std::vector<content::FileInTable> elsewhere;
     absl::flat_hash_set<uint32_t> elsewhere_files;  // their numbers
     std::vector<std::pair<std::string, FileStat>> tops;
-    bool is_checked = false;  // it held, and all of its folders were watched before
+    // It held but for what is dirty, and all of its folders were watched before.
+    bool is_checked = false;
   };
 
   void TakeChanges() GALLEY_REQUIRES(mutex_);
@@ -58,8 +65,10 @@ class WatchedTables {
   bool WatchAll(Known& known) GALLEY_REQUIRES(mutex_);
   bool CannotWatch(const std::string& why);
   bool AreTopsTheSame(const Known& known) const;
-  content::StampCheck CheckAll(Known& known, Cancellation* stop) GALLEY_REQUIRES(mutex_);
-  content::StampCheck CheckDirty(Known& known, Cancellation* stop) GALLEY_REQUIRES(mutex_);
+  content::StampCheck CheckAll(Known& known, Cancellation* stop, size_t changes_max)
+      GALLEY_REQUIRES(mutex_);
+  content::StampCheck CheckDirty(Known& known, Cancellation* stop, size_t changes_max)
+      GALLEY_REQUIRES(mutex_);
   void Renewed(const std::string& name, const content::StampCheck& check) GALLEY_REQUIRES(mutex_);
 
   const std::unique_ptr<content::FolderWatch> watch_;

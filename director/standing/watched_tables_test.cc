@@ -86,6 +86,46 @@ TEST_F(WatchedTablesTest, OnlyWhatChangedIsLookedAtAgain) {
   EXPECT_THAT(tables_->State(), "4 folders are watched");
 }
 
+TEST_F(WatchedTablesTest, APatchedTableIsKnownAsFarAsTheOneBefore) {
+  const auto check = [&] {
+    return *tables_->Check(
+        "table", id_, [this] { return Open(); }, nullptr, 8);
+  };
+  const auto patch = [&](const content::StampCheck& found) {
+    const std::string before = id_;
+    Keep(*Open()->With(found.patches));
+    tables_->Replace("table", before, *Open());
+  };
+  // (Folders are racy, and patched, too.)
+  const auto others = [](const content::StampCheck& found) {
+    return std::count_if(found.patches.begin(), found.patches.end(),
+                         [](const content::StampPatch& one) { return one.has_other_bytes; });
+  };
+  EXPECT_TRUE(check().holds);
+  Write("files/a/y", "2");
+  const content::StampCheck found = check();
+  EXPECT_EQ(others(found), 1);
+  EXPECT_EQ(others(check()), 1) << "until it is replaced";
+  patch(found);
+  const content::StampCheck again = check();
+  EXPECT_TRUE(again.holds);
+  EXPECT_EQ(again.looked_at, 1u) << "the folder of the patch, once more";
+  EXPECT_EQ(check().looked_at, 0u);
+  Write("files/c/w", "2");
+  EXPECT_EQ(others(check()), 1);
+  // From a check of all, too.
+  tables_.emplace(*content::FolderWatch::Open({.cookie_folder = Path("cookies")}));
+  const content::StampCheck of_all = check();
+  EXPECT_EQ(of_all.looked_at, 4u);
+  patch(of_all);
+  EXPECT_TRUE(check().holds);
+  EXPECT_EQ(check().looked_at, 0u);
+  // What is not replaced stays different.
+  Write("files/c/w", "3");
+  EXPECT_EQ(others(check()), 1);
+  EXPECT_EQ(others(check()), 1);
+}
+
 TEST_F(WatchedTablesTest, FilesWithOtherNamesAreLookedAtAlways) {
   Write("elsewhere", "1");
   ASSERT_EQ(::link(Path("elsewhere").c_str(), Path("files/hard").c_str()), 0);

@@ -269,7 +269,8 @@ class Executor {
       if (opened.file == file) return &opened;
     }
     ASSIGN_OR_RETURN(std::unique_ptr<content::Snapshot> snapshot,
-                     content::Snapshot::ReadTable(file));
+                     content::Snapshot::ReadTable(
+                         file, snapshots_.empty() ? nullptr : snapshots_.back().snapshot.get()));
     auto view = std::make_unique<MountView>(snapshot.get(), setup_.scratch_directory());
     if (snapshots_.size() >= kSnapshotsKept) snapshots_.pop_front();
     snapshots_.push_back({.file = file, .snapshot = std::move(snapshot), .view = std::move(view)});

@@ -1,0 +1,58 @@
+// FileRows: the files of a snapshot in the order of their paths, each with what is known of it.
+// Those of a table's file are decoded when somebody looks there. Several snapshots may share them:
+// a successor of which some files have other bytes (Snapshot::Refresh).
+//
+// Threads: any.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "common/base/mutex.h"
+#include "common/content/table.h"
+
+namespace galley::content {
+
+class FileRows {
+ public:
+  // REQUIRES: sorted by path, unique.
+  explicit FileRows(std::vector<Row> rows);
+  // The rows of that file. A chunk that cannot be decoded ends the process: the checksum was right,
+  // and so it was written so.
+  explicit FileRows(TableFile file);
+  ~FileRows();
+
+  size_t size() const { return size_; }
+  const FileEntry& entry(size_t i) const { return At(i).entry; }
+  int64_t seen_ns(size_t i) const { return At(i).knowledge.seen_ns; }
+  bool has_clash(size_t i) const { return At(i).knowledge.has_clash; }
+  std::optional<TakenDigest> known(size_t i) const;
+  // The digest that is known from now on: the one that was known before, or this new one.
+  TakenDigest Learn(size_t i, const TakenDigest& digest, bool& is_new);
+
+  // The first file at or behind `path`.
+  size_t LowerBound(std::string_view path) const;
+
+  // The files whose digests were learned, in the order in which that was; from the one with this
+  // number on.
+  std::vector<uint32_t> LearnedFrom(size_t number) const;
+  size_t learned() const;
+
+ private:
+  using Chunk = std::vector<Row>;
+  Row& At(size_t i) const;
+  Chunk& ChunkAt(size_t chunk) const;
+
+  size_t size_ = 0;
+  std::optional<TableFile> file_;
+  std::vector<std::string_view> firsts_;                     // the first path of each chunk
+  mutable std::unique_ptr<std::atomic<Chunk*>[]> chunks_;  // null: not decoded yet
+  mutable base::Mutex mutex_;                                // guards Knowledge::known of all rows
+  std::vector<uint32_t> learned_ GALLEY_GUARDED_BY(mutex_);
+};
+
+}  // namespace galley::content
