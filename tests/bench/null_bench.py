@@ -4,7 +4,7 @@ line for each figure; asserts nothing.
 
 usage: null_bench.py [--bin DIR] [--packages N[,N...]] [--base DIR]
 
-The project: JSON files of 1 KB with 3.7 references each, 250 in a folder, cooked by `data`. ninja has a build edge for each file that depends on
+The project: JSON files of 1 KB with 3.7 references each, 250 in a folder, cooked by `data`; every tenth refers to one that many refer to. ninja has a build edge for each file that depends on
 it and on what it refers to, and everything is built (its outputs and log are made here, without running anything).
 
   cook      the first cook
@@ -12,11 +12,17 @@ it and on what it refers to, and everything is built (its outputs and log are ma
   resident  the same, asked of a director that stays
   touched   all files have new stamps and the bytes of before
   one       one file has other bytes
+  new, gone a file comes, and goes again
+  many      the file that a tenth of all refer to is written in another way, so that its output is the same
+  rule      a rule that matches 1 % of the packages has another setting
+  resident, 1000   a thousand files have other bytes
 """
 import argparse, json, os, random, shutil, statistics, subprocess, sys, tempfile, time
 
 IN_FOLDER = 250
 REFERENCES = 3.7
+MANY = 7  # the file that many refer to
+SETTING = 'settings = { cell_size = 0 }\n'
 
 
 def make_project(root, count):
@@ -27,14 +33,16 @@ def make_project(root, count):
     for i in range(count):
         if i % IN_FOLDER == 0:
             os.makedirs(os.path.join(content, str(i // IN_FOLDER)))
-        wanted = sorted({rng.randrange(count) for _ in range(3 + (rng.random() < REFERENCES - 3))})
+        wanted = {rng.randrange(count) for _ in range(3 + (rng.random() < REFERENCES - 3))}
+        wanted = sorted(wanted | ({MANY} if i % 10 == 0 else set()))
         references.append(wanted)
         text = json.dumps({"id": i, "refs": [{"$ref": f"/Game/{name(r)}"} for r in wanted]})
         with open(os.path.join(content, name(i)), "w") as file:
             file.write(text[:-1] + ', "pad": "' + "x" * max(0, 1000 - len(text)) + '"}')
     with open(os.path.join(root, "galley.toml"), "w") as file:
         file.write(f'[project]\nname = "null"\n[store]\ndir = "{root}/store"\n[[mount]]\npath = "/Game"\ndir = "content"\n'
-                   '[[platform]]\nname = "pc"\n[[rule]]\nmatch = "/Game/**/*.json"\ncooker = "data"\n')
+                   '[[platform]]\nname = "pc"\n[[rule]]\nmatch = "/Game/**/*.json"\ncooker = "data"\n'
+                   f'[[rule]]\nmatch = "/Game/{{{",".join(str(i) for i in range(max(1, count // IN_FOLDER // 100)))}}}/*.json"\n{SETTING}')
     return name, references
 
 
@@ -146,20 +154,49 @@ def bench(bin_directory, base, count):
             os.utime(os.path.join(root, "content", name(i)))
     line("touched", *timed(galley, 1, env=env, before=touch), ninja)
 
-    def edit():
-        path = os.path.join(root, "content", name(count // 2))
+    def edit(i=count // 2):
+        path = os.path.join(root, "content", name(i))
         with open(path) as file:
             text = json.load(file)
         text["edit"] = text.get("edit", 0) + 1
         with open(path, "w") as file:
             json.dump(text, file)
+    timed(galley, 1, env=env, before=edit)  # (the first one finds all stamps new in its tables)
     line("one", *timed(galley, 5, env=env, before=edit), ninja)
+
+    def same():
+        with open(os.path.join(root, "content", name(MANY)), "a") as file:
+            file.write(" ")
+    line("many", *timed(galley, 3, env=env, before=same), ninja)
+    new = os.path.join(root, "content", "0", "new.json")
+
+    def come():
+        with open(new, "w") as file:
+            file.write("[]")
+    for what, change in (("new", come), ("gone", lambda: os.remove(new)), ("new", come), ("gone", lambda: os.remove(new))):
+        line(what, *timed(galley, 1, env=env, before=change), ninja)
+    toml = os.path.join(root, "galley.toml")
+    with open(toml) as file:
+        text = file.read()
+
+    def rule(setting):
+        with open(toml, "w") as file:
+            file.write(text.replace(SETTING, setting))
+    line("rule", *timed(galley, 1, env=env, before=lambda: rule(SETTING.replace("0", "1"))), ninja)
+    timed(galley, 1, env=env, before=lambda: rule(SETTING))
     serve = [os.path.join(bin_directory, "galley"), "serve", "--project", root]
     subprocess.run([*serve, "--detach"], check=True, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         timed(galley, 1, env=env)
         line("resident", *timed(galley, env=env), ninja)
         line("resident, one", *timed(galley, 5, env=env, before=edit), ninja)
+        line("resident, 1000", *timed(galley, 3, env=env, before=lambda: [edit(i) for i in range(0, count, max(1, count // 1000))]), ninja)
+        timed(galley, 1, env=env)
+        status = json.loads(subprocess.run([os.path.join(bin_directory, "galley"), "status", "--json", "--project", root], env=env, check=True,
+                                           stdout=subprocess.PIPE).stdout)
+        with open(f"/proc/{status['process']}/status") as file:
+            held = {line.split(":")[0]: line.split()[1] for line in file if line.startswith("Vm")}
+        print(f"  the resident director holds {int(held['VmRSS']) / 1024:.0f} MB, at most {int(held['VmHWM']) / 1024:.0f} MB", flush=True)
     finally:
         subprocess.run([*serve, "--stop"], env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     shutil.rmtree(root)
