@@ -18,10 +18,11 @@ namespace galley::director {
 absl::StatusOr<std::shared_ptr<World>> MakeWorld(const Director& director, const Setup& setup,
                                                  const ProjectCatalog::Options& table);
 
-// The same with the files of the base that the journal names, of which only those are looked at that
-// `changed_in` names of that base (virtual paths of files and folders). `present`: the director's world, which may have that
-// base; null: it has none. World::since is known. Packages are resolved by need, and CheckPackages is for the caller.
-// FAILED_PRECONDITION: there is no such base.
+// The same with the files of the base that the journal names, of which only those are looked at
+// that `changed_in` names of that base (virtual paths of files and folders). `present`: the
+// director's world, which may have that base; null: it has none. World::since is known. Packages
+// are resolved by need, and CheckPackages is for the caller. FAILED_PRECONDITION: there is no such
+// base.
 using ChangedIn = std::function<std::vector<std::string>(const content::Snapshot& base)>;
 absl::StatusOr<std::shared_ptr<World>> MakeRevisedWorld(
     const Director& director, const Setup& setup, const ProjectCatalog::Options& table,

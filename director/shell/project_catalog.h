@@ -1,8 +1,8 @@
 // ProjectCatalog: every package of one snapshot with its recipes; the Catalog that the core asks.
 //
-// Of a snapshot and the rules, and immutable; a new snapshot makes a new table. A package is resolved
-// when somebody asks for it, and all of them at once, in parallel, when somebody asks for all.
-// Generated packages are remembered.
+// Of a snapshot and the rules, and immutable; a new snapshot makes a new table. A package is
+// resolved when somebody asks for it, and all of them at once, in parallel, when somebody asks for
+// all. Generated packages are remembered.
 //
 // Threads: all methods from any thread.
 #pragma once
@@ -40,8 +40,8 @@ class ProjectCatalog final : public Catalog {
       SnapshotPtr snapshot, std::shared_ptr<const project::Project> project,
       std::shared_ptr<const project::RecipeResolver> resolver, const Options& options);
 
-  // The same of which nothing is resolved yet. `before`: a catalog whose packages are used, if these
-  // are the same but for the bytes of `changed`; null: there is none.
+  // The same of which nothing is resolved yet. `before`: a catalog whose packages are used, if
+  // these are the same but for the bytes of `changed`; null: there is none.
   static absl::StatusOr<std::shared_ptr<const ProjectCatalog>> ByNeed(
       SnapshotPtr snapshot, std::shared_ptr<const project::Project> project,
       std::shared_ptr<const project::RecipeResolver> resolver, const Options& options,
