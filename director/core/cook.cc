@@ -99,10 +99,17 @@ void Cook::Widen(std::vector<SelectedPackage> whole) {
 void Cook::LeaveUnreached() {
   std::vector<bool> is_reached(packages_.size(), false);
   std::vector<PackageId> reached;
-  const auto reach = [&](PackageId id) {
+  const auto reach_one = [&](PackageId id) {
     if (!id.valid() || is_reached[id.index()] || !Wants(id)) return;
     is_reached[id.index()] = true;
     reached.push_back(id);
+  };
+  // A generator comes with what it generates, and with what it does not generate any more.
+  const auto reach = [&](PackageId id) {
+    if (!id.valid()) return;
+    reach_one(id);
+    if (const std::string_view generator = GeneratorName(packages_[id].name); !generator.empty())
+      reach_one(packages_.Find(generator));
   };
   const std::vector<PackageId> wanted = Wanted();
   for (const PackageId id : wanted) {
@@ -115,8 +122,6 @@ void Cook::LeaveUnreached() {
     });
     for (const PackageId child : package.generates) reach(child);
     for (const PackageId input : package.cooked_inputs) reach(input);
-    if (const std::string_view generator = GeneratorName(package.name); !generator.empty())
-      reach(packages_.Find(generator));
   }
   for (const PackageId id : wanted) {
     if (!is_reached[id.index()]) graph().claims.LeaveCook(id, bit());

@@ -132,6 +132,7 @@ void LookingUp::OnNeedsCooked(PackageId id, PlatformIndex platform,
     }
     const PackageId input = graph().claims.FindOrAdd(name);
     graph().claims.Join(input, InstigatorCategory::kBuildDependency, id, package.cooks);
+    core_.waiting.NoteInput(id, input);
     const Waiting::Availability availability = core_.waiting.AvailabilityOf(input, platform);
     can_wait = availability != Waiting::Availability::kNone &&
                core_.waiting.AddWait(id, {input, platform, false});

@@ -249,6 +249,7 @@ void Reports::OnNeeds(AttemptId id, const WorkerReport::Needs& needs) {
     packages_[input].is_cooked_input = true;
     graph().claims.Join(input, InstigatorCategory::kBuildDependency, package_id, package.cooks);
     if (core_.waiting.AvailabilityOf(input, *platform) == Waiting::Availability::kNone) {
+      core_.waiting.NoteInput(package_id, input);
       core_.advancing.FailPlatforms(package_id, platforms, Stage::kLoad,
                                     core_.waiting.WhyNone(input), "");
     } else {

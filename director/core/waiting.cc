@@ -43,12 +43,16 @@ bool Waiting::CanBeCookedInput(std::string_view name, std::string* error) const 
   return error->empty();
 }
 
-bool Waiting::AddWait(PackageId id, const Wait& wait) {
+void Waiting::NoteInput(PackageId id, PackageId input) {
   PackageData& package = packages_[id];
   const auto at =
-      std::lower_bound(package.cooked_inputs.begin(), package.cooked_inputs.end(), wait.on);
-  if (at == package.cooked_inputs.end() || *at != wait.on)
-    package.cooked_inputs.insert(at, wait.on);
+      std::lower_bound(package.cooked_inputs.begin(), package.cooked_inputs.end(), input);
+  if (at == package.cooked_inputs.end() || *at != input) package.cooked_inputs.insert(at, input);
+}
+
+bool Waiting::AddWait(PackageId id, const Wait& wait) {
+  PackageData& package = packages_[id];
+  NoteInput(id, wait.on);
   if (AvailabilityOf(wait.on, wait.platform) != Availability::kPending) return true;
   package.work->waits.push_back(wait);
   AddWaiter(wait.on, id);

@@ -20,6 +20,8 @@ class Waiting : Part {
   bool CanBeCookedInput(std::string_view name, std::string* error) const;
   // Why the input has no result.
   std::string WhyNone(PackageId input) const;
+  // The package reads what the input is cooked to, whether there is any or not.
+  void NoteInput(PackageId id, PackageId input);
   // False: it closed a cycle, which was dealt with.
   bool AddWait(PackageId package, const Wait& wait);
   // A package that has no work yet wakes nobody by itself: its Begin will make the work.
