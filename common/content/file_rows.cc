@@ -13,14 +13,15 @@ constexpr size_t kChunk = TableFile::kRowsOfChunk;
 
 }  // namespace
 
-FileRows::FileRows(std::vector<Row> rows) : size_(rows.size()) {
+FileRows::FileRows(std::vector<Row> rows, FoldIndex folds)
+    : size_(rows.size()), folds_(std::move(folds)) {
   const size_t count = (size_ + kChunk - 1) / kChunk;
   chunks_ = std::make_unique<std::atomic<Chunk*>[]>(count);
   for (size_t c = 0; c < count; ++c) {
     const auto begin = rows.begin() + static_cast<std::ptrdiff_t>(c * kChunk);
     const auto end = rows.begin() + static_cast<std::ptrdiff_t>(std::min(size_, (c + 1) * kChunk));
-    auto chunk = std::make_unique<Chunk>(std::make_move_iterator(begin),
-                                         std::make_move_iterator(end));
+    auto chunk =
+        std::make_unique<Chunk>(std::make_move_iterator(begin), std::make_move_iterator(end));
     firsts_.push_back(chunk->front().entry.path);
     chunks_[c] = chunk.release();
   }
@@ -67,15 +68,21 @@ TakenDigest FileRows::Learn(size_t i, const TakenDigest& digest, bool& is_new) {
   return *row.knowledge.known;
 }
 
+std::optional<size_t> FileRows::FindFolded(std::string_view path) const {
+  const auto path_of = [this](size_t i) -> std::string_view { return entry(i).path; };
+  const base::MutexLock lock(folds_mutex_);
+  if (!folds_) folds_.emplace(size_, path_of);
+  return folds_->Find(path_of, path);
+}
+
 size_t FileRows::LowerBound(std::string_view path) const {
   const auto behind = std::upper_bound(firsts_.begin(), firsts_.end(), path);
   if (behind == firsts_.begin()) return 0;
   const auto c = static_cast<size_t>(behind - firsts_.begin()) - 1;
   const Chunk& chunk = ChunkAt(c);
   const auto at =
-      std::lower_bound(chunk.begin(), chunk.end(), path, [](const Row& row, std::string_view key) {
-        return row.entry.path < key;
-      });
+      std::lower_bound(chunk.begin(), chunk.end(), path,
+                       [](const Row& row, std::string_view key) { return row.entry.path < key; });
   return c * kChunk + static_cast<size_t>(at - chunk.begin());
 }
 

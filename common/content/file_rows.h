@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "common/base/mutex.h"
+#include "common/content/overlay.h"
 #include "common/content/table.h"
 
 namespace galley::content {
@@ -20,7 +21,7 @@ namespace galley::content {
 class FileRows {
  public:
   // REQUIRES: sorted by path, unique.
-  explicit FileRows(std::vector<Row> rows);
+  FileRows(std::vector<Row> rows, FoldIndex folds);
   // The rows of that file. A chunk that cannot be decoded ends the process: the checksum was right,
   // and so it was written so.
   explicit FileRows(TableFile file);
@@ -34,6 +35,9 @@ class FileRows {
   // The digest that is known from now on: the one that was known before, or this new one.
   TakenDigest Learn(size_t i, const TakenDigest& digest, bool& is_new);
 
+  // The first file that `path` equals but for case and Unicode form. The index is made when
+  // somebody asks first, and looks at all files then.
+  std::optional<size_t> FindFolded(std::string_view path) const;
   // The first file at or behind `path`.
   size_t LowerBound(std::string_view path) const;
 
@@ -49,10 +53,12 @@ class FileRows {
 
   size_t size_ = 0;
   std::optional<TableFile> file_;
-  std::vector<std::string_view> firsts_;                     // the first path of each chunk
+  std::vector<std::string_view> firsts_;                   // the first path of each chunk
   mutable std::unique_ptr<std::atomic<Chunk*>[]> chunks_;  // null: not decoded yet
-  mutable base::Mutex mutex_;                                // guards Knowledge::known of all rows
+  mutable base::Mutex mutex_;                              // guards Knowledge::known of all rows
   std::vector<uint32_t> learned_ GALLEY_GUARDED_BY(mutex_);
+  mutable base::Mutex folds_mutex_;
+  mutable std::optional<FoldIndex> folds_ GALLEY_GUARDED_BY(folds_mutex_);
 };
 
 }  // namespace galley::content

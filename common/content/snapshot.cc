@@ -97,7 +97,6 @@ struct Snapshot::Impl {
   // The file that holds `rows`, with what was known of them when so many were learned.
   mutable std::string base, base_identity;  // empty: there is none
   mutable size_t base_learned = 0;
-  mutable std::optional<FoldIndex> folds;
 
   std::atomic<uint64_t> bytes_hashed = 0;
   std::atomic<uint64_t> files_hashed = 0;
@@ -117,9 +116,9 @@ struct Snapshot::Impl {
       all.push_back({std::move(file.entry), std::move(knowledge)});
     }
     head.hidden = std::move(overlaid.hidden);
-    folds.emplace(all.size(), [&](size_t i) -> std::string_view { return all[i].entry.path; });
-    MarkClashes(*folds, all);
-    rows = std::make_shared<FileRows>(std::move(all));
+    FoldIndex folds(all.size(), [&](size_t i) -> std::string_view { return all[i].entry.path; });
+    MarkClashes(folds, all);
+    rows = std::make_shared<FileRows>(std::move(all), std::move(folds));
   }
 
   const Row* Replaced(size_t index) const {
@@ -384,13 +383,8 @@ const FileEntry* Snapshot::Find(std::string_view path) const {
   return index ? &impl_->Entry(*index) : nullptr;
 }
 
-// Where the files are those of a table, the index is made when somebody asks: few do.
 const FileEntry* Snapshot::FindFolded(std::string_view path) const {
-  const FileRows& rows = *impl_->rows;
-  const auto path_of = [&](size_t i) -> std::string_view { return rows.entry(i).path; };
-  const base::MutexLock lock(impl_->mutex);
-  if (!impl_->folds) impl_->folds.emplace(rows.size(), path_of);
-  const std::optional<size_t> index = impl_->folds->Find(path_of, path);
+  const std::optional<size_t> index = impl_->rows->FindFolded(path);
   return index ? &impl_->Entry(*index) : nullptr;
 }
 

@@ -15,8 +15,8 @@
 // inode -> digest). An entry is trusted only when the file was not racy (common/base/racy.h) when
 // it was hashed: a file changed within one clock tick of its hashing is hashed again next time.
 //
-// Snapshots of a table's file decode the files that somebody asks for, and a successor of which only
-// bytes changed shares all others (Refresh).
+// Snapshots of a table's file decode the files that somebody asks for, and a successor of which
+// only bytes changed shares all others (Refresh).
 //
 // Threads: the files are immutable after Scan; DigestOf/Read may be called from many threads.
 #pragma once

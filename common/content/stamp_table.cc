@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstring>
 #include <map>
+#include <set>
 #include <thread>
 #include <type_traits>
 #include <utility>
@@ -530,20 +531,22 @@ class Checker {
     touched.is_racy = IsRacy(touched.stat, looked_ns);
     const base::MutexLock lock(mutex_);
     touched_.push_back(std::move(touched));
+    // Beside a file with other bytes: there is nothing to renew.
+    if (changes_ > 0 && touched_.size() > options_.changes_max) is_over_ = true;
   }
 
   void Change(Touched touched, int64_t looked_ns, std::string_view how) {
     touched.has_other_bytes = true;
     const char* const folder = touched.folder;
     const char* const name = touched.name;
+    {
+      const base::MutexLock lock(mutex_);
+      if (changes_++ == 0 && !is_over_) NoteDifference(folder, name, how);
+    }
     Touch(std::move(touched), looked_ns);
-    if (++changes_ > options_.changes_max) return Differ(folder, name, how);
-    const base::MutexLock lock(mutex_);
-    if (!is_over_ && check_.difference.empty()) NoteDifference(folder, name, how);
   }
 
   void NotePatches() {
-    if (touched_.size() > options_.changes_max) return;
     for (const Touched& one : touched_)
       check_.patches.push_back({.folder = one.folder,
                                 .name = one.name,
@@ -600,41 +603,45 @@ class Checker {
 absl::StatusOr<std::string> StampTable::With(const std::vector<StampPatch>& patches) const {
   const Mapping& table = *mapping_;
   std::map<std::string_view, std::map<std::string_view, const StampPatch*>> wanted;
-  for (const StampPatch& patch : patches) wanted[patch.folder][patch.name] = &patch;
+  for (const StampPatch& patch : patches) {
+    const StampPatch*& one = wanted[patch.folder][patch.name];
+    // (A file of two folders of the table was looked at twice.)
+    if (one == nullptr || !one->digest.has_value()) one = &patch;
+  }
+  std::set<const StampPatch*> found;
   std::string bytes(table.bytes());
   const auto put = [&](const StatRecord& record, const StampPatch& patch) {
     const StatRecord now =
         RecordOf(patch.stat, (record.flags & ~kIsRacy) | (patch.is_racy ? kIsRacy : 0));
     std::memcpy(bytes.data() + table.OffsetOf(&record), &now, sizeof(now));
+    found.insert(&patch);
   };
-  for (uint32_t f = 0; f < table.folders() && !wanted.empty(); ++f) {
+  for (uint32_t f = 0; f < table.folders(); ++f) {
     const FolderRecord& folder = table.folder(f);
     if ((folder.stat.flags & kIsLeftOut) != 0) continue;
     const auto in_folder = wanted.find(table.name(folder.path));
     if (in_folder == wanted.end()) continue;
-    std::map<std::string_view, const StampPatch*>& left = in_folder->second;
-    if (const auto patch = left.find(""); patch != left.end()) {
-      put(folder.stat, *patch->second);
-      left.erase(patch);
-    }
+    const std::map<std::string_view, const StampPatch*>& in_it = in_folder->second;
+    if (const auto patch = in_it.find(""); patch != in_it.end()) put(folder.stat, *patch->second);
     for (uint32_t i = folder.first_file; i < folder.first_file + folder.file_count; ++i) {
       const FileRecord& file = table.file(i);
-      const auto patch = left.find(table.name(file.name));
-      if (patch == left.end() || file.target != 0) continue;
+      const auto patch = in_it.find(table.name(file.name));
+      if (patch == in_it.end() || file.target != 0) continue;
       const std::optional<Digest>& digest = patch->second->digest;
-      if (digest.has_value() && file.digest == 0) continue;
+      // (The new stamp with the old digest would be a lie.)
+      if (file.digest != 0 && patch->second->has_other_bytes && !digest.has_value()) continue;
       put(file.stat, *patch->second);
-      if (digest.has_value())
+      if (digest.has_value() && file.digest != 0)
         std::memcpy(bytes.data() + table.OffsetOf(table.digest(file.digest - 1).data()),
                     digest->hash().data(), Digest::kHashSize);
-      left.erase(patch);
     }
-    if (left.empty()) wanted.erase(in_folder);
   }
-  if (!wanted.empty()) {
-    const StampPatch& one = *wanted.begin()->second.begin()->second;
-    return absl::FailedPreconditionError(
-        fmt::format("{} has no stamp that could be another one", one.host_path()));
+  for (const auto& [folder, in_it] : wanted) {
+    for (const auto& [name, patch] : in_it) {
+      if (!found.contains(patch))
+        return absl::FailedPreconditionError(
+            fmt::format("{} has no stamp that could be another one", patch->host_path()));
+    }
   }
   PutChecksum(bytes);
   return bytes;
@@ -649,6 +656,14 @@ std::vector<std::string_view> StampTable::Folders() const {
     folders.emplace_back(is_left_out ? "" : mapping_->name(folder.path));
   }
   return folders;
+}
+
+bool StampTable::IsLaidOutAs(const StampTable& other) const {
+  if (mapping_->files() != other.mapping_->files() || Folders() != other.Folders()) return false;
+  for (uint32_t f = 0; f < mapping_->folders(); ++f) {
+    if (mapping_->folder(f).first_file != other.mapping_->folder(f).first_file) return false;
+  }
+  return true;
 }
 
 bool StampTable::HasLinkedFolders() const {

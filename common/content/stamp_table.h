@@ -142,10 +142,12 @@ class StampTable {
   // The host paths of the folders by number; empty: one that is there only for a file in it.
   std::vector<std::string_view> Folders() const;
   bool HasLinkedFolders() const;
+  // Both have the same folders, each with as many files: FileInTable of one is one of the other.
+  bool IsLaidOutAs(const StampTable& other) const;
 
   // The bytes of a table in which these files and folders are as given, and all else as here.
-  // FAILED_PRECONDITION: one of them is no plain file of the table, or no folder, or has a digest
-  // and was not read before. Cost: a copy.
+  // A file that was never read has no digest then either. FAILED_PRECONDITION: one of them is no
+  // plain file of the table, and no folder. Cost: a copy.
   absl::StatusOr<std::string> With(const std::vector<StampPatch>& patches) const;
 
  private:

@@ -191,8 +191,10 @@ absl::StatusOr<TableFile> TableFile::Open(const std::string& file) {
 }
 
 absl::StatusOr<TableFile> TableFile::FromBytes(std::string_view bytes, bool is_trusted) {
-  if (!bytes.starts_with(kMagic))
-    return absl::InvalidArgumentError("not such a file, or written by another version");
+  const std::string_view kind = kMagic.substr(0, kMagic.size() - 1);
+  if (bytes.size() >= kMagicSize && bytes.starts_with(kind) && !bytes.starts_with(kMagic))
+    return absl::FailedPreconditionError("another version wrote it");
+  if (!bytes.starts_with(kMagic)) return absl::InvalidArgumentError("it is no such file");
   if (bytes.size() < kFixedSize) return absl::InvalidArgumentError("it is cut off");
   const std::string_view checked = bytes.substr(kMagicSize + kChecksumSize);
   if (!is_trusted && ChecksumOf(checked) != bytes.substr(kMagicSize, kChecksumSize))

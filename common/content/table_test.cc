@@ -53,11 +53,13 @@ TEST_F(TableTest, ASnapshotThatWasReadCanBeRefreshed) {
 TEST_F(TableTest, EveryFlippedBitAndEveryCutIsRefused) {
   ASSERT_TRUE(Scan()->WriteTable(Table()).ok());
   const std::string good = *ReadFile(Table());
-  for (size_t i = 0; i < good.size(); i += 3) {
+  for (size_t i = 0; i < good.size(); i += i < 24 ? 1 : 3) {
     std::string flipped = good;
     flipped[i] = static_cast<char>(flipped[i] ^ (1 << (i % 8)));
     Write("table", flipped);
-    EXPECT_TRUE(absl::IsInvalidArgument(Snapshot::ReadTable(Table()).status())) << i;
+    const absl::Status read = Snapshot::ReadTable(Table()).status();
+    // (The last byte of the magic is the version.)
+    EXPECT_TRUE(i == 7 ? absl::IsFailedPrecondition(read) : absl::IsInvalidArgument(read)) << i;
     Write("table", good.substr(0, i));
     EXPECT_TRUE(absl::IsInvalidArgument(Snapshot::ReadTable(Table()).status())) << i;
   }

@@ -14,7 +14,8 @@ absl::Status LookAtAll(std::string_view why) {
   return absl::FailedPreconditionError({why.data(), why.size()});
 }
 
-// Where a file of the host is in a snapshot: at a path for each mount that shows it.
+}  // namespace
+
 std::vector<std::string> PathsOf(const content::Snapshot& files, const std::string& host_path) {
   std::vector<std::string> paths;
   for (const content::Mount& mount : files.mounts()) {
@@ -26,8 +27,6 @@ std::vector<std::string> PathsOf(const content::Snapshot& files, const std::stri
   }
   return paths;
 }
-
-}  // namespace
 
 absl::StatusOr<ChangedFiles> ChangedFiles::Find(const StandingAsk& ask, const JournalMeta& meta,
                                                 std::optional<CheckedSources> checked,
@@ -42,7 +41,7 @@ absl::StatusOr<ChangedFiles> ChangedFiles::Find(const StandingAsk& ask, const Jo
   if (checked && checked->stamps == standing.source_stamps) {
     check = std::move(checked->check);
   } else {
-    ASSIGN_OR_RETURN(check, CheckSources(ask, standing, stop));
+    ASSIGN_OR_RETURN(check, CheckSources(ask, standing, stop, /*is_kept=*/false));
   }
   if (!check.holds && check.patches.empty()) return LookAtAll(check.difference);
   found.patches_ = std::move(check.patches);

@@ -18,6 +18,16 @@
 
 namespace galley::director {
 
+// Where a file of the host is in a snapshot: at a path for each mount that shows it.
+std::vector<std::string> PathsOf(const content::Snapshot& files, const std::string& host_path);
+
+// SourcePatches: how the stamps of all sources are now: those of a table, but for these.
+struct SourcePatches {
+  std::string ask;     // of the standing whose table that is
+  std::string stamps;  // the table's id
+  std::vector<content::StampPatch> patches;
+};
+
 class ChangedFiles {
  public:
   // FAILED_PRECONDITION: why all files must be looked at: there is no standing, more differs than
@@ -34,7 +44,7 @@ class ChangedFiles {
   absl::Status Hold(const content::Snapshot& now) const;
 
   // All that has another stamp than in the table.
-  const std::vector<content::StampPatch>& patches() const { return patches_; }
+  SourcePatches patches() const { return {standing_.ask, standing_.source_stamps, patches_}; }
 
  private:
   Standing standing_;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "director/host/changed_files.h"
 #include "director/host/cook_notes.h"
 #include "director/host/standing_cook.h"
 #include "director/shell/standing_base.h"
@@ -27,13 +28,11 @@ struct CookDifference {
   std::vector<SelectedPackage> selected;  // what is to be looked at again
   Standing standing;                      // as it was kept
   ChangesSince changes;                   // of its files
-  // What has another stamp than in the standing's table; nullopt: all files were looked at.
-  std::optional<std::vector<content::StampPatch>> patches;
-  std::set<std::string> lay_there;  // platforms whose sandboxes were as it says (LiesThere)
+  std::set<std::string> lay_there;        // platforms whose sandboxes were as it says (LiesThere)
 };
 
-// The difference between what stands and the files of `world`, as they are now. FAILED_PRECONDITION:
-// why all packages must be looked at. Changes nothing. REQUIRES: a cook by the book; what the
+// The difference between what stands and the files of `world`, as they are now. Changes nothing.
+// FAILED_PRECONDITION: why all packages must be looked at. REQUIRES: a cook by the book; what the
 // journal says of packages does not change meanwhile.
 // `selected`: all that the cook asks for, sorted by name; empty: no file came or went, and no
 // sidecar changed.
@@ -55,10 +54,12 @@ void TellTheRest(const CookDifference& difference, CookNotes& notes, Counters& c
 // Keeps what a cook came to, if another cook of the same would come to the same. `sources`: the
 // files as the cook found them, in the world that was there from its beginning to its end.
 // `members`: of MembersAfter. `difference`: it looked at that only; null: it looked at all.
+// `patches`: of the sources, when these were not all looked at; null: they were scanned.
 // FAILED_PRECONDITION: why it is not kept.
 absl::Status KeepStanding(const StandingAsk& ask, content::Snapshot& sources,
                           const CookNotes& notes, const CookReport& report, std::string members,
-                          const CookDifference* difference, Journal& journal);
+                          const CookDifference* difference, const SourcePatches* patches,
+                          Journal& journal);
 
 // The table of the packages of a cook that ended well; `difference`: it looked at that only.
 absl::StatusOr<std::string> MembersAfter(const CookNotes& notes, const ShellOutcome& outcome,

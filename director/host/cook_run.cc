@@ -75,6 +75,7 @@ absl::Status CookRun::Scan() {
   const absl::Status revised = ask_.changed ? LookAtListedFiles() : LookAtChangedFiles();
   if (!revised.ok()) {
     scanned_ = nullptr;
+    patches_.reset();
     if (ask_.changed)
       notes_.SayAlways(
           fmt::format("the list of changed files is not used, and all files are "
@@ -118,7 +119,7 @@ absl::Status CookRun::LookAtChangedFiles() {
                                     }));
   RETURN_IF_ERROR(files.Hold(*world->snapshot));
   RETURN_IF_ERROR(TakeRevised(std::move(world)));
-  difference_->patches = files.patches();
+  patches_ = files.patches();
   return absl::OkStatus();
 }
 
@@ -129,12 +130,18 @@ absl::Status CookRun::LookAtListedFiles() {
   // What a list says holds against the files for which all else stands.
   ASSIGN_OR_RETURN(const Standing standing, FindButFiles(AskOfStanding(), deps_.stop));
   const JournalMeta meta = deps_.director.journal().meta();
-  if (standing.base_table != meta.table_id)
+  if (standing.base_table != meta.table_id || standing.has_more_touched)
     return absl::FailedPreconditionError("the files that the last cook saw are not known");
+  const auto listed = [&](const content::Snapshot& base) {
+    std::vector<std::string> paths = *ask_.changed;
+    for (const std::string& touched : standing.touched) {
+      for (std::string& path : PathsOf(base, touched)) paths.push_back(std::move(path));
+    }
+    return paths;
+  };
   ASSIGN_OR_RETURN(std::shared_ptr<World> world,
                    MakeRevisedWorld(deps_.director, *setup_, deps_.place.needs().table, meta,
-                                    deps_.place.Present(),
-                                    [&](const content::Snapshot&) { return *ask_.changed; }));
+                                    deps_.place.Present(), listed));
   if (MayLookAtDifference() && TakeRevised(world).ok()) return absl::OkStatus();
   // All packages are looked at, in the files that the list says.
   const auto is_of_scan = [](const StandingWarning& one) { return one.is_of_scan; };
@@ -150,8 +157,10 @@ absl::Status CookRun::LookAtListedFiles() {
 
 // The cook looks at what differs in `world`; FAILED_PRECONDITION: why it cannot.
 absl::Status CookRun::TakeRevised(std::shared_ptr<World> world) {
+  // (What a scan would say is said again.)
+  if (!world->since->is_of_bytes)
+    return absl::FailedPreconditionError("more than bytes of files is another");
   for (const content::Change& change : world->since->changes) {
-    // (What the scan says is said again then.)
     if (!change.was_there || !change.is_there || project::IsSidecar(change.path))
       return absl::FailedPreconditionError(fmt::format("{} {}", change.path,
                                                        !change.was_there  ? "is new"
@@ -159,8 +168,14 @@ absl::Status CookRun::TakeRevised(std::shared_ptr<World> world) {
                                                                           : "changed"));
   }
   left_out_.clear();
-  ASSIGN_OR_RETURN(difference_, FindDifference(AskOfStanding(), *world, /*selected=*/{},
-                                               deps_.director.journal(), deps_.stop, left_out_));
+  ASSIGN_OR_RETURN(CookDifference difference,
+                   FindDifference(AskOfStanding(), *world, /*selected=*/{},
+                                  deps_.director.journal(), deps_.stop, left_out_));
+  // Their sidecars may be others by now, and a list may leave them out.
+  for (const SelectedPackage& one : difference.selected) (void)world->table->Find(one.name);
+  if (world->table->has_unread_sidecars())
+    return absl::FailedPreconditionError("a sidecar changed that it does not name");
+  difference_ = std::move(difference);
   scanned_ = std::move(world);
   return absl::OkStatus();
 }
@@ -292,7 +307,7 @@ StandingAsk CookRun::AskOfStanding() const {
 
 absl::Status CookRun::FollowTheFiles() {
   ASSIGN_OR_RETURN(world_, deps_.place.Follow(std::exchange(scanned_, nullptr)));
-  if (difference_.has_value()) difference_->base->world = world_;
+  if (difference_.has_value()) difference_->base->catalog = world_->table;
   return absl::OkStatus();
 }
 
@@ -411,7 +426,7 @@ void CookRun::KeepWhatStands() {
     // (Other cooks have no table of members.)
     return KeepStanding(AskOfStanding(), *sources_, notes_, report_,
                         members_.ok() ? *std::move(members_) : "", difference,
-                        deps_.director.journal());
+                        patches_ ? &*patches_ : nullptr, deps_.director.journal());
   };
   const absl::Status kept = keep();
   if (!kept.ok())

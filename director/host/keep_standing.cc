@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "absl/time/clock.h"
@@ -68,25 +69,25 @@ void AddObservedBefore(const Standing& before, Standing& standing) {
 
 // The stamps of all sources: those of before with what differs, or else all anew.
 absl::StatusOr<std::string> SourceStamps(const std::string& state, content::Snapshot& sources,
-                                         const CookDifference* difference) {
-  if (difference != nullptr && difference->patches.has_value()) {
-    const Standing& before = difference->standing;
+                                         const CookDifference* difference,
+                                         const SourcePatches* patches, bool is_listed) {
+  if (patches != nullptr) {
     ASSIGN_OR_RETURN(const content::StampTable table,
-                     Standings(state).Sources(before.ask, before.source_stamps));
-    return table.With(*difference->patches);
+                     Standings(state).Sources(patches->ask, patches->stamps));
+    return table.With(patches->patches);
   }
   const auto is_empty = [](const ChangesSince& since) {
     return since.changes.empty() && since.touched.empty();
   };
-  // (When no file differs, it was folders that did.)
-  if (difference != nullptr && !is_empty(difference->changes)) {
+  // (When no file differs that was scanned, it was folders that did.)
+  if (difference != nullptr && (is_listed || !is_empty(difference->changes))) {
     const Standing& before = difference->standing;
     std::vector<std::string> paths = difference->changes.touched;
     for (const content::Change& change : difference->changes.changes) paths.push_back(change.path);
     const auto table = Standings(state).Sources(before.ask, before.source_stamps);
-    const auto patches = sources.StampsOf(paths);
-    if (table.ok() && patches.ok()) {
-      absl::StatusOr<std::string> stamps = table->With(*patches);
+    const auto of_paths = sources.StampsOf(paths);
+    if (table.ok() && of_paths.ok()) {
+      absl::StatusOr<std::string> stamps = table->With(*of_paths);
       if (stamps.ok()) return stamps;
     }
   }
@@ -96,7 +97,8 @@ absl::StatusOr<std::string> SourceStamps(const std::string& state, content::Snap
 // Likewise of a sandbox.
 absl::StatusOr<std::string> StampsOfSandbox(store::Store& store, const StandingPlatform& now,
                                             const std::string& directory, const std::string& state,
-                                            const CookDifference* difference) {
+                                            const CookDifference* difference,
+                                            std::set<std::string>& patched) {
   if (difference != nullptr && difference->lay_there.contains(now.name)) {
     const Standing& before = difference->standing;
     for (const StandingPlatform& old : before.platforms) {
@@ -105,7 +107,10 @@ absl::StatusOr<std::string> StampsOfSandbox(store::Store& store, const StandingP
       if (!table.ok()) break;
       absl::StatusOr<std::string> stamps =
           SandboxStampsAfter(store, *table, old.root, now.root, directory);
-      if (stamps.ok()) return stamps;
+      if (stamps.ok()) {
+        patched.insert(now.name);
+        return stamps;
+      }
     }
   }
   return SandboxStamps(store, now.root, directory);
@@ -113,17 +118,18 @@ absl::StatusOr<std::string> StampsOfSandbox(store::Store& store, const StandingP
 
 // What was found of the folders holds for the tables in which only patches differ.
 void TellWatched(WatchedTables& watched, const CookDifference& difference, const Standing& now,
-                 const StandingTables& tables, const std::string& state) {
+                 const StandingTables& tables, const SourcePatches* patches,
+                 const std::set<std::string>& patched, const std::string& state) {
   const Standing& before = difference.standing;
   const Standings standings(state);
-  if (difference.patches.has_value()) {
+  if (patches != nullptr) {
     auto table = standings.Sources(now.ask, content::StampTable::IdOf(tables.sources));
     if (table.ok())
       watched.Replace(WatchedSources(before), before.source_stamps, *std::move(table));
   }
   for (const StandingPlatform& platform : before.platforms) {
     const auto stamps = tables.sandboxes.find(platform.name);
-    if (stamps == tables.sandboxes.end() || !difference.lay_there.contains(platform.name)) continue;
+    if (stamps == tables.sandboxes.end() || !patched.contains(platform.name)) continue;
     auto table =
         standings.Sandbox(now.ask, platform.name, content::StampTable::IdOf(stamps->second));
     if (table.ok())
@@ -136,7 +142,8 @@ void TellWatched(WatchedTables& watched, const CookDifference& difference, const
 
 absl::Status KeepStanding(const StandingAsk& ask, content::Snapshot& sources,
                           const CookNotes& notes, const CookReport& report, std::string members,
-                          const CookDifference* difference, Journal& journal) {
+                          const CookDifference* difference, const SourcePatches* patches,
+                          Journal& journal) {
   const std::string state = ask.project.state_directory();
   CookAsk of_same = ask.ask;
   of_same.force = of_same.retry_failed = false;
@@ -171,7 +178,9 @@ absl::Status KeepStanding(const StandingAsk& ask, content::Snapshot& sources,
   // (A journal that was made anew does not know who looked where.)
   if (journal.MadeAnew()) members.clear();
   StandingTables tables{.sources = "", .members = std::move(members), .sandboxes = {}};
-  ASSIGN_OR_RETURN(tables.sources, SourceStamps(state, sources, difference));
+  std::set<std::string> patched;  // sandboxes
+  ASSIGN_OR_RETURN(tables.sources,
+                   SourceStamps(state, sources, difference, patches, report.listed.has_value()));
   for (const std::string& platform : notes.platforms()) {
     const Digest& root = outcome.roots.at(platform);
     standing.platforms.push_back(
@@ -180,13 +189,13 @@ absl::Status KeepStanding(const StandingAsk& ask, content::Snapshot& sources,
     ASSIGN_OR_RETURN(
         tables.sandboxes[platform],
         StampsOfSandbox(*store, standing.platforms.back(),
-                        Sandboxes(ask.project, {}).PathOf(platform), state, difference));
+                        Sandboxes(ask.project, {}).PathOf(platform), state, difference, patched));
   }
-  const bool are_whole = difference != nullptr && difference->patches.has_value() &&
+  const bool are_whole = difference != nullptr && patches != nullptr &&
                          difference->lay_there.size() == standing.platforms.size();
   RETURN_IF_ERROR(Standings(state).Keep(standing, tables, are_whole));
   if (ask.watched != nullptr && difference != nullptr)
-    TellWatched(*ask.watched, *difference, standing, tables, state);
+    TellWatched(*ask.watched, *difference, standing, tables, patches, patched, state);
   return absl::OkStatus();
 }
 

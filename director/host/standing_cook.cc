@@ -29,8 +29,8 @@ absl::Status Differs(std::string_view what) {
 absl::StatusOr<content::StampCheck> CheckTable(
     WatchedTables* watched, const std::string& name, const std::string& id,
     const std::function<absl::StatusOr<content::StampTable>()>& open, Cancellation& stop,
-    size_t changes_max) {
-  if (watched != nullptr) return watched->Check(name, id, open, &stop, changes_max);
+    size_t changes_max, bool is_kept) {
+  if (watched != nullptr) return watched->Check(name, id, open, &stop, changes_max, is_kept);
   ASSIGN_OR_RETURN(const content::StampTable table, open());
   return table.Check({.stop = &stop, .changes_max = changes_max});
 }
@@ -105,7 +105,8 @@ class Judge {
   absl::Status JudgeSources() {
     if (ask_.ask.changed && ask_.ask.changed->empty()) return absl::OkStatus();
     if (ask_.ask.changed) return Differs("files are named that may have changed");
-    ASSIGN_OR_RETURN(content::StampCheck check, CheckSources(ask_, standing_, stop_));
+    ASSIGN_OR_RETURN(content::StampCheck check,
+                     CheckSources(ask_, standing_, stop_, /*is_kept=*/true));
     if (!check.holds) {
       const std::string difference = check.difference;
       checked_ = {standing_.source_stamps, std::move(check)};
@@ -127,7 +128,8 @@ class Judge {
     if (standing_.platforms.empty()) return Differs("it has no platform");
     for (const StandingPlatform& platform : standing_.platforms) {
       if (!ask_.ask.is_staged()) continue;
-      ASSIGN_OR_RETURN(content::StampCheck check, CheckSandbox(ask_, standing_, platform, stop_));
+      ASSIGN_OR_RETURN(content::StampCheck check,
+                       CheckSandbox(ask_, standing_, platform, stop_, /*is_kept=*/true));
       if (!check.holds) return Differs(check.difference);
       if (!check.renewed.empty()) new_sandboxes_[platform.name] = std::move(check.renewed);
     }
@@ -229,21 +231,22 @@ std::string WatchedSandbox(const Standing& standing, const std::string& platform
 }
 
 absl::StatusOr<content::StampCheck> CheckSources(const StandingAsk& ask, const Standing& standing,
-                                                 Cancellation& stop) {
+                                                 Cancellation& stop, bool is_kept) {
   const Standings standings(ask.project.state_directory());
   return CheckTable(
       ask.watched, WatchedSources(standing), standing.source_stamps,
-      [&] { return standings.Sources(standing.ask, standing.source_stamps); }, stop, kChangesMax);
+      [&] { return standings.Sources(standing.ask, standing.source_stamps); }, stop, kChangesMax,
+      is_kept);
 }
 
 absl::StatusOr<content::StampCheck> CheckSandbox(const StandingAsk& ask, const Standing& standing,
                                                  const StandingPlatform& platform,
-                                                 Cancellation& stop) {
+                                                 Cancellation& stop, bool is_kept) {
   const Standings standings(ask.project.state_directory());
   return CheckTable(
       ask.watched, WatchedSandbox(standing, platform.name), platform.sandbox_stamps,
       [&] { return standings.Sandbox(standing.ask, platform.name, platform.sandbox_stamps); }, stop,
-      /*changes_max=*/0);
+      /*changes_max=*/0, is_kept);
 }
 
 absl::StatusOr<Standing> FindButFiles(const StandingAsk& ask, Cancellation& stop) {

@@ -55,12 +55,12 @@ StandingAnswer AnswerFromStanding(const StandingAsk& ask, CookListener& listener
 absl::StatusOr<Standing> FindButFiles(const StandingAsk& ask, Cancellation& stop);
 
 // How the files of its table of stamps are today; the patches of those with other bytes, if these
-// are few.
+// are few. `is_kept`: as WatchedTables::Check.
 absl::StatusOr<content::StampCheck> CheckSources(const StandingAsk& ask, const Standing& standing,
-                                                 Cancellation& stop);
+                                                 Cancellation& stop, bool is_kept);
 absl::StatusOr<content::StampCheck> CheckSandbox(const StandingAsk& ask, const Standing& standing,
                                                  const StandingPlatform& platform,
-                                                 Cancellation& stop);
+                                                 Cancellation& stop, bool is_kept);
 // The names of these tables in StandingAsk::watched.
 std::string WatchedSources(const Standing& standing);
 std::string WatchedSandbox(const Standing& standing, const std::string& platform);

@@ -255,17 +255,15 @@ std::string EncodeMeta(const JournalMeta& meta) {
   writer.Bytes(6, meta.trust_domain);
   writer.Varint(7, meta.store_commits);
   writer.Bytes(8, meta.table_id);
-  writer.Varint(9, meta.has_all_reasons ? 1 : 0);
+  writer.Bytes(9, meta.reasons_of);
   return writer.Take();
 }
 
 absl::StatusOr<JournalMeta> DecodeMeta(std::string_view bytes) {
   JournalMeta meta;
-  uint64_t has_all_reasons = 0;
   RETURN_IF_ERROR(ReadInto(bytes, "its meta record", meta.project_id, meta.store_id,
                            meta.loss_epoch, meta.term, meta.table_file, meta.trust_domain,
-                           meta.store_commits, meta.table_id, has_all_reasons));
-  meta.has_all_reasons = has_all_reasons != 0;
+                           meta.store_commits, meta.table_id, meta.reasons_of));
   return meta;
 }
 

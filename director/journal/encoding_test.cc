@@ -64,7 +64,7 @@ JournalMeta FullMeta() {
                      .trust_domain = "main",
                      .store_commits = 300,
                      .table_id = "t",
-                     .has_all_reasons = true};
+                     .reasons_of = "pc"};
 }
 
 std::vector<InstigatorRecord> SomeInstigators() {
@@ -125,7 +125,7 @@ TEST(JournalEncodingTest, AMetaComesBackWhole) {
   EXPECT_EQ(meta.trust_domain, "main");
   EXPECT_EQ(meta.store_commits, 300u);
   EXPECT_EQ(meta.table_id, "t");
-  EXPECT_TRUE(meta.has_all_reasons);
+  EXPECT_EQ(meta.reasons_of, "pc");
 }
 
 TEST(JournalEncodingTest, AMetaFromBeforeStoreCommitsIsStillRead) {

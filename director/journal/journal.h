@@ -47,8 +47,9 @@ struct JournalMeta {
   std::string table_id;        // Snapshot::identity of the table: one with another is not the base,
                                // whatever its name
   // PackageRecord::instigators has each package that refers to another one in the last cook by the
-  // book: no narrower cook wrote its own reasons in place of them.
-  bool has_all_reasons = false;
+  // book, of these platforms (director/shell/instigator_notes.h); empty: a narrower cook wrote its
+  // own reasons in place of some of them.
+  std::string reasons_of;
 };
 
 // Why a platform's result was made or taken, for `galley why`.

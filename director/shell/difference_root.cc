@@ -77,8 +77,10 @@ class Maker {
       return TooNarrow("{} failed on {}, and does no longer", now.package, platform_);
     const std::optional<Member> member = base_.members->Find(now.package);
     if (!member || !WasInRoot(member->roots)) {
-      // (Of one that was in the cook the reasons are known.)
-      if (!base_.WasInCook(now.package)) NoteNew(now);
+      // It may be there because it failed on another platform, and was looked at for that.
+      if (base_.WasInCook(now.package))
+        return TooNarrow("{} was in the cook, and not in the root of {}", now.package, platform_);
+      NoteNew(now);
       return Add(now, id, {});
     }
     const auto record = base_.before.find(now.package);
@@ -141,7 +143,7 @@ class Maker {
       if (reference.path.starts_with("_gen/")) {
         target.name = package + "/" + reference.path;
       } else {
-        target = base_.world->table->Resolve(package, reference.path);
+        target = base_.catalog->Resolve(package, reference.path);
       }
       if (!target.error.empty()) continue;
       targets.emplace(target.name, reference.kind == record::ReferenceKind::kHard
@@ -158,7 +160,7 @@ class Maker {
   void NoteNew(const StoredResult& now) {
     ReferenceSets::Set& led_to = references_[now.package].now;
     led_to = SetOf(now.package, now.result, now.observed);
-    if (const auto entry = base_.world->table->Find(now.package)) {
+    if (const auto entry = base_.catalog->Find(now.package)) {
       for (const std::string& variant : entry->localised)
         led_to.emplace(variant, InstigatorCategory::kCulture);
     }
@@ -166,12 +168,15 @@ class Maker {
 
   // A target that is referred to no more stays in the cook if that asks for it itself.
   absl::Status CheckTargets(const std::string& package, const ReferenceSets& sets) const {
-    const auto is_led_to = [&](const std::string& target) {
-      return std::any_of(sets.now.begin(), sets.now.end(),
-                         [&](const auto& one) { return one.first == target; });
+    // (What is only read while packages are cooked is in no root.)
+    const auto is_led_to = [&](const std::string& target, InstigatorCategory as) {
+      return std::any_of(sets.now.begin(), sets.now.end(), [&](const auto& one) {
+        return one.first == target && (as == InstigatorCategory::kBuildDependency ||
+                                       one.second != InstigatorCategory::kBuildDependency);
+      });
     };
     for (const auto& [target, category] : sets.before) {
-      if (!is_led_to(target) && !base_.gone.contains(target) && !deps_.selects(target))
+      if (!is_led_to(target, category) && !base_.gone.contains(target) && !deps_.selects(target))
         return TooNarrow("{} does not refer to {} any more", package, target);
     }
     return absl::OkStatus();

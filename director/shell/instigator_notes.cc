@@ -15,13 +15,20 @@ constexpr size_t kPackagesPerPage = 1024;
 
 using Records = std::vector<std::pair<std::string, std::vector<InstigatorRecord>>>;
 
-absl::Status SetHasAll(Journal& journal, bool has_all) {
+absl::Status SetReasonsOf(Journal& journal, const std::string& reasons_of) {
   JournalMeta meta = journal.meta();
-  if (std::exchange(meta.has_all_reasons, has_all) == has_all) return absl::OkStatus();
+  if (std::exchange(meta.reasons_of, reasons_of) == reasons_of) return absl::OkStatus();
   return journal.SetMeta(meta);
 }
 
 }  // namespace
+
+std::string ReasonsOf(std::vector<std::string> platforms) {
+  std::sort(platforms.begin(), platforms.end());
+  std::string text;
+  for (const std::string& platform : platforms) text += (text.empty() ? "" : ",") + platform;
+  return text;
+}
 
 absl::Status RecordInstigatorChanges(Journal& journal,
                                      const std::vector<InstigatorChange>& changes) {
@@ -43,7 +50,9 @@ absl::Status RecordInstigatorChanges(Journal& journal,
 }
 
 absl::Status InstigatorNotes::Record(Journal& journal) const {
-  if (of_ == Of::kPart && !reasons_.empty()) RETURN_IF_ERROR(SetHasAll(journal, false));
+  const bool is_of_others = of_ == Of::kWhole && journal.meta().reasons_of != reasons_of_;
+  if (is_of_others || (of_ == Of::kPart && !reasons_.empty()))
+    RETURN_IF_ERROR(SetReasonsOf(journal, ""));
   Records page;
   const std::string* last = nullptr;
   for (const Reason& reason : reasons_) {
@@ -61,7 +70,7 @@ absl::Status InstigatorNotes::Record(Journal& journal) const {
   if (!page.empty()) RETURN_IF_ERROR(journal.RecordInstigators(page));
   if (of_ != Of::kWhole) return absl::OkStatus();
   if (!journal.WasEmpty()) RETURN_IF_ERROR(ForgetOthers(journal));
-  return SetHasAll(journal, true);
+  return SetReasonsOf(journal, reasons_of_);
 }
 
 // Packages that the last cook by the book held and this one does not are in no cook any more.

@@ -27,15 +27,20 @@ struct InstigatorChange {
 absl::Status RecordInstigatorChanges(Journal& journal,
                                      const std::vector<InstigatorChange>& changes);
 
+// JournalMeta::reasons_of for a cook by the book of these platforms.
+std::string ReasonsOf(std::vector<std::string> platforms);
+
 class InstigatorNotes {
  public:
   enum class Of {
     kWhole,       // a cook by the book: what has no reason here is in no cook any more
     kDifference,  // the packages that are new in one
-    kPart,        // a narrower cook: JournalMeta::has_all_reasons is no longer true
+    kPart,        // a narrower cook
   };
   InstigatorNotes() = default;
-  explicit InstigatorNotes(Of of) : of_(of) {}
+  // `platforms`: the cook's.
+  InstigatorNotes(Of of, const std::vector<std::string>& platforms)
+      : of_(of), reasons_of_(ReasonsOf(platforms)) {}
 
   // The reasons of a package are added in a row. The names outlive the notes. No `referencer`: a
   // root cause.
@@ -55,6 +60,7 @@ class InstigatorNotes {
   absl::Status ForgetOthers(Journal& journal) const;
 
   Of of_ = Of::kPart;
+  std::string reasons_of_;
   std::vector<Reason> reasons_;
 };
 

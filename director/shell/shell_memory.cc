@@ -96,7 +96,13 @@ InstigatorNotes DirectorShell::NoteInstigators(const CookSeat& seat) {
                         !ended.is_fail_fast && ended.infrastructure_error.empty();
   // (Of a difference only the packages that are new in the cook have reasons of this cook alone.)
   using Of = InstigatorNotes::Of;
-  InstigatorNotes notes(seat.is_difference ? Of::kDifference : is_whole ? Of::kWhole : Of::kPart);
+  std::vector<std::string> platforms;
+  for (PlatformMask left = seat.platforms; left != 0; left &= left - 1)
+    platforms.push_back(PlatformName(static_cast<PlatformIndex>(std::countr_zero(left))));
+  InstigatorNotes notes(seat.is_difference ? Of::kDifference
+                        : is_whole         ? Of::kWhole
+                                           : Of::kPart,
+                        platforms);
   core_->ForEachReasonIn(seat.number(), [&](PackageId package, const InstigatorView& why) {
     if (seat.is_difference && seat.order.base->WasInCook(core_->NameOf(package))) return;
     notes.Add(core_->NameOf(package), why.category,

@@ -64,7 +64,7 @@ void DirectorShell::Do(const BuildRoot& effect) {
 // The cook looks at all when its root cannot be made of a difference.
 void DirectorShell::BuildDifference(CookSeat& seat, const BuildRoot& effect, HeldResults results,
                                     const std::string& platform) {
-  const bool may = seat.is_difference && seat.was_alone && seat.order.base->world == world_.Get();
+  const bool may = seat.is_difference && seat.was_alone && seat.order.world == world_.Get();
   commit_thread_.Post([this, effect, results = std::move(results), platform, may,
                        held = seats_.Hold(seat.number()), world = world_.Get(),
                        sources = Present()] {

@@ -8,9 +8,11 @@
 #include <filesystem>
 #include <functional>
 #include <random>
+#include <set>
 #include <string_view>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "common/base/file.h"
 #include "common/base/healed.h"
@@ -71,7 +73,8 @@ std::unique_ptr<content::Snapshot> BaseTable(const std::string& state_directory,
   const bool is_clear = ClearTheWay(file).ok();
   auto table = content::Snapshot::ReadTable(file);
   if (is_clear && table.ok() && (*table)->identity() == meta.table_id) return *std::move(table);
-  if (meta.table_id.empty()) return nullptr;  // written by an older Galley, in another version
+  // An older Galley wrote it, in another version.
+  if (meta.table_id.empty() || absl::IsFailedPrecondition(table.status())) return nullptr;
   std::string reason = "it is another one than the journal knows";
   if (absl::IsNotFound(table.status())) {
     reason = "it is gone";
@@ -84,14 +87,19 @@ std::unique_ptr<content::Snapshot> BaseTable(const std::string& state_directory,
 
 void RemoveOldTables(const std::string& state_directory, const std::string& present,
                      absl::Time before) {
-  const auto base = content::Snapshot::BaseOfTable(JoinPath(state_directory, present));
+  std::vector<std::string> old;
+  std::set<std::string> needed = {present};
   ForEachTable(state_directory, [&](const std::string& name) {
     const std::string path = JoinPath(state_directory, name);
     const absl::StatusOr<FileStat> stat = StatFile(path, /*follow_links=*/false);
-    if (name != present && name != base.value_or("") && stat.ok() && S_ISREG(stat->mode) &&
-        absl::FromUnixNanos(stat->mtime_ns) < before)
-      ::unlink(path.c_str());
+    const bool is_old =
+        stat.ok() && S_ISREG(stat->mode) && absl::FromUnixNanos(stat->mtime_ns) < before;
+    if (is_old && name != present) return old.push_back(name);
+    needed.insert(content::Snapshot::BaseOfTable(path).value_or(""));
   });
+  for (const std::string& name : old) {
+    if (!needed.contains(name)) ::unlink(JoinPath(state_directory, name).c_str());
+  }
 }
 
 }  // namespace galley::director

@@ -13,9 +13,9 @@
 #include <utility>
 
 #include "common/base/digest.h"
+#include "director/core/catalog.h"
 #include "director/core/events.h"
 #include "director/journal/journal.h"
-#include "director/shell/world.h"
 #include "director/standing/members.h"
 
 namespace galley::director {
@@ -30,8 +30,8 @@ class StandingBase final : public StandingPackages {
   std::set<std::string, std::less<>> gone;
   // What had failed: package and platform (empty: all).
   std::set<std::pair<std::string, std::string>> failed;
-  uint64_t loss_epoch = 0;  // of the store: from then on nothing was lost
-  WorldPtr world;           // in which the difference was taken
+  uint64_t loss_epoch = 0;                 // of the store: from then on nothing was lost
+  std::shared_ptr<const Catalog> catalog;  // of the world in which the difference was taken
 
   // All roots hold it, and nothing that it looked at has changed.
   bool Has(std::string_view package) const override {

@@ -19,6 +19,9 @@ struct ChangesSince {
   std::string table_id;
   std::vector<content::Change> changes;
   std::vector<std::string> touched;  // files that have other stamps, and the bytes of before
+  // All are files that were there, and could be read then and now: whatever a scan tells is the
+  // same. (False: nobody knows.)
+  bool is_of_bytes = false;
 };
 
 struct World {

@@ -21,7 +21,7 @@ std::string_view ParentOf(std::string_view path) { return path.substr(0, path.rf
 absl::StatusOr<content::StampCheck> WatchedTables::Check(
     const std::string& name, const std::string& id,
     const std::function<absl::StatusOr<content::StampTable>()>& open, Cancellation* stop,
-    size_t changes_max) {
+    size_t changes_max, bool is_kept) {
   if (watch_ == nullptr) {
     ASSIGN_OR_RETURN(const content::StampTable table, open());
     return table.Check({.stop = stop, .changes_max = changes_max});
@@ -32,7 +32,7 @@ absl::StatusOr<content::StampCheck> WatchedTables::Check(
   if (found != tables_.end() && found->second->id == id && found->second->is_checked &&
       AreTopsTheSame(*found->second)) {
     content::StampCheck check = CheckDirty(*found->second, stop, changes_max);
-    Renewed(name, check);
+    if (is_kept) Renewed(name, check);
     return check;
   }
   if (found != tables_.end()) tables_.erase(found);
@@ -43,7 +43,7 @@ absl::StatusOr<content::StampCheck> WatchedTables::Check(
   content::StampCheck check = CheckAll(*known, stop, changes_max);
   if (!known->is_checked) return check;
   tables_[name] = std::move(known);
-  Renewed(name, check);
+  if (is_kept) Renewed(name, check);
   return check;
 }
 
@@ -156,7 +156,7 @@ void WatchedTables::Replace(const std::string& name, const std::string& id,
   const auto found = tables_.find(name);
   if (found == tables_.end() || found->second->id != id) return;
   Known& known = *found->second;
-  if (known.table.Folders() != by.Folders()) {
+  if (!known.table.IsLaidOutAs(by)) {
     tables_.erase(found);
     return;
   }

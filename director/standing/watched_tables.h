@@ -32,11 +32,12 @@ class WatchedTables {
 
   // As StampTable::Check of the table with this id, which `open` opens. `name`: of whatever the
   // table is of; of an older table with this name nothing is kept. `changes_max`: as in
-  // StampTable::CheckOptions. Errors: those of `open`.
+  // StampTable::CheckOptions. `is_kept`: the caller writes the table with renewed stamps, if there
+  // is one, in place of this one. Errors: those of `open`.
   absl::StatusOr<content::StampCheck> Check(
       const std::string& name, const std::string& id,
       const std::function<absl::StatusOr<content::StampTable>()>& open, Cancellation* stop,
-      size_t changes_max = 0);
+      size_t changes_max = 0, bool is_kept = true);
 
   // The table `id` of this name is replaced by one that differs from it in patches only
   // (StampTable::With): what is known of folders is known of that one.

@@ -130,6 +130,27 @@ class ChangedTest(ResidentTest):
         cook = self.look(game, "--changed", "-", stdin="/Game/new.json\n")
         self.assertIn("a sidecar changed", cook.stderr)
         self.check_like_a_clean_cook(game, cook)
+        # And that of a package that is looked at, when no file came or went.
+        self.write("game/content/b.json", "[2]")
+        self.write("game/content/b.json.cook", "# yet another\n[settings]\n")
+        cook = self.look(game, "--changed", "-", stdin="/Game/b.json\n")
+        self.assertIn("a sidecar changed", cook.stderr)
+        self.check_like_a_clean_cook(game, cook)
+
+    def test_what_a_scan_says_is_not_said_again_of_another_file(self):
+        game = self.game()
+        odd = os.path.join(game, "content", "odd")
+        os.symlink("nowhere", odd)
+        cook = self.look(game)
+        self.assertEqual(len(cook.summary["warnings"]), 1, cook.summary["warnings"])
+        os.remove(odd)
+        self.write("game/content/odd", "plain")
+        cook = self.look(game, "--changed", "-", stdin="/Game/odd\n")
+        self.assertEqual(cook.summary["warnings"], [], cook.stderr)
+        os.remove(odd)
+        os.symlink("nowhere", odd)
+        cook = self.look(game, "--changed", "-", stdin="/Game/odd\n")
+        self.assertEqual(len(cook.summary["warnings"]), 1, cook.stderr)
 
     def test_random_edits_and_whole_lists(self):
         game = self.game()

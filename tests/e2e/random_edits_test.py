@@ -16,10 +16,11 @@ SEEDS, STEPS = (50, 300) if os.environ.get("GALLEY_LONG") else (5, 60)
 READ = 'match = "/Game/**/*.read"\ncooker = "command"\nsettings = { argv = ["tools/read", "{input}", "{cooked:/Game/i.json:.cbor}", "{output:.out}"], outputs = [".out"] }'
 READS = '#!/bin/sh\ncat "$1" "$2" > "$3"\n'
 COOKS = ["", '[cook]\nnever = ["/Game/f.json"]\n', '[cook]\nalways = ["/Game/*.json"]\n', '[cook]\nmaps = ["/Game/a.json"]\n',
-         '[cook]\nmaps = ["/Game/a.json", "/Game/r.read"]\n', '[cook]\nmaps = ["/Game/b.json", "/Game/x.run"]\n', '[cook]\ncultures = ["de"]\n']
+         '[cook]\nmaps = ["/Game/a.json", "/Game/r.read"]\n', '[cook]\nmaps = ["/Game/b.json", "/Game/x.run"]\n', '[cook]\ncultures = ["de"]\n',
+         '[cook]\nmaps = ["/Game/b.json"]\ncultures = ["de"]\n']
 PHONE = '[[platform]]\nname = "phone"\n'
 MOUNTS = ["", '[[mount]]\npath = "/Game"\ndir = "mod"\npriority = 1\n', '[[mount]]\npath = "/Game"\ndir = "mod"\npriority = -1\n',
-          '[[mount]]\npath = "/Mod"\ndir = "mod"\n']
+          '[[mount]]\npath = "/Mod"\ndir = "mod"\n', '[[mount]]\npath = "/Mod"\ndir = "content/sub"\n']
 RULES = ["", '[[rule]]\nmatch = "/Game/[ab].json"\nsettings = { cell_size = 4 }\n', '[[rule]]\nmatch = "/Game/t.txt"\ncooker = "data"\n']
 NAMES = [f"{n}.json" for n in "abcdefi"] + ["t.txt", "u.txt", "x.run", "r.read", "maybe", "p.part", "q.part", "A.json", "L10N/de/b.json", "sub/g.json"]
 FIRST = {"a.json": '[{"$ref": "b.json"}]', "b.json": '[{"$ref": "c.json"}]', "c.json": "[1]", "i.json": "[1]", "t.txt": "t", "x.run": "x", "r.read": "r"}
@@ -34,6 +35,7 @@ class Edits:
         test.write("game/tools/run", RUN, 0o755)
         test.write("game/tools/read", READS, 0o755)
         os.makedirs(os.path.join(self.game, "mod", "sub"))
+        os.makedirs(os.path.join(self.game, "content", "sub"))
         for name in ("b.json", "t.txt"):
             test.write(f"game/mod/{name}", '["mod"]')
         self.toml = {"base": test.read("game/galley.toml").decode().replace(PHONE, ""), "phone": PHONE, "mount": "", "rule": "", "cook": ""}

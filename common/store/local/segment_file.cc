@@ -58,6 +58,8 @@ absl::StatusOr<std::unique_ptr<SegmentFile>> SegmentFile::Open(const std::string
   };
   ASSIGN_OR_RETURN(const ScanReport report,
                    ScanSegment(store_directory, segment, whole_until, pass));
+  if (report.size_bytes < whole_until)
+    return absl::DataLossError(fmt::format("{} is shorter than it was", path));
   if (report.whole_end != report.size_bytes &&
       ::ftruncate(file.get(), static_cast<off_t>(report.whole_end)) != 0) {
     return ErrnoStatus(errno, "cut the torn tail of", path);

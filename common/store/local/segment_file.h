@@ -27,7 +27,8 @@ class SegmentFile {
   static absl::StatusOr<std::unique_ptr<SegmentFile>> Create(const std::string& store_directory,
                                                              const SegmentHeader& header);
   // Goes on after the last whole record and cuts what follows it. `whole_until`: up to there the
-  // records are known to be whole. FAILED_PRECONDITION: another writer has it.
+  // records are known to be whole. FAILED_PRECONDITION: another writer has it. DATA_LOSS: it is
+  // shorter than that.
   static absl::StatusOr<std::unique_ptr<SegmentFile>> Open(
       const std::string& store_directory, uint64_t segment,
       uint64_t whole_until = kSegmentHeaderBytes);

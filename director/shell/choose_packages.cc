@@ -1,0 +1,237 @@
+#include "director/shell/choose_packages.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "common/base/status_macros.h"
+#include "common/content/glob.h"
+#include "common/record/result.h"
+#include "director/shell/changed_packages.h"
+#include "director/shell/instigator_notes.h"
+#include "fmt/format.h"
+
+namespace galley::director {
+namespace {
+
+// Of more packages a cook looks at all: that is not much more then, and finds no reason to begin
+// again.
+constexpr size_t kAlwaysFew = 256;
+bool AreFew(size_t packages, size_t of) { return packages <= kAlwaysFew || packages <= of / 4; }
+
+template <typename... Args>
+absl::Status LookAtAll(fmt::format_string<Args...> text, Args&&... args) {
+  return absl::FailedPreconditionError(fmt::format(text, std::forward<Args>(args)...));
+}
+
+// What a package and those that it generated were.
+class Before {
+ public:
+  Before(StandingBase& base, Journal& journal) : base_(base), journal_(journal) {}
+
+  absl::Status Add(const std::string& package) { return AddAll(package, /*is_gone=*/false); }
+  // It is in the project no more, and neither is what it generated.
+  absl::Status AddGone(const std::string& package) { return AddAll(package, /*is_gone=*/true); }
+
+ private:
+  absl::Status AddAll(const std::string& package, bool is_gone) {
+    std::vector<std::string> to_do = {package};
+    while (!to_do.empty()) {
+      const std::string name = std::move(to_do.back());
+      to_do.pop_back();
+      if (is_gone) base_.gone.insert(name);
+      if (base_.before.contains(name)) continue;
+      if (base_.members->RootsOf(name) != base_.all_roots())
+        return LookAtAll("{} is not in all roots", name);
+      ASSIGN_OR_RETURN(std::optional<PackageRecord> record, journal_.Find(name));
+      if (!record) return LookAtAll("what {} came to is not known any more", name);
+      for (const auto& [platform, one] : record->platforms) {
+        ASSIGN_OR_RETURN(const record::Result result, record::DecodeResult(one.result));
+        for (const record::Generated& generated : result.details.generated)
+          to_do.push_back(name + "/" + generated.name);
+      }
+      base_.before.emplace(name, *std::move(record));
+    }
+    return absl::OkStatus();
+  }
+
+  StandingBase& base_;
+  Journal& journal_;
+};
+
+// Chooser: the packages that a cook looks at since files changed.
+class Chooser {
+ public:
+  Chooser(const Standing& standing, StandingBase& base, const ChangedProject& project,
+          Journal& journal)
+      : standing_(standing),
+        base_(base),
+        project_(project),
+        journal_(journal),
+        before_(base, journal) {}
+
+  // `selected`: what the cook asks for, as far as that may be new, sorted by name.
+  absl::StatusOr<std::vector<SelectedPackage>> Choose(
+      const std::vector<content::Change>& changes, const std::vector<SelectedPackage>& selected) {
+    ASSIGN_OR_RETURN(const std::vector<std::string> changed,
+                     ChangedPackages(journal_, WithPackagesOfSidecars(changes)));
+    names_ = {changed.begin(), changed.end()};
+    RETURN_IF_ERROR(FindFailed());
+    RETURN_IF_ERROR(FindWhatCameAndWent(changes));
+    RETURN_IF_ERROR(FindReferencers());
+    if (!AreFew(names_.size(), base_.members->size()))
+      return LookAtAll("{} packages looked at what changed", names_.size());
+    for (const std::string& package : names_) {
+      if (base_.gone.contains(package)) continue;
+      if (!base_.WasInCook(package)) {
+        if (came_.contains(package)) ChooseNew(package, selected);
+        continue;
+      }
+      // (What it led to before it failed is not known.)
+      if (failed_.contains(package) || !base_.members->Find(package).has_value())
+        return LookAtAll("{} failed, and something that it looked at changed", package);
+      RETURN_IF_ERROR(before_.Add(package));
+      chosen_.push_back({package, InstigatorCategory::kIterativeCook});
+    }
+    for (const std::string& package : failed_)
+      chosen_.push_back({package, InstigatorCategory::kIterativeCook});
+    if (chosen_.empty() && base_.gone.size() >= base_.members->size())
+      return LookAtAll("all packages are gone");
+    return std::move(chosen_);
+  }
+
+ private:
+  // (Who reads what such a package is cooked to looks at the package, and not at the sidecar.)
+  static std::vector<content::Change> WithPackagesOfSidecars(
+      const std::vector<content::Change>& changes) {
+    std::map<std::string, content::Change> all;
+    for (const content::Change& change : changes) {
+      all.emplace(change.path, change);
+      if (!project::IsSidecar(change.path)) continue;
+      const std::string package =
+          change.path.substr(0, change.path.size() - project::kSidecarSuffix.size());
+      all.emplace(package, content::Change{package, true, true});
+    }
+    std::vector<content::Change> sorted;
+    for (auto& [path, change] : all) sorted.push_back(std::move(change));
+    return sorted;
+  }
+
+  absl::Status FindWhatCameAndWent(const std::vector<content::Change>& changes) {
+    for (const content::Change& change : changes) {
+      const bool is_sidecar = project::IsSidecar(change.path);
+      if (change.was_there && change.is_there && !is_sidecar) continue;
+      has_others_ = true;
+      if (const std::string text = WarningOfNoPackage(); !text.empty())
+        return LookAtAll("{} came or went, and it was said that {}", change.path, text);
+      if (change.was_there != change.is_there && IsNamedByNever(change.path))
+        return LookAtAll("{} came or went, and [cook] never names it", change.path);
+      const size_t of_suffix = is_sidecar ? project::kSidecarSuffix.size() : 0;
+      const std::string package = change.path.substr(0, change.path.size() - of_suffix);
+      // (A package leads to those of the cultures, which are no references.)
+      if (project_.has_cultures) return LookAtAll("{} came or went, or is another one", change.path);
+      const bool is_package = project_.catalog.Find(package).has_value();
+      if (is_package) came_.insert(package);
+      if (is_package || !base_.WasInCook(package)) continue;
+      if (!base_.members->Find(package).has_value())
+        return LookAtAll("{} failed, and is gone", package);
+      RETURN_IF_ERROR(before_.AddGone(package));
+    }
+    return absl::OkStatus();
+  }
+
+  // It may be said with other names now.
+  std::string WarningOfNoPackage() const {
+    for (const StandingWarning& one : standing_.warnings) {
+      if (one.package.empty() && one.platform.empty() && !one.is_of_scan) return one.text;
+    }
+    return "";
+  }
+
+  // (Of a difference it is not known what the patterns name that name nothing else.)
+  bool IsNamedByNever(const std::string& path) const {
+    const std::vector<project::Pattern>& never = project_.never;
+    return std::any_of(never.begin(), never.end(), [&](const project::Pattern& one) {
+      const absl::StatusOr<content::Glob> glob = content::Glob::Parse(one.text);
+      return !glob.ok() || glob->Matches(path);
+    });
+  }
+
+  // Who refers to what went looks again; and who is warned of something, for what came may be what
+  // it missed.
+  absl::Status FindReferencers() {
+    if (!base_.gone.empty() && journal_.meta().reasons_of != ReasonsOf(base_.members->platforms()))
+      return LookAtAll("who refers to {} is not known", *base_.gone.begin());
+    for (const std::string& package : base_.gone) {
+      for (const InstigatorRecord& reason : base_.before.at(package).instigators) {
+        if (!reason.referencer.empty()) names_.insert(reason.referencer);
+      }
+    }
+    if (!has_others_) return absl::OkStatus();
+    // (Those that failed are looked at anyway, with what they are warned of.)
+    for (const StandingWarning& warning : standing_.warnings) {
+      if (!warning.is_of_scan && base_.WasInCook(warning.package) &&
+          !failed_.contains(warning.package))
+        names_.insert(warning.package);
+    }
+    return absl::OkStatus();
+  }
+
+  // Those that failed are judged again: what they looked at may not be known.
+  absl::Status FindFailed() {
+    for (const auto& [package, platform] : base_.failed) {
+      if (IsPackage(project_.catalog, package)) failed_.insert(package);
+    }
+    for (const StandingFailure& failure : standing_.failures) {
+      // Its outputs are in no root, and may be in conflict with others now.
+      if (failure.stage == static_cast<uint32_t>(Stage::kCommit))
+        return LookAtAll("{} is in conflict with another package", failure.package);
+    }
+    return absl::OkStatus();
+  }
+
+  void ChooseNew(const std::string& package, const std::vector<SelectedPackage>& selected) {
+    const auto less = [](const SelectedPackage& one, const std::string& name) {
+      return one.name < name;
+    };
+    for (auto at = std::lower_bound(selected.begin(), selected.end(), package, less);
+         at != selected.end() && at->name == package; ++at)
+      chosen_.push_back(*at);
+  }
+
+  const Standing& standing_;
+  StandingBase& base_;
+  const ChangedProject& project_;
+  Journal& journal_;
+  Before before_;
+  std::set<std::string> names_, came_, failed_;
+  bool has_others_ = false;  // files came or went, or a sidecar is another one
+  std::vector<SelectedPackage> chosen_;
+};
+
+}  // namespace
+
+bool IsPackage(const Catalog& catalog, const std::string& name) {
+  return name.find("/_gen/") != std::string::npos || catalog.Find(name).has_value();
+}
+
+std::shared_ptr<StandingBase> BaseOf(const Standing& standing, Members members) {
+  auto base = std::make_shared<StandingBase>();
+  base->members = std::make_shared<const Members>(std::move(members));
+  base->loss_epoch = standing.loss_epoch;
+  for (const StandingPlatform& platform : standing.platforms)
+    base->roots.emplace(platform.name, platform.root);
+  for (const StandingFailure& failure : standing.failures)
+    base->failed.emplace(failure.package, failure.platform);
+  return base;
+}
+
+absl::StatusOr<std::vector<SelectedPackage>> ChoosePackages(
+    const Standing& standing, const ChangedProject& project,
+    const std::vector<content::Change>& changes, const std::vector<SelectedPackage>& selected,
+    Journal& journal, StandingBase& base) {
+  return Chooser(standing, base, project, journal).Choose(changes, selected);
+}
+
+}  // namespace galley::director

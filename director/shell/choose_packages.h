@@ -1,0 +1,45 @@
+// ChoosePackages: what a cook of a difference looks at, by what the journal says of who looked where,
+// and by what stands.
+//
+// Threads: one; what the journal says does not change meanwhile.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "common/content/snapshot.h"
+#include "common/project/project.h"
+#include "director/core/catalog.h"
+#include "director/core/events.h"
+#include "director/journal/journal.h"
+#include "director/shell/standing_base.h"
+#include "director/standing/members.h"
+#include "director/standing/standing.h"
+
+namespace galley::director {
+
+// What a cook starts from when this stands.
+std::shared_ptr<StandingBase> BaseOf(const Standing& standing, Members members);
+
+// False for what is told of by a name and is no package, as a folder that cannot be read.
+bool IsPackage(const Catalog& catalog, const std::string& name);
+
+// The project as it is now.
+struct ChangedProject {
+  const Catalog& catalog;
+  bool has_cultures = false;
+  const std::vector<project::Pattern>& never;  // [cook] never
+};
+
+// The packages that are to be looked at since files changed; `base` is told what they were, and
+// which are gone. FAILED_PRECONDITION: why all packages must be looked at.
+// `selected`: all that the cook asks for, sorted by name; empty: no file came or went, and no
+// sidecar changed.
+absl::StatusOr<std::vector<SelectedPackage>> ChoosePackages(
+    const Standing& standing, const ChangedProject& project,
+    const std::vector<content::Change>& changes, const std::vector<SelectedPackage>& selected,
+    Journal& journal, StandingBase& base);
+
+}  // namespace galley::director
