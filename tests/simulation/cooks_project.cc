@@ -8,7 +8,7 @@ using namespace director;  // NOLINT: a shell of it
 
 namespace {
 
-std::string NameOf(uint32_t number) { return "P" + std::to_string(number); }
+std::string NameOf(uint32_t number) { return "/P" + std::to_string(number); }
 
 class ProjectCatalog : public Catalog {
  public:
@@ -51,7 +51,7 @@ CooksProject CooksProject::Make(Random& random) {
     package.inputs.clear();
   }
   project.is_wide = is_wide;
-  if (random.Percent(30) && count > 5) project.conflicts.insert({"P2", "P4"});
+  if (random.Percent(30) && count > 5) project.conflicts.insert({"/P2", "/P4"});
   return project;
 }
 
@@ -60,7 +60,7 @@ void CooksProject::Fill(ProjectPackage& package, uint32_t number, Random& random
   const auto some = [&] { return static_cast<uint32_t>(random.Below(count)); };
   package.references.assign(kCooksPlatforms, {});
   for (uint64_t i = random.Below(4); i > 0; --i) {
-    std::string path = random.Percent(3) ? "Nowhere" : NameOf(some());
+    std::string path = random.Percent(3) ? "/Nowhere" : NameOf(some());
     if (random.Percent(10)) path += "/_gen/a";
     const record::Reference reference{
         path, random.Percent(30) ? record::ReferenceKind::kSoft : record::ReferenceKind::kHard};
@@ -110,6 +110,7 @@ void CooksProject::EditOne(const std::string& name, uint32_t number, Random& ran
   if (what < 60 && !is_wide) Fill(package, number, random);
   package.version = before.version + 1;
   package.is_never = before.is_never;  // a rule, not a file
+  package.looks_at_environment = before.looks_at_environment;
   package.is_absent = false;
 }
 

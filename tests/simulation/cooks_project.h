@@ -33,12 +33,14 @@ struct ProjectPackage {
   bool is_never = false;
   bool has_resource = false;
   bool is_absent = false;  // there is no such file
+  bool looks_at_environment = false;
 };
 
 struct CooksProject {
   std::map<std::string, ProjectPackage> packages;
   std::set<std::pair<std::string, std::string>> conflicts;  // over one path
   bool is_wide = false;
+  std::string environment;  // the value of a variable
 
   // Few are wide: many packages that have nothing to do with each other.
   static CooksProject Make(Random& random);

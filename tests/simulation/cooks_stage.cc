@@ -25,6 +25,11 @@ std::string TextOf(const PackageFailed& failed) {
              : std::string(FailureCauseName(failed.cause));
 }
 
+std::string MadeOfFile(const CooksProject& project, const ProjectPackage& package) {
+  return std::to_string(package.version) +
+         (package.looks_at_environment ? project.environment : "");
+}
+
 }  // namespace
 
 CooksStage::CooksStage(const Options& options, CooksProject project, Checks& checks)
@@ -50,7 +55,7 @@ void CooksStage::BeginDirector() {
     core.unheard_max = kUnheardMax;
   }
   core_ = std::make_unique<CookCore>(core, CatalogOf(project_));
-  if (!options_.is_calm)
+  if (!options_.is_calm && options_.has_classes)
     bounds_ = std::make_unique<ClassBounds>(*core_, kLongestJob, kOvertakesWithin, checks_);
   workers_.Listen({.attached =
                        [this](const WorkerAttached& event) {
@@ -146,6 +151,14 @@ void CooksStage::Edit() {
   // The next director tells no faults of what changed meanwhile.
   if (core_ == nullptr) return blamed_.clear();
   Step(FilesChanged{CatalogOf(project_), names, {}});
+}
+
+void CooksStage::SetProject(CooksProject project) {
+  project_ = std::make_shared<CooksProject>(std::move(project));
+  Say("another project");
+  std::vector<std::string> all;
+  for (const auto& [name, package] : project_->packages) all.push_back(name);
+  Step(FilesChanged{CatalogOf(project_), all, {}});
 }
 
 void CooksStage::LoseAWorker() {
@@ -268,7 +281,7 @@ void CooksStage::StepOnce(const Event& event) {
 // What the package is made of, but for its inputs.
 std::string CooksStage::MadeOf(const CooksProject& project, const std::string& name) const {
   if (name.find("/_gen/") == std::string::npos)
-    return project.Has(name) ? std::to_string(project.Of(name).version) : "nothing";
+    return project.Has(name) ? MadeOfFile(project, project.Of(name)) : "nothing";
   const PackageId package = core_->Find(name);
   const record::Generated* listed = package.valid() ? core_->GeneratedOf(package) : nullptr;
   return listed == nullptr ? "nothing" : listed->source.ToString();
@@ -440,6 +453,7 @@ void CooksStage::Do(const BuildRoot& effect) {
       built.lost.push_back({package, result.name, result.view->outputs[0].digest, id});
   }
   counts_.made_again += built.lost.size();
+  if (effect.is_difference) return BuildDifference(effect);
   settled.built[effect.platform] = text;
   built.root = Digest::Of(text);
   for (const auto& [a, b] : settled.project->conflicts) {
@@ -447,6 +461,19 @@ void CooksStage::Do(const BuildRoot& effect) {
       built.conflicts.push_back({names[a], names[b], "x", "the same path"});
   }
   After(Delay(50), [this, built] { Step(built); });
+}
+
+// As DirectorShell::BuildDifference.
+void CooksStage::BuildDifference(const BuildRoot& effect) {
+  const DifferenceRoot made = differences_.make(effect);
+  if (made.built.is_too_narrow) {
+    settled_.erase(effect.request);
+  } else {
+    settled_[effect.request].built[effect.platform] = made.text;
+  }
+  After(Delay(50), [this, built = made.built] {
+    if (built.is_too_narrow || differences_.is_on()) Step(built);
+  });
 }
 
 void CooksStage::Do(const PublishRoot& effect) {
@@ -525,6 +552,7 @@ void CooksStage::Do(const Notify& effect) {
 }
 
 void CooksStage::Take(uint64_t request, const Notice& notice) {
+  if (differences_.hear) differences_.hear(notice);
   std::map<std::pair<PackageId, PlatformIndex>, std::string>& now = failing_[request];
   const auto each = [&](const std::optional<PlatformIndex>& platform, auto act) {
     for (PlatformIndex p = 0; p < kCooksPlatforms; ++p) {

@@ -41,6 +41,7 @@ class CooksStage {
     uint64_t seed = 0;
     uint32_t cooks_max = 1;
     bool is_calm = true;
+    bool has_classes = true;  // who is urgent gets what is his
   };
   // How often it happened.
   struct Counts {
@@ -51,11 +52,34 @@ class CooksStage {
     uint64_t made_again = 0;  // results, since their bytes were lost
   };
 
+  // What a cook of a difference comes to (CookRequested::standing).
+  struct DifferenceRoot {
+    director::RootBuilt built;
+    std::string text;  // of the whole root
+  };
+  // Differences: who asks for such cooks builds their roots.
+  struct Differences {
+    std::function<DifferenceRoot(const director::BuildRoot&)> make;
+    std::function<bool()> is_on;  // no root was too narrow
+    std::function<void(const director::Notice&)> hear;
+  };
+
   CooksStage(const Options& options, CooksProject project, Checks& checks);
+
+  void Play(Differences differences) { differences_ = std::move(differences); }
+  const director::CookCore& core() const { return *core_; }
+  const CooksStore& store() const { return store_; }
+  const CooksProjectPtr& project() const { return project_; }
+  // The results in the cook's root, as far as they were looked at.
+  const std::vector<director::ResultId>& InRoot(uint64_t request,
+                                                director::PlatformIndex platform) const {
+    return settled_.at(request).named.at(platform);
+  }
 
   void Ask(const director::CookRequested& request);
   void Cancel(uint64_t request);
   void Edit();
+  void SetProject(CooksProject project);
   void LoseAWorker();
   void BreakAStream() { workers_.BreakAStream(); }
   void LoseSome();
@@ -120,6 +144,7 @@ class CooksStage {
   void Do(const director::Persist& effect);
   void Do(const director::Rescan& effect);
   void Do(const director::BuildRoot& effect);
+  void BuildDifference(const director::BuildRoot& effect);
   void Do(const director::PublishRoot& effect);
   void Do(const director::StageRoots& effect);
   void Do(const director::LookForLost& effect);
@@ -154,6 +179,7 @@ class CooksStage {
   std::set<std::pair<std::string, director::PlatformIndex>> committing_;
   std::set<std::string> has_failed_;
   Counts counts_;
+  Differences differences_;
 };
 
 }  // namespace galley::simulation

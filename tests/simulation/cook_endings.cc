@@ -1,0 +1,62 @@
+#include "tests/simulation/cook_endings.h"
+
+#include <algorithm>
+#include <set>
+
+namespace galley::simulation {
+
+using namespace director;  // NOLINT: a shell of it
+
+namespace {
+
+std::string Lines(const std::set<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += "  " + line + "\n";
+  return text;
+}
+
+// A reason stays for the cook though an edit took the reference that gave it: what such packages
+// came to is told, and is in no root. Lines begin with a package, and may name another.
+std::set<std::string> Of(const std::set<std::string>& members, const std::set<std::string>& lines) {
+  std::set<std::string> kept;
+  for (const std::string& line : lines) {
+    const std::string name = line.substr(0, line.find_first_of(": "));
+    const size_t at = line.find("refers to /P");
+    const size_t from = at + std::string("refers to ").size();
+    const bool is_of_other = at != std::string::npos &&
+                             !members.contains(line.substr(from, line.find(',', from) - from));
+    if (members.contains(name) && !is_of_other) kept.insert(line);
+  }
+  return kept;
+}
+
+}  // namespace
+
+std::string DifferenceOf(const CookEnding& alone, const CookEnding& among,
+                         const CookRequested& request) {
+  const std::string of = "cook " + std::to_string(request.request);
+  for (const auto& [platform, root] : alone.roots) {
+    const auto found = among.roots.find(platform);
+    if (found == among.roots.end()) return "safety: " + of + " lacks a root";
+    if (found->second != root)
+      return "safety: " + of + ": another root than alone, for platform " +
+             std::to_string(platform) + ":\n" + found->second + "alone:\n" + root;
+  }
+  if (alone.roots.size() != among.roots.size()) return "safety: " + of + " has a root too many";
+  const std::set<std::string> failures = Of(alone.members, among.failures);
+  const std::set<std::string> warnings = Of(alone.members, among.warnings);
+  if (alone.failures != failures)
+    return "safety: " + of + ": other failures than alone:\n" + Lines(failures) + "alone:\n" +
+           Lines(alone.failures);
+  const std::set<std::string> expected = Of(alone.members, alone.warnings);
+  const bool is_as_expected =
+      among.was_opened_again
+          ? std::includes(warnings.begin(), warnings.end(), expected.begin(), expected.end())
+          : warnings == expected;
+  if (!is_as_expected)
+    return "safety: " + of + ": other warnings than alone:\n" + Lines(warnings) + "alone:\n" +
+           Lines(alone.warnings);
+  return "";
+}
+
+}  // namespace galley::simulation

@@ -1,0 +1,16 @@
+// What cooks came to, compared.
+#pragma once
+
+#include <string>
+
+#include "director/core/events.h"
+#include "tests/simulation/cooks_stage.h"
+
+namespace galley::simulation {
+
+// In what `among` (others, or what stands) differs from the same cook alone; empty: in nothing that
+// a cook tells for good.
+std::string DifferenceOf(const CookEnding& alone, const CookEnding& among,
+                         const director::CookRequested& request);
+
+}  // namespace galley::simulation
