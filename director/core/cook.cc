@@ -19,7 +19,8 @@ Cook::Cook(Core& core, CookSlot slot, CookRequested request)
       roots(core, *this),
       losing(core, *this),
       slot_(slot),
-      request_(std::move(request)) {
+      request_(std::move(request)),
+      begun_epoch_(core.epoch) {
   const PlatformMask all =
       core.platform_count == 32 ? ~PlatformMask{0} : MaskOf(core.platform_count) - 1;
   request_.platforms &= all;
@@ -91,6 +92,8 @@ void Cook::Widen(std::vector<SelectedPackage> whole) {
   request_.selected = std::move(whole);
   selection.BeginAgain();
   was_widened_ = true;
+  // What was judged of other files is judged anew.
+  if (core_.epoch != begun_epoch_) judging.TakeBack();
   for (const PackageId id : wanted) graph().Push({AgendaItem::Kind::kSpread, id});
   roots.OpenAgain();
 }

@@ -86,6 +86,7 @@ class Cook : Part {
   void Select(SelectedPackage selected) { request_.selected.push_back(std::move(selected)); }
   // Packages that stood are looked at as well: `whole` is all that the cook selects.
   void Widen(std::vector<SelectedPackage> whole);
+  bool was_widened() const { return was_widened_; }
 
   // Nothing new begins; what is in hand is cancelled; what is being committed is waited for.
   void Stop(Ending how);
@@ -117,6 +118,7 @@ class Cook : Part {
   bool is_over_ = false;
   bool is_let_go_ = false;
   bool was_widened_ = false;
+  const uint32_t begun_epoch_;  // of the catalog
   Ending ending_ = Ending::kNone;
 };
 

@@ -36,6 +36,7 @@ Judging::Judging(Core& core, Cook& cook) : CookPart(core, cook), judged_epoch_(0
 bool Judging::ReexploreIfChanged() {
   if (judged_epoch_ == core_.epoch) return false;
   judged_epoch_ = core_.epoch;
+  if (cook_.was_widened()) TakeBack();  // what it judged of the difference
   for (const PackageId id : cook_.Wanted()) {
     const PackageData& package = packages_[id];
     if (package.explored_epoch == core_.epoch) continue;

@@ -119,8 +119,8 @@ class StandingCooks {
     std::vector<SelectedPackage> selected;
     for (const auto& [name, package] : stage_.project()->packages) {
       if (package.is_absent || (has_maps_ && name.back() != '1' && name != "/P2")) continue;
-      selected.push_back({name, has_maps_ ? InstigatorCategory::kCookMap
-                                          : InstigatorCategory::kCommandLineDirectory});
+      // (One of a folder that goes and comes back while it is cooked would have to be discovered.)
+      selected.push_back({name, InstigatorCategory::kCookMap});
     }
     return selected;
   }
