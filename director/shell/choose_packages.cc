@@ -130,7 +130,8 @@ class Chooser {
       const size_t of_suffix = is_sidecar ? project::kSidecarSuffix.size() : 0;
       const std::string package = change.path.substr(0, change.path.size() - of_suffix);
       // (A package leads to those of the cultures, which are no references.)
-      if (project_.has_cultures) return LookAtAll("{} came or went, or is another one", change.path);
+      if (project_.has_cultures)
+        return LookAtAll("{} came or went, or is another one", change.path);
       const bool is_package = project_.catalog.Find(package).has_value();
       if (is_package) came_.insert(package);
       if (is_package || !base_.WasInCook(package)) continue;

@@ -1,5 +1,5 @@
-// ChoosePackages: what a cook of a difference looks at, by what the journal says of who looked where,
-// and by what stands.
+// ChoosePackages: what a cook of a difference looks at, by what the journal says of who looked
+// where, and by what stands.
 //
 // Threads: one; what the journal says does not change meanwhile.
 #pragma once

@@ -72,7 +72,10 @@ class StandingCooks {
         disk_(random_),
         store_(disk_),
         journal_(disk_),
-        stage_({.seed = options.seed * 11 + 3, .cooks_max = 1, .is_calm = random_.Percent(50), .has_classes = false},
+        stage_({.seed = options.seed * 11 + 3,
+                .cooks_max = 1,
+                .is_calm = random_.Percent(50),
+                .has_classes = false},
                MakeProject(), checks) {
     stage_.Play({.make = [this](const BuildRoot& effect) { return MakeRoot(effect); },
                  .is_on = [this] { return is_difference_; },
@@ -146,8 +149,7 @@ class StandingCooks {
     const CooksProjectPtr before = base_project_ = stage_.project();
     asked_ = whole;
     Begin(request);
-    if (random_.Percent(20))
-      stage_.schedule().After(random_.Some(800), [this] { stage_.Edit(); });
+    if (random_.Percent(20)) stage_.schedule().After(random_.Some(800), [this] { stage_.Edit(); });
     RunToEnd();
     if (!checks_.broken().empty()) return;
     outcome.differences += is_difference_;
@@ -194,10 +196,9 @@ class StandingCooks {
     std::shared_ptr<StandingBase> base = BaseOf(kept_->standing, *std::move(members));
     base->catalog = CatalogOf(stage_.project());
     const std::vector<project::Pattern> never;
-    const auto chosen =
-        ChoosePackages(kept_->standing, {.catalog = *base->catalog, .never = never},
-                       ChangesOf(*kept_->project, *stage_.project()), request.selected, journal_,
-                       *base);
+    const auto chosen = ChoosePackages(kept_->standing, {.catalog = *base->catalog, .never = never},
+                                       ChangesOf(*kept_->project, *stage_.project()),
+                                       request.selected, journal_, *base);
     if (!chosen.ok()) return checks_.Trace("all: " + std::string(chosen.status().message()));
     std::string line = "differs:";
     for (const content::Change& one : ChangesOf(*kept_->project, *stage_.project()))
@@ -258,8 +259,7 @@ class StandingCooks {
       return std::any_of(all.begin(), all.end(),
                          [&](const SelectedPackage& one) { return one.name == package; });
     };
-    absl::StatusOr<director::DifferenceRoot> made =
-        absl::FailedPreconditionError("files changed");
+    absl::StatusOr<director::DifferenceRoot> made = absl::FailedPreconditionError("files changed");
     if (is_difference_ && base_project_ == stage_.project())
       made = RootOfDifference({.sources = paths,
                                .results = table,
@@ -299,12 +299,10 @@ class StandingCooks {
       done_[{core.NameOf(done->package), done->platform}] = done->result;
       failures_.erase({core.NameOf(done->package), PlatformName(done->platform)});
     } else if (const auto* left = std::get_if<PackageLeft>(&notice)) {
-      std::erase_if(done_, [&](const auto& one) {
-        return one.first.first == core.NameOf(left->package);
-      });
-      std::erase_if(failures_, [&](const auto& one) {
-        return one.first.first == core.NameOf(left->package);
-      });
+      std::erase_if(done_,
+                    [&](const auto& one) { return one.first.first == core.NameOf(left->package); });
+      std::erase_if(failures_,
+                    [&](const auto& one) { return one.first.first == core.NameOf(left->package); });
     } else if (const auto* warned = std::get_if<PackageWarned>(&notice)) {
       is_passing_ |= warned->is_passing;
       warnings_.insert({core.NameOf(warned->package), warned->text});
@@ -528,10 +526,10 @@ class StandingCooks {
   std::optional<Kept> kept_;
   std::string kept_members_;
   std::shared_ptr<StandingBase> difference_;  // of the present cook
-  std::vector<SelectedPackage> asked_;  // by the present cook, in all
-  bool is_difference_ = false;  // still
-  bool is_passing_ = false;        // something was told that is of this cook alone
-  bool is_journal_other_ = false;  // a package came to something else
+  std::vector<SelectedPackage> asked_;        // by the present cook, in all
+  bool is_difference_ = false;                // still
+  bool is_passing_ = false;                   // something was told that is of this cook alone
+  bool is_journal_other_ = false;             // a package came to something else
   CooksProjectPtr base_project_;
   std::map<std::pair<std::string, std::string>, PackageFailed> failures_;
   std::set<std::pair<std::string, std::string>> warnings_;

@@ -16,10 +16,10 @@ namespace galley::simulation {
 // What the product would do wrong, to see that somebody notices.
 enum class StandingSabotage : uint8_t {
   kNone,
-  kIndexEntryLeftOut,        // the journal does not know of some reader
-  kMemberNotDropped,         // what went stays in the roots
-  kEnvironmentNotCompared,   // the certificate lacks the environment
-  kReferencersNotLookedAt,   // of what went
+  kIndexEntryLeftOut,       // the journal does not know of some reader
+  kMemberNotDropped,        // what went stays in the roots
+  kEnvironmentNotCompared,  // the certificate lacks the environment
+  kReferencersNotLookedAt,  // of what went
 };
 
 struct StandingCooksOptions {

@@ -26,8 +26,7 @@ TEST(StandingCooksTest, EachComesToWhatItComesToAlone) {
   for (uint64_t seed = first; seed < first + seeds && violations < 5; ++seed) {
     const StandingCooksOutcome outcome = RunStandingCooks({.seed = seed, .is_told = is_told});
     std::string wrong = outcome.wrong;
-    if (wrong.empty() && seed % 100 == 0 &&
-        RunStandingCooks({.seed = seed}).trace != outcome.trace)
+    if (wrong.empty() && seed % 100 == 0 && RunStandingCooks({.seed = seed}).trace != outcome.trace)
       wrong = "safety: two runs of one seed differ";
     if (!wrong.empty()) {
       ++violations;
