@@ -23,10 +23,9 @@ constexpr size_t kRootsToldMax = 20;
 
 absl::StatusOr<store::VerifyReport> Verify(const GlobalOptions& options, store::Store& store,
                                            const StoreVerifyOptions& asked,
-                                           uint64_t bytes_per_second) {
+                                           uint64_t bytes_per_second,
+                                           const std::atomic<bool>& is_stopped) {
   ProgressLine line(options);
-  std::atomic<bool> is_stopped = false;
-  const InterruptWatch interrupt([&] { is_stopped = true; });
   return store.Verify({.bytes_per_second = bytes_per_second,
                        .restart = asked.restart,
                        .on_progress = [&](const store::VerifyProgress& progress) {
@@ -140,11 +139,13 @@ int RunStoreVerify(const GlobalOptions& options, const StoreVerifyOptions& asked
   std::optional<store::VerifyReport> report;
   std::vector<LostRoot> lost;
   {
+    std::atomic<bool> is_stopped = false;
+    const InterruptWatch interrupt([&] { is_stopped = true; });  // before the store is open
     auto opened = OpenStoreAndProject(options);
     if (!opened.ok())
       return Fail(options, absl::IsInvalidArgument(opened.status()) ? kUsage : kInfrastructure,
                   MessageOf(opened.status()));
-    auto verified = Verify(options, *opened->store, asked, bytes_per_second);
+    auto verified = Verify(options, *opened->store, asked, bytes_per_second, is_stopped);
     if (absl::IsAborted(verified.status()))
       return Fail(options, kInterrupted, MessageOf(verified.status()));
     if (!verified.ok()) return Fail(options, kInfrastructure, MessageOf(verified.status()));
