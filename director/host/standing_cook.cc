@@ -12,6 +12,7 @@
 #include "director/host/standing_facts.h"
 #include "director/journal/generation.h"
 #include "director/journal/project_home.h"
+#include "director/shell/lost_files.h"
 #include "director/standing/sandbox_stamps.h"
 #include "director/standing/standings.h"
 #include "fmt/format.h"
@@ -55,7 +56,7 @@ class Judge {
 
   // Stamps of today are kept: a file that was hashed now need not be hashed the next time.
   void Renew() {
-    if (!has_new_tools_ && new_sources_.empty() && new_sandboxes_.empty())
+    if (!has_new_tools_ && !is_certified_anew_ && new_sources_.empty() && new_sandboxes_.empty())
       return standings_.Touch(standing_.ask);
     // (Without it the next check hashes again.)
     (void)standings_.Renew(standing_,
@@ -140,7 +141,7 @@ class Judge {
     ASSIGN_OR_RETURN(store::Store* const store, ask_.store());
     ASSIGN_OR_RETURN(const store::StoreInfo info, store->Info());
     if (info.store_id != standing_.store_id) return Differs("the store is another one");
-    if (info.loss_epoch != standing_.loss_epoch) return Differs("the store lost something");
+    if (info.loss_epoch != standing_.loss_epoch) RETURN_IF_ERROR(CertifyAnew(*store, info));
     if (info.commits < standing_.store_commits) return Differs("the store is an older one");
     ASSIGN_OR_RETURN(const auto roots, store->Roots(ask_.project_id));  // newest first
     for (const StandingPlatform& platform : standing_.platforms) {
@@ -153,11 +154,27 @@ class Judge {
     return absl::OkStatus();
   }
 
+  // The store lost something: what stands may be all there still.
+  absl::Status CertifyAnew(store::Store& store, const store::StoreInfo& info) {
+    const absl::Status lost = Differs("the store lost something");
+    if (info.loss_epoch < standing_.loss_epoch) return lost;
+    const auto members = standings_.MembersOf(standing_.ask, standing_.members);
+    if (!members.ok()) return lost;
+    std::vector<Digest> roots;
+    for (const StandingPlatform& platform : standing_.platforms) roots.push_back(platform.root);
+    ASSIGN_OR_RETURN(const bool are_whole, AreWhole(store, roots, members->Keys()));
+    if (!are_whole) return lost;
+    standing_.loss_epoch = info.loss_epoch;
+    is_certified_anew_ = true;
+    return absl::OkStatus();
+  }
+
   const StandingAsk& ask_;
   Standings standings_;
   Standing standing_;
   Cancellation& stop_;
   bool has_new_tools_ = false;
+  bool is_certified_anew_ = false;
   std::optional<CheckedSources> checked_;
   std::string new_sources_;
   std::map<std::string, std::string> new_sandboxes_;

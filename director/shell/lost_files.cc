@@ -98,6 +98,22 @@ absl::StatusOr<std::vector<std::string>> PackagesThatLost(Journal& journal, stor
   return lost;
 }
 
+absl::StatusOr<bool> AreWhole(store::Store& store, std::span<const Digest> roots,
+                              std::span<const Digest> keys) {
+  std::vector<Digest> digests;
+  for (const Digest& root : roots) {
+    const auto files =
+        tree::ListTree(root, [&](const Digest& folder) { return store.Get(folder); });
+    if (absl::IsNotFound(files.status()) || absl::IsDataLoss(files.status())) return false;
+    RETURN_IF_ERROR(files.status());
+    for (const tree::TreeFile& file : *files) digests.push_back(file.digest);
+  }
+  ASSIGN_OR_RETURN(const absl::flat_hash_set<Digest> missing, Missing(store, std::move(digests)));
+  if (!missing.empty()) return false;
+  ASSIGN_OR_RETURN(const std::set<Digest> disputed, Disputed(store, keys));
+  return disputed.empty();
+}
+
 absl::StatusOr<std::vector<RootBuilt::Lost>> LookForLostFiles(store::Store& store,
                                                               const ResultTable& results,
                                                               const LookForLost& look) {

@@ -39,6 +39,11 @@ absl::StatusOr<std::vector<RootBuilt::Lost>> LookForLostFiles(store::Store& stor
 // all records. Blocking.
 absl::StatusOr<std::vector<std::string>> PackagesThatLost(Journal& journal, store::Store& store);
 
+// After the store's loss epoch rose: whether all folders and files of these roots are there still,
+// and none of the results with these action keys is in dispute. Blocking.
+absl::StatusOr<bool> AreWhole(store::Store& store, std::span<const Digest> roots,
+                              std::span<const Digest> keys);
+
 // Makes the journal distrust the packages that own `lost`, and returns their names. `packages`: all
 // that may own some of it, with their results. Commit thread.
 absl::StatusOr<std::vector<std::string>> DistrustLost(

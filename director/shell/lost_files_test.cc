@@ -31,6 +31,13 @@ class LostFilesTest : public ShellJournalTest {
     EXPECT_TRUE(store_.Commit({}).ok());
     return Digest::Of(bytes);
   }
+  tree::BuiltTree Build(const std::vector<tree::TreeFile>& files) {
+    tree::BuiltTree built =
+        tree::BuildTree(files, [](std::string_view name) { return std::string(name); });
+    for (const auto& [digest, bytes] : built.directories)
+      EXPECT_TRUE(store_.Put(digest, bytes).ok());
+    return built;
+  }
   std::vector<std::string> Lost() {
     std::vector<std::string> paths;
     const auto lost = LookForLostFiles(store_, results_, look_);
@@ -64,6 +71,41 @@ TEST_F(LostFilesTest, AResultInDisputeIsAsGoodAsLost) {
   Add("/Game/b");
   results_.Dispute(Digest::Of("key of /Game/b"));
   EXPECT_THAT(Lost(), ElementsAre("/Game/b"));
+}
+
+TEST_F(LostFilesTest, RootsAreWholeWhileAllOfThemIsThere) {
+  const tree::BuiltTree built =
+      Build({{.path = "a", .digest = Make("a")}, {.path = "sub/b", .digest = Make("b")}});
+  const std::vector<Digest> keys = {Digest::Of("none"), Digest::Of("key of /Game/a")};
+  const auto are_whole = [&] { return *AreWhole(store_, std::span(&built.root, 1), keys); };
+  EXPECT_TRUE(are_whole());
+  store_.inner.Drop(Digest::Of("b"));
+  EXPECT_FALSE(are_whole());
+  Make("b");
+  EXPECT_TRUE(are_whole());
+  const record::Result one{.outputs = {{".out", Digest::Of("a")}}};
+  const record::Result other{.outputs = {{".out", Digest::Of("b")}}};
+  const auto put = [&](const record::Result& result) {
+    store::CommitBatch batch;
+    batch.results.push_back({.weak_key = Digest::Of("weak"),
+                             .observation_set = "",
+                             .action_key = keys[1],
+                             .result = record::EncodeResult(result)});
+    (void)store_.Commit(batch);  // ALREADY_EXISTS: a dispute
+  };
+  put(one);
+  EXPECT_TRUE(are_whole());
+  put(other);  // which of them is right?
+  EXPECT_FALSE(are_whole());
+}
+
+TEST_F(LostFilesTest, AFolderThatIsLostIsALossOfTheRoot) {
+  const tree::BuiltTree built = Build({{.path = "sub/b", .digest = Make("b")}});
+  EXPECT_TRUE(*AreWhole(store_, std::span(&built.root, 1), {}));
+  for (const auto& [digest, bytes] : built.directories) {
+    if (digest != built.root) store_.inner.Drop(digest);
+  }
+  EXPECT_FALSE(*AreWhole(store_, std::span(&built.root, 1), {}));
 }
 
 TEST_F(LostFilesTest, WhoLostSomethingIsTrustedNoMore) {

@@ -296,6 +296,16 @@ uint32_t Members::RootsOf(std::string_view package) const {
   return at ? mapping_->record(*at).roots : 0;
 }
 
+std::vector<Digest> Members::Keys() const {
+  std::vector<Digest> keys;
+  for (size_t i = 0; i < size(); ++i) {
+    for (const std::optional<Digest>& key : mapping_->MemberAt(i).keys) {
+      if (key) keys.push_back(*key);
+    }
+  }
+  return keys;
+}
+
 Digest Members::snapshot() const { return SnapshotOf(mapping_->bytes()); }
 
 Digest Members::SnapshotOf(std::string_view bytes) {

@@ -133,6 +133,32 @@ class StandingTest(StandingCase):
         self.assertEqual(cook.roots, first.roots)
         self.assertTrue(self.stands(self.look(game)))
 
+    def loss_epoch(self, game):
+        return json.loads(self.galley("store", "stats", "--project", game, "--json").stdout)["loss_epoch"]
+
+    def test_a_loss_of_what_is_not_in_the_root_leaves_it_standing(self):
+        for resident in (False, True):
+            name = f"game{resident}"
+            game = self.game(name)
+            self.write(f"{name}/content/b.json", "[1, 2, 3, 4]")
+            self.look(game)
+            self.write(f"{name}/content/b.json", "[5]")
+            self.write(f"{name}/galley.toml", self.read(f"{name}/galley.toml") + b"[store]\nkeep_roots = 1\n")
+            cook = self.look(game)
+            before = self.loss_epoch(game)
+            self.galley("store", "gc", "--project", game, "--max-size", "0")
+            self.assertGreater(self.loss_epoch(game), before)
+            if resident:
+                self.serve(game)
+            for _ in range(2):
+                again = self.look(game)
+                self.assertTrue(self.stands(again), again)
+                self.check_same(cook, again)
+            # The cook of a difference after that stands, too, and so does the standing that it leaves.
+            self.write(f"{name}/content/b.json", "[6]")
+            self.assertEqual(self.look(game).cooked, 1)
+            self.assertTrue(self.stands(self.look(game)))
+
     def test_a_resident_director_answers_so_too(self):
         game = self.game()
         self.serve(game)
