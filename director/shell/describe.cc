@@ -1,22 +1,15 @@
 #include "director/shell/describe.h"
 
-#include <fcntl.h>
-#include <poll.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <cerrno>
 #include <optional>
 #include <string_view>
 #include <utility>
 
 #include "absl/strings/str_split.h"
-#include "common/base/child_process.h"
-#include "common/base/clock.h"
 #include "common/base/digest.h"
 #include "common/base/file.h"
 #include "common/base/healed.h"
 #include "common/base/own_file.h"
+#include "common/base/program_output.h"
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
@@ -29,47 +22,14 @@ constexpr size_t kOutputBytesMax = 16 << 20;
 absl::StatusOr<std::string> OutputOf(const std::vector<std::string>& argv,
                                      const std::vector<std::string>& environment,
                                      absl::Duration wait_max) {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return ErrnoStatus(errno, "pipe for", argv[0]);
-  FileDescriptor read_end(ends[0]);
-  FileDescriptor write_end(ends[1]);
-  ASSIGN_OR_RETURN(ChildProcess child,
-                   ChildProcess::Start({.argv = argv,
-                                        .environment = environment,
-                                        .inherit_environment = true,
-                                        .inherit = {{write_end.get(), 1}, {2, 2}}}));
-  write_end.Reset();
-  std::string output;
-  char buffer[1 << 16];
-  SystemClock clock;
-  const absl::Time deadline = clock.Monotonic() + wait_max;
-  bool is_too_late = false;
-  while (true) {
-    const int64_t left_ms = absl::ToInt64Milliseconds(deadline - clock.Monotonic());
-    pollfd event{read_end.get(), POLLIN, 0};
-    const int ready =
-        left_ms <= 0 ? 0 : ::poll(&event, 1, static_cast<int>(std::min<int64_t>(left_ms, 1 << 30)));
-    if (ready < 0 && errno == EINTR) continue;
-    is_too_late = ready == 0;
-    if (is_too_late) break;
-    const ssize_t count = ::read(read_end.get(), buffer, sizeof(buffer));
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0 || output.size() > kOutputBytesMax) break;
-    output.append(buffer, static_cast<size_t>(count));
-  }
-  const bool is_too_long = output.size() > kOutputBytesMax;
-  std::optional<ExitStatus> exit;  // one that did not end is killed with `child`
-  if (!is_too_long && !is_too_late) exit = child.WaitFor(deadline - clock.Monotonic());
-  if (is_too_long)
+  ASSIGN_OR_RETURN(ProgramOutput ended, RunToEnd({.argv = argv,
+                                                  .environment = environment,
+                                                  .wait_max = wait_max,
+                                                  .output_bytes_max = kOutputBytesMax}));
+  if (!ended.exit.ok())
     return absl::UnavailableError(
-        fmt::format("{} {} prints more than {} bytes", argv[0], argv.back(), kOutputBytesMax));
-  if (!exit.has_value())
-    return absl::UnavailableError(fmt::format("{} {} did not end within {} ms", argv[0],
-                                              argv.back(), absl::ToInt64Milliseconds(wait_max)));
-  if (!exit->ok())
-    return absl::UnavailableError(
-        fmt::format("{} {} ended with {}", argv[0], argv.back(), exit->ToString()));
-  return output;
+        fmt::format("{} {} ended with {}", argv[0], argv.back(), ended.exit.ToString()));
+  return std::move(ended.output);
 }
 
 nlohmann::json StatOf(const std::string& path) {

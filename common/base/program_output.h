@@ -1,0 +1,36 @@
+// RunToEnd: runs a program, waits for its end, and returns what it printed.
+//
+// Threads: any; the program dies with the thread that runs it.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "common/base/cancellation.h"
+#include "common/base/child_process.h"
+
+namespace galley {
+
+struct ProgramToRun {
+  std::vector<std::string> argv;         // argv[0] is a path
+  std::vector<std::string> environment;  // NAME=value, on top of ours
+  bool inherit_environment = true;       // else nothing but `environment`
+  bool is_silent = false;                // what it says on standard error goes nowhere
+  absl::Duration wait_max = absl::InfiniteDuration();
+  size_t output_bytes_max = 16 << 20;
+  Cancellation* stop = nullptr;  // ends it
+};
+
+struct ProgramOutput {
+  ExitStatus exit;
+  std::string output;
+};
+
+// UNAVAILABLE: it cannot be started, did not end in time, or printed too much; it is killed then.
+// CANCELLED: `stop` became true.
+absl::StatusOr<ProgramOutput> RunToEnd(const ProgramToRun& program);
+
+}  // namespace galley

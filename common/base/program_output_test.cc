@@ -1,0 +1,55 @@
+#include "common/base/program_output.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace galley {
+namespace {
+
+ProgramToRun Shell(const std::string& script) { return {.argv = {"/bin/sh", "-c", script}}; }
+
+TEST(ProgramOutputTest, ReturnsWhatItPrintsAndHowItEnded) {
+  const auto ended = RunToEnd(Shell("echo one; echo two; exit 3"));
+  ASSERT_TRUE(ended.ok()) << ended.status();
+  EXPECT_EQ(ended->output, "one\ntwo\n");
+  EXPECT_EQ(ended->exit.code, 3);
+}
+
+TEST(ProgramOutputTest, GetsTheEnvironmentThatIsGiven) {
+  ProgramToRun program = Shell("echo $A$HOME");
+  program.environment = {"A=x"};
+  program.inherit_environment = false;
+  EXPECT_EQ(RunToEnd(program)->output, "x\n");
+}
+
+TEST(ProgramOutputTest, OneThatDoesNotEndIsKilled) {
+  ProgramToRun program = Shell("echo begun; exec sleep 1000");
+  program.wait_max = absl::Milliseconds(50);
+  EXPECT_EQ(RunToEnd(program).status().code(), absl::StatusCode::kUnavailable);
+  // Nor is one waited for that closed its output and goes on.
+  program = Shell("exec >&-; exec sleep 1000");
+  program.wait_max = absl::Milliseconds(50);
+  EXPECT_EQ(RunToEnd(program).status().code(), absl::StatusCode::kUnavailable);
+}
+
+TEST(ProgramOutputTest, OneThatPrintsTooMuchIsKilled) {
+  ProgramToRun program = Shell("yes");
+  program.output_bytes_max = 100'000;
+  EXPECT_EQ(RunToEnd(program).status().code(), absl::StatusCode::kUnavailable);
+}
+
+TEST(ProgramOutputTest, EndsWhenItIsStopped) {
+  Cancellation stop;
+  stop.Cancel();
+  ProgramToRun program = Shell("exec sleep 1000");
+  program.stop = &stop;
+  EXPECT_EQ(RunToEnd(program).status().code(), absl::StatusCode::kCancelled);
+}
+
+TEST(ProgramOutputTest, AProgramThatIsNotThereIsUnavailable) {
+  EXPECT_EQ(RunToEnd({.argv = {"/nowhere/program"}}).status().code(),
+            absl::StatusCode::kUnavailable);
+}
+
+}  // namespace
+}  // namespace galley
