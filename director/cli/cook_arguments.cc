@@ -77,16 +77,21 @@ void AddCook(CLI::App& app, Arguments& arguments) {
   cook->add_option("--trace", o.trace, "Write a Chrome trace to this file")->type_name("FILE");
   cook->add_flag("--dry-run", o.is_dry_run,
                  "Say what would be cooked, why, and what it cost the last time; change nothing");
-  cook->add_option("--changed", o.changed,
-                   "Look only at the files that this list names, one a line (repeatable; -: "
-                   "standard input)")
-      ->type_name("FILE")
-      ->allow_extra_args(false);
+  CLI::Option* const listed =
+      cook->add_option("--changed", o.changed,
+                       "Look only at the files that this list names, one a line (repeatable; -: "
+                       "standard input)")
+          ->type_name("FILE")
+          ->allow_extra_args(false);
+  cook->add_option("--changed-since", o.ask.changed_since,
+                   "Look only at files that git does not say to be as the last cook saw them; REV "
+                   "is a commit that must be there")
+      ->type_name("REV")
+      ->excludes(listed);
   NotYet(*cook,
          {.flags = {"--link", "--fixed-base", "--error-on-engine-content", "--install-manifests",
                     "--map-dependencies", "--verify-determinism", "--no-sandbox"},
-          .with_value = {"--director", "--changed-since", "--dlc", "--create-release",
-                         "--based-on-release"}},
+          .with_value = {"--director", "--dlc", "--create-release", "--based-on-release"}},
          o.global, arguments.refusal);
   cook->callback(
       [&] { arguments.action = [&o] { return o.is_dry_run ? RunDryCook(o) : RunCook(o); }; });

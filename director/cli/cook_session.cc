@@ -76,7 +76,8 @@ absl::Status CookSession::LoadTheProject() {
   summary_.project = project_->name;
   if (!options_.urgency_class.empty()) {
     ask_.urgency_class = *director::ClassOfName(options_.urgency_class);
-  } else if (ask_.selection.has_selection() || !options_.changed.empty()) {
+  } else if (ask_.selection.has_selection() || !options_.changed.empty() ||
+             !ask_.changed_since.empty()) {
     ask_.urgency_class = director::CookClass::kCommit;
   }
   report_.remote_down = [this] { return remote_down_; };

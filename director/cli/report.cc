@@ -191,8 +191,8 @@ void Report::Scanned(const director::ScanCounts& scan) {
     return Event(event);
   }
   if (scan.listed) {
-    Say(fmt::format("looked at {} of {} files (--changed), {} packages ({:.2f} s)", *scan.listed,
-                    scan.files, scan.packages, scan.seconds));
+    Say(fmt::format("looked at {} of {} files, which may have changed; {} packages ({:.2f} s)",
+                    *scan.listed, scan.files, scan.packages, scan.seconds));
   } else {
     Say(fmt::format("scanned {} files, {} packages ({:.2f} s)", scan.files, scan.packages,
                     scan.seconds));

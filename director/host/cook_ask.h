@@ -48,6 +48,9 @@ struct CookAsk {
   // Virtual paths of files and folders: no others differ from what the last cook of the same saw,
   // says who asks. nullopt: all files are looked at.
   std::optional<std::vector<std::string>> changed;
+  // A commit of git: no other files are looked at than those for which git cannot vouch
+  // (git_files.h). Empty: git is not asked.
+  std::string changed_since;
   bool repair = false;  // what the store lost, and nothing else; nothing is published or staged
 
   bool is_staged() const { return !no_stage && !repair; }

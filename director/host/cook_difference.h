@@ -51,13 +51,19 @@ std::optional<Digest> LiesThere(CookDifference& difference, const StandingAsk& a
 // What is told of the packages that were not looked at. REQUIRES: a cook of that difference.
 void TellTheRest(const CookDifference& difference, CookNotes& notes, Counters& counters);
 
+// What a standing keeps beside what was told.
+struct ToKeep {
+  std::string members;  // of MembersAfter
+  GitState git;         // of its files
+};
+
 // Keeps what a cook came to, if another cook of the same would come to the same. `sources`: the
 // files as the cook found them, in the world that was there from its beginning to its end.
-// `members`: of MembersAfter. `difference`: it looked at that only; null: it looked at all.
+// `difference`: it looked at that only; null: it looked at all.
 // `patches`: of the sources, when these were not all looked at; null: they were scanned.
 // FAILED_PRECONDITION: why it is not kept.
 absl::Status KeepStanding(const StandingAsk& ask, content::Snapshot& sources,
-                          const CookNotes& notes, const CookReport& report, std::string members,
+                          const CookNotes& notes, const CookReport& report, ToKeep keep,
                           const CookDifference* difference, const SourcePatches* patches,
                           Journal& journal);
 

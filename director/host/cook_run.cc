@@ -68,23 +68,60 @@ absl::Status CookRun::Prepare() {
   return deps_.stop.is_cancelled() ? Interrupted() : absl::OkStatus();
 }
 
+// Which files may be others, by a list of a person or by git.
+absl::Status CookRun::AskGit() {
+  listed_ = ask_.changed;
+  if (ask_.changed_since.empty()) return absl::OkStatus();
+  if (const absl::Status known = CheckRevision(*project_, ask_.changed_since, deps_.stop);
+      !known.ok())
+    return deps_.stop.is_cancelled() ? Interrupted() : WrongUse(known);
+  git_ = LookAtGit(*project_, deps_.stop);
+  const auto listed = [&]() -> absl::StatusOr<std::vector<std::string>> {
+    ASSIGN_OR_RETURN(const Standing standing, FindButFiles(AskOfStanding(), deps_.stop));
+    return ChangedByGit(*project_, standing.git, git_->state, deps_.stop);
+  }();
+  if (listed.ok()) {
+    listed_ = *listed;
+  } else {
+    notes_.SayAlways(
+        fmt::format("--changed-since: all files are looked at: {}", MessageOf(listed.status())));
+  }
+  return absl::OkStatus();
+}
+
 // The files are those of what stands, but for those that differ or are named, as far as that is
 // known; else all are looked at.
+absl::Status CookRun::LookAtFiles() {
+  if (listed_) {
+    const absl::Status revised = LookAtListedFiles();
+    if (revised.ok()) {
+      report_.listed = listed_->size();
+      return absl::OkStatus();
+    }
+    notes_.SayAlways(
+        fmt::format("the list of changed files is not used, and all files are looked at: {}",
+                    MessageOf(revised)));
+  }
+  scanned_ = nullptr;
+  const absl::Status revised = LookAtChangedFiles();
+  if (revised.ok()) return absl::OkStatus();
+  LogInfo("all files are looked at: {}", MessageOf(revised));
+  scanned_ = nullptr;
+  patches_.reset();
+  git_before_ = {};
+  if (!git_ && IsByTheBook(ask_.selection) && !ask_.repair) {
+    git_meanwhile_ = std::async(std::launch::async, [project = project_, &stop = deps_.stop] {
+      return LookAtGit(*project, stop);
+    });
+  }
+  ASSIGN_OR_RETURN(scanned_, MakeWorld(deps_.director, *setup_, deps_.place.needs().table));
+  return absl::OkStatus();
+}
+
 absl::Status CookRun::Scan() {
   const absl::Time begin = absl::Now();
-  const absl::Status revised = ask_.changed ? LookAtListedFiles() : LookAtChangedFiles();
-  if (!revised.ok()) {
-    scanned_ = nullptr;
-    patches_.reset();
-    if (ask_.changed)
-      notes_.SayAlways(
-          fmt::format("the list of changed files is not used, and all files are "
-                      "looked at: {}",
-                      MessageOf(revised)));
-    LogInfo("all files are looked at: {}", MessageOf(revised));
-    ASSIGN_OR_RETURN(scanned_, MakeWorld(deps_.director, *setup_, deps_.place.needs().table));
-  }
-  if (revised.ok() && ask_.changed) report_.listed = ask_.changed->size();
+  RETURN_IF_ERROR(AskGit());
+  RETURN_IF_ERROR(LookAtFiles());
   world_ = scanned_;
   sources_ = scanned_->snapshot;
   RETURN_IF_ERROR(Select());
@@ -119,6 +156,7 @@ absl::Status CookRun::LookAtChangedFiles() {
                                     }));
   RETURN_IF_ERROR(files.Hold(*world->snapshot));
   RETURN_IF_ERROR(TakeRevised(std::move(world)));
+  git_before_ = difference_->standing.git;
   patches_ = files.patches();
   return absl::OkStatus();
 }
@@ -129,11 +167,12 @@ absl::Status CookRun::LookAtListedFiles() {
     return absl::FailedPreconditionError("other cooks run in this director");
   // What a list says holds against the files for which all else stands.
   ASSIGN_OR_RETURN(const Standing standing, FindButFiles(AskOfStanding(), deps_.stop));
+  git_before_ = standing.git;
   const JournalMeta meta = deps_.director.journal().meta();
   if (standing.base_table != meta.table_id || standing.has_more_touched)
     return absl::FailedPreconditionError("the files that the last cook saw are not known");
   const auto listed = [&](const content::Snapshot& base) {
-    std::vector<std::string> paths = *ask_.changed;
+    std::vector<std::string> paths = *listed_;
     for (const std::string& touched : standing.touched) {
       for (std::string& path : PathsOf(base, touched)) paths.push_back(std::move(path));
     }
@@ -416,6 +455,19 @@ void CookRun::NoteMembers() {
   if (difference_.has_value() && members_.ok()) report_.snapshot = Members::SnapshotOf(*members_);
 }
 
+// What git said of the files that the cook was of.
+GitState CookRun::GitOfFiles() {
+  const bool are_scanned = !report_.listed && !patches_;
+  if (git_meanwhile_.valid()) git_ = git_meanwhile_.get();
+  if (git_ && are_scanned) return StateOf(*std::move(git_), *sources_);
+  std::vector<std::string> changed;
+  if (world_->since) {
+    for (const content::Change& change : world_->since->changes) changed.push_back(change.path);
+  }
+  if (!git_) return WithDirty(std::move(git_before_), changed);
+  return StateOf(*std::move(git_), *sources_, report_.listed ? *listed_ : changed);
+}
+
 // The next cook of the same need not be run, as long as all is as it is now.
 void CookRun::KeepWhatStands() {
   if (report_.outcome->world != world_)
@@ -425,8 +477,8 @@ void CookRun::KeepWhatStands() {
     const CookDifference* const difference = difference_ ? &*difference_ : nullptr;
     // (Other cooks have no table of members.)
     return KeepStanding(AskOfStanding(), *sources_, notes_, report_,
-                        members_.ok() ? *std::move(members_) : "", difference,
-                        patches_ ? &*patches_ : nullptr, deps_.director.journal());
+                        {.members = members_.ok() ? *std::move(members_) : "", .git = GitOfFiles()},
+                        difference, patches_ ? &*patches_ : nullptr, deps_.director.journal());
   };
   const absl::Status kept = keep();
   if (!kept.ok())

@@ -4,6 +4,7 @@
 // Threads: one, which Run blocks; `stop` ends it from any.
 #pragma once
 
+#include <future>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,6 +17,7 @@
 #include "director/host/cook_notes.h"
 #include "director/host/cook_report.h"
 #include "director/host/director.h"
+#include "director/host/git_files.h"
 #include "director/host/kitchen.h"
 #include "director/host/selection.h"
 #include "director/host/staging.h"
@@ -50,6 +52,8 @@ class CookRun {
  private:
   absl::Status Prepare();
   absl::Status Scan();
+  absl::Status AskGit();
+  absl::Status LookAtFiles();
   bool MayLookAtDifference() const;
   absl::Status LookAtChangedFiles();
   absl::Status LookAtListedFiles();
@@ -74,6 +78,7 @@ class CookRun {
   void NumberRoots();
   void Remember();
   void NoteMembers();
+  GitState GitOfFiles();
   void KeepWhatStands();
 
   const CookAsk ask_;
@@ -92,6 +97,11 @@ class CookRun {
   std::optional<SourcePatches> patches_;      // the files were not scanned
   absl::StatusOr<std::string> members_;       // of a cook by the book (MembersAfter)
   std::optional<Staging> staging_;            // once the selection is known
+
+  std::optional<std::vector<std::string>> listed_;  // no other files are looked at
+  GitState git_before_;                             // of the files that are not looked at
+  std::optional<GitLook> git_;                      // before the files were looked at
+  std::future<GitLook> git_meanwhile_;              // begun before that, when nobody waits for it
 };
 
 }  // namespace galley::director

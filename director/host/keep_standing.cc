@@ -141,7 +141,7 @@ void TellWatched(WatchedTables& watched, const CookDifference& difference, const
 }  // namespace
 
 absl::Status KeepStanding(const StandingAsk& ask, content::Snapshot& sources,
-                          const CookNotes& notes, const CookReport& report, std::string members,
+                          const CookNotes& notes, const CookReport& report, ToKeep keep,
                           const CookDifference* difference, const SourcePatches* patches,
                           Journal& journal) {
   const std::string state = ask.project.state_directory();
@@ -176,8 +176,9 @@ absl::Status KeepStanding(const StandingAsk& ask, content::Snapshot& sources,
   standing.loss_epoch = info.loss_epoch;
   standing.store_commits = info.commits;
   // (A journal that was made anew does not know who looked where.)
-  if (journal.MadeAnew()) members.clear();
-  StandingTables tables{.sources = "", .members = std::move(members), .sandboxes = {}};
+  if (journal.MadeAnew()) keep.members.clear();
+  standing.git = std::move(keep.git);
+  StandingTables tables{.sources = "", .members = std::move(keep.members), .sandboxes = {}};
   std::set<std::string> patched;  // sandboxes
   ASSIGN_OR_RETURN(tables.sources,
                    SourceStamps(state, sources, difference, patches, report.listed.has_value()));

@@ -105,7 +105,8 @@ class Judge {
 
   absl::Status JudgeSources() {
     if (ask_.ask.changed && ask_.ask.changed->empty()) return absl::OkStatus();
-    if (ask_.ask.changed) return Differs("files are named that may have changed");
+    if (ask_.ask.changed || !ask_.ask.changed_since.empty())
+      return Differs("files are named that may have changed");
     ASSIGN_OR_RETURN(content::StampCheck check,
                      CheckSources(ask_, standing_, stop_, /*is_kept=*/true));
     if (!check.holds) {

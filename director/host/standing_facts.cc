@@ -68,13 +68,15 @@ int64_t NowNanos() { return absl::ToUnixNanos(absl::Now()); }
 // A field that is added to an ask does not compile here until it is decided what it decides.
 std::optional<std::string> TextOfAsk(const CookAsk& ask, const project::Project& project) {
   const auto& [selection, platforms, no_stage, adopt, exact, force, retry_failed, fail_fast,
-               output_directory, umask, differing, urgency_class, changed, repair] = ask;
+               output_directory, umask, differing, urgency_class, changed, changed_since, repair] =
+      ask;
   // `adopt` has no effect on a sandbox that is ours, and `differing` is looked at by itself.
   static_cast<void>(adopt);
   static_cast<void>(differing);
   static_cast<void>(output_directory);  // (the project's, or instead of it)
   static_cast<void>(urgency_class);
   static_cast<void>(changed);  // (how files are found, and not which)
+  static_cast<void>(changed_since);
   if (force || retry_failed || repair) return std::nullopt;
   std::string text;
   PutSelection(text, selection);

@@ -91,6 +91,7 @@ void ToWire(const CookAsk& ask, v1::CookAsk& out) {
   out.set_output_directory(ask.output_directory);
   out.set_urgency_class(std::string(ClassName(ask.urgency_class)));
   out.set_umask(ask.umask);
+  out.set_changed_since(ask.changed_since);
   if (ask.changed) {
     v1::CookAsk::ChangedFiles& changed = *out.mutable_changed();
     for (const std::string& path : *ask.changed) changed.add_paths(path);
@@ -118,7 +119,8 @@ absl::StatusOr<CookAsk> FromWire(const v1::CookAsk& ask, const project::Project&
                  .output_directory = ask.output_directory(),
                  .umask = ask.umask() & 0777,
                  .urgency_class = *urgency_class,
-                 .changed = std::move(changed)};
+                 .changed = std::move(changed),
+                 .changed_since = ask.changed_since()};
 }
 
 std::string WhatIsAsked(const v1::CookAsk& ask) {

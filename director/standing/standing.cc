@@ -109,6 +109,15 @@ std::string EncodeStanding(const Standing& standing) {
   out.set_listed_ns(standing.listed_ns);
   for (const std::string& file : standing.touched) out.add_touched(file);
   out.set_has_more_touched(standing.has_more_touched);
+  v1::Standing::Git& git = *out.mutable_git();
+  for (const GitState::Repository& repository : standing.git.repositories) {
+    v1::Standing::Git::Repository& one = *git.add_repositories();
+    one.set_top(repository.top);
+    one.set_commit(repository.commit);
+    one.set_rules(repository.rules);
+  }
+  for (const std::string& path : standing.git.dirty) git.add_dirty(path);
+  git.set_why_unknown(standing.git.why_unknown);
   return content::Seal(kStandingMagic, out.SerializeAsString());
 }
 
@@ -152,6 +161,10 @@ absl::StatusOr<Standing> DecodeStanding(std::string_view bytes) {
   standing.listed_ns = in.listed_ns();
   standing.touched = {in.touched().begin(), in.touched().end()};
   standing.has_more_touched = in.has_more_touched();
+  for (const v1::Standing::Git::Repository& one : in.git().repositories())
+    standing.git.repositories.push_back({one.top(), one.commit(), one.rules()});
+  standing.git.dirty = {in.git().dirty().begin(), in.git().dirty().end()};
+  standing.git.why_unknown = in.git().why_unknown();
   return standing;
 }
 

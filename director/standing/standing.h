@@ -69,6 +69,23 @@ struct StandingCounts {
   bool operator==(const StandingCounts&) const = default;
 };
 
+// GitState: which files under the mounts may have other bytes than git gave them.
+struct GitState {
+  struct Repository {
+    std::string top;     // of its work tree
+    std::string commit;  // all files are of that, but for those that are dirty
+    std::string rules;   // GitRepository::RulesId
+    bool operator==(const Repository&) const = default;
+  };
+  std::vector<Repository> repositories;
+  // Virtual paths of files and folders (with all in them), sorted: files of no repository, and
+  // those for which git does not answer, are always among them.
+  std::vector<std::string> dirty;
+  std::string why_unknown;  // for people; the rest is empty then
+  bool operator==(const GitState&) const = default;
+};
+inline constexpr size_t kDirtyMax = 4096;
+
 struct Standing {
   std::string ask;  // all that was asked for, as text
   Facts facts;
@@ -93,6 +110,7 @@ struct Standing {
   // stamps were renewed since. Of more than kTouchedMax none is named.
   std::vector<std::string> touched;
   bool has_more_touched = false;
+  GitState git;  // of its files
 };
 inline constexpr size_t kTouchedMax = 1024;
 

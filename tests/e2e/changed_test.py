@@ -30,7 +30,7 @@ class ChangedTest(ResidentTest):
         self.clean = getattr(self, "clean", 0) + 1
         other = self.path(f"clean{self.clean}")
         os.mkdir(other)
-        shutil.copytree(os.path.join(game, "content"), os.path.join(other, "content"), ignore=shutil.ignore_patterns(".git"))
+        shutil.copytree(os.path.join(game, "content"), os.path.join(other, "content"), symlinks=True, ignore=shutil.ignore_patterns(".git"))
         shutil.copy(os.path.join(game, "galley.toml"), other)
         clean = E2ETest.cook(self, other, expect=None)
         self.assertEqual(cook.summary["roots"], clean.roots, cook)

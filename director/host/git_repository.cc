@@ -1,0 +1,249 @@
+#include "director/host/git_repository.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <set>
+#include <utility>
+
+#include "common/base/digest.h"
+#include "common/base/file.h"
+#include "common/base/program_output.h"
+#include "common/base/status_macros.h"
+#include "common/content/name.h"
+#include "fmt/format.h"
+
+namespace galley::director {
+namespace {
+
+constexpr absl::Duration kWaitMax = absl::Seconds(60);
+constexpr size_t kOutputBytesMax = size_t{1} << 30;
+
+// Of the one who runs us: which repository is meant (git rev-parse --local-env-vars).
+constexpr std::array<std::string_view, 16> kOfARepository = {"GIT_ALTERNATE_OBJECT_DIRECTORIES",
+                                                             "GIT_CONFIG",
+                                                             "GIT_CONFIG_PARAMETERS",
+                                                             "GIT_CONFIG_COUNT",
+                                                             "GIT_OBJECT_DIRECTORY",
+                                                             "GIT_DIR",
+                                                             "GIT_WORK_TREE",
+                                                             "GIT_IMPLICIT_WORK_TREE",
+                                                             "GIT_GRAFT_FILE",
+                                                             "GIT_INDEX_FILE",
+                                                             "GIT_NO_REPLACE_OBJECTS",
+                                                             "GIT_REPLACE_REF_BASE",
+                                                             "GIT_PREFIX",
+                                                             "GIT_SHALLOW_FILE",
+                                                             "GIT_COMMON_DIR",
+                                                             "GIT_INTERNAL_SUPER_PREFIX"};
+
+std::vector<std::string> Environment() {
+  std::vector<std::string> values;
+  for (char** at = environ; *at != nullptr; ++at) {
+    const std::string_view value = *at;
+    const std::string_view name = value.substr(0, value.find('='));
+    if (std::find(kOfARepository.begin(), kOfARepository.end(), name) == kOfARepository.end() &&
+        name != "LC_ALL")
+      values.emplace_back(value);
+  }
+  for (const char* one :
+       {"GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "LC_ALL=C"})
+    values.emplace_back(one);
+  return values;
+}
+
+absl::StatusOr<ProgramOutput> RunGit(const std::string& folder, std::vector<std::string> arguments,
+                                     Cancellation& stop) {
+  std::vector<std::string> argv = {"/usr/bin/env", "git", "-C", folder};
+  for (const char* setting :
+       {"core.fsmonitor=false", "core.untrackedCache=false", "core.checkStat=default",
+        "core.trustctime=true", "core.fileMode=true", "core.ignoreStat=false"}) {
+    argv.emplace_back("-c");
+    argv.emplace_back(setting);
+  }
+  argv.insert(argv.end(), arguments.begin(), arguments.end());
+  return RunToEnd({.argv = std::move(argv),
+                   .environment = Environment(),
+                   .inherit_environment = false,
+                   .is_silent = true,
+                   .wait_max = kWaitMax,
+                   .output_bytes_max = kOutputBytesMax,
+                   .stop = &stop});
+}
+
+std::string FirstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+std::vector<std::string> Split(std::string_view text) {
+  std::vector<std::string> parts;
+  while (!text.empty()) {
+    const std::string_view part = text.substr(0, text.find('\0'));
+    text.remove_prefix(std::min(text.size(), part.size() + 1));
+    if (!part.empty()) parts.emplace_back(part);
+  }
+  return parts;
+}
+
+// Where git looks for them when no setting says otherwise.
+std::string AttributesOfUser() {
+  const char* const configuration = std::getenv("XDG_CONFIG_HOME");
+  const char* const home = std::getenv("HOME");
+  if (configuration != nullptr && *configuration != '\0')
+    return JoinPath(configuration, "git/attributes");
+  return JoinPath(home == nullptr ? "/" : home, ".config/git/attributes");
+}
+
+std::string Relative(const std::string& folder, const std::string& top) {
+  return folder == top ? "" : folder.substr(top == "/" ? 1 : top.size() + 1);
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> GitRepository::TopOf(const std::string& folder, Cancellation& stop) {
+  ASSIGN_OR_RETURN(const ProgramOutput answer,
+                   RunGit(folder, {"rev-parse", "--show-toplevel"}, stop));
+  if (!answer.exit.ok() || FirstLine(answer.output).empty())
+    return absl::NotFoundError(fmt::format("{} is in no git repository", folder));
+  // (A newline in the name of the top would be the end of its name.)
+  if (answer.output.find('\n') + 1 != answer.output.size())
+    return absl::UnavailableError(fmt::format("git says \"{}\"", answer.output));
+  return FirstLine(answer.output);
+}
+
+GitRepository::GitRepository(std::string top, std::vector<std::string> folders,
+                             const std::vector<std::string>& excluded, Cancellation& stop)
+    : top_(std::move(top)), stop_(stop) {
+  for (const std::string& folder : folders) {
+    const std::string path = Relative(folder, top_);
+    pathspecs_.push_back(path.empty() ? "." : ":(top,literal)" + path);
+  }
+  for (const std::string& folder : excluded) {
+    if (folder != top_ && content::IsUnder(folder, top_))
+      pathspecs_.push_back(":(top,literal,exclude)" + Relative(folder, top_));
+  }
+}
+
+absl::StatusOr<std::string> GitRepository::Ask(std::vector<std::string> arguments) const {
+  ASSIGN_OR_RETURN(ProgramOutput answer, RunGit(top_, arguments, stop_));
+  if (answer.exit.ok()) return std::move(answer.output);
+  return absl::UnavailableError(
+      fmt::format("`git {}` failed in {}: {}", arguments.front(), top_, answer.exit.ToString()));
+}
+
+absl::StatusOr<std::vector<std::string>> GitRepository::List(
+    std::vector<std::string> arguments) const {
+  arguments.emplace_back("--");
+  arguments.insert(arguments.end(), pathspecs_.begin(), pathspecs_.end());
+  ASSIGN_OR_RETURN(const std::string answer, Ask(std::move(arguments)));
+  std::vector<std::string> paths = Split(answer);
+  for (std::string& path : paths) {
+    if (path.ends_with('/')) path.pop_back();
+    path = JoinPath(top_, path);
+  }
+  return paths;
+}
+
+absl::StatusOr<std::string> GitRepository::Head() const {
+  ASSIGN_OR_RETURN(const ProgramOutput answer,
+                   RunGit(top_, {"rev-parse", "--verify", "--quiet", "HEAD^{commit}"}, stop_));
+  if (!answer.exit.ok()) return absl::NotFoundError(fmt::format("{} has no commit yet", top_));
+  return FirstLine(answer.output);
+}
+
+absl::StatusOr<bool> GitRepository::Has(const std::string& revision) const {
+  ASSIGN_OR_RETURN(
+      const ProgramOutput answer,
+      RunGit(top_, {"rev-parse", "--verify", "--quiet", "--end-of-options", revision + "^{commit}"},
+             stop_));
+  return answer.exit.ok();
+}
+
+absl::StatusOr<bool> GitRepository::IsShallow() const {
+  ASSIGN_OR_RETURN(const std::string answer, Ask({"rev-parse", "--is-shallow-repository"}));
+  return FirstLine(answer) == "true";
+}
+
+absl::StatusOr<std::vector<std::string>> GitRepository::DifferingFrom(
+    const std::string& commit) const {
+  return List(
+      {"diff-index", "--name-only", "--no-renames", "--ignore-submodules=all", "-z", commit});
+}
+
+absl::StatusOr<std::vector<std::string>> GitRepository::Untracked() const {
+  return List({"ls-files", "--others", "-z"});
+}
+
+absl::StatusOr<GitRepository::Tracked> GitRepository::LookAtTracked() const {
+  std::vector<std::string> arguments = {"ls-files", "-s", "-v", "-z", "--"};
+  arguments.insert(arguments.end(), pathspecs_.begin(), pathspecs_.end());
+  ASSIGN_OR_RETURN(const std::string answer, Ask(std::move(arguments)));
+  ASSIGN_OR_RETURN(Tracked tracked, ReadTracked(answer));
+  for (auto* paths : {&tracked.repositories, &tracked.unwatched}) {
+    for (std::string& path : *paths) path = JoinPath(top_, path);
+  }
+  // All files but those for which git makes no conversion: that have no such attribute, or are
+  // told to be no text and have none of the others.
+  arguments = {"ls-files", "-z", "--"};
+  arguments.insert(arguments.end(), pathspecs_.begin(), pathspecs_.end());
+  ASSIGN_OR_RETURN(const ProgramOutput converts,
+                   RunGit(top_, {"config", "--get", "core.autocrlf"}, stop_));
+  const std::string autocrlf = FirstLine(converts.output);
+  if (autocrlf.empty() || autocrlf == "false")
+    arguments.emplace_back(
+        ":(exclude,top,attr:!filter !text !eol !ident !working-tree-encoding !crlf)");
+  arguments.emplace_back(":(exclude,top,attr:!filter -text !ident !working-tree-encoding)");
+  ASSIGN_OR_RETURN(const std::string converted, Ask(std::move(arguments)));
+  for (const std::string& path : Split(converted))
+    tracked.unwatched.push_back(JoinPath(top_, path));
+  return tracked;
+}
+
+absl::StatusOr<std::string> GitRepository::RulesId(
+    const std::vector<std::string>& untracked) const {
+  ASSIGN_OR_RETURN(
+      const ProgramOutput settings,
+      RunGit(top_, {"config", "-z", "--get-regexp", "^(core|filter|extensions)[.]"}, stop_));
+  std::string text = settings.output;
+  // (Attributes of folders above those that are asked of count, too.)
+  ASSIGN_OR_RETURN(std::string named,
+                   Ask({"ls-files", "-z", "--cached", "--", ":(top,glob)**/.gitattributes"}));
+  ASSIGN_OR_RETURN(const std::string info, Ask({"rev-parse", "--git-path", "info/attributes"}));
+  ASSIGN_OR_RETURN(const ProgramOutput own,
+                   RunGit(top_, {"config", "--path", "--get", "core.attributesFile"}, stop_));
+  std::set<std::string> files = {"/etc/gitattributes", AbsolutePath(FirstLine(info), top_)};
+  for (const std::string& path : Split(named)) files.insert(JoinPath(top_, path));
+  for (const std::string& path : untracked) {
+    if (path.ends_with("/.gitattributes")) files.insert(path);
+  }
+  files.insert(own.exit.ok() ? AbsolutePath(FirstLine(own.output), top_) : AttributesOfUser());
+  for (const std::string& file : files) {
+    const absl::StatusOr<std::string> bytes = ReadFile(file);
+    if (bytes.ok()) text += fmt::format("\n{} {}", file, Digest::Of(*bytes).ToString());
+  }
+  return Digest::Of(text).ToString();
+}
+
+absl::StatusOr<GitRepository::Tracked> ReadTracked(std::string_view answer) {
+  GitRepository::Tracked tracked;
+  while (!answer.empty()) {
+    const size_t end = answer.find('\0');
+    const std::string_view entry = answer.substr(0, end);
+    answer.remove_prefix(end == std::string_view::npos ? answer.size() : end + 1);
+    // "H 100644 <object> <stage>\t<path>"
+    const size_t tab = entry.find('\t');
+    if (entry.size() < 9 || entry[1] != ' ' || entry[8] != ' ' || tab == std::string_view::npos)
+      return absl::InvalidArgumentError("git lists its index in another form");
+    const char tag = entry[0];
+    const std::string_view mode = entry.substr(2, 6);
+    std::string path(entry.substr(tab + 1));
+    if (mode == "160000") {
+      tracked.repositories.push_back(std::move(path));
+    } else if ((mode != "100644" && mode != "100755") || tag != 'H') {
+      tracked.unwatched.push_back(std::move(path));
+    }
+  }
+  return tracked;
+}
+
+}  // namespace galley::director
