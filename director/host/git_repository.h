@@ -64,7 +64,8 @@ class GitRepository {
   Cancellation& stop_;
 };
 
-// The answer of `git ls-files -s -v -z`, as paths relative to the top. INVALID_ARGUMENT: it is none.
+// The answer of `git ls-files -s -v -z`, as paths relative to the top. INVALID_ARGUMENT: it is
+// none.
 absl::StatusOr<GitRepository::Tracked> ReadTracked(std::string_view answer);
 
 }  // namespace galley::director
