@@ -405,10 +405,18 @@ absl::Status ReadRules(const TomlValue& document, Project& project) {
     absl::StatusOr<content::Glob> glob =
         content::Glob::Parse(ignores_case ? absl::AsciiStrToLower(match) : match);
     if (!glob.ok()) return table.Error("match", MessageOf(glob.status()));
-    project.rules.push_back(
-        {*std::move(glob), std::move(body), table.Find("match")->line, ignores_case});
+    ASSIGN_OR_RETURN(const std::string text, ToJson(*element, kProjectFile));
+    project.rules.push_back({*std::move(glob), std::move(body), table.Find("match")->line,
+                             ignores_case, Digest::Of(text)});
   }
   return absl::OkStatus();
+}
+
+absl::StatusOr<Digest> DigestButRules(const TomlValue& document) {
+  TomlValue rest = document;
+  std::get<TomlValue::Table>(rest.data).erase("rule");
+  ASSIGN_OR_RETURN(const std::string text, ToJson(rest, kProjectFile));
+  return Digest::Of(text);
 }
 
 absl::Status ReadMapSections(const TomlValue& document, Project& project) {
@@ -498,6 +506,7 @@ absl::StatusOr<Project> LoadProject(const LoadOptions& options) {
   RETURN_IF_ERROR(ReadRules(document, project));
   RETURN_IF_ERROR(ReadMapSections(document, project));
   RETURN_IF_ERROR(ReadResources(document, project));
+  ASSIGN_OR_RETURN(project.but_rules, DigestButRules(document));
   return project;
 }
 

@@ -68,6 +68,7 @@ struct Rule {
   RuleBody body;
   int line = 0;              // of `match`, in galley.toml
   bool ignore_case = false;  // of the letters A to Z, in the whole path
+  Digest digest;             // of all that it says, wherever it stands
 };
 
 struct CookSection {
@@ -124,6 +125,7 @@ struct Project {
   std::string name;
   std::string root;    // absolute folder of galley.toml
   Digest file_digest;  // of galley.toml, as it was read
+  Digest but_rules;    // of all that galley.toml says beside its rules, wherever it stands
   bool fix_case = false;
   std::vector<std::string> scan_ignore;
   std::vector<content::Mount> mounts;

@@ -156,6 +156,21 @@ placement = "striped"
   EXPECT_EQ(project->farm.placement, "striped");
 }
 
+TEST_F(ProjectTest, RulesAndWhatIsBesideThemAreToldApart) {
+  const std::string rule = "[[rule]]\nmatch = \"/Game/*.png\"\ncooker = \"texture\"\n";
+  const Project project = *LoadWith(rule);
+  const Project moved = *LoadWith("# a comment\n\n" + rule);
+  EXPECT_NE(moved.file_digest, project.file_digest);
+  EXPECT_EQ(moved.but_rules, project.but_rules);
+  EXPECT_EQ(moved.rules[0].digest, project.rules[0].digest);
+  const Project set = *LoadWith(rule + "settings = { quality = 1 }\n");
+  EXPECT_EQ(set.but_rules, project.but_rules);
+  EXPECT_NE(set.rules[0].digest, project.rules[0].digest);
+  const Project beside = *LoadWith(rule + "[cook]\nnever = [\"/Game/dev/**\"]\n");
+  EXPECT_NE(beside.but_rules, project.but_rules);
+  EXPECT_EQ(beside.rules[0].digest, project.rules[0].digest);
+}
+
 TEST_F(ProjectTest, DefaultsFillWhatIsNotSaid) {
   const auto project = Load(kMinimal);
   ASSERT_TRUE(project.ok()) << project.status();

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "common/base/status_macros.h"
+#include "director/host/changed_rules.h"
 #include "director/journal/generation.h"
 #include "director/shell/choose_packages.h"
 #include "director/shell/snapshot_tables.h"
@@ -52,6 +53,19 @@ absl::StatusOr<ChangesSince> ChangesOf(const Standing& standing, const std::stri
   return since;
 }
 
+// A package that comes or goes is found by a scan, and what is wrong with all of them, too.
+absl::Status AreTheSamePackages(const std::vector<std::string>& names, const StandingBase& base,
+                                const World& world) {
+  for (const std::string& name : names) {
+    const std::optional<CatalogEntry> entry = world.table->Find(name);
+    if (!entry || !base.WasInCook(name)) return LookAtAll("a rule makes {} another one", name);
+    if (!entry->error.empty()) return LookAtAll("{}: {}", name, entry->error);
+  }
+  return names.empty() || world.table->resolver()->CheckRules().empty()
+             ? absl::OkStatus()
+             : LookAtAll("something is wrong with the rules");
+}
+
 // The packages of which something was told by the cook itself.
 std::set<std::string, std::less<>> LookedAt(const CookNotes& notes) {
   std::set<std::string, std::less<>> packages;
@@ -72,12 +86,18 @@ absl::StatusOr<CookDifference> FindDifference(const StandingAsk& ask, const Worl
   ASSIGN_OR_RETURN(Members members, Standings(state).MembersOf(standing.ask, standing.members));
   ASSIGN_OR_RETURN(ChangesSince changes, ChangesOf(standing, state, *world.snapshot, world.since,
                                                    journal.meta(), left_out));
+  ASSIGN_OR_RETURN(
+      std::vector<std::string> of_other_rules,
+      NamesOf(DifferingRules(standing.rules, RulesOf(ask.project)), *world.snapshot, members));
   CookDifference difference{.base = BaseOf(standing, std::move(members)), .selected = {}};
+  if (selected.empty())
+    RETURN_IF_ERROR(AreTheSamePackages(of_other_rules, *difference.base, world));
   ASSIGN_OR_RETURN(difference.selected,
                    ChoosePackages(standing,
                                   {.catalog = *world.table,
                                    .has_cultures = !world.table_options.cultures.empty(),
-                                   .never = world.project->cook.never},
+                                   .never = world.project->cook.never,
+                                   .of_other_rules = std::move(of_other_rules)},
                                   changes.changes, selected, journal, *difference.base));
   if (journal.MadeAnew() || JournalGeneration::Read(state) != standing.generation)
     return LookAtAll("what is known of packages changed");

@@ -4,6 +4,7 @@
 
 #include "absl/time/clock.h"
 #include "common/base/status_macros.h"
+#include "director/host/changed_rules.h"
 #include "director/host/cook_difference.h"
 #include "director/host/sandboxes.h"
 #include "director/host/standing_facts.h"
@@ -158,6 +159,7 @@ absl::Status KeepStanding(const StandingAsk& ask, content::Snapshot& sources,
                     .counts = CountsOf(notes, outcome.counters),
                     .snapshot = report.snapshot};
   ASSIGN_OR_RETURN(standing.facts, FactsOf(ask.project, ask.cookers));
+  standing.rules = RulesOf(ask.project);
   ASSIGN_OR_RETURN(standing.tools, ToolsOf(outcome.observed, ask.project.root));
   if (difference != nullptr) AddObservedBefore(difference->standing, standing);
   standing.base_table = outcome.world->table_id;

@@ -50,8 +50,8 @@ class Judge {
                      &Judge::JudgeSources, &Judge::JudgeSandboxes, &Judge::JudgeStore});
   }
   absl::Status RunButFiles() {
-    return RunSteps(
-        {&Judge::JudgeFacts, &Judge::JudgeEnvironment, &Judge::JudgeTools, &Judge::JudgeStore});
+    return RunSteps({&Judge::JudgeFactsButRules, &Judge::JudgeEnvironment, &Judge::JudgeTools,
+                     &Judge::JudgeStore});
   }
 
   // Stamps of today are kept: a file that was hashed now need not be hashed the next time.
@@ -80,6 +80,31 @@ class Judge {
     if (JournalGeneration::Read(ask_.project.state_directory()) != standing_.generation)
       return Differs("another cook changed what is known of packages");
     return absl::OkStatus();
+  }
+
+  // The same, but that [[rule]]s may be others.
+  absl::Status JudgeFactsButRules() {
+    ASSIGN_OR_RETURN(const Facts now, FactsOf(ask_.project, ask_.cookers));
+    for (const Fact& fact : now) {
+      if (fact.name != kProjectFileFact) continue;
+      const auto before = std::find_if(standing_.facts.begin(), standing_.facts.end(),
+                                       [&](const Fact& one) { return one.name == fact.name; });
+      if (before == standing_.facts.end()) return Differs("the project file differs");
+      if (*before == fact) break;
+      // (The same words may be on other lines now.)
+      if (NamesLines()) return Differs("galley.toml differs, and people were told of its lines");
+      *before = fact;
+    }
+    return JudgeFacts();
+  }
+  bool NamesLines() const {
+    const auto names = [](const std::string& text) {
+      return text.find(std::string(project::kProjectFile) + ":") != std::string::npos;
+    };
+    return std::any_of(standing_.warnings.begin(), standing_.warnings.end(),
+                       [&](const auto& one) { return names(one.text); }) ||
+           std::any_of(standing_.failures.begin(), standing_.failures.end(),
+                       [&](const auto& one) { return names(one.error); });
   }
 
   absl::Status JudgeEnvironment() {

@@ -50,8 +50,8 @@ struct StandingAnswer {
 StandingAnswer AnswerFromStanding(const StandingAsk& ask, CookListener& listener,
                                   Cancellation& stop);
 
-// The standing of the ask, of which all holds but for files: sources and sandboxes were not looked
-// at. FAILED_PRECONDITION: what differs.
+// The standing of the ask, of which all holds but for files, and for [[rule]]s (changed_rules.h):
+// sources and sandboxes were not looked at. FAILED_PRECONDITION: what differs.
 absl::StatusOr<Standing> FindButFiles(const StandingAsk& ask, Cancellation& stop);
 
 // How the files of its table of stamps are today; the patches of those with other bytes, if these

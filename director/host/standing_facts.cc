@@ -94,7 +94,8 @@ absl::StatusOr<Facts> FactsOf(const project::Project& project, const Cookers& co
       {"the user", UserText()},
       {"the project's folder", project.root},
       {"the output folder", project.output_directory},
-      {project::kProjectFile.data(), project.file_digest.ToString()},
+      {std::string(kProjectFileFact), project.file_digest.ToString()},
+      {"galley.toml, beside its rules", project.but_rules.ToString()},
       {"the cookers", Digest::Of(cookers.json).ToString() + " " + cookers.build}};
   for (const project::Origin& one : project.origins) {
     if (!DecidesNothing(one.key)) values["the value " + one.key] = one.value;

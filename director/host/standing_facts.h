@@ -23,7 +23,9 @@ namespace galley::director {
 // `project` has the cook's own output folder.
 std::optional<std::string> TextOfAsk(const CookAsk& ask, const project::Project& project);
 
-// The program, the user, the project file, configuration and cookers.
+// The program, the user, the project file, configuration and cookers. The fact kProjectFileFact is
+// of all bytes of galley.toml, another one of what it says beside its rules.
+inline constexpr std::string_view kProjectFileFact = project::kProjectFile;
 absl::StatusOr<Facts> FactsOf(const project::Project& project, const Cookers& cookers);
 
 // The variables that results observed, with their values.

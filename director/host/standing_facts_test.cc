@@ -69,6 +69,8 @@ TEST(FactsTest, ProjectFileValuesAndCookersAreInThem) {
     return DifferingFact(facts, FactsOf(other, {.json = "[]", .build = "1"}).value());
   };
   EXPECT_EQ(differs([](auto& other) { other.file_digest = Digest::Of("x"); }), "galley.toml");
+  EXPECT_EQ(differs([](auto& other) { other.but_rules = Digest::Of("x"); }),
+            "galley.toml, beside its rules");
   EXPECT_EQ(differs([](auto& other) { other.root = "/x"; }), "the project's folder");
   EXPECT_EQ(differs([](auto& other) { other.output_directory = "/x"; }), "the output folder");
   EXPECT_EQ(differs([](auto& other) { other.origins[0].value = "/x"; }), "the value store.dir");

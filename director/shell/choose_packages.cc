@@ -75,10 +75,12 @@ class Chooser {
   absl::StatusOr<std::vector<SelectedPackage>> Choose(
       const std::vector<content::Change>& changes, const std::vector<SelectedPackage>& selected) {
     ASSIGN_OR_RETURN(const std::vector<std::string> changed,
-                     ChangedPackages(journal_, WithPackagesOfSidecars(changes)));
+                     ChangedPackages(journal_, WithPackagesOfOtherRules(changes)));
     names_ = {changed.begin(), changed.end()};
     RETURN_IF_ERROR(FindFailed());
     RETURN_IF_ERROR(FindWhatCameAndWent(changes));
+    for (const std::string& name : project_.of_other_rules)
+      RETURN_IF_ERROR(JudgePackage(name, name));
     RETURN_IF_ERROR(FindReferencers());
     if (!AreFew(names_.size(), base_.members->size()))
       return LookAtAll("{} packages looked at what changed", names_.size());
@@ -102,12 +104,15 @@ class Chooser {
   }
 
  private:
-  // (Who reads what such a package is cooked to looks at the package, and not at the sidecar.)
-  static std::vector<content::Change> WithPackagesOfSidecars(
-      const std::vector<content::Change>& changes) {
+  // (Who reads what such a package is cooked to looks at the package, and not at the sidecar or the
+  // rule.)
+  std::vector<content::Change> WithPackagesOfOtherRules(
+      const std::vector<content::Change>& changes) const {
     std::map<std::string, content::Change> all;
+    for (const std::string& name : project_.of_other_rules)
+      all.emplace(name, content::Change{name, true, true});
     for (const content::Change& change : changes) {
-      all.emplace(change.path, change);
+      all[change.path] = change;
       if (!project::IsSidecar(change.path)) continue;
       const std::string package =
           change.path.substr(0, change.path.size() - project::kSidecarSuffix.size());
@@ -122,24 +127,28 @@ class Chooser {
     for (const content::Change& change : changes) {
       const bool is_sidecar = project::IsSidecar(change.path);
       if (change.was_there && change.is_there && !is_sidecar) continue;
-      has_others_ = true;
-      if (const std::string text = WarningOfNoPackage(); !text.empty())
-        return LookAtAll("{} came or went, and it was said that {}", change.path, text);
       if (change.was_there != change.is_there && IsNamedByNever(change.path))
         return LookAtAll("{} came or went, and [cook] never names it", change.path);
       const size_t of_suffix = is_sidecar ? project::kSidecarSuffix.size() : 0;
-      const std::string package = change.path.substr(0, change.path.size() - of_suffix);
-      // (A package leads to those of the cultures, which are no references.)
-      if (project_.has_cultures)
-        return LookAtAll("{} came or went, or is another one", change.path);
-      const bool is_package = project_.catalog.Find(package).has_value();
-      if (is_package) came_.insert(package);
-      if (is_package || !base_.WasInCook(package)) continue;
-      if (!base_.members->Find(package).has_value())
-        return LookAtAll("{} failed, and is gone", package);
-      RETURN_IF_ERROR(before_.AddGone(package));
+      RETURN_IF_ERROR(
+          JudgePackage(change.path.substr(0, change.path.size() - of_suffix), change.path));
     }
     return absl::OkStatus();
+  }
+
+  // It may be a package now, or no longer, or another one, since `path` came, went or changed.
+  absl::Status JudgePackage(const std::string& package, const std::string& path) {
+    has_others_ = true;
+    if (const std::string text = WarningOfNoPackage(); !text.empty())
+      return LookAtAll("{} came, went or is another one, and it was said that {}", path, text);
+    // (A package leads to those of the cultures, which are no references.)
+    if (project_.has_cultures) return LookAtAll("{} came, went or is another one", path);
+    const bool is_package = project_.catalog.Find(package).has_value();
+    if (is_package) came_.insert(package);
+    if (is_package || !base_.WasInCook(package)) return absl::OkStatus();
+    if (!base_.members->Find(package).has_value())
+      return LookAtAll("{} failed, and is gone", package);
+    return before_.AddGone(package);
   }
 
   // It may be said with other names now.

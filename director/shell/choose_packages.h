@@ -31,6 +31,8 @@ struct ChangedProject {
   const Catalog& catalog;
   bool has_cultures = false;
   const std::vector<project::Pattern>& never;  // [cook] never
+  // Names for which other rules hold than before, sorted.
+  std::vector<std::string> of_other_rules;
 };
 
 // The packages that are to be looked at since files changed; `base` is told what they were, and

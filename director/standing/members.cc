@@ -296,6 +296,13 @@ uint32_t Members::RootsOf(std::string_view package) const {
   return at ? mapping_->record(*at).roots : 0;
 }
 
+std::vector<std::string_view> Members::Names() const {
+  std::vector<std::string_view> names;
+  names.reserve(size());
+  for (size_t i = 0; i < size(); ++i) names.push_back(mapping_->name(i));
+  return names;
+}
+
 std::vector<Digest> Members::Keys() const {
   std::vector<Digest> keys;
   for (size_t i = 0; i < size(); ++i) {

@@ -63,7 +63,8 @@ class Members {
   // Its Member::roots; 0 when it is no member.
   uint32_t RootsOf(std::string_view package) const;
   Digest snapshot() const;
-  std::vector<Digest> Keys() const;  // of all results, in no order
+  std::vector<Digest> Keys() const;             // of all results, in no order
+  std::vector<std::string_view> Names() const;  // of all packages, likewise; as long as it lives
 
   // The bytes of a table in which these are as given, and all others as they are here, but for
   // `gone`. Cost: a copy; more when some are new, or gone.

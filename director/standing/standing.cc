@@ -58,6 +58,12 @@ std::string EncodeStanding(const Standing& standing) {
   v1::Standing out;
   out.set_ask(standing.ask);
   PutFacts(standing.facts, out.mutable_facts());
+  for (const StandingRule& rule : standing.rules) {
+    v1::Standing::Rule& one = *out.add_rules();
+    one.set_match(rule.match);
+    one.set_ignore_case(rule.ignore_case);
+    one.set_digest(rule.digest.ToString());
+  }
   PutFacts(standing.environment, out.mutable_environment());
   for (const StandingTool& tool : standing.tools) {
     v1::Standing::Tool& one = *out.add_tools();
@@ -134,6 +140,10 @@ absl::StatusOr<Standing> DecodeStanding(std::string_view bytes) {
                     .store_id = in.store_id(),
                     .loss_epoch = in.loss_epoch(),
                     .store_commits = in.store_commits()};
+  for (const v1::Standing::Rule& one : in.rules()) {
+    ASSIGN_OR_RETURN(const Digest digest, Digest::Parse(one.digest()));
+    standing.rules.push_back({one.match(), one.ignore_case(), digest});
+  }
   for (const v1::Standing::Tool& one : in.tools())
     standing.tools.push_back({one.path(), one.value(), StatOf(one.stat()), one.is_racy()});
   for (const v1::Standing::Platform& one : in.platforms()) {

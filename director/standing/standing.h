@@ -69,6 +69,14 @@ struct StandingCounts {
   bool operator==(const StandingCounts&) const = default;
 };
 
+// A rule of galley.toml.
+struct StandingRule {
+  std::string match;  // the glob
+  bool ignore_case = false;
+  Digest digest;  // of all that it says
+  bool operator==(const StandingRule&) const = default;
+};
+
 // GitState: which files under the mounts may have other bytes than git gave them.
 struct GitState {
   struct Repository {
@@ -89,7 +97,8 @@ inline constexpr size_t kDirtyMax = 4096;
 struct Standing {
   std::string ask;  // all that was asked for, as text
   Facts facts;
-  Facts environment;  // values as they are observed: "=..." or "unset"
+  std::vector<StandingRule> rules;  // in the order of the file
+  Facts environment;                // values as they are observed: "=..." or "unset"
   std::vector<StandingTool> tools;
   std::string generation;
   std::string source_stamps;  // id of their table

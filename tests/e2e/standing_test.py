@@ -1,7 +1,7 @@
 """Cooks of which nothing has changed: answered from what stands, and never when something has."""
 import json, os, shutil, signal, time, unittest
 
-from harness import COPY
+from harness import COPY, E2ETest
 from standing_case import DATA, RUN, TOOL, StandingCase
 
 
@@ -132,6 +132,42 @@ class StandingTest(StandingCase):
         self.assertFalse(self.stands(cook))
         self.assertEqual(cook.roots, first.roots)
         self.assertTrue(self.stands(self.look(game)))
+
+    def test_an_edited_rule_looks_at_what_it_matches(self):
+        items = '{"items": [{"position": [0, 0, 0]}, {"position": [9, 9, 9]}]}'
+        files = {**{f"{n}.json": f"[{n}]" for n in range(20)}, "sub/x.json": items, "sub/y.json": "[1]", "c.txt": "text", "low.TXT": "[2]"}
+        toml = lambda *rules: self.write("game/galley.toml", base + b"\n".join(b"[[rule]]\n" + rule.encode() + b"\n" for rule in rules))
+        base = b""
+        for resident in (False, True):
+            game = self.project(files, [], name="game")
+            base = self.read("game/galley.toml")
+            toml(DATA, COPY)
+            if resident:
+                self.serve(game)
+            self.look(game)
+            sub = 'match = "/Game/sub/**"\nsettings = { cell_size = %d }'
+            steps = [  # (rules, packages that are looked at)
+                ([DATA, COPY, sub % 0], 2), ([DATA, COPY, sub % 0 + '\ntimeout_s = 3600'], 2), ([DATA, COPY, sub % 4], None), ([DATA, COPY, sub % 4 + " # comment"], 0), ([DATA, sub % 4, COPY], None),
+                ([DATA, COPY], None), ([COPY, DATA], None), ([COPY, DATA, 'match = "/Game/sub/y.json"\nplatform.pc = { settings = { cell_size = 2 } }'], 1),
+                ([COPY, DATA, 'match = "/Game/low.txt"\nignore_case = true\ncooker = "data"'], 2), ([DATA], None), ([DATA, COPY], None)]
+            for number, (rules, looked_at) in enumerate(steps):
+                with self.subTest(number, resident=resident):
+                    toml(*rules)
+                    cook = self.look(game)
+                    self.check_same(cook, self.clean(game))
+                    rest = [e for e in self.events(cook) if e["event"] == "stands" and e["rest"]]
+                    if looked_at is not None:
+                        self.assertEqual(cook.summary["packages"]["in_cook"] - rest[0]["packages"], looked_at, cook)
+                    self.assertTrue(self.stands(self.look(game)))
+            if resident:
+                self.galley("serve", "--stop", "--project", game)
+            shutil.rmtree(game)
+
+    def clean(self, game):
+        other = self.path("clean/game")
+        shutil.rmtree(self.path("clean"), ignore_errors=True)
+        shutil.copytree(game, other, ignore=shutil.ignore_patterns(".galley", "out"))
+        return E2ETest.cook(self, other, "--json", "--standalone")
 
     def loss_epoch(self, game):
         return json.loads(self.galley("store", "stats", "--project", game, "--json").stdout)["loss_epoch"]
