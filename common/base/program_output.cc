@@ -58,7 +58,8 @@ absl::StatusOr<ProgramOutput> RunToEnd(const ProgramToRun& program) {
       return absl::CancelledError(fmt::format("{} was stopped", program.argv.front()));
     const absl::Duration left = deadline - clock.Monotonic();
     if (left <= absl::ZeroDuration()) return TooLate(program);
-    const int64_t left_ms = std::min<int64_t>(absl::ToInt64Milliseconds(left) + 1, kStopPollMs);
+    const int64_t left_ms =  // rounded up
+        absl::ToInt64Milliseconds(std::min(left, absl::Milliseconds(kStopPollMs))) + 1;
     pollfd event{pipe.read.get(), POLLIN, 0};
     const int ready = ::poll(&event, 1, static_cast<int>(left_ms));
     if (ready == 0 || (ready < 0 && errno == EINTR)) continue;

@@ -180,10 +180,11 @@ class Judge {
     return absl::OkStatus();
   }
 
-  // The store lost something: what stands may be all there still.
+  // The store lost something: what stands may be all there still. Not so with failures: what was
+  // taken out of the store may be one of them, a dispute that somebody ended in another project.
   absl::Status CertifyAnew(store::Store& store, const store::StoreInfo& info) {
     const absl::Status lost = Differs("the store lost something");
-    if (info.loss_epoch < standing_.loss_epoch) return lost;
+    if (info.loss_epoch < standing_.loss_epoch || !standing_.failures.empty()) return lost;
     const auto members = standings_.MembersOf(standing_.ask, standing_.members);
     if (!members.ok()) return lost;
     std::vector<Digest> roots;
