@@ -20,17 +20,17 @@
 #include <xxhash.h>
 
 #include "common/base/from_stat.h"
-#include "common/base/mapped_file.h"
 #include "common/base/mutex.h"
 #include "common/base/racy.h"
 #include "common/base/status_macros.h"
 #include "common/base/threads.h"
+#include "common/content/patched_file.h"
 #include "fmt/format.h"
 
 namespace galley::content {
 namespace {
 
-constexpr std::string_view kMagic = "GLYSTMP1";
+constexpr std::string_view kMagic = "GLYSTMP2";
 constexpr size_t kNamesMax = UINT32_MAX;
 
 struct StatRecord {
@@ -68,16 +68,13 @@ struct FileRecord {
 static_assert(sizeof(FileRecord) == 64);
 
 struct Header {
-  char magic[8];
-  uint64_t checksum[2];  // of all that follows
   uint64_t folders;
   uint64_t files;
   uint64_t digests;
   uint64_t targets;
   uint64_t names_bytes;  // each ends with NUL
 };
-static_assert(sizeof(Header) == 64);
-constexpr size_t kChecked = offsetof(Header, folders);
+static_assert(sizeof(Header) == 40);
 
 StatRecord RecordOf(const FileStat& stat, uint32_t flags = 0) {
   return {.size_bytes = stat.size_bytes,
@@ -109,10 +106,10 @@ void AppendRecords(std::string& bytes, const std::vector<T>& records) {
   bytes.append(reinterpret_cast<const char*>(records.data()), records.size() * sizeof(T));
 }
 
-void PutChecksum(std::string& bytes) {
-  const XXH128_hash_t sum = XXH3_128bits(bytes.data() + kChecked, bytes.size() - kChecked);
-  const uint64_t words[2] = {sum.low64, sum.high64};
-  std::memcpy(bytes.data() + offsetof(Header, checksum), words, sizeof(words));
+template <typename T>
+std::string BytesOf(const T& record) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  return {reinterpret_cast<const char*>(&record), sizeof(record)};
 }
 
 std::optional<NamesHash> NamesIn(int folder) {
@@ -222,15 +219,12 @@ absl::StatusOr<std::string> StampTableBuilder::Finish() {
   std::vector<StatRecord> targets;
   for (const FileStat& target : targets_) targets.push_back(RecordOf(target));
 
-  Header header{.magic = {},
-                .checksum = {},
-                .folders = folders.size(),
+  Header header{.folders = folders.size(),
                 .files = files.size(),
                 .digests = digests_.size(),
                 .targets = targets.size(),
                 .names_bytes = names_.size()};
-  std::memcpy(header.magic, kMagic.data(), kMagic.size());
-  std::string bytes(reinterpret_cast<const char*>(&header), sizeof(header));
+  std::string bytes = BytesOf(header);
   bytes.reserve(sizeof(header) + folders.size() * sizeof(FolderRecord) +
                 files.size() * sizeof(FileRecord) + targets.size() * sizeof(StatRecord) +
                 digests_.size() * Digest::kHashSize + names_.size());
@@ -239,23 +233,19 @@ absl::StatusOr<std::string> StampTableBuilder::Finish() {
   AppendRecords(bytes, targets);
   for (const Digest& digest : digests_) bytes.append(digest.hash());
   bytes.append(names_);
-  PutChecksum(bytes);
-  return bytes;
+  return PatchedFile::Seal(kMagic, bytes);
 }
 
-// The mapped file, which was found to be consistent.
+// The records of the mapped file. What is read of it was found to be right; of what is not right a
+// record is all zero, and a name empty, and the file says that it is damaged.
 class StampTable::Mapping {
  public:
-  explicit Mapping(MappedFile file) : file_(std::move(file)), bytes_(file_.bytes()) {}
+  explicit Mapping(std::unique_ptr<PatchedFile> file) : file_(std::move(file)) {}
 
-  absl::Status Judge() {
-    if (bytes_.size() < sizeof(Header)) return absl::InvalidArgumentError("it is cut off");
-    std::memcpy(&header_, bytes_.data(), sizeof(Header));
-    if (std::string_view(header_.magic, sizeof(header_.magic)) != kMagic)
-      return absl::InvalidArgumentError("it is none, or one of another version");
-    const XXH128_hash_t sum = XXH3_128bits(bytes_.data() + kChecked, bytes_.size() - kChecked);
-    if (header_.checksum[0] != sum.low64 || header_.checksum[1] != sum.high64)
-      return absl::InvalidArgumentError("its checksum is wrong");
+  absl::Status ReadHeader() {
+    const char* const header = file_->At(0, sizeof(Header));
+    if (header == nullptr) return absl::InvalidArgumentError("its checksum is wrong");
+    std::memcpy(&header_, header, sizeof(Header));
     for (const uint64_t count :
          {header_.folders, header_.files, header_.digests, header_.targets, header_.names_bytes}) {
       if (count > UINT32_MAX) return absl::InvalidArgumentError("it is no table of stamps");
@@ -264,54 +254,67 @@ class StampTable::Mapping {
     targets_at_ = files_at_ + header_.files * sizeof(FileRecord);
     digests_at_ = targets_at_ + header_.targets * sizeof(StatRecord);
     names_at_ = digests_at_ + header_.digests * Digest::kHashSize;
-    if (names_at_ + header_.names_bytes != bytes_.size() ||
-        (header_.names_bytes > 0 && bytes_.back() != '\0'))
+    if (names_at_ + header_.names_bytes != file_->size())
       return absl::InvalidArgumentError("its parts do not fill it");
-    return JudgeRecords();
-  }
-
-  uint32_t folders() const { return static_cast<uint32_t>(header_.folders); }
-  uint32_t files() const { return static_cast<uint32_t>(header_.files); }
-  const FolderRecord& folder(uint32_t i) const { return At<FolderRecord>(sizeof(Header), i); }
-  const FileRecord& file(uint32_t i) const { return At<FileRecord>(files_at_, i); }
-  const StatRecord& target(uint32_t i) const { return At<StatRecord>(targets_at_, i); }
-  std::string_view digest(uint32_t i) const {
-    return bytes_.substr(digests_at_ + size_t{i} * Digest::kHashSize, Digest::kHashSize);
-  }
-  const char* name(uint32_t at) const { return bytes_.data() + names_at_ + at; }
-  std::string_view bytes() const { return bytes_; }
-  size_t OffsetOf(const void* record) const {
-    return static_cast<size_t>(static_cast<const char*>(record) - bytes_.data());
-  }
-
- private:
-  // (All records begin at multiples of eight bytes, as the mapping does.)
-  template <typename T>
-  const T& At(size_t begin, uint32_t i) const {
-    return *reinterpret_cast<const T*>(bytes_.data() + begin + size_t{i} * sizeof(T));
-  }
-
-  absl::Status JudgeRecords() const {
-    const absl::Status wrong = absl::InvalidArgumentError("a record points out of it");
-    for (uint32_t i = 0; i < folders(); ++i) {
-      const FolderRecord& one = folder(i);
-      if (one.path >= header_.names_bytes || one.first_file > files() ||
-          one.file_count > files() - one.first_file)
-        return wrong;
-    }
-    for (uint32_t i = 0; i < files(); ++i) {
-      const FileRecord& one = file(i);
-      if (one.name >= header_.names_bytes || one.digest > header_.digests ||
-          one.target > header_.targets)
-        return wrong;
-    }
     return absl::OkStatus();
   }
 
-  const MappedFile file_;
-  const std::string_view bytes_;
+  const PatchedFile& file() const { return *file_; }
+  uint32_t folders() const { return static_cast<uint32_t>(header_.folders); }
+  uint32_t files() const { return static_cast<uint32_t>(header_.files); }
+  const FolderRecord& folder(uint32_t i) const {
+    const FolderRecord& one = At<FolderRecord>(sizeof(Header), i, header_.folders);
+    const bool is_within = one.first_file <= files() && one.file_count <= files() - one.first_file;
+    return is_within ? one : Blank<FolderRecord>();
+  }
+  const FileRecord& file(uint32_t i) const { return At<FileRecord>(files_at_, i, header_.files); }
+  const StatRecord& target(uint32_t i) const {
+    return At<StatRecord>(targets_at_, i, header_.targets);
+  }
+  std::string_view digest(uint32_t i) const {
+    const Hash& hash = At<Hash>(digests_at_, i, header_.digests);
+    return {hash.bytes, sizeof(hash.bytes)};
+  }
+  const char* name(uint32_t at) const {
+    // (A block is looked at for as long as the name does not end there.)
+    for (uint64_t end = at; end < header_.names_bytes;) {
+      const uint64_t from = names_at_ + end;
+      const uint64_t size = std::min(PatchedFile::kBlockBytes - from % PatchedFile::kBlockBytes,
+                                     file_->size() - from);
+      const char* const bytes = file_->At(from, size);
+      if (bytes == nullptr) return "";
+      if (std::memchr(bytes, '\0', size) != nullptr) return file_->begin() + names_at_ + at;
+      end += size;
+    }
+    file_->NoteDamage();
+    return "";
+  }
+  uint64_t OffsetOf(const void* record) const {
+    return static_cast<uint64_t>(static_cast<const char*>(record) - file_->begin());
+  }
+
+ private:
+  struct Hash {
+    char bytes[Digest::kHashSize];
+  };
+
+  // (All records begin at multiples of eight bytes, as the mapping does.)
+  template <typename T>
+  const T& At(uint64_t begin, uint32_t i, uint64_t count) const {
+    const char* const bytes =
+        i < count ? file_->At(begin + uint64_t{i} * sizeof(T), sizeof(T)) : nullptr;
+    return bytes == nullptr ? Blank<T>() : *reinterpret_cast<const T*>(bytes);
+  }
+  template <typename T>
+  const T& Blank() const {
+    static const T blank{};
+    file_->NoteDamage();
+    return blank;
+  }
+
+  const std::unique_ptr<PatchedFile> file_;
   Header header_{};
-  size_t files_at_ = 0, targets_at_ = 0, digests_at_ = 0, names_at_ = 0;
+  uint64_t files_at_ = 0, targets_at_ = 0, digests_at_ = 0, names_at_ = 0;
 };
 
 StampTable::StampTable(std::unique_ptr<Mapping> mapping) : mapping_(std::move(mapping)) {}
@@ -320,19 +323,14 @@ StampTable& StampTable::operator=(StampTable&&) noexcept = default;
 StampTable::~StampTable() = default;
 
 absl::StatusOr<StampTable> StampTable::Open(const std::string& file) {
-  ASSIGN_OR_RETURN(MappedFile mapped, MappedFile::Open(file));
-  auto mapping = std::make_unique<Mapping>(std::move(mapped));
-  RETURN_IF_ERROR(mapping->Judge());
+  ASSIGN_OR_RETURN(std::unique_ptr<PatchedFile> opened, PatchedFile::Open(file, kMagic));
+  auto mapping = std::make_unique<Mapping>(std::move(opened));
+  RETURN_IF_ERROR(mapping->ReadHeader());
   return StampTable(std::move(mapping));
 }
 
-std::string StampTable::IdOf(std::string_view bytes) {
-  Header header{};
-  std::memcpy(&header, bytes.data(), sizeof(header));
-  return fmt::format("{:016x}{:016x}", header.checksum[1], header.checksum[0]);
-}
-
-std::string StampTable::id() const { return IdOf(mapping_->bytes()); }
+std::string StampTable::id() const { return mapping_->file().id(); }
+absl::Status StampTable::Verify() const { return mapping_->file().Verify(); }
 
 namespace {
 
@@ -358,6 +356,11 @@ class Checker {
     check_.looked_at = looked_at_;
     check_.hashed = hashed_;
     check_.bytes_hashed = bytes_hashed_;
+    // (What was looked at by the names and stamps that are wrong says nothing.)
+    if (const absl::Status whole = table_.file().Status(); !whole.ok()) {
+      check_.difference = fmt::format("the table of stamps is damaged: {}", MessageOf(whole));
+      return std::move(check_);
+    }
     if (is_over_) return std::move(check_);
     check_.holds = changes_ == 0;
     if (!check_.holds) {
@@ -551,6 +554,7 @@ class Checker {
       check_.patches.push_back({.folder = one.folder,
                                 .name = one.name,
                                 .stat = one.stat,
+                                .names = std::nullopt,
                                 .digest = one.digest,
                                 .is_racy = one.is_racy,
                                 .has_other_bytes = one.has_other_bytes});
@@ -566,21 +570,19 @@ class Checker {
   }
 
   void Renew() {
-    bool is_any = false;
-    std::vector<std::pair<const StatRecord*, StatRecord>> renewed;
+    PatchedFile::Ranges renewed;
     for (const Touched& one : touched_) {
       const StatRecord now =
           RecordOf(one.stat, (one.record->flags & ~kIsRacy) | (one.is_racy ? kIsRacy : 0));
       if (!IsStatOf(*one.record, one.stat) && one.name[0] != '\0')
         check_.touched.push_back(JoinPath(one.folder, one.name));
-      is_any |= std::memcmp(one.record, &now, sizeof(now)) != 0;
-      renewed.emplace_back(one.record, now);
+      if (std::memcmp(one.record, &now, sizeof(now)) != 0)
+        renewed[table_.OffsetOf(one.record)] = BytesOf(now);
     }
-    if (!is_any) return;
-    check_.renewed = std::string(table_.bytes());
-    for (const auto& [record, now] : renewed)
-      std::memcpy(check_.renewed.data() + table_.OffsetOf(record), &now, sizeof(now));
-    PutChecksum(check_.renewed);
+    if (renewed.empty()) return;
+    absl::StatusOr<std::string> bytes = table_.file().With(renewed);
+    // (It is damaged where nobody looked. The next check looks again then.)
+    if (bytes.ok()) check_.renewed = *std::move(bytes);
   }
 
   const Table& table_;
@@ -609,11 +611,11 @@ absl::StatusOr<std::string> StampTable::With(const std::vector<StampPatch>& patc
     if (one == nullptr || !one->digest.has_value()) one = &patch;
   }
   std::set<const StampPatch*> found;
-  std::string bytes(table.bytes());
+  PatchedFile::Ranges ranges;
   const auto put = [&](const StatRecord& record, const StampPatch& patch) {
     const StatRecord now =
         RecordOf(patch.stat, (record.flags & ~kIsRacy) | (patch.is_racy ? kIsRacy : 0));
-    std::memcpy(bytes.data() + table.OffsetOf(&record), &now, sizeof(now));
+    ranges[table.OffsetOf(&record)] = BytesOf(now);
     found.insert(&patch);
   };
   for (uint32_t f = 0; f < table.folders(); ++f) {
@@ -622,7 +624,11 @@ absl::StatusOr<std::string> StampTable::With(const std::vector<StampPatch>& patc
     const auto in_folder = wanted.find(table.name(folder.path));
     if (in_folder == wanted.end()) continue;
     const std::map<std::string_view, const StampPatch*>& in_it = in_folder->second;
-    if (const auto patch = in_it.find(""); patch != in_it.end()) put(folder.stat, *patch->second);
+    if (const auto patch = in_it.find(""); patch != in_it.end()) {
+      put(folder.stat, *patch->second);
+      if (patch->second->names)
+        ranges[table.OffsetOf(&folder.names)] = BytesOf(*patch->second->names);
+    }
     for (uint32_t i = folder.first_file; i < folder.first_file + folder.file_count; ++i) {
       const FileRecord& file = table.file(i);
       const auto patch = in_it.find(table.name(file.name));
@@ -632,10 +638,10 @@ absl::StatusOr<std::string> StampTable::With(const std::vector<StampPatch>& patc
       if (file.digest != 0 && patch->second->has_other_bytes && !digest.has_value()) continue;
       put(file.stat, *patch->second);
       if (digest.has_value() && file.digest != 0)
-        std::memcpy(bytes.data() + table.OffsetOf(table.digest(file.digest - 1).data()),
-                    digest->hash().data(), Digest::kHashSize);
+        ranges[table.OffsetOf(table.digest(file.digest - 1).data())] = digest->hash();
     }
   }
+  RETURN_IF_ERROR(table.file().Status());
   for (const auto& [folder, in_it] : wanted) {
     for (const auto& [name, patch] : in_it) {
       if (!found.contains(patch))
@@ -643,8 +649,7 @@ absl::StatusOr<std::string> StampTable::With(const std::vector<StampPatch>& patc
             fmt::format("{} has no stamp that could be another one", patch->host_path()));
     }
   }
-  PutChecksum(bytes);
-  return bytes;
+  return table.file().With(ranges);
 }
 
 std::vector<std::string_view> StampTable::Folders() const {
@@ -658,7 +663,17 @@ std::vector<std::string_view> StampTable::Folders() const {
   return folders;
 }
 
+std::optional<NamesHash> StampTable::NamesOf(std::string_view host_path) const {
+  for (uint32_t f = 0; f < mapping_->folders(); ++f) {
+    const FolderRecord& folder = mapping_->folder(f);
+    const bool is_left_out = (folder.stat.flags & kIsLeftOut) != 0;
+    if (!is_left_out && mapping_->name(folder.path) == host_path) return folder.names;
+  }
+  return std::nullopt;
+}
+
 bool StampTable::IsLaidOutAs(const StampTable& other) const {
+  if (mapping_->file().HasBaseOf(other.mapping_->file())) return true;
   if (mapping_->files() != other.mapping_->files() || Folders() != other.Folders()) return false;
   for (uint32_t f = 0; f < mapping_->folders(); ++f) {
     if (mapping_->folder(f).first_file != other.mapping_->folder(f).first_file) return false;

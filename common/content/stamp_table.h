@@ -7,7 +7,10 @@
 // bytes still have it. What was racy when it was looked at (common/base/racy.h) is listed, or
 // hashed, whatever its stamp says. A link must have its stamp and that of what it leads to.
 //
-// Format (docs/formats.md, "Stamps"): little-endian, records of fixed size, a checksum over all.
+// What changed of it since it was written lies beside it (patched_file.h). A part that is found
+// damaged makes a check that reads of it not hold, and everything else an error.
+//
+// Format (docs/formats.md, "Stamps"): little-endian, records of fixed size.
 //
 // Threads: a StampTable from any; StampTableBuilder from one.
 #pragma once
@@ -85,7 +88,8 @@ struct StampPatch {
   std::string folder;  // its host path, as in the table
   std::string name;    // empty: the folder itself
   FileStat stat;
-  std::optional<Digest> digest;  // nullopt: that of the table, if it has one
+  std::optional<NamesHash> names;  // of a folder; nullopt: those of the table
+  std::optional<Digest> digest;    // nullopt: that of the table, if it has one
   bool is_racy = false;
   bool has_other_bytes = false;  // it is another file than that of the table, or may be
 
@@ -103,8 +107,8 @@ struct StampCheck {
   // Asked for with `finds_elsewhere`: files that somebody may change without a change in their
   // folder: links, and files that have other names, too.
   std::vector<FileInTable> elsewhere;
-  // They hold, and some have other stamps: the table with those of today, which spares the next
-  // check what this one had to look at. Else empty.
+  // They hold, and some have other stamps: what makes the table's file (PatchedFile::Write) one
+  // with those of today, which spares the next check what this one had to look at. Else empty.
   std::string renewed;
   // Then: the files, by host path, that have other stamps and the same bytes.
   std::vector<std::string> touched;
@@ -115,15 +119,16 @@ struct StampCheck {
 
 class StampTable {
  public:
-  // NOT_FOUND: there is none. INVALID_ARGUMENT: it is damaged, or of another version.
+  // NOT_FOUND: there is none. INVALID_ARGUMENT: it is damaged, or of another version. Cost: that of
+  // its patch.
   static absl::StatusOr<StampTable> Open(const std::string& file);
   StampTable(StampTable&&) noexcept;
   StampTable& operator=(StampTable&&) noexcept;
   ~StampTable();
 
-  // The checksum of its bytes, in hex: it tells a table from all others.
-  std::string id() const;
-  static std::string IdOf(std::string_view bytes);  // REQUIRES: from Finish, or `renewed`
+  std::string id() const;  // it tells a table from all others
+  // DATA_LOSS: some of its bytes are wrong. Cost: all of them.
+  absl::Status Verify() const;
 
   struct CheckOptions {
     unsigned threads = 0;          // 0: one for each core, at most 8
@@ -141,13 +146,16 @@ class StampTable {
   StampCheck Check(const CheckOptions& options) const;
   // The host paths of the folders by number; empty: one that is there only for a file in it.
   std::vector<std::string_view> Folders() const;
+  // What stands for the names in this folder; nullopt: the table has no such folder.
+  std::optional<NamesHash> NamesOf(std::string_view host_path) const;
   bool HasLinkedFolders() const;
   // Both have the same folders, each with as many files: FileInTable of one is one of the other.
   bool IsLaidOutAs(const StampTable& other) const;
 
-  // The bytes of a table in which these files and folders are as given, and all else as here.
-  // A file that was never read has no digest then either. FAILED_PRECONDITION: one of them is no
-  // plain file of the table, and no folder. Cost: a copy.
+  // What makes the table's file (PatchedFile::Write) one in which these files and folders are as
+  // given, and all else as here. A file that was never read has no digest then either.
+  // FAILED_PRECONDITION: one of them is no plain file of the table, and no folder. DATA_LOSS: it is
+  // damaged. Cost: that of the folders, and of what was replaced since the file was written.
   absl::StatusOr<std::string> With(const std::vector<StampPatch>& patches) const;
 
  private:

@@ -172,7 +172,7 @@ void TellTheRest(const CookDifference& difference, CookNotes& notes, Counters& c
   TellAgain(again, notes);
 }
 
-absl::StatusOr<std::string> MembersAfter(const CookNotes& notes, const ShellOutcome& outcome,
+absl::StatusOr<MembersFile> MembersAfter(const CookNotes& notes, const ShellOutcome& outcome,
                                          const CookDifference* difference) {
   const std::vector<std::string>& platforms = notes.platforms();
   std::map<std::string_view, Member> changed;
@@ -201,7 +201,8 @@ absl::StatusOr<std::string> MembersAfter(const CookNotes& notes, const ShellOutc
   std::vector<Member> members;
   members.reserve(changed.size());
   for (auto& [package, member] : changed) members.push_back(std::move(member));
-  if (difference == nullptr) return EncodeMembers(platforms, std::move(members));
+  if (difference == nullptr)
+    return MembersFile{EncodeMembers(platforms, std::move(members)), DigestOfDone(notes.done())};
   if (difference->base->members->platforms() != platforms)
     return LookAtAll("the platforms are others");
   return difference->base->members->With(members, difference->base->gone);

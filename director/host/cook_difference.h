@@ -68,7 +68,7 @@ absl::Status KeepStanding(const StandingAsk& ask, content::Snapshot& sources,
                           Journal& journal);
 
 // The table of the packages of a cook that ended well; `difference`: it looked at that only.
-absl::StatusOr<std::string> MembersAfter(const CookNotes& notes, const ShellOutcome& outcome,
+absl::StatusOr<MembersFile> MembersAfter(const CookNotes& notes, const ShellOutcome& outcome,
                                          const CookDifference* difference);
 
 }  // namespace galley::director

@@ -452,7 +452,7 @@ void CookRun::NoteMembers() {
   report_.snapshot = DigestOfDone(notes_.done());
   if (!report_.outcome.has_value() || !selection_.by_the_book || ask_.repair) return;
   members_ = MembersAfter(notes_, *report_.outcome, difference_ ? &*difference_ : nullptr);
-  if (difference_.has_value() && members_.ok()) report_.snapshot = Members::SnapshotOf(*members_);
+  if (difference_.has_value() && members_.ok()) report_.snapshot = members_->snapshot;
 }
 
 // What git said of the files that the cook was of.
@@ -477,7 +477,7 @@ void CookRun::KeepWhatStands() {
     const CookDifference* const difference = difference_ ? &*difference_ : nullptr;
     // (Other cooks have no table of members.)
     return KeepStanding(AskOfStanding(), *sources_, notes_, report_,
-                        {.members = members_.ok() ? *std::move(members_) : "", .git = GitOfFiles()},
+                        {.members = members_.ok() ? std::move(members_->bytes) : "", .git = GitOfFiles()},
                         difference, patches_ ? &*patches_ : nullptr, deps_.director.journal());
   };
   const absl::Status kept = keep();

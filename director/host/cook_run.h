@@ -95,7 +95,7 @@ class CookRun {
   std::optional<CookDifference> difference_;  // the cook looks at that, as far as that goes
   std::vector<std::string> left_out_;         // of the list of the cook before
   std::optional<SourcePatches> patches_;      // the files were not scanned
-  absl::StatusOr<std::string> members_;       // of a cook by the book (MembersAfter)
+  absl::StatusOr<MembersFile> members_;       // of a cook by the book (MembersAfter)
   std::optional<Staging> staging_;            // once the selection is known
 
   std::optional<std::vector<std::string>> listed_;  // no other files are looked at

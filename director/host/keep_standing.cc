@@ -4,6 +4,7 @@
 
 #include "absl/time/clock.h"
 #include "common/base/status_macros.h"
+#include "common/content/patched_file.h"
 #include "director/host/changed_rules.h"
 #include "director/host/cook_difference.h"
 #include "director/host/sandboxes.h"
@@ -87,7 +88,8 @@ absl::StatusOr<std::string> SourceStamps(const std::string& state, content::Snap
     for (const content::Change& change : difference->changes.changes) paths.push_back(change.path);
     const auto table = Standings(state).Sources(before.ask, before.source_stamps);
     const auto of_paths = sources.StampsOf(paths);
-    if (table.ok() && of_paths.ok()) {
+    // (All files were looked at, and so is all of the table: damage is not kept.)
+    if (table.ok() && of_paths.ok() && table->Verify().ok()) {
       absl::StatusOr<std::string> stamps = table->With(*of_paths);
       if (stamps.ok()) return stamps;
     }
@@ -124,7 +126,7 @@ void TellWatched(WatchedTables& watched, const CookDifference& difference, const
   const Standing& before = difference.standing;
   const Standings standings(state);
   if (patches != nullptr) {
-    auto table = standings.Sources(now.ask, content::StampTable::IdOf(tables.sources));
+    auto table = standings.Sources(now.ask, content::PatchedFile::IdOf(tables.sources));
     if (table.ok())
       watched.Replace(WatchedSources(before), before.source_stamps, *std::move(table));
   }
@@ -132,7 +134,7 @@ void TellWatched(WatchedTables& watched, const CookDifference& difference, const
     const auto stamps = tables.sandboxes.find(platform.name);
     if (stamps == tables.sandboxes.end() || !patched.contains(platform.name)) continue;
     auto table =
-        standings.Sandbox(now.ask, platform.name, content::StampTable::IdOf(stamps->second));
+        standings.Sandbox(now.ask, platform.name, content::PatchedFile::IdOf(stamps->second));
     if (table.ok())
       watched.Replace(WatchedSandbox(before, platform.name), platform.sandbox_stamps,
                       *std::move(table));

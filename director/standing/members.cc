@@ -10,26 +10,22 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "common/base/mapped_file.h"
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
 
 namespace galley::director {
 namespace {
 
-constexpr std::string_view kMembersMagic = "GLYMEMB1";
+constexpr std::string_view kMembersMagic = "GLYMEMB2";
 constexpr size_t kChunks = 1024;
 constexpr size_t kPlatformsMax = 32;
 
 struct Header {
-  char magic[8];
-  uint64_t checksum[2];  // of all that follows
   uint64_t platforms;
   uint64_t packages;
   uint64_t names_bytes;  // each ends with NUL; those of the platforms first
 };
-static_assert(sizeof(Header) == 48);
-constexpr size_t kChecked = offsetof(Header, platforms);
+static_assert(sizeof(Header) == 24);
 
 struct Chunk {
   uint64_t end;  // the number of its last package, and 1
@@ -72,10 +68,11 @@ void Append(std::string& bytes, const T& record) {
   bytes.append(reinterpret_cast<const char*>(&record), sizeof(record));
 }
 
-void PutChecksum(std::string& bytes) {
-  const XXH128_hash_t sum = XXH3_128bits(bytes.data() + kChecked, bytes.size() - kChecked);
-  const uint64_t words[2] = {sum.low64, sum.high64};
-  std::memcpy(bytes.data() + offsetof(Header, checksum), words, sizeof(words));
+template <typename T>
+std::string RawOf(const T& record) {
+  std::string bytes;
+  Append(bytes, record);
+  return bytes;
 }
 
 Key KeyOf(const std::optional<Digest>& digest) {
@@ -139,35 +136,26 @@ std::string EncodeMembers(const std::vector<std::string>& platforms, std::vector
     std::memcpy(head.digest, Digest::Of(text).hash().data(), sizeof(head.digest));
     Append(heads, head);
   }
-  Header header{.magic = {},
-                .checksum = {},
-                .platforms = platforms.size(),
-                .packages = members.size(),
-                .names_bytes = names.size()};
-  std::memcpy(header.magic, kMembersMagic.data(), kMembersMagic.size());
+  Header header{
+      .platforms = platforms.size(), .packages = members.size(), .names_bytes = names.size()};
   std::string bytes;
   bytes.reserve(sizeof(header) + heads.size() + keys.size() + records.size() + names.size());
   Append(bytes, header);
   bytes.append(heads).append(keys).append(records).append(names);
-  PutChecksum(bytes);
-  return bytes;
+  return content::PatchedFile::Seal(kMembersMagic, bytes);
 }
 
 // The mapped file, which was found to be consistent.
 class Members::Mapping {
  public:
-  explicit Mapping(MappedFile file) : file_(std::move(file)), bytes_(file_->bytes()) {}
-  explicit Mapping(std::string memory) : memory_(std::move(memory)), bytes_(memory_) {}
+  explicit Mapping(std::unique_ptr<content::PatchedFile> file)
+      : file_(std::move(file)), bytes_(file_->begin(), file_->size()) {}
 
   absl::Status Judge() {
     const absl::Status wrong = absl::InvalidArgumentError("a record points out of it");
     if (bytes_.size() < sizeof(Header)) return absl::InvalidArgumentError("it is cut off");
+    if (!file_->Verify().ok()) return absl::InvalidArgumentError("its checksum is wrong");
     std::memcpy(&header_, bytes_.data(), sizeof(Header));
-    if (std::string_view(header_.magic, sizeof(header_.magic)) != kMembersMagic)
-      return absl::InvalidArgumentError("it is none, or one of another version");
-    const XXH128_hash_t sum = XXH3_128bits(bytes_.data() + kChecked, bytes_.size() - kChecked);
-    if (header_.checksum[0] != sum.low64 || header_.checksum[1] != sum.high64)
-      return absl::InvalidArgumentError("its checksum is wrong");
     if (header_.platforms > kPlatformsMax || header_.packages > UINT32_MAX ||
         header_.names_bytes > UINT32_MAX)
       return absl::InvalidArgumentError("it is no table of members");
@@ -197,7 +185,7 @@ class Members::Mapping {
     return absl::OkStatus();
   }
 
-  std::string_view bytes() const { return bytes_; }
+  const content::PatchedFile& file() const { return *file_; }
   const std::vector<std::string>& platforms() const { return platforms_; }
   size_t packages() const { return header_.packages; }
   const Chunk& chunk(size_t i) const { return At<Chunk>(sizeof(Header), i); }
@@ -239,8 +227,8 @@ class Members::Mapping {
     return member;
   }
 
-  size_t OffsetOf(const void* record) const {
-    return static_cast<size_t>(static_cast<const char*>(record) - bytes_.data());
+  uint64_t OffsetOf(const void* record) const {
+    return static_cast<uint64_t>(static_cast<const char*>(record) - bytes_.data());
   }
 
  private:
@@ -250,8 +238,7 @@ class Members::Mapping {
     return *reinterpret_cast<const T*>(bytes_.data() + begin + i * sizeof(T));
   }
 
-  const std::optional<MappedFile> file_;
-  const std::string memory_;
+  const std::unique_ptr<content::PatchedFile> file_;
   const std::string_view bytes_;
   Header header_{};
   std::vector<std::string> platforms_;
@@ -263,26 +250,25 @@ Members::Members(Members&&) noexcept = default;
 Members& Members::operator=(Members&&) noexcept = default;
 Members::~Members() = default;
 
-absl::StatusOr<Members> Members::Open(const std::string& file) {
-  ASSIGN_OR_RETURN(MappedFile mapped, MappedFile::Open(file));
-  auto mapping = std::make_unique<Mapping>(std::move(mapped));
+absl::StatusOr<Members> Members::Of(std::unique_ptr<content::PatchedFile> file) {
+  auto mapping = std::make_unique<Mapping>(std::move(file));
   RETURN_IF_ERROR(mapping->Judge());
   return Members(std::move(mapping));
+}
+
+absl::StatusOr<Members> Members::Open(const std::string& file) {
+  ASSIGN_OR_RETURN(std::unique_ptr<content::PatchedFile> opened,
+                   content::PatchedFile::Open(file, kMembersMagic));
+  return Of(std::move(opened));
 }
 
 absl::StatusOr<Members> Members::FromBytes(std::string bytes) {
-  auto mapping = std::make_unique<Mapping>(std::move(bytes));
-  RETURN_IF_ERROR(mapping->Judge());
-  return Members(std::move(mapping));
+  ASSIGN_OR_RETURN(std::unique_ptr<content::PatchedFile> opened,
+                   content::PatchedFile::FromBytes(std::move(bytes), kMembersMagic));
+  return Of(std::move(opened));
 }
 
-std::string Members::IdOf(std::string_view bytes) {
-  Header header{};
-  std::memcpy(&header, bytes.data(), sizeof(header));
-  return fmt::format("{:016x}{:016x}", header.checksum[1], header.checksum[0]);
-}
-
-std::string Members::id() const { return IdOf(mapping_->bytes()); }
+std::string Members::id() const { return mapping_->file().id(); }
 const std::vector<std::string>& Members::platforms() const { return mapping_->platforms(); }
 size_t Members::size() const { return mapping_->packages(); }
 
@@ -313,22 +299,22 @@ std::vector<Digest> Members::Keys() const {
   return keys;
 }
 
-Digest Members::snapshot() const { return SnapshotOf(mapping_->bytes()); }
+Digest Members::snapshot() const { return SnapshotWith({}); }
 
-Digest Members::SnapshotOf(std::string_view bytes) {
-  Header header{};
-  std::memcpy(&header, bytes.data(), sizeof(header));
-  if (header.packages == 0) return Digest::Of("");
+// `digests`: of chunks that have other ones.
+Digest Members::SnapshotWith(const std::map<size_t, Digest>& digests) const {
+  if (size() == 0) return Digest::Of("");
   std::array<std::string, kChunks> hashes;
   for (size_t c = 0; c < kChunks; ++c) {
-    Chunk chunk{};
-    std::memcpy(&chunk, bytes.data() + sizeof(Header) + c * sizeof(Chunk), sizeof(chunk));
-    hashes[c] = std::string(reinterpret_cast<const char*>(chunk.digest), Digest::kHashSize);
+    const auto other = digests.find(c);
+    const auto* const hash = reinterpret_cast<const char*>(mapping_->chunk(c).digest);
+    hashes[c] = other != digests.end() ? std::string(other->second.hash())
+                                       : std::string(hash, Digest::kHashSize);
   }
   return DigestOfChunks(hashes);
 }
 
-std::string Members::With(const std::vector<Member>& changed,
+MembersFile Members::With(const std::vector<Member>& changed,
                           const std::set<std::string, std::less<>>& gone) const {
   const auto is_known = [&](const Member& one) { return mapping_->Find(one.package).has_value(); };
   if (!gone.empty() || !std::all_of(changed.begin(), changed.end(), is_known)) {
@@ -339,9 +325,12 @@ std::string Members::With(const std::vector<Member>& changed,
       const std::string_view name = mapping_->name(i);
       if (!replaced.contains(name) && !gone.contains(name)) all.push_back(mapping_->MemberAt(i));
     }
-    return EncodeMembers(platforms(), std::move(all));
+    std::string bytes = EncodeMembers(platforms(), std::move(all));
+    const Digest snapshot = FromBytes(bytes)->snapshot();
+    return {std::move(bytes), snapshot};
   }
-  std::string bytes(mapping_->bytes());
+  content::PatchedFile::Ranges ranges;
+  std::map<size_t, Digest> digests;
   std::map<size_t, std::map<size_t, const Member*>> by_chunk;
   for (const Member& one : changed)
     by_chunk[ChunkOf(one.package)][*mapping_->Find(one.package)] = &one;
@@ -361,20 +350,20 @@ std::string Members::With(const std::vector<Member>& changed,
     std::string text;
     for (const auto& [where, key] : done) AddLine(text, where.first, where.second, key);
     const Digest digest = Digest::Of(text);
-    std::memcpy(bytes.data() + mapping_->OffsetOf(mapping_->chunk(c).digest), digest.hash().data(),
-                Digest::kHashSize);
+    ranges[mapping_->OffsetOf(mapping_->chunk(c).digest)] = digest.hash();
+    digests.emplace(c, digest);
     for (const auto& [i, member] : members) {
       Record record = RecordOf(*member);
       record.name = mapping_->record(i).name;
-      std::memcpy(bytes.data() + mapping_->OffsetOf(&mapping_->record(i)), &record, sizeof(record));
+      ranges[mapping_->OffsetOf(&mapping_->record(i))] = RawOf(record);
       for (size_t p = 0; p < platforms().size(); ++p) {
         const Key key = KeyOf(p < member->keys.size() ? member->keys[p] : std::nullopt);
-        std::memcpy(bytes.data() + mapping_->OffsetOf(&mapping_->key(i, p)), &key, sizeof(key));
+        ranges[mapping_->OffsetOf(&mapping_->key(i, p))] = RawOf(key);
       }
     }
   }
-  PutChecksum(bytes);
-  return bytes;
+  // (All of it was verified when it was opened.)
+  return {mapping_->file().With(ranges).value(), SnapshotWith(digests)};
 }
 
 }  // namespace galley::director

@@ -4,8 +4,9 @@
 // Packages lie in chunks by a hash of their names, each with its digest, so that the digest of the
 // whole (the `snapshot` of a cook's summary) costs no more than the chunks that changed.
 //
-// Format (docs/formats.md, "Members"): little-endian, records of fixed size, mapped, a checksum
-// over all.
+// What changed of it since it was written lies beside it (common/content/patched_file.h).
+//
+// Format (docs/formats.md, "Members"): little-endian, records of fixed size, mapped.
 //
 // Cost: Find O(log of a chunk). Threads: any.
 #pragma once
@@ -22,6 +23,7 @@
 
 #include "absl/status/statusor.h"
 #include "common/base/digest.h"
+#include "common/content/patched_file.h"
 
 namespace galley::director {
 
@@ -42,6 +44,12 @@ Digest DigestOfDone(const DoneKeys& done);
 // The bytes of a table of these packages, in any order, each once. At most 32 platforms.
 std::string EncodeMembers(const std::vector<std::string>& platforms, std::vector<Member> members);
 
+// What PatchedFile::Write makes a table of, and what that table says.
+struct MembersFile {
+  std::string bytes;
+  Digest snapshot;
+};
+
 class Members {
  public:
   // NOT_FOUND: there is none. INVALID_ARGUMENT: it is damaged, or of another version.
@@ -52,11 +60,7 @@ class Members {
   Members& operator=(Members&&) noexcept;
   ~Members();
 
-  // The checksum of its bytes, in hex: it tells a table from all others.
-  std::string id() const;
-  static std::string IdOf(std::string_view bytes);   // REQUIRES: from EncodeMembers, or With
-  static Digest SnapshotOf(std::string_view bytes);  // likewise
-
+  std::string id() const;  // it tells a table from all others
   const std::vector<std::string>& platforms() const;
   size_t size() const;
   std::optional<Member> Find(std::string_view package) const;
@@ -66,14 +70,17 @@ class Members {
   std::vector<Digest> Keys() const;             // of all results, in no order
   std::vector<std::string_view> Names() const;  // of all packages, likewise; as long as it lives
 
-  // The bytes of a table in which these are as given, and all others as they are here, but for
-  // `gone`. Cost: a copy; more when some are new, or gone.
-  std::string With(const std::vector<Member>& changed,
+  // A table in which these are as given, and all others as they are here, but for `gone`. Cost:
+  // that of the chunks that these are in, and of what was replaced since the file was written; all
+  // when some are new, or gone.
+  MembersFile With(const std::vector<Member>& changed,
                    const std::set<std::string, std::less<>>& gone = {}) const;
 
  private:
   class Mapping;
+  static absl::StatusOr<Members> Of(std::unique_ptr<content::PatchedFile> file);
   explicit Members(std::unique_ptr<Mapping> mapping);
+  Digest SnapshotWith(const std::map<size_t, Digest>& digests) const;
   std::unique_ptr<Mapping> mapping_;
 };
 

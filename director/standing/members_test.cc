@@ -65,7 +65,7 @@ TEST(MembersTest, ATableIsOpenedFromItsFileAndKnownByItsId) {
   ASSERT_TRUE(WriteFileAtomic(file, bytes).ok());
   const auto table = Members::Open(file);
   ASSERT_TRUE(table.ok()) << table.status();
-  EXPECT_EQ(table->id(), Members::IdOf(bytes));
+  EXPECT_EQ(table->id(), content::PatchedFile::IdOf(bytes));
   EXPECT_TRUE(absl::IsNotFound(Members::Open(file + "x").status()));
 }
 
@@ -84,6 +84,10 @@ TEST(MembersTest, EveryDamageIsFound) {
 
 // A changed table is the table of what it holds then, whatever changed.
 TEST(MembersTest, AChangedTableIsTheTableOfItsMembers) {
+  const auto folder = TemporaryFolder::Make(testing::TempDir(), "members_test");
+  ASSERT_TRUE(folder.ok());
+  const std::string file = JoinPath(folder->path(), "members");
+  bool was_patch = false, was_whole = false;
   std::mt19937 random(5);
   std::map<std::string, Member> all;
   std::optional<Members> table = TableOf({});
@@ -103,9 +107,14 @@ TEST(MembersTest, AChangedTableIsTheTableOfItsMembers) {
       if (!taken.contains(package)) gone.insert(package);
     }
     for (const std::string& package : gone) all.erase(package);
-    auto next = Members::FromBytes(table->With(changed, gone));
+    const MembersFile with = table->With(changed, gone);
+    was_patch |= content::PatchedFile::IsPatch(with.bytes);
+    was_whole |= round > 0 && gone.empty() && !content::PatchedFile::IsPatch(with.bytes);
+    ASSERT_TRUE(content::PatchedFile::Write(file, with.bytes).ok());
+    auto next = Members::Open(file);
     ASSERT_TRUE(next.ok()) << next.status();
     table = *std::move(next);
+    ASSERT_EQ(table->snapshot(), with.snapshot);
     std::vector<Member> members;
     for (const auto& [package, member] : all) members.push_back(member);
     ASSERT_EQ(table->snapshot(), TableOf(members).snapshot());
@@ -113,6 +122,8 @@ TEST(MembersTest, AChangedTableIsTheTableOfItsMembers) {
     for (const Member& member : members) ASSERT_EQ(table->Find(member.package), member);
     for (const std::string& package : gone) ASSERT_FALSE(table->Find(package).has_value());
   }
+  EXPECT_TRUE(was_patch);
+  EXPECT_TRUE(was_whole);
 }
 
 }  // namespace

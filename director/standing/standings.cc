@@ -9,6 +9,7 @@
 #include "common/base/healed.h"
 #include "common/base/own_file.h"
 #include "common/base/status_macros.h"
+#include "common/content/patched_file.h"
 #include "fmt/format.h"
 
 namespace galley::director {
@@ -72,41 +73,43 @@ absl::Status Standings::Keep(Standing standing, const StandingTables& tables, bo
 // What is about to be replaced was of no use; people are told.
 void Standings::TellDamage(const Standing& standing) const {
   const auto tell = [&](std::string_view what, const absl::Status& status) {
-    if (!absl::IsInvalidArgument(status)) return;
+    if (!absl::IsInvalidArgument(status) && !absl::IsDataLoss(status)) return;
     NoteHealed(fmt::format("{}: {}; every package was looked at, and it was written anew",
                            FileOf(standing.ask, what), MessageOf(status)));
   };
   const auto bytes = ReadFile(FileOf(standing.ask, kStanding), kStandingBytesMax);
   if (bytes.ok()) tell(kStanding, DecodeStanding(*bytes).status());
-  tell(kSources, content::StampTable::Open(FileOf(standing.ask, kSources)).status());
+  const auto tell_stamps = [&](std::string_view what) {
+    const auto table = content::StampTable::Open(FileOf(standing.ask, what));
+    tell(what, table.ok() ? table->Verify() : table.status());
+  };
+  tell_stamps(kSources);
   tell(kMembers, Members::Open(FileOf(standing.ask, kMembers)).status());
-  for (const StandingPlatform& platform : standing.platforms) {
-    const std::string name = std::string(kSandbox) + platform.name;
-    tell(name, content::StampTable::Open(FileOf(standing.ask, name)).status());
-  }
+  for (const StandingPlatform& platform : standing.platforms)
+    tell_stamps(std::string(kSandbox) + platform.name);
 }
 
 absl::Status Standings::Renew(Standing standing, const StandingTables& tables) {
   const auto write = [&](std::string_view what, const std::string& bytes) {
-    const std::string file = FileOf(standing.ask, what);
-    absl::Status clear = ClearTheWay(file);
-    return clear.ok() ? WriteFileAtomic(file, bytes) : clear;
+    return content::PatchedFile::Write(FileOf(standing.ask, what), bytes);
   };
   if (!tables.sources.empty()) {
-    standing.source_stamps = content::StampTable::IdOf(tables.sources);
+    standing.source_stamps = content::PatchedFile::IdOf(tables.sources);
     RETURN_IF_ERROR(write(kSources, tables.sources));
   }
   if (!tables.members.empty()) {
-    standing.members = Members::IdOf(tables.members);
+    standing.members = content::PatchedFile::IdOf(tables.members);
     RETURN_IF_ERROR(write(kMembers, tables.members));
   }
   for (StandingPlatform& platform : standing.platforms) {
     const auto stamps = tables.sandboxes.find(platform.name);
     if (stamps == tables.sandboxes.end() || stamps->second.empty()) continue;
-    platform.sandbox_stamps = content::StampTable::IdOf(stamps->second);
+    platform.sandbox_stamps = content::PatchedFile::IdOf(stamps->second);
     RETURN_IF_ERROR(write(std::string(kSandbox) + platform.name, stamps->second));
   }
-  return write(kStanding, EncodeStanding(standing));
+  const std::string file = FileOf(standing.ask, kStanding);
+  RETURN_IF_ERROR(ClearTheWay(file));
+  return WriteFileAtomic(file, EncodeStanding(standing));
 }
 
 void Standings::Touch(const std::string& ask) const {

@@ -4,6 +4,7 @@
 //   <key>.sources               the table of stamps of all sources
 //   <key>.members               the packages of the cook (members.h)
 //   <key>.sandbox-<platform>    likewise of a sandbox
+//   <table>.patch               what was replaced in that table (common/content/patched_file.h)
 //
 // They are a memory only: one that is absent, damaged or of another version costs a cook. The
 // tables are written first, and a standing names them by their ids, so that files of different
@@ -27,7 +28,7 @@ namespace galley::director {
 // So many asks have one; of more those go that were used longest ago.
 inline constexpr size_t kStandingsMax = 8;
 
-// The bytes of tables; empty: as they were.
+// What content::PatchedFile::Write makes the tables' files of; empty: as they were.
 struct StandingTables {
   std::string sources;
   std::string members;

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "common/base/file.h"
+#include "common/content/patched_file.h"
 #include "fmt/format.h"
 
 namespace galley::director {
@@ -74,8 +75,8 @@ TEST_F(StandingsTest, WhatWasKeptIsFoundWithItsTables) {
   const std::optional<Standing> found = standings_->Find("ask");
   ASSERT_TRUE(found.has_value());
   Standing expected = Sample("ask");
-  expected.source_stamps = content::StampTable::IdOf(Table("src"));
-  expected.platforms[0].sandbox_stamps = content::StampTable::IdOf(Table("out"));
+  expected.source_stamps = content::PatchedFile::IdOf(Table("src"));
+  expected.platforms[0].sandbox_stamps = content::PatchedFile::IdOf(Table("out"));
   EXPECT_EQ(EncodeStanding(*found), EncodeStanding(expected));
   EXPECT_EQ(found->counts, expected.counts);
   EXPECT_EQ(found->warnings, expected.warnings);

@@ -6,6 +6,7 @@
 #include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
+#include "common/content/patched_file.h"
 #include "fmt/format.h"
 
 namespace galley::director {
@@ -18,10 +19,11 @@ std::string_view ParentOf(std::string_view path) { return path.substr(0, path.rf
 
 }  // namespace
 
-absl::StatusOr<content::StampCheck> WatchedTables::Check(
-    const std::string& name, const std::string& id,
-    const std::function<absl::StatusOr<content::StampTable>()>& open, Cancellation* stop,
-    size_t changes_max, bool is_kept) {
+absl::StatusOr<content::StampCheck> WatchedTables::Check(const std::string& name,
+                                                         const std::string& id,
+                                                         const OpenFunction& open,
+                                                         Cancellation* stop, size_t changes_max,
+                                                         bool is_kept) {
   if (watch_ == nullptr) {
     ASSIGN_OR_RETURN(const content::StampTable table, open());
     return table.Check({.stop = stop, .changes_max = changes_max});
@@ -29,6 +31,7 @@ absl::StatusOr<content::StampCheck> WatchedTables::Check(
   const base::MutexLock lock(mutex_);
   TakeChanges();
   const auto found = tables_.find(name);
+  if (found != tables_.end() && found->second->id == id) CatchUp(*found->second, open);
   if (found != tables_.end() && found->second->id == id && found->second->is_checked &&
       AreTopsTheSame(*found->second)) {
     content::StampCheck check = CheckDirty(*found->second, stop, changes_max);
@@ -50,8 +53,19 @@ absl::StatusOr<content::StampCheck> WatchedTables::Check(
 // The next check is of the table that the caller writes now: it says of all folders what this one
 // was found to say.
 void WatchedTables::Renewed(const std::string& name, const content::StampCheck& check) {
-  if (check.holds && !check.renewed.empty())
-    tables_.at(name)->id = content::StampTable::IdOf(check.renewed);
+  if (!check.holds || check.renewed.empty()) return;
+  tables_.at(name)->id = content::PatchedFile::IdOf(check.renewed);
+  tables_.at(name)->is_behind = true;
+}
+
+// What is found next is noted in the table that was written, and not in the one before it.
+void WatchedTables::CatchUp(Known& known, const OpenFunction& open) {
+  if (!known.is_behind) return;
+  absl::StatusOr<content::StampTable> table = open();
+  known.is_checked &= table.ok() && known.table.IsLaidOutAs(*table);
+  if (!known.is_checked) return;
+  known.table = *std::move(table);
+  known.is_behind = false;
 }
 
 void WatchedTables::MarkDirty(Known& known, uint32_t folder) {
@@ -161,6 +175,7 @@ void WatchedTables::Replace(const std::string& name, const std::string& id,
     return;
   }
   known.id = by.id();
+  known.is_behind = false;
   known.table = std::move(by);
 }
 

@@ -30,14 +30,15 @@ class WatchedTables {
   // Null: nothing is watched.
   explicit WatchedTables(std::unique_ptr<content::FolderWatch> watch) : watch_(std::move(watch)) {}
 
+  using OpenFunction = std::function<absl::StatusOr<content::StampTable>()>;
+
   // As StampTable::Check of the table with this id, which `open` opens. `name`: of whatever the
   // table is of; of an older table with this name nothing is kept. `changes_max`: as in
   // StampTable::CheckOptions. `is_kept`: the caller writes the table with renewed stamps, if there
   // is one, in place of this one. Errors: those of `open`.
-  absl::StatusOr<content::StampCheck> Check(
-      const std::string& name, const std::string& id,
-      const std::function<absl::StatusOr<content::StampTable>()>& open, Cancellation* stop,
-      size_t changes_max = 0, bool is_kept = true);
+  absl::StatusOr<content::StampCheck> Check(const std::string& name, const std::string& id,
+                                            const OpenFunction& open, Cancellation* stop,
+                                            size_t changes_max = 0, bool is_kept = true);
 
   // The table `id` of this name is replaced by one that differs from it in patches only
   // (StampTable::With): what is known of folders is known of that one.
@@ -51,6 +52,7 @@ class WatchedTables {
     explicit Known(content::StampTable of) : table(std::move(of)) {}
     content::StampTable table;
     std::string id;
+    bool is_behind = false;  // `id` is of the table with renewed stamps, and this is the one before
     absl::flat_hash_map<std::string, uint32_t> folders;  // by path
     std::vector<bool> is_dirty;                          // by number
     std::vector<uint32_t> dirty;
@@ -62,6 +64,7 @@ class WatchedTables {
   };
 
   void TakeChanges() GALLEY_REQUIRES(mutex_);
+  static void CatchUp(Known& known, const OpenFunction& open);
   static void MarkDirty(Known& known, uint32_t folder);
   bool WatchAll(Known& known) GALLEY_REQUIRES(mutex_);
   bool CannotWatch(const std::string& why);

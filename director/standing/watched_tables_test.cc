@@ -10,6 +10,7 @@
 #include <random>
 
 #include "common/base/file.h"
+#include "common/content/patched_file.h"
 #include "common/content/snapshot.h"
 #include "fmt/format.h"
 #include "gmock/gmock.h"
@@ -51,8 +52,8 @@ class WatchedTablesTest : public ::testing::Test {
     Keep(*stamps);
   }
   void Keep(const std::string& stamps) {
-    ASSERT_TRUE(WriteFileAtomic(Path("table"), stamps).ok());
-    id_ = content::StampTable::IdOf(stamps);
+    ASSERT_TRUE(content::PatchedFile::Write(Path("table"), stamps).ok());
+    id_ = content::PatchedFile::IdOf(stamps);
   }
   absl::StatusOr<content::StampTable> Open() const {
     return content::StampTable::Open(Path("table"));

@@ -464,7 +464,7 @@ class StandingCooks {
     NoteEnvironment(now.standing);
     std::vector<Member> all;
     for (auto& [name, member] : members) all.push_back(std::move(member));
-    kept_members_ = is_difference_ ? difference_->members->With(all, difference_->gone)
+    kept_members_ = is_difference_ ? difference_->members->With(all, difference_->gone).bytes
                                    : EncodeMembers(platforms, std::move(all));
     auto table = Members::FromBytes(kept_members_);
     if (!table.ok()) return checks_.Break("safety: the table of members is damaged");
