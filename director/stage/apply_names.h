@@ -21,10 +21,11 @@ inline constexpr std::string_view kOwnerName = content::kSandboxFile;
 // removes them.
 inline bool IsStagingsOwn(std::string_view path) {
   const std::string_view top = path.substr(0, path.find('/'));
-  if (top == kMarkerName || top == kPendingName || top == kOwnerName) return true;
+  if (top == kMarkerName || top == kPendingName || top == kFilesName || top == kOwnerName)
+    return true;
   // (common/base/own_file.h, PutAside.)
-  for (const std::string_view aside :
-       {".galley-root.broken-", ".galley-root.pending.broken-", ".galley-sandbox.broken-"}) {
+  for (const std::string_view aside : {".galley-root.broken-", ".galley-root.pending.broken-",
+                                       ".galley-root.files.broken-", ".galley-sandbox.broken-"}) {
     if (top.starts_with(aside)) return true;
   }
   return false;

@@ -1,6 +1,8 @@
 #include "director/stage/ledger.h"
 
 #include <algorithm>
+#include <charconv>
+#include <system_error>
 
 #include "common/base/healed.h"
 #include "common/base/log.h"
@@ -13,6 +15,7 @@ namespace galley::director {
 namespace {
 
 constexpr uint64_t kLedgerBytesMax = uint64_t{1} << 30;
+constexpr uint64_t kBriefBytesMax = uint64_t{16} << 20;
 
 std::vector<std::string_view> LinesOf(std::string_view text) {
   std::vector<std::string_view> lines;
@@ -38,6 +41,9 @@ constexpr size_t kStampBytes = 24;
 // No path of a tree is like these.
 constexpr std::string_view kAllFollow = "/";
 constexpr std::string_view kSealFollows = "/ ";
+constexpr std::string_view kBriefSealFollows = "// ";
+constexpr std::string_view kFilesAre = "/files ";
+constexpr std::string_view kReplaced = "/at ";
 constexpr std::string_view kEnd = "end";
 constexpr std::string_view kSum = "sum ";
 
@@ -77,15 +83,84 @@ absl::Status CheckMarker(std::string_view text, Ledger& ledger) {
   if (first == std::string_view::npos) return absl::InvalidArgumentError("it is cut off");
   const std::string_view rest = text.substr(first + 1);
   const std::string_view second = rest.substr(0, rest.find('\n'));
-  ledger.is_sealed = second.starts_with(kSealFollows);
+  const bool is_brief = second.starts_with(kBriefSealFollows);
+  ledger.is_sealed = is_brief || second.starts_with(kSealFollows);
   if (ledger.is_sealed) {
     const std::string_view after = rest.substr(std::min(rest.size(), second.size() + 1));
-    if (SumOf(text.substr(0, first + 1), after) != second.substr(kSealFollows.size()))
+    const std::string_view seal =
+        second.substr(is_brief ? kBriefSealFollows.size() : kSealFollows.size());
+    if (SumOf(text.substr(0, first + 1), after) != seal)
       return absl::InvalidArgumentError("its checksum is wrong");
-  } else if (text.find('\0') != std::string_view::npos && second != kAllFollow) {
+    if (!is_brief) ledger.seal = seal;
+  } else if ((text.find('\0') != std::string_view::npos && second != kAllFollow) ||
+             rest.find(fmt::format("\n{}", kFilesAre)) != std::string_view::npos) {
     return absl::InvalidArgumentError("its checksum is gone");
   }
   return absl::OkStatus();
+}
+
+// --- The marker that says what was replaced.
+
+std::string StampText(const FileStamp& stamp) {
+  return fmt::format("{} {} {}", stamp.mtime_ns, stamp.ctime_ns, stamp.inode);
+}
+
+// Takes a word, and the space behind it, from the beginning of `text`.
+std::string_view TakeWord(std::string_view& text) {
+  const std::string_view word = text.substr(0, text.find(' '));
+  text.remove_prefix(std::min(text.size(), word.size() + 1));
+  return word;
+}
+
+template <typename Number>
+bool TakeNumber(std::string_view& text, Number& number) {
+  const std::string_view word = TakeWord(text);
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+  return error == std::errc() && end == word.data() + word.size() && !word.empty();
+}
+
+bool TakeStamp(std::string_view& text, FileStamp& stamp) {
+  return TakeNumber(text, stamp.mtime_ns) && TakeNumber(text, stamp.ctime_ns) &&
+         TakeNumber(text, stamp.inode);
+}
+
+bool IsBrief(std::string_view marker) {
+  const size_t first = marker.find('\n');
+  return first != marker.npos && marker.substr(first + 1).starts_with(kBriefSealFollows);
+}
+
+// REQUIRES: IsBrief.
+absl::StatusOr<BriefLedger> ReadBrief(std::string_view text) {
+  const absl::Status wrong = absl::InvalidArgumentError("its lines are wrong");
+  Ledger checked;
+  RETURN_IF_ERROR(CheckMarker(text, checked));
+  const std::vector<std::string_view> lines = LinesOf(text);
+  if (lines.size() < 3 || !lines[2].starts_with(kFilesAre)) return wrong;
+  BriefLedger brief;
+  brief.is_of_marker = false;
+  ASSIGN_OR_RETURN(brief.root, Digest::Parse(lines[0]));
+  std::string_view rest = lines[2].substr(kFilesAre.size());
+  brief.seal = TakeWord(rest);
+  if (!TakeNumber(rest, brief.files) || !TakeNumber(rest, brief.size_bytes) ||
+      !TakeStamp(rest, brief.stamp) || !rest.empty())
+    return wrong;
+  for (size_t i = 3; i < lines.size(); ++i) {
+    if (!lines[i].starts_with(kReplaced)) return wrong;
+    rest = lines[i].substr(kReplaced.size());
+    FileStamp stamp;
+    if (!TakeStamp(rest, stamp) || !tree::IsPlainPath(rest)) return wrong;
+    brief.replaced.insert_or_assign(std::string(rest), stamp);
+  }
+  return brief;
+}
+
+std::string BriefText(const BriefLedger& brief) {
+  const std::string first = brief.root.ToString() + "\n";
+  std::string text = fmt::format("{}{} {} {} {}\n", kFilesAre, brief.seal, brief.files,
+                                 brief.size_bytes, StampText(brief.stamp));
+  for (const auto& [path, stamp] : brief.replaced)
+    text.append(kReplaced).append(StampText(stamp)).append(" ").append(path).push_back('\n');
+  return fmt::format("{}{}{}\n{}", first, kBriefSealFollows, SumOf(first, text), text);
 }
 
 absl::Status ReadMarker(std::string_view text, Ledger& ledger) {
@@ -107,9 +182,57 @@ absl::Status ReadMarker(std::string_view text, Ledger& ledger) {
   return absl::OkStatus();
 }
 
+// nullopt: absent, or nothing that can be read, which is told.
+absl::StatusOr<std::optional<std::string>> ReadOwn(Sandbox& sandbox, std::string_view name,
+                                                   std::vector<std::string>& damage) {
+  ASSIGN_OR_RETURN(const Node node, sandbox.Look(name));
+  if (node.kind == NodeKind::kFolder) damage.push_back(sandbox.Full(name) + ": it is a folder");
+  absl::StatusOr<std::optional<std::string>> text = sandbox.Read(name, kLedgerBytesMax);
+  if (text.ok()) return text;
+  damage.push_back(fmt::format("{}: {}", sandbox.Full(name), MessageOf(text.status())));
+  return std::nullopt;
+}
+
+// The files that .galley-root.files names, if `seal` is its checksum.
+absl::StatusOr<Ledger> ReadFiles(Sandbox& sandbox, std::string_view seal) {
+  const auto wrong = [&](std::string_view how) {
+    return absl::InvalidArgumentError(
+        fmt::format("the files that it means are not known: {} {}", sandbox.Full(kFilesName), how));
+  };
+  ASSIGN_OR_RETURN(const Node node, sandbox.Look(kFilesName));
+  if (node.kind != NodeKind::kFile) return wrong("is gone");
+  const absl::StatusOr<std::optional<std::string>> text = sandbox.Read(kFilesName, kLedgerBytesMax);
+  if (!text.ok()) return wrong(MessageOf(text.status()));
+  if (!text->has_value()) return wrong("is gone");
+  Ledger files;
+  if (!ReadMarker(**text, files).ok()) return wrong("is damaged");
+  if (files.seal.empty() || files.seal != seal) return wrong("is of another time");
+  Sort(files.files);
+  files.written_ns = node.stamp.mtime_ns;
+  return files;
+}
+
+// The whole that a marker says which names what was replaced.
+absl::Status ReadWholeOf(Sandbox& sandbox, std::string_view marker, Ledger& ledger) {
+  ASSIGN_OR_RETURN(const BriefLedger brief, ReadBrief(marker));
+  ASSIGN_OR_RETURN(ledger, ReadFiles(sandbox, brief.seal));
+  const absl::Status wrong = absl::InvalidArgumentError("it means other files than there are");
+  if (ledger.files.size() != brief.files || ledger.stamps.size() != brief.files) return wrong;
+  for (const auto& [path, stamp] : brief.replaced) {
+    const auto at = std::lower_bound(ledger.files.begin(), ledger.files.end(), path);
+    if (at == ledger.files.end() || *at != path) return wrong;
+    ledger.stamps[static_cast<size_t>(at - ledger.files.begin())] = stamp;
+  }
+  ledger.exact = brief.root;
+  ledger.roots = {brief.root};
+  ledger.seal.clear();
+  return absl::OkStatus();
+}
+
 constexpr std::string_view kRoot = "root ";
 constexpr std::string_view kPath = "path ";
 constexpr std::string_view kNext = "next ";
+constexpr std::string_view kFiles = "files ";
 
 // "<hex>/<size> <path>"
 absl::Status ReadPlanned(std::string_view text, Ledger& ledger) {
@@ -136,7 +259,7 @@ absl::StatusOr<std::string_view> CheckPending(std::string_view text, Ledger& led
   return text.substr(0, begin);
 }
 
-absl::Status ReadPending(std::string_view file, Ledger& ledger) {
+absl::Status ReadPending(Sandbox& sandbox, std::string_view file, Ledger& ledger) {
   ASSIGN_OR_RETURN(const std::string_view text, CheckPending(file, ledger));
   for (const std::string_view line : LinesOf(text)) {
     ledger.is_whole = line == kEnd;
@@ -148,23 +271,15 @@ absl::Status ReadPending(std::string_view file, Ledger& ledger) {
       ledger.files.emplace_back(line.substr(kPath.size()));
     } else if (line.starts_with(kNext)) {
       RETURN_IF_ERROR(ReadPlanned(line.substr(kNext.size()), ledger));
+    } else if (line.starts_with(kFiles)) {
+      ASSIGN_OR_RETURN(const Ledger files, ReadFiles(sandbox, line.substr(kFiles.size())));
+      ledger.files.insert(ledger.files.end(), files.files.begin(), files.files.end());
     } else {
       return absl::InvalidArgumentError(
           "expected a line 'root <digest>', 'path <path>' or 'next <digest> <path>'");
     }
   }
   return absl::OkStatus();
-}
-
-// nullopt: absent, or nothing that can be read, which is told.
-absl::StatusOr<std::optional<std::string>> ReadOwn(Sandbox& sandbox, std::string_view name,
-                                                   std::vector<std::string>& damage) {
-  ASSIGN_OR_RETURN(const Node node, sandbox.Look(name));
-  if (node.kind == NodeKind::kFolder) damage.push_back(sandbox.Full(name) + ": it is a folder");
-  absl::StatusOr<std::optional<std::string>> text = sandbox.Read(name, kLedgerBytesMax);
-  if (text.ok()) return text;
-  damage.push_back(fmt::format("{}: {}", sandbox.Full(name), MessageOf(text.status())));
-  return std::nullopt;
 }
 
 // A folder cannot be replaced by a file.
@@ -186,7 +301,8 @@ absl::StatusOr<Ledger> ReadLedger(Sandbox& sandbox) {
     Ledger ledger;
     ASSIGN_OR_RETURN(const Node node, sandbox.Look(kMarkerName));
     ledger.written_ns = node.stamp.mtime_ns;
-    const absl::Status status = ReadMarker(*marker, ledger);
+    const absl::Status status =
+        IsBrief(*marker) ? ReadWholeOf(sandbox, *marker, ledger) : ReadMarker(*marker, ledger);
     Sort(ledger.files);
     // (A stage may be interrupted when one is there and the other is not removed yet.)
     ASSIGN_OR_RETURN(const Node pending, sandbox.Look(kPendingName));
@@ -198,7 +314,7 @@ absl::StatusOr<Ledger> ReadLedger(Sandbox& sandbox) {
   ASSIGN_OR_RETURN(const std::optional<std::string> pending,
                    ReadOwn(sandbox, kPendingName, damage));
   if (pending) {
-    const absl::Status status = ReadPending(*pending, ledger);
+    const absl::Status status = ReadPending(sandbox, *pending, ledger);
     if (!status.ok())
       damage.push_back(fmt::format("{}: {}", sandbox.Full(kPendingName), MessageOf(status)));
     Sort(ledger.files);
@@ -208,6 +324,29 @@ absl::StatusOr<Ledger> ReadLedger(Sandbox& sandbox) {
   for (const std::string& one : damage) LogInfo("stage: {}: not used, or in part", one);
   ledger.damage = std::move(damage);
   return ledger;
+}
+
+absl::StatusOr<std::optional<BriefLedger>> ReadBriefLedger(Sandbox& sandbox) {
+  ASSIGN_OR_RETURN(const Node pending, sandbox.Look(kPendingName));
+  ASSIGN_OR_RETURN(const Node marker, sandbox.Look(kMarkerName));
+  if (pending.kind != NodeKind::kAbsent || marker.kind != NodeKind::kFile ||
+      marker.size_bytes > kBriefBytesMax)
+    return std::nullopt;
+  const absl::StatusOr<std::optional<std::string>> text = sandbox.Read(kMarkerName, kBriefBytesMax);
+  if (!text.ok() || !text->has_value() || !IsBrief(**text)) return std::nullopt;
+  const absl::StatusOr<BriefLedger> brief = ReadBrief(**text);
+  if (!brief.ok()) return std::nullopt;
+  ASSIGN_OR_RETURN(const Node files, sandbox.Look(kFilesName));
+  const bool is_known = files.kind == NodeKind::kFile && files.size_bytes == brief->size_bytes &&
+                        files.stamp == brief->stamp;
+  return is_known ? std::optional(*brief) : std::nullopt;
+}
+
+std::optional<BriefLedger> BriefOf(const Ledger& ledger) {
+  const bool is_right = ledger.exact.has_value() && ledger.is_closed && ledger.is_whole &&
+                        ledger.damage.empty() && ledger.files.size() == ledger.stamps.size();
+  if (!is_right || ledger.seal.empty()) return std::nullopt;
+  return BriefLedger{.root = *ledger.exact, .seal = ledger.seal, .files = ledger.files.size()};
 }
 
 void NoteLedgerHealed(const Ledger& ledger) {
@@ -235,6 +374,31 @@ absl::Status BeginStaging(Sandbox& sandbox, const Ledger& meanwhile) {
   return sandbox.RemoveFile(kMarkerName);
 }
 
+absl::Status BeginReplacing(Sandbox& sandbox, BriefLedger& ledger, const Digest& root) {
+  std::string text;
+  for (const Digest& one : {ledger.root, root})
+    text.append(kRoot).append(one.ToString()).push_back('\n');
+  text.append(fmt::format("{}{}\n{}\n", kFiles, ledger.seal, kEnd));
+  text.append(fmt::format("{}{}\n", kSum, SumOf(text, {})));
+  RETURN_IF_ERROR(MoveFolderAside(sandbox, kPendingName));
+  RETURN_IF_ERROR(MoveFolderAside(sandbox, kFilesName));
+  RETURN_IF_ERROR(sandbox.Write(kPendingName, text, false));
+  ledger.root = root;
+  if (!ledger.is_of_marker) return sandbox.RemoveFile(kMarkerName);
+  RETURN_IF_ERROR(sandbox.Move(kMarkerName, kFilesName));
+  ASSIGN_OR_RETURN(const Node files, sandbox.Look(kFilesName));
+  ledger.is_of_marker = false;
+  ledger.size_bytes = files.size_bytes;
+  ledger.stamp = files.stamp;
+  return absl::OkStatus();
+}
+
+absl::Status EndReplacing(Sandbox& sandbox, const BriefLedger& ledger) {
+  RETURN_IF_ERROR(MoveFolderAside(sandbox, kMarkerName));
+  RETURN_IF_ERROR(sandbox.Write(kMarkerName, BriefText(ledger), false));
+  return sandbox.RemoveFile(kPendingName);
+}
+
 absl::Status EndStaging(Sandbox& sandbox, const Digest& root, std::span<const std::string> files,
                         const std::vector<FileStamp>& stamps) {
   const std::string first = root.ToString() + "\n";
@@ -251,7 +415,10 @@ absl::Status EndStaging(Sandbox& sandbox, const Digest& root, std::span<const st
   RETURN_IF_ERROR(MoveFolderAside(sandbox, kMarkerName));
   RETURN_IF_ERROR(MoveFolderAside(sandbox, kPendingName));
   RETURN_IF_ERROR(sandbox.Write(kMarkerName, text, false));
-  return sandbox.RemoveFile(kPendingName);
+  RETURN_IF_ERROR(sandbox.RemoveFile(kPendingName));
+  // (Nothing names it any more.)
+  ASSIGN_OR_RETURN(const Node old, sandbox.Look(kFilesName));
+  return old.kind == NodeKind::kFile ? sandbox.RemoveFile(kFilesName) : absl::OkStatus();
 }
 
 }  // namespace galley::director

@@ -157,6 +157,8 @@ bool HoldsNothing(const std::vector<std::string>& names) {
 // Nothing in the folder is Galley's: there is nothing, or it is being adopted.
 absl::StatusOr<bool> IsNew(Sandbox& sandbox, const std::string& directory,
                            const SandboxOwner& owner, const std::string& state_directory) {
+  ASSIGN_OR_RETURN(const std::optional<BriefLedger> brief, ReadBriefLedger(sandbox));
+  if (brief.has_value()) return false;
   ASSIGN_OR_RETURN(const std::vector<std::string> names, sandbox.Names(""));
   ASSIGN_OR_RETURN(const Ledger ledger, ReadLedger(sandbox));
   if (!ledger.roots.empty()) return false;

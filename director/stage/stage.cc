@@ -414,38 +414,91 @@ absl::StatusOr<StageReport> Stage(store::Store& store, const StageOptions& optio
   return report;
 }
 
-absl::StatusOr<std::optional<StageReport>> StageChanges(store::Store& store,
-                                                        const StageOptions& options,
-                                                        const Digest& before) {
-  ASSIGN_OR_RETURN(Sandbox sandbox, Sandbox::Open(options.directory, 0, options.umask));
-  ASSIGN_OR_RETURN(const Ledger ledger, ReadLedger(sandbox));
+namespace {
+
+// The ledger that says of a sandbox that it holds a root as it was laid there: in brief, or all of
+// it when the brief one would become long; neither: it does not say so.
+struct LedgerOfBefore {
+  std::optional<BriefLedger> brief;
+  std::optional<Ledger> whole;
+};
+
+absl::StatusOr<LedgerOfBefore> FindLedger(Sandbox& sandbox, const Digest& before,
+                                          size_t differences) {
+  const auto is_short = [&](const BriefLedger& brief) {
+    return brief.replaced.size() + differences <= kReplacedMax;
+  };
+  ASSIGN_OR_RETURN(std::optional<BriefLedger> brief, ReadBriefLedger(sandbox));
+  if (brief && brief->root != before) return LedgerOfBefore();
+  if (brief && is_short(*brief)) return LedgerOfBefore{.brief = std::move(brief)};
+  ASSIGN_OR_RETURN(Ledger ledger, ReadLedger(sandbox));
   const bool is_as_it_was = ledger.exact == before && ledger.is_sealed && ledger.is_closed &&
                             ledger.is_whole && ledger.damage.empty() &&
                             ledger.files.size() == ledger.stamps.size();
-  if (!is_as_it_was) return std::nullopt;
-  const absl::StatusOr<std::vector<tree::Difference>> differences = tree::DiffTrees(
-      before, options.root, [&](const Digest& digest) { return store.Get(digest); });
-  if (!differences.ok()) return std::nullopt;
-  StageReport report{.unchanged = ledger.files.size() - differences->size()};
-  if (differences->empty()) return report;
-  Plan plan{.stamps = ledger.stamps};
-  for (const tree::Difference& one : *differences) {
-    const auto at = std::lower_bound(ledger.files.begin(), ledger.files.end(), one.path());
-    if (one.kind != tree::Difference::Kind::kChanged || at == ledger.files.end() ||
-        *at != one.path())
-      return std::nullopt;
-    plan.writes.push_back(one.after);
+  if (!is_as_it_was) return LedgerOfBefore();
+  brief = BriefOf(ledger);
+  if (brief && is_short(*brief)) return LedgerOfBefore{.brief = std::move(brief)};
+  return LedgerOfBefore{.whole = std::move(ledger)};
+}
+
+absl::Status ReplaceBriefly(store::Store& store, const StageOptions& options, Sandbox& sandbox,
+                            BriefLedger& ledger, const std::vector<tree::TreeFile>& writes,
+                            StageReport& report) {
+  RETURN_IF_ERROR(BeginReplacing(sandbox, ledger, options.root));
+  RETURN_IF_ERROR(WriteFiles({store, nullptr, options.package_of}, sandbox, writes,
+                             options.interrupted, report));
+  for (const tree::TreeFile& file : writes) {
+    ASSIGN_OR_RETURN(const Node node, sandbox.Look(file.path));
+    ledger.replaced.insert_or_assign(file.path, node.stamp);
+  }
+  return EndReplacing(sandbox, ledger);
+}
+
+absl::Status ReplaceWhole(store::Store& store, const StageOptions& options, Sandbox& sandbox,
+                          const Ledger& ledger, std::vector<tree::TreeFile> writes,
+                          StageReport& report) {
+  Plan plan{.writes = std::move(writes), .stamps = ledger.stamps};
+  for (const tree::TreeFile& file : plan.writes) {
+    const auto at = std::lower_bound(ledger.files.begin(), ledger.files.end(), file.path);
     plan.stamps_to_fill.push_back(static_cast<size_t>(at - ledger.files.begin()));
   }
-  RETURN_IF_ERROR(CheckPaths(options, plan.writes));
-  RETURN_IF_ERROR(CheckPresent(store, plan.writes, options.package_of));
   Ledger meanwhile{.roots = ledger.roots, .files = ledger.files, .is_whole = true};
-  if (options.root != before) meanwhile.roots.push_back(options.root);
+  if (options.root != *ledger.exact) meanwhile.roots.push_back(options.root);
   RETURN_IF_ERROR(BeginStaging(sandbox, meanwhile));
   RETURN_IF_ERROR(WriteFiles({store, nullptr, options.package_of}, sandbox, plan.writes,
                              options.interrupted, report));
   RETURN_IF_ERROR(NoteWritten(sandbox, plan));
-  RETURN_IF_ERROR(EndStaging(sandbox, options.root, ledger.files, plan.stamps));
+  return EndStaging(sandbox, options.root, ledger.files, plan.stamps);
+}
+
+}  // namespace
+
+absl::StatusOr<std::optional<StageReport>> StageChanges(store::Store& store,
+                                                        const StageOptions& options,
+                                                        const Digest& before) {
+  ASSIGN_OR_RETURN(Sandbox sandbox, Sandbox::Open(options.directory, 0, options.umask));
+  const absl::StatusOr<std::vector<tree::Difference>> differences = tree::DiffTrees(
+      before, options.root, [&](const Digest& digest) { return store.Get(digest); });
+  if (!differences.ok()) return std::nullopt;
+  ASSIGN_OR_RETURN(LedgerOfBefore ledger, FindLedger(sandbox, before, differences->size()));
+  if (!ledger.brief && !ledger.whole) return std::nullopt;
+  const uint64_t files = ledger.brief ? ledger.brief->files : ledger.whole->files.size();
+  StageReport report{.unchanged = files - differences->size()};
+  if (differences->empty()) return report;
+  std::vector<tree::TreeFile> writes;
+  for (const tree::Difference& one : *differences) {
+    const bool is_known =
+        !ledger.whole ||
+        std::binary_search(ledger.whole->files.begin(), ledger.whole->files.end(), one.path());
+    if (one.kind != tree::Difference::Kind::kChanged || !is_known) return std::nullopt;
+    writes.push_back(one.after);
+  }
+  RETURN_IF_ERROR(CheckPaths(options, writes));
+  RETURN_IF_ERROR(CheckPresent(store, writes, options.package_of));
+  RETURN_IF_ERROR(
+      ledger.brief
+          ? ReplaceBriefly(store, options, sandbox, *ledger.brief, writes, report)
+          : ReplaceWhole(store, options, sandbox, *ledger.whole, std::move(writes), report));
   return report;
 }
 

@@ -161,7 +161,7 @@ class StageTest : public ::testing::Test {
     Files held;
     for (const auto& entry : fs::recursive_directory_iterator(directory)) {
       const std::string path = entry.path().lexically_relative(directory).string();
-      if (path == ".galley-root") continue;
+      if (path == kMarkerName || path == kFilesName) continue;
       if (entry.is_symlink()) {
         held[path] = "link";
       } else if (entry.is_directory()) {
@@ -846,6 +846,182 @@ TEST_F(StageTest, AnOlderMarkerThatWasPutBackCostsAComparisonOnly) {
   EXPECT_EQ(Held(), files);
 }
 
+// --- Stages of a difference.
+
+class StageChangesTest : public StageTest {
+ protected:
+  void SetUp() override {
+    StageTest::SetUp();
+    for (int i = 0; i < 20; ++i) files_[fmt::format("Game/d{}/f{:02}", i % 3, i)] = "0";
+    ASSERT_TRUE(StageBook(files_).ok());
+    Write("mine", "a person's");
+  }
+  // Stages `files` as what differs from files_. nullopt: a whole stage must do it.
+  absl::StatusOr<std::optional<StageReport>> Change(const Files& files) {
+    return StageChanges(store_, {.directory = sandbox_, .root = Tree(files)}, Tree(files_));
+  }
+  void Edit(const std::string& path, const std::string& text) {
+    Files files = files_;
+    files[path] = text;
+    const auto report = Change(files);
+    ASSERT_TRUE(report.ok()) << report.status();
+    ASSERT_TRUE(report->has_value());
+    EXPECT_EQ((*report)->written, 1u);
+    EXPECT_EQ((*report)->unchanged, files_.size() - 1);
+    files_ = files;
+  }
+  Ledger Read() const {
+    Sandbox sandbox = Sandbox::Open(sandbox_).value();
+    return ReadLedger(sandbox).value();
+  }
+  bool IsBrief() const { return FileExists(Path(kFilesName)); }
+  Files HeldOfGalley() const {
+    Files held = Held();
+    held.erase("mine");
+    return held;
+  }
+
+  Files files_;
+};
+
+TEST_F(StageChangesTest, TheLedgerSaysAllWhateverWasReplaced) {
+  for (int i = 0; i < 5; ++i) {
+    Edit("Game/d0/f03", fmt::format("edit {}", i));
+    Edit("Game/d1/f07", fmt::format("of {}", i));
+    EXPECT_TRUE(IsBrief());
+    EXPECT_LT(StatFile(Path(kMarkerName))->size_bytes, 1000u);
+    EXPECT_EQ(Marker(), Tree(files_).ToString());
+    EXPECT_EQ(HeldOfGalley(), files_);
+    const Ledger ledger = Read();
+    EXPECT_TRUE(ledger.is_whole && ledger.is_sealed && ledger.is_closed);
+    EXPECT_THAT(ledger.damage, IsEmpty());
+    EXPECT_EQ(ledger.exact, Tree(files_));
+    ASSERT_EQ(ledger.files.size(), files_.size());
+    ASSERT_EQ(ledger.stamps.size(), files_.size());
+    for (size_t f = 0; f < ledger.files.size(); ++f) {
+      const FileStat stat = StatFile(Path(ledger.files[f])).value();
+      EXPECT_EQ(ledger.stamps[f], (FileStamp{stat.mtime_ns, stat.ctime_ns, stat.inode})) << f;
+    }
+  }
+  // A whole stage goes on from there: nothing is written, what goes goes, and the rest stays.
+  EXPECT_EQ(StageBook(files_).value().written, 0u);
+  files_.erase("Game/d0/f03");
+  const StageReport report = StageBook(files_).value();
+  EXPECT_EQ(report.removed, 1u);
+  EXPECT_THAT(report.foreign, ElementsAre("mine"));
+  EXPECT_FALSE(IsBrief());
+  EXPECT_EQ(HeldOfGalley(), files_);
+}
+
+// Killed at any step: what is Galley's is known, and the next stage completes it.
+TEST_F(StageChangesTest, InterruptedAtAnyFileTheNextStageCompletesIt) {
+  for (const bool was_brief : {false, true}) {
+    for (int reads = 1; reads <= 3; ++reads) {
+      ASSERT_TRUE(StageBook(files_).ok());
+      if (was_brief) Edit("Game/d2/f02", fmt::format("brief {}", reads));
+      Files after = files_;
+      for (const char* path : {"Game/d0/f00", "Game/d1/f01", "Game/d2/f05"})
+        after[path] = fmt::format("{} {} {}", was_brief, reads, path);
+      store_.file_reads_left = reads;
+      EXPECT_TRUE(absl::IsUnavailable(Change(after).status()));
+      EXPECT_EQ(Marker(), "absent");
+      const Ledger ledger = Read();
+      EXPECT_FALSE(ledger.exact.has_value());
+      EXPECT_TRUE(ledger.is_whole);
+      EXPECT_THAT(ledger.roots, ElementsAre(Tree(files_), Tree(after)));
+      EXPECT_EQ(ledger.files.size(), files_.size());
+      EXPECT_FALSE(Change(after).value().has_value()) << "a whole stage must look at all";
+      after.erase("Game/d0/f03");
+      const StageReport report = StageBook(after).value();
+      EXPECT_EQ(report.removed, 1u);
+      EXPECT_THAT(report.foreign, ElementsAre("mine"));
+      EXPECT_EQ(HeldOfGalley(), after);
+      EXPECT_EQ(Marker(), Tree(after).ToString());
+      after["Game/d0/f03"] = "0";
+      files_ = after;
+      ASSERT_TRUE(StageBook(files_).ok());
+    }
+  }
+}
+
+TEST_F(StageChangesTest, EachDamageOfTheLedgerIsFoundToldAndPutRight) {
+  Edit("Game/d0/f03", "edit");
+  const Digest root = Tree(files_);
+  for (const std::string_view name : {kMarkerName, kFilesName}) {
+    const std::string good = ReadFile(Path(name)).value();
+    for (size_t at = 0; at < good.size(); ++at) {
+      const std::string marker = ReadFile(Path(kMarkerName)).value();
+      const std::string all = ReadFile(Path(kFilesName)).value();
+      std::string bad = good;
+      bad[at] = static_cast<char>(bad[at] ^ 1);
+      ASSERT_TRUE(WriteFileAtomic(Path(name), bad).ok());
+      EXPECT_EQ(Read().damage.size(), 1u) << name << at;
+      EXPECT_FALSE(Read().is_whole) << name << at;
+      Files after = files_;
+      after["Game/d1/f01"] = "other";
+      EXPECT_FALSE(Change(after).value().has_value()) << name << at;
+      if (at % 100 == 0) {
+        TakeHealed();
+        StageOptions options{.directory = sandbox_, .root = root};
+        options.earlier_roots = {root};
+        ASSERT_TRUE(Stage(store_, options).ok());
+        // (The same is told once.)
+        EXPECT_EQ(TakeHealed().size(), at == 0 ? 1u : 0u);
+        EXPECT_THAT(Read().damage, IsEmpty());
+        EXPECT_EQ(ReadFile(Path("mine")).value(), "a person's");
+      }
+      // As it was before the damage.
+      ASSERT_TRUE(WriteFileAtomic(Path(kMarkerName), marker).ok());
+      ASSERT_TRUE(WriteFileAtomic(Path(kFilesName), all).ok());
+      ASSERT_TRUE(RemoveAll(Path(kPendingName)).ok());
+    }
+  }
+}
+
+TEST_F(StageChangesTest, FilesOfAnotherTimeAreNotTakenForThoseThatAreMeant) {
+  Edit("Game/d0/f03", "edit");
+  const std::string older = ReadFile(Path(kFilesName)).value();
+  files_.erase("Game/d1/f07");
+  ASSERT_TRUE(StageBook(files_).ok());
+  Edit("Game/d0/f03", "again");
+  ASSERT_TRUE(WriteFileAtomic(Path(kFilesName), older).ok());
+  EXPECT_THAT(Read().damage, ElementsAre(HasSubstr("is of another time")));
+  ASSERT_TRUE(RemoveAll(Path(kFilesName)).ok());
+  EXPECT_THAT(Read().damage, ElementsAre(HasSubstr("is gone")));
+  ASSERT_TRUE(StageBook(files_).ok());
+  EXPECT_EQ(HeldOfGalley(), files_);
+}
+
+TEST_F(StageChangesTest, WhenMuchWasReplacedTheMarkerNamesAllAgain) {
+  Edit("Game/d0/f03", "edit");
+  Sandbox sandbox = Sandbox::Open(sandbox_).value();
+  BriefLedger brief = ReadBriefLedger(sandbox).value().value();
+  ASSERT_TRUE(BeginReplacing(sandbox, brief, brief.root).ok());
+  const FileStat stat = StatFile(Path("Game/d0/f03")).value();
+  for (size_t i = 0; i < kReplacedMax; ++i)
+    brief.replaced[fmt::format("Game/z{}", i)] = {stat.mtime_ns, stat.ctime_ns, stat.inode};
+  ASSERT_TRUE(EndReplacing(sandbox, brief).ok());
+  EXPECT_THAT(Read().damage, ElementsAre(HasSubstr("other files than there are")));
+  ASSERT_TRUE(StageBook(files_).ok());
+  EXPECT_FALSE(IsBrief());
+  Edit("Game/d0/f03", "brief");
+  brief = ReadBriefLedger(sandbox).value().value();
+  ASSERT_TRUE(BeginReplacing(sandbox, brief, brief.root).ok());
+  ASSERT_EQ(brief.replaced.size(), 1u);
+  Files many;
+  for (size_t i = 0; i <= kReplacedMax; ++i) many[fmt::format("Game/{}", i)] = "0";
+  ASSERT_TRUE(StageBook(many).ok());
+  files_ = many;
+  for (auto& [path, text] : many) text = "1";
+  ASSERT_TRUE(Change(many).value().has_value());
+  EXPECT_FALSE(IsBrief());
+  EXPECT_EQ(HeldOfGalley(), many);
+  EXPECT_EQ(Marker(), Tree(many).ToString());
+  files_ = many;
+  Edit("Game/7", "2");
+  EXPECT_TRUE(IsBrief());
+}
+
 TEST_F(StageTest, AMissingBlobLeavesTheSandboxUntouched) {
   const Files before = {{"Game/a", "a"}};
   ASSERT_TRUE(StageBook(before).ok());
@@ -966,7 +1142,8 @@ TEST_F(StageTest, OfManyFilesOneThatCannotBeReadIsToldAndTheNextStageCompletes) 
 }
 
 TEST_F(StageTest, ATreeThatWantsANameOfStagingsOwnIsRefused) {
-  for (const char* name : {".galley-root", ".galley-root.pending", ".galley-sandbox"})
+  for (const char* name :
+       {".galley-root", ".galley-root.pending", ".galley-root.files", ".galley-sandbox"})
     EXPECT_TRUE(absl::IsInvalidArgument(StageBook({{name, "x"}}).status()));
 }
 

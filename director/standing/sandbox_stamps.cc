@@ -32,6 +32,30 @@ std::string_view FolderOf(std::string_view path) {
 
 std::string_view NameOf(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
+content::NamesHash HashOf(const std::vector<std::string>& names) {
+  return content::HashOfNames({names.begin(), names.end()});
+}
+
+// The sandbox's own folder: staging may have made one more file there, or taken it away, and nobody
+// else did. nullopt: it names what it named before.
+absl::StatusOr<std::optional<content::StampPatch>> PatchOfTop(const content::StampTable& before,
+                                                              const std::string& directory) {
+  ASSIGN_OR_RETURN(Sandbox sandbox, Sandbox::Open(directory));
+  ASSIGN_OR_RETURN(std::vector<std::string> names, sandbox.Names(""));
+  const content::NamesHash now = HashOf(names);
+  const std::optional<content::NamesHash> old = before.NamesOf(sandbox.Full(""));
+  if (old == now) return std::nullopt;
+  if (std::erase(names, kFilesName) == 0) names.emplace_back(kFilesName);
+  if (old != HashOf(names)) return Changed(directory);
+  ASSIGN_OR_RETURN(const FileStat stat, StatFile(directory));
+  return content::StampPatch{.folder = sandbox.Full(""),
+                             .name = "",
+                             .stat = stat,
+                             .names = now,
+                             .digest = std::nullopt,
+                             .is_racy = true};
+}
+
 class Builder {
  public:
   explicit Builder(Sandbox& sandbox) : sandbox_(sandbox) {}
@@ -46,7 +70,7 @@ class Builder {
     ASSIGN_OR_RETURN(const FileStat link, StatFile(full, /*follow_links=*/false));
     const uint32_t number = table_.Add({.host_path = full,
                                         .stat = stat,
-                                        .names = content::HashOfNames({names.begin(), names.end()}),
+                                        .names = HashOf(names),
                                         .is_link = S_ISLNK(link.mode),
                                         .is_racy = IsRacy(stat, looked_ns)});
     folders_.emplace(path, number);
@@ -131,6 +155,8 @@ absl::StatusOr<std::string> SandboxStampsAfter(store::Store& store,
       const std::vector<tree::Difference> differences,
       tree::DiffTrees(root_before, root, [&](const Digest& digest) { return store.Get(digest); }));
   std::vector<content::StampPatch> patches;
+  ASSIGN_OR_RETURN(const auto of_top, PatchOfTop(before, directory));
+  if (of_top.has_value()) patches.push_back(*of_top);
   for (const tree::Difference& one : differences) {
     if (one.kind != tree::Difference::Kind::kChanged ||
         one.before.is_executable != one.after.is_executable)

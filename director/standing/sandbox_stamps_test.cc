@@ -7,6 +7,7 @@
 #include <map>
 
 #include "common/base/file.h"
+#include "common/content/patched_file.h"
 #include "common/content/stamp_table.h"
 #include "common/store/layers/memory_store.h"
 #include "common/tree/tree.h"
@@ -43,7 +44,8 @@ class SandboxStampsTest : public testing::Test {
   }
   absl::Status Note() {
     const auto stamps = SandboxStamps(store_, root_, sandbox_);
-    return stamps.ok() ? WriteFileAtomic(JoinPath(dir_, "stamps"), *stamps) : stamps.status();
+    return stamps.ok() ? content::PatchedFile::Write(JoinPath(dir_, "stamps"), *stamps)
+                       : stamps.status();
   }
   bool Holds() const {
     return content::StampTable::Open(JoinPath(dir_, "stamps"))->Check({}).holds;
@@ -101,6 +103,30 @@ TEST_F(SandboxStampsTest, NothingIsNotedOfASandboxThatChangedOrHoldsAnotherRoot)
   root_ = before;
   Write("Game/a", "longer");
   EXPECT_TRUE(absl::IsFailedPrecondition(Note()));
+}
+
+TEST_F(SandboxStampsTest, TheTableGoesOnFromWhatWasReplaced) {
+  const std::string file = JoinPath(dir_, "stamps");
+  for (int i = 0; i < 4; ++i) {
+    const Digest before = root_;
+    root_ = Tree({{"Game/a", fmt::format("edit {}", i)}, {"Game/sub/b", "2"}});
+    const auto staged = StageChanges(store_, {.directory = sandbox_, .root = root_}, before);
+    ASSERT_TRUE(staged.ok() && staged->has_value()) << i;
+    EXPECT_FALSE(Holds());
+    const auto stamps =
+        SandboxStampsAfter(store_, *content::StampTable::Open(file), before, root_, sandbox_);
+    ASSERT_TRUE(stamps.ok()) << stamps.status();
+    ASSERT_TRUE(content::PatchedFile::Write(file, *stamps).ok());
+    EXPECT_TRUE(Holds()) << i;
+  }
+  Write("mine", "");
+  EXPECT_FALSE(Holds());
+  EXPECT_TRUE(absl::IsFailedPrecondition(
+      SandboxStampsAfter(store_, *content::StampTable::Open(file), root_, root_, sandbox_)
+          .status()));
+  std::filesystem::remove(JoinPath(sandbox_, "mine"));
+  ASSERT_TRUE(Note().ok());
+  EXPECT_TRUE(Holds()) << "all of it is noted as a whole stage would leave it";
 }
 
 }  // namespace

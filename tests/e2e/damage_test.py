@@ -104,7 +104,7 @@ def files_below(folder):
         folders.sort()
         for name in sorted(names):
             path = os.path.relpath(os.path.join(base, name), folder)
-            is_cooked = path.startswith("cooked/") and name not in (".galley-sandbox", ".galley-root")
+            is_cooked = path.startswith("cooked/") and name not in (".galley-sandbox", ".galley-root", ".galley-root.files")
             try:
                 if stat.S_ISREG(os.lstat(os.path.join(folder, path)).st_mode) and not is_cooked:
                     found.append(path)

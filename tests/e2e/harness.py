@@ -163,13 +163,13 @@ class E2ETest(unittest.TestCase):
         return packages
 
     def tree(self, project, platform):
-        """The sandbox as {path: bytes}, without Galley's marker."""
+        """The sandbox as {path: bytes}, without what says whose it is and what it holds."""
         base = os.path.join(project, ".galley", "cooked", platform)
         found = {}
         for folder, _, names in os.walk(base):
             for name in names:
                 path = os.path.relpath(os.path.join(folder, name), base)
-                if path in (".galley-root", ".galley-sandbox"):
+                if path in (".galley-root", ".galley-root.files", ".galley-sandbox"):
                     continue
                 with open(os.path.join(folder, name), "rb") as file:
                     found[path] = file.read()
