@@ -15,7 +15,10 @@ it and on what it refers to, and everything is built (its outputs and log are ma
   new, gone a file comes, and goes again
   many      the file that a tenth of all refer to is written in another way, so that its output is the same
   rule      a rule that matches 1 % of the packages has another setting
+  loss      nothing changed, but the store lost something else (a collection)
+  since     one file has other bytes, and `--changed-since HEAD` asks git for it; `none, since`: no file has
   resident, 1000   a thousand files have other bytes
+  version   `galley --version`
 """
 import argparse, json, os, random, shutil, statistics, subprocess, sys, tempfile, time
 
@@ -187,6 +190,22 @@ def bench(bin_directory, base, count):
             file.write(text.replace(SETTING, setting))
     line("rule", *timed(galley, 1, env=env, before=lambda: rule(SETTING.replace("0", "1"))), ninja)
     timed(galley, 1, env=env, before=lambda: rule(SETTING))
+
+    def lose():
+        edit()
+        subprocess.run(galley, check=True, env=env, stderr=subprocess.DEVNULL)
+        subprocess.run([galley[0], "store", "gc", "--max-size", "0", "--project", root], check=True, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    line("loss", *timed(galley, 3, env=env, before=lose), ninja)
+    subprocess.run(["git", "init", "-q", root + "/content"], check=True)
+    subprocess.run(["git", "-C", root + "/content", "add", "."], check=True)
+    subprocess.run(["git", "-C", root + "/content", "-c", "user.name=x", "-c", "user.email=x@example.com", "commit", "-qm", "all"], check=True)
+    timed(galley, 1, env=env)
+    timed(galley, 1, env=env, before=edit)  # (the standing of this one says what git said)
+    line("since", *timed([*galley, "--changed-since", "HEAD"], 3, env=env, before=edit), ninja)
+    line("none, since", *timed([*galley, "--changed-since", "HEAD"], 3, env=env), ninja)
+    shutil.rmtree(root + "/content/.git")
+    timed(galley, 1, env=env)
+    line("version", *timed([galley[0], "--version"], env=env))
     serve = [os.path.join(bin_directory, "galley"), "serve", "--project", root]
     subprocess.run([*serve, "--detach"], check=True, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
