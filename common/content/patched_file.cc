@@ -26,7 +26,7 @@ constexpr size_t kHeadBytes = kCheckedFrom + sizeof(uint64_t);  // with the size
 constexpr size_t kRangeHeadBytes = 2 * sizeof(uint64_t);
 constexpr uint64_t kPatchFileBytesMax = uint64_t{64} << 20;
 
-// (Numbers in the order of the machine: a table is read where it was written.)
+// (Numbers are little-endian, as those of all machines that Galley runs on.)
 std::string SumOf(std::string_view bytes) {
   const XXH128_hash_t sum = XXH3_128bits(bytes.data(), bytes.size());
   const uint64_t words[2] = {sum.low64, sum.high64};
@@ -80,12 +80,12 @@ std::string EncodePatch(std::string_view base_sum, const PatchedFile::Ranges& ra
 
 absl::StatusOr<std::unique_ptr<PatchedFile>> PatchedFile::Open(const std::string& file,
                                                                std::string_view magic) {
-  ASSIGN_OR_RETURN(MappedFile mapped, MappedFile::Open(file, /*is_writable=*/true));
+  const absl::StatusOr<std::string> patch = ReadFile(PatchOf(file), kPatchFileBytesMax);
+  // (A writable mapping counts as memory in use where the system lends no more than it has.)
+  ASSIGN_OR_RETURN(MappedFile mapped, MappedFile::Open(file, /*is_writable=*/patch.ok()));
   std::unique_ptr<PatchedFile> opened(new PatchedFile);
   opened->mapped_ = std::move(mapped);
-  RETURN_IF_ERROR(
-      opened->ReadHead(opened->mapped_->writable(), opened->mapped_->bytes().size(), magic));
-  const absl::StatusOr<std::string> patch = ReadFile(PatchOf(file), kPatchFileBytesMax);
+  RETURN_IF_ERROR(opened->ReadHead(opened->mapped_->bytes(), magic));
   if (absl::IsNotFound(patch.status())) return opened;
   if (!patch.ok()) return Wrong(fmt::format("its patch: {}", MessageOf(patch.status())));
   RETURN_IF_ERROR(opened->ReadPatch(*patch));
@@ -96,14 +96,16 @@ absl::StatusOr<std::unique_ptr<PatchedFile>> PatchedFile::FromBytes(std::string 
                                                                     std::string_view magic) {
   std::unique_ptr<PatchedFile> opened(new PatchedFile);
   opened->memory_ = std::move(bytes);
-  RETURN_IF_ERROR(opened->ReadHead(opened->memory_.data(), opened->memory_.size(), magic));
+  RETURN_IF_ERROR(opened->ReadHead(opened->memory_, magic));
   return opened;
 }
 
-absl::Status PatchedFile::ReadHead(char* bytes, size_t size, std::string_view magic) {
-  const std::string_view all(bytes, size);
+absl::Status PatchedFile::ReadHead(std::string_view all, std::string_view magic) {
+  const size_t size = all.size();
   if (size < kHeadBytes) return Wrong("it is cut off");
-  if (!all.starts_with(magic)) return Wrong("it is none, or one of another version");
+  if (!all.starts_with(magic.substr(0, kMagicBytes - 1))) return Wrong("it is no such table");
+  if (all[kMagicBytes - 1] != magic.back())
+    return absl::FailedPreconditionError("it is of another version of Galley");
   const uint64_t payload = NumberAt(all, kCheckedFrom);
   if (payload > size) return Wrong("it is cut off");
   const size_t sums = BlocksOf(payload) * kSumBytes;
@@ -113,7 +115,7 @@ absl::Status PatchedFile::ReadHead(char* bytes, size_t size, std::string_view ma
     return Wrong("its checksum is wrong");
   magic_ = magic;
   sums_ = all.substr(kHeadBytes, sums);
-  begin_ = bytes + kHeadBytes + sums;
+  begin_ = const_cast<char*>(all.data()) + kHeadBytes + sums;
   size_ = payload;
   blocks_ = std::make_unique<std::atomic<uint8_t>[]>(BlocksOf(payload));
   return absl::OkStatus();

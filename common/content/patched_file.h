@@ -34,7 +34,8 @@ class PatchedFile {
   // A patch has no more bytes, and no more than half of the payload's.
   static constexpr size_t kPatchBytesMax = size_t{256} << 10;
 
-  // NOT_FOUND: there is none. INVALID_ARGUMENT: it or its patch is damaged, or of another kind.
+  // NOT_FOUND: there is none. FAILED_PRECONDITION: it is of another version, which the last byte of
+  // the magic says. INVALID_ARGUMENT: it or its patch is damaged, or of another kind.
   static absl::StatusOr<std::unique_ptr<PatchedFile>> Open(const std::string& file,
                                                            std::string_view magic);
   // The same of the bytes of a file, without a patch.
@@ -80,7 +81,7 @@ class PatchedFile {
   using Sum = std::string;  // 16 bytes
 
   PatchedFile() = default;
-  absl::Status ReadHead(char* bytes, size_t size, std::string_view magic);
+  absl::Status ReadHead(std::string_view bytes, std::string_view magic);
   absl::Status ReadPatch(std::string_view bytes);
   bool Touch(size_t block) const;
   void Apply(size_t block) const;
@@ -88,7 +89,7 @@ class PatchedFile {
   std::optional<MappedFile> mapped_;
   std::string memory_;
   std::string magic_;
-  char* begin_ = nullptr;
+  char* begin_ = nullptr;  // written only where there is a patch
   size_t size_ = 0;
   std::string_view sums_;  // of the blocks
   Sum base_sum_, patch_sum_;

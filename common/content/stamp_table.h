@@ -119,8 +119,8 @@ struct StampCheck {
 
 class StampTable {
  public:
-  // NOT_FOUND: there is none. INVALID_ARGUMENT: it is damaged, or of another version. Cost: that of
-  // its patch.
+  // NOT_FOUND: there is none. INVALID_ARGUMENT: it is damaged. FAILED_PRECONDITION: it is of
+  // another version. Cost: that of its patch.
   static absl::StatusOr<StampTable> Open(const std::string& file);
   StampTable(StampTable&&) noexcept;
   StampTable& operator=(StampTable&&) noexcept;

@@ -49,7 +49,7 @@ TEST(ChangedRulesTest, FilesAreFoundByTheirNamesAndGeneratedPackagesAreToldApart
   const auto files =
       content::Snapshot::Scan({.mounts = {{.path = "/Game", .directory = folder.path()}}}).value();
   const Members members =
-      Members::FromBytes(EncodeMembers({"pc"}, {{.package = "/Game/c.txt"}})).value();
+      Members::FromBytes(EncodeMembers({"pc"}, {{.package = "/Game/c.txt"}}).bytes).value();
   EXPECT_THAT(NamesOf(Rules({"/Game/*.json", "/Game/a*"}), *files, members).value(),
               ElementsAre("/Game/a.json"));
   EXPECT_THAT(NamesOf({{"/**/*.json", true, Digest()}}, *files, members).value(),
@@ -58,7 +58,8 @@ TEST(ChangedRulesTest, FilesAreFoundByTheirNamesAndGeneratedPackagesAreToldApart
               ElementsAre("/Game/sub/B.JSON"));
   EXPECT_THAT(NamesOf({}, *files, members).value(), IsEmpty());
   const Members generated =
-      Members::FromBytes(EncodeMembers({"pc"}, {{.package = "/Game/a.level/_gen/x.json"}})).value();
+      Members::FromBytes(EncodeMembers({"pc"}, {{.package = "/Game/a.level/_gen/x.json"}}).bytes)
+          .value();
   EXPECT_TRUE(
       absl::IsFailedPrecondition(NamesOf(Rules({"/Game/**/*.json"}), *files, generated).status()));
   EXPECT_TRUE(NamesOf(Rules({"/Game/**/*.txt"}), *files, generated).ok());

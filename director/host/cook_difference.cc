@@ -201,8 +201,7 @@ absl::StatusOr<MembersFile> MembersAfter(const CookNotes& notes, const ShellOutc
   std::vector<Member> members;
   members.reserve(changed.size());
   for (auto& [package, member] : changed) members.push_back(std::move(member));
-  if (difference == nullptr)
-    return MembersFile{EncodeMembers(platforms, std::move(members)), DigestOfDone(notes.done())};
+  if (difference == nullptr) return EncodeMembers(platforms, std::move(members));
   if (difference->base->members->platforms() != platforms)
     return LookAtAll("the platforms are others");
   return difference->base->members->With(members, difference->base->gone);

@@ -449,10 +449,9 @@ void CookRun::Remember() {
 
 // The packages of the cook, and the digest of all that was observed.
 void CookRun::NoteMembers() {
-  report_.snapshot = DigestOfDone(notes_.done());
-  if (!report_.outcome.has_value() || !selection_.by_the_book || ask_.repair) return;
-  members_ = MembersAfter(notes_, *report_.outcome, difference_ ? &*difference_ : nullptr);
-  if (difference_.has_value() && members_.ok()) report_.snapshot = members_->snapshot;
+  if (report_.outcome.has_value() && selection_.by_the_book && !ask_.repair)
+    members_ = MembersAfter(notes_, *report_.outcome, difference_ ? &*difference_ : nullptr);
+  report_.snapshot = members_.ok() ? members_->snapshot : DigestOfDone(notes_.done());
 }
 
 // What git said of the files that the cook was of.
@@ -476,9 +475,10 @@ void CookRun::KeepWhatStands() {
   const auto keep = [&]() -> absl::Status {
     const CookDifference* const difference = difference_ ? &*difference_ : nullptr;
     // (Other cooks have no table of members.)
-    return KeepStanding(AskOfStanding(), *sources_, notes_, report_,
-                        {.members = members_.ok() ? std::move(members_->bytes) : "", .git = GitOfFiles()},
-                        difference, patches_ ? &*patches_ : nullptr, deps_.director.journal());
+    return KeepStanding(
+        AskOfStanding(), *sources_, notes_, report_,
+        {.members = members_.ok() ? std::move(members_->bytes) : "", .git = GitOfFiles()},
+        difference, patches_ ? &*patches_ : nullptr, deps_.director.journal());
   };
   const absl::Status kept = keep();
   if (!kept.ok())

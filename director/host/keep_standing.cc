@@ -72,10 +72,12 @@ void AddObservedBefore(const Standing& before, Standing& standing) {
 // The stamps of all sources: those of before with what differs, or else all anew.
 absl::StatusOr<std::string> SourceStamps(const std::string& state, content::Snapshot& sources,
                                          const CookDifference* difference,
-                                         const SourcePatches* patches, bool is_listed) {
+                                         const SourcePatches* patches, bool is_listed,
+                                         bool are_read) {
   if (patches != nullptr) {
     ASSIGN_OR_RETURN(const content::StampTable table,
                      Standings(state).Sources(patches->ask, patches->stamps));
+    if (are_read) RETURN_IF_ERROR(table.Verify());
     return table.With(patches->patches);
   }
   const auto is_empty = [](const ChangesSince& since) {
@@ -100,14 +102,14 @@ absl::StatusOr<std::string> SourceStamps(const std::string& state, content::Snap
 // Likewise of a sandbox.
 absl::StatusOr<std::string> StampsOfSandbox(store::Store& store, const StandingPlatform& now,
                                             const std::string& directory, const std::string& state,
-                                            const CookDifference* difference,
+                                            const CookDifference* difference, bool are_read,
                                             std::set<std::string>& patched) {
   if (difference != nullptr && difference->lay_there.contains(now.name)) {
     const Standing& before = difference->standing;
     for (const StandingPlatform& old : before.platforms) {
       if (old.name != now.name) continue;
       const auto table = Standings(state).Sandbox(before.ask, old.name, old.sandbox_stamps);
-      if (!table.ok()) break;
+      if (!table.ok() || (are_read && !table->Verify().ok())) break;
       absl::StatusOr<std::string> stamps =
           SandboxStampsAfter(store, *table, old.root, now.root, directory);
       if (stamps.ok()) {
@@ -183,22 +185,24 @@ absl::Status KeepStanding(const StandingAsk& ask, content::Snapshot& sources,
   if (journal.MadeAnew()) keep.members.clear();
   standing.git = std::move(keep.git);
   StandingTables tables{.sources = "", .members = std::move(keep.members), .sandboxes = {}};
+  // Of a cook that looked at all of something the tables of before are read whole: one that is
+  // damaged is not patched, but written anew, and people are told.
+  const bool are_read = difference == nullptr || patches == nullptr ||
+                        difference->lay_there.size() != notes.platforms().size();
   std::set<std::string> patched;  // sandboxes
-  ASSIGN_OR_RETURN(tables.sources,
-                   SourceStamps(state, sources, difference, patches, report.listed.has_value()));
+  ASSIGN_OR_RETURN(tables.sources, SourceStamps(state, sources, difference, patches,
+                                                report.listed.has_value(), are_read));
   for (const std::string& platform : notes.platforms()) {
     const Digest& root = outcome.roots.at(platform);
     standing.platforms.push_back(
         {.name = platform, .root = root, .sequence = report.sequences.at(platform)});
     if (!ask.ask.is_staged()) continue;
-    ASSIGN_OR_RETURN(
-        tables.sandboxes[platform],
-        StampsOfSandbox(*store, standing.platforms.back(),
-                        Sandboxes(ask.project, {}).PathOf(platform), state, difference, patched));
+    ASSIGN_OR_RETURN(tables.sandboxes[platform],
+                     StampsOfSandbox(*store, standing.platforms.back(),
+                                     Sandboxes(ask.project, {}).PathOf(platform), state, difference,
+                                     are_read, patched));
   }
-  const bool are_whole = difference != nullptr && patches != nullptr &&
-                         difference->lay_there.size() == standing.platforms.size();
-  RETURN_IF_ERROR(Standings(state).Keep(standing, tables, are_whole));
+  RETURN_IF_ERROR(Standings(state).Keep(standing, tables, are_read));
   if (ask.watched != nullptr && difference != nullptr)
     TellWatched(*ask.watched, *difference, standing, tables, patches, patched, state);
   return absl::OkStatus();

@@ -56,10 +56,16 @@ void AddLine(std::string& text, std::string_view package, std::string_view platf
   fmt::format_to(std::back_inserter(text), "{}\t{}\t{}\n", package, platform, key.ToString());
 }
 
+// (The hashes of the texts of the chunks.)
 Digest DigestOfChunks(const std::array<std::string, kChunks>& hashes) {
+  static const Digest kNothing = Digest::Of("");
   std::string all;
-  for (const std::string& hash : hashes) all += hash;
-  return Digest::Of(all);
+  bool is_empty = true;
+  for (const std::string& hash : hashes) {
+    is_empty = is_empty && hash == kNothing.hash();
+    all += hash;
+  }
+  return is_empty ? kNothing : Digest::Of(all);
 }
 
 template <typename T>
@@ -95,7 +101,6 @@ Record RecordOf(const Member& member) {
 }  // namespace
 
 Digest DigestOfDone(const DoneKeys& done) {
-  if (done.empty()) return Digest::Of("");
   std::array<std::string, kChunks> chunks;
   for (const auto& [where, key] : done)
     AddLine(chunks[ChunkOf(where.first)], where.first, where.second, key);
@@ -103,7 +108,7 @@ Digest DigestOfDone(const DoneKeys& done) {
   return DigestOfChunks(chunks);
 }
 
-std::string EncodeMembers(const std::vector<std::string>& platforms, std::vector<Member> members) {
+MembersFile EncodeMembers(const std::vector<std::string>& platforms, std::vector<Member> members) {
   GALLEY_CHECK(platforms.size() <= kPlatformsMax);
   std::vector<std::vector<const Member*>> chunks(kChunks);
   for (Member& member : members) {
@@ -117,7 +122,9 @@ std::string EncodeMembers(const std::vector<std::string>& platforms, std::vector
   std::sort(by_name.begin(), by_name.end(),
             [&](size_t a, size_t b) { return platforms[a] < platforms[b]; });
   uint64_t end = 0;
-  for (std::vector<const Member*>& chunk : chunks) {
+  std::array<std::string, kChunks> hashes;
+  for (size_t c = 0; c < kChunks; ++c) {
+    std::vector<const Member*>& chunk = chunks[c];
     std::sort(chunk.begin(), chunk.end(),
               [](const Member* a, const Member* b) { return a->package < b->package; });
     std::string text;
@@ -133,7 +140,8 @@ std::string EncodeMembers(const std::vector<std::string>& platforms, std::vector
     }
     end += chunk.size();
     Chunk head{.end = end, .digest = {}};
-    std::memcpy(head.digest, Digest::Of(text).hash().data(), sizeof(head.digest));
+    hashes[c] = std::string(Digest::Of(text).hash());
+    std::memcpy(head.digest, hashes[c].data(), sizeof(head.digest));
     Append(heads, head);
   }
   Header header{
@@ -142,7 +150,7 @@ std::string EncodeMembers(const std::vector<std::string>& platforms, std::vector
   bytes.reserve(sizeof(header) + heads.size() + keys.size() + records.size() + names.size());
   Append(bytes, header);
   bytes.append(heads).append(keys).append(records).append(names);
-  return content::PatchedFile::Seal(kMembersMagic, bytes);
+  return {content::PatchedFile::Seal(kMembersMagic, bytes), DigestOfChunks(hashes)};
 }
 
 // The mapped file, which was found to be consistent.
@@ -303,7 +311,6 @@ Digest Members::snapshot() const { return SnapshotWith({}); }
 
 // `digests`: of chunks that have other ones.
 Digest Members::SnapshotWith(const std::map<size_t, Digest>& digests) const {
-  if (size() == 0) return Digest::Of("");
   std::array<std::string, kChunks> hashes;
   for (size_t c = 0; c < kChunks; ++c) {
     const auto other = digests.find(c);
@@ -325,9 +332,7 @@ MembersFile Members::With(const std::vector<Member>& changed,
       const std::string_view name = mapping_->name(i);
       if (!replaced.contains(name) && !gone.contains(name)) all.push_back(mapping_->MemberAt(i));
     }
-    std::string bytes = EncodeMembers(platforms(), std::move(all));
-    const Digest snapshot = FromBytes(bytes)->snapshot();
-    return {std::move(bytes), snapshot};
+    return EncodeMembers(platforms(), std::move(all));
   }
   content::PatchedFile::Ranges ranges;
   std::map<size_t, Digest> digests;

@@ -41,18 +41,19 @@ using DoneKeys = std::map<std::pair<std::string, std::string>, Digest>;
 // The digest of all that is done: the same as of the Members with the same keys.
 Digest DigestOfDone(const DoneKeys& done);
 
-// The bytes of a table of these packages, in any order, each once. At most 32 platforms.
-std::string EncodeMembers(const std::vector<std::string>& platforms, std::vector<Member> members);
-
 // What PatchedFile::Write makes a table of, and what that table says.
 struct MembersFile {
   std::string bytes;
   Digest snapshot;
 };
 
+// The table of these packages, in any order, each once. At most 32 platforms.
+MembersFile EncodeMembers(const std::vector<std::string>& platforms, std::vector<Member> members);
+
 class Members {
  public:
-  // NOT_FOUND: there is none. INVALID_ARGUMENT: it is damaged, or of another version.
+  // NOT_FOUND: there is none. INVALID_ARGUMENT: it is damaged. FAILED_PRECONDITION: it is of
+  // another version.
   static absl::StatusOr<Members> Open(const std::string& file);
   // The same of bytes in memory. INVALID_ARGUMENT: likewise.
   static absl::StatusOr<Members> FromBytes(std::string bytes);

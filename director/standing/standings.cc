@@ -1,10 +1,12 @@
 #include "director/standing/standings.h"
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "common/base/file.h"
 #include "common/base/healed.h"
 #include "common/base/own_file.h"
@@ -19,6 +21,8 @@ constexpr std::string_view kStanding = ".standing";
 constexpr std::string_view kSources = ".sources";
 constexpr std::string_view kMembers = ".members";
 constexpr std::string_view kSandbox = ".sandbox-";
+constexpr size_t kTemporaryEnd = 6;
+constexpr std::chrono::hours kLeftFor{1};
 constexpr uint64_t kStandingBytesMax = uint64_t{1} << 30;
 
 template <typename Table>
@@ -27,6 +31,17 @@ absl::StatusOr<Table> OpenTable(const std::string& file, const std::string& id) 
   if (table.id() != id)
     return absl::InvalidArgumentError(fmt::format("{} is of another standing", file));
   return table;
+}
+
+// A file that was being written (WriteFileAtomic) when its process ended. (What is written now is
+// young, and no table ends like that: names of platforms have no dots.)
+bool IsLeft(const std::filesystem::path& file) {
+  namespace fs = std::filesystem;
+  const std::string name = file.filename().string();
+  const std::string_view end = std::string_view(name).substr(name.rfind('.') + 1);
+  std::error_code error;
+  return end.size() == kTemporaryEnd && std::all_of(end.begin(), end.end(), absl::ascii_isalnum) &&
+         fs::file_time_type::clock::now() - fs::last_write_time(file, error) > kLeftFor && !error;
 }
 
 }  // namespace
@@ -62,9 +77,9 @@ absl::StatusOr<Members> Standings::MembersOf(const std::string& ask, const std::
   return OpenTable<Members>(FileOf(ask, kMembers), id);
 }
 
-absl::Status Standings::Keep(Standing standing, const StandingTables& tables, bool are_whole) {
+absl::Status Standings::Keep(Standing standing, const StandingTables& tables, bool are_read) {
   RETURN_IF_ERROR(MakeOwnFolder(folder_));
-  if (!are_whole) TellDamage(standing);
+  if (are_read) TellDamage(standing);
   RETURN_IF_ERROR(Renew(std::move(standing), tables));
   DropOldest();
   return absl::OkStatus();
@@ -118,7 +133,7 @@ void Standings::Touch(const std::string& ask) const {
                                    std::filesystem::file_time_type::clock::now(), error);
 }
 
-// And what a process left that ended while it kept one.
+// And what a process left that ended while it wrote one.
 void Standings::DropOldest() const {
   namespace fs = std::filesystem;
   std::vector<std::pair<fs::file_time_type, std::string>> kept;  // with their keys
@@ -140,7 +155,8 @@ void Standings::DropOldest() const {
     const bool is_kept = std::any_of(kept.begin(), kept.end(), [&](const auto& one) {
       return name.starts_with(one.second + ".");
     });
-    if (is_ours && !is_kept && fs::is_regular_file(file, error)) fs::remove(file, error);
+    if (!is_ours || (is_kept && !IsLeft(file)) || !fs::is_regular_file(file, error)) continue;
+    fs::remove(file, error);
   }
 }
 

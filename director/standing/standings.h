@@ -41,17 +41,17 @@ class Standings {
 
   // nullopt: there is none that can be read.
   std::optional<Standing> Find(const std::string& ask) const;
-  // The tables of the standing of `ask`. NOT_FOUND, INVALID_ARGUMENT: there is none, or another one
-  // than `id`.
+  // The tables of the standing of `ask`. NOT_FOUND, INVALID_ARGUMENT, FAILED_PRECONDITION: there is
+  // none, or another one than `id`.
   absl::StatusOr<content::StampTable> Sources(const std::string& ask, const std::string& id) const;
   absl::StatusOr<content::StampTable> Sandbox(const std::string& ask, const std::string& platform,
                                               const std::string& id) const;
 
   absl::StatusOr<Members> MembersOf(const std::string& ask, const std::string& id) const;
 
-  // Keeps a standing with its tables, whose ids it is given here. Files that are damaged are put
-  // right, and noted (healed.h); `are_whole`: somebody read those that are there.
-  absl::Status Keep(Standing standing, const StandingTables& tables, bool are_whole = false);
+  // Keeps a standing with its tables, whose ids it is given here. `are_read`: none of the tables is
+  // a patch of one that nobody read whole; files that are damaged are noted (healed.h) then.
+  absl::Status Keep(Standing standing, const StandingTables& tables, bool are_read = true);
   // It was used: it is not the first to go.
   void Touch(const std::string& ask) const;
   // In place of tables of which the stamps were renewed.

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "common/base/file.h"
+#include "common/base/healed.h"
 #include "common/content/patched_file.h"
 #include "fmt/format.h"
 
@@ -62,6 +63,11 @@ class StandingsTest : public testing::Test {
                                        file.last_write_time() - std::chrono::seconds(1));
   }
 
+  // Of the standing of "ask".
+  std::string SourcesFile() const {
+    return JoinPath(dir_, "standing/" + Digest::Of("ask").hex().substr(0, 16) + ".sources");
+  }
+
   std::string dir_;
   std::optional<Standings> standings_;
 };
@@ -96,6 +102,48 @@ TEST_F(StandingsTest, ATableOfAnotherTimeIsNotTaken) {
       standings_->Keep(Sample("ask"), {.sources = Table("new"), .members = "", .sandboxes = {}})
           .ok());
   EXPECT_TRUE(absl::IsInvalidArgument(standings_->Sources("ask", before.source_stamps).status()));
+}
+
+// An older Galley's tables are no damage, and of what is written anew nothing is told twice.
+TEST_F(StandingsTest, DamageIsToldAndAnotherVersionIsNot) {
+  const auto keep = [&] {
+    ASSERT_TRUE(
+        standings_->Keep(Sample("ask"), {.sources = Table("src"), .members = "", .sandboxes = {}})
+            .ok());
+  };
+  keep();
+  const std::string file = SourcesFile();
+  std::string bytes = *ReadFile(file, 1 << 20);
+  (void)TakeHealed();
+  bytes[7] = '0';
+  ASSERT_TRUE(WriteFileAtomic(file, bytes).ok());
+  keep();
+  EXPECT_THAT(TakeHealed(), testing::IsEmpty());
+  bytes[8] ^= 1;
+  bytes[7] = '2';
+  ASSERT_TRUE(WriteFileAtomic(file, bytes).ok());
+  keep();
+  EXPECT_THAT(TakeHealed(), testing::ElementsAre(testing::HasSubstr("its checksum is wrong")));
+}
+
+TEST_F(StandingsTest, WhatADeadProcessWasWritingGoesAfterAnHour) {
+  const auto keep = [&](const std::string& ask) {
+    ASSERT_TRUE(
+        standings_->Keep(Sample(ask), {.sources = Table(ask), .members = "", .sandboxes = {}})
+            .ok());
+  };
+  keep("ask");
+  const std::string young = SourcesFile() + ".Ab3dEf", old = SourcesFile() + ".patch.x1Y2z3",
+                    aside = SourcesFile() + ".broken-1";
+  for (const std::string& file : {young, old, aside}) ASSERT_TRUE(WriteFileAtomic(file, "x").ok());
+  for (const std::string& file : {old, aside, SourcesFile()})
+    std::filesystem::last_write_time(
+        file, std::filesystem::file_time_type::clock::now() - std::chrono::hours(2));
+  keep("other");
+  EXPECT_TRUE(FileExists(young));
+  EXPECT_FALSE(FileExists(old));
+  EXPECT_TRUE(FileExists(aside));
+  EXPECT_TRUE(standings_->Sources("ask", standings_->Find("ask")->source_stamps).ok());
 }
 
 TEST_F(StandingsTest, ADamagedOneIsLikeNone) {

@@ -465,7 +465,7 @@ class StandingCooks {
     std::vector<Member> all;
     for (auto& [name, member] : members) all.push_back(std::move(member));
     kept_members_ = is_difference_ ? difference_->members->With(all, difference_->gone).bytes
-                                   : EncodeMembers(platforms, std::move(all));
+                                   : EncodeMembers(platforms, std::move(all)).bytes;
     auto table = Members::FromBytes(kept_members_);
     if (!table.ok()) return checks_.Break("safety: the table of members is damaged");
     now.members = std::make_shared<const Members>(*std::move(table));
