@@ -208,7 +208,8 @@ struct PlatformsChanged {
 struct LookedUp {
   struct Hit {
     ResultViewPtr result;
-    bool is_up_to_date = false;  // the root last published for this platform has its key
+    bool is_up_to_date = false;          // the root last published for this platform has its key
+    std::vector<std::string> read = {};  // packages whose sources the cook of it read
   };
   struct Miss {
     // The times of the package's last cook for this platform; zero: not known.

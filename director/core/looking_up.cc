@@ -106,6 +106,7 @@ void LookingUp::OnHit(PackageId id, PlatformIndex platform, const LookedUp::Hit&
   PackageData& package = packages_[id];
   package.slots[platform].result = hit.result;
   core_.commits.Submit({id, platform, hit.result->id, false});
+  core_.cooks.ForEachOf(package.cooks, [&](Cook& cook) { cook.warnings.NoteRead(id, hit.read); });
   if (hit.result->is_verdict) {
     return core_.advancing.FailPlatforms(id, MaskOf(platform), Stage::kSave, hit.result->error,
                                          hit.result->log, FailureCause::kVerdict);

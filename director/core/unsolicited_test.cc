@@ -26,6 +26,17 @@ TEST(UnsolicitedTest, OneThatIsOnlyReadIsAWarningThatNamesTheReader) {
   EXPECT_EQ(shell.core().counters().in_cook, 1u);
 }
 
+TEST(UnsolicitedTest, WhatAKnownResultReadIsToldAsWell) {
+  CoreHarness shell("A\nInclude\n");
+  shell.hold_look_ups = true;
+  shell.Request({"A"});
+  const LookUp::Item asked = shell.look_ups.at(0);
+  shell.Send(LookedUp{{{asked.package, 0, asked.generation,
+                        LookedUp::Hit{shell.MakeResult("A"), true, {"Include"}}}}});
+  EXPECT_THAT(shell.TakeLog(),
+              HasSubstr("warned A: reads Include, a package that is not in the cook"));
+}
+
 TEST(UnsolicitedTest, OneThatIsReferredToHardJoinsWithoutAWarning) {
   CoreHarness shell("A -> Include\nInclude\n");
   shell.Request({"A"});

@@ -59,7 +59,7 @@ void Warnings::NoteFailedTargets() {
   }
 }
 
-// Warns of packages that a worker read and that nobody asked for: their outputs are not in the
+// Warns of packages that a cook read and that nobody asked for: their outputs are not in the
 // root. No warning where a rule says that the package is never cooked.
 void Warnings::TellUnsolicited() {
   std::vector<PackageId> readers;
@@ -74,8 +74,7 @@ void Warnings::TellUnsolicited() {
       Note(PackageWarned{reader, std::nullopt,
                          "reads " + name +
                              ", a package that is not in the cook (Unsolicited): expected a hard "
-                             "reference to it, or that it is never cooked",
-                         /*is_passing=*/true},
+                             "reference to it, or that it is never cooked"},
            cook_.bit());
     }
   }

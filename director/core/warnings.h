@@ -18,8 +18,8 @@ class Warnings : CookPart {
 
   // Another platform, or the package's next look, may have the same to say.
   void TellOnce(PackageId package, const std::string& text);
-  // Packages that a worker's cook read. A package that a hard reference leads to joins the cook
-  // through that; the others are judged at the end.
+  // Packages that the cook read that made the reader's result, now or before. A package that a hard
+  // reference leads to joins the cook through that; the others are judged at the end.
   void NoteRead(PackageId reader, const std::vector<std::string>& read);
   // The package is cooked again: the names that it read are forgotten.
   void ForgetRead(PackageId package);
@@ -31,7 +31,7 @@ class Warnings : CookPart {
 
  private:
   std::vector<std::pair<PackageId, std::string>> failed_targets_;  // texts, by name
-  // Packages that a worker's cook read and that were not in the cook then, by reader.
+  // Packages that were read and that were not in the cook then, by reader.
   absl::btree_map<PackageId, absl::btree_set<std::string>> unsolicited_;
   absl::flat_hash_set<std::pair<PackageId, std::string>> told_;  // look-up only
   size_t unsolicited_count_ = 0;    // names kept, at most kUnsolicitedMax

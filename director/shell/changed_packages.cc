@@ -1,6 +1,7 @@
 #include "director/shell/changed_packages.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "common/base/status_macros.h"
 #include "common/project/project.h"
@@ -18,13 +19,20 @@ std::vector<std::string> SortedUnique(std::vector<std::string> names) {
 
 absl::StatusOr<std::vector<std::string>> ChangedPackages(Journal& journal,
                                                          std::span<const content::Change> changes) {
-  ASSIGN_OR_RETURN(std::vector<std::string> packages, journal.Affected(changes));
+  std::vector<std::string> packages;
+  std::vector<content::Change> looked_at(changes.begin(), changes.end());
   for (const content::Change& change : changes) {
     packages.push_back(change.path);
-    if (project::IsSidecar(change.path))
-      packages.push_back(
-          change.path.substr(0, change.path.size() - project::kSidecarSuffix.size()));
+    if (!project::IsSidecar(change.path)) continue;
+    std::string package =
+        change.path.substr(0, change.path.size() - project::kSidecarSuffix.size());
+    packages.push_back(package);
+    // (Whoever reads a file is warned when it is a package that is not in the cook.)
+    looked_at.push_back({.path = std::move(package), .was_there = true, .is_there = true});
   }
+  ASSIGN_OR_RETURN(std::vector<std::string> affected, journal.Affected(looked_at));
+  packages.insert(packages.end(), std::make_move_iterator(affected.begin()),
+                  std::make_move_iterator(affected.end()));
   return SortedUnique(std::move(packages));
 }
 

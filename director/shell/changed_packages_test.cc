@@ -39,6 +39,14 @@ TEST_F(ChangedPackagesTest, AChangedSidecarConcernsThePackageThatItIsOf) {
               ElementsAre("/Game/new.txt", "/Game/new.txt.cook"));
 }
 
+// By a sidecar a file becomes a package, of which its readers are warned when no cook holds it.
+TEST_F(ChangedPackagesTest, AChangedSidecarConcernsWhoReadsItsFile) {
+  EXPECT_THAT(ChangedPackages(*journal_, std::vector<content::Change>{{.path = "/Game/inc.txt.cook",
+                                                                       .is_there = true}})
+                  .value(),
+              ElementsAre("/Game/cooked.txt", "/Game/inc.txt", "/Game/inc.txt.cook"));
+}
+
 // Otherwise the package would be quarantined for a file that was mended before the cook goes on.
 TEST_F(ChangedPackagesTest, WhatWasBlamedIsForgivenWhenItsOwnFileChangedSince) {
   EXPECT_THAT(ChangedSinceLastCook(*journal_, changes_).value(),

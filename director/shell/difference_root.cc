@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "common/base/status_macros.h"
@@ -60,6 +61,7 @@ class Maker {
       there.insert(held.back()->package);
       RETURN_IF_ERROR(Take(*held.back(), package));
     }
+    for (const std::string& package : new_) RETURN_IF_ERROR(CheckReaders(package, there));
     for (const auto& [package, record] : base_.before) {
       if (!WasInRoot(base_.members->RootsOf(package)) || there.contains(package)) continue;
       if (!base_.gone.contains(package))
@@ -81,6 +83,7 @@ class Maker {
       if (base_.WasInCook(now.package))
         return TooNarrow("{} was in the cook, and not in the root of {}", now.package, platform_);
       NoteNew(now);
+      new_.push_back(now.package);
       return Add(now, id, {});
     }
     const auto record = base_.before.find(now.package);
@@ -166,6 +169,19 @@ class Maker {
     }
   }
 
+  // What reads a package that is in the cook from now on was warned of that it is not.
+  absl::Status CheckReaders(const std::string& package,
+                            const std::set<std::string_view>& there) const {
+    const content::Change read{.path = package, .was_there = true, .is_there = true};
+    ASSIGN_OR_RETURN(const std::vector<std::string> readers,
+                     deps_.journal.Affected(std::span(&read, 1)));
+    for (const std::string& reader : readers) {
+      if (reader != package && !there.contains(reader) && base_.WasInCook(reader))
+        return TooNarrow("{} came into the cook, and {} reads it", package, reader);
+    }
+    return absl::OkStatus();
+  }
+
   // A target that is referred to no more stays in the cook if that asks for it itself.
   absl::Status CheckTargets(const std::string& package, const ReferenceSets& sets) const {
     // (What is only read while packages are cooked is in no root.)
@@ -204,7 +220,8 @@ class Maker {
   const DifferenceDeps& deps_;
   const StandingBase& base_;
   const std::string& platform_;
-  size_t index_ = 0;  // of the platform, in the table of members
+  size_t index_ = 0;              // of the platform, in the table of members
+  std::vector<std::string> new_;  // packages that the root did not hold
   std::vector<std::string> removed_;
   std::vector<tree::TreeFile> added_;
   std::vector<PackageId> owners_;

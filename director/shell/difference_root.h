@@ -45,6 +45,7 @@ struct DifferenceDeps {
   const Sources& sources;
   const ResultTable& results;
   store::Store& store;
+  Journal& journal;
   const StandingBase& base;
   // Whether the cook asks for the package itself. It may take long, and is asked for few.
   std::function<bool(const std::string& package)> selects;

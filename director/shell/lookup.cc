@@ -99,7 +99,9 @@ std::optional<LookedUp::Item> LookUpRunner::FromJournal(const Sources& sources,
     return std::nullopt;
   (*stored)->has_failed_before = record.failures.contains(asked_for.name);
   const bool is_up_to_date = (*stored)->is_published;
-  answer.outcome = LookedUp::Hit{deps_.results->Add(std::move(*stored)), is_up_to_date};
+  std::vector<std::string> read = PackagesRead(sources, item.name, (*stored)->observed);
+  answer.outcome =
+      LookedUp::Hit{deps_.results->Add(std::move(*stored)), is_up_to_date, std::move(read)};
   return answer;
 }
 
@@ -349,7 +351,9 @@ void LookUpRunner::FromCache(const Sources& sources, std::vector<Question>& ques
       stored->last_cook.source = "cached";
       stored->last_cook.worker = chosen->result->provenance.worker;
       const bool is_up_to_date = question.published_key == chosen->action_key;
-      one.outcome = LookedUp::Hit{deps_.results->Add(std::move(stored)), is_up_to_date};
+      std::vector<std::string> packages = PackagesRead(sources, item.name, stored->observed);
+      one.outcome =
+          LookedUp::Hit{deps_.results->Add(std::move(stored)), is_up_to_date, std::move(packages)};
     }
     if (!answered && !needs.empty()) {
       std::sort(needs.begin(), needs.end());

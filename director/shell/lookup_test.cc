@@ -115,6 +115,7 @@ class LookUpTest : public ShellJournalTest {
       return text;
     }
     const auto& hit = std::get<LookedUp::Hit>(one.outcome);
+    packages_read_ = hit.read;
     last_ = results_.Get(hit.result->id);
     if (hit.result->is_verdict) return "verdict " + hit.result->error;
     const auto bytes = store_.Get(hit.result->outputs.front().digest);
@@ -130,6 +131,7 @@ class LookUpTest : public ShellJournalTest {
   absl::Duration last_cost_;
   uint64_t last_memory_bytes_ = 0;
   std::vector<uint64_t> last_read_;
+  std::vector<std::string> packages_read_;
   WorkId last_work_ = 0;
   std::vector<std::string> alarms_;
 };
@@ -140,6 +142,21 @@ TEST_F(LookUpTest, ARecordThatHoldsAnswersWithoutAnyCallOfTheStore) {
   EXPECT_EQ(store_.look_ups, 0);
   EXPECT_TRUE(last_->is_in_journal);
   EXPECT_FALSE(last_->is_published);
+}
+
+TEST_F(LookUpTest, AKnownResultComesWithThePackagesThatItsCookRead) {
+  const Cached one{
+      .observed = {{{ObservationKind::kFile, "inc.txt", ""}, Digest::Of("include").ToString()},
+                   {{ObservationKind::kFile, "none.txt", ""}, "absent"}},
+      .result = MakeResult(store_, {{"", "made"}})};
+  PutIntoCache(one);
+  EXPECT_EQ(LookUpPackage(), "hit made");
+  EXPECT_THAT(packages_read_, ElementsAre("/Game/inc.txt"));
+  packages_read_.clear();
+  PutIntoJournal(one);
+  EXPECT_EQ(LookUpPackage(), "hit made");
+  EXPECT_TRUE(last_->is_in_journal);
+  EXPECT_THAT(packages_read_, ElementsAre("/Game/inc.txt"));
 }
 
 TEST_F(LookUpTest, OfADisputeTheStoreIsAsked) {

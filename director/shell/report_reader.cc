@@ -200,23 +200,6 @@ absl::StatusOr<std::shared_ptr<StoredResult>> ReportReader::ToStored(const Attem
   return stored;
 }
 
-// The packages whose sources the cook read, apart from its own.
-std::vector<std::string> ReportReader::PackagesRead(const Sources& sources,
-                                                    const StoredResult& stored) {
-  std::vector<std::string> read;
-  for (const record::Observed& seen : stored.observed) {
-    if (seen.what.kind != record::ObservationKind::kFile || seen.value == record::kAbsent ||
-        seen.value == record::kFolder)
-      continue;
-    auto name = AskedName(stored.package, seen.what.subject);
-    if (name.ok() && *name != stored.package && sources.RecipesOf(*name, false) != nullptr)
-      read.push_back(*std::move(name));
-  }
-  std::sort(read.begin(), read.end());
-  read.erase(std::unique(read.begin(), read.end()), read.end());
-  return read;
-}
-
 void ReportReader::ReadSaved(const std::string& worker_id, const AttemptInfo& info,
                              const v1::Saved& saved, WorkerReport& report) {
   auto stored = ToStored(info, saved);
@@ -256,7 +239,7 @@ void ReportReader::ReadSaved(const std::string& worker_id, const AttemptInfo& in
   last.load_time = (*stored)->result.provenance.load_time;
   last.save_time = absl::Microseconds(saved.save_us());
   const uint64_t memory_peak_bytes = (*stored)->result.provenance.memory_peak_bytes;
-  std::vector<std::string> read = PackagesRead(*sources, **stored);
+  std::vector<std::string> read = PackagesRead(*sources, (*stored)->package, (*stored)->observed);
   report.what = WorkerReport::Saved{.platform = saved.platform(),
                                     .result = deps_.results->Add(std::move(*stored)),
                                     .save_time = absl::Microseconds(saved.save_us()),

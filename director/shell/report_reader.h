@@ -77,7 +77,6 @@ class ReportReader {
                  WorkerReport& report);
   absl::StatusOr<std::shared_ptr<StoredResult>> ToStored(const AttemptInfo& info,
                                                          const v1::Saved& saved);
-  static std::vector<std::string> PackagesRead(const Sources& sources, const StoredResult& stored);
   void ReadFailed(const std::string& worker_id, const AttemptInfo& info, const v1::Failed& failed,
                   WorkerReport& report);
   absl::StatusOr<KeptLimit> OutgrownBy(const AttemptInfo& info, const v1::Failed& failed) const;

@@ -84,6 +84,7 @@ void DirectorShell::BuildDifference(CookSeat& seat, const BuildRoot& effect, Hel
       made = RootOfDifference({.sources = *sources,
                                .results = results_,
                                .store = store_,
+                               .journal = journal_,
                                .base = *order->base,
                                .selects = selects},
                               effect, platform);

@@ -1,5 +1,7 @@
 #include "director/shell/sources.h"
 
+#include <algorithm>
+
 #include "common/base/status_macros.h"
 #include "common/content/name.h"
 #include "director/core/package_data.h"
@@ -120,6 +122,22 @@ bool FilesStillHold(const Sources& sources, const StoredResult& stored) {
     if (!value.ok() || *value != seen.value) return false;
   }
   return true;
+}
+
+std::vector<std::string> PackagesRead(const Sources& sources, std::string_view package,
+                                      const std::vector<record::Observed>& observed) {
+  std::vector<std::string> read;
+  for (const record::Observed& seen : observed) {
+    if (seen.what.kind != record::ObservationKind::kFile || seen.value == record::kAbsent ||
+        seen.value == record::kFolder)
+      continue;
+    auto name = AskedName(package, seen.what.subject);
+    if (name.ok() && *name != package && sources.RecipesOf(*name, false) != nullptr)
+      read.push_back(*std::move(name));
+  }
+  std::sort(read.begin(), read.end());
+  read.erase(std::unique(read.begin(), read.end()), read.end());
+  return read;
 }
 
 }  // namespace galley::director

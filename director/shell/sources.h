@@ -90,4 +90,9 @@ absl::StatusOr<bool> StillHolds(const Sources& sources, const Asker& asker,
 // and every file, listing and glob. False also when one of them can no longer be read.
 bool FilesStillHold(const Sources& sources, const StoredResult& stored);
 
+// The packages whose sources a cook of `package` read that made these observations, apart from its
+// own: sorted, each once.
+std::vector<std::string> PackagesRead(const Sources& sources, std::string_view package,
+                                      const std::vector<record::Observed>& observed);
+
 }  // namespace galley::director

@@ -104,6 +104,45 @@ class StandingTest(StandingCase):
                     file.seek(20)
                     file.write(b"\0\0\0\0\xff")
 
+    def test_what_is_read_and_is_not_in_the_cook_is_warned_of_by_each_cook(self):
+        for is_resident in (False, True):
+            with self.subTest(is_resident=is_resident):
+                self.check_reads(is_resident, f"game{is_resident:d}")
+
+    def check_reads(self, is_resident, name):
+        copied = 'match = "/Game/maybe"\ncooker = "copy"'
+        game = self.project({"b.json": "[1]", "c.json": "[2]", "x.run": "x", "maybe": "m"}, [DATA, TOOL, copied], name=name, extra='[cook]\nmaps = ["/Game/b.json", "/Game/x.run"]\n')
+        self.write(f"{name}/tools/run", RUN, 0o755)
+        env = {"WHO": "ann"}
+        warned = lambda cook: sum("reads /Game/maybe, a package that is not in the cook" in w["text"] for w in cook.summary["warnings"])
+        if is_resident:
+            self.serve(game, env=env)
+        self.assertEqual(warned(self.look(game, env=env)), 1)
+        stands = self.look(game, env=env)
+        self.assertEqual((self.stands(stands), warned(stands)), (True, 1), stands)
+        shutil.rmtree(os.path.join(game, ".galley/state/standing"))
+        again = self.look(game, env=env)
+        self.assertEqual((again.cooked, warned(again)), (0, 1), again)
+        # It comes into the cook and leaves it again, by what its reader knows nothing of.
+        for text, expected in (('[{"$ref": "maybe"}]', 0), ("[3]", 1), ('[{"$ref": "c.json"}]', 1), ('[{"$ref": "c.json"}, {"$ref": "maybe"}]', 0)):
+            self.write(f"{name}/content/b.json", text)
+            self.assertEqual(warned(self.look(game, env=env)), expected, text)
+        self.write(f"{name}/content/c.json", "[4]")
+        self.assertEqual(warned(self.look(game, env=env)), 0)
+        # The file is no package any more, and is one again.
+        self.write(f"{name}/content/b.json", "[6]")
+        self.assertEqual(warned(self.look(game, env=env)), 1)
+        toml = self.read(f"{name}/galley.toml").decode()
+        self.write(f"{name}/galley.toml", toml.replace('match = "/Game/maybe"', 'match = "/Game/other"'))
+        self.assertEqual(warned(self.look(game, env=env)), 0)
+        self.write(f"{name}/content/maybe.cook", 'cooker = "copy"\n')
+        self.assertEqual(warned(self.look(game, env=env)), 1)
+        os.remove(os.path.join(game, "content/maybe.cook"))
+        self.assertEqual(warned(self.look(game, env=env)), 0)
+        os.remove(os.path.join(game, "content/maybe"))
+        self.write(f"{name}/content/b.json", "[5]")
+        self.assertEqual(warned(self.look(game, env=env)), 0)
+
     def test_what_is_only_touched_stands(self):
         game = self.game()
         self.look(game)

@@ -264,6 +264,7 @@ class StandingCooks {
       made = RootOfDifference({.sources = paths,
                                .results = table,
                                .store = store_,
+                               .journal = journal_,
                                .base = *difference_,
                                .selects = selects},
                               request, PlatformName(effect.platform));
