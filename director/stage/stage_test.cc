@@ -875,6 +875,24 @@ class StageChangesTest : public StageTest {
     return ReadLedger(sandbox).value();
   }
   bool IsBrief() const { return FileExists(Path(kFilesName)); }
+  std::optional<BriefLedger> ReadBrief() const {
+    Sandbox sandbox = Sandbox::Open(sandbox_).value();
+    return ReadBriefLedger(sandbox).value();
+  }
+  FileStamp StampOf(const std::string& path) const {
+    const FileStat stat = StatFile(Path(path)).value();
+    return {stat.mtime_ns, stat.ctime_ns, stat.inode};
+  }
+  // The ledger says all of files_, as they lie there.
+  void ExpectAllIsSaid() const {
+    const Ledger ledger = Read();
+    EXPECT_TRUE(ledger.is_whole && ledger.is_sealed && ledger.is_closed);
+    EXPECT_THAT(ledger.damage, IsEmpty());
+    ASSERT_EQ(ledger.files.size(), files_.size());
+    ASSERT_EQ(ledger.stamps.size(), files_.size());
+    for (size_t f = 0; f < ledger.files.size(); ++f)
+      EXPECT_EQ(ledger.stamps[f], StampOf(ledger.files[f])) << ledger.files[f];
+  }
   Files HeldOfGalley() const {
     Files held = Held();
     held.erase("mine");
@@ -892,16 +910,8 @@ TEST_F(StageChangesTest, TheLedgerSaysAllWhateverWasReplaced) {
     EXPECT_LT(StatFile(Path(kMarkerName))->size_bytes, 1000u);
     EXPECT_EQ(Marker(), Tree(files_).ToString());
     EXPECT_EQ(HeldOfGalley(), files_);
-    const Ledger ledger = Read();
-    EXPECT_TRUE(ledger.is_whole && ledger.is_sealed && ledger.is_closed);
-    EXPECT_THAT(ledger.damage, IsEmpty());
-    EXPECT_EQ(ledger.exact, Tree(files_));
-    ASSERT_EQ(ledger.files.size(), files_.size());
-    ASSERT_EQ(ledger.stamps.size(), files_.size());
-    for (size_t f = 0; f < ledger.files.size(); ++f) {
-      const FileStat stat = StatFile(Path(ledger.files[f])).value();
-      EXPECT_EQ(ledger.stamps[f], (FileStamp{stat.mtime_ns, stat.ctime_ns, stat.inode})) << f;
-    }
+    EXPECT_EQ(Read().exact, Tree(files_));
+    ExpectAllIsSaid();
   }
   // A whole stage goes on from there: nothing is written, what goes goes, and the rest stays.
   EXPECT_EQ(StageBook(files_).value().written, 0u);
@@ -913,7 +923,7 @@ TEST_F(StageChangesTest, TheLedgerSaysAllWhateverWasReplaced) {
   EXPECT_EQ(HeldOfGalley(), files_);
 }
 
-// Killed at any step: what is Galley's is known, and the next stage completes it.
+// What is Galley's is known, and the next stage completes it.
 TEST_F(StageChangesTest, InterruptedAtAnyFileTheNextStageCompletesIt) {
   for (const bool was_brief : {false, true}) {
     for (int reads = 1; reads <= 3; ++reads) {
@@ -944,36 +954,127 @@ TEST_F(StageChangesTest, InterruptedAtAnyFileTheNextStageCompletesIt) {
   }
 }
 
-TEST_F(StageChangesTest, EachDamageOfTheLedgerIsFoundToldAndPutRight) {
+// Killed between any two steps that change the files of the ledger, which are made by hand here.
+TEST_F(StageChangesTest, CutOffBetweenAnyTwoStepsTheNextStageCompletesIt) {
+  struct Texts {
+    std::optional<std::string> marker, pending, files;
+  };
+  struct Cut {
+    std::string where;
+    Files held;
+    Texts texts;
+    std::optional<Digest> exact;  // what the ledger says of it
+  };
+  const auto read = [&](std::string_view name) {
+    const absl::StatusOr<std::string> text = ReadFile(Path(name));
+    return text.ok() ? std::optional(*text) : std::nullopt;
+  };
+  const auto texts = [&] { return Texts{read(kMarkerName), read(kPendingName), read(kFilesName)}; };
+  const auto put = [&](std::string_view name, const std::optional<std::string>& text) {
+    ASSERT_TRUE(RemoveAll(Path(name)).ok());
+    if (text) Write(name, *text);
+  };
+  const std::vector<std::string> changed = {"Game/d0/f00", "Game/d1/f01"};
+  for (const bool was_brief : {false, true}) {
+    ASSERT_TRUE(StageBook(files_).ok());
+    if (was_brief) Edit("Game/d2/f02", "brief");
+    const Files before = files_;
+    Files after = files_;
+    for (const std::string& path : changed) after[path] = fmt::format("{} {}", was_brief, path);
+    const Digest root_before = Tree(before), root_after = Tree(after);
+    // The steps of a stage.
+    const Texts old = texts();
+    Sandbox sandbox = Sandbox::Open(sandbox_).value();
+    BriefLedger brief = was_brief ? *ReadBrief() : *BriefOf(Read());
+    ASSERT_TRUE(BeginReplacing(sandbox, brief, root_after).ok());
+    const Texts begun = texts();
+    for (const std::string& path : changed) {
+      Write(path, after[path]);
+      brief.replaced[path] = StampOf(path);
+    }
+    ASSERT_TRUE(EndReplacing(sandbox, brief).ok());
+    const Texts ended = texts();
+    EXPECT_TRUE(ReadBrief().has_value());
+    put(kPendingName, begun.pending);
+    EXPECT_FALSE(ReadBrief().has_value()) << "though all that it names is there";
+    put(kPendingName, std::nullopt);
+    const Ledger ledger = Read();
+    ASSERT_TRUE(EndStaging(sandbox, root_after, ledger.files, ledger.stamps).ok());
+    const Texts whole = texts();
+    EXPECT_FALSE(begun.marker || ended.pending || whole.pending || whole.files);
+    for (const Cut& cut : std::vector<Cut>{
+             {"pending is there", before, {old.marker, begun.pending, old.files}, root_before},
+             {"the marker is gone", before, begun, std::nullopt},
+             {"the files are there", after, begun, std::nullopt},
+             {"a brief marker", after, {ended.marker, begun.pending, ended.files}, root_after},
+             {"a whole marker", after, {whole.marker, begun.pending, ended.files}, root_after},
+             {"pending is gone", after, {whole.marker, {}, ended.files}, root_after}}) {
+      SCOPED_TRACE(fmt::format("{}{}", cut.where, was_brief ? ", was brief" : ""));
+      for (const auto& [path, text] : cut.held) Write(path, text);
+      put(kMarkerName, cut.texts.marker);
+      put(kPendingName, cut.texts.pending);
+      put(kFilesName, cut.texts.files);
+      const Ledger found = Read();
+      EXPECT_THAT(found.damage, IsEmpty());
+      EXPECT_EQ(found.exact, cut.exact);
+      EXPECT_TRUE(found.is_whole);
+      EXPECT_EQ(found.files.size(), after.size());
+      files_ = before;
+      EXPECT_FALSE(Change(after).value().has_value()) << "a whole stage must look at all";
+      files_ = after;
+      files_["Game/d1/f01"] = "next";
+      files_.erase("Game/d0/f03");
+      const StageReport report = StageBook(files_).value();
+      EXPECT_EQ(report.removed, 1u);
+      EXPECT_THAT(report.foreign, ElementsAre("mine"));
+      EXPECT_EQ(HeldOfGalley(), files_) << "nothing pending either";
+      EXPECT_FALSE(IsBrief());
+      ExpectAllIsSaid();
+    }
+    files_ = before;
+  }
+}
+
+TEST_F(StageChangesTest, EachDamagedByteOfTheLedgerIsFound) {
   Edit("Game/d0/f03", "edit");
-  const Digest root = Tree(files_);
+  Files after = files_;
+  after["Game/d1/f01"] = "other";
+  // The marker first: what it says of the other file holds until that one is written.
   for (const std::string_view name : {kMarkerName, kFilesName}) {
     const std::string good = ReadFile(Path(name)).value();
     for (size_t at = 0; at < good.size(); ++at) {
-      const std::string marker = ReadFile(Path(kMarkerName)).value();
-      const std::string all = ReadFile(Path(kFilesName)).value();
+      SCOPED_TRACE(fmt::format("{} {}", name, at));
+      ASSERT_EQ(ReadBrief().has_value(), name == kMarkerName || at == 0);
       std::string bad = good;
       bad[at] = static_cast<char>(bad[at] ^ 1);
       ASSERT_TRUE(WriteFileAtomic(Path(name), bad).ok());
-      EXPECT_EQ(Read().damage.size(), 1u) << name << at;
-      EXPECT_FALSE(Read().is_whole) << name << at;
-      Files after = files_;
-      after["Game/d1/f01"] = "other";
-      EXPECT_FALSE(Change(after).value().has_value()) << name << at;
-      if (at % 100 == 0) {
-        TakeHealed();
-        StageOptions options{.directory = sandbox_, .root = root};
-        options.earlier_roots = {root};
-        ASSERT_TRUE(Stage(store_, options).ok());
-        // (The same is told once.)
-        EXPECT_EQ(TakeHealed().size(), at == 0 ? 1u : 0u);
-        EXPECT_THAT(Read().damage, IsEmpty());
-        EXPECT_EQ(ReadFile(Path("mine")).value(), "a person's");
-      }
-      // As it was before the damage.
-      ASSERT_TRUE(WriteFileAtomic(Path(kMarkerName), marker).ok());
-      ASSERT_TRUE(WriteFileAtomic(Path(kFilesName), all).ok());
-      ASSERT_TRUE(RemoveAll(Path(kPendingName)).ok());
+      EXPECT_FALSE(ReadBrief().has_value());
+      EXPECT_EQ(Read().damage.size(), 1u);
+      EXPECT_FALSE(Read().is_whole);
+      EXPECT_FALSE(Change(after).value().has_value());
+      ASSERT_TRUE(WriteFileAtomic(Path(name), good).ok());
+    }
+  }
+}
+
+TEST_F(StageChangesTest, DamageOfTheLedgerIsToldAndPutRight) {
+  for (const std::string_view name : {kMarkerName, kFilesName}) {
+    for (const size_t at : {0, 80, 150, 200}) {
+      SCOPED_TRACE(fmt::format("{} {}", name, at));
+      Edit("Game/d0/f03", fmt::format("edit {} {}", name, at));
+      std::string bad = ReadFile(Path(name)).value();
+      ASSERT_LT(at, bad.size());
+      bad[at] = static_cast<char>(bad[at] ^ 1);
+      ASSERT_TRUE(WriteFileAtomic(Path(name), bad).ok());
+      TakeHealed();
+      StageOptions options{.directory = sandbox_, .root = Tree(files_)};
+      options.earlier_roots = {options.root};
+      ASSERT_TRUE(Stage(store_, options).ok());
+      // (The same is told once.)
+      EXPECT_EQ(TakeHealed().size(), at == 0 ? 1u : 0u);
+      ExpectAllIsSaid();
+      EXPECT_FALSE(IsBrief());
+      EXPECT_EQ(ReadFile(Path("mine")).value(), "a person's");
     }
   }
 }
@@ -992,33 +1093,46 @@ TEST_F(StageChangesTest, FilesOfAnotherTimeAreNotTakenForThoseThatAreMeant) {
   EXPECT_EQ(HeldOfGalley(), files_);
 }
 
-TEST_F(StageChangesTest, WhenMuchWasReplacedTheMarkerNamesAllAgain) {
+TEST_F(StageChangesTest, ReplacedFilesThatTheOtherFileDoesNotNameAreDamage) {
   Edit("Game/d0/f03", "edit");
   Sandbox sandbox = Sandbox::Open(sandbox_).value();
   BriefLedger brief = ReadBriefLedger(sandbox).value().value();
   ASSERT_TRUE(BeginReplacing(sandbox, brief, brief.root).ok());
-  const FileStat stat = StatFile(Path("Game/d0/f03")).value();
-  for (size_t i = 0; i < kReplacedMax; ++i)
-    brief.replaced[fmt::format("Game/z{}", i)] = {stat.mtime_ns, stat.ctime_ns, stat.inode};
+  brief.replaced["Game/z"] = StampOf("Game/d0/f03");
   ASSERT_TRUE(EndReplacing(sandbox, brief).ok());
   EXPECT_THAT(Read().damage, ElementsAre(HasSubstr("other files than there are")));
   ASSERT_TRUE(StageBook(files_).ok());
   EXPECT_FALSE(IsBrief());
-  Edit("Game/d0/f03", "brief");
-  brief = ReadBriefLedger(sandbox).value().value();
-  ASSERT_TRUE(BeginReplacing(sandbox, brief, brief.root).ok());
-  ASSERT_EQ(brief.replaced.size(), 1u);
-  Files many;
-  for (size_t i = 0; i <= kReplacedMax; ++i) many[fmt::format("Game/{}", i)] = "0";
-  ASSERT_TRUE(StageBook(many).ok());
-  files_ = many;
-  for (auto& [path, text] : many) text = "1";
-  ASSERT_TRUE(Change(many).value().has_value());
+  ExpectAllIsSaid();
+}
+
+TEST_F(StageChangesTest, WhenMuchWasReplacedTheMarkerNamesAllAgain) {
+  files_.clear();
+  for (size_t i = 0; i <= kReplacedMax; ++i) files_[fmt::format("Game/{}", i)] = "0";
+  ASSERT_TRUE(StageBook(files_).ok());
+  const auto change_from = [&](size_t first, const std::string& text) {
+    Files after = files_;
+    for (size_t i = first; i <= kReplacedMax; ++i) after[fmt::format("Game/{}", i)] = text;
+    const auto report = Change(after);
+    ASSERT_TRUE(report.ok()) << report.status();
+    ASSERT_TRUE(report->has_value());
+    files_ = after;
+  };
+  // As many as there may be, and one more.
+  change_from(1, "1");
+  EXPECT_TRUE(IsBrief());
+  EXPECT_EQ(ReadBrief()->replaced.size(), kReplacedMax);
+  Edit("Game/0", "1");
   EXPECT_FALSE(IsBrief());
-  EXPECT_EQ(HeldOfGalley(), many);
-  EXPECT_EQ(Marker(), Tree(many).ToString());
-  files_ = many;
-  Edit("Game/7", "2");
+  ExpectAllIsSaid();
+  EXPECT_EQ(HeldOfGalley(), files_);
+  EXPECT_EQ(Marker(), Tree(files_).ToString());
+  // All at once.
+  change_from(0, "2");
+  EXPECT_FALSE(IsBrief());
+  ExpectAllIsSaid();
+  EXPECT_EQ(HeldOfGalley(), files_);
+  Edit("Game/7", "3");
   EXPECT_TRUE(IsBrief());
 }
 
