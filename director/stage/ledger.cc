@@ -223,6 +223,9 @@ absl::Status ReadWholeOf(Sandbox& sandbox, std::string_view marker, Ledger& ledg
     if (at == ledger.files.end() || *at != path) return wrong;
     ledger.stamps[static_cast<size_t>(at - ledger.files.begin())] = stamp;
   }
+  // written_ns stays that of the other file, so that each replaced file is compared by digest once.
+  // The marker says nothing of when: it repeats stamps that nobody has looked at since an earlier
+  // cook.
   ledger.exact = brief.root;
   ledger.roots = {brief.root};
   ledger.seal.clear();

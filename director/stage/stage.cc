@@ -269,6 +269,12 @@ void NoteTrusted(const Ledger& ledger, std::vector<tree::TreeFile>& files, PlanI
   }
 }
 
+// A file with such a stamp is compared by digest: its stamp is worth more in a marker of now.
+bool IsAnyStampRacy(const Ledger& ledger) {
+  return std::any_of(ledger.stamps.begin(), ledger.stamps.end(),
+                     [&](const FileStamp& stamp) { return IsStampRacy(ledger, stamp); });
+}
+
 // (What an older Galley wrote lacks the files of its roots.) Both are sorted.
 void AddKnown(const std::vector<tree::TreeFile>& files, std::vector<std::string>& known) {
   std::vector<std::string> more;
@@ -387,7 +393,8 @@ absl::StatusOr<StageReport> Stage(store::Store& store, const StageOptions& optio
       .unchanged = plan.unchanged, .foreign_count = plan.foreign_count, .foreign = plan.foreign};
   const bool is_right =
       plan.writes.empty() && plan.removals.empty() && ledger.exact == options.root;
-  const bool is_known = ledger.stamps == plan.stamps && ledger.files == plan.files;
+  const bool is_known =
+      ledger.stamps == plan.stamps && ledger.files == plan.files && !IsAnyStampRacy(ledger);
   if (is_right && is_known && ledger.is_sealed && ledger.is_closed && ledger.damage.empty())
     return report;
   // Compared by digest now, so that it need not be the next time.

@@ -248,6 +248,7 @@ TEST_F(StageTest, ModesFollowTheUmaskThatIsGivenNotThatOfTheProcess) {
 TEST_F(StageTest, TheSameRootAgainWritesNothing) {
   const Files files = {{"Game/a", "a"}, {"Game/b/c", "c"}};
   ASSERT_TRUE(StageBook(files).ok());
+  LetTimePass();
   const FileStat before = StatFile(Path(".galley-root")).value();
   const StageReport report = StageBook(files).value();
   EXPECT_EQ(report.written, 0u);
@@ -319,6 +320,23 @@ TEST_F(StageTest, WhatWasOnlyTouchedIsComparedOnceAndNotWritten) {
   ASSERT_TRUE(StageBook(files).ok());
   fs::last_write_time(Path("Game/a"), fs::file_time_type::clock::now() - std::chrono::hours(1));
   EXPECT_EQ(StageBook(files).value().written, 0u);
+  LetTimePass();
+  const FileStat noted = StatFile(Path(".galley-root")).value();
+  EXPECT_EQ(StageBook(files).value().written, 0u);
+  EXPECT_EQ(StatFile(Path(".galley-root")).value(), noted);
+}
+
+// A file of the tick in which the marker was written is compared by digest. A marker of now makes
+// that needless in the stages to come.
+TEST_F(StageTest, AStampThatSaysNothingIsComparedOnceAndWrittenAnew) {
+  const Files files = {{"Game/a", "aaaa"}};
+  ASSERT_TRUE(StageBook(files).ok());
+  fs::last_write_time(Path(".galley-root"),
+                      fs::file_time_type::clock::now() - std::chrono::hours(1));
+  const FileStat before = StatFile(Path(".galley-root")).value();
+  EXPECT_EQ(StageBook(files).value().written, 0u);
+  EXPECT_NE(StatFile(Path(".galley-root")).value(), before);
+  LetTimePass();
   const FileStat noted = StatFile(Path(".galley-root")).value();
   EXPECT_EQ(StageBook(files).value().written, 0u);
   EXPECT_EQ(StatFile(Path(".galley-root")).value(), noted);
@@ -920,6 +938,33 @@ TEST_F(StageChangesTest, TheLedgerSaysAllWhateverWasReplaced) {
   EXPECT_EQ(report.removed, 1u);
   EXPECT_THAT(report.foreign, ElementsAre("mine"));
   EXPECT_FALSE(IsBrief());
+  EXPECT_EQ(HeldOfGalley(), files_);
+}
+
+TEST_F(StageChangesTest, AWholeStageOfTheSameRootComparesWhatWasReplacedOnce) {
+  Edit("Game/d0/f03", "edit");
+  Edit("Game/d1/f07", "edit");
+  EXPECT_EQ(StageBook(files_).value().written, 0u);
+  EXPECT_FALSE(IsBrief());
+  ExpectAllIsSaid();
+  LetTimePass();
+  const FileStat noted = StatFile(Path(kMarkerName)).value();
+  EXPECT_EQ(StageBook(files_).value().written, 0u);
+  EXPECT_EQ(StatFile(Path(kMarkerName)).value(), noted);
+}
+
+// Within the tick of time stamps, so that the stamp stays as it was noted.
+TEST_F(StageChangesTest, AFileThatSomebodyChangedAfterItWasReplacedIsFoundHoweverManyFollow) {
+  Edit("Game/d0/f03", "edit");
+  Write("Game/d0/f03", "EDIT");
+  Sandbox sandbox = Sandbox::Open(sandbox_).value();
+  BriefLedger brief = ReadBriefLedger(sandbox).value().value();
+  ASSERT_TRUE(BeginReplacing(sandbox, brief, brief.root).ok());
+  brief.replaced["Game/d0/f03"] = StampOf("Game/d0/f03");
+  ASSERT_TRUE(EndReplacing(sandbox, brief).ok());
+  Edit("Game/d1/f07", "edit");
+  LetTimePass();
+  EXPECT_EQ(StageBook(files_).value().written, 1u);
   EXPECT_EQ(HeldOfGalley(), files_);
 }
 
