@@ -420,8 +420,8 @@ absl::Status EndStaging(Sandbox& sandbox, const Digest& root, std::span<const st
   RETURN_IF_ERROR(sandbox.Write(kMarkerName, text, false));
   RETURN_IF_ERROR(sandbox.RemoveFile(kPendingName));
   // (Nothing names it any more.)
-  ASSIGN_OR_RETURN(const Node old, sandbox.Look(kFilesName));
-  return old.kind == NodeKind::kFile ? sandbox.RemoveFile(kFilesName) : absl::OkStatus();
+  RETURN_IF_ERROR(MoveFolderAside(sandbox, kFilesName));
+  return sandbox.RemoveFile(kFilesName);
 }
 
 }  // namespace galley::director

@@ -837,7 +837,7 @@ TEST_F(StageTest, WithoutItsMarkerASandboxIsKnownByTheRootsThatWerePublished) {
 }
 
 TEST_F(StageTest, AFolderInThePlaceOfTheMarkerIsMovedAside) {
-  for (const char* name : {".galley-root", ".galley-root.pending"}) {
+  for (const char* name : {".galley-root", ".galley-root.pending", ".galley-root.files"}) {
     const Files files = {{"Game/a", name}};
     ASSERT_TRUE(StageBook({{"Game/a", "a"}}).ok());
     fs::remove(Path(name));

@@ -8,7 +8,7 @@ well with the same roots and sandboxes, and a warning where it made anything aga
 GALLEY_DAMAGE_ROUNDS: so many, spread over all by GALLEY_DAMAGE_SEED (a plain run: 60; `scripts/test --long`: all). GALLEY_DAMAGE_ONLY: of those whose name holds
 this text; a failure prints it. GALLEY_DAMAGE_LOG: a file to which failed rounds are appended.
 """
-import collections, concurrent.futures, os, random, re, shutil, signal, stat, subprocess, threading, time
+import collections, concurrent.futures, hashlib, os, random, re, shutil, signal, stat, struct, subprocess, threading, time
 
 import harness
 from harness import BIN, LIMIT_S, read_file, wait_until
@@ -48,7 +48,7 @@ if os.geteuid() == 0 and not USER:
 # Files of which each read is checked: damage of their bytes is told by the very cook, and before it by `galley doctor`.
 SEALED = ("state/cookers.json", "state/digests", "state/project", "state/project.copy", "state/sandboxes", "state/kept_limits",
           "state/snapshot-#.table", "store/id", "store/epoch", "store/format", "cooked/pc/.galley-sandbox", "cooked/pc/.galley-root",
-          "cooked/deck/.galley-sandbox", "cooked/deck/.galley-root")
+          "cooked/pc/.galley-root.files", "cooked/deck/.galley-sandbox", "cooked/deck/.galley-root", "cooked/deck/.galley-root.files")
 # Files that people look at, and Galley never reads again.
 NEVER_READ = re.compile(r"/logs/|/index\.broken-|/quarantine/")
 # The first cook of these may end with exit 3; docs/operating.md, "What heals", has the reasons.
@@ -289,11 +289,28 @@ class Lane:
         self.trees = {platform: self.test.tree(self.game, platform) for platform in self.reference.roots}
         if "warning" in self.reference.stderr or len(self.trees) != 2:
             raise AssertionError(f"{self.reference}")
+        for platform in self.trees:
+            self.make_marker_brief(os.path.join(self.galley_dir, "cooked", platform))
         copy_all(self.galley_dir, self.path("pristine"))
         serving = self.serve()
         self.served = files_below(self.galley_dir)  # with what a server has while it lives
         self.end(serving)
         self.prepare_killed()
+
+    def make_marker_brief(self, sandbox):
+        """As a cook leaves it that replaced one file of what stands. (With results that were not sent yet, nothing stands here.)"""
+        marker, files = os.path.join(sandbox, ".galley-root"), os.path.join(sandbox, ".galley-root.files")
+        os.rename(marker, files)
+        whole, about = read_file(files), os.stat(files)
+        root, seal, rest = whole.split(b"\n", 2)
+        paths, stamps = rest.split(b"\0", 1)
+        mtime, ctime, inode = struct.unpack("<qqQ", stamps[:24])
+        text = (f"/files {seal[2:].decode()} {len(stamps) // 24} {len(whole)} {about.st_mtime_ns} {about.st_ctime_ns} {about.st_ino}\n"
+                f"/at {mtime} {ctime} {inode} ").encode() + paths.split(b"\n", 1)[0] + b"\n"
+        with open(marker, "wb") as file:
+            file.write(root + b"\n// " + hashlib.sha256(root + b"\n" + text).hexdigest().encode() + b"\n" + text)
+        os.chmod(marker, 0o644)
+        os.chown(marker, about.st_uid, about.st_gid)
 
     def interrupt_a_verify(self):
         """How far it came lies in the store."""
