@@ -20,7 +20,8 @@
 //   not know these lines passes them over, and takes the marker for one of the oldest.)
 //
 //   .galley-root.files          The marker as it was before any of that. It counts only for whoever
-//                               names its checksum: the marker, or the file of an interrupted stage.
+//                               names its checksum: the marker, or the file of an interrupted
+//                               stage. (An older Galley takes it for somebody's file.)
 //
 //   .galley-root.pending        There while staging runs, and after it was interrupted. It says
 //                               what may be removed; nothing it names is trusted to be whole.
