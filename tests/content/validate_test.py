@@ -48,7 +48,7 @@ class ValidateTest(unittest.TestCase):
 
     def test_a_sandbox_with_another_number_of_files_than_its_root_is_a_problem(self):
         for platform in validate.PLATFORMS:
-            for name in (".galley-root", ".galley-sandbox", "a", "b"):
+            for name in (".galley-root", ".galley-root.files", ".galley-sandbox", "a", "b"):
                 self.write(f".galley/cooked/{platform}/{name}", b"")
         galley = self.write("bin/galley", b"#!/bin/sh\necho '{}'; echo '{}'\n")
         os.chmod(galley, 0o755)

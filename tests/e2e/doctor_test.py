@@ -39,6 +39,8 @@ DAMAGES = {
     "snapshot table": ("state/snapshot-*.table", flip, "state/snapshot-"),
     "owner of a sandbox": ("cooked/pc/.galley-sandbox", flip, ".galley-sandbox"),
     "marker of a sandbox": ("cooked/pc/.galley-root", flip, ".galley-root"),
+    "files of a brief marker": ("cooked/pc/.galley-root.files", flip, ".galley-root.files"),
+    "files of a brief marker deleted": ("cooked/pc/.galley-root.files", os.remove, ".galley-root.files"),
 }
 
 
@@ -51,6 +53,8 @@ class DoctorTest(harness.E2ETest):
         self.cook(self.game)
         self.assertEqual(self.galley("clean", "--project", self.game, "/Game/a.bin").returncode, 0)  # so that the store has an epoch
         self.cook(self.game)
+        self.write("game/content/b.bin", "B")
+        self.cook(self.game)  # of what all else stands: the marker of the sandbox is brief
         self.reference = self.cook(self.game)
         shutil.copytree(self.galley_dir, self.path("pristine"))
 
