@@ -6,6 +6,7 @@
 
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
+#include "common/base/utf8.h"
 #include "common/store/local/segment_writer.h"
 #include "common/wire/worker_protocol.h"
 #include "director/shell/director_shell.h"
@@ -78,8 +79,10 @@ absl::StatusOr<v1::ToWorker> DirectorShell::OnAttach(const std::string& worker_i
   welcome.set_term(options_.core.term);
   ASSIGN_OR_RETURN(const store::StoreInfo info, store_.Info());
   welcome.set_store_directory(info.directory);
-  for (const auto& [name, value] : world->environment)
-    (*welcome.mutable_environment())[name] = value;
+  // (A message has no other names, and nobody can ask for one.)
+  for (const auto& [name, value] : world->environment) {
+    if (IsUtf8(name)) (*welcome.mutable_environment())[name] = value;
+  }
   welcome.set_memory_bytes_default(options_.memory_bytes_default);
   welcome.set_timeout_us_default(absl::ToInt64Microseconds(options_.timeout_default));
   // The folder is named by the worker's process: a worker keeps it when the director changes, and

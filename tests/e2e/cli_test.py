@@ -1,5 +1,5 @@
 """The command line itself: what is wrong with it is said with what to do; help; an answer that cannot be printed."""
-import json, os, subprocess, unittest
+import json, os, shutil, subprocess, unittest
 
 from harness import E2ETest
 
@@ -169,6 +169,24 @@ class CliTest(E2ETest):
         self.assertEqual((cook.stderr.read(), cook.wait()), (b"", 0))
         cook.stderr.close()
         self.assertEqual(len(self.tree(game, "pc")), 200)
+
+    def test_folders_and_variables_may_have_bytes_that_are_no_utf8(self):
+        odd = self.path(os.fsdecode(b"p\xff"))
+        shutil.copytree(self.project({"a.json": "[1]"}, ['match = "/Game/**/*.json"\ncooker = "data"']), odd)
+        env = {"ODD": os.fsdecode(b"x\xfe"), os.fsdecode(b"ODD\xfe"): "y"}
+        for args in ([], ["--json"], ["--force"]):
+            cook = self.galley("cook", *args, cwd=odd, env=env, timeout=30)
+            self.assertEqual(cook.returncode, 0, cook)
+            self.assertNotIn("invalid UTF-8", cook.stderr)
+        self.assertEqual(list(self.tree(odd, "pc")), ["Game/a.json.cbor"])
+        self.assertEqual(self.galley("serve", "--detach", cwd=odd, env=env, timeout=30).returncode, 0)
+        try:
+            for args in (["cook", "--json"], ["cook", "--force"], ["status"], ["status", "--json"]):
+                done = self.galley(*args, cwd=odd, env=env, timeout=30)
+                self.assertEqual(done.returncode, 0, done)
+                self.assertNotIn("invalid UTF-8", done.stderr)
+        finally:
+            self.galley("serve", "--stop", cwd=odd)
 
 
 if __name__ == "__main__":
