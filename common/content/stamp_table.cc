@@ -47,6 +47,7 @@ static_assert(sizeof(StatRecord) == 48);
 constexpr uint32_t kIsRacy = 1;
 constexpr uint32_t kIsLink = 2;     // of a folder
 constexpr uint32_t kIsLeftOut = 4;  // likewise: `path` is of the file that says so
+constexpr uint32_t kIsUnread = 8;   // of a file: its digest is not known, there is only a place
 
 struct FolderRecord {
   StatRecord stat;
@@ -171,9 +172,12 @@ uint32_t StampTableBuilder::Add(const StampedFolder& folder) {
 void StampTableBuilder::Add(uint32_t folder, const StampedFile& file) {
   Noted noted{.folder = folder, .name = names_.size(), .stat = file.stat, .is_racy = file.is_racy};
   names_.append(file.name).push_back('\0');
-  if (file.digest) {
-    digests_.push_back(*file.digest);
+  // (A digest that is learned later has a place then.)
+  const bool may_be_read = !file.link_target && S_ISREG(file.stat.mode);
+  if (file.digest || may_be_read) {
+    digests_.push_back(file.digest.value_or(Digest()));
     noted.digest = static_cast<uint32_t>(digests_.size());
+    noted.is_unread = !file.digest;
   }
   if (file.link_target) {
     targets_.push_back(*file.link_target);
@@ -210,7 +214,8 @@ absl::StatusOr<std::string> StampTableBuilder::Finish() {
   }
   std::vector<FileRecord> files(files_.size());
   for (const Noted& file : files_) {
-    files[next[file.folder]++] = {.stat = RecordOf(file.stat, file.is_racy ? kIsRacy : 0),
+    files[next[file.folder]++] = {.stat = RecordOf(file.stat, (file.is_racy ? kIsRacy : 0) |
+                                                                  (file.is_unread ? kIsUnread : 0)),
                                   .name = static_cast<uint32_t>(file.name),
                                   .digest = file.digest,
                                   .target = file.target,
@@ -492,13 +497,15 @@ class Checker {
     const int64_t looked_ns = NowNanos();
     Touched touched{.record = &file.stat, .folder = folder, .name = name, .stat = *stat};
     // (A file that is odd, or a link, or was never read, is known by its stamp alone.)
-    const bool was_read = file.digest != 0 && file.target == 0;
+    const bool was_read =
+        file.digest != 0 && (file.stat.flags & kIsUnread) == 0 && file.target == 0;
     const bool may_have_other_bytes = options_.changes_max > 0 && file.target == 0 &&
                                       S_ISREG(stat->mode) && file.stat.mode == stat->mode;
     if (!was_read || file.stat.size_bytes != stat->size_bytes || file.stat.mode != stat->mode) {
       const char* const how = is_same ? "may have changed while it was read" : "changed";
       if (!may_have_other_bytes) return Differ(folder, name, how);
-      if (was_read && !(touched.digest = Hash(fd, name, *stat))) return Differ(folder, name, how);
+      if (file.digest != 0 && !(touched.digest = Hash(fd, name, *stat)))
+        return Differ(folder, name, how);
       return Change(std::move(touched), looked_ns, how);
     }
     const std::optional<Digest> digest = Hash(fd, name, *stat);
@@ -613,8 +620,8 @@ absl::StatusOr<std::string> StampTable::With(const std::vector<StampPatch>& patc
   std::set<const StampPatch*> found;
   PatchedFile::Ranges ranges;
   const auto put = [&](const StatRecord& record, const StampPatch& patch) {
-    const StatRecord now =
-        RecordOf(patch.stat, (record.flags & ~kIsRacy) | (patch.is_racy ? kIsRacy : 0));
+    const uint32_t kept = record.flags & ~(kIsRacy | (patch.digest ? kIsUnread : 0));
+    const StatRecord now = RecordOf(patch.stat, kept | (patch.is_racy ? kIsRacy : 0));
     ranges[table.OffsetOf(&record)] = BytesOf(now);
     found.insert(&patch);
   };
@@ -635,7 +642,8 @@ absl::StatusOr<std::string> StampTable::With(const std::vector<StampPatch>& patc
       if (patch == in_it.end() || file.target != 0) continue;
       const std::optional<Digest>& digest = patch->second->digest;
       // (The new stamp with the old digest would be a lie.)
-      if (file.digest != 0 && patch->second->has_other_bytes && !digest.has_value()) continue;
+      const bool was_read = file.digest != 0 && (file.stat.flags & kIsUnread) == 0;
+      if (was_read && patch->second->has_other_bytes && !digest.has_value()) continue;
       put(file.stat, *patch->second);
       if (digest.has_value() && file.digest != 0)
         ranges[table.OffsetOf(table.digest(file.digest - 1).data())] = digest->hash();

@@ -69,6 +69,7 @@ class StampTableBuilder {
     uint64_t name = 0;  // where it begins in names_
     FileStat stat;
     bool is_racy = false;
+    bool is_unread = false;
     uint32_t digest = 0;  // its number and 1; 0: none
     uint32_t target = 0;  // likewise
   };

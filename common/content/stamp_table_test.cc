@@ -360,6 +360,28 @@ TEST_F(StampChangesTest, APatchedTableGoesOnToBePatched) {
   EXPECT_TRUE(was_whole);
 }
 
+// Else a racy stamp would never hold: nobody could tell the file from another one.
+TEST_F(StampChangesTest, ADigestThatIsLearnedLaterIsKept) {
+  Write("content/a", "1");
+  Write("content/b", "1");
+  Note(/*with_digests=*/false);
+  clock_.ahead_s = 0;
+  Overwrite("content/a", "2");
+  const StampCheck check = CheckChanges();
+  ASSERT_EQ(check.patches.size(), 1u) << check.difference;
+  EXPECT_EQ(check.patches[0].digest, Digest::Of("2"));
+  EXPECT_TRUE(check.patches[0].is_racy);
+  const auto patched = StampTable::Open(Host("stamps"))->With(check.patches);
+  ASSERT_TRUE(patched.ok()) << patched.status();
+  ASSERT_TRUE(PatchedFile::Write(Host("stamps"), *patched).ok());
+  const StampCheck again = CheckChanges();
+  EXPECT_TRUE(again.holds) << again.difference;
+  EXPECT_EQ(again.hashed, 1u);
+  // What nobody read is known by its stamp alone.
+  Overwrite("content/b", "1");
+  EXPECT_FALSE(CheckChanges().holds);
+}
+
 TEST_F(StampChangesTest, TheNamesOfAFolderMayBePatched) {
   Write("content/a", "1");
   Note();

@@ -1,14 +1,20 @@
 #include "director/shell/lost_files.h"
 
 #include <algorithm>
+#include <atomic>
 #include <set>
+#include <thread>
 
 #include "absl/container/flat_hash_set.h"
+#include "common/base/mutex.h"
 #include "common/base/status_macros.h"
+#include "common/base/threads.h"
 
 namespace galley::director {
 
 namespace {
+
+constexpr size_t kResultsAtOnce = 4096;
 
 // Those of `digests` that `ask` names, at most kFilesAtOnce at a time.
 template <typename Ask>
@@ -32,17 +38,38 @@ absl::StatusOr<absl::flat_hash_set<Digest>> Missing(store::Store& store,
                [&](std::span<const Digest> some) { return store.FindMissing(some); });
 }
 
+// The results are read: nothing else says which of them are in dispute. On all processors.
 absl::StatusOr<std::set<Digest>> Disputed(store::Store& store, std::span<const Digest> keys) {
   std::set<Digest> disputed;
-  for (; !keys.empty(); keys = keys.subspan(std::min(kFilesAtOnce, keys.size()))) {
-    const auto some = keys.first(std::min(kFilesAtOnce, keys.size()));
+  absl::Status failed;
+  std::atomic<size_t> next = 0;
+  base::Mutex mutex;
+  const auto look = [&](std::span<const Digest> some) -> absl::Status {
     ASSIGN_OR_RETURN(const auto results, store.Results(some));
     for (size_t i = 0; i < some.size(); ++i) {
       if (!results[i].has_value()) continue;
       const auto result = record::DecodeResult(*results[i]);
-      if (result.ok() && result->is_disputed) disputed.insert(some[i]);
+      if (!result.ok() || !result->is_disputed) continue;
+      const base::MutexLock lock(mutex);
+      disputed.insert(some[i]);
     }
-  }
+    return absl::OkStatus();
+  };
+  const size_t parts = (keys.size() + kResultsAtOnce - 1) / kResultsAtOnce;
+  RunOnThreads(
+      std::clamp<size_t>(std::thread::hardware_concurrency(), 1, std::max<size_t>(parts, 1)),
+      [&](size_t) {
+        for (size_t part = next++; part < parts; part = next++) {
+          const size_t begin = part * kResultsAtOnce;
+          const absl::Status looked =
+              look(keys.subspan(begin, std::min(kResultsAtOnce, keys.size() - begin)));
+          if (looked.ok()) continue;
+          const base::MutexLock lock(mutex);
+          failed.Update(looked);
+          return;
+        }
+      });
+  RETURN_IF_ERROR(failed);
   return disputed;
 }
 
