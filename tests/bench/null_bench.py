@@ -198,7 +198,7 @@ def bench(bin_directory, base, count):
     line("loss", *timed(galley, 3, env=env, before=lose), ninja)
     subprocess.run(["git", "init", "-q", root + "/content"], check=True)
     subprocess.run(["git", "-C", root + "/content", "add", "."], check=True)
-    subprocess.run(["git", "-C", root + "/content", "-c", "user.name=x", "-c", "user.email=x@example.com", "commit", "-qm", "all"], check=True)
+    subprocess.run(["git", "-C", root + "/content", "-c", "user.name=x", "-c", "user.email=x@example.com", "-c", "gc.auto=0", "commit", "-qm", "all"], check=True)
     timed(galley, 1, env=env)
     timed(galley, 1, env=env, before=edit)  # (the standing of this one says what git said)
     line("since", *timed([*galley, "--changed-since", "HEAD"], 3, env=env, before=edit), ninja)
