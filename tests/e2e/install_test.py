@@ -10,8 +10,9 @@ class InstallTest(E2ETest):
     def packages_of(self, *programs):
         """The Debian packages of the libraries that these name, but for those that every system has."""
         names = set(re.findall(r"NEEDED.*\[(.*)\]", subprocess.run(["readelf", "-d", *programs], text=True, check=True, stdout=subprocess.PIPE).stdout))
-        cached = subprocess.run(["/sbin/ldconfig", "-p"], text=True, check=True, stdout=subprocess.PIPE).stdout
-        paths = [os.path.realpath(path) for name, path in re.findall(r"^\s*(\S+) .*=> (\S+)$", cached, re.M) if name in names]
+        # (As the loader finds them: a machine may have others of these names, for other processors.)
+        loaded = "".join(subprocess.run(["ldd", program], text=True, check=True, stdout=subprocess.PIPE).stdout for program in programs)
+        paths = {os.path.realpath(path) for name, path in re.findall(r"^\s*(\S+) => (\S+) ", loaded, re.M) if name in names}
         owners = subprocess.run(["dpkg-query", "-S", *paths], text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
         return {line.split(":")[0] for line in owners.splitlines()} - {"libc6", "libgcc-s1"}
 
@@ -39,7 +40,7 @@ class InstallTest(E2ETest):
         self.assertGreater(cook.cooked, 100)
         documented = read_file(os.path.join(SOURCE, "docs", "getting-started.md")).decode()
         for package in self.packages_of(*(os.path.join(installed, name) for name in ("galley", "galley-worker"))):
-            self.assertRegex(documented, rf"(?<!\S){re.escape(package)}(?!\S)", "docs/getting-started.md lists the libraries")
+            self.assertTrue(re.search(rf"(?<!\S){re.escape(package)}(?!\S)", documented), f"docs/getting-started.md does not list {package}")
         for name in os.listdir(installed):
             self.assertEqual(subprocess.run([os.path.join(installed, name), "--help"], stdout=subprocess.DEVNULL).returncode, 0, name)
 
