@@ -10,8 +10,8 @@ class Balancing : Part {
   explicit Balancing(Core& core) : Part(core) {}
 
   void Balance();
-  // A package in hand became Blocking: its job is taken back from a worker's queue, and goes to the
-  // front of one.
+  // A package in hand became High, or more: its job is taken back from a worker's queue, and goes
+  // before what waits there and is less urgent.
   void TakeForward(PackageId package);
 
  private:

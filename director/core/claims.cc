@@ -145,7 +145,9 @@ void Claims::RaiseUrgency(PackageId id, Urgency urgency) {
     if (package.urgency >= urgency) continue;
     lifecycle().SetUrgency(next, urgency);
     if (package.work == nullptr) continue;
-    if (urgency == Urgency::kBlocking) core_.balancing.TakeForward(next);
+    // (Its worker would begin it in its turn, as it was given; and nothing else that is as urgent
+    // would be given there before that.)
+    if (urgency >= Urgency::kHigh) core_.balancing.TakeForward(next);
     if (urgency == Urgency::kBlocking)
       turn_.is_persist_urgent |= core_.advancing.InPhase(next, Phase::kCommitting) != 0;
     for (const Wait& wait : package.work->waits) raise.push_back(wait.on);

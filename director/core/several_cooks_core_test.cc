@@ -268,6 +268,20 @@ TEST(SeveralCooksTest, AJobOfAHigherClassWaitsBeforeThoseThatFillTheWindow) {
   EXPECT_EQ(second[0].start.urgency, Urgency::kHigh);
 }
 
+// As its worker knows it, it would begin in the order of the nightly cook.
+TEST(SeveralCooksTest, AJobThatWaitsAtAWorkerIsTakenForwardForAHigherClass) {
+  CoreHarness shell("A\nB\nC\n", {.workers = 1, .window = absl::ZeroDuration(), .cooks_max = 4});
+  shell.slots = 1;
+  shell.Request({"A", "B", "C"}, {.request = 1});
+  const std::vector<HarnessJob> nightly = shell.TakeJobs();
+  ASSERT_EQ(nightly.size(), 2u) << "one runs, and one waits";
+  const std::string waits = shell.core().NameOf(nightly[1].start.package);
+  shell.TakeLog();
+  shell.Request({waits}, {.request = 2, .of_class = CookClass::kCommit});
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("retract " + waits + "\nstart " + waits));
+  EXPECT_EQ(shell.JobOf(waits).start.urgency, Urgency::kHigh);
+}
+
 TEST(SeveralCooksTest, ACommitCookOvertakesANightlyOne) {
   CoreHarness shell("A\nB\nC\nD\n", {.workers = 1, .window_jobs_max = 1, .cooks_max = 4});
   shell.slots = 1;
