@@ -48,7 +48,7 @@ class PatchedFile {
   // (A multiple of 16, so that records lie where they are aligned.)
   const char* begin() const { return begin_; }
   std::string id() const;
-  // Those of the file alone are the same: it was not written anew in between.
+  // The files are the same apart from their patches: none was written anew in between.
   bool HasBaseOf(const PatchedFile& other) const { return base_sum_ == other.base_sum_; }
 
   // The bytes from there on, which were found to be right; null: they are not, or not all in it.

@@ -7,8 +7,8 @@
 // bytes still have it. What was racy when it was looked at (common/base/racy.h) is listed, or
 // hashed, whatever its stamp says. A link must have its stamp and that of what it leads to.
 //
-// What changed of it since it was written lies beside it (patched_file.h). A part that is found
-// damaged makes a check that reads of it not hold, and everything else an error.
+// Changes since the table was written lie beside it (patched_file.h). A part that is found damaged
+// makes a check that reads of it not hold, and everything else an error.
 //
 // Format (docs/formats.md, "Stamps"): little-endian, records of fixed size.
 //
@@ -147,16 +147,16 @@ class StampTable {
   StampCheck Check(const CheckOptions& options) const;
   // The host paths of the folders by number; empty: one that is there only for a file in it.
   std::vector<std::string_view> Folders() const;
-  // What stands for the names in this folder; nullopt: the table has no such folder.
+  // The hash of the names in this folder; nullopt: the table has no such folder.
   std::optional<NamesHash> NamesOf(std::string_view host_path) const;
   bool HasLinkedFolders() const;
   // Both have the same folders, each with as many files: FileInTable of one is one of the other.
   bool IsLaidOutAs(const StampTable& other) const;
 
-  // What makes the table's file (PatchedFile::Write) one in which these files and folders are as
-  // given, and all else as here. A file that was never read has no digest then either.
-  // FAILED_PRECONDITION: one of them is no plain file of the table, and no folder. DATA_LOSS: it is
-  // damaged. Cost: that of the folders, and of what was replaced since the file was written.
+  // The bytes that make the table's file (PatchedFile::Write) one in which these files and folders
+  // are as given, and all else as here. FAILED_PRECONDITION: one of them is no plain file of the
+  // table, and no folder. DATA_LOSS: it is damaged. Cost: that of the folders, and of what was
+  // replaced since the file was written.
   absl::StatusOr<std::string> With(const std::vector<StampPatch>& patches) const;
 
  private:

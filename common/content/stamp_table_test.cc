@@ -377,7 +377,7 @@ TEST_F(StampChangesTest, ADigestThatIsLearnedLaterIsKept) {
   const StampCheck again = CheckChanges();
   EXPECT_TRUE(again.holds) << again.difference;
   EXPECT_EQ(again.hashed, 1u);
-  // What nobody read is known by its stamp alone.
+  // A file that nobody read is known by its stamp alone.
   Overwrite("content/b", "1");
   EXPECT_FALSE(CheckChanges().holds);
 }
@@ -402,13 +402,13 @@ TEST_F(StampChangesTest, TheNamesOfAFolderMayBePatched) {
   EXPECT_TRUE(CheckChanges().holds);
 }
 
-// What is in later blocks is read only when somebody looks there, after the table was opened.
+// Later blocks are read only when somebody looks there, after the table was opened.
 TEST_F(StampTableTest, DamageThatIsFoundWhileLookingMakesNothingHold) {
   constexpr int kFiles = 1500;
   const auto name = [](int i) { return "content/d" + std::to_string(i % 3) + std::to_string(i); };
   for (int i = 0; i < kFiles; ++i) Write(name(i), std::to_string(i));
   Note();
-  // Of touched files the digests are read, too.
+  // The digests of touched files are read, too.
   for (int i = 0; i < kFiles; ++i)
     std::filesystem::last_write_time(Host(name(i)), std::filesystem::file_time_type::clock::now());
   const StampCheck whole = Check();

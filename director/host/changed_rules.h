@@ -19,7 +19,7 @@ namespace galley::director {
 
 std::vector<StandingRule> RulesOf(const project::Project& project);
 
-// Those of both lists that are not in their common beginning or end.
+// The rules of both lists that are not in their common beginning or end.
 std::vector<StandingRule> DifferingRules(const std::vector<StandingRule>& before,
                                          const std::vector<StandingRule>& now);
 

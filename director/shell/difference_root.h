@@ -4,7 +4,8 @@
 // It is the root that a cook of all packages would come to, or none: whatever might change what
 // else is in the cook, or what is told of it, is refused: a package that failed and does no longer,
 // or the other way round; a reference that is gone, whose target nobody selects; another list of
-// generated packages; cooked inputs that are not read any more; outputs that may be in conflict.
+// generated packages; cooked inputs that are not read any more; outputs that may be in conflict; a
+// package that comes into the cook and is read by one that is not looked at.
 #pragma once
 
 #include <functional>

@@ -4,7 +4,7 @@
 // Packages lie in chunks by a hash of their names, each with its digest, so that the digest of the
 // whole (the `snapshot` of a cook's summary) costs no more than the chunks that changed.
 //
-// What changed of it since it was written lies beside it (common/content/patched_file.h).
+// Changes since the table was written lie beside it (common/content/patched_file.h).
 //
 // Format (docs/formats.md, "Members"): little-endian, records of fixed size, mapped.
 //
