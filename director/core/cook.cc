@@ -67,6 +67,7 @@ std::vector<PackageId> Cook::WantedByName() const {
 void Cook::NoteRequeued(PackageId id) {
   judging.Forget(id);
   warnings.ForgetRead(id);
+  warnings.ForgetJudged(id);
   if (roots.is_settling()) losing.BeginRound();
 }
 
@@ -202,6 +203,7 @@ void Cook::CountUnfinished() {
 
 void Cook::End(const std::string& infrastructure_error) {
   const bool is_complete = infrastructure_error.empty() && !is_ending();
+  warnings.TellJudged();
   if (is_complete) warnings.TellFailedTargets();
   if (is_complete) warnings.TellUnsolicited();
   CountUnfinished();

@@ -186,17 +186,17 @@ TEST_F(CookCoreTest, AMissingHardReferenceFailsTheReferencerAfterItsResultIsCach
 
 TEST_F(CookCoreTest, AllMissingHardReferencesAreToldAtOnce) {
   EXPECT_EQ(Cook("Town -> Gone Mesh Away Soft?\nMesh\n"),
-            "warned Town: refers to 'Soft' (soft): expected a package: no such file\n"
             "failed Town: 2 references lead nowhere:\n"
             "  refers to 'Away' (hard): expected a package: no such file\n"
-            "  refers to 'Gone' (hard): expected a package: no such file\nroot\nended\n");
+            "  refers to 'Gone' (hard): expected a package: no such file\nroot\n"
+            "warned Town: refers to 'Soft' (soft): expected a package: no such file\nended\n");
   EXPECT_EQ(core_->counters().results_failed, 1u);
 }
 
 TEST_F(CookCoreTest, AMissingSoftReferenceIsAWarning) {
   EXPECT_EQ(
       Cook("Town -> Gone?\n"),
-      "warned Town: refers to 'Gone' (soft): expected a package: no such file\nroot Town\nended\n");
+      "root Town\nwarned Town: refers to 'Gone' (soft): expected a package: no such file\nended\n");
 }
 
 TEST_F(CookCoreTest, AFailedPackageOnlyWarnsThoseThatReferToIt) {

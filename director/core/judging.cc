@@ -71,12 +71,14 @@ void Judging::Judge(PackageId id) {
                             "): expected a package: " + std::string(GeneratorName(target.name)) +
                             " does not generate it"});
   });
+  absl::btree_set<std::string> warnings;
   for (Problem& problem : problems) {
     problem.platforms &= cook_.request().platforms;
     const bool is_told = problem.is_remark || (problem.kind != record::ReferenceKind::kHard &&
                                                cook_.request().follow_soft);
-    if (is_told && problem.platforms != 0) cook_.warnings.TellOnce(id, problem.text);
+    if (is_told && problem.platforms != 0) warnings.insert(problem.text);
   }
+  cook_.warnings.NoteJudged(id, std::move(warnings));
   const absl::btree_map<std::string, PlatformMask> errors = ErrorsOf(problems);
   if (errors.empty()) return;
   for (const auto& [error, platforms] : errors) FailJudged(id, platforms, Stage::kLoad, error);

@@ -411,7 +411,12 @@ TEST(PlatformsTest, SoIsOneToWhatAGeneratorDoesNotListHoweverOftenItIsJudged) {
   shell.Send(Addition(1));
   for (int i = 0; i < 3; ++i) shell.Work();
   ASSERT_EQ(shell.roots.size(), 3u);
+  for (size_t i = 1; i < 3; ++i) {
+    const BuildRoot& root = shell.roots[i];
+    shell.Send(RootBuilt{root.platform, Digest::Of("root"), {}, root.platform_set});
+  }
   const std::string log = shell.TakeLog();
+  EXPECT_EQ(CountOf("ended", log), 1u) << log;
   EXPECT_EQ(CountOf("warned A: refers to 'G/_gen/no' (soft)", log), 1u) << log;
 }
 

@@ -13,9 +13,29 @@ constexpr size_t kUnsolicitedMax = 10'000;
 
 }  // namespace
 
-// Another platform, or the next judgement of the package, has the same warning.
 void Warnings::TellOnce(PackageId id, const std::string& text) {
   if (told_.emplace(id, text).second) Note(PackageWarned{id, std::nullopt, text}, cook_.bit());
+}
+
+void Warnings::NoteJudged(PackageId id, absl::btree_set<std::string> texts) {
+  if (texts.empty()) {
+    judged_.erase(id);
+  } else {
+    judged_[id] = std::move(texts);
+  }
+}
+
+void Warnings::TellJudged() const {
+  std::vector<PackageId> warned;
+  for (const auto& [id, texts] : judged_) {
+    if (cook_.Wants(id)) warned.push_back(id);
+  }
+  std::sort(warned.begin(), warned.end(),
+            [&](PackageId a, PackageId b) { return NameOf(a) < NameOf(b); });
+  for (const PackageId id : warned) {
+    for (const std::string& text : judged_.at(id))
+      Note(PackageWarned{id, std::nullopt, text}, cook_.bit());
+  }
 }
 
 void Warnings::TellFailedTargets() const {

@@ -16,8 +16,13 @@ class Warnings : CookPart {
  public:
   Warnings(Core& core, Cook& cook) : CookPart(core, cook) {}
 
-  // Another platform, or the package's next look, may have the same to say.
+  // Told at once. Another platform, or another attempt, may have the same to say.
   void TellOnce(PackageId package, const std::string& text);
+  // What the last judgement of the package warns of, each text once. It is told at the end, if the
+  // package is in the cook then: until then its file may change, and what was said be untrue.
+  void NoteJudged(PackageId package, absl::btree_set<std::string> texts);
+  void ForgetJudged(PackageId package) { judged_.erase(package); }
+  void TellJudged() const;
   // Packages that the cook read that made the reader's result, now or before. A package that a hard
   // reference leads to joins the cook through that; the others are judged at the end.
   void NoteRead(PackageId reader, const std::vector<std::string>& read);
@@ -31,6 +36,7 @@ class Warnings : CookPart {
 
  private:
   std::vector<std::pair<PackageId, std::string>> failed_targets_;  // texts, by name
+  absl::btree_map<PackageId, absl::btree_set<std::string>> judged_;
   // Packages that were read and that were not in the cook then, by reader.
   absl::btree_map<PackageId, absl::btree_set<std::string>> unsolicited_;
   absl::flat_hash_set<std::pair<PackageId, std::string>> told_;  // look-up only

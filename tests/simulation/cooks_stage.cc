@@ -430,7 +430,8 @@ void CooksStage::Do(const BuildRoot& effect) {
   Say("root of " + std::to_string(effect.request));
   Settled& settled = settled_[effect.request];
   if (settled.project == nullptr || settled.round != effect.round) {
-    endings_[effect.request].was_opened_again |= settled.project != nullptr;
+    CookEnding& ending = endings_[effect.request];
+    ending.was_opened_after_publishing |= !ending.roots.empty();
     settled = {effect.round, project_, {}, {}};
   }
   RootBuilt built{.platform = effect.platform};

@@ -32,7 +32,7 @@ struct CookEnding {
   std::set<std::string> failures;
   std::set<std::string> warnings;
   std::set<std::string> members;  // that it was told of
-  bool was_opened_again = false;  // what it warned of stays said
+  bool was_opened_after_publishing = false;
 };
 
 class CooksStage {

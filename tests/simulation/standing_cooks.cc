@@ -417,8 +417,6 @@ class StandingCooks {
     alone.Ask(request);
     for (uint64_t acts = 0; !alone.IsOver() && acts < kActsOfACook && alone.RunNext();) ++acts;
     CookEnding expected = alone.endings().at(1);
-    // (What was said of files that changed since stays said.)
-    ending.was_opened_again |= &stage_.ProjectOf(number_) != base_project_.get();
     TellFiles(expected, ending);
     for (CookEnding* one : {&expected, &ending}) {
       for (auto& [platform, root] : one->roots) {
