@@ -176,6 +176,7 @@ void Claims::Begin(PackageId id) {
     if (asking == 0) return Leave(id, "its file is gone");
     Unclaim(id, package.cooks & core_.cooks.active() & ~asking);
     LeaveOrphans(id, "its generator's file is gone");
+    NoteNoGenerator(id);
     return core_.advancing.FailPackage(
         id, Stage::kRequest,
         "unknown package: no source file of that name, or no rule or sidecar makes it a package");
@@ -402,6 +403,7 @@ void Claims::LowerUrgency(PackageId id) {
 
 // No cook wants the package: what is known of it here is void when its files change next.
 void Claims::Forget(PackageId id) {
+  ForgetNoGenerator(id);
   PackageData& package = packages_[id];
   GALLEY_CHECK(package.work == nullptr);
   for (const PackageId child : package.generates) packages_[child].generated.reset();
@@ -422,9 +424,24 @@ void Claims::Skip(PackageId id) {
   lifecycle().SetState(id, State::kIdle, "its generator failed");
 }
 
+void Claims::NoteNoGenerator(PackageId id) {
+  if (const std::string_view name = GeneratorName(packages_[id].name); !name.empty())
+    without_generator_[FindOrAdd(name)].insert(id);
+}
+
+void Claims::ForgetNoGenerator(PackageId id) {
+  if (without_generator_.empty()) return;
+  const std::string_view name = GeneratorName(packages_[id].name);
+  const auto found = without_generator_.find(packages_.Find(name));
+  if (name.empty() || found == without_generator_.end()) return;
+  found->second.erase(id);
+  if (found->second.empty()) without_generator_.erase(found);
+}
+
 // The package's results no longer hold: it starts from the beginning.
 void Claims::Requeue(PackageId id) {
   PackageData& package = packages_[id];
+  ForgetNoGenerator(id);
   graph().faults.Pardon(id);
   graph().changes.ForgetLate(id);
   core_.survivors.Outdate(id);
@@ -470,6 +487,8 @@ void Claims::ForEachWithReaders(PackageId id, absl::btree_set<PackageId>& done,
       if (why.category == InstigatorCategory::kBuildDependency && why.referencer.valid())
         to_do.push_back(why.referencer);
     });
+    if (const auto found = without_generator_.find(next); found != without_generator_.end())
+      to_do.insert(to_do.end(), found->second.begin(), found->second.end());
   }
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
 #include "absl/functional/function_ref.h"
 #include "director/core/catalog.h"
@@ -45,10 +46,9 @@ class Claims : Part {
   void LeaveCook(PackageId package, CookMask cooks);
   // The package begins again: its results no longer hold.
   void Requeue(PackageId package);
-  // The same for all whose cooks read its output, or wait for its list.
+  // The same for all whose cooks read its output, or wait for its list, or for its file to come.
   void RequeueWithReaders(PackageId package, absl::btree_set<PackageId>& done);
-  // Visits the package, and all whose cooks read its output or wait for its list, but those in
-  // `done`, which grows.
+  // Visits the package, and all of whom that is true, but those in `done`, which grows.
   void ForEachWithReaders(PackageId package, absl::btree_set<PackageId>& done,
                           absl::FunctionRef<void(PackageId)> visit);
 
@@ -66,6 +66,11 @@ class Claims : Part {
   void WaitForGenerator(PackageId package, PackageId generator);
   void Withdraw(PackageId package);
   void Skip(PackageId package);
+  void NoteNoGenerator(PackageId package);
+  void ForgetNoGenerator(PackageId package);
+
+  // Packages that failed since nothing has the name of their generator, by that name's package.
+  absl::btree_map<PackageId, absl::btree_set<PackageId>> without_generator_;
 };
 
 }  // namespace galley::director

@@ -31,6 +31,16 @@ TEST(GeneratorsTest, WhatWasGeneratedIsCookedThoughItsGeneratorsWorkerIsLost) {
   EXPECT_THAT(shell.TakeLog(), HasSubstr("root G G/_gen/a\n"));
 }
 
+TEST(GeneratorsTest, WhatWasAskedForBeforeItsGeneratorCameIsGenerated) {
+  CoreHarness shell("A\n");
+  shell.Request({"A", "G/_gen/a"});
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("failed G/_gen/a: unknown package"));
+  shell.ChangeProject("A\nG : a\n");
+  shell.Send(FilesChanged{shell.project(), {"G"}, {}});
+  shell.Finish();
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("root A G/_gen/a\n"));
+}
+
 TEST(GeneratorsTest, OneThatIsListedNoMoreThoughSomebodyRefersToItFailsThatOne) {
   CoreHarness shell("A -> G/_gen/b\nG : a b\n");
   shell.Request({"A", "G"});

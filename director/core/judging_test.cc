@@ -19,8 +19,7 @@ class JudgingTest : public ::testing::Test {
   }
   void Lose(const std::string& name) {
     RootBuilt built = Whole();
-    built.lost = {
-        {.package = shell_.Id(name), .path = name + ".bin", .digest = Digest::Of(name)}};
+    built.lost = {{.package = shell_.Id(name), .path = name + ".bin", .digest = Digest::Of(name)}};
     shell_.Send(built);
     shell_.Work();
   }
