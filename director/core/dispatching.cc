@@ -14,31 +14,34 @@ bool Dispatching::HasLoadWork() const {
 // The next package whose resources are free; packages met on the way whose resources are not free
 // go to the save queue. Invalid: none.
 PackageId Dispatching::NextJob() {
-  const auto is_free = [&](uint32_t group) { return core_.grants.IsFree(group); };
   while (true) {
-    const PackageId stalled = lifecycle().saves().Best(is_free);
-    if (lifecycle().loads().empty()) return stalled;
     const PackageId next = NextInTurn();
-    if (graph().aloneness.WaitsToBeAlone(next)) return stalled.valid() ? stalled : next;
-    if (stalled.valid() && packages_[stalled].urgency >= lifecycle().loads().TopUrgency())
-      return stalled;
-    if (core_.grants.IsFree(packages_[next].resource_group)) return next;
+    if (!next.valid() || lifecycle().saves().Contains(next) ||
+        graph().aloneness.WaitsToBeAlone(next) ||
+        core_.grants.IsFree(packages_[next].resource_group))
+      return next;
     lifecycle().SetState(next, State::kSaveStalled, "its resources are taken");
   }
 }
 
-// Of the jobs that need no resources, or of which that is not known yet, the first of the class
-// whose turn it is.
+// The first of the class whose turn it is, of the jobs whose resources are free, that need none, or
+// of which that is not known yet.
 PackageId Dispatching::NextInTurn() {
   const LoadQueue& loads = lifecycle().loads();
-  PackageId next = loads.Top();
   lent_ = {};
-  if (packages_[next].work->runs_alone) return next;
+  const PackageId stalled = FirstStalled(Urgency::kBlocking);
+  PackageId next = stalled;
+  if (!loads.empty()) {
+    if (graph().aloneness.WaitsToBeAlone(loads.Top()))
+      return stalled.valid() ? stalled : loads.Top();
+    if (!stalled.valid() || packages_[stalled].urgency < loads.TopUrgency()) next = loads.Top();
+  }
+  if (!next.valid() || packages_[next].work->runs_alone) return next;
   const Urgency urgency = packages_[next].urgency;
   while (true) {
     const size_t of_class = Shares::ClassOf(packages_[next].urgency);
     if (of_class == 0) break;
-    const PackageId lower = loads.TopAtMost(Shares::UrgencyBelow(of_class));
+    const PackageId lower = FirstAtMost(Shares::UrgencyBelow(of_class));
     if (!lower.valid() || IsSabotaged(Sabotage::kStarveClass)) break;
     const bool is_held_up =
         urgency == Urgency::kBlocking && IsSabotaged(Sabotage::kHoldUpNow) && lent_.package != next;
@@ -49,6 +52,20 @@ PackageId Dispatching::NextInTurn() {
   return next;
 }
 
+// Of those that wait for resources which are free by now and that are not more urgent.
+PackageId Dispatching::FirstStalled(Urgency urgency) const {
+  return lifecycle().saves().BestAtMost(urgency,
+                                        [&](uint32_t group) { return core_.grants.IsFree(group); });
+}
+
+// Of these and of those that were not asked yet, none of which needs to run alone.
+PackageId Dispatching::FirstAtMost(Urgency urgency) const {
+  const PackageId stalled = FirstStalled(urgency);
+  const PackageId load = lifecycle().loads().TopAtMost(urgency);
+  if (!stalled.valid() || !load.valid()) return stalled.valid() ? stalled : load;
+  return packages_[stalled].urgency >= packages_[load].urgency ? stalled : load;
+}
+
 // A job that has its turn before more urgent ones is not overtaken by them at its worker.
 Urgency Dispatching::UrgencyOf(PackageId id) const {
   return lent_.package == id ? lent_.urgency : packages_[id].urgency;
@@ -56,9 +73,8 @@ Urgency Dispatching::UrgencyOf(PackageId id) const {
 
 // What the job's class owes to lower ones, and what higher ones owe to it.
 void Dispatching::Account(PackageId id, absl::Duration expected) {
-  const LoadQueue& loads = lifecycle().loads();
   const size_t of_class = Shares::ClassOf(packages_[id].urgency);
-  if (of_class > 0 && loads.TopAtMost(Shares::UrgencyBelow(of_class)).valid())
+  if (of_class > 0 && FirstAtMost(Shares::UrgencyBelow(of_class)).valid())
     core_.shares.Earn(of_class, expected);
   if (lent_.package != id) return;
   for (size_t above = of_class + 1; above <= Shares::ClassOf(lent_.urgency); ++above)
@@ -67,8 +83,7 @@ void Dispatching::Account(PackageId id, absl::Duration expected) {
 }
 
 bool Dispatching::HasBlockingJob() const {
-  const auto is_free = [&](uint32_t group) { return core_.grants.IsFree(group); };
-  const PackageId stalled = lifecycle().saves().Best(is_free);
+  const PackageId stalled = FirstStalled(Urgency::kBlocking);
   return (stalled.valid() && packages_[stalled].urgency == Urgency::kBlocking) ||
          (!lifecycle().loads().empty() && lifecycle().loads().TopUrgency() == Urgency::kBlocking);
 }

@@ -40,6 +40,8 @@ class Dispatching : Part {
 
   PackageId NextJob();
   PackageId NextInTurn();
+  PackageId FirstStalled(Urgency urgency) const;
+  PackageId FirstAtMost(Urgency urgency) const;
   Urgency UrgencyOf(PackageId package) const;
   void Account(PackageId package, absl::Duration expected);
   bool HasBlockingJob() const;

@@ -84,7 +84,8 @@ TEST(SaveQueueTest, AgreesWithASetForEachLine) {
       if (std::get<5>(key) != taken && (!best.valid() || key < model.at(best.value())))
         best = PackageId(other);
     }
-    ASSERT_EQ(queue.Best([&](uint32_t line) { return line != taken; }), best);
+    ASSERT_EQ(queue.BestAtMost(Urgency::kBlocking, [&](uint32_t line) { return line != taken; }),
+              best);
     ASSERT_EQ(queue.size(), model.size());
   }
 }

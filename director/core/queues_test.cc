@@ -69,17 +69,18 @@ TEST(SaveQueueTest, TheLongestChainComesFirstThenRankThenName) {
   queue.Push(PackageId(1), 1, {.chain = absl::Seconds(1), .rank = 1, .name = "b"});
   queue.Push(PackageId(2), 1, {.chain = absl::Seconds(9), .rank = 5, .name = "a"});
   queue.Push(PackageId(3), 1, {.chain = absl::Seconds(1), .rank = 1, .name = "a"});
-  EXPECT_EQ(queue.Best(all), PackageId(2));
+  EXPECT_EQ(queue.BestAtMost(Urgency::kBlocking, all), PackageId(2));
   queue.Remove(PackageId(2));
-  EXPECT_EQ(queue.Best(all), PackageId(3));
+  EXPECT_EQ(queue.BestAtMost(Urgency::kBlocking, all), PackageId(3));
 }
 
 TEST(SaveQueueTest, ALineWhoseResourcesAreTakenDoesNotHoldUpAnother) {
   SaveQueue queue;
   queue.Push(PackageId(1), 1, {.urgency = Urgency::kBlocking, .name = "a"});
   queue.Push(PackageId(2), 2, {.urgency = Urgency::kLow, .name = "b"});
-  EXPECT_EQ(queue.Best([](uint32_t group) { return group == 2; }), PackageId(2));
-  EXPECT_FALSE(queue.Best([](uint32_t) { return false; }).valid());
+  EXPECT_EQ(queue.BestAtMost(Urgency::kBlocking, [](uint32_t group) { return group == 2; }),
+            PackageId(2));
+  EXPECT_FALSE(queue.BestAtMost(Urgency::kBlocking, [](uint32_t) { return false; }).valid());
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 //   3. rank      lowest first
 //   4. name
 // Invariant: holds p exactly while p is in kSaveStalled (Lifecycle keeps it so).
-// Cost: Push, Remove O(log n); Best O(groups).
+// Cost: Push, Remove O(log n); BestAtMost O(groups log n).
 // Threads: none; owned by the core.
 #pragma once
 
@@ -38,13 +38,15 @@ class SaveQueue {
   // Puts it in, or moves it to where it belongs now.
   void Push(PackageId package, uint32_t group, const SaveOrder& order);
   void Remove(PackageId package);
-  // The first of all lines whose group `is_free(group)`; invalid when there is none.
+  // Of the lines whose group `is_free(group)`, the first that is not more urgent; invalid: none.
   template <typename IsFree>
-  PackageId Best(IsFree is_free) const {
+  PackageId BestAtMost(Urgency urgency, IsFree is_free) const {
+    const Key from{-static_cast<int>(urgency), -absl::InfiniteDuration(), 0, "", PackageId()};
     const Key* best = nullptr;
     for (const auto& [group, line] : lines_) {
       if (!is_free(group)) continue;
-      if (best == nullptr || *line.begin() < *best) best = &*line.begin();
+      const auto first = line.lower_bound(from);
+      if (first != line.end() && (best == nullptr || *first < *best)) best = &*first;
     }
     return best == nullptr ? PackageId() : std::get<4>(*best);
   }
