@@ -173,6 +173,7 @@ class CooksStage {
   std::set<uint64_t> cancelled_;
   std::map<director::CookSlot, uint64_t> slots_;
   std::map<director::AttemptId, Given> given_;
+  uint64_t losses_ = 0;  // of the store
   std::map<uint64_t, std::map<std::string, director::CookRequested::Blamed>> blamed_;  // by cook
   // Results that came and are not acknowledged, by worker and report.
   std::map<std::pair<director::WorkerId, director::ReportId>, director::ResultId> came_;
