@@ -24,6 +24,8 @@ AttemptId Attempts::NewId() {
   return static_cast<AttemptId>(options_.term) << kTermShift | ++given_;
 }
 
+bool Attempts::IsOfAnotherTerm(AttemptId id) const { return id >> kTermShift != options_.term; }
+
 void Attempts::Add(AttemptId id, const Attempt& attempt) {
   attempts_.emplace(id, attempt);
   workers_.Find(attempt.worker)->given.insert(id);

@@ -41,6 +41,8 @@ class Attempts : Part {
 
   // The id of the next one.
   AttemptId NewId();
+  // Another director gave it.
+  bool IsOfAnotherTerm(AttemptId id) const;
   // REQUIRES: its worker is known.
   void Add(AttemptId id, const Attempt& attempt);
   // A backup goes on beside the attempt that it backs up. REQUIRES: both are current.

@@ -141,7 +141,7 @@ void Cook::GoOn() {
   if (losing.is_interrupted() && !roots.is_settling()) return Stop(Ending::kInterrupted), GoOn();
   // The jobs of others do not hold it up: a commit waits for more of them as long as any run.
   if (core_.cooks.running() != bit()) turn_.is_persist_urgent |= LacksCommitsOnly();
-  if (roots.is_settling() || !IsQuiet() || judging.ReexploreIfChanged()) return;
+  if (roots.is_settling() || !IsQuiet() || judging.Reexplore()) return;
   if (was_widened_) LeaveUnreached();
   const std::vector<PackageId> by_name = WantedByName();
   for (const PackageId package : by_name) judging.Judge(package);
@@ -150,9 +150,10 @@ void Cook::GoOn() {
   // All that was selected is gone, or was never there: there is nothing to be a root of.
   const auto is_there = [&](PackageId id) {
     const PackageData& package = packages_[id];
-    return (package.selected_by & bit()) &&
-           (package.generated != nullptr ? !graph().faults.HasFailedGenerator(id)
-                                         : core_.catalog->Find(package.name).has_value());
+    if ((package.selected_by & bit()) == 0) return false;
+    if (package.generated == nullptr) return core_.catalog->Find(package.name).has_value();
+    const PackageId generator = packages_.Find(GeneratorName(package.name));
+    return (core_.advancing.InPhase(generator, Phase::kDone) & request_.platforms) != 0;
   };
   if (request_.standing == nullptr && !request_.selected.empty() &&
       std::none_of(by_name.begin(), by_name.end(), is_there))

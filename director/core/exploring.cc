@@ -50,7 +50,10 @@ size_t Exploring::Explore(PackageId id, PlatformIndex platform) {
   // Most often another platform refers to the same.
   const PlatformMask others = graph().edges.followed(id) & ~bit;
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
-    if (!(others & MaskOf(p)) || package.slots[p].explored->references != references) continue;
+    // (A platform that is tried again is followed as it was, and has nothing explored yet.)
+    if (!(others & MaskOf(p)) || package.slots[p].explored == nullptr ||
+        package.slots[p].explored->references != references)
+      continue;
     graph().edges.FollowAlike(id, platform, p);
     if ((core_.cooks.ClaimersOn(id, bit) & ~core_.cooks.ClaimersOn(id, MaskOf(p))) != 0)
       graph().Push({AgendaItem::Kind::kSpread, id});

@@ -32,11 +32,13 @@ absl::btree_map<std::string, PlatformMask> ErrorsOf(const std::vector<Problem>& 
 
 Judging::Judging(Core& core, Cook& cook) : CookPart(core, cook), judged_epoch_(0) {}
 
-// References are judged by the last snapshot, all of them.
-bool Judging::ReexploreIfChanged() {
-  if (judged_epoch_ == core_.epoch) return false;
-  judged_epoch_ = core_.epoch;
-  if (cook_.was_widened()) TakeBack();  // what it judged of the difference
+// References are judged by the last snapshot, all of them. What is explored may bring packages into
+// the cook that other cooks had explored before: these are looked at when the cook is quiet again.
+bool Judging::Reexplore() {
+  if (judged_epoch_ != core_.epoch) {
+    judged_epoch_ = core_.epoch;
+    if (cook_.was_widened()) TakeBack();  // what it judged of the difference
+  }
   for (const PackageId id : cook_.Wanted()) {
     const PackageData& package = packages_[id];
     if (package.explored_epoch == core_.epoch) continue;

@@ -18,7 +18,7 @@ class Judging : CookPart {
   Judging(Core& core, Cook& cook);
 
   // References are those of the last catalog as a whole. False: nothing is to be done for it.
-  bool ReexploreIfChanged();
+  bool Reexplore();
   // A hard reference that leads nowhere fails the package, though its results stand; a soft one is
   // a warning.
   void Judge(PackageId package);

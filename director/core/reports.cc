@@ -230,8 +230,10 @@ void Reports::OnNeeds(AttemptId id, const WorkerReport::Needs& needs) {
   const PlatformMask platforms = core_.advancing.InPhase(package_id, Phase::kToCook) &
                                  (platform.has_value() ? MaskOf(*platform) : 0);
   std::string error;
-  if (platforms == 0) {
-    // That platform is no longer wanted; the others go on.
+  if (platforms == 0 || core_.attempts.IsOfAnotherTerm(id)) {
+    // That platform is no longer wanted; the others go on. An attempt of another term was given
+    // inputs that this director was not asked for: the next attempt asks for all of them, so that
+    // all are in the cook.
   } else if (++package.work->needs > options_.needs_max) {
     core_.advancing.FailPackage(
         package_id, Stage::kLoad,

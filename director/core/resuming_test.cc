@@ -141,6 +141,17 @@ TEST_F(SurvivorTest, AJobThatIsStillInHandIsNotGivenAgain) {
   EXPECT_EQ(counters.workers_started, 0u) << "it was started before";
 }
 
+// The director that gave the job may have given it inputs, of which this one knows nothing.
+TEST_F(SurvivorTest, AJobThatNeedsAnInputIsGivenAgainSoThatItAsksForAll) {
+  Survive();
+  shell_.Request({"A", "B"});
+  Attach({kGiven});
+  shell_.Report(Given(), WorkerReport::Needs{"B", 0});
+  shell_.Pass(absl::Seconds(1));
+  EXPECT_THAT(shell_.TakeLog(), HasSubstr("start A 3\n"));
+  EXPECT_EQ(shell_.core().counters().jobs_resumed, 1u);
+}
+
 TEST_F(SurvivorTest, TheLastFaultOfWhatIsLookedUpQuarantinesItOnceItIsToBeCooked) {
   shell_.hold_look_ups = true;
   Survive();

@@ -46,10 +46,12 @@ void Warnings::TellFailedTargets() const {
 void Warnings::NoteFailedTargets() {
   failed_targets_.clear();
   const auto by_name = [&](PackageId a, PackageId b) { return NameOf(a) < NameOf(b); };
-  const auto has_failed = [&](PackageId id) {
-    if (!cook_.Wants(id)) return false;
-    return packages_[id].is_skipped || cook_.judging.JudgedOf(id) != 0 ||
+  const auto has_own = [&](PackageId id) {  // whether others skip it or not
+    return cook_.judging.JudgedOf(id) != 0 ||
            (core_.advancing.InPhase(id, Phase::kFailed) & cook_.request().platforms) != 0;
+  };
+  const auto has_failed = [&](PackageId id) {
+    return cook_.Wants(id) && (packages_[id].is_skipped || has_own(id));
   };
   // Only the packages that get a warning are sorted, few as a rule: sorting all would take long.
   std::vector<PackageId> referencers;
@@ -70,8 +72,7 @@ void Warnings::NoteFailedTargets() {
     });
     std::sort(targets.begin(), targets.end(), by_name);
     for (const PackageId target : targets) {
-      const bool has_own = cook_.judging.JudgedOf(target) != 0;  // though others skip it
-      const bool is_skipped = packages_[target].is_skipped && !has_own;
+      const bool is_skipped = packages_[target].is_skipped && !has_own(target);
       failed_targets_.emplace_back(id,
                                    "refers to " + NameOf(target) +
                                        (is_skipped ? ", which was not cooked" : ", which failed"));

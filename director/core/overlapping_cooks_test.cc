@@ -1,0 +1,96 @@
+// What several_cooks_test (the simulation) found of cooks that overlap, told by hand (CoreHarness).
+#include "director/core/core_harness.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace galley::director {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+CookOptions Several(uint32_t platforms = 1) {
+  return {.platform_count = platforms, .workers = 1, .cooks_max = 4};
+}
+
+// Seed 3101305. P was explored when Late was not there, for a cook that still runs.
+TEST(OverlappingCooksTest, WhatIsBroughtInByAReferenceThatLeadsSomewhereByNowIsExploredAgain) {
+  CoreHarness shell("P -> Late?\nQ -> Late?\nX\n", Several());
+  shell.Request({"P", "Q", "X"}, {.request = 1});
+  shell.Saved("P");
+  shell.Saved("Q");
+  shell.ChangeProject("P -> Late?\nQ -> Late?\nX\nLate -> P\n");
+  shell.Send(FilesChanged{shell.project(), {"Late"}, {}});
+  shell.Request({"Q"}, {.request = 2});
+  shell.Saved("Late");
+  EXPECT_THAT(shell.TakeLog(), AllOf(HasSubstr("root of 2: Late P Q"), Not(HasSubstr("warned"))));
+}
+
+// Seed 3080000 and on: a crash. What was explored of a platform is forgotten when it is tried
+// again; another one is explored meanwhile.
+TEST(OverlappingCooksTest, APlatformIsExploredWhileOneThatFailedIsTriedAgain) {
+  CoreHarness shell("A -> B\nB\nX\n", Several(3));
+  shell.Request({"A", "X"}, {.request = 1, .platforms = 0b011});
+  const HarnessJob first = shell.JobOf("A");
+  shell.Report(first, WorkerReport::Loaded{0b011, shell.MakeResult("A")});
+  shell.Saved(first, 1);
+  shell.Failed("A", WorkerReport::Fault::kRefused);
+  ASSERT_TRUE(shell.Says("failed A"));
+  shell.Request({"A"}, {.request = 2, .platforms = 0b111});
+  shell.Report(shell.JobOf("A"), WorkerReport::Loaded{0b100, shell.MakeResult("A")});
+  shell.Saved(shell.JobOf("A"), 0);
+  shell.Saved(shell.JobOf("A"), 2);
+  for (PlatformIndex p = 0; p < 3; ++p) shell.Saved("B", p);
+  const std::string log = shell.TakeLog();
+  EXPECT_THAT(log, HasSubstr("root of 2: A B\nroot of 2: A B\nroot of 2: A B\n"));
+}
+
+// Seed 3266379. One cook asked for what the generator does not make, another for the generator.
+TEST(OverlappingCooksTest, WhatFailedInOneCookAndIsSkippedInAnotherFailedForTheFirst) {
+  CoreHarness shell("A -> G/_gen/a?\nG @never\nX\n", Several(2));
+  shell.Request({"A", "G/_gen/a", "X"}, {.request = 1, .platforms = 0b01});
+  shell.Saved("A");
+  ASSERT_TRUE(shell.Says("failed G/_gen/a: G does not generate it")) << shell.TakeLog();
+  shell.Request({"G", "G/_gen/a"}, {.request = 2, .platforms = 0b10});
+  shell.Saved("X");
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("warned A: refers to G/_gen/a, which failed"));
+}
+
+// Seed 3242430. The generator is there for the platform of another cook only.
+TEST(OverlappingCooksTest, NothingIsPublishedOfWhatOnlyAnotherCookGenerates) {
+  CoreHarness shell("G : a\nX\n", Several(2));
+  shell.Request({"G", "X"}, {.request = 1, .platforms = 0b01});
+  shell.Saved("G");
+  shell.Saved("G/_gen/a");
+  shell.Request({"G/_gen/a"}, {.request = 2, .platforms = 0b10});
+  shell.Saved("G/_gen/a", 1);
+  shell.Failed("G", WorkerReport::Fault::kRefused);
+  EXPECT_THAT(shell.TakeLog(), AllOf(HasSubstr("ended [2]"), Not(HasSubstr("root of 2"))));
+}
+
+// Seed 3075372. A job of the nightly cook that waits for its resource has its share as well.
+TEST(OverlappingCooksTest, ANightlyJobThatWaitedForAResourceGetsItsTenthBesideCommits) {
+  std::string project = "N0 @gpu\nN1 @gpu\n";
+  std::vector<std::string> commit;
+  for (int i = 0; i < 40; ++i) {
+    commit.push_back("C" + std::to_string(i));
+    project += commit.back() + "\n";
+  }
+  CookOptions options = Several();
+  options.window_jobs_max = 1;
+  options.resources = {{"gpu", 1}};
+  CoreHarness shell(project, options);
+  shell.slots = 2;
+  shell.Request({"N0", "N1"}, {.request = 1});
+  const std::string holds = shell.HasOpenJob("N0") ? "N0" : "N1";
+  const std::string waits = holds == "N0" ? "N1" : "N0";
+  shell.Request(commit, {.request = 2, .of_class = CookClass::kCommit});
+  ASSERT_EQ(shell.StateOf(waits), "SaveStalled");
+  shell.Saved(holds);
+  for (int i = 0; i < 20; ++i) shell.Work();
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("start " + waits));
+}
+
+}  // namespace
+}  // namespace galley::director
