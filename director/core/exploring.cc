@@ -35,6 +35,9 @@ size_t Exploring::Explore(PackageId id, PlatformIndex platform) {
       package.slots[platform].explored == nullptr)
     return 1;
   if (package.explored_epoch != core_.epoch) {
+    // Roots that are being built are of files as they were before. (All cooks wait until late
+    // changes are taken, and explore by the files of today then: Judging::Reexplore.)
+    if (graph().changes.has_late() && (package.cooks & core_.cooks.settling()) != 0) return 1;
     graph().edges.Unfollow(id);
     package.problems.clear();
     package.explored_epoch = core_.epoch;

@@ -69,6 +69,32 @@ TEST(OverlappingCooksTest, NothingIsPublishedOfWhatOnlyAnotherCookGenerates) {
   EXPECT_THAT(shell.TakeLog(), AllOf(HasSubstr("ended [2]"), Not(HasSubstr("root of 2"))));
 }
 
+// Seed 3673056. B's file goes while the roots of the first cook are built, and the second cook
+// explores A for its own platform: the first one keeps what A refers to.
+TEST(OverlappingCooksTest, RootsThatAreBuiltAreOfReferencesAsTheyWereBefore) {
+  CoreHarness shell("A -> B\nB\nC\n", Several(2));
+  shell.hold_roots = true;
+  shell.Request({"A", "C"}, {.request = 1, .platforms = 0b01});
+  for (int i = 0; i < 3; ++i) shell.Work();
+  ASSERT_EQ(shell.roots.size(), 1u);
+  shell.Request({"A"}, {.request = 2, .platforms = 0b10});
+  shell.ChangeProject("A -> B\nC\n");
+  shell.Send(FilesChanged{shell.project(), {"B"}, {}});
+  shell.Saved("A", 1);
+  const BuildRoot first = shell.roots.front();
+  RootBuilt conflict{first.platform, Digest(), {}, first.platform_set};
+  conflict.request = first.request;
+  conflict.round = first.round;
+  conflict.conflicts = {{shell.Id("B"), shell.Id("C"), "x", "the same path"}};
+  shell.Send(conflict);
+  RootBuilt built{first.platform, Digest::Of("root"), {}, first.platform_set};
+  built.request = first.request;
+  built.round = first.round;
+  shell.Send(built);
+  EXPECT_THAT(shell.TakeLog(),
+              AllOf(HasSubstr("warned A: refers to B, which failed"), HasSubstr("root of 1: A\n")));
+}
+
 // Seed 3075372. A job of the nightly cook that waits for its resource has its share as well.
 TEST(OverlappingCooksTest, ANightlyJobThatWaitedForAResourceGetsItsTenthBesideCommits) {
   std::string project = "N0 @gpu\nN1 @gpu\n";
