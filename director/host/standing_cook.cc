@@ -180,16 +180,21 @@ class Judge {
     return absl::OkStatus();
   }
 
-  // The store lost something: what stands may be all there still. Not so with failures: what was
+  // The store lost something: what stands may be all there still. Results are looked at only when
+  // one has come to be in dispute since. Not so with failures: what was
   // taken out of the store may be one of them, a dispute that somebody ended in another project.
   absl::Status CertifyAnew(store::Store& store, const store::StoreInfo& info) {
     const absl::Status lost = Differs("the store lost something");
     if (info.loss_epoch < standing_.loss_epoch || !standing_.failures.empty()) return lost;
-    const auto members = standings_.MembersOf(standing_.ask, standing_.members);
-    if (!members.ok()) return lost;
+    std::vector<Digest> keys;
+    if (info.disputed_epoch > standing_.loss_epoch) {
+      const auto members = standings_.MembersOf(standing_.ask, standing_.members);
+      if (!members.ok()) return lost;
+      keys = members->Keys();
+    }
     std::vector<Digest> roots;
     for (const StandingPlatform& platform : standing_.platforms) roots.push_back(platform.root);
-    ASSIGN_OR_RETURN(const bool are_whole, AreWhole(store, roots, members->Keys()));
+    ASSIGN_OR_RETURN(const bool are_whole, AreWhole(store, roots, keys));
     if (!are_whole) return lost;
     standing_.loss_epoch = info.loss_epoch;
     is_certified_anew_ = true;

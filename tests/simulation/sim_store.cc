@@ -526,7 +526,8 @@ absl::StatusOr<std::vector<std::optional<std::string>>> SimStore::Results(
 
 absl::StatusOr<store::StoreInfo> SimStore::Info() {
   return store::StoreInfo{
-      .directory = "store", .store_id = std::string(kStoreId), .loss_epoch = loss_epoch_};
+      .directory = "store", .store_id = std::string(kStoreId), .loss_epoch = loss_epoch_,
+      .disputed_epoch = loss_epoch_};
 }
 
 absl::StatusOr<uint64_t> SimStore::AllocateSegment() {

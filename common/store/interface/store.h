@@ -122,6 +122,8 @@ struct StoreInfo {
   std::string directory;
   std::string store_id;     // random, made once
   uint64_t loss_epoch = 0;  // rises whenever anything is dropped, quarantined or disputed
+  // The loss epoch when a result last came to be in dispute, or a later one.
+  uint64_t disputed_epoch = 0;
   // Rises with everything that Commit, Publish and Forget write, and is as durable as that: a store
   // with a lower number than it had is an older one, restored. The distance between two numbers
   // means nothing.

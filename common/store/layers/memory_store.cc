@@ -133,8 +133,11 @@ absl::StatusOr<std::vector<std::optional<std::string>>> MemoryStore::ActionResul
 
 absl::StatusOr<StoreInfo> MemoryStore::Info() {
   const base::MutexLock lock(mutex_);
-  return StoreInfo{
-      .directory = "", .store_id = store_id_, .loss_epoch = loss_epoch_, .commits = commits_};
+  return StoreInfo{.directory = "",
+                   .store_id = store_id_,
+                   .loss_epoch = loss_epoch_,
+                   .disputed_epoch = disputed_epoch_,
+                   .commits = commits_};
 }
 
 absl::StatusOr<uint64_t> MemoryStore::AllocateSegment() {
@@ -209,8 +212,10 @@ absl::Status MemoryStore::Commit(const CommitBatch& batch) {
     if (standing == record::Standing::kDispute) {
       results_[put.action_key] = at->second =
           record::EncodeResult(record::DisputeOf(stored, given));
-      ++loss_epoch_;
     }
+    if (standing != record::Standing::kStored &&
+        (given.is_disputed || standing == record::Standing::kDispute))
+      disputed_epoch_ = ++loss_epoch_;
     if (standing != record::Standing::kGiven && !record::SameOutcome(stored, given))
       conflicts += " " + put.action_key.ToString();
   }

@@ -66,6 +66,7 @@ class MemoryStore : public Store {
   mutable base::Mutex mutex_;
   uint64_t commits_ GALLEY_GUARDED_BY(mutex_) = 0;
   uint64_t loss_epoch_ GALLEY_GUARDED_BY(mutex_) = 0;
+  uint64_t disputed_epoch_ GALLEY_GUARDED_BY(mutex_) = 0;
   uint64_t quarantined_ GALLEY_GUARDED_BY(mutex_) = 0;
   std::map<Digest, Stored> blobs_ GALLEY_GUARDED_BY(mutex_);
   // The bytes that were written to each, one blob behind another.

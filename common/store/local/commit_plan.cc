@@ -176,6 +176,7 @@ absl::Status CommitPlanner::AddResults(const CommitBatch& batch,
     if (standing != record::Standing::kStored) {
       plan_.results.push_back(standing == record::Standing::kGiven ? &put : &plan_.disputes.back());
       plan_.bytes += RecordSpan(plan_.results.back()->result.size());
+      plan_.is_disputing |= given[i].is_disputed;
       outcomes_.insert_or_assign(put.action_key, std::move(given[i]));
     }
     const bool is_another =

@@ -36,6 +36,7 @@ struct CommitPlan {
   std::vector<SetView> sets;
   std::vector<const PutResult*> results;                       // of the batches, or of `disputes`
   std::deque<PutResult> disputes;                              // made here
+  bool is_disputing = false;                                   // `results` holds a dispute
   std::vector<std::pair<Digest, std::string>> action_results;  // keys and payloads
   uint64_t bytes = 0;                                          // about as many are appended
 

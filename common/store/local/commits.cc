@@ -57,7 +57,10 @@ absl::Status Commits::CommitPlanned(CommitPlan plan, const PublishedRoot* root) 
 
 absl::Status Commits::WriteInOrder(const CommitPlan& plan, const PublishedRoot* root) {
   auto index = state_.index.NewBatch();
-  if (!plan.disputes.empty()) RETURN_IF_ERROR(writer_.RaiseEpoch(*index));
+  if (plan.is_disputing) {
+    RETURN_IF_ERROR(writer_.RaiseEpoch(*index));
+    index->SetDisputed();
+  }
   // The writer's lock is held while they run.
   const CommitSteps steps = {
       .raise_mark =

@@ -34,6 +34,7 @@ namespace {
 // published root, s segment, d known damage, m about the index.
 constexpr std::string_view kMetaStore = "mstore";        // "<index version> <store id>"
 constexpr std::string_view kMetaEpoch = "mepoch";        // fixed64
+constexpr std::string_view kMetaDisputed = "mdisputed";  // fixed64, or not there
 constexpr std::string_view kMetaCounters = "mcounters";  // 7 * fixed64
 constexpr std::string_view kIndexVersion = "1";
 
@@ -368,16 +369,23 @@ class RocksBatch final : public IndexBatch {
     return absl::OkStatus();
   }
   std::optional<uint64_t> epoch() const override { return epoch_; }
+  void SetDisputed() override { is_disputing_ = true; }
+  bool is_disputing() const { return is_disputing_; }
   absl::Status NoteDamage(const RecordPlace& place) override { return Set(DamageKey(place), ""); }
   size_t size() const override { return changes_; }
 
-  absl::Status WriteTo(uint64_t epoch) {
+  absl::Status WriteTo(uint64_t epoch, std::optional<uint64_t> disputed_epoch) {
     rocksdb::WriteOptions options;
     options.disableWAL = true;  // the segments are the log
     rocksdb::WriteBatch& batch = batch_;
     std::string value;
     PutFixed64(value, epoch);
     RETURN_IF_ERROR(db_.From(batch.Put(rocks::ToSlice(kMetaEpoch), rocks::ToSlice(value))));
+    if (disputed_epoch.has_value()) {
+      value.clear();
+      PutFixed64(value, *disputed_epoch);
+      RETURN_IF_ERROR(db_.From(batch.Put(rocks::ToSlice(kMetaDisputed), rocks::ToSlice(value))));
+    }
     RETURN_IF_ERROR(db_.From(
         batch.Put(rocks::ToSlice(kMetaCounters), rocks::ToSlice(EncodeCounters(counters_)))));
     return db_.From(db_->Write(options, &batch));
@@ -388,6 +396,7 @@ class RocksBatch final : public IndexBatch {
   absl::Status Add(const RocksBatch& other) {
     for (const auto& [key, value] : other.changed_) RETURN_IF_ERROR(Replace(key, value));
     if (other.epoch_.has_value()) RETURN_IF_ERROR(SetEpoch(*other.epoch_));
+    is_disputing_ |= other.is_disputing_;
     return absl::OkStatus();
   }
 
@@ -471,6 +480,7 @@ class RocksBatch final : public IndexBatch {
   absl::flat_hash_map<std::string, std::optional<std::string>> changed_;
   IndexCounters counters_;
   std::optional<uint64_t> epoch_;
+  bool is_disputing_ = false;
   size_t changes_ = 0;
 };
 
@@ -495,6 +505,13 @@ class RocksIndex final : public StoredIndex {
         ASSIGN_OR_RETURN(counters_, db_.Decoded(DecodeCounters(value)));
       }
     }
+    const rocksdb::Status status =
+        db_->Get(rocksdb::ReadOptions(), rocks::ToSlice(kMetaDisputed), &value);
+    if (status.IsNotFound()) return absl::OkStatus();
+    RETURN_IF_ERROR(db_.From(status));
+    if (value.size() != 8) return db_.Damaged(MessageOf(WrongValue("epoch of the last dispute")));
+    const base::MutexLock lock(mutex_);
+    disputed_epoch_ = GetFixed64(value, 0);
     return absl::OkStatus();
   }
   absl::Status Finish(std::string_view store_id) override {
@@ -520,11 +537,14 @@ class RocksIndex final : public StoredIndex {
   using Index::Write;
   absl::Status Write(IndexBatch& batch) override {
     auto& rocks = static_cast<RocksBatch&>(batch);
-    const uint64_t epoch = std::max(this->epoch(), rocks.epoch().value_or(0));
-    RETURN_IF_ERROR(rocks.WriteTo(epoch));
+    const uint64_t before = this->epoch();
+    const uint64_t epoch = std::max(before, rocks.epoch().value_or(0));
+    const std::optional<uint64_t> disputed = DisputedAfter(rocks, before, epoch);
+    RETURN_IF_ERROR(rocks.WriteTo(epoch, disputed));
     const base::MutexLock lock(mutex_);
     counters_ = rocks.counters();
     epoch_ = epoch;
+    disputed_epoch_ = disputed;
     return absl::OkStatus();
   }
   absl::Status Flush(bool wait) override {
@@ -624,6 +644,10 @@ class RocksIndex final : public StoredIndex {
   uint64_t epoch() const override {
     const base::MutexLock lock(mutex_);
     return epoch_;
+  }
+  uint64_t disputed_epoch() const override {
+    const base::MutexLock lock(mutex_);
+    return disputed_epoch_.value_or(epoch_);
   }
   IndexCounters counters() const override {
     const base::MutexLock lock(mutex_);
@@ -751,11 +775,21 @@ class RocksIndex final : public StoredIndex {
     return scan.EachFrom(from, prefix, keys_max, visit);
   }
 
+  // What is not known becomes known when the epoch rises for another reason.
+  std::optional<uint64_t> DisputedAfter(const RocksBatch& batch, uint64_t before,
+                                        uint64_t after) const {
+    if (batch.is_disputing()) return after;
+    const base::MutexLock lock(mutex_);
+    if (disputed_epoch_.has_value()) return disputed_epoch_;
+    return after > before ? std::optional(before) : std::nullopt;
+  }
+
   const std::unique_ptr<Database> database_;
   Database& db_;
   mutable base::Mutex mutex_;
   IndexCounters counters_ GALLEY_GUARDED_BY(mutex_);
   uint64_t epoch_ GALLEY_GUARDED_BY(mutex_) = 0;
+  std::optional<uint64_t> disputed_epoch_ GALLEY_GUARDED_BY(mutex_);  // nullopt: not known
 };
 
 }  // namespace

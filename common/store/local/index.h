@@ -105,6 +105,8 @@ class IndexBatch {
   virtual absl::Status SetEpoch(uint64_t epoch) = 0;
   // The epoch that SetEpoch was called with.
   virtual std::optional<uint64_t> epoch() const = 0;
+  // A result is in dispute from this batch on, or may be. It raises the epoch, too.
+  virtual void SetDisputed() = 0;
   virtual absl::Status NoteDamage(
       const RecordPlace& place) = 0;  // known damage of a segment: reported once
   virtual size_t size() const = 0;    // changes so far
@@ -136,6 +138,9 @@ class Index {
   virtual absl::StatusOr<std::optional<SegmentState>> Segment(uint64_t number) = 0;
   virtual absl::StatusOr<bool> IsKnownDamage(const RecordPlace& place) = 0;
   virtual uint64_t epoch() const = 0;
+  // StoreInfo::disputed_epoch. An index that an older program made does not know it, and says that
+  // it is the present one until that rises.
+  virtual uint64_t disputed_epoch() const = 0;
   virtual IndexCounters counters() const = 0;
 
   // Visit the entries as they were when the call began, by key. An error of `visit` ends it.

@@ -57,6 +57,7 @@ absl::StatusOr<std::unique_ptr<StoredIndex>> IndexRebuild::Finish(uint64_t epoch
   RETURN_IF_ERROR(WriteEpoch(deps_.directory, epoch));
   const auto batch = index_->NewBatch();
   RETURN_IF_ERROR(batch->SetEpoch(epoch));
+  batch->SetDisputed();  // which of the results is in dispute, and since when, nobody knows
   RETURN_IF_ERROR(index_->Write(*batch));
   RETURN_IF_ERROR(index_->Finish(deps_.store_id));
   RETURN_IF_ERROR(PutNewIndexInPlace(deps_.directory));

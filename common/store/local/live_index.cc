@@ -103,6 +103,7 @@ class LiveIndex::Batch final : public IndexBatch {
   }
   absl::Status SetEpoch(uint64_t epoch) override { return batch_->SetEpoch(epoch); }
   std::optional<uint64_t> epoch() const override { return batch_->epoch(); }
+  void SetDisputed() override { batch_->SetDisputed(); }
   absl::Status NoteDamage(const RecordPlace& place) override {
     return Add([&](IndexBatch& batch) { return batch.NoteDamage(place); });
   }

@@ -72,6 +72,7 @@ class LiveIndex final : public Index {
   absl::StatusOr<std::optional<SegmentState>> Segment(uint64_t number) override;
   absl::StatusOr<bool> IsKnownDamage(const RecordPlace& place) override;
   uint64_t epoch() const override { return Current()->epoch(); }
+  uint64_t disputed_epoch() const override { return Current()->disputed_epoch(); }
   IndexCounters counters() const override { return Current()->counters(); }
 
   // Where the index is replaced meanwhile, the new one is asked for the keys that were not visited

@@ -132,6 +132,7 @@ absl::StatusOr<StoreInfo> LocalStore::Info() {
   return StoreInfo{.directory = folder.directory,
                    .store_id = folder.store_id,
                    .loss_epoch = parts_.index.epoch(),
+                   .disputed_epoch = parts_.index.disputed_epoch(),
                    .commits = parts_.log.commits()};
 }
 

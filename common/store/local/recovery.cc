@@ -128,6 +128,9 @@ class Recovery {
       remaking_.set_aside(*aside);
     }
     ASSIGN_OR_RETURN(index_, StoredIndex::Create(NewIndexPath(directory_)));
+    auto batch = index_->NewBatch();
+    batch->SetDisputed();  // in epoch 0, or where it is settled
+    RETURN_IF_ERROR(index_->Write(std::move(batch)));
     return absl::OkStatus();
   }
 
@@ -388,6 +391,7 @@ class Recovery {
     if (epoch == index_->epoch()) return absl::OkStatus();
     auto batch = index_->NewBatch();
     RETURN_IF_ERROR(batch->SetEpoch(epoch));
+    batch->SetDisputed();  // what the log had to say may have been that
     return index_->Write(std::move(batch));
   }
 

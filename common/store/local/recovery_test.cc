@@ -426,6 +426,37 @@ TEST_F(RecoveryTest, ADamagedEpochIsHigherThanAnyoneWasTold) {
   }
 }
 
+TEST_F(RecoveryTest, AResultMayHaveComeIntoDisputeInWhatTheIndexDidNotHear) {
+  auto store = Open(live_);
+  const PutResult first = SampleResult("a", PutBytes(*store, "one"));
+  const PutResult second = SampleResult("a", PutBytes(*store, "two"));
+  const PutResult other = SampleResult("b", PutBytes(*store, "three"));
+  ASSERT_TRUE(store->Commit({.results = {first, other}}).ok());
+  ASSERT_TRUE(store->Forget(std::span(&other.action_key, 1)).ok());
+  store.reset();
+  const std::string before = Copy("before");
+  store = Open(live_);
+  ASSERT_FALSE(store->Commit({.results = {second}}).ok());
+  const uint64_t epoch = store->Info()->loss_epoch;
+  EXPECT_EQ(store->Info()->disputed_epoch, epoch);
+  const std::string after = Copy("after");
+  fs::remove_all(JoinPath(after, "index"));
+  fs::copy(JoinPath(before, "index"), JoinPath(after, "index"), fs::copy_options::recursive);
+  const std::string without = Copy("without");
+  fs::remove_all(JoinPath(without, "index"));
+  const StoreInfo known = *Open(before)->Info();
+  EXPECT_LT(known.disputed_epoch, known.loss_epoch);
+  for (const std::string& directory : {after, without}) {
+    const auto opened = Open(directory);
+    EXPECT_GE(opened->Info()->disputed_epoch, epoch) << directory;
+    const uint64_t disputed = opened->Info()->disputed_epoch;
+    ASSERT_TRUE(opened->Commit({.results = {other}}).ok());
+    ASSERT_TRUE(opened->Forget(std::span(&other.action_key, 1)).ok());
+    EXPECT_EQ(opened->Info()->disputed_epoch, disputed) << directory;
+    EXPECT_LT(disputed, opened->Info()->loss_epoch) << directory;
+  }
+}
+
 TEST_F(RecoveryTest, SegmentsThatNobodyWroteToGoWhenTheStoreIsOpenedUnlessTheyAreYoungOrInUse) {
   uint64_t unused = 0, young = 0, in_use = 0;
   std::pair<Digest, BlobLocation> adopted;

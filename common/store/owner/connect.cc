@@ -290,6 +290,9 @@ class RemoteStore final : public Store {
     return StoreInfo{.directory = reply.directory(),
                      .store_id = reply.store_id(),
                      .loss_epoch = reply.loss_epoch(),
+                     .disputed_epoch = reply.disputed_epoch_and_one() == 0
+                                           ? reply.loss_epoch()
+                                           : reply.disputed_epoch_and_one() - 1,
                      .commits = reply.commits()};
   }
 

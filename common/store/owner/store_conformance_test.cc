@@ -242,6 +242,35 @@ TEST_P(EveryStore, TakesADisputeOfAnotherStore) {
   EXPECT_GT(EpochOf(store()), epoch);
 }
 
+TEST_P(EveryStore, TellsWhenAResultLastCameToBeInDispute) {
+  const PutResult first = SampleResult("a", PutBytes(store(), "one"));
+  const PutResult second = SampleResult("a", PutBytes(store(), "two"));
+  const PutResult other = SampleResult("b", PutBytes(store(), "three"));
+  const auto disputed_epoch = [&] { return store().Info()->disputed_epoch; };
+  const auto forget = [&](const PutResult& result) {
+    const std::vector<Digest> keys = {result.action_key};
+    const uint64_t epoch = EpochOf(store());
+    ASSERT_TRUE(store().Forget(keys).ok());
+    ASSERT_GT(EpochOf(store()), epoch);
+  };
+  ASSERT_TRUE(store().Commit({.results = {first, other}}).ok());
+  forget(other);
+  EXPECT_LT(disputed_epoch(), EpochOf(store())) << "nothing was ever in dispute";
+  ASSERT_FALSE(store().Commit({.results = {second}}).ok());
+  const uint64_t last = EpochOf(store());
+  EXPECT_EQ(disputed_epoch(), last);
+  ASSERT_TRUE(store().Commit({.results = {other}}).ok());
+  forget(other);
+  EXPECT_EQ(disputed_epoch(), last);
+  // The store has no result of the key; but who knows one has to hear of it.
+  PutResult dispute = SampleVerdict("c");
+  dispute.result =
+      record::EncodeResult({.is_verdict = true, .is_disputed = true, .error = "they differ"});
+  ASSERT_TRUE(store().Commit({.results = {dispute}}).ok());
+  EXPECT_GT(EpochOf(store()), last + 1);
+  EXPECT_EQ(disputed_epoch(), EpochOf(store()));
+}
+
 TEST_P(EveryStore, UsesNeitherOfTwoOutcomesOfOneCommit) {
   const PutResult first = SampleResult("a", PutBytes(store(), "one"));
   const PutResult second = SampleResult("a", PutBytes(store(), "two"));

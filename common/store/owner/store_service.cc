@@ -51,6 +51,7 @@ grpc::Status StoreService::Info(grpc::ServerContext*, const v1::InfoRequest*,
   reply->set_store_id(info->store_id);
   reply->set_loss_epoch(info->loss_epoch);
   reply->set_commits(info->commits);
+  reply->set_disputed_epoch_and_one(info->disputed_epoch + 1);
   return grpc::Status::OK;
 }
 
