@@ -46,6 +46,7 @@ void Changes::TakeLate() {
   ++core_.epoch;  // references that were judged since were judged beside packages as they were
   for (const FilesChanged& change : std::exchange(late_changes_, {})) TakeChange(change);
   Release();
+  core_.exploring.ExploreLate();
 }
 
 // Packages that are held go on, with the new files or, where no change reached them, as before.

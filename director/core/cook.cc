@@ -153,7 +153,8 @@ void Cook::GoOn() {
     if ((package.selected_by & bit()) == 0) return false;
     if (package.generated == nullptr) return core_.catalog->Find(package.name).has_value();
     const PackageId generator = packages_.Find(GeneratorName(package.name));
-    return (core_.advancing.InPhase(generator, Phase::kDone) & request_.platforms) != 0;
+    return generator.valid() &&
+           (core_.advancing.InPhase(generator, Phase::kDone) & request_.platforms) != 0;
   };
   if (request_.standing == nullptr && !request_.selected.empty() &&
       std::none_of(by_name.begin(), by_name.end(), is_there))

@@ -31,18 +31,20 @@ PackageId Dispatching::NextInTurn() {
   lent_ = {};
   const PackageId stalled = FirstStalled(Urgency::kBlocking);
   PackageId next = stalled;
-  if (!loads.empty()) {
-    if (graph().aloneness.WaitsToBeAlone(loads.Top()))
-      return stalled.valid() ? stalled : loads.Top();
-    if (!stalled.valid() || packages_[stalled].urgency < loads.TopUrgency()) next = loads.Top();
-  }
+  // All else is to end before the one that waits to be alone; but what has its resource goes on.
+  const bool waits_alone = !loads.empty() && graph().aloneness.WaitsToBeAlone(loads.Top());
+  if (!loads.empty() && !(waits_alone && stalled.valid()) &&
+      (!stalled.valid() || packages_[stalled].urgency < loads.TopUrgency()))
+    next = loads.Top();
   if (!next.valid() || packages_[next].work->runs_alone) return next;
   const Urgency urgency = packages_[next].urgency;
   while (true) {
     const size_t of_class = Shares::ClassOf(packages_[next].urgency);
     if (of_class == 0) break;
-    const PackageId lower = FirstAtMost(Shares::UrgencyBelow(of_class));
+    const Urgency below = Shares::UrgencyBelow(of_class);
+    const PackageId lower = waits_alone ? FirstStalled(below) : FirstAtMost(below);
     if (!lower.valid() || IsSabotaged(Sabotage::kStarveClass)) break;
+    if (graph().aloneness.WaitsToBeAlone(lower)) break;  // it has no turn before those above it
     const bool is_held_up =
         urgency == Urgency::kBlocking && IsSabotaged(Sabotage::kHoldUpNow) && lent_.package != next;
     if (!core_.shares.IsTurnOfLower(of_class, CostOf(lower)) && !is_held_up) break;
@@ -58,7 +60,7 @@ PackageId Dispatching::FirstStalled(Urgency urgency) const {
                                         [&](uint32_t group) { return core_.grants.IsFree(group); });
 }
 
-// Of these and of those that were not asked yet, none of which needs to run alone.
+// Of these, and of those that were not asked yet and need not run alone.
 PackageId Dispatching::FirstAtMost(Urgency urgency) const {
   const PackageId stalled = FirstStalled(urgency);
   const PackageId load = lifecycle().loads().TopAtMost(urgency);
@@ -170,15 +172,15 @@ void Dispatching::SetHandedOver(PackageId id, AttemptId attempt) {
 // REQUIRES: the attempt's package, worker, group and expected time are known.
 void Dispatching::Hold(AttemptId id, const Attempt& attempt) {
   graph().aloneness.End();
+  const Urgency urgency = UrgencyOf(attempt.package);
+  Account(attempt.package, attempt.expected);  // what others wait for, too, is free until here
   core_.grants.Acquire(attempt.group);
   core_.warmth.Note(attempt.worker, core_.placing.InputsOf(attempt.package));
-  const uint64_t pending = workers_.Take(attempt.worker, id,
-                                         {.urgency = UrgencyOf(attempt.package),
-                                          .expected = attempt.expected,
-                                          .memory_bytes = MemoryOf(attempt.package)},
-                                         core_.awake);
+  const uint64_t pending = workers_.Take(
+      attempt.worker, id,
+      {.urgency = urgency, .expected = attempt.expected, .memory_bytes = MemoryOf(attempt.package)},
+      core_.awake);
   core_.cooks.CountForAll(&Counters::jobs_pending, pending);
-  Account(attempt.package, attempt.expected);
 }
 
 AttemptId Dispatching::Give(PackageId id, const Placement& at, PlatformMask platforms,

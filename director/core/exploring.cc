@@ -1,6 +1,7 @@
 #include "director/core/exploring.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "director/core/core.h"
 
@@ -34,19 +35,31 @@ size_t Exploring::Explore(PackageId id, PlatformIndex platform) {
   if (!package.is_in_cook() || platform >= package.slots.size() ||
       package.slots[platform].explored == nullptr)
     return 1;
-  if (package.explored_epoch != core_.epoch) {
-    // Roots that are being built are of files as they were before. (All cooks wait until late
-    // changes are taken, and explore by the files of today then: Judging::Reexplore.)
-    if (graph().changes.has_late() && (package.cooks & core_.cooks.settling()) != 0) return 1;
-    graph().edges.Unfollow(id);
-    package.problems.clear();
-    package.explored_epoch = core_.epoch;
-    for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
-      if (p != platform && package.slots[p].explored != nullptr)
-        graph().Push({AgendaItem::Kind::kExplore, id, p});
-    }
+  if (package.explored_epoch == core_.epoch) return Explore(id, platform, MaskOf(platform));
+  // Roots that are being built are of files as they were before.
+  if (graph().changes.has_late() && (package.cooks & core_.cooks.settling()) != 0) {
+    late_.emplace_back(id, platform);
+    return 1;
   }
-  const PlatformMask bit = MaskOf(platform);
+  graph().edges.Unfollow(id);
+  package.problems.clear();
+  package.explored_epoch = core_.epoch;
+  // All platforms at once: a cook that builds its roots may want others, and must not find the
+  // package without what it refers to there.
+  size_t units = 0;
+  for (PlatformIndex p = 0; p < packages_[id].slots.size(); ++p) {
+    if (packages_[id].slots[p].explored != nullptr) units += Explore(id, p, MaskOf(p));
+  }
+  return units;
+}
+
+void Exploring::ExploreLate() {
+  for (const auto& [id, platform] : std::exchange(late_, {}))
+    graph().Push({AgendaItem::Kind::kExplore, id, platform});
+}
+
+size_t Exploring::Explore(PackageId id, PlatformIndex platform, PlatformMask bit) {
+  PackageData& package = packages_[id];
   for (Problem& problem : package.problems) problem.platforms &= ~bit;
   package.problems.EraseIf([](const Problem& problem) { return problem.platforms == 0; });
   const std::vector<record::Reference>& references = package.slots[platform].explored->references;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "director/core/edges.h"
@@ -17,11 +18,15 @@ class Exploring : Part {
                    bool is_result);
   // Returns units.
   size_t Explore(PackageId package, PlatformIndex platform);
+  // Changes that waited for roots to be built are taken now.
+  void ExploreLate();
   // Makes the reason bind ranks.
   void BindRanks(PackageId dependent, PackageId dependency, InstigatorCategory category);
   void RankAnewIfDue();
 
  private:
+  // REQUIRES: its result is there, and nothing of an older epoch.
+  size_t Explore(PackageId package, PlatformIndex platform, PlatformMask bit);
   void FollowCultures(PackageId package, std::vector<Edges::Target>& targets);
   void Follow(PackageId package, const record::Reference& reference, PlatformMask platforms,
               std::vector<Edges::Target>& targets);
@@ -29,6 +34,8 @@ class Exploring : Part {
   void FailGenerator(PackageId package, const std::string& error);
   void PlaceInRanks(PackageId dependent, const std::vector<PackageId>& dependencies,
                     bool are_cooked_inputs);
+
+  std::vector<std::pair<PackageId, PlatformIndex>> late_;  // wait for ExploreLate
 };
 
 }  // namespace galley::director

@@ -95,6 +95,31 @@ TEST(OverlappingCooksTest, RootsThatAreBuiltAreOfReferencesAsTheyWereBefore) {
               AllOf(HasSubstr("warned A: refers to B, which failed"), HasSubstr("root of 1: A\n")));
 }
 
+// Both classes wait for the same resource: the nightly cook earns its tenth there as well.
+TEST(OverlappingCooksTest, ANightlyJobGetsItsTenthOfAResourceThatCommitsWaitForToo) {
+  std::string project;
+  std::vector<std::string> nightly, commit;
+  for (int i = 0; i < 40; ++i) {
+    nightly.push_back("N" + std::to_string(i));
+    commit.push_back("C" + std::to_string(i));
+    project += nightly.back() + " @gpu\n" + commit.back() + " @gpu\n";
+  }
+  CookOptions options = Several();
+  options.resources = {{"gpu", 1}};
+  CoreHarness shell(project, options);
+  shell.Request(nightly, {.request = 1});
+  shell.Request(commit, {.request = 2, .of_class = CookClass::kCommit});
+  shell.Work();
+  shell.TakeLog();
+  for (int i = 0; i < 30; ++i) shell.Work();
+  const std::string log = shell.TakeLog();
+  int nightly_jobs = 0;
+  for (size_t at = log.find("start N"); at != std::string::npos; at = log.find("start N", at + 1))
+    ++nightly_jobs;
+  EXPECT_GE(nightly_jobs, 2) << log;
+  EXPECT_LE(nightly_jobs, 4) << log;
+}
+
 // Seed 3075372. A job of the nightly cook that waits for its resource has its share as well.
 TEST(OverlappingCooksTest, ANightlyJobThatWaitedForAResourceGetsItsTenthBesideCommits) {
   std::string project = "N0 @gpu\nN1 @gpu\n";

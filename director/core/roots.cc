@@ -32,8 +32,10 @@ void Roots::SendRoot(PlatformIndex platform, const std::vector<PackageId>& by_na
   };
   const auto add = [&](PackageId id) {
     if (is_found[id.index()] || !is_done(id)) return;
-    const std::string_view generator = GeneratorName(NameOf(id));
-    if (!generator.empty() && !is_done(packages_.Find(generator))) return;
+    if (const std::string_view name = GeneratorName(NameOf(id)); !name.empty()) {
+      const PackageId generator = packages_.Find(name);
+      if (!generator.valid() || !is_done(generator)) return;
+    }
     is_found[id.index()] = true;
     found.push_back(id);
   };

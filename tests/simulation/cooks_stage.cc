@@ -585,8 +585,10 @@ void CooksStage::Take(uint64_t request, const Notice& notice) {
     endings_[request].members.insert(name);
     each(failed->platform, [&](PlatformIndex p) { now[{failed->package, p}] = TextOf(*failed); });
   } else if (const auto* warned = std::get_if<PackageWarned>(&notice)) {
-    if (warned->text.find("Unsolicited") == std::string::npos)
-      endings_[request].warnings.insert(core_->NameOf(warned->package) + ": " + warned->text);
+    const std::string text = core_->NameOf(warned->package) + ": " + warned->text;
+    if (warned->text.find("Unsolicited") == std::string::npos &&
+        !endings_[request].warnings.insert(text).second)
+      checks_.Break("safety: a cook warns twice of the same: " + text);
   } else if (const auto* blamed = std::get_if<PackageBlamed>(&notice)) {
     CookRequested::Blamed& known = blamed_[request][core_->NameOf(blamed->package)];
     const std::string what = blamed->what.empty() ? known.what : blamed->what;

@@ -525,9 +525,10 @@ absl::StatusOr<std::vector<std::optional<std::string>>> SimStore::Results(
 }
 
 absl::StatusOr<store::StoreInfo> SimStore::Info() {
-  return store::StoreInfo{
-      .directory = "store", .store_id = std::string(kStoreId), .loss_epoch = loss_epoch_,
-      .disputed_epoch = loss_epoch_};
+  return store::StoreInfo{.directory = "store",
+                          .store_id = std::string(kStoreId),
+                          .loss_epoch = loss_epoch_,
+                          .disputed_epoch = loss_epoch_};
 }
 
 absl::StatusOr<uint64_t> SimStore::AllocateSegment() {
