@@ -62,6 +62,10 @@ void Claims::Claim(PackageId id, CookMask cooks, Urgency urgency) {
   core_.cooks.ForEachOf(cooks, [id](Cook& cook) { cook.NoteMember(id); });
   const PlatformMask platforms = core_.cooks.PlatformsOf(cooks);
   lifecycle().Claim(id, cooks, platforms, core_.cooks.FirstPhaseOf(id));
+  // At once: the cook that wants the generator may be over before the package's turn comes, and
+  // what it listed would be forgotten.
+  if (packages_[id].generated != nullptr)
+    Join(FindOrAdd(GeneratorName(NameOf(id))), InstigatorCategory::kBuildDependency, id, cooks);
   if (before == 0) return graph().Push({AgendaItem::Kind::kBegin, id});
   if ((cooks & core_.cooks.forcing()) != 0) {
     absl::btree_set<PackageId> done;
