@@ -144,6 +144,15 @@ void WorkerLives::OnWorkerLost(const WorkerLost& event) {
     }
     core_.advancing.Advance(attempt.package);
   }
+  EndIfAllAreLost(event.reason);
+}
+
+void WorkerLives::EndIfAllAreLost(const std::string& reason) {
+  if (losses_ < options_.losses_max) return;
+  const auto has_worked = [this](WorkerId id) { return workers_.Find(id)->has_worked; };
+  if (std::any_of(workers_.ring().begin(), workers_.ring().end(), has_worked)) return;
+  core_.cooks.EndAll("no worker lives: " + std::to_string(losses_) +
+                     " in a row were lost before they had done anything, the last: " + reason);
 }
 
 void WorkerLives::OnLauncherReported(const LauncherReported& event) {

@@ -36,6 +36,8 @@ class WorkerLives : Part {
 
  private:
   void CountSpawnFailure(const std::string& error);
+  // Where none of those that are attached ever worked, others would be lost as well.
+  void EndIfAllAreLost(const std::string& reason);
   void Lose(WorkerId worker, bool is_in_order = false);
   void ForgetEnded(Worker& worker);
 

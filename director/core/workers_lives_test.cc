@@ -100,6 +100,19 @@ TEST(SpawnTest, BesideAHealthyWorkerTheDelayOfOneThatIsLostAtOnceDoubles) {
   for (uint32_t i = 0; i < 6; ++i) EXPECT_EQ(delays[i], BackOff(i + 1)) << i;
 }
 
+TEST(SpawnTest, WorkersThatAreLostBeforeTheyHaveDoneAnythingEndTheCook) {
+  CoreHarness shell("A\nB\n", {.losses_max = 4});
+  shell.Request({"A", "B"});
+  for (uint32_t i = 0; i < 4; ++i) {
+    EXPECT_FALSE(shell.Says("ended")) << i;
+    shell.Send(WorkerLost{WorkerId(i), "exit code 1", true});
+    shell.Pass(absl::Seconds(10));
+  }
+  EXPECT_TRUE(
+      shell.Says("ended: no worker lives: 4 in a row were lost before they had done "
+                 "anything, the last: exit code 1\n"));
+}
+
 TEST(SpawnTest, AWorkerThatWorksEndsTheDelays) {
   CoreHarness shell("A\nB\n");
   shell.Request({"A", "B"});
