@@ -204,6 +204,8 @@ class Maker {
         tree::EditTree(
             root, removed_, added_, [&](const Digest& digest) { return deps_.store.Get(digest); },
             [](std::string_view name) { return content::FoldName(name); }));
+    // A root of no package is not published, and one of packages without outputs is.
+    if (edited.root == Digest()) return TooNarrow("nothing is left in the root");
     ASSIGN_OR_RETURN(const std::vector<RootBuilt::Lost> lost,
                      LostFiles(deps_.store, added_, owners_));
     if (!lost.empty()) return TooNarrow("the store lost {}", lost.front().path);

@@ -234,6 +234,17 @@ class StandingTest(StandingCase):
             self.assertEqual(self.look(game).cooked, 1)
             self.assertTrue(self.stands(self.look(game)))
 
+    def test_a_root_of_which_nothing_is_left_is_not_published(self):
+        game = self.project({"a.json": "[1]", "b.json": "{ broken"}, [DATA])
+        first = self.look(game, expect=1)
+        self.assertNotEqual(first.roots, {})
+        os.unlink(self.path("game/content/a.json"))
+        for _ in range(2):
+            cook = self.look(game, expect=1)
+            self.assertEqual(cook.roots, {}, cook)
+            self.assertIn("nothing was published: its only package failed", cook.summary["warnings"][0]["text"])
+        self.assertNotIn("pc#2", self.galley("roots", "--project", game).stdout)
+
     def test_a_resident_director_answers_so_too(self):
         game = self.game()
         self.serve(game)
