@@ -93,7 +93,8 @@ class Snapshot {
   // damaged, or the table that it stands on is.
   static absl::StatusOr<std::unique_ptr<Snapshot>> ReadTable(const std::string& file,
                                                              const Snapshot* before = nullptr);
-  // The name of the table that this one stands on; empty: on none. Errors as ReadTable.
+  // The name of the table that this one stands on; empty: on none. The table is not read as a
+  // whole: its damage may not be found.
   static absl::StatusOr<std::string> BaseOfTable(const std::string& file);
   // The same of a table that Scan with these options would begin with, to be refreshed: the files
   // as they were when it was written. FAILED_PRECONDITION: it is of other mounts or rules.
