@@ -64,7 +64,7 @@ void Claims::Claim(PackageId id, CookMask cooks, Urgency urgency) {
   lifecycle().Claim(id, cooks, platforms, core_.cooks.FirstPhaseOf(id));
   // At once: the cook that wants the generator may be over before the package's turn comes, and
   // what it listed would be forgotten.
-  if (packages_[id].generated != nullptr)
+  if (package.generated != nullptr)
     Join(FindOrAdd(GeneratorName(NameOf(id))), InstigatorCategory::kBuildDependency, id, cooks);
   if (before == 0) return graph().Push({AgendaItem::Kind::kBegin, id});
   if ((cooks & core_.cooks.forcing()) != 0) {

@@ -311,16 +311,8 @@ TEST(RootTest, ConflictsOfWhatIsNotInTheRootEndTheCookRatherThanGoOnForEver) {
 
 // The store dropped the package's output during the cook.
 RootBuilt LostIn(const BuildRoot& root, PackageId package) {
-  RootBuilt built{root.platform, Digest::Of("root"), {}, root.platform_set};
-  built.request = root.request;
+  RootBuilt built = WholeRoot(root);
   built.lost = {{.package = package, .path = "A.ktx2", .digest = Digest::Of("a")}};
-  built.round = root.round;
-  return built;
-}
-RootBuilt Whole(const BuildRoot& root) {
-  RootBuilt built{root.platform, Digest::Of("root"), {}, root.platform_set};
-  built.request = root.request;
-  built.round = root.round;
   return built;
 }
 
@@ -337,10 +329,10 @@ TEST(RootTest, WhatTheStoreLostIsMadeAgainAndAllRootsAreBuiltAgain) {
   shell.Work();
   ASSERT_EQ(shell.roots.size(), 4u) << shell.TakeLog();
   // A root that was being built meanwhile is not wanted any more.
-  shell.Send(Whole(shell.roots[1]));
-  shell.Send(Whole(shell.roots[2]));
+  shell.Send(WholeRoot(shell.roots[1]));
+  shell.Send(WholeRoot(shell.roots[2]));
   EXPECT_FALSE(shell.Says("publish"));
-  shell.Send(Whole(shell.roots[3]));
+  shell.Send(WholeRoot(shell.roots[3]));
   EXPECT_THAT(shell.TakeLog(), HasSubstr("publish 0\npublish 1\nended\n"));
   EXPECT_EQ(shell.core().counters().results_cooked, 4u);
 }
@@ -361,7 +353,7 @@ TEST(RootTest, WhatIsLostAgainAndAgainEndsTheCookAndIsNamed) {
   shell.Work();
   shell.Send(LostIn(shell.roots.back(), shell.Id("A")));
   shell.Work();
-  shell.Send(Whole(shell.roots.back()));
+  shell.Send(WholeRoot(shell.roots.back()));
   EXPECT_THAT(shell.TakeLog(), HasSubstr("publish 0\nended\n"));
 }
 
@@ -397,7 +389,7 @@ TEST(RootTest, WhatIsMadeAgainMayReadWhatFailedForHowItFitsIn) {
   conflict.round = shell.roots.back().round;
   shell.Send(conflict);
   EXPECT_EQ(shell.roots.back().packages.size(), 1u);
-  shell.Send(Whole(shell.roots.back()));
+  shell.Send(WholeRoot(shell.roots.back()));
   EXPECT_THAT(shell.TakeLog(), HasSubstr("publish 0\nended\n"));
 }
 

@@ -56,6 +56,19 @@ const TextPackage& TextProject::At(const std::string& name) const {
   return found == packages_.end() ? generated_ : found->second;
 }
 
+RootBuilt WholeRoot(const BuildRoot& asked) {
+  RootBuilt built{asked.platform, Digest::Of("root"), {}, asked.platform_set};
+  built.request = asked.request;
+  built.round = asked.round;
+  return built;
+}
+
+size_t CountOf(std::string_view part, std::string_view text) {
+  size_t count = 0;
+  for (size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
 CoreHarness::CoreHarness(const std::string& project, CookOptions options)
     : project_(std::make_shared<TextProject>(project)),
       core_(std::make_unique<CookCore>(options, project_)),
@@ -83,6 +96,11 @@ void CoreHarness::Send(const Event& event) {
     if (inbox_.size() == 1 && core_->has_agenda()) inbox_.emplace_back(Tick{});
   }
   is_sending_ = false;
+}
+
+void CoreHarness::SendAtOnce(const std::vector<Event>& events) {
+  inbox_.insert(inbox_.end(), events.begin(), events.end() - 1);
+  Send(events.back());
 }
 
 void CoreHarness::Pass(absl::Duration duration) {

@@ -70,12 +70,18 @@ struct HarnessJob {
   Desire::Start start;
 };
 
+// The answer to the question: nothing is lost, and nothing in conflict.
+RootBuilt WholeRoot(const BuildRoot& asked);
+size_t CountOf(std::string_view part, std::string_view text);
+
 class CoreHarness {
  public:
   explicit CoreHarness(const std::string& project, CookOptions options = {});
 
   void Request(const std::vector<std::string>& selected, CookRequested request = {});
   void Send(const Event& event);
+  // One behind the other, without the further steps that the core asks for in between.
+  void SendAtOnce(const std::vector<Event>& events);
   // Time goes on, in steps of a second.
   void Pass(absl::Duration duration);
   // Saves all open jobs, and the jobs that these bring, until the cook is over.

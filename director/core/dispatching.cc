@@ -54,13 +54,13 @@ PackageId Dispatching::NextInTurn() {
   return next;
 }
 
-// Of those that wait for resources which are free by now and that are not more urgent.
+// The first that waits for resources which are free by now and that is not more urgent.
 PackageId Dispatching::FirstStalled(Urgency urgency) const {
   return lifecycle().saves().BestAtMost(urgency,
                                         [&](uint32_t group) { return core_.grants.IsFree(group); });
 }
 
-// Of these, and of those that were not asked yet and need not run alone.
+// The first of these, and of those that were not asked yet and need not run alone.
 PackageId Dispatching::FirstAtMost(Urgency urgency) const {
   const PackageId stalled = FirstStalled(urgency);
   const PackageId load = lifecycle().loads().TopAtMost(urgency);

@@ -35,10 +35,10 @@ size_t Exploring::Explore(PackageId id, PlatformIndex platform) {
   if (!package.is_in_cook() || platform >= package.slots.size() ||
       package.slots[platform].explored == nullptr)
     return 1;
-  if (package.explored_epoch == core_.epoch) return Explore(id, platform, MaskOf(platform));
+  if (package.explored_epoch == core_.epoch) return ExploreOne(id, platform);
   // Roots that are being built are of files as they were before.
   if (graph().changes.has_late() && (package.cooks & core_.cooks.settling()) != 0) {
-    late_.emplace_back(id, platform);
+    late_.push_back(id);
     return 1;
   }
   graph().edges.Unfollow(id);
@@ -48,18 +48,26 @@ size_t Exploring::Explore(PackageId id, PlatformIndex platform) {
   // package without what it refers to there.
   size_t units = 0;
   for (PlatformIndex p = 0; p < packages_[id].slots.size(); ++p) {
-    if (packages_[id].slots[p].explored != nullptr) units += Explore(id, p, MaskOf(p));
+    if (packages_[id].slots[p].explored != nullptr) units += ExploreOne(id, p);
   }
   return units;
 }
 
-void Exploring::ExploreLate() {
-  for (const auto& [id, platform] : std::exchange(late_, {}))
-    graph().Push({AgendaItem::Kind::kExplore, id, platform});
+void Exploring::ExploreAnew(PackageId id) {
+  const PackageData& package = packages_[id];
+  for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
+    if (package.slots[p].explored != nullptr)
+      return graph().Push({AgendaItem::Kind::kExplore, id, p});  // it sees to the other platforms
+  }
 }
 
-size_t Exploring::Explore(PackageId id, PlatformIndex platform, PlatformMask bit) {
+void Exploring::ExploreLate() {
+  for (const PackageId id : std::exchange(late_, {})) ExploreAnew(id);
+}
+
+size_t Exploring::ExploreOne(PackageId id, PlatformIndex platform) {
   PackageData& package = packages_[id];
+  const PlatformMask bit = MaskOf(platform);
   for (Problem& problem : package.problems) problem.platforms &= ~bit;
   package.problems.EraseIf([](const Problem& problem) { return problem.platforms == 0; });
   const std::vector<record::Reference>& references = package.slots[platform].explored->references;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "director/core/edges.h"
@@ -18,6 +17,8 @@ class Exploring : Part {
                    bool is_result);
   // Returns units.
   size_t Explore(PackageId package, PlatformIndex platform);
+  // The package is explored by the files of today, when its turn comes, if anything of it is known.
+  void ExploreAnew(PackageId package);
   // Changes that waited for roots to be built are taken now.
   void ExploreLate();
   // Makes the reason bind ranks.
@@ -26,7 +27,7 @@ class Exploring : Part {
 
  private:
   // REQUIRES: its result is there, and nothing of an older epoch.
-  size_t Explore(PackageId package, PlatformIndex platform, PlatformMask bit);
+  size_t ExploreOne(PackageId package, PlatformIndex platform);
   void FollowCultures(PackageId package, std::vector<Edges::Target>& targets);
   void Follow(PackageId package, const record::Reference& reference, PlatformMask platforms,
               std::vector<Edges::Target>& targets);
@@ -35,7 +36,7 @@ class Exploring : Part {
   void PlaceInRanks(PackageId dependent, const std::vector<PackageId>& dependencies,
                     bool are_cooked_inputs);
 
-  std::vector<std::pair<PackageId, PlatformIndex>> late_;  // wait for ExploreLate
+  std::vector<PackageId> late_;  // wait for ExploreLate
 };
 
 }  // namespace galley::director

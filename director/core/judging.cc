@@ -40,13 +40,7 @@ bool Judging::Reexplore() {
     if (cook_.was_widened()) TakeBack();  // what it judged of the difference
   }
   for (const PackageId id : cook_.Wanted()) {
-    const PackageData& package = packages_[id];
-    if (package.explored_epoch == core_.epoch) continue;
-    for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
-      if (package.slots[p].explored == nullptr) continue;
-      graph().Push({AgendaItem::Kind::kExplore, id, p});
-      break;  // it sees to the other platforms
-    }
+    if (packages_[id].explored_epoch != core_.epoch) core_.exploring.ExploreAnew(id);
   }
   return cook_.tally.on_agenda > 0;
 }

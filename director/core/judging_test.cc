@@ -1,4 +1,4 @@
-// What a judgement warns of is told at the end of the cook, as it is then (CoreHarness).
+// Warnings of a judgement are told at the end of the cook, as they are then (CoreHarness).
 #include "director/core/core_harness.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -18,24 +18,17 @@ class JudgingTest : public ::testing::Test {
     shell_.Work();
   }
   void Lose(const std::string& name) {
-    RootBuilt built = Whole();
+    RootBuilt built = WholeRoot(shell_.roots.back());
     built.lost = {{.package = shell_.Id(name), .path = name + ".bin", .digest = Digest::Of(name)}};
     shell_.Send(built);
     shell_.Work();
   }
   // The log up to the cook's end.
   std::string End() {
-    shell_.Send(Whole());
+    shell_.Send(WholeRoot(shell_.roots.back()));
     const std::string log = shell_.TakeLog();
     EXPECT_THAT(log, HasSubstr("ended\n"));
     return log;
-  }
-  RootBuilt Whole() const {
-    const BuildRoot& root = shell_.roots.back();
-    RootBuilt built{root.platform, Digest::Of("root"), {}, root.platform_set};
-    built.request = root.request;
-    built.round = root.round;
-    return built;
   }
 
   CoreHarness shell_;

@@ -209,11 +209,7 @@ TEST_F(LosingTest, NothingIsPublishedWhileSomebodyLooks) {
   ASSERT_EQ(shell_.roots.size(), 2u);
   shell_.Send(LossSeen{});
   const auto build = [&] {
-    for (const BuildRoot& root : std::exchange(shell_.roots, {})) {
-      RootBuilt built{root.platform, Digest::Of("root"), {}, root.platform_set};
-      built.round = root.round;
-      shell_.Send(built);
-    }
+    for (const BuildRoot& root : std::exchange(shell_.roots, {})) shell_.Send(WholeRoot(root));
   };
   build();
   EXPECT_FALSE(shell_.Says("publish")) << shell_.TakeLog();

@@ -1,4 +1,5 @@
-// What several_cooks_test (the simulation) found of cooks that overlap, told by hand (CoreHarness).
+// Faults that several_cooks_test (the simulation) found in cooks that overlap, told by hand
+// (CoreHarness).
 #include "director/core/core_harness.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -12,6 +13,20 @@ using ::testing::Not;
 
 CookOptions Several(uint32_t platforms = 1) {
   return {.platform_count = platforms, .workers = 1, .cooks_max = 4};
+}
+
+RootBuilt Conflict(const BuildRoot& asked, PackageId one, PackageId other) {
+  RootBuilt built = WholeRoot(asked);
+  built.conflicts = {{one, other, "x", "the same path"}};
+  return built;
+}
+
+CookRequested Asks(uint64_t number, const std::vector<std::string>& names,
+                   PlatformMask platforms = 1) {
+  CookRequested request{.request = number, .platforms = platforms};
+  for (const std::string& name : names)
+    request.selected.push_back({name, InstigatorCategory::kCommandLinePackage});
+  return request;
 }
 
 // Seed 3101305. P was explored when Late was not there, for a cook that still runs.
@@ -82,17 +97,59 @@ TEST(OverlappingCooksTest, RootsThatAreBuiltAreOfReferencesAsTheyWereBefore) {
   shell.Send(FilesChanged{shell.project(), {"B"}, {}});
   shell.Saved("A", 1);
   const BuildRoot first = shell.roots.front();
-  RootBuilt conflict{first.platform, Digest(), {}, first.platform_set};
-  conflict.request = first.request;
-  conflict.round = first.round;
-  conflict.conflicts = {{shell.Id("B"), shell.Id("C"), "x", "the same path"}};
-  shell.Send(conflict);
-  RootBuilt built{first.platform, Digest::Of("root"), {}, first.platform_set};
-  built.request = first.request;
-  built.round = first.round;
-  shell.Send(built);
+  shell.Send(Conflict(first, shell.Id("B"), shell.Id("C")));
+  shell.Send(WholeRoot(first));
   EXPECT_THAT(shell.TakeLog(),
               AllOf(HasSubstr("warned A: refers to B, which failed"), HasSubstr("root of 1: A\n")));
+}
+
+// A cook that follows soft references claims A while the roots of one that does not are built: all
+// that A refers to is followed anew, and a step may end in the middle of that.
+TEST(OverlappingCooksTest, RootsThatAreBuiltMissNothingWhileReferencesAreFollowedAnew) {
+  CookOptions options = Several(3);
+  options.units_per_step = 1;
+  CoreHarness shell("A -> B X?\nB\nC\nD\nX\n", options);
+  shell.hold_roots = true;
+  shell.Request({"A", "C", "D"}, {.request = 1, .platforms = 0b111, .follow_soft = false});
+  for (int i = 0; i < 20; ++i) shell.Work();
+  ASSERT_EQ(shell.roots.size(), 3u);
+  const std::deque<BuildRoot> roots = shell.roots;
+  shell.TakeLog();
+  for (int between = 0; between < 6; ++between) {
+    SCOPED_TRACE(between);
+    std::vector<Event> events = {Asks(2 + between, {"A"}, 0b111)};
+    for (int i = 0; i < between; ++i) events.emplace_back(Tick{});
+    events.emplace_back(Conflict(roots[between % 3], shell.Id("C"), shell.Id("D")));
+    shell.SendAtOnce(events);
+    EXPECT_EQ(CountOf("root of 1: A\n", shell.TakeLog()), 0u);
+    shell.Send(CancelRequested{static_cast<uint64_t>(2 + between)});
+  }
+}
+
+// Seed 4113409. The only cook that wants the generator ends before the step in which the other
+// one's claim would be handed on to it.
+TEST(OverlappingCooksTest, AClaimOnWhatIsGeneratedIsOneOnItsGeneratorAtOnce) {
+  for (int between = 0; between < 6; ++between) {
+    SCOPED_TRACE(between);
+    CookOptions options = Several();
+    options.units_per_step = 1;
+    CoreHarness shell("G : a\nX\nY\nZ\n", options);
+    shell.hold_publish = true;
+    shell.Request({"G"}, {.request = 1});
+    for (int i = 0; i < 20; ++i) shell.Work();
+    ASSERT_EQ(shell.publishes.size(), 1u);
+    const PublishRoot root = shell.publishes.front();
+    shell.hold_publish = false;
+    // (Each step selects one, and nothing else.)
+    std::vector<Event> events = {Asks(2, {"G/_gen/a", "X", "Y", "Z"})};
+    for (int i = 0; i < between; ++i) events.emplace_back(Tick{});
+    events.emplace_back(
+        RootPublished{root.platform, "", root.platform_set, root.round, root.request});
+    shell.SendAtOnce(events);
+    for (int i = 0; i < 20; ++i) shell.Work();
+    EXPECT_THAT(shell.TakeLog(),
+                AllOf(HasSubstr("ended [1]"), HasSubstr("root of 2: G/_gen/a X Y Z\n")));
+  }
 }
 
 // Both classes wait for the same resource: the nightly cook earns its tenth there as well.
@@ -113,11 +170,8 @@ TEST(OverlappingCooksTest, ANightlyJobGetsItsTenthOfAResourceThatCommitsWaitForT
   shell.TakeLog();
   for (int i = 0; i < 30; ++i) shell.Work();
   const std::string log = shell.TakeLog();
-  int nightly_jobs = 0;
-  for (size_t at = log.find("start N"); at != std::string::npos; at = log.find("start N", at + 1))
-    ++nightly_jobs;
-  EXPECT_GE(nightly_jobs, 2) << log;
-  EXPECT_LE(nightly_jobs, 4) << log;
+  EXPECT_GE(CountOf("start N", log), 2u) << log;
+  EXPECT_LE(CountOf("start N", log), 4u) << log;
 }
 
 // Seed 3075372. A job of the nightly cook that waits for its resource has its share as well.

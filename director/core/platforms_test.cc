@@ -386,12 +386,6 @@ TEST(PlatformsTest, WhatAPackageRefersToIsJudgedForAPlatformThatCameWhileRootsWe
   EXPECT_THAT(log, testing::Not(HasSubstr("warned B"))) << "once is enough";
 }
 
-size_t CountOf(const std::string& part, const std::string& text) {
-  size_t count = 0;
-  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
-  return count;
-}
-
 TEST(PlatformsTest, ASoftReferenceThatLeadsNowhereIsToldOnceForAllPlatforms) {
   CoreHarness shell("A -> Nor?\nB\n", {.platform_count = 2});
   shell.Request({"A", "B"});
@@ -411,10 +405,7 @@ TEST(PlatformsTest, SoIsOneToWhatAGeneratorDoesNotListHoweverOftenItIsJudged) {
   shell.Send(Addition(1));
   for (int i = 0; i < 3; ++i) shell.Work();
   ASSERT_EQ(shell.roots.size(), 3u);
-  for (size_t i = 1; i < 3; ++i) {
-    const BuildRoot& root = shell.roots[i];
-    shell.Send(RootBuilt{root.platform, Digest::Of("root"), {}, root.platform_set});
-  }
+  for (size_t i = 1; i < 3; ++i) shell.Send(WholeRoot(shell.roots[i]));
   const std::string log = shell.TakeLog();
   EXPECT_EQ(CountOf("ended", log), 1u) << log;
   EXPECT_EQ(CountOf("warned A: refers to 'G/_gen/no' (soft)", log), 1u) << log;
@@ -504,7 +495,7 @@ TEST(PlatformsTest, RandomChangesInACookEndWithAllThatIsWanted) {
       if (!shell.roots.empty()) {
         const BuildRoot root = shell.roots.front();
         shell.roots.pop_front();
-        shell.Send(RootBuilt{root.platform, Digest::Of("root"), {}, root.platform_set});
+        shell.Send(WholeRoot(root));
       }
     };
     for (int i = 0; i < 60 && !shell.Says("ended"); ++i) {

@@ -231,9 +231,9 @@ void Reports::OnNeeds(AttemptId id, const WorkerReport::Needs& needs) {
                                  (platform.has_value() ? MaskOf(*platform) : 0);
   std::string error;
   if (platforms == 0 || core_.attempts.IsOfAnotherTerm(id)) {
-    // That platform is no longer wanted; the others go on. An attempt of another term was given
-    // inputs that this director was not asked for: the next attempt asks for all of them, so that
-    // all are in the cook.
+    // The platform is no longer wanted, and the others go on; or the attempt is of another term,
+    // and was given inputs that this director was not asked for: the next attempt asks for all of
+    // them, so that all are in the cook.
   } else if (++package.work->needs > options_.needs_max) {
     core_.advancing.FailPackage(
         package_id, Stage::kLoad,

@@ -38,7 +38,7 @@ class SaveQueue {
   // Puts it in, or moves it to where it belongs now.
   void Push(PackageId package, uint32_t group, const SaveOrder& order);
   void Remove(PackageId package);
-  // Of the lines whose group `is_free(group)`, the first that is not more urgent; invalid: none.
+  // The first that is not more urgent, of the lines whose group `is_free(group)`; invalid: none.
   template <typename IsFree>
   PackageId BestAtMost(Urgency urgency, IsFree is_free) const {
     const Key from{-static_cast<int>(urgency), -absl::InfiniteDuration(), 0, "", PackageId()};

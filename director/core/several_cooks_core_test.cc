@@ -308,11 +308,8 @@ TEST(SeveralCooksTest, ANightlyCookGetsATenthBesideCommits) {
   shell.TakeLog();
   for (int i = 0; i < 30; ++i) shell.Work();
   const std::string log = shell.TakeLog();
-  int nightly_jobs = 0;
-  for (size_t at = log.find("start N"); at != std::string::npos; at = log.find("start N", at + 1))
-    ++nightly_jobs;
-  EXPECT_GE(nightly_jobs, 2) << log;
-  EXPECT_LE(nightly_jobs, 4) << log;
+  EXPECT_GE(CountOf("start N", log), 2u) << log;
+  EXPECT_LE(CountOf("start N", log), 4u) << log;
 }
 
 CookRequested OfFolder(uint64_t number, const std::vector<std::string>& names) {

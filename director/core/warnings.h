@@ -18,8 +18,8 @@ class Warnings : CookPart {
 
   // Told at once. Another platform, or another attempt, may have the same to say.
   void TellOnce(PackageId package, const std::string& text);
-  // What the last judgement of the package warns of, each text once. It is told at the end, if the
-  // package is in the cook then: until then its file may change, and what was said be untrue.
+  // The warnings of the package's last judgement. They are told at the end, if the package is in
+  // the cook then: until then its file may change, and what was said be untrue.
   void NoteJudged(PackageId package, absl::btree_set<std::string> texts);
   void ForgetJudged(PackageId package) { judged_.erase(package); }
   void TellJudged() const;

@@ -148,7 +148,9 @@ void WorkerLives::OnWorkerLost(const WorkerLost& event) {
 }
 
 void WorkerLives::EndIfAllAreLost(const std::string& reason) {
-  if (losses_ < options_.losses_max) return;
+  // (All may be lost at once, with their machine.)
+  if (losses_ < std::max(options_.losses_max, options_.losses_of_each_max * options_.workers))
+    return;
   const auto has_worked = [this](WorkerId id) { return workers_.Find(id)->has_worked; };
   if (std::any_of(workers_.ring().begin(), workers_.ring().end(), has_worked)) return;
   core_.cooks.EndAll("no worker lives: " + std::to_string(losses_) +

@@ -101,7 +101,7 @@ TEST(SpawnTest, BesideAHealthyWorkerTheDelayOfOneThatIsLostAtOnceDoubles) {
 }
 
 TEST(SpawnTest, WorkersThatAreLostBeforeTheyHaveDoneAnythingEndTheCook) {
-  CoreHarness shell("A\nB\n", {.losses_max = 4});
+  CoreHarness shell("A\nB\n", {.losses_max = 4, .losses_of_each_max = 2});
   shell.Request({"A", "B"});
   for (uint32_t i = 0; i < 4; ++i) {
     EXPECT_FALSE(shell.Says("ended")) << i;
@@ -111,6 +111,16 @@ TEST(SpawnTest, WorkersThatAreLostBeforeTheyHaveDoneAnythingEndTheCook) {
   EXPECT_TRUE(
       shell.Says("ended: no worker lives: 4 in a row were lost before they had done "
                  "anything, the last: exit code 1\n"));
+}
+
+TEST(SpawnTest, ManyWorkersThatAreLostAtOnceAreReplaced) {
+  CoreHarness shell("A\nB\n", {.workers = 8, .losses_max = 4});
+  shell.Request({"A", "B"});
+  for (uint32_t i = 0; i < 8; ++i) shell.Send(WorkerLost{WorkerId(i), "killed", true});
+  EXPECT_FALSE(shell.Says("ended"));
+  shell.Pass(absl::Seconds(10));
+  shell.Finish();
+  EXPECT_TRUE(shell.Says("ended\n")) << shell.TakeLog();
 }
 
 TEST(SpawnTest, AWorkerThatWorksEndsTheDelays) {

@@ -181,8 +181,8 @@ class Judge {
   }
 
   // The store lost something: what stands may be all there still. Results are looked at only when
-  // one has come to be in dispute since. Not so with failures: what was
-  // taken out of the store may be one of them, a dispute that somebody ended in another project.
+  // one has come to be in dispute since. Not so with failures: what was taken out of the store may
+  // be one of them, a dispute that somebody ended in another project.
   absl::Status CertifyAnew(store::Store& store, const store::StoreInfo& info) {
     const absl::Status lost = Differs("the store lost something");
     if (info.loss_epoch < standing_.loss_epoch || !standing_.failures.empty()) return lost;

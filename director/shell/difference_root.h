@@ -5,7 +5,7 @@
 // else is in the cook, or what is told of it, is refused: a package that failed and does no longer,
 // or the other way round; a reference that is gone, whose target nobody selects; another list of
 // generated packages; cooked inputs that are not read any more; outputs that may be in conflict; a
-// package that comes into the cook and is read by one that is not looked at.
+// package that comes into the cook and is read by one that is not looked at; a root without a file.
 #pragma once
 
 #include <functional>

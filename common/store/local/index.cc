@@ -775,7 +775,8 @@ class RocksIndex final : public StoredIndex {
     return scan.EachFrom(from, prefix, keys_max, visit);
   }
 
-  // What is not known becomes known when the epoch rises for another reason.
+  // The epoch of the last dispute behind the batch. One that is not known becomes known when the
+  // epoch rises for another reason.
   std::optional<uint64_t> DisputedAfter(const RocksBatch& batch, uint64_t before,
                                         uint64_t after) const {
     if (batch.is_disputing()) return after;
