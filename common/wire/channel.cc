@@ -34,6 +34,10 @@ void PrepareGrpc() {
 }
 
 std::shared_ptr<grpc::Channel> OpenChannel(const std::string& address) {
+  return OpenChannel(address, ClientTls());
+}
+
+std::shared_ptr<grpc::Channel> OpenChannel(const std::string& address, const ClientTls& tls) {
   PrepareGrpc();
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(kMessageBytesMax);
@@ -42,9 +46,19 @@ std::shared_ptr<grpc::Channel> OpenChannel(const std::string& address) {
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 5000);  // what a connection may take
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1000);
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  if (!address.starts_with("unix:")) {
+    arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
+    arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveMs);
+    arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
+  }
   // Channels are not shared: a director that was replaced is met afresh.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-  return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
+  const auto credentials = tls.ca.empty()
+                               ? grpc::InsecureChannelCredentials()
+                               : grpc::SslCredentials({.pem_root_certs = tls.ca,
+                                                       .pem_private_key = tls.key,
+                                                       .pem_cert_chain = tls.certificate});
+  return grpc::CreateCustomChannel(address, credentials, arguments);
 }
 
 absl::Status FromGrpc(const grpc::Status& status) {

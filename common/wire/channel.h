@@ -6,6 +6,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "common/wire/client_tls.h"
 #include "grpcpp/channel.h"
 #include "grpcpp/support/status.h"
 
@@ -14,6 +15,10 @@ namespace galley::wire {
 // The largest message that either side takes. Servers set it too
 // (ServerBuilder::SetMaxReceiveMessageSize).
 inline constexpr int kMessageBytesMax = 64 << 20;
+
+// A channel to another machine asks so often whether the other side is there, and gives it as long
+// to answer: a call does not hang on a machine that is gone.
+inline constexpr int kKeepaliveMs = 10'000;
 
 // Call before a server or a channel is made; OpenChannel does by itself.
 //
@@ -26,6 +31,9 @@ void PrepareGrpc();
 // `address`: "unix:/path" or "host:port". No connection is made yet; reconnects after at most a
 // second.
 std::shared_ptr<grpc::Channel> OpenChannel(const std::string& address);
+
+// The same with TLS, if any.
+std::shared_ptr<grpc::Channel> OpenChannel(const std::string& address, const ClientTls& tls);
 
 absl::Status FromGrpc(const grpc::Status& status);
 grpc::Status ToGrpc(const absl::Status& status);

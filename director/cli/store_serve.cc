@@ -16,7 +16,7 @@
 #include "common/store/local/sessions.h"
 #include "common/store/owner/folder_watch.h"
 #include "common/store/reapi/server/reapi_server.h"
-#include "common/store/reapi/server/tls_pair.h"
+#include "common/wire/tls_pair.h"
 #include "director/cli/commands.h"
 #include "director/cli/door_metrics.h"
 #include "director/cli/interrupt.h"
@@ -78,7 +78,7 @@ absl::StatusOr<store::ReapiServerOptions> ServerOptions(const StoreServeOptions&
     options.reapi.instance = serve.instance;
   }
   if (!serve.tls_cert.empty() || !serve.tls_key.empty())
-    RETURN_IF_ERROR(store::ReadTlsFiles(options.tls).status());
+    RETURN_IF_ERROR(wire::ReadTlsFiles(options.tls).status());
   if (!serve.identities.empty()) {
     ASSIGN_OR_RETURN(options.identities, store::ReadIdentities(serve.identities));
     options.identities_file = serve.identities;

@@ -9,11 +9,12 @@
 
 #include "common/base/file.h"
 #include "common/base/hex.h"
+#include "common/listen/listen_address.h"
 #include "common/store/interface/sample_for_test.h"
 #include "common/store/layers/memory_store.h"
 #include "common/store/reapi/server/listeners.h"
 #include "common/store/reapi/server/methods.h"
-#include "common/store/reapi/server/tls_pair.h"
+#include "common/wire/tls_pair.h"
 #include "fmt/format.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -179,13 +180,13 @@ TEST(GateTest, EachMethodHasItsRight) {
 TEST(ListenersTest, OtherAddressesThanLoopbackNeedTlsAndIdentities) {
   for (const char* address : {"127.0.0.1:0", "127.1.2.3:80", "localhost:8980", "[::1]:8980",
                               "unix:/tmp/s", "unix:relative"}) {
-    EXPECT_TRUE(IsLocalAddress(address)) << address;
+    EXPECT_TRUE(listen::IsLocalAddress(address)) << address;
     EXPECT_TRUE(CheckListener(address, false, false).ok()) << address;
   }
   for (const char* address : {"0.0.0.0:8980", "[::]:8980", "10.0.0.1:80", "cas.farm:8980",
                               "127.0.0.1.evil.com:80", "127.evil:80", "127.0.0.256:80",
                               "127.0.0:80", "localhost.evil:80", "[::ffff:10.0.0.1]:80"}) {
-    EXPECT_FALSE(IsLocalAddress(address)) << address;
+    EXPECT_FALSE(listen::IsLocalAddress(address)) << address;
     EXPECT_TRUE(absl::IsFailedPrecondition(CheckListener(address, false, true))) << address;
     EXPECT_TRUE(absl::IsFailedPrecondition(CheckListener(address, true, false))) << address;
     EXPECT_TRUE(CheckListener(address, true, true).ok()) << address;
@@ -206,18 +207,18 @@ TEST(ListenersTest, TlsIsACertificateAndItsKey) {
   }
   const std::string a = folder.In("a.pem"), a_key = folder.In("a.key"), b = folder.In("b.pem"),
                     b_key = folder.In("b.key");
-  EXPECT_TRUE(ReadTlsFiles({.certificate = a, .key = a_key}).ok());
-  EXPECT_TRUE(ReadTlsFiles({.certificate = a, .key = a_key, .ca = b}).ok());
-  for (const TlsFiles& files :
-       {TlsFiles{.certificate = a}, TlsFiles{.key = a_key},
-        TlsFiles{.certificate = a, .key = b_key}, TlsFiles{.certificate = a, .key = a},
-        TlsFiles{.certificate = a_key, .key = a_key},
-        TlsFiles{.certificate = a, .key = a_key, .ca = b_key}}) {
-    EXPECT_TRUE(absl::IsInvalidArgument(ReadTlsFiles(files).status()))
+  EXPECT_TRUE(wire::ReadTlsFiles({.certificate = a, .key = a_key}).ok());
+  EXPECT_TRUE(wire::ReadTlsFiles({.certificate = a, .key = a_key, .ca = b}).ok());
+  for (const wire::TlsFiles& files :
+       {wire::TlsFiles{.certificate = a}, wire::TlsFiles{.key = a_key},
+        wire::TlsFiles{.certificate = a, .key = b_key}, wire::TlsFiles{.certificate = a, .key = a},
+        wire::TlsFiles{.certificate = a_key, .key = a_key},
+        wire::TlsFiles{.certificate = a, .key = a_key, .ca = b_key}}) {
+    EXPECT_TRUE(absl::IsInvalidArgument(wire::ReadTlsFiles(files).status()))
         << files.certificate << " " << files.key << " " << files.ca;
   }
   EXPECT_TRUE(
-      absl::IsNotFound(ReadTlsFiles({.certificate = folder.In("c"), .key = a_key}).status()));
+      absl::IsNotFound(wire::ReadTlsFiles({.certificate = folder.In("c"), .key = a_key}).status()));
 }
 
 TEST(IdentitiesFileTest, SaysWhenItHoldsOthers) {

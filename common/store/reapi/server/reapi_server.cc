@@ -11,17 +11,17 @@
 #include "common/base/mutex.h"
 #include "common/base/status_macros.h"
 #include "common/listen/accept_loop.h"
+#include "common/listen/listen_address.h"
 #include "common/listen/listening_socket.h"
 #include "common/store/reapi/server/error_details.h"
 #include "common/store/reapi/server/group_commit.h"
 #include "common/store/reapi/server/methods.h"
 #include "common/store/reapi/server/reapi_call.h"
 #include "common/store/reapi/server/task_pool.h"
-#include "common/store/reapi/server/tls_credentials.h"
-#include "common/store/reapi/server/tls_pair.h"
 #include "common/store/reapi/server/unix_listener.h"
 #include "common/wire/channel.h"
 #include "common/wire/hand_over.h"
+#include "common/wire/tls_credentials.h"
 #include "fmt/format.h"
 #include "grpc/grpc_security_constants.h"
 #include "grpcpp/generic/async_generic_service.h"
@@ -121,14 +121,14 @@ class GrpcReapiServer final : public ReapiServer, private grpc::CallbackGenericS
 
   absl::Status MakeCredentials() {
     if (!has_tls()) return absl::OkStatus();
-    ASSIGN_OR_RETURN(TlsTexts texts, ReadTlsFiles(options_.tls));
-    tls_pair_ = std::make_shared<TlsPair>(options_.tls, std::move(texts));
+    ASSIGN_OR_RETURN(wire::TlsTexts texts, wire::ReadTlsFiles(options_.tls));
+    tls_pair_ = std::make_shared<wire::TlsPair>(options_.tls, std::move(texts));
     tls_looked_ = clock_.Monotonic();
     TellExpired();
     const bool has_tokens =
         std::any_of(options_.identities.begin(), options_.identities.end(),
                     [](const Identity& identity) { return !identity.token_sha256.empty(); });
-    tls_credentials_ = TlsCredentials(
+    tls_credentials_ = wire::TlsCredentials(
         tls_pair_, options_.tls.ca.empty() ? GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE
                    : has_tokens            ? GRPC_SSL_REQUEST_CLIENT_CERTIFICATE_AND_VERIFY
                                 : GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
@@ -139,7 +139,7 @@ class GrpcReapiServer final : public ReapiServer, private grpc::CallbackGenericS
   absl::Status ListenAt(const std::string& address, grpc::ServerBuilder& builder,
                         std::vector<listen::AcceptLoop::Listener>& listeners) {
     RETURN_IF_ERROR(CheckListener(address, has_tls(), !options_.identities.empty()));
-    const bool is_unix = IsUnixAddress(address), needs_tls = has_tls() && !is_unix;
+    const bool is_unix = listen::IsUnixAddress(address), needs_tls = has_tls() && !is_unix;
     const auto hand_over =
         wire::HandOverTo(builder, needs_tls ? tls_credentials_ : grpc::InsecureServerCredentials());
     if (is_unix) {
@@ -281,8 +281,8 @@ class GrpcReapiServer final : public ReapiServer, private grpc::CallbackGenericS
   ReplyBudget replies_;
   GroupCommit commits_;
   std::optional<TaskPool> pool_;
-  std::shared_ptr<TlsPair> tls_pair_;  // null: no TLS
-  absl::Time tls_looked_;              // of Sweep, one at a time
+  std::shared_ptr<wire::TlsPair> tls_pair_;  // null: no TLS
+  absl::Time tls_looked_;                    // of Sweep, one at a time
   std::shared_ptr<grpc::ServerCredentials> tls_credentials_;
   std::vector<std::unique_ptr<UnixListener>> unix_listeners_;
   const std::unique_ptr<listen::AcceptLoop> door_;

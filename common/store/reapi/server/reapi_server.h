@@ -27,6 +27,7 @@
 #include "common/store/reapi/server/listeners.h"
 #include "common/store/reapi/server/reapi_core.h"
 #include "common/store/reapi/server/uploads.h"
+#include "common/wire/tls_pair.h"
 
 namespace galley::store {
 
@@ -37,7 +38,7 @@ struct ReapiServerOptions {
   std::vector<Identity> identities;  // none: everybody
   // The file that they were read from: read again when it has changed. "": they stay.
   std::string identities_file;
-  TlsFiles tls;                                     // as they are now; read again when they change
+  wire::TlsFiles tls;                               // as they are now; read again when they change
   absl::Duration tls_interval = absl::Seconds(10);  // how often Sweep looks at them
   listen::DoorLimits door;                          // connections, common/listen/accept_loop.h
   size_t calls_max = 4096;

@@ -20,8 +20,8 @@
 #include "common/store/interface/sample_for_test.h"
 #include "common/store/layers/memory_store.h"
 #include "common/store/reapi/server/reapi_for_test.h"
-#include "common/store/reapi/server/tls_pair.h"
 #include "common/wire/channel.h"
+#include "common/wire/tls_pair.h"
 #include "gmock/gmock.h"
 #include "google/bytestream/bytestream.grpc.pb.h"
 #include "google/rpc/status.pb.h"
@@ -630,7 +630,7 @@ struct Certificates {
         name + ".ext -out " + name + ".pem");
   }
   std::string Text(const std::string& file) { return *galley::ReadFile(folder.In(file)); }
-  TlsFiles files(bool with_ca) {
+  wire::TlsFiles files(bool with_ca) {
     return {.certificate = folder.In("server.pem"),
             .key = folder.In("server.key"),
             .ca = with_ca ? folder.In("ca.pem") : ""};
@@ -739,8 +739,8 @@ TEST_F(ReapiServerTest, ACertificateThatChangesIsTakenWithoutARestart) {
 
 TEST_F(ReapiServerTest, APairThatCannotBeUsedIsToldOnceAndAnEndOnce) {
   Certificates certificates;
-  const TlsFiles files = certificates.files(/*with_ca=*/true);
-  TlsPair pair(files, *ReadTlsFiles(files));
+  const wire::TlsFiles files = certificates.files(/*with_ca=*/true);
+  wire::TlsPair pair(files, *wire::ReadTlsFiles(files));
   uint64_t seen = 0;
   EXPECT_TRUE(pair.NewerThan(seen).has_value());
   EXPECT_FALSE(pair.NewerThan(seen).has_value());

@@ -1,4 +1,4 @@
-#include "common/store/reapi/server/tls_credentials.h"
+#include "common/wire/tls_credentials.h"
 
 #include <deque>
 #include <optional>
@@ -8,7 +8,7 @@
 #include "grpc/grpc.h"
 #include "grpc/grpc_security.h"
 
-namespace galley::store {
+namespace galley::wire {
 namespace {
 
 // Listener: which pair one listener has seen: gRPC makes a context of OpenSSL from each that is
@@ -66,4 +66,4 @@ std::shared_ptr<grpc::ServerCredentials> TlsCredentials(
   return std::make_shared<FetchedCredentials>(std::move(pair), request);
 }
 
-}  // namespace galley::store
+}  // namespace galley::wire

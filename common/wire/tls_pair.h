@@ -10,9 +10,14 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "common/base/mutex.h"
-#include "common/store/reapi/server/listeners.h"
 
-namespace galley::store {
+namespace galley::wire {
+
+struct TlsFiles {
+  std::string certificate;  // the server's chain; "": no TLS
+  std::string key;
+  std::string ca;  // of clients' certificates; "": they show none
+};
 
 struct TlsTexts {
   std::string certificate, key, ca;  // PEM; `ca` "": clients show none
@@ -44,4 +49,4 @@ class TlsPair {
   std::string problem_ GALLEY_GUARDED_BY(mutex_);        // that was told; "": none
 };
 
-}  // namespace galley::store
+}  // namespace galley::wire

@@ -4,14 +4,14 @@
 
 #include <memory>
 
-#include "common/store/reapi/server/tls_pair.h"
+#include "common/wire/tls_pair.h"
 #include "grpc/grpc_security_constants.h"
 #include "grpcpp/security/server_credentials.h"
 
-namespace galley::store {
+namespace galley::wire {
 
 // They outlive the server.
 std::shared_ptr<grpc::ServerCredentials> TlsCredentials(
     std::shared_ptr<const TlsPair> pair, grpc_ssl_client_certificate_request_type request);
 
-}  // namespace galley::store
+}  // namespace galley::wire

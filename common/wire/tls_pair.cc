@@ -1,4 +1,4 @@
-#include "common/store/reapi/server/tls_pair.h"
+#include "common/wire/tls_pair.h"
 
 #include <utility>
 
@@ -7,7 +7,7 @@
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
 
-namespace galley::store {
+namespace galley::wire {
 namespace {
 
 constexpr uint64_t kPemBytesMax = 1 << 20;
@@ -62,4 +62,4 @@ std::optional<TlsTexts> TlsPair::NewerThan(uint64_t& seen) const {
   return texts_;
 }
 
-}  // namespace galley::store
+}  // namespace galley::wire
