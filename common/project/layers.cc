@@ -85,6 +85,7 @@ const std::vector<KnownKey>& KnownKeys() {
       {"farm", "launcher", kString, "local"},
       {"farm", "placement", kString, "cost"},
       {"farm", "listen", kString, ""},
+      {"farm", "env", kStrings, "[]"},
       {"farm", "tls_ca", kString, ""},
       {"farm", "tls_cert", kString, ""},
       {"farm", "tls_key", kString, ""},

@@ -11,6 +11,7 @@
 #include "common/base/file.h"
 #include "common/base/human_bytes.h"
 #include "common/base/status_macros.h"
+#include "common/base/utf8.h"
 #include "common/content/name.h"
 #include "common/project/layers.h"
 #include "common/project/platforms.h"
@@ -256,7 +257,24 @@ absl::Status ReadDirector(const Layers& layers, DirectorSection& director) {
   return absl::OkStatus();
 }
 
-absl::Status ReadFarm(const Layers& layers, FarmSection& farm) {
+absl::Status CheckVariables(const Layers& layers, const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    if (!name.empty() && name.find('=') == std::string::npos && IsUtf8(name)) continue;
+    return WrongValue(*layers.Find("farm.env"),
+                      fmt::format("`farm.env`: expected names of environment variables, found "
+                                  "\"{}\"; their values come from the director's environment",
+                                  name));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadFarm(const Layers& layers, const std::string& root, FarmSection& farm) {
+  for (const auto& [key, file] :
+       {std::pair{"farm.tls_ca", &farm.tls_ca}, std::pair{"farm.tls_cert", &farm.tls_cert},
+        std::pair{"farm.tls_key", &farm.tls_key}}) {
+    *file = Text(layers, key, "");
+    if (!file->empty()) *file = AbsolutePath(*file, root);
+  }
   RETURN_IF_ERROR(
       Choice(layers, "farm.launcher", {"command", "kubernetes", "local", "none", "slurm", "ssh"}));
   RETURN_IF_ERROR(Choice(layers, "farm.placement", {"cost", "striped"}));
@@ -265,6 +283,8 @@ absl::Status ReadFarm(const Layers& layers, FarmSection& farm) {
   farm.launcher = Text(layers, "farm.launcher", farm.launcher);
   farm.placement = Text(layers, "farm.placement", farm.placement);
   farm.listen = Text(layers, "farm.listen", farm.listen);
+  farm.environment = List(layers, "farm.env");
+  RETURN_IF_ERROR(CheckVariables(layers, farm.environment));
   return absl::OkStatus();
 }
 
@@ -280,7 +300,7 @@ absl::Status ReadSections(const Layers& layers, Project& project) {
   ASSIGN_OR_RETURN(project.output_directory,
                    Folder(layers, "output.dir", project.root, ".galley/cooked"));
   RETURN_IF_ERROR(ReadDirector(layers, project.director));
-  RETURN_IF_ERROR(ReadFarm(layers, project.farm));
+  RETURN_IF_ERROR(ReadFarm(layers, project.root, project.farm));
   project.origins = layers.Origins();
   return absl::OkStatus();
 }

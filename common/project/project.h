@@ -108,6 +108,9 @@ struct FarmSection {
   std::string launcher = "local";
   std::string placement = "cost";  // or "striped": how jobs are spread over workers
   std::string listen;
+  std::string tls_ca, tls_cert, tls_key;  // files, absolute; empty: no TLS
+  // Variables of the director's environment that cooks may ask for; others read as unset.
+  std::vector<std::string> environment;
 };
 
 struct DirectorSection {

@@ -178,6 +178,7 @@ TEST_F(ProjectTest, DefaultsFillWhatIsNotSaid) {
   EXPECT_EQ(project->store.keep_roots, 10u);
   EXPECT_EQ(project->farm.launcher, "local");
   EXPECT_EQ(project->farm.placement, "cost");
+  EXPECT_THAT(project->farm.environment, testing::IsEmpty());
   EXPECT_EQ(OriginOf(*project, "store.dir").source, "default");
 }
 

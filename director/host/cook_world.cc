@@ -4,6 +4,7 @@
 
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
+#include "director/host/answered_variables.h"
 #include "director/host/outcome_status.h"
 #include "director/host/scanned_project.h"
 #include "fmt/format.h"
@@ -24,7 +25,7 @@ std::shared_ptr<World> WorldOf(const Director& director, const Setup& setup,
   world->snapshot = std::move(snapshot);
   world->project = setup.project;
   world->table_options = table_options;
-  world->environment = director.environment();
+  world->environment = AnsweredVariables(*setup.project, director.environment());
   return world;
 }
 

@@ -12,6 +12,7 @@
 #include "common/record/recipe.h"
 #include "common/record/result.h"
 #include "director/core/package_data.h"
+#include "director/host/answered_variables.h"
 #include "director/host/impact.h"
 #include "director/host/selection.h"
 #include "director/shell/project_sources.h"
@@ -54,7 +55,7 @@ class Looker {
     world->snapshot = deps.scanned.snapshot;
     world->project = deps.scanned.project;
     world->table = deps.scanned.table;
-    world->environment = deps.environment;
+    world->environment = AnsweredVariables(*deps.scanned.project, deps.environment);
     return world;
   }
 

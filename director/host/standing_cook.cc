@@ -108,8 +108,9 @@ class Judge {
   }
 
   absl::Status JudgeEnvironment() {
-    const std::string differing = DifferingFact(
-        standing_.environment, EnvironmentNow(standing_.environment, ask_.environment));
+    const std::string differing =
+        DifferingFact(standing_.environment,
+                      EnvironmentNow(standing_.environment, ask_.project, ask_.environment));
     if (!differing.empty())
       return Differs(fmt::format("the environment variable {} differs", differing));
     for (const Fact& fact : standing_.environment) {

@@ -11,6 +11,7 @@
 #include "common/base/racy.h"
 #include "common/base/status_macros.h"
 #include "common/record/observation.h"
+#include "director/host/answered_variables.h"
 #include "director/shell/tool_digests.h"
 #include "fmt/format.h"
 
@@ -111,12 +112,14 @@ Facts EnvironmentFacts(const ObservedValues& observed) {
   return facts;
 }
 
-Facts EnvironmentNow(const Facts& before, const std::map<std::string, std::string>& environment) {
+Facts EnvironmentNow(const Facts& before, const project::Project& project,
+                     const std::map<std::string, std::string>& environment) {
+  const std::map<std::string, std::string> answered = AnsweredVariables(project, environment);
   Facts facts;
   for (const Fact& fact : before) {
-    const auto found = environment.find(fact.name);
-    facts.push_back({fact.name, found == environment.end() ? std::string(record::kUnset)
-                                                           : record::SetValue(found->second)});
+    const auto found = answered.find(fact.name);
+    facts.push_back({fact.name, found == answered.end() ? std::string(record::kUnset)
+                                                        : record::SetValue(found->second)});
   }
   return facts;
 }

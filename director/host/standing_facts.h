@@ -30,8 +30,9 @@ absl::StatusOr<Facts> FactsOf(const project::Project& project, const Cookers& co
 
 // The variables that results observed, with their values.
 Facts EnvironmentFacts(const ObservedValues& observed);
-// Their values in `environment`.
-Facts EnvironmentNow(const Facts& before, const std::map<std::string, std::string>& environment);
+// Their values today, as cooks would be answered.
+Facts EnvironmentNow(const Facts& before, const project::Project& project,
+                     const std::map<std::string, std::string>& environment);
 
 // The tools that results observed. FAILED_PRECONDITION: one of them is another one by now.
 absl::StatusOr<std::vector<StandingTool>> ToolsOf(const ObservedValues& observed,

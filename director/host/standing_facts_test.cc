@@ -85,13 +85,18 @@ ObservedValues Observed(record::ObservationKind kind, const std::string& subject
 }
 
 TEST(EnvironmentFactsTest, ValuesAreComparedAsTheyAreObserved) {
+  project::Project project;
+  project.farm.environment = {"X"};
   const Facts facts = EnvironmentFacts(Observed(record::ObservationKind::kEnv, "X", "=1"));
-  EXPECT_EQ(facts, EnvironmentNow(facts, {{"X", "1"}, {"Y", "2"}}));
-  EXPECT_NE(facts, EnvironmentNow(facts, {{"X", ""}}));
-  EXPECT_NE(facts, EnvironmentNow(facts, {}));
+  EXPECT_EQ(facts, EnvironmentNow(facts, project, {{"X", "1"}, {"Y", "2"}}));
+  EXPECT_NE(facts, EnvironmentNow(facts, project, {{"X", ""}}));
+  EXPECT_NE(facts, EnvironmentNow(facts, project, {}));
   const Facts unset = EnvironmentFacts(Observed(record::ObservationKind::kEnv, "X", "unset"));
-  EXPECT_EQ(unset, EnvironmentNow(unset, {}));
-  EXPECT_NE(unset, EnvironmentNow(unset, {{"X", "unset"}}));
+  EXPECT_EQ(unset, EnvironmentNow(unset, project, {}));
+  EXPECT_NE(unset, EnvironmentNow(unset, project, {{"X", "unset"}}));
+  project.farm.environment.clear();  // it is not answered any more
+  EXPECT_NE(facts, EnvironmentNow(facts, project, {{"X", "1"}}));
+  EXPECT_EQ(unset, EnvironmentNow(unset, project, {{"X", "1"}}));
 }
 
 TEST(ObservedValuesTest, TwoValuesOfOneToolAreAConflict) {

@@ -223,7 +223,10 @@ absl::StatusOr<ResidentCook::Taken> ResidentCook::TakeAsk() {
         differs));
   }
   ASSIGN_OR_RETURN(CookAsk ask, FromWire(ask_, **project));
-  ask.differing = differing_;
+  for (const std::string& name : (*project)->farm.environment) {
+    if (const auto found = differing_.find(name); found != differing_.end())
+      ask.differing.insert(*found);
+  }
   Kitchen::Needs needs{.setup = std::move(setup), .table = TableOptionsOf(ask, **project)};
   if (!ask.is_staged()) return Taken{std::move(ask), std::move(needs)};
   project::Project of_cook = **project;

@@ -19,7 +19,7 @@ X
 class LookAheadTest(E2ETest):
     def game(self):
         game = self.project({"a.json": '{"$ref": "b.json"}', "b.json": "[1]", "c.txt": "text", "x.run": "x", "y.run": "y", "common.inc": "1", "other": "0"},
-                            [DATA, COPY, TOOL])
+                            [DATA, COPY, TOOL], extra='[farm]\nenv = ["WHO"]\n')
         self.write("game/tools/run", RUN, 0o755)
         return game
 

@@ -5,7 +5,7 @@
 import itertools, json, os, random, shutil, signal, sys, time, unittest
 
 from harness import COPY
-from standing_case import DATA, RUN, TOOL, StandingCase
+from standing_case import DATA, LISTED, RUN, TOOL, StandingCase
 
 if "--long" in sys.argv:
     sys.argv.remove("--long")
@@ -38,7 +38,7 @@ class Edits:
         os.makedirs(os.path.join(self.game, "content", "sub"))
         for name in ("b.json", "t.txt"):
             test.write(f"game/mod/{name}", '["mod"]')
-        self.toml = {"base": test.read("game/galley.toml").decode().replace(PHONE, ""), "phone": PHONE, "mount": "", "rule": "", "cook": ""}
+        self.toml = {"base": test.read("game/galley.toml").decode().replace(PHONE, ""), "phone": PHONE, "mount": "", "rule": "", "farm": LISTED, "cook": ""}
         self.content = os.path.join(self.game, "content")
         self.env = {"WHO": "ann"}
         self.write_toml()
@@ -148,7 +148,7 @@ class Edits:
 
     def do_toml(self):
         part = self.rng.choice(["cook", "cook", "mount", "rule", "phone"])
-        self.write_toml(**{part: self.rng.choice({"cook": COOKS, "mount": MOUNTS, "rule": RULES, "phone": ["", PHONE]}[part])})
+        self.write_toml(**{part: self.rng.choice({"cook": COOKS, "mount": MOUNTS, "rule": RULES, "farm": ["", LISTED], "phone": ["", PHONE]}[part])})
 
     def do_mod(self):
         name = self.rng.choice(["b.json", "t.txt", "sub/g.json"])

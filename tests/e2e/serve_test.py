@@ -281,7 +281,7 @@ class ServeTest(ResidentTest):
         look = '\\"observations\\": [{\\"kind\\": \\"env\\", \\"name\\": \\"LEVEL\\"}]'
         rule = 'match = "/Game/**/*.env"\ncooker = "command"\nsettings = { argv = ["/bin/sh", "-c", "echo \'{' + look + '}\' > $2; cp $0 $1", ' \
                '"{input}", "{output:.out}", "{result}"], outputs = [".out"] }'
-        project = self.project({"a.env": "a", "b.env": "b", "c.txt": "c"}, [rule, COPY])
+        project = self.project({"a.env": "a", "b.env": "b", "c.txt": "c"}, [rule, COPY], extra='[farm]\nenv = ["LEVEL"]\n')
         self.serve(project, env={"LEVEL": "1"})
         for _ in ("observed for the first time", "known to be observed"):
             refused = self.galley("cook", "--project", project, "/Game/a.env", "/Game/c.txt", env={"LEVEL": "secret 2"})

@@ -5,6 +5,7 @@ from harness import E2ETest, ResidentTest
 
 DATA = 'match = "/Game/**/*.json"\ncooker = "data"'
 TOOL = 'match = "/Game/**/*.run"\ncooker = "command"\nsettings = { argv = ["tools/run", "{input}", "{output:.out}", "{result}"], outputs = [".out"] }'
+LISTED = '[farm]\nenv = ["WHO"]\n'
 # Observes an environment variable, a glob and a file that may be absent.
 RUN = """#!/bin/sh
 here=$(dirname "$1")
