@@ -436,10 +436,18 @@ std::vector<std::string> Snapshot::Matches(std::string_view root, const Glob& pa
 absl::StatusOr<Digest> Snapshot::DigestOf(std::string_view path) {
   ASSIGN_OR_RETURN(const size_t index, impl_->Usable(path));
   if (const std::optional<Digest> known = impl_->Known(index)) return *known;
-  const FileEntry& entry = impl_->Entry(index);
+  return Stream(path, [](std::string_view) {});
+}
+
+absl::StatusOr<Digest> Snapshot::Stream(std::string_view path,
+                                        const std::function<void(std::string_view)>& take) {
+  ASSIGN_OR_RETURN(const size_t index, impl_->Usable(path));
   const int64_t hashed_ns = impl_->NowNanos();
   DigestBuilder builder;
-  RETURN_IF_ERROR(StableRead(entry, [&](std::string_view piece) { builder.Add(piece); }));
+  RETURN_IF_ERROR(StableRead(impl_->Entry(index), [&](std::string_view piece) {
+    builder.Add(piece);
+    take(piece);
+  }));
   const Digest digest = builder.Finish();
   impl_->Count(digest.size_bytes());
   RETURN_IF_ERROR(impl_->Learn(index, digest, hashed_ns));
@@ -469,6 +477,10 @@ absl::StatusOr<Snapshot::Content> Snapshot::Read(std::string_view path, uint64_t
   impl_->Count(content.digest.size_bytes());
   RETURN_IF_ERROR(impl_->Learn(index, content.digest, hashed_ns));
   return content;
+}
+
+absl::Status Snapshot::CheckUsable(std::string_view path) const {
+  return impl_->Usable(path).status();
 }
 
 absl::Status Snapshot::LearnDigest(std::string_view path, const Digest& digest) {

@@ -22,6 +22,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <iterator>
 #include <memory>
 #include <optional>
@@ -134,6 +135,13 @@ class Snapshot {
     Digest digest;
   };
   absl::StatusOr<Content> Read(std::string_view path, uint64_t size_bytes_max = UINT64_MAX);
+  // Hands the bytes to `take` piece by piece; the digest of all of them. Errors as Read; what was
+  // handed out is worth nothing then.
+  absl::StatusOr<Digest> Stream(std::string_view path,
+                                const std::function<void(std::string_view)>& take);
+  // Whether it is a file that can be used. NOT_FOUND: it is absent; FAILED_PRECONDITION: its own
+  // error.
+  absl::Status CheckUsable(std::string_view path) const;
   // Digest from someone who read the file (a worker): remembered when it is new; ABORTED when it
   // differs from the one known.
   absl::Status LearnDigest(std::string_view path, const Digest& digest);

@@ -21,6 +21,7 @@ struct Arguments {
   GlobalOptions global;
   CookCommandOptions cook;
   ServeOptions serve;
+  WorkerOptions by_hand;
   uint64_t cook_number = 0;
   std::string worker;
   WhyOptions why;

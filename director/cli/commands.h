@@ -22,6 +22,17 @@ struct ServeOptions {
   bool detach = false, stop = false;
 };
 int RunServe(const ServeOptions& options);
+struct WorkerOptions {
+  GlobalOptions global;
+  std::string director, token_file;  // empty: those of the project
+  std::string name;                  // empty: host and process
+  uint32_t slots = 0;                // 0: one for each core
+  std::string cache;                 // empty: in the user's folder of caches
+  std::string cache_size = "10GiB";
+  std::string tls_ca, tls_cert, tls_key;  // empty: no TLS
+};
+// Becomes galley-worker; returns only when that cannot be started.
+int RunWorker(const WorkerOptions& options);
 int RunStatus(const GlobalOptions& options);
 int RunTop(const GlobalOptions& options);
 int RunCancel(const GlobalOptions& options, uint64_t cook);

@@ -46,7 +46,7 @@ void AddCook(CLI::App& app, Arguments& arguments) {
                    "How the worker for a job is chosen: cost or striped")
       ->type_name("NAME");
   cook->add_option("--launcher", o.launcher,
-                   "How workers are started: local (there is no other way yet)")
+                   "How workers are started: local, or none (they come by themselves)")
       ->type_name("NAME");
   cook->add_option("--out", o.out, "Put the sandboxes into DIR/<platform>, instead of [output] dir")
       ->type_name("DIR");

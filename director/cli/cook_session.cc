@@ -15,6 +15,7 @@
 #include "common/base/utf8.h"
 #include "director/cli/change_list.h"
 #include "director/cli/director_of_project.h"
+#include "director/cli/farm_check.h"
 #include "director/cli/host_file.h"
 #include "director/cli/package_place.h"
 #include "director/host/cook_numbers.h"
@@ -64,6 +65,7 @@ absl::Status CookSession::LoadTheProject() {
   if (!options_.out.empty()) overrides["output.dir"] = AbsolutePath(options_.out);
   if (options_.workers) overrides["farm.workers"] = fmt::format("{}", *options_.workers);
   if (!options_.placement.empty()) overrides["farm.placement"] = options_.placement;
+  if (!options_.launcher.empty()) overrides["farm.launcher"] = options_.launcher;
   if (options_.global.store.find("://") != std::string::npos) {
     return WrongUse(fmt::format("--store {}: remote stores are not supported yet; give a directory",
                                 options_.global.store));
@@ -71,7 +73,7 @@ absl::Status CookSession::LoadTheProject() {
   auto project = options_.attach ? ProjectOfDirector(options_.global)
                                  : OpenProject(options_.global, overrides);
   if (!project.ok()) return WrongUse(project.status());
-  RETURN_IF_ERROR(CheckLauncher(*project));
+  if (const absl::Status farm = CheckFarm(*project); !farm.ok()) return WrongUse(farm);
   project_ = std::make_shared<const project::Project>(*std::move(project));
   summary_.project = project_->name;
   if (!options_.urgency_class.empty()) {
@@ -109,16 +111,6 @@ absl::Status CookSession::FindChangedFiles() {
   if (list.elsewhere > 0)
     report_.Say(fmt::format("{} of the paths that changed lie under no mount", list.elsewhere));
   ask_.changed = std::move(list.paths);
-  return absl::OkStatus();
-}
-
-absl::Status CookSession::CheckLauncher(const project::Project& project) const {
-  if (!options_.launcher.empty() && options_.launcher != "local")
-    return WrongUse(fmt::format("--launcher {}: not yet; use local", options_.launcher));
-  if (options_.launcher.empty() && project.farm.launcher != "local") {
-    return WrongUse(fmt::format("[farm] launcher = \"{}\" is not supported yet; use \"local\"",
-                                project.farm.launcher));
-  }
   return absl::OkStatus();
 }
 

@@ -36,7 +36,6 @@ class CookSession {
   // The Status of each: outcome_status.h.
   absl::Status LoadTheProject();
   absl::Status FindChangedFiles();
-  absl::Status CheckLauncher(const project::Project& project) const;
   absl::StatusOr<director::PlatformMask> PlatformsWanted() const;
   absl::Status CheckFilesToWrite() const;
   absl::Status Cook();

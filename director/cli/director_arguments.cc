@@ -4,6 +4,42 @@
 
 namespace galley::cli {
 
+namespace {
+
+void AddWorker(CLI::App& app, Arguments& arguments) {
+  WorkerOptions& o = arguments.by_hand;
+  CLI::App* worker = app.add_subcommand(
+      "worker", "Work for a director that listens for workers, until it is stopped");
+  o.global.AddTo(*worker);
+  worker
+      ->add_option("--director", o.director,
+                   "Where it listens (default: the director of this project)")
+      ->type_name("HOST:PORT");
+  worker
+      ->add_option("--token-file", o.token_file,
+                   "The token that it expects (default: this project's)")
+      ->type_name("FILE");
+  worker->add_option("--name", o.name, "Name of this worker (default: host and process)")
+      ->type_name("NAME");
+  worker->add_option("--slots", o.slots, "Jobs at a time (default: one for each core)")
+      ->check(CLI::Range(1u, 1024u));
+  worker
+      ->add_option("--cache", o.cache,
+                   "Keep what was fetched in DIR (default: ~/.cache/galley/worker)")
+      ->type_name("DIR");
+  worker->add_option("--cache-size", o.cache_size, "Keep at most this much there (10GiB)")
+      ->type_name("SIZE");
+  worker->add_option("--tls-ca", o.tls_ca, "Authority of the director's certificate")
+      ->type_name("FILE");
+  worker->add_option("--tls-cert", o.tls_cert, "Certificate of this worker")->type_name("FILE");
+  worker->add_option("--tls-key", o.tls_key, "Its key")->type_name("FILE");
+  NotYet(*worker, {.flags = {}, .with_value = {"--label", "--resource"}}, o.global,
+         arguments.refusal);
+  worker->callback([&] { arguments.action = [&o] { return RunWorker(o); }; });
+}
+
+}  // namespace
+
 void AddDirectorCommands(CLI::App& app, Arguments& arguments) {
   GlobalOptions& global = arguments.global;
   ServeOptions& o = arguments.serve;
@@ -18,7 +54,7 @@ void AddDirectorCommands(CLI::App& app, Arguments& arguments) {
       ->type_name("NAME");
   serve
       ->add_option("--launcher", o.launcher,
-                   "How workers are started: local (there is no other way yet)")
+                   "How workers are started: local, or none (they come by themselves)")
       ->type_name("NAME");
   serve
       ->add_option("--out", o.out, "Put the sandboxes into DIR/<platform>, instead of [output] dir")
@@ -29,6 +65,7 @@ void AddDirectorCommands(CLI::App& app, Arguments& arguments) {
   NotYet(*serve, {.flags = {}, .with_value = {"--listen", "--http"}}, o.global, arguments.refusal);
   serve->callback([&] { arguments.action = [&o] { return RunServe(o); }; });
 
+  AddWorker(app, arguments);
   AddCommand(app, arguments, "status", "Show the resident director: its cooks, workers and store",
              [&] { return RunStatus(global); });
   AddCommand(app, arguments, "top", "Show the resident director, again and again; q ends it",

@@ -17,6 +17,7 @@
 #include "common/project/state_folder.h"
 #include "director/cli/commands.h"
 #include "director/cli/director_of_project.h"
+#include "director/cli/farm_check.h"
 #include "director/cli/interrupt.h"
 #include "director/cli/report.h"
 #include "director/cli/service_manager.h"
@@ -36,6 +37,7 @@ absl::StatusOr<project::Project> Load(const ServeOptions& options) {
   if (!options.out.empty()) overrides["output.dir"] = AbsolutePath(options.out);
   if (options.workers) overrides["farm.workers"] = fmt::format("{}", *options.workers);
   if (!options.placement.empty()) overrides["farm.placement"] = options.placement;
+  if (!options.launcher.empty()) overrides["farm.launcher"] = options.launcher;
   return OpenProject(options.global, overrides);
 }
 
@@ -202,10 +204,9 @@ int StopServing(const GlobalOptions& global, const project::Project& project) {
 int RunServe(const ServeOptions& options) {
   auto project = options.stop ? ProjectOfDirector(options.global) : Load(options);
   if (!project.ok()) return Fail(options.global, kUsage, MessageOf(project.status()));
-  if (!options.launcher.empty() && options.launcher != "local")
-    return Fail(options.global, kUsage,
-                fmt::format("--launcher {}: not yet; use local", options.launcher));
   if (options.stop) return StopServing(options.global, *project);
+  if (const absl::Status farm = CheckFarm(*project); !farm.ok())
+    return Fail(options.global, kUsage, MessageOf(farm));
   return options.detach ? ServeDetached(options, *project) : Serve(options, *std::move(project));
 }
 

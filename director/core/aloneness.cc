@@ -22,8 +22,8 @@ bool Aloneness::IsAllElseDone() const {
   return workers_.jobs_in_hand() == 0 && lifecycle().requests().empty() &&
          core_.looking_up.in_flight() == 0 && graph().agenda.empty() &&
          !lifecycle().equal_work().has_freed() && core_.commits.empty() &&
-         !lifecycle().has_backing_off() && !graph().changes.is_scan_awaited() &&
-         core_.cooks.IsAllSelected();
+         !lifecycle().has_backing_off() && lifecycle().parked().empty() &&
+         !graph().changes.is_scan_awaited() && core_.cooks.IsAllSelected();
 }
 
 // While jobs wait that came up since.

@@ -53,9 +53,10 @@ struct CookOptions {
   uint32_t window_jobs_max = 1024;
   uint32_t blocking_jobs_max = 16;  // Blocking ones that wait at one worker, beyond its window
   PlacementPolicy policy = PlacementPolicy::kCost;
-  absl::Duration suspect_after = absl::Seconds(3);          // of silence: others are preferred
-  absl::Duration straggler_min = absl::Seconds(2);          // no job is one before
-  absl::Duration split_min = absl::Milliseconds(100);       // so much sooner a package must be done
+  absl::Duration unoffered_max = absl::Seconds(30);    // while no worker has a cooker (offers.h)
+  absl::Duration suspect_after = absl::Seconds(3);     // of silence: others are preferred
+  absl::Duration straggler_min = absl::Seconds(2);     // no job is one before
+  absl::Duration split_min = absl::Milliseconds(100);  // so much sooner a package must be done
   std::vector<std::pair<std::string, uint32_t>> resources;  // class -> count
   uint32_t query_limit_max = 1024;                          // entries of one Reply
   uint32_t cooks_max = 1;  // that run at once, at most kCooksMax; others wait for their turn

@@ -23,6 +23,7 @@
 #include "director/core/following.h"
 #include "director/core/grants.h"
 #include "director/core/looking_up.h"
+#include "director/core/offers.h"
 #include "director/core/overruns.h"
 #include "director/core/placing.h"
 #include "director/core/platforms.h"
@@ -78,6 +79,7 @@ struct Core {
   Exploring exploring{*this};
   Following following{*this};
   LookingUp looking_up{*this};
+  Offers offers{*this};
   Placing placing;
   Reports reports{*this};
   Splitting splitting{*this};

@@ -22,6 +22,13 @@ double WeightOf(const CostTraits& traits) { return kFixedBytes + traits.source_b
 
 }  // namespace
 
+std::string Costs::NameOf(uint32_t cooker) const {
+  for (const auto& [name, number] : cookers_) {
+    if (number == cooker) return name;
+  }
+  return "";
+}
+
 CostTraits Costs::TraitsOf(std::string_view cooker, uint64_t source_bytes) {
   const auto [at, is_new] =
       cookers_.try_emplace(std::string(cooker), static_cast<uint32_t>(measured_.size()));

@@ -8,7 +8,8 @@
 namespace galley::director {
 bool Dispatching::HasLoadWork() const {
   return !lifecycle().loads().empty() || !lifecycle().saves().empty() ||
-         lifecycle().has_backing_off() || workers_.jobs_in_hand() > 0;
+         !lifecycle().parked().empty() || lifecycle().has_backing_off() ||
+         workers_.jobs_in_hand() > 0;
 }
 
 // The next package whose resources are free; packages met on the way whose resources are not free
@@ -95,6 +96,7 @@ void Dispatching::HandOverAll() {
   core_.survivors.DropUnwanted();
   if (!HasLoadWork()) return;
   core_.worker_lives.KeepWorkers();
+  core_.offers.Unpark();
   Aloneness& aloneness = graph().aloneness;
   if (aloneness.IsForTooLong()) aloneness.End();
   if (aloneness.attempt() != 0 && !HasBlockingJob()) return;
@@ -109,13 +111,14 @@ void Dispatching::HandOverAll() {
     if (runs_alone && !aloneness.IsAllElseDone()) break;
     if (graph().faults.Quarantine(package) || core_.survivors.TakeUp(package)) continue;
     if (runs_alone) {
+      if (!core_.placing.Place(package).worker.valid() && core_.offers.Park(package)) continue;
       aloneness.HandOver(package);
       break;
     }
     const Placement at = core_.placing.Place(package);
     if (at.worker.valid()) {
       HandOver(package, at);
-    } else if (!graph().large_jobs.SetAside(package, aside)) {
+    } else if (!core_.offers.Park(package) && !graph().large_jobs.SetAside(package, aside)) {
       break;
     }
   }

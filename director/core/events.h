@@ -270,6 +270,7 @@ struct WorkerLost {
   WorkerId worker;
   std::string reason;
   bool is_infrastructure = true;  // a death that no package explains
+  bool is_in_order = false;       // it said goodbye
 };
 
 // ---------------- the workers' streams
@@ -285,6 +286,8 @@ struct WorkerAttached {
   std::vector<AttemptId> begun = {};    // of `in_hand`
   std::vector<AttemptId> pending = {};  // as in WorkerPending
   bool is_held = false;                 // likewise; `begun` is what has begun
+  // Sorted: the cookers that it does not have as this director knows them. It gets no job of these.
+  std::vector<std::string> lacks = {};
 };
 
 // A message came from the worker, whatever it said.

@@ -48,7 +48,8 @@ void LargeJobs::KeepWorkerFor(PackageId package) {
 
 bool LargeJobs::MayBeKeptFor(PackageId package, WorkerId id, const Worker& worker) const {
   return worker.presence == Worker::Presence::kAttached && !worker.is_draining &&
-         workers_.IsUsable(worker) && !graph().blame.HasFailedOn(package, id) &&
+         core_.offers.Has(worker, package) && workers_.IsUsable(worker) &&
+         !graph().blame.HasFailedOn(package, id) &&
          worker.hand.HasMemoryBesidePending(core_.dispatching.MemoryOf(package),
                                             worker.memory_bytes);
 }

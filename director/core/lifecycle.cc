@@ -81,6 +81,7 @@ void Lifecycle::SetState(PackageId id, State state, std::string_view reason) {
   if (state == State::kIdle || state == State::kRequest) EndLeads(id);
   if (state == State::kIdle) {
     backing_off_.erase({package.work->not_before, id});
+    if (package.work->parked.has_value()) LeaveParking(id);
     package.work.reset();
     --in_works_;
   }
@@ -273,16 +274,17 @@ void Lifecycle::Refresh(PackageId id) {
   const bool is_backing_off =
       package.work != nullptr && backing_off_.contains({package.work->not_before, id});
   const bool is_free = package.state == State::kLoad && package.work->attempt == 0;
-  if (is_free && package.work->not_before != absl::InfinitePast() && !is_backing_off) {
+  const bool is_parked = package.work != nullptr && package.work->parked.has_value();
+  if (is_parked) LeaveParking(id);
+  if (is_parked && is_free && package.work->not_before == absl::InfinitePast()) {
+    package.work->parked = package.cost_traits.cooker;
+    parked_[*package.work->parked].Push(id, OrderOf(id));
+    loads_.Remove(id);
+  } else if (is_free && package.work->not_before != absl::InfinitePast() && !is_backing_off) {
     backing_off_.insert({package.work->not_before, id});
     loads_.Remove(id);
   } else if (is_free && !is_backing_off) {
-    loads_.Push(id,
-                {.runs_alone = package.work->runs_alone && package.urgency != Urgency::kBlocking,
-                 .urgency = package.urgency,
-                 .was_loaded = package.was_loaded,
-                 .length = LengthOf(package.cost + package.work->chain),
-                 .rank = ranks_.RankOf(id)});
+    loads_.Push(id, OrderOf(id));
   } else {
     loads_.Remove(id);
   }
@@ -296,6 +298,37 @@ void Lifecycle::Refresh(PackageId id) {
   } else {
     saves_.Remove(id);
   }
+}
+
+LoadOrder Lifecycle::OrderOf(PackageId id) const {
+  const PackageData& package = packages_[id];
+  return {.runs_alone = package.work->runs_alone && package.urgency != Urgency::kBlocking,
+          .urgency = package.urgency,
+          .was_loaded = package.was_loaded,
+          .length = LengthOf(package.cost + package.work->chain),
+          .rank = ranks_.RankOf(id)};
+}
+
+void Lifecycle::LeaveParking(PackageId id) {
+  std::optional<uint32_t>& parked = packages_[id].work->parked;
+  const auto queue = parked_.find(*parked);
+  queue->second.Remove(id);
+  if (queue->second.empty()) parked_.erase(queue);
+  parked.reset();
+}
+
+void Lifecycle::Park(PackageId id) {
+  if (packages_[id].state == State::kSaveStalled)
+    SetState(id, State::kLoad, "no worker has its cooker");
+  const uint32_t cooker = packages_[id].cost_traits.cooker;
+  packages_[id].work->parked = cooker;
+  parked_[cooker].Push(id, OrderOf(id));
+  Refresh(id);
+}
+
+void Lifecycle::Unpark(PackageId id) {
+  LeaveParking(id);
+  Refresh(id);
 }
 
 void Lifecycle::SetAside(PackageId id) {
@@ -341,7 +374,7 @@ void Lifecycle::CheckEqualWork() const {
 void Lifecycle::CheckInvariants() const {
   CheckEqualWork();
   uint32_t in_works = 0;
-  size_t requests = 0, loads = 0, saves = 0, backing_off = 0;
+  size_t requests = 0, loads = 0, saves = 0, backing_off = 0, parked = 0;
   for (uint32_t i = 0; i < packages_.size(); ++i) {
     const PackageId id(i);
     const PackageData& package = packages_[id];
@@ -351,11 +384,15 @@ void Lifecycle::CheckInvariants() const {
     GALLEY_CHECK(requests_.Contains(id) == WantsLookUp(package));
     const bool is_free = package.state == State::kLoad && package.work->attempt == 0;
     const bool waits = is_free && package.work->not_before != absl::InfinitePast();
-    GALLEY_CHECK(loads_.Contains(id) == (is_free && !waits));
+    const bool is_parked = package.work != nullptr && package.work->parked.has_value();
+    GALLEY_CHECK(!is_parked || (is_free && !waits && parked_.contains(*package.work->parked) &&
+                                parked_.at(*package.work->parked).Contains(id)));
+    GALLEY_CHECK(loads_.Contains(id) == (is_free && !waits && !is_parked));
+    parked += is_parked;
     GALLEY_CHECK(!waits || backing_off_.contains({package.work->not_before, id}));
     GALLEY_CHECK(saves_.Contains(id) == (package.state == State::kSaveStalled));
     requests += WantsLookUp(package);
-    loads += is_free && !waits;
+    loads += is_free && !waits && !is_parked;
     saves += package.state == State::kSaveStalled;
     backing_off += waits;
     in_works += package.state != State::kIdle;
@@ -368,6 +405,8 @@ void Lifecycle::CheckInvariants() const {
   GALLEY_CHECK(in_works == in_works_);
   GALLEY_CHECK(requests == requests_.size() && loads == loads_.size() && saves == saves_.size());
   GALLEY_CHECK(backing_off == backing_off_.size());
+  for (const auto& [cooker, queue] : parked_) parked -= queue.size();
+  GALLEY_CHECK(parked == 0);
 }
 
 }  // namespace galley::director

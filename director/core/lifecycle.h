@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
 #include "absl/functional/function_ref.h"
 #include "absl/time/time.h"
@@ -77,8 +78,17 @@ class Lifecycle {
   // Packages whose back-off is over by `now` go to the load queue.
   void Release(absl::Time now);
 
+  // No worker that has its cooker can take it now: it is in no queue until Unpark, or until its
+  // state changes. REQUIRES: it is in a queue of jobs to be handed over.
+  void Park(PackageId package);
+  // Back to the queue. REQUIRES: it is parked.
+  void Unpark(PackageId package);
+  // By cooker (CostTraits::cooker), each in the order of the load queue; none is empty.
+  const absl::btree_map<uint32_t, LoadQueue>& parked() const { return parked_; }
+
   uint32_t in_works() const { return in_works_; }
   bool has_backing_off() const { return !backing_off_.empty(); }
+  bool has_parked() const { return !parked_.empty(); }
   RequestQueue& requests() { return requests_; }
   const LoadQueue& loads() const { return loads_; }
   const SaveQueue& saves() const { return saves_; }
@@ -107,6 +117,9 @@ class Lifecycle {
   SaveQueue saves_;
   EqualWork equal_work_;
   absl::btree_set<std::pair<absl::Time, PackageId>> backing_off_;
+  LoadOrder OrderOf(PackageId package) const;
+  void LeaveParking(PackageId package);
+  absl::btree_map<uint32_t, LoadQueue> parked_;
   uint32_t in_works_ = 0;
   PackageId changing_;
 };

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -69,6 +70,7 @@ struct Work {
   std::string stale_path;                        // not empty: waits for FilesChanged of this file
   absl::Time not_before = absl::InfinitePast();  // back-off
   absl::Time aside_since = absl::InfiniteFuture();  // no worker had the memory for it
+  std::optional<uint32_t> parked;                   // as one of that cooker: Lifecycle::Park
   AttemptId attempt = 0;                            // the current one
   RareVector<AttemptId> others;     // current ones beside it (stragglers.cc, splitting.cc)
   bool is_loaded = false;           // by a current attempt

@@ -44,6 +44,7 @@ void WorkerLives::OnWorkerAttached(const WorkerAttached& event) {
   const bool is_new_process = before == nullptr || before->session != event.session;
   Worker& worker = workers_.Attach(event.worker, event.slots, core_.awake);
   worker.memory_bytes = event.memory_bytes;
+  core_.offers.SetLacks(event.worker, event.lacks);
   core_.cooks.CountForAll(&Counters::jobs_pending,
                           workers_.SetPending(event.worker, event.pending,
                                               event.is_held ? &event.begun : nullptr, core_.awake));
@@ -114,9 +115,10 @@ void WorkerLives::OnWorkerLost(const WorkerLost& event) {
   if (worker->presence == Worker::Presence::kStarting) {
     return OnLauncherReported({event.worker, "it ended before it attached: " + event.reason});
   }
-  const bool is_drained = worker->is_draining && worker->hand.empty();
-  Lose(event.worker, is_drained);
-  if (!is_drained) ++losses_;
+  const bool is_in_order = event.is_in_order || (worker->is_draining && worker->hand.empty());
+  Lose(event.worker, is_in_order);
+  // (Those that came by themselves come and go, and say nothing of those that are started here.)
+  if (!is_in_order && !IsForeign(event.worker)) ++losses_;
   const size_t running = worker->hand.running().size();
   const std::vector<AttemptId> in_hand = worker->hand.All();
   for (size_t i = 0; i < in_hand.size(); ++i) {
@@ -144,7 +146,7 @@ void WorkerLives::OnWorkerLost(const WorkerLost& event) {
     }
     core_.advancing.Advance(attempt.package);
   }
-  EndIfAllAreLost(event.reason);
+  if (!IsForeign(event.worker)) EndIfAllAreLost(event.reason);
 }
 
 void WorkerLives::EndIfAllAreLost(const std::string& reason) {
@@ -193,7 +195,7 @@ void WorkerLives::OnWorkerUnfit(const WorkerUnfit& event) {
     core_.attempts.EndAttempt(attempt, Tell::kNothing);
     core_.advancing.Advance(package);
   }
-  CountSpawnFailure(event.reason);
+  if (!IsForeign(event.worker)) CountSpawnFailure(event.reason);
 }
 
 void WorkerLives::OnDrainAsked(const DrainAsked& event) {
@@ -232,7 +234,7 @@ void WorkerLives::LoseTheSilent() {
 
 void WorkerLives::KeepWorkers() {
   const uint32_t failures = std::max(spawn_failures_, losses_);
-  for (uint32_t alive = workers_.alive(); alive < options_.workers; ++alive) {
+  for (uint32_t alive = workers_.own_alive(); alive < options_.workers; ++alive) {
     const absl::Duration delay = failures == 0 ? absl::ZeroDuration() : BackOff(failures);
     turn_.spawns.push_back({workers_.AddOwn(core_.awake + delay), delay});
   }

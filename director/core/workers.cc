@@ -34,7 +34,7 @@ WorkerId Workers::AddOwn(absl::Duration heard_at) {
   WorkerId id(own_count_++);
   while (workers_.contains(id)) id = WorkerId(own_count_++);
   workers_[id].heard_at = heard_at;
-  present_.insert(id);
+  SetPresent(id, true);
   return id;
 }
 
@@ -42,14 +42,14 @@ void Workers::AddSurvivor(WorkerId id, absl::Duration heard_at) {
   Worker& worker = workers_[id];
   worker.heard_at = heard_at;
   worker.is_survivor = true;
-  present_.insert(id);
+  SetPresent(id, true);
 }
 
 Worker& Workers::Attach(WorkerId id, uint32_t slots, absl::Duration awake) {
   Worker& worker = workers_[id];
   Unlist(id, worker);
   if (worker.presence != Worker::Presence::kAttached) {
-    present_.insert(id);
+    SetPresent(id, true);
     ring_.insert(std::lower_bound(ring_.begin(), ring_.end(), id), id);
   }
   worker.presence = Worker::Presence::kAttached;
@@ -61,11 +61,22 @@ Worker& Workers::Attach(WorkerId id, uint32_t slots, absl::Duration awake) {
   return worker;
 }
 
+void Workers::SetPresent(WorkerId id, bool is_present) {
+  const size_t before = present_.size();
+  if (is_present) {
+    present_.insert(id);
+  } else {
+    present_.erase(id);
+  }
+  // (One more, one less, or as before.)
+  if (IsForeign(id)) foreign_ += present_.size() - before;
+}
+
 void Workers::SetLost(WorkerId id, absl::Duration awake) {
   Worker& worker = workers_.at(id);
   Unlist(id, worker);
   if (worker.presence == Worker::Presence::kAttached) std::erase(ring_, id);
-  present_.erase(id);
+  SetPresent(id, false);
   worker.presence = Worker::Presence::kLost;
   worker.lost_at = awake;
   if (!worker.was_attached) {

@@ -29,6 +29,7 @@
 namespace galley::director {
 
 inline constexpr uint32_t kForeignWorkers = 1u << 31;
+inline bool IsForeign(WorkerId worker) { return worker.value() >= kForeignWorkers; }
 
 struct Worker {
   enum class Presence : uint8_t { kStarting, kAttached, kLost };
@@ -50,7 +51,8 @@ struct Worker {
   absl::Duration busy_since;  // when it was last given a job while it had none
   absl::Duration lost_at;     // while it is kLost
 
-  uint64_t session = 0;  // its process
+  uint64_t session = 0;         // its process
+  std::vector<uint32_t> lacks;  // sorted: CostTraits::cooker of which it gets no job
 
   uint32_t slots() const { return hand.slots(); }
   // False: seen before.
@@ -112,6 +114,8 @@ class Workers {
   size_t size() const { return workers_.size(); }  // the lost ones among them
   // The workers that are starting or attached; and those that are attached.
   uint32_t alive() const { return static_cast<uint32_t>(present_.size()); }
+  // Of the alive, those that the core asked for.
+  uint32_t own_alive() const { return static_cast<uint32_t>(present_.size() - foreign_); }
   uint32_t attached() const { return static_cast<uint32_t>(ring_.size()); }
   uint64_t slots() const { return slots_; }  // of the attached
   uint64_t jobs_in_hand() const { return jobs_in_hand_; }
@@ -157,6 +161,7 @@ class Workers {
  private:
   Load LoadOf(WorkerId id, const Worker& worker) const;
   Excess ExcessOf(WorkerId id, const Worker& worker) const;
+  void SetPresent(WorkerId id, bool is_present);
   // Around each change of an attached worker: out of the indexes, and in again.
   void Unlist(WorkerId id, const Worker& worker);
   void List(WorkerId id, const Worker& worker);
@@ -168,6 +173,7 @@ class Workers {
   std::vector<WorkerId> ring_;
   absl::btree_set<Load> with_room_;
   absl::btree_set<Excess> busy_;
+  size_t foreign_ = 0;  // of the present
   uint64_t slots_ = 0, jobs_in_hand_ = 0, pending_ = 0;
   size_t suspects_ = 0;  // attached
   absl::Duration looked_at_ = -absl::InfiniteDuration();

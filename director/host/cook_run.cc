@@ -7,6 +7,7 @@
 #include "common/base/healed.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
+#include "director/host/answered_variables.h"
 #include "director/host/changed_files.h"
 #include "director/host/cook_warnings.h"
 #include "director/host/cook_world.h"
@@ -353,6 +354,11 @@ absl::Status CookRun::FollowTheFiles() {
 absl::Status CookRun::Cook() {
   const absl::Time begin = absl::Now();
   deps_.place.TakeNumber();
+  if (const std::string address = deps_.place.AwaitsWorkersAt(); !address.empty())
+    notes_.SayAlways(fmt::format(
+        "no worker is attached: the cook waits for workers at {} (`galley worker` here, "
+        "or `galley worker --director {} --token-file FILE` elsewhere)",
+        address, address));
   absl::StatusOr<ShellOutcome> outcome = deps_.place.Cook(Order(), notes_, deps_.stop);
   NoteTimes(begin, absl::Now());
   if (!outcome.ok()) return Infrastructure(outcome.status());
@@ -410,6 +416,9 @@ void CookRun::TellTheEnd() {
     TellIdleNever(*world_, *outcome.world, ask_.selection.has_selection(), notes_);
   staging_->TellFailures();
   if (const auto lost = LostText(outcome, project_->store.directory)) NoteHealed(*lost);
+  const std::string unanswered =
+      UnansweredText(*project_, outcome.observed, deps_.director.environment());
+  if (!unanswered.empty()) notes_.SayAlways(unanswered);
   TellUnpublished();
 }
 

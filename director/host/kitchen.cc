@@ -47,6 +47,12 @@ uint64_t OwnMemory(const project::Project& project) {
   return MemoryLimits().Sample().limit_bytes / 2;
 }
 
+// How many workers this director starts.
+uint32_t WorkersToStart(const project::FarmSection& farm) {
+  if (farm.launcher == "none") return 0;  // they come by themselves
+  return farm.workers != 0 ? farm.workers : std::max(1u, std::thread::hardware_concurrency());
+}
+
 bool ShareAShell(const Setup& a, const Setup& b) {
   return &a == &b || (a.cookers.json == b.cookers.json && a.cookers.build == b.cookers.build &&
                       SharedValues(*a.project) == SharedValues(*b.project));
@@ -133,6 +139,8 @@ absl::Status Kitchen::Open(const SetupPtr& setup, std::shared_ptr<World> world) 
                                       director.stores().store(), director.journal(), deps_.trace);
   if (const absl::Status started = shell->Start(); !started.ok()) return Infrastructure(started);
   setup_ = setup;
+  farm_asked_ = setup->project->farm.listen;
+  farm_address_ = shell->farm_address();
   base::MutexLock lock(mutex_);
   shell_ = std::move(shell);
   blamed_ = std::move(blamed);
@@ -147,6 +155,7 @@ ShellOptions Kitchen::OptionsOf(const Setup& setup, Inheritance inherited) const
       .socket_path = SocketOf(project),
       .worker_program = director.worker_program(),
       .cookers_json = setup.cookers.json,
+      .is_identity_binary = project.cook.binary_identity,
       .worker_build = setup.cookers.build,
       .slots = project.farm.slots,
       .project_id = director.project_id(),
@@ -157,12 +166,14 @@ ShellOptions Kitchen::OptionsOf(const Setup& setup, Inheritance inherited) const
       .given_before = std::move(inherited.progress.given),
       .remote = director.stores().remote(),
       .write_back = director.write_back(),
-      .door = deps_.door};
+      .door = deps_.door,
+      .farm_listen = project.farm.listen == farm_asked_ ? farm_address_ : project.farm.listen,
+      .farm_tls = {.certificate = project.farm.tls_cert,
+                   .key = project.farm.tls_key,
+                   .ca = project.farm.tls_ca}};
   if (deps_.door != nullptr) options.own_memory_bytes = OwnMemory(director.project());
   options.core.platform_count = static_cast<uint32_t>(project.platforms.size());
-  options.core.workers = project.farm.workers != 0
-                             ? project.farm.workers
-                             : std::max(1u, std::thread::hardware_concurrency());
+  options.core.workers = WorkersToStart(project.farm);
   if (project.farm.placement == "striped") options.core.policy = PlacementPolicy::kStriped;
   options.core.term = director.term();
   options.core.cooks_max = kCooksMax;

@@ -90,6 +90,14 @@ class Kitchen {
     absl::StatusOr<WorldPtr> Follow(std::shared_ptr<World> scanned) {
       return kitchen_.Follow(needs_.setup, std::move(scanned));
     }
+    // Where workers attach, if none is started from here and none is there yet; else empty.
+    // REQUIRES: Follow.
+    std::string AwaitsWorkersAt() const {
+      const auto shell = kitchen_.shell();
+      const bool awaits =
+          needs_.setup->project->farm.launcher == "none" && shell->Workers().empty();
+      return awaits ? shell->farm_address() : "";
+    }
     // Ends soon when `stop` is cancelled. REQUIRES: Follow, TakeNumber.
     absl::StatusOr<ShellOutcome> Cook(CookOrder order, ShellListener& listener, Cancellation& stop);
     // Writes down from what the next director starts. REQUIRES: Follow.
@@ -137,6 +145,9 @@ class Kitchen {
 
   base::Mutex preparing_;
   SetupPtr setup_;  // of the shell; whoever prepares, or closes
+  // Likewise: where workers attach, as [farm] says it and as it came to be: a port that was free
+  // stays theirs for as long as the director lives.
+  std::string farm_asked_, farm_address_;
 };
 
 }  // namespace galley::director

@@ -75,6 +75,17 @@ class WorkerRouter final : public v1::Director::Service {
     return {grpc::StatusCode::FAILED_PRECONDITION, "no cook runs"};
   }
 
+  grpc::Status Fetch(grpc::ServerContext* context, const v1::FetchRequest* request,
+                     grpc::ServerWriter<v1::FetchPiece>* writer) override {
+    const Turn turn(*this);
+    return turn.calls != nullptr ? turn.calls->Fetch(context, *request, *writer) : NotReady();
+  }
+  grpc::Status Upload(grpc::ServerContext* context, grpc::ServerReader<v1::UploadPiece>* reader,
+                      v1::UploadAnswer* answer) override {
+    const Turn turn(*this);
+    return turn.calls != nullptr ? turn.calls->Upload(context, *reader, answer) : NotReady();
+  }
+
   static grpc::Status NotReady() {
     return {grpc::StatusCode::UNAVAILABLE, "the director is not ready, or about to end"};
   }

@@ -13,6 +13,11 @@ class WorkerCalls {
   virtual ~WorkerCalls() = default;
   virtual grpc::Status Attach(grpc::ServerContext* context, Stream* stream) = 0;
   virtual grpc::Status Ask(const v1::PackageQuestion& question, v1::PackageAnswer* answer) = 0;
+  virtual grpc::Status Fetch(grpc::ServerContext* context, const v1::FetchRequest& request,
+                             grpc::ServerWriter<v1::FetchPiece>& writer) = 0;
+  virtual grpc::Status Upload(grpc::ServerContext* context,
+                              grpc::ServerReader<v1::UploadPiece>& reader,
+                              v1::UploadAnswer* answer) = 0;
 };
 
 }  // namespace galley::director

@@ -4,12 +4,14 @@
 
 #include <deque>
 #include <map>
+#include <set>
 #include <thread>
 #include <utility>
 
 #include "common/base/clock.h"
 #include "common/base/mutex.h"
 #include "common/base/status_macros.h"
+#include "common/wire/channel.h"
 #include "common/wire/conversation.h"
 #include "common/wire/worker_protocol.h"
 #include "director/serve/worker_calls.h"
@@ -17,6 +19,9 @@
 
 namespace galley::director {
 namespace {
+
+constexpr size_t kWorkerIdMax = 256;
+constexpr std::string_view kLocalPrefix = "local-";  // of names that the launcher gives
 
 // One attached worker's outgoing side.
 class Outbox {
@@ -60,6 +65,8 @@ class Outbox {
 struct Attached {
   std::shared_ptr<Outbox> outbox;
   grpc::ServerContext* context = nullptr;
+  uint64_t session = 0;
+  std::string machine;
 };
 
 // The numbers of one stream, for the thread that reads and the one that writes.
@@ -103,11 +110,17 @@ class WorkerServiceImpl final : public WorkerService, public WorkerCalls {
         stream.outbox->Close();
         stream.context->TryCancel();
       }
+      for (grpc::ServerContext* call : calls_) call->TryCancel();
     }
     door_.AwaitCalls();
   }
 
   const std::string& address() const override { return door_.address(); }
+  WorkerCalls& calls() override { return *this; }
+  void ExpectForeign(const std::string& token) override {
+    base::MutexLock lock(mutex_);
+    foreign_token_ = token;
+  }
 
   grpc::Status Ask(const v1::PackageQuestion& question, v1::PackageAnswer* answer) override {
     if (!callbacks_.on_question)
@@ -116,6 +129,35 @@ class WorkerServiceImpl final : public WorkerService, public WorkerCalls {
     if (!found.ok())
       return {static_cast<grpc::StatusCode>(found.status().code()), MessageOf(found.status())};
     *answer = *std::move(found);
+    return grpc::Status::OK;
+  }
+
+  grpc::Status Fetch(grpc::ServerContext* context, const v1::FetchRequest& request,
+                     grpc::ServerWriter<v1::FetchPiece>& writer) override {
+    const Call call(*this, context);
+    if (const grpc::Status known = CheckCaller(request.caller()); !known.ok()) return known;
+    if (!callbacks_.on_fetch) return {grpc::StatusCode::UNIMPLEMENTED, "no bytes are given here"};
+    return wire::ToGrpc(callbacks_.on_fetch(
+        request.caller().worker_id(), request,
+        [&writer](const v1::FetchPiece& piece) { return writer.Write(piece); }));
+  }
+
+  grpc::Status Upload(grpc::ServerContext* context, grpc::ServerReader<v1::UploadPiece>& reader,
+                      v1::UploadAnswer* answer) override {
+    const Call call(*this, context);
+    v1::UploadPiece first;
+    if (!reader.Read(&first)) return grpc::Status::OK;
+    if (const grpc::Status known = CheckCaller(first.caller()); !known.ok()) return known;
+    if (!callbacks_.on_upload) return {grpc::StatusCode::UNIMPLEMENTED, "no bytes are taken here"};
+    bool has_first = true;
+    const absl::StatusOr<uint64_t> stored =
+        callbacks_.on_upload(first.caller().worker_id(), [&](v1::UploadPiece& piece) {
+          if (!std::exchange(has_first, false)) return reader.Read(&piece);
+          piece = std::move(first);
+          return true;
+        });
+    if (!stored.ok()) return wire::ToGrpc(stored.status());
+    answer->set_stored_bytes(*stored);
     return grpc::Status::OK;
   }
 
@@ -128,6 +170,11 @@ class WorkerServiceImpl final : public WorkerService, public WorkerCalls {
     base::MutexLock lock(mutex_);
     const auto found = streams_.find(worker_id);
     if (found != streams_.end()) found->second.outbox->Push(std::move(message));
+  }
+
+  bool IsAttached(const std::string& worker_id) override {
+    base::MutexLock lock(mutex_);
+    return streams_.contains(worker_id);
   }
 
   void Disconnect(const std::string& worker_id) override {
@@ -159,12 +206,13 @@ class WorkerServiceImpl final : public WorkerService, public WorkerCalls {
     {
       base::MutexLock lock(mutex_);
       if (is_stopped_) return {grpc::StatusCode::UNAVAILABLE, "the director ends"};
+      if (const grpc::Status taken = CheckName(message.hello()); !taken.ok()) return taken;
       auto& slot = streams_[worker_id];
       if (slot.outbox != nullptr) {  // an older stream of the same worker
         slot.outbox->Close();
         slot.context->TryCancel();
       }
-      slot = Attached{outbox, context};
+      slot = Attached{outbox, context, message.hello().session(), message.hello().machine()};
     }
     auto welcome = callbacks_.on_attach(worker_id, message);
     if (!welcome.ok()) {
@@ -199,10 +247,50 @@ class WorkerServiceImpl final : public WorkerService, public WorkerCalls {
   }
 
  private:
+  // Two that came by themselves may have been given one name: the second is to come again when the
+  // first is gone.
+  grpc::Status CheckName(const v1::Hello& hello) GALLEY_REQUIRES(mutex_) {
+    const auto other = streams_.find(hello.worker_id());
+    if (other == streams_.end() || tokens_.contains(hello.worker_id()) ||
+        other->second.session == hello.session())
+      return grpc::Status::OK;
+    return {grpc::StatusCode::UNAVAILABLE,
+            fmt::format("the name \"{}\" is that of another worker, which is attached from {}",
+                        hello.worker_id(), other->second.machine)};
+  }
+
+  // Ends the call with the service.
+  struct Call {
+    Call(WorkerServiceImpl& of, grpc::ServerContext* own) : service(of), context(own) {
+      base::MutexLock lock(service.mutex_);
+      service.calls_.insert(context);
+      if (service.is_stopped_) context->TryCancel();
+    }
+    ~Call() {
+      base::MutexLock lock(service.mutex_);
+      service.calls_.erase(context);
+    }
+    WorkerServiceImpl& service;
+    grpc::ServerContext* context;
+  };
+
+  // Bytes are for workers that are attached.
+  grpc::Status CheckCaller(const v1::Caller& caller) {
+    if (!Admit(caller.worker_id(), caller.token()))
+      return {grpc::StatusCode::UNAUTHENTICATED, "unknown worker or wrong token"};
+    base::MutexLock lock(mutex_);
+    if (is_stopped_) return {grpc::StatusCode::UNAVAILABLE, "the director ends"};
+    if (!streams_.contains(caller.worker_id()))
+      return {grpc::StatusCode::UNAVAILABLE, "the worker is not attached"};
+    return grpc::Status::OK;
+  }
+
   bool Admit(const std::string& worker_id, const std::string& token) {
     base::MutexLock lock(mutex_);
+    if (token.empty() || worker_id.empty() || worker_id.size() > kWorkerIdMax) return false;
     const auto found = tokens_.find(worker_id);
-    return found != tokens_.end() && !token.empty() && found->second == token;
+    if (found != tokens_.end()) return found->second == token;
+    return !worker_id.starts_with(kLocalPrefix) && token == foreign_token_;
   }
 
   // False: another stream of the worker took its place.
@@ -226,7 +314,9 @@ class WorkerServiceImpl final : public WorkerService, public WorkerCalls {
   base::Mutex mutex_;
   bool is_stopped_ GALLEY_GUARDED_BY(mutex_) = false;
   std::map<std::string, std::string> tokens_ GALLEY_GUARDED_BY(mutex_);
+  std::string foreign_token_ GALLEY_GUARDED_BY(mutex_);  // empty: none is expected
   std::map<std::string, Attached> streams_ GALLEY_GUARDED_BY(mutex_);
+  std::set<grpc::ServerContext*> calls_ GALLEY_GUARDED_BY(mutex_);  // Fetch and Upload
 };
 
 }  // namespace

@@ -18,6 +18,8 @@
 
 namespace galley::director {
 
+class WorkerCalls;
+
 class WorkerService {
  public:
   struct Callbacks {
@@ -30,6 +32,16 @@ class WorkerService {
     // May take its time. Stop waits for it.
     std::function<absl::StatusOr<v1::PackageAnswer>(const v1::PackageQuestion& question)>
         on_question;
+    // The bytes that a worker without files asks for, in pieces; false: it takes no more. An error
+    // ends the call.
+    std::function<absl::Status(const std::string& worker_id, const v1::FetchRequest& request,
+                               const std::function<bool(const v1::FetchPiece&)>& send)>
+        on_fetch;
+    // The blobs that it brings; `next` has the next piece, false: there is none. Returns how many
+    // bytes were new to the store.
+    std::function<absl::StatusOr<uint64_t>(const std::string& worker_id,
+                                           const std::function<bool(v1::UploadPiece&)>& next)>
+        on_upload;
   };
 
   // Opens a door of its own (director_door.h). `expected`: worker -> token, of those that may
@@ -43,11 +55,17 @@ class WorkerService {
   virtual ~WorkerService() = default;
 
   virtual const std::string& address() const = 0;  // "unix:/..."
+  // For another door; lives as long as this.
+  virtual WorkerCalls& calls() = 0;
+  // Any worker whose id is not like those of Expect ("local-...") may attach with this token.
+  virtual void ExpectForeign(const std::string& token) = 0;
   // A worker of this id may attach with this token.
   virtual void Expect(const std::string& worker_id, const std::string& token) = 0;
   // Queues a message, behind the welcome; dropped when the worker is not attached (it reports its
   // whole state when it comes back). It is attached as soon as on_attach is asked for its welcome.
   virtual void Send(const std::string& worker_id, v1::ToWorker message) = 0;
+  // It has a stream.
+  virtual bool IsAttached(const std::string& worker_id) = 0;
   // Ends the stream and forgets the token.
   virtual void Disconnect(const std::string& worker_id) = 0;
   // Ends all streams and waits for their callbacks, which may still call the methods above.

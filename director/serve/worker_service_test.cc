@@ -13,6 +13,7 @@
 #include "common/base/file.h"
 #include "common/base/mutex.h"
 #include "common/wire/worker_protocol.h"
+#include "director/serve/farm_door.h"
 #include "galley/v1/worker.grpc.pb.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -123,6 +124,91 @@ class WorkerServiceTest : public testing::Test {
   std::unique_ptr<WorkerService> service_;
 };
 
+TEST_F(WorkerServiceTest, AWorkerThatCameByItselfShowsTheCommonToken) {
+  EXPECT_EQ(EndOf(Hello("node-7", "common")).error_code(), grpc::StatusCode::UNAUTHENTICATED);
+  service_->ExpectForeign("common");
+  service_->Expect("local-1", "secret");
+  EXPECT_TRUE(EndOf(Hello("node-7", "common")).ok());
+  for (const auto& [worker, token] :
+       std::vector<std::pair<std::string, std::string>>{{"node-7", "secret"},
+                                                        {"node-7", ""},
+                                                        {"local-1", "common"},
+                                                        {"local-2", "common"},
+                                                        {"", "common"},
+                                                        {std::string(300, 'n'), "common"}})
+    EXPECT_EQ(EndOf(Hello(worker, token)).error_code(), grpc::StatusCode::UNAUTHENTICATED)
+        << worker << " " << token;
+}
+
+TEST_F(WorkerServiceTest, ANameThatIsTakenIsFreeWhenItsWorkerIsGone) {
+  service_->ExpectForeign("common");
+  v1::FromWorker first = Hello("node-7", "common"), second = first;
+  first.mutable_hello()->set_session(1);
+  first.mutable_hello()->set_machine("here");
+  second.mutable_hello()->set_session(2);
+  {
+    FakeStream stream(service_->address());
+    stream.Write(first);
+    Notes(2);  // attach, hello
+    EXPECT_TRUE(service_->IsAttached("node-7"));
+    const grpc::Status refused = EndOf(second);
+    EXPECT_EQ(refused.error_code(), grpc::StatusCode::UNAVAILABLE) << "it is to come again";
+    EXPECT_THAT(refused.error_message(), testing::HasSubstr("attached from here"));
+  }
+  Notes(3);  // detach
+  EXPECT_FALSE(service_->IsAttached("node-7"));
+  EXPECT_TRUE(EndOf(second).ok());
+}
+
+TEST_F(WorkerServiceTest, BytesAreForWorkersThatAreAttached) {
+  service_->ExpectForeign("common");
+  const auto fetch = [&](const std::string& token) {
+    grpc::ClientContext context;
+    v1::FetchRequest request;
+    request.mutable_caller()->set_worker_id("node-7");
+    request.mutable_caller()->set_token(token);
+    const auto stub = v1::Director::NewStub(
+        grpc::CreateChannel(service_->address(), grpc::InsecureChannelCredentials()));
+    const auto reader = stub->Fetch(&context, request);
+    v1::FetchPiece piece;
+    while (reader->Read(&piece)) {
+    }
+    return reader->Finish().error_code();
+  };
+  EXPECT_EQ(fetch("common"), grpc::StatusCode::UNAVAILABLE);
+  FakeStream stream(service_->address());
+  stream.Write(Hello("node-7", "common"));
+  Notes(2);  // attach, hello
+  EXPECT_EQ(fetch("wrong"), grpc::StatusCode::UNAUTHENTICATED);
+  EXPECT_EQ(fetch("common"), grpc::StatusCode::UNIMPLEMENTED) << "this service has no bytes";
+}
+
+TEST_F(WorkerServiceTest, AtTheFarmsDoorWorkersAttachAndNobodyAsksQuestions) {
+  service_->ExpectForeign("common");
+  auto door = FarmDoor::Open({.address = "127.0.0.1:0", .tls = {}}, service_->calls());
+  ASSERT_TRUE(door.ok()) << door.status();
+  FakeStream stream((*door)->address());
+  stream.Write(Hello("node-7", "common"));
+  v1::ToWorker welcome;
+  EXPECT_TRUE(stream.Read(welcome));
+  EXPECT_TRUE(welcome.has_welcome());
+  const auto stub = v1::Director::NewStub(
+      grpc::CreateChannel((*door)->address(), grpc::InsecureChannelCredentials()));
+  grpc::ClientContext context;
+  v1::PackageAnswer answer;
+  EXPECT_EQ(stub->Ask(&context, v1::PackageQuestion(), &answer).error_code(),
+            grpc::StatusCode::UNIMPLEMENTED);
+  service_->Stop();
+  door->reset();
+}
+
+TEST_F(WorkerServiceTest, TheFarmsDoorIsOpenedOnThisMachineAlone) {
+  for (const char* address : {"0.0.0.0:0", "10.1.2.3:0", "cook.studio:9010", "unix:/tmp/x"})
+    EXPECT_TRUE(absl::IsFailedPrecondition(
+        FarmDoor::Open({.address = address, .tls = {}}, service_->calls()).status()))
+        << address;
+}
+
 // A snapshot that is made while its welcome is written.
 TEST_F(WorkerServiceTest, WhatIsSentToAWorkerThatAttachesFollowsItsWelcome) {
   on_attach_ = [this](const std::string& worker) {
@@ -190,7 +276,8 @@ TEST_F(WorkerServiceTest, AnotherProtocolIsRefusedWithBothNumbers) {
   const grpc::Status status = EndOf(Hello("local-1", "secret", wire::kWorkerProtocol + 1));
   EXPECT_EQ(status.error_code(), grpc::StatusCode::FAILED_PRECONDITION);
   EXPECT_THAT(status.error_message(),
-              testing::AllOf(testing::HasSubstr("2"), testing::HasSubstr("3")));
+              testing::AllOf(testing::HasSubstr(std::to_string(wire::kWorkerProtocol)),
+                             testing::HasSubstr(std::to_string(wire::kWorkerProtocol + 1))));
 }
 
 TEST_F(WorkerServiceTest, AStreamThatDoesNotBeginWithHelloIsRefused) {

@@ -6,10 +6,12 @@
 #include <utility>
 
 #include "common/base/child_process.h"
+#include "common/base/file.h"
 #include "common/base/give_back_memory.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "director/shell/project_sources.h"
+#include "director/shell/worker_token.h"
 #include "fmt/format.h"
 
 namespace galley::director {
@@ -36,6 +38,10 @@ DirectorShell::DirectorShell(ShellOptions options, WorldPtr world, store::Store&
                 .trace = &trace_},
                options_.look_up.trust_domain,
                {options_.memory_bytes_default, options_.timeout_default}),
+      worker_bytes_({.world = &world_,
+                     .reports = &reports_,
+                     .store = &store_,
+                     .state_directory = options_.state_directory}),
       look_ups_(
           {.sources = [this] { return Present(); },
            .store = &store_,
@@ -100,18 +106,24 @@ absl::Status DirectorShell::Start() {
                           const v1::FromWorker& first) { return OnAttach(id, first); },
       .on_message = [this](const std::string& id, const v1::FromWorker& m) { OnMessage(id, m); },
       .on_detach =
-          [](const std::string& id) {
+          [this](const std::string& id) {
             // The rest depends on the worker's process: the launcher reports its death; one
             // that lives attaches again.
             LogInfo("worker={} detached", id);
+            workers_.Detach(id, clock_.Monotonic());
           },
-      .on_question = [this](const v1::PackageQuestion& q) { return OnQuestion(q); }};
+      .on_question = [this](const v1::PackageQuestion& q) { return OnQuestion(q); },
+      .on_fetch = [this](const std::string& id, const v1::FetchRequest& request,
+                         const auto& send) { return worker_bytes_.Fetch(id, request, send); },
+      .on_upload = [this](const std::string&,
+                          const auto& next) { return worker_bytes_.Upload(next); }};
   if (options_.door != nullptr) {
     service_ = WorkerService::StartBehind(*options_.door, std::move(callbacks), tokens);
   } else {
     ASSIGN_OR_RETURN(service_,
                      WorkerService::Start(options_.socket_path, std::move(callbacks), tokens));
   }
+  if (!options_.farm_listen.empty()) RETURN_IF_ERROR(OpenFarmDoor());
   launcher_ = CreateLocalLauncher(options_.worker_program,
                                   [this](const WorkerExit& exit) { OnWorkerExit(exit); });
   core_ = std::make_unique<CookCore>(options_.core, world_.Get()->table);
@@ -122,6 +134,19 @@ absl::Status DirectorShell::Start() {
   }
   loop_ = std::thread([this] { Loop(); });
   return absl::OkStatus();
+}
+
+// The token is made once: workers go on with it when the director was away.
+absl::Status DirectorShell::OpenFarmDoor() {
+  const std::string token_file = JoinPath(options_.state_directory, kFarmTokenFile);
+  ASSIGN_OR_RETURN(const std::string token, KeptToken(token_file));
+  service_->ExpectForeign(token);
+  ASSIGN_OR_RETURN(farm_door_,
+                   FarmDoor::Open({.address = options_.farm_listen, .tls = options_.farm_tls},
+                                  service_->calls()));
+  LogInfo("farm address={} token_file={}", farm_door_->address(), token_file);
+  return WriteFileAtomic(JoinPath(options_.state_directory, kFarmAddressFile),
+                         farm_door_->address() + "\n");
 }
 
 void DirectorShell::Stop() {
@@ -141,11 +166,15 @@ void DirectorShell::Stop() {
   }
   too_late.clear();  // threads that wait for an answer are told that there is none (Carried)
   service_->Stop();
+  if (farm_door_ == nullptr) return;
+  ::unlink(JoinPath(options_.state_directory, kFarmAddressFile).c_str());
+  farm_door_.reset();
 }
 
 void DirectorShell::Loop() {
   while (!is_stopping_) {
     CheckFence();
+    LoseTheAway();
     const bool has_agenda = core_->has_agenda();
     std::vector<Message> messages = TakeInbox(has_agenda ? absl::ZeroDuration() : Patience());
     for (Message& message : messages) {
@@ -241,18 +270,6 @@ void DirectorShell::Do(const Reply& effect) { reply_ = effect; }
 
 std::string DirectorShell::PlatformName(PlatformIndex platform) const {
   return world_.Get()->project->platforms[platform].name;
-}
-
-std::string DirectorShell::WorkerName(WorkerId worker) {
-  return fmt::format("local-{}", worker.value() + 1);
-}
-
-WorkerId DirectorShell::WorkerOf(const std::string& name) {
-  uint32_t number = 0;
-  for (const char c : name.substr(std::min(name.size(), std::string("local-").size()))) {
-    number = number * 10 + static_cast<uint32_t>(c - '0');
-  }
-  return WorkerId(number - 1);
 }
 
 }  // namespace galley::director

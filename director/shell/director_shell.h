@@ -39,7 +39,9 @@
 #include "director/journal/journal.h"
 #include "director/launch/launcher.h"
 #include "director/serve/director_door.h"
+#include "director/serve/farm_door.h"
 #include "director/serve/worker_service.h"
+#include "director/shell/attached_workers.h"
 #include "director/shell/commit_group.h"
 #include "director/shell/commit_pacing.h"
 #include "director/shell/cook_seats.h"
@@ -58,6 +60,7 @@
 #include "director/shell/tool_digests.h"
 #include "director/shell/trace.h"
 #include "director/shell/unjournaled_results.h"
+#include "director/shell/worker_bytes.h"
 #include "director/shell/worker_views.h"
 #include "director/shell/world.h"
 #include "director/shell/write_back.h"
@@ -66,9 +69,10 @@ namespace galley::director {
 
 struct ShellOptions {
   std::string state_directory;
-  std::string socket_path;     // where workers attach, if there is no `door`
-  std::string worker_program;  // galley-worker
-  std::string cookers_json;    // what every worker must describe itself as
+  std::string socket_path;          // where workers attach, if there is no `door`
+  std::string worker_program;       // galley-worker
+  std::string cookers_json;         // as the cookers of this director describe themselves
+  bool is_identity_binary = false;  // [cook] identity = "binary"
   CookOptions core;
   LookUpRunner::Options look_up;
   std::string worker_build;  // Cookers::build
@@ -94,11 +98,19 @@ struct ShellOptions {
   WriteBack* write_back = nullptr;
   // The socket of the director; outlives the shell. Null: the shell opens one at `socket_path`.
   DirectorDoor* door = nullptr;
+  // Where workers that nobody here started attach ([farm] listen); empty: nowhere.
+  std::string farm_listen;
+  wire::TlsFiles farm_tls;  // no certificate: no TLS
 };
 
 // Under the state folder: WorkerRecords, and a folder for each worker's process.
 inline constexpr const char* kWorkersFolder = "workers";
 inline constexpr const char* kScratchFolder = "scratch";
+
+// Likewise, while workers can attach at farm_listen: the address with its port, and the token that
+// they show, which stays (mode 0600).
+inline constexpr const char* kFarmAddressFile = "farm-address";
+inline constexpr const char* kFarmTokenFile = "farm-token";
 
 inline constexpr absl::Duration kStopGrace = absl::Seconds(2);  // of workers
 
@@ -127,6 +139,8 @@ class DirectorShell {
   absl::Status Remember();
 
   std::vector<WorkerView> Workers() const { return worker_views_.All(); }
+  // Where workers attach that nobody here started; empty: nowhere.
+  std::string farm_address() const { return farm_door_ == nullptr ? "" : farm_door_->address(); }
   // These workers end when they have nothing in hand, and others are started when there is work.
   void Drain(const std::vector<std::string>& workers);
   // Forgets all results of these packages; a cook that runs looks them up again. Waits. NOT_FOUND:
@@ -201,6 +215,9 @@ class DirectorShell {
   absl::StatusOr<v1::ToWorker> OnAttach(const std::string& worker_id, const v1::FromWorker& first);
   void OnMessage(const std::string& worker_id, const v1::FromWorker& message);
   void OnWorkerExit(const WorkerExit& exit);
+  absl::Status OpenFarmDoor();
+  absl::Status CheckCookers(const std::string& worker_id, const v1::Hello& hello) const;
+  void LoseTheAway();
   Collections SumOfCollections();
   void GiveSegmentIfLow(const std::string& worker_id, const v1::FromWorker& message);
 
@@ -240,8 +257,6 @@ class DirectorShell {
   void LookAtInputs(const WorkerReport& report);
   void LookAtTheDisk();
   std::string PlatformName(PlatformIndex platform) const;
-  static std::string WorkerName(WorkerId worker);
-  static WorkerId WorkerOf(const std::string& name);
 
   const ShellOptions options_;
   WorldHolder world_;
@@ -253,8 +268,10 @@ class DirectorShell {
   ToolDigests tools_;
   ResultTable results_{ResultTable::Kept::kWhileHeld};
   ReportReader reports_;
+  WorkerBytes worker_bytes_;
   LookUpRunner look_ups_;
   KeptLimits kept_limits_;
+  AttachedWorkers workers_;
   WorkerViews worker_views_;
   LimitAnswers limit_answers_;
   Cancellation remote_cancellation_;
@@ -264,8 +281,6 @@ class DirectorShell {
   base::Mutex mutex_;
   base::CondVar inbox_changed_;
   std::vector<Message> inbox_ GALLEY_GUARDED_BY(mutex_);
-  // By worker: the last segment that it was given.
-  std::map<std::string, uint64_t> segment_used_ GALLEY_GUARDED_BY(mutex_);
   std::map<std::string, v1::Collections> collections_ GALLEY_GUARDED_BY(mutex_);  // by worker
   bool accepting_ GALLEY_GUARDED_BY(mutex_) = true;
   bool is_serving_ GALLEY_GUARDED_BY(mutex_) = false;
@@ -297,6 +312,7 @@ class DirectorShell {
   TaskThread commit_thread_;
   std::unique_ptr<TaskPool> remote_threads_;  // (they post to the look-up thread)
   std::unique_ptr<WorkerService> service_;
+  std::unique_ptr<FarmDoor> farm_door_;
   std::unique_ptr<Launcher> launcher_;
   std::thread loop_;
 };

@@ -4,6 +4,7 @@
 
 #include "common/record/recipe.h"
 #include "common/wire/convert.h"
+#include "director/shell/attached_workers.h"
 
 namespace galley::director {
 
@@ -57,8 +58,11 @@ void JobBuilder::AddTargets(const AttemptInfo& info, BuiltJob& built) const {
   }
 }
 
-BuiltJob JobBuilder::Build(const Desire::Start& start, const std::string& worker) const {
+BuiltJob JobBuilder::Build(const Desire::Start& start, const std::string& worker,
+                           bool has_files) const {
   auto info = std::make_shared<AttemptInfo>();
+  info->worker = worker;
+  info->hashes_files = has_files;
   info->package = start.package;
   info->name = deps_.core->NameOf(start.package);
   info->platforms = start.platforms;
@@ -104,13 +108,15 @@ BuiltJob JobBuilder::Build(const Desire::Start& start, const std::string& worker
       }
     }
   }
-  AddBlobs(blobs, job);
+  if (has_files) AddBlobs(blobs, job);  // else it asks for them
   built.info = std::move(info);
   return built;
 }
 
 std::shared_ptr<const AttemptInfo> JobBuilder::InfoOf(const AttemptRecord& given) const {
   auto info = std::make_shared<AttemptInfo>();
+  info->worker = given.worker;
+  info->hashes_files = AttachedWorkers::IsLocal(given.worker);
   info->package = deps_.core->Find(given.package);
   info->name = given.package;
   info->numbering = deps_.sources->platforms();

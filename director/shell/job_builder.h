@@ -45,7 +45,8 @@ class JobBuilder {
   // A job that lacks the place of a blob is built all the same: its worker says that it cannot read
   // the blob, and the blob's producer is cooked again.
   // Blocking: the store is asked once.
-  BuiltJob Build(const Desire::Start& start, const std::string& worker) const;
+  // `has_files`: the worker reads files in their places.
+  BuiltJob Build(const Desire::Start& start, const std::string& worker, bool has_files) const;
   // The attempt of an earlier director, as it would be given today; nullptr: its recipes or
   // platforms are others now.
   std::shared_ptr<const AttemptInfo> InfoOf(const AttemptRecord& given) const;

@@ -47,7 +47,8 @@ class JobBuilderTest : public ShellTest {
   }
   // A worker says that what /Game/b.txt is cooked to lies there.
   void ReportBlob(const store::BlobLocation& location) {
-    reports_->Register(9, std::make_shared<AttemptInfo>(AttemptInfo{.name = "/Game/b.txt"}));
+    reports_->Register(9, std::make_shared<AttemptInfo>(AttemptInfo{
+                              .name = "/Game/b.txt", .worker = "local-2", .hashes_files = true}));
     v1::Report report;
     report.set_attempt(9);
     report.mutable_loaded()->set_details(record::EncodeDetails({}));
@@ -80,7 +81,7 @@ TEST_F(JobBuilderTest, AQuestionNamesThePackageItsRecipesAndWhatItsInputsAreCook
 }
 
 TEST_F(JobBuilderTest, AJobHasItsTargetsAndInputs) {
-  const BuiltJob built = Builder().Build(start_, "local-1");
+  const BuiltJob built = Builder().Build(start_, "local-1", /*has_files=*/true);
   EXPECT_EQ(built.job.attempt(), 41u);
   EXPECT_EQ(built.job.package(), "/Game/a.txt");
   EXPECT_EQ(built.job.snapshot(), world_.Get()->number);
@@ -98,9 +99,9 @@ TEST_F(JobBuilderTest, AJobHasItsTargetsAndInputs) {
 }
 
 TEST_F(JobBuilderTest, ABlobLiesWhereAWorkerReportedItAndNobodyKnowsOfOthers) {
-  EXPECT_THAT(Builder().Build(start_, "local-1").job.blobs(), IsEmpty());
+  EXPECT_THAT(Builder().Build(start_, "local-1", /*has_files=*/true).job.blobs(), IsEmpty());
   ReportBlob({.segment = 5, .offset = 64});
-  const v1::Job job = Builder().Build(start_, "local-1").job;
+  const v1::Job job = Builder().Build(start_, "local-1", /*has_files=*/true).job;
   ASSERT_EQ(job.blobs_size(), 1);
   EXPECT_EQ(job.blobs(0).segment(), 5u);
   EXPECT_EQ(job.blobs(0).offset(), 64u);
@@ -109,13 +110,16 @@ TEST_F(JobBuilderTest, ABlobLiesWhereAWorkerReportedItAndNobodyKnowsOfOthers) {
 TEST_F(JobBuilderTest, TheStoreKnowsBetterThanAWorkerWhereABlobLies) {
   ReportBlob({.segment = 5, .offset = 64});
   ASSERT_TRUE(store_.Put(Digest::Of("cooked b"), "cooked b").ok());
-  const v1::Job job = Builder().Build(start_, "local-1").job;
+  const v1::Job job = Builder().Build(start_, "local-1", /*has_files=*/true).job;
   ASSERT_EQ(job.blobs_size(), 1);
   EXPECT_EQ(job.blobs(0).segment(), 0u) << "where a MemoryStore says that it lies";
 }
 
 TEST_F(JobBuilderTest, WhatWasGivenIsGivenByTheNextDirectorWhileRecipesAndPlatformsAreTheSame) {
-  AttemptRecord given = Builder().Build(start_, "local-1").record.value();
+  EXPECT_TRUE(Builder().InfoOf({.worker = "local-3", .package = "/Game/a.txt"})->hashes_files);
+  EXPECT_FALSE(Builder().InfoOf({.worker = "node-7", .package = "/Game/a.txt"})->hashes_files)
+      << "its word on digests is not taken";
+  AttemptRecord given = Builder().Build(start_, "local-1", /*has_files=*/true).record.value();
   EXPECT_EQ(given.worker, "local-1");
   EXPECT_EQ(given.package, "/Game/a.txt");
   ASSERT_THAT(given.targets, SizeIs(2));
@@ -138,7 +142,7 @@ TEST_F(JobBuilderTest, WhatWasGivenIsGivenByTheNextDirectorWhileRecipesAndPlatfo
 TEST_F(JobBuilderTest, WhatIsNoPackageAnyMoreHasNoTargetsAndIsNotRemembered) {
   Remove();
   EXPECT_EQ(Builder().ItemOf({.package = start_.package, .platforms = 1}).recipes, nullptr);
-  const BuiltJob built = Builder().Build(start_, "local-1");
+  const BuiltJob built = Builder().Build(start_, "local-1", /*has_files=*/true);
   EXPECT_EQ(built.job.package(), "/Game/a.txt");
   EXPECT_EQ(built.job.targets_size(), 0);
   EXPECT_EQ(built.record, std::nullopt);

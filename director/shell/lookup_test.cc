@@ -17,7 +17,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-constexpr std::string_view kPackage = "/Game/a.txt";
+constexpr std::string_view kLookedUp = "/Game/a.txt";
 
 Observed Texture(std::string value) {
   return {{ObservationKind::kPlatform, "texture", ""}, std::move(value)};
@@ -40,11 +40,11 @@ class LookUpTest : public ShellJournalTest {
     LastCook last_cook = {};
   };
   Digest KeyOf(const Cached& one) {
-    const project::ResolvedRecipe recipe = world_.Get()->table->RecipesOf(kPackage)->front();
+    const project::ResolvedRecipe recipe = world_.Get()->table->RecipesOf(kLookedUp)->front();
     return record::ActionKey({recipe.recipe, one.source, one.observed, one.trust_domain}).value();
   }
   Digest PutIntoCache(const Cached& one) {
-    const project::ResolvedRecipe recipe = world_.Get()->table->RecipesOf(kPackage)->front();
+    const project::ResolvedRecipe recipe = world_.Get()->table->RecipesOf(kLookedUp)->front();
     EXPECT_TRUE(
         store_
             .Commit({.results = {{record::WeakKey(one.source, recipe.digest, one.trust_domain),
@@ -54,8 +54,8 @@ class LookUpTest : public ShellJournalTest {
     return KeyOf(one);
   }
   Digest PutIntoJournal(const Cached& one) {
-    const project::ResolvedRecipe recipe = world_.Get()->table->RecipesOf(kPackage)->front();
-    JournalUpdate update{.package = std::string(kPackage), .platform = "windows"};
+    const project::ResolvedRecipe recipe = world_.Get()->table->RecipesOf(kLookedUp)->front();
+    JournalUpdate update{.package = std::string(kLookedUp), .platform = "windows"};
     update.record.recipe = recipe.digest;
     update.record.source = one.source;
     update.record.weak_key = record::WeakKey(one.source, recipe.digest, one.trust_domain);
@@ -70,11 +70,11 @@ class LookUpTest : public ShellJournalTest {
   void Publish(const Digest& key) {
     ASSERT_TRUE(
         journal_
-            ->RecordPublished("windows", {7, Digest::Of("root")}, {{{std::string(kPackage), key}}})
+            ->RecordPublished("windows", {7, Digest::Of("root")}, {{{std::string(kLookedUp), key}}})
             .ok());
   }
   void Distrust() {
-    ASSERT_TRUE(journal_->Invalidate({{std::string(kPackage)}}, journal_->meta()).ok());
+    ASSERT_TRUE(journal_->Invalidate({{std::string(kLookedUp)}}, journal_->meta()).ok());
   }
 
   LookUpRunner Runner() {
@@ -89,9 +89,9 @@ class LookUpTest : public ShellJournalTest {
   // "verdict <error>", "miss", "needs A B", "error ...".
   std::string LookUpPackage() {
     LookUpItem item{
-        .package = PackageId(3), .name = std::string(kPackage), .platforms = 1, .generation = 5};
+        .package = PackageId(3), .name = std::string(kLookedUp), .platforms = 1, .generation = 5};
     item.generated_source = generated_source_;
-    item.recipes = world_.Get()->table->RecipesOf(kPackage);
+    item.recipes = world_.Get()->table->RecipesOf(kLookedUp);
     item.cooked = {cooked_};
     LookUpRunner runner = Runner();
     store_.look_ups = 0;
@@ -287,10 +287,10 @@ TEST_F(LookUpTest, AMissThatTheJournalDoesNotKnowTellsTheFilesOfTheNewestSet) {
   world_.Set(MakeWorld());
   PutIntoCache({.observed = {file("inc.txt", "older")}, .result = {}});
   EXPECT_EQ(LookUpPackage(), "miss");
-  EXPECT_EQ(last_read_, FilesRead(kPackage, {file("/Game/inc.txt", "")}));
+  EXPECT_EQ(last_read_, FilesRead(kLookedUp, {file("/Game/inc.txt", "")}));
   PutIntoCache({.observed = {file("newer.txt", "older")}, .result = {}});
   EXPECT_EQ(LookUpPackage(), "miss");
-  EXPECT_EQ(last_read_, FilesRead(kPackage, {file("/Game/newer.txt", "")}));
+  EXPECT_EQ(last_read_, FilesRead(kLookedUp, {file("/Game/newer.txt", "")}));
 }
 
 TEST_F(LookUpTest, OfManyFilesThoseOfTheLeastIdsAreTold) {
@@ -298,8 +298,8 @@ TEST_F(LookUpTest, OfManyFilesThoseOfTheLeastIdsAreTold) {
   const std::string some = Digest::Of("some").ToString();
   for (int i = 0; i < 40; ++i)
     all.push_back({{ObservationKind::kFile, "/Game/i" + std::to_string(i), ""}, some});
-  const std::vector<uint64_t> most = FilesRead(kPackage, {all.begin() + 1, all.end()});
-  const std::vector<uint64_t> ids = FilesRead(kPackage, all);
+  const std::vector<uint64_t> most = FilesRead(kLookedUp, {all.begin() + 1, all.end()});
+  const std::vector<uint64_t> ids = FilesRead(kLookedUp, all);
   ASSERT_EQ(ids.size(), LookedUp::kLastReadMax);
   std::vector<uint64_t> both;
   std::set_intersection(ids.begin(), ids.end(), most.begin(), most.end(), std::back_inserter(both));
@@ -359,7 +359,7 @@ TEST_F(LookUpTest, AChangedRecipeIsNotAnsweredByTheJournal) {
 TEST_F(LookUpTest, TwoSetsThatHitWithDifferentOutputsRaiseAnAlarmAndNeitherIsUsed) {
   PutIntoCache({.observed = {Texture("=bc")}, .result = MakeResult(store_, {{"", "one"}})});
   EXPECT_EQ(LookUpPackage(), "hit one");
-  PutIntoCache({.observed = {{{ObservationKind::kName, "", ""}, std::string(kPackage)}},
+  PutIntoCache({.observed = {{{ObservationKind::kName, "", ""}, std::string(kLookedUp)}},
                 .result = MakeResult(store_, {{"", "other"}})});
   EXPECT_EQ(LookUpPackage(), "miss");
   EXPECT_THAT(alarms_, ElementsAre(HasSubstr("/Game/a.txt")));
@@ -367,7 +367,7 @@ TEST_F(LookUpTest, TwoSetsThatHitWithDifferentOutputsRaiseAnAlarmAndNeitherIsUse
 
 TEST_F(LookUpTest, TwoSetsThatHitWithOneOutcomeAreNoAlarm) {
   PutIntoCache({.observed = {Texture("=bc")}, .result = MakeResult(store_, {{"", "one"}})});
-  PutIntoCache({.observed = {{{ObservationKind::kName, "", ""}, std::string(kPackage)}},
+  PutIntoCache({.observed = {{{ObservationKind::kName, "", ""}, std::string(kLookedUp)}},
                 .result = MakeResult(store_, {{"", "one"}})});
   EXPECT_EQ(LookUpPackage(), "hit one");
   EXPECT_THAT(alarms_, IsEmpty());
@@ -395,7 +395,7 @@ TEST_F(LookUpTest, ARecordOfADomainThatIsNotReadAnyMoreDoesNotAnswer) {
 
 TEST_F(LookUpTest, AnAlarmInOneDomainLeavesTheOthers) {
   PutIntoCache({.observed = {Texture("=bc")}, .result = MakeResult(store_, {{"", "one"}})});
-  PutIntoCache({.observed = {{{ObservationKind::kName, "", ""}, std::string(kPackage)}},
+  PutIntoCache({.observed = {{{ObservationKind::kName, "", ""}, std::string(kLookedUp)}},
                 .result = MakeResult(store_, {{"", "other"}})});
   PutIntoCache({.observed = {},
                 .result = MakeResult(store_, {{"", "released"}}),
@@ -472,7 +472,7 @@ TEST_F(LookUpTest, AResultWhoseOutputIsLostIsAMiss) {
 TEST_F(LookUpTest, WhatIsNoPackageAnyMoreIsAnErrorForEachPlatform) {
   LookUpRunner runner = Runner();
   const LookedUp answer = runner.Run({{.package = PackageId(3),
-                                       .name = std::string(kPackage),
+                                       .name = std::string(kLookedUp),
                                        .platforms = MaskOf(0) | MaskOf(2),
                                        .generation = 5}});
   ASSERT_EQ(answer.items.size(), 2u);
@@ -484,10 +484,10 @@ TEST_F(LookUpTest, WhatIsNoPackageAnyMoreIsAnErrorForEachPlatform) {
 
 TEST_F(LookUpTest, APlatformThatWentSinceIsAnsweredForToo) {
   const LookedUp answer = Runner().Run({{.package = PackageId(3),
-                                         .name = std::string(kPackage),
+                                         .name = std::string(kLookedUp),
                                          .platforms = MaskOf(0) | MaskOf(3),
                                          .generation = 5,
-                                         .recipes = world_.Get()->table->RecipesOf(kPackage)}});
+                                         .recipes = world_.Get()->table->RecipesOf(kLookedUp)}});
   ASSERT_EQ(answer.items.size(), 2u);
   for (const LookedUp::Item& one : answer.items)
     EXPECT_EQ(std::holds_alternative<LookedUp::Error>(one.outcome), one.platform == 3);
@@ -495,7 +495,7 @@ TEST_F(LookUpTest, APlatformThatWentSinceIsAnsweredForToo) {
 
 TEST_F(LookUpTest, ASourceThatCannotBeReadIsAnError) {
   generated_source_.reset();
-  const RecipesPtr recipes = world_.Get()->table->RecipesOf(kPackage);
+  const RecipesPtr recipes = world_.Get()->table->RecipesOf(kLookedUp);
   ASSERT_TRUE(RemoveAll(Host("content/a.txt")).ok());
   const WorldPtr old = world_.Get();
   auto without = std::make_shared<World>(*old);

@@ -56,6 +56,11 @@ std::shared_ptr<const AttemptInfo> ReportReader::Find(AttemptId attempt) const {
   return found == attempts_.end() ? nullptr : found->second;
 }
 
+bool ReportReader::IsOf(AttemptId attempt, std::string_view worker_id) const {
+  const std::shared_ptr<const AttemptInfo> info = Find(attempt);
+  return info != nullptr && info->worker == worker_id;
+}
+
 std::vector<GivenBlob> ReportReader::GivenTo(AttemptId attempt) const {
   std::vector<GivenBlob> blobs;
   const std::shared_ptr<const AttemptInfo> info = Find(attempt);
@@ -85,6 +90,7 @@ std::optional<store::BlobLocation> ReportReader::LocationOf(const Digest& digest
   return found->second;
 }
 
+// (What another machine uploaded, the store has.)
 void ReportReader::Remember(const google::protobuf::RepeatedPtrField<v1::BlobWritten>& blobs,
                             std::vector<std::pair<Digest, store::BlobLocation>>* list) {
   for (const v1::BlobWritten& blob : blobs) {
@@ -101,7 +107,13 @@ WorkerReport ReportReader::Read(const std::string& worker_id, const v1::Report& 
   WorkerReport report{
       .report = wire.report(), .attempt = wire.attempt(), .what = WorkerReport::Ended{}};
   const std::shared_ptr<const AttemptInfo> info = Find(wire.attempt());
-  if (info == nullptr) return report;  // an attempt of another term, or long over: dropped
+  // An attempt of another term, or long over: dropped. So is what is said of another one's.
+  if (info == nullptr) return report;
+  if (info->worker != worker_id) {
+    LogWarning("worker={} reports on attempt {}, which {} was given: it is not believed", worker_id,
+               wire.attempt(), info->worker);
+    return report;
+  }
   report.bytes = {
       .read = wire.bytes().read(), .warm = wire.bytes().warm(), .saved = wire.bytes().saved()};
   switch (wire.what_case()) {
@@ -150,7 +162,7 @@ void ReportReader::ReadLoaded(const std::string& worker_id, const AttemptInfo& i
   if (!details.ok())
     return FailInfrastructure(
         report, fmt::format("load of {}: {}", info.name, MessageOf(details.status())));
-  Remember(loaded.blobs(), nullptr);
+  if (info.hashes_files) Remember(loaded.blobs(), nullptr);
   auto view = std::make_shared<ResultView>();
   view->references = std::move(details->references);
   view->generated = std::move(details->generated);
@@ -196,7 +208,7 @@ absl::StatusOr<std::shared_ptr<StoredResult>> ReportReader::ToStored(const Attem
                                                           .trust_domain = trust_domain_}));
   stored->result.provenance.weak_key = stored->weak_key;
   stored->encoded = record::EncodeResult(stored->result);
-  Remember(saved.blobs(), &stored->blobs);
+  if (info.hashes_files) Remember(saved.blobs(), &stored->blobs);
   return stored;
 }
 
@@ -207,14 +219,22 @@ void ReportReader::ReadSaved(const std::string& worker_id, const AttemptInfo& in
     return FailInfrastructure(
         report, fmt::format("result of {}: {}", info.name, MessageOf(stored.status())));
   const SourcesPtr sources = deps_.sources();
-  bool is_current = info.generated_source ? *info.generated_source == (*stored)->source
-                                          : sources->LearnDigest(info.name, (*stored)->source).ok();
+  bool is_current = false;
+  if (info.generated_source) {
+    is_current = *info.generated_source == (*stored)->source;
+  } else if (info.hashes_files) {
+    is_current = sources->LearnDigest(info.name, (*stored)->source).ok();
+  } else {
+    const absl::StatusOr<Digest> digest = sources->DigestOf(info.name);
+    is_current = digest.ok() && *digest == (*stored)->source;
+  }
   if (is_current) {
     std::string stale_path;
     const auto holds = StillHolds(*sources,
                                   {.package = info.name,
                                    .platform = (*info.numbering)[saved.platform()],
-                                   .cooked = CookedFor(info.cooked, saved.platform())},
+                                   .cooked = CookedFor(info.cooked, saved.platform()),
+                                   .has_hashed = info.hashes_files},
                                   (*stored)->observed, &stale_path);
     if (!holds.ok() && !absl::IsAborted(holds.status())) {
       return FailInfrastructure(report, fmt::format("checking what {} looked at: {}", info.name,
@@ -311,7 +331,9 @@ void ReportReader::ReadFailed(const std::string& worker_id, const AttemptInfo& i
   for (const uint32_t platform : failed.platforms()) {
     if (platform < 32) out.platforms |= MaskOf(platform);
   }
-  if (absl::StatusOr<KeptLimit> outgrown = OutgrownBy(info, failed); outgrown.ok()) {
+  // (A limit is kept for this machine.)
+  if (absl::StatusOr<KeptLimit> outgrown = OutgrownBy(info, failed);
+      outgrown.ok() && info.hashes_files) {
     out.outgrown = failed.opened().platform();
     base::MutexLock lock(mutex_);
     outgrown_[report.attempt] = *std::move(outgrown);

@@ -36,6 +36,11 @@ struct AttemptInfo {
   RecipesPtr recipes;
   std::optional<Digest> generated_source;
   std::vector<CookedOutputs> cooked;  // by platform
+  std::string worker;                 // in whose hands
+  // It is a process that this director, or an earlier one, started on this machine: its word on the
+  // digest of a file is taken, where none is known, and on the place of a blob. Else the file is
+  // hashed here.
+  bool hashes_files = false;
 };
 
 class ReportReader {
@@ -56,6 +61,8 @@ class ReportReader {
   // Never fails: a report that cannot be believed becomes a failed report with its reason.
   WorkerReport Read(const std::string& worker_id, const v1::Report& report);
 
+  // The attempt was given to that worker.
+  bool IsOf(AttemptId attempt, std::string_view worker_id) const;
   // The blobs that an attempt was given to read.
   std::vector<GivenBlob> GivenTo(AttemptId attempt) const;
 

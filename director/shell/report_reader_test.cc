@@ -38,6 +38,8 @@ class ReportReaderTest : public ShellTest {
         "main", DefaultLimits{4 << 20, absl::Minutes(1)});
     info_.package = PackageId(0);
     info_.name = "/Game/a.txt";
+    info_.worker = "local-1";
+    info_.hashes_files = true;
     info_.platforms = MaskOf(0) | MaskOf(1);
     info_.numbering = SourcesOf(world_.Get())->platforms();
     info_.recipes = world_.Get()->table->RecipesOf(info_.name);
@@ -400,6 +402,27 @@ TEST_F(ReportReaderTest, AFailureWhoseLogCannotBeKeptIsAFailureWithoutOne) {
   const auto failed = ReadAs<WorkerReport::Failed>(report);
   EXPECT_EQ(failed.fault, WorkerReport::Fault::kCrashed);
   EXPECT_EQ(failed.log, "");
+}
+
+TEST_F(ReportReaderTest, WhatIsSaidOfAnotherWorkersAttemptIsNotBelieved) {
+  const WorkerReport read = reader_->Read("node-7", HonestSaved());
+  EXPECT_TRUE(std::holds_alternative<WorkerReport::Ended>(read.what));
+  EXPECT_EQ(world_.Get()->snapshot->KnownDigest("/Game/inc.txt"), std::nullopt);
+  EXPECT_TRUE(reader_->IsOf(kAttempt, "local-1"));
+  EXPECT_FALSE(reader_->IsOf(kAttempt, "node-7"));
+  EXPECT_FALSE(reader_->IsOf(kAttempt + 1, "local-1"));
+}
+
+TEST_F(ReportReaderTest, AWorkerOfAnotherMachineDecidesNoDigest) {
+  info_.hashes_files = false;
+  Register();
+  v1::Report lie = HonestSaved();
+  SetDigest(Digest::Of("a lie"), lie.mutable_saved()->mutable_source());
+  EXPECT_FALSE(ReadSaved(lie).is_current);
+  lie = HonestSaved();
+  lie.mutable_saved()->mutable_observed(0)->set_value(Digest::Of("a lie").ToString());
+  EXPECT_FALSE(ReadSaved(lie).is_current);
+  EXPECT_TRUE(ReadSaved(HonestSaved()).is_current) << "the files are hashed here";
 }
 
 TEST_F(ReportReaderTest, OnlyPathsAndPlatformsThatCanBeAreBelieved) {

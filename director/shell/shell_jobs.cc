@@ -1,12 +1,10 @@
 // DirectorShell's orders: worker processes, their jobs, and the reports of these.
 
-#include <random>
-
-#include "common/base/hex.h"
 #include "common/base/log.h"
 #include "director/shell/director_shell.h"
 #include "director/shell/project_sources.h"
 #include "director/shell/worker_messages.h"
+#include "director/shell/worker_token.h"
 #include "fmt/format.h"
 
 namespace galley::director {
@@ -16,7 +14,7 @@ void DirectorShell::TakeReports(WorkerReported reported, uint64_t world_number) 
   notes_.NoteOver(reported);
   for (const WorkerReport& report : reported.reports) {
     if (std::holds_alternative<WorkerReport::Ended>(report.what))
-      worker_views_.Ended(WorkerName(reported.worker), report.attempt);
+      worker_views_.Ended(workers_.NameOf(reported.worker), report.attempt);
   }
   const SourcesPtr sources = Present();
   for (WorkerReport& report : reported.reports) {
@@ -41,12 +39,14 @@ JobBuilder DirectorShell::Builder() {
 void DirectorShell::Do(const Desire& effect) {
   v1::ToWorker message;
   const JobBuilder builder = Builder();
+  const std::string name = workers_.NameOf(effect.worker);
+  const bool has_files = workers_.HasFiles(name);
   for (const Desire::Start& start : effect.start) {
-    BuiltJob built = builder.Build(start, WorkerName(effect.worker));
+    BuiltJob built = builder.Build(start, name, has_files);
     *message.add_start() = std::move(built.job);
     if (built.record) notes_.Give(*std::move(built.record));
     reports_.Register(start.attempt, std::move(built.info));
-    worker_views_.Given(WorkerName(effect.worker), start.attempt,
+    worker_views_.Given(name, start.attempt,
                         {.package = core_->NameOf(start.package), .given = clock_.Now()});
   }
   for (const AttemptId attempt : effect.cancel) message.add_cancel(attempt);
@@ -55,7 +55,7 @@ void DirectorShell::Do(const Desire& effect) {
   for (const ReportId report : effect.persisted) message.add_persisted(report);
   message.set_resend_all(effect.resend_all);
   message.set_drain(effect.drain);
-  service_->Send(WorkerName(effect.worker), std::move(message));
+  service_->Send(name, std::move(message));
 }
 
 void DirectorShell::Drain(const std::vector<std::string>& workers) {
@@ -63,16 +63,14 @@ void DirectorShell::Drain(const std::vector<std::string>& workers) {
   for (const std::string& worker : workers) {
     LogInfo("worker={} is drained", worker);
     worker_views_.Draining(worker);
-    asked.workers.push_back(WorkerOf(worker));
+    asked.workers.push_back(workers_.IdOf(worker));
   }
   Post(Event(std::move(asked)));
 }
 
 void DirectorShell::Do(const Spawn& effect) {
-  std::random_device random;
-  std::string token;
-  for (int i = 0; i < 8; ++i) token += fmt::format("{:08x}", random());
-  const std::string name = WorkerName(effect.worker);
+  const std::string token = NewToken();
+  const std::string name = workers_.NameOf(effect.worker);
   service_->Expect(name, token);
   LogInfo("worker={} starting delay={}", name, absl::FormatDuration(effect.delay));
   launcher_->Start({.worker_id = name,
@@ -85,8 +83,14 @@ void DirectorShell::Do(const Spawn& effect) {
 }
 
 void DirectorShell::Do(const director::Stop& effect) {
-  LogWarning("worker={} is ended: nothing was heard of it for too long", WorkerName(effect.worker));
-  launcher_->Stop(WorkerName(effect.worker), absl::ZeroDuration());
+  LogWarning("worker={} is ended: nothing was heard of it for too long",
+             workers_.NameOf(effect.worker));
+  const std::string name = workers_.NameOf(effect.worker);
+  if (AttachedWorkers::IsLocal(name)) {
+    launcher_->Stop(name, absl::ZeroDuration());
+  } else {
+    service_->Disconnect(name);
+  }
 }
 
 }  // namespace galley::director

@@ -19,7 +19,7 @@ void DirectorShell::NoteFailure(CookSeat& seat, const PackageFailed& failed) {
                              .error = failed.error,
                              .log = failed.log,
                              .cause = std::string(FailureCauseName(failed.cause)),
-                             .worker = failed.worker.valid() ? WorkerName(failed.worker) : "",
+                             .worker = failed.worker.valid() ? workers_.NameOf(failed.worker) : "",
                              .attempt = failed.attempt,
                              .attempts = failed.attempts,
                              .own_faults = failed.own_faults,

@@ -79,7 +79,7 @@ absl::StatusOr<v1::PackageAnswer> DirectorShell::Answer(const v1::PackageQuestio
   v1::PackageAnswer answer;
   answer.set_state(reply.package->state);
   answer.set_urgency(std::string(UrgencyName(reply.package->urgency)));
-  if (reply.package->worker.valid()) answer.set_worker(WorkerName(reply.package->worker));
+  if (reply.package->worker.valid()) answer.set_worker(workers_.NameOf(reply.package->worker));
   answer.set_attempt(reply.package->attempt);
   answer.set_attempts(reply.package->attempts);
   answer.set_own_faults(reply.package->own_faults);

@@ -162,15 +162,11 @@ void DirectorShell::TakeSuccessor(Successor successor) {
     packages.push_back(std::move(package));
   std::sort(packages.begin(), packages.end());
   packages.erase(std::unique(packages.begin(), packages.end()), packages.end());
-  std::map<std::string, uint64_t> attached;
-  {
-    base::MutexLock lock(mutex_);
-    attached = segment_used_;
-  }
+  const std::vector<std::string> attached = workers_.Names();
   v1::ToWorker message;
   *message.mutable_snapshot() =
       SnapshotMessage(world->number, world->table_file, world->project->platforms);
-  for (const auto& [worker, segment] : attached) service_->Send(worker, message);
+  for (const std::string& worker : attached) service_->Send(worker, message);
   // (A cook may have begun since the others were asked.)
   AskForNew(successor);
   if (IsSameNumbering(before->project->platforms, world->project->platforms))

@@ -46,6 +46,11 @@ std::string SnapshotTableName(uint32_t term, uint64_t number) {
                      : fmt::format("{}{}.{}{}", kPrefix, term, number, kSuffix);
 }
 
+bool IsSnapshotTableName(std::string_view name) {
+  return name.starts_with(kPrefix) && name.ends_with(kSuffix) &&
+         name.size() > kPrefix.size() + kSuffix.size() && name.find('/') == std::string_view::npos;
+}
+
 std::string NewTableId() {
   std::random_device random;
   return fmt::format("{:08x}{:08x}", random(), random());

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "common/content/snapshot.h"
 #include "director/journal/journal.h"
@@ -16,6 +17,9 @@ namespace galley::director {
 // The name of the table of the world with this number in a director's term; that of the first world
 // has no number in it.
 std::string SnapshotTableName(uint32_t term, uint64_t number);
+
+// Whether a file of the state folder with this name is a table.
+bool IsSnapshotTableName(std::string_view name);
 
 // A new one each time: it tells one table from all others.
 std::string NewTableId();

@@ -87,7 +87,7 @@ absl::StatusOr<bool> StillHolds(const Sources& sources, const Asker& asker,
                                 const std::vector<record::Observed>& observed,
                                 std::string* stale_path) {
   for (const record::Observed& seen : observed) {
-    if (seen.what.kind == ObservationKind::kFile) {
+    if (asker.has_hashed && seen.what.kind == ObservationKind::kFile) {
       const auto path = content::ResolveAsked(asker.package, seen.what.subject);
       const auto digest = Digest::Parse(seen.value);
       if (path.ok() && digest.ok()) {

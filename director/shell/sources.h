@@ -72,6 +72,7 @@ struct Asker {
   std::string_view package;
   const project::Platform& platform;
   const CookedOutputs& cooked;
+  bool has_hashed = true;  // AttemptInfo::hashes_files
 };
 
 // Today's value of an observation, of any kind; or in `needs` the package whose result is not known
@@ -80,8 +81,8 @@ absl::StatusOr<std::string> ValueOf(const Sources& sources, const record::Observ
                                     const Asker& asker, std::string* needs);
 
 // Does `observed` hold today? A digest that the worker took for a file whose digest was not known
-// is learned. False: something differs. ABORTED: a source is no longer what `sources` say (its path
-// is in `stale_path`).
+// is learned, if its word is taken. False: something differs. ABORTED: a source is no longer what
+// `sources` say (its path is in `stale_path`).
 absl::StatusOr<bool> StillHolds(const Sources& sources, const Asker& asker,
                                 const std::vector<record::Observed>& observed,
                                 std::string* stale_path);

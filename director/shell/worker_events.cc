@@ -12,8 +12,15 @@
 #include "director/shell/director_shell.h"
 #include "director/shell/worker_messages.h"
 #include "fmt/format.h"
+#include "fmt/ranges.h"
 
 namespace galley::director {
+namespace {
+
+// So long a worker that came by itself may be away.
+constexpr absl::Duration kAwayMax = absl::Seconds(3);
+
+}  // namespace
 
 // Adopts as many of the earlier director's workers as this cook has; the others, and those that
 // cannot find us, are ended.
@@ -22,7 +29,7 @@ void DirectorShell::AdoptSurvivors() {
   std::set<std::string> expected;
   WorkersSurvived survived;
   for (const WorkerRecord& survivor : options_.survivors) {
-    const WorkerId worker = WorkerOf(survivor.worker_id);
+    const WorkerId worker = workers_.IdOf(survivor.worker_id);
     survived.first_free = std::max(survived.first_free, worker.value() + 1);
     launcher_->Adopt(survivor, folder);
     if (survivor.director_address == service_->address() &&
@@ -39,7 +46,7 @@ void DirectorShell::AdoptSurvivors() {
     const std::shared_ptr<const AttemptInfo> info = builder.InfoOf(given);
     if (!expected.contains(given.worker) || info == nullptr) continue;
     survived.given.push_back({.attempt = given.attempt,
-                              .worker = WorkerOf(given.worker),
+                              .worker = workers_.IdOf(given.worker),
                               .package = given.package,
                               .platforms = info->platforms,
                               .generated_source = given.generated_source});
@@ -55,56 +62,91 @@ void DirectorShell::AdoptSurvivors() {
           survived.given.size());
 }
 
-absl::StatusOr<v1::ToWorker> DirectorShell::OnAttach(const std::string& worker_id,
-                                                     const v1::FromWorker& first) {
-  if (first.hello().cookers_json() != options_.cookers_json) {
+// One that this machine started has the very same cookers; what another one lacks it is not given.
+absl::Status DirectorShell::CheckCookers(const std::string& worker_id,
+                                         const v1::Hello& hello) const {
+  if (AttachedWorkers::IsLocal(worker_id)) {
+    if (hello.cookers_json() == options_.cookers_json) return absl::OkStatus();
     return absl::FailedPreconditionError(
         "the worker's cookers are not those of this cook (another build of galley-worker?); start "
         "the cook again");
   }
+  if (!workers_.MayTake(worker_id))
+    return absl::FailedPreconditionError(fmt::format(
+        "{} workers of different names have attached to this director: start it again, or give "
+        "workers names that stay",
+        AttachedWorkers::kForeignMax));
+  if (!hello.is_without_files())
+    return absl::FailedPreconditionError(
+        "only workers that the director started read its files: expected --without-files");
+  if (options_.is_identity_binary)
+    return absl::FailedPreconditionError(
+        "[cook] identity = \"binary\": only workers that the director starts on its own machine "
+        "have its binary for sure");
+  const auto lacks = LacksOf(options_.cookers_json, hello.cookers_json());
+  if (!lacks.ok())
+    return absl::FailedPreconditionError(
+        fmt::format("the worker's description of its cookers: {}", MessageOf(lacks.status())));
+  if (!lacks->empty())
+    LogWarning(
+        "worker={} lacks the cookers {}, or has others than this director: it gets no jobs "
+        "of these",
+        worker_id, fmt::join(*lacks, ", "));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<v1::ToWorker> DirectorShell::OnAttach(const std::string& worker_id,
+                                                     const v1::FromWorker& first) {
+  RETURN_IF_ERROR(CheckCookers(worker_id, first.hello()));
   {
     base::MutexLock lock(mutex_);
     if (!is_serving_) return absl::UnavailableError("not yet");  // it comes again
   }
-  ASSIGN_OR_RETURN(const uint64_t segment, store_.AllocateSegment());
-  {
-    // This comes before the snapshot is looked at: a later one is sent to this worker, too.
-    base::MutexLock lock(mutex_);
-    segment_used_[worker_id] = segment;
-  }
-  const WorldPtr world = world_.Get();
   v1::ToWorker message;
+  const bool has_files = !first.hello().is_without_files();
+  std::optional<uint64_t> segment;
+  if (has_files) {
+    ASSIGN_OR_RETURN(segment, store_.AllocateSegment());
+    message.add_segments(*segment);
+  }
+  // This comes before the snapshot is looked at: a later one is sent to this worker, too.
+  workers_.Attach(worker_id, segment);
+  const WorldPtr world = world_.Get();
   v1::Welcome& welcome = *message.mutable_welcome();
   welcome.set_protocol(wire::kWorkerProtocol);
   welcome.set_term(options_.core.term);
-  ASSIGN_OR_RETURN(const store::StoreInfo info, store_.Info());
-  welcome.set_store_directory(info.directory);
   // (A message has no other names, and nobody can ask for one.)
   for (const auto& [name, value] : world->environment) {
     if (IsUtf8(name)) (*welcome.mutable_environment())[name] = value;
   }
   welcome.set_memory_bytes_default(options_.memory_bytes_default);
   welcome.set_timeout_us_default(absl::ToInt64Microseconds(options_.timeout_default));
-  // The folder is named by the worker's process: a worker keeps it when the director changes, and
-  // workers of a director that was overtaken may still run.
-  welcome.set_scratch_directory(JoinPath(
-      options_.state_directory, fmt::format("{}/{}", kScratchFolder, first.hello().pid())));
-  welcome.set_project_root(world->project->root);
+  if (has_files) {
+    ASSIGN_OR_RETURN(const store::StoreInfo info, store_.Info());
+    welcome.set_store_directory(info.directory);
+    // The folder is named by the worker's process: a worker keeps it when the director changes, and
+    // workers of a director that was overtaken may still run.
+    welcome.set_scratch_directory(JoinPath(
+        options_.state_directory, fmt::format("{}/{}", kScratchFolder, first.hello().pid())));
+    welcome.set_project_root(world->project->root);
+  }
   *message.mutable_snapshot() =
       SnapshotMessage(world->number, world->table_file, world->project->platforms);
-  message.add_segments(segment);
   worker_views_.Attached(worker_id, static_cast<uint32_t>(first.hello().pid()),
                          first.hello().slots(), static_cast<uint32_t>(first.in_hand_size()));
-  LogInfo("worker={} attached machine={} slots={} pid={} memory_bytes={}", worker_id,
+  LogInfo("worker={} attached machine={} slots={} pid={} memory_bytes={} has_files={}", worker_id,
           first.hello().machine(), first.hello().slots(), first.hello().pid(),
-          first.hello().memory_bytes());
+          first.hello().memory_bytes(), has_files);
   return message;
 }
 
 void DirectorShell::OnMessage(const std::string& worker_id, const v1::FromWorker& message) {
-  const WorkerId worker = WorkerOf(worker_id);
+  const WorkerId worker = workers_.IdOf(worker_id);
   if (message.has_hello()) {
-    Post(Event(AttachedOf(worker, message)));
+    WorkerAttached attached = AttachedOf(worker, message);
+    attached.lacks = LacksOf(options_.cookers_json, message.hello().cookers_json())
+                         .value_or(std::vector<std::string>());  // CheckCookers has seen them
+    Post(Event(std::move(attached)));
   } else if (message.has_pending()) {
     Post(Event(PendingOf(worker, message)));
   }
@@ -123,6 +165,13 @@ void DirectorShell::OnMessage(const std::string& worker_id, const v1::FromWorker
   if (!message.unfit().empty()) {
     LogError("worker={} cannot work: {}", worker_id, message.unfit());
     Post(Event(WorkerUnfit{worker, message.unfit()}));
+  }
+  if (message.goodbye() && !AttachedWorkers::IsLocal(worker_id)) {
+    LogInfo("worker={} says goodbye", worker_id);
+    workers_.Remove(worker_id);
+    worker_views_.Gone(worker_id);
+    return Post(
+        Event(WorkerLost{.worker = worker, .reason = "it said goodbye", .is_in_order = true}));
   }
   if (message.reports().empty()) return Post(Event(WorkerAlive{worker}));
   const uint64_t world_number = world_.Get()->number;
@@ -175,6 +224,19 @@ void DirectorShell::LookAtTheDisk() {
     Post(Event(DirectorUnfit{MessageOf(room)}));
 }
 
+// Those of whose end no launcher tells.
+void DirectorShell::LoseTheAway() {
+  if (farm_door_ != nullptr) farm_door_->LookAtCertificates();
+  const auto is_back = [this](const std::string& name) { return service_->IsAttached(name); };
+  for (const std::string& name : workers_.RemoveAwaySince(clock_.Monotonic() - kAwayMax, is_back)) {
+    LogWarning("worker={} is lost: it has not come back", name);
+    worker_views_.Gone(name);
+    StepCore(WorkerLost{.worker = workers_.IdOf(name),
+                        .reason = "its connection ended, and it did not come back",
+                        .is_infrastructure = true});
+  }
+}
+
 Collections DirectorShell::SumOfCollections() {
   Collections sum;
   base::MutexLock lock(mutex_);
@@ -191,11 +253,8 @@ Collections DirectorShell::SumOfCollections() {
 
 // A worker gets its next segment when the present one is half full, so that it never waits for one.
 void DirectorShell::GiveSegmentIfLow(const std::string& worker_id, const v1::FromWorker& message) {
-  uint64_t current = 0;
-  {
-    base::MutexLock lock(mutex_);
-    current = segment_used_[worker_id];
-  }
+  const std::optional<uint64_t> current = workers_.SegmentOf(worker_id);
+  if (!current.has_value()) return;
   uint64_t used = 0;
   for (const v1::Report& report : message.reports()) {
     const auto& blobs = report.has_saved() ? report.saved().blobs() : report.loaded().blobs();
@@ -209,10 +268,7 @@ void DirectorShell::GiveSegmentIfLow(const std::string& worker_id, const v1::Fro
     LogError("worker={} gets no further segment: {}", worker_id, MessageOf(segment.status()));
     return;
   }
-  {
-    base::MutexLock lock(mutex_);
-    segment_used_[worker_id] = *segment;
-  }
+  workers_.SetSegment(worker_id, *segment);
   v1::ToWorker out;
   out.add_segments(*segment);
   service_->Send(worker_id, std::move(out));
@@ -223,11 +279,8 @@ void DirectorShell::OnWorkerExit(const WorkerExit& exit) {
   LookAtTheDisk();
   service_->Disconnect(exit.worker_id);
   worker_views_.Gone(exit.worker_id);
-  {
-    base::MutexLock lock(mutex_);
-    segment_used_.erase(exit.worker_id);
-  }
-  const WorkerId worker = WorkerOf(exit.worker_id);
+  workers_.Remove(exit.worker_id);
+  const WorkerId worker = workers_.IdOf(exit.worker_id);
   if (exit.never_started) {
     Post(Event(LauncherReported{.worker = worker, .error = exit.reason}));
   } else {

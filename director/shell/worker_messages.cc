@@ -1,5 +1,11 @@
 #include "director/shell/worker_messages.h"
 
+#include <algorithm>
+#include <set>
+
+#include "common/base/status_macros.h"
+#include "common/record/cooker_description.h"
+
 namespace galley::director {
 
 WorkerAttached AttachedOf(WorkerId worker, const v1::FromWorker& message) {
@@ -8,11 +14,27 @@ WorkerAttached AttachedOf(WorkerId worker, const v1::FromWorker& message) {
           .slots = hello.slots(),
           .in_hand = {message.in_hand().begin(), message.in_hand().end()},
           .memory_bytes = hello.memory_bytes(),
-          .session = static_cast<uint64_t>(hello.pid()),
+          .session = hello.session(),
           .persisted = hello.persisted(),
           .begun = {message.begun().begin(), message.begun().end()},
           .pending = PendingOf(worker, message).attempts,
           .is_held = message.pending().is_held()};
+}
+
+absl::StatusOr<std::vector<std::string>> LacksOf(const std::string& ours,
+                                                 const std::string& theirs) {
+  std::vector<std::string> lacks;
+  if (ours == theirs) return lacks;
+  ASSIGN_OR_RETURN(const auto known, record::DecodeDescriptions(ours));
+  ASSIGN_OR_RETURN(const auto has, record::DecodeDescriptions(theirs));
+  std::set<std::string> described;  // each alone
+  for (const record::CookerDescription& one : has)
+    described.insert(record::EncodeDescriptions({one}));
+  for (const record::CookerDescription& one : known) {
+    if (!described.contains(record::EncodeDescriptions({one}))) lacks.push_back(one.name);
+  }
+  std::sort(lacks.begin(), lacks.end());
+  return lacks;
 }
 
 WorkerPending PendingOf(WorkerId worker, const v1::FromWorker& message) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "common/project/project.h"
 #include "director/core/events.h"
 #include "galley/v1/worker.pb.h"
@@ -14,6 +15,11 @@ namespace galley::director {
 
 // REQUIRES: a hello.
 WorkerAttached AttachedOf(WorkerId worker, const v1::FromWorker& message);
+// The cookers that a worker which describes its cookers so lacks, for a director that knows
+// `ours`: those that it does not have, or has otherwise. Sorted. INVALID_ARGUMENT: they do not
+// parse.
+absl::StatusOr<std::vector<std::string>> LacksOf(const std::string& ours,
+                                                 const std::string& theirs);
 WorkerPending PendingOf(WorkerId worker, const v1::FromWorker& message);
 
 // What a worker is told of a snapshot and of the project file that was read with it.

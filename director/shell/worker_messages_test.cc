@@ -1,5 +1,6 @@
 #include "director/shell/worker_messages.h"
 
+#include "common/record/cooker_description.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -8,12 +9,26 @@ namespace {
 
 using testing::ElementsAre;
 
+TEST(WorkerMessagesTest, AWorkerLacksWhatItDoesNotHaveAndWhatItHasOtherwise) {
+  const record::CookerDescription copy{.name = "copy", .identity = "1"},
+      tool{.name = "command", .identity = "1"}, sound{.name = "audio", .identity = "1;opus=1.3"},
+      other{.name = "audio", .identity = "1;opus=1.4"};
+  const std::string ours = record::EncodeDescriptions({sound, tool, copy});
+  EXPECT_THAT(*LacksOf(ours, ours), testing::IsEmpty());
+  EXPECT_THAT(*LacksOf(ours, record::EncodeDescriptions({sound, copy})), ElementsAre("command"));
+  EXPECT_THAT(*LacksOf(ours, record::EncodeDescriptions({other, copy})),
+              ElementsAre("audio", "command"));
+  EXPECT_THAT(*LacksOf(record::EncodeDescriptions({copy}), ours), testing::IsEmpty())
+      << "it may have more";
+  EXPECT_FALSE(LacksOf(ours, "{").ok());
+}
+
 TEST(WorkerMessagesTest, AHelloBringsAllThatTheWorkerIsAndHas) {
   v1::FromWorker message;
   v1::Hello& hello = *message.mutable_hello();
   hello.set_slots(4);
   hello.set_memory_bytes(5);
-  hello.set_pid(6);
+  hello.set_session(6);
   hello.set_persisted(7);
   for (const uint64_t attempt : {8, 9, 10}) message.add_in_hand(attempt);
   for (const uint64_t attempt : {9, 10}) message.add_begun(attempt);

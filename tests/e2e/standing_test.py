@@ -2,13 +2,13 @@
 import json, os, shutil, signal, time, unittest
 
 from harness import COPY, E2ETest
-from standing_case import DATA, RUN, TOOL, StandingCase
+from standing_case import DATA, LISTED, RUN, TOOL, StandingCase
 
 
 class StandingTest(StandingCase):
     def game(self, name="game", files=None):
         files = files or {"a.json": '{"x": 1, "y": {"$ref": "b.json"}}', "b.json": '{"z": [1, 2]}', "c.txt": "text", "sub/d.json": "[]", "notes": "none"}
-        game = self.project(files, [DATA, COPY, TOOL], name=name)
+        game = self.project(files, [DATA, COPY, TOOL], name=name, extra=LISTED)
         self.write(f"{name}/tools/run", RUN, 0o755)
         return game
 
@@ -96,6 +96,23 @@ class StandingTest(StandingCase):
         self.assertFalse(self.stands(self.look(game, "--package", "/Game/a.json", env={"WHO": "ann"})))
         self.assertTrue(self.stands(self.look(game, "--package", "/Game/a.json", env={"WHO": "ann"})))
 
+    def test_a_variable_that_is_not_listed_reads_as_unset_and_that_is_said(self):
+        said = "cooks asked for 1 environment variable that [farm] env of galley.toml does not list, and that reads as unset: WHO"
+        game = self.game()
+        toml = self.read("game/galley.toml").decode()
+        self.write("game/content/x.run", "x")
+        self.write("game/galley.toml", toml.replace(LISTED, ""))
+        first = self.look(game, env={"WHO": "ann"})
+        self.assertIn(said, first.stderr)
+        self.assertTrue(self.stands(self.look(game, env={"WHO": "bob"})))  # it decides nothing
+        self.write("game/galley.toml", toml)
+        self.assertEqual(self.look(game, env={"WHO": "bob"}).cooked, 1)
+        self.assertEqual(self.look(game, env={"WHO": "ann"}).cooked, 1)
+        self.write("game/galley.toml", toml.replace(LISTED, ""))
+        last = self.look(game, env={"WHO": "ann"})
+        self.assertEqual((last.cooked, last.roots), (0, first.roots))  # its result is there
+        self.assertIn(said, last.stderr)
+
     def damage(self, what):
         folder = self.path("game/.galley/state/standing")
         for name in os.listdir(folder):
@@ -111,7 +128,7 @@ class StandingTest(StandingCase):
 
     def check_reads(self, is_resident, name):
         copied = 'match = "/Game/maybe"\ncooker = "copy"'
-        game = self.project({"b.json": "[1]", "c.json": "[2]", "x.run": "x", "maybe": "m"}, [DATA, TOOL, copied], name=name, extra='[cook]\nmaps = ["/Game/b.json", "/Game/x.run"]\n')
+        game = self.project({"b.json": "[1]", "c.json": "[2]", "x.run": "x", "maybe": "m"}, [DATA, TOOL, copied], name=name, extra=LISTED + '[cook]\nmaps = ["/Game/b.json", "/Game/x.run"]\n')
         self.write(f"{name}/tools/run", RUN, 0o755)
         env = {"WHO": "ann"}
         warned = lambda cook: sum("reads /Game/maybe, a package that is not in the cook" in w["text"] for w in cook.summary["warnings"])

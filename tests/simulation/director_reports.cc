@@ -74,7 +74,9 @@ void SimDirector::OnMessage(const std::string& worker, uint64_t stream,
   WorkerReported reported{.worker = id};
   for (const v1::Report& report : message.reports()) {
     reported.reports.push_back(Read(worker, report));
-    if (heard_.emplace(report.attempt(), report.report()).second)
+    // (What is said of another one's attempt is not believed, its bytes neither.)
+    if (reports_.IsOf(report.attempt(), worker) &&
+        heard_.emplace(report.attempt(), report.report()).second)
       bytes_heard_ += reported.reports.back().bytes.read;
     TellOwnFaults(worker, reported.reports.back());
     if (const auto* saved = std::get_if<WorkerReport::Saved>(&reported.reports.back().what)) {

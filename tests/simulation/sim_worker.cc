@@ -21,7 +21,8 @@ SimWorker::SimWorker(const Options& options, Surroundings& around, Callbacks cal
                 .machine = "machine",
                 .cookers_json = "{}",
                 .slots = options.slots,
-                .pid = static_cast<int64_t>(around.random.Below(1u << 30)) + 2}),
+                .pid = 2,
+                .session = around.random.Below(1u << 30) + 2}),
       slots_(worker::SessionCore::LanesFor(options.slots)) {
   if (options.memory_bytes > 0) SampleMemory();  // what Hello tells
 }

@@ -18,6 +18,8 @@
 #include "common/wire/convert.h"
 #include "fmt/format.h"
 #include "galley/v1/executor.pb.h"
+#include "worker/executor/fetched_bytes.h"
+#include "worker/executor/files_in_place.h"
 #include "worker/executor/frame.h"
 #include "worker/executor/job_messages.h"
 #include "worker/executor/snapshot_inputs.h"
@@ -79,6 +81,22 @@ class Inbox {
     v1::ToExecutor next = std::move(messages_.front());
     messages_.pop_front();
     return next;
+  }
+
+  // The answer to what was asked last. Blocks.
+  absl::StatusOr<v1::ExecutorBytes> NextBytes() {
+    RETURN_IF_ERROR(broken_);
+    while (true) {
+      for (auto at = messages_.begin(); at != messages_.end(); ++at) {
+        if (!at->has_bytes()) continue;
+        v1::ExecutorBytes bytes = std::move(*at->mutable_bytes());
+        messages_.erase(at);
+        return bytes;
+      }
+      ASSIGN_OR_RETURN(const std::optional<Frame> frame, ReceiveFrame(socket_, reader_));
+      if (!frame.has_value()) return absl::UnavailableError("the session has ended");
+      RETURN_IF_ERROR(Keep(*frame));
+    }
   }
 
   // The platforms that the session has left out of the attempt by now; each once.
@@ -211,10 +229,32 @@ class SocketSink final : public JobSink {
   std::vector<Kept> kept_;
 };
 
+class SessionLink final : public ByteLink {
+ public:
+  SessionLink(Inbox& inbox, SocketSink& sink) : inbox_(inbox), sink_(sink) {}
+
+  absl::StatusOr<v1::ExecutorBytes> Want(const v1::ExecutorWant& want) override {
+    v1::FromExecutor message;
+    *message.mutable_want() = want;
+    RETURN_IF_ERROR(sink_.Send(message, {}));
+    ASSIGN_OR_RETURN(v1::ExecutorBytes bytes, inbox_.NextBytes());
+    if (bytes.code() == 0) return bytes;
+    return absl::Status(static_cast<absl::StatusCode>(bytes.code()), bytes.error());
+  }
+
+ private:
+  Inbox& inbox_;
+  SocketSink& sink_;
+};
+
 class Executor {
  public:
   Executor(int socket, int notes, const Cookers& cookers)
-      : cookers_(cookers), notes_(notes), inbox_(socket), sink_(socket, inbox_) {}
+      : cookers_(cookers),
+        notes_(notes),
+        inbox_(socket),
+        sink_(socket, inbox_),
+        link_(inbox_, sink_) {}
 
   absl::Status Run() {
     v1::FromExecutor ready;
@@ -235,6 +275,8 @@ class Executor {
           break;
         case v1::ToExecutor::kLeaveOut:
           break;  // of a job that has ended
+        case v1::ToExecutor::kBytes:
+          return absl::InvalidArgumentError("the session answered what nobody asked");
         case v1::ToExecutor::WHAT_NOT_SET:
           return absl::InvalidArgumentError("the session sent an empty message");
       }
@@ -264,14 +306,29 @@ class Executor {
     return platforms;
   }
 
+  bool is_without_files() const { return !setup_.cache_directory().empty(); }
+
+  // Where the table of that file of the director lies here.
+  absl::StatusOr<std::string> TableFile(const std::string& name) {
+    if (!is_without_files()) return name;
+    v1::ExecutorWant want;
+    want.set_table(name.substr(name.rfind('/') + 1));
+    ASSIGN_OR_RETURN(const v1::ExecutorBytes bytes, link_.Want(want));
+    return bytes.table_file();
+  }
+
   absl::StatusOr<Opened*> OpenSnapshot(const std::string& file) {
     for (Opened& opened : snapshots_) {
       if (opened.file == file) return &opened;
     }
+    ASSIGN_OR_RETURN(const std::string table, TableFile(file));
     ASSIGN_OR_RETURN(std::unique_ptr<content::Snapshot> snapshot,
                      content::Snapshot::ReadTable(
-                         file, snapshots_.empty() ? nullptr : snapshots_.back().snapshot.get()));
-    auto view = std::make_unique<MountView>(snapshot.get(), setup_.scratch_directory());
+                         table, snapshots_.empty() ? nullptr : snapshots_.back().snapshot.get()));
+    // (Its links would lead nowhere.)
+    auto view = is_without_files()
+                    ? nullptr
+                    : std::make_unique<MountView>(snapshot.get(), setup_.scratch_directory());
     if (snapshots_.size() >= kSnapshotsKept) snapshots_.pop_front();
     snapshots_.push_back({.file = file, .snapshot = std::move(snapshot), .view = std::move(view)});
     return &snapshots_.back();
@@ -314,18 +371,21 @@ class Executor {
     }
     absl::StatusOr<JobSpec> spec = SpecOf(message.job());
     absl::StatusOr<SnapshotInputsOptions> options = InputsOf(message.job());
-    for (const absl::Status& status : {spec.status(), options.status()}) {
+    const auto blobs = BlobsOf(message.job());
+    for (const absl::Status& status : {spec.status(), options.status(), blobs.status()}) {
       if (!status.ok()) return EndedBy(MessageOf(status));
     }
     options->snapshot = (*opened)->snapshot.get();
     options->view = (*opened)->view.get();
-    options->store_directory = setup_.store_directory();
+    FilesInPlace in_place(*(*opened)->snapshot, setup_.store_directory(), *blobs);
+    FetchedBytes fetched(*(*opened)->snapshot, setup_.cache_directory(), link_);
+    options->bytes = is_without_files() ? static_cast<ByteSource*>(&fetched) : &in_place;
     platforms_ = PlatformsOf(message);
     options->platforms = &platforms_;
     options->environment = &environment_;
     options->project_root = setup_.project_root();
     options->scratch_directory = setup_.scratch_directory();
-    options->tools = &tools_;
+    options->tools = is_without_files() ? nullptr : &tools_;
     warm_files_.set_bytes_max(spec->memory_bytes_max == 0
                                   ? kWarmBytesMax
                                   : std::min(kWarmBytesMax, spec->memory_bytes_max / 16));
@@ -345,6 +405,7 @@ class Executor {
   OpenedNotes notes_;
   Inbox inbox_;
   SocketSink sink_;
+  SessionLink link_;
   SystemClock clock_;
   v1::ExecutorSetup setup_;
   std::vector<PlatformInfo> platforms_;  // of the present job

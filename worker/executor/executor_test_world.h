@@ -12,6 +12,7 @@
 #include "common/content/snapshot.h"
 #include "common/record/action.h"
 #include "gtest/gtest.h"
+#include "worker/executor/files_in_place.h"
 #include "worker/executor/run_job.h"
 #include "worker/executor/script_cooker_for_test.h"
 #include "worker/executor/snapshot_inputs.h"
@@ -77,6 +78,8 @@ class ExecutorTestWorld : public ::testing::Test {
   SnapshotInputsOptions Inputs(const std::string& package) {
     SnapshotInputsOptions options;
     options.snapshot = snapshot_.get();
+    bytes_ = std::make_unique<FilesInPlace>(*snapshot_, no_store_, no_blobs_);
+    options.bytes = bytes_.get();
     options.package = package;
     options.platforms = &platforms_;
     options.project_root = root_;
@@ -119,6 +122,9 @@ class ExecutorTestWorld : public ::testing::Test {
   std::map<Digest, std::string> contents_;
   std::unique_ptr<content::Snapshot> snapshot_;
   std::unique_ptr<MountView> view_;
+  const std::string no_store_;
+  const std::map<Digest, store::BlobLocation> no_blobs_;
+  std::unique_ptr<FilesInPlace> bytes_;  // of the snapshot
   ToolDigests tools_;
   std::vector<PlatformInfo> platforms_;
   Cookers cookers_;

@@ -55,12 +55,17 @@ absl::StatusOr<SnapshotInputsOptions> InputsOf(const v1::Job& job) {
       ASSIGN_OR_RETURN(outputs[output.suffix()], wire::FromProto(output.digest()));
     }
   }
-  for (const v1::BlobWritten& blob : job.blobs()) {
-    ASSIGN_OR_RETURN(const wire::BlobAt at, wire::FromProto(blob));
-    options.blobs[at.digest] = at.location;
-  }
   if (job.memory_bytes() > 0) options.read_bytes_max = job.memory_bytes();
   return options;
+}
+
+absl::StatusOr<std::map<Digest, store::BlobLocation>> BlobsOf(const v1::Job& job) {
+  std::map<Digest, store::BlobLocation> blobs;
+  for (const v1::BlobWritten& blob : job.blobs()) {
+    ASSIGN_OR_RETURN(const wire::BlobAt at, wire::FromProto(blob));
+    blobs[at.digest] = at.location;
+  }
+  return blobs;
 }
 
 v1::FromExecutor LoadedMessage(const LoadReport& report, std::vector<OutgoingBlob>& blobs) {

@@ -1,11 +1,13 @@
 // Messages of executor.proto <-> the executor's structs.
 #pragma once
 
+#include <map>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "common/base/blob.h"
+#include "common/store/interface/store.h"
 #include "galley/v1/executor.pb.h"
 #include "worker/executor/run_job.h"
 #include "worker/executor/snapshot_inputs.h"
@@ -16,8 +18,10 @@ inline constexpr size_t kLogTailBytesMax = 64 << 10;  // of Failed.log_tail
 
 // The Job's targets and limits. INVALID_ARGUMENT: a recipe is malformed.
 absl::StatusOr<JobSpec> SpecOf(const v1::Job& job);
-// Package, generated source, cooked inputs and blobs; the rest is the executor's to fill in.
+// Package, generated source and cooked inputs; the rest is the executor's to fill in.
 absl::StatusOr<SnapshotInputsOptions> InputsOf(const v1::Job& job);
+// Where the blobs lie that it may need.
+absl::StatusOr<std::map<Digest, store::BlobLocation>> BlobsOf(const v1::Job& job);
 
 struct OutgoingBlob {
   Blob bytes;  // nullptr: `stream` has them, while the job lasts

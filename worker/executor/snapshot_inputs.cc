@@ -3,14 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/time/clock.h"
-#include "common/base/racy.h"
 #include "common/base/status_macros.h"
 #include "common/content/glob.h"
 #include "common/content/name.h"
-#include "common/content/stable_read.h"
-#include "common/store/local/blob_file.h"
-#include "common/store/local/segment_writer.h"
 #include "fmt/format.h"
 #include "worker/cookers/cooker.h"
 #include "worker/cookers/out_of_memory.h"
@@ -22,6 +17,13 @@ using record::ObservationKind;
 
 Look ValueOnly(std::string_view value) {
   return {.value = std::string(value), .bytes = nullptr, .host_path = ""};
+}
+
+// (The director gives no such job to a worker without files: it lacks the cookers that start
+// programs.)
+absl::Status WithoutFiles(std::string_view what) {
+  return absl::UnavailableError(fmt::format(
+      "{} cannot be shown to a program: the worker is on a machine without the project", what));
 }
 
 std::string_view KindValue(content::EntryKind kind) {
@@ -43,7 +45,8 @@ SnapshotInputs::SnapshotInputs(SnapshotInputsOptions options)
 
 absl::Status SnapshotInputs::FromSnapshot(const absl::Status& status,
                                           const std::string& path) const {
-  if (status.code() == absl::StatusCode::kAborted) return InterruptedBy(StaleFile{path});
+  if (absl::IsAborted(status) && !InterruptionOf(status).has_value())
+    return InterruptedBy(StaleFile{path});
   return status;
 }
 
@@ -64,13 +67,13 @@ absl::StatusOr<SourceContent> SnapshotInputs::Source(uint64_t bytes_max) {
   }
   const content::FileEntry* entry = options_.snapshot->Find(options_.package);
   if (entry != nullptr && entry->stat.size_bytes > bytes_max) {
-    const absl::StatusOr<Digest> digest = options_.snapshot->DigestOf(options_.package);
+    const absl::StatusOr<Digest> digest = options_.bytes->DigestOf(options_.package);
     if (!digest.ok()) return FromSnapshot(digest.status(), options_.package);
     source_ = *digest;
     return SourceContent{.bytes = nullptr, .digest = *digest};
   }
   RETURN_IF_ERROR(CheckSize(options_.package));
-  auto content = options_.snapshot->Read(options_.package, options_.read_bytes_max);
+  auto content = options_.bytes->Read(options_.package, options_.read_bytes_max);
   if (content.status().code() == absl::StatusCode::kNotFound)
     return InterruptedBy(StaleFile{options_.package});
   if (!content.ok()) return FromSnapshot(content.status(), options_.package);
@@ -84,28 +87,10 @@ absl::Status SnapshotInputs::StreamSource(const TakePiece& take) {
     ASSIGN_OR_RETURN(const Blob bytes, ReadBlob(*options_.generated_source));
     return take(*bytes);
   }
-  const absl::StatusOr<Digest> digest = ReadThrough(options_.package, take);
-  RETURN_IF_ERROR(digest.status());
+  const absl::StatusOr<Digest> digest = options_.bytes->Stream(options_.package, take);
+  if (!digest.ok()) return FromSnapshot(digest.status(), options_.package);
   bytes_loaded_.cold += digest->size_bytes();
   return *digest == source_ ? absl::OkStatus() : InterruptedBy(StaleFile{options_.package});
-}
-
-// The digest of what was handed out, which is what the snapshot says.
-absl::StatusOr<Digest> SnapshotInputs::ReadThrough(const std::string& path, const TakePiece& take) {
-  const content::FileEntry* entry = options_.snapshot->Find(path);
-  if (entry == nullptr) return InterruptedBy(StaleFile{path});
-  DigestBuilder builder;
-  absl::Status taken;
-  const absl::Status read = content::StableRead(*entry, [&](std::string_view piece) {
-    builder.Add(piece);
-    if (taken.ok()) taken = take(piece);
-  });
-  if (!read.ok()) return FromSnapshot(read, path);
-  RETURN_IF_ERROR(taken);
-  const Digest digest = builder.Finish();
-  const absl::Status learned = options_.snapshot->LearnDigest(path, digest);
-  if (!learned.ok()) return FromSnapshot(learned, path);
-  return digest;
 }
 
 absl::Status SnapshotInputs::CheckUnchanged(
@@ -123,21 +108,8 @@ absl::Status SnapshotInputs::CheckUnchanged(
 // Programs read the source at its place, through the mounts; a generated one is a copy in the job's
 // own folder.
 absl::Status SnapshotInputs::CheckSource() {
-  if (options_.generated_source.has_value()) return absl::OkStatus();
-  const content::FileEntry* entry = options_.snapshot->Find(options_.package);
-  const absl::Status stale = InterruptedBy(StaleFile{options_.package});
-  if (entry == nullptr) return stale;
-  const absl::StatusOr<FileStat> now = StatFile(entry->host_path);
-  if (absl::IsNotFound(now.status())) return stale;
-  if (!now.ok()) return now.status();
-  if (*now != entry->stat) return stale;
-  // So young a file may have changed again within the same tick of its times: its bytes are
-  // compared.
-  if (!IsRacy(*now, absl::GetCurrentTimeNanos())) return absl::OkStatus();
-  const absl::StatusOr<Digest> digest =
-      ReadThrough(options_.package, [](std::string_view) { return absl::OkStatus(); });
-  RETURN_IF_ERROR(digest.status());
-  return *digest == source_ ? absl::OkStatus() : stale;
+  if (options_.generated_source.has_value() || !source_.has_value()) return absl::OkStatus();
+  return FromSnapshot(options_.bytes->CheckUnchanged(options_.package, *source_), options_.package);
 }
 
 absl::StatusOr<Look> SnapshotInputs::Observe(uint32_t platform, const record::Observation& what,
@@ -192,22 +164,23 @@ absl::StatusOr<Look> SnapshotInputs::File(const std::string& path, Want want) {
   if (kind == content::EntryKind::kAbsent) return ValueOnly(record::kAbsent);
   if (kind == content::EntryKind::kFolder) return ValueOnly(record::kFolder);
   if (want == Want::kValue) {
-    const absl::StatusOr<Digest> digest = options_.snapshot->DigestOf(path);
+    const absl::StatusOr<Digest> digest = options_.bytes->DigestOf(path);
     if (!digest.ok()) return FromSnapshot(digest.status(), path);
     return ValueOnly(digest->ToString());
   }
   if (want == Want::kChecked && options_.snapshot->Find(path)->stat.size_bytes > kHeldBytesMax) {
-    ASSIGN_OR_RETURN(const Digest digest,
-                     ReadThrough(path, [](std::string_view) { return absl::OkStatus(); }));
-    bytes_loaded_.cold += digest.size_bytes();
-    return ValueOnly(digest.ToString());
+    const absl::StatusOr<Digest> digest =
+        options_.bytes->Stream(path, [](std::string_view) { return absl::OkStatus(); });
+    if (!digest.ok()) return FromSnapshot(digest.status(), path);
+    bytes_loaded_.cold += digest->size_bytes();
+    return ValueOnly(digest->ToString());
   }
   RETURN_IF_ERROR(CheckSize(path));
   if (const std::optional<Digest> known = options_.snapshot->KnownDigest(path)) {
     if (Blob warm = FindWarm(*known))
       return Look{.value = known->ToString(), .bytes = std::move(warm), .host_path = ""};
   }
-  auto content = options_.snapshot->Read(path, options_.read_bytes_max);
+  auto content = options_.bytes->Read(path, options_.read_bytes_max);
   if (!content.ok()) return FromSnapshot(content.status(), path);
   bytes_loaded_.cold += content->bytes->size();
   KeepWarm(content->digest, content->bytes);
@@ -252,6 +225,7 @@ absl::StatusOr<Look> SnapshotInputs::Platform(uint32_t platform,
 }
 
 absl::StatusOr<Look> SnapshotInputs::Tool(const std::string& path) {
+  if (options_.tools == nullptr) return WithoutFiles(path);
   const std::string host_path =
       path.starts_with('/') ? path : JoinPath(options_.project_root, path);
   const absl::StatusOr<Digest> digest = options_.tools->DigestOf(host_path);
@@ -274,18 +248,8 @@ void SnapshotInputs::KeepWarm(const Digest& digest, const Blob& bytes) {
 
 absl::StatusOr<Blob> SnapshotInputs::ReadBlob(const Digest& digest) {
   if (digest.size_bytes() == 0) return MakeBlob("");
-  const auto location = options_.blobs.find(digest);
-  if (location == options_.blobs.end()) {
-    return absl::UnavailableError(
-        fmt::format("the director did not say where blob {} lies", digest.ToString()));
-  }
-  absl::StatusOr<Blob> bytes =
-      store::ReadBlobAt(options_.store_directory, digest, location->second);
-  if (!bytes.ok()) {
-    return absl::UnavailableError(
-        fmt::format("blob {} cannot be read: {}", digest.ToString(), MessageOf(bytes.status())));
-  }
-  bytes_loaded_.cold += (*bytes)->size();
+  ASSIGN_OR_RETURN(Blob bytes, options_.bytes->ReadBlob(digest));
+  bytes_loaded_.cold += bytes->size();
   return bytes;
 }
 
@@ -310,23 +274,13 @@ absl::Status SnapshotInputs::StreamBlob(const Digest& digest, const TakePiece& t
     ASSIGN_OR_RETURN(const Blob bytes, ReadWarmBlob(digest));
     return take(*bytes);
   }
-  const auto unreadable = [&](const absl::Status& status) {
-    return absl::UnavailableError(
-        fmt::format("blob {} cannot be read: {}", digest.ToString(), MessageOf(status)));
-  };
-  const auto reader = store::NewBlobFileReader(options_.store_directory, digest, 0);
-  if (!reader.ok()) return unreadable(reader.status());
-  while (true) {
-    const absl::StatusOr<std::string_view> piece = (*reader)->Next(kPieceBytesMax);
-    if (!piece.ok()) return unreadable(piece.status());
-    if (piece->empty()) break;
-    RETURN_IF_ERROR(take(*piece));
-  }
+  RETURN_IF_ERROR(options_.bytes->StreamBlob(digest, take));
   bytes_loaded_.cold += digest.size_bytes();
   return absl::OkStatus();
 }
 
 absl::Status SnapshotInputs::ShowMounts(const std::string& directory) {
+  if (options_.view == nullptr) return WithoutFiles(options_.package);
   RETURN_IF_ERROR(options_.view->ShowUnder(directory));
   if (!options_.generated_source.has_value()) return absl::OkStatus();
   ASSIGN_OR_RETURN(const Blob bytes, ReadBlob(*options_.generated_source));

@@ -1,10 +1,11 @@
 // SnapshotInputs: what a live job may see: the director's snapshot, the cooked inputs that the
-// director gave with the job, the platforms' parameters, tools and environment of this machine.
+// director gave with the job, the platforms' parameters, the tools of this machine, the variables
+// that the director told. Bytes come from a ByteSource.
 //
 // Values are those that the director computes for a look-up, to the byte. A cooked input that was
 // not given with the job interrupts (NeedsPackage); a file that is no longer what the snapshot says
 // interrupts (StaleFile).
-// Threads: one owner. The snapshot and the caches outlive it.
+// Threads: one owner. The snapshot, the bytes and the caches outlive it.
 #pragma once
 
 #include <map>
@@ -14,7 +15,7 @@
 #include <vector>
 
 #include "common/content/snapshot.h"
-#include "common/store/interface/store.h"
+#include "worker/executor/byte_source.h"
 #include "worker/executor/input_provider.h"
 #include "worker/executor/mount_view.h"
 #include "worker/executor/scratch.h"
@@ -34,14 +35,13 @@ struct SnapshotInputsOptions {
   std::optional<Digest> generated_source;
   // (package, platform) -> suffix -> digest.
   std::map<std::pair<std::string, uint32_t>, std::map<std::string, Digest>> cooked;
-  std::map<Digest, store::BlobLocation> blobs;
-  std::string store_directory;
+  ByteSource* bytes = nullptr;
   const std::vector<PlatformInfo>* platforms = nullptr;
   // The director's, not this process's own; none: all unset.
   const std::map<std::string, std::string>* environment = nullptr;
   std::string project_root;
   std::string scratch_directory;
-  ToolDigests* tools = nullptr;
+  ToolDigests* tools = nullptr;     // none, as of `view`: a machine without the project
   WarmFiles* warm_files = nullptr;  // none: all is read
   MountView* view = nullptr;        // of this snapshot
   uint64_t read_bytes_max = UINT64_MAX;
@@ -77,7 +77,6 @@ class SnapshotInputs final : public InputProvider {
   absl::StatusOr<Blob> ReadWarmBlob(const Digest& digest);
   absl::Status StreamBlob(const Digest& digest, const TakePiece& take);
   absl::Status CheckSource();
-  absl::StatusOr<Digest> ReadThrough(const std::string& path, const TakePiece& take);
   absl::Status CheckSize(const std::string& path) const;
   absl::Status FromSnapshot(const absl::Status& status, const std::string& path) const;
 

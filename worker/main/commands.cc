@@ -13,6 +13,7 @@
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "common/record/cooker_description.h"
+#include "common/wire/tls_pair.h"
 #include "worker/executor/all_cookers.h"
 #include "worker/executor/exec_action.h"
 #include "worker/executor/executor_loop.h"
@@ -27,6 +28,14 @@ std::string DescriptionsJson(const Cookers& cookers) {
   std::vector<record::CookerDescription> descriptions;
   for (const auto& cooker : cookers) descriptions.push_back(cooker->description());
   return record::EncodeDescriptions(descriptions);
+}
+
+// Programs of `command` read the project's files at their places.
+Cookers CookersWithoutFiles() {
+  Cookers cookers = AllCookers();
+  std::erase_if(cookers,
+                [](const auto& cooker) { return cooker->description().name == "command"; });
+  return cookers;
 }
 
 int Print(const absl::StatusOr<ActionOutcome>& outcome) {
@@ -85,6 +94,20 @@ absl::StatusOr<std::string> ReadToken() {
   return Trimmed(*std::move(token));
 }
 
+absl::StatusOr<wire::ClientTls> ReadTls(const SessionFlags& flags) {
+  if (flags.tls_ca.empty() && flags.tls_cert.empty() && flags.tls_key.empty())
+    return wire::ClientTls();
+  if (flags.tls_ca.empty() || flags.tls_cert.empty() || flags.tls_key.empty())
+    return absl::InvalidArgumentError(
+        "TLS: expected --tls-ca, --tls-cert and --tls-key, all three");
+  ASSIGN_OR_RETURN(wire::TlsTexts texts,
+                   wire::ReadTlsFiles(
+                       {.certificate = flags.tls_cert, .key = flags.tls_key, .ca = flags.tls_ca}));
+  return wire::ClientTls{.ca = std::move(texts.ca),
+                         .certificate = std::move(texts.certificate),
+                         .key = std::move(texts.key)};
+}
+
 }  // namespace
 
 int Describe() {
@@ -119,12 +142,24 @@ int RunSessionWith(const SessionFlags& flags) {
     LogError("token: {}", MessageOf(token.status()));
     return kExitUsage;
   }
+  const absl::StatusOr<wire::ClientTls> tls = ReadTls(flags);
+  if (!tls.ok()) {
+    LogError("{}", MessageOf(tls.status()));
+    return kExitUsage;
+  }
   return RunSession({.director = flags.director,
                      .worker_id = flags.worker_id,
                      .token = *std::move(token),
                      .slots = flags.slots,
                      .program = JoinPath(ProgramDirectory(), "galley-worker"),
-                     .cookers_json = DescriptionsJson(AllCookers())});
+                     .cookers_json = DescriptionsJson(flags.is_without_files ? CookersWithoutFiles()
+                                                                             : AllCookers()),
+                     .is_without_files = flags.is_without_files,
+                     .cache_directory = flags.cache_directory,
+                     .cache_bytes_max = flags.cache_bytes_max,
+                     .scratch_directory = flags.scratch_directory,
+                     .tls = *tls,
+                     .stays = flags.stays});
 }
 
 }  // namespace galley::worker

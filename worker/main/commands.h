@@ -14,6 +14,12 @@ struct SessionFlags {
   std::string director;
   std::string worker_id;
   uint32_t slots = 1;
+  bool is_without_files = false;  // SessionConfig
+  std::string cache_directory;
+  uint64_t cache_bytes_max = 0;
+  std::string scratch_directory;
+  bool stays = false;
+  std::string tls_ca, tls_cert, tls_key;  // files
 };
 
 int Describe();

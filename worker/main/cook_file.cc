@@ -20,6 +20,7 @@
 #include "worker/cookers/texture/png_writer.h"
 #include "worker/cookers/texture/preview.h"
 #include "worker/executor/all_cookers.h"
+#include "worker/executor/files_in_place.h"
 #include "worker/executor/snapshot_inputs.h"
 #include "worker/main/commands.h"
 
@@ -199,6 +200,10 @@ class FileCook {
     ToolDigests tools;
     SnapshotInputsOptions options;
     options.snapshot = snapshot_.get();
+    const std::string no_store;
+    const std::map<Digest, store::BlobLocation> no_blobs;
+    FilesInPlace bytes(*snapshot_, no_store, no_blobs);
+    options.bytes = &bytes;
     options.package = package_;
     options.platforms = &platforms_;
     options.project_root = AbsolutePath(".");

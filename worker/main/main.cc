@@ -73,6 +73,18 @@ int RunWorker(int argc, char** argv) {
   session->add_option("--slots", flags.slots, "number of executors")
       ->default_val(1)
       ->check(CLI::Range(1, 1024));
+  session->add_flag("--without-files", flags.is_without_files,
+                    "read nothing of the director's machine: bytes come from it, and go to it");
+  session->add_option("--cache", flags.cache_directory,
+                      "folder of what was fetched, shared by the workers of this machine");
+  session->add_option("--cache-bytes", flags.cache_bytes_max, "that it may hold")
+      ->default_val(10ull << 30);
+  session->add_option("--scratch", flags.scratch_directory, "folder for temporary files")
+      ->default_val("/tmp");
+  session->add_option("--tls-ca", flags.tls_ca, "authority of the director's certificate (PEM)");
+  session->add_option("--tls-cert", flags.tls_cert, "this worker's certificate (PEM)");
+  session->add_option("--tls-key", flags.tls_key, "its key (PEM)");
+  session->add_flag("--stay", flags.stays, "wait for a director for ever");
   CLI::App* executor = app.add_subcommand("executor", "internal: one executor of a session");
   executor->group("");
   try {
@@ -83,6 +95,10 @@ int RunWorker(int argc, char** argv) {
   if (describe->parsed()) return galley::worker::Describe();
   if (cook_file->parsed()) return galley::worker::CookFile(file_flags);
   if (exec_action->parsed()) return galley::worker::ExecActionIn(directory);
+  if (flags.is_without_files && flags.cache_directory.empty()) {
+    std::fprintf(stderr, "galley-worker: --without-files needs --cache\n");
+    return galley::worker::kExitUsage;
+  }
   if (session->parsed()) return galley::worker::RunSessionWith(flags);
   return galley::worker::RunExecutorHere();
 }

@@ -41,6 +41,8 @@ struct DirectorStream::Impl {
 
   std::thread thread;
 
+  std::string last_said;  // by a director that took us not; the thread's own
+
   bool RunOnce(uint64_t number) {
     grpc::ClientContext own_context;
     {
@@ -80,7 +82,8 @@ struct DirectorStream::Impl {
       events->Take(Refused{status.error_message()}, number);
     } else {
       events->Take(Disconnected{}, number);
-      if (has_read)
+      const bool is_new = std::exchange(last_said, status.error_message()) != last_said;
+      if (has_read || (is_new && status.error_code() == grpc::StatusCode::UNAVAILABLE))
         LogInfo("director stream ended code={} {}", static_cast<int>(status.error_code()),
                 status.error_message());
     }
@@ -104,10 +107,11 @@ struct DirectorStream::Impl {
   }
 };
 
-DirectorStream::DirectorStream(const std::string& address, EventSink* events)
+DirectorStream::DirectorStream(const std::string& address, const wire::ClientTls& tls,
+                               EventSink* events)
     : impl_(std::make_unique<Impl>()) {
   impl_->events = events;
-  impl_->stub = v1::Director::NewStub(wire::OpenChannel(address));
+  impl_->stub = v1::Director::NewStub(wire::OpenChannel(address, tls));
   impl_->thread = std::thread([impl = impl_.get()] { impl->Run(); });
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "absl/time/time.h"
+#include "common/wire/client_tls.h"
 #include "galley/v1/worker.pb.h"
 #include "worker/session/event_sink.h"
 
@@ -16,7 +17,7 @@ namespace galley::worker {
 
 class DirectorStream {
  public:
-  DirectorStream(const std::string& address, EventSink* events);
+  DirectorStream(const std::string& address, const wire::ClientTls& tls, EventSink* events);
   ~DirectorStream();
 
   // Dropped unless `stream` is the present one: a broken stream's messages go with the next Attach.

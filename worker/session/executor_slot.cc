@@ -67,6 +67,9 @@ void ExecutorSlot::Configure(v1::ExecutorSetup setup, const CollectionLimits& co
 }
 void ExecutorSlot::Start(v1::ExecutorJob job) { Push(std::move(job)); }
 void ExecutorSlot::Stop(uint64_t attempt) { Push(StopOrder{attempt}); }
+void ExecutorSlot::Fail(uint64_t attempt, std::string error) {
+  Push(FailOrder{attempt, std::move(error)});
+}
 void ExecutorSlot::LeaveOut(v1::JobPart part) { Push(std::move(part)); }
 
 void ExecutorSlot::Emit(const SessionEvent& event) { options_.events->Take(event); }
@@ -250,6 +253,10 @@ void ExecutorSlot::Apply(const StopOrder& stop) {
   for (Held& held : jobs_) held.is_stopped |= held.job.job().attempt() == stop.attempt;
 }
 
+void ExecutorSlot::Apply(const FailOrder& fail) {
+  if (attempt() == fail.attempt) Lose(KilledFor::kStore, fail.error);
+}
+
 // An executor that has the job already is told; so is the next one, should this one be replaced.
 void ExecutorSlot::Apply(const v1::JobPart& part) {
   for (size_t i = 0; i < jobs_.size(); ++i) {
@@ -287,6 +294,8 @@ absl::Status ExecutorSlot::StartExecutor() {
   blobs_.clear();
   large_blob_.reset();
   is_set_up_ = false;
+  ++executors_;
+  waits_since_.reset();
   collection_.Started();
   oom_kills_ = memory_limits_.OomKills();
   return absl::OkStatus();
@@ -413,12 +422,12 @@ void ExecutorSlot::TakeCollected(const Frame& frame) {
 // A blob, or a piece of a large one, which is never whole in memory.
 absl::Status ExecutorSlot::TakeBytes(const Frame& frame) {
   if (frame.kind == FrameKind::kBlob && !large_blob_.has_value()) {
-    ASSIGN_OR_RETURN(wire::BlobAt blob, options_.segments->Append(frame.bytes));
+    ASSIGN_OR_RETURN(wire::BlobAt blob, options_.sink->Append(frame.bytes));
     blobs_.push_back(std::move(blob));
     return absl::OkStatus();
   }
   if (!large_blob_.has_value()) {
-    ASSIGN_OR_RETURN(store::HashedFile file, options_.segments->CreateFile());
+    ASSIGN_OR_RETURN(store::HashedFile file, options_.sink->CreateFile());
     large_blob_.emplace(std::move(file));
   }
   RETURN_IF_ERROR(large_blob_->Append(frame.bytes));
@@ -428,6 +437,25 @@ absl::Status ExecutorSlot::TakeBytes(const Frame& frame) {
   large_blob_.reset();
   blobs_.push_back({.digest = digest, .location = {}});
   return absl::OkStatus();
+}
+
+// (Between the pieces of an output, too.)
+void ExecutorSlot::FetchFor(const v1::ExecutorWant& want) {
+  if (options_.fetcher == nullptr || waits_since_.has_value())
+    return Lose(KilledFor::kProtocol, "it asked for bytes when it should not");
+  waits_since_ = clock_.Monotonic();
+  options_.fetcher->Want(attempt(), want, [this, executor = executors_](v1::ExecutorBytes bytes) {
+    Push(BytesOrder{executor, std::move(bytes)});
+  });
+}
+
+void ExecutorSlot::Apply(const BytesOrder& order) {
+  if (order.executor != executors_ || !waits_since_.has_value()) return;
+  time_.LeaveOut(clock_.Monotonic() - *waits_since_);  // waiting for bytes is not the job's time
+  waits_since_.reset();
+  v1::ToExecutor message;
+  *message.mutable_bytes() = order.bytes;
+  SendToExecutor(message).IgnoreError();  // it has ended: that is about to be read
 }
 
 void ExecutorSlot::TakeFrame(Frame frame) {
@@ -443,10 +471,11 @@ void ExecutorSlot::TakeFrame(Frame frame) {
     if (!taken.ok()) Lose(KilledFor::kStore, MessageOf(taken));
     return;
   }
-  large_blob_.reset();
   v1::FromExecutor message;
   if (!message.ParseFromString(frame.bytes))
     return Lose(KilledFor::kProtocol, "a message does not parse");
+  if (message.has_want()) return FetchFor(message.want());
+  large_blob_.reset();
   absl::StatusOr<std::vector<v1::Report>> reports = ReportsOf(message, blobs_, options_.teller);
   if (!reports.ok()) return Lose(KilledFor::kProtocol, MessageOf(reports.status()));
   blobs_.clear();
@@ -497,7 +526,7 @@ bool ExecutorSlot::HasOutgrown(const v1::Failed& failed) const {
 // False: the job's time is up, and the executor is lost. One that started programs may end them and
 // keep what they said.
 bool ExecutorSlot::CheckTime(absl::Time now) {
-  if (!is_running() || !time_.IsDue(now)) return true;
+  if (!is_running() || waits_since_.has_value() || !time_.IsDue(now)) return true;
   if (time_.Look(now, ProcessorUseOf(child_.pid())) == TimeUp::kNo) return true;
   if (!jobs_.front().job.starts_programs() || now > killed_at_) {
     Blame(KilledFor::kTimeout);
@@ -630,6 +659,7 @@ void ExecutorSlot::Discard() {
   sent_ = 0;
   is_ready_ = false;
   asked_.reset();
+  waits_since_.reset();
   resident_bytes_.reset();
   ForgetPrograms();
   memory_bytes_.store(0, std::memory_order_relaxed);

@@ -30,12 +30,13 @@
 #include "common/store/local/blob_file.h"
 #include "galley/v1/executor.pb.h"
 #include "worker/executor/frame.h"
+#include "worker/session/blob_sink.h"
+#include "worker/session/byte_fetcher.h"
 #include "worker/session/collection.h"
 #include "worker/session/death.h"
 #include "worker/session/event_sink.h"
 #include "worker/session/job_time.h"
 #include "worker/session/pending_watch.h"
-#include "worker/session/segment_pool.h"
 #include "worker/session/translate.h"
 
 namespace galley::worker {
@@ -54,7 +55,8 @@ class ExecutorSlot {
   struct Options {
     Teller teller;
     std::string program;  // path of galley-worker
-    SegmentPool* segments = nullptr;
+    BlobSink* sink = nullptr;
+    ByteFetcher* fetcher = nullptr;  // none: executors read files in their places
     EventSink* events = nullptr;
     bool is_spare = false;  // its executor starts with a job only, and ends when idle for a while
   };
@@ -67,6 +69,8 @@ class ExecutorSlot {
   void Start(v1::ExecutorJob job);
   // Kills the executor if it runs `attempt`, or when it comes to it.
   void Stop(uint64_t attempt);
+  // Likewise, and SlotLost says that the machine failed, and why.
+  void Fail(uint64_t attempt, std::string error);
   // Platforms of the job that are not begun are not cooked.
   void LeaveOut(v1::JobPart part);
   // Resident bytes of the executor and the programs that it started.
@@ -75,6 +79,10 @@ class ExecutorSlot {
  private:
   struct StopOrder {
     uint64_t attempt = 0;
+  };
+  struct FailOrder {
+    uint64_t attempt = 0;
+    std::string error;
   };
   struct SetupOrder {
     v1::ExecutorSetup setup;
@@ -86,7 +94,13 @@ class ExecutorSlot {
     uint64_t before_bytes = 0;
     absl::Time deadline;
   };
-  using Order = std::variant<SetupOrder, v1::ExecutorJob, StopOrder, v1::JobPart>;
+  // What the executor with this number asked for.
+  struct BytesOrder {
+    uint64_t executor = 0;
+    v1::ExecutorBytes bytes;
+  };
+  using Order =
+      std::variant<SetupOrder, v1::ExecutorJob, StopOrder, FailOrder, v1::JobPart, BytesOrder>;
 
   struct Held {
     v1::ExecutorJob job;
@@ -102,7 +116,9 @@ class ExecutorSlot {
   void Apply(SetupOrder order);
   void Apply(v1::ExecutorJob job);
   void Apply(const StopOrder& stop);
+  void Apply(const FailOrder& fail);
   void Apply(const v1::JobPart& part);
+  void Apply(const BytesOrder& order);
   void SendDue();
   absl::Status SendJob(Held& held);
   bool FitsAhead(const Held& held) const;
@@ -126,6 +142,7 @@ class ExecutorSlot {
   void TakeLog(std::string_view bytes);
   void TakeFrame(Frame frame);
   absl::Status TakeBytes(const Frame& frame);
+  void FetchFor(const v1::ExecutorWant& want);
   void CheckLimits();
   bool CheckTime(absl::Time now);
   bool HasOutgrown(const v1::Failed& failed) const;
@@ -164,6 +181,8 @@ class ExecutorSlot {
   bool is_ready_ = false;                        // the present executor has said so
   Collection collection_;
   std::optional<Asked> asked_;
+  uint64_t executors_ = 0;                       // started so far
+  std::optional<absl::Time> waits_since_;        // the executor, for bytes that are fetched
   absl::Time idle_seen_ = absl::InfinitePast();  // Collection::IdleAt for which it was looked at
   MemoryLimits memory_limits_;
   uint64_t oom_kills_ = 0;  // when the present executor was started

@@ -44,7 +44,7 @@ SlotFailed FailureOf(const std::string& program) {
   const std::string folder = *MakeTemporaryDirectory(::testing::TempDir(), "slot-");
   Failures failures;
   {
-    ExecutorSlot slot({.teller = {}, .program = program, .segments = nullptr, .events = &failures});
+    ExecutorSlot slot({.teller = {}, .program = program, .sink = nullptr, .events = &failures});
     v1::ExecutorSetup setup;
     setup.set_scratch_directory(folder + "/scratch");
     slot.Configure(setup, {});

@@ -34,7 +34,10 @@ class JobTime {
 
   void Begin(absl::Time now, absl::Duration limit);
   // Leaves out time that passed by no doing of the job.
-  void LeaveOut(absl::Duration passed) { begun_ += passed; }
+  void LeaveOut(absl::Duration passed) {
+    begun_ += passed;
+    looked_at_ += passed;
+  }
   bool IsDue(absl::Time now) const { return now >= next_look_; }
   // `use`: of the executor and what is below it. Once the time is up it stays so, for that reason.
   TimeUp Look(absl::Time now, const ProcessorUse& use);

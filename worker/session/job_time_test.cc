@@ -34,6 +34,14 @@ TEST_F(JobTimeTest, WhatUsesTheProcessorHasItsTime) {
   EXPECT_GE(Passed(), absl::Seconds(10));
 }
 
+TEST_F(JobTimeTest, TimeThatIsLeftOutIsNotWaitedFor) {
+  time_.Begin(now_, absl::Seconds(10));
+  EXPECT_EQ(Pass(absl::Seconds(12), 0.3, true), TimeUp::kNo);  // it is watched by now
+  now_ += absl::Minutes(5);                                    // bytes were fetched
+  time_.LeaveOut(absl::Minutes(5));
+  EXPECT_EQ(Pass(absl::Seconds(5), 0.3, true), TimeUp::kNo);
+}
+
 TEST_F(JobTimeTest, ABusyMachineTakesNothingOfIt) {
   time_.Begin(now_, absl::Seconds(10));
   EXPECT_EQ(Pass(absl::Seconds(19), 0.5, true), TimeUp::kNo);

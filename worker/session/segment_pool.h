@@ -22,11 +22,12 @@
 #include "common/store/local/blob_file.h"
 #include "common/store/local/segment_writer.h"
 #include "common/wire/convert.h"
+#include "worker/session/blob_sink.h"
 #include "worker/session/known_blobs.h"
 
 namespace galley::worker {
 
-class SegmentPool {
+class SegmentPool final : public BlobSink {
  public:
   // `starved`: called when a writer begins to wait. `unusable` says why the last segment that was
   // given cannot be written to; empty: all are full.
@@ -42,9 +43,9 @@ class SegmentPool {
   // Large bytes are a file and need no segment; they are written while others append.
   // RESOURCE_EXHAUSTED: no space; UNAVAILABLE: no segment came in time; else that of a second
   // segment that cannot be written to.
-  absl::StatusOr<wire::BlobAt> Append(std::string_view bytes);
+  absl::StatusOr<wire::BlobAt> Append(std::string_view bytes) override;
   // For a blob that comes in pieces.
-  absl::StatusOr<store::HashedFile> CreateFile();
+  absl::StatusOr<store::HashedFile> CreateFile() override;
 
  private:
   // OK: writer_ can be written to. NOT_FOUND: the director has to give one first. Else that of the

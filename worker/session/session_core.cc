@@ -561,6 +561,8 @@ v1::FromWorker SessionCore::NextMessage() {
     hello.set_machine(options_.machine);
     hello.set_slots(options_.slots);
     hello.set_pid(options_.pid);
+    hello.set_session(options_.session);
+    hello.set_is_without_files(options_.is_without_files);
     hello.set_cookers_json(options_.cookers_json);
     hello.set_memory_bytes(governor_.limit_bytes());
     hello.set_persisted((reports_.empty() ? next_report_ : reports_.begin()->first) - 1);

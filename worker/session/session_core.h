@@ -53,6 +53,8 @@ struct SessionOptions {
   std::string cookers_json;
   uint32_t slots = 1;
   int64_t pid = 0;
+  uint64_t session = 0;                          // names the process
+  bool is_without_files = false;                 // v1::Hello
   absl::Duration reconnect_max = kReconnectMax;  // without a director's welcome: the session ends
 };
 
@@ -187,6 +189,11 @@ class SessionCore {
 
   // There is work, and too little memory: one session of the machine may work on with one slot.
   bool WantsLastSlot() const { return governor_.is_short() && !attempts_.empty(); }
+
+  // So long no director has welcomed it; zero: one has.
+  absl::Duration AloneFor() const {
+    return alone_since_.has_value() ? now_ - *alone_since_ : absl::ZeroDuration();
+  }
 
   // In events and effects a `slot` is a lane.
   static uint32_t LanesFor(uint32_t slots) { return 2 * slots; }

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <csignal>
 #include <memory>
+#include <random>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -16,7 +17,11 @@
 #include "common/base/log.h"
 #include "common/base/memory_limit.h"
 #include "common/base/mutex.h"
+#include "common/base/status_macros.h"
 #include "fmt/format.h"
+#include "worker/session/blob_cache.h"
+#include "worker/session/byte_fetcher.h"
+#include "worker/session/director_bytes.h"
 #include "worker/session/director_stream.h"
 #include "worker/session/event_sink.h"
 #include "worker/session/executor_slot.h"
@@ -24,6 +29,7 @@
 #include "worker/session/segment_pool.h"
 #include "worker/session/session_core.h"
 #include "worker/session/store_asker.h"
+#include "worker/session/upload_gate.h"
 
 namespace galley::worker {
 namespace {
@@ -34,11 +40,18 @@ constexpr absl::Duration kMemoryPeriod = absl::Milliseconds(500);  // of samples
 // pause goes at once.
 constexpr absl::Duration kSendPeriod = absl::Milliseconds(5);
 constexpr absl::Duration kSegmentWaitMax = absl::Seconds(60);
+constexpr int kExitUnfit = 3;
+constexpr absl::Duration kAloneTold = absl::Seconds(5);  // without a director
 constexpr absl::Duration kGoodbyePatience = absl::Seconds(2);
 
 std::string HostName() {
   char name[256] = {};
   return ::gethostname(name, sizeof(name) - 1) == 0 ? name : "unknown";
+}
+
+uint64_t NewSession() {
+  std::random_device random;
+  return uint64_t{random()} << 32 | random();
 }
 
 // Beside the scratch folders of this director's workers: `folder` is one worker's.
@@ -58,14 +71,16 @@ std::string FolderName(std::string_view worker_id) {
   return name;
 }
 
-// Waits for SIGTERM, which every thread of the process blocks.
+// Waits for SIGTERM, which every thread of the process blocks; of a worker that a person started,
+// for SIGINT, too.
 class TerminationWatch {
  public:
-  explicit TerminationWatch(EventSink* events) {
+  TerminationWatch(EventSink* events, bool is_by_hand) {
     sigemptyset(&signals_);
     sigaddset(&signals_, SIGTERM);
+    if (is_by_hand) sigaddset(&signals_, SIGINT);
     ::pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
-    ::signal(SIGINT, SIG_IGN);  // the director decides
+    if (!is_by_hand) ::signal(SIGINT, SIG_IGN);  // the director decides
     ::signal(SIGPIPE, SIG_IGN);
     thread_ = std::thread([this, events] {
       int signal = 0;
@@ -94,23 +109,34 @@ class Shell final : public EventSink {
                .machine = machine_,
                .cookers_json = config.cookers_json,
                .slots = config.slots,
-               .pid = ::getpid()}),
+               .pid = ::getpid(),
+               .session = NewSession(),
+               .is_without_files = config.is_without_files,
+               .reconnect_max = config.stays ? absl::InfiniteDuration() : kReconnectMax}),
         segments_(
             kSegmentWaitMax, [this](const std::string& unusable) { Starve(unusable); },
             [this](const Digest& digest) { return asker_.Where(digest); }) {}
 
   int Run() {
-    const TerminationWatch watch(this);  // first: the threads that follow block SIGTERM too
-    SampleMemory();                      // what Hello tells
+    const TerminationWatch watch(
+        this, config_.stays);  // first: the threads that follow block SIGTERM too
+    SampleMemory();            // what Hello tells
+    if (config_.is_without_files) {
+      if (const absl::Status opened = OpenRemote(); !opened.ok()) {
+        LogError("{}", MessageOf(opened));
+        return kExitUnfit;
+      }
+    }
     for (uint32_t lane = 0; lane < SessionCore::LanesFor(config_.slots); ++lane) {
       slots_.push_back(std::make_unique<ExecutorSlot>(ExecutorSlot::Options{
           .teller = {.slot = lane, .worker_id = config_.worker_id, .machine = machine_},
           .program = config_.program,
-          .segments = &segments_,
-          .events = this,
+          .sink = remote_ != nullptr ? static_cast<BlobSink*>(&remote_->sink) : &segments_,
+          .fetcher = remote_ != nullptr ? &remote_->fetcher : nullptr,
+          .events = remote_ != nullptr ? static_cast<EventSink*>(&remote_->gate) : this,
           .is_spare = lane >= config_.slots}));
     }
-    stream_ = std::make_unique<DirectorStream>(config_.director, this);
+    stream_ = std::make_unique<DirectorStream>(config_.director, config_.tls, this);
     while (!HasEnded()) {
       if (IsSampleDue()) SampleMemory();
       const Outgoing outgoing = WaitForMessages();
@@ -120,8 +146,14 @@ class Shell final : public EventSink {
     const ExitSession exit = *exit_;
     LogInfo("session ends: {}", exit.reason);
     segments_.Close();
+    if (remote_ != nullptr) {
+      const ByteFetcher::Counts fetched = remote_->fetcher.counts();
+      LogInfo("fetched_bytes={} table_bytes={}", fetched.bytes, fetched.table_bytes);
+      remote_->Close();
+    }
     if (exit.said_goodbye) stream_->Finish(kGoodbyePatience);
-    slots_.clear();
+    slots_.clear();  // (nobody answers them any more)
+    remote_.reset();
     stream_.reset();
     if (!scratch_.empty()) RemoveAll(scratch_).IgnoreError();
     return exit.code;
@@ -138,6 +170,48 @@ class Shell final : public EventSink {
   }
 
  private:
+  // What a session without the director's files has instead of them.
+  struct Remote {
+    Remote(const SessionConfig& config, BlobCache opened, EventSink& next,
+           UploadGate::EndJob end_job)
+        : cache(std::move(opened)),
+          director(ConnectDirectorBytes(config.director, config.tls, CallerOf(config))),
+          sink(cache),
+          fetcher(*director, cache),
+          gate(*director, cache, next, std::move(end_job)) {}
+    void Close() {
+      director->Cancel();
+      gate.Close();
+      fetcher.Close();
+    }
+    static v1::Caller CallerOf(const SessionConfig& config) {
+      v1::Caller caller;
+      caller.set_worker_id(config.worker_id);
+      caller.set_token(config.token);
+      return caller;
+    }
+
+    BlobCache cache;
+    std::unique_ptr<DirectorBytes> director;
+    CacheSink sink;
+    ByteFetcher fetcher;
+    UploadGate gate;
+  };
+
+  absl::Status OpenRemote() {
+    ASSIGN_OR_RETURN(BlobCache cache,
+                     BlobCache::Open(config_.cache_directory, config_.cache_bytes_max));
+    RETURN_IF_ERROR(CreateDirectories(config_.scratch_directory));
+    ASSIGN_OR_RETURN(scratch_, MakeTemporaryDirectory(config_.scratch_directory, "galley-worker-"));
+    // (No slot has an attempt before all are there.)
+    remote_ =
+        std::make_unique<Remote>(config_, std::move(cache), *this,
+                                 [this](uint32_t slot, uint64_t attempt, const std::string& error) {
+                                   slots_[slot]->Fail(attempt, error);
+                                 });
+    return absl::OkStatus();
+  }
+
   struct Outgoing {
     uint64_t stream = 0;  // for which they were made
     std::vector<v1::FromWorker> messages;
@@ -192,11 +266,23 @@ class Shell final : public EventSink {
     if (now >= next_tick_ && !exit_.has_value()) {
       core_.Step(now, Tick{MemoryBytes()}, effects);
       next_tick_ = now + kTickPeriod;
+      TellIfAlone();
     }
     if (!exit_.has_value() && now >= core_.NextFlush()) core_.Flush(effects);
     if (!effects.empty()) next_send_ = now + kSendPeriod;
     Execute(effects);
     return {.stream = present_stream_, .messages = std::exchange(outbox_, {})};
+  }
+
+  // An address at which nobody answers is named, once for each time.
+  void TellIfAlone() GALLEY_REQUIRES(mutex_) {
+    const bool is_long = core_.AloneFor() >= kAloneTold;
+    if (is_long && !has_told_alone_)
+      LogWarning(
+          "no director answers at {}: is it running there, and does [farm] listen name this "
+          "address? The worker goes on trying",
+          config_.director);
+    has_told_alone_ = is_long;
   }
 
   void Execute(std::vector<SessionEffect>& effects) GALLEY_REQUIRES(mutex_) {
@@ -206,18 +292,34 @@ class Shell final : public EventSink {
 
   void Do(ConfigureSlots& effect) GALLEY_REQUIRES(mutex_) {
     const v1::Welcome& welcome = effect.welcome;
-    asker_.SetStore(welcome.store_directory());
-    segments_.SetStore(welcome.store_directory(), welcome.term());
-    scratch_ = JoinPath(welcome.scratch_directory(), FolderName(config_.worker_id));
-    last_slot_file_ = LastSlotFile(welcome.scratch_directory());
     v1::ExecutorSetup setup;
-    setup.set_store_directory(welcome.store_directory());
-    setup.set_project_root(welcome.project_root());
+    if (remote_ != nullptr) {
+      SetUpWithoutFiles(welcome.term());
+      setup.set_cache_directory(remote_->cache.directory());
+    } else {
+      asker_.SetStore(welcome.store_directory());
+      segments_.SetStore(welcome.store_directory(), welcome.term());
+      scratch_ = JoinPath(welcome.scratch_directory(), FolderName(config_.worker_id));
+      last_slot_file_ = LastSlotFile(welcome.scratch_directory());
+      setup.set_store_directory(welcome.store_directory());
+      setup.set_project_root(welcome.project_root());
+    }
     *setup.mutable_environment() = welcome.environment();
     for (size_t slot = 0; slot < slots_.size(); ++slot) {
       setup.set_scratch_directory(JoinPath(scratch_, fmt::format("{}", slot)));
       slots_[slot]->Configure(setup, effect.collection);
     }
+  }
+  // Another director names its tables anew, and may have another store.
+  void SetUpWithoutFiles(uint32_t term) GALLEY_REQUIRES(mutex_) {
+    const std::string tables = JoinPath(scratch_, fmt::format("tables-{}", term));
+    if (tables_ != tables && !tables_.empty()) RemoveAll(tables_).IgnoreError();
+    tables_ = tables;
+    if (const absl::Status made = CreateDirectories(tables); !made.ok())
+      LogWarning("{}", MessageOf(made));  // each job will say so
+    remote_->fetcher.SetTables(tables);
+    remote_->gate.Forget();
+    last_slot_file_ = JoinPath(config_.scratch_directory, "galley-memory.lock");
   }
   void Do(StartJob& effect) { slots_[effect.slot]->Start(std::move(effect.job)); }
   void Do(StopJob& effect) { slots_[effect.slot]->Stop(effect.attempt); }
@@ -258,6 +360,7 @@ class Shell final : public EventSink {
   base::CondVar changed_;
   SessionCore core_ GALLEY_GUARDED_BY(mutex_);
   uint64_t present_stream_ GALLEY_GUARDED_BY(mutex_) = 0;
+  bool has_told_alone_ GALLEY_GUARDED_BY(mutex_) = false;
   absl::Time next_tick_ GALLEY_GUARDED_BY(mutex_) = absl::InfinitePast();
   absl::Time next_send_ GALLEY_GUARDED_BY(mutex_) = absl::InfinitePast();
   // When the session's thread wakes by itself.
@@ -269,8 +372,10 @@ class Shell final : public EventSink {
   LastSlot last_slot_;
   std::optional<ExitSession> exit_;  // written under the mutex, once
   std::string scratch_;
+  std::string tables_ GALLEY_GUARDED_BY(mutex_);  // of a session without files
   StoreAsker asker_;
   SegmentPool segments_;
+  std::unique_ptr<Remote> remote_;  // null: of a session that reads files in their places
   std::vector<std::unique_ptr<ExecutorSlot>> slots_;
   std::unique_ptr<DirectorStream> stream_;
 };

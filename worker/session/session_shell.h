@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string>
 
+#include "common/wire/client_tls.h"
+
 namespace galley::worker {
 
 struct SessionConfig {
@@ -14,6 +16,14 @@ struct SessionConfig {
   uint32_t slots = 1;
   std::string program;  // path of galley-worker, for the executors
   std::string cookers_json;
+  // Nothing of the director's machine is read: bytes come from and go to the director. With these:
+  bool is_without_files = false;
+  std::string cache_directory;  // shared by the workers of this machine
+  uint64_t cache_bytes_max = 0;
+  std::string scratch_directory;  // where the worker makes a folder of its own
+  wire::ClientTls tls;
+  // Without a director it waits for one for ever, and not for kReconnectMax.
+  bool stays = false;
 };
 
 // Works until the director, a signal or a lost director ends it. 0: in order; 3: refused, or

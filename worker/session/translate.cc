@@ -126,6 +126,8 @@ absl::StatusOr<std::vector<v1::Report>> ToReports(const v1::FromExecutor& messag
       return reports;
     case v1::FromExecutor::kReady:
       return absl::InvalidArgumentError("it said a second time that it is ready");
+    case v1::FromExecutor::kWant:
+      return absl::InvalidArgumentError("it asked for bytes, and reads files in their places");
     case v1::FromExecutor::kCollected:
       return absl::InvalidArgumentError("it answered a collection that nobody asked for");
     case v1::FromExecutor::WHAT_NOT_SET:

@@ -36,12 +36,14 @@ struct Fixture {
     made->snapshot = content::Snapshot::Scan({.mounts = project->mounts, .threads = 1}).value();
     made->table = ProjectCatalog::Build(made->snapshot, project, resolver, {.threads = 1}).value();
     sources = std::make_shared<ProjectSources>(made, tools);
-    info = std::make_shared<AttemptInfo>(
-        AttemptInfo{.package = PackageId(0),
-                    .name = "/Game/a.txt",
-                    .platforms = 3,
-                    .numbering = sources->platforms(),
-                    .recipes = made->table->RecipesOf("/Game/a.txt")});
+    info =
+        std::make_shared<AttemptInfo>(AttemptInfo{.package = PackageId(0),
+                                                  .name = "/Game/a.txt",
+                                                  .platforms = 3,
+                                                  .numbering = sources->platforms(),
+                                                  .recipes = made->table->RecipesOf("/Game/a.txt"),
+                                                  .worker = "local-1",
+                                                  .hashes_files = true});
     GALLEY_CHECK(info->recipes != nullptr);
   }
   std::string folder;

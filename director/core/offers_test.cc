@@ -1,0 +1,188 @@
+// Workers that lack cookers: they get no job of these, and nobody waits behind such a job.
+#include "director/core/core_harness.h"
+#include "director/core/workers.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace galley::director {
+namespace {
+
+constexpr WorkerId kFar(kForeignWorkers), kFarther(kForeignWorkers + 1);
+
+// No launcher: workers come by themselves.
+CookOptions WithoutLauncher() {
+  CookOptions options;
+  options.workers = 0;
+  return options;
+}
+
+WorkerAttached Attached(WorkerId worker, std::vector<std::string> lacks, uint32_t slots = 1) {
+  return {.worker = worker, .slots = slots, .in_hand = {}, .session = 1, .lacks = std::move(lacks)};
+}
+
+TEST(OffersTest, AJobGoesToAWorkerThatHasItsCookerAndHoldsNobodyUp) {
+  CoreHarness shell("A % tool\nB % sound\nC % sound\n", WithoutLauncher());
+  shell.Request({"A", "B", "C"});
+  EXPECT_FALSE(shell.HasOpenJob("B")) << "nobody is there";
+  shell.Send(Attached(kFar, {"tool"}, 4));
+  EXPECT_TRUE(shell.HasOpenJob("B") && shell.HasOpenJob("C"));
+  EXPECT_FALSE(shell.HasOpenJob("A"));
+  shell.Send(Attached(kFarther, {}));
+  ASSERT_TRUE(shell.HasOpenJob("A"));
+  EXPECT_EQ(shell.JobOf("A").worker, kFarther);
+  shell.Finish();
+  EXPECT_TRUE(shell.Says("ended")) << shell.TakeLog();
+}
+
+TEST(OffersTest, ManyOfThemHoldNobodyUpEither) {
+  std::string project;
+  std::vector<std::string> names;
+  for (int i = 0; i < 100; ++i) {
+    names.push_back("A" + std::to_string(i));
+    project += names.back() + " % tool\n";
+  }
+  project += "Z % sound\n";
+  names.push_back("Z");
+  CoreHarness shell(project, WithoutLauncher());
+  shell.Request(names);
+  shell.Send(Attached(kFar, {"tool"}));
+  EXPECT_TRUE(shell.HasOpenJob("Z"));
+  shell.Saved("Z");
+  shell.Send(Attached(kFarther, {}, 4));
+  shell.Finish();
+  EXPECT_EQ(CountOf("done A", shell.TakeLog()), 100u);
+}
+
+TEST(OffersTest, ABlockingJobIsNotPutWhereItCannotBeDone) {
+  CoreHarness shell("A % sound\nD % tool\n", WithoutLauncher());
+  shell.Request({"A"});
+  shell.Send(Attached(kFar, {"tool"}, 4));
+  shell.Send(PackagesDiscovered{{{"D", InstigatorCategory::kCookOnTheFly}}});
+  EXPECT_FALSE(shell.HasOpenJob("D"));
+  shell.Send(Attached(kFarther, {}));
+  ASSERT_TRUE(shell.HasOpenJob("D"));
+  EXPECT_EQ(shell.JobOf("D").worker, kFarther);
+}
+
+TEST(OffersTest, AnIdleWorkerTakesNoJobsOverThatItCannotDo) {
+  CoreHarness shell("A % tool ~ 9000000\nB % tool ~ 9000000\nC % tool ~ 9000000\n",
+                    WithoutLauncher());
+  shell.Send(Attached(kFar, {}));
+  shell.Request({"A", "B", "C"});
+  shell.Send(Attached(kFarther, {"tool"}));
+  shell.Pass(absl::Seconds(60));  // (a backup would be given by now, too)
+  for (const HarnessJob& job : shell.TakeJobs()) EXPECT_EQ(job.worker, kFar);
+}
+
+TEST(OffersTest, WhatNobodyCanEverDoFailsByName) {
+  CookOptions options = WithoutLauncher();
+  options.unoffered_max = absl::Seconds(30);
+  CoreHarness shell("A % tool\nB % sound\n", options);
+  shell.Request({"A", "B"});
+  shell.Pass(absl::Seconds(60));
+  EXPECT_FALSE(shell.Says("failed A")) << "queued is waiting: nobody is attached";
+  shell.Send(Attached(kFar, {"tool"}));
+  shell.Pass(absl::Seconds(20));
+  EXPECT_FALSE(shell.Says("failed A"));
+  shell.Pass(absl::Seconds(20));
+  EXPECT_TRUE(shell.Says("failed A: no worker can cook it: wanted is the cooker \"tool\""));
+  shell.Finish();
+  EXPECT_TRUE(shell.Says("done B"));
+}
+
+TEST(OffersTest, AWorkerThatIsStartedFromHereHasAllCookers) {
+  CookOptions options;
+  options.workers = 1;
+  options.unoffered_max = absl::Seconds(30);
+  CoreHarness shell("A % tool\n", options);
+  shell.hold_workers = true;
+  shell.Send(Attached(kFar, {"tool"}));
+  shell.Request({"A"});
+  ASSERT_EQ(shell.spawned.size(), 1u) << "one that came by itself is not one of ours";
+  shell.Pass(absl::Seconds(20));
+  shell.Send(WorkerAttached{shell.spawned[0], 1, {}});
+  EXPECT_TRUE(shell.HasOpenJob("A"));
+}
+
+TEST(OffersTest, AnotherProcessOfTheWorkerMayHaveTheCooker) {
+  CoreHarness shell("A % tool\n", WithoutLauncher());
+  shell.Request({"A"});
+  shell.Send(Attached(kFar, {"tool"}));
+  EXPECT_FALSE(shell.HasOpenJob("A"));
+  WorkerAttached updated = Attached(kFar, {});
+  updated.session = 2;
+  shell.Send(updated);
+  EXPECT_TRUE(shell.HasOpenJob("A"));
+}
+
+TEST(OffersTest, NobodyWaitsBehindAJobForWhichItsOnlyWorkerHasNoMemory) {
+  CookOptions options = WithoutLauncher();
+  std::string project = "Z % sound\n";
+  std::vector<std::string> names;
+  for (int i = 0; i < 30; ++i) {
+    names.push_back("A" + std::to_string(i));
+    project += names.back() + " % tool ~ 1000\n";
+  }
+  names.push_back("Z");
+  CoreHarness shell(project, options);
+  WorkerAttached near = Attached(kFar, {}, 8);
+  near.memory_bytes = 20 << 20;  // one at a time: each is taken for 16 MiB
+  shell.Request({"A0"});
+  shell.Send(near);
+  ASSERT_TRUE(shell.HasOpenJob("A0"));
+  shell.Send(PackagesDiscovered{[&] {
+    std::vector<SelectedPackage> more;
+    for (const std::string& name : names)
+      more.push_back({name, InstigatorCategory::kCommandLinePackage});
+    return more;
+  }()});
+  shell.Send(Attached(kFarther, {"tool"}, 4));
+  EXPECT_TRUE(shell.HasOpenJob("Z"));
+  shell.Finish();
+  EXPECT_EQ(CountOf("done A", shell.TakeLog()), 30u);
+}
+
+TEST(OffersTest, TheOrderOfJobsIsThatOfTheQueue) {
+  std::string project;
+  std::vector<std::string> names;
+  for (int i = 0; i < 80; ++i) {
+    names.push_back("A" + std::to_string(i));
+    project += names.back() + " % tool ~ " + std::to_string(i == 70 ? 5'000'000 : 100) + "\n";
+  }
+  CoreHarness shell(project, WithoutLauncher());
+  shell.Request(names);
+  shell.Send(Attached(kFar, {"tool"}));
+  shell.Send(Attached(kFarther, {}));
+  EXPECT_TRUE(shell.HasOpenJob("A70")) << "the longest comes first";
+}
+
+TEST(OffersTest, WorkersThatCameByThemselvesMayGoAsOftenAsTheyLike) {
+  CookOptions options = WithoutLauncher();
+  options.losses_max = 3;
+  options.losses_of_each_max = 1;
+  CoreHarness shell("A % sound\n", options);
+  shell.Request({"A"});
+  for (uint64_t i = 0; i < 20; ++i) {
+    WorkerAttached attached = Attached(kFar, {});
+    attached.session = i + 1;
+    shell.Send(attached);
+    shell.Send(WorkerLost{.worker = kFar, .reason = "gone", .is_in_order = i % 2 == 0});
+  }
+  shell.Send(Attached(kFarther, {}));
+  shell.Pass(absl::Seconds(60));  // (the back-off of its attempts)
+  shell.Finish();
+  const std::string log = shell.TakeLog();
+  EXPECT_EQ(CountOf("done A", log), 1u) << log;
+}
+
+TEST(OffersTest, WhatIsParkedMayBeGivenUp) {
+  CoreHarness shell("A % tool\nB % sound\n", WithoutLauncher());
+  shell.Request({"A", "B"});
+  shell.Send(Attached(kFar, {"tool"}));
+  shell.Send(CancelRequested{});
+  shell.Finish();
+  EXPECT_TRUE(shell.Says("ended interrupted"));
+}
+
+}  // namespace
+}  // namespace galley::director

@@ -1,0 +1,37 @@
+// FarmDoor: where workers of other machines attach ([farm] listen): a gRPC server on TCP that
+// passes the calls of workers on, and no others.
+//
+// With TLS both sides show certificates of one authority, and the files may be exchanged while it
+// runs. Without, only addresses of this machine are listened on.
+// Threads: one.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "common/wire/tls_pair.h"
+
+namespace galley::director {
+
+class WorkerCalls;
+
+class FarmDoor {
+ public:
+  struct Options {
+    std::string address;  // "host:port"
+    wire::TlsFiles tls;   // no certificate: no TLS
+  };
+  // `calls`: outlives it. FAILED_PRECONDITION: an address that others than this machine may reach,
+  // without TLS; INVALID_ARGUMENT: the files of TLS do not fit; UNAVAILABLE: it cannot be listened
+  // on.
+  static absl::StatusOr<std::unique_ptr<FarmDoor>> Open(const Options& options, WorkerCalls& calls);
+  // Ends all calls, and waits for them.
+  virtual ~FarmDoor() = default;
+
+  virtual const std::string& address() const = 0;  // "host:port", with the port that it has
+  // Now and then: takes what the files of TLS hold now, and says so in the log.
+  virtual void LookAtCertificates() = 0;
+};
+
+}  // namespace galley::director

@@ -1,0 +1,114 @@
+#include "director/shell/attached_workers.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "common/base/status_macros.h"
+#include "director/core/workers.h"
+#include "fmt/format.h"
+
+namespace galley::director {
+namespace {
+
+constexpr std::string_view kLocal = "local-";
+
+// "local-3": 2. nullopt: another name.
+std::optional<uint32_t> LocalNumber(std::string_view name) {
+  if (!name.starts_with(kLocal)) return std::nullopt;
+  uint32_t number = 0;
+  const char* const end = name.data() + name.size();
+  const auto [rest, error] = std::from_chars(name.data() + kLocal.size(), end, number);
+  if (error != std::errc() || rest != end || number == 0 || number > kForeignWorkers)
+    return std::nullopt;
+  return number - 1;
+}
+
+}  // namespace
+
+bool AttachedWorkers::IsLocal(std::string_view name) { return name.starts_with(kLocal); }
+
+bool AttachedWorkers::MayTake(std::string_view name) const {
+  const base::MutexLock lock(mutex_);
+  return LocalNumber(name).has_value() || foreign_.contains(name) ||
+         foreign_names_.size() < kForeignMax;
+}
+
+WorkerId AttachedWorkers::IdOf(std::string_view name) {
+  if (const std::optional<uint32_t> number = LocalNumber(name)) return WorkerId(*number);
+  const base::MutexLock lock(mutex_);
+  const auto found = foreign_.find(name);
+  if (found != foreign_.end()) return found->second;
+  const WorkerId id(kForeignWorkers + static_cast<uint32_t>(foreign_names_.size()));
+  foreign_.emplace(name, id);
+  foreign_names_.emplace_back(name);
+  return id;
+}
+
+std::string AttachedWorkers::NameOf(WorkerId worker) const {
+  if (worker.value() < kForeignWorkers) return fmt::format("{}{}", kLocal, worker.value() + 1);
+  const base::MutexLock lock(mutex_);
+  const size_t number = worker.value() - kForeignWorkers;
+  GALLEY_CHECK(number < foreign_names_.size());
+  return foreign_names_[number];
+}
+
+void AttachedWorkers::Attach(const std::string& name, std::optional<uint64_t> segment) {
+  const base::MutexLock lock(mutex_);
+  attached_[name] = {.segment = segment};
+}
+
+void AttachedWorkers::SetSegment(const std::string& name, uint64_t segment) {
+  const base::MutexLock lock(mutex_);
+  if (const auto found = attached_.find(name); found != attached_.end())
+    found->second.segment = segment;
+}
+
+std::optional<uint64_t> AttachedWorkers::SegmentOf(std::string_view name) const {
+  const base::MutexLock lock(mutex_);
+  const auto found = attached_.find(name);
+  return found == attached_.end() ? std::nullopt : found->second.segment;
+}
+
+bool AttachedWorkers::HasFiles(std::string_view name) const {
+  const base::MutexLock lock(mutex_);
+  const auto found = attached_.find(name);
+  // (One that a dead director started, and that is not back yet, has them.)
+  return found == attached_.end() ? IsLocal(name) : found->second.segment.has_value();
+}
+
+std::vector<std::string> AttachedWorkers::Names() const {
+  const base::MutexLock lock(mutex_);
+  std::vector<std::string> names;
+  for (const auto& [name, attached] : attached_) names.push_back(name);
+  return names;
+}
+
+void AttachedWorkers::Detach(std::string_view name, absl::Time now) {
+  const base::MutexLock lock(mutex_);
+  if (const auto found = attached_.find(name); found != attached_.end())
+    found->second.away_since = std::min(found->second.away_since, now);
+}
+
+void AttachedWorkers::Remove(std::string_view name) {
+  const base::MutexLock lock(mutex_);
+  if (const auto found = attached_.find(name); found != attached_.end()) attached_.erase(found);
+}
+
+std::vector<std::string> AttachedWorkers::RemoveAwaySince(
+    absl::Time since, const std::function<bool(const std::string& name)>& is_back) {
+  const base::MutexLock lock(mutex_);
+  std::vector<std::string> away;
+  for (auto at = attached_.begin(); at != attached_.end();) {
+    if (IsLocal(at->first) || at->second.away_since > since) {
+      ++at;
+    } else if (is_back(at->first)) {
+      at++->second.away_since = absl::InfiniteFuture();
+    } else {
+      away.push_back(at->first);
+      at = attached_.erase(at);
+    }
+  }
+  return away;
+}
+
+}  // namespace galley::director

@@ -1,0 +1,202 @@
+#include "director/shell/worker_bytes.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "common/base/file.h"
+#include "common/base/read_pieces.h"
+#include "common/base/status_macros.h"
+#include "common/wire/convert.h"
+#include "director/shell/snapshot_tables.h"
+#include "fmt/format.h"
+
+namespace galley::director {
+namespace {
+
+// Nobody listens any more.
+absl::Status GoneError() { return absl::CancelledError("the worker has hung up"); }
+
+}  // namespace
+
+// Pieces: what is sent of one item.
+class WorkerBytes::Pieces {
+ public:
+  Pieces(uint32_t item, const std::function<bool(const v1::FetchPiece&)>& send) : send_(send) {
+    piece_.set_item(item);
+  }
+
+  // (A piece that is held back goes with the end, so that a small file is one message.)
+  absl::Status Add(std::string_view bytes) {
+    while (!bytes.empty()) {
+      const size_t size = std::min(bytes.size(), kPieceBytesMax);
+      RETURN_IF_ERROR(Flush());
+      piece_.set_bytes(bytes.data(), size);
+      bytes.remove_prefix(size);
+    }
+    return absl::OkStatus();
+  }
+  absl::Status EndWith(const Digest& digest, bool is_left_out = false) {
+    wire::ToProto(digest, piece_.mutable_digest());
+    piece_.set_is_left_out(is_left_out);
+    return End();
+  }
+  absl::Status End() {
+    piece_.set_is_last(true);
+    return send_(piece_) ? absl::OkStatus() : GoneError();
+  }
+  absl::Status Fail(const absl::Status& status) {
+    piece_.clear_bytes();
+    piece_.set_code(static_cast<uint32_t>(status.code()));
+    piece_.set_error(MessageOf(status));
+    return End();
+  }
+
+ private:
+  absl::Status Flush() {
+    if (piece_.bytes().empty()) return absl::OkStatus();
+    if (!send_(piece_)) return GoneError();
+    piece_.clear_bytes();
+    return absl::OkStatus();
+  }
+
+  const std::function<bool(const v1::FetchPiece&)>& send_;
+  v1::FetchPiece piece_;
+};
+
+absl::Status WorkerBytes::Fetch(const std::string& worker_id, const v1::FetchRequest& request,
+                                const std::function<bool(const v1::FetchPiece&)>& send) const {
+  if (request.items_size() > kItemsMax)
+    return absl::InvalidArgumentError(
+        fmt::format("{} items, the limit is {}", request.items_size(), kItemsMax));
+  for (int i = 0; i < request.items_size(); ++i) {
+    Pieces pieces(static_cast<uint32_t>(i), send);
+    const absl::Status sent = FetchOne(worker_id, request.items(i), pieces);
+    if (absl::IsCancelled(sent)) return sent;
+    if (!sent.ok()) RETURN_IF_ERROR(pieces.Fail(sent));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status WorkerBytes::FetchOne(const std::string& worker_id, const v1::FetchItem& item,
+                                   Pieces& pieces) const {
+  if (item.what_case() == v1::FetchItem::kTable) return SendTable(item.table(), pieces);
+  // (It may be over by now: then nobody waits for the bytes.)
+  if (!deps_.reports->IsOf(item.attempt(), worker_id))
+    return absl::PermissionDeniedError(
+        fmt::format("attempt {} is not in the hands of {}", item.attempt(), worker_id));
+  switch (item.what_case()) {
+    case v1::FetchItem::kPath:
+      return SendFile(item, pieces);
+    case v1::FetchItem::kBlob: {
+      ASSIGN_OR_RETURN(const Digest digest, wire::FromProto(item.blob()));
+      const std::vector<GivenBlob> given = deps_.reports->GivenTo(item.attempt());
+      const auto is_it = [&](const GivenBlob& one) { return one.digest == digest; };
+      if (std::none_of(given.begin(), given.end(), is_it))
+        return absl::PermissionDeniedError(
+            fmt::format("attempt {} was not given blob {}", item.attempt(), digest.ToString()));
+      return SendBlob(digest, pieces);
+    }
+    case v1::FetchItem::kTable:
+    case v1::FetchItem::WHAT_NOT_SET:
+      break;
+  }
+  return absl::InvalidArgumentError("an item that names nothing");
+}
+
+absl::Status WorkerBytes::SendFile(const v1::FetchItem& item, Pieces& pieces) const {
+  const SnapshotPtr snapshot = deps_.world->Get()->snapshot;
+  std::optional<Digest> wanted;
+  if (item.has_digest()) {
+    ASSIGN_OR_RETURN(wanted, wire::FromProto(item.digest()));
+  }
+  const absl::Status usable = snapshot->CheckUsable(item.path());
+  // (The worker's snapshot is an older one, where it could be used.)
+  if (!usable.ok()) return absl::AbortedError(MessageOf(usable));
+  const content::FileEntry& entry = *snapshot->Find(item.path());
+  const auto changed = [&] {
+    return absl::AbortedError(fmt::format("{} is another file by now", item.path()));
+  };
+  if (wanted.has_value() && entry.stat.size_bytes != wanted->size_bytes()) return changed();
+  if (const auto known = snapshot->KnownDigest(item.path());
+      wanted.has_value() && known.has_value() && *known != *wanted)
+    return changed();
+  if (entry.stat.size_bytes > item.bytes_max()) {
+    ASSIGN_OR_RETURN(const Digest digest, snapshot->DigestOf(item.path()));
+    return pieces.EndWith(digest, /*is_left_out=*/true);
+  }
+  absl::Status sent;
+  ASSIGN_OR_RETURN(const Digest digest, snapshot->Stream(item.path(), [&](std::string_view bytes) {
+    if (sent.ok()) sent = pieces.Add(bytes);
+  }));
+  RETURN_IF_ERROR(sent);
+  if (wanted.has_value() && *wanted != digest) return changed();
+  return pieces.EndWith(digest);
+}
+
+absl::Status WorkerBytes::SendBlob(const Digest& digest, Pieces& pieces) const {
+  if (digest.size_bytes() <= kHeldBytesMax) {
+    ASSIGN_OR_RETURN(const Blob bytes, deps_.store->Get(digest));
+    RETURN_IF_ERROR(pieces.Add(*bytes));
+    return pieces.EndWith(digest);
+  }
+  ASSIGN_OR_RETURN(const auto reader, deps_.store->NewReader(digest, 0));
+  while (true) {
+    ASSIGN_OR_RETURN(const std::string_view bytes, reader->Next(kPieceBytesMax));
+    if (bytes.empty()) return pieces.EndWith(digest);
+    RETURN_IF_ERROR(pieces.Add(bytes));
+  }
+}
+
+absl::Status WorkerBytes::SendTable(const std::string& name, Pieces& pieces) const {
+  if (!IsSnapshotTableName(name))
+    return absl::InvalidArgumentError(fmt::format("\"{}\" is no table's name", name));
+  ASSIGN_OR_RETURN(const std::string bytes, ReadFile(JoinPath(deps_.state_directory, name)));
+  RETURN_IF_ERROR(pieces.Add(bytes));
+  return pieces.End();
+}
+
+absl::StatusOr<uint64_t> WorkerBytes::Upload(
+    const std::function<bool(v1::UploadPiece&)>& next) const {
+  v1::UploadPiece piece;
+  std::optional<Digest> digest;  // of the present blob
+  std::unique_ptr<store::BlobWriter> writer;
+  std::string held;
+  bool is_there = false;
+  uint64_t stored = 0;
+  const auto finish = [&]() -> absl::Status {
+    if (!digest.has_value() || is_there) return absl::OkStatus();
+    stored += digest->size_bytes();
+    if (writer != nullptr) return writer->Finish();
+    return deps_.store->Put(*digest, held);
+  };
+  while (next(piece)) {
+    if (piece.has_digest()) {
+      RETURN_IF_ERROR(finish());
+      ASSIGN_OR_RETURN(digest, wire::FromProto(piece.digest()));
+      ASSIGN_OR_RETURN(const auto missing, deps_.store->FindMissing(std::span(&*digest, 1)));
+      is_there = missing.empty();
+      held.clear();
+      writer.reset();
+      if (!is_there && digest->size_bytes() > kHeldBytesMax) {
+        ASSIGN_OR_RETURN(writer, deps_.store->NewWriter(*digest));
+      }
+    }
+    if (!digest.has_value()) return absl::InvalidArgumentError("bytes of no blob");
+    if (!is_there && writer != nullptr) {
+      RETURN_IF_ERROR(writer->Append(piece.bytes()));
+    } else if (!is_there) {
+      if (held.size() + piece.bytes().size() > digest->size_bytes())
+        return absl::InvalidArgumentError(
+            fmt::format("more bytes than blob {} has", digest->ToString()));
+      held += piece.bytes();
+    }
+    piece.Clear();
+  }
+  RETURN_IF_ERROR(finish());
+  return stored;
+}
+
+}  // namespace galley::director

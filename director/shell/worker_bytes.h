@@ -1,0 +1,55 @@
+// WorkerBytes: the bytes that go between the director and workers on machines without its files
+// (calls Fetch and Upload of proto/galley/v1/worker.proto).
+//
+// A worker is given files of the mounts, and blobs, only for an attempt that is its own: of blobs
+// only those that the attempt was given. Files are hashed while they are sent, so that the digest
+// under which a worker has them is the director's own finding. What a worker brings is stored under
+// the digest of its bytes, and means nothing until a result that is accepted names it.
+// Threads: any.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "common/store/interface/store.h"
+#include "director/shell/report_reader.h"
+#include "director/shell/world.h"
+#include "galley/v1/worker.pb.h"
+
+namespace galley::director {
+
+class WorkerBytes {
+ public:
+  static constexpr int kItemsMax = 1'024;  // of a call
+  static constexpr uint64_t kHeldBytesMax = 4ull
+                                            << 20;  // of a blob in memory; larger ones in pieces
+
+  struct Deps {
+    const WorldHolder* world;
+    const ReportReader* reports;
+    store::Store* store;
+    std::string state_directory;  // where the tables of snapshots are
+  };
+  explicit WorkerBytes(Deps deps) : deps_(std::move(deps)) {}
+
+  // `send`: false: nobody listens any more. An error ends the call, and is not about one item.
+  absl::Status Fetch(const std::string& worker_id, const v1::FetchRequest& request,
+                     const std::function<bool(const v1::FetchPiece&)>& send) const;
+  // Returns how many bytes the store did not have. `next`: false: there are no more pieces.
+  absl::StatusOr<uint64_t> Upload(const std::function<bool(v1::UploadPiece&)>& next) const;
+
+ private:
+  class Pieces;
+
+  absl::Status FetchOne(const std::string& worker_id, const v1::FetchItem& item,
+                        Pieces& pieces) const;
+  absl::Status SendFile(const v1::FetchItem& item, Pieces& pieces) const;
+  absl::Status SendBlob(const Digest& digest, Pieces& pieces) const;
+  absl::Status SendTable(const std::string& name, Pieces& pieces) const;
+
+  const Deps deps_;
+};
+
+}  // namespace galley::director

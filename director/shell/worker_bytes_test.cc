@@ -1,0 +1,220 @@
+#include "director/shell/worker_bytes.h"
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/wire/convert.h"
+#include "director/shell/shell_test_world.h"
+#include "director/shell/trace.h"
+
+namespace galley::director {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::SizeIs;
+
+constexpr AttemptId kOwn = 41, kOfOthers = 42;
+
+// What came of one item.
+struct Fetched {
+  std::string bytes;
+  absl::StatusCode code = absl::StatusCode::kOk;
+  std::string error;
+  std::optional<Digest> digest;
+  bool is_left_out = false;
+};
+
+class WorkerBytesTest : public ShellTest {
+ protected:
+  void SetUp() override {
+    ShellTest::SetUp();
+    Write("content/a.txt", "source");
+    Write("content/large.txt", large_);
+    ASSERT_TRUE(WriteFileAtomic(JoinPath(dir_, "snapshot-1.table"), "table").ok());
+    ASSERT_TRUE(WriteFileAtomic(JoinPath(dir_, "farm-token"), "secret").ok());
+    holder_ = std::make_unique<WorldHolder>(MakeWorld());
+    reader_ = std::make_unique<ReportReader>(
+        ReportReader::Deps{.sources = [this] { return SourcesOf(holder_->Get()); },
+                           .store = &store_,
+                           .results = &results_,
+                           .trace = &trace_},
+        "main", DefaultLimits{4 << 20, absl::Minutes(1)});
+    for (const auto& [attempt, worker] :
+         std::map<AttemptId, std::string>{{kOwn, "node"}, {kOfOthers, "other"}}) {
+      AttemptInfo info{.name = "/Game/a.txt", .generated_source = Digest::Of("given")};
+      info.worker = worker;
+      reader_->Register(attempt, std::make_shared<AttemptInfo>(info));
+    }
+    bytes_ = std::make_unique<WorkerBytes>(WorkerBytes::Deps{.world = holder_.get(),
+                                                             .reports = reader_.get(),
+                                                             .store = &store_,
+                                                             .state_directory = dir_});
+    for (const char* blob : {"given", "foreign"})
+      ASSERT_TRUE(store_.Put(Digest::Of(blob), blob).ok());
+  }
+
+  static v1::FetchItem File(const std::string& path, uint64_t bytes_max = UINT64_MAX) {
+    v1::FetchItem item;
+    item.set_attempt(kOwn);
+    item.set_path(path);
+    item.set_bytes_max(bytes_max);
+    return item;
+  }
+  static v1::FetchItem BlobOf(const std::string& bytes) {
+    v1::FetchItem item;
+    item.set_attempt(kOwn);
+    wire::ToProto(Digest::Of(bytes), item.mutable_blob());
+    return item;
+  }
+  static v1::FetchItem Table(const std::string& name) {
+    v1::FetchItem item;
+    item.set_table(name);
+    return item;
+  }
+
+  std::vector<Fetched> Fetch(const std::vector<v1::FetchItem>& items) {
+    v1::FetchRequest request;
+    *request.mutable_items() = {items.begin(), items.end()};
+    std::vector<Fetched> fetched(items.size());
+    std::vector<bool> has_ended(items.size());
+    const absl::Status status = bytes_->Fetch("node", request, [&](const v1::FetchPiece& piece) {
+      Fetched& one = fetched.at(piece.item());
+      EXPECT_FALSE(has_ended.at(piece.item()));
+      one.bytes += piece.bytes();
+      has_ended[piece.item()] = piece.is_last();
+      one.code = static_cast<absl::StatusCode>(piece.code());
+      one.error = piece.error();
+      one.is_left_out = piece.is_left_out();
+      if (piece.has_digest()) one.digest = *wire::FromProto(piece.digest());
+      return true;
+    });
+    EXPECT_TRUE(status.ok()) << status;
+    for (const bool one : has_ended) EXPECT_TRUE(one);
+    return fetched;
+  }
+
+  // Pieces of three bytes.
+  absl::StatusOr<uint64_t> Upload(const std::vector<std::pair<std::string, std::string>>& blobs) {
+    std::deque<v1::UploadPiece> pieces;
+    for (const auto& [bytes, instead] : blobs) {
+      for (size_t at = 0; at == 0 || at < instead.size(); at += 3) {
+        v1::UploadPiece& piece = pieces.emplace_back();
+        if (at == 0) wire::ToProto(Digest::Of(bytes), piece.mutable_digest());
+        piece.set_bytes(instead.substr(at, 3));
+      }
+    }
+    return bytes_->Upload([&](v1::UploadPiece& piece) {
+      if (pieces.empty()) return false;
+      piece = std::move(pieces.front());
+      pieces.pop_front();
+      return true;
+    });
+  }
+
+  const std::string large_ = std::string(700'000, 'x');
+  std::unique_ptr<WorldHolder> holder_;
+  WatchedStore store_;
+  ResultTable results_;
+  Trace trace_;
+  std::unique_ptr<ReportReader> reader_;
+  std::unique_ptr<WorkerBytes> bytes_;
+};
+
+TEST_F(WorkerBytesTest, FilesBlobsAndTablesComeInTheOrderOfTheItems) {
+  const auto fetched = Fetch({File("/Game/a.txt"), BlobOf("given"), Table("snapshot-1.table")});
+  EXPECT_EQ(fetched[0].bytes, "source");
+  EXPECT_EQ(fetched[0].digest, Digest::Of("source"));
+  EXPECT_EQ(fetched[1].bytes, "given");
+  EXPECT_EQ(fetched[2].bytes, "table");
+  EXPECT_EQ(holder_->Get()->snapshot->KnownDigest("/Game/a.txt"), Digest::Of("source"))
+      << "it was hashed on the way";
+}
+
+TEST_F(WorkerBytesTest, OfAFileThatIsTooLargeOnlyTheDigestIsTold) {
+  const auto fetched = Fetch({File("/Game/large.txt", 1'000), File("/Game/large.txt")});
+  EXPECT_TRUE(fetched[0].is_left_out);
+  EXPECT_EQ(fetched[0].bytes, "");
+  EXPECT_EQ(fetched[0].digest, Digest::Of(large_));
+  EXPECT_EQ(fetched[1].bytes, large_);
+}
+
+TEST_F(WorkerBytesTest, AFileThatIsAnotherOneIsStale) {
+  v1::FetchItem other = File("/Game/a.txt"), of_size = File("/Game/a.txt");
+  wire::ToProto(Digest::Of("something else"), other.mutable_digest());
+  wire::ToProto(Digest::Of("SOURCE"), of_size.mutable_digest());
+  for (const Fetched& one : Fetch({other, of_size, File("/Game/gone.txt")}))
+    EXPECT_EQ(one.code, absl::StatusCode::kAborted) << one.error;
+  Write("content/a.txt", "changed");  // since the snapshot
+  EXPECT_EQ(Fetch({File("/Game/a.txt")})[0].code, absl::StatusCode::kAborted);
+}
+
+TEST_F(WorkerBytesTest, AWorkerGetsOnlyWhatItsOwnAttemptsMaySee) {
+  v1::FetchItem of_others = File("/Game/a.txt"), unknown = File("/Game/a.txt");
+  of_others.set_attempt(kOfOthers);
+  unknown.set_attempt(77);
+  for (const Fetched& one : Fetch({of_others, unknown, BlobOf("foreign")})) {
+    EXPECT_EQ(one.code, absl::StatusCode::kPermissionDenied);
+    EXPECT_EQ(one.bytes, "");
+  }
+  for (const char* name : {"farm-token", "../snapshot-1.table", "snapshot-/../farm-token.table"})
+    EXPECT_EQ(Fetch({Table(name)})[0].code, absl::StatusCode::kInvalidArgument) << name;
+  EXPECT_NE(Fetch({v1::FetchItem()})[0].code, absl::StatusCode::kOk);
+  EXPECT_NE(Fetch({File("/Game/../../etc/passwd")})[0].code, absl::StatusCode::kOk);
+}
+
+TEST_F(WorkerBytesTest, ACallOfTooManyItemsIsRefused) {
+  v1::FetchRequest request;
+  for (int i = 0; i <= WorkerBytes::kItemsMax; ++i) *request.add_items() = File("/Game/a.txt");
+  EXPECT_TRUE(absl::IsInvalidArgument(
+      bytes_->Fetch("node", request, [](const v1::FetchPiece&) { return true; })));
+}
+
+TEST_F(WorkerBytesTest, AWorkerThatHangsUpEndsTheCall) {
+  v1::FetchRequest request;
+  *request.add_items() = File("/Game/large.txt");
+  *request.add_items() = File("/Game/a.txt");
+  int sent = 0;
+  EXPECT_FALSE(bytes_
+                   ->Fetch("node", request,
+                           [&](const v1::FetchPiece&) {
+                             ++sent;
+                             return false;
+                           })
+                   .ok());
+  EXPECT_EQ(sent, 1);
+}
+
+TEST_F(WorkerBytesTest, UploadsAreStoredUnderTheirOwnDigests) {
+  EXPECT_EQ(Upload({{"outputs", "outputs"}, {"given", "given"}, {"", ""}}).value_or(0), 7u)
+      << "one was there";
+  EXPECT_EQ(**store_.Get(Digest::Of("outputs")), "outputs");
+  EXPECT_EQ(Upload({{large_, large_}}).value_or(0), large_.size());
+}
+
+TEST_F(WorkerBytesTest, OtherBytesThanTheDigestSaysAreRefused) {
+  for (const char* instead : {"other", "longer than it should be", "x"}) {
+    EXPECT_TRUE(absl::IsInvalidArgument(Upload({{"right", instead}}).status())) << instead;
+    EXPECT_THAT(*store_.FindMissing({{Digest::Of("right")}}), SizeIs(1)) << instead;
+  }
+  v1::UploadPiece piece;
+  piece.set_bytes("of nothing");
+  bool has_more = true;
+  EXPECT_TRUE(absl::IsInvalidArgument(bytes_
+                                          ->Upload([&](v1::UploadPiece& next) {
+                                            next = piece;
+                                            return std::exchange(has_more, false);
+                                          })
+                                          .status()));
+}
+
+TEST_F(WorkerBytesTest, AStoreWithoutRoomSaysSo) {
+  store_.put_error = absl::ResourceExhaustedError("full");
+  EXPECT_TRUE(absl::IsResourceExhausted(Upload({{"right", "right"}}).status()));
+}
+
+}  // namespace
+}  // namespace galley::director

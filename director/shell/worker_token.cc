@@ -1,0 +1,50 @@
+#include "director/shell/worker_token.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <random>
+
+#include "common/base/file.h"
+#include "common/base/status_macros.h"
+#include "fmt/format.h"
+
+namespace galley::director {
+namespace {
+
+constexpr size_t kTokenSize = 64;  // hex digits
+
+}  // namespace
+
+std::string NewToken() {
+  std::random_device random;
+  std::string token;
+  while (token.size() < kTokenSize) token += fmt::format("{:08x}", random());
+  return token;
+}
+
+absl::StatusOr<std::string> KeptToken(const std::string& file) {
+  const absl::StatusOr<FileStat> stat = StatFile(file, /*follow_links=*/false);
+  if (stat.ok()) {
+    if (!S_ISREG(stat->mode) || (stat->mode & 077) != 0) {
+      return absl::FailedPreconditionError(fmt::format(
+          "{}: others than its owner may read the token of workers: delete the file (a new one is "
+          "made), or `chmod 600` it",
+          file));
+    }
+    ASSIGN_OR_RETURN(std::string token, ReadFile(file));
+    while (!token.empty() && token.back() == '\n') token.pop_back();
+    if (token.size() == kTokenSize) return token;
+    ::unlink(file.c_str());  // cut short when it was written
+  } else if (!absl::IsNotFound(stat.status())) {
+    return stat.status();
+  }
+  const std::string token = NewToken();
+  const FileDescriptor made(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (!made.valid()) return ErrnoStatus(errno, "create", file);
+  RETURN_IF_ERROR(WriteAll(made.get(), token + "\n", file));
+  return token;
+}
+
+}  // namespace galley::director

@@ -1,0 +1,146 @@
+#include "worker/executor/fetched_bytes.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/base/status_macros.h"
+#include "common/store/local/blob_file.h"
+#include "common/store/local/layout.h"
+#include "common/store/local/segment_writer.h"
+#include "common/wire/convert.h"
+#include "fmt/format.h"
+
+namespace galley::worker {
+namespace {
+
+v1::ExecutorWant WantOfBlob(const Digest& digest) {
+  v1::ExecutorWant want;
+  wire::ToProto(digest, want.mutable_blob());
+  return want;
+}
+
+v1::ExecutorWant WantOfFile(const std::string& path, const std::optional<Digest>& digest) {
+  v1::ExecutorWant want;
+  want.set_path(path);
+  if (digest.has_value()) wire::ToProto(*digest, want.mutable_digest());
+  return want;
+}
+
+// Why bytes cannot be had: a file that is another one by now makes the attempt stale, and all else
+// is trouble of machines, whatever its code.
+absl::Status TroubleOfMachines(const absl::Status& status) {
+  return absl::IsAborted(status) ? status : absl::UnavailableError(MessageOf(status));
+}
+
+// Marks it as used, so that it stays in the cache.
+void Touch(const std::string& file) { ::utimensat(AT_FDCWD, file.c_str(), nullptr, 0); }
+
+}  // namespace
+
+// Asks for the file, and takes its digest.
+absl::StatusOr<Digest> FetchedBytes::Ask(const v1::ExecutorWant& want, const std::string& path) {
+  const absl::StatusOr<v1::ExecutorBytes> asked = link_.Want(want);
+  if (!asked.ok()) return TroubleOfMachines(asked.status());
+  const v1::ExecutorBytes& answer = *asked;
+  ASSIGN_OR_RETURN(const Digest digest, wire::FromProto(answer.digest()));
+  // A director that is at a later state of the project may have answered of that.
+  const content::FileEntry* entry = snapshot_.Find(path);
+  if (entry == nullptr || entry->stat.size_bytes != digest.size_bytes())
+    return absl::AbortedError(fmt::format("{} changed", path));
+  RETURN_IF_ERROR(snapshot_.LearnDigest(path, digest));
+  return digest;
+}
+
+absl::StatusOr<Digest> FetchedBytes::DigestOf(const std::string& path) {
+  if (const auto known = snapshot_.KnownDigest(path)) return *known;
+  RETURN_IF_ERROR(snapshot_.CheckUsable(path));
+  v1::ExecutorWant want = WantOfFile(path, std::nullopt);
+  want.set_is_digest_only(true);
+  return Ask(want, path);
+}
+
+// Asks for the bytes of the file, if it is not known what they are.
+absl::StatusOr<Digest> FetchedBytes::Have(const std::string& path) {
+  RETURN_IF_ERROR(snapshot_.CheckUsable(path));
+  if (const auto known = snapshot_.KnownDigest(path)) return *known;
+  return Ask(WantOfFile(path, std::nullopt), path);
+}
+
+absl::StatusOr<content::Snapshot::Content> FetchedBytes::Read(const std::string& path,
+                                                              uint64_t size_bytes_max) {
+  RETURN_IF_ERROR(snapshot_.CheckUsable(path));
+  if (const uint64_t size_bytes = snapshot_.Find(path)->stat.size_bytes;
+      size_bytes > size_bytes_max) {
+    return absl::ResourceExhaustedError(
+        fmt::format("{} has {} bytes, the limit is {}", path, size_bytes, size_bytes_max));
+  }
+  ASSIGN_OR_RETURN(const Digest digest, Have(path));
+  ASSIGN_OR_RETURN(Blob bytes, ReadFromCache(digest, WantOfFile(path, digest)));
+  return content::Snapshot::Content{.bytes = std::move(bytes), .digest = digest};
+}
+
+absl::StatusOr<Digest> FetchedBytes::Stream(const std::string& path, const TakePiece& take) {
+  const absl::StatusOr<Digest> known = Have(path);
+  if (absl::IsNotFound(known.status())) return absl::AbortedError(fmt::format("{} is gone", path));
+  RETURN_IF_ERROR(known.status());
+  const Digest digest = *known;
+  RETURN_IF_ERROR(StreamFromCache(digest, WantOfFile(path, digest), take));
+  return digest;
+}
+
+absl::StatusOr<Blob> FetchedBytes::ReadBlob(const Digest& digest) {
+  return ReadFromCache(digest, WantOfBlob(digest));
+}
+
+absl::Status FetchedBytes::StreamBlob(const Digest& digest, const TakePiece& take) {
+  return StreamFromCache(digest, WantOfBlob(digest), take);
+}
+
+absl::StatusOr<Blob> FetchedBytes::ReadFromCache(const Digest& digest, v1::ExecutorWant want) {
+  if (digest.size_bytes() == 0) return MakeBlob("");
+  absl::StatusOr<Blob> bytes = store::ReadBlobAt(cache_directory_, digest, {});
+  // What cannot be read is fetched; should somebody else remove or damage it meanwhile, once more.
+  for (int i = 0; i < 2 && !bytes.ok(); ++i) {
+    want.set_is_damaged(::access(store::BlobFilePath(cache_directory_, digest).c_str(), F_OK) == 0);
+    if (const absl::Status had = link_.Want(want).status(); !had.ok())
+      return TroubleOfMachines(had);
+    bytes = store::ReadBlobAt(cache_directory_, digest, {});
+  }
+  if (bytes.ok()) {
+    Touch(store::BlobFilePath(cache_directory_, digest));
+    return bytes;
+  }
+  return absl::UnavailableError(fmt::format("blob {} was fetched, and cannot be read from {}: {}",
+                                            digest.ToString(), cache_directory_,
+                                            MessageOf(bytes.status())));
+}
+
+// (What was handed out is not handed out again: of a damaged file the job begins anew.)
+absl::Status FetchedBytes::StreamFromCache(const Digest& digest, v1::ExecutorWant want,
+                                           const TakePiece& take) {
+  if (digest.size_bytes() == 0) return absl::OkStatus();
+  const std::string file = store::BlobFilePath(cache_directory_, digest);
+  if (::access(file.c_str(), R_OK) != 0) {
+    if (const absl::Status had = link_.Want(want).status(); !had.ok())
+      return TroubleOfMachines(had);
+  }
+  Touch(file);
+  const auto unreadable = [&](const absl::Status& status) {
+    want.set_is_damaged(true);
+    link_.Want(want).status().IgnoreError();  // the next attempt finds it whole
+    return absl::UnavailableError(
+        fmt::format("blob {} cannot be read from {}: {}; it is fetched again", digest.ToString(),
+                    cache_directory_, MessageOf(status)));
+  };
+  const auto reader = store::NewBlobFileReader(cache_directory_, digest, 0);
+  if (!reader.ok()) return unreadable(reader.status());
+  while (true) {
+    const absl::StatusOr<std::string_view> piece = (*reader)->Next(kPieceBytesMax);
+    if (!piece.ok()) return unreadable(piece.status());
+    if (piece->empty()) return absl::OkStatus();
+    RETURN_IF_ERROR(take(*piece));
+  }
+}
+
+}  // namespace galley::worker

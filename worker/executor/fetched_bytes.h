@@ -1,0 +1,52 @@
+// FetchedBytes: bytes on a machine where nothing of the director's is read. They lie as blob files
+// in a cache that the machine's workers share, and the session, which is asked for what is not
+// there, has them from the director. What the cache gives was hashed when it was read: whoever
+// writes there decides nothing.
+//
+// Threads: one owner.
+#pragma once
+
+#include <string>
+
+#include "galley/v1/executor.pb.h"
+#include "worker/executor/byte_source.h"
+
+namespace galley::worker {
+
+// ByteLink: asks the session, and waits for its answer.
+class ByteLink {
+ public:
+  virtual ~ByteLink() = default;
+  // The error that the answer tells, or UNAVAILABLE: there is no session any more.
+  virtual absl::StatusOr<v1::ExecutorBytes> Want(const v1::ExecutorWant& want) = 0;
+};
+
+class FetchedBytes final : public ByteSource {
+ public:
+  // All outlive it.
+  FetchedBytes(content::Snapshot& snapshot, const std::string& cache_directory, ByteLink& link)
+      : snapshot_(snapshot), cache_directory_(cache_directory), link_(link) {}
+
+  absl::StatusOr<Digest> DigestOf(const std::string& path) override;
+  absl::StatusOr<content::Snapshot::Content> Read(const std::string& path,
+                                                  uint64_t size_bytes_max) override;
+  absl::StatusOr<Digest> Stream(const std::string& path, const TakePiece& take) override;
+  // Programs do not see files at their places here.
+  absl::Status CheckUnchanged(const std::string&, const Digest&) override {
+    return absl::OkStatus();
+  }
+  absl::StatusOr<Blob> ReadBlob(const Digest& digest) override;
+  absl::Status StreamBlob(const Digest& digest, const TakePiece& take) override;
+
+ private:
+  absl::StatusOr<Digest> Ask(const v1::ExecutorWant& want, const std::string& path);
+  absl::StatusOr<Digest> Have(const std::string& path);
+  absl::StatusOr<Blob> ReadFromCache(const Digest& digest, v1::ExecutorWant want);
+  absl::Status StreamFromCache(const Digest& digest, v1::ExecutorWant want, const TakePiece& take);
+
+  content::Snapshot& snapshot_;
+  const std::string& cache_directory_;
+  ByteLink& link_;
+};
+
+}  // namespace galley::worker

@@ -1,0 +1,334 @@
+#include "worker/session/byte_fetcher.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "common/base/file.h"
+#include "common/base/log.h"
+#include "common/base/status_macros.h"
+#include "common/content/snapshot.h"
+#include "common/wire/convert.h"
+#include "fmt/format.h"
+
+namespace galley::worker {
+namespace {
+
+v1::ExecutorBytes ErrorOf(const absl::Status& status) {
+  v1::ExecutorBytes bytes;
+  bytes.set_code(static_cast<uint32_t>(status.code()));
+  bytes.set_error(MessageOf(status));
+  return bytes;
+}
+
+// The digest of the bytes that are wanted, if it is known.
+std::optional<Digest> DigestOf(const v1::ExecutorWant& want) {
+  const v1::Digest* digest = nullptr;
+  if (want.has_blob()) digest = &want.blob();
+  if (want.has_digest()) digest = &want.digest();
+  if (digest == nullptr) return std::nullopt;
+  const absl::StatusOr<Digest> known = wire::FromProto(*digest);
+  if (!known.ok()) return std::nullopt;
+  return *known;
+}
+
+// `unasked`: of a file of unknown digest so many bytes come with it.
+v1::FetchItem ItemOf(uint64_t attempt, const v1::ExecutorWant& want, uint64_t unasked) {
+  v1::FetchItem item;
+  item.set_attempt(attempt);
+  if (want.has_blob()) *item.mutable_blob() = want.blob();
+  if (want.has_table()) item.set_table(want.table());
+  if (!want.has_path()) return item;
+  item.set_path(want.path());
+  if (want.has_digest()) {
+    *item.mutable_digest() = want.digest();
+    item.set_bytes_max(UINT64_MAX);
+  } else {
+    item.set_bytes_max(want.is_digest_only() ? 0 : unasked);
+  }
+  return item;
+}
+
+// The file of a table, and nothing else, has such a name.
+bool IsPlainName(const std::string& name) {
+  return !name.empty() && name.front() != '.' && name.find('/') == std::string::npos;
+}
+
+}  // namespace
+
+ByteFetcher::ByteFetcher(DirectorBytes& director, BlobCache& cache)
+    : director_(director), cache_(cache) {
+  for (int i = 0; i < kThreads; ++i) threads_.emplace_back([this] { Run(); });
+}
+
+ByteFetcher::~ByteFetcher() { Close(); }
+
+void ByteFetcher::Close() {
+  {
+    const base::MutexLock lock(mutex_);
+    is_closed_ = true;
+    changed_.NotifyAll();
+    closed_.NotifyAll();
+  }
+  for (std::thread& thread : threads_) {
+    if (thread.joinable()) thread.join();
+  }
+}
+
+void ByteFetcher::SetTables(const std::string& directory) {
+  const base::MutexLock lock(mutex_);
+  tables_ = directory;
+}
+
+ByteFetcher::Counts ByteFetcher::counts() const {
+  const base::MutexLock lock(mutex_);
+  return counts_;
+}
+
+std::string ByteFetcher::TablePath(const std::string& name) const {
+  const base::MutexLock lock(mutex_);
+  return JoinPath(tables_, name);
+}
+
+std::string ByteFetcher::MissingTable(const std::string& name) const {
+  std::string missing = name;
+  // (A table stands on one that stands on none, or on a few.)
+  for (int i = 0; i < 8; ++i) {
+    if (!IsPlainName(missing)) return missing;
+    const absl::StatusOr<std::string> base = content::Snapshot::BaseOfTable(TablePath(missing));
+    if (!base.ok()) return missing;
+    if (base->empty()) return "";
+    missing = *base;
+  }
+  return missing;
+}
+
+std::optional<v1::ExecutorBytes> ByteFetcher::Here(const v1::ExecutorWant& want) {
+  v1::ExecutorBytes bytes;
+  if (want.has_table()) {
+    if (!MissingTable(want.table()).empty()) return std::nullopt;
+    bytes.set_table_file(TablePath(want.table()));
+    return bytes;
+  }
+  const std::optional<Digest> digest = DigestOf(want);
+  if (!digest.has_value()) return std::nullopt;
+  if (want.is_damaged()) cache_.Distrust(*digest);
+  if (!want.is_digest_only() && !cache_.Use(*digest)) return std::nullopt;
+  wire::ToProto(*digest, bytes.mutable_digest());
+  return bytes;
+}
+
+void ByteFetcher::Want(uint64_t attempt, const v1::ExecutorWant& want, Answer answer) {
+  if (std::optional<v1::ExecutorBytes> here = Here(want)) return answer(*std::move(here));
+  Queue({.item = ItemOf(attempt, want, UnaskedBytes()),
+         .want = want,
+         .answer = std::move(answer),
+         .asked = clock_.Monotonic()});
+}
+
+uint64_t ByteFetcher::UnaskedBytes() const {
+  const base::MutexLock lock(mutex_);
+  return luck_ < 0 ? 0 : kUnaskedBytesMax;
+}
+
+void ByteFetcher::NoteLuck(bool lay_here) {
+  const base::MutexLock lock(mutex_);
+  luck_ = std::clamp(luck_ + (lay_here ? -1 : 1), -kLuckMax, kLuckMax);
+}
+
+void ByteFetcher::Queue(Item item) {
+  if (item.want.has_table()) item.item.set_table(MissingTable(item.want.table()));
+  const std::optional<Digest> digest = DigestOf(item.want);
+  {
+    const base::MutexLock lock(mutex_);
+    if (item.want.has_table()) {
+      const auto [at_table, is_new] = behind_tables_.try_emplace(item.want.table());
+      if (!is_new) return at_table->second.push_back(std::move(item));
+    }
+    const auto at = digest.has_value() ? behind_.find(*digest) : behind_.end();
+    if (at != behind_.end()) return at->second.push_back(std::move(item));
+    // (It may have come since the caller looked.)
+    if (!digest.has_value() || !cache_.Use(*digest)) {
+      if (digest.has_value()) behind_.try_emplace(*digest);
+      queue_.push_back(std::move(item));
+      return changed_.NotifyOne();
+    }
+  }
+  v1::ExecutorBytes bytes;
+  wire::ToProto(*digest, bytes.mutable_digest());
+  item.answer(std::move(bytes));
+}
+
+std::vector<ByteFetcher::Item> ByteFetcher::Next() {
+  std::vector<Item> items;
+  const base::MutexLock lock(mutex_);
+  while (queue_.empty() && !is_closed_) changed_.Wait(mutex_);
+  uint64_t sum = 0;
+  while (!is_closed_ && !queue_.empty() && items.size() < kItemsMax) {
+    const std::optional<Digest> digest = DigestOf(queue_.front().want);
+    sum += digest.has_value() ? digest->size_bytes() : kUnaskedBytesMax;
+    if (!items.empty() && sum > kCallBytesMax) break;
+    items.push_back(std::move(queue_.front()));
+    queue_.pop_front();
+  }
+  if (!queue_.empty()) changed_.NotifyOne();
+  return items;
+}
+
+void ByteFetcher::Run() {
+  while (true) {
+    std::vector<Item> items = Next();
+    if (items.empty()) return;
+    FetchAll(std::move(items));
+  }
+}
+
+// False: closed.
+bool ByteFetcher::Pause() {
+  const absl::Time until = clock_.Monotonic() + kPause;
+  const base::MutexLock lock(mutex_);
+  while (!is_closed_ && clock_.Monotonic() < until)
+    closed_.WaitFor(mutex_, absl::ToChronoNanoseconds(until - clock_.Monotonic()));
+  return !is_closed_;
+}
+
+void ByteFetcher::FetchAll(std::vector<Item> items) {
+  std::vector<v1::FetchItem> asked;
+  asked.reserve(items.size());
+  for (const Item& item : items) asked.push_back(item.item);
+  std::vector<Incoming> incoming(items.size());
+  std::vector<bool> is_answered(items.size());
+  const absl::Status status = director_.Fetch(asked, [&](const v1::FetchPiece& piece) {
+    const size_t i = piece.item();
+    if (i >= items.size() || is_answered[i]) return;
+    TakePiece(items[i], piece, incoming[i]);
+    if (!incoming[i].answer.has_value()) return;
+    is_answered[i] = true;
+    Resolve(std::move(items[i]), std::move(incoming[i]));
+  });
+  const absl::Status why =
+      status.ok() ? absl::UnavailableError("the director did not answer it") : status;
+  if (std::find(is_answered.begin(), is_answered.end(), false) == is_answered.end()) return;
+  LogWarning("fetching {} items: {}", items.size(), MessageOf(why));
+  if (!Pause()) return;
+  for (size_t i = 0; i < items.size(); ++i) {
+    if (is_answered[i]) continue;
+    if (clock_.Monotonic() - items[i].asked >= kPatience) {
+      incoming[i].answer = ErrorOf(absl::UnavailableError(MessageOf(why)));
+      Resolve(std::move(items[i]), std::move(incoming[i]));
+      continue;
+    }
+    const base::MutexLock lock(mutex_);
+    queue_.push_back(std::move(items[i]));
+    changed_.NotifyOne();
+  }
+}
+
+void ByteFetcher::TakePiece(const Item& item, const v1::FetchPiece& piece, Incoming& incoming) {
+  if (incoming.answer.has_value()) return;
+  const auto fail = [&](const absl::Status& status) { incoming.answer = ErrorOf(status); };
+  if (piece.code() != 0) return fail({static_cast<absl::StatusCode>(piece.code()), piece.error()});
+  incoming.bytes += piece.bytes().size();
+  if (item.want.has_table()) {
+    incoming.table += piece.bytes();
+  } else if (!piece.bytes().empty()) {
+    if (!incoming.file.has_value()) {
+      absl::StatusOr<store::HashedFile> file = cache_.Create();
+      if (!file.ok()) return fail(file.status());
+      incoming.file.emplace(*std::move(file));
+    }
+    if (const absl::Status added = incoming.file->Append(piece.bytes()); !added.ok())
+      return fail(added);
+  }
+  if (!piece.is_last()) return;
+  if (const absl::Status finished = Finish(item, piece, incoming); !finished.ok()) fail(finished);
+}
+
+absl::Status ByteFetcher::FinishTable(const std::string& name, const std::string& bytes) {
+  if (!IsPlainName(name))
+    return absl::InvalidArgumentError(fmt::format("\"{}\" is no table's name", name));
+  RETURN_IF_ERROR(WriteFileAtomic(TablePath(name), bytes));
+  return content::Snapshot::BaseOfTable(TablePath(name)).status();
+}
+
+// Executors have those that they use open; a job of an older one has it fetched again.
+void ByteFetcher::RemoveOtherTables(const std::string& name) const {
+  std::set<std::string> needed;
+  for (std::string at = name; !at.empty();) {
+    needed.insert(at);
+    at = content::Snapshot::BaseOfTable(TablePath(at)).value_or("");
+  }
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(TablePath(""), error)) {
+    if (!needed.contains(entry.path().filename().string())) ::unlink(entry.path().c_str());
+  }
+}
+
+absl::Status ByteFetcher::Finish(const Item& item, const v1::FetchPiece& last, Incoming& incoming) {
+  v1::ExecutorBytes answer;
+  if (item.want.has_table()) {
+    RETURN_IF_ERROR(FinishTable(item.item.table(), incoming.table));
+    answer.set_table_file(TablePath(item.want.table()));
+    incoming.answer = std::move(answer);
+    return absl::OkStatus();
+  }
+  ASSIGN_OR_RETURN(const Digest digest, wire::FromProto(last.digest()));
+  const std::optional<Digest> wanted = DigestOf(item.want);
+  if (wanted.has_value() && *wanted != digest)
+    return absl::AbortedError(fmt::format("{} was asked for, the director has {}",
+                                          wanted->ToString(), digest.ToString()));
+  incoming.is_left_out = last.is_left_out();
+  if (!wanted.has_value() && !item.want.is_digest_only()) NoteLuck(cache_.Use(digest));
+  if (!incoming.is_left_out && digest.size_bytes() > 0) {
+    if (!incoming.file.has_value() || incoming.file->Finish() != digest)
+      return absl::UnavailableError(
+          fmt::format("what came for {} are other bytes", digest.ToString()));
+    RETURN_IF_ERROR(incoming.file->KeepAs(digest));
+    incoming.file.reset();
+    cache_.Added(digest.size_bytes());
+  }
+  wire::ToProto(digest, answer.mutable_digest());
+  incoming.answer = std::move(answer);
+  return absl::OkStatus();
+}
+
+void ByteFetcher::Resolve(Item item, Incoming incoming) {
+  std::vector<Item> behind;
+  {
+    const base::MutexLock lock(mutex_);
+    (item.want.has_table() ? counts_.table_bytes : counts_.bytes) += incoming.bytes;
+    if (is_closed_) return;
+    if (const std::optional<Digest> digest = DigestOf(item.want)) {
+      if (const auto at = behind_.find(*digest); at != behind_.end()) {
+        behind = std::move(at->second);
+        behind_.erase(at);
+      }
+    }
+    if (const auto at = behind_tables_.find(item.want.table()); at != behind_tables_.end()) {
+      behind = std::move(at->second);
+      behind_tables_.erase(at);
+    }
+  }
+  const bool is_error = incoming.answer->code() != 0;
+  if (!is_error && item.want.has_table() && !MissingTable(item.want.table()).empty()) {
+    Queue(std::move(item));  // now the one on which it stands
+  } else if (!is_error && incoming.is_left_out && !item.want.is_digest_only()) {
+    // It is large: now it is known whether it lies here.
+    *item.want.mutable_digest() = incoming.answer->digest();
+    Want(item.item.attempt(), item.want, std::move(item.answer));
+  } else {
+    if (!is_error && item.want.has_table()) RemoveOtherTables(item.want.table());
+    item.answer(*std::move(incoming.answer));
+  }
+  // What one attempt was refused another may have.
+  for (Item& one : behind) {
+    one.want.set_is_damaged(false);
+    Want(one.item.attempt(), one.want, std::move(one.answer));
+  }
+}
+
+}  // namespace galley::worker

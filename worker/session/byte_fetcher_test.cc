@@ -1,0 +1,203 @@
+#include "worker/session/byte_fetcher.h"
+
+#include <sys/stat.h>
+
+#include <future>
+#include <memory>
+#include <string>
+
+#include "common/base/file.h"
+#include "common/content/test_tree.h"
+#include "common/store/local/layout.h"
+#include "common/store/local/segment_writer.h"
+#include "common/wire/convert.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "worker/session/fake_director_bytes_for_test.h"
+
+namespace galley::worker {
+namespace {
+
+using testing::HasSubstr;
+
+class ByteFetcherTest : public ::testing::Test {
+ protected:
+  ByteFetcherTest()
+      : folder_(*MakeTemporaryDirectory(::testing::TempDir(), "fetch-")),
+        cache_(*BlobCache::Open(folder_ + "/cache", 1 << 20)),
+        fetcher_(std::make_unique<ByteFetcher>(director_, cache_)) {
+    EXPECT_TRUE(CreateDirectories(folder_ + "/tables").ok());
+    fetcher_->SetTables(folder_ + "/tables");
+  }
+  ~ByteFetcherTest() override {
+    fetcher_->Close();
+    fetcher_.reset();
+    RemoveAll(folder_).IgnoreError();
+  }
+
+  static v1::ExecutorWant File(const std::string& path) {
+    v1::ExecutorWant want;
+    want.set_path(path);
+    return want;
+  }
+  static v1::ExecutorWant Blob(const std::string& bytes) {
+    v1::ExecutorWant want;
+    wire::ToProto(Digest::Of(bytes), want.mutable_blob());
+    return want;
+  }
+  static v1::ExecutorWant Known(v1::ExecutorWant want, const std::string& bytes) {
+    wire::ToProto(Digest::Of(bytes), want.mutable_digest());
+    return want;
+  }
+
+  v1::ExecutorBytes Ask(const v1::ExecutorWant& want) {
+    std::promise<v1::ExecutorBytes> answered;
+    fetcher_->Want(7, want, [&](v1::ExecutorBytes bytes) { answered.set_value(std::move(bytes)); });
+    return answered.get_future().get();
+  }
+  std::string InCache(const std::string& bytes) {
+    const auto found = store::ReadBlobAt(cache_.directory(), Digest::Of(bytes), {});
+    return found.ok() ? **found : "<none>";
+  }
+
+  const std::string folder_;
+  BlobCache cache_;
+  FakeDirectorBytes director_;
+  std::unique_ptr<ByteFetcher> fetcher_;
+};
+
+TEST_F(ByteFetcherTest, AFileIsFetchedOnceAndLiesInTheCache) {
+  director_.files["/Game/a"] = "alpha";
+  const v1::ExecutorBytes answer = Ask(File("/Game/a"));
+  EXPECT_EQ(answer.code(), 0u) << answer.error();
+  EXPECT_EQ(*wire::FromProto(answer.digest()), Digest::Of("alpha"));
+  EXPECT_EQ(InCache("alpha"), "alpha");
+  EXPECT_EQ(Ask(Known(File("/Game/a"), "alpha")).code(), 0u);
+  EXPECT_EQ(director_.calls.size(), 1u) << "its digest was known, and it was there";
+  EXPECT_EQ(fetcher_->counts().bytes, 5u);
+}
+
+TEST_F(ByteFetcherTest, OfALargeFileTheDigestIsAskedFirst) {
+  const std::string large(ByteFetcher::kUnaskedBytesMax + 1, 'x');
+  director_.files["/Game/a"] = large;
+  ASSERT_TRUE(cache_.Put(Digest::Of(large), large).ok());
+  EXPECT_EQ(Ask(File("/Game/a")).code(), 0u);
+  EXPECT_EQ(director_.sent_bytes, 0u) << "it lay in the cache";
+  ::unlink(store::BlobFilePath(cache_.directory(), Digest::Of(large)).c_str());
+  EXPECT_EQ(Ask(File("/Game/a")).code(), 0u);
+  EXPECT_EQ(director_.sent_bytes, large.size());
+  EXPECT_EQ(InCache(large), large);
+}
+
+TEST_F(ByteFetcherTest, WhereFilesLieInTheCacheTheirDigestsAreAskedFirst) {
+  for (int i = 0; i < 30; ++i) {
+    const std::string bytes(1'000, static_cast<char>('a' + i));
+    director_.files["/Game/" + std::to_string(i)] = bytes;
+    const bool lies_here = i < 20;
+    EXPECT_TRUE(!lies_here || cache_.Put(Digest::Of(bytes), bytes).ok());
+  }
+  for (int i = 0; i < 20; ++i) Ask(File("/Game/" + std::to_string(i)));
+  EXPECT_EQ(director_.sent_bytes, 1'000u) << "that of the first, when nothing was known";
+  director_.calls.clear();
+  for (int i = 20; i < 30; ++i) Ask(File("/Game/" + std::to_string(i)));
+  EXPECT_EQ(director_.calls.size(), 18u) << "eight in vain, then they come unasked again";
+}
+
+TEST_F(ByteFetcherTest, WhoWantsADigestGetsNoBytes) {
+  director_.files["/Game/a"] = "alpha";
+  v1::ExecutorWant want = File("/Game/a");
+  want.set_is_digest_only(true);
+  EXPECT_EQ(*wire::FromProto(Ask(want).digest()), Digest::Of("alpha"));
+  EXPECT_EQ(director_.sent_bytes, 0u);
+}
+
+TEST_F(ByteFetcherTest, ADamagedFileOfTheCacheIsFetchedAgain) {
+  director_.blobs[Digest::Of("right")] = "right";
+  ASSERT_TRUE(cache_.Put(Digest::Of("right"), "right").ok());
+  const std::string path = store::BlobFilePath(cache_.directory(), Digest::Of("right"));
+  ::chmod(path.c_str(), 0644);
+  ASSERT_TRUE(WriteFileAtomic(path, "wrong").ok());
+  EXPECT_EQ(Ask(Blob("right")).code(), 0u);
+  EXPECT_NE(InCache("right"), "right") << "nobody has read it here";
+  v1::ExecutorWant damaged = Blob("right");
+  damaged.set_is_damaged(true);
+  EXPECT_EQ(Ask(damaged).code(), 0u);
+  EXPECT_EQ(InCache("right"), "right");
+}
+
+TEST_F(ByteFetcherTest, OtherBytesThanTheDigestSaysAreNotKept) {
+  director_.blobs[Digest::Of("right")] = "right";
+  director_.lies[Digest::Of("right")] = "wrong";
+  const v1::ExecutorBytes answer = Ask(Blob("right"));
+  EXPECT_EQ(static_cast<absl::StatusCode>(answer.code()), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(answer.error(), HasSubstr("are other bytes"));
+  EXPECT_EQ(InCache("right"), "<none>");
+  EXPECT_EQ(InCache("wrong"), "<none>");
+}
+
+TEST_F(ByteFetcherTest, AFileThatIsAnotherOneByNowIsStale) {
+  director_.files["/Game/a"] = "new";
+  EXPECT_EQ(static_cast<absl::StatusCode>(Ask(Known(File("/Game/a"), "old")).code()),
+            absl::StatusCode::kAborted);
+  EXPECT_EQ(static_cast<absl::StatusCode>(Ask(File("/Game/gone")).code()),
+            absl::StatusCode::kAborted);
+}
+
+TEST_F(ByteFetcherTest, ACallThatBreaksOffIsMadeAgain) {
+  director_.files["/Game/a"] = "alpha";
+  director_.fails = {absl::UnavailableError("cut"), absl::UnavailableError("cut")};
+  EXPECT_EQ(Ask(File("/Game/a")).code(), 0u);
+  EXPECT_EQ(director_.calls.size(), 3u);
+}
+
+TEST_F(ByteFetcherTest, SeveralThatWantTheSameBytesAtOnceGetThemFromOneCall) {
+  director_.blobs[Digest::Of("shared")] = "shared";
+  std::vector<std::promise<uint32_t>> answers(20);
+  for (auto& answer : answers)
+    fetcher_->Want(7, Blob("shared"),
+                   [&answer](const v1::ExecutorBytes& bytes) { answer.set_value(bytes.code()); });
+  for (auto& answer : answers) EXPECT_EQ(answer.get_future().get(), 0u);
+  EXPECT_EQ(director_.sent_bytes, 6u);
+}
+
+TEST_F(ByteFetcherTest, ATableComesWithTheOneThatItStandsOn) {
+  const std::string source = folder_ + "/source";
+  ASSERT_TRUE(CreateDirectories(source + "/content").ok());
+  std::vector<std::string> names;
+  for (int i = 0; i < 300; ++i) {
+    names.push_back("/Game/" + std::to_string(i));
+    ASSERT_TRUE(WriteFileAtomic(source + "/content/" + std::to_string(i), "x").ok());
+  }
+  const auto first = *content::Snapshot::Scan(
+      {.mounts = {{.path = "/Game", .directory = source + "/content"}}, .threads = 1});
+  ASSERT_TRUE(first->WriteTable(source + "/snapshot-1.table", "one").ok());
+  const auto read = *content::Snapshot::ReadTable(source + "/snapshot-1.table");
+  ASSERT_TRUE(WriteFileAtomic(source + "/content/5", "y").ok());
+  const std::string changed = "/Game/5";
+  const auto next = *read->Refresh(std::span(&changed, 1));
+  ASSERT_TRUE(next->WriteTable(source + "/snapshot-1.2.table", "two").ok());
+  const std::string base = *content::Snapshot::BaseOfTable(source + "/snapshot-1.2.table");
+  for (const char* name : {"snapshot-1.table", "snapshot-1.2.table"})
+    director_.tables[name] = *ReadFile(source + "/" + name);
+  v1::ExecutorWant want;
+  want.set_table("snapshot-1.2.table");
+  const v1::ExecutorBytes answer = Ask(want);
+  ASSERT_EQ(answer.code(), 0u) << answer.error();
+  const auto there = content::Snapshot::ReadTable(answer.table_file());
+  ASSERT_TRUE(there.ok()) << there.status();
+  EXPECT_EQ((*there)->identity(), "two");
+  EXPECT_EQ(director_.calls.size(), base.empty() ? 1u : 2u);
+  EXPECT_EQ(Ask(want).table_file(), answer.table_file());
+  EXPECT_EQ(director_.calls.size(), base.empty() ? 1u : 2u);
+}
+
+TEST_F(ByteFetcherTest, ATableOfAnotherFolderIsNone) {
+  director_.tables["../secret"] = "x";
+  v1::ExecutorWant want;
+  want.set_table("../secret");
+  EXPECT_NE(Ask(want).code(), 0u);
+  EXPECT_FALSE(ReadFile(folder_ + "/secret").ok());
+}
+
+}  // namespace
+}  // namespace galley::worker

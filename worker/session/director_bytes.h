@@ -1,0 +1,37 @@
+// DirectorBytes: bytes from and to the director, by its calls Fetch and Upload
+// (proto/galley/v1/worker.proto).
+//
+// Threads: any; Cancel ends the calls that are under way, and those that come after it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "common/base/digest.h"
+#include "common/wire/client_tls.h"
+#include "galley/v1/worker.pb.h"
+
+namespace galley::worker {
+
+class DirectorBytes {
+ public:
+  virtual ~DirectorBytes() = default;
+  // An error ends the call; `take` was called for what came before.
+  virtual absl::Status Fetch(const std::vector<v1::FetchItem>& items,
+                             const std::function<void(const v1::FetchPiece&)>& take) = 0;
+  // Blob files of `directory`. INVALID_ARGUMENT: the bytes of one are not the digest's, or cannot
+  // be read; RESOURCE_EXHAUSTED: the director has no room for them; others: try again.
+  virtual absl::Status Upload(const std::string& directory, std::span<const Digest> digests) = 0;
+  virtual void Cancel() = 0;
+};
+
+std::unique_ptr<DirectorBytes> ConnectDirectorBytes(const std::string& address,
+                                                    const wire::ClientTls& tls,
+                                                    const v1::Caller& caller);
+
+}  // namespace galley::worker

@@ -1,0 +1,121 @@
+// A director that has files, blobs and tables in memory, for tests of those who fetch and upload.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/base/mutex.h"
+#include "common/store/local/segment_writer.h"
+#include "common/wire/convert.h"
+#include "worker/session/director_bytes.h"
+
+namespace galley::worker {
+
+class FakeDirectorBytes final : public DirectorBytes {
+ public:
+  absl::Status Fetch(const std::vector<v1::FetchItem>& items,
+                     const std::function<void(const v1::FetchPiece&)>& take) override {
+    base::MutexLock lock(mutex_);
+    calls.push_back(items.size());
+    if (is_cancelled) return absl::CancelledError("");
+    if (!fails.empty()) {
+      const absl::Status failed = fails.front();
+      fails.pop_front();
+      if (!failed.ok()) return failed;
+    }
+    for (size_t i = 0; i < items.size(); ++i) Answer(static_cast<uint32_t>(i), items[i], take);
+    return absl::OkStatus();
+  }
+
+  absl::Status Upload(const std::string& directory, std::span<const Digest> digests) override {
+    base::MutexLock lock(mutex_);
+    uploads.push_back({digests.begin(), digests.end()});
+    changed_.NotifyAll();
+    while (is_held_ && !is_cancelled) changed_.Wait(mutex_);
+    if (!fails.empty()) {
+      const absl::Status failed = fails.front();
+      fails.pop_front();
+      if (!failed.ok()) return failed;
+    }
+    for (const Digest& digest : digests) {
+      if (refused.contains(digest)) return absl::ResourceExhaustedError("no room");
+      const auto bytes = store::ReadBlobAt(directory, digest, {});
+      if (!bytes.ok()) return absl::InvalidArgumentError(bytes.status().message());
+      stored.insert(digest);
+    }
+    return absl::OkStatus();
+  }
+
+  void Cancel() override {
+    base::MutexLock lock(mutex_);
+    is_cancelled = true;
+    changed_.NotifyAll();
+  }
+
+  // Uploads do not end until GoOn.
+  void Hold() {
+    base::MutexLock lock(mutex_);
+    is_held_ = true;
+  }
+  void AwaitUpload() {
+    base::MutexLock lock(mutex_);
+    while (uploads.empty()) changed_.Wait(mutex_);
+  }
+  void GoOn() {
+    base::MutexLock lock(mutex_);
+    is_held_ = false;
+    changed_.NotifyAll();
+  }
+
+  std::map<std::string, std::string> files;   // by path
+  std::map<Digest, std::string> blobs, lies;  // lies: what is sent instead
+  std::map<std::string, std::string> tables;
+  std::deque<absl::Status> fails;  // of the next calls
+  std::set<Digest> refused, stored;
+  std::vector<size_t> calls;  // the items of each
+  std::vector<std::vector<Digest>> uploads;
+  uint64_t sent_bytes = 0;
+  bool is_cancelled = false;
+
+ private:
+  void Answer(uint32_t number, const v1::FetchItem& item,
+              const std::function<void(const v1::FetchPiece&)>& take) {
+    v1::FetchPiece piece;
+    piece.set_item(number);
+    piece.set_is_last(true);
+    std::string bytes;
+    if (item.has_table() && tables.contains(item.table())) {
+      bytes = tables[item.table()];
+    } else if (item.has_path() && files.contains(item.path())) {
+      bytes = files[item.path()];
+    } else if (item.has_blob() && blobs.contains(*wire::FromProto(item.blob()))) {
+      bytes = blobs[*wire::FromProto(item.blob())];
+    } else {
+      piece.set_code(static_cast<uint32_t>(absl::StatusCode::kAborted));
+      piece.set_error("it is gone");
+      return take(piece);
+    }
+    const Digest digest = Digest::Of(bytes);
+    if (!item.has_table()) wire::ToProto(digest, piece.mutable_digest());
+    if (lies.contains(digest)) bytes = lies[digest];
+    const bool is_left_out = item.has_path() && bytes.size() > item.bytes_max();
+    piece.set_is_left_out(is_left_out);
+    if (is_left_out) return take(piece);
+    sent_bytes += bytes.size();
+    v1::FetchPiece first;  // in two pieces
+    first.set_item(number);
+    first.set_bytes(bytes.substr(0, bytes.size() / 2));
+    take(first);
+    piece.set_bytes(bytes.substr(bytes.size() / 2));
+    take(piece);
+  }
+
+  base::Mutex mutex_;
+  base::CondVar changed_;
+  bool is_held_ = false;
+};
+
+}  // namespace galley::worker

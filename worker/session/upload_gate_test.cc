@@ -1,0 +1,167 @@
+#include "worker/session/upload_gate.h"
+
+#include <memory>
+#include <string>
+
+#include "common/base/file.h"
+#include "common/wire/convert.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "worker/session/blob_cache.h"
+#include "worker/session/fake_director_bytes_for_test.h"
+
+namespace galley::worker {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::SizeIs;
+
+class Events final : public EventSink {
+ public:
+  void Take(const SessionEvent& event, uint64_t) override {
+    const base::MutexLock lock(mutex_);
+    events_.push_back(event);
+    changed_.NotifyAll();
+  }
+  std::vector<SessionEvent> Wait(size_t count) {
+    const base::MutexLock lock(mutex_);
+    while (events_.size() < count) changed_.Wait(mutex_);
+    return events_;
+  }
+
+ private:
+  base::Mutex mutex_;
+  base::CondVar changed_;
+  std::vector<SessionEvent> events_ GALLEY_GUARDED_BY(mutex_);
+};
+
+class UploadGateTest : public ::testing::Test {
+ protected:
+  UploadGateTest()
+      : folder_(*MakeTemporaryDirectory(::testing::TempDir(), "gate-")),
+        cache_(*BlobCache::Open(folder_, 1 << 20)),
+        gate_(std::make_unique<UploadGate>(
+            director_, cache_, events_,
+            [this](uint32_t slot, uint64_t attempt, const std::string& error) {
+              const base::MutexLock lock(ended_mutex_);
+              ended_.push_back(std::to_string(slot) + " " + std::to_string(attempt) + " " + error);
+            })) {}
+  ~UploadGateTest() override {
+    gate_.reset();
+    RemoveAll(folder_).IgnoreError();
+  }
+
+  // A result with these outputs, which lie in the cache.
+  SessionEvent Saved(uint64_t attempt, const std::vector<std::string>& outputs) {
+    SlotReported reported{.slot = 0, .attempt = attempt, .report = {}};
+    v1::Saved& saved = *reported.report.mutable_saved();
+    saved.set_platform(3);
+    for (const std::string& bytes : outputs) {
+      EXPECT_TRUE(cache_.Put(Digest::Of(bytes), bytes).ok());
+      wire::ToProto(Digest::Of(bytes), {}, saved.add_blobs());
+    }
+    return reported;
+  }
+  static SessionEvent Ended(uint64_t attempt) {
+    SlotReported reported{.slot = 0, .attempt = attempt, .report = {}};
+    reported.report.mutable_ended();
+    return reported;
+  }
+  static const v1::Report& ReportOf(const SessionEvent& event) {
+    return std::get<SlotReported>(event).report;
+  }
+
+  const std::string folder_;
+  base::Mutex ended_mutex_;
+  std::vector<std::string> ended_ GALLEY_GUARDED_BY(ended_mutex_);
+  BlobCache cache_;
+  FakeDirectorBytes director_;
+  Events events_;
+  std::unique_ptr<UploadGate> gate_;
+};
+
+TEST_F(UploadGateTest, AReportFollowsItsBlobsAndEventsStayInOrder) {
+  gate_->Take(Saved(1, {"a", "b", "a"}));
+  gate_->Take(Ended(1));
+  const std::vector<SessionEvent> events = events_.Wait(2);
+  EXPECT_TRUE(ReportOf(events[0]).has_saved());
+  EXPECT_TRUE(ReportOf(events[1]).has_ended());
+  EXPECT_THAT(ReportOf(events[0]).saved().blobs(), SizeIs(0)) << "the director looks in its store";
+  EXPECT_THAT(director_.stored, testing::UnorderedElementsAre(Digest::Of("a"), Digest::Of("b")));
+}
+
+TEST_F(UploadGateTest, WhatWasUploadedIsNotUploadedAgainUntilAnotherDirectorComes) {
+  gate_->Take(Saved(1, {"a"}));
+  events_.Wait(1);
+  gate_->Take(Saved(2, {"a", "b"}));
+  events_.Wait(2);
+  gate_->Forget();
+  gate_->Take(Saved(3, {"a"}));
+  events_.Wait(3);
+  EXPECT_THAT(director_.uploads,
+              ElementsAre(ElementsAre(Digest::Of("a")), ElementsAre(Digest::Of("b")),
+                          ElementsAre(Digest::Of("a"))));
+}
+
+TEST_F(UploadGateTest, AnUploadThatBreaksOffIsBegunAgain) {
+  director_.fails = {absl::UnavailableError("cut"), absl::UnauthenticatedError("away")};
+  gate_->Take(Saved(1, {"a"}));
+  EXPECT_TRUE(ReportOf(events_.Wait(1)[0]).has_saved());
+  EXPECT_THAT(director_.uploads, SizeIs(3));
+}
+
+TEST_F(UploadGateTest, ABlobThatCannotBeUploadedEndsItsJobAndNoOther) {
+  director_.Hold();  // so that all wait together behind the first
+  gate_->Take(Saved(9, {"first"}));
+  director_.AwaitUpload();
+  director_.refused = {Digest::Of("large")};
+  gate_->Take(Saved(1, {"large"}));
+  gate_->Take(Saved(2, {"small"}));
+  gate_->Take(Saved(1, {"of another platform"}));
+  gate_->Take(Ended(1));
+  gate_->Take(Ended(2));
+  director_.GoOn();
+  const std::vector<SessionEvent> events = events_.Wait(4);
+  EXPECT_EQ(std::get<SlotReported>(events[1]).attempt, 2u);
+  EXPECT_TRUE(ReportOf(events[1]).has_saved());
+  EXPECT_EQ(std::get<SlotReported>(events[2]).attempt, 1u);
+  ASSERT_TRUE(ReportOf(events[2]).has_failed()) << "its end, and nothing of it before";
+  EXPECT_EQ(ReportOf(events[2]).failed().cause(), v1::Failed::INFRASTRUCTURE);
+  EXPECT_THAT(ReportOf(events[2]).failed().error(), HasSubstr("no room"));
+  EXPECT_TRUE(ReportOf(events[3]).has_ended());
+  const base::MutexLock lock(ended_mutex_);
+  EXPECT_THAT(ended_, ElementsAre(HasSubstr("0 1 uploading its outputs: no room")));
+}
+
+TEST_F(UploadGateTest, AJobThatIsLostForItIsToldAsLost) {
+  director_.refused = {Digest::Of("large")};
+  gate_->Take(Saved(1, {"large"}));
+  gate_->Take(SlotLost{.slot = 0, .attempt = 1, .error = "it was ended"});
+  const std::vector<SessionEvent> events = events_.Wait(1);
+  EXPECT_TRUE(std::holds_alternative<SlotLost>(events[0]));
+  gate_->Take(Saved(1, {"small"}));  // (an attempt of that number comes again only in this test)
+  EXPECT_TRUE(ReportOf(events_.Wait(2)[1]).has_saved());
+}
+
+TEST_F(UploadGateTest, LargeUploadsAreDividedIntoCalls) {
+  director_.Hold();
+  gate_->Take(Saved(9, {"first"}));
+  director_.AwaitUpload();
+  const std::string half(UploadGate::kCallBytesMax / 2 + 1, 'x'), other(half.size(), 'y');
+  gate_->Take(Saved(1, {half}));
+  gate_->Take(Saved(2, {other}));
+  director_.GoOn();
+  events_.Wait(3);
+  EXPECT_THAT(director_.uploads, SizeIs(3));
+}
+
+TEST_F(UploadGateTest, ItEndsWhileTheDirectorIsAway) {
+  director_.fails = std::deque<absl::Status>(1'000, absl::UnavailableError("away"));
+  gate_->Take(Saved(1, {"a"}));
+  gate_->Take(Ended(1));
+  gate_->Close();
+}
+
+}  // namespace
+}  // namespace galley::worker
