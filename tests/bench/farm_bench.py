@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+"""What it costs that workers share no files with the director: the same cooks by two workers of the director's own, and by two that have all
+bytes by content over loopback, in turn. Prints a line for each figure; asserts nothing.
+
+usage: farm_bench.py [--bin DIR] [--packages N] [--runs N] [--project DIR] [--base DIR]
+
+The projects: N small JSON files (null_bench.py; default 5,000), whose jobs are so short that the way of the bytes is all there is, and the sample, or
+DIR. Where a rule uses `command`, workers without files cannot cook it; so its rules are made copies.
+
+  local     two workers that read files in their places, each cook with --force
+  far       two workers over loopback that find nothing in their cache
+  kept      the same with the cache of the cook before
+Ratios are to `local` in the same run. `fetched` is the bytes of files and blobs that came, beside those that jobs read.
+"""
+import argparse, json, os, re, shutil, signal, statistics, subprocess, sys, tempfile, time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import null_bench
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+FARM = '\n[farm]\nlauncher = "none"\nlisten = "127.0.0.1:0"\n'
+
+
+class Bench:
+    def __init__(self, bin_directory, base):
+        self.galley = os.path.join(bin_directory, "galley")
+        self.base = base
+        self.env = dict(os.environ, HOME=base)
+
+    def cook(self, root, *options):
+        summary = os.path.join(self.base, "summary.json")
+        begin = time.perf_counter()
+        process = subprocess.Popen([self.galley, "cook", "--project", root, "--force", "--quiet", "--no-stage", "--summary", summary, *options], env=self.env)
+        return process, begin, summary
+
+    def ended(self, process, begin, summary):
+        if process.wait() != 0:
+            sys.exit(f"the cook ended with {process.returncode}")
+        with open(summary) as file:
+            return time.perf_counter() - begin, json.load(file)
+
+    def local(self, root):
+        return self.ended(*self.cook(root, "--workers", "2"))
+
+    def far(self, root, cache):
+        """Seconds from the moment when both workers are attached, the summary, bytes fetched."""
+        state = os.path.join(root, ".galley/state")
+        address = os.path.join(state, "farm-address")
+        log = os.path.join(state, "logs/director.log")
+        before = self.attached(log)
+        process, _, summary = self.cook(root)
+        while not os.path.exists(address):
+            time.sleep(0.005)
+        workers = []
+        for i in range(2):
+            out = open(os.path.join(self.base, f"worker{i}.log"), "w")
+            workers.append((subprocess.Popen([self.galley, "worker", "--project", root, "--slots", "1", "--cache", cache, "--name", f"far-{i}"],
+                                             env=self.env, stdout=out, stderr=out), out))
+        while self.attached(log) < before + 2:
+            time.sleep(0.002)
+        begin = time.perf_counter()
+        seconds, told = self.ended(process, begin, summary)
+        fetched = 0
+        for worker, out in workers:
+            worker.send_signal(signal.SIGTERM)
+            worker.wait()
+            out.close()
+            with open(out.name) as file:
+                fetched += int(re.search(r"fetched_bytes=(\d+)", file.read()).group(1))
+        return seconds, told, fetched
+
+    def attached(self, log):
+        try:
+            with open(log) as file:
+                return file.read().count("attached machine=")
+        except FileNotFoundError:
+            return 0
+
+    def compare(self, name, root, runs):
+        far_root = root + "-far"
+        shutil.copytree(root, far_root)
+        with open(os.path.join(far_root, "galley.toml")) as file:
+            text = file.read()
+        with open(os.path.join(far_root, "galley.toml"), "w") as file:
+            file.write(text.replace(root + "/store", far_root + "/store") + FARM)
+        time.sleep(2.1)  # digests of files that changed less than two seconds ago are not kept
+        cache = os.path.join(self.base, "cache")
+        local, far, kept, told, fetched, kept_fetched = [], [], [], {}, 0, 0
+        for _ in range(runs):
+            seconds, told = self.local(root)
+            local.append(seconds)
+            shutil.rmtree(cache, ignore_errors=True)
+            seconds, far_told, fetched = self.far(far_root, cache)
+            far.append(seconds)
+            if told["roots"] != far_told["roots"]:
+                sys.exit(f"{name}: other roots: {told['roots']} {far_told['roots']}")
+            seconds, _, kept_fetched = self.far(far_root, cache)
+            kept.append(seconds)
+        reference = statistics.median(local)
+        print(f"{name}: {told['packages']['in_cook']} packages, jobs read {told['bytes']['read']} bytes")
+        print(f"  local     {reference:7.2f} s")
+        for what, seconds, bytes in (("far", far, fetched), ("kept", kept, kept_fetched)):
+            median = statistics.median(seconds)
+            print(f"  {what:8}  {median:7.2f} s  {median / reference:5.2f} of local, fetched {bytes} bytes, {bytes / max(1, told['bytes']['read']):.3f} of what was read")
+        sys.stdout.flush()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bin", default=os.path.join(ROOT, "build-release/bin"))
+    parser.add_argument("--packages", type=int, default=5_000)
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--project", default=os.path.join(ROOT, "tests/content/sample"))
+    parser.add_argument("--base")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="farm-bench-", dir=arguments.base) as base:
+        bench = Bench(os.path.abspath(arguments.bin), base)
+        small = os.path.join(base, "small")
+        null_bench.make_project(small, arguments.packages)
+        bench.compare("small files", small, arguments.runs)
+        project = os.path.join(base, "project")
+        shutil.copytree(arguments.project, project, symlinks=True, ignore=shutil.ignore_patterns(".galley"))
+        path = os.path.join(project, "galley.toml")
+        with open(path) as file:
+            text = re.sub(r'cooker = "command"\nsettings = .*\n', 'cooker = "copy"\n', file.read())
+        with open(path, "w") as file:
+            file.write(text)
+        bench.compare(os.path.basename(arguments.project.rstrip("/")), project, arguments.runs)
+
+
+if __name__ == "__main__":
+    main()
