@@ -108,7 +108,12 @@ BuiltJob JobBuilder::Build(const Desire::Start& start, const std::string& worker
       }
     }
   }
-  if (has_files) AddBlobs(blobs, job);  // else it asks for them
+  if (has_files) {
+    AddBlobs(blobs, job);
+  } else if (const auto source = deps_.sources->KnownDigest(info->name);
+             source.has_value() && generated == nullptr) {
+    wire::ToProto(*source, job.mutable_source());
+  }
   built.info = std::move(info);
   return built;
 }

@@ -16,6 +16,9 @@ class ProjectSources final : public Sources {
   PlatformsPtr platforms() const override { return {world_->project, &world_->project->platforms}; }
   RecipesPtr RecipesOf(std::string_view package, bool is_generated) const override;
   absl::StatusOr<Digest> DigestOf(std::string_view path) const override;
+  std::optional<Digest> KnownDigest(std::string_view path) const override {
+    return world_->snapshot->KnownDigest(path);
+  }
   absl::Status LearnDigest(std::string_view path, const Digest& digest) const override;
   absl::StatusOr<std::string> Look(const record::Observation& what,
                                    std::string_view package) const override;

@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,6 +42,8 @@ class Sources {
   // The digest of a file. NOT_FOUND: no file is there. ABORTED: the file changed since. Other
   // codes: it cannot be read. May block.
   virtual absl::StatusOr<Digest> DigestOf(std::string_view path) const = 0;
+  // The same if it is known by now. Cheap.
+  virtual std::optional<Digest> KnownDigest(std::string_view path) const = 0;
   // Takes the digest from somebody who read the file. NOT_FOUND: no file is there. ABORTED: another
   // digest is known.
   virtual absl::Status LearnDigest(std::string_view path, const Digest& digest) const = 0;

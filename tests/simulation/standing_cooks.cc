@@ -43,6 +43,7 @@ class Paths final : public Sources {
   absl::StatusOr<Digest> DigestOf(std::string_view) const override {
     return absl::NotFoundError("no files");
   }
+  std::optional<Digest> KnownDigest(std::string_view) const override { return std::nullopt; }
   absl::Status LearnDigest(std::string_view, const Digest&) const override {
     return absl::OkStatus();
   }

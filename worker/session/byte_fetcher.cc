@@ -122,7 +122,79 @@ std::optional<v1::ExecutorBytes> ByteFetcher::Here(const v1::ExecutorWant& want)
   return bytes;
 }
 
-void ByteFetcher::Want(uint64_t attempt, const v1::ExecutorWant& want, Answer answer) {
+void ByteFetcher::FetchSourceAhead(const v1::Job& job) {
+  v1::ExecutorWant want;
+  want.set_path(job.package());
+  {
+    const base::MutexLock lock(mutex_);
+    // (Jobs whose snapshot knows the digest do not ask for it.)
+    while (ahead_.size() >= kAheadMax && ahead_.begin()->second.waiting.empty())
+      ahead_.erase(ahead_.begin());
+    Ahead& ahead = ahead_[job.attempt()];
+    ahead.path = job.package();
+    if (job.has_source()) ahead.digest = job.source();
+  }
+  if (job.has_source()) {
+    *want.mutable_digest() = job.source();
+    return Ask(job.attempt(), want, [](const v1::ExecutorBytes&) {});
+  }
+  Ask(job.attempt(), want, [this, attempt = job.attempt()](const v1::ExecutorBytes& bytes) {
+    CameAhead(attempt, bytes);
+  });
+}
+
+void ByteFetcher::FetchAhead(const v1::Job& job) {
+  std::vector<v1::Digest> blobs;
+  if (job.has_generated_source()) blobs.push_back(job.generated_source());
+  for (const v1::CookedInput& input : job.cooked()) {
+    for (const v1::CookedOutput& output : input.outputs()) {
+      if (output.digest().size_bytes() <= static_cast<int64_t>(kAheadBytesMax))
+        blobs.push_back(output.digest());
+    }
+  }
+  for (v1::Digest& blob : blobs) {
+    v1::ExecutorWant want;
+    *want.mutable_blob() = std::move(blob);
+    Ask(job.attempt(), want, [](const v1::ExecutorBytes&) {});
+  }
+  if (!job.has_generated_source()) FetchSourceAhead(job);
+}
+
+// Who waits for it asks for the digest now, or by himself where it did not come.
+void ByteFetcher::CameAhead(uint64_t attempt, const v1::ExecutorBytes& bytes) {
+  std::vector<std::pair<v1::ExecutorWant, Answer>> waiting;
+  {
+    const base::MutexLock lock(mutex_);
+    const auto at = ahead_.find(attempt);
+    if (at == ahead_.end()) return;
+    waiting = std::move(at->second.waiting);
+    if (bytes.code() != 0) {
+      ahead_.erase(at);
+    } else {
+      at->second.waiting.clear();
+      at->second.digest = bytes.digest();
+    }
+  }
+  for (auto& [want, answer] : waiting) Want(attempt, want, std::move(answer));
+}
+
+void ByteFetcher::Want(uint64_t attempt, const v1::ExecutorWant& asked, Answer answer) {
+  v1::ExecutorWant want = asked;
+  if (want.has_path() && !want.has_digest()) {
+    const base::MutexLock lock(mutex_);
+    const auto at = ahead_.find(attempt);
+    if (at != ahead_.end() && at->second.path == want.path()) {
+      if (!at->second.digest.has_value()) {
+        at->second.waiting.emplace_back(std::move(want), std::move(answer));
+        return;
+      }
+      *want.mutable_digest() = *at->second.digest;
+    }
+  }
+  Ask(attempt, want, std::move(answer));
+}
+
+void ByteFetcher::Ask(uint64_t attempt, const v1::ExecutorWant& want, Answer answer) {
   if (std::optional<v1::ExecutorBytes> here = Here(want)) return answer(*std::move(here));
   Queue({.item = ItemOf(attempt, want, UnaskedBytes()),
          .want = want,

@@ -1,8 +1,11 @@
 // ByteFetcher: has the bytes that executors ask for in the cache of this machine, from where they
 // read them: at once if they lie there, else from the director, several in one call.
 //
-// Of a file of which the director's table knows no digest, small bytes come unasked; but as long as
-// most of what came so lay in the cache already, the digest is asked for first.
+// Of a file of which the director's table knows no digest, small bytes come unasked; but as long
+// as most of what came so lay in the cache already, the digest is asked for first.
+//
+// What a job reads for sure, its source above all, is fetched ahead: several in a call, while
+// others run.
 //
 // Also the tables of snapshots, each with the one that it stands on; these are kept in a folder of
 // the session's own.
@@ -16,10 +19,12 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -40,6 +45,8 @@ class ByteFetcher {
   static constexpr uint64_t kCallBytesMax = 8 << 20;  // likewise, if one file alone is not larger
   // Of a file of which the digest is not known so many bytes come with it.
   static constexpr uint64_t kUnaskedBytesMax = 256 << 10;
+  static constexpr uint64_t kAheadBytesMax = 1 << 20;  // of a blob that a job may not need at all
+  static constexpr size_t kAheadMax = 8'192;           // jobs of which that is remembered
   static constexpr absl::Duration kPatience = absl::Seconds(60);
   static constexpr absl::Duration kPause = absl::Milliseconds(200);
 
@@ -53,6 +60,8 @@ class ByteFetcher {
   // Where tables are kept; it is there. Those of another director are forgotten.
   void SetTables(const std::string& directory);
   void Want(uint64_t attempt, const v1::ExecutorWant& want, Answer answer);
+  // The session has the job.
+  void FetchAhead(const v1::Job& job);
   // What waits is not answered; afterwards nothing is. REQUIRES: the calls of `director` are
   // cancelled.
   void Close();
@@ -65,6 +74,12 @@ class ByteFetcher {
   Counts counts() const;
 
  private:
+  // The source of a job, which is fetched ahead, or was.
+  struct Ahead {
+    std::string path;
+    std::optional<v1::Digest> digest;  // none yet: it is on its way
+    std::vector<std::pair<v1::ExecutorWant, Answer>> waiting;
+  };
   struct Item {
     v1::FetchItem item;
     v1::ExecutorWant want;
@@ -96,6 +111,9 @@ class ByteFetcher {
   std::string MissingTable(const std::string& name) const;
   std::string TablePath(const std::string& name) const;
   uint64_t UnaskedBytes() const;
+  void Ask(uint64_t attempt, const v1::ExecutorWant& want, Answer answer);
+  void FetchSourceAhead(const v1::Job& job);
+  void CameAhead(uint64_t attempt, const v1::ExecutorBytes& bytes);
   void NoteLuck(bool lay_here);
 
   DirectorBytes& director_;
@@ -113,7 +131,8 @@ class ByteFetcher {
   // Rises with each file of unknown digest that did not lie in the cache, and falls with each that
   // did, between the limits; below 0 digests are asked for first.
   static constexpr int kLuckMax = 8;
-  int luck_ GALLEY_GUARDED_BY(mutex_) = 0;
+  int luck_ GALLEY_GUARDED_BY(mutex_) = -1;
+  std::map<uint64_t, Ahead> ahead_ GALLEY_GUARDED_BY(mutex_);  // by attempt
   std::vector<std::thread> threads_;
 };
 

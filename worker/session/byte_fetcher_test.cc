@@ -73,7 +73,7 @@ TEST_F(ByteFetcherTest, AFileIsFetchedOnceAndLiesInTheCache) {
   EXPECT_EQ(*wire::FromProto(answer.digest()), Digest::Of("alpha"));
   EXPECT_EQ(InCache("alpha"), "alpha");
   EXPECT_EQ(Ask(Known(File("/Game/a"), "alpha")).code(), 0u);
-  EXPECT_EQ(director_.calls.size(), 1u) << "its digest was known, and it was there";
+  EXPECT_EQ(director_.calls.size(), 2u) << "its digest was known, and it was there";
   EXPECT_EQ(fetcher_->counts().bytes, 5u);
 }
 
@@ -97,10 +97,46 @@ TEST_F(ByteFetcherTest, WhereFilesLieInTheCacheTheirDigestsAreAskedFirst) {
     EXPECT_TRUE(!lies_here || cache_.Put(Digest::Of(bytes), bytes).ok());
   }
   for (int i = 0; i < 20; ++i) Ask(File("/Game/" + std::to_string(i)));
-  EXPECT_EQ(director_.sent_bytes, 1'000u) << "that of the first, when nothing was known";
+  EXPECT_EQ(director_.sent_bytes, 0u);
   director_.calls.clear();
   for (int i = 20; i < 30; ++i) Ask(File("/Game/" + std::to_string(i)));
-  EXPECT_EQ(director_.calls.size(), 18u) << "eight in vain, then they come unasked again";
+  EXPECT_EQ(director_.calls.size(), 18u) << "eight in vain, then they come unasked";
+}
+
+TEST_F(ByteFetcherTest, WhatAJobReadsForSureIsFetchedAhead) {
+  director_.files["/Game/a"] = "alpha";
+  director_.blobs[Digest::Of("cooked")] = "cooked";
+  v1::Job job;
+  job.set_attempt(7);
+  job.set_package("/Game/a");
+  wire::ToProto(Digest::Of("cooked"), job.add_cooked()->add_outputs()->mutable_digest());
+  fetcher_->FetchAhead(job);
+  EXPECT_EQ(*wire::FromProto(Ask(File("/Game/a")).digest()), Digest::Of("alpha"));
+  EXPECT_EQ(Ask(Blob("cooked")).code(), 0u);
+  EXPECT_EQ(InCache("alpha"), "alpha");
+  EXPECT_EQ(fetcher_->counts().bytes, 11u);
+}
+
+TEST_F(ByteFetcherTest, WhereTheDirectorKnowsTheSourceAndItLiesHereNothingIsAsked) {
+  ASSERT_TRUE(cache_.Put(Digest::Of("alpha"), "alpha").ok());
+  v1::Job job;
+  job.set_attempt(7);
+  job.set_package("/Game/a");
+  wire::ToProto(Digest::Of("alpha"), job.mutable_source());
+  fetcher_->FetchAhead(job);
+  EXPECT_EQ(*wire::FromProto(Ask(File("/Game/a")).digest()), Digest::Of("alpha"));
+  EXPECT_TRUE(director_.calls.empty());
+}
+
+TEST_F(ByteFetcherTest, WhatDidNotComeAheadIsAskedForAgain) {
+  director_.files["/Game/b"] = "beta";
+  v1::Job job;
+  job.set_attempt(7);
+  job.set_package("/Game/gone");
+  fetcher_->FetchAhead(job);
+  EXPECT_EQ(static_cast<absl::StatusCode>(Ask(File("/Game/gone")).code()),
+            absl::StatusCode::kAborted);
+  EXPECT_EQ(Ask(File("/Game/b")).code(), 0u) << "another file than its source";
 }
 
 TEST_F(ByteFetcherTest, WhoWantsADigestGetsNoBytes) {
@@ -147,7 +183,7 @@ TEST_F(ByteFetcherTest, ACallThatBreaksOffIsMadeAgain) {
   director_.files["/Game/a"] = "alpha";
   director_.fails = {absl::UnavailableError("cut"), absl::UnavailableError("cut")};
   EXPECT_EQ(Ask(File("/Game/a")).code(), 0u);
-  EXPECT_EQ(director_.calls.size(), 3u);
+  EXPECT_EQ(director_.calls.size(), 4u) << "the digest, twice in vain, and the bytes";
 }
 
 TEST_F(ByteFetcherTest, SeveralThatWantTheSameBytesAtOnceGetThemFromOneCall) {

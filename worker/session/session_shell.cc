@@ -160,6 +160,10 @@ class Shell final : public EventSink {
   }
 
   void Take(const SessionEvent& event, uint64_t stream) override {
+    if (const auto* received = std::get_if<Received>(&event);
+        received != nullptr && remote_ != nullptr) {
+      for (const v1::Job& job : received->message.start()) remote_->fetcher.FetchAhead(job);
+    }
     base::MutexLock lock(mutex_);
     if (exit_.has_value()) return;
     if (std::holds_alternative<Connected>(event)) present_stream_ = stream;
