@@ -305,6 +305,7 @@ class DirectorShell {
   bool is_stopping_ = false;
   absl::Time last_progress_ = absl::InfinitePast();
   absl::Time fence_checked_ = absl::InfinitePast();
+  absl::Time away_seen_ = absl::InfinitePast();
   std::optional<Reply> reply_;
 
   // Last, so that they end before what their callbacks use.

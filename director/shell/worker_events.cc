@@ -226,9 +226,13 @@ void DirectorShell::LookAtTheDisk() {
 
 // Those of whose end no launcher tells.
 void DirectorShell::LoseTheAway() {
+  // (Not at each event of a farm.)
+  const absl::Time now = clock_.Monotonic();
+  if (now - away_seen_ < kAwayMax / 30) return;
+  away_seen_ = now;
   if (farm_door_ != nullptr) farm_door_->LookAtCertificates();
   const auto is_back = [this](const std::string& name) { return service_->IsAttached(name); };
-  for (const std::string& name : workers_.RemoveAwaySince(clock_.Monotonic() - kAwayMax, is_back)) {
+  for (const std::string& name : workers_.RemoveAwaySince(now - kAwayMax, is_back)) {
     LogWarning("worker={} is lost: it has not come back", name);
     worker_views_.Gone(name);
     StepCore(WorkerLost{.worker = workers_.IdOf(name),
