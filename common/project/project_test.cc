@@ -234,6 +234,9 @@ TEST_F(ProjectTest, WrongTypesAndValuesNameTheirLine) {
               HasSubstr("known: cost, striped; did you mean `striped`?"));
   EXPECT_THAT(Error("[store]\nmax_size = \"lots\"\n"), HasSubstr("`lots` is no size"));
   EXPECT_THAT(Error("[director]\nmemory = \"1MiB\"\n"), HasSubstr("expected at least 256MiB"));
+  EXPECT_THAT(Error("[farm]\nenv = [\"WHO\", \"A=B\"]\n"),
+              HasSubstr("expected names of environment variables, found \"A=B\""));
+  EXPECT_THAT(Error("[farm]\nenv = [\"\"]\n"), HasSubstr("found \"\""));
   EXPECT_THAT(Error("[store]\ndir = \"~/store\"\n"), HasSubstr("not expanded"));
   EXPECT_THAT(Error("[cook]\nmaps = [1]\n"), HasSubstr("galley.toml:8"));
   EXPECT_THAT(Error("[cook]\nnever = [\"/a[\"]\n"), HasSubstr("not closed"));
