@@ -1,4 +1,4 @@
-// What a client shows, and trusts, that speaks TLS.
+// ClientTls: what a client that speaks TLS shows, and what it trusts.
 #pragma once
 
 #include <string>

@@ -30,7 +30,8 @@ std::string Variable(const char* name, const std::string& otherwise) {
   return value != nullptr && *value != '\0' ? value : otherwise;
 }
 
-// What the director of the project in which the command runs has written down.
+// Fills in what the command line left out, from what the director of the project in which the
+// command runs has written down.
 absl::Status FillIn(WorkerOptions& worker) {
   if (!worker.director.empty() && !worker.token_file.empty()) return absl::OkStatus();
   const auto project = ProjectOfDirector(worker.global);

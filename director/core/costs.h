@@ -27,7 +27,7 @@ struct CostTraits {
 class Costs {
  public:
   CostTraits TraitsOf(std::string_view cooker, uint64_t source_bytes);
-  // Its name. REQUIRES: TraitsOf gave it. O(cookers).
+  // The cooker's name. REQUIRES: TraitsOf gave its number. O(cookers).
   std::string NameOf(uint32_t cooker) const;
   absl::Duration Guess(const CostTraits& traits) const;
   // A whole attempt took so long.

@@ -114,7 +114,7 @@ class Workers {
   size_t size() const { return workers_.size(); }  // the lost ones among them
   // The workers that are starting or attached; and those that are attached.
   uint32_t alive() const { return static_cast<uint32_t>(present_.size()); }
-  // Of the alive, those that the core asked for.
+  // The workers among the alive that the core asked for.
   uint32_t own_alive() const { return static_cast<uint32_t>(present_.size() - foreign_); }
   uint32_t attached() const { return static_cast<uint32_t>(ring_.size()); }
   uint64_t slots() const { return slots_; }  // of the attached

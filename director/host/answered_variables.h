@@ -16,7 +16,7 @@ namespace galley::director {
 std::map<std::string, std::string> AnsweredVariables(
     const project::Project& project, const std::map<std::string, std::string>& environment);
 
-// What people are told of the variables that are set in `environment`, and read as unset all the
+// The text for people about the variables that are set in `environment`, and read as unset all the
 // same; empty: there are none.
 std::string UnansweredText(const project::Project& project, const ObservedValues& observed,
                            const std::map<std::string, std::string>& environment);

@@ -64,7 +64,7 @@ class WorkerService {
   // Queues a message, behind the welcome; dropped when the worker is not attached (it reports its
   // whole state when it comes back). It is attached as soon as on_attach is asked for its welcome.
   virtual void Send(const std::string& worker_id, v1::ToWorker message) = 0;
-  // It has a stream.
+  // Whether the worker has a stream.
   virtual bool IsAttached(const std::string& worker_id) = 0;
   // Ends the stream and forgets the token.
   virtual void Disconnect(const std::string& worker_id) = 0;

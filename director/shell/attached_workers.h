@@ -36,12 +36,12 @@ class AttachedWorkers {
 
   // `segment`: where it writes; none: it reads and writes no file of this machine.
   void Attach(const std::string& name, std::optional<uint64_t> segment);
-  // It got another segment to write to.
+  // The worker got another segment to write to.
   void SetSegment(const std::string& name, uint64_t segment);
   std::optional<uint64_t> SegmentOf(std::string_view name) const;
   bool HasFiles(std::string_view name) const;
   std::vector<std::string> Names() const;
-  // Its stream ended.
+  // The worker's stream ended.
   void Detach(std::string_view name, absl::Time now);
   void Remove(std::string_view name);
   // Those that came by themselves and have been away since that time: they are removed, but for

@@ -34,9 +34,9 @@ uint32_t NextTerm(const std::string& state_directory, uint32_t term);
 std::unique_ptr<content::Snapshot> BaseTable(const std::string& state_directory,
                                              const JournalMeta& meta);
 
-// Those that a table which stays stands on stay, too.
 // Removes the tables of earlier cooks, and successors that a cook which died left behind, as far as
-// they were written before that time. Files only.
+// they were written before that time; a table on which a table that stays stands stays, too. Files
+// only.
 void RemoveOldTables(const std::string& state_directory, const std::string& present,
                      absl::Time before = absl::InfiniteFuture());
 

@@ -13,7 +13,7 @@
 // A call that breaks off is made again for kPatience; then, and where the director refuses, the
 // answer is an error, and the job's attempt ends by no fault of its own. (ABORTED: the file is no
 // longer what the snapshot says.)
-// Threads: Want and Prefetch from any; answers come on a thread of the fetcher, or at once.
+// Threads: Want and FetchAhead from any; answers come on a thread of the fetcher, or at once.
 #pragma once
 
 #include <cstdint>
