@@ -66,4 +66,8 @@ if __name__ == "__main__":
     if len(sys.argv) < 3 or sys.argv[1].startswith("-"):
         print(__doc__, file=sys.stderr)
         sys.exit(2)
-    sys.exit(build(sys.argv[1], sys.argv[2], sys.argv[3:]))
+    try:
+        sys.exit(build(sys.argv[1], sys.argv[2], sys.argv[3:]))
+    except KeyboardInterrupt:
+        print("interrupted; what is built is kept, and the same command goes on from there", file=sys.stderr)
+        sys.exit(130)
