@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -30,22 +31,55 @@ absl::StatusOr<Pipe> NewPipe(const std::string& of) {
   return Pipe{FileDescriptor(ends[0]), FileDescriptor(ends[1])};
 }
 
-absl::Status TooLate(const ProgramToRun& program) {
-  return absl::UnavailableError(fmt::format("{} {} did not end within {} ms", program.argv.front(),
-                                            program.argv.back(),
-                                            absl::ToInt64Milliseconds(program.wait_max)));
+std::string Said(const ProgramToRun& program, const std::string& output) {
+  if (!program.with_errors) return "";
+  return output.empty() ? "; it said nothing" : fmt::format("; it said: {}", EndOf(output));
+}
+
+absl::Status TooLate(const ProgramToRun& program, const std::string& output) {
+  return absl::UnavailableError(fmt::format(
+      "{} {} did not end within {} ms{}", program.argv.front(), program.argv.back(),
+      absl::ToInt64Milliseconds(program.wait_max), Said(program, output)));
+}
+
+// Invalid: the program has no input.
+absl::StatusOr<FileDescriptor> InputOf(const ProgramToRun& program) {
+  if (program.input.empty()) return FileDescriptor();
+  FileDescriptor input(::memfd_create("input", MFD_CLOEXEC));
+  if (!input.valid()) return ErrnoStatus(errno, "make the input of", program.argv.front());
+  RETURN_IF_ERROR(WriteAll(input.get(), program.input, program.argv.front()));
+  if (::lseek(input.get(), 0, SEEK_SET) != 0)
+    return ErrnoStatus(errno, "rewind the input of", program.argv.front());
+  return input;
+}
+
+absl::StatusOr<ChildProcess> Start(const ProgramToRun& program, int output) {
+  ASSIGN_OR_RETURN(const FileDescriptor input, InputOf(program));
+  const FileDescriptor nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC));
+  const int errors = program.is_silent ? nowhere.get() : program.with_errors ? output : 2;
+  ChildOptions options{.argv = program.argv,
+                       .environment = program.environment,
+                       .inherit_environment = program.inherit_environment,
+                       .inherit = {{output, 1}, {errors, 2}}};
+  if (input.valid()) options.inherit.emplace_back(input.get(), 0);
+  return ChildProcess::Start(options);
 }
 
 }  // namespace
 
+std::string EndOf(const std::string& output) {
+  std::string_view end = output;
+  while (!end.empty() && (end.back() == '\n' || end.back() == '\r')) end.remove_suffix(1);
+  if (end.size() <= kSaidBytesMax) return std::string(end);
+  end.remove_prefix(end.size() - kSaidBytesMax);
+  if (const size_t line = end.find('\n'); line != std::string_view::npos)
+    end.remove_prefix(line + 1);
+  return fmt::format("... {}", end);
+}
+
 absl::StatusOr<ProgramOutput> RunToEnd(const ProgramToRun& program) {
   ASSIGN_OR_RETURN(Pipe pipe, NewPipe(program.argv.front()));
-  const FileDescriptor nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC));
-  const int errors = program.is_silent ? nowhere.get() : 2;
-  auto started = ChildProcess::Start({.argv = program.argv,
-                                      .environment = program.environment,
-                                      .inherit_environment = program.inherit_environment,
-                                      .inherit = {{pipe.write.get(), 1}, {errors, 2}}});
+  auto started = Start(program, pipe.write.get());
   if (!started.ok()) return absl::UnavailableError(MessageOf(started.status()));
   ChildProcess child = *std::move(started);  // one that did not end is killed with it
   pipe.write.Reset();
@@ -53,28 +87,34 @@ absl::StatusOr<ProgramOutput> RunToEnd(const ProgramToRun& program) {
   std::string buffer(64 << 10, '\0');
   SystemClock clock;
   const absl::Time deadline = clock.Monotonic() + program.wait_max;
+  std::optional<ExitStatus> exit;
   while (true) {
     if (program.stop != nullptr && program.stop->is_cancelled())
       return absl::CancelledError(fmt::format("{} was stopped", program.argv.front()));
     const absl::Duration left = deadline - clock.Monotonic();
-    if (left <= absl::ZeroDuration()) return TooLate(program);
+    if (left <= absl::ZeroDuration()) return TooLate(program, ended.output);
     const int64_t left_ms =  // rounded up
         absl::ToInt64Milliseconds(std::min(left, absl::Milliseconds(kStopPollMs))) + 1;
     pollfd event{pipe.read.get(), POLLIN, 0};
     const int ready = ::poll(&event, 1, static_cast<int>(left_ms));
-    if (ready == 0 || (ready < 0 && errno == EINTR)) continue;
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready == 0) {
+      if (exit.has_value()) break;  // all that it wrote itself is read
+      exit = child.Poll();
+      continue;
+    }
     const ssize_t count = ::read(pipe.read.get(), buffer.data(), buffer.size());
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) break;
     ended.output.append(buffer, 0, static_cast<size_t>(count));
     if (ended.output.size() > program.output_bytes_max) {
-      return absl::UnavailableError(fmt::format("{} {} prints more than {} bytes",
-                                                program.argv.front(), program.argv.back(),
-                                                program.output_bytes_max));
+      return absl::UnavailableError(fmt::format(
+          "{} {} prints more than {} bytes{}", program.argv.front(), program.argv.back(),
+          program.output_bytes_max, Said(program, ended.output)));
     }
   }
-  const auto exit = child.WaitFor(deadline - clock.Monotonic());
-  if (!exit.has_value()) return TooLate(program);
+  if (!exit.has_value()) exit = child.WaitFor(deadline - clock.Monotonic());
+  if (!exit.has_value()) return TooLate(program, ended.output);
   ended.exit = *exit;
   return ended;
 }

@@ -1,4 +1,5 @@
-// RunToEnd: runs a program, waits for its end, and returns what it printed.
+// RunToEnd: runs a program, waits for its end, and returns what it printed. What it left running in
+// the background is not waited for, whatever that holds open.
 //
 // Threads: any; the program dies with the thread that runs it.
 #pragma once
@@ -18,7 +19,9 @@ struct ProgramToRun {
   std::vector<std::string> argv;         // argv[0] is a path
   std::vector<std::string> environment;  // NAME=value, on top of ours
   bool inherit_environment = true;       // else nothing but `environment`
-  bool is_silent = false;                // what it says on standard error goes nowhere
+  std::string input = {};                // its standard input
+  bool is_silent = false;                // what it says on standard error goes nowhere,
+  bool with_errors = false;              // or else into the output; or else where ours goes
   absl::Duration wait_max = absl::InfiniteDuration();
   size_t output_bytes_max = 16 << 20;
   Cancellation* stop = nullptr;  // ends it
@@ -30,7 +33,11 @@ struct ProgramOutput {
 };
 
 // UNAVAILABLE: it cannot be started, did not end in time, or printed too much; it is killed then.
-// CANCELLED: `stop` became true.
+// With `with_errors` the error holds the end of what it said. CANCELLED: `stop` became true.
 absl::StatusOr<ProgramOutput> RunToEnd(const ProgramToRun& program);
+
+// The end of what a program said, for a message: at most kSaidBytesMax, whole lines where it can be.
+inline constexpr size_t kSaidBytesMax = 2'000;
+std::string EndOf(const std::string& output);
 
 }  // namespace galley

@@ -1,5 +1,8 @@
 #include "common/base/program_output.h"
 
+#include <csignal>
+#include <string>
+
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -36,6 +39,34 @@ TEST(ProgramOutputTest, OneThatPrintsTooMuchIsKilled) {
   ProgramToRun program = Shell("yes");
   program.output_bytes_max = 100'000;
   EXPECT_EQ(RunToEnd(program).status().code(), absl::StatusCode::kUnavailable);
+}
+
+TEST(ProgramOutputTest, GetsItsInput) {
+  ProgramToRun program = Shell("wc -c");
+  program.input = std::string(100'000, 'x');
+  EXPECT_EQ(RunToEnd(program)->output, "100000\n");
+}
+
+TEST(ProgramOutputTest, ItsErrorsAreTakenWithItsOutput) {
+  ProgramToRun program = Shell("echo one; echo two >&2; exit 1");
+  program.with_errors = true;
+  EXPECT_EQ(RunToEnd(program)->output, "one\ntwo\n");
+  program = Shell("echo why >&2; exec sleep 1000");
+  program.with_errors = true;
+  program.wait_max = absl::Milliseconds(300);
+  EXPECT_THAT(std::string(RunToEnd(program).status().message()), testing::HasSubstr("said: why"));
+  program = Shell("yes why");
+  program.with_errors = true;
+  program.output_bytes_max = 100'000;
+  EXPECT_THAT(std::string(RunToEnd(program).status().message()), testing::HasSubstr("said: ..."));
+}
+
+TEST(ProgramOutputTest, WhatItLeavesInTheBackgroundIsNotWaitedFor) {
+  ProgramToRun program = Shell("sleep 1000 & echo $!");
+  program.wait_max = absl::Seconds(60);
+  const auto ended = RunToEnd(program);
+  ASSERT_TRUE(ended.ok()) << ended.status();
+  EXPECT_EQ(::kill(std::stoi(ended->output), SIGKILL), 0) << "it lives";
 }
 
 TEST(ProgramOutputTest, EndsWhenItIsStopped) {

@@ -1,39 +1,42 @@
-// Launcher: where workers come from. Local: starts galley-worker beside this program, notices a
-// death, and says so.
+// Launcher: where workers come from.
 //
-// A worker is started as `<program> session --director <address> --id <id> --slots <n>` with
-// GALLEY_TOKEN_FD=3; of our environment it gets PATH, HOME, LANG and the sanitizers' options only;
-// its standard input is empty, its output goes where its errors go, so that the standard output of
-// a cook stays its own.
+//   local        starts galley-worker beside this program             process_launcher.h
+//   ssh          `galley worker` on other machines, one each          ssh_spawner.h
+//   slurm, kubernetes, command
+//                through what has the machines: it has queues, and a
+//                worker comes when its turn comes                     batch_launcher.h
 //
-// A worker outlives us when we are killed, for a while, and leaves a WorkerRecord to whom comes
-// next.
+// Of each worker that was asked for it is told, in this order, at most once each but kQueued:
+// on_state(kQueued), on_state(kStarting), on_exit. A launcher of a batch system learns of an end
+// late, and of some never: that a worker attached is known better by whoever it attached to.
 //
-// Threads: Start/Adopt/Stop from any thread; `on_exit` is called on the launcher's own thread,
-// never under a lock, exactly once for each Start and Adopt. From within `on_exit` Start and Stop
-// may be called, StopAll and the destructor may not. The destructor kills what still runs.
+// Threads: Start/Adopt/Stop from any thread; the callbacks are called on the launcher's own thread,
+// never under a lock; on_exit exactly once for each Start and Adopt. From within them Start and Stop
+// may be called, StopAll and the destructor may not. The destructor ends what still runs.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "common/base/child_process.h"
 #include "director/launch/worker_record.h"
 
 namespace galley::director {
 
 struct WorkerStart {
   std::string worker_id;         // "local-3"
-  std::string director_address;  // "unix:/..."
-  // Handed over an inherited descriptor (GALLEY_TOKEN_FD), never argv or environment.
+  std::string director_address;  // "unix:/...", or "host:port"
+  // Handed over an inherited descriptor (GALLEY_TOKEN_FD), never argv or environment. Of workers of
+  // other machines it is the launcher that makes it (LaunchCallbacks::on_token).
   std::string token;
   uint32_t slots = 1;
   absl::Duration delay;            // start after this
-  std::string log_file;            // the worker's own standard error
+  std::string log_file;            // the worker's own standard error, if it is on this machine
   std::string record_folder = {};  // for its WorkerRecord while it lives; empty: none
 };
 
@@ -44,13 +47,28 @@ struct WorkerExit {
   int signal = 0;
 };
 
+enum class LaunchState : uint8_t {
+  kQueued,    // it waits for a machine
+  kStarting,  // it has one, and is about to attach
+};
+
+struct LaunchCallbacks {
+  std::function<void(WorkerExit)> on_exit;
+  // `where`: the machine, as far as it is known.
+  std::function<void(const std::string& worker_id, LaunchState state, const std::string& where)>
+      on_state = nullptr;
+  // These workers will show this token. Comes before any of them can attach.
+  std::function<void(const std::vector<std::string>& worker_ids, const std::string& token)>
+      on_token = nullptr;
+};
+
 class Launcher {
  public:
   virtual ~Launcher() = default;
   // Returns at once; a failure comes through on_exit with never_started.
   virtual void Start(const WorkerStart& start) = 0;
   // Takes a worker over that an earlier director started. As if it had been started here, but that
-  // nobody can tell how it ended. `folder`: where its record lies.
+  // nobody can tell how it ended. `folder`: where its record lies. (Of local ones only.)
   virtual void Adopt(const WorkerRecord& survivor, const std::string& folder) = 0;
   // Asks it to end (SIGTERM), then SIGKILL after `grace`. on_exit still comes. One that waits for
   // its delay is not started (on_exit says so, with never_started); an unknown one is ignored.
@@ -58,9 +76,5 @@ class Launcher {
   // Ends all that were started before this call and waits until on_exit has returned for each.
   virtual void StopAll(absl::Duration grace) = 0;
 };
-
-// `program`: path of galley-worker.
-std::unique_ptr<Launcher> CreateLocalLauncher(std::string program,
-                                              std::function<void(WorkerExit)> on_exit);
 
 }  // namespace galley::director

@@ -37,7 +37,7 @@
 #include "director/core/cook_core.h"
 #include "director/core/events.h"
 #include "director/journal/journal.h"
-#include "director/launch/launcher.h"
+#include "director/launch/process_launcher.h"
 #include "director/serve/director_door.h"
 #include "director/serve/farm_door.h"
 #include "director/serve/worker_service.h"

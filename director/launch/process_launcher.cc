@@ -1,6 +1,6 @@
-// The local launcher: one thread starts the children, waits on their pidfds and on an eventfd for
-// requests, and calls on_exit. It adopts orphans: when a worker was killed, what its executors'
-// programs had started falls to this process and is killed.
+// One thread starts the children, waits on their pidfds and on an eventfd for requests, and calls
+// on_exit. It adopts orphans: when a worker was killed, what its executors' programs had started
+// falls to this process and is killed.
 
 #include <fcntl.h>
 #include <poll.h>
@@ -25,76 +25,19 @@
 #include "common/base/own_file.h"
 #include "common/base/process_handle.h"
 #include "common/base/status_macros.h"
-#include "director/launch/launcher.h"
+#include "director/launch/process_launcher.h"
 #include "fmt/format.h"
 
 namespace galley::director {
 namespace {
 
-// The token is written to a pipe before the child reads it; this much always fits (pipe(7):
-// PIPE_BUF is 4,096).
-constexpr size_t kTokenBytesMax = 4096;
-constexpr int kTokenDescriptor = 3;
 // How often children without a pidfd (no descriptors left) are looked at.
 constexpr absl::Duration kPollWithoutHandle = absl::Milliseconds(100);
-constexpr const char* kInheritedNames[] = {
-    "PATH", "HOME", "LANG", "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "LSAN_OPTIONS"};
-
-std::vector<std::string> WorkerEnvironment() {
-  std::vector<std::string> environment;
-  for (const char* name : kInheritedNames) {
-    if (const char* value = std::getenv(name); value != nullptr)
-      environment.push_back(fmt::format("{}={}", name, value));
-  }
-  environment.push_back(fmt::format("GALLEY_TOKEN_FD={}", kTokenDescriptor));
-  return environment;
-}
-
-// The reading end of a pipe that holds `token` and nothing after it.
-absl::StatusOr<FileDescriptor> TokenPipe(std::string_view token) {
-  if (token.size() > kTokenBytesMax) {
-    return absl::InvalidArgumentError(
-        fmt::format("the token has {} bytes, the limit is {}", token.size(), kTokenBytesMax));
-  }
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return ErrnoStatus(errno, "pipe for", "the token");
-  FileDescriptor reading(ends[0]);
-  const FileDescriptor writing(ends[1]);
-  RETURN_IF_ERROR(WriteAll(writing.get(), token, "the token's pipe"));
-  return reading;
-}
-
-// Where the worker's output and errors go; invalid: our own standard error.
-absl::StatusOr<FileDescriptor> OpenLog(const std::string& path) {
-  if (path.empty()) return FileDescriptor();
-  if (const size_t slash = path.rfind('/'); slash != std::string::npos && slash > 0) {
-    RETURN_IF_ERROR(CreateDirectories(path.substr(0, slash)));
-  }
-  RETURN_IF_ERROR(ClearTheWay(path));
-  FileDescriptor log(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
-  if (!log.valid()) return ErrnoStatus(errno, "open", path);
-  return log;
-}
-
-absl::StatusOr<ChildProcess> StartChild(const std::string& program, const WorkerStart& start) {
-  ASSIGN_OR_RETURN(const FileDescriptor token, TokenPipe(start.token));
-  ASSIGN_OR_RETURN(const FileDescriptor log, OpenLog(start.log_file));
-  const int errors = log.valid() ? log.get() : STDERR_FILENO;
-  ChildOptions options;
-  options.argv = {program, "session",       "--director", start.director_address,
-                  "--id",  start.worker_id, "--slots",    fmt::format("{}", start.slots)};
-  options.environment = WorkerEnvironment();
-  options.death_signal = 0;  // the next director takes it over, or it ends soon
-  options.inherit = {
-      {errors, STDOUT_FILENO}, {errors, STDERR_FILENO}, {token.get(), kTokenDescriptor}};
-  return ChildProcess::Start(options);
-}
-
-class LocalLauncher final : public Launcher {
+class ProcessLauncher final : public Launcher {
  public:
-  LocalLauncher(std::string program, std::function<void(WorkerExit)> on_exit)
-      : program_(std::move(program)),
-        on_exit_(std::move(on_exit)),
+  ProcessLauncher(std::unique_ptr<WorkerSpawner> spawner, LaunchCallbacks callbacks)
+      : spawner_(std::move(spawner)),
+        callbacks_(std::move(callbacks)),
         wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
     GALLEY_CHECK(wake_.valid());
     AdoptOrphans();
@@ -107,7 +50,7 @@ class LocalLauncher final : public Launcher {
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
 
-  ~LocalLauncher() override {
+  ~ProcessLauncher() override {
     StopAll(absl::ZeroDuration());
     {
       base::MutexLock lock(mutex_);
@@ -268,7 +211,7 @@ class LocalLauncher final : public Launcher {
 
   void ReportAdoptedGone(const WorkerStart& start) {
     RemoveWorkerRecord(start.record_folder, start.worker_id);
-    on_exit_(WorkerExit{.worker_id = start.worker_id, .reason = "it ended"});
+    callbacks_.on_exit(WorkerExit{.worker_id = start.worker_id, .reason = "it ended"});
   }
 
   template <typename Matches>
@@ -288,12 +231,16 @@ class LocalLauncher final : public Launcher {
     for (const std::string& id : cancelled) ReportNeverStarted(id, "stopped before it was started");
   }
 
+  bool IsDue(const Worker& worker, absl::Time now) const {
+    return !worker.running() && worker.due <= now && spawner_->NextStart(now) <= now;
+  }
+
   void StartDue() {
     const absl::Time now = clock_.Monotonic();
     std::vector<std::pair<std::string, std::string>> failed;  // id, reason
     std::erase_if(workers_, [&](Worker& worker) {
-      if (worker.running() || worker.due > now) return false;
-      absl::StatusOr<ChildProcess> process = StartChild(program_, worker.start);
+      if (!IsDue(worker, now)) return false;
+      absl::StatusOr<ChildProcess> process = spawner_->Start(worker.start, callbacks_);
       if (!process.ok()) {
         failed.emplace_back(worker.start.worker_id, MessageOf(process.status()));
         return true;
@@ -341,12 +288,12 @@ class LocalLauncher final : public Launcher {
       if (!worker.start.record_folder.empty())
         RemoveWorkerRecord(worker.start.record_folder, worker.start.worker_id);
       exits.push_back(WorkerExit{.worker_id = worker.start.worker_id,
-                                 .reason = status->ToString(),
+                                 .reason = spawner_->ReasonOf(worker.start, *status),
                                  .signal = status->signal});
       return true;
     });
     if (!exits.empty()) KillOrphans();  // what a worker that was killed left
-    for (WorkerExit& exit : exits) on_exit_(std::move(exit));
+    for (WorkerExit& exit : exits) callbacks_.on_exit(std::move(exit));
     for (const WorkerStart& start : gone) ReportAdoptedGone(start);
   }
 
@@ -367,7 +314,8 @@ class LocalLauncher final : public Launcher {
     absl::Time next = absl::InfiniteFuture();
     const absl::Time now = clock_.Monotonic();
     for (const Worker& worker : workers_) {
-      if (!worker.running()) next = std::min(next, worker.due);
+      if (!worker.running())
+        next = std::min(next, std::max(worker.due, spawner_->NextStart(now)));
       if (worker.kill_at) next = std::min(next, *worker.kill_at);
       if (worker.handle.valid()) {
         events.push_back({worker.handle.descriptor(), POLLIN, 0});
@@ -388,12 +336,12 @@ class LocalLauncher final : public Launcher {
   }
 
   void ReportNeverStarted(const std::string& id, std::string reason) {
-    on_exit_(WorkerExit{.worker_id = id, .reason = std::move(reason), .never_started = true});
+    callbacks_.on_exit(WorkerExit{.worker_id = id, .reason = std::move(reason), .never_started = true});
   }
 
   // Constant after construction.
-  const std::string program_;
-  const std::function<void(WorkerExit)> on_exit_;
+  const std::unique_ptr<WorkerSpawner> spawner_;  // but for its calls: the thread's own
+  const LaunchCallbacks callbacks_;
   const FileDescriptor wake_;
   SystemClock clock_;
 
@@ -412,9 +360,20 @@ class LocalLauncher final : public Launcher {
 
 }  // namespace
 
-std::unique_ptr<Launcher> CreateLocalLauncher(std::string program,
-                                              std::function<void(WorkerExit)> on_exit) {
-  return std::make_unique<LocalLauncher>(std::move(program), std::move(on_exit));
+absl::StatusOr<FileDescriptor> OpenWorkerLog(const std::string& path) {
+  if (path.empty()) return FileDescriptor();
+  if (const size_t slash = path.rfind('/'); slash != std::string::npos && slash > 0) {
+    RETURN_IF_ERROR(CreateDirectories(path.substr(0, slash)));
+  }
+  RETURN_IF_ERROR(ClearTheWay(path));
+  FileDescriptor log(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
+  if (!log.valid()) return ErrnoStatus(errno, "open", path);
+  return log;
+}
+
+std::unique_ptr<Launcher> CreateProcessLauncher(std::unique_ptr<WorkerSpawner> spawner,
+                                                LaunchCallbacks callbacks) {
+  return std::make_unique<ProcessLauncher>(std::move(spawner), std::move(callbacks));
 }
 
 }  // namespace galley::director

@@ -17,7 +17,7 @@
 #include "common/base/mutex.h"
 #include "common/base/process_handle.h"
 #include "common/base/sealed_text.h"
-#include "director/launch/launcher.h"
+#include "director/launch/process_launcher.h"
 #include "fmt/format.h"
 #include "gmock/gmock.h"
 

@@ -1,0 +1,85 @@
+// A worker of this machine is started as `<program> session --director <address> --id <id> --slots
+// <n>` with GALLEY_TOKEN_FD=3; of our environment it gets PATH, HOME, LANG and the sanitizers'
+// options only; its standard input is empty, its output goes where its errors go, so that the
+// standard output of a cook stays its own.
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <utility>
+#include <vector>
+
+#include "common/base/file.h"
+#include "common/base/status_macros.h"
+#include "director/launch/process_launcher.h"
+#include "fmt/format.h"
+
+namespace galley::director {
+namespace {
+
+// The token is written to a pipe before the child reads it; this much always fits (pipe(7):
+// PIPE_BUF is 4,096).
+constexpr size_t kTokenBytesMax = 4096;
+constexpr int kTokenDescriptor = 3;
+constexpr const char* kInheritedNames[] = {
+    "PATH", "HOME", "LANG", "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "LSAN_OPTIONS"};
+
+std::vector<std::string> WorkerEnvironment() {
+  std::vector<std::string> environment;
+  for (const char* name : kInheritedNames) {
+    if (const char* value = std::getenv(name); value != nullptr)
+      environment.push_back(fmt::format("{}={}", name, value));
+  }
+  environment.push_back(fmt::format("GALLEY_TOKEN_FD={}", kTokenDescriptor));
+  return environment;
+}
+
+// The reading end of a pipe that holds `token` and nothing after it.
+absl::StatusOr<FileDescriptor> TokenPipe(std::string_view token) {
+  if (token.size() > kTokenBytesMax) {
+    return absl::InvalidArgumentError(
+        fmt::format("the token has {} bytes, the limit is {}", token.size(), kTokenBytesMax));
+  }
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return ErrnoStatus(errno, "pipe for", "the token");
+  FileDescriptor reading(ends[0]);
+  const FileDescriptor writing(ends[1]);
+  RETURN_IF_ERROR(WriteAll(writing.get(), token, "the token's pipe"));
+  return reading;
+}
+
+class LocalSpawner final : public WorkerSpawner {
+ public:
+  explicit LocalSpawner(std::string program) : program_(std::move(program)) {}
+  absl::StatusOr<ChildProcess> Start(const WorkerStart& start, const LaunchCallbacks&) override;
+
+ private:
+  const std::string program_;
+};
+
+absl::StatusOr<ChildProcess> LocalSpawner::Start(const WorkerStart& start,
+                                                 const LaunchCallbacks&) {
+  ASSIGN_OR_RETURN(const FileDescriptor token, TokenPipe(start.token));
+  ASSIGN_OR_RETURN(const FileDescriptor log, OpenWorkerLog(start.log_file));
+  const int errors = log.valid() ? log.get() : STDERR_FILENO;
+  ChildOptions options;
+  options.argv = {program_, "session",       "--director", start.director_address,
+                  "--id",  start.worker_id, "--slots",    fmt::format("{}", start.slots)};
+  options.environment = WorkerEnvironment();
+  options.death_signal = 0;  // the next director takes it over, or it ends soon
+  options.inherit = {
+      {errors, STDOUT_FILENO}, {errors, STDERR_FILENO}, {token.get(), kTokenDescriptor}};
+  return ChildProcess::Start(options);
+}
+
+}  // namespace
+
+std::unique_ptr<Launcher> CreateLocalLauncher(std::string program,
+                                              std::function<void(WorkerExit)> on_exit) {
+  return CreateProcessLauncher(std::make_unique<LocalSpawner>(std::move(program)),
+                               {.on_exit = std::move(on_exit)});
+}
+
+}  // namespace galley::director
