@@ -20,12 +20,25 @@
 
 namespace galley::director {
 
+// Workers that a launcher brings up on other machines, as many as the work is worth (fleet.h).
+struct FleetOptions {
+  uint32_t max = 0;  // 0: there is no such launcher
+  uint32_t min = 0;  // while there is work
+  uint32_t slots = 1;
+  // What it takes as a rule from asking for a worker until it has its first job.
+  absl::Duration start = absl::Seconds(2);
+  absl::Duration idle_max = absl::Seconds(60);  // then one that nobody needs ends
+  // Workers of this machine at most, for the cookers that those on others lack.
+  uint32_t helpers_max = 0;
+};
+
 // How ready packages are spread over the workers: see policy.h.
 enum class PlacementPolicy : uint8_t { kCost, kStriped };
 
 struct CookOptions {
   uint32_t platform_count = 1;
-  uint32_t workers = 1;  // exactly so many are kept running while there is work
+  uint32_t workers = 1;  // on this machine: exactly so many are kept running while there is work
+  FleetOptions fleet;    // on others
   uint32_t term = 1;     // of this director
   uint32_t units_per_step = 4096;
   uint32_t look_ups_per_batch = 128;

@@ -75,6 +75,7 @@ void Core::Step(absl::Time time, const Event& event, std::vector<Effect>& effect
   cooks.GiveUp();
   looking_up.SendLookUps();
   dispatching.HandOverAll();
+  fleet.LetIdleGo();
   cooks.GoOn();
   turn.Flush(effects);
 }
@@ -115,7 +116,7 @@ bool Core::HasJobs() const { return cooks.active() != 0 && dispatching.HasLoadWo
 
 Progress Core::ViewProgress(const Cook& cook) const {
   const auto slots = static_cast<uint32_t>(workers.slots());
-  Progress view = cook.tally.monitor.View(slots > 0 ? slots : options.workers);
+  Progress view = cook.tally.monitor.View(slots > 0 ? slots : fleet.most());
   view.pending = static_cast<uint32_t>(workers.pending());
   stragglers.FindLongest(view);
   return view;

@@ -20,6 +20,7 @@
 #include "director/core/costs.h"
 #include "director/core/dispatching.h"
 #include "director/core/exploring.h"
+#include "director/core/fleet.h"
 #include "director/core/following.h"
 #include "director/core/grants.h"
 #include "director/core/looking_up.h"
@@ -77,6 +78,7 @@ struct Core {
   Cooks cooks{*this};
   Dispatching dispatching{*this};
   Exploring exploring{*this};
+  Fleet fleet{*this};
   Following following{*this};
   LookingUp looking_up{*this};
   Offers offers{*this};

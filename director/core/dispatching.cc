@@ -95,8 +95,8 @@ void Dispatching::HandOverAll() {
   if (core_.cooks.active() == 0) return;
   core_.survivors.DropUnwanted();
   if (!HasLoadWork()) return;
-  core_.worker_lives.KeepWorkers();
   core_.offers.Unpark();
+  core_.fleet.Keep();
   Aloneness& aloneness = graph().aloneness;
   if (aloneness.IsForTooLong()) aloneness.End();
   if (aloneness.attempt() != 0 && !HasBlockingJob()) return;

@@ -262,8 +262,14 @@ struct WorkersSurvived {
 };
 
 struct LauncherReported {
+  enum class State : uint8_t {
+    kFailed,    // it could not be started
+    kQueued,    // the farm has it in its queue: that may take any time
+    kStarting,  // its machine runs it: it is about to attach
+  };
   WorkerId worker;    // that was asked for by Spawn
-  std::string error;  // it could not be started
+  std::string error;  // of kFailed
+  State state = State::kFailed;
 };
 
 struct WorkerLost {

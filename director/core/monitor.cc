@@ -80,15 +80,16 @@ Progress Monitor::View(uint32_t slots) const {
       view.cooked_per_second = sum_.cooked / absl::ToDoubleSeconds(seen);
     }
   }
-  if (over_ == 0 && to_cook_ == 0) return view;
-  absl::Duration left = expected_ * Correction();
-  if (over_ > 0) {
-    left += attempts_measured_ / over_ * view.unknown;
-  } else {
-    left += left / to_cook_ * view.unknown;
-  }
-  view.left = left / std::max(slots, 1u);
+  if (over_ > 0 || to_cook_ > 0) view.left = Work() / std::max(slots, 1u);
   return view;
+}
+
+absl::Duration Monitor::Work() const {
+  const uint32_t in_cook = InCook();
+  const uint32_t unknown = in_cook - std::min(in_cook, over_ + to_cook_);
+  const absl::Duration left = expected_ * Correction();
+  if (over_ > 0) return left + attempts_measured_ / over_ * unknown;
+  return to_cook_ > 0 ? left + left / to_cook_ * unknown : absl::ZeroDuration();
 }
 
 }  // namespace galley::director

@@ -65,6 +65,8 @@ class Monitor {
   uint32_t over() const { return over_; }
   uint32_t to_cook() const { return to_cook_; }
   absl::Duration expected() const { return expected_; }
+  // What is left to be done, as it would take one slot; zero: nothing to tell it by.
+  absl::Duration Work() const;
 
  private:
   static constexpr size_t kBuckets = 20;

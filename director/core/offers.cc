@@ -25,11 +25,22 @@ bool Offers::Has(const Worker& worker, PackageId package) const {
   return worker.lacks.empty() || !Lacks(worker, packages_[package].cost_traits.cooker);
 }
 
-// A worker that is about to start may have it.
-bool Offers::IsOffered(uint32_t cooker) const {
-  if (options_.workers > 0 || workers_.attached() == 0) return true;
+bool Offers::HasAttached(uint32_t cooker) const {
   return std::any_of(workers_.ring().begin(), workers_.ring().end(),
                      [&](WorkerId id) { return !Lacks(*workers_.Find(id), cooker); });
+}
+
+// A worker that is about to start may have it; one of this machine has it.
+bool Offers::IsOffered(uint32_t cooker) const {
+  return options_.workers > 0 || options_.fleet.helpers_max > 0 || workers_.attached() == 0 ||
+         HasAttached(cooker);
+}
+
+size_t Offers::CountUnoffered() const {
+  size_t count = 0;
+  for (const auto& [cooker, queue] : lifecycle().parked())
+    count += HasAttached(cooker) ? 0 : queue.size();
+  return count;
 }
 
 bool Offers::Park(PackageId package) {

@@ -3,7 +3,7 @@
 // *parked*, so that it holds up nothing that others could do; one of each cooker at a time, the
 // first, is asked for whether some worker can take it by now.
 //
-// Where no worker is started from here, and none of those that are attached has the cooker for
+// Where no worker of this machine is started, and none of those that are attached has the cooker for
 // `unoffered_max`, its packages fail: nobody is to wait for ever. The failure is in no cache.
 #pragma once
 
@@ -33,8 +33,11 @@ class Offers : Part {
   bool Park(PackageId package);
   // A step begins: what workers can take now goes back to its queue; what nobody ever could fails.
   void Unpark();
+  // The parked packages that nobody who is attached can cook. O(workers) for each cooker of them.
+  size_t CountUnoffered() const;
 
  private:
+  bool HasAttached(uint32_t cooker) const;
   bool IsOffered(uint32_t cooker) const;
   void UnparkOf(uint32_t cooker);
   void FailUnoffered(uint32_t cooker);

@@ -151,7 +151,7 @@ void WorkerLives::OnWorkerLost(const WorkerLost& event) {
 
 void WorkerLives::EndIfAllAreLost(const std::string& reason) {
   // (All may be lost at once, with their machine.)
-  if (losses_ < std::max(options_.losses_max, options_.losses_of_each_max * options_.workers))
+  if (losses_ < std::max(options_.losses_max, options_.losses_of_each_max * core_.fleet.most()))
     return;
   const auto has_worked = [this](WorkerId id) { return workers_.Find(id)->has_worked; };
   if (std::any_of(workers_.ring().begin(), workers_.ring().end(), has_worked)) return;
@@ -161,8 +161,11 @@ void WorkerLives::EndIfAllAreLost(const std::string& reason) {
 
 void WorkerLives::OnLauncherReported(const LauncherReported& event) {
   Worker* worker = workers_.Find(event.worker);
-  if (worker == nullptr || event.error.empty() || worker->presence != Worker::Presence::kStarting)
-    return;
+  if (worker == nullptr || worker->presence != Worker::Presence::kStarting) return;
+  if (event.state == LauncherReported::State::kQueued) return workers_.SetQueued(event.worker);
+  if (event.state == LauncherReported::State::kStarting)
+    return workers_.Heard(event.worker, core_.awake);
+  if (event.error.empty()) return;
   const bool is_survivor = worker->is_survivor;
   core_.survivors.ForgetResumedOf(event.worker);
   core_.attempts.ForgetLaterOf(event.worker);
@@ -201,18 +204,21 @@ void WorkerLives::OnWorkerUnfit(const WorkerUnfit& event) {
 void WorkerLives::OnDrainAsked(const DrainAsked& event) {
   for (const WorkerId id : event.workers) {
     const Worker* worker = workers_.Find(id);
-    if (worker == nullptr || worker->presence != Worker::Presence::kAttached) continue;
-    workers_.SetDraining(id, true);
-    DesireFor(id).drain = true;
-    // What has not begun there goes elsewhere, but for what would hold its resource twice.
-    for (const AttemptId attempt : worker->hand.Queue()) {
-      if (core_.attempts.Current(attempt) == nullptr || core_.attempts.at(attempt).group != 0)
-        continue;
-      const PackageId package = core_.attempts.at(attempt).package;
-      core_.attempts.EndAttempt(attempt, Tell::kRetract);
-      core_.cooks.Count(package, &Counters::jobs_retracted);
-      core_.advancing.Advance(package);
-    }
+    if (worker != nullptr && worker->presence == Worker::Presence::kAttached) Drain(id);
+  }
+}
+
+void WorkerLives::Drain(WorkerId id) {
+  workers_.SetDraining(id, true);
+  DesireFor(id).drain = true;
+  // What has not begun there goes elsewhere, but for what would hold its resource twice.
+  for (const AttemptId attempt : workers_.Find(id)->hand.Queue()) {
+    if (core_.attempts.Current(attempt) == nullptr || core_.attempts.at(attempt).group != 0)
+      continue;
+    const PackageId package = core_.attempts.at(attempt).package;
+    core_.attempts.EndAttempt(attempt, Tell::kRetract);
+    core_.cooks.Count(package, &Counters::jobs_retracted);
+    core_.advancing.Advance(package);
   }
 }
 
@@ -229,14 +235,6 @@ void WorkerLives::LoseTheSilent() {
     OnWorkerLost({.worker = worker,
                   .reason = "nothing was heard of it for too long; it was killed",
                   .is_infrastructure = true});
-  }
-}
-
-void WorkerLives::KeepWorkers() {
-  const uint32_t failures = std::max(spawn_failures_, losses_);
-  for (uint32_t alive = workers_.own_alive(); alive < options_.workers; ++alive) {
-    const absl::Duration delay = failures == 0 ? absl::ZeroDuration() : BackOff(failures);
-    turn_.spawns.push_back({workers_.AddOwn(core_.awake + delay), delay});
   }
 }
 

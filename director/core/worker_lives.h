@@ -1,6 +1,7 @@
 // WorkerLives: workers start, attach, fall silent and are lost.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 
@@ -21,8 +22,10 @@ class WorkerLives : Part {
   void OnWorkerAlive(const WorkerAlive& event);
   void OnLauncherReported(const LauncherReported& event);
   void LoseTheSilent();
-  // As many as the options say are starting or attached.
-  void KeepWorkers();
+  // It gets no more jobs, finishes what has begun there, and ends. REQUIRES: attached.
+  void Drain(WorkerId worker);
+  // How often in a row workers did not start, or were lost before they did anything.
+  uint32_t failures() const { return std::max(spawn_failures_, losses_); }
   // A worker's process did something of a job.
   void NoteWorks(WorkerId worker);
   // The report is durable, or nobody wants it: the worker need not send it again.

@@ -30,9 +30,10 @@ void Worker::BeginSession(uint64_t new_session, ReportId persisted) {
   uncommitted.clear();
 }
 
-WorkerId Workers::AddOwn(absl::Duration heard_at) {
-  WorkerId id(own_count_++);
-  while (workers_.contains(id)) id = WorkerId(own_count_++);
+WorkerId Workers::AddOwn(Pool pool, absl::Duration heard_at) {
+  uint32_t& next = pool == Pool::kLaunched ? next_launched_ : next_local_;
+  WorkerId id(next++);
+  while (workers_.contains(id)) id = WorkerId(next++);
   workers_[id].heard_at = heard_at;
   SetPresent(id, true);
   return id;
@@ -51,6 +52,7 @@ Worker& Workers::Attach(WorkerId id, uint32_t slots, absl::Duration awake) {
   if (worker.presence != Worker::Presence::kAttached) {
     SetPresent(id, true);
     ring_.insert(std::lower_bound(ring_.begin(), ring_.end(), id), id);
+    worker.idle_since = awake;
   }
   worker.presence = Worker::Presence::kAttached;
   worker.was_attached = true;
@@ -69,7 +71,7 @@ void Workers::SetPresent(WorkerId id, bool is_present) {
     present_.erase(id);
   }
   // (One more, one less, or as before.)
-  if (IsForeign(id)) foreign_ += present_.size() - before;
+  alive_of_[static_cast<size_t>(PoolOf(id))] += static_cast<uint32_t>(present_.size() - before);
 }
 
 void Workers::SetLost(WorkerId id, absl::Duration awake) {
@@ -128,6 +130,7 @@ absl::Duration Workers::Drop(WorkerId id, AttemptId attempt, absl::Duration awak
   Worker& worker = workers_.at(id);
   Unlist(id, worker);
   const absl::Duration ran = worker.hand.Remove(attempt, awake);
+  if (worker.hand.empty()) worker.idle_since = awake;
   List(id, worker);
   return ran;
 }
@@ -230,9 +233,11 @@ std::vector<WorkerId> Workers::Holding() const {
 
 void Workers::CheckInvariants() const {
   size_t present = 0, attached = 0, room = 0, idle = 0, busy = 0, suspects = 0;
+  std::array<uint32_t, kPoolCount> alive_of{};
   uint64_t slots = 0, jobs = 0, pending = 0;
   for (const auto& [id, worker] : workers_) {
     present += worker.presence != Worker::Presence::kLost;
+    alive_of[static_cast<size_t>(PoolOf(id))] += worker.presence != Worker::Presence::kLost;
     GALLEY_CHECK(present_.contains(id) == (worker.presence != Worker::Presence::kLost));
     if (worker.presence != Worker::Presence::kAttached) continue;
     ++attached;
@@ -249,7 +254,7 @@ void Workers::CheckInvariants() const {
     pending += worker.hand.pending_count();
     suspects += worker.is_suspect;
   }
-  GALLEY_CHECK(present == present_.size() && attached == ring_.size());
+  GALLEY_CHECK(present == present_.size() && attached == ring_.size() && alive_of == alive_of_);
   GALLEY_CHECK(room == with_room_.size() && busy == busy_.size() && idle == idle_.size());
   GALLEY_CHECK(slots == slots_ && jobs == jobs_in_hand_ && pending == pending_ &&
                suspects == suspects_);

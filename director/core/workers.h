@@ -1,9 +1,9 @@
 // Workers: who is there, what is in whose hands, and which reports were seen.
 //
 // A worker that was attached is kept for some time when it is lost: its results are still welcome,
-// and it may attach again under its id. Ids of workers that the core asks for (Spawn) are dense
-// from 0; a worker that attaches of its own accord has an id from kForeignWorkers on, given by the
-// shell.
+// and it may attach again under its id. Ids tell where a worker comes from (PoolOf): those that the
+// core asks for (Spawn) are dense from the beginning of their pool on; a worker that attaches of its
+// own accord has an id that the shell gives.
 //
 // Window: a worker takes jobs while their expected time is below `window` or it has fewer than
 // slots + 1, at most `jobs_max`; pending ones count for `jobs_max` only. A worker of which nothing
@@ -14,6 +14,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <tuple>
@@ -28,8 +29,20 @@
 
 namespace galley::director {
 
+enum class Pool : uint8_t {
+  kLocal,     // started on the director's machine
+  kLaunched,  // brought up on the farm: they share no files with the director
+  kForeign,   // came by themselves
+};
+inline constexpr size_t kPoolCount = 3;
+inline constexpr uint32_t kLaunchedWorkers = 1u << 30;
 inline constexpr uint32_t kForeignWorkers = 1u << 31;
-inline bool IsForeign(WorkerId worker) { return worker.value() >= kForeignWorkers; }
+inline Pool PoolOf(WorkerId worker) {
+  return worker.value() >= kForeignWorkers    ? Pool::kForeign
+         : worker.value() >= kLaunchedWorkers ? Pool::kLaunched
+                                              : Pool::kLocal;
+}
+inline bool IsForeign(WorkerId worker) { return PoolOf(worker) == Pool::kForeign; }
 
 struct Worker {
   enum class Presence : uint8_t { kStarting, kAttached, kLost };
@@ -49,6 +62,7 @@ struct Worker {
   // The core's waking time at the last sign of life, or when one may first be expected.
   absl::Duration heard_at;
   absl::Duration busy_since;  // when it was last given a job while it had none
+  absl::Duration idle_since;  // when it attached, or its hand became empty last
   absl::Duration lost_at;     // while it is kLost
 
   uint64_t session = 0;         // its process
@@ -83,18 +97,22 @@ class Workers {
  public:
   explicit Workers(const WorkersOptions& options) : options_(options) {}
 
-  // kStarting. An id that somebody else attached under is passed over.
-  WorkerId AddOwn(absl::Duration heard_at);
+  // kStarting. An id that somebody else attached under is passed over. REQUIRES: not kForeign.
+  WorkerId AddOwn(Pool pool, absl::Duration heard_at);
   // kStarting. REQUIRES: unknown.
   void AddSurvivor(WorkerId worker, absl::Duration heard_at);
-  // AddOwn gives ids from here on.
-  void BeginOwnAt(uint32_t first_free) { own_count_ = std::max(own_count_, first_free); }
+  // AddOwn gives ids of kLocal from here on.
+  void BeginOwnAt(uint32_t first_free) {
+    next_local_ = std::max(next_local_, first_free);
+  }
   Worker& Attach(WorkerId worker, uint32_t slots, absl::Duration awake);
   // REQUIRES: known.
   void SetLost(WorkerId worker, absl::Duration awake);
   // Those that were lost for too long are forgotten.
   void ForgetLost(absl::Duration awake);
   void Heard(WorkerId worker, absl::Duration awake);
+  // It waits for a machine, for as long as that takes. REQUIRES: known, and starting.
+  void SetQueued(WorkerId worker) { workers_.at(worker).heard_at = absl::InfiniteDuration(); }
   // As Hand::Add.
   size_t Take(WorkerId worker, AttemptId attempt, const InHand& job, absl::Duration awake);
   // As Hand::SetPending and Hand::SetHeld.
@@ -114,8 +132,8 @@ class Workers {
   size_t size() const { return workers_.size(); }  // the lost ones among them
   // The workers that are starting or attached; and those that are attached.
   uint32_t alive() const { return static_cast<uint32_t>(present_.size()); }
-  // The workers among the alive that the core asked for.
-  uint32_t own_alive() const { return static_cast<uint32_t>(present_.size() - foreign_); }
+  // The workers among the alive that are of this pool.
+  uint32_t alive(Pool pool) const { return alive_of_[static_cast<size_t>(pool)]; }
   uint32_t attached() const { return static_cast<uint32_t>(ring_.size()); }
   uint64_t slots() const { return slots_; }  // of the attached
   uint64_t jobs_in_hand() const { return jobs_in_hand_; }
@@ -173,11 +191,11 @@ class Workers {
   std::vector<WorkerId> ring_;
   absl::btree_set<Load> with_room_;
   absl::btree_set<Excess> busy_;
-  size_t foreign_ = 0;  // of the present
+  std::array<uint32_t, kPoolCount> alive_of_{};  // of the present
   uint64_t slots_ = 0, jobs_in_hand_ = 0, pending_ = 0;
   size_t suspects_ = 0;  // attached
   absl::Duration looked_at_ = -absl::InfiniteDuration();
-  uint32_t own_count_ = 0;
+  uint32_t next_local_ = 0, next_launched_ = kLaunchedWorkers;
 };
 
 }  // namespace galley::director

@@ -111,7 +111,7 @@ TEST(WorkersTest, OnlyThoseWithJobsOrThatAreStartingCanBeSilent) {
                    .jobs_max = 4,
                    .silence_max = absl::Seconds(10),
                    .start_max = absl::Seconds(20)});
-  const WorkerId starting = workers.AddOwn(kNow);
+  const WorkerId starting = workers.AddOwn(Pool::kLocal, kNow);
   const WorkerId idle(10), busy(11);
   workers.Attach(idle, 1, kNow);
   workers.Attach(busy, 1, kNow);
@@ -141,17 +141,17 @@ TEST(WorkersTest, IdsOfOwnWorkersPassOverThoseThatAreTaken) {
   Workers workers({});
   workers.Attach(WorkerId(0), 1, kNow);
   workers.Attach(WorkerId(1), 1, kNow);
-  EXPECT_EQ(workers.AddOwn(kNow), WorkerId(2));
+  EXPECT_EQ(workers.AddOwn(Pool::kLocal, kNow), WorkerId(2));
   EXPECT_EQ(workers.alive(), 3u);
 }
 
 TEST(WorkersTest, OneThatNeverAttachedIsForgotten) {
   Workers workers({});
-  const WorkerId worker = workers.AddOwn(kNow);
+  const WorkerId worker = workers.AddOwn(Pool::kLocal, kNow);
   workers.SetLost(worker, absl::ZeroDuration());
   EXPECT_EQ(workers.Find(worker), nullptr);
   EXPECT_EQ(workers.alive(), 0u);
-  EXPECT_NE(workers.AddOwn(kNow), worker);
+  EXPECT_NE(workers.AddOwn(Pool::kLocal, kNow), worker);
 }
 
 TEST(OverrunsTest, TheLimitFollowsWhatWasMeasured) {

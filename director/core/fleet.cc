@@ -1,0 +1,72 @@
+#include "director/core/fleet.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "director/core/core.h"
+
+namespace galley::director {
+namespace {
+
+constexpr absl::Duration kLookPeriod = absl::Seconds(1);
+
+}  // namespace
+
+uint32_t Fleet::most() const {
+  return options_.workers + options_.fleet.max;
+}
+
+void Fleet::Keep() {
+  SpawnUpTo(Pool::kLocal, options_.workers);
+  if (options_.fleet.max == 0) return;
+  SpawnUpTo(Pool::kLaunched, Wanted());
+  if (lifecycle().parked().empty()) return;
+  const size_t unoffered = core_.offers.CountUnoffered();
+  SpawnUpTo(Pool::kLocal,
+            static_cast<uint32_t>(std::min<size_t>(unoffered, options_.fleet.helpers_max)));
+}
+
+uint32_t Fleet::Wanted() const {
+  const FleetOptions& fleet = options_.fleet;
+  absl::Duration work;
+  uint64_t packages = 0;
+  core_.cooks.ForEachOf(core_.cooks.active(), [&](const Cook& cook) {
+    work += cook.tally.monitor.Work();
+    packages += cook.tally.monitor.to_cook();
+  });
+  const double worth = absl::FDivDuration(work, fleet.start * kWorthStarts * fleet.slots);
+  const double jobs = std::ceil(static_cast<double>(packages) / fleet.slots);
+  const double wanted = std::clamp(std::min(std::ceil(worth), jobs), 1.0, static_cast<double>(fleet.max));
+  return std::max(static_cast<uint32_t>(wanted), std::min(fleet.min, fleet.max));
+}
+
+void Fleet::SpawnUpTo(Pool pool, uint32_t count) {
+  const uint32_t failures = core_.worker_lives.failures();
+  const absl::Duration delay = failures == 0 ? absl::ZeroDuration() : BackOff(failures);
+  for (uint32_t alive = workers_.alive(pool); alive < count; ++alive)
+    turn_.spawns.push_back({workers_.AddOwn(pool, core_.awake + delay), delay});
+}
+
+void Fleet::LetIdleGo() {
+  if (options_.fleet.max == 0 || core_.awake - looked_at_ < kLookPeriod) return;
+  looked_at_ = core_.awake;
+  const uint32_t kept = core_.HasJobs() ? options_.fleet.min : 0;
+  uint32_t launched = workers_.alive(Pool::kLaunched);
+  std::vector<WorkerId> idle;
+  for (const WorkerId id : workers_.ring()) {
+    const Worker& worker = *workers_.Find(id);
+    const Pool pool = PoolOf(id);
+    if (pool == Pool::kForeign || worker.is_draining || !worker.hand.empty() ||
+        core_.awake - worker.idle_since < options_.fleet.idle_max)
+      continue;
+    if (pool == Pool::kLaunched && launched <= kept) continue;
+    if (pool == Pool::kLocal && options_.workers > 0) continue;
+    launched -= pool == Pool::kLaunched;
+    idle.push_back(id);
+  }
+  for (const WorkerId id : idle) core_.worker_lives.Drain(id);
+}
+
+}  // namespace galley::director

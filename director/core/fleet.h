@@ -1,0 +1,42 @@
+// Fleet: how many workers there are to be, and which of them may go.
+//
+// On this machine as many as CookOptions::workers says are kept while there is work. On others, as
+// FleetOptions says, as many as the work is worth: a further worker is asked for when each of them
+// has kWorthStarts times to do what it takes to start one, and never more than there are jobs for.
+// One is asked for in any case. A worker that had nothing to do for idle_max ends, but for `min`
+// while there is work; so the number does not follow each lull.
+//
+// Helpers are workers of this machine beside such a fleet: they come when packages wait that nobody
+// else can cook, and go like the others.
+//
+// Cost: Keep O(cooks + cookers that wait); LetIdleGo O(workers), once a second.
+// Threads: none.
+#pragma once
+
+#include <cstdint>
+
+#include "absl/time/time.h"
+#include "director/core/part.h"
+
+namespace galley::director {
+
+class Fleet : Part {
+ public:
+  static constexpr int kWorthStarts = 10;
+
+  explicit Fleet(Core& core) : Part(core) {}
+
+  // Asks for the workers that are missing. REQUIRES: there is work.
+  void Keep();
+  void LetIdleGo();
+  // So many workers the core asks for at most.
+  uint32_t most() const;
+
+ private:
+  uint32_t Wanted() const;
+  void SpawnUpTo(Pool pool, uint32_t count);
+
+  absl::Duration looked_at_ = -absl::InfiniteDuration();  // LetIdleGo
+};
+
+}  // namespace galley::director
