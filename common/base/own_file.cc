@@ -1,5 +1,6 @@
 #include "common/base/own_file.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -121,6 +122,20 @@ absl::Status ClearTheWay(const std::string& path) {
   } else {
     PutModeRight(path, R_OK | W_OK);
   }
+  return absl::OkStatus();
+}
+
+absl::Status WritePrivateFile(const std::string& path, std::string_view bytes) {
+  RETURN_IF_ERROR(ClearTheWay(path));
+  const std::string temporary = path + ".new";
+  ::unlink(temporary.c_str());
+  {
+    const FileDescriptor file(
+        ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+    if (!file.valid()) return ErrnoStatus(errno, "make", temporary);
+    RETURN_IF_ERROR(WriteAll(file.get(), bytes, temporary));
+  }
+  if (std::rename(temporary.c_str(), path.c_str()) != 0) return ErrnoStatus(errno, "rename", path);
   return absl::OkStatus();
 }
 

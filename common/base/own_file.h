@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "absl/status/statusor.h"
 
@@ -30,6 +31,9 @@ absl::StatusOr<std::string> PutAside(const std::string& path);
 // A thing that is no regular file is put aside, which is noted; a regular file of this user's is
 // made readable and writable. For files whose contents do not matter (logs, locks). OK when absent.
 absl::Status ClearTheWay(const std::string& path);
+
+// Makes the file, or replaces it, in one step. Nobody but its owner may read or write it (0600).
+absl::Status WritePrivateFile(const std::string& path, std::string_view bytes);
 
 // A folder of ours, made when it is absent. What is no folder is put aside, which is noted.
 absl::Status MakeOwnFolder(const std::string& path);

@@ -1,6 +1,5 @@
 #include "director/launch/worker_record.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -89,16 +88,7 @@ absl::Status WriteWorkerRecord(const std::string& folder, WorkerRecord record) {
   record.started = StartOf(record.pid);
   const std::string path = JoinPath(folder, record.worker_id);
   RETURN_IF_ERROR(CreateDirectories(folder));
-  RETURN_IF_ERROR(ClearTheWay(path));
-  const std::string temporary = path + std::string(kTemporary);
-  {
-    FileDescriptor file(
-        ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
-    if (!file.valid()) return ErrnoStatus(errno, "make", temporary);
-    RETURN_IF_ERROR(WriteAll(file.get(), TextOf(record), temporary));
-  }
-  if (std::rename(temporary.c_str(), path.c_str()) != 0) return ErrnoStatus(errno, "rename", path);
-  return absl::OkStatus();
+  return WritePrivateFile(path, TextOf(record));
 }
 
 void RemoveWorkerRecord(const std::string& folder, const std::string& worker_id) {

@@ -11,7 +11,7 @@
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "director/shell/project_sources.h"
-#include "director/shell/worker_token.h"
+#include "director/launch/worker_token.h"
 #include "fmt/format.h"
 
 namespace galley::director {

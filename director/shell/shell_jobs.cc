@@ -4,7 +4,7 @@
 #include "director/shell/director_shell.h"
 #include "director/shell/project_sources.h"
 #include "director/shell/worker_messages.h"
-#include "director/shell/worker_token.h"
+#include "director/launch/worker_token.h"
 #include "fmt/format.h"
 
 namespace galley::director {

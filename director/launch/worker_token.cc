@@ -1,4 +1,4 @@
-#include "director/shell/worker_token.h"
+#include "director/launch/worker_token.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,0 +1,414 @@
+#include "director/launch/batch_launcher.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include "common/base/cancellation.h"
+#include "common/base/clock.h"
+#include "common/base/file.h"
+#include "common/base/log.h"
+#include "common/base/mutex.h"
+#include "common/base/own_file.h"
+#include "common/base/program_output.h"
+#include "common/base/status_macros.h"
+#include "director/launch/worker_token.h"
+#include "fmt/format.h"
+
+namespace galley::director {
+namespace {
+
+constexpr absl::Duration kFirstLook = absl::Seconds(2);
+constexpr int kLooksInVainMax = 2;  // without a word of a worker: then it is gone
+constexpr const char* kTicketEnd = ".ticket";
+constexpr size_t kProjectInName = 24;
+constexpr size_t kNonceInName = 8;
+constexpr uint64_t kRecordMax = 4 << 10;
+
+// [a-z0-9-], and no further than what systems take for the name of a job.
+std::string NameOfLaunch(const std::string& project) {
+  std::string name = "galley-";
+  for (const char c : project.substr(0, kProjectInName)) {
+    const bool is_plain = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+    const bool is_capital = c >= 'A' && c <= 'Z';
+    name += is_plain ? c : is_capital ? static_cast<char>(c - 'A' + 'a') : '-';
+  }
+  return name + "-" + NewToken().substr(0, kNonceInName);
+}
+
+class BatchLauncher final : public Launcher {
+ public:
+  BatchLauncher(std::unique_ptr<BatchSystem> system, BatchOptions options,
+                LaunchCallbacks callbacks)
+      : system_(std::move(system)), options_(std::move(options)), callbacks_(std::move(callbacks)) {
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before);
+    thread_ = std::thread([this] { Run(); });
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+
+  ~BatchLauncher() override {
+    StopAll(absl::ZeroDuration());
+    {
+      base::MutexLock lock(mutex_);
+      is_ending_ = true;
+      changed_.NotifyAll();
+    }
+    thread_.join();
+  }
+
+  void Start(const WorkerStart& start) override {
+    base::MutexLock lock(mutex_);
+    asked_.push_back({start, clock_.Monotonic() + start.delay + kGather});
+    changed_.NotifyAll();
+  }
+
+  // An earlier director's launches are ended (EndLeftOver).
+  void Adopt(const WorkerRecord& survivor, const std::string&) override {
+    callbacks_.on_exit({.worker_id = survivor.worker_id, .reason = "it is of another director"});
+  }
+
+  void Stop(std::string_view worker_id, absl::Duration) override {
+    base::MutexLock lock(mutex_);
+    stops_.emplace(worker_id);
+    changed_.NotifyAll();
+  }
+
+  void StopAll(absl::Duration) override {
+    GALLEY_CHECK(std::this_thread::get_id() != thread_.get_id());
+    stop_.Cancel();  // what is being submitted is ended by its name
+    base::MutexLock lock(mutex_);
+    const uint64_t asked = ++stop_alls_;
+    changed_.NotifyAll();
+    while (stopped_alls_ < asked) done_.Wait(mutex_);
+  }
+
+ private:
+  struct Asked {
+    WorkerStart start;
+    absl::Time due;
+  };
+  struct Worker {
+    std::string id;
+    bool is_gone = false;
+    bool is_starting = false;
+    int in_vain = 0;
+  };
+  struct Group {
+    Launch launch;
+    std::vector<Worker> workers;  // by index
+  };
+
+  void Run() {
+    EndLeftOver();
+    while (true) {
+      std::vector<WorkerStart> due;
+      std::set<std::string, std::less<>> stops;
+      uint64_t stop_all = 0;
+      if (!Take(due, stops, stop_all)) return;
+      if (!due.empty()) SubmitAll(due);
+      for (const std::string& worker : stops) StopOne(worker);
+      if (clock_.Monotonic() >= next_look_) LookAtAll();
+      if (stop_all == 0) continue;
+      EndAll();
+      base::MutexLock lock(mutex_);
+      stopped_alls_ = stop_all;
+      done_.NotifyAll();
+    }
+  }
+
+  // Waits until there is something to do. False: it is over. `stop_all`: 0: nobody asked for that.
+  bool Take(std::vector<WorkerStart>& due, std::set<std::string, std::less<>>& stops,
+            uint64_t& stop_all) {
+    base::MutexLock lock(mutex_);
+    while (true) {
+      const absl::Time now = clock_.Monotonic();
+      stop_all = stop_alls_ > stopped_alls_ ? stop_alls_ : 0;
+      absl::Time next = next_look_;
+      std::erase_if(asked_, [&](Asked& asked) {
+        if (asked.due <= now || stop_all != 0) {
+          due.push_back(std::move(asked.start));
+          return true;
+        }
+        next = std::min(next, asked.due);
+        return false;
+      });
+      stops.swap(stops_);
+      if (!due.empty() || !stops.empty() || stop_all != 0 || now >= next_look_) return true;
+      if (is_ending_) return false;
+      if (next == absl::InfiniteFuture()) {
+        changed_.Wait(mutex_);
+      } else {
+        changed_.WaitFor(mutex_, absl::ToChronoMilliseconds(next - now) +
+                                     std::chrono::milliseconds(1));
+      }
+    }
+  }
+
+  // UNAVAILABLE: as RunToEnd, or it ended with an error.
+  absl::StatusOr<std::string> RunCommand(BatchSystem::Command command, Cancellation* stop) {
+    if (command.argv.empty()) return std::string();
+    ASSIGN_OR_RETURN(const ProgramOutput ended, RunAny(std::move(command), stop));
+    if (!ended.exit.ok()) return Failed(ended);
+    return ended.output;
+  }
+
+  absl::StatusOr<ProgramOutput> RunAny(BatchSystem::Command command, Cancellation* stop) {
+    return RunToEnd({.argv = std::move(command.argv),
+                     .environment = {"LC_ALL=C"},
+                     .input = std::move(command.input),
+                     .with_errors = true,
+                     .wait_max = kCommandMax,
+                     .output_bytes_max = kOutputMax,
+                     .stop = stop});
+  }
+
+  static absl::Status Failed(const ProgramOutput& ended) {
+    return absl::UnavailableError(
+        ended.output.empty()
+            ? fmt::format("{}; it said nothing", ended.exit.ToString())
+            : fmt::format("{}; it said: {}", ended.exit.ToString(), EndOf(ended.output)));
+  }
+
+  void SubmitAll(std::vector<WorkerStart>& due) {
+    std::map<uint32_t, std::vector<std::string>> by_slots;
+    for (const WorkerStart& start : due) by_slots[start.slots].push_back(start.worker_id);
+    for (auto& [slots, ids] : by_slots) {
+      for (size_t at = 0; at < ids.size(); at += system_->CountMax()) {
+        const size_t end = std::min(ids.size(), at + system_->CountMax());
+        Submit({ids.begin() + static_cast<ptrdiff_t>(at), ids.begin() + static_cast<ptrdiff_t>(end)});
+      }
+    }
+  }
+
+  void Submit(std::vector<std::string> ids) {
+    Group group{.launch = {.name = NameOfLaunch(options_.project),
+                           .count = static_cast<uint32_t>(ids.size())}};
+    for (const std::string& id : ids) group.workers.push_back({.id = id});
+    Launch& launch = group.launch;
+    Ticket ticket = options_.ticket;
+    ticket.token = NewToken();
+    ticket.names = ids;
+    launch.ticket = EncodeTicket(ticket);
+    launch.ticket_file = JoinPath(options_.folder, launch.name + kTicketEnd);
+    callbacks_.on_token(ids, ticket.token);
+    const absl::Status submitted = SubmitNow(launch);
+    if (!submitted.ok()) {
+      EndLaunch(launch);
+      const std::string reason = fmt::format("{}: {}", system_->kind(), MessageOf(submitted));
+      for (const std::string& id : ids)
+        callbacks_.on_exit({.worker_id = id, .reason = reason, .never_started = true});
+      return;
+    }
+    LogInfo("launch={} id={} workers={}", launch.name, launch.id, launch.count);
+    groups_.push_back(std::move(group));
+    look_wait_ = kFirstLook;
+    next_look_ = clock_.Monotonic() + look_wait_;
+    for (const std::string& id : ids) Tell(id, LaunchState::kQueued, "");
+  }
+
+  absl::Status SubmitNow(Launch& launch) {
+    if (stop_.is_cancelled()) return absl::CancelledError("the director ends");
+    RETURN_IF_ERROR(Write(launch));
+    ASSIGN_OR_RETURN(const std::string said, RunCommand(system_->Submit(launch), &stop_));
+    ASSIGN_OR_RETURN(launch.id, system_->ReadId(launch, said));
+    return WriteRecord(launch);
+  }
+
+  absl::Status Write(const Launch& launch) {
+    RETURN_IF_ERROR(CreateDirectories(options_.folder));
+    RETURN_IF_ERROR(WriteRecord(launch));
+    return WritePrivateFile(launch.ticket_file, launch.ticket + "\n");
+  }
+
+  absl::Status WriteRecord(const Launch& launch) {
+    return WritePrivateFile(JoinPath(options_.folder, launch.name),
+                            fmt::format("{}\n{}\n", system_->kind(), launch.id));
+  }
+
+  void Tell(const std::string& id, LaunchState state, const std::string& where) const {
+    if (callbacks_.on_state) callbacks_.on_state(id, state, where);
+  }
+
+  // Errors are told, and that is all: what is not ended ends by itself without its director.
+  void EndLaunch(const Launch& launch) {
+    if (const auto ended = RunCommand(system_->End(launch, std::nullopt), nullptr); !ended.ok())
+      LogWarning("launch={} may not have ended: {}", launch.name, MessageOf(ended.status()));
+    CleanUp(launch);
+  }
+
+  void CleanUp(const Launch& launch) {
+    if (const auto cleaned = RunCommand(system_->Clean(launch), nullptr); !cleaned.ok())
+      LogWarning("launch={} is not cleaned away: {}", launch.name, MessageOf(cleaned.status()));
+    ::unlink(launch.ticket_file.c_str());
+    ::unlink(JoinPath(options_.folder, launch.name).c_str());
+  }
+
+  void StopOne(const std::string& id) {
+    for (Group& group : groups_) {
+      for (uint32_t index = 0; index < group.workers.size(); ++index) {
+        Worker& worker = group.workers[index];
+        if (worker.id != id || worker.is_gone) continue;
+        if (const auto ended = RunCommand(system_->End(group.launch, index), nullptr); !ended.ok())
+          LogWarning("worker={} may not have ended: {}", id, MessageOf(ended.status()));
+        SetGone(worker, "it was ended");
+      }
+    }
+    DropOver();
+  }
+
+  void EndAll() {
+    for (Group& group : std::exchange(groups_, {})) {
+      EndLaunch(group.launch);
+      for (Worker& worker : group.workers) SetGone(worker, "the director ends");
+    }
+    next_look_ = absl::InfiniteFuture();
+  }
+
+  void SetGone(Worker& worker, const std::string& reason) const {
+    if (std::exchange(worker.is_gone, true)) return;
+    callbacks_.on_exit({.worker_id = worker.id, .reason = reason});
+  }
+
+  // Launches of which all workers are gone.
+  void DropOver() {
+    std::erase_if(groups_, [this](const Group& group) {
+      const bool is_over = std::all_of(group.workers.begin(), group.workers.end(),
+                                       [](const Worker& worker) { return worker.is_gone; });
+      if (is_over) CleanUp(group.launch);
+      return is_over;
+    });
+    if (groups_.empty()) next_look_ = absl::InfiniteFuture();
+  }
+
+  void LookAtAll() {
+    std::vector<Launch> launches;
+    for (const Group& group : groups_) launches.push_back(group.launch);
+    if (system_->LooksAtAll()) {
+      LookAt(launches);
+    } else {
+      for (const Launch& launch : launches) LookAt({launch});
+    }
+    DropOver();
+    look_wait_ = std::min(look_wait_ * 2, kLookMax);
+    next_look_ = groups_.empty() ? absl::InfiniteFuture() : clock_.Monotonic() + look_wait_;
+  }
+
+  void LookAt(const std::vector<Launch>& launches) {
+    BatchSystem::Command command = system_->Look(launches);
+    if (launches.empty() || command.argv.empty()) return;
+    const auto seen = [&]() -> absl::StatusOr<std::vector<TaskView>> {
+      ASSIGN_OR_RETURN(const ProgramOutput ended, RunAny(std::move(command), &stop_));
+      auto views = system_->ReadLook(launches, ended.exit, ended.output);
+      if (!views.ok() && !ended.exit.ok()) return Failed(ended);
+      return views;
+    }();
+    if (!seen.ok()) {
+      if (!stop_.is_cancelled())
+        LogWarning("{}: the workers' states are not known: {}", system_->kind(),
+                   MessageOf(seen.status()));
+      return;
+    }
+    std::map<std::pair<std::string, uint32_t>, const TaskView*> views;
+    for (const TaskView& view : *seen) views[{view.launch, view.index}] = &view;
+    for (const Launch& launch : launches) {
+      const auto group = std::find_if(groups_.begin(), groups_.end(), [&](const Group& one) {
+        return one.launch.name == launch.name;
+      });
+      for (uint32_t index = 0; group != groups_.end() && index < group->workers.size(); ++index) {
+        const auto view = views.find({launch.name, index});
+        Take(group->workers[index], view == views.end() ? nullptr : view->second);
+      }
+    }
+  }
+
+  void Take(Worker& worker, const TaskView* view) {
+    if (worker.is_gone) return;
+    if (view == nullptr) {
+      if (++worker.in_vain >= kLooksInVainMax)
+        SetGone(worker, fmt::format("{} does not know it any more", system_->kind()));
+      return;
+    }
+    worker.in_vain = 0;
+    switch (view->state) {
+      case TaskView::State::kQueued:
+        if (worker.is_starting) Tell(worker.id, LaunchState::kQueued, "");  // it was requeued
+        worker.is_starting = false;
+        return;
+      case TaskView::State::kRunning:
+        if (!std::exchange(worker.is_starting, true))
+          Tell(worker.id, LaunchState::kStarting, view->where);
+        return;
+      case TaskView::State::kGone:
+        return SetGone(worker, view->reason.empty() ? "it ended" : view->reason);
+    }
+  }
+
+  // What a director before this one launched, and did not end.
+  void EndLeftOver() {
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(options_.folder, error)) {
+      const std::string path = entry.path().string();
+      const std::string name = entry.path().filename().string();
+      if (!name.starts_with("galley-") || name.ends_with(kTicketEnd)) continue;
+      const auto record = ReadOwnFile(path, kRecordMax);
+      const std::string text = record.ok() ? *record : "";
+      const std::string kind = text.substr(0, text.find('\n'));
+      Launch launch{.name = name, .ticket_file = path + kTicketEnd};
+      if (kind.size() < text.size()) launch.id = text.substr(kind.size() + 1);
+      while (!launch.id.empty() && launch.id.back() == '\n') launch.id.pop_back();
+      if (kind == system_->kind()) {
+        LogInfo("launch={} id={} of an earlier director is ended", name, launch.id);
+        EndLaunch(launch);
+        continue;
+      }
+      LogWarning("launch={} id={} of an earlier director, by launcher \"{}\", is left alone: its "
+                 "workers end by themselves",
+                 name, launch.id, kind);
+      ::unlink(launch.ticket_file.c_str());
+      ::unlink(path.c_str());
+    }
+  }
+
+  // Constant after construction.
+  const std::unique_ptr<BatchSystem> system_;
+  const BatchOptions options_;
+  const LaunchCallbacks callbacks_;
+  SystemClock clock_;
+  Cancellation stop_;
+
+  base::Mutex mutex_;
+  base::CondVar changed_, done_;
+  std::vector<Asked> asked_ GALLEY_GUARDED_BY(mutex_);
+  std::set<std::string, std::less<>> stops_ GALLEY_GUARDED_BY(mutex_);
+  uint64_t stop_alls_ GALLEY_GUARDED_BY(mutex_) = 0, stopped_alls_ GALLEY_GUARDED_BY(mutex_) = 0;
+  bool is_ending_ GALLEY_GUARDED_BY(mutex_) = false;
+
+  // The thread's own.
+  std::vector<Group> groups_;
+  absl::Duration look_wait_ = kFirstLook;
+  absl::Time next_look_ = absl::InfiniteFuture();
+
+  std::thread thread_;
+};
+
+}  // namespace
+
+std::unique_ptr<Launcher> CreateBatchLauncher(std::unique_ptr<BatchSystem> system,
+                                              BatchOptions options, LaunchCallbacks callbacks) {
+  return std::make_unique<BatchLauncher>(std::move(system), std::move(options),
+                                         std::move(callbacks));
+}
+
+}  // namespace galley::director

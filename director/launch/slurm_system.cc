@@ -1,0 +1,129 @@
+#include <map>
+#include <utility>
+
+#include "common/base/status_macros.h"
+#include "director/launch/systems.h"
+#include "director/launch/text_fields.h"
+#include "fmt/format.h"
+
+namespace galley::director {
+namespace {
+
+constexpr uint32_t kArraySizeMax = 1'000;        // MaxArraySize is 1001 as a rule
+constexpr int kNoticeSeconds = 90;           // before the limit of a job's time
+constexpr const char* kNodeLog = "/tmp/galley-worker-%A_%a.log";  // on the node
+constexpr std::string_view kHereEnd = "GALLEY_TICKET_END";
+
+class Slurm final : public BatchSystem {
+ public:
+  Slurm(RemoteWorker worker, std::vector<std::string> arguments)
+      : worker_(std::move(worker)), arguments_(std::move(arguments)) {}
+
+  std::string kind() const override { return "slurm"; }
+  uint32_t CountMax() const override { return kArraySizeMax; }
+  bool LooksAtAll() const override { return true; }
+
+  // `exec`: the worker is what the signals are for. The ticket is its standard input.
+  Command Submit(const Launch& launch) const override {
+    Command command;
+    command.argv = {"/usr/bin/env",
+                    "sbatch",
+                    "--parsable",
+                    fmt::format("--job-name={}", launch.name),
+                    fmt::format("--array=0-{}", launch.count - 1),
+                    "--ntasks=1",
+                    "--requeue",
+                    "--open-mode=append",
+                    "--chdir=/",
+                    "--export=PATH,HOME,USER,LANG",
+                    fmt::format("--output={}", kNodeLog),
+                    fmt::format("--signal=B:TERM@{}", kNoticeSeconds)};
+    if (worker_.slots > 1) command.argv.push_back(fmt::format("--cpus-per-task={}", worker_.slots));
+    command.argv.insert(command.argv.end(), arguments_.begin(), arguments_.end());
+    command.input = fmt::format(
+        "#!/bin/sh\nexec {} <<'{}'\n{}\n{}\n",
+        WorkerCommand(worker_, "--index \"$SLURM_ARRAY_TASK_ID\""), kHereEnd, launch.ticket,
+        kHereEnd);
+    return command;
+  }
+
+  // "1234" or "1234;cluster". (What else sbatch says comes before, as a plug-in's greeting.)
+  absl::StatusOr<std::string> ReadId(const Launch&, std::string_view output) const override {
+    for (const std::string& line : SplitAt(output, '\n')) {
+      std::string id = line.substr(0, line.find(';'));
+      if (NumberIn(id)) return id;
+    }
+    return absl::InvalidArgumentError(
+        fmt::format("sbatch printed no number of a job, but: {}", output));
+  }
+
+  Command Look(const std::vector<Launch>& launches) const override {
+    std::string ids;
+    for (const Launch& launch : launches) ids += (ids.empty() ? "" : ",") + launch.id;
+    return {.argv = {"/usr/bin/env", "squeue", "--noheader", "--array", "--states=all",
+                     "--format=%F|%K|%T|%N|%r", "--jobs=" + ids}};
+  }
+
+  // A job that ended minutes ago is not known any more, and a list of such only is an error.
+  absl::StatusOr<std::vector<TaskView>> ReadLook(const std::vector<Launch>& launches,
+                                                 const ExitStatus& exit,
+                                                 const std::string& output) const override {
+    if (!exit.ok() && output.find("Invalid job id") == std::string::npos)
+      return absl::UnavailableError("squeue failed");
+    std::map<std::string, std::string, std::less<>> names;
+    for (const Launch& launch : launches) names[launch.id] = launch.name;
+    std::vector<TaskView> views;
+    for (const std::string& line : SplitAt(output, '\n')) {
+      const std::vector<std::string> fields = SplitAt(line, '|', 5);
+      if (fields.size() != 5) continue;
+      const auto launch = names.find(fields[0]);
+      const std::optional<uint32_t> index = NumberIn(fields[1]);
+      if (launch == names.end() || !index) continue;
+      views.push_back(ViewOf(launch->second, launch->first, *index, fields));
+    }
+    return views;
+  }
+
+  Command End(const Launch& launch, std::optional<uint32_t> index) const override {
+    Command command{.argv = {"/usr/bin/env", "scancel", "--quiet"}};
+    if (launch.id.empty()) {
+      command.argv.insert(command.argv.end(), {"--me", "--name=" + launch.name});
+    } else {
+      command.argv.push_back(index ? fmt::format("{}_{}", launch.id, *index) : launch.id);
+    }
+    return command;
+  }
+
+ private:
+  static TaskView ViewOf(const std::string& launch, const std::string& id, uint32_t index,
+                         const std::vector<std::string>& fields) {
+    const std::string& state = fields[2];
+    TaskView view{.launch = launch, .index = index, .where = fields[3]};
+    if (state == "PENDING" || state == "CONFIGURING" || state == "REQUEUED" ||
+        state == "REQUEUE_HOLD" || state == "SUSPENDED" || state == "RESIZING") {
+      view.state = TaskView::State::kQueued;
+      view.reason = fields[4];
+    } else if (state == "RUNNING" || state == "COMPLETING" || state == "STAGE_OUT" ||
+               state == "SIGNALING" || state == "STOPPED") {
+      view.state = TaskView::State::kRunning;
+    } else {
+      view.state = TaskView::State::kGone;
+      view.reason = fmt::format("Slurm job {}_{} is {}{}{}; its output is in /tmp/galley-worker-{}_{}"
+                                ".log there",
+                                id, index, state, view.where.empty() ? "" : " on " + view.where,
+                                fields[4] == "None" ? "" : " (" + fields[4] + ")", id, index);
+    }
+    return view;
+  }
+
+  const RemoteWorker worker_;
+  const std::vector<std::string> arguments_;
+};
+
+}  // namespace
+
+std::unique_ptr<BatchSystem> SlurmSystem(RemoteWorker worker, std::vector<std::string> arguments) {
+  return std::make_unique<Slurm>(std::move(worker), std::move(arguments));
+}
+
+}  // namespace galley::director

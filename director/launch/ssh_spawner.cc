@@ -1,0 +1,183 @@
+#include "director/launch/ssh_spawner.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <deque>
+#include <map>
+#include <utility>
+
+#include "common/base/clock.h"
+#include "common/base/file.h"
+#include "common/base/program_output.h"
+#include "common/base/status_macros.h"
+#include "director/launch/process_launcher.h"
+#include "director/launch/worker_token.h"
+#include "fmt/format.h"
+
+namespace galley::director {
+namespace {
+
+constexpr absl::Duration kConnectsWithin = absl::Seconds(1);
+constexpr absl::Duration kSoon = absl::Seconds(30);  // a worker that lived so long did start
+constexpr absl::Duration kPauseFirst = absl::Seconds(2), kPauseMax = absl::Minutes(1);
+constexpr int kConnectSeconds = 10;
+constexpr uint64_t kLogMax = 64 << 20;
+
+class SshSpawner final : public WorkerSpawner {
+ public:
+  explicit SshSpawner(SshOptions options)
+      : options_(std::move(options)), machines_(options_.hosts.size()) {}
+
+  absl::Time NextStart(absl::Time now) override {
+    while (!begun_.empty() && begun_.front() + kConnectsWithin <= now) begun_.pop_front();
+    if (begun_.size() >= static_cast<size_t>(kConnectsMax)) return begun_.front() + kConnectsWithin;
+    const size_t machine = BestMachine();
+    return machine == machines_.size() ? absl::InfiniteFuture() : machines_[machine].not_before;
+  }
+
+  absl::StatusOr<ChildProcess> Start(const WorkerStart& start,
+                                     const LaunchCallbacks& callbacks) override {
+    const absl::Time now = clock_.Monotonic();
+    begun_.push_back(now);
+    const size_t machine = BestMachine();
+    absl::StatusOr<ChildProcess> child = StartOn(machine, start, callbacks);
+    if (!child.ok()) {
+      Fail(machine);
+      return child.status();
+    }
+    machines_[machine].is_free = false;
+    machines_[machine].since = now;
+    if (callbacks.on_state)
+      callbacks.on_state(start.worker_id, LaunchState::kStarting, options_.hosts[machine].name);
+    return child;
+  }
+
+  std::string ReasonOf(const WorkerStart& start, const ExitStatus& status) override {
+    const auto found = running_.find(start.worker_id);
+    if (found == running_.end()) return status.ToString();
+    const Running running = std::move(found->second);
+    running_.erase(found);
+    Machine& machine = machines_[running.machine];
+    machine.is_free = true;
+    if (clock_.Monotonic() - machine.since < kSoon) {
+      Fail(running.machine);
+    } else {
+      machine.failures = 0;
+    }
+    const std::string said = Said(start.log_file, running.log_begin);
+    return fmt::format("{}: {}{}{}", options_.hosts[running.machine].name,
+                       status.code == 255 ? "ssh failed (255)" : status.ToString(),
+                       said.empty() ? "" : "; it said: ", said);
+  }
+
+ private:
+  struct Machine {
+    bool is_free = true;
+    absl::Time since;  // its last start
+    absl::Time not_before = absl::InfinitePast();
+    int failures = 0;  // in a row
+  };
+  struct Running {
+    size_t machine = 0;
+    FileDescriptor input;    // the worker ends with it
+    uint64_t log_begin = 0;  // bytes of the log that were there before
+  };
+
+  // The free one that may be used first; machines_.size(): none is free.
+  size_t BestMachine() const {
+    size_t best = machines_.size();
+    for (size_t i = 0; i < machines_.size(); ++i) {
+      if (!machines_[i].is_free) continue;
+      if (best == machines_.size() || machines_[i].not_before < machines_[best].not_before)
+        best = i;
+    }
+    return best;
+  }
+
+  void Fail(size_t machine) {
+    Machine& failed = machines_[machine];
+    const absl::Duration pause =
+        std::min(kPauseFirst * (1 << std::min(failed.failures, 16)), kPauseMax);
+    ++failed.failures;
+    failed.not_before = clock_.Monotonic() + pause;
+  }
+
+  absl::StatusOr<ChildProcess> StartOn(size_t machine, const WorkerStart& start,
+                                       const LaunchCallbacks& callbacks) {
+    const FarmHost& host = options_.hosts[machine];
+    ASSIGN_OR_RETURN(const FileDescriptor log, OpenWorkerLog(start.log_file));
+    Running running{.machine = machine, .log_begin = SizeOf(start.log_file)};
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0) return ErrnoStatus(errno, "pipe for", host.name);
+    const FileDescriptor reading(ends[0]);
+    running.input = FileDescriptor(ends[1]);
+
+    Ticket ticket = options_.ticket;
+    ticket.token = NewToken();
+    ticket.names = {start.worker_id};
+    const std::string socket = fmt::format("/tmp/galley-{}.sock", ticket.token.substr(48));
+    const std::string director = std::exchange(
+        ticket.director, options_.forward ? "unix:" + socket : ticket.director);
+    // (A pipe holds 64 KiB: a ticket of one worker, with the certificates of an authority.)
+    RETURN_IF_ERROR(WriteAll(running.input.get(), EncodeTicket(ticket) + "\n", host.name));
+
+    ChildOptions options;
+    options.argv = {"/usr/bin/env", "ssh"};
+    options.argv.insert(options.argv.end(), options_.arguments.begin(), options_.arguments.end());
+    for (const std::string& option : std::vector<std::string>{
+             "BatchMode=yes", fmt::format("ConnectTimeout={}", kConnectSeconds),
+             "ServerAliveInterval=2", "ServerAliveCountMax=3", "ControlMaster=no",
+             "ControlPath=none", "ForwardAgent=no", "ForwardX11=no", "ExitOnForwardFailure=yes"})
+      options.argv.insert(options.argv.end(), {"-o", option});
+    if (host.port != 0)
+      options.argv.insert(options.argv.end(), {"-p", fmt::format("{}", host.port)});
+    if (options_.forward)
+      options.argv.insert(options.argv.end(), {"-R", fmt::format("{}:{}", socket, director)});
+    options.argv.insert(options.argv.end(), {"--", host.name, CommandOn(host, socket)});
+    options.inherit_environment = true;
+    options.inherit = {{reading.get(), STDIN_FILENO},
+                       {log.valid() ? log.get() : STDERR_FILENO, STDOUT_FILENO},
+                       {log.valid() ? log.get() : STDERR_FILENO, STDERR_FILENO}};
+    if (callbacks.on_token) callbacks.on_token(ticket.names, ticket.token);
+    auto child = ChildProcess::Start(options);
+    if (child.ok()) running_[start.worker_id] = std::move(running);
+    return child;
+  }
+
+  // sshd leaves the socket behind.
+  std::string CommandOn(const FarmHost& host, const std::string& socket) const {
+    RemoteWorker worker = options_.worker;
+    worker.slots = host.slots;
+    const std::string command = WorkerCommand(worker, "--until-input-ends");
+    if (!options_.forward) return "exec " + command;
+    return fmt::format("{}; code=$?; rm -f {}; exit $code", command, socket);
+  }
+
+  static uint64_t SizeOf(const std::string& file) {
+    const auto stat = StatFile(file, /*follow_links=*/true);
+    return stat.ok() ? stat->size_bytes : 0;
+  }
+
+  static std::string Said(const std::string& log, uint64_t from) {
+    const auto text = ReadFile(log, kLogMax);
+    return text.ok() && text->size() > from ? EndOf(text->substr(from)) : "";
+  }
+
+  const SshOptions options_;
+  SystemClock clock_;
+  std::vector<Machine> machines_;
+  std::deque<absl::Time> begun_;
+  std::map<std::string, Running> running_;  // by worker
+};
+
+}  // namespace
+
+std::unique_ptr<Launcher> CreateSshLauncher(SshOptions options, LaunchCallbacks callbacks) {
+  return CreateProcessLauncher(std::make_unique<SshSpawner>(std::move(options)),
+                               std::move(callbacks));
+}
+
+}  // namespace galley::director

@@ -1,0 +1,37 @@
+// The launcher that reaches machines through ssh: one connection for each, a worker behind each
+// connection. The ticket is the first line of the worker's standard input, and the worker ends when
+// that input does: with the connection, or with us.
+//
+// With `forward` the worker attaches through the connection itself, at a Unix socket on its machine
+// that ssh forwards to the director; then nobody but its user can reach it, and no port of the
+// director need be open.
+//
+// At most kConnectsMax connections are begun in a second, for sshd refuses more (MaxStartups). A
+// machine whose worker ended soon is left alone for a while, longer each time.
+// Source: ssh(1), ssh_config(5) and sshd_config(5) of OpenSSH 9.2.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "director/launch/hosts_file.h"
+#include "director/launch/launcher.h"
+#include "director/launch/remote_worker.h"
+#include "director/launch/ticket.h"
+
+namespace galley::director {
+
+struct SshOptions {
+  std::vector<FarmHost> hosts;
+  std::vector<std::string> arguments;  // of ssh, before ours
+  RemoteWorker worker;                 // its slots: those of the host
+  Ticket ticket;                       // without token and names
+  bool forward = false;                // ticket.director is an address of this machine
+};
+
+inline constexpr int kConnectsMax = 8;
+
+std::unique_ptr<Launcher> CreateSshLauncher(SshOptions options, LaunchCallbacks callbacks);
+
+}  // namespace galley::director

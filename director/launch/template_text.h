@@ -1,0 +1,19 @@
+// Texts with placeholders: {name}. What stands in braces and is no lower-case word is left alone, so
+// that shell (${HOME}) and YAML ({a: b}) keep theirs.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+
+namespace galley::director {
+
+// Replaces those that `values` has, and no others.
+std::string FillIn(std::string_view text, const std::map<std::string, std::string>& values);
+// INVALID_ARGUMENT: "{cuont}: no such placeholder; there are {count}, {name}".
+absl::Status CheckPlaceholders(std::string_view text, const std::vector<std::string>& known);
+
+}  // namespace galley::director

@@ -1,0 +1,50 @@
+// Lines, fields and numbers of what programs print. (Debian's abseil has a string_view of its own,
+// and its functions take no std::string_view.)
+#pragma once
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace galley::director {
+
+// At most `parts_max`: the last one holds all that is left.
+inline std::vector<std::string> SplitAt(std::string_view text, char separator,
+                                        size_t parts_max = SIZE_MAX) {
+  std::vector<std::string> parts;
+  while (parts.size() + 1 < parts_max) {
+    const size_t end = text.find(separator);
+    if (end == std::string_view::npos) break;
+    parts.emplace_back(text.substr(0, end));
+    text.remove_prefix(end + 1);
+  }
+  parts.emplace_back(text);
+  return parts;
+}
+
+inline std::vector<std::string> WordsOf(std::string_view text) {
+  std::vector<std::string> words;
+  constexpr std::string_view kSpace = " \t\r\n";
+  for (size_t at = text.find_first_not_of(kSpace); at != std::string_view::npos;
+       at = text.find_first_not_of(kSpace, at)) {
+    const size_t end = std::min(text.find_first_of(kSpace, at), text.size());
+    words.emplace_back(text.substr(at, end - at));
+    at = end;
+  }
+  return words;
+}
+
+// nullopt: it is no number, or more than that.
+inline std::optional<uint32_t> NumberIn(std::string_view text) {
+  uint32_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  if (text.empty() || error != std::errc() || rest != end) return std::nullopt;
+  return number;
+}
+
+}  // namespace galley::director

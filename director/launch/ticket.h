@@ -1,0 +1,28 @@
+// Ticket: all that a worker of another machine is told of its director when it is launched. One
+// line of JSON; whoever has it can attach as one of its workers, so it travels through standard
+// input, the body of a script, or a file of mode 0600, never through arguments, variables or logs.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace galley::director {
+
+struct Ticket {
+  std::string director;            // "cook.studio:9010", or "unix:/path" of the worker's machine
+  std::string token;               // of all its workers
+  std::vector<std::string> names;  // of the workers; one takes the name at its index
+  std::string ca;                  // PEM: the authority of the director's certificate; empty: no TLS
+};
+
+inline constexpr size_t kTicketBytesMax = 256 << 10;
+
+// Without a line's end.
+std::string EncodeTicket(const Ticket& ticket);
+// INVALID_ARGUMENT: it is none.
+absl::StatusOr<Ticket> DecodeTicket(std::string_view line);
+
+}  // namespace galley::director
