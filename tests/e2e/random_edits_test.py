@@ -2,7 +2,7 @@
 
 `--long` (or GALLEY_LONG=1) does more. The seeds are printed; GALLEY_SEED=<seed> draws the same edits again.
 """
-import itertools, json, os, random, shutil, signal, sys, time, unittest
+import itertools, json, os, random, shutil, signal, stat, sys, time, unittest
 
 from harness import COPY
 from standing_case import DATA, LISTED, RUN, TOOL, StandingCase
@@ -198,7 +198,7 @@ class Edits:
             shutil.rmtree(store, ignore_errors=True)
             os.rename(kept, store)
         elif os.path.isdir(store):
-            shutil.copytree(store, kept, symlinks=True, ignore=lambda folder, names: [n for n in names if n.endswith(".sock")])
+            shutil.copytree(store, kept, symlinks=True, ignore=sockets_of)
 
     # --- other cooks
 
@@ -223,6 +223,11 @@ class Edits:
 
 FILES = ["write"] * 8 + ["touch", "delete", "rename", "swap", "same", "spaces", "sidecar", "cycle"]
 ALL = FILES + ["odd", "env", "tool", "toml", "toml", "mod", "sandbox", "state", "damage", "gc", "restore", "narrow", "list", "kill"]
+
+
+def sockets_of(folder, names):
+    """(A store whose owner was killed while it bound one keeps that, too.)"""
+    return [name for name in names if stat.S_ISSOCK(os.lstat(os.path.join(folder, name)).st_mode)]
 
 
 class RandomEditsTest(StandingCase):
