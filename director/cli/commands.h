@@ -30,6 +30,11 @@ struct WorkerOptions {
   std::string cache;                 // empty: in the user's folder of caches
   std::string cache_size = "10GiB";
   std::string tls_ca, tls_cert, tls_key;  // empty: no TLS
+  // All that it needs to know, from its launcher: a file, or "-" for the first line of the standard
+  // input; and its place in it.
+  std::string ticket;
+  uint32_t index = 0;
+  bool is_until_input_ends = false;
 };
 // Becomes galley-worker; returns only when that cannot be started.
 int RunWorker(const WorkerOptions& options);

@@ -1,6 +1,8 @@
-// `galley worker`: one worker for the director of some project, by hand. It becomes galley-worker,
-// which lies beside this program.
+// `galley worker`: one worker for the director of some project, by hand or by a launcher. It becomes
+// galley-worker, which lies beside this program.
 
+#include <fcntl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,6 +19,7 @@
 #include "common/listen/listen_address.h"
 #include "director/cli/commands.h"
 #include "director/cli/director_of_project.h"
+#include "director/launch/ticket.h"
 #include "director/shell/director_shell.h"
 #include "fmt/format.h"
 
@@ -80,24 +83,94 @@ absl::Status Check(const WorkerOptions& worker) {
   return absl::OkStatus();
 }
 
+// The first line of our standard input, and nothing of what comes after it.
+absl::StatusOr<std::string> ReadInputLine() {
+  std::string line;
+  char byte = 0;
+  while (line.size() < director::kTicketBytesMax) {
+    const ssize_t count = ::read(STDIN_FILENO, &byte, 1);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return ErrnoStatus(errno, "read", "the standard input");
+    if (count == 0 || byte == '\n') return line;
+    line += byte;
+  }
+  return absl::InvalidArgumentError("the line is too long");
+}
+
+absl::StatusOr<director::Ticket> ReadTicket(const WorkerOptions& worker) {
+  absl::StatusOr<std::string> line =
+      worker.ticket == "-" ? ReadInputLine()
+                           : ReadFile(worker.ticket, director::kTicketBytesMax);
+  if (!line.ok()) return Annotate(line.status(), fmt::format("--ticket {}", worker.ticket));
+  absl::StatusOr<director::Ticket> ticket = director::DecodeTicket(*line);
+  if (!ticket.ok()) return Annotate(ticket.status(), fmt::format("--ticket {}", worker.ticket));
+  if (worker.index >= ticket->names.size()) {
+    return absl::InvalidArgumentError(fmt::format("--index {}: the ticket is for {} workers",
+                                                  worker.index, ticket->names.size()));
+  }
+  return ticket;
+}
+
+// A descriptor that the program after us reads `text` from.
+absl::StatusOr<int> Inherited(const std::string& text) {
+  FileDescriptor file(::memfd_create("ticket", 0));
+  if (!file.valid()) return ErrnoStatus(errno, "make", "a descriptor for the ticket");
+  RETURN_IF_ERROR(WriteAll(file.get(), text, "the ticket"));
+  if (::lseek(file.get(), 0, SEEK_SET) != 0) return ErrnoStatus(errno, "rewind", "the ticket");
+  return file.Release();
+}
+
 std::string HostName() {
   char name[256] = {};
   return ::gethostname(name, sizeof(name) - 1) == 0 ? name : "worker";
+}
+
+// What differs between a worker that a person starts and one that a launcher does.
+struct Start {
+  std::vector<std::string> arguments;  // of galley-worker, beside those of both
+  std::string token_variable, token_value;
+};
+
+absl::StatusOr<Start> ByHand(WorkerOptions& worker) {
+  RETURN_IF_ERROR(FillIn(worker));
+  RETURN_IF_ERROR(Check(worker));
+  Start start{.arguments = {"--stay"},
+              .token_variable = "GALLEY_TOKEN_FILE",
+              .token_value = AbsolutePath(worker.token_file)};
+  for (const auto& [option, file] :
+       {std::pair{"--tls-ca", &worker.tls_ca}, std::pair{"--tls-cert", &worker.tls_cert},
+        std::pair{"--tls-key", &worker.tls_key}}) {
+    if (!file->empty())
+      start.arguments.insert(start.arguments.end(), {option, AbsolutePath(*file)});
+  }
+  return start;
+}
+
+absl::StatusOr<Start> ByTicket(WorkerOptions& worker) {
+  ASSIGN_OR_RETURN(const director::Ticket ticket, ReadTicket(worker));
+  worker.director = ticket.director;
+  worker.name = ticket.names[worker.index];
+  ASSIGN_OR_RETURN(const int token, Inherited(ticket.token));
+  Start start{.arguments = {"--launched"},
+              .token_variable = "GALLEY_TOKEN_FD",
+              .token_value = fmt::format("{}", token)};
+  if (worker.is_until_input_ends) start.arguments.emplace_back("--until-input-ends");
+  if (ticket.ca.empty()) return start;
+  ASSIGN_OR_RETURN(const int authority, Inherited(ticket.ca));
+  start.arguments.insert(start.arguments.end(),
+                         {"--tls-ca", fmt::format("/proc/self/fd/{}", authority), "--enroll"});
+  return start;
 }
 
 }  // namespace
 
 int RunWorker(const WorkerOptions& options) {
   WorkerOptions worker = options;
-  const auto prepare = [&]() -> absl::StatusOr<uint64_t> {
-    RETURN_IF_ERROR(FillIn(worker));
-    RETURN_IF_ERROR(Check(worker));
-    absl::StatusOr<uint64_t> size = ParseSize(worker.cache_size);
-    if (!size.ok()) return Annotate(size.status(), "--cache-size");
-    return size;
-  };
-  const absl::StatusOr<uint64_t> cache_bytes = prepare();
-  if (!cache_bytes.ok()) return Fail(options.global, kUsage, MessageOf(cache_bytes.status()));
+  const absl::StatusOr<uint64_t> cache_bytes = ParseSize(worker.cache_size);
+  if (!cache_bytes.ok())
+    return Fail(options.global, kUsage, "--cache-size: " + MessageOf(cache_bytes.status()));
+  const absl::StatusOr<Start> start = worker.ticket.empty() ? ByHand(worker) : ByTicket(worker);
+  if (!start.ok()) return Fail(options.global, kUsage, MessageOf(start.status()));
   if (worker.slots == 0) worker.slots = std::max(1u, std::thread::hardware_concurrency());
   if (worker.name.empty()) worker.name = fmt::format("{}-{}", HostName(), ::getpid());
   if (worker.cache.empty()) {
@@ -114,20 +187,16 @@ int RunWorker(const WorkerOptions& options) {
                                         "--slots",
                                         fmt::format("{}", worker.slots),
                                         "--without-files",
-                                        "--stay",
                                         "--cache",
                                         AbsolutePath(worker.cache),
                                         "--cache-bytes",
                                         fmt::format("{}", *cache_bytes),
                                         "--scratch",
                                         Variable("TMPDIR", "/tmp")};
-  for (const auto& [option, file] :
-       {std::pair{"--tls-ca", &worker.tls_ca}, std::pair{"--tls-cert", &worker.tls_cert},
-        std::pair{"--tls-key", &worker.tls_key}}) {
-    if (!file->empty()) arguments.insert(arguments.end(), {option, AbsolutePath(*file)});
-  }
+  arguments.insert(arguments.end(), start->arguments.begin(), start->arguments.end());
   ::unsetenv("GALLEY_TOKEN_FD");
-  ::setenv("GALLEY_TOKEN_FILE", AbsolutePath(worker.token_file).c_str(), 1);
+  ::unsetenv("GALLEY_TOKEN_FILE");
+  ::setenv(start->token_variable.c_str(), start->token_value.c_str(), 1);
   std::vector<char*> argv;
   for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);

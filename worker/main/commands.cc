@@ -23,6 +23,9 @@ namespace galley::worker {
 namespace {
 
 constexpr uint64_t kTokenBytesMax = 4'096;
+// Of a worker that a launcher brought up on another machine.
+constexpr absl::Duration kFirstContactMax = absl::Seconds(8);
+constexpr absl::Duration kLaunchedReconnectMax = absl::Seconds(60);
 
 std::string DescriptionsJson(const Cookers& cookers) {
   std::vector<record::CookerDescription> descriptions;
@@ -159,7 +162,14 @@ int RunSessionWith(const SessionFlags& flags) {
                      .cache_bytes_max = flags.cache_bytes_max,
                      .scratch_directory = flags.scratch_directory,
                      .tls = *tls,
-                     .stays = flags.stays});
+                     .first_contact_max = flags.stays         ? absl::InfiniteDuration()
+                                          : flags.is_launched ? kFirstContactMax
+                                                              : kReconnectMax,
+                     .reconnect_max = flags.stays         ? absl::InfiniteDuration()
+                                      : flags.is_launched ? kLaunchedReconnectMax
+                                                          : kReconnectMax,
+                     .is_by_hand = flags.stays,
+                     .is_until_input_ends = flags.is_until_input_ends});
 }
 
 }  // namespace galley::worker

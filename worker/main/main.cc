@@ -84,7 +84,13 @@ int RunWorker(int argc, char** argv) {
   session->add_option("--tls-ca", flags.tls_ca, "authority of the director's certificate (PEM)");
   session->add_option("--tls-cert", flags.tls_cert, "this worker's certificate (PEM)");
   session->add_option("--tls-key", flags.tls_key, "its key (PEM)");
-  session->add_flag("--stay", flags.stays, "wait for a director for ever");
+  CLI::Option* stay = session->add_flag("--stay", flags.stays, "wait for a director for ever");
+  session
+      ->add_flag("--launched", flags.is_launched,
+                 "end when no director answers within 8 s, or when it is away for a minute")
+      ->excludes(stay);
+  session->add_flag("--until-input-ends", flags.is_until_input_ends,
+                    "end when the standard input does");
   CLI::App* executor = app.add_subcommand("executor", "internal: one executor of a session");
   executor->group("");
   try {

@@ -87,7 +87,7 @@ void SessionCore::Apply(const Refused& event, std::vector<SessionEffect>& effect
   is_connected_ = false;
   has_ended_ = true;
   effects.emplace_back(ExitSession{
-      .code = 3, .reason = fmt::format("the director refused this worker: {}", event.reason)});
+      .code = kExitUnfit, .reason = fmt::format("the director refused this worker: {}", event.reason)});
 }
 
 void SessionCore::Apply(const Received& event, std::vector<SessionEffect>& effects) {
@@ -107,7 +107,7 @@ void SessionCore::Apply(const Received& event, std::vector<SessionEffect>& effec
   applied_sequence_ = message.sequence();
   if (message.abort()) {
     has_ended_ = true;
-    effects.emplace_back(ExitSession{.code = 0, .reason = "the director said abort"});
+    effects.emplace_back(ExitSession{.code = kExitDone, .reason = "the director said abort"});
     return;
   }
   if (message.has_welcome()) {
@@ -403,7 +403,7 @@ bool SessionCore::IsPaused() const {
 
 void SessionCore::Apply(const TerminateAsked&, std::vector<SessionEffect>&) {
   DropAll();
-  is_ending_ = true;
+  is_ending_ = is_terminated_ = true;
   end_reason_ = "asked to terminate";
 }
 
@@ -414,12 +414,13 @@ void SessionCore::Apply(const Tick& event, std::vector<SessionEffect>& effects) 
   // go: they are told when they last.
   pending_due_ |= !waiting_.empty() || IsHeldUp() || has_told_pending_;
   waits_to_start_ = false;
-  if (alone_since_.has_value() && now_ - *alone_since_ > options_.reconnect_max) {
+  const absl::Duration alone_max =
+      welcome_.has_value() ? options_.reconnect_max : options_.first_contact_max;
+  if (alone_since_.has_value() && now_ - *alone_since_ > alone_max) {
     has_ended_ = true;
     effects.emplace_back(ExitSession{
-        .code = 3,
-        .reason =
-            fmt::format("no director for {} s", absl::ToInt64Seconds(options_.reconnect_max))});
+        .code = kExitUnfit,
+        .reason = fmt::format("no director for {} s", absl::ToInt64Seconds(alone_max))});
   }
 }
 
@@ -667,8 +668,11 @@ void SessionCore::Flush(std::vector<SessionEffect>& effects) {
     effects.emplace_back(SendMessage{std::move(message)});
   }
   has_ended_ = true;
-  effects.emplace_back(ExitSession{
-      .code = unfit_.empty() ? 0 : 3, .reason = end_reason_, .said_goodbye = is_connected_});
+  effects.emplace_back(ExitSession{.code = !unfit_.empty()  ? kExitUnfit
+                                           : is_terminated_ ? kExitDrained
+                                                            : kExitDone,
+                                   .reason = end_reason_,
+                                   .said_goodbye = is_connected_});
 }
 
 void StrikeTargets(const v1::JobPart& part, v1::Job& job) {

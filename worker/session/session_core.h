@@ -55,9 +55,14 @@ struct SessionOptions {
   int64_t pid = 0;
   uint64_t session = 0;                          // names the process
   bool is_without_files = false;                 // v1::Hello
-  absl::Duration reconnect_max = kReconnectMax;  // without a director's welcome: the session ends
+  // Without a director's welcome, at the beginning and later: the session ends.
+  absl::Duration first_contact_max = kReconnectMax;
+  absl::Duration reconnect_max = kReconnectMax;
 };
 
+// How a session ends (CONTRACT.md): no more work; refused, or fit for nothing; what it had in hand is
+// for another one, which is to be started.
+inline constexpr int kExitDone = 0, kExitUnfit = 3, kExitDrained = 75;
 inline constexpr uint32_t kSlotsMax = 1'024;
 inline constexpr size_t kJobsMax = 4'096;  // in hand; more are failed at once
 // Above this no job is started until the director has caught up.
@@ -120,7 +125,7 @@ struct Logged {
 struct SegmentUnusable {
   std::string reason;
 };
-struct TerminateAsked {};  // SIGTERM
+struct TerminateAsked {};  // SIGTERM, or the input ended
 struct Tick {
   uint64_t memory_bytes = 0;  // resident, session and executors
 };
@@ -269,6 +274,7 @@ class SessionCore {
   bool is_connected_ = false;
   bool is_draining_ = false;
   bool is_ending_ = false;  // goodbye with the next flush
+  bool is_terminated_ = false;
   bool has_ended_ = false;
   std::string end_reason_;
   std::optional<v1::Welcome> welcome_;

@@ -1,8 +1,11 @@
 #include "worker/session/session_shell.h"
 
+#include <poll.h>
 #include <pthread.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <memory>
@@ -40,7 +43,6 @@ constexpr absl::Duration kMemoryPeriod = absl::Milliseconds(500);  // of samples
 // pause goes at once.
 constexpr absl::Duration kSendPeriod = absl::Milliseconds(5);
 constexpr absl::Duration kSegmentWaitMax = absl::Seconds(60);
-constexpr int kExitUnfit = 3;
 constexpr absl::Duration kAloneTold = absl::Seconds(5);  // without a director
 constexpr absl::Duration kGoodbyePatience = absl::Seconds(2);
 
@@ -72,10 +74,10 @@ std::string FolderName(std::string_view worker_id) {
 }
 
 // Waits for SIGTERM, which every thread of the process blocks; of a worker that a person started,
-// for SIGINT, too.
+// for SIGINT, too; or for the end of our standard input.
 class TerminationWatch {
  public:
-  TerminationWatch(EventSink* events, bool is_by_hand) {
+  TerminationWatch(EventSink* events, bool is_by_hand, bool is_until_input_ends) {
     sigemptyset(&signals_);
     sigaddset(&signals_, SIGTERM);
     if (is_by_hand) sigaddset(&signals_, SIGINT);
@@ -87,16 +89,34 @@ class TerminationWatch {
       ::sigwait(&signals_, &signal);
       events->Take(TerminateAsked{});
     });
+    if (is_until_input_ends) input_ = std::thread([this, events] { WatchInput(events); });
   }
   ~TerminationWatch() {
     ::pthread_kill(thread_.native_handle(),
                    SIGTERM);  // only to wake it; the session has ended
     thread_.join();
+    is_over_ = true;
+    if (input_.joinable()) input_.join();
   }
 
  private:
+  static constexpr int kInputPollMs = 200;
+
+  void WatchInput(EventSink* events) const {
+    pollfd input{STDIN_FILENO, POLLIN, 0};
+    char ignored[512];
+    while (!is_over_) {
+      if (::poll(&input, 1, kInputPollMs) <= 0) continue;
+      const ssize_t count = ::read(STDIN_FILENO, ignored, sizeof(ignored));
+      if (count > 0 || (count < 0 && (errno == EINTR || errno == EAGAIN))) continue;
+      LogInfo("the input ended: whoever started this worker is gone");
+      return events->Take(TerminateAsked{});
+    }
+  }
+
   sigset_t signals_{};
-  std::thread thread_;
+  std::atomic<bool> is_over_ = false;
+  std::thread thread_, input_;
 };
 
 class Shell final : public EventSink {
@@ -112,14 +132,16 @@ class Shell final : public EventSink {
                .pid = ::getpid(),
                .session = NewSession(),
                .is_without_files = config.is_without_files,
-               .reconnect_max = config.stays ? absl::InfiniteDuration() : kReconnectMax}),
+               .first_contact_max = config.first_contact_max,
+               .reconnect_max = config.reconnect_max}),
         segments_(
             kSegmentWaitMax, [this](const std::string& unusable) { Starve(unusable); },
             [this](const Digest& digest) { return asker_.Where(digest); }) {}
 
   int Run() {
     const TerminationWatch watch(
-        this, config_.stays);  // first: the threads that follow block SIGTERM too
+        this, config_.is_by_hand,
+        config_.is_until_input_ends);  // first: the threads that follow block SIGTERM too
     SampleMemory();            // what Hello tells
     if (config_.is_without_files) {
       if (const absl::Status opened = OpenRemote(); !opened.ok()) {
@@ -284,7 +306,7 @@ class Shell final : public EventSink {
     if (is_long && !has_told_alone_)
       LogWarning(
           "no director answers at {}: is it running there, and does [farm] listen name this "
-          "address? The worker goes on trying",
+          "address? The worker goes on trying for a while",
           config_.director);
     has_told_alone_ = is_long;
   }

@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <string>
 
+#include "absl/time/time.h"
 #include "common/wire/client_tls.h"
+#include "worker/session/session_core.h"
 
 namespace galley::worker {
 
@@ -22,13 +24,15 @@ struct SessionConfig {
   uint64_t cache_bytes_max = 0;
   std::string scratch_directory;  // where the worker makes a folder of its own
   wire::ClientTls tls;
-  // Without a director it waits for one for ever, and not for kReconnectMax.
-  bool stays = false;
+  // So long it waits for a director, at the beginning and later.
+  absl::Duration first_contact_max = kReconnectMax, reconnect_max = kReconnectMax;
+  bool is_by_hand = false;          // SIGINT ends it, too
+  bool is_until_input_ends = false;  // and so does the end of its standard input
 };
 
-// Works until the director, a signal or a lost director ends it. 0: in order; 3: refused, or
-// without a director for too long. Blocks SIGTERM in the calling thread (it ends the session in
-// order) and ignores SIGINT. Once in a process.
+// Works until the director, a signal or a lost director ends it: kExitDone, kExitUnfit or kExitDrained.
+// Blocks SIGTERM in the calling thread (it ends the session in
+// order) and ignores SIGINT, but of one by hand. Once in a process.
 int RunSession(const SessionConfig& config);
 
 }  // namespace galley::worker
