@@ -281,6 +281,17 @@ absl::Status ReadFarm(const Layers& layers, const std::string& root, FarmSection
   ASSIGN_OR_RETURN(farm.workers, Number(layers, "farm.workers", farm.workers, 0, 4096));
   ASSIGN_OR_RETURN(farm.slots, Number(layers, "farm.slots", farm.slots, 1, 256));
   farm.launcher = Text(layers, "farm.launcher", farm.launcher);
+  ASSIGN_OR_RETURN(farm.workers_min,
+                   Number(layers, "farm.workers_min", farm.workers_min, 0, 4096));
+  ASSIGN_OR_RETURN(farm.idle_s, Number(layers, "farm.idle_s", farm.idle_s, 1, 86'400));
+  farm.program = Text(layers, "farm.program", "");
+  farm.arguments = List(layers, "farm.arguments");
+  farm.start = Text(layers, "farm.start", "");
+  farm.status = Text(layers, "farm.status", "");
+  farm.stop = Text(layers, "farm.stop", "");
+  farm.advertise = Text(layers, "farm.advertise", "");
+  farm.hosts = Text(layers, "farm.hosts", "");
+  if (!farm.hosts.empty()) farm.hosts = AbsolutePath(farm.hosts, root);
   farm.placement = Text(layers, "farm.placement", farm.placement);
   farm.listen = Text(layers, "farm.listen", farm.listen);
   farm.environment = List(layers, "farm.env");

@@ -3,29 +3,25 @@
 #include "common/base/status_macros.h"
 #include "common/listen/listen_address.h"
 #include "common/wire/tls_pair.h"
+#include "director/host/farm_plan.h"
 #include "fmt/format.h"
 
 namespace galley::cli {
 
 absl::Status CheckFarm(const project::Project& project) {
   const project::FarmSection& farm = project.farm;
-  if (farm.launcher != "local" && farm.launcher != "none") {
-    return absl::InvalidArgumentError(
-        fmt::format("[farm] launcher = \"{}\" is not supported yet; use \"local\", or \"none\" for "
-                    "workers that come by themselves (`galley worker`)",
-                    farm.launcher));
-  }
+  RETURN_IF_ERROR(director::FarmPlanOf(project).status());
   if (farm.launcher == "none" && farm.listen.empty()) {
     return absl::InvalidArgumentError(
         "[farm] launcher = \"none\": no worker would ever come, since nothing says where: set "
         "[farm] "
         "listen = \"127.0.0.1:PORT\"");
   }
-  if (farm.launcher == "none" && project.cook.binary_identity) {
-    return absl::InvalidArgumentError(
+  if (farm.launcher != "local" && project.cook.binary_identity) {
+    return absl::InvalidArgumentError(fmt::format(
         "[cook] identity = \"binary\" takes only workers that the director starts on its own "
-        "machine, "
-        "and [farm] launcher = \"none\" starts none");
+        "machine, and [farm] launcher = \"{}\" starts none there",
+        farm.launcher));
   }
   if (farm.listen.empty()) return absl::OkStatus();
   if (listen::IsUnixAddress(farm.listen) || !listen::HostOf(farm.listen).has_value()) {

@@ -100,14 +100,14 @@ std::string QueueLine(const v1::StatusAnswer& status) {
 
 std::string WorkerHeading(const v1::StatusAnswer& status) {
   if (status.workers().empty()) return "no worker is attached";
-  return fmt::format("{:<12} {:>8} {:>5} {:>5} {:>10}", "WORKER", "PROCESS", "SLOTS", "JOBS",
-                     "MEMORY");
+  return fmt::format("{:<12} {:>8} {:>5} {:>5} {:>10}  {:<9} {}", "WORKER", "PROCESS", "SLOTS",
+                     "JOBS", "MEMORY", "STATE", "MACHINE");
 }
 
 std::string WorkerRow(const v1::StatusAnswer::Worker& worker) {
-  return fmt::format("{:<12} {:>8} {:>5} {:>5} {:>10}{}", worker.name(), worker.process(),
+  return fmt::format("{:<12} {:>8} {:>5} {:>5} {:>10}  {:<9} {}", worker.name(), worker.process(),
                      worker.slots(), worker.jobs(), HumanBytes(worker.memory_bytes()),
-                     worker.is_draining() ? "  drains" : "");
+                     worker.state(), EscapeControl(worker.machine()));
 }
 
 std::string StoreLine(const v1::StatusAnswer& status) {
@@ -156,7 +156,9 @@ json StatusJson(const v1::StatusAnswer& status) {
                        {"slots", worker.slots()},
                        {"jobs", worker.jobs()},
                        {"memory_bytes", worker.memory_bytes()},
-                       {"draining", worker.is_draining()}});
+                       {"draining", worker.is_draining()},
+                       {"state", worker.state()},
+                       {"machine", worker.machine()}});
   }
   return {{"schema", "galley.status.v1"},
           {"project", status.project()},

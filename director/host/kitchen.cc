@@ -47,9 +47,9 @@ uint64_t OwnMemory(const project::Project& project) {
   return MemoryLimits().Sample().limit_bytes / 2;
 }
 
-// How many workers this director starts.
+// How many workers this director keeps on its own machine.
 uint32_t WorkersToStart(const project::FarmSection& farm) {
-  if (farm.launcher == "none") return 0;  // they come by themselves
+  if (farm.launcher != "local") return 0;  // they come by themselves, or are launched elsewhere
   return farm.workers != 0 ? farm.workers : std::max(1u, std::thread::hardware_concurrency());
 }
 
@@ -124,6 +124,8 @@ absl::StatusOr<WorldPtr> Kitchen::Follow(const SetupPtr& setup, std::shared_ptr<
 absl::Status Kitchen::Open(const SetupPtr& setup, std::shared_ptr<World> world) {
   Close();
   Director& director = deps_.director;
+  auto farm = FarmPlanOf(*setup->project);
+  if (!farm.ok()) return Infrastructure(farm.status());
   director.BeginTerm();
   RETURN_IF_ERROR(ApplyDifference({.state_directory = director.project().state_directory(),
                                    .project_id = director.project_id(),
@@ -135,11 +137,11 @@ absl::Status Kitchen::Open(const SetupPtr& setup, std::shared_ptr<World> world) 
   for (const BlameRecord& one : inherited.progress.blamed)
     blamed.push_back({one.package, one.own_faults, one.what, one.error, one.log});
   auto shell =
-      std::make_shared<DirectorShell>(OptionsOf(*setup, std::move(inherited)), std::move(world),
+      std::make_shared<DirectorShell>(OptionsOf(*setup, *farm, std::move(inherited)), std::move(world),
                                       director.stores().store(), director.journal(), deps_.trace);
   if (const absl::Status started = shell->Start(); !started.ok()) return Infrastructure(started);
   setup_ = setup;
-  farm_asked_ = setup->project->farm.listen;
+  farm_asked_ = farm->listen;
   farm_address_ = shell->farm_address();
   base::MutexLock lock(mutex_);
   shell_ = std::move(shell);
@@ -147,9 +149,10 @@ absl::Status Kitchen::Open(const SetupPtr& setup, std::shared_ptr<World> world) 
   return absl::OkStatus();
 }
 
-ShellOptions Kitchen::OptionsOf(const Setup& setup, Inheritance inherited) const {
+ShellOptions Kitchen::OptionsOf(const Setup& setup, FarmPlan farm, Inheritance inherited) const {
   Director& director = deps_.director;
   const project::Project& project = *setup.project;
+  const std::string& listen = farm.listen;
   ShellOptions options{
       .state_directory = project.state_directory(),
       .socket_path = SocketOf(project),
@@ -167,13 +170,15 @@ ShellOptions Kitchen::OptionsOf(const Setup& setup, Inheritance inherited) const
       .remote = director.stores().remote(),
       .write_back = director.write_back(),
       .door = deps_.door,
-      .farm_listen = project.farm.listen == farm_asked_ ? farm_address_ : project.farm.listen,
+      .farm_listen = listen == farm_asked_ ? farm_address_ : listen,
       .farm_tls = {.certificate = project.farm.tls_cert,
                    .key = project.farm.tls_key,
-                   .ca = project.farm.tls_ca}};
+                   .ca = project.farm.tls_ca},
+      .farm_launch = std::move(farm.launch)};
   if (deps_.door != nullptr) options.own_memory_bytes = OwnMemory(director.project());
   options.core.platform_count = static_cast<uint32_t>(project.platforms.size());
   options.core.workers = WorkersToStart(project.farm);
+  options.core.fleet = farm.fleet;
   if (project.farm.placement == "striped") options.core.policy = PlacementPolicy::kStriped;
   options.core.term = director.term();
   options.core.cooks_max = kCooksMax;

@@ -26,6 +26,7 @@
 #include "common/base/mutex.h"
 #include "director/host/cook_class.h"
 #include "director/host/director.h"
+#include "director/host/farm_plan.h"
 #include "director/shell/director_shell.h"
 #include "director/shell/project_catalog.h"
 
@@ -130,7 +131,7 @@ class Kitchen {
   void Renew(Needs& needs) const;
   absl::StatusOr<WorldPtr> Follow(const SetupPtr& setup, std::shared_ptr<World> scanned);
   absl::Status Open(const SetupPtr& setup, std::shared_ptr<World> world);
-  ShellOptions OptionsOf(const Setup& setup, Inheritance inherited) const;
+  ShellOptions OptionsOf(const Setup& setup, FarmPlan farm, Inheritance inherited) const;
 
   const Deps deps_;
   mutable base::Mutex mutex_;

@@ -15,7 +15,7 @@ std::string_view PlaceholderAt(std::string_view text, size_t at) {
   const std::string_view name = text.substr(at + 1, end - at - 1);
   const bool is_word = std::all_of(name.begin(), name.end(),
                                    [](char c) { return (c >= 'a' && c <= 'z') || c == '_'; });
-  return is_word ? name : "";
+  return is_word ? name : "";  // ("{}" is none, either)
 }
 
 }  // namespace

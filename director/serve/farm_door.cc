@@ -62,6 +62,7 @@ class FarmDoorImpl final : public FarmDoor {
   }
 
   const std::string& address() const override { return address_; }
+  std::string authority() const override { return authority_; }
 
   void LookAtCertificates() override {
     if (tls_ == nullptr || clock_.Monotonic() < next_look_) return;
@@ -81,6 +82,7 @@ class FarmDoorImpl final : public FarmDoor {
     std::shared_ptr<grpc::ServerCredentials> credentials = grpc::InsecureServerCredentials();
     if (!options.tls.certificate.empty()) {
       ASSIGN_OR_RETURN(wire::TlsTexts texts, wire::ReadTlsFiles(options.tls));
+      authority_ = texts.ca;
       tls_ = std::make_shared<wire::TlsPair>(options.tls, std::move(texts));
       credentials =
           wire::TlsCredentials(tls_, GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
@@ -114,7 +116,7 @@ class FarmDoorImpl final : public FarmDoor {
 
  private:
   WorkersOnly service_;
-  std::string address_;
+  std::string address_, authority_;
   std::shared_ptr<wire::TlsPair> tls_;  // null: no TLS
   absl::Time next_look_ = absl::InfinitePast();
   SystemClock clock_;

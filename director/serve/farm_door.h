@@ -30,6 +30,8 @@ class FarmDoor {
   virtual ~FarmDoor() = default;
 
   virtual const std::string& address() const = 0;  // "host:port", with the port that it has
+  // PEM: the authority by which workers know it; empty: no TLS.
+  virtual std::string authority() const = 0;
   // Now and then: takes what the files of TLS hold now, and says so in the log.
   virtual void LookAtCertificates() = 0;
 };

@@ -21,7 +21,6 @@ namespace galley::director {
 namespace {
 
 constexpr size_t kWorkerIdMax = 256;
-constexpr std::string_view kLocalPrefix = "local-";  // of names that the launcher gives
 
 // One attached worker's outgoing side.
 class Outbox {
@@ -117,9 +116,11 @@ class WorkerServiceImpl final : public WorkerService, public WorkerCalls {
 
   const std::string& address() const override { return door_.address(); }
   WorkerCalls& calls() override { return *this; }
-  void ExpectForeign(const std::string& token) override {
+  void ExpectForeign(const std::string& token,
+                     std::function<bool(std::string_view)> is_reserved) override {
     base::MutexLock lock(mutex_);
     foreign_token_ = token;
+    is_reserved_ = std::move(is_reserved);
   }
 
   grpc::Status Ask(const v1::PackageQuestion& question, v1::PackageAnswer* answer) override {
@@ -290,7 +291,7 @@ class WorkerServiceImpl final : public WorkerService, public WorkerCalls {
     if (token.empty() || worker_id.empty() || worker_id.size() > kWorkerIdMax) return false;
     const auto found = tokens_.find(worker_id);
     if (found != tokens_.end()) return found->second == token;
-    return !worker_id.starts_with(kLocalPrefix) && token == foreign_token_;
+    return !foreign_token_.empty() && token == foreign_token_ && !is_reserved_(worker_id);
   }
 
   // False: another stream of the worker took its place.
@@ -315,6 +316,7 @@ class WorkerServiceImpl final : public WorkerService, public WorkerCalls {
   bool is_stopped_ GALLEY_GUARDED_BY(mutex_) = false;
   std::map<std::string, std::string> tokens_ GALLEY_GUARDED_BY(mutex_);
   std::string foreign_token_ GALLEY_GUARDED_BY(mutex_);  // empty: none is expected
+  std::function<bool(std::string_view)> is_reserved_ GALLEY_GUARDED_BY(mutex_);
   std::map<std::string, Attached> streams_ GALLEY_GUARDED_BY(mutex_);
   std::set<grpc::ServerContext*> calls_ GALLEY_GUARDED_BY(mutex_);  // Fetch and Upload
 };

@@ -57,8 +57,9 @@ class WorkerService {
   virtual const std::string& address() const = 0;  // "unix:/..."
   // For another door; lives as long as this.
   virtual WorkerCalls& calls() = 0;
-  // Any worker whose id is not like those of Expect ("local-...") may attach with this token.
-  virtual void ExpectForeign(const std::string& token) = 0;
+  // Any worker may attach with this token, but under an id that launchers give.
+  virtual void ExpectForeign(const std::string& token,
+                             std::function<bool(std::string_view worker_id)> is_reserved) = 0;
   // A worker of this id may attach with this token.
   virtual void Expect(const std::string& worker_id, const std::string& token) = 0;
   // Queues a message, behind the welcome; dropped when the worker is not attached (it reports its

@@ -126,7 +126,7 @@ class WorkerServiceTest : public testing::Test {
 
 TEST_F(WorkerServiceTest, AWorkerThatCameByItselfShowsTheCommonToken) {
   EXPECT_EQ(EndOf(Hello("node-7", "common")).error_code(), grpc::StatusCode::UNAUTHENTICATED);
-  service_->ExpectForeign("common");
+  service_->ExpectForeign("common", [](std::string_view id) { return id.starts_with("local-"); });
   service_->Expect("local-1", "secret");
   EXPECT_TRUE(EndOf(Hello("node-7", "common")).ok());
   for (const auto& [worker, token] :
@@ -141,7 +141,7 @@ TEST_F(WorkerServiceTest, AWorkerThatCameByItselfShowsTheCommonToken) {
 }
 
 TEST_F(WorkerServiceTest, ANameThatIsTakenIsFreeWhenItsWorkerIsGone) {
-  service_->ExpectForeign("common");
+  service_->ExpectForeign("common", [](std::string_view id) { return id.starts_with("local-"); });
   v1::FromWorker first = Hello("node-7", "common"), second = first;
   first.mutable_hello()->set_session(1);
   first.mutable_hello()->set_machine("here");
@@ -161,7 +161,7 @@ TEST_F(WorkerServiceTest, ANameThatIsTakenIsFreeWhenItsWorkerIsGone) {
 }
 
 TEST_F(WorkerServiceTest, BytesAreForWorkersThatAreAttached) {
-  service_->ExpectForeign("common");
+  service_->ExpectForeign("common", [](std::string_view id) { return id.starts_with("local-"); });
   const auto fetch = [&](const std::string& token) {
     grpc::ClientContext context;
     v1::FetchRequest request;
@@ -184,7 +184,7 @@ TEST_F(WorkerServiceTest, BytesAreForWorkersThatAreAttached) {
 }
 
 TEST_F(WorkerServiceTest, AtTheFarmsDoorWorkersAttachAndNobodyAsksQuestions) {
-  service_->ExpectForeign("common");
+  service_->ExpectForeign("common", [](std::string_view id) { return id.starts_with("local-"); });
   auto door = FarmDoor::Open({.address = "127.0.0.1:0", .tls = {}}, service_->calls());
   ASSERT_TRUE(door.ok()) << door.status();
   FakeStream stream((*door)->address());

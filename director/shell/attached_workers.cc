@@ -12,29 +12,40 @@ namespace {
 
 constexpr std::string_view kLocal = "local-";
 
-// "local-3": 2. nullopt: another name.
-std::optional<uint32_t> LocalNumber(std::string_view name) {
-  if (!name.starts_with(kLocal)) return std::nullopt;
+// "local-3" with the prefix "local-": 2. nullopt: another name.
+std::optional<uint32_t> NumberAfter(std::string_view prefix, std::string_view name) {
+  if (prefix.empty() || !name.starts_with(prefix)) return std::nullopt;
   uint32_t number = 0;
   const char* const end = name.data() + name.size();
-  const auto [rest, error] = std::from_chars(name.data() + kLocal.size(), end, number);
-  if (error != std::errc() || rest != end || number == 0 || number > kForeignWorkers)
+  const auto [rest, error] = std::from_chars(name.data() + prefix.size(), end, number);
+  if (error != std::errc() || rest != end || number == 0 || number > kLaunchedWorkers)
     return std::nullopt;
   return number - 1;
 }
 
+// Of a worker that a launcher named.
+std::optional<WorkerId> OwnId(std::string_view launched, std::string_view name) {
+  if (const auto local = NumberAfter(kLocal, name)) return WorkerId(*local);
+  if (const auto number = NumberAfter(launched, name)) return WorkerId(kLaunchedWorkers + *number);
+  return std::nullopt;
+}
+
 }  // namespace
+
+bool AttachedWorkers::IsOurs(std::string_view name) const {
+  return IsLocal(name) || (!launched_.empty() && name.starts_with(launched_));
+}
 
 bool AttachedWorkers::IsLocal(std::string_view name) { return name.starts_with(kLocal); }
 
 bool AttachedWorkers::MayTake(std::string_view name) const {
   const base::MutexLock lock(mutex_);
-  return LocalNumber(name).has_value() || foreign_.contains(name) ||
+  return OwnId(launched_, name).has_value() || foreign_.contains(name) ||
          foreign_names_.size() < kForeignMax;
 }
 
 WorkerId AttachedWorkers::IdOf(std::string_view name) {
-  if (const std::optional<uint32_t> number = LocalNumber(name)) return WorkerId(*number);
+  if (const std::optional<WorkerId> own = OwnId(launched_, name)) return *own;
   const base::MutexLock lock(mutex_);
   const auto found = foreign_.find(name);
   if (found != foreign_.end()) return found->second;
@@ -45,7 +56,10 @@ WorkerId AttachedWorkers::IdOf(std::string_view name) {
 }
 
 std::string AttachedWorkers::NameOf(WorkerId worker) const {
-  if (worker.value() < kForeignWorkers) return fmt::format("{}{}", kLocal, worker.value() + 1);
+  const Pool pool = PoolOf(worker);
+  if (pool == Pool::kLocal) return fmt::format("{}{}", kLocal, worker.value() + 1);
+  if (pool == Pool::kLaunched)
+    return fmt::format("{}{}", launched_, worker.value() - kLaunchedWorkers + 1);
   const base::MutexLock lock(mutex_);
   const size_t number = worker.value() - kForeignWorkers;
   GALLEY_CHECK(number < foreign_names_.size());

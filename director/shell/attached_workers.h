@@ -1,9 +1,10 @@
 // AttachedWorkers: workers by their names: the id that each has in the core, and what the shell
 // knows of it while it is attached.
 //
-// "local-3" is one that the core asked for, and has the id 2. Every other name is that of a worker
-// which came by itself; it has an id from kForeignWorkers on, for as long as this object lives. No
-// launcher tells of its end: it is taken for lost when it has been away for some time.
+// "local-3" is one that the core asked for on this machine, and has the id 2; "slurm-3" is one on the
+// farm. Every other name is that of a worker which came by itself; it has an id from kForeignWorkers
+// on, for as long as this object lives. No launcher tells soon, or at all, of the end of those that
+// are not local: they are taken for lost when they have been away for some time.
 // Threads: any.
 #pragma once
 
@@ -24,12 +25,18 @@ namespace galley::director {
 class AttachedWorkers {
  public:
   static constexpr size_t kForeignMax = 65'536;  // names in a director's life
+  // `launcher`: the kind of the farm's launcher, as in the names of its workers; empty: none.
+  explicit AttachedWorkers(const std::string& launcher = "")
+      : launched_(launcher.empty() ? "" : launcher + "-") {}
+
   // A name that only the launcher of this machine gives.
   static bool IsLocal(std::string_view name);
+  // A name that only a launcher of ours gives.
+  bool IsOurs(std::string_view name) const;
 
   // False: so many names were met that no further one is taken.
   bool MayTake(std::string_view name) const;
-  // REQUIRES: MayTake, or it is local.
+  // REQUIRES: MayTake, or it is ours.
   WorkerId IdOf(std::string_view name);
   // REQUIRES: IdOf gave it, or the core asked for it.
   std::string NameOf(WorkerId worker) const;
@@ -44,8 +51,8 @@ class AttachedWorkers {
   // The worker's stream ended.
   void Detach(std::string_view name, absl::Time now);
   void Remove(std::string_view name);
-  // Those that came by themselves and have been away since that time: they are removed, but for
-  // those that are back: a stream's end may be told after the beginning of the next one.
+  // Those that are not local and have been away since that time: they are removed, but for those
+  // that are back: a stream's end may be told after the beginning of the next one.
   std::vector<std::string> RemoveAwaySince(
       absl::Time since, const std::function<bool(const std::string& name)>& is_back);
 
@@ -55,6 +62,7 @@ class AttachedWorkers {
     absl::Time away_since = absl::InfiniteFuture();
   };
 
+  const std::string launched_;  // "slurm-"; empty: there are none
   mutable base::Mutex mutex_;
   std::map<std::string, Attached, std::less<>> attached_ GALLEY_GUARDED_BY(mutex_);
   std::map<std::string, WorkerId, std::less<>> foreign_ GALLEY_GUARDED_BY(mutex_);

@@ -127,6 +127,7 @@ absl::Status DirectorShell::Start() {
   launcher_ = CreateLocalLauncher(options_.worker_program,
                                   [this](const WorkerExit& exit) { OnWorkerExit(exit); });
   core_ = std::make_unique<CookCore>(options_.core, world_.Get()->table);
+  MakeFarmLauncher();
   AdoptSurvivors();
   {
     base::MutexLock lock(mutex_);
@@ -140,7 +141,7 @@ absl::Status DirectorShell::Start() {
 absl::Status DirectorShell::OpenFarmDoor() {
   const std::string token_file = JoinPath(options_.state_directory, kFarmTokenFile);
   ASSIGN_OR_RETURN(const std::string token, KeptToken(token_file));
-  service_->ExpectForeign(token);
+  service_->ExpectForeign(token, [this](std::string_view id) { return workers_.IsOurs(id); });
   ASSIGN_OR_RETURN(farm_door_,
                    FarmDoor::Open({.address = options_.farm_listen, .tls = options_.farm_tls},
                                   service_->calls()));
@@ -149,11 +150,28 @@ absl::Status DirectorShell::OpenFarmDoor() {
                          farm_door_->address() + "\n");
 }
 
+void DirectorShell::MakeFarmLauncher() {
+  if (options_.farm_launch.kind.empty() || farm_door_ == nullptr) return;
+  const Ticket ticket{.director = AddressFor(options_.farm_launch, farm_door_->address()),
+                      .ca = farm_door_->authority()};
+  LogInfo("farm launcher={} workers attach at {}", options_.farm_launch.kind, ticket.director);
+  farm_launcher_ = CreateFarmLauncher(
+      options_.farm_launch, ticket,
+      {.on_exit = [this](const WorkerExit& exit) { OnWorkerExit(exit); },
+       .on_state = [this](const std::string& worker, LaunchState state,
+                          const std::string& where) { OnLaunchState(worker, state, where); },
+       .on_token =
+           [this](const std::vector<std::string>& workers, const std::string& token) {
+             for (const std::string& worker : workers) service_->Expect(worker, token);
+           }});
+}
+
 void DirectorShell::Stop() {
   if (!loop_.joinable()) return;
   Post(Internal([this] { is_stopping_ = true; }));
   loop_.join();
   remote_cancellation_.Cancel();  // nobody wants its open answers any more
+  if (farm_launcher_ != nullptr) farm_launcher_->StopAll(kStopGrace);
   launcher_->StopAll(kStopGrace);
   commit_thread_.Drain();
   while (TakeCommitted()) {

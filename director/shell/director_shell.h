@@ -37,6 +37,7 @@
 #include "director/core/cook_core.h"
 #include "director/core/events.h"
 #include "director/journal/journal.h"
+#include "director/launch/farm_launcher.h"
 #include "director/launch/process_launcher.h"
 #include "director/serve/director_door.h"
 #include "director/serve/farm_door.h"
@@ -101,6 +102,9 @@ struct ShellOptions {
   // Where workers that nobody here started attach ([farm] listen); empty: nowhere.
   std::string farm_listen;
   wire::TlsFiles farm_tls;  // no certificate: no TLS
+  // What brings workers up on other machines (CookOptions::fleet says how many); they attach at
+  // `farm_listen`.
+  FarmLaunch farm_launch;
 };
 
 // Under the state folder: WorkerRecords, and a folder for each worker's process.
@@ -215,7 +219,9 @@ class DirectorShell {
   absl::StatusOr<v1::ToWorker> OnAttach(const std::string& worker_id, const v1::FromWorker& first);
   void OnMessage(const std::string& worker_id, const v1::FromWorker& message);
   void OnWorkerExit(const WorkerExit& exit);
+  void OnLaunchState(const std::string& worker_id, LaunchState state, const std::string& where);
   absl::Status OpenFarmDoor();
+  void MakeFarmLauncher();
   absl::Status CheckCookers(const std::string& worker_id, const v1::Hello& hello) const;
   void LoseTheAway();
   Collections SumOfCollections();
@@ -271,7 +277,7 @@ class DirectorShell {
   WorkerBytes worker_bytes_;
   LookUpRunner look_ups_;
   KeptLimits kept_limits_;
-  AttachedWorkers workers_;
+  AttachedWorkers workers_{options_.farm_launch.kind};
   WorkerViews worker_views_;
   LimitAnswers limit_answers_;
   Cancellation remote_cancellation_;
@@ -314,7 +320,7 @@ class DirectorShell {
   std::unique_ptr<TaskPool> remote_threads_;  // (they post to the look-up thread)
   std::unique_ptr<WorkerService> service_;
   std::unique_ptr<FarmDoor> farm_door_;
-  std::unique_ptr<Launcher> launcher_;
+  std::unique_ptr<Launcher> launcher_, farm_launcher_;  // of this machine; of others, or null
   std::thread loop_;
 };
 

@@ -1,6 +1,7 @@
 // DirectorShell's orders: worker processes, their jobs, and the reports of these.
 
 #include "common/base/log.h"
+#include "director/core/workers.h"
 #include "director/shell/director_shell.h"
 #include "director/shell/project_sources.h"
 #include "director/shell/worker_messages.h"
@@ -69,8 +70,16 @@ void DirectorShell::Drain(const std::vector<std::string>& workers) {
 }
 
 void DirectorShell::Do(const Spawn& effect) {
-  const std::string token = NewToken();
   const std::string name = workers_.NameOf(effect.worker);
+  if (PoolOf(effect.worker) == Pool::kLaunched) {
+    LogInfo("worker={} is asked for delay={}", name, absl::FormatDuration(effect.delay));
+    return farm_launcher_->Start(
+        {.worker_id = name,
+         .slots = options_.slots,
+         .delay = effect.delay,
+         .log_file = JoinPath(options_.state_directory, "logs/" + name + ".log")});
+  }
+  const std::string token = NewToken();
   service_->Expect(name, token);
   LogInfo("worker={} starting delay={}", name, absl::FormatDuration(effect.delay));
   launcher_->Start({.worker_id = name,
@@ -86,11 +95,10 @@ void DirectorShell::Do(const director::Stop& effect) {
   LogWarning("worker={} is ended: nothing was heard of it for too long",
              workers_.NameOf(effect.worker));
   const std::string name = workers_.NameOf(effect.worker);
-  if (AttachedWorkers::IsLocal(name)) {
-    launcher_->Stop(name, absl::ZeroDuration());
-  } else {
-    service_->Disconnect(name);
-  }
+  if (AttachedWorkers::IsLocal(name)) return launcher_->Stop(name, absl::ZeroDuration());
+  service_->Disconnect(name);
+  if (PoolOf(effect.worker) == Pool::kLaunched)
+    farm_launcher_->Stop(name, absl::ZeroDuration());
 }
 
 }  // namespace galley::director

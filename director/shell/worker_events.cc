@@ -132,7 +132,7 @@ absl::StatusOr<v1::ToWorker> DirectorShell::OnAttach(const std::string& worker_i
   }
   *message.mutable_snapshot() =
       SnapshotMessage(world->number, world->table_file, world->project->platforms);
-  worker_views_.Attached(worker_id, static_cast<uint32_t>(first.hello().pid()),
+  worker_views_.Attached(worker_id, first.hello().machine(), static_cast<uint32_t>(first.hello().pid()),
                          first.hello().slots(), static_cast<uint32_t>(first.in_hand_size()));
   LogInfo("worker={} attached machine={} slots={} pid={} memory_bytes={} has_files={}", worker_id,
           first.hello().machine(), first.hello().slots(), first.hello().pid(),
@@ -278,7 +278,23 @@ void DirectorShell::GiveSegmentIfLow(const std::string& worker_id, const v1::Fro
   service_->Send(worker_id, std::move(out));
 }
 
+// That one is attached shows better than any launcher knows whether it lives.
+void DirectorShell::OnLaunchState(const std::string& worker_id, LaunchState state,
+                                  const std::string& where) {
+  const bool is_queued = state == LaunchState::kQueued;
+  LogInfo("worker={} {}{}", worker_id, is_queued ? "is queued" : "is starting",
+          where.empty() ? "" : " machine=" + where);
+  worker_views_.Launched(worker_id, is_queued ? "queued" : "starting", where);
+  Post(Event(LauncherReported{.worker = workers_.IdOf(worker_id),
+                              .state = is_queued ? LauncherReported::State::kQueued
+                                                 : LauncherReported::State::kStarting}));
+}
+
 void DirectorShell::OnWorkerExit(const WorkerExit& exit) {
+  if (!AttachedWorkers::IsLocal(exit.worker_id) && service_->IsAttached(exit.worker_id)) {
+    LogInfo("worker={} is attached, though its launcher says: {}", exit.worker_id, exit.reason);
+    return;
+  }
   LogWarning("worker={} ended: {}", exit.worker_id, exit.reason);
   LookAtTheDisk();
   service_->Disconnect(exit.worker_id);

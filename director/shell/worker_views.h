@@ -28,14 +28,25 @@ struct WorkerView {
   uint32_t jobs = 0;  // in its hands
   uint64_t memory_bytes = 0;
   bool is_draining = false;
+  std::string state = "attached";  // or "queued", "starting": it is on its way
+  std::string machine;             // empty: not known yet
   std::map<AttemptId, JobView> in_hand;  // that this director gave to it
 };
 
 class WorkerViews {
  public:
-  void Attached(const std::string& name, uint32_t process, uint32_t slots, uint32_t jobs) {
+  void Attached(const std::string& name, const std::string& machine, uint32_t process,
+                uint32_t slots, uint32_t jobs) {
     base::MutexLock lock(mutex_);
-    views_[name] = {.name = name, .process = process, .slots = slots, .jobs = jobs};
+    views_[name] = {
+        .name = name, .process = process, .slots = slots, .jobs = jobs, .machine = machine};
+  }
+  // Its launcher says so; that an attached one is attached is known better.
+  void Launched(const std::string& name, const std::string& state, const std::string& machine) {
+    base::MutexLock lock(mutex_);
+    if (const auto found = views_.find(name);
+        found == views_.end() || found->second.state != "attached")
+      views_[name] = {.name = name, .state = state, .machine = machine};
   }
   void UsesMemory(const std::string& name, uint64_t bytes) {
     Change(name, [&](WorkerView& view) { view.memory_bytes = bytes; });

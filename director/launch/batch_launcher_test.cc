@@ -1,0 +1,169 @@
+// A batch system of the test's own: its commands are lines of a shell, which write down what they
+// were asked, and print what the test says.
+#include "director/launch/batch_launcher.h"
+
+#include <sys/stat.h>
+
+#include <chrono>
+#include <filesystem>
+#include <thread>
+
+#include "common/base/file.h"
+#include "common/base/mutex.h"
+#include "director/launch/systems.h"
+#include "fmt/format.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace galley::director {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+class BatchLauncherTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = MakeTemporaryDirectory(testing::TempDir(), "batch").value();
+    Say("submit", "id 7");
+  }
+  void TearDown() override { ASSERT_TRUE(RemoveAll(folder_).ok()); }
+
+  std::string Path(std::string_view name) const { return JoinPath(folder_, name); }
+  // What the command prints from now on.
+  void Say(std::string_view command, const std::string& text) const {
+    ASSERT_TRUE(WriteFileAtomic(Path(command), text).ok());
+  }
+  std::string Asked() const { return ReadFile(Path("asked")).value_or(""); }
+
+  std::unique_ptr<Launcher> Make(const std::string& start = "echo submit {count} >> D/asked; cat D/submit #{ticket_file}") {
+    const auto here = [this](std::string text) {
+      for (size_t at = text.find("D/"); at != std::string::npos; at = text.find("D/"))
+        text.replace(at, 1, folder_);
+      return text;
+    };
+    return CreateBatchLauncher(
+        CommandSystem({}, here(start), here("cat D/status; test -s D/status"),
+                      here("echo stop {id} {index} >> D/asked")),
+        {.folder = Path("launches"), .project = "The Tower!", .ticket = {.director = "d:1"}},
+        {.on_exit = [this](const WorkerExit& exit) {
+           Note(fmt::format("exit {}{}: {}", exit.worker_id, exit.never_started ? " never" : "",
+                            exit.reason));
+         },
+         .on_state = [this](const std::string& worker, LaunchState state, const std::string& where) {
+           Note(fmt::format("{} {} {}", worker,
+                            state == LaunchState::kQueued ? "queued" : "starting", where));
+         },
+         .on_token = [this](const std::vector<std::string>& workers, const std::string& token) {
+           Note(fmt::format("token for {}", workers.size()));
+           base::MutexLock lock(mutex_);
+           token_ = token;
+         }});
+  }
+
+  void Note(std::string line) {
+    base::MutexLock lock(mutex_);
+    notes_.push_back(std::move(line));
+    changed_.NotifyAll();
+  }
+  // The first `count` of what the launcher said; gives up after a minute.
+  std::vector<std::string> Await(size_t count) {
+    base::MutexLock lock(mutex_);
+    while (notes_.size() < count) {
+      if (!changed_.WaitFor(mutex_, std::chrono::minutes(1))) break;
+    }
+    return notes_;
+  }
+
+  std::string folder_;
+  base::Mutex mutex_;
+  base::CondVar changed_;
+  std::vector<std::string> notes_ GALLEY_GUARDED_BY(mutex_);
+  std::string token_ GALLEY_GUARDED_BY(mutex_);
+};
+
+TEST_F(BatchLauncherTest, WorkersThatAreAskedForTogetherAreOneLaunch) {
+  const auto launcher = Make();
+  for (const char* id : {"command-1", "command-2", "command-3"}) launcher->Start({.worker_id = id});
+  EXPECT_THAT(Await(4), ElementsAre("token for 3", "command-1 queued ", "command-2 queued ",
+                                    "command-3 queued "));
+  EXPECT_EQ(Asked(), "submit 3\n");
+  // The record and the ticket, which nobody else may read.
+  std::string ticket;
+  for (const auto& entry : std::filesystem::directory_iterator(Path("launches"))) {
+    const std::string name = entry.path().filename().string();
+    EXPECT_THAT(name, StartsWith("galley-the-tower--"));
+    EXPECT_EQ(StatFile(entry.path().string(), false)->mode & 0777, 0600u);
+    if (name.ends_with(".ticket")) ticket = ReadFile(entry.path().string()).value();
+  }
+  const auto decoded = DecodeTicket(ticket);
+  ASSERT_TRUE(decoded.ok()) << ticket;
+  EXPECT_THAT(decoded->names, ElementsAre("command-1", "command-2", "command-3"));
+  base::MutexLock lock(mutex_);
+  EXPECT_EQ(decoded->token, token_);
+}
+
+TEST_F(BatchLauncherTest, AtItsEndAllIsEndedAndNothingIsLeft) {
+  auto launcher = Make();
+  launcher->Start({.worker_id = "command-1"});
+  Await(2);
+  launcher->StopAll(absl::ZeroDuration());
+  EXPECT_EQ(Await(3).back(), "exit command-1: the director ends");
+  EXPECT_EQ(Asked(), "submit 1\nstop 7\n");
+  EXPECT_TRUE(std::filesystem::is_empty(Path("launches")));
+}
+
+TEST_F(BatchLauncherTest, OneIsEndedWithoutTheOthers) {
+  const auto launcher = Make();
+  launcher->Start({.worker_id = "command-1"});
+  launcher->Start({.worker_id = "command-2"});
+  Await(3);
+  launcher->Stop("command-2", absl::ZeroDuration());
+  EXPECT_EQ(Await(4).back(), "exit command-2: it was ended");
+  EXPECT_EQ(Asked(), "submit 2\nstop 7 1\n");
+}
+
+TEST_F(BatchLauncherTest, StatesAndEndsAreToldAsTheSystemSeesThem) {
+  Say("status", "0 running n1\n");
+  const auto launcher = Make();
+  launcher->Start({.worker_id = "command-1"});
+  EXPECT_EQ(Await(3).back(), "command-1 starting n1");
+  Say("status", "0 gone n1 the node burnt down\n");
+  EXPECT_EQ(Await(4).back(), "exit command-1: the node burnt down");
+}
+
+TEST_F(BatchLauncherTest, AFailedSubmissionIsToldAndEndedByNameAllTheSame) {
+  const auto launcher = Make("echo no room >&2; exit 3; {ticket_file} {count}");
+  launcher->Start({.worker_id = "command-1"});
+  EXPECT_EQ(Await(2).back(), "exit command-1 never: command: exit code 3; it said: no room");
+  EXPECT_EQ(Asked(), "stop \n");
+  EXPECT_TRUE(std::filesystem::is_empty(Path("launches")));
+}
+
+TEST_F(BatchLauncherTest, AnEndDoesNotWaitForASubmissionThatHangs) {
+  auto launcher = Make("exec sleep 1000; {ticket_file} {count}");
+  launcher->Start({.worker_id = "command-1"});
+  Await(1);
+  launcher->StopAll(absl::ZeroDuration());
+  EXPECT_THAT(Await(2).back(), StartsWith("exit command-1 never: command: "));
+}
+
+TEST_F(BatchLauncherTest, WhatAnEarlierDirectorLeftIsEnded) {
+  ASSERT_TRUE(CreateDirectories(Path("launches")).ok());
+  ASSERT_TRUE(WriteFileAtomic(Path("launches/galley-x-1"), "command\n42\n").ok());
+  ASSERT_TRUE(WriteFileAtomic(Path("launches/galley-x-1.ticket"), "{}").ok());
+  ASSERT_TRUE(WriteFileAtomic(Path("launches/galley-x-2"), "slurm\n43\n").ok());
+  ASSERT_TRUE(WriteFileAtomic(Path("launches/notes.txt"), "a person's").ok());
+  auto launcher = Make();
+  launcher->StopAll(absl::ZeroDuration());
+  EXPECT_EQ(Asked(), "stop 42\n") << "the other one is not ours to end";
+  EXPECT_FALSE(std::filesystem::exists(Path("launches/galley-x-1")));
+  EXPECT_FALSE(std::filesystem::exists(Path("launches/galley-x-1.ticket")));
+  EXPECT_TRUE(std::filesystem::exists(Path("launches/notes.txt")));
+}
+
+}  // namespace
+}  // namespace galley::director

@@ -1,0 +1,133 @@
+// A program of the test's own stands for ssh: it comes first in PATH.
+#include "director/launch/ssh_spawner.h"
+
+#include <sys/stat.h>
+
+#include <chrono>
+#include <cstdlib>
+
+#include "common/base/file.h"
+#include "common/base/mutex.h"
+#include "fmt/format.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace galley::director {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class SshSpawnerTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = MakeTemporaryDirectory(testing::TempDir(), "ssh").value();
+    path_ = std::getenv("PATH");
+    ::setenv("PATH", fmt::format("{}:{}", folder_, path_).c_str(), 1);
+  }
+  void TearDown() override {
+    ::setenv("PATH", path_.c_str(), 1);
+    ASSERT_TRUE(RemoveAll(folder_).ok());
+  }
+
+  std::string Path(std::string_view name) const { return JoinPath(folder_, name); }
+  void Script(std::string_view body) const {
+    ASSERT_TRUE(WriteFileAtomic(Path("ssh"), fmt::format("#!/bin/sh\n{}\n", body)).ok());
+    ASSERT_EQ(::chmod(Path("ssh").c_str(), 0755), 0);
+  }
+  std::unique_ptr<Launcher> Make(std::vector<FarmHost> hosts, bool forward = false) {
+    return CreateSshLauncher(
+        {.hosts = std::move(hosts),
+         .arguments = {"-F", "/config"},
+         .worker = {.program = "/opt/galley"},
+         .ticket = {.director = "127.0.0.1:9010"},
+         .forward = forward},
+        {.on_exit =
+             [this](const WorkerExit& exit) {
+               Note(fmt::format("exit {}{}: {}", exit.worker_id,
+                                exit.never_started ? " never" : "", exit.reason));
+             },
+         .on_state =
+             [this](const std::string& worker, LaunchState, const std::string& where) {
+               Note(fmt::format("{} starting {}", worker, where));
+             },
+         .on_token = [](const std::vector<std::string>&, const std::string&) {}});
+  }
+  WorkerStart Worker(std::string id) const {
+    return {.worker_id = std::move(id), .log_file = Path("log")};
+  }
+  void Note(std::string line) {
+    base::MutexLock lock(mutex_);
+    notes_.push_back(std::move(line));
+    changed_.NotifyAll();
+  }
+  std::vector<std::string> Await(size_t count) {
+    base::MutexLock lock(mutex_);
+    while (notes_.size() < count) {
+      if (!changed_.WaitFor(mutex_, std::chrono::minutes(1))) break;
+    }
+    return notes_;
+  }
+
+  std::string folder_, path_;
+  base::Mutex mutex_;
+  base::CondVar changed_;
+  std::vector<std::string> notes_ GALLEY_GUARDED_BY(mutex_);
+};
+
+TEST_F(SshSpawnerTest, TheTicketComesThroughTheInputWhichStaysOpen) {
+  Script("echo \"$@\"; read line; echo \"got $line\"; read more || echo over; exit 7");
+  auto launcher = Make({{.name = "build@node7", .port = 2222, .slots = 8}});
+  launcher->Start(Worker("ssh-1"));
+  EXPECT_EQ(Await(1).back(), "ssh-1 starting build@node7");
+  while (ReadFile(Path("log")).value_or("").find("got") == std::string::npos) {
+  }
+  const std::string log = ReadFile(Path("log")).value();
+  EXPECT_THAT(log, HasSubstr("-F /config -o BatchMode=yes"));
+  EXPECT_THAT(log, HasSubstr("-p 2222 -- build@node7 exec '/opt/galley' worker --ticket - --slots 8 "
+                             "--until-input-ends"));
+  EXPECT_THAT(log, HasSubstr(R"(got {"director":"127.0.0.1:9010","names":["ssh-1"])"));
+  EXPECT_THAT(log, Not(HasSubstr("over"))) << "the input is still open";
+  launcher.reset();
+  EXPECT_THAT(Await(2).back(), HasSubstr("exit ssh-1: build@node7: signal 15"));
+}
+
+TEST_F(SshSpawnerTest, AWorkerMayAttachThroughTheConnection) {
+  Script("echo \"$@\"; read line; echo \"$line\"; exit 1");
+  const auto launcher = Make({{.name = "node7"}}, /*forward=*/true);
+  launcher->Start(Worker("ssh-1"));
+  Await(2);
+  const std::string log = ReadFile(Path("log")).value();
+  const std::string socket = log.substr(log.find("-R ") + 3, log.find(":127.0.0.1:9010") -
+                                                                 log.find("-R ") - 3);
+  EXPECT_THAT(socket, testing::MatchesRegex("/tmp/galley-[0-9a-f]{16}\\.sock"));
+  EXPECT_THAT(log, HasSubstr("\"director\":\"unix:" + socket));
+  EXPECT_THAT(log, HasSubstr("rm -f " + socket));
+}
+
+TEST_F(SshSpawnerTest, WhatItSaidLastIsTheReasonOfItsEnd) {
+  ASSERT_TRUE(WriteFileAtomic(Path("log"), "of an earlier worker\n").ok());
+  Script("echo 'ssh: connect to host node7 port 22: No route to host' >&2; exit 255");
+  const auto launcher = Make({{.name = "node7"}});
+  launcher->Start(Worker("ssh-1"));
+  EXPECT_EQ(Await(2).back(),
+            "exit ssh-1: node7: ssh failed (255); it said: ssh: connect to host node7 port 22: No "
+            "route to host");
+}
+
+TEST_F(SshSpawnerTest, EachMachineHasOneWorkerAndABadOneIsLeftAloneForAWhile) {
+  Script("for last; do host=$prev; prev=$last; done; test $host != bad && exec sleep 1000; exit 255");
+  const auto launcher = Make({{.name = "bad"}, {.name = "good"}, {.name = "fine"}});
+  launcher->Start(Worker("ssh-1"));
+  EXPECT_THAT(Await(2).back(), HasSubstr("exit ssh-1: bad"));
+  launcher->Start(Worker("ssh-2"));
+  launcher->Start(Worker("ssh-3"));
+  launcher->Start(Worker("ssh-4"));
+  const auto notes = Await(5);
+  EXPECT_EQ(notes[2], "ssh-2 starting good");
+  EXPECT_EQ(notes[3], "ssh-3 starting fine");
+  EXPECT_EQ(notes[4], "ssh-4 starting bad") << "after its pause";
+}
+
+}  // namespace
+}  // namespace galley::director

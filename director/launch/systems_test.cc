@@ -1,0 +1,150 @@
+// What is said to batch systems, and what is read of their answers.
+#include "director/launch/systems.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace galley::director {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+Launch ALaunch() {
+  return {.name = "galley-tower-1a2b3c4d",
+          .id = "17",
+          .count = 3,
+          .ticket = R"({"token":"it's secret"})",
+          .ticket_file = "/state/ticket"};
+}
+
+std::string Joined(const std::vector<std::string>& argv) {
+  std::string text;
+  for (const std::string& word : argv) text += word + " ";
+  return text;
+}
+
+std::string Seen(const absl::StatusOr<std::vector<TaskView>>& views) {
+  if (!views.ok()) return "error";
+  std::string text;
+  for (const TaskView& view : *views) {
+    text += std::to_string(view.index);
+    text += view.state == TaskView::State::kQueued    ? "q"
+            : view.state == TaskView::State::kRunning ? "r"
+                                                      : "g";
+    text += view.where.empty() ? " " : "@" + view.where + " ";
+  }
+  return text;
+}
+
+TEST(SlurmTest, TheTicketIsInTheScriptAndNowhereElse) {
+  const auto slurm = SlurmSystem({.program = "/opt/it's/galley", .slots = 4}, {"--partition=cook"});
+  const BatchSystem::Command command = slurm->Submit(ALaunch());
+  const std::string argv = Joined(command.argv);
+  EXPECT_THAT(argv, HasSubstr("--array=0-2 "));
+  EXPECT_THAT(argv, HasSubstr("--cpus-per-task=4 --partition=cook "));
+  EXPECT_THAT(argv, Not(HasSubstr("secret")));
+  EXPECT_EQ(command.input,
+            "#!/bin/sh\nexec '/opt/it'\\''s/galley' worker --ticket - --slots 4 --index "
+            "\"$SLURM_ARRAY_TASK_ID\" <<'GALLEY_TICKET_END'\n{\"token\":\"it's "
+            "secret\"}\nGALLEY_TICKET_END\n");
+}
+
+TEST(SlurmTest, ItsNumberIsReadFromAmongWhatElseIsSaid) {
+  const auto slurm = SlurmSystem({}, {});
+  EXPECT_EQ(*slurm->ReadId(ALaunch(), "sbatch: welcome\n1234;cluster\n"), "1234");
+  EXPECT_EQ(*slurm->ReadId(ALaunch(), "1234\n"), "1234");
+  EXPECT_FALSE(slurm->ReadId(ALaunch(), "sbatch: 12 jobs\n").ok());
+}
+
+TEST(SlurmTest, StatesOfTasksAreRead) {
+  const auto slurm = SlurmSystem({}, {});
+  EXPECT_EQ(Seen(slurm->ReadLook({ALaunch()}, {},
+                                 "17|0|RUNNING|n1|None\n17|1|PENDING||Resources\n"
+                                 "17|2|FAILED|n2|NonZeroExitCode\n18|0|RUNNING|n3|None\nnonsense\n")),
+            "0r@n1 1q 2g@n2 ");
+  const auto gone = slurm->ReadLook({ALaunch()}, {}, "17|2|FAILED|n2|NonZeroExitCode\n");
+  EXPECT_THAT(gone->front().reason,
+              HasSubstr("Slurm job 17_2 is FAILED on n2 (NonZeroExitCode); its output is in "
+                        "/tmp/galley-worker-17_2.log"));
+  EXPECT_EQ(Seen(slurm->ReadLook({ALaunch()}, {.code = 1}, "slurm_load_jobs error: Invalid job id")),
+            "");
+  EXPECT_EQ(Seen(slurm->ReadLook({ALaunch()}, {.code = 1}, "Socket timed out")), "error");
+}
+
+TEST(SlurmTest, OneIsEndedByItsNumberAndOneWithoutByItsName) {
+  const auto slurm = SlurmSystem({}, {});
+  EXPECT_THAT(Joined(slurm->End(ALaunch(), 2).argv), EndsWith("scancel --quiet 17_2 "));
+  Launch unknown = ALaunch();
+  unknown.id.clear();
+  EXPECT_THAT(Joined(slurm->End(unknown, std::nullopt).argv),
+              EndsWith("--me --name=galley-tower-1a2b3c4d "));
+}
+
+TEST(CommandTest, PlaceholdersBecomeSingleWords) {
+  const auto system = CommandSystem({.program = "/a b/galley", .slots = 2},
+                                    "q -n {count} {name} {ticket_file} {program} {slots} ${HOME}",
+                                    "q stat {id}", "q del {id} {index}");
+  Launch launch = ALaunch();
+  launch.ticket_file = "/a b/ticket";
+  EXPECT_THAT(system->Submit(launch).argv,
+              ElementsAre("/bin/sh", "-c",
+                          "q -n 3 'galley-tower-1a2b3c4d' '/a b/ticket' '/a b/galley' 2 ${HOME}"));
+  EXPECT_EQ(system->Look({launch}).argv.back(), "q stat '17'");
+  EXPECT_EQ(system->End(launch, 1).argv.back(), "q del '17' 1");
+  EXPECT_EQ(system->CountMax(), 1'000u);
+  EXPECT_EQ(CommandSystem({}, "q {ticket_file}", "", "")->CountMax(), 1u) << "no {count}";
+  EXPECT_TRUE(CommandSystem({}, "q", "", "q del {id}")->End(launch, 1).argv.empty())
+      << "all of it would be ended";
+}
+
+TEST(CommandTest, TheLastWordIsTheId) {
+  const auto system = CommandSystem({}, "q", "", "");
+  EXPECT_EQ(*system->ReadId(ALaunch(), "1 job(s) submitted to cluster 4711.\n"), "4711.");
+  EXPECT_EQ(*system->ReadId(ALaunch(), "\n"), "galley-tower-1a2b3c4d");
+}
+
+TEST(CommandTest, AStatusNamesAllOrSomeOfItsWorkers) {
+  const auto system = CommandSystem({}, "q {count}", "q stat", "");
+  EXPECT_EQ(Seen(system->ReadLook({ALaunch()}, {}, "anything\n")), "0q 1q 2q ");
+  EXPECT_EQ(Seen(system->ReadLook({ALaunch()}, {}, "1 running n7\n2 gone n8 out of memory\n9 gone")),
+            "0q 1r@n7 2g@n8 ");
+  EXPECT_EQ(Seen(system->ReadLook({ALaunch()}, {.code = 1}, "")), "");
+  EXPECT_EQ(Seen(system->ReadLook({ALaunch()}, {.code = 2}, "")), "error");
+}
+
+TEST(KubernetesTest, TheManifestIsFilledIn) {
+  const auto system = KubernetesSystem({.program = "/opt/galley", .slots = 4}, {"--context=farm"},
+                                       "name: {name}\ncount: {count}\nargs: [{program}, {slots}]\n"
+                                       "ticket: {ticket}\nlimits: {cpu: 1}\n");
+  const BatchSystem::Command command = system->Submit(ALaunch());
+  EXPECT_EQ(Joined(command.argv), "/usr/bin/env kubectl --context=farm apply -f - ");
+  EXPECT_EQ(command.input,
+            "name: galley-tower-1a2b3c4d\ncount: 3\nargs: [\"/opt/galley\", 4]\n"
+            "ticket: \"{\\\"token\\\":\\\"it's secret\\\"}\\n\"\nlimits: {cpu: 1}\n");
+  EXPECT_THAT(Joined(system->End(ALaunch(), std::nullopt).argv),
+              HasSubstr("--selector galley.launch=galley-tower-1a2b3c4d "));
+  EXPECT_TRUE(system->End(ALaunch(), 1).argv.empty()) << "its Job would replace it";
+}
+
+TEST(KubernetesTest, OfSeveralPodsOfAnIndexTheLiveOneCounts) {
+  const auto pod = [](const char* index, const char* phase, const char* node) {
+    return std::string(R"({"metadata":{"name":"p","annotations":{)") +
+           R"("batch.kubernetes.io/job-completion-index":")" + index + R"("}},"spec":{"nodeName":")" +
+           node + R"("},"status":{"phase":")" + phase + R"("}})";
+  };
+  const auto system = KubernetesSystem({}, {}, "");
+  EXPECT_EQ(Seen(system->ReadLook({ALaunch()}, {},
+                                  R"({"items":[)" + pod("0", "Failed", "n1") + "," +
+                                      pod("0", "Running", "n2") + "," + pod("0", "Failed", "n3") +
+                                      "," + pod("1", "Pending", "") + "," +
+                                      pod("2", "Succeeded", "n4") + R"(,{"metadata":{}},7]})")),
+            "0r@n2 1q 2g@n4 ");
+  EXPECT_EQ(Seen(system->ReadLook({ALaunch()}, {}, "error: no server")), "error");
+}
+
+}  // namespace
+}  // namespace galley::director

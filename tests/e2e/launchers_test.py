@@ -1,0 +1,196 @@
+"""Workers that a launcher brings up on other machines: a queue of the test's own plays the farm."""
+import json, os, re, signal, subprocess, sys, threading, time, unittest
+
+from farm_test import DATA, FARM, can_hide, FarmCase
+from harness import COPY, kill, processes, wait_until
+
+# What a studio's queue has: submit, status, stop. Its jobs are files in a folder, which the Queue below looks at.
+QUEUE = """#!/usr/bin/env python3
+import json, os, sys
+spool, what, args = os.path.dirname(os.path.abspath(__file__)), sys.argv[1], sys.argv[2:]
+if what == "submit":
+    name, count, ticket, program, slots = args
+    with open(f"{spool}/{name}.new", "w") as file:
+        json.dump({"count": int(count), "ticket": ticket, "program": program, "slots": slots}, file)
+    os.rename(f"{spool}/{name}.new", f"{spool}/{name}.job")
+    print("Submitted", name)
+elif what == "status":
+    if not os.path.exists(f"{spool}/{args[0]}.job"):
+        sys.exit(1)
+    if os.path.exists(f"{spool}/{args[0]}.state"):
+        print(open(f"{spool}/{args[0]}.state").read())
+elif what == "stop":
+    open(f"{spool}/{args[0]}.stop{args[1] if len(args) > 1 else ''}", "w").close()
+"""
+
+
+class Queue:
+    """Starts what is submitted, in mount namespaces in which the project is hidden."""
+    def __init__(self, test, game, holds=False):
+        self.test, self.game, self.holds = test, game, holds
+        self.spool = test.path("spool")
+        os.makedirs(self.spool, exist_ok=True)
+        self.program = test.write("spool/q", QUEUE, mode=0o755)
+        self.workers = {}  # (launch, index) -> process
+        self.stopped = []
+        self.is_over = False
+        self.thread = threading.Thread(target=self.run, daemon=True)
+        self.thread.start()
+        test.addCleanup(self.end)
+
+    def farm(self, extra=""):
+        return (f'[farm]\nlauncher = "command"\nlisten = "127.0.0.1:0"\nstart = "{self.program} submit {{name}} {{count}} {{ticket_file}} {{program}} {{slots}}"\n'
+                f'status = "{self.program} status {{name}}"\nstop = "{self.program} stop {{name}} {{index}}"\n{extra}')
+
+    def end(self):
+        self.is_over = True
+        self.thread.join()
+        for worker in self.workers.values():
+            worker.kill()
+            worker.wait()
+
+    def run(self):
+        while not self.is_over:
+            time.sleep(0.02)
+            for name in os.listdir(self.spool):
+                launch, _, kind = name.rpartition(".")
+                if kind == "job" and not self.holds and (launch, 0) not in self.workers:
+                    self.start(launch)
+                elif kind.startswith("stop"):
+                    self.stop(launch, kind[4:])
+                    os.remove(os.path.join(self.spool, name))
+
+    def start(self, launch):
+        with open(os.path.join(self.spool, launch + ".job")) as file:
+            job = json.load(file)
+        for index in range(job["count"]):
+            command = [job["program"], "worker", "--ticket", os.path.join(self.spool, f"{launch}.{index}"), "--index", str(index), "--slots", job["slots"],
+                       "--cache", self.test.path("cache")]
+            with open(job["ticket"]) as ticket, open(os.path.join(self.spool, f"{launch}.{index}"), "w") as copy:
+                copy.write(ticket.read())
+            if can_hide():
+                command = ["unshare", "-rm", "sh", "-c", 'mount -t tmpfs none "$0" && exec "$@"', self.game, *command]
+            with open(self.test.path(f"{launch}-{index}.log"), "w") as log:
+                self.workers[launch, index] = subprocess.Popen(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+        with open(os.path.join(self.spool, launch + ".state"), "w") as state:
+            state.writelines(f"{index} running node{index}\n" for index in range(job["count"]))
+
+    def stop(self, launch, index):
+        self.stopped.append((launch, index))
+        for (of, number), worker in self.workers.items():
+            if of == launch and index in ("", str(number)):
+                worker.terminate()
+        if not index:
+            for kind in ("job", "state"):
+                path = os.path.join(self.spool, f"{launch}.{kind}")
+                if os.path.exists(path):
+                    os.remove(path)
+
+
+class LaunchersTest(FarmCase):
+    def log_of(self, game):
+        with open(os.path.join(game, ".galley/state/logs/director.log")) as file:
+            return file.read()
+
+    def small(self, queue_of, extra="", files=None, **kw):
+        game = self.project(files or {"a.json": '{"x": 1}', "b.json": "[1]", "c.txt": "text"}, [DATA, COPY])
+        queue = Queue(self, game, **kw)
+        toml = self.read("game/galley.toml").decode()
+        self.write("game/galley.toml", toml + "\n" + queue.farm(extra))
+        return game, queue
+
+    def test_the_roots_are_those_of_a_local_cook(self):
+        game = self.farm_sample(with_tools=True, farm="")
+        queue = Queue(self, game)
+        self.write("game/galley.toml", self.read("game/galley.toml").decode() + queue.farm("workers = 2\nworkers_min = 2\n"))
+        cook = self.finish_cook(game, self.start_cook(game))
+        self.assertEqual(cook.code, 0, cook)
+        self.assertEqual(cook.roots, self.local_roots(game), cook)
+        self.assertEqual(len(queue.workers), 2)
+        log = self.log_of(game)
+        self.assertIn("worker=command-1 attached", log)
+        self.assertIn("worker=local-1 attached", log)  # for the programs of the project
+        self.assertNotIn("worker=local-1 attempt=0", log)
+        # Nothing is left of it there, nor here.
+        wait_until(lambda: queue.stopped, "the launch's end")
+        self.assertEqual(os.listdir(os.path.join(game, ".galley/state/launches")), [])
+
+    def test_one_that_is_killed_is_replaced(self):
+        game = self.farm_sample(farm="")
+        queue = Queue(self, game)
+        self.write("game/galley.toml", self.read("game/galley.toml").decode() + queue.farm("workers = 1\n"))
+        cook = self.start_cook(game)
+        wait_until(lambda: os.path.exists(os.path.join(game, ".galley/state/logs/director.log")) and "command-1 attached" in self.log_of(game), "a worker")
+        next(iter(queue.workers.values())).kill()
+        done = self.finish_cook(game, cook)
+        self.assertEqual((done.code, done.roots), (0, self.local_roots(game)), done)
+        self.assertIn("worker=command-2 attached", self.log_of(game))
+
+    def test_one_that_waits_in_the_queue_is_shown_and_waited_for(self):
+        game, queue = self.small(Queue, holds=True)
+        self.serve(game)
+        cook = self.start_cook(game)
+        wait_until(lambda: [w["state"] for w in self.status(game)["workers"]] == ["queued"], "a worker that is queued")
+        queue.holds = False
+        done = self.finish_cook(game, cook)
+        self.assertEqual((done.code, done.cooked), (0, 3), done)
+
+    def test_those_that_have_nothing_to_do_end(self):
+        game, queue = self.small(Queue, "idle_s = 1\n")
+        self.serve(game)
+        self.assertEqual(self.cook(game).code, 0)
+        wait_until(lambda: self.status(game)["workers"] == [], "the worker's end", limit_s=30)
+        self.assertEqual([w.wait(timeout=30) for w in queue.workers.values()], [0])
+        self.write("game/content/a.json", '{"x": 2}')
+        again = self.cook(game)
+        self.assertEqual((again.code, again.cooked), (0, 1), again)
+        self.assertEqual(len(queue.workers), 2)
+
+    def test_what_a_director_left_that_died_is_ended_by_the_next(self):
+        game, queue = self.small(Queue, holds=True)
+        cook = self.start_cook(game)
+        wait_until(lambda: any(name.endswith(".job") for name in os.listdir(queue.spool)), "a launch")
+        cook.kill()
+        cook.wait()
+        left = [name[:-4] for name in os.listdir(queue.spool) if name.endswith(".job")]
+        queue.holds = False
+        done = self.cook(game)
+        self.assertEqual(done.code, 0, done)
+        self.assertIn((left[0], ""), queue.stopped)
+
+    def test_a_launcher_that_fails_is_told_with_what_it_said(self):
+        for start, said in (("echo the queue is closed >&2; exit 4; {ticket_file}", "exit code 4; it said: the queue is closed"),
+                            ("yes {ticket_file}", "prints more than")):
+            game = self.project({"c.txt": "text"}, [COPY], extra=f'[farm]\nlauncher = "command"\nlisten = "127.0.0.1:0"\nstart = "{start}"\n')
+            done = self.cook(game)
+            self.assertEqual(done.code, 3, done)
+            self.assertIn("no worker would start: 5 failures in a row, the last: command: ", done.stderr)
+            self.assertIn(said, done.stderr)
+
+    def test_a_worker_that_cannot_reach_its_director_says_so(self):
+        game, queue = self.small(Queue, 'advertise = "127.0.0.1:1"\nworkers = 1\n')
+        cook = self.start_cook(game)
+        begun = time.time()
+        wait_until(lambda: queue.workers, "a worker")
+        worker = next(iter(queue.workers.values()))
+        self.assertEqual(worker.wait(timeout=30), 3)
+        self.assertLess(time.time() - begun, 15)
+        launch, index = next(iter(queue.workers))
+        self.assertIn("no director answers at 127.0.0.1:1", self.read(f"{launch}-{index}.log").decode())
+        cook.send_signal(signal.SIGINT)
+        self.finish_cook(game, cook)
+
+    def test_what_cannot_be_is_said_before_the_cook(self):
+        for farm, said in (('launcher = "slurm"', 'needs listen = "HOST:PORT"'), ('launcher = "ssh"', "needs hosts"),
+                           ('launcher = "kubernetes"\nlisten = "127.0.0.1:0"', "needs start"),
+                           ('launcher = "command"\nlisten = "127.0.0.1:0"\nstart = "x {ticket_fil}"', "{ticket_fil}: no such placeholder"),
+                           ('launcher = "command"\nlisten = "127.0.0.1:0"\nstart = "x"', "no {ticket_file}"),
+                           ('launcher = "command"\nlisten = "127.0.0.1:0"\nstart = "x {ticket_file}"\nworkers = 2\nworkers_min = 3', "workers_min = 3")):
+            game = self.project({"c.txt": "text"}, [COPY], extra=f"[farm]\n{farm}\n")
+            done = self.galley("cook", "--project", game)
+            self.assertEqual(done.returncode, 2, done)
+            self.assertIn(said, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
