@@ -59,7 +59,9 @@ std::optional<TlsTexts> TlsPair::NewerThan(uint64_t& seen) const {
   const base::MutexLock lock(mutex_);
   if (seen == number_) return std::nullopt;
   seen = number_;
-  return texts_;
+  TlsTexts texts = texts_;
+  texts.ca += more_roots_;
+  return texts;
 }
 
 }  // namespace galley::wire

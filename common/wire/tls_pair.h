@@ -30,7 +30,9 @@ absl::StatusOr<TlsTexts> ReadTlsFiles(const TlsFiles& files);
 
 class TlsPair {
  public:
-  TlsPair(TlsFiles files, TlsTexts texts) : files_(std::move(files)), texts_(std::move(texts)) {}
+  // `more_roots`: PEM: authorities of clients' certificates beside those of the file.
+  TlsPair(TlsFiles files, TlsTexts texts, std::string more_roots = "")
+      : files_(std::move(files)), more_roots_(std::move(more_roots)), texts_(std::move(texts)) {}
 
   // True: the files hold another pair, which is in force from here on. An error, told once: what
   // they hold now cannot be used, the one before stays in force.
@@ -42,6 +44,7 @@ class TlsPair {
 
  private:
   const TlsFiles files_;
+  const std::string more_roots_;
   mutable base::Mutex mutex_;
   TlsTexts texts_ GALLEY_GUARDED_BY(mutex_);
   uint64_t number_ GALLEY_GUARDED_BY(mutex_) = 1;

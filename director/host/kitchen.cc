@@ -170,11 +170,13 @@ ShellOptions Kitchen::OptionsOf(const Setup& setup, FarmPlan farm, Inheritance i
       .remote = director.stores().remote(),
       .write_back = director.write_back(),
       .door = deps_.door,
-      .farm_listen = listen == farm_asked_ ? farm_address_ : listen,
-      .farm_tls = {.certificate = project.farm.tls_cert,
-                   .key = project.farm.tls_key,
-                   .ca = project.farm.tls_ca},
-      .farm_launch = std::move(farm.launch)};
+      .farm_listen = listen == farm_asked_ ? farm_address_ : listen};
+  // (Through ssh's own connections no other protection is needed.)
+  if (!farm.launch.forward)
+    options.farm_tls = {.certificate = project.farm.tls_cert,
+                        .key = project.farm.tls_key,
+                        .ca = project.farm.tls_ca};
+  options.farm_launch = std::move(farm.launch);
   if (deps_.door != nullptr) options.own_memory_bytes = OwnMemory(director.project());
   options.core.platform_count = static_cast<uint32_t>(project.platforms.size());
   options.core.workers = WorkersToStart(project.farm);

@@ -51,7 +51,7 @@ class SshSpawner final : public WorkerSpawner {
     machines_[machine].is_free = false;
     machines_[machine].since = now;
     if (callbacks.on_state)
-      callbacks.on_state(start.worker_id, LaunchState::kStarting, options_.hosts[machine].name);
+      callbacks.on_state(start.worker_id, LaunchState::kStarting, NameOf(machine));
     return child;
   }
 
@@ -68,7 +68,7 @@ class SshSpawner final : public WorkerSpawner {
       machine.failures = 0;
     }
     const std::string said = Said(start.log_file, running.log_begin);
-    return fmt::format("{}: {}{}{}", options_.hosts[running.machine].name,
+    return fmt::format("{}: {}{}{}", NameOf(running.machine),
                        status.code == 255 ? "ssh failed (255)" : status.ToString(),
                        said.empty() ? "" : "; it said: ", said);
   }
@@ -85,6 +85,11 @@ class SshSpawner final : public WorkerSpawner {
     FileDescriptor input;    // the worker ends with it
     uint64_t log_begin = 0;  // bytes of the log that were there before
   };
+
+  std::string NameOf(size_t machine) const {
+    const FarmHost& host = options_.hosts[machine];
+    return host.port == 0 ? host.name : fmt::format("{}:{}", host.name, host.port);
+  }
 
   // The free one that may be used first; machines_.size(): none is free.
   size_t BestMachine() const {

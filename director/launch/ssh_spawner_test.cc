@@ -79,7 +79,7 @@ TEST_F(SshSpawnerTest, TheTicketComesThroughTheInputWhichStaysOpen) {
   Script("echo \"$@\"; read line; echo \"got $line\"; read more || echo over; exit 7");
   auto launcher = Make({{.name = "build@node7", .port = 2222, .slots = 8}});
   launcher->Start(Worker("ssh-1"));
-  EXPECT_EQ(Await(1).back(), "ssh-1 starting build@node7");
+  EXPECT_EQ(Await(1).back(), "ssh-1 starting build@node7:2222");
   while (ReadFile(Path("log")).value_or("").find("got") == std::string::npos) {
   }
   const std::string log = ReadFile(Path("log")).value();
@@ -89,7 +89,7 @@ TEST_F(SshSpawnerTest, TheTicketComesThroughTheInputWhichStaysOpen) {
   EXPECT_THAT(log, HasSubstr(R"(got {"director":"127.0.0.1:9010","names":["ssh-1"])"));
   EXPECT_THAT(log, Not(HasSubstr("over"))) << "the input is still open";
   launcher.reset();
-  EXPECT_THAT(Await(2).back(), HasSubstr("exit ssh-1: build@node7: signal 15"));
+  EXPECT_THAT(Await(2).back(), HasSubstr("exit ssh-1: build@node7:2222: signal 15"));
 }
 
 TEST_F(SshSpawnerTest, AWorkerMayAttachThroughTheConnection) {

@@ -13,6 +13,7 @@
 #include "common/listen/accept_loop.h"
 #include "common/listen/listen_address.h"
 #include "common/listen/listening_socket.h"
+#include "common/wire/certificate_authority.h"
 #include "common/wire/channel.h"
 #include "common/wire/hand_over.h"
 #include "common/wire/tls_credentials.h"
@@ -28,6 +29,7 @@ constexpr absl::Duration kLookPeriod = absl::Seconds(10);  // at the files of TL
 constexpr int kKeepaliveMs = 1'000;
 constexpr int kKeepaliveTimeoutMs = 2'000;
 constexpr int kHandshakeMs = 20'000;
+constexpr absl::Duration kCertificateLifetime = absl::Hours(7 * 24);  // of launched workers
 constexpr int kStreamsMax = 32;  // of one connection, at a time: a call holds a thread
 
 // Whoever attaches here is a worker: questions of people are asked at the director's socket.
@@ -46,9 +48,24 @@ class WorkersOnly final : public v1::Director::Service {
                       v1::UploadAnswer* answer) override {
     return calls_.Upload(context, *reader, answer);
   }
+  grpc::Status Enroll(grpc::ServerContext* context, const v1::EnrollRequest* request,
+                      v1::EnrollAnswer* answer) override {
+    if (authority_ == nullptr)
+      return {grpc::StatusCode::UNIMPLEMENTED, "no TLS is spoken here: a token is enough"};
+    const auto issue = [this](const std::string& text, const std::string& name) {
+      return authority_->Issue(text, name, absl::Now(), kCertificateLifetime);
+    };
+    return calls_.Enroll(context, *request, issue, answer);
+  }
+
+  absl::StatusOr<std::string> MakeAuthority() {
+    ASSIGN_OR_RETURN(authority_, wire::NewCertificateAuthority(absl::Now()));
+    return authority_->certificate();
+  }
 
  private:
   WorkerCalls& calls_;
+  std::unique_ptr<wire::CertificateAuthority> authority_;  // null: no TLS
 };
 
 class FarmDoorImpl final : public FarmDoor {
@@ -83,9 +100,10 @@ class FarmDoorImpl final : public FarmDoor {
     if (!options.tls.certificate.empty()) {
       ASSIGN_OR_RETURN(wire::TlsTexts texts, wire::ReadTlsFiles(options.tls));
       authority_ = texts.ca;
-      tls_ = std::make_shared<wire::TlsPair>(options.tls, std::move(texts));
-      credentials =
-          wire::TlsCredentials(tls_, GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
+      ASSIGN_OR_RETURN(std::string own, service_.MakeAuthority());
+      tls_ = std::make_shared<wire::TlsPair>(options.tls, std::move(texts), std::move(own));
+      // One that is shown is checked; who shows none may ask for one, and for nothing else.
+      credentials = wire::TlsCredentials(tls_, GRPC_SSL_REQUEST_CLIENT_CERTIFICATE_AND_VERIFY);
     }
     grpc::ServerBuilder builder;
     builder.SetMaxReceiveMessageSize(wire::kMessageBytesMax);

@@ -1,8 +1,10 @@
 // FarmDoor: where workers of other machines attach ([farm] listen): a gRPC server on TCP that
 // passes the calls of workers on, and no others.
 //
-// With TLS both sides show certificates of one authority, and the files may be exchanged while it
-// runs. Without, only addresses of this machine are listened on.
+// With TLS both sides show certificates, and the files may be exchanged while it runs. Workers that
+// came by themselves have theirs from the authority that [farm] tls_ca names; those that were
+// launched ask for theirs with the token of their ticket (Enroll), and get one of an authority that
+// lives as long as the door. Without TLS only addresses of this machine are listened on.
 // Threads: one.
 #pragma once
 

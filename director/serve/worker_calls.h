@@ -3,6 +3,10 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <functional>
+#include <string>
+
+#include "absl/status/statusor.h"
 #include "galley/v1/worker.grpc.pb.h"
 
 namespace galley::director {
@@ -18,6 +22,11 @@ class WorkerCalls {
   virtual grpc::Status Upload(grpc::ServerContext* context,
                               grpc::ServerReader<v1::UploadPiece>& reader,
                               v1::UploadAnswer* answer) = 0;
+  // `issue`: makes a certificate (PEM) for a request (PEM) and a name.
+  virtual grpc::Status Enroll(grpc::ServerContext* context, const v1::EnrollRequest& request,
+                              const std::function<absl::StatusOr<std::string>(
+                                  const std::string& request, const std::string& name)>& issue,
+                              v1::EnrollAnswer* answer) = 0;
 };
 
 }  // namespace galley::director

@@ -9,11 +9,13 @@
 #include <utility>
 
 #include "common/base/clock.h"
+#include "common/base/log.h"
 #include "common/base/mutex.h"
 #include "common/base/status_macros.h"
 #include "common/wire/channel.h"
 #include "common/wire/conversation.h"
 #include "common/wire/worker_protocol.h"
+#include "director/serve/peer.h"
 #include "director/serve/worker_calls.h"
 #include "fmt/format.h"
 
@@ -21,6 +23,7 @@ namespace galley::director {
 namespace {
 
 constexpr size_t kWorkerIdMax = 256;
+constexpr size_t kCertificatesMax = 100'000;  // given in a service's life
 
 // One attached worker's outgoing side.
 class Outbox {
@@ -136,7 +139,8 @@ class WorkerServiceImpl final : public WorkerService, public WorkerCalls {
   grpc::Status Fetch(grpc::ServerContext* context, const v1::FetchRequest& request,
                      grpc::ServerWriter<v1::FetchPiece>& writer) override {
     const Call call(*this, context);
-    if (const grpc::Status known = CheckCaller(request.caller()); !known.ok()) return known;
+    if (const grpc::Status known = CheckCaller(*context, request.caller()); !known.ok())
+      return known;
     if (!callbacks_.on_fetch) return {grpc::StatusCode::UNIMPLEMENTED, "no bytes are given here"};
     return wire::ToGrpc(callbacks_.on_fetch(
         request.caller().worker_id(), request,
@@ -148,7 +152,8 @@ class WorkerServiceImpl final : public WorkerService, public WorkerCalls {
     const Call call(*this, context);
     v1::UploadPiece first;
     if (!reader.Read(&first)) return grpc::Status::OK;
-    if (const grpc::Status known = CheckCaller(first.caller()); !known.ok()) return known;
+    if (const grpc::Status known = CheckCaller(*context, first.caller()); !known.ok())
+      return known;
     if (!callbacks_.on_upload) return {grpc::StatusCode::UNIMPLEMENTED, "no bytes are taken here"};
     bool has_first = true;
     const absl::StatusOr<uint64_t> stored =
@@ -159,6 +164,33 @@ class WorkerServiceImpl final : public WorkerService, public WorkerCalls {
         });
     if (!stored.ok()) return wire::ToGrpc(stored.status());
     answer->set_stored_bytes(*stored);
+    return grpc::Status::OK;
+  }
+
+  grpc::Status Enroll(grpc::ServerContext* context, const v1::EnrollRequest& request,
+                      const std::function<absl::StatusOr<std::string>(
+                          const std::string&, const std::string&)>& issue,
+                      v1::EnrollAnswer* answer) override {
+    const std::string& worker_id = request.caller().worker_id();
+    const auto is_launched = [&]() GALLEY_REQUIRES(mutex_) {
+      const auto own = tokens_.find(worker_id);
+      return own != tokens_.end() && !own->second.empty() &&
+             own->second == request.caller().token();
+    };
+    {
+      base::MutexLock lock(mutex_);
+      if (!is_launched()) return Stranger();
+      if (given_.size() >= kCertificatesMax)
+        return {grpc::StatusCode::RESOURCE_EXHAUSTED, "too many certificates were given"};
+    }
+    const absl::StatusOr<std::string> issued = issue(request.certificate_request(), worker_id);
+    if (!issued.ok()) return wire::ToGrpc(issued.status());
+    base::MutexLock lock(mutex_);
+    if (!is_launched()) return Stranger();
+    last_given_[worker_id] = *issued;
+    given_.insert(*issued);
+    LogInfo("worker={} was given a certificate, at {}", worker_id, context->peer());
+    answer->set_certificate(*issued);
     return grpc::Status::OK;
   }
 
@@ -181,6 +213,7 @@ class WorkerServiceImpl final : public WorkerService, public WorkerCalls {
   void Disconnect(const std::string& worker_id) override {
     base::MutexLock lock(mutex_);
     tokens_.erase(worker_id);
+    last_given_.erase(worker_id);
     const auto found = streams_.find(worker_id);
     if (found == streams_.end()) return;
     found->second.outbox->Close();
@@ -198,9 +231,8 @@ class WorkerServiceImpl final : public WorkerService, public WorkerCalls {
               fmt::format("protocol {} is spoken here, the worker speaks {}", wire::kWorkerProtocol,
                           message.hello().protocol())};
     }
-    if (!Admit(worker_id, message.hello().token())) {
-      return {grpc::StatusCode::UNAUTHENTICATED, "unknown worker or wrong token"};
-    }
+    if (const grpc::Status known = Admit(*context, worker_id, message.hello().token()); !known.ok())
+      return known;
     // There before it is welcomed: what is sent to it from here on waits behind the welcome. Nobody
     // would miss a message that is dropped here, for it would have no number.
     auto outbox = std::make_shared<Outbox>();
@@ -276,9 +308,9 @@ class WorkerServiceImpl final : public WorkerService, public WorkerCalls {
   };
 
   // Bytes are for workers that are attached.
-  grpc::Status CheckCaller(const v1::Caller& caller) {
-    if (!Admit(caller.worker_id(), caller.token()))
-      return {grpc::StatusCode::UNAUTHENTICATED, "unknown worker or wrong token"};
+  grpc::Status CheckCaller(const grpc::ServerContext& context, const v1::Caller& caller) {
+    if (const grpc::Status known = Admit(context, caller.worker_id(), caller.token()); !known.ok())
+      return known;
     base::MutexLock lock(mutex_);
     if (is_stopped_) return {grpc::StatusCode::UNAVAILABLE, "the director ends"};
     if (!streams_.contains(caller.worker_id()))
@@ -286,12 +318,33 @@ class WorkerServiceImpl final : public WorkerService, public WorkerCalls {
     return grpc::Status::OK;
   }
 
-  bool Admit(const std::string& worker_id, const std::string& token) {
+  static grpc::Status Stranger() {
+    return {grpc::StatusCode::UNAUTHENTICATED, "unknown worker or wrong token"};
+  }
+
+  // The one place where it is decided who a worker is. Where TLS is spoken, whoever was launched
+  // shows the certificate that it was given last, for its name only; whoever came by itself shows one
+  // of the studio's authority (gRPC has checked that), and none that was given to another.
+  grpc::Status Admit(const grpc::ServerContext& context, const std::string& worker_id,
+                     const std::string& token) {
+    const Peer peer = PeerOf(context);
     base::MutexLock lock(mutex_);
-    if (token.empty() || worker_id.empty() || worker_id.size() > kWorkerIdMax) return false;
-    const auto found = tokens_.find(worker_id);
-    if (found != tokens_.end()) return found->second == token;
-    return !foreign_token_.empty() && token == foreign_token_ && !is_reserved_(worker_id);
+    if (token.empty() || worker_id.empty() || worker_id.size() > kWorkerIdMax) return Stranger();
+    if (peer.has_tls && peer.certificate.empty())
+      return {grpc::StatusCode::UNAUTHENTICATED, "a certificate is needed here"};
+    const auto own = tokens_.find(worker_id);
+    if (own == tokens_.end()) {
+      const bool is_known = !foreign_token_.empty() && token == foreign_token_ &&
+                            !is_reserved_(worker_id) && !given_.contains(peer.certificate);
+      return is_known ? grpc::Status::OK : Stranger();
+    }
+    if (own->second != token) return Stranger();
+    if (!peer.has_tls) return grpc::Status::OK;
+    const auto given = last_given_.find(worker_id);
+    if (given == last_given_.end() || given->second != peer.certificate)
+      return {grpc::StatusCode::UNAUTHENTICATED,
+              "the certificate is not the one that this worker was given last"};
+    return grpc::Status::OK;
   }
 
   // False: another stream of the worker took its place.
@@ -317,6 +370,8 @@ class WorkerServiceImpl final : public WorkerService, public WorkerCalls {
   std::map<std::string, std::string> tokens_ GALLEY_GUARDED_BY(mutex_);
   std::string foreign_token_ GALLEY_GUARDED_BY(mutex_);  // empty: none is expected
   std::function<bool(std::string_view)> is_reserved_ GALLEY_GUARDED_BY(mutex_);
+  std::map<std::string, std::string> last_given_ GALLEY_GUARDED_BY(mutex_);  // by worker; PEM
+  std::set<std::string> given_ GALLEY_GUARDED_BY(mutex_);                    // certificates; PEM
   std::map<std::string, Attached> streams_ GALLEY_GUARDED_BY(mutex_);
   std::set<grpc::ServerContext*> calls_ GALLEY_GUARDED_BY(mutex_);  // Fetch and Upload
 };

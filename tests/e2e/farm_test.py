@@ -64,6 +64,11 @@ class FarmCase(ResidentTest):
         self.write("local/galley.toml", FARM.sub("", toml))
         return E2ETest.cook(self, other, "--workers", "2").roots
 
+    def certificates(self, name="certs"):
+        done = subprocess.run([os.path.join(SOURCE, "deploy/dev-certs"), self.path(name), "127.0.0.1", "localhost"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done)
+        return self.path(name)
+
 
 class FarmTest(FarmCase):
     def farm_cook(self, game, *args, workers=2, cache="cache", during=lambda workers: None):
@@ -168,11 +173,6 @@ class FarmTest(FarmCase):
         self.assertEqual(self.galley("cancel", "1", "--project", game).returncode, 0)
         self.finish_cook(game, cook)
         return address
-
-    def certificates(self, name="certs"):
-        done = subprocess.run([os.path.join(SOURCE, "deploy/dev-certs"), self.path(name), "127.0.0.1", "localhost"], capture_output=True, text=True)
-        self.assertEqual(done.returncode, 0, done)
-        return self.path(name)
 
     def test_with_tls_both_sides_show_certificates_of_one_authority(self):
         certs, others = self.certificates(), self.certificates("others")

@@ -1,8 +1,8 @@
 """Workers that a launcher brings up on other machines: a queue of the test's own plays the farm."""
-import json, os, re, signal, subprocess, sys, threading, time, unittest
+import json, os, signal, subprocess, threading, time, unittest
 
-from farm_test import DATA, FARM, can_hide, FarmCase
-from harness import COPY, kill, processes, wait_until
+from farm_test import DATA, FarmCase, can_hide
+from harness import COPY, wait_until
 
 # What a studio's queue has: submit, status, stop. Its jobs are files in a folder, which the Queue below looks at.
 QUEUE = """#!/usr/bin/env python3
@@ -114,6 +114,46 @@ class LaunchersTest(FarmCase):
         # Nothing is left of it there, nor here.
         wait_until(lambda: queue.stopped, "the launch's end")
         self.assertEqual(os.listdir(os.path.join(game, ".galley/state/launches")), [])
+
+    def tls(self, certs):
+        return "".join(f'tls_{what} = "{certs}/{file}"\n' for what, file in (("ca", "ca.pem"), ("cert", "director.pem"), ("key", "director.key")))
+
+    def test_with_tls_each_gets_a_certificate_of_its_own(self):
+        certs = self.certificates()
+        game, queue = self.small(Queue, self.tls(certs) + "workers = 1\n")
+        self.serve(game)
+        cook = self.finish_cook(game, self.start_cook(game))
+        self.assertEqual((cook.code, cook.cooked), (0, 3), cook)
+        self.assertIn("worker=command-1 was given a certificate", self.log_of(game))
+        # Whoever has the token of the ticket, but not the certificate, is nobody: with none, with one of the studio, and under another name.
+        launch = next(iter(queue.workers))[0]
+        ticket = json.loads(self.read(f"spool/{launch}.0"))
+        token = self.write("stolen", ticket["token"])
+        studio = ["--tls-ca", f"{certs}/ca.pem", "--tls-cert", f"{certs}/worker.pem", "--tls-key", f"{certs}/worker.key"]
+        for name, said in (("command-1", "not the one that this worker was given last"), ("other", "unknown worker or wrong token"),
+                           ("command-2", "unknown worker or wrong token")):
+            refused = self.galley("worker", "--director", ticket["director"], "--token-file", token, "--name", name, "--cache", self.path("cache"), *studio)
+            self.assertEqual(refused.returncode, 3, refused)
+            self.assertIn(said, refused.stderr)
+        # The token is exchanged again: the certificate of before is void, and its worker no longer let in.
+        thief = subprocess.Popen([os.path.join(self.bin, "galley"), "worker", "--ticket", self.path(f"spool/{launch}.0"), "--cache", self.path("cache")],
+                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        wait_until(lambda: self.log_of(game).count("worker=command-1 was given a certificate") == 2, "the second certificate")
+        thief.terminate()
+        self.assertEqual(thief.communicate(timeout=30)[0].count("attached"), 0)
+        self.assertIn(thief.returncode, (75, -signal.SIGTERM))
+
+    def test_a_director_of_another_authority_is_not_believed(self):
+        certs, others = self.certificates(), self.certificates("others")
+        game, queue = self.small(Queue, self.tls(certs).replace(f"{certs}/ca.pem", f"{others}/ca.pem") + "workers = 1\n")
+        cook = self.start_cook(game)
+        wait_until(lambda: queue.workers, "a worker")
+        worker = next(iter(queue.workers.values()))
+        self.assertEqual(worker.wait(timeout=30), 3)
+        launch, index = next(iter(queue.workers))
+        self.assertIn("of the authority that [farm] tls_ca names", self.read(f"{launch}-{index}.log").decode())
+        cook.send_signal(signal.SIGINT)
+        self.finish_cook(game, cook)
 
     def test_one_that_is_killed_is_replaced(self):
         game = self.farm_sample(farm="")

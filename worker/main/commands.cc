@@ -17,6 +17,7 @@
 #include "worker/executor/all_cookers.h"
 #include "worker/executor/exec_action.h"
 #include "worker/executor/executor_loop.h"
+#include "worker/session/enroll.h"
 #include "worker/session/session_shell.h"
 
 namespace galley::worker {
@@ -97,7 +98,15 @@ absl::StatusOr<std::string> ReadToken() {
   return Trimmed(*std::move(token));
 }
 
-absl::StatusOr<wire::ClientTls> ReadTls(const SessionFlags& flags) {
+absl::StatusOr<wire::ClientTls> ReadTls(const SessionFlags& flags, const std::string& token) {
+  if (flags.enrolls) {
+    ASSIGN_OR_RETURN(std::string authority, ReadFile(flags.tls_ca));
+    return Enroll({.director = flags.director,
+                   .worker_id = flags.worker_id,
+                   .token = token,
+                   .authority = std::move(authority),
+                   .wait_max = kFirstContactMax});
+  }
   if (flags.tls_ca.empty() && flags.tls_cert.empty() && flags.tls_key.empty())
     return wire::ClientTls();
   if (flags.tls_ca.empty() || flags.tls_cert.empty() || flags.tls_key.empty())
@@ -145,10 +154,10 @@ int RunSessionWith(const SessionFlags& flags) {
     LogError("token: {}", MessageOf(token.status()));
     return kExitUsage;
   }
-  const absl::StatusOr<wire::ClientTls> tls = ReadTls(flags);
+  const absl::StatusOr<wire::ClientTls> tls = ReadTls(flags, *token);
   if (!tls.ok()) {
     LogError("{}", MessageOf(tls.status()));
-    return kExitUsage;
+    return flags.enrolls ? kExitOther : kExitUsage;
   }
   return RunSession({.director = flags.director,
                      .worker_id = flags.worker_id,

@@ -21,6 +21,7 @@ struct SessionFlags {
   bool stays = false;     // it waits for a director for ever
   bool is_launched = false;  // no director at the beginning: nobody will come
   bool is_until_input_ends = false;
+  bool enrolls = false;  // its certificate comes from the director, in exchange for its token
   std::string tls_ca, tls_cert, tls_key;  // files
 };
 

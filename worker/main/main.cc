@@ -89,6 +89,8 @@ int RunWorker(int argc, char** argv) {
       ->add_flag("--launched", flags.is_launched,
                  "end when no director answers within 8 s, or when it is away for a minute")
       ->excludes(stay);
+  session->add_flag("--enroll", flags.enrolls,
+                    "ask the director for the certificate, with the token");
   session->add_flag("--until-input-ends", flags.is_until_input_ends,
                     "end when the standard input does");
   CLI::App* executor = app.add_subcommand("executor", "internal: one executor of a session");

@@ -1,0 +1,28 @@
+#include "director/serve/peer.h"
+
+#include <grpc/grpc_security_constants.h>
+
+#include <memory>
+
+namespace galley::director {
+namespace {
+
+std::string PropertyOf(const grpc::AuthContext& of, const char* name) {
+  const auto values = of.FindPropertyValues(name);
+  return values.empty() ? std::string() : std::string(values.front().data(), values.front().size());
+}
+
+}  // namespace
+
+Peer PeerOf(const grpc::ServerContext& context) {
+  const std::shared_ptr<const grpc::AuthContext> of = context.auth_context();
+  if (of == nullptr) return {};
+  const std::string transport = PropertyOf(*of, GRPC_TRANSPORT_SECURITY_TYPE_PROPERTY_NAME);
+  if (transport != GRPC_SSL_TRANSPORT_SECURITY_TYPE) return {};
+  return {.has_tls = true,
+          .certificate = of->IsPeerAuthenticated()
+                             ? PropertyOf(*of, GRPC_X509_PEM_CERT_PROPERTY_NAME)
+                             : std::string()};
+}
+
+}  // namespace galley::director

@@ -1,0 +1,17 @@
+// Who is at the other end of a call, as far as the transport knows.
+#pragma once
+
+#include <grpcpp/grpcpp.h>
+
+#include <string>
+
+namespace galley::director {
+
+struct Peer {
+  bool has_tls = false;
+  std::string certificate;  // PEM: that it showed, and that an authority of ours is for; or empty
+};
+
+Peer PeerOf(const grpc::ServerContext& context);
+
+}  // namespace galley::director

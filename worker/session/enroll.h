@@ -1,0 +1,25 @@
+// Enroll: a launched worker exchanges the token of its ticket for a certificate of its own. The key is
+// made here, and never leaves the process.
+#pragma once
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "common/wire/client_tls.h"
+
+namespace galley::worker {
+
+struct EnrollOptions {
+  std::string director;  // "host:port"
+  std::string worker_id;
+  std::string token;
+  std::string authority;    // PEM: of the director's certificate
+  absl::Duration wait_max;  // so long it is tried while nobody answers
+};
+
+// What the worker shows and trusts from here on. UNAVAILABLE: nobody answers at that address whom the
+// authority is for; UNAUTHENTICATED and others: as the director says.
+absl::StatusOr<wire::ClientTls> Enroll(const EnrollOptions& options);
+
+}  // namespace galley::worker
