@@ -68,12 +68,16 @@ class Queue:
                        "--cache", self.test.path("cache")]
             with open(job["ticket"]) as ticket, open(os.path.join(self.spool, f"{launch}.{index}"), "w") as copy:
                 copy.write(ticket.read())
-            if can_hide():
-                command = ["unshare", "-rm", "sh", "-c", 'mount -t tmpfs none "$0" && exec "$@"', self.game, *command]
+            command = self.hidden(index, command)
             with open(self.test.path(f"{launch}-{index}.log"), "w") as log:
                 self.workers[launch, index] = subprocess.Popen(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
         with open(os.path.join(self.spool, launch + ".state"), "w") as state:
             state.writelines(f"{index} running node{index}\n" for index in range(job["count"]))
+
+    def hidden(self, index, command):
+        if not can_hide():
+            return command
+        return ["unshare", "-rm", "sh", "-c", 'mount -t tmpfs none "$0" && exec "$@"', self.game, *command]
 
     def stop(self, launch, index):
         self.stopped.append((launch, index))
