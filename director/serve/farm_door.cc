@@ -28,6 +28,10 @@ constexpr absl::Duration kLookPeriod = absl::Seconds(10);  // at the files of TL
 // A worker whose machine is gone says nothing: it is asked each second, and has two to answer.
 constexpr int kKeepaliveMs = 1'000;
 constexpr int kKeepaliveTimeoutMs = 2'000;
+// gRPC ends no connection, and asks nothing on it, while a write to it is under way: one to a machine
+// that is gone while bytes fill its link would be under way for a quarter of an hour, and the server
+// would not end before.
+constexpr absl::Duration kUnacknowledgedMax = absl::Milliseconds(kKeepaliveMs + kKeepaliveTimeoutMs);
 constexpr int kHandshakeMs = 20'000;
 constexpr absl::Duration kCertificateLifetime = absl::Hours(7 * 24);  // of launched workers
 constexpr int kStreamsMax = 32;  // of one connection, at a time: a call holds a thread
@@ -128,7 +132,10 @@ class FarmDoorImpl final : public FarmDoor {
           {.socket = std::move(socket), .has_tls = tls_ != nullptr, .hand_over = hand_over});
     address_ = fmt::format("{}:{}", address.substr(0, address.rfind(':')), tcp.port);
     door_ = listen::AcceptLoop::Make(
-        {.name = "farm", .limits = listen::LocalDoorLimits(CurrentDescriptorLimit().soft)}, clock_);
+        {.name = "farm",
+         .limits = listen::LocalDoorLimits(CurrentDescriptorLimit().soft),
+         .user_timeout = kUnacknowledgedMax},
+        clock_);
     return door_->Start(std::move(listeners));
   }
 

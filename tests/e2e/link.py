@@ -47,7 +47,10 @@ class Link:
             return self.drop(writer)
         self.writers |= {writer, far_writer}
         ways = [asyncio.ensure_future(self.carry("up", reader, far_writer)), asyncio.ensure_future(self.carry("down", far_reader, writer))]
-        await asyncio.wait(ways)
+        try:
+            await asyncio.wait(ways)
+        except asyncio.CancelledError:
+            return  # (the link ends)
         for one in (writer, far_writer):
             self.writers.discard(one)
             one.close()
@@ -85,7 +88,7 @@ class Link:
     def drop(writer):
         """With a reset."""
         sock = writer.get_extra_info("socket")
-        if sock is not None:
+        if sock is not None and sock.fileno() >= 0:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         writer.transport.abort()
 

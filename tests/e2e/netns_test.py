@@ -1,5 +1,5 @@
 """Workers in network namespaces of their own, which share no files and reach the director through TLS only. Needs root: scripts/test --farm."""
-import os, re, shutil, subprocess, sys, time, unittest
+import os, re, shutil, signal, subprocess, sys, time, unittest
 
 from farm_test import FarmCase
 from harness import wait_until
@@ -102,6 +102,23 @@ class NetnsTest(FarmCase):
         begun = time.time()
         self.check(cook)
         print(f"[{time.time() - begun:.1f} s after it was mended]", end=" ", file=sys.stderr, flush=True)
+
+    def test_the_director_ends_though_bytes_wait_for_machines_that_are_gone(self):
+        # A write to a machine that is gone is under way for a quarter of an hour, if nobody ends it.
+        for i in range(2 * MACHINES):
+            self.write(f"game/content/large/{i}.txt", os.urandom(20 << 20))
+        toml = self.read("game/galley.toml").decode()
+        self.write("game/galley.toml", toml.replace("[[rule]]", '[[rule]]\nmatch = "/Game/large/*.txt"\ncooker = "copy"\n\n[[rule]]', 1))
+        cook = self.start_cook(self.game, "--dir", "/Game/large")
+        self.attached()
+        time.sleep(0.1)
+        for machine in range(MACHINES):
+            self.network.cut(machine)
+        time.sleep(0.5)
+        begun = time.time()
+        cook.send_signal(signal.SIGINT)
+        self.assertEqual(self.finish_cook(self.game, cook).code, 130)
+        self.assertLess(time.time() - begun, 30)
 
     def test_a_machine_that_falls_silent_is_noticed_and_its_work_done_elsewhere(self):
         cook = self.start_cook(self.game)
