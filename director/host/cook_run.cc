@@ -416,6 +416,8 @@ void CookRun::TellTheEnd() {
     TellIdleNever(*world_, *outcome.world, ask_.selection.has_selection(), notes_);
   staging_->TellFailures();
   if (const auto lost = LostText(outcome, project_->store.directory)) NoteHealed(*lost);
+  if (const auto unstarted = UnstartedText(outcome, project_->farm.launcher))
+    notes_.OnPassingWarning("", "", *unstarted);
   const std::string unanswered =
       UnansweredText(*project_, outcome.observed, deps_.director.environment());
   if (!unanswered.empty()) notes_.SayAlways(unanswered);

@@ -54,6 +54,17 @@ void TellIdleNever(const World& before, const World& after, bool is_narrow,
   }
 }
 
+std::optional<std::string> UnstartedText(const ShellOutcome& outcome, const std::string& launcher) {
+  const uint32_t count = outcome.unstarted;
+  if (count == 0 || outcome.ended.is_interrupted || !outcome.ended.infrastructure_error.empty())
+    return std::nullopt;
+  return fmt::format(
+      "{} of [farm] launcher = \"{}\" did not start, and the cook went on without {}; {}: {}",
+      count == 1 ? "1 worker" : fmt::format("{} workers", count), launcher,
+      count == 1 ? "it" : "them", count == 1 ? "it said" : "the last said",
+      outcome.unstarted_reason);
+}
+
 std::optional<std::string> LostText(const ShellOutcome& outcome, const std::string& store) {
   const uint64_t blobs = outcome.lost_blobs, packages = outcome.lost_packages;
   if (blobs == 0) return std::nullopt;

@@ -64,6 +64,9 @@ struct ShellOutcome {
   uint64_t bytes_deduplicated = 0;
   // Blobs that the store lost and that were made again, and the number of their packages.
   uint64_t lost_blobs = 0, lost_packages = 0;
+  // Workers of other machines that were asked for and did not come, and what is said of the last.
+  uint32_t unstarted = 0;
+  std::string unstarted_reason;
   Collections collections;
   WorldPtr world;           // as it was at the end
   ObservedValues observed;  // by all that is or was done, and by verdicts
@@ -145,6 +148,8 @@ struct CookSeat {
   uint64_t bytes_deduplicated = 0;
   std::set<Digest> lost_blobs;
   std::set<std::string> lost_packages;
+  uint32_t unstarted = 0;  // ShellOutcome
+  std::string unstarted_reason;
   FailureNotes failures;
   ObservedValues observed;
   bool is_difference = false;      // looks at a difference (still)

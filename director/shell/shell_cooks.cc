@@ -211,6 +211,8 @@ void DirectorShell::Finish(const std::shared_ptr<CookSeat>& seat, const absl::St
                        .bytes_deduplicated = seat->bytes_deduplicated,
                        .lost_blobs = seat->lost_blobs.size(),
                        .lost_packages = seat->lost_packages.size(),
+                       .unstarted = seat->unstarted,
+                       .unstarted_reason = seat->unstarted_reason,
                        .collections = SumOfCollections(),
                        .world = world_.Get(),
                        .observed = seat->observed,

@@ -73,6 +73,7 @@ void DirectorShell::Do(const Spawn& effect) {
   const std::string name = workers_.NameOf(effect.worker);
   if (PoolOf(effect.worker) == Pool::kLaunched) {
     LogInfo("worker={} is asked for delay={}", name, absl::FormatDuration(effect.delay));
+    launching_.insert(name);
     return farm_launcher_->Start(
         {.worker_id = name,
          .slots = options_.slots,

@@ -9,6 +9,7 @@
 #include "common/base/utf8.h"
 #include "common/store/local/segment_writer.h"
 #include "common/wire/worker_protocol.h"
+#include "director/core/workers.h"
 #include "director/shell/director_shell.h"
 #include "director/shell/worker_messages.h"
 #include "fmt/format.h"
@@ -147,6 +148,8 @@ void DirectorShell::OnMessage(const std::string& worker_id, const v1::FromWorker
     attached.lacks = LacksOf(options_.cookers_json, message.hello().cookers_json())
                          .value_or(std::vector<std::string>());  // CheckCookers has seen them
     Post(Event(std::move(attached)));
+    if (PoolOf(worker) == Pool::kLaunched)
+      Post(Internal([this, worker_id] { launching_.erase(worker_id); }));
   } else if (message.has_pending()) {
     Post(Event(PendingOf(worker, message)));
   }
@@ -278,6 +281,15 @@ void DirectorShell::GiveSegmentIfLow(const std::string& worker_id, const v1::Fro
   service_->Send(worker_id, std::move(out));
 }
 
+// The cooks go on with those that are there, and say at their end what was missing.
+void DirectorShell::NoteUnstarted(const WorkerExit& exit) {
+  if (launching_.erase(exit.worker_id) == 0) return;  // it came, and went
+  seats_.ForEach([&](CookSeat& seat) {
+    ++seat.unstarted;
+    seat.unstarted_reason = exit.reason;
+  });
+}
+
 // That one is attached shows better than any launcher knows whether it lives.
 void DirectorShell::OnLaunchState(const std::string& worker_id, LaunchState state,
                                   const std::string& where) {
@@ -292,7 +304,7 @@ void DirectorShell::OnLaunchState(const std::string& worker_id, LaunchState stat
 
 void DirectorShell::OnWorkerExit(const WorkerExit& exit) {
   if (!AttachedWorkers::IsLocal(exit.worker_id) && service_->IsAttached(exit.worker_id)) {
-    LogInfo("worker={} is attached, though its launcher says: {}", exit.worker_id, exit.reason);
+    LogDebug("worker={} is attached, though its launcher says: {}", exit.worker_id, exit.reason);
     return;
   }
   LogWarning("worker={} ended: {}", exit.worker_id, exit.reason);
@@ -301,6 +313,7 @@ void DirectorShell::OnWorkerExit(const WorkerExit& exit) {
   worker_views_.Gone(exit.worker_id);
   workers_.Remove(exit.worker_id);
   const WorkerId worker = workers_.IdOf(exit.worker_id);
+  if (PoolOf(worker) == Pool::kLaunched) Post(Internal([this, exit] { NoteUnstarted(exit); }));
   if (exit.never_started) {
     Post(Event(LauncherReported{.worker = worker, .error = exit.reason}));
   } else {

@@ -133,6 +133,8 @@ class SshTest(FarmCase):
         game, machines = self.farm("workers_min = 2\n")
         machines[0].kill()
         done = self.check(game, self.start_cook(game))
+        self.assertTrue(any('did not start, and the cook went on without' in w["text"] and f"port {machines[0].port}: Connection refused" in w["text"]
+                            for w in done.summary["warnings"]), done)
         self.assertIn(f"127.0.0.1:{machines[0].port}: ssh failed (255); it said: ssh: connect to host 127.0.0.1 port {machines[0].port}: Connection refused",
                       self.log_of(game))
         machines[1].kill()
