@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <optional>
 #include <utility>
@@ -31,15 +32,21 @@ absl::StatusOr<Pipe> NewPipe(const std::string& of) {
   return Pipe{FileDescriptor(ends[0]), FileDescriptor(ends[1])};
 }
 
-std::string Said(const ProgramToRun& program, const std::string& output) {
-  if (!program.with_errors) return "";
-  return output.empty() ? "; it said nothing" : fmt::format("; it said: {}", EndOf(output));
+std::string Said(const ProgramOutput& ended) {
+  const std::string& said = ended.errors.empty() ? ended.output : ended.errors;
+  return said.empty() ? "; it said nothing" : fmt::format("; it said: {}", EndOf(said));
 }
 
-absl::Status TooLate(const ProgramToRun& program, const std::string& output) {
+absl::Status TooLate(const ProgramToRun& program, const ProgramOutput& ended) {
   return absl::UnavailableError(fmt::format(
       "{} {} did not end within {} ms{}", program.argv.front(), program.argv.back(),
-      absl::ToInt64Milliseconds(program.wait_max), Said(program, output)));
+      absl::ToInt64Milliseconds(program.wait_max), program.with_errors ? Said(ended) : ""));
+}
+
+absl::Status TooMuch(const ProgramToRun& program, const ProgramOutput& ended) {
+  return absl::UnavailableError(
+      fmt::format("{} {} prints more than {} bytes{}", program.argv.front(), program.argv.back(),
+                  program.output_bytes_max, program.with_errors ? Said(ended) : ""));
 }
 
 // Invalid: the program has no input.
@@ -53,14 +60,15 @@ absl::StatusOr<FileDescriptor> InputOf(const ProgramToRun& program) {
   return input;
 }
 
-absl::StatusOr<ChildProcess> Start(const ProgramToRun& program, int output) {
+absl::StatusOr<ChildProcess> Start(const ProgramToRun& program, int output, int own_errors) {
   ASSIGN_OR_RETURN(const FileDescriptor input, InputOf(program));
   const FileDescriptor nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC));
-  const int errors = program.is_silent ? nowhere.get() : program.with_errors ? output : 2;
+  const int errors = program.is_silent ? nowhere.get() : program.with_errors ? own_errors : 2;
   ChildOptions options{.argv = program.argv,
                        .environment = program.environment,
                        .inherit_environment = program.inherit_environment,
-                       .inherit = {{output, 1}, {errors, 2}}};
+                       .inherit = {{output, 1}, {errors, 2}},
+                       .no_new_privileges = !program.takes_privileges};
   if (input.valid()) options.inherit.emplace_back(input.get(), 0);
   return ChildProcess::Start(options);
 }
@@ -77,44 +85,52 @@ std::string EndOf(const std::string& output) {
   return fmt::format("... {}", end);
 }
 
+std::string HowItEnded(const ProgramOutput& ended) { return ended.exit.ToString() + Said(ended); }
+
 absl::StatusOr<ProgramOutput> RunToEnd(const ProgramToRun& program) {
   ASSIGN_OR_RETURN(Pipe pipe, NewPipe(program.argv.front()));
-  auto started = Start(program, pipe.write.get());
+  ASSIGN_OR_RETURN(Pipe errors, NewPipe(program.argv.front()));
+  auto started = Start(program, pipe.write.get(), errors.write.get());
   if (!started.ok()) return absl::UnavailableError(MessageOf(started.status()));
   ChildProcess child = *std::move(started);  // one that did not end is killed with it
   pipe.write.Reset();
+  errors.write.Reset();
   ProgramOutput ended;
   std::string buffer(64 << 10, '\0');
   SystemClock clock;
   const absl::Time deadline = clock.Monotonic() + program.wait_max;
   std::optional<ExitStatus> exit;
-  while (true) {
+  std::array<pollfd, 2> events{{{pipe.read.get(), POLLIN, 0}, {errors.read.get(), POLLIN, 0}}};
+  const std::array<std::string*, 2> texts{&ended.output, &ended.errors};
+  // (poll passes over a negative descriptor: that of a pipe which is at its end.)
+  while (events[0].fd >= 0 || events[1].fd >= 0) {
     if (program.stop != nullptr && program.stop->is_cancelled())
       return absl::CancelledError(fmt::format("{} was stopped", program.argv.front()));
     const absl::Duration left = deadline - clock.Monotonic();
-    if (left <= absl::ZeroDuration()) return TooLate(program, ended.output);
+    if (left <= absl::ZeroDuration()) return TooLate(program, ended);
     const int64_t left_ms =  // rounded up
         absl::ToInt64Milliseconds(std::min(left, absl::Milliseconds(kStopPollMs))) + 1;
-    pollfd event{pipe.read.get(), POLLIN, 0};
-    const int ready = ::poll(&event, 1, static_cast<int>(left_ms));
+    const int ready = ::poll(events.data(), events.size(), static_cast<int>(left_ms));
     if (ready < 0 && errno == EINTR) continue;
     if (ready == 0) {
       if (exit.has_value()) break;  // all that it wrote itself is read
       exit = child.Poll();
       continue;
     }
-    const ssize_t count = ::read(pipe.read.get(), buffer.data(), buffer.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) break;
-    ended.output.append(buffer, 0, static_cast<size_t>(count));
-    if (ended.output.size() > program.output_bytes_max) {
-      return absl::UnavailableError(fmt::format(
-          "{} {} prints more than {} bytes{}", program.argv.front(), program.argv.back(),
-          program.output_bytes_max, Said(program, ended.output)));
+    for (size_t i = 0; i < events.size(); ++i) {
+      if (events[i].fd < 0 || events[i].revents == 0) continue;
+      const ssize_t count = ::read(events[i].fd, buffer.data(), buffer.size());
+      if (count < 0 && errno == EINTR) continue;
+      if (count <= 0) {
+        events[i].fd = -1;
+        continue;
+      }
+      texts[i]->append(buffer, 0, static_cast<size_t>(count));
+      if (texts[i]->size() > program.output_bytes_max) return TooMuch(program, ended);
     }
   }
   if (!exit.has_value()) exit = child.WaitFor(deadline - clock.Monotonic());
-  if (!exit.has_value()) return TooLate(program, ended.output);
+  if (!exit.has_value()) return TooLate(program, ended);
   ended.exit = *exit;
   return ended;
 }

@@ -21,7 +21,8 @@ struct ProgramToRun {
   bool inherit_environment = true;       // else nothing but `environment`
   std::string input = {};                // its standard input
   bool is_silent = false;                // what it says on standard error goes nowhere,
-  bool with_errors = false;              // or else into the output; or else where ours goes
+  bool with_errors = false;              // or else into `errors`; or else where ours goes
+  bool takes_privileges = false;         // it may run set-user-id programs (sudo, ssh-keysign)
   absl::Duration wait_max = absl::InfiniteDuration();
   size_t output_bytes_max = 16 << 20;
   Cancellation* stop = nullptr;  // ends it
@@ -29,15 +30,18 @@ struct ProgramToRun {
 
 struct ProgramOutput {
   ExitStatus exit;
-  std::string output;
+  std::string output, errors;
 };
 
 // UNAVAILABLE: it cannot be started, did not end in time, or printed too much; it is killed then.
-// With `with_errors` the error holds the end of what it said. CANCELLED: `stop` became true.
+// With `with_errors` that names the end of what it said. CANCELLED: `stop` became true.
 absl::StatusOr<ProgramOutput> RunToEnd(const ProgramToRun& program);
 
-// The end of what a program said, for a message: at most kSaidBytesMax, whole lines where it can be.
+// The end of what a program said, for a message: at most kSaidBytesMax, whole lines where it can
+// be.
 inline constexpr size_t kSaidBytesMax = 2'000;
 std::string EndOf(const std::string& output);
+// "exit code 4; it said: the queue is closed"
+std::string HowItEnded(const ProgramOutput& ended);
 
 }  // namespace galley

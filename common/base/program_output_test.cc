@@ -47,10 +47,17 @@ TEST(ProgramOutputTest, GetsItsInput) {
   EXPECT_EQ(RunToEnd(program)->output, "100000\n");
 }
 
-TEST(ProgramOutputTest, ItsErrorsAreTakenWithItsOutput) {
+TEST(ProgramOutputTest, ItsErrorsAreTakenBesideItsOutput) {
   ProgramToRun program = Shell("echo one; echo two >&2; exit 1");
   program.with_errors = true;
-  EXPECT_EQ(RunToEnd(program)->output, "one\ntwo\n");
+  const auto ended = RunToEnd(program);
+  EXPECT_EQ(ended->output, "one\n");
+  EXPECT_EQ(ended->errors, "two\n");
+  EXPECT_EQ(HowItEnded(*ended), "exit code 1; it said: two");
+  program = Shell("yes error >&2 & yes output; wait");
+  program.with_errors = true;
+  program.output_bytes_max = 200'000;
+  EXPECT_EQ(RunToEnd(program).status().code(), absl::StatusCode::kUnavailable) << "both are read";
   program = Shell("echo why >&2; exec sleep 1000");
   program.with_errors = true;
   program.wait_max = absl::Milliseconds(300);

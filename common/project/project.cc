@@ -281,8 +281,7 @@ absl::Status ReadFarm(const Layers& layers, const std::string& root, FarmSection
   ASSIGN_OR_RETURN(farm.workers, Number(layers, "farm.workers", farm.workers, 0, 4096));
   ASSIGN_OR_RETURN(farm.slots, Number(layers, "farm.slots", farm.slots, 1, 256));
   farm.launcher = Text(layers, "farm.launcher", farm.launcher);
-  ASSIGN_OR_RETURN(farm.workers_min,
-                   Number(layers, "farm.workers_min", farm.workers_min, 0, 4096));
+  ASSIGN_OR_RETURN(farm.workers_min, Number(layers, "farm.workers_min", farm.workers_min, 0, 4096));
   ASSIGN_OR_RETURN(farm.idle_s, Number(layers, "farm.idle_s", farm.idle_s, 1, 86'400));
   farm.program = Text(layers, "farm.program", "");
   farm.arguments = List(layers, "farm.arguments");

@@ -113,7 +113,7 @@ struct FarmSection {
   std::vector<std::string> arguments;  // of ssh, sbatch, kubectl
   // launcher = "command": its templates; "kubernetes": `start` is the manifest's file, absolute.
   std::string start, status, stop;
-  std::string advertise;  // where workers are told that the director is
+  std::string advertise;           // where workers are told that the director is
   std::string placement = "cost";  // or "striped": how jobs are spread over workers
   std::string listen;
   std::string tls_ca, tls_cert, tls_key;  // files, absolute; empty: no TLS

@@ -21,7 +21,7 @@ constexpr size_t kRequestBytesMax = 64 << 10;
 constexpr absl::Duration kClocksDiffer = absl::Hours(1);  // those of machines of a farm
 constexpr absl::Duration kOwnLifetime = absl::Hours(24 * 365);
 constexpr int kSerialBytes = 16;
-constexpr const char* kAuthorityName = "galley director";
+constexpr const char* kAuthorityName = "galley director, for the workers of its launches";
 
 template <auto free>
 struct Freed {
@@ -60,8 +60,8 @@ bool SetSerial(X509* certificate) {
   if (RAND_bytes(bytes.data(), kSerialBytes) != 1) return false;
   bytes[0] &= 0x7f;  // it is positive
   BIGNUM* number = BN_bin2bn(bytes.data(), kSerialBytes, nullptr);
-  const bool is_set =
-      number != nullptr && BN_to_ASN1_INTEGER(number, X509_get_serialNumber(certificate)) != nullptr;
+  const bool is_set = number != nullptr &&
+                      BN_to_ASN1_INTEGER(number, X509_get_serialNumber(certificate)) != nullptr;
   BN_free(number);
   return is_set;
 }
@@ -140,6 +140,17 @@ absl::StatusOr<std::unique_ptr<CertificateAuthority>> NewCertificateAuthority(ab
   if (!is_made) return Failed("make an authority");
   std::string pem = PemOf([&](BIO* to) { return PEM_write_bio_X509(to, made.get()); });
   return std::make_unique<Authority>(std::move(key), std::move(made), std::move(pem));
+}
+
+bool IsOfALaunch(const std::string& certificate) {
+  const Pem reader(BIO_new_mem_buf(certificate.data(), static_cast<int>(certificate.size())));
+  const Certificate read(PEM_read_bio_X509(reader.get(), nullptr, nullptr, nullptr));
+  ERR_clear_error();
+  if (read == nullptr) return false;
+  std::array<char, 128> name{};
+  X509_NAME_get_text_by_NID(X509_get_issuer_name(read.get()), NID_commonName, name.data(),
+                            static_cast<int>(name.size()));
+  return std::string_view(name.data()) == kAuthorityName;
 }
 
 absl::StatusOr<KeyAndRequest> NewKeyAndRequest() {

@@ -1,6 +1,6 @@
-// CertificateAuthority: gives short-lived certificates to the workers that a director launched, each
-// for one name. It lives as long as its process, and its key is nowhere else: with the director all
-// its certificates are worth nothing.
+// CertificateAuthority: gives short-lived certificates to the workers that a director launched,
+// each for one name. It lives as long as its process, and its key is nowhere else: with the
+// director all its certificates are worth nothing.
 //
 // Keys are of the curve P-256, certificates X.509 (RFC 5280) for TLS clients only.
 // Threads: any.
@@ -27,6 +27,10 @@ class CertificateAuthority {
 };
 // INTERNAL: OpenSSL cannot.
 absl::StatusOr<std::unique_ptr<CertificateAuthority>> NewCertificateAuthority(absl::Time now);
+
+// A certificate (PEM) whose issuer has the name of such an authority. (That it is the issuer is for
+// the handshake to check.)
+bool IsOfALaunch(const std::string& certificate);
 
 // PEM.
 struct KeyAndRequest {

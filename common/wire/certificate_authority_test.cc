@@ -53,6 +53,8 @@ TEST(CertificateAuthorityTest, GivesCertificatesOfANameAndATime) {
   const auto given = (*authority)->Issue(made->request, "slurm-3", kNow, absl::Hours(24));
   ASSERT_TRUE(given.ok()) << given.status();
   EXPECT_EQ(NameIn(*given), "slurm-3");
+  EXPECT_TRUE(IsOfALaunch(*given));
+  EXPECT_FALSE(IsOfALaunch("no certificate"));
   EXPECT_TRUE(CheckKeyPair({.file = "c", .text = *given}, {.file = "k", .text = made->key}).ok());
   EXPECT_TRUE(IsKnownTo((*authority)->certificate(), *given, kNow + absl::Hours(23)));
   EXPECT_FALSE(IsKnownTo((*authority)->certificate(), *given, kNow + absl::Hours(25)));

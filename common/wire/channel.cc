@@ -37,7 +37,8 @@ std::shared_ptr<grpc::Channel> OpenChannel(const std::string& address) {
   return OpenChannel(address, ClientTls());
 }
 
-std::shared_ptr<grpc::Channel> OpenChannel(const std::string& address, const ClientTls& tls) {
+std::shared_ptr<grpc::Channel> OpenChannel(const std::string& address, const ClientTls& tls,
+                                           bool is_far) {
   PrepareGrpc();
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(kMessageBytesMax);
@@ -46,7 +47,7 @@ std::shared_ptr<grpc::Channel> OpenChannel(const std::string& address, const Cli
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 5000);  // what a connection may take
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1000);
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  if (!address.starts_with("unix:")) {
+  if (is_far || !address.starts_with("unix:")) {
     arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
     arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveMs);
     arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);

@@ -32,8 +32,10 @@ void PrepareGrpc();
 // second.
 std::shared_ptr<grpc::Channel> OpenChannel(const std::string& address);
 
-// The same with TLS, if any.
-std::shared_ptr<grpc::Channel> OpenChannel(const std::string& address, const ClientTls& tls);
+// The same with TLS, if any. `is_far`: the other side is on another machine, also behind a Unix
+// socket that something forwards.
+std::shared_ptr<grpc::Channel> OpenChannel(const std::string& address, const ClientTls& tls,
+                                           bool is_far = false);
 
 absl::Status FromGrpc(const grpc::Status& status);
 grpc::Status ToGrpc(const absl::Status& status);

@@ -60,7 +60,7 @@ std::optional<TlsTexts> TlsPair::NewerThan(uint64_t& seen) const {
   if (seen == number_) return std::nullopt;
   seen = number_;
   TlsTexts texts = texts_;
-  texts.ca += more_roots_;
+  if (!more_roots_.empty()) texts.ca += "\n" + more_roots_;
   return texts;
 }
 

@@ -39,6 +39,11 @@ class TlsPair {
   absl::StatusOr<bool> Look();
   // Once for each pair: the one in force has expired. For people; nullopt: there is nothing to say.
   std::optional<std::string> TellExpired(absl::Time now);
+  // PEM: of the pair in force; without `more_roots`.
+  std::string authority() const {
+    base::MutexLock lock(mutex_);
+    return texts_.ca;
+  }
   // The pair in force, unless its number is `seen`, which becomes its number. The first is 1.
   std::optional<TlsTexts> NewerThan(uint64_t& seen) const;
 

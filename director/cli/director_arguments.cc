@@ -38,8 +38,7 @@ void AddWorker(CLI::App& app, Arguments& arguments) {
                    "What a launcher wrote for this worker; -: the first line of standard input")
       ->type_name("FILE");
   worker->add_option("--index", o.index, "Place of this worker in the ticket (default: 0)");
-  worker->add_flag("--until-input-ends", o.is_until_input_ends,
-                   "End when the standard input does");
+  worker->add_flag("--until-input-ends", o.is_until_input_ends, "End when the standard input does");
   NotYet(*worker, {.flags = {}, .with_value = {"--label", "--resource"}}, o.global,
          arguments.refusal);
   worker->callback([&] { arguments.action = [&o] { return RunWorker(o); }; });

@@ -1,5 +1,5 @@
-// `galley worker`: one worker for the director of some project, by hand or by a launcher. It becomes
-// galley-worker, which lies beside this program.
+// `galley worker`: one worker for the director of some project, by hand or by a launcher. It
+// becomes galley-worker, which lies beside this program.
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -99,8 +99,7 @@ absl::StatusOr<std::string> ReadInputLine() {
 
 absl::StatusOr<director::Ticket> ReadTicket(const WorkerOptions& worker) {
   absl::StatusOr<std::string> line =
-      worker.ticket == "-" ? ReadInputLine()
-                           : ReadFile(worker.ticket, director::kTicketBytesMax);
+      worker.ticket == "-" ? ReadInputLine() : ReadFile(worker.ticket, director::kTicketBytesMax);
   if (!line.ok()) return Annotate(line.status(), fmt::format("--ticket {}", worker.ticket));
   absl::StatusOr<director::Ticket> ticket = director::DecodeTicket(*line);
   if (!ticket.ok()) return Annotate(ticket.status(), fmt::format("--ticket {}", worker.ticket));

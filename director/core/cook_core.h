@@ -28,8 +28,12 @@ struct FleetOptions {
   // What it takes as a rule from asking for a worker until it has its first job.
   absl::Duration start = absl::Seconds(2);
   absl::Duration idle_max = absl::Seconds(60);  // then one that nobody needs ends
-  // Workers of this machine at most, for the cookers that those on others lack.
+  // The cookers that they lack for sure; and workers of this machine, at most, for these.
+  std::vector<std::string> lacks = {};
   uint32_t helpers_max = 0;
+  // So often in a row none of those that were asked for at a time started, while none is attached
+  // or waits in a queue: exit 3.
+  uint32_t failures_max = 5;
 };
 
 // How ready packages are spread over the workers: see policy.h.

@@ -95,8 +95,9 @@ void Dispatching::HandOverAll() {
   if (core_.cooks.active() == 0) return;
   core_.survivors.DropUnwanted();
   if (!HasLoadWork()) return;
-  core_.offers.Unpark();
+  core_.offers.ParkForHelpers();
   core_.fleet.Keep();
+  core_.offers.Unpark();
   Aloneness& aloneness = graph().aloneness;
   if (aloneness.IsForTooLong()) aloneness.End();
   if (aloneness.attempt() != 0 && !HasBlockingJob()) return;

@@ -14,36 +14,50 @@ constexpr absl::Duration kLookPeriod = absl::Seconds(1);
 
 }  // namespace
 
-uint32_t Fleet::most() const {
-  return options_.workers + options_.fleet.max;
-}
+uint32_t Fleet::most() const { return options_.workers + options_.fleet.max; }
 
 void Fleet::Keep() {
   SpawnUpTo(Pool::kLocal, options_.workers);
   if (options_.fleet.max == 0) return;
   SpawnUpTo(Pool::kLaunched, Wanted());
-  if (lifecycle().parked().empty()) return;
-  const size_t unoffered = core_.offers.CountUnoffered();
-  SpawnUpTo(Pool::kLocal,
-            static_cast<uint32_t>(std::min<size_t>(unoffered, options_.fleet.helpers_max)));
+  if (!lifecycle().parked().empty()) SpawnUpTo(Pool::kLocal, HelpersWanted());
+}
+
+// As many as can be busy with what they alone can cook.
+uint32_t Fleet::HelpersWanted() const {
+  size_t busy = 0;
+  for (const WorkerId id : workers_.ring())
+    busy += PoolOf(id) == Pool::kLocal && !workers_.Find(id)->hand.empty();
+  return static_cast<uint32_t>(
+      std::min<size_t>(busy + core_.offers.CountForHelpers(), options_.fleet.helpers_max));
 }
 
 uint32_t Fleet::Wanted() const {
   const FleetOptions& fleet = options_.fleet;
+  const uint32_t least = std::min(fleet.min, fleet.max);
+  // What they can take now: neither what only helpers can cook, nor what waits for a resource.
+  const size_t ready = lifecycle().loads().size();
+  const size_t jobs = ready + workers_.jobs_in_hand();
+  if (ready == 0) return std::max(least, std::min(workers_.alive(Pool::kLaunched), fleet.max));
   absl::Duration work;
   uint64_t packages = 0;
   core_.cooks.ForEachOf(core_.cooks.active(), [&](const Cook& cook) {
     work += cook.tally.monitor.Work();
     packages += cook.tally.monitor.to_cook();
   });
+  size_t parked = 0;
+  for (const auto& [cooker, queue] : lifecycle().parked()) parked += queue.size();
+  if (packages > 0)
+    work *= 1 - std::min(1.0, static_cast<double>(parked) / static_cast<double>(packages));
   const double worth = absl::FDivDuration(work, fleet.start * kWorthStarts * fleet.slots);
-  const double jobs = std::ceil(static_cast<double>(packages) / fleet.slots);
-  const double wanted = std::clamp(std::min(std::ceil(worth), jobs), 1.0, static_cast<double>(fleet.max));
-  return std::max(static_cast<uint32_t>(wanted), std::min(fleet.min, fleet.max));
+  const double busy = std::ceil(static_cast<double>(jobs) / fleet.slots);
+  const double wanted =
+      std::clamp(std::min(std::ceil(worth), busy), 1.0, static_cast<double>(fleet.max));
+  return std::max(static_cast<uint32_t>(wanted), least);
 }
 
 void Fleet::SpawnUpTo(Pool pool, uint32_t count) {
-  const uint32_t failures = core_.worker_lives.failures();
+  const uint32_t failures = core_.worker_lives.failures(pool);
   const absl::Duration delay = failures == 0 ? absl::ZeroDuration() : BackOff(failures);
   for (uint32_t alive = workers_.alive(pool); alive < count; ++alive)
     turn_.spawns.push_back({workers_.AddOwn(pool, core_.awake + delay), delay});

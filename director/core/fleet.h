@@ -2,12 +2,12 @@
 //
 // On this machine as many as CookOptions::workers says are kept while there is work. On others, as
 // FleetOptions says, as many as the work is worth: a further worker is asked for when each of them
-// has kWorthStarts times to do what it takes to start one, and never more than there are jobs for.
-// One is asked for in any case. A worker that had nothing to do for idle_max ends, but for `min`
-// while there is work; so the number does not follow each lull.
+// has kWorthStarts times to do what it takes to start one, and never more than there are jobs ready
+// for. One is asked for whenever some are ready. A worker that had nothing to do for idle_max ends,
+// but for `min` while there is work; so the number does not follow each lull.
 //
-// Helpers are workers of this machine beside such a fleet: they come when packages wait that nobody
-// else can cook, and go like the others.
+// Helpers are workers of this machine beside such a fleet: they come when packages wait that those
+// elsewhere cannot cook (Offers), and go like the others.
 //
 // Cost: Keep O(cooks + cookers that wait); LetIdleGo O(workers), once a second.
 // Threads: none.
@@ -34,6 +34,7 @@ class Fleet : Part {
 
  private:
   uint32_t Wanted() const;
+  uint32_t HelpersWanted() const;
   void SpawnUpTo(Pool pool, uint32_t count);
 
   absl::Duration looked_at_ = -absl::InfiniteDuration();  // LetIdleGo

@@ -1,5 +1,7 @@
 // How many workers are asked for on other machines, and when they go.
+#include <deque>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "director/core/core_harness.h"
@@ -101,6 +103,56 @@ TEST_F(FleetTest, OneThatWaitsInAQueueIsNotGivenUp) {
   shell.Pass(absl::Seconds(180));
   EXPECT_TRUE(shell.Says("stop")) << "it runs, and does not come";
   EXPECT_EQ(Asked(shell), 2u);
+}
+
+TEST_F(FleetTest, OneBadSubmissionIsOneFailureAndFiveInARowEndTheCook) {
+  CoreHarness shell(Seconds(100), OnAFarm({.max = 8, .min = 8}));
+  shell.hold_workers = true;
+  shell.Request(Names(100));
+  for (int round = 1; round <= 5; ++round) {
+    ASSERT_FALSE(shell.Says("ended")) << "round " << round;
+    const std::deque<WorkerId> asked = std::exchange(shell.spawned, {});
+    ASSERT_EQ(asked.size(), 8u) << "round " << round;
+    shell.Pass(absl::Minutes(1));  // the pause before the next ones
+    for (const WorkerId worker : asked)
+      shell.Send(LauncherReported{.worker = worker, .error = "the queue is closed"});
+    shell.Pass(absl::Seconds(1));
+  }
+  EXPECT_TRUE(
+      shell.Says("ended: no worker would start: 5 failures in a row, the last: the queue is "
+                 "closed"))
+      << shell.TakeLog();
+}
+
+TEST_F(FleetTest, WhileOneWaitsInAQueueFailuresOfOthersEndNothing) {
+  CoreHarness shell(Seconds(100), OnAFarm({.max = 2, .min = 2}));
+  shell.hold_workers = true;
+  shell.Request(Names(100));
+  shell.Send(LauncherReported{.worker = kFirst, .state = LauncherReported::State::kQueued});
+  for (int round = 0; round < 10; ++round) {
+    shell.Pass(absl::Minutes(1));
+    shell.Send(LauncherReported{.worker = shell.spawned.back(), .error = "its node is broken"});
+  }
+  EXPECT_FALSE(shell.Says("ended")) << shell.TakeLog();
+}
+
+TEST_F(FleetTest, WhatOnlyHelpersCanCookBringsNobodyUpElsewhere) {
+  std::string project;
+  std::vector<std::string> names;
+  for (int i = 0; i < 20; ++i) {
+    names.push_back("T" + std::to_string(i));
+    project += names.back() + " % tool ~ 5000000\n";
+  }
+  CoreHarness shell(project, OnAFarm({.max = 8, .lacks = {"tool"}, .helpers_max = 3}));
+  shell.hold_workers = true;
+  shell.Request(names);
+  EXPECT_THAT(shell.spawned, testing::ElementsAre(WorkerId(0), WorkerId(1), WorkerId(2)));
+  for (const uint32_t i : {0u, 1u, 2u}) shell.Send(Attached(WorkerId(i)));
+  for (int second = 0; second < 50; ++second) {
+    shell.Pass(absl::Seconds(1));
+    for (const uint32_t i : {0u, 1u, 2u}) shell.Send(WorkerAlive{WorkerId(i)});
+  }
+  EXPECT_EQ(Asked(shell), 3u) << "neither more of them, nor any elsewhere: " << shell.TakeLog();
 }
 
 TEST_F(FleetTest, WhatTheFarmCannotCookGoesToAHelperOfThisMachine) {

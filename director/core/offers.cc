@@ -18,6 +18,7 @@ void Offers::SetLacks(WorkerId id, const std::vector<std::string>& cookers) {
   for (const std::string& cooker : cookers) lacks.push_back(core_.costs.TraitsOf(cooker, 0).cooker);
   std::sort(lacks.begin(), lacks.end());
   has_lacking_ |= !lacks.empty();
+  if (PoolOf(id) == Pool::kLaunched) fleet_lacks_ = {lacks.begin(), lacks.end()};
   workers_.Find(id)->lacks = std::move(lacks);
 }
 
@@ -36,27 +37,46 @@ bool Offers::IsOffered(uint32_t cooker) const {
          HasAttached(cooker);
 }
 
-size_t Offers::CountUnoffered() const {
+bool Offers::FleetLacks(uint32_t cooker) const {
+  return options_.fleet.max > 0 &&
+         (fleet_lacks_.contains(cooker) ||
+          std::find(options_.fleet.lacks.begin(), options_.fleet.lacks.end(),
+                    core_.costs.NameOf(cooker)) != options_.fleet.lacks.end());
+}
+
+size_t Offers::CountForHelpers() const {
   size_t count = 0;
   for (const auto& [cooker, queue] : lifecycle().parked())
-    count += HasAttached(cooker) ? 0 : queue.size();
+    count += FleetLacks(cooker) || !HasAttached(cooker) ? queue.size() : 0;
   return count;
 }
 
 bool Offers::Park(PackageId package) {
-  if (!has_lacking_ || parked_ >= kParkedMax) return false;
+  if ((!has_lacking_ && options_.fleet.lacks.empty()) || parked_ >= kParkedMax) return false;
   const uint32_t cooker = packages_[package].cost_traits.cooker;
-  const bool holds_up = std::any_of(
-      workers_.with_room().begin(), workers_.with_room().end(),
-      [&](const Workers::Load& load) { return Lacks(*workers_.Find(load.worker), cooker); });
+  const bool holds_up =
+      FleetLacks(cooker) || std::any_of(workers_.with_room().begin(), workers_.with_room().end(),
+                                        [&](const Workers::Load& load) {
+                                          return Lacks(*workers_.Find(load.worker), cooker);
+                                        });
   if (!holds_up) return false;
   lifecycle().Park(package);
   ++parked_;
   return true;
 }
 
-void Offers::Unpark() {
+void Offers::ParkForHelpers() {
   parked_ = 0;
+  if (options_.fleet.max == 0) return;
+  const LoadQueue& loads = lifecycle().loads();
+  while (!loads.empty() && parked_ < kParkedMax &&
+         FleetLacks(packages_[loads.Top()].cost_traits.cooker)) {
+    lifecycle().Park(loads.Top());
+    ++parked_;
+  }
+}
+
+void Offers::Unpark() {
   if (lifecycle().parked().empty()) return unoffered_since_.clear();
   std::vector<uint32_t> cookers;
   for (const auto& [cooker, queue] : lifecycle().parked()) cookers.push_back(cooker);

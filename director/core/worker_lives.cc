@@ -32,7 +32,7 @@ void WorkerLives::NoteWorks(WorkerId id) {
   // Each worker counts once: that one works for hours says nothing of others that cannot begin, or
   // that are lost as soon as they have begun.
   if (std::exchange(workers_.Find(id)->has_worked, true)) return;
-  spawn_failures_ = 0;
+  spawn_failures_ = launch_failures_ = 0;
   losses_ = 0;
 }
 
@@ -103,7 +103,7 @@ void WorkerLives::Lose(WorkerId worker, bool is_in_order) {
 }
 
 void WorkerLives::BeginCook() {
-  spawn_failures_ = losses_ = 0;
+  spawn_failures_ = launch_failures_ = losses_ = 0;
   for (const WorkerId worker : workers_.ring()) {
     if (!workers_.Find(worker)->uncommitted.empty()) DesireFor(worker).resend_all = true;
   }
@@ -164,13 +164,28 @@ void WorkerLives::OnLauncherReported(const LauncherReported& event) {
   if (worker == nullptr || worker->presence != Worker::Presence::kStarting) return;
   if (event.state == LauncherReported::State::kQueued) return workers_.SetQueued(event.worker);
   if (event.state == LauncherReported::State::kStarting)
-    return workers_.Heard(event.worker, core_.awake);
+    return workers_.SetBeginning(event.worker, core_.awake);
   if (event.error.empty()) return;
+  const absl::Duration asked_at = worker->asked_at;
   const bool is_survivor = worker->is_survivor;
   core_.survivors.ForgetResumedOf(event.worker);
   core_.attempts.ForgetLaterOf(event.worker);
   workers_.SetLost(event.worker, core_.awake);
-  if (!is_survivor) CountSpawnFailure(event.error);
+  if (is_survivor) return;
+  if (PoolOf(event.worker) == Pool::kLaunched) return CountLaunchFailure(asked_at, event.error);
+  CountSpawnFailure(event.error);
+}
+
+// Those that were asked for before the last failure was counted fail with it: one bad submission,
+// or one bad machine, is one failure.
+void WorkerLives::CountLaunchFailure(absl::Duration asked_at, const std::string& error) {
+  if (asked_at < launch_failed_at_) return;
+  launch_failed_at_ = core_.awake;
+  if (++launch_failures_ < options_.fleet.failures_max || workers_.attached() > 0 ||
+      workers_.AnyQueued())
+    return;
+  core_.cooks.EndAll("no worker would start: " + std::to_string(launch_failures_) +
+                     " failures in a row, the last: " + error);
 }
 
 void WorkerLives::CountSpawnFailure(const std::string& error) {
@@ -198,7 +213,8 @@ void WorkerLives::OnWorkerUnfit(const WorkerUnfit& event) {
     core_.attempts.EndAttempt(attempt, Tell::kNothing);
     core_.advancing.Advance(package);
   }
-  if (!IsForeign(event.worker)) CountSpawnFailure(event.reason);
+  if (PoolOf(event.worker) == Pool::kLocal) CountSpawnFailure(event.reason);
+  if (PoolOf(event.worker) == Pool::kLaunched) CountLaunchFailure(worker->asked_at, event.reason);
 }
 
 void WorkerLives::OnDrainAsked(const DrainAsked& event) {

@@ -25,7 +25,9 @@ class WorkerLives : Part {
   // It gets no more jobs, finishes what has begun there, and ends. REQUIRES: attached.
   void Drain(WorkerId worker);
   // How often in a row workers did not start, or were lost before they did anything.
-  uint32_t failures() const { return std::max(spawn_failures_, losses_); }
+  uint32_t failures(Pool pool) const {
+    return std::max(pool == Pool::kLaunched ? launch_failures_ : spawn_failures_, losses_);
+  }
   // A worker's process did something of a job.
   void NoteWorks(WorkerId worker);
   // The report is durable, or nobody wants it: the worker need not send it again.
@@ -39,13 +41,16 @@ class WorkerLives : Part {
 
  private:
   void CountSpawnFailure(const std::string& error);
+  void CountLaunchFailure(absl::Duration asked_at, const std::string& error);
   // Where none of those that are attached ever worked, others would be lost as well.
   void EndIfAllAreLost(const std::string& reason);
   void Lose(WorkerId worker, bool is_in_order = false);
   void ForgetEnded(Worker& worker);
 
   uint32_t spawn_failures_ = 0;  // in a row
-  uint32_t losses_ = 0;          // of workers, with no report in between
+  uint32_t launch_failures_ = 0;
+  absl::Duration launch_failed_at_ = -absl::InfiniteDuration();  // the last that was counted
+  uint32_t losses_ = 0;  // of workers, with no report in between
 };
 
 }  // namespace galley::director

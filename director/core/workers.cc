@@ -34,7 +34,7 @@ WorkerId Workers::AddOwn(Pool pool, absl::Duration heard_at) {
   uint32_t& next = pool == Pool::kLaunched ? next_launched_ : next_local_;
   WorkerId id(next++);
   while (workers_.contains(id)) id = WorkerId(next++);
-  workers_[id].heard_at = heard_at;
+  workers_[id].heard_at = workers_[id].asked_at = heard_at;
   SetPresent(id, true);
   return id;
 }
@@ -61,6 +61,13 @@ Worker& Workers::Attach(WorkerId id, uint32_t slots, absl::Duration awake) {
   worker.is_suspect = false;
   List(id, worker);
   return worker;
+}
+
+bool Workers::AnyQueued() const {
+  return std::any_of(present_.begin(), present_.end(), [this](WorkerId id) {
+    const Worker& worker = workers_.at(id);
+    return worker.is_queued && worker.presence == Worker::Presence::kStarting;
+  });
 }
 
 void Workers::SetPresent(WorkerId id, bool is_present) {

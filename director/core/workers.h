@@ -2,8 +2,8 @@
 //
 // A worker that was attached is kept for some time when it is lost: its results are still welcome,
 // and it may attach again under its id. Ids tell where a worker comes from (PoolOf): those that the
-// core asks for (Spawn) are dense from the beginning of their pool on; a worker that attaches of its
-// own accord has an id that the shell gives.
+// core asks for (Spawn) are dense from the beginning of their pool on; a worker that attaches of
+// its own accord has an id that the shell gives.
 //
 // Window: a worker takes jobs while their expected time is below `window` or it has fewer than
 // slots + 1, at most `jobs_max`; pending ones count for `jobs_max` only. A worker of which nothing
@@ -64,6 +64,8 @@ struct Worker {
   absl::Duration busy_since;  // when it was last given a job while it had none
   absl::Duration idle_since;  // when it attached, or its hand became empty last
   absl::Duration lost_at;     // while it is kLost
+  absl::Duration asked_at;    // of one that the core asked for
+  bool is_queued = false;     // it waits for a machine
 
   uint64_t session = 0;         // its process
   std::vector<uint32_t> lacks;  // sorted: CostTraits::cooker of which it gets no job
@@ -102,9 +104,7 @@ class Workers {
   // kStarting. REQUIRES: unknown.
   void AddSurvivor(WorkerId worker, absl::Duration heard_at);
   // AddOwn gives ids of kLocal from here on.
-  void BeginOwnAt(uint32_t first_free) {
-    next_local_ = std::max(next_local_, first_free);
-  }
+  void BeginOwnAt(uint32_t first_free) { next_local_ = std::max(next_local_, first_free); }
   Worker& Attach(WorkerId worker, uint32_t slots, absl::Duration awake);
   // REQUIRES: known.
   void SetLost(WorkerId worker, absl::Duration awake);
@@ -112,7 +112,17 @@ class Workers {
   void ForgetLost(absl::Duration awake);
   void Heard(WorkerId worker, absl::Duration awake);
   // It waits for a machine, for as long as that takes. REQUIRES: known, and starting.
-  void SetQueued(WorkerId worker) { workers_.at(worker).heard_at = absl::InfiniteDuration(); }
+  void SetQueued(WorkerId worker) {
+    workers_.at(worker).heard_at = absl::InfiniteDuration();
+    workers_.at(worker).is_queued = true;
+  }
+  // It has one, and is about to attach. REQUIRES: likewise.
+  void SetBeginning(WorkerId worker, absl::Duration awake) {
+    workers_.at(worker).is_queued = false;
+    Heard(worker, awake);
+  }
+  // Some worker waits for a machine. O(workers).
+  bool AnyQueued() const;
   // As Hand::Add.
   size_t Take(WorkerId worker, AttemptId attempt, const InHand& job, absl::Duration awake);
   // As Hand::SetPending and Hand::SetHeld.

@@ -25,8 +25,8 @@ void TellLeftOut(const World& world, CookListener& listener);
 // that patterns of galley.toml may be about others.
 void TellIdleNever(const World& before, const World& after, bool is_narrow, CookListener& listener);
 
-// "2 workers of [farm] launcher = \"ssh\" did not start, ..."; nullopt: all came, or that is the cook's
-// error.
+// "2 workers of [farm] launcher = \"ssh\" did not start, ..."; nullopt: all came, or that is the
+// cook's error.
 std::optional<std::string> UnstartedText(const ShellOutcome& outcome, const std::string& launcher);
 
 // "<store>: 2 blobs of 1 package were lost from the store and are made again"; nullopt: none were.

@@ -38,10 +38,12 @@ absl::Status ReadSsh(const project::FarmSection& farm, FarmPlan& plan) {
   plan.launch.hosts = *std::move(hosts);
   plan.launch.forward = farm.listen.empty();
   if (farm.listen.empty()) plan.listen = kAnyPort;
-  plan.fleet.max = std::min(plan.fleet.max, static_cast<uint32_t>(plan.launch.hosts.size()));
-  const auto least = std::min_element(
-      plan.launch.hosts.begin(), plan.launch.hosts.end(),
-      [](const FarmHost& a, const FarmHost& b) { return a.slots < b.slots; });
+  const auto count = static_cast<uint32_t>(plan.launch.hosts.size());
+  plan.fleet.max = std::min(plan.fleet.max, count);
+  plan.fleet.failures_max = std::max(plan.fleet.failures_max, count);
+  const auto least =
+      std::min_element(plan.launch.hosts.begin(), plan.launch.hosts.end(),
+                       [](const FarmHost& a, const FarmHost& b) { return a.slots < b.slots; });
   plan.fleet.slots = std::max(least->slots, 1u);
   return absl::OkStatus();
 }
@@ -68,8 +70,9 @@ absl::Status ReadCommand(const project::FarmSection& farm, FarmPlan& plan) {
     return Wrong(
         "launcher = \"command\" needs start = \"COMMAND\", which submits {count} workers with the "
         "ticket in {ticket_file}");
-  for (const auto& [key, text] : {std::pair{"start", &farm.start}, std::pair{"status", &farm.status},
-                                  std::pair{"stop", &farm.stop}}) {
+  for (const auto& [key, text] :
+       {std::pair{"start", &farm.start}, std::pair{"status", &farm.status},
+        std::pair{"stop", &farm.stop}}) {
     if (const absl::Status known = CheckTemplate(*text); !known.ok())
       return Wrong(fmt::format("{}: {}", key, MessageOf(known)));
   }
@@ -101,6 +104,8 @@ absl::StatusOr<FarmPlan> FarmPlanOf(const project::Project& project) {
                 .slots = farm.slots,
                 .start = StartOf(farm.launcher),
                 .idle_max = absl::Seconds(farm.idle_s),
+                // Its programs read the project's files at their places.
+                .lacks = {"command"},
                 .helpers_max = std::max(1u, std::thread::hardware_concurrency())};
   if (farm.launcher == "ssh") RETURN_IF_ERROR(ReadSsh(farm, plan));
   if (farm.launcher == "kubernetes") RETURN_IF_ERROR(ReadKubernetes(project, plan));
@@ -108,9 +113,6 @@ absl::StatusOr<FarmPlan> FarmPlanOf(const project::Project& project) {
   if (plan.listen.empty())
     return Wrong(fmt::format(
         "launcher = \"{}\" needs listen = \"HOST:PORT\": where its workers attach", farm.launcher));
-  if (plan.fleet.min > plan.fleet.max)
-    return Wrong(fmt::format("workers_min = {} is more than the {} workers that there are at most",
-                             plan.fleet.min, plan.fleet.max));
   return plan;
 }
 

@@ -10,9 +10,9 @@
 namespace galley::director {
 
 struct FarmPlan {
-  FarmLaunch launch;    // kind empty: no worker is launched on other machines
-  FleetOptions fleet;   // likewise: max 0
-  std::string listen;   // where they attach: [farm] listen, or what the launcher needs
+  FarmLaunch launch;   // kind empty: no worker is launched on other machines
+  FleetOptions fleet;  // likewise: max 0
+  std::string listen;  // where they attach: [farm] listen, or what the launcher needs
 };
 
 // INVALID_ARGUMENT: what [farm] says cannot be done, and what to do.

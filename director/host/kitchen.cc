@@ -136,9 +136,9 @@ absl::Status Kitchen::Open(const SetupPtr& setup, std::shared_ptr<World> world) 
   std::vector<CookRequested::Blamed> blamed;
   for (const BlameRecord& one : inherited.progress.blamed)
     blamed.push_back({one.package, one.own_faults, one.what, one.error, one.log});
-  auto shell =
-      std::make_shared<DirectorShell>(OptionsOf(*setup, *farm, std::move(inherited)), std::move(world),
-                                      director.stores().store(), director.journal(), deps_.trace);
+  auto shell = std::make_shared<DirectorShell>(OptionsOf(*setup, *farm, std::move(inherited)),
+                                               std::move(world), director.stores().store(),
+                                               director.journal(), deps_.trace);
   if (const absl::Status started = shell->Start(); !started.ok()) return Infrastructure(started);
   setup_ = setup;
   farm_asked_ = farm->listen;

@@ -29,7 +29,9 @@ namespace {
 
 constexpr absl::Duration kFirstLook = absl::Seconds(2);
 constexpr int kLooksInVainMax = 2;  // without a word of a worker: then it is gone
+constexpr absl::Duration kLookWait = absl::Seconds(15);
 constexpr const char* kTicketEnd = ".ticket";
+constexpr std::string_view kUnfinishedEnd = ".new";  // WritePrivateFile
 constexpr size_t kProjectInName = 24;
 constexpr size_t kNonceInName = 8;
 constexpr uint64_t kRecordMax = 4 << 10;
@@ -104,9 +106,11 @@ class BatchLauncher final : public Launcher {
     bool is_gone = false;
     bool is_starting = false;
     int in_vain = 0;
+    std::string waits_for;  // as it was told last
   };
   struct Group {
     Launch launch;
+    absl::Time since;             // its submission
     std::vector<Worker> workers;  // by index
   };
 
@@ -116,10 +120,17 @@ class BatchLauncher final : public Launcher {
       std::vector<WorkerStart> due;
       std::set<std::string, std::less<>> stops;
       uint64_t stop_all = 0;
-      if (!Take(due, stops, stop_all)) return;
+      std::vector<std::string> unstarted;
+      if (!Take(due, stops, unstarted, stop_all)) return;
+      for (const std::string& worker : unstarted)
+        NotStarted(worker, "stopped before it was started");
+      if (stop_all != 0) {
+        for (const WorkerStart& start : due) NotStarted(start.worker_id, "the director ends");
+        due.clear();
+      }
       if (!due.empty()) SubmitAll(due);
-      for (const std::string& worker : stops) StopOne(worker);
-      if (clock_.Monotonic() >= next_look_) LookAtAll();
+      if (!stops.empty()) StopSome(stops);
+      if (stop_all == 0 && clock_.Monotonic() >= next_look_) LookAtAll();
       if (stop_all == 0) continue;
       EndAll();
       base::MutexLock lock(mutex_);
@@ -130,7 +141,7 @@ class BatchLauncher final : public Launcher {
 
   // Waits until there is something to do. False: it is over. `stop_all`: 0: nobody asked for that.
   bool Take(std::vector<WorkerStart>& due, std::set<std::string, std::less<>>& stops,
-            uint64_t& stop_all) {
+            std::vector<std::string>& unstarted, uint64_t& stop_all) {
     base::MutexLock lock(mutex_);
     while (true) {
       const absl::Time now = clock_.Monotonic();
@@ -145,40 +156,41 @@ class BatchLauncher final : public Launcher {
         return false;
       });
       stops.swap(stops_);
+      std::erase_if(asked_, [&](const Asked& asked) {
+        if (!stops.contains(asked.start.worker_id)) return false;
+        unstarted.push_back(asked.start.worker_id);
+        return true;
+      });
       if (!due.empty() || !stops.empty() || stop_all != 0 || now >= next_look_) return true;
       if (is_ending_) return false;
       if (next == absl::InfiniteFuture()) {
         changed_.Wait(mutex_);
       } else {
-        changed_.WaitFor(mutex_, absl::ToChronoMilliseconds(next - now) +
-                                     std::chrono::milliseconds(1));
+        changed_.WaitFor(mutex_,
+                         absl::ToChronoMilliseconds(next - now) + std::chrono::milliseconds(1));
       }
     }
   }
 
   // UNAVAILABLE: as RunToEnd, or it ended with an error.
-  absl::StatusOr<std::string> RunCommand(BatchSystem::Command command, Cancellation* stop) {
+  static absl::StatusOr<std::string> RunCommand(BatchSystem::Command command, Cancellation* stop,
+                                                absl::Duration wait_max = kCommandMax) {
     if (command.argv.empty()) return std::string();
-    ASSIGN_OR_RETURN(const ProgramOutput ended, RunAny(std::move(command), stop));
-    if (!ended.exit.ok()) return Failed(ended);
+    ASSIGN_OR_RETURN(const ProgramOutput ended, RunAny(std::move(command), stop, wait_max));
+    if (!ended.exit.ok()) return absl::UnavailableError(HowItEnded(ended));
     return ended.output;
   }
 
-  absl::StatusOr<ProgramOutput> RunAny(BatchSystem::Command command, Cancellation* stop) {
+  static absl::StatusOr<ProgramOutput> RunAny(BatchSystem::Command command, Cancellation* stop,
+                                              absl::Duration wait_max) {
     return RunToEnd({.argv = std::move(command.argv),
                      .environment = {"LC_ALL=C"},
                      .input = std::move(command.input),
                      .with_errors = true,
-                     .wait_max = kCommandMax,
+                     .takes_privileges = true,
+                     .wait_max = wait_max,
                      .output_bytes_max = kOutputMax,
                      .stop = stop});
-  }
-
-  static absl::Status Failed(const ProgramOutput& ended) {
-    return absl::UnavailableError(
-        ended.output.empty()
-            ? fmt::format("{}; it said nothing", ended.exit.ToString())
-            : fmt::format("{}; it said: {}", ended.exit.ToString(), EndOf(ended.output)));
   }
 
   void SubmitAll(std::vector<WorkerStart>& due) {
@@ -187,7 +199,8 @@ class BatchLauncher final : public Launcher {
     for (auto& [slots, ids] : by_slots) {
       for (size_t at = 0; at < ids.size(); at += system_->CountMax()) {
         const size_t end = std::min(ids.size(), at + system_->CountMax());
-        Submit({ids.begin() + static_cast<ptrdiff_t>(at), ids.begin() + static_cast<ptrdiff_t>(end)});
+        Submit(
+            {ids.begin() + static_cast<ptrdiff_t>(at), ids.begin() + static_cast<ptrdiff_t>(end)});
       }
     }
   }
@@ -197,29 +210,32 @@ class BatchLauncher final : public Launcher {
                            .count = static_cast<uint32_t>(ids.size())}};
     for (const std::string& id : ids) group.workers.push_back({.id = id});
     Launch& launch = group.launch;
-    Ticket ticket = options_.ticket;
-    ticket.token = NewToken();
-    ticket.names = ids;
-    launch.ticket = EncodeTicket(ticket);
     launch.ticket_file = JoinPath(options_.folder, launch.name + kTicketEnd);
-    callbacks_.on_token(ids, ticket.token);
-    const absl::Status submitted = SubmitNow(launch);
+    const absl::Status submitted = SubmitNow(ids, launch);
     if (!submitted.ok()) {
-      EndLaunch(launch);
+      EndLaunch(launch, kCommandMax);
       const std::string reason = fmt::format("{}: {}", system_->kind(), MessageOf(submitted));
-      for (const std::string& id : ids)
-        callbacks_.on_exit({.worker_id = id, .reason = reason, .never_started = true});
+      for (const std::string& id : ids) NotStarted(id, reason);
       return;
     }
     LogInfo("launch={} id={} workers={}", launch.name, launch.id, launch.count);
+    group.since = clock_.Monotonic();
     groups_.push_back(std::move(group));
     look_wait_ = kFirstLook;
     next_look_ = clock_.Monotonic() + look_wait_;
     for (const std::string& id : ids) Tell(id, LaunchState::kQueued, "");
   }
 
-  absl::Status SubmitNow(Launch& launch) {
-    if (stop_.is_cancelled()) return absl::CancelledError("the director ends");
+  void NotStarted(const std::string& id, const std::string& reason) const {
+    callbacks_.on_exit({.worker_id = id, .reason = reason, .never_started = true});
+  }
+
+  absl::Status SubmitNow(const std::vector<std::string>& ids, Launch& launch) {
+    ASSIGN_OR_RETURN(Ticket ticket, options_.ticket());
+    ticket.token = NewToken();
+    ticket.names = ids;
+    launch.ticket = EncodeTicket(ticket);
+    callbacks_.on_token(ids, ticket.token);
     RETURN_IF_ERROR(Write(launch));
     ASSIGN_OR_RETURN(const std::string said, RunCommand(system_->Submit(launch), &stop_));
     ASSIGN_OR_RETURN(launch.id, system_->ReadId(launch, said));
@@ -241,27 +257,30 @@ class BatchLauncher final : public Launcher {
     if (callbacks_.on_state) callbacks_.on_state(id, state, where);
   }
 
-  // Errors are told, and that is all: what is not ended ends by itself without its director.
-  void EndLaunch(const Launch& launch) {
-    if (const auto ended = RunCommand(system_->End(launch, std::nullopt), nullptr); !ended.ok())
+  // What is not ended ends by itself without its director, or is ended by the next one.
+  void EndLaunch(const Launch& launch, absl::Duration wait_max) {
+    if (wait_max <= absl::ZeroDuration()) {
+      LogWarning("launch={} is not ended: there was no time left for it", launch.name);
+      return;
+    }
+    if (const auto ended = RunCommand(system_->End(launch, std::nullopt), nullptr, wait_max);
+        !ended.ok())
       LogWarning("launch={} may not have ended: {}", launch.name, MessageOf(ended.status()));
-    CleanUp(launch);
+    Forget(launch);
   }
 
-  void CleanUp(const Launch& launch) {
-    if (const auto cleaned = RunCommand(system_->Clean(launch), nullptr); !cleaned.ok())
-      LogWarning("launch={} is not cleaned away: {}", launch.name, MessageOf(cleaned.status()));
+  void Forget(const Launch& launch) {
     ::unlink(launch.ticket_file.c_str());
     ::unlink(JoinPath(options_.folder, launch.name).c_str());
   }
 
-  void StopOne(const std::string& id) {
+  void StopSome(const std::set<std::string, std::less<>>& ids) {
     for (Group& group : groups_) {
       for (uint32_t index = 0; index < group.workers.size(); ++index) {
         Worker& worker = group.workers[index];
-        if (worker.id != id || worker.is_gone) continue;
-        if (const auto ended = RunCommand(system_->End(group.launch, index), nullptr); !ended.ok())
-          LogWarning("worker={} may not have ended: {}", id, MessageOf(ended.status()));
+        if (worker.is_gone || !ids.contains(worker.id)) continue;
+        if (const auto ended = RunCommand(system_->End(group.launch, index), &stop_); !ended.ok())
+          LogWarning("worker={} may not have ended: {}", worker.id, MessageOf(ended.status()));
         SetGone(worker, "it was ended");
       }
     }
@@ -269,8 +288,9 @@ class BatchLauncher final : public Launcher {
   }
 
   void EndAll() {
+    const absl::Time deadline = clock_.Monotonic() + kEndMax;
     for (Group& group : std::exchange(groups_, {})) {
-      EndLaunch(group.launch);
+      EndLaunch(group.launch, deadline - clock_.Monotonic());
       for (Worker& worker : group.workers) SetGone(worker, "the director ends");
     }
     next_look_ = absl::InfiniteFuture();
@@ -286,8 +306,12 @@ class BatchLauncher final : public Launcher {
     std::erase_if(groups_, [this](const Group& group) {
       const bool is_over = std::all_of(group.workers.begin(), group.workers.end(),
                                        [](const Worker& worker) { return worker.is_gone; });
-      if (is_over) CleanUp(group.launch);
-      return is_over;
+      if (!is_over) return false;
+      if (const auto cleaned = RunCommand(system_->Clean(group.launch), &stop_); !cleaned.ok())
+        LogWarning("launch={} is not cleaned away: {}", group.launch.name,
+                   MessageOf(cleaned.status()));
+      Forget(group.launch);
+      return true;
     });
     if (groups_.empty()) next_look_ = absl::InfiniteFuture();
   }
@@ -298,20 +322,49 @@ class BatchLauncher final : public Launcher {
     if (system_->LooksAtAll()) {
       LookAt(launches);
     } else {
-      for (const Launch& launch : launches) LookAt({launch});
+      // (What was asked for meanwhile does not wait for all of them; the rest is for the next
+      // time.)
+      std::rotate(
+          launches.begin(),
+          launches.begin() + static_cast<ptrdiff_t>(looked_ % std::max<size_t>(launches.size(), 1)),
+          launches.end());
+      for (const Launch& launch : launches) {
+        LookAt({launch});
+        ++looked_;
+        if (HasNews()) break;
+      }
     }
     DropOver();
     look_wait_ = std::min(look_wait_ * 2, kLookMax);
     next_look_ = groups_.empty() ? absl::InfiniteFuture() : clock_.Monotonic() + look_wait_;
   }
 
+  bool HasNews() {
+    base::MutexLock lock(mutex_);
+    return !asked_.empty() || !stops_.empty() || stop_alls_ > stopped_alls_;
+  }
+
+  // (Whether it attached is known where it attaches: there this is not believed of one that did.)
+  void GiveUpUnseen(const Launch& launch) {
+    for (Group& group : groups_) {
+      if (group.launch.name != launch.name || clock_.Monotonic() - group.since < kUnseenMax)
+        continue;
+      for (Worker& worker : group.workers)
+        SetGone(worker, fmt::format("it did not come within {} min, and [farm] status does not "
+                                    "say what became of it",
+                                    absl::ToInt64Minutes(kUnseenMax)));
+    }
+  }
+
   void LookAt(const std::vector<Launch>& launches) {
+    if (launches.empty()) return;
     BatchSystem::Command command = system_->Look(launches);
-    if (launches.empty() || command.argv.empty()) return;
+    if (command.argv.empty()) return GiveUpUnseen(launches.front());
     const auto seen = [&]() -> absl::StatusOr<std::vector<TaskView>> {
-      ASSIGN_OR_RETURN(const ProgramOutput ended, RunAny(std::move(command), &stop_));
-      auto views = system_->ReadLook(launches, ended.exit, ended.output);
-      if (!views.ok() && !ended.exit.ok()) return Failed(ended);
+      ASSIGN_OR_RETURN(const ProgramOutput ended, RunAny(std::move(command), &stop_, kLookWait));
+      // (squeue says in its errors that it does not know a job any more.)
+      auto views = system_->ReadLook(launches, ended.exit, ended.output + ended.errors);
+      if (!views.ok() && !ended.exit.ok()) return absl::UnavailableError(HowItEnded(ended));
       return views;
     }();
     if (!seen.ok()) {
@@ -343,8 +396,10 @@ class BatchLauncher final : public Launcher {
     worker.in_vain = 0;
     switch (view->state) {
       case TaskView::State::kQueued:
-        if (worker.is_starting) Tell(worker.id, LaunchState::kQueued, "");  // it was requeued
-        worker.is_starting = false;
+        // (Anew, if it was requeued.)
+        if (std::exchange(worker.is_starting, false) || worker.waits_for != view->reason)
+          Tell(worker.id, LaunchState::kQueued, view->reason);
+        worker.waits_for = view->reason;
         return;
       case TaskView::State::kRunning:
         if (!std::exchange(worker.is_starting, true))
@@ -362,6 +417,10 @@ class BatchLauncher final : public Launcher {
       const std::string path = entry.path().string();
       const std::string name = entry.path().filename().string();
       if (!name.starts_with("galley-") || name.ends_with(kTicketEnd)) continue;
+      if (name.ends_with(kUnfinishedEnd)) {
+        ::unlink(path.c_str());
+        continue;
+      }
       const auto record = ReadOwnFile(path, kRecordMax);
       const std::string text = record.ok() ? *record : "";
       const std::string kind = text.substr(0, text.find('\n'));
@@ -370,12 +429,13 @@ class BatchLauncher final : public Launcher {
       while (!launch.id.empty() && launch.id.back() == '\n') launch.id.pop_back();
       if (kind == system_->kind()) {
         LogInfo("launch={} id={} of an earlier director is ended", name, launch.id);
-        EndLaunch(launch);
+        EndLaunch(launch, kCommandMax);
         continue;
       }
-      LogWarning("launch={} id={} of an earlier director, by launcher \"{}\", is left alone: its "
-                 "workers end by themselves",
-                 name, launch.id, kind);
+      LogWarning(
+          "launch={} of an earlier director, by another launcher, is left alone: its workers end "
+          "by themselves",
+          name);
       ::unlink(launch.ticket_file.c_str());
       ::unlink(path.c_str());
     }
@@ -397,6 +457,7 @@ class BatchLauncher final : public Launcher {
 
   // The thread's own.
   std::vector<Group> groups_;
+  size_t looked_ = 0;  // launches, one by one
   absl::Duration look_wait_ = kFirstLook;
   absl::Time next_look_ = absl::InfiniteFuture();
 

@@ -2,11 +2,15 @@
 // within kGather become one launch.
 //
 // A command of the system has kCommandMax to end, and may print kOutputMax; else it failed, and the
-// end of what it said is in the error. A launch whose submission failed is ended by its name all the
-// same: a command that reports a failure may have submitted it.
+// end of what it said is in the error. A launch whose submission failed is ended by its name all
+// the same: a command that reports a failure may have submitted it.
 //
-// While workers are on their way the system is asked about them 2, 4, 8, ... seconds after the last
-// submission, at most each kLookMax. A worker of which it knows nothing twice is gone.
+// While workers are out the system is asked about them 2, 4, 8, ... seconds after the last
+// submission, at most each kLookMax. A worker of which it knows nothing twice is gone; so is one of
+// a system that cannot be asked, after kUnseenMax, unless it has attached by then.
+//
+// The end of all launches together has kEndMax: what was not ended by then keeps its record, and is
+// ended by the next director.
 //
 // A launch has a record <folder>/<name> (mode 0600) for as long as it may be there: what a director
 // that died left is ended by the next one.
@@ -17,6 +21,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "director/launch/batch_system.h"
 #include "director/launch/launcher.h"
@@ -25,15 +30,17 @@
 namespace galley::director {
 
 struct BatchOptions {
-  std::string folder;   // of records and tickets; it is made
-  std::string project;  // for the names of launches
-  Ticket ticket;        // without token and names
+  std::string folder;                              // of records and tickets; it is made
+  std::string project;                             // for the names of launches
+  std::function<absl::StatusOr<Ticket>()> ticket;  // of a launch; without token and names
 };
 
 inline constexpr absl::Duration kGather = absl::Milliseconds(20);
 inline constexpr absl::Duration kCommandMax = absl::Seconds(30);
 inline constexpr size_t kOutputMax = 4 << 20;
 inline constexpr absl::Duration kLookMax = absl::Seconds(30);
+inline constexpr absl::Duration kUnseenMax = absl::Minutes(15);
+inline constexpr absl::Duration kEndMax = absl::Seconds(20);
 
 std::unique_ptr<Launcher> CreateBatchLauncher(std::unique_ptr<BatchSystem> system,
                                               BatchOptions options, LaunchCallbacks callbacks);

@@ -39,7 +39,8 @@ class BatchLauncherTest : public testing::Test {
   }
   std::string Asked() const { return ReadFile(Path("asked")).value_or(""); }
 
-  std::unique_ptr<Launcher> Make(const std::string& start = "echo submit {count} >> D/asked; cat D/submit #{ticket_file}") {
+  std::unique_ptr<Launcher> Make(
+      const std::string& start = "echo submit {count} >> D/asked; cat D/submit #{ticket_file}") {
     const auto here = [this](std::string text) {
       for (size_t at = text.find("D/"); at != std::string::npos; at = text.find("D/"))
         text.replace(at, 1, folder_);
@@ -48,20 +49,25 @@ class BatchLauncherTest : public testing::Test {
     return CreateBatchLauncher(
         CommandSystem({}, here(start), here("cat D/status; test -s D/status"),
                       here("echo stop {id} {index} >> D/asked")),
-        {.folder = Path("launches"), .project = "The Tower!", .ticket = {.director = "d:1"}},
-        {.on_exit = [this](const WorkerExit& exit) {
-           Note(fmt::format("exit {}{}: {}", exit.worker_id, exit.never_started ? " never" : "",
-                            exit.reason));
-         },
-         .on_state = [this](const std::string& worker, LaunchState state, const std::string& where) {
-           Note(fmt::format("{} {} {}", worker,
-                            state == LaunchState::kQueued ? "queued" : "starting", where));
-         },
-         .on_token = [this](const std::vector<std::string>& workers, const std::string& token) {
-           Note(fmt::format("token for {}", workers.size()));
-           base::MutexLock lock(mutex_);
-           token_ = token;
-         }});
+        {.folder = Path("launches"),
+         .project = "The Tower!",
+         .ticket = [] { return Ticket{.director = "d:1"}; }},
+        {.on_exit =
+             [this](const WorkerExit& exit) {
+               Note(fmt::format("exit {}{}: {}", exit.worker_id, exit.never_started ? " never" : "",
+                                exit.reason));
+             },
+         .on_state =
+             [this](const std::string& worker, LaunchState state, const std::string& where) {
+               Note(fmt::format("{} {} {}", worker,
+                                state == LaunchState::kQueued ? "queued" : "starting", where));
+             },
+         .on_token =
+             [this](const std::vector<std::string>& workers, const std::string& token) {
+               Note(fmt::format("token for {}", workers.size()));
+               base::MutexLock lock(mutex_);
+               token_ = token;
+             }});
   }
 
   void Note(std::string line) {

@@ -100,8 +100,8 @@ std::unique_ptr<BatchSystem> CommandSystem(RemoteWorker worker, std::string star
 }
 
 absl::Status CheckTemplate(const std::string& text) {
-  return CheckPlaceholders(
-      text, {"name", "count", "program", "slots", "ticket_file", "id", "index"});
+  return CheckPlaceholders(text,
+                           {"name", "count", "program", "slots", "ticket_file", "id", "index"});
 }
 
 }  // namespace galley::director

@@ -30,7 +30,7 @@ std::unique_ptr<BatchSystem> SystemOf(const FarmLaunch& launch) {
 std::string AddressFor(const FarmLaunch& launch, const std::string& listened) {
   const size_t colon = listened.rfind(':');
   const std::string port = listened.substr(colon + 1);
-  if (!launch.advertise.empty()) {
+  if (!launch.advertise.empty() && !launch.forward) {
     const size_t end = launch.advertise.rfind(']');  // of an IPv6 address
     const size_t from = end == std::string::npos ? 0 : end;
     const bool has_port = launch.advertise.find(':', from) != std::string::npos;
@@ -42,7 +42,8 @@ std::string AddressFor(const FarmLaunch& launch, const std::string& listened) {
   return listened;
 }
 
-std::unique_ptr<Launcher> CreateFarmLauncher(const FarmLaunch& launch, Ticket ticket,
+std::unique_ptr<Launcher> CreateFarmLauncher(const FarmLaunch& launch,
+                                             std::function<absl::StatusOr<Ticket>()> ticket,
                                              LaunchCallbacks callbacks) {
   if (launch.kind.empty()) return nullptr;
   if (launch.kind == "ssh") {

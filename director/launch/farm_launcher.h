@@ -1,10 +1,12 @@
 // The launcher that a project's [farm] asks for, with all that it needs.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "director/launch/hosts_file.h"
 #include "director/launch/launcher.h"
 #include "director/launch/remote_worker.h"
@@ -31,8 +33,9 @@ struct FarmLaunch {
 // the name of this machine where that is any address of it.
 std::string AddressFor(const FarmLaunch& launch, const std::string& listened);
 
-// `ticket`: without token and names. Null: `kind` is empty.
-std::unique_ptr<Launcher> CreateFarmLauncher(const FarmLaunch& launch, Ticket ticket,
+// `ticket`: of each launch; without token and names. Null: `kind` is empty.
+std::unique_ptr<Launcher> CreateFarmLauncher(const FarmLaunch& launch,
+                                             std::function<absl::StatusOr<Ticket>()> ticket,
                                              LaunchCallbacks callbacks);
 
 }  // namespace galley::director

@@ -27,8 +27,7 @@ absl::StatusOr<FarmHost> ParseHost(const std::vector<std::string>& words) {
   }
   // (ssh would take it for an option.)
   if (host.name.empty() || host.name.front() == '-')
-    return absl::InvalidArgumentError(
-        fmt::format("\"{}\" is no name of a machine", words.front()));
+    return absl::InvalidArgumentError(fmt::format("\"{}\" is no name of a machine", words.front()));
   for (size_t i = 1; i < words.size(); ++i) {
     const std::string& word = words[i];
     if (!word.starts_with(kSlots))

@@ -2,8 +2,8 @@
 //
 //   [USER@]HOST[:PORT] [slots=N]     # and a comment
 //
-// HOST may be an alias of ssh's own configuration. A worker with N slots (default: one for each core
-// of the machine) is started there.
+// HOST may be an alias of ssh's own configuration. A worker with N slots (default: one for each
+// core of the machine) is started there.
 #pragma once
 
 #include <cstdint>

@@ -12,7 +12,15 @@ namespace galley::director {
 namespace {
 
 constexpr uint32_t kPodsMax = 1'000;
-constexpr const char* kIndex = "batch.kubernetes.io/job-completion-index";
+// Of Jobs and Pods: what one of the two has not is empty.
+constexpr const char* kFields =
+    "jsonpath={range .items[*]}{.kind}|"
+    "{.metadata.annotations.batch\\.kubernetes\\.io/job-completion-index}|"
+    "{.status.failedIndexes}|{.status.phase}|{.status.conditions[?(@.status==\"True\")].type}|"
+    "{.spec.nodeName}|{.status.containerStatuses[0].state.waiting.reason}|{.metadata.name}"
+    "{\"\\n\"}{end}";
+enum Field : size_t { kKind, kIndex, kFailedIndexes, kPhase, kConditions, kNode, kReason, kName };
+constexpr size_t kFieldCount = 8;
 
 class Kubernetes final : public BatchSystem {
  public:
@@ -40,23 +48,35 @@ class Kubernetes final : public BatchSystem {
   }
 
   Command Look(const std::vector<Launch>& launches) const override {
-    return Kubectl({"get", "pods", "--selector", Selector(launches.front()), "--output", "json"});
+    return Kubectl(
+        {"get", "jobs,pods", "--selector", Selector(launches.front()), "--output", kFields});
   }
 
-  // An index may have several pods: those that failed, and the one in their place.
+  // As long as the Job is not over, an index without a live pod gets another one.
   absl::StatusOr<std::vector<TaskView>> ReadLook(const std::vector<Launch>& launches,
                                                  const ExitStatus& exit,
                                                  const std::string& output) const override {
-    const auto pods = nlohmann::json::parse(output, nullptr, /*allow_exceptions=*/false);
-    if (!exit.ok() || !pods.is_object() || !pods.contains("items") || !pods["items"].is_array())
-      return absl::UnavailableError("kubectl printed no list of pods");
-    std::map<uint32_t, TaskView> views;
-    for (const nlohmann::json& pod : pods["items"]) {
-      TaskView view{.launch = launches.front().name};
-      if (!ReadPod(pod, view)) continue;
-      const auto [at, is_new] = views.try_emplace(view.index, view);
-      if (!is_new && RankOf(view) > RankOf(at->second)) at->second = view;
+    if (!exit.ok()) return absl::UnavailableError("kubectl failed");
+    const Launch& launch = launches.front();
+    std::vector<std::vector<std::string>> rows;
+    for (const std::string& line : SplitAt(output, '\n')) {
+      std::vector<std::string> row = SplitAt(line, '|');
+      if (row.size() == kFieldCount) rows.push_back(std::move(row));
     }
+    std::map<uint32_t, TaskView> views;
+    for (const auto& row : rows) {
+      if (row[kKind] != "Job") continue;
+      const bool is_over = row[kConditions].find("Complete") != std::string::npos ||
+                           row[kConditions].find("Failed") != std::string::npos;
+      for (uint32_t index = 0; !is_over && index < launch.count; ++index)
+        views[index] = {.launch = launch.name, .index = index};
+      for (const uint32_t index : IndexesIn(row[kFailedIndexes])) {
+        if (!views.contains(index)) continue;
+        views[index].state = TaskView::State::kGone;
+        views[index].reason = "its pods failed";
+      }
+    }
+    for (const auto& row : rows) ReadPod(row, views);
     std::vector<TaskView> all;
     for (auto& [index, view] : views) all.push_back(std::move(view));
     return all;
@@ -65,17 +85,13 @@ class Kubernetes final : public BatchSystem {
   // A Job's single pods are not ended: it would replace them. (A worker that is drained is done.)
   Command End(const Launch& launch, std::optional<uint32_t> index) const override {
     if (index.has_value()) return {};
-    return Kubectl({"delete", "jobs,deployments,secrets", "--selector", Selector(launch), "--wait=false",
+    return Kubectl({"delete", "jobs,secrets", "--selector", Selector(launch), "--wait=false",
                     "--ignore-not-found"});
   }
   Command Clean(const Launch& launch) const override { return End(launch, std::nullopt); }
 
  private:
   static std::string Selector(const Launch& launch) { return "galley.launch=" + launch.name; }
-
-  static int RankOf(const TaskView& view) {
-    return view.state == TaskView::State::kRunning ? 2 : view.state == TaskView::State::kQueued;
-  }
 
   Command Kubectl(std::vector<std::string> rest) const {
     Command command{.argv = {"/usr/bin/env", "kubectl"}};
@@ -84,36 +100,32 @@ class Kubernetes final : public BatchSystem {
     return command;
   }
 
-  static std::string TextAt(const nlohmann::json& json, const char* pointer) {
-    const nlohmann::json::json_pointer at(pointer);
-    if (!json.contains(at) || !json.at(at).is_string()) return "";
-    return json.at(at).get<std::string>();
+  // "0,3-5": of Job.status.failedIndexes.
+  static std::vector<uint32_t> IndexesIn(const std::string& text) {
+    std::vector<uint32_t> indexes;
+    for (const std::string& part : SplitAt(text, ',')) {
+      const size_t dash = part.find('-');
+      const auto first = NumberIn(part.substr(0, dash));
+      const auto last = dash == std::string::npos ? first : NumberIn(part.substr(dash + 1));
+      for (uint32_t i = first.value_or(1); first && last && i <= *last && i < kPodsMax; ++i)
+        indexes.push_back(i);
+    }
+    return indexes;
   }
 
-  // False: it is no pod of an index.
-  static bool ReadPod(const nlohmann::json& pod, TaskView& view) {
-    if (!pod.is_object()) return false;
-    std::string index;
-    for (const char* where : {"/metadata/annotations", "/metadata/labels"}) {
-      const nlohmann::json::json_pointer at(where);
-      if (index.empty() && pod.contains(at) && pod.at(at).is_object() &&
-          pod.at(at).contains(kIndex) && pod.at(at)[kIndex].is_string())
-        index = pod.at(at)[kIndex].get<std::string>();
-    }
-    const std::optional<uint32_t> number = NumberIn(index);
-    if (!number) return false;
-    view.index = *number;
-    const std::string phase = TextAt(pod, "/status/phase");
-    view.where = TextAt(pod, "/spec/nodeName");
-    view.reason = TextAt(pod, "/status/containerStatuses/0/state/waiting/reason");
-    if (phase == "Running") {
+  static void ReadPod(const std::vector<std::string>& row, std::map<uint32_t, TaskView>& views) {
+    const std::optional<uint32_t> index = NumberIn(row[kIndex]);
+    if (row[kKind] != "Pod" || !index || !views.contains(*index)) return;
+    TaskView& view = views[*index];
+    if (row[kPhase] == "Running" && row[kReason].empty()) {
       view.state = TaskView::State::kRunning;
-    } else if (phase == "Succeeded" || phase == "Failed") {
+    } else if (row[kPhase] == "Succeeded") {
       view.state = TaskView::State::kGone;
-      view.reason = fmt::format("pod {} is {}{}", TextAt(pod, "/metadata/name"), phase,
-                                view.where.empty() ? "" : " on " + view.where);
+      view.reason = fmt::format("pod {} is done", row[kName]);
+    } else if (view.state == TaskView::State::kQueued && !row[kReason].empty()) {
+      view.reason = row[kReason];
     }
-    return true;
+    if (!row[kNode].empty()) view.where = row[kNode];
   }
 
   const RemoteWorker worker_;
@@ -126,8 +138,7 @@ class Kubernetes final : public BatchSystem {
 std::unique_ptr<BatchSystem> KubernetesSystem(RemoteWorker worker,
                                               std::vector<std::string> arguments,
                                               std::string manifest) {
-  return std::make_unique<Kubernetes>(std::move(worker), std::move(arguments),
-                                      std::move(manifest));
+  return std::make_unique<Kubernetes>(std::move(worker), std::move(arguments), std::move(manifest));
 }
 
 }  // namespace galley::director

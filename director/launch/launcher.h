@@ -11,8 +11,8 @@
 // late, and of some never: that a worker attached is known better by whoever it attached to.
 //
 // Threads: Start/Adopt/Stop from any thread; the callbacks are called on the launcher's own thread,
-// never under a lock; on_exit exactly once for each Start and Adopt. From within them Start and Stop
-// may be called, StopAll and the destructor may not. The destructor ends what still runs.
+// never under a lock; on_exit exactly once for each Start and Adopt. From within them Start and
+// Stop may be called, StopAll and the destructor may not. The destructor ends what still runs.
 #pragma once
 
 #include <cstdint>
@@ -54,7 +54,7 @@ enum class LaunchState : uint8_t {
 
 struct LaunchCallbacks {
   std::function<void(WorkerExit)> on_exit;
-  // `where`: the machine, as far as it is known.
+  // `where`: the machine, or of one that is queued why it waits; as far as that is known.
   std::function<void(const std::string& worker_id, LaunchState state, const std::string& where)>
       on_state = nullptr;
   // These workers will show this token. Comes before any of them can attach.

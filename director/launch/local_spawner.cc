@@ -59,14 +59,13 @@ class LocalSpawner final : public WorkerSpawner {
   const std::string program_;
 };
 
-absl::StatusOr<ChildProcess> LocalSpawner::Start(const WorkerStart& start,
-                                                 const LaunchCallbacks&) {
+absl::StatusOr<ChildProcess> LocalSpawner::Start(const WorkerStart& start, const LaunchCallbacks&) {
   ASSIGN_OR_RETURN(const FileDescriptor token, TokenPipe(start.token));
   ASSIGN_OR_RETURN(const FileDescriptor log, OpenWorkerLog(start.log_file));
   const int errors = log.valid() ? log.get() : STDERR_FILENO;
   ChildOptions options;
   options.argv = {program_, "session",       "--director", start.director_address,
-                  "--id",  start.worker_id, "--slots",    fmt::format("{}", start.slots)};
+                  "--id",   start.worker_id, "--slots",    fmt::format("{}", start.slots)};
   options.environment = WorkerEnvironment();
   options.death_signal = 0;  // the next director takes it over, or it ends soon
   options.inherit = {

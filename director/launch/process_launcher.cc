@@ -314,8 +314,7 @@ class ProcessLauncher final : public Launcher {
     absl::Time next = absl::InfiniteFuture();
     const absl::Time now = clock_.Monotonic();
     for (const Worker& worker : workers_) {
-      if (!worker.running())
-        next = std::min(next, std::max(worker.due, spawner_->NextStart(now)));
+      if (!worker.running()) next = std::min(next, std::max(worker.due, spawner_->NextStart(now)));
       if (worker.kill_at) next = std::min(next, *worker.kill_at);
       if (worker.handle.valid()) {
         events.push_back({worker.handle.descriptor(), POLLIN, 0});
@@ -336,7 +335,8 @@ class ProcessLauncher final : public Launcher {
   }
 
   void ReportNeverStarted(const std::string& id, std::string reason) {
-    callbacks_.on_exit(WorkerExit{.worker_id = id, .reason = std::move(reason), .never_started = true});
+    callbacks_.on_exit(
+        WorkerExit{.worker_id = id, .reason = std::move(reason), .never_started = true});
   }
 
   // Constant after construction.

@@ -15,8 +15,8 @@ struct RemoteWorker {
 // As one word of a POSIX shell.
 std::string ShellWord(std::string_view text);
 
-// A command of a POSIX shell: the worker whose ticket comes as the first line of its standard input.
-// `rest`: further arguments, as the shell reads them.
+// A command of a POSIX shell: the worker whose ticket comes as the first line of its standard
+// input. `rest`: further arguments, as the shell reads them.
 std::string WorkerCommand(const RemoteWorker& worker, std::string_view rest);
 
 }  // namespace galley::director

@@ -9,8 +9,8 @@
 namespace galley::director {
 namespace {
 
-constexpr uint32_t kArraySizeMax = 1'000;        // MaxArraySize is 1001 as a rule
-constexpr int kNoticeSeconds = 90;           // before the limit of a job's time
+constexpr uint32_t kArraySizeMax = 1'000;  // MaxArraySize is 1001 as a rule
+constexpr int kNoticeSeconds = 90;         // before the limit of a job's time
 constexpr const char* kNodeLog = "/tmp/galley-worker-%A_%a.log";  // on the node
 constexpr std::string_view kHereEnd = "GALLEY_TICKET_END";
 
@@ -40,18 +40,22 @@ class Slurm final : public BatchSystem {
                     fmt::format("--signal=B:TERM@{}", kNoticeSeconds)};
     if (worker_.slots > 1) command.argv.push_back(fmt::format("--cpus-per-task={}", worker_.slots));
     command.argv.insert(command.argv.end(), arguments_.begin(), arguments_.end());
-    command.input = fmt::format(
-        "#!/bin/sh\nexec {} <<'{}'\n{}\n{}\n",
-        WorkerCommand(worker_, "--index \"$SLURM_ARRAY_TASK_ID\""), kHereEnd, launch.ticket,
-        kHereEnd);
+    command.input = fmt::format("#!/bin/sh\nexec {} <<'{}'\n{}\n{}\n",
+                                WorkerCommand(worker_, "--index \"$SLURM_ARRAY_TASK_ID\""),
+                                kHereEnd, launch.ticket, kHereEnd);
     return command;
   }
 
   // "1234" or "1234;cluster". (What else sbatch says comes before, as a plug-in's greeting.)
   absl::StatusOr<std::string> ReadId(const Launch&, std::string_view output) const override {
     for (const std::string& line : SplitAt(output, '\n')) {
-      std::string id = line.substr(0, line.find(';'));
-      if (NumberIn(id)) return id;
+      if (NumberIn(line)) return line;
+      if (NumberIn(line.substr(0, line.find(';'))))
+        return absl::InvalidArgumentError(
+            fmt::format("sbatch gave the job to another cluster ({}): that cannot be followed; "
+                        "leave --clusters "
+                        "out, and submit from a machine of that cluster",
+                        line));
     }
     return absl::InvalidArgumentError(
         fmt::format("sbatch printed no number of a job, but: {}", output));
@@ -85,12 +89,11 @@ class Slurm final : public BatchSystem {
   }
 
   Command End(const Launch& launch, std::optional<uint32_t> index) const override {
-    Command command{.argv = {"/usr/bin/env", "scancel", "--quiet"}};
-    if (launch.id.empty()) {
-      command.argv.insert(command.argv.end(), {"--me", "--name=" + launch.name});
-    } else {
+    // (By its name in any case: another job may have the number, after Slurm was set up anew.)
+    Command command{
+        .argv = {"/usr/bin/env", "scancel", "--quiet", "--me", "--name=" + launch.name}};
+    if (!launch.id.empty())
       command.argv.push_back(index ? fmt::format("{}_{}", launch.id, *index) : launch.id);
-    }
     return command;
   }
 
@@ -108,10 +111,11 @@ class Slurm final : public BatchSystem {
       view.state = TaskView::State::kRunning;
     } else {
       view.state = TaskView::State::kGone;
-      view.reason = fmt::format("Slurm job {}_{} is {}{}{}; its output is in /tmp/galley-worker-{}_{}"
-                                ".log there",
-                                id, index, state, view.where.empty() ? "" : " on " + view.where,
-                                fields[4] == "None" ? "" : " (" + fields[4] + ")", id, index);
+      view.reason = fmt::format(
+          "Slurm job {}_{} is {}{}{}; its output is in /tmp/galley-worker-{}_{}"
+          ".log there",
+          id, index, state, view.where.empty() ? "" : " on " + view.where,
+          fields[4] == "None" ? "" : " (" + fields[4] + ")", id, index);
     }
     return view;
   }

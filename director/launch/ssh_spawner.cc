@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <deque>
 #include <map>
 #include <utility>
@@ -24,6 +25,8 @@ constexpr absl::Duration kConnectsWithin = absl::Seconds(1);
 constexpr absl::Duration kSoon = absl::Seconds(30);  // a worker that lived so long did start
 constexpr absl::Duration kPauseFirst = absl::Seconds(2), kPauseMax = absl::Minutes(1);
 constexpr int kConnectSeconds = 10;
+constexpr int kExitDone = 0, kExitDrained = 75;  // of galley-worker
+constexpr int kTicketPipeBytes = 1 << 20;
 constexpr uint64_t kLogMax = 64 << 20;
 
 class SshSpawner final : public WorkerSpawner {
@@ -62,7 +65,9 @@ class SshSpawner final : public WorkerSpawner {
     running_.erase(found);
     Machine& machine = machines_[running.machine];
     machine.is_free = true;
-    if (clock_.Monotonic() - machine.since < kSoon) {
+    const bool is_in_order = status.code == kExitDone || status.code == kExitDrained;
+    const bool was_ended = status.signal == SIGTERM || status.signal == SIGKILL;  // by us
+    if (!is_in_order && !was_ended && clock_.Monotonic() - machine.since < kSoon) {
       Fail(running.machine);
     } else {
       machine.failures = 0;
@@ -120,14 +125,19 @@ class SshSpawner final : public WorkerSpawner {
     const FileDescriptor reading(ends[0]);
     running.input = FileDescriptor(ends[1]);
 
-    Ticket ticket = options_.ticket;
+    ASSIGN_OR_RETURN(Ticket ticket, options_.ticket());
     ticket.token = NewToken();
     ticket.names = {start.worker_id};
-    const std::string socket = fmt::format("/tmp/galley-{}.sock", ticket.token.substr(48));
-    const std::string director = std::exchange(
-        ticket.director, options_.forward ? "unix:" + socket : ticket.director);
-    // (A pipe holds 64 KiB: a ticket of one worker, with the certificates of an authority.)
-    RETURN_IF_ERROR(WriteAll(running.input.get(), EncodeTicket(ticket) + "\n", host.name));
+    const std::string socket = fmt::format("/tmp/galley-{}.sock", NewToken().substr(0, 16));
+    const std::string director =
+        std::exchange(ticket.director, options_.forward ? "unix:" + socket : ticket.director);
+    // (Nobody reads yet: the pipe is to hold it whole.)
+    const std::string line = EncodeTicket(ticket) + "\n";
+    const int holds = ::fcntl(running.input.get(), F_SETPIPE_SZ, kTicketPipeBytes);
+    if (line.size() > static_cast<size_t>(holds > 0 ? holds : 64 << 10))
+      return absl::InvalidArgumentError(fmt::format(
+          "a ticket of {} bytes is too long: how large is [farm] tls_ca?", line.size()));
+    RETURN_IF_ERROR(WriteAll(running.input.get(), line, host.name));
 
     ChildOptions options;
     options.argv = {"/usr/bin/env", "ssh"};
@@ -143,6 +153,7 @@ class SshSpawner final : public WorkerSpawner {
       options.argv.insert(options.argv.end(), {"-R", fmt::format("{}:{}", socket, director)});
     options.argv.insert(options.argv.end(), {"--", host.name, CommandOn(host, socket)});
     options.inherit_environment = true;
+    options.no_new_privileges = false;  // ssh-keysign
     options.inherit = {{reading.get(), STDIN_FILENO},
                        {log.valid() ? log.get() : STDERR_FILENO, STDOUT_FILENO},
                        {log.valid() ? log.get() : STDERR_FILENO, STDERR_FILENO}};
@@ -152,13 +163,15 @@ class SshSpawner final : public WorkerSpawner {
     return child;
   }
 
-  // sshd leaves the socket behind.
+  // By a shell that is known, whatever the user's is. sshd leaves the socket behind.
   std::string CommandOn(const FarmHost& host, const std::string& socket) const {
     RemoteWorker worker = options_.worker;
     worker.slots = host.slots;
     const std::string command = WorkerCommand(worker, "--until-input-ends");
-    if (!options_.forward) return "exec " + command;
-    return fmt::format("{}; code=$?; rm -f {}; exit $code", command, socket);
+    const std::string text = options_.forward
+                                 ? fmt::format("{}; code=$?; rm -f {}; exit $code", command, socket)
+                                 : "exec " + command;
+    return fmt::format("exec /bin/sh -c {}", ShellWord(text));
   }
 
   static uint64_t SizeOf(const std::string& file) {

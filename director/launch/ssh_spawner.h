@@ -11,10 +11,12 @@
 // Source: ssh(1), ssh_config(5) and sshd_config(5) of OpenSSH 9.2.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "director/launch/hosts_file.h"
 #include "director/launch/launcher.h"
 #include "director/launch/remote_worker.h"
@@ -24,10 +26,10 @@ namespace galley::director {
 
 struct SshOptions {
   std::vector<FarmHost> hosts;
-  std::vector<std::string> arguments;  // of ssh, before ours
-  RemoteWorker worker;                 // its slots: those of the host
-  Ticket ticket;                       // without token and names
-  bool forward = false;                // ticket.director is an address of this machine
+  std::vector<std::string> arguments;              // of ssh, before ours
+  RemoteWorker worker;                             // its slots: those of the host
+  std::function<absl::StatusOr<Ticket>()> ticket;  // of a worker; without token and names
+  bool forward = false;                            // ticket.director is an address of this machine
 };
 
 inline constexpr int kConnectsMax = 8;

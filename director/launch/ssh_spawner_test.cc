@@ -40,12 +40,12 @@ class SshSpawnerTest : public testing::Test {
         {.hosts = std::move(hosts),
          .arguments = {"-F", "/config"},
          .worker = {.program = "/opt/galley"},
-         .ticket = {.director = "127.0.0.1:9010"},
+         .ticket = [] { return Ticket{.director = "127.0.0.1:9010"}; },
          .forward = forward},
         {.on_exit =
              [this](const WorkerExit& exit) {
-               Note(fmt::format("exit {}{}: {}", exit.worker_id,
-                                exit.never_started ? " never" : "", exit.reason));
+               Note(fmt::format("exit {}{}: {}", exit.worker_id, exit.never_started ? " never" : "",
+                                exit.reason));
              },
          .on_state =
              [this](const std::string& worker, LaunchState, const std::string& where) {
@@ -84,8 +84,9 @@ TEST_F(SshSpawnerTest, TheTicketComesThroughTheInputWhichStaysOpen) {
   }
   const std::string log = ReadFile(Path("log")).value();
   EXPECT_THAT(log, HasSubstr("-F /config -o BatchMode=yes"));
-  EXPECT_THAT(log, HasSubstr("-p 2222 -- build@node7 exec '/opt/galley' worker --ticket - --slots 8 "
-                             "--until-input-ends"));
+  EXPECT_THAT(log,
+              HasSubstr("-p 2222 -- build@node7 exec /bin/sh -c 'exec '\\''/opt/galley'\\'' worker "
+                        "--ticket - --slots 8 --until-input-ends'"));
   EXPECT_THAT(log, HasSubstr(R"(got {"director":"127.0.0.1:9010","names":["ssh-1"])"));
   EXPECT_THAT(log, Not(HasSubstr("over"))) << "the input is still open";
   launcher.reset();
@@ -98,8 +99,8 @@ TEST_F(SshSpawnerTest, AWorkerMayAttachThroughTheConnection) {
   launcher->Start(Worker("ssh-1"));
   Await(2);
   const std::string log = ReadFile(Path("log")).value();
-  const std::string socket = log.substr(log.find("-R ") + 3, log.find(":127.0.0.1:9010") -
-                                                                 log.find("-R ") - 3);
+  const std::string socket =
+      log.substr(log.find("-R ") + 3, log.find(":127.0.0.1:9010") - log.find("-R ") - 3);
   EXPECT_THAT(socket, testing::MatchesRegex("/tmp/galley-[0-9a-f]{16}\\.sock"));
   EXPECT_THAT(log, HasSubstr("\"director\":\"unix:" + socket));
   EXPECT_THAT(log, HasSubstr("rm -f " + socket));
@@ -116,7 +117,8 @@ TEST_F(SshSpawnerTest, WhatItSaidLastIsTheReasonOfItsEnd) {
 }
 
 TEST_F(SshSpawnerTest, EachMachineHasOneWorkerAndABadOneIsLeftAloneForAWhile) {
-  Script("for last; do host=$prev; prev=$last; done; test $host != bad && exec sleep 1000; exit 255");
+  Script(
+      "for last; do host=$prev; prev=$last; done; test $host != bad && exec sleep 1000; exit 255");
   const auto launcher = Make({{.name = "bad"}, {.name = "good"}, {.name = "fine"}});
   launcher->Start(Worker("ssh-1"));
   EXPECT_THAT(Await(2).back(), HasSubstr("exit ssh-1: bad"));

@@ -12,9 +12,9 @@
 namespace galley::director {
 
 // Slurm: a launch is an array of jobs, which may be requeued; the ticket stands in the body of the
-// script. A job is told 90 s before its limit of time (SIGTERM: it gives back what it has in hand and
-// ends). `arguments`: of sbatch, after our own, so that they may replace these.
-// Source: sbatch(1), squeue(1), scancel(1) of Slurm 22.05.
+// script. A job is told 90 s before its limit of time (SIGTERM: it gives back what it has in hand
+// and ends). `arguments`: of sbatch, after our own, so that they may replace these. Source:
+// sbatch(1), squeue(1), scancel(1) of Slurm 22.05.
 std::unique_ptr<BatchSystem> SlurmSystem(RemoteWorker worker, std::vector<std::string> arguments);
 
 // Kubernetes: a launch is what `manifest` says, a text with the placeholders {name}, {count},

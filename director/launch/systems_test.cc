@@ -55,29 +55,32 @@ TEST(SlurmTest, TheTicketIsInTheScriptAndNowhereElse) {
 
 TEST(SlurmTest, ItsNumberIsReadFromAmongWhatElseIsSaid) {
   const auto slurm = SlurmSystem({}, {});
-  EXPECT_EQ(*slurm->ReadId(ALaunch(), "sbatch: welcome\n1234;cluster\n"), "1234");
+  EXPECT_EQ(*slurm->ReadId(ALaunch(), "sbatch: welcome\n1234\n"), "1234");
+  EXPECT_FALSE(slurm->ReadId(ALaunch(), "1234;cluster\n").ok()) << "1234 here is another job";
   EXPECT_EQ(*slurm->ReadId(ALaunch(), "1234\n"), "1234");
   EXPECT_FALSE(slurm->ReadId(ALaunch(), "sbatch: 12 jobs\n").ok());
 }
 
 TEST(SlurmTest, StatesOfTasksAreRead) {
   const auto slurm = SlurmSystem({}, {});
-  EXPECT_EQ(Seen(slurm->ReadLook({ALaunch()}, {},
-                                 "17|0|RUNNING|n1|None\n17|1|PENDING||Resources\n"
-                                 "17|2|FAILED|n2|NonZeroExitCode\n18|0|RUNNING|n3|None\nnonsense\n")),
-            "0r@n1 1q 2g@n2 ");
+  EXPECT_EQ(
+      Seen(slurm->ReadLook({ALaunch()}, {},
+                           "17|0|RUNNING|n1|None\n17|1|PENDING||Resources\n"
+                           "17|2|FAILED|n2|NonZeroExitCode\n18|0|RUNNING|n3|None\nnonsense\n")),
+      "0r@n1 1q 2g@n2 ");
   const auto gone = slurm->ReadLook({ALaunch()}, {}, "17|2|FAILED|n2|NonZeroExitCode\n");
   EXPECT_THAT(gone->front().reason,
               HasSubstr("Slurm job 17_2 is FAILED on n2 (NonZeroExitCode); its output is in "
                         "/tmp/galley-worker-17_2.log"));
-  EXPECT_EQ(Seen(slurm->ReadLook({ALaunch()}, {.code = 1}, "slurm_load_jobs error: Invalid job id")),
-            "");
+  EXPECT_EQ(
+      Seen(slurm->ReadLook({ALaunch()}, {.code = 1}, "slurm_load_jobs error: Invalid job id")), "");
   EXPECT_EQ(Seen(slurm->ReadLook({ALaunch()}, {.code = 1}, "Socket timed out")), "error");
 }
 
 TEST(SlurmTest, OneIsEndedByItsNumberAndOneWithoutByItsName) {
   const auto slurm = SlurmSystem({}, {});
-  EXPECT_THAT(Joined(slurm->End(ALaunch(), 2).argv), EndsWith("scancel --quiet 17_2 "));
+  EXPECT_THAT(Joined(slurm->End(ALaunch(), 2).argv),
+              EndsWith("scancel --quiet --me --name=galley-tower-1a2b3c4d 17_2 "));
   Launch unknown = ALaunch();
   unknown.id.clear();
   EXPECT_THAT(Joined(slurm->End(unknown, std::nullopt).argv),
@@ -110,8 +113,9 @@ TEST(CommandTest, TheLastWordIsTheId) {
 TEST(CommandTest, AStatusNamesAllOrSomeOfItsWorkers) {
   const auto system = CommandSystem({}, "q {count}", "q stat", "");
   EXPECT_EQ(Seen(system->ReadLook({ALaunch()}, {}, "anything\n")), "0q 1q 2q ");
-  EXPECT_EQ(Seen(system->ReadLook({ALaunch()}, {}, "1 running n7\n2 gone n8 out of memory\n9 gone")),
-            "0q 1r@n7 2g@n8 ");
+  EXPECT_EQ(
+      Seen(system->ReadLook({ALaunch()}, {}, "1 running n7\n2 gone n8 out of memory\n9 gone")),
+      "0q 1r@n7 2g@n8 ");
   EXPECT_EQ(Seen(system->ReadLook({ALaunch()}, {.code = 1}, "")), "");
   EXPECT_EQ(Seen(system->ReadLook({ALaunch()}, {.code = 2}, "")), "error");
 }
@@ -130,20 +134,22 @@ TEST(KubernetesTest, TheManifestIsFilledIn) {
   EXPECT_TRUE(system->End(ALaunch(), 1).argv.empty()) << "its Job would replace it";
 }
 
-TEST(KubernetesTest, OfSeveralPodsOfAnIndexTheLiveOneCounts) {
-  const auto pod = [](const char* index, const char* phase, const char* node) {
-    return std::string(R"({"metadata":{"name":"p","annotations":{)") +
-           R"("batch.kubernetes.io/job-completion-index":")" + index + R"("}},"spec":{"nodeName":")" +
-           node + R"("},"status":{"phase":")" + phase + R"("}})";
-  };
+TEST(KubernetesTest, WhileItsJobIsThereAnIndexWithoutALivePodWaits) {
   const auto system = KubernetesSystem({}, {}, "");
-  EXPECT_EQ(Seen(system->ReadLook({ALaunch()}, {},
-                                  R"({"items":[)" + pod("0", "Failed", "n1") + "," +
-                                      pod("0", "Running", "n2") + "," + pod("0", "Failed", "n3") +
-                                      "," + pod("1", "Pending", "") + "," +
-                                      pod("2", "Succeeded", "n4") + R"(,{"metadata":{}},7]})")),
-            "0r@n2 1q 2g@n4 ");
-  EXPECT_EQ(Seen(system->ReadLook({ALaunch()}, {}, "error: no server")), "error");
+  const auto seen = [&](const char* output) {
+    return Seen(system->ReadLook({ALaunch()}, {}, output));
+  };
+  EXPECT_EQ(seen("Job||||||||\nJob|||||||galley\n"), "0q 1q 2q ") << "it has no pods yet";
+  EXPECT_EQ(seen("Job|||||||galley\nPod|0||Failed||n1||a\nPod|0||Running||n2||b\n"
+                 "Pod|1||Failed||n3||c\nPod|2||Succeeded||n4||d\nnonsense\n"),
+            "0r@n2 1q@n3 2g@n4 ");
+  EXPECT_EQ(seen("Job||0,2-7|||||galley\n"), "0g 1q 2g ");
+  EXPECT_EQ(seen("Job||||Complete|||galley\nPod|0||Running||n2||b\n"), "");
+  EXPECT_EQ(seen(""), "") << "it was deleted";
+  EXPECT_EQ(Seen(system->ReadLook({ALaunch()}, {.code = 1}, "error: no server")), "error");
+  const auto waits = system->ReadLook({ALaunch()}, {},
+                                      "Job|||||||galley\nPod|1||Pending||n1|ImagePullBackOff|p\n");
+  EXPECT_EQ((*waits)[1].reason, "ImagePullBackOff");
 }
 
 }  // namespace

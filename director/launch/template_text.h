@@ -1,5 +1,5 @@
-// Texts with placeholders: {name}. What stands in braces and is no lower-case word is left alone, so
-// that shell (${HOME}) and YAML ({a: b}) keep theirs.
+// Texts with placeholders: {name}. What stands in braces and is no lower-case word is left alone,
+// so that shell (${HOME}) and YAML ({a: b}) keep theirs.
 #pragma once
 
 #include <map>

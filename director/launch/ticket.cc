@@ -15,7 +15,7 @@ std::string EncodeTicket(const Ticket& ticket) {
                          {"token", ticket.token},
                          {"names", ticket.names}};
   if (!ticket.ca.empty()) json["ca"] = ticket.ca;
-  return json.dump();
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 absl::StatusOr<Ticket> DecodeTicket(std::string_view line) {

@@ -15,7 +15,7 @@ struct Ticket {
   std::string director;            // "cook.studio:9010", or "unix:/path" of the worker's machine
   std::string token;               // of all its workers
   std::vector<std::string> names;  // of the workers; one takes the name at its index
-  std::string ca;                  // PEM: the authority of the director's certificate; empty: no TLS
+  std::string ca;  // PEM: the authority of the director's certificate; empty: no TLS
 };
 
 inline constexpr size_t kTicketBytesMax = 256 << 10;

@@ -17,6 +17,7 @@
 #include "common/wire/channel.h"
 #include "common/wire/hand_over.h"
 #include "common/wire/tls_credentials.h"
+#include "director/serve/peer.h"
 #include "director/serve/worker_calls.h"
 #include "fmt/format.h"
 
@@ -28,10 +29,11 @@ constexpr absl::Duration kLookPeriod = absl::Seconds(10);  // at the files of TL
 // A worker whose machine is gone says nothing: it is asked each second, and has two to answer.
 constexpr int kKeepaliveMs = 1'000;
 constexpr int kKeepaliveTimeoutMs = 2'000;
-// gRPC ends no connection, and asks nothing on it, while a write to it is under way: one to a machine
-// that is gone while bytes fill its link would be under way for a quarter of an hour, and the server
-// would not end before.
-constexpr absl::Duration kUnacknowledgedMax = absl::Milliseconds(kKeepaliveMs + kKeepaliveTimeoutMs);
+// gRPC ends no connection, and asks nothing on it, while a write to it is under way: one to a
+// machine that is gone while bytes fill its link would be under way for a quarter of an hour, and
+// the server would not end before.
+constexpr absl::Duration kUnacknowledgedMax =
+    absl::Milliseconds(kKeepaliveMs + kKeepaliveTimeoutMs);
 constexpr int kHandshakeMs = 20'000;
 constexpr absl::Duration kCertificateLifetime = absl::Hours(7 * 24);  // of launched workers
 constexpr int kStreamsMax = 32;  // of one connection, at a time: a call holds a thread
@@ -42,15 +44,15 @@ class WorkersOnly final : public v1::Director::Service {
   explicit WorkersOnly(WorkerCalls& calls) : calls_(calls) {}
 
   grpc::Status Attach(grpc::ServerContext* context, WorkerCalls::Stream* stream) override {
-    return calls_.Attach(context, stream);
+    return IsNobody(*context) ? Nobody() : calls_.Attach(context, stream);
   }
   grpc::Status Fetch(grpc::ServerContext* context, const v1::FetchRequest* request,
                      grpc::ServerWriter<v1::FetchPiece>* writer) override {
-    return calls_.Fetch(context, *request, *writer);
+    return IsNobody(*context) ? Nobody() : calls_.Fetch(context, *request, *writer);
   }
   grpc::Status Upload(grpc::ServerContext* context, grpc::ServerReader<v1::UploadPiece>* reader,
                       v1::UploadAnswer* answer) override {
-    return calls_.Upload(context, *reader, answer);
+    return IsNobody(*context) ? Nobody() : calls_.Upload(context, *reader, answer);
   }
   grpc::Status Enroll(grpc::ServerContext* context, const v1::EnrollRequest* request,
                       v1::EnrollAnswer* answer) override {
@@ -68,6 +70,16 @@ class WorkersOnly final : public v1::Director::Service {
   }
 
  private:
+  // Who shows no certificate where TLS is spoken: before anything is read of it, so that it holds
+  // no thread.
+  static bool IsNobody(const grpc::ServerContext& context) {
+    const Peer peer = PeerOf(context);
+    return peer.has_tls && peer.certificate.empty();
+  }
+  static grpc::Status Nobody() {
+    return {grpc::StatusCode::UNAUTHENTICATED, "a certificate is needed here"};
+  }
+
   WorkerCalls& calls_;
   std::unique_ptr<wire::CertificateAuthority> authority_;  // null: no TLS
 };
@@ -83,7 +95,7 @@ class FarmDoorImpl final : public FarmDoor {
   }
 
   const std::string& address() const override { return address_; }
-  std::string authority() const override { return authority_; }
+  std::string authority() const override { return tls_ == nullptr ? "" : tls_->authority(); }
 
   void LookAtCertificates() override {
     if (tls_ == nullptr || clock_.Monotonic() < next_look_) return;
@@ -103,7 +115,6 @@ class FarmDoorImpl final : public FarmDoor {
     std::shared_ptr<grpc::ServerCredentials> credentials = grpc::InsecureServerCredentials();
     if (!options.tls.certificate.empty()) {
       ASSIGN_OR_RETURN(wire::TlsTexts texts, wire::ReadTlsFiles(options.tls));
-      authority_ = texts.ca;
       ASSIGN_OR_RETURN(std::string own, service_.MakeAuthority());
       tls_ = std::make_shared<wire::TlsPair>(options.tls, std::move(texts), std::move(own));
       // One that is shown is checked; who shows none may ask for one, and for nothing else.
@@ -131,17 +142,17 @@ class FarmDoorImpl final : public FarmDoor {
       listeners.push_back(
           {.socket = std::move(socket), .has_tls = tls_ != nullptr, .hand_over = hand_over});
     address_ = fmt::format("{}:{}", address.substr(0, address.rfind(':')), tcp.port);
-    door_ = listen::AcceptLoop::Make(
-        {.name = "farm",
-         .limits = listen::LocalDoorLimits(CurrentDescriptorLimit().soft),
-         .user_timeout = kUnacknowledgedMax},
-        clock_);
+    door_ =
+        listen::AcceptLoop::Make({.name = "farm",
+                                  .limits = listen::LocalDoorLimits(CurrentDescriptorLimit().soft),
+                                  .user_timeout = kUnacknowledgedMax},
+                                 clock_);
     return door_->Start(std::move(listeners));
   }
 
  private:
   WorkersOnly service_;
-  std::string address_, authority_;
+  std::string address_;
   std::shared_ptr<wire::TlsPair> tls_;  // null: no TLS
   absl::Time next_look_ = absl::InfinitePast();
   SystemClock clock_;

@@ -4,6 +4,8 @@
 
 #include <memory>
 
+#include "common/wire/certificate_authority.h"
+
 namespace galley::director {
 namespace {
 
@@ -19,10 +21,11 @@ Peer PeerOf(const grpc::ServerContext& context) {
   if (of == nullptr) return {};
   const std::string transport = PropertyOf(*of, GRPC_TRANSPORT_SECURITY_TYPE_PROPERTY_NAME);
   if (transport != GRPC_SSL_TRANSPORT_SECURITY_TYPE) return {};
-  return {.has_tls = true,
-          .certificate = of->IsPeerAuthenticated()
-                             ? PropertyOf(*of, GRPC_X509_PEM_CERT_PROPERTY_NAME)
-                             : std::string()};
+  Peer peer{.has_tls = true};
+  if (!of->IsPeerAuthenticated()) return peer;
+  peer.certificate = PropertyOf(*of, GRPC_X509_PEM_CERT_PROPERTY_NAME);
+  peer.is_launched = wire::IsOfALaunch(peer.certificate);
+  return peer;
 }
 
 }  // namespace galley::director

@@ -9,7 +9,8 @@ namespace galley::director {
 
 struct Peer {
   bool has_tls = false;
-  std::string certificate;  // PEM: that it showed, and that an authority of ours is for; or empty
+  std::string certificate;   // PEM: that it showed, and that an authority of ours is for; or empty
+  bool is_launched = false;  // it is one of a CertificateAuthority
 };
 
 Peer PeerOf(const grpc::ServerContext& context);

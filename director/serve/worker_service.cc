@@ -23,7 +23,6 @@ namespace galley::director {
 namespace {
 
 constexpr size_t kWorkerIdMax = 256;
-constexpr size_t kCertificatesMax = 100'000;  // given in a service's life
 
 // One attached worker's outgoing side.
 class Outbox {
@@ -152,8 +151,7 @@ class WorkerServiceImpl final : public WorkerService, public WorkerCalls {
     const Call call(*this, context);
     v1::UploadPiece first;
     if (!reader.Read(&first)) return grpc::Status::OK;
-    if (const grpc::Status known = CheckCaller(*context, first.caller()); !known.ok())
-      return known;
+    if (const grpc::Status known = CheckCaller(*context, first.caller()); !known.ok()) return known;
     if (!callbacks_.on_upload) return {grpc::StatusCode::UNIMPLEMENTED, "no bytes are taken here"};
     bool has_first = true;
     const absl::StatusOr<uint64_t> stored =
@@ -168,8 +166,8 @@ class WorkerServiceImpl final : public WorkerService, public WorkerCalls {
   }
 
   grpc::Status Enroll(grpc::ServerContext* context, const v1::EnrollRequest& request,
-                      const std::function<absl::StatusOr<std::string>(
-                          const std::string&, const std::string&)>& issue,
+                      const std::function<absl::StatusOr<std::string>(const std::string&,
+                                                                      const std::string&)>& issue,
                       v1::EnrollAnswer* answer) override {
     const std::string& worker_id = request.caller().worker_id();
     const auto is_launched = [&]() GALLEY_REQUIRES(mutex_) {
@@ -180,16 +178,17 @@ class WorkerServiceImpl final : public WorkerService, public WorkerCalls {
     {
       base::MutexLock lock(mutex_);
       if (!is_launched()) return Stranger();
-      if (given_.size() >= kCertificatesMax)
-        return {grpc::StatusCode::RESOURCE_EXHAUSTED, "too many certificates were given"};
     }
     const absl::StatusOr<std::string> issued = issue(request.certificate_request(), worker_id);
     if (!issued.ok()) return wire::ToGrpc(issued.status());
     base::MutexLock lock(mutex_);
     if (!is_launched()) return Stranger();
-    last_given_[worker_id] = *issued;
-    given_.insert(*issued);
-    LogInfo("worker={} was given a certificate, at {}", worker_id, context->peer());
+    const bool is_again = !last_given_.insert_or_assign(worker_id, *issued).second;
+    LogInfo("worker={} was given a certificate{}, at {}", worker_id,
+            is_again ? " again: the one before is void" : "", context->peer());
+    // Whoever had the one before is let in no more.
+    if (const auto stream = streams_.find(worker_id); is_again && stream != streams_.end())
+      stream->second.context->TryCancel();
     answer->set_certificate(*issued);
     return grpc::Status::OK;
   }
@@ -323,8 +322,8 @@ class WorkerServiceImpl final : public WorkerService, public WorkerCalls {
   }
 
   // The one place where it is decided who a worker is. Where TLS is spoken, whoever was launched
-  // shows the certificate that it was given last, for its name only; whoever came by itself shows one
-  // of the studio's authority (gRPC has checked that), and none that was given to another.
+  // shows the certificate that it was given last, for its name only; whoever came by itself shows
+  // one of the studio's authority (gRPC has checked that), and none that was given to another.
   grpc::Status Admit(const grpc::ServerContext& context, const std::string& worker_id,
                      const std::string& token) {
     const Peer peer = PeerOf(context);
@@ -335,7 +334,7 @@ class WorkerServiceImpl final : public WorkerService, public WorkerCalls {
     const auto own = tokens_.find(worker_id);
     if (own == tokens_.end()) {
       const bool is_known = !foreign_token_.empty() && token == foreign_token_ &&
-                            !is_reserved_(worker_id) && !given_.contains(peer.certificate);
+                            !is_reserved_(worker_id) && !peer.is_launched;
       return is_known ? grpc::Status::OK : Stranger();
     }
     if (own->second != token) return Stranger();
@@ -371,7 +370,6 @@ class WorkerServiceImpl final : public WorkerService, public WorkerCalls {
   std::string foreign_token_ GALLEY_GUARDED_BY(mutex_);  // empty: none is expected
   std::function<bool(std::string_view)> is_reserved_ GALLEY_GUARDED_BY(mutex_);
   std::map<std::string, std::string> last_given_ GALLEY_GUARDED_BY(mutex_);  // by worker; PEM
-  std::set<std::string> given_ GALLEY_GUARDED_BY(mutex_);                    // certificates; PEM
   std::map<std::string, Attached> streams_ GALLEY_GUARDED_BY(mutex_);
   std::set<grpc::ServerContext*> calls_ GALLEY_GUARDED_BY(mutex_);  // Fetch and Upload
 };

@@ -33,7 +33,7 @@ std::optional<WorkerId> OwnId(std::string_view launched, std::string_view name) 
 }  // namespace
 
 bool AttachedWorkers::IsOurs(std::string_view name) const {
-  return IsLocal(name) || (!launched_.empty() && name.starts_with(launched_));
+  return IsLocal(name) || OwnId(launched_, name).has_value();
 }
 
 bool AttachedWorkers::IsLocal(std::string_view name) { return name.starts_with(kLocal); }

@@ -1,10 +1,10 @@
 // AttachedWorkers: workers by their names: the id that each has in the core, and what the shell
 // knows of it while it is attached.
 //
-// "local-3" is one that the core asked for on this machine, and has the id 2; "slurm-3" is one on the
-// farm. Every other name is that of a worker which came by itself; it has an id from kForeignWorkers
-// on, for as long as this object lives. No launcher tells soon, or at all, of the end of those that
-// are not local: they are taken for lost when they have been away for some time.
+// "local-3" is one that the core asked for on this machine, and has the id 2; "slurm-3" is one on
+// the farm. Every other name is that of a worker which came by itself; it has an id from
+// kForeignWorkers on, for as long as this object lives. No launcher tells soon, or at all, of the
+// end of those that are not local: they are taken for lost when they have been away for some time.
 // Threads: any.
 #pragma once
 

@@ -10,8 +10,8 @@
 #include "common/base/give_back_memory.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
-#include "director/shell/project_sources.h"
 #include "director/launch/worker_token.h"
+#include "director/shell/project_sources.h"
 #include "fmt/format.h"
 
 namespace galley::director {
@@ -152,11 +152,19 @@ absl::Status DirectorShell::OpenFarmDoor() {
 
 void DirectorShell::MakeFarmLauncher() {
   if (options_.farm_launch.kind.empty() || farm_door_ == nullptr) return;
-  const Ticket ticket{.director = AddressFor(options_.farm_launch, farm_door_->address()),
-                      .ca = farm_door_->authority()};
-  LogInfo("farm launcher={} workers attach at {}", options_.farm_launch.kind, ticket.director);
+  const std::string address = AddressFor(options_.farm_launch, farm_door_->address());
+  LogInfo("farm launcher={} workers attach at {}", options_.farm_launch.kind, address);
   farm_launcher_ = CreateFarmLauncher(
-      options_.farm_launch, ticket,
+      options_.farm_launch,
+      [this, address]() -> absl::StatusOr<Ticket> {
+        Ticket ticket{.director = address, .ca = farm_door_->authority()};
+        if (ticket.ca.size() > kTicketBytesMax / 2)
+          return absl::InvalidArgumentError(
+              fmt::format("[farm] tls_ca holds {} bytes: too much for a ticket; leave out the "
+                          "authorities that are not the director's",
+                          ticket.ca.size()));
+        return ticket;
+      },
       {.on_exit = [this](const WorkerExit& exit) { OnWorkerExit(exit); },
        .on_state = [this](const std::string& worker, LaunchState state,
                           const std::string& where) { OnLaunchState(worker, state, where); },
@@ -171,8 +179,8 @@ void DirectorShell::Stop() {
   Post(Internal([this] { is_stopping_ = true; }));
   loop_.join();
   remote_cancellation_.Cancel();  // nobody wants its open answers any more
-  if (farm_launcher_ != nullptr) farm_launcher_->StopAll(kStopGrace);
   launcher_->StopAll(kStopGrace);
+  if (farm_launcher_ != nullptr) farm_launcher_->StopAll(kStopGrace);
   commit_thread_.Drain();
   while (TakeCommitted()) {
   }

@@ -219,6 +219,7 @@ class DirectorShell {
   absl::StatusOr<v1::ToWorker> OnAttach(const std::string& worker_id, const v1::FromWorker& first);
   void OnMessage(const std::string& worker_id, const v1::FromWorker& message);
   void OnWorkerExit(const WorkerExit& exit);
+  void EndLaunched(const std::string& worker_id);
   void NoteUnstarted(const WorkerExit& exit);
   void OnLaunchState(const std::string& worker_id, LaunchState state, const std::string& where);
   absl::Status OpenFarmDoor();
@@ -310,7 +311,8 @@ class DirectorShell {
   CookSeats seats_;  // (All: the commit thread, too)
   MemoryGuard memory_;
   bool is_stopping_ = false;
-  std::set<std::string> launching_;  // workers of other machines that were asked for, and did not come yet
+  std::set<std::string>
+      launching_;  // workers of other machines that were asked for, and did not come yet
   absl::Time last_progress_ = absl::InfinitePast();
   absl::Time fence_checked_ = absl::InfinitePast();
   absl::Time away_seen_ = absl::InfinitePast();

@@ -2,10 +2,10 @@
 
 #include "common/base/log.h"
 #include "director/core/workers.h"
+#include "director/launch/worker_token.h"
 #include "director/shell/director_shell.h"
 #include "director/shell/project_sources.h"
 #include "director/shell/worker_messages.h"
-#include "director/launch/worker_token.h"
 #include "fmt/format.h"
 
 namespace galley::director {
@@ -74,6 +74,10 @@ void DirectorShell::Do(const Spawn& effect) {
   if (PoolOf(effect.worker) == Pool::kLaunched) {
     LogInfo("worker={} is asked for delay={}", name, absl::FormatDuration(effect.delay));
     launching_.insert(name);
+    worker_views_.Launched(name, "asked for", "");
+    // (Its launcher may be at something else for long.)
+    Post(Event(
+        LauncherReported{.worker = effect.worker, .state = LauncherReported::State::kQueued}));
     return farm_launcher_->Start(
         {.worker_id = name,
          .slots = options_.slots,
@@ -98,8 +102,7 @@ void DirectorShell::Do(const director::Stop& effect) {
   const std::string name = workers_.NameOf(effect.worker);
   if (AttachedWorkers::IsLocal(name)) return launcher_->Stop(name, absl::ZeroDuration());
   service_->Disconnect(name);
-  if (PoolOf(effect.worker) == Pool::kLaunched)
-    farm_launcher_->Stop(name, absl::ZeroDuration());
+  if (PoolOf(effect.worker) == Pool::kLaunched) farm_launcher_->Stop(name, absl::ZeroDuration());
 }
 
 }  // namespace galley::director

@@ -133,8 +133,9 @@ absl::StatusOr<v1::ToWorker> DirectorShell::OnAttach(const std::string& worker_i
   }
   *message.mutable_snapshot() =
       SnapshotMessage(world->number, world->table_file, world->project->platforms);
-  worker_views_.Attached(worker_id, first.hello().machine(), static_cast<uint32_t>(first.hello().pid()),
-                         first.hello().slots(), static_cast<uint32_t>(first.in_hand_size()));
+  worker_views_.Attached(worker_id, first.hello().machine(),
+                         static_cast<uint32_t>(first.hello().pid()), first.hello().slots(),
+                         static_cast<uint32_t>(first.in_hand_size()));
   LogInfo("worker={} attached machine={} slots={} pid={} memory_bytes={} has_files={}", worker_id,
           first.hello().machine(), first.hello().slots(), first.hello().pid(),
           first.hello().memory_bytes(), has_files);
@@ -173,6 +174,7 @@ void DirectorShell::OnMessage(const std::string& worker_id, const v1::FromWorker
     LogInfo("worker={} says goodbye", worker_id);
     workers_.Remove(worker_id);
     worker_views_.Gone(worker_id);
+    EndLaunched(worker_id);
     return Post(
         Event(WorkerLost{.worker = worker, .reason = "it said goodbye", .is_in_order = true}));
   }
@@ -238,6 +240,7 @@ void DirectorShell::LoseTheAway() {
   for (const std::string& name : workers_.RemoveAwaySince(now - kAwayMax, is_back)) {
     LogWarning("worker={} is lost: it has not come back", name);
     worker_views_.Gone(name);
+    EndLaunched(name);
     StepCore(WorkerLost{.worker = workers_.IdOf(name),
                         .reason = "its connection ended, and it did not come back",
                         .is_infrastructure = true});
@@ -281,6 +284,12 @@ void DirectorShell::GiveSegmentIfLow(const std::string& worker_id, const v1::Fro
   service_->Send(worker_id, std::move(out));
 }
 
+// Another one takes its place: it is not to come back beside that one, as what a queue runs again.
+void DirectorShell::EndLaunched(const std::string& worker_id) {
+  if (PoolOf(workers_.IdOf(worker_id)) == Pool::kLaunched)
+    farm_launcher_->Stop(worker_id, absl::ZeroDuration());
+}
+
 // The cooks go on with those that are there, and say at their end what was missing.
 void DirectorShell::NoteUnstarted(const WorkerExit& exit) {
   if (launching_.erase(exit.worker_id) == 0) return;  // it came, and went
@@ -294,12 +303,12 @@ void DirectorShell::NoteUnstarted(const WorkerExit& exit) {
 void DirectorShell::OnLaunchState(const std::string& worker_id, LaunchState state,
                                   const std::string& where) {
   const bool is_queued = state == LaunchState::kQueued;
-  LogInfo("worker={} {}{}", worker_id, is_queued ? "is queued" : "is starting",
-          where.empty() ? "" : " machine=" + where);
+  if (!is_queued) LogInfo("worker={} is starting machine={}", worker_id, where);
   worker_views_.Launched(worker_id, is_queued ? "queued" : "starting", where);
-  Post(Event(LauncherReported{.worker = workers_.IdOf(worker_id),
-                              .state = is_queued ? LauncherReported::State::kQueued
-                                                 : LauncherReported::State::kStarting}));
+  if (is_queued && !where.empty()) LogWarning("worker={} waits: {}", worker_id, where);
+  Post(Event(LauncherReported{
+      .worker = workers_.IdOf(worker_id),
+      .state = is_queued ? LauncherReported::State::kQueued : LauncherReported::State::kStarting}));
 }
 
 void DirectorShell::OnWorkerExit(const WorkerExit& exit) {

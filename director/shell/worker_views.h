@@ -28,8 +28,8 @@ struct WorkerView {
   uint32_t jobs = 0;  // in its hands
   uint64_t memory_bytes = 0;
   bool is_draining = false;
-  std::string state = "attached";  // or "queued", "starting": it is on its way
-  std::string machine;             // empty: not known yet
+  std::string state = "attached";        // or "queued", "starting": it is on its way
+  std::string machine;                   // empty: not known yet
   std::map<AttemptId, JobView> in_hand;  // that this director gave to it
 };
 

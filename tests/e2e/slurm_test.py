@@ -5,7 +5,6 @@ from farm_test import FarmCase
 from harness import COPY, wait_until
 from slurm_cluster import SlurmCluster, is_there
 
-CACHE = os.path.expanduser("~/.cache/galley/worker")
 
 
 @unittest.skipUnless(is_there(), "needs root, slurmctld, slurmd, slurm-client and munge: scripts/test --farm")
@@ -20,6 +19,7 @@ class SlurmTest(FarmCase):
 
     def cluster(self, game):
         cluster = SlurmCluster(self.path("slurm"), game, self.NODES)
+        cluster.environment["HOME"] = self.path("home")  # of the workers, too: their cache is there
         self.addCleanup(cluster.end)
         self.addCleanup(lambda: [print(open(os.path.join("/tmp", name)).read()[-500:]) for name in os.listdir("/tmp")
                                  if name.startswith("galley-worker-") and os.environ.get("GALLEY_SHOW_LOGS")])
@@ -45,8 +45,8 @@ class SlurmTest(FarmCase):
         game, cluster = self.farm(f"workers_min = {self.NODES}\n")
         begun = time.time()
         cook = self.start(game, cluster)
-        self.attached(game, self.NODES)
-        print(f"[{self.NODES} workers after {time.time() - begun:.1f} s]", end=" ", file=sys.stderr, flush=True)
+        self.attached(game, 2)
+        print(f"[2 workers after {time.time() - begun:.1f} s]", end=" ", file=sys.stderr, flush=True)
         self.check(game, cook)
         self.assertEqual(cluster.jobs(), [], "nothing is left in the queue")
         again = self.finish_cook(game, self.start(game, cluster, "--force"))
@@ -70,7 +70,7 @@ class SlurmTest(FarmCase):
     def test_a_task_that_is_cancelled_or_requeued_is_no_matter(self):
         game, cluster = self.farm(f"workers_min = {self.NODES}\n")
         cook = self.start(game, cluster)
-        self.attached(game, self.NODES)
+        self.attached(game, 2)
         running = [job for job, state, _ in cluster.jobs() if state == "RUNNING"]
         cluster.run("scancel", running[0])
         cluster.run("scontrol", "requeue", running[1])
@@ -80,11 +80,13 @@ class SlurmTest(FarmCase):
         game, cluster = self.farm(f"workers_min = {self.NODES}\n")
         cook = self.start(game, cluster)
         self.attached(game, 1)
-        shutil.rmtree(CACHE, ignore_errors=True)
+        cache = self.path("home/.cache/galley/worker")
+        self.assertTrue(os.path.isdir(cache))
+        shutil.rmtree(cache, ignore_errors=True)
         self.check(game, cook)
         again = self.start(game, cluster, "--force")
         self.attached(game, 1)
-        for folder, _, names in os.walk(CACHE):
+        for folder, _, names in os.walk(cache):
             for name in names[::2]:
                 os.chmod(os.path.join(folder, name), 0o644)
                 with open(os.path.join(folder, name), "r+b") as file:

@@ -18,7 +18,7 @@ struct SessionFlags {
   std::string cache_directory;
   uint64_t cache_bytes_max = 0;
   std::string scratch_directory;
-  bool stays = false;     // it waits for a director for ever
+  bool stays = false;        // it waits for a director for ever
   bool is_launched = false;  // no director at the beginning: nobody will come
   bool is_until_input_ends = false;
   bool enrolls = false;  // its certificate comes from the director, in exchange for its token

@@ -40,7 +40,8 @@ uint64_t BytesOf(const v1::FetchItem& item) {
 class GrpcBytes final : public DirectorBytes {
  public:
   GrpcBytes(const std::string& address, const wire::ClientTls& tls, const v1::Caller& caller)
-      : caller_(caller), stub_(v1::Director::NewStub(wire::OpenChannel(address, tls))) {}
+      : caller_(caller),
+        stub_(v1::Director::NewStub(wire::OpenChannel(address, tls, /*is_far=*/true))) {}
 
   absl::Status Fetch(const std::vector<v1::FetchItem>& items,
                      const std::function<void(const v1::FetchPiece&)>& take) override {

@@ -107,11 +107,11 @@ struct DirectorStream::Impl {
   }
 };
 
-DirectorStream::DirectorStream(const std::string& address, const wire::ClientTls& tls,
+DirectorStream::DirectorStream(const std::string& address, const wire::ClientTls& tls, bool is_far,
                                EventSink* events)
     : impl_(std::make_unique<Impl>()) {
   impl_->events = events;
-  impl_->stub = v1::Director::NewStub(wire::OpenChannel(address, tls));
+  impl_->stub = v1::Director::NewStub(wire::OpenChannel(address, tls, is_far));
   impl_->thread = std::thread([impl = impl_.get()] { impl->Run(); });
 }
 

@@ -17,7 +17,9 @@ namespace galley::worker {
 
 class DirectorStream {
  public:
-  DirectorStream(const std::string& address, const wire::ClientTls& tls, EventSink* events);
+  // `is_far`: as for wire::OpenChannel.
+  DirectorStream(const std::string& address, const wire::ClientTls& tls, bool is_far,
+                 EventSink* events);
   ~DirectorStream();
 
   // Dropped unless `stream` is the present one: a broken stream's messages go with the next Attach.

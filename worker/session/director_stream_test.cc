@@ -101,7 +101,7 @@ TEST(DirectorStreamTest, BetweenTwoDirectorsItWaitsAndAttachesToNobody) {
   const std::string path = folder + "/s";
   CountingSink events;
   auto first = std::make_unique<Director>(path);
-  DirectorStream stream("unix:" + path, {}, &events);
+  DirectorStream stream("unix:" + path, {}, /*is_far=*/false, &events);
   ASSERT_TRUE(events.WaitForReceived(1));
   first.reset();
   ASSERT_TRUE(HangUpOnTheNext(path));
@@ -115,7 +115,7 @@ TEST(DirectorStreamTest, BetweenTwoDirectorsItWaitsAndAttachesToNobody) {
 TEST(DirectorStreamTest, OneThatFindsNobodyCanBeFinished) {
   const std::string folder = *MakeTemporaryDirectory("/tmp", "stream-");
   CountingSink events;
-  DirectorStream stream("unix:" + folder + "/s", {}, &events);
+  DirectorStream stream("unix:" + folder + "/s", {}, /*is_far=*/false, &events);
   ASSERT_TRUE(HangUpOnTheNext(folder + "/s"));
   stream.Finish(absl::ZeroDuration());
   RemoveAll(folder).IgnoreError();

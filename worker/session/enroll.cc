@@ -15,8 +15,8 @@ namespace galley::worker {
 
 absl::StatusOr<wire::ClientTls> Enroll(const EnrollOptions& options) {
   ASSIGN_OR_RETURN(wire::KeyAndRequest made, wire::NewKeyAndRequest());
-  const auto stub =
-      v1::Director::NewStub(wire::OpenChannel(options.director, {.ca = options.authority}));
+  const auto stub = v1::Director::NewStub(
+      wire::OpenChannel(options.director, {.ca = options.authority}, /*is_far=*/true));
   grpc::ClientContext context;
   context.set_wait_for_ready(true);  // (a director that is about to listen is waited for)
   context.set_deadline(std::chrono::system_clock::now() +
@@ -34,10 +34,10 @@ absl::StatusOr<wire::ClientTls> Enroll(const EnrollOptions& options) {
         options.director, absl::ToInt64Seconds(options.wait_max)));
   }
   if (!asked.ok())
-    return Annotate(asked, fmt::format("the director at {} gives no certificate", options.director));
-  return wire::ClientTls{.ca = options.authority,
-                         .certificate = answer.certificate(),
-                         .key = std::move(made.key)};
+    return Annotate(asked,
+                    fmt::format("the director at {} gives no certificate", options.director));
+  return wire::ClientTls{
+      .ca = options.authority, .certificate = answer.certificate(), .key = std::move(made.key)};
 }
 
 }  // namespace galley::worker

@@ -1,5 +1,5 @@
-// Enroll: a launched worker exchanges the token of its ticket for a certificate of its own. The key is
-// made here, and never leaves the process.
+// Enroll: a launched worker exchanges the token of its ticket for a certificate of its own. The key
+// is made here, and never leaves the process.
 #pragma once
 
 #include <string>
@@ -18,8 +18,8 @@ struct EnrollOptions {
   absl::Duration wait_max;  // so long it is tried while nobody answers
 };
 
-// What the worker shows and trusts from here on. UNAVAILABLE: nobody answers at that address whom the
-// authority is for; UNAUTHENTICATED and others: as the director says.
+// What the worker shows and trusts from here on. UNAVAILABLE: nobody answers at that address whom
+// the authority is for; UNAUTHENTICATED and others: as the director says.
 absl::StatusOr<wire::ClientTls> Enroll(const EnrollOptions& options);
 
 }  // namespace galley::worker

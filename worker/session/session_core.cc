@@ -86,8 +86,9 @@ void SessionCore::Apply(const Disconnected&, std::vector<SessionEffect>&) {
 void SessionCore::Apply(const Refused& event, std::vector<SessionEffect>& effects) {
   is_connected_ = false;
   has_ended_ = true;
-  effects.emplace_back(ExitSession{
-      .code = kExitUnfit, .reason = fmt::format("the director refused this worker: {}", event.reason)});
+  effects.emplace_back(
+      ExitSession{.code = kExitUnfit,
+                  .reason = fmt::format("the director refused this worker: {}", event.reason)});
 }
 
 void SessionCore::Apply(const Received& event, std::vector<SessionEffect>& effects) {

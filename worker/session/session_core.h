@@ -53,15 +53,15 @@ struct SessionOptions {
   std::string cookers_json;
   uint32_t slots = 1;
   int64_t pid = 0;
-  uint64_t session = 0;                          // names the process
-  bool is_without_files = false;                 // v1::Hello
+  uint64_t session = 0;           // names the process
+  bool is_without_files = false;  // v1::Hello
   // Without a director's welcome, at the beginning and later: the session ends.
   absl::Duration first_contact_max = kReconnectMax;
   absl::Duration reconnect_max = kReconnectMax;
 };
 
-// How a session ends (CONTRACT.md): no more work; refused, or fit for nothing; what it had in hand is
-// for another one, which is to be started.
+// How a session ends (CONTRACT.md): no more work; refused, or fit for nothing; what it had in hand
+// is for another one, which is to be started.
 inline constexpr int kExitDone = 0, kExitUnfit = 3, kExitDrained = 75;
 inline constexpr uint32_t kSlotsMax = 1'024;
 inline constexpr size_t kJobsMax = 4'096;  // in hand; more are failed at once

@@ -142,7 +142,7 @@ class Shell final : public EventSink {
     const TerminationWatch watch(
         this, config_.is_by_hand,
         config_.is_until_input_ends);  // first: the threads that follow block SIGTERM too
-    SampleMemory();            // what Hello tells
+    SampleMemory();                    // what Hello tells
     if (config_.is_without_files) {
       if (const absl::Status opened = OpenRemote(); !opened.ok()) {
         LogError("{}", MessageOf(opened));
@@ -158,7 +158,8 @@ class Shell final : public EventSink {
           .events = remote_ != nullptr ? static_cast<EventSink*>(&remote_->gate) : this,
           .is_spare = lane >= config_.slots}));
     }
-    stream_ = std::make_unique<DirectorStream>(config_.director, config_.tls, this);
+    stream_ = std::make_unique<DirectorStream>(config_.director, config_.tls,
+                                               config_.is_without_files, this);
     while (!HasEnded()) {
       if (IsSampleDue()) SampleMemory();
       const Outgoing outgoing = WaitForMessages();

@@ -26,13 +26,13 @@ struct SessionConfig {
   wire::ClientTls tls;
   // So long it waits for a director, at the beginning and later.
   absl::Duration first_contact_max = kReconnectMax, reconnect_max = kReconnectMax;
-  bool is_by_hand = false;          // SIGINT ends it, too
+  bool is_by_hand = false;           // SIGINT ends it, too
   bool is_until_input_ends = false;  // and so does the end of its standard input
 };
 
-// Works until the director, a signal or a lost director ends it: kExitDone, kExitUnfit or kExitDrained.
-// Blocks SIGTERM in the calling thread (it ends the session in
-// order) and ignores SIGINT, but of one by hand. Once in a process.
+// Works until the director, a signal or a lost director ends it: kExitDone, kExitUnfit or
+// kExitDrained. Blocks SIGTERM in the calling thread (it ends the session in order) and ignores
+// SIGINT, but of one by hand. Once in a process.
 int RunSession(const SessionConfig& config);
 
 }  // namespace galley::worker
