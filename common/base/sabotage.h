@@ -35,6 +35,7 @@ enum class Sabotage : uint8_t {
   kTellWrongCook,    // of two cooks that want a package, the wrong one is told of its result
   kStarveClass,      // lower classes of cooks never have their turn while a higher one has jobs
   kHoldUpNow,        // a job of a lower class has its turn before a Blocking one
+  kForgetLaunch,     // a launched worker that will never come counts as one that is there
   kForgetAttempt,    // a job that is taken back is forgotten, though it may have begun
   kCount,
 };

@@ -166,6 +166,7 @@ void WorkerLives::OnLauncherReported(const LauncherReported& event) {
   if (event.state == LauncherReported::State::kStarting)
     return workers_.SetBeginning(event.worker, core_.awake);
   if (event.error.empty()) return;
+  if (IsSabotaged(Sabotage::kForgetLaunch) && PoolOf(event.worker) == Pool::kLaunched) return;
   const absl::Duration asked_at = worker->asked_at;
   const bool is_survivor = worker->is_survivor;
   core_.survivors.ForgetResumedOf(event.worker);

@@ -101,6 +101,16 @@ void Cluster::DrawLimits() {
   if (options_.has_faults && IsLateOn(options_.seed, kStriped))
     cook_.policy = PlacementPolicy::kStriped;
   is_forced_ = options_.has_faults && random_.Percent(20);
+  if (options_.has_faults && IsLateOn(options_.seed, kOnAFarm)) {
+    cook_.fleet = {.max = cook_.workers,
+                   .min = cook_.workers / 2,
+                   .slots = 2,
+                   .start = absl::Milliseconds(5),
+                   .idle_max = absl::Seconds(2),
+                   .helpers_max = 2};
+    cook_.workers = 0;
+    cook_.start_max = absl::Seconds(15);
+  }
 }
 
 void Cluster::StartDirector() {
@@ -186,8 +196,8 @@ std::set<std::string> Cluster::TakeSurvivors() {
   std::set<std::string> names;
   for (Body& body : bodies_) {
     if (!body.worker->is_alive()) continue;
-    const bool is_foreign = SimDirector::WorkerOf(body.name).value() >= kForeignWorkers;
-    if (names.size() < cook_.workers && !is_foreign) {
+    const bool is_local = PoolOf(SimDirector::WorkerOf(body.name)) == Pool::kLocal;
+    if (names.size() < cook_.workers && is_local) {
       names.insert(body.name);
       body.is_survivor = true;
     } else {

@@ -73,6 +73,9 @@ class Cluster {
 
   // cluster_workers.cc: their processes and streams.
   void Start(const director::Spawn& spawn);
+  void Launch(const director::Spawn& spawn);
+  void TellLaunched(director::WorkerId worker, director::LauncherReported::State state,
+                    uint32_t term);
   void AddBody(const std::string& name, uint32_t slots, uint32_t term);
   void Connect(size_t index);
   bool MeetsStale(const Body& body);

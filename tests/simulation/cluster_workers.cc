@@ -1,5 +1,7 @@
 // Cluster's workers: their processes, streams and launcher.
 
+#include <algorithm>
+
 #include "director/core/workers.h"
 #include "tests/simulation/cluster_impl.h"
 
@@ -7,7 +9,56 @@ namespace galley::simulation {
 
 using namespace director;  // NOLINT: a simulation of it
 
+void Cluster::TellLaunched(WorkerId worker, LauncherReported::State state, uint32_t term) {
+  if (director_ != nullptr && director_->term() == term) director_->OnLaunchState(worker, state);
+}
+
+// Through a farm's queue.
+void Cluster::Launch(const Spawn& spawn) {
+  using State = LauncherReported::State;
+  const uint32_t term = director_->term();
+  const WorkerId id = spawn.worker;
+  absl::Duration at = spawn.delay + random_.Some(50);
+  const auto tell = [&](State state) {
+    schedule_.After(at, [this, id, state, term] { TellLaunched(id, state, term); });
+  };
+  tell(State::kQueued);
+  if (faults_.Happens(Fault::kLaunchQueued, 30)) at += absl::Seconds(random_.Below(30));
+  if (failures_in_row_ < 2 && faults_.Happens(Fault::kLaunchFailed, 20)) {
+    ++failures_in_row_;
+    return schedule_.After(at + random_.Some(50), [this, id, term] {
+      if (director_ != nullptr && director_->term() == term)
+        director_->OnWorkerGone(id, "the queue is closed", true);
+    });
+  }
+  failures_in_row_ = 0;
+  at += random_.Some(100);
+  tell(State::kStarting);
+  if (faults_.Happens(Fault::kLaunchRequeued, 20)) {
+    at += random_.Some(2'000);
+    tell(State::kQueued);
+    at += random_.Some(5'000);
+    tell(State::kStarting);
+  }
+  if (faults_.Happens(Fault::kLaunchLost, 10)) return;
+  if (faults_.Happens(Fault::kLauncherLied, 20)) {
+    schedule_.After(at + random_.Some(3'000), [this, id, term] {
+      // (As the shell: that it is attached is known better.)
+      const std::string name = SimDirector::NameOf(id);
+      const bool is_attached = std::any_of(bodies_.begin(), bodies_.end(), [&](const Body& body) {
+        return body.name == name && body.term == term && body.stream != 0;
+      });
+      if (!is_attached) TellGone(name, term);
+    });
+  }
+  schedule_.After(at + random_.Some(200), [this, id, term] {
+    if (director_ == nullptr || director_->term() != term) return;
+    AddBody(SimDirector::NameOf(id), 1 + static_cast<uint32_t>(random_.Below(3)), term);
+  });
+}
+
 void Cluster::Start(const Spawn& spawn) {
+  if (PoolOf(spawn.worker) == Pool::kLaunched) return Launch(spawn);
   const uint32_t term = director_->term();
   const WorkerId id = spawn.worker;
   if (failures_in_row_ < 2 && faults_.Happens(Fault::kLauncherFailed, 10)) {

@@ -102,6 +102,16 @@ std::string_view FaultName(Fault fault) {
       return "segment deleted or cut";
     case Fault::kIndexLost:
       return "index lost";
+    case Fault::kLaunchQueued:
+      return "launched worker queued";
+    case Fault::kLaunchFailed:
+      return "launch failed";
+    case Fault::kLaunchLost:
+      return "launched worker never came";
+    case Fault::kLaunchRequeued:
+      return "launched worker queued again";
+    case Fault::kLauncherLied:
+      return "launcher lied of an end";
     case Fault::kCount:
       break;
   }

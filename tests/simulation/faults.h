@@ -60,6 +60,11 @@ enum class Fault : uint8_t {
   kFilesDeleted,      // of the store, by somebody, under a director
   kSegmentLost,       // likewise; or its end
   kIndexLost,         // under a director: made anew from what the segments say
+  kLaunchQueued,      // a worker on the farm's machines, for long
+  kLaunchFailed,      // likewise, with all that were asked for with it
+  kLaunchLost,        // it waits, or is about to attach, and nothing is ever heard of it again
+  kLaunchRequeued,    // it was about to attach, and waits again
+  kLauncherLied,      // it says that a worker is gone, which is attached
   kCount,
 };
 inline constexpr size_t kFaultCount = static_cast<size_t>(Fault::kCount);
@@ -71,16 +76,17 @@ std::string_view FaultName(Fault fault);
 // Half of the seeds have none but programs that wait.
 bool IsLateOn(uint64_t seed, std::string_view name);
 
-// Options of a seed's cooks, with faults and without; they are late, too. (kStriped is for cooks
-// with faults only: the fault-free cook has one worker.)
+// Options of a seed's cooks, with faults and without; they are late, too. (kStriped and kOnAFarm are
+// for cooks with faults only: the fault-free cook has one worker.)
 inline constexpr std::string_view kSoftNotFollowed = "soft references not followed";
 inline constexpr std::string_view kNeverCooked = "packages never cooked";
 inline constexpr std::string_view kCultures = "variants for cultures";
 inline constexpr std::string_view kStriped = "jobs dealt by names";
 inline constexpr std::string_view kCopies = "equal files in several places";
 inline constexpr std::string_view kNotStaged = "roots not staged";
-inline constexpr std::array kCookOptions = {kSoftNotFollowed, kNeverCooked, kCultures,
-                                            kStriped,         kCopies,      kNotStaged};
+inline constexpr std::string_view kOnAFarm = "workers launched on a farm";
+inline constexpr std::array kCookOptions = {kSoftNotFollowed, kNeverCooked, kCultures, kStriped,
+                                            kCopies,          kNotStaged,   kOnAFarm};
 
 using FaultCounts = std::array<uint64_t, kFaultCount>;
 

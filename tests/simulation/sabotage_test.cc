@@ -118,6 +118,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{Sabotage::kHideLoss, "HideLoss"},
                       Case{Sabotage::kKeepClaims, "KeepClaims", Scene::kSeveralCooks},
                       Case{Sabotage::kTellWrongCook, "TellWrongCook", Scene::kSeveralCooks},
+                      Case{Sabotage::kForgetLaunch, "ForgetLaunch"},
                       Case{Sabotage::kStarveClass, "StarveClass", Scene::kSeveralCooks},
                       Case{Sabotage::kHoldUpNow, "HoldUpNow", Scene::kSeveralCooks},
                       Case{Sabotage::kForgetAttempt, "ForgetAttempt", Scene::kSeveralCooks}),

@@ -7,15 +7,22 @@ namespace galley::simulation {
 using namespace director;  // NOLINT: a shell of it
 
 std::string SimDirector::NameOf(WorkerId worker) {
-  return worker.value() >= kForeignWorkers
-             ? "foreign-" + std::to_string(worker.value() - kForeignWorkers)
-             : "local-" + std::to_string(worker.value() + 1);
+  switch (PoolOf(worker)) {
+    case Pool::kLocal:
+      return "local-" + std::to_string(worker.value() + 1);
+    case Pool::kLaunched:
+      return "slurm-" + std::to_string(worker.value() - kLaunchedWorkers + 1);
+    case Pool::kForeign:
+      break;
+  }
+  return "foreign-" + std::to_string(worker.value() - kForeignWorkers);
 }
 
 WorkerId SimDirector::WorkerOf(const std::string& name) {
   const auto number =
       static_cast<uint32_t>(std::strtoul(name.substr(name.rfind('-') + 1).c_str(), nullptr, 10));
-  return WorkerId(name.starts_with("foreign-") ? kForeignWorkers + number : number - 1);
+  if (name.starts_with("foreign-")) return WorkerId(kForeignWorkers + number);
+  return WorkerId(name.starts_with("slurm-") ? kLaunchedWorkers + number - 1 : number - 1);
 }
 
 SimDirector::SimDirector(const Deps& deps, const CookOptions& options, Callbacks callbacks,

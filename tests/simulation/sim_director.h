@@ -77,6 +77,7 @@ class SimDirector {
   void Cancel();
   void OnMessage(const std::string& worker, uint64_t stream, const v1::FromWorker& message);
   void OnWorkerGone(director::WorkerId worker, const std::string& reason, bool never_started);
+  void OnLaunchState(director::WorkerId worker, director::LauncherReported::State state);
   void OnFileEdited(const std::string& name);
   void OnFilesRenamed(const std::vector<World::Renamed>& renamed);
   // Numbered as in the list.
