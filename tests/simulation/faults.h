@@ -76,8 +76,8 @@ std::string_view FaultName(Fault fault);
 // Half of the seeds have none but programs that wait.
 bool IsLateOn(uint64_t seed, std::string_view name);
 
-// Options of a seed's cooks, with faults and without; they are late, too. (kStriped and kOnAFarm are
-// for cooks with faults only: the fault-free cook has one worker.)
+// Options of a seed's cooks, with faults and without; they are late, too. (kStriped and kOnAFarm
+// are for cooks with faults only: the fault-free cook has one worker.)
 inline constexpr std::string_view kSoftNotFollowed = "soft references not followed";
 inline constexpr std::string_view kNeverCooked = "packages never cooked";
 inline constexpr std::string_view kCultures = "variants for cultures";

@@ -138,7 +138,7 @@ std::vector<SelectedPackage> SimDirector::Select(const std::vector<std::string>&
 
 void SimDirector::Request(CookRequested request, std::vector<std::string> ids) {
   is_forced_ = request.force;
-  has_ever_failed_ = false;
+  has_ever_failed_ = has_failed_late_ = false;
   is_fail_fast_ = request.fail_fast;
   request.blamed = std::exchange(blamed_before_, {});
   const bool is_first = requests_ == 0;
@@ -245,6 +245,7 @@ bool SimDirector::Discover(const std::vector<std::string>& ids, InstigatorCatego
 void SimDirector::Note(const PackageFailed& failed) {
   const std::string& name = core_->NameOf(failed.package);
   has_ever_failed_ = true;
+  has_failed_late_ |= has_published_;
   deps_.checks.Trace("failed " + name + ": " + failed.error);
   if (failed.error.empty()) deps_.checks.Break("safety: a failure without a reason: " + name);
   if (failed.cause == FailureCause::kPackage || failed.cause == FailureCause::kLimit)
@@ -276,7 +277,8 @@ void SimDirector::Do(const Notify& effect) {
     has_request_ = false;
     own_faults_->EndCook();
     notes_ = {};
-    has_failed_ = core_->counters().results_failed > 0;
+    // (What fails when it is made again, after roots were published, ends no cook.)
+    has_failed_ = core_->counters().results_failed > 0 && !has_failed_late_;
     PostTask(5, [this, copy = *ended] {
       (void)journal_.ForgetProgress();
       callbacks_.ended(copy);

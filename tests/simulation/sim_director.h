@@ -280,7 +280,7 @@ class SimDirector {
   };
   std::optional<LongQuestion> long_question_;
   bool is_forced_ = false, is_too_late_ = false, is_fail_fast_ = false, has_failed_ = false,
-       has_ever_failed_ = false;
+       has_ever_failed_ = false, has_failed_late_ = false;
   bool has_request_ = false, is_ending_ = false, is_publishing_ = false, has_published_ = false;
   bool is_interrupted_late_ = false;                       // when roots were published
   std::map<std::string, director::PackageBlamed> blamed_;  // in the present step, as was told last
