@@ -38,7 +38,7 @@ uint32_t Fleet::Wanted() const {
   // What they can take now: neither what only helpers can cook, nor what waits for a resource.
   const size_t ready = lifecycle().loads().size();
   const size_t jobs = ready + workers_.jobs_in_hand();
-  if (ready == 0) return std::max(least, std::min(workers_.alive(Pool::kLaunched), fleet.max));
+  if (ready == 0) return least;
   absl::Duration work;
   uint64_t packages = 0;
   core_.cooks.ForEachOf(core_.cooks.active(), [&](const Cook& cook) {
@@ -59,7 +59,10 @@ uint32_t Fleet::Wanted() const {
 void Fleet::SpawnUpTo(Pool pool, uint32_t count) {
   const uint32_t failures = core_.worker_lives.failures(pool);
   const absl::Duration delay = failures == 0 ? absl::ZeroDuration() : BackOff(failures);
-  for (uint32_t alive = workers_.alive(pool); alive < count; ++alive)
+  // One that drains takes no jobs, however long it stays. (On this machine it has its slots until
+  // it is gone.)
+  const uint32_t leaving = pool == Pool::kLaunched ? workers_.draining(pool) : 0;
+  for (uint32_t alive = workers_.alive(pool) - leaving; alive < count; ++alive)
     turn_.spawns.push_back({workers_.AddOwn(pool, core_.awake + delay), delay});
 }
 
@@ -67,7 +70,7 @@ void Fleet::LetIdleGo() {
   if (options_.fleet.max == 0 || core_.awake - looked_at_ < kLookPeriod) return;
   looked_at_ = core_.awake;
   const uint32_t kept = core_.HasJobs() ? options_.fleet.min : 0;
-  uint32_t launched = workers_.alive(Pool::kLaunched);
+  uint32_t launched = workers_.alive(Pool::kLaunched) - workers_.draining(Pool::kLaunched);
   std::vector<WorkerId> idle;
   for (const WorkerId id : workers_.ring()) {
     const Worker& worker = *workers_.Find(id);

@@ -91,6 +91,21 @@ TEST_F(FleetTest, OneThatHasNothingToDoEndsAfterAWhile) {
   EXPECT_TRUE(shell.Says("drain 1073741824")) << shell.TakeLog();
 }
 
+TEST_F(FleetTest, OneThatDrainsAndIsNeverHeardOfAgainHoldsNobodyUp) {
+  CoreHarness shell("A ~ 1000000000\nB ~ 1000\n",
+                    OnAFarm({.max = 1, .idle_max = absl::Seconds(5)}));
+  shell.hold_workers = true;
+  shell.Request({"A"});
+  shell.Send(Attached(kFirst));
+  shell.Saved("A");
+  shell.Pass(absl::Seconds(10));
+  ASSERT_TRUE(shell.Says("drain 1073741824\n")) << shell.TakeLog();
+  shell.Request({"B"}, {.request = 2});
+  EXPECT_EQ(Asked(shell), 2u) << "it takes no job";
+  shell.Pass(absl::Seconds(70));
+  EXPECT_TRUE(shell.Says("stop 1073741824\n")) << shell.TakeLog();
+}
+
 TEST_F(FleetTest, OneThatWaitsInAQueueIsNotGivenUp) {
   CoreHarness shell(Seconds(1), OnAFarm({.max = 2}));
   shell.hold_workers = true;

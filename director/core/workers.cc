@@ -71,14 +71,11 @@ bool Workers::AnyQueued() const {
 }
 
 void Workers::SetPresent(WorkerId id, bool is_present) {
-  const size_t before = present_.size();
-  if (is_present) {
-    present_.insert(id);
-  } else {
-    present_.erase(id);
-  }
-  // (One more, one less, or as before.)
-  alive_of_[static_cast<size_t>(PoolOf(id))] += static_cast<uint32_t>(present_.size() - before);
+  const bool changes = is_present ? present_.insert(id).second : present_.erase(id) > 0;
+  if (!changes) return;
+  const uint32_t by = is_present ? 1u : ~0u;
+  alive_of_[static_cast<size_t>(PoolOf(id))] += by;
+  if (workers_.at(id).is_draining) draining_of_[static_cast<size_t>(PoolOf(id))] += by;
 }
 
 void Workers::SetLost(WorkerId id, absl::Duration awake) {
@@ -165,9 +162,10 @@ std::vector<WorkerId> Workers::Silent(absl::Duration awake) {
     const bool is_starting = worker.presence == Worker::Presence::kStarting;
     const absl::Duration start_max =
         worker.is_survivor ? options_.survivor_max : options_.start_max;
-    if (is_starting ? silence > start_max
-                    : !worker.hand.empty() && awake - std::max(worker.heard_at, worker.busy_since) >
-                                                  options_.silence_max) {
+    if (is_starting
+            ? silence > start_max
+            : (!worker.hand.empty() || worker.is_draining) &&
+                  awake - std::max(worker.heard_at, worker.busy_since) > options_.silence_max) {
       silent.push_back(id);
     } else if (!is_starting && !worker.is_suspect && silence > options_.suspect_after) {
       suspect.push_back(id);
@@ -185,6 +183,8 @@ std::vector<WorkerId> Workers::Silent(absl::Duration awake) {
 void Workers::SetDraining(WorkerId id, bool is_draining) {
   Worker& worker = workers_.at(id);
   Unlist(id, worker);
+  if (worker.is_draining != is_draining && present_.contains(id))
+    draining_of_[static_cast<size_t>(PoolOf(id))] += is_draining ? 1u : ~0u;
   worker.is_draining = is_draining;
   List(id, worker);
 }
@@ -240,11 +240,13 @@ std::vector<WorkerId> Workers::Holding() const {
 
 void Workers::CheckInvariants() const {
   size_t present = 0, attached = 0, room = 0, idle = 0, busy = 0, suspects = 0;
-  std::array<uint32_t, kPoolCount> alive_of{};
+  std::array<uint32_t, kPoolCount> alive_of{}, draining_of{};
   uint64_t slots = 0, jobs = 0, pending = 0;
   for (const auto& [id, worker] : workers_) {
     present += worker.presence != Worker::Presence::kLost;
     alive_of[static_cast<size_t>(PoolOf(id))] += worker.presence != Worker::Presence::kLost;
+    draining_of[static_cast<size_t>(PoolOf(id))] +=
+        worker.presence != Worker::Presence::kLost && worker.is_draining;
     GALLEY_CHECK(present_.contains(id) == (worker.presence != Worker::Presence::kLost));
     if (worker.presence != Worker::Presence::kAttached) continue;
     ++attached;
@@ -261,7 +263,8 @@ void Workers::CheckInvariants() const {
     pending += worker.hand.pending_count();
     suspects += worker.is_suspect;
   }
-  GALLEY_CHECK(present == present_.size() && attached == ring_.size() && alive_of == alive_of_);
+  GALLEY_CHECK(present == present_.size() && attached == ring_.size() && alive_of == alive_of_ &&
+               draining_of == draining_of_);
   GALLEY_CHECK(room == with_room_.size() && busy == busy_.size() && idle == idle_.size());
   GALLEY_CHECK(slots == slots_ && jobs == jobs_in_hand_ && pending == pending_ &&
                suspects == suspects_);

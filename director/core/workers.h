@@ -135,8 +135,9 @@ class Workers {
   const Worker* Find(WorkerId worker) const;
   // One that drains has no room, and is never idle. REQUIRES: attached.
   void SetDraining(WorkerId worker, bool is_draining);
-  // The workers that hold jobs and were last heard of too long ago, or that are starting for too
-  // long. Looks at all that are present, now and then only, and finds the suspect meanwhile.
+  // The workers that hold jobs, or drain, and were last heard of too long ago, or that are starting
+  // for too long. Looks at all that are present, now and then only, and finds the suspect
+  // meanwhile.
   std::vector<WorkerId> Silent(absl::Duration awake);
 
   size_t size() const { return workers_.size(); }  // the lost ones among them
@@ -144,6 +145,8 @@ class Workers {
   uint32_t alive() const { return static_cast<uint32_t>(present_.size()); }
   // The workers among the alive that are of this pool.
   uint32_t alive(Pool pool) const { return alive_of_[static_cast<size_t>(pool)]; }
+  // Those among them that drain.
+  uint32_t draining(Pool pool) const { return draining_of_[static_cast<size_t>(pool)]; }
   uint32_t attached() const { return static_cast<uint32_t>(ring_.size()); }
   uint64_t slots() const { return slots_; }  // of the attached
   uint64_t jobs_in_hand() const { return jobs_in_hand_; }
@@ -201,7 +204,7 @@ class Workers {
   std::vector<WorkerId> ring_;
   absl::btree_set<Load> with_room_;
   absl::btree_set<Excess> busy_;
-  std::array<uint32_t, kPoolCount> alive_of_{};  // of the present
+  std::array<uint32_t, kPoolCount> alive_of_{}, draining_of_{};  // of the present
   uint64_t slots_ = 0, jobs_in_hand_ = 0, pending_ = 0;
   size_t suspects_ = 0;  // attached
   absl::Duration looked_at_ = -absl::InfiniteDuration();

@@ -200,7 +200,8 @@ TEST_F(CrashTest, ADirectorThatEndsAtAnyWriteIsResumed) {
 //   5448        what a survivor told again and was not where it said was cooked, though it was kept
 //   9814        references were not judged for a platform that was added while roots were built
 TEST_F(SimulationTest, SeedsThatWereWrongOnceAreRight) {
-  for (const uint64_t seed : {3990, 7614, 7279, 951, 5146, 115, 24, 5448, 9814, 1330}) RunSeed(seed);
+  for (const uint64_t seed : {3990, 7614, 7279, 951, 5146, 115, 24, 5448, 9814, 1330})
+    RunSeed(seed);
 }
 
 }  // namespace
