@@ -19,7 +19,9 @@ TEST(FarmCheckTest, WorkersComeFromHereOrByThemselves) {
   EXPECT_EQ(Problem("local", ""), "");
   EXPECT_EQ(Problem("local", "127.0.0.1:0"), "");
   EXPECT_EQ(Problem("none", "[::1]:9010"), "");
-  EXPECT_THAT(Problem("slurm", ""), HasSubstr("\"slurm\" is not supported yet"));
+  EXPECT_EQ(Problem("slurm", "127.0.0.1:0"), "");
+  EXPECT_THAT(Problem("slurm", ""), HasSubstr("needs listen"));
+  EXPECT_THAT(Problem("ssh", ""), HasSubstr("needs hosts"));
   EXPECT_THAT(Problem("none", ""), HasSubstr("no worker would ever come"));
 }
 
