@@ -42,7 +42,9 @@ class BatchLauncherTest : public testing::Test {
   std::unique_ptr<Launcher> Make(
       const std::string& start = "echo submit {count} >> D/asked; cat D/submit #{ticket_file}") {
     const auto here = [this](std::string text) {
-      for (size_t at = text.find("D/"); at != std::string::npos; at = text.find("D/"))
+      // (The folder's own name may end in D.)
+      for (size_t at = text.find("D/"); at != std::string::npos;
+           at = text.find("D/", at + folder_.size()))
         text.replace(at, 1, folder_);
       return text;
     };
