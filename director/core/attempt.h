@@ -15,7 +15,7 @@ struct Attempt {
   PlatformMask granted = 0;
   PlatformMask remaining = 0;  // not reported yet; of today's set while it is current
   uint32_t epoch = 0;          // of the catalog when it was handed over
-  uint64_t generation = 0;     // of the package then
+  uint64_t content = 0;        // of the package then
   bool is_current = true;
   uint32_t group = 0;
   absl::Duration expected;

@@ -280,16 +280,11 @@ void Changes::RemapPackage(PackageId id, const PlatformMap& map, PlatformMask ad
   // Answers that are on their way speak of other numbers. (Perhaps nobody waits for them any more,
   // because the result came from a worker; but the next question must not take them.) Jobs are as
   // they were.
-  const uint64_t asked = package.generation++;
+  ++package.generation;
   lifecycle().Remap(id, map, added, core_.cooks.FirstPhaseOf(id));
   graph().edges.Remap(id, map);
   for (Problem& problem : package.problems) problem.platforms = map.Mask(problem.platforms);
   package.problems.EraseIf([](const Problem& problem) { return problem.platforms == 0; });
-  // An attempt that was retracted and goes on is as good as before.
-  for (const AttemptId retracted : core_.attempts.RetractedAt(id)) {
-    Attempt& attempt = core_.attempts.at(retracted);
-    attempt.generation += attempt.generation == asked;
-  }
   if (package.work == nullptr) return;
   std::erase_if(package.work->waits, [&](Wait& wait) {
     const std::optional<PlatformIndex> platform = map.Index(wait.platform);
@@ -298,7 +293,6 @@ void Changes::RemapPackage(PackageId id, const PlatformMap& map, PlatformMask ad
   });
   for (const AttemptId current : core_.attempts.At(id)) {
     Attempt& attempt = core_.attempts.at(current);
-    attempt.generation += attempt.generation == asked;
     const PlatformMask remaining = map.Mask(attempt.remaining);
     attempt.is_partial |= std::popcount(remaining) != std::popcount(attempt.remaining);
     attempt.remaining = remaining;

@@ -336,6 +336,7 @@ void Claims::LeaveOrphans(PackageId generator, std::string_view reason) {
   for (const PackageId child : std::exchange(packages_[generator].generates, {})) {
     PackageData& package = packages_[child];
     package.generated.reset();
+    package.NoteNewContent();
     const CookMask active = package.cooks & core_.cooks.active();
     const CookMask asking = package.selected_by & active;
     if (asking == 0) {
@@ -451,7 +452,7 @@ void Claims::Requeue(PackageId id) {
   core_.survivors.Outdate(id);
   if (!package.is_in_cook()) return;
   core_.cooks.ForEachOf(package.cooks, [id](Cook& cook) { cook.NoteRequeued(id); });
-  if (!IsSabotaged(Sabotage::kBumpEpochAtDispatch)) ++package.generation;
+  if (!IsSabotaged(Sabotage::kBumpEpochAtDispatch)) package.NoteNewContent();
   graph().faults.NoteForgiven(id, options_.own_fault_attempts_max - 1);
   core_.attempts.EndAttempts(id, Tell::kCancel);
   lifecycle().SetOutcome(id, Outcome::kNone);

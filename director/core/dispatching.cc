@@ -197,7 +197,7 @@ AttemptId Dispatching::Give(PackageId id, const Placement& at, PlatformMask plat
                         .granted = platforms,
                         .remaining = platforms,
                         .epoch = core_.epoch,
-                        .generation = package.generation,
+                        .content = package.content,
                         .group = package.resource_group,
                         .expected = expected,
                         .saved = at.saved};

@@ -125,7 +125,7 @@ void Faults::OnLateFault(AttemptId id, const WorkerReport::Failed& failed) {
   if ((packages_[late.package].cooks & core_.cooks.running()) == 0 && !late.is_earlier) return;
   if (core_.cooks.running() == 0) return;
   const PackageData& package = packages_[late.package];
-  const bool is_of_today = late.is_earlier || late.generation == package.generation;
+  const bool is_of_today = late.is_earlier || late.content == package.content;
   const uint32_t count = CountOwnFault(late.package, late.worker, failed,
                                        is_of_today || package.outcome == Outcome::kFailed);
   // The attempts in hand would be the last one, and not alone.

@@ -46,7 +46,7 @@ PackageId PackageTable::FindOrAdd(std::string_view name) {
   const PackageId id(size_++);
   PackageData& package = (*this)[id];
   package.name = std::string(name);
-  package.generation = generation_;
+  package.generation = package.content = generation_;
   by_name_.insert(id);
   return id;
 }

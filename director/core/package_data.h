@@ -115,13 +115,17 @@ struct PackageData : PackageInCook {
   std::string name;
   State state = State::kIdle;
   uint32_t resource_group = 0;  // see Grants
-  uint64_t generation = 0;      // of look-ups; raised when older answers are void
+  uint32_t generation = 0;      // of look-ups; raised when older answers are void
+  uint32_t content = 0;         // that generation in which what it is made of changed last
   CostTraits cost_traits;
   absl::Duration cost;  // expected, all platforms, when it began
   std::unique_ptr<Work> work;
 
   // REQUIRES: it is in no works.
   void BeginCook();
+  // What it is made of changed: answers to older questions are void, and so is what attempts bring
+  // that were given before.
+  void NoteNewContent() { content = ++generation; }
 };
 
 // "Save", "Idle, cooked": for dumps and why.
@@ -156,7 +160,7 @@ class PackageTable {
   static constexpr size_t kChunkSize = 1024;
   std::vector<std::unique_ptr<PackageData[]>> chunks_;
   uint32_t size_ = 0;
-  uint64_t generation_ = 0;  // of a package that is new
+  uint32_t generation_ = 0;  // of a package that is new
   // By name; look-up only. The ids alone: names are found through the chunks.
   struct NameHash {
     using is_transparent = void;

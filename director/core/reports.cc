@@ -270,7 +270,7 @@ void Reports::OnStale(AttemptId id, const WorkerReport::Stale& stale) {
   const uint32_t attempt_epoch = attempt->epoch;
   core_.attempts.EndAttempt(id, Tell::kNothing);
   core_.attempts.EndAttempts(package_id, Tell::kCancel);
-  ++package.generation;
+  package.NoteNewContent();
   if (graph().blame.AddInfrastructureFault(package_id) >= options_.infrastructure_attempts_max) {
     return core_.advancing.FailPackage(
         package_id, Stage::kLoad,
