@@ -14,6 +14,7 @@
 #include "common/base/status_macros.h"
 #include "common/wire/channel.h"
 #include "common/wire/conversation.h"
+#include "common/wire/replaced_sessions.h"
 #include "common/wire/worker_protocol.h"
 #include "director/serve/peer.h"
 #include "director/serve/worker_calls.h"
@@ -280,11 +281,17 @@ class WorkerServiceImpl final : public WorkerService, public WorkerCalls {
 
  private:
   // Two that came by themselves may have been given one name: the second is to come again when the
-  // first is gone.
+  // first is gone. One that was launched may have been started again elsewhere: the newer has the
+  // name.
   grpc::Status CheckName(const v1::Hello& hello) GALLEY_REQUIRES(mutex_) {
+    if (tokens_.contains(hello.worker_id())) {
+      if (replaced_.Take(hello.worker_id(), hello.session())) return grpc::Status::OK;
+      return {grpc::StatusCode::FAILED_PRECONDITION,
+              fmt::format("another process, which was started later, is worker \"{}\" by now",
+                          hello.worker_id())};
+    }
     const auto other = streams_.find(hello.worker_id());
-    if (other == streams_.end() || tokens_.contains(hello.worker_id()) ||
-        other->second.session == hello.session())
+    if (other == streams_.end() || other->second.session == hello.session())
       return grpc::Status::OK;
     return {grpc::StatusCode::UNAVAILABLE,
             fmt::format("the name \"{}\" is that of another worker, which is attached from {}",
@@ -371,6 +378,7 @@ class WorkerServiceImpl final : public WorkerService, public WorkerCalls {
   std::function<bool(std::string_view)> is_reserved_ GALLEY_GUARDED_BY(mutex_);
   std::map<std::string, std::string> last_given_ GALLEY_GUARDED_BY(mutex_);  // by worker; PEM
   std::map<std::string, Attached> streams_ GALLEY_GUARDED_BY(mutex_);
+  wire::ReplacedSessions replaced_ GALLEY_GUARDED_BY(mutex_);
   std::set<grpc::ServerContext*> calls_ GALLEY_GUARDED_BY(mutex_);  // Fetch and Upload
 };
 

@@ -160,6 +160,26 @@ TEST_F(WorkerServiceTest, ANameThatIsTakenIsFreeWhenItsWorkerIsGone) {
   EXPECT_TRUE(EndOf(second).ok());
 }
 
+TEST_F(WorkerServiceTest, AProcessThatWasStartedAgainElsewhereHasTheNameForGood) {
+  service_->Expect("slurm-1", "secret");
+  v1::FromWorker first = Hello("slurm-1", "secret"), second = first;
+  first.mutable_hello()->set_session(1);
+  second.mutable_hello()->set_session(2);
+  v1::ToWorker welcome;
+  FakeStream cut_off(service_->address());
+  cut_off.Write(first);
+  ASSERT_TRUE(cut_off.Read(welcome));
+  FakeStream present(service_->address());
+  present.Write(second);
+  ASSERT_TRUE(present.Read(welcome));
+  EXPECT_FALSE(cut_off.Finish().ok());
+  const grpc::Status refused = EndOf(first);
+  EXPECT_EQ(refused.error_code(), grpc::StatusCode::FAILED_PRECONDITION) << "it is not to come";
+  EXPECT_THAT(refused.error_message(), testing::HasSubstr("another process"));
+  EXPECT_TRUE(service_->IsAttached("slurm-1"));
+  EXPECT_TRUE(present.Finish().ok());
+}
+
 TEST_F(WorkerServiceTest, BytesAreForWorkersThatAreAttached) {
   service_->ExpectForeign("common", [](std::string_view id) { return id.starts_with("local-"); });
   const auto fetch = [&](const std::string& token) {

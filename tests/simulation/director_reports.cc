@@ -44,6 +44,10 @@ void SimDirector::OnMessage(const std::string& worker, uint64_t stream,
   if (const auto present = streams_.find(worker);
       !message.has_hello() && (present == streams_.end() || present->second != stream))
     return callbacks_.hang_up(stream);
+  // (As the service does it for workers that it expects.)
+  if (message.has_hello() && PoolOf(id) != Pool::kForeign &&
+      !replaced_.Take(worker, message.hello().session()))
+    return callbacks_.hang_up(stream);
   if (message.has_hello()) {
     // (One that does not know yet that it was overtaken may have one left.)
     const absl::StatusOr<uint64_t> segment =

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "common/wire/conversation.h"
+#include "common/wire/replaced_sessions.h"
 #include "director/core/cook_core.h"
 #include "director/core/workers.h"
 #include "director/shell/commit_group.h"
@@ -251,6 +252,7 @@ class SimDirector {
   director::ProgressNotes notes_;
   std::map<uint64_t, wire::Conversation> conversations_;  // by stream
   std::map<std::string, uint64_t> streams_;               // the present one of each worker
+  wire::ReplacedSessions replaced_;
   std::map<std::pair<std::string, uint64_t>, director::ResultId> reported_;  // by worker, report
   std::set<director::ResultId> accepted_;                                    // to be committed
   using Brought = std::pair<director::AttemptId, uint32_t>;  // for a platform, by its number then
