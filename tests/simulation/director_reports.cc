@@ -97,7 +97,9 @@ void SimDirector::OnMessage(const std::string& worker, uint64_t stream,
 
 void SimDirector::TellOwnFaults(const std::string& worker, const WorkerReport& report) {
   const auto* failed = std::get_if<WorkerReport::Failed>(&report.what);
-  if (failed != nullptr && failed->fault != WorkerReport::Fault::kRefused &&
+  // (An attempt that the director before gave, and died before it wrote that down, is nobody's.)
+  if (failed != nullptr && reports_.IsOf(report.attempt, worker) &&
+      failed->fault != WorkerReport::Fault::kRefused &&
       failed->fault != WorkerReport::Fault::kInfrastructure)
     own_faults_->Tell(report.attempt, worker, WhatItDid(failed->fault));
   if (std::holds_alternative<WorkerReport::Stale>(report.what))

@@ -76,7 +76,8 @@ void OwnFaults::Lose(const std::string& worker) {
 void OwnFaults::Tell(director::AttemptId attempt, const std::string& worker,
                      std::string_view what) {
   const Given* given = GivenTo(attempt, worker);
-  if (!is_cooking_ || given == nullptr || !told_.insert(attempt).second) return;
+  if (given == nullptr || !told_.insert(attempt).second || !is_cooking_) return;
+  checks_.Trace("own fault of " + given->package + " at " + worker, attempt);
   Package& package = packages_[given->package];
   if (package.is_quarantined && given->chances == package.chances && !given->is_taken_back)
     checks_.Break("safety: it took more executors down than allowed: " + given->package);

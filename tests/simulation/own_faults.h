@@ -12,7 +12,8 @@
 // whose worker is lost before it reports them. Nor can anybody prevent a death by an attempt that
 // was taken back and has not heard so yet: that is one more than is allowed. When a director dies,
 // the next one does not know the faults that were reported and not yet written, so the count begins
-// there with what the journal says.
+// there with what the journal says. A fault of which a director is told before it has a cook counts
+// for none, although its worker may tell it again.
 #pragma once
 
 #include <cstdint>
@@ -41,6 +42,8 @@ class OwnFaults {
   void EndCook() { is_cooking_ = false; }
 
   void Attach(const std::string& worker) { attached_.insert(worker); }
+  // It is to end: it takes no more packages, and is none where one could be tried.
+  void Drain(const std::string& worker) { attached_.erase(worker); }
   void Lose(const std::string& worker);
   void Give(director::AttemptId attempt, const std::string& package, const std::string& worker);
   // The attempt's worker was told that it is wanted no more, or is given up. The attempt may have

@@ -188,6 +188,11 @@ void SimDirector::Step(const Event& event) {
 }
 
 void SimDirector::CarryOut(const std::vector<Effect>& effects) {
+  // (The core knows that a worker drains when it places others' jobs, whatever it tells first.)
+  for (const Effect& effect : effects) {
+    const auto* desire = std::get_if<Desire>(&effect);
+    if (desire != nullptr && desire->drain) own_faults_->Drain(NameOf(desire->worker));
+  }
   for (const Effect& effect : effects) std::visit([this](const auto& e) { Do(e); }, effect);
   for (const auto& [package, blamed] : std::exchange(blamed_, {}))
     own_faults_->CheckBlamed(package, blamed.own_faults, blamed.what);

@@ -199,8 +199,12 @@ TEST_F(CrashTest, ADirectorThatEndsAtAnyWriteIsResumed) {
 //   24          a name that was exchanged kept the reason for which it had been selected
 //   5448        what a survivor told again and was not where it said was cooked, though it was kept
 //   9814        references were not judged for a platform that was added while roots were built
+//   3834, 4422  a fault of a job that was taken back did not count in full
+//   3557        a process that was dead took its name back from the one that had been started since
+//   4467, 4487  the check: a worker that drains is none, a fault before the cook counts for none
 TEST_F(SimulationTest, SeedsThatWereWrongOnceAreRight) {
-  for (const uint64_t seed : {3990, 7614, 7279, 951, 5146, 115, 24, 5448, 9814, 1330})
+  for (const uint64_t seed :
+       {3990, 7614, 7279, 951, 5146, 115, 24, 5448, 9814, 1330, 3557, 3834, 4422, 4467, 4487})
     RunSeed(seed);
 }
 
