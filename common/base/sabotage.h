@@ -37,6 +37,9 @@ enum class Sabotage : uint8_t {
   kHoldUpNow,        // a job of a lower class has its turn before a Blocking one
   kForgetLaunch,     // a launched worker that will never come counts as one that is there
   kForgetAttempt,    // a job that is taken back is forgotten, though it may have begun
+  kReportEarly,      // a report of a remote worker goes before the blobs that it names
+  kTrustUploaded,    // what was uploaded once is taken to be there for ever
+  kOfferToAll,       // a worker is given jobs of cookers that it lacks
   kCount,
 };
 

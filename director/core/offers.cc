@@ -2,13 +2,15 @@
 
 #include <algorithm>
 
+#include "common/base/sabotage.h"
 #include "director/core/core.h"
 
 namespace galley::director {
 namespace {
 
 bool Lacks(const Worker& worker, uint32_t cooker) {
-  return std::binary_search(worker.lacks.begin(), worker.lacks.end(), cooker);
+  return !IsSabotaged(Sabotage::kOfferToAll) &&
+         std::binary_search(worker.lacks.begin(), worker.lacks.end(), cooker);
 }
 
 }  // namespace

@@ -80,6 +80,11 @@ class WorkerRouter final : public v1::Director::Service {
     const Turn turn(*this);
     return turn.calls != nullptr ? turn.calls->Fetch(context, *request, *writer) : NotReady();
   }
+  grpc::Status FindMissing(grpc::ServerContext* context, const v1::FindMissingRequest* request,
+                           v1::FindMissingAnswer* answer) override {
+    const Turn turn(*this);
+    return turn.calls != nullptr ? turn.calls->FindMissing(context, *request, answer) : NotReady();
+  }
   grpc::Status Upload(grpc::ServerContext* context, grpc::ServerReader<v1::UploadPiece>* reader,
                       v1::UploadAnswer* answer) override {
     const Turn turn(*this);

@@ -50,6 +50,10 @@ class WorkersOnly final : public v1::Director::Service {
                      grpc::ServerWriter<v1::FetchPiece>* writer) override {
     return IsNobody(*context) ? Nobody() : calls_.Fetch(context, *request, *writer);
   }
+  grpc::Status FindMissing(grpc::ServerContext* context, const v1::FindMissingRequest* request,
+                           v1::FindMissingAnswer* answer) override {
+    return IsNobody(*context) ? Nobody() : calls_.FindMissing(context, *request, answer);
+  }
   grpc::Status Upload(grpc::ServerContext* context, grpc::ServerReader<v1::UploadPiece>* reader,
                       v1::UploadAnswer* answer) override {
     return IsNobody(*context) ? Nobody() : calls_.Upload(context, *reader, answer);

@@ -48,6 +48,8 @@ class RolesTest : public testing::Test {
              .on_question = [](const v1::PackageQuestion&) { return v1::PackageAnswer(); },
              .on_fetch = [](const std::string&, const v1::FetchRequest&,
                             const auto&) { return absl::OkStatus(); },
+             .on_find_missing =
+                 [](const v1::FindMissingRequest&) { return v1::FindMissingAnswer(); },
              .on_upload = [](const std::string&, const auto& next) -> absl::StatusOr<uint64_t> {
                v1::UploadPiece piece;
                while (next(piece)) {
@@ -155,6 +157,16 @@ class RolesTest : public testing::Test {
     }
     return stream->Finish().error_code();
   }
+  StatusCode FindMissing(const Caller& caller) {
+    const auto stub = StubOf(caller);
+    grpc::ClientContext context;
+    Limit(context);
+    v1::FindMissingRequest request;
+    request.mutable_caller()->set_worker_id(caller.name);
+    request.mutable_caller()->set_token(caller.token);
+    v1::FindMissingAnswer answer;
+    return stub->FindMissing(&context, request, &answer).error_code();
+  }
   StatusCode Upload(const Caller& caller) {
     const auto stub = StubOf(caller);
     grpc::ClientContext context;
@@ -181,10 +193,12 @@ TEST_F(RolesTest, WhoeverIsLetInMayAttachFetchAndUpload) {
   for (const Caller& caller : callers) {
     SCOPED_TRACE(caller.name);
     EXPECT_EQ(Fetch(caller), StatusCode::UNAVAILABLE) << "it is not attached";
+    EXPECT_EQ(FindMissing(caller), StatusCode::UNAVAILABLE);
     EXPECT_EQ(Upload(caller), StatusCode::UNAVAILABLE);
     EXPECT_EQ(Attach(caller,
                      [&] {
                        EXPECT_EQ(Fetch(caller), StatusCode::OK);
+                       EXPECT_EQ(FindMissing(caller), StatusCode::OK);
                        EXPECT_EQ(Upload(caller), StatusCode::OK);
                      }),
               StatusCode::OK);
@@ -213,6 +227,7 @@ TEST_F(RolesTest, NobodyElseMayDoAnyOfIt) {
     SCOPED_TRACE(caller.name + ", " + caller.token);
     EXPECT_EQ(Attach(caller), StatusCode::UNAUTHENTICATED);
     EXPECT_EQ(Fetch(caller), StatusCode::UNAUTHENTICATED);
+    EXPECT_EQ(FindMissing(caller), StatusCode::UNAUTHENTICATED);
     EXPECT_EQ(Upload(caller), StatusCode::UNAUTHENTICATED);
   }
 }

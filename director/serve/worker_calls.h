@@ -19,6 +19,9 @@ class WorkerCalls {
   virtual grpc::Status Ask(const v1::PackageQuestion& question, v1::PackageAnswer* answer) = 0;
   virtual grpc::Status Fetch(grpc::ServerContext* context, const v1::FetchRequest& request,
                              grpc::ServerWriter<v1::FetchPiece>& writer) = 0;
+  virtual grpc::Status FindMissing(grpc::ServerContext* context,
+                                   const v1::FindMissingRequest& request,
+                                   v1::FindMissingAnswer* answer) = 0;
   virtual grpc::Status Upload(grpc::ServerContext* context,
                               grpc::ServerReader<v1::UploadPiece>& reader,
                               v1::UploadAnswer* answer) = 0;

@@ -147,6 +147,19 @@ class WorkerServiceImpl final : public WorkerService, public WorkerCalls {
         [&writer](const v1::FetchPiece& piece) { return writer.Write(piece); }));
   }
 
+  grpc::Status FindMissing(grpc::ServerContext* context, const v1::FindMissingRequest& request,
+                           v1::FindMissingAnswer* answer) override {
+    const Call call(*this, context);
+    if (const grpc::Status known = CheckCaller(*context, request.caller()); !known.ok())
+      return known;
+    if (!callbacks_.on_find_missing)
+      return {grpc::StatusCode::UNIMPLEMENTED, "no bytes are taken here"};
+    absl::StatusOr<v1::FindMissingAnswer> found = callbacks_.on_find_missing(request);
+    if (!found.ok()) return wire::ToGrpc(found.status());
+    *answer = *std::move(found);
+    return grpc::Status::OK;
+  }
+
   grpc::Status Upload(grpc::ServerContext* context, grpc::ServerReader<v1::UploadPiece>& reader,
                       v1::UploadAnswer* answer) override {
     const Call call(*this, context);

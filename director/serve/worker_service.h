@@ -37,6 +37,8 @@ class WorkerService {
     std::function<absl::Status(const std::string& worker_id, const v1::FetchRequest& request,
                                const std::function<bool(const v1::FetchPiece&)>& send)>
         on_fetch;
+    std::function<absl::StatusOr<v1::FindMissingAnswer>(const v1::FindMissingRequest& request)>
+        on_find_missing;
     // The blobs that it brings; `next` has the next piece, false: there is none. Returns how many
     // bytes were new to the store.
     std::function<absl::StatusOr<uint64_t>(const std::string& worker_id,

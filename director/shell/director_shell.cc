@@ -115,6 +115,10 @@ absl::Status DirectorShell::Start() {
       .on_question = [this](const v1::PackageQuestion& q) { return OnQuestion(q); },
       .on_fetch = [this](const std::string& id, const v1::FetchRequest& request,
                          const auto& send) { return worker_bytes_.Fetch(id, request, send); },
+      .on_find_missing =
+          [this](const v1::FindMissingRequest& request) {
+            return worker_bytes_.FindMissing(request);
+          },
       .on_upload = [this](const std::string&,
                           const auto& next) { return worker_bytes_.Upload(next); }};
   if (options_.door != nullptr) {

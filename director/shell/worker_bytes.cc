@@ -158,6 +158,21 @@ absl::Status WorkerBytes::SendTable(const std::string& name, Pieces& pieces) con
   return pieces.End();
 }
 
+absl::StatusOr<v1::FindMissingAnswer> WorkerBytes::FindMissing(
+    const v1::FindMissingRequest& request) const {
+  if (request.digests_size() > kDigestsMax)
+    return absl::InvalidArgumentError(
+        fmt::format("{} digests in a call, more than {}", request.digests_size(), kDigestsMax));
+  std::vector<Digest> digests;
+  for (const v1::Digest& wire : request.digests()) {
+    ASSIGN_OR_RETURN(digests.emplace_back(), wire::FromProto(wire));
+  }
+  ASSIGN_OR_RETURN(const std::vector<Digest> missing, deps_.store->FindMissing(digests));
+  v1::FindMissingAnswer answer;
+  for (const Digest& digest : missing) wire::ToProto(digest, answer.add_missing());
+  return answer;
+}
+
 absl::StatusOr<uint64_t> WorkerBytes::Upload(
     const std::function<bool(v1::UploadPiece&)>& next) const {
   v1::UploadPiece piece;

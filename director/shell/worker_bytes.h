@@ -1,5 +1,5 @@
 // WorkerBytes: the bytes that go between the director and workers on machines without its files
-// (calls Fetch and Upload of proto/galley/v1/worker.proto).
+// (calls Fetch, FindMissing and Upload of proto/galley/v1/worker.proto).
 //
 // A worker is given files of the mounts, and blobs, only for an attempt that is its own: of blobs
 // only those that the attempt was given. Files are hashed while they are sent, so that the digest
@@ -22,7 +22,8 @@ namespace galley::director {
 
 class WorkerBytes {
  public:
-  static constexpr int kItemsMax = 1'024;  // of a call
+  static constexpr int kItemsMax = 1'024;    // of a call
+  static constexpr int kDigestsMax = 4'096;  // likewise, of FindMissing
   static constexpr uint64_t kHeldBytesMax = 4ull
                                             << 20;  // of a blob in memory; larger ones in pieces
 
@@ -37,6 +38,7 @@ class WorkerBytes {
   // `send`: false: nobody listens any more. An error ends the call, and is not about one item.
   absl::Status Fetch(const std::string& worker_id, const v1::FetchRequest& request,
                      const std::function<bool(const v1::FetchPiece&)>& send) const;
+  absl::StatusOr<v1::FindMissingAnswer> FindMissing(const v1::FindMissingRequest& request) const;
   // Returns how many bytes the store did not have. `next`: false: there are no more pieces.
   absl::StatusOr<uint64_t> Upload(const std::function<bool(v1::UploadPiece&)>& next) const;
 

@@ -188,6 +188,23 @@ TEST_F(WorkerBytesTest, AWorkerThatHangsUpEndsTheCall) {
   EXPECT_EQ(sent, 1);
 }
 
+TEST_F(WorkerBytesTest, OnlyWhatTheStoreLacksIsAskedFor) {
+  ASSERT_TRUE(Upload({{"there", "there"}}).ok());
+  v1::FindMissingRequest request;
+  for (const char* bytes : {"there", "not there"})
+    wire::ToProto(Digest::Of(bytes), request.add_digests());
+  const auto answer = bytes_->FindMissing(request);
+  ASSERT_TRUE(answer.ok());
+  ASSERT_EQ(answer->missing_size(), 1);
+  EXPECT_EQ(*wire::FromProto(answer->missing(0)), Digest::Of("not there"));
+  request.mutable_digests(0)->set_hash("no digest");
+  EXPECT_TRUE(absl::IsInvalidArgument(bytes_->FindMissing(request).status()));
+  request.clear_digests();
+  for (int i = 0; i <= WorkerBytes::kDigestsMax; ++i)
+    wire::ToProto(Digest::Of("there"), request.add_digests());
+  EXPECT_TRUE(absl::IsInvalidArgument(bytes_->FindMissing(request).status()));
+}
+
 TEST_F(WorkerBytesTest, UploadsAreStoredUnderTheirOwnDigests) {
   EXPECT_EQ(Upload({{"outputs", "outputs"}, {"given", "given"}, {"", ""}}).value_or(0), 7u)
       << "one was there";

@@ -61,6 +61,20 @@ class GrpcBytes final : public DirectorBytes {
     return wire::FromGrpc(reader->Finish());
   }
 
+  absl::StatusOr<std::vector<Digest>> FindMissing(std::span<const Digest> digests) override {
+    Call call(*this, 0);
+    v1::FindMissingRequest request;
+    *request.mutable_caller() = caller_;
+    for (const Digest& digest : digests) wire::ToProto(digest, request.add_digests());
+    v1::FindMissingAnswer answer;
+    RETURN_IF_ERROR(wire::FromGrpc(stub_->FindMissing(&call.context, request, &answer)));
+    std::vector<Digest> missing;
+    for (const v1::Digest& wire : answer.missing()) {
+      ASSIGN_OR_RETURN(missing.emplace_back(), wire::FromProto(wire));
+    }
+    return missing;
+  }
+
   absl::Status Upload(const std::string& directory, std::span<const Digest> digests) override {
     uint64_t bytes = 0;
     for (const Digest& digest : digests) bytes += digest.size_bytes();

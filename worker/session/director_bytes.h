@@ -1,4 +1,4 @@
-// DirectorBytes: bytes from and to the director, by its calls Fetch and Upload
+// DirectorBytes: bytes from and to the director, by its calls Fetch, FindMissing and Upload
 // (proto/galley/v1/worker.proto).
 //
 // Threads: any; Cancel ends the calls that are under way, and those that come after it.
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "common/base/digest.h"
 #include "common/wire/client_tls.h"
 #include "galley/v1/worker.pb.h"
@@ -24,6 +25,9 @@ class DirectorBytes {
   // An error ends the call; `take` was called for what came before.
   virtual absl::Status Fetch(const std::vector<v1::FetchItem>& items,
                              const std::function<void(const v1::FetchPiece&)>& take) = 0;
+  // Those that the director does not have, of at most kFindMax. An error: try again.
+  static constexpr size_t kFindMax = 4'096;
+  virtual absl::StatusOr<std::vector<Digest>> FindMissing(std::span<const Digest> digests) = 0;
   // Blob files of `directory`. INVALID_ARGUMENT: the bytes of one are not the digest's, or cannot
   // be read; RESOURCE_EXHAUSTED: the director has no room for them; others: try again.
   virtual absl::Status Upload(const std::string& directory, std::span<const Digest> digests) = 0;

@@ -630,6 +630,8 @@ void ExecutorSlot::Lose(KilledFor killed_for, std::string detail) {
     Say(2, fmt::format("slot={} package={} executor lost: {}", options_.teller.slot,
                        jobs_.front().job.job().package(), verdict.error));
   }
+  // Its end may have to wait for uploads (UploadQueue), and the next job begins now.
+  if (pending_.Spoke()) TellPending(false);
   jobs_.pop_front();
   const FileDescriptor notes = std::move(notes_);
   Discard();

@@ -30,6 +30,16 @@ class FakeDirectorBytes final : public DirectorBytes {
     return absl::OkStatus();
   }
 
+  absl::StatusOr<std::vector<Digest>> FindMissing(std::span<const Digest> digests) override {
+    base::MutexLock lock(mutex_);
+    asked.push_back({digests.begin(), digests.end()});
+    std::vector<Digest> missing;
+    for (const Digest& digest : digests) {
+      if (!stored.contains(digest)) missing.push_back(digest);
+    }
+    return missing;
+  }
+
   absl::Status Upload(const std::string& directory, std::span<const Digest> digests) override {
     base::MutexLock lock(mutex_);
     uploads.push_back({digests.begin(), digests.end()});
@@ -76,7 +86,7 @@ class FakeDirectorBytes final : public DirectorBytes {
   std::deque<absl::Status> fails;  // of the next calls
   std::set<Digest> refused, stored;
   std::vector<size_t> calls;  // the items of each
-  std::vector<std::vector<Digest>> uploads;
+  std::vector<std::vector<Digest>> uploads, asked;
   uint64_t sent_bytes = 0;
   bool is_cancelled = false;
 

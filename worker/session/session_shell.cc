@@ -345,7 +345,6 @@ class Shell final : public EventSink {
     if (const absl::Status made = CreateDirectories(tables); !made.ok())
       LogWarning("{}", MessageOf(made));  // each job will say so
     remote_->fetcher.SetTables(tables);
-    remote_->gate.Forget();
     last_slot_file_ = JoinPath(config_.scratch_directory, "galley-memory.lock");
   }
   void Do(StartJob& effect) { slots_[effect.slot]->Start(std::move(effect.job)); }

@@ -10,14 +10,12 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <functional>
-#include <map>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "common/base/clock.h"
 #include "common/base/digest.h"
@@ -25,18 +23,12 @@
 #include "worker/session/blob_cache.h"
 #include "worker/session/director_bytes.h"
 #include "worker/session/event_sink.h"
+#include "worker/session/upload_queue.h"
 
 namespace galley::worker {
 
 class UploadGate final : public EventSink {
  public:
-  static constexpr uint64_t kCallBytesMax = 32 << 20;  // if one report alone has not more
-  // So long what was uploaded is not uploaded again; then the director may have lost it.
-  static constexpr absl::Duration kRemembered = absl::Seconds(60);
-  static constexpr size_t kRememberedMax = 65'536;
-  static constexpr absl::Duration kPauseMin = absl::Milliseconds(100);
-  static constexpr absl::Duration kPauseMax = absl::Seconds(2);
-
   // The executor of the slot is to end, if it still has the attempt.
   using EndJob = std::function<void(uint32_t slot, uint64_t attempt, const std::string& error)>;
 
@@ -46,8 +38,6 @@ class UploadGate final : public EventSink {
   ~UploadGate() override;
 
   void Take(const SessionEvent& event, uint64_t stream = 0) override;
-  // Another director may not have what the last one was given.
-  void Forget();
   // What waits is dropped; afterwards nothing passes from here. REQUIRES: the calls of `director`
   // are cancelled.
   void Close();
@@ -56,28 +46,23 @@ class UploadGate final : public EventSink {
   void Run();
   // Waits for events. None: closed.
   std::vector<SessionEvent> Next();
-  std::vector<Digest> NewBlobsOf(const std::vector<SessionEvent>& events);
+  UploadQueue::Blobs BlobsOf(const std::vector<SessionEvent>& events);
   // False: closed.
-  bool Upload(const std::vector<Digest>& digests, absl::Status& status);
+  bool Upload(const UploadQueue::Blobs& blobs, absl::Status& status);
+  absl::Status Send(const UploadQueue::Blobs& blobs);
   bool Pause(absl::Duration pause);
   void Deliver(SessionEvent event, const absl::Status& uploaded);
-  // What is left to be said of an attempt that cannot be reported on any more.
-  void DeliverOfFailed(SessionEvent event, const std::string& error);
 
   DirectorBytes& director_;
   BlobCache& cache_;
   EventSink& next_;
   const EndJob end_job_;
   SystemClock clock_;
-  std::map<uint64_t, std::string> failed_;  // by attempt: the error; the thread's own
 
   base::Mutex mutex_;
   base::CondVar changed_, closed_;
   bool is_closed_ GALLEY_GUARDED_BY(mutex_) = false;
-  bool is_busy_ GALLEY_GUARDED_BY(mutex_) = false;  // the thread delivers
-  std::deque<SessionEvent> waiting_ GALLEY_GUARDED_BY(mutex_);
-  uint64_t times_forgotten_ GALLEY_GUARDED_BY(mutex_) = 0;
-  absl::flat_hash_map<Digest, absl::Time> uploaded_ GALLEY_GUARDED_BY(mutex_);
+  UploadQueue queue_ GALLEY_GUARDED_BY(mutex_);
   std::thread thread_;
 };
 

@@ -91,17 +91,28 @@ TEST_F(UploadGateTest, AReportFollowsItsBlobsAndEventsStayInOrder) {
   EXPECT_THAT(director_.stored, testing::UnorderedElementsAre(Digest::Of("a"), Digest::Of("b")));
 }
 
-TEST_F(UploadGateTest, WhatWasUploadedIsNotUploadedAgainUntilAnotherDirectorComes) {
+TEST_F(UploadGateTest, WhatWasUploadedIsUploadedAgainOnlyIfTheDirectorLostIt) {
   gate_->Take(Saved(1, {"a"}));
   events_.Wait(1);
   gate_->Take(Saved(2, {"a", "b"}));
   events_.Wait(2);
-  gate_->Forget();
+  director_.stored.clear();  // its store lost them; or it is another director
   gate_->Take(Saved(3, {"a"}));
   events_.Wait(3);
   EXPECT_THAT(director_.uploads,
               ElementsAre(ElementsAre(Digest::Of("a")), ElementsAre(Digest::Of("b")),
                           ElementsAre(Digest::Of("a"))));
+  EXPECT_THAT(director_.asked,
+              ElementsAre(ElementsAre(Digest::Of("a")), ElementsAre(Digest::Of("a"))))
+      << "of the others it was not worth a question";
+}
+
+TEST_F(UploadGateTest, ALargeBlobThatTheDirectorHasIsNotSent) {
+  const std::string large(UploadQueue::kAskedBytesMin, 'x');
+  director_.stored = {Digest::Of(large)};
+  gate_->Take(Saved(1, {large}));
+  EXPECT_TRUE(ReportOf(events_.Wait(1)[0]).has_saved());
+  EXPECT_THAT(director_.uploads, SizeIs(0));
 }
 
 TEST_F(UploadGateTest, AnUploadThatBreaksOffIsBegunAgain) {
@@ -148,7 +159,7 @@ TEST_F(UploadGateTest, LargeUploadsAreDividedIntoCalls) {
   director_.Hold();
   gate_->Take(Saved(9, {"first"}));
   director_.AwaitUpload();
-  const std::string half(UploadGate::kCallBytesMax / 2 + 1, 'x'), other(half.size(), 'y');
+  const std::string half(UploadQueue::kCallBytesMax / 2 + 1, 'x'), other(half.size(), 'y');
   gate_->Take(Saved(1, {half}));
   gate_->Take(Saved(2, {other}));
   director_.GoOn();

@@ -1,0 +1,76 @@
+// UploadQueue: what UploadGate decides: the order in which events of executor slots pass behind
+// the blobs that they name, which blobs are to be uploaded, and what becomes of a job whose blobs
+// cannot be. It does no I/O and knows no clock: UploadGate and the simulation drive it.
+//
+// A driver takes a batch (Next), sees to it that the director has the blobs that BlobsOf names,
+// calls NoteUploaded, and hands each event of the batch to Deliver. Not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "common/base/digest.h"
+#include "worker/session/session_core.h"
+
+namespace galley::worker {
+
+// No later try helps: the blob's file is damaged, or the director has no room.
+bool IsFinalUpload(const absl::Status& status);
+
+class UploadQueue {
+ public:
+  static constexpr uint64_t kCallBytesMax = 32 << 20;  // if one report alone has not more
+  // Of a larger blob the director is asked first whether it has it.
+  static constexpr int64_t kAskedBytesMin = 64 << 10;
+  static constexpr size_t kRememberedMax = 65'536;  // of those that were uploaded
+  static constexpr absl::Duration kPauseMin = absl::Milliseconds(100);
+  static constexpr absl::Duration kPauseMax = absl::Seconds(2);
+
+  struct Delivery {
+    std::optional<SessionEvent> event;  // passes now; none: nobody may hear of it
+    // Set: the executor of this slot is to end, if it still has the attempt.
+    struct End {
+      uint32_t slot = 0;
+      uint64_t attempt = 0;
+      std::string error;
+    };
+    std::optional<End> end;
+  };
+
+  // True: the event waits. False: it names no blobs and ends no job, and passes at once: a session
+  // that hears late that a program goes on would give its slot to another job meanwhile.
+  bool Wait(const SessionEvent& event);
+  bool empty() const { return waiting_.empty(); }
+  // The next batch, at least one event. REQUIRES: not empty(), and that the last is delivered.
+  std::vector<SessionEvent> Next();
+  // What events name, each once, sorted. Asked for are large ones, and those that were uploaded
+  // before: the director's store may have lost them since.
+  struct Blobs {
+    std::vector<Digest> send;  // most likely the director does not have these
+    std::vector<Digest>
+        ask;  // those that it lacks are to be sent: large ones, and some that it had
+    bool empty() const { return send.empty() && ask.empty(); }
+  };
+  Blobs BlobsOf(const std::vector<SessionEvent>& events) const;
+  void NoteUploaded(const Blobs& blobs);
+  // `uploaded`: whether the director has all that the event names; an error is final.
+  Delivery Deliver(SessionEvent event, const absl::Status& uploaded);
+
+ private:
+  std::optional<SessionEvent> OfFailed(SessionEvent event, const std::string& error);
+
+  std::map<uint64_t, std::string>
+      failed_;  // attempts with blobs that cannot be uploaded: the error
+  std::deque<SessionEvent> waiting_;
+  absl::flat_hash_set<Digest> uploaded_;  // the director may have lost them since, or be another
+};
+
+}  // namespace galley::worker
