@@ -55,6 +55,9 @@ class Checks {
   // Somebody deleted the blob's bytes. Others may be written in their place, as with a file that
   // rotted.
   void NoteDestroyed(const Digest& blob) { rotten_files_.insert(blob); }
+  // Segments that somebody deleted or cut: a worker that fills one may write over a blob of which
+  // the store hears only later, and then finds others' bytes.
+  std::set<uint64_t> destroyed_segments;
   // Keys of results whose records somebody deleted: nothing is promised of them any more.
   std::set<Digest> voided;
   // Rotten blobs that somebody read, and nobody made again yet.

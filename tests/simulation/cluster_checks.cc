@@ -43,8 +43,11 @@ void Cluster::CheckPromises(SimStore& store) {
 // No worker has a job of nobody.
 void Cluster::CheckHands() {
   for (const Body& body : bodies_) {
-    const bool is_here = body.worker->is_alive() && !body.worker->is_frozen() && body.stream != 0 &&
-                         body.term == director_->term();
+    // (One that has just woken has its answers still to come.)
+    const bool is_awake =
+        !body.worker->is_frozen() && schedule_.now() - body.worker->thawed_at() > absl::Seconds(5);
+    const bool is_here =
+        body.worker->is_alive() && is_awake && body.stream != 0 && body.term == director_->term();
     if (is_here && body.worker->session().in_hand() > 0)
       checks_.Break("liveness: the cook is over, but " + body.name + " has jobs");
     // (An answer that is lost, which no stream does, may be missed at the next message only.)

@@ -142,6 +142,14 @@ void Cluster::LetWorkersMeetStale() {
   schedule_.After(random_.Some(1'000), [this] { LetWorkersMeetStale(); });
 }
 
+// Somebody deletes what remote machines keep; or it is damaged, which they find out.
+void Cluster::LoseCaches() {
+  for (BlobCache& cache : machine_.caches) {
+    if (!cache.empty() && faults_.Happens(Fault::kCacheLost, 20))
+      std::erase_if(cache, [this](const auto&) { return random_.Percent(50); });
+  }
+}
+
 void Cluster::LoseMemory() {
   const bool may_be = faults_.IsOn(Fault::kMemoryShort);
   machine_.is_short = may_be && random_.Percent(machine_.is_short ? 70 : 30);

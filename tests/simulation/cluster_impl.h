@@ -35,6 +35,7 @@ class Cluster {
     uint32_t term = 0;
     uint64_t stream = 0;  // the present one; 0: none
     absl::Time attached_at = absl::UnixEpoch();
+    bool is_remote = false;
     bool is_survivor = false;  // has not attached to the present director yet
   };
 
@@ -62,6 +63,7 @@ class Cluster {
   void LoseBytes();
   void LoseMoreBytes();
   void LoseMemory();
+  void LoseCaches();
   void LetWorkersMeetStale();
   void Change(const std::vector<std::string>& platforms);
   void AskUrgently();
@@ -76,13 +78,18 @@ class Cluster {
   void Launch(const director::Spawn& spawn);
   void TellLaunched(director::WorkerId worker, director::LauncherReported::State state,
                     uint32_t term);
-  void AddBody(const std::string& name, uint32_t slots, uint32_t term);
+  void AddBody(const std::string& name, uint32_t slots, uint32_t term, bool is_remote);
   void Connect(size_t index);
   bool MeetsStale(const Body& body);
   void BeKnown(Body& body);
   void BreakStream(uint64_t id);
   void Send(uint64_t id, const v1::ToWorker& message);
   void SendUp(size_t index, v1::FromWorker message);
+  SimDirector* DirectorOf(const Body& body);
+  void FindMissing(size_t index, const std::vector<Digest>& digests,
+                   const SimUploads::Found& found);
+  void Upload(size_t index, const SimUploads::Blobs& blobs, const SimUploads::Done& done);
+  std::optional<std::string> Fetch(size_t index, const Digest& blob);
   void OnExit(size_t index, int /*code*/);
   void TellGone(const std::string& name, uint32_t term);
   void StopWorker(director::WorkerId worker);

@@ -53,7 +53,8 @@ void Cluster::Launch(const Spawn& spawn) {
   }
   schedule_.After(at + random_.Some(200), [this, id, term] {
     if (director_ == nullptr || director_->term() != term) return;
-    AddBody(SimDirector::NameOf(id), 1 + static_cast<uint32_t>(random_.Below(3)), term);
+    AddBody(SimDirector::NameOf(id), 1 + static_cast<uint32_t>(random_.Below(3)), term,
+            /*is_remote=*/true);
   });
 }
 
@@ -71,30 +72,45 @@ void Cluster::Start(const Spawn& spawn) {
   failures_in_row_ = 0;
   schedule_.After(spawn.delay + random_.Some(200), [this, id, term] {
     if (director_ == nullptr || director_->term() != term) return;
-    AddBody(SimDirector::NameOf(id), 1 + static_cast<uint32_t>(random_.Below(3)), term);
+    AddBody(SimDirector::NameOf(id), 1 + static_cast<uint32_t>(random_.Below(3)), term,
+            /*is_remote=*/false);
   });
 }
 
-void Cluster::AddBody(const std::string& name, uint32_t slots, uint32_t term) {
+void Cluster::AddBody(const std::string& name, uint32_t slots, uint32_t term, bool is_remote) {
   const size_t index = bodies_.size();
   bodies_.emplace_back();
   Body& body = bodies_.back();
   body.name = name;
   body.term = term;
+  body.is_remote = is_remote;
   const bool is_unfit = faults_.IsOn(Fault::kWorkerUnfit) && random_.Percent(10);
   // Some workers may use half of the machine's memory.
   const uint64_t memory_bytes = !faults_.Has(Fault::kMemoryShort) ? 0
                                 : index % 3 == 2                  ? kMachineBytes / 2
                                                                   : kMachineBytes;
+  const bool is_older = is_remote && faults_.Happens(Fault::kWorkerOlder, 40);
   body.worker = std::make_unique<SimWorker>(
-      SimWorker::Options{
-          .id = name, .slots = slots, .is_unfit = is_unfit, .memory_bytes = memory_bytes},
+      SimWorker::Options{.id = name,
+                         .slots = slots,
+                         .is_unfit = is_unfit,
+                         .memory_bytes = memory_bytes,
+                         .is_remote = is_remote,
+                         .cache = index % 2,
+                         .is_older = is_older},
       around_,
       SimWorker::Callbacks{
           .connect = [this, index] { Connect(index); },
           .send = [this, index](v1::FromWorker message) { SendUp(index, std::move(message)); },
           .hang_up = [this, index] { BreakStream(bodies_[index].stream); },
-          .exited = [this, index](int code) { OnExit(index, code); }});
+          .exited = [this, index](int code) { OnExit(index, code); },
+          .find_missing =
+              [this, index](const std::vector<Digest>& digests, const SimUploads::Found& found) {
+                FindMissing(index, digests, found);
+              },
+          .upload = [this, index](const SimUploads::Blobs& blobs,
+                                  const SimUploads::Done& done) { Upload(index, blobs, done); },
+          .fetch = [this, index](const Digest& blob) { return Fetch(index, blob); }});
   Connect(index);
 }
 
@@ -166,6 +182,52 @@ void Cluster::SendUp(size_t index, v1::FromWorker message) {
   });
 }
 
+// The one that the worker is attached to; nullptr: none, or one that was stopped.
+SimDirector* Cluster::DirectorOf(const Body& body) {
+  const auto stream = streams_.find(body.stream);
+  const bool is_present = stream != streams_.end() && stream->second.director == directors_;
+  return is_present ? director_.get() : nullptr;
+}
+
+void Cluster::FindMissing(size_t index, const std::vector<Digest>& digests,
+                          const SimUploads::Found& found) {
+  schedule_.After(random_.Some(30), [this, index, digests, found] {
+    SimDirector* const director = DirectorOf(bodies_[index]);
+    absl::StatusOr<std::vector<Digest>> missing = absl::UnavailableError("no director");
+    if (director != nullptr) missing = director->OnFindMissing(digests);
+    schedule_.After(random_.Some(20), [found, missing] { found(missing); });
+  });
+}
+
+// (A call is no message of the stream. It breaks off with all of its blobs stored, or with some.)
+void Cluster::Upload(size_t index, const SimUploads::Blobs& blobs, const SimUploads::Done& done) {
+  schedule_.After(random_.Some(30), [this, index, blobs, done] {
+    SimDirector* const director = DirectorOf(bodies_[index]);
+    absl::Status status = absl::UnavailableError("no director");
+    if (director != nullptr) {
+      const bool is_broken = faults_.Happens(Fault::kUploadBroken, 20);
+      const size_t come = is_broken ? random_.Below(blobs.size() + 1) : blobs.size();
+      status = director->OnUpload(std::span(blobs).first(come));
+      if (is_broken) status = absl::UnavailableError("broken off");
+    }
+    schedule_.After(random_.Some(20), [done, status] { done(status); });
+  });
+}
+
+std::optional<std::string> Cluster::Fetch(size_t index, const Digest& blob) {
+  SimDirector* const director = DirectorOf(bodies_[index]);
+  if (director == nullptr || faults_.Happens(Fault::kFetchBroken, 5)) return std::nullopt;
+  try {
+    return director->OnFetch(blob);
+  } catch (const Disk::Crash&) {  // of the director; the worker lives on
+    faults_.Count(Fault::kCrashedWriting);
+    schedule_.After(absl::ZeroDuration(), [this, number = directors_] {
+      if (director_ != nullptr && number == directors_) CrashDirector();
+    });
+    return std::nullopt;
+  }
+}
+
 void Cluster::OnExit(size_t index, int /*code*/) {
   Body& body = bodies_[index];
   const std::string name = body.name;
@@ -178,8 +240,8 @@ void Cluster::OnExit(size_t index, int /*code*/) {
   }
   checks_.Trace("exit of " + name);
   if (faults_.Happens(Fault::kWorkerCameBack, 50)) {
-    return schedule_.After(random_.Some(300), [this, name, term] {
-      if (director_ != nullptr && director_->term() == term) AddBody(name, 1, term);
+    return schedule_.After(random_.Some(300), [this, name, term, is_remote = body.is_remote] {
+      if (director_ != nullptr && director_->term() == term) AddBody(name, 1, term, is_remote);
     });
   }
   schedule_.After(random_.Some(500), [this, name, term] { TellGone(name, term); });
@@ -210,6 +272,7 @@ void Cluster::EverySecond() {
     EverySecond();
     LoseMoreBytes();
     LoseMemory();
+    LoseCaches();
     for (size_t i = 0; i < bodies_.size(); ++i) {
       Body& body = bodies_[i];
       if (!body.worker->is_alive()) continue;

@@ -20,7 +20,7 @@ void SimDirector::Give(const std::string& worker, const Desire::Start& start,
   BeginCook();
   const std::string& name = core_->NameOf(start.package);
   own_faults_->Give(start.attempt, name, worker);
-  BuiltJob built = Builder().Build(start, worker, /*has_files=*/true);
+  BuiltJob built = Builder().Build(start, worker, /*has_files=*/!remote_.contains(worker));
   for (const v1::BlobWritten& blob : built.job.blobs())
     told_.insert(*wire::FromProto(blob.digest()));
   if (deps_.faults.Has(Fault::kProgramWaited)) {

@@ -20,7 +20,9 @@ void SimDirector::Damage() {
     // yet that it was overtaken, its successor cannot know to have lain there.)
     const bool of_log =
         !deps_.faults.Has(Fault::kCookedOtherwise) && !deps_.faults.Has(Fault::kDirectorStopped);
-    for (const Digest& key : store_.DestroySegment(deps_.random, of_log)) {
+    const SimStore::Destroyed destroyed = store_.DestroySegment(deps_.random, of_log);
+    deps_.checks.destroyed_segments.insert(destroyed.segment);
+    for (const Digest& key : destroyed.keys) {
       deps_.checks.promised.erase(key);
       deps_.checks.voided.insert(key);
     }

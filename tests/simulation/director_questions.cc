@@ -108,7 +108,9 @@ void SimDirector::CheckUrgent() {
     if (!reply.package || reply.package->urgency != Urgency::kBlocking) continue;
     in_hand += reply.package->attempt != 0;
     if (reply.package->state == "Load" && reply.package->attempts == 0 &&
-        reply.package->infrastructure_faults == 0)
+        reply.package->infrastructure_faults == 0 &&
+        // (Those who are attached may all have its cooker otherwise.)
+        !(deps_.world.tells_cookers && World::StartsPrograms(name)))
       waits = name;
   }
   if (!waits.empty() && in_hand < options_.blocking_jobs_max)

@@ -13,6 +13,9 @@ namespace {
 // How long a job may take; a poison that hangs takes it each time.
 constexpr absl::Duration kTimeout = absl::Seconds(2);
 
+// Of an attempt's id: its director's term is above these bits (director/core/attempts.cc).
+constexpr int kTermShift = 40;
+
 // The words of the core for a fault.
 std::string_view WhatItDid(WorkerReport::Fault fault) {
   if (fault == WorkerReport::Fault::kMemory) return "outgrew its memory limit";
@@ -50,8 +53,10 @@ void SimDirector::OnMessage(const std::string& worker, uint64_t stream,
     return callbacks_.hang_up(stream);
   if (message.has_hello()) {
     // (One that does not know yet that it was overtaken may have one left.)
+    const bool is_remote = message.hello().is_without_files();
+    if (is_remote) remote_.insert(worker);
     const absl::StatusOr<uint64_t> segment =
-        is_overtaken_ ? absl::StatusOr<uint64_t>(1) : store_.AllocateSegment();
+        is_overtaken_ || is_remote ? absl::StatusOr<uint64_t>(1) : store_.AllocateSegment();
     if (!segment.ok()) return callbacks_.hang_up(stream);
     streams_[worker] = stream;
     v1::ToWorker welcome;
@@ -60,11 +65,12 @@ void SimDirector::OnMessage(const std::string& worker, uint64_t stream,
     welcome.mutable_welcome()->set_timeout_us_default(absl::ToInt64Microseconds(kTimeout));
     welcome.mutable_snapshot()->set_number(snapshot_->number());
     welcome.mutable_snapshot()->set_table_file(snapshot_->table());
-    welcome.add_segments(*segment);
+    if (!is_remote) welcome.add_segments(*segment);
     Send(worker, std::move(welcome));
-    const WorkerAttached attached = AttachedOf(id, message);
+    WorkerAttached attached = AttachedOf(id, message);
+    attached.lacks = *LacksOf(World::CookersJson(false), message.hello().cookers_json());
     deps_.checks.Trace("attach", id.value(), attached.in_hand.size());
-    own_faults_->Attach(worker);
+    own_faults_->Attach(worker, !attached.lacks.empty());
     Step(attached);
   } else if (message.has_pending()) {
     Step(PendingOf(id, message));
@@ -95,10 +101,35 @@ void SimDirector::OnMessage(const std::string& worker, uint64_t stream,
     deps_.checks.Break("safety: what a job read is counted twice");
 }
 
+absl::StatusOr<std::vector<Digest>> SimDirector::OnFindMissing(const std::vector<Digest>& blobs) {
+  absl::StatusOr<std::vector<Digest>> missing = fenced_.FindMissing(blobs);
+  if (!missing.ok()) return missing;
+  told_.insert(blobs.begin(), blobs.end());
+  for (const Digest& blob : *missing) told_.erase(blob);
+  return missing;
+}
+
+absl::Status SimDirector::OnUpload(std::span<const std::pair<Digest, std::string>> blobs) {
+  for (const auto& [digest, bytes] : blobs) {
+    RETURN_IF_ERROR(fenced_.Put(digest, bytes));
+    told_.insert(digest);
+  }
+  return absl::OkStatus();
+}
+
+std::optional<std::string> SimDirector::OnFetch(const Digest& blob) {
+  const absl::StatusOr<Blob> bytes = fenced_.Get(blob);
+  if (!bytes.ok()) return std::nullopt;
+  return **bytes;
+}
+
 void SimDirector::TellOwnFaults(const std::string& worker, const WorkerReport& report) {
   const auto* failed = std::get_if<WorkerReport::Failed>(&report.what);
+  const PackageId package = core_->Find(own_faults_->PackageOf(report.attempt));
+  const bool is_wanted = package.valid() && !core_->InstigatorsOf(package).empty();
+  const bool is_earlier = report.attempt >> kTermShift != term();
   // (An attempt that the director before gave, and died before it wrote that down, is nobody's.)
-  if (failed != nullptr && reports_.IsOf(report.attempt, worker) &&
+  if (failed != nullptr && reports_.IsOf(report.attempt, worker) && (is_wanted || is_earlier) &&
       failed->fault != WorkerReport::Fault::kRefused &&
       failed->fault != WorkerReport::Fault::kInfrastructure)
     own_faults_->Tell(report.attempt, worker, WhatItDid(failed->fault));

@@ -112,6 +112,14 @@ std::string_view FaultName(Fault fault) {
       return "launched worker queued again";
     case Fault::kLauncherLied:
       return "launcher lied of an end";
+    case Fault::kUploadBroken:
+      return "upload broken off";
+    case Fault::kFetchBroken:
+      return "fetch broken off";
+    case Fault::kCacheLost:
+      return "cache of a remote machine lost";
+    case Fault::kWorkerOlder:
+      return "remote worker of another version";
     case Fault::kCount:
       break;
   }

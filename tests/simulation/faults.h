@@ -65,6 +65,10 @@ enum class Fault : uint8_t {
   kLaunchLost,        // it waits, or is about to attach, and nothing is ever heard of it again
   kLaunchRequeued,    // it was about to attach, and waits again
   kLauncherLied,      // it says that a worker is gone, which is attached
+  kUploadBroken,      // of a remote worker's blobs, when some have come, or all
+  kFetchBroken,       // of a blob, to a remote worker
+  kCacheLost,         // of the remote workers' machines; or damaged, which they find out
+  kWorkerOlder,       // of a remote one, which has one cooker otherwise
   kCount,
 };
 inline constexpr size_t kFaultCount = static_cast<size_t>(Fault::kCount);

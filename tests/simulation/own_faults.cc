@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "tests/simulation/world.h"
+
 namespace galley::simulation {
 
 void OwnFaults::Renew(Package& package) {
@@ -57,10 +59,17 @@ void OwnFaults::Give(director::AttemptId attempt, const std::string& name,
   if (package.is_quarantined)
     checks_.Break("safety: it is quarantined, and tried once more: " + name);
   const bool was_everywhere =
-      std::all_of(attached_.begin(), attached_.end(),
-                  [&](const std::string& other) { return package.failed_on.contains(other); });
+      std::all_of(attached_.begin(), attached_.end(), [&](const auto& other) {
+        return package.failed_on.contains(other.first) ||
+               (other.second && World::CookerOf(name) == "command");
+      });
   if (package.failed_on.contains(worker) && !was_everywhere)
     checks_.Break("safety: tried again where it failed, beside others: " + name);
+}
+
+std::string OwnFaults::PackageOf(director::AttemptId attempt) const {
+  const auto given = given_.find(attempt);
+  return given == given_.end() ? "" : given->second.package;
 }
 
 void OwnFaults::TakeBack(director::AttemptId attempt) {

@@ -13,7 +13,8 @@
 // was taken back and has not heard so yet: that is one more than is allowed. When a director dies,
 // the next one does not know the faults that were reported and not yet written, so the count begins
 // there with what the journal says. A fault of which a director is told before it has a cook counts
-// for none, although its worker may tell it again.
+// for none, although its worker may tell it again; and one of an attempt of the cook before counts
+// for none where the present cook does not want the package, or not yet.
 #pragma once
 
 #include <cstdint>
@@ -41,10 +42,15 @@ class OwnFaults {
   void BeginCook();
   void EndCook() { is_cooking_ = false; }
 
-  void Attach(const std::string& worker) { attached_.insert(worker); }
+  // `lacks_programs`: it is none where a package that starts programs could be tried.
+  void Attach(const std::string& worker, bool lacks_programs) {
+    attached_[worker] = lacks_programs;
+  }
   // It is to end: it takes no more packages, and is none where one could be tried.
   void Drain(const std::string& worker) { attached_.erase(worker); }
   void Lose(const std::string& worker);
+  // "" for an attempt that nobody gave.
+  std::string PackageOf(director::AttemptId attempt) const;
   void Give(director::AttemptId attempt, const std::string& package, const std::string& worker);
   // The attempt's worker was told that it is wanted no more, or is given up. The attempt may have
   // begun, and may kill its executor before it hears that.
@@ -92,8 +98,8 @@ class OwnFaults {
   bool is_cooking_ = false, is_first_cook_ = true;
   std::map<std::string, Package> packages_;
   std::map<director::AttemptId, Given> given_;
-  std::set<director::AttemptId> told_;  // to this director
-  std::set<std::string> attached_;
+  std::set<director::AttemptId> told_;    // to this director
+  std::map<std::string, bool> attached_;  // worker -> whether it lacks programs
 };
 
 }  // namespace galley::simulation

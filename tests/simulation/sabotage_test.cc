@@ -98,6 +98,9 @@ TEST_P(SabotageTest, IsCaught) {
 INSTANTIATE_TEST_SUITE_P(
     Each, SabotageTest,
     ::testing::Values(Case{Sabotage::kSkipEpochCheck, "SkipEpochCheck"},
+                      Case{Sabotage::kReportEarly, "ReportEarly"},
+                      Case{Sabotage::kTrustUploaded, "TrustUploaded"},
+                      Case{Sabotage::kOfferToAll, "OfferToAll"},
                       Case{Sabotage::kBumpEpochAtDispatch, "BumpEpochAtDispatch"},
                       Case{Sabotage::kAckBeforeSync, "AckBeforeSync"},
                       Case{Sabotage::kNoFolderSync, "NoFolderSync"},

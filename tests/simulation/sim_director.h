@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -77,6 +78,11 @@ class SimDirector {
   void Request(director::CookRequested request, std::vector<std::string> ids);
   void Cancel();
   void OnMessage(const std::string& worker, uint64_t stream, const v1::FromWorker& message);
+  // Calls of remote workers: blobs are asked for, or stored, in order; a blob is sent, if it is
+  // there.
+  absl::StatusOr<std::vector<Digest>> OnFindMissing(const std::vector<Digest>& blobs);
+  absl::Status OnUpload(std::span<const std::pair<Digest, std::string>> blobs);
+  std::optional<std::string> OnFetch(const Digest& blob);
   void OnWorkerGone(director::WorkerId worker, const std::string& reason, bool never_started);
   void OnLaunchState(director::WorkerId worker, director::LauncherReported::State state);
   void OnFileEdited(const std::string& name);
@@ -253,6 +259,7 @@ class SimDirector {
   std::map<uint64_t, wire::Conversation> conversations_;  // by stream
   std::map<std::string, uint64_t> streams_;               // the present one of each worker
   wire::ReplacedSessions replaced_;
+  std::set<std::string> remote_;  // workers without files
   std::map<std::pair<std::string, uint64_t>, director::ResultId> reported_;  // by worker, report
   std::set<director::ResultId> accepted_;                                    // to be committed
   using Brought = std::pair<director::AttemptId, uint32_t>;  // for a platform, by its number then

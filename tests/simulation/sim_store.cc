@@ -448,14 +448,14 @@ bool SimStore::IsOnDiskWithAll(const Digest& action_key) const {
                      [this](const Digest& digest) { return IsOnDisk(digest); });
 }
 
-std::vector<Digest> SimStore::DestroySegment(Random& random, bool of_log) {
+SimStore::Destroyed SimStore::DestroySegment(Random& random, bool of_log) {
   std::vector<std::string> names = disk_.List(kSegments);
   const std::string newest = names.empty() ? "" : names.back();
   std::erase_if(names, [&](const std::string& name) {
     return name == SegmentName(log_) || (!of_log && IsOwners(name, SegmentOf(name)));
   });
-  std::vector<Digest> keys;
-  if (names.empty()) return keys;
+  Destroyed destroyed;
+  if (names.empty()) return destroyed;
   const std::string& name = names[random.Below(names.size())];
   uint64_t size = random.Percent(50) ? 0 : random.Below(disk_.SizeOf(name) / 8 + 1) * 8;
   // The product's index knows that its number is taken; here only the name does.
@@ -465,10 +465,11 @@ std::vector<Digest> SimStore::DestroySegment(Random& random, bool of_log) {
     const uint64_t bytes = result == results_.end() ? 0 : result->second.size();
     if (SegmentName(place.segment) == name &&
         place.offset + store::kRecordHeaderBytes + bytes > size)
-      keys.push_back(key);
+      destroyed.keys.push_back(key);
   }
   disk_.Destroy(name, size);
-  return keys;
+  destroyed.segment = SegmentOf(name);
+  return destroyed;
 }
 
 bool SimStore::Rot(const Digest& digest, Random& random) {

@@ -72,7 +72,11 @@ class SimStore final : public store::Store {
   bool Rot(const Digest& digest, Random& random);
   // Somebody deletes or cuts a segment, but not the one that this owner fills. The keys of the
   // results that it held. `of_log`: the owners' may be chosen, too.
-  std::vector<Digest> DestroySegment(Random& random, bool of_log);
+  struct Destroyed {
+    uint64_t segment = 0;  // 0: there was none
+    std::vector<Digest> keys;
+  };
+  Destroyed DestroySegment(Random& random, bool of_log);
   // As an owner does it whose index is damaged.
   void LoseIndex();
   // By what the disk has, whatever the index says: file or segment is there, and long enough.

@@ -19,10 +19,33 @@ SimWorker::SimWorker(const Options& options, Surroundings& around, Callbacks cal
       session_({.worker_id = options.id,
                 .token = "token",
                 .machine = "machine",
-                .cookers_json = "{}",
+                .cookers_json = World::CookersJson(options.is_older),
                 .slots = options.slots,
                 .pid = 2,
-                .session = around.random.Below(1u << 30) + 2}),
+                .session = around.random.Below(1u << 30) + 2,
+                .is_without_files = options.is_remote}),
+      uploads_({.cache = around.machine.caches[options.cache],
+                .after = [this](absl::Duration delay,
+                                Schedule::Act act) { After(delay, std::move(act)); },
+                .find_missing =
+                    [this](const std::vector<Digest>& digests, SimUploads::Found found) {
+                      callbacks_.find_missing(
+                          digests, [this, life = std::weak_ptr(life_), found = std::move(found)](
+                                       absl::StatusOr<std::vector<Digest>> missing) {
+                            if (life.expired()) return;
+                            After(absl::ZeroDuration(), [found, missing] { found(missing); });
+                          });
+                    },
+                .upload =
+                    [this](const SimUploads::Blobs& blobs, SimUploads::Done done) {
+                      callbacks_.upload(blobs, [this, life = std::weak_ptr(life_),
+                                                done = std::move(done)](absl::Status status) {
+                        if (life.expired()) return;
+                        After(absl::ZeroDuration(), [done, status] { done(status); });
+                      });
+                    },
+                .deliver = [this](const worker::SessionEvent& event) { Step(event); },
+                .end_job = [this](const auto& end) { EndJob(end); }}),
       slots_(worker::SessionCore::LanesFor(options.slots)) {
   if (options.memory_bytes > 0) SampleMemory();  // what Hello tells
 }
@@ -88,6 +111,7 @@ void SimWorker::Hang() {
 void SimWorker::Thaw() {
   if (!is_alive_ || !is_frozen_) return;
   is_frozen_ = false;
+  thawed_at_ = around_.schedule.now();
   std::vector<Schedule::Act> waiting = std::move(waiting_);
   waiting_.clear();
   for (Schedule::Act& act : waiting) After(absl::ZeroDuration(), std::move(act));
@@ -100,6 +124,21 @@ void SimWorker::Step(const worker::SessionEvent& event) {
     if (is_alive_) std::visit([this](auto& what) { Do(what); }, effect);
   }
   if (is_alive_) FlushWhenDue();
+}
+
+void SimWorker::Pass(const worker::SessionEvent& event) {
+  if (options_.is_remote) return uploads_.Take(event);
+  Step(event);
+}
+
+// The executor is ended, if it still has the attempt.
+void SimWorker::EndJob(const worker::UploadQueue::Delivery::End& end) {
+  const Slot& slot = slots_[end.slot];
+  if (!slot.is_busy || slot.jobs.front().job().attempt() != end.attempt) return;
+  auto run = std::make_shared<Run>();
+  run->slot = end.slot;
+  run->job = slot.jobs.front();
+  LoseExecutor(run, v1::Failed::INFRASTRUCTURE, end.error);
 }
 
 void SimWorker::FlushWhenDue() {
@@ -177,6 +216,8 @@ void SimWorker::Do(worker::GiveSegments& give) {
 }
 
 void SimWorker::Do(worker::StartJob& start) {
+  if (options_.is_older && World::CookerOf(start.job.job().package()) == "command")
+    around_.broken("safety: " + options_.id + " is given a job of a cooker that it lacks");
   Slot& slot = slots_[start.slot];
   slot.jobs.push_back(start.job);
   CheckSlots();
@@ -188,7 +229,7 @@ void SimWorker::Do(worker::StartJob& start) {
     for (const v1::ExecutorJob& job : slots_[index].jobs)
       failed.attempts.push_back(job.job().attempt());
     slots_[index].jobs.clear();
-    Step(failed);
+    Pass(failed);
   });
 }
 
@@ -207,11 +248,11 @@ void SimWorker::Do(worker::StopJob& stop) {
   }
   After(absl::Milliseconds(1), [this, stop, is_running] {
     if (is_running) {
-      Step(worker::SlotLost{.slot = stop.slot, .attempt = stop.attempt, .error = "stopped"});
+      Pass(worker::SlotLost{.slot = stop.slot, .attempt = stop.attempt, .error = "stopped"});
     } else {
       v1::Report report;
       report.mutable_ended();
-      Step(worker::SlotReported{stop.slot, stop.attempt, report});
+      Pass(worker::SlotReported{stop.slot, stop.attempt, report});
     }
     Next(stop.slot);
   });
@@ -242,7 +283,7 @@ void SimWorker::CheckMemory() {
 void SimWorker::TellPending(uint32_t lane, uint64_t attempt, bool is_pending) {
   std::erase(lanes_waiting_, lane);
   if (is_pending) lanes_waiting_.push_back(lane);
-  Step(worker::SlotPending{.slot = lane, .attempt = attempt, .is_pending = is_pending});
+  Pass(worker::SlotPending{.slot = lane, .attempt = attempt, .is_pending = is_pending});
 }
 
 bool SimWorker::Waits(const RunPtr& run) {
@@ -285,11 +326,15 @@ bool SimWorker::IsOver(const RunPtr& run) const { return slots_[run->slot].run !
 
 void SimWorker::Tell(const RunPtr& run, v1::Report report) {
   Lie(run, report);
-  Step(worker::SlotReported{run->slot, run->job.job().attempt(), report});
+  Pass(worker::SlotReported{run->slot, run->job.job().attempt(), report});
 }
 
 void SimWorker::Finish(const RunPtr& run) {
   Slot& slot = slots_[run->slot];
+  // (As an executor slot does it, whose events may wait for uploads.)
+  if (options_.is_remote &&
+      std::find(lanes_waiting_.begin(), lanes_waiting_.end(), run->slot) != lanes_waiting_.end())
+    TellPending(run->slot, run->job.job().attempt(), false);
   ++slot.run;
   slot.is_busy = false;
   slot.jobs.pop_front();
@@ -317,7 +362,7 @@ std::optional<v1::Opened> SimWorker::OpenedBy(const RunPtr& run, v1::Failed::Cau
 
 void SimWorker::LoseExecutor(const RunPtr& run, v1::Failed::Cause cause, const std::string& error) {
   Finish(run);
-  Step(worker::SlotLost{.slot = run->slot,
+  Pass(worker::SlotLost{.slot = run->slot,
                         .attempt = run->job.job().attempt(),
                         .cause = cause,
                         .error = error,
@@ -350,8 +395,13 @@ void SimWorker::TakeDown(const RunPtr& run, const WorldPackage& package) {
 bool SimWorker::IsStale(const RunPtr& run, const std::string& file) {
   const Files& table = around_.tables[run->job.snapshot_file()].files;
   const auto known = table.find(file);
-  const std::optional<std::string> now = around_.world.BytesOf(file);
-  if (known == table.end() ? !now : now == known->second) return false;
+  if (options_.is_remote) {
+    // That nothing is there, the table says; nobody looks.
+    if (known == table.end() || HasToday(known->second, file)) return false;
+  } else {
+    const std::optional<std::string> now = around_.world.BytesOf(file);
+    if (known == table.end() ? !now : now == known->second) return false;
+  }
   Finish(run);
   v1::Report report;
   report.mutable_stale()->set_path(file);
@@ -360,7 +410,34 @@ bool SimWorker::IsStale(const RunPtr& run, const std::string& file) {
   return true;
 }
 
-std::optional<std::string> SimWorker::ReadBlobOf(const v1::Job& job, const Digest& digest) const {
+// A remote worker reads what its machine has, whatever became of the file since; else the director
+// sends what the file is now, if that is what the table says.
+bool SimWorker::HasToday(const std::string& bytes_in_table, const std::string& file) {
+  const Digest digest = Digest::Of(bytes_in_table);
+  if (cache().contains(digest)) return true;
+  if (around_.world.BytesOf(file) != bytes_in_table) return false;
+  cache().emplace(digest, bytes_in_table);
+  return true;
+}
+
+std::optional<std::string> SimWorker::BytesOf(const RunPtr& run, const std::string& file) const {
+  if (!options_.is_remote) return around_.world.BytesOf(file);
+  const Files& table = around_.tables[run->job.snapshot_file()].files;
+  const auto known = table.find(file);
+  if (known == table.end()) return std::nullopt;
+  return known->second;
+}
+
+std::optional<std::string> SimWorker::ReadBlobOf(const v1::Job& job, const Digest& digest) {
+  if (options_.is_remote) {
+    if (const auto found = cache().find(digest); found != cache().end()) return found->second;
+    const std::optional<std::string> fetched = callbacks_.fetch(digest);
+    if (fetched.has_value() && Digest::Of(*fetched) == digest) {
+      cache().emplace(digest, *fetched);
+      return fetched;
+    }
+    return std::nullopt;
+  }
   for (const v1::BlobWritten& blob : job.blobs()) {
     if (blob.digest().hash() != digest.hex()) continue;
     auto read = ReadVerified(around_.disk, digest, {blob.segment(), blob.offset()});
@@ -371,6 +448,12 @@ std::optional<std::string> SimWorker::ReadBlobOf(const v1::Job& job, const Diges
 
 v1::BlobWritten SimWorker::Store(const std::string& bytes) {
   const Digest digest = Digest::Of(bytes);
+  if (options_.is_remote) {
+    cache()[digest] = bytes;
+    v1::BlobWritten blob;
+    wire::ToProto(digest, blob.mutable_digest());
+    return blob;
+  }
   around_.disk.set_is_director(false);
   const store::BlobLocation location =
       WriteBlob(around_.disk, segments_.back(), digest, bytes, digest.hash()[0] % 4 == 0);
@@ -412,7 +495,7 @@ void SimWorker::Load(const RunPtr& run) {
     if (!bytes) return Fail(run, v1::Failed::INFRASTRUCTURE, "its source's blob cannot be read");
     run->source = *bytes;
   } else {
-    const std::optional<std::string> bytes = around_.world.BytesOf(run->name);
+    const std::optional<std::string> bytes = BytesOf(run, run->name);
     if (!bytes) return Fail(run, v1::Failed::CAUSE_UNKNOWN, "a job for what is no package");
     run->source = *bytes;
   }
@@ -443,7 +526,7 @@ std::optional<std::string> SimWorker::ReadInputs(const RunPtr& run, uint32_t pla
   for (const std::string& include : package.includes) {
     const std::string file = World::FileOf(run->name, include);
     if (IsStale(run, file)) return std::nullopt;
-    const std::optional<std::string> bytes = around_.world.BytesOf(file);
+    const std::optional<std::string> bytes = BytesOf(run, file);
     observed.push_back({{record::ObservationKind::kFile, include, ""},
                         bytes ? Digest::Of(*bytes).ToString() : "absent"});
     read += bytes.value_or("") + ",";
@@ -486,9 +569,10 @@ void SimWorker::Save(const RunPtr& run) {
     report.mutable_ended();
     Tell(run, report);
     if (!is_alive_) return;
-    // A word that comes too late: of a job that is over.
-    if (around_.faults.Happens(Fault::kProgramWaited, 5))
-      Step(worker::SlotPending{
+    // A word that comes too late: of a job that is over. (A remote worker's session may not know
+    // yet that it is, and no slot says this after it.)
+    if (!options_.is_remote && around_.faults.Happens(Fault::kProgramWaited, 5))
+      Pass(worker::SlotPending{
           .slot = run->slot, .attempt = run->job.job().attempt(), .is_pending = true});
     // Changed after it was read: what was just reported is right for an older snapshot only.
     if (package.will_change) around_.edit(package.id);
@@ -562,8 +646,9 @@ void SimWorker::Lie(const RunPtr& run, v1::Report& report) {
   v1::Saved& saved = *report.mutable_saved();
   switch (around_.random.Below(5)) {
     case 0:  // its bytes lie elsewhere
-      if (saved.blobs_size() > 0) saved.mutable_blobs(0)->set_offset(8);
-      if (saved.blobs_size() > 0) saved.mutable_blobs(0)->set_segment(segments_.back());
+      if (saved.blobs_size() == 0) break;
+      saved.mutable_blobs(0)->set_offset(8);
+      saved.mutable_blobs(0)->set_segment(segments_.empty() ? 1 : segments_.back());
       break;
     case 1:  // they are others
       if (saved.blobs_size() > 0)

@@ -3,6 +3,7 @@
 // ticks once a second, flushes its messages soon, and attaches again when its stream breaks.
 #pragma once
 
+#include <array>
 #include <deque>
 #include <map>
 #include <memory>
@@ -16,6 +17,7 @@
 #include "tests/simulation/faults.h"
 #include "tests/simulation/network.h"
 #include "tests/simulation/schedule.h"
+#include "tests/simulation/sim_uploads.h"
 #include "tests/simulation/world.h"
 #include "worker/session/session_core.h"
 
@@ -23,8 +25,10 @@ namespace galley::simulation {
 
 class SimWorker;
 
-// Machine: all workers run on it.
+// Machine: all workers run on it. (Of those without files some share a cache, as if they were on
+// two machines.)
 struct Machine {
+  std::array<BlobCache, 2> caches;
   bool is_short = false;                 // of memory
   const SimWorker* last_slot = nullptr;  // whose it is, as if by a lock
 };
@@ -51,12 +55,20 @@ class SimWorker {
     uint32_t slots = 1;
     bool is_unfit = false;
     uint64_t memory_bytes = 0;  // that it may use; 0: nobody looks
+    bool is_remote = false;     // it is without the director's files
+    size_t cache = 0;           // of a remote one: which of Machine::caches it shares
+    bool is_older = false;      // it has the cooker of programs otherwise than the director
   };
   struct Callbacks {
     std::function<void()> connect;             // open a stream; answered by Connected
     std::function<void(v1::FromWorker)> send;  // on the present stream
     std::function<void()> hang_up;             // ends the present stream
     std::function<void(int code)> exited;      // its process ended
+    // Of a remote worker, to the director that it is attached to: it is asked what blobs it lacks;
+    // blobs are stored there; a blob is fetched, nullopt: that failed.
+    std::function<void(const std::vector<Digest>&, SimUploads::Found)> find_missing;
+    std::function<void(const SimUploads::Blobs&, SimUploads::Done)> upload;
+    std::function<std::optional<std::string>(const Digest&)> fetch;
   };
   SimWorker(const Options& options, Surroundings& around, Callbacks callbacks);
 
@@ -74,6 +86,7 @@ class SimWorker {
 
   bool is_alive() const { return is_alive_; }
   bool is_frozen() const { return is_frozen_; }
+  absl::Time thawed_at() const { return thawed_at_; }  // last
   const std::string& id() const { return options_.id; }
   uint32_t term() const { return term_; }  // of the last welcome
   const worker::SessionCore& session() const { return session_; }
@@ -103,6 +116,9 @@ class SimWorker {
   using RunPtr = std::shared_ptr<Run>;
 
   void Step(const worker::SessionEvent& event);
+  // What a slot tells: at once, or behind its uploads.
+  void Pass(const worker::SessionEvent& event);
+  void EndJob(const worker::UploadQueue::Delivery::End& end);
   void Do(worker::ConfigureSlots& configure);
   void Do(worker::StartJob& start);
   void Do(worker::StopJob& stop);
@@ -131,7 +147,11 @@ class SimWorker {
   std::optional<std::string> ReadInputs(const RunPtr& run, uint32_t platform,
                                         std::vector<record::Observed>& observed);
   bool IsStale(const RunPtr& run, const std::string& file);
-  std::optional<std::string> ReadBlobOf(const v1::Job& job, const Digest& digest) const;
+  // REQUIRES: it is not stale.
+  std::optional<std::string> BytesOf(const RunPtr& run, const std::string& file) const;
+  bool HasToday(const std::string& bytes_in_table, const std::string& file);
+  BlobCache& cache() { return around_.machine.caches[options_.cache]; }
+  std::optional<std::string> ReadBlobOf(const v1::Job& job, const Digest& digest);
   v1::BlobWritten Store(const std::string& bytes);
   void Tell(const RunPtr& run, v1::Report report);
   void Fail(const RunPtr& run, v1::Failed::Cause cause, const std::string& error);
@@ -147,11 +167,13 @@ class SimWorker {
   Surroundings& around_;
   const Callbacks callbacks_;
   worker::SessionCore session_;
+  SimUploads uploads_;                               // of a remote one
   std::vector<Slot> slots_;                          // lanes
   std::deque<uint32_t> lanes_waiting_;               // of them, as the session was told
   std::map<uint64_t, std::set<uint32_t>> left_out_;  // platforms, by attempt
   std::deque<uint64_t> segments_;
   bool is_alive_ = true, is_frozen_ = false;
+  absl::Time thawed_at_ = absl::InfinitePast();
   uint32_t term_ = 0;
   bool was_short_ = false;  // of memory, as its session was told
   absl::Time flushes_at_ = absl::InfiniteFuture();

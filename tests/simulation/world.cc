@@ -97,6 +97,7 @@ void World::DrawOptions(uint64_t seed) {
   const bool are_some_never_cooked = IsLateOn(seed, kNeverCooked);
   const bool have_variants = IsLateOn(seed, kCultures);
   follows_soft = !IsLateOn(seed, kSoftNotFollowed);
+  tells_cookers = IsLateOn(seed, kOnAFarm);
   for (auto& [name, package] : packages) {
     package.is_never_cooked = are_some_never_cooked && chance(15);
     const std::string variant = "/Game/p" + std::to_string(random() % packages.size());
@@ -200,6 +201,11 @@ const record::Recipe& World::recipe() {
 
 bool World::StartsPrograms(std::string_view name) { return Digest::Of(name).hash()[2] % 2 == 0; }
 
+std::string World::CookersJson(bool is_older) {
+  return record::EncodeDescriptions(
+      {{.name = "command", .identity = is_older ? "1" : "2"}, {.name = "sim", .identity = "1"}});
+}
+
 std::string World::TargetRecipe(std::string_view name) {
   record::Recipe for_worker = recipe();
   if (StartsPrograms(name)) for_worker.cooker = "command";
@@ -254,6 +260,7 @@ std::optional<director::CatalogEntry> WorldCatalog::Find(std::string_view name) 
   for (const std::string& variant : package.localised) {
     if (variant != name && files_.contains(variant)) entry.localised.push_back(variant);
   }
+  if (world_.tells_cookers) entry.cooker = World::CookerOf(name);
   if (package.says_its_memory()) entry.memory_bytes = package.memory_bytes;
   if (package.is_broken) entry.error = "unknown cooker 'x'";
   return entry;

@@ -83,6 +83,12 @@ class World {
   static const Digest& recipe_digest();
   // Half of all packages are cooked by programs, and may wait. No key knows.
   static bool StartsPrograms(std::string_view name);
+  // What a catalog says: nothing of generated ones.
+  static std::string_view CookerOf(std::string_view name) {
+    return IsGenerated(name) ? "" : StartsPrograms(name) ? "command" : "sim";
+  }
+  // Both cookers, or with one that is other than the director's.
+  static std::string CookersJson(bool is_older);
   static std::string TargetRecipe(std::string_view name);
   static constexpr const char* kTrustDomain = "main";
   // The output of a cook whose source, includes and inputs have these bytes.
@@ -115,6 +121,8 @@ class World {
   static std::string NameIn(const Files& files, std::string_view id);
 
   bool follows_soft = true;
+  // Packages that programs cook say so (CatalogEntry::cooker), and the others.
+  bool tells_cookers = false;
   std::map<std::string, WorldPackage, std::less<>> packages;  // by the name of the file
   WorldPackage child;                 // every generated package is like this
   std::vector<std::string> selected;  // ids

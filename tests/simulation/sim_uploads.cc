@@ -1,0 +1,75 @@
+#include "tests/simulation/sim_uploads.h"
+
+#include <algorithm>
+
+namespace galley::simulation {
+
+using worker::UploadQueue;
+
+void SimUploads::Take(const worker::SessionEvent& event) {
+  if (!queue_.Wait(event)) return deps_.deliver(event);
+  Next();
+}
+
+void SimUploads::Next() {
+  if (is_busy_ || queue_.empty()) return;
+  is_busy_ = true;
+  const Events events = queue_.Next();
+  Upload(events, UploadQueue::kPauseMin,
+         [this, events](const absl::Status& all) { DeliverFrom(events, 0, all); });
+}
+
+// Until it went well, or no later try helps.
+void SimUploads::Upload(const Events& events, absl::Duration pause, const Done& done) {
+  const UploadQueue::Blobs blobs = queue_.BlobsOf(events);
+  if (blobs.empty()) return done(absl::OkStatus());
+  Find(blobs, [=, this](const absl::Status& status) {
+    if (status.ok()) queue_.NoteUploaded(blobs);
+    if (status.ok() || worker::IsFinalUpload(status)) return done(status);
+    deps_.after(pause,
+                [=, this] { Upload(events, std::min(2 * pause, UploadQueue::kPauseMax), done); });
+  });
+}
+
+void SimUploads::Find(const UploadQueue::Blobs& blobs, const Done& done) {
+  if (blobs.ask.empty()) return Send(blobs.send, done);
+  deps_.find_missing(blobs.ask, [=, this](const absl::StatusOr<std::vector<Digest>>& missing) {
+    if (!missing.ok()) return done(missing.status());
+    std::vector<Digest> digests = blobs.send;
+    digests.insert(digests.end(), missing->begin(), missing->end());
+    Send(digests, done);
+  });
+}
+
+void SimUploads::Send(const std::vector<Digest>& digests, const Done& done) {
+  Blobs blobs;
+  for (const Digest& digest : digests) {
+    const auto found = deps_.cache.find(digest);
+    if (found == deps_.cache.end())
+      return done(absl::InvalidArgumentError("the file of a blob is gone"));
+    blobs.emplace_back(digest, found->second);
+  }
+  if (blobs.empty()) return done(absl::OkStatus());
+  deps_.upload(blobs, done);
+}
+
+void SimUploads::DeliverFrom(const Events& events, size_t at, const absl::Status& all) {
+  if (at == events.size()) {
+    is_busy_ = false;
+    return Next();
+  }
+  const auto deliver = [=, this](const absl::Status& own) {
+    Deliver(events[at], own);
+    DeliverFrom(events, at + 1, all);
+  };
+  if (all.ok()) return deliver(all);
+  Upload({events[at]}, UploadQueue::kPauseMin, deliver);  // one alone may be what cannot be
+}
+
+void SimUploads::Deliver(const worker::SessionEvent& event, const absl::Status& uploaded) {
+  const UploadQueue::Delivery delivery = queue_.Deliver(event, uploaded);
+  if (delivery.end.has_value()) deps_.end_job(*delivery.end);
+  if (delivery.event.has_value()) deps_.deliver(*delivery.event);
+}
+
+}  // namespace galley::simulation
