@@ -1,7 +1,10 @@
 """Workers that share no files with the director: bytes go and come by content."""
-import os, re, shutil, signal, subprocess, tempfile, time, unittest
+import os, re, shutil, signal, subprocess, sys, tempfile, time, unittest
 
 from harness import COPY, SOURCE, E2ETest, ResidentTest, kill, read_file, wait_until
+
+sys.path.append(os.path.join(SOURCE, "tests/content"))
+import real_content
 
 DATA = 'match = "/Game/**/*.json"\ncooker = "data"'
 LISTEN = '[farm]\nlauncher = "none"\nlisten = "127.0.0.1:0"\n'
@@ -24,6 +27,23 @@ class FarmCase(ResidentTest):
             self.assertGreater(count, 0)
         self.write(f"{name}/galley.toml", toml + "\n" + farm)
         return game
+
+    def farm_t1(self, farm):
+        """T1, real content from Debian's packages (docs/content.md), for one platform. Its GLBs need npm."""
+        content = self.path("game/content")
+        for package in real_content.DEBIAN_T1:
+            real_content.unpack_debian(package, content)
+        if shutil.which("npm"):
+            real_content.unpack_glbs(content, real_content.SMALL_GLB_BYTES)
+        self.write("game/galley.toml", real_content.project(["pc"]) + "\n" + farm)
+        return self.path("game")
+
+    def check_t1(self, game, done):
+        """Some of its files cannot be cooked (tests/content/faults.json): the same ones as on this machine."""
+        local = self.local_cook(game)
+        self.assertEqual((done.code, done.roots, sorted(f["package"] for f in done.failures)),
+                         (local.code, local.roots, sorted(f["package"] for f in local.failures)), done)
+        self.assertGreater(done.cooked, 1_000)
 
     def address_of(self, game):
         """Where its director takes workers, as soon as it does."""
@@ -57,12 +77,17 @@ class FarmCase(ResidentTest):
 
     def local_roots(self, game):
         """Those of a cook by local workers, with nothing that is known."""
+        done = self.local_cook(game)
+        self.assertEqual(done.code, 0, done)
+        return done.roots
+
+    def local_cook(self, game):
         other = self.path("local")
         shutil.rmtree(other, ignore_errors=True)
         shutil.copytree(game, other, ignore=shutil.ignore_patterns(".galley"), symlinks=True)
         toml = self.read("local/galley.toml").decode()
         self.write("local/galley.toml", FARM.sub("", toml))
-        return E2ETest.cook(self, other, "--workers", "2").roots
+        return E2ETest.cook(self, other, "--workers", "2", expect=None)
 
     def certificates(self, name="certs"):
         done = subprocess.run([os.path.join(SOURCE, "deploy/dev-certs"), self.path(name), "127.0.0.1", "localhost"], capture_output=True, text=True)

@@ -62,19 +62,21 @@ class Machines(Queue):
         return ["ip", "netns", "exec", f"galley{index % MACHINES}", "unshare", "-m", "sh", "-c", 'mount -t tmpfs none "$0" && exec "$@"', self.game, *command]
 
 
-@unittest.skipUnless(can_make(), "needs root, and network namespaces: scripts/test --farm")
-class NetnsTest(FarmCase):
+class NetnsCase(FarmCase):
     def setUp(self):
         super().setUp()
         self.network = Network()
         self.addCleanup(self.network.end)
         done = subprocess.run([os.path.join(os.environ["GALLEY_SOURCE_DIR"], "deploy/dev-certs"), self.path("certs"), f"{NET}.1"], capture_output=True)
         self.assertEqual(done.returncode, 0, done)
-        self.game = self.farm_sample(with_tools=True, farm="")
+        self.game = self.make_game()
         self.queue = Machines(self, self.game)
         tls = "".join(f'tls_{what} = "{self.path("certs", file)}"\n' for what, file in (("ca", "ca.pem"), ("cert", "director.pem"), ("key", "director.key")))
         farm = self.queue.farm(f"workers = {MACHINES}\nworkers_min = {MACHINES}\n{tls}").replace("127.0.0.1:0", f"{NET}.1:0")
         self.write("game/galley.toml", self.read("game/galley.toml").decode() + farm)
+
+    def make_game(self):
+        return self.farm_sample(with_tools=True, farm="")
 
     def attached(self, count=MACHINES):
         path = os.path.join(self.game, ".galley/state/logs/director.log")
@@ -86,6 +88,9 @@ class NetnsTest(FarmCase):
         self.assertEqual(done.roots, self.local_roots(self.game), done)
         return done
 
+
+@unittest.skipUnless(can_make(), "needs root, and network namespaces: scripts/test --farm")
+class NetnsTest(NetnsCase):
     def test_the_roots_are_those_of_a_local_cook(self):
         cook = self.start_cook(self.game)
         self.attached()
@@ -132,6 +137,21 @@ class NetnsTest(FarmCase):
         for machine in range(MACHINES):
             self.network.mend(machine)
         self.check(cook)
+
+
+@unittest.skipUnless(can_make(), "needs root, and network namespaces: scripts/test --farm")
+class NetnsWithRealContentTest(NetnsCase):
+    def make_game(self):
+        return self.farm_t1("")
+
+    def test_links_that_are_cut_and_mended_or_not(self):
+        cook = self.start_cook(self.game)
+        self.attached()
+        self.network.cut(0)  # for ever
+        self.network.cut(1)
+        time.sleep(8)  # until they are taken for lost
+        self.network.mend(1)
+        self.check_t1(self.game, self.finish_cook(self.game, cook))
 
 
 if __name__ == "__main__":

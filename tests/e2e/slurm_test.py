@@ -13,9 +13,11 @@ class SlurmTest(FarmCase):
 
     def farm(self, extra="", with_tools=True, slots=2):
         """The sample, and a cluster whose nodes do not see it."""
-        game = self.farm_sample(with_tools=with_tools, farm=f'[farm]\nlauncher = "slurm"\nlisten = "127.0.0.1:0"\nslots = {slots}\n'
-                                f'workers = {self.NODES}\n{extra}')
+        game = self.farm_sample(with_tools=with_tools, farm=self.section(extra, slots))
         return game, self.cluster(game)
+
+    def section(self, extra, slots=2):
+        return f'[farm]\nlauncher = "slurm"\nlisten = "127.0.0.1:0"\nslots = {slots}\nworkers = {self.NODES}\n{extra}'
 
     def cluster(self, game):
         cluster = SlurmCluster(self.path("slurm"), game, self.NODES)
@@ -92,6 +94,20 @@ class SlurmTest(FarmCase):
                 with open(os.path.join(folder, name), "r+b") as file:
                     file.write(b"\xff")
         self.check(game, again)
+
+    def test_real_content_with_all_of_that(self):
+        game = self.farm_t1(self.section(f"workers_min = {self.NODES}\n", slots=1))
+        cluster = self.cluster(game)
+        cook = self.start(game, cluster)
+        self.attached(game, self.NODES)
+        running = [(job, node) for job, state, node in cluster.jobs() if state == "RUNNING"]
+        cluster.run("scancel", running[0][0])
+        cluster.run("scontrol", "requeue", running[1][0])
+        self.assertEqual(cluster.run("scontrol", "update", f"nodename={running[2][1]}", "state=down", "reason=test"), "")
+        shutil.rmtree(self.path("home/.cache/galley/worker"), ignore_errors=True)
+        self.attached(game, self.NODES + 1)
+        cluster.running[running[3][1]].kill()
+        self.check_t1(game, self.finish_cook(game, cook))
 
     def test_a_job_that_waits_in_the_queue_is_no_failure(self):
         game = self.project({"c.txt": "text"}, [COPY], extra='[farm]\nlauncher = "slurm"\nlisten = "127.0.0.1:0"\nworkers = 1\n')

@@ -121,6 +121,15 @@ class SshTest(FarmCase):
         machines[0].kill()
         self.check(game, cook)
 
+    def test_real_content_though_a_machine_goes(self):
+        game = self.farm_t1(f'[farm]\nlauncher = "ssh"\nhosts = "farm.hosts"\narguments = ["-F", "{self.path("ssh/config")}"]\nworkers_min = 2\n')
+        machines = self.machines(game)
+        cook = self.start_cook(game)
+        self.attached(game, 2)
+        time.sleep(5)  # so that it has something to do
+        machines[0].kill()
+        self.check_t1(game, self.finish_cook(game, cook))
+
     def test_workers_end_with_their_director(self):
         game, _ = self.farm("workers_min = 2\n")
         cook = self.start_cook(game)
