@@ -31,11 +31,16 @@ bool UsesUpAttempts(FailureCause cause) {
 
 // A platform has its durable result.
 void Advancing::Settle(PackageId id, PlatformIndex platform) {
-  const Slot& slot = packages_[id].slots[platform];
   packages_[id].was_told = true;
-  Note(PackageDone{id, platform, slot.result->id, slot.source},
-       core_.cooks.ListenersOn(id, platform));
+  TellDone(id, platform, core_.cooks.ListenersOn(id, platform));
   core_.waiting.WakeWaiters(id);
+}
+
+void Advancing::TellDone(PackageId id, PlatformIndex platform, CookMask cooks) {
+  const Slot& slot = packages_[id].slots[platform];
+  const auto outcome = static_cast<size_t>(ResultOutcomeOf(slot.source));
+  core_.CountsOf(id).results[outcome] += static_cast<uint64_t>(std::popcount(cooks));
+  Note(PackageDone{id, platform, slot.result->id, slot.source}, cooks);
 }
 
 PlatformMask Advancing::Wanted(PackageId id) const {
@@ -144,6 +149,8 @@ void Advancing::NoteFailed(PackageId id, PlatformMask platforms, Stage stage,
 void Advancing::NoteFailedTo(CookMask cooks, PlatformMask wanted, PlatformMask platforms,
                              PackageFailed failed) {
   if (platforms == 0) return;
+  core_.CountsOf(failed.package).results[static_cast<size_t>(ResultOutcome::kFailed)] +=
+      static_cast<uint64_t>(std::popcount(platforms) * std::popcount(cooks));
   if (platforms == wanted) return Note(std::move(failed), cooks);
   for (PlatformIndex p = 0; p < core_.platform_count; ++p) {
     if ((platforms & MaskOf(p)) == 0) continue;

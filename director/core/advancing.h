@@ -16,6 +16,8 @@ class Advancing : Part {
   void Advance(PackageId package);
   // A platform has its durable result.
   void Settle(PackageId package, PlatformIndex platform);
+  // Tells these cooks so. REQUIRES: it is done.
+  void TellDone(PackageId package, PlatformIndex platform, CookMask cooks);
   // How the package ended, from how its platforms did.
   void Conclude(PackageId package);
   // Fails those of `platforms` that have not failed yet. The caller calls Advance.

@@ -102,7 +102,10 @@ void Attempts::EndAttempt(AttemptId id, Tell tell) {
   for (const AttemptId current : At(attempt.package))
     work.is_loaded |= attempts_.at(current).is_loaded;
   TakeBack(attempt, ~PlatformMask{0});
-  if (attempt.remaining == 0 && !attempt.is_partial && attempt.measured > absl::ZeroDuration()) {
+  const bool is_whole = attempt.remaining == 0 && !attempt.is_partial;
+  // (A copy of a small file takes less than can be measured.)
+  if (is_whole && attempt.saves > 0) core_.CountsOf(attempt.package).jobs.Add(attempt.measured);
+  if (is_whole && attempt.measured > absl::ZeroDuration()) {
     core_.costs.Measured(packages_[attempt.package].cost_traits, attempt.measured);
     core_.overruns.Measured(attempt.expected, ran);
     core_.cooks.ForEachOf(packages_[attempt.package].cooks, [&](Cook& cook) {

@@ -76,8 +76,7 @@ void Claims::Claim(PackageId id, CookMask cooks, Urgency urgency) {
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
     const Slot& slot = package.slots[p];
     if (slot.phase == Phase::kDone)
-      Note(PackageDone{id, p, slot.result->id, slot.source},
-           cooks & core_.cooks.ListenersOn(id, p));
+      core_.advancing.TellDone(id, p, cooks & core_.cooks.ListenersOn(id, p));
   }
   // References that no cook before followed, or that were not followed before it stopped.
   const bool is_unfollowed = (before & core_.cooks.follow_soft()) == 0;

@@ -14,6 +14,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/time/time.h"
+#include "director/core/core_figures.h"
 #include "director/core/events.h"
 #include "director/core/ids.h"
 #include "director/core/monitor.h"
@@ -123,6 +124,9 @@ class CookCore {
   // REQUIRES: there is one (CookBegan).
   const Counters& counters(uint64_t request) const;
   Progress progress(uint64_t request) const;
+  // Over all cooks. Cost: O(cookers + cooks), and what left the line of those that wait since the
+  // call before.
+  CoreFigures figures();
   // The cook's roots are being published or staged: it is over but for that. Any number may be
   // asked.
   bool is_publishing(uint64_t request) const;

@@ -299,6 +299,11 @@ void Cooks::CountForAll(uint64_t Counters::*counter, uint64_t by) const {
   ForEachOf(running_, [&](Cook& cook) { cook.tally.counters.*counter += by; });
 }
 
+void Cooks::CountRetry(PackageId package, RetryCause cause) const {
+  Count(package, &Counters::jobs_retried);
+  ++core_.counted.retried[static_cast<size_t>(cause)];
+}
+
 void Cooks::CountAttached() const {
   ForEachOf(running_,
             [this](Cook& cook) { cook.tally.counters.workers_attached = workers_.attached(); });

@@ -14,6 +14,7 @@
 
 #include "director/core/claimants.h"
 #include "director/core/cook.h"
+#include "director/core/core_figures.h"
 #include "director/core/graph.h"
 #include "director/core/part.h"
 
@@ -99,6 +100,7 @@ class Cooks : Part, public Claimants {
   // The counter of all cooks that want the package, or of all that run.
   void Count(PackageId package, uint64_t Counters::*counter, uint64_t by = 1) const;
   void CountForAll(uint64_t Counters::*counter, uint64_t by = 1) const;
+  void CountRetry(PackageId package, RetryCause cause) const;
   void CountAttached() const;
 
   // The one with that number: one that runs, or whose claims are not let go yet.

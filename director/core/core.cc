@@ -122,6 +122,30 @@ Progress Core::ViewProgress(const Cook& cook) const {
   return view;
 }
 
+CookerFigures& Core::CountsOf(PackageId package) {
+  const uint32_t cooker = packages[package].cost_traits.cooker;
+  while (counted.cookers.size() <= cooker)
+    counted.cookers.push_back(
+        {.name = costs.NameOf(static_cast<uint32_t>(counted.cookers.size()))});
+  return counted.cookers[cooker];
+}
+
+CoreFigures Core::ViewFigures() {
+  CoreFigures view = counted;
+  cooks.ForEachOf(cooks.running(), [&](const Cook& cook) {
+    auto& of_class = view.packages[static_cast<size_t>(cook.request().of_class)];
+    for (size_t state = 0; state < kStateCount; ++state)
+      of_class[state] += cook.tally.monitor.In(static_cast<State>(state));
+  });
+  Lifecycle& lifecycle = cooks.graph().lifecycle;
+  view.ready = lifecycle.loads().size();
+  for (const auto& [cooker, queue] : lifecycle.parked()) view.parked += queue.size();
+  view.stalled = lifecycle.saves().size();
+  if (const std::optional<absl::Time> since = lifecycle.ReadySince())
+    view.oldest_ready = now - *since;
+  return view;
+}
+
 void Core::CheckInvariants() const {
   const Graph& graph = cooks.graph();
   graph.lifecycle.CheckInvariants();

@@ -17,6 +17,7 @@
 #include "director/core/cook.h"
 #include "director/core/cook_core.h"
 #include "director/core/cooks.h"
+#include "director/core/core_figures.h"
 #include "director/core/costs.h"
 #include "director/core/dispatching.h"
 #include "director/core/exploring.h"
@@ -48,6 +49,9 @@ struct Core {
   bool HasAgenda() const;
   bool HasJobs() const;
   Progress ViewProgress(const Cook& cook) const;
+  // The counts of the package's cooker.
+  CookerFigures& CountsOf(PackageId package);
+  CoreFigures ViewFigures();
   void CheckInvariants() const;
 
   const CookOptions options;
@@ -60,6 +64,7 @@ struct Core {
   // workers.
   absl::Duration awake;
   uint64_t looks_for_lost = 0;  // LookForLost sent so far
+  CoreFigures counted;          // `cookers` by CostTraits::cooker; nothing of what waits
 
   PackageTable packages;
   Workers workers;

@@ -26,6 +26,8 @@ struct CostTraits {
 
 class Costs {
  public:
+  // The number 0 is that of packages without a cooker.
+  Costs() { TraitsOf("", 0); }
   CostTraits TraitsOf(std::string_view cooker, uint64_t source_bytes);
   // The cooker's name. REQUIRES: TraitsOf gave its number. O(cookers).
   std::string NameOf(uint32_t cooker) const;

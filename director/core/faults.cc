@@ -76,7 +76,7 @@ void Faults::OnOwnFault(AttemptId id, const WorkerReport::Failed& failed, Platfo
   const Attempt& attempt = core_.attempts.at(id);
   const uint32_t count = CountOwnFault(attempt.package, attempt.worker, failed);
   if (count < options_.own_fault_attempts_max) {
-    core_.cooks.Count(attempt.package, &Counters::jobs_retried);
+    core_.cooks.CountRetry(attempt.package, RetryCauseOf(failed.fault));
     // The attempts that go on elsewhere would be its last one, and not alone.
     if (!graph().aloneness.WaitsToBeAlone(attempt.package)) return;
     for (const AttemptId other : core_.attempts.At(attempt.package)) {
@@ -152,7 +152,7 @@ bool Faults::HasFailedGenerator(PackageId id) const {
 }
 
 void Faults::BlameInfrastructure(PackageId id, PlatformMask platforms, const std::string& error,
-                                 const std::string& log) {
+                                 const std::string& log, RetryCause cause) {
   PackageData& package = packages_[id];
   if (package.work == nullptr) return;
   platforms &= ~core_.attempts.StillInHand(id);  // another attempt goes on
@@ -162,7 +162,7 @@ void Faults::BlameInfrastructure(PackageId id, PlatformMask platforms, const std
   const bool is_orphan = package.generated != nullptr && HasFailedGenerator(id);
   if (count <
       (is_orphan ? options_.own_fault_attempts_max : options_.infrastructure_attempts_max)) {
-    core_.cooks.Count(id, &Counters::jobs_retried);
+    core_.cooks.CountRetry(id, cause);
     lifecycle().BackOff(id, core_.now + BackOff(count));
     // Backing off did not help, and followers need not wait for the next back-offs: the package
     // leads no longer, and is looked up with the others.

@@ -9,6 +9,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "director/core/attempt.h"
+#include "director/core/core_figures.h"
 #include "director/core/part.h"
 
 namespace galley::director {
@@ -24,7 +25,7 @@ class Faults : Part {
                          bool is_of_today = true);
   // Counts a fault of the infrastructure; fails the platforms when there were too many.
   void BlameInfrastructure(PackageId package, PlatformMask platforms, const std::string& error,
-                           const std::string& log);
+                           const std::string& log, RetryCause cause = RetryCause::kMachine);
   // An earlier director counted these.
   void AddEarlier(PackageId package, CookRequested::Blamed blamed);
   // False: the package may be tried (again).

@@ -137,9 +137,7 @@ void Judging::TakeBack() {
     Set(judged_, other, platforms & ~done);
     const PackageData& package = packages_[other];
     for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
-      const Slot& slot = package.slots[p];
-      if ((done & MaskOf(p)) != 0)
-        Note(PackageDone{other, p, slot.result->id, slot.source}, cook_.bit());
+      if ((done & MaskOf(p)) != 0) core_.advancing.TellDone(other, p, cook_.bit());
     }
   }
 }

@@ -8,7 +8,7 @@
 namespace galley::director {
 namespace {
 
-constexpr WorkerId kFirst(0);
+constexpr WorkerId kFirstWorker(0);
 
 // One worker with 100 bytes of memory. What a package took in the last cook is told with Miss.
 class LargeJobsTest : public testing::Test {
@@ -37,7 +37,7 @@ class LargeJobsTest : public testing::Test {
     }
   }
   void Attach(uint32_t slots) {
-    shell_.Send(WorkerAttached{.worker = kFirst, .slots = slots, .memory_bytes = 100});
+    shell_.Send(WorkerAttached{.worker = kFirstWorker, .slots = slots, .memory_bytes = 100});
   }
   // Saves one of the small jobs that are in hand.
   void SaveSmall() {
@@ -66,7 +66,7 @@ class LargeJobsTest : public testing::Test {
 TEST_F(LargeJobsTest, BesideAPendingJobASmallOneOvertakesOneThatIsTooLarge) {
   Miss("Other", 60);
   Attach(1);
-  shell_.Send(WorkerPending{kFirst, {shell_.JobOf("Other").start.attempt}});
+  shell_.Send(WorkerPending{kFirstWorker, {shell_.JobOf("Other").start.attempt}});
   shell_.TakeLog();
   Miss("Large", 60, absl::Seconds(1));
   Miss("S0", 30);
@@ -108,7 +108,7 @@ TEST_F(LargeJobsTest, WhatAWorkerIsKeptForGoesThereBeforeAllOthers) {
 
 TEST_F(LargeJobsTest, AJobGoesWhereItFitsThoughAnotherWorkerIsAsFree) {
   const WorkerId larger(kForeignWorkers);
-  shell_.Send(WorkerAttached{.worker = kFirst, .slots = 1, .memory_bytes = 50});
+  shell_.Send(WorkerAttached{.worker = kFirstWorker, .slots = 1, .memory_bytes = 50});
   shell_.Send(WorkerAttached{.worker = larger, .slots = 1, .memory_bytes = 100});
   Miss("Large", 80);
   EXPECT_EQ(shell_.JobOf("Large").worker, larger);
@@ -130,7 +130,7 @@ TEST_F(LargeJobsTest, ButItRatherGoesWhereItFits) {
   Attach(2);
   shell_.Send(WorkerAttached{.worker = second, .slots = 1, .memory_bytes = 100});
   Miss("S0", 90, absl::Seconds(1));
-  ASSERT_EQ(shell_.JobOf("Other").worker, kFirst);
+  ASSERT_EQ(shell_.JobOf("Other").worker, kFirstWorker);
   ASSERT_EQ(shell_.JobOf("S0").worker, second);
   shell_.Send(PackagesDiscovered{{{"Large", InstigatorCategory::kCookOnTheFly}}});
   Miss("Large", 60);
@@ -147,7 +147,7 @@ TEST_F(LargeJobsTest, AWorkerIsToldWhatAJobMayTake) {
 TEST_F(LargeJobsTest, NoWorkerIsKeptWhosePendingJobLeavesNoRoom) {
   Miss("Other", 60);
   Attach(1);
-  shell_.Send(WorkerPending{kFirst, {shell_.JobOf("Other").start.attempt}});
+  shell_.Send(WorkerPending{kFirstWorker, {shell_.JobOf("Other").start.attempt}});
   Miss("Large", 60, absl::Seconds(1));
   for (int i = 0; i < 20; ++i) {
     Miss(Small(i), 30);
@@ -160,7 +160,7 @@ TEST_F(LargeJobsTest, NoWorkerIsKeptWhosePendingJobLeavesNoRoom) {
 
 TEST_F(LargeJobsTest, AWorkerThatIsKeptAndLostIsKeptNoLonger) {
   KeepAWorker();
-  shell_.Send(WorkerLost{kFirst, "killed", true});
+  shell_.Send(WorkerLost{kFirstWorker, "killed", true});
   EXPECT_FALSE(shell_.HasOpenJob("Large"));
   shell_.Pass(absl::Seconds(1));
   const WorkerId second = shell_.spawned.back();
@@ -191,25 +191,25 @@ TEST_F(TwoLargeJobsTest, NothingIsMovedToAWorkerThatIsKept) {
   int done = 0;
   do {
     shell_.Pass(absl::Seconds(1));
-    for (const WorkerId worker : {kFirst, second}) shell_.Send(WorkerAlive{worker});
+    for (const WorkerId worker : {kFirstWorker, second}) shell_.Send(WorkerAlive{worker});
     shell_.TakeLog();
-    SaveSmallOf(kFirst);
+    SaveSmallOf(kFirstWorker);
   } while (++done < 40 && shell_.Says("start"));
   ASSERT_LT(done, 40) << "none is kept";
   shell_.TakeLog();
-  SaveSmallOf(kFirst);
+  SaveSmallOf(kFirstWorker);
   const std::string log = shell_.TakeLog();
   EXPECT_EQ(log.find("retract"), std::string::npos) << log;
   ASSERT_FALSE(shell_.HasOpenJob("Large")) << "one small job is left there";
-  SaveSmallOf(kFirst);
+  SaveSmallOf(kFirstWorker);
   ASSERT_TRUE(shell_.HasOpenJob("Large"));
-  EXPECT_EQ(shell_.JobOf("Large").worker, kFirst);
+  EXPECT_EQ(shell_.JobOf("Large").worker, kFirstWorker);
 }
 
 TEST_F(LargeJobsTest, OfAHundredTooLargeTheFirstFewAreLookedAtInAStep) {
   Miss("Other", 60);
   Attach(1);
-  shell_.Send(WorkerPending{kFirst, {shell_.JobOf("Other").start.attempt}});
+  shell_.Send(WorkerPending{kFirstWorker, {shell_.JobOf("Other").start.attempt}});
   for (int i = 0; i < 20; ++i) Miss(Small(i), 60, absl::Seconds(1));
   shell_.TakeLog();
   Miss("Large", 30);

@@ -284,6 +284,7 @@ void Lifecycle::Refresh(PackageId id) {
     backing_off_.insert({package.work->not_before, id});
     loads_.Remove(id);
   } else if (is_free && !is_backing_off) {
+    if (!loads_.Contains(id) && !std::exchange(package.work->is_aside, false)) StandInLine(id);
     loads_.Push(id, OrderOf(id));
   } else {
     loads_.Remove(id);
@@ -298,6 +299,22 @@ void Lifecycle::Refresh(PackageId id) {
   } else {
     saves_.Remove(id);
   }
+}
+
+void Lifecycle::StandInLine(PackageId id) {
+  packages_[id].work->in_line = now_;
+  line_.Add(id, now_, loads_.size() + 1,
+            [this](const ReadyPlace& place) { return StandsInLine(place); });
+}
+
+bool Lifecycle::StandsInLine(const ReadyPlace& place) const {
+  const Work* const work = packages_[place.package].work.get();
+  return work != nullptr && work->in_line == place.since &&
+         (loads_.Contains(place.package) || work->is_aside);
+}
+
+std::optional<absl::Time> Lifecycle::ReadySince() {
+  return line_.First([this](const ReadyPlace& place) { return StandsInLine(place); });
 }
 
 LoadOrder Lifecycle::OrderOf(PackageId id) const {
@@ -332,6 +349,7 @@ void Lifecycle::Unpark(PackageId id) {
 }
 
 void Lifecycle::SetAside(PackageId id) {
+  packages_[id].work->is_aside = loads_.Contains(id);
   loads_.Remove(id);
   saves_.Remove(id);
 }

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "absl/container/btree_map.h"
@@ -23,6 +24,7 @@
 #include "director/core/package_data.h"
 #include "director/core/platforms.h"
 #include "director/core/ranks.h"
+#include "director/core/ready_line.h"
 #include "director/core/request_queue.h"
 #include "director/core/save_queue.h"
 
@@ -92,6 +94,8 @@ class Lifecycle {
   RequestQueue& requests() { return requests_; }
   const LoadQueue& loads() const { return loads_; }
   const SaveQueue& saves() const { return saves_; }
+  // Since when the first of loads() waits; nullopt: there is none.
+  std::optional<absl::Time> ReadySince();
   EqualWork& equal_work() { return equal_work_; }
   const EqualWork& equal_work() const { return equal_work_; }
   // CHECKs the invariants over all packages.
@@ -114,10 +118,13 @@ class Lifecycle {
   const absl::Time& now_;
   RequestQueue requests_;
   LoadQueue loads_;
+  ReadyLine line_;  // of loads_
   SaveQueue saves_;
   EqualWork equal_work_;
   absl::btree_set<std::pair<absl::Time, PackageId>> backing_off_;
   LoadOrder OrderOf(PackageId package) const;
+  void StandInLine(PackageId package);
+  bool StandsInLine(const ReadyPlace& place) const;
   void LeaveParking(PackageId package);
   absl::btree_map<uint32_t, LoadQueue> parked_;
   uint32_t in_works_ = 0;

@@ -81,6 +81,8 @@ struct Work {
   RareVector<uint64_t> last_read;   // LookedUp::Miss, of all platforms together
   uint32_t needs = 0;               // waits for cooked inputs so far
   absl::Time asked, ready, handed;  // entered the works; was to be cooked; last hand-over
+  absl::Time in_line;               // since when it waits for a worker (ReadyLine)
+  bool is_aside = false;            // Lifecycle::SetAside: it keeps that place
   uint32_t attempts = 0;            // hand-overs
   bool is_expected = false;         // the Monitor counts it among what is to be cooked,
   absl::Duration expected;          // for so much

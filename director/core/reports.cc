@@ -40,6 +40,9 @@ void Reports::CountBytes(Attempt& attempt, const WorkerReport& report) {
   core_.cooks.Count(attempt.package, &Counters::bytes_read, report.bytes.read);
   core_.cooks.Count(attempt.package, &Counters::bytes_warm, report.bytes.warm);
   core_.cooks.Count(attempt.package, &Counters::bytes_saved, report.bytes.saved);
+  core_.counted.bytes_read += report.bytes.read;
+  core_.counted.bytes_warm += report.bytes.warm;
+  core_.counted.bytes_saved += report.bytes.saved;
 }
 
 void Reports::OnReport(WorkerId worker, const WorkerReport& report) {
@@ -192,7 +195,10 @@ void Reports::DropResult(PackageId id, PlatformIndex platform, const Attempt& at
 void Reports::OnFailed(AttemptId id, const WorkerReport::Failed& failed) {
   const bool is_refused = failed.fault == WorkerReport::Fault::kRefused;
   const bool is_own = failed.fault != WorkerReport::Fault::kInfrastructure && !is_refused;
-  if (failed.executor_lost) core_.cooks.CountForAll(&Counters::executors_lost);
+  if (failed.executor_lost) {
+    core_.cooks.CountForAll(&Counters::executors_lost);
+    ++core_.counted.executors_lost;
+  }
   Attempt* attempt = core_.attempts.Current(id);
   if (attempt == nullptr && is_own) graph().faults.OnLateFault(id, failed);
   if (attempt == nullptr) return;

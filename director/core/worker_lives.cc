@@ -28,6 +28,10 @@ void WorkerLives::ForgetEnded(Worker& worker) {
   }
 }
 
+PoolFigures& WorkerLives::PoolCounts(WorkerId worker) const {
+  return core_.counted.pools[static_cast<size_t>(PoolOf(worker))];
+}
+
 void WorkerLives::NoteWorks(WorkerId id) {
   // Each worker counts once: that one works for hours says nothing of others that cannot begin, or
   // that are lost as soon as they have begun.
@@ -38,8 +42,10 @@ void WorkerLives::NoteWorks(WorkerId id) {
 
 void WorkerLives::OnWorkerAttached(const WorkerAttached& event) {
   const Worker* before = workers_.Find(event.worker);
-  if (before == nullptr || !(before->was_attached || before->is_survivor))
+  if (before == nullptr || !(before->was_attached || before->is_survivor)) {
     core_.cooks.CountForAll(&Counters::workers_started);
+    ++PoolCounts(event.worker).started;
+  }
   const size_t running = before == nullptr ? 0 : before->hand.running().size();
   const bool is_new_process = before == nullptr || before->session != event.session;
   Worker& worker = workers_.Attach(event.worker, event.slots, core_.awake);
@@ -74,13 +80,13 @@ void WorkerLives::OnWorkerAttached(const WorkerAttached& event) {
     const Attempt lost = core_.attempts.at(attempt);
     core_.attempts.EndAttempt(attempt, Tell::kCancel);
     if (is_new_process && i >= running) {
-      core_.cooks.Count(lost.package, &Counters::jobs_retried);
+      core_.cooks.CountRetry(lost.package, RetryCause::kWorkerLost);
     } else {
       graph().faults.BlameInfrastructure(lost.package, lost.remaining,
                                          is_new_process
                                              ? "another process took the place of its worker"
                                              : "it was lost on the way to its worker",
-                                         "");
+                                         "", RetryCause::kWorkerLost);
     }
     core_.advancing.Advance(lost.package);
   }
@@ -98,7 +104,10 @@ void WorkerLives::Lose(WorkerId worker, bool is_in_order) {
   core_.warmth.Forget(worker);
   core_.survivors.ForgetResumedOf(worker);
   core_.attempts.ForgetRetractedOf(worker);
-  if (!is_in_order) core_.cooks.CountForAll(&Counters::workers_lost);
+  if (!is_in_order) {
+    core_.cooks.CountForAll(&Counters::workers_lost);
+    ++PoolCounts(worker).lost;
+  }
   core_.cooks.CountAttached();
 }
 
@@ -127,15 +136,17 @@ void WorkerLives::OnWorkerLost(const WorkerLost& event) {
     const Attempt attempt = core_.attempts.at(in_hand[i]);
     core_.attempts.EndAttempt(in_hand[i], Tell::kNothing);
     if (i >= running) {
-      core_.cooks.Count(attempt.package, &Counters::jobs_retried);  // it was merely queued there
+      // It was merely queued there.
+      core_.cooks.CountRetry(attempt.package, RetryCause::kWorkerLost);
     } else if (event.is_infrastructure) {
       graph().faults.BlameInfrastructure(attempt.package, attempt.remaining,
-                                         "worker lost: " + event.reason, "");
+                                         "worker lost: " + event.reason, "",
+                                         RetryCause::kWorkerLost);
     } else {
       const uint32_t count = graph().faults.CountOwnFault(
           attempt.package, event.worker,
           {.fault = WorkerReport::Fault::kCrashed, .error = "worker lost: " + event.reason});
-      core_.cooks.Count(attempt.package, &Counters::jobs_retried);
+      core_.cooks.CountRetry(attempt.package, RetryCause::kWorkerLost);
       if (count >= options_.own_fault_attempts_max) {
         core_.advancing.FailPlatforms(
             attempt.package, attempt.remaining, Stage::kLoad,
@@ -173,6 +184,7 @@ void WorkerLives::OnLauncherReported(const LauncherReported& event) {
   core_.attempts.ForgetLaterOf(event.worker);
   workers_.SetLost(event.worker, core_.awake);
   if (is_survivor) return;
+  ++PoolCounts(event.worker).launches_failed;
   if (PoolOf(event.worker) == Pool::kLaunched) return CountLaunchFailure(asked_at, event.error);
   CountSpawnFailure(event.error);
 }

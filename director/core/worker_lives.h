@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "director/core/core_figures.h"
 #include "director/core/part.h"
 #include "director/core/workers.h"
 
@@ -46,6 +47,7 @@ class WorkerLives : Part {
   void EndIfAllAreLost(const std::string& reason);
   void Lose(WorkerId worker, bool is_in_order = false);
   void ForgetEnded(Worker& worker);
+  PoolFigures& PoolCounts(WorkerId worker) const;
 
   uint32_t spawn_failures_ = 0;  // in a row
   uint32_t launch_failures_ = 0;

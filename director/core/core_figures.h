@@ -1,0 +1,94 @@
+// CoreFigures: what the core counted since it was made, whichever cooks came and went, and what
+// waits in it now. For metrics (director/metrics); a cook's own numbers are its Counters.
+//
+// A result counts once for each cook that it is told to, so that the sum over the summaries of all
+// cooks is the same. A result that a cook takes back and gets again counts again.
+// Threads: none; a value.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "director/core/events.h"
+#include "director/core/package_state.h"
+#include "director/core/workers.h"
+
+namespace galley::director {
+
+// Why a job was handed over again.
+enum class RetryCause : uint8_t {
+  kCrashed,     // its executor died
+  kMemory,      // it outgrew its memory limit
+  kTimeout,     // likewise its time
+  kMachine,     // the machine failed it, or its files changed under it: not its own fault
+  kWorkerLost,  // its worker went, or never got it
+};
+inline constexpr size_t kRetryCauseCount = 5;
+std::string_view RetryCauseName(RetryCause cause);  // "worker_lost"
+// kRefused is never tried again.
+RetryCause RetryCauseOf(WorkerReport::Fault fault);
+
+enum class ResultOutcome : uint8_t { kCooked, kCached, kUpToDate, kFailed };
+inline constexpr size_t kResultOutcomeCount = 4;
+std::string_view ResultOutcomeName(ResultOutcome outcome);  // "up_to_date", as in the summary
+ResultOutcome ResultOutcomeOf(ResultSource source);
+
+// Times, counted by how long they are: 1, 2, 5, 10, ... ms up to 1,000 s, and beyond.
+struct TimeCounts {
+  // Upper bounds, inclusive.
+  static constexpr std::array<absl::Duration, 19> kBounds = {
+      absl::Milliseconds(1),   absl::Milliseconds(2),   absl::Milliseconds(5),
+      absl::Milliseconds(10),  absl::Milliseconds(20),  absl::Milliseconds(50),
+      absl::Milliseconds(100), absl::Milliseconds(200), absl::Milliseconds(500),
+      absl::Seconds(1),        absl::Seconds(2),        absl::Seconds(5),
+      absl::Seconds(10),       absl::Seconds(20),       absl::Seconds(50),
+      absl::Seconds(100),      absl::Seconds(200),      absl::Seconds(500),
+      absl::Seconds(1000)};
+
+  void Add(absl::Duration time);
+  void Add(const TimeCounts& other);
+
+  std::array<uint64_t, kBounds.size() + 1> counts{};  // not cumulative; the last: beyond
+  absl::Duration sum;
+};
+
+struct CookerFigures {
+  std::string name;                                     // empty: of packages without a cooker
+  std::array<uint64_t, kResultOutcomeCount> results{};  // by ResultOutcome
+  TimeCounts jobs;                                      // whole attempts: load and saves
+};
+
+struct PoolFigures {
+  uint64_t started = 0;  // workers that attached for the first time
+  uint64_t lost = 0;
+  uint64_t launches_failed = 0;  // that were asked for and did not come
+};
+
+struct CoreFigures {
+  static constexpr size_t kClassCount = 4;  // CookClass
+
+  // Adds what was counted, not what waits.
+  void AddCounts(const CoreFigures& other);
+
+  std::vector<CookerFigures> cookers;  // in the order in which they were met
+  std::array<uint64_t, kRetryCauseCount> retried{};
+  std::array<PoolFigures, kPoolCount> pools{};
+  uint64_t executors_lost = 0;
+  uint64_t bytes_read = 0, bytes_warm = 0, bytes_saved = 0;  // as in Counters
+
+  // As of now.
+  // Packages in the cooks that run, by CookClass of the cook and State. One that two cooks want
+  // counts twice.
+  std::array<std::array<uint64_t, kStateCount>, kClassCount> packages{};
+  uint64_t ready = 0;           // packages that wait for a worker with room
+  uint64_t parked = 0;          // for a worker that has their cooker
+  uint64_t stalled = 0;         // for a grant of a resource
+  absl::Duration oldest_ready;  // how long the first of `ready` has been waiting; zero: none does
+};
+
+}  // namespace galley::director
