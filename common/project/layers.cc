@@ -80,6 +80,7 @@ const std::vector<KnownKey>& KnownKeys() {
       {"store", "tls_key", kString, ""},
       {"output", "dir", kString, ".galley/cooked"},
       {"director", "memory", kString, ""},
+      {"director", "metrics", kString, ""},
       {"farm", "workers", kInteger, "0"},
       {"farm", "workers_min", kInteger, "0"},
       {"farm", "idle_s", kInteger, "60"},

@@ -123,6 +123,7 @@ struct FarmSection {
 
 struct DirectorSection {
   uint64_t memory_bytes = 0;  // of a resident one; 0: half of what the machine has
+  std::string metrics;  // where Prometheus reads its figures, "127.0.0.1:9464"; empty: nowhere
 };
 
 // Where a value came from, for doctor: ("store.dir", "/x/.galley/store", "default").

@@ -116,6 +116,7 @@ remote_mode = "read"
 dir = ".galley/cooked"
 [director]
 memory = "8GiB"
+metrics = "127.0.0.1:9464"
 [farm]
 workers = 0
 slots = 1
@@ -126,6 +127,7 @@ placement = "striped"
   ASSERT_TRUE(project.ok()) << project.status();
   EXPECT_EQ(project->name, "tower");
   EXPECT_EQ(project->director.memory_bytes, 8ull << 30);
+  EXPECT_EQ(project->director.metrics, "127.0.0.1:9464");
   EXPECT_TRUE(project->fix_case);
   ASSERT_EQ(project->mounts.size(), 2u);
   EXPECT_EQ(project->mounts[1].directory, JoinPath(dir_, "dlc"));
