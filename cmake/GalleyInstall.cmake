@@ -2,6 +2,8 @@
 # DIR/share/doc/galley has the documentation, in the same places as here, and the licence. DIR/share has the man page and the completions of shells.
 include(GNUInstallDirs)
 install(TARGETS galley galley-worker RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+# What `galley serve --metrics` loads: the programs look for it in ../lib/galley.
+install(TARGETS galley_metrics_exporter LIBRARY DESTINATION lib/galley)
 # A link to galley-worker, as in the build folder. galley-director follows when it is a service.
 install(FILES ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/galley-cook DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(FILES ${CMAKE_SOURCE_DIR}/README.md ${CMAKE_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

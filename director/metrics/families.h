@@ -1,0 +1,21 @@
+// The metrics of a director, as the library for Prometheus has them: names, types, help, labels.
+//
+// Names follow https://prometheus.io/docs/practices/naming/: galley_, then what is measured, base
+// units, _total of what is counted; those of the process are the names that all clients use. Labels
+// are cooker, outcome, cause, launcher, class, state, exit_code, platform: there are few values of
+// each. Only what is about one worker has its name, for kWorkersMax workers at most.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "director/metrics/figures.h"
+#include "prometheus/metric_family.h"
+
+namespace galley::metrics {
+
+inline constexpr size_t kWorkersMax = 500;
+
+std::vector<prometheus::MetricFamily> FamiliesOf(const Figures& figures);
+
+}  // namespace galley::metrics

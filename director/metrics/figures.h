@@ -1,0 +1,88 @@
+// Figures: what a director knows about itself at one moment, for metrics. Plain values: they go to
+// a shared object (exporter.h), which makes the text for Prometheus of them.
+//
+// Counts are since the director began, times in seconds. docs/metrics.md says what each means.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace galley::metrics {
+
+using Counts = std::map<std::string, uint64_t>;  // by the value of a label
+
+struct Cooker {
+  std::string name;                  // empty: packages that have none
+  Counts results;                    // by outcome
+  std::vector<uint64_t> job_counts;  // by Figures::job_bounds, not cumulative; the last: beyond
+  double job_seconds = 0;
+};
+
+struct CookClass {
+  std::string name;
+  uint64_t waiting = 0, running = 0;    // cooks
+  Counts packages;                      // by state
+  std::optional<double> last_duration;  // of the cook that ended last
+};
+
+struct Launcher {
+  std::string name;  // "local", "slurm", ..., "hand"
+  Counts workers;    // by state
+  uint64_t slots = 0;
+  uint64_t started = 0, lost = 0, launches_failed = 0;
+};
+
+struct Worker {
+  std::string name, launcher;
+  double last_job = 0;  // since 1970; when it attached, if it had none
+};
+
+struct Store {
+  // As of some seconds ago; none: nobody has looked yet.
+  std::optional<uint64_t> bytes, quarantined;
+  std::optional<uint64_t> loss_epoch;
+  uint64_t bytes_max = 0;
+  std::optional<std::pair<uint64_t, uint64_t>> disk;  // free for us, and all, in bytes
+  std::optional<bool> is_remote_up;                   // none: there is no remote
+};
+
+struct Process {
+  double started = 0;      // since 1970
+  double cpu_seconds = 0;  // all threads
+  uint64_t memory_bytes = 0;
+  uint64_t descriptors = 0, descriptors_max = 0;
+};
+
+struct Figures {
+  std::string version;
+
+  std::vector<CookClass> classes;
+  std::map<std::pair<std::string, int>, uint64_t> cooks_ended;  // by class and exit code
+  std::map<std::string, double> last_success;  // by platform, of a cook by the book; since 1970
+
+  std::vector<double> job_bounds;  // seconds, of Cooker::job_counts
+  std::vector<Cooker> cookers;
+  Counts jobs;                // by state, now
+  double oldest_ready_s = 0;  // 0: no job waits for a worker
+  Counts retried;             // jobs, by cause
+  uint64_t executors_lost = 0;
+
+  std::vector<Launcher> launchers;
+  std::vector<Worker> workers;  // that are attached
+  std::optional<double> certificate_end;
+
+  // Bytes.
+  uint64_t job_read = 0, job_warm = 0, job_saved = 0;
+  uint64_t store_written = 0, store_deduplicated = 0;
+  uint64_t remote_fetched = 0;
+  uint64_t workers_fetched = 0, workers_uploaded = 0;
+
+  Store store;
+  Process process;
+};
+
+}  // namespace galley::metrics
