@@ -18,7 +18,7 @@ int RunDryCook(const CookCommandOptions& options);
 struct ServeOptions {
   GlobalOptions global;
   std::optional<uint32_t> workers;
-  std::string launcher, placement, out;
+  std::string launcher, placement, out, metrics;
   bool detach = false, stop = false;
 };
 int RunServe(const ServeOptions& options);

@@ -50,6 +50,10 @@ void AddCook(CLI::App& app, Arguments& arguments) {
       ->type_name("NAME");
   cook->add_option("--out", o.out, "Put the sandboxes into DIR/<platform>, instead of [output] dir")
       ->type_name("DIR");
+  cook->add_option("--metrics", o.metrics,
+                   "Answer Prometheus at http://HOST:PORT/metrics (loopback only) while it cooks, "
+                   "instead of [director] metrics")
+      ->type_name("HOST:PORT");
   cook->add_flag("--no-stage", o.ask.no_stage,
                  "Publish the roots, but do not change the sandboxes");
   cook->add_flag("--adopt", o.ask.adopt,

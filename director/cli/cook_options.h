@@ -20,6 +20,7 @@ struct CookCommandOptions {
   std::string launcher;
   std::string placement;
   std::string out;
+  std::string metrics;  // empty: as galley.toml says
   bool standalone = false;
   std::string urgency_class;  // empty: by what is asked for
   bool detach = false;

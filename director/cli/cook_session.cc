@@ -20,8 +20,10 @@
 #include "director/cli/package_place.h"
 #include "director/host/cook_numbers.h"
 #include "director/host/cook_run.h"
+#include "director/host/open_metrics.h"
 #include "director/host/outcome_status.h"
 #include "director/host/sandboxes.h"
+#include "director/host/selection.h"
 #include "director/host/standing_cook.h"
 #include "director/resident/cook_shelf.h"
 #include "fmt/format.h"
@@ -66,6 +68,7 @@ absl::Status CookSession::LoadTheProject() {
   if (options_.workers) overrides["farm.workers"] = fmt::format("{}", *options_.workers);
   if (!options_.placement.empty()) overrides["farm.placement"] = options_.placement;
   if (!options_.launcher.empty()) overrides["farm.launcher"] = options_.launcher;
+  if (!options_.metrics.empty()) overrides["director.metrics"] = options_.metrics;
   if (options_.global.store.find("://") != std::string::npos) {
     return WrongUse(fmt::format("--store {}: remote stores are not supported yet; give a directory",
                                 options_.global.store));
@@ -74,6 +77,8 @@ absl::Status CookSession::LoadTheProject() {
                                  : OpenProject(options_.global, overrides);
   if (!project.ok()) return WrongUse(project.status());
   if (const absl::Status farm = CheckFarm(*project); !farm.ok()) return WrongUse(farm);
+  if (const absl::Status metrics = metrics::CheckAddress(project->director.metrics); !metrics.ok())
+    return WrongUse(metrics);
   project_ = std::make_shared<const project::Project>(*std::move(project));
   summary_.project = project_->name;
   if (!options_.urgency_class.empty()) {
@@ -272,7 +277,18 @@ absl::Status CookSession::CookHere() {
                     .check = check}},
           report_, stop_));
   report_.remote_down = [this] { return director_->RemoteDown(); };
-  director::Kitchen kitchen({.director = *director_, .trace = trace_});
+  director::FiguresBoard figures;
+  director::Kitchen kitchen({.director = *director_, .trace = trace_, .figures = &figures});
+  director::DirectorMeter meter({.director = *director_,
+                                 .kitchen = kitchen,
+                                 .board = figures,
+                                 .version = OwnBuild().version()});
+  ASSIGN_OR_RETURN(
+      const auto metrics, director::OpenMetrics(*project_, [&] {
+        return meter.Read({{.urgency_class = ask_.urgency_class, .is_waiting = false}});
+      }));
+  if (metrics != nullptr)
+    report_.Say(fmt::format("metrics at {}", director::MetricsUrl(*project_)));
   ASSIGN_OR_RETURN(const auto place,
                    kitchen.Enter(/*cook=*/0, ask_.urgency_class,
                                  {.setup = director_->setup(),
@@ -288,12 +304,25 @@ absl::Status CookSession::CookHere() {
                                      .checked = std::move(checked_)})
                 .Run();
   kitchen.Close();
+  NoteEnd(meter);
   bytes_fetched_ = director_->stores().BytesFetched();
   if (cooked_.outcome.has_value()) {
     director_->Settle(cooked_, report_, stop_);
     director_->Close(report_, stop_);
   }
   return cooked_.end;
+}
+
+void CookSession::NoteEnd(director::DirectorMeter& meter) const {
+  director::DirectorMeter::EndedCook ended{
+      .urgency_class = ask_.urgency_class,
+      .by_the_book = director::IsByTheBook(ask_.selection) && !ask_.repair,
+      .exit_code = director::ExitCodeOf(cooked_),
+      .took = absl::Now() - started_};
+  if (cooked_.outcome.has_value()) {
+    for (const auto& [platform, root] : cooked_.outcome->roots) ended.platforms.push_back(platform);
+  }
+  meter.NoteEnd(ended);
 }
 
 int CookSession::Finish(const absl::Status& end) {

@@ -18,6 +18,7 @@
 #include "director/host/cook_ask.h"
 #include "director/host/cook_report.h"
 #include "director/host/director.h"
+#include "director/host/director_meter.h"
 #include "director/host/standing_cook.h"
 #include "director/serve/director_client.h"
 #include "director/shell/trace.h"
@@ -49,6 +50,7 @@ class CookSession {
   v1::CookAsk AskOnWire() const;
   bool IsForResident() const { return !options_.standalone && !ask_.repair; }
 
+  void NoteEnd(director::DirectorMeter& meter) const;
   int Finish(const absl::Status& end);
   ExitCode TellEnd(const absl::Status& end);
   void FillSummary(ExitCode code);

@@ -65,6 +65,11 @@ void AddDirectorCommands(CLI::App& app, Arguments& arguments) {
   serve
       ->add_option("--out", o.out, "Put the sandboxes into DIR/<platform>, instead of [output] dir")
       ->type_name("DIR");
+  serve
+      ->add_option("--metrics", o.metrics,
+                   "Answer Prometheus at http://ADDR/metrics (loopback only), instead of "
+                   "[director] metrics")
+      ->type_name("HOST:PORT");
   CLI::Option* detach = serve->add_flag("--detach", o.detach,
                                         "Start it in the background, and return when it is ready");
   serve->add_flag("--stop", o.stop, "Stop the director that serves the project")->excludes(detach);

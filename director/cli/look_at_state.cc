@@ -98,6 +98,7 @@ class Look {
     JudgeFile(JoinPath(state_, "project"), sealed_as("galley-project"));
     JudgeFile(JoinPath(state_, "project.copy"), sealed_as("galley-project"));
     JudgeFile(JoinPath(state_, "sandboxes"), sealed_as("galley-sandboxes"));
+    JudgeFile(JoinPath(state_, "last-success"), sealed_as("galley-last-success"));
     JudgeFile(JoinPath(state_, "digests"), JudgeSealedBytes);
     JudgeFile(JoinPath(state_, "cookers.json"), director::JudgeCookerCache);
     JudgeFile(JoinPath(state_, "kept_limits"),

@@ -21,6 +21,7 @@
 #include "director/cli/interrupt.h"
 #include "director/cli/report.h"
 #include "director/cli/service_manager.h"
+#include "director/host/open_metrics.h"
 #include "director/host/outcome_status.h"
 #include "director/resident/residence.h"
 #include "fmt/format.h"
@@ -38,6 +39,7 @@ absl::StatusOr<project::Project> Load(const ServeOptions& options) {
   if (options.workers) overrides["farm.workers"] = fmt::format("{}", *options.workers);
   if (!options.placement.empty()) overrides["farm.placement"] = options.placement;
   if (!options.launcher.empty()) overrides["farm.launcher"] = options.launcher;
+  if (!options.metrics.empty()) overrides["director.metrics"] = options.metrics;
   return OpenProject(options.global, overrides);
 }
 
@@ -49,6 +51,12 @@ int FailOf(const GlobalOptions& global, const absl::Status& why) {
 
 std::string ErrorFileOf(const project::Project& project) {
   return JoinPath(project.state_directory(), "logs/serve.err");
+}
+
+nlohmann::json ServingEvent(const project::Project& project, pid_t process) {
+  nlohmann::json event = {{"event", "serving"}, {"project", project.name}, {"process", process}};
+  if (const std::string url = director::MetricsUrl(project); !url.empty()) event["metrics"] = url;
+  return event;
 }
 
 // ---------------- in the foreground
@@ -78,10 +86,11 @@ int Serve(const ServeOptions& options, project::Project loaded) {
         fmt::format("a director serves this project already: {}", MessageOf(residence.status())));
   }
   if (!residence.ok()) return FailOf(options.global, residence.status());
-  report.Say(fmt::format("serving {} (process {}) at {}", project->name, ::getpid(),
-                         (*residence)->address()));
-  if (options.global.json)
-    PrintJson({{"event", "serving"}, {"project", project->name}, {"process", ::getpid()}});
+  const std::string metrics_url = director::MetricsUrl(*project);
+  report.Say(fmt::format("serving {} (process {}) at {}{}", project->name, ::getpid(),
+                         (*residence)->address(),
+                         metrics_url.empty() ? "" : ", metrics at " + metrics_url));
+  if (options.global.json) PrintJson(ServingEvent(*project, ::getpid()));
   std::fflush(stdout);
   NotifyServiceManager("READY=1");
   const absl::Status end =
@@ -107,6 +116,8 @@ pid_t StartDetached(const ServeOptions& options, const std::string& error_file) 
   add("--store", options.global.store.empty() ? "" : AbsolutePath(options.global.store));
   add("--out", options.out.empty() ? "" : AbsolutePath(options.out));
   add("--placement", options.placement);
+  add("--launcher", options.launcher);
+  add("--metrics", options.metrics);
   if (options.workers) add("--workers", fmt::format("{}", *options.workers));
   if (options.global.verbose) arguments.emplace_back("--verbose");
   std::vector<char*> argv;
@@ -163,10 +174,12 @@ int ServeDetached(const ServeOptions& options, const project::Project& project) 
   }
   std::rename(error_file.c_str(), ErrorFileOf(project).c_str());
   if (options.global.json) {
-    PrintJson({{"event", "serving"}, {"project", project.name}, {"process", child}});
+    PrintJson(ServingEvent(project, child));
   } else if (!options.global.quiet) {
-    std::fputs(fmt::format("serving {} (process {}); its log is {}\n", project.name, child,
-                           JoinPath(project.state_directory(), "logs/director.log"))
+    const std::string metrics = director::MetricsUrl(project);
+    std::fputs(fmt::format("serving {} (process {}); its log is {}{}\n", project.name, child,
+                           JoinPath(project.state_directory(), "logs/director.log"),
+                           metrics.empty() ? "" : ", its metrics " + metrics)
                    .c_str(),
                stderr);
   }
@@ -207,6 +220,8 @@ int RunServe(const ServeOptions& options) {
   if (options.stop) return StopServing(options.global, *project);
   if (const absl::Status farm = CheckFarm(*project); !farm.ok())
     return Fail(options.global, kUsage, MessageOf(farm));
+  if (const absl::Status metrics = metrics::CheckAddress(project->director.metrics); !metrics.ok())
+    return Fail(options.global, kUsage, MessageOf(metrics));
   return options.detach ? ServeDetached(options, *project) : Serve(options, *std::move(project));
 }
 

@@ -26,8 +26,8 @@ constexpr uint64_t kRoomOfAJob = 64 << 20;
 // like are read by each cook, and a world has its platforms, mounts, rules, and what is never
 // cooked.
 bool IsOfCook(std::string_view key) {
-  constexpr std::array kKeys = {"cook.maps", "cook.directories", "cook.always", "cook.never",
-                                "output.dir"};
+  constexpr std::array kKeys = {"cook.maps",  "cook.directories", "cook.always",
+                                "cook.never", "director.metrics", "output.dir"};
   return std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
 }
 
@@ -177,6 +177,7 @@ ShellOptions Kitchen::OptionsOf(const Setup& setup, FarmPlan farm, Inheritance i
                         .key = project.farm.tls_key,
                         .ca = project.farm.tls_ca};
   options.farm_launch = std::move(farm.launch);
+  options.figures = deps_.figures;
   if (deps_.door != nullptr) options.own_memory_bytes = OwnMemory(director.project());
   options.core.platform_count = static_cast<uint32_t>(project.platforms.size());
   options.core.workers = WorkersToStart(project.farm);

@@ -37,7 +37,8 @@ class Kitchen {
   struct Deps {
     Director& director;
     Trace& trace;
-    DirectorDoor* door = nullptr;  // null: the shell opens one while it lives
+    DirectorDoor* door = nullptr;     // null: the shell opens one while it lives
+    FiguresBoard* figures = nullptr;  // null: nobody asks for metrics
   };
   // All of `deps` outlives it.
   explicit Kitchen(const Deps& deps) : deps_(deps) {}

@@ -72,13 +72,22 @@ absl::StatusOr<std::unique_ptr<Residence>> Residence::Open(Options options, Cook
                    Director::Open(options.director, listener, stop));
   auto residence =
       std::unique_ptr<Residence>(new Residence(std::move(options), std::move(director)));
+  // Before clients can come: who starts a director in the background sees by them that it is ready.
+  ASSIGN_OR_RETURN(residence->metrics_,
+                   OpenMetrics(residence->director_->project(),
+                               [of = residence.get()] { return of->Figures(); }));
   auto door = DirectorDoor::Open(SocketOf(residence->director_->project()), residence.get());
   if (!door.ok()) return Infrastructure(door.status());
   base::MutexLock lock(residence->mutex_);  // clients that came already wait for it
   residence->door_ = *std::move(door);
   residence->kitchen_.emplace(Kitchen::Deps{.director = *residence->director_,
                                             .trace = residence->trace_,
-                                            .door = residence->door_.get()});
+                                            .door = residence->door_.get(),
+                                            .figures = &residence->figures_});
+  residence->meter_.emplace(DirectorMeter::Deps{.director = *residence->director_,
+                                                .kitchen = *residence->kitchen_,
+                                                .board = residence->figures_,
+                                                .version = residence->build_.version()});
   residence->GoOn();
   return residence;
 }
@@ -94,6 +103,7 @@ void Residence::GoOn() {
 void Residence::Begin(const v1::CookAsk& ask, uint64_t number, std::shared_ptr<CookLog> log) {
   cooks_[number] = std::make_unique<ResidentCook>(ResidentCook::Deps{.director = *director_,
                                                                      .kitchen = *kitchen_,
+                                                                     .meter = *meter_,
                                                                      .project = project_,
                                                                      .shelf = shelf_,
                                                                      .trace = trace_,
@@ -102,7 +112,9 @@ void Residence::Begin(const v1::CookAsk& ask, uint64_t number, std::shared_ptr<C
 }
 
 Residence::~Residence() {
+  metrics_.reset();
   EndCooks(std::string(kStopped));
+  meter_.reset();
   // The workers' calls end before the door goes.
   kitchen_.reset();
   door_.reset();
@@ -118,6 +130,7 @@ absl::Status Residence::Live(CookListener& listener, Cancellation& stop,
     asked_to_stop_.Pause(kLookInterval);
     mine = director_->MayWrite();
   }
+  metrics_.reset();
   LogInfo("the director ends: {}", mine.ok() ? "it was asked to" : MessageOf(mine));
   if (mine.ok() && stop.is_cancelled() && hands_over() && LeaveCooks()) return mine;
   EndCooks(mine.ok() ? std::string(kStopped) : MessageOf(mine));
@@ -285,6 +298,18 @@ absl::StatusOr<v1::StatusAnswer> Residence::Status(const v1::StatusAsk& ask) {
                                  HumanBytes(*left)));
   }
   return answer;
+}
+
+metrics::Figures Residence::Figures() {
+  std::vector<DirectorMeter::CookUnderWay> cooks;
+  {
+    base::MutexLock lock(mutex_);
+    if (!meter_.has_value()) return {};  // it is about to open
+    for (const auto& [number, cook] : cooks_) {
+      if (!cook->has_ended()) cooks.push_back(cook->UnderWay());
+    }
+  }
+  return meter_->Read(cooks);
 }
 
 // How large the store is: its index knows, but a look waits for what is being committed, so no

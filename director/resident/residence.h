@@ -21,7 +21,9 @@
 #include "common/base/cancellation.h"
 #include "common/base/mutex.h"
 #include "director/host/director.h"
+#include "director/host/director_meter.h"
 #include "director/host/kitchen.h"
+#include "director/host/open_metrics.h"
 #include "director/resident/cook_shelf.h"
 #include "director/resident/project_reader.h"
 #include "director/resident/resident_cook.h"
@@ -42,10 +44,14 @@ class Residence final : public ClientCalls {
     v1::BuildIdentity build;
     absl::Duration rests_after = absl::Minutes(10);  // without a cook
   };
-  // Opens the project, and listens. Errors: outcome_status.h.
+  // Opens the project, answers Prometheus where the project says so, and listens. Errors:
+  // outcome_status.h.
   static absl::StatusOr<std::unique_ptr<Residence>> Open(Options options, CookListener& listener,
                                                          Cancellation& stop);
   ~Residence() override;
+
+  // What it knows about itself, for metrics. Any thread; waits for nobody.
+  metrics::Figures Figures();
 
   // Where it listens: "unix:/...".
   const std::string& address() const { return door_->address(); }
@@ -92,7 +98,9 @@ class Residence final : public ClientCalls {
   Trace trace_;
   std::unique_ptr<DirectorDoor> door_;
   Cancellation asked_to_stop_;
+  FiguresBoard figures_;
   std::optional<Kitchen> kitchen_;
+  std::optional<DirectorMeter> meter_;  // of kitchen_
   // Who lives.
   bool has_left_ = false;
   absl::Time store_looked_at_ = absl::InfinitePast();
@@ -105,6 +113,8 @@ class Residence final : public ClientCalls {
   bool is_ending_ GALLEY_GUARDED_BY(mutex_) = false;
   uint64_t ended_ GALLEY_GUARDED_BY(mutex_) = 0;
   std::map<uint64_t, std::unique_ptr<ResidentCook>> cooks_ GALLEY_GUARDED_BY(mutex_);
+
+  std::unique_ptr<metrics::MetricsDoor> metrics_;  // first to end: it asks for Figures; or null
 };
 
 }  // namespace galley::director

@@ -10,6 +10,7 @@
 #include "director/host/cook_run.h"
 #include "director/host/outcome_status.h"
 #include "director/host/sandboxes.h"
+#include "director/host/selection.h"
 #include "director/host/standing_cook.h"
 #include "director/resident/asked_environment.h"
 #include "fmt/format.h"
@@ -143,6 +144,7 @@ void ResidentCook::Run() {
   const bool is_left = IsLeft(report);
   if (is_left) report = {.end = Stopped()};
   LogInfo("cook={} ended: {}", number_, TextOfEnd(report));
+  NoteEnd(report);
   const bool is_told =
       TellEnd({.report = std::move(report),
                .total = absl::Now() - started_,
@@ -152,9 +154,21 @@ void ResidentCook::Run() {
   state_ = State::kEnded;
 }
 
+void ResidentCook::NoteEnd(const CookReport& report) {
+  DirectorMeter::EndedCook ended{.urgency_class = class_,
+                                 .by_the_book = by_the_book_,
+                                 .exit_code = ExitCodeOf(report),
+                                 .took = absl::Now() - started_};
+  if (report.outcome.has_value()) {
+    for (const auto& [platform, root] : report.outcome->roots) ended.platforms.push_back(platform);
+  }
+  deps_.meter.NoteEnd(ended);
+}
+
 CookReport ResidentCook::Cook() {
   auto taken = TakeAsk();
   if (!taken.ok()) return {.end = taken.status()};
+  by_the_book_ = IsByTheBook(taken->ask.selection) && !taken->ask.repair;
   if (std::optional<CookReport> standing = AskWhatStands(*taken)) return *std::move(standing);
   CookAsk ask;
   const auto place = Enter(*std::move(taken), ask);

@@ -15,6 +15,7 @@
 #include "common/base/cancellation.h"
 #include "common/base/mutex.h"
 #include "director/host/director.h"
+#include "director/host/director_meter.h"
 #include "director/host/environment_difference.h"
 #include "director/host/kitchen.h"
 #include "director/resident/cook_log.h"
@@ -32,6 +33,7 @@ class ResidentCook {
   struct Deps {
     Director& director;
     Kitchen& kitchen;
+    DirectorMeter& meter;
     ProjectReader& project;
     const CookShelf& shelf;
     Trace& trace;  // of the kitchen
@@ -55,6 +57,9 @@ class ResidentCook {
   const std::shared_ptr<CookLog>& log() const { return log_; }
   bool has_ended() const { return state_ == State::kEnded; }
   v1::StatusAnswer::Cook View() const;
+  DirectorMeter::CookUnderWay UnderWay() const {
+    return {.urgency_class = class_, .is_waiting = state_ == State::kWaiting};
+  }
 
  private:
   enum class State : uint8_t { kWaiting, kScanning, kCooking, kEnded };
@@ -74,6 +79,7 @@ class ResidentCook {
   bool TellEnd(ReportOnWire report, std::string trace);
   bool IsLeft(const CookReport& report);
   absl::Status Stopped();
+  void NoteEnd(const CookReport& report);
 
   const Deps deps_;
   const DifferingVariables differing_;  // from the director's environment
@@ -82,6 +88,7 @@ class ResidentCook {
   const uint64_t number_;
   const std::shared_ptr<CookLog> log_;
   const absl::Time started_;
+  bool by_the_book_ = false;  // the cook's thread, once the ask was understood
   EventSource listener_;
   Cancellation stop_;
   std::atomic<State> state_ = State::kWaiting;

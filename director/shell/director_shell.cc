@@ -113,14 +113,26 @@ absl::Status DirectorShell::Start() {
             workers_.Detach(id, clock_.Monotonic());
           },
       .on_question = [this](const v1::PackageQuestion& q) { return OnQuestion(q); },
-      .on_fetch = [this](const std::string& id, const v1::FetchRequest& request,
-                         const auto& send) { return worker_bytes_.Fetch(id, request, send); },
+      .on_fetch =
+          [this](const std::string& id, const v1::FetchRequest& request, const auto& send) {
+            return worker_bytes_.Fetch(id, request, [&](const v1::FetchPiece& piece) {
+              if (options_.figures != nullptr) options_.figures->CountFetched(piece.bytes().size());
+              return send(piece);
+            });
+          },
       .on_find_missing =
           [this](const v1::FindMissingRequest& request) {
             return worker_bytes_.FindMissing(request);
           },
-      .on_upload = [this](const std::string&,
-                          const auto& next) { return worker_bytes_.Upload(next); }};
+      .on_upload =
+          [this](const std::string&, const auto& next) {
+            return worker_bytes_.Upload([&](v1::UploadPiece& piece) {
+              if (!next(piece)) return false;
+              if (options_.figures != nullptr)
+                options_.figures->CountUploaded(piece.bytes().size());
+              return true;
+            });
+          }};
   if (options_.door != nullptr) {
     service_ = WorkerService::StartBehind(*options_.door, std::move(callbacks), tokens);
   } else {
@@ -194,6 +206,8 @@ void DirectorShell::Stop() {
     accepting_ = false;
     too_late = std::exchange(inbox_, {});
   }
+  WriteFigures();
+  if (options_.figures != nullptr) options_.figures->EndShell();
   too_late.clear();  // threads that wait for an answer are told that there is none (Carried)
   service_->Stop();
   if (farm_door_ == nullptr) return;
@@ -221,9 +235,17 @@ void DirectorShell::Loop() {
       last_progress_ = now;
       TellProgress();
       LookAtOwnMemory();
+      WriteFigures();
     }
   }
   CommitPending();
+}
+
+void DirectorShell::WriteFigures() {
+  if (options_.figures == nullptr) return;
+  options_.figures->Write({.core = core_->figures(),
+                           .bytes_stored = bytes_stored_,
+                           .bytes_deduplicated = bytes_deduplicated_});
 }
 
 // Each write asks, too. But a director that was overtaken may never have anything to write: no

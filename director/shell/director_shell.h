@@ -46,6 +46,7 @@
 #include "director/shell/commit_group.h"
 #include "director/shell/commit_pacing.h"
 #include "director/shell/cook_seats.h"
+#include "director/shell/figures_board.h"
 #include "director/shell/instigator_notes.h"
 #include "director/shell/job_builder.h"
 #include "director/shell/limit_answers.h"
@@ -102,6 +103,8 @@ struct ShellOptions {
   // Where workers that nobody here started attach ([farm] listen); empty: nowhere.
   std::string farm_listen;
   wire::TlsFiles farm_tls;  // no certificate: no TLS
+  // Where it writes what it counts; outlives the shell. Null: nobody asks.
+  FiguresBoard* figures = nullptr;
   // What brings workers up on other machines (CookOptions::fleet says how many); they attach at
   // `farm_listen`.
   FarmLaunch farm_launch;
@@ -172,6 +175,7 @@ class DirectorShell {
   void LookAtResult(CookSeat& seat, const StoredResultPtr& result);
   void OnLoop(Internal task);
   void TellProgress();
+  void WriteFigures();
   std::vector<Message> TakeInbox(absl::Duration wait);
   void CheckFence();
   void LookAtOwnMemory();
@@ -224,6 +228,7 @@ class DirectorShell {
   void OnLaunchState(const std::string& worker_id, LaunchState state, const std::string& where);
   absl::Status OpenFarmDoor();
   void MakeFarmLauncher();
+  std::string LauncherOf(const std::string& worker_id) const;
   absl::Status CheckCookers(const std::string& worker_id, const v1::Hello& hello) const;
   void LoseTheAway();
   Collections SumOfCollections();
@@ -311,6 +316,7 @@ class DirectorShell {
   CookSeats seats_;  // (All: the commit thread, too)
   MemoryGuard memory_;
   bool is_stopping_ = false;
+  uint64_t bytes_stored_ = 0, bytes_deduplicated_ = 0;  // for all cooks
   std::set<std::string>
       launching_;  // workers of other machines that were asked for, and did not come yet
   absl::Time last_progress_ = absl::InfinitePast();

@@ -115,6 +115,8 @@ bool DirectorShell::TakeCommitted() {
   --commits_running_;
   pacing_.Ended(committed.took);
   for (const auto& [cook, bytes] : outcome.bytes) {
+    bytes_stored_ += bytes.stored;
+    bytes_deduplicated_ += bytes.deduplicated;
     if (CookSeat* const seat = seats_.Find(cook); seat != nullptr) {
       seat->bytes_stored += bytes.stored;
       seat->bytes_deduplicated += bytes.deduplicated;

@@ -15,7 +15,7 @@ void DirectorShell::TakeReports(WorkerReported reported, uint64_t world_number) 
   notes_.NoteOver(reported);
   for (const WorkerReport& report : reported.reports) {
     if (std::holds_alternative<WorkerReport::Ended>(report.what))
-      worker_views_.Ended(workers_.NameOf(reported.worker), report.attempt);
+      worker_views_.Ended(workers_.NameOf(reported.worker), report.attempt, clock_.Now());
   }
   const SourcesPtr sources = Present();
   for (WorkerReport& report : reported.reports) {
@@ -74,7 +74,7 @@ void DirectorShell::Do(const Spawn& effect) {
   if (PoolOf(effect.worker) == Pool::kLaunched) {
     LogInfo("worker={} is asked for delay={}", name, absl::FormatDuration(effect.delay));
     launching_.insert(name);
-    worker_views_.Launched(name, "asked for", "");
+    worker_views_.Launched(name, "asked for", "", LauncherOf(name));
     // (Its launcher may be at something else for long.)
     Post(Event(
         LauncherReported{.worker = effect.worker, .state = LauncherReported::State::kQueued}));

@@ -133,13 +133,23 @@ absl::StatusOr<v1::ToWorker> DirectorShell::OnAttach(const std::string& worker_i
   }
   *message.mutable_snapshot() =
       SnapshotMessage(world->number, world->table_file, world->project->platforms);
-  worker_views_.Attached(worker_id, first.hello().machine(),
-                         static_cast<uint32_t>(first.hello().pid()), first.hello().slots(),
-                         static_cast<uint32_t>(first.in_hand_size()));
+  worker_views_.Attached({.name = worker_id,
+                          .process = static_cast<uint32_t>(first.hello().pid()),
+                          .slots = first.hello().slots(),
+                          .jobs = static_cast<uint32_t>(first.in_hand_size()),
+                          .machine = first.hello().machine(),
+                          .launcher = LauncherOf(worker_id),
+                          .last_job = clock_.Now()});
   LogInfo("worker={} attached machine={} slots={} pid={} memory_bytes={} has_files={}", worker_id,
           first.hello().machine(), first.hello().slots(), first.hello().pid(),
           first.hello().memory_bytes(), has_files);
   return message;
+}
+
+// For people.
+std::string DirectorShell::LauncherOf(const std::string& worker_id) const {
+  if (AttachedWorkers::IsLocal(worker_id)) return "local";
+  return workers_.IsOurs(worker_id) ? options_.farm_launch.kind : kByHand;
 }
 
 void DirectorShell::OnMessage(const std::string& worker_id, const v1::FromWorker& message) {
@@ -304,7 +314,8 @@ void DirectorShell::OnLaunchState(const std::string& worker_id, LaunchState stat
                                   const std::string& where) {
   const bool is_queued = state == LaunchState::kQueued;
   if (!is_queued) LogInfo("worker={} is starting machine={}", worker_id, where);
-  worker_views_.Launched(worker_id, is_queued ? "queued" : "starting", where);
+  worker_views_.Launched(worker_id, is_queued ? "queued" : "starting", where,
+                         LauncherOf(worker_id));
   if (is_queued && !where.empty()) LogWarning("worker={} waits: {}", worker_id, where);
   Post(Event(LauncherReported{
       .worker = workers_.IdOf(worker_id),

@@ -16,6 +16,9 @@
 
 namespace galley::director {
 
+// WorkerView::launcher of those that came by themselves.
+inline constexpr const char* kByHand = "hand";
+
 struct JobView {
   std::string package;
   absl::Time given;
@@ -30,23 +33,24 @@ struct WorkerView {
   bool is_draining = false;
   std::string state = "attached";        // or "queued", "starting": it is on its way
   std::string machine;                   // empty: not known yet
+  std::string launcher;                  // "local", "slurm", ...; "hand": it came by itself
+  absl::Time last_job;                   // given or ended; before the first: when it attached
   std::map<AttemptId, JobView> in_hand;  // that this director gave to it
 };
 
 class WorkerViews {
  public:
-  void Attached(const std::string& name, const std::string& machine, uint32_t process,
-                uint32_t slots, uint32_t jobs) {
+  void Attached(WorkerView view) {
     base::MutexLock lock(mutex_);
-    views_[name] = {
-        .name = name, .process = process, .slots = slots, .jobs = jobs, .machine = machine};
+    views_[view.name] = std::move(view);
   }
   // Its launcher says so; that an attached one is attached is known better.
-  void Launched(const std::string& name, const std::string& state, const std::string& machine) {
+  void Launched(const std::string& name, const std::string& state, const std::string& machine,
+                const std::string& launcher) {
     base::MutexLock lock(mutex_);
     if (const auto found = views_.find(name);
         found == views_.end() || found->second.state != "attached")
-      views_[name] = {.name = name, .state = state, .machine = machine};
+      views_[name] = {.name = name, .state = state, .machine = machine, .launcher = launcher};
   }
   void UsesMemory(const std::string& name, uint64_t bytes) {
     Change(name, [&](WorkerView& view) { view.memory_bytes = bytes; });
@@ -54,11 +58,13 @@ class WorkerViews {
   void Given(const std::string& name, AttemptId attempt, JobView job) {
     Change(name, [&](WorkerView& view) {
       ++view.jobs;
+      view.last_job = job.given;
       view.in_hand.emplace(attempt, std::move(job));
     });
   }
-  void Ended(const std::string& name, AttemptId attempt) {
+  void Ended(const std::string& name, AttemptId attempt, absl::Time now) {
     Change(name, [&](WorkerView& view) {
+      view.last_job = now;
       view.jobs -= std::min(view.jobs, 1u);
       view.in_hand.erase(attempt);
     });

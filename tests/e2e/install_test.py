@@ -21,6 +21,7 @@ class InstallTest(E2ETest):
         installed = self.path("opt", "bin")
         self.assertEqual(sorted(os.listdir(installed)), ["galley", "galley-cook", "galley-worker"])
         self.assertEqual(os.readlink(os.path.join(installed, "galley-cook")), "galley-worker")
+        metrics = self.path("opt", "lib", "galley", "galley-metrics.so")  # which the programs look for there
         for path in ("README.md", "LICENSE", "docs/getting-started.md", "docs/cookers/texture.md"):
             self.assertEqual(self.read("opt", "share", "doc", "galley", path), read_file(os.path.join(SOURCE, path)))
 
@@ -35,11 +36,11 @@ class InstallTest(E2ETest):
         os.mkdir(self.path("path"))
         os.symlink(os.path.join(installed, "galley"), self.path("path", "galley"))
         self.bin = self.path("path")
-        cook = self.cook(game, "--workers", "2", env={"PATH": "/usr/bin:/bin"})
+        cook = self.cook(game, "--workers", "2", "--metrics", "127.0.0.1:0", env={"PATH": "/usr/bin:/bin"})
         self.assertEqual((cook.results["failed"], cook.summary["workers"]["started"]), (0, 2))
         self.assertGreater(cook.cooked, 100)
         documented = read_file(os.path.join(SOURCE, "docs", "getting-started.md")).decode()
-        for package in self.packages_of(*(os.path.join(installed, name) for name in ("galley", "galley-worker"))):
+        for package in self.packages_of(metrics, *(os.path.join(installed, name) for name in ("galley", "galley-worker"))):
             self.assertTrue(re.search(rf"(?<!\S){re.escape(package)}(?!\S)", documented), f"docs/getting-started.md does not list {package}")
         for name in os.listdir(installed):
             self.assertEqual(subprocess.run([os.path.join(installed, name), "--help"], stdout=subprocess.DEVNULL).returncode, 0, name)

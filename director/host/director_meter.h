@@ -1,0 +1,90 @@
+// DirectorMeter: puts together what a director knows about itself, for metrics: what its shells
+// counted, its workers, the cooks that ended, its stores, its process.
+//
+// Neither Read nor NoteEnd waits for a disk: what takes a look at the index of the store is asked
+// for, and is there the next time.
+// Threads: any.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "common/base/mutex.h"
+#include "common/store/interface/store.h"
+#include "director/host/cook_class.h"
+#include "director/host/director.h"
+#include "director/host/kitchen.h"
+#include "director/host/last_success.h"
+#include "director/metrics/figures.h"
+#include "director/shell/figures_board.h"
+#include "director/shell/task_thread.h"
+
+namespace galley::director {
+
+// What `galley cook` answers for it, if nobody but the report decides: 0, 1, 2, 3 or 130.
+int ExitCodeOf(const CookReport& report);
+
+class DirectorMeter {
+ public:
+  struct Deps {
+    Director& director;
+    const Kitchen& kitchen;
+    const FiguresBoard& board;
+    std::string version;  // of this build
+  };
+  // All of `deps` outlives it.
+  explicit DirectorMeter(Deps deps);
+
+  struct EndedCook {
+    CookClass urgency_class = CookClass::kNightly;
+    bool by_the_book = false;
+    int exit_code = 0;
+    std::vector<std::string> platforms;  // whose roots it published, or found published
+    absl::Duration took;
+  };
+  void NoteEnd(const EndedCook& cook);
+
+  struct CookUnderWay {
+    CookClass urgency_class = CookClass::kNightly;
+    bool is_waiting = false;
+  };
+  metrics::Figures Read(const std::vector<CookUnderWay>& cooks);
+
+ private:
+  struct Looked {  // what takes its time
+    std::optional<store::StoreStats> stats;
+    std::optional<uint64_t> loss_epoch;
+    std::optional<absl::Time> certificate_end;
+  };
+  void Post(std::function<void()> task);
+  void LookSoon();
+  void Look();
+  void ReadCooks(const std::vector<CookUnderWay>& cooks, const CoreFigures& core,
+                 metrics::Figures& out);
+  void ReadFarm(const CoreFigures& core, metrics::Figures& out) const;
+  metrics::Store ReadStore() const;
+  metrics::Process ReadProcess() const;
+
+  const Deps deps_;
+  const absl::Time started_;
+  LastSuccess successes_;
+  std::atomic<bool> is_looking_ = false;
+
+  mutable base::Mutex mutex_;
+  std::map<std::pair<CookClass, int>, uint64_t> ended_ GALLEY_GUARDED_BY(mutex_);
+  std::map<CookClass, absl::Duration> took_ GALLEY_GUARDED_BY(mutex_);  // the last one
+  Looked looked_ GALLEY_GUARDED_BY(mutex_);
+  absl::Time looked_at_ GALLEY_GUARDED_BY(mutex_) = absl::InfinitePast();
+
+  // Reads and writes files; made when there is something to do. Last: it ends before what it uses.
+  std::optional<TaskThread> files_ GALLEY_GUARDED_BY(mutex_);
+};
+
+}  // namespace galley::director

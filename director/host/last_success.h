@@ -1,0 +1,38 @@
+// LastSuccess: when a cook by the book of each platform last ended with exit code 0. Kept in a file
+// of the state folder, so that a director that was started again still knows how old the last good
+// nightly cook is.
+//
+//   galley-last-success 1
+//   platform <seconds since 1970> <name>
+//
+// Threads: any.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "common/base/mutex.h"
+
+namespace galley::director {
+
+inline constexpr const char* kLastSuccessFile = "last-success";
+
+class LastSuccess {
+ public:
+  // A file that is damaged is as one that is not there: the next success writes it.
+  explicit LastSuccess(const std::string& state_directory);
+
+  void Note(const std::vector<std::string>& platforms, absl::Time now);
+  // Writes it down, without a sync. What cannot be written is known until the process ends.
+  void Keep() const;
+  std::map<std::string, absl::Time> All() const;
+
+ private:
+  const std::string file_;
+  mutable base::Mutex mutex_;
+  std::map<std::string, absl::Time> times_ GALLEY_GUARDED_BY(mutex_);
+};
+
+}  // namespace galley::director
