@@ -21,6 +21,7 @@
 #include "director/cli/door_metrics.h"
 #include "director/cli/interrupt.h"
 #include "director/cli/limits.h"
+#include "director/cli/service_manager.h"
 #include "fmt/format.h"
 
 namespace galley::cli {
@@ -208,7 +209,10 @@ int RunStoreServe(const GlobalOptions& options, const StoreServeOptions& serve) 
   if (const absl::Status written = metrics.Write(); !written.ok())
     return Fail(options, kUsage, fmt::format("--metrics: {}", MessageOf(written)));
   Announce(options, info->directory, (*server)->addresses(), has_tls);
-  return ServeUntilEnd(ending, *watch, *session, metrics, options);
+  NotifyServiceManager("READY=1");
+  const int code = ServeUntilEnd(ending, *watch, *session, metrics, options);
+  NotifyServiceManager("STOPPING=1");
+  return code;
 }
 
 }  // namespace galley::cli

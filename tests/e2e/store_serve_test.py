@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """`galley store serve` as a person starts it: what it says, what it refuses, how it ends. (What it answers on the wire: reapi_server_test and
 tests/interop.)"""
-import hashlib, json, os, re, shutil, signal, subprocess, unittest
+import hashlib, json, os, re, shutil, signal, socket, subprocess, unittest, unittest.mock
 
 import harness
 
@@ -37,6 +37,17 @@ class StoreServeTest(harness.E2ETest):
         self.assertEqual(len(event["urls"]), 2)
         self.assertTrue(os.path.exists(self.path("s")))
         self.end(process)
+
+    def test_a_service_says_that_it_is_ready_and_ends_in_order(self):
+        notify = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        notify.bind(self.path("notify"))
+        notify.settimeout(harness.LIMIT_S)
+        self.addCleanup(notify.close)
+        with unittest.mock.patch.dict(os.environ, {"NOTIFY_SOCKET": self.path("notify")}):
+            process, _ = self.serve("--store", "store", "--listen", "127.0.0.1:0")
+        self.assertEqual(notify.recv(100), b"READY=1")
+        self.end(process)
+        self.assertEqual(notify.recv(100), b"STOPPING=1")
 
     def test_a_cook_goes_on_beside_it(self):
         project = self.sample()
