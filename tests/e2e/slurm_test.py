@@ -1,8 +1,8 @@
 """Workers that a real Slurm brings up, on nodes that share no files with the director. Needs root and Slurm: scripts/test --farm."""
-import os, re, shutil, sys, time, unittest
+import os, re, shutil, subprocess, sys, time, unittest
 
 from farm_test import FarmCase
-from harness import COPY, wait_until
+from harness import COPY, SOURCE, wait_until
 from slurm_cluster import SlurmCluster, is_there
 
 
@@ -149,6 +149,50 @@ class SlurmTest(FarmCase):
         self.assertEqual(done.code, 3, done)
         self.assertIn("no worker would start", done.stderr)
         self.assertRegex(done.stderr, r"Slurm job \d+_\d+ is FAILED on n\d \(NonZeroExitCode\); its output is in /tmp/galley-worker-")
+
+    # ------------------------------------------------------------ the scripts of deploy/slurm
+
+    # (The nodes have two processors, and Slurm knows of no memory.)
+    SMALL = ["--cpus-per-task=2", "--mem=0"]
+
+    def sbatch(self, cluster, script, *args, options=()):
+        path = os.path.abspath(self.bin) + ":" + os.environ["PATH"]
+        done = subprocess.run(["sbatch", "--parsable", *self.SMALL, *options, os.path.join(SOURCE, "deploy/slurm", script), *args], cwd=self.dir, text=True,
+                              capture_output=True, env={**os.environ, **cluster.environment, "PATH": path, "GALLEY_CACHE": self.path("cache")})
+        return done.returncode, done.stdout.strip(), done.stderr
+
+    def test_a_whole_cook_is_one_job(self):
+        game = self.sample()
+        os.mkdir(self.path("hidden"))
+        cluster = self.cluster(self.path("hidden"))
+        code, job, said = self.sbatch(cluster, "nightly.sbatch", game, options=["--wait"])
+        self.assertEqual(code, 0, said)
+        log = self.read(f"galley-nightly-{job}.log").decode()
+        self.assertRegex(log, r"[1-9]\d+ cooked, .* 0 failed results")
+        self.assertEqual(self.read_summary(self.path(f"galley-nightly-{job}.json"))["workers"]["started"], 2)
+        # The job ends as the cook does.
+        self.write("game/content/textures/brick_albedo.png", b"no picture")
+        code, job, said = self.sbatch(cluster, "nightly.sbatch", game, options=["--wait"])
+        self.assertEqual(code, 1, said)
+
+    def test_workers_by_hand_are_an_array(self):
+        certificates = self.certificates()
+        game = self.farm_sample(farm=f'[farm]\nlauncher = "none"\nlisten = "127.0.0.1:0"\ntls_ca = "{certificates}/ca.pem"\n'
+                                f'tls_cert = "{certificates}/director.pem"\ntls_key = "{certificates}/director.key"\n')
+        cluster = self.cluster(game)
+        cook = self.start(game, cluster)
+        address = self.address_of(game)
+        os.mkdir(self.path("farm"))
+        for name in ("ca.pem", "worker.pem", "worker.key"):
+            shutil.copy(os.path.join(certificates, name), self.path("farm", name))
+        shutil.copy(os.path.join(game, ".galley/state/farm-token"), self.path("farm/token"))
+        code, job, said = self.sbatch(cluster, "workers.sbatch", address, self.path("farm"), options=["--array=0-1"])
+        self.assertEqual(code, 0, said)
+        wait_until(lambda: len(set(re.findall(r"worker=(slurm-\d+) attached", self.log_of(game)))) == 2, "two workers")
+        self.check(game, cook)
+        self.assertEqual([state for _, state, _ in cluster.jobs()], ["RUNNING"] * 2, "they stay")
+        cluster.run("scancel", "--batch", "--signal=TERM", f"{job}_0")
+        wait_until(lambda: "ExitCode=75:0" in cluster.run("scontrol", "show", "job", f"{job}_0"), "its end with 75")
 
 
 if __name__ == "__main__":
