@@ -4,8 +4,8 @@ include(GNUInstallDirs)
 install(TARGETS galley galley-worker RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 # What `galley serve --metrics` loads: the programs look for it in ../lib/galley.
 install(TARGETS galley_metrics_exporter LIBRARY DESTINATION lib/galley)
-# A link to galley-worker, as in the build folder. galley-director follows when it is a service.
-install(FILES ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/galley-cook DESTINATION ${CMAKE_INSTALL_BINDIR})
+# Links to them, as in the build folder.
+install(FILES ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/galley-cook ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/galley-director DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(FILES ${CMAKE_SOURCE_DIR}/README.md ${CMAKE_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN __pycache__ EXCLUDE)
 # The man page and the completions of shells: the program prints them itself, for the folder FILE lies in.

@@ -19,8 +19,9 @@ class InstallTest(E2ETest):
     def test_an_installed_galley_cooks(self):
         subprocess.run(["cmake", "--install", BUILD, "--prefix", self.path("opt")], check=True, stdout=subprocess.DEVNULL)
         installed = self.path("opt", "bin")
-        self.assertEqual(sorted(os.listdir(installed)), ["galley", "galley-cook", "galley-worker"])
+        self.assertEqual(sorted(os.listdir(installed)), ["galley", "galley-cook", "galley-director", "galley-worker"])
         self.assertEqual(os.readlink(os.path.join(installed, "galley-cook")), "galley-worker")
+        self.assertEqual(os.readlink(os.path.join(installed, "galley-director")), "galley")
         metrics = self.path("opt", "lib", "galley", "galley-metrics.so")  # which the programs look for there
         for path in ("README.md", "LICENSE", "docs/getting-started.md", "docs/cookers/texture.md"):
             self.assertEqual(self.read("opt", "share", "doc", "galley", path), read_file(os.path.join(SOURCE, path)))
