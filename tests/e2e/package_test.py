@@ -1,6 +1,6 @@
 """The Debian package, installed in a fresh Debian 12: it brings all that a cook needs, its services run under a real systemd, and it leaves nothing behind.
 Needs root, mmdebstrap and lintian: scripts/test --farm. The package is that of the build folder."""
-import glob, os, re, shutil, subprocess, sys, tempfile, time, unittest
+import glob, os, re, shutil, subprocess, sys, tempfile, unittest
 
 from farm_test import FARM, TOOL
 from fresh_system import FreshSystem, make_base
