@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -136,8 +137,66 @@ void SetLimit(__rlimit_resource_t resource, uint64_t value) {
   ::setrlimit(resource, &limit);
 }
 
+// One descriptor with one byte; errno, or 0.
+int SendDescriptor(int socket, int descriptor) {
+  char byte = 0;
+  iovec piece{.iov_base = &byte, .iov_len = 1};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+  msghdr message{};
+  message.msg_iov = &piece;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof(control);
+  cmsghdr* const header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(sizeof(int));
+  std::memcpy(CMSG_DATA(header), &descriptor, sizeof(int));
+  return ::sendmsg(socket, &message, MSG_NOSIGNAL) == 1 ? 0 : errno;
+}
+
+// Waits for it. Not valid: the other side has closed.
+FileDescriptor ReceiveDescriptor(int socket) {
+  char byte = 0;
+  iovec piece{.iov_base = &byte, .iov_len = 1};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+  msghdr message{};
+  message.msg_iov = &piece;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof(control);
+  ssize_t count = 0;
+  do {
+    count = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+  } while (count < 0 && errno == EINTR);
+  const cmsghdr* const header = count == 1 ? CMSG_FIRSTHDR(&message) : nullptr;
+  if (header == nullptr || header->cmsg_type != SCM_RIGHTS) return FileDescriptor();
+  int descriptor = -1;
+  std::memcpy(&descriptor, CMSG_DATA(header), sizeof(int));
+  return FileDescriptor(descriptor);
+}
+
+// errno, or 0.
+int BeginWatch(const ChildWatch& watch, int socket) {
+  const int calls = watch.BeginInChild();
+  if (calls < 0) return -calls;
+  const int failure = SendDescriptor(socket, calls);
+  ::close(calls);
+  return failure;
+}
+
+// Until the child has become the program, or could not: its first calls wait, too.
+void ServeUntilStarted(ChildWatch& watch, int error_fd) {
+  while (true) {
+    pollfd events[2] = {{error_fd, POLLIN, 0}, {watch.descriptor(), POLLIN, 0}};
+    if (::poll(events, 2, -1) < 0 && errno != EINTR) return;
+    if (events[0].revents != 0) return;
+    if (events[1].revents != 0) watch.Serve();
+  }
+}
+
 [[noreturn]] void RunChild(const ChildOptions& options, const Prepared& prepared, pid_t parent,
-                           int error_fd, int null_fd) {
+                           int error_fd, int null_fd, int watch_socket) {
   ::prctl(PR_SET_PDEATHSIG, options.death_signal);
   if (::getppid() != parent) ::_exit(127);  // the parent died before prctl
   if (options.new_process_group) ::setpgid(0, 0);
@@ -169,6 +228,7 @@ void SetLimit(__rlimit_resource_t resource, uint64_t value) {
     const rlimit descriptors{*prepared.descriptors_before, prepared.descriptors_hard};
     ::setrlimit(RLIMIT_NOFILE, &descriptors);
   }
+  if (failure == 0 && options.watch != nullptr) failure = BeginWatch(*options.watch, watch_socket);
   if (failure == 0) {
     ::execve(prepared.argv[0], prepared.argv.data(), prepared.envp.data());
     failure = errno;
@@ -227,6 +287,12 @@ absl::StatusOr<ChildProcess> ChildProcess::Start(const ChildOptions& options) {
   FileDescriptor error_read(error_pipe[0]);
   FileDescriptor error_write(error_pipe[1]);
   FileDescriptor null_file(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  int watch_pair[2] = {-1, -1};
+  if (options.watch != nullptr &&
+      ::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, watch_pair) != 0)
+    return ErrnoStatus(errno, "socket for", options.argv[0]);
+  const FileDescriptor watch_read(watch_pair[0]);
+  FileDescriptor watch_write(watch_pair[1]);
   const pid_t parent = ::getpid();
   pid_t pid = -1;
   {
@@ -236,8 +302,14 @@ absl::StatusOr<ChildProcess> ChildProcess::Start(const ChildOptions& options) {
     if (pid > 0) children.held.insert(pid);
   }
   if (pid < 0) return ErrnoStatus(errno, "fork for", options.argv[0]);
-  if (pid == 0) RunChild(options, prepared, parent, error_write.get(), null_file.get());
+  if (pid == 0)
+    RunChild(options, prepared, parent, error_write.get(), null_file.get(), watch_write.get());
   error_write.Reset();
+  watch_write.Reset();
+  if (options.watch != nullptr) {
+    options.watch->Take(ReceiveDescriptor(watch_read.get()));
+    ServeUntilStarted(*options.watch, error_read.get());
+  }
   int failure = 0;
   ssize_t count = 0;
   do {

@@ -19,8 +19,29 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "common/base/file.h"
 
 namespace galley {
+
+// ChildWatch: sees some system calls of a child, and of all that it starts, before they happen
+// (worker/walls/call_watch.h). Whoever started the child serves the calls until it has ended: a
+// call that waits goes on only then.
+// Threads: one owner.
+class ChildWatch {
+ public:
+  virtual ~ChildWatch() = default;
+  // In the child, right before it becomes the program: a descriptor of what its calls are told
+  // through; negative: -errno. Only async-signal-safe calls are made.
+  virtual int BeginInChild() const = 0;
+  // The same descriptor, in the parent.
+  virtual void Take(FileDescriptor calls) = 0;
+  // Readable when a call waits; -1: there is nobody any more who makes calls.
+  virtual int descriptor() const = 0;
+  // Lets the call that waits happen, or answers it. May block.
+  virtual void Serve() = 0;
+  // What a call needed could not be had: the child is of no use any more.
+  virtual bool has_failed() const = 0;
+};
 
 struct ChildOptions {
   std::vector<std::string> argv;             // argv[0] is a path
@@ -33,6 +54,7 @@ struct ChildOptions {
   int death_signal = 9;  // sent to it when our thread that started it ends, by whatever cause
   bool new_process_group = true;
   bool no_new_privileges = true;
+  ChildWatch* watch = nullptr;  // outlives the child; needs no_new_privileges
 };
 
 struct ExitStatus {

@@ -83,6 +83,7 @@ absl::StatusOr<ProgramRun> RunProgram(ChildOptions options,
   if (::fcntl(write_end.get(), F_SETFL, 0) != 0)
     return ErrnoStatus(errno, "pipe for", options.argv[0]);
   options.inherit = {{write_end.get(), 1}, {write_end.get(), 2}};
+  ChildWatch* const watch = options.watch;
   SystemClock clock;
   const absl::Time deadline = clock.Monotonic() + time_left();
   ASSIGN_OR_RETURN(ChildProcess child, ChildProcess::Start(options));
@@ -92,16 +93,19 @@ absl::StatusOr<ProgramRun> RunProgram(ChildOptions options,
   Capture capture;
   bool is_open = true;
   while (!HasEnded(child.pid())) {
+    if (watch != nullptr && watch->has_failed()) break;
     const absl::Duration left = std::min(deadline - clock.Monotonic(), time_left());
     if (left <= absl::ZeroDuration()) {
       run.timed_out = true;
       break;
     }
-    pollfd entry{.fd = is_open ? read_end.get() : -1, .events = POLLIN, .revents = 0};
+    pollfd entries[2] = {{is_open ? read_end.get() : -1, POLLIN, 0},
+                         {watch != nullptr ? watch->descriptor() : -1, POLLIN, 0}};
     const auto wait_ms = static_cast<int>(
         absl::ToInt64Milliseconds(std::min(left, is_open ? kLookInterval : absl::Milliseconds(1))));
-    ::poll(&entry, 1, std::max(wait_ms, 1));
-    if (is_open && entry.revents != 0) is_open = Drain(read_end.get(), capture);
+    ::poll(entries, 2, std::max(wait_ms, 1));
+    if (entries[1].revents != 0) watch->Serve();
+    if (is_open && entries[0].revents != 0) is_open = Drain(read_end.get(), capture);
   }
   child.Kill(SIGKILL);
   run.status = child.Wait();

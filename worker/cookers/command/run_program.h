@@ -19,7 +19,7 @@ struct ProgramRun {
 // `time_left`: asked now, and again while the program runs, since it may become less. Standard
 // output and error are one pipe. When the program ends or the time is up its whole process
 // group is killed, and in a process that adopts orphans (executor, exec-action) whatever left the
-// group.
+// group. The calls of `options.watch` are served; when that fails, all are killed likewise.
 absl::StatusOr<ProgramRun> RunProgram(ChildOptions options,
                                       const std::function<absl::Duration()>& time_left);
 

@@ -1,0 +1,526 @@
+#include "worker/walls/call_watch.h"
+
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <csignal>
+#include <cstddef>
+#include <cstring>
+#include <optional>
+#include <sstream>
+#include <utility>
+
+#include "common/base/status_macros.h"
+#include "fmt/format.h"
+
+// Newer than Debian 12's headers.
+#ifndef SECCOMP_IOCTL_NOTIF_SET_FLAGS
+#define SECCOMP_IOCTL_NOTIF_SET_FLAGS SECCOMP_IOW(4, __u64)
+#endif
+#ifndef SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP
+#define SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP (1UL << 0)
+#endif
+#ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
+#define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5)
+#endif
+
+namespace galley::worker {
+namespace {
+
+#if defined(__x86_64__)
+constexpr uint32_t kArchitecture = AUDIT_ARCH_X86_64;
+constexpr uint32_t kOtherAbi = 0x40000000;  // x32: the same architecture, with this bit in numbers
+#elif defined(__aarch64__)
+constexpr uint32_t kArchitecture = AUDIT_ARCH_AARCH64;
+constexpr uint32_t kOtherAbi = 0xFFFFFFFF;
+#else
+#error "Which system calls are there, and under which name does audit know this architecture?"
+#endif
+
+constexpr int kLinksMax = 40;   // path_resolution(7)
+constexpr int kScriptsMax = 5;  // scripts that are run by scripts; execve(2)
+constexpr size_t kScriptLineMax = 256;
+
+enum class What : uint8_t {
+  kLook,
+  kOpen,
+  kOpenByStruct,
+  kRun,
+  kMake,    // something new
+  kChange,  // something that is there
+  kRefuse,
+};
+
+// Which arguments of a call say what. -1: none.
+struct Watched {
+  uint32_t number = 0;
+  const char* name = "";
+  What what = What::kLook;
+  int8_t path = 0;
+  int8_t folder = -1;       // a descriptor to which the path is relative
+  int8_t flags = -1;        // of open (none: those of creat), else AT_SYMLINK_NOFOLLOW and the like
+  bool follows = true;      // a link at the path's end, unless `flags` say otherwise
+  int8_t second_path = -1;  // that changes, too
+  int8_t second_folder = -1;
+  int error = EROFS;  // of a change
+};
+
+#define GALLEY_CALL(call) static_cast<uint32_t>(SYS_##call), #call
+constexpr Watched kWatched[] = {
+    {GALLEY_CALL(openat), What::kOpen, 1, 0, 2},
+    {GALLEY_CALL(openat2), What::kOpenByStruct, 1, 0, 2},
+    {GALLEY_CALL(newfstatat), What::kLook, 1, 0, 3},
+    {GALLEY_CALL(statx), What::kLook, 1, 0, 2},
+    {GALLEY_CALL(faccessat), What::kLook, 1, 0},
+    {GALLEY_CALL(faccessat2), What::kLook, 1, 0, 3},
+    {GALLEY_CALL(readlinkat), What::kLook, 1, 0, -1, false},
+    {GALLEY_CALL(statfs), What::kLook, 0},
+    {GALLEY_CALL(chdir), What::kLook, 0},
+    {GALLEY_CALL(getxattr), What::kLook, 0},
+    {GALLEY_CALL(lgetxattr), What::kLook, 0, -1, -1, false},
+    {GALLEY_CALL(listxattr), What::kLook, 0},
+    {GALLEY_CALL(llistxattr), What::kLook, 0, -1, -1, false},
+    {GALLEY_CALL(inotify_add_watch), What::kLook, 1},
+    {GALLEY_CALL(execve), What::kRun, 0},
+    {GALLEY_CALL(execveat), What::kRun, 1, 0, 4},
+    {GALLEY_CALL(truncate), What::kChange, 0},
+    {GALLEY_CALL(mkdirat), What::kMake, 1, 0, -1, false},
+    {GALLEY_CALL(mknodat), What::kMake, 1, 0, -1, false},
+    {GALLEY_CALL(unlinkat), What::kChange, 1, 0, -1, false},
+    {GALLEY_CALL(symlinkat), What::kMake, 2, 1, -1, false},
+    {GALLEY_CALL(linkat), What::kChange, 1, 0, -1, false, 3, 2, EXDEV},
+    {GALLEY_CALL(renameat2), What::kChange, 1, 0, -1, false, 3, 2},
+    {GALLEY_CALL(fchmodat), What::kChange, 1, 0},
+    {GALLEY_CALL(fchownat), What::kChange, 1, 0, 4},
+    {GALLEY_CALL(utimensat), What::kChange, 1, 0, 3},
+    {GALLEY_CALL(setxattr), What::kChange, 0},
+    {GALLEY_CALL(lsetxattr), What::kChange, 0, -1, -1, false},
+    {GALLEY_CALL(removexattr), What::kChange, 0},
+    {GALLEY_CALL(chroot), What::kRefuse},
+    {GALLEY_CALL(pivot_root), What::kRefuse},
+    {GALLEY_CALL(mount), What::kRefuse},
+    {GALLEY_CALL(umount2), What::kRefuse},
+    {GALLEY_CALL(setns), What::kRefuse},
+    {GALLEY_CALL(open_by_handle_at), What::kRefuse},
+    {GALLEY_CALL(open_tree), What::kRefuse},
+    {GALLEY_CALL(move_mount), What::kRefuse},
+    {GALLEY_CALL(fsopen), What::kRefuse},
+    {GALLEY_CALL(fspick), What::kRefuse},
+    {GALLEY_CALL(fsmount), What::kRefuse},
+#ifdef SYS_renameat
+    {GALLEY_CALL(renameat), What::kChange, 1, 0, -1, false, 3, 2},
+#endif
+// What other architectures never had.
+#ifdef SYS_open
+    {GALLEY_CALL(open), What::kOpen, 0, -1, 1},
+    {GALLEY_CALL(creat), What::kOpen, 0},
+    {GALLEY_CALL(stat), What::kLook, 0},
+    {GALLEY_CALL(lstat), What::kLook, 0, -1, -1, false},
+    {GALLEY_CALL(access), What::kLook, 0},
+    {GALLEY_CALL(readlink), What::kLook, 0, -1, -1, false},
+    {GALLEY_CALL(mkdir), What::kMake, 0, -1, -1, false},
+    {GALLEY_CALL(mknod), What::kMake, 0, -1, -1, false},
+    {GALLEY_CALL(rmdir), What::kChange, 0, -1, -1, false},
+    {GALLEY_CALL(unlink), What::kChange, 0, -1, -1, false},
+    {GALLEY_CALL(symlink), What::kMake, 1, -1, -1, false},
+    {GALLEY_CALL(link), What::kChange, 0, -1, -1, false, 1, -1, EXDEV},
+    {GALLEY_CALL(rename), What::kChange, 0, -1, -1, false, 1},
+    {GALLEY_CALL(chmod), What::kChange, 0},
+    {GALLEY_CALL(chown), What::kChange, 0},
+    {GALLEY_CALL(lchown), What::kChange, 0, -1, -1, false},
+    {GALLEY_CALL(utime), What::kChange, 0},
+    {GALLEY_CALL(utimes), What::kChange, 0},
+    {GALLEY_CALL(futimesat), What::kChange, 1, 0},
+#endif
+};
+#undef GALLEY_CALL
+// With this flag in the first argument they make a view of their own of what is mounted.
+constexpr uint32_t kWithNamespaces[] = {SYS_clone, SYS_unshare};
+// Programs do without them on older kernels. (What io_uring does, no filter sees; the flags of
+// clone3 lie in memory, where no filter reads.)
+constexpr uint32_t kMissing[] = {SYS_io_uring_setup, SYS_clone3};
+
+const Watched* WatchedOf(uint32_t number) {
+  const auto* const end = std::end(kWatched);
+  const auto* const found = std::find_if(std::begin(kWatched), end,
+                                         [&](const Watched& one) { return one.number == number; });
+  return found == end ? nullptr : found;
+}
+
+std::vector<char> Filter() {
+  std::vector<sock_filter> code;
+  const auto load = [&](size_t offset) {
+    code.push_back(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, static_cast<uint32_t>(offset)));
+  };
+  const auto answer = [&](uint32_t action) { code.push_back(BPF_STMT(BPF_RET | BPF_K, action)); };
+  const auto if_equal = [&](uint32_t value, uint32_t action) {
+    code.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1));
+    answer(action);
+  };
+  load(offsetof(seccomp_data, arch));
+  code.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kArchitecture, 1, 0));
+  answer(SECCOMP_RET_USER_NOTIF);
+  load(offsetof(seccomp_data, nr));
+  code.push_back(BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, kOtherAbi, 0, 1));
+  answer(SECCOMP_RET_USER_NOTIF);
+  for (const Watched& call : kWatched) if_equal(call.number, SECCOMP_RET_USER_NOTIF);
+  for (const uint32_t number : kMissing) if_equal(number, SECCOMP_RET_ERRNO | ENOSYS);
+  for (const uint32_t number : kWithNamespaces) {
+    code.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 4));
+    load(offsetof(seccomp_data, args));  // little endian: the lower half
+    code.push_back(BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_NEWNS, 0, 1));
+    answer(SECCOMP_RET_USER_NOTIF);
+    answer(SECCOMP_RET_ALLOW);
+  }
+  answer(SECCOMP_RET_ALLOW);
+  std::vector<char> bytes(code.size() * sizeof(sock_filter));
+  std::memcpy(bytes.data(), code.data(), bytes.size());
+  return bytes;
+}
+
+// The string at that address of the process. ENAMETOOLONG and EFAULT are the call's own to find.
+absl::StatusOr<std::optional<std::string>> ReadText(pid_t process, uint64_t address) {
+  static const auto page_bytes = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+  std::string text;
+  if (address == 0) return std::optional<std::string>();
+  while (text.size() < PATH_MAX) {
+    std::array<char, PATH_MAX> piece;
+    const size_t wanted = std::min<uint64_t>(piece.size(), page_bytes - address % page_bytes);
+    const iovec ours{.iov_base = piece.data(), .iov_len = wanted};
+    const iovec theirs{.iov_base = reinterpret_cast<void*>(address),  // NOLINT: of the process
+                       .iov_len = wanted};
+    const ssize_t count = ::process_vm_readv(process, &ours, 1, &theirs, 1, 0);
+    if (count < 0 && (errno == EFAULT || errno == ESRCH)) return std::optional<std::string>();
+    if (count <= 0)
+      return ErrnoStatus(errno, "read the memory of process", std::to_string(process));
+    const std::string_view read(piece.data(), static_cast<size_t>(count));
+    const size_t end = read.find('\0');
+    text += read.substr(0, end);
+    if (end != std::string_view::npos) return std::optional(std::move(text));
+    address += read.size();
+  }
+  return std::optional<std::string>();
+}
+
+std::optional<std::string> LinkAt(const std::string& path) {
+  std::array<char, PATH_MAX> target;
+  const ssize_t count = ::readlink(path.c_str(), target.data(), target.size());
+  if (count < 0) return std::nullopt;
+  return std::string(target.data(), static_cast<size_t>(count));
+}
+
+}  // namespace
+
+struct CallWatch::Call {
+  const Watched* watched = nullptr;  // null: of another ABI, or one of kWithNamespaces
+  pid_t process = 0;
+  uint64_t arguments[6] = {};
+
+  uint64_t At(int8_t argument) const { return arguments[static_cast<size_t>(argument)]; }
+};
+
+// Where a path leads.
+struct CallWatch::Place {
+  std::string path;  // without links, as far as it is there; empty: nowhere of ours
+  bool exists = false;
+  bool is_empty = false;  // the path is ""
+  uint32_t mode = 0;
+};
+
+CallWatch::CallWatch(ReadyFolder& folder) : folder_(folder), filter_(Filter()) {
+  seccomp_notif_sizes sizes{};
+  if (::syscall(SYS_seccomp, SECCOMP_GET_NOTIF_SIZES, 0, &sizes) != 0) sizes = {};
+  request_.resize(std::max<size_t>(sizes.seccomp_notif, sizeof(seccomp_notif)));
+  response_.resize(std::max<size_t>(sizes.seccomp_notif_resp, sizeof(seccomp_notif_resp)));
+}
+
+CallWatch::~CallWatch() = default;
+
+int CallWatch::BeginInChild() const {
+  const sock_fprog program{
+      .len = static_cast<unsigned short>(filter_.size() / sizeof(sock_filter)),
+      .filter = reinterpret_cast<sock_filter*>(const_cast<char*>(filter_.data()))};  // NOLINT
+  // (Else a signal, as Go's runtime sends them all the time, would begin the call anew each time.)
+  long calls = ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+                         SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV,
+                         &program);
+  if (calls < 0 && errno == EINVAL)  // before 5.19
+    calls =
+        ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &program);
+  return calls < 0 ? -errno : static_cast<int>(calls);
+}
+
+void CallWatch::Take(FileDescriptor calls) {
+  calls_ = std::move(calls);
+  trouble_ = absl::OkStatus();
+  // From 6.6 on: who waits is woken up on the same processor, which is much quicker.
+  ::ioctl(calls_.get(), SECCOMP_IOCTL_NOTIF_SET_FLAGS, SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
+}
+
+bool CallWatch::IsOurs(std::string_view path) const {
+  const std::string& root = folder_.root();
+  return !root.empty() && path.starts_with(root) &&
+         (path.size() == root.size() || path[root.size()] == '/');
+}
+
+void CallWatch::Serve() {
+  pollfd event{.fd = calls_.get(), .events = POLLIN, .revents = 0};
+  if (::poll(&event, 1, 0) != 1) return;
+  if ((event.revents & POLLIN) == 0) return calls_.Reset();            // all have ended
+  auto& request = *reinterpret_cast<seccomp_notif*>(request_.data());  // NOLINT: of its size
+  std::fill(request_.begin(), request_.end(), 0);
+  if (::ioctl(calls_.get(), SECCOMP_IOCTL_NOTIF_RECV, &request) != 0) return;  // it was killed
+  Call call{.process = static_cast<pid_t>(request.pid)};
+  const auto number = static_cast<uint32_t>(request.data.nr);
+  if (request.data.arch == kArchitecture && number < kOtherAbi) call.watched = WatchedOf(number);
+  std::copy(std::begin(request.data.args), std::end(request.data.args), call.arguments);
+  const int error = Answer(call);
+  auto& response = *reinterpret_cast<seccomp_notif_resp*>(response_.data());  // NOLINT: likewise
+  std::fill(response_.begin(), response_.end(), 0);
+  response.id = request.id;
+  response.error = -error;
+  if (error == 0) response.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+  ::ioctl(calls_.get(), SECCOMP_IOCTL_NOTIF_SEND, &response);  // it may have been killed meanwhile
+}
+
+// The error that the call is answered with; 0: it goes on.
+int CallWatch::Answer(const Call& call) {
+  if (!trouble_.ok()) return EIO;
+  if (call.watched == nullptr) return Refuse(call);
+  switch (call.watched->what) {
+    case What::kLook:
+      return Look(call);
+    case What::kOpen:
+    case What::kOpenByStruct:
+      return Open(call);
+    case What::kRun:
+      return Run(call);
+    case What::kMake:
+    case What::kChange:
+      return Change(call);
+    case What::kRefuse:
+      return Refuse(call);
+  }
+  return 0;
+}
+
+int CallWatch::Fail(absl::Status status) {
+  trouble_ = std::move(status);
+  return EIO;
+}
+
+int CallWatch::Refuse(const Call& call) {
+  return Fail(absl::FailedPreconditionError(fmt::format(
+      "a program that it started {}, by which it could read files that are not there yet: that "
+      "cannot be done on a machine without the project",
+      call.watched != nullptr ? fmt::format("calls {}", call.watched->name)
+                              : "makes mounts of its own, or is of another kind of processor")));
+}
+
+int CallWatch::Look(const Call& call) {
+  const Watched& watched = *call.watched;
+  const bool follows =
+      watched.flags >= 0 ? (call.At(watched.flags) & AT_SYMLINK_NOFOLLOW) == 0 : watched.follows;
+  const auto place = Walk(call, static_cast<size_t>(watched.path), watched.folder, follows);
+  return place.ok() ? 0 : Fail(place.status());
+}
+
+int CallWatch::Open(const Call& call) {
+  const Watched& watched = *call.watched;
+  uint64_t flags = watched.flags < 0 ? O_CREAT | O_WRONLY | O_TRUNC : call.At(watched.flags);
+  if (watched.what == What::kOpenByStruct) {
+    const iovec ours{.iov_base = &flags, .iov_len = sizeof(flags)};  // open_how.flags comes first
+    const iovec theirs{.iov_base = reinterpret_cast<void*>(call.At(watched.flags)),  // NOLINT
+                       .iov_len = sizeof(flags)};
+    if (::process_vm_readv(call.process, &ours, 1, &theirs, 1, 0) != sizeof(flags)) return 0;
+  }
+  const bool creates = (flags & O_CREAT) != 0;
+  const bool writes =
+      (flags & O_PATH) == 0 && ((flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC) != 0);
+  const bool follows =
+      (flags & O_NOFOLLOW) == 0 && (flags & (O_CREAT | O_EXCL)) != (O_CREAT | O_EXCL);
+  const auto place = Walk(call, static_cast<size_t>(watched.path), watched.folder, follows);
+  if (!place.ok()) return Fail(place.status());
+  if (!IsOurs(place->path)) return 0;
+  if (!place->exists) return creates ? EROFS : 0;
+  if (creates && (flags & O_EXCL) != 0) return 0;  // the kernel says that it is there already
+  const bool makes_nameless = (flags & O_TMPFILE) == O_TMPFILE;
+  if (writes) return S_ISDIR(place->mode) && !makes_nameless ? 0 : EROFS;  // (else it says EISDIR)
+  if ((flags & (O_PATH | O_DIRECTORY)) != 0 || !S_ISREG(place->mode)) return 0;
+  const absl::Status filled = folder_.FillFile(place->path);
+  return filled.ok() ? 0 : Fail(filled);
+}
+
+int CallWatch::Run(const Call& call) {
+  const Watched& watched = *call.watched;
+  const auto place = Walk(call, static_cast<size_t>(watched.path), watched.folder, true);
+  if (!place.ok()) return Fail(place.status());
+  const absl::Status filled = FillInterpreters(call, *place, 0);
+  return filled.ok() ? 0 : Fail(filled);
+}
+
+// The kernel opens the program, and what a script names in its first line, by itself.
+absl::Status CallWatch::FillInterpreters(const Call& call, const Place& program, int depth) {
+  if (!program.exists || !S_ISREG(program.mode) || depth == kScriptsMax) return absl::OkStatus();
+  if (IsOurs(program.path)) RETURN_IF_ERROR(folder_.FillFile(program.path));
+  const FileDescriptor file(::open(program.path.c_str(), O_RDONLY | O_CLOEXEC));
+  std::array<char, kScriptLineMax> head;
+  const ssize_t count = file.valid() ? ::read(file.get(), head.data(), head.size()) : 0;
+  const std::string_view text(head.data(), count > 0 ? static_cast<size_t>(count) : 0);
+  if (!text.starts_with("#!")) return absl::OkStatus();
+  std::istringstream line{std::string(text.substr(2, text.find('\n') - 2))};
+  std::string interpreter;
+  line >> interpreter;
+  ASSIGN_OR_RETURN(const Place place, WalkFrom(call, "", interpreter, true));
+  return FillInterpreters(call, place, depth + 1);
+}
+
+int CallWatch::Change(const Call& call) {
+  const Watched& watched = *call.watched;
+  const bool follows =
+      watched.flags >= 0 ? (call.At(watched.flags) & AT_SYMLINK_NOFOLLOW) == 0 : watched.follows;
+  const auto first = Walk(call, static_cast<size_t>(watched.path), watched.folder, follows);
+  if (!first.ok()) return Fail(first.status());
+  // What is not there, or is there already, the kernel says by itself.
+  const bool is_it = first->exists == (watched.what == What::kChange);
+  if (IsOurs(first->path) && !first->is_empty && is_it) return watched.error;
+  if (watched.second_path < 0) return 0;
+  const auto second =
+      Walk(call, static_cast<size_t>(watched.second_path), watched.second_folder, false);
+  if (!second.ok()) return Fail(second.status());
+  return IsOurs(second->path) ? EROFS : 0;
+}
+
+absl::StatusOr<CallWatch::Place> CallWatch::Walk(const Call& call, size_t path_argument,
+                                                 int folder_argument, bool follows_last) {
+  ASSIGN_OR_RETURN(std::optional<std::string> path,
+                   ReadText(call.process, call.arguments[path_argument]));
+  if (!path.has_value()) return Place{};
+  std::string folder;
+  const auto descriptor =
+      folder_argument < 0 ? AT_FDCWD
+                          : static_cast<int>(call.arguments[static_cast<size_t>(folder_argument)]);
+  if (descriptor != AT_FDCWD) {
+    if (descriptor < 0) return Place{};
+    folder = fmt::format("/proc/{}/fd/{}", call.process, descriptor);
+  }
+  // "" with AT_EMPTY_PATH: what is open already. It counts when it is run, for it may have been
+  // opened as a place only.
+  if (path->empty() && folder.empty()) return Place{.is_empty = true};
+  if (path->empty() && call.watched->what != What::kRun) return Place{.is_empty = true};
+  return WalkFrom(call, std::move(folder), *std::move(path), follows_last);
+}
+
+// `folder`: a link to where a relative path begins; empty: the working directory.
+absl::StatusOr<CallWatch::Place> CallWatch::WalkFrom(const Call& call, std::string folder,
+                                                     std::string path, bool follows_last) {
+  std::string at = "/";
+  if (!path.starts_with('/')) {
+    if (folder.empty()) folder = fmt::format("/proc/{}/cwd", call.process);
+    const std::optional<std::string> begin = LinkAt(folder);
+    // (A pipe, or something that was deleted.)
+    if (!begin.has_value() || !begin->starts_with('/')) return Place{};
+    at = *begin;
+    if (path.empty()) {
+      struct stat info {};
+      const bool exists = ::lstat(at.c_str(), &info) == 0;
+      return Place{.path = at, .exists = exists, .is_empty = true, .mode = info.st_mode};
+    }
+  }
+  struct stat info {};
+  info.st_mode = S_IFDIR;
+  int links = 0;
+  while (true) {
+    const size_t begin = path.find_first_not_of('/');
+    if (begin == std::string::npos) break;
+    const size_t end = std::min(path.find('/', begin), path.size());
+    std::string name = path.substr(begin, end - begin);
+    const bool has_slash = end < path.size();
+    path.erase(0, end);
+    const bool is_last = path.find_first_not_of('/') == std::string::npos;
+    if (name == ".") continue;
+    if (name == "..") {
+      at.erase(std::max<size_t>(at.rfind('/'), 1));
+      info.st_mode = S_IFDIR;
+      continue;
+    }
+    if (IsOurs(at)) RETURN_IF_ERROR(folder_.FillFolder(at));
+    // Of the caller's, not ours.
+    if (at == "/proc" && (name == "self" || name == "thread-self"))
+      name = std::to_string(call.process);
+    std::string next = JoinPath(at, name);
+    if (::lstat(next.c_str(), &info) != 0) return Place{.path = is_last ? next : ""};
+    if (S_ISLNK(info.st_mode) && (!is_last || follows_last || has_slash)) {
+      const std::optional<std::string> target = LinkAt(next);
+      if (!target.has_value() || ++links > kLinksMax) return Place{};
+      // (What a descriptor leads to may be a pipe: "pipe:[123]".)
+      if (at.starts_with("/proc/") && !target->starts_with('/') &&
+          target->find(":[") != std::string::npos)
+        return Place{};
+      path = fmt::format("{}{}{}", *target, path.empty() ? "" : "/", path);
+      if (target->starts_with('/')) at = "/";
+      info.st_mode = S_IFDIR;
+      continue;
+    }
+    at = std::move(next);
+  }
+  if (IsOurs(at) && S_ISDIR(info.st_mode)) RETURN_IF_ERROR(folder_.FillFolder(at));
+  return Place{.path = std::move(at), .exists = true, .mode = info.st_mode};
+}
+
+namespace {
+
+// Notes that it was asked for its file.
+class ProbeFolder final : public ReadyFolder {
+ public:
+  explicit ProbeFolder(std::string root) : root_(std::move(root)) {}
+  const std::string& root() const override { return root_; }
+  absl::Status FillFolder(const std::string&) override { return absl::OkStatus(); }
+  absl::Status FillFile(const std::string&) override {
+    is_asked = true;
+    return absl::OkStatus();
+  }
+  bool is_asked = false;
+
+ private:
+  const std::string root_;
+};
+
+// A program is run, which is in the folder, as /proc knows it.
+absl::Status Probe() {
+  const std::string program = LinkAt("/proc/self/exe").value_or("");
+  ProbeFolder folder(program.substr(0, program.rfind('/')));
+  CallWatch watch(folder);
+  ChildOptions options{.argv = {program, "--version"}, .watch = &watch};
+  absl::StatusOr<ChildProcess> child = ChildProcess::Start(options);
+  RETURN_IF_ERROR(child.status());
+  child->Kill(SIGKILL);
+  child->Wait();
+  RETURN_IF_ERROR(watch.trouble());
+  if (!folder.is_asked) return absl::UnavailableError("the calls of a program were not seen");
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status CanWatchCalls() {
+  static const absl::Status& can = *new absl::Status(
+      Annotate(Probe(), "the calls of programs cannot be watched (seccomp user notification)"));
+  return can;
+}
+
+}  // namespace galley::worker
