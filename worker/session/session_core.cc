@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "common/base/sabotage.h"
+#include "common/record/programs.h"
 #include "common/record/recipe.h"
 #include "common/wire/worker_protocol.h"
 #include "fmt/format.h"
@@ -18,7 +19,6 @@ constexpr size_t kAheadJobsMax = 64;
 constexpr int kStartFailuresMax = 3;
 // The most jobs that do not fit beside a pending one and are overtaken.
 constexpr size_t kOvertakenMax = 64;
-constexpr std::string_view kProgramCooker = "command";
 
 bool EndsJob(const v1::Report& report) {
   switch (report.what_case()) {
@@ -39,7 +39,7 @@ bool EndsJob(const v1::Report& report) {
 bool StartsPrograms(const v1::Job& job) {
   return std::any_of(job.targets().begin(), job.targets().end(), [](const v1::Target& target) {
     const auto recipe = record::DecodeRecipe(target.recipe());
-    return recipe.ok() && recipe->cooker == kProgramCooker;
+    return recipe.ok() && recipe->cooker == record::kProgramCooker;
   });
 }
 
