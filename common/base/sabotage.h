@@ -36,6 +36,7 @@ enum class Sabotage : uint8_t {
   kStarveClass,      // lower classes of cooks never have their turn while a higher one has jobs
   kHoldUpNow,        // a job of a lower class has its turn before a Blocking one
   kForgetLaunch,     // a launched worker that will never come counts as one that is there
+  kForgetRefusal,    // a worker that has other tools is offered the same job again and again
   kForgetAttempt,    // a job that is taken back is forgotten, though it may have begun
   kReportEarly,      // a report of a remote worker goes before the blobs that it names
   kTrustUploaded,    // what was uploaded once is taken to be there for ever

@@ -61,7 +61,7 @@ bool Balancing::RetractFor(WorkerId idle, WorkerId busy) {
     if (core_.attempts.Current(id) == nullptr) continue;
     const Attempt attempt = core_.attempts.at(id);
     if (attempt.is_loaded || attempt.group != 0 || core_.attempts.At(attempt.package).size() > 1 ||
-        !core_.offers.Has(to, attempt.package) ||
+        !core_.offers.Has(idle, to, attempt.package) ||
         graph().blame.HasFailedOn(attempt.package, idle) ||
         !to.hand.HasMemoryFor(core_.dispatching.MemoryOf(attempt.package), to.memory_bytes) ||
         (is_trusted && !IsBetterOffAt(id, idle)))

@@ -25,6 +25,9 @@ struct CatalogEntry {
   std::vector<std::string> localised;
   // The traits by which its cost is guessed until it was measured.
   std::string cooker;
+  // Of a cooker that starts programs: the same for packages whose jobs start the same. A machine
+  // that cannot do one of these jobs can do none.
+  std::string programs = {};
   uint64_t source_bytes = 0;  // 0: unknown
   uint64_t memory_bytes = 0;  // that its rule allows a job; 0: says nothing
 };

@@ -194,6 +194,7 @@ void Claims::Begin(PackageId id) {
             "': expected one that [resources] names with a count of 1 or more");
   }
   package.cost_traits = core_.costs.TraitsOf(entry->cooker, entry->source_bytes);
+  package.work->job_kind = core_.offers.KindOf(entry->cooker, entry->programs);
   package.cost = core_.dispatching.CostOf(id);
   package.work->memory_max = entry->memory_bytes;
   package.work->has_begun = true;

@@ -39,6 +39,8 @@ RetryCause RetryCauseOf(WorkerReport::Fault fault) {
     case WorkerReport::Fault::kTimeout:
       return RetryCause::kTimeout;
     case WorkerReport::Fault::kRefused:
+    case WorkerReport::Fault::kOtherTool:
+    case WorkerReport::Fault::kNeedsFiles:
     case WorkerReport::Fault::kInfrastructure:
       return RetryCause::kMachine;
   }

@@ -21,7 +21,7 @@ TextProject::TextProject(const std::string& text) {
     if (kind == "!") std::getline(words >> std::ws, package.verdict);
     if (kind == "@never") package.entry.never_cook = true;
     if (kind == "@gpu") package.entry.resources = {"gpu"};
-    if (kind == "%") words >> package.entry.cooker;
+    if (kind == "%") words >> package.entry.cooker >> package.entry.programs;
     if (kind == "~") words >> package.entry.source_bytes;
     while (kind == "@culture" && words >> word) package.entry.localised.push_back(word);
     while (kind == ":" && words >> word)

@@ -7,6 +7,7 @@
 //   Town @never          is never cooked
 //   Town @gpu            needs the resource gpu
 //   Town % sound         its cooker is sound
+//   Town % tool bake     its cooker is tool, and starts the programs bake
 //   Town @culture X      X is its variant for a selected culture
 //   Town ~ 900           has a source of 900 bytes, which it costs as many microseconds to cook
 //                        until a job of its cooker was measured

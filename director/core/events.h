@@ -331,7 +331,18 @@ struct WorkerReport {
   };
   // kRefused: the job cannot be done as it is (another cooker identity, a tool that cannot be
   // started): final, but no verdict.
-  enum class Fault { kCrashed, kMemory, kTimeout, kRefused, kInfrastructure };
+  // Of machines without the project: kOtherTool: a tool there is not the director's, so that no job
+  // of the same programs can be done there; kNeedsFiles: the program failed, and is tried again
+  // where the project's files are, if anywhere.
+  enum class Fault {
+    kCrashed,
+    kMemory,
+    kTimeout,
+    kRefused,
+    kInfrastructure,
+    kOtherTool,
+    kNeedsFiles,
+  };
   struct Failed {
     Fault fault = Fault::kInfrastructure;
     std::string error;

@@ -21,6 +21,8 @@ std::string WhatItDid(WorkerReport::Fault fault) {
     case WorkerReport::Fault::kCrashed:
     case WorkerReport::Fault::kRefused:
     case WorkerReport::Fault::kInfrastructure:
+    case WorkerReport::Fault::kOtherTool:
+    case WorkerReport::Fault::kNeedsFiles:
       return "crashed its executor";
   }
   return "";

@@ -152,22 +152,66 @@ TEST_F(FleetTest, WhileOneWaitsInAQueueFailuresOfOthersEndNothing) {
 }
 
 TEST_F(FleetTest, WhatOnlyHelpersCanCookBringsNobodyUpElsewhere) {
-  std::string project;
-  std::vector<std::string> names;
+  std::string project = "A % sound\n";
+  std::vector<SelectedPackage> tools;
   for (int i = 0; i < 20; ++i) {
-    names.push_back("T" + std::to_string(i));
-    project += names.back() + " % tool ~ 5000000\n";
+    const std::string name = "T" + std::to_string(i);
+    project += name + " % tool ~ 5000000\n";
+    tools.push_back({name, InstigatorCategory::kCommandLinePackage});
   }
-  CoreHarness shell(project, OnAFarm({.max = 8, .lacks = {"tool"}, .helpers_max = 3}));
+  CoreHarness shell(project, OnAFarm({.max = 8, .helpers_max = 3}));
   shell.hold_workers = true;
-  shell.Request(names);
-  EXPECT_THAT(shell.spawned, testing::ElementsAre(WorkerId(0), WorkerId(1), WorkerId(2)));
+  shell.Request({"A"});
+  ASSERT_THAT(shell.spawned, testing::ElementsAre(kFirst));
+  shell.Send(Attached(kFirst, 1, {"tool"}));
+  shell.Send(PackagesDiscovered{tools});
+  EXPECT_THAT(shell.spawned, testing::ElementsAre(kFirst, WorkerId(0), WorkerId(1), WorkerId(2)));
   for (const uint32_t i : {0u, 1u, 2u}) shell.Send(Attached(WorkerId(i)));
   for (int second = 0; second < 50; ++second) {
     shell.Pass(absl::Seconds(1));
-    for (const uint32_t i : {0u, 1u, 2u}) shell.Send(WorkerAlive{WorkerId(i)});
+    for (const WorkerId id : {kFirst, WorkerId(0), WorkerId(1), WorkerId(2)})
+      shell.Send(WorkerAlive{id});
   }
-  EXPECT_EQ(Asked(shell), 3u) << "neither more of them, nor any elsewhere: " << shell.TakeLog();
+  EXPECT_EQ(Asked(shell), 4u) << "neither more of them, nor any elsewhere: " << shell.TakeLog();
+}
+
+TEST_F(FleetTest, WhatTheFarmRefusesGoesToAHelperAndBringsNobodyUpElsewhere) {
+  std::string project;
+  std::vector<std::string> names;
+  for (int i = 0; i < 40; ++i) {
+    names.push_back("T" + std::to_string(i));
+    project += names.back() + " % tool bake ~ 5000000\n";
+  }
+  CoreHarness shell(project, OnAFarm({.max = 1, .helpers_max = 2}));
+  shell.hold_workers = true;
+  shell.Request(names);
+  shell.Send(Attached(kFirst));
+  const size_t given = shell.TakeJobs().size();
+  ASSERT_GT(given, 0u);
+  shell.Failed(names.front(), WorkerReport::Fault::kOtherTool, "tool(/bin/sh): wanted 1, found 2");
+  shell.Pass(absl::Seconds(1));
+  EXPECT_THAT(shell.spawned, testing::ElementsAre(kFirst, WorkerId(0), WorkerId(1)));
+  shell.Send(Attached(WorkerId(0)));
+  shell.Send(Attached(WorkerId(1)));
+  shell.Pass(absl::Seconds(1));
+  for (const HarnessJob& job : shell.TakeJobs()) EXPECT_NE(job.worker, kFirst);
+  shell.Finish();
+  EXPECT_EQ(CountOf("done T", shell.TakeLog()), 40u);
+}
+
+TEST_F(FleetTest, WhileAMachineOfTheFarmCanDoItNoHelperComes) {
+  CoreHarness shell("A % tool bake ~ 1000\nB % tool bake ~ 1000\n",
+                    OnAFarm({.max = 2, .min = 2, .helpers_max = 2}));
+  shell.hold_workers = true;
+  shell.Request({"A", "B"});
+  shell.Send(Attached(kFirst));
+  shell.Send(Attached(kSecond));
+  const WorkerId refuses = shell.JobOf("A").worker;
+  shell.Failed("A", WorkerReport::Fault::kOtherTool, "tool(/bin/sh): wanted 1, found 2");
+  shell.Pass(absl::Seconds(1));
+  ASSERT_TRUE(shell.HasOpenJob("A"));
+  EXPECT_NE(shell.JobOf("A").worker, refuses);
+  EXPECT_EQ(Asked(shell), 2u) << shell.TakeLog();
 }
 
 TEST_F(FleetTest, WhatTheFarmCannotCookGoesToAHelperOfThisMachine) {

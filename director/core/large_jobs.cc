@@ -48,7 +48,7 @@ void LargeJobs::KeepWorkerFor(PackageId package) {
 
 bool LargeJobs::MayBeKeptFor(PackageId package, WorkerId id, const Worker& worker) const {
   return worker.presence == Worker::Presence::kAttached && !worker.is_draining &&
-         core_.offers.Has(worker, package) && workers_.IsUsable(worker) &&
+         core_.offers.Has(id, worker, package) && workers_.IsUsable(worker) &&
          !graph().blame.HasFailedOn(package, id) &&
          worker.hand.HasMemoryBesidePending(core_.dispatching.MemoryOf(package),
                                             worker.memory_bytes);

@@ -274,11 +274,13 @@ void Lifecycle::Refresh(PackageId id) {
   const bool is_backing_off =
       package.work != nullptr && backing_off_.contains({package.work->not_before, id});
   const bool is_free = package.state == State::kLoad && package.work->attempt == 0;
-  const bool is_parked = package.work != nullptr && package.work->parked.has_value();
+  const std::optional<uint32_t> parked =
+      package.work != nullptr ? package.work->parked : std::nullopt;
+  const bool is_parked = parked.has_value();
   if (is_parked) LeaveParking(id);
   if (is_parked && is_free && package.work->not_before == absl::InfinitePast()) {
-    package.work->parked = package.cost_traits.cooker;
-    parked_[*package.work->parked].Push(id, OrderOf(id));
+    package.work->parked = parked;
+    parked_[*parked].Push(id, OrderOf(id));
     loads_.Remove(id);
   } else if (is_free && package.work->not_before != absl::InfinitePast() && !is_backing_off) {
     backing_off_.insert({package.work->not_before, id});
@@ -334,12 +336,11 @@ void Lifecycle::LeaveParking(PackageId id) {
   parked.reset();
 }
 
-void Lifecycle::Park(PackageId id) {
+void Lifecycle::Park(PackageId id, uint32_t kind) {
   if (packages_[id].state == State::kSaveStalled)
-    SetState(id, State::kLoad, "no worker has its cooker");
-  const uint32_t cooker = packages_[id].cost_traits.cooker;
-  packages_[id].work->parked = cooker;
-  parked_[cooker].Push(id, OrderOf(id));
+    SetState(id, State::kLoad, "no worker has what it needs");
+  packages_[id].work->parked = kind;
+  parked_[kind].Push(id, OrderOf(id));
   Refresh(id);
 }
 

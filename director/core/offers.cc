@@ -8,61 +8,127 @@
 namespace galley::director {
 namespace {
 
-bool Lacks(const Worker& worker, uint32_t cooker) {
-  return !IsSabotaged(Sabotage::kOfferToAll) &&
-         std::binary_search(worker.lacks.begin(), worker.lacks.end(), cooker);
+bool Contains(const std::vector<uint32_t>& sorted, uint32_t kind) {
+  return std::binary_search(sorted.begin(), sorted.end(), kind);
 }
 
 }  // namespace
 
+Offers::Offers(Core& core) : Part(core) { kinds_.resize(kNeedsFiles + 1); }
+
+uint32_t Offers::Number(std::string_view name, std::string_view cooker) {
+  if (const auto found = numbers_.find(std::string(name)); found != numbers_.end())
+    return found->second;
+  const auto number = static_cast<uint32_t>(kinds_.size());
+  numbers_.emplace(std::string(name), number);
+  kinds_.push_back({.of_cooker = number, .cooker = std::string(cooker), .refusal = ""});
+  return number;
+}
+
+uint32_t Offers::KindOf(std::string_view cooker, std::string_view programs) {
+  const uint32_t of_cooker = Number(cooker, cooker);
+  if (programs.empty()) return of_cooker;
+  const uint32_t kind = Number(std::string(cooker) + '\n' + std::string(programs), cooker);
+  kinds_[kind].of_cooker = of_cooker;
+  return kind;
+}
+
+// REQUIRES: it is in the works.
+uint32_t Offers::KindOf(PackageId package) const {
+  const Work& work = *packages_[package].work;
+  return work.needs_files ? kNeedsFiles : work.job_kind;
+}
+
 void Offers::SetLacks(WorkerId id, const std::vector<std::string>& cookers) {
   std::vector<uint32_t> lacks;
-  for (const std::string& cooker : cookers) lacks.push_back(core_.costs.TraitsOf(cooker, 0).cooker);
+  for (const std::string& cooker : cookers) lacks.push_back(KindOf(cooker, ""));
   std::sort(lacks.begin(), lacks.end());
   has_lacking_ |= !lacks.empty();
   if (PoolOf(id) == Pool::kLaunched) fleet_lacks_ = {lacks.begin(), lacks.end()};
   workers_.Find(id)->lacks = std::move(lacks);
 }
 
-bool Offers::Has(const Worker& worker, PackageId package) const {
-  return worker.lacks.empty() || !Lacks(worker, packages_[package].cost_traits.cooker);
+void Offers::Refuse(WorkerId id, PackageId package, const std::string& error) {
+  Worker& worker = *workers_.Find(id);
+  const uint32_t kind = packages_[package].work->job_kind;
+  kinds_[kind].refusal = error;
+  if (IsSabotaged(Sabotage::kForgetRefusal)) return;
+  has_lacking_ = true;
+  if (PoolOf(id) == Pool::kLaunched) fleet_refuses_.insert(kind);
+  if (Contains(worker.refuses, kind)) return;
+  worker.refuses.insert(std::upper_bound(worker.refuses.begin(), worker.refuses.end(), kind), kind);
+  for (const AttemptId waits : worker.hand.Queue()) {
+    // (One that holds a resource would hold it twice.)
+    if (core_.attempts.Current(waits) == nullptr || core_.attempts.at(waits).group != 0) continue;
+    const PackageId same = core_.attempts.at(waits).package;
+    if (same == package || packages_[same].work->job_kind != kind) continue;
+    core_.attempts.EndAttempt(waits, Tell::kRetract);
+    core_.cooks.Count(same, &Counters::jobs_retracted);
+    core_.advancing.Advance(same);
+  }
 }
 
-bool Offers::HasAttached(uint32_t cooker) const {
+bool Offers::NeedFiles(PackageId package, const std::string& error) {
+  const bool may_come = options_.workers > 0 || options_.fleet.helpers_max > 0;
+  if (!may_come && !HasAttached(kNeedsFiles)) return false;
+  kinds_[kNeedsFiles].refusal = error;
+  has_lacking_ = true;
+  packages_[package].work->needs_files = true;
+  return true;
+}
+
+// The tools may have been made equal since. (Of a worker that is away and comes back they are
+// remembered longer.)
+void Offers::ForgetRefusals() {
+  fleet_refuses_.clear();
+  for (const WorkerId id : workers_.ring()) workers_.Find(id)->refuses.clear();
+}
+
+bool Offers::Lacks(WorkerId id, const Worker& worker, uint32_t kind) const {
+  if (kind == kNeedsFiles) return PoolOf(id) != Pool::kLocal;
+  return Contains(worker.refuses, kind) ||
+         (!IsSabotaged(Sabotage::kOfferToAll) && Contains(worker.lacks, kinds_[kind].of_cooker));
+}
+
+bool Offers::Has(WorkerId id, const Worker& worker, PackageId package) const {
+  return !has_lacking_ || !Lacks(id, worker, KindOf(package));
+}
+
+bool Offers::HasAttached(uint32_t kind) const {
   return std::any_of(workers_.ring().begin(), workers_.ring().end(),
-                     [&](WorkerId id) { return !Lacks(*workers_.Find(id), cooker); });
+                     [&](WorkerId id) { return !Lacks(id, *workers_.Find(id), kind); });
 }
 
 // A worker that is about to start may have it; one of this machine has it.
-bool Offers::IsOffered(uint32_t cooker) const {
+bool Offers::IsOffered(uint32_t kind) const {
   return options_.workers > 0 || options_.fleet.helpers_max > 0 || workers_.attached() == 0 ||
-         HasAttached(cooker);
+         HasAttached(kind);
 }
 
-bool Offers::FleetLacks(uint32_t cooker) const {
-  return options_.fleet.max > 0 &&
-         (fleet_lacks_.contains(cooker) ||
-          std::find(options_.fleet.lacks.begin(), options_.fleet.lacks.end(),
-                    core_.costs.NameOf(cooker)) != options_.fleet.lacks.end());
+// (While some machine can do what others refused, it waits for that one.)
+bool Offers::FleetLacks(uint32_t kind) const {
+  if (options_.fleet.max == 0) return false;
+  return kind == kNeedsFiles || fleet_lacks_.contains(kinds_[kind].of_cooker) ||
+         (fleet_refuses_.contains(kind) && !HasAttached(kind));
 }
 
 size_t Offers::CountForHelpers() const {
   size_t count = 0;
-  for (const auto& [cooker, queue] : lifecycle().parked())
-    count += FleetLacks(cooker) || !HasAttached(cooker) ? queue.size() : 0;
+  for (const auto& [kind, queue] : lifecycle().parked())
+    count += FleetLacks(kind) || !HasAttached(kind) ? queue.size() : 0;
   return count;
 }
 
 bool Offers::Park(PackageId package) {
-  if ((!has_lacking_ && options_.fleet.lacks.empty()) || parked_ >= kParkedMax) return false;
-  const uint32_t cooker = packages_[package].cost_traits.cooker;
-  const bool holds_up =
-      FleetLacks(cooker) || std::any_of(workers_.with_room().begin(), workers_.with_room().end(),
-                                        [&](const Workers::Load& load) {
-                                          return Lacks(*workers_.Find(load.worker), cooker);
-                                        });
+  if (!has_lacking_ || parked_ >= kParkedMax) return false;
+  const uint32_t kind = KindOf(package);
+  const bool holds_up = FleetLacks(kind) ||
+                        std::any_of(workers_.with_room().begin(), workers_.with_room().end(),
+                                    [&](const Workers::Load& load) {
+                                      return Lacks(load.worker, *workers_.Find(load.worker), kind);
+                                    });
   if (!holds_up) return false;
-  lifecycle().Park(package);
+  lifecycle().Park(package, kind);
   ++parked_;
   return true;
 }
@@ -71,31 +137,31 @@ void Offers::ParkForHelpers() {
   parked_ = 0;
   if (options_.fleet.max == 0) return;
   const LoadQueue& loads = lifecycle().loads();
-  while (!loads.empty() && parked_ < kParkedMax &&
-         FleetLacks(packages_[loads.Top()].cost_traits.cooker)) {
-    lifecycle().Park(loads.Top());
+  while (!loads.empty() && parked_ < kParkedMax && FleetLacks(KindOf(loads.Top()))) {
+    const PackageId first = loads.Top();
+    lifecycle().Park(first, KindOf(first));
     ++parked_;
   }
 }
 
 void Offers::Unpark() {
   if (lifecycle().parked().empty()) return unoffered_since_.clear();
-  std::vector<uint32_t> cookers;
-  for (const auto& [cooker, queue] : lifecycle().parked()) cookers.push_back(cooker);
-  for (const uint32_t cooker : cookers) {
-    if (IsOffered(cooker)) {
-      unoffered_since_.erase(cooker);
-      UnparkOf(cooker);
-    } else if (core_.awake - unoffered_since_.try_emplace(cooker, core_.awake).first->second >=
+  std::vector<uint32_t> kinds;
+  for (const auto& [kind, queue] : lifecycle().parked()) kinds.push_back(kind);
+  for (const uint32_t kind : kinds) {
+    if (IsOffered(kind)) {
+      unoffered_since_.erase(kind);
+      UnparkOf(kind);
+    } else if (core_.awake - unoffered_since_.try_emplace(kind, core_.awake).first->second >=
                options_.unoffered_max) {
-      FailUnoffered(cooker);
+      FailUnoffered(kind);
     }
   }
 }
 
-void Offers::UnparkOf(uint32_t cooker) {
+void Offers::UnparkOf(uint32_t kind) {
   for (size_t i = 0; i < kUnparkedMax; ++i) {
-    const auto queue = lifecycle().parked().find(cooker);
+    const auto queue = lifecycle().parked().find(kind);
     if (queue == lifecycle().parked().end()) return;
     const PackageId first = queue->second.Top();
     if (!core_.placing.Place(first).worker.valid()) return;
@@ -103,19 +169,34 @@ void Offers::UnparkOf(uint32_t cooker) {
   }
 }
 
-void Offers::FailUnoffered(uint32_t cooker) {
+std::string Offers::WhyUnoffered(uint32_t kind) const {
+  const std::string attached = std::to_string(workers_.attached());
+  if (kind == kNeedsFiles)
+    return "no worker can cook it: its program failed on a machine without the project, and none "
+           "with the project's files is attached, or started: " +
+           kinds_[kind].refusal;
+  const bool is_refused =
+      std::any_of(workers_.ring().begin(), workers_.ring().end(),
+                  [&](WorkerId id) { return Contains(workers_.Find(id)->refuses, kind); });
+  if (is_refused)
+    return "no worker can cook it: none of the " + attached +
+           " workers that are attached has its tools as the director has them, and no launcher "
+           "starts others: " +
+           kinds_[kind].refusal;
+  return "no worker can cook it: wanted is the cooker \"" + kinds_[kind].cooker +
+         "\" as this director knows it; none of the " + attached +
+         " workers that are attached has it (another build, or a machine on which programs cannot "
+         "be watched), and no launcher starts others";
+}
+
+void Offers::FailUnoffered(uint32_t kind) {
   for (size_t i = 0; i < kFailedMax && !core_.cooks.has_stopped(); ++i) {
-    const auto queue = lifecycle().parked().find(cooker);
+    const auto queue = lifecycle().parked().find(kind);
     if (queue == lifecycle().parked().end()) return;
     const PackageId package = queue->second.Top();
     lifecycle().Unpark(package);
-    core_.advancing.FailPlatforms(
-        package, core_.advancing.InPhase(package, Phase::kToCook), Stage::kLoad,
-        "no worker can cook it: wanted is the cooker \"" + core_.costs.NameOf(cooker) +
-            "\" as this director knows it; none of the " + std::to_string(workers_.attached()) +
-            " workers that are attached has it (another build, or a machine without the project), "
-            "and no launcher starts others",
-        "", FailureCause::kMachine);
+    core_.advancing.FailPlatforms(package, core_.advancing.InPhase(package, Phase::kToCook),
+                                  Stage::kLoad, WhyUnoffered(kind), "", FailureCause::kMachine);
     core_.advancing.Advance(package);
   }
 }

@@ -1,20 +1,30 @@
-// Offers: which workers can do which jobs. A worker of another build, or on a machine without the
-// project, lacks some cookers. A package that no worker which has its cooker can take now is
-// *parked*, so that it holds up nothing that others could do; one of each cooker at a time, the
-// first, is asked for whether some worker can take it by now.
+// Offers: which workers can do which jobs. A worker of another build lacks some cookers; one on a
+// machine without the project may have other tools than the director, and finds that out when it
+// has a job that wants them: it *refuses* it, and then gets no job of the same programs, until its
+// process ends or a cook begins. And a program that failed on such a machine is tried again where
+// the project's files are (Work::needs_files).
 //
-// What launched workers are known to lack is parked at once, for the helpers (fleet.h).
+// Jobs are of one *kind* if a worker that can do one of them can do all: those of a cooker; of a
+// cooker that starts programs, those that start the same; or all that need files. A package that no
+// worker which can do its kind can take now is *parked*, so that it holds up nothing that others
+// could do; one of each kind at a time, the first, is asked for whether some worker can take it by
+// now.
 //
-// Where no worker of this machine is started, and none of those that are attached has the cooker
+// What launched workers are known to lack, or all refuse, is parked at once, for the helpers
+// (fleet.h).
+//
+// Where no worker of this machine is started, and none of those that are attached can do the kind
 // for `unoffered_max`, its packages fail: nobody is to wait for ever. The failure is in no cache.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
+#include "absl/container/flat_hash_map.h"
 #include "director/core/part.h"
 #include "director/core/workers.h"
 
@@ -23,14 +33,22 @@ namespace galley::director {
 class Offers : Part {
  public:
   static constexpr size_t kParkedMax = 16'384;  // in a step
-  static constexpr size_t kUnparkedMax = 64;    // in a step, of a cooker
+  static constexpr size_t kUnparkedMax = 64;    // in a step, of a kind
   static constexpr size_t kFailedMax = 256;     // likewise
 
-  explicit Offers(Core& core) : Part(core) {}
+  explicit Offers(Core& core);
 
+  // `programs`: as in CatalogEntry.
+  uint32_t KindOf(std::string_view cooker, std::string_view programs);
   void SetLacks(WorkerId worker, const std::vector<std::string>& cookers);
-  bool Has(const Worker& worker, PackageId package) const;
-  // False: no worker with room lacks its cooker, so that nobody waits in vain behind it; or so many
+  // The worker has other tools than the package's programs want. What waits there of the same goes
+  // elsewhere.
+  void Refuse(WorkerId worker, PackageId package, const std::string& error);
+  // A program of the package failed where its files are not. False: nobody has them, or could.
+  bool NeedFiles(PackageId package, const std::string& error);
+  void ForgetRefusals();
+  bool Has(WorkerId id, const Worker& worker, PackageId package) const;
+  // False: no worker with room lacks its kind, so that nobody waits in vain behind it; or so many
   // were parked in this step. REQUIRES: Placing::Place found no worker. O(workers with room) where
   // a worker lacks any.
   bool Park(PackageId package);
@@ -39,21 +57,35 @@ class Offers : Part {
   void ParkForHelpers();
   // What workers can take now goes back to its queue; what nobody ever could fails.
   void Unpark();
-  // The parked packages that workers on other machines cannot cook. O(workers) for each cooker of
+  // The parked packages that workers on other machines cannot cook. O(workers) for each kind of
   // them.
   size_t CountForHelpers() const;
 
  private:
-  bool HasAttached(uint32_t cooker) const;
-  bool FleetLacks(uint32_t cooker) const;
-  bool IsOffered(uint32_t cooker) const;
-  void UnparkOf(uint32_t cooker);
-  void FailUnoffered(uint32_t cooker);
+  static constexpr uint32_t kNeedsFiles = 0;
+  struct Kind {
+    uint32_t of_cooker = 0;  // the kind of all jobs of its cooker
+    std::string cooker;
+    std::string refusal;  // what the last worker said that refused one
+  };
 
-  bool has_lacking_ = false;               // some worker lacks something, or did
-  size_t parked_ = 0;                      // in this step
-  absl::btree_set<uint32_t> fleet_lacks_;  // that the launched worker lacks which came last
-  absl::btree_map<uint32_t, absl::Duration> unoffered_since_;  // by cooker; Core::awake
+  uint32_t Number(std::string_view name, std::string_view cooker);
+  uint32_t KindOf(PackageId package) const;
+  bool Lacks(WorkerId id, const Worker& worker, uint32_t kind) const;
+  bool HasAttached(uint32_t kind) const;
+  bool FleetLacks(uint32_t kind) const;
+  bool IsOffered(uint32_t kind) const;
+  void UnparkOf(uint32_t kind);
+  void FailUnoffered(uint32_t kind);
+  std::string WhyUnoffered(uint32_t kind) const;
+
+  std::vector<Kind> kinds_;                             // by number
+  absl::flat_hash_map<std::string, uint32_t> numbers_;  // look-up only
+  bool has_lacking_ = false;                            // some worker lacks something, or did
+  size_t parked_ = 0;                                   // in this step
+  // What the launched worker lacks which came last, and what launched workers refused.
+  absl::btree_set<uint32_t> fleet_lacks_, fleet_refuses_;
+  absl::btree_map<uint32_t, absl::Duration> unoffered_since_;  // by kind; Core::awake
 };
 
 }  // namespace galley::director

@@ -175,6 +175,118 @@ TEST(OffersTest, WorkersThatCameByThemselvesMayGoAsOftenAsTheyLike) {
   EXPECT_EQ(CountOf("done A", log), 1u) << log;
 }
 
+constexpr char kOther[] = "tool(/bin/sh): wanted 1, found 2";
+
+TEST(OffersTest, AWorkerThatRefusesIsGivenNoJobOfTheSamePrograms) {
+  CoreHarness shell("A % tool bake\nB % tool bake\nC % tool pack\n", WithoutLauncher());
+  shell.Request({"A", "B", "C"});
+  shell.Send(Attached(kFar, {}, 4));
+  for (const char* name : {"A", "B", "C"}) ASSERT_EQ(shell.JobOf(name).worker, kFar) << name;
+  shell.Send(Attached(kFarther, {}, 4));
+  shell.TakeJobs();
+  shell.Failed("A", WorkerReport::Fault::kOtherTool, kOther);
+  ASSERT_TRUE(shell.HasOpenJob("A"));
+  EXPECT_EQ(shell.JobOf("A").worker, kFarther);
+  EXPECT_FALSE(shell.Says("blamed")) << "nobody is to blame";
+  shell.Saved("C");
+  shell.Failed("B", WorkerReport::Fault::kOtherTool, kOther);
+  EXPECT_EQ(shell.JobOf("B").worker, kFarther);
+  shell.Finish();
+  EXPECT_EQ(CountOf("done", shell.TakeLog()), 3u);
+}
+
+TEST(OffersTest, WhatWaitsAtAWorkerThatRefusesIsTakenBack) {
+  CoreHarness shell("A % tool bake\nB % tool bake\nC % tool pack\n", WithoutLauncher());
+  shell.Request({"A", "B", "C"});
+  shell.Send(Attached(kFar, {}));
+  ASSERT_TRUE(shell.HasOpenJob("A") && shell.HasOpenJob("B"));
+  shell.Failed("A", WorkerReport::Fault::kOtherTool, kOther);
+  EXPECT_TRUE(shell.Says("retract B")) << shell.TakeLog();
+  EXPECT_TRUE(shell.HasOpenJob("C")) << "that it can do";
+  shell.Send(Attached(kFarther, {}));
+  shell.Finish();
+  EXPECT_EQ(CountOf("done", shell.TakeLog()), 3u);
+}
+
+TEST(OffersTest, WhatAllRefuseFailsByNameWithWhatWasWantedAndFound) {
+  CookOptions options = WithoutLauncher();
+  options.unoffered_max = absl::Seconds(30);
+  CoreHarness shell("A % tool bake\nB % sound\n", options);
+  shell.Request({"A", "B"});
+  shell.Send(Attached(kFar, {}));
+  shell.Failed("A", WorkerReport::Fault::kOtherTool, kOther);
+  for (int i = 0; i < 40; ++i) {
+    shell.Pass(absl::Seconds(1));
+    shell.Send(WorkerAlive{kFar});
+  }
+  EXPECT_TRUE(
+      shell.Says("failed A: no worker can cook it: none of the 1 workers that are attached "
+                 "has its tools as the director has them, and no launcher starts others: "
+                 "tool(/bin/sh): wanted 1, found 2"))
+      << shell.TakeLog();
+  shell.Finish();
+  EXPECT_TRUE(shell.Says("done B"));
+}
+
+TEST(OffersTest, ARefusalIsForgottenWithItsProcessAndWhenACookBegins) {
+  CoreHarness shell("A % tool bake\nB % tool bake\n", WithoutLauncher());
+  shell.Request({"A"});
+  shell.Send(Attached(kFar, {}));
+  shell.Failed("A", WorkerReport::Fault::kOtherTool, kOther);
+  EXPECT_FALSE(shell.HasOpenJob("A"));
+  WorkerAttached updated = Attached(kFar, {});
+  updated.session = 2;
+  shell.Send(updated);
+  ASSERT_TRUE(shell.HasOpenJob("A"));
+  shell.Failed("A", WorkerReport::Fault::kOtherTool, kOther);
+  EXPECT_FALSE(shell.HasOpenJob("A"));
+  shell.Send(CancelRequested{});
+  shell.Finish();
+  shell.Request({"B"}, {.request = 2});
+  EXPECT_TRUE(shell.HasOpenJob("B"));
+}
+
+TEST(OffersTest, AProgramThatFailsWithoutFilesIsTriedWhereTheyAre) {
+  CookOptions options;
+  options.workers = 1;
+  CoreHarness shell("A % tool bake\nB % tool bake\n", options);
+  shell.hold_workers = true;
+  shell.Send(Attached(kFar, {}));
+  shell.Request({"A", "B"});
+  ASSERT_EQ(shell.JobOf("A").worker, kFar);
+  shell.Failed("A", WorkerReport::Fault::kNeedsFiles, "no module");
+  EXPECT_FALSE(shell.HasOpenJob("A"));
+  EXPECT_EQ(shell.JobOf("B").worker, kFar) << "the other one may do";
+  shell.Send(Attached(shell.spawned.at(0), {}));
+  ASSERT_TRUE(shell.HasOpenJob("A"));
+  EXPECT_EQ(shell.JobOf("A").worker, shell.spawned.at(0));
+  shell.Failed("A", WorkerReport::Fault::kRefused, "it is wrong");
+  EXPECT_TRUE(shell.Says("failed A: it is wrong")) << shell.TakeLog();
+}
+
+TEST(OffersTest, WhereNobodyHasFilesItFailsForWhatItSaid) {
+  CoreHarness shell("A % tool bake\n", WithoutLauncher());
+  shell.Request({"A"});
+  shell.Send(Attached(kFar, {}));
+  shell.Failed("A", WorkerReport::Fault::kNeedsFiles, "no module");
+  EXPECT_TRUE(shell.Says("failed A: no module")) << shell.TakeLog();
+}
+
+TEST(OffersTest, OfAWorkerOfThisMachineARefusalIsTroubleOfTheMachine) {
+  CookOptions options;
+  options.workers = 1;
+  options.infrastructure_attempts_max = 3;
+  CoreHarness shell("A % tool bake\nB % tool bake\n", options);
+  shell.Request({"A", "B"});
+  for (int i = 0; i < 3; ++i) {
+    shell.Failed("A", WorkerReport::Fault::kOtherTool, kOther);
+    shell.Failed("B", WorkerReport::Fault::kNeedsFiles, "no module");
+    shell.Pass(absl::Seconds(10));
+  }
+  EXPECT_TRUE(shell.Says("failed A: 3 attempts failed for the machine's sake"));
+  EXPECT_TRUE(shell.Says("failed B: 3 attempts failed for the machine's sake"));
+}
+
 TEST(OffersTest, WhatIsParkedMayBeGivenUp) {
   CoreHarness shell("A % tool\nB % sound\n", WithoutLauncher());
   shell.Request({"A", "B"});

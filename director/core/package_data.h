@@ -70,8 +70,10 @@ struct Work {
   std::string stale_path;                        // not empty: waits for FilesChanged of this file
   absl::Time not_before = absl::InfinitePast();  // back-off
   absl::Time aside_since = absl::InfiniteFuture();  // no worker had the memory for it
-  std::optional<uint32_t> parked;                   // as one of that cooker: Lifecycle::Park
-  AttemptId attempt = 0;                            // the current one
+  std::optional<uint32_t> parked;                   // as one of that kind: Lifecycle::Park
+  uint32_t job_kind = 0;                            // Offers::KindOf
+  bool needs_files = false;         // a program of it failed where the project's files are not
+  AttemptId attempt = 0;            // the current one
   RareVector<AttemptId> others;     // current ones beside it (stragglers.cc, splitting.cc)
   bool is_loaded = false;           // by a current attempt
   bool runs_alone = false;          // next time: its attempts outgrew limits (aloneness.h)

@@ -25,7 +25,7 @@ constexpr absl::Duration kUnknownLoadMax = absl::Milliseconds(50);
 }  // namespace
 
 bool Placing::MayTake(PackageId package, WorkerId id, const Worker& worker) const {
-  return core_.offers.Has(worker, package) && workers_.IsUsable(worker) &&
+  return core_.offers.Has(id, worker, package) && workers_.IsUsable(worker) &&
          !graph().blame.HasFailedOn(package, id) && !graph().large_jobs.IsKeptFrom(package, id) &&
          worker.hand.HasMemoryFor(core_.dispatching.MemoryOf(package), worker.memory_bytes);
 }
@@ -140,7 +140,7 @@ WorkerId Placing::PlaceElsewhere(PackageId package) const {
   for (const WorkerId id : workers_.ring()) {
     const Worker& worker = *workers_.Find(id);
     const bool was_here = graph().blame.HasFailedOn(package, id);
-    if (worker.is_draining || !core_.offers.Has(worker, package) ||
+    if (worker.is_draining || !core_.offers.Has(id, worker, package) ||
         (was_here && !workers_.HasRoom(worker)))
       continue;
     const Order order(was_here, !workers_.IsUsable(worker), ViewOf(package, id, worker, 0).load,
@@ -163,7 +163,7 @@ WorkerId Placing::PlaceBlocking(PackageId package) const {
   Order least;
   for (const WorkerId id : workers_.ring()) {
     const Worker& worker = *workers_.Find(id);
-    if (worker.is_draining || !core_.offers.Has(worker, package)) continue;
+    if (worker.is_draining || !core_.offers.Has(id, worker, package)) continue;
     const Order order(graph().blame.HasFailedOn(package, id), cannot_now(worker),
                       !MayTake(package, id, worker), worker.hand.BlockingDelay(core_.awake), id);
     if (best.valid() && least <= order) continue;

@@ -193,8 +193,11 @@ void Reports::DropResult(PackageId id, PlatformIndex platform, const Attempt& at
 }
 
 void Reports::OnFailed(AttemptId id, const WorkerReport::Failed& failed) {
-  const bool is_refused = failed.fault == WorkerReport::Fault::kRefused;
-  const bool is_own = failed.fault != WorkerReport::Fault::kInfrastructure && !is_refused;
+  const bool is_of_machine = failed.fault == WorkerReport::Fault::kInfrastructure ||
+                             failed.fault == WorkerReport::Fault::kOtherTool ||
+                             failed.fault == WorkerReport::Fault::kNeedsFiles;
+  bool is_refused = failed.fault == WorkerReport::Fault::kRefused;
+  const bool is_own = !is_of_machine && !is_refused;
   if (failed.executor_lost) {
     core_.cooks.CountForAll(&Counters::executors_lost);
     ++core_.counted.executors_lost;
@@ -211,7 +214,17 @@ void Reports::OnFailed(AttemptId id, const WorkerReport::Failed& failed) {
   attempt->remaining &= ~platforms;
   attempt->is_partial = true;  // what it measured is not the time of a whole job
   core_.attempts.TakeBack(*attempt, platforms);
-  if (is_refused) {
+  // (A worker of this machine has both tools and files: its word on that is trouble like any
+  // other.)
+  const bool is_elsewhere = PoolOf(attempt->worker) != Pool::kLocal;
+  const bool lacks_files = is_elsewhere && failed.fault == WorkerReport::Fault::kNeedsFiles;
+  is_refused |= lacks_files && !core_.offers.NeedFiles(package, failed.error);
+  if (is_elsewhere && failed.fault == WorkerReport::Fault::kOtherTool) {
+    core_.cooks.Count(package, &Counters::jobs_retried);
+    core_.offers.Refuse(attempt->worker, package, failed.error);
+  } else if (lacks_files && !is_refused) {
+    core_.cooks.Count(package, &Counters::jobs_retried);
+  } else if (is_refused) {
     core_.advancing.FailPlatforms(package, platforms,
                                   packages_[package].work->is_loaded ? Stage::kSave : Stage::kLoad,
                                   failed.error, failed.log, FailureCause::kRefused, id);

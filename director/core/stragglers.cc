@@ -79,7 +79,7 @@ WorkerId Stragglers::IdleFor(const Attempt& attempt, bool is_elsewhere) const {
   const uint64_t memory_bytes = core_.dispatching.MemoryOf(attempt.package);
   for (const WorkerId id : workers_.idle()) {
     const Worker& worker = *workers_.Find(id);
-    if (!(is_elsewhere && id == attempt.worker) && core_.offers.Has(worker, attempt.package) &&
+    if (!(is_elsewhere && id == attempt.worker) && core_.offers.Has(id, worker, attempt.package) &&
         !graph().large_jobs.IsKeptFrom(attempt.package, id) && workers_.IsUsable(worker) &&
         worker.hand.HasMemoryFor(memory_bytes, worker.memory_bytes))
       return id;

@@ -56,6 +56,7 @@ void WorkerLives::OnWorkerAttached(const WorkerAttached& event) {
                                               event.is_held ? &event.begun : nullptr, core_.awake));
   if (is_new_process) {
     worker.BeginSession(event.session, event.persisted);
+    worker.refuses.clear();
     workers_.SetDraining(event.worker, false);
     core_.warmth.Forget(event.worker);  // its executors are others
     core_.attempts.ForgetRetractedOf(event.worker);
@@ -113,6 +114,7 @@ void WorkerLives::Lose(WorkerId worker, bool is_in_order) {
 
 void WorkerLives::BeginCook() {
   spawn_failures_ = launch_failures_ = losses_ = 0;
+  core_.offers.ForgetRefusals();
   for (const WorkerId worker : workers_.ring()) {
     if (!workers_.Find(worker)->uncommitted.empty()) DesireFor(worker).resend_all = true;
   }

@@ -67,8 +67,9 @@ struct Worker {
   absl::Duration asked_at;    // of one that the core asked for
   bool is_queued = false;     // it waits for a machine
 
-  uint64_t session = 0;         // its process
-  std::vector<uint32_t> lacks;  // sorted: CostTraits::cooker of which it gets no job
+  uint64_t session = 0;           // its process
+  std::vector<uint32_t> lacks;    // sorted: kinds of jobs that it does not get (Offers),
+  std::vector<uint32_t> refuses;  // and that it turned out that it cannot do
 
   uint32_t slots() const { return hand.slots(); }
   // False: seen before.

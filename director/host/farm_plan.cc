@@ -104,8 +104,6 @@ absl::StatusOr<FarmPlan> FarmPlanOf(const project::Project& project) {
                 .slots = farm.slots,
                 .start = StartOf(farm.launcher),
                 .idle_max = absl::Seconds(farm.idle_s),
-                // Its programs read the project's files at their places.
-                .lacks = {"command"},
                 .helpers_max = std::max(1u, std::thread::hardware_concurrency())};
   if (farm.launcher == "ssh") RETURN_IF_ERROR(ReadSsh(farm, plan));
   if (farm.launcher == "kubernetes") RETURN_IF_ERROR(ReadKubernetes(project, plan));

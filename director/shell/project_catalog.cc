@@ -11,6 +11,7 @@
 #include "common/base/threads.h"
 #include "common/content/name.h"
 #include "common/content/sandboxes.h"
+#include "common/record/programs.h"
 #include "director/shell/changed_platforms.h"
 #include "fmt/format.h"
 
@@ -232,6 +233,8 @@ CatalogEntry ProjectCatalog::AnswerOf(const Entry& entry) {
   if (entry.recipes == nullptr || entry.recipes->empty()) return answer;
   answer.resources = entry.recipes->front().needs.resources;
   answer.cooker = entry.recipes->front().recipe.cooker;
+  if (answer.cooker == record::kProgramCooker)
+    answer.programs = entry.recipes->front().digest.ToString();
   // The most that the rules of any platform allow: the platforms of a job are not known here.
   for (const project::ResolvedRecipe& recipe : *entry.recipes)
     answer.memory_bytes = std::max(answer.memory_bytes, recipe.needs.memory_bytes);
