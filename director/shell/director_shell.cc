@@ -41,6 +41,7 @@ DirectorShell::DirectorShell(ShellOptions options, WorldPtr world, store::Store&
       worker_bytes_({.world = &world_,
                      .reports = &reports_,
                      .store = &store_,
+                     .sources = [this] { return Present(); },
                      .state_directory = options_.state_directory}),
       look_ups_(
           {.sources = [this] { return Present(); },

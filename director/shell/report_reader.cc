@@ -6,6 +6,7 @@
 #include "common/base/status_macros.h"
 #include "common/content/name.h"
 #include "common/record/action.h"
+#include "common/record/programs.h"
 #include "common/store/interface/named_blobs.h"
 #include "director/core/package_data.h"
 #include "fmt/format.h"
@@ -74,6 +75,18 @@ std::vector<GivenBlob> ReportReader::GivenTo(AttemptId attempt) const {
   }
   for (GivenBlob& blob : blobs) blob.reported_at = LocationOf(blob.digest);
   return blobs;
+}
+
+std::vector<std::string> ReportReader::ProgramsOf(AttemptId attempt) const {
+  std::vector<std::string> programs;
+  const std::shared_ptr<const AttemptInfo> info = Find(attempt);
+  if (info == nullptr || info->recipes == nullptr) return programs;
+  for (PlatformIndex platform = 0; platform < info->recipes->size(); ++platform) {
+    if ((info->platforms & MaskOf(platform)) == 0) continue;
+    std::string program = record::ProgramOf((*info->recipes)[platform].recipe);
+    if (!program.empty()) programs.push_back(std::move(program));
+  }
+  return programs;
 }
 
 void ReportReader::TakeCommitted(const record::Result& result) {
@@ -212,6 +225,22 @@ absl::StatusOr<std::shared_ptr<StoredResult>> ReportReader::ToStored(const Attem
   return stored;
 }
 
+// Tools of a machine that are not the director's; empty: none. The worker compared them, too, so
+// that one which differs was changed meanwhile.
+std::string ReportReader::OtherTools(const AttemptInfo& info, const Sources& sources,
+                                     const std::vector<record::Observed>& observed) {
+  for (const record::Observed& seen : observed) {
+    if (seen.what.kind != record::ObservationKind::kTool) continue;
+    const absl::StatusOr<std::string> wanted = sources.Look(seen.what, info.name);
+    if (!wanted.ok())
+      return fmt::format("{}: {}", seen.what.ToString(), MessageOf(wanted.status()));
+    if (*wanted != seen.value)
+      return fmt::format("{} was another one: wanted {}, found {}", seen.what.ToString(), *wanted,
+                         seen.value);
+  }
+  return "";
+}
+
 void ReportReader::ReadSaved(const std::string& worker_id, const AttemptInfo& info,
                              const v1::Saved& saved, WorkerReport& report) {
   auto stored = ToStored(info, saved);
@@ -219,6 +248,11 @@ void ReportReader::ReadSaved(const std::string& worker_id, const AttemptInfo& in
     return FailInfrastructure(
         report, fmt::format("result of {}: {}", info.name, MessageOf(stored.status())));
   const SourcesPtr sources = deps_.sources();
+  if (!info.hashes_files) {
+    const std::string other = OtherTools(info, *sources, (*stored)->observed);
+    if (!other.empty())
+      return FailInfrastructure(report, fmt::format("result of {}: {}", info.name, other));
+  }
   bool is_current = false;
   if (info.generated_source) {
     is_current = *info.generated_source == (*stored)->source;
@@ -316,6 +350,12 @@ void ReportReader::ReadFailed(const std::string& worker_id, const AttemptInfo& i
       break;
     case v1::Failed::TIMEOUT:
       out.fault = WorkerReport::Fault::kTimeout;
+      break;
+    case v1::Failed::OTHER_TOOL:
+      out.fault = WorkerReport::Fault::kOtherTool;
+      break;
+    case v1::Failed::NEEDS_FILES:
+      out.fault = WorkerReport::Fault::kNeedsFiles;
       break;
     case v1::Failed::CAUSE_UNKNOWN:
       out.fault = WorkerReport::Fault::kRefused;

@@ -66,6 +66,9 @@ class ReportReader {
   // The blobs that an attempt was given to read.
   std::vector<GivenBlob> GivenTo(AttemptId attempt) const;
 
+  // The programs that the attempt's recipes start (record::ProgramOf).
+  std::vector<std::string> ProgramsOf(AttemptId attempt) const;
+
   // The limit that the attempt outgrew, without time, stage and words. nullopt: none, or too many
   // attempts outgrew one since.
   std::optional<KeptLimit> OutgrownIn(AttemptId attempt) const;
@@ -86,6 +89,8 @@ class ReportReader {
                                                          const v1::Saved& saved);
   void ReadFailed(const std::string& worker_id, const AttemptInfo& info, const v1::Failed& failed,
                   WorkerReport& report);
+  static std::string OtherTools(const AttemptInfo& info, const Sources& sources,
+                                const std::vector<record::Observed>& observed);
   absl::StatusOr<KeptLimit> OutgrownBy(const AttemptInfo& info, const v1::Failed& failed) const;
   void Remember(const google::protobuf::RepeatedPtrField<v1::BlobWritten>& blobs,
                 std::vector<std::pair<Digest, store::BlobLocation>>* list);

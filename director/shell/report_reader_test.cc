@@ -425,6 +425,38 @@ TEST_F(ReportReaderTest, AWorkerOfAnotherMachineDecidesNoDigest) {
   EXPECT_TRUE(ReadSaved(HonestSaved()).is_current) << "the files are hashed here";
 }
 
+TEST_F(ReportReaderTest, AResultOfAnotherMachinesToolsIsDropped) {
+  Write("tools/bake", "of the director");
+  v1::Report report = HonestSaved();
+  AddObserved(ObservationKind::kTool, "tools/bake", Digest::Of("of the director").ToString(),
+              report.mutable_saved());
+  AddObserved(ObservationKind::kTool, "tools/none", std::string(record::kAbsent),
+              report.mutable_saved());
+  info_.hashes_files = false;
+  Register();
+  EXPECT_TRUE(ReadSaved(report).is_current);
+  report.mutable_saved()->mutable_observed(2)->set_value(Digest::Of("another").ToString());
+  const auto failed = ReadAs<WorkerReport::Failed>(report);
+  EXPECT_EQ(failed.fault, WorkerReport::Fault::kInfrastructure);
+  EXPECT_THAT(failed.error, HasSubstr("tool(tools/bake) was another one: wanted " +
+                                      Digest::Of("of the director").ToString() + ", found " +
+                                      Digest::Of("another").ToString()));
+}
+
+TEST_F(ReportReaderTest, AMachineMayRefuseAJob) {
+  for (const auto& [cause, fault] : std::map<v1::Failed::Cause, WorkerReport::Fault>{
+           {v1::Failed::OTHER_TOOL, WorkerReport::Fault::kOtherTool},
+           {v1::Failed::NEEDS_FILES, WorkerReport::Fault::kNeedsFiles}}) {
+    v1::Report report;
+    report.set_attempt(kAttempt);
+    report.mutable_failed()->set_cause(cause);
+    report.mutable_failed()->set_error("why");
+    const auto failed = ReadAs<WorkerReport::Failed>(report);
+    EXPECT_EQ(failed.fault, fault);
+    EXPECT_EQ(failed.error, "why");
+  }
+}
+
 TEST_F(ReportReaderTest, OnlyPathsAndPlatformsThatCanBeAreBelieved) {
   v1::Report report;
   report.set_attempt(kAttempt);

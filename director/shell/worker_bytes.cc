@@ -9,12 +9,26 @@
 #include "common/base/file.h"
 #include "common/base/read_pieces.h"
 #include "common/base/status_macros.h"
+#include "common/content/name.h"
+#include "common/record/programs.h"
 #include "common/wire/convert.h"
 #include "director/shell/snapshot_tables.h"
 #include "fmt/format.h"
 
 namespace galley::director {
 namespace {
+
+constexpr uint32_t kExecutableBits = 0111;
+
+// A program may name it: a file of the system, or one of the project that is not hidden (.galley,
+// .git, .env), or what a recipe names. In normal form.
+bool MayBeTold(const std::string& path, const std::vector<std::string>& programs) {
+  if (std::find(programs.begin(), programs.end(), path) != programs.end()) return true;
+  if (path.starts_with('/')) return record::IsSystemFile(path);
+  const absl::StatusOr<std::string> normal = content::NormalizeAsked(path);
+  return normal.ok() && *normal == path && !path.starts_with('.') &&
+         path.find("/.") == std::string::npos;
+}
 
 // Nobody listens any more.
 absl::Status GoneError() { return absl::CancelledError("the worker has hung up"); }
@@ -43,6 +57,11 @@ class WorkerBytes::Pieces {
     piece_.set_is_left_out(is_left_out);
     return End();
   }
+  absl::Status EndAbsent() {
+    piece_.set_is_absent(true);
+    return End();
+  }
+  void SetExecutable(bool is_executable) { piece_.set_is_executable(is_executable); }
   absl::Status End() {
     piece_.set_is_last(true);
     return send_(piece_) ? absl::OkStatus() : GoneError();
@@ -99,6 +118,8 @@ absl::Status WorkerBytes::FetchOne(const std::string& worker_id, const v1::Fetch
             fmt::format("attempt {} was not given blob {}", item.attempt(), digest.ToString()));
       return SendBlob(digest, pieces);
     }
+    case v1::FetchItem::kTool:
+      return SendTool(item, pieces);
     case v1::FetchItem::kTable:
     case v1::FetchItem::WHAT_NOT_SET:
       break;
@@ -148,6 +169,44 @@ absl::Status WorkerBytes::SendBlob(const Digest& digest, Pieces& pieces) const {
     if (bytes.empty()) return pieces.EndWith(digest);
     RETURN_IF_ERROR(pieces.Add(bytes));
   }
+}
+
+absl::Status WorkerBytes::SendTool(const v1::FetchItem& item, Pieces& pieces) const {
+  std::vector<std::string> programs;
+  for (const std::string& program : deps_.reports->ProgramsOf(item.attempt()))
+    programs.push_back(content::NormalizeAsked(program).value_or(program));
+  if (programs.empty() || !MayBeTold(item.tool(), programs))
+    return absl::PermissionDeniedError(
+        fmt::format("workers on other machines are not told of {}", item.tool()));
+  ASSIGN_OR_RETURN(
+      const std::string value,
+      deps_.sources()->Look(
+          {.kind = record::ObservationKind::kTool, .subject = item.tool(), .detail = ""}, ""));
+  if (value == record::kAbsent) return pieces.EndAbsent();
+  ASSIGN_OR_RETURN(const Digest digest, Digest::Parse(value));
+  const std::string host_path = AbsolutePath(item.tool(), deps_.world->Get()->project->root);
+  if (const absl::StatusOr<FileStat> stat = StatFile(host_path); stat.ok())
+    pieces.SetExecutable((stat->mode & kExecutableBits) != 0);
+  if (!item.has_digest()) return pieces.EndWith(digest, /*is_left_out=*/true);
+  if (item.tool().starts_with('/') ||
+      std::find(programs.begin(), programs.end(), item.tool()) == programs.end())
+    return absl::PermissionDeniedError(
+        fmt::format("{} is not the program of this attempt's recipe", item.tool()));
+  ASSIGN_OR_RETURN(const Digest wanted, wire::FromProto(item.digest()));
+  return SendProgram(host_path, wanted, pieces);
+}
+
+absl::Status WorkerBytes::SendProgram(const std::string& host_path, const Digest& wanted,
+                                      Pieces& pieces) const {
+  DigestBuilder hash;
+  RETURN_IF_ERROR(ReadInPieces(host_path, [&](std::string_view bytes) {
+    hash.Add(bytes);
+    return pieces.Add(bytes);
+  }));
+  const Digest digest = hash.Finish();
+  if (digest != wanted)
+    return absl::AbortedError(fmt::format("{} is another file by now", host_path));
+  return pieces.EndWith(digest);
 }
 
 absl::Status WorkerBytes::SendTable(const std::string& name, Pieces& pieces) const {

@@ -2,9 +2,12 @@
 // (calls Fetch, FindMissing and Upload of proto/galley/v1/worker.proto).
 //
 // A worker is given files of the mounts, and blobs, only for an attempt that is its own: of blobs
-// only those that the attempt was given. Files are hashed while they are sent, so that the digest
-// under which a worker has them is the director's own finding. What a worker brings is stored under
-// the digest of its bytes, and means nothing until a result that is accepted names it.
+// only those that the attempt was given. For an attempt that starts programs it is told the digests
+// of files outside of the mounts, those that programs may name (a system's, and the project's that
+// are not hidden), and given the bytes of the program itself. Files are hashed while they are sent,
+// so that the digest under which a worker has them is the director's own finding. What a worker
+// brings is stored under the digest of its bytes, and means nothing until a result that is accepted
+// names it.
 // Threads: any.
 #pragma once
 
@@ -31,6 +34,7 @@ class WorkerBytes {
     const WorldHolder* world;
     const ReportReader* reports;
     store::Store* store;
+    PresentSources sources;
     std::string state_directory;  // where the tables of snapshots are
   };
   explicit WorkerBytes(Deps deps) : deps_(std::move(deps)) {}
@@ -49,6 +53,9 @@ class WorkerBytes {
                         Pieces& pieces) const;
   absl::Status SendFile(const v1::FetchItem& item, Pieces& pieces) const;
   absl::Status SendBlob(const Digest& digest, Pieces& pieces) const;
+  absl::Status SendTool(const v1::FetchItem& item, Pieces& pieces) const;
+  absl::Status SendProgram(const std::string& host_path, const Digest& wanted,
+                           Pieces& pieces) const;
   absl::Status SendTable(const std::string& name, Pieces& pieces) const;
 
   const Deps deps_;

@@ -1,5 +1,7 @@
 #include "director/shell/worker_bytes.h"
 
+#include <sys/stat.h>
+
 #include <deque>
 #include <map>
 #include <memory>
@@ -17,7 +19,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::SizeIs;
 
-constexpr AttemptId kOwn = 41, kOfOthers = 42;
+constexpr AttemptId kOwn = 41, kOfOthers = 42, kOfPrograms = 43;
 
 // What came of one item.
 struct Fetched {
@@ -26,6 +28,7 @@ struct Fetched {
   std::string error;
   std::optional<Digest> digest;
   bool is_left_out = false;
+  bool is_absent = false, is_executable = false;
 };
 
 class WorkerBytesTest : public ShellTest {
@@ -49,10 +52,22 @@ class WorkerBytesTest : public ShellTest {
       info.worker = worker;
       reader_->Register(attempt, std::make_shared<AttemptInfo>(info));
     }
-    bytes_ = std::make_unique<WorkerBytes>(WorkerBytes::Deps{.world = holder_.get(),
-                                                             .reports = reader_.get(),
-                                                             .store = &store_,
-                                                             .state_directory = dir_});
+    auto recipes = std::make_shared<project::ResolvedRecipes>(1);
+    recipes->front().recipe = {.cooker = "command",
+                               .identity = "1",
+                               .extension = "txt",
+                               .settings = R"({"argv":["./tools/bake","{input}"]})"};
+    AttemptInfo of_programs{.name = "/Game/a.txt"};
+    of_programs.worker = "node";
+    of_programs.platforms = MaskOf(0);
+    of_programs.recipes = recipes;
+    reader_->Register(kOfPrograms, std::make_shared<AttemptInfo>(of_programs));
+    bytes_ = std::make_unique<WorkerBytes>(
+        WorkerBytes::Deps{.world = holder_.get(),
+                          .reports = reader_.get(),
+                          .store = &store_,
+                          .sources = [this] { return SourcesOf(holder_->Get()); },
+                          .state_directory = dir_});
     for (const char* blob : {"given", "foreign"})
       ASSERT_TRUE(store_.Put(Digest::Of(blob), blob).ok());
   }
@@ -76,6 +91,18 @@ class WorkerBytesTest : public ShellTest {
     return item;
   }
 
+  static v1::FetchItem Tool(const std::string& path, AttemptId attempt = kOfPrograms) {
+    v1::FetchItem item;
+    item.set_attempt(attempt);
+    item.set_tool(path);
+    return item;
+  }
+  static v1::FetchItem ToolBytes(const std::string& path, const std::string& bytes) {
+    v1::FetchItem item = Tool(path);
+    wire::ToProto(Digest::Of(bytes), item.mutable_digest());
+    return item;
+  }
+
   std::vector<Fetched> Fetch(const std::vector<v1::FetchItem>& items) {
     v1::FetchRequest request;
     *request.mutable_items() = {items.begin(), items.end()};
@@ -89,6 +116,8 @@ class WorkerBytesTest : public ShellTest {
       one.code = static_cast<absl::StatusCode>(piece.code());
       one.error = piece.error();
       one.is_left_out = piece.is_left_out();
+      one.is_absent = piece.is_absent();
+      one.is_executable = piece.is_executable();
       if (piece.has_digest()) one.digest = *wire::FromProto(piece.digest());
       return true;
     });
@@ -164,6 +193,41 @@ TEST_F(WorkerBytesTest, AWorkerGetsOnlyWhatItsOwnAttemptsMaySee) {
     EXPECT_EQ(Fetch({Table(name)})[0].code, absl::StatusCode::kInvalidArgument) << name;
   EXPECT_NE(Fetch({v1::FetchItem()})[0].code, absl::StatusCode::kOk);
   EXPECT_NE(Fetch({File("/Game/../../etc/passwd")})[0].code, absl::StatusCode::kOk);
+}
+
+TEST_F(WorkerBytesTest, OfToolsTheDigestsAreToldAndOfTheProgramTheBytes) {
+  Write("tools/bake", "#!/bin/sh");
+  Write("tools/library", "text");
+  ASSERT_EQ(::chmod(Host("tools/bake").c_str(), 0755), 0);
+  const auto told = Fetch({Tool("tools/bake"), Tool("tools/library"), Tool("tools/none"),
+                           Tool("/usr/none"), ToolBytes("tools/bake", "#!/bin/sh")});
+  EXPECT_EQ(told[0].digest, Digest::Of("#!/bin/sh"));
+  EXPECT_TRUE(told[0].is_executable);
+  EXPECT_EQ(told[0].bytes, "");
+  EXPECT_EQ(told[1].digest, Digest::Of("text"));
+  EXPECT_FALSE(told[1].is_executable);
+  for (const size_t none : {2u, 3u}) EXPECT_TRUE(told[none].is_absent && !told[none].digest);
+  EXPECT_EQ(told[4].bytes, "#!/bin/sh");
+  EXPECT_EQ(told[4].digest, Digest::Of("#!/bin/sh"));
+  EXPECT_EQ(Fetch({ToolBytes("tools/bake", "another")})[0].code, absl::StatusCode::kAborted);
+}
+
+TEST_F(WorkerBytesTest, NothingElseIsToldAndNothingElseGiven) {
+  Write("tools/library", "text");
+  Write(".galley/state/farm-token", "secret");
+  Write("tools/.env", "secret");
+  Write("other/key.pem", "secret");
+  for (const v1::FetchItem& item :
+       {Tool(".galley/state/farm-token"), Tool("./.galley/state/farm-token"), Tool("tools/.env"),
+        Tool("../x"), Tool("tools/../../x"), Tool(Host("other/key.pem")), Tool("/root/.ssh/id"),
+        Tool("/usr/../root/x"), Tool(""), Tool("tools/library", kOwn),
+        Tool("tools/library", kOfOthers), ToolBytes("tools/library", "text"),
+        ToolBytes("/bin/sh", "text")}) {
+    const Fetched one = Fetch({item})[0];
+    EXPECT_EQ(one.code, absl::StatusCode::kPermissionDenied) << item.tool();
+    EXPECT_FALSE(one.digest.has_value()) << item.tool();
+    EXPECT_EQ(one.bytes, "") << item.tool();
+  }
 }
 
 TEST_F(WorkerBytesTest, ACallOfTooManyItemsIsRefused) {

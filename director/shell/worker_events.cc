@@ -129,8 +129,8 @@ absl::StatusOr<v1::ToWorker> DirectorShell::OnAttach(const std::string& worker_i
     // workers of a director that was overtaken may still run.
     welcome.set_scratch_directory(JoinPath(
         options_.state_directory, fmt::format("{}/{}", kScratchFolder, first.hello().pid())));
-    welcome.set_project_root(world->project->root);
   }
+  welcome.set_project_root(world->project->root);
   *message.mutable_snapshot() =
       SnapshotMessage(world->number, world->table_file, world->project->platforms);
   worker_views_.Attached({.name = worker_id,

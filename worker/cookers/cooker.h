@@ -25,6 +25,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "common/base/blob.h"
+#include "common/base/child_process.h"
 #include "common/record/cooker_description.h"
 #include "common/record/result.h"
 #include "nlohmann/json.hpp"
@@ -104,8 +105,10 @@ class CookContext {
   // (Game/..., overlays merged), as links to read-only content; the source itself lies at its
   // place. What a program reads there counts only when the cooker observes it.
   virtual absl::Status ShowMounts(const std::string& directory) = 0;
+  // What must see the calls of a program that reads there; nullptr: all files are there.
+  virtual ChildWatch* Watch() { return nullptr; }
   // For programs that read files at their places: ABORTED when the source is no longer what was
-  // observed, UNAVAILABLE when a tool is not.
+  // observed, UNAVAILABLE when a tool is not. After Watch failed: why.
   virtual absl::Status CheckUnchanged() = 0;
   // Time that the job has left.
   virtual absl::Duration TimeLeft() const = 0;

@@ -167,6 +167,8 @@ absl::Status StatusOf(const JobEnd& end) {
   const Trouble& trouble = std::get<Trouble>(end);
   switch (trouble.cause) {
     case TroubleCause::kUnknown:
+    case TroubleCause::kOtherTool:
+    case TroubleCause::kNeedsFiles:
       return absl::FailedPreconditionError(trouble.error);
     case TroubleCause::kMemory:
       return absl::ResourceExhaustedError(trouble.error);

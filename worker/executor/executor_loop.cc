@@ -18,10 +18,12 @@
 #include "common/wire/convert.h"
 #include "fmt/format.h"
 #include "galley/v1/executor.pb.h"
+#include "worker/executor/far_tools.h"
 #include "worker/executor/fetched_bytes.h"
 #include "worker/executor/files_in_place.h"
 #include "worker/executor/frame.h"
 #include "worker/executor/job_messages.h"
+#include "worker/executor/lazy_view.h"
 #include "worker/executor/snapshot_inputs.h"
 
 namespace galley::worker {
@@ -287,13 +289,17 @@ class Executor {
   struct Opened {
     std::string file;
     std::unique_ptr<content::Snapshot> snapshot;
-    std::unique_ptr<MountView> view;  // after the snapshot, which it reads
+    // After the snapshot, which they read: where the project is, and where it is not.
+    std::unique_ptr<MountView> view;
+    std::unique_ptr<LazyView> lazy_view;
   };
 
   void SetUp(const v1::ExecutorSetup& setup) {
     snapshots_.clear();
     setup_ = setup;
     environment_ = {setup.environment().begin(), setup.environment().end()};
+    far_tools_ = std::make_unique<FarTools>(JoinPath(setup.scratch_directory(), "project"),
+                                            setup.project_root());
   }
 
   static std::vector<PlatformInfo> PlatformsOf(const v1::ExecutorJob& job) {
@@ -325,12 +331,16 @@ class Executor {
     ASSIGN_OR_RETURN(std::unique_ptr<content::Snapshot> snapshot,
                      content::Snapshot::ReadTable(
                          table, snapshots_.empty() ? nullptr : snapshots_.back().snapshot.get()));
-    // (Its links would lead nowhere.)
-    auto view = is_without_files()
-                    ? nullptr
-                    : std::make_unique<MountView>(snapshot.get(), setup_.scratch_directory());
     if (snapshots_.size() >= kSnapshotsKept) snapshots_.pop_front();
-    snapshots_.push_back({.file = file, .snapshot = std::move(snapshot), .view = std::move(view)});
+    Opened& opened = snapshots_.emplace_back();
+    opened.file = file;
+    opened.snapshot = std::move(snapshot);
+    if (is_without_files()) {
+      opened.lazy_view =
+          std::make_unique<LazyView>(opened.snapshot.get(), setup_.scratch_directory());
+    } else {
+      opened.view = std::make_unique<MountView>(opened.snapshot.get(), setup_.scratch_directory());
+    }
     return &snapshots_.back();
   }
 
@@ -377,15 +387,21 @@ class Executor {
     }
     options->snapshot = (*opened)->snapshot.get();
     options->view = (*opened)->view.get();
+    options->lazy_view = (*opened)->lazy_view.get();
     FilesInPlace in_place(*(*opened)->snapshot, setup_.store_directory(), *blobs);
     FetchedBytes fetched(*(*opened)->snapshot, setup_.cache_directory(), link_);
-    options->bytes = is_without_files() ? static_cast<ByteSource*>(&fetched) : &in_place;
+    if (is_without_files()) {
+      options->bytes = options->fetched = &fetched;
+      options->far_tools = far_tools_.get();
+    } else {
+      options->bytes = &in_place;
+      options->tools = &tools_;
+    }
     platforms_ = PlatformsOf(message);
     options->platforms = &platforms_;
     options->environment = &environment_;
     options->project_root = setup_.project_root();
     options->scratch_directory = setup_.scratch_directory();
-    options->tools = is_without_files() ? nullptr : &tools_;
     warm_files_.set_bytes_max(spec->memory_bytes_max == 0
                                   ? kWarmBytesMax
                                   : std::min(kWarmBytesMax, spec->memory_bytes_max / 16));
@@ -395,10 +411,19 @@ class Executor {
     SnapshotInputs inputs(*std::move(options));
     ByteMeter meter(inputs);
     sink_.Begin(message.job().attempt(), &meter);
-    v1::FromExecutor end = EndMessage(RunJob(*spec, inputs, cookers_, clock_, sink_));
+    JobEnd ended = RunJob(*spec, inputs, cookers_, clock_, sink_);
+    if (is_without_files() && message.starts_programs()) NeedFilesIfRefused(ended);
+    v1::FromExecutor end = EndMessage(ended);
     meter.TellIn(end);
     sink_.Begin(0, nullptr);
     return end;
+  }
+
+  // A program that fails here may not fail where all is that it may look for: beside itself, say.
+  static void NeedFilesIfRefused(JobEnd& end) {
+    auto* const trouble = std::get_if<Trouble>(&end);
+    if (trouble != nullptr && trouble->cause == TroubleCause::kUnknown)
+      trouble->cause = TroubleCause::kNeedsFiles;
   }
 
   const Cookers& cookers_;
@@ -412,6 +437,7 @@ class Executor {
   std::map<std::string, std::string> environment_;
   std::deque<Opened> snapshots_;  // newest last
   ToolDigests tools_;
+  std::unique_ptr<FarTools> far_tools_;
   WarmFiles warm_files_;
 };
 

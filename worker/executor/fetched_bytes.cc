@@ -97,6 +97,26 @@ absl::Status FetchedBytes::StreamBlob(const Digest& digest, const TakePiece& tak
   return StreamFromCache(digest, WantOfBlob(digest), take);
 }
 
+absl::StatusOr<v1::ExecutorBytes> FetchedBytes::DirectorsTool(const std::string& path) {
+  v1::ExecutorWant want;
+  want.set_tool(path);
+  want.set_is_digest_only(true);
+  absl::StatusOr<v1::ExecutorBytes> asked = link_.Want(want);
+  // What a machine without the project can never know is no trouble of machines.
+  if (absl::IsPermissionDenied(asked.status()))
+    return absl::FailedPreconditionError(MessageOf(asked.status()));
+  if (!asked.ok()) return TroubleOfMachines(asked.status());
+  return asked;
+}
+
+absl::Status FetchedBytes::StreamTool(const std::string& path, const Digest& digest,
+                                      const TakePiece& take) {
+  v1::ExecutorWant want;
+  want.set_tool(path);
+  wire::ToProto(digest, want.mutable_digest());
+  return StreamFromCache(digest, std::move(want), take);
+}
+
 absl::StatusOr<Blob> FetchedBytes::ReadFromCache(const Digest& digest, v1::ExecutorWant want) {
   if (digest.size_bytes() == 0) return MakeBlob("");
   absl::StatusOr<Blob> bytes = store::ReadBlobAt(cache_directory_, digest, {});

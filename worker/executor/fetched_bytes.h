@@ -38,6 +38,11 @@ class FetchedBytes final : public ByteSource {
   absl::StatusOr<Blob> ReadBlob(const Digest& digest) override;
   absl::Status StreamBlob(const Digest& digest, const TakePiece& take) override;
 
+  // A tool as the director has it: `digest`, or `is_absent`. Errors as Read; FAILED_PRECONDITION:
+  // it does not tell of such files.
+  absl::StatusOr<v1::ExecutorBytes> DirectorsTool(const std::string& path);
+  absl::Status StreamTool(const std::string& path, const Digest& digest, const TakePiece& take);
+
  private:
   absl::StatusOr<Digest> Ask(const v1::ExecutorWant& want, const std::string& path);
   absl::StatusOr<Digest> Have(const std::string& path);

@@ -17,6 +17,7 @@
 
 #include "absl/status/statusor.h"
 #include "common/base/blob.h"
+#include "common/base/child_process.h"
 #include "common/base/digest.h"
 #include "common/base/read_pieces.h"
 #include "common/record/observation.h"
@@ -53,7 +54,13 @@ struct StaleFile {
   std::string path;  // virtual
   bool operator==(const StaleFile&) const = default;
 };
-using Interruption = std::variant<NeedsPackage, StaleFile>;
+// This machine has another tool than the director's.
+struct OtherTool {
+  std::string path;
+  std::string wanted, found;  // values of the observation
+  bool operator==(const OtherTool&) const = default;
+};
+using Interruption = std::variant<NeedsPackage, StaleFile, OtherTool>;
 
 absl::Status InterruptedBy(const Interruption& interruption);
 // nullopt when `status` was not made by InterruptedBy.
@@ -73,8 +80,11 @@ class InputProvider {
   virtual absl::Status StreamCooked(uint32_t platform, const record::Observation& what,
                                     const TakePiece& take) = 0;
   virtual absl::Status ShowMounts(const std::string& directory) = 0;
+  // As CookContext::Watch.
+  virtual ChildWatch* Watch() { return nullptr; }
   // Whether the source and the tools among `observed` are still what they were: StaleFile for the
-  // source, UNAVAILABLE for a tool. Cost: a stat for each; what changed lately is read again.
+  // source, UNAVAILABLE for a tool. Cost: a stat for each; what changed lately is read again. After
+  // Watch failed: why.
   virtual absl::Status CheckUnchanged(
       const std::map<record::Observation, std::string>& observed) = 0;
   // An empty folder, removed with the provider.

@@ -25,6 +25,10 @@ v1::Failed::Cause CauseOf(TroubleCause cause) {
       return v1::Failed::TIMEOUT;
     case TroubleCause::kInfrastructure:
       return v1::Failed::INFRASTRUCTURE;
+    case TroubleCause::kOtherTool:
+      return v1::Failed::OTHER_TOOL;
+    case TroubleCause::kNeedsFiles:
+      return v1::Failed::NEEDS_FILES;
   }
   return v1::Failed::CAUSE_UNKNOWN;
 }

@@ -99,6 +99,7 @@ class RecordingContext final : public CookContext, public UnseenReads {
 
   absl::StatusOr<std::string> ScratchDirectory() override;
   absl::Status ShowMounts(const std::string& directory) override;
+  ChildWatch* Watch() override { return options_.provider->Watch(); }
   absl::Status CheckUnchanged() override;
   void SetReadsUnseen(bool are_unseen) override;
   // The session measures it.

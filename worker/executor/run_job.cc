@@ -272,7 +272,10 @@ class Job {
       if (const auto* needs = std::get_if<NeedsPackage>(&*why)) {
         return JobNeeds{.package = needs->package, .platform = current_};
       }
-      return JobStale{.path = std::get<StaleFile>(*why).path};
+      if (const auto* stale = std::get_if<StaleFile>(&*why)) return JobStale{.path = stale->path};
+      Trouble trouble = TroubleOf(status);
+      trouble.cause = TroubleCause::kOtherTool;
+      return trouble;
     }
     return TroubleOf(status);
   }

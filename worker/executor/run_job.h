@@ -73,7 +73,9 @@ enum class TroubleCause {
   kUnknown,
   kMemory,  // what the job needs is more than it may use (out_of_memory.h), and nothing else
   kTimeout,
-  kInfrastructure
+  kInfrastructure,
+  kOtherTool,   // the machine has another tool than the director: `error` says which
+  kNeedsFiles,  // a program did not work here, but may where the project's files are
 };
 struct Trouble {
   TroubleCause cause = TroubleCause::kUnknown;

@@ -19,13 +19,6 @@ Look ValueOnly(std::string_view value) {
   return {.value = std::string(value), .bytes = nullptr, .host_path = ""};
 }
 
-// (The director gives no such job to a worker without files: it lacks the cookers that start
-// programs.)
-absl::Status WithoutFiles(std::string_view what) {
-  return absl::UnavailableError(fmt::format(
-      "{} cannot be shown to a program: the worker is on a machine without the project", what));
-}
-
 std::string_view KindValue(content::EntryKind kind) {
   switch (kind) {
     case content::EntryKind::kAbsent:
@@ -41,7 +34,14 @@ std::string_view KindValue(content::EntryKind kind) {
 }  // namespace
 
 SnapshotInputs::SnapshotInputs(SnapshotInputsOptions options)
-    : options_(std::move(options)), scratch_(options_.scratch_directory) {}
+    : options_(std::move(options)), scratch_(options_.scratch_directory) {
+  if (options_.lazy_view != nullptr) options_.lazy_view->BeginJob(options_.bytes);
+}
+
+ChildWatch* SnapshotInputs::Watch() {
+  if (options_.lazy_view == nullptr) return nullptr;
+  return watch_.has_value() ? &*watch_ : &watch_.emplace(*options_.lazy_view);
+}
 
 absl::Status SnapshotInputs::FromSnapshot(const absl::Status& status,
                                           const std::string& path) const {
@@ -95,6 +95,7 @@ absl::Status SnapshotInputs::StreamSource(const TakePiece& take) {
 
 absl::Status SnapshotInputs::CheckUnchanged(
     const std::map<record::Observation, std::string>& observed) {
+  if (watch_.has_value()) RETURN_IF_ERROR(watch_->trouble());
   RETURN_IF_ERROR(CheckSource());
   for (const auto& [what, value] : observed) {
     if (what.kind != ObservationKind::kTool) continue;
@@ -225,7 +226,9 @@ absl::StatusOr<Look> SnapshotInputs::Platform(uint32_t platform,
 }
 
 absl::StatusOr<Look> SnapshotInputs::Tool(const std::string& path) {
-  if (options_.tools == nullptr) return WithoutFiles(path);
+  if (options_.far_tools != nullptr)
+    return options_.far_tools->Find(path, *options_.snapshot, *options_.lazy_view,
+                                    *options_.fetched);
   const std::string host_path =
       path.starts_with('/') ? path : JoinPath(options_.project_root, path);
   const absl::StatusOr<Digest> digest = options_.tools->DigestOf(host_path);
@@ -279,9 +282,15 @@ absl::Status SnapshotInputs::StreamBlob(const Digest& digest, const TakePiece& t
   return absl::OkStatus();
 }
 
+absl::Status SnapshotInputs::ShowUnder(const std::string& directory) {
+  if (options_.lazy_view == nullptr) return options_.view->ShowUnder(directory);
+  RETURN_IF_ERROR(options_.lazy_view->ShowUnder(directory));
+  if (!options_.generated_source.has_value()) return absl::OkStatus();
+  return options_.lazy_view->FillFoldersOf(options_.package);
+}
+
 absl::Status SnapshotInputs::ShowMounts(const std::string& directory) {
-  if (options_.view == nullptr) return WithoutFiles(options_.package);
-  RETURN_IF_ERROR(options_.view->ShowUnder(directory));
+  RETURN_IF_ERROR(ShowUnder(directory));
   if (!options_.generated_source.has_value()) return absl::OkStatus();
   ASSIGN_OR_RETURN(const Blob bytes, ReadBlob(*options_.generated_source));
   return MountView::PutFile(directory, options_.package, *bytes);

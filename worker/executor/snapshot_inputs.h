@@ -10,17 +10,22 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "common/content/snapshot.h"
 #include "worker/executor/byte_source.h"
+#include "worker/executor/far_tools.h"
+#include "worker/executor/fetched_bytes.h"
 #include "worker/executor/input_provider.h"
+#include "worker/executor/lazy_view.h"
 #include "worker/executor/mount_view.h"
 #include "worker/executor/scratch.h"
 #include "worker/executor/tool_digests.h"
 #include "worker/executor/warm_files.h"
+#include "worker/walls/call_watch.h"
 
 namespace galley::worker {
 
@@ -41,9 +46,14 @@ struct SnapshotInputsOptions {
   const std::map<std::string, std::string>* environment = nullptr;
   std::string project_root;
   std::string scratch_directory;
-  ToolDigests* tools = nullptr;     // none, as of `view`: a machine without the project
   WarmFiles* warm_files = nullptr;  // none: all is read
-  MountView* view = nullptr;        // of this snapshot
+  // For programs, of this snapshot: where the project is,
+  ToolDigests* tools = nullptr;
+  MountView* view = nullptr;
+  // and where it is not (`bytes` are `fetched` then).
+  FetchedBytes* fetched = nullptr;
+  FarTools* far_tools = nullptr;
+  LazyView* lazy_view = nullptr;
   uint64_t read_bytes_max = UINT64_MAX;
 };
 
@@ -58,6 +68,7 @@ class SnapshotInputs final : public InputProvider {
   absl::StatusOr<Look> Observe(uint32_t platform, const record::Observation& what,
                                Want want) override;
   absl::Status ShowMounts(const std::string& directory) override;
+  ChildWatch* Watch() override;
   absl::Status CheckUnchanged(const std::map<record::Observation, std::string>& observed) override;
   absl::StatusOr<std::string> ScratchDirectory() override { return scratch_.Directory(); }
   BytesLoaded bytes_loaded() const override { return bytes_loaded_; }
@@ -76,6 +87,7 @@ class SnapshotInputs final : public InputProvider {
   // From the warm files, or read and kept there.
   absl::StatusOr<Blob> ReadWarmBlob(const Digest& digest);
   absl::Status StreamBlob(const Digest& digest, const TakePiece& take);
+  absl::Status ShowUnder(const std::string& directory);
   absl::Status CheckSource();
   absl::Status CheckSize(const std::string& path) const;
   absl::Status FromSnapshot(const absl::Status& status, const std::string& path) const;
@@ -84,6 +96,7 @@ class SnapshotInputs final : public InputProvider {
   Scratch scratch_;
   std::optional<Digest> source_;  // what Source gave
   BytesLoaded bytes_loaded_;
+  std::optional<CallWatch> watch_;  // once a program was to run without the project
 };
 
 }  // namespace galley::worker

@@ -19,6 +19,7 @@
 #include "worker/executor/executor_loop.h"
 #include "worker/session/enroll.h"
 #include "worker/session/session_shell.h"
+#include "worker/walls/call_watch.h"
 
 namespace galley::worker {
 namespace {
@@ -34,9 +35,15 @@ std::string DescriptionsJson(const Cookers& cookers) {
   return record::EncodeDescriptions(descriptions);
 }
 
-// Programs of `command` read the project's files at their places.
+// Programs of `command` look for the project's files at their places.
 Cookers CookersWithoutFiles() {
   Cookers cookers = AllCookers();
+  const absl::Status can_watch = CanWatchCalls();
+  if (can_watch.ok()) return cookers;
+  LogWarning(
+      "no jobs of `command` are taken: {}. They go to workers on the director's machine, or on "
+      "others",
+      MessageOf(can_watch));
   std::erase_if(cookers,
                 [](const auto& cooker) { return cooker->description().name == "command"; });
   return cookers;

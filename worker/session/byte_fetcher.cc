@@ -42,8 +42,9 @@ v1::FetchItem ItemOf(uint64_t attempt, const v1::ExecutorWant& want, uint64_t un
   item.set_attempt(attempt);
   if (want.has_blob()) *item.mutable_blob() = want.blob();
   if (want.has_table()) item.set_table(want.table());
-  if (!want.has_path()) return item;
-  item.set_path(want.path());
+  if (want.has_tool()) item.set_tool(want.tool());
+  if (want.has_path()) item.set_path(want.path());
+  if (!want.has_path() && !want.has_tool()) return item;
   if (want.has_digest()) {
     *item.mutable_digest() = want.digest();
     item.set_bytes_max(UINT64_MAX);
@@ -345,6 +346,12 @@ absl::Status ByteFetcher::Finish(const Item& item, const v1::FetchPiece& last, I
   if (item.want.has_table()) {
     RETURN_IF_ERROR(FinishTable(item.item.table(), incoming.table));
     answer.set_table_file(TablePath(item.want.table()));
+    incoming.answer = std::move(answer);
+    return absl::OkStatus();
+  }
+  answer.set_is_absent(last.is_absent());
+  answer.set_is_executable(last.is_executable());
+  if (item.want.has_tool() && last.is_absent()) {
     incoming.answer = std::move(answer);
     return absl::OkStatus();
   }

@@ -103,6 +103,27 @@ TEST_F(ByteFetcherTest, WhereFilesLieInTheCacheTheirDigestsAreAskedFirst) {
   EXPECT_EQ(director_.calls.size(), 18u) << "eight in vain, then they come unasked";
 }
 
+TEST_F(ByteFetcherTest, OfAToolTheDigestComesFirstAndItsBytesWhenTheyAreWanted) {
+  director_.tools["tools/bake"] = "#!/bin/sh";
+  v1::ExecutorWant want;
+  want.set_tool("tools/bake");
+  want.set_is_digest_only(true);
+  v1::ExecutorBytes answer = Ask(want);
+  EXPECT_EQ(*wire::FromProto(answer.digest()), Digest::Of("#!/bin/sh"));
+  EXPECT_TRUE(answer.is_executable());
+  EXPECT_EQ(director_.sent_bytes, 0u);
+  v1::ExecutorWant of_bytes;
+  of_bytes.set_tool("tools/bake");
+  EXPECT_EQ(Ask(Known(of_bytes, "#!/bin/sh")).code(), 0u);
+  EXPECT_EQ(InCache("#!/bin/sh"), "#!/bin/sh");
+  EXPECT_EQ(Ask(Known(of_bytes, "#!/bin/sh")).code(), 0u);
+  EXPECT_EQ(director_.calls.size(), 2u) << "it was there";
+  want.set_tool("tools/none");
+  answer = Ask(want);
+  EXPECT_TRUE(answer.is_absent());
+  EXPECT_EQ(answer.code(), 0u) << answer.error();
+}
+
 TEST_F(ByteFetcherTest, WhatAJobReadsForSureIsFetchedAhead) {
   director_.files["/Game/a"] = "alpha";
   director_.blobs[Digest::Of("cooked")] = "cooked";

@@ -82,7 +82,7 @@ class FakeDirectorBytes final : public DirectorBytes {
 
   std::map<std::string, std::string> files;   // by path
   std::map<Digest, std::string> blobs, lies;  // lies: what is sent instead
-  std::map<std::string, std::string> tables;
+  std::map<std::string, std::string> tables, tools;
   std::deque<absl::Status> fails;  // of the next calls
   std::set<Digest> refused, stored;
   std::vector<size_t> calls;  // the items of each
@@ -97,7 +97,16 @@ class FakeDirectorBytes final : public DirectorBytes {
     piece.set_item(number);
     piece.set_is_last(true);
     std::string bytes;
-    if (item.has_table() && tables.contains(item.table())) {
+    if (item.has_tool()) {
+      const auto found = tools.find(item.tool());
+      piece.set_is_absent(found == tools.end());
+      if (found == tools.end()) return take(piece);
+      bytes = found->second;
+      piece.set_is_executable(true);
+      piece.set_is_left_out(!item.has_digest());
+      wire::ToProto(Digest::Of(bytes), piece.mutable_digest());
+      if (!item.has_digest()) return take(piece);
+    } else if (item.has_table() && tables.contains(item.table())) {
       bytes = tables[item.table()];
     } else if (item.has_path() && files.contains(item.path())) {
       bytes = files[item.path()];

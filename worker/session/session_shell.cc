@@ -329,8 +329,8 @@ class Shell final : public EventSink {
       scratch_ = JoinPath(welcome.scratch_directory(), FolderName(config_.worker_id));
       last_slot_file_ = LastSlotFile(welcome.scratch_directory());
       setup.set_store_directory(welcome.store_directory());
-      setup.set_project_root(welcome.project_root());
     }
+    setup.set_project_root(welcome.project_root());
     *setup.mutable_environment() = welcome.environment();
     for (size_t slot = 0; slot < slots_.size(); ++slot) {
       setup.set_scratch_directory(JoinPath(scratch_, fmt::format("{}", slot)));

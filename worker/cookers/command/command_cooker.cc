@@ -13,6 +13,7 @@
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "common/content/name.h"
+#include "common/record/programs.h"
 #include "fmt/format.h"
 #include "worker/cookers/command/command_line.h"
 #include "worker/cookers/command/depfile.h"
@@ -214,7 +215,14 @@ class Run {
   absl::Status Do() {
     RETURN_IF_ERROR(PutCookedInputs());
     RETURN_IF_ERROR(FillIn());
-    ASSIGN_OR_RETURN(const ProgramRun run, Execute());
+    const absl::StatusOr<ProgramRun> executed = Execute();
+    if (!executed.ok()) {
+      // It may not have started for want of what the watch could not get.
+      const ChildWatch* const watch = context_.Watch();
+      if (watch != nullptr && watch->has_failed()) RETURN_IF_ERROR(context_.CheckUnchanged());
+      return executed.status();
+    }
+    const ProgramRun& run = *executed;
     if (!run.output.empty()) context_.Log(run.output);
     // The program read the source and its tools at their places, not through us.
     RETURN_IF_ERROR(context_.CheckUnchanged());
@@ -239,9 +247,10 @@ class Run {
 
  private:
   // See command_cooker.h: what a program says of its inputs may be wrong when it says something
-  // wrong.
+  // wrong. Where not all is there that it might find at its place, it may be for want of that.
   absl::Status Verdict(const absl::Status& status) const {
-    if (!absl::IsInvalidArgument(status) || settings_.inputs_known()) return status;
+    const bool has_all = context_.Watch() == nullptr;
+    if (!absl::IsInvalidArgument(status) || (settings_.inputs_known() && has_all)) return status;
     return absl::FailedPreconditionError(status.message());
   }
 
@@ -300,7 +309,8 @@ class Run {
   }
 
   absl::StatusOr<ProgramRun> Execute() {
-    ChildOptions options{.argv = argv_, .working_directory = workspace_.root()};
+    ChildOptions options{
+        .argv = argv_, .working_directory = workspace_.root(), .watch = context_.Watch()};
     std::map<std::string, std::string> environment = {{"PATH", std::string(kSearchPath)},
                                                       {"LANG", "C.UTF-8"},
                                                       {"TZ", "UTC"},
@@ -386,8 +396,7 @@ class Run {
       if (relative->starts_with(kOwnFolder) || asked == name_) return absl::OkStatus();
       return context_.CheckFile(asked);
     }
-    for (const std::string_view system : {"/usr/", "/lib", "/bin/", "/sbin/", "/etc/", "/opt/"}) {
-      if (!path.starts_with(system) || path.find("/../") != std::string::npos) continue;
+    if (record::IsSystemFile(path)) {
       const absl::Status status = context_.Tool(path).status();
       return absl::IsNotFound(status) ? absl::OkStatus() : status;
     }

@@ -6,7 +6,8 @@
 // code is FAILED_PRECONDITION: final for this cook, and not kept. Killed for time:
 // DEADLINE_EXCEEDED; by SIGKILL that is not ours, or exit code 137, a shell's word for it:
 // UNAVAILABLE. A program that ends well and leaves out an output is a verdict (INVALID_ARGUMENT),
-// but with {depfile} or {result}, which may be wrong themselves: FAILED_PRECONDITION. The source or
+// but with {depfile} or {result}, which may be wrong themselves, and on a machine without the
+// project: FAILED_PRECONDITION. The source or
 // a tool changed while the program ran: the attempt counts for nothing
 // (CookContext::CheckUnchanged).
 //

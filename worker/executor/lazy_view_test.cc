@@ -1,0 +1,174 @@
+#include "worker/executor/lazy_view.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "common/base/file.h"
+#include "common/content/test_tree.h"
+#include "gmock/gmock.h"
+#include "worker/executor/input_provider.h"
+
+namespace galley::worker {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+// Bytes by path, each with how often it was asked for.
+class TextBytes final : public ByteSource {
+ public:
+  absl::StatusOr<Digest> DigestOf(const std::string& path) override {
+    return Digest::Of(texts.at(path));
+  }
+  absl::StatusOr<content::Snapshot::Content> Read(const std::string&, uint64_t) override {
+    return absl::UnimplementedError("not asked for");
+  }
+  absl::StatusOr<Digest> Stream(const std::string& path, const TakePiece& take) override {
+    ++asked[path];
+    const std::string& text = texts.at(path);
+    if (const absl::Status taken = take(text.substr(0, 3)); !taken.ok()) return taken;
+    if (!error.ok()) return error;
+    if (const absl::Status taken = take(text.substr(3)); !taken.ok()) return taken;
+    return Digest::Of(text);
+  }
+  absl::Status CheckUnchanged(const std::string&, const Digest&) override {
+    return absl::OkStatus();
+  }
+  absl::StatusOr<Blob> ReadBlob(const Digest&) override {
+    return absl::UnimplementedError("not asked for");
+  }
+  absl::Status StreamBlob(const Digest&, const TakePiece&) override {
+    return absl::UnimplementedError("not asked for");
+  }
+
+  std::map<std::string, std::string> texts;
+  std::map<std::string, int> asked;
+  absl::Status error;
+};
+
+class LazyViewTest : public content::ContentTest {
+ protected:
+  void SetUp() override {
+    ContentTest::SetUp();
+    Put("content/a.txt", "/Game/a.txt", "source of a");
+    Put("content/tools/run", "/Game/tools/run", "#!/bin/sh");
+    ASSERT_EQ(::chmod(Host("content/tools/run").c_str(), 0755), 0);
+    snapshot_ = Scan();
+    ASSERT_TRUE(RemoveAll(Host("content")).ok()) << "it knows only the table";
+    view_ = std::make_unique<LazyView>(snapshot_.get(), Host("scratch"));
+    view_->BeginJob(&bytes_);
+    ASSERT_TRUE(view_->ShowUnder(Host("work")).ok());
+  }
+  void Put(const std::string& file, const std::string& path, const std::string& text) {
+    Write(file, text);
+    bytes_.texts[path] = text;
+  }
+  std::string In(const std::string& path) const { return view_->root() + path; }
+  static std::vector<std::string> Names(const std::string& folder) {
+    std::vector<std::string> names;
+    for (const auto& one : std::filesystem::directory_iterator(folder))
+      names.push_back(one.path().filename());
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+
+  TextBytes bytes_;
+  std::unique_ptr<content::Snapshot> snapshot_;
+  std::unique_ptr<LazyView> view_;
+};
+
+TEST_F(LazyViewTest, FoldersAndFilesComeWhenTheyAreFilled) {
+  EXPECT_THAT(Names(Host("work")), ElementsAre("Game"));
+  EXPECT_THAT(Names(In("/Game")), IsEmpty());
+  ASSERT_TRUE(view_->FillFolder(In("/Game")).ok());
+  EXPECT_THAT(Names(Host("work/Game")), ElementsAre("a.txt", "tools"));
+  EXPECT_THAT(Names(In("/Game/tools")), IsEmpty());
+  const FileStat empty = *StatFile(In("/Game/a.txt"));
+  EXPECT_EQ(empty.size_bytes, 11u);
+  EXPECT_EQ(empty.mode & 0222, 0u);
+  EXPECT_EQ(empty.mtime_ns, snapshot_->Find("/Game/a.txt")->stat.mtime_ns);
+  EXPECT_THAT(bytes_.asked, IsEmpty());
+  ASSERT_TRUE(view_->FillFile(In("/Game/a.txt")).ok());
+  EXPECT_EQ(*ReadFile(Host("work/Game/a.txt")), "source of a");
+  const FileStat whole = *StatFile(In("/Game/a.txt"));
+  EXPECT_EQ(whole.inode, empty.inode);
+  EXPECT_EQ(whole.mtime_ns, empty.mtime_ns);
+  EXPECT_EQ(whole.mode, empty.mode);
+  ASSERT_TRUE(view_->FillFile(In("/Game/a.txt")).ok());
+  EXPECT_EQ(bytes_.asked["/Game/a.txt"], 1);
+}
+
+TEST_F(LazyViewTest, WhatIsNoFileOrFolderOfTheProjectIsLeftAlone) {
+  EXPECT_TRUE(view_->FillFolder(In("/Game/none")).ok());
+  EXPECT_TRUE(view_->FillFile(In("/Game/none")).ok());
+  EXPECT_TRUE(view_->FillFile(In("/Game")).ok());
+  EXPECT_TRUE(absl::IsNotFound(view_->FileAt("/Game/none").status()));
+}
+
+TEST_F(LazyViewTest, AFileCanBeAskedForByItsName) {
+  const auto file = view_->FileAt("/Game/tools/run");
+  ASSERT_TRUE(file.ok()) << file.status();
+  EXPECT_EQ(*file, In("/Game/tools/run"));
+  EXPECT_EQ(*ReadFile(*file), "#!/bin/sh");
+  EXPECT_EQ(StatFile(*file)->mode & 0777, 0555u);
+}
+
+TEST_F(LazyViewTest, AFileThatAProgramChangedIsWrittenAnew) {
+  const std::string file = *view_->FileAt("/Game/a.txt");
+  ASSERT_EQ(::chmod(file.c_str(), 0644), 0);
+  ASSERT_EQ(::truncate(file.c_str(), 4), 0);
+  ASSERT_TRUE(view_->FillFile(file).ok());
+  EXPECT_EQ(*ReadFile(file), "source of a");
+  ASSERT_EQ(::unlink(file.c_str()), 0);
+  ASSERT_TRUE(view_->FillFile(file).ok());
+  EXPECT_EQ(*ReadFile(file), "source of a");
+  EXPECT_EQ(bytes_.asked["/Game/a.txt"], 3);
+}
+
+TEST_F(LazyViewTest, WhatBreaksOffCountsForNothing) {
+  bytes_.error = absl::UnavailableError("the director is away");
+  EXPECT_TRUE(absl::IsUnavailable(view_->FileAt("/Game/a.txt").status()));
+  EXPECT_EQ(StatFile(In("/Game/a.txt"))->size_bytes, 11u);
+  bytes_.error = absl::AbortedError("it is another one");
+  EXPECT_EQ(InterruptionOf(view_->FileAt("/Game/a.txt").status()),
+            Interruption(StaleFile{"/Game/a.txt"}));
+  bytes_.error = absl::OkStatus();
+  EXPECT_EQ(*ReadFile(*view_->FileAt("/Game/a.txt")), "source of a");
+}
+
+TEST_F(LazyViewTest, OverlaysAreMergedAsTheTableSays) {
+  Write("low/a.txt", "low");
+  Write("low/b.txt", "low");
+  Write("high/a.txt", "high!");
+  auto snapshot = content::Snapshot::Scan(
+      {.mounts = {{.path = "/Game", .directory = Host("low")},
+                  {.path = "/Game", .directory = Host("high"), .priority = 10},
+                  {.path = "/Plugins/X", .directory = Host("low")}},
+       .threads = 1});
+  ASSERT_TRUE(snapshot.ok()) << snapshot.status();
+  LazyView view(snapshot->get(), Host("scratch"));
+  view.BeginJob(&bytes_);
+  ASSERT_TRUE(view.ShowUnder(Host("other")).ok());
+  EXPECT_THAT(Names(Host("other")), ElementsAre("Game", "Plugins"));
+  ASSERT_TRUE(view.FillFoldersOf("/Plugins/X/a.txt").ok());
+  ASSERT_TRUE(view.FillFolder(view.root() + "/Game").ok());
+  EXPECT_EQ(StatFile(Host("other/Game/a.txt"))->size_bytes, 5u);
+  EXPECT_EQ(StatFile(Host("other/Game/b.txt"))->size_bytes, 3u);
+  EXPECT_THAT(Names(Host("other/Plugins/X")), ElementsAre("a.txt", "b.txt"));
+}
+
+TEST_F(LazyViewTest, NothingOfItIsLeft) {
+  const std::string root = view_->root();
+  ASSERT_TRUE(view_->FileAt("/Game/a.txt").ok());
+  view_.reset();
+  EXPECT_FALSE(FileExists(root));
+}
+
+}  // namespace
+}  // namespace galley::worker
