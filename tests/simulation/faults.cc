@@ -120,6 +120,10 @@ std::string_view FaultName(Fault fault) {
       return "cache of a remote machine lost";
     case Fault::kWorkerOlder:
       return "remote worker of another version";
+    case Fault::kToolDiffers:
+      return "another tool on a machine of the farm";
+    case Fault::kFilesNeeded:
+      return "program failed for want of files";
     case Fault::kCount:
       break;
   }

@@ -69,6 +69,8 @@ enum class Fault : uint8_t {
   kFetchBroken,       // of a blob, to a remote worker
   kCacheLost,         // of the remote workers' machines; or damaged, which they find out
   kWorkerOlder,       // of a remote one, which has one cooker otherwise
+  kToolDiffers,       // of some of the farm's machines, for some programs
+  kFilesNeeded,       // by a program, which fails on the farm's machines
   kCount,
 };
 inline constexpr size_t kFaultCount = static_cast<size_t>(Fault::kCount);

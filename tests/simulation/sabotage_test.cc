@@ -122,6 +122,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{Sabotage::kKeepClaims, "KeepClaims", Scene::kSeveralCooks},
                       Case{Sabotage::kTellWrongCook, "TellWrongCook", Scene::kSeveralCooks},
                       Case{Sabotage::kForgetLaunch, "ForgetLaunch"},
+                      Case{Sabotage::kForgetRefusal, "ForgetRefusal"},
                       Case{Sabotage::kStarveClass, "StarveClass", Scene::kSeveralCooks},
                       Case{Sabotage::kHoldUpNow, "HoldUpNow", Scene::kSeveralCooks},
                       Case{Sabotage::kForgetAttempt, "ForgetAttempt", Scene::kSeveralCooks}),

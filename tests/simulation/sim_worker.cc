@@ -470,8 +470,23 @@ const WorldPackage& SimWorker::LoadedBy(const RunPtr& run) const {
   return World::IsGenerated(run->name) ? around_.world.child : around_.world.In(run->source);
 }
 
+bool SimWorker::Refuses(const RunPtr& run) {
+  const std::string programs = World::ProgramsOf(run->name);
+  if (!options_.is_remote || programs.empty()) return false;
+  if (around_.faults.Has(Fault::kToolDiffers) &&
+      Digest::Of(options_.id + programs).hash()[0] % 2 == 0) {
+    around_.faults.Count(Fault::kToolDiffers);
+    Fail(run, v1::Failed::OTHER_TOOL, "wanted another " + programs);
+    return true;
+  }
+  if (!around_.faults.Has(Fault::kFilesNeeded) || !World::NeedsFiles(run->name)) return false;
+  around_.faults.Count(Fault::kFilesNeeded);
+  Fail(run, v1::Failed::NEEDS_FILES, "a file that it looks for is not there");
+  return true;
+}
+
 void SimWorker::Load(const RunPtr& run) {
-  if (IsOver(run)) return;
+  if (IsOver(run) || Refuses(run)) return;
   if (around_.faults.Happens(Fault::kWorkerCrashed, 2)) {
     Kill();
     return callbacks_.exited(137);

@@ -135,6 +135,8 @@ class SimWorker {
   void After(absl::Duration delay, Schedule::Act act);
   void Next(uint32_t slot);
   void Load(const RunPtr& run);
+  // True: it cannot be done on this machine, which is the farm's.
+  bool Refuses(const RunPtr& run);
   const WorldPackage& LoadedBy(const RunPtr& run) const;
   void Save(const RunPtr& run);
   // True: the job waits, and Save goes on when it does not wait any more.

@@ -206,6 +206,15 @@ std::string World::CookersJson(bool is_older) {
       {{.name = "command", .identity = is_older ? "1" : "2"}, {.name = "sim", .identity = "1"}});
 }
 
+std::string World::ProgramsOf(std::string_view name) {
+  if (!StartsPrograms(name)) return "";
+  return Digest::Of(name).hash()[3] % 2 == 0 ? "bake" : "pack";
+}
+
+bool World::NeedsFiles(std::string_view name) {
+  return StartsPrograms(name) && Digest::Of(name).hash()[4] % 4 == 0;
+}
+
 std::string World::TargetRecipe(std::string_view name) {
   record::Recipe for_worker = recipe();
   if (StartsPrograms(name)) for_worker.cooker = "command";
@@ -257,6 +266,7 @@ std::optional<director::CatalogEntry> WorldCatalog::Find(std::string_view name) 
   director::CatalogEntry entry;
   entry.resources = package.resources;
   entry.never_cook = package.is_never_cooked;
+  entry.programs = World::ProgramsOf(name);
   for (const std::string& variant : package.localised) {
     if (variant != name && files_.contains(variant)) entry.localised.push_back(variant);
   }

@@ -89,6 +89,10 @@ class World {
   }
   // Both cookers, or with one that is other than the director's.
   static std::string CookersJson(bool is_older);
+  // Which; empty: none.
+  static std::string ProgramsOf(std::string_view name);
+  // Its program fails on a machine without the project.
+  static bool NeedsFiles(std::string_view name);
   static std::string TargetRecipe(std::string_view name);
   static constexpr const char* kTrustDomain = "main";
   // The output of a cook whose source, includes and inputs have these bytes.
