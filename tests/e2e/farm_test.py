@@ -9,7 +9,7 @@ import real_content
 DATA = 'match = "/Game/**/*.json"\ncooker = "data"'
 LISTEN = '[farm]\nlauncher = "none"\nlisten = "127.0.0.1:0"\n'
 FARM = re.compile(r'\[farm\]\n(?:[^\[\n].*\n)*')
-# Programs are run where the project is.
+# What programs do there is in far_programs_test.py.
 TOOL = re.compile(r'cooker = "command"\nsettings = .*\n')
 
 
@@ -150,14 +150,6 @@ class FarmTest(FarmCase):
             workers[0].kill()
         cook, _ = self.farm_cook(game, during=kill_one)
         self.assertEqual((cook.code, cook.roots), (0, roots), cook)
-
-    def test_local_workers_run_the_programs_and_others_the_rest(self):
-        game = self.farm_sample(with_tools=True, farm='[farm]\nworkers = 1\nlisten = "127.0.0.1:0"\n')
-        cook, _ = self.farm_cook(game, "--force")
-        self.assertEqual(cook.code, 0, cook)
-        self.assertEqual(cook.roots, self.local_roots(game), cook)
-        log = self.read("game/.galley/state/logs/director.log").decode()
-        self.assertIn("worker=far-0 lacks the cookers command", log)
 
     def test_they_stay_with_a_director_that_stays(self):
         game = self.project({"a.json": '{"x": 1}', "b.json": "[1]", "c.txt": "text"}, [DATA, COPY], extra=LISTEN)
