@@ -72,6 +72,7 @@ std::string EncodeProvenance(const Provenance& provenance) {
   writer.Varint(5, provenance.memory_peak_bytes);
   writer.Bytes(9, provenance.received_from);
   if (provenance.weak_key != Digest()) writer.Element(10, tree::EncodeDigest(provenance.weak_key));
+  if (provenance.taken != absl::InfinitePast()) writer.Element(11, EncodeTime(provenance.taken));
   return writer.Take();
 }
 
@@ -109,6 +110,9 @@ absl::Status DecodeProvenance(std::string_view bytes, Provenance& provenance) {
     } else if (field.number == 10) {
       ASSIGN_OR_RETURN(const std::string_view key, tree::BytesOf(field, "weak_key"));
       ASSIGN_OR_RETURN(provenance.weak_key, tree::DecodeDigest(key));
+    } else if (field.number == 11) {
+      ASSIGN_OR_RETURN(const std::string_view time, tree::BytesOf(field, "taken"));
+      ASSIGN_OR_RETURN(provenance.taken, DecodeTime(time));
     }
   }
   return absl::OkStatus();
