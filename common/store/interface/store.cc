@@ -81,6 +81,14 @@ absl::StatusOr<std::vector<Digest>> Store::FindLost(std::span<const Digest> dige
   return FindMissing(digests);
 }
 
+absl::StatusOr<RevokeReport> Store::Revoke(const RevokeOptions&) {
+  return absl::UnimplementedError("this store takes nothing back");
+}
+
+absl::StatusOr<std::vector<record::Revocation>> Store::Revocations() {
+  return std::vector<record::Revocation>();
+}
+
 absl::StatusOr<GcReport> Store::Collect(const GcOptions&) {
   return absl::UnimplementedError("this store collects nothing");
 }

@@ -23,6 +23,7 @@
 #include "common/base/blob.h"
 #include "common/base/cancellation.h"
 #include "common/base/digest.h"
+#include "common/record/revocation.h"
 #include "common/store/interface/blob_stream.h"
 
 namespace galley::store {
@@ -122,7 +123,7 @@ struct StoreInfo {
   std::string directory;
   std::string store_id;     // random, made once
   uint64_t loss_epoch = 0;  // rises whenever anything is dropped, quarantined or disputed
-  // The loss epoch when a result last came to be in dispute, or a later one.
+  // The loss epoch when a result last came to be in dispute or was revoked, or a later one.
   uint64_t disputed_epoch = 0;
   // Rises with everything that Commit, Publish and Forget write, and is as durable as that: a store
   // with a lower number than it had is an older one, restored. The distance between two numbers
@@ -219,6 +220,23 @@ struct WhyReport {
   std::vector<std::string> past;  // what became of it, oldest first
 };
 
+struct RevokeOptions {
+  record::Revocation what;  // `until` is the time of the call
+  bool is_dry = false;      // says what would go
+};
+
+struct RevokeReport {
+  struct Result {
+    Digest key;
+    bool is_ours = true;  // else one that a client put, as a store that is served keeps them
+    std::string worker, machine;
+    absl::Time taken;
+    std::string received_from;    // URL of the store that it came from; empty: cooked for this one
+    std::vector<Digest> outputs;  // that it names
+  };
+  std::vector<Result> results;  // by key
+};
+
 class Store : public BlobStore, public ActionCache {
  public:
   virtual absl::StatusOr<StoreInfo> Info() = 0;
@@ -252,6 +270,12 @@ class Store : public BlobStore, public ActionCache {
 
   // Forgets results, so that they are cooked again (`galley clean`).
   virtual absl::Status Forget(std::span<const Digest> action_keys) = 0;
+  // Forgets all results that the worker made, and keeps for good that it is revoked. Both raise the
+  // loss epoch and disputed_epoch, even when there was none. Reads all results. UNIMPLEMENTED: an
+  // owner of an older version.
+  virtual absl::StatusOr<RevokeReport> Revoke(const RevokeOptions& options);
+  // The revocations so far: results that these are about are not to be used, wherever they lie.
+  virtual absl::StatusOr<std::vector<record::Revocation>> Revocations();
   virtual absl::StatusOr<StoreStats> Stats(const StatsOptions& options) = 0;
   absl::StatusOr<StoreStats> Stats() { return Stats(StatsOptions()); }
   // Reads everything, and holds nobody up meanwhile. Corrupt bytes are quarantined, so that the

@@ -67,6 +67,12 @@ class ForwardingStore : public Store {
   absl::Status Forget(std::span<const Digest> action_keys) override {
     return behind_->Forget(action_keys);
   }
+  absl::StatusOr<RevokeReport> Revoke(const RevokeOptions& options) override {
+    return behind_->Revoke(options);
+  }
+  absl::StatusOr<std::vector<record::Revocation>> Revocations() override {
+    return behind_->Revocations();
+  }
   using Store::Stats;
   absl::StatusOr<StoreStats> Stats(const StatsOptions& options) override {
     return behind_->Stats(options);

@@ -1,5 +1,6 @@
 #include "common/store/layers/memory_store.h"
 
+#include "absl/time/clock.h"
 #include "common/base/status_macros.h"
 #include "common/record/dispute.h"
 #include "common/record/result.h"
@@ -260,6 +261,36 @@ absl::Status MemoryStore::Forget(std::span<const Digest> action_keys) {
   if (count != 0) ++loss_epoch_;
   ++commits_;
   return absl::OkStatus();
+}
+
+absl::StatusOr<RevokeReport> MemoryStore::Revoke(const RevokeOptions& options) {
+  record::Revocation what = options.what;
+  what.until = absl::Now();
+  const base::MutexLock lock(mutex_);
+  RevokeReport report;
+  for (const auto& [key, encoded] : results_) {
+    const absl::StatusOr<record::Result> result = record::DecodeResult(encoded);
+    if (!result.ok() || !record::IsRevoked(result->provenance, what)) continue;
+    const record::Provenance& made = result->provenance;
+    report.results.push_back({.key = key,
+                              .worker = made.worker,
+                              .machine = made.machine,
+                              .taken = record::TakenAt(made),
+                              .received_from = made.received_from});
+    for (const record::Output& output : result->outputs)
+      report.results.back().outputs.push_back(output.digest);
+  }
+  if (options.is_dry) return report;
+  for (const RevokeReport::Result& one : report.results) results_.erase(one.key);
+  revocations_.push_back(std::move(what));
+  disputed_epoch_ = ++loss_epoch_;
+  ++commits_;
+  return report;
+}
+
+absl::StatusOr<std::vector<record::Revocation>> MemoryStore::Revocations() {
+  const base::MutexLock lock(mutex_);
+  return revocations_;
 }
 
 absl::StatusOr<StoreStats> MemoryStore::Stats(const StatsOptions& /*options*/) {

@@ -47,6 +47,8 @@ class MemoryStore : public Store {
   absl::StatusOr<uint64_t> Publish(const PublishedRoot& root) override;
   absl::StatusOr<std::vector<PublishedRoot>> Roots(std::string_view project_id) override;
   absl::Status Forget(std::span<const Digest> action_keys) override;
+  absl::StatusOr<RevokeReport> Revoke(const RevokeOptions& options) override;
+  absl::StatusOr<std::vector<record::Revocation>> Revocations() override;
   absl::StatusOr<StoreStats> Stats(const StatsOptions& options) override;
   using Store::Stats;
   using Store::Verify;
@@ -75,6 +77,7 @@ class MemoryStore : public Store {
   std::map<Digest, std::vector<std::string>> sets_ GALLEY_GUARDED_BY(mutex_);
   std::map<Digest, std::string> results_ GALLEY_GUARDED_BY(mutex_);
   std::map<std::pair<std::string, Digest>, std::string> action_results_ GALLEY_GUARDED_BY(mutex_);
+  std::vector<record::Revocation> revocations_ GALLEY_GUARDED_BY(mutex_);
   std::vector<PublishedRoot> roots_ GALLEY_GUARDED_BY(mutex_);  // in the order published
 };
 

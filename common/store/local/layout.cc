@@ -430,6 +430,10 @@ absl::StatusOr<OpenedLayout> OpenLayout(const std::string& store_directory) {
   return ExplainUnwritable(opened.status(), store_directory);
 }
 
+std::string RevokedPath(std::string_view store_directory) {
+  return JoinPath(store_directory, "revoked");
+}
+
 std::string SyncMarkPath(std::string_view store_directory) {
   return JoinPath(store_directory, "syncing");
 }

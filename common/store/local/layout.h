@@ -63,6 +63,8 @@ absl::Status AppendSyncMark(const std::string& store_directory, std::string_view
 // Reads the mark; none when it is absent.
 absl::StatusOr<DecodedSyncMark> ReadSyncMark(const std::string& store_directory);
 absl::Status RemoveSyncMark(const std::string& store_directory);
+// Whose results are not to be used any more (revoked_list.h).
+std::string RevokedPath(std::string_view store_directory);
 // Digests that `store put` of `path` knows from the last time.
 std::string PutDigestsPath(std::string_view store_directory, std::string_view path);
 // Files that `checkout --link` has verified.

@@ -165,6 +165,14 @@ absl::Status LocalStore::Forget(std::span<const Digest> action_keys) {
   return parts_.commits.Forget(action_keys);
 }
 
+absl::StatusOr<RevokeReport> LocalStore::Revoke(const RevokeOptions& options) {
+  return maintenance_.Revoke(options);
+}
+
+absl::StatusOr<std::vector<record::Revocation>> LocalStore::Revocations() {
+  return parts_.revoked.All();
+}
+
 absl::StatusOr<StoreStats> LocalStore::Stats(const StatsOptions& options) {
   return maintenance_.Stats(options);
 }

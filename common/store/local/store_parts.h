@@ -11,6 +11,7 @@
 #include "common/store/local/losses.h"
 #include "common/store/local/puts.h"
 #include "common/store/local/recovery.h"
+#include "common/store/local/revoked_list.h"
 #include "common/store/local/store_folder.h"
 #include "common/store/local/store_reader.h"
 #include "common/store/local/store_state.h"
@@ -23,6 +24,7 @@ struct StoreParts : StoreState {
       : StoreState(std::move(opened_folder), recovered),
         reader(*this, recovered.segments),
         writer(*this, recovered),
+        revoked(folder.directory),
         losses(*this, reader, writer),
         commits(*this, reader, writer),
         puts(*this, reader, commits) {}
@@ -30,6 +32,7 @@ struct StoreParts : StoreState {
   // In this order: each uses only those before it.
   StoreReader reader;
   StoreWriter writer;
+  RevokedList revoked;
   Losses losses;
   Commits commits;
   Puts puts;

@@ -410,6 +410,32 @@ class RemoteStore final : public Store {
     return report;
   }
 
+  absl::StatusOr<RevokeReport> Revoke(const RevokeOptions& options) override {
+    v1::RevokeRequest request;
+    request.set_worker(options.what.worker);
+    if (options.what.since != absl::InfinitePast())
+      request.set_since_us(absl::ToUnixMicros(options.what.since));
+    request.set_is_dry(options.is_dry);
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() +
+                         absl::ToChronoSeconds(options_.verify_deadline));
+    auto reader = stub_->Revoke(&context, request);
+    ASSIGN_OR_RETURN(const std::string bytes, Finished(context, *reader, kChunkedMessageBytesMax));
+    ASSIGN_OR_RETURN(const auto reply, ParseMessage<v1::RevokeReply>(bytes));
+    return FromWire(reply);
+  }
+
+  absl::StatusOr<std::vector<record::Revocation>> Revocations() override {
+    grpc::ClientContext context;
+    Prepare(context, 0);
+    auto reader = stub_->Revocations(&context, v1::RevocationsRequest());
+    const absl::StatusOr<std::string> bytes = Finished(context, *reader, kChunkedMessageBytesMax);
+    if (absl::IsUnimplemented(bytes.status())) return std::vector<record::Revocation>();
+    RETURN_IF_ERROR(bytes.status());
+    ASSIGN_OR_RETURN(const auto reply, ParseMessage<v1::RevocationsReply>(*bytes));
+    return record::DecodeRevocations(reply.revoked());
+  }
+
   absl::StatusOr<WhyReport> Why(const Digest& digest, size_t limit) override {
     v1::WhyRequest request;
     SetRawDigest(digest, request.mutable_digest());

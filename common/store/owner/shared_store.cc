@@ -331,6 +331,14 @@ absl::Status SharedStore::Forget(std::span<const Digest> action_keys) {
   return Retried([&](Store& store) { return store.Forget(action_keys); });
 }
 
+absl::StatusOr<RevokeReport> SharedStore::Revoke(const RevokeOptions& options) {
+  return Retried([&](Store& store) { return store.Revoke(options); });
+}
+
+absl::StatusOr<std::vector<record::Revocation>> SharedStore::Revocations() {
+  return Retried([&](Store& store) { return store.Revocations(); });
+}
+
 absl::StatusOr<StoreStats> SharedStore::Stats(const StatsOptions& options) {
   return Retried([&](Store& store) { return store.Stats(options); });
 }

@@ -62,6 +62,8 @@ class SharedStore final : public Store, public DeadBytes {
   absl::StatusOr<uint64_t> Publish(const PublishedRoot& root) override;
   absl::StatusOr<std::vector<PublishedRoot>> Roots(std::string_view project_id) override;
   absl::Status Forget(std::span<const Digest> action_keys) override;
+  absl::StatusOr<RevokeReport> Revoke(const RevokeOptions& options) override;
+  absl::StatusOr<std::vector<record::Revocation>> Revocations() override;
   absl::StatusOr<StoreStats> Stats(const StatsOptions& options) override;
   using Store::Stats;
   using Store::Verify;

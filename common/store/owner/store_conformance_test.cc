@@ -461,6 +461,59 @@ TEST_P(EveryStore, PublishesNoRootThatIsAbsent) {
   EXPECT_THAT(*store().Roots("project"), IsEmpty());
 }
 
+PutResult MadeBy(const std::string& worker, const std::string& action, const Digest& output) {
+  PutResult put = SampleResult(action, output);
+  record::Result result = *record::DecodeResult(put.result);
+  result.provenance.worker = worker;
+  result.provenance.machine = "on-" + worker;
+  result.provenance.taken = absl::FromUnixSeconds(1'700'000'000);
+  put.result = record::EncodeResult(result);
+  return put;
+}
+
+TEST_P(EveryStore, TakesBackWhatAWorkerMade) {
+  const Digest bytes = PutBytes(store(), "one");
+  const PutResult good = MadeBy("far-1", "a", bytes), bad = MadeBy("far-2", "b", bytes);
+  ASSERT_TRUE(store().Commit({.results = {good, bad}}).ok());
+  const StoreInfo before = *store().Info();
+  const auto dry = store().Revoke({.what = {.worker = "far-2"}, .is_dry = true});
+  ASSERT_TRUE(dry.ok()) << dry.status();
+  ASSERT_EQ(dry->results.size(), 1u);
+  EXPECT_THAT(ResultOf(store(), bad.action_key), Optional(bad.result));
+  EXPECT_EQ(EpochOf(store()), before.loss_epoch);
+  EXPECT_THAT(*store().Revocations(), IsEmpty());
+
+  const auto report = store().Revoke({.what = {.worker = "far-2"}});
+  ASSERT_TRUE(report.ok()) << report.status();
+  ASSERT_EQ(report->results.size(), 1u);
+  const RevokeReport::Result& gone = report->results[0];
+  EXPECT_EQ(gone.key, bad.action_key);
+  EXPECT_EQ(gone.worker, "far-2");
+  EXPECT_EQ(gone.machine, "on-far-2");
+  EXPECT_EQ(gone.taken, absl::FromUnixSeconds(1'700'000'000));
+  EXPECT_TRUE(gone.is_ours);
+  EXPECT_THAT(gone.outputs, ElementsAre(bytes));
+  EXPECT_EQ(ResultOf(store(), bad.action_key), std::nullopt);
+  EXPECT_THAT(ResultOf(store(), good.action_key), Optional(good.result));
+  const StoreInfo after = *store().Info();
+  EXPECT_GT(after.loss_epoch, before.loss_epoch);
+  EXPECT_EQ(after.disputed_epoch, after.loss_epoch);
+  const auto revoked = store().Revocations();
+  ASSERT_EQ(revoked->size(), 1u);
+  EXPECT_EQ(revoked->front().worker, "far-2");
+  EXPECT_EQ(revoked->front().since, absl::InfinitePast());
+}
+
+TEST_P(EveryStore, LetsBeWhatWasTakenBefore) {
+  const PutResult put = MadeBy("far-2", "b", PutBytes(store(), "one"));
+  ASSERT_TRUE(store().Commit({.results = {put}}).ok());
+  const auto report =
+      store().Revoke({.what = {.worker = "far-2", .since = absl::FromUnixSeconds(1'700'000'001)}});
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_THAT(report->results, IsEmpty());
+  EXPECT_THAT(ResultOf(store(), put.action_key), Optional(put.result));
+}
+
 TEST_P(EveryStore, ForgetsResultsAndRaisesTheLossEpoch) {
   const PutResult put = SampleResult("a", PutBytes(store(), "one"));
   ASSERT_TRUE(store().Commit({.results = {put}}).ok());

@@ -208,6 +208,28 @@ grpc::Status StoreService::Forget(grpc::ServerContext*, ChunkReader* reader, v1:
   return ToGrpc(answer());
 }
 
+grpc::Status StoreService::Revoke(grpc::ServerContext*, const v1::RevokeRequest* request,
+                                  ChunkWriter* writer) {
+  const auto answer = [&]() -> absl::Status {
+    RevokeOptions options{.what = {.worker = request->worker()}, .is_dry = request->is_dry()};
+    if (request->has_since_us()) options.what.since = absl::FromUnixMicros(request->since_us());
+    ASSIGN_OR_RETURN(const RevokeReport report, store_.Revoke(options));
+    return WriteChunks(*writer, ToWire(report).SerializeAsString());
+  };
+  return ToGrpc(answer());
+}
+
+grpc::Status StoreService::Revocations(grpc::ServerContext*, const v1::RevocationsRequest*,
+                                       ChunkWriter* writer) {
+  const auto answer = [&]() -> absl::Status {
+    ASSIGN_OR_RETURN(const std::vector<record::Revocation> all, store_.Revocations());
+    v1::RevocationsReply reply;
+    reply.set_revoked(record::EncodeRevocations(all));
+    return WriteChunks(*writer, reply.SerializeAsString());
+  };
+  return ToGrpc(answer());
+}
+
 grpc::Status StoreService::Stats(grpc::ServerContext*, const v1::StatsRequest* request,
                                  v1::StatsReply* reply) {
   const absl::StatusOr<StoreStats> stats =

@@ -34,6 +34,10 @@ class StoreService final : public v1::Store::Service {
   grpc::Status Roots(grpc::ServerContext*, const v1::RootsRequest* request,
                      ChunkWriter* writer) override;
   grpc::Status Forget(grpc::ServerContext*, ChunkReader* reader, v1::Done*) override;
+  grpc::Status Revoke(grpc::ServerContext*, const v1::RevokeRequest* request,
+                      ChunkWriter* writer) override;
+  grpc::Status Revocations(grpc::ServerContext*, const v1::RevocationsRequest*,
+                           ChunkWriter* writer) override;
   grpc::Status Stats(grpc::ServerContext*, const v1::StatsRequest*, v1::StatsReply* reply) override;
   grpc::Status Verify(grpc::ServerContext*, const v1::VerifyRequest*, ChunkWriter* writer) override;
   grpc::Status Collect(grpc::ServerContext*, const v1::CollectRequest* request,

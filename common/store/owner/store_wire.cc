@@ -102,6 +102,39 @@ absl::StatusOr<CommitBatch> FromWire(const v1::CommitRequest& wire) {
   return batch;
 }
 
+v1::RevokeReply ToWire(const RevokeReport& report) {
+  v1::RevokeReply wire;
+  for (const RevokeReport::Result& result : report.results) {
+    v1::RevokeReply::Result& one = *wire.add_results();
+    SetRawDigest(result.key, one.mutable_key());
+    one.set_is_ours(result.is_ours);
+    one.set_worker(result.worker);
+    one.set_machine(result.machine);
+    one.set_taken_us(absl::ToUnixMicros(result.taken));
+    one.set_received_from(result.received_from);
+    for (const Digest& output : result.outputs) SetRawDigest(output, one.add_outputs());
+  }
+  return wire;
+}
+
+absl::StatusOr<RevokeReport> FromWire(const v1::RevokeReply& wire) {
+  RevokeReport report;
+  for (const v1::RevokeReply::Result& one : wire.results()) {
+    RevokeReport::Result result{.is_ours = one.is_ours(),
+                                .worker = one.worker(),
+                                .machine = one.machine(),
+                                .taken = absl::FromUnixMicros(one.taken_us()),
+                                .received_from = one.received_from()};
+    ASSIGN_OR_RETURN(result.key, RawDigestOf(one.key()));
+    for (const auto& output : one.outputs()) {
+      ASSIGN_OR_RETURN(const Digest digest, RawDigestOf(output));
+      result.outputs.push_back(digest);
+    }
+    report.results.push_back(std::move(result));
+  }
+  return report;
+}
+
 v1::WhyReply ToWire(const WhyReport& report) {
   v1::WhyReply wire;
   const auto set_time = [](absl::Time time, const auto& set) {

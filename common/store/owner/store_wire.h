@@ -44,6 +44,8 @@ v1::Root ToWire(const PublishedRoot& root);
 absl::StatusOr<PublishedRoot> FromWire(const v1::Root& wire);
 v1::CommitRequest ToWire(const CommitBatch& batch);
 absl::StatusOr<CommitBatch> FromWire(const v1::CommitRequest& wire);
+v1::RevokeReply ToWire(const RevokeReport& report);
+absl::StatusOr<RevokeReport> FromWire(const v1::RevokeReply& wire);
 v1::WhyReply ToWire(const WhyReport& report);
 absl::StatusOr<WhyReport> FromWire(const v1::WhyReply& wire);
 

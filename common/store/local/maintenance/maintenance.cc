@@ -4,6 +4,7 @@
 #include "common/store/local/maintenance/collector.h"
 #include "common/store/local/maintenance/dead_bytes.h"
 #include "common/store/local/maintenance/left_behind.h"
+#include "common/store/local/maintenance/revoker.h"
 #include "common/store/local/maintenance/store_stats.h"
 #include "common/store/local/maintenance/verifier.h"
 #include "common/store/local/maintenance/why_finder.h"
@@ -51,6 +52,12 @@ absl::StatusOr<GcReport> Maintenance::Collect(const GcOptions& options) {
 absl::StatusOr<GcReport> Maintenance::GiveBackDeadBytes(Cancellation* cancellation) {
   const base::MutexLock lock(collect_mutex_);
   return store::GiveBackDeadBytes(store_, cancellation);
+}
+
+// (A collection writes the places of results anew.)
+absl::StatusOr<RevokeReport> Maintenance::Revoke(const RevokeOptions& options) {
+  const base::MutexLock lock(collect_mutex_);
+  return Revoker(store_, options).Run();
 }
 
 absl::StatusOr<WhyReport> Maintenance::Why(const Digest& digest, size_t limit) {

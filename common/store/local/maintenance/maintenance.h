@@ -28,6 +28,7 @@ class Maintenance {
   absl::StatusOr<VerifyReport> Verify(const VerifyOptions& options);
   absl::StatusOr<GcReport> Collect(const GcOptions& options);
   absl::StatusOr<GcReport> GiveBackDeadBytes(Cancellation* cancellation);
+  absl::StatusOr<RevokeReport> Revoke(const RevokeOptions& options);
   absl::StatusOr<WhyReport> Why(const Digest& digest, size_t limit);
 
  private:
