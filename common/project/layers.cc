@@ -33,6 +33,8 @@ absl::Status CheckType(const TableReader& table, const KnownKey& key) {
       return table.Bool(key.key).status();
     case ValueType::kInteger:
       return table.Integer(key.key, INT64_MIN, INT64_MAX).status();
+    case ValueType::kNumber:
+      return table.Number(key.key).status();
     case ValueType::kStrings:
       return table.Strings(key.key).status();
   }
@@ -96,6 +98,7 @@ const std::vector<KnownKey>& KnownKeys() {
       {"farm", "advertise", kString, ""},
       {"farm", "listen", kString, ""},
       {"farm", "env", kStrings, "[]"},
+      {"farm", "prove", kNumber, "0.01"},
       {"farm", "tls_ca", kString, ""},
       {"farm", "tls_cert", kString, ""},
       {"farm", "tls_key", kString, ""},
@@ -142,6 +145,12 @@ absl::Status Layers::AddText(const KnownKey& key, const std::string& text,
                      fmt::format("`{}` must be true or false, not `{}`", NameOf(key), text));
     }
     value.data = text == "true" || text == "1";
+  } else if (key.type == ValueType::kNumber) {
+    double number = 0;
+    if (!absl::SimpleAtod(text, &number)) {
+      return ErrorAt(source, 0, fmt::format("`{}` must be a number, not `{}`", NameOf(key), text));
+    }
+    value.data = number;
   } else {
     int64_t integer = 0;
     if (!absl::SimpleAtoi(text, &integer)) {

@@ -13,7 +13,7 @@
 
 namespace galley::project {
 
-enum class ValueType { kString, kBool, kInteger, kStrings };
+enum class ValueType { kString, kBool, kInteger, kNumber, kStrings };
 
 struct KnownKey {
   std::string section;

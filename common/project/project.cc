@@ -75,6 +75,18 @@ absl::StatusOr<uint32_t> Number(const Layers& layers, const std::string& key, ui
                     fmt::format("`{}` must lie in {}..{}, not be {}", key, min, max, number));
 }
 
+absl::StatusOr<double> Share(const Layers& layers, const std::string& key, double otherwise) {
+  const Layers::Value* value = layers.Find(key);
+  if (value == nullptr) return otherwise;
+  const auto* integer = std::get_if<int64_t>(&value->value.data);
+  const double share =
+      integer != nullptr ? static_cast<double>(*integer) : std::get<double>(value->value.data);
+  if (share >= 0 && share <= 1) return share;
+  return WrongValue(*value, fmt::format("`{}` must lie in 0..1 (0.01 is one of a hundred, 0 is "
+                                        "off), not be {}",
+                                        key, share));
+}
+
 absl::Status Choice(const Layers& layers, const std::string& key,
                     const std::vector<std::string>& choices) {
   const Layers::Value* value = layers.Find(key);
@@ -294,6 +306,7 @@ absl::Status ReadFarm(const Layers& layers, const std::string& root, FarmSection
   if (!farm.hosts.empty()) farm.hosts = AbsolutePath(farm.hosts, root);
   farm.placement = Text(layers, "farm.placement", farm.placement);
   farm.listen = Text(layers, "farm.listen", farm.listen);
+  ASSIGN_OR_RETURN(farm.prove, Share(layers, "farm.prove", farm.prove));
   farm.environment = List(layers, "farm.env");
   RETURN_IF_ERROR(CheckVariables(layers, farm.environment));
   return absl::OkStatus();

@@ -184,6 +184,19 @@ TEST_F(ProjectTest, DefaultsFillWhatIsNotSaid) {
   EXPECT_EQ(OriginOf(*project, "store.dir").source, "default");
 }
 
+TEST_F(ProjectTest, AShareOfTheFarmsJobsIsANumberFromNoneToAll) {
+  const auto prove = [&](const std::string& text) { return LoadWith("[farm]\nprove = " + text); };
+  EXPECT_EQ(Load(kMinimal)->farm.prove, 0.01);
+  EXPECT_EQ(prove("0")->farm.prove, 0);
+  EXPECT_EQ(prove("0.5")->farm.prove, 0.5);
+  EXPECT_EQ(prove("1")->farm.prove, 1);
+  for (const char* text : {"1.5", "-0.1", "nan", "\"all\""}) EXPECT_FALSE(prove(text).ok()) << text;
+  options_.environment = {{"HOME", dir_}, {"GALLEY_FARM_PROVE", "0.25"}};
+  EXPECT_EQ(prove("1")->farm.prove, 0.25);
+  options_.environment = {{"HOME", dir_}, {"GALLEY_FARM_PROVE", "some"}};
+  EXPECT_FALSE(prove("1").ok());
+}
+
 TEST_F(ProjectTest, LaterLayersWinAndAreNamed) {
   ASSERT_TRUE(CreateDirectories(JoinPath(dir_, ".config/galley")).ok());
   Write(".config/galley/config.toml",

@@ -76,6 +76,16 @@ absl::StatusOr<std::optional<int64_t>> TableReader::Integer(const std::string& k
   return Error(key, fmt::format("`{}` must lie in {}..{}, not be {}", key, min, max, *integer));
 }
 
+absl::StatusOr<std::optional<double>> TableReader::Number(const std::string& key) const {
+  const TomlValue* value = Find(key);
+  if (value == nullptr) return std::optional<double>();
+  if (const auto* integer = std::get_if<int64_t>(&value->data))
+    return std::optional<double>(static_cast<double>(*integer));
+  const auto* number = std::get_if<double>(&value->data);
+  if (number == nullptr) return WrongType(key, *value, "a number");
+  return std::optional<double>(*number);
+}
+
 absl::StatusOr<std::optional<std::vector<std::string>>> TableReader::Strings(
     const std::string& key) const {
   const TomlValue* value = Find(key);

@@ -31,6 +31,8 @@ class TableReader {
   // nullopt: absent. INVALID_ARGUMENT: another type.
   absl::StatusOr<std::optional<std::string>> String(const std::string& key) const;
   absl::StatusOr<std::optional<bool>> Bool(const std::string& key) const;
+  // An integer is a number, too.
+  absl::StatusOr<std::optional<double>> Number(const std::string& key) const;
   absl::StatusOr<std::optional<int64_t>> Integer(const std::string& key, int64_t min,
                                                  int64_t max) const;
   absl::StatusOr<std::optional<std::vector<std::string>>> Strings(const std::string& key) const;
