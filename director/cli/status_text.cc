@@ -105,9 +105,10 @@ std::string WorkerHeading(const v1::StatusAnswer& status) {
 }
 
 std::string WorkerRow(const v1::StatusAnswer::Worker& worker) {
-  return fmt::format("{:<12} {:>8} {:>5} {:>5} {:>10}  {:<9} {}", worker.name(), worker.process(),
+  const std::string note = worker.note().empty() ? "" : ": " + worker.note();
+  return fmt::format("{:<12} {:>8} {:>5} {:>5} {:>10}  {:<9} {}{}", worker.name(), worker.process(),
                      worker.slots(), worker.jobs(), HumanBytes(worker.memory_bytes()),
-                     worker.state(), EscapeControl(worker.machine()));
+                     worker.state(), EscapeControl(worker.machine()), EscapeControl(note));
 }
 
 std::string StoreLine(const v1::StatusAnswer& status) {
@@ -158,7 +159,8 @@ json StatusJson(const v1::StatusAnswer& status) {
                        {"memory_bytes", worker.memory_bytes()},
                        {"draining", worker.is_draining()},
                        {"state", worker.state()},
-                       {"machine", worker.machine()}});
+                       {"machine", worker.machine()},
+                       {"note", worker.note()}});
   }
   return {{"schema", "galley.status.v1"},
           {"project", status.project()},

@@ -145,6 +145,7 @@ void TopView::AddWorker(const v1::StatusAnswer& status, const std::string& name,
       {fmt::format("{}: process {}, {} slots, {} jobs, {}{}", EscapeControl(name), found->process(),
                    found->slots(), found->jobs(), HumanBytes(found->memory_bytes()),
                    found->is_draining() ? ", drains" : "")});
+  if (!found->note().empty()) rows.push_back({EscapeControl(found->note())});
   rows.push_back({fmt::format("{:>9}  {}", "SINCE", "PACKAGE")});
   for (const v1::StatusAnswer::Job& job : found->in_hand())
     rows.push_back({fmt::format("{:>9}  {}", AgeText(now - absl::FromUnixMicros(job.given_us())),

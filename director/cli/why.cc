@@ -466,12 +466,13 @@ void PrintFailure(const json& failure, uint32_t last_cook, bool is_verbose) {
                    error.empty() ? "" : error[0]));
   for (size_t i = 1; i < error.size(); ++i) Line("  " + error[i]);
   const std::string blame = Text(failure["blame"]);
-  std::string line = blame == "verdict"   ? "  its cooker's verdict on its inputs"
-                     : blame == "package" ? "  blamed on the package: it is quarantined for a cook"
-                     : blame == "refused" ? "  not a verdict: the next cook tries it again"
-                     : blame == "machine" ? "  blamed on the machine"
-                     : blame == "unread"  ? "  not a verdict: the next cook reads it again"
-                                          : "  it does not fit the project: no cooker is to blame";
+  std::string line = blame == "verdict"    ? "  its cooker's verdict on its inputs"
+                     : blame == "package"  ? "  blamed on the package: it is quarantined for a cook"
+                     : blame == "refused"  ? "  not a verdict: the next cook tries it again"
+                     : blame == "machine"  ? "  blamed on the machine"
+                     : blame == "unread"   ? "  not a verdict: the next cook reads it again"
+                     : blame == "unproven" ? "  not a verdict: machines made different things of it"
+                                           : "  it does not fit the project: no cooker is to blame";
   if (failure["own_faults"].get<uint32_t>() > 0)
     line += fmt::format(", {} of its attempts crashed or met a limit",
                         failure["own_faults"].get<uint32_t>());

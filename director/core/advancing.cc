@@ -18,6 +18,7 @@ bool UsesUpAttempts(FailureCause cause) {
     case FailureCause::kLimit:
     case FailureCause::kRefused:
     case FailureCause::kMachine:
+    case FailureCause::kUnproven:
       return true;
     case FailureCause::kProject:
     case FailureCause::kVerdict:

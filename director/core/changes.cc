@@ -256,6 +256,7 @@ void Changes::OnPlatformsChanged(const PlatformsChanged& event) {
     waiting.platforms = map.Mask(waiting.platforms) | AddedPlatforms::Of(event, waiting.request);
   });
   core_.commits.Remap(map);
+  core_.proofs.DropAll();
   graph().agenda.Remap(map, [this](PackageId id) { --packages_[id].on_agenda; });
   core_.cooks.ForEachOf(core_.cooks.running(), [&](Cook& cook) {
     cook.Remap(map, added.For(cook.bit()));

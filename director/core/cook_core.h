@@ -35,6 +35,15 @@ struct FleetOptions {
   uint32_t failures_max = 5;
 };
 
+// Which jobs of workers on other machines are made again on another one (proofs.h).
+struct ProofOptions {
+  double share = 0;   // of them; 0: none
+  uint64_t seed = 0;  // that no worker knows
+  // So long a result waits for a second machine where none of the director's is to be had, and for
+  // one otherwise, or for a third.
+  absl::Duration second_max = absl::Seconds(5), third_max = absl::Seconds(30);
+};
+
 // How ready packages are spread over the workers: see policy.h.
 enum class PlacementPolicy : uint8_t { kCost, kStriped };
 
@@ -42,7 +51,8 @@ struct CookOptions {
   uint32_t platform_count = 1;
   uint32_t workers = 1;  // on this machine: exactly so many are kept running while there is work
   FleetOptions fleet;    // on others
-  uint32_t term = 1;     // of this director
+  ProofOptions proofs;
+  uint32_t term = 1;  // of this director
   uint32_t units_per_step = 4096;
   uint32_t look_ups_per_batch = 128;
   uint32_t rank_visits_max = 10'000;  // edges, to place one reference in the order of ranks
@@ -89,6 +99,8 @@ struct Counters {
   uint64_t jobs_split = 0;       // platforms of what ran went to an idle worker
   uint64_t results_dropped = 0;  // a second time, or too late
   uint64_t workers_attached = 0;
+  // Made again on another machine; were to be, and there was none; came out different.
+  uint64_t results_proven = 0, results_unproven = 0, proofs_failed = 0;
   // Bytes moved by all attempts, each report counted once: retried, doubled and late ones as well.
   uint64_t bytes_read = 0, bytes_warm = 0, bytes_saved = 0;
 };

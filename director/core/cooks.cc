@@ -191,6 +191,7 @@ void Cooks::BeginNext() {
   core_.worker_lives.BeginCook();
   if (running_ == 0) {
     core_.attempts.ForgetAllRetracted();
+    core_.proofs.ForgetUnproven();
     for (const std::unique_ptr<Cook>& over : cooks_) {
       if (over != nullptr) over->SetLetGo();
     }

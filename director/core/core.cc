@@ -73,6 +73,7 @@ void Core::Step(absl::Time time, const Event& event, std::vector<Effect>& effect
   cooks.GiveUp();
   RunAgenda(units);
   cooks.GiveUp();
+  proofs.Sweep();
   looking_up.SendLookUps();
   dispatching.HandOverAll();
   fleet.LetIdleGo();
@@ -167,7 +168,7 @@ void Core::CheckInvariants() const {
   if (cooks.running() != 0) return;
   // Nothing of a cook that is over is held for it.
   GALLEY_CHECK(graph.lifecycle.in_works() == 0 && graph.agenda.empty());
-  GALLEY_CHECK(workers.jobs_in_hand() == 0 && attempts.backups() == 0);
+  GALLEY_CHECK(workers.jobs_in_hand() == 0 && attempts.backups() == 0 && proofs.empty());
 }
 
 }  // namespace galley::director

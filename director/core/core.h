@@ -29,6 +29,7 @@
 #include "director/core/overruns.h"
 #include "director/core/placing.h"
 #include "director/core/platforms.h"
+#include "director/core/proofs.h"
 #include "director/core/reports.h"
 #include "director/core/shares.h"
 #include "director/core/splitting.h"
@@ -88,6 +89,7 @@ struct Core {
   LookingUp looking_up{*this};
   Offers offers{*this};
   Placing placing;
+  Proofs proofs{*this};
   Reports reports{*this};
   Splitting splitting{*this};
   Stragglers stragglers{*this};

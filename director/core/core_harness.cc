@@ -6,6 +6,7 @@
 
 #include "common/base/fnv.h"
 #include "common/base/status_macros.h"
+#include "director/core/workers.h"
 
 namespace galley::director {
 
@@ -358,6 +359,12 @@ void CoreHarness::Do(const Notify& effect) {
   } else if (const auto* blamed = std::get_if<PackageBlamed>(&effect.notice)) {
     Say("blamed " + core_->NameOf(blamed->package) + " " + std::to_string(blamed->own_faults) +
         ": " + blamed->what + ": " + blamed->error);
+  } else if (const auto* odd = std::get_if<WorkerQuarantined>(&effect.notice)) {
+    std::string line = "quarantined " + std::to_string(odd->worker.value() - kForeignWorkers) +
+                       " for " + core_->NameOf(odd->package) + ", unlike " + odd->others +
+                       "; unproven:";
+    for (const PackageId package : odd->unproven) line += " " + core_->NameOf(package);
+    Say(line);
   } else if (const auto* done = std::get_if<PackageDone>(&effect.notice)) {
     Say("done " + core_->NameOf(done->package) + to);
   } else if (const auto* left = std::get_if<PackageLeft>(&effect.notice)) {

@@ -24,6 +24,7 @@
 //   start Town 0, cancel Town, retract Town (and "of" a mask of platforms)
 //   done Town, warned ..., failed Town: text (and "log=" its log)
 //   blamed Town 1: crashed its executor: text
+//   quarantined 2 for Town, unlike m1 and m3; unproven: Mesh (a foreign worker, by its number)
 //   spawn 0, stop 0, rescan a b
 //   root Mesh Town, publish 0, ended interrupted
 //

@@ -150,13 +150,13 @@ void Dispatching::Overtake() {
 
 void Dispatching::HandOver(PackageId id, const Placement& at) {
   const absl::Duration expected = CostOf(id);
-  const PlatformMask platforms = PutInHand(id);
+  const PlatformMask platforms = PutInHand(id, ~core_.proofs.NotFor(*workers_.Find(at.worker), id));
   SetHandedOver(id, Give(id, at, platforms, expected));
 }
 
-PlatformMask Dispatching::PutInHand(PackageId id) {
+PlatformMask Dispatching::PutInHand(PackageId id, PlatformMask of) {
   if (packages_[id].state == State::kSaveStalled) lifecycle().SetState(id, State::kLoad, "granted");
-  const PlatformMask platforms = core_.advancing.InPhase(id, Phase::kToCook);
+  const PlatformMask platforms = core_.advancing.InPhase(id, Phase::kToCook) & of;
   for (PlatformIndex p = 0; p < packages_[id].slots.size(); ++p) {
     if (platforms & MaskOf(p)) lifecycle().SetPhase(id, p, Phase::kInHand);
   }

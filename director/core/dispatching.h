@@ -18,8 +18,8 @@ class Dispatching : Part {
   void HandOverAll();
   bool HasLoadWork() const;
   void HandOver(PackageId package, const Placement& at);
-  // Returns the platforms that are to be cooked.
-  PlatformMask PutInHand(PackageId package);
+  // Returns the platforms that are to be cooked, of these.
+  PlatformMask PutInHand(PackageId package, PlatformMask of = ~PlatformMask{0});
   void SetHandedOver(PackageId package, AttemptId attempt);
   // REQUIRES: the attempt's package, worker, group and expected time are known.
   void Hold(AttemptId id, const Attempt& attempt);

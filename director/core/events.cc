@@ -48,6 +48,8 @@ std::string_view FailureCauseName(FailureCause cause) {
       return "machine";
     case FailureCause::kUnread:
       return "unread";
+    case FailureCause::kUnproven:
+      return "unproven";
   }
   return "project";
 }

@@ -73,6 +73,7 @@ struct ResultView {
   bool is_verdict = false;
   std::string error;  // a verdict's error
   std::string log;    // digest text of a verdict's log, or empty
+  uint64_t key = 0;   // of its action: those of the very same inputs have the same
 };
 using ResultViewPtr = std::shared_ptr<const ResultView>;
 
@@ -294,6 +295,7 @@ struct WorkerAttached {
   bool is_held = false;                 // likewise; `begun` is what has begun
   // Sorted: the cookers that it does not have as this director knows them. It gets no job of these.
   std::vector<std::string> lacks = {};
+  std::string machine = {};  // where it runs, as far as the director can tell (proofs.h)
 };
 
 // A message came from the worker, whatever it said.
@@ -603,15 +605,17 @@ struct LookForLost {
 
 // The cause that a failure is put down to.
 enum class FailureCause : uint8_t {
-  kProject,  // its rule, references, cooked inputs or outputs do not fit with those of others
-  kVerdict,  // its cooker's own judgement of its inputs
-  kPackage,  // crashes, memory, time
-  kLimit,    // outgrew a limit in each of its attempts, the last of them alone on its machine, or
-             // did so in an earlier cook; such a failure is kept for some days
-  kRefused,  // its job cannot be done as it is (a tool that fails or is not there): not kept
-  kMachine,  // too many faults that no package explains
-  kUnread,   // what it is made of, or what is known of it, could not be read now
+  kProject,   // its rule, references, cooked inputs or outputs do not fit with those of others
+  kVerdict,   // its cooker's own judgement of its inputs
+  kPackage,   // crashes, memory, time
+  kLimit,     // outgrew a limit in each of its attempts, the last of them alone on its machine, or
+              // did so in an earlier cook; such a failure is kept for some days
+  kRefused,   // its job cannot be done as it is (a tool that fails or is not there): not kept
+  kMachine,   // too many faults that no package explains
+  kUnread,    // what it is made of, or what is known of it, could not be read now
+  kUnproven,  // made again on other machines it came out different (proofs.h): not kept
 };
+inline constexpr FailureCause kLastFailureCause = FailureCause::kUnproven;
 std::string_view FailureCauseName(FailureCause cause);  // "project"
 
 // For people and the summary.
@@ -657,6 +661,17 @@ struct PackageBlamed {
   std::string error;        // why, in detail
   std::string log;          // digest text, or empty
 };
+// The worker made something else than two other machines: it gets no more jobs, and nothing that it
+// says is believed any more.
+struct WorkerQuarantined {
+  WorkerId worker;
+  PackageId package;  // where that was found
+  PlatformIndex platform = 0;
+  std::string others;  // the machines, for people
+  // Packages of the cooks that run for which results of this worker were committed unproven, by the
+  // time of the commits, some more than once; at most Proofs::kUnprovenNamed.
+  std::vector<PackageId> unproven;
+};
 // The cook's turn has come. It is in the slot until CookEnded, which is the last notice to it.
 struct CookBegan {
   uint64_t request = 0;
@@ -672,7 +687,7 @@ struct CookEnded {
   bool is_empty = false;
 };
 using Notice = std::variant<PackageFailed, PackageWarned, PackageDone, PackageLeft, PackageBlamed,
-                            CookBegan, CookEnded>;
+                            WorkerQuarantined, CookBegan, CookEnded>;
 struct Notify {
   Notice notice;
   CookMask cooks = 0;  // that it is for, by slot; none: of a cook that does not run

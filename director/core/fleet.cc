@@ -34,7 +34,10 @@ uint32_t Fleet::HelpersWanted() const {
 
 uint32_t Fleet::Wanted() const {
   const FleetOptions& fleet = options_.fleet;
-  const uint32_t least = std::min(fleet.min, fleet.max);
+  // One that made something else than others is not replaced.
+  const uint32_t out = std::min(core_.proofs.quarantined(Pool::kLaunched), fleet.max - 1);
+  const uint32_t most = fleet.max - out;
+  const uint32_t least = std::min(fleet.min, most);
   // What they can take now: neither what only helpers can cook, nor what waits for a resource.
   const size_t ready = lifecycle().loads().size();
   const size_t jobs = ready + workers_.jobs_in_hand();
@@ -52,7 +55,7 @@ uint32_t Fleet::Wanted() const {
   const double worth = absl::FDivDuration(work, fleet.start * kWorthStarts * fleet.slots);
   const double busy = std::ceil(static_cast<double>(jobs) / fleet.slots);
   const double wanted =
-      std::clamp(std::min(std::ceil(worth), busy), 1.0, static_cast<double>(fleet.max));
+      std::clamp(std::min(std::ceil(worth), busy), 1.0, static_cast<double>(most));
   return std::max(static_cast<uint32_t>(wanted), least);
 }
 

@@ -276,9 +276,8 @@ void Lifecycle::Refresh(PackageId id) {
   const bool is_free = package.state == State::kLoad && package.work->attempt == 0;
   const std::optional<uint32_t> parked =
       package.work != nullptr ? package.work->parked : std::nullopt;
-  const bool is_parked = parked.has_value();
-  if (is_parked) LeaveParking(id);
-  if (is_parked && is_free && package.work->not_before == absl::InfinitePast()) {
+  if (parked.has_value()) LeaveParking(id);
+  if (parked.has_value() && is_free && package.work->not_before == absl::InfinitePast()) {
     package.work->parked = parked;
     parked_[*parked].Push(id, OrderOf(id));
     loads_.Remove(id);
@@ -336,11 +335,11 @@ void Lifecycle::LeaveParking(PackageId id) {
   parked.reset();
 }
 
-void Lifecycle::Park(PackageId id, uint32_t kind) {
+void Lifecycle::Park(PackageId id, uint32_t queue) {
   if (packages_[id].state == State::kSaveStalled)
-    SetState(id, State::kLoad, "no worker has what it needs");
-  packages_[id].work->parked = kind;
-  parked_[kind].Push(id, OrderOf(id));
+    SetState(id, State::kLoad, "no worker may take it");
+  packages_[id].work->parked = queue;
+  parked_[queue].Push(id, OrderOf(id));
   Refresh(id);
 }
 

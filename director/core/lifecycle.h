@@ -80,12 +80,13 @@ class Lifecycle {
   // Packages whose back-off is over by `now` go to the load queue.
   void Release(absl::Time now);
 
-  // No worker that can do jobs of this kind (Offers) can take it now: it is in no queue until
-  // Unpark, or until its state changes. REQUIRES: it is in a queue of jobs to be handed over.
-  void Park(PackageId package, uint32_t kind);
+  // No worker that may have it can take it now: it is in no queue but `queue` (its kind of job,
+  // or Proofs::QueueOf) until Unpark, or until its state changes. REQUIRES: it is in a queue of jobs
+  // to be handed over.
+  void Park(PackageId package, uint32_t queue);
   // Back to the queue. REQUIRES: it is parked.
   void Unpark(PackageId package);
-  // By kind, each in the order of the load queue; none is empty.
+  // By `queue`, each in the order of the load queue; none is empty.
   const absl::btree_map<uint32_t, LoadQueue>& parked() const { return parked_; }
 
   uint32_t in_works() const { return in_works_; }

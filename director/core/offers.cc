@@ -91,7 +91,8 @@ bool Offers::Lacks(WorkerId id, const Worker& worker, uint32_t kind) const {
 }
 
 bool Offers::Has(WorkerId id, const Worker& worker, PackageId package) const {
-  return !has_lacking_ || !Lacks(id, worker, KindOf(package));
+  return (!has_lacking_ || !Lacks(id, worker, KindOf(package))) &&
+         core_.proofs.MayCook(worker, package);
 }
 
 bool Offers::HasAttached(uint32_t kind) const {
@@ -114,13 +115,22 @@ bool Offers::FleetLacks(uint32_t kind) const {
 
 size_t Offers::CountForHelpers() const {
   size_t count = 0;
-  for (const auto& [kind, queue] : lifecycle().parked())
-    count += FleetLacks(kind) || !HasAttached(kind) ? queue.size() : 0;
+  for (const auto& [kind, queue] : lifecycle().parked()) {
+    const bool needs_helper = Proofs::IsQueue(kind) ? core_.proofs.NeedsHome(queue.Top())
+                                                    : FleetLacks(kind) || !HasAttached(kind);
+    count += needs_helper ? queue.size() : 0;
+  }
   return count;
 }
 
 bool Offers::Park(PackageId package) {
-  if (!has_lacking_ || parked_ >= kParkedMax) return false;
+  if (parked_ >= kParkedMax) return false;
+  if (core_.proofs.IsHeld(package)) {
+    lifecycle().Park(package, core_.proofs.QueueOf(package));
+    ++parked_;
+    return true;
+  }
+  if (!has_lacking_) return false;
   const uint32_t kind = KindOf(package);
   const bool holds_up = FleetLacks(kind) ||
                         std::any_of(workers_.with_room().begin(), workers_.with_room().end(),
@@ -149,7 +159,10 @@ void Offers::Unpark() {
   std::vector<uint32_t> kinds;
   for (const auto& [kind, queue] : lifecycle().parked()) kinds.push_back(kind);
   for (const uint32_t kind : kinds) {
-    if (IsOffered(kind)) {
+    if (Proofs::IsQueue(kind)) {
+      // (Settling one queue may let go of another.)
+      if (lifecycle().parked().contains(kind) && core_.proofs.IsOffered(kind)) UnparkOf(kind);
+    } else if (IsOffered(kind)) {
       unoffered_since_.erase(kind);
       UnparkOf(kind);
     } else if (core_.awake - unoffered_since_.try_emplace(kind, core_.awake).first->second >=

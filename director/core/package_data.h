@@ -70,7 +70,7 @@ struct Work {
   std::string stale_path;                        // not empty: waits for FilesChanged of this file
   absl::Time not_before = absl::InfinitePast();  // back-off
   absl::Time aside_since = absl::InfiniteFuture();  // no worker had the memory for it
-  std::optional<uint32_t> parked;                   // as one of that kind: Lifecycle::Park
+  std::optional<uint32_t> parked;                   // in that queue: Lifecycle::Park
   uint32_t job_kind = 0;                            // Offers::KindOf
   bool needs_files = false;         // a program of it failed where the project's files are not
   AttemptId attempt = 0;            // the current one

@@ -51,41 +51,48 @@ void Reports::OnReport(WorkerId worker, const WorkerReport& report) {
   if (attempt == nullptr || attempt->worker != worker)
     return core_.worker_lives.Acknowledge(worker, report.report);
   CountBytes(core_.attempts.at(report.attempt), report);
+  if (core_.proofs.IsQuarantined(worker) &&
+      !std::holds_alternative<WorkerReport::Ended>(report.what))
+    return core_.worker_lives.Acknowledge(worker, report.report);
   struct Dispatcher {
     Reports& reports;
     WorkerId worker;
     const WorkerReport& report;
-    bool operator()(const WorkerReport::Loaded& what) {
-      return reports.OnLoaded(report.attempt, what);
+    Answer operator()(const WorkerReport::Loaded& what) {
+      return reports.OnLoaded(report.attempt, what), Answer::kNow;
     }
-    bool operator()(const WorkerReport::Saved& what) {
+    Answer operator()(const WorkerReport::Saved& what) {
       return reports.OnSaved(worker, report.report, report.attempt, what);
     }
-    bool operator()(const WorkerReport::Failed& what) {
-      return reports.OnFailed(report.attempt, what), true;
+    Answer operator()(const WorkerReport::Failed& what) {
+      return reports.OnFailed(report.attempt, what), Answer::kNow;
     }
-    bool operator()(const WorkerReport::Needs& what) {
-      return reports.OnNeeds(report.attempt, what), true;
+    Answer operator()(const WorkerReport::Needs& what) {
+      return reports.OnNeeds(report.attempt, what), Answer::kNow;
     }
-    bool operator()(const WorkerReport::Stale& what) {
-      return reports.OnStale(report.attempt, what), true;
+    Answer operator()(const WorkerReport::Stale& what) {
+      return reports.OnStale(report.attempt, what), Answer::kNow;
     }
-    bool operator()(const WorkerReport::Ended&) {
+    Answer operator()(const WorkerReport::Ended&) {
       reports.core_.survivors.ForgetResumed(report.attempt);
       reports.core_.worker_lives.NoteEnded(worker, report.report, report.attempt);
-      return reports.OnEnded(report.attempt), true;
+      return reports.OnEnded(report.attempt), Answer::kNow;
     }
   };
-  if (std::visit(Dispatcher{*this, worker, report}, report.what)) {
-    core_.worker_lives.Acknowledge(worker, report.report);
-  } else {
-    workers_.Find(worker)->unacknowledged.insert(report.report);
+  switch (std::visit(Dispatcher{*this, worker, report}, report.what)) {
+    case Answer::kNow:
+      return core_.worker_lives.Acknowledge(worker, report.report);
+    case Answer::kWhenDurable:
+      workers_.Find(worker)->unacknowledged.insert(report.report);
+      return;
+    case Answer::kOfProofs:
+      return;
   }
 }
 
-bool Reports::OnLoaded(AttemptId id, const WorkerReport::Loaded& loaded) {
+void Reports::OnLoaded(AttemptId id, const WorkerReport::Loaded& loaded) {
   Attempt* attempt = core_.attempts.Current(id);
-  if (attempt == nullptr) return true;
+  if (attempt == nullptr) return;
   core_.worker_lives.NoteWorks(attempt->worker);
   attempt->measured += loaded.load_time;
   attempt->load += loaded.load_time;
@@ -98,28 +105,25 @@ bool Reports::OnLoaded(AttemptId id, const WorkerReport::Loaded& loaded) {
     if (platforms & MaskOf(p)) core_.exploring.SetExplored(package, p, loaded.so_far, false);
   }
   core_.advancing.Advance(package);
-  return true;
 }
 
 // A result is welcome from any worker that was once given the attempt, if the package still wants
 // it.
-bool Reports::OnSaved(WorkerId worker, ReportId report, AttemptId id,
-                      const WorkerReport::Saved& saved) {
+Reports::Answer Reports::OnSaved(WorkerId worker, ReportId report, AttemptId id,
+                                 const WorkerReport::Saved& saved) {
   Attempt& attempt = core_.attempts.at(id);
   const PackageId package_id = attempt.package;
   PackageData& package = packages_[package_id];
   if (saved.platform >= 32 || (attempt.granted & MaskOf(saved.platform)) == 0 ||
       saved.result == nullptr)
-    return true;
+    return Answer::kNow;
   core_.worker_lives.NoteWorks(worker);
   attempt.measured += saved.save_time;
   ++attempt.saves;
   const std::optional<PlatformIndex> present =
       core_.platform_sets.Index(saved.platform, attempt.platform_set);
-  if (!present.has_value()) {
-    core_.commits.Commit(package_id, std::nullopt, saved.result->id, worker, report);
-    return false;
-  }
+  if (!present.has_value())
+    return FeedCache(package_id, std::nullopt, {.worker = worker, .report = report}, saved);
   const PlatformIndex platform = *present;
   const PlatformMask bit = MaskOf(platform);
   const bool was_expected = attempt.is_current && (attempt.remaining & bit) != 0;
@@ -130,23 +134,20 @@ bool Reports::OnSaved(WorkerId worker, ReportId report, AttemptId id,
     // cache.
     const bool has_result =
         platform < package.slots.size() && package.slots[platform].result != nullptr;
-    if (has_result) {
-      DropResult(package_id, platform, attempt, saved);
-      return true;
-    }
-    core_.commits.Commit(package_id, platform, saved.result->id, worker, report);
-    return false;
+    if (!has_result)
+      return FeedCache(package_id, platform, {.worker = worker, .report = report}, saved);
+    DropResult(package_id, platform, attempt, saved);
+    return Answer::kNow;
   }
   Slot& slot = package.slots[platform];
-  bool is_acknowledged = true;
+  Answer answer = Answer::kNow;
   if (IsSettled(slot.phase) || slot.phase == Phase::kCommitting) {
     DropResult(package_id, platform, attempt, saved);
     if (was_expected && attempt.remaining == 0) core_.attempts.EndAttempt(id, Tell::kNothing);
   } else if (!saved.is_current || !core_.survivors.IsOfToday(attempt)) {
     // The result is right for an older snapshot, or for what the package's generator or inputs gave
     // before.
-    core_.commits.Commit(package_id, platform, saved.result->id, worker, report);
-    is_acknowledged = false;
+    answer = FeedCache(package_id, platform, {.worker = worker, .report = report}, saved);
     if (was_expected) {
       if ((core_.attempts.StillInHand(package_id) & bit) == 0) {
         lifecycle().SetPhase(package_id, platform, core_.cooks.FirstPhaseOf(package_id));
@@ -155,30 +156,61 @@ bool Reports::OnSaved(WorkerId worker, ReportId report, AttemptId id,
       graph().faults.BlameInfrastructure(package_id, bit, "its files changed while it was cooked",
                                          "");
     }
+  } else if (core_.proofs.Take(package_id, platform,
+                               {.worker = worker, .report = report, .attempt = id}, saved)) {
+    answer = Answer::kOfProofs;
   } else {
-    core_.waiting.MissInstead(package_id, platform);
-    slot.result = saved.result;
-    lifecycle().SetPhase(package_id, platform, Phase::kCommitting,
-                         saved.shared ? ResultSource::kCached : ResultSource::kCooked);
-    core_.commits.Commit(package_id, platform, saved.result->id, worker, report);
-    is_acknowledged = false;
-    lifecycle().SetLoaded(package_id);
-    if (!saved.result->is_verdict)
-      core_.exploring.SetExplored(package_id, platform, saved.result, true);
-    core_.cooks.ForEachOf(package.cooks,
-                          [&](Cook& cook) { cook.warnings.NoteRead(package_id, saved.read); });
-    core_.costs.MeasuredMemory(package.cost_traits, saved.memory_peak_bytes);
-    // Another attempt need not make it again.
-    for (const AttemptId current : core_.attempts.At(package_id)) {
-      core_.attempts.at(current).remaining &= ~bit;
-      core_.attempts.at(current).is_partial |= current != id;
-    }
-    if (attempt.is_backup && attempt.remaining == 0)
-      core_.cooks.Count(package_id, &Counters::backups_won);
-    core_.attempts.EndSpent(package_id, id);
+    core_.proofs.NoteUnproven(worker, package_id);
+    Accept({.package = package_id,
+            .platform = platform,
+            .worker = worker,
+            .report = report,
+            .attempt = id},
+           saved);
+    answer = Answer::kWhenDurable;
   }
   core_.advancing.Advance(package_id);
-  return is_acknowledged;
+  return answer;
+}
+
+// A result that no cook waits for. One that is to be proven nobody would make again: it is dropped.
+Reports::Answer Reports::FeedCache(PackageId package, std::optional<PlatformIndex> platform,
+                                   const Source& source, const WorkerReport::Saved& saved) {
+  if (core_.proofs.IsChosen(source.worker, package)) {
+    core_.cooks.Count(package, &Counters::results_dropped);
+    return Answer::kNow;
+  }
+  core_.proofs.NoteUnproven(source.worker, package);
+  core_.commits.Commit(package, platform, saved.result->id, source.worker, source.report);
+  return Answer::kWhenDurable;
+}
+
+void Reports::Accept(const Source& source, const WorkerReport::Saved& saved) {
+  const PackageId package_id = source.package;
+  const PlatformIndex platform = source.platform;
+  const AttemptId by = source.attempt;
+  PackageData& package = packages_[package_id];
+  const PlatformMask bit = MaskOf(platform);
+  core_.waiting.MissInstead(package_id, platform);
+  package.slots[platform].result = saved.result;
+  lifecycle().SetPhase(package_id, platform, Phase::kCommitting,
+                       saved.shared ? ResultSource::kCached : ResultSource::kCooked);
+  core_.commits.Commit(package_id, platform, saved.result->id, source.worker, source.report);
+  lifecycle().SetLoaded(package_id);
+  if (!saved.result->is_verdict)
+    core_.exploring.SetExplored(package_id, platform, saved.result, true);
+  core_.cooks.ForEachOf(package.cooks,
+                        [&](Cook& cook) { cook.warnings.NoteRead(package_id, saved.read); });
+  core_.costs.MeasuredMemory(package.cost_traits, saved.memory_peak_bytes);
+  // Another attempt need not make it again.
+  for (const AttemptId current : core_.attempts.At(package_id)) {
+    core_.attempts.at(current).remaining &= ~bit;
+    core_.attempts.at(current).is_partial |= current != by;
+  }
+  const Attempt* attempt = core_.attempts.Find(by);
+  if (attempt != nullptr && attempt->is_backup && attempt->remaining == 0)
+    core_.cooks.Count(package_id, &Counters::backups_won);
+  core_.attempts.EndSpent(package_id, by);
 }
 
 // The platform has a result already. Which of two attempts is the first is chance.

@@ -50,6 +50,7 @@ void WorkerLives::OnWorkerAttached(const WorkerAttached& event) {
   const bool is_new_process = before == nullptr || before->session != event.session;
   Worker& worker = workers_.Attach(event.worker, event.slots, core_.awake);
   worker.memory_bytes = event.memory_bytes;
+  worker.machine = core_.proofs.MachineOf(event.worker, event.machine);
   core_.offers.SetLacks(event.worker, event.lacks);
   core_.cooks.CountForAll(&Counters::jobs_pending,
                           workers_.SetPending(event.worker, event.pending,
@@ -61,7 +62,9 @@ void WorkerLives::OnWorkerAttached(const WorkerAttached& event) {
     core_.warmth.Forget(event.worker);  // its executors are others
     core_.attempts.ForgetRetractedOf(event.worker);
     core_.commits.ForgetReportsOf(event.worker);
+    core_.proofs.ForgetReportsOf(event.worker);
   }
+  if (core_.proofs.IsQuarantined(event.worker)) workers_.SetDraining(event.worker, true);
   if (worker.is_draining) DesireFor(event.worker).drain = true;
   core_.cooks.CountAttached();
   if (IsSabotaged(Sabotage::kForgetInFlight)) return;
@@ -249,6 +252,20 @@ void WorkerLives::Drain(WorkerId id) {
     const PackageId package = core_.attempts.at(attempt).package;
     core_.attempts.EndAttempt(attempt, Tell::kRetract);
     core_.cooks.Count(package, &Counters::jobs_retracted);
+    core_.advancing.Advance(package);
+  }
+}
+
+void WorkerLives::Dismiss(WorkerId id) {
+  const Worker* worker = workers_.Find(id);
+  if (worker == nullptr || worker->presence != Worker::Presence::kAttached) return;
+  workers_.SetDraining(id, true);
+  DesireFor(id).drain = true;
+  for (const AttemptId attempt : worker->hand.All()) {
+    if (core_.attempts.Current(attempt) == nullptr) continue;
+    const PackageId package = core_.attempts.at(attempt).package;
+    core_.attempts.EndAttempt(attempt, Tell::kCancel);
+    core_.cooks.Count(package, &Counters::jobs_retried);
     core_.advancing.Advance(package);
   }
 }

@@ -25,6 +25,8 @@ class WorkerLives : Part {
   void LoseTheSilent();
   // It gets no more jobs, finishes what has begun there, and ends. REQUIRES: attached.
   void Drain(WorkerId worker);
+  // It gets no more jobs, all that it has in hand goes to others, and it ends.
+  void Dismiss(WorkerId worker);
   // How often in a row workers did not start, or were lost before they did anything.
   uint32_t failures(Pool pool) const {
     return std::max(pool == Pool::kLaunched ? launch_failures_ : spawn_failures_, losses_);

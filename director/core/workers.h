@@ -68,6 +68,7 @@ struct Worker {
   bool is_queued = false;     // it waits for a machine
 
   uint64_t session = 0;           // its process
+  uint32_t machine = 0;           // Proofs::MachineOf
   std::vector<uint32_t> lacks;    // sorted: kinds of jobs that it does not get (Offers),
   std::vector<uint32_t> refuses;  // and that it turned out that it cannot do
 

@@ -418,6 +418,7 @@ void CookRun::TellTheEnd() {
   if (const auto lost = LostText(outcome, project_->store.directory)) NoteHealed(*lost);
   if (const auto unstarted = UnstartedText(outcome, project_->farm.launcher))
     notes_.OnPassingWarning("", "", *unstarted);
+  if (const auto unproven = UnprovenText(outcome)) notes_.OnPassingWarning("", "", *unproven);
   const std::string unanswered =
       UnansweredText(*project_, outcome.observed, deps_.director.environment());
   if (!unanswered.empty()) notes_.SayAlways(unanswered);

@@ -65,6 +65,16 @@ std::optional<std::string> UnstartedText(const ShellOutcome& outcome, const std:
       outcome.unstarted_reason);
 }
 
+std::optional<std::string> UnprovenText(const ShellOutcome& outcome) {
+  const uint64_t count = outcome.counters.results_unproven;
+  if (count == 0) return std::nullopt;
+  return fmt::format(
+      "{} of workers on other machines {} to be made again on another one ([farm] prove), and {} "
+      "used as {}: no other machine was there",
+      count == 1 ? "1 result" : fmt::format("{} results", count), count == 1 ? "was" : "were",
+      count == 1 ? "was" : "were", count == 1 ? "it is" : "they are");
+}
+
 std::optional<std::string> LostText(const ShellOutcome& outcome, const std::string& store) {
   const uint64_t blobs = outcome.lost_blobs, packages = outcome.lost_packages;
   if (blobs == 0) return std::nullopt;

@@ -29,6 +29,9 @@ void TellIdleNever(const World& before, const World& after, bool is_narrow, Cook
 // cook's error.
 std::optional<std::string> UnstartedText(const ShellOutcome& outcome, const std::string& launcher);
 
+// "3 results of workers on other machines were to be made again ..."; nullopt: none were.
+std::optional<std::string> UnprovenText(const ShellOutcome& outcome);
+
 // "<store>: 2 blobs of 1 package were lost from the store and are made again"; nullopt: none were.
 std::optional<std::string> LostText(const ShellOutcome& outcome, const std::string& store);
 

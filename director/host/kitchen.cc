@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <random>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -182,6 +183,7 @@ ShellOptions Kitchen::OptionsOf(const Setup& setup, FarmPlan farm, Inheritance i
   options.core.platform_count = static_cast<uint32_t>(project.platforms.size());
   options.core.workers = WorkersToStart(project.farm);
   options.core.fleet = farm.fleet;
+  options.core.proofs = {.share = project.farm.prove, .seed = std::random_device()()};
   if (project.farm.placement == "striped") options.core.policy = PlacementPolicy::kStriped;
   options.core.term = director.term();
   options.core.cooks_max = kCooksMax;

@@ -44,7 +44,7 @@ void TellAgain(const Standing& standing, CookListener& listener) {
     failed.stage =
         static_cast<enum Stage>(std::min(failure.stage, static_cast<uint32_t>(Stage::kStage)));
     failed.cause = static_cast<FailureCause>(
-        std::min(failure.cause, static_cast<uint32_t>(FailureCause::kUnread)));
+        std::min(failure.cause, static_cast<uint32_t>(kLastFailureCause)));
     failed.error = failure.error;
     failed.log = failure.log;
     listener.OnFailed(failure.package, failure.platform, failed);

@@ -156,6 +156,9 @@ void ToWire(const Counters& counters, v1::CookCounters& out) {
   out.set_jobs_split(counters.jobs_split);
   out.set_results_dropped(counters.results_dropped);
   out.set_workers_attached(counters.workers_attached);
+  out.set_results_proven(counters.results_proven);
+  out.set_results_unproven(counters.results_unproven);
+  out.set_proofs_failed(counters.proofs_failed);
   out.set_bytes_read(counters.bytes_read);
   out.set_bytes_warm(counters.bytes_warm);
   out.set_bytes_saved(counters.bytes_saved);
@@ -184,6 +187,9 @@ Counters FromWire(const v1::CookCounters& counters) {
           .jobs_split = counters.jobs_split(),
           .results_dropped = counters.results_dropped(),
           .workers_attached = counters.workers_attached(),
+          .results_proven = counters.results_proven(),
+          .results_unproven = counters.results_unproven(),
+          .proofs_failed = counters.proofs_failed(),
           .bytes_read = counters.bytes_read(),
           .bytes_warm = counters.bytes_warm(),
           .bytes_saved = counters.bytes_saved()};

@@ -13,7 +13,7 @@ PackageFailed FailureOf(const v1::CookFailure& failure) {
           .error = failure.error(),
           .log = failure.log(),
           .cause = static_cast<FailureCause>(
-              std::min(failure.cause(), static_cast<uint32_t>(FailureCause::kUnread))),
+              std::min(failure.cause(), static_cast<uint32_t>(kLastFailureCause))),
           .attempt = failure.attempt(),
           .attempts = failure.attempts(),
           .own_faults = failure.own_faults(),

@@ -278,8 +278,9 @@ absl::StatusOr<v1::StatusAnswer> Residence::Status(const v1::StatusAsk& ask) {
       out.set_jobs(view.jobs);
       out.set_memory_bytes(view.memory_bytes);
       out.set_is_draining(view.is_draining);
-      out.set_state(view.is_draining ? "draining" : view.state);
+      out.set_state(view.is_draining && view.note.empty() ? "draining" : view.state);
       out.set_machine(view.machine);
+      out.set_note(view.note);
       if (ask.worker() != view.name) continue;
       for (const auto& [attempt, job] : view.in_hand) {
         v1::StatusAnswer::Job& of_worker = *out.add_in_hand();

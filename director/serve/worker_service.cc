@@ -218,6 +218,13 @@ class WorkerServiceImpl final : public WorkerService, public WorkerCalls {
     if (found != streams_.end()) found->second.outbox->Push(std::move(message));
   }
 
+  std::string ComesFrom(const std::string& worker_id) override {
+    base::MutexLock lock(mutex_);
+    const auto found = streams_.find(worker_id);
+    return found == streams_.end() || found->second.context == nullptr
+               ? ""
+               : std::string(found->second.context->peer());
+  }
   bool IsAttached(const std::string& worker_id) override {
     base::MutexLock lock(mutex_);
     return streams_.contains(worker_id);

@@ -67,6 +67,8 @@ class WorkerService {
   // Queues a message, behind the welcome; dropped when the worker is not attached (it reports its
   // whole state when it comes back). It is attached as soon as on_attach is asked for its welcome.
   virtual void Send(const std::string& worker_id, v1::ToWorker message) = 0;
+  // Where its stream comes from, as gRPC says it; empty: it has none.
+  virtual std::string ComesFrom(const std::string& worker_id) = 0;
   // Whether the worker has a stream.
   virtual bool IsAttached(const std::string& worker_id) = 0;
   // Ends the stream and forgets the token.

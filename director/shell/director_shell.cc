@@ -35,7 +35,10 @@ DirectorShell::DirectorShell(ShellOptions options, WorldPtr world, store::Store&
       reports_({.sources = [this] { return Present(); },
                 .store = &store_,
                 .results = &results_,
-                .trace = &trace_},
+                .trace = &trace_,
+                .machine_of =
+                    [this](const std::string& worker) { return worker_views_.MachineOf(worker); },
+                .now = [this] { return clock_.Now(); }},
                options_.look_up.trust_domain,
                {options_.memory_bytes_default, options_.timeout_default}),
       worker_bytes_({.world = &world_,

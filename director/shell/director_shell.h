@@ -51,6 +51,7 @@
 #include "director/shell/job_builder.h"
 #include "director/shell/limit_answers.h"
 #include "director/shell/lookup.h"
+#include "director/shell/machines.h"
 #include "director/shell/memory_guard.h"
 #include "director/shell/progress_notes.h"
 #include "director/shell/published_keys.h"
@@ -203,6 +204,7 @@ class DirectorShell {
   void Tell(CookMask cooks, const PackageDone& notice);
   void Tell(CookMask cooks, const PackageLeft& notice);
   void Tell(CookMask cooks, const PackageBlamed& notice);
+  void Tell(CookMask cooks, const WorkerQuarantined& notice);
   void Tell(CookMask cooks, const CookBegan& notice);
   void Tell(CookMask cooks, const CookEnded& notice);
   void StartCommit();
@@ -286,6 +288,8 @@ class DirectorShell {
   KeptLimits kept_limits_;
   AttachedWorkers workers_{options_.farm_launch.kind};
   WorkerViews worker_views_;
+  Machines machines_;
+  const absl::Time began_at_ = clock_.Now();
   LimitAnswers limit_answers_;
   Cancellation remote_cancellation_;
   std::optional<RemoteLookUp> remote_look_up_;

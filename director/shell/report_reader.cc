@@ -195,7 +195,8 @@ void ReportReader::ReadLoaded(const std::string& worker_id, const AttemptInfo& i
                                      .load_time = absl::Microseconds(loaded.load_us())};
 }
 
-absl::StatusOr<std::shared_ptr<StoredResult>> ReportReader::ToStored(const AttemptInfo& info,
+absl::StatusOr<std::shared_ptr<StoredResult>> ReportReader::ToStored(const std::string& worker_id,
+                                                                     const AttemptInfo& info,
                                                                      const v1::Saved& saved) {
   if (saved.platform() >= info.numbering->size() ||
       (info.platforms & MaskOf(saved.platform())) == 0) {
@@ -219,7 +220,16 @@ absl::StatusOr<std::shared_ptr<StoredResult>> ReportReader::ToStored(const Attem
                                                           .source = stored->source,
                                                           .observed = stored->observed,
                                                           .trust_domain = trust_domain_}));
-  stored->result.provenance.weak_key = stored->weak_key;
+  record::Provenance& made = stored->result.provenance;
+  made.weak_key = stored->weak_key;
+  made.received_from.clear();
+  // Who lies would lie about that, too.
+  made.worker = worker_id;
+  if (deps_.machine_of != nullptr) {
+    if (std::string machine = deps_.machine_of(worker_id); !machine.empty())
+      made.machine = std::move(machine);
+  }
+  if (deps_.now != nullptr) made.taken = deps_.now();
   stored->encoded = record::EncodeResult(stored->result);
   if (info.hashes_files) Remember(saved.blobs(), &stored->blobs);
   return stored;
@@ -243,7 +253,7 @@ std::string ReportReader::OtherTools(const AttemptInfo& info, const Sources& sou
 
 void ReportReader::ReadSaved(const std::string& worker_id, const AttemptInfo& info,
                              const v1::Saved& saved, WorkerReport& report) {
-  auto stored = ToStored(info, saved);
+  auto stored = ToStored(worker_id, info, saved);
   if (!stored.ok())
     return FailInfrastructure(
         report, fmt::format("result of {}: {}", info.name, MessageOf(stored.status())));

@@ -50,6 +50,10 @@ class ReportReader {
     store::Store* store;
     ResultTable* results;
     Trace* trace;
+    // What a result says of who made it and when: the machine of a worker (empty: as it says
+    // itself), and the present time. Null: as the worker says.
+    std::function<std::string(const std::string& worker_id)> machine_of = nullptr;
+    std::function<absl::Time()> now = nullptr;
   };
   ReportReader(const Deps& deps, std::string trust_domain, const DefaultLimits& defaults)
       : deps_(deps), trust_domain_(std::move(trust_domain)), defaults_(defaults) {}
@@ -85,7 +89,8 @@ class ReportReader {
                   WorkerReport& report);
   void ReadSaved(const std::string& worker_id, const AttemptInfo& info, const v1::Saved& saved,
                  WorkerReport& report);
-  absl::StatusOr<std::shared_ptr<StoredResult>> ToStored(const AttemptInfo& info,
+  absl::StatusOr<std::shared_ptr<StoredResult>> ToStored(const std::string& worker_id,
+                                                         const AttemptInfo& info,
                                                          const v1::Saved& saved);
   void ReadFailed(const std::string& worker_id, const AttemptInfo& info, const v1::Failed& failed,
                   WorkerReport& report);

@@ -34,7 +34,9 @@ class ReportReaderTest : public ShellTest {
         ReportReader::Deps{.sources = [this] { return SourcesOf(world_.Get()); },
                            .store = &store_,
                            .results = &results_,
-                           .trace = &trace_},
+                           .trace = &trace_,
+                           .machine_of = [](const std::string& worker) { return "of " + worker; },
+                           .now = [] { return absl::FromUnixSeconds(77); }},
         "main", DefaultLimits{4 << 20, absl::Minutes(1)});
     info_.package = PackageId(0);
     info_.name = "/Game/a.txt";
@@ -98,6 +100,34 @@ TEST_F(ReportReaderTest, PackagesWhoseSourcesWereReadAreToldAndNothingElse) {
   AddObserved(ObservationKind::kFile, "notes.md", Digest::Of("no package").ToString(), saved);
   AddObserved(ObservationKind::kFile, "missing.txt", "absent", saved);
   EXPECT_THAT(ReadSaved(report).read, testing::ElementsAre("/Game/inc.txt"));
+}
+
+TEST_F(ReportReaderTest, WhoMadeAResultAndWhenIsNotTheWorkersWord) {
+  v1::Report report = HonestSaved();
+  record::Result result;
+  result.outputs = {{"", Digest::Of("made")}};
+  result.provenance = {.worker = "somebody else",
+                       .machine = "elsewhere",
+                       .started = absl::FromUnixSeconds(5),
+                       .received_from = "a store",
+                       .taken = absl::FromUnixSeconds(1)};
+  report.mutable_saved()->set_result(record::EncodeResult(result));
+  const StoredResultPtr stored = results_.Get(ReadSaved(report).result->id);
+  for (const record::Result& said : {stored->result, *record::DecodeResult(stored->encoded)}) {
+    EXPECT_EQ(said.provenance.worker, "local-1");
+    EXPECT_EQ(said.provenance.machine, "of local-1");
+    EXPECT_EQ(said.provenance.taken, absl::FromUnixSeconds(77));
+    EXPECT_EQ(said.provenance.received_from, "");
+    EXPECT_EQ(said.provenance.started, absl::FromUnixSeconds(5));
+  }
+}
+
+TEST_F(ReportReaderTest, ResultsOfTheSameInputsHaveOneKeyForTheCore) {
+  const uint64_t key = ReadSaved(HonestSaved()).result->key;
+  EXPECT_EQ(ReadSaved(HonestSaved()).result->key, key);
+  v1::Report less = HonestSaved();
+  less.mutable_saved()->mutable_observed()->DeleteSubrange(0, 1);
+  EXPECT_NE(ReadSaved(less).result->key, key) << "it says that it looked at less";
 }
 
 TEST_F(ReportReaderTest, AnHonestResultIsCurrentAndItsKeyIsOurs) {

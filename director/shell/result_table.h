@@ -64,6 +64,7 @@ class ResultTable {
     view.outputs = result->result.outputs;
     view.is_verdict = result->result.is_verdict;
     view.error = result->result.error;
+    view.key = DigestHash()(result->action_key);
     if (result->result.log) view.log = result->result.log->ToString();
     base::MutexLock lock(state_->mutex);
     if (view.is_verdict && result->last_cook.source == "cooked")

@@ -2,12 +2,14 @@
 
 #include <bit>
 #include <future>
+#include <set>
 #include <utility>
 
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "director/shell/director_shell.h"
 #include "director/shell/snapshot_tables.h"
+#include "director/shell/worker_messages.h"
 #include "fmt/format.h"
 
 namespace galley::director {
@@ -154,6 +156,24 @@ void DirectorShell::Tell(CookMask cooks, const PackageLeft& notice) {
 
 void DirectorShell::Tell(CookMask, const PackageBlamed& notice) {
   notes_.NoteBlame(core_->NameOf(notice.package), notice);
+}
+
+// Told to the cooks that run, and shown as long as this director lives.
+void DirectorShell::Tell(CookMask cooks, const WorkerQuarantined& notice) {
+  const std::string name = workers_.NameOf(notice.worker);
+  const std::string machine = worker_views_.MachineOf(name);
+  const std::string why =
+      fmt::format("it made something else of {} for {} than {}", core_->NameOf(notice.package),
+                  PlatformName(notice.platform), notice.others);
+  worker_views_.Quarantine(name, why);
+  std::set<std::string> unproven;
+  for (const PackageId package : notice.unproven) unproven.insert(core_->NameOf(package));
+  const std::string text = QuarantineText(
+      {.worker = name, .machine = machine, .why = why, .since = began_at_, .unproven = unproven});
+  LogError("worker={} machine={} quarantined: {}", name, machine, why);
+  seats_.ForEachOf(cooks, [&](CookSeat& seat) {
+    seat.told.Add([text](ShellListener& one) { one.OnPassingWarning("", "", text); });
+  });
 }
 
 void DirectorShell::Tell(CookMask, const CookBegan& notice) {

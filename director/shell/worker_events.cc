@@ -99,6 +99,9 @@ absl::Status DirectorShell::CheckCookers(const std::string& worker_id,
 absl::StatusOr<v1::ToWorker> DirectorShell::OnAttach(const std::string& worker_id,
                                                      const v1::FromWorker& first) {
   RETURN_IF_ERROR(CheckCookers(worker_id, first.hello()));
+  if (const std::string why = worker_views_.WhyQuarantined(worker_id); !why.empty())
+    return absl::FailedPreconditionError(
+        fmt::format("{}: it gets no more jobs of this director", why));
   {
     base::MutexLock lock(mutex_);
     if (!is_serving_) return absl::UnavailableError("not yet");  // it comes again
@@ -133,16 +136,18 @@ absl::StatusOr<v1::ToWorker> DirectorShell::OnAttach(const std::string& worker_i
   welcome.set_project_root(world->project->root);
   *message.mutable_snapshot() =
       SnapshotMessage(world->number, world->table_file, world->project->platforms);
+  const std::string machine =
+      machines_.Find(first.hello().machine(), service_->ComesFrom(worker_id));
   worker_views_.Attached({.name = worker_id,
                           .process = static_cast<uint32_t>(first.hello().pid()),
                           .slots = first.hello().slots(),
                           .jobs = static_cast<uint32_t>(first.in_hand_size()),
-                          .machine = first.hello().machine(),
+                          .machine = machine,
                           .launcher = LauncherOf(worker_id),
                           .last_job = clock_.Now()});
   LogInfo("worker={} attached machine={} slots={} pid={} memory_bytes={} has_files={}", worker_id,
-          first.hello().machine(), first.hello().slots(), first.hello().pid(),
-          first.hello().memory_bytes(), has_files);
+          machine, first.hello().slots(), first.hello().pid(), first.hello().memory_bytes(),
+          has_files);
   return message;
 }
 
@@ -158,6 +163,7 @@ void DirectorShell::OnMessage(const std::string& worker_id, const v1::FromWorker
     WorkerAttached attached = AttachedOf(worker, message);
     attached.lacks = LacksOf(options_.cookers_json, message.hello().cookers_json())
                          .value_or(std::vector<std::string>());  // CheckCookers has seen them
+    attached.machine = worker_views_.MachineOf(worker_id);
     Post(Event(std::move(attached)));
     if (PoolOf(worker) == Pool::kLaunched)
       Post(Internal([this, worker_id] { launching_.erase(worker_id); }));

@@ -5,8 +5,34 @@
 
 #include "common/base/status_macros.h"
 #include "common/record/cooker_description.h"
+#include "fmt/format.h"
 
 namespace galley::director {
+
+std::string QuarantineText(const QuarantinedView& view) {
+  constexpr size_t kNamedMax = 5;
+  std::string text =
+      fmt::format("worker {} on {} gets no more jobs: {}. ", view.worker, view.machine, view.why);
+  const std::string command =
+      fmt::format("`galley store revoke --worker {}@{} --since {}`", view.worker, view.machine,
+                  absl::FormatTime(absl::RFC3339_sec, view.since, absl::UTCTimeZone()));
+  if (view.unproven.empty())
+    return text + fmt::format(
+                      "Nothing that it made in this cook was used; {} takes back what it "
+                      "made before",
+                      command);
+  size_t named = 0;
+  std::string names;
+  for (const std::string& package : view.unproven) {
+    if (named++ == kNamedMax) break;
+    names += (names.empty() ? "" : ", ") + package;
+  }
+  if (view.unproven.size() > kNamedMax)
+    names += fmt::format(" and {} more", view.unproven.size() - kNamedMax);
+  return text + fmt::format("What it made of {} {} was not proven ({}): {} takes it back",
+                            view.unproven.size(),
+                            view.unproven.size() == 1 ? "package" : "packages", names, command);
+}
 
 WorkerAttached AttachedOf(WorkerId worker, const v1::FromWorker& message) {
   const v1::Hello& hello = message.hello();

@@ -3,15 +3,25 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "common/project/project.h"
 #include "director/core/events.h"
 #include "galley/v1/worker.pb.h"
 
 namespace galley::director {
+
+// What people are told of a worker that gets no more jobs, with what to do.
+struct QuarantinedView {
+  std::string worker, machine, why;
+  absl::Time since;                // nothing that this director committed of it is older
+  std::set<std::string> unproven;  // packages
+};
+std::string QuarantineText(const QuarantinedView& view);
 
 // REQUIRES: a hello.
 WorkerAttached AttachedOf(WorkerId worker, const v1::FromWorker& message);

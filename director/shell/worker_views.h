@@ -35,6 +35,7 @@ struct WorkerView {
   std::string machine;                   // empty: not known yet
   std::string launcher;                  // "local", "slurm", ...; "hand": it came by itself
   absl::Time last_job;                   // given or ended; before the first: when it attached
+  std::string note;                      // why it is "quarantined"
   std::map<AttemptId, JobView> in_hand;  // that this director gave to it
 };
 
@@ -72,14 +73,43 @@ class WorkerViews {
   void Draining(const std::string& name) {
     Change(name, [](WorkerView& view) { view.is_draining = true; });
   }
+  // It gets no more jobs, for this reason. It is shown from then on, there or gone.
+  void Quarantine(const std::string& name, const std::string& why) {
+    base::MutexLock lock(mutex_);
+    WorkerView view{.name = name, .state = "quarantined", .note = why};
+    if (const auto found = views_.find(name); found != views_.end())
+      view.machine = found->second.machine;
+    quarantined_[name] = std::move(view);
+  }
+  // Empty: it is not quarantined.
+  std::string WhyQuarantined(const std::string& name) const {
+    base::MutexLock lock(mutex_);
+    const auto found = quarantined_.find(name);
+    return found == quarantined_.end() ? "" : found->second.note;
+  }
   void Gone(const std::string& name) {
     base::MutexLock lock(mutex_);
     views_.erase(name);
   }
+  // Where an attached worker runs; empty: it is not attached.
+  std::string MachineOf(const std::string& name) const {
+    base::MutexLock lock(mutex_);
+    const auto found = views_.find(name);
+    return found == views_.end() ? "" : found->second.machine;
+  }
   std::vector<WorkerView> All() const {
     base::MutexLock lock(mutex_);
     std::vector<WorkerView> all;
-    for (const auto& [name, view] : views_) all.push_back(view);
+    for (const auto& [name, view] : views_) {
+      const auto out = quarantined_.find(name);
+      all.push_back(view);
+      if (out == quarantined_.end()) continue;
+      all.back().state = out->second.state;
+      all.back().note = out->second.note;
+    }
+    for (const auto& [name, view] : quarantined_) {
+      if (!views_.contains(name)) all.push_back(view);
+    }
     return all;
   }
 
@@ -92,6 +122,7 @@ class WorkerViews {
 
   mutable base::Mutex mutex_;
   std::map<std::string, WorkerView> views_ GALLEY_GUARDED_BY(mutex_);
+  std::map<std::string, WorkerView> quarantined_ GALLEY_GUARDED_BY(mutex_);
 };
 
 }  // namespace galley::director

@@ -1,0 +1,138 @@
+// Proofs: a share of the jobs that workers on other machines do is done again, on another machine
+// than the first. Until the second result is there, the first one is *held*: it is neither
+// committed nor seen by anybody, so that a worker which lies poisons no cache with it.
+//
+//   W1 on m1 says a            held: the package is to be cooked once more, anywhere but on m1
+//   W2 on m2 says a            proven: a is committed, as made by W1
+//   W2 on m2 says b            they differ: once more, anywhere but on m1 and m2
+//   W3 on m3 says b            b is committed; W1 is *quarantined*: its jobs go to others, what it
+//                              says from now on is not believed, and it gets no more
+//   W3 on m3 says c            the package fails, uncached: its cooker is not deterministic, and
+//                              nobody is blamed
+//
+// Workers of one machine count as one, so that none is blamed by two of its like. The director's
+// own machine (Pool::kLocal) is believed: what it makes is not proven, it is as good as any other
+// as the second, and as the third even where it was the second, since it would have to contradict
+// itself. Where no other machine is there for a while (CookOptions::proofs), the first result is
+// committed as it is, and counted (Counters::results_unproven); where two differ and there is no
+// third, the package fails.
+//
+// Which jobs are proven follows from the packages' names and a seed that no worker knows: not from
+// the order of anything. A result that is chosen and only feeds the cache (it came late, or is of
+// older files) is dropped.
+//
+// Packages with a held result are ordinary jobs; which workers may take them Offers asks here. When
+// none has room they are parked (Lifecycle::Park), one queue for each set of machines that matters.
+//
+// Cost: O(1) where nothing is held; Sweep O(held).
+// Threads: none; owned by Core.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
+#include "absl/time/time.h"
+#include "director/core/part.h"
+#include "director/core/workers.h"
+
+namespace galley::director {
+
+class Proofs : Part {
+ public:
+  static constexpr uint32_t kHome = 0;  // the director's machine
+  // Names of parking queues: beyond all cookers.
+  static constexpr uint32_t kFirstQueue = 1u << 31;
+  static bool IsQueue(uint32_t parked) { return parked >= kFirstQueue; }
+  static constexpr size_t kUnprovenNamed = 100'000;  // of a worker, in WorkerQuarantined
+
+  explicit Proofs(Core& core) : Part(core) {}
+
+  // The number of a worker's machine: kHome for one of Pool::kLocal, whatever it says. An empty
+  // name is a machine, too: all that say nothing are on one.
+  uint32_t MachineOf(WorkerId worker, const std::string& name);
+
+  // The worker's result for the package is not to be used as it is.
+  bool IsChosen(WorkerId worker, PackageId package) const;
+  // The result is wanted now. False: it need not be proven, and the caller commits it. True: it is
+  // dealt with here; the report may be acknowledged by now.
+  // REQUIRES: the attempt was given to the worker; its `remaining` is without the platform.
+  struct Report {
+    WorkerId worker;
+    ReportId report = 0;
+    AttemptId attempt = 0;
+  };
+  bool Take(PackageId package, PlatformIndex platform, const Report& report,
+            const WorkerReport::Saved& saved);
+  // What was committed unproven.
+  void NoteUnproven(WorkerId worker, PackageId package);
+
+  // A result of it is held.
+  bool IsHeld(PackageId package) const;
+  bool empty() const { return held_.empty(); }
+  // Platforms of the package that the worker may not make again. None where nothing is held.
+  PlatformMask NotFor(const Worker& worker, PackageId package) const;
+  // It may have a job of the package: for some of what is to be cooked, or beside others.
+  bool MayCook(const Worker& worker, PackageId package) const;
+  // REQUIRES: IsHeld.
+  uint32_t QueueOf(PackageId package) const;
+  // No attached worker of another machine than the director's may take the package.
+  bool NeedsHome(PackageId package) const;
+  // True: a worker is attached that may take what is first in the queue. Else what is parked there
+  // is settled, if nobody came for long enough. REQUIRES: the queue is parked.
+  bool IsOffered(uint32_t queue);
+
+  bool IsQuarantined(WorkerId worker) const { return quarantined_.contains(worker); }
+  uint32_t quarantined(Pool pool) const;
+
+  // A step begins: what is held for nothing goes (its package is over, or of other files now).
+  void Sweep();
+  // Platforms have new numbers.
+  void DropAll();
+  // As Commits::ForgetReportsOf.
+  void ForgetReportsOf(WorkerId worker);
+  // No cook runs: who made what is not asked for any more.
+  void ForgetUnproven() { unproven_.clear(); }
+
+ private:
+  struct Candidate {
+    WorkerId worker;
+    ReportId report = 0;  // 0: its process is another by now
+    AttemptId attempt = 0;
+    uint32_t machine = kHome;
+    uint64_t content = 0;  // of the package, when it was handed over
+    WorkerReport::Saved saved;
+  };
+  using Key = std::pair<PackageId, PlatformIndex>;
+  using Held = std::vector<Candidate>;  // no two of one machine, but for kHome
+
+  static bool Agree(const Candidate& a, const Candidate& b);
+  bool IsStillWanted(const Key& key, const Candidate& candidate) const;
+  void Compare(const Key& key, const Report& by);
+  void Settle(const Key& key, size_t chosen, const Report& by);
+  void Differ(const Key& key);
+  void FailUndecided(const Key& key);
+  void CommitUnproven(const Key& key);
+  void Quarantine(const Candidate& odd, const Key& key, const Held& held);
+  void ForgetHeldOf(WorkerId worker);
+  void Release(const Candidate& candidate);
+  void Release(const Held& held);
+  // Nothing is held of the platform any more. Returns what was.
+  Held Erase(const Key& key);
+  void SettleParked(PackageId package);
+  bool HasMachineFor(PackageId package) const;
+  bool CanHaveHome() const;
+  std::string MachinesOf(const Held& held) const;
+
+  absl::btree_map<std::string, uint32_t> machine_numbers_;
+  std::vector<std::string> machines_ = {"the director's machine"};
+  absl::btree_map<Key, Held> held_;
+  absl::btree_set<WorkerId> quarantined_;
+  absl::btree_map<WorkerId, std::vector<PackageId>> unproven_;
+  absl::btree_map<uint32_t, absl::Duration> waiting_since_;  // by queue; Core::awake
+};
+
+}  // namespace galley::director
