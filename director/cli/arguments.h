@@ -26,6 +26,7 @@ struct Arguments {
   std::string worker;
   WhyOptions why;
   StoreGcOptions store_gc;
+  StoreRevokeOptions store_revoke;
   StoreVerifyOptions store_verify;
   StoreServeOptions store_serve;
   std::string directory = ".", package, platform, export_directory, first, second, output;

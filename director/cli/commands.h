@@ -86,6 +86,11 @@ struct StoreGcOptions {
   bool is_dry = false;
 };
 int RunStoreGc(const GlobalOptions& options, const StoreGcOptions& gc);
+struct StoreRevokeOptions {
+  std::string worker, since;  // `since` empty: ever
+  bool is_dry = false;
+};
+int RunStoreRevoke(const GlobalOptions& options, const StoreRevokeOptions& revoke);
 int RunStoreServe(const GlobalOptions& options, const StoreServeOptions& serve);
 // A folder or a file, as a tree.
 int RunStorePut(const GlobalOptions& options, const std::string& path, const std::string& pin);

@@ -51,6 +51,8 @@ nlohmann::json ProvenanceJson(const record::Provenance& provenance) {
       {"started", absl::FormatTime(absl::RFC3339_sec, provenance.started, absl::UTCTimeZone())},
       {"load_seconds", absl::ToDoubleSeconds(provenance.load_time)},
       {"save_seconds", absl::ToDoubleSeconds(provenance.save_time)}};
+  if (provenance.taken != absl::InfinitePast())
+    json["taken"] = absl::FormatTime(absl::RFC3339_sec, provenance.taken, absl::UTCTimeZone());
   if (!provenance.received_from.empty()) json["received_from"] = provenance.received_from;
   return json;
 }

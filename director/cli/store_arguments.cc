@@ -24,6 +24,24 @@ void AddStoreGc(CLI::App& store, Arguments& arguments) {
   gc->add_flag("--dry-run", o.is_dry, "Say what would be dropped, and drop nothing");
 }
 
+void AddStoreRevoke(CLI::App& store, Arguments& arguments) {
+  StoreRevokeOptions& o = arguments.store_revoke;
+  CLI::App* revoke =
+      AddCommand(store, arguments, "revoke", "Take back what a worker made, for good",
+                 [&] { return RunStoreRevoke(arguments.global, o); });
+  revoke
+      ->add_option("--worker", o.worker,
+                   "A worker, a machine, or worker@machine, as `galley records` prints them")
+      ->type_name("W")
+      ->required();
+  revoke
+      ->add_option("--since", o.since,
+                   "Only results that a director took from then on "
+                   "(\"2026-11-27T10:00:00Z\", \"2026-11-27\", \"2h\")")
+      ->type_name("T");
+  revoke->add_flag("--dry-run", o.is_dry, "Say what would be taken back, and take nothing");
+}
+
 void AddStoreVerify(CLI::App& store, Arguments& arguments) {
   StoreVerifyOptions& o = arguments.store_verify;
   CLI::App* verify =
@@ -148,6 +166,7 @@ void AddStoreCommands(CLI::App& app, Arguments& arguments) {
   AddPut(*store, arguments);
   AddStoreServe(*store, arguments);
   AddStoreGc(*store, arguments);
+  AddStoreRevoke(*store, arguments);
   AddPins(*store, arguments);
   AddCommand(*store, arguments, "why", "Say what keeps a blob, or why it is gone",
              [&] { return RunStoreWhy(global, first); })

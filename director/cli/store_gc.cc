@@ -1,5 +1,4 @@
 // `galley store gc`.
-#include <charconv>
 #include <cstdio>
 
 #include "common/base/human_bytes.h"
@@ -7,30 +6,19 @@
 #include "director/cli/commands.h"
 #include "director/cli/interrupt.h"
 #include "director/cli/open_store.h"
+#include "director/cli/parse_time.h"
 #include "fmt/format.h"
 
 namespace galley::cli {
 namespace {
 
-absl::StatusOr<absl::Duration> ParseAge(std::string_view text) {
-  uint32_t count = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-  const std::string_view unit(end, static_cast<size_t>(text.data() + text.size() - end));
-  if (error == std::errc()) {
-    if (unit == "m") return absl::Minutes(count);
-    if (unit == "h") return absl::Hours(count);
-    if (unit == "d") return absl::Hours(24) * count;
-    if (unit == "w") return absl::Hours(24 * 7) * count;
-  }
-  return absl::InvalidArgumentError(
-      fmt::format("--max-age: `{}` is no time: a number and m, h, d or w, like 30d", text));
-}
-
 absl::StatusOr<store::GcOptions> OptionsOf(const GlobalOptions& options,
                                            const StoreGcOptions& asked) {
   store::GcOptions gc{.is_dry = asked.is_dry};
   if (!asked.max_age.empty()) {
-    ASSIGN_OR_RETURN(gc.age_max, ParseAge(asked.max_age));
+    const absl::StatusOr<absl::Duration> age = ParseAge(asked.max_age);
+    if (!age.ok()) return Annotate(age.status(), "--max-age");
+    gc.age_max = *age;
   }
   if (!asked.max_size.empty()) {
     const absl::StatusOr<uint64_t> size = ParseSize(asked.max_size);

@@ -38,20 +38,29 @@ absl::StatusOr<absl::flat_hash_set<Digest>> Missing(store::Store& store,
                [&](std::span<const Digest> some) { return store.FindMissing(some); });
 }
 
-// The results are read: nothing else says which of them are in dispute. On all processors.
-absl::StatusOr<std::set<Digest>> Disputed(store::Store& store, std::span<const Digest> keys) {
+// The keys of which the store has no result, or one in dispute.
+struct Unusable {
   std::set<Digest> disputed;
+  bool has_absent = false;
+};
+
+// The results are read: nothing else says which of them are in dispute. On all processors.
+absl::StatusOr<Unusable> FindUnusable(store::Store& store, std::span<const Digest> keys) {
+  Unusable unusable;
   absl::Status failed;
   std::atomic<size_t> next = 0;
   base::Mutex mutex;
   const auto look = [&](std::span<const Digest> some) -> absl::Status {
     ASSIGN_OR_RETURN(const auto results, store.Results(some));
     for (size_t i = 0; i < some.size(); ++i) {
-      if (!results[i].has_value()) continue;
-      const auto result = record::DecodeResult(*results[i]);
-      if (!result.ok() || !result->is_disputed) continue;
+      const auto result = results[i].has_value()
+                              ? record::DecodeResult(*results[i])
+                              : absl::StatusOr<record::Result>(absl::NotFoundError(""));
+      const bool is_absent = !results[i].has_value();
+      if (!is_absent && (!result.ok() || !result->is_disputed)) continue;
       const base::MutexLock lock(mutex);
-      disputed.insert(some[i]);
+      unusable.has_absent |= is_absent;
+      if (!is_absent) unusable.disputed.insert(some[i]);
     }
     return absl::OkStatus();
   };
@@ -70,7 +79,7 @@ absl::StatusOr<std::set<Digest>> Disputed(store::Store& store, std::span<const D
         }
       });
   RETURN_IF_ERROR(failed);
-  return disputed;
+  return unusable;
 }
 
 }  // namespace
@@ -96,10 +105,13 @@ absl::StatusOr<std::vector<std::string>> PackagesThatLost(Journal& journal, stor
   };
   std::vector<Asked> asked;
   std::vector<Digest> keys, digests;
+  std::set<std::string> revoked;  // packages
+  ASSIGN_OR_RETURN(const std::vector<record::Revocation> revocations, store.Revocations());
   RETURN_IF_ERROR(journal.ForEach([&](std::string_view package, const PackageRecord& record) {
     for (const auto& [platform, one] : record.platforms) {
       const auto result = record::DecodeResult(one.result);
       if (!result.ok() || result->is_disputed) continue;
+      if (record::IsRevoked(result->provenance, revocations)) revoked.emplace(package);
       keys.push_back(one.action_key);
       for (const record::Output& output : result->outputs) digests.push_back(output.digest);
       for (const record::Generated& generated : result->details.generated)
@@ -107,7 +119,8 @@ absl::StatusOr<std::vector<std::string>> PackagesThatLost(Journal& journal, stor
     }
     asked.push_back({std::string(package), keys.size(), digests.size()});
   }));
-  ASSIGN_OR_RETURN(const std::set<Digest> disputed, Disputed(store, keys));
+  ASSIGN_OR_RETURN(const Unusable unusable, FindUnusable(store, keys));
+  const std::set<Digest>& disputed = unusable.disputed;
   ASSIGN_OR_RETURN(const absl::flat_hash_set<Digest> missing, Missing(store, digests));
   std::vector<std::string> lost;
   auto key = keys.begin();
@@ -115,7 +128,8 @@ absl::StatusOr<std::vector<std::string>> PackagesThatLost(Journal& journal, stor
   for (Asked& one : asked) {
     const auto keys_end = keys.begin() + static_cast<ptrdiff_t>(one.keys_end);
     const auto digests_end = digests.begin() + static_cast<ptrdiff_t>(one.digests_end);
-    if (std::any_of(key, keys_end, [&](const Digest& each) { return disputed.contains(each); }) ||
+    if (revoked.contains(one.package) ||
+        std::any_of(key, keys_end, [&](const Digest& each) { return disputed.contains(each); }) ||
         std::any_of(digest, digests_end,
                     [&](const Digest& each) { return missing.contains(each); }))
       lost.push_back(std::move(one.package));
@@ -137,8 +151,12 @@ absl::StatusOr<bool> AreWhole(store::Store& store, std::span<const Digest> roots
   }
   ASSIGN_OR_RETURN(const absl::flat_hash_set<Digest> missing, Missing(store, std::move(digests)));
   if (!missing.empty()) return false;
-  ASSIGN_OR_RETURN(const std::set<Digest> disputed, Disputed(store, keys));
-  return disputed.empty();
+  ASSIGN_OR_RETURN(const Unusable unusable, FindUnusable(store, keys));
+  if (!unusable.disputed.empty()) return false;
+  // One that is gone may have been taken back, and only a cook can tell.
+  if (!unusable.has_absent) return true;
+  ASSIGN_OR_RETURN(const std::vector<record::Revocation> revocations, store.Revocations());
+  return revocations.empty();
 }
 
 absl::StatusOr<std::vector<RootBuilt::Lost>> LookForLostFiles(store::Store& store,

@@ -35,12 +35,12 @@ absl::StatusOr<std::vector<RootBuilt::Lost>> LookForLostFiles(store::Store& stor
                                                               const LookForLost& look);
 
 // After the store's loss epoch rose between two cooks: the packages that the journal knows to be up
-// to date and whose outputs are not all there any more, or are in dispute (record/dispute.h). Reads
-// all records. Blocking.
+// to date and whose outputs are not all there any more, or are in dispute (record/dispute.h), or
+// were made by somebody who is revoked (record/revocation.h). Reads all records. Blocking.
 absl::StatusOr<std::vector<std::string>> PackagesThatLost(Journal& journal, store::Store& store);
 
 // After the store's loss epoch rose: whether all folders and files of these roots are there still,
-// and none of the results with these action keys is in dispute. Blocking.
+// and none of the results with these action keys is in dispute, or may have been revoked. Blocking.
 absl::StatusOr<bool> AreWhole(store::Store& store, std::span<const Digest> roots,
                               std::span<const Digest> keys);
 

@@ -16,6 +16,7 @@ class LostFilesTest : public ShellJournalTest {
     stored->package = package;
     stored->action_key = Digest::Of("key of " + package);
     stored->result.outputs = {{".out", Make(package)}};
+    stored->result.provenance = {.worker = made_by_, .taken = absl::FromUnixSeconds(1)};
     for (const std::string& name : generated)
       stored->result.details.generated.push_back(
           {.name = name, .source = Make(name), .cooker = "", .settings = ""});
@@ -50,6 +51,7 @@ class LostFilesTest : public ShellJournalTest {
   }
 
   LookForLost look_{.look = 1, .packages = {}};
+  std::string made_by_ = "far-1";
 };
 
 TEST_F(LostFilesTest, NothingIsFoundThatIsThere) {
@@ -97,6 +99,25 @@ TEST_F(LostFilesTest, RootsAreWholeWhileAllOfThemIsThere) {
   EXPECT_TRUE(are_whole());
   put(other);  // which of them is right?
   EXPECT_FALSE(are_whole());
+}
+
+TEST_F(LostFilesTest, WhatWasRevokedIsAsGoodAsLost) {
+  Add("/Game/a");
+  made_by_ = "far-2";
+  Add("/Game/b");
+  EXPECT_THAT(*PackagesThatLost(*journal_, store_), IsEmpty());
+  ASSERT_TRUE(store_.Revoke({.what = {.worker = "far-2"}}).ok());
+  EXPECT_THAT(*PackagesThatLost(*journal_, store_), ElementsAre("/Game/b"))
+      << "whether the store had its result or not";
+}
+
+TEST_F(LostFilesTest, ARootIsNotKnownToBeWholeWhenAResultMayHaveBeenRevoked) {
+  const tree::BuiltTree built = Build({{.path = "a", .digest = Make("a")}});
+  const std::vector<Digest> keys = {Digest::Of("key that the store does not have")};
+  EXPECT_TRUE(*AreWhole(store_, std::span(&built.root, 1), keys));
+  ASSERT_TRUE(store_.Revoke({.what = {.worker = "far-2"}}).ok());
+  EXPECT_FALSE(*AreWhole(store_, std::span(&built.root, 1), keys));
+  EXPECT_TRUE(*AreWhole(store_, std::span(&built.root, 1), {}));
 }
 
 TEST_F(LostFilesTest, AFolderThatIsLostIsALossOfTheRoot) {

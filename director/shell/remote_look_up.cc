@@ -8,6 +8,7 @@
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "common/record/portable_result.h"
+#include "common/record/revocation.h"
 #include "common/record/set_list.h"
 #include "common/store/interface/named_blobs.h"
 
@@ -57,12 +58,22 @@ std::vector<RemoteLookUp::Found> RemoteLookUp::FindResults(const std::vector<Loo
     asked.push_back(std::move(wanted[i]));
   }
   const auto answers = deps_.remote->ActionResults(keys, limits());
+  const auto revocations = deps_.store->Revocations();
+  if (!revocations.ok()) {
+    LogWarning("remote: not read from, since it is not known whose results are revoked: {}",
+               MessageOf(revocations.status()));
+    return {};
+  }
   std::vector<Found> found;
   for (size_t i = 0; i < asked.size(); ++i) {
     if (!answers[i]) continue;
     absl::StatusOr<record::Result> result = record::DecodePortable(*answers[i], Reader());
     if (!result.ok()) {
       LogDebug("remote: result {}: {}", asked[i].action_key.ToString(), MessageOf(result.status()));
+    } else if (record::IsRevoked(result->provenance, *revocations)) {
+      LogWarning("remote: result {} was made by {} on {}, which is revoked: it is not used",
+                 asked[i].action_key.ToString(), result->provenance.worker,
+                 result->provenance.machine);
     } else if (!result->is_verdict) {
       found.push_back({std::move(asked[i]), *std::move(result)});
     }

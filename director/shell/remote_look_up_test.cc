@@ -106,6 +106,13 @@ class RemoteLookUpTest : public ShellJournalTest {
   StoredResultPtr last_;
 };
 
+TEST_F(RemoteLookUpTest, WhatSomebodyMadeWhoIsRevokedIsNotRead) {
+  PutThere({});
+  ASSERT_TRUE(store_.Revoke({.what = {.worker = "farm-9@pollux"}}).ok());
+  EXPECT_EQ(BringAndLookUp(), "miss") << "(its observation set is no harm)";
+  EXPECT_EQ(BringAndLookUp(), "miss");
+}
+
 TEST_F(RemoteLookUpTest, WhatOnlyTheRemoteHasBecomesAHitOfOurOwn) {
   EXPECT_EQ(BringAndLookUp(), "nothing, miss");
   PutThere({});

@@ -48,11 +48,14 @@ absl::StatusOr<RootBuilt> BuildRootTree(const Sources& sources, const ResultTabl
   built.request = request.request;
   std::vector<tree::TreeFile> files;
   std::vector<PackageId> owners;
+  // (Somebody may have taken back what a worker made while the cook ran.)
+  ASSIGN_OR_RETURN(const std::vector<record::Revocation> revocations, store.Revocations());
   for (const auto& [package, result_id] : request.packages) {
     const StoredResultPtr stored = results.Get(result_id);
     if (stored == nullptr) return absl::InternalError("a root names a result that is not known");
     const std::string stem = sources.StagePath(stored->package);
-    if (results.IsDisputed(result_id)) {
+    if (results.IsDisputed(result_id) ||
+        record::IsRevoked(stored->result.provenance, revocations)) {
       built.lost.push_back(
           {.package = package, .path = stem, .digest = stored->action_key, .is_disputed = true});
     }

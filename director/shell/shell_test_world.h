@@ -64,6 +64,12 @@ class WatchedStore final : public store::Store {
     return inner.Roots(project_id);
   }
   absl::Status Forget(std::span<const Digest> keys) override { return inner.Forget(keys); }
+  absl::StatusOr<store::RevokeReport> Revoke(const store::RevokeOptions& options) override {
+    return inner.Revoke(options);
+  }
+  absl::StatusOr<std::vector<record::Revocation>> Revocations() override {
+    return inner.Revocations();
+  }
   using store::Store::Stats;
   absl::StatusOr<store::StoreStats> Stats(const store::StatsOptions& options) override {
     return inner.Stats(options);

@@ -225,6 +225,9 @@ std::vector<StoredResultPtr> WriteBack::TakeOutcome(Waiting one, const absl::Sta
 }
 
 absl::Status WriteBack::Send(const StoredResult& stored) {
+  // What was taken back while it waited here is sent to nobody.
+  ASSIGN_OR_RETURN(const std::vector<record::Revocation> revocations, deps_.store->Revocations());
+  if (record::IsRevoked(stored.result.provenance, revocations)) return absl::OkStatus();
   ASSIGN_OR_RETURN(const record::Recipe recipe, record::DecodeRecipe(stored.recipe_bytes));
   ASSIGN_OR_RETURN(record::Action action,
                    record::BuildAction({.recipe = recipe,
