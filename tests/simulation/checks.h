@@ -60,6 +60,8 @@ class Checks {
   std::set<uint64_t> destroyed_segments;
   // Keys of results whose records somebody deleted: nothing is promised of them any more.
   std::set<Digest> voided;
+  // Outputs that only one worker makes so: never to be committed.
+  std::set<Digest> wrong;
   // Rotten blobs that somebody read, and nobody made again yet.
   std::set<Digest> found_out;
 

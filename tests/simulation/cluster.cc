@@ -110,6 +110,12 @@ void Cluster::DrawLimits() {
                    .helpers_max = 2};
     cook_.workers = 0;
     cook_.start_max = absl::Seconds(15);
+    // (A cooker that comes to two things is not told from a worker that lies.)
+    if (IsLateOn(options_.seed, kProven) && !faults_.Has(Fault::kCookedOtherwise))
+      cook_.proofs = {.share = 1,
+                      .seed = options_.seed,
+                      .second_max = absl::Hours(1),
+                      .third_max = absl::Hours(1)};
   }
 }
 

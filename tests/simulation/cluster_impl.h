@@ -129,7 +129,8 @@ class Cluster {
                        executors_lost_,
                        machine_,
                        [this](const std::string& id) { Edit(id); },
-                       [this](const std::string& what) { checks_.Break(what); }};
+                       [this](const std::string& what) { checks_.Break(what); },
+                       [this](const Digest& output) { checks_.wrong.insert(output); }};
   std::unique_ptr<SimDirector> director_;
   std::unique_ptr<SimDirector> overtaken_;  // was stopped, while another took the project
   uint64_t directors_ = 0, overtaken_number_ = 0;

@@ -89,15 +89,26 @@ void Cluster::AddBody(const std::string& name, uint32_t slots, uint32_t term, bo
   const uint64_t memory_bytes = !faults_.Has(Fault::kMemoryShort) ? 0
                                 : index % 3 == 2                  ? kMachineBytes / 2
                                                                   : kMachineBytes;
+  // One at a time: two that lie are believed by nobody, and the package fails.
+  const bool is_wrong = faults_.Has(Fault::kWorkerWrong) && cook_.proofs.share > 0 &&
+                        cook_.fleet.max > 1 &&
+                        name == SimDirector::NameOf(WorkerId(kLaunchedWorkers));
+  // (Two launched ones to each machine, whatever they are called later.)
+  const WorkerId id = SimDirector::WorkerOf(name);
+  const std::string machine = PoolOf(id) == Pool::kLaunched
+                                  ? "node" + std::to_string((id.value() - kLaunchedWorkers) / 2)
+                                  : name;
   const bool is_older = is_remote && faults_.Happens(Fault::kWorkerOlder, 40);
   body.worker = std::make_unique<SimWorker>(
       SimWorker::Options{.id = name,
+                         .machine = machine,
                          .slots = slots,
                          .is_unfit = is_unfit,
                          .memory_bytes = memory_bytes,
                          .is_remote = is_remote,
                          .cache = index % 2,
-                         .is_older = is_older},
+                         .is_older = is_older,
+                         .is_wrong = is_wrong},
       around_,
       SimWorker::Callbacks{
           .connect = [this, index] { Connect(index); },

@@ -32,6 +32,10 @@ void SimDirector::Do(const Persist& effect) {
 // cooked that was kept. (A job of an earlier cook, which was forced, may come late.)
 void SimDirector::Accept(const Persist::Item& item) {
   const std::string& name = core_->NameOf(item.package);
+  for (const record::Output& output : results_.Get(item.result)->result.outputs) {
+    if (deps_.checks.wrong.contains(output.digest))
+      deps_.checks.Break("safety: what only one worker made is committed: " + name);
+  }
   if (!accepted_.insert(item.result).second || !brought_.insert(told_by_.at(item.result)).second)
     deps_.checks.Break("safety: committed twice: " + name);
   const bool are_some_forced = is_forced_ || deps_.faults.Has(Fault::kCookedOtherwise);

@@ -69,6 +69,7 @@ void SimDirector::OnMessage(const std::string& worker, uint64_t stream,
     Send(worker, std::move(welcome));
     WorkerAttached attached = AttachedOf(id, message);
     attached.lacks = *LacksOf(World::CookersJson(false), message.hello().cookers_json());
+    attached.machine = message.hello().machine();
     deps_.checks.Trace("attach", id.value(), attached.in_hand.size());
     own_faults_->Attach(worker, !attached.lacks.empty());
     Step(attached);

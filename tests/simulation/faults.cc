@@ -124,6 +124,8 @@ std::string_view FaultName(Fault fault) {
       return "another tool on a machine of the farm";
     case Fault::kFilesNeeded:
       return "program failed for want of files";
+    case Fault::kWorkerWrong:
+      return "worker made something else";
     case Fault::kCount:
       break;
   }

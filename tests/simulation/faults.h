@@ -71,6 +71,7 @@ enum class Fault : uint8_t {
   kWorkerOlder,       // of a remote one, which has one cooker otherwise
   kToolDiffers,       // of some of the farm's machines, for some programs
   kFilesNeeded,       // by a program, which fails on the farm's machines
+  kWorkerWrong,       // a launched one: what it makes is something else than what others make
   kCount,
 };
 inline constexpr size_t kFaultCount = static_cast<size_t>(Fault::kCount);
@@ -82,8 +83,8 @@ std::string_view FaultName(Fault fault);
 // Half of the seeds have none but programs that wait.
 bool IsLateOn(uint64_t seed, std::string_view name);
 
-// Options of a seed's cooks, with faults and without; they are late, too. (kStriped and kOnAFarm
-// are for cooks with faults only: the fault-free cook has one worker.)
+// Options of a seed's cooks, with faults and without; they are late, too. (kStriped, kOnAFarm and
+// kProven are for cooks with faults only: the fault-free cook has one worker.)
 inline constexpr std::string_view kSoftNotFollowed = "soft references not followed";
 inline constexpr std::string_view kNeverCooked = "packages never cooked";
 inline constexpr std::string_view kCultures = "variants for cultures";
@@ -91,8 +92,9 @@ inline constexpr std::string_view kStriped = "jobs dealt by names";
 inline constexpr std::string_view kCopies = "equal files in several places";
 inline constexpr std::string_view kNotStaged = "roots not staged";
 inline constexpr std::string_view kOnAFarm = "workers launched on a farm";
+inline constexpr std::string_view kProven = "all that launched workers make is proven";
 inline constexpr std::array kCookOptions = {kSoftNotFollowed, kNeverCooked, kCultures, kStriped,
-                                            kCopies,          kNotStaged,   kOnAFarm};
+                                            kCopies,          kNotStaged,   kOnAFarm,  kProven};
 
 using FaultCounts = std::array<uint64_t, kFaultCount>;
 

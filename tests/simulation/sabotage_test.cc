@@ -123,6 +123,8 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{Sabotage::kTellWrongCook, "TellWrongCook", Scene::kSeveralCooks},
                       Case{Sabotage::kForgetLaunch, "ForgetLaunch"},
                       Case{Sabotage::kForgetRefusal, "ForgetRefusal"},
+                      Case{Sabotage::kProveOnSameMachine, "ProveOnSameMachine"},
+                      Case{Sabotage::kCommitBeforeProof, "CommitBeforeProof"},
                       Case{Sabotage::kStarveClass, "StarveClass", Scene::kSeveralCooks},
                       Case{Sabotage::kHoldUpNow, "HoldUpNow", Scene::kSeveralCooks},
                       Case{Sabotage::kForgetAttempt, "ForgetAttempt", Scene::kSeveralCooks}),

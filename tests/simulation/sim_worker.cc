@@ -18,7 +18,7 @@ SimWorker::SimWorker(const Options& options, Surroundings& around, Callbacks cal
       callbacks_(std::move(callbacks)),
       session_({.worker_id = options.id,
                 .token = "token",
-                .machine = "machine",
+                .machine = options.machine,
                 .cookers_json = World::CookersJson(options.is_older),
                 .slots = options.slots,
                 .pid = 2,
@@ -612,6 +612,10 @@ void SimWorker::Save(const RunPtr& run) {
   std::string text = World::Cooked(package, platform_name, run->source, *read);
   if (package.is_fickle && around_.faults.Happens(Fault::kCookedOtherwise, 30))
     text = World::Otherwise(text);
+  if (options_.is_wrong && around_.faults.Happens(Fault::kWorkerWrong, 50)) {
+    text = World::Otherwise(text) + " by " + options_.id;
+    around_.made_wrong(Digest::Of(text));
+  }
   v1::Report report;
   v1::Saved saved;
   if (package.is_shared && text == run->last_text) {

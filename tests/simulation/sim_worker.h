@@ -46,18 +46,21 @@ struct Surroundings {
   Machine& machine;
   std::function<void(const std::string& id)> edit;      // a source changes on the disk
   std::function<void(const std::string& what)> broken;  // that must hold
+  std::function<void(const Digest& output)> made_wrong;
 };
 
 class SimWorker {
  public:
   struct Options {
     std::string id;
+    std::string machine = "machine";
     uint32_t slots = 1;
     bool is_unfit = false;
     uint64_t memory_bytes = 0;  // that it may use; 0: nobody looks
     bool is_remote = false;     // it is without the director's files
     size_t cache = 0;           // of a remote one: which of Machine::caches it shares
     bool is_older = false;      // it has the cooker of programs otherwise than the director
+    bool is_wrong = false;      // it makes something else than others
   };
   struct Callbacks {
     std::function<void()> connect;             // open a stream; answered by Connected
