@@ -18,7 +18,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import null_bench
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-FARM = '\n[farm]\nlauncher = "none"\nlisten = "127.0.0.1:0"\n'
+FARM = '\n[farm]\nlauncher = "none"\nlisten = "127.0.0.1:0"\nprove = 0\n'
 
 
 class Bench:

@@ -7,7 +7,8 @@ sys.path.append(os.path.join(SOURCE, "tests/content"))
 import real_content
 
 DATA = 'match = "/Game/**/*.json"\ncooker = "data"'
-LISTEN = '[farm]\nlauncher = "none"\nlisten = "127.0.0.1:0"\n'
+# (Which jobs are proven is drawn anew by each director: prove_test.py.)
+LISTEN = '[farm]\nlauncher = "none"\nlisten = "127.0.0.1:0"\nprove = 0\n'
 FARM = re.compile(r'\[farm\]\n(?:[^\[\n].*\n)*')
 # What programs do there is in far_programs_test.py.
 TOOL = re.compile(r'cooker = "command"\nsettings = .*\n')

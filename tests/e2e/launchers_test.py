@@ -39,7 +39,7 @@ class Queue:
         test.addCleanup(self.end)
 
     def farm(self, extra=""):
-        return (f'[farm]\nlauncher = "command"\nlisten = "127.0.0.1:0"\nstart = "{self.program} submit {{name}} {{count}} {{ticket_file}} {{program}} {{slots}}"\n'
+        return (f'[farm]\nlauncher = "command"\nprove = 0\nlisten = "127.0.0.1:0"\nstart = "{self.program} submit {{name}} {{count}} {{ticket_file}} {{program}} {{slots}}"\n'
                 f'status = "{self.program} status {{name}}"\nstop = "{self.program} stop {{name}} {{index}}"\n{extra}')
 
     def end(self):

@@ -17,7 +17,7 @@ class SlurmTest(FarmCase):
         return game, self.cluster(game)
 
     def section(self, extra, slots=2):
-        return f'[farm]\nlauncher = "slurm"\nlisten = "127.0.0.1:0"\nslots = {slots}\nworkers = {self.NODES}\n{extra}'
+        return f'[farm]\nlauncher = "slurm"\nprove = 0\nlisten = "127.0.0.1:0"\nslots = {slots}\nworkers = {self.NODES}\n{extra}'
 
     def cluster(self, game):
         cluster = SlurmCluster(self.path("slurm"), game, self.NODES)

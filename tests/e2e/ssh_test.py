@@ -76,7 +76,7 @@ class SshTest(FarmCase):
         return machines
 
     def farm(self, extra="", listen="", with_tools=True, count=2):
-        game = self.farm_sample(with_tools=with_tools, farm=f'[farm]\nlauncher = "ssh"\nhosts = "farm.hosts"\narguments = ["-F", "{self.path("ssh/config")}"]\n'
+        game = self.farm_sample(with_tools=with_tools, farm=f'[farm]\nlauncher = "ssh"\nprove = 0\nhosts = "farm.hosts"\narguments = ["-F", "{self.path("ssh/config")}"]\n'
                                 f'{listen}{extra}')
         return game, self.machines(game, count)
 
