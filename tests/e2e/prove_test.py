@@ -49,12 +49,13 @@ class ProveCase(FarmCase):
 
     def machine(self, game, name, host, lies=False, address=None):
         """A worker on a machine of this name."""
+        address = address or self.address_of(game)
         token = self.path(f"{name}.token")
         with open(os.path.join(game, ".galley/state/farm-token")) as file:
             self.write(f"{name}.token", file.read(), mode=0o600)
         program = os.path.join(self.liar() if lies else self.bin, "galley")
         command = ["unshare", "-rmu", "sh", "-c", 'hostname "$0" && exec "$@"', host, program, "worker", "--director",
-                   address or self.address_of(game), "--token-file", token, "--name", name, "--slots", "1", "--cache", self.path(f"cache-{host}")]
+                   address, "--token-file", token, "--name", name, "--slots", "1", "--cache", self.path(f"cache-{host}")]
         log = open(self.path(f"{name}.log"), "w")
         self.addCleanup(log.close)
         process = subprocess.Popen(command, cwd=self.dir, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
@@ -99,7 +100,7 @@ class ProveTest(ProveCase):
         self.assertEqual(cook.summary["proofs"], {"proven": 9, "not_proven": 0, "failed": 0}, cook)
         said = self.warnings(cook)
         self.assertRegex(said, r"worker far-2 on node2 gets no more jobs: it made something else of /Game/a\d.png for pc than node[13] and node[13]")
-        self.assertRegex(said, r"`galley store revoke --worker far-2@node2 --since 20\S+Z`")
+        self.assertRegex(said, r"`galley store revoke --worker far-2@node2 --since 20\S+\+00:00`")
         out = [w for w in self.status(game)["workers"] if w["worker"] == "far-2"]
         self.assertEqual([w["state"] for w in out], ["quarantined"])
         self.assertIn("it made something else of", out[0]["note"])
