@@ -26,21 +26,21 @@ enum class Sabotage : uint8_t {
   kAcceptStaleTerm,      // a director that was overtaken goes on writing
   kWelcomeStaleTerm,     // a worker goes back to a director that was overtaken
   kRetryPoisonForEver,   // nobody is quarantined
-  kHideDispute,      // of the simulation's store: no epoch tells who relies on the first outcome
-  kForgetFollowers,  // of equal work, when who led it ends without a result
-  kMakeAgainOnce,    // what is lost a second time in a cook stays lost
-  kBelieveIndex,     // when a loss was seen, the disk is not asked what else is gone
-  kHideLoss,         // what is lost is dropped, and no epoch tells it
-  kKeepClaims,       // the claims of a cook that is over stay
-  kTellWrongCook,    // of two cooks that want a package, the wrong one is told of its result
-  kStarveClass,      // lower classes of cooks never have their turn while a higher one has jobs
-  kHoldUpNow,        // a job of a lower class has its turn before a Blocking one
-  kForgetLaunch,     // a launched worker that will never come counts as one that is there
-  kForgetRefusal,    // a worker that has other tools is offered the same job again and again
-  kForgetAttempt,    // a job that is taken back is forgotten, though it may have begun
-  kReportEarly,      // a report of a remote worker goes before the blobs that it names
-  kTrustUploaded,    // what was uploaded once is taken to be there for ever
-  kOfferToAll,       // a worker is given jobs of cookers that it lacks
+  kHideDispute,         // of the simulation's store: no epoch tells who relies on the first outcome
+  kForgetFollowers,     // of equal work, when who led it ends without a result
+  kMakeAgainOnce,       // what is lost a second time in a cook stays lost
+  kBelieveIndex,        // when a loss was seen, the disk is not asked what else is gone
+  kHideLoss,            // what is lost is dropped, and no epoch tells it
+  kKeepClaims,          // the claims of a cook that is over stay
+  kTellWrongCook,       // of two cooks that want a package, the wrong one is told of its result
+  kStarveClass,         // lower classes of cooks never have their turn while a higher one has jobs
+  kHoldUpNow,           // a job of a lower class has its turn before a Blocking one
+  kForgetLaunch,        // a launched worker that will never come counts as one that is there
+  kForgetRefusal,       // a worker that has other tools is offered the same job again and again
+  kForgetAttempt,       // a job that is taken back is forgotten, though it may have begun
+  kReportEarly,         // a report of a remote worker goes before the blobs that it names
+  kTrustUploaded,       // what was uploaded once is taken to be there for ever
+  kOfferToAll,          // a worker is given jobs of cookers that it lacks
   kProveOnSameMachine,  // a job is made again by whoever made it first
   kCommitBeforeProof,   // what is to be proven is committed, and nobody makes it again
   kCount,

@@ -80,8 +80,8 @@ class Lifecycle {
   // Packages whose back-off is over by `now` go to the load queue.
   void Release(absl::Time now);
 
-  // No worker that may have it can take it now: it is in no queue but `queue` (its kind of job,
-  // or Proofs::QueueOf) until Unpark, or until its state changes. REQUIRES: it is in a queue of jobs
+  // No worker that may have it can take it now: it is in no queue but `queue` (its kind of job, or
+  // Proofs::QueueOf) until Unpark, or until its state changes. REQUIRES: it is in a queue of jobs
   // to be handed over.
   void Park(PackageId package, uint32_t queue);
   // Back to the queue. REQUIRES: it is parked.

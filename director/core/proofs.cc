@@ -65,13 +65,12 @@ bool Proofs::Take(PackageId package, PlatformIndex platform, const Report& by,
     core_.cooks.Count(package, &Counters::results_dropped);
     core_.worker_lives.Acknowledge(by.worker, by.report);
   } else {
-    held.push_back(
-        {.worker = by.worker,
-         .report = by.report,
-         .attempt = by.attempt,
-         .machine = machine,
-         .content = attempt.is_earlier ? packages_[package].content : attempt.content,
-         .saved = saved});
+    held.push_back({.worker = by.worker,
+                    .report = by.report,
+                    .attempt = by.attempt,
+                    .machine = machine,
+                    .content = attempt.is_earlier ? packages_[package].content : attempt.content,
+                    .saved = saved});
   }
   core_.waiting.MissInstead(package, platform);
   lifecycle().SetLoaded(package);
