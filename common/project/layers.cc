@@ -98,6 +98,7 @@ const std::vector<KnownKey>& KnownKeys() {
       {"farm", "advertise", kString, ""},
       {"farm", "listen", kString, ""},
       {"farm", "env", kStrings, "[]"},
+      {"farm", "far_programs", kBool, "false"},
       {"farm", "prove", kNumber, "0.01"},
       {"farm", "tls_ca", kString, ""},
       {"farm", "tls_cert", kString, ""},

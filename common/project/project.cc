@@ -306,6 +306,7 @@ absl::Status ReadFarm(const Layers& layers, const std::string& root, FarmSection
   if (!farm.hosts.empty()) farm.hosts = AbsolutePath(farm.hosts, root);
   farm.placement = Text(layers, "farm.placement", farm.placement);
   farm.listen = Text(layers, "farm.listen", farm.listen);
+  farm.far_programs = Flag(layers, "farm.far_programs");
   ASSIGN_OR_RETURN(farm.prove, Share(layers, "farm.prove", farm.prove));
   farm.environment = List(layers, "farm.env");
   RETURN_IF_ERROR(CheckVariables(layers, farm.environment));

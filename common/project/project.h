@@ -119,7 +119,8 @@ struct FarmSection {
   std::string tls_ca, tls_cert, tls_key;  // files, absolute; empty: no TLS
   // Variables of the director's environment that cooks may ask for; others read as unset.
   std::vector<std::string> environment;
-  double prove = 0.01;  // the share of the jobs of workers elsewhere that are made again
+  bool far_programs = false;  // `command` is cooked by workers without the project, too
+  double prove = 0.01;        // the share of the jobs of workers elsewhere that are made again
 };
 
 struct DirectorSection {

@@ -29,7 +29,8 @@ struct FleetOptions {
   // What it takes as a rule from asking for a worker until it has its first job.
   absl::Duration start = absl::Seconds(2);
   absl::Duration idle_max = absl::Seconds(60);  // then one that nobody needs ends
-  uint32_t helpers_max = 0;  // workers of this machine, for what those cannot cook
+  uint32_t helpers_max = 0;        // workers of this machine, for what those cannot cook
+  std::vector<std::string> lacks;  // cookers for which nobody is asked for there
   // So often in a row none of those that were asked for at a time started, while none is attached
   // or waits in a queue: exit 3.
   uint32_t failures_max = 5;

@@ -14,7 +14,11 @@ bool Contains(const std::vector<uint32_t>& sorted, uint32_t kind) {
 
 }  // namespace
 
-Offers::Offers(Core& core) : Part(core) { kinds_.resize(kNeedsFiles + 1); }
+Offers::Offers(Core& core) : Part(core) {
+  kinds_.resize(kNeedsFiles + 1);
+  has_lacking_ = !options_.fleet.lacks.empty();
+  for (const std::string& cooker : options_.fleet.lacks) fleet_lacks_.insert(KindOf(cooker, ""));
+}
 
 uint32_t Offers::Number(std::string_view name, std::string_view cooker) {
   if (const auto found = numbers_.find(std::string(name)); found != numbers_.end())

@@ -5,6 +5,7 @@
 
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
+#include "common/record/programs.h"
 #include "director/launch/systems.h"
 #include "director/launch/template_text.h"
 #include "fmt/format.h"
@@ -105,6 +106,7 @@ absl::StatusOr<FarmPlan> FarmPlanOf(const project::Project& project) {
                 .start = StartOf(farm.launcher),
                 .idle_max = absl::Seconds(farm.idle_s),
                 .helpers_max = std::max(1u, std::thread::hardware_concurrency())};
+  if (!farm.far_programs) plan.fleet.lacks = {std::string(record::kProgramCooker)};
   if (farm.launcher == "ssh") RETURN_IF_ERROR(ReadSsh(farm, plan));
   if (farm.launcher == "kubernetes") RETURN_IF_ERROR(ReadKubernetes(project, plan));
   if (farm.launcher == "command") RETURN_IF_ERROR(ReadCommand(farm, plan));

@@ -161,6 +161,7 @@ ShellOptions Kitchen::OptionsOf(const Setup& setup, FarmPlan farm, Inheritance i
       .cookers_json = setup.cookers.json,
       .is_identity_binary = project.cook.binary_identity,
       .worker_build = setup.cookers.build,
+      .has_far_programs = project.farm.far_programs,
       .slots = project.farm.slots,
       .project_id = director.project_id(),
       .keep_roots = project.store.keep_roots,

@@ -78,7 +78,8 @@ struct ShellOptions {
   bool is_identity_binary = false;  // [cook] identity = "binary"
   CookOptions core;
   LookUpRunner::Options look_up;
-  std::string worker_build;  // Cookers::build
+  std::string worker_build;       // Cookers::build
+  bool has_far_programs = false;  // workers without the project's files are given `command`
   uint32_t slots = 1;
   uint64_t memory_bytes_default = 4ull << 30;
   absl::Duration timeout_default = absl::Minutes(30);
@@ -231,6 +232,7 @@ class DirectorShell {
   absl::Status OpenFarmDoor();
   void MakeFarmLauncher();
   std::string LauncherOf(const std::string& worker_id) const;
+  absl::StatusOr<std::vector<std::string>> LackedBy(const v1::Hello& hello) const;
   absl::Status CheckCookers(const std::string& worker_id, const v1::Hello& hello) const;
   void LoseTheAway();
   Collections SumOfCollections();

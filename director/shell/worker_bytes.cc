@@ -8,6 +8,7 @@
 
 #include "common/base/file.h"
 #include "common/base/read_pieces.h"
+#include "common/base/real_path.h"
 #include "common/base/status_macros.h"
 #include "common/content/name.h"
 #include "common/record/programs.h"
@@ -20,14 +21,19 @@ namespace {
 
 constexpr uint32_t kExecutableBits = 0111;
 
+// No part of the path is hidden (.galley, .git, .env) or leads up. In normal form.
+bool IsPlain(const std::string& path) {
+  const absl::StatusOr<std::string> normal = content::NormalizeAsked(path);
+  return normal.ok() && *normal == path && !path.starts_with('.') &&
+         path.find("/.") == std::string::npos;
+}
+
 // A program may name it: a file of the system, or one of the project that is not hidden (.galley,
 // .git, .env), or what a recipe names. In normal form.
 bool MayBeTold(const std::string& path, const std::vector<std::string>& programs) {
   if (std::find(programs.begin(), programs.end(), path) != programs.end()) return true;
   if (path.starts_with('/')) return record::IsSystemFile(path);
-  const absl::StatusOr<std::string> normal = content::NormalizeAsked(path);
-  return normal.ok() && *normal == path && !path.starts_with('.') &&
-         path.find("/.") == std::string::npos;
+  return IsPlain(path);
 }
 
 // Nobody listens any more.
@@ -192,6 +198,13 @@ absl::Status WorkerBytes::SendTool(const v1::FetchItem& item, Pieces& pieces) co
       std::find(programs.begin(), programs.end(), item.tool()) == programs.end())
     return absl::PermissionDeniedError(
         fmt::format("{} is not the program of this attempt's recipe", item.tool()));
+  // A recipe may come from a worker (of a package that it generated): it names no secret.
+  const std::string real_path = RealPath(host_path);
+  const std::string real_root = RealPath(deps_.world->Get()->project->root) + "/";
+  if (!real_path.starts_with(real_root) || !IsPlain(real_path.substr(real_root.size())))
+    return absl::PermissionDeniedError(fmt::format(
+        "{} is hidden, or lies outside of the project: it is not given to other machines",
+        item.tool()));
   ASSIGN_OR_RETURN(const Digest wanted, wire::FromProto(item.digest()));
   return SendProgram(host_path, wanted, pieces);
 }

@@ -7,6 +7,7 @@
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "common/base/utf8.h"
+#include "common/record/programs.h"
 #include "common/store/local/segment_writer.h"
 #include "common/wire/worker_protocol.h"
 #include "director/core/workers.h"
@@ -63,6 +64,16 @@ void DirectorShell::AdoptSurvivors() {
           survived.given.size());
 }
 
+// The cookers that the worker lacks, or is not given.
+absl::StatusOr<std::vector<std::string>> DirectorShell::LackedBy(const v1::Hello& hello) const {
+  ASSIGN_OR_RETURN(std::vector<std::string> lacks,
+                   LacksOf(options_.cookers_json, hello.cookers_json()));
+  if (hello.is_without_files() && !options_.has_far_programs &&
+      std::find(lacks.begin(), lacks.end(), record::kProgramCooker) == lacks.end())
+    lacks.emplace_back(record::kProgramCooker);
+  return lacks;
+}
+
 // One that this machine started has the very same cookers; what another one lacks it is not given.
 absl::Status DirectorShell::CheckCookers(const std::string& worker_id,
                                          const v1::Hello& hello) const {
@@ -84,7 +95,7 @@ absl::Status DirectorShell::CheckCookers(const std::string& worker_id,
     return absl::FailedPreconditionError(
         "[cook] identity = \"binary\": only workers that the director starts on its own machine "
         "have its binary for sure");
-  const auto lacks = LacksOf(options_.cookers_json, hello.cookers_json());
+  const auto lacks = LackedBy(hello);
   if (!lacks.ok())
     return absl::FailedPreconditionError(
         fmt::format("the worker's description of its cookers: {}", MessageOf(lacks.status())));
@@ -161,8 +172,8 @@ void DirectorShell::OnMessage(const std::string& worker_id, const v1::FromWorker
   const WorkerId worker = workers_.IdOf(worker_id);
   if (message.has_hello()) {
     WorkerAttached attached = AttachedOf(worker, message);
-    attached.lacks = LacksOf(options_.cookers_json, message.hello().cookers_json())
-                         .value_or(std::vector<std::string>());  // CheckCookers has seen them
+    attached.lacks =
+        LackedBy(message.hello()).value_or(std::vector<std::string>());  // CheckCookers saw them
     attached.machine = worker_views_.MachineOf(worker_id);
     Post(Event(std::move(attached)));
     if (PoolOf(worker) == Pool::kLaunched)

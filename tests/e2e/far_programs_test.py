@@ -5,6 +5,8 @@ from farm_test import LISTEN, FarmCase, can_hide
 from harness import read_file, wait_until
 from launchers_test import Queue
 
+FAR = LISTEN + "far_programs = true\n"
+
 # Each rule has a program of another kind.
 JOIN = ('match = "/Game/**/*.join"\ncooker = "command"\n'
         'settings = { argv = ["tools/join", "{input}", "{output:.joined}", "{depfile}", "{result}"], outputs = [".joined"] }')
@@ -52,7 +54,7 @@ def files(count=3):
 
 
 class FarProgramsTest(FarmCase):
-    def game(self, farm=LISTEN):
+    def game(self, farm=FAR):
         game = self.project(files(), [JOIN, SORT, STAMP, SUM, PLAIN])
         os.chmod(self.path("game/content/bin/stamp"), 0o755)
         self.write("game/tools/join", JOIN_TOOL, mode=0o755)
@@ -102,7 +104,7 @@ class FarProgramsTest(FarmCase):
         self.assertEqual((again.code, again.roots), (0, cook.roots), again)
         self.assertEqual([bytes for bytes, _ in fetched], [0, 0], again)
         # Keys are the same: local workers find all of it.
-        self.write("game/galley.toml", self.read("game/galley.toml").decode().replace(LISTEN, ""))
+        self.write("game/galley.toml", self.read("game/galley.toml").decode().replace(FAR, ""))
         self.forget_what_stands(game)
         local = self.finish_cook(game, self.start_cook(game, "--workers", "1"))
         self.assertEqual((local.code, local.cooked, local.roots), (0, 0, cook.roots), local)
@@ -168,7 +170,7 @@ class FarProgramsTest(FarmCase):
             def hidden(self, index, command):
                 return ["unshare", "-rm", "sh", "-c", f'mount -t tmpfs none "$0" && mount --bind {other} {sort} && exec "$@"', self.game, *command]
         queue = Differs(self, game)
-        self.write("game/galley.toml", self.read("game/galley.toml").decode() + queue.farm("workers = 1\n"))
+        self.write("game/galley.toml", self.read("game/galley.toml").decode() + queue.farm("workers = 1\nfar_programs = true\n"))
         done = self.finish_cook(game, self.start_cook(game))
         self.assertEqual((done.code, done.roots), (0, self.local_roots(game)), done)
         log = self.log_of(game)
@@ -201,7 +203,7 @@ os.execv(sys.argv[1], sys.argv[1:])
 
     def test_a_worker_that_is_killed_while_its_program_runs_is_no_matter(self):
         rule = 'match = "/Game/**/*.wait"\ncooker = "command"\nsettings = { argv = ["tools/wait", "{input}", "{output:.out}"], outputs = [".out"] }'
-        game = self.project({"a.wait": "a", "b.txt": "b"}, [rule, PLAIN], extra=LISTEN)
+        game = self.project({"a.wait": "a", "b.txt": "b"}, [rule, PLAIN], extra=FAR)
         self.write("game/tools/wait", f'#!/bin/sh\ncat Game/b.txt > "$2"\necho $$ > {self.path("begun")}.new\nmv {self.path("begun")}.new {self.path("begun")}\n'
                                       f'while [ -e {self.path("hold")} ]; do sleep 0.05; done\ncat "$1" >> "$2"\n', mode=0o755)
         self.write("hold", "")
@@ -221,7 +223,7 @@ os.execv(sys.argv[1], sys.argv[1:])
 
     def test_a_file_that_changes_while_a_program_runs_makes_its_attempt_stale(self):
         rule = 'match = "/Game/**/*.wait"\ncooker = "command"\nsettings = { argv = ["tools/wait", "{input}", "{output:.out}", "{depfile}"], outputs = [".out"] }'
-        game = self.project({"a.wait": "a", "b.inc": "before"}, [rule], extra=LISTEN)
+        game = self.project({"a.wait": "a", "b.inc": "before"}, [rule], extra=FAR)
         self.write("game/tools/wait", f'#!/bin/sh\n: > {self.path("begun")}\nwhile [ -e {self.path("hold")} ]; do sleep 0.05; done\n'
                                       'cat Game/b.inc > "$2"\necho "$2: Game/b.inc" > "$3"\n', mode=0o755)
         self.write("hold", "")

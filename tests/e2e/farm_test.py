@@ -152,6 +152,14 @@ class FarmTest(FarmCase):
         cook, _ = self.farm_cook(game, during=kill_one)
         self.assertEqual((cook.code, cook.roots), (0, roots), cook)
 
+    def test_local_workers_run_the_programs_and_others_the_rest(self):
+        game = self.farm_sample(with_tools=True, farm='[farm]\nworkers = 1\nprove = 0\nlisten = "127.0.0.1:0"\n')
+        cook, _ = self.farm_cook(game, "--force")
+        self.assertEqual(cook.code, 0, cook)
+        self.assertEqual(cook.roots, self.local_roots(game), cook)
+        log = self.read("game/.galley/state/logs/director.log").decode()
+        self.assertIn("worker=far-0 lacks the cookers command", log)
+
     def test_they_stay_with_a_director_that_stays(self):
         game = self.project({"a.json": '{"x": 1}', "b.json": "[1]", "c.txt": "text"}, [DATA, COPY], extra=LISTEN)
         self.serve(game)

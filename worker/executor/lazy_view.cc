@@ -19,15 +19,14 @@ namespace galley::worker {
 namespace {
 
 constexpr uint32_t kModeBits = 0777;
-constexpr uint32_t kWriteBits = 0222;
 
 timespec TimeOf(int64_t nanoseconds) {
   return {.tv_sec = nanoseconds / 1'000'000'000, .tv_nsec = nanoseconds % 1'000'000'000};
 }
 
-// As the table says of the file, but that nobody may write.
+// As the table says of the file. (Who may write it by its mode may not all the same: CallWatch.)
 absl::Status SetMeta(int descriptor, const content::FileEntry& file, const std::string& path) {
-  const uint32_t mode = file.stat.mode & kModeBits & ~kWriteBits;
+  const uint32_t mode = file.stat.mode & kModeBits;
   const timespec times[2] = {TimeOf(file.stat.mtime_ns), TimeOf(file.stat.mtime_ns)};
   if (::fchmod(descriptor, mode) != 0 || ::futimens(descriptor, times) != 0)
     return ErrnoStatus(errno, "set the mode and time of", path);
