@@ -227,7 +227,7 @@ void Cluster::Upload(size_t index, const SimUploads::Blobs& blobs, const SimUplo
 
 std::optional<std::string> Cluster::Fetch(size_t index, const Digest& blob) {
   SimDirector* const director = DirectorOf(bodies_[index]);
-  if (director == nullptr || faults_.Happens(Fault::kFetchBroken, 5)) return std::nullopt;
+  if (director == nullptr || faults_.Happens(Fault::kFetchBroken, 50)) return std::nullopt;
   try {
     return director->OnFetch(blob);
   } catch (const Disk::Crash&) {  // of the director; the worker lives on

@@ -71,7 +71,10 @@ void SimDirector::OnMessage(const std::string& worker, uint64_t stream,
     attached.lacks = *LacksOf(World::CookersJson(false), message.hello().cookers_json());
     attached.machine = message.hello().machine();
     deps_.checks.Trace("attach", id.value(), attached.in_hand.size());
-    own_faults_->Attach(worker, !attached.lacks.empty());
+    // (Where programs have other tools, or want files, it may turn out that it cannot do them.)
+    const bool may_refuse = is_remote && (deps_.faults.Has(Fault::kToolDiffers) ||
+                                          deps_.faults.Has(Fault::kFilesNeeded));
+    own_faults_->Attach(worker, may_refuse || !attached.lacks.empty());
     Step(attached);
   } else if (message.has_pending()) {
     Step(PendingOf(id, message));
@@ -132,7 +135,9 @@ void SimDirector::TellOwnFaults(const std::string& worker, const WorkerReport& r
   // (An attempt that the director before gave, and died before it wrote that down, is nobody's.)
   if (failed != nullptr && reports_.IsOf(report.attempt, worker) && (is_wanted || is_earlier) &&
       failed->fault != WorkerReport::Fault::kRefused &&
-      failed->fault != WorkerReport::Fault::kInfrastructure)
+      failed->fault != WorkerReport::Fault::kInfrastructure &&
+      failed->fault != WorkerReport::Fault::kOtherTool &&
+      failed->fault != WorkerReport::Fault::kNeedsFiles)
     own_faults_->Tell(report.attempt, worker, WhatItDid(failed->fault));
   if (std::holds_alternative<WorkerReport::Stale>(report.what))
     own_faults_->TellStale(report.attempt, worker);

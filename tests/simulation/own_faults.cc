@@ -61,7 +61,7 @@ void OwnFaults::Give(director::AttemptId attempt, const std::string& name,
   const bool was_everywhere =
       std::all_of(attached_.begin(), attached_.end(), [&](const auto& other) {
         return package.failed_on.contains(other.first) ||
-               (other.second && World::CookerOf(name) == "command");
+               (other.second && World::StartsPrograms(name));
       });
   if (package.failed_on.contains(worker) && !was_everywhere)
     checks_.Break("safety: tried again where it failed, beside others: " + name);
