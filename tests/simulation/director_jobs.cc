@@ -19,7 +19,7 @@ void SimDirector::Give(const std::string& worker, const Desire::Start& start,
                        v1::ToWorker& message) {
   BeginCook();
   const std::string& name = core_->NameOf(start.package);
-  own_faults_->Give(start.attempt, name, worker);
+  own_faults_->Give(start.attempt, name, worker, options_.proofs.share > 0);
   BuiltJob built = Builder().Build(start, worker, /*has_files=*/!remote_.contains(worker));
   for (const v1::BlobWritten& blob : built.job.blobs())
     told_.insert(*wire::FromProto(blob.digest()));

@@ -52,7 +52,7 @@ void OwnFaults::BeginCook() {
 }
 
 void OwnFaults::Give(director::AttemptId attempt, const std::string& name,
-                     const std::string& worker) {
+                     const std::string& worker, bool is_tied) {
   Package& package = packages_[name];
   given_[attempt] = {
       .package = name, .worker = worker, .content = package.content, .chances = package.chances};
@@ -63,7 +63,7 @@ void OwnFaults::Give(director::AttemptId attempt, const std::string& name,
         return package.failed_on.contains(other.first) ||
                (other.second && World::StartsPrograms(name));
       });
-  if (package.failed_on.contains(worker) && !was_everywhere)
+  if (package.failed_on.contains(worker) && !was_everywhere && !is_tied)
     checks_.Break("safety: tried again where it failed, beside others: " + name);
 }
 

@@ -51,7 +51,10 @@ class OwnFaults {
   void Lose(const std::string& worker);
   // "" for an attempt that nobody gave.
   std::string PackageOf(director::AttemptId attempt) const;
-  void Give(director::AttemptId attempt, const std::string& package, const std::string& worker);
+  // `is_tied`: it may have to go where it failed, since a result of it is to be proven elsewhere
+  // than where that was made.
+  void Give(director::AttemptId attempt, const std::string& package, const std::string& worker,
+            bool is_tied);
   // The attempt's worker was told that it is wanted no more, or is given up. The attempt may have
   // begun, and may kill its executor before it hears that.
   void TakeBack(director::AttemptId attempt);

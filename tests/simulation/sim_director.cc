@@ -278,6 +278,10 @@ void SimDirector::Do(const Notify& effect) {
   if (const auto* warned = std::get_if<PackageWarned>(&effect.notice))
     is_too_late_ |= warned->text.starts_with("is asked for too late");
   if (const auto* blamed = std::get_if<PackageBlamed>(&effect.notice)) Note(*blamed);
+  if (const auto* odd = std::get_if<WorkerQuarantined>(&effect.notice)) {
+    quarantined_.insert(NameOf(odd->worker));
+    own_faults_->Lose(NameOf(odd->worker));
+  }
   if (const auto* ended = std::get_if<CookEnded>(&effect.notice)) {
     has_request_ = false;
     own_faults_->EndCook();

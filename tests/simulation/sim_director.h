@@ -259,7 +259,8 @@ class SimDirector {
   std::map<uint64_t, wire::Conversation> conversations_;  // by stream
   std::map<std::string, uint64_t> streams_;               // the present one of each worker
   wire::ReplacedSessions replaced_;
-  std::set<std::string> remote_;  // workers without files
+  std::set<std::string> remote_;       // workers without files
+  std::set<std::string> quarantined_;  // odd ones, whose word is passed over
   std::map<std::pair<std::string, uint64_t>, director::ResultId> reported_;  // by worker, report
   std::set<director::ResultId> accepted_;                                    // to be committed
   using Brought = std::pair<director::AttemptId, uint32_t>;  // for a platform, by its number then

@@ -117,7 +117,7 @@ TEST_F(LazyViewTest, AFileCanBeAskedForByItsName) {
   ASSERT_TRUE(file.ok()) << file.status();
   EXPECT_EQ(*file, In("/Game/tools/run"));
   EXPECT_EQ(*ReadFile(*file), "#!/bin/sh");
-  EXPECT_EQ(StatFile(*file)->mode & 0777, 0555u);
+  EXPECT_EQ(StatFile(*file)->mode & 0777, 0755u);
 }
 
 TEST_F(LazyViewTest, AFileThatAProgramChangedIsWrittenAnew) {
