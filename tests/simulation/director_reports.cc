@@ -72,8 +72,8 @@ void SimDirector::OnMessage(const std::string& worker, uint64_t stream,
     attached.machine = message.hello().machine();
     deps_.checks.Trace("attach", id.value(), attached.in_hand.size());
     // (Where programs have other tools, or want files, it may turn out that it cannot do them.)
-    const bool may_refuse = is_remote && (deps_.faults.Has(Fault::kToolDiffers) ||
-                                          deps_.faults.Has(Fault::kFilesNeeded));
+    const bool may_refuse = PoolOf(id) != Pool::kLocal && (deps_.faults.Has(Fault::kToolDiffers) ||
+                                                           deps_.faults.Has(Fault::kFilesNeeded));
     if (!quarantined_.contains(worker))
       own_faults_->Attach(worker, may_refuse || !attached.lacks.empty());
     Step(attached);
@@ -134,7 +134,8 @@ void SimDirector::TellOwnFaults(const std::string& worker, const WorkerReport& r
   const bool is_wanted = package.valid() && !core_->InstigatorsOf(package).empty();
   const bool is_earlier = report.attempt >> kTermShift != term();
   // (An attempt that the director before gave, and died before it wrote that down, is nobody's.)
-  if (failed != nullptr && !quarantined_.contains(worker) && reports_.IsOf(report.attempt, worker) && (is_wanted || is_earlier) &&
+  if (failed != nullptr && !quarantined_.contains(worker) &&
+      reports_.IsOf(report.attempt, worker) && (is_wanted || is_earlier) &&
       failed->fault != WorkerReport::Fault::kRefused &&
       failed->fault != WorkerReport::Fault::kInfrastructure &&
       failed->fault != WorkerReport::Fault::kOtherTool &&
