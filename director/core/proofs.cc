@@ -201,7 +201,12 @@ void Proofs::ForgetHeldOf(WorkerId worker) {
         kept.push_back(std::move(one));
       }
     }
-    if (!kept.empty()) held_[key] = std::move(kept);
+    // What the director's machine made needs no proof and would wait for nobody: it is made again.
+    if (kept.size() == 1 && kept.front().machine == kHome) {
+      Release(kept);
+    } else if (!kept.empty()) {
+      held_[key] = std::move(kept);
+    }
   }
 }
 
