@@ -113,7 +113,7 @@ class LaunchersTest(FarmCase):
         self.assertEqual(len(queue.workers), 2)
         log = self.log_of(game)
         self.assertIn("worker=command-1 attached", log)
-        self.assertNotIn("worker=local-", log)
+        self.assertIn("worker=local-1 attached", log)  # for the programs of the project
         # Nothing is left of it there, nor here.
         wait_until(lambda: queue.stopped, "the launch's end")
         self.assertEqual(os.listdir(os.path.join(game, ".galley/state/launches")), [])
