@@ -124,7 +124,7 @@ TEST(CoreFiguresTest, PackagesCountByClassAndState) {
   CoreHarness shell("A\nB\n");
   shell.hold_workers = true;
   shell.Request({"A", "B"}, {.of_class = CookClass::kCommit});
-  const auto& commit = shell.core().figures().packages[static_cast<size_t>(CookClass::kCommit)];
+  const auto commit = shell.core().figures().packages[static_cast<size_t>(CookClass::kCommit)];
   EXPECT_EQ(commit[static_cast<size_t>(State::kLoad)], 2u);
   EXPECT_EQ(shell.core().figures().ready, 2u);
 }

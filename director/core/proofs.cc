@@ -218,7 +218,7 @@ void Proofs::Release(const Held& held) {
   for (const Candidate& one : held) Release(one);
 }
 
-Proofs::Held Proofs::Erase(const Key& key) {
+Proofs::Held Proofs::Erase(Key key) {
   const auto found = held_.find(key);
   Held held = std::move(found->second);
   held_.erase(found);

@@ -121,7 +121,7 @@ class Proofs : Part {
   void Release(const Candidate& candidate);
   void Release(const Held& held);
   // Nothing is held of the platform any more. Returns what was.
-  Held Erase(const Key& key);
+  Held Erase(Key key);  // by value: callers name it by what goes
   void SettleParked(PackageId package);
   bool HasMachineFor(PackageId package) const;
   bool CanHaveHome() const;
