@@ -230,14 +230,16 @@ class WorkerServiceImpl final : public WorkerService, public WorkerCalls {
     return streams_.contains(worker_id);
   }
 
+  void HangUp(const std::string& worker_id) override {
+    base::MutexLock lock(mutex_);
+    EndStream(worker_id);
+  }
+
   void Disconnect(const std::string& worker_id) override {
     base::MutexLock lock(mutex_);
     tokens_.erase(worker_id);
     last_given_.erase(worker_id);
-    const auto found = streams_.find(worker_id);
-    if (found == streams_.end()) return;
-    found->second.outbox->Close();
-    found->second.context->TryCancel();
+    EndStream(worker_id);
   }
 
   grpc::Status Attach(grpc::ServerContext* context, Stream* stream) override {
@@ -316,6 +318,13 @@ class WorkerServiceImpl final : public WorkerService, public WorkerCalls {
     return {grpc::StatusCode::UNAVAILABLE,
             fmt::format("the name \"{}\" is that of another worker, which is attached from {}",
                         hello.worker_id(), other->second.machine)};
+  }
+
+  void EndStream(const std::string& worker_id) GALLEY_REQUIRES(mutex_) {
+    const auto found = streams_.find(worker_id);
+    if (found == streams_.end()) return;
+    found->second.outbox->Close();
+    found->second.context->TryCancel();
   }
 
   // Ends the call with the service.

@@ -71,6 +71,8 @@ class WorkerService {
   virtual std::string ComesFrom(const std::string& worker_id) = 0;
   // Whether the worker has a stream.
   virtual bool IsAttached(const std::string& worker_id) = 0;
+  // Ends the stream: a worker that lives attaches again.
+  virtual void HangUp(const std::string& worker_id) = 0;
   // Ends the stream and forgets the token.
   virtual void Disconnect(const std::string& worker_id) = 0;
   // Ends all streams and waits for their callbacks, which may still call the methods above.

@@ -180,6 +180,18 @@ TEST_F(WorkerServiceTest, AProcessThatWasStartedAgainElsewhereHasTheNameForGood)
   EXPECT_TRUE(present.Finish().ok());
 }
 
+TEST_F(WorkerServiceTest, OneWhoseStreamIsEndedMayAttachAgain) {
+  service_->Expect("slurm-1", "secret");
+  v1::ToWorker welcome;
+  FakeStream silent(service_->address());
+  silent.Write(Hello("slurm-1", "secret"));
+  ASSERT_TRUE(silent.Read(welcome));
+  service_->HangUp("slurm-1");
+  service_->HangUp("slurm-2");
+  EXPECT_FALSE(silent.Finish().ok());
+  EXPECT_TRUE(EndOf(Hello("slurm-1", "secret")).ok());
+}
+
 TEST_F(WorkerServiceTest, BytesAreForWorkersThatAreAttached) {
   service_->ExpectForeign("common", [](std::string_view id) { return id.starts_with("local-"); });
   const auto fetch = [&](const std::string& token) {

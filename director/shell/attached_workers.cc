@@ -66,9 +66,10 @@ std::string AttachedWorkers::NameOf(WorkerId worker) const {
   return foreign_names_[number];
 }
 
-void AttachedWorkers::Attach(const std::string& name, std::optional<uint64_t> segment) {
+void AttachedWorkers::Attach(const std::string& name, std::optional<uint64_t> segment,
+                             absl::Time now) {
   const base::MutexLock lock(mutex_);
-  attached_[name] = {.segment = segment};
+  attached_[name] = {.segment = segment, .heard = now};
 }
 
 void AttachedWorkers::SetSegment(const std::string& name, uint64_t segment) {
@@ -97,10 +98,9 @@ std::vector<std::string> AttachedWorkers::Names() const {
   return names;
 }
 
-void AttachedWorkers::Detach(std::string_view name, absl::Time now) {
+void AttachedWorkers::Heard(std::string_view name, absl::Time now) {
   const base::MutexLock lock(mutex_);
-  if (const auto found = attached_.find(name); found != attached_.end())
-    found->second.away_since = std::min(found->second.away_since, now);
+  if (const auto found = attached_.find(name); found != attached_.end()) found->second.heard = now;
 }
 
 void AttachedWorkers::Remove(std::string_view name) {
@@ -108,21 +108,18 @@ void AttachedWorkers::Remove(std::string_view name) {
   if (const auto found = attached_.find(name); found != attached_.end()) attached_.erase(found);
 }
 
-std::vector<std::string> AttachedWorkers::RemoveAwaySince(
-    absl::Time since, const std::function<bool(const std::string& name)>& is_back) {
+std::vector<std::string> AttachedWorkers::RemoveSilentSince(absl::Time since) {
   const base::MutexLock lock(mutex_);
-  std::vector<std::string> away;
+  std::vector<std::string> silent;
   for (auto at = attached_.begin(); at != attached_.end();) {
-    if (IsLocal(at->first) || at->second.away_since > since) {
+    if (IsLocal(at->first) || at->second.heard > since) {
       ++at;
-    } else if (is_back(at->first)) {
-      at++->second.away_since = absl::InfiniteFuture();
     } else {
-      away.push_back(at->first);
+      silent.push_back(at->first);
       at = attached_.erase(at);
     }
   }
-  return away;
+  return silent;
 }
 
 }  // namespace galley::director

@@ -4,12 +4,12 @@
 // "local-3" is one that the core asked for on this machine, and has the id 2; "slurm-3" is one on
 // the farm. Every other name is that of a worker which came by itself; it has an id from
 // kForeignWorkers on, for as long as this object lives. No launcher tells soon, or at all, of the
-// end of those that are not local: they are taken for lost when they have been away for some time.
+// end of those that are not local: they are taken for lost when nothing was heard of them for some
+// time, whatever has become of their connection. (They speak once a second.)
 // Threads: any.
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -42,24 +42,22 @@ class AttachedWorkers {
   std::string NameOf(WorkerId worker) const;
 
   // `segment`: where it writes; none: it reads and writes no file of this machine.
-  void Attach(const std::string& name, std::optional<uint64_t> segment);
+  void Attach(const std::string& name, std::optional<uint64_t> segment, absl::Time now);
   // The worker got another segment to write to.
   void SetSegment(const std::string& name, uint64_t segment);
   std::optional<uint64_t> SegmentOf(std::string_view name) const;
   bool HasFiles(std::string_view name) const;
   std::vector<std::string> Names() const;
-  // The worker's stream ended.
-  void Detach(std::string_view name, absl::Time now);
+  // It said something.
+  void Heard(std::string_view name, absl::Time now);
   void Remove(std::string_view name);
-  // Those that are not local and have been away since that time: they are removed, but for those
-  // that are back: a stream's end may be told after the beginning of the next one.
-  std::vector<std::string> RemoveAwaySince(
-      absl::Time since, const std::function<bool(const std::string& name)>& is_back);
+  // Removes and returns those that are not local and of which nothing was heard after `since`.
+  std::vector<std::string> RemoveSilentSince(absl::Time since);
 
  private:
   struct Attached {
     std::optional<uint64_t> segment;
-    absl::Time away_since = absl::InfiniteFuture();
+    absl::Time heard;
   };
 
   const std::string launched_;  // "slurm-"; empty: there are none

@@ -31,35 +31,32 @@ TEST(AttachedWorkersTest, EveryOtherNameHasAnIdOfItsOwn) {
   EXPECT_EQ(workers.NameOf(node), "node7-4711");
 }
 
-TEST(AttachedWorkersTest, OneThatCameByItselfIsLostWhenItWasAwayForLong) {
+TEST(AttachedWorkersTest, OneOfAnotherMachineIsLostWhenItWasSilentForLong) {
   AttachedWorkers workers;
   const absl::Time begin = absl::UnixEpoch();
-  workers.Attach("node", std::nullopt);
-  workers.Attach("back", std::nullopt);
-  workers.Attach("local-1", 5);
-  for (const char* name : {"node", "back", "local-1"}) workers.Detach(name, begin);
-  workers.Attach("back", std::nullopt);
-  const auto nobody = [](const std::string&) { return false; };
-  EXPECT_THAT(workers.RemoveAwaySince(begin - absl::Seconds(1), nobody), IsEmpty());
-  EXPECT_THAT(workers.RemoveAwaySince(begin, nobody), ElementsAre("node"));
-  EXPECT_THAT(workers.RemoveAwaySince(begin, nobody), IsEmpty());
-  EXPECT_THAT(workers.Names(), ElementsAre("back", "local-1"));
+  workers.Attach("node", std::nullopt, begin);
+  workers.Attach("speaks", std::nullopt, begin);
+  workers.Attach("local-1", 5, begin);
+  workers.Heard("speaks", begin + absl::Seconds(1));
+  workers.Heard("unknown", begin);
+  EXPECT_THAT(workers.RemoveSilentSince(begin - absl::Seconds(1)), IsEmpty());
+  EXPECT_THAT(workers.RemoveSilentSince(begin), ElementsAre("node"));
+  EXPECT_THAT(workers.RemoveSilentSince(begin), IsEmpty());
+  EXPECT_THAT(workers.Names(), ElementsAre("local-1", "speaks"));
 }
 
-TEST(AttachedWorkersTest, AnEndThatIsToldLateIsNoEnd) {
+TEST(AttachedWorkersTest, OneThatIsBackIsNotLostForItsSilenceBefore) {
   AttachedWorkers workers;
   const absl::Time begin = absl::UnixEpoch();
-  workers.Attach("node", std::nullopt);
-  workers.Detach("node", begin);  // of the stream before
-  EXPECT_THAT(workers.RemoveAwaySince(begin, [](const std::string&) { return true; }), IsEmpty());
-  EXPECT_THAT(workers.RemoveAwaySince(begin, [](const std::string&) { return false; }), IsEmpty());
-  EXPECT_THAT(workers.Names(), ElementsAre("node"));
+  workers.Attach("node", std::nullopt, begin);
+  workers.Attach("node", std::nullopt, begin + absl::Seconds(2));
+  EXPECT_THAT(workers.RemoveSilentSince(begin), IsEmpty());
 }
 
 TEST(AttachedWorkersTest, AWorkerThatHasASegmentHasFiles) {
   AttachedWorkers workers;
-  workers.Attach("node", std::nullopt);
-  workers.Attach("local-1", 5);
+  workers.Attach("node", std::nullopt, absl::UnixEpoch());
+  workers.Attach("local-1", 5, absl::UnixEpoch());
   EXPECT_FALSE(workers.HasFiles("node"));
   EXPECT_TRUE(workers.HasFiles("local-1"));
   EXPECT_TRUE(workers.HasFiles("local-2")) << "it is about to come back";

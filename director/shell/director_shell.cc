@@ -114,7 +114,6 @@ absl::Status DirectorShell::Start() {
             // The rest depends on the worker's process: the launcher reports its death; one
             // that lives attaches again.
             LogInfo("worker={} detached", id);
-            workers_.Detach(id, clock_.Monotonic());
           },
       .on_question = [this](const v1::PackageQuestion& q) { return OnQuestion(q); },
       .on_fetch =
@@ -222,7 +221,7 @@ void DirectorShell::Stop() {
 void DirectorShell::Loop() {
   while (!is_stopping_) {
     CheckFence();
-    LoseTheAway();
+    LoseTheSilent();
     const bool has_agenda = core_->has_agenda();
     std::vector<Message> messages = TakeInbox(has_agenda ? absl::ZeroDuration() : Patience());
     for (Message& message : messages) {

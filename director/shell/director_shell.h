@@ -234,7 +234,7 @@ class DirectorShell {
   std::string LauncherOf(const std::string& worker_id) const;
   absl::StatusOr<std::vector<std::string>> LackedBy(const v1::Hello& hello) const;
   absl::Status CheckCookers(const std::string& worker_id, const v1::Hello& hello) const;
-  void LoseTheAway();
+  void LoseTheSilent();
   Collections SumOfCollections();
   void GiveSegmentIfLow(const std::string& worker_id, const v1::FromWorker& message);
 
@@ -327,7 +327,8 @@ class DirectorShell {
       launching_;  // workers of other machines that were asked for, and did not come yet
   absl::Time last_progress_ = absl::InfinitePast();
   absl::Time fence_checked_ = absl::InfinitePast();
-  absl::Time away_seen_ = absl::InfinitePast();
+  absl::Time silence_looked_at_ = absl::InfinitePast();
+  absl::Time listens_since_ = absl::InfinitePast();  // without a pause of this process
   std::optional<Reply> reply_;
 
   // Last, so that they end before what their callbacks use.

@@ -19,8 +19,8 @@
 namespace galley::director {
 namespace {
 
-// So long a worker that came by itself may be away.
-constexpr absl::Duration kAwayMax = absl::Seconds(3);
+// So long a worker of another machine may be silent; it speaks once a second.
+constexpr absl::Duration kSilentMax = absl::Seconds(3);
 
 }  // namespace
 
@@ -125,7 +125,7 @@ absl::StatusOr<v1::ToWorker> DirectorShell::OnAttach(const std::string& worker_i
     message.add_segments(*segment);
   }
   // This comes before the snapshot is looked at: a later one is sent to this worker, too.
-  workers_.Attach(worker_id, segment);
+  workers_.Attach(worker_id, segment, clock_.Monotonic());
   const WorldPtr world = world_.Get();
   v1::Welcome& welcome = *message.mutable_welcome();
   welcome.set_protocol(wire::kWorkerProtocol);
@@ -169,6 +169,7 @@ std::string DirectorShell::LauncherOf(const std::string& worker_id) const {
 }
 
 void DirectorShell::OnMessage(const std::string& worker_id, const v1::FromWorker& message) {
+  workers_.Heard(worker_id, clock_.Monotonic());
   const WorkerId worker = workers_.IdOf(worker_id);
   if (message.has_hello()) {
     WorkerAttached attached = AttachedOf(worker, message);
@@ -257,19 +258,23 @@ void DirectorShell::LookAtTheDisk() {
 }
 
 // Those of whose end no launcher tells.
-void DirectorShell::LoseTheAway() {
+void DirectorShell::LoseTheSilent() {
   // (Not at each event of a farm.)
   const absl::Time now = clock_.Monotonic();
-  if (now - away_seen_ < kAwayMax / 30) return;
-  away_seen_ = now;
+  if (now - silence_looked_at_ < kSilentMax / 30) return;
+  // When this process did not run itself, what they said lies unread in its buffers.
+  if (now - silence_looked_at_ > kSilentMax / 3) listens_since_ = now;
+  silence_looked_at_ = now;
   if (farm_door_ != nullptr) farm_door_->LookAtCertificates();
-  const auto is_back = [this](const std::string& name) { return service_->IsAttached(name); };
-  for (const std::string& name : workers_.RemoveAwaySince(now - kAwayMax, is_back)) {
-    LogWarning("worker={} is lost: it has not come back", name);
+  if (now - listens_since_ < kSilentMax) return;
+  for (const std::string& name : workers_.RemoveSilentSince(now - kSilentMax)) {
+    LogWarning("worker={} is lost: nothing was heard of it for {}", name,
+               absl::FormatDuration(kSilentMax));
     worker_views_.Gone(name);
+    service_->HangUp(name);
     EndLaunched(name);
     StepCore(WorkerLost{.worker = workers_.IdOf(name),
-                        .reason = "its connection ended, and it did not come back",
+                        .reason = "its machine or its connection fell silent",
                         .is_infrastructure = true});
   }
 }

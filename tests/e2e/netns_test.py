@@ -132,7 +132,7 @@ class NetnsTest(NetnsCase):
             self.network.cut(machine)
         begun = time.time()
         log = os.path.join(self.game, ".galley/state/logs/director.log")
-        wait_until(lambda: b"it has not come back" in self.read(log), "the loss")
+        wait_until(lambda: b"nothing was heard of it" in self.read(log), "the loss")
         print(f"[noticed after {time.time() - begun:.1f} s]", end=" ", file=sys.stderr, flush=True)
         for machine in range(MACHINES):
             self.network.mend(machine)
