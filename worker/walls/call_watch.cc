@@ -472,7 +472,7 @@ absl::StatusOr<CallWatch::Place> CallWatch::WalkFrom(const Call& call, std::stri
           target->find(":[") != std::string::npos)
         return Place{};
       path = fmt::format("{}{}{}", *target, path.empty() ? "" : "/", path);
-      if (target->starts_with('/')) at = "/";
+      if (target->starts_with('/')) at.assign(1, '/');  // (g++ 12 warns of = "/", GCC bug 105651)
       info.st_mode = S_IFDIR;
       continue;
     }
