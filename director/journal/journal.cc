@@ -42,6 +42,14 @@ class Changes {
   }
   void Delete(std::string key) { changes_.push_back({std::move(key), {}, true}); }
 
+  // Of the write, about, so that it is not moved while it grows.
+  size_t bytes() const {
+    size_t sum = 0;
+    for (const Change& change : changes_)
+      sum += change.key.size() + change.value.size() + kRecordBytes;
+    return sum;
+  }
+
   absl::Status AppendTo(rocksdb::WriteBatch& batch) const {
     std::vector<const Change*> sorted;
     sorted.reserve(changes_.size());
@@ -60,6 +68,7 @@ class Changes {
   }
 
  private:
+  static constexpr size_t kRecordBytes = 12;  // its kind and two lengths
   struct Change {
     std::string key, value;
     bool is_deleted;
@@ -644,7 +653,7 @@ class RocksJournal final : public Journal {
   }
 
   absl::Status Write(rocksdb::DB& database, Changes& changes, bool sync) {
-    rocksdb::WriteBatch batch;
+    rocksdb::WriteBatch batch(changes.bytes());
     RETURN_IF_ERROR(changes.AppendTo(batch));
     return Write(database, batch, sync);
   }

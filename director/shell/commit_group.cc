@@ -1,6 +1,8 @@
 #include "director/shell/commit_group.h"
 
+#include <map>
 #include <set>
+#include <span>
 
 #include "common/base/status_macros.h"
 #include "common/record/recipe.h"
@@ -94,21 +96,35 @@ void ExplainChange(const std::optional<PackageRecord>& before, bool was_cooked,
   }
 }
 
-// Appends a cook's blobs, observation set and result to `batch`. The blobs that the result names
-// are Put first: a result names its details (out/details) like any output, so that other servers
-// and readers find them as a blob.
-absl::Status AddToBatch(store::Store& store, const StoredResult& stored,
-                        store::CommitBatch& batch) {
-  batch.blobs.insert(batch.blobs.end(), stored.blobs.begin(), stored.blobs.end());
-  if (!stored.result.is_verdict) {
-    const std::string details = record::EncodeDetails(stored.result.details);
-    RETURN_IF_ERROR(store.Put(Digest::Of(details), details));
+// Puts the blobs that results name beside those of their workers: a result names its details
+// (out/details) like any output, so that other servers and readers find them as a blob. Many
+// results have the same.
+absl::Status PutDetails(store::Store& store, std::span<const StoredResultPtr> results) {
+  std::map<std::string, Digest> details;
+  for (const StoredResultPtr& stored : results) {
+    if (stored->result.is_verdict) continue;
+    const auto [at, is_new] = details.try_emplace(record::EncodeDetails(stored->result.details));
+    if (is_new) at->second = Digest::Of(at->first);
   }
-  batch.results.push_back({.weak_key = stored.weak_key,
-                           .observation_set = record::EncodeSet(record::SetOf(stored.observed)),
-                           .action_key = stored.action_key,
-                           .result = stored.encoded});
+  std::vector<store::BlobView> blobs;
+  for (const auto& [bytes, digest] : details) blobs.push_back({.digest = digest, .bytes = bytes});
+  for (const absl::Status& put : store.PutMany(blobs)) RETURN_IF_ERROR(put);
   return absl::OkStatus();
+}
+
+// The blobs, observation sets and results of cooks, whose other blobs are Put.
+absl::StatusOr<store::CommitBatch> BatchOf(store::Store& store,
+                                           std::span<const StoredResultPtr> results) {
+  RETURN_IF_ERROR(PutDetails(store, results));
+  store::CommitBatch batch;
+  for (const StoredResultPtr& stored : results) {
+    batch.blobs.insert(batch.blobs.end(), stored->blobs.begin(), stored->blobs.end());
+    batch.results.push_back({.weak_key = stored->weak_key,
+                             .observation_set = record::EncodeSet(record::SetOf(stored->observed)),
+                             .action_key = stored->action_key,
+                             .result = stored->encoded});
+  }
+  return batch;
 }
 
 CommitOutcome::Alarm AlarmOf(const StoredResult& made) {
@@ -218,8 +234,7 @@ absl::Status CommitOneByOne(store::Store& store, const ResultTable& results, con
     Persisted::Item& item = outcome.event.items[place];
     RETURN_IF_ERROR(RefuseIfIncomplete(store, *stored, written, item));
     if (!item.refused.empty()) continue;
-    store::CommitBatch one;
-    RETURN_IF_ERROR(AddToBatch(store, *stored, one));
+    ASSIGN_OR_RETURN(const store::CommitBatch one, BatchOf(store, std::span(&stored, 1)));
     const absl::Status committed = store.Commit(one);
     if (absl::IsInvalidArgument(committed)) {
       outcome.event.items[place].refused = MessageOf(committed);
@@ -235,10 +250,11 @@ absl::Status CommitOneByOne(store::Store& store, const ResultTable& results, con
 absl::Status CommitToStore(store::Store& store, ResultTable& results, const Persist& persist,
                            CommitOutcome& outcome) {
   RETURN_IF_ERROR(RefuseIncomplete(store, results, persist, outcome));
-  store::CommitBatch batch;
-  for (const auto& [place, stored] : CookedOf(results, persist, outcome))
-    RETURN_IF_ERROR(AddToBatch(store, *stored, batch));
-  if (batch.results.empty()) return absl::OkStatus();
+  std::vector<StoredResultPtr> cooked;
+  for (auto& [place, stored] : CookedOf(results, persist, outcome))
+    cooked.push_back(std::move(stored));
+  if (cooked.empty()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const store::CommitBatch batch, BatchOf(store, cooked));
   CountBytes(store, results, persist, outcome);
   absl::Status committed = store.Commit(batch);
   if (absl::IsInvalidArgument(committed))
