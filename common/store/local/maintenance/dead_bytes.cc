@@ -72,7 +72,9 @@ absl::StatusOr<GcReport> GiveBackDeadBytes(StoreParts& store, Cancellation* canc
   ASSIGN_OR_RETURN(const StoreStats before, SizesOf(store));
   if (!MayHaveTooMuchDead(before)) return GcReport{};
   const std::optional<Note> note = ReadNote(directory);
-  if (note.has_value() && kChangedShare * Changed(*note, NoteOf(before)) < before.blob_bytes)
+  // (Of all bytes: a store may hold results and next to no blobs.)
+  if (note.has_value() &&
+      kChangedShare * Changed(*note, NoteOf(before)) < before.segment_bytes + before.file_bytes)
     return GcReport{};
   ASSIGN_OR_RETURN(const Holders holders, FindHolders(store));
   // Bytes that were moved now would go only when the sessions have ended.
