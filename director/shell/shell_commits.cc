@@ -1,7 +1,6 @@
 // DirectorShell's groups of results: when a group is committed, and what follows from its outcome.
 
-#include <algorithm>
-
+#include "absl/container/flat_hash_set.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "director/shell/director_shell.h"
@@ -153,11 +152,9 @@ bool DirectorShell::TakeCommitted() {
 void DirectorShell::SendBack(const Committed& committed) {
   const Persisted& event = committed.outcome.event;
   if (!event.error.empty()) return;
+  const absl::flat_hash_set<ResultId> cooked(committed.cooked.begin(), committed.cooked.end());
   for (const Persisted::Item& item : event.items) {
-    const auto& cooked = committed.cooked;
-    if (!item.refused.empty() ||
-        std::find(cooked.begin(), cooked.end(), item.result) == cooked.end())
-      continue;
+    if (!item.refused.empty() || !cooked.contains(item.result)) continue;
     const StoredResultPtr stored =
         results_.Get(item.instead == nullptr ? item.result : item.instead->id);
     if (stored != nullptr && IsSentBack(*stored, item.instead != nullptr))
