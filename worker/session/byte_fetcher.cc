@@ -73,8 +73,8 @@ void ByteFetcher::Close() {
     const base::MutexLock lock(mutex_);
     is_closed_ = true;
     changed_.NotifyAll();
-    closed_.NotifyAll();
   }
+  closing_.Cancel();
   for (std::thread& thread : threads_) {
     if (thread.joinable()) thread.join();
   }
@@ -260,15 +260,6 @@ void ByteFetcher::Run() {
   }
 }
 
-// False: closed.
-bool ByteFetcher::Pause() {
-  const absl::Time until = clock_.Monotonic() + kPause;
-  const base::MutexLock lock(mutex_);
-  while (!is_closed_ && clock_.Monotonic() < until)
-    closed_.WaitFor(mutex_, absl::ToChronoNanoseconds(until - clock_.Monotonic()));
-  return !is_closed_;
-}
-
 void ByteFetcher::FetchAll(std::vector<Item> items) {
   std::vector<v1::FetchItem> asked;
   asked.reserve(items.size());
@@ -287,7 +278,8 @@ void ByteFetcher::FetchAll(std::vector<Item> items) {
       status.ok() ? absl::UnavailableError("the director did not answer it") : status;
   if (std::find(is_answered.begin(), is_answered.end(), false) == is_answered.end()) return;
   LogWarning("fetching {} items: {}", items.size(), MessageOf(why));
-  if (!Pause()) return;
+  closing_.Pause(kPause);
+  if (closing_.is_cancelled()) return;
   for (size_t i = 0; i < items.size(); ++i) {
     if (is_answered[i]) continue;
     if (clock_.Monotonic() - items[i].asked >= kPatience) {

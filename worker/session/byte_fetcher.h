@@ -29,6 +29,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/time/time.h"
+#include "common/base/cancellation.h"
 #include "common/base/clock.h"
 #include "common/base/digest.h"
 #include "common/base/mutex.h"
@@ -98,7 +99,6 @@ class ByteFetcher {
   void Run();
   std::vector<Item> Next();
   void FetchAll(std::vector<Item> items);
-  bool Pause();
   void TakePiece(const Item& item, const v1::FetchPiece& piece, Incoming& incoming);
   absl::Status Finish(const Item& item, const v1::FetchPiece& last, Incoming& incoming);
   absl::Status FinishTable(const std::string& name, const std::string& bytes);
@@ -120,7 +120,8 @@ class ByteFetcher {
   BlobCache& cache_;
   SystemClock clock_;
   mutable base::Mutex mutex_;
-  base::CondVar changed_, closed_;
+  base::CondVar changed_;
+  Cancellation closing_;
   bool is_closed_ GALLEY_GUARDED_BY(mutex_) = false;
   std::string tables_ GALLEY_GUARDED_BY(mutex_);
   std::deque<Item> queue_ GALLEY_GUARDED_BY(mutex_);

@@ -22,8 +22,8 @@ void UploadGate::Close() {
     const base::MutexLock lock(mutex_);
     is_closed_ = true;
     changed_.NotifyAll();
-    closed_.NotifyAll();
   }
+  closing_.Cancel();
   if (thread_.joinable()) thread_.join();
 }
 
@@ -45,14 +45,6 @@ std::vector<SessionEvent> UploadGate::Next() {
 UploadQueue::Blobs UploadGate::BlobsOf(const std::vector<SessionEvent>& events) {
   const base::MutexLock lock(mutex_);
   return queue_.BlobsOf(events);
-}
-
-bool UploadGate::Pause(absl::Duration pause) {
-  const absl::Time until = clock_.Monotonic() + pause;
-  const base::MutexLock lock(mutex_);
-  while (!is_closed_ && clock_.Monotonic() < until)
-    closed_.WaitFor(mutex_, absl::ToChronoNanoseconds(until - clock_.Monotonic()));
-  return !is_closed_;
 }
 
 // One try.
@@ -82,7 +74,8 @@ bool UploadGate::Upload(const UploadQueue::Blobs& blobs, absl::Status& status) {
     }
     if (IsFinalUpload(status)) return true;
     LogWarning("uploading {} blobs: {}", blobs.send.size() + blobs.ask.size(), MessageOf(status));
-    if (!Pause(pause)) return false;
+    closing_.Pause(pause);
+    if (closing_.is_cancelled()) return false;
   }
   return true;
 }

@@ -17,7 +17,7 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
-#include "common/base/clock.h"
+#include "common/base/cancellation.h"
 #include "common/base/digest.h"
 #include "common/base/mutex.h"
 #include "worker/session/blob_cache.h"
@@ -50,17 +50,16 @@ class UploadGate final : public EventSink {
   // False: closed.
   bool Upload(const UploadQueue::Blobs& blobs, absl::Status& status);
   absl::Status Send(const UploadQueue::Blobs& blobs);
-  bool Pause(absl::Duration pause);
   void Deliver(SessionEvent event, const absl::Status& uploaded);
 
   DirectorBytes& director_;
   BlobCache& cache_;
   EventSink& next_;
   const EndJob end_job_;
-  SystemClock clock_;
 
   base::Mutex mutex_;
-  base::CondVar changed_, closed_;
+  base::CondVar changed_;
+  Cancellation closing_;
   bool is_closed_ GALLEY_GUARDED_BY(mutex_) = false;
   UploadQueue queue_ GALLEY_GUARDED_BY(mutex_);
   std::thread thread_;
