@@ -33,12 +33,6 @@ namespace {
 
 using director::WrongUse;
 
-ExitCode CodeOfEnd(const absl::Status& end) {
-  if (end.ok()) return kDone;
-  if (absl::IsInvalidArgument(end)) return kUsage;
-  return absl::IsCancelled(end) ? kInterrupted : kInfrastructure;
-}
-
 }  // namespace
 
 CookSession::CookSession(const CookCommandOptions& options, Report& report)
@@ -337,24 +331,14 @@ int CookSession::Finish(const absl::Status& end) {
   return code;
 }
 
-// Prints why it ended early. 3 wins over 1, and 130 over both.
+// Prints why it ended early.
 ExitCode CookSession::TellEnd(const absl::Status& end) {
-  ExitCode code = kDone;
-  if (cooked_.has_failures) code = kFailed;
-  if (cooked_.stage_failed) code = kInfrastructure;
-  if (!end.ok()) {
-    code = CodeOfEnd(end);
-    Fail(options_.global, code, MessageOf(end));
-    if (code == kUsage) return code;
-  }
-  if (cooked_.outcome.has_value()) {
-    const director::CookEnded& ended = cooked_.outcome->ended;
-    if (!ended.infrastructure_error.empty()) {
-      code = kInfrastructure;
-      Fail(options_.global, code, ended.infrastructure_error);
-    }
-    if (ended.is_interrupted) code = kInterrupted;
-  }
+  cooked_.end = end;
+  const auto code = static_cast<ExitCode>(director::ExitCodeOf(cooked_));
+  if (!end.ok()) Fail(options_.global, code, MessageOf(end));
+  if (code == kUsage) return code;
+  if (cooked_.outcome.has_value() && !cooked_.outcome->ended.infrastructure_error.empty())
+    Fail(options_.global, code, cooked_.outcome->ended.infrastructure_error);
   return stop_.is_cancelled() && !cooked_.is_published ? kInterrupted : code;
 }
 

@@ -35,4 +35,8 @@ struct CookReport {
   }
 };
 
+// What `galley cook` answers for it, if nobody but the report decides: 0, 1, 2, 3 or 130. 3 wins
+// over 1, and 130 over both; 2 is of a cook that did not begin.
+int ExitCodeOf(const CookReport& report);
+
 }  // namespace galley::director

@@ -80,19 +80,6 @@ double CpuSeconds() {
 
 }  // namespace
 
-int ExitCodeOf(const CookReport& report) {
-  if (!report.end.ok()) {
-    if (absl::IsInvalidArgument(report.end)) return 2;
-    return absl::IsCancelled(report.end) ? 130 : 3;
-  }
-  if (report.outcome.has_value()) {
-    if (report.outcome->ended.is_interrupted) return 130;
-    if (!report.outcome->ended.infrastructure_error.empty()) return 3;
-  }
-  if (report.stage_failed) return 3;
-  return report.has_failures ? 1 : 0;
-}
-
 DirectorMeter::DirectorMeter(Deps deps)
     : deps_(std::move(deps)),
       started_(absl::Now()),

@@ -28,9 +28,6 @@
 
 namespace galley::director {
 
-// What `galley cook` answers for it, if nobody but the report decides: 0, 1, 2, 3 or 130.
-int ExitCodeOf(const CookReport& report);
-
 class DirectorMeter {
  public:
   struct Deps {

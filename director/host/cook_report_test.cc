@@ -1,5 +1,5 @@
-// Which exit code a cook counts for. What the rest comes to, tests/e2e/metrics_test.py sees.
-#include "director/host/director_meter.h"
+// The exit code that a cook comes to.
+#include "director/host/cook_report.h"
 
 #include "absl/status/status.h"
 #include "gtest/gtest.h"
