@@ -110,8 +110,9 @@ class BatchLauncher final : public Launcher {
   };
   struct Group {
     Launch launch;
-    absl::Time since;             // its submission
-    std::vector<Worker> workers;  // by index
+    absl::Time since;                 // its submission
+    std::vector<Worker> workers;      // by index
+    std::set<std::string> told = {};  // reasons for which some will not start by themselves
   };
 
   void Run() {
@@ -263,15 +264,20 @@ class BatchLauncher final : public Launcher {
       LogWarning("launch={} is not ended: there was no time left for it", launch.name);
       return;
     }
-    if (const auto ended = RunCommand(system_->End(launch, std::nullopt), nullptr, wait_max);
-        !ended.ok())
-      LogWarning("launch={} may not have ended: {}", launch.name, MessageOf(ended.status()));
+    if (const auto ended = RunCommand(system_->End(launch, std::nullopt), nullptr,
+                                      std::min(wait_max, kCommandMax));
+        !ended.ok()) {
+      LogWarning("launch={} may not have ended, the next director tries it again: {}", launch.name,
+                 MessageOf(ended.status()));
+      return Unlink(launch.ticket_file);
+    }
     Forget(launch);
   }
 
+  static void Unlink(const std::string& path) { ::unlink(path.c_str()); }
   void Forget(const Launch& launch) {
-    ::unlink(launch.ticket_file.c_str());
-    ::unlink(JoinPath(options_.folder, launch.name).c_str());
+    Unlink(launch.ticket_file);
+    Unlink(JoinPath(options_.folder, launch.name));
   }
 
   void StopSome(const std::set<std::string, std::less<>>& ids) {
@@ -382,8 +388,22 @@ class BatchLauncher final : public Launcher {
       for (uint32_t index = 0; group != groups_.end() && index < group->workers.size(); ++index) {
         const auto view = views.find({launch.name, index});
         Take(group->workers[index], view == views.end() ? nullptr : view->second);
+        if (view != views.end()) TellIfHeld(*group, index, *view->second);
       }
     }
+  }
+
+  void TellIfHeld(Group& group, uint32_t index, const TaskView& view) const {
+    if (view.state != TaskView::State::kQueued || view.advice.empty() || !callbacks_.on_held ||
+        group.workers[index].is_gone || !group.told.insert(view.reason).second)
+      return;
+    const std::string why = view.reason.empty() ? "held" : view.reason;
+    callbacks_.on_held(
+        group.workers[index].id,
+        fmt::format("{} worker{} of launch {} ({}) will not start by {}: {}. {}", system_->kind(),
+                    group.workers.size() == 1 ? "" : "s", group.launch.name,
+                    group.workers[index].id, group.workers.size() == 1 ? "itself" : "themselves",
+                    why, view.advice));
   }
 
   void Take(Worker& worker, const TaskView* view) {
@@ -410,15 +430,21 @@ class BatchLauncher final : public Launcher {
     }
   }
 
+  static bool IsOld(const std::string& path) {
+    const absl::StatusOr<FileStat> stat = StatFile(path, false);
+    return stat.ok() && absl::Now() - absl::FromUnixNanos(stat->mtime_ns) > kRecordAgeMax;
+  }
+
   // What a director before this one launched, and did not end.
   void EndLeftOver() {
+    const absl::Time deadline = clock_.Monotonic() + kEndMax;
     std::error_code error;
     for (const auto& entry : std::filesystem::directory_iterator(options_.folder, error)) {
       const std::string path = entry.path().string();
       const std::string name = entry.path().filename().string();
       if (!name.starts_with("galley-") || name.ends_with(kTicketEnd)) continue;
       if (name.ends_with(kUnfinishedEnd)) {
-        ::unlink(path.c_str());
+        Unlink(path);
         continue;
       }
       const auto record = ReadOwnFile(path, kRecordMax);
@@ -429,15 +455,15 @@ class BatchLauncher final : public Launcher {
       while (!launch.id.empty() && launch.id.back() == '\n') launch.id.pop_back();
       if (kind == system_->kind()) {
         LogInfo("launch={} id={} of an earlier director is ended", name, launch.id);
-        EndLaunch(launch, kCommandMax);
+        EndLaunch(launch, deadline - clock_.Monotonic());
+        if (IsOld(path)) Forget(launch);
         continue;
       }
       LogWarning(
           "launch={} of an earlier director, by another launcher, is left alone: its workers end "
           "by themselves",
           name);
-      ::unlink(launch.ticket_file.c_str());
-      ::unlink(path.c_str());
+      Forget(launch);
     }
   }
 

@@ -9,11 +9,15 @@
 // submission, at most each kLookMax. A worker of which it knows nothing twice is gone; so is one of
 // a system that cannot be asked, after kUnseenMax, unless it has attached by then.
 //
-// The end of all launches together has kEndMax: what was not ended by then keeps its record, and is
-// ended by the next director.
+// The end of all launches together has kEndMax, at the end of a director and at its beginning. What
+// was not ended by then, or could not be, keeps its record.
 //
 // A launch has a record <folder>/<name> (mode 0600) for as long as it may be there: what a director
-// that died left is ended by the next one.
+// that died left, or could not end, is ended by the next one. One that nobody could end for
+// kRecordAgeMax is given up: its workers have long ended without a director.
+//
+// What waits and will not start by itself (TaskView::advice) is told once for each launch and
+// reason.
 #pragma once
 
 #include <functional>
@@ -41,6 +45,7 @@ inline constexpr size_t kOutputMax = 4 << 20;
 inline constexpr absl::Duration kLookMax = absl::Seconds(30);
 inline constexpr absl::Duration kUnseenMax = absl::Minutes(15);
 inline constexpr absl::Duration kEndMax = absl::Seconds(20);
+inline constexpr absl::Duration kRecordAgeMax = absl::Hours(7 * 24);
 
 std::unique_ptr<Launcher> CreateBatchLauncher(std::unique_ptr<BatchSystem> system,
                                               BatchOptions options, LaunchCallbacks callbacks);

@@ -39,8 +39,17 @@ class BatchLauncherTest : public testing::Test {
   }
   std::string Asked() const { return ReadFile(Path("asked")).value_or(""); }
 
+  // The names in the folder of records.
+  std::vector<std::string> Launches() const {
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(Path("launches")))
+      names.push_back(entry.path().filename().string());
+    return names;
+  }
+
   std::unique_ptr<Launcher> Make(
-      const std::string& start = "echo submit {count} >> D/asked; cat D/submit #{ticket_file}") {
+      const std::string& start = "echo submit {count} >> D/asked; cat D/submit #{ticket_file}",
+      const std::string& stop = "echo stop {id} {index} >> D/asked") {
     const auto here = [this](std::string text) {
       // (The folder's own name may end in D.)
       for (size_t at = text.find("D/"); at != std::string::npos;
@@ -49,8 +58,7 @@ class BatchLauncherTest : public testing::Test {
       return text;
     };
     return CreateBatchLauncher(
-        CommandSystem({}, here(start), here("cat D/status; test -s D/status"),
-                      here("echo stop {id} {index} >> D/asked")),
+        CommandSystem({}, here(start), here("cat D/status; test -s D/status"), here(stop)),
         {.folder = Path("launches"),
          .project = "The Tower!",
          .ticket = [] { return Ticket{.director = "d:1"}; }},
@@ -64,6 +72,8 @@ class BatchLauncherTest : public testing::Test {
                Note(fmt::format("{} {} {}", worker,
                                 state == LaunchState::kQueued ? "queued" : "starting", where));
              },
+         .on_held = [this](const std::string& worker,
+                           const std::string& text) { Note(fmt::format("{} {}", worker, text)); },
          .on_token =
              [this](const std::vector<std::string>& workers, const std::string& token) {
                Note(fmt::format("token for {}", workers.size()));
@@ -157,6 +167,52 @@ TEST_F(BatchLauncherTest, AnEndDoesNotWaitForASubmissionThatHangs) {
   Await(1);
   launcher->StopAll(absl::ZeroDuration());
   EXPECT_THAT(Await(2).back(), StartsWith("exit command-1 never: command: "));
+}
+
+TEST_F(BatchLauncherTest, ALaunchThatCouldNotBeEndedIsEndedByTheNextDirector) {
+  const std::string start = "echo submit {count} >> D/asked; cat D/submit #{ticket_file}";
+  auto launcher = Make(start, "test ! -e D/deaf && echo stop {id} {index} >> D/asked");
+  launcher->Start({.worker_id = "command-1"});
+  Await(2);
+  Say("deaf", "");
+  launcher->StopAll(absl::ZeroDuration());
+  EXPECT_EQ(Asked(), "submit 1\n");
+  ASSERT_EQ(Launches().size(), 1u) << "its ticket is of no use any more";
+  EXPECT_THAT(Launches().front(), StartsWith("galley-the-tower--"));
+  launcher.reset();
+  ASSERT_EQ(std::filesystem::remove(Path("deaf")), true);
+  launcher = Make();
+  launcher->StopAll(absl::ZeroDuration());
+  EXPECT_EQ(Asked(), "submit 1\nstop 7\n");
+  EXPECT_THAT(Launches(), IsEmpty());
+}
+
+TEST_F(BatchLauncherTest, ARecordThatNobodyCouldEndForAWeekIsGivenUp) {
+  ASSERT_TRUE(CreateDirectories(Path("launches")).ok());
+  for (const char* name : {"launches/galley-x-1", "launches/galley-x-2"})
+    ASSERT_TRUE(WriteFileAtomic(Path(name), "command\n42\n").ok());
+  std::filesystem::last_write_time(
+      Path("launches/galley-x-1"),
+      std::filesystem::file_time_type::clock::now() - std::chrono::hours(24 * 8));
+  auto launcher = Make("cat D/submit #{count} {ticket_file}", "exit 1");
+  launcher->StopAll(absl::ZeroDuration());
+  EXPECT_THAT(Launches(), ElementsAre("galley-x-2"));
+}
+
+TEST_F(BatchLauncherTest, WhatWillNotStartByItselfIsToldOnce) {
+  Say("status", "0 held the licence has expired\n1 held the licence has expired\n");
+  const auto launcher = Make();
+  launcher->Start({.worker_id = "command-1"});
+  launcher->Start({.worker_id = "command-2"});
+  // (Each look tells of both in the same order.)
+  const std::vector<std::string> notes = Await(6);
+  EXPECT_EQ(notes[3], "command-1 queued the licence has expired");
+  EXPECT_THAT(notes[4], StartsWith("command-1 command workers of launch galley-the-tower--"));
+  EXPECT_THAT(notes[4], HasSubstr("(command-1) will not start by themselves: the licence has "
+                                  "expired. What runs them knows more"));
+  EXPECT_EQ(notes[5], "command-2 queued the licence has expired");
+  Say("status", "0 running n1\n1 held the licence has expired\n");
+  EXPECT_EQ(Await(7).back(), "command-1 starting n1") << "and nothing more of the other";
 }
 
 TEST_F(BatchLauncherTest, WhatAnEarlierDirectorLeftIsEnded) {

@@ -30,6 +30,9 @@ struct TaskView {
   State state = State::kQueued;
   std::string where;   // the machine; empty: not known
   std::string reason;  // why it waits, or is gone; may be empty
+  // Of one that waits and will not start by itself, as far as the system tells: what a person can
+  // do, as a sentence. Empty: its turn comes.
+  std::string advice = {};
 };
 
 class BatchSystem {

@@ -57,6 +57,13 @@ class CommandTemplates final : public BatchSystem {
         view.state = TaskView::State::kRunning;
       } else if (words[1] == "gone") {
         view.state = TaskView::State::kGone;
+      } else if (words[1] == "held") {
+        if (words.size() > 2) view.reason = words[2];
+        if (words.size() > 3) view.reason += " " + words[3];
+        view.advice =
+            "What runs them knows more: ask it, and end them there if they are not wanted";
+        views[view.index] = std::move(view);
+        continue;
       } else if (words[1] != "queued") {
         continue;
       }

@@ -1,5 +1,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
+#include <string_view>
 #include <utility>
 
 #include "common/base/status_macros.h"
@@ -21,6 +22,21 @@ constexpr const char* kFields =
     "{\"\\n\"}{end}";
 enum Field : size_t { kKind, kIndex, kFailedIndexes, kPhase, kConditions, kNode, kReason, kName };
 constexpr size_t kFieldCount = 8;
+
+// Reasons for which a pod waits until somebody changes something. (ErrImagePull may pass; it
+// becomes ImagePullBackOff.) Source: kubernetes/pkg/kubelet/images/types.go, kuberuntime.
+std::string AdviceOn(std::string_view reason, const std::string& pod) {
+  std::string what;
+  if (reason == "ImagePullBackOff" || reason == "InvalidImageName" || reason == "ErrImageNeverPull")
+    what = "Its image cannot be had: look at the image's name, and at imagePullSecrets, in the";
+  if (reason == "CreateContainerConfigError" || reason == "CreateContainerError")
+    what = "Its container cannot be made: look at the secrets and volumes of the";
+  if (reason == "CrashLoopBackOff" || reason == "RunContainerError")
+    what = "Its program does not stay up: look at [farm] program, and at the command of the";
+  if (what.empty()) return "";
+  return fmt::format("{} manifest that [farm] start names; `kubectl describe pod {}` says more",
+                     what, pod);
+}
 
 class Kubernetes final : public BatchSystem {
  public:
@@ -124,6 +140,7 @@ class Kubernetes final : public BatchSystem {
       view.reason = fmt::format("pod {} is done", row[kName]);
     } else if (view.state == TaskView::State::kQueued && !row[kReason].empty()) {
       view.reason = row[kReason];
+      view.advice = AdviceOn(view.reason, row[kName]);
     }
     if (!row[kNode].empty()) view.where = row[kNode];
   }

@@ -57,6 +57,9 @@ struct LaunchCallbacks {
   // `where`: the machine, or of one that is queued why it waits; as far as that is known.
   std::function<void(const std::string& worker_id, LaunchState state, const std::string& where)>
       on_state = nullptr;
+  // The worker, and as a rule others of its launch, waits for something that will not come by
+  // itself: `text` says of which launch, for what, and what a person can do. Once for each.
+  std::function<void(const std::string& worker_id, const std::string& text)> on_held = nullptr;
   // These workers will show this token. Comes before any of them can attach.
   std::function<void(const std::vector<std::string>& worker_ids, const std::string& token)>
       on_token = nullptr;

@@ -1,8 +1,12 @@
+#include <algorithm>
+#include <iterator>
 #include <map>
+#include <string_view>
 #include <utility>
 
 #include "common/base/status_macros.h"
 #include "director/launch/systems.h"
+#include "director/launch/template_text.h"
 #include "director/launch/text_fields.h"
 #include "fmt/format.h"
 
@@ -13,6 +17,34 @@ constexpr uint32_t kArraySizeMax = 1'000;  // MaxArraySize is 1001 as a rule
 constexpr int kNoticeSeconds = 90;         // before the limit of a job's time
 constexpr const char* kNodeLog = "/tmp/galley-worker-%A_%a.log";  // on the node
 constexpr std::string_view kHereEnd = "GALLEY_TICKET_END";
+
+// Reasons (squeue %r) with which a job waits until a person does something. Source: squeue(1),
+// JOB REASON CODES.
+struct HeldFor {
+  std::string_view reason, advice;
+};
+constexpr HeldFor kHeldFor[] = {
+    {"JobHeldUser", "`scontrol release {job}` lets it run"},
+    {"JobHeldAdmin", "An administrator of Slurm holds it: ask them to release job {job}"},
+    {"launch failed requeued held",
+     "Its node could not start it: read slurmd's log there, then `scontrol release {job}`"},
+    {"JobHoldMaxRequeue",
+     "It was requeued too often: find out why its nodes fail, then `scontrol release {job}`"},
+    {"BadConstraints", "No node has what [farm] arguments ask for: change them"},
+    {"PartitionNodeLimit", "[farm] arguments ask for more nodes than the partition has"},
+    {"PartitionTimeLimit",
+     "[farm] arguments ask for more time than the partition allows: change --time"},
+    {"PartitionDown", "The partition starts no jobs: choose another one in [farm] arguments"},
+    {"PartitionInactive", "The partition takes no jobs: choose another one in [farm] arguments"},
+    {"InvalidAccount", "Slurm does not know the account: change --account in [farm] arguments"},
+    {"InvalidQOS", "Slurm does not know the QOS: change --qos in [farm] arguments"},
+};
+
+std::string AdviceOn(std::string_view reason, const std::string& job) {
+  const auto* const found = std::find_if(std::begin(kHeldFor), std::end(kHeldFor),
+                                         [&](const HeldFor& one) { return one.reason == reason; });
+  return found == std::end(kHeldFor) ? "" : FillIn(std::string(found->advice), {{"job", job}});
+}
 
 class Slurm final : public BatchSystem {
  public:
@@ -106,6 +138,7 @@ class Slurm final : public BatchSystem {
         state == "REQUEUE_HOLD" || state == "SUSPENDED" || state == "RESIZING") {
       view.state = TaskView::State::kQueued;
       view.reason = fields[4];
+      view.advice = AdviceOn(view.reason, id);
     } else if (state == "RUNNING" || state == "COMPLETING" || state == "STAGE_OUT" ||
                state == "SIGNALING" || state == "STOPPED") {
       view.state = TaskView::State::kRunning;

@@ -29,8 +29,9 @@ std::unique_ptr<BatchSystem> KubernetesSystem(RemoteWorker worker,
 // {ticket_file}, {id} and, of `stop`, {index}; each is replaced by one word. `start` submits, and
 // the last word that it prints is the id. `status` ends with 0 while the launch is there and with 1
 // when it is not; what it prints may name single workers, in lines "INDEX queued|running|gone
-// [MACHINE [REASON]]". `stop` ends the launch: or one worker, where {index} is not empty. `status`
-// and `stop` may be empty.
+// [MACHINE [REASON]]", and "INDEX held [REASON]" for one that waits and will not start by itself.
+// `stop` ends the launch: or one worker, where {index} is not empty. `status` and `stop` may be
+// empty.
 std::unique_ptr<BatchSystem> CommandSystem(RemoteWorker worker, std::string start,
                                            std::string status, std::string stop);
 // INVALID_ARGUMENT: a placeholder that there is not.

@@ -68,6 +68,13 @@ TEST(SlurmTest, StatesOfTasksAreRead) {
                            "17|0|RUNNING|n1|None\n17|1|PENDING||Resources\n"
                            "17|2|FAILED|n2|NonZeroExitCode\n18|0|RUNNING|n3|None\nnonsense\n")),
       "0r@n1 1q 2g@n2 ");
+  const auto held = slurm->ReadLook({ALaunch()}, {},
+                                    "17|0|PENDING||JobHeldUser\n17|1|PENDING||Priority\n"
+                                    "17|2|REQUEUE_HOLD||launch failed requeued held\n");
+  ASSERT_TRUE(held.ok());
+  EXPECT_EQ(held->at(0).advice, "`scontrol release 17` lets it run");
+  EXPECT_EQ(held->at(1).advice, "") << "its turn comes";
+  EXPECT_THAT(held->at(2).advice, HasSubstr("then `scontrol release 17`"));
   const auto gone = slurm->ReadLook({ALaunch()}, {}, "17|2|FAILED|n2|NonZeroExitCode\n");
   EXPECT_THAT(gone->front().reason,
               HasSubstr("Slurm job 17_2 is FAILED on n2 (NonZeroExitCode); its output is in "
@@ -118,6 +125,11 @@ TEST(CommandTest, AStatusNamesAllOrSomeOfItsWorkers) {
       "0q 1r@n7 2g@n8 ");
   EXPECT_EQ(Seen(system->ReadLook({ALaunch()}, {.code = 1}, "")), "");
   EXPECT_EQ(Seen(system->ReadLook({ALaunch()}, {.code = 2}, "")), "error");
+  const auto held = system->ReadLook({ALaunch()}, {}, "1 held no such queue\n2 held\n");
+  ASSERT_TRUE(held.ok());
+  EXPECT_EQ(held->at(0).advice, "");
+  EXPECT_EQ(held->at(1).reason, "no such queue");
+  EXPECT_NE(held->at(2).advice, "");
 }
 
 TEST(KubernetesTest, TheManifestIsFilledIn) {
@@ -150,6 +162,8 @@ TEST(KubernetesTest, WhileItsJobIsThereAnIndexWithoutALivePodWaits) {
   const auto waits = system->ReadLook({ALaunch()}, {},
                                       "Job|||||||galley\nPod|1||Pending||n1|ImagePullBackOff|p\n");
   EXPECT_EQ((*waits)[1].reason, "ImagePullBackOff");
+  EXPECT_THAT((*waits)[1].advice, HasSubstr("`kubectl describe pod p`"));
+  EXPECT_EQ((*waits)[0].advice, "");
 }
 
 }  // namespace
