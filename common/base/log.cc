@@ -7,6 +7,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <memory>
 #include <utility>
 
@@ -42,9 +43,10 @@ std::shared_ptr<spdlog::logger>& Logger() {
   return logger;
 }
 
-}  // namespace
-
-namespace {
+std::function<void(LogLevel, std::string_view)>& Observer() {
+  static auto& observer = *new std::function<void(LogLevel, std::string_view)>();
+  return observer;
+}
 
 void LogTo(std::string_view program, LogLevel level, std::shared_ptr<spdlog::sinks::sink> sink) {
   Logger() = std::make_shared<spdlog::logger>(std::string(program), std::move(sink));
@@ -75,6 +77,11 @@ void WriteLog(LogLevel level, std::string_view line) {
   if (!logger->should_log(ToSpdlog(level))) return;
   const std::string escaped = EscapeControl(line);
   logger->log(ToSpdlog(level), "{}", escaped);
+  if (Observer()) Observer()(level, escaped);
+}
+
+void SetLogObserver(std::function<void(LogLevel, std::string_view)> observer) {
+  Observer() = std::move(observer);
 }
 
 std::string EscapeControl(std::string_view text) {

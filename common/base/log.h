@@ -4,6 +4,7 @@
 //   LogInfo("worker={} attached slots={}", id, slots);
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -27,6 +28,10 @@ void InitLog(std::string_view program, LogLevel level, const std::string& file);
 void InitLog(std::string_view program, LogLevel level, const std::string& file,
              const LogRotation& rotation);
 void WriteLog(LogLevel level, std::string_view line);
+// Is told of each line that is written from now on, escaped and without its time. It is called on
+// the thread that logs, which may hold any lock: it must be short, and take no lock under which
+// anybody logs. Before any thread starts; for the process's life.
+void SetLogObserver(std::function<void(LogLevel level, std::string_view line)> observer);
 // Printable form: control characters as \xNN.
 std::string EscapeControl(std::string_view text);
 // The same but for line feeds: for what others said, on a terminal. Its lines stay lines.

@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <string_view>
 
 #include "common/base/child_process.h"
 #include "common/base/file.h"
@@ -155,6 +157,8 @@ int RunExecutorHere() {
 }
 
 int RunSessionWith(const SessionFlags& flags) {
+  const auto log = std::make_shared<LogFeed>();
+  SetLogObserver([log](LogLevel level, std::string_view line) { log->Add(level, line); });
   AdoptOrphans();  // of executors that were killed
   absl::StatusOr<std::string> token = ReadToken();
   if (!token.ok()) {
@@ -185,7 +189,8 @@ int RunSessionWith(const SessionFlags& flags) {
                                       : flags.is_launched ? kLaunchedReconnectMax
                                                           : kReconnectMax,
                      .is_by_hand = flags.stays,
-                     .is_until_input_ends = flags.is_until_input_ends});
+                     .is_until_input_ends = flags.is_until_input_ends,
+                     .log = log});
 }
 
 }  // namespace galley::worker

@@ -74,12 +74,39 @@ void ExecutorSlot::LeaveOut(v1::JobPart part) { Push(std::move(part)); }
 
 void ExecutorSlot::Emit(const SessionEvent& event) { options_.events->Take(event); }
 
-void ExecutorSlot::Say(int level, std::string text) {
+void ExecutorSlot::Say(int level, std::string text, bool is_output) {
   v1::LogLine line;
   line.set_attempt(attempt());
   line.set_level(level);
   line.set_text(EscapeControl(text));
+  line.set_time_us(absl::ToUnixMicros(clock_.Now()));
+  line.set_is_output(is_output);
   Emit(Logged{std::move(line)});
+}
+
+// The job that runs is about to end: tells its last line, which nothing ends, and how many more
+// than are sent it printed.
+void ExecutorSlot::EndOutput() {
+  if (!is_running()) return;
+  Held& front = jobs_.front();
+  const bool is_its_own = sent_ == 1;  // else it may be that of the next, which runs already
+  if (is_its_own && !log_line_.empty() && front.lines++ < kLogLinesMax)
+    Say(2, std::exchange(log_line_, {}), true);
+  if (front.lines > kLogLinesMax)
+    Say(2, fmt::format("{} more lines of output were left out", front.lines - kLogLinesMax), true);
+}
+
+void ExecutorSlot::NoteFetched(absl::Time since) {
+  const absl::Time now = clock_.Now();
+  if (transfers_.size() >= kTransfersMax) {
+    v1::Transfer& last = transfers_.back();
+    last.set_duration_us(absl::ToUnixMicros(now) - last.started_us());
+    return;
+  }
+  v1::Transfer& transfer = transfers_.emplace_back();
+  transfer.set_started_us(absl::ToUnixMicros(since));
+  transfer.set_duration_us(absl::ToInt64Microseconds(now - since));
+  transfer.set_slot(options_.teller.slot);
 }
 
 void ExecutorSlot::Run() {
@@ -372,8 +399,8 @@ void ExecutorSlot::TakeLog(std::string_view bytes) {
       log_line_ += c;
       continue;
     }
-    if (!log_line_.empty() && (!is_running() || jobs_.front().lines_sent++ < kLogLinesMax))
-      Say(2, log_line_);
+    if (!log_line_.empty() && (!is_running() || jobs_.front().lines++ < kLogLinesMax))
+      Say(2, log_line_, true);
     log_line_.clear();
     if (c != '\n') log_line_ += c;
   }
@@ -444,6 +471,7 @@ void ExecutorSlot::FetchFor(const v1::ExecutorWant& want) {
   if (options_.fetcher == nullptr || waits_since_.has_value())
     return Lose(KilledFor::kProtocol, "it asked for bytes when it should not");
   waits_since_ = clock_.Monotonic();
+  waits_since_wall_ = clock_.Now();
   options_.fetcher->Want(attempt(), want, [this, executor = executors_](v1::ExecutorBytes bytes) {
     Push(BytesOrder{executor, std::move(bytes)});
   });
@@ -453,6 +481,7 @@ void ExecutorSlot::Apply(const BytesOrder& order) {
   if (order.executor != executors_ || !waits_since_.has_value()) return;
   time_.LeaveOut(clock_.Monotonic() - *waits_since_);  // waiting for bytes is not the job's time
   waits_since_.reset();
+  NoteFetched(waits_since_wall_);
   v1::ToExecutor message;
   *message.mutable_bytes() = order.bytes;
   SendToExecutor(message).IgnoreError();  // it has ended: that is about to be read
@@ -483,6 +512,9 @@ void ExecutorSlot::TakeFrame(Frame frame) {
   const bool is_end = !message.has_loaded() && !message.has_saved();
   const std::string before = is_end ? std::exchange(log_tail_, {}) : "";
   if (is_end) ReadLog();
+  if (is_end) EndOutput();
+  for (v1::Transfer& transfer : transfers_) *reports->front().add_transfers() = std::move(transfer);
+  transfers_.clear();
   if (is_end && message.has_failed()) {  // what the cooker logged, then what the process printed
     v1::Failed& failed = *reports->front().mutable_failed();
     failed.set_log_tail(TailOfLog(failed.log_tail() + before + log_tail_));
@@ -620,6 +652,7 @@ void ExecutorSlot::Lose(KilledFor killed_for, std::string detail) {
     Discard();
     return SendDue();  // a job may have waited for a collection
   }
+  EndOutput();
   death.memory_bytes_max = jobs_.front().job.job().memory_bytes();
   death.timeout = absl::Microseconds(jobs_.front().job.job().timeout_us());
   const DeathVerdict verdict = Judge(death);
@@ -662,6 +695,7 @@ void ExecutorSlot::Discard() {
   is_ready_ = false;
   asked_.reset();
   waits_since_.reset();
+  transfers_.clear();
   resident_bytes_.reset();
   ForgetPrograms();
   memory_bytes_.store(0, std::memory_order_relaxed);

@@ -43,7 +43,9 @@ namespace galley::worker {
 
 class ExecutorSlot {
  public:
-  static constexpr size_t kLogLinesMax = 100;  // sent for one job
+  // Sent for one job. (The end of all that it printed is kept with a failure.)
+  static constexpr size_t kLogLinesMax = 100;
+  static constexpr int kTransfersMax = 16;  // told in one report; the last one covers the rest
   static constexpr absl::Duration kPollPeriod = absl::Milliseconds(100);
   // Between two looks at the memory of the executor's programs.
   static constexpr absl::Duration kProgramsPeriod = absl::Milliseconds(100);
@@ -104,7 +106,7 @@ class ExecutorSlot {
 
   struct Held {
     v1::ExecutorJob job;
-    size_t lines_sent = 0;
+    size_t lines = 0;  // that were printed while it ran
     size_t message_bytes = 0;
     bool was_ahead = false;  // sent while another ran: what that one left in the heap may be seen
     bool is_stopped = false;
@@ -153,7 +155,9 @@ class ExecutorSlot {
   void Lose(KilledFor killed_for, std::string detail);
   void Discard();
   void Emit(const SessionEvent& event);
-  void Say(int level, std::string text);
+  void Say(int level, std::string text, bool is_output = false);
+  void EndOutput();
+  void NoteFetched(absl::Time since);
   bool is_running() const { return sent_ > 0; }
   uint64_t attempt() const { return is_running() ? jobs_.front().job.job().attempt() : 0; }
 
@@ -183,6 +187,8 @@ class ExecutorSlot {
   std::optional<Asked> asked_;
   uint64_t executors_ = 0;                       // started so far
   std::optional<absl::Time> waits_since_;        // the executor, for bytes that are fetched
+  absl::Time waits_since_wall_;                  // likewise, by the wall clock
+  std::vector<v1::Transfer> transfers_;          // of the job that runs, not told yet
   absl::Time idle_seen_ = absl::InfinitePast();  // Collection::IdleAt for which it was looked at
   MemoryLimits memory_limits_;
   uint64_t oom_kills_ = 0;  // when the present executor was started

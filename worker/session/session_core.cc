@@ -298,13 +298,7 @@ void SessionCore::GoesOn(uint64_t attempt) {
   if (std::erase(waiting_, attempt) > 0) pending_due_ = true;
 }
 
-void SessionCore::Apply(const Logged& event, std::vector<SessionEffect>&) {
-  if (log_.size() >= kLogLinesKeptMax) {
-    ++log_dropped_;
-    return;
-  }
-  log_.push_back(event.line);
-}
+void SessionCore::Apply(const Logged& event, std::vector<SessionEffect>&) { log_.Add(event.line); }
 
 // Each attach is given a segment of its own.
 void SessionCore::Apply(const SegmentUnusable& event, std::vector<SessionEffect>& effects) {
@@ -318,8 +312,7 @@ void SessionCore::Say(int level, std::string text) {
   v1::LogLine line;
   line.set_level(level);
   line.set_text(std::move(text));
-  std::vector<SessionEffect> none;
-  Apply(Logged{std::move(line)}, none);
+  log_.Add(std::move(line));
 }
 
 void SessionCore::Apply(const SlotCollected& event, std::vector<SessionEffect>&) {
@@ -411,6 +404,7 @@ void SessionCore::Apply(const TerminateAsked&, std::vector<SessionEffect>&) {
 void SessionCore::Apply(const Tick& event, std::vector<SessionEffect>& effects) {
   memory_bytes_ = event.memory_bytes;
   message_due_ = true;  // a sign of life
+  log_bytes_left_ = kLogBytesInTick;
   // The words of a stream whose place another took may have come last. Hold-ups of jobs come and
   // go: they are told when they last.
   pending_due_ |= !waiting_.empty() || IsHeldUp() || has_told_pending_;
@@ -593,16 +587,19 @@ v1::FromWorker SessionCore::NextMessage() {
     *message.add_reports() = at->second;
     sent_report_ = at->first;
   }
-  for (; !log_.empty(); log_.pop_front()) *message.add_log() = std::move(log_.front());
-  if (log_dropped_ > 0) {
-    v1::LogLine& line = *message.add_log();
-    line.set_text(fmt::format("{} log lines were left out", std::exchange(log_dropped_, 0)));
-    line.set_level(2);
-  }
+  if (reports_.upper_bound(sent_report_) == reports_.end()) AddLog(message);
   message.set_check(Check());
   message.set_memory_bytes(memory_bytes_);
   message_due_ = false;
   return message;
+}
+
+void SessionCore::AddLog(v1::FromWorker& message) {
+  while (!log_.empty() && log_bytes_left_ > 0) {
+    v1::LogLine& line = *message.add_log();
+    line = log_.Take();
+    log_bytes_left_ -= std::min(log_bytes_left_, LogRing::BytesOf(line));
+  }
 }
 
 void SessionCore::AddPending(v1::FromWorker& message) {
@@ -619,7 +616,7 @@ void SessionCore::AddPending(v1::FromWorker& message) {
 bool SessionCore::HasMessage() const {
   return is_connected_ &&
          (hello_due_ || in_hand_due_ || message_due_ || limit_due_ || collections_due_ ||
-          pending_due_ || !log_.empty() || reports_.upper_bound(sent_report_) != reports_.end());
+          pending_due_ || reports_.upper_bound(sent_report_) != reports_.end());
 }
 
 bool SessionCore::IsDrained() const {
@@ -663,6 +660,7 @@ void SessionCore::Flush(std::vector<SessionEffect>& effects) {
   }
   if (!MayEnd()) return;
   if (is_connected_) {
+    log_bytes_left_ = LogRing::kBytesMax;  // its last words
     v1::FromWorker message = NextMessage();
     message.set_goodbye(true);
     message.set_unfit(unfit_);

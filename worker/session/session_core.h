@@ -18,7 +18,8 @@
 // Attach all that are kept are sent again. Every attempt that came into the worker's hands leaves
 // them with one Ended, whatever was reported before; but a session that can start no executor says
 // that it is unfit, and ends. While too little memory is left on the machine no job begins, but for
-// one slot of one session.
+// one slot of one session. Lines of the log are no news: they travel with the next message, behind
+// its reports; the newest are kept while there is no director.
 //
 // Directors come and go: while there is none, what is in hand goes on, for `reconnect_max`. The
 // next one has a higher term and hears of it all; one with a lower term than was seen is stale, and
@@ -41,6 +42,7 @@
 #include "galley/v1/worker.pb.h"
 #include "worker/session/collection.h"
 #include "worker/session/governor.h"
+#include "worker/session/log_ring.h"
 
 namespace galley::worker {
 
@@ -69,7 +71,8 @@ inline constexpr size_t kJobsMax = 4'096;  // in hand; more are failed at once
 inline constexpr size_t kReportsKeptMax = 16'384;
 inline constexpr size_t kReportsInMessageMax = 256;
 inline constexpr size_t kReportBytesInMessageMax = 1 << 20;
-inline constexpr size_t kLogLinesKeptMax = 1'000;
+// So much of the log goes to the director between two ticks.
+inline constexpr size_t kLogBytesInTick = 64 << 10;
 inline constexpr absl::Duration kNewsWaitMax = absl::Milliseconds(200);
 inline constexpr uint64_t kMemoryBytesDefault = 4ull << 30;
 inline constexpr absl::Duration kTimeoutDefault = absl::Minutes(10);
@@ -246,6 +249,7 @@ class SessionCore {
   uint32_t SlotsHeld() const;
   bool IsHeldUp() const;
   void AddPending(v1::FromWorker& message);
+  void AddLog(v1::FromWorker& message);
   void GoesOn(uint64_t attempt);
   bool IsPaused() const;
   uint64_t YoungJobs() const;
@@ -289,10 +293,10 @@ class SessionCore {
   std::map<uint64_t, v1::Report> reports_;   // not persisted
   std::set<uint64_t> ended_;                 // attempts whose Ended is among reports_
   uint64_t next_report_ = 1;
-  std::deque<v1::LogLine> log_;
-  uint64_t log_dropped_ = 0;
-  int start_failures_ = 0;       // of executors, in a row
-  bool waits_to_start_ = false;  // until the next tick
+  LogRing log_;
+  size_t log_bytes_left_ = kLogBytesInTick;  // until the next tick
+  int start_failures_ = 0;                   // of executors, in a row
+  bool waits_to_start_ = false;              // until the next tick
   std::string unfit_;
   uint64_t memory_bytes_ = 0;
   Governor governor_;

@@ -366,12 +366,42 @@ TEST_F(SessionCoreTest, NoJobBeginsWhileTheDirectorIsTooFarBehind) {
   EXPECT_THAT(started_, ElementsAre(std::pair(0, 1), std::pair(1, 2)));
 }
 
-TEST_F(SessionCoreTest, LogLinesAreBoundedAndTheLossIsTold) {
-  for (size_t i = 0; i < kLogLinesKeptMax + 5; ++i) Step(Logged{});
+TEST_F(SessionCoreTest, LinesOfBeforeItAttachedAreToldThenAndTheLossWithThem) {
+  for (size_t i = 0; i < LogRing::kLinesMax + 5; ++i) Step(Logged{});
   Step(Connected{});
   ASSERT_EQ(sent_.size(), 1u);
-  EXPECT_EQ(static_cast<size_t>(sent_[0].log_size()), kLogLinesKeptMax + 1);
-  EXPECT_EQ(sent_[0].log(sent_[0].log_size() - 1).text(), "5 log lines were left out");
+  EXPECT_EQ(static_cast<size_t>(sent_[0].log_size()), LogRing::kLinesMax + 1);
+  EXPECT_EQ(sent_[0].log(0).text(), "5 log lines were left out");
+}
+
+TEST_F(SessionCoreTest, LogLinesWaitForAMessageAndHaveOnlySoMuchRoom) {
+  Attach();
+  sent_.clear();
+  v1::LogLine line;
+  line.set_text(std::string(4'000, 'x'));
+  for (int i = 0; i < 40; ++i) Step(Logged{line});
+  EXPECT_TRUE(sent_.empty()) << "a line alone is no news";
+  const int in_tick = static_cast<int>(kLogBytesInTick / LogRing::BytesOf(line)) + 1;
+  for (const int expected : {in_tick, in_tick, 40 - 2 * in_tick}) {
+    Step(Tick{});
+    ASSERT_EQ(sent_.size(), 1u) << "the heartbeat, which holds nothing up";
+    EXPECT_EQ(sent_[0].log_size(), expected);
+    sent_.clear();
+  }
+}
+
+TEST_F(SessionCoreTest, ItsLastWordsAllGoWithItsGoodbye) {
+  Attach();
+  v1::LogLine line;
+  line.set_text(std::string(4'000, 'x'));
+  for (int i = 0; i < 40; ++i) Step(Logged{line});
+  sent_.clear();
+  Step(TerminateAsked{});
+  ASSERT_FALSE(sent_.empty());
+  EXPECT_TRUE(sent_.back().goodbye());
+  int lines = 0;
+  for (const v1::FromWorker& message : sent_) lines += message.log_size();
+  EXPECT_EQ(lines, 40);
 }
 
 TEST_F(SessionCoreTest, ManyReportsGoInSeveralMessages) {

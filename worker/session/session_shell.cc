@@ -162,9 +162,11 @@ class Shell final : public EventSink {
                                                config_.is_without_files, this);
     while (!HasEnded()) {
       if (IsSampleDue()) SampleMemory();
-      const Outgoing outgoing = WaitForMessages();
-      for (const v1::FromWorker& message : outgoing.messages)
+      Outgoing outgoing = WaitForMessages();
+      for (v1::FromWorker& message : outgoing.messages) {
+        message.set_sent_us(absl::ToUnixMicros(clock_.Now()));
         stream_->Send(outgoing.stream, message);
+      }
     }
     const ExitSession exit = *exit_;
     LogInfo("session ends: {}", exit.reason);
@@ -290,6 +292,7 @@ class Shell final : public EventSink {
     }
     const absl::Time now = clock_.Monotonic();
     std::vector<SessionEffect> effects;
+    TakeLog(now, effects);
     if (now >= next_tick_ && !exit_.has_value()) {
       core_.Step(now, Tick{MemoryBytes()}, effects);
       next_tick_ = now + kTickPeriod;
@@ -299,6 +302,11 @@ class Shell final : public EventSink {
     if (!effects.empty()) next_send_ = now + kSendPeriod;
     Execute(effects);
     return {.stream = present_stream_, .messages = std::exchange(outbox_, {})};
+  }
+
+  void TakeLog(absl::Time now, std::vector<SessionEffect>& effects) GALLEY_REQUIRES(mutex_) {
+    if (config_.log == nullptr || exit_.has_value()) return;
+    for (v1::LogLine& line : config_.log->Take()) core_.Step(now, Logged{std::move(line)}, effects);
   }
 
   // An address at which nobody answers is named, once for each time.
@@ -361,16 +369,8 @@ class Shell final : public EventSink {
   void Do(ExitSession& effect) { exit_ = effect; }
 
   void Starve(const std::string& unusable) {
-    if (unusable.empty()) return Say("no segment is left to write to: waiting for the director");
-    Take(SegmentUnusable{unusable}, 0);
-  }
-
-  void Say(std::string text) {
-    LogWarning("{}", text);
-    v1::LogLine line;
-    line.set_level(2);
-    line.set_text(std::move(text));
-    Take(Logged{std::move(line)}, 0);
+    if (!unusable.empty()) return Take(SegmentUnusable{unusable}, 0);
+    LogWarning("no segment is left to write to: waiting for the director");
   }
 
   uint64_t MemoryBytes() const {

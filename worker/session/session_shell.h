@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "absl/time/time.h"
 #include "common/wire/client_tls.h"
+#include "worker/session/log_feed.h"
 #include "worker/session/session_core.h"
 
 namespace galley::worker {
@@ -28,6 +30,7 @@ struct SessionConfig {
   absl::Duration first_contact_max = kReconnectMax, reconnect_max = kReconnectMax;
   bool is_by_hand = false;           // SIGINT ends it, too
   bool is_until_input_ends = false;  // and so does the end of its standard input
+  std::shared_ptr<LogFeed> log;      // what this process logs, for the director; null: nothing
 };
 
 // Works until the director, a signal or a lost director ends it: kExitDone, kExitUnfit or

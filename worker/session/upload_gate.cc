@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <variant>
 
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
@@ -93,12 +94,28 @@ void UploadGate::Deliver(SessionEvent event, const absl::Status& uploaded) {
   if (delivery.event.has_value()) next_.Take(*delivery.event);
 }
 
+// (One upload serves the batch: one report tells of it.)
+void UploadGate::NoteUpload(absl::Time started, std::vector<SessionEvent>& events) {
+  for (SessionEvent& event : events) {
+    auto* const reported = std::get_if<SlotReported>(&event);
+    if (reported == nullptr) continue;
+    v1::Transfer& transfer = *reported->report.add_transfers();
+    transfer.set_started_us(absl::ToUnixMicros(started));
+    transfer.set_duration_us(absl::ToInt64Microseconds(absl::Now() - started));
+    transfer.set_is_upload(true);
+    return;
+  }
+}
+
 void UploadGate::Run() {
   while (true) {
     std::vector<SessionEvent> events = Next();
     if (events.empty()) return;
     absl::Status all;
-    if (!Upload(BlobsOf(events), all)) return;
+    const absl::Time started = absl::Now();
+    const UploadQueue::Blobs blobs = BlobsOf(events);
+    if (!Upload(blobs, all)) return;
+    if (!blobs.empty()) NoteUpload(started, events);
     for (SessionEvent& event : events) {
       // Of several, one alone may be what cannot be uploaded.
       absl::Status own;

@@ -50,6 +50,7 @@ class UploadGate final : public EventSink {
   // False: closed.
   bool Upload(const UploadQueue::Blobs& blobs, absl::Status& status);
   absl::Status Send(const UploadQueue::Blobs& blobs);
+  static void NoteUpload(absl::Time started, std::vector<SessionEvent>& events);
   void Deliver(SessionEvent event, const absl::Status& uploaded);
 
   DirectorBytes& director_;
