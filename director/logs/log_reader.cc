@@ -1,0 +1,87 @@
+#include "director/logs/log_reader.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <set>
+#include <string_view>
+
+#include "common/base/file.h"
+
+namespace galley::director {
+namespace {
+
+constexpr std::string_view kFileEnd = ".jsonl";
+constexpr uint64_t kFileBytesMax = 64 << 20;  // far above what WorkerLogs writes
+constexpr size_t kFilesMax = 10'000;
+
+// With the older file of a worker before its present one.
+std::vector<std::string> FilesIn(const std::string& folder, const std::string& stem) {
+  std::vector<std::string> files;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().native();
+    if (!name.ends_with(kFileEnd) || files.size() >= kFilesMax) continue;
+    if (!stem.empty() && name.substr(0, name.find('.')) != stem) continue;
+    files.push_back(entry.path().native());
+  }
+  std::sort(files.begin(), files.end(), [](const std::string& a, const std::string& b) {
+    const auto key = [](const std::string& path) {
+      return std::pair(path.substr(0, path.find('.', path.rfind('/'))),
+                       !path.ends_with(".old.jsonl"));
+    };
+    return key(a) < key(b);
+  });
+  return files;
+}
+
+}  // namespace
+
+std::vector<LogRecord> LogReader::Read(const LogFilter& filter) {
+  std::vector<LogRecord> records;
+  const std::string stem = filter.worker.empty() ? "" : LogFileStem(filter.worker);
+  for (const std::string& file : FilesIn(folder_, stem)) ReadFile(file, filter, records);
+  std::stable_sort(records.begin(), records.end(),
+                   [](const LogRecord& a, const LogRecord& b) { return a.time < b.time; });
+  return records;
+}
+
+void LogReader::ReadFile(const std::string& path, const LogFilter& filter,
+                         std::vector<LogRecord>& records) {
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  struct stat stat {};
+  if (!file.valid() || ::fstat(file.get(), &stat) != 0 || !S_ISREG(stat.st_mode)) return;
+  uint64_t& at = read_[{stat.st_dev, stat.st_ino}];
+  const uint64_t size = std::min<uint64_t>(static_cast<uint64_t>(stat.st_size), kFileBytesMax);
+  if (size < at) at = 0;  // another file has this number by now
+  if (size == at) return;
+  std::string bytes(size - at, '\0');
+  const ssize_t count = ::pread(file.get(), bytes.data(), bytes.size(), static_cast<off_t>(at));
+  bytes.resize(static_cast<size_t>(std::max<ssize_t>(count, 0)));
+  // What is being written has no end yet.
+  bytes.resize(bytes.rfind('\n') + 1);
+  at += bytes.size();
+  const std::string worker = PrintableLine(filter.worker, kLogNameBytesMax);
+  for (std::string_view rest = bytes; !rest.empty();) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(line.size() + 1);
+    absl::StatusOr<LogRecord> record = DecodeLogRecord(line);
+    if (!record.ok()) {
+      ++skipped_;
+    } else if (record->time >= filter.since && (worker.empty() || record->worker == worker)) {
+      records.push_back(*std::move(record));
+    }
+  }
+}
+
+std::vector<std::string> LogReader::Workers() const {
+  std::set<std::string> workers;
+  for (const LogRecord& record : LogReader(folder_).Read()) workers.insert(record.worker);
+  return {workers.begin(), workers.end()};
+}
+
+}  // namespace galley::director

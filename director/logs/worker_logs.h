@@ -1,0 +1,82 @@
+// WorkerLogs: writes the records of workers to files: <folder>/<stem>.jsonl, and what that held
+// before as <stem>.old.jsonl. They stay between cooks.
+//
+// Each worker has two files of half its quota at most. When all files together are more than their
+// quota, or too many, those go that were not written to for the longest time. What a worker brings
+// faster than its rate, and what waits while the disk is slow, is left out and counted; a line
+// says how much. An error of the disk costs lines, and is logged once.
+//
+// Threads: any; Add never waits for the disk. One thread of its own writes, from the first record
+// on. The destructor writes what waits.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "common/base/clock.h"
+#include "common/base/mutex.h"
+#include "director/logs/log_record.h"
+
+namespace galley::director {
+
+// Under the state folder.
+inline constexpr const char* kWorkerLogsFolder = "logs/workers";
+
+struct WorkerLogsOptions {
+  std::string folder;                                 // it is made
+  std::function<absl::Status()> may_write = nullptr;  // asked before each write; null: yes
+  uint64_t worker_bytes_max = 2 << 20;                // of one worker's files
+  uint64_t bytes_max = 64 << 20;                      // of all
+  size_t files_max = 2'000;
+  uint64_t waiting_bytes_max = 4 << 20;          // in memory
+  uint64_t worker_bytes_per_second = 128 << 10;  // on average
+  uint64_t worker_burst_bytes = 512 << 10;
+};
+
+class WorkerLogs {
+ public:
+  WorkerLogs(WorkerLogsOptions options, Clock& clock);
+  ~WorkerLogs();
+  WorkerLogs(const WorkerLogs&) = delete;
+  WorkerLogs& operator=(const WorkerLogs&) = delete;
+
+  // False: it is left out.
+  bool Add(const LogRecord& record);
+
+ private:
+  struct Waiting {
+    std::string bytes;
+    double room = 0;        // of its rate
+    absl::Time filled;      // when `room` was right
+    uint64_t left_out = 0;  // since a line said so
+  };
+  using Batch = std::map<std::string, std::string>;  // stem -> lines
+
+  bool HasRoom(Waiting& of, uint64_t bytes) GALLEY_REQUIRES(mutex_);
+  void ForgetIdle() GALLEY_REQUIRES(mutex_);
+  void Run();
+  void Write(const Batch& batch);
+  absl::Status Append(const std::string& stem, std::string_view lines);
+  void Trim();
+
+  const WorkerLogsOptions options_;
+  Clock& clock_;
+  base::Mutex mutex_;
+  base::CondVar changed_;
+  std::map<std::string, Waiting> workers_ GALLEY_GUARDED_BY(mutex_);  // by stem
+  uint64_t waiting_bytes_ GALLEY_GUARDED_BY(mutex_) = 0;
+  bool is_ending_ GALLEY_GUARDED_BY(mutex_) = false;
+  std::optional<std::thread> thread_ GALLEY_GUARDED_BY(mutex_);
+
+  // The thread's own.
+  uint64_t written_ = UINT64_MAX / 2;  // since the files were counted
+  bool has_told_error_ = false;
+};
+
+}  // namespace galley::director
