@@ -14,6 +14,7 @@
 namespace galley::director {
 namespace {
 
+constexpr int kTransfersMax = 16;    // of a report
 constexpr size_t kOutgrownMax = 16;  // few: an attempt that is asked for was alone on its machine
 
 absl::StatusOr<Digest> ReadDigest(const v1::Digest& digest) {
@@ -60,6 +61,11 @@ std::shared_ptr<const AttemptInfo> ReportReader::Find(AttemptId attempt) const {
 bool ReportReader::IsOf(AttemptId attempt, std::string_view worker_id) const {
   const std::shared_ptr<const AttemptInfo> info = Find(attempt);
   return info != nullptr && info->worker == worker_id;
+}
+
+std::string ReportReader::PackageOf(AttemptId attempt, std::string_view worker_id) const {
+  const std::shared_ptr<const AttemptInfo> info = Find(attempt);
+  return info != nullptr && info->worker == worker_id ? info->name : "";
 }
 
 std::vector<GivenBlob> ReportReader::GivenTo(AttemptId attempt) const {
@@ -129,6 +135,7 @@ WorkerReport ReportReader::Read(const std::string& worker_id, const v1::Report& 
   }
   report.bytes = {
       .read = wire.bytes().read(), .warm = wire.bytes().warm(), .saved = wire.bytes().saved()};
+  if (deps_.trace->is_on()) TraceTransfers(worker_id, *info, wire);
   switch (wire.what_case()) {
     case v1::Report::kLoaded:
       ReadLoaded(worker_id, *info, wire.loaded(), report);
@@ -169,6 +176,26 @@ WorkerReport ReportReader::Read(const std::string& worker_id, const v1::Report& 
   return report;
 }
 
+void ReportReader::TraceSpan(const std::string& worker_id, Trace::Span span) const {
+  span.worker = worker_id;
+  if (deps_.to_our_clock != nullptr)
+    span.started_us = deps_.to_our_clock(worker_id, span.started_us);
+  deps_.trace->Add(std::move(span));
+}
+
+void ReportReader::TraceTransfers(const std::string& worker_id, const AttemptInfo& info,
+                                  const v1::Report& report) const {
+  const int count = std::min(report.transfers_size(), kTransfersMax);
+  for (int i = 0; i < count; ++i) {
+    const v1::Transfer& one = report.transfers(i);
+    TraceSpan(worker_id, {.name = info.name,
+                          .category = one.is_upload() ? "upload" : "fetch",
+                          .slot = one.slot(),
+                          .started_us = one.started_us(),
+                          .duration_us = one.duration_us()});
+  }
+}
+
 void ReportReader::ReadLoaded(const std::string& worker_id, const AttemptInfo& info,
                               const v1::Loaded& loaded, WorkerReport& report) {
   auto details = record::DecodeDetails(loaded.details());
@@ -184,12 +211,11 @@ void ReportReader::ReadLoaded(const std::string& worker_id, const AttemptInfo& i
     if (platform < 32) platforms |= MaskOf(platform);
   }
   if (deps_.trace->is_on())
-    deps_.trace->Add({.name = info.name,
-                      .category = "load",
-                      .worker = worker_id,
-                      .slot = loaded.slot(),
-                      .started_us = loaded.started_us(),
-                      .duration_us = loaded.load_us()});
+    TraceSpan(worker_id, {.name = info.name,
+                          .category = "load",
+                          .slot = loaded.slot(),
+                          .started_us = loaded.started_us(),
+                          .duration_us = loaded.load_us()});
   report.what = WorkerReport::Loaded{.platforms = platforms & info.platforms,
                                      .so_far = std::move(view),
                                      .load_time = absl::Microseconds(loaded.load_us())};
@@ -288,13 +314,12 @@ void ReportReader::ReadSaved(const std::string& worker_id, const AttemptInfo& in
   }
   if (is_current) (*stored)->holds_in = sources->number();
   if (!saved.shared() && deps_.trace->is_on()) {
-    deps_.trace->Add({.name = info.name,
-                      .category = "save",
-                      .worker = worker_id,
-                      .slot = saved.slot(),
-                      .started_us = saved.started_us(),
-                      .duration_us = saved.save_us(),
-                      .platform = (*stored)->platform_name});
+    TraceSpan(worker_id, {.name = info.name,
+                          .category = "save",
+                          .slot = saved.slot(),
+                          .started_us = saved.started_us(),
+                          .duration_us = saved.save_us(),
+                          .platform = (*stored)->platform_name});
   }
   LastCook& last = (*stored)->last_cook;
   last.source = saved.shared() ? "cached" : "cooked";

@@ -54,6 +54,8 @@ class ReportReader {
     // itself), and the present time. Null: as the worker says.
     std::function<std::string(const std::string& worker_id)> machine_of = nullptr;
     std::function<absl::Time()> now = nullptr;
+    // A time of a worker's clock by ours, in microseconds, for the trace. Null: it has ours.
+    std::function<int64_t(const std::string& worker_id, int64_t us)> to_our_clock = nullptr;
   };
   ReportReader(const Deps& deps, std::string trust_domain, const DefaultLimits& defaults)
       : deps_(deps), trust_domain_(std::move(trust_domain)), defaults_(defaults) {}
@@ -70,6 +72,9 @@ class ReportReader {
   // The blobs that an attempt was given to read.
   std::vector<GivenBlob> GivenTo(AttemptId attempt) const;
 
+  // The package of an attempt that was given to that worker; empty: it was not, or is long over.
+  std::string PackageOf(AttemptId attempt, std::string_view worker_id) const;
+
   // The programs that the attempt's recipes start (record::ProgramOf).
   std::vector<std::string> ProgramsOf(AttemptId attempt) const;
 
@@ -85,6 +90,9 @@ class ReportReader {
 
  private:
   std::shared_ptr<const AttemptInfo> Find(AttemptId attempt) const;
+  void TraceSpan(const std::string& worker_id, Trace::Span span) const;
+  void TraceTransfers(const std::string& worker_id, const AttemptInfo& info,
+                      const v1::Report& report) const;
   void ReadLoaded(const std::string& worker_id, const AttemptInfo& info, const v1::Loaded& loaded,
                   WorkerReport& report);
   void ReadSaved(const std::string& worker_id, const AttemptInfo& info, const v1::Saved& saved,

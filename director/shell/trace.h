@@ -1,15 +1,22 @@
-// Trace: every worker's loads and saves as Chrome trace JSON (chrome://tracing, Perfetto). Format:
-// "Trace Event Format", complete events.
+// Trace: what the director, its workers and their machines did, as Chrome trace JSON
+// (chrome://tracing, Perfetto). Format: "Trace Event Format", complete events.
+//
+// A process row for the director, one for the launches (a thread for each worker: asked for,
+// queued, starting, attached, draining), and one for each machine, with a thread for each slot of
+// each worker there, and one for its uploads. All times are by the director's clock.
 //
 // Threads: any.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "common/base/mutex.h"
 
 namespace galley::director {
@@ -18,9 +25,9 @@ class Trace {
  public:
   struct Span {
     std::string name;        // package
-    std::string category;    // "load", "save", "commit", "scan", ...
-    std::string worker;      // process row; "director" for our own
-    uint32_t slot = 0;       // thread row
+    std::string category;    // "load", "save", "fetch", "upload", "commit", "scan", ...
+    std::string worker;      // "director" for our own
+    uint32_t slot = 0;       // of the worker
     int64_t started_us = 0;  // wall clock
     int64_t duration_us = 0;
     std::string platform;
@@ -29,29 +36,54 @@ class Trace {
   // Recording: what is added while it lives, whichever cook it belongs to. The trace outlives it.
   class Recording {
    public:
-    explicit Recording(Trace& trace) : trace_(trace), first_(trace.Begin()) {}
+    explicit Recording(Trace& trace) : trace_(trace), mark_(trace.Begin()) {}
     ~Recording() { trace_.End(); }
     Recording(const Recording&) = delete;
     Recording& operator=(const Recording&) = delete;
-    std::string ToJson() const { return trace_.ToJsonFrom(first_); }
+    std::string ToJson() const { return trace_.ToJsonFrom(mark_, absl::Now()); }
 
    private:
+    friend class Trace;
+    struct Mark {
+      size_t spans = 0, lives = 0;
+      absl::Time time;
+    };
     Trace& trace_;
-    const size_t first_;
+    const Mark mark_;
   };
 
   // Somebody records: else Add does nothing.
   bool is_on() const { return recordings_ > 0; }
   void Add(Span span);
+  // A worker came to a state; "gone" is the last. Also while nobody records: a recording begins
+  // with the states of then. `machine` empty: as before.
+  void WorkerIs(const std::string& worker, const std::string& state, const std::string& machine,
+                absl::Time now);
 
  private:
-  size_t Begin();
+  static constexpr size_t kLivesMax = 100'000;  // told in one recording
+  static constexpr size_t kPresentMax = 100'000;
+  struct State {
+    std::string name;
+    absl::Time since;
+    std::string machine;
+  };
+  struct Life {  // of a worker in one state, which is over
+    std::string worker, state;
+    absl::Time from, to;
+  };
+
+  Recording::Mark Begin();
   void End();
-  std::string ToJsonFrom(size_t first) const;
+  std::string ToJsonFrom(const Recording::Mark& mark, absl::Time now) const;
 
   std::atomic<int> recordings_ = 0;
   mutable base::Mutex mutex_;
   std::vector<Span> spans_ GALLEY_GUARDED_BY(mutex_);  // since nobody recorded
+  std::vector<Life> lives_ GALLEY_GUARDED_BY(mutex_);  // likewise
+  std::map<std::string, State> present_ GALLEY_GUARDED_BY(mutex_);
+  // Where workers were that are gone, while somebody records.
+  std::map<std::string, std::string> machines_ GALLEY_GUARDED_BY(mutex_);
 };
 
 }  // namespace galley::director

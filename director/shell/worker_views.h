@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -41,8 +42,15 @@ struct WorkerView {
 
 class WorkerViews {
  public:
+  // Told of each state to which a worker comes: those of WorkerView, "draining" and "gone". It is
+  // short, and calls nothing here.
+  using OnState = std::function<void(const std::string& name, const std::string& state,
+                                     const std::string& machine)>;
+  explicit WorkerViews(OnState on_state = nullptr) : on_state_(std::move(on_state)) {}
+
   void Attached(WorkerView view) {
     base::MutexLock lock(mutex_);
+    Tell(view.name, view.state, view.machine);
     views_[view.name] = std::move(view);
   }
   // Its launcher says so; that an attached one is attached is known better.
@@ -50,8 +58,10 @@ class WorkerViews {
                 const std::string& launcher) {
     base::MutexLock lock(mutex_);
     if (const auto found = views_.find(name);
-        found == views_.end() || found->second.state != "attached")
+        found == views_.end() || found->second.state != "attached") {
       views_[name] = {.name = name, .state = state, .machine = machine, .launcher = launcher};
+      Tell(name, state, state == "starting" ? machine : "");
+    }
   }
   void UsesMemory(const std::string& name, uint64_t bytes) {
     Change(name, [&](WorkerView& view) { view.memory_bytes = bytes; });
@@ -71,7 +81,10 @@ class WorkerViews {
     });
   }
   void Draining(const std::string& name) {
-    Change(name, [](WorkerView& view) { view.is_draining = true; });
+    Change(name, [&](WorkerView& view) {
+      view.is_draining = true;
+      Tell(name, "draining", view.machine);
+    });
   }
   // It gets no more jobs, for this reason. It is shown from then on, there or gone.
   void Quarantine(const std::string& name, const std::string& why) {
@@ -89,7 +102,30 @@ class WorkerViews {
   }
   void Gone(const std::string& name) {
     base::MutexLock lock(mutex_);
-    views_.erase(name);
+    if (views_.erase(name) > 0) Tell(name, "gone", "");
+  }
+  // The jobs in a worker's hands that this director gave to it.
+  std::map<AttemptId, JobView> InHand(const std::string& name) const {
+    base::MutexLock lock(mutex_);
+    const auto found = views_.find(name);
+    return found == views_.end() ? std::map<AttemptId, JobView>() : found->second.in_hand;
+  }
+  // When the attempt was given; in the infinite past: it is not in the worker's hands.
+  absl::Time GivenAt(const std::string& name, AttemptId attempt) const {
+    base::MutexLock lock(mutex_);
+    const auto found = views_.find(name);
+    if (found == views_.end()) return absl::InfinitePast();
+    const auto job = found->second.in_hand.find(attempt);
+    return job == found->second.in_hand.end() ? absl::InfinitePast() : job->second.given;
+  }
+  // Workers on their way, by state: "asked for", "queued", "starting".
+  std::map<std::string, uint32_t> OnTheWay() const {
+    base::MutexLock lock(mutex_);
+    std::map<std::string, uint32_t> counts;
+    for (const auto& [name, view] : views_) {
+      if (view.state != "attached") ++counts[view.state];
+    }
+    return counts;
   }
   // Where an attached worker runs; empty: it is not attached.
   std::string MachineOf(const std::string& name) const {
@@ -114,12 +150,16 @@ class WorkerViews {
   }
 
  private:
+  void Tell(const std::string& name, const std::string& state, const std::string& machine) const {
+    if (on_state_) on_state_(name, state, machine);
+  }
   template <typename F>
   void Change(const std::string& name, const F& change) {
     base::MutexLock lock(mutex_);
     if (const auto found = views_.find(name); found != views_.end()) change(found->second);
   }
 
+  const OnState on_state_;
   mutable base::Mutex mutex_;
   std::map<std::string, WorkerView> views_ GALLEY_GUARDED_BY(mutex_);
   std::map<std::string, WorkerView> quarantined_ GALLEY_GUARDED_BY(mutex_);

@@ -1,0 +1,62 @@
+// ClockOffsets: what the director's clock showed when a worker's clock showed something.
+//
+// Each message says what the worker's clock showed when it was sent. The offset is the least
+// difference to its arrival in the last kWindow to 2 kWindow, so a time is late by the least time
+// that a message took, as a rule far below a millisecond in a studio's network, and never early: in
+// the director's time nothing begins before it was asked for. A clock that is set meanwhile is
+// believed after 2 kWindow, or at once if it was set forward.
+//
+// Workers of this machine have its clock. Whatever a worker says, a time is no later than now.
+// Threads: any.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/time/time.h"
+#include "common/base/mutex.h"
+
+namespace galley::director {
+
+class ClockOffsets {
+ public:
+  static constexpr absl::Duration kWindow = absl::Minutes(5);
+
+  void Heard(const std::string& worker, absl::Time sent, absl::Time received) {
+    const absl::Duration offset = received - sent;
+    base::MutexLock lock(mutex_);
+    Clock& clock = clocks_.try_emplace(worker, Clock{.since = received}).first->second;
+    if (received - clock.since >= kWindow) {
+      clock.before = clock.least;
+      clock.least.reset();
+      clock.since = received;
+    }
+    clock.least = std::min(clock.least.value_or(offset), offset);
+  }
+  void Forget(std::string_view worker) {
+    base::MutexLock lock(mutex_);
+    if (const auto found = clocks_.find(worker); found != clocks_.end()) clocks_.erase(found);
+  }
+  // `time` by the worker's clock, as the director's shows it; of one that was not heard: as it is.
+  absl::Time ToOurs(std::string_view worker, absl::Time time, absl::Time now) const {
+    base::MutexLock lock(mutex_);
+    const auto found = clocks_.find(worker);
+    if (found == clocks_.end()) return std::min(time, now);
+    const Clock& clock = found->second;
+    const absl::Duration least = clock.least.value_or(absl::InfiniteDuration());
+    return std::min(time + std::min(least, clock.before.value_or(least)), now);
+  }
+
+ private:
+  struct Clock {
+    absl::Time since;  // of `least`
+    std::optional<absl::Duration> least, before;
+  };
+  mutable base::Mutex mutex_;
+  std::map<std::string, Clock, std::less<>> clocks_ GALLEY_GUARDED_BY(mutex_);
+};
+
+}  // namespace galley::director
