@@ -38,7 +38,12 @@ DirectorShell::DirectorShell(ShellOptions options, WorldPtr world, store::Store&
                 .trace = &trace_,
                 .machine_of =
                     [this](const std::string& worker) { return worker_views_.MachineOf(worker); },
-                .now = [this] { return clock_.Now(); }},
+                .now = [this] { return clock_.Now(); },
+                .to_our_clock =
+                    [this](const std::string& worker, int64_t us) {
+                      return absl::ToUnixMicros(
+                          clocks_.ToOurs(worker, absl::FromUnixMicros(us), clock_.Now()));
+                    }},
                options_.look_up.trust_domain,
                {options_.memory_bytes_default, options_.timeout_default}),
       worker_bytes_({.world = &world_,
@@ -59,6 +64,9 @@ DirectorShell::DirectorShell(ShellOptions options, WorldPtr world, store::Store&
                }},
           options_.look_up),
       kept_limits_(options_.state_directory),
+      log_book_({.reports = reports_, .views = worker_views_, .clocks = clocks_, .clock = clock_},
+                {.folder = JoinPath(options_.state_directory, kWorkerLogsFolder),
+                 .may_write = options_.may_write}),
       limit_answers_({.sources = [this] { return Present(); }, .kept = &kept_limits_},
                      {.trust_domain = options_.look_up.trust_domain,
                       .retry_failed = options_.look_up.retry_failed,
@@ -187,6 +195,8 @@ void DirectorShell::MakeFarmLauncher() {
       {.on_exit = [this](const WorkerExit& exit) { OnWorkerExit(exit); },
        .on_state = [this](const std::string& worker, LaunchState state,
                           const std::string& where) { OnLaunchState(worker, state, where); },
+       .on_held = [this](const std::string& worker,
+                         const std::string& text) { OnHeld(worker, text); },
        .on_token =
            [this](const std::vector<std::string>& workers, const std::string& token) {
              for (const std::string& worker : workers) service_->Expect(worker, token);
@@ -213,6 +223,7 @@ void DirectorShell::Stop() {
   if (options_.figures != nullptr) options_.figures->EndShell();
   too_late.clear();  // threads that wait for an answer are told that there is none (Carried)
   service_->Stop();
+  for (const WorkerView& worker : worker_views_.All()) worker_views_.Gone(worker.name);
   if (farm_door_ == nullptr) return;
   ::unlink(JoinPath(options_.state_directory, kFarmAddressFile).c_str());
   farm_door_.reset();

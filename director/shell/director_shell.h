@@ -43,6 +43,7 @@
 #include "director/serve/farm_door.h"
 #include "director/serve/worker_service.h"
 #include "director/shell/attached_workers.h"
+#include "director/shell/clock_offsets.h"
 #include "director/shell/commit_group.h"
 #include "director/shell/commit_pacing.h"
 #include "director/shell/cook_seats.h"
@@ -64,6 +65,7 @@
 #include "director/shell/trace.h"
 #include "director/shell/unjournaled_results.h"
 #include "director/shell/worker_bytes.h"
+#include "director/shell/worker_log_book.h"
 #include "director/shell/worker_views.h"
 #include "director/shell/world.h"
 #include "director/shell/write_back.h"
@@ -225,10 +227,15 @@ class DirectorShell {
 
   absl::StatusOr<v1::ToWorker> OnAttach(const std::string& worker_id, const v1::FromWorker& first);
   void OnMessage(const std::string& worker_id, const v1::FromWorker& message);
+  void HearClock(const std::string& worker_id, const v1::FromWorker& message);
+  void NoteFailedAttempts(const std::string& worker_id, const WorkerReported& reported);
+  void ForgetWorker(const std::string& worker_id);
   void OnWorkerExit(const WorkerExit& exit);
   void EndLaunched(const std::string& worker_id);
   void NoteUnstarted(const WorkerExit& exit);
   void OnLaunchState(const std::string& worker_id, LaunchState state, const std::string& where);
+  void OnHeld(const std::string& worker_id, const std::string& text);
+  void TellHeld(CookSeat& seat) const;
   absl::Status OpenFarmDoor();
   void MakeFarmLauncher();
   std::string LauncherOf(const std::string& worker_id) const;
@@ -289,7 +296,12 @@ class DirectorShell {
   LookUpRunner look_ups_;
   KeptLimits kept_limits_;
   AttachedWorkers workers_{options_.farm_launch.kind};
-  WorkerViews worker_views_;
+  WorkerViews worker_views_{
+      [this](const std::string& name, const std::string& state, const std::string& machine) {
+        trace_.WorkerIs(name, state, machine, clock_.Now());
+      }};
+  ClockOffsets clocks_;
+  WorkerLogBook log_book_;
   Machines machines_;
   const absl::Time began_at_ = clock_.Now();
   LimitAnswers limit_answers_;
@@ -325,6 +337,7 @@ class DirectorShell {
   uint64_t bytes_stored_ = 0, bytes_deduplicated_ = 0;  // for all cooks
   std::set<std::string>
       launching_;  // workers of other machines that were asked for, and did not come yet
+  std::map<std::string, std::string> held_;  // of these: why they will not start by themselves
   absl::Time last_progress_ = absl::InfinitePast();
   absl::Time fence_checked_ = absl::InfinitePast();
   absl::Time silence_looked_at_ = absl::InfinitePast();

@@ -62,7 +62,7 @@ void DirectorShell::Do(const Desire& effect) {
 void DirectorShell::Drain(const std::vector<std::string>& workers) {
   DrainAsked asked;
   for (const std::string& worker : workers) {
-    LogInfo("worker={} is drained", worker);
+    log_book_.Note(worker, LogLevel::kInfo, "is drained");
     worker_views_.Draining(worker);
     asked.workers.push_back(workers_.IdOf(worker));
   }
@@ -72,7 +72,8 @@ void DirectorShell::Drain(const std::vector<std::string>& workers) {
 void DirectorShell::Do(const Spawn& effect) {
   const std::string name = workers_.NameOf(effect.worker);
   if (PoolOf(effect.worker) == Pool::kLaunched) {
-    LogInfo("worker={} is asked for delay={}", name, absl::FormatDuration(effect.delay));
+    log_book_.Note(name, LogLevel::kInfo,
+                   fmt::format("is asked for delay={}", absl::FormatDuration(effect.delay)));
     launching_.insert(name);
     worker_views_.Launched(name, "asked for", "", LauncherOf(name));
     // (Its launcher may be at something else for long.)
@@ -86,7 +87,8 @@ void DirectorShell::Do(const Spawn& effect) {
   }
   const std::string token = NewToken();
   service_->Expect(name, token);
-  LogInfo("worker={} starting delay={}", name, absl::FormatDuration(effect.delay));
+  log_book_.Note(name, LogLevel::kInfo,
+                 fmt::format("starting delay={}", absl::FormatDuration(effect.delay)));
   launcher_->Start({.worker_id = name,
                     .director_address = service_->address(),
                     .token = token,
@@ -97,9 +99,8 @@ void DirectorShell::Do(const Spawn& effect) {
 }
 
 void DirectorShell::Do(const director::Stop& effect) {
-  LogWarning("worker={} is ended: nothing was heard of it for too long",
-             workers_.NameOf(effect.worker));
   const std::string name = workers_.NameOf(effect.worker);
+  log_book_.Note(name, LogLevel::kWarning, "is ended: nothing was heard of it for too long");
   if (AttachedWorkers::IsLocal(name)) return launcher_->Stop(name, absl::ZeroDuration());
   service_->Disconnect(name);
   if (PoolOf(effect.worker) == Pool::kLaunched) farm_launcher_->Stop(name, absl::ZeroDuration());

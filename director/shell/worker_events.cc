@@ -156,9 +156,10 @@ absl::StatusOr<v1::ToWorker> DirectorShell::OnAttach(const std::string& worker_i
                           .machine = machine,
                           .launcher = LauncherOf(worker_id),
                           .last_job = clock_.Now()});
-  LogInfo("worker={} attached machine={} slots={} pid={} memory_bytes={} has_files={}", worker_id,
-          machine, first.hello().slots(), first.hello().pid(), first.hello().memory_bytes(),
-          has_files);
+  log_book_.Note(worker_id, LogLevel::kInfo,
+                 fmt::format("attached machine={} slots={} pid={} memory_bytes={} has_files={}",
+                             machine, first.hello().slots(), first.hello().pid(),
+                             first.hello().memory_bytes(), has_files));
   return message;
 }
 
@@ -171,6 +172,7 @@ std::string DirectorShell::LauncherOf(const std::string& worker_id) const {
 void DirectorShell::OnMessage(const std::string& worker_id, const v1::FromWorker& message) {
   workers_.Heard(worker_id, clock_.Monotonic());
   const WorkerId worker = workers_.IdOf(worker_id);
+  HearClock(worker_id, message);
   if (message.has_hello()) {
     WorkerAttached attached = AttachedOf(worker, message);
     attached.lacks =
@@ -178,13 +180,14 @@ void DirectorShell::OnMessage(const std::string& worker_id, const v1::FromWorker
     attached.machine = worker_views_.MachineOf(worker_id);
     Post(Event(std::move(attached)));
     if (PoolOf(worker) == Pool::kLaunched)
-      Post(Internal([this, worker_id] { launching_.erase(worker_id); }));
+      Post(Internal([this, worker_id] {
+        launching_.erase(worker_id);
+        held_.erase(worker_id);
+      }));
   } else if (message.has_pending()) {
     Post(Event(PendingOf(worker, message)));
   }
-  for (const v1::LogLine& line : message.log()) {
-    LogInfo("worker={} attempt={} {}", worker_id, line.attempt(), line.text());
-  }
+  log_book_.Take(worker_id, message);
   if (message.memory_limit_bytes() > 0) {
     LogInfo("worker={} memory_bytes={}", worker_id, message.memory_limit_bytes());
     Post(Event(WorkerAlive{worker, message.memory_limit_bytes()}));
@@ -195,13 +198,12 @@ void DirectorShell::OnMessage(const std::string& worker_id, const v1::FromWorker
     collections_[worker_id] = message.collections();
   }
   if (!message.unfit().empty()) {
-    LogError("worker={} cannot work: {}", worker_id, message.unfit());
+    log_book_.Note(worker_id, LogLevel::kError, fmt::format("cannot work: {}", message.unfit()));
     Post(Event(WorkerUnfit{worker, message.unfit()}));
   }
   if (message.goodbye() && !AttachedWorkers::IsLocal(worker_id)) {
-    LogInfo("worker={} says goodbye", worker_id);
-    workers_.Remove(worker_id);
-    worker_views_.Gone(worker_id);
+    log_book_.Note(worker_id, LogLevel::kInfo, "says goodbye");
+    ForgetWorker(worker_id);
     EndLaunched(worker_id);
     return Post(
         Event(WorkerLost{.worker = worker, .reason = "it said goodbye", .is_in_order = true}));
@@ -211,11 +213,43 @@ void DirectorShell::OnMessage(const std::string& worker_id, const v1::FromWorker
   WorkerReported reported{.worker = worker};
   for (const v1::Report& report : message.reports())
     reported.reports.push_back(reports_.Read(worker_id, report));
+  NoteFailedAttempts(worker_id, reported);
   for (const WorkerReport& report : reported.reports) LookAtInputs(report);
   GiveSegmentIfLow(worker_id, message);
   Post(Internal([this, reported = std::move(reported), world_number]() mutable {
     TakeReports(std::move(reported), world_number);
   }));
+}
+
+// (A worker of this machine has its clock.)
+void DirectorShell::HearClock(const std::string& worker_id, const v1::FromWorker& message) {
+  if (message.sent_us() == 0 || AttachedWorkers::IsLocal(worker_id)) return;
+  clocks_.Heard(worker_id, absl::FromUnixMicros(message.sent_us()), clock_.Now());
+}
+
+// For whoever asks what became of a package.
+void DirectorShell::NoteFailedAttempts(const std::string& worker_id,
+                                       const WorkerReported& reported) {
+  for (const WorkerReport& report : reported.reports) {
+    if (const auto* failed = std::get_if<WorkerReport::Failed>(&report.what)) {
+      log_book_.NoteFailed(worker_id, report.attempt,
+                           fmt::format("the attempt failed: {}", failed->error));
+    } else if (const auto* saved = std::get_if<WorkerReport::Saved>(&report.what);
+               saved != nullptr && saved->result->is_verdict) {
+      const StoredResultPtr stored = results_.Get(saved->result->id);
+      if (stored == nullptr) continue;
+      log_book_.NoteFailed(
+          worker_id, report.attempt,
+          fmt::format("failed for {}: {}", stored->platform_name, stored->result.error));
+    }
+  }
+}
+
+// What is known of one that is gone.
+void DirectorShell::ForgetWorker(const std::string& worker_id) {
+  workers_.Remove(worker_id);
+  worker_views_.Gone(worker_id);
+  clocks_.Forget(worker_id);
 }
 
 // Blobs that an attempt could not read are made again, whatever else it failed for.
@@ -268,9 +302,9 @@ void DirectorShell::LoseTheSilent() {
   if (farm_door_ != nullptr) farm_door_->LookAtCertificates();
   if (now - listens_since_ < kSilentMax) return;
   for (const std::string& name : workers_.RemoveSilentSince(now - kSilentMax)) {
-    LogWarning("worker={} is lost: nothing was heard of it for {}", name,
-               absl::FormatDuration(kSilentMax));
-    worker_views_.Gone(name);
+    log_book_.NoteLost(name, fmt::format("is lost: nothing was heard of it for {}",
+                                         absl::FormatDuration(kSilentMax)));
+    ForgetWorker(name);
     service_->HangUp(name);
     EndLaunched(name);
     StepCore(WorkerLost{.worker = workers_.IdOf(name),
@@ -335,13 +369,30 @@ void DirectorShell::NoteUnstarted(const WorkerExit& exit) {
 void DirectorShell::OnLaunchState(const std::string& worker_id, LaunchState state,
                                   const std::string& where) {
   const bool is_queued = state == LaunchState::kQueued;
-  if (!is_queued) LogInfo("worker={} is starting machine={}", worker_id, where);
+  if (!is_queued)
+    log_book_.Note(worker_id, LogLevel::kInfo, fmt::format("is starting machine={}", where));
   worker_views_.Launched(worker_id, is_queued ? "queued" : "starting", where,
                          LauncherOf(worker_id));
-  if (is_queued && !where.empty()) LogWarning("worker={} waits: {}", worker_id, where);
+  if (is_queued && !where.empty())
+    log_book_.Note(worker_id, LogLevel::kWarning, fmt::format("waits: {}", where));
+  Post(Internal([this, worker_id] { held_.erase(worker_id); }));  // OnHeld comes after this
   Post(Event(LauncherReported{
       .worker = workers_.IdOf(worker_id),
       .state = is_queued ? LauncherReported::State::kQueued : LauncherReported::State::kStarting}));
+}
+
+// Cooks that begin later are told, too, as long as it holds.
+void DirectorShell::OnHeld(const std::string& worker_id, const std::string& text) {
+  log_book_.Note(worker_id, LogLevel::kWarning, text);
+  Post(Internal([this, worker_id, text] {
+    held_[worker_id] = text;
+    seats_.Tell([text](ShellListener& one) { one.OnPassingWarning("", "", text); });
+  }));
+}
+
+void DirectorShell::TellHeld(CookSeat& seat) const {
+  for (const auto& [worker, text] : held_)
+    seat.told.Add([text = text](ShellListener& one) { one.OnPassingWarning("", "", text); });
 }
 
 void DirectorShell::OnWorkerExit(const WorkerExit& exit) {
@@ -349,13 +400,17 @@ void DirectorShell::OnWorkerExit(const WorkerExit& exit) {
     LogDebug("worker={} is attached, though its launcher says: {}", exit.worker_id, exit.reason);
     return;
   }
-  LogWarning("worker={} ended: {}", exit.worker_id, exit.reason);
+  log_book_.NoteLost(exit.worker_id, fmt::format("ended: {}", exit.reason));
   LookAtTheDisk();
   service_->Disconnect(exit.worker_id);
-  worker_views_.Gone(exit.worker_id);
-  workers_.Remove(exit.worker_id);
+  ForgetWorker(exit.worker_id);
   const WorkerId worker = workers_.IdOf(exit.worker_id);
-  if (PoolOf(worker) == Pool::kLaunched) Post(Internal([this, exit] { NoteUnstarted(exit); }));
+  if (PoolOf(worker) == Pool::kLaunched) {
+    Post(Internal([this, exit] {
+      held_.erase(exit.worker_id);
+      NoteUnstarted(exit);
+    }));
+  }
   if (exit.never_started) {
     Post(Event(LauncherReported{.worker = worker, .error = exit.reason}));
   } else {
