@@ -17,6 +17,7 @@ namespace galley::cli {
 namespace {
 
 constexpr absl::Duration kPlainInterval = absl::Seconds(10);
+constexpr absl::Duration kPlainNewsInterval = absl::Seconds(3);
 constexpr absl::Duration kToldIfLonger = absl::Seconds(2);
 
 constexpr const char* kRed = "\x1b[31m";
@@ -57,12 +58,27 @@ bool IsLong(const director::Progress& progress) {
   return !progress.longest.empty() && progress.longest_for >= kToldIfLonger;
 }
 
+// ", 3 queued in Slurm, 1 starting"; empty: none is on its way.
+std::string OnTheWayText(const director::WorkersOnTheWay& workers) {
+  std::string text;
+  if (workers.asked_for > 0) text += fmt::format(", {} asked for", workers.asked_for);
+  if (workers.queued > 0) {
+    const std::string system = workers.launcher == "slurm"        ? " in Slurm"
+                               : workers.launcher == "kubernetes" ? " in Kubernetes"
+                                                                  : "";
+    text += fmt::format(", {} queued{}", workers.queued, system);
+  }
+  if (workers.starting > 0) text += fmt::format(", {} starting", workers.starting);
+  return text;
+}
+
 std::string ProgressText(const director::Counters& c, const director::Progress& progress,
                          std::string_view remote) {
   const uint64_t done = Done(c);
   std::string text = fmt::format(
       "{}/{} done, {} cached, {} failed, {} workers", done, std::max(done, c.results_wanted),
       c.results_cached + c.results_up_to_date, c.results_failed, c.workers_attached);
+  text += OnTheWayText(progress.on_the_way);
   if (progress.pending > 0) text += fmt::format(", {} pending", progress.pending);
   text += fmt::format(", {:.0f}/s", progress.results_per_second);
   if (progress.left && c.results_wanted > done)
@@ -343,8 +359,13 @@ void Report::OnProgress(const director::Counters& counters, const director::Prog
     line_shown_ = true;
     return;
   }
-  if (now - last_plain_ < kPlainInterval) return;
+  // (Who has no worker yet wants to know why nothing happens.)
+  const std::string on_the_way =
+      counters.workers_attached == 0 ? OnTheWayText(progress.on_the_way) : "";
+  const bool has_news = !on_the_way.empty() && on_the_way != told_on_the_way_;
+  if (now - last_plain_ < (has_news ? kPlainNewsInterval : kPlainInterval)) return;
   last_plain_ = now;
+  told_on_the_way_ = on_the_way;
   if (options_.json) {
     Event({{"event", "progress"},
            {"done", Done(counters)},
@@ -352,6 +373,9 @@ void Report::OnProgress(const director::Counters& counters, const director::Prog
            {"cached", counters.results_cached + counters.results_up_to_date},
            {"failed", counters.results_failed},
            {"workers", counters.workers_attached},
+           {"asked_for", progress.on_the_way.asked_for},
+           {"queued", progress.on_the_way.queued},
+           {"starting", progress.on_the_way.starting},
            {"pending", progress.pending},
            {"per_second", progress.results_per_second},
            {"remote", remote_down()},

@@ -125,6 +125,7 @@ class Report final : public director::CookListener {
   bool line_shown_ = false;
   absl::Time started_;
   absl::Time last_plain_;
+  std::string told_on_the_way_;  // OnTheWayText, in the last plain line
 };
 
 }  // namespace galley::cli

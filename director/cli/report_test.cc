@@ -169,6 +169,18 @@ TEST(ReportTest, WhatWasLoadedForWhatWasSavedIsALineWhereSomethingWas) {
   EXPECT_THAT(text_of(), Not(HasSubstr("loaded")));
 }
 
+TEST(ReportTest, WorkersOnTheirWayAreInTheLine) {
+  director::Progress progress;
+  progress.on_the_way = {.launcher = "slurm", .asked_for = 1, .queued = 3, .starting = 2};
+  EXPECT_THAT(Report::TextOf({}, progress),
+              HasSubstr("0 workers, 1 asked for, 3 queued in Slurm, 2 starting, 0/s"));
+  progress.on_the_way = {.launcher = "command", .queued = 3};
+  EXPECT_THAT(Report::TextOf({.workers_attached = 2}, progress),
+              HasSubstr("2 workers, 3 queued, 0/s"));
+  progress.on_the_way = {};
+  EXPECT_THAT(Report::TextOf({}, progress), HasSubstr("0 workers, 0/s"));
+}
+
 TEST(ReportTest, ElsewhereThanOnATerminalLinesArePlain) {
   const GlobalOptions options;
   const Printed printed = Capture(options, [&](Report& report) {

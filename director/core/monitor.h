@@ -25,6 +25,12 @@ namespace galley::director {
 inline constexpr size_t kUrgencyCount = 5;
 
 // For people.
+// Workers that a launcher was asked for and that are not attached; the shell counts them.
+struct WorkersOnTheWay {
+  std::string launcher;  // "slurm"; empty: there is none
+  uint32_t asked_for = 0, queued = 0, starting = 0;
+};
+
 struct Progress {
   // Packages in the cook, by State and Urgency.
   std::array<std::array<uint32_t, kUrgencyCount>, kStateCount> packages{};
@@ -38,6 +44,7 @@ struct Progress {
   std::string longest;
   absl::Duration longest_for;
   bool is_alone = false;  // it has the machine for itself (aloneness.h): all others wait
+  WorkersOnTheWay on_the_way;
 };
 
 class Monitor {

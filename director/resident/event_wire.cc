@@ -120,6 +120,12 @@ void EventSource::OnProgress(const Counters& counters, const Progress& progress)
   out.set_longest_us(absl::ToInt64Microseconds(progress.longest_for));
   out.set_is_alone(progress.is_alone);
   out.set_remote_down(sinks_.remote_down());
+  if (const WorkersOnTheWay& workers = progress.on_the_way; !workers.launcher.empty()) {
+    out.mutable_on_the_way()->set_launcher(workers.launcher);
+    out.mutable_on_the_way()->set_asked_for(workers.asked_for);
+    out.mutable_on_the_way()->set_queued(workers.queued);
+    out.mutable_on_the_way()->set_starting(workers.starting);
+  }
   sinks_.progress(std::move(out));
 }
 
@@ -137,6 +143,10 @@ Progress ProgressOf(const v1::CookProgress& progress) {
   read.to_cook = progress.to_cook();
   read.unknown = progress.unknown();
   read.pending = progress.pending();
+  read.on_the_way = {.launcher = progress.on_the_way().launcher(),
+                     .asked_for = progress.on_the_way().asked_for(),
+                     .queued = progress.on_the_way().queued(),
+                     .starting = progress.on_the_way().starting()};
   if (progress.has_left_us()) read.left = absl::Microseconds(progress.left_us());
   read.longest = progress.longest();
   read.longest_for = absl::Microseconds(progress.longest_us());

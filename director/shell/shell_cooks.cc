@@ -45,6 +45,7 @@ void DirectorShell::Begin(const std::shared_ptr<CookSeat>& seat) {
     results_.ForgetVerdicts();
     kept_limits_.NoneIsNew();
   }
+  TellHeld(*seat);
   StepCore(RequestOf(*seat));
   if (!seat->refusal.empty()) CancelRefused();
   fence_checked_ = absl::InfinitePast();  // what was seen between two cooks ended none
@@ -100,9 +101,23 @@ void DirectorShell::RetryWhatCooksAsk() {
 }
 
 void DirectorShell::TellProgress() {
-  seats_.ForEach([this](CookSeat& seat) {
-    if (seat.slot && !seat.ended)
-      seat.told.SetProgress(core_->counters(seat.number()), core_->progress(seat.number()));
+  WorkersOnTheWay on_the_way;
+  if (farm_launcher_ != nullptr) {
+    const std::map<std::string, uint32_t> counts = worker_views_.OnTheWay();
+    const auto count = [&](const char* state) {
+      const auto found = counts.find(state);
+      return found == counts.end() ? 0u : found->second;
+    };
+    on_the_way = {.launcher = options_.farm_launch.kind,
+                  .asked_for = count("asked for"),
+                  .queued = count("queued"),
+                  .starting = count("starting")};
+  }
+  seats_.ForEach([&](CookSeat& seat) {
+    if (!seat.slot || seat.ended) return;
+    Progress progress = core_->progress(seat.number());
+    progress.on_the_way = on_the_way;
+    seat.told.SetProgress(core_->counters(seat.number()), progress);
   });
 }
 
