@@ -24,6 +24,7 @@ struct Arguments {
   WorkerOptions by_hand;
   uint64_t cook_number = 0;
   std::string worker;
+  LogsOptions logs;
   WhyOptions why;
   StoreGcOptions store_gc;
   StoreRevokeOptions store_revoke;

@@ -43,6 +43,13 @@ int RunTop(const GlobalOptions& options);
 int RunCancel(const GlobalOptions& options, uint64_t cook);
 // `worker`: empty: all.
 int RunDrain(const GlobalOptions& options, const std::string& worker);
+struct LogsOptions {
+  std::string what;       // a worker or a package; empty: all
+  std::string since;      // a time or an age; empty: all that is kept
+  uint32_t lines = 1000;  // the last ones; 0: all
+  bool follow = false;
+};
+int RunLogs(const GlobalOptions& options, const LogsOptions& logs);
 struct WhyOptions {
   std::string package;
   std::string platform;  // empty: all

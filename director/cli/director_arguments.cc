@@ -44,6 +44,20 @@ void AddWorker(CLI::App& app, Arguments& arguments) {
   worker->callback([&] { arguments.action = [&o] { return RunWorker(o); }; });
 }
 
+void AddLogs(CLI::App& app, Arguments& arguments) {
+  LogsOptions& o = arguments.logs;
+  CLI::App* logs =
+      AddCommand(app, arguments, "logs", "Show what workers logged, or what happened to a package",
+                 [&] { return RunLogs(arguments.global, o); });
+  logs->add_option("what", o.what, "A worker, or a package (default: all workers)")
+      ->type_name("WORKER|PACKAGE");
+  logs->add_flag("--follow,-f", o.follow, "Go on with what comes, as long as a director runs");
+  logs->add_option("--since", o.since,
+                   "From a time on (\"2026-11-27 04:00\"), or so long ago (12h)")
+      ->type_name("TIME");
+  logs->add_option("-n", o.lines, "The last N lines (default: 1000; 0: all)")->type_name("N");
+}
+
 }  // namespace
 
 void AddDirectorCommands(CLI::App& app, Arguments& arguments) {
@@ -91,6 +105,7 @@ void AddDirectorCommands(CLI::App& app, Arguments& arguments) {
              [&] { return RunDrain(global, arguments.worker); })
       ->add_option("worker", arguments.worker, "This one only (default: all)")
       ->type_name("WORKER");
+  AddLogs(app, arguments);
 }
 
 }  // namespace galley::cli

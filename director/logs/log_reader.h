@@ -2,19 +2,30 @@
 // that came since the last one. What is no record (a line that a director which died left behind, a
 // file that somebody edited) is skipped and counted.
 //
+// With them come the lines of the director's own log, as lines of a worker named kDirectorName,
+// but for what it says there of single workers: that is among theirs.
+//
 // Threads: one.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "director/logs/log_record.h"
 
 namespace galley::director {
+
+inline constexpr const char* kDirectorName = "director";
+
+// A line of a director's log (InitLog), by this machine's clock:
+// "2026-11-20T20:28:38.367 info galley[23916]: ...". INVALID_ARGUMENT: it is none.
+absl::StatusOr<LogRecord> DecodeDirectorLine(std::string_view line);
 
 struct LogFilter {
   std::string worker;  // empty: all
@@ -23,8 +34,9 @@ struct LogFilter {
 
 class LogReader {
  public:
-  // The folder may be absent.
-  explicit LogReader(std::string folder) : folder_(std::move(folder)) {}
+  // Both may be absent. `director_log`: the file; empty: that log is not read.
+  explicit LogReader(std::string folder, std::string director_log = "")
+      : folder_(std::move(folder)), director_log_(std::move(director_log)) {}
 
   // Sorted by time; lines of one time as they lie in the files.
   std::vector<LogRecord> Read(const LogFilter& filter = {});
@@ -33,9 +45,11 @@ class LogReader {
   uint64_t skipped() const { return skipped_; }
 
  private:
+  std::string NewLines(const std::string& path);
   void ReadFile(const std::string& path, const LogFilter& filter, std::vector<LogRecord>& records);
+  void ReadDirectorLog(const LogFilter& filter, std::vector<LogRecord>& records);
 
-  const std::string folder_;
+  const std::string folder_, director_log_;
   std::map<std::pair<uint64_t, uint64_t>, uint64_t> read_;  // device and inode -> bytes
   uint64_t skipped_ = 0;
 };

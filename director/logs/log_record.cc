@@ -42,7 +42,7 @@ std::optional<absl::Time> TimeOf(const nlohmann::json& json, const char* key) {
 }
 
 template <typename Names>
-size_t PlaceOf(const Names& names, const std::string& name, size_t otherwise) {
+size_t PlaceOf(const Names& names, std::string_view name, size_t otherwise) {
   for (size_t i = 0; i < names.size(); ++i) {
     if (names[i] == name) return i;
   }
@@ -55,6 +55,10 @@ std::string_view LogFromName(LogRecord::From from) { return kFromNames[static_ca
 
 std::string_view LogLevelName(LogLevel level) {
   return kLevelNames[std::min(static_cast<size_t>(level), kLevelNames.size() - 1)];
+}
+
+LogLevel LogLevelOf(std::string_view name) {
+  return static_cast<LogLevel>(PlaceOf(kLevelNames, name, static_cast<size_t>(LogLevel::kInfo)));
 }
 
 std::string PrintableLine(std::string_view text, size_t bytes_max) {
@@ -105,7 +109,7 @@ absl::StatusOr<LogRecord> DecodeLogRecord(std::string_view line) {
     return absl::InvalidArgumentError("expected time_us and worker");
   record.time = *time;
   record.from = static_cast<LogRecord::From>(PlaceOf(kFromNames, TextOf(json, "from"), 0));
-  record.level = static_cast<LogLevel>(PlaceOf(kLevelNames, TextOf(json, "level"), 1));
+  record.level = LogLevelOf(TextOf(json, "level"));
   if (const auto attempt = json.find("attempt");
       attempt != json.end() && attempt->is_number_unsigned())
     record.attempt = attempt->get<uint64_t>();

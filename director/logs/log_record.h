@@ -39,6 +39,7 @@ inline constexpr size_t kLogTextBytesMax = 4'096 + 64;
 inline constexpr size_t kLogNameBytesMax = 4'096;  // of a worker, machine or package
 
 std::string_view LogFromName(LogRecord::From from);  // "worker", "output", "director"
+LogLevel LogLevelOf(std::string_view name);          // of an unknown one: info
 std::string_view LogLevelName(LogLevel level);       // "debug", "info", "warning", "error"
 
 // A line for a terminal: what is no character that shows, or turns the direction of writing, is

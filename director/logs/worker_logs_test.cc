@@ -150,6 +150,34 @@ TEST_F(WorkerLogsTest, ALineThatADeadDirectorLeftHalfIsSkipped) {
   EXPECT_EQ(reader.skipped(), 1u);
 }
 
+TEST_F(WorkerLogsTest, LinesOfTheDirectorComeBetweenThoseOfTheWorkers) {
+  const absl::Time time =
+      absl::FromCivil(absl::CivilSecond(2026, 11, 20, 20, 28, 38), absl::LocalTimeZone());
+  const auto said = [&](absl::Duration after, const std::string& text) {
+    LogRecord record{.time = time + after, .worker = "a", .text = text};
+    return record;
+  };
+  Write({said(absl::ZeroDuration(), "before"), said(absl::Seconds(1), "after")});
+  const std::string log = JoinPath(scratch_, "director.log");
+  ASSERT_TRUE(WriteFileAtomic(JoinPath(scratch_, "director.1.log"),
+                              "2026-11-20T20:28:38.100 info galley[7]: the older file\n")
+                  .ok());
+  ASSERT_TRUE(WriteFileAtomic(log,
+                              "2026-11-20T20:28:38.367 warning galley[7]: disk \x1b[2J full\n"
+                              "2026-11-20T20:28:38.368 info galley[7]: worker=a attached\n"
+                              "nonsense\n2026-11-20T20:28:38.4 cut\n")
+                  .ok());
+  LogReader reader(options_.folder, log);
+  const std::vector<LogRecord> records = reader.Read();
+  EXPECT_THAT(Texts(records), ElementsAre("a before", "director the older file",
+                                          "director disk \\x1b[2J full", "a after"));
+  EXPECT_EQ(records[2].level, LogLevel::kWarning);
+  EXPECT_EQ(records[2].time, time + absl::Milliseconds(367));
+  EXPECT_THAT(reader.Workers(), ElementsAre("a", "director"));
+  EXPECT_THAT(Texts(LogReader(options_.folder, log).Read({.worker = "director"})),
+              ElementsAre("director the older file", "director disk \\x1b[2J full"));
+}
+
 TEST_F(WorkerLogsTest, WhoMayNotWriteWritesNothing) {
   options_.may_write = [] { return absl::FailedPreconditionError("another director has it"); };
   Write({Said("a", 1, "one")});
