@@ -12,8 +12,6 @@
 namespace galley::cli {
 namespace {
 
-using nlohmann::json;
-
 uint64_t Done(const v1::CookCounters& counters) {
   return counters.results_cooked() + counters.results_cached() + counters.results_up_to_date() +
          counters.results_failed();
@@ -23,7 +21,7 @@ uint64_t Wanted(const v1::CookCounters& counters) {
   return std::max(Done(counters), counters.results_wanted());
 }
 
-json ProgressJson(const v1::CookProgress& progress) {
+nlohmann::json ProgressJson(const v1::CookProgress& progress) {
   const v1::CookCounters& counters = progress.counters();
   return {{"done", Done(counters)},
           {"wanted", Wanted(counters)},
@@ -33,9 +31,11 @@ json ProgressJson(const v1::CookProgress& progress) {
           {"to_cook", progress.to_cook()},
           {"pending", progress.pending()},
           {"per_second", progress.results_per_second()},
-          {"longest", progress.longest().empty() ? json() : json(progress.longest())},
-          {"seconds_left",
-           progress.has_left_us() ? json(1e-6 * static_cast<double>(progress.left_us())) : json()}};
+          {"longest",
+           progress.longest().empty() ? nlohmann::json() : nlohmann::json(progress.longest())},
+          {"seconds_left", progress.has_left_us()
+                               ? nlohmann::json(1e-6 * static_cast<double>(progress.left_us()))
+                               : nlohmann::json()}};
 }
 
 }  // namespace
@@ -137,10 +137,10 @@ std::string StatusText(const v1::StatusAnswer& status, absl::Time now, size_t co
   return text;
 }
 
-json StatusJson(const v1::StatusAnswer& status) {
-  json cooks = json::array(), workers = json::array();
+nlohmann::json StatusJson(const v1::StatusAnswer& status) {
+  nlohmann::json cooks = nlohmann::json::array(), workers = nlohmann::json::array();
   for (const v1::StatusAnswer::Cook& cook : status.cooks()) {
-    json one = ProgressJson(cook.progress());
+    nlohmann::json one = ProgressJson(cook.progress());
     one["cook"] = cook.cook();
     one["class"] = cook.urgency_class();
     one["state"] = cook.state();
