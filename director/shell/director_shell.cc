@@ -84,7 +84,7 @@ DirectorShell::DirectorShell(ShellOptions options, WorldPtr world, store::Store&
                                              .store = &store_,
                                              .remote = options_.remote,
                                              .cancellation = &remote_cancellation_});
-  remote_threads_ = std::make_unique<TaskPool>(kRemoteThreads);
+  remote_threads_ = std::make_unique<base::TaskPool>(kRemoteThreads);
 }
 
 DirectorShell::~DirectorShell() { Stop(); }

@@ -32,6 +32,7 @@
 #include "absl/time/time.h"
 #include "common/base/clock.h"
 #include "common/base/mutex.h"
+#include "common/base/task_pool.h"
 #include "common/store/interface/remote_cache.h"
 #include "common/store/interface/store.h"
 #include "director/core/cook_core.h"
@@ -59,7 +60,6 @@
 #include "director/shell/remote_look_up.h"
 #include "director/shell/report_reader.h"
 #include "director/shell/result_table.h"
-#include "director/shell/task_pool.h"
 #include "director/shell/task_thread.h"
 #include "director/shell/tool_digests.h"
 #include "director/shell/trace.h"
@@ -347,7 +347,7 @@ class DirectorShell {
   // Last, so that they end before what their callbacks use.
   TaskThread look_up_thread_;
   TaskThread commit_thread_;
-  std::unique_ptr<TaskPool> remote_threads_;  // (they post to the look-up thread)
+  std::unique_ptr<base::TaskPool> remote_threads_;  // (they post to the look-up thread)
   std::unique_ptr<WorkerService> service_;
   std::unique_ptr<FarmDoor> farm_door_;
   std::unique_ptr<Launcher> launcher_, farm_launcher_;  // of this machine; of others, or null

@@ -10,7 +10,7 @@
 
 #include "common/base/mutex.h"
 
-namespace galley::director {
+namespace galley::base {
 
 class TaskPool {
  public:
@@ -20,7 +20,7 @@ class TaskPool {
   // Drops what has not begun, waits for the rest.
   ~TaskPool() {
     {
-      base::MutexLock lock(mutex_);
+      MutexLock lock(mutex_);
       is_ending_ = true;
     }
     changed_.NotifyAll();
@@ -28,7 +28,7 @@ class TaskPool {
   }
   void Post(std::function<void()> task) {
     {
-      base::MutexLock lock(mutex_);
+      MutexLock lock(mutex_);
       tasks_.push_back(std::move(task));
     }
     changed_.NotifyOne();
@@ -39,7 +39,7 @@ class TaskPool {
     while (true) {
       std::function<void()> task;
       {
-        base::MutexLock lock(mutex_);
+        MutexLock lock(mutex_);
         while (tasks_.empty() && !is_ending_) changed_.Wait(mutex_);
         if (is_ending_) return;
         task = std::move(tasks_.front());
@@ -49,11 +49,11 @@ class TaskPool {
     }
   }
 
-  base::Mutex mutex_;
-  base::CondVar changed_;
+  Mutex mutex_;
+  CondVar changed_;
   std::deque<std::function<void()>> tasks_ GALLEY_GUARDED_BY(mutex_);
   bool is_ending_ GALLEY_GUARDED_BY(mutex_) = false;
   std::vector<std::thread> threads_;
 };
 
-}  // namespace galley::director
+}  // namespace galley::base
