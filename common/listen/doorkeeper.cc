@@ -8,13 +8,21 @@ namespace {
 // gRPC counts from when it was handed the connection, and takes a moment to close it.
 constexpr absl::Duration kSlack = absl::Seconds(1);
 
+DoorLimits LimitsOf(uint64_t connections) {
+  DoorLimits limits;
+  limits.connections_max = static_cast<size_t>(connections);
+  limits.unfinished_per_address_max = limits.connections_max / 2;
+  return limits;
+}
+
 }  // namespace
 
 DoorLimits LocalDoorLimits(uint64_t descriptors) {
-  DoorLimits limits;
-  limits.connections_max = static_cast<size_t>(std::clamp<uint64_t>(descriptors / 4, 16, 1024));
-  limits.unfinished_per_address_max = limits.connections_max / 2;
-  return limits;
+  return LimitsOf(std::clamp<uint64_t>(descriptors / 4, 16, 1024));
+}
+
+DoorLimits FarmDoorLimits(uint64_t descriptors) {
+  return LimitsOf(std::clamp<uint64_t>(descriptors / 2, 16, 16'384));
 }
 
 Doorkeeper::Arrival Doorkeeper::Arrive(Id id, const std::string& address, absl::Time now) {

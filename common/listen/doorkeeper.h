@@ -35,6 +35,10 @@ struct DoorLimits {
 // the descriptors that the process may have.
 DoorLimits LocalDoorLimits(uint64_t descriptors);
 
+// For the door of a farm's workers: half of the descriptors. A worker has two connections, and a
+// thousand of them may come at once, all behind one address.
+DoorLimits FarmDoorLimits(uint64_t descriptors);
+
 class Doorkeeper {
  public:
   using Id = uint64_t;  // later ones are greater

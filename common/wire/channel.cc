@@ -47,6 +47,9 @@ std::shared_ptr<grpc::Channel> OpenChannel(const std::string& address, const Cli
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 5000);  // what a connection may take
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1000);
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  // gRPC would begin a call again by itself that the other side had not seen when its connection
+  // broke, and a write would wait until there is another one. Who calls tries again.
+  arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
   if (is_far || !address.starts_with("unix:")) {
     arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
     arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveMs);

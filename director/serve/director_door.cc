@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <functional>
 #include <future>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <thread>
@@ -30,6 +31,7 @@
 #include "common/wire/hand_over.h"
 #include "director/serve/resident_service.h"
 #include "director/serve/worker_calls.h"
+#include "director/serve/worker_stream.h"
 #include "fmt/format.h"
 
 namespace galley::director {
@@ -62,11 +64,12 @@ void CutConnections(const std::string& socket_path) {
 }
 
 // Passes calls of workers on to whoever answers them now.
-class WorkerRouter final : public v1::Director::Service {
+class WorkerRouter final : public v1::Director::WithCallbackMethod_Attach<v1::Director::Service> {
  public:
-  grpc::Status Attach(grpc::ServerContext* context, WorkerCalls::Stream* stream) override {
-    const Turn turn(*this);
-    return turn.calls != nullptr ? turn.calls->Attach(context, stream) : NotReady();
+  WorkerCalls::Stream* Attach(grpc::CallbackServerContext* context) override {
+    const auto turn = std::make_shared<Turn>(*this);
+    if (turn->calls == nullptr) return RefuseStream(NotReady());
+    return turn->calls->Attach(context, [turn] { (void)turn; });
   }
   grpc::Status Ask(grpc::ServerContext*, const v1::PackageQuestion* question,
                    v1::PackageAnswer* answer) override {

@@ -2,6 +2,7 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <atomic>
 #include <chrono>
 #include <utility>
 #include <vector>
@@ -19,6 +20,7 @@
 #include "common/wire/tls_credentials.h"
 #include "director/serve/peer.h"
 #include "director/serve/worker_calls.h"
+#include "director/serve/worker_stream.h"
 #include "fmt/format.h"
 
 namespace galley::director {
@@ -39,12 +41,12 @@ constexpr absl::Duration kCertificateLifetime = absl::Hours(7 * 24);  // of laun
 constexpr int kStreamsMax = 32;  // of one connection, at a time: a call holds a thread
 
 // Whoever attaches here is a worker: questions of people are asked at the director's socket.
-class WorkersOnly final : public v1::Director::Service {
+class WorkersOnly final : public v1::Director::WithCallbackMethod_Attach<v1::Director::Service> {
  public:
   explicit WorkersOnly(WorkerCalls& calls) : calls_(calls) {}
 
-  grpc::Status Attach(grpc::ServerContext* context, WorkerCalls::Stream* stream) override {
-    return IsNobody(*context) ? Nobody() : calls_.Attach(context, stream);
+  WorkerCalls::Stream* Attach(grpc::CallbackServerContext* context) override {
+    return IsNobody(*context) ? RefuseStream(Nobody()) : calls_.Attach(context, nullptr);
   }
   grpc::Status Fetch(grpc::ServerContext* context, const v1::FetchRequest* request,
                      grpc::ServerWriter<v1::FetchPiece>* writer) override {
@@ -68,6 +70,8 @@ class WorkersOnly final : public v1::Director::Service {
     return calls_.Enroll(context, *request, issue, answer);
   }
 
+  // `door`: outlives all calls.
+  void ComesThrough(listen::AcceptLoop& door) { door_ = &door; }
   absl::StatusOr<std::string> MakeAuthority() {
     ASSIGN_OR_RETURN(authority_, wire::NewCertificateAuthority(absl::Now()));
     return authority_->certificate();
@@ -75,8 +79,9 @@ class WorkersOnly final : public v1::Director::Service {
 
  private:
   // Who shows no certificate where TLS is spoken: before anything is read of it, so that it holds
-  // no thread.
-  static bool IsNobody(const grpc::ServerContext& context) {
+  // no thread. Its handshake is over, whoever it is.
+  bool IsNobody(const grpc::ServerContextBase& context) {
+    if (listen::AcceptLoop* const door = door_.load()) door->NoteCall(context.peer());
     const Peer peer = PeerOf(context);
     return peer.has_tls && peer.certificate.empty();
   }
@@ -85,6 +90,7 @@ class WorkersOnly final : public v1::Director::Service {
   }
 
   WorkerCalls& calls_;
+  std::atomic<listen::AcceptLoop*> door_ = nullptr;        // null: nobody comes yet
   std::unique_ptr<wire::CertificateAuthority> authority_;  // null: no TLS
 };
 
@@ -148,9 +154,10 @@ class FarmDoorImpl final : public FarmDoor {
     address_ = fmt::format("{}:{}", address.substr(0, address.rfind(':')), tcp.port);
     door_ =
         listen::AcceptLoop::Make({.name = "farm",
-                                  .limits = listen::LocalDoorLimits(CurrentDescriptorLimit().soft),
+                                  .limits = listen::FarmDoorLimits(CurrentDescriptorLimit().soft),
                                   .user_timeout = kUnacknowledgedMax},
                                  clock_);
+    service_.ComesThrough(*door_);
     return door_->Start(std::move(listeners));
   }
 

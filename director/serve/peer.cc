@@ -16,7 +16,7 @@ std::string PropertyOf(const grpc::AuthContext& of, const char* name) {
 
 }  // namespace
 
-Peer PeerOf(const grpc::ServerContext& context) {
+Peer PeerOf(const grpc::ServerContextBase& context) {
   const std::shared_ptr<const grpc::AuthContext> of = context.auth_context();
   if (of == nullptr) return {};
   const std::string transport = PropertyOf(*of, GRPC_TRANSPORT_SECURITY_TYPE_PROPERTY_NAME);

@@ -13,6 +13,6 @@ struct Peer {
   bool is_launched = false;  // it is one of a CertificateAuthority
 };
 
-Peer PeerOf(const grpc::ServerContext& context);
+Peer PeerOf(const grpc::ServerContextBase& context);
 
 }  // namespace galley::director

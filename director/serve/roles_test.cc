@@ -1,10 +1,12 @@
 // Who may do what where TLS is spoken: each kind of caller at each call of the farm's door.
 #include <grpcpp/grpcpp.h>
+#include <sys/resource.h>
 
 #include <chrono>
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "common/base/file.h"
 #include "common/wire/certificate_authority.h"
@@ -24,6 +26,7 @@ using grpc::StatusCode;
 
 constexpr const char* kProject = "the project's token";
 constexpr const char* kLaunch = "the token of a launch";
+constexpr size_t kDescriptors = 128;  // as if the process had few when the door is opened
 
 class RolesTest : public testing::Test {
  protected:
@@ -61,12 +64,18 @@ class RolesTest : public testing::Test {
     service_->ExpectForeign(kProject, [](std::string_view id) { return id.starts_with("slurm-"); });
     service_->Expect("slurm-1", kLaunch);
     service_->Expect("slurm-2", kLaunch);
+    rlimit limit{};
+    ::getrlimit(RLIMIT_NOFILE, &limit);
+    rlimit few = limit;
+    few.rlim_cur = kDescriptors;
+    ::setrlimit(RLIMIT_NOFILE, &few);
     door_ = FarmDoor::Open({.address = "127.0.0.1:0",
                             .tls = {.certificate = Path("director.pem"),
                                     .key = Path("director.key"),
                                     .ca = Path("ca.pem")}},
                            service_->calls())
                 .value();
+    ::setrlimit(RLIMIT_NOFILE, &limit);
   }
   void TearDown() override {
     service_->Stop();
@@ -276,6 +285,27 @@ TEST_F(RolesTest, AStreamOfNobodyEndsBeforeItSaysAnything) {
   v1::ToWorker message;
   EXPECT_FALSE(stream->Read(&message));
   EXPECT_EQ(stream->Finish().error_code(), StatusCode::UNAUTHENTICATED);
+}
+
+// A handshake that is over is not counted among those that are not, of which few are allowed.
+TEST_F(RolesTest, ManyWorkersOfOneAddressMayStay) {
+  constexpr size_t kWorkers = kDescriptors / 4 + 8;
+  std::vector<std::unique_ptr<grpc::ClientContext>> contexts;
+  std::vector<std::unique_ptr<grpc::ClientReaderWriter<v1::FromWorker, v1::ToWorker>>> streams;
+  for (size_t i = 0; i < kWorkers; ++i) {
+    const Caller caller = OfTheStudio("node" + std::to_string(i), kProject);
+    contexts.push_back(std::make_unique<grpc::ClientContext>());
+    Limit(*contexts.back());
+    streams.push_back(StubOf(caller)->Attach(contexts.back().get()));
+    v1::FromWorker hello;
+    hello.mutable_hello()->set_worker_id(caller.name);
+    hello.mutable_hello()->set_token(caller.token);
+    hello.mutable_hello()->set_protocol(wire::kWorkerProtocol);
+    streams.back()->Write(hello);
+    v1::ToWorker welcome;
+    ASSERT_TRUE(streams.back()->Read(&welcome)) << i;
+  }
+  for (const auto& context : contexts) context->TryCancel();
 }
 
 TEST_F(RolesTest, QuestionsAreNotAskedHere) {

@@ -13,9 +13,12 @@ namespace galley::director {
 
 class WorkerCalls {
  public:
-  using Stream = grpc::ServerReaderWriter<v1::ToWorker, v1::FromWorker>;
+  // Attach alone is served by gRPC's callbacks: a stream lasts as long as its worker, and there may
+  // be thousands. The other calls are short, and hold a thread.
+  using Stream = grpc::ServerBidiReactor<v1::FromWorker, v1::ToWorker>;
   virtual ~WorkerCalls() = default;
-  virtual grpc::Status Attach(grpc::ServerContext* context, Stream* stream) = 0;
+  // `over`: called when the call is over and nothing is left of its stream.
+  virtual Stream* Attach(grpc::CallbackServerContext* context, std::function<void()> over) = 0;
   virtual grpc::Status Ask(const v1::PackageQuestion& question, v1::PackageAnswer* answer) = 0;
   virtual grpc::Status Fetch(grpc::ServerContext* context, const v1::FetchRequest& request,
                              grpc::ServerWriter<v1::FetchPiece>& writer) = 0;

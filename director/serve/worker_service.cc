@@ -2,22 +2,20 @@
 
 #include <grpcpp/grpcpp.h>
 
-#include <deque>
 #include <map>
 #include <set>
-#include <thread>
 #include <utility>
 
-#include "common/base/clock.h"
 #include "common/base/log.h"
 #include "common/base/mutex.h"
 #include "common/base/status_macros.h"
+#include "common/base/task_pool.h"
 #include "common/wire/channel.h"
-#include "common/wire/conversation.h"
 #include "common/wire/replaced_sessions.h"
 #include "common/wire/worker_protocol.h"
 #include "director/serve/peer.h"
 #include "director/serve/worker_calls.h"
+#include "director/serve/worker_stream.h"
 #include "fmt/format.h"
 
 namespace galley::director {
@@ -25,71 +23,19 @@ namespace {
 
 constexpr size_t kWorkerIdMax = 256;
 
-// One attached worker's outgoing side.
-class Outbox {
- public:
-  void Push(v1::ToWorker message) {
-    {
-      base::MutexLock lock(mutex_);
-      messages_.push_back(std::move(message));
-    }
-    changed_.NotifyAll();
-  }
-  // Before all that waits.
-  void PushFirst(v1::ToWorker message) {
-    base::MutexLock lock(mutex_);
-    messages_.push_front(std::move(message));
-  }
-  void Close() {
-    {
-      base::MutexLock lock(mutex_);
-      closed_ = true;
-    }
-    changed_.NotifyAll();
-  }
-  // False when closed and empty.
-  bool Pop(v1::ToWorker& message) {
-    base::MutexLock lock(mutex_);
-    while (messages_.empty() && !closed_) changed_.Wait(mutex_);
-    if (messages_.empty()) return false;
-    message = std::move(messages_.front());
-    messages_.pop_front();
-    return true;
-  }
-
- private:
-  base::Mutex mutex_;
-  base::CondVar changed_;
-  std::deque<v1::ToWorker> messages_ GALLEY_GUARDED_BY(mutex_);
-  bool closed_ GALLEY_GUARDED_BY(mutex_) = false;
-};
+// Threads that do what messages of all streams ask for: a few, since what they wait for, if
+// anything, is the disk.
+constexpr size_t kStreamThreads = 16;
 
 struct Attached {
-  std::shared_ptr<Outbox> outbox;
-  grpc::ServerContext* context = nullptr;
+  WorkerStream* stream = nullptr;  // until it leaves
   uint64_t session = 0;
   std::string machine;
 };
 
-// The numbers of one stream, for the thread that reads and the one that writes.
-class Numbers {
- public:
-  uint64_t Send() {
-    base::MutexLock lock(mutex_);
-    return conversation_.Send(clock_.Monotonic());
-  }
-  wire::Conversation::Heard Receive(const v1::FromWorker& message) {
-    base::MutexLock lock(mutex_);
-    return conversation_.Receive(message.sequence(), message.acknowledged(), clock_.Monotonic());
-  }
-
- private:
-  base::Mutex mutex_;
-  wire::Conversation conversation_ GALLEY_GUARDED_BY(mutex_);
-  SystemClock clock_;
-};
-
-class WorkerServiceImpl final : public WorkerService, public WorkerCalls {
+class WorkerServiceImpl final : public WorkerService,
+                                public WorkerCalls,
+                                private WorkerStream::Owner {
  public:
   // `own`: null, or the object of `door`.
   WorkerServiceImpl(Callbacks callbacks, const std::map<std::string, std::string>& expected,
@@ -108,10 +54,7 @@ class WorkerServiceImpl final : public WorkerService, public WorkerCalls {
     {
       base::MutexLock lock(mutex_);
       if (std::exchange(is_stopped_, true)) return;
-      for (auto& [id, stream] : streams_) {
-        stream.outbox->Close();
-        stream.context->TryCancel();
-      }
+      for (WorkerStream* stream : open_) stream->HangUp();
       for (grpc::ServerContext* call : calls_) call->TryCancel();
     }
     door_.AwaitCalls();
@@ -202,7 +145,7 @@ class WorkerServiceImpl final : public WorkerService, public WorkerCalls {
             is_again ? " again: the one before is void" : "", context->peer());
     // Whoever had the one before is let in no more.
     if (const auto stream = streams_.find(worker_id); is_again && stream != streams_.end())
-      stream->second.context->TryCancel();
+      stream->second.stream->HangUp();
     answer->set_certificate(*issued);
     return grpc::Status::OK;
   }
@@ -215,15 +158,13 @@ class WorkerServiceImpl final : public WorkerService, public WorkerCalls {
   void Send(const std::string& worker_id, v1::ToWorker message) override {
     base::MutexLock lock(mutex_);
     const auto found = streams_.find(worker_id);
-    if (found != streams_.end()) found->second.outbox->Push(std::move(message));
+    if (found != streams_.end()) found->second.stream->Send(std::move(message));
   }
 
   std::string ComesFrom(const std::string& worker_id) override {
     base::MutexLock lock(mutex_);
     const auto found = streams_.find(worker_id);
-    return found == streams_.end() || found->second.context == nullptr
-               ? ""
-               : std::string(found->second.context->peer());
+    return found == streams_.end() ? "" : found->second.stream->peer();
   }
   bool IsAttached(const std::string& worker_id) override {
     base::MutexLock lock(mutex_);
@@ -242,66 +183,69 @@ class WorkerServiceImpl final : public WorkerService, public WorkerCalls {
     EndStream(worker_id);
   }
 
-  grpc::Status Attach(grpc::ServerContext* context, Stream* stream) override {
-    v1::FromWorker message;
-    if (!stream->Read(&message)) return grpc::Status::OK;
-    if (!message.has_hello())
-      return {grpc::StatusCode::INVALID_ARGUMENT, "the first message must carry hello"};
-    const std::string worker_id = message.hello().worker_id();
-    if (message.hello().protocol() != wire::kWorkerProtocol) {
-      return {grpc::StatusCode::FAILED_PRECONDITION,
-              fmt::format("protocol {} is spoken here, the worker speaks {}", wire::kWorkerProtocol,
-                          message.hello().protocol())};
-    }
-    if (const grpc::Status known = Admit(*context, worker_id, message.hello().token()); !known.ok())
-      return known;
-    // There before it is welcomed: what is sent to it from here on waits behind the welcome. Nobody
-    // would miss a message that is dropped here, for it would have no number.
-    auto outbox = std::make_shared<Outbox>();
+  Stream* Attach(grpc::CallbackServerContext* context, std::function<void()> over) override {
+    auto* const stream = new WorkerStream(context, *this, pool_, std::move(over));
     {
       base::MutexLock lock(mutex_);
-      if (is_stopped_) return {grpc::StatusCode::UNAVAILABLE, "the director ends"};
-      if (const grpc::Status taken = CheckName(message.hello()); !taken.ok()) return taken;
-      auto& slot = streams_[worker_id];
-      if (slot.outbox != nullptr) {  // an older stream of the same worker
-        slot.outbox->Close();
-        slot.context->TryCancel();
-      }
-      slot = Attached{outbox, context, message.hello().session(), message.hello().machine()};
+      open_.insert(stream);
+      if (is_stopped_) stream->HangUp();
     }
-    auto welcome = callbacks_.on_attach(worker_id, message);
-    if (!welcome.ok()) {
-      Leave(worker_id, outbox);
-      return {static_cast<grpc::StatusCode>(welcome.status().code()), MessageOf(welcome.status())};
-    }
-    outbox->PushFirst(std::move(*welcome));
-    Numbers numbers;
-    (void)numbers.Receive(message);
-    std::thread writer([&] {
-      v1::ToWorker out;
-      while (outbox->Pop(out)) {
-        out.set_sequence(numbers.Send());
-        if (!stream->Write(out)) break;
-      }
-    });
-    callbacks_.on_message(worker_id, message);
-    auto heard = wire::Conversation::Heard::kNext;
-    while (heard != wire::Conversation::Heard::kBroken && stream->Read(&message)) {
-      heard = numbers.Receive(message);
-      // Another stream of the worker took its place: what this one says is said again there.
-      if (!IsPresent(worker_id, outbox)) heard = wire::Conversation::Heard::kBroken;
-      if (heard == wire::Conversation::Heard::kNext) callbacks_.on_message(worker_id, message);
-    }
-    const bool is_broken = heard == wire::Conversation::Heard::kBroken;
-    outbox->Close();
-    if (is_broken) context->TryCancel();
-    writer.join();
-    if (Leave(worker_id, outbox)) callbacks_.on_detach(worker_id);
-    if (is_broken) return {grpc::StatusCode::ABORTED, "messages were lost: attach again"};
-    return grpc::Status::OK;
+    stream->Start();
+    return stream;
   }
 
  private:
+  grpc::Status Join(WorkerStream& stream, const v1::FromWorker& first) override {
+    if (!first.has_hello())
+      return {grpc::StatusCode::INVALID_ARGUMENT, "the first message must carry hello"};
+    const v1::Hello& hello = first.hello();
+    const std::string& worker_id = hello.worker_id();
+    if (hello.protocol() != wire::kWorkerProtocol) {
+      return {grpc::StatusCode::FAILED_PRECONDITION,
+              fmt::format("protocol {} is spoken here, the worker speaks {}", wire::kWorkerProtocol,
+                          hello.protocol())};
+    }
+    if (const grpc::Status known = Admit(stream.context(), worker_id, hello.token()); !known.ok())
+      return known;
+    stream.worker_id = worker_id;
+    // There before it is welcomed: what is sent to it from here on waits behind the welcome. Nobody
+    // would miss a message that is dropped here, for it would have no number.
+    {
+      base::MutexLock lock(mutex_);
+      if (is_stopped_) return {grpc::StatusCode::UNAVAILABLE, "the director ends"};
+      if (const grpc::Status taken = CheckName(hello); !taken.ok()) return taken;
+      Attached& slot = streams_[worker_id];
+      if (slot.stream != nullptr) slot.stream->HangUp();  // an older one of the same worker
+      slot = Attached{&stream, hello.session(), hello.machine()};
+    }
+    auto welcome = callbacks_.on_attach(worker_id, first);
+    if (welcome.ok()) {
+      stream.Welcome(*std::move(welcome));
+      return grpc::Status::OK;
+    }
+    Remove(stream);
+    return {static_cast<grpc::StatusCode>(welcome.status().code()), MessageOf(welcome.status())};
+  }
+
+  void Hear(WorkerStream& stream, const v1::FromWorker& message) override {
+    callbacks_.on_message(stream.worker_id, message);
+  }
+
+  bool IsPresent(WorkerStream& stream) override {
+    base::MutexLock lock(mutex_);
+    const auto found = streams_.find(stream.worker_id);
+    return found != streams_.end() && found->second.stream == &stream;
+  }
+
+  void Leave(WorkerStream& stream) override {
+    if (Remove(stream)) callbacks_.on_detach(stream.worker_id);
+  }
+
+  void Over(WorkerStream& stream) override {
+    base::MutexLock lock(mutex_);
+    open_.erase(&stream);
+  }
+
   // Two that came by themselves may have been given one name: the second is to come again when the
   // first is gone. One that was launched may have been started again elsewhere: the newer has the
   // name.
@@ -323,8 +267,7 @@ class WorkerServiceImpl final : public WorkerService, public WorkerCalls {
   void EndStream(const std::string& worker_id) GALLEY_REQUIRES(mutex_) {
     const auto found = streams_.find(worker_id);
     if (found == streams_.end()) return;
-    found->second.outbox->Close();
-    found->second.context->TryCancel();
+    found->second.stream->HangUp();
   }
 
   // Ends the call with the service.
@@ -360,7 +303,7 @@ class WorkerServiceImpl final : public WorkerService, public WorkerCalls {
   // The one place where it is decided who a worker is. Where TLS is spoken, whoever was launched
   // shows the certificate that it was given last, for its name only; whoever came by itself shows
   // one of the studio's authority (gRPC has checked that), and none that was given to another.
-  grpc::Status Admit(const grpc::ServerContext& context, const std::string& worker_id,
+  grpc::Status Admit(const grpc::ServerContextBase& context, const std::string& worker_id,
                      const std::string& token) {
     const Peer peer = PeerOf(context);
     base::MutexLock lock(mutex_);
@@ -383,18 +326,12 @@ class WorkerServiceImpl final : public WorkerService, public WorkerCalls {
   }
 
   // False: another stream of the worker took its place.
-  bool Leave(const std::string& worker_id, const std::shared_ptr<Outbox>& outbox) {
+  bool Remove(const WorkerStream& stream) {
     base::MutexLock lock(mutex_);
-    const auto found = streams_.find(worker_id);
-    if (found == streams_.end() || found->second.outbox != outbox) return false;
+    const auto found = streams_.find(stream.worker_id);
+    if (found == streams_.end() || found->second.stream != &stream) return false;
     streams_.erase(found);
     return true;
-  }
-
-  bool IsPresent(const std::string& worker_id, const std::shared_ptr<Outbox>& outbox) {
-    base::MutexLock lock(mutex_);
-    const auto found = streams_.find(worker_id);
-    return found != streams_.end() && found->second.outbox == outbox;
   }
 
   const Callbacks callbacks_;
@@ -407,8 +344,10 @@ class WorkerServiceImpl final : public WorkerService, public WorkerCalls {
   std::function<bool(std::string_view)> is_reserved_ GALLEY_GUARDED_BY(mutex_);
   std::map<std::string, std::string> last_given_ GALLEY_GUARDED_BY(mutex_);  // by worker; PEM
   std::map<std::string, Attached> streams_ GALLEY_GUARDED_BY(mutex_);
+  std::set<WorkerStream*> open_ GALLEY_GUARDED_BY(mutex_);  // those that have not joined, too
   wire::ReplacedSessions replaced_ GALLEY_GUARDED_BY(mutex_);
   std::set<grpc::ServerContext*> calls_ GALLEY_GUARDED_BY(mutex_);  // Fetch and Upload
+  base::TaskPool pool_{kStreamThreads};
 };
 
 }  // namespace

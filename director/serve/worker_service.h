@@ -2,8 +2,8 @@
 // (proto/galley/v1/worker.proto). It knows streams, tokens, sequence numbers and nothing of
 // cooking: messages go to `on_message`, in the order of their stream.
 //
-// Threads: Send, Expect and Disconnect from any thread. Callbacks come on the stream's own thread,
-// never under a lock.
+// Threads: Send, Expect and Disconnect from any thread. Callbacks come on a few threads of the
+// service's own, those of one stream one at a time and in order, never under a lock.
 #pragma once
 
 #include <functional>

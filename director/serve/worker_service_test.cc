@@ -6,12 +6,15 @@
 #include <filesystem>
 
 #include <functional>
+#include <iterator>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "common/base/file.h"
 #include "common/base/mutex.h"
+#include "common/wire/channel.h"
 #include "common/wire/worker_protocol.h"
 #include "director/serve/farm_door.h"
 #include "galley/v1/worker.grpc.pb.h"
@@ -28,8 +31,7 @@ using testing::IsEmpty;
 class FakeStream {
  public:
   explicit FakeStream(const std::string& address)
-      : stub_(v1::Director::NewStub(
-            grpc::CreateChannel(address, grpc::InsecureChannelCredentials()))),
+      : stub_(v1::Director::NewStub(wire::OpenChannel(address))),  // a connection of its own
         stream_(stub_->Attach(&context_)) {}
   ~FakeStream() { context_.TryCancel(); }
 
@@ -376,6 +378,45 @@ TEST_F(WorkerServiceTest, TheServiceEndsWhileWorkersAreAttached) {
   ASSERT_TRUE(stream.Read(message));
   service_.reset();
   EXPECT_FALSE(stream.Finish().ok());
+}
+
+TEST_F(WorkerServiceTest, TheServiceEndsWhileAStreamHasSaidNothing) {
+  FakeStream stream(service_->address());
+  v1::PackageAnswer answer;
+  // (Its call is there before this one is answered.)
+  grpc::ClientContext context;
+  v1::Director::NewStub(wire::OpenChannel(service_->address()))
+      ->Ask(&context, v1::PackageQuestion(), &answer);
+  service_.reset();
+  EXPECT_FALSE(stream.Finish().ok());
+}
+
+size_t Threads() {
+  const std::filesystem::directory_iterator tasks("/proc/self/task");
+  return static_cast<size_t>(std::distance(begin(tasks), end(tasks)));
+}
+
+TEST_F(WorkerServiceTest, StreamsHoldNoThreads) {
+  constexpr size_t kStreams = 100;
+  std::vector<std::unique_ptr<FakeStream>> streams;
+  size_t before = 0;
+  for (size_t i = 0; i < kStreams; ++i) {
+    if (i == 10) before = Threads();  // gRPC's own are there
+    const std::string worker = "local-" + std::to_string(i + 1);
+    service_->Expect(worker, "secret");
+    streams.push_back(std::make_unique<FakeStream>(service_->address()));
+    v1::ToWorker welcome;
+    ASSERT_TRUE(streams.back()->Write(Hello(worker, "secret")));
+    ASSERT_TRUE(streams.back()->Read(welcome));
+  }
+  EXPECT_LT(Threads(), before + kStreams / 2);
+  for (size_t i = 0; i < kStreams; ++i) {
+    v1::ToWorker message;
+    message.add_persisted(i);
+    service_->Send("local-" + std::to_string(i + 1), message);
+    ASSERT_TRUE(streams[i]->Read(message));
+    EXPECT_THAT(message.persisted(), ElementsAre(i));
+  }
 }
 
 TEST_F(WorkerServiceTest, APathTooLongForASocketIsServedUnderAShortOne) {

@@ -1,0 +1,96 @@
+// WorkerStream: one stream of a worker (the call Attach of proto/galley/v1/worker.proto), by gRPC's
+// callbacks: it holds no thread, so that a director may have thousands. It deletes itself when the
+// call is over.
+//
+// What comes is told to its owner on a thread of the pool, one message at a time and in order; the
+// next is read when that is done. What is sent waits until the welcome goes out, and then goes in
+// order, with its number.
+// Threads: any. A stream may be used until Leave, and under the lock that its owner takes there.
+#pragma once
+
+#include <grpcpp/grpcpp.h>
+
+#include <deque>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "common/base/clock.h"
+#include "common/base/mutex.h"
+#include "common/base/task_pool.h"
+#include "common/wire/conversation.h"
+#include "director/serve/worker_calls.h"
+
+namespace galley::director {
+
+class WorkerStream final : public WorkerCalls::Stream {
+ public:
+  class Owner {
+   public:
+    virtual ~Owner() = default;
+    // The first message. OK: the stream was welcomed (Welcome). An error ends it.
+    virtual grpc::Status Join(WorkerStream& stream, const v1::FromWorker& first) = 0;
+    // Each message, the first one again.
+    virtual void Hear(WorkerStream& stream, const v1::FromWorker& message) = 0;
+    // False: another stream took its place, and what this one says is said again there.
+    virtual bool IsPresent(WorkerStream& stream) = 0;
+    // Nothing more comes from one that joined.
+    virtual void Leave(WorkerStream& stream) = 0;
+    // The last call: it is about to be deleted.
+    virtual void Over(WorkerStream& stream) = 0;
+  };
+
+  // `owner`, `pool`: outlive the call. `over`: called after the stream was deleted.
+  WorkerStream(grpc::CallbackServerContext* context, Owner& owner, base::TaskPool& pool,
+               std::function<void()> over);
+  // Begins to read.
+  void Start() { StartRead(&message_); }
+
+  grpc::CallbackServerContext& context() { return *context_; }
+  std::string peer() const { return context_->peer(); }
+  // Of a stream that joined; the owner's to set.
+  std::string worker_id;
+
+  // Goes before all that was sent so far. Once.
+  void Welcome(v1::ToWorker welcome);
+  void Send(v1::ToWorker message);
+  // Ends it: the worker hears that it was cancelled.
+  void HangUp();
+
+ private:
+  ~WorkerStream() override = default;
+
+  void OnReadDone(bool ok) override;
+  void OnWriteDone(bool ok) override;
+  void OnDone() override;
+
+  void Take();
+  void End(grpc::Status status);
+  void WriteNext() GALLEY_REQUIRES(mutex_);
+  wire::Conversation::Heard Receive();
+  bool IsFinishDue() GALLEY_REQUIRES(mutex_);
+
+  grpc::CallbackServerContext* const context_;
+  Owner& owner_;
+  base::TaskPool& pool_;
+  std::function<void()> over_;
+  SystemClock clock_;
+
+  v1::FromWorker message_;  // being read, or taken
+  bool has_joined_ = false;
+
+  base::Mutex mutex_;
+  wire::Conversation conversation_ GALLEY_GUARDED_BY(mutex_);
+  std::deque<v1::ToWorker> waiting_ GALLEY_GUARDED_BY(mutex_);
+  v1::ToWorker writing_;  // while is_writing_
+  bool is_welcomed_ GALLEY_GUARDED_BY(mutex_) = false;
+  bool is_writing_ GALLEY_GUARDED_BY(mutex_) = false;
+  bool is_broken_ GALLEY_GUARDED_BY(mutex_) = false;  // nothing that is written arrives
+  std::optional<grpc::Status> end_ GALLEY_GUARDED_BY(mutex_);
+  bool has_finished_ GALLEY_GUARDED_BY(mutex_) = false;
+};
+
+// A stream that ends at once, unread. `over`: called after it was deleted.
+WorkerCalls::Stream* RefuseStream(const grpc::Status& status, std::function<void()> over = nullptr);
+
+}  // namespace galley::director
