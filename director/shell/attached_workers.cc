@@ -108,8 +108,16 @@ void AttachedWorkers::Remove(std::string_view name) {
   if (const auto found = attached_.find(name); found != attached_.end()) attached_.erase(found);
 }
 
-std::vector<std::string> AttachedWorkers::RemoveSilentSince(absl::Time since) {
+std::vector<std::string> AttachedWorkers::RemoveSilentSince(absl::Time since,
+                                                            absl::Time long_since) {
   const base::MutexLock lock(mutex_);
+  size_t far = 0, quiet = 0;
+  for (const auto& [name, attached] : attached_) {
+    far += !IsLocal(name);
+    quiet += !IsLocal(name) && attached.heard <= since;
+  }
+  if (quiet == 0) return {};
+  if (quiet >= kManySilent && 2 * quiet > far) since = long_since;
   std::vector<std::string> silent;
   for (auto at = attached_.begin(); at != attached_.end();) {
     if (IsLocal(at->first) || at->second.heard > since) {

@@ -5,7 +5,10 @@
 // the farm. Every other name is that of a worker which came by itself; it has an id from
 // kForeignWorkers on, for as long as this object lives. No launcher tells soon, or at all, of the
 // end of those that are not local: they are taken for lost when nothing was heard of them for some
-// time, whatever has become of their connection. (They speak once a second.)
+// time, whatever has become of their connection. (They speak once a second.) When most of many are
+// silent at once, it is rather we who do not come to hear them, as when all attach again; or there
+// is nobody who could do their work. Then it takes longer: to hang up on them would have them
+// attach once more.
 // Threads: any.
 #pragma once
 
@@ -51,8 +54,10 @@ class AttachedWorkers {
   // It said something.
   void Heard(std::string_view name, absl::Time now);
   void Remove(std::string_view name);
-  // Removes and returns those that are not local and of which nothing was heard after `since`.
-  std::vector<std::string> RemoveSilentSince(absl::Time since);
+  // Removes and returns those that are not local and of which nothing was heard after `since`; or
+  // after `long_since`, if the former are more than half of them, and kManySilent at least.
+  static constexpr size_t kManySilent = 8;
+  std::vector<std::string> RemoveSilentSince(absl::Time since, absl::Time long_since);
 
  private:
   struct Attached {

@@ -39,9 +39,9 @@ TEST(AttachedWorkersTest, OneOfAnotherMachineIsLostWhenItWasSilentForLong) {
   workers.Attach("local-1", 5, begin);
   workers.Heard("speaks", begin + absl::Seconds(1));
   workers.Heard("unknown", begin);
-  EXPECT_THAT(workers.RemoveSilentSince(begin - absl::Seconds(1)), IsEmpty());
-  EXPECT_THAT(workers.RemoveSilentSince(begin), ElementsAre("node"));
-  EXPECT_THAT(workers.RemoveSilentSince(begin), IsEmpty());
+  EXPECT_THAT(workers.RemoveSilentSince(begin - absl::Seconds(1), absl::InfinitePast()), IsEmpty());
+  EXPECT_THAT(workers.RemoveSilentSince(begin, absl::InfinitePast()), ElementsAre("node"));
+  EXPECT_THAT(workers.RemoveSilentSince(begin, absl::InfinitePast()), IsEmpty());
   EXPECT_THAT(workers.Names(), ElementsAre("local-1", "speaks"));
 }
 
@@ -50,7 +50,28 @@ TEST(AttachedWorkersTest, OneThatIsBackIsNotLostForItsSilenceBefore) {
   const absl::Time begin = absl::UnixEpoch();
   workers.Attach("node", std::nullopt, begin);
   workers.Attach("node", std::nullopt, begin + absl::Seconds(2));
-  EXPECT_THAT(workers.RemoveSilentSince(begin), IsEmpty());
+  EXPECT_THAT(workers.RemoveSilentSince(begin, absl::InfinitePast()), IsEmpty());
+}
+
+// A flood of attaches, or a network that is gone.
+TEST(AttachedWorkersTest, WhenMostOfManyAreSilentItTakesLonger) {
+  AttachedWorkers workers;
+  const absl::Time begin = absl::UnixEpoch(), soon = begin + absl::Seconds(3),
+                   later = begin + absl::Seconds(12);
+  for (int i = 0; i < 10; ++i) workers.Attach("node-" + std::to_string(i), std::nullopt, begin);
+  workers.Attach("speaks", std::nullopt, later);
+  EXPECT_THAT(workers.RemoveSilentSince(soon, begin - absl::Seconds(1)), IsEmpty());
+  workers.Heard("node-0", soon);
+  EXPECT_THAT(workers.RemoveSilentSince(soon - absl::Seconds(1), begin), testing::SizeIs(9));
+  EXPECT_THAT(workers.Names(), ElementsAre("node-0", "speaks"));
+}
+
+TEST(AttachedWorkersTest, SomeOfManyAreLostSoon) {
+  AttachedWorkers workers;
+  const absl::Time begin = absl::UnixEpoch();
+  for (int i = 0; i < 20; ++i) workers.Attach("node-" + std::to_string(i), std::nullopt, begin);
+  for (int i = 0; i < 10; ++i) workers.Heard("node-" + std::to_string(i), begin + absl::Seconds(1));
+  EXPECT_THAT(workers.RemoveSilentSince(begin, absl::InfinitePast()), testing::SizeIs(10));
 }
 
 TEST(AttachedWorkersTest, AWorkerThatHasASegmentHasFiles) {

@@ -21,6 +21,7 @@ namespace {
 
 // So long a worker of another machine may be silent; it speaks once a second.
 constexpr absl::Duration kSilentMax = absl::Seconds(3);
+constexpr absl::Duration kMostSilentMax = absl::Seconds(12);  // when most are silent at once
 
 }  // namespace
 
@@ -301,10 +302,10 @@ void DirectorShell::LoseTheSilent() {
   silence_looked_at_ = now;
   if (farm_door_ != nullptr) farm_door_->LookAtCertificates();
   if (now - listens_since_ < kSilentMax) return;
-  for (const std::string& name : workers_.RemoveSilentSince(now - kSilentMax)) {
-    log_book_.NoteLost(name, fmt::format("is lost: nothing was heard of it for {}",
+  for (const std::string& name :
+       workers_.RemoveSilentSince(now - kSilentMax, now - kMostSilentMax)) {
+    log_book_.NoteLost(name, fmt::format("is lost: nothing was heard of it for {} or longer",
                                          absl::FormatDuration(kSilentMax)));
-    ForgetWorker(name);
     service_->HangUp(name);
     EndLaunched(name);
     StepCore(WorkerLost{.worker = workers_.IdOf(name),
