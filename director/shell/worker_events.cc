@@ -306,6 +306,7 @@ void DirectorShell::LoseTheSilent() {
        workers_.RemoveSilentSince(now - kSilentMax, now - kMostSilentMax)) {
     log_book_.NoteLost(name, fmt::format("is lost: nothing was heard of it for {} or longer",
                                          absl::FormatDuration(kSilentMax)));
+    ForgetWorker(name);
     service_->HangUp(name);
     EndLaunched(name);
     StepCore(WorkerLost{.worker = workers_.IdOf(name),
