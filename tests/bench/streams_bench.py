@@ -2,7 +2,9 @@
 """A director with a thousand workers: real streams, many sessions in few processes (tests/testing/many_sessions.h), whose jobs sleep and make
 nothing (noop_cookers.cc). Prints a line for each figure; asserts nothing.
 
-usage: streams_bench.py [--bin DIR] [--sessions N] [--processes N] [--packages N] [--sleep S] [--project DIR] [--keep DIR]
+usage: streams_bench.py [--bin DIR] [--sessions N] [--processes N] [--packages N] [--sleep S] [--tls] [--project DIR]
+
+With --tls both sides show certificates (deploy/dev-certs).
 
   attach          from the start of the sessions' processes until the director has welcomed the last one
   director        its processor time, all threads: until all are attached, and as a share of a core from then until the cook's end
@@ -29,9 +31,10 @@ def cpu(pid):
     return job_bench.own_cpu(pid)
 
 
-def start_sessions(bin_directory, work, state, sessions, processes, sleep):
+def start_sessions(bin_directory, work, state, sessions, processes, sleep, certificates):
     with open(state + "/farm-address") as file:
         address = file.read().strip()
+    tls = [f"--tls-ca={certificates}/ca.pem", f"--tls-cert={certificates}/worker.pem", f"--tls-key={certificates}/worker.key"] if certificates else []
     started = []
     for i in range(processes):
         directory = f"{work}/sessions-{i}"
@@ -39,19 +42,21 @@ def start_sessions(bin_directory, work, state, sessions, processes, sleep):
         count = sessions // processes + (i < sessions % processes)
         with open(directory + "/log", "w") as log:
             started.append(subprocess.Popen([f"{bin_directory}/noop_many_workers", "--director", address, "--token-file", state + "/farm-token", "--sessions", str(count),
-                                             "--name", f"s{i}", "--sleep", str(sleep), "--directory", directory], stdout=subprocess.PIPE, stderr=log, text=True))
+                                             "--name", f"s{i}", "--sleep", str(sleep), "--directory", directory, *tls], stdout=subprocess.PIPE, stderr=log, text=True))
     return started
 
 
-def bench(bin_directory, work, sessions, processes, packages, sleep, project):
+def bench(bin_directory, work, sessions, processes, packages, sleep, project, certificates):
     programs = work + "/bin"
     os.makedirs(programs)
     shutil.copy(f"{bin_directory}/galley", programs)
     shutil.copy(f"{bin_directory}/noop_worker", f"{programs}/galley-worker")
     if not os.path.exists(project + "/galley.toml"):
         job_bench.make_project(project, packages)
-        with open(project + "/galley.toml", "a") as file:
-            file.write(FARM)
+    with open(project + "/galley.toml", "w") as file:
+        file.write(job_bench.TOML + FARM)
+        if certificates:
+            file.write(f'tls_ca = "{certificates}/ca.pem"\ntls_cert = "{certificates}/director.pem"\ntls_key = "{certificates}/director.key"\n')
     if os.path.exists(project + "/.galley"):
         job_bench.put_away(project + "/.galley")
     state = project + "/.galley/state"
@@ -63,7 +68,7 @@ def bench(bin_directory, work, sessions, processes, packages, sleep, project):
         time.sleep(0.01)
     before = cpu(director.pid)
     began = time.monotonic()
-    workers = start_sessions(bin_directory, work, state, sessions, processes, sleep)
+    workers = start_sessions(bin_directory, work, state, sessions, processes, sleep, certificates)
     open_now = {worker.stdout for worker in workers}
     while open_now and director_runs(director.pid):
         for stream in select.select(open_now, [], [], 0.2)[0]:
@@ -89,7 +94,7 @@ def bench(bin_directory, work, sessions, processes, packages, sleep, project):
     jobs = [one["jobs"] for one in figures]
     gaps = sorted(one["gap_s"] for one in figures)
     seconds = ended - attached
-    print(f"streams: {sessions} in {processes} processes, {packages} packages, jobs of {sleep:g} s, {os.cpu_count()} cores")
+    print(f"streams: {sessions} in {processes} processes, {packages} packages, jobs of {sleep:g} s, {'TLS, ' if certificates else ''}{os.cpu_count()} cores")
     print(f"  attach         {attached:8.2f} s, the director's processor time {cpu_attach - before:.2f} s, {(cpu_attach - before) / sessions * 1000:.2f} ms a stream")
     print(f"  director       {(cpu_end - cpu_attach) / seconds:8.2f} of a core for {seconds:.1f} s; {threads} threads, {memory / 1024:.0f} MiB at most")
     print(f"  jobs           {done['results']['cooked'] / seconds:8.0f} a second ({sessions / sleep:.0f} if none ever waits), {(cpu_end - before) / done['results']['cooked'] * 1e6:.0f} us of the director each")
@@ -109,10 +114,15 @@ def main():
     parser.add_argument("--processes", type=int, default=4)
     parser.add_argument("--packages", type=int, default=30_000)
     parser.add_argument("--sleep", type=float, default=1.0)
+    parser.add_argument("--tls", action="store_true")
     parser.add_argument("--project")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="galley-bench-") as work:
-        bench(os.path.abspath(args.bin), work, args.sessions, args.processes, args.packages, args.sleep, args.project and os.path.abspath(args.project) or work + "/noop")
+        certificates = work + "/certificates" if args.tls else None
+        if args.tls:
+            subprocess.run([os.path.join(ROOT, "deploy/dev-certs"), certificates, "127.0.0.1"], check=True, stderr=subprocess.DEVNULL)
+        bench(os.path.abspath(args.bin), work, args.sessions, args.processes, args.packages, args.sleep,
+              os.path.abspath(args.project) if args.project else work + "/noop", certificates)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from link import Link
 
 WORKERS, PROCESSES, PACKAGES, SLEEP_S = 200, 2, 1_000, 2.0
 # Two seconds of work, or two jobs; and those that are given while others end.
-IN_HAND = 4
+IN_HAND = 6
 ATTACHED = " attached machine="
 FARM = '[farm]\nlauncher = "none"\nlisten = "%s"\nprove = 0\n'
 
@@ -29,13 +29,14 @@ def free_port():
 
 
 class ManyWorkersTest(E2ETest):
-    def farm_project(self, listen="127.0.0.1:0"):
-        return self.project({f"{i // 100}/{i}.txt": f"package {i}" for i in range(PACKAGES)}, [COPY], extra=FARM % listen)
+    def files(self, name, extra=""):
+        return self.project({f"{i // 100}/{i}.txt": f"package {i}" for i in range(PACKAGES)}, [COPY], name=name, extra=extra)
 
-    def local_roots(self, game):
-        done = self.cook(game, "--workers", "2", "--store", self.path("local-store"), "--no-stage")
-        self.assertEqual(done.code, 0, done)
-        return done.roots
+    def farm_project(self, listen="127.0.0.1:0"):
+        return self.files("game", FARM % listen)
+
+    def local_roots(self):
+        return self.cook(self.files("local"), "--workers", "2").roots
 
     def state(self, name):
         return self.path("game/.galley/state", name)
@@ -109,7 +110,7 @@ class ManyWorkersTest(E2ETest):
         done = self.finish_cook(game, cook)
         figures = self.end_workers(workers)
         self.assertEqual((done.code, done.cooked), (0, PACKAGES), done)
-        self.assertEqual(done.roots, self.local_roots(game))
+        self.assertEqual(done.roots, self.local_roots())
         self.check_work(done, figures, self.told(" is lost: "))
         self.assertGreaterEqual(sum(one["welcomes"] for one in figures), 2 * WORKERS)
 
@@ -129,7 +130,7 @@ class ManyWorkersTest(E2ETest):
         figures = self.end_workers(workers)
         self.assertEqual(done.code, 0, done)
         self.assertEqual(done.results["cooked"] + done.results["cached"], PACKAGES, done)
-        self.assertEqual(done.roots, self.local_roots(game))
+        self.assertEqual(done.roots, self.local_roots())
         # What was in hand, and what was not committed, is done again: never more than all of it.
         self.check_work(done, figures, WORKERS + self.told(" is lost: "), PACKAGES - done.results["cached"])
 
