@@ -245,7 +245,9 @@ LookedUp::Item CoreHarness::Answer(const LookUp::Item& question, PlatformIndex p
 
 void CoreHarness::Do(const Desire& effect) {
   acknowledged_.insert(effect.persisted.begin(), effect.persisted.end());
-  if (effect.drain) Say("drain " + std::to_string(effect.worker.value()));
+  if (effect.drain)
+    Say("drain " + std::to_string(effect.worker.value()) +
+        (effect.start_another ? " start another" : ""));
   if (effect.resend_all) Say("resend all " + std::to_string(effect.worker.value()));
   for (const AttemptId attempt : effect.cancel) {
     answered_.insert(attempt);

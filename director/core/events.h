@@ -528,6 +528,7 @@ struct Desire {
   std::vector<ReportId> persisted;
   bool resend_all = false;  // the reports that the worker keeps, once more
   bool drain = false;
+  bool start_another = false;  // with drain: its starter is to start another, since we cannot
 };
 
 struct Spawn {

@@ -65,7 +65,11 @@ void WorkerLives::OnWorkerAttached(const WorkerAttached& event) {
     core_.proofs.ForgetReportsOf(event.worker);
   }
   if (core_.proofs.IsQuarantined(event.worker)) workers_.SetDraining(event.worker, true);
-  if (worker.is_draining) DesireFor(event.worker).drain = true;
+  if (worker.is_draining) {
+    DesireFor(event.worker).drain = true;
+    DesireFor(event.worker).start_another =
+        PoolOf(event.worker) == Pool::kForeign && !core_.proofs.IsQuarantined(event.worker);
+  }
   core_.cooks.CountAttached();
   if (IsSabotaged(Sabotage::kForgetInFlight)) return;
   core_.survivors.Resume(event);
@@ -245,6 +249,8 @@ void WorkerLives::OnDrainAsked(const DrainAsked& event) {
 void WorkerLives::Drain(WorkerId id) {
   workers_.SetDraining(id, true);
   DesireFor(id).drain = true;
+  // (Those that launchers started are replaced by these when there is work.)
+  DesireFor(id).start_another = PoolOf(id) == Pool::kForeign && !core_.proofs.IsQuarantined(id);
   // What has not begun there goes elsewhere, but for what would hold its resource twice.
   for (const AttemptId attempt : workers_.Find(id)->hand.Queue()) {
     if (core_.attempts.Current(attempt) == nullptr || core_.attempts.at(attempt).group != 0)

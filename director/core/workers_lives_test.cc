@@ -5,6 +5,7 @@
 
 #include "director/core/blame.h"
 #include "director/core/core_harness.h"
+#include "director/core/workers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -288,6 +289,22 @@ TEST(DrainTest, OneThatDrainsGetsNoJobAndAnotherOneGoesOnWithoutALoss) {
   EXPECT_EQ(shell.core().counters().workers_lost, 0u);
   EXPECT_EQ(shell.core().counters().jobs_retried, 0u);
   EXPECT_THAT(shell.spawn_delays, testing::ElementsAre(absl::ZeroDuration(), absl::ZeroDuration()));
+}
+
+TEST(DrainTest, OneThatCameByItselfIsReplacedByWhoeverStartedIt) {
+  CoreHarness shell("A\n", {.workers = 0});
+  const WorkerId far(kForeignWorkers);
+  const std::string drained = "drain " + std::to_string(kForeignWorkers) + " start another\n";
+  shell.Send(WorkerAttached{.worker = far, .slots = 1, .session = 1});
+  shell.Request({"A"});
+  shell.Send(DrainAsked{{far}});
+  EXPECT_TRUE(shell.Says(drained));
+  shell.TakeLog();
+  shell.Send(WorkerAttached{.worker = far, .slots = 1, .session = 1});
+  EXPECT_TRUE(shell.Says(drained)) << "it is told again when it comes back";
+  shell.TakeLog();
+  shell.Send(WorkerAttached{.worker = far, .slots = 1, .session = 2});
+  EXPECT_FALSE(shell.Says("drain")) << "that is the other one";
 }
 
 TEST(DrainTest, AnUrgentPackageOrOneThatKilledAnExecutorGoesToAnotherWorkerToo) {

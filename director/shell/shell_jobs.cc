@@ -56,6 +56,7 @@ void DirectorShell::Do(const Desire& effect) {
   for (const ReportId report : effect.persisted) message.add_persisted(report);
   message.set_resend_all(effect.resend_all);
   message.set_drain(effect.drain);
+  message.set_start_another(effect.start_another);
   service_->Send(name, std::move(message));
 }
 

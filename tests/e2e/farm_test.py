@@ -177,6 +177,21 @@ class FarmTest(FarmCase):
         worker.kill()
         wait_until(lambda: self.status(game)["workers"] == [], "the worker's end", limit_s=10)
 
+    def test_one_that_is_drained_asks_for_another_in_its_place(self):
+        game = self.project({"a.json": '{"x": 1}', "c.txt": "text"}, [DATA, COPY], extra=LISTEN)
+        self.serve(game)
+        cook = self.start_cook(game)
+        workers = [self.worker(game, f"far-{i}") for i in range(2)]
+        self.assertEqual(self.finish_cook(game, cook).code, 0)
+        wait_until(lambda: len(self.status(game)["workers"]) == 2, "two workers")
+        self.assertEqual(self.galley("drain", "far-0", "--project", game).returncode, 0)
+        self.assertEqual(workers[0].wait(timeout=60), 75)
+        self.assertIsNone(workers[1].poll())
+        again = self.worker(game, "far-0")
+        wait_until(lambda: len(self.status(game)["workers"]) == 2, "the other one")
+        self.assertEqual(self.galley("drain", "--project", game).returncode, 0)
+        self.assertEqual([again.wait(timeout=60), workers[1].wait(timeout=60)], [75, 75])
+
     def test_a_director_that_dies_is_waited_for(self):
         game = self.project({"a.json": '{"x": 1}', "c.txt": "text"}, [DATA, COPY], extra=LISTEN)
         process = self.serve(game)

@@ -63,6 +63,7 @@ void SimDirector::Do(const Desire& effect) {
   }
   message.set_resend_all(effect.resend_all);
   message.set_drain(effect.drain);
+  message.set_start_another(effect.start_another);
   Send(worker, std::move(message));
 }
 

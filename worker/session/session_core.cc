@@ -115,7 +115,7 @@ void SessionCore::Apply(const Received& event, std::vector<SessionEffect>& effec
     alone_since_.reset();
     welcome_ = message.welcome();
     term_ = welcome_->term();
-    is_draining_ = false;
+    is_draining_ = wants_another_ = false;
     snapshots_.clear();  // another director numbers its own anew
     effects.emplace_back(ConfigureSlots{message.welcome(), ExecutorLimits()});
   }
@@ -136,6 +136,7 @@ void SessionCore::Apply(const Received& event, std::vector<SessionEffect>& effec
   for (const uint64_t attempt : message.retract()) Retract(attempt);
   for (const v1::JobPart& part : message.retract_part()) RetractPart(part, effects);
   if (message.drain()) is_draining_ = true;
+  if (message.start_another()) wants_another_ = true;
   if (message.resend_all()) {
     sent_report_ = 0;
     in_hand_due_ = true;
@@ -667,9 +668,10 @@ void SessionCore::Flush(std::vector<SessionEffect>& effects) {
     effects.emplace_back(SendMessage{std::move(message)});
   }
   has_ended_ = true;
-  effects.emplace_back(ExitSession{.code = !unfit_.empty()  ? kExitUnfit
-                                           : is_terminated_ ? kExitDrained
-                                                            : kExitDone,
+  const bool is_to_be_replaced = is_terminated_ || wants_another_;
+  effects.emplace_back(ExitSession{.code = !unfit_.empty()     ? kExitUnfit
+                                           : is_to_be_replaced ? kExitDrained
+                                                               : kExitDone,
                                    .reason = end_reason_,
                                    .said_goodbye = is_connected_});
 }

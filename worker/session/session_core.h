@@ -277,7 +277,8 @@ class SessionCore {
 
   bool is_connected_ = false;
   bool is_draining_ = false;
-  bool is_ending_ = false;  // goodbye with the next flush
+  bool wants_another_ = false;  // started in place of it, when it drained
+  bool is_ending_ = false;      // goodbye with the next flush
   bool is_terminated_ = false;
   bool has_ended_ = false;
   std::string end_reason_;

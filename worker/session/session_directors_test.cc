@@ -168,6 +168,17 @@ TEST_F(SessionCoreTest, ADrainedSessionSaysGoodbyeOnceAllIsPersisted) {
   EXPECT_TRUE(sent_.back().goodbye());
 }
 
+TEST_F(SessionCoreTest, ADrainedSessionWhoseStarterIsToStartAnotherEndsWith75) {
+  Attach();
+  v1::ToWorker message = Message();
+  message.set_drain(true);
+  message.set_start_another(true);
+  Step(Received{message});
+  ASSERT_TRUE(exit_.has_value());
+  EXPECT_EQ(exit_->code, 75);
+  EXPECT_TRUE(sent_.back().goodbye());
+}
+
 TEST_F(SessionCoreTest, TerminationEndsWhatIsInHandAndSaysGoodbye) {
   Attach();
   Give({JobOf(1), JobOf(2), JobOf(3)});
