@@ -41,6 +41,8 @@ int RunWorker(const WorkerOptions& options);
 int RunStatus(const GlobalOptions& options);
 int RunTop(const GlobalOptions& options);
 int RunCancel(const GlobalOptions& options, uint64_t cook);
+// `worker`: a name, or name@machine; empty: those that are quarantined are printed.
+int RunReadmit(const GlobalOptions& options, const std::string& worker);
 // `worker`: empty: all.
 int RunDrain(const GlobalOptions& options, const std::string& worker);
 struct LogsOptions {

@@ -106,6 +106,11 @@ void AddDirectorCommands(CLI::App& app, Arguments& arguments) {
       ->add_option("worker", arguments.worker, "This one only (default: all)")
       ->type_name("WORKER");
   AddLogs(app, arguments);
+  AddCommand(app, arguments, "readmit",
+             "Let a worker that was quarantined work again; without a name: show who is",
+             [&] { return RunReadmit(global, arguments.worker); })
+      ->add_option("worker", arguments.worker, "Its name, or name@machine")
+      ->type_name("WORKER");
 }
 
 }  // namespace galley::cli

@@ -1,4 +1,5 @@
-// status, top, cancel, drain: commands that ask a resident director, and never host one.
+// status, top, cancel, drain: commands that ask a resident director, and never host one. readmit,
+// which it hears of.
 
 #include <poll.h>
 #include <sys/ioctl.h>
@@ -8,6 +9,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <functional>
+#include <vector>
 
 #include "absl/time/clock.h"
 #include "common/base/status_macros.h"
@@ -19,6 +21,7 @@
 #include "director/cli/top_view.h"
 #include "director/host/director.h"
 #include "director/serve/running_cook.h"
+#include "director/shell/quarantine_file.h"
 #include "fmt/format.h"
 
 namespace galley::cli {
@@ -157,6 +160,49 @@ int RunCancel(const GlobalOptions& options, uint64_t cook) {
       std::fputs(fmt::format("cook {} is cancelled\n", cook).c_str(), stderr);
     return kDone;
   });
+}
+
+namespace {
+
+void PrintQuarantined(const GlobalOptions& options, const char* event,
+                      const std::vector<director::QuarantinedWorker>& workers) {
+  for (const director::QuarantinedWorker& one : workers) {
+    const std::string since = absl::FormatTime(absl::RFC3339_sec, one.since, absl::UTCTimeZone());
+    if (options.json) {
+      PrintJson({{"event", event},
+                 {"worker", one.worker},
+                 {"machine", one.machine},
+                 {"since", since},
+                 {"why", one.why}});
+    } else {
+      fmt::print("{}@{}  since {}  {}\n", one.worker, one.machine, since, one.why);
+    }
+  }
+}
+
+}  // namespace
+
+int RunReadmit(const GlobalOptions& options, const std::string& worker) {
+  const auto project = ProjectOfDirector(options);
+  if (!project.ok()) return Fail(options, kUsage, MessageOf(project.status()));
+  director::QuarantineFile file(project->state_directory());
+  if (worker.empty()) {
+    const auto all = file.All();
+    PrintQuarantined(options, "quarantined", all);
+    if (all.empty() && !options.json && !options.quiet)
+      std::fputs("no worker is quarantined\n", stderr);
+    return kDone;
+  }
+  const auto gone = file.Remove(worker);
+  if (!gone.ok()) return FailOf(options, gone.status());
+  if (options.json) PrintQuarantined(options, "readmitted", *gone);
+  if (options.json || options.quiet) return kDone;
+  for (const director::QuarantinedWorker& one : *gone)
+    std::fputs(
+        fmt::format("{}@{} may work again, from its next start on\n", one.worker, one.machine)
+            .c_str(),
+        stderr);
+  return kDone;
 }
 
 int RunDrain(const GlobalOptions& options, const std::string& worker) {

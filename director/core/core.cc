@@ -37,6 +37,7 @@ void Core::Apply(const Event& event) {
     void operator()(const WorkerPending& e) { core.worker_lives.OnWorkerPending(e); }
     void operator()(const WorkerAlive& e) { core.worker_lives.OnWorkerAlive(e); }
     void operator()(const WorkerUnfit& e) { core.worker_lives.OnWorkerUnfit(e); }
+    void operator()(const WorkerReadmitted& e) { core.proofs.Readmit(e.worker); }
     void operator()(const DrainAsked& e) { core.worker_lives.OnDrainAsked(e); }
     void operator()(const WorkerLost& e) { core.worker_lives.OnWorkerLost(e); }
     void operator()(const Persisted& e) { core.commits.OnPersisted(e); }

@@ -380,6 +380,11 @@ struct WorkerReported {
   std::vector<WorkerReport> reports;
 };
 
+// A worker that was quarantined gets jobs again, when it attaches anew.
+struct WorkerReadmitted {
+  WorkerId worker;
+};
+
 // The worker says that it can do no job at all, and ends: the jobs that it had in hand are not
 // blamed for that.
 struct WorkerUnfit {
@@ -476,12 +481,12 @@ struct MemoryShort {};
 
 struct Tick {};
 
-using Event =
-    std::variant<CookRequested, CancelRequested, DrainAsked, PackagesDiscovered, PackagesCleared,
-                 QueryAsked, FilesChanged, PlatformsChanged, LookedUp, WorkersSurvived,
-                 LauncherReported, WorkerLost, WorkerAttached, WorkerAlive, WorkerPending,
-                 WorkerReported, WorkerUnfit, LossSeen, Persisted, RootBuilt, RootPublished,
-                 LostFound, RootsStaged, DirectorUnfit, CookUnfit, MemoryShort, Tick>;
+using Event = std::variant<CookRequested, CancelRequested, DrainAsked, PackagesDiscovered,
+                           PackagesCleared, QueryAsked, FilesChanged, PlatformsChanged, LookedUp,
+                           WorkersSurvived, LauncherReported, WorkerLost, WorkerAttached,
+                           WorkerAlive, WorkerPending, WorkerReported, WorkerUnfit,
+                           WorkerReadmitted, LossSeen, Persisted, RootBuilt, RootPublished,
+                           LostFound, RootsStaged, DirectorUnfit, CookUnfit, MemoryShort, Tick>;
 
 // ------------------------------------------------------------------ effects
 

@@ -87,6 +87,8 @@ class Proofs : Part {
 
   bool IsQuarantined(WorkerId worker) const { return quarantined_.contains(worker); }
   uint32_t quarantined(Pool pool) const;
+  // From its next attach on it is a worker like others.
+  void Readmit(WorkerId worker) { quarantined_.erase(worker); }
 
   // A step begins: what is held for nothing goes (its package is over, or of other files now).
   void Sweep();

@@ -112,6 +112,36 @@ TEST(ProofsTest, WhatTheOddOneHasInHandGoesToOthersAndItsWordIsNotTaken) {
   EXPECT_EQ(CountOf("quarantined", shell.TakeLog()), 1u);
 }
 
+TEST(ProofsTest, OneWhoseQuarantineIsLiftedWorksAgain) {
+  CoreHarness shell("A\nB\n", ProveAll());
+  shell.Send(On("m1", kFar1));
+  shell.Send(On("m2", kFar2));
+  shell.Send(On("m3", kFar3));
+  shell.Request({"A"});
+  const HarnessJob first = shell.JobOf("A");
+  Says(shell, first, "lie");
+  Says(shell, shell.JobOf("A"), "a");
+  Says(shell, shell.JobOf("A"), "a");
+  EXPECT_TRUE(shell.Says("quarantined"));
+  shell.Send(WorkerLost{.worker = first.worker, .reason = "it said goodbye", .is_in_order = true});
+  for (const WorkerId other : {kFar1, kFar2, kFar3}) {
+    if (other != first.worker)
+      shell.Send(WorkerLost{.worker = other, .reason = "it said goodbye", .is_in_order = true});
+  }
+  WorkerAttached again = On("m1", first.worker);
+  again.session = 2;
+  shell.Send(again);
+  shell.Request({"B"});
+  EXPECT_TRUE(shell.TakeJobs().empty()) << "it is still quarantined";
+  shell.Send(WorkerLost{.worker = first.worker, .reason = "it said goodbye", .is_in_order = true});
+  shell.Send(WorkerReadmitted{first.worker});
+  again.session = 3;
+  shell.Send(again);
+  const std::vector<HarnessJob> jobs = shell.TakeJobs();
+  ASSERT_EQ(jobs.size(), 1u);
+  EXPECT_EQ(jobs[0].worker, first.worker);
+}
+
 TEST(ProofsTest, WhereAllThreeDifferTheCookerIsToBlame) {
   CoreHarness shell("A\n", ProveAll());
   shell.Send(On("m1", kFar1));

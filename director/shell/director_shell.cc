@@ -67,6 +67,7 @@ DirectorShell::DirectorShell(ShellOptions options, WorldPtr world, store::Store&
       log_book_({.reports = reports_, .views = worker_views_, .clocks = clocks_, .clock = clock_},
                 {.folder = JoinPath(options_.state_directory, kWorkerLogsFolder),
                  .may_write = options_.may_write}),
+      quarantine_(options_.state_directory),
       limit_answers_({.sources = [this] { return Present(); }, .kept = &kept_limits_},
                      {.trust_domain = options_.look_up.trust_domain,
                       .retry_failed = options_.look_up.retry_failed,
@@ -155,6 +156,7 @@ absl::Status DirectorShell::Start() {
                                   [this](const WorkerExit& exit) { OnWorkerExit(exit); });
   core_ = std::make_unique<CookCore>(options_.core, world_.Get()->table);
   MakeFarmLauncher();
+  ShowQuarantined();
   AdoptSurvivors();
   {
     base::MutexLock lock(mutex_);

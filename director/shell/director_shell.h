@@ -57,6 +57,7 @@
 #include "director/shell/memory_guard.h"
 #include "director/shell/progress_notes.h"
 #include "director/shell/published_keys.h"
+#include "director/shell/quarantine_file.h"
 #include "director/shell/remote_look_up.h"
 #include "director/shell/report_reader.h"
 #include "director/shell/result_table.h"
@@ -242,6 +243,8 @@ class DirectorShell {
   absl::StatusOr<std::vector<std::string>> LackedBy(const v1::Hello& hello) const;
   absl::Status CheckCookers(const std::string& worker_id, const v1::Hello& hello) const;
   void LoseTheSilent();
+  absl::Status CheckQuarantine(const std::string& worker_id, const std::string& machine);
+  void ShowQuarantined();
   Collections SumOfCollections();
   void GiveSegmentIfLow(const std::string& worker_id, const v1::FromWorker& message);
 
@@ -303,6 +306,7 @@ class DirectorShell {
   ClockOffsets clocks_;
   WorkerLogBook log_book_;
   Machines machines_;
+  QuarantineFile quarantine_;
   const absl::Time began_at_ = clock_.Now();
   LimitAnswers limit_answers_;
   Cancellation remote_cancellation_;

@@ -173,13 +173,19 @@ void DirectorShell::Tell(CookMask, const PackageBlamed& notice) {
   notes_.NoteBlame(core_->NameOf(notice.package), notice);
 }
 
-// Told to the cooks that run, and shown as long as this director lives.
+// Told to the cooks that run, shown, and kept for the directors to come.
 void DirectorShell::Tell(CookMask cooks, const WorkerQuarantined& notice) {
   const std::string name = workers_.NameOf(notice.worker);
   const std::string machine = worker_views_.MachineOf(name);
   const std::string why =
       fmt::format("it made something else of {} for {} than {}", core_->NameOf(notice.package),
                   PlatformName(notice.platform), notice.others);
+  // (Before it may attach again.)
+  absl::Status kept = options_.may_write ? options_.may_write() : absl::OkStatus();
+  kept.Update(
+      quarantine_.Add({.worker = name, .machine = machine, .why = why, .since = clock_.Now()}));
+  if (!kept.ok())
+    LogError("worker={} is quarantined by this director only: {}", name, MessageOf(kept));
   worker_views_.Quarantine(name, why);
   std::set<std::string> unproven;
   for (const PackageId package : notice.unproven) unproven.insert(core_->NameOf(package));

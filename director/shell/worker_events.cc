@@ -108,12 +108,38 @@ absl::Status DirectorShell::CheckCookers(const std::string& worker_id,
   return absl::OkStatus();
 }
 
+// One that was quarantined, by this director or one before, is refused until somebody lifts that
+// (`galley readmit`).
+absl::Status DirectorShell::CheckQuarantine(const std::string& worker_id,
+                                            const std::string& machine) {
+  const std::optional<WorkerView> before = worker_views_.Quarantined(worker_id);
+  const std::string why = quarantine_.WhyOf(
+      worker_id, before.has_value() ? before->machine : machine, workers_.IsOurs(worker_id));
+  if (!why.empty())
+    return absl::FailedPreconditionError(
+        fmt::format("{}: it gets no more jobs of this project, until its director's user says "
+                    "`galley readmit {}`",
+                    why, worker_id));
+  if (!before.has_value()) return absl::OkStatus();
+  LogInfo("worker={} may work again: its quarantine was lifted", worker_id);
+  worker_views_.Readmit(worker_id);
+  Post(Event(WorkerReadmitted{workers_.IdOf(worker_id)}));
+  return absl::OkStatus();
+}
+
+// (Of those that launchers named, the names repeat.)
+void DirectorShell::ShowQuarantined() {
+  for (const QuarantinedWorker& one : quarantine_.All()) {
+    if (!workers_.IsOurs(one.worker)) worker_views_.Quarantine(one.worker, one.why, one.machine);
+  }
+}
+
 absl::StatusOr<v1::ToWorker> DirectorShell::OnAttach(const std::string& worker_id,
                                                      const v1::FromWorker& first) {
   RETURN_IF_ERROR(CheckCookers(worker_id, first.hello()));
-  if (const std::string why = worker_views_.WhyQuarantined(worker_id); !why.empty())
-    return absl::FailedPreconditionError(
-        fmt::format("{}: it gets no more jobs of this director", why));
+  const std::string machine =
+      machines_.Find(first.hello().machine(), service_->ComesFrom(worker_id));
+  RETURN_IF_ERROR(CheckQuarantine(worker_id, machine));
   {
     base::MutexLock lock(mutex_);
     if (!is_serving_) return absl::UnavailableError("not yet");  // it comes again
@@ -148,8 +174,6 @@ absl::StatusOr<v1::ToWorker> DirectorShell::OnAttach(const std::string& worker_i
   welcome.set_project_root(world->project->root);
   *message.mutable_snapshot() =
       SnapshotMessage(world->number, world->table_file, world->project->platforms);
-  const std::string machine =
-      machines_.Find(first.hello().machine(), service_->ComesFrom(worker_id));
   worker_views_.Attached({.name = worker_id,
                           .process = static_cast<uint32_t>(first.hello().pid()),
                           .slots = first.hello().slots(),

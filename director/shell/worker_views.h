@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -51,6 +52,10 @@ class WorkerViews {
   void Attached(WorkerView view) {
     base::MutexLock lock(mutex_);
     Tell(view.name, view.state, view.machine);
+    // (One that comes back drains on.)
+    if (const auto before = views_.find(view.name);
+        before != views_.end() && before->second.process == view.process)
+      view.is_draining = before->second.is_draining;
     views_[view.name] = std::move(view);
   }
   // Its launcher says so; that an attached one is attached is known better.
@@ -87,18 +92,30 @@ class WorkerViews {
     });
   }
   // It gets no more jobs, for this reason. It is shown from then on, there or gone.
-  void Quarantine(const std::string& name, const std::string& why) {
+  // `machine`: of one that is not attached.
+  void Quarantine(const std::string& name, const std::string& why,
+                  const std::string& machine = "") {
     base::MutexLock lock(mutex_);
-    WorkerView view{.name = name, .state = "quarantined", .note = why};
+    WorkerView view{.name = name, .state = "quarantined", .machine = machine, .note = why};
     if (const auto found = views_.find(name); found != views_.end())
       view.machine = found->second.machine;
     quarantined_[name] = std::move(view);
   }
-  // Empty: it is not quarantined.
-  std::string WhyQuarantined(const std::string& name) const {
+  // nullopt: it is not quarantined.
+  std::optional<WorkerView> Quarantined(const std::string& name) const {
     base::MutexLock lock(mutex_);
     const auto found = quarantined_.find(name);
-    return found == quarantined_.end() ? "" : found->second.note;
+    if (found == quarantined_.end()) return std::nullopt;
+    return found->second;
+  }
+  void Readmit(const std::string& name) {
+    base::MutexLock lock(mutex_);
+    quarantined_.erase(name);
+  }
+  bool IsDraining(const std::string& name) const {
+    base::MutexLock lock(mutex_);
+    const auto found = views_.find(name);
+    return found != views_.end() && found->second.is_draining;
   }
   void Gone(const std::string& name) {
     base::MutexLock lock(mutex_);

@@ -2,7 +2,7 @@
 
 Machines are worker processes in namespaces with host names of their own. A worker that lies has a program of which a word was changed that
 it writes into each texture; it describes its cookers as the others do."""
-import json, os, re, struct, subprocess, time, unittest, zlib
+import json, os, re, signal, struct, subprocess, time, unittest, zlib
 
 from farm_test import FarmCase
 from harness import COPY, Cook, wait_until
@@ -111,6 +111,23 @@ class ProveTest(ProveCase):
         again = self.machine(game, "far-2", "node2", lies=True)
         self.assertNotEqual(again.wait(timeout=60), 0)
         self.assertIn("it made something else of", self.read("far-2.log").decode())
+        # Nor from the next director, until somebody lets it in again. Others are let in.
+        self.galley("serve", "--stop", "--project", game)
+        shown = self.galley("readmit", "--project", game)
+        self.assertRegex(shown.stdout, r"^far-2@node2  since 20\S+  it made something else of /Game/a\d.png")
+        self.serve(game)
+        begun = self.start_cook(game, "--force")
+        self.address_of(game)
+        again = self.machine(game, "far-2", "node2", lies=True)
+        self.assertEqual(again.wait(timeout=60), 3)
+        self.assertIn("`galley readmit far-2`", self.read("far-2.log").decode())
+        self.assertIn("quarantined", self.galley("status", "--project", game).stdout)
+        self.assertEqual(self.galley("readmit", "far-9", "--project", game).returncode, 2)
+        self.assertEqual(self.galley("readmit", "far-2", "--project", game).returncode, 0)
+        self.attach(game, ("far-2", "node2", False))
+        self.assertEqual(self.galley("readmit", "--project", game).stdout, "")
+        begun.send_signal(signal.SIGINT)
+        self.finish_cook(game, begun)
         # Nothing that it made is anywhere.
         for record in ("a0.png", "a1.png"):
             by = json.loads(self.galley("records", f"/Game/{record}", "--json", "--project", game).stdout)

@@ -1,0 +1,114 @@
+#include "director/shell/quarantine_file.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <utility>
+
+#include "common/base/file.h"
+#include "common/base/log.h"
+#include "common/base/own_file.h"
+#include "common/base/sealed_text.h"
+#include "common/base/status_macros.h"
+#include "fmt/format.h"
+
+namespace galley::director {
+namespace {
+
+constexpr std::string_view kQuarantineKind = "galley-quarantine";
+constexpr int kQuarantineVersion = 1;
+constexpr uint64_t kQuarantineBytesMax = 16 << 20;
+
+bool IsSameWorker(const QuarantinedWorker& a, const QuarantinedWorker& b) {
+  return a.worker == b.worker && a.machine == b.machine;
+}
+
+absl::Time SinceOf(std::string_view text) {
+  int64_t us = 0;
+  std::from_chars(text.data(), text.data() + text.size(), us);
+  return absl::FromUnixMicros(us);
+}
+
+}  // namespace
+
+QuarantineFile::QuarantineFile(const std::string& state_directory)
+    : path_(JoinPath(state_directory, "quarantine")) {}
+
+std::vector<QuarantinedWorker> QuarantineFile::Read() const {
+  std::vector<QuarantinedWorker> all;
+  const absl::StatusOr<std::string> text = ReadOwnFile(path_, kQuarantineBytesMax);
+  if (absl::IsNotFound(text.status())) return all;
+  const auto lines = text.ok() ? Unseal(kQuarantineKind, kQuarantineVersion, *text) : text.status();
+  if (!lines.ok()) {
+    LogError("{}: {}; which workers were quarantined is not known any more", path_,
+             MessageOf(lines.status()));
+    return all;
+  }
+  for (const SealedLine& line : *lines) {
+    if (line.key == "worker") {
+      all.push_back({.worker = line.value});
+    } else if (all.empty()) {
+      continue;
+    } else if (line.key == "machine") {
+      all.back().machine = line.value;
+    } else if (line.key == "why") {
+      all.back().why = line.value;
+    } else if (line.key == "since_us") {
+      all.back().since = SinceOf(line.value);
+    }
+  }
+  return all;
+}
+
+absl::Status QuarantineFile::Write(const std::vector<QuarantinedWorker>& all) const {
+  std::vector<SealedLine> lines;
+  for (const QuarantinedWorker& one : all) {
+    lines.push_back({"worker", one.worker});
+    lines.push_back({"machine", one.machine});
+    lines.push_back({"why", one.why});
+    lines.push_back({"since_us", fmt::format("{}", absl::ToUnixMicros(one.since))});
+  }
+  return WritePrivateFile(path_, Seal(kQuarantineKind, kQuarantineVersion, lines));
+}
+
+std::vector<QuarantinedWorker> QuarantineFile::All() const {
+  std::vector<QuarantinedWorker> all = Read();
+  const base::MutexLock lock(mutex_);
+  all.insert(all.end(), unwritten_.begin(), unwritten_.end());
+  return all;
+}
+
+std::string QuarantineFile::WhyOf(std::string_view worker, std::string_view machine,
+                                  bool is_launched) const {
+  for (const QuarantinedWorker& one : All()) {
+    if (one.worker == worker && (!is_launched || one.machine == machine)) return one.why;
+  }
+  return "";
+}
+
+absl::Status QuarantineFile::Add(const QuarantinedWorker& one) {
+  std::vector<QuarantinedWorker> all = Read();
+  std::erase_if(all, [&](const QuarantinedWorker& other) { return IsSameWorker(one, other); });
+  all.push_back(one);
+  const absl::Status written = Write(all);
+  if (written.ok()) return written;
+  const base::MutexLock lock(mutex_);
+  unwritten_.push_back(one);
+  return Annotate(written, path_);
+}
+
+absl::StatusOr<std::vector<QuarantinedWorker>> QuarantineFile::Remove(std::string_view worker) {
+  std::vector<QuarantinedWorker> all = Read(), stay, gone;
+  for (QuarantinedWorker& one : all) {
+    const bool is_meant =
+        one.worker == worker || fmt::format("{}@{}", one.worker, one.machine) == worker;
+    (is_meant ? gone : stay).push_back(std::move(one));
+  }
+  if (gone.empty())
+    return absl::NotFoundError(fmt::format(
+        "no worker {} is quarantined here; `galley readmit` names those that are", worker));
+  RETURN_IF_ERROR(Write(stay));
+  return gone;
+}
+
+}  // namespace galley::director
