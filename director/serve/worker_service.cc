@@ -22,6 +22,11 @@ namespace galley::director {
 namespace {
 
 constexpr size_t kWorkerIdMax = 256;
+// Calls of a worker at a time, beside its stream: each holds a thread. (Its one connection for
+// bytes has fewer.)
+constexpr int kCallsOfAWorkerMax = 64;
+constexpr absl::Duration kHelloMax = absl::Seconds(20);   // until a stream says whose it is
+constexpr absl::Duration kUploadMax = absl::Seconds(60);  // between two pieces
 
 // Threads that do what messages of all streams ask for: a few, since what they wait for, if
 // anything, is the disk.
@@ -54,8 +59,9 @@ class WorkerServiceImpl final : public WorkerService,
     {
       base::MutexLock lock(mutex_);
       if (std::exchange(is_stopped_, true)) return;
-      for (WorkerStream* stream : open_) stream->HangUp();
+      for (const auto& [stream, until] : open_) stream->HangUp();
       for (grpc::ServerContext* call : calls_) call->TryCancel();
+      for (const auto& [call, until] : deadlines_) call->TryCancel();
     }
     door_.AwaitCalls();
   }
@@ -81,8 +87,8 @@ class WorkerServiceImpl final : public WorkerService,
 
   grpc::Status Fetch(grpc::ServerContext* context, const v1::FetchRequest& request,
                      grpc::ServerWriter<v1::FetchPiece>& writer) override {
-    const Call call(*this, context);
-    if (const grpc::Status known = CheckCaller(*context, request.caller()); !known.ok())
+    Call call(*this, context);
+    if (const grpc::Status known = CheckCaller(*context, request.caller(), call); !known.ok())
       return known;
     if (!callbacks_.on_fetch) return {grpc::StatusCode::UNIMPLEMENTED, "no bytes are given here"};
     return wire::ToGrpc(callbacks_.on_fetch(
@@ -92,8 +98,8 @@ class WorkerServiceImpl final : public WorkerService,
 
   grpc::Status FindMissing(grpc::ServerContext* context, const v1::FindMissingRequest& request,
                            v1::FindMissingAnswer* answer) override {
-    const Call call(*this, context);
-    if (const grpc::Status known = CheckCaller(*context, request.caller()); !known.ok())
+    Call call(*this, context);
+    if (const grpc::Status known = CheckCaller(*context, request.caller(), call); !known.ok())
       return known;
     if (!callbacks_.on_find_missing)
       return {grpc::StatusCode::UNIMPLEMENTED, "no bytes are taken here"};
@@ -105,15 +111,20 @@ class WorkerServiceImpl final : public WorkerService,
 
   grpc::Status Upload(grpc::ServerContext* context, grpc::ServerReader<v1::UploadPiece>& reader,
                       v1::UploadAnswer* answer) override {
-    const Call call(*this, context);
+    Call call(*this, context);
+    const auto read = [&](v1::UploadPiece& piece) {
+      const Deadline deadline(*this, context, kUploadMax);
+      return reader.Read(&piece);
+    };
     v1::UploadPiece first;
-    if (!reader.Read(&first)) return grpc::Status::OK;
-    if (const grpc::Status known = CheckCaller(*context, first.caller()); !known.ok()) return known;
+    if (!read(first)) return grpc::Status::OK;
+    if (const grpc::Status known = CheckCaller(*context, first.caller(), call); !known.ok())
+      return known;
     if (!callbacks_.on_upload) return {grpc::StatusCode::UNIMPLEMENTED, "no bytes are taken here"};
     bool has_first = true;
     const absl::StatusOr<uint64_t> stored =
         callbacks_.on_upload(first.caller().worker_id(), [&](v1::UploadPiece& piece) {
-          if (!std::exchange(has_first, false)) return reader.Read(&piece);
+          if (!std::exchange(has_first, false)) return read(piece);
           piece = std::move(first);
           return true;
         });
@@ -158,13 +169,30 @@ class WorkerServiceImpl final : public WorkerService,
   void Send(const std::string& worker_id, v1::ToWorker message) override {
     base::MutexLock lock(mutex_);
     const auto found = streams_.find(worker_id);
-    if (found != streams_.end()) found->second.stream->Send(std::move(message));
+    if (found == streams_.end() || found->second.stream->Send(std::move(message))) return;
+    LogWarning("worker={} does not read what it is told: its stream is ended", worker_id);
+    found->second.stream->HangUp();
   }
 
   std::string ComesFrom(const std::string& worker_id) override {
     base::MutexLock lock(mutex_);
     const auto found = streams_.find(worker_id);
     return found == streams_.end() ? "" : found->second.stream->peer();
+  }
+  void EndSilent(absl::Time now) override {
+    base::MutexLock lock(mutex_);
+    const auto is_over = [&](const std::string& peer, absl::Time& until) {
+      if (now < until) return false;
+      LogWarning("farm: a call from {} is ended: it says nothing", peer);
+      until = absl::InfiniteFuture();
+      return true;
+    };
+    for (auto& [call, until] : deadlines_) {
+      if (is_over(call->peer(), until)) call->TryCancel();
+    }
+    for (auto& [stream, until] : open_) {
+      if (is_over(stream->peer(), until)) stream->HangUp();
+    }
   }
   bool IsAttached(const std::string& worker_id) override {
     base::MutexLock lock(mutex_);
@@ -187,7 +215,7 @@ class WorkerServiceImpl final : public WorkerService,
     auto* const stream = new WorkerStream(context, *this, pool_, std::move(over));
     {
       base::MutexLock lock(mutex_);
-      open_.insert(stream);
+      open_[stream] = clock_.Monotonic() + kHelloMax;
       if (is_stopped_) stream->HangUp();
     }
     stream->Start();
@@ -196,6 +224,10 @@ class WorkerServiceImpl final : public WorkerService,
 
  private:
   grpc::Status Join(WorkerStream& stream, const v1::FromWorker& first) override {
+    {
+      base::MutexLock lock(mutex_);
+      open_[&stream] = absl::InfiniteFuture();
+    }
     if (!first.has_hello())
       return {grpc::StatusCode::INVALID_ARGUMENT, "the first message must carry hello"};
     const v1::Hello& hello = first.hello();
@@ -280,19 +312,53 @@ class WorkerServiceImpl final : public WorkerService,
     ~Call() {
       base::MutexLock lock(service.mutex_);
       service.calls_.erase(context);
+      if (worker_id.empty()) return;
+      const auto of_worker = service.calls_of_.find(worker_id);
+      if (--of_worker->second == 0) service.calls_of_.erase(of_worker);
     }
+    Call(const Call&) = delete;
+    Call& operator=(const Call&) = delete;
+
+    WorkerServiceImpl& service;
+    grpc::ServerContext* context;
+    std::string worker_id;  // among whose calls it is counted; empty: not yet
+  };
+
+  // A call that says nothing for so long, while this lives, is ended (EndSilent).
+  struct Deadline {
+    Deadline(WorkerServiceImpl& of, grpc::ServerContext* call, absl::Duration patience)
+        : service(of), context(call) {
+      base::MutexLock lock(service.mutex_);
+      service.deadlines_[context] = service.clock_.Monotonic() + patience;
+      if (service.is_stopped_) context->TryCancel();
+    }
+    ~Deadline() {
+      base::MutexLock lock(service.mutex_);
+      service.deadlines_.erase(context);
+    }
+    Deadline(const Deadline&) = delete;
+    Deadline& operator=(const Deadline&) = delete;
+
     WorkerServiceImpl& service;
     grpc::ServerContext* context;
   };
 
-  // Bytes are for workers that are attached.
-  grpc::Status CheckCaller(const grpc::ServerContext& context, const v1::Caller& caller) {
+  // Bytes are for workers that are attached. Counts the call as one of the worker's.
+  grpc::Status CheckCaller(const grpc::ServerContext& context, const v1::Caller& caller,
+                           Call& call) {
     if (const grpc::Status known = Admit(context, caller.worker_id(), caller.token()); !known.ok())
       return known;
     base::MutexLock lock(mutex_);
     if (is_stopped_) return {grpc::StatusCode::UNAVAILABLE, "the director ends"};
     if (!streams_.contains(caller.worker_id()))
       return {grpc::StatusCode::UNAVAILABLE, "the worker is not attached"};
+    const auto of_worker = calls_of_.find(caller.worker_id());
+    if (of_worker != calls_of_.end() && of_worker->second >= kCallsOfAWorkerMax)
+      return {grpc::StatusCode::RESOURCE_EXHAUSTED,
+              fmt::format("{} makes {} calls at a time already", caller.worker_id(),
+                          kCallsOfAWorkerMax)};
+    ++calls_of_[caller.worker_id()];
+    call.worker_id = caller.worker_id();
     return grpc::Status::OK;
   }
 
@@ -344,9 +410,13 @@ class WorkerServiceImpl final : public WorkerService,
   std::function<bool(std::string_view)> is_reserved_ GALLEY_GUARDED_BY(mutex_);
   std::map<std::string, std::string> last_given_ GALLEY_GUARDED_BY(mutex_);  // by worker; PEM
   std::map<std::string, Attached> streams_ GALLEY_GUARDED_BY(mutex_);
-  std::set<WorkerStream*> open_ GALLEY_GUARDED_BY(mutex_);  // those that have not joined, too
+  // All streams, and until when one must say whose it is.
+  std::map<WorkerStream*, absl::Time> open_ GALLEY_GUARDED_BY(mutex_);
   wire::ReplacedSessions replaced_ GALLEY_GUARDED_BY(mutex_);
-  std::set<grpc::ServerContext*> calls_ GALLEY_GUARDED_BY(mutex_);  // Fetch and Upload
+  std::set<grpc::ServerContext*> calls_ GALLEY_GUARDED_BY(mutex_);  // but for Attach
+  std::map<std::string, int> calls_of_ GALLEY_GUARDED_BY(mutex_);   // likewise, by worker
+  std::map<grpc::ServerContext*, absl::Time> deadlines_ GALLEY_GUARDED_BY(mutex_);
+  SystemClock clock_;
   base::TaskPool pool_{kStreamThreads};
 };
 

@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "director/serve/director_door.h"
 #include "galley/v1/worker.pb.h"
 
@@ -69,6 +70,9 @@ class WorkerService {
   virtual void Send(const std::string& worker_id, v1::ToWorker message) = 0;
   // Where its stream comes from, as gRPC says it; empty: it has none.
   virtual std::string ComesFrom(const std::string& worker_id) = 0;
+  // Ends the calls that said nothing for too long: streams that never said who they are, and
+  // uploads that stopped. `now`: monotonic; every now and then.
+  virtual void EndSilent(absl::Time now) = 0;
   // Whether the worker has a stream.
   virtual bool IsAttached(const std::string& worker_id) = 0;
   // Ends the stream: a worker that lives attaches again.

@@ -3,6 +3,7 @@
 #include <grpcpp/grpcpp.h>
 #include <sys/stat.h>
 
+#include <atomic>
 #include <filesystem>
 
 #include <functional>
@@ -10,8 +11,11 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "absl/time/clock.h"
+#include "common/base/clock.h"
 #include "common/base/file.h"
 #include "common/base/mutex.h"
 #include "common/wire/channel.h"
@@ -123,6 +127,7 @@ class WorkerServiceTest : public testing::Test {
   std::vector<std::string> notes_ GALLEY_GUARDED_BY(mutex_);
   absl::Status attach_error_ GALLEY_GUARDED_BY(mutex_);
   std::function<void(const std::string& worker)> on_attach_;
+  std::atomic<bool> is_over_ = false;
   std::unique_ptr<WorkerService> service_;
 };
 
@@ -530,6 +535,97 @@ TEST_F(WorkerServiceTest, AServiceThatIsDestroyedLateLeavesTheDoorToTheNext) {
   grpc::ClientContext context;
   v1::PackageAnswer found;
   EXPECT_TRUE(stub->Ask(&context, v1::PackageQuestion(), &found).ok());
+}
+
+TEST_F(WorkerServiceTest, AStreamThatNeverSaysWhoseItIsIsEnded) {
+  service_->ExpectForeign("common", [](std::string_view) { return false; });
+  FakeStream silent(service_->address());
+  FakeStream attached(service_->address());
+  ASSERT_TRUE(attached.Write(Hello("node-7", "common")));
+  v1::ToWorker message;
+  ASSERT_TRUE(attached.Read(message));
+  SystemClock clock;
+  service_->EndSilent(clock.Monotonic());
+  // (It may take a while until the director has heard of it at all.)
+  std::thread ender([&] {
+    while (!is_over_) {
+      service_->EndSilent(clock.Monotonic() + absl::Seconds(21));
+      absl::SleepFor(absl::Milliseconds(10));
+    }
+  });
+  EXPECT_FALSE(silent.Read(message)) << "until then this would wait for ever";
+  is_over_ = true;
+  ender.join();
+  EXPECT_TRUE(service_->IsAttached("node-7"));
+}
+
+TEST_F(WorkerServiceTest, OneThatDoesNotReadWhatItIsToldIsToComeAgain) {
+  service_->ExpectForeign("common", [](std::string_view) { return false; });
+  FakeStream stream(service_->address());
+  ASSERT_TRUE(stream.Write(Hello("node-7", "common")));
+  Notes(2);  // attach, hello
+  v1::ToWorker told;
+  told.mutable_snapshot()->set_table_file(std::string(200, 'x'));
+  // (Those that the transport takes are some more.)
+  for (int i = 0; i < 100'000 && service_->IsAttached("node-7"); ++i)
+    service_->Send("node-7", told);
+  EXPECT_THAT(Notes(3), testing::Contains("detach node-7"));
+  EXPECT_TRUE(EndOf(Hello("node-7", "common")).ok());
+}
+
+TEST_F(WorkerServiceTest, AWorkerMakesOnlySoManyCallsAtATime) {
+  base::Mutex mutex;
+  base::CondVar changed;
+  int under_way = 0;
+  bool may_end = false;
+  service_.reset();
+  const auto service = WorkerService::Start(
+      JoinPath(folder_, "calls"),
+      {.on_attach = [](const std::string&, const v1::FromWorker&) { return v1::ToWorker(); },
+       .on_message = [](const std::string&, const v1::FromWorker&) {},
+       .on_detach = [](const std::string&) {},
+       .on_find_missing =
+           [&](const v1::FindMissingRequest&) {
+             base::MutexLock lock(mutex);
+             ++under_way;
+             changed.NotifyAll();
+             while (!may_end) changed.Wait(mutex);
+             return v1::FindMissingAnswer();
+           }},
+      {});
+  ASSERT_TRUE(service.ok()) << service.status();
+  (*service)->ExpectForeign("common", [](std::string_view) { return false; });
+  const auto find = [&](const std::string& worker) {
+    const auto stub = v1::Director::NewStub(wire::OpenChannel((*service)->address()));
+    grpc::ClientContext context;
+    v1::FindMissingRequest request;
+    request.mutable_caller()->set_worker_id(worker);
+    request.mutable_caller()->set_token("common");
+    v1::FindMissingAnswer answer;
+    return stub->FindMissing(&context, request, &answer);
+  };
+  FakeStream flood((*service)->address()), other((*service)->address());
+  v1::ToWorker welcome;
+  ASSERT_TRUE(flood.Write(Hello("flood", "common")) && flood.Read(welcome));
+  ASSERT_TRUE(other.Write(Hello("other", "common")) && other.Read(welcome));
+  std::vector<std::thread> calls;
+  for (int i = 0; i < 64; ++i) {
+    calls.emplace_back([&] { EXPECT_TRUE(find("flood").ok()); });
+    base::MutexLock lock(mutex);  // (a connection has 32 calls at most: each has its own)
+    while (under_way <= i) changed.Wait(mutex);
+  }
+  const grpc::Status over = find("flood");
+  EXPECT_EQ(over.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_EQ(over.error_message(), "flood makes 64 calls at a time already");
+  calls.emplace_back([&] { EXPECT_TRUE(find("other").ok()) << "others are not concerned"; });
+  {
+    base::MutexLock lock(mutex);
+    while (under_way < 65) changed.Wait(mutex);
+    may_end = true;
+  }
+  changed.NotifyAll();
+  for (std::thread& call : calls) call.join();
+  EXPECT_TRUE(find("flood").ok());
 }
 
 }  // namespace

@@ -67,10 +67,13 @@ void WorkerStream::Welcome(v1::ToWorker welcome) {
   WriteNext();
 }
 
-void WorkerStream::Send(v1::ToWorker message) {
+bool WorkerStream::Send(v1::ToWorker message) {
   const base::MutexLock lock(mutex_);
+  if (is_broken_) return true;  // its end is on its way
+  if (waiting_.size() >= kWaitingMax) return false;
   waiting_.push_back(std::move(message));
   WriteNext();
+  return true;
 }
 
 void WorkerStream::HangUp() {

@@ -25,6 +25,10 @@ namespace galley::director {
 
 class WorkerStream final : public WorkerCalls::Stream {
  public:
+  // That wait for a worker to read them. One that reads nothing is to attach again, which says all
+  // anew.
+  static constexpr size_t kWaitingMax = 16'384;
+
   class Owner {
    public:
     virtual ~Owner() = default;
@@ -53,7 +57,8 @@ class WorkerStream final : public WorkerCalls::Stream {
 
   // Goes before all that was sent so far. Once.
   void Welcome(v1::ToWorker welcome);
-  void Send(v1::ToWorker message);
+  // False: kWaitingMax messages wait for the worker to read them, and this one is dropped.
+  bool Send(v1::ToWorker message);
   // Ends it: the worker hears that it was cancelled.
   void HangUp();
 

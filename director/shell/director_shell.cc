@@ -117,7 +117,8 @@ absl::Status DirectorShell::Start() {
   WorkerService::Callbacks callbacks{
       .on_attach = [this](const std::string& id,
                           const v1::FromWorker& first) { return OnAttach(id, first); },
-      .on_message = [this](const std::string& id, const v1::FromWorker& m) { OnMessage(id, m); },
+      .on_message = [this](const std::string& id,
+                           const v1::FromWorker& m) { OnMessageInTurn(id, m); },
       .on_detach =
           [this](const std::string& id) {
             // The rest depends on the worker's process: the launcher reports its death; one
@@ -137,8 +138,8 @@ absl::Status DirectorShell::Start() {
             return worker_bytes_.FindMissing(request);
           },
       .on_upload =
-          [this](const std::string&, const auto& next) {
-            return worker_bytes_.Upload([&](v1::UploadPiece& piece) {
+          [this](const std::string& id, const auto& next) {
+            return worker_bytes_.Upload(id, [&](v1::UploadPiece& piece) {
               if (!next(piece)) return false;
               if (options_.figures != nullptr)
                 options_.figures->CountUploaded(piece.bytes().size());
@@ -223,6 +224,7 @@ void DirectorShell::Stop() {
   }
   WriteFigures();
   if (options_.figures != nullptr) options_.figures->EndShell();
+  message_room_.Close();
   too_late.clear();  // threads that wait for an answer are told that there is none (Carried)
   service_->Stop();
   for (const WorkerView& worker : worker_views_.All()) worker_views_.Gone(worker.name);

@@ -55,6 +55,7 @@
 #include "director/shell/lookup.h"
 #include "director/shell/machines.h"
 #include "director/shell/memory_guard.h"
+#include "director/shell/message_room.h"
 #include "director/shell/progress_notes.h"
 #include "director/shell/published_keys.h"
 #include "director/shell/quarantine_file.h"
@@ -227,6 +228,7 @@ class DirectorShell {
   void AdoptSurvivors();
 
   absl::StatusOr<v1::ToWorker> OnAttach(const std::string& worker_id, const v1::FromWorker& first);
+  void OnMessageInTurn(const std::string& worker_id, const v1::FromWorker& message);
   void OnMessage(const std::string& worker_id, const v1::FromWorker& message);
   void HearClock(const std::string& worker_id, const v1::FromWorker& message);
   void NoteFailedAttempts(const std::string& worker_id, const WorkerReported& reported);
@@ -309,6 +311,7 @@ class DirectorShell {
   QuarantineFile quarantine_;
   const absl::Time began_at_ = clock_.Now();
   LimitAnswers limit_answers_;
+  MessageRoom message_room_;
   Cancellation remote_cancellation_;
   std::optional<RemoteLookUp> remote_look_up_;
   std::unique_ptr<CookCore> core_;

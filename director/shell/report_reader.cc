@@ -9,12 +9,15 @@
 #include "common/record/programs.h"
 #include "common/store/interface/named_blobs.h"
 #include "director/core/package_data.h"
+#include "director/shell/told_tools.h"
 #include "fmt/format.h"
 
 namespace galley::director {
 namespace {
 
 constexpr int kTransfersMax = 16;    // of a report
+constexpr size_t kLogTailBytesMax = 64 << 10;
+constexpr int kLogsOfAnAttemptMax = 64;  // a failure of each platform, and some more
 constexpr size_t kOutgrownMax = 16;  // few: an attempt that is asked for was alone on its machine
 
 absl::StatusOr<Digest> ReadDigest(const v1::Digest& digest) {
@@ -44,12 +47,24 @@ void FailInfrastructure(WorkerReport& report, std::string error) {
 
 void ReportReader::Register(AttemptId attempt, std::shared_ptr<const AttemptInfo> info) {
   base::MutexLock lock(mutex_);
-  attempts_[attempt] = std::move(info);
+  std::shared_ptr<const AttemptInfo>& known = attempts_[attempt];
+  if (known != nullptr) --attempts_of_[known->worker];
+  ++attempts_of_[info->worker];
+  known = std::move(info);
 }
 
 void ReportReader::ForgetUnless(absl::FunctionRef<bool(AttemptId)> is_known) {
   base::MutexLock lock(mutex_);
   absl::erase_if(attempts_, [&](const auto& one) { return !is_known(one.first); });
+  absl::erase_if(logs_of_, [&](const auto& one) { return !attempts_.contains(one.first); });
+  attempts_of_.clear();
+  for (const auto& [attempt, info] : attempts_) ++attempts_of_[info->worker];
+}
+
+bool ReportReader::HasAttempts(std::string_view worker_id) const {
+  base::MutexLock lock(mutex_);
+  const auto found = attempts_of_.find(std::string(worker_id));
+  return found != attempts_of_.end() && found->second > 0;
 }
 
 std::shared_ptr<const AttemptInfo> ReportReader::Find(AttemptId attempt) const {
@@ -263,10 +278,15 @@ absl::StatusOr<std::shared_ptr<StoredResult>> ReportReader::ToStored(const std::
 
 // Tools of a machine that are not the director's; empty: none. The worker compared them, too, so
 // that one which differs was changed meanwhile.
-std::string ReportReader::OtherTools(const AttemptInfo& info, const Sources& sources,
+std::string ReportReader::OtherTools(const std::vector<std::string>& programs,
+                                     const AttemptInfo& info, const Sources& sources,
                                      const std::vector<record::Observed>& observed) {
   for (const record::Observed& seen : observed) {
     if (seen.what.kind != record::ObservationKind::kTool) continue;
+    // (A program that is run can open others, and the worker tells of what it names only.)
+    if (!MayBeTold(seen.what.subject, programs))
+      return fmt::format("{} is no tool that a job on another machine may name",
+                         seen.what.ToString());
     const absl::StatusOr<std::string> wanted = sources.Look(seen.what, info.name);
     if (!wanted.ok())
       return fmt::format("{}: {}", seen.what.ToString(), MessageOf(wanted.status()));
@@ -285,7 +305,8 @@ void ReportReader::ReadSaved(const std::string& worker_id, const AttemptInfo& in
         report, fmt::format("result of {}: {}", info.name, MessageOf(stored.status())));
   const SourcesPtr sources = deps_.sources();
   if (!info.hashes_files) {
-    const std::string other = OtherTools(info, *sources, (*stored)->observed);
+    const std::string other =
+        OtherTools(ProgramsOf(report.attempt), info, *sources, (*stored)->observed);
     if (!other.empty())
       return FailInfrastructure(report, fmt::format("result of {}: {}", info.name, other));
   }
@@ -364,6 +385,20 @@ std::optional<KeptLimit> ReportReader::OutgrownIn(AttemptId attempt) const {
   return found->second;
 }
 
+// The digest text; empty: there is none. A worker of another machine that says again and again
+// that an attempt failed fills no disk.
+std::string ReportReader::KeepLog(const AttemptInfo& info, AttemptId attempt,
+                                  std::string_view tail) {
+  if (tail.empty()) return "";
+  if (tail.size() > kLogTailBytesMax) tail.remove_prefix(tail.size() - kLogTailBytesMax);
+  if (!info.hashes_files) {
+    base::MutexLock lock(mutex_);
+    if (++logs_of_[attempt] > kLogsOfAnAttemptMax) return "";
+  }
+  const Digest digest = Digest::Of(tail);
+  return deps_.store->Put(digest, tail).ok() ? digest.ToString() : "";
+}
+
 void ReportReader::ReadFailed(const std::string& worker_id, const AttemptInfo& info,
                               const v1::Failed& failed, WorkerReport& report) {
   if (failed.cause() == v1::Failed::VERDICT) {
@@ -399,10 +434,7 @@ void ReportReader::ReadFailed(const std::string& worker_id, const AttemptInfo& i
       out.fault = WorkerReport::Fault::kInfrastructure;
       break;
   }
-  if (!failed.log_tail().empty()) {
-    const Digest digest = Digest::Of(failed.log_tail());
-    if (deps_.store->Put(digest, failed.log_tail()).ok()) out.log = digest.ToString();
-  }
+  out.log = KeepLog(info, report.attempt, failed.log_tail());
   for (const uint32_t platform : failed.platforms()) {
     if (platform < 32) out.platforms |= MaskOf(platform);
   }

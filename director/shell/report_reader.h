@@ -69,6 +69,8 @@ class ReportReader {
 
   // The attempt was given to that worker.
   bool IsOf(AttemptId attempt, std::string_view worker_id) const;
+  // The worker was given an attempt that is not forgotten yet.
+  bool HasAttempts(std::string_view worker_id) const;
   // The blobs that an attempt was given to read.
   std::vector<GivenBlob> GivenTo(AttemptId attempt) const;
 
@@ -102,9 +104,11 @@ class ReportReader {
                                                          const v1::Saved& saved);
   void ReadFailed(const std::string& worker_id, const AttemptInfo& info, const v1::Failed& failed,
                   WorkerReport& report);
-  static std::string OtherTools(const AttemptInfo& info, const Sources& sources,
+  static std::string OtherTools(const std::vector<std::string>& programs, const AttemptInfo& info,
+                                const Sources& sources,
                                 const std::vector<record::Observed>& observed);
   absl::StatusOr<KeptLimit> OutgrownBy(const AttemptInfo& info, const v1::Failed& failed) const;
+  std::string KeepLog(const AttemptInfo& info, AttemptId attempt, std::string_view tail);
   void Remember(const google::protobuf::RepeatedPtrField<v1::BlobWritten>& blobs,
                 std::vector<std::pair<Digest, store::BlobLocation>>* list);
 
@@ -114,6 +118,9 @@ class ReportReader {
   mutable base::Mutex mutex_;
   absl::flat_hash_map<AttemptId, std::shared_ptr<const AttemptInfo>> attempts_
       GALLEY_GUARDED_BY(mutex_);
+  absl::flat_hash_map<std::string, size_t> attempts_of_ GALLEY_GUARDED_BY(mutex_);  // by worker
+  // How many ends of logs were kept of an attempt of another machine.
+  absl::flat_hash_map<AttemptId, int> logs_of_ GALLEY_GUARDED_BY(mutex_);
   absl::flat_hash_map<Digest, store::BlobLocation> locations_ GALLEY_GUARDED_BY(mutex_);
   std::map<AttemptId, KeptLimit> outgrown_ GALLEY_GUARDED_BY(mutex_);  // the last kOutgrownMax
 };

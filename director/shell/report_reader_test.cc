@@ -473,6 +473,41 @@ TEST_F(ReportReaderTest, AResultOfAnotherMachinesToolsIsDropped) {
                                       Digest::Of("another").ToString()));
 }
 
+TEST_F(ReportReaderTest, AWorkerOfAnotherMachineHasNoFileReadThatJobsDoNotName) {
+  Write(".env", "secret");
+  info_.hashes_files = false;
+  Register();
+  for (const char* path : {"/root/.ssh/id_rsa", "/dev/zero", "../other", ".env", "/proc/self/mem",
+                           "content/../.env"}) {
+    v1::Report report = HonestSaved();
+    AddObserved(ObservationKind::kTool, path, Digest::Of("secret").ToString(),
+                report.mutable_saved());
+    const auto failed = ReadAs<WorkerReport::Failed>(report);
+    EXPECT_THAT(failed.error, HasSubstr("is no tool that a job on another machine may name"));
+    EXPECT_THAT(failed.error, testing::Not(HasSubstr(Digest::Of("secret").ToString())));
+  }
+}
+
+TEST_F(ReportReaderTest, AWorkerOfAnotherMachineFillsNoDiskWithLogs) {
+  info_.hashes_files = false;
+  Register();
+  v1::Report report;
+  report.set_attempt(kAttempt);
+  report.mutable_failed()->set_cause(v1::Failed::CRASHED);
+  report.mutable_failed()->set_log_tail(std::string(1 << 20, 'a') + "the end");
+  const auto failed = ReadAs<WorkerReport::Failed>(report);
+  const absl::StatusOr<Digest> log = Digest::Parse(failed.log);
+  ASSERT_TRUE(log.ok()) << log.status();
+  EXPECT_EQ(log->size_bytes(), 64 << 10);
+  EXPECT_THAT(std::string(*store_.Get(*log).value()), testing::EndsWith("the end"));
+  int kept = 1;
+  for (int i = 0; i < 1'000; ++i) {
+    report.mutable_failed()->set_log_tail("again " + std::to_string(i));
+    kept += ReadAs<WorkerReport::Failed>(report).log.empty() ? 0 : 1;
+  }
+  EXPECT_EQ(kept, 64);
+}
+
 TEST_F(ReportReaderTest, AMachineMayRefuseAJob) {
   for (const auto& [cause, fault] : std::map<v1::Failed::Cause, WorkerReport::Fault>{
            {v1::Failed::OTHER_TOOL, WorkerReport::Fault::kOtherTool},

@@ -265,6 +265,7 @@ void DirectorShell::Finish(const std::shared_ptr<CookSeat>& seat, const absl::St
   seats_.Remove(seat->number());
   RetryWhatCooksAsk();
   reports_.ForgetUnless([this](AttemptId attempt) { return core_->Knows(attempt); });
+  worker_bytes_.ForgetUploads();
   if (seats_.empty()) {
     // All cooks ended by themselves: the next one blames packages anew. (The commit thread waits.)
     if (const absl::Status forgotten = journal_.ForgetProgress(); !forgotten.ok())

@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include "common/base/read_pieces.h"
 #include "common/base/status_macros.h"
 #include "common/record/observation.h"
 
@@ -16,8 +17,13 @@ absl::StatusOr<std::string> ToolDigests::ValueOf(const std::string& host_path) {
     if (found != known_.end() && found->second.stat == *stat)
       return found->second.digest.ToString();
   }
-  ASSIGN_OR_RETURN(const std::string bytes, ReadFile(host_path));
-  const Digest digest = Digest::Of(bytes);
+  // (It may be larger than what this process may use.)
+  DigestBuilder hash;
+  RETURN_IF_ERROR(ReadInPieces(host_path, [&](std::string_view bytes) {
+    hash.Add(bytes);
+    return absl::OkStatus();
+  }));
+  const Digest digest = hash.Finish();
   base::MutexLock lock(mutex_);
   known_[host_path] = Known{*stat, digest};
   return digest.ToString();

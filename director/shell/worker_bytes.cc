@@ -12,29 +12,16 @@
 #include "common/base/status_macros.h"
 #include "common/content/name.h"
 #include "common/record/programs.h"
+#include "common/store/interface/named_blobs.h"
 #include "common/wire/convert.h"
 #include "director/shell/snapshot_tables.h"
+#include "director/shell/told_tools.h"
 #include "fmt/format.h"
 
 namespace galley::director {
 namespace {
 
 constexpr uint32_t kExecutableBits = 0111;
-
-// No part of the path is hidden (.galley, .git, .env) or leads up. In normal form.
-bool IsPlain(const std::string& path) {
-  const absl::StatusOr<std::string> normal = content::NormalizeAsked(path);
-  return normal.ok() && *normal == path && !path.starts_with('.') &&
-         path.find("/.") == std::string::npos;
-}
-
-// A program may name it: a file of the system, or one of the project that is not hidden (.galley,
-// .git, .env), or what a recipe names. In normal form.
-bool MayBeTold(const std::string& path, const std::vector<std::string>& programs) {
-  if (std::find(programs.begin(), programs.end(), path) != programs.end()) return true;
-  if (path.starts_with('/')) return record::IsSystemFile(path);
-  return IsPlain(path);
-}
 
 // Nobody listens any more.
 absl::Status GoneError() { return absl::CancelledError("the worker has hung up"); }
@@ -178,9 +165,7 @@ absl::Status WorkerBytes::SendBlob(const Digest& digest, Pieces& pieces) const {
 }
 
 absl::Status WorkerBytes::SendTool(const v1::FetchItem& item, Pieces& pieces) const {
-  std::vector<std::string> programs;
-  for (const std::string& program : deps_.reports->ProgramsOf(item.attempt()))
-    programs.push_back(content::NormalizeAsked(program).value_or(program));
+  const std::vector<std::string> programs = deps_.reports->ProgramsOf(item.attempt());
   if (programs.empty() || !MayBeTold(item.tool(), programs))
     return absl::PermissionDeniedError(
         fmt::format("workers on other machines are not told of {}", item.tool()));
@@ -201,7 +186,7 @@ absl::Status WorkerBytes::SendTool(const v1::FetchItem& item, Pieces& pieces) co
   // A recipe may come from a worker (of a package that it generated): it names no secret.
   const std::string real_path = RealPath(host_path);
   const std::string real_root = RealPath(deps_.world->Get()->project->root) + "/";
-  if (!real_path.starts_with(real_root) || !IsPlain(real_path.substr(real_root.size())))
+  if (!real_path.starts_with(real_root) || !IsPlainPath(real_path.substr(real_root.size())))
     return absl::PermissionDeniedError(fmt::format(
         "{} is hidden, or lies outside of the project: it is not given to other machines",
         item.tool()));
@@ -230,6 +215,48 @@ absl::Status WorkerBytes::SendTable(const std::string& name, Pieces& pieces) con
   return pieces.End();
 }
 
+// Counted: the blob of a call that is counted in the ledger, and given back if it does not come
+// whole.
+class WorkerBytes::Counted {
+ public:
+  Counted(UploadLedger& ledger, const std::string& worker) : ledger_(ledger), worker_(worker) {}
+  ~Counted() {
+    if (digest_.has_value()) ledger_.GiveBack(worker_, *digest_);
+  }
+  Counted(const Counted&) = delete;
+  Counted& operator=(const Counted&) = delete;
+
+  absl::Status Take(const Digest& digest) {
+    ASSIGN_OR_RETURN(const bool is_new, ledger_.Take(worker_, digest));
+    if (is_new) digest_ = digest;
+    return absl::OkStatus();
+  }
+  void Keep() { digest_.reset(); }
+
+ private:
+  UploadLedger& ledger_;
+  const std::string& worker_;
+  std::optional<Digest> digest_;
+};
+
+void WorkerBytes::NoteReport(const std::string& worker_id, const WorkerReport& report,
+                             const ResultTable& results) {
+  if (ledger_.IsClean(worker_id)) return;
+  std::vector<Digest> named;
+  if (const auto* loaded = std::get_if<WorkerReport::Loaded>(&report.what)) {
+    for (const record::Generated& one : loaded->so_far->generated) named.push_back(one.source);
+  } else if (const auto* saved = std::get_if<WorkerReport::Saved>(&report.what)) {
+    const StoredResultPtr stored = results.Get(saved->result->id);
+    if (stored != nullptr) store::AppendNamedBlobs(stored->result, named);
+  }
+  ledger_.Name(worker_id, named);
+}
+
+void WorkerBytes::ForgetUploads() {
+  ledger_.ForgetUnless(
+      [this](std::string_view worker) { return deps_.reports->HasAttempts(worker); });
+}
+
 absl::StatusOr<v1::FindMissingAnswer> WorkerBytes::FindMissing(
     const v1::FindMissingRequest& request) const {
   if (request.digests_size() > kDigestsMax)
@@ -245,8 +272,12 @@ absl::StatusOr<v1::FindMissingAnswer> WorkerBytes::FindMissing(
   return answer;
 }
 
-absl::StatusOr<uint64_t> WorkerBytes::Upload(
-    const std::function<bool(v1::UploadPiece&)>& next) const {
+absl::StatusOr<uint64_t> WorkerBytes::Upload(const std::string& worker_id,
+                                             const std::function<bool(v1::UploadPiece&)>& next) {
+  if (!deps_.reports->HasAttempts(worker_id))
+    return absl::PermissionDeniedError(fmt::format(
+        "{} has no job of a cook that runs: nothing that it brings is taken", worker_id));
+  Counted counted(ledger_, worker_id);
   v1::UploadPiece piece;
   std::optional<Digest> digest;  // of the present blob
   std::unique_ptr<store::BlobWriter> writer;
@@ -256,8 +287,9 @@ absl::StatusOr<uint64_t> WorkerBytes::Upload(
   const auto finish = [&]() -> absl::Status {
     if (!digest.has_value() || is_there) return absl::OkStatus();
     stored += digest->size_bytes();
-    if (writer != nullptr) return writer->Finish();
-    return deps_.store->Put(*digest, held);
+    RETURN_IF_ERROR(writer != nullptr ? writer->Finish() : deps_.store->Put(*digest, held));
+    counted.Keep();
+    return absl::OkStatus();
   };
   while (next(piece)) {
     if (piece.has_digest()) {
@@ -265,6 +297,7 @@ absl::StatusOr<uint64_t> WorkerBytes::Upload(
       ASSIGN_OR_RETURN(digest, wire::FromProto(piece.digest()));
       ASSIGN_OR_RETURN(const auto missing, deps_.store->FindMissing(std::span(&*digest, 1)));
       is_there = missing.empty();
+      if (!is_there) RETURN_IF_ERROR(counted.Take(*digest));
       held.clear();
       writer.reset();
       if (!is_there && digest->size_bytes() > kHeldBytesMax) {

@@ -7,7 +7,8 @@
 // are not hidden), and given the bytes of the program itself. Files are hashed while they are sent,
 // so that the digest under which a worker has them is the director's own finding. What a worker
 // brings is stored under the digest of its bytes, and means nothing until a result that is accepted
-// names it.
+// names it. It may bring something while it has an attempt, or had one in a cook that runs, and not
+// much that no result names (UploadLedger).
 // Threads: any.
 #pragma once
 
@@ -18,6 +19,7 @@
 #include "absl/status/statusor.h"
 #include "common/store/interface/store.h"
 #include "director/shell/report_reader.h"
+#include "director/shell/upload_ledger.h"
 #include "director/shell/world.h"
 #include "galley/v1/worker.pb.h"
 
@@ -36,18 +38,27 @@ class WorkerBytes {
     store::Store* store;
     PresentSources sources;
     std::string state_directory;  // where the tables of snapshots are
+    UploadLedger::Limits uploads = {};
   };
-  explicit WorkerBytes(Deps deps) : deps_(std::move(deps)) {}
+  explicit WorkerBytes(Deps deps) : deps_(std::move(deps)), ledger_(deps_.uploads) {}
 
   // `send`: false: nobody listens any more. An error ends the call, and is not about one item.
   absl::Status Fetch(const std::string& worker_id, const v1::FetchRequest& request,
                      const std::function<bool(const v1::FetchPiece&)>& send) const;
   absl::StatusOr<v1::FindMissingAnswer> FindMissing(const v1::FindMissingRequest& request) const;
   // Returns how many bytes the store did not have. `next`: false: there are no more pieces.
-  absl::StatusOr<uint64_t> Upload(const std::function<bool(v1::UploadPiece&)>& next) const;
+  // PERMISSION_DENIED: the worker has no attempt; RESOURCE_EXHAUSTED: UploadLedger.
+  absl::StatusOr<uint64_t> Upload(const std::string& worker_id,
+                                  const std::function<bool(v1::UploadPiece&)>& next);
+  // The worker said this of a job of its own.
+  void NoteReport(const std::string& worker_id, const WorkerReport& report,
+                  const ResultTable& results);
+  // Attempts were forgotten (ReportReader).
+  void ForgetUploads();
 
  private:
   class Pieces;
+  class Counted;
 
   absl::Status FetchOne(const std::string& worker_id, const v1::FetchItem& item,
                         Pieces& pieces) const;
@@ -59,6 +70,7 @@ class WorkerBytes {
   absl::Status SendTable(const std::string& name, Pieces& pieces) const;
 
   const Deps deps_;
+  UploadLedger ledger_;
 };
 
 }  // namespace galley::director

@@ -67,7 +67,8 @@ class WorkerBytesTest : public ShellTest {
                           .reports = reader_.get(),
                           .store = &store_,
                           .sources = [this] { return SourcesOf(holder_->Get()); },
-                          .state_directory = dir_});
+                          .state_directory = dir_,
+                          .uploads = {.bytes_max = 1'000'000, .blobs_max = 4}});
     for (const char* blob : {"given", "foreign"})
       ASSERT_TRUE(store_.Put(Digest::Of(blob), blob).ok());
   }
@@ -127,7 +128,8 @@ class WorkerBytesTest : public ShellTest {
   }
 
   // Pieces of three bytes.
-  absl::StatusOr<uint64_t> Upload(const std::vector<std::pair<std::string, std::string>>& blobs) {
+  absl::StatusOr<uint64_t> Upload(const std::vector<std::pair<std::string, std::string>>& blobs,
+                                  const std::string& worker = "node") {
     std::deque<v1::UploadPiece> pieces;
     for (const auto& [bytes, instead] : blobs) {
       for (size_t at = 0; at == 0 || at < instead.size(); at += 3) {
@@ -136,7 +138,7 @@ class WorkerBytesTest : public ShellTest {
         piece.set_bytes(instead.substr(at, 3));
       }
     }
-    return bytes_->Upload([&](v1::UploadPiece& piece) {
+    return bytes_->Upload(worker, [&](v1::UploadPiece& piece) {
       if (pieces.empty()) return false;
       piece = std::move(pieces.front());
       pieces.pop_front();
@@ -285,11 +287,56 @@ TEST_F(WorkerBytesTest, OtherBytesThanTheDigestSaysAreRefused) {
   piece.set_bytes("of nothing");
   bool has_more = true;
   EXPECT_TRUE(absl::IsInvalidArgument(bytes_
-                                          ->Upload([&](v1::UploadPiece& next) {
-                                            next = piece;
-                                            return std::exchange(has_more, false);
-                                          })
+                                          ->Upload("node",
+                                                   [&](v1::UploadPiece& next) {
+                                                     next = piece;
+                                                     return std::exchange(has_more, false);
+                                                   })
                                           .status()));
+}
+
+TEST_F(WorkerBytesTest, AWorkerWithoutJobsBringsNothing) {
+  EXPECT_TRUE(absl::IsPermissionDenied(Upload({{"right", "right"}}, "stranger").status()));
+  EXPECT_THAT(*store_.FindMissing({{Digest::Of("right")}}), SizeIs(1));
+  EXPECT_TRUE(Upload({{"right", "right"}}, "other").ok());
+  reader_->ForgetUnless([](AttemptId attempt) { return attempt != kOfOthers; });
+  EXPECT_TRUE(absl::IsPermissionDenied(Upload({{"late", "late"}}, "other").status()));
+}
+
+TEST_F(WorkerBytesTest, WhatNoResultNamesIsBoundedAndWhatIsOverIsNotKept) {
+  const std::string more(400'000, 'y');
+  ASSERT_TRUE(Upload({{large_, large_}}).ok());
+  const absl::Status over = Upload({{more, more}}).status();
+  EXPECT_TRUE(absl::IsResourceExhausted(over));
+  EXPECT_THAT(std::string(over.message()),
+              HasSubstr("node has uploaded 684 KiB in 1 blobs that no result of its names"));
+  EXPECT_THAT(*store_.FindMissing({{Digest::Of(more)}}), SizeIs(1));
+  EXPECT_TRUE(Upload({{more, more}}, "other").ok()) << "each worker has its own";
+  EXPECT_TRUE(Upload({{large_, large_}}).ok()) << "what is there already costs nothing";
+  // Wrong bytes are given back.
+  for (int i = 0; i < 10; ++i)
+    EXPECT_TRUE(absl::IsInvalidArgument(Upload({{"right", "wrong"}}).status()));
+  // A result of another worker frees nothing, one of its own does.
+  WorkerReport loaded{.report = 1, .attempt = kOwn, .what = WorkerReport::Ended{}};
+  auto view = std::make_shared<ResultView>();
+  view->generated.push_back({.name = "_gen/a", .source = Digest::Of(large_)});
+  loaded.what = WorkerReport::Loaded{.platforms = 1, .so_far = view};
+  const std::string third(500'000, 'z');
+  bytes_->NoteReport("other", loaded, results_);
+  EXPECT_TRUE(absl::IsResourceExhausted(Upload({{third, third}}).status()));
+  bytes_->NoteReport("node", loaded, results_);
+  EXPECT_TRUE(Upload({{third, third}}).ok());
+}
+
+TEST_F(WorkerBytesTest, TheOutputsThatASaveNamesAreCountedNoMore) {
+  ASSERT_TRUE(Upload({{large_, large_}}).ok());
+  auto stored = std::make_shared<StoredResult>();
+  stored->result.outputs = {{"", Digest::Of(large_)}};
+  WorkerReport saved{.report = 1, .attempt = kOwn, .what = WorkerReport::Ended{}};
+  saved.what = WorkerReport::Saved{.platform = 0, .result = results_.Add(std::move(stored))};
+  bytes_->NoteReport("node", saved, results_);
+  const std::string next(900'000, 'z');
+  EXPECT_TRUE(Upload({{next, next}}).ok());
 }
 
 TEST_F(WorkerBytesTest, AStoreWithoutRoomSaysSo) {

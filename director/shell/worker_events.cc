@@ -78,6 +78,7 @@ absl::StatusOr<std::vector<std::string>> DirectorShell::LackedBy(const v1::Hello
 // One that this machine started has the very same cookers; what another one lacks it is not given.
 absl::Status DirectorShell::CheckCookers(const std::string& worker_id,
                                          const v1::Hello& hello) const {
+  RETURN_IF_ERROR(CheckHello(worker_id, hello));
   if (AttachedWorkers::IsLocal(worker_id)) {
     if (hello.cookers_json() == options_.cookers_json) return absl::OkStatus();
     return absl::FailedPreconditionError(
@@ -194,8 +195,19 @@ std::string DirectorShell::LauncherOf(const std::string& worker_id) const {
   return workers_.IsOurs(worker_id) ? options_.farm_launch.kind : kByHand;
 }
 
-void DirectorShell::OnMessage(const std::string& worker_id, const v1::FromWorker& message) {
+// Waits while too much of what the worker said is still to be taken.
+void DirectorShell::OnMessageInTurn(const std::string& worker_id, const v1::FromWorker& message) {
   workers_.Heard(worker_id, clock_.Monotonic());
+  const bool may_be_large = !message.reports().empty() || !message.log().empty();
+  const MessageRoom::Entered entered =
+      message_room_.Enter(worker_id, may_be_large ? message.ByteSizeLong() : sizeof(message));
+  if (!entered.is_open) return;
+  OnMessage(worker_id, message);
+  if (entered.must_leave())
+    Post(Internal([this, worker_id, entered] { message_room_.Leave(worker_id, entered); }));
+}
+
+void DirectorShell::OnMessage(const std::string& worker_id, const v1::FromWorker& message) {
   const WorkerId worker = workers_.IdOf(worker_id);
   HearClock(worker_id, message);
   if (message.has_hello()) {
@@ -239,7 +251,10 @@ void DirectorShell::OnMessage(const std::string& worker_id, const v1::FromWorker
   for (const v1::Report& report : message.reports())
     reported.reports.push_back(reports_.Read(worker_id, report));
   NoteFailedAttempts(worker_id, reported);
-  for (const WorkerReport& report : reported.reports) LookAtInputs(report);
+  for (const WorkerReport& report : reported.reports) {
+    worker_bytes_.NoteReport(worker_id, report, results_);
+    LookAtInputs(report);
+  }
   GiveSegmentIfLow(worker_id, message);
   Post(Internal([this, reported = std::move(reported), world_number]() mutable {
     TakeReports(std::move(reported), world_number);
@@ -325,6 +340,7 @@ void DirectorShell::LoseTheSilent() {
   if (now - silence_looked_at_ > kSilentMax / 3) listens_since_ = now;
   silence_looked_at_ = now;
   if (farm_door_ != nullptr) farm_door_->LookAtCertificates();
+  service_->EndSilent(now);
   if (now - listens_since_ < kSilentMax) return;
   for (const std::string& name :
        workers_.RemoveSilentSince(now - kSilentMax, now - kMostSilentMax)) {

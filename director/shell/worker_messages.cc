@@ -2,12 +2,19 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
 
 #include "common/base/status_macros.h"
 #include "common/record/cooker_description.h"
 #include "fmt/format.h"
 
 namespace galley::director {
+namespace {
+
+constexpr size_t kWorkerNameMax = 256;
+constexpr uint32_t kWorkerSlotsMax = 1'024;
+
+}  // namespace
 
 std::string QuarantineText(const QuarantinedView& view) {
   constexpr size_t kNamedMax = 5;
@@ -32,6 +39,27 @@ std::string QuarantineText(const QuarantinedView& view) {
   return text + fmt::format("What it made of {} {} was not proven ({}): {} takes it back",
                             view.unproven.size(),
                             view.unproven.size() == 1 ? "package" : "packages", names, command);
+}
+
+absl::Status CheckHello(const std::string& worker_id, const v1::Hello& hello) {
+  // (They stand in logs, in files, and in commands that people copy.)
+  const auto is_plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("._-:").find(c) != std::string_view::npos;
+  };
+  if (worker_id.empty() || worker_id.size() > kWorkerNameMax ||
+      !std::all_of(worker_id.begin(), worker_id.end(), is_plain))
+    return absl::InvalidArgumentError(
+        fmt::format("a worker's name has 1 to {} letters, digits and any of \"._-:\" (galley "
+                    "worker --name)",
+                    kWorkerNameMax));
+  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
+  if (std::any_of(hello.machine().begin(), hello.machine().end(), is_control))
+    return absl::InvalidArgumentError("the name of the worker's machine has control characters");
+  if (hello.slots() == 0 || hello.slots() > kWorkerSlotsMax)
+    return absl::InvalidArgumentError(fmt::format("a worker has 1 to {} slots, and this one has {}",
+                                                  kWorkerSlotsMax, hello.slots()));
+  return absl::OkStatus();
 }
 
 WorkerAttached AttachedOf(WorkerId worker, const v1::FromWorker& message) {

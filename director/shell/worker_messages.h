@@ -24,6 +24,10 @@ struct QuarantinedView {
 std::string QuarantineText(const QuarantinedView& view);
 
 // REQUIRES: a hello.
+// What a worker says of itself: a name of letters, digits and "._-:", and a number of slots that a
+// machine may have. INVALID_ARGUMENT says what is expected.
+absl::Status CheckHello(const std::string& worker_id, const v1::Hello& hello);
+
 WorkerAttached AttachedOf(WorkerId worker, const v1::FromWorker& message);
 // The cookers that a worker which describes its cookers so lacks, for a director that knows
 // `ours`: those that it does not have, or has otherwise. Sorted. INVALID_ARGUMENT: they do not

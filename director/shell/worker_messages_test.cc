@@ -23,6 +23,25 @@ TEST(WorkerMessagesTest, AWorkerLacksWhatItDoesNotHaveAndWhatItHasOtherwise) {
   EXPECT_FALSE(LacksOf(ours, "{").ok());
 }
 
+TEST(WorkerMessagesTest, AWorkerHasAPlainNameAndAsManySlotsAsAMachineMay) {
+  v1::Hello hello;
+  hello.set_machine("node7.studio");
+  hello.set_slots(4);
+  for (const char* name : {"far-1", "node7.studio-4711", "a_b:2", "7"})
+    EXPECT_TRUE(CheckHello(name, hello).ok()) << name;
+  for (const std::string& name : {std::string(), std::string(300, 'n'), std::string("a b"),
+                                  std::string("../x"), std::string("a\nworker=b attached"),
+                                  std::string("a@b"), std::string("\xff"), std::string("a\0b", 3)})
+    EXPECT_TRUE(absl::IsInvalidArgument(CheckHello(name, hello))) << name;
+  for (const uint32_t slots : {0u, 1'025u, UINT32_MAX}) {
+    hello.set_slots(slots);
+    EXPECT_TRUE(absl::IsInvalidArgument(CheckHello("far-1", hello))) << slots;
+  }
+  hello.set_slots(1'024);
+  hello.set_machine("node7\n");
+  EXPECT_TRUE(absl::IsInvalidArgument(CheckHello("far-1", hello)));
+}
+
 TEST(WorkerMessagesTest, AHelloBringsAllThatTheWorkerIsAndHas) {
   v1::FromWorker message;
   v1::Hello& hello = *message.mutable_hello();

@@ -2,7 +2,7 @@
 import hashlib, socket, struct, time
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
-DATA, HEADERS, RST_STREAM, SETTINGS, GOAWAY = 0, 1, 3, 4, 7
+DATA, HEADERS, RST_STREAM, SETTINGS, GOAWAY, WINDOW_UPDATE = 0, 1, 3, 4, 7, 8
 END_STREAM, END_HEADERS, ACK = 1, 4, 1
 REAPI = "/build.bazel.remote.execution.v2.ContentAddressableStorage/"
 
@@ -30,6 +30,35 @@ def field(number, value):
         return varint(number << 3) + varint(value)
     value = value if isinstance(value, bytes) else value.encode()
     return varint(number << 3 | 2) + varint(len(value)) + value
+
+
+def fields_of(message):
+    """The fields of a message as [(number, value)]: integers, and bytes."""
+    found, at = [], 0
+
+    def number():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = message[at]
+            at += 1
+            value |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80:
+                return value
+    while at < len(message):
+        key = number()
+        if key & 7 == 0:
+            found.append((key >> 3, number()))
+        elif key & 7 == 2:
+            size = number()
+            found.append((key >> 3, message[at:at + size]))
+            at += size
+        else:
+            size = 8 if key & 7 == 1 else 4
+            found.append((key >> 3, int.from_bytes(message[at:at + size], "little")))
+            at += size
+    return found
 
 
 def digest_of(data):
@@ -60,6 +89,40 @@ class Client:
         self.socket.sendall(frame(HEADERS, headers_of(path), END_HEADERS, stream) +
                             frame(DATA, b"\0" + struct.pack(">I", len(message)) + message, END_STREAM, stream))
         return stream
+
+    def open(self, path):
+        """A stream on which more is sent (`send`)."""
+        stream, self.next_stream = self.next_stream, self.next_stream + 2
+        self.socket.sendall(frame(HEADERS, headers_of(path), END_HEADERS, stream))
+        return stream
+
+    def send(self, stream, message, is_last=False):
+        data = b"\0" + struct.pack(">I", len(message)) + message
+        for at in range(0, len(data), 16_384):
+            more = at + 16_384 < len(data)
+            self.socket.sendall(frame(DATA, data[at:at + 16_384], END_STREAM if is_last and not more else 0, stream))
+
+    def messages(self, stream):
+        """The messages that come on the stream, until it ends. (What others get is dropped.)"""
+        data = b""
+        while True:
+            one = self.next_frame()
+            if one is None or one[0] == GOAWAY or (one[0] == RST_STREAM and one[2] == stream):
+                return
+            kind, flags, its_stream, payload = one
+            if its_stream != stream:
+                continue
+            if kind == DATA:
+                data += payload
+                if payload:  # the server may send as much again
+                    grant = struct.pack(">I", len(payload))
+                    self.socket.sendall(frame(WINDOW_UPDATE, grant) + frame(WINDOW_UPDATE, grant, stream=stream))
+                while len(data) >= 5 and len(data) >= 5 + int.from_bytes(data[1:5], "big"):
+                    size = int.from_bytes(data[1:5], "big")
+                    yield data[5:5 + size]
+                    data = data[5 + size:]
+            if flags & END_STREAM:
+                return
 
     def next_frame(self):
         """(kind, flags, stream, payload); None: closed."""

@@ -50,7 +50,8 @@ bool IsEnd(const v1::Report& report) {
 }  // namespace
 
 bool IsFinalUpload(const absl::Status& status) {
-  return absl::IsInvalidArgument(status) || absl::IsResourceExhausted(status);
+  return absl::IsInvalidArgument(status) || absl::IsResourceExhausted(status) ||
+         absl::IsPermissionDenied(status);
 }
 
 bool UploadQueue::Wait(const SessionEvent& event) {

@@ -22,7 +22,8 @@
 
 namespace galley::worker {
 
-// No later try helps: the blob's file is damaged, or the director has no room.
+// No later try helps: the blob's file is damaged, the director has no room, or it wants nothing of
+// this worker.
 bool IsFinalUpload(const absl::Status& status);
 
 class UploadQueue {
