@@ -99,6 +99,7 @@ const std::vector<KnownKey>& KnownKeys() {
       {"farm", "listen", kString, ""},
       {"farm", "env", kStrings, "[]"},
       {"farm", "far_programs", kBool, "false"},
+      {"farm", "certificate_s", kInteger, "604800"},
       {"farm", "prove", kNumber, "0.01"},
       {"farm", "tls_ca", kString, ""},
       {"farm", "tls_cert", kString, ""},

@@ -307,6 +307,8 @@ absl::Status ReadFarm(const Layers& layers, const std::string& root, FarmSection
   farm.placement = Text(layers, "farm.placement", farm.placement);
   farm.listen = Text(layers, "farm.listen", farm.listen);
   farm.far_programs = Flag(layers, "farm.far_programs");
+  ASSIGN_OR_RETURN(farm.certificate_s,
+                   Number(layers, "farm.certificate_s", farm.certificate_s, 10, 31'536'000));
   ASSIGN_OR_RETURN(farm.prove, Share(layers, "farm.prove", farm.prove));
   farm.environment = List(layers, "farm.env");
   RETURN_IF_ERROR(CheckVariables(layers, farm.environment));

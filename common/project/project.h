@@ -119,8 +119,9 @@ struct FarmSection {
   std::string tls_ca, tls_cert, tls_key;  // files, absolute; empty: no TLS
   // Variables of the director's environment that cooks may ask for; others read as unset.
   std::vector<std::string> environment;
-  bool far_programs = false;  // `command` is cooked by workers without the project, too
-  double prove = 0.01;        // the share of the jobs of workers elsewhere that are made again
+  uint32_t certificate_s = 604'800;  // that one of a launched worker lasts, until it is renewed
+  bool far_programs = false;         // `command` is cooked by workers without the project, too
+  double prove = 0.01;  // the share of the jobs of workers elsewhere that are made again
 };
 
 struct DirectorSection {

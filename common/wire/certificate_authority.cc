@@ -18,8 +18,8 @@ namespace galley::wire {
 namespace {
 
 constexpr size_t kRequestBytesMax = 64 << 10;
-constexpr absl::Duration kClocksDiffer = absl::Hours(1);  // those of machines of a farm
-constexpr absl::Duration kOwnLifetime = absl::Hours(24 * 365);
+constexpr absl::Duration kClocksDiffer = absl::Hours(1);          // those of machines of a farm
+constexpr absl::Duration kOwnLifetime = absl::Hours(24 * 3'650);  // longer than any director runs
 constexpr int kSerialBytes = 16;
 constexpr const char* kAuthorityName = "galley director, for the workers of its launches";
 

@@ -178,6 +178,7 @@ ShellOptions Kitchen::OptionsOf(const Setup& setup, FarmPlan farm, Inheritance i
     options.farm_tls = {.certificate = project.farm.tls_cert,
                         .key = project.farm.tls_key,
                         .ca = project.farm.tls_ca};
+  options.farm_certificate_lifetime = absl::Seconds(project.farm.certificate_s);
   options.farm_launch = std::move(farm.launch);
   options.figures = deps_.figures;
   if (deps_.door != nullptr) options.own_memory_bytes = OwnMemory(director.project());

@@ -37,13 +37,14 @@ constexpr int kKeepaliveTimeoutMs = 2'000;
 constexpr absl::Duration kUnacknowledgedMax =
     absl::Milliseconds(kKeepaliveMs + kKeepaliveTimeoutMs);
 constexpr int kHandshakeMs = 20'000;
-constexpr absl::Duration kCertificateLifetime = absl::Hours(7 * 24);  // of launched workers
 constexpr int kStreamsMax = 32;  // of one connection, at a time: a call holds a thread
 
 // Whoever attaches here is a worker: questions of people are asked at the director's socket.
 class WorkersOnly final : public v1::Director::WithCallbackMethod_Attach<v1::Director::Service> {
  public:
-  explicit WorkersOnly(WorkerCalls& calls) : calls_(calls) {}
+  // `lifetime`: of certificates.
+  WorkersOnly(WorkerCalls& calls, Clock& clock, absl::Duration lifetime)
+      : calls_(calls), clock_(clock), lifetime_(lifetime) {}
 
   WorkerCalls::Stream* Attach(grpc::CallbackServerContext* context) override {
     return IsNobody(*context) ? RefuseStream(Nobody()) : calls_.Attach(context, nullptr);
@@ -62,18 +63,20 @@ class WorkersOnly final : public v1::Director::WithCallbackMethod_Attach<v1::Dir
   }
   grpc::Status Enroll(grpc::ServerContext* context, const v1::EnrollRequest* request,
                       v1::EnrollAnswer* answer) override {
-    if (authority_ == nullptr)
-      return {grpc::StatusCode::UNIMPLEMENTED, "no TLS is spoken here: a token is enough"};
-    const auto issue = [this](const std::string& text, const std::string& name) {
-      return authority_->Issue(text, name, absl::Now(), kCertificateLifetime);
-    };
-    return calls_.Enroll(context, *request, issue, answer);
+    if (authority_ == nullptr) return NoTls();
+    return calls_.Enroll(context, *request, Issuer(), answer);
+  }
+  grpc::Status Renew(grpc::ServerContext* context, const v1::EnrollRequest* request,
+                     v1::EnrollAnswer* answer) override {
+    if (IsNobody(*context)) return Nobody();
+    if (authority_ == nullptr) return NoTls();
+    return calls_.Renew(context, *request, Issuer(), answer);
   }
 
   // `door`: outlives all calls.
   void ComesThrough(listen::AcceptLoop& door) { door_ = &door; }
   absl::StatusOr<std::string> MakeAuthority() {
-    ASSIGN_OR_RETURN(authority_, wire::NewCertificateAuthority(absl::Now()));
+    ASSIGN_OR_RETURN(authority_, wire::NewCertificateAuthority(clock_.Now()));
     return authority_->certificate();
   }
 
@@ -88,15 +91,27 @@ class WorkersOnly final : public v1::Director::WithCallbackMethod_Attach<v1::Dir
   static grpc::Status Nobody() {
     return {grpc::StatusCode::UNAUTHENTICATED, "a certificate is needed here"};
   }
+  static grpc::Status NoTls() {
+    return {grpc::StatusCode::UNIMPLEMENTED, "no TLS is spoken here: a token is enough"};
+  }
+  WorkerCalls::Issue Issuer() {
+    return [this](const std::string& text, const std::string& name) {
+      return authority_->Issue(text, name, clock_.Now(), lifetime_);
+    };
+  }
 
   WorkerCalls& calls_;
   std::atomic<listen::AcceptLoop*> door_ = nullptr;        // null: nobody comes yet
+  Clock& clock_;
+  const absl::Duration lifetime_;
   std::unique_ptr<wire::CertificateAuthority> authority_;  // null: no TLS
 };
 
 class FarmDoorImpl final : public FarmDoor {
  public:
-  explicit FarmDoorImpl(WorkerCalls& calls) : service_(calls) {}
+  FarmDoorImpl(const Options& options, WorkerCalls& calls)
+      : service_(calls, options.clock != nullptr ? *options.clock : clock_,
+                 options.certificate_lifetime) {}
   ~FarmDoorImpl() override {
     if (door_ != nullptr) door_->Stop();
     if (server_ == nullptr) return;
@@ -162,11 +177,11 @@ class FarmDoorImpl final : public FarmDoor {
   }
 
  private:
+  SystemClock clock_;
   WorkersOnly service_;
   std::string address_;
   std::shared_ptr<wire::TlsPair> tls_;  // null: no TLS
   absl::Time next_look_ = absl::InfinitePast();
-  SystemClock clock_;
   std::unique_ptr<listen::AcceptLoop> door_;
   std::unique_ptr<grpc::Server> server_;
 };
@@ -183,7 +198,7 @@ absl::StatusOr<std::unique_ptr<FarmDoor>> FarmDoor::Open(const Options& options,
         "tls_cert, tls_key)",
         options.address));
   }
-  auto door = std::make_unique<FarmDoorImpl>(calls);
+  auto door = std::make_unique<FarmDoorImpl>(options, calls);
   RETURN_IF_ERROR(door->Listen(options));
   return std::unique_ptr<FarmDoor>(std::move(door));
 }

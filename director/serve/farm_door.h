@@ -12,6 +12,8 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "common/base/clock.h"
 #include "common/wire/tls_pair.h"
 
 namespace galley::director {
@@ -20,9 +22,14 @@ class WorkerCalls;
 
 class FarmDoor {
  public:
+  static constexpr absl::Duration kCertificateLifetime = absl::Hours(7 * 24);
+
   struct Options {
     std::string address;  // "host:port"
     wire::TlsFiles tls;   // no certificate: no TLS
+    // Of launched workers.
+    absl::Duration certificate_lifetime = kCertificateLifetime;
+    Clock* clock = nullptr;  // outlives it; null: the system's
   };
   // `calls`: outlives it. FAILED_PRECONDITION: an address that others than this machine may reach,
   // without TLS; INVALID_ARGUMENT: the files of TLS do not fit; UNAVAILABLE: it cannot be listened

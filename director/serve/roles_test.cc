@@ -8,7 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "common/base/certificates.h"
 #include "common/base/file.h"
+#include "common/base/manual_clock_for_test.h"
 #include "common/wire/certificate_authority.h"
 #include "common/wire/channel.h"
 #include "common/wire/worker_protocol.h"
@@ -42,6 +44,7 @@ class RolesTest : public testing::Test {
   }
 
   void SetUp() override {
+    clock_.Advance(absl::Now() - clock_.Now());  // (OpenSSL has the true time)
     service_ =
         WorkerService::Start(
             JoinPath(*folder_, "s"),
@@ -58,7 +61,8 @@ class RolesTest : public testing::Test {
                while (next(piece)) {
                }
                return 0;
-             }},
+             },
+             .may_renew = [this](const std::string&) { return may_renew_; }},
             {})
             .value();
     service_->ExpectForeign(kProject, [](std::string_view id) { return id.starts_with("slurm-"); });
@@ -72,7 +76,9 @@ class RolesTest : public testing::Test {
     door_ = FarmDoor::Open({.address = "127.0.0.1:0",
                             .tls = {.certificate = Path("director.pem"),
                                     .key = Path("director.key"),
-                                    .ca = Path("ca.pem")}},
+                                    .ca = Path("ca.pem")},
+                            .certificate_lifetime = kLifetime,
+                            .clock = &clock_},
                            service_->calls())
                 .value();
     ::setrlimit(RLIMIT_NOFILE, &limit);
@@ -117,6 +123,21 @@ class RolesTest : public testing::Test {
     context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(30));
   }
 
+  grpc::Status Renew(const Caller& caller, Caller* next) {
+    grpc::ClientContext context;
+    Limit(context);
+    const wire::KeyAndRequest made = wire::NewKeyAndRequest().value();
+    v1::EnrollRequest ask;
+    ask.mutable_caller()->set_worker_id(caller.name);
+    ask.mutable_caller()->set_token(caller.token);
+    ask.set_certificate_request(made.request);
+    v1::EnrollAnswer answer;
+    const grpc::Status status = StubOf(caller)->Renew(&context, ask, &answer);
+    *next = caller;
+    next->tls.certificate = answer.certificate();
+    next->tls.key = made.key;
+    return status;
+  }
   grpc::Status Enroll(const Caller& caller, const std::string& request, std::string* certificate) {
     grpc::ClientContext context;
     Limit(context);
@@ -190,7 +211,11 @@ class RolesTest : public testing::Test {
     return stream->Finish().error_code();
   }
 
+  static constexpr absl::Duration kLifetime = absl::Hours(100);
+
   static std::string* folder_;
+  ManualClock clock_;
+  absl::Status may_renew_;
   std::unique_ptr<WorkerService> service_;
   std::unique_ptr<FarmDoor> door_;
 };
@@ -317,6 +342,81 @@ TEST_F(RolesTest, QuestionsAreNotAskedHere) {
     EXPECT_EQ(StubOf(caller)->Ask(&context, v1::PackageQuestion(), &answer).error_code(),
               StatusCode::UNIMPLEMENTED);
   }
+}
+
+// ---------------- certificates that are renewed
+
+TEST_F(RolesTest, ACertificateIsRenewedByTheOneBeforeWhichStaysGoodUntilTheNext) {
+  const Caller first = Launched("slurm-1", "slurm-1", kLaunch);
+  Caller second, third;
+  EXPECT_EQ(Renew(first, &second).error_code(), StatusCode::UNAVAILABLE) << "it is not attached";
+  EXPECT_EQ(Attach(first,
+                   [&] {
+                     clock_.Advance(absl::Minutes(30));
+                     ASSERT_TRUE(Renew(first, &second).ok());
+                     EXPECT_EQ(CheckCertificates({"c", second.tls.certificate}).value(),
+                               clock_.Now() + kLifetime);
+                     EXPECT_EQ(Fetch(second), StatusCode::OK);
+                     EXPECT_EQ(Fetch(first), StatusCode::OK) << "what is under way goes on";
+                     ASSERT_TRUE(Renew(second, &third).ok());
+                     EXPECT_EQ(Fetch(third), StatusCode::OK);
+                     EXPECT_EQ(Fetch(second), StatusCode::OK);
+                     EXPECT_EQ(Fetch(first), StatusCode::UNAUTHENTICATED);
+                     Caller fourth;
+                     EXPECT_EQ(Renew(first, &fourth).error_code(), StatusCode::UNAUTHENTICATED);
+                   }),
+            StatusCode::OK);
+  EXPECT_EQ(Attach(third), StatusCode::OK) << "it comes back with the newest";
+}
+
+TEST_F(RolesTest, OneWhoseAnswerWasLostAsksAgain) {
+  const Caller first = Launched("slurm-1", "slurm-1", kLaunch);
+  Caller lost, second;
+  EXPECT_EQ(Attach(first,
+                   [&] {
+                     ASSERT_TRUE(Renew(first, &lost).ok());
+                     ASSERT_TRUE(Renew(first, &second).ok());
+                     EXPECT_EQ(Fetch(second), StatusCode::OK);
+                     EXPECT_EQ(Fetch(lost), StatusCode::UNAUTHENTICATED);
+                   }),
+            StatusCode::OK);
+}
+
+TEST_F(RolesTest, NobodyRenewsForAnotherOrAfterItsEnd) {
+  const Caller first = Launched("slurm-1", "slurm-1", kLaunch);
+  const Caller other = Launched("slurm-2", "slurm-2", kLaunch);
+  const Caller by_itself = OfTheStudio("node7", kProject);
+  Caller in_its_name = other;
+  in_its_name.name = "slurm-1";
+  Caller next;
+  EXPECT_EQ(
+      Attach(by_itself,
+             [&] {
+               EXPECT_EQ(Renew(by_itself, &next).error_code(), StatusCode::FAILED_PRECONDITION)
+                   << "the studio renews its own";
+             }),
+      StatusCode::OK);
+  EXPECT_EQ(Attach(first,
+                   [&] {
+                     EXPECT_EQ(Renew(in_its_name, &next).error_code(), StatusCode::UNAUTHENTICATED);
+                     may_renew_ = absl::FailedPreconditionError("slurm-1 is drained");
+                     const grpc::Status drained = Renew(first, &next);
+                     EXPECT_EQ(drained.error_code(), StatusCode::FAILED_PRECONDITION);
+                     EXPECT_EQ(drained.error_message(), "slurm-1 is drained");
+                     may_renew_ = absl::OkStatus();
+                     service_->Disconnect("slurm-1");
+                     EXPECT_EQ(Renew(first, &next).error_code(), StatusCode::UNAUTHENTICATED);
+                   }),
+            StatusCode::OK);
+}
+
+TEST_F(RolesTest, AnotherExchangeOfTheTokenVoidsWhatWasRenewed) {
+  const Caller first = Launched("slurm-1", "slurm-1", kLaunch);
+  Caller second;
+  Attach(first, [&] { ASSERT_TRUE(Renew(first, &second).ok()); });
+  Launched("slurm-1", "slurm-1", kLaunch);
+  EXPECT_EQ(Attach(first), StatusCode::UNAUTHENTICATED);
+  EXPECT_EQ(Attach(second), StatusCode::UNAUTHENTICATED);
 }
 
 }  // namespace

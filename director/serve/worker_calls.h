@@ -28,11 +28,13 @@ class WorkerCalls {
   virtual grpc::Status Upload(grpc::ServerContext* context,
                               grpc::ServerReader<v1::UploadPiece>& reader,
                               v1::UploadAnswer* answer) = 0;
-  // `issue`: makes a certificate (PEM) for a request (PEM) and a name.
+  // Makes a certificate (PEM) for a request (PEM) and a name.
+  using Issue = std::function<absl::StatusOr<std::string>(const std::string& request,
+                                                          const std::string& name)>;
   virtual grpc::Status Enroll(grpc::ServerContext* context, const v1::EnrollRequest& request,
-                              const std::function<absl::StatusOr<std::string>(
-                                  const std::string& request, const std::string& name)>& issue,
-                              v1::EnrollAnswer* answer) = 0;
+                              const Issue& issue, v1::EnrollAnswer* answer) = 0;
+  virtual grpc::Status Renew(grpc::ServerContext* context, const v1::EnrollRequest& request,
+                             const Issue& issue, v1::EnrollAnswer* answer) = 0;
 };
 
 }  // namespace galley::director

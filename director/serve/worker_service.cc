@@ -38,6 +38,15 @@ struct Attached {
   std::string machine;
 };
 
+// The certificates (PEM) of a launched worker that are good.
+struct Given {
+  std::string last;
+  std::string before;  // that was renewed; empty: none
+  bool Has(const std::string& shown) const {
+    return !shown.empty() && (shown == last || shown == before);
+  }
+};
+
 class WorkerServiceImpl final : public WorkerService,
                                 public WorkerCalls,
                                 private WorkerStream::Owner {
@@ -134,9 +143,7 @@ class WorkerServiceImpl final : public WorkerService,
   }
 
   grpc::Status Enroll(grpc::ServerContext* context, const v1::EnrollRequest& request,
-                      const std::function<absl::StatusOr<std::string>(const std::string&,
-                                                                      const std::string&)>& issue,
-                      v1::EnrollAnswer* answer) override {
+                      const Issue& issue, v1::EnrollAnswer* answer) override {
     const std::string& worker_id = request.caller().worker_id();
     const auto is_launched = [&]() GALLEY_REQUIRES(mutex_) {
       const auto own = tokens_.find(worker_id);
@@ -151,12 +158,43 @@ class WorkerServiceImpl final : public WorkerService,
     if (!issued.ok()) return wire::ToGrpc(issued.status());
     base::MutexLock lock(mutex_);
     if (!is_launched()) return Stranger();
-    const bool is_again = !last_given_.insert_or_assign(worker_id, *issued).second;
+    const bool is_again =
+        !given_.insert_or_assign(worker_id, Given{.last = *issued, .before = ""}).second;
     LogInfo("worker={} was given a certificate{}, at {}", worker_id,
             is_again ? " again: the one before is void" : "", context->peer());
     // Whoever had the one before is let in no more.
     if (const auto stream = streams_.find(worker_id); is_again && stream != streams_.end())
       stream->second.stream->HangUp();
+    answer->set_certificate(*issued);
+    return grpc::Status::OK;
+  }
+
+  // The certificate that asks becomes the one before: what it began goes on, and it may ask again
+  // if the answer is lost.
+  grpc::Status Renew(grpc::ServerContext* context, const v1::EnrollRequest& request,
+                     const Issue& issue, v1::EnrollAnswer* answer) override {
+    Call call(*this, context);
+    const std::string& worker_id = request.caller().worker_id();
+    if (const grpc::Status known = CheckCaller(*context, request.caller(), call); !known.ok())
+      return known;
+    if (callbacks_.may_renew) {
+      if (const absl::Status may = callbacks_.may_renew(worker_id); !may.ok())
+        return wire::ToGrpc(may);
+    }
+    const absl::StatusOr<std::string> issued = issue(request.certificate_request(), worker_id);
+    if (!issued.ok()) return wire::ToGrpc(issued.status());
+    const std::string shown = PeerOf(*context).certificate;
+    base::MutexLock lock(mutex_);
+    const auto given = given_.find(worker_id);
+    if (given == given_.end()) {
+      return {grpc::StatusCode::FAILED_PRECONDITION,
+              fmt::format("the certificate of {} is not the director's: the studio renews it",
+                          worker_id)};
+    }
+    if (!given->second.Has(shown)) return Stranger();  // another one was given meanwhile
+    given->second = {.last = *issued, .before = shown};
+    LogInfo("worker={} was given another certificate before its own ends, at {}", worker_id,
+            context->peer());
     answer->set_certificate(*issued);
     return grpc::Status::OK;
   }
@@ -207,7 +245,7 @@ class WorkerServiceImpl final : public WorkerService,
   void Disconnect(const std::string& worker_id) override {
     base::MutexLock lock(mutex_);
     tokens_.erase(worker_id);
-    last_given_.erase(worker_id);
+    given_.erase(worker_id);
     EndStream(worker_id);
   }
 
@@ -367,8 +405,9 @@ class WorkerServiceImpl final : public WorkerService,
   }
 
   // The one place where it is decided who a worker is. Where TLS is spoken, whoever was launched
-  // shows the certificate that it was given last, for its name only; whoever came by itself shows
-  // one of the studio's authority (gRPC has checked that), and none that was given to another.
+  // shows the certificate that it was given last, or the one with which it asked for that, for its
+  // name only; whoever came by itself shows one of the studio's authority (gRPC has checked that),
+  // and none that was given to another.
   grpc::Status Admit(const grpc::ServerContextBase& context, const std::string& worker_id,
                      const std::string& token) {
     const Peer peer = PeerOf(context);
@@ -384,8 +423,8 @@ class WorkerServiceImpl final : public WorkerService,
     }
     if (own->second != token) return Stranger();
     if (!peer.has_tls) return grpc::Status::OK;
-    const auto given = last_given_.find(worker_id);
-    if (given == last_given_.end() || given->second != peer.certificate)
+    const auto given = given_.find(worker_id);
+    if (given == given_.end() || !given->second.Has(peer.certificate))
       return {grpc::StatusCode::UNAUTHENTICATED,
               "the certificate is not the one that this worker was given last"};
     return grpc::Status::OK;
@@ -408,7 +447,7 @@ class WorkerServiceImpl final : public WorkerService,
   std::map<std::string, std::string> tokens_ GALLEY_GUARDED_BY(mutex_);
   std::string foreign_token_ GALLEY_GUARDED_BY(mutex_);  // empty: none is expected
   std::function<bool(std::string_view)> is_reserved_ GALLEY_GUARDED_BY(mutex_);
-  std::map<std::string, std::string> last_given_ GALLEY_GUARDED_BY(mutex_);  // by worker; PEM
+  std::map<std::string, Given> given_ GALLEY_GUARDED_BY(mutex_);  // by worker
   std::map<std::string, Attached> streams_ GALLEY_GUARDED_BY(mutex_);
   // All streams, and until when one must say whose it is.
   std::map<WorkerStream*, absl::Time> open_ GALLEY_GUARDED_BY(mutex_);

@@ -45,6 +45,8 @@ class WorkerService {
     std::function<absl::StatusOr<uint64_t>(const std::string& worker_id,
                                            const std::function<bool(v1::UploadPiece&)>& next)>
         on_upload;
+    // Whether a launched worker, which is attached, may have another certificate. Null: it may.
+    std::function<absl::Status(const std::string& worker_id)> may_renew;
   };
 
   // Opens a door of its own (director_door.h). `expected`: worker -> token, of those that may

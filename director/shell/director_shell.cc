@@ -145,7 +145,8 @@ absl::Status DirectorShell::Start() {
                 options_.figures->CountUploaded(piece.bytes().size());
               return true;
             });
-          }};
+          },
+      .may_renew = [this](const std::string& id) { return MayRenew(id); }};
   if (options_.door != nullptr) {
     service_ = WorkerService::StartBehind(*options_.door, std::move(callbacks), tokens);
   } else {
@@ -173,7 +174,9 @@ absl::Status DirectorShell::OpenFarmDoor() {
   ASSIGN_OR_RETURN(const std::string token, KeptToken(token_file));
   service_->ExpectForeign(token, [this](std::string_view id) { return workers_.IsOurs(id); });
   ASSIGN_OR_RETURN(farm_door_,
-                   FarmDoor::Open({.address = options_.farm_listen, .tls = options_.farm_tls},
+                   FarmDoor::Open({.address = options_.farm_listen,
+                                   .tls = options_.farm_tls,
+                                   .certificate_lifetime = options_.farm_certificate_lifetime},
                                   service_->calls()));
   LogInfo("farm address={} token_file={}", farm_door_->address(), token_file);
   return WriteFileAtomic(JoinPath(options_.state_directory, kFarmAddressFile),

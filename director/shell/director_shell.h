@@ -109,6 +109,7 @@ struct ShellOptions {
   // Where workers that nobody here started attach ([farm] listen); empty: nowhere.
   std::string farm_listen;
   wire::TlsFiles farm_tls;  // no certificate: no TLS
+  absl::Duration farm_certificate_lifetime = FarmDoor::kCertificateLifetime;
   // Where it writes what it counts; outlives the shell. Null: nobody asks.
   FiguresBoard* figures = nullptr;
   // What brings workers up on other machines (CookOptions::fleet says how many); they attach at
@@ -246,6 +247,7 @@ class DirectorShell {
   absl::Status CheckCookers(const std::string& worker_id, const v1::Hello& hello) const;
   void LoseTheSilent();
   absl::Status CheckQuarantine(const std::string& worker_id, const std::string& machine);
+  absl::Status MayRenew(const std::string& worker_id) const;
   void ShowQuarantined();
   Collections SumOfCollections();
   void GiveSegmentIfLow(const std::string& worker_id, const v1::FromWorker& message);

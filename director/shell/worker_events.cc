@@ -135,6 +135,16 @@ void DirectorShell::ShowQuarantined() {
   }
 }
 
+absl::Status DirectorShell::MayRenew(const std::string& worker_id) const {
+  if (const auto quarantined = worker_views_.Quarantined(worker_id))
+    return absl::FailedPreconditionError(
+        fmt::format("{} is quarantined: {}", worker_id, quarantined->note));
+  if (worker_views_.IsDraining(worker_id))
+    return absl::FailedPreconditionError(
+        fmt::format("{} is drained: it ends when it has nothing in hand", worker_id));
+  return absl::OkStatus();
+}
+
 absl::StatusOr<v1::ToWorker> DirectorShell::OnAttach(const std::string& worker_id,
                                                      const v1::FromWorker& first) {
   RETURN_IF_ERROR(CheckCookers(worker_id, first.hello()));

@@ -3,6 +3,7 @@ import json, os, signal, subprocess, threading, time, unittest
 
 from farm_test import DATA, FarmCase, can_hide
 from harness import COPY, wait_until
+from link import Link
 
 # What a studio's queue has: submit, status, stop. Its jobs are files in a folder, which the Queue below looks at.
 QUEUE = """#!/usr/bin/env python3
@@ -147,6 +148,27 @@ class LaunchersTest(FarmCase):
         self.assertIn(thief.returncode, (75, -signal.SIGTERM))
         self.assertEqual(queue.workers[launch, 0].wait(timeout=30), 3)
         self.assertIn("not the one that this worker was given last", self.read(f"{launch}-0.log").decode())
+
+    def test_a_certificate_is_renewed_before_it_ends(self):
+        link = Link("")
+        self.addCleanup(link.end)
+        certs = self.certificates()
+        game, queue = self.small(Queue, self.tls(certs) + f'workers = 1\nidle_s = 3600\nadvertise = "{link.address}"\ncertificate_s = 15\n')
+        self.serve(game)
+        cook = self.start_cook(game)
+        link.target = self.address_of(game)
+        done = self.finish_cook(game, cook)
+        self.assertEqual((done.code, done.cooked), (0, 3), done)
+        # After the second one the first has ended; its stream goes on, and the next one begins with the newest.
+        renewed = "worker=command-1 was given another certificate before its own ends"
+        wait_until(lambda: self.log_of(game).count(renewed) >= 2, "the second certificate")
+        self.assertEqual(self.log_of(game).count("worker=command-1 attached"), 1)
+        link.reset()
+        wait_until(lambda: self.log_of(game).count("worker=command-1 attached") >= 2, "the worker's return")
+        self.write("game/content/a.json", '{"x": 2}')
+        again = self.cook(game)
+        self.assertEqual((again.code, again.cooked), (0, 1), again)
+        self.assertEqual([w.poll() for w in queue.workers.values()], [None])
 
     def test_a_director_of_another_authority_is_not_believed(self):
         certs, others = self.certificates(), self.certificates("others")

@@ -182,6 +182,7 @@ int RunSessionWith(const SessionFlags& flags) {
                      .cache_bytes_max = flags.cache_bytes_max,
                      .scratch_directory = flags.scratch_directory,
                      .tls = *tls,
+                     .renews_tls = flags.enrolls,
                      .first_contact_max = flags.stays         ? absl::InfiniteDuration()
                                           : flags.is_launched ? kFirstContactMax
                                                               : kReconnectMax,

@@ -40,8 +40,16 @@ uint64_t BytesOf(const v1::FetchItem& item) {
 class GrpcBytes final : public DirectorBytes {
  public:
   GrpcBytes(const std::string& address, const wire::ClientTls& tls, const v1::Caller& caller)
-      : caller_(caller),
-        stub_(v1::Director::NewStub(wire::OpenChannel(address, tls, /*is_far=*/true))) {}
+      : caller_(caller), address_(address) {
+    UseTls(tls);
+  }
+
+  void UseTls(const wire::ClientTls& tls) override {
+    std::shared_ptr<v1::Director::Stub> next =
+        v1::Director::NewStub(wire::OpenChannel(address_, tls, /*is_far=*/true));
+    const base::MutexLock lock(mutex_);
+    stub_.swap(next);
+  }
 
   absl::Status Fetch(const std::vector<v1::FetchItem>& items,
                      const std::function<void(const v1::FetchPiece&)>& take) override {
@@ -51,7 +59,7 @@ class GrpcBytes final : public DirectorBytes {
     v1::FetchRequest request;
     *request.mutable_caller() = caller_;
     *request.mutable_items() = {items.begin(), items.end()};
-    const auto reader = stub_->Fetch(&call.context, request);
+    const auto reader = call.stub->Fetch(&call.context, request);
     v1::FetchPiece piece;
     while (reader->Read(&piece)) {
       if (piece.item() >= items.size()) call.context.TryCancel();
@@ -67,7 +75,7 @@ class GrpcBytes final : public DirectorBytes {
     *request.mutable_caller() = caller_;
     for (const Digest& digest : digests) wire::ToProto(digest, request.add_digests());
     v1::FindMissingAnswer answer;
-    RETURN_IF_ERROR(wire::FromGrpc(stub_->FindMissing(&call.context, request, &answer)));
+    RETURN_IF_ERROR(wire::FromGrpc(call.stub->FindMissing(&call.context, request, &answer)));
     std::vector<Digest> missing;
     for (const v1::Digest& wire : answer.missing()) {
       ASSIGN_OR_RETURN(missing.emplace_back(), wire::FromProto(wire));
@@ -80,7 +88,7 @@ class GrpcBytes final : public DirectorBytes {
     for (const Digest& digest : digests) bytes += digest.size_bytes();
     Call call(*this, bytes);
     v1::UploadAnswer answer;
-    const auto writer = stub_->Upload(&call.context, &answer);
+    const auto writer = call.stub->Upload(&call.context, &answer);
     v1::UploadPiece piece;
     *piece.mutable_caller() = caller_;
     absl::Status sent;
@@ -107,6 +115,7 @@ class GrpcBytes final : public DirectorBytes {
     Call(GrpcBytes& from, uint64_t bytes) : of(from) {
       context.set_deadline(DeadlineOf(bytes));
       const base::MutexLock lock(of.mutex_);
+      stub = of.stub_;
       of.contexts_.insert(&context);
       if (of.is_cancelled_) context.TryCancel();
     }
@@ -115,6 +124,7 @@ class GrpcBytes final : public DirectorBytes {
       of.contexts_.erase(&context);
     }
     GrpcBytes& of;
+    std::shared_ptr<v1::Director::Stub> stub;
     grpc::ClientContext context;
   };
 
@@ -136,8 +146,9 @@ class GrpcBytes final : public DirectorBytes {
   }
 
   const v1::Caller caller_;
-  const std::unique_ptr<v1::Director::Stub> stub_;
+  const std::string address_;
   base::Mutex mutex_;
+  std::shared_ptr<v1::Director::Stub> stub_ GALLEY_GUARDED_BY(mutex_);
   bool is_cancelled_ GALLEY_GUARDED_BY(mutex_) = false;
   std::set<grpc::ClientContext*> contexts_ GALLEY_GUARDED_BY(mutex_);
 };

@@ -32,6 +32,8 @@ class DirectorBytes {
   // be read; RESOURCE_EXHAUSTED: the director has no room for them; others: try again.
   virtual absl::Status Upload(const std::string& directory, std::span<const Digest> digests) = 0;
   virtual void Cancel() = 0;
+  // From the next call on.
+  virtual void UseTls(const wire::ClientTls& tls) = 0;
 };
 
 std::unique_ptr<DirectorBytes> ConnectDirectorBytes(const std::string& address,

@@ -19,14 +19,16 @@ namespace {
 using ClientStream = grpc::ClientReaderWriter<v1::FromWorker, v1::ToWorker>;
 
 bool IsRefusal(grpc::StatusCode code) {
-  return code == grpc::StatusCode::UNAUTHENTICATED || code == grpc::StatusCode::FAILED_PRECONDITION;
+  return code == grpc::StatusCode::UNAUTHENTICATED || code == grpc::StatusCode::PERMISSION_DENIED ||
+         code == grpc::StatusCode::FAILED_PRECONDITION;
 }
 
 }  // namespace
 
 struct DirectorStream::Impl {
   EventSink* events = nullptr;
-  std::unique_ptr<v1::Director::Stub> stub;
+  std::string address;
+  bool is_far = false;
 
   base::Mutex write_mutex;  // held while writing, so that Finish never races a Write
   ClientStream* writable GALLEY_GUARDED_BY(write_mutex) = nullptr;
@@ -38,24 +40,34 @@ struct DirectorStream::Impl {
   uint64_t context_number GALLEY_GUARDED_BY(mutex) = 0;
   bool is_stopping GALLEY_GUARDED_BY(mutex) = false;
   bool has_ended GALLEY_GUARDED_BY(mutex) = false;
+  std::shared_ptr<v1::Director::Stub> stub GALLEY_GUARDED_BY(mutex);  // of the next stream
+
+  void UseTls(const wire::ClientTls& tls) {
+    std::shared_ptr<v1::Director::Stub> next =
+        v1::Director::NewStub(wire::OpenChannel(address, tls, is_far));
+    base::MutexLock lock(mutex);
+    stub.swap(next);
+  }
 
   std::thread thread;
 
   std::string last_said;  // by a director that took us not; the thread's own
 
   bool RunOnce(uint64_t number) {
+    std::shared_ptr<v1::Director::Stub> own_stub;  // (it outlives the call)
     grpc::ClientContext own_context;
     {
       base::MutexLock lock(mutex);
       if (is_stopping) return false;
       context = &own_context;
       context_number = number;
+      own_stub = stub;
     }
     // Waits until somebody answers. A call that fails at once waits for no connection, and gRPC
     // looks at one that no call waits for every 5 s only: two answers that came late were more than
     // the 10 s that a director waits for a survivor.
     own_context.set_wait_for_ready(true);
-    const std::unique_ptr<ClientStream> stream = stub->Attach(&own_context);
+    const std::unique_ptr<ClientStream> stream = own_stub->Attach(&own_context);
     {
       base::MutexLock lock(write_mutex);
       writable = stream.get();
@@ -111,7 +123,9 @@ DirectorStream::DirectorStream(const std::string& address, const wire::ClientTls
                                EventSink* events)
     : impl_(std::make_unique<Impl>()) {
   impl_->events = events;
-  impl_->stub = v1::Director::NewStub(wire::OpenChannel(address, tls, is_far));
+  impl_->address = address;
+  impl_->is_far = is_far;
+  impl_->UseTls(tls);
   impl_->thread = std::thread([impl = impl_.get()] { impl->Run(); });
 }
 
@@ -122,6 +136,8 @@ void DirectorStream::Send(uint64_t stream, const v1::FromWorker& message) {
   if (impl_->writable == nullptr || impl_->writable_number != stream) return;
   impl_->writable->Write(message);  // a failure shows as the end of the stream
 }
+
+void DirectorStream::UseTls(const wire::ClientTls& tls) { impl_->UseTls(tls); }
 
 void DirectorStream::HangUp(uint64_t stream) {
   base::MutexLock lock(impl_->mutex);

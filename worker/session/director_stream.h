@@ -26,6 +26,8 @@ class DirectorStream {
   void Send(uint64_t stream, const v1::FromWorker& message);
   // Ends this stream, if it is the present one; Disconnected follows, and a new one.
   void HangUp(uint64_t stream);
+  // From the next stream on.
+  void UseTls(const wire::ClientTls& tls);
   // Closes our side and gives the director a moment to close its own.
   void Finish(absl::Duration patience);
 

@@ -1,5 +1,5 @@
-// Enroll: a launched worker exchanges the token of its ticket for a certificate of its own. The key
-// is made here, and never leaves the process.
+// Enroll: a launched worker exchanges the token of its ticket for a certificate of its own, and
+// later, by Renew, that one for the next. Keys are made here, and never leave the process.
 #pragma once
 
 #include <string>
@@ -21,5 +21,10 @@ struct EnrollOptions {
 // What the worker shows and trusts from here on. UNAVAILABLE: nobody answers at that address whom
 // the authority is for; UNAUTHENTICATED and others: as the director says.
 absl::StatusOr<wire::ClientTls> Enroll(const EnrollOptions& options);
+
+// The next certificate of the same name, in exchange for `present`, of a worker that is attached.
+// FAILED_PRECONDITION: it is drained or quarantined, and gets none; UNAVAILABLE: nobody answers, or
+// it is not attached; others: as the director says.
+absl::StatusOr<wire::ClientTls> Renew(const EnrollOptions& options, const wire::ClientTls& present);
 
 }  // namespace galley::worker

@@ -59,6 +59,7 @@ class FakeDirectorBytes final : public DirectorBytes {
     return absl::OkStatus();
   }
 
+  void UseTls(const wire::ClientTls&) override {}
   void Cancel() override {
     base::MutexLock lock(mutex_);
     is_cancelled = true;

@@ -24,8 +24,10 @@
 #include "fmt/format.h"
 #include "worker/session/blob_cache.h"
 #include "worker/session/byte_fetcher.h"
+#include "worker/session/certificate_keeper.h"
 #include "worker/session/director_bytes.h"
 #include "worker/session/director_stream.h"
+#include "worker/session/enroll.h"
 #include "worker/session/event_sink.h"
 #include "worker/session/executor_slot.h"
 #include "worker/session/last_slot.h"
@@ -45,6 +47,7 @@ constexpr absl::Duration kSendPeriod = absl::Milliseconds(5);
 constexpr absl::Duration kSegmentWaitMax = absl::Seconds(60);
 constexpr absl::Duration kAloneTold = absl::Seconds(5);  // without a director
 constexpr absl::Duration kGoodbyePatience = absl::Seconds(2);
+constexpr absl::Duration kRenewPatience = absl::Seconds(5);  // the session may end meanwhile
 
 std::string HostName() {
   char name[256] = {};
@@ -160,6 +163,7 @@ class Shell final : public EventSink {
     }
     stream_ = std::make_unique<DirectorStream>(config_.director, config_.tls,
                                                config_.is_without_files, this);
+    if (config_.renews_tls) KeepCertificate();
     while (!HasEnded()) {
       if (IsSampleDue()) SampleMemory();
       Outgoing outgoing = WaitForMessages();
@@ -170,6 +174,7 @@ class Shell final : public EventSink {
     }
     const ExitSession exit = *exit_;
     LogInfo("session ends: {}", exit.reason);
+    keeper_.reset();
     segments_.Close();
     if (remote_ != nullptr) {
       const ByteFetcher::Counts fetched = remote_->fetcher.counts();
@@ -239,6 +244,25 @@ class Shell final : public EventSink {
                                    slots_[slot]->Fail(attempt, error);
                                  });
     return absl::OkStatus();
+  }
+
+  void KeepCertificate() {
+    const EnrollOptions options{.director = config_.director,
+                                .worker_id = config_.worker_id,
+                                .token = config_.token,
+                                .authority = config_.tls.ca,
+                                .wait_max = kRenewPatience};
+    keeper_ = std::make_unique<CertificateKeeper>(
+        config_.tls,
+        CertificateKeeper::Deps{
+            .clock = &clock_,
+            .renew = [options](const auto& present) { return Renew(options, present); },
+            .take =
+                [this](const wire::ClientTls& next) {
+                  stream_->UseTls(next);
+                  if (remote_ != nullptr) remote_->director->UseTls(next);
+                }});
+    keeper_->Start();
   }
 
   struct Outgoing {
@@ -404,6 +428,7 @@ class Shell final : public EventSink {
   std::unique_ptr<Remote> remote_;  // null: of a session that reads files in their places
   std::vector<std::unique_ptr<ExecutorSlot>> slots_;
   std::unique_ptr<DirectorStream> stream_;
+  std::unique_ptr<CertificateKeeper> keeper_;  // null: the certificate stays
 };
 
 }  // namespace

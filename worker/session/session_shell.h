@@ -26,6 +26,7 @@ struct SessionConfig {
   uint64_t cache_bytes_max = 0;
   std::string scratch_directory;  // where the worker makes a folder of its own
   wire::ClientTls tls;
+  bool renews_tls = false;  // the director gave the certificate, and gives the next one
   // So long it waits for a director, at the beginning and later.
   absl::Duration first_contact_max = kReconnectMax, reconnect_max = kReconnectMax;
   bool is_by_hand = false;           // SIGINT ends it, too
