@@ -170,7 +170,9 @@ absl::StatusOr<Caller> Gate::Admit(const Credentials& credentials, Right right) 
   ASSIGN_OR_RETURN(const Identity* const identity, Identify(credentials));
   if (!Has(*identity, right)) {
     return absl::PermissionDeniedError(
-        fmt::format("{} has no right {}", identity->name, NameOf(right)));
+        fmt::format("{} has no right {}; who runs the store gives it one in its file of identities "
+                    "(galley store serve --identities)",
+                    identity->name, NameOf(right)));
   }
   caller.name = identity->name;
   caller.may_write_results = identity->may_write_results;
