@@ -24,11 +24,12 @@ std::function<void(int fd)> HandOverTo(grpc::ServerBuilder& builder,
   };
 }
 
-std::function<void(int fd)> HandOverToLocal(grpc::ServerBuilder& builder) {
+std::function<void(int fd)> HandOverToLocal(grpc::ServerBuilder& builder,
+                                            std::shared_ptr<grpc::ServerCredentials> credentials) {
   builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kHandshakeMs);
   // A call may hold a thread of a synchronous service.
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kStreamsMax);
-  return HandOverTo(builder, grpc::InsecureServerCredentials());
+  return HandOverTo(builder, std::move(credentials));
 }
 
 }  // namespace galley::wire

@@ -17,6 +17,8 @@ std::function<void(int fd)> HandOverTo(grpc::ServerBuilder& builder,
                                        std::shared_ptr<grpc::ServerCredentials> credentials);
 
 // The same without TLS, for a server on one Unix socket; with a patience of 20 s for handshakes.
-std::function<void(int fd)> HandOverToLocal(grpc::ServerBuilder& builder);
+std::function<void(int fd)> HandOverToLocal(
+    grpc::ServerBuilder& builder,
+    std::shared_ptr<grpc::ServerCredentials> credentials = grpc::InsecureServerCredentials());
 
 }  // namespace galley::wire

@@ -19,6 +19,7 @@ struct Arguments {
   Action action;   // of the command that was named
   Action refusal;  // runs instead when an option was given that is not built yet
   GlobalOptions global;
+  FarDirector far;  // of commands that only ask
   CookCommandOptions cook;
   ServeOptions serve;
   WorkerOptions by_hand;

@@ -19,6 +19,7 @@ struct ServeOptions {
   GlobalOptions global;
   std::optional<uint32_t> workers;
   std::string launcher, placement, out, metrics;
+  std::string listen;  // for clients of other machines; empty: nowhere
   bool detach = false, stop = false;
 };
 int RunServe(const ServeOptions& options);
@@ -38,13 +39,13 @@ struct WorkerOptions {
 };
 // Becomes galley-worker; returns only when that cannot be started.
 int RunWorker(const WorkerOptions& options);
-int RunStatus(const GlobalOptions& options);
-int RunTop(const GlobalOptions& options);
-int RunCancel(const GlobalOptions& options, uint64_t cook);
+int RunStatus(const GlobalOptions& options, const FarDirector& far);
+int RunTop(const GlobalOptions& options, const FarDirector& far);
+int RunCancel(const GlobalOptions& options, const FarDirector& far, uint64_t cook);
 // `worker`: a name, or name@machine; empty: those that are quarantined are printed.
 int RunReadmit(const GlobalOptions& options, const std::string& worker);
 // `worker`: empty: all.
-int RunDrain(const GlobalOptions& options, const std::string& worker);
+int RunDrain(const GlobalOptions& options, const FarDirector& far, const std::string& worker);
 struct LogsOptions {
   std::string what;       // a worker or a package; empty: all
   std::string since;      // a time or an age; empty: all that is kept

@@ -10,6 +10,7 @@ void AddCook(CLI::App& app, Arguments& arguments) {
   CLI::App* cook = app.add_subcommand(
       "cook", "Cook by the book, or only the packages, maps and folders that are named");
   o.global.AddTo(*cook);
+  o.far.AddTo(*cook);
   cook->add_option("selection", selection.positional,
                    "PACKAGE, MAP or DIR: a virtual path under a mount, else a file path")
       ->type_name("");
@@ -95,7 +96,7 @@ void AddCook(CLI::App& app, Arguments& arguments) {
   NotYet(*cook,
          {.flags = {"--link", "--fixed-base", "--error-on-engine-content", "--install-manifests",
                     "--map-dependencies", "--verify-determinism", "--no-sandbox"},
-          .with_value = {"--director", "--dlc", "--create-release", "--based-on-release"}},
+          .with_value = {"--dlc", "--create-release", "--based-on-release"}},
          o.global, arguments.refusal);
   cook->callback(
       [&] { arguments.action = [&o] { return o.is_dry_run ? RunDryCook(o) : RunCook(o); }; });

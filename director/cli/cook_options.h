@@ -13,6 +13,7 @@ namespace galley::cli {
 
 struct CookCommandOptions {
   GlobalOptions global;
+  FarDirector far;
   director::CookAsk ask;               // its platforms are still to be found
   std::vector<std::string> platforms;  // their names; empty: all
   bool all_platforms = false;

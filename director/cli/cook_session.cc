@@ -137,7 +137,9 @@ absl::Status CookSession::Cook() {
 
 absl::StatusOr<bool> CookSession::CookRemotely() {
   if (!IsForResident()) return false;
-  ASSIGN_OR_RETURN(const std::unique_ptr<director::DirectorClient> client, FindDirector(*project_));
+  const bool is_far = !options_.far.address.empty();
+  ASSIGN_OR_RETURN(const std::unique_ptr<director::DirectorClient> client,
+                   is_far ? ConnectDirector(options_.far) : FindDirector(*project_));
   if (options_.attach.has_value()) return Attach(client.get());
   if (client == nullptr && options_.detach) {
     return WrongUse(
@@ -217,9 +219,12 @@ v1::CookAsk CookSession::AskOnWire() const {
   make_absolute(selection.mutable_maps());
   make_absolute(selection.mutable_packages());
   make_absolute(selection.mutable_directories());
-  ask.set_output_directory(project_->output_directory);
+  // (That of another machine puts it where its own project says.)
+  if (options_.far.address.empty() || !options_.out.empty())
+    ask.set_output_directory(project_->output_directory);
   ask.set_is_detached(options_.detach);
   ask.set_wants_trace(!options_.trace.empty());
+  if (!options_.far.address.empty()) return ask;
   for (const auto& [name, value] : Environment()) {
     if (IsUtf8(name)) (*ask.mutable_environment())[name] = value;
   }

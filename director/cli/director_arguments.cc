@@ -84,26 +84,36 @@ void AddDirectorCommands(CLI::App& app, Arguments& arguments) {
                    "Answer Prometheus at http://ADDR/metrics (loopback only), instead of "
                    "[director] metrics")
       ->type_name("HOST:PORT");
+  serve
+      ->add_option("--listen", o.listen,
+                   "Also answer clients of other machines at ADDR, by TLS: who shows a certificate "
+                   "with a role")
+      ->type_name("HOST:PORT");
   CLI::Option* detach = serve->add_flag("--detach", o.detach,
                                         "Start it in the background, and return when it is ready");
   serve->add_flag("--stop", o.stop, "Stop the director that serves the project")->excludes(detach);
-  NotYet(*serve, {.flags = {}, .with_value = {"--listen", "--http"}}, o.global, arguments.refusal);
+  NotYet(*serve, {.flags = {}, .with_value = {"--http"}}, o.global, arguments.refusal);
   serve->callback([&] { arguments.action = [&o] { return RunServe(o); }; });
 
   AddWorker(app, arguments);
-  AddCommand(app, arguments, "status", "Show the resident director: its cooks, workers and store",
-             [&] { return RunStatus(global); });
-  AddCommand(app, arguments, "top", "Show the resident director, again and again; q ends it",
-             [&] { return RunTop(global); });
-  AddCommand(app, arguments, "cancel", "Cancel a cook of the resident director",
-             [&] { return RunCancel(global, arguments.cook_number); })
-      ->add_option("cook", arguments.cook_number, "Its number")
-      ->type_name("COOK")
-      ->required();
-  AddCommand(app, arguments, "drain",
-             "Have workers end when they have nothing in hand; others take their place",
-             [&] { return RunDrain(global, arguments.worker); })
-      ->add_option("worker", arguments.worker, "This one only (default: all)")
+  FarDirector& far = arguments.far;
+  far.AddTo(*AddCommand(app, arguments, "status",
+                        "Show the resident director: its cooks, workers and store",
+                        [&] { return RunStatus(global, far); }));
+  far.AddTo(*AddCommand(app, arguments, "top",
+                        "Show the resident director, again and again; q ends it",
+                        [&] { return RunTop(global, far); }));
+  CLI::App* const cancel =
+      AddCommand(app, arguments, "cancel", "Cancel a cook of the resident director",
+                 [&] { return RunCancel(global, far, arguments.cook_number); });
+  far.AddTo(*cancel);
+  cancel->add_option("cook", arguments.cook_number, "Its number")->type_name("COOK")->required();
+  CLI::App* const drain =
+      AddCommand(app, arguments, "drain",
+                 "Have workers end when they have nothing in hand; others take their place",
+                 [&] { return RunDrain(global, far, arguments.worker); });
+  far.AddTo(*drain);
+  drain->add_option("worker", arguments.worker, "This one only (default: all)")
       ->type_name("WORKER");
   AddLogs(app, arguments);
   AddCommand(app, arguments, "readmit",

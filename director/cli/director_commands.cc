@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "absl/time/clock.h"
@@ -31,10 +32,26 @@ using director::DirectorClient;
 
 constexpr absl::Duration kTopInterval = absl::Seconds(1);
 
-// Runs `ask` with the project's director. Without one it is exit 3: nobody can answer.
-int WithDirector(
-    const GlobalOptions& options,
-    const std::function<int(const project::Project& project, DirectorClient& client)>& ask) {
+// Who answers questions about packages now; null: nobody does.
+using FindRunning = std::function<std::unique_ptr<director::RunningCook>()>;
+using AskDirector = std::function<int(DirectorClient& client, const FindRunning& find_running)>;
+
+int WithFarDirector(const GlobalOptions& options, const FarDirector& far, const AskDirector& ask) {
+  const auto client = ConnectDirector(far);
+  if (!client.ok()) {
+    const bool is_wrong_use = absl::IsInvalidArgument(client.status());
+    return Fail(options, is_wrong_use ? kUsage : kInfrastructure, MessageOf(client.status()));
+  }
+  return ask(**client, [&]() -> std::unique_ptr<director::RunningCook> {
+    const auto tls = TlsOf(far);
+    return tls.ok() ? director::RunningCook::At(far.address, *tls) : nullptr;
+  });
+}
+
+// Runs `ask` with the project's director, or another one. Without one it is exit 3: nobody can
+// answer.
+int WithDirector(const GlobalOptions& options, const FarDirector& far, const AskDirector& ask) {
+  if (!far.address.empty()) return WithFarDirector(options, far, ask);
   const auto project = ProjectOfDirector(options);
   if (!project.ok()) return Fail(options, kUsage, MessageOf(project.status()));
   const auto client = FindDirector(*project);
@@ -44,11 +61,12 @@ int WithDirector(
         options, kInfrastructure,
         fmt::format("no director serves {}; `galley serve --detach` starts one", project->root));
   }
-  return ask(*project, **client);
+  return ask(**client, [&] { return director::RunningCook::Find(director::SocketOf(*project)); });
 }
 
 int FailOf(const GlobalOptions& options, const absl::Status& why) {
-  const bool is_wrong_use = absl::IsNotFound(why) || absl::IsInvalidArgument(why);
+  const bool is_wrong_use = absl::IsNotFound(why) || absl::IsInvalidArgument(why) ||
+                            absl::IsPermissionDenied(why) || absl::IsUnauthenticated(why);
   return Fail(options, is_wrong_use ? kUsage : kInfrastructure, MessageOf(why));
 }
 
@@ -92,14 +110,14 @@ class RawKeys {
   bool is_raw_ = false;
 };
 
-int TopOnTerminal(const GlobalOptions& options, const project::Project& project,
-                  DirectorClient& client) {
+int TopOnTerminal(const GlobalOptions& options, DirectorClient& client,
+                  const FindRunning& find_running) {
   constexpr size_t kReasonsMax = 8;
   const InterruptWatch interrupt([] {});
   const RawKeys keys;
   TopView view;
   const auto ask_package = [&](const std::string& package) -> absl::StatusOr<v1::PackageAnswer> {
-    const auto running = director::RunningCook::Find(director::SocketOf(project));
+    const auto running = find_running();
     if (running == nullptr) return absl::UnavailableError("the director is gone");
     return running->Ask(package, kReasonsMax);
   };
@@ -137,22 +155,22 @@ int ShowStatus(const GlobalOptions& options, DirectorClient& client) {
 
 }  // namespace
 
-int RunStatus(const GlobalOptions& options) {
-  return WithDirector(options, [&](const project::Project&, DirectorClient& client) {
+int RunStatus(const GlobalOptions& options, const FarDirector& far) {
+  return WithDirector(options, far, [&](DirectorClient& client, const FindRunning&) {
     return ShowStatus(options, client);
   });
 }
 
-int RunTop(const GlobalOptions& options) {
-  return WithDirector(options, [&](const project::Project& project, DirectorClient& client) {
+int RunTop(const GlobalOptions& options, const FarDirector& far) {
+  return WithDirector(options, far, [&](DirectorClient& client, const FindRunning& find_running) {
     const bool is_live = !options.json && ::isatty(STDOUT_FILENO) == 1 &&
                          TerminalOf(true, std::getenv("TERM"), nullptr).can_redraw;
-    return is_live ? TopOnTerminal(options, project, client) : ShowStatus(options, client);
+    return is_live ? TopOnTerminal(options, client, find_running) : ShowStatus(options, client);
   });
 }
 
-int RunCancel(const GlobalOptions& options, uint64_t cook) {
-  return WithDirector(options, [&](const project::Project&, DirectorClient& client) -> int {
+int RunCancel(const GlobalOptions& options, const FarDirector& far, uint64_t cook) {
+  return WithDirector(options, far, [&](DirectorClient& client, const FindRunning&) -> int {
     if (const absl::Status cancelled = client.Cancel(cook); !cancelled.ok())
       return FailOf(options, cancelled);
     if (options.json) PrintJson({{"cancelled", cook}});
@@ -205,8 +223,8 @@ int RunReadmit(const GlobalOptions& options, const std::string& worker) {
   return kDone;
 }
 
-int RunDrain(const GlobalOptions& options, const std::string& worker) {
-  return WithDirector(options, [&](const project::Project&, DirectorClient& client) -> int {
+int RunDrain(const GlobalOptions& options, const FarDirector& far, const std::string& worker) {
+  return WithDirector(options, far, [&](DirectorClient& client, const FindRunning&) -> int {
     v1::DrainAsk ask;
     ask.set_worker(worker);
     const auto drained = client.Drain(ask);

@@ -6,6 +6,8 @@
 #include "common/base/build_id.h"
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
+#include "common/listen/listen_address.h"
+#include "common/wire/tls_pair.h"
 #include "director/host/director.h"
 #include "director/host/outcome_status.h"
 #include "fmt/format.h"
@@ -67,6 +69,36 @@ absl::StatusOr<std::unique_ptr<DirectorClient>> FindDirectorOfAnyBuild(
   }
   if (!found.ok()) return director::Infrastructure(found.status());
   return found;
+}
+
+absl::StatusOr<wire::ClientTls> TlsOf(const FarDirector& far) {
+  if (listen::IsUnixAddress(far.address) || !listen::HostOf(far.address).has_value())
+    return director::WrongUse(
+        fmt::format("--director {}: expected HOST:PORT, the address that `galley serve --listen` "
+                    "of that machine names",
+                    far.address));
+  if (far.tls_ca.empty() || far.tls_cert.empty() || far.tls_key.empty())
+    return director::WrongUse(
+        "--director: who asks the director of another machine is known by a certificate: expected "
+        "--tls-ca, --tls-cert and --tls-key");
+  const auto texts =
+      wire::ReadTlsFiles({.certificate = far.tls_cert, .key = far.tls_key, .ca = far.tls_ca});
+  if (!texts.ok()) return director::WrongUse(texts.status());
+  return wire::ClientTls{.ca = texts->ca, .certificate = texts->certificate, .key = texts->key};
+}
+
+absl::StatusOr<std::unique_ptr<DirectorClient>> ConnectDirector(const FarDirector& far) {
+  ASSIGN_OR_RETURN(const wire::ClientTls tls, TlsOf(far));
+  auto client = DirectorClient::Connect(far.address, tls, OwnBuild());
+  if (absl::IsUnauthenticated(client.status()) || absl::IsPermissionDenied(client.status()))
+    return director::WrongUse(client.status());
+  if (!client.ok()) return director::Infrastructure(client.status());
+  const v1::BuildIdentity own = OwnBuild();
+  const v1::BuildIdentity& other = (*client)->director().director();
+  if (own.version() == other.version() && own.build() == other.build()) return client;
+  return director::Infrastructure(
+      fmt::format("the director at {} is {}, and this is {}: use a galley of the same build",
+                  far.address, TextOf(other), TextOf(own)));
 }
 
 absl::StatusOr<std::unique_ptr<DirectorClient>> FindDirector(const project::Project& project) {

@@ -29,6 +29,13 @@ absl::StatusOr<std::unique_ptr<director::DirectorClient>> FindDirector(
 absl::StatusOr<std::unique_ptr<director::DirectorClient>> FindDirectorOfAnyBuild(
     const project::Project& project);
 
+// The director of another machine. INVALID_ARGUMENT: the options do not fit, or what their files
+// hold; or it does not let this certificate ask, and the text says why. UNAVAILABLE: it cannot be
+// asked.
+absl::StatusOr<std::unique_ptr<director::DirectorClient>> ConnectDirector(const FarDirector& far);
+// The files of its options, read.
+absl::StatusOr<wire::ClientTls> TlsOf(const FarDirector& far);
+
 // "process 123"
 std::string NameOf(const director::DirectorClient& client);
 

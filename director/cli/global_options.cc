@@ -29,6 +29,20 @@ void GlobalOptions::AddTo(CLI::App& command) {
                    "One line for every result of a cook; debug lines in the log");
 }
 
+void FarDirector::AddTo(CLI::App& command) {
+  CLI::Option* const director =
+      command
+          .add_option("--director", address,
+                      "Ask the director of another machine, where `galley serve --listen` says")
+          ->type_name("HOST:PORT");
+  const auto add = [&](const char* name, std::string& file, const char* help) {
+    command.add_option(name, file, help)->type_name("FILE")->needs(director);
+  };
+  add("--tls-ca", tls_ca, "With --director: authority of its certificate");
+  add("--tls-cert", tls_cert, "With --director: our certificate, which has a role");
+  add("--tls-key", tls_key, "With --director: its key");
+}
+
 void PrintJson(const nlohmann::json& line) {
   std::puts(line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
 }

@@ -26,6 +26,14 @@ struct GlobalOptions {
   void AddTo(CLI::App& command);
 };
 
+// The director of another machine, and who asks it.
+struct FarDirector {
+  std::string address;  // empty: the director of the project here
+  std::string tls_ca, tls_cert, tls_key;
+
+  void AddTo(CLI::App& command);
+};
+
 // On one line of standard output; what is no UTF-8 (a folder's name, say) is replaced.
 void PrintJson(const nlohmann::json& line);
 

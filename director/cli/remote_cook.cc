@@ -76,7 +76,9 @@ absl::Status RemoteCook::Listen(DirectorClient& client, CookStream& stream) {
   const absl::Status end = stream.End();
   RETURN_IF_ERROR(damaged_);
   if (report_.has_value()) return report_->report.end;
-  if (absl::IsInvalidArgument(end) || absl::IsNotFound(end)) return director::WrongUse(end);
+  if (absl::IsInvalidArgument(end) || absl::IsNotFound(end) || absl::IsPermissionDenied(end) ||
+      absl::IsUnauthenticated(end))
+    return director::WrongUse(end);
   if (absl::IsResourceExhausted(end)) return director::Infrastructure(end);
   return Gone(client);
 }

@@ -78,7 +78,8 @@ int Serve(const ServeOptions& options, project::Project loaded) {
                                  },
                              .check = [](const std::string&) { return absl::OkStatus(); }}},
        .load = [&options] { return Load(options); },
-       .build = OwnBuild()},
+       .build = OwnBuild(),
+       .listen = options.listen},
       report, stop);
   if (absl::IsAborted(residence.status())) {
     return Fail(
@@ -90,6 +91,8 @@ int Serve(const ServeOptions& options, project::Project loaded) {
   report.Say(fmt::format("serving {} (process {}) at {}{}", project->name, ::getpid(),
                          (*residence)->address(),
                          metrics_url.empty() ? "" : ", metrics at " + metrics_url));
+  if (const std::string clients = (*residence)->client_address(); !clients.empty())
+    report.Say(fmt::format("clients of other machines at {}", clients));
   if (options.global.json) PrintJson(ServingEvent(*project, ::getpid()));
   std::fflush(stdout);
   NotifyServiceManager("READY=1");
@@ -118,6 +121,7 @@ pid_t StartDetached(const ServeOptions& options, const std::string& error_file) 
   add("--placement", options.placement);
   add("--launcher", options.launcher);
   add("--metrics", options.metrics);
+  add("--listen", options.listen);
   if (options.workers) add("--workers", fmt::format("{}", *options.workers));
   if (options.global.verbose) arguments.emplace_back("--verbose");
   std::vector<char*> argv;

@@ -68,6 +68,7 @@ Residence::Residence(Options options, std::unique_ptr<Director> director)
 absl::StatusOr<std::unique_ptr<Residence>> Residence::Open(Options options, CookListener& listener,
                                                            Cancellation& stop) {
   options.director.is_resident = true;
+  const std::string listen = options.listen;
   ASSIGN_OR_RETURN(std::unique_ptr<Director> director,
                    Director::Open(options.director, listener, stop));
   auto residence =
@@ -80,6 +81,7 @@ absl::StatusOr<std::unique_ptr<Residence>> Residence::Open(Options options, Cook
   if (!door.ok()) return Infrastructure(door.status());
   base::MutexLock lock(residence->mutex_);  // clients that came already wait for it
   residence->door_ = *std::move(door);
+  RETURN_IF_ERROR(residence->OpenClientDoor(listen));
   residence->kitchen_.emplace(Kitchen::Deps{.director = *residence->director_,
                                             .trace = residence->trace_,
                                             .door = residence->door_.get(),
@@ -90,6 +92,32 @@ absl::StatusOr<std::unique_ptr<Residence>> Residence::Open(Options options, Cook
                                                 .version = residence->build_.version()});
   residence->GoOn();
   return residence;
+}
+
+absl::Status Residence::OpenClientDoor(const std::string& listen) {
+  if (listen.empty()) return absl::OkStatus();
+  const project::FarmSection& farm = director_->project().farm;
+  auto door = ClientDoor::Open(
+      {.address = listen,
+       .tls = {.certificate = farm.tls_cert, .key = farm.tls_key, .ca = farm.tls_ca}},
+      *this, *door_);
+  if (!door.ok())
+    return absl::IsUnavailable(door.status()) ? Infrastructure(door.status())
+                                              : WrongUse(door.status());
+  clients_ = *std::move(door);
+  LogInfo("clients address={}", clients_->address());
+  return WriteFileAtomic(ClientAddressFile(), clients_->address() + "\n");
+}
+
+std::string Residence::ClientAddressFile() const {
+  return JoinPath(director_->project().state_directory(), "client-address");
+}
+
+void Residence::CloseClientDoor() {
+  if (clients_ == nullptr) return;
+  ::unlink(ClientAddressFile().c_str());
+  clients_->Close();
+  clients_.reset();
 }
 
 // The detached cooks that the director before left.
@@ -116,6 +144,7 @@ Residence::~Residence() {
   EndCooks(std::string(kStopped));
   meter_.reset();
   // The workers' calls end before the door goes.
+  CloseClientDoor();
   kitchen_.reset();
   door_.reset();
 }
@@ -127,6 +156,7 @@ absl::Status Residence::Live(CookListener& listener, Cancellation& stop,
   while (!asked_to_stop_.is_cancelled() && mine.ok()) {
     LookAtStore();
     RestIfIdle();
+    if (clients_ != nullptr) clients_->LookAtCertificates();
     asked_to_stop_.Pause(kLookInterval);
     mine = director_->MayWrite();
   }
@@ -156,6 +186,7 @@ bool Residence::LeaveCooks() {
   if (logs.empty()) return false;
   AwaitReaders(logs);
   door_->Withdraw();
+  if (clients_ != nullptr) ::unlink(ClientAddressFile().c_str());
   has_left_ = true;
   return true;
 }

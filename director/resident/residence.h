@@ -28,6 +28,7 @@
 #include "director/resident/project_reader.h"
 #include "director/resident/resident_cook.h"
 #include "director/serve/client_calls.h"
+#include "director/serve/client_door.h"
 #include "director/serve/director_door.h"
 #include "director/shell/trace.h"
 #include "director/standing/watched_tables.h"
@@ -43,6 +44,7 @@ class Residence final : public ClientCalls {
     ProjectReader::Load load;  // the project, once more
     v1::BuildIdentity build;
     absl::Duration rests_after = absl::Minutes(10);  // without a cook
+    std::string listen;  // where clients of other machines ask, "host:port"; empty: nowhere
   };
   // Opens the project, answers Prometheus where the project says so, and listens. Errors:
   // outcome_status.h.
@@ -55,6 +57,8 @@ class Residence final : public ClientCalls {
 
   // Where it listens: "unix:/...".
   const std::string& address() const { return door_->address(); }
+  // Where clients of other machines ask; empty: nowhere.
+  std::string client_address() const { return clients_ == nullptr ? "" : clients_->address(); }
 
   // Waits for `stop`, or for a client that stops the director; then ends all cooks and closes.
   // UNAVAILABLE: it ended because another director has the project now. `hands_over`: asked when
@@ -77,6 +81,9 @@ class Residence final : public ClientCalls {
  private:
   Residence(Options options, std::unique_ptr<Director> director);
   void GoOn() GALLEY_REQUIRES(mutex_);
+  absl::Status OpenClientDoor(const std::string& listen);
+  std::string ClientAddressFile() const;
+  void CloseClientDoor();
   void Begin(const v1::CookAsk& ask, uint64_t number, std::shared_ptr<CookLog> log)
       GALLEY_REQUIRES(mutex_);
   bool LeaveCooks();
@@ -97,6 +104,7 @@ class Residence final : public ClientCalls {
   WatchedTables watched_;
   Trace trace_;
   std::unique_ptr<DirectorDoor> door_;
+  std::unique_ptr<ClientDoor> clients_;  // null: of this machine only
   Cancellation asked_to_stop_;
   FiguresBoard figures_;
   std::optional<Kitchen> kitchen_;

@@ -39,7 +39,8 @@ std::string TextOfEnd(const CookReport& report) {
 ResidentCook::ResidentCook(const Deps& deps, v1::CookAsk ask, uint64_t number,
                            std::shared_ptr<CookLog> log)
     : deps_(deps),
-      differing_(DifferingOf(deps.director.environment(), ask)),
+      differing_(ask.is_from_afar() ? decltype(differing_)()
+                                    : DifferingOf(deps.director.environment(), ask)),
       ask_(WithoutEnvironment(std::move(ask))),
       class_(ClassOfName(ask_.urgency_class()).value_or(CookClass::kNightly)),
       number_(number),

@@ -16,6 +16,7 @@ namespace {
 
 // So long one Hello waits: then it is looked whether anybody listens still.
 constexpr absl::Duration kHelloPatience = absl::Milliseconds(500);
+constexpr absl::Duration kFarPatience = absl::Seconds(10);  // with TLS, through a network
 
 class StreamOfEvents final : public CookStream {
  public:
@@ -35,8 +36,8 @@ class StreamOfEvents final : public CookStream {
 
 class Client final : public DirectorClient {
  public:
-  explicit Client(const std::string& address)
-      : stub_(v1::Resident::NewStub(wire::OpenChannel(address))) {}
+  explicit Client(const std::string& address, const wire::ClientTls& tls = {})
+      : stub_(v1::Resident::NewStub(wire::OpenChannel(address, tls))) {}
 
   // DEADLINE_EXCEEDED: not answered within `patience`, though somebody may listen.
   absl::Status SayHello(const v1::BuildIdentity& own, absl::Duration patience) {
@@ -115,6 +116,20 @@ absl::StatusOr<std::unique_ptr<DirectorClient>> DirectorClient::Find(const std::
     if (!may_end) return hello;
     if (absl::Now() > until) return absl::DeadlineExceededError("the director is silent");
   }
+}
+
+absl::StatusOr<std::unique_ptr<DirectorClient>> DirectorClient::Connect(
+    const std::string& address, const wire::ClientTls& tls, const v1::BuildIdentity& own) {
+  auto client = std::make_unique<Client>(address, tls);
+  const absl::Status hello = client->SayHello(own, kFarPatience);
+  if (absl::IsDeadlineExceeded(hello) || absl::IsUnavailable(hello))
+    return absl::UnavailableError(fmt::format(
+        "no director answers at {} within {:.0f} s: does `galley serve --listen` run there, can "
+        "this machine reach that address, is the director's certificate for that name and of the "
+        "authority in --tls-ca, and is ours of the authority that its [farm] tls_ca names?",
+        address, absl::ToDoubleSeconds(kFarPatience)));
+  if (!hello.ok()) return hello;
+  return std::unique_ptr<DirectorClient>(std::move(client));
 }
 
 }  // namespace galley::director

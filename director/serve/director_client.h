@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "common/wire/client_tls.h"
 #include "galley/v1/director.pb.h"
 
 namespace galley::director {
@@ -35,6 +36,11 @@ class DirectorClient {
   // that hosts one cook. PERMISSION_DENIED: it is another user's. DEADLINE_EXCEEDED: it is silent.
   static absl::StatusOr<std::unique_ptr<DirectorClient>> Find(const std::string& socket_path,
                                                               const v1::BuildIdentity& own);
+  // The resident director of another machine (ClientDoor), at "host:port". UNAVAILABLE: nobody
+  // answers there whom the authority is for; UNAUTHENTICATED, PERMISSION_DENIED: roles.h.
+  static absl::StatusOr<std::unique_ptr<DirectorClient>> Connect(const std::string& address,
+                                                                 const wire::ClientTls& tls,
+                                                                 const v1::BuildIdentity& own);
   virtual ~DirectorClient() = default;
 
   virtual const v1::HelloAnswer& director() const = 0;

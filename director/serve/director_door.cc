@@ -29,7 +29,9 @@
 #include "common/listen/listening_socket.h"
 #include "common/wire/channel.h"
 #include "common/wire/hand_over.h"
+#include "common/wire/tls_credentials.h"
 #include "director/serve/resident_service.h"
+#include "director/serve/roles.h"
 #include "director/serve/worker_calls.h"
 #include "director/serve/worker_stream.h"
 #include "fmt/format.h"
@@ -159,6 +161,9 @@ class DirectorDoorImpl final : public DirectorDoor {
   void Admit(WorkerCalls* calls) override { workers_.Set(calls); }
   void Close(WorkerCalls* calls) override { workers_.Remove(calls); }
   void AwaitCalls() override { workers_.AwaitCalls(); }
+  absl::Status Ask(const v1::PackageQuestion& question, v1::PackageAnswer* answer) override {
+    return wire::FromGrpc(workers_.Ask(nullptr, &question, answer));
+  }
 
   // A write to a client that is stopped, and has its socket full, does not hear that its call is
   // cancelled: such connections are cut.
@@ -189,7 +194,8 @@ class DirectorDoorImpl final : public DirectorDoor {
     wire::PrepareGrpc();
     grpc::ServerBuilder builder;
     // Protected by the folder's and socket's mode.
-    const std::function<void(int)> hand_over = wire::HandOverToLocal(builder);
+    const std::function<void(int)> hand_over =
+        wire::HandOverToLocal(builder, wire::PlainCredentials(GateOfSocket()));
     builder.SetMaxReceiveMessageSize(kMessageBytesMax);
     builder.RegisterService(&workers_);
     if (clients_.has_value()) builder.RegisterService(&*clients_);

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "galley/v1/worker.pb.h"
 
 namespace galley::director {
 
@@ -35,6 +36,8 @@ class DirectorDoor {
   virtual void Close(WorkerCalls* calls) = 0;
   // Waits until none is under way there. REQUIRES: Close.
   virtual void AwaitCalls() = 0;
+  // As the call of that name.
+  virtual absl::Status Ask(const v1::PackageQuestion& question, v1::PackageAnswer* answer) = 0;
 };
 
 }  // namespace galley::director

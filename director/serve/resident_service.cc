@@ -1,6 +1,8 @@
 #include "director/serve/resident_service.h"
 
 #include <memory>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "common/wire/channel.h"
@@ -10,6 +12,22 @@ namespace {
 
 // So often a stream on which nothing happens looks whether its reader is still there.
 constexpr absl::Duration kLookInterval = absl::Milliseconds(50);
+
+// Modes of what is staged for a client of another machine: only the director's user writes it.
+constexpr uint32_t kUmaskOfOthers = 022;
+
+absl::Status MayAskFromAfar(const v1::CookAsk& ask) {
+  const auto denied = [](std::string_view option) {
+    return absl::PermissionDeniedError(
+        std::string(option) +
+        " is for the director's own user: it changes files of its machine that are not the "
+        "project's output. Say it on the director's machine");
+  };
+  if (!ask.output_directory().empty()) return denied("--out");
+  if (ask.adopt()) return denied("--adopt");
+  if (ask.exact()) return denied("--exact");
+  return absl::OkStatus();
+}
 
 template <typename T>
 grpc::Status Answer(absl::StatusOr<T> found, T* answer) {
@@ -28,7 +46,17 @@ grpc::Status ResidentService::Hello(grpc::ServerContext*, const v1::HelloAsk* as
 
 grpc::Status ResidentService::Cook(grpc::ServerContext* context, const v1::CookAsk* ask,
                                    grpc::ServerWriter<v1::CookEvent>* writer) {
-  const absl::StatusOr<uint64_t> cook = calls_.Cook(*ask);
+  v1::CookAsk asked = *ask;
+  if (from_ == From::kAnotherMachine) {
+    if (const absl::Status may = MayAskFromAfar(*ask); !may.ok()) return wire::ToGrpc(may);
+    asked.set_umask(kUmaskOfOthers);
+    asked.clear_configuration();
+    asked.clear_environment();
+    asked.clear_environment_salt();
+    asked.clear_environment_digests();
+  }
+  asked.set_is_from_afar(from_ == From::kAnotherMachine);
+  const absl::StatusOr<uint64_t> cook = calls_.Cook(asked);
   if (!cook.ok()) return wire::ToGrpc(cook.status());
   const absl::StatusOr<std::unique_ptr<CookReader>> reader = calls_.Read(*cook);
   if (!reader.ok()) return wire::ToGrpc(reader.status());

@@ -14,8 +14,12 @@ namespace galley::director {
 
 class ResidentService final : public v1::Resident::Service {
  public:
+  // Where its callers are. Those of another machine may not say where on this one files are
+  // written, and which are taken away.
+  enum class From { kThisMachine, kAnotherMachine };
   // `calls` outlives it.
-  explicit ResidentService(ClientCalls& calls) : calls_(calls) {}
+  explicit ResidentService(ClientCalls& calls, From from = From::kThisMachine)
+      : calls_(calls), from_(from) {}
   // Ends the streams of all readers soon.
   void Close() { is_closed_ = true; }
 
@@ -40,6 +44,7 @@ class ResidentService final : public v1::Resident::Service {
             grpc::ServerWriter<v1::CookEvent>& writer);
 
   ClientCalls& calls_;
+  const From from_;
   std::atomic<bool> is_closed_ = false;
 };
 

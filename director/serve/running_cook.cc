@@ -18,8 +18,8 @@ constexpr std::chrono::seconds kAskWait{7};
 
 class RemoteCook final : public RunningCook {
  public:
-  explicit RemoteCook(const std::string& address)
-      : stub_(v1::Director::NewStub(wire::OpenChannel(address))) {}
+  explicit RemoteCook(const std::string& address, const wire::ClientTls& tls = {})
+      : stub_(v1::Director::NewStub(wire::OpenChannel(address, tls))) {}
 
   absl::StatusOr<v1::PackageAnswer> Ask(const std::string& package, size_t limit) override {
     std::vector<v1::PackageAnswer::Reason> reasons;  // of all pages
@@ -52,6 +52,11 @@ std::unique_ptr<RunningCook> RunningCook::Find(const std::string& socket_path) {
   const SocketProbe probe = ProbeSocket(socket_path);
   if (probe.listening != Listening::kSomebody) return nullptr;
   return std::make_unique<RemoteCook>("unix:" + probe.path);
+}
+
+std::unique_ptr<RunningCook> RunningCook::At(const std::string& address,
+                                             const wire::ClientTls& tls) {
+  return std::make_unique<RemoteCook>(address, tls);
 }
 
 }  // namespace galley::director

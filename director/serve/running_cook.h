@@ -8,6 +8,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "common/wire/client_tls.h"
 #include "galley/v1/worker.pb.h"
 
 namespace galley::director {
@@ -17,6 +18,8 @@ class RunningCook {
   // The cook whose director was to have its socket at `socket_path` (WorkerService::Start). Null:
   // no cook runs, or none can be reached.
   static std::unique_ptr<RunningCook> Find(const std::string& socket_path);
+  // The director of another machine (ClientDoor). No connection is made yet.
+  static std::unique_ptr<RunningCook> At(const std::string& address, const wire::ClientTls& tls);
   virtual ~RunningCook() = default;
 
   // With at most `limit` reasons. NOT_FOUND: the package is in no request of this cook (yet).

@@ -236,7 +236,7 @@ TEST_F(WorkerServiceTest, AtTheFarmsDoorWorkersAttachAndNobodyAsksQuestions) {
   grpc::ClientContext context;
   v1::PackageAnswer answer;
   EXPECT_EQ(stub->Ask(&context, v1::PackageQuestion(), &answer).error_code(),
-            grpc::StatusCode::UNIMPLEMENTED);
+            grpc::StatusCode::PERMISSION_DENIED);
   service_->Stop();
   door->reset();
 }

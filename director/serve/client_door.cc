@@ -1,0 +1,74 @@
+#include "director/serve/client_door.h"
+
+#include "common/base/status_macros.h"
+#include "common/listen/listen_address.h"
+#include "common/wire/channel.h"
+#include "director/serve/director_door.h"
+#include "director/serve/resident_service.h"
+#include "director/serve/roles.h"
+#include "director/serve/tcp_door.h"
+#include "fmt/format.h"
+#include "galley/v1/worker.grpc.pb.h"
+
+namespace galley::director {
+namespace {
+
+class QuestionsOnly final : public v1::Director::Service {
+ public:
+  explicit QuestionsOnly(DirectorDoor& door) : door_(door) {}
+  grpc::Status Ask(grpc::ServerContext*, const v1::PackageQuestion* question,
+                   v1::PackageAnswer* answer) override {
+    return wire::ToGrpc(door_.Ask(*question, answer));
+  }
+
+ private:
+  DirectorDoor& door_;
+};
+
+class ClientDoorImpl final : public ClientDoor {
+ public:
+  ClientDoorImpl(const Options& options, ClientCalls& calls, DirectorDoor& door)
+      : resident_(calls, ResidentService::From::kAnotherMachine),
+        questions_(door),
+        tcp_({.name = "clients",
+              .address = options.address,
+              .tls = options.tls,
+              .gate = GateOfClients(),
+              .message_bytes_max = kMessageBytesMax,
+              .threads_max = kClientCallsMax,
+              .arguments = {{GRPC_ARG_KEEPALIVE_TIME_MS, wire::kKeepaliveMs},
+                            {GRPC_ARG_KEEPALIVE_TIMEOUT_MS, wire::kKeepaliveMs}},
+              .user_timeout = absl::Milliseconds(2 * wire::kKeepaliveMs)}) {}
+
+  const std::string& address() const override { return tcp_.address(); }
+  void Close() override { resident_.Close(); }
+  void LookAtCertificates() override { tcp_.LookAtCertificates(); }
+  absl::Status Listen() { return tcp_.Listen({&resident_, &questions_}); }
+
+ private:
+  ResidentService resident_;
+  QuestionsOnly questions_;
+  TcpDoor tcp_;  // (ends before what it calls)
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<ClientDoor>> ClientDoor::Open(const Options& options,
+                                                             ClientCalls& calls,
+                                                             DirectorDoor& door) {
+  if (listen::IsUnixAddress(options.address) || !listen::HostOf(options.address).has_value()) {
+    return absl::InvalidArgumentError(
+        fmt::format("--listen {}: expected HOST:PORT", options.address));
+  }
+  if (options.tls.certificate.empty() || options.tls.key.empty() || options.tls.ca.empty()) {
+    return absl::FailedPreconditionError(
+        fmt::format("--listen {}: who calls there is known by a certificate only: set tls_ca, "
+                    "tls_cert and tls_key in [farm] (`deploy/dev-certs` makes some)",
+                    options.address));
+  }
+  auto made = std::make_unique<ClientDoorImpl>(options, calls, door);
+  RETURN_IF_ERROR(made->Listen());
+  return std::unique_ptr<ClientDoor>(std::move(made));
+}
+
+}  // namespace galley::director

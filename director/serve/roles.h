@@ -1,0 +1,93 @@
+// Roles: who may make which call of a director: the one table of all of them, whatever the way in.
+// It is asked before anything of a call is read (common/wire/call_gate.h). docs/farm.md shows it to
+// people.
+//
+//   way in                                                roles
+//   the director's Unix socket (its own user)             all
+//   [farm] listen with TLS: a certificate without a role  worker
+//   [farm] listen without TLS (this machine only)         worker
+//   serve --listen: a certificate with a role             that of the certificate, and those below
+//   with TLS, and no certificate                          none
+//
+// What `galley store serve` lets whom do is another table: common/store/reapi/server/methods.h.
+// What a worker may do at all is said here; which worker it is, and which attempts are its own, is
+// for WorkerService and WorkerBytes to judge.
+//
+// A certificate has a role by a URI in its subjectAltName, "urn:galley:role:client"; it may have
+// several. An administrator may all that a client may, and a client all that a reader may.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "common/wire/call_gate.h"
+
+namespace galley::director {
+
+enum class Role : uint8_t {
+  kWorker,         // cooks what it is given
+  kReader,         // sees, and changes nothing
+  kClient,         // also cooks
+  kAdministrator,  // also ends others' cooks, workers, the director; forgets results
+};
+inline constexpr std::string_view kRoleNames[] = {"worker", "reader", "client", "administrator"};
+inline constexpr std::string_view kRoleUri = "urn:galley:role:";
+
+class Roles {
+ public:
+  constexpr Roles() = default;
+  static constexpr Roles All() { return Roles(0xf); }
+  static constexpr Roles Worker() { return Roles(Bit(Role::kWorker)); }
+  // Those of the certificate of such a one.
+  static constexpr Roles UpTo(Role role) {
+    if (role == Role::kWorker) return Worker();
+    Roles roles;
+    for (const Role one : {Role::kReader, Role::kClient, Role::kAdministrator})
+      if (one <= role) roles.bits_ |= Bit(one);
+    return roles;
+  }
+  constexpr bool Has(Role role) const { return (bits_ & Bit(role)) != 0; }
+  constexpr Roles With(Roles other) const {
+    return Roles(static_cast<uint8_t>(bits_ | other.bits_));
+  }
+  constexpr Roles Without(Role role) const {
+    return Roles(bits_ & static_cast<uint8_t>(~Bit(role)));
+  }
+  // "client and reader", "none"
+  std::string ToString() const;
+  constexpr bool operator==(const Roles&) const = default;
+
+ private:
+  explicit constexpr Roles(uint8_t bits) : bits_(bits) {}
+  static constexpr uint8_t Bit(Role role) {
+    return static_cast<uint8_t>(1u << static_cast<uint8_t>(role));
+  }
+  uint8_t bits_ = 0;
+};
+
+struct CallRule {
+  std::string_view path;  // "/galley.v1.Resident/Drain"
+  Role needs = Role::kAdministrator;
+  bool is_for_all = false;  // also who has no role
+};
+// Sorted by path: every call that a director serves.
+std::span<const CallRule> CallRules();
+
+// Of who shows a certificate with these URIs.
+Roles RolesOfCertificate(std::span<const std::string> uris);
+// `caller`: nullopt: who has shown nothing. UNAUTHENTICATED: such a one must show a certificate
+// first; PERMISSION_DENIED: the caller has not the role that the call needs; UNIMPLEMENTED: no such
+// call is known. The text says which role, and how one gets it.
+absl::Status CheckCall(std::optional<Roles> caller, std::string_view path);
+
+// The gates of the three ways in.
+wire::CallGate GateOfSocket();
+wire::CallGate GateOfFarm();
+wire::CallGate GateOfClients();
+
+}  // namespace galley::director

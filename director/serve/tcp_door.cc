@@ -1,0 +1,87 @@
+#include "director/serve/tcp_door.h"
+
+#include <grpcpp/resource_quota.h>
+
+#include <chrono>
+
+#include "common/base/descriptor_limit.h"
+#include "common/base/log.h"
+#include "common/base/status_macros.h"
+#include "common/listen/listening_socket.h"
+#include "common/wire/channel.h"
+#include "common/wire/hand_over.h"
+#include "common/wire/tls_credentials.h"
+#include "fmt/format.h"
+
+namespace galley::director {
+namespace {
+
+constexpr std::chrono::seconds kTcpEndGrace(2);
+constexpr absl::Duration kTlsLookPeriod = absl::Seconds(10);  // at the files of TLS
+constexpr int kTcpHandshakeMs = 20'000;
+constexpr int kTcpStreamsMax = 32;  // of one connection, at a time: a call holds a thread
+
+}  // namespace
+
+TcpDoor::~TcpDoor() {
+  if (door_ != nullptr) door_->Stop();
+  if (server_ == nullptr) return;
+  server_->Shutdown(std::chrono::system_clock::now() + kTcpEndGrace);
+  server_->Wait();
+}
+
+absl::Status TcpDoor::Listen(const std::vector<grpc::Service*>& services) {
+  const std::string& address = options_.address;
+  wire::PrepareGrpc();
+  std::shared_ptr<grpc::ServerCredentials> credentials = wire::PlainCredentials(options_.gate);
+  if (!options_.tls.certificate.empty()) {
+    ASSIGN_OR_RETURN(wire::TlsTexts texts, wire::ReadTlsFiles(options_.tls));
+    tls_ = std::make_shared<wire::TlsPair>(options_.tls, std::move(texts), options_.more_roots);
+    credentials = wire::TlsCredentials(tls_, options_.request, options_.gate);
+  }
+  grpc::ServerBuilder builder;
+  builder.SetMaxReceiveMessageSize(options_.message_bytes_max);
+  builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kTcpHandshakeMs);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kTcpStreamsMax);
+  for (const auto& [argument, value] : options_.arguments)
+    builder.AddChannelArgument(argument, value);
+  if (options_.threads_max > 0) {
+    grpc::ResourceQuota quota(options_.name);
+    quota.SetMaxThreads(options_.threads_max);
+    builder.SetResourceQuota(quota);
+  }
+  const auto hand_over = wire::HandOverTo(builder, std::move(credentials));
+  for (grpc::Service* service : services) builder.RegisterService(service);
+  ASSIGN_OR_RETURN(listen::TcpSockets tcp, listen::ListenOnTcp(address));
+  server_ = builder.BuildAndStart();
+  if (server_ == nullptr)
+    return absl::UnavailableError(fmt::format("{} cannot be served", address));
+  std::vector<listen::AcceptLoop::Listener> listeners;
+  for (FileDescriptor& socket : tcp.sockets)
+    listeners.push_back(
+        {.socket = std::move(socket), .has_tls = tls_ != nullptr, .hand_over = hand_over});
+  address_ = fmt::format("{}:{}", address.substr(0, address.rfind(':')), tcp.port);
+  door_ =
+      listen::AcceptLoop::Make({.name = options_.name,
+                                .limits = options_.limits.value_or(
+                                    listen::LocalDoorLimits(CurrentDescriptorLimit().soft)),
+                                .user_timeout = options_.user_timeout},
+                               clock_);
+  return door_->Start(std::move(listeners));
+}
+
+void TcpDoor::LookAtCertificates() {
+  if (tls_ == nullptr || clock_.Monotonic() < next_look_) return;
+  next_look_ = clock_.Monotonic() + kTlsLookPeriod;
+  const absl::StatusOr<bool> is_new = tls_->Look();
+  if (!is_new.ok()) {
+    LogWarning("{}: {}; the certificate of before stays in force", options_.name,
+               MessageOf(is_new.status()));
+  } else if (*is_new) {
+    LogInfo("{}: another certificate is in force", options_.name);
+  }
+  if (const auto expired = tls_->TellExpired(clock_.Now()))
+    LogWarning("{}: {}", options_.name, *expired);
+}
+
+}  // namespace galley::director

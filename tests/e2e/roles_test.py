@@ -1,0 +1,90 @@
+"""Who may ask a director what: by its Unix socket, and from another machine with a certificate that has a role."""
+import os, re, subprocess, unittest
+
+from farm_test import DATA, FarmCase
+from harness import COPY, SOURCE, wait_until
+
+
+class RolesTest(FarmCase):
+    def setUp(self):
+        super().setUp()
+        self.certs = self.certificates()
+        done = subprocess.run([os.path.join(SOURCE, "deploy/dev-certs"), self.certs, "reader=wall", "client=anna", "administrator=olga", "worker=node8"],
+                              capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done)
+        tls = "".join(f'tls_{what} = "{self.certs}/{file}"\n' for what, file in (("ca", "ca.pem"), ("cert", "director.pem"), ("key", "director.key")))
+        self.game = self.project({"a.json": '{"x": 1}', "c.txt": "text"}, [DATA, COPY], extra="[farm]\n" + tls)
+
+    def serve_clients(self):
+        self.serve(self.game, "--listen", "127.0.0.1:0")
+        self.address = self.read("game/.galley/state/client-address").decode().strip()
+
+    def far(self, who, certs=None):
+        certs = certs or self.certs
+        return ["--director", self.address, "--tls-ca", f"{certs}/ca.pem", "--tls-cert", f"{certs}/{who}.pem", "--tls-key", f"{certs}/{who}.key"]
+
+    def refused(self, who, role, *command):
+        done = self.galley(*command, "--project", self.game, *self.far(who))
+        self.assertEqual(done.returncode, 2, done)
+        self.assertIn(f"needs the role {role}", done.stderr)
+        self.assertIn(f"deploy/dev-certs DIR {role}=NAME", done.stderr)
+
+    def test_each_may_do_what_its_role_says(self):
+        self.serve_clients()
+        for who in ("wall", "anna", "olga"):
+            with self.subTest(who):
+                shown = self.galley("status", *self.far(who))
+                self.assertEqual(shown.returncode, 0, shown)
+                self.assertIn("game", shown.stdout)
+        self.refused("node8", "reader", "status")
+        self.refused("wall", "client", "cook")
+        for command in (["drain"], ["cancel", "1"]):
+            for who in ("wall", "anna"):
+                self.refused(who, "administrator", *command)
+        # A client cooks: what is made lies where the director's project says.
+        cook = self.galley("cook", "--project", self.game, "--json", *self.far("anna"))
+        self.assertEqual(cook.returncode, 0, cook)
+        self.assertEqual(self.tree(self.game, "pc")["Game/c.txt"], b"text")
+        for option in (["--out", self.path("elsewhere")], ["--adopt"], ["--exact"]):
+            done = self.galley("cook", "--project", self.game, *option, *self.far("olga"))
+            self.assertEqual(done.returncode, 2, done)
+            self.assertIn("is for the director's own user", done.stderr)
+        self.assertFalse(os.path.exists(self.path("elsewhere")))
+        followed = self.galley("cook", "--project", self.game, "--attach", "1", *self.far("wall"))
+        self.assertEqual(followed.returncode, 0, followed)
+        drained = self.galley("drain", *self.far("olga"))
+        self.assertEqual(drained.returncode, 0, drained)
+
+    def test_strangers_get_no_further_than_the_handshake(self):
+        self.serve_clients()
+        others = self.certificates("others")
+        for certs, who in ((others, "worker"),):
+            done = self.galley("status", "--director", self.address, "--tls-ca", f"{self.certs}/ca.pem", "--tls-cert", f"{certs}/{who}.pem",
+                               "--tls-key", f"{certs}/{who}.key")
+            self.assertEqual(done.returncode, 3, done)
+            self.assertIn("no director answers at", done.stderr)
+        half = self.galley("status", "--director", self.address, "--tls-ca", f"{self.certs}/ca.pem")
+        self.assertEqual(half.returncode, 2, half)
+        self.assertIn("expected --tls-ca, --tls-cert and --tls-key", half.stderr)
+
+    def test_a_new_certificate_is_taken_up_and_the_address_goes_with_the_director(self):
+        self.serve_clients()
+        before = self.read("certs/director.pem")
+        self.certificates()
+        self.assertNotEqual(self.read("certs/director.pem"), before)
+        log = os.path.join(self.game, ".galley/state/logs/director.log")
+        wait_until(lambda: "clients: another certificate is in force" in open(log).read(), "the new certificate", limit_s=60)
+        self.assertEqual(self.galley("status", *self.far("wall")).returncode, 0)
+        self.assertEqual(self.galley("serve", "--stop", "--project", self.game).returncode, 0)
+        self.assertFalse(os.path.exists(os.path.join(self.game, ".galley/state/client-address")))
+        self.assertEqual(self.galley("status", *self.far("wall")).returncode, 3)
+
+    def test_without_certificates_nobody_listens(self):
+        game = self.project({"c.txt": "text"}, [COPY], name="plain")
+        done = self.galley("serve", "--project", game, "--listen", "127.0.0.1:0")
+        self.assertEqual(done.returncode, 2, done)
+        self.assertIn("set tls_ca, tls_cert and tls_key in [farm]", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
