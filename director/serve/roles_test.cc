@@ -600,7 +600,7 @@ TEST_F(RolesTest, ACertificateIsRenewedByTheOneBeforeWhichStaysGoodUntilTheNext)
                      clock_.Advance(absl::Minutes(30));
                      ASSERT_TRUE(Renew(first, &second).ok());
                      EXPECT_EQ(CheckCertificates({"c", second.tls.certificate}).value(),
-                               clock_.Now() + kLifetime);
+                               absl::FromTimeT(absl::ToTimeT(clock_.Now() + kLifetime)));
                      EXPECT_EQ(Fetch(second), StatusCode::OK);
                      EXPECT_EQ(Fetch(first), StatusCode::OK) << "what is under way goes on";
                      ASSERT_TRUE(Renew(second, &third).ok());
