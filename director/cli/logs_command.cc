@@ -162,8 +162,8 @@ class Logs {
     }
     const auto near = director::NearNames(logs_.what, names);
     return Fail(options_, kUsage,
-                fmt::format("{} is no worker of which anything is kept{}; nor a package: {}",
-                            director::PrintableLine(logs_.what), director::NearText(near), why));
+                fmt::format("{} is no worker of which anything is kept, and no package ({}){}",
+                            director::PrintableLine(logs_.what), why, director::NearText(near)));
   }
 
   // The end of an attempt's log, in lines.

@@ -14,9 +14,6 @@ using director::LogRecord;
 // The worker and the attempt.
 using AttemptKey = std::pair<std::string, uint64_t>;
 
-// Lines of a worker come up to a second after what they are of.
-constexpr absl::Duration kLateMax = absl::Seconds(1);
-
 PlatformStory StoryOfResult(const std::string& platform, const director::PlatformRecord& record) {
   const director::LastCook& last = record.last_cook;
   PlatformStory story{.platform = platform,
@@ -105,7 +102,7 @@ PackageStory StoryOf(const std::string& package, const director::PackageRecord& 
     for (const LogRecord& line : lines) {
       const bool is_its_own = line.package == package && line.attempt == one.attempt;
       const bool is_within = line.attempt == 0 && one.from != absl::InfinitePast() &&
-                             line.time >= one.from && line.time <= one.to + kLateMax;
+                             line.time >= one.from && line.time <= one.to;
       if (line.worker == one.worker && (is_its_own || is_within)) one.lines.push_back(line);
     }
   }

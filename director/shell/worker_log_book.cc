@@ -56,6 +56,9 @@ void WorkerLogBook::NoteFailed(const std::string& worker, AttemptId attempt,
 
 void WorkerLogBook::NoteLost(const std::string& worker, const std::string& why) {
   const auto in_hand = deps_.views.InHand(worker);
+  Note(worker, LogLevel::kWarning,
+       fmt::format("{}{}", why,
+                   in_hand.empty() ? "" : fmt::format("; it had {} jobs in hand", in_hand.size())));
   size_t noted = 0;
   for (const auto& [attempt, job] : in_hand) {
     if (++noted > kLostAttemptsMax) break;
@@ -67,9 +70,6 @@ void WorkerLogBook::NoteLost(const std::string& worker, const std::string& why) 
     record.text = fmt::format("the attempt was lost with its worker: {}", why);
     logs_.Add(record);
   }
-  Note(worker, LogLevel::kWarning,
-       fmt::format("{}{}", why,
-                   in_hand.empty() ? "" : fmt::format("; it had {} jobs in hand", in_hand.size())));
 }
 
 }  // namespace galley::director

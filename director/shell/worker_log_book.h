@@ -1,7 +1,7 @@
-// WorkerLogBook: what there is to say of workers, as the director heard it: their own lines, and the
-// director's notes of them and of attempts that ended badly. It goes to the files of `galley logs`
-// (director/logs); what is a warning goes to the director's own log, too, but for what programs
-// printed.
+// WorkerLogBook: what there is to say of workers, as the director heard it: their own lines, and
+// the director's notes of them and of attempts that ended badly. It goes to the files of `galley
+// logs` (director/logs); what is a warning goes to the director's own log, too, but for what
+// programs printed.
 //
 // Threads: any.
 #pragma once

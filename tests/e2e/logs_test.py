@@ -57,7 +57,8 @@ class LogsTest(FarmCase):
         for attempt in story["attempts"]:
             self.assertLessEqual(attempt["from"], attempt["to"])
             froms = {line["from"] for line in attempt["lines"]}
-            self.assertLessEqual({"output", "worker", "director"}, froms, attempt)
+            self.assertEqual({"output", "worker", "director"}, froms, attempt)
+            self.assertNotIn("exit code 75", str(attempt), "what came after it is no matter")
         # By its file's name, too.
         self.assertEqual(self.lines(game, os.path.join(game, "content/a.txt"))[0], story)
         # A package that is done says so.
@@ -92,7 +93,7 @@ class LogsTest(FarmCase):
         game = self.game({"alpha.txt": "x"})
         self.assertIn("nothing was logged that is kept", self.logs(game).stderr)
         unknown = self.logs(game, "local-1", expect=2)
-        self.assertIn("local-1 is no worker of which anything is kept", unknown.stderr)
+        self.assertIn("local-1 is no worker of which anything is kept, and no package (", unknown.stderr)
         self.assertEqual(self.cook(game, "--workers", "1").code, 0)
         self.assertIn("did you mean local-1?", self.logs(game, "local-l", expect=2).stderr)
         self.assertIn("did you mean /Game/alpha.txt?", self.logs(game, "/Game/alhpa.txt", expect=2).stderr)
@@ -132,6 +133,7 @@ class LogsTest(FarmCase):
                 self.fail("nothing of the crash came")
             self.assertEqual(self.galley("serve", "--stop", "--project", game).returncode, 0)
             self.assertEqual(follow.wait(timeout=90), 0)
+        follow.stderr.close()
         # Without a director there is nothing to follow: what is kept is shown.
         done = self.logs(game, "-f", "local-1")
         self.assertIn("about to", done.stdout)
