@@ -24,8 +24,11 @@ struct ManySessionsOptions {
 };
 
 // Until SIGTERM, or until the director has ended each session. Says on standard output "attached
-// SECONDS" when all were welcomed, and at the end one line of JSON (docs/hacking.md). Blocks
-// SIGTERM in the calling thread. Returns how many sessions a director refused.
+// SECONDS" when all were welcomed, and at the end one line of JSON: a list with, for each session,
+// when it was welcomed first (attached_s) and how often (welcomes), the jobs that it did, the
+// longest time between two messages of the director on one stream (gap_s), and the jobs that it
+// still held (in_hand). Blocks SIGTERM in the calling thread. Returns how many sessions a director
+// refused.
 uint32_t RunManySessions(const ManySessionsOptions& options);
 
 }  // namespace galley::testing
