@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "common/base/from_stat.h"
+#include "common/base/own_program.h"
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
 
@@ -189,9 +190,8 @@ std::string JoinPath(std::string_view folder, std::string_view name) {
 }
 
 std::string ProgramDirectory() {
-  std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  return error ? std::string(".") : program.parent_path().string();
+  const std::string& program = OwnProgram();
+  return program.empty() ? "." : fs::path(program).parent_path().string();
 }
 
 }  // namespace galley

@@ -15,6 +15,7 @@
 
 #include "common/base/file.h"
 #include "common/base/human_bytes.h"
+#include "common/base/own_program.h"
 #include "common/base/status_macros.h"
 #include "common/listen/listen_address.h"
 #include "director/cli/commands.h"
@@ -177,21 +178,13 @@ int RunWorker(const WorkerOptions& options) {
         Variable("XDG_CACHE_HOME", JoinPath(Variable("HOME", "/tmp"), ".cache"));
     worker.cache = JoinPath(caches, "galley/worker");
   }
-  std::vector<std::string> arguments = {JoinPath(ProgramDirectory(), "galley-worker"),
-                                        "session",
-                                        "--director",
-                                        worker.director,
-                                        "--id",
-                                        worker.name,
-                                        "--slots",
-                                        fmt::format("{}", worker.slots),
-                                        "--without-files",
-                                        "--cache",
-                                        AbsolutePath(worker.cache),
-                                        "--cache-bytes",
-                                        fmt::format("{}", *cache_bytes),
-                                        "--scratch",
-                                        Variable("TMPDIR", "/tmp")};
+  std::vector<std::string> arguments = CommandOf(JoinPath(ProgramDirectory(), "galley-worker"));
+  for (const std::string& argument : std::vector<std::string>{
+           "session", "--director", worker.director, "--id", worker.name, "--slots",
+           fmt::format("{}", worker.slots), "--without-files", "--cache",
+           AbsolutePath(worker.cache), "--cache-bytes", fmt::format("{}", *cache_bytes),
+           "--scratch", Variable("TMPDIR", "/tmp")})
+    arguments.push_back(argument);
   arguments.insert(arguments.end(), start->arguments.begin(), start->arguments.end());
   ::unsetenv("GALLEY_TOKEN_FD");
   ::unsetenv("GALLEY_TOKEN_FILE");

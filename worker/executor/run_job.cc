@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "common/base/file.h"
+#include "common/base/own_program.h"
 #include "common/base/status_macros.h"
 #include "common/base/utf8.h"
 #include "fmt/format.h"
@@ -305,7 +306,7 @@ namespace {
 
 const std::string& BinaryIdentity() {
   static const std::string& identity = *new std::string([] {
-    const auto program = ReadFile("/proc/self/exe");
+    const auto program = ReadFile(OwnProgram());
     return program.ok() ? "binary=" + Digest::Of(*program).ToString() : MessageOf(program.status());
   }());
   return identity;

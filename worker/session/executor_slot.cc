@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "common/base/log.h"
+#include "common/base/own_program.h"
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
 #include "worker/executor/executor_loop.h"
@@ -312,7 +313,9 @@ absl::Status ExecutorSlot::StartExecutor() {
   ::setsockopt(socket_.get(), SOL_SOCKET, SO_SNDTIMEO, &send_timeout, sizeof(send_timeout));
   RETURN_IF_ERROR(RemoveAll(setup_->scratch_directory()));  // what a killed one left
   RETURN_IF_ERROR(CreateDirectories(setup_->scratch_directory()));
-  ASSIGN_OR_RETURN(child_, ChildProcess::Start({.argv = {options_.program, "executor"},
+  std::vector<std::string> command = CommandOf(options_.program);
+  command.emplace_back("executor");
+  ASSIGN_OR_RETURN(child_, ChildProcess::Start({.argv = std::move(command),
                                                 .inherit_environment = true,
                                                 .inherit = {{theirs.get(), kExecutorSocket},
                                                             {notes_.get(), kExecutorNotes},

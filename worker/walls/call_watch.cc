@@ -24,6 +24,7 @@
 #include <sstream>
 #include <utility>
 
+#include "common/base/own_program.h"
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
 
@@ -502,10 +503,11 @@ class ProbeFolder final : public ReadyFolder {
 
 // A program is run, which is in the folder, as /proc knows it.
 absl::Status Probe() {
-  const std::string program = LinkAt("/proc/self/exe").value_or("");
+  const std::string& program = OwnProgram();
   ProbeFolder folder(program.substr(0, program.rfind('/')));
   CallWatch watch(folder);
-  ChildOptions options{.argv = {program, "--version"}, .watch = &watch};
+  ChildOptions options{.argv = CommandOf(program), .watch = &watch};
+  options.argv.emplace_back("--version");
   absl::StatusOr<ChildProcess> child = ChildProcess::Start(options);
   RETURN_IF_ERROR(child.status());
   child->Kill(SIGKILL);
