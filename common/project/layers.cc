@@ -90,6 +90,7 @@ const std::vector<KnownKey>& KnownKeys() {
       {"farm", "launcher", kString, "local"},
       {"farm", "placement", kString, "cost"},
       {"farm", "program", kString, ""},
+      {"farm", "shared_path", kString, ""},
       {"farm", "hosts", kString, ""},
       {"farm", "arguments", kStrings, "[]"},
       {"farm", "start", kString, ""},

@@ -297,6 +297,12 @@ absl::Status ReadFarm(const Layers& layers, const std::string& root, FarmSection
   ASSIGN_OR_RETURN(farm.workers_min, Number(layers, "farm.workers_min", farm.workers_min, 0, 4096));
   ASSIGN_OR_RETURN(farm.idle_s, Number(layers, "farm.idle_s", farm.idle_s, 1, 86'400));
   farm.program = Text(layers, "farm.program", "");
+  farm.shared_path = Text(layers, "farm.shared_path", "");
+  if (!farm.shared_path.empty() && !farm.shared_path.starts_with('/'))
+    return WrongValue(*layers.Find("farm.shared_path"),
+                      fmt::format("`farm.shared_path`: expected an absolute path, where the farm's "
+                                  "machines see the project's folder, found \"{}\"",
+                                  farm.shared_path));
   farm.arguments = List(layers, "farm.arguments");
   farm.start = Text(layers, "farm.start", "");
   farm.status = Text(layers, "farm.status", "");

@@ -102,14 +102,17 @@ struct StoreSection {
   RemoteSection remote;
 };
 
+inline constexpr const char* kBundle = "bundle";  // of FarmSection.program
+
 struct FarmSection {
   uint32_t workers = 0;  // 0: one for each core; on a farm, the most: as many as the launcher takes
   uint32_t workers_min = 0;  // on a farm, while there is work
   uint32_t idle_s = 60;      // on a farm: then one that has nothing to do ends
   uint32_t slots = 1;
   std::string launcher = "local";
-  std::string program;                 // `galley` on the farm's machines; empty: where ours is
-  std::string hosts;                   // file of launcher = "ssh", absolute
+  std::string program;      // `galley` on the farm's machines; empty: where ours is; or kBundle
+  std::string shared_path;  // where the farm's machines see the project's folder; empty: nowhere
+  std::string hosts;        // file of launcher = "ssh", absolute
   std::vector<std::string> arguments;  // of ssh, sbatch, kubectl
   // launcher = "command": its templates; "kubernetes": `start` is the manifest's file, absolute.
   std::string start, status, stop;

@@ -1,6 +1,7 @@
 #include "director/host/farm_plan.h"
 
 #include <algorithm>
+#include <memory>
 #include <thread>
 
 #include "common/base/file.h"
@@ -14,6 +15,7 @@ namespace galley::director {
 namespace {
 
 constexpr const char* kLaunchesFolder = "launches";
+constexpr const char* kBundleFolder = "bundle";
 constexpr uint32_t kWorkersMax = 64;  // where [farm] workers says nothing
 constexpr uint64_t kManifestBytesMax = 1 << 20;
 constexpr const char* kAnyPort = "127.0.0.1:0";
@@ -85,6 +87,25 @@ absl::Status ReadCommand(const project::FarmSection& farm, FarmPlan& plan) {
   return absl::OkStatus();
 }
 
+// The machines are given the programs.
+absl::Status ReadBundle(const project::Project& project, RemoteWorker& worker) {
+  const project::FarmSection& farm = project.farm;
+  if (farm.launcher == "kubernetes")
+    return Wrong(
+        "program = \"bundle\" is not for launcher = \"kubernetes\": the image of a pod has the "
+        "programs (deploy/container); set program to the path of galley in the image");
+  if (farm.launcher == "slurm" && farm.shared_path.empty())
+    return Wrong(
+        "program = \"bundle\" with launcher = \"slurm\" needs shared_path, where the nodes see the "
+        "project's folder: Slurm carries no files to a node that waits for its turn; or set "
+        "program to the path of galley on the nodes");
+  const std::string folder = JoinPath(project.state_directory(), kBundleFolder);
+  worker.bundle = std::make_shared<BundleFile>(ProgramDirectory(), folder);
+  if (!farm.shared_path.empty())
+    worker.bundle_folder = JoinPath(farm.shared_path, folder.substr(project.root.size() + 1));
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<FarmPlan> FarmPlanOf(const project::Project& project) {
@@ -96,6 +117,7 @@ absl::StatusOr<FarmPlan> FarmPlanOf(const project::Project& project) {
   launch.worker = {
       .program = farm.program.empty() ? JoinPath(ProgramDirectory(), "galley") : farm.program,
       .slots = farm.slots};
+  if (farm.program == project::kBundle) RETURN_IF_ERROR(ReadBundle(project, launch.worker));
   launch.arguments = farm.arguments;
   launch.advertise = farm.advertise;
   launch.folder = JoinPath(project.state_directory(), kLaunchesFolder);

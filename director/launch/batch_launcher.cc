@@ -238,6 +238,7 @@ class BatchLauncher final : public Launcher {
     launch.ticket = EncodeTicket(ticket);
     callbacks_.on_token(ids, ticket.token);
     RETURN_IF_ERROR(Write(launch));
+    RETURN_IF_ERROR(system_->Prepare());
     ASSIGN_OR_RETURN(const std::string said, RunCommand(system_->Submit(launch), &stop_));
     ASSIGN_OR_RETURN(launch.id, system_->ReadId(launch, said));
     return WriteRecord(launch);

@@ -46,6 +46,8 @@ class BatchSystem {
   // Workers of one launch at most.
   virtual uint32_t CountMax() const = 0;
 
+  // Makes what Submit names, if there is anything. May block.
+  virtual absl::Status Prepare() { return absl::OkStatus(); }
   virtual Command Submit(const Launch& launch) const = 0;
   // From what Submit printed. INVALID_ARGUMENT: it cannot be told.
   virtual absl::StatusOr<std::string> ReadId(const Launch& launch,

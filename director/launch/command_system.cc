@@ -28,6 +28,11 @@ class CommandTemplates final : public BatchSystem {
   }
   bool LooksAtAll() const override { return false; }
 
+  absl::Status Prepare() override {
+    if (worker_.bundle == nullptr) return absl::OkStatus();
+    ASSIGN_OR_RETURN(worker_.program, worker_.bundle->Write());
+    return absl::OkStatus();
+  }
   Command Submit(const Launch& launch) const override { return Shell(start_, launch, ""); }
 
   absl::StatusOr<std::string> ReadId(const Launch& launch, std::string_view output) const override {
@@ -94,7 +99,7 @@ class CommandTemplates final : public BatchSystem {
                                    {"index", index}})}};
   }
 
-  const RemoteWorker worker_;
+  RemoteWorker worker_;
   const std::string start_, status_, stop_;
 };
 

@@ -7,7 +7,8 @@
 //                worker comes when its turn comes                     batch_launcher.h
 //
 // Of each worker that was asked for it is told, in this order, at most once each but kQueued:
-// on_state(kQueued), on_state(kStarting), on_exit. A launcher of a batch system learns of an end
+// on_state(kQueued), on_state(kStarting), on_exit. (One whose machine turns out to lack the
+// programs is queued once more while they come.) A launcher of a batch system learns of an end
 // late, and of some never: that a worker attached is known better by whoever it attached to.
 //
 // Threads: Start/Adopt/Stop from any thread; the callbacks are called on the launcher's own thread,

@@ -116,6 +116,7 @@ class ProcessLauncher final : public Launcher {
     uint64_t serial = 0;
     absl::Time due;  // when it starts
     ChildProcess process;
+    bool is_stopping = false;
     bool is_adopted = false;
     ProcessHandle handle;  // invalid: none could be had
     std::optional<absl::Time> kill_at;
@@ -224,6 +225,7 @@ class ProcessLauncher final : public Launcher {
     });
     for (Worker& worker : workers_) {
       if (!matches(worker)) continue;
+      worker.is_stopping = true;
       worker.Kill(SIGTERM);
       const absl::Time kill_at = request.received + request.grace;
       worker.kill_at = worker.kill_at ? std::min(*worker.kill_at, kill_at) : kill_at;
@@ -284,7 +286,7 @@ class ProcessLauncher final : public Launcher {
         return true;
       }
       const std::optional<ExitStatus> status = worker.process.Poll();
-      if (!status) return false;
+      if (!status || GoesOn(worker, *status)) return false;
       if (!worker.start.record_folder.empty())
         RemoveWorkerRecord(worker.start.record_folder, worker.start.worker_id);
       exits.push_back(WorkerExit{.worker_id = worker.start.worker_id,
@@ -295,6 +297,18 @@ class ProcessLauncher final : public Launcher {
     if (!exits.empty()) KillOrphans();  // what a worker that was killed left
     for (WorkerExit& exit : exits) callbacks_.on_exit(std::move(exit));
     for (const WorkerStart& start : gone) ReportAdoptedGone(start);
+  }
+
+  // Another child is the worker's from now on.
+  bool GoesOn(Worker& worker, const ExitStatus& status) {
+    if (worker.is_stopping) return false;
+    std::optional<ChildProcess> next = spawner_->GoOn(worker.start, status, callbacks_);
+    if (!next.has_value()) return false;
+    worker.process = *std::move(next);
+    worker.handle = ProcessHandle::Open(worker.process.pid());
+    LogDebug("worker={} goes on pid={}", worker.start.worker_id, worker.process.pid());
+    Record(worker);
+    return true;
   }
 
   void AnswerWaiters() {

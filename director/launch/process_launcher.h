@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -27,7 +28,13 @@ class WorkerSpawner {
   // REQUIRES: NextStart said now.
   virtual absl::StatusOr<ChildProcess> Start(const WorkerStart& start,
                                              const LaunchCallbacks& callbacks) = 0;
-  // It ended: why, for people. Once for each that was started.
+  // The child of a worker ended, and nobody asked it to: another one takes its place, if it only
+  // did what was to be done first. nullopt: the worker has ended.
+  virtual std::optional<ChildProcess> GoOn(const WorkerStart&, const ExitStatus&,
+                                           const LaunchCallbacks&) {
+    return std::nullopt;
+  }
+  // It ended: why, for people. Once for each worker whose first child was started.
   virtual std::string ReasonOf(const WorkerStart&, const ExitStatus& status) {
     return status.ToString();
   }

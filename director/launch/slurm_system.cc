@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "director/launch/systems.h"
 #include "director/launch/template_text.h"
@@ -55,6 +56,22 @@ class Slurm final : public BatchSystem {
   uint32_t CountMax() const override { return kArraySizeMax; }
   bool LooksAtAll() const override { return true; }
 
+  absl::Status Prepare() override {
+    if (worker_.bundle == nullptr) return absl::OkStatus();
+    ASSIGN_OR_RETURN(const Bundle bundle, worker_.bundle->Look());
+    RETURN_IF_ERROR(worker_.bundle->Write().status());
+    const std::string file = JoinPath(worker_.bundle_folder, BundleFile::FileNameOf(bundle));
+    bundle_script_ =
+        BundleScript(bundle) + fmt::format(
+                                   "galley_whole \"$galley_dir\" || {{\n"
+                                   "  [ -r {0} ] || galley_fail {0} \"is not there, or cannot be "
+                                   "read: [farm] shared_path has to be the project itself, as the "
+                                   "nodes see it\"\n"
+                                   "  galley_unpack {0}\n}} || exit 3\n",
+                                   ShellWord(file));
+    return absl::OkStatus();
+  }
+
   // `exec`: the worker is what the signals are for. The ticket is its standard input.
   Command Submit(const Launch& launch) const override {
     Command command;
@@ -72,9 +89,9 @@ class Slurm final : public BatchSystem {
                     fmt::format("--signal=B:TERM@{}", kNoticeSeconds)};
     if (worker_.slots > 1) command.argv.push_back(fmt::format("--cpus-per-task={}", worker_.slots));
     command.argv.insert(command.argv.end(), arguments_.begin(), arguments_.end());
-    command.input = fmt::format("#!/bin/sh\nexec {} <<'{}'\n{}\n{}\n",
-                                WorkerCommand(worker_, "--index \"$SLURM_ARRAY_TASK_ID\""),
-                                kHereEnd, launch.ticket, kHereEnd);
+    command.input = fmt::format("#!/bin/sh\n{}{} <<'{}'\n{}\n{}\n", bundle_script_,
+                                BecomeWorker(worker_, "--index \"$SLURM_ARRAY_TASK_ID\""), kHereEnd,
+                                launch.ticket, kHereEnd);
     return command;
   }
 
@@ -155,6 +172,7 @@ class Slurm final : public BatchSystem {
 
   const RemoteWorker worker_;
   const std::vector<std::string> arguments_;
+  std::string bundle_script_;  // what comes before the worker; empty: nothing does
 };
 
 }  // namespace

@@ -12,6 +12,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/file.h"
+#include "common/base/human_bytes.h"
 #include "common/base/program_output.h"
 #include "common/base/status_macros.h"
 #include "director/launch/process_launcher.h"
@@ -26,6 +27,8 @@ constexpr absl::Duration kSoon = absl::Seconds(30);  // a worker that lived so l
 constexpr absl::Duration kPauseFirst = absl::Seconds(2), kPauseMax = absl::Minutes(1);
 constexpr int kConnectSeconds = 10;
 constexpr int kExitDone = 0, kExitDrained = 75;  // of galley-worker
+constexpr int kExitLacksPrograms = 91;           // of the script that is to become the worker
+constexpr int kBringSeconds = 1'800;
 constexpr int kTicketPipeBytes = 1 << 20;
 constexpr uint64_t kLogMax = 64 << 20;
 
@@ -46,16 +49,33 @@ class SshSpawner final : public WorkerSpawner {
     const absl::Time now = clock_.Monotonic();
     begun_.push_back(now);
     const size_t machine = BestMachine();
-    absl::StatusOr<ChildProcess> child = StartOn(machine, start, callbacks);
+    Running running{.machine = machine, .log_begin = SizeOf(start.log_file)};
+    absl::StatusOr<ChildProcess> child = StartWorker(running, start, callbacks);
     if (!child.ok()) {
       Fail(machine);
       return child.status();
     }
     machines_[machine].is_free = false;
     machines_[machine].since = now;
-    if (callbacks.on_state)
-      callbacks.on_state(start.worker_id, LaunchState::kStarting, NameOf(machine));
+    running_[start.worker_id] = std::move(running);
     return child;
+  }
+
+  std::optional<ChildProcess> GoOn(const WorkerStart& start, const ExitStatus& status,
+                                   const LaunchCallbacks& callbacks) override {
+    const auto found = running_.find(start.worker_id);
+    if (found == running_.end()) return std::nullopt;
+    Running& running = found->second;
+    const bool lacks_programs = running.step == Step::kTry && status.code == kExitLacksPrograms;
+    if (!lacks_programs && (running.step != Step::kBring || !status.ok())) return std::nullopt;
+    running.step = lacks_programs ? Step::kBring : Step::kBrought;
+    begun_.push_back(clock_.Monotonic());
+    machines_[running.machine].since = clock_.Monotonic();
+    absl::StatusOr<ChildProcess> child = lacks_programs ? Bring(running.machine, start, callbacks)
+                                                        : StartWorker(running, start, callbacks);
+    if (child.ok()) return *std::move(child);
+    running.trouble = MessageOf(child.status());
+    return std::nullopt;
   }
 
   std::string ReasonOf(const WorkerStart& start, const ExitStatus& status) override {
@@ -72,6 +92,8 @@ class SshSpawner final : public WorkerSpawner {
     } else {
       machine.failures = 0;
     }
+    if (!running.trouble.empty())
+      return fmt::format("{}: {}", NameOf(running.machine), running.trouble);
     const std::string said = Said(start.log_file, running.log_begin);
     return fmt::format("{}: {}{}{}", NameOf(running.machine),
                        status.code == 255 ? "ssh failed (255)" : status.ToString(),
@@ -85,10 +107,15 @@ class SshSpawner final : public WorkerSpawner {
     absl::Time not_before = absl::InfinitePast();
     int failures = 0;  // in a row
   };
+  // Of a worker whose machine may lack the programs: its first child ends with kExitLacksPrograms
+  // then, the second brings them, the third is the worker.
+  enum class Step : uint8_t { kTry, kBring, kBrought };
   struct Running {
     size_t machine = 0;
+    Step step = Step::kTry;
     FileDescriptor input;    // the worker ends with it
     uint64_t log_begin = 0;  // bytes of the log that were there before
+    std::string trouble;     // why it did not go on
   };
 
   std::string NameOf(size_t machine) const {
@@ -115,11 +142,10 @@ class SshSpawner final : public WorkerSpawner {
     failed.not_before = clock_.Monotonic() + pause;
   }
 
-  absl::StatusOr<ChildProcess> StartOn(size_t machine, const WorkerStart& start,
-                                       const LaunchCallbacks& callbacks) {
-    const FarmHost& host = options_.hosts[machine];
+  absl::StatusOr<ChildProcess> StartWorker(Running& running, const WorkerStart& start,
+                                           const LaunchCallbacks& callbacks) {
+    const FarmHost& host = options_.hosts[running.machine];
     ASSIGN_OR_RETURN(const FileDescriptor log, OpenWorkerLog(start.log_file));
-    Running running{.machine = machine, .log_begin = SizeOf(start.log_file)};
     int ends[2];
     if (::pipe2(ends, O_CLOEXEC) != 0) return ErrnoStatus(errno, "pipe for", host.name);
     const FileDescriptor reading(ends[0]);
@@ -140,38 +166,76 @@ class SshSpawner final : public WorkerSpawner {
     RETURN_IF_ERROR(WriteAll(running.input.get(), line, host.name));
 
     ChildOptions options;
+    ASSIGN_OR_RETURN(const std::string command, CommandOn(host, socket));
     options.argv = {"/usr/bin/env", "ssh"};
-    options.argv.insert(options.argv.end(), options_.arguments.begin(), options_.arguments.end());
+    AddOptions(host, options.argv);
+    if (options_.forward)
+      options.argv.insert(options.argv.end(), {"-R", fmt::format("{}:{}", socket, director)});
+    options.argv.insert(options.argv.end(), {"--", host.name, command});
+    if (callbacks.on_token) callbacks.on_token(ticket.names, ticket.token);
+    auto child = StartSsh(std::move(options), reading, log);
+    if (child.ok() && callbacks.on_state)
+      callbacks.on_state(start.worker_id, LaunchState::kStarting, NameOf(running.machine));
+    return child;
+  }
+
+  // Its standard input are the programs; it ends when they are there.
+  absl::StatusOr<ChildProcess> Bring(size_t machine, const WorkerStart& start,
+                                     const LaunchCallbacks& callbacks) {
+    const FarmHost& host = options_.hosts[machine];
+    ASSIGN_OR_RETURN(const FileDescriptor log, OpenWorkerLog(start.log_file));
+    ASSIGN_OR_RETURN(const Bundle bundle, options_.worker.bundle->Look());
+    ASSIGN_OR_RETURN(const std::string file, options_.worker.bundle->Write());
+    if (callbacks.on_state) {
+      callbacks.on_state(start.worker_id, LaunchState::kQueued,
+                         fmt::format("{} gets the programs ({})", NameOf(machine),
+                                     HumanBytes(bundle.size_bytes())));
+    }
+    const FileDescriptor programs(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!programs.valid()) return ErrnoStatus(errno, "open", file);
+    ChildOptions options;
+    options.argv = {"/usr/bin/env", "timeout", fmt::format("{}", kBringSeconds), "ssh"};
+    AddOptions(host, options.argv);
+    const std::string text =
+        BundleScript(bundle) + "galley_whole \"$galley_dir\" || galley_unpack ''\n";
+    options.argv.insert(options.argv.end(), {"--", host.name, CommandOfText(text)});
+    return StartSsh(std::move(options), programs, log);
+  }
+
+  void AddOptions(const FarmHost& host, std::vector<std::string>& argv) const {
+    argv.insert(argv.end(), options_.arguments.begin(), options_.arguments.end());
     for (const std::string& option : std::vector<std::string>{
              "BatchMode=yes", fmt::format("ConnectTimeout={}", kConnectSeconds),
              "ServerAliveInterval=2", "ServerAliveCountMax=3", "ControlMaster=no",
              "ControlPath=none", "ForwardAgent=no", "ForwardX11=no", "ExitOnForwardFailure=yes"})
-      options.argv.insert(options.argv.end(), {"-o", option});
-    if (host.port != 0)
-      options.argv.insert(options.argv.end(), {"-p", fmt::format("{}", host.port)});
-    if (options_.forward)
-      options.argv.insert(options.argv.end(), {"-R", fmt::format("{}:{}", socket, director)});
-    options.argv.insert(options.argv.end(), {"--", host.name, CommandOn(host, socket)});
+      argv.insert(argv.end(), {"-o", option});
+    if (host.port != 0) argv.insert(argv.end(), {"-p", fmt::format("{}", host.port)});
+  }
+
+  static absl::StatusOr<ChildProcess> StartSsh(ChildOptions options, const FileDescriptor& input,
+                                               const FileDescriptor& log) {
     options.inherit_environment = true;
     options.no_new_privileges = false;  // ssh-keysign
-    options.inherit = {{reading.get(), STDIN_FILENO},
+    options.inherit = {{input.get(), STDIN_FILENO},
                        {log.valid() ? log.get() : STDERR_FILENO, STDOUT_FILENO},
                        {log.valid() ? log.get() : STDERR_FILENO, STDERR_FILENO}};
-    if (callbacks.on_token) callbacks.on_token(ticket.names, ticket.token);
-    auto child = ChildProcess::Start(options);
-    if (child.ok()) running_[start.worker_id] = std::move(running);
-    return child;
+    return ChildProcess::Start(options);
   }
 
   // By a shell that is known, whatever the user's is. sshd leaves the socket behind.
-  std::string CommandOn(const FarmHost& host, const std::string& socket) const {
+  absl::StatusOr<std::string> CommandOn(const FarmHost& host, const std::string& socket) const {
     RemoteWorker worker = options_.worker;
     worker.slots = host.slots;
-    const std::string command = WorkerCommand(worker, "--until-input-ends");
-    const std::string text = options_.forward
-                                 ? fmt::format("{}; code=$?; rm -f {}; exit $code", command, socket)
-                                 : "exec " + command;
-    return fmt::format("exec /bin/sh -c {}", ShellWord(text));
+    const std::string becomes = BecomeWorker(worker, "--until-input-ends");
+    const std::string text =
+        options_.forward ? fmt::format("({}); code=$?; rm -f {}; exit $code", becomes, socket)
+                         : becomes;
+    if (worker.bundle == nullptr) return fmt::format("exec /bin/sh -c {}", ShellWord(text));
+    ASSIGN_OR_RETURN(const Bundle bundle, worker.bundle->Look());
+    return CommandOfText(
+        fmt::format("trap 'rm -f {}' EXIT\n{}\n"
+                    "galley_whole \"$galley_dir\" || exit {}\n{}",
+                    socket, BundleScript(bundle), kExitLacksPrograms, text));
   }
 
   static uint64_t SizeOf(const std::string& file) {

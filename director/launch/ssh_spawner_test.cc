@@ -8,6 +8,7 @@
 
 #include "common/base/file.h"
 #include "common/base/mutex.h"
+#include "director/launch/test_programs_for_test.h"
 #include "fmt/format.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -35,11 +36,12 @@ class SshSpawnerTest : public testing::Test {
     ASSERT_TRUE(WriteFileAtomic(Path("ssh"), fmt::format("#!/bin/sh\n{}\n", body)).ok());
     ASSERT_EQ(::chmod(Path("ssh").c_str(), 0755), 0);
   }
-  std::unique_ptr<Launcher> Make(std::vector<FarmHost> hosts, bool forward = false) {
+  std::unique_ptr<Launcher> Make(std::vector<FarmHost> hosts, bool forward = false,
+                                 std::shared_ptr<BundleFile> bundle = nullptr) {
     return CreateSshLauncher(
         {.hosts = std::move(hosts),
          .arguments = {"-F", "/config"},
-         .worker = {.program = "/opt/galley"},
+         .worker = {.program = "/opt/galley", .bundle = std::move(bundle)},
          .ticket = [] { return Ticket{.director = "127.0.0.1:9010"}; },
          .forward = forward},
         {.on_exit =
@@ -48,8 +50,9 @@ class SshSpawnerTest : public testing::Test {
                                 exit.reason));
              },
          .on_state =
-             [this](const std::string& worker, LaunchState, const std::string& where) {
-               Note(fmt::format("{} starting {}", worker, where));
+             [this](const std::string& worker, LaunchState state, const std::string& where) {
+               Note(fmt::format("{} {} {}", worker,
+                                state == LaunchState::kQueued ? "queued" : "starting", where));
              },
          .on_token = [](const std::vector<std::string>&, const std::string&) {}});
   }
@@ -129,6 +132,49 @@ TEST_F(SshSpawnerTest, EachMachineHasOneWorkerAndABadOneIsLeftAloneForAWhile) {
   EXPECT_EQ(notes[2], "ssh-2 starting good");
   EXPECT_EQ(notes[3], "ssh-3 starting fine");
   EXPECT_EQ(notes[4], "ssh-4 starting bad") << "after its pause";
+}
+
+// The last argument is run, as a machine would.
+constexpr const char* kMachine = R"(for last; do :; done; echo connected; exec sh -c "$last")";
+
+TEST_F(SshSpawnerTest, AMachineThatLacksTheProgramsIsGivenThemOnce) {
+  MakeTestPrograms(Path("programs"));
+  const auto bundle = std::make_shared<BundleFile>(Path("programs"), Path("bundle"));
+  Script(fmt::format("export HOME={}\n{}", Path("home"), kMachine));
+  const auto launcher = Make({{.name = "node7", .slots = 3}}, false, bundle);
+  launcher->Start(Worker("ssh-1"));
+  const auto notes = Await(4);
+  EXPECT_EQ(notes[0], "ssh-1 starting node7");
+  EXPECT_THAT(notes[1], testing::MatchesRegex("ssh-1 queued node7 gets the programs \\(.* MiB\\)"));
+  EXPECT_EQ(notes[2], "ssh-1 starting node7");
+  EXPECT_THAT(notes[3], HasSubstr("exit ssh-1: node7: exit code 0"));
+  constexpr const char* kCalled = "worker --ticket - --slots 3 --until-input-ends\n";
+  EXPECT_EQ(ReadFile(Path("log")).value(),
+            fmt::format("connected\nconnected\nconnected\n{}", kCalled));
+  launcher->Start(Worker("ssh-2"));
+  Await(6);
+  EXPECT_THAT(ReadFile(Path("log")).value(),
+              testing::EndsWith(fmt::format("{}connected\n{}", kCalled, kCalled)));
+}
+
+TEST_F(SshSpawnerTest, WhyProgramsCannotBeBroughtIsTheReason) {
+  const auto bundle = std::make_shared<BundleFile>(Path("nothing"), Path("bundle"));
+  Script(kMachine);
+  const auto launcher = Make({{.name = "node7"}}, false, bundle);
+  launcher->Start(Worker("ssh-1"));
+  EXPECT_THAT(Await(1).back(), HasSubstr("exit ssh-1 never: [farm] program = \"bundle\": "));
+}
+
+TEST_F(SshSpawnerTest, AMachineWithoutRoomForTheProgramsIsNamed) {
+  MakeTestPrograms(Path("programs"));
+  const auto bundle = std::make_shared<BundleFile>(Path("programs"), Path("bundle"));
+  ASSERT_TRUE(WriteFileAtomic(Path("head"), "#!/bin/sh\nexit 1\n").ok());
+  ASSERT_EQ(::chmod(Path("head").c_str(), 0755), 0);
+  Script(fmt::format("export HOME={}\n{}", Path("home"), kMachine));
+  const auto launcher = Make({{.name = "node7"}}, /*forward=*/true, bundle);
+  launcher->Start(Worker("ssh-1"));
+  EXPECT_THAT(Await(3).back(), HasSubstr("node7: exit code 3; it said: connected\nconnected\n"
+                                         "galley: the programs ("));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 """Workers that a launcher brings up on other machines: a queue of the test's own plays the farm."""
-import json, os, signal, subprocess, threading, time, unittest
+import json, os, shutil, signal, subprocess, threading, time, unittest
 
 from farm_test import DATA, FarmCase, can_hide
 from harness import COPY, wait_until
@@ -64,6 +64,8 @@ class Queue:
     def start(self, launch):
         with open(os.path.join(self.spool, launch + ".job")) as file:
             job = json.load(file)
+        if job["program"].startswith(self.game):  # it goes with the job, as input files of queues do
+            job["program"] = shutil.copy(job["program"], self.spool)
         for index in range(job["count"]):
             command = [job["program"], "worker", "--ticket", os.path.join(self.spool, f"{launch}.{index}"), "--index", str(index), "--slots", job["slots"],
                        "--cache", self.test.path("cache")]
@@ -71,7 +73,8 @@ class Queue:
                 copy.write(ticket.read())
             command = self.hidden(index, command)
             with open(self.test.path(f"{launch}-{index}.log"), "w") as log:
-                self.workers[launch, index] = subprocess.Popen(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+                self.workers[launch, index] = subprocess.Popen(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL,
+                                                               env={**os.environ, "HOME": self.test.path("home")})
         with open(os.path.join(self.spool, launch + ".state"), "w") as state:
             state.writelines(f"{index} running node{index}\n" for index in range(job["count"]))
 
@@ -118,6 +121,35 @@ class LaunchersTest(FarmCase):
         # Nothing is left of it there, nor here.
         wait_until(lambda: queue.stopped, "the launch's end")
         self.assertEqual(os.listdir(os.path.join(game, ".galley/state/launches")), [])
+
+    def test_machines_may_be_given_the_programs(self):
+        game, queue = self.small(Queue, 'workers = 1\nprogram = "bundle"\n')
+        self.serve(game)
+        cook = self.cook(game)
+        self.assertEqual((cook.code, cook.cooked), (0, 3), cook)
+        worker = queue.workers[next(iter(queue.workers))].pid
+        children = subprocess.run(["ps", "-o", "pid=", "--ppid", str(worker)], capture_output=True, text=True).stdout.split()
+        self.assertTrue(children)
+        programs = self.path("home/.cache/galley/programs/")
+        for pid in [worker, *map(int, children)]:
+            with open(f"/proc/{pid}/maps") as file:
+                mapped = {line.split(maxsplit=5)[5].strip() for line in file if line.count("/")}
+            libraries = {path for path in mapped if ".so" in path}
+            self.assertTrue(any(path.endswith("/libc.so.6") for path in libraries), libraries)
+            self.assertEqual([path for path in libraries if not path.startswith(programs)], [])
+        # A build that is not the same is another bundle; this one is the same.
+        self.assertEqual(len(os.listdir(programs)), 1)
+        bundles = os.path.join(game, ".galley/state/bundle")
+        self.assertEqual([name[:7] for name in os.listdir(bundles)], ["galley-"])
+
+    def test_where_machines_cannot_be_given_the_programs_that_is_said(self):
+        game = self.project({"a.json": "1"}, [DATA])
+        toml = self.read("game/galley.toml").decode()
+        for launcher, said in (("slurm", "needs shared_path"), ("kubernetes", 'program = "bundle" is not for launcher = "kubernetes"')):
+            self.write("game/galley.toml", f'{toml}\n[farm]\nlauncher = "{launcher}"\nlisten = "127.0.0.1:0"\nprogram = "bundle"\n')
+            refused = self.cook(game)
+            self.assertEqual(refused.code, 2, refused)
+            self.assertIn(said, refused.stderr)
 
     def tls(self, certs):
         return "".join(f'tls_{what} = "{certs}/{file}"\n' for what, file in (("ca", "ca.pem"), ("cert", "director.pem"), ("key", "director.key")))

@@ -1,11 +1,12 @@
 """Workers that real sshds start, on machines that share no files with the director. Needs root and sshd: scripts/test --farm."""
-import os, re, shutil, signal, socket, subprocess, sys, time, unittest
+import os, pwd, re, shutil, signal, socket, subprocess, sys, time, unittest
 
 from farm_test import FarmCase
 from harness import COPY, read_file, wait_until
 from slurm_cluster import free_ports
 
 SSHD = shutil.which("sshd", path=os.environ["PATH"] + ":/usr/sbin:/sbin")
+BUSYBOX = shutil.which("busybox")
 CONFIG = """Port {port}
 ListenAddress 127.0.0.1
 HostKey {folder}/host_key
@@ -29,15 +30,41 @@ def sockets():
     return {name for name in os.listdir("/tmp") if re.fullmatch(r"galley-[0-9a-f]{16}\.sock", name)}
 
 
+# What docs/farm.md asks of a machine that is given the programs.
+APPLETS = "cat chmod head id mkdir mktemp mv rm sha256sum tail touch uname".split()
+# Whoever logs in is in that root, and cannot leave it.
+IN_ROOT = """set -e
+mount -t tmpfs none "$0"
+root=$1; shell=$2; shift 2
+for folder in proc dev tmp; do mkdir -p "$root/$folder"; mount --rbind "/$folder" "$root/$folder"; done
+mount --bind "$root.shell" "$shell"
+exec "$@"
+"""
+
+
+def make_bare_root(folder):
+    """A root with a shell, and not one library."""
+    for name in ("bin", "root"):
+        os.makedirs(os.path.join(folder, name))
+    shutil.copy(BUSYBOX, os.path.join(folder, "bin/busybox"))
+    for name in ["sh", *APPLETS]:
+        os.symlink("busybox", os.path.join(folder, "bin", name))
+    with open(folder + ".shell", "w") as file:
+        file.write(f'#!/bin/sh\nPATH=/bin exec /usr/sbin/chroot {folder} /bin/sh "$@"\n')
+    os.chmod(folder + ".shell", 0o755)
+    return folder
+
+
 class Machine:
-    """A sshd in a mount namespace in which a folder is hidden."""
-    def __init__(self, folder, port, hidden):
+    """A sshd in a mount namespace in which a folder is hidden; with a root, what it runs has that root and nothing else."""
+    def __init__(self, folder, port, hidden, root=None):
         config = os.path.join(folder, f"sshd-{port}.conf")
         with open(config, "w") as file:
             file.write(CONFIG.format(folder=folder, port=port))
         self.port, self.log = port, os.path.join(folder, f"sshd-{port}.log")
         os.makedirs("/run/sshd", exist_ok=True)
-        self.process = subprocess.Popen(["unshare", "-m", "sh", "-c", 'mount -t tmpfs none "$0" && exec "$@"', hidden, SSHD, "-D", "-E", self.log, "-f", config],
+        inside = ['mount -t tmpfs none "$0" && exec "$@"', hidden] if root is None else [IN_ROOT, hidden, root, pwd.getpwuid(0).pw_shell]
+        self.process = subprocess.Popen(["unshare", "-m", "sh", "-c", *inside, SSHD, "-D", "-E", self.log, "-f", config],
                                         stdin=subprocess.DEVNULL, start_new_session=True)
         wait_until(self.is_up, "sshd")
 
@@ -62,23 +89,23 @@ class Machine:
 
 @unittest.skipUnless(SSHD and os.geteuid() == 0, "needs root and openssh-server: scripts/test --farm")
 class SshTest(FarmCase):
-    def machines(self, game, count=2):
+    def machines(self, game, count=2, root=None):
         folder = self.path("ssh")
         os.makedirs(folder, exist_ok=True)
         for name in ("host_key", "key"):
             subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", os.path.join(folder, name)], check=True)
         self.write("ssh/config", CLIENT.format(folder=folder))
         first = free_ports(count)
-        machines = [Machine(folder, first + i, game) for i in range(count)]
+        machines = [Machine(folder, first + i, game, root) for i in range(count)]
         for machine in machines:
             self.addCleanup(machine.kill)
         self.write("game/farm.hosts", "".join(f"127.0.0.1:{machine.port} slots=1  # one of ours\n" for machine in machines))
         return machines
 
-    def farm(self, extra="", listen="", with_tools=True, count=2):
+    def farm(self, extra="", listen="", with_tools=True, count=2, root=None):
         game = self.farm_sample(with_tools=with_tools, farm=f'[farm]\nlauncher = "ssh"\nprove = 0\nhosts = "farm.hosts"\narguments = ["-F", "{self.path("ssh/config")}"]\n'
                                 f'{listen}{extra}')
-        return game, self.machines(game, count)
+        return game, self.machines(game, count, root)
 
     def log_of(self, game):
         path = os.path.join(game, ".galley/state/logs/director.log")
@@ -113,6 +140,26 @@ class SshTest(FarmCase):
                 self.assertEqual(sockets(), before)
                 for machine in machines:
                     machine.kill()
+
+    @unittest.skipUnless(BUSYBOX, "needs busybox-static: scripts/test --farm")
+    def test_a_machine_that_has_nothing_of_galley_is_given_it_once(self):
+        root = make_bare_root(self.path("root"))
+        game, _ = self.farm('program = "bundle"\n', count=1, root=root)
+        self.assertNotEqual(subprocess.run(["chroot", root, os.path.join("/bin/galley")], capture_output=True).returncode, 0)
+        given = lambda: self.log_of(game).count("gets the programs (")
+        self.check(game, self.start_cook(game))
+        self.assertEqual(given(), 1)
+        programs = os.path.join(root, "root/.cache/galley/programs")
+        self.check(game, self.start_cook(game, "--force"))
+        self.assertEqual(given(), 1)
+        # It is looked at before it is run.
+        library = os.path.join(programs, os.listdir(programs)[0], "lib/libstdc++.so.6")
+        with open(library, "r+b") as file:
+            file.write(b"damaged")
+        self.check(game, self.start_cook(game, "--force"))
+        self.assertEqual(given(), 2)
+        self.assertEqual(len(os.listdir(programs)), 1)
+        self.assertEqual(sorted(os.listdir(os.path.join(root, "bin"))), sorted(["busybox", "sh", *APPLETS]))
 
     def test_a_machine_that_goes_is_no_matter(self):
         game, machines = self.farm("workers_min = 2\n")

@@ -1,0 +1,15 @@
+// A folder with programs that stand for Galley's: they say with what they were called.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace galley::director {
+
+inline void MakeTestPrograms(const std::string& folder) {
+  std::filesystem::create_directories(folder);
+  for (const char* name : {"/galley", "/galley-worker"})
+    std::filesystem::copy_file("/bin/echo", folder + name);
+}
+
+}  // namespace galley::director
