@@ -12,11 +12,16 @@ void SimUploads::Take(const worker::SessionEvent& event) {
 }
 
 void SimUploads::Next() {
-  if (is_busy_ || queue_.empty()) return;
-  is_busy_ = true;
-  const Events events = queue_.Next();
+  for (const Lane lane : worker::kUploadLanes) NextOf(lane);
+}
+
+void SimUploads::NextOf(Lane lane) {
+  if (is_busy_[lane]) return;
+  const Events events = queue_.Next(lane);
+  if (events.empty()) return;
+  is_busy_[lane] = true;
   Upload(events, UploadQueue::kPauseMin,
-         [this, events](const absl::Status& all) { DeliverFrom(events, 0, all); });
+         [=, this](const absl::Status& all) { DeliverFrom(lane, events, 0, all); });
 }
 
 // Until it went well, or no later try helps.
@@ -53,23 +58,25 @@ void SimUploads::Send(const std::vector<Digest>& digests, const Done& done) {
   deps_.upload(blobs, done);
 }
 
-void SimUploads::DeliverFrom(const Events& events, size_t at, const absl::Status& all) {
+void SimUploads::DeliverFrom(Lane lane, const Events& events, size_t at, const absl::Status& all) {
   if (at == events.size()) {
-    is_busy_ = false;
+    is_busy_[lane] = false;
     return Next();
   }
   const auto deliver = [=, this](const absl::Status& own) {
-    Deliver(events[at], own);
-    DeliverFrom(events, at + 1, all);
+    Deliver(lane, events[at], own);
+    DeliverFrom(lane, events, at + 1, all);
   };
   if (all.ok()) return deliver(all);
   Upload({events[at]}, UploadQueue::kPauseMin, deliver);  // one alone may be what cannot be
 }
 
-void SimUploads::Deliver(const worker::SessionEvent& event, const absl::Status& uploaded) {
+void SimUploads::Deliver(Lane lane, const worker::SessionEvent& event,
+                         const absl::Status& uploaded) {
   const UploadQueue::Delivery delivery = queue_.Deliver(event, uploaded);
   if (delivery.end.has_value()) deps_.end_job(*delivery.end);
   if (delivery.event.has_value()) deps_.deliver(*delivery.event);
+  queue_.Passed(lane, delivery);
 }
 
 }  // namespace galley::simulation

@@ -37,18 +37,21 @@ class SimUploads {
   void Take(const worker::SessionEvent& event);
 
  private:
+  using Lane = worker::UploadLane;
   using Events = std::vector<worker::SessionEvent>;
 
+  void NextOf(Lane lane);
   void Next();
   void Upload(const Events& events, absl::Duration pause, const Done& done);
   void Find(const worker::UploadQueue::Blobs& blobs, const Done& done);
   void Send(const std::vector<Digest>& digests, const Done& done);
-  void DeliverFrom(const Events& events, size_t at, const absl::Status& all);
-  void Deliver(const worker::SessionEvent& event, const absl::Status& uploaded);
+  void DeliverFrom(Lane lane, const Events& events, size_t at, const absl::Status& all);
+  void Deliver(Lane lane, const worker::SessionEvent& event, const absl::Status& uploaded);
 
   const Deps deps_;
-  worker::UploadQueue queue_;
-  bool is_busy_ = false;
+  static constexpr uint64_t kLargeBytesMin = 48;  // a few of the results are large
+  worker::UploadQueue queue_{kLargeBytesMin};
+  std::map<Lane, bool> is_busy_;
 };
 
 }  // namespace galley::simulation

@@ -1,6 +1,7 @@
 // A director that has files, blobs and tables in memory, for tests of those who fetch and upload.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <set>
@@ -44,7 +45,10 @@ class FakeDirectorBytes final : public DirectorBytes {
     base::MutexLock lock(mutex_);
     uploads.push_back({digests.begin(), digests.end()});
     changed_.NotifyAll();
-    while (is_held_ && !is_cancelled) changed_.Wait(mutex_);
+    const bool is_large = std::any_of(digests.begin(), digests.end(), [&](const Digest& digest) {
+      return digest.size_bytes() >= held_bytes_min;
+    });
+    while (is_held_ && is_large && !is_cancelled) changed_.Wait(mutex_);
     if (!fails.empty()) {
       const absl::Status failed = fails.front();
       fails.pop_front();
@@ -66,7 +70,7 @@ class FakeDirectorBytes final : public DirectorBytes {
     changed_.NotifyAll();
   }
 
-  // Uploads do not end until GoOn.
+  // Uploads of a blob of `held_bytes_min` do not end until GoOn.
   void Hold() {
     base::MutexLock lock(mutex_);
     is_held_ = true;
@@ -88,7 +92,7 @@ class FakeDirectorBytes final : public DirectorBytes {
   std::set<Digest> refused, stored;
   std::vector<size_t> calls;  // the items of each
   std::vector<std::vector<Digest>> uploads, asked;
-  uint64_t sent_bytes = 0;
+  uint64_t sent_bytes = 0, held_bytes_min = 0;
   bool is_cancelled = false;
 
  private:

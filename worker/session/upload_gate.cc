@@ -10,11 +10,9 @@
 namespace galley::worker {
 
 UploadGate::UploadGate(DirectorBytes& director, BlobCache& cache, EventSink& next, EndJob end_job)
-    : director_(director),
-      cache_(cache),
-      next_(next),
-      end_job_(std::move(end_job)),
-      thread_([this] { Run(); }) {}
+    : director_(director), cache_(cache), next_(next), end_job_(std::move(end_job)) {
+  for (const UploadLane lane : kUploadLanes) threads_.emplace_back([this, lane] { Run(lane); });
+}
 
 UploadGate::~UploadGate() { Close(); }
 
@@ -25,7 +23,9 @@ void UploadGate::Close() {
     changed_.NotifyAll();
   }
   closing_.Cancel();
-  if (thread_.joinable()) thread_.join();
+  for (std::thread& thread : threads_) {
+    if (thread.joinable()) thread.join();
+  }
 }
 
 void UploadGate::Take(const SessionEvent& event, uint64_t stream) {
@@ -36,11 +36,14 @@ void UploadGate::Take(const SessionEvent& event, uint64_t stream) {
   next_.Take(event, stream);
 }
 
-std::vector<SessionEvent> UploadGate::Next() {
+std::vector<SessionEvent> UploadGate::Next(UploadLane lane) {
   const base::MutexLock lock(mutex_);
-  while (queue_.empty() && !is_closed_) changed_.Wait(mutex_);
-  if (is_closed_) return {};
-  return queue_.Next();
+  while (!is_closed_) {
+    std::vector<SessionEvent> events = queue_.Next(lane);
+    if (!events.empty()) return events;
+    changed_.Wait(mutex_);
+  }
+  return {};
 }
 
 UploadQueue::Blobs UploadGate::BlobsOf(const std::vector<SessionEvent>& events) {
@@ -81,7 +84,7 @@ bool UploadGate::Upload(const UploadQueue::Blobs& blobs, absl::Status& status) {
   return true;
 }
 
-void UploadGate::Deliver(SessionEvent event, const absl::Status& uploaded) {
+void UploadGate::Deliver(UploadLane lane, SessionEvent event, const absl::Status& uploaded) {
   UploadQueue::Delivery delivery;
   {
     const base::MutexLock lock(mutex_);
@@ -92,6 +95,9 @@ void UploadGate::Deliver(SessionEvent event, const absl::Status& uploaded) {
     end_job_(delivery.end->slot, delivery.end->attempt, delivery.end->error);
   }
   if (delivery.event.has_value()) next_.Take(*delivery.event);
+  const base::MutexLock lock(mutex_);
+  queue_.Passed(lane, delivery);
+  changed_.NotifyAll();
 }
 
 // (One upload serves the batch: one report tells of it.)
@@ -107,9 +113,9 @@ void UploadGate::NoteUpload(absl::Time started, std::vector<SessionEvent>& event
   }
 }
 
-void UploadGate::Run() {
+void UploadGate::Run(UploadLane lane) {
   while (true) {
-    std::vector<SessionEvent> events = Next();
+    std::vector<SessionEvent> events = Next(lane);
     if (events.empty()) return;
     absl::Status all;
     const absl::Time started = absl::Now();
@@ -120,7 +126,7 @@ void UploadGate::Run() {
       // Of several, one alone may be what cannot be uploaded.
       absl::Status own;
       if (!all.ok() && !Upload(BlobsOf({event}), own)) return;
-      Deliver(std::move(event), own);
+      Deliver(lane, std::move(event), own);
     }
   }
 }

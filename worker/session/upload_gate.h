@@ -1,6 +1,7 @@
 // UploadGate: reports go to the director behind the blobs that they name. It stands between the
-// executor slots and the session of a worker without files: events pass in order, and one that
-// names blobs waits until they are in the director's store.
+// executor slots and the session of a worker without files: events of an attempt pass in order, and
+// one that names blobs waits until they are in the director's store. Meanwhile those of other
+// attempts pass, if their blobs are not as large.
 //
 // An upload that breaks off is begun again for as long as the session lasts; meanwhile its blobs
 // are kept in the cache. A blob that cannot be uploaded, since its file is damaged or the director
@@ -43,15 +44,15 @@ class UploadGate final : public EventSink {
   void Close();
 
  private:
-  void Run();
+  void Run(UploadLane lane);
   // Waits for events. None: closed.
-  std::vector<SessionEvent> Next();
+  std::vector<SessionEvent> Next(UploadLane lane);
   UploadQueue::Blobs BlobsOf(const std::vector<SessionEvent>& events);
   // False: closed.
   bool Upload(const UploadQueue::Blobs& blobs, absl::Status& status);
   absl::Status Send(const UploadQueue::Blobs& blobs);
   static void NoteUpload(absl::Time started, std::vector<SessionEvent>& events);
-  void Deliver(SessionEvent event, const absl::Status& uploaded);
+  void Deliver(UploadLane lane, SessionEvent event, const absl::Status& uploaded);
 
   DirectorBytes& director_;
   BlobCache& cache_;
@@ -63,7 +64,7 @@ class UploadGate final : public EventSink {
   Cancellation closing_;
   bool is_closed_ GALLEY_GUARDED_BY(mutex_) = false;
   UploadQueue queue_ GALLEY_GUARDED_BY(mutex_);
-  std::thread thread_;
+  std::vector<std::thread> threads_;  // of each lane one
 };
 
 }  // namespace galley::worker

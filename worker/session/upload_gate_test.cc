@@ -167,6 +167,56 @@ TEST_F(UploadGateTest, LargeUploadsAreDividedIntoCalls) {
   EXPECT_THAT(director_.uploads, SizeIs(3));
 }
 
+TEST_F(UploadGateTest, SmallResultsOvertakeALargeOne) {
+  director_.held_bytes_min = UploadQueue::kCallBytesMax;
+  director_.Hold();
+  gate_->Take(Saved(1, {std::string(UploadQueue::kCallBytesMax, 'x')}));
+  director_.AwaitUpload();
+  gate_->Take(Ended(1));
+  gate_->Take(Saved(2, {"small"}));
+  gate_->Take(Ended(2));
+  for (const SessionEvent& event : events_.Wait(2))
+    EXPECT_EQ(std::get<SlotReported>(event).attempt, 2u);
+  director_.GoOn();
+  const std::vector<SessionEvent> events = events_.Wait(4);
+  EXPECT_TRUE(ReportOf(events[2]).has_saved());
+  EXPECT_TRUE(ReportOf(events[3]).has_ended());
+  EXPECT_EQ(std::get<SlotReported>(events[3]).attempt, 1u);
+}
+
+// Without a driver: it is in which order things may happen.
+TEST_F(UploadGateTest, ALargeResultFollowsWhatCameBeforeItOfItsJob) {
+  UploadQueue queue(/*large_bytes_min=*/5);
+  ASSERT_TRUE(queue.Wait(Saved(1, {"a"})));
+  ASSERT_TRUE(queue.Wait(Saved(1, {"large"})));
+  ASSERT_TRUE(queue.Wait(Ended(1)));
+  ASSERT_TRUE(queue.Wait(Saved(2, {"large"})));
+  std::vector<SessionEvent> large = queue.Next(UploadLane::kLarge);
+  ASSERT_THAT(large, SizeIs(1));
+  EXPECT_EQ(std::get<SlotReported>(large[0]).attempt, 2u) << "the other one is not its turn";
+  std::vector<SessionEvent> small = queue.Next(UploadLane::kSmall);
+  ASSERT_THAT(small, SizeIs(1));
+  queue.Passed(UploadLane::kLarge, queue.Deliver(large[0], absl::OkStatus()));
+  EXPECT_THAT(queue.Next(UploadLane::kLarge), SizeIs(0));
+  const UploadQueue::Delivery delivery = queue.Deliver(small[0], absl::OkStatus());
+  EXPECT_THAT(queue.Next(UploadLane::kLarge), SizeIs(0)) << "it is delivered, and has not passed";
+  queue.Passed(UploadLane::kSmall, delivery);
+  large = queue.Next(UploadLane::kLarge);
+  ASSERT_THAT(large, SizeIs(2)) << "with its end behind it";
+  EXPECT_TRUE(ReportOf(large[0]).has_saved());
+  EXPECT_TRUE(ReportOf(large[1]).has_ended());
+}
+
+TEST_F(UploadGateTest, WhatEndsALargeResultsJobFollowsIt) {
+  UploadQueue queue(/*large_bytes_min=*/5);
+  ASSERT_TRUE(queue.Wait(Saved(1, {"large"})));
+  ASSERT_TRUE(queue.Wait(SlotLost{.slot = 0, .attempt = 1, .error = "killed"}));
+  EXPECT_THAT(queue.Next(UploadLane::kSmall), SizeIs(0));
+  EXPECT_THAT(queue.Next(UploadLane::kLarge), SizeIs(2));
+  ASSERT_TRUE(queue.Wait(Saved(1, {"a"}))) << "they have not passed yet";
+  EXPECT_THAT(queue.Next(UploadLane::kSmall), SizeIs(0));
+}
+
 TEST_F(UploadGateTest, ItEndsWhileTheDirectorIsAway) {
   director_.fails = std::deque<absl::Status>(1'000, absl::UnavailableError("away"));
   gate_->Take(Saved(1, {"a"}));

@@ -34,6 +34,19 @@ std::vector<Digest> DigestsOf(const SessionEvent& event) {
   return digests;
 }
 
+uint64_t BytesOf(const SessionEvent& event) {
+  uint64_t bytes = 0;
+  for (const Digest& digest : DigestsOf(event)) bytes += digest.size_bytes();
+  return bytes;
+}
+
+std::vector<uint64_t> AttemptsOf(const SessionEvent& event) {
+  if (const auto* reported = std::get_if<SlotReported>(&event)) return {reported->attempt};
+  if (const auto* lost = std::get_if<SlotLost>(&event)) return {lost->attempt};
+  if (const auto* unstarted = std::get_if<SlotFailed>(&event)) return unstarted->attempts;
+  return {};
+}
+
 void ClearBlobs(v1::Report& report) {
   if (report.has_loaded()) report.mutable_loaded()->clear_blobs();
   if (report.has_saved()) report.mutable_saved()->clear_blobs();
@@ -59,20 +72,46 @@ bool UploadQueue::Wait(const SessionEvent& event) {
   if (!std::holds_alternative<SlotReported>(event) && !std::holds_alternative<SlotLost>(event) &&
       !std::holds_alternative<SlotFailed>(event))
     return false;
-  waiting_.push_back(event);
+  const std::vector<uint64_t> attempts = AttemptsOf(event);
+  const bool is_large = BytesOf(event) >= large_bytes_min_ || HasAny(of_large_, attempts);
+  (is_large ? large_ : small_).push_back(event);
+  for (const uint64_t attempt : attempts) ++(is_large ? of_large_ : of_small_)[attempt];
   return true;
 }
 
-std::vector<SessionEvent> UploadQueue::Next() {
+bool UploadQueue::HasAny(const Counts& counts, const std::vector<uint64_t>& attempts) {
+  return std::any_of(attempts.begin(), attempts.end(),
+                     [&](uint64_t attempt) { return counts.contains(attempt); });
+}
+
+// A small event never follows a large one of its attempt (Wait); a large one may follow small ones.
+bool UploadQueue::MayGo(UploadLane lane, const SessionEvent& event) const {
+  return lane == UploadLane::kSmall || !HasAny(of_small_, AttemptsOf(event));
+}
+
+std::vector<SessionEvent> UploadQueue::Next(UploadLane lane) {
+  std::deque<SessionEvent>& waiting = lane == UploadLane::kSmall ? small_ : large_;
   std::vector<SessionEvent> events;
   uint64_t bytes = 0;
-  while (!waiting_.empty()) {
-    for (const Digest& digest : DigestsOf(waiting_.front())) bytes += digest.size_bytes();
+  for (auto at = waiting.begin(); at != waiting.end();) {
+    if (!MayGo(lane, *at)) {
+      ++at;  // and so for all that follows of its attempt
+      continue;
+    }
+    bytes += BytesOf(*at);
     if (!events.empty() && bytes > kCallBytesMax) break;
-    events.push_back(std::move(waiting_.front()));
-    waiting_.pop_front();
+    events.push_back(std::move(*at));
+    at = waiting.erase(at);
   }
   return events;
+}
+
+void UploadQueue::Passed(UploadLane lane, const Delivery& delivery) {
+  Counts& counts = lane == UploadLane::kSmall ? of_small_ : of_large_;
+  for (const uint64_t attempt : delivery.attempts) {
+    const auto at = counts.find(attempt);
+    if (at != counts.end() && --at->second == 0) counts.erase(at);
+  }
 }
 
 UploadQueue::Blobs UploadQueue::BlobsOf(const std::vector<SessionEvent>& events) const {
@@ -109,7 +148,7 @@ std::optional<SessionEvent> UploadQueue::OfFailed(SessionEvent event, const std:
 }
 
 UploadQueue::Delivery UploadQueue::Deliver(SessionEvent event, const absl::Status& uploaded) {
-  Delivery delivery;
+  Delivery delivery{.attempts = AttemptsOf(event)};
   if (const auto* lost = std::get_if<SlotLost>(&event)) failed_.erase(lost->attempt);
   if (const auto* unstarted = std::get_if<SlotFailed>(&event)) {
     for (const uint64_t attempt : unstarted->attempts) failed_.erase(attempt);

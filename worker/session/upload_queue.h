@@ -2,8 +2,13 @@
 // the blobs that they name, which blobs are to be uploaded, and what becomes of a job whose blobs
 // cannot be. It does no I/O and knows no clock: UploadGate and the simulation drive it.
 //
-// A driver takes a batch (Next), sees to it that the director has the blobs that BlobsOf names,
-// calls NoteUploaded, and hands each event of the batch to Deliver. Not thread-safe.
+// There are two lanes, which a driver serves side by side, so that small results overtake a large
+// one: events whose blobs are too many bytes for one call take the second, and so does all that
+// follows of their attempts. Events of one attempt stay in order.
+//
+// For each lane a driver takes a batch (Next), sees to it that the director has the blobs that
+// BlobsOf names, calls NoteUploaded, hands each event of the batch to Deliver, lets it pass, and
+// says so (Passed). Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -26,6 +31,9 @@ namespace galley::worker {
 // this worker.
 bool IsFinalUpload(const absl::Status& status);
 
+enum class UploadLane : uint8_t { kSmall, kLarge };
+inline constexpr UploadLane kUploadLanes[] = {UploadLane::kSmall, UploadLane::kLarge};
+
 class UploadQueue {
  public:
   static constexpr uint64_t kCallBytesMax = 32 << 20;  // if one report alone has not more
@@ -34,6 +42,10 @@ class UploadQueue {
   static constexpr size_t kRememberedMax = 65'536;  // of those that were uploaded
   static constexpr absl::Duration kPauseMin = absl::Milliseconds(100);
   static constexpr absl::Duration kPauseMax = absl::Seconds(2);
+
+  // `large_bytes_min`: blobs of so many bytes take the lane of large ones.
+  explicit UploadQueue(uint64_t large_bytes_min = kCallBytesMax)
+      : large_bytes_min_(large_bytes_min) {}
 
   struct Delivery {
     std::optional<SessionEvent> event;  // passes now; none: nobody may hear of it
@@ -44,14 +56,14 @@ class UploadQueue {
       std::string error;
     };
     std::optional<End> end;
+    std::vector<uint64_t> attempts;  // that the event is of
   };
 
   // True: the event waits. False: it names no blobs and ends no job, and passes at once: a session
   // that hears late that a program goes on would give its slot to another job meanwhile.
   bool Wait(const SessionEvent& event);
-  bool empty() const { return waiting_.empty(); }
-  // The next batch, at least one event. REQUIRES: not empty(), and that the last is delivered.
-  std::vector<SessionEvent> Next();
+  // The next batch; empty: nothing of this lane can go now. REQUIRES: the lane's last has passed.
+  std::vector<SessionEvent> Next(UploadLane lane);
   // What events name, each once, sorted. Asked for are large ones, and those that were uploaded
   // before: the director's store may have lost them since.
   struct Blobs {
@@ -64,13 +76,20 @@ class UploadQueue {
   void NoteUploaded(const Blobs& blobs);
   // `uploaded`: whether the director has all that the event names; an error is final.
   Delivery Deliver(SessionEvent event, const absl::Status& uploaded);
+  // What Deliver returned is done. The other lane may have waited for it.
+  void Passed(UploadLane lane, const Delivery& delivery);
 
  private:
+  using Counts = std::map<uint64_t, size_t>;  // of events that have not passed, by attempt
+  static bool HasAny(const Counts& counts, const std::vector<uint64_t>& attempts);
+  bool MayGo(UploadLane lane, const SessionEvent& event) const;
   std::optional<SessionEvent> OfFailed(SessionEvent event, const std::string& error);
 
   std::map<uint64_t, std::string>
       failed_;  // attempts with blobs that cannot be uploaded: the error
-  std::deque<SessionEvent> waiting_;
+  const uint64_t large_bytes_min_;
+  std::deque<SessionEvent> small_, large_;  // that wait
+  Counts of_small_, of_large_;
   absl::flat_hash_set<Digest> uploaded_;  // the director may have lost them since, or be another
 };
 
