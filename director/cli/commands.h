@@ -28,6 +28,7 @@ struct WorkerOptions {
   std::string director, token_file;  // empty: those of the project
   std::string name;                  // empty: host and process
   uint32_t slots = 0;                // 0: one for each core
+  std::string shared_path;           // where the project can be read; empty: nowhere
   std::string cache;                 // empty: in the user's folder of caches
   std::string cache_size = "10GiB";
   std::string tls_ca, tls_cert, tls_key;  // empty: no TLS

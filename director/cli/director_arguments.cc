@@ -27,6 +27,11 @@ void AddWorker(CLI::App& app, Arguments& arguments) {
       ->add_option("--cache", o.cache,
                    "Keep what was fetched in DIR (default: ~/.cache/galley/worker)")
       ->type_name("DIR");
+  worker
+      ->add_option("--shared-path", o.shared_path,
+                   "Where this machine sees the project's folder: sources are read there, if they "
+                   "are the director's")
+      ->type_name("DIR");
   worker->add_option("--cache-size", o.cache_size, "Keep at most this much there (10GiB)")
       ->type_name("SIZE");
   worker->add_option("--tls-ca", o.tls_ca, "Authority of the director's certificate")

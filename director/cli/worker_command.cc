@@ -150,6 +150,7 @@ absl::StatusOr<Start> ByTicket(WorkerOptions& worker) {
   ASSIGN_OR_RETURN(const director::Ticket ticket, ReadTicket(worker));
   worker.director = ticket.director;
   worker.name = ticket.names[worker.index];
+  if (worker.shared_path.empty()) worker.shared_path = ticket.shared_path;
   ASSIGN_OR_RETURN(const int token, Inherited(ticket.token));
   Start start{.arguments = {"--launched"},
               .token_variable = "GALLEY_TOKEN_FD",
@@ -185,6 +186,10 @@ int RunWorker(const WorkerOptions& options) {
            AbsolutePath(worker.cache), "--cache-bytes", fmt::format("{}", *cache_bytes),
            "--scratch", Variable("TMPDIR", "/tmp")})
     arguments.push_back(argument);
+  if (!worker.shared_path.empty()) {
+    arguments.emplace_back("--shared-path");
+    arguments.push_back(AbsolutePath(worker.shared_path));
+  }
   arguments.insert(arguments.end(), start->arguments.begin(), start->arguments.end());
   ::unsetenv("GALLEY_TOKEN_FD");
   ::unsetenv("GALLEY_TOKEN_FILE");

@@ -119,6 +119,7 @@ absl::StatusOr<FarmPlan> FarmPlanOf(const project::Project& project) {
       .slots = farm.slots};
   if (farm.program == project::kBundle) RETURN_IF_ERROR(ReadBundle(project, launch.worker));
   launch.arguments = farm.arguments;
+  launch.shared_path = farm.shared_path;
   launch.advertise = farm.advertise;
   launch.folder = JoinPath(project.state_directory(), kLaunchesFolder);
   launch.project = project.name;

@@ -46,17 +46,23 @@ std::unique_ptr<Launcher> CreateFarmLauncher(const FarmLaunch& launch,
                                              std::function<absl::StatusOr<Ticket>()> ticket,
                                              LaunchCallbacks callbacks) {
   if (launch.kind.empty()) return nullptr;
+  const auto ticket_of_machines = [ticket = std::move(ticket),
+                                   path = launch.shared_path]() -> absl::StatusOr<Ticket> {
+    ASSIGN_OR_RETURN(Ticket made, ticket());
+    made.shared_path = path;
+    return made;
+  };
   if (launch.kind == "ssh") {
     return CreateSshLauncher({.hosts = launch.hosts,
                               .arguments = launch.arguments,
                               .worker = launch.worker,
-                              .ticket = std::move(ticket),
+                              .ticket = ticket_of_machines,
                               .forward = launch.forward},
                              std::move(callbacks));
   }
   return CreateBatchLauncher(
       SystemOf(launch),
-      {.folder = launch.folder, .project = launch.project, .ticket = std::move(ticket)},
+      {.folder = launch.folder, .project = launch.project, .ticket = ticket_of_machines},
       std::move(callbacks));
 }
 

@@ -24,9 +24,10 @@ struct FarmLaunch {
   // Where workers are told that the director is; without a port: that at which it listens. Empty:
   // where it listens.
   std::string advertise;
-  bool forward = false;  // ssh: through the connection
-  std::string folder;    // of records
-  std::string project;   // its name
+  std::string shared_path;  // where the machines see the project's folder; empty: nowhere
+  bool forward = false;     // ssh: through the connection
+  std::string folder;       // of records
+  std::string project;      // its name
 };
 
 // What workers are told: `advertise`, as far as it goes, or the address at which is listened, with

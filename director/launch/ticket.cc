@@ -15,6 +15,7 @@ std::string EncodeTicket(const Ticket& ticket) {
                          {"token", ticket.token},
                          {"names", ticket.names}};
   if (!ticket.ca.empty()) json["ca"] = ticket.ca;
+  if (!ticket.shared_path.empty()) json["shared_path"] = ticket.shared_path;
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -39,6 +40,8 @@ absl::StatusOr<Ticket> DecodeTicket(std::string_view line) {
     if (!name.is_string()) return absl::InvalidArgumentError("`names`: expected texts");
     ticket.names.push_back(name.get<std::string>());
   }
+  if (json.contains("shared_path") && !text("shared_path", ticket.shared_path))
+    return absl::InvalidArgumentError("`shared_path`: expected a text");
   if (json.contains("ca") && !text("ca", ticket.ca))
     return absl::InvalidArgumentError("`ca`: expected a text");
   return ticket;

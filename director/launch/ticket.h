@@ -15,6 +15,7 @@ struct Ticket {
   std::string director;            // "cook.studio:9010", or "unix:/path" of the worker's machine
   std::string token;               // of all its workers
   std::vector<std::string> names;  // of the workers; one takes the name at its index
+  std::string shared_path = {};    // where the worker's machine sees the project; empty: nowhere
   std::string ca;  // PEM: the authority of the director's certificate; empty: no TLS
 };
 

@@ -15,6 +15,7 @@ TEST(TicketTest, IsOneLineAndComesBack) {
   const Ticket ticket{.director = "cook.studio:9010",
                       .token = "secret",
                       .names = {"slurm-1", "slurm-2"},
+                      .shared_path = "/mnt/project",
                       .ca = "-----BEGIN\nCERTIFICATE-----\n"};
   const std::string line = EncodeTicket(ticket);
   EXPECT_EQ(line.find('\n'), std::string::npos) << line;
@@ -23,6 +24,7 @@ TEST(TicketTest, IsOneLineAndComesBack) {
   EXPECT_EQ(back->director, ticket.director);
   EXPECT_EQ(back->token, ticket.token);
   EXPECT_EQ(back->names, ticket.names);
+  EXPECT_EQ(back->shared_path, ticket.shared_path);
   EXPECT_EQ(back->ca, ticket.ca);
 }
 

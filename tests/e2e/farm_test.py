@@ -121,6 +121,38 @@ class FarmTest(FarmCase):
         self.assertEqual((again.code, again.roots), (0, cook.roots), again)
         self.assertEqual([bytes for bytes, _ in fetched], [0, 0], again)
 
+    def test_sources_are_read_at_a_shared_path_where_they_are_the_directors(self):
+        game = self.farm_sample()
+        roots = self.local_roots(game)
+        shared = self.path("shared")
+        shutil.copytree(game, shared, ignore=shutil.ignore_patterns(".galley"), symlinks=True)
+        cook = self.start_cook(game)
+        worker = self.worker(game, "far", "--shared-path", shared)
+        done = self.finish_cook(game, cook)
+        self.assertEqual((done.code, done.roots), (0, roots), done)
+        fetched, tables = self.end(worker)
+        self.assertLess(fetched, done.summary["bytes"]["read"] / 2)  # cooked inputs, which are no files of the project
+        self.assertGreater(tables, 0)
+        self.assertIn("not_shared_files=0", self.read("far.log").decode())
+        # A copy of yesterday: some files are others, of the same size too, and some are missing.
+        files = sorted(os.path.join(folder, name) for folder, _, names in os.walk(os.path.join(shared, "content")) for name in names)
+        for i, file in enumerate(files):
+            if i % 4 == 0:
+                os.remove(file)
+            elif i % 4 == 1 and os.path.getsize(file):
+                with open(file, "r+b") as changed:
+                    first = changed.read(1)[0]
+                    changed.seek(0)
+                    changed.write(bytes([first ^ 1]))
+        cook = self.start_cook(game, "--force")
+        worker = self.worker(game, "again", "--shared-path", shared, cache="other-cache")
+        done = self.finish_cook(game, cook)
+        self.assertEqual((done.code, done.roots), (0, roots), done)
+        self.assertGreater(self.end(worker)[0], fetched)
+        log = self.read("again.log").decode()
+        self.assertEqual(log.count("or is another file there than the director's"), 1, log)
+        self.assertGreater(int(re.search(r"not_shared_files=(\d+)", log).group(1)), 5)
+
     def test_a_cache_that_is_damaged_or_deleted_is_no_matter(self):
         game = self.farm_sample()
         first, _ = self.farm_cook(game)

@@ -390,6 +390,7 @@ class Executor {
     options->lazy_view = (*opened)->lazy_view.get();
     FilesInPlace in_place(*(*opened)->snapshot, setup_.store_directory(), *blobs);
     FetchedBytes fetched(*(*opened)->snapshot, setup_.cache_directory(), link_);
+    fetched.ReadInPlace(setup_.project_root(), setup_.shared_path());
     if (is_without_files()) {
       options->bytes = options->fetched = &fetched;
       options->far_tools = far_tools_.get();

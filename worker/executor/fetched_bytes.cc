@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/base/file.h"
+#include "common/base/read_pieces.h"
 #include "common/base/status_macros.h"
 #include "common/store/local/blob_file.h"
 #include "common/store/local/layout.h"
@@ -33,6 +35,23 @@ absl::Status TroubleOfMachines(const absl::Status& status) {
   return absl::IsAborted(status) ? status : absl::UnavailableError(MessageOf(status));
 }
 
+bool IsAt(const std::string& place, const Digest& digest) {
+  const absl::StatusOr<Digest> there = DigestOfFile(place);
+  return there.ok() && *there == digest;
+}
+
+absl::Status StreamInPlace(const std::string& place, const Digest& digest, const TakePiece& take) {
+  DigestBuilder hash;
+  absl::Status taken;
+  const absl::Status read = ReadInPieces(place, [&](std::string_view piece) {
+    hash.Add(piece);
+    return taken = take(piece);
+  });
+  RETURN_IF_ERROR(taken);
+  if (read.ok() && hash.Finish() == digest) return absl::OkStatus();
+  return absl::UnavailableError(fmt::format("{} changed while it was read", place));
+}
+
 // Marks it as used, so that it stays in the cache.
 void Touch(const std::string& file) { ::utimensat(AT_FDCWD, file.c_str(), nullptr, 0); }
 
@@ -60,11 +79,24 @@ absl::StatusOr<Digest> FetchedBytes::DigestOf(const std::string& path) {
   return Ask(want, path);
 }
 
-// Asks for the bytes of the file, if it is not known what they are.
+std::optional<std::string> FetchedBytes::PlaceOf(const std::string& path) const {
+  if (shared_path_.empty()) return std::nullopt;
+  const content::FileEntry* entry = snapshot_.Find(path);
+  if (entry == nullptr || !entry->host_path.starts_with(project_root_ + "/")) return std::nullopt;
+  std::string place = JoinPath(shared_path_, entry->host_path.substr(project_root_.size() + 1));
+  const absl::StatusOr<FileStat> stat = StatFile(place, /*follow_links=*/true);
+  if (!stat.ok() || stat->size_bytes != entry->stat.size_bytes) return std::nullopt;
+  return place;
+}
+
+// Asks for the bytes of the file, if it is not known what they are; if they may lie here, only for
+// what they are.
 absl::StatusOr<Digest> FetchedBytes::Have(const std::string& path) {
   RETURN_IF_ERROR(snapshot_.CheckUsable(path));
   if (const auto known = snapshot_.KnownDigest(path)) return *known;
-  return Ask(WantOfFile(path, std::nullopt), path);
+  v1::ExecutorWant want = WantOfFile(path, std::nullopt);
+  want.set_is_digest_only(PlaceOf(path).has_value());
+  return Ask(want, path);
 }
 
 absl::StatusOr<content::Snapshot::Content> FetchedBytes::Read(const std::string& path,
@@ -76,6 +108,11 @@ absl::StatusOr<content::Snapshot::Content> FetchedBytes::Read(const std::string&
         fmt::format("{} has {} bytes, the limit is {}", path, size_bytes, size_bytes_max));
   }
   ASSIGN_OR_RETURN(const Digest digest, Have(path));
+  if (const std::optional<std::string> place = PlaceOf(path)) {
+    absl::StatusOr<std::string> there = ReadFile(*place, digest.size_bytes());
+    if (there.ok() && Digest::Of(*there) == digest)
+      return content::Snapshot::Content{.bytes = MakeBlob(*std::move(there)), .digest = digest};
+  }
   ASSIGN_OR_RETURN(Blob bytes, ReadFromCache(digest, WantOfFile(path, digest)));
   return content::Snapshot::Content{.bytes = std::move(bytes), .digest = digest};
 }
@@ -85,6 +122,12 @@ absl::StatusOr<Digest> FetchedBytes::Stream(const std::string& path, const TakeP
   if (absl::IsNotFound(known.status())) return absl::AbortedError(fmt::format("{} is gone", path));
   RETURN_IF_ERROR(known.status());
   const Digest digest = *known;
+  // (Read twice, since what was handed out cannot be taken back.)
+  if (const std::optional<std::string> place = PlaceOf(path);
+      place.has_value() && IsAt(*place, digest)) {
+    RETURN_IF_ERROR(StreamInPlace(*place, digest, take));
+    return digest;
+  }
   RETURN_IF_ERROR(StreamFromCache(digest, WantOfFile(path, digest), take));
   return digest;
 }

@@ -6,6 +6,7 @@
 // Threads: one owner.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "galley/v1/executor.pb.h"
@@ -27,6 +28,13 @@ class FetchedBytes final : public ByteSource {
   FetchedBytes(content::Snapshot& snapshot, const std::string& cache_directory, ByteLink& link)
       : snapshot_(snapshot), cache_directory_(cache_directory), link_(link) {}
 
+  // Files of the project are read at their place below `shared_path` ([farm] shared_path), as long
+  // as the bytes there are those that the director has; else as ever.
+  void ReadInPlace(const std::string& project_root, const std::string& shared_path) {
+    project_root_ = project_root;
+    shared_path_ = shared_path;
+  }
+
   absl::StatusOr<Digest> DigestOf(const std::string& path) override;
   absl::StatusOr<content::Snapshot::Content> Read(const std::string& path,
                                                   uint64_t size_bytes_max) override;
@@ -46,12 +54,15 @@ class FetchedBytes final : public ByteSource {
  private:
   absl::StatusOr<Digest> Ask(const v1::ExecutorWant& want, const std::string& path);
   absl::StatusOr<Digest> Have(const std::string& path);
+  // Where the file may lie, if one of its size does.
+  std::optional<std::string> PlaceOf(const std::string& path) const;
   absl::StatusOr<Blob> ReadFromCache(const Digest& digest, v1::ExecutorWant want);
   absl::Status StreamFromCache(const Digest& digest, v1::ExecutorWant want, const TakePiece& take);
 
   content::Snapshot& snapshot_;
   const std::string& cache_directory_;
   ByteLink& link_;
+  std::string project_root_, shared_path_;  // empty: nothing is shared
 };
 
 }  // namespace galley::worker

@@ -121,6 +121,49 @@ TEST_F(FetchedBytesTest, AFileThatTheSnapshotDoesNotHaveIsNotAskedFor) {
   EXPECT_TRUE(link_.wants.empty());
 }
 
+TEST_F(FetchedBytesTest, AFileIsReadAtTheSharedPathIfItsBytesAreTheDirectors) {
+  FetchedBytes bytes(*snapshot_, cache_, link_);
+  bytes.ReadInPlace(Host("content"), Host("shared"));
+  const auto read = [&] {
+    link_.wants.clear();
+    EXPECT_EQ(*bytes.Read("/Game/a.txt", 100)->bytes, "source");
+    std::string streamed;
+    const auto take = [&](std::string_view piece) {
+      streamed += piece;
+      return absl::OkStatus();
+    };
+    EXPECT_EQ(*bytes.Stream("/Game/a.txt", take), Digest::Of("source"));
+    EXPECT_EQ(streamed, "source");
+  };
+  Write("shared/a.txt", "source");
+  read();
+  ASSERT_EQ(link_.wants.size(), 1u) << "what it should be is the director's to say";
+  EXPECT_TRUE(link_.wants[0].is_digest_only());
+  read();
+  EXPECT_EQ(link_.wants.size(), 0u);
+  EXPECT_FALSE(StatFile(store::BlobFilePath(cache_, Digest::Of("source"))).ok());
+  // Another file of the same size, another size, none: they come as ever, with their digest named.
+  for (const std::string there : {"SOURCE", "longer than it"}) {
+    Write("shared/a.txt", there);
+    ::unlink(store::BlobFilePath(cache_, Digest::Of("source")).c_str());
+    read();
+    ASSERT_EQ(link_.wants.size(), 1u) << there;
+    EXPECT_FALSE(link_.wants[0].is_digest_only());
+    EXPECT_EQ(*wire::FromProto(link_.wants[0].digest()), Digest::Of("source"));
+  }
+  ASSERT_TRUE(RemoveAll(Host("shared")).ok());
+  read();
+  EXPECT_EQ(link_.wants.size(), 0u) << "they lie in the cache by now";
+}
+
+TEST_F(FetchedBytesTest, AFileOutsideOfTheProjectIsNotLookedForThere) {
+  FetchedBytes bytes(*snapshot_, cache_, link_);
+  bytes.ReadInPlace(Host("con"), Host("shared"));
+  Write("shared/tent/a.txt", "source");
+  EXPECT_EQ(*bytes.Read("/Game/a.txt", 100)->bytes, "source");
+  EXPECT_FALSE(link_.wants[0].is_digest_only());
+}
+
 TEST_F(FetchedBytesTest, WhatIsReadIsMarkedAsUsed) {
   FetchedBytes bytes(*snapshot_, cache_, link_);
   ASSERT_TRUE(bytes.Read("/Game/a.txt", 100).ok());

@@ -179,6 +179,7 @@ int RunSessionWith(const SessionFlags& flags) {
                                                                              : AllCookers()),
                      .is_without_files = flags.is_without_files,
                      .cache_directory = flags.cache_directory,
+                     .shared_path = flags.shared_path,
                      .cache_bytes_max = flags.cache_bytes_max,
                      .scratch_directory = flags.scratch_directory,
                      .tls = *tls,

@@ -16,6 +16,7 @@ struct SessionFlags {
   uint32_t slots = 1;
   bool is_without_files = false;  // SessionConfig
   std::string cache_directory;
+  std::string shared_path;
   uint64_t cache_bytes_max = 0;
   std::string scratch_directory;
   bool stays = false;        // it waits for a director for ever

@@ -77,6 +77,8 @@ int RunWorker(int argc, char** argv) {
                     "read nothing of the director's machine: bytes come from it, and go to it");
   session->add_option("--cache", flags.cache_directory,
                       "folder of what was fetched, shared by the workers of this machine");
+  session->add_option("--shared-path", flags.shared_path,
+                      "where this machine sees the project's folder");
   session->add_option("--cache-bytes", flags.cache_bytes_max, "that it may hold")
       ->default_val(10ull << 30);
   session->add_option("--scratch", flags.scratch_directory, "folder for temporary files")

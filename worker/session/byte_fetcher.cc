@@ -85,6 +85,23 @@ void ByteFetcher::SetTables(const std::string& directory) {
   tables_ = directory;
 }
 
+void ByteFetcher::SetShared(const std::string& path) {
+  const base::MutexLock lock(mutex_);
+  shared_path_ = path;
+}
+
+// An executor that asks for bytes of a file has looked there.
+void ByteFetcher::NoteNotShared(const v1::ExecutorWant& want) {
+  const base::MutexLock lock(mutex_);
+  if (shared_path_.empty() || !want.has_path() || want.is_digest_only()) return;
+  if (++counts_.not_shared > 1) return;
+  LogWarning(
+      "{} is missing at the shared path {}, or is another file there than the director's: it comes "
+      "from the director, and so does all that is not there. (This is said once; how many these "
+      "were is said at the end.)",
+      want.path(), shared_path_);
+}
+
 ByteFetcher::Counts ByteFetcher::counts() const {
   const base::MutexLock lock(mutex_);
   return counts_;
@@ -128,6 +145,7 @@ void ByteFetcher::FetchSourceAhead(const v1::Job& job) {
   want.set_path(job.package());
   {
     const base::MutexLock lock(mutex_);
+    want.set_is_digest_only(!shared_path_.empty());
     // (Jobs whose snapshot knows the digest do not ask for it.)
     while (ahead_.size() >= kAheadMax && ahead_.begin()->second.waiting.empty())
       ahead_.erase(ahead_.begin());
@@ -180,6 +198,7 @@ void ByteFetcher::CameAhead(uint64_t attempt, const v1::ExecutorBytes& bytes) {
 }
 
 void ByteFetcher::Want(uint64_t attempt, const v1::ExecutorWant& asked, Answer answer) {
+  NoteNotShared(asked);
   v1::ExecutorWant want = asked;
   if (want.has_path() && !want.has_digest()) {
     const base::MutexLock lock(mutex_);

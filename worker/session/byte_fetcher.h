@@ -60,6 +60,9 @@ class ByteFetcher {
 
   // Where tables are kept; it is there. Those of another director are forgotten.
   void SetTables(const std::string& directory);
+  // Files of the project may lie on this machine, where executors look first ([farm] shared_path).
+  // So sources are not fetched ahead; what is asked for all the same differs there, or is missing.
+  void SetShared(const std::string& path);
   void Want(uint64_t attempt, const v1::ExecutorWant& want, Answer answer);
   // The session has the job.
   void FetchAhead(const v1::Job& job);
@@ -71,6 +74,7 @@ class ByteFetcher {
   struct Counts {
     uint64_t bytes = 0;  // of files and blobs
     uint64_t table_bytes = 0;
+    uint64_t not_shared = 0;  // files that should lie at the shared path, and do not
   };
   Counts counts() const;
 
@@ -115,6 +119,7 @@ class ByteFetcher {
   void FetchSourceAhead(const v1::Job& job);
   void CameAhead(uint64_t attempt, const v1::ExecutorBytes& bytes);
   void NoteLuck(bool lay_here);
+  void NoteNotShared(const v1::ExecutorWant& want);
 
   DirectorBytes& director_;
   BlobCache& cache_;
@@ -124,6 +129,7 @@ class ByteFetcher {
   Cancellation closing_;
   bool is_closed_ GALLEY_GUARDED_BY(mutex_) = false;
   std::string tables_ GALLEY_GUARDED_BY(mutex_);
+  std::string shared_path_ GALLEY_GUARDED_BY(mutex_);
   std::deque<Item> queue_ GALLEY_GUARDED_BY(mutex_);
   // Behind one that fetches the same bytes.
   absl::flat_hash_map<Digest, std::vector<Item>> behind_ GALLEY_GUARDED_BY(mutex_);

@@ -149,6 +149,28 @@ TEST_F(ByteFetcherTest, WhereTheDirectorKnowsTheSourceAndItLiesHereNothingIsAske
   EXPECT_TRUE(director_.calls.empty());
 }
 
+TEST_F(ByteFetcherTest, WhereFilesAreSharedSourcesDoNotComeAheadButTheirDigestsDo) {
+  fetcher_->SetShared("/mnt/project");
+  director_.files["/Game/a"] = "alpha";
+  v1::Job job;
+  job.set_attempt(7);
+  job.set_package("/Game/a");
+  fetcher_->FetchAhead(job);
+  v1::ExecutorWant want = File("/Game/a");
+  want.set_is_digest_only(true);
+  EXPECT_EQ(*wire::FromProto(Ask(want).digest()), Digest::Of("alpha"));
+  EXPECT_EQ(director_.calls.size(), 1u) << "it came ahead";
+  EXPECT_EQ(fetcher_->counts().bytes, 0u);
+  EXPECT_EQ(fetcher_->counts().not_shared, 0u);
+  EXPECT_EQ(Ask(Known(File("/Game/a"), "alpha")).code(), 0u);
+  EXPECT_EQ(InCache("alpha"), "alpha") << "it was not there, or was another file";
+  EXPECT_EQ(fetcher_->counts().not_shared, 1u);
+  wire::ToProto(Digest::Of("alpha"), job.mutable_source());
+  job.set_attempt(8);
+  fetcher_->FetchAhead(job);
+  EXPECT_EQ(fetcher_->counts().not_shared, 1u) << "nobody looked for it there";
+}
+
 TEST_F(ByteFetcherTest, WhatDidNotComeAheadIsAskedForAgain) {
   director_.files["/Game/b"] = "beta";
   v1::Job job;

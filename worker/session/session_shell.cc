@@ -178,7 +178,8 @@ class Shell final : public EventSink {
     segments_.Close();
     if (remote_ != nullptr) {
       const ByteFetcher::Counts fetched = remote_->fetcher.counts();
-      LogInfo("fetched_bytes={} table_bytes={}", fetched.bytes, fetched.table_bytes);
+      LogInfo("fetched_bytes={} table_bytes={} not_shared_files={}", fetched.bytes,
+              fetched.table_bytes, fetched.not_shared);
       remote_->Close();
     }
     if (exit.said_goodbye) stream_->Finish(kGoodbyePatience);
@@ -236,6 +237,9 @@ class Shell final : public EventSink {
     ASSIGN_OR_RETURN(BlobCache cache,
                      BlobCache::Open(config_.cache_directory, config_.cache_bytes_max));
     RETURN_IF_ERROR(CreateDirectories(config_.scratch_directory));
+    if (!config_.shared_path.empty() && !StatFile(config_.shared_path, true).ok())
+      LogWarning("there is nothing at the shared path {}: all comes from the director",
+                 config_.shared_path);
     ASSIGN_OR_RETURN(scratch_, MakeTemporaryDirectory(config_.scratch_directory, "galley-worker-"));
     // (No slot has an attempt before all are there.)
     remote_ =
@@ -243,6 +247,7 @@ class Shell final : public EventSink {
                                  [this](uint32_t slot, uint64_t attempt, const std::string& error) {
                                    slots_[slot]->Fail(attempt, error);
                                  });
+    remote_->fetcher.SetShared(config_.shared_path);
     return absl::OkStatus();
   }
 
@@ -355,6 +360,7 @@ class Shell final : public EventSink {
     if (remote_ != nullptr) {
       SetUpWithoutFiles(welcome.term());
       setup.set_cache_directory(remote_->cache.directory());
+      setup.set_shared_path(config_.shared_path);
     } else {
       asker_.SetStore(welcome.store_directory());
       segments_.SetStore(welcome.store_directory(), welcome.term());

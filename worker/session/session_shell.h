@@ -23,6 +23,7 @@ struct SessionConfig {
   // Nothing of the director's machine is read: bytes come from and go to the director. With these:
   bool is_without_files = false;
   std::string cache_directory;  // shared by the workers of this machine
+  std::string shared_path;      // where the project may be read, without files; empty: nowhere
   uint64_t cache_bytes_max = 0;
   std::string scratch_directory;  // where the worker makes a folder of its own
   wire::ClientTls tls;
