@@ -501,12 +501,12 @@ class ProbeFolder final : public ReadyFolder {
   const std::string root_;
 };
 
-// A program is run, which is in the folder, as /proc knows it.
+// A program is run, which is in the folder: this one, or the loader that runs it.
 absl::Status Probe() {
-  const std::string& program = OwnProgram();
-  ProbeFolder folder(program.substr(0, program.rfind('/')));
+  ChildOptions options{.argv = CommandOf(OwnProgram())};
+  ProbeFolder folder(options.argv[0].substr(0, options.argv[0].rfind('/')));
   CallWatch watch(folder);
-  ChildOptions options{.argv = CommandOf(program), .watch = &watch};
+  options.watch = &watch;
   options.argv.emplace_back("--version");
   absl::StatusOr<ChildProcess> child = ChildProcess::Start(options);
   RETURN_IF_ERROR(child.status());
