@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -243,6 +245,49 @@ TEST(ChildProcessTest, TheDeathSignalIsTheOneNamed) {
   starter.join();
   close(pipe_fds[1]);
   EXPECT_EQ(child.Wait().code, 5);
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+long FaultsSoFar() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_minflt;
+}
+
+TEST(ChildProcessTest, TheMemoryOfAProcessIsNotCopiedForItsChildren) {
+  // After a fork each of these pages would have to be made writable again.
+  constexpr size_t kBytes = 64 << 20;
+  constexpr size_t kPage = 4096;
+  void* const memory =
+      ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  ::madvise(memory, kBytes, MADV_NOHUGEPAGE);
+  auto* const bytes = static_cast<volatile char*>(memory);
+  const auto touch = [&] {
+    for (size_t at = 0; at < kBytes; at += kPage) bytes[at] = 1;
+  };
+  touch();
+  auto child = ChildProcess::Start(Shell("exit 0"));
+  ASSERT_TRUE(child.ok()) << child.status();
+  const long before = FaultsSoFar();
+  touch();
+  EXPECT_LT(FaultsSoFar() - before, static_cast<long>(kBytes / kPage / 2));
+  EXPECT_TRUE(child->Wait().ok());
+  ::munmap(memory, kBytes);
+}
+#endif
+
+TEST(ChildProcessTest, NoHandlerOfOursIsLeftInAChildAndNoSignalBlocked) {
+  struct sigaction before {};
+  struct sigaction ours {};
+  ours.sa_handler = [](int) {};
+  ASSERT_EQ(::sigaction(SIGUSR1, &ours, &before), 0);
+  auto child = ChildProcess::Start(Shell("kill -USR1 $$; exit 3"));
+  ASSERT_TRUE(child.ok()) << child.status();
+  EXPECT_EQ(child->Wait().signal, SIGUSR1);
+  struct sigaction after {};
+  ::sigaction(SIGUSR1, &before, &after);
+  EXPECT_EQ(after.sa_handler, ours.sa_handler) << "ours stays as it was";
 }
 
 }  // namespace
