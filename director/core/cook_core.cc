@@ -66,7 +66,8 @@ Holdings CookCore::holdings() const {
   return {.attempts = core_->attempts.size(),
           .workers = core_->workers.size(),
           .commits = core_->commits.size(),
-          .changed_files = core_->cooks.graph().changes.stale_files()};
+          .changed_files = core_->cooks.graph().changes.stale_files(),
+          .job_kinds = core_->offers.kinds()};
 }
 
 Urgency CookCore::UrgencyOf(PackageId package) const { return core_->packages[package].urgency; }

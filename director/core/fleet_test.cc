@@ -199,6 +199,26 @@ TEST_F(FleetTest, WhatTheFarmRefusesGoesToAHelperAndBringsNobodyUpElsewhere) {
   EXPECT_EQ(CountOf("done T", shell.TakeLog()), 40u);
 }
 
+TEST_F(FleetTest, ASecondWaveOfWhatTheFarmRefusesHasAllHelpersToo) {
+  std::string project = "A % tool bake ~ 1000\nB % sound\n";
+  std::vector<SelectedPackage> wave;
+  for (int i = 0; i < 40; ++i) {
+    wave.push_back({"T" + std::to_string(i), InstigatorCategory::kCommandLinePackage});
+    project += wave.back().name + " % tool bake ~ 5000000\n";
+  }
+  CoreHarness shell(project, OnAFarm({.max = 1, .helpers_max = 4}));
+  shell.hold_workers = true;
+  shell.Request({"A"});
+  shell.Send(Attached(kFirst));
+  shell.Failed("A", WorkerReport::Fault::kOtherTool, "tool(/bin/sh): wanted 1, found 2");
+  ASSERT_THAT(shell.spawned, testing::ElementsAre(kFirst, WorkerId(0)));
+  shell.Send(Attached(WorkerId(0)));
+  shell.Send(PackagesDiscovered{wave});
+  shell.Pass(absl::Seconds(1));
+  EXPECT_EQ(Asked(shell), 5u) << "that one helper has it is no reason to wait for it: "
+                              << shell.TakeLog();
+}
+
 TEST_F(FleetTest, WhileAMachineOfTheFarmCanDoItNoHelperComes) {
   CoreHarness shell("A % tool bake ~ 1000\nB % tool bake ~ 1000\n",
                     OnAFarm({.max = 2, .min = 2, .helpers_max = 2}));

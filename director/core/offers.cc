@@ -23,9 +23,16 @@ Offers::Offers(Core& core) : Part(core) {
 uint32_t Offers::Number(std::string_view name, std::string_view cooker) {
   if (const auto found = numbers_.find(std::string(name)); found != numbers_.end())
     return found->second;
-  const auto number = static_cast<uint32_t>(kinds_.size());
+  auto number = static_cast<uint32_t>(kinds_.size());
+  if (free_.empty()) {
+    kinds_.emplace_back();
+  } else {
+    number = free_.back();
+    free_.pop_back();
+  }
   numbers_.emplace(std::string(name), number);
-  kinds_.push_back({.of_cooker = number, .cooker = std::string(cooker), .refusal = ""});
+  kinds_[number] = {
+      .of_cooker = number, .name = std::string(name), .cooker = std::string(cooker), .refusal = ""};
   return number;
 }
 
@@ -40,7 +47,7 @@ uint32_t Offers::KindOf(std::string_view cooker, std::string_view programs) {
 // REQUIRES: it is in the works.
 uint32_t Offers::KindOf(PackageId package) const {
   const Work& work = *packages_[package].work;
-  return work.needs_files ? kNeedsFiles : work.job_kind;
+  return work.needs_files || NeedsFiles(work.job_kind) ? kNeedsFiles : work.job_kind;
 }
 
 void Offers::SetLacks(WorkerId id, const std::vector<std::string>& cookers) {
@@ -77,8 +84,17 @@ bool Offers::NeedFiles(PackageId package, const std::string& error) {
   if (!may_come && !HasAttached(kNeedsFiles)) return false;
   kinds_[kNeedsFiles].refusal = error;
   has_lacking_ = true;
-  packages_[package].work->needs_files = true;
+  Work& work = *packages_[package].work;
+  work.needs_files = true;
+  Kind& kind = kinds_[work.job_kind];
+  // (Of a cooker as a whole that says nothing.)
+  if (kind.of_cooker != work.job_kind) ++kind.needed_files;
   return true;
+}
+
+void Offers::NoteMade(WorkerId worker, PackageId package) {
+  if (PoolOf(worker) != Pool::kLocal && packages_[package].work != nullptr)
+    kinds_[packages_[package].work->job_kind].needed_files = 0;
 }
 
 // The tools may have been made equal since. (Of a worker that is away and comes back they are
@@ -86,6 +102,20 @@ bool Offers::NeedFiles(PackageId package, const std::string& error) {
 void Offers::ForgetRefusals() {
   fleet_refuses_.clear();
   for (const WorkerId id : workers_.ring()) workers_.Find(id)->refuses.clear();
+  for (Kind& kind : kinds_) kind.needed_files = 0;
+  if (lifecycle().in_works() == 0) ForgetPrograms();
+}
+
+// REQUIRES: no package is in the works, and nobody is known to refuse any.
+void Offers::ForgetPrograms() {
+  for (uint32_t number = kNeedsFiles + 1; number < kinds_.size(); ++number) {
+    Kind& kind = kinds_[number];
+    if (kind.name.empty() || kind.of_cooker == number) continue;
+    numbers_.erase(kind.name);
+    unoffered_since_.erase(number);
+    kind = {};
+    free_.push_back(number);
+  }
 }
 
 bool Offers::Lacks(WorkerId id, const Worker& worker, uint32_t kind) const {
@@ -99,9 +129,20 @@ bool Offers::Has(WorkerId id, const Worker& worker, PackageId package) const {
          core_.proofs.MayCook(worker, package);
 }
 
+// (One that drains gets no more jobs.)
 bool Offers::HasAttached(uint32_t kind) const {
-  return std::any_of(workers_.ring().begin(), workers_.ring().end(),
-                     [&](WorkerId id) { return !Lacks(id, *workers_.Find(id), kind); });
+  return std::any_of(workers_.ring().begin(), workers_.ring().end(), [&](WorkerId id) {
+    const Worker& worker = *workers_.Find(id);
+    return !worker.is_draining && !Lacks(id, worker, kind);
+  });
+}
+
+// The same of workers that are no helpers.
+bool Offers::HasElsewhere(uint32_t kind) const {
+  return std::any_of(workers_.ring().begin(), workers_.ring().end(), [&](WorkerId id) {
+    const Worker& worker = *workers_.Find(id);
+    return PoolOf(id) != Pool::kLocal && !worker.is_draining && !Lacks(id, worker, kind);
+  });
 }
 
 // A worker that is about to start may have it; one of this machine has it.
@@ -114,14 +155,14 @@ bool Offers::IsOffered(uint32_t kind) const {
 bool Offers::FleetLacks(uint32_t kind) const {
   if (options_.fleet.max == 0) return false;
   return kind == kNeedsFiles || fleet_lacks_.contains(kinds_[kind].of_cooker) ||
-         (fleet_refuses_.contains(kind) && !HasAttached(kind));
+         (fleet_refuses_.contains(kind) && !HasElsewhere(kind));
 }
 
 size_t Offers::CountForHelpers() const {
   size_t count = 0;
   for (const auto& [kind, queue] : lifecycle().parked()) {
     const bool needs_helper = Proofs::IsQueue(kind) ? core_.proofs.NeedsHome(queue.Top())
-                                                    : FleetLacks(kind) || !HasAttached(kind);
+                                                    : FleetLacks(kind) || !HasElsewhere(kind);
     count += needs_helper ? queue.size() : 0;
   }
   return count;

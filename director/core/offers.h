@@ -2,7 +2,9 @@
 // machine without the project may have other tools than the director, and finds that out when it
 // has a job that wants them: it *refuses* it, and then gets no job of the same programs, until its
 // process ends or a cook begins. And a program that failed on such a machine is tried again where
-// the project's files are (Work::needs_files).
+// the project's files are (Work::needs_files); when kNeedFilesMax jobs of the same programs did so,
+// with no result from such a machine between them, all of these are cooked where the files are,
+// until a cook begins.
 //
 // Jobs are of one *kind* if a worker that can do one of them can do all: those of a cooker; of a
 // cooker that starts programs, those that start the same; or all that need files. A package that no
@@ -35,6 +37,7 @@ class Offers : Part {
   static constexpr size_t kParkedMax = 16'384;  // in a step
   static constexpr size_t kUnparkedMax = 64;    // in a step, of a kind
   static constexpr size_t kFailedMax = 256;     // likewise
+  static constexpr uint32_t kNeedFilesMax = 2;
 
   explicit Offers(Core& core);
 
@@ -46,7 +49,12 @@ class Offers : Part {
   void Refuse(WorkerId worker, PackageId package, const std::string& error);
   // A program of the package failed where its files are not. False: nobody has them, or could.
   bool NeedFiles(PackageId package, const std::string& error);
+  // A worker made a result of the package.
+  void NoteMade(WorkerId worker, PackageId package);
+  // A cook begins. Kinds of programs that no package has are forgotten, too.
   void ForgetRefusals();
+  // Those that have a number.
+  size_t kinds() const { return kinds_.size() - free_.size(); }
   bool Has(WorkerId id, const Worker& worker, PackageId package) const;
   // False: no worker with room lacks its kind, so that nobody waits in vain behind it; or so many
   // were parked in this step. REQUIRES: Placing::Place found no worker. O(workers with room) where
@@ -65,14 +73,19 @@ class Offers : Part {
   static constexpr uint32_t kNeedsFiles = 0;
   struct Kind {
     uint32_t of_cooker = 0;  // the kind of all jobs of its cooker
+    std::string name;        // in numbers_; empty: not in use
     std::string cooker;
-    std::string refusal;  // what the last worker said that refused one
+    std::string refusal;        // what the last worker said that refused one
+    uint32_t needed_files = 0;  // so many needed files, with no result between them
   };
 
   uint32_t Number(std::string_view name, std::string_view cooker);
   uint32_t KindOf(PackageId package) const;
   bool Lacks(WorkerId id, const Worker& worker, uint32_t kind) const;
+  bool NeedsFiles(uint32_t kind) const { return kinds_[kind].needed_files >= kNeedFilesMax; }
   bool HasAttached(uint32_t kind) const;
+  bool HasElsewhere(uint32_t kind) const;
+  void ForgetPrograms();
   bool FleetLacks(uint32_t kind) const;
   bool IsOffered(uint32_t kind) const;
   void UnparkOf(uint32_t kind);
@@ -80,6 +93,7 @@ class Offers : Part {
   std::string WhyUnoffered(uint32_t kind) const;
 
   std::vector<Kind> kinds_;                             // by number
+  std::vector<uint32_t> free_;                          // numbers that are not in use
   absl::flat_hash_map<std::string, uint32_t> numbers_;  // look-up only
   bool has_lacking_ = false;                            // some worker lacks something, or did
   size_t parked_ = 0;                                   // in this step

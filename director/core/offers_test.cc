@@ -1,4 +1,6 @@
 // Workers that lack cookers: they get no job of these, and nobody waits behind such a job.
+#include <algorithm>
+
 #include "director/core/core_harness.h"
 #include "director/core/workers.h"
 #include "gmock/gmock.h"
@@ -262,6 +264,59 @@ TEST(OffersTest, AProgramThatFailsWithoutFilesIsTriedWhereTheyAre) {
   EXPECT_EQ(shell.JobOf("A").worker, shell.spawned.at(0));
   shell.Failed("A", WorkerReport::Fault::kRefused, "it is wrong");
   EXPECT_TRUE(shell.Says("failed A: it is wrong")) << shell.TakeLog();
+}
+
+TEST(OffersTest, ProgramsThatNeedFilesAreNoLongerTriedWhereTheyAreNot) {
+  std::string project;
+  std::vector<std::string> names;
+  for (int i = 0; i < 12; ++i) {
+    names.push_back("A" + std::to_string(i));
+    project += names.back() + " % tool bake\n";
+  }
+  CookOptions options;
+  options.workers = 1;
+  CoreHarness shell(project + "B % tool pack\n", options);
+  shell.hold_workers = true;
+  names.push_back("B");
+  shell.Send(Attached(kFar, {}));
+  shell.Request(names);
+  const auto next = [&] {
+    for (const std::string& name : names) {
+      if (name != "B" && shell.HasOpenJob(name) && shell.JobOf(name).worker == kFar) return name;
+    }
+    return std::string();
+  };
+  shell.Failed(next(), WorkerReport::Fault::kNeedsFiles, "no module");
+  shell.Saved(next());
+  shell.Failed(next(), WorkerReport::Fault::kNeedsFiles, "no module");
+  EXPECT_NE(next(), "") << "one was made between them";
+  shell.Failed(next(), WorkerReport::Fault::kNeedsFiles, "no module");
+  // (What it has in hand it may end.)
+  int tries = 3;
+  for (std::string name = next(); !name.empty(); name = next(), ++tries)
+    shell.Failed(name, WorkerReport::Fault::kNeedsFiles, "no module");
+  EXPECT_LT(tries, 8);
+  shell.TakeLog();
+  for (const std::string& name : names) {
+    EXPECT_EQ(shell.HasOpenJob(name), name == "B") << name << ": other programs are another matter";
+  }
+  shell.Send(Attached(shell.spawned.at(0), {}, 4));
+  shell.Finish();
+  EXPECT_EQ(CountOf("done", shell.TakeLog()), 12u);
+}
+
+TEST(OffersTest, KindsOfProgramsThatNobodyHasAreForgotten) {
+  std::string project;
+  for (int i = 0; i < 20; ++i)
+    project += "A" + std::to_string(i) + " % tool bake" + std::to_string(i) + "\n";
+  CoreHarness shell(project);
+  size_t most = 0;
+  for (uint64_t i = 0; i < 20; ++i) {
+    shell.Request({"A" + std::to_string(i)}, {.request = i + 1});
+    shell.Finish();
+    most = std::max(most, shell.core().holdings().job_kinds);
+  }
+  EXPECT_LE(most, 4u) << "files, the cooker, and what the last two cooks had";
 }
 
 TEST(OffersTest, WhereNobodyHasFilesItFailsForWhatItSaid) {

@@ -118,6 +118,7 @@ Reports::Answer Reports::OnSaved(WorkerId worker, ReportId report, AttemptId id,
       saved.result == nullptr)
     return Answer::kNow;
   core_.worker_lives.NoteWorks(worker);
+  core_.offers.NoteMade(worker, package_id);
   attempt.measured += saved.save_time;
   ++attempt.saves;
   const std::optional<PlatformIndex> present =
