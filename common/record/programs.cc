@@ -11,7 +11,21 @@ namespace {
 constexpr std::array<std::string_view, 6> kSystemFolders = {"/usr/",  "/lib",  "/bin/",
                                                             "/sbin/", "/etc/", "/opt/"};
 
+// Settings of kProgramCooker; no other cooker has one of these.
+constexpr std::array<std::string_view, 5> kProgramSettings = {"argv", "outputs", "depfile",
+                                                              "cooked_inputs", "env"};
+
 }  // namespace
+
+bool NamesPrograms(const Generated& generated) {
+  if (generated.cooker == kProgramCooker) return true;
+  if (!generated.cooker.empty() || generated.settings.empty()) return false;
+  const auto settings =
+      nlohmann::json::parse(generated.settings, nullptr, /*allow_exceptions=*/false);
+  return !settings.is_object() ||
+         std::any_of(kProgramSettings.begin(), kProgramSettings.end(),
+                     [&](std::string_view name) { return settings.contains(name); });
+}
 
 std::string ProgramOf(const Recipe& recipe) {
   if (recipe.cooker != kProgramCooker) return "";

@@ -18,6 +18,7 @@ namespace {
 constexpr int kTransfersMax = 16;    // of a report
 constexpr size_t kLogTailBytesMax = 64 << 10;
 constexpr int kLogsOfAnAttemptMax = 64;  // a failure of each platform, and some more
+constexpr size_t kSettingsShownMax = 200;
 constexpr size_t kOutgrownMax = 16;  // few: an attempt that is asked for was alone on its machine
 
 absl::StatusOr<Digest> ReadDigest(const v1::Digest& digest) {
@@ -217,6 +218,12 @@ void ReportReader::ReadLoaded(const std::string& worker_id, const AttemptInfo& i
   if (!details.ok())
     return FailInfrastructure(
         report, fmt::format("load of {}: {}", info.name, MessageOf(details.status())));
+  if (std::string programs = ForeignPrograms(worker_id, info, details->generated);
+      !programs.empty()) {
+    report.what = WorkerReport::Failed{.fault = WorkerReport::Fault::kNeedsFiles,
+                                       .error = std::move(programs)};
+    return;
+  }
   if (info.hashes_files) Remember(loaded.blobs(), nullptr);
   auto view = std::make_shared<ResultView>();
   view->references = std::move(details->references);
@@ -276,6 +283,23 @@ absl::StatusOr<std::shared_ptr<StoredResult>> ReportReader::ToStored(const std::
   return stored;
 }
 
+// Programs of which a worker on another machine says that they are to run for a package, be it on
+// this machine. Empty: none. (The package may be made where its files are: a worker there is
+// believed.)
+std::string ReportReader::ForeignPrograms(const std::string& worker_id, const AttemptInfo& info,
+                                          const std::vector<record::Generated>& generated) {
+  if (info.hashes_files) return "";
+  const auto found = std::find_if(generated.begin(), generated.end(), record::NamesPrograms);
+  if (found == generated.end()) return "";
+  return fmt::format(
+      "{} on another machine says of {} that it generates {}/{}, for which a program of its choice "
+      "would run (cooker \"{}\", settings {}): that is believed of workers of the director's "
+      "machine "
+      "only; let a rule of the project name the program",
+      worker_id, info.name, info.name, found->name, found->cooker,
+      found->settings.empty() ? "none" : found->settings.substr(0, kSettingsShownMax));
+}
+
 // Tools of a machine that are not the director's; empty: none. The worker compared them, too, so
 // that one which differs was changed meanwhile.
 std::string ReportReader::OtherTools(const std::vector<std::string>& programs,
@@ -303,6 +327,12 @@ void ReportReader::ReadSaved(const std::string& worker_id, const AttemptInfo& in
   if (!stored.ok())
     return FailInfrastructure(
         report, fmt::format("result of {}: {}", info.name, MessageOf(stored.status())));
+  if (std::string programs = ForeignPrograms(worker_id, info, (*stored)->result.details.generated);
+      !programs.empty()) {
+    report.what = WorkerReport::Failed{.fault = WorkerReport::Fault::kNeedsFiles,
+                                       .error = std::move(programs)};
+    return;
+  }
   const SourcesPtr sources = deps_.sources();
   if (!info.hashes_files) {
     const std::string other =

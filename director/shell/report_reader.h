@@ -104,6 +104,8 @@ class ReportReader {
                                                          const v1::Saved& saved);
   void ReadFailed(const std::string& worker_id, const AttemptInfo& info, const v1::Failed& failed,
                   WorkerReport& report);
+  static std::string ForeignPrograms(const std::string& worker_id, const AttemptInfo& info,
+                                     const std::vector<record::Generated>& generated);
   static std::string OtherTools(const std::vector<std::string>& programs, const AttemptInfo& info,
                                 const Sources& sources,
                                 const std::vector<record::Observed>& observed);

@@ -508,6 +508,42 @@ TEST_F(ReportReaderTest, AWorkerOfAnotherMachineFillsNoDiskWithLogs) {
   EXPECT_EQ(kept, 64);
 }
 
+TEST_F(ReportReaderTest, AWorkerOfAnotherMachineNamesNoProgramsForThisOne) {
+  const auto generates = [](const std::string& cooker, const std::string& settings) {
+    return record::Generated{
+        .name = "_gen/x.txt", .source = Digest::Of("x"), .cooker = cooker, .settings = settings};
+  };
+  const auto saved = [&](const record::Generated& one) {
+    record::Result result = *record::DecodeResult(report.saved().result());
+    result.details.generated = {one};
+    report.mutable_saved()->set_result(record::EncodeResult(result));
+    return report;
+  };
+  const auto loaded = [&](const record::Generated& one) {
+    v1::Report report;
+    report.set_attempt(kAttempt);
+    report.mutable_loaded()->add_platforms(0);
+    report.mutable_loaded()->set_details(record::EncodeDetails({.generated = {one}}));
+    return report;
+  };
+  const std::vector<record::Generated> hostile = {
+      generates("command", R"({"argv":["sh","-c","id"],"outputs":[""]})"), generates("command", ""),
+      generates("", R"({"env":{"LD_PRELOAD":"x"}})")};
+  for (const record::Generated& one : hostile)
+    EXPECT_EQ(ReadSaved(saved(one)).platform, 0u) << "of a worker of this machine it is believed";
+  for (const record::Generated& one : hostile) {
+    for (const v1::Report& report : {saved(one), loaded(one)}) {
+      const auto failed = ReadAs<WorkerReport::Failed>(report);
+      EXPECT_EQ(failed.fault, WorkerReport::Fault::kNeedsFiles);
+      EXPECT_THAT(failed.error, HasSubstr("local-1 on another machine says of /Game/a.txt that it "
+                                          "generates /Game/a.txt/_gen/x.txt"));
+      EXPECT_THAT(failed.error, HasSubstr("let a rule of the project name the program"));
+    }
+  for (const record::Generated& one :
+       {generates("copy", ""), generates("", ""), generates("", R"({"zstd":3})"),
+        generates("texture", R"({"env":1})")}) {
+    EXPECT_EQ(ReadSaved(saved(one)).platform, 0u) << one.cooker;
+    EXPECT_EQ(ReadAs<WorkerReport::Loaded>(loaded(one)).platforms, MaskOf(0));
 TEST_F(ReportReaderTest, AMachineMayRefuseAJob) {
   for (const auto& [cause, fault] : std::map<v1::Failed::Cause, WorkerReport::Fault>{
            {v1::Failed::OTHER_TOOL, WorkerReport::Fault::kOtherTool},
