@@ -41,6 +41,9 @@ class ChildWatch {
   virtual void Serve() = 0;
   // What a call needed could not be had: the child is of no use any more.
   virtual bool has_failed() const = 0;
+  // Looks through the files that it wrote in `folder`. FAILED_PRECONDITION: one of them says where
+  // something was that is elsewhere on another machine.
+  virtual absl::Status CheckWritten(const std::string& folder) const = 0;
 };
 
 struct ChildOptions {

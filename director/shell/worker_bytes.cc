@@ -1,5 +1,7 @@
 #include "director/shell/worker_bytes.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -7,6 +9,7 @@
 #include <vector>
 
 #include "common/base/file.h"
+#include "common/base/folder_names.h"
 #include "common/base/read_pieces.h"
 #include "common/base/real_path.h"
 #include "common/base/status_macros.h"
@@ -52,6 +55,10 @@ class WorkerBytes::Pieces {
   }
   absl::Status EndAbsent() {
     piece_.set_is_absent(true);
+    return End();
+  }
+  absl::Status EndFound(std::vector<v1::FoundThere> found) {
+    piece_.mutable_found()->Add(found.begin(), found.end());
     return End();
   }
   void SetExecutable(bool is_executable) { piece_.set_is_executable(is_executable); }
@@ -113,6 +120,8 @@ absl::Status WorkerBytes::FetchOne(const std::string& worker_id, const v1::Fetch
     }
     case v1::FetchItem::kTool:
       return SendTool(item, pieces);
+    case v1::FetchItem::kLooks:
+      return SendFound(item, pieces);
     case v1::FetchItem::kTable:
     case v1::FetchItem::WHAT_NOT_SET:
       break;
@@ -164,8 +173,68 @@ absl::Status WorkerBytes::SendBlob(const Digest& digest, Pieces& pieces) const {
   }
 }
 
+std::vector<std::string> WorkerBytes::ProgramsOf(const v1::FetchItem& item) const {
+  std::vector<std::string> programs;
+  for (const std::string& program : deps_.reports->ProgramsOf(item.attempt()))
+    programs.push_back(content::NormalizeAsked(program).value_or(program));
+  return programs;
+}
+
+absl::Status WorkerBytes::SendFound(const v1::FetchItem& item, Pieces& pieces) const {
+  const std::vector<std::string> programs = ProgramsOf(item);
+  if (programs.empty())
+    return absl::PermissionDeniedError(
+        fmt::format("attempt {} starts no programs", item.attempt()));
+  if (item.looks().looks_size() > kLooksMax)
+    return absl::InvalidArgumentError(
+        fmt::format("{} looks in an item, the limit is {}", item.looks().looks_size(), kLooksMax));
+  std::vector<v1::FoundThere> found;
+  for (const v1::ProgramLook& look : item.looks().looks()) {
+    ASSIGN_OR_RETURN(found.emplace_back(), Find(look, programs));
+  }
+  return pieces.EndFound(std::move(found));
+}
+
+// (Of what is in a mount's folder the worker has the table: the rest is told of with neither bytes
+// nor names.)
+absl::StatusOr<v1::FoundThere> WorkerBytes::Find(const v1::ProgramLook& look,
+                                                 const std::vector<std::string>& programs) const {
+  v1::FoundThere found;
+  const WorldPtr world = deps_.world->Get();
+  const std::vector<content::Mount>& mounts = world->snapshot->mounts();
+  const std::string normal = content::NormalizeAsked(look.path()).value_or("");
+  const bool is_in_mount =
+      std::any_of(mounts.begin(), mounts.end(), [&](const content::Mount& mount) {
+        return normal == mount.directory || normal.starts_with(mount.directory + "/");
+      });
+  if (normal != look.path() || (!is_in_mount && !MayBeTold(normal, programs))) return found;
+  const std::string host_path = AbsolutePath(normal, world->project->root);
+  const absl::StatusOr<FileStat> stat = StatFile(host_path);
+  if (absl::IsNotFound(stat.status())) {
+    found.set_kind(v1::FoundThere::ABSENT);
+    return found;
+  }
+  if (!stat.ok()) return found;
+  found.set_kind(S_ISREG(stat->mode)   ? v1::FoundThere::FILE
+                 : S_ISDIR(stat->mode) ? v1::FoundThere::FOLDER
+                                       : v1::FoundThere::OTHER);
+  if (!look.is_opened()) return found;
+  if (S_ISDIR(stat->mode)) {
+    const absl::StatusOr<Digest> names = DigestOfNames(host_path);
+    if (!names.ok()) return v1::FoundThere();
+    wire::ToProto(*names, found.mutable_digest());
+  } else if (S_ISREG(stat->mode) && !is_in_mount) {
+    const absl::StatusOr<std::string> value = deps_.sources()->Look(
+        {.kind = record::ObservationKind::kTool, .subject = normal, .detail = ""}, "");
+    if (!value.ok() || *value == record::kAbsent) return v1::FoundThere();
+    ASSIGN_OR_RETURN(const Digest digest, Digest::Parse(*value));
+    wire::ToProto(digest, found.mutable_digest());
+  }
+  return found;
+}
+
 absl::Status WorkerBytes::SendTool(const v1::FetchItem& item, Pieces& pieces) const {
-  const std::vector<std::string> programs = deps_.reports->ProgramsOf(item.attempt());
+  const std::vector<std::string> programs = ProgramsOf(item);
   if (programs.empty() || !MayBeTold(item.tool(), programs))
     return absl::PermissionDeniedError(
         fmt::format("workers on other machines are not told of {}", item.tool()));

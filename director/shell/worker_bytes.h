@@ -4,7 +4,8 @@
 // A worker is given files of the mounts, and blobs, only for an attempt that is its own: of blobs
 // only those that the attempt was given. For an attempt that starts programs it is told the digests
 // of files outside of the mounts, those that programs may name (a system's, and the project's that
-// are not hidden), and given the bytes of the program itself. Files are hashed while they are sent,
+// are not hidden), and whether there is anything at such a path, or in the folder of a mount; and
+// given the bytes of the program itself. Files are hashed while they are sent,
 // so that the digest under which a worker has them is the director's own finding. What a worker
 // brings is stored under the digest of its bytes, and means nothing until a result that is accepted
 // names it. It may bring something while it has an attempt, or had one in a cook that runs, and not
@@ -15,6 +16,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "common/store/interface/store.h"
@@ -29,6 +31,7 @@ class WorkerBytes {
  public:
   static constexpr int kItemsMax = 1'024;    // of a call
   static constexpr int kDigestsMax = 4'096;  // likewise, of FindMissing
+  static constexpr int kLooksMax = 4'096;    // likewise, of an item
   static constexpr uint64_t kHeldBytesMax = 4ull
                                             << 20;  // of a blob in memory; larger ones in pieces
 
@@ -65,6 +68,10 @@ class WorkerBytes {
   absl::Status SendFile(const v1::FetchItem& item, Pieces& pieces) const;
   absl::Status SendBlob(const Digest& digest, Pieces& pieces) const;
   absl::Status SendTool(const v1::FetchItem& item, Pieces& pieces) const;
+  absl::Status SendFound(const v1::FetchItem& item, Pieces& pieces) const;
+  absl::StatusOr<v1::FoundThere> Find(const v1::ProgramLook& look,
+                                      const std::vector<std::string>& programs) const;
+  std::vector<std::string> ProgramsOf(const v1::FetchItem& item) const;
   absl::Status SendProgram(const std::string& host_path, const Digest& wanted,
                            Pieces& pieces) const;
   absl::Status SendTable(const std::string& name, Pieces& pieces) const;

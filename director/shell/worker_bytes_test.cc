@@ -27,6 +27,7 @@ struct Fetched {
   absl::StatusCode code = absl::StatusCode::kOk;
   std::string error;
   std::optional<Digest> digest;
+  std::vector<v1::FoundThere> found;
   bool is_left_out = false;
   bool is_absent = false, is_executable = false;
 };
@@ -119,6 +120,7 @@ class WorkerBytesTest : public ShellTest {
       one.is_left_out = piece.is_left_out();
       one.is_absent = piece.is_absent();
       one.is_executable = piece.is_executable();
+      one.found.assign(piece.found().begin(), piece.found().end());
       if (piece.has_digest()) one.digest = *wire::FromProto(piece.digest());
       return true;
     });
@@ -230,6 +232,58 @@ TEST_F(WorkerBytesTest, NothingElseIsToldAndNothingElseGiven) {
     EXPECT_FALSE(one.digest.has_value()) << item.tool();
     EXPECT_EQ(one.bytes, "") << item.tool();
   }
+}
+
+TEST_F(WorkerBytesTest, WhatAProgramFindsIsComparedWithoutBytes) {
+  Write("tools/bake", "#!/bin/sh");
+  Write("tools/.env", "secret");
+  Write("content/.hidden", "secret");
+  ASSERT_TRUE(CreateDirectories(Host("content/empty")).ok());
+  v1::FetchItem item;
+  item.set_attempt(Tool("tools/bake").attempt());
+  const auto look = [&](const std::string& path, bool is_opened) {
+    v1::ProgramLook& added = *item.mutable_looks()->add_looks();
+    added.set_path(path);
+    added.set_is_opened(is_opened);
+  };
+  using There = v1::FoundThere;
+  std::vector<There::Kind> kinds;
+  for (const auto& [path, kind] :
+       std::vector<std::pair<std::string, There::Kind>>{{"tools/bake", There::FILE},
+                                                        {"tools", There::FOLDER},
+                                                        {"tools/none", There::ABSENT},
+                                                        {"/usr/none", There::ABSENT},
+                                                        {"/usr/bin/env", There::FILE},
+                                                        {Host("content/.hidden"), There::FILE},
+                                                        {Host("content/empty"), There::FOLDER},
+                                                        {Host("content/none"), There::ABSENT},
+                                                        {"tools/.env", There::NOT_TOLD},
+                                                        {"../x", There::NOT_TOLD},
+                                                        {"tools/../tools/bake", There::NOT_TOLD},
+                                                        {"/root/.ssh/id", There::NOT_TOLD},
+                                                        {Host("other"), There::NOT_TOLD},
+                                                        {"", There::NOT_TOLD}}) {
+    kinds.push_back(kind);
+    look(path, true);
+  }
+  const std::vector<v1::FoundThere> found = Fetch({item})[0].found;
+  ASSERT_EQ(found.size(), kinds.size());
+  for (size_t i = 0; i < kinds.size(); ++i) {
+    EXPECT_EQ(found[i].kind(), kinds[i]) << item.looks().looks(static_cast<int>(i)).path();
+    const bool has_digest = i == 0 || i == 1 || i == 4 || i == 6;
+    EXPECT_EQ(found[i].has_digest(), has_digest) << item.looks().looks(static_cast<int>(i)).path();
+  }
+  EXPECT_EQ(*wire::FromProto(found[0].digest()), Digest::Of("#!/bin/sh"));
+  EXPECT_EQ(*wire::FromProto(found[6].digest()), Digest::Of(""));
+  item.mutable_looks()->mutable_looks(0)->set_is_opened(false);
+  EXPECT_FALSE(Fetch({item})[0].found[0].has_digest());
+  for (const uint64_t attempt : {kOwn, kOfOthers}) {
+    item.set_attempt(attempt);
+    EXPECT_EQ(Fetch({item})[0].code, absl::StatusCode::kPermissionDenied);
+  }
+  item.set_attempt(Tool("tools/bake").attempt());
+  for (int i = 0; i < WorkerBytes::kLooksMax; ++i) look("/usr/none", false);
+  EXPECT_EQ(Fetch({item})[0].code, absl::StatusCode::kInvalidArgument);
 }
 
 TEST_F(WorkerBytesTest, ACallOfTooManyItemsIsRefused) {

@@ -1,5 +1,5 @@
 """Programs of `command` on machines where nothing of the project is."""
-import os, shutil, signal, subprocess, sys, time, unittest
+import os, shutil, signal, subprocess, sys, tempfile, time, unittest
 
 from farm_test import LISTEN, FarmCase, can_hide
 from harness import read_file, wait_until
@@ -62,6 +62,12 @@ class FarProgramsTest(FarmCase):
         toml = self.read("game/galley.toml").decode()
         self.write("game/galley.toml", toml + '[[mount]]\npath = "/Game"\ndir = "mod"\npriority = 10\n' + farm)
         return game
+
+    def signals(self):
+        """A folder through which a program and the test tell each other how far they are. (What lies below /dev no program is asked about.)"""
+        folder = tempfile.mkdtemp(dir="/dev/shm")
+        self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
+        return folder
 
     def log_of(self, game):
         return read_file(os.path.join(game, ".galley/state/logs/director.log")).decode(errors="replace")
@@ -204,19 +210,20 @@ os.execv(sys.argv[1], sys.argv[1:])
     def test_a_worker_that_is_killed_while_its_program_runs_is_no_matter(self):
         rule = 'match = "/Game/**/*.wait"\ncooker = "command"\nsettings = { argv = ["tools/wait", "{input}", "{output:.out}"], outputs = [".out"] }'
         game = self.project({"a.wait": "a", "b.txt": "b"}, [rule, PLAIN], extra=FAR)
-        self.write("game/tools/wait", f'#!/bin/sh\ncat Game/b.txt > "$2"\necho $$ > {self.path("begun")}.new\nmv {self.path("begun")}.new {self.path("begun")}\n'
-                                      f'while [ -e {self.path("hold")} ]; do sleep 0.05; done\ncat "$1" >> "$2"\n', mode=0o755)
-        self.write("hold", "")
+        begun, hold = (os.path.join(self.signals(), name) for name in ("begun", "hold"))
+        self.write("game/tools/wait", f'#!/bin/sh\ncat Game/b.txt > "$2"\necho $$ > {begun}.new\nmv {begun}.new {begun}\n'
+                                      f'while [ -e {hold} ]; do sleep 0.05; done\ncat "$1" >> "$2"\n', mode=0o755)
+        open(hold, "w").close()
         cook = self.start_cook(game)
         first = self.worker(game, "far-0")
-        wait_until(lambda: os.path.exists(self.path("begun")), "the program")
-        program = int(self.read("begun"))
+        wait_until(lambda: os.path.exists(begun), "the program")
+        program = int(read_file(begun))
         first.kill()
         wait_until(lambda: not os.path.exists(f"/proc/{program}"), "the end of its program")
-        os.remove(self.path("begun"))
+        os.remove(begun)
         self.worker(game, "far-1")
-        wait_until(lambda: os.path.exists(self.path("begun")), "the program, again")
-        os.remove(self.path("hold"))
+        wait_until(lambda: os.path.exists(begun), "the program, again")
+        os.remove(hold)
         done = self.finish_cook(game, cook)
         self.assertEqual((done.code, done.cooked), (0, 2), done)
         self.assertEqual(self.read("game/.galley/cooked/pc/Game/a.wait.out"), b"ba")
@@ -224,17 +231,90 @@ os.execv(sys.argv[1], sys.argv[1:])
     def test_a_file_that_changes_while_a_program_runs_makes_its_attempt_stale(self):
         rule = 'match = "/Game/**/*.wait"\ncooker = "command"\nsettings = { argv = ["tools/wait", "{input}", "{output:.out}", "{depfile}"], outputs = [".out"] }'
         game = self.project({"a.wait": "a", "b.inc": "before"}, [rule], extra=FAR)
-        self.write("game/tools/wait", f'#!/bin/sh\n: > {self.path("begun")}\nwhile [ -e {self.path("hold")} ]; do sleep 0.05; done\n'
+        begun, hold = (os.path.join(self.signals(), name) for name in ("begun", "hold"))
+        self.write("game/tools/wait", f'#!/bin/sh\n: > {begun}\nwhile [ -e {hold} ]; do sleep 0.05; done\n'
                                       'cat Game/b.inc > "$2"\necho "$2: Game/b.inc" > "$3"\n', mode=0o755)
-        self.write("hold", "")
+        open(hold, "w").close()
         cook = self.start_cook(game)
         self.worker(game, "far-0")
-        wait_until(lambda: os.path.exists(self.path("begun")), "the program")
+        wait_until(lambda: os.path.exists(begun), "the program")
         self.write("game/content/b.inc", "afterwards")
-        os.remove(self.path("hold"))
+        os.remove(hold)
         done = self.finish_cook(game, cook)
         self.assertEqual(done.code, 0, done)
         self.assertEqual(self.read("game/.galley/cooked/pc/Game/a.wait.out"), b"afterwards")
+
+    def one_program(self, script, files=None, argv='"tools/one", "{input}", "{output:.out}"', name="game"):
+        """A project whose only package is made by a script of the project, in no mount."""
+        rule = f'match = "/Game/**/*.one"\ncooker = "command"\nsettings = {{ argv = [{argv}], outputs = [".out"] }}'
+        game = self.project({"a.one": "one\n"} | (files or {}), [rule], extra=FAR)
+        self.write("game/tools/one", "#!/bin/sh\nset -eu\n" + script, mode=0o755)
+        return game
+
+    def far_error(self, game):
+        """Nobody has the project's files: what needs them fails, and nothing of it is kept."""
+        done, _ = self.far_cook(game, workers=1)
+        self.assertEqual((done.code, done.cooked), (1, 0), done)
+        return done.errors_of("/Game/a.one")[0]
+
+    def test_what_a_program_reads_if_it_is_there_decides_where_it_runs(self):
+        game = self.one_program('if [ -e "${0%/*}/one.conf" ]; then cat "${0%/*}/one.conf" > "$2"; else cat "$1" > "$2"; fi\n')
+        done, _ = self.far_cook(game, workers=1)
+        self.assertEqual((done.code, done.cooked, done.roots), (0, 1, self.local_roots(game)), done)
+        # A file beside it, which does not travel.
+        self.write("game/tools/one.conf", "configured\n")
+        self.write("game/content/a.one", "another\n")
+        self.assertIn("its program looks for tools/one.conf of the project", self.far_error(game))
+
+    def test_names_that_no_table_has_are_missed(self):
+        for what, script in (("content/b~", 'cat Game/b~ > "$2" 2> /dev/null || cat "$1" > "$2"\n'), ("content", 'ls Game/ > "$2"\n')):
+            game = self.one_program(script, {"b~": "ignored\n"})
+            error = self.far_error(game)
+            self.assertRegex(error, rf"its program looks for {game}/{what} of the project")
+            os.remove(os.path.join(game, "content/b~"))
+            done, _ = self.far_cook(game, workers=1)
+            self.assertEqual((done.code, done.roots), (0, self.local_roots(game)), done)
+            shutil.rmtree(game)
+            shutil.rmtree(self.path("local"), ignore_errors=True)
+
+    def test_where_its_files_are_comes_into_no_output(self):
+        for script, said in (('realpath Game/a.one > "$2"\n', "asks where the files of the project are"),
+                             ('(cd Game && env pwd -P) > "$2"\n', "asks where the files of the project are"),
+                             ('echo "made by $0" > "$2"\n', "writes where its files are")):
+            game = self.one_program(script)
+            self.assertIn(said, self.far_error(game), script)
+            shutil.rmtree(game)
+
+    @unittest.skipUnless(can_hide(), "no mount namespaces here")
+    def test_files_of_the_system_that_nobody_declares_are_compared(self):
+        other = self.write("other", "of another system\n")
+        for change, path, script in (
+                (f"mount --bind {other} /etc/os-release", "/etc/os-release", 'cat /etc/os-release > "$2"\n'),
+                ("mount -t tmpfs none /usr/share/common-licenses", "/usr/share/common-licenses/GPL-3",
+                 '[ ! -e /usr/share/common-licenses/GPL-3 ] || cat "$1" > "$2"; cat "$1" > "$2"\n')):
+            game = self.one_program(script)
+            cook = self.start_cook(game)
+            differs = self.elsewhere(game, "differs", change)
+            wait_until(lambda: "this machine is another one" in self.log_of(game), "a refusal")
+            self.assertIn(f"tool({os.path.realpath(path)}) on this machine is another one", self.log_of(game))
+            self.worker(game, "same")
+            done = self.finish_cook(game, cook)
+            self.assertEqual((done.code, done.roots), (0, self.local_roots(game)), done)
+            differs.kill()
+            shutil.rmtree(game)
+            shutil.rmtree(self.path("local"), ignore_errors=True)
+
+    def test_a_worker_elsewhere_names_no_program_that_would_run_on_the_directors_machine(self):
+        evil = self.path("evil")
+        script = f"""cp "$1" "$2"; echo x > part
+cat > "$3" << 'END'
+{{"generated": [{{"name": "_gen/x.part", "file": "part", "cooker": "command", "settings": {{"argv": ["sh", "-c", "touch {evil}; echo > $0", "{{output:.o}}"], "outputs": [".o"]}}}}]}}
+END
+"""
+        game = self.one_program(script, argv='"tools/one", "{input}", "{output:.out}", "{result}"')
+        error = self.far_error(game)
+        self.assertIn("far-0 on another machine says of /Game/a.one that it generates /Game/a.one/_gen/x.part, for which a program of its choice would run", error)
+        self.assertFalse(os.path.exists(evil))
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@
 #include "common/base/child_process.h"
 #include "common/base/clock.h"
 #include "common/base/give_back_memory.h"
+#include "common/base/real_path.h"
 #include "common/base/status_macros.h"
 #include "common/content/snapshot.h"
 #include "common/wire/convert.h"
@@ -298,8 +299,8 @@ class Executor {
     snapshots_.clear();
     setup_ = setup;
     environment_ = {setup.environment().begin(), setup.environment().end()};
-    far_tools_ = std::make_unique<FarTools>(JoinPath(setup.scratch_directory(), "project"),
-                                            setup.project_root());
+    far_tools_ = std::make_unique<FarTools>(
+        JoinPath(RealPath(setup.scratch_directory()), "project"), setup.project_root());
   }
 
   static std::vector<PlatformInfo> PlatformsOf(const v1::ExecutorJob& job) {
@@ -336,8 +337,8 @@ class Executor {
     opened.file = file;
     opened.snapshot = std::move(snapshot);
     if (is_without_files()) {
-      opened.lazy_view =
-          std::make_unique<LazyView>(opened.snapshot.get(), setup_.scratch_directory());
+      opened.lazy_view = std::make_unique<LazyView>(opened.snapshot.get(),
+                                                    JoinPath(setup_.cache_directory(), "views"));
     } else {
       opened.view = std::make_unique<MountView>(opened.snapshot.get(), setup_.scratch_directory());
     }

@@ -6,8 +6,10 @@
 #include <utility>
 
 #include "common/base/file.h"
+#include "common/base/folder_names.h"
 #include "common/base/status_macros.h"
 #include "common/wire/convert.h"
+#include "fmt/format.h"
 
 namespace galley::worker {
 
@@ -39,7 +41,9 @@ std::string FarTools::InMount(const std::string& path, const content::Snapshot& 
 absl::StatusOr<FarTools::Known> FarTools::Directors(const std::string& path, FetchedBytes& bytes) {
   const absl::Time now = clock_.Monotonic();
   const auto found = directors_.find(path);
-  if (found != directors_.end() && now - found->second.asked < kBelieved) return found->second;
+  if (found != directors_.end() &&
+      (now - found->second.asked < kBelieved || found->second.asked >= compared_))
+    return found->second;
   ASSIGN_OR_RETURN(const v1::ExecutorBytes said, bytes.DirectorsTool(path));
   Known known{.value = std::string(record::kAbsent), .asked = now};
   if (!said.is_absent()) {
@@ -65,8 +69,10 @@ absl::StatusOr<Look> FarTools::OfTheProject(const std::string& path, FetchedByte
   if (wanted.value == record::kAbsent)
     return Look{.value = wanted.value, .bytes = nullptr, .host_path = ""};
   const std::string host_path = JoinPath(directory_, path);
-  std::string& put = put_[path];
-  if (put != wanted.value) {
+  // (A program may have changed it.)
+  Put& put = put_[path];
+  const absl::StatusOr<FileStat> there = StatFile(host_path, /*follow_links=*/false);
+  if (put.value != wanted.value || !there.ok() || *there != put.stat) {
     ASSIGN_OR_RETURN(const Digest digest, Digest::Parse(wanted.value));
     RETURN_IF_ERROR(CreateDirectories(host_path.substr(0, host_path.rfind('/'))));
     const std::string made = host_path + ".new";
@@ -80,9 +86,133 @@ absl::StatusOr<Look> FarTools::OfTheProject(const std::string& path, FetchedByte
     if (::chmod(made.c_str(), wanted.is_executable ? 0555 : 0444) != 0 ||
         ::rename(made.c_str(), host_path.c_str()) != 0)
       return ErrnoStatus(errno, "put the program", host_path);
-    put = wanted.value;
+    ASSIGN_OR_RETURN(put.stat, StatFile(host_path, /*follow_links=*/false));
+    put.value = wanted.value;
   }
   return Look{.value = wanted.value, .bytes = nullptr, .host_path = host_path};
+}
+
+struct FarTools::Question {
+  std::string path;   // here
+  std::string asked;  // as the director knows it
+  Looks::Found found = Looks::Found::kAbsent;
+  bool is_opened = false;
+
+  bool is_of_system() const { return path == asked; }
+};
+
+absl::StatusOr<std::vector<FarTools::Question>> FarTools::QuestionsOf(const Looks& looks,
+                                                                      const std::string& own,
+                                                                      const LazyView& view) const {
+  std::vector<Question> questions;
+  for (const auto& [path, found] : looks.found) {
+    Question question{.path = path, .asked = path, .found = found};
+    question.is_opened = looks.opened.contains(path);
+    if (path.starts_with(view.root() + "/")) {
+      question.asked = view.DirectorsPath(path);
+      if (question.asked.empty()) continue;  // of the table, on both machines
+    } else if (path == directory_ || path.starts_with(directory_ + "/")) {
+      question.asked = path.size() == directory_.size() ? "." : path.substr(directory_.size() + 1);
+    } else if (const std::string folder = path.substr(0, path.rfind('/'));
+               !folder.empty() && own.starts_with(folder + "/")) {
+      // Beside the project that is another folder.
+      return absl::FailedPreconditionError(
+          fmt::format("its program looks for {}, above the folder in which it runs", path));
+    }
+    questions.push_back(std::move(question));
+  }
+  return questions;
+}
+
+absl::Status FarTools::Ask(const std::vector<Question>& questions, FetchedBytes& bytes) {
+  const absl::Time now = clock_.Monotonic();
+  if (finds_.size() > kFindsMax) finds_.clear();
+  std::vector<v1::ProgramLook> looks;
+  for (const Question& question : questions) {
+    const auto known = finds_.find({question.asked, question.is_opened});
+    if (known != finds_.end() && now - known->second.asked < kFindsBelieved) continue;
+    v1::ProgramLook& look = looks.emplace_back();
+    look.set_path(question.asked);
+    look.set_is_opened(question.is_opened);
+  }
+  if (looks.empty()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(std::vector<v1::FoundThere> found, bytes.DirectorsFinds(looks));
+  for (size_t i = 0; i < looks.size(); ++i) {
+    // What it reads is often observed, too.
+    if (found[i].kind() == v1::FoundThere::FILE && found[i].has_digest() &&
+        looks[i].path().starts_with('/')) {
+      ASSIGN_OR_RETURN(const Digest digest, wire::FromProto(found[i].digest()));
+      directors_[looks[i].path()] = {.value = digest.ToString(), .asked = now};
+    }
+    finds_[{looks[i].path(), looks[i].is_opened()}] = {.there = std::move(found[i]), .asked = now};
+  }
+  return absl::OkStatus();
+}
+
+namespace {
+
+std::string_view NameOf(v1::FoundThere::Kind kind) {
+  switch (kind) {
+    case v1::FoundThere::ABSENT:
+      return record::kAbsent;
+    case v1::FoundThere::FILE:
+      return record::kIsFile;
+    case v1::FoundThere::FOLDER:
+      return record::kFolder;
+    default:
+      return "something else";
+  }
+}
+
+v1::FoundThere::Kind KindOf(Looks::Found found) {
+  switch (found) {
+    case Looks::Found::kAbsent:
+      return v1::FoundThere::ABSENT;
+    case Looks::Found::kFile:
+      return v1::FoundThere::FILE;
+    case Looks::Found::kFolder:
+      return v1::FoundThere::FOLDER;
+    case Looks::Found::kOther:
+      break;
+  }
+  return v1::FoundThere::OTHER;
+}
+
+}  // namespace
+
+absl::Status FarTools::Judge(const Question& question, const v1::FoundThere& there) {
+  if (there.kind() == v1::FoundThere::NOT_TOLD)
+    return absl::FailedPreconditionError(
+        fmt::format("its program looks for {}, of which workers on other machines are not told",
+                    question.asked));
+  std::string found(NameOf(KindOf(question.found)));
+  std::string wanted(NameOf(there.kind()));
+  if (found == wanted && question.is_opened && there.has_digest()) {
+    ASSIGN_OR_RETURN(const Digest directors, wire::FromProto(there.digest()));
+    const absl::StatusOr<Digest> ours = question.found == Looks::Found::kFolder
+                                            ? DigestOfNames(question.path)
+                                            : own_.DigestOf(question.path);
+    found = ours.ok() ? ours->ToString() : std::string(record::kAbsent);
+    wanted = directors.ToString();
+  }
+  if (found == wanted) return absl::OkStatus();
+  if (question.is_of_system())
+    return InterruptedBy(OtherTool{.path = question.path, .wanted = wanted, .found = found});
+  return absl::FailedPreconditionError(
+      fmt::format("its program looks for {} of the project, which is not the same here: wanted {}, "
+                  "found {}",
+                  question.asked, wanted, found));
+}
+
+absl::Status FarTools::Compare(const Looks& looks, const std::string& own, const LazyView& view,
+                               FetchedBytes& bytes) {
+  const absl::Time began = clock_.Monotonic();
+  ASSIGN_OR_RETURN(const std::vector<Question> questions, QuestionsOf(looks, own, view));
+  RETURN_IF_ERROR(Ask(questions, bytes));
+  for (const Question& question : questions)
+    RETURN_IF_ERROR(Judge(question, finds_.at({question.asked, question.is_opened}).there));
+  compared_ = began;
+  return absl::OkStatus();
 }
 
 }  // namespace galley::worker

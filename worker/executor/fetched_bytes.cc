@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "common/base/file.h"
 #include "common/base/read_pieces.h"
 #include "common/base/status_macros.h"
@@ -15,6 +17,8 @@
 
 namespace galley::worker {
 namespace {
+
+constexpr size_t kLooksMax = 4'096;  // of a call
 
 v1::ExecutorWant WantOfBlob(const Digest& digest) {
   v1::ExecutorWant want;
@@ -140,16 +144,38 @@ absl::Status FetchedBytes::StreamBlob(const Digest& digest, const TakePiece& tak
   return StreamFromCache(digest, WantOfBlob(digest), take);
 }
 
+absl::StatusOr<v1::ExecutorBytes> FetchedBytes::AskOfPrograms(const v1::ExecutorWant& want) {
+  absl::StatusOr<v1::ExecutorBytes> asked = link_.Want(want);
+  // What a machine without the project can never know (or a director of an older build does not
+  // say) is no trouble of machines.
+  if (absl::IsPermissionDenied(asked.status()) || absl::IsInvalidArgument(asked.status()))
+    return absl::FailedPreconditionError(MessageOf(asked.status()));
+  if (!asked.ok()) return TroubleOfMachines(asked.status());
+  return asked;
+}
+
 absl::StatusOr<v1::ExecutorBytes> FetchedBytes::DirectorsTool(const std::string& path) {
   v1::ExecutorWant want;
   want.set_tool(path);
   want.set_is_digest_only(true);
-  absl::StatusOr<v1::ExecutorBytes> asked = link_.Want(want);
-  // What a machine without the project can never know is no trouble of machines.
-  if (absl::IsPermissionDenied(asked.status()))
-    return absl::FailedPreconditionError(MessageOf(asked.status()));
-  if (!asked.ok()) return TroubleOfMachines(asked.status());
-  return asked;
+  return AskOfPrograms(want);
+}
+
+absl::StatusOr<std::vector<v1::FoundThere>> FetchedBytes::DirectorsFinds(
+    const std::vector<v1::ProgramLook>& looks) {
+  std::vector<v1::FoundThere> found;
+  while (found.size() < looks.size()) {
+    v1::ExecutorWant want;
+    const size_t begin = found.size();
+    const size_t end = std::min(looks.size(), begin + kLooksMax);
+    for (size_t i = begin; i < end; ++i) *want.mutable_looks()->add_looks() = looks[i];
+    ASSIGN_OR_RETURN(const v1::ExecutorBytes answer, AskOfPrograms(want));
+    if (static_cast<size_t>(answer.found_size()) != end - begin)
+      return absl::UnavailableError(
+          "the director answered another number of looks than it was asked");
+    found.insert(found.end(), answer.found().begin(), answer.found().end());
+  }
+  return found;
 }
 
 absl::Status FetchedBytes::StreamTool(const std::string& path, const Digest& digest,

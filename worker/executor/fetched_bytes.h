@@ -8,6 +8,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "galley/v1/executor.pb.h"
 #include "worker/executor/byte_source.h"
@@ -49,9 +50,14 @@ class FetchedBytes final : public ByteSource {
   // A tool as the director has it: `digest`, or `is_absent`. Errors as Read; FAILED_PRECONDITION:
   // it does not tell of such files.
   absl::StatusOr<v1::ExecutorBytes> DirectorsTool(const std::string& path);
+  // What there is for each of these on the director's machine, in their order. Errors as
+  // DirectorsTool.
+  absl::StatusOr<std::vector<v1::FoundThere>> DirectorsFinds(
+      const std::vector<v1::ProgramLook>& looks);
   absl::Status StreamTool(const std::string& path, const Digest& digest, const TakePiece& take);
 
  private:
+  absl::StatusOr<v1::ExecutorBytes> AskOfPrograms(const v1::ExecutorWant& want);
   absl::StatusOr<Digest> Ask(const v1::ExecutorWant& want, const std::string& path);
   absl::StatusOr<Digest> Have(const std::string& path);
   // Where the file may lie, if one of its size does.

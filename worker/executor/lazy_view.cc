@@ -4,21 +4,24 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <cstdlib>
-#include <memory>
-#include <vector>
+#include <charconv>
 
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "common/content/name.h"
 #include "fmt/format.h"
 #include "worker/executor/input_provider.h"
+#include "worker/executor/mount_view.h"
 
 namespace galley::worker {
 namespace {
 
 constexpr uint32_t kModeBits = 0777;
+constexpr uint64_t kBlockBytes = 4096;  // what even a small file takes
+constexpr std::string_view kShow = "/show";
+constexpr std::string_view kMounts = "/mounts/";
 
 timespec TimeOf(int64_t nanoseconds) {
   return {.tv_sec = nanoseconds / 1'000'000'000, .tv_nsec = nanoseconds % 1'000'000'000};
@@ -33,133 +36,291 @@ absl::Status SetMeta(int descriptor, const content::FileEntry& file, const std::
   return absl::OkStatus();
 }
 
+absl::Status MakeLink(const std::string& target, const std::string& path) {
+  if (::symlink(target.c_str(), path.c_str()) != 0 && errno != EEXIST)
+    return ErrnoStatus(errno, "link", path);
+  return absl::OkStatus();
+}
+
 }  // namespace
 
-LazyView::~LazyView() { Drop(); }
+LazyView::LazyView(const content::Snapshot* snapshot, std::string parent, uint64_t bytes_max)
+    : snapshot_(snapshot), parent_(std::move(parent)), bytes_max_(bytes_max) {
+  for (const content::Mount& mount : snapshot_->mounts())
+    is_alone_.push_back(IsShownAsAWhole(snapshot_->mounts(), mount));
+}
+
+LazyView::~LazyView() { Forget(); }
 
 void LazyView::BeginJob(ByteSource* bytes) {
   bytes_ = bytes;
-  if (written_bytes_ > kKeptBytesMax) Drop();
+  is_used_ = false;
 }
 
-void LazyView::Drop() {
-  if (root_.empty()) return;
-  if (const absl::Status status = RemoveAll(root_); !status.ok())
-    LogWarning("view {}", MessageOf(status));
+void LazyView::EndJob() {
+  bytes_ = nullptr;
+  if (is_used_) folder_->Release(written_bytes_);
+  is_used_ = false;
+}
+
+void LazyView::Forget() {
+  folder_.reset();
+  is_used_ = false;
   root_.clear();
   full_.clear();
   written_.clear();
   written_bytes_ = 0;
+  inodes_.clear();
 }
 
+// Of most jobs it is not asked.
 absl::Status LazyView::Make() {
-  if (!root_.empty()) return absl::OkStatus();
-  ASSIGN_OR_RETURN(const std::string made, MakeTemporaryDirectory(parent_, "view-"));
-  const std::unique_ptr<char, decltype(&::free)> real(::realpath(made.c_str(), nullptr), &::free);
-  if (real == nullptr) return ErrnoStatus(errno, "follow", made);
-  root_ = real.get();
+  if (is_used_) return absl::OkStatus();
+  if (folder_.has_value() && !folder_->Use()) Forget();
+  is_used_ = folder_.has_value();
+  if (is_used_) return absl::OkStatus();
+  const absl::Status built = Build();
+  if (!built.ok()) Forget();
+  return built;
+}
+
+absl::Status LazyView::Build() {
+  ASSIGN_OR_RETURN(ViewFolder made, ViewFolder::Make(parent_, bytes_max_));
+  folder_.emplace(std::move(made));
+  is_used_ = true;
+  root_ = folder_->path();
+  const std::vector<content::Mount>& mounts = snapshot_->mounts();
+  const std::string show = root_ + std::string(kShow);
+  RETURN_IF_ERROR(CreateDirectories(show));
+  for (uint32_t i = 0; i < mounts.size(); ++i) {
+    RETURN_IF_ERROR(CreateDirectories(MountFolder(i)));
+    if (!is_alone_[i]) continue;
+    RETURN_IF_ERROR(CreateDirectories(show + std::string(content::FolderOf(mounts[i].path))));
+    RETURN_IF_ERROR(MakeLink(MountFolder(i), show + mounts[i].path));
+  }
+  ASSIGN_OR_RETURN(const FileStat stat, StatFile(root_));
+  device_ = stat.device;
+  NoteInode(stat, root_);
+  if (!folders_.empty() || std::find(is_alone_.begin(), is_alone_.end(), false) == is_alone_.end())
+    return absl::OkStatus();
+  for (const content::FileEntry& file : snapshot_->files()) {
+    if (is_alone_[file.mount] || !file.error.empty()) continue;
+    std::string folder = file.host_path.substr(mounts[file.mount].directory.size());
+    for (size_t slash = folder.rfind('/'); slash != 0 && slash != std::string::npos;
+         slash = folder.rfind('/')) {
+      folder.resize(slash);
+      if (!folders_.emplace(file.mount, folder).second) break;
+    }
+  }
   return absl::OkStatus();
 }
 
-std::string LazyView::VirtualOf(std::string_view path) const {
-  const std::string_view below = path.substr(root_.size());
-  return below.empty() ? "/" : std::string(below);
+std::string LazyView::MountFolder(uint32_t mount) const {
+  return fmt::format("{}{}{}", root_, kMounts, mount);
+}
+
+std::string LazyView::PathOfFile(const content::FileEntry& file) const {
+  const std::string& directory = snapshot_->mounts()[file.mount].directory;
+  return MountFolder(file.mount) + file.host_path.substr(directory.size());
+}
+
+void LazyView::NoteInode(const FileStat& stat, const std::string& path) {
+  inodes_[stat.inode] = path;
+}
+
+std::string LazyView::PathOf(uint64_t device, uint64_t inode) const {
+  if (device != device_ || root_.empty()) return "";
+  const auto found = inodes_.find(inode);
+  return found == inodes_.end() ? "" : found->second;
+}
+
+std::optional<LazyView::Place> LazyView::PlaceOf(std::string_view path) const {
+  if (root_.empty() || !path.starts_with(root_)) return std::nullopt;
+  std::string_view below = path.substr(root_.size());
+  Place place;
+  if (below == kShow || below.starts_with(std::string(kShow) + "/")) {
+    place.is_shown = true;
+    place.in_it = below.substr(kShow.size());
+    place.virtual_path = place.in_it.empty() ? "/" : std::string(place.in_it);
+    return place;
+  }
+  if (!below.starts_with(kMounts)) return std::nullopt;
+  below.remove_prefix(kMounts.size());
+  const auto [end, error] = std::from_chars(below.data(), below.data() + below.size(), place.mount);
+  place.in_it = below.substr(static_cast<size_t>(end - below.data()));
+  if (error != std::errc() || place.mount >= is_alone_.size() ||
+      (!place.in_it.empty() && place.in_it[0] != '/'))
+    return std::nullopt;
+  const std::string& mount = snapshot_->mounts()[place.mount].path;
+  place.virtual_path = (mount == "/" ? "" : mount) + std::string(place.in_it);
+  if (place.virtual_path.empty()) place.virtual_path = "/";
+  return place;
+}
+
+std::string LazyView::DirectorsPath(std::string_view path) const {
+  const std::optional<Place> place = PlaceOf(path);
+  if (!place.has_value() || place->is_shown) return "";
+  return snapshot_->mounts()[place->mount].directory + std::string(place->in_it);
+}
+
+const content::FileEntry* LazyView::FileAtPlace(std::string_view path) const {
+  const std::optional<Place> place = PlaceOf(path);
+  if (!place.has_value() || place->is_shown) return nullptr;
+  const content::FileEntry* const file = snapshot_->Find(place->virtual_path);
+  const bool is_it = file != nullptr && file->error.empty() && file->mount == place->mount;
+  return is_it ? file : nullptr;
 }
 
 absl::Status LazyView::ShowUnder(const std::string& directory) {
   RETURN_IF_ERROR(Make());
-  RETURN_IF_ERROR(Fill("/"));
+  const std::string show = root_ + std::string(kShow);
+  RETURN_IF_ERROR(Fill(show));
   RETURN_IF_ERROR(CreateDirectories(directory));
+  std::set<std::string> names;
+  for (const content::Mount& mount : snapshot_->mounts()) {
+    if (const size_t end = mount.path.find('/', 1); mount.path != "/")
+      names.insert(mount.path.substr(1, end == std::string::npos ? end : end - 1));
+  }
   for (std::string name : snapshot_->List("/").value_or(std::vector<std::string>())) {
     if (name.ends_with('/')) name.pop_back();
-    const std::string path = JoinPath(directory, name);
-    if (::symlink(JoinPath(root_, name).c_str(), path.c_str()) != 0)
-      return ErrnoStatus(errno, "link", path);
+    names.insert(std::move(name));
+  }
+  for (const std::string& name : names) {
+    struct stat info {};
+    if (::lstat(JoinPath(show, name).c_str(), &info) != 0) continue;
+    RETURN_IF_ERROR(MakeLink(JoinPath(show, name), JoinPath(directory, name)));
   }
   return absl::OkStatus();
 }
 
 absl::StatusOr<std::string> LazyView::FileAt(const std::string& virtual_path) {
   RETURN_IF_ERROR(Make());
-  if (snapshot_->Find(virtual_path) == nullptr)
-    return absl::NotFoundError(fmt::format("there is no {}", virtual_path));
-  RETURN_IF_ERROR(FillFoldersOf(virtual_path));
-  RETURN_IF_ERROR(FillFile(root_ + virtual_path));
-  return root_ + virtual_path;
+  const content::FileEntry* const file = snapshot_->Find(virtual_path);
+  if (file == nullptr) return absl::NotFoundError(fmt::format("there is no {}", virtual_path));
+  std::string path = PathOfFile(*file);
+  RETURN_IF_ERROR(FillAbove(path, MountFolder(file->mount).size()));
+  RETURN_IF_ERROR(FillFile(path));
+  return path;
+}
+
+// Fills all folders on the way from the one whose path is that long.
+absl::Status LazyView::FillAbove(const std::string& path, size_t begin) {
+  for (size_t slash = begin; slash != std::string::npos; slash = path.find('/', slash + 1))
+    RETURN_IF_ERROR(Fill(path.substr(0, slash)));
+  return absl::OkStatus();
 }
 
 absl::Status LazyView::FillFoldersOf(std::string_view virtual_path) {
-  RETURN_IF_ERROR(Fill("/"));
-  for (size_t slash = virtual_path.find('/', 1); slash != std::string_view::npos;
-       slash = virtual_path.find('/', slash + 1))
-    RETURN_IF_ERROR(Fill(std::string(virtual_path.substr(0, slash))));
-  return absl::OkStatus();
+  RETURN_IF_ERROR(Make());
+  const std::string show = root_ + std::string(kShow);
+  const std::vector<content::Mount>& mounts = snapshot_->mounts();
+  for (uint32_t i = 0; i < mounts.size(); ++i) {
+    if (!is_alone_[i] || !virtual_path.starts_with(mounts[i].path + "/")) continue;
+    RETURN_IF_ERROR(
+        FillAbove(MountFolder(i) + std::string(virtual_path.substr(mounts[i].path.size())),
+                  MountFolder(i).size()));
+    virtual_path = content::FolderOf(mounts[i].path);
+    break;
+  }
+  return FillAbove(show + std::string(virtual_path), show.size());
 }
 
-absl::Status LazyView::FillFolder(const std::string& path) { return Fill(VirtualOf(path)); }
+absl::Status LazyView::FillFolder(const std::string& path) { return Fill(path); }
 
 // REQUIRES: the folder around it is full.
-absl::Status LazyView::Fill(const std::string& folder) {
-  if (full_.contains(folder)) return absl::OkStatus();
-  const auto names = snapshot_->List(folder);
+absl::Status LazyView::Fill(const std::string& path) {
+  if (full_.contains(path)) return absl::OkStatus();
+  const std::optional<Place> place = PlaceOf(path);
+  if (!place.has_value()) return absl::OkStatus();
+  // (A link to a mount's folder is none.)
+  const absl::StatusOr<FileStat> stat = StatFile(path, /*follow_links=*/false);
+  if (!stat.ok() || !S_ISDIR(stat->mode)) return absl::OkStatus();
+  const auto names = snapshot_->List(place->virtual_path);
   if (!names.has_value()) return absl::OkStatus();
-  const std::string prefix = folder == "/" ? "/" : folder + "/";
+  const std::string prefix = place->virtual_path == "/" ? "/" : place->virtual_path + "/";
   for (const std::string& name : *names) {
-    const std::string path = prefix + name;
     if (name.ends_with('/')) {
-      const std::string made = root_ + path;
-      if (::mkdir(made.c_str(), 0755) != 0 && errno != EEXIST)
-        return ErrnoStatus(errno, "make folder", made);
-      continue;
+      RETURN_IF_ERROR(AddFolder(*place, path, std::string_view(name).substr(0, name.size() - 1)));
+    } else if (const content::FileEntry* const file = snapshot_->Find(prefix + name);
+               file != nullptr && file->error.empty()) {
+      RETURN_IF_ERROR(AddFile(*place, *file));
     }
-    const content::FileEntry* const file = snapshot_->Find(path);
-    if (file != nullptr && file->error.empty()) RETURN_IF_ERROR(MakeEmpty(*file));
   }
-  full_.insert(folder);
+  full_.insert(path);
   return absl::OkStatus();
 }
 
-absl::Status LazyView::MakeEmpty(const content::FileEntry& file) const {
-  const std::string path = root_ + file.path;
+absl::Status LazyView::AddFolder(const Place& parent, const std::string& path,
+                                 std::string_view name) {
+  const std::string made = JoinPath(path, name);
+  const bool is_here = parent.is_shown || is_alone_[parent.mount] ||
+                       folders_.contains({parent.mount, fmt::format("{}/{}", parent.in_it, name)});
+  if (!is_here) return absl::OkStatus();
+  if (::mkdir(made.c_str(), 0755) != 0 && errno != EEXIST)
+    return ErrnoStatus(errno, "make folder", made);
+  ASSIGN_OR_RETURN(const FileStat stat, StatFile(made, /*follow_links=*/false));
+  NoteInode(stat, made);
+  return absl::OkStatus();
+}
+
+absl::Status LazyView::AddFile(const Place& parent, const content::FileEntry& file) {
+  if (!parent.is_shown) return file.mount == parent.mount ? MakeEmpty(file) : absl::OkStatus();
+  if (is_alone_[file.mount]) return absl::OkStatus();
+  return MakeLink(PathOfFile(file), root_ + std::string(kShow) + file.path);
+}
+
+absl::Status LazyView::MakeEmpty(const content::FileEntry& file) {
+  const std::string path = PathOfFile(file);
   const FileDescriptor made(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
   if (!made.valid()) return ErrnoStatus(errno, "make", path);
   if (::ftruncate(made.get(), static_cast<off_t>(file.stat.size_bytes)) != 0)
     return ErrnoStatus(errno, "make", path);
+  ASSIGN_OR_RETURN(const FileStat stat, StatDescriptor(made.get(), path));
+  NoteInode(stat, path);
   return SetMeta(made.get(), file, path);
 }
 
 absl::Status LazyView::FillFile(const std::string& path) {
-  const std::string virtual_path = VirtualOf(path);
-  const content::FileEntry* const file = snapshot_->Find(virtual_path);
-  if (file == nullptr || !file->error.empty()) return absl::OkStatus();
-  const auto before = written_.find(virtual_path);
-  if (before != written_.end()) {
-    const absl::StatusOr<FileStat> now = StatFile(path, /*follow_links=*/false);
-    if (now.ok() && *now == before->second) return absl::OkStatus();
-    LogWarning("{} was changed by a program that should only read it: it is written anew",
-               virtual_path);
-    written_.erase(before);
-  }
-  return Write(virtual_path);
+  const content::FileEntry* const file = FileAtPlace(path);
+  if (file == nullptr) return absl::OkStatus();
+  const auto before = written_.find(path);
+  if (before == written_.end()) return Write(*file, /*is_anew=*/false);
+  const absl::StatusOr<FileStat> now = StatFile(path, /*follow_links=*/false);
+  if (now.ok() && *now == before->second) return absl::OkStatus();
+  LogWarning("{} was changed by a program that should only read it: it is put there anew",
+             file->path);
+  written_.erase(before);
+  return Write(*file, /*is_anew=*/true);
 }
 
-absl::Status LazyView::Write(const std::string& virtual_path) {
-  const content::FileEntry& file = *snapshot_->Find(virtual_path);
-  const std::string path = root_ + virtual_path;
-  ::chmod(path.c_str(), 0600);  // (gone: it is made)
+// `is_anew`: somebody may have the file open that is there, or read it at this moment: he keeps it.
+// Else the file stays that was listed, for `cp` and others compare that.
+absl::Status LazyView::Write(const content::FileEntry& file, bool is_anew) {
+  const std::string place = PathOfFile(file);
+  const std::string path =
+      is_anew ? fmt::format("{}{}anew", root_, kMounts) : place;  // (no number of a mount)
+  ::chmod(path.c_str(), 0600);                                    // (gone: it is made)
   const FileDescriptor to(
       ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!to.valid()) return ErrnoStatus(errno, "write", path);
   const absl::StatusOr<Digest> digest = bytes_->Stream(
-      virtual_path, [&](std::string_view piece) { return WriteAll(to.get(), piece, path); });
+      file.path, [&](std::string_view piece) { return WriteAll(to.get(), piece, path); });
   absl::Status status = digest.status();
   if (status.ok()) status = SetMeta(to.get(), file, path);
+  if (status.ok() && is_anew && ::rename(path.c_str(), place.c_str()) != 0)
+    status = ErrnoStatus(errno, "put", place);
   if (!status.ok()) {
-    ::ftruncate(to.get(), static_cast<off_t>(file.stat.size_bytes));
-    return absl::IsAborted(status) ? InterruptedBy(StaleFile{virtual_path}) : status;
+    if (is_anew) {
+      ::unlink(place.c_str());  // what is there is not to be read
+    } else {
+      ::ftruncate(to.get(), static_cast<off_t>(file.stat.size_bytes));
+    }
+    return absl::IsAborted(status) ? InterruptedBy(StaleFile{file.path}) : status;
   }
-  ASSIGN_OR_RETURN(written_[virtual_path], StatDescriptor(to.get(), path));
-  written_bytes_ += file.stat.size_bytes;
+  ASSIGN_OR_RETURN(const FileStat stat, StatDescriptor(to.get(), place));
+  NoteInode(stat, place);
+  written_[place] = stat;
+  written_bytes_ += (file.stat.size_bytes + kBlockBytes - 1) / kBlockBytes * kBlockBytes;
   return absl::OkStatus();
 }
 

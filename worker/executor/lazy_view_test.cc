@@ -1,18 +1,24 @@
 #include "worker/executor/lazy_view.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "common/base/file.h"
 #include "common/content/test_tree.h"
+#include "fmt/format.h"
 #include "gmock/gmock.h"
 #include "worker/executor/input_provider.h"
+#include "worker/executor/mount_view.h"
 
 namespace galley::worker {
 namespace {
@@ -69,7 +75,10 @@ class LazyViewTest : public content::ContentTest {
     Write(file, text);
     bytes_.texts[path] = text;
   }
-  std::string In(const std::string& path) const { return view_->root() + path; }
+  // Of a path below "/Game".
+  std::string In(const std::string& path) const {
+    return view_->root() + "/mounts/0" + path.substr(5);
+  }
   static std::vector<std::string> Names(const std::string& folder) {
     std::vector<std::string> names;
     for (const auto& one : std::filesystem::directory_iterator(folder))
@@ -120,16 +129,55 @@ TEST_F(LazyViewTest, AFileCanBeAskedForByItsName) {
   EXPECT_EQ(StatFile(*file)->mode & 0777, 0755u);
 }
 
-TEST_F(LazyViewTest, AFileThatAProgramChangedIsWrittenAnew) {
+TEST_F(LazyViewTest, AFileThatAProgramChangedIsPutThereAnew) {
   const std::string file = *view_->FileAt("/Game/a.txt");
   ASSERT_EQ(::chmod(file.c_str(), 0644), 0);
-  ASSERT_EQ(::truncate(file.c_str(), 4), 0);
+  const FileDescriptor open(::open(file.c_str(), O_RDWR | O_CLOEXEC));
+  ASSERT_EQ(::ftruncate(open.get(), 4), 0);
   ASSERT_TRUE(view_->FillFile(file).ok());
   EXPECT_EQ(*ReadFile(file), "source of a");
+  EXPECT_EQ(StatDescriptor(open.get(), file)->size_bytes, 4u) << "who has it open keeps his";
   ASSERT_EQ(::unlink(file.c_str()), 0);
   ASSERT_TRUE(view_->FillFile(file).ok());
   EXPECT_EQ(*ReadFile(file), "source of a");
   EXPECT_EQ(bytes_.asked["/Game/a.txt"], 3);
+  ASSERT_EQ(::chmod(file.c_str(), 0644), 0);
+  ASSERT_EQ(::truncate(file.c_str(), 4), 0);
+  bytes_.error = absl::UnavailableError("the director is away");
+  EXPECT_TRUE(absl::IsUnavailable(view_->FillFile(file)));
+  EXPECT_FALSE(FileExists(file)) << "the wrong one is not to be read";
+}
+
+TEST_F(LazyViewTest, WhatIsItsOwnIsKnownByItsInode) {
+  for (const std::string& path :
+       {*view_->FileAt("/Game/tools/run"), In("/Game/tools"), In("/Game/a.txt"), view_->root()}) {
+    const FileStat stat = *StatFile(path);
+    EXPECT_EQ(view_->PathOf(stat.device, stat.inode), path);
+  }
+  const FileStat other = *StatFile(Host("work"));
+  EXPECT_EQ(view_->PathOf(other.device, other.inode), "");
+}
+
+TEST_F(LazyViewTest, WhatTheDirectorHasIsAskedForByItsOwnPath) {
+  EXPECT_EQ(view_->DirectorsPath(In("/Game/tools/.hidden")), Host("content/tools/.hidden"));
+  EXPECT_EQ(view_->DirectorsPath(In("/Game")), Host("content"));
+  EXPECT_EQ(view_->DirectorsPath(view_->root() + "/show/Game"), "");
+  EXPECT_EQ(view_->DirectorsPath(view_->root() + "/mounts/7/x"), "");
+  EXPECT_EQ(view_->DirectorsPath(view_->root() + "/mounts/x"), "");
+  EXPECT_EQ(view_->DirectorsPath("/usr/bin"), "");
+}
+
+TEST_F(LazyViewTest, WhereThereIsNoRoomItIsMadeAnew) {
+  LazyView view(snapshot_.get(), Host("views"), /*bytes_max=*/5000);
+  for (int i = 0; i < 2; ++i) {
+    view.BeginJob(&bytes_);
+    EXPECT_EQ(*ReadFile(*view.FileAt("/Game/a.txt")), "source of a");
+    const std::string root = view.root();
+    EXPECT_EQ(*ReadFile(*view.FileAt("/Game/tools/run")), "#!/bin/sh");
+    view.EndJob();
+    EXPECT_FALSE(FileExists(root)) << "two blocks";
+  }
+  EXPECT_EQ(bytes_.asked["/Game/a.txt"], 2);
 }
 
 TEST_F(LazyViewTest, WhatBreaksOffCountsForNothing) {
@@ -141,6 +189,59 @@ TEST_F(LazyViewTest, WhatBreaksOffCountsForNothing) {
             Interruption(StaleFile{"/Game/a.txt"}));
   bytes_.error = absl::OkStatus();
   EXPECT_EQ(*ReadFile(*view_->FileAt("/Game/a.txt")), "source of a");
+}
+
+// What a program sees in a folder, with all that is below; `fill` is called before each look.
+std::vector<std::string> TreeOf(const std::string& folder, const std::string& shown,
+                                const std::function<void(const std::string&)>& fill) {
+  std::vector<std::string> tree;
+  const std::string real = std::filesystem::canonical(folder);
+  fill(real);
+  for (const auto& one : std::filesystem::directory_iterator(real)) {
+    const std::string name = JoinPath(shown, one.path().filename().string());
+    const bool is_folder = std::filesystem::is_directory(one.path());
+    tree.push_back(fmt::format("{} {}{}", name, one.is_symlink() ? "link to a " : "",
+                               is_folder ? "folder" : "file"));
+    if (!is_folder) continue;
+    const std::vector<std::string> below = TreeOf(one.path(), name, fill);
+    tree.insert(tree.end(), below.begin(), below.end());
+  }
+  std::sort(tree.begin(), tree.end());
+  return tree;
+}
+
+TEST_F(LazyViewTest, LinksFoldersAndFilesAreWhereTheyAreBesideTheProject) {
+  Write("low/a.txt", "low");
+  Write("low/deep/b.txt", "low");
+  Write("low/deep/er/c.txt", "low");
+  Write("high/a.txt", "high!");
+  Write("high/deep/d.txt", "high");
+  const auto scan = [&](std::vector<content::Mount> mounts) {
+    return *content::Snapshot::Scan({.mounts = std::move(mounts), .threads = 1});
+  };
+  const content::Mount low{.path = "/Game", .directory = Host("low")};
+  const content::Mount high{.path = "/Game", .directory = Host("high"), .priority = 10};
+  const content::Mount plug_in{.path = "/Plugins/X", .directory = Host("low")};
+  const content::Mount inner{.path = "/Game/deep", .directory = Host("high")};
+  int number = 0;
+  for (const std::vector<content::Mount>& mounts :
+       {std::vector{low}, {low, high}, {low, high, plug_in}, {low, inner}, {plug_in}}) {
+    const auto snapshot = scan(mounts);
+    const std::string here = Host(fmt::format("here{}", number));
+    const std::string far = Host(fmt::format("far{}", number++));
+    MountView in_place(snapshot.get(), Host("views"));
+    ASSERT_TRUE(CreateDirectories(Host("views")).ok());
+    ASSERT_TRUE(in_place.ShowUnder(here).ok());
+    LazyView view(snapshot.get(), Host("scratch"));
+    view.BeginJob(&bytes_);
+    ASSERT_TRUE(view.ShowUnder(far).ok());
+    const auto fill = [&](const std::string& folder) {
+      if (folder.starts_with(view.root())) {
+        EXPECT_TRUE(view.FillFolder(folder).ok());
+      }
+    };
+    EXPECT_EQ(TreeOf(far, "", fill), TreeOf(here, "", [](const std::string&) {}));
+  }
 }
 
 TEST_F(LazyViewTest, OverlaysAreMergedAsTheTableSays) {
@@ -158,10 +259,14 @@ TEST_F(LazyViewTest, OverlaysAreMergedAsTheTableSays) {
   ASSERT_TRUE(view.ShowUnder(Host("other")).ok());
   EXPECT_THAT(Names(Host("other")), ElementsAre("Game", "Plugins"));
   ASSERT_TRUE(view.FillFoldersOf("/Plugins/X/a.txt").ok());
-  ASSERT_TRUE(view.FillFolder(view.root() + "/Game").ok());
-  EXPECT_EQ(StatFile(Host("other/Game/a.txt"))->size_bytes, 5u);
-  EXPECT_EQ(StatFile(Host("other/Game/b.txt"))->size_bytes, 3u);
+  bytes_.texts["/Game/a.txt"] = "high!";
+  bytes_.texts["/Game/b.txt"] = "low";
+  ASSERT_TRUE(view.FileAt("/Game/a.txt").ok() && view.FileAt("/Game/b.txt").ok());
+  ASSERT_TRUE(view.FillFoldersOf("/Game/a.txt").ok());
+  EXPECT_EQ(*ReadFile(Host("other/Game/a.txt")), "high!");
+  EXPECT_EQ(*ReadFile(Host("other/Game/b.txt")), "low");
   EXPECT_THAT(Names(Host("other/Plugins/X")), ElementsAre("a.txt", "b.txt"));
+  EXPECT_EQ(view.DirectorsPath(*view.FileAt("/Game/a.txt")), Host("high/a.txt"));
 }
 
 TEST_F(LazyViewTest, NothingOfItIsLeft) {

@@ -36,13 +36,6 @@ absl::StatusOr<std::vector<std::string>> NamesIn(const std::string& directory) {
   return names;
 }
 
-bool IsAlone(const std::vector<content::Mount>& mounts, const content::Mount& mount) {
-  return std::none_of(mounts.begin(), mounts.end(), [&](const content::Mount& other) {
-    return &other != &mount &&
-           (content::IsUnder(other.path, mount.path) || content::IsUnder(mount.path, other.path));
-  });
-}
-
 // Makes `path` a real folder: a link to a folder becomes a folder of links to its entries, a file
 // or a link to one an empty folder.
 absl::Status MakeReal(const std::string& path) {
@@ -84,6 +77,14 @@ absl::StatusOr<std::string> MakePlace(const std::string& directory, std::string_
 
 }  // namespace
 
+bool IsShownAsAWhole(const std::vector<content::Mount>& mounts, const content::Mount& mount) {
+  return mount.path != "/" &&
+         std::none_of(mounts.begin(), mounts.end(), [&](const content::Mount& other) {
+           return &other != &mount && (content::IsUnder(other.path, mount.path) ||
+                                       content::IsUnder(mount.path, other.path));
+         });
+}
+
 MountView::~MountView() {
   if (root_.empty()) return;
   if (const absl::Status status = RemoveAll(root_); !status.ok())
@@ -96,7 +97,7 @@ absl::Status MountView::Build() {
   const std::vector<content::Mount>& mounts = snapshot_->mounts();
   std::vector<bool> is_linked(mounts.size());
   for (size_t i = 0; i < mounts.size(); ++i) {
-    if (mounts[i].path == "/" || !IsAlone(mounts, mounts[i])) continue;
+    if (!IsShownAsAWhole(mounts, mounts[i])) continue;
     const std::string path = root + mounts[i].path;
     RETURN_IF_ERROR(CreateDirectories(root + std::string(content::FolderOf(mounts[i].path))));
     RETURN_IF_ERROR(Link(mounts[i].directory, path));

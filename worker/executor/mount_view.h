@@ -9,12 +9,16 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "common/base/read_pieces.h"
 #include "common/content/snapshot.h"
 
 namespace galley::worker {
+
+// Whether the mount is one link to its folder.
+bool IsShownAsAWhole(const std::vector<content::Mount>& mounts, const content::Mount& mount);
 
 class MountView {
  public:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/base/real_path.h"
 #include "common/base/status_macros.h"
 #include "common/content/glob.h"
 #include "common/content/name.h"
@@ -36,11 +37,20 @@ std::string_view KindValue(content::EntryKind kind) {
 SnapshotInputs::SnapshotInputs(SnapshotInputsOptions options)
     : options_(std::move(options)), scratch_(options_.scratch_directory) {
   if (options_.lazy_view != nullptr) options_.lazy_view->BeginJob(options_.bytes);
+  if (options_.far_tools != nullptr) options_.far_tools->BeginJob();
+}
+
+SnapshotInputs::~SnapshotInputs() {
+  if (options_.lazy_view != nullptr) options_.lazy_view->EndJob();
 }
 
 ChildWatch* SnapshotInputs::Watch() {
   if (options_.lazy_view == nullptr) return nullptr;
-  return watch_.has_value() ? &*watch_ : &watch_.emplace(*options_.lazy_view);
+  if (watch_.has_value()) return &*watch_;
+  // (A cooker that watches a program has a folder in which it runs.)
+  watched_ = RealPath(scratch_.Directory().value_or(options_.scratch_directory));
+  return &watch_.emplace(WatchedProgram{
+      .folder = options_.lazy_view, .own = watched_, .tools = options_.far_tools->directory()});
 }
 
 absl::Status SnapshotInputs::FromSnapshot(const absl::Status& status,
@@ -95,7 +105,11 @@ absl::Status SnapshotInputs::StreamSource(const TakePiece& take) {
 
 absl::Status SnapshotInputs::CheckUnchanged(
     const std::map<record::Observation, std::string>& observed) {
-  if (watch_.has_value()) RETURN_IF_ERROR(watch_->trouble());
+  if (watch_.has_value()) {
+    RETURN_IF_ERROR(watch_->trouble());
+    RETURN_IF_ERROR(options_.far_tools->Compare(watch_->looks(), watched_, *options_.lazy_view,
+                                                *options_.fetched));
+  }
   RETURN_IF_ERROR(CheckSource());
   for (const auto& [what, value] : observed) {
     if (what.kind != ObservationKind::kTool) continue;

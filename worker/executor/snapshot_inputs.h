@@ -60,6 +60,7 @@ struct SnapshotInputsOptions {
 class SnapshotInputs final : public InputProvider {
  public:
   explicit SnapshotInputs(SnapshotInputsOptions options);
+  ~SnapshotInputs() override;
 
   absl::StatusOr<SourceContent> Source(uint64_t bytes_max) override;
   absl::Status StreamSource(const TakePiece& take) override;
@@ -96,7 +97,9 @@ class SnapshotInputs final : public InputProvider {
   Scratch scratch_;
   std::optional<Digest> source_;  // what Source gave
   BytesLoaded bytes_loaded_;
-  std::optional<CallWatch> watch_;  // once a program was to run without the project
+  // Once a program was to run without the project, and where.
+  std::optional<CallWatch> watch_;
+  std::string watched_;
 };
 
 }  // namespace galley::worker

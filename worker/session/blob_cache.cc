@@ -96,11 +96,14 @@ void BlobCache::Tidy(absl::Time now) const {
   uint64_t sum = 0;
   const std::string temporary = store::TemporaryDirectory(directory_);
   const std::string notes = JoinPath(directory_, "writers");
+  const std::string views =
+      JoinPath(directory_, "views");  // of executors, with a quota of their own
   std::error_code error;
   for (fs::recursive_directory_iterator at(directory_, error), end; !error && at != end;
        at.increment(error)) {
     struct stat info {};
     const std::string path = at->path().string();
+    if (path == views) at.disable_recursion_pending();
     if (::lstat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) continue;
     // (And what writers of stores note of their files, which nobody reads here.)
     if (path.starts_with(temporary + "/") || path.starts_with(notes + "/")) {

@@ -43,6 +43,7 @@ v1::FetchItem ItemOf(uint64_t attempt, const v1::ExecutorWant& want, uint64_t un
   if (want.has_blob()) *item.mutable_blob() = want.blob();
   if (want.has_table()) item.set_table(want.table());
   if (want.has_tool()) item.set_tool(want.tool());
+  if (want.has_looks()) *item.mutable_looks() = want.looks();
   if (want.has_path()) item.set_path(want.path());
   if (!want.has_path() && !want.has_tool()) return item;
   if (want.has_digest()) {
@@ -357,6 +358,11 @@ absl::Status ByteFetcher::Finish(const Item& item, const v1::FetchPiece& last, I
   if (item.want.has_table()) {
     RETURN_IF_ERROR(FinishTable(item.item.table(), incoming.table));
     answer.set_table_file(TablePath(item.want.table()));
+    incoming.answer = std::move(answer);
+    return absl::OkStatus();
+  }
+  if (item.want.has_looks()) {
+    *answer.mutable_found() = last.found();
     incoming.answer = std::move(answer);
     return absl::OkStatus();
   }

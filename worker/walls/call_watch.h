@@ -6,9 +6,16 @@
 // working directory or descriptor, through links and ".."), and every folder of ours on the way is
 // filled; a file that is opened or run gets its bytes. Then the kernel carries the call out as it
 // stands. Calls that would change something in the folder are answered EROFS, hard links to its
-// files EXDEV. Calls by which a program could look around us (mounts, another root, another
-// processor's ABI) end the run: has_failed. io_uring and clone3 are answered ENOSYS, as by an older
-// kernel.
+// files EXDEV.
+//
+// What the program found elsewhere is noted (Looks), for whoever knows what it would have found
+// beside the project; but not what it made itself, and not what differs on any machine (/proc,
+// /dev).
+//
+// Calls by which a program could look around us (mounts, another root, another processor's ABI), by
+// which it learns where the folder really is (readlink, getcwd), and by which others could look for
+// it (servers: sockets) end the run: has_failed. io_uring, clone3 and calls that are newer than
+// this code are answered ENOSYS, as by an older kernel.
 //
 // It is no wall: a program that wants to get around it can (it may change a path while we read it).
 // What it misses, the folder does not have: it holds empty files of the right size until then.
@@ -17,12 +24,14 @@
 //
 // Cost: 10 to 20 us for each call that names a path, on a machine with a free core.
 // Kernel: 5.10 with CONFIG_SECCOMP_FILTER; CanWatchCalls tells.
-// Threads: one owner.
+// Threads: one owner; while the program starts, another thread serves (ChildProcess::Start).
 #pragma once
 
 #include <sys/types.h>
 
 #include <cstdint>
+#include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,12 +51,33 @@ class ReadyFolder {
   virtual absl::Status FillFolder(const std::string& path) = 0;
   // The file has its bytes afterwards; of one that is none, nothing happens.
   virtual absl::Status FillFile(const std::string& path) = 0;
+  // The path below root() of what this is, if it is ours: it may have been reached by another way
+  // (a bind mount). Empty: it is not.
+  virtual std::string PathOf(uint64_t device, uint64_t inode) const = 0;
+};
+
+// Looks: what a program found, by host paths without links in their folders.
+struct Looks {
+  static constexpr size_t kMax = 65'536;
+
+  enum class Found : uint8_t { kAbsent, kFile, kFolder, kOther };
+  // What it found first.
+  std::map<std::string, Found> found;
+  // Of these: files whose bytes, or folders whose names it may have read.
+  std::set<std::string> opened;
+};
+
+struct WatchedProgram {
+  ReadyFolder* folder = nullptr;  // outlives the watch
+  // What is in there is the program's own (its working directory): it is not noted.
+  std::string own;
+  // Where the project's tools are put: nothing can be changed there, either. Empty: nowhere.
+  std::string tools;
 };
 
 class CallWatch final : public ChildWatch {
  public:
-  // `folder` outlives it.
-  explicit CallWatch(ReadyFolder& folder);
+  explicit CallWatch(WatchedProgram program);
   ~CallWatch() override;
 
   int BeginInChild() const override;
@@ -55,32 +85,49 @@ class CallWatch final : public ChildWatch {
   int descriptor() const override { return calls_.get(); }
   void Serve() override;
   bool has_failed() const override { return !trouble_.ok(); }
+  absl::Status CheckWritten(const std::string& folder) const override;
   // Why; OK: it has not. FAILED_PRECONDITION: the program calls what cannot be watched; else as the
   // folder told.
   const absl::Status& trouble() const { return trouble_; }
+  const Looks& looks() const { return looks_; }
 
  private:
   struct Call;
   struct Place;
   int Answer(const Call& call);
   int Look(const Call& call);
+  int ReadLink(const Call& call);
   int Open(const Call& call);
   int Run(const Call& call);
   int Change(const Call& call);
-  int Fail(absl::Status status);
-  int Refuse(const Call& call);
+  int ChangeOpened(const Call& call);
+  int TellPlace(const Call& call);
+  int Talk(const Call& call);
+  int TalkTo(const Call& call, uint64_t address, uint64_t size_bytes);
+  int Fail(const Call& call, absl::Status status);
+  int Refuse(const Call& call, std::string_view what);
+  bool Waits(const Call& call) const;
   absl::StatusOr<Place> Walk(const Call& call, size_t path_argument, int folder_argument,
                              bool follows_last);
   absl::StatusOr<Place> WalkFrom(const Call& call, std::string folder, std::string path,
                                  bool follows_last);
   absl::Status FillInterpreters(const Call& call, const Place& program, int depth);
+  std::string Known(std::string path) const;
   bool IsOurs(std::string_view path) const;
+  bool IsGuarded(std::string_view path) const;
+  bool IsOwn(std::string_view path) const;
+  void Made(const Place& place);
+  void Note(const Place& place, bool is_opened);
+  void NoteOne(const std::string& path, Looks::Found found, bool is_opened);
 
-  ReadyFolder& folder_;
+  const WatchedProgram program_;
   const std::vector<char> filter_;  // sock_filter, in the child's memory too
   FileDescriptor calls_;
   std::vector<char> request_, response_;
   absl::Status trouble_;
+  Looks looks_;
+  std::set<std::string, std::less<>> made_;     // by the program, elsewhere
+  std::set<std::string, std::less<>> servers_;  // likewise: names of sockets without a file
 };
 
 // OK: programs can be watched on this machine. Tried once, with a process; later calls know.

@@ -2,11 +2,14 @@
 #include "worker/walls/call_watch.h"
 
 #include <fcntl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -59,6 +62,16 @@ class TextFolder final : public ReadyFolder {
                : absl::InternalError("chmod");
   }
 
+  std::string PathOf(uint64_t device, uint64_t inode) const override {
+    for (const auto& [name, text] : files_) {
+      struct stat info {};
+      if (::stat((root_ + name).c_str(), &info) == 0 && info.st_dev == device &&
+          info.st_ino == inode)
+        return root_ + name;
+    }
+    return "";
+  }
+
   std::set<std::string> filled, opened;
   std::string broken;
 
@@ -74,6 +87,10 @@ class CallWatchTest : public testing::Test {
     dir_ = std::filesystem::canonical(*MakeTemporaryDirectory(testing::TempDir(), "watch-"));
     ASSERT_TRUE(CreateDirectories(dir_ + "/view").ok());
     ASSERT_TRUE(CreateDirectories(dir_ + "/work").ok());
+    ASSERT_TRUE(CreateDirectories(dir_ + "/tools").ok());
+    ASSERT_TRUE(CreateDirectories(dir_ + "/else").ok());
+    ASSERT_TRUE(WriteFileAtomic(dir_ + "/tools/tool", "of the tool\n").ok());
+    ASSERT_TRUE(WriteFileAtomic(dir_ + "/else/there", "there\n").ok());
     folder_ = std::make_unique<TextFolder>(
         dir_ + "/view",
         std::map<std::string, std::string>{{"/Game/a.txt", "of a\n"},
@@ -90,14 +107,16 @@ class CallWatchTest : public testing::Test {
 
   // What it prints.
   std::string Run(std::vector<std::string> argv) {
-    CallWatch watch(*folder_);
+    CallWatch watch({.folder = folder_.get(), .own = dir_ + "/work", .tools = dir_ + "/tools"});
     auto run =
         RunProgram({.argv = std::move(argv),
-                    .environment = {"PATH=/usr/local/bin:/usr/bin:/bin", "V=" + dir_ + "/view"},
+                    .environment = {"PATH=/usr/local/bin:/usr/bin:/bin", "V=" + dir_ + "/view",
+                                    "E=" + dir_ + "/else", "T=" + dir_ + "/tools"},
                     .working_directory = dir_ + "/work",
                     .watch = &watch},
                    [] { return absl::Minutes(1); });
     trouble_ = watch.trouble();
+    looks_ = watch.looks();
     if (!run.ok()) return run.status().ToString();
     status_ = run->status;
     return run->output;
@@ -107,8 +126,20 @@ class CallWatchTest : public testing::Test {
 
   std::string dir_;
   std::unique_ptr<TextFolder> folder_;
+  // What it found at a path in `else` or elsewhere; nothing: that was not noted.
+  std::optional<Looks::Found> FoundAt(const std::string& path) const {
+    const auto found = looks_.found.find(path);
+    if (found == looks_.found.end()) return std::nullopt;
+    return found->second;
+  }
+  void ExpectRefusal(const std::string& what) {
+    EXPECT_TRUE(absl::IsFailedPrecondition(trouble_)) << what << ": " << trouble_;
+    EXPECT_THAT(MessageOf(trouble_), HasSubstr("on a machine without the project")) << what;
+  }
+
   absl::Status trouble_;
   ExitStatus status_;
+  Looks looks_;
 };
 
 TEST_F(CallWatchTest, AFileHasItsBytesWhenItIsOpenedAndNotBefore) {
@@ -140,9 +171,157 @@ TEST_F(CallWatchTest, PathsLeadThroughLinksWorkingDirectoriesAndDots) {
   EXPECT_EQ(Shell("echo piped | cat /dev/stdin /proc/self/fd/0"), "piped\n");
 }
 
-TEST_F(CallWatchTest, RealPathsAreFound) {
-  EXPECT_EQ(Shell("realpath Game/deep/er/c.txt; readlink -f Game/deep/er/../er/c.txt"),
-            dir_ + "/view/Game/deep/er/c.txt\n" + dir_ + "/view/Game/deep/er/c.txt\n");
+TEST_F(CallWatchTest, WhereTheFolderReallyIsNobodyIsTold) {
+  for (const char* script :
+       {"realpath Game/deep/er/c.txt", "readlink Game", "cd Game/deep && exec env pwd -P",
+        "exec 3< Game/a.txt; readlink /proc/self/fd/3", "cd Game; readlink /proc/self/cwd",
+        "readlink $T/link"}) {
+    ::symlink((dir_ + "/view/Game/a.txt").c_str(), (dir_ + "/tools/link").c_str());
+    Shell(std::string(script) + "; sleep 1000");
+    ExpectRefusal(script);
+  }
+  EXPECT_EQ(Shell("pwd -P; readlink -f $E/there"), dir_ + "/work\n" + dir_ + "/else/there\n");
+  EXPECT_TRUE(trouble_.ok()) << trouble_;
+}
+
+TEST_F(CallWatchTest, WhatIsFoundElsewhereIsNoted) {
+  ASSERT_EQ(::symlink("there", (dir_ + "/else/link").c_str()), 0);
+  EXPECT_EQ(Shell("cat $E/link; test -e $E/none/file; ls $E > /dev/null; test -d $E; "
+                  "cat $T/tool; test -e $T/none; test -e Game/none; ls Game > /dev/null"),
+            "there\nof the tool\n");
+  using Found = Looks::Found;
+  EXPECT_EQ(FoundAt(dir_ + "/else/there"), Found::kFile);
+  EXPECT_EQ(FoundAt(dir_ + "/else/link"), Found::kFile);
+  EXPECT_EQ(FoundAt(dir_ + "/else/none"), Found::kAbsent) << "the first that is not there";
+  EXPECT_EQ(FoundAt(dir_ + "/else"), Found::kFolder);
+  EXPECT_EQ(FoundAt(dir_ + "/tools/tool"), Found::kFile);
+  EXPECT_EQ(FoundAt(dir_ + "/tools/none"), Found::kAbsent);
+  EXPECT_EQ(FoundAt(dir_ + "/view/Game/none"), Found::kAbsent);
+  EXPECT_EQ(FoundAt(dir_ + "/view/Game"), Found::kFolder);
+  for (const char* opened : {"/else/there", "/else", "/tools/tool", "/view/Game"})
+    EXPECT_THAT(looks_.opened, Contains(dir_ + opened));
+  EXPECT_THAT(looks_.opened, Not(Contains(dir_ + "/else/none")));
+  const std::string cat = std::filesystem::canonical("/bin/cat");
+  EXPECT_THAT(looks_.opened, Contains(cat)) << "what it runs, too";
+}
+
+TEST_F(CallWatchTest, WhatIsItsOwnIsNotNoted) {
+  EXPECT_EQ(
+      Shell("d=$(mktemp -d) && echo x > $d/y && mkdir $d/z && mv $d/y $d/z && cat $d/z/y && "
+            "ls $d && rm -r $d && test ! -e $d && echo z > mine && cat mine && cat Game/a.txt "
+            "/proc/self/comm"),
+      "x\nz\nz\nof a\ncat\n");
+  for (const auto& [path, found] : looks_.found) {
+    EXPECT_THAT(path, Not(HasSubstr("/tmp."))) << "mktemp's";
+    EXPECT_FALSE(path.starts_with(dir_)) << path;
+    EXPECT_FALSE(path.starts_with("/proc")) << path;
+  }
+}
+
+TEST_F(CallWatchTest, WhatWasReachedByAnotherWayIsStillOurs) {
+  // As through a bind mount.
+  ASSERT_TRUE(folder_->FillFolder(dir_ + "/view/Game").ok());
+  ASSERT_EQ(::link((dir_ + "/view/Game/a.txt").c_str(), (dir_ + "/else/alias").c_str()), 0);
+  EXPECT_THAT(Shell("cat $E/alias; echo more >> $E/alias"),
+              testing::AllOf(HasSubstr("of a\n"), HasSubstr("Read-only file system")));
+  EXPECT_THAT(folder_->opened, testing::ElementsAre("/Game/a.txt"));
+}
+
+TEST_F(CallWatchTest, ToolsCannotBeChanged) {
+  EXPECT_THAT(
+      Shell("(echo more >> $T/tool); chmod 600 $T/tool; (: > $T/new); rm $T/tool; cat $T/tool"),
+      testing::AllOf(HasSubstr("of the tool\n"), Not(HasSubstr("more")),
+                     HasSubstr("Read-only file system")));
+  EXPECT_FALSE(FileExists(dir_ + "/tools/new"));
+}
+
+TEST_F(CallWatchTest, DescriptorsAndLinksDoNotLeadAroundIt) {
+  EXPECT_EQ(Python(R"(
+import ctypes, errno, os
+def refused(name, what, *args, **more):
+    try:
+        what(*args, **more)
+        print(name, "done")
+    except OSError as error:
+        print(name, errno.errorcode[error.errno])
+fd = os.open("Game/a.txt", os.O_RDONLY)
+place = os.open("Game/b.txt", os.O_PATH)
+refused("fchmod", os.fchmod, fd, 0o777)
+refused("fchown", os.fchown, fd, os.getuid(), -1)
+refused("futimens", os.utime, fd)
+refused("fsetxattr", os.setxattr, fd, "user.x", b"1")
+refused("link", os.link, f"/proc/self/fd/{place}", "mine")
+refused("link", os.link, f"/proc/self/fd/{fd}", "mine")
+refused("chmod", os.chmod, f"/proc/self/fd/{place}", 0o777)
+mine = os.open("own", os.O_RDWR | os.O_CREAT)
+refused("own", os.fchmod, mine, 0o700)
+refused("own", os.utime, mine)
+)"),
+            "fchmod EROFS\nfchown EROFS\nfutimens EROFS\nfsetxattr EROFS\nlink EXDEV\nlink EXDEV\n"
+            "chmod EROFS\nown done\nown done\n");
+}
+
+TEST_F(CallWatchTest, ServersOfOthersAreNotTalkedTo) {
+  const std::string outside = dir_ + "/else/server";
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  outside.copy(address.sun_path, sizeof(address.sun_path) - 1);
+  const FileDescriptor server(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  ASSERT_EQ(::bind(server.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+  ASSERT_EQ(::listen(server.get(), 1), 0);
+  for (const char* script :
+       {"socket.socket(socket.AF_UNIX).connect(os.environ['E'] + '/server')",
+        "socket.socket(socket.AF_UNIX).connect('\\0none')",
+        "socket.socket().connect(('127.0.0.1', 9))",
+        "socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('127.0.0.1', 9))",
+        "socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendmsg([b'x'], [], 0, os.environ['E'] + "
+        "'/server')"}) {
+    Python(fmt::format(
+        "import os, socket, time\ntry:\n  {}\nexcept OSError: pass\ntime.sleep(1000)", script));
+    ExpectRefusal(script);
+  }
+  EXPECT_EQ(Python(R"(
+import os, pwd, socket
+for name in ("mine", "\0mine-" + os.environ["E"]):
+    server, client = socket.socket(socket.AF_UNIX), socket.socket(socket.AF_UNIX)
+    server.bind(name); server.listen(); client.connect(name)
+    client.send(b"x"); print(server.accept()[0].recv(1))
+a, b = socket.socketpair()
+a.sendmsg([b"y"]); print(b.recv(1))
+try: socket.socket(socket.AF_UNIX).connect(os.environ["E"] + "/none")
+except FileNotFoundError: print("none")
+pwd.getpwuid(0)
+)"),
+            "b'x'\nb'x'\nb'y'\nnone\n");
+  EXPECT_TRUE(trouble_.ok()) << trouble_;
+  EXPECT_EQ(FoundAt(dir_ + "/else/none"), Looks::Found::kAbsent);
+}
+
+TEST_F(CallWatchTest, PathsByRulesOfItsOwnEndTheRun) {
+  for (const int resolve : {0x10, 0x08, 0x04}) {  // RESOLVE_IN_ROOT, _BENEATH, _NO_SYMLINKS
+    Python(fmt::format(R"(
+import ctypes, os, time
+how = (ctypes.c_uint64 * 3)(os.O_RDONLY, 0, {})
+ctypes.CDLL(None).syscall(437, os.open("Game", os.O_PATH), b"/a.txt", how, 24)
+time.sleep(1000)
+)",
+                       resolve));
+    ExpectRefusal("openat2");
+  }
+}
+
+TEST_F(CallWatchTest, WhatItWroteDoesNotSayWhereTheFolderIs) {
+  CallWatch watch({.folder = folder_.get(), .own = dir_ + "/work", .tools = dir_ + "/tools"});
+  const std::string output = dir_ + "/work/output";
+  ASSERT_TRUE(WriteFileAtomic(output, std::string(5'000'000, 'x') + "/else/where").ok());
+  EXPECT_TRUE(watch.CheckWritten(dir_ + "/work").ok());
+  for (const size_t before : {size_t{0}, size_t{3}, size_t{1} << 20, (size_t{1} << 20) - 5}) {
+    ASSERT_TRUE(
+        WriteFileAtomic(output, std::string(before, 'x') + dir_ + "/view" + "/Game/a.txt").ok());
+    const absl::Status said = watch.CheckWritten(dir_ + "/work");
+    EXPECT_TRUE(absl::IsFailedPrecondition(said)) << before << said;
+    EXPECT_THAT(MessageOf(said), HasSubstr("into output"));
+  }
 }
 
 TEST_F(CallWatchTest, ACopyIsTheSame) {
@@ -241,8 +420,7 @@ TEST_F(CallWatchTest, WhatCannotBeWatchedEndsTheRun) {
                            "ctypes.CDLL(None).mount(b'none', b'.', b'tmpfs', 0, None)"}) {
     Python(fmt::format(
         "import ctypes, os, time\ntry:\n  {}\nexcept OSError: pass\ntime.sleep(1000)", call));
-    EXPECT_TRUE(absl::IsFailedPrecondition(trouble_)) << call << trouble_;
-    EXPECT_THAT(MessageOf(trouble_), HasSubstr("on a machine without the project"));
+    ExpectRefusal(call);
   }
 }
 

@@ -237,6 +237,8 @@ class Run {
       if (said.ok()) said = TakeDepfile(true);
       return absl::IsAborted(said) ? said : ended;
     }
+    if (const ChildWatch* const watch = context_.Watch(); watch != nullptr)
+      RETURN_IF_ERROR(watch->CheckWritten(workspace_.root()));
     absl::Status taken = TakeResult(false);
     if (taken.ok()) taken = TakeDepfile(false);
     if (taken.ok()) SetReadsUnseen(false);
