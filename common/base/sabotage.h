@@ -41,6 +41,8 @@ enum class Sabotage : uint8_t {
   kReportEarly,         // a report of a remote worker goes before the blobs that it names
   kTrustUploaded,       // what was uploaded once is taken to be there for ever
   kOfferToAll,          // a worker is given jobs of cookers that it lacks
+  kPlaceAnywhere,       // a worker is given jobs whose labels it has not
+  kOverfillMachine,     // a machine's resources are given out again and again
   kProveOnSameMachine,  // a job is made again by whoever made it first
   kCommitBeforeProof,   // what is to be proven is committed, and nobody makes it again
   kCount,

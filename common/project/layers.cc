@@ -99,6 +99,8 @@ const std::vector<KnownKey>& KnownKeys() {
       {"farm", "advertise", kString, ""},
       {"farm", "listen", kString, ""},
       {"farm", "env", kStrings, "[]"},
+      {"farm", "labels", kStrings, "[]"},
+      {"farm", "resources", kStrings, "[]"},
       {"farm", "far_programs", kBool, "false"},
       {"farm", "certificate_s", kInteger, "604800"},
       {"farm", "prove", kNumber, "0.01"},

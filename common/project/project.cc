@@ -281,6 +281,19 @@ absl::Status CheckVariables(const Layers& layers, const std::vector<std::string>
   return absl::OkStatus();
 }
 
+// What each worker of the launcher has.
+absl::Status ReadOffer(const Layers& layers, FarmSection& farm) {
+  const auto offer = record::ParseOffer(List(layers, "farm.labels"), {});
+  if (!offer.ok())
+    return WrongValue(*layers.Find("farm.labels"), "`farm.labels`: " + MessageOf(offer.status()));
+  const auto counts = record::ParseOffer({}, List(layers, "farm.resources"));
+  if (!counts.ok())
+    return WrongValue(*layers.Find("farm.resources"),
+                      "`farm.resources`: " + MessageOf(counts.status()));
+  farm.offer = {.labels = offer->labels, .resources = counts->resources};
+  return absl::OkStatus();
+}
+
 absl::Status ReadFarm(const Layers& layers, const std::string& root, FarmSection& farm) {
   for (const auto& [key, file] :
        {std::pair{"farm.tls_ca", &farm.tls_ca}, std::pair{"farm.tls_cert", &farm.tls_cert},
@@ -316,6 +329,7 @@ absl::Status ReadFarm(const Layers& layers, const std::string& root, FarmSection
   ASSIGN_OR_RETURN(farm.certificate_s,
                    Number(layers, "farm.certificate_s", farm.certificate_s, 10, 31'536'000));
   ASSIGN_OR_RETURN(farm.prove, Share(layers, "farm.prove", farm.prove));
+  RETURN_IF_ERROR(ReadOffer(layers, farm));
   farm.environment = List(layers, "farm.env");
   RETURN_IF_ERROR(CheckVariables(layers, farm.environment));
   return absl::OkStatus();
@@ -497,7 +511,10 @@ absl::Status ReadResources(const TomlValue& document, Project& project) {
   ASSIGN_OR_RETURN(const TableReader table,
                    TableReader::Create(found->second, kProjectFile, "resources", {}));
   for (const auto& [name, value] : *found->second.table()) {
-    ASSIGN_OR_RETURN(const std::optional<int64_t> count, table.Integer(name, 0, 1'000'000));
+    if (const absl::Status known = record::CheckOfferName(name); !known.ok())
+      return table.Error(name, MessageOf(known));
+    ASSIGN_OR_RETURN(const std::optional<int64_t> count,
+                     table.Integer(name, 0, record::WorkerOffer::kCountMax));
     project.resources[name] = static_cast<uint32_t>(*count);
   }
   return absl::OkStatus();

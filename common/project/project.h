@@ -19,6 +19,7 @@
 #include "common/content/snapshot.h"
 #include "common/record/cooker_description.h"
 #include "common/record/recipe.h"
+#include "common/record/worker_offer.h"
 
 namespace galley::project {
 
@@ -52,7 +53,7 @@ struct RuleBody {
   std::optional<std::string> cooker;
   std::string settings;
   std::map<std::string, std::string> platform_settings;
-  std::optional<std::vector<std::string>> resources;
+  std::optional<record::ResourceCounts> resources;
   std::optional<uint64_t> memory_bytes;
   std::optional<absl::Duration> timeout;
   std::optional<std::vector<std::string>> labels;
@@ -124,7 +125,8 @@ struct FarmSection {
   std::vector<std::string> environment;
   uint32_t certificate_s = 604'800;  // that one of a launched worker lasts, until it is renewed
   bool far_programs = false;         // `command` is cooked by workers without the project, too
-  double prove = 0.01;  // the share of the jobs of workers elsewhere that are made again
+  record::WorkerOffer offer;  // of each worker that the launcher brings up: `labels`, `resources`
+  double prove = 0.01;        // the share of the jobs of workers elsewhere that are made again
 };
 
 struct DirectorSection {
@@ -151,7 +153,7 @@ struct Project {
   std::vector<Rule> rules;
   CookSection cook;
   std::map<std::string, std::vector<Pattern>> map_sections;
-  std::map<std::string, uint32_t> resources;
+  record::ResourceCounts resources;  // of the whole farm
   StoreSection store;
   std::string output_directory;  // absolute
   DirectorSection director;

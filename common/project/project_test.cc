@@ -259,6 +259,51 @@ TEST_F(ProjectTest, WrongTypesAndValuesNameTheirLine) {
   EXPECT_THAT(Error("[project\n"), HasSubstr("galley.toml:7: not valid TOML"));
 }
 
+TEST_F(ProjectTest, WhatJobsAskForIsAListOrATable) {
+  const auto project = LoadWith(R"([[rule]]
+match = "/a"
+labels = ["win", "sdk-x"]
+resources = ["gpu", "licence=4"]
+[[rule]]
+match = "/b"
+resources = { gpu = 2 }
+[resources]
+licence = 8
+[farm]
+labels = ["win"]
+resources = ["gpu=1", "licence=0"]
+)");
+  ASSERT_TRUE(project.ok()) << project.status();
+  EXPECT_THAT(*project->rules[0].body.labels, ElementsAre("sdk-x", "win"));
+  EXPECT_EQ(*project->rules[0].body.resources,
+            (record::ResourceCounts{{"gpu", 1}, {"licence", 4}}));
+  EXPECT_EQ(*project->rules[1].body.resources, (record::ResourceCounts{{"gpu", 2}}));
+  EXPECT_FALSE(project->rules[1].body.labels.has_value());
+  EXPECT_EQ(project->resources, (record::ResourceCounts{{"licence", 8}}));
+  EXPECT_EQ(project->farm.offer,
+            (record::WorkerOffer{.labels = {"win"}, .resources = {{"gpu", 1}, {"licence", 0}}}));
+  options_.environment = {{"GALLEY_FARM_LABELS", "mac,sdk"}};
+  EXPECT_THAT(LoadWith("").value().farm.offer.labels, ElementsAre("mac", "sdk"));
+}
+
+TEST_F(ProjectTest, WhatNobodyCouldAskForOrOfferNamesItsLine) {
+  const auto rule = [this](std::string_view text) {
+    return Error("[[rule]]\nmatch = \"/a\"\n" + std::string(text) + "\n");
+  };
+  EXPECT_THAT(rule("resources = [\"gpu=-1\"]"),
+              HasSubstr("galley.toml:9: `resources`: \"gpu=-1\": expected NAME=N with N from 1"));
+  EXPECT_THAT(rule("resources = [\"gpu\", \"gpu\"]"), HasSubstr("gpu stands there twice"));
+  EXPECT_THAT(rule("resources = { gpu = 0 }"), HasSubstr("`gpu` must lie in 1..1000000"));
+  EXPECT_THAT(rule("resources = { \"a b\" = 1 }"), HasSubstr("\"a b\" is no name"));
+  EXPECT_THAT(rule("resources = 3"), HasSubstr("galley.toml:9: `resources` must be"));
+  EXPECT_THAT(rule("labels = [\"a,b\"]"), HasSubstr("galley.toml:9: `labels`: \"a,b\" is no name"));
+  EXPECT_THAT(Error("[resources]\ngpu = -1\n"), HasSubstr("`gpu` must lie in 0..1000000"));
+  EXPECT_THAT(Error("[resources]\n\"g u\" = 1\n"), HasSubstr("galley.toml:8: \"g u\" is no name"));
+  EXPECT_THAT(Error("[farm]\nresources = [\"gpu\"]\n"),
+              HasSubstr("galley.toml:8: `farm.resources`: \"gpu\": expected NAME=N with N from 0"));
+  EXPECT_THAT(Error("[farm]\nlabels = [\"\"]\n"), HasSubstr("galley.toml:8: `farm.labels`: \"\""));
+}
+
 TEST_F(ProjectTest, WhatIsNotBuiltYetIsRefusedOnlyWhenUsed) {
   EXPECT_THAT(Error("[cook]\nmodify = [\"x.py\"]\n"), HasSubstr("not supported yet"));
   EXPECT_TRUE(LoadWith("[store]\nremote = \"\"\n").ok());

@@ -25,10 +25,10 @@ namespace galley::project {
 
 // Needs: what a job needs to run. It is never in a key.
 struct Needs {
-  std::vector<std::string> resources;
+  record::ResourceCounts resources;
   uint64_t memory_bytes = 0;                      // 0: the default limit
   absl::Duration timeout = absl::ZeroDuration();  // zero: the default
-  std::vector<std::string> labels;
+  std::vector<std::string> labels;                // sorted
   bool operator==(const Needs&) const = default;
 };
 

@@ -235,14 +235,17 @@ TEST_F(ResolverTest, EqualSettingsGiveEqualDigestsWhateverTheSidecarsBytes) {
 }
 
 TEST_F(ResolverTest, NeedsAreInNoKey) {
-  AddRule(
-      "/Game/**/*.png",
-      {.cooker = "texture", .resources = std::vector<std::string>{"gpu"}, .memory_bytes = 1 << 30});
-  AddRule("/Game/big/**", {.resources = std::vector<std::string>{}, .timeout = absl::Seconds(5)});
+  AddRule("/Game/**/*.png", {.cooker = "texture",
+                             .resources = record::ResourceCounts{{"gpu", 1}},
+                             .memory_bytes = 1 << 30});
+  AddRule("/Game/big/**", {.resources = record::ResourceCounts(),
+                           .timeout = absl::Seconds(5),
+                           .labels = std::vector<std::string>{"sdk-x"}});
   const auto small = Resolve("/Game/a.png");
   const auto big = Resolve("/Game/big/a.png");
   EXPECT_EQ((**small)[0].digest, (**big)[0].digest);
-  EXPECT_EQ((**small)[0].needs.resources, std::vector<std::string>{"gpu"});
+  EXPECT_EQ((**small)[0].needs.resources, (record::ResourceCounts{{"gpu", 1}}));
+  EXPECT_EQ((**big)[0].needs.labels, std::vector<std::string>{"sdk-x"});
   EXPECT_TRUE((**big)[0].needs.resources.empty());
   EXPECT_EQ((**big)[0].needs.memory_bytes, 1u << 30);
   EXPECT_EQ((**big)[0].needs.timeout, absl::Seconds(5));

@@ -35,6 +35,44 @@ absl::Status ReadPlatformSettings(const TomlValue& value, std::string_view file,
   return absl::OkStatus();
 }
 
+// A list of names, as "gpu" or "licence=4", or a table of numbers.
+absl::Status ReadWantedResources(const TableReader& table, std::string_view file, RuleBody& body) {
+  const TomlValue* value = table.Find("resources");
+  if (value == nullptr) return absl::OkStatus();
+  record::ResourceCounts& resources = body.resources.emplace();
+  if (value->table() != nullptr) {
+    ASSIGN_OR_RETURN(const TableReader counts, TableReader::Create(*value, file, "resources", {}));
+    for (const auto& [name, count] : *value->table()) {
+      if (const absl::Status known = record::CheckOfferName(name); !known.ok())
+        return counts.Error(name, "`resources`: " + MessageOf(known));
+      ASSIGN_OR_RETURN(const auto number, counts.Integer(name, 1, record::WorkerOffer::kCountMax));
+      resources[name] = static_cast<uint32_t>(*number);
+    }
+  } else {
+    ASSIGN_OR_RETURN(const auto texts, table.Strings("resources"));
+    for (const std::string& text : *texts) {
+      const auto one = record::ParseResource(text, /*needs_count=*/false);
+      if (!one.ok()) return table.Error("resources", "`resources`: " + MessageOf(one.status()));
+      if (!resources.insert(*one).second)
+        return table.Error("resources",
+                           fmt::format("`resources`: {} stands there twice; write \"{}=N\" for "
+                                       "several",
+                                       one->first, one->first));
+    }
+  }
+  if (resources.size() <= record::WorkerOffer::kNamesMax) return absl::OkStatus();
+  return table.Error("resources",
+                     fmt::format("`resources`: more than {}", record::WorkerOffer::kNamesMax));
+}
+
+absl::Status ReadWantedLabels(const TableReader& table, RuleBody& body) {
+  ASSIGN_OR_RETURN(body.labels, table.Strings("labels"));
+  if (!body.labels.has_value()) return absl::OkStatus();
+  *body.labels = record::SortedNames(*std::move(body.labels));
+  const absl::Status known = record::CheckOffer({.labels = *body.labels, .resources = {}});
+  return known.ok() ? known : table.Error("labels", "`labels`: " + MessageOf(known));
+}
+
 absl::Status ReadMemory(const TableReader& table, RuleBody& body) {
   ASSIGN_OR_RETURN(const std::optional<std::string> memory, table.String("memory"));
   if (!memory) return absl::OkStatus();
@@ -63,12 +101,12 @@ absl::StatusOr<RuleBody> ReadRuleBody(const TomlValue& value, std::string_view f
   if (const TomlValue* platforms = table.Find("platform")) {
     RETURN_IF_ERROR(ReadPlatformSettings(*platforms, file, body));
   }
-  ASSIGN_OR_RETURN(body.resources, table.Strings("resources"));
+  RETURN_IF_ERROR(ReadWantedResources(table, file, body));
   RETURN_IF_ERROR(ReadMemory(table, body));
   ASSIGN_OR_RETURN(const std::optional<int64_t> timeout,
                    table.Integer("timeout_s", 1, kTimeoutSecondsMax));
   if (timeout) body.timeout = absl::Seconds(*timeout);
-  ASSIGN_OR_RETURN(body.labels, table.Strings("labels"));
+  RETURN_IF_ERROR(ReadWantedLabels(table, body));
   return body;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "common/record/worker_offer.h"
 #include "director/cli/cook_options.h"
 #include "director/cli/global_options.h"
 
@@ -37,6 +38,8 @@ struct WorkerOptions {
   std::string ticket;
   uint32_t index = 0;
   bool is_until_input_ends = false;
+  std::vector<std::string> labels, resources;  // as they were written
+  record::WorkerOffer offer;                   // what they come to, with what the ticket says
 };
 // Becomes galley-worker; returns only when that cannot be started.
 int RunWorker(const WorkerOptions& options);

@@ -44,8 +44,18 @@ void AddWorker(CLI::App& app, Arguments& arguments) {
       ->type_name("FILE");
   worker->add_option("--index", o.index, "Place of this worker in the ticket (default: 0)");
   worker->add_flag("--until-input-ends", o.is_until_input_ends, "End when the standard input does");
-  NotYet(*worker, {.flags = {}, .with_value = {"--label", "--resource"}}, o.global,
-         arguments.refusal);
+  worker
+      ->add_option("--label", o.labels,
+                   "What this machine has, for rules with `labels`; repeatable")
+      ->type_name("NAME")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  worker
+      ->add_option("--resource", o.resources,
+                   "How many of a resource it has for all its workers; repeatable")
+      ->type_name("NAME=N")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   worker->callback([&] { arguments.action = [&o] { return RunWorker(o); }; });
 }
 

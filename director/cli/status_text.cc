@@ -8,6 +8,7 @@
 #include "common/base/log.h"
 #include "common/base/utf8.h"
 #include "fmt/format.h"
+#include "fmt/ranges.h"
 
 namespace galley::cli {
 namespace {
@@ -106,9 +107,13 @@ std::string WorkerHeading(const v1::StatusAnswer& status) {
 
 std::string WorkerRow(const v1::StatusAnswer::Worker& worker) {
   const std::string note = worker.note().empty() ? "" : ": " + worker.note();
-  return fmt::format("{:<12} {:>8} {:>5} {:>5} {:>10}  {:<9} {}{}", worker.name(), worker.process(),
-                     worker.slots(), worker.jobs(), HumanBytes(worker.memory_bytes()),
-                     worker.state(), EscapeControl(worker.machine()), EscapeControl(note));
+  std::vector<std::string> has(worker.labels().begin(), worker.labels().end());
+  has.insert(has.end(), worker.resources().begin(), worker.resources().end());
+  return fmt::format(
+      "{:<12} {:>8} {:>5} {:>5} {:>10}  {:<9} {}{}{}", worker.name(), worker.process(),
+      worker.slots(), worker.jobs(), HumanBytes(worker.memory_bytes()), worker.state(),
+      EscapeControl(worker.machine()), has.empty() ? "" : fmt::format(" [{}]", fmt::join(has, " ")),
+      EscapeControl(note));
 }
 
 std::string StoreLine(const v1::StatusAnswer& status) {
@@ -160,6 +165,8 @@ nlohmann::json StatusJson(const v1::StatusAnswer& status) {
                        {"draining", worker.is_draining()},
                        {"state", worker.state()},
                        {"machine", worker.machine()},
+                       {"labels", worker.labels()},
+                       {"resources", worker.resources()},
                        {"note", worker.note()}});
   }
   return {{"schema", "galley.status.v1"},

@@ -151,6 +151,9 @@ absl::StatusOr<Start> ByTicket(WorkerOptions& worker) {
   worker.director = ticket.director;
   worker.name = ticket.names[worker.index];
   if (worker.shared_path.empty()) worker.shared_path = ticket.shared_path;
+  record::WorkerOffer offer = ticket.offer;
+  offer.Add(worker.offer);
+  worker.offer = std::move(offer);
   ASSIGN_OR_RETURN(const int token, Inherited(ticket.token));
   Start start{.arguments = {"--launched"},
               .token_variable = "GALLEY_TOKEN_FD",
@@ -170,6 +173,10 @@ int RunWorker(const WorkerOptions& options) {
   const absl::StatusOr<uint64_t> cache_bytes = ParseSize(worker.cache_size);
   if (!cache_bytes.ok())
     return Fail(options.global, kUsage, "--cache-size: " + MessageOf(cache_bytes.status()));
+  absl::StatusOr<record::WorkerOffer> offer = record::ParseOffer(worker.labels, worker.resources);
+  if (!offer.ok())
+    return Fail(options.global, kUsage, "--label, --resource: " + MessageOf(offer.status()));
+  worker.offer = *std::move(offer);
   const absl::StatusOr<Start> start = worker.ticket.empty() ? ByHand(worker) : ByTicket(worker);
   if (!start.ok()) return Fail(options.global, kUsage, MessageOf(start.status()));
   if (worker.slots == 0) worker.slots = std::max(1u, std::thread::hardware_concurrency());
@@ -191,6 +198,10 @@ int RunWorker(const WorkerOptions& options) {
     arguments.push_back(AbsolutePath(worker.shared_path));
   }
   arguments.insert(arguments.end(), start->arguments.begin(), start->arguments.end());
+  for (const std::string& label : worker.offer.labels)
+    arguments.insert(arguments.end(), {"--label", label});
+  for (const std::string& resource : record::ResourceTexts(worker.offer.resources))
+    arguments.insert(arguments.end(), {"--resource", resource});
   ::unsetenv("GALLEY_TOKEN_FD");
   ::unsetenv("GALLEY_TOKEN_FILE");
   ::setenv(start->token_variable.c_str(), start->token_value.c_str(), 1);

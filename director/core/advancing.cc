@@ -84,8 +84,9 @@ void Advancing::Advance(PackageId id) {
     return lifecycle().SetState(id, State::kSave, "being committed");
   if (!any(Phase::kToCook))
     return lifecycle().SetState(id, State::kRequest, "equal work is cooked");
-  if (package.state != State::kSaveStalled)
-    lifecycle().SetState(id, State::kLoad, "not up to date");
+  if (package.state == State::kSaveStalled) return;
+  lifecycle().SetState(id, State::kLoad, "not up to date");
+  core_.offers.ParkBeyondFleet(id);
 }
 
 void Advancing::Finish(PackageId id) {

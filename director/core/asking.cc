@@ -61,6 +61,16 @@ std::string Asking::StateTextOf(PackageId id) const {
          (leaders.empty() ? "" : ", waits for " + NameOf(leaders[0]) + ", whose work is equal");
 }
 
+// What it waits for, if that is a worker or resources.
+std::string Asking::WaitTextOf(PackageId id) const {
+  const PackageData& package = packages_[id];
+  if (const std::string parked = core_.offers.WhyParked(id); !parked.empty())
+    return ", waits " + parked;
+  if (package.state != State::kSaveStalled) return "";
+  return ", waits for " + record::OfferText({}, core_.grants.WantedBy(package.resource_group)) +
+         ", which others hold";
+}
+
 Reply Asking::AnswerPackage(const QueryAsked& event) const {
   Reply reply;
   const PackageId id = packages_.Find(event.package);
@@ -71,7 +81,7 @@ Reply Asking::AnswerPackage(const QueryAsked& event) const {
   const PackageData& package = packages_[id];
   const Blame::Faults faults = graph().blame.Of(id);
   Reply::Package answer{.package = id,
-                        .state = StateTextOf(id),
+                        .state = StateTextOf(id) + WaitTextOf(id),
                         .urgency = package.urgency,
                         .attempt = 0,
                         .worker = WorkerId(),

@@ -17,6 +17,7 @@ class Asking : Part {
   // It failed in a cook for how it fits in, though its results stand.
   bool IsJudged(PackageId package) const;
   Reply AnswerInstigators(const QueryAsked& event) const;
+  std::string WaitTextOf(PackageId package) const;
   Reply AnswerPackage(const QueryAsked& event) const;
 };
 

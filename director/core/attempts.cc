@@ -86,7 +86,7 @@ void Attempts::EndAttempt(AttemptId id, Tell tell) {
   attempt.is_current = false;
   const absl::Duration ran = workers_.Drop(attempt.worker, id, core_.awake);
   graph().aloneness.EndAttempt(id, ran);
-  core_.grants.Release(attempt.group);
+  core_.grants.Release(id);
   Work& work = *packages_[attempt.package].work;
   if (work.attempt != id) {
     work.others.EraseIf([id](AttemptId other) { return other == id; });

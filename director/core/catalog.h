@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/base/digest.h"
+#include "common/record/worker_offer.h"
 
 namespace galley::director {
 
@@ -18,8 +19,9 @@ struct CatalogEntry {
   // of its mount ...): it fails in Request.
   std::string error;
   bool never_cook = false;
-  // Resource classes that a save needs ([resources]); usually empty.
-  std::vector<std::string> resources;
+  // What its rules ask for where it is cooked; usually nothing (offers.h, grants.h).
+  record::ResourceCounts resources;
+  std::vector<std::string> labels = {};  // sorted
   // Its variants for the selected cultures are packages of their own, and in the cook (instigator
   // Culture) when this package is.
   std::vector<std::string> localised;

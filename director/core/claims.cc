@@ -186,15 +186,11 @@ void Claims::Begin(PackageId id) {
   }
   if (!MayCook(id, *entry)) return;
   if (!entry->error.empty()) return core_.advancing.FailPackage(id, Stage::kRequest, entry->error);
-  std::string unknown;
-  if (!core_.grants.GroupOf(entry->resources, &package.resource_group, &unknown)) {
-    return core_.advancing.FailPackage(
-        id, Stage::kRequest,
-        "its rule asks for the resource '" + unknown +
-            "': expected one that [resources] names with a count of 1 or more");
-  }
+  std::string why;
+  if (!core_.grants.GroupOf(entry->resources, &package.resource_group, &why))
+    return core_.advancing.FailPackage(id, Stage::kRequest, why);
   package.cost_traits = core_.costs.TraitsOf(entry->cooker, entry->source_bytes);
-  package.work->job_kind = core_.offers.KindOf(entry->cooker, entry->programs);
+  package.work->job_kind = core_.offers.KindOf(*entry, package.resource_group);
   package.cost = core_.dispatching.CostOf(id);
   package.work->memory_max = entry->memory_bytes;
   package.work->has_begun = true;

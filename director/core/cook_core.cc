@@ -76,8 +76,8 @@ bool CookCore::IsReady(PackageId id) const {
   const Graph& graph = core_->cooks.graph();
   const bool is_queued =
       graph.lifecycle.loads().Contains(id) || graph.lifecycle.saves().Contains(id);
-  return is_queued && core_->grants.IsFree(core_->packages[id].resource_group) &&
-         !core_->survivors.Has(id) && !graph.aloneness.WaitsToBeAlone(id);
+  return is_queued && core_->dispatching.HasResources(id) && !core_->survivors.Has(id) &&
+         !graph.aloneness.WaitsToBeAlone(id);
 }
 
 bool CookCore::Knows(AttemptId attempt) const { return core_->attempts.Find(attempt) != nullptr; }

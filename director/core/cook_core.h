@@ -14,6 +14,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/time/time.h"
+#include "common/record/worker_offer.h"
 #include "director/core/core_figures.h"
 #include "director/core/events.h"
 #include "director/core/ids.h"
@@ -31,6 +32,7 @@ struct FleetOptions {
   absl::Duration idle_max = absl::Seconds(60);  // then one that nobody needs ends
   uint32_t helpers_max = 0;        // workers of this machine, for what those cannot cook
   std::vector<std::string> lacks;  // cookers for which nobody is asked for there
+  record::WorkerOffer offer = {};  // what each of them has
   // So often in a row none of those that were asked for at a time started, while none is attached
   // or waits in a queue: exit 3.
   uint32_t failures_max = 5;
@@ -84,8 +86,12 @@ struct CookOptions {
   absl::Duration suspect_after = absl::Seconds(3);     // of silence: others are preferred
   absl::Duration straggler_min = absl::Seconds(2);     // no job is one before
   absl::Duration split_min = absl::Milliseconds(100);  // so much sooner a package must be done
-  std::vector<std::pair<std::string, uint32_t>> resources;  // class -> count
-  uint32_t query_limit_max = 1024;                          // entries of one Reply
+  record::ResourceCounts resources = {};               // of the whole farm
+  record::WorkerOffer local_offer = {};                // what workers of this machine have
+  // So long a job that wants several resources is overtaken by others that want fewer, and by such
+  // as are more urgent (reservations.h).
+  absl::Duration overtaken_max = absl::Seconds(5), overtaken_by_urgent_max = absl::Minutes(1);
+  uint32_t query_limit_max = 1024;  // entries of one Reply
   uint32_t cooks_max = 1;  // that run at once, at most kCooksMax; others wait for their turn
 };
 

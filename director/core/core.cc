@@ -166,6 +166,7 @@ void Core::CheckInvariants() const {
   }
   workers.CheckInvariants();
   attempts.CheckHands();
+  offers.CheckInvariants();
   if (cooks.running() != 0) return;
   // Nothing of a cook that is over is held for it.
   GALLEY_CHECK(graph.lifecycle.in_works() == 0 && graph.agenda.empty());

@@ -31,6 +31,7 @@
 #include "director/core/platforms.h"
 #include "director/core/proofs.h"
 #include "director/core/reports.h"
+#include "director/core/reservations.h"
 #include "director/core/shares.h"
 #include "director/core/splitting.h"
 #include "director/core/stragglers.h"
@@ -91,6 +92,7 @@ struct Core {
   Placing placing;
   Proofs proofs{*this};
   Reports reports{*this};
+  Reservations reservations{*this};
   Splitting splitting{*this};
   Stragglers stragglers{*this};
   Survivors survivors{*this};

@@ -21,7 +21,14 @@ TextProject::TextProject(const std::string& text) {
     if (kind == "=") words >> package.work >> package.around;
     if (kind == "!") std::getline(words >> std::ws, package.verdict);
     if (kind == "@never") package.entry.never_cook = true;
-    if (kind == "@gpu") package.entry.resources = {"gpu"};
+    if (kind == "@gpu") package.entry.resources = {{"gpu", 1}};
+    while (kind == "@on" && words >> word) {
+      if (const size_t equals = word.find('='); equals != word.npos)
+        package.entry.resources[word.substr(0, equals)] =
+            static_cast<uint32_t>(std::stoul(word.substr(equals + 1)));
+      else
+        package.entry.labels.push_back(word);
+    }
     if (kind == "%") words >> package.entry.cooker >> package.entry.programs;
     if (kind == "~") words >> package.entry.source_bytes;
     while (kind == "@culture" && words >> word) package.entry.localised.push_back(word);

@@ -6,6 +6,7 @@
 //   Town ! text          its cook is a verdict
 //   Town @never          is never cooked
 //   Town @gpu            needs the resource gpu
+//   Town @on win gpu=2   needs a machine with the label win and two of the resource gpu
 //   Town % sound         its cooker is sound
 //   Town % tool bake     its cooker is tool, and starts the programs bake
 //   Town @culture X      X is its variant for a selected culture
@@ -117,6 +118,11 @@ class CoreHarness {
   std::shared_ptr<const Catalog> project() const { return project_; }
   PackageId Id(const std::string& name) const { return core_->Find(name); }
   std::string StateOf(const std::string& name) const { return core_->StateText(Id(name)); }
+  // As people are told, when they ask.
+  std::string TellState(const std::string& name) {
+    Send(QueryAsked{.package = name});
+    return replies.back().package->state;
+  }
   static WorkId WorkOf(const std::string& work, PlatformIndex platform);
   const std::set<ReportId>& acknowledged() const { return acknowledged_; }
 

@@ -18,8 +18,7 @@ PackageId Dispatching::NextJob() {
   while (true) {
     const PackageId next = NextInTurn();
     if (!next.valid() || lifecycle().saves().Contains(next) ||
-        graph().aloneness.WaitsToBeAlone(next) ||
-        core_.grants.IsFree(packages_[next].resource_group))
+        graph().aloneness.WaitsToBeAlone(next) || HasResources(next))
       return next;
     lifecycle().SetState(next, State::kSaveStalled, "its resources are taken");
   }
@@ -55,10 +54,15 @@ PackageId Dispatching::NextInTurn() {
   return next;
 }
 
+bool Dispatching::HasResources(PackageId package) const {
+  return core_.grants.IsFree(packages_[package].resource_group) &&
+         core_.reservations.MayTake(package);
+}
+
 // The first that waits for resources which are free by now and that is not more urgent.
 PackageId Dispatching::FirstStalled(Urgency urgency) const {
-  return lifecycle().saves().BestAtMost(urgency,
-                                        [&](uint32_t group) { return core_.grants.IsFree(group); });
+  return lifecycle().saves().BestAtMost(
+      urgency, [&](uint32_t, PackageId first) { return HasResources(first); });
 }
 
 // The first of these, and of those that were not asked yet and need not run alone.
@@ -97,6 +101,7 @@ void Dispatching::HandOverAll() {
   if (!HasLoadWork()) return;
   core_.offers.ParkForHelpers();
   core_.fleet.Keep();
+  core_.reservations.Look();
   core_.offers.Unpark();
   Aloneness& aloneness = graph().aloneness;
   if (aloneness.IsForTooLong()) aloneness.End();
@@ -178,7 +183,7 @@ void Dispatching::Hold(AttemptId id, const Attempt& attempt) {
   graph().aloneness.End();
   const Urgency urgency = UrgencyOf(attempt.package);
   Account(attempt.package, attempt.expected);  // what others wait for, too, is free until here
-  core_.grants.Acquire(attempt.group);
+  core_.grants.Acquire(id, attempt.group, attempt.worker);
   core_.warmth.Note(attempt.worker, core_.placing.InputsOf(attempt.package));
   const uint64_t pending = workers_.Take(
       attempt.worker, id,

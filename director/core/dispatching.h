@@ -30,6 +30,8 @@ class Dispatching : Part {
   absl::Duration CostOf(PackageId package) const;
   // The last cook's peak, or what this cook measured of its kind; not more than it may take.
   uint64_t MemoryOf(PackageId package) const;
+  // What it asks for is free, and is not reserved for another.
+  bool HasResources(PackageId package) const;
 
  private:
   // A job of a lower class has its turn, as if it were that urgent.

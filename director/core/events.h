@@ -13,6 +13,7 @@
 #include "absl/time/time.h"
 #include "common/base/digest.h"
 #include "common/record/result.h"
+#include "common/record/worker_offer.h"
 #include "director/core/catalog.h"
 #include "director/core/ids.h"
 
@@ -295,7 +296,8 @@ struct WorkerAttached {
   bool is_held = false;                 // likewise; `begun` is what has begun
   // Sorted: the cookers that it does not have as this director knows them. It gets no job of these.
   std::vector<std::string> lacks = {};
-  std::string machine = {};  // where it runs, as far as the director can tell (proofs.h)
+  std::string machine = {};        // where it runs, as far as the director can tell (proofs.h)
+  record::WorkerOffer offer = {};  // what its machine has
 };
 
 // A message came from the worker, whatever it said.

@@ -38,8 +38,10 @@ uint32_t Fleet::Wanted() const {
   const uint32_t out = std::min(core_.proofs.quarantined(Pool::kLaunched), fleet.max - 1);
   const uint32_t most = fleet.max - out;
   const uint32_t least = std::min(fleet.min, most);
-  // What they can take now: neither what only helpers can cook, nor what waits for a resource.
-  const size_t ready = lifecycle().loads().size();
+  // What they can take: neither what only helpers or others can cook, nor what waits for a resource
+  // of the farm.
+  const size_t demanding = core_.offers.CountForFleet();
+  const size_t ready = lifecycle().loads().size() + demanding;
   const size_t jobs = ready + workers_.jobs_in_hand();
   if (ready == 0) return least;
   absl::Duration work;
@@ -50,6 +52,7 @@ uint32_t Fleet::Wanted() const {
   });
   size_t parked = 0;
   for (const auto& [cooker, queue] : lifecycle().parked()) parked += queue.size();
+  parked -= demanding;
   if (packages > 0)
     work *= 1 - std::min(1.0, static_cast<double>(parked) / static_cast<double>(packages));
   const double worth = absl::FDivDuration(work, fleet.start * kWorthStarts * fleet.slots);

@@ -1,37 +1,114 @@
-// Grants: the director's grants of resource classes ([resources]: gpu, a licence count). An attempt
-// whose recipe names classes holds one unit of each from hand-over to end.
+// Grants: resources that jobs hold from hand-over to end.
 //
-// A resource *group* is a set of classes, numbered in the order met; group 0 is the empty set.
-// Cost: O(classes of the group).
+// Resources that [resources] names are of the whole farm: all jobs in hand together hold at most so
+// many. The others are of machines: a worker says how many its machine has, and the jobs in the
+// hands of all workers of that machine hold at most so many; one that says nothing has none. Of a
+// resource of the farm a worker may say how many its machine may hold of it; one that says nothing
+// may hold all.
+//
+// A resource *group* is what one job asks for: so many of each, numbered in the order met; group 0
+// is nothing.
+// Cost: O(resources of the group), and O(workers that offer any) for IsFree when somebody's share
+// of a machine changed since.
 // Threads: none; owned by the core.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
+#include "common/record/worker_offer.h"
+#include "director/core/ids.h"
 
 namespace galley::director {
 
 class Grants {
  public:
-  explicit Grants(const std::vector<std::pair<std::string, uint32_t>>& resources);
-  // The group of these classes. False: `*unknown` is a class that [resources] does not name, or
-  // names with 0.
-  bool GroupOf(std::vector<std::string> classes, uint32_t* group, std::string* unknown);
+  explicit Grants(const record::ResourceCounts& totals);
+
+  // False: `*why` says of which resource of the farm there are less.
+  bool GroupOf(const record::ResourceCounts& wanted, uint32_t* group, std::string* why);
+  record::ResourceCounts WantedBy(uint32_t group) const;
+  const record::ResourceCounts& totals() const { return totals_; }
+  // More than one in all: others that want less can overtake it.
+  bool IsComposite(uint32_t group) const { return groups_[group].is_composite; }
+  bool has_composite() const { return has_composite_; }
+
+  // An attached worker, and what its machine has.
+  void SetOffer(WorkerId worker, const std::string& machine, const record::ResourceCounts& offered);
+  void Forget(WorkerId worker);
+  // A machine that has this could do the group's jobs, as far as resources go.
+  bool CanEver(uint32_t group, const record::ResourceCounts& offered) const;
+
+  // Enough is free of the farm, and on the machine of some worker, if any has enough at all.
   bool IsFree(uint32_t group) const;
-  // REQUIRES: IsFree(group).
-  void Acquire(uint32_t group);
-  void Release(uint32_t group);
+  // Enough is free of the farm, while so many stay free as the other group wants.
+  bool IsFreeBeside(uint32_t group, uint32_t other) const;
+  // On the worker's machine; the farm is not asked.
+  bool IsFreeAt(uint32_t group, WorkerId worker) const;
+  // Likewise; true also where the two want nothing in common of the machine.
+  bool IsFreeAtBeside(uint32_t group, uint32_t other, WorkerId worker) const;
+  // nullptr: it offers nothing.
+  const std::string* MachineOf(WorkerId worker) const;
+  // Both offer something, of one machine.
+  bool IsSameMachine(WorkerId a, WorkerId b) const;
+  // How many are missing on the worker's machine. REQUIRES: CanEver.
+  uint64_t MissingAt(uint32_t group, WorkerId worker) const;
+
+  // REQUIRES: IsFree(group) and IsFreeAt(group, worker); the attempt holds nothing.
+  void Acquire(AttemptId attempt, uint32_t group, WorkerId worker);
+  // What the attempt holds, if anything, is free again.
+  void Release(AttemptId attempt);
 
  private:
-  struct Class {
+  struct Resource {
     std::string name;
-    uint32_t free = 0;
-    uint32_t count = 0;
+    std::optional<uint32_t> total;  // of the farm; nullopt: of machines
+    uint32_t held = 0;
   };
-  std::vector<Class> classes_;
-  std::vector<std::vector<size_t>> groups_;  // sorted indexes
+  struct Wanted {
+    size_t resource = 0;
+    uint32_t count = 0;
+    bool operator==(const Wanted&) const = default;
+  };
+  struct Group {
+    std::vector<Wanted> wanted;  // by resource
+    bool is_composite = false;
+    // Whether IsFree finds a machine, as of that version.
+    mutable uint64_t version = 0;
+    mutable bool has_machine = false;
+  };
+  struct Offer {
+    std::string machine;
+    record::ResourceCounts resources;
+  };
+  struct Held {
+    uint32_t group = 0;
+    std::optional<std::string> machine;  // nullopt: of a worker that offered nothing
+  };
+  using Use = absl::btree_map<size_t, uint32_t>;  // by resource; none is 0
+
+  size_t NumberOf(const std::string& name);
+  bool IsLimitedBy(const Group& group, const record::ResourceCounts& offered) const;
+  bool FindMachine(uint32_t group) const;
+  const Offer& OfferOf(WorkerId worker) const;
+  std::optional<uint32_t> LimitOf(size_t resource, const Offer& offer) const;
+  uint32_t HeldOn(const std::string& machine, size_t resource) const;
+  uint64_t WantedBy(uint32_t group, size_t resource) const;
+
+  const record::ResourceCounts totals_;
+  std::vector<Resource> resources_;
+  std::vector<Group> groups_;
+  absl::btree_map<WorkerId, Offer> offers_;  // of the attached that offer some
+  absl::btree_set<WorkerId> silent_;         // the other attached ones
+  absl::btree_map<std::string, Use> use_;    // by machine, of those where something is held
+  absl::btree_map<AttemptId, Held> held_;
+  bool has_composite_ = false;
+  uint64_t version_ = 1;  // raised when a machine has more or less free
 };
 
 }  // namespace galley::director

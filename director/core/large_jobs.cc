@@ -49,7 +49,7 @@ void LargeJobs::KeepWorkerFor(PackageId package) {
 bool LargeJobs::MayBeKeptFor(PackageId package, WorkerId id, const Worker& worker) const {
   return worker.presence == Worker::Presence::kAttached && !worker.is_draining &&
          core_.offers.Has(id, worker, package) && workers_.IsUsable(worker) &&
-         !graph().blame.HasFailedOn(package, id) &&
+         core_.reservations.MayTakeAt(package, id) && !graph().blame.HasFailedOn(package, id) &&
          worker.hand.HasMemoryBesidePending(core_.dispatching.MemoryOf(package),
                                             worker.memory_bytes);
 }
@@ -66,7 +66,7 @@ void LargeJobs::HandOverKept() {
   const bool is_ready = (package.state == State::kLoad || package.state == State::kSaveStalled) &&
                         package.work->attempt == 0 && !graph().aloneness.WaitsToBeAlone(id) &&
                         package.work->not_before == absl::InfinitePast() &&
-                        core_.grants.IsFree(package.resource_group);
+                        core_.dispatching.HasResources(id);
   if (!is_ready || !MayBeKeptFor(id, kept_->worker, *workers_.Find(kept_->worker))) {
     kept_.reset();
     return;

@@ -84,7 +84,8 @@ TEST(SaveQueueTest, AgreesWithASetForEachLine) {
       if (std::get<5>(key) != taken && (!best.valid() || key < model.at(best.value())))
         best = PackageId(other);
     }
-    ASSERT_EQ(queue.BestAtMost(Urgency::kBlocking, [&](uint32_t line) { return line != taken; }),
+    ASSERT_EQ(queue.BestAtMost(Urgency::kBlocking,
+                               [&](uint32_t line, PackageId) { return line != taken; }),
               best);
     ASSERT_EQ(queue.size(), model.size());
   }
@@ -113,24 +114,70 @@ TEST(BackOffTest, ItDoublesFromATenthOfASecondToFiveSeconds) {
   EXPECT_EQ(BackOff(4'000'000'000u), absl::Seconds(5));
 }
 
-TEST(GrantsTest, AGroupIsTheSetOfItsClassesAndTheEmptyOneIsAlwaysFree) {
+TEST(GrantsTest, AGroupIsWhatAJobAsksForAndNothingIsAlwaysFree) {
   Grants grants({{"gpu", 1}, {"licence", 2}, {"none", 0}});
   uint32_t gpu = 0, both = 0, same = 0, empty = 9;
-  std::string unknown;
-  ASSERT_TRUE(grants.GroupOf({"gpu"}, &gpu, &unknown));
-  ASSERT_TRUE(grants.GroupOf({"licence", "gpu", "gpu"}, &both, &unknown));
-  ASSERT_TRUE(grants.GroupOf({"gpu", "licence"}, &same, &unknown));
-  ASSERT_TRUE(grants.GroupOf({}, &empty, &unknown));
+  std::string why;
+  ASSERT_TRUE(grants.GroupOf({{"gpu", 1}}, &gpu, &why));
+  ASSERT_TRUE(grants.GroupOf({{"licence", 1}, {"gpu", 1}}, &both, &why));
+  ASSERT_TRUE(grants.GroupOf({{"gpu", 1}, {"licence", 1}}, &same, &why));
+  ASSERT_TRUE(grants.GroupOf({}, &empty, &why));
   EXPECT_EQ(both, same);
   EXPECT_EQ(empty, 0u);
-  grants.Acquire(both);
+  grants.Acquire(1, both, WorkerId(0));
   EXPECT_FALSE(grants.IsFree(gpu));
   EXPECT_TRUE(grants.IsFree(empty));
-  grants.Release(both);
+  grants.Release(1);
+  grants.Release(1);
   EXPECT_TRUE(grants.IsFree(gpu));
-  EXPECT_FALSE(grants.GroupOf({"gpu", "tape"}, &gpu, &unknown));
-  EXPECT_EQ(unknown, "tape");
-  EXPECT_FALSE(grants.GroupOf({"none"}, &gpu, &unknown));
+  EXPECT_FALSE(grants.GroupOf({{"licence", 3}}, &gpu, &why));
+  EXPECT_EQ(why,
+            "its rule asks for 3 of the resource 'licence', and [resources] has 2 of it for the "
+            "whole farm");
+  EXPECT_FALSE(grants.GroupOf({{"none", 1}}, &gpu, &why));
+}
+
+TEST(GrantsTest, WorkersOfAMachineShareWhatItHas) {
+  Grants grants({{"licence", 3}});
+  uint32_t gpu = 0, licence = 0;
+  std::string why;
+  ASSERT_TRUE(grants.GroupOf({{"gpu", 1}}, &gpu, &why));
+  ASSERT_TRUE(grants.GroupOf({{"licence", 1}}, &licence, &why));
+  const WorkerId a(0), b(1), c(2), d(3);
+  grants.SetOffer(a, "m1", {{"gpu", 2}});
+  grants.SetOffer(b, "m1", {{"gpu", 2}});
+  grants.SetOffer(c, "m2", {{"gpu", 1}, {"licence", 1}});
+  grants.SetOffer(d, "m3", {});
+  EXPECT_FALSE(grants.IsFreeAt(gpu, d)) << "it says nothing of what is of machines";
+  EXPECT_TRUE(grants.IsFreeAt(licence, d)) << "nor of what is of the farm";
+  EXPECT_FALSE(grants.CanEver(gpu, {})) << "and has never any";
+  grants.Acquire(1, gpu, a);
+  grants.Acquire(2, gpu, b);
+  EXPECT_FALSE(grants.IsFreeAt(gpu, a) || grants.IsFreeAt(gpu, b));
+  EXPECT_TRUE(grants.IsFree(gpu));
+  grants.Acquire(3, gpu, c);
+  EXPECT_FALSE(grants.IsFree(gpu)) << "no machine has any left";
+  EXPECT_EQ(grants.MissingAt(gpu, a), 1u);
+  grants.Acquire(4, licence, c);
+  EXPECT_FALSE(grants.IsFreeAt(licence, c)) << "its machine may hold one of the farm's three";
+  EXPECT_TRUE(grants.IsFree(licence));
+  grants.Forget(a);
+  grants.Release(1);
+  EXPECT_TRUE(grants.IsFreeAt(gpu, b)) << "what a lost worker held is free, too";
+  grants.Acquire(5, licence, d);
+  grants.Acquire(6, licence, d);
+  EXPECT_FALSE(grants.IsFree(licence));
+}
+
+TEST(GrantsTest, WhatNoMachineHasIsNotSaidToBeTaken) {
+  Grants grants({});
+  uint32_t gpu = 0;
+  std::string why;
+  ASSERT_TRUE(grants.GroupOf({{"gpu", 2}}, &gpu, &why));
+  EXPECT_TRUE(grants.IsComposite(gpu));
+  EXPECT_TRUE(grants.IsFree(gpu)) << "nobody is there";
+  grants.SetOffer(WorkerId(0), "m1", {{"gpu", 1}});
+  EXPECT_TRUE(grants.IsFree(gpu)) << "nobody ever has enough: to say so is not for grants";
 }
 
 TEST(InstigatorsTest, UrgencyIsThatOfTheCookAndInANightlyOneWhatIsAskedForComesFirst) {

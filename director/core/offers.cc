@@ -1,8 +1,10 @@
 #include "director/core/offers.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "common/base/sabotage.h"
+#include "common/base/status_macros.h"
 #include "director/core/core.h"
 
 namespace galley::director {
@@ -16,8 +18,10 @@ bool Contains(const std::vector<uint32_t>& sorted, uint32_t kind) {
 
 Offers::Offers(Core& core) : Part(core) {
   kinds_.resize(kNeedsFiles + 1);
+  demands_.resize(1);
   has_lacking_ = !options_.fleet.lacks.empty();
-  for (const std::string& cooker : options_.fleet.lacks) fleet_lacks_.insert(KindOf(cooker, ""));
+  for (const std::string& cooker : options_.fleet.lacks)
+    fleet_lacks_.insert(Number(cooker, cooker));
 }
 
 uint32_t Offers::Number(std::string_view name, std::string_view cooker) {
@@ -31,28 +35,87 @@ uint32_t Offers::Number(std::string_view name, std::string_view cooker) {
     free_.pop_back();
   }
   numbers_.emplace(std::string(name), number);
-  kinds_[number] = {
-      .of_cooker = number, .name = std::string(name), .cooker = std::string(cooker), .refusal = ""};
+  kinds_[number] = {.of_cooker = number,
+                    .of_all = number,
+                    .name = std::string(name),
+                    .cooker = std::string(cooker),
+                    .refusal = ""};
   return number;
 }
 
-uint32_t Offers::KindOf(std::string_view cooker, std::string_view programs) {
-  const uint32_t of_cooker = Number(cooker, cooker);
-  if (programs.empty()) return of_cooker;
-  const uint32_t kind = Number(std::string(cooker) + '\n' + std::string(programs), cooker);
-  kinds_[kind].of_cooker = of_cooker;
-  return kind;
+uint32_t Offers::KindOf(const CatalogEntry& entry, uint32_t group) {
+  uint32_t kind = Number(entry.cooker, entry.cooker);
+  if (!entry.programs.empty()) {
+    const uint32_t of_cooker = kind;
+    kind = Number(entry.cooker + '\n' + entry.programs, entry.cooker);
+    kinds_[kind].of_cooker = of_cooker;
+  }
+  if (entry.labels.empty() && group == 0) return kind;
+  const uint32_t demand = DemandOf(entry.labels, group);
+  if (!entry.programs.empty()) Demanding(kNeedsFiles, demand);  // (others of it may need files)
+  return Demanding(kind, demand);
+}
+
+// O(demands); O(workers) for one that is new.
+uint32_t Offers::DemandOf(const std::vector<std::string>& labels, uint32_t group) {
+  const auto found = std::find_if(demands_.begin(), demands_.end(), [&](const Demand& one) {
+    return one.group == group && one.labels == labels;
+  });
+  const auto number = static_cast<uint32_t>(found - demands_.begin());
+  if (found != demands_.end()) return number;
+  Demand demand{.labels = labels, .group = group};
+  demand.is_of_local = Meets(options_.local_offer, demand);
+  demand.is_of_fleet = Meets(options_.fleet.offer, demand);
+  has_lacking_ |= options_.fleet.max > 0 && !demand.is_of_fleet;
+  for (const WorkerId id : workers_.ring()) {
+    Worker& worker = *workers_.Find(id);
+    if (Meets(worker.offer, demand)) continue;
+    worker.unmet.push_back(number);
+    has_lacking_ = true;
+  }
+  demands_.push_back(std::move(demand));
+  return number;
+}
+
+// The kind of the same jobs that demand this.
+uint32_t Offers::Demanding(uint32_t kind, uint32_t demand) {
+  if (demand == 0) return kind;
+  const auto [at, is_new] =
+      demanding_.try_emplace({kind, demand}, static_cast<uint32_t>(kinds_.size()));
+  if (!is_new) return at->second;
+  Kind one = kinds_[kind];
+  one.demand = demand;
+  one.name.clear();
+  kinds_.push_back(std::move(one));
+  return at->second;
+}
+
+bool Offers::Meets(const record::WorkerOffer& offer, const Demand& demand) const {
+  return offer.HasLabels(demand.labels) && core_.grants.CanEver(demand.group, offer.resources);
+}
+
+void Offers::SetOffer(WorkerId id, const std::string& machine, const record::WorkerOffer& offer) {
+  Worker& worker = *workers_.Find(id);
+  worker.offer = offer;
+  worker.unmet.clear();
+  for (uint32_t i = 1; i < demands_.size(); ++i) {
+    if (!Meets(offer, demands_[i])) worker.unmet.push_back(i);
+  }
+  has_lacking_ |= !worker.unmet.empty() || !offer.resources.empty();
+  core_.grants.SetOffer(id, machine, offer.resources);
 }
 
 // REQUIRES: it is in the works.
 uint32_t Offers::KindOf(PackageId package) const {
   const Work& work = *packages_[package].work;
-  return work.needs_files || NeedsFiles(work.job_kind) ? kNeedsFiles : work.job_kind;
+  const Kind& kind = kinds_[work.job_kind];
+  if (!work.needs_files && !NeedsFiles(kind.of_all)) return work.job_kind;
+  return kind.demand == 0 ? kNeedsFiles : demanding_.at({kNeedsFiles, kind.demand});
 }
 
 void Offers::SetLacks(WorkerId id, const std::vector<std::string>& cookers) {
   std::vector<uint32_t> lacks;
-  for (const std::string& cooker : cookers) lacks.push_back(KindOf(cooker, ""));
+  for (const std::string& cooker : cookers) lacks.push_back(Number(cooker, cooker));
   std::sort(lacks.begin(), lacks.end());
   has_lacking_ |= !lacks.empty();
   if (PoolOf(id) == Pool::kLaunched) fleet_lacks_ = {lacks.begin(), lacks.end()};
@@ -61,7 +124,7 @@ void Offers::SetLacks(WorkerId id, const std::vector<std::string>& cookers) {
 
 void Offers::Refuse(WorkerId id, PackageId package, const std::string& error) {
   Worker& worker = *workers_.Find(id);
-  const uint32_t kind = packages_[package].work->job_kind;
+  const uint32_t kind = kinds_[packages_[package].work->job_kind].of_all;
   kinds_[kind].refusal = error;
   if (IsSabotaged(Sabotage::kForgetRefusal)) return;
   has_lacking_ = true;
@@ -72,7 +135,7 @@ void Offers::Refuse(WorkerId id, PackageId package, const std::string& error) {
     // (One that holds a resource would hold it twice.)
     if (core_.attempts.Current(waits) == nullptr || core_.attempts.at(waits).group != 0) continue;
     const PackageId same = core_.attempts.at(waits).package;
-    if (same == package || packages_[same].work->job_kind != kind) continue;
+    if (same == package || kinds_[packages_[same].work->job_kind].of_all != kind) continue;
     core_.attempts.EndAttempt(waits, Tell::kRetract);
     core_.cooks.Count(same, &Counters::jobs_retracted);
     core_.advancing.Advance(same);
@@ -80,21 +143,21 @@ void Offers::Refuse(WorkerId id, PackageId package, const std::string& error) {
 }
 
 bool Offers::NeedFiles(PackageId package, const std::string& error) {
-  const bool may_come = options_.workers > 0 || options_.fleet.helpers_max > 0;
-  if (!may_come && !HasAttached(kNeedsFiles)) return false;
+  const uint32_t kind = Demanding(kNeedsFiles, kinds_[packages_[package].work->job_kind].demand);
+  if (!MayBeLocal(kind) && !HasAttached(kind)) return false;
   kinds_[kNeedsFiles].refusal = error;
   has_lacking_ = true;
   Work& work = *packages_[package].work;
   work.needs_files = true;
-  Kind& kind = kinds_[work.job_kind];
+  Kind& all = kinds_[kinds_[work.job_kind].of_all];
   // (Of a cooker as a whole that says nothing.)
-  if (kind.of_cooker != work.job_kind) ++kind.needed_files;
+  if (all.of_cooker != all.of_all) ++all.needed_files;
   return true;
 }
 
 void Offers::NoteMade(WorkerId worker, PackageId package) {
   if (PoolOf(worker) != Pool::kLocal && packages_[package].work != nullptr)
-    kinds_[packages_[package].work->job_kind].needed_files = 0;
+    kinds_[kinds_[packages_[package].work->job_kind].of_all].needed_files = 0;
 }
 
 // The tools may have been made equal since. (Of a worker that is away and comes back they are
@@ -112,16 +175,29 @@ void Offers::ForgetPrograms() {
     Kind& kind = kinds_[number];
     if (kind.name.empty() || kind.of_cooker == number) continue;
     numbers_.erase(kind.name);
-    unoffered_since_.erase(number);
-    kind = {};
-    free_.push_back(number);
+    Free(number);
   }
+  absl::erase_if(demanding_, [this](const auto& one) {
+    const auto& [of, number] = one;
+    if (of.first == kNeedsFiles || !kinds_[of.first].cooker.empty()) return false;
+    Free(number);
+    return true;
+  });
+}
+
+void Offers::Free(uint32_t number) {
+  unoffered_since_.erase(number);
+  kinds_[number] = {};
+  free_.push_back(number);
 }
 
 bool Offers::Lacks(WorkerId id, const Worker& worker, uint32_t kind) const {
-  if (kind == kNeedsFiles) return PoolOf(id) != Pool::kLocal;
-  return Contains(worker.refuses, kind) ||
-         (!IsSabotaged(Sabotage::kOfferToAll) && Contains(worker.lacks, kinds_[kind].of_cooker));
+  const Kind& of = kinds_[kind];
+  if (of.demand != 0 && !IsSabotaged(Sabotage::kPlaceAnywhere) && Contains(worker.unmet, of.demand))
+    return true;
+  if (of.of_all == kNeedsFiles) return PoolOf(id) != Pool::kLocal;
+  return Contains(worker.refuses, of.of_all) ||
+         (!IsSabotaged(Sabotage::kOfferToAll) && Contains(worker.lacks, of.of_cooker));
 }
 
 bool Offers::Has(WorkerId id, const Worker& worker, PackageId package) const {
@@ -145,27 +221,65 @@ bool Offers::HasElsewhere(uint32_t kind) const {
   });
 }
 
-// A worker that is about to start may have it; one of this machine has it.
+// A worker of this machine is started that has it.
+bool Offers::MayBeLocal(uint32_t kind) const {
+  return (options_.workers > 0 || options_.fleet.helpers_max > 0) && DemandOf(kind).is_of_local;
+}
+
+bool Offers::MayBeLaunched(uint32_t kind) const {
+  return options_.fleet.max > 0 && !FleetLacks(kind);
+}
+
+// A worker that is about to start may have it, or one that comes by itself: of what is demanded it
+// is known whether those have it that a launcher brings up.
 bool Offers::IsOffered(uint32_t kind) const {
-  return options_.workers > 0 || options_.fleet.helpers_max > 0 || workers_.attached() == 0 ||
-         HasAttached(kind);
+  if (MayBeLocal(kind) || HasAttached(kind)) return true;
+  if (kinds_[kind].demand == 0) return workers_.attached() == 0;
+  const bool has_launcher = options_.workers > 0 || options_.fleet.max > 0;
+  return MayBeLaunched(kind) || (!has_launcher && workers_.attached() == 0);
 }
 
 // (While some machine can do what others refused, it waits for that one.)
 bool Offers::FleetLacks(uint32_t kind) const {
   if (options_.fleet.max == 0) return false;
-  return kind == kNeedsFiles || fleet_lacks_.contains(kinds_[kind].of_cooker) ||
-         (fleet_refuses_.contains(kind) && !HasElsewhere(kind));
+  const Kind& of = kinds_[kind];
+  return of.of_all == kNeedsFiles || !DemandOf(kind).is_of_fleet ||
+         fleet_lacks_.contains(of.of_cooker) ||
+         (fleet_refuses_.contains(of.of_all) && !HasElsewhere(kind));
 }
 
 size_t Offers::CountForHelpers() const {
   size_t count = 0;
   for (const auto& [kind, queue] : lifecycle().parked()) {
-    const bool needs_helper = Proofs::IsQueue(kind) ? core_.proofs.NeedsHome(queue.Top())
-                                                    : FleetLacks(kind) || !HasElsewhere(kind);
+    const bool is_proof = Proofs::IsQueue(kind);
+    if (!DemandOf(is_proof ? KindOf(queue.Top()) : kind).is_of_local) continue;
+    const bool needs_helper =
+        is_proof ? core_.proofs.NeedsHome(queue.Top()) : FleetLacks(kind) || !HasElsewhere(kind);
     count += needs_helper ? queue.size() : 0;
   }
   return count;
+}
+
+size_t Offers::CountForFleet() const {
+  size_t count = 0;
+  for (const auto& [kind, queue] : lifecycle().parked()) {
+    if (!Proofs::IsQueue(kind) && kinds_[kind].demand != 0 && MayBeLaunched(kind))
+      count += queue.size();
+  }
+  return count;
+}
+
+// The worker lacks its kind, or its machine has not enough of what it asks for now.
+bool Offers::CannotHaveNow(PackageId package, uint32_t kind, WorkerId worker) const {
+  return Lacks(worker, *workers_.Find(worker), kind) ||
+         !core_.reservations.MayTakeAt(package, worker);
+}
+
+void Offers::ParkBeyondFleet(PackageId package) {
+  if (options_.fleet.max == 0 || !lifecycle().loads().Contains(package)) return;
+  const uint32_t kind = KindOf(package);
+  if (kinds_[kind].demand != 0 && FleetLacks(kind) && !core_.proofs.IsHeld(package))
+    lifecycle().Park(package, kind);
 }
 
 bool Offers::Park(PackageId package) {
@@ -177,11 +291,15 @@ bool Offers::Park(PackageId package) {
   }
   if (!has_lacking_) return false;
   const uint32_t kind = KindOf(package);
-  const bool holds_up = FleetLacks(kind) ||
-                        std::any_of(workers_.with_room().begin(), workers_.with_room().end(),
-                                    [&](const Workers::Load& load) {
-                                      return Lacks(load.worker, *workers_.Find(load.worker), kind);
-                                    });
+  bool holds_up =
+      FleetLacks(kind) || std::any_of(workers_.with_room().begin(), workers_.with_room().end(),
+                                      [&](const Workers::Load& load) {
+                                        return CannotHaveNow(package, kind, load.worker);
+                                      });
+  // (A Blocking one needs no room; but others, which could go somewhere, wait behind it.)
+  if (!holds_up && packages_[package].urgency == Urgency::kBlocking)
+    holds_up = std::any_of(workers_.ring().begin(), workers_.ring().end(),
+                           [&](WorkerId worker) { return CannotHaveNow(package, kind, worker); });
   if (!holds_up) return false;
   lifecycle().Park(package, kind);
   ++parked_;
@@ -191,6 +309,7 @@ bool Offers::Park(PackageId package) {
 void Offers::ParkForHelpers() {
   parked_ = 0;
   if (options_.fleet.max == 0) return;
+  for (const PackageId package : std::exchange(beyond_fleet_, {})) ParkBeyondFleet(package);
   const LoadQueue& loads = lifecycle().loads();
   while (!loads.empty() && parked_ < kParkedMax && FleetLacks(KindOf(loads.Top()))) {
     const PackageId first = loads.Top();
@@ -224,23 +343,86 @@ void Offers::UnparkOf(uint32_t kind) {
     const PackageId first = queue->second.Top();
     if (!core_.placing.Place(first).worker.valid()) return;
     lifecycle().Unpark(first);
+    if (options_.fleet.max > 0) beyond_fleet_.push_back(first);
   }
+}
+
+std::string Offers::WantedText(uint32_t kind) const {
+  const Demand& demand = DemandOf(kind);
+  const std::string& cooker = kinds_[kind].cooker;
+  return record::OfferText(demand.labels, core_.grants.WantedBy(demand.group)) +
+         (cooker.empty() ? "" : " for the cooker \"" + cooker + "\"");
+}
+
+// What there is, by whom: equal ones together.
+std::string Offers::OfferedText() const {
+  constexpr size_t kToldMax = 8;
+  absl::btree_map<std::string, size_t> attached;
+  for (const WorkerId id : workers_.ring()) {
+    const record::WorkerOffer& offer = workers_.Find(id)->offer;
+    ++attached[record::OfferText(offer.labels, offer.resources)];
+  }
+  std::string text;
+  const auto add = [&text](const std::string& who, const std::string& what) {
+    text += (text.empty() ? "" : " | ") + who + ": " + what;
+  };
+  size_t told = 0;
+  for (const auto& [offer, count] : attached) {
+    if (told++ == kToldMax) {
+      add("others", "other things");
+      break;
+    }
+    add(count == 1 ? "1 worker" : std::to_string(count) + " workers", offer);
+  }
+  if (attached.empty()) text = "no worker is attached";
+  if (options_.workers > 0 || options_.fleet.max > 0) {
+    const record::WorkerOffer& offer =
+        options_.workers > 0 ? options_.local_offer : options_.fleet.offer;
+    add("[farm] says of each that it starts", record::OfferText(offer.labels, offer.resources));
+  }
+  if (!core_.grants.totals().empty())
+    add("[resources], for the whole farm", record::OfferText({}, core_.grants.totals()));
+  return text;
+}
+
+std::string Offers::WhyParked(PackageId id) const {
+  const Work* const work = packages_[id].work.get();
+  if (work == nullptr || !work->parked.has_value()) return "";
+  const uint32_t kind = *work->parked;
+  if (Proofs::IsQueue(kind)) return "for another machine, to be made again there";
+  if (kinds_[kind].demand == 0) return "for a worker that can cook it";
+  const std::string wanted = WantedText(kind);
+  if (HasAttached(kind)) return "for a worker that has it free: " + wanted;
+  const std::string offered = "wanted: " + wanted + "; offered: " + OfferedText();
+  if (IsOffered(kind)) return "for a worker that is to come; " + offered;
+  return "in vain, and fails soon, unless a worker comes that has it; " + offered;
 }
 
 std::string Offers::WhyUnoffered(uint32_t kind) const {
   const std::string attached = std::to_string(workers_.attached());
-  if (kind == kNeedsFiles)
+  // (What nobody could do who has all that is demanded, is not missing for the demand.)
+  const bool is_demanded =
+      kinds_[kind].demand != 0 &&
+      std::none_of(workers_.ring().begin(), workers_.ring().end(), [&](WorkerId id) {
+        return !Contains(workers_.Find(id)->unmet, kinds_[kind].demand);
+      });
+  if (is_demanded)
+    return "no worker can cook it, and no launcher brings up one that could. Wanted: " +
+           WantedText(kind) + ". Offered: " + OfferedText() +
+           ". Start a worker that has it (`galley worker --label L --resource R=N`), or say in "
+           "[farm] labels and resources what the launcher's workers have";
+  if (kinds_[kind].of_all == kNeedsFiles)
     return "no worker can cook it: its program failed on a machine without the project, and none "
            "with the project's files is attached, or started: " +
-           kinds_[kind].refusal;
-  const bool is_refused =
-      std::any_of(workers_.ring().begin(), workers_.ring().end(),
-                  [&](WorkerId id) { return Contains(workers_.Find(id)->refuses, kind); });
+           kinds_[kNeedsFiles].refusal;
+  const bool is_refused = std::any_of(
+      workers_.ring().begin(), workers_.ring().end(),
+      [&](WorkerId id) { return Contains(workers_.Find(id)->refuses, kinds_[kind].of_all); });
   if (is_refused)
     return "no worker can cook it: none of the " + attached +
            " workers that are attached has its tools as the director has them, and no launcher "
            "starts others: " +
-           kinds_[kind].refusal;
+           kinds_[kinds_[kind].of_all].refusal;
   return "no worker can cook it: wanted is the cooker \"" + kinds_[kind].cooker +
          "\" as this director knows it; none of the " + attached +
          " workers that are attached has it (another build, or a machine on which programs cannot "
@@ -257,6 +439,32 @@ void Offers::FailUnoffered(uint32_t kind) {
                                   Stage::kLoad, WhyUnoffered(kind), "", FailureCause::kMachine);
     core_.advancing.Advance(package);
   }
+}
+
+// Counted anew, from the workers' hands.
+void Offers::CheckInvariants() const {
+  record::ResourceCounts of_farm;
+  absl::btree_map<std::string, record::ResourceCounts> of_machines;
+  for (const WorkerId id : workers_.Holding()) {
+    const Worker& worker = *workers_.Find(id);
+    const std::string* const machine = core_.grants.MachineOf(id);
+    for (const AttemptId held : worker.hand.All()) {
+      const Attempt& attempt = core_.attempts.at(held);
+      const Kind& kind = kinds_[packages_[attempt.package].work->job_kind];
+      GALLEY_CHECK(worker.offer.HasLabels(demands_[kind.demand].labels));
+      for (const auto& [name, count] : core_.grants.WantedBy(attempt.group)) {
+        of_farm[name] += count;
+        if (machine != nullptr) of_machines[*machine][name] += count;
+      }
+    }
+    if (machine == nullptr) continue;
+    for (const auto& [name, count] : of_machines[*machine]) {
+      const auto offered = worker.offer.resources.find(name);
+      GALLEY_CHECK(offered == worker.offer.resources.end() || count <= offered->second);
+    }
+  }
+  for (const auto& [name, total] : core_.grants.totals())
+    GALLEY_CHECK(!of_farm.contains(name) || of_farm.at(name) <= total);
 }
 
 }  // namespace galley::director

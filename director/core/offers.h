@@ -6,27 +6,35 @@
 // with no result from such a machine between them, all of these are cooked where the files are,
 // until a cook begins.
 //
+// Rules may *demand* labels and resources of a job's machine (common/record/worker_offer.h). A
+// worker that lacks a label, or whose machine never has enough of a resource (grants.h), gets no
+// job. What the workers that a launcher brings up have is known before they come: so what those of
+// the farm do not have is not what they are asked for.
+//
 // Jobs are of one *kind* if a worker that can do one of them can do all: those of a cooker; of a
-// cooker that starts programs, those that start the same; or all that need files. A package that no
-// worker which can do its kind can take now is *parked*, so that it holds up nothing that others
-// could do; one of each kind at a time, the first, is asked for whether some worker can take it by
-// now.
+// cooker that starts programs, those that start the same; or all that need files; and of these,
+// those that demand the same. A package that no worker which can do its kind can take now is
+// *parked*, so that it holds up nothing that others could do; one of each kind at a time, the
+// first, is asked for whether some worker can take it by now.
 //
 // What launched workers are known to lack, or all refuse, is parked at once, for the helpers
 // (fleet.h).
 //
 // Where no worker of this machine is started, and none of those that are attached can do the kind
 // for `unoffered_max`, its packages fail: nobody is to wait for ever. The failure is in no cache.
+// What is demanded and no worker has waits as long as a launcher may bring one up that has it.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_map.h"
+#include "director/core/catalog.h"
 #include "director/core/part.h"
 #include "director/core/workers.h"
 
@@ -41,9 +49,11 @@ class Offers : Part {
 
   explicit Offers(Core& core);
 
-  // `programs`: as in CatalogEntry.
-  uint32_t KindOf(std::string_view cooker, std::string_view programs);
+  // `group`: of the entry's resources (Grants).
+  uint32_t KindOf(const CatalogEntry& entry, uint32_t group);
   void SetLacks(WorkerId worker, const std::vector<std::string>& cookers);
+  // What a worker has that attaches.
+  void SetOffer(WorkerId worker, const std::string& machine, const record::WorkerOffer& offer);
   // The worker has other tools than the package's programs want. What waits there of the same goes
   // elsewhere.
   void Refuse(WorkerId worker, PackageId package, const std::string& error);
@@ -68,35 +78,65 @@ class Offers : Part {
   // The parked packages that workers on other machines cannot cook. O(workers) for each kind of
   // them.
   size_t CountForHelpers() const;
+  // The parked packages that demand something which launched workers have.
+  size_t CountForFleet() const;
+  // The package was found to be cooked. If it demands what the farm's workers do not have, it is
+  // parked at once, so that nobody is asked for there on its behalf.
+  void ParkBeyondFleet(PackageId package);
+  // Of a package that is parked: what it waits for; empty: it is not.
+  std::string WhyParked(PackageId package) const;
+  // CHECKs that what is in hand is where it may be, and holds no more than there is.
+  void CheckInvariants() const;
 
  private:
   static constexpr uint32_t kNeedsFiles = 0;
+  struct Demand {
+    std::vector<std::string> labels;  // sorted
+    uint32_t group = 0;               // Grants
+    bool is_of_local = true;          // workers that are started on this machine have it
+    bool is_of_fleet = true;          // those that are launched on others
+  };
   struct Kind {
     uint32_t of_cooker = 0;  // the kind of all jobs of its cooker
-    std::string name;        // in numbers_; empty: not in use
+    uint32_t of_all = 0;     // the kind of the same jobs that demand nothing
+    uint32_t demand = 0;
+    std::string name;  // in numbers_; empty: not in use, or with a demand
     std::string cooker;
     std::string refusal;        // what the last worker said that refused one
     uint32_t needed_files = 0;  // so many needed files, with no result between them
   };
 
   uint32_t Number(std::string_view name, std::string_view cooker);
+  uint32_t DemandOf(const std::vector<std::string>& labels, uint32_t group);
+  uint32_t Demanding(uint32_t kind, uint32_t demand);
+  bool Meets(const record::WorkerOffer& offer, const Demand& demand) const;
+  const Demand& DemandOf(uint32_t kind) const { return demands_[kinds_[kind].demand]; }
+  bool MayBeLocal(uint32_t kind) const;
+  bool MayBeLaunched(uint32_t kind) const;
+  bool CannotHaveNow(PackageId package, uint32_t kind, WorkerId worker) const;
+  std::string WantedText(uint32_t kind) const;
+  std::string OfferedText() const;
   uint32_t KindOf(PackageId package) const;
   bool Lacks(WorkerId id, const Worker& worker, uint32_t kind) const;
   bool NeedsFiles(uint32_t kind) const { return kinds_[kind].needed_files >= kNeedFilesMax; }
   bool HasAttached(uint32_t kind) const;
   bool HasElsewhere(uint32_t kind) const;
   void ForgetPrograms();
+  void Free(uint32_t kind);
   bool FleetLacks(uint32_t kind) const;
   bool IsOffered(uint32_t kind) const;
   void UnparkOf(uint32_t kind);
   void FailUnoffered(uint32_t kind);
   std::string WhyUnoffered(uint32_t kind) const;
 
-  std::vector<Kind> kinds_;                             // by number
-  std::vector<uint32_t> free_;                          // numbers that are not in use
-  absl::flat_hash_map<std::string, uint32_t> numbers_;  // look-up only
-  bool has_lacking_ = false;                            // some worker lacks something, or did
-  size_t parked_ = 0;                                   // in this step
+  std::vector<Kind> kinds_;                                             // by number
+  std::vector<uint32_t> free_;                                          // that are not in use
+  absl::flat_hash_map<std::string, uint32_t> numbers_;                  // look-up only
+  std::vector<Demand> demands_;                                         // by number; 0: nothing
+  absl::btree_map<std::pair<uint32_t, uint32_t>, uint32_t> demanding_;  // kind, demand -> kind
+  std::vector<PackageId> beyond_fleet_;  // that went back to their queue in a step
+  bool has_lacking_ = false;             // some worker lacks something, or did
+  size_t parked_ = 0;                    // in this step
   // What the launched worker lacks which came last, and what launched workers refused.
   absl::btree_set<uint32_t> fleet_lacks_, fleet_refuses_;
   absl::btree_map<uint32_t, absl::Duration> unoffered_since_;  // by kind; Core::awake

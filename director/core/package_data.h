@@ -69,9 +69,10 @@ struct Work {
   bool wakes = false;                            // a wake of this package is on the agenda
   std::string stale_path;                        // not empty: waits for FilesChanged of this file
   absl::Time not_before = absl::InfinitePast();  // back-off
-  absl::Time aside_since = absl::InfiniteFuture();  // no worker had the memory for it
-  std::optional<uint32_t> parked;                   // in that queue: Lifecycle::Park
-  uint32_t job_kind = 0;                            // Offers::KindOf
+  // No worker had the memory for it; or what it asks for was taken, or too little of it was free.
+  absl::Time aside_since = absl::InfiniteFuture();
+  std::optional<uint32_t> parked;   // in that queue: Lifecycle::Park
+  uint32_t job_kind = 0;            // Offers::KindOf
   bool needs_files = false;         // a program of it failed where the project's files are not
   AttemptId attempt = 0;            // the current one
   RareVector<AttemptId> others;     // current ones beside it (stragglers.cc, splitting.cc)

@@ -26,7 +26,8 @@ constexpr absl::Duration kUnknownLoadMax = absl::Milliseconds(50);
 
 bool Placing::MayTake(PackageId package, WorkerId id, const Worker& worker) const {
   return core_.offers.Has(id, worker, package) && workers_.IsUsable(worker) &&
-         !graph().blame.HasFailedOn(package, id) && !graph().large_jobs.IsKeptFrom(package, id) &&
+         core_.reservations.MayTakeAt(package, id) && !graph().blame.HasFailedOn(package, id) &&
+         !graph().large_jobs.IsKeptFrom(package, id) &&
          worker.hand.HasMemoryFor(core_.dispatching.MemoryOf(package), worker.memory_bytes);
 }
 
@@ -141,7 +142,7 @@ WorkerId Placing::PlaceElsewhere(PackageId package) const {
     const Worker& worker = *workers_.Find(id);
     const bool was_here = graph().blame.HasFailedOn(package, id);
     if (worker.is_draining || !core_.offers.Has(id, worker, package) ||
-        (was_here && !workers_.HasRoom(worker)))
+        !core_.reservations.MayTakeAt(package, id) || (was_here && !workers_.HasRoom(worker)))
       continue;
     const Order order(was_here, !workers_.IsUsable(worker), ViewOf(package, id, worker, 0).load,
                       id);
@@ -163,7 +164,9 @@ WorkerId Placing::PlaceBlocking(PackageId package) const {
   Order least;
   for (const WorkerId id : workers_.ring()) {
     const Worker& worker = *workers_.Find(id);
-    if (worker.is_draining || !core_.offers.Has(id, worker, package)) continue;
+    if (worker.is_draining || !core_.offers.Has(id, worker, package) ||
+        !core_.reservations.MayTakeAt(package, id))
+      continue;
     const Order order(graph().blame.HasFailedOn(package, id), cannot_now(worker),
                       !MayTake(package, id, worker), worker.hand.BlockingDelay(core_.awake), id);
     if (best.valid() && least <= order) continue;

@@ -65,7 +65,7 @@ TEST(LoadQueueTest, AgreesWithASet) {
 
 TEST(SaveQueueTest, TheLongestChainComesFirstThenRankThenName) {
   SaveQueue queue;
-  const auto all = [](uint32_t) { return true; };
+  const auto all = [](uint32_t, PackageId) { return true; };
   queue.Push(PackageId(1), 1, {.chain = absl::Seconds(1), .rank = 1, .name = "b"});
   queue.Push(PackageId(2), 1, {.chain = absl::Seconds(9), .rank = 5, .name = "a"});
   queue.Push(PackageId(3), 1, {.chain = absl::Seconds(1), .rank = 1, .name = "a"});
@@ -78,9 +78,11 @@ TEST(SaveQueueTest, ALineWhoseResourcesAreTakenDoesNotHoldUpAnother) {
   SaveQueue queue;
   queue.Push(PackageId(1), 1, {.urgency = Urgency::kBlocking, .name = "a"});
   queue.Push(PackageId(2), 2, {.urgency = Urgency::kLow, .name = "b"});
-  EXPECT_EQ(queue.BestAtMost(Urgency::kBlocking, [](uint32_t group) { return group == 2; }),
-            PackageId(2));
-  EXPECT_FALSE(queue.BestAtMost(Urgency::kBlocking, [](uint32_t) { return false; }).valid());
+  EXPECT_EQ(
+      queue.BestAtMost(Urgency::kBlocking, [](uint32_t group, PackageId) { return group == 2; }),
+      PackageId(2));
+  EXPECT_FALSE(
+      queue.BestAtMost(Urgency::kBlocking, [](uint32_t, PackageId) { return false; }).valid());
 }
 
 }  // namespace

@@ -17,6 +17,7 @@ TEST(ResourcesTest, WhatWaitsForAGrantIsInNoWorkersHandsAndOthersGoAhead) {
   const std::string waits = shell.HasOpenJob("A") ? "B" : "A";
   const std::string holds = shell.HasOpenJob("A") ? "A" : "B";
   EXPECT_EQ(shell.StateOf(waits), "SaveStalled");
+  EXPECT_EQ(shell.TellState(waits), "SaveStalled, waits for resources gpu=1, which others hold");
   shell.Saved(holds);
   EXPECT_TRUE(shell.HasOpenJob(waits)) << "with the end of the one comes the grant of the other";
 }
@@ -75,7 +76,8 @@ TEST(ResourcesTest, ARetractedOrCancelledHolderGivesItBackAtOnce) {
 TEST(ResourcesTest, AClassOfWhichThereIsNoneFailsWhoAsksForIt) {
   CoreHarness shell("A @gpu\n", {.resources = {{"gpu", 0}}});
   shell.Request({"A"});
-  EXPECT_TRUE(shell.Says("failed A: its rule asks for the resource 'gpu'"));
+  EXPECT_TRUE(shell.Says(
+      "failed A: its rule asks for 1 of the resource 'gpu', and [resources] has 0 of it"));
 }
 
 }  // namespace

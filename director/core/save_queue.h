@@ -38,17 +38,23 @@ class SaveQueue {
   // Puts it in, or moves it to where it belongs now.
   void Push(PackageId package, uint32_t group, const SaveOrder& order);
   void Remove(PackageId package);
-  // The first that is not more urgent, of the lines whose group `is_free(group)`; invalid: none.
+  // The first that is not more urgent, of the lines of which `is_free(group, first)`; invalid:
+  // none.
   template <typename IsFree>
   PackageId BestAtMost(Urgency urgency, IsFree is_free) const {
     const Key from{-static_cast<int>(urgency), -absl::InfiniteDuration(), 0, "", PackageId()};
     const Key* best = nullptr;
     for (const auto& [group, line] : lines_) {
-      if (!is_free(group)) continue;
       const auto first = line.lower_bound(from);
-      if (first != line.end() && (best == nullptr || *first < *best)) best = &*first;
+      if (first == line.end() || !is_free(group, std::get<4>(*first))) continue;
+      if (best == nullptr || *first < *best) best = &*first;
     }
     return best == nullptr ? PackageId() : std::get<4>(*best);
+  }
+  // `visit(group, first)` for each line.
+  template <typename Visit>
+  void ForEachLine(Visit visit) const {
+    for (const auto& [group, line] : lines_) visit(group, std::get<4>(*line.begin()));
   }
   bool Contains(PackageId package) const { return keys_.contains(package); }
   bool empty() const { return keys_.empty(); }

@@ -125,7 +125,9 @@ bool Survivors::TakeUp(PackageId id) {
           : generated == nullptr;
   const PlatformMask platforms = core_.advancing.InPhase(id, Phase::kToCook);
   if (!is_same_source || attempt.platform_set != core_.platform_sets.present() ||
-      (platforms & ~attempt.remaining) != 0) {
+      (platforms & ~attempt.remaining) != 0 ||
+      !core_.offers.Has(attempt.worker, *workers_.Find(attempt.worker), id) ||
+      !core_.reservations.MayTakeAt(id, attempt.worker)) {
     DesireFor(attempt.worker).cancel.push_back(was.attempt);
     return false;
   }

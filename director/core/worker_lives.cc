@@ -52,6 +52,7 @@ void WorkerLives::OnWorkerAttached(const WorkerAttached& event) {
   worker.memory_bytes = event.memory_bytes;
   worker.machine = core_.proofs.MachineOf(event.worker, event.machine);
   core_.offers.SetLacks(event.worker, event.lacks);
+  core_.offers.SetOffer(event.worker, event.machine, event.offer);
   core_.cooks.CountForAll(&Counters::jobs_pending,
                           workers_.SetPending(event.worker, event.pending,
                                               event.is_held ? &event.begun : nullptr, core_.awake));
@@ -109,6 +110,7 @@ void WorkerLives::OnWorkerAttached(const WorkerAttached& event) {
 void WorkerLives::Lose(WorkerId worker, bool is_in_order) {
   core_.attempts.ForgetLaterOf(worker);
   workers_.SetLost(worker, core_.awake);
+  core_.grants.Forget(worker);
   core_.warmth.Forget(worker);
   core_.survivors.ForgetResumedOf(worker);
   core_.attempts.ForgetRetractedOf(worker);

@@ -24,6 +24,7 @@
 #include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
 #include "absl/time/time.h"
+#include "common/record/worker_offer.h"
 #include "director/core/hand.h"
 #include "director/core/ids.h"
 
@@ -71,6 +72,8 @@ struct Worker {
   uint32_t machine = 0;           // Proofs::MachineOf
   std::vector<uint32_t> lacks;    // sorted: kinds of jobs that it does not get (Offers),
   std::vector<uint32_t> refuses;  // and that it turned out that it cannot do
+  record::WorkerOffer offer;
+  std::vector<uint32_t> unmet;  // sorted: Offers::Demand
 
   uint32_t slots() const { return hand.slots(); }
   // False: seen before.

@@ -30,10 +30,8 @@ void TellOddFiles(const World& world, CookListener& listener) {
 
 void TellLeftOut(const World& world, CookListener& listener) {
   for (const std::string& warning : StraySidecars(*world.table)) listener.Warn(warning);
-  for (const std::string& text :
-       {SandboxesAmongContent(*world.snapshot), IdleLabels(*world.project, *world.table)}) {
-    if (!text.empty()) listener.Warn(text);
-  }
+  if (const std::string text = SandboxesAmongContent(*world.snapshot); !text.empty())
+    listener.Warn(text);
 }
 
 void TellIdleNever(const World& before, const World& after, bool is_narrow,

@@ -17,7 +17,7 @@ namespace galley::director {
 // fails; the rest is worth a warning.
 void TellOddFiles(const World& world, CookListener& listener);
 
-// Sidecars without a file, sandboxes among the content, labels without effect.
+// Sidecars without a file, sandboxes among the content.
 void TellLeftOut(const World& world, CookListener& listener);
 
 // Patterns of `never` that named nothing when the cook began, and nothing either now that its

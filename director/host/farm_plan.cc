@@ -129,6 +129,7 @@ absl::StatusOr<FarmPlan> FarmPlanOf(const project::Project& project) {
                 .start = StartOf(farm.launcher),
                 .idle_max = absl::Seconds(farm.idle_s),
                 .helpers_max = std::max(1u, std::thread::hardware_concurrency())};
+  plan.fleet.offer = farm.offer;
   if (!farm.far_programs) plan.fleet.lacks = {std::string(record::kProgramCooker)};
   if (farm.launcher == "ssh") RETURN_IF_ERROR(ReadSsh(farm, plan));
   if (farm.launcher == "kubernetes") RETURN_IF_ERROR(ReadKubernetes(project, plan));

@@ -189,7 +189,8 @@ ShellOptions Kitchen::OptionsOf(const Setup& setup, FarmPlan farm, Inheritance i
   if (project.farm.placement == "striped") options.core.policy = PlacementPolicy::kStriped;
   options.core.term = director.term();
   options.core.cooks_max = kCooksMax;
-  options.core.resources.assign(project.resources.begin(), project.resources.end());
+  options.core.resources = project.resources;
+  if (project.farm.launcher == "local") options.core.local_offer = project.farm.offer;
   options.look_up = {.trust_domain = project.store.trust, .read_trust = project.store.read_trust};
   return options;
 }

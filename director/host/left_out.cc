@@ -42,21 +42,6 @@ std::string LikelyNewName(const content::Snapshot& snapshot, const std::string& 
   return near.empty() ? elsewhere : fmt::format("{}/{}", folder, near);
 }
 
-const std::vector<std::string>& LabelsOf(const project::ResolvedRecipes* recipes) {
-  static const std::vector<std::string> kNone;
-  return recipes == nullptr || recipes->empty() ? kNone : recipes->front().needs.labels;
-}
-
-// Whether a package has labels of its sidecar, as far as they differ from those of its rules: known
-// without a look at the sidecar.
-bool HasOwnLabels(const ProjectCatalog& table, const std::string& sidecar) {
-  const std::string package = sidecar.substr(0, sidecar.size() - project::kSidecarSuffix.size());
-  const RecipesPtr recipes = table.RecipesOf(package);
-  if (LabelsOf(recipes.get()).empty()) return false;
-  const auto of_rules = table.resolver()->Resolve(package, std::nullopt);
-  return !of_rules.ok() || LabelsOf(of_rules->get()) != LabelsOf(recipes.get());
-}
-
 }  // namespace
 
 std::vector<const content::FileEntry*> UnmatchedFiles(const project::Project& project,
@@ -96,31 +81,6 @@ std::vector<std::string> StraySidecars(const ProjectCatalog& table) {
   }
   if (untold > 0) warnings.push_back(fmt::format("and {} more sidecars without a file", untold));
   return warnings;
-}
-
-std::string IdleLabels(const project::Project& project, const ProjectCatalog& table) {
-  std::string first;
-  size_t rules = 0, sidecars = 0;
-  for (const project::Rule& rule : project.rules) {
-    if (!rule.body.labels.has_value() || rule.body.labels->empty()) continue;
-    if (rules++ == 0) first = fmt::format("{}:{}", project::kProjectFile, rule.line);
-  }
-  for (const content::FileEntry& file : table.snapshot().files()) {
-    if (!project::IsSidecar(file.path) || !HasOwnLabels(table, file.path)) continue;
-    ++sidecars;
-    if (first.empty()) first = file.path;
-  }
-  if (first.empty()) return "";
-  const auto counted = [](size_t count, const char* more, const char* what) {
-    return fmt::format("{}{} {}{}", count, more, what, count == 1 ? "" : "s");
-  };
-  std::vector<std::string> others;
-  if (rules > 1) others.push_back(counted(rules - 1, " more", "rule"));
-  if (rules > 0 && sidecars > 0) others.push_back(counted(sidecars, "", "sidecar"));
-  if (rules == 0 && sidecars > 1) others.push_back(counted(sidecars - 1, " more", "sidecar"));
-  return fmt::format(
-      "{}: `labels`{} has no effect yet: all workers are of this machine, and each takes every job",
-      first, others.empty() ? "" : fmt::format(" (and of {})", fmt::join(others, " and ")));
 }
 
 std::string SandboxesAmongContent(const content::Snapshot& snapshot) {

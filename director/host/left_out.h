@@ -20,11 +20,6 @@ std::vector<const content::FileEntry*> UnmatchedFiles(const project::Project& pr
 // if that has no sidecar of its own. Beyond kErrorsToldMax sidecars there is only their number.
 std::vector<std::string> StraySidecars(const ProjectCatalog& table);
 
-// Rules and sidecars with `labels`, which say what a worker must have and have no effect as long as
-// all workers are of this machine. Sidecars with the labels that the rules give anyway do not
-// count. Empty: there is none.
-std::string IdleLabels(const project::Project& project, const ProjectCatalog& table);
-
 // Folders under the mounts that are sandboxes, and so are no content: their number, and the first
 // of them, and what to do. Empty: there is none.
 std::string SandboxesAmongContent(const content::Snapshot& snapshot);

@@ -79,26 +79,5 @@ TEST_F(LeftOutTest, SandboxesUnderTheMountsAreNumberedAndNamed) {
                                        "there, or move them out of the mounts")));
 }
 
-TEST_F(LeftOutTest, RulesAndSidecarsWithLabelsAreTold) {
-  const auto idle = [&] {
-    const auto world = MakeWorld();
-    return IdleLabels(*world->project, *world->table);
-  };
-  constexpr std::string_view kNoEffect =
-      " has no effect yet: all workers are of this machine, and each takes every job";
-  for (const char* name : {"a.txt", "b.bin", "c.txt"}) Write(fmt::format("content/{}", name), "");
-  Write("content/c.txt.cook", "memory = \"1GiB\"");
-  EXPECT_EQ(idle(), "");
-  Write("content/a.txt.cook", "labels = [\"sdk-x\"]");
-  EXPECT_EQ(idle(), fmt::format("/Game/a.txt.cook: `labels`{}", kNoEffect));
-  Write("content/b.bin.cook", "cooker = \"copy\"\nlabels = [\"sdk-x\"]");
-  EXPECT_EQ(idle(), fmt::format("/Game/a.txt.cook: `labels` (and of 1 more sidecar){}", kNoEffect));
-  AddRule("/Game/c*", {.labels = {{"sdk-y"}}});
-  EXPECT_EQ(idle(), fmt::format("galley.toml:30: `labels` (and of 2 sidecars){}", kNoEffect));
-  AddRule("/Game/d*", {.labels = {{"sdk-y"}}});
-  EXPECT_EQ(idle(), fmt::format("galley.toml:30: `labels` (and of 1 more rule and 2 sidecars){}",
-                                kNoEffect));
-}
-
 }  // namespace
 }  // namespace galley::director

@@ -25,6 +25,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "common/record/worker_offer.h"
 #include "director/launch/worker_record.h"
 
 namespace galley::director {
@@ -36,6 +37,7 @@ struct WorkerStart {
   // other machines it is the launcher that makes it (LaunchCallbacks::on_token).
   std::string token;
   uint32_t slots = 1;
+  record::WorkerOffer offer = {};  // of local ones; others have it of their Ticket
   absl::Duration delay;            // start after this
   std::string log_file;            // the worker's own standard error, if it is on this machine
   std::string record_folder = {};  // for its WorkerRecord while it lives; empty: none

@@ -66,6 +66,10 @@ absl::StatusOr<ChildProcess> LocalSpawner::Start(const WorkerStart& start, const
   ChildOptions options;
   options.argv = {program_, "session",       "--director", start.director_address,
                   "--id",   start.worker_id, "--slots",    fmt::format("{}", start.slots)};
+  for (const std::string& label : start.offer.labels)
+    options.argv.insert(options.argv.end(), {"--label", label});
+  for (const std::string& resource : record::ResourceTexts(start.offer.resources))
+    options.argv.insert(options.argv.end(), {"--resource", resource});
   options.environment = WorkerEnvironment();
   options.death_signal = 0;  // the next director takes it over, or it ends soon
   options.inherit = {

@@ -121,6 +121,16 @@ TEST_F(LocalLauncherTest, AWorkerIsToldItsDirectorIdAndSlots) {
   EXPECT_EQ(ReadFile(Path("log")).value(), "session --director unix:/x --id local-7 --slots 4\n");
 }
 
+TEST_F(LocalLauncherTest, AWorkerIsToldWhatItsMachineHas) {
+  const auto launcher = CreateLocalLauncher(Script("echo \"$@\""), exits_.Recorder());
+  WorkerStart start = Worker("local-7");
+  start.offer = {.labels = {"sdk-x", "win"}, .resources = {{"gpu", 2}}};
+  launcher->Start(start);
+  ASSERT_EQ(exits_.Await(1).size(), 1u);
+  EXPECT_THAT(ReadFile(Path("log")).value(),
+              HasSubstr(" --label sdk-x --label win --resource gpu=2\n"));
+}
+
 TEST_F(LocalLauncherTest, TheTokenComesThroughTheDescriptorAndNowhereElse) {
   const auto launcher = CreateLocalLauncher(
       Script("echo \"got $(cat <&3)\"; echo \"$@\"; env; test -e /proc/self/fd/4 && echo leaked"),

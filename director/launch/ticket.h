@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "common/record/worker_offer.h"
 
 namespace galley::director {
 
@@ -17,6 +18,7 @@ struct Ticket {
   std::vector<std::string> names;  // of the workers; one takes the name at its index
   std::string shared_path = {};    // where the worker's machine sees the project; empty: nowhere
   std::string ca;  // PEM: the authority of the director's certificate; empty: no TLS
+  record::WorkerOffer offer = {};  // what the machine of each has, as far as the director knows
 };
 
 inline constexpr size_t kTicketBytesMax = 256 << 10;

@@ -16,7 +16,8 @@ TEST(TicketTest, IsOneLineAndComesBack) {
                       .token = "secret",
                       .names = {"slurm-1", "slurm-2"},
                       .shared_path = "/mnt/project",
-                      .ca = "-----BEGIN\nCERTIFICATE-----\n"};
+                      .ca = "-----BEGIN\nCERTIFICATE-----\n",
+                      .offer = {.labels = {"win"}, .resources = {{"gpu", 2}}}};
   const std::string line = EncodeTicket(ticket);
   EXPECT_EQ(line.find('\n'), std::string::npos) << line;
   const auto back = DecodeTicket(line);
@@ -26,6 +27,7 @@ TEST(TicketTest, IsOneLineAndComesBack) {
   EXPECT_EQ(back->names, ticket.names);
   EXPECT_EQ(back->shared_path, ticket.shared_path);
   EXPECT_EQ(back->ca, ticket.ca);
+  EXPECT_EQ(back->offer, ticket.offer);
 }
 
 TEST(TicketTest, WhatIsNoneIsRefused) {
@@ -33,7 +35,10 @@ TEST(TicketTest, WhatIsNoneIsRefused) {
        {"", "secret", "{}", "[1]", R"({"schema":"galley.worker-ticket.v1"})",
         R"({"schema":"other","director":"a","token":"b","names":[]})",
         R"({"schema":"galley.worker-ticket.v1","director":"a","token":"b","names":[1]})",
-        R"({"schema":"galley.worker-ticket.v1","director":"a","token":"b","names":[],"ca":1})"})
+        R"({"schema":"galley.worker-ticket.v1","director":"a","token":"b","names":[],"ca":1})",
+        R"({"schema":"galley.worker-ticket.v1","director":"a","token":"b","names":[],"labels":1})",
+        R"({"schema":"galley.worker-ticket.v1","director":"a","token":"b","names":[],)"
+        R"("resources":["gpu"]})"})
     EXPECT_FALSE(DecodeTicket(text).ok()) << text;
 }
 

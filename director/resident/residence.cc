@@ -312,6 +312,9 @@ absl::StatusOr<v1::StatusAnswer> Residence::Status(const v1::StatusAsk& ask) {
       out.set_state(view.is_draining && view.note.empty() ? "draining" : view.state);
       out.set_machine(view.machine);
       out.set_note(view.note);
+      for (const std::string& label : view.offer.labels) out.add_labels(label);
+      for (const std::string& text : record::ResourceTexts(view.offer.resources))
+        out.add_resources(text);
       if (ask.worker() != view.name) continue;
       for (const auto& [attempt, job] : view.in_hand) {
         v1::StatusAnswer::Job& of_worker = *out.add_in_hand();

@@ -190,7 +190,8 @@ void DirectorShell::MakeFarmLauncher() {
   farm_launcher_ = CreateFarmLauncher(
       options_.farm_launch,
       [this, address]() -> absl::StatusOr<Ticket> {
-        Ticket ticket{.director = address, .ca = farm_door_->authority()};
+        Ticket ticket{
+            .director = address, .ca = farm_door_->authority(), .offer = options_.core.fleet.offer};
         if (ticket.ca.size() > kTicketBytesMax / 2)
           return absl::InvalidArgumentError(
               fmt::format("[farm] tls_ca holds {} bytes: too much for a ticket; leave out the "

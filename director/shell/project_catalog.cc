@@ -232,6 +232,7 @@ CatalogEntry ProjectCatalog::AnswerOf(const Entry& entry) {
   answer.source_bytes = entry.source_bytes;
   if (entry.recipes == nullptr || entry.recipes->empty()) return answer;
   answer.resources = entry.recipes->front().needs.resources;
+  answer.labels = entry.recipes->front().needs.labels;
   answer.cooker = entry.recipes->front().recipe.cooker;
   if (answer.cooker == record::kProgramCooker)
     answer.programs = entry.recipes->front().digest.ToString();

@@ -298,12 +298,12 @@ TEST_F(ProjectCatalogTest, TheMemoryThatARuleAllowsIsTold) {
 
 TEST_F(ProjectCatalogTest, ResourcesAreTheRulesAndThreadsDoNotMatter) {
   for (int i = 0; i < 3000; ++i) Write("content/many/" + std::to_string(i) + ".txt", "");
-  AddRule("/Game/many/7.txt", {.resources = std::vector<std::string>{"gpu"}});
+  AddRule("/Game/many/7.txt", {.resources = record::ResourceCounts{{"gpu", 1}}});
   catalog_options_.threads = 4;
   const std::vector<std::string> names = Table().names();
   EXPECT_EQ(names.size(), 3000u);
   EXPECT_TRUE(std::is_sorted(names.begin(), names.end()));
-  EXPECT_THAT(Table().Find("/Game/many/7.txt")->resources, ElementsAre("gpu"));
+  EXPECT_THAT(Table().Find("/Game/many/7.txt")->resources, ElementsAre(testing::Pair("gpu", 1)));
   EXPECT_THAT(Table().Find("/Game/many/8.txt")->resources, IsEmpty());
 }
 

@@ -94,6 +94,7 @@ void DirectorShell::Do(const Spawn& effect) {
                     .director_address = service_->address(),
                     .token = token,
                     .slots = options_.slots,
+                    .offer = options_.core.local_offer,
                     .delay = effect.delay,
                     .log_file = JoinPath(options_.state_directory, "logs/" + name + ".log"),
                     .record_folder = JoinPath(options_.state_directory, kWorkersFolder)});

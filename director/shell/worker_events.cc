@@ -79,7 +79,15 @@ absl::StatusOr<std::vector<std::string>> DirectorShell::LackedBy(const v1::Hello
 absl::Status DirectorShell::CheckCookers(const std::string& worker_id,
                                          const v1::Hello& hello) const {
   RETURN_IF_ERROR(CheckHello(worker_id, hello));
+  const auto offer = OfferOf(hello);
+  if (!offer.ok())
+    return absl::FailedPreconditionError(
+        fmt::format("the worker's labels and resources: {}", MessageOf(offer.status())));
   if (AttachedWorkers::IsLocal(worker_id)) {
+    // (One that an earlier director started has what [farm] said then: another takes its place.)
+    if (*offer != options_.core.local_offer)
+      return absl::FailedPreconditionError(
+          "the worker's labels and resources are not those that [farm] names now");
     if (hello.cookers_json() == options_.cookers_json) return absl::OkStatus();
     return absl::FailedPreconditionError(
         "the worker's cookers are not those of this cook (another build of galley-worker?); start "
@@ -191,6 +199,7 @@ absl::StatusOr<v1::ToWorker> DirectorShell::OnAttach(const std::string& worker_i
                           .jobs = static_cast<uint32_t>(first.in_hand_size()),
                           .machine = machine,
                           .launcher = LauncherOf(worker_id),
+                          .offer = OfferOf(first.hello()).value_or(record::WorkerOffer()),
                           .last_job = clock_.Now()});
   log_book_.Note(worker_id, LogLevel::kInfo,
                  fmt::format("attached machine={} slots={} pid={} memory_bytes={} has_files={}",

@@ -62,6 +62,17 @@ absl::Status CheckHello(const std::string& worker_id, const v1::Hello& hello) {
   return absl::OkStatus();
 }
 
+absl::StatusOr<record::WorkerOffer> OfferOf(const v1::Hello& hello) {
+  constexpr int kMax = static_cast<int>(record::WorkerOffer::kNamesMax);
+  if (hello.labels_size() > kMax || hello.resources_size() > kMax)
+        fmt::format("{} labels and {} resources: expected at most {} "
+                    "of each",
+                    hello.labels_size(), hello.resources_size(), kMax));
+  record::WorkerOffer offer{
+      .labels = record::SortedNames({hello.labels().begin(), hello.labels().end()})};
+  for (const v1::Resource& one : hello.resources()) offer.resources[one.name()] = one.count();
+  RETURN_IF_ERROR(record::CheckOffer(offer));
+  return offer;
 WorkerAttached AttachedOf(WorkerId worker, const v1::FromWorker& message) {
   const v1::Hello& hello = message.hello();
   return {.worker = worker,
@@ -72,7 +83,8 @@ WorkerAttached AttachedOf(WorkerId worker, const v1::FromWorker& message) {
           .persisted = hello.persisted(),
           .begun = {message.begun().begin(), message.begun().end()},
           .pending = PendingOf(worker, message).attempts,
-          .is_held = message.pending().is_held()};
+          .is_held = message.pending().is_held(),
+          .offer = OfferOf(hello).value_or(record::WorkerOffer())};
 }
 
 absl::StatusOr<std::vector<std::string>> LacksOf(const std::string& ours,

@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "common/project/project.h"
+#include "common/record/worker_offer.h"
 #include "director/core/events.h"
 #include "galley/v1/worker.pb.h"
 
@@ -23,11 +24,14 @@ struct QuarantinedView {
 };
 std::string QuarantineText(const QuarantinedView& view);
 
+// What jobs may ask of the worker's machine. INVALID_ARGUMENT: too much, or wrong names.
+absl::StatusOr<record::WorkerOffer> OfferOf(const v1::Hello& hello);
 // REQUIRES: a hello.
 // What a worker says of itself: a name of letters, digits and "._-:", and a number of slots that a
 // machine may have. INVALID_ARGUMENT says what is expected.
 absl::Status CheckHello(const std::string& worker_id, const v1::Hello& hello);
 
+// REQUIRES: a hello; OfferOf is one.
 WorkerAttached AttachedOf(WorkerId worker, const v1::FromWorker& message);
 // The cookers that a worker which describes its cookers so lacks, for a director that knows
 // `ours`: those that it does not have, or has otherwise. Sorted. INVALID_ARGUMENT: they do not

@@ -67,6 +67,26 @@ TEST(WorkerMessagesTest, AHelloBringsAllThatTheWorkerIsAndHas) {
   EXPECT_FALSE(AttachedOf(WorkerId(3), message).is_held);
 }
 
+TEST(WorkerMessagesTest, WhatItsMachineHasIsCheckedAsWhatCameFromOutside) {
+  v1::FromWorker message;
+  v1::Hello& hello = *message.mutable_hello();
+  for (const char* label : {"win", "sdk-x", "win"}) hello.add_labels(label);
+  v1::Resource& gpu = *hello.add_resources();
+  gpu.set_name("gpu");
+  gpu.set_count(2);
+  const record::WorkerOffer offer{.labels = {"sdk-x", "win"}, .resources = {{"gpu", 2}}};
+  EXPECT_EQ(*OfferOf(hello), offer);
+  EXPECT_EQ(AttachedOf(WorkerId(3), message).offer, offer);
+  gpu.set_count(1'000'001);
+  EXPECT_FALSE(OfferOf(hello).ok());
+  gpu.set_count(1);
+  hello.add_labels("a b");
+  EXPECT_FALSE(OfferOf(hello).ok());
+  hello.clear_labels();
+  for (int i = 0; i < 65; ++i) hello.add_labels("same");
+  EXPECT_FALSE(OfferOf(hello).ok()) << "more than anybody looks at";
+}
+
 TEST(WorkerMessagesTest, WhatIsPendingIsAll) {
   v1::FromWorker message;
   message.mutable_pending();

@@ -14,6 +14,7 @@
 
 #include "absl/time/time.h"
 #include "common/base/mutex.h"
+#include "common/record/worker_offer.h"
 #include "director/core/ids.h"
 
 namespace galley::director {
@@ -36,6 +37,7 @@ struct WorkerView {
   std::string state = "attached";        // or "queued", "starting": it is on its way
   std::string machine;                   // empty: not known yet
   std::string launcher;                  // "local", "slurm", ...; "hand": it came by itself
+  record::WorkerOffer offer;             // what its machine has
   absl::Time last_job;                   // given or ended; before the first: when it attached
   std::string note;                      // why it is "quarantined"
   std::map<AttemptId, JobView> in_hand;  // that this director gave to it

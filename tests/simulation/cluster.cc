@@ -91,6 +91,7 @@ void Cluster::DrawLimits() {
            .units_per_step = are_shrunk ? 1 + static_cast<uint32_t>(random_.Below(8)) : 16,
            .look_ups_per_batch = are_shrunk ? 1 + static_cast<uint32_t>(random_.Below(3)) : 8};
   cook_.resources = {{"gpu", 1}};
+  if (world_->is_placed) cook_.local_offer = World::AllThatIsAsked();
   cook_.silence_max = absl::Seconds(15);
   cook_.straggler_min = absl::Milliseconds(50);
   cook_.split_min = absl::Milliseconds(1);
@@ -108,6 +109,7 @@ void Cluster::DrawLimits() {
                    .start = absl::Milliseconds(5),
                    .idle_max = absl::Seconds(2),
                    .helpers_max = 2};
+    std::swap(cook_.fleet.offer, cook_.local_offer);  // helpers have nothing
     cook_.workers = 0;
     cook_.start_max = absl::Seconds(15);
     // (A cooker that comes to two things is not told from a worker that lies.)

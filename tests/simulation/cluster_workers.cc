@@ -108,7 +108,8 @@ void Cluster::AddBody(const std::string& name, uint32_t slots, uint32_t term, bo
                          .is_remote = is_remote,
                          .cache = index % 2,
                          .is_older = is_older,
-                         .is_wrong = is_wrong},
+                         .is_wrong = is_wrong,
+                         .offer = is_remote ? cook_.fleet.offer : cook_.local_offer},
       around_,
       SimWorker::Callbacks{
           .connect = [this, index] { Connect(index); },

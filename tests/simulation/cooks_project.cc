@@ -18,7 +18,7 @@ class ProjectCatalog : public Catalog {
     const auto found = project_->packages.find(std::string(name));
     if (found == project_->packages.end() || found->second.is_absent) return std::nullopt;
     CatalogEntry entry{.never_cook = found->second.is_never};
-    if (found->second.has_resource) entry.resources = {"gpu"};
+    if (found->second.has_resource) entry.resources = {{"gpu", 1}};
     return entry;
   }
   std::optional<std::string> NameOfFile(std::string_view) const override { return std::nullopt; }

@@ -1,5 +1,7 @@
 // SimDirector's orders: jobs, processes, what the journal learns of them.
 
+#include <optional>
+
 #include "common/wire/convert.h"
 #include "director/shell/job_builder.h"
 #include "director/shell/worker_messages.h"
@@ -15,10 +17,26 @@ void SimDirector::RecordProgress() {
   PostTask(5, [this, progress = std::move(progress)] { (void)journal_.RecordProgress(progress); });
 }
 
+// Its machine has all that the package asks for.
+void SimDirector::CheckPlace(const std::string& worker, const std::string& package) {
+  const std::optional<CatalogEntry> entry = snapshot_->catalog()->Find(package);
+  if (!entry.has_value()) return;
+  const record::WorkerOffer& offer = offers_[worker];
+  const auto tapes = [](const record::ResourceCounts& of) {
+    const auto found = of.find("tape");
+    return found == of.end() ? 0 : found->second;
+  };
+  if (!offer.HasLabels(entry->labels) || tapes(offer.resources) < tapes(entry->resources))
+    deps_.checks.Break("safety: " + worker + " is given " + package + ", which asks for " +
+                       record::OfferText(entry->labels, entry->resources) + ", and has " +
+                       record::OfferText(offer.labels, offer.resources));
+}
+
 void SimDirector::Give(const std::string& worker, const Desire::Start& start,
                        v1::ToWorker& message) {
   BeginCook();
   const std::string& name = core_->NameOf(start.package);
+  CheckPlace(worker, name);
   own_faults_->Give(start.attempt, name, worker, options_.proofs.share > 0);
   BuiltJob built = Builder().Build(start, worker, /*has_files=*/!remote_.contains(worker));
   for (const v1::BlobWritten& blob : built.job.blobs())

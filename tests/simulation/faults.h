@@ -93,8 +93,10 @@ inline constexpr std::string_view kCopies = "equal files in several places";
 inline constexpr std::string_view kNotStaged = "roots not staged";
 inline constexpr std::string_view kOnAFarm = "workers launched on a farm";
 inline constexpr std::string_view kProven = "all that launched workers make is proven";
-inline constexpr std::array kCookOptions = {kSoftNotFollowed, kNeverCooked, kCultures, kStriped,
-                                            kCopies,          kNotStaged,   kOnAFarm,  kProven};
+inline constexpr std::string_view kPlaced = "jobs placed by labels and resources";
+inline constexpr std::array kCookOptions = {kSoftNotFollowed, kNeverCooked, kCultures,
+                                            kStriped,         kCopies,      kNotStaged,
+                                            kOnAFarm,         kProven,      kPlaced};
 
 using FaultCounts = std::array<uint64_t, kFaultCount>;
 

@@ -101,6 +101,8 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{Sabotage::kReportEarly, "ReportEarly"},
                       Case{Sabotage::kTrustUploaded, "TrustUploaded"},
                       Case{Sabotage::kOfferToAll, "OfferToAll"},
+                      Case{Sabotage::kPlaceAnywhere, "PlaceAnywhere"},
+                      Case{Sabotage::kOverfillMachine, "OverfillMachine"},
                       Case{Sabotage::kBumpEpochAtDispatch, "BumpEpochAtDispatch"},
                       Case{Sabotage::kAckBeforeSync, "AckBeforeSync"},
                       Case{Sabotage::kNoFolderSync, "NoFolderSync"},

@@ -173,6 +173,7 @@ class SimDirector {
   director::JobBuilder Builder();
   director::LookedUp LookUpNow(const director::LookUp& effect);
   void CheckServed(const director::StoredResult& stored);
+  void CheckPlace(const std::string& worker, const std::string& package);
   void Give(const std::string& worker, const director::Desire::Start& start, v1::ToWorker& message);
   void RecordProgress();
   director::WorkerReport Read(const std::string& worker, const v1::Report& report);
@@ -259,8 +260,9 @@ class SimDirector {
   std::map<uint64_t, wire::Conversation> conversations_;  // by stream
   std::map<std::string, uint64_t> streams_;               // the present one of each worker
   wire::ReplacedSessions replaced_;
-  std::set<std::string> remote_;       // workers without files
-  std::set<std::string> quarantined_;  // odd ones, whose word is passed over
+  std::set<std::string> remote_;                       // workers without files
+  std::map<std::string, record::WorkerOffer> offers_;  // of workers
+  std::set<std::string> quarantined_;                  // odd ones, whose word is passed over
   std::map<std::pair<std::string, uint64_t>, director::ResultId> reported_;  // by worker, report
   std::set<director::ResultId> accepted_;                                    // to be committed
   using Brought = std::pair<director::AttemptId, uint32_t>;  // for a platform, by its number then

@@ -61,6 +61,7 @@ class SimWorker {
     size_t cache = 0;           // of a remote one: which of Machine::caches it shares
     bool is_older = false;      // it has the cooker of programs otherwise than the director
     bool is_wrong = false;      // it makes something else than others
+    record::WorkerOffer offer = {};
   };
   struct Callbacks {
     std::function<void()> connect;             // open a stream; answered by Connected

@@ -43,7 +43,7 @@ World::World(uint64_t seed) {
     if (chance(10))
       package.references.push_back(
           {name_of(random() % count) + "/_gen/cell1", ReferenceKind::kSoft});
-    if (chance(10)) package.resources = {"gpu"};
+    if (chance(10)) package.resources = {{"gpu", 1}};
     package.is_verdict = chance(4);
     package.is_poison = has_poison && chance(4);
     package.is_shared = chance(50);
@@ -98,6 +98,9 @@ void World::DrawOptions(uint64_t seed) {
   const bool have_variants = IsLateOn(seed, kCultures);
   follows_soft = !IsLateOn(seed, kSoftNotFollowed);
   tells_cookers = IsLateOn(seed, kOnAFarm);
+  // (Of what is to be made again elsewhere there may be nobody else who has all.)
+  is_placed = IsLateOn(seed, kPlaced) && !IsLateOn(seed, kProven);
+  if (is_placed) DrawPlaces();
   for (auto& [name, package] : packages) {
     package.is_never_cooked = are_some_never_cooked && chance(15);
     const std::string variant = "/Game/p" + std::to_string(random() % packages.size());
@@ -105,6 +108,22 @@ void World::DrawOptions(uint64_t seed) {
   }
   // A cook of which all that is selected is never cooked does not begin (director/cli/selection.h).
   packages.at(selected.front()).is_never_cooked = false;
+}
+
+const record::WorkerOffer& World::AllThatIsAsked() {
+  static const record::WorkerOffer& all =
+      *new record::WorkerOffer{.labels = {"a", "b"}, .resources = {{"tape", 3}}};
+  return all;
+}
+
+void World::DrawPlaces() {
+  for (auto& [name, package] : packages) {
+    const auto& hash = Digest::Of(package.id).hash();
+    if (hash[7] % 3 == 0) package.labels.emplace_back("a");
+    if (hash[8] % 3 == 0) package.labels.emplace_back("b");
+    const uint32_t tapes = static_cast<uint8_t>(hash[9]) % 6;
+    if (tapes >= 1 && tapes <= 3) package.resources["tape"] = tapes;
+  }
 }
 
 // Nothing that another's bytes depend on. (Where files move, a name may become an input.)
@@ -265,6 +284,12 @@ std::optional<director::CatalogEntry> WorldCatalog::Find(std::string_view name) 
   const WorldPackage& package = world_.In(found->second);
   director::CatalogEntry entry;
   entry.resources = package.resources;
+  if (World::StartsPrograms(name)) {
+    // (Those may have to go where the project's files are, whatever is there.)
+    entry.resources.erase("tape");
+  } else {
+    entry.labels = package.labels;
+  }
   entry.never_cook = package.is_never_cooked;
   entry.programs = World::ProgramsOf(name);
   for (const std::string& variant : package.localised) {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "common/record/recipe.h"
+#include "common/record/worker_offer.h"
 #include "director/core/catalog.h"
 #include "director/core/events.h"
 
@@ -42,7 +43,8 @@ struct WorldPackage {
   std::vector<std::string> generated;  // "_gen/cell1"
   std::vector<std::string> includes;   // packages whose source files it reads; "n": in its folder
   std::vector<std::string> cooked_inputs;
-  std::vector<std::string> resources;
+  record::ResourceCounts resources;
+  std::vector<std::string> labels;  // sorted
   bool is_verdict = false;
   bool is_poison = false;     // takes its executor down each time, until it is mended
   uint64_t mended_after = 0;  // so many executors: it changes then; 0: never
@@ -127,6 +129,10 @@ class World {
   bool follows_soft = true;
   // Packages that programs cook say so (CatalogEntry::cooker), and the others.
   bool tells_cookers = false;
+  // Packages that start no programs ask for labels, and for a resource of machines (kPlaced).
+  bool is_placed = false;
+  // What a machine needs to have for all of them.
+  static const record::WorkerOffer& AllThatIsAsked();
   std::map<std::string, WorldPackage, std::less<>> packages;  // by the name of the file
   WorldPackage child;                 // every generated package is like this
   std::vector<std::string> selected;  // ids
@@ -137,6 +143,7 @@ class World {
  private:
   void DrawOptions(uint64_t seed);
   void DrawMoves(std::mt19937_64& random);
+  void DrawPlaces();
   void DrawFickle();
   void DrawCopies(uint64_t seed);
   bool MayHaveCopies(const WorldPackage& package) const;

@@ -15,6 +15,7 @@
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "common/record/cooker_description.h"
+#include "common/record/worker_offer.h"
 #include "common/wire/tls_pair.h"
 #include "worker/executor/all_cookers.h"
 #include "worker/executor/exec_action.h"
@@ -165,6 +166,12 @@ int RunSessionWith(const SessionFlags& flags) {
     LogError("token: {}", MessageOf(token.status()));
     return kExitUsage;
   }
+  const absl::StatusOr<record::WorkerOffer> offer =
+      record::ParseOffer(flags.labels, flags.resources);
+  if (!offer.ok()) {
+    LogError("--label, --resource: {}", MessageOf(offer.status()));
+    return kExitUsage;
+  }
   const absl::StatusOr<wire::ClientTls> tls = ReadTls(flags, *token);
   if (!tls.ok()) {
     LogError("{}", MessageOf(tls.status()));
@@ -177,6 +184,7 @@ int RunSessionWith(const SessionFlags& flags) {
                      .program = JoinPath(ProgramDirectory(), "galley-worker"),
                      .cookers_json = DescriptionsJson(flags.is_without_files ? CookersWithoutFiles()
                                                                              : AllCookers()),
+                     .offer = *offer,
                      .is_without_files = flags.is_without_files,
                      .cache_directory = flags.cache_directory,
                      .shared_path = flags.shared_path,

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace galley::worker {
 
@@ -14,7 +15,8 @@ struct SessionFlags {
   std::string director;
   std::string worker_id;
   uint32_t slots = 1;
-  bool is_without_files = false;  // SessionConfig
+  bool is_without_files = false;               // SessionConfig
+  std::vector<std::string> labels, resources;  // what its machine has (record::ParseOffer)
   std::string cache_directory;
   std::string shared_path;
   uint64_t cache_bytes_max = 0;

@@ -73,6 +73,13 @@ int RunWorker(int argc, char** argv) {
   session->add_option("--slots", flags.slots, "number of executors")
       ->default_val(1)
       ->check(CLI::Range(1, 1024));
+  session
+      ->add_option("--label", flags.labels, "repeatable: what this machine has, for jobs that ask")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  session->add_option("--resource", flags.resources, "NAME=N, repeatable: likewise, so many of it")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   session->add_flag("--without-files", flags.is_without_files,
                     "read nothing of the director's machine: bytes come from it, and go to it");
   session->add_option("--cache", flags.cache_directory,

@@ -561,6 +561,12 @@ v1::FromWorker SessionCore::NextMessage() {
     hello.set_session(options_.session);
     hello.set_is_without_files(options_.is_without_files);
     hello.set_cookers_json(options_.cookers_json);
+    for (const std::string& label : options_.offer.labels) hello.add_labels(label);
+    for (const auto& [name, count] : options_.offer.resources) {
+      v1::Resource& resource = *hello.add_resources();
+      resource.set_name(name);
+      resource.set_count(count);
+    }
     hello.set_memory_bytes(governor_.limit_bytes());
     hello.set_persisted((reports_.empty() ? next_report_ : reports_.begin()->first) - 1);
     limit_due_ = false;

@@ -38,6 +38,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "common/record/worker_offer.h"
 #include "galley/v1/executor.pb.h"
 #include "galley/v1/worker.pb.h"
 #include "worker/session/collection.h"
@@ -57,6 +58,7 @@ struct SessionOptions {
   int64_t pid = 0;
   uint64_t session = 0;           // names the process
   bool is_without_files = false;  // v1::Hello
+  record::WorkerOffer offer;      // likewise
   // Without a director's welcome, at the beginning and later: the session ends.
   absl::Duration first_contact_max = kReconnectMax;
   absl::Duration reconnect_max = kReconnectMax;

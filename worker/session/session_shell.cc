@@ -135,6 +135,7 @@ class Shell final : public EventSink {
                .pid = ::getpid(),
                .session = NewSession(),
                .is_without_files = config.is_without_files,
+               .offer = config.offer,
                .first_contact_max = config.first_contact_max,
                .reconnect_max = config.reconnect_max}),
         segments_(
