@@ -130,9 +130,10 @@ class WorkerServiceImpl final : public WorkerService,
     if (const grpc::Status known = CheckCaller(*context, first.caller(), call); !known.ok())
       return known;
     if (!callbacks_.on_upload) return {grpc::StatusCode::UNIMPLEMENTED, "no bytes are taken here"};
+    const std::string worker_id = first.caller().worker_id();  // (`first` is handed on)
     bool has_first = true;
     const absl::StatusOr<uint64_t> stored =
-        callbacks_.on_upload(first.caller().worker_id(), [&](v1::UploadPiece& piece) {
+        callbacks_.on_upload(worker_id, [&](v1::UploadPiece& piece) {
           if (!std::exchange(has_first, false)) return read(piece);
           piece = std::move(first);
           return true;
