@@ -29,7 +29,10 @@ TextProject::TextProject(const std::string& text) {
       else
         package.entry.labels.push_back(word);
     }
-    if (kind == "%") words >> package.entry.cooker >> package.entry.programs;
+    if (kind == "%") {
+      words >> package.entry.cooker;
+      while (words >> kind && kind != "~") package.entry.programs = kind;
+    }
     if (kind == "~") words >> package.entry.source_bytes;
     while (kind == "@culture" && words >> word) package.entry.localised.push_back(word);
     while (kind == ":" && words >> word)

@@ -8,7 +8,7 @@
 //   Town @gpu            needs the resource gpu
 //   Town @on win gpu=2   needs a machine with the label win and two of the resource gpu
 //   Town % sound         its cooker is sound
-//   Town % tool bake     its cooker is tool, and starts the programs bake
+//   Town % tool bake     its cooker is tool, and starts the programs bake; behind them "~ 900"
 //   Town @culture X      X is its variant for a selected culture
 //   Town ~ 900           has a source of 900 bytes, which it costs as many microseconds to cook
 //                        until a job of its cooker was measured

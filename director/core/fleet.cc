@@ -84,6 +84,9 @@ void Fleet::LetIdleGo() {
     if (pool == Pool::kForeign || worker.is_draining || !worker.hand.empty() ||
         core_.awake - worker.idle_since < options_.fleet.idle_max)
       continue;
+    // (It would stay until these are taken. One that is held as half of a proof may wait for the
+    // helper that would come in its place.)
+    if (!worker.unacknowledged.empty()) continue;
     if (pool == Pool::kLaunched && launched <= kept) continue;
     if (pool == Pool::kLocal && options_.workers > 0) continue;
     launched -= pool == Pool::kLaunched;

@@ -195,7 +195,7 @@ bool Offers::Lacks(WorkerId id, const Worker& worker, uint32_t kind) const {
   const Kind& of = kinds_[kind];
   if (of.demand != 0 && !IsSabotaged(Sabotage::kPlaceAnywhere) && Contains(worker.unmet, of.demand))
     return true;
-  if (of.of_all == kNeedsFiles) return PoolOf(id) != Pool::kLocal;
+  if (WantsFiles(of)) return PoolOf(id) != Pool::kLocal;
   return Contains(worker.refuses, of.of_all) ||
          (!IsSabotaged(Sabotage::kOfferToAll) && Contains(worker.lacks, of.of_cooker));
 }
@@ -243,8 +243,7 @@ bool Offers::IsOffered(uint32_t kind) const {
 bool Offers::FleetLacks(uint32_t kind) const {
   if (options_.fleet.max == 0) return false;
   const Kind& of = kinds_[kind];
-  return of.of_all == kNeedsFiles || !DemandOf(kind).is_of_fleet ||
-         fleet_lacks_.contains(of.of_cooker) ||
+  return WantsFiles(of) || !DemandOf(kind).is_of_fleet || fleet_lacks_.contains(of.of_cooker) ||
          (fleet_refuses_.contains(of.of_all) && !HasElsewhere(kind));
 }
 
@@ -411,7 +410,7 @@ std::string Offers::WhyUnoffered(uint32_t kind) const {
            WantedText(kind) + ". Offered: " + OfferedText() +
            ". Start a worker that has it (`galley worker --label L --resource R=N`), or say in "
            "[farm] labels and resources what the launcher's workers have";
-  if (kinds_[kind].of_all == kNeedsFiles)
+  if (WantsFiles(kinds_[kind]))
     return "no worker can cook it: its program failed on a machine without the project, and none "
            "with the project's files is attached, or started: " +
            kinds_[kNeedsFiles].refusal;

@@ -119,6 +119,10 @@ class Offers : Part {
   uint32_t KindOf(PackageId package) const;
   bool Lacks(WorkerId id, const Worker& worker, uint32_t kind) const;
   bool NeedsFiles(uint32_t kind) const { return kinds_[kind].needed_files >= kNeedFilesMax; }
+  // Also of what was parked before that was learned.
+  bool WantsFiles(const Kind& of) const {
+    return of.of_all == kNeedsFiles || NeedsFiles(of.of_all);
+  }
   bool HasAttached(uint32_t kind) const;
   bool HasElsewhere(uint32_t kind) const;
   void ForgetPrograms();

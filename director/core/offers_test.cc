@@ -271,7 +271,7 @@ TEST(OffersTest, ProgramsThatNeedFilesAreNoLongerTriedWhereTheyAreNot) {
   std::vector<std::string> names;
   for (int i = 0; i < 12; ++i) {
     names.push_back("A" + std::to_string(i));
-    project += names.back() + " % tool bake\n";
+    project += names.back() + " % tool bake ~ 3000000\n";
   }
   CookOptions options;
   options.workers = 1;

@@ -131,6 +131,7 @@ TEST(ProofsTest, OneWhoseQuarantineIsLiftedWorksAgain) {
   WorkerAttached again = On("m1", first.worker);
   again.session = 2;
   shell.Send(again);
+  (void)shell.TakeJobs();
   shell.Request({"B"});
   EXPECT_TRUE(shell.TakeJobs().empty()) << "it is still quarantined";
   shell.Send(WorkerLost{.worker = first.worker, .reason = "it said goodbye", .is_in_order = true});

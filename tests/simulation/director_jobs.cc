@@ -37,7 +37,9 @@ void SimDirector::Give(const std::string& worker, const Desire::Start& start,
   BeginCook();
   const std::string& name = core_->NameOf(start.package);
   CheckPlace(worker, name);
-  own_faults_->Give(start.attempt, name, worker, options_.proofs.share > 0);
+  const std::optional<CatalogEntry> entry = snapshot_->catalog()->Find(name);
+  const bool is_placed = entry.has_value() && (!entry->labels.empty() || !entry->resources.empty());
+  own_faults_->Give(start.attempt, name, worker, is_placed || options_.proofs.share > 0);
   BuiltJob built = Builder().Build(start, worker, /*has_files=*/!remote_.contains(worker));
   for (const v1::BlobWritten& blob : built.job.blobs())
     told_.insert(*wire::FromProto(blob.digest()));

@@ -52,7 +52,7 @@ class OwnFaults {
   // "" for an attempt that nobody gave.
   std::string PackageOf(director::AttemptId attempt) const;
   // `is_tied`: it may have to go where it failed, since a result of it is to be proven elsewhere
-  // than where that was made.
+  // than where that was made, or since it asks for what others have not.
   void Give(director::AttemptId attempt, const std::string& package, const std::string& worker,
             bool is_tied);
   // The attempt's worker was told that it is wanted no more, or is given up. The attempt may have

@@ -118,7 +118,8 @@ const record::WorkerOffer& World::AllThatIsAsked() {
 
 void World::DrawPlaces() {
   for (auto& [name, package] : packages) {
-    const auto& hash = Digest::Of(package.id).hash();
+    const Digest digest = Digest::Of(package.id);
+    const auto& hash = digest.hash();
     if (hash[7] % 3 == 0) package.labels.emplace_back("a");
     if (hash[8] % 3 == 0) package.labels.emplace_back("b");
     const uint32_t tapes = static_cast<uint8_t>(hash[9]) % 6;
