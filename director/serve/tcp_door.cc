@@ -61,12 +61,11 @@ absl::Status TcpDoor::Listen(const std::vector<grpc::Service*>& services) {
     listeners.push_back(
         {.socket = std::move(socket), .has_tls = tls_ != nullptr, .hand_over = hand_over});
   address_ = fmt::format("{}:{}", address.substr(0, address.rfind(':')), tcp.port);
-  door_ =
-      listen::AcceptLoop::Make({.name = options_.name,
-                                .limits = options_.limits.value_or(
-                                    listen::LocalDoorLimits(CurrentDescriptorLimit().soft)),
-                                .user_timeout = options_.user_timeout},
-                               clock_);
+  door_ = listen::AcceptLoop::Make(
+      {.name = options_.name,
+       .limits = options_.limits.value_or(listen::LocalDoorLimits(CurrentDescriptorLimit().soft)),
+       .user_timeout = options_.user_timeout},
+      clock_);
   return door_->Start(std::move(listeners));
 }
 

@@ -49,7 +49,8 @@ class TcpDoor {
   const std::string& address() const { return address_; }  // with the port that it has
   // PEM: the authority by which clients know it; empty: no TLS.
   std::string authority() const { return tls_ == nullptr ? "" : tls_->authority(); }
-  // A call came over this connection (gRPC's name of its peer): its handshake is over. Threads: any.
+  // A call came over this connection (gRPC's name of its peer): its handshake is over.
+  // Threads: any.
   void NoteCall(const std::string& peer) { door_->NoteCall(peer); }
   // Now and then: takes what the files of TLS hold now, and says so in the log.
   void LookAtCertificates();

@@ -15,7 +15,7 @@
 namespace galley::director {
 namespace {
 
-constexpr int kTransfersMax = 16;    // of a report
+constexpr int kTransfersMax = 16;  // of a report
 constexpr size_t kLogTailBytesMax = 64 << 10;
 constexpr int kLogsOfAnAttemptMax = 64;  // a failure of each platform, and some more
 constexpr size_t kSettingsShownMax = 200;

@@ -514,6 +514,7 @@ TEST_F(ReportReaderTest, AWorkerOfAnotherMachineNamesNoProgramsForThisOne) {
         .name = "_gen/x.txt", .source = Digest::Of("x"), .cooker = cooker, .settings = settings};
   };
   const auto saved = [&](const record::Generated& one) {
+    v1::Report report = HonestSaved();
     record::Result result = *record::DecodeResult(report.saved().result());
     result.details.generated = {one};
     report.mutable_saved()->set_result(record::EncodeResult(result));
@@ -531,6 +532,8 @@ TEST_F(ReportReaderTest, AWorkerOfAnotherMachineNamesNoProgramsForThisOne) {
       generates("", R"({"env":{"LD_PRELOAD":"x"}})")};
   for (const record::Generated& one : hostile)
     EXPECT_EQ(ReadSaved(saved(one)).platform, 0u) << "of a worker of this machine it is believed";
+  info_.hashes_files = false;
+  Register();
   for (const record::Generated& one : hostile) {
     for (const v1::Report& report : {saved(one), loaded(one)}) {
       const auto failed = ReadAs<WorkerReport::Failed>(report);
@@ -539,11 +542,15 @@ TEST_F(ReportReaderTest, AWorkerOfAnotherMachineNamesNoProgramsForThisOne) {
                                           "generates /Game/a.txt/_gen/x.txt"));
       EXPECT_THAT(failed.error, HasSubstr("let a rule of the project name the program"));
     }
+  }
   for (const record::Generated& one :
        {generates("copy", ""), generates("", ""), generates("", R"({"zstd":3})"),
         generates("texture", R"({"env":1})")}) {
     EXPECT_EQ(ReadSaved(saved(one)).platform, 0u) << one.cooker;
     EXPECT_EQ(ReadAs<WorkerReport::Loaded>(loaded(one)).platforms, MaskOf(0));
+  }
+}
+
 TEST_F(ReportReaderTest, AMachineMayRefuseAJob) {
   for (const auto& [cause, fault] : std::map<v1::Failed::Cause, WorkerReport::Fault>{
            {v1::Failed::OTHER_TOOL, WorkerReport::Fault::kOtherTool},

@@ -65,6 +65,7 @@ absl::Status CheckHello(const std::string& worker_id, const v1::Hello& hello) {
 absl::StatusOr<record::WorkerOffer> OfferOf(const v1::Hello& hello) {
   constexpr int kMax = static_cast<int>(record::WorkerOffer::kNamesMax);
   if (hello.labels_size() > kMax || hello.resources_size() > kMax)
+    return absl::InvalidArgumentError(
         fmt::format("{} labels and {} resources: expected at most {} "
                     "of each",
                     hello.labels_size(), hello.resources_size(), kMax));
@@ -73,6 +74,8 @@ absl::StatusOr<record::WorkerOffer> OfferOf(const v1::Hello& hello) {
   for (const v1::Resource& one : hello.resources()) offer.resources[one.name()] = one.count();
   RETURN_IF_ERROR(record::CheckOffer(offer));
   return offer;
+}
+
 WorkerAttached AttachedOf(WorkerId worker, const v1::FromWorker& message) {
   const v1::Hello& hello = message.hello();
   return {.worker = worker,

@@ -76,10 +76,11 @@ class HostileWorkerTest(FarmCase):
     def test_what_is_not_its_own_is_neither_given_nor_taken(self):
         client, stream, messages = self.attach()
         attempt = self.job(messages)
+        other = attempt + 1_000_000  # (The next ones may be its own.)
         log = os.path.join(self.game, ".galley/state/logs/director.log")
         # Files that are none of the mounts, or hidden, and attempts of others: not a byte.
         for of, what in ((attempt, field(1, "/etc/passwd")), (attempt, field(1, "/Game/../.env")), (attempt, field(7, ".env")),
-                         (attempt, field(7, "/etc/shadow")), (attempt, field(3, "../farm-token")), (attempt + 1, field(1, "/Game/1.json")),
+                         (attempt, field(7, "/etc/shadow")), (attempt, field(3, "../farm-token")), (other, field(1, "/Game/1.json")),
                          (attempt, field(2, digest_of(b"secret")))):
             answer = self.client().call(DIRECTOR + "Fetch", self.caller() + field(2, what + field(4, of) + field(6, 1 << 40)))
             self.assertIsNotNone(answer, what)
@@ -93,7 +94,7 @@ class HostileWorkerTest(FarmCase):
         missing = self.client().call(DIRECTOR + "FindMissing", self.caller() + field(2, digest_of(b"right")))
         self.assertEqual(missing, field(1, digest_of(b"right")), "nothing was kept")
         # Results for attempts of others, and for keys of others: dropped.
-        for i, of in enumerate((attempt + 1, attempt + 2, 1, (1 << 63))):
+        for i, of in enumerate((other, other + 1, 1, (1 << 63))):
             client.send(stream, field(1, 2 + i) + field(4, field(1, 1 + i) + field(2, of) + field(8, b"")))
         client.send(stream, field(1, 6) + field(4, field(1, 5) + field(2, attempt) + field(4, field(1, 31) + field(4, b"no result"))))
         client.send(stream, field(1, 7) + field(4, field(1, 6) + field(2, attempt) + field(7, field(1, "/etc/passwd"))))

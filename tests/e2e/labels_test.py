@@ -110,7 +110,7 @@ class LabelsTest(FarmCase):
         other = self.worker(game, "win", "--label", "win")
         wait_until(lambda: why() is None, "a package that is done")
         for one in (worker, other):
-            kill(one)
+            kill(one.pid)
 
     def test_a_name_that_is_none_is_refused(self):
         for arguments, said in ((["--label", "a b"], '"a b" is no name'), (["--resource", "gpu"], "expected NAME=N"), (["--resource", "gpu=-1"], "expected NAME=N")):

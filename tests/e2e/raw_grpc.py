@@ -138,7 +138,10 @@ class Client:
         kind, flags, stream = self.buffer[3], self.buffer[4], int.from_bytes(self.buffer[5:9], "big")
         payload, self.buffer = self.buffer[9:9 + size], self.buffer[9 + size:]
         if kind == SETTINGS and not flags & ACK:
-            self.socket.sendall(frame(SETTINGS, flags=ACK))
+            try:
+                self.socket.sendall(frame(SETTINGS, flags=ACK))
+            except ConnectionError:  # closed by now; what it said before is still read
+                pass
         return kind, flags, stream, payload
 
     def call(self, path, message=b""):

@@ -20,7 +20,8 @@ using ClientStream = grpc::ClientReaderWriter<v1::FromWorker, v1::ToWorker>;
 
 bool IsRefusal(grpc::StatusCode code) {
   return code == grpc::StatusCode::UNAUTHENTICATED || code == grpc::StatusCode::PERMISSION_DENIED ||
-         code == grpc::StatusCode::FAILED_PRECONDITION;
+         code == grpc::StatusCode::FAILED_PRECONDITION ||
+         code == grpc::StatusCode::INVALID_ARGUMENT;
 }
 
 }  // namespace
