@@ -65,7 +65,8 @@ constexpr uint32_t kUnknownCalls = 457;
 
 // Not noted: what differs from process to process or from machine to machine, whatever is the same
 // on them, and what programs ask for to find the files that are noted themselves.
-constexpr std::string_view kNotNoted[] = {"/proc/", "/sys/", "/dev/", "/etc/ld.so.cache"};
+constexpr std::string_view kNotNoted[] = {"/proc/", "/sys/", "/dev/", "/selinux",
+                                          "/etc/ld.so.cache"};
 // (C libraries ask this server for users and hosts, if it is there.)
 constexpr std::string_view kNameServers[] = {"/var/run/nscd/socket", "/run/nscd/socket"};
 constexpr std::string_view kTemporary[] = {"/tmp", "/var/tmp"};
