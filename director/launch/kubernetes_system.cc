@@ -18,10 +18,23 @@ constexpr const char* kFields =
     "jsonpath={range .items[*]}{.kind}|"
     "{.metadata.annotations.batch\\.kubernetes\\.io/job-completion-index}|"
     "{.status.failedIndexes}|{.status.phase}|{.status.conditions[?(@.status==\"True\")].type}|"
-    "{.spec.nodeName}|{.status.containerStatuses[0].state.waiting.reason}|{.metadata.name}"
-    "{\"\\n\"}{end}";
-enum Field : size_t { kKind, kIndex, kFailedIndexes, kPhase, kConditions, kNode, kReason, kName };
-constexpr size_t kFieldCount = 8;
+    "{.spec.nodeName}|{.status.containerStatuses[0].state.waiting.reason}|{.metadata.name}|"
+    "{.status.conditions[?(@.type==\"PodScheduled\")].reason}|"
+    "{.status.conditions[?(@.type==\"PodScheduled\")].message}{\"\\n\"}{end}";
+enum Field : size_t {
+  kKind,
+  kIndex,
+  kFailedIndexes,
+  kPhase,
+  kConditions,
+  kNode,
+  kReason,
+  kName,
+  kUnscheduled,  // "Unschedulable"; empty: it has a node
+  kNoNode,       // "0/3 nodes are available: 3 Insufficient cpu. ...": the rest of the line
+};
+constexpr size_t kFieldCount = 10;
+constexpr size_t kNoNodeMax = 200;
 
 // Reasons for which a pod waits until somebody changes something. (ErrImagePull may pass; it
 // becomes ImagePullBackOff.) Source: kubernetes/pkg/kubelet/images/types.go, kuberuntime.
@@ -76,7 +89,7 @@ class Kubernetes final : public BatchSystem {
     const Launch& launch = launches.front();
     std::vector<std::vector<std::string>> rows;
     for (const std::string& line : SplitAt(output, '\n')) {
-      std::vector<std::string> row = SplitAt(line, '|');
+      std::vector<std::string> row = SplitAt(line, '|', kFieldCount);
       if (row.size() == kFieldCount) rows.push_back(std::move(row));
     }
     std::map<uint32_t, TaskView> views;
@@ -138,6 +151,8 @@ class Kubernetes final : public BatchSystem {
     } else if (row[kPhase] == "Succeeded") {
       view.state = TaskView::State::kGone;
       view.reason = fmt::format("pod {} is done", row[kName]);
+    } else if (view.state == TaskView::State::kQueued && !row[kUnscheduled].empty()) {
+      view.reason = fmt::format("{}: {}", row[kUnscheduled], row[kNoNode].substr(0, kNoNodeMax));
     } else if (view.state == TaskView::State::kQueued && !row[kReason].empty()) {
       view.reason = row[kReason];
       view.advice = AdviceOn(view.reason, row[kName]);

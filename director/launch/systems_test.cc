@@ -151,19 +151,23 @@ TEST(KubernetesTest, WhileItsJobIsThereAnIndexWithoutALivePodWaits) {
   const auto seen = [&](const char* output) {
     return Seen(system->ReadLook({ALaunch()}, {}, output));
   };
-  EXPECT_EQ(seen("Job||||||||\nJob|||||||galley\n"), "0q 1q 2q ") << "it has no pods yet";
-  EXPECT_EQ(seen("Job|||||||galley\nPod|0||Failed||n1||a\nPod|0||Running||n2||b\n"
-                 "Pod|1||Failed||n3||c\nPod|2||Succeeded||n4||d\nnonsense\n"),
+  EXPECT_EQ(seen("Job||||||||\nJob|||||||galley||\n"), "0q 1q 2q ") << "it has no pods yet";
+  EXPECT_EQ(seen("Job|||||||galley||\nPod|0||Failed||n1||a||\nPod|0||Running||n2||b||\n"
+                 "Pod|1||Failed||n3||c||\nPod|2||Succeeded||n4||d||\nnonsense\n"),
             "0r@n2 1q@n3 2g@n4 ");
-  EXPECT_EQ(seen("Job||0,2-7|||||galley\n"), "0g 1q 2g ");
-  EXPECT_EQ(seen("Job||||Complete|||galley\nPod|0||Running||n2||b\n"), "");
+  EXPECT_EQ(seen("Job||0,2-7|||||galley||\n"), "0g 1q 2g ");
+  EXPECT_EQ(seen("Job||||Complete|||galley||\nPod|0||Running||n2||b||\n"), "");
   EXPECT_EQ(seen(""), "") << "it was deleted";
   EXPECT_EQ(Seen(system->ReadLook({ALaunch()}, {.code = 1}, "error: no server")), "error");
-  const auto waits = system->ReadLook({ALaunch()}, {},
-                                      "Job|||||||galley\nPod|1||Pending||n1|ImagePullBackOff|p\n");
+  const auto waits =
+      system->ReadLook({ALaunch()}, {},
+                       "Job|||||||galley||\nPod|1||Pending||n1|ImagePullBackOff|p||\n"
+                       "Pod|2||Pending||||q|Unschedulable|0/3 nodes are available: 3 cpu|gpu.\n");
+  EXPECT_EQ((*waits)[0].reason, "");
   EXPECT_EQ((*waits)[1].reason, "ImagePullBackOff");
   EXPECT_THAT((*waits)[1].advice, HasSubstr("`kubectl describe pod p`"));
   EXPECT_EQ((*waits)[0].advice, "");
+  EXPECT_EQ((*waits)[2].reason, "Unschedulable: 0/3 nodes are available: 3 cpu|gpu.");
 }
 
 }  // namespace
