@@ -121,6 +121,7 @@ TEST(CookWireTest, EveryFieldOfAnAskSurvives) {
   again.set_is_detached(ask.is_detached());
   again.set_wants_trace(ask.wants_trace());
   again.set_environment_salt(ask.environment_salt());
+  again.set_is_from_afar(ask.is_from_afar());
   EXPECT_EQ(Diff(ask, again), "");
 }
 

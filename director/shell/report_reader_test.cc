@@ -483,7 +483,9 @@ TEST_F(ReportReaderTest, AWorkerOfAnotherMachineHasNoFileReadThatJobsDoNotName) 
     AddObserved(ObservationKind::kTool, path, Digest::Of("secret").ToString(),
                 report.mutable_saved());
     const auto failed = ReadAs<WorkerReport::Failed>(report);
-    EXPECT_THAT(failed.error, HasSubstr("is no tool that a job on another machine may name"));
+    EXPECT_THAT(failed.error,
+                testing::AnyOf(HasSubstr("is no tool that a job on another machine may name"),
+                               HasSubstr("not a path in normal form")));
     EXPECT_THAT(failed.error, testing::Not(HasSubstr(Digest::Of("secret").ToString())));
   }
 }

@@ -60,9 +60,9 @@ TEST(TraceTest, EachMachineHasARowWithItsWorkersSlots) {
       RowsOf(recording.ToJson()),
       ElementsAre("director / : scan scan", "launches / local-1: worker attached",
                   "launches / slurm-1: worker attached", "launches / slurm-2: worker attached",
-                  "here / local-1 slot 0: save /a", "node7 / slurm-1 slot 1: load /b fetch /b",
-                  "node7 / slurm-1 uploads: upload /b", "node7 / slurm-2 slot 0: load /c",
-                  "nobody / nobody slot 0: load /d"));
+                  "here / local-1 slot 0: save /a", "nobody / nobody slot 0: load /d",
+                  "node7 / slurm-1 slot 1: load /b fetch /b", "node7 / slurm-1 uploads: upload /b",
+                  "node7 / slurm-2 slot 0: load /c"));
 }
 
 TEST(TraceTest, ALaunchIsARowOfItsStates) {

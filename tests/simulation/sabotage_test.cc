@@ -23,7 +23,7 @@
 namespace galley::simulation {
 namespace {
 
-constexpr uint64_t kSeeds = 1'000;
+constexpr uint64_t kSeeds = 4'000;
 
 // A whole cluster with one cook at a time, or one core with several.
 enum class Scene { kCluster, kSeveralCooks };
