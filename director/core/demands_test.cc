@@ -202,6 +202,35 @@ TEST(DemandsTest, OneThatComesByItselfIsWaitedForAsLongAsNobodyIsThere) {
   EXPECT_TRUE(shell.HasOpenJob("A"));
 }
 
+TEST(DemandsTest, OneThatHasItIsFoundBehindManyThatHaveNot) {
+  CoreHarness shell("A @on win\n", WithoutLauncher());
+  for (uint32_t i = 0; i < 100; ++i)
+    shell.Send(On(WorkerId(kForeignWorkers + i), {.name = "m" + std::to_string(i)}));
+  const WorkerId last(kForeignWorkers + 100);
+  shell.Send(On(last, {.name = "windows", .labels = {"win"}}));
+  shell.Request({"A"});
+  ASSERT_TRUE(shell.HasOpenJob("A"));
+  EXPECT_EQ(shell.JobOf("A").worker, last);
+}
+
+TEST(DemandsTest, WhatWaitsForTheResourcesOfOneThatLeavesAsksForAnother) {
+  CoreHarness shell("A @on gpu=1\nB @on gpu=1\n", OnAFarm({.resources = {{"gpu", 1}}}));
+  shell.hold_workers = true;
+  shell.Request({"A", "B"});
+  ASSERT_FALSE(shell.spawned.empty());
+  const WorkerId first = shell.spawned.front();
+  shell.Send(On(first, {.resources = {{"gpu", 1}}}));
+  const std::string given = shell.HasOpenJob("A") ? "A" : "B";
+  shell.Send(DrainAsked{{first}});
+  shell.Saved(given);
+  shell.Send(WorkerLost{.worker = first, .reason = "it said goodbye", .is_in_order = true});
+  shell.Pass(absl::Seconds(1));
+  const WorkerId second = shell.spawned.back();
+  ASSERT_NE(second, first) << shell.TakeLog();
+  shell.Send(On(second, {.name = "m2", .resources = {{"gpu", 1}}}));
+  EXPECT_TRUE(shell.HasOpenJob(given == "A" ? "B" : "A"));
+}
+
 TEST(DemandsTest, QueuedIsWaitingWhereALauncherMayBringUpOneThatHasIt) {
   CoreHarness shell("A @on win\n", OnAFarm({.labels = {"win"}}));
   shell.hold_workers = true;

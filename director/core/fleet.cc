@@ -41,7 +41,11 @@ uint32_t Fleet::Wanted() const {
   // What they can take: neither what only helpers or others can cook, nor what waits for a resource
   // of the farm.
   const size_t demanding = core_.offers.CountForFleet();
-  const size_t ready = lifecycle().loads().size() + demanding;
+  // (Where nobody is left who holds what others wait for, they wait for a worker.)
+  const bool is_nobody_there =
+      workers_.alive(Pool::kLaunched) == workers_.draining(Pool::kLaunched);
+  const size_t stalled = is_nobody_there ? lifecycle().saves().size() : 0;
+  const size_t ready = lifecycle().loads().size() + demanding + stalled;
   const size_t jobs = ready + workers_.jobs_in_hand();
   if (ready == 0) return least;
   absl::Duration work;

@@ -24,16 +24,20 @@ Offers::Offers(Core& core) : Part(core) {
     fleet_lacks_.insert(Number(cooker, cooker));
 }
 
+uint32_t Offers::NewNumber() {
+  if (free_.empty()) {
+    kinds_.emplace_back();
+    return static_cast<uint32_t>(kinds_.size() - 1);
+  }
+  const uint32_t number = free_.back();
+  free_.pop_back();
+  return number;
+}
+
 uint32_t Offers::Number(std::string_view name, std::string_view cooker) {
   if (const auto found = numbers_.find(std::string(name)); found != numbers_.end())
     return found->second;
-  auto number = static_cast<uint32_t>(kinds_.size());
-  if (free_.empty()) {
-    kinds_.emplace_back();
-  } else {
-    number = free_.back();
-    free_.pop_back();
-  }
+  const uint32_t number = NewNumber();
   numbers_.emplace(std::string(name), number);
   kinds_[number] = {.of_cooker = number,
                     .of_all = number,
@@ -80,13 +84,13 @@ uint32_t Offers::DemandOf(const std::vector<std::string>& labels, uint32_t group
 // The kind of the same jobs that demand this.
 uint32_t Offers::Demanding(uint32_t kind, uint32_t demand) {
   if (demand == 0) return kind;
-  const auto [at, is_new] =
-      demanding_.try_emplace({kind, demand}, static_cast<uint32_t>(kinds_.size()));
+  const auto [at, is_new] = demanding_.try_emplace({kind, demand});
   if (!is_new) return at->second;
-  Kind one = kinds_[kind];
+  at->second = NewNumber();
+  Kind& one = kinds_[at->second];
+  one = kinds_[kind];
   one.demand = demand;
   one.name.clear();
-  kinds_.push_back(std::move(one));
   return at->second;
 }
 
@@ -164,7 +168,7 @@ void Offers::NoteMade(WorkerId worker, PackageId package) {
 // remembered longer.)
 void Offers::ForgetRefusals() {
   fleet_refuses_.clear();
-  for (const WorkerId id : workers_.ring()) workers_.Find(id)->refuses.clear();
+  workers_.ForgetRefusals();  // of lost ones, too: numbers of kinds are given again
   for (Kind& kind : kinds_) kind.needed_files = 0;
   if (lifecycle().in_works() == 0) ForgetPrograms();
 }

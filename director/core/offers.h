@@ -66,6 +66,8 @@ class Offers : Part {
   // Those that have a number.
   size_t kinds() const { return kinds_.size() - free_.size(); }
   bool Has(WorkerId id, const Worker& worker, PackageId package) const;
+  // Some worker lacks something, or did.
+  bool has_lacking() const { return has_lacking_; }
   // False: no worker with room lacks its kind, so that nobody waits in vain behind it; or so many
   // were parked in this step. REQUIRES: Placing::Place found no worker. O(workers with room) where
   // a worker lacks any.
@@ -106,6 +108,7 @@ class Offers : Part {
     uint32_t needed_files = 0;  // so many needed files, with no result between them
   };
 
+  uint32_t NewNumber();
   uint32_t Number(std::string_view name, std::string_view cooker);
   uint32_t DemandOf(const std::vector<std::string>& labels, uint32_t group);
   uint32_t Demanding(uint32_t kind, uint32_t demand);

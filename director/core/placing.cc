@@ -61,7 +61,9 @@ std::vector<WorkerView> Placing::Lightest(PackageId package) const {
   std::vector<WorkerView> views;
   size_t looked_at = 0;
   for (const Workers::Load& load : workers_.with_room()) {
-    if (views.size() == kLightestMax || ++looked_at > kLookedAtMax) break;
+    if (views.size() == kLightestMax) break;
+    // (Where some lack what others have, the first who has it may come late.)
+    if (++looked_at > kLookedAtMax && (!views.empty() || !core_.offers.has_lacking())) break;
     const Worker& worker = *workers_.Find(load.worker);
     if (MayTake(package, load.worker, worker))
       views.push_back(ViewOf(package, load.worker, worker, warm_at(load.worker)));

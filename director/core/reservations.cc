@@ -86,7 +86,8 @@ bool Reservations::GoesBefore(PackageId id) const {
 
 bool Reservations::MayTake(PackageId id) const {
   const uint32_t group = packages_[id].resource_group;
-  return group == 0 || !IsReserved() || reserved_->package == id || GoesBefore(id) ||
+  // (Of those that want the same the first in their line goes: the others are behind it.)
+  return group == 0 || !IsReserved() || reserved_->group == group || GoesBefore(id) ||
          core_.grants.IsFreeBeside(group, reserved_->group);
 }
 
@@ -94,7 +95,7 @@ bool Reservations::MayTakeAt(PackageId id, WorkerId worker) const {
   const uint32_t group = packages_[id].resource_group;
   if (group == 0) return true;
   if (!core_.grants.IsFreeAt(group, worker)) return false;
-  return !IsReserved() || reserved_->package == id || GoesBefore(id) ||
+  return !IsReserved() || reserved_->group == group || GoesBefore(id) ||
          !core_.grants.IsSameMachine(reserved_->worker, worker) ||
          core_.grants.IsFreeAtBeside(group, reserved_->group, worker);
 }

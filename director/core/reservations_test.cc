@@ -88,6 +88,34 @@ TEST(ReservationsTest, WhereAnotherMachineHasTooLittleOfThemTheseGoOn) {
   shell.Finish();
 }
 
+// In the line of those that want the same it comes before the one that has the reservation.
+TEST(ReservationsTest, AnotherThatWantsTheSameDoesNotStopIt) {
+  CookOptions options;
+  options.workers = 0;
+  options.resources = {{"licence", 4}};
+  CoreHarness shell(
+      "Root\nS0 @on licence=1\nS1 @on licence=1\nLarge @on licence=3\nEarly @on licence=3\n",
+      options);
+  shell.Send(On(kFar, "m1", {}));
+  shell.Request({"Root"});
+  constexpr auto kWhy = InstigatorCategory::kHardDependency;
+  shell.Send(PackagesDiscovered{{{"S0", kWhy}, {"S1", kWhy}}});
+  ASSERT_TRUE(shell.HasOpenJob("S0") && shell.HasOpenJob("S1"));
+  shell.Send(PackagesDiscovered{{{"Large", kWhy}}});
+  const auto pass = [&] {
+    shell.Pass(absl::Milliseconds(500));
+    shell.Send(WorkerAlive{kFar});
+  };
+  for (int i = 0; i < 20; ++i) pass();
+  shell.Send(PackagesDiscovered{{{"Early", kWhy}}});
+  for (int i = 0; i < 4; ++i) pass();
+  shell.Saved("S0");
+  shell.Saved("S1");
+  for (int i = 0; i < 4; ++i) pass();
+  EXPECT_TRUE(shell.HasOpenJob("Early") || shell.HasOpenJob("Large"));
+  shell.Finish();
+}
+
 TEST(ReservationsTest, WhatIsMoreUrgentGoesFirstForLonger) {
   CookOptions options;
   options.workers = 0;

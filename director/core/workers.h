@@ -152,6 +152,10 @@ class Workers {
   uint32_t alive(Pool pool) const { return alive_of_[static_cast<size_t>(pool)]; }
   // Those among them that drain.
   uint32_t draining(Pool pool) const { return draining_of_[static_cast<size_t>(pool)]; }
+  // Nobody is known to refuse anything.
+  void ForgetRefusals() {
+    for (auto& [id, worker] : workers_) worker.refuses.clear();
+  }
   uint32_t attached() const { return static_cast<uint32_t>(ring_.size()); }
   uint64_t slots() const { return slots_; }  // of the attached
   uint64_t jobs_in_hand() const { return jobs_in_hand_; }
