@@ -376,6 +376,8 @@ absl::StatusOr<ChildProcess> ChildProcess::Start(const ChildOptions& options) {
   ChildProcess child;
   child.pid_ = pid;
   child.group_ = options.new_process_group;
+  rusage own{};
+  if (!kIsSanitized && ::getrusage(RUSAGE_SELF, &own) == 0) child.hidden_peak_kb_ = own.ru_maxrss;
   if (count == sizeof(failure)) {
     child.Wait();
     return ErrnoStatus(failure, "start", options.argv[0]);
@@ -384,7 +386,9 @@ absl::StatusOr<ChildProcess> ChildProcess::Start(const ChildOptions& options) {
 }
 
 ChildProcess::ChildProcess(ChildProcess&& other) noexcept
-    : pid_(std::exchange(other.pid_, -1)), group_(other.group_) {}
+    : pid_(std::exchange(other.pid_, -1)),
+      group_(other.group_),
+      hidden_peak_kb_(other.hidden_peak_kb_) {}
 
 ChildProcess& ChildProcess::operator=(ChildProcess&& other) noexcept {
   if (this != &other) {
@@ -394,6 +398,7 @@ ChildProcess& ChildProcess::operator=(ChildProcess&& other) noexcept {
     }
     pid_ = std::exchange(other.pid_, -1);
     group_ = other.group_;
+    hidden_peak_kb_ = other.hidden_peak_kb_;
   }
   return *this;
 }
@@ -428,6 +433,7 @@ ExitStatus ChildProcess::Reap() {
   }
   children.held.erase(pid_);
   pid_ = -1;
+  if (usage.ru_maxrss <= hidden_peak_kb_) usage.ru_maxrss = 0;
   return Decode(status, usage);
 }
 

@@ -61,10 +61,10 @@ struct ChildOptions {
 };
 
 struct ExitStatus {
-  int code = 0;         // exit code when signal == 0
-  int signal = 0;       // the signal that ended it, or 0
-  uint64_t cpu_us = 0;  // user and system time
-  uint64_t memory_peak_bytes = 0;
+  int code = 0;                    // exit code when signal == 0
+  int signal = 0;                  // the signal that ended it, or 0
+  uint64_t cpu_us = 0;             // user and system time
+  uint64_t memory_peak_bytes = 0;  // 0: not more than we held when it began, which hides it
   bool ok() const { return code == 0 && signal == 0; }
   // "exit code 3", "signal 9 (Killed)".
   std::string ToString() const;
@@ -97,6 +97,7 @@ class ChildProcess {
 
   pid_t pid_ = -1;
   bool group_ = false;
+  long hidden_peak_kb_ = 0;  // what its peak begins with: it shared our memory until it ran
 };
 
 // Makes this process the one that orphans below it fall to, instead of init: programs that a tool
