@@ -206,8 +206,9 @@ int RunReadmit(const GlobalOptions& options, const std::string& worker) {
   director::QuarantineFile file(project->state_directory());
   if (worker.empty()) {
     const auto all = file.All();
-    PrintQuarantined(options, "quarantined", all);
-    if (all.empty() && !options.json && !options.quiet)
+    if (!all.ok()) return FailOf(options, all.status());
+    PrintQuarantined(options, "quarantined", *all);
+    if (all->empty() && !options.json && !options.quiet)
       std::fputs("no worker is quarantined\n", stderr);
     return kDone;
   }

@@ -36,8 +36,12 @@ class ClientDoorImpl final : public ClientDoor {
               .gate = GateOfClients(),
               .message_bytes_max = kMessageBytesMax,
               .threads_max = kClientCallsMax,
+              // (A client that waits for a long time pings, and is not to be cut off for it.)
               .arguments = {{GRPC_ARG_KEEPALIVE_TIME_MS, wire::kKeepaliveMs},
-                            {GRPC_ARG_KEEPALIVE_TIMEOUT_MS, wire::kKeepaliveMs}},
+                            {GRPC_ARG_KEEPALIVE_TIMEOUT_MS, wire::kKeepaliveMs},
+                            {GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
+                             wire::kKeepaliveMs / 2},
+                            {GRPC_ARG_HTTP2_MAX_PING_STRIKES, 0}},
               .user_timeout = absl::Milliseconds(2 * wire::kKeepaliveMs)}) {}
 
   const std::string& address() const override { return tcp_.address(); }

@@ -45,7 +45,9 @@ void WorkerStream::Take() {
     owner_.Hear(*this, message_);
   } else {
     const auto heard = Receive();
-    if (heard == wire::Conversation::Heard::kBroken || !owner_.IsPresent(*this)) {
+    // (It says hello once: that is what was looked at.)
+    const bool is_hello = heard == wire::Conversation::Heard::kNext && message_.has_hello();
+    if (heard == wire::Conversation::Heard::kBroken || is_hello || !owner_.IsPresent(*this)) {
       HangUp();
       return End({grpc::StatusCode::ABORTED, "messages were lost: attach again"});
     }

@@ -34,11 +34,12 @@ absl::Time SinceOf(std::string_view text) {
 QuarantineFile::QuarantineFile(const std::string& state_directory)
     : path_(JoinPath(state_directory, "quarantine")) {}
 
-std::vector<QuarantinedWorker> QuarantineFile::Read() const {
+absl::StatusOr<std::vector<QuarantinedWorker>> QuarantineFile::Read() const {
   std::vector<QuarantinedWorker> all;
   const absl::StatusOr<std::string> text = ReadOwnFile(path_, kQuarantineBytesMax);
   if (absl::IsNotFound(text.status())) return all;
-  const auto lines = text.ok() ? Unseal(kQuarantineKind, kQuarantineVersion, *text) : text.status();
+  if (!text.ok()) return Annotate(text.status(), path_);
+  const auto lines = Unseal(kQuarantineKind, kQuarantineVersion, *text);
   if (!lines.ok()) {
     LogError("{}: {}; which workers were quarantined is not known any more", path_,
              MessageOf(lines.status()));
@@ -71,34 +72,42 @@ absl::Status QuarantineFile::Write(const std::vector<QuarantinedWorker>& all) co
   return WritePrivateFile(path_, Seal(kQuarantineKind, kQuarantineVersion, lines));
 }
 
-std::vector<QuarantinedWorker> QuarantineFile::All() const {
-  std::vector<QuarantinedWorker> all = Read();
+absl::StatusOr<std::vector<QuarantinedWorker>> QuarantineFile::All() const {
+  ASSIGN_OR_RETURN(std::vector<QuarantinedWorker> all, Read());
   const base::MutexLock lock(mutex_);
   all.insert(all.end(), unwritten_.begin(), unwritten_.end());
   return all;
 }
 
-std::string QuarantineFile::WhyOf(std::string_view worker, std::string_view machine,
-                                  bool is_launched) const {
-  for (const QuarantinedWorker& one : All()) {
+absl::StatusOr<std::string> QuarantineFile::WhyOf(std::string_view worker, std::string_view machine,
+                                                  bool is_launched) const {
+  ASSIGN_OR_RETURN(const std::vector<QuarantinedWorker> all, All());
+  for (const QuarantinedWorker& one : all) {
     if (one.worker == worker && (!is_launched || one.machine == machine)) return one.why;
   }
-  return "";
+  return std::string();
 }
 
 absl::Status QuarantineFile::Add(const QuarantinedWorker& one) {
-  std::vector<QuarantinedWorker> all = Read();
-  std::erase_if(all, [&](const QuarantinedWorker& other) { return IsSameWorker(one, other); });
-  all.push_back(one);
-  const absl::Status written = Write(all);
-  if (written.ok()) return written;
+  auto all = Read();
+  absl::Status written = all.status();
+  if (all.ok()) {
+    std::erase_if(*all, [&](const QuarantinedWorker& other) { return IsSameWorker(one, other); });
+    all->push_back(one);
+    written = Annotate(Write(*all), path_);
+  }
+  if (!written.ok()) AddHere(one);
+  return written;
+}
+
+void QuarantineFile::AddHere(const QuarantinedWorker& one) {
   const base::MutexLock lock(mutex_);
   unwritten_.push_back(one);
-  return Annotate(written, path_);
 }
 
 absl::StatusOr<std::vector<QuarantinedWorker>> QuarantineFile::Remove(std::string_view worker) {
-  std::vector<QuarantinedWorker> all = Read(), stay, gone;
+  ASSIGN_OR_RETURN(std::vector<QuarantinedWorker> all, Read());
+  std::vector<QuarantinedWorker> stay, gone;
   for (QuarantinedWorker& one : all) {
     const bool is_meant =
         one.worker == worker || fmt::format("{}@{}", one.worker, one.machine) == worker;

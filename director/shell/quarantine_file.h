@@ -32,19 +32,22 @@ class QuarantineFile {
  public:
   explicit QuarantineFile(const std::string& state_directory);
 
-  // In the order in which they came.
-  std::vector<QuarantinedWorker> All() const;
-  // Empty: it is not quarantined. `is_launched`: a launcher gave its name.
-  std::string WhyOf(std::string_view worker, std::string_view machine, bool is_launched) const;
+  // In the order in which they came. An error: the file is there, and cannot be read now.
+  absl::StatusOr<std::vector<QuarantinedWorker>> All() const;
+  // Empty: it is not quarantined. `is_launched`: a launcher gave its name. Errors as All.
+  absl::StatusOr<std::string> WhyOf(std::string_view worker, std::string_view machine,
+                                    bool is_launched) const;
   // Replaces what was known of the same worker on that machine. It counts also when it cannot be
   // written, for as long as this object lives.
   absl::Status Add(const QuarantinedWorker& one);
+  // For as long as this object lives; for a director that may write no more.
+  void AddHere(const QuarantinedWorker& one);
   // `worker`: a name, or name@machine. Returns those that are quarantined no more; NOT_FOUND: none
   // of that name was.
   absl::StatusOr<std::vector<QuarantinedWorker>> Remove(std::string_view worker);
 
  private:
-  std::vector<QuarantinedWorker> Read() const;
+  absl::StatusOr<std::vector<QuarantinedWorker>> Read() const;
   absl::Status Write(const std::vector<QuarantinedWorker>& all) const;
 
   const std::string path_;

@@ -181,9 +181,14 @@ void DirectorShell::Tell(CookMask cooks, const WorkerQuarantined& notice) {
       fmt::format("it made something else of {} for {} than {}", core_->NameOf(notice.package),
                   PlatformName(notice.platform), notice.others);
   // (Before it may attach again.)
+  const QuarantinedWorker quarantined{
+      .worker = name, .machine = machine, .why = why, .since = clock_.Now()};
   absl::Status kept = options_.may_write ? options_.may_write() : absl::OkStatus();
-  kept.Update(
-      quarantine_.Add({.worker = name, .machine = machine, .why = why, .since = clock_.Now()}));
+  if (kept.ok()) {
+    kept = quarantine_.Add(quarantined);
+  } else {
+    quarantine_.AddHere(quarantined);
+  }
   if (!kept.ok())
     LogError("worker={} is quarantined by this director only: {}", name, MessageOf(kept));
   worker_views_.Quarantine(name, why);

@@ -122,8 +122,11 @@ absl::Status DirectorShell::CheckCookers(const std::string& worker_id,
 absl::Status DirectorShell::CheckQuarantine(const std::string& worker_id,
                                             const std::string& machine) {
   const std::optional<WorkerView> before = worker_views_.Quarantined(worker_id);
-  const std::string why = quarantine_.WhyOf(
+  const absl::StatusOr<std::string> known = quarantine_.WhyOf(
       worker_id, before.has_value() ? before->machine : machine, workers_.IsOurs(worker_id));
+  // (It comes again.)
+  if (!known.ok()) return absl::UnavailableError(MessageOf(known.status()));
+  const std::string& why = *known;
   if (!why.empty())
     return absl::FailedPreconditionError(
         fmt::format("{}: it gets no more jobs of this project, until its director's user says "
@@ -138,7 +141,9 @@ absl::Status DirectorShell::CheckQuarantine(const std::string& worker_id,
 
 // (Of those that launchers named, the names repeat.)
 void DirectorShell::ShowQuarantined() {
-  for (const QuarantinedWorker& one : quarantine_.All()) {
+  const auto all = quarantine_.All();
+  if (!all.ok()) return LogError("{}", MessageOf(all.status()));
+  for (const QuarantinedWorker& one : *all) {
     if (!workers_.IsOurs(one.worker)) worker_views_.Quarantine(one.worker, one.why, one.machine);
   }
 }
@@ -155,14 +160,14 @@ absl::Status DirectorShell::MayRenew(const std::string& worker_id) const {
 
 absl::StatusOr<v1::ToWorker> DirectorShell::OnAttach(const std::string& worker_id,
                                                      const v1::FromWorker& first) {
-  RETURN_IF_ERROR(CheckCookers(worker_id, first.hello()));
-  const std::string machine =
-      machines_.Find(first.hello().machine(), service_->ComesFrom(worker_id));
-  RETURN_IF_ERROR(CheckQuarantine(worker_id, machine));
   {
     base::MutexLock lock(mutex_);
     if (!is_serving_) return absl::UnavailableError("not yet");  // it comes again
   }
+  RETURN_IF_ERROR(CheckCookers(worker_id, first.hello()));
+  const std::string machine =
+      machines_.Find(first.hello().machine(), service_->ComesFrom(worker_id));
+  RETURN_IF_ERROR(CheckQuarantine(worker_id, machine));
   v1::ToWorker message;
   const bool has_files = !first.hello().is_without_files();
   std::optional<uint64_t> segment;
@@ -217,9 +222,7 @@ std::string DirectorShell::LauncherOf(const std::string& worker_id) const {
 // Waits while too much of what the worker said is still to be taken.
 void DirectorShell::OnMessageInTurn(const std::string& worker_id, const v1::FromWorker& message) {
   workers_.Heard(worker_id, clock_.Monotonic());
-  const bool may_be_large = !message.reports().empty() || !message.log().empty();
-  const MessageRoom::Entered entered =
-      message_room_.Enter(worker_id, may_be_large ? message.ByteSizeLong() : sizeof(message));
+  const MessageRoom::Entered entered = message_room_.Enter(worker_id, message.ByteSizeLong());
   if (!entered.is_open) return;
   OnMessage(worker_id, message);
   if (entered.must_leave())

@@ -28,7 +28,8 @@ void WorkerLogBook::Take(const std::string& worker, const v1::FromWorker& messag
     record.text = line.text();
     if (!logs_.Add(record) || record.from == LogRecord::From::kOutput) continue;
     const bool is_told = record.level == LogLevel::kWarning || record.level == LogLevel::kError;
-    if (is_told) LogInfo("worker={} attempt={} {}", worker, line.attempt(), line.text());
+    if (is_told)
+      LogInfo("worker={} attempt={} {}", worker, line.attempt(), PrintableLine(line.text()));
   }
 }
 
