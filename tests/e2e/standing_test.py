@@ -70,7 +70,7 @@ class StandingTest(StandingCase):
             "an edit": edit("content/b.json", "[3]"),
             "a new package": edit("content/e.json", "{}"),
             "a new file of no rule": edit("content/other", ""),
-            "a sidecar": edit("content/c.txt.cook", 'labels = ["x"]'),
+            "a sidecar": edit("content/c.txt.cook", 'labels = []'),
             "a tool": edit("tools/run", RUN + "\n# other\n"),
             "galley.toml": lambda: self.write("game/galley.toml", self.read("game/galley.toml") + b"# more\n"),
             "an absent file that appears": edit("content/maybe", "here"),

@@ -86,8 +86,8 @@ class WorkerLivesTest(E2ETest):
         counts = cook.summary["workers"]["collections"]
         self.assertGreater(counts["hard_limit"], 0, cook)
         self.assertEqual(counts["pauses"], 0, cook)
-        with open(os.path.join(game, ".galley/state/logs/director.log")) as log:
-            self.assertIn("memory collection reason=hard_limit", log.read())
+        logs = self.galley("logs", "local-1", "--project", game)
+        self.assertIn("memory collection reason=hard_limit", logs.stdout)
         self.no_process_is_left()
 
     def test_doctor_says_how_much_memory_there_is(self):
