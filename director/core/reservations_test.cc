@@ -47,6 +47,14 @@ int Stream(CoreHarness& shell, InstigatorCategory why, int jobs_max,
   return next;
 }
 
+// Workers come by themselves.
+CookOptions WithLicences(uint32_t count) {
+  CookOptions options;
+  options.workers = 0;
+  options.resources = {{"licence", count}};
+  return options;
+}
+
 std::string Project(const std::string& of) {
   std::string project = "Root\nLarge @on " + of + "=3\n";
   for (int i = 0; i < 200; ++i) project += "S" + std::to_string(i) + " @on " + of + "=1\n";
@@ -54,9 +62,7 @@ std::string Project(const std::string& of) {
 }
 
 TEST(ReservationsTest, OfTheFarmsResourcesItGetsItsShareInTime) {
-  CookOptions options;
-  options.workers = 0;
-  options.resources = {{"licence", 3}};
+  const CookOptions options = WithLicences(3);
   CoreHarness shell(Project("licence"), options);
   shell.Send(On(kFar, "m1", {}));
   shell.Request({"Root"});
@@ -90,9 +96,7 @@ TEST(ReservationsTest, WhereAnotherMachineHasTooLittleOfThemTheseGoOn) {
 
 // In the line of those that want the same it comes before the one that has the reservation.
 TEST(ReservationsTest, AnotherThatWantsTheSameDoesNotStopIt) {
-  CookOptions options;
-  options.workers = 0;
-  options.resources = {{"licence", 4}};
+  const CookOptions options = WithLicences(4);
   CoreHarness shell(
       "Root\nS0 @on licence=1\nS1 @on licence=1\nLarge @on licence=3\nEarly @on licence=3\n",
       options);
@@ -117,9 +121,7 @@ TEST(ReservationsTest, AnotherThatWantsTheSameDoesNotStopIt) {
 }
 
 TEST(ReservationsTest, WhatIsMoreUrgentGoesFirstForLonger) {
-  CookOptions options;
-  options.workers = 0;
-  options.resources = {{"licence", 3}};
+  const CookOptions options = WithLicences(3);
   CoreHarness shell(Project("licence"), options);
   shell.Send(On(kFar, "m1", {}));
   shell.Request({"Root"});
