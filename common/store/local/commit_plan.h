@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <deque>
-#include <map>
 #include <set>
 #include <span>
 #include <string>
@@ -12,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "common/base/digest.h"
 #include "common/record/result.h"
@@ -71,8 +72,8 @@ class CommitPlanner {
   CommitPlan plan_;
   // These three are of all batches that were added.
   std::set<Digest> adopted_digests_;
-  std::set<std::pair<Digest, uint64_t>> set_checksums_;
-  std::map<Digest, record::Result> outcomes_;
+  absl::flat_hash_set<std::pair<Digest, uint64_t>> set_checksums_;
+  absl::flat_hash_map<Digest, record::Result> outcomes_;
 };
 
 }  // namespace galley::store

@@ -19,6 +19,13 @@
 #include "fmt/format.h"
 
 namespace galley::store {
+namespace {
+
+bool HasLesserKey(const SegmentFile::KeyedPayload& one, const SegmentFile::KeyedPayload& other) {
+  return one.key < other.key;
+}
+
+}  // namespace
 
 Commits::Commits(StoreState& state, StoreReader& reader, StoreWriter& writer)
     : state_(state),
@@ -167,19 +174,8 @@ absl::Status Commits::Append(const CommitPlan& plan, const PublishedRoot* root, 
   OwnLog& log = state_.log;
   RETURN_IF_ERROR(log.AppendAdopted(adopted));
   const base::MutexLock lock(log.mutex());
-  for (const auto& [weak_key, set] : plan.sets_known)
-    RETURN_IF_ERROR(index.AddObservationSet(weak_key, set));
-  for (const CommitPlan::SetView& set : plan.sets) {
-    ASSIGN_OR_RETURN(const RecordPlace place,
-                     log.Append(RecordKind::kObservationSet, set.weak_key, set.bytes));
-    RETURN_IF_ERROR(
-        index.AddObservationSet(set.weak_key, {.place = place, .checksum = Checksum(set.bytes)}));
-  }
-  for (const PutResult* put : plan.results) {
-    ASSIGN_OR_RETURN(const RecordPlace place,
-                     log.Append(RecordKind::kResult, put->action_key, put->result));
-    RETURN_IF_ERROR(index.SetResult(put->action_key, place));
-  }
+  RETURN_IF_ERROR(AppendSets(plan, index));
+  RETURN_IF_ERROR(AppendResults(plan, index));
   for (const auto& [key, payload] : plan.action_results) {
     ASSIGN_OR_RETURN(const RecordPlace place, log.Append(RecordKind::kActionResult, key, payload));
     RETURN_IF_ERROR(index.SetActionResult(key, place));
@@ -188,6 +184,38 @@ absl::Status Commits::Append(const CommitPlan& plan, const PublishedRoot* root, 
   ASSIGN_OR_RETURN(const RecordPlace place,
                    log.Append(RecordKind::kPublished, root->root, EncodePublished(*root)));
   return index.SetRoot(*root, place);
+}
+
+// In the order of their keys, so that each goes into the index near the one before.
+absl::Status Commits::AppendSets(const CommitPlan& plan, IndexBatch& index) {
+  RETURN_IF_ERROR(index.AddObservationSets(plan.sets_known));
+  std::vector<SegmentFile::KeyedPayload> records;
+  records.reserve(plan.sets.size());
+  for (const CommitPlan::SetView& set : plan.sets)
+    records.push_back({.key = set.weak_key, .payload = set.bytes});
+  std::stable_sort(records.begin(), records.end(), &HasLesserKey);
+  std::vector<LocatedSet> sets;
+  sets.reserve(records.size());
+  RETURN_IF_ERROR(state_.log.Append(
+      RecordKind::kObservationSet, records, [&](size_t i, const RecordPlace& place) {
+        sets.emplace_back(records[i].key,
+                          SetPlace{.place = place, .checksum = Checksum(records[i].payload)});
+      }));
+  return index.AddObservationSets(sets);
+}
+
+absl::Status Commits::AppendResults(const CommitPlan& plan, IndexBatch& index) {
+  std::vector<SegmentFile::KeyedPayload> records;
+  records.reserve(plan.results.size());
+  for (const PutResult* put : plan.results)
+    records.push_back({.key = put->action_key, .payload = put->result});
+  std::stable_sort(records.begin(), records.end(), &HasLesserKey);
+  std::vector<LocatedResult> results;
+  results.reserve(records.size());
+  RETURN_IF_ERROR(state_.log.Append(
+      RecordKind::kResult, records,
+      [&](size_t i, const RecordPlace& place) { results.emplace_back(records[i].key, place); }));
+  return index.SetResults(results);
 }
 
 absl::StatusOr<uint64_t> Commits::Publish(const PublishedRoot& root) {

@@ -43,6 +43,10 @@ class Commits {
   absl::Status SyncSegment(uint64_t segment) GALLEY_REQUIRES(writer_.mutex());
   absl::Status SyncFolders(const CommitPlan& plan) GALLEY_REQUIRES(writer_.mutex());
   absl::Status Append(const CommitPlan& plan, const PublishedRoot* root, IndexBatch& index);
+  absl::Status AppendSets(const CommitPlan& plan, IndexBatch& index)
+      GALLEY_REQUIRES(state_.log.mutex());
+  absl::Status AppendResults(const CommitPlan& plan, IndexBatch& index)
+      GALLEY_REQUIRES(state_.log.mutex());
   absl::Status SyncPath(const std::string& path) const;
   absl::Status CopyFile(const Digest& digest) const;
 

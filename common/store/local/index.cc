@@ -290,29 +290,17 @@ class RocksBatch final : public IndexBatch {
     return Replace(DigestKey('b', digest), EncodePlace(location.segment, location.offset));
   }
   absl::Status SetBlobs(std::span<const LocatedBlob> blobs) override {
-    for (size_t begin = 0; begin < blobs.size(); begin += kKeysAtOnce) {
-      const auto part = blobs.subspan(begin, std::min(kKeysAtOnce, blobs.size() - begin));
-      std::vector<std::string> keys;
-      for (const LocatedBlob& blob : part) keys.push_back(DigestKey('b', blob.first));
-      RETURN_IF_ERROR(
-          GetMany(db_, keys, [&](size_t i, std::optional<std::string_view> there) -> absl::Status {
-            const auto changed = changed_.find(keys[i]);
-            if (changed != changed_.end())
-              there = changed->second.has_value()
-                          ? std::optional(std::string_view(*changed->second))
-                          : std::nullopt;
-            const BlobLocation& location = part[i].second;
-            return Replace(std::move(keys[i]), there,
-                           EncodePlace(location.segment, location.offset));
-          }));
-    }
-    return absl::OkStatus();
+    return ReplaceEach('b', blobs, [](const BlobLocation& to, std::optional<std::string_view>) {
+      return EncodePlace(to.segment, to.offset);
+    });
   }
   absl::Status RemoveBlob(const Digest& digest) override {
     return Replace(DigestKey('b', digest), std::nullopt);
   }
-  absl::Status SetResult(const Digest& action_key, const RecordPlace& place) override {
-    return Replace(DigestKey('r', action_key), EncodePlace(place.segment, place.offset));
+  absl::Status SetResults(std::span<const LocatedResult> results) override {
+    return ReplaceEach('r', results, [](const RecordPlace& to, std::optional<std::string_view>) {
+      return EncodePlace(to.segment, to.offset);
+    });
   }
   absl::Status RemoveResult(const Digest& action_key) override {
     return Replace(DigestKey('r', action_key), std::nullopt);
@@ -329,12 +317,16 @@ class RocksBatch final : public IndexBatch {
   absl::Status StampActionResult(const Digest& key, uint32_t hours) override {
     return Stamp(DigestKey('a', key), hours);
   }
-  absl::Status AddObservationSet(const Digest& weak_key, const SetPlace& set) override {
-    ASSIGN_OR_RETURN(std::vector<SetPlace> sets, Sets(weak_key));
-    std::erase_if(sets, [&](const SetPlace& other) { return other.checksum == set.checksum; });
-    sets.insert(sets.begin(), set);
-    if (sets.size() > ActionCache::kSetsMax) sets.resize(ActionCache::kSetsMax);
-    return ReplaceSets(weak_key, sets);
+  absl::Status AddObservationSets(std::span<const LocatedSet> added) override {
+    const auto add = [this](const SetPlace& set,
+                            std::optional<std::string_view> there) -> absl::StatusOr<std::string> {
+      ASSIGN_OR_RETURN(std::vector<SetPlace> sets, db_.Decoded(DecodeSets(there.value_or(""))));
+      std::erase_if(sets, [&](const SetPlace& other) { return other.checksum == set.checksum; });
+      sets.insert(sets.begin(), set);
+      if (sets.size() > ActionCache::kSetsMax) sets.resize(ActionCache::kSetsMax);
+      return EncodeSets(sets);
+    };
+    return ReplaceEach('o', added, add);
   }
   absl::Status RemoveObservationSet(const Digest& weak_key, const RecordPlace& place) override {
     ASSIGN_OR_RETURN(std::vector<SetPlace> sets, Sets(weak_key));
@@ -444,6 +436,29 @@ class RocksBatch final : public IndexBatch {
     if (value.has_value()) RETURN_IF_ERROR(Count(key, *value, 1));
     if (!there.has_value() && !value.has_value()) return absl::OkStatus();
     return Set(std::move(key), std::move(value));
+  }
+  // For each digest and what it is given, the value becomes what `value_of` makes of that and of
+  // the value there (nullopt: none). What is there is asked for together.
+  template <typename Given, typename ValueOf>
+  absl::Status ReplaceEach(char kind, std::span<const std::pair<Digest, Given>> all,
+                           const ValueOf& value_of) {
+    for (size_t begin = 0; begin < all.size(); begin += kKeysAtOnce) {
+      const auto part = all.subspan(begin, std::min(kKeysAtOnce, all.size() - begin));
+      std::vector<std::string> keys;
+      keys.reserve(part.size());
+      for (const auto& [digest, given] : part) keys.push_back(DigestKey(kind, digest));
+      const auto replace = [&](size_t i, std::optional<std::string_view> there) -> absl::Status {
+        if (const auto changed = changed_.find(keys[i]); changed != changed_.end()) {
+          there.reset();
+          if (changed->second.has_value()) there = *changed->second;
+        }
+        absl::StatusOr<std::string> value = value_of(part[i].second, there);
+        RETURN_IF_ERROR(value.status());
+        return Replace(std::move(keys[i]), there, *std::move(value));
+      };
+      RETURN_IF_ERROR(GetMany(db_, keys, replace));
+    }
+    return absl::OkStatus();
   }
   absl::Status Stamp(std::string key, uint32_t hours) {
     ASSIGN_OR_RETURN(const std::optional<std::string> old, Get(key));

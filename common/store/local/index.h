@@ -17,6 +17,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -47,6 +48,9 @@ struct SetPlace {
   uint64_t checksum = 0;  // of the set's bytes: tells equal sets
   auto operator<=>(const SetPlace&) const = default;
 };
+
+using LocatedResult = std::pair<Digest, RecordPlace>;  // by its action key
+using LocatedSet = std::pair<Digest, SetPlace>;        // by its weak key
 
 struct SegmentState {
   SegmentWriterKind writer = SegmentWriterKind::kOwner;
@@ -84,16 +88,17 @@ class IndexBatch {
   // The same for many, each once: what is there is asked for together.
   virtual absl::Status SetBlobs(std::span<const LocatedBlob> blobs) = 0;
   virtual absl::Status RemoveBlob(const Digest& digest) = 0;
-  virtual absl::Status SetResult(const Digest& action_key, const RecordPlace& place) = 0;
+  // Of results and of sets, a key may be named again: the later one stands, or comes first.
+  virtual absl::Status SetResults(std::span<const LocatedResult> results) = 0;
   virtual absl::Status RemoveResult(const Digest& action_key) = 0;
   virtual absl::Status SetActionResult(const Digest& key, const RecordPlace& place) = 0;
   virtual absl::Status RemoveActionResult(const Digest& key) = 0;
   // A result that is there was used; `hours` since 1970. What is absent stays so.
   virtual absl::Status StampResult(const Digest& action_key, uint32_t hours) = 0;
   virtual absl::Status StampActionResult(const Digest& key, uint32_t hours) = 0;
-  // Puts the set first; one with the same checksum is replaced, the oldest above
+  // Puts each set first; one with the same checksum is replaced, the oldest above
   // ActionCache::kSetsMax goes.
-  virtual absl::Status AddObservationSet(const Digest& weak_key, const SetPlace& set) = 0;
+  virtual absl::Status AddObservationSets(std::span<const LocatedSet> sets) = 0;
   virtual absl::Status RemoveObservationSet(const Digest& weak_key, const RecordPlace& place) = 0;
   // A set that is there lies elsewhere now.
   virtual absl::Status MoveObservationSet(const Digest& weak_key, const RecordPlace& from,

@@ -64,8 +64,8 @@ class LiveIndex::Batch final : public IndexBatch {
   absl::Status RemoveBlob(const Digest& digest) override {
     return Add([&](IndexBatch& batch) { return batch.RemoveBlob(digest); });
   }
-  absl::Status SetResult(const Digest& action_key, const RecordPlace& place) override {
-    return Add([&](IndexBatch& batch) { return batch.SetResult(action_key, place); });
+  absl::Status SetResults(std::span<const LocatedResult> results) override {
+    return Add([&](IndexBatch& batch) { return batch.SetResults(results); });
   }
   absl::Status RemoveResult(const Digest& action_key) override {
     return Add([&](IndexBatch& batch) { return batch.RemoveResult(action_key); });
@@ -82,8 +82,8 @@ class LiveIndex::Batch final : public IndexBatch {
   absl::Status StampActionResult(const Digest& key, uint32_t hours) override {
     return Add([&](IndexBatch& batch) { return batch.StampActionResult(key, hours); });
   }
-  absl::Status AddObservationSet(const Digest& weak_key, const SetPlace& set) override {
-    return Add([&](IndexBatch& batch) { return batch.AddObservationSet(weak_key, set); });
+  absl::Status AddObservationSets(std::span<const LocatedSet> sets) override {
+    return Add([&](IndexBatch& batch) { return batch.AddObservationSets(sets); });
   }
   absl::Status RemoveObservationSet(const Digest& weak_key, const RecordPlace& place) override {
     return Add([&](IndexBatch& batch) { return batch.RemoveObservationSet(weak_key, place); });

@@ -180,12 +180,15 @@ absl::Status LogReplay::Apply(const RecordPlace& place, const RecordHeader& head
       return batch.SetBlob(header.key, {place.segment, place.offset});
     case RecordKind::kAdopted:
       return ApplyAdopted(payload, batch);
-    case RecordKind::kObservationSet:
-      return batch.AddObservationSet(header.key,
-                                     {.place = place, .checksum = header.payload_checksum});
-    case RecordKind::kResult:
-      RETURN_IF_ERROR(batch.SetResult(header.key, place));
+    case RecordKind::kObservationSet: {
+      const LocatedSet set(header.key, {.place = place, .checksum = header.payload_checksum});
+      return batch.AddObservationSets(std::span(&set, 1));
+    }
+    case RecordKind::kResult: {
+      const LocatedResult result(header.key, place);
+      RETURN_IF_ERROR(batch.SetResults(std::span(&result, 1)));
       return used_hours == 0 ? absl::OkStatus() : batch.StampResult(header.key, used_hours);
+    }
     case RecordKind::kActionResult:
       RETURN_IF_ERROR(batch.SetActionResult(header.key, place));
       return used_hours == 0 ? absl::OkStatus() : batch.StampActionResult(header.key, used_hours);

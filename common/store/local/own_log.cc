@@ -47,6 +47,23 @@ absl::StatusOr<RecordPlace> OwnLog::Append(RecordKind kind, const Digest& key,
   return RecordPlace{.segment = own_->number(), .offset = offset};
 }
 
+absl::Status OwnLog::Append(RecordKind kind, std::span<const SegmentFile::KeyedPayload> records,
+                            absl::FunctionRef<void(size_t, const RecordPlace&)> placed) {
+  for (size_t begin = 0, end = 0; begin < records.size(); begin = end) {
+    uint64_t bytes = 0;
+    for (; end < records.size() && bytes < kAppendBytesMax; ++end)
+      bytes += records[end].payload.size();
+    const auto part = records.subspan(begin, end - begin);
+    RETURN_IF_ERROR(RollSegment());
+    ASSIGN_OR_RETURN(uint64_t offset, own_->Append(kind, part));
+    for (size_t i = begin; i < end; ++i) {
+      placed(i, {.segment = own_->number(), .offset = offset});
+      offset += RecordSpan(records[i].payload.size());
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status OwnLog::AppendAdopted(std::span<const LocatedBlob> blobs) {
   const base::MutexLock lock(mutex_);
   for (size_t begin = 0; begin < blobs.size(); begin += kAdoptedMax) {
@@ -142,30 +159,15 @@ bool OwnLog::IsInUse(uint64_t segment) const {
 
 absl::Status OwnLog::PutBlobs(std::span<const BlobView> blobs) {
   const base::MutexLock lock(mutex_);
-  std::vector<SegmentFile::KeyedPayload> group;
+  std::vector<SegmentFile::KeyedPayload> records;
   absl::flat_hash_set<Digest> chosen;
-  uint64_t group_bytes = 0;
   for (const BlobView& blob : blobs) {
     if (pending_.Has(blob.digest) || !chosen.insert(blob.digest).second) continue;
-    group.push_back({.key = blob.digest, .payload = blob.bytes});
-    group_bytes += blob.bytes.size();
-    if (group_bytes < kAppendBytesMax) continue;
-    RETURN_IF_ERROR(AppendPending(group));
-    group.clear();
-    group_bytes = 0;
+    records.push_back({.key = blob.digest, .payload = blob.bytes});
   }
-  return AppendPending(group);
-}
-
-absl::Status OwnLog::AppendPending(std::span<const SegmentFile::KeyedPayload> blobs) {
-  if (blobs.empty()) return absl::OkStatus();
-  RETURN_IF_ERROR(RollSegment());
-  ASSIGN_OR_RETURN(uint64_t offset, own_->Append(RecordKind::kBlob, blobs));
-  for (const SegmentFile::KeyedPayload& blob : blobs) {
-    pending_.Add(blob.key, {.segment = own_->number(), .offset = offset});
-    offset += RecordSpan(blob.payload.size());
-  }
-  return absl::OkStatus();
+  return Append(RecordKind::kBlob, records, [&](size_t i, const RecordPlace& place) {
+    pending_.Add(records[i].key, {.segment = place.segment, .offset = place.offset});
+  });
 }
 
 void OwnLog::PutFile(const Digest& digest) {

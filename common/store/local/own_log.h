@@ -23,6 +23,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "common/base/mutex.h"
 #include "common/store/local/index.h"
@@ -47,6 +48,10 @@ class OwnLog {
   // Where the record lies. `written_s`: as SegmentFile::Append.
   absl::StatusOr<RecordPlace> Append(RecordKind kind, const Digest& key, std::string_view payload,
                                      uint64_t written_s = 0) GALLEY_REQUIRES(mutex_);
+  // Many, and where each lies. What was placed before an error stays.
+  absl::Status Append(RecordKind kind, std::span<const SegmentFile::KeyedPayload> records,
+                      absl::FunctionRef<void(size_t, const RecordPlace&)> placed)
+      GALLEY_REQUIRES(mutex_);
   // As many adopted records as it takes.
   absl::Status AppendAdopted(std::span<const LocatedBlob> blobs);
 
@@ -102,8 +107,6 @@ class OwnLog {
   absl::Status RollSegment() GALLEY_REQUIRES(mutex_);
   uint64_t KnownEpoch() const GALLEY_REQUIRES(mutex_);
   absl::Status SayEpoch() GALLEY_REQUIRES(mutex_);
-  absl::Status AppendPending(std::span<const SegmentFile::KeyedPayload> blobs)
-      GALLEY_REQUIRES(mutex_);
   absl::Status GiveUp(SegmentFile& file) GALLEY_REQUIRES(mutex_);
   absl::StatusOr<BlobLocation> AppendAgain(const Digest& digest, const BlobLocation& from)
       GALLEY_REQUIRES(mutex_);

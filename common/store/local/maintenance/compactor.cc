@@ -417,9 +417,11 @@ absl::Status Compactor::MoveOne(uint64_t segment, const LiveRecord& record, Inde
   switch (record.kind) {
     case RecordKind::kBlob:
       return index.SetBlob(key, {.segment = to.segment, .offset = to.offset});
-    case RecordKind::kResult:
-      RETURN_IF_ERROR(index.SetResult(key, to));
+    case RecordKind::kResult: {
+      const LocatedResult result(key, to);
+      RETURN_IF_ERROR(index.SetResults(std::span(&result, 1)));
       return index.StampResult(key, record.used_hours);
+    }
     case RecordKind::kActionResult:
       RETURN_IF_ERROR(index.SetActionResult(key, to));
       return index.StampActionResult(key, record.used_hours);
