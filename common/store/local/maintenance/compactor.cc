@@ -32,6 +32,9 @@ constexpr uint64_t kRecordBytesGuess = 128;
 // A segment of which less than this part is dead stays; of the log's, it is not read either.
 constexpr uint64_t kReadShare = 8;
 constexpr uint64_t kLittleBytes = 64 << 10;
+// After a cook, a larger segment of the log is judged by a sample until it is chosen. (To read all
+// of it, and to ask the index for each of its records, took 5 % of a cook of small jobs.)
+constexpr uint64_t kSampledBytesMin = 4 << 20;
 
 }  // namespace
 
@@ -48,8 +51,10 @@ absl::Status Compactor::Plan(const Dropped& dropped) {
   RETURN_IF_ERROR(List(dropped, holders));
   for (Weighed& segment : log_) {
     if (is_after_cook_ && !HasTooMuchDead()) return absl::OkStatus();
-    if (segment.dead_bytes() >= segment.segment.size_bytes / kReadShare)
-      RETURN_IF_ERROR(Read(segment, dropped));
+    if (segment.dead_bytes() < segment.segment.size_bytes / kReadShare) continue;
+    RETURN_IF_ERROR(is_after_cook_ && segment.segment.size_bytes > kSampledBytesMin
+                        ? Estimate(segment, dropped)
+                        : Read(segment, dropped));
   }
   if (is_after_cook_ && !HasTooMuchDead()) return absl::OkStatus();
   // Segments that are half dead go anyway, and so do workers' small ones; others only while without
@@ -109,6 +114,12 @@ absl::StatusOr<std::vector<LiveRecord>> Compactor::LiveIn(uint64_t segment,
                                                           const Dropped& dropped) {
   RETURN_IF_ERROR(CheckCancelled(options_));
   return LiveOf(store_, segment, dropped);
+}
+
+absl::Status Compactor::Estimate(Weighed& segment, const Dropped& dropped) {
+  RETURN_IF_ERROR(CheckCancelled(options_));
+  ASSIGN_OR_RETURN(segment.live_bytes, EstimateLiveBytes(store_, segment.segment.number, dropped));
+  return absl::OkStatus();
 }
 
 absl::Status Compactor::Read(Weighed& segment, const Dropped& dropped) {

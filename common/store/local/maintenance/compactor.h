@@ -72,6 +72,7 @@ class Compactor {
   absl::Status UnlessFull(const absl::Status& status);
   absl::Status List(const Dropped& dropped, const Holders& holders);
   absl::StatusOr<std::vector<LiveRecord>> LiveIn(uint64_t segment, const Dropped& dropped);
+  absl::Status Estimate(Weighed& segment, const Dropped& dropped);
   absl::Status Read(Weighed& segment, const Dropped& dropped);
   absl::StatusOr<std::map<uint64_t, uint64_t>> Weigh(const Dropped& dropped);
   absl::StatusOr<bool> IsOwners(uint64_t segment,

@@ -230,6 +230,39 @@ TEST_F(DeadBytesTest, OfResultsWithoutBlobsThereIsOneLookNotOneEachCook) {
   EXPECT_TRUE(look().ok()) << "next to nothing changed";
 }
 
+// A log of more than 4 MiB is judged by a sample of its records, before it is read.
+TEST_F(DeadBytesTest, ALongLogGoesWhenASampleOfItIsDeadAndStaysWhenItLives) {
+  constexpr int kGroups = 24, kResults = 500;
+  std::vector<Digest> keys;
+  for (int group = 0; group < kGroups; ++group) {
+    CommitBatch batch;
+    for (int i = 0; i < kResults; ++i) {
+      batch.results.push_back(SampleVerdict(fmt::format("{} of {}", i, group)));
+      batch.results.back().observation_set += std::string(300, '.');
+      keys.push_back(batch.results.back().action_key);
+    }
+    ASSERT_TRUE(store_->Commit(batch).ok());
+  }
+  ASSERT_GT(store_->Stats()->segment_bytes, 4u << 20);
+  Pass();
+  EXPECT_EQ(GiveBack().freed_bytes, 0u) << "all of it lives";
+  ASSERT_TRUE(store_->Forget(std::span(keys).first(keys.size() * 9 / 10)).ok());
+  for (int i = 0; i < 17; ++i) {  // sets of theirs go when there are as many later ones
+    CommitBatch batch;
+    for (size_t key = 0; key < keys.size() * 9 / 10; key += 9)
+      batch.sets.push_back(
+          {Digest::Of(fmt::format("weak {} of {}", key % kResults, key / kResults)),
+           fmt::format("{} of {}", i, key)});
+    ASSERT_TRUE(store_->Commit(batch).ok());
+  }
+  Pass();
+  const uint64_t before = store_->Stats()->segment_bytes;
+  EXPECT_GT(GiveBack().freed_bytes, before / 4);
+  for (size_t i = keys.size() * 9 / 10; i < keys.size(); i += 7)
+    EXPECT_TRUE(ResultOf(*store_, keys[i]).has_value()) << i;
+  CheckAll();
+}
+
 TEST_F(DeadBytesTest, AnInterruptEndsIt) {
   CookTwice(10);
   Cancellation cancellation;

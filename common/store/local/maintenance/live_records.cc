@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "absl/functional/function_ref.h"
 #include "common/base/status_macros.h"
 #include "common/store/local/log_records.h"
 #include "common/store/local/segment_reader.h"
@@ -16,10 +17,16 @@ namespace {
 
 constexpr size_t kRecordsAtOnce = 4096;
 
-}  // namespace
+// Whether a record is one of those by which a segment is judged, whatever comes in turns in it.
+bool IsSample(uint64_t offset) {
+  return (offset * 0x9e3779b97f4a7c15u) >> 60 == 0;  // the golden ratio of 64 bits (Knuth, 6.4)
+}
 
-absl::StatusOr<std::vector<LiveRecord>> LiveOf(StoreState& store, uint64_t segment,
-                                               const Dropped& dropped) {
+// Those live records that `is_asked_for` says by their offset, and the bytes of these in all.
+absl::StatusOr<std::vector<LiveRecord>> LiveAmong(StoreState& store, uint64_t segment,
+                                                  const Dropped& dropped,
+                                                  absl::FunctionRef<bool(uint64_t)> is_asked_for,
+                                                  uint64_t& bytes) {
   std::vector<LiveRecord> live, some;
   const auto look = [&]() -> absl::Status {
     ASSIGN_OR_RETURN(std::vector<LiveRecord> found,
@@ -29,6 +36,8 @@ absl::StatusOr<std::vector<LiveRecord>> LiveOf(StoreState& store, uint64_t segme
   };
   const RecordVisitor visit = [&](uint64_t offset, const RecordHeader& header,
                                   std::string_view payload) -> absl::Status {
+    if (!is_asked_for(offset)) return absl::OkStatus();
+    bytes += RecordSpan(header.payload_bytes);
     LiveRecord record{.offset = offset,
                       .kind = header.kind,
                       .key = header.key,
@@ -45,6 +54,30 @@ absl::StatusOr<std::vector<LiveRecord>> LiveOf(StoreState& store, uint64_t segme
   RETURN_IF_ERROR(report.status());
   RETURN_IF_ERROR(look());
   return live;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<LiveRecord>> LiveOf(StoreState& store, uint64_t segment,
+                                               const Dropped& dropped) {
+  uint64_t bytes = 0;
+  return LiveAmong(
+      store, segment, dropped, [](uint64_t) { return true; }, bytes);
+}
+
+absl::StatusOr<uint64_t> EstimateLiveBytes(StoreState& store, uint64_t segment,
+                                           const Dropped& dropped) {
+  uint64_t all_bytes = 0, sample_bytes = 0, live_bytes = 0;
+  const auto is_sample = [&](uint64_t offset) {
+    all_bytes = offset;
+    return IsSample(offset);
+  };
+  ASSIGN_OR_RETURN(const std::vector<LiveRecord> live,
+                   LiveAmong(store, segment, dropped, is_sample, sample_bytes));
+  for (const LiveRecord& record : live) live_bytes += record.span;
+  if (sample_bytes == 0) return 0;
+  return static_cast<uint64_t>(static_cast<double>(all_bytes) * static_cast<double>(live_bytes) /
+                               static_cast<double>(sample_bytes));
 }
 
 absl::StatusOr<std::vector<LiveRecord>> StillLive(StoreState& store, uint64_t segment,
