@@ -26,11 +26,19 @@ namespace {
 
 constexpr absl::Duration kExitWait = absl::Seconds(2);  // for a process whose socket closed
 constexpr int kSendTimeoutSeconds = 10;
+// A look takes 5 us, a small job 30.
+constexpr absl::Duration kResidentPeriod = absl::Milliseconds(5);
 constexpr size_t kLogLineBytesMax = 4'096;
 constexpr size_t kAheadBytesMax = 32 << 10;  // a sixth of the least socket buffer
 constexpr int kReadsToBlame = 64;
 constexpr int64_t kIdleMillisecondsMax = 60'000;
 constexpr size_t kStartErrorBytesMax = 500;  // what the loader says of a missing library
+
+std::string EncodeJob(const v1::ExecutorJob& job) {
+  v1::ToExecutor message;
+  *message.mutable_job() = job;
+  return message.SerializeAsString();
+}
 
 std::string TailOfLog(std::string log) {
   if (log.size() > kLogTailBytesMax) log.erase(0, log.size() - kLogTailBytesMax);
@@ -58,6 +66,7 @@ void ExecutorSlot::Push(Order order) {
   {
     base::MutexLock lock(mutex_);
     orders_.push_back(std::move(order));
+    if (orders_.size() > 1) return;  // it was woken, and takes all that is there
   }
   const uint64_t one = 1;
   [[maybe_unused]] const ssize_t written = ::write(wakeup_.get(), &one, sizeof(one));
@@ -117,18 +126,16 @@ void ExecutorSlot::Run() {
 }
 
 bool ExecutorSlot::TakeOrders() {
-  uint64_t count = 0;
-  [[maybe_unused]] const ssize_t drained = ::read(wakeup_.get(), &count, sizeof(count));
   while (true) {
-    Order order;
+    std::deque<Order> orders;
     {
       base::MutexLock lock(mutex_);
       if (is_ending_) return false;
-      if (orders_.empty()) return true;
-      order = std::move(orders_.front());
-      orders_.pop_front();
+      orders.swap(orders_);
     }
-    std::visit([this](auto& what) { Apply(std::move(what)); }, order);
+    if (orders.empty()) return true;
+    for (Order& order : orders) std::visit([this](auto& what) { Apply(std::move(what)); }, order);
+    SendDue();
   }
 }
 
@@ -143,8 +150,7 @@ void ExecutorSlot::Apply(SetupOrder order) {
 }
 
 void ExecutorSlot::Apply(v1::ExecutorJob job) {
-  jobs_.push_back({.job = std::move(job)});
-  SendDue();
+  jobs_.push_back({.job = std::move(job)});  // SendDue follows, for all that came together
 }
 
 // The collection that is due before the next job, since memory that an earlier one left in the heap
@@ -158,9 +164,15 @@ CollectionStep ExecutorSlot::DueBefore(uint64_t job_bytes) {
   return collection_.Next(clock_.Monotonic(), Resident(), job_bytes);
 }
 
-// An executor without a job is looked at once, and again before something is done about it.
+// An executor without a job is looked at once, and again before something is done about it; one
+// that runs jobs of less than a millisecond not for each of them.
 uint64_t ExecutorSlot::Resident() {
-  if (is_running() || !resident_bytes_.has_value()) resident_bytes_ = ResidentBytes(child_.pid());
+  const absl::Time now = clock_.Monotonic();
+  const bool is_old = is_running() && now - resident_seen_ >= kResidentPeriod;
+  if (is_old || !resident_bytes_.has_value()) {
+    resident_bytes_ = ResidentBytes(child_.pid());
+    resident_seen_ = now;
+  }
   return *resident_bytes_;
 }
 
@@ -215,41 +227,54 @@ void ExecutorSlot::EndCollection(uint64_t after_bytes) {
 }
 
 void ExecutorSlot::SendDue() {
-  while (sent_ < jobs_.size() && !asked_.has_value()) {
-    Held& held = jobs_[sent_];
-    const bool is_ahead = is_running();
-    if (is_ahead && (!FitsAhead(held) || held.job.job().runs_alone())) return;
+  while (!is_running() && !jobs_.empty() && !asked_.has_value()) {
+    Held& held = jobs_.front();
     if (held.job.job().runs_alone() && child_.running()) Discard();
-    const CollectionStep due = DueBefore(held.job.job().memory_bytes());
-    if (is_ahead && due.what != CollectionStep::What::kNothing) return;
-    if (!is_ahead && Collect(due)) return;
-    held.was_ahead = is_ahead;
+    if (Collect(DueBefore(held.job.job().memory_bytes()))) return;
+    held.was_ahead = false;
     absl::Status status = SendJob(held);
-    if (absl::IsUnavailable(status) && is_ahead) return;  // its end is about to be read
     if (absl::IsUnavailable(status)) {  // it died while idle: that is nobody's fault
       Discard();
       status = SendJob(held);
     }
     if (!status.ok()) return GiveBack(Annotate(status, "no executor could be started"));
     ++sent_;
-    if (!is_ahead) BeginFront();
+    BeginFront();
   }
+  SendAhead();
+}
+
+// The jobs that lie in the socket until the one that runs has ended, in one write.
+void ExecutorSlot::SendAhead() {
+  if (!is_running() || asked_.has_value()) return;
+  std::vector<std::string> messages;
+  size_t count = 0, bytes = 0;
+  for (size_t i = 1; i < sent_; ++i) bytes += jobs_[i].message_bytes;
+  for (; sent_ + count < jobs_.size(); ++count) {
+    Held& held = jobs_[sent_ + count];
+    if (held.job.job().runs_alone()) break;
+    if (DueBefore(held.job.job().memory_bytes()).what != CollectionStep::What::kNothing) break;
+    std::string message = EncodeJob(held.job);
+    // An executor that cooks does not read: what is ahead must lie in the socket, or we would wait
+    // for each other.
+    if (bytes + message.size() > kAheadBytesMax) break;
+    bytes += message.size();
+    held.was_ahead = true;
+    held.message_bytes = message.size();
+    messages.push_back(std::move(message));
+  }
+  if (messages.empty()) return;
+  const absl::Status status = SendMessages(messages);
+  if (absl::IsUnavailable(status)) return;  // its end is about to be read
+  if (!status.ok()) return GiveBack(Annotate(status, "jobs could not be handed on"));
+  sent_ += count;
 }
 
 absl::Status ExecutorSlot::SendJob(Held& held) {
   RETURN_IF_ERROR(EnsureExecutor());
-  v1::ToExecutor message;
-  *message.mutable_job() = held.job;
-  held.message_bytes = message.ByteSizeLong();
-  return SendToExecutor(message);
-}
-
-// An executor that cooks does not read: what is ahead must lie in the socket, or we would wait for
-// each other.
-bool ExecutorSlot::FitsAhead(const Held& held) const {
-  size_t bytes = held.job.ByteSizeLong();
-  for (size_t i = 1; i < sent_; ++i) bytes += jobs_[i].message_bytes;
-  return bytes <= kAheadBytesMax;
+  const std::string message = EncodeJob(held.job);
+  held.message_bytes = message.size();
+  return SendMessages({&message, 1});
 }
 
 // Forgets the programs of an earlier job.
@@ -348,16 +373,26 @@ absl::Status ExecutorSlot::EnsureExecutor() {
 }
 
 absl::Status ExecutorSlot::SendToExecutor(const v1::ToExecutor& message) {
-  resident_bytes_.reset();
   const std::string bytes = message.SerializeAsString();
-  const FrameView frame{FrameKind::kMessage, bytes};
-  return SendFrames(socket_.get(), {&frame, 1});
+  return SendMessages({&bytes, 1});
+}
+
+absl::Status ExecutorSlot::SendMessages(std::span<const std::string> messages) {
+  if (!is_running()) resident_bytes_.reset();
+  std::vector<FrameView> frames;
+  frames.reserve(messages.size());
+  for (const std::string& message : messages) frames.push_back({FrameKind::kMessage, message});
+  return SendFrames(socket_.get(), frames);
 }
 
 void ExecutorSlot::Turn() {
   pollfd events[3] = {
       {wakeup_.get(), POLLIN, 0}, {socket_.get(), POLLIN, 0}, {log_.get(), POLLIN, 0}};
   ::poll(events, 3, PollMilliseconds());
+  if (events[0].revents != 0) {
+    uint64_t count = 0;
+    [[maybe_unused]] const ssize_t drained = ::read(wakeup_.get(), &count, sizeof(count));
+  }
   if (events[2].revents != 0) ReadLog();
   if (events[1].revents != 0) ReadSocket();
   if (child_.running()) CheckLimits();
@@ -491,7 +526,7 @@ void ExecutorSlot::Apply(const BytesOrder& order) {
 }
 
 void ExecutorSlot::TakeFrame(Frame frame) {
-  resident_bytes_.reset();
+  if (!is_running()) resident_bytes_.reset();
   if (!is_ready_) return TakeReady(frame);
   if (asked_.has_value()) return TakeCollected(frame);
   if (!is_running()) return Lose(KilledFor::kProtocol, "it spoke without a job");
@@ -548,7 +583,10 @@ void ExecutorSlot::TakeFrame(Frame frame) {
     Emit(SlotReported{.slot = options_.teller.slot, .attempt = told, .report = std::move(report)});
   }
   if (is_end && is_running()) BeginFront();
-  if (is_end && !is_running()) memory_seen_ = absl::InfinitePast();  // what it left counts now
+  if (is_end && !is_running()) {  // what it left counts now
+    memory_seen_ = absl::InfinitePast();
+    resident_bytes_.reset();
+  }
   if (is_end) SendDue();
 }
 

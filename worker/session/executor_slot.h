@@ -122,8 +122,8 @@ class ExecutorSlot {
   void Apply(const v1::JobPart& part);
   void Apply(const BytesOrder& order);
   void SendDue();
+  void SendAhead();
   absl::Status SendJob(Held& held);
-  bool FitsAhead(const Held& held) const;
   CollectionStep DueBefore(uint64_t job_bytes);
   bool Collect(CollectionStep step);
   void EndCollection(uint64_t after_bytes);
@@ -139,6 +139,7 @@ class ExecutorSlot {
   absl::Status StartExecutor();
   uint64_t Resident();
   absl::Status SendToExecutor(const v1::ToExecutor& message);
+  absl::Status SendMessages(std::span<const std::string> messages);
   bool ReadSocket();  // true: there may be more
   void ReadLog();
   void TakeLog(std::string_view bytes);
@@ -197,7 +198,8 @@ class ExecutorSlot {
   uint64_t programs_bytes_ = 0;  // of the present job, when last looked at
   absl::Time programs_seen_ = absl::InfinitePast();
   absl::Time memory_seen_ = absl::InfinitePast();
-  std::optional<uint64_t> resident_bytes_;  // of an executor without a job
+  std::optional<uint64_t> resident_bytes_;  // when last looked at; of an idle one, all that it has
+  absl::Time resident_seen_ = absl::InfinitePast();
   PendingWatch pending_;
   JobTime time_;                                   // of the job that runs
   absl::Time killed_at_ = absl::InfiniteFuture();  // its time is up, and it was told so
