@@ -32,6 +32,7 @@ namespace {
 
 constexpr size_t kSnapshotsKept = 2;
 constexpr uint64_t kTrimAboveBytes = 256 << 20;
+constexpr int64_t kShortUs = 2'000;  // a job that is over before its load would be acted on
 constexpr uint64_t kWarmBytesMax = 64 << 20;     // and a sixteenth of what a job may use
 constexpr rlim_t kMemorySlackBytes = 256 << 20;  // program, libraries, stacks
 
@@ -62,10 +63,10 @@ uint64_t PeakBytes() {
   return static_cast<uint64_t>(usage.ru_maxrss) * 1024;
 }
 
-// Gives back the memory that a large job left. A heap that was never large is not looked at closer.
-void TrimIfLarge() {
-  if (PeakBytes() > kTrimAboveBytes && ResidentBytes(::getpid()) > kTrimAboveBytes)
-    GiveBackMemory();
+// Gives back the memory that a large job left, in a process that once held `peak_bytes`. A heap
+// that was never large is not looked at closer.
+void TrimIfLarge(uint64_t peak_bytes) {
+  if (peak_bytes > kTrimAboveBytes && ResidentBytes(::getpid()) > kTrimAboveBytes) GiveBackMemory();
 }
 
 // Inbox: the messages of the session, in order; but those that leave a part out of a job overtake.
@@ -149,10 +150,18 @@ class SocketSink final : public JobSink {
   SocketSink(int socket, Inbox& inbox) : socket_(socket), inbox_(inbox) {}
 
   // Begins the job that reports from now on.
-  void Begin(uint64_t attempt, ByteMeter* meter) {
-    attempt_ = attempt;
+  void Begin(const v1::Job& job, ByteMeter* meter) {
+    attempt_ = job.attempt();
+    is_short_ = job.expected_us() < kShortUs && !job.is_awaited();
     meter_ = meter;
   }
+  void End() {
+    attempt_ = 0;
+    meter_ = nullptr;
+  }
+
+  // As of what was saved last.
+  uint64_t peak_bytes() const { return peak_bytes_; }
 
   std::vector<uint32_t> LeftOut() override { return inbox_.LeftOut(attempt_); }
 
@@ -160,7 +169,9 @@ class SocketSink final : public JobSink {
     std::vector<OutgoingBlob> blobs;
     v1::FromExecutor message = LoadedMessage(report, blobs);
     meter_->TellIn(message);
-    return Send(message, std::move(blobs));
+    if (!is_short_ || HasNews(report)) return Send(message, std::move(blobs));
+    Keep(message, std::move(blobs));  // goes with what is saved in a moment
+    return absl::OkStatus();
   }
   absl::Status Saved(const SaveReport& report) override {
     std::vector<OutgoingBlob> blobs;
@@ -177,6 +188,11 @@ class SocketSink final : public JobSink {
 
   absl::Status Send(const v1::FromExecutor& message, std::vector<OutgoingBlob> blobs) {
     Keep(message, std::move(blobs));
+    return SendKept();
+  }
+
+ private:
+  absl::Status SendKept() {
     std::vector<FrameView> frames;
     for (const Kept& kept : kept_) {
       for (const OutgoingBlob& blob : kept.blobs) frames.push_back({FrameKind::kBlob, *blob.bytes});
@@ -187,7 +203,12 @@ class SocketSink final : public JobSink {
     return sent;
   }
 
- private:
+  // A load tells at once of what the cook goes on with while the save runs.
+  static bool HasNews(const LoadReport& report) {
+    return !report.details.references.empty() || !report.details.generated.empty() ||
+           !report.generated.empty();
+  }
+
   // The process's peak, if it is of this job; 0: an earlier one took more.
   uint64_t PeakIfRaised() {
     const uint64_t peak = PeakBytes();
@@ -206,6 +227,7 @@ class SocketSink final : public JobSink {
         RETURN_IF_ERROR(send(FrameKind::kPiece, piece.substr(0, kPieceFrameBytesMax)));
       return send(FrameKind::kPiece, piece);
     };
+    RETURN_IF_ERROR(SendKept());
     for (const OutgoingBlob& blob : blobs) {
       if (blob.bytes == nullptr) RETURN_IF_ERROR(blob.stream(send_piece));
       RETURN_IF_ERROR(
@@ -227,6 +249,7 @@ class SocketSink final : public JobSink {
   int socket_;
   Inbox& inbox_;
   uint64_t attempt_ = 0;
+  bool is_short_ = false;
   ByteMeter* meter_ = nullptr;
   uint64_t peak_bytes_ = 0;
   std::vector<Kept> kept_;
@@ -363,7 +386,8 @@ class Executor {
 
   absl::Status RunAndTell(const v1::ExecutorJob& job) {
     const v1::FromExecutor end = RunOne(job);
-    TrimIfLarge();  // before the next job is measured
+    // Before the next job is measured. (What was saved last says the peak.)
+    TrimIfLarge(end.has_done() ? sink_.peak_bytes() : PeakBytes());
     return sink_.Send(end, {});
   }
 
@@ -412,12 +436,12 @@ class Executor {
     spec->notes = &notes_;
     SnapshotInputs inputs(*std::move(options));
     ByteMeter meter(inputs);
-    sink_.Begin(message.job().attempt(), &meter);
+    sink_.Begin(message.job(), &meter);
     JobEnd ended = RunJob(*spec, inputs, cookers_, clock_, sink_);
     if (is_without_files() && message.starts_programs()) NeedFilesIfRefused(ended);
     v1::FromExecutor end = EndMessage(ended);
     meter.TellIn(end);
-    sink_.Begin(0, nullptr);
+    sink_.End();
     return end;
   }
 
