@@ -159,17 +159,20 @@ absl::Status CommitPlanner::AddResults(const CommitBatch& batch,
   // Results that are there and whole. A result that names blobs that are gone is replaced.
   ASSIGN_OR_RETURN(const auto stored, reader_.Results(keys));
   std::string conflicts;
+  outcomes_.reserve(outcomes_.size() + keys.size());
   for (size_t i = 0; i < batch.results.size(); ++i) {
     const PutResult& put = batch.results[i];
     auto at = outcomes_.find(put.action_key);
     if (at == outcomes_.end() && stored[i].has_value()) {
       ASSIGN_OR_RETURN(record::Result old, record::DecodeResult(*stored[i]));
-      at = outcomes_.emplace(put.action_key, std::move(old)).first;
+      results_.push_back(std::move(old));
+      at = outcomes_.emplace(put.action_key, &results_.back()).first;
     }
-    const record::Standing standing =
-        at == outcomes_.end() ? record::Standing::kGiven : record::WhatStands(at->second, given[i]);
+    const record::Standing standing = at == outcomes_.end()
+                                          ? record::Standing::kGiven
+                                          : record::WhatStands(*at->second, given[i]);
     if (standing == record::Standing::kDispute) {
-      given[i] = record::DisputeOf(at->second, given[i]);
+      given[i] = record::DisputeOf(*at->second, given[i]);
       plan_.disputes.push_back(
           {.action_key = put.action_key, .result = record::EncodeResult(given[i])});
     }
@@ -177,11 +180,12 @@ absl::Status CommitPlanner::AddResults(const CommitBatch& batch,
       plan_.results.push_back(standing == record::Standing::kGiven ? &put : &plan_.disputes.back());
       plan_.bytes += RecordSpan(plan_.results.back()->result.size());
       plan_.is_disputing |= given[i].is_disputed;
-      outcomes_.insert_or_assign(put.action_key, std::move(given[i]));
+      results_.push_back(std::move(given[i]));
+      outcomes_.insert_or_assign(put.action_key, &results_.back());
     }
     const bool is_another =
         standing == record::Standing::kDispute ||
-        (standing == record::Standing::kStored && !record::SameOutcome(at->second, given[i]));
+        (standing == record::Standing::kStored && !record::SameOutcome(*at->second, given[i]));
     if (is_another) conflicts += " " + put.action_key.ToString();
   }
   state_.told.Tell(keys);

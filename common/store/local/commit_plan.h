@@ -73,7 +73,8 @@ class CommitPlanner {
   // These three are of all batches that were added.
   std::set<Digest> adopted_digests_;
   absl::flat_hash_set<std::pair<Digest, uint64_t>> set_checksums_;
-  absl::flat_hash_map<Digest, record::Result> outcomes_;
+  std::deque<record::Result> results_;  // of which the outcomes are some
+  absl::flat_hash_map<Digest, const record::Result*> outcomes_;
 };
 
 }  // namespace galley::store
