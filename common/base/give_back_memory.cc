@@ -6,6 +6,7 @@
 // Programs are linked with mimalloc (galley_allocator), tests and sanitizer builds are not.
 #pragma weak mi_collect
 #pragma weak mi_option_set
+#pragma weak mi_option_set_default
 #pragma weak mi_option_get
 
 namespace galley {
@@ -15,6 +16,10 @@ void GiveBackMemory() {
 #ifdef __GLIBC__
   ::malloc_trim(0);  // libraries that bring their own use of it
 #endif
+}
+
+void HoldFreeMemoryForASecond() {
+  if (mi_option_set_default != nullptr) mi_option_set_default(mi_option_decommit_delay, 1'000);
 }
 
 void HoldNoFreeMemory(bool at_once) {

@@ -11,6 +11,7 @@
 
 #include "CLI/CLI.hpp"
 #include "common/base/descriptor_limit.h"
+#include "common/base/give_back_memory.h"
 #include "common/base/healed.h"
 #include "common/base/last_words.h"
 #include "common/base/log.h"
@@ -69,6 +70,7 @@ void TellHealed() {
 int Main(int argc, char** argv) {
   SetLastWords("galley", kInfrastructure);
   RaiseDescriptorLimit();
+  HoldFreeMemoryForASecond();
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe behind us must not end a cook
   CLI::App app("Galley: a distributed asset cooker", "galley");
   app.footer("`galley help COMMAND` says what a command takes.");
