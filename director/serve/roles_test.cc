@@ -155,7 +155,7 @@ class RolesTest : public testing::Test {
         WorkerService::Start(
             JoinPath(*folder_, "s"),
             {.on_attach = [](const std::string&, const v1::FromWorker&) { return v1::ToWorker(); },
-             .on_message = [](const std::string&, const v1::FromWorker&) {},
+             .on_message = [](const std::string&, const v1::FromWorker&, auto) {},
              .on_detach = [](const std::string&) {},
              .on_question = [](const v1::PackageQuestion&) { return v1::PackageAnswer(); },
              .on_fetch = [](const std::string&, const v1::FetchRequest&,

@@ -2,6 +2,7 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <utility>
@@ -286,8 +287,14 @@ class WorkerServiceImpl final : public WorkerService,
       if (is_stopped_) return {grpc::StatusCode::UNAVAILABLE, "the director ends"};
       if (const grpc::Status taken = CheckName(hello); !taken.ok()) return taken;
       Attached& slot = streams_[worker_id];
-      if (slot.stream != nullptr) slot.stream->HangUp();  // an older one of the same worker
+      if (slot.stream != nullptr) {  // an older one of the same worker
+        slot.stream->HangUp();
+        if (slot.stream->is_heard) last_words_.insert({slot.stream, worker_id});
+      }
       slot = Attached{&stream, hello.session(), hello.machine()};
+      while (HasLastWords(worker_id)) last_words_ended_.Wait(mutex_);
+      if (!IsPresent(stream))
+        return {grpc::StatusCode::ABORTED, "the worker has attached once more meanwhile"};
     }
     auto welcome = callbacks_.on_attach(worker_id, first);
     if (welcome.ok()) {
@@ -298,14 +305,30 @@ class WorkerServiceImpl final : public WorkerService,
     return {static_cast<grpc::StatusCode>(welcome.status().code()), MessageOf(welcome.status())};
   }
 
-  void Hear(WorkerStream& stream, const v1::FromWorker& message) override {
-    callbacks_.on_message(stream.worker_id, message);
+  bool Hear(WorkerStream& stream, const v1::FromWorker& message) override {
+    {
+      base::MutexLock lock(mutex_);
+      if (!IsPresent(stream)) return false;
+      stream.is_heard = true;
+    }
+    callbacks_.on_message(stream.worker_id, message, [&] {
+      base::MutexLock lock(mutex_);
+      return IsPresent(stream);
+    });
+    base::MutexLock lock(mutex_);
+    stream.is_heard = false;
+    if (last_words_.erase(&stream) > 0) last_words_ended_.NotifyAll();
+    return true;
   }
 
-  bool IsPresent(WorkerStream& stream) override {
-    base::MutexLock lock(mutex_);
+  bool IsPresent(const WorkerStream& stream) GALLEY_REQUIRES(mutex_) {
     const auto found = streams_.find(stream.worker_id);
     return found != streams_.end() && found->second.stream == &stream;
+  }
+
+  bool HasLastWords(const std::string& worker_id) GALLEY_REQUIRES(mutex_) {
+    return std::any_of(last_words_.begin(), last_words_.end(),
+                       [&](const auto& one) { return one.second == worker_id; });
   }
 
   void Leave(WorkerStream& stream) override {
@@ -434,9 +457,8 @@ class WorkerServiceImpl final : public WorkerService,
   // False: another stream of the worker took its place.
   bool Remove(const WorkerStream& stream) {
     base::MutexLock lock(mutex_);
-    const auto found = streams_.find(stream.worker_id);
-    if (found == streams_.end() || found->second.stream != &stream) return false;
-    streams_.erase(found);
+    if (!IsPresent(stream)) return false;
+    streams_.erase(stream.worker_id);
     return true;
   }
 
@@ -450,6 +472,9 @@ class WorkerServiceImpl final : public WorkerService,
   std::function<bool(std::string_view)> is_reserved_ GALLEY_GUARDED_BY(mutex_);
   std::map<std::string, Given> given_ GALLEY_GUARDED_BY(mutex_);  // by worker
   std::map<std::string, Attached> streams_ GALLEY_GUARDED_BY(mutex_);
+  // Streams that were replaced while one of their messages was told of, and whose they were.
+  std::map<const WorkerStream*, std::string> last_words_ GALLEY_GUARDED_BY(mutex_);
+  base::CondVar last_words_ended_;
   // All streams, and until when one must say whose it is.
   std::map<WorkerStream*, absl::Time> open_ GALLEY_GUARDED_BY(mutex_);
   wire::ReplacedSessions replaced_ GALLEY_GUARDED_BY(mutex_);

@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "director/serve/director_door.h"
@@ -28,7 +29,12 @@ class WorkerService {
     std::function<absl::StatusOr<v1::ToWorker>(const std::string& worker_id,
                                                const v1::FromWorker& first)>
         on_attach;
-    std::function<void(const std::string& worker_id, const v1::FromWorker& message)> on_message;
+    // May wait for its turn. When that has come, `is_present` says whether the message still
+    // counts: false: the worker has attached again, or another process has its name. Whoever
+    // attaches next under that name is told of (on_attach) when this has returned.
+    std::function<void(const std::string& worker_id, const v1::FromWorker& message,
+                       absl::FunctionRef<bool()> is_present)>
+        on_message;
     std::function<void(const std::string& worker_id)> on_detach;
     // May take its time. Stop waits for it.
     std::function<absl::StatusOr<v1::PackageAnswer>(const v1::PackageQuestion& question)>

@@ -90,9 +90,12 @@ class WorkerServiceTest : public testing::Test {
                  return welcome;
                },
                .on_message =
-                   [this](const std::string& worker, const v1::FromWorker& message) {
-                     Note((message.has_hello() ? "hello " : "message ") + worker + " " +
-                          std::to_string(message.sequence()));
+                   [this](const std::string& worker, const v1::FromWorker& message,
+                          absl::FunctionRef<bool()> is_present) {
+                     if (on_message_) on_message_(message);
+                     if (is_present())
+                       Note((message.has_hello() ? "hello " : "message ") + worker + " " +
+                            std::to_string(message.sequence()));
                    },
                .on_detach = [this](const std::string& worker) { Note("detach " + worker); }});
     ASSERT_TRUE(service.ok()) << service.status();
@@ -127,6 +130,7 @@ class WorkerServiceTest : public testing::Test {
   std::vector<std::string> notes_ GALLEY_GUARDED_BY(mutex_);
   absl::Status attach_error_ GALLEY_GUARDED_BY(mutex_);
   std::function<void(const std::string& worker)> on_attach_;
+  std::function<void(const v1::FromWorker& message)> on_message_;
   std::atomic<bool> is_over_ = false;
   std::unique_ptr<WorkerService> service_;
 };
@@ -357,6 +361,46 @@ TEST_F(WorkerServiceTest, ASecondStreamOfOneWorkerReplacesTheFirstWithoutADetach
                                     "hello local-1 0", "detach local-1"));
 }
 
+// As when the loop of the director is busy.
+TEST_F(WorkerServiceTest, WordsOfAReplacedStreamThatWaitForTheirTurnCountNoMore) {
+  base::Mutex mutex;
+  base::CondVar changed;
+  bool is_waiting = false, may_go_on = false;
+  on_message_ = [&](const v1::FromWorker& message) {
+    if (message.sequence() != 1) return;
+    base::MutexLock lock(mutex);
+    is_waiting = true;
+    changed.NotifyAll();
+    while (!may_go_on) changed.Wait(mutex);
+  };
+  service_->Expect("local-1", "secret");
+  FakeStream first(service_->address());
+  ASSERT_TRUE(first.Write(Hello("local-1", "secret")));
+  v1::ToWorker message;
+  ASSERT_TRUE(first.Read(message));
+  v1::FromWorker word;
+  word.set_sequence(1);
+  ASSERT_TRUE(first.Write(word));
+  {
+    base::MutexLock lock(mutex);
+    while (!is_waiting) changed.Wait(mutex);
+  }
+  FakeStream second(service_->address());
+  ASSERT_TRUE(second.Write(Hello("local-1", "secret")));
+  EXPECT_FALSE(first.Read(message)) << "it is replaced";
+  EXPECT_EQ(Notes(2).size(), 2u) << "the second is told of when the first has had its say";
+  {
+    base::MutexLock lock(mutex);
+    may_go_on = true;
+  }
+  changed.NotifyAll();
+  ASSERT_TRUE(second.Read(message));
+  EXPECT_THAT(Notes(4), ElementsAre("attach local-1", "hello local-1 0", "attach local-1",
+                                    "hello local-1 0"));
+  EXPECT_TRUE(second.Finish().ok());
+  EXPECT_EQ(Notes(5).back(), "detach local-1");
+}
+
 TEST_F(WorkerServiceTest, ADisconnectedWorkerIsOutAndItsTokenIsForgotten) {
   service_->Expect("local-1", "secret");
   FakeStream stream(service_->address());
@@ -483,7 +527,7 @@ TEST_F(WorkerServiceTest, AWorkerThatIsExpectedFromTheBeginningIsNeverRefused) {
   const auto service = WorkerService::Start(
       JoinPath(folder_, "early"),
       {.on_attach = [](const std::string&, const v1::FromWorker&) { return v1::ToWorker(); },
-       .on_message = [](const std::string&, const v1::FromWorker&) {},
+       .on_message = [](const std::string&, const v1::FromWorker&, auto) {},
        .on_detach = [](const std::string&) {}},
       {{"local-3", "old token"}});
   ASSERT_TRUE(service.ok()) << service.status();
@@ -582,7 +626,7 @@ TEST_F(WorkerServiceTest, AWorkerMakesOnlySoManyCallsAtATime) {
   const auto service = WorkerService::Start(
       JoinPath(folder_, "calls"),
       {.on_attach = [](const std::string&, const v1::FromWorker&) { return v1::ToWorker(); },
-       .on_message = [](const std::string&, const v1::FromWorker&) {},
+       .on_message = [](const std::string&, const v1::FromWorker&, auto) {},
        .on_detach = [](const std::string&) {},
        .on_find_missing =
            [&](const v1::FindMissingRequest&) {

@@ -42,19 +42,22 @@ void WorkerStream::Take() {
     if (const grpc::Status joined = owner_.Join(*this, message_); !joined.ok()) return End(joined);
     has_joined_ = true;
     (void)Receive();
-    owner_.Hear(*this, message_);
+    if (!owner_.Hear(*this, message_)) return EndBroken();
   } else {
     const auto heard = Receive();
+    const bool is_next = heard == wire::Conversation::Heard::kNext;
     // (It says hello once: that is what was looked at.)
-    const bool is_hello = heard == wire::Conversation::Heard::kNext && message_.has_hello();
-    if (heard == wire::Conversation::Heard::kBroken || is_hello || !owner_.IsPresent(*this)) {
-      HangUp();
-      return End({grpc::StatusCode::ABORTED, "messages were lost: attach again"});
-    }
-    if (heard == wire::Conversation::Heard::kNext) owner_.Hear(*this, message_);
+    if (heard == wire::Conversation::Heard::kBroken || (is_next && message_.has_hello()) ||
+        (is_next && !owner_.Hear(*this, message_)))
+      return EndBroken();
   }
   message_.Clear();
   StartRead(&message_);  // (from here on another thread may have it)
+}
+
+void WorkerStream::EndBroken() {
+  HangUp();
+  End({grpc::StatusCode::ABORTED, "messages were lost: attach again"});
 }
 
 wire::Conversation::Heard WorkerStream::Receive() {

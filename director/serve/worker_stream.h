@@ -34,10 +34,9 @@ class WorkerStream final : public WorkerCalls::Stream {
     virtual ~Owner() = default;
     // The first message. OK: the stream was welcomed (Welcome). An error ends it.
     virtual grpc::Status Join(WorkerStream& stream, const v1::FromWorker& first) = 0;
-    // Each message, the first one again.
-    virtual void Hear(WorkerStream& stream, const v1::FromWorker& message) = 0;
-    // False: another stream took its place, and what this one says is said again there.
-    virtual bool IsPresent(WorkerStream& stream) = 0;
+    // Each message, the first one again. False: another stream took its place, and what this one
+    // says is said again there.
+    virtual bool Hear(WorkerStream& stream, const v1::FromWorker& message) = 0;
     // Nothing more comes from one that joined.
     virtual void Leave(WorkerStream& stream) = 0;
     // The last call: it is about to be deleted.
@@ -54,6 +53,7 @@ class WorkerStream final : public WorkerCalls::Stream {
   std::string peer() const { return context_->peer(); }
   // Of a stream that joined; the owner's to set.
   std::string worker_id;
+  bool is_heard = false;  // the owner's, under its lock: it is told of a message just now
 
   // Goes before all that was sent so far. Once.
   void Welcome(v1::ToWorker welcome);
@@ -71,6 +71,7 @@ class WorkerStream final : public WorkerCalls::Stream {
 
   void Take();
   void End(grpc::Status status);
+  void EndBroken();
   void WriteNext() GALLEY_REQUIRES(mutex_);
   wire::Conversation::Heard Receive();
   bool IsFinishDue() GALLEY_REQUIRES(mutex_);

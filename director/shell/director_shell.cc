@@ -117,8 +117,8 @@ absl::Status DirectorShell::Start() {
   WorkerService::Callbacks callbacks{
       .on_attach = [this](const std::string& id,
                           const v1::FromWorker& first) { return OnAttach(id, first); },
-      .on_message = [this](const std::string& id,
-                           const v1::FromWorker& m) { OnMessageInTurn(id, m); },
+      .on_message = [this](const std::string& id, const v1::FromWorker& message,
+                           auto is_present) { OnMessageInTurn(id, message, is_present); },
       .on_detach =
           [this](const std::string& id) {
             // The rest depends on the worker's process: the launcher reports its death; one

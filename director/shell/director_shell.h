@@ -28,6 +28,7 @@
 #include <variant>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "common/base/clock.h"
@@ -229,7 +230,8 @@ class DirectorShell {
   void AdoptSurvivors();
 
   absl::StatusOr<v1::ToWorker> OnAttach(const std::string& worker_id, const v1::FromWorker& first);
-  void OnMessageInTurn(const std::string& worker_id, const v1::FromWorker& message);
+  void OnMessageInTurn(const std::string& worker_id, const v1::FromWorker& message,
+                       absl::FunctionRef<bool()> is_present);
   void OnMessage(const std::string& worker_id, const v1::FromWorker& message);
   void HearClock(const std::string& worker_id, const v1::FromWorker& message);
   void NoteFailedAttempts(const std::string& worker_id, const WorkerReported& reported);

@@ -220,11 +220,12 @@ std::string DirectorShell::LauncherOf(const std::string& worker_id) const {
 }
 
 // Waits while too much of what the worker said is still to be taken.
-void DirectorShell::OnMessageInTurn(const std::string& worker_id, const v1::FromWorker& message) {
+void DirectorShell::OnMessageInTurn(const std::string& worker_id, const v1::FromWorker& message,
+                                    absl::FunctionRef<bool()> is_present) {
   workers_.Heard(worker_id, clock_.Monotonic());
   const MessageRoom::Entered entered = message_room_.Enter(worker_id, message.ByteSizeLong());
   if (!entered.is_open) return;
-  OnMessage(worker_id, message);
+  if (is_present()) OnMessage(worker_id, message);
   if (entered.must_leave())
     Post(Internal([this, worker_id, entered] { message_room_.Leave(worker_id, entered); }));
 }
