@@ -234,6 +234,14 @@ class WorkerServiceImpl final : public WorkerService,
       if (is_over(stream->peer(), until)) stream->HangUp();
     }
   }
+  std::vector<std::string> NotHeardOut() override {
+    std::vector<std::string> workers;
+    base::MutexLock lock(mutex_);
+    for (const auto& [worker_id, attached] : streams_) {
+      if (attached.stream->has_message()) workers.push_back(worker_id);
+    }
+    return workers;
+  }
   bool IsAttached(const std::string& worker_id) override {
     base::MutexLock lock(mutex_);
     return streams_.contains(worker_id);

@@ -11,6 +11,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
@@ -81,6 +82,9 @@ class WorkerService {
   // Ends the calls that said nothing for too long: streams that never said who they are, and
   // uploads that stopped. `now`: monotonic; every now and then.
   virtual void EndSilent(absl::Time now) = 0;
+  // Those of which a message is here that waits for a thread, or in on_message for its turn. What
+  // else they said meanwhile lies unread: nothing can be heard of them until it has had its turn.
+  virtual std::vector<std::string> NotHeardOut() = 0;
   // Whether the worker has a stream.
   virtual bool IsAttached(const std::string& worker_id) = 0;
   // Ends the stream: a worker that lives attaches again.

@@ -401,6 +401,38 @@ TEST_F(WorkerServiceTest, WordsOfAReplacedStreamThatWaitForTheirTurnCountNoMore)
   EXPECT_EQ(Notes(5).back(), "detach local-1");
 }
 
+// More streams than the service has threads, and each is told of something that takes its time.
+TEST_F(WorkerServiceTest, AMessageThatWaitsForAThreadIsKnownToBeThere) {
+  constexpr size_t kStreams = 40;
+  base::Mutex mutex;
+  base::CondVar changed;
+  bool may_go_on = false;
+  on_message_ = [&](const v1::FromWorker& message) {
+    base::MutexLock lock(mutex);
+    while (message.sequence() == 1 && !may_go_on) changed.Wait(mutex);
+  };
+  service_->ExpectForeign("common", [](std::string_view) { return false; });
+  std::vector<std::unique_ptr<FakeStream>> streams;
+  v1::ToWorker welcome;
+  for (size_t i = 0; i < kStreams; ++i) {
+    streams.push_back(std::make_unique<FakeStream>(service_->address()));
+    ASSERT_TRUE(streams[i]->Write(Hello("node-" + std::to_string(i), "common")));
+    ASSERT_TRUE(streams[i]->Read(welcome));
+  }
+  Notes(2 * kStreams);
+  v1::FromWorker word;
+  word.set_sequence(1);
+  for (const auto& stream : streams) ASSERT_TRUE(stream->Write(word));
+  while (service_->NotHeardOut().size() < kStreams) absl::SleepFor(absl::Milliseconds(1));
+  {
+    base::MutexLock lock(mutex);
+    may_go_on = true;
+  }
+  changed.NotifyAll();
+  while (!service_->NotHeardOut().empty()) absl::SleepFor(absl::Milliseconds(1));
+  EXPECT_EQ(Notes(3 * kStreams).size(), 3 * kStreams);
+}
+
 TEST_F(WorkerServiceTest, ADisconnectedWorkerIsOutAndItsTokenIsForgotten) {
   service_->Expect("local-1", "secret");
   FakeStream stream(service_->address());

@@ -34,6 +34,7 @@ WorkerStream::WorkerStream(grpc::CallbackServerContext* context, Owner& owner, b
 
 // (One read is asked for at a time, and none while a task has the message.)
 void WorkerStream::OnReadDone(bool ok) {
+  has_message_ = ok;
   pool_.Post([this, ok] { ok ? Take() : End(grpc::Status::OK); });
 }
 
@@ -52,6 +53,7 @@ void WorkerStream::Take() {
       return EndBroken();
   }
   message_.Clear();
+  has_message_ = false;
   StartRead(&message_);  // (from here on another thread may have it)
 }
 

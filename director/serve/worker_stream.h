@@ -10,6 +10,7 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <atomic>
 #include <deque>
 #include <functional>
 #include <optional>
@@ -61,6 +62,8 @@ class WorkerStream final : public WorkerCalls::Stream {
   bool Send(v1::ToWorker message);
   // Ends it: the worker hears that it was cancelled.
   void HangUp();
+  // A message is here which its owner was not told of to the end: nothing more is read until then.
+  bool has_message() const { return has_message_; }
 
  private:
   ~WorkerStream() override = default;
@@ -83,6 +86,7 @@ class WorkerStream final : public WorkerCalls::Stream {
   SystemClock clock_;
 
   v1::FromWorker message_;  // being read, or taken
+  std::atomic<bool> has_message_ = false;
   bool has_joined_ = false;
 
   base::Mutex mutex_;

@@ -364,6 +364,8 @@ void DirectorShell::LoseTheSilent() {
   silence_looked_at_ = now;
   if (farm_door_ != nullptr) farm_door_->LookAtCertificates();
   service_->EndSilent(now);
+  // (They spoke: it is this director that has no time for them.)
+  for (const std::string& name : service_->NotHeardOut()) workers_.Heard(name, now);
   if (now - listens_since_ < kSilentMax) return;
   for (const std::string& name :
        workers_.RemoveSilentSince(now - kSilentMax, now - kMostSilentMax)) {
