@@ -627,6 +627,38 @@ TEST_F(RolesTest, OneWhoseAnswerWasLostAsksAgain) {
             StatusCode::OK);
 }
 
+TEST_F(RolesTest, ARenewalThatComesLateLeavesTheOneInUseGood) {
+  const Caller first = Launched("slurm-1", "slurm-1", kLaunch);
+  Caller second, late;
+  EXPECT_EQ(Attach(first,
+                   [&] {
+                     ASSERT_TRUE(Renew(first, &second).ok());
+                     ASSERT_TRUE(Renew(first, &late).ok()) << "the second was not seen yet";
+                     EXPECT_EQ(Fetch(second), StatusCode::OK);
+                     EXPECT_EQ(Renew(first, &late).error_code(), StatusCode::UNAUTHENTICATED);
+                     EXPECT_EQ(Fetch(second), StatusCode::OK);
+                     EXPECT_EQ(Fetch(first), StatusCode::OK) << "what it began goes on";
+                   }),
+            StatusCode::OK);
+  EXPECT_EQ(Attach(second), StatusCode::OK);
+}
+
+TEST_F(RolesTest, AFirstCertificateMayBeAskedForAgainByTheProcessThatAsked) {
+  const wire::KeyAndRequest made = wire::NewKeyAndRequest().value();
+  const Caller nobody = Anonymous("slurm-1", kLaunch);
+  std::string lost, late;
+  Caller first = nobody;
+  first.tls.key = made.key;
+  ASSERT_TRUE(Enroll(nobody, made.request, &lost).ok());
+  ASSERT_TRUE(Enroll(nobody, made.request, &first.tls.certificate).ok());
+  EXPECT_EQ(Attach(first,
+                   [&] {
+                     ASSERT_TRUE(Enroll(nobody, made.request, &late).ok());
+                     EXPECT_EQ(Fetch(first), StatusCode::OK);
+                   }),
+            StatusCode::OK);
+}
+
 TEST_F(RolesTest, NobodyRenewsForAnotherOrAfterItsEnd) {
   const Caller first = Launched("slurm-1", "slurm-1", kLaunch);
   const Caller other = Launched("slurm-2", "slurm-2", kLaunch);

@@ -14,6 +14,7 @@
 #include "common/wire/channel.h"
 #include "common/wire/replaced_sessions.h"
 #include "common/wire/worker_protocol.h"
+#include "director/serve/given_certificates.h"
 #include "director/serve/peer.h"
 #include "director/serve/worker_calls.h"
 #include "director/serve/worker_stream.h"
@@ -37,15 +38,6 @@ struct Attached {
   WorkerStream* stream = nullptr;  // until it leaves
   uint64_t session = 0;
   std::string machine;
-};
-
-// The certificates (PEM) of a launched worker that are good.
-struct Given {
-  std::string last;
-  std::string before;  // that was renewed; empty: none
-  bool Has(const std::string& shown) const {
-    return !shown.empty() && (shown == last || shown == before);
-  }
 };
 
 class WorkerServiceImpl final : public WorkerService,
@@ -160,19 +152,19 @@ class WorkerServiceImpl final : public WorkerService,
     if (!issued.ok()) return wire::ToGrpc(issued.status());
     base::MutexLock lock(mutex_);
     if (!is_launched()) return Stranger();
-    const bool is_again =
-        !given_.insert_or_assign(worker_id, Given{.last = *issued, .before = ""}).second;
+    const bool is_of_another = !given_[worker_id].Enroll(request.certificate_request(), *issued);
     LogInfo("worker={} was given a certificate{}, at {}", worker_id,
-            is_again ? " again: the one before is void" : "", context->peer());
+            is_of_another ? " again, for another key: the one before is void" : "",
+            context->peer());
     // Whoever had the one before is let in no more.
-    if (const auto stream = streams_.find(worker_id); is_again && stream != streams_.end())
+    if (const auto stream = streams_.find(worker_id); is_of_another && stream != streams_.end())
       stream->second.stream->HangUp();
     answer->set_certificate(*issued);
     return grpc::Status::OK;
   }
 
-  // The certificate that asks becomes the one before: what it began goes on, and it may ask again
-  // if the answer is lost.
+  // The certificate that asks stays good: what it began goes on, and it may ask again if the answer
+  // is lost.
   grpc::Status Renew(grpc::ServerContext* context, const v1::EnrollRequest& request,
                      const Issue& issue, v1::EnrollAnswer* answer) override {
     Call call(*this, context);
@@ -193,8 +185,7 @@ class WorkerServiceImpl final : public WorkerService,
               fmt::format("the certificate of {} is not the director's: the studio renews it",
                           worker_id)};
     }
-    if (!given->second.Has(shown)) return Stranger();  // another one was given meanwhile
-    given->second = {.last = *issued, .before = shown};
+    if (!given->second.Renew(shown, *issued)) return Stranger();  // another is in use by now
     LogInfo("worker={} was given another certificate before its own ends, at {}", worker_id,
             context->peer());
     answer->set_certificate(*issued);
@@ -437,9 +428,9 @@ class WorkerServiceImpl final : public WorkerService,
   }
 
   // The one place where it is decided who a worker is. Where TLS is spoken, whoever was launched
-  // shows the certificate that it was given last, or the one with which it asked for that, for its
-  // name only; whoever came by itself shows one of the studio's authority (gRPC has checked that),
-  // and none that was given to another.
+  // shows a certificate that it was given and that is good, for its name only; whoever came by
+  // itself shows one of the studio's authority (gRPC has checked that), and none that was given to
+  // another.
   grpc::Status Admit(const grpc::ServerContextBase& context, const std::string& worker_id,
                      const std::string& token) {
     const Peer peer = PeerOf(context);
@@ -456,7 +447,7 @@ class WorkerServiceImpl final : public WorkerService,
     if (own->second != token) return Stranger();
     if (!peer.has_tls) return grpc::Status::OK;
     const auto given = given_.find(worker_id);
-    if (given == given_.end() || !given->second.Has(peer.certificate))
+    if (given == given_.end() || !given->second.Use(peer.certificate))
       return {grpc::StatusCode::UNAUTHENTICATED,
               "the certificate is not the one that this worker was given last"};
     return grpc::Status::OK;
@@ -478,7 +469,7 @@ class WorkerServiceImpl final : public WorkerService,
   std::map<std::string, std::string> tokens_ GALLEY_GUARDED_BY(mutex_);
   std::string foreign_token_ GALLEY_GUARDED_BY(mutex_);  // empty: none is expected
   std::function<bool(std::string_view)> is_reserved_ GALLEY_GUARDED_BY(mutex_);
-  std::map<std::string, Given> given_ GALLEY_GUARDED_BY(mutex_);  // by worker
+  std::map<std::string, GivenCertificates> given_ GALLEY_GUARDED_BY(mutex_);  // by worker
   std::map<std::string, Attached> streams_ GALLEY_GUARDED_BY(mutex_);
   // Streams that were replaced while one of their messages was told of, and whose they were.
   std::map<const WorkerStream*, std::string> last_words_ GALLEY_GUARDED_BY(mutex_);

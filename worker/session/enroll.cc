@@ -2,14 +2,19 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <algorithm>
 #include <chrono>
+#include <functional>
 #include <utility>
 
+#include "absl/time/clock.h"
+#include "common/base/clock.h"
 #include "common/base/status_macros.h"
 #include "common/wire/certificate_authority.h"
 #include "common/wire/channel.h"
 #include "fmt/format.h"
 #include "galley/v1/worker.grpc.pb.h"
+#include "worker/session/reconnect_pacing.h"
 
 namespace galley::worker {
 namespace {
@@ -17,10 +22,11 @@ namespace {
 using Exchange = grpc::Status (v1::Director::Stub::*)(grpc::ClientContext*,
                                                       const v1::EnrollRequest&, v1::EnrollAnswer*);
 
+constexpr absl::Duration kTryMin = absl::Seconds(1);
+
 // `tls`: shown with the request. DEADLINE_EXCEEDED: nobody answers.
 absl::StatusOr<wire::ClientTls> Ask(Exchange exchange, const EnrollOptions& options,
-                                    const wire::ClientTls& tls) {
-  ASSIGN_OR_RETURN(wire::KeyAndRequest made, wire::NewKeyAndRequest());
+                                    const wire::ClientTls& tls, wire::KeyAndRequest made) {
   const auto stub =
       v1::Director::NewStub(wire::OpenChannel(options.director, tls, /*is_far=*/true));
   grpc::ClientContext context;
@@ -40,8 +46,24 @@ absl::StatusOr<wire::ClientTls> Ask(Exchange exchange, const EnrollOptions& opti
 }  // namespace
 
 absl::StatusOr<wire::ClientTls> Enroll(const EnrollOptions& options) {
-  absl::StatusOr<wire::ClientTls> given =
-      Ask(&v1::Director::Stub::Enroll, options, {.ca = options.authority});
+  // The request is the same each time: so the director knows that it is no other process which has
+  // the token.
+  ASSIGN_OR_RETURN(const wire::KeyAndRequest made, wire::NewKeyAndRequest());
+  SystemClock clock;
+  const absl::Time until = clock.Monotonic() + options.wait_max;
+  ReconnectPacing pacing(std::hash<std::string>()(made.request));
+  absl::StatusOr<wire::ClientTls> given = absl::DeadlineExceededError("");
+  for (absl::Duration left = options.wait_max; left > absl::ZeroDuration();) {
+    // (An answer that is lost is not waited for to the end.)
+    EnrollOptions one = options;
+    one.wait_max = std::min(left, std::max(left / 2, kTryMin));
+    given = Ask(&v1::Director::Stub::Enroll, one, {.ca = options.authority}, made);
+    left = until - clock.Monotonic();
+    if (absl::IsDeadlineExceeded(given.status())) continue;
+    if (!absl::IsUnavailable(given.status())) break;
+    absl::SleepFor(std::min(left, pacing.Next(/*was_answered=*/false)));
+    left = until - clock.Monotonic();
+  }
   if (absl::IsDeadlineExceeded(given.status())) {
     return absl::UnavailableError(fmt::format(
         "no director answers at {} within {} s: can this machine reach that address, and is its "
@@ -56,7 +78,9 @@ absl::StatusOr<wire::ClientTls> Enroll(const EnrollOptions& options) {
 
 absl::StatusOr<wire::ClientTls> Renew(const EnrollOptions& options,
                                       const wire::ClientTls& present) {
-  absl::StatusOr<wire::ClientTls> given = Ask(&v1::Director::Stub::Renew, options, present);
+  ASSIGN_OR_RETURN(wire::KeyAndRequest made, wire::NewKeyAndRequest());
+  absl::StatusOr<wire::ClientTls> given =
+      Ask(&v1::Director::Stub::Renew, options, present, std::move(made));
   if (absl::IsDeadlineExceeded(given.status()))
     return absl::UnavailableError(fmt::format("no director answers at {} within {} s",
                                               options.director,

@@ -15,11 +15,12 @@ struct EnrollOptions {
   std::string worker_id;
   std::string token;
   std::string authority;    // PEM: of the director's certificate
-  absl::Duration wait_max;  // so long it is tried while nobody answers
+  absl::Duration wait_max;  // so long it is tried
 };
 
-// What the worker shows and trusts from here on. UNAVAILABLE: nobody answers at that address whom
-// the authority is for; UNAUTHENTICATED and others: as the director says.
+// What the worker shows and trusts from here on. An answer that is lost or late is asked for again.
+// UNAVAILABLE: nobody answers at that address whom the authority is for, or the director ends;
+// UNAUTHENTICATED and others: as the director says.
 absl::StatusOr<wire::ClientTls> Enroll(const EnrollOptions& options);
 
 // The next certificate of the same name, in exchange for `present`, of a worker that is attached.
