@@ -256,6 +256,7 @@ void DirectorShell::Loop() {
     if (now - last_progress_ >= kProgressInterval) {
       last_progress_ = now;
       TellProgress();
+      worker_bytes_.EndUploadsUnless([this](AttemptId attempt) { return core_->Knows(attempt); });
       LookAtOwnMemory();
       WriteFigures();
     }

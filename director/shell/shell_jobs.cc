@@ -47,6 +47,7 @@ void DirectorShell::Do(const Desire& effect) {
     *message.add_start() = std::move(built.job);
     if (built.record) notes_.Give(*std::move(built.record));
     reports_.Register(start.attempt, std::move(built.info));
+    if (!has_files) worker_bytes_.NoteGiven(name, start.attempt);
     worker_views_.Given(name, start.attempt,
                         {.package = core_->NameOf(start.package), .given = clock_.Now()});
   }

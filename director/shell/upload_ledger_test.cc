@@ -38,6 +38,43 @@ TEST(UploadLedgerTest, OneThatDidNotComeIsGivenBack) {
   EXPECT_FALSE(ledger.IsClean("a"));
 }
 
+// Attempts 1 and 2 are in its hands when the blob comes, and one of them is its.
+TEST(UploadLedgerTest, WhatNoResultNamesIsGivenBackWhenAllAttemptsOfThatTimeAreOver) {
+  UploadLedger ledger({.bytes_max = 100, .blobs_max = 10});
+  ledger.Begin("a", 1);
+  ledger.Begin("a", 2);
+  ASSERT_TRUE(ledger.Take("a", BlobOf('1', 60)).ok());
+  ledger.Begin("a", 3);
+  ASSERT_TRUE(ledger.Take("a", BlobOf('3', 30)).ok());
+  ledger.End("a", 2);
+  ledger.End("b", 1);
+  EXPECT_EQ(ledger.bytes("a"), 90u) << "it may be of attempt 1";
+  ledger.End("a", 1);
+  EXPECT_EQ(ledger.bytes("a"), 30u) << "the other one may be of attempt 3";
+  ledger.End("a", 3);
+  EXPECT_TRUE(ledger.IsClean("a"));
+}
+
+TEST(UploadLedgerTest, ALongDayOfFailedAttemptsCostsNothing) {
+  UploadLedger ledger({.bytes_max = 100, .blobs_max = 3});
+  for (AttemptId attempt = 1; attempt < 1'000; ++attempt) {
+    ledger.Begin("a", attempt);
+    ASSERT_TRUE(ledger.Take("a", Digest::Of(std::to_string(attempt) + std::string(45, 'x'))).ok())
+        << attempt;
+    if (attempt > 1) ledger.End("a", attempt - 1);
+  }
+}
+
+TEST(UploadLedgerTest, AnAttemptOfWhichNobodyWillReportIsOver) {
+  UploadLedger ledger({.bytes_max = 100, .blobs_max = 10});
+  ledger.Begin("a", 1);
+  ASSERT_TRUE(ledger.Take("a", BlobOf('1', 60)).ok());
+  ledger.EndUnless([](AttemptId attempt) { return attempt == 1; });
+  EXPECT_EQ(ledger.bytes("a"), 60u);
+  ledger.EndUnless([](AttemptId) { return false; });
+  EXPECT_TRUE(ledger.IsClean("a"));
+}
+
 TEST(UploadLedgerTest, ASizeThatNoDiskHasIsRefused) {
   UploadLedger ledger({.bytes_max = 100, .blobs_max = 10});
   const Digest huge = Digest::FromHex(std::string(64, '0'), int64_t{1} << 62).value();

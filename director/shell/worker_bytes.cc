@@ -308,8 +308,18 @@ class WorkerBytes::Counted {
   std::optional<Digest> digest_;
 };
 
+void WorkerBytes::NoteGiven(const std::string& worker_id, AttemptId attempt) {
+  ledger_.Begin(worker_id, attempt);
+}
+
+void WorkerBytes::EndUploadsUnless(absl::FunctionRef<bool(AttemptId attempt)> is_known) {
+  ledger_.EndUnless(is_known);
+}
+
 void WorkerBytes::NoteReport(const std::string& worker_id, const WorkerReport& report,
                              const ResultTable& results) {
+  if (std::holds_alternative<WorkerReport::Ended>(report.what))
+    return ledger_.End(worker_id, report.attempt);
   if (ledger_.IsClean(worker_id)) return;
   std::vector<Digest> named;
   if (const auto* loaded = std::get_if<WorkerReport::Loaded>(&report.what)) {

@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "common/store/interface/store.h"
 #include "director/shell/report_reader.h"
@@ -53,9 +54,13 @@ class WorkerBytes {
   // PERMISSION_DENIED: the worker has no attempt; RESOURCE_EXHAUSTED: UploadLedger.
   absl::StatusOr<uint64_t> Upload(const std::string& worker_id,
                                   const std::function<bool(v1::UploadPiece&)>& next);
+  // The worker, which has no files, was given the attempt.
+  void NoteGiven(const std::string& worker_id, AttemptId attempt);
   // The worker said this of a job of its own.
   void NoteReport(const std::string& worker_id, const WorkerReport& report,
                   const ResultTable& results);
+  // Nobody reports any more on attempts that are not known.
+  void EndUploadsUnless(absl::FunctionRef<bool(AttemptId attempt)> is_known);
   // Attempts were forgotten (ReportReader).
   void ForgetUploads();
 

@@ -382,6 +382,18 @@ TEST_F(WorkerBytesTest, WhatNoResultNamesIsBoundedAndWhatIsOverIsNotKept) {
   EXPECT_TRUE(Upload({{third, third}}).ok());
 }
 
+TEST_F(WorkerBytesTest, WhatAnAttemptUploadedThatFailedIsCountedNoMoreWhenItIsOver) {
+  bytes_->NoteGiven("node", kOwn);
+  ASSERT_TRUE(Upload({{large_, large_}}).ok());
+  const std::string next(900'000, 'z');
+  WorkerReport failed{.report = 1, .attempt = kOwn, .what = WorkerReport::Failed{}};
+  bytes_->NoteReport("node", failed, results_);
+  EXPECT_TRUE(absl::IsResourceExhausted(Upload({{next, next}}).status()));
+  bytes_->NoteReport("node", {.report = 2, .attempt = kOwn, .what = WorkerReport::Ended{}},
+                     results_);
+  EXPECT_TRUE(Upload({{next, next}}).ok());
+}
+
 TEST_F(WorkerBytesTest, TheOutputsThatASaveNamesAreCountedNoMore) {
   ASSERT_TRUE(Upload({{large_, large_}}).ok());
   auto stored = std::make_shared<StoredResult>();
