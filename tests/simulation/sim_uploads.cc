@@ -8,6 +8,7 @@ using worker::UploadQueue;
 
 void SimUploads::Take(const worker::SessionEvent& event) {
   if (!queue_.Wait(event)) return deps_.deliver(event);
+  if (const auto freed = queue_.FreedBy(event)) deps_.deliver(*freed);
   Next();
 }
 

@@ -286,6 +286,15 @@ void SessionCore::Apply(const SlotFailed& event, std::vector<SessionEffect>&) {
   end_reason_ = event.error;
 }
 
+// What it reported ends the attempt, as ever.
+void SessionCore::Apply(const SlotFreed& event, std::vector<SessionEffect>&) {
+  const auto at = attempts_.find(event.attempt);
+  if (at == attempts_.end() || at->second.slot != event.slot) return;
+  std::erase(lanes_[event.slot], event.attempt);
+  start_failures_ = 0;  // it had started
+  GoesOn(event.attempt);
+}
+
 void SessionCore::Apply(const SlotPending& event, std::vector<SessionEffect>&) {
   const auto at = attempts_.find(event.attempt);
   if (at == attempts_.end() || at->second.slot != event.slot) return;

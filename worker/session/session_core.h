@@ -110,6 +110,12 @@ struct SlotFailed {
   std::vector<uint64_t> attempts;
   std::string error;
 };
+// The slot is done with the attempt and ready for another; what it reported of it comes later, when
+// its blobs are uploaded.
+struct SlotFreed {
+  uint32_t slot = 0;
+  uint64_t attempt = 0;
+};
 // The programs of the attempt, which the slot runs, merely wait; or they do not any more.
 struct SlotPending {
   uint32_t slot = 0;
@@ -141,8 +147,8 @@ struct MemorySampled {
   bool holds_last_slot = false;
 };
 using SessionEvent = std::variant<Connected, Disconnected, Refused, Received, SlotReported,
-                                  SlotLost, SlotFailed, SlotPending, SlotCollected, Logged,
-                                  SegmentUnusable, TerminateAsked, Tick, MemorySampled>;
+                                  SlotLost, SlotFailed, SlotFreed, SlotPending, SlotCollected,
+                                  Logged, SegmentUnusable, TerminateAsked, Tick, MemorySampled>;
 
 // --- Effects.
 struct ConfigureSlots {
@@ -215,7 +221,7 @@ class SessionCore {
     v1::Job job;
     std::shared_ptr<const v1::Snapshot> snapshot;  // null: the director did not say which one it is
     bool starts_programs = false;
-    std::optional<uint32_t> slot;  // where it runs, or is about to
+    std::optional<uint32_t> slot;  // where it runs, or is about to, or ran (SlotFreed)
     std::set<uint32_t> platforms_left;
     bool is_cancelled = false;
     uint64_t began = 0;  // after this sample of memory
@@ -228,6 +234,7 @@ class SessionCore {
   void Apply(const SlotReported& event, std::vector<SessionEffect>& effects);
   void Apply(const SlotLost& event, std::vector<SessionEffect>& effects);
   void Apply(const SlotFailed& event, std::vector<SessionEffect>&);
+  void Apply(const SlotFreed& event, std::vector<SessionEffect>&);
   void Apply(const SlotPending& event, std::vector<SessionEffect>&);
   void Apply(const Logged& event, std::vector<SessionEffect>&);
   void Apply(const SegmentUnusable& event, std::vector<SessionEffect>& effects);

@@ -86,6 +86,26 @@ TEST_F(OneSlotTest, NothingIsSentAheadOfAJobWhoseLengthIsUnknown) {
   EXPECT_THAT(started_, ElementsAre(std::pair(0, 1)));
 }
 
+TEST_F(OneSlotTest, ASlotThatIsFreedGoesOnBeforeWhatItReportedIsThere) {
+  Give({JobOf(1), JobOf(2), JobOf(3)});
+  Step(SlotFreed{.slot = 0, .attempt = 1});
+  EXPECT_THAT(started_, ElementsAre(std::pair(0, 1), std::pair(0, 2)));
+  EXPECT_EQ(core_.in_hand(), 3u);
+  TakeReports();
+  Step(SlotFreed{.slot = 0, .attempt = 1});  // said again
+  Step(SlotFreed{.slot = 0, .attempt = 99});
+  Cancel(1);
+  EXPECT_THAT(stopped_, ElementsAre(std::pair(0, 1))) << "the slot does not have it any more";
+  Saved(0, 1, 0);
+  Done(0, 1);
+  EXPECT_THAT(TakeReports(), ElementsAre("1:saved@1", "2:ended@1"));
+  EXPECT_THAT(started_, ElementsAre(std::pair(0, 1), std::pair(0, 2))) << "the second runs";
+  Step(SlotFreed{.slot = 0, .attempt = 2});
+  Step(SlotLost{.slot = 0, .attempt = 2, .cause = v1::Failed::CRASHED});
+  EXPECT_THAT(TakeReports(), ElementsAre("3:failed@2", "4:ended@2"));
+  EXPECT_THAT(started_, ElementsAre(std::pair(0, 1), std::pair(0, 2), std::pair(0, 3)));
+}
+
 TEST_F(SessionCoreTest, OfSeveralSlotsNoneGetsJobsAhead) {
   Attach();
   Give(ShortJobs(5));

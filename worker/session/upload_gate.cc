@@ -1,6 +1,7 @@
 #include "worker/session/upload_gate.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <variant>
 
@@ -29,11 +30,18 @@ void UploadGate::Close() {
 }
 
 void UploadGate::Take(const SessionEvent& event, uint64_t stream) {
+  bool waits = false;
+  std::optional<SlotFreed> freed;
   {
     const base::MutexLock lock(mutex_);
-    if (queue_.Wait(event)) return changed_.NotifyAll();
+    waits = queue_.Wait(event);
+    if (waits) {
+      freed = queue_.FreedBy(event);
+      changed_.NotifyAll();
+    }
   }
-  next_.Take(event, stream);
+  if (!waits) return next_.Take(event, stream);
+  if (freed.has_value()) next_.Take(*freed);
 }
 
 std::vector<SessionEvent> UploadGate::Next(UploadLane lane) {

@@ -1,7 +1,8 @@
 // UploadGate: reports go to the director behind the blobs that they name. It stands between the
 // executor slots and the session of a worker without files: events of an attempt pass in order, and
 // one that names blobs waits until they are in the director's store. Meanwhile those of other
-// attempts pass, if their blobs are not as large.
+// attempts pass, if their blobs are not as large; and that a slot is ready for its next job passes
+// at once, so that no executor waits for the line.
 //
 // An upload that breaks off is begun again for as long as the session lasts; meanwhile its blobs
 // are kept in the cache. A blob that cannot be uploaded, since its file is damaged or the director

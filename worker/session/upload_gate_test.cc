@@ -21,8 +21,17 @@ class Events final : public EventSink {
  public:
   void Take(const SessionEvent& event, uint64_t) override {
     const base::MutexLock lock(mutex_);
+    if (const auto* freed = std::get_if<SlotFreed>(&event)) {
+      freed_.push_back(std::to_string(freed->slot) + " " + std::to_string(freed->attempt));
+      return;
+    }
     events_.push_back(event);
     changed_.NotifyAll();
+  }
+  // Slots and what they are done with.
+  std::vector<std::string> freed() {
+    const base::MutexLock lock(mutex_);
+    return freed_;
   }
   std::vector<SessionEvent> Wait(size_t count) {
     const base::MutexLock lock(mutex_);
@@ -33,7 +42,8 @@ class Events final : public EventSink {
  private:
   base::Mutex mutex_;
   base::CondVar changed_;
-  std::vector<SessionEvent> events_ GALLEY_GUARDED_BY(mutex_);
+  std::vector<SessionEvent> events_ GALLEY_GUARDED_BY(mutex_);  // but for SlotFreed
+  std::vector<std::string> freed_ GALLEY_GUARDED_BY(mutex_);
 };
 
 class UploadGateTest : public ::testing::Test {
@@ -215,6 +225,49 @@ TEST_F(UploadGateTest, WhatEndsALargeResultsJobFollowsIt) {
   EXPECT_THAT(queue.Next(UploadLane::kLarge), SizeIs(2));
   ASSERT_TRUE(queue.Wait(Saved(1, {"a"}))) << "they have not passed yet";
   EXPECT_THAT(queue.Next(UploadLane::kSmall), SizeIs(0));
+}
+
+TEST_F(UploadGateTest, ASlotGoesOnWhileWhatItMadeIsUploaded) {
+  director_.Hold();
+  gate_->Take(Saved(1, {"a"}));
+  director_.AwaitUpload();
+  gate_->Take(Ended(1));
+  gate_->Take(Saved(2, {"b"}));
+  EXPECT_THAT(events_.freed(), ElementsAre("0 1"));
+  gate_->Take(SlotLost{.slot = 0, .attempt = 2});
+  EXPECT_THAT(events_.freed(), ElementsAre("0 1", "0 2"));
+  EXPECT_THAT(events_.Wait(0), SizeIs(0)) << "nothing is told before it is there";
+  director_.GoOn();
+  events_.Wait(4);
+}
+
+TEST(UploadQueueTest, ASlotWaitsWhileTooMuchIsToBeUploaded) {
+  const auto result_of = [](uint64_t attempt, uint64_t bytes) {
+    SlotReported reported{.slot = 3, .attempt = attempt, .report = {}};
+    wire::ToProto(*Digest::FromHex(std::string(64, 'a'), static_cast<int64_t>(bytes)), {},
+                  reported.report.mutable_saved()->add_blobs());
+    return reported;
+  };
+  const auto end_of = [](uint64_t attempt) {
+    SlotReported reported{.slot = 3, .attempt = attempt, .report = {}};
+    reported.report.mutable_ended();
+    return reported;
+  };
+  UploadQueue queue;
+  const uint64_t half = UploadQueue::kWaitingBytesMax / 2 + 1;
+  EXPECT_TRUE(queue.Wait(result_of(1, half)));
+  EXPECT_FALSE(queue.FreedBy(result_of(1, half)).has_value()) << "its job goes on";
+  EXPECT_TRUE(queue.Wait(end_of(1)));
+  ASSERT_TRUE(queue.FreedBy(end_of(1)).has_value());
+  EXPECT_EQ(queue.FreedBy(end_of(1))->slot, 3u);
+  EXPECT_EQ(queue.FreedBy(end_of(1))->attempt, 1u);
+  EXPECT_TRUE(queue.Wait(result_of(2, half)));
+  EXPECT_FALSE(queue.FreedBy(end_of(2)).has_value());
+  for (const UploadLane lane : kUploadLanes) {
+    for (SessionEvent& event : queue.Next(lane))
+      queue.Passed(lane, queue.Deliver(std::move(event), absl::OkStatus()));
+  }
+  EXPECT_TRUE(queue.FreedBy(end_of(2)).has_value());
 }
 
 TEST_F(UploadGateTest, ItEndsWhileTheDirectorIsAway) {

@@ -73,10 +73,21 @@ bool UploadQueue::Wait(const SessionEvent& event) {
       !std::holds_alternative<SlotFailed>(event))
     return false;
   const std::vector<uint64_t> attempts = AttemptsOf(event);
-  const bool is_large = BytesOf(event) >= large_bytes_min_ || HasAny(of_large_, attempts);
+  const uint64_t bytes = BytesOf(event);
+  waiting_bytes_ += bytes;
+  const bool is_large = bytes >= large_bytes_min_ || HasAny(of_large_, attempts);
   (is_large ? large_ : small_).push_back(event);
   for (const uint64_t attempt : attempts) ++(is_large ? of_large_ : of_small_)[attempt];
   return true;
+}
+
+std::optional<SlotFreed> UploadQueue::FreedBy(const SessionEvent& event) const {
+  if (waiting_bytes_ > kWaitingBytesMax) return std::nullopt;
+  if (const auto* lost = std::get_if<SlotLost>(&event))
+    return SlotFreed{.slot = lost->slot, .attempt = lost->attempt};
+  const auto* reported = std::get_if<SlotReported>(&event);
+  if (reported == nullptr || !IsEnd(reported->report)) return std::nullopt;
+  return SlotFreed{.slot = reported->slot, .attempt = reported->attempt};
 }
 
 bool UploadQueue::HasAny(const Counts& counts, const std::vector<uint64_t>& attempts) {
@@ -107,6 +118,7 @@ std::vector<SessionEvent> UploadQueue::Next(UploadLane lane) {
 }
 
 void UploadQueue::Passed(UploadLane lane, const Delivery& delivery) {
+  waiting_bytes_ -= delivery.bytes;
   Counts& counts = lane == UploadLane::kSmall ? of_small_ : of_large_;
   for (const uint64_t attempt : delivery.attempts) {
     const auto at = counts.find(attempt);
@@ -148,7 +160,7 @@ std::optional<SessionEvent> UploadQueue::OfFailed(SessionEvent event, const std:
 }
 
 UploadQueue::Delivery UploadQueue::Deliver(SessionEvent event, const absl::Status& uploaded) {
-  Delivery delivery{.attempts = AttemptsOf(event)};
+  Delivery delivery{.attempts = AttemptsOf(event), .bytes = BytesOf(event)};
   if (const auto* lost = std::get_if<SlotLost>(&event)) failed_.erase(lost->attempt);
   if (const auto* unstarted = std::get_if<SlotFailed>(&event)) {
     for (const uint64_t attempt : unstarted->attempts) failed_.erase(attempt);

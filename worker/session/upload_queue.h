@@ -1,6 +1,7 @@
 // UploadQueue: what UploadGate decides: the order in which events of executor slots pass behind
-// the blobs that they name, which blobs are to be uploaded, and what becomes of a job whose blobs
-// cannot be. It does no I/O and knows no clock: UploadGate and the simulation drive it.
+// the blobs that they name, which blobs are to be uploaded, whether a slot goes on meanwhile, and
+// what becomes of a job whose blobs cannot be uploaded. It does no I/O and knows no clock:
+// UploadGate and the simulation drive it.
 //
 // There are two lanes, which a driver serves side by side, so that small results overtake a large
 // one: events whose blobs are too many bytes for one call take the second, and so does all that
@@ -40,6 +41,9 @@ class UploadQueue {
   // Of a larger blob the director is asked first whether it has it.
   static constexpr int64_t kAskedBytesMin = 64 << 10;
   static constexpr size_t kRememberedMax = 65'536;  // of those that were uploaded
+  // While more waits to be uploaded, a slot waits, too: a line that is slower than the jobs must
+  // not fill the machine's cache.
+  static constexpr uint64_t kWaitingBytesMax = 64 << 20;
   static constexpr absl::Duration kPauseMin = absl::Milliseconds(100);
   static constexpr absl::Duration kPauseMax = absl::Seconds(2);
 
@@ -57,11 +61,15 @@ class UploadQueue {
     };
     std::optional<End> end;
     std::vector<uint64_t> attempts;  // that the event is of
+    uint64_t bytes = 0;              // of the blobs that it named
   };
 
   // True: the event waits. False: it names no blobs and ends no job, and passes at once: a session
   // that hears late that a program goes on would give its slot to another job meanwhile.
   bool Wait(const SessionEvent& event);
+  // What passes at once of an event that waits: its slot is ready for the next job. None: the job
+  // goes on there, or too much waits.
+  std::optional<SlotFreed> FreedBy(const SessionEvent& event) const;
   // The next batch; empty: nothing of this lane can go now. REQUIRES: the lane's last has passed.
   std::vector<SessionEvent> Next(UploadLane lane);
   // What events name, each once, sorted. Asked for are large ones, and those that were uploaded
@@ -89,6 +97,7 @@ class UploadQueue {
       failed_;  // attempts with blobs that cannot be uploaded: the error
   const uint64_t large_bytes_min_;
   std::deque<SessionEvent> small_, large_;  // that wait
+  uint64_t waiting_bytes_ = 0;              // of blobs of what has not passed
   Counts of_small_, of_large_;
   absl::flat_hash_set<Digest> uploaded_;  // the director may have lost them since, or be another
 };
