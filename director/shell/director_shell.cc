@@ -75,6 +75,22 @@ DirectorShell::DirectorShell(ShellOptions options, WorldPtr world, store::Store&
                       .machine = MachineIdentity() + " " + options_.worker_build}),
       commit_world_(world_.Get()),
       worlds_made_(commit_world_->number),
+      commits_({.store = store_,
+                .journal = journal_,
+                .results = results_,
+                .trace = trace_,
+                .clock = clock_,
+                .thread = commit_thread_,
+                .is_sent_back = options_.write_back != nullptr,
+                .holds =
+                    [this] {
+                      return [sources = ProjectSources(commit_world_, tools_)](
+                                 const StoredResult& stored) {
+                        return FilesStillHold(sources, stored);
+                      };
+                    },
+                .committed = [this](const std::vector<ResultId>& cooked) { AfterCommit(cooked); },
+                .has_ended = [this] { Post(Internal([this] { TakeCommitted(); })); }}),
       memory_(options_.own_memory_bytes,
               {.used = options_.own_memory_used ? options_.own_memory_used
                                                 : [] { return ResidentBytes(::getpid()); },
@@ -318,15 +334,10 @@ void DirectorShell::LookAtOwnMemory() {
 
 // How long the loop may sleep.
 absl::Duration DirectorShell::Patience() {
-  if (seats_.empty() && commits_running_ == 0 && pending_commit_.empty()) return kIdleTick;
-  if (commits_running_ > 0 || pending_commit_.empty()) return kTick;
-  return std::clamp(NextCommit() - clock_.Monotonic(), absl::ZeroDuration(), kTick);
-}
-
-absl::Time DirectorShell::NextCommit() const {
-  return pacing_.Next({.results = pending_commit_.size(),
-                       .is_urgent = is_commit_urgent_,
-                       .has_jobs = core_->has_jobs()});
+  if (seats_.empty() && !commits_.is_running() && !commits_.has_pending()) return kIdleTick;
+  if (commits_.is_running() || !commits_.has_pending()) return kTick;
+  return std::clamp(commits_.Next(core_->has_jobs()) - clock_.Monotonic(), absl::ZeroDuration(),
+                    kTick);
 }
 
 void DirectorShell::StepCore(const Event& event) {

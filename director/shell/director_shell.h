@@ -46,10 +46,9 @@
 #include "director/serve/worker_service.h"
 #include "director/shell/attached_workers.h"
 #include "director/shell/clock_offsets.h"
-#include "director/shell/commit_group.h"
-#include "director/shell/commit_pacing.h"
 #include "director/shell/cook_seats.h"
 #include "director/shell/figures_board.h"
+#include "director/shell/group_commits.h"
 #include "director/shell/instigator_notes.h"
 #include "director/shell/job_builder.h"
 #include "director/shell/limit_answers.h"
@@ -57,7 +56,6 @@
 #include "director/shell/machines.h"
 #include "director/shell/memory_guard.h"
 #include "director/shell/message_room.h"
-#include "director/shell/progress_notes.h"
 #include "director/shell/published_keys.h"
 #include "director/shell/quarantine_file.h"
 #include "director/shell/remote_look_up.h"
@@ -66,7 +64,6 @@
 #include "director/shell/task_thread.h"
 #include "director/shell/tool_digests.h"
 #include "director/shell/trace.h"
-#include "director/shell/unjournaled_results.h"
 #include "director/shell/worker_bytes.h"
 #include "director/shell/worker_log_book.h"
 #include "director/shell/worker_views.h"
@@ -190,7 +187,6 @@ class DirectorShell {
   absl::StatusOr<v1::PackageAnswer> OnQuestion(const v1::PackageQuestion& question);
   absl::StatusOr<v1::PackageAnswer> Answer(const v1::PackageQuestion& question);
   absl::Duration Patience();
-  absl::Time NextCommit() const;
   void StepCore(const Event& event);
 
   void Execute(std::vector<Effect>& effects);
@@ -216,14 +212,7 @@ class DirectorShell {
   void Tell(CookMask cooks, const CookEnded& notice);
   void StartCommit();
   void CommitPending();
-  void RecordProgress();
-  struct Committed {
-    CommitOutcome outcome;
-    std::vector<ResultId> cooked;
-    std::vector<StoredResultPtr> results;  // of the group
-    absl::Duration took;                   // without the tasks that were before it on the thread
-  };
-  Committed CommitNow(const Persist& persist, const std::vector<FailureUpdate>& failures);
+  void AfterCommit(const std::vector<ResultId>& cooked);
   bool TakeCommitted();
   SourcesPtr Present();  // any thread
   JobBuilder Builder();
@@ -285,7 +274,7 @@ class DirectorShell {
   void RunLookUps(std::vector<LookUpItem> items);
   void AskRemote(std::vector<LookUpItem> items, LookedUp missed);
   void AnswerLookUp(uint64_t world_number, std::vector<LookUpItem> items, LookedUp answer);
-  void SendBack(const Committed& committed);
+  void SendBack(const GroupCommits::Ended& committed);
   void TakeReports(WorkerReported reported, uint64_t world_number);
   void LookAtInputs(const WorkerReport& report);
   void LookAtTheDisk();
@@ -326,23 +315,15 @@ class DirectorShell {
   std::map<std::string, v1::Collections> collections_ GALLEY_GUARDED_BY(mutex_);  // by worker
   bool accepting_ GALLEY_GUARDED_BY(mutex_) = true;
   bool is_serving_ GALLEY_GUARDED_BY(mutex_) = false;
-  std::deque<Committed> committed_ GALLEY_GUARDED_BY(mutex_);  // the loop has not taken them yet
 
   // Commit thread only: the world whose snapshot is the base of differences. The loop follows when
   // it takes the successor.
   WorldPtr commit_world_;
-  uint64_t worlds_made_;      // the last one's number
-  std::string commit_error_;  // a group failed: later tasks of the thread must not rely on it
+  uint64_t worlds_made_;  // the last one's number
 
   // Loop thread only.
-  UnjournaledResults unjournaled_{&results_};
-  std::vector<Persist::Item> pending_commit_;
-  std::vector<StoredResultPtr> pending_results_;  // theirs: held until they are committed
-  ProgressNotes notes_;
-  int commits_running_ = 0;
-  bool is_commit_urgent_ = false;
-  CommitPacing pacing_;
-  CookSeats seats_;  // (All: the commit thread, too)
+  GroupCommits commits_;  // (Some of it is the commit thread's.)
+  CookSeats seats_;       // (All: the commit thread, too)
   MemoryGuard memory_;
   bool is_stopping_ = false;
   uint64_t bytes_stored_ = 0, bytes_deduplicated_ = 0;  // for all cooks

@@ -170,7 +170,7 @@ void DirectorShell::Tell(CookMask cooks, const PackageLeft& notice) {
 }
 
 void DirectorShell::Tell(CookMask, const PackageBlamed& notice) {
-  notes_.NoteBlame(core_->NameOf(notice.package), notice);
+  commits_.notes().NoteBlame(core_->NameOf(notice.package), notice);
 }
 
 // Told to the cooks that run, shown, and kept for the directors to come.

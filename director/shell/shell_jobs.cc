@@ -12,7 +12,7 @@ namespace galley::director {
 
 // `world_number`: the world in which the reports were judged. A later one judges again.
 void DirectorShell::TakeReports(WorkerReported reported, uint64_t world_number) {
-  notes_.NoteOver(reported);
+  commits_.notes().NoteOver(reported);
   for (const WorkerReport& report : reported.reports) {
     if (std::holds_alternative<WorkerReport::Ended>(report.what))
       worker_views_.Ended(workers_.NameOf(reported.worker), report.attempt, clock_.Now());
@@ -45,7 +45,7 @@ void DirectorShell::Do(const Desire& effect) {
   for (const Desire::Start& start : effect.start) {
     BuiltJob built = builder.Build(start, name, has_files);
     *message.add_start() = std::move(built.job);
-    if (built.record) notes_.Give(*std::move(built.record));
+    if (built.record) commits_.notes().Give(*std::move(built.record));
     reports_.Register(start.attempt, std::move(built.info));
     if (!has_files) worker_bytes_.NoteGiven(name, start.attempt);
     worker_views_.Given(name, start.attempt,

@@ -78,9 +78,8 @@ void DirectorShell::SaveLimits() {
 // Takes the failures that go to the journal with the group that is about to be committed.
 std::vector<FailureUpdate> DirectorShell::TakeFailures() {
   std::vector<FailureNotes::Where> committed;
-  for (const Persist::Item& item : pending_commit_) {
-    if (const StoredResultPtr stored = results_.Get(item.result); stored != nullptr)
-      committed.emplace_back(stored->package, stored->platform_name);
+  for (const StoredResultPtr& stored : commits_.pending()) {
+    if (stored != nullptr) committed.emplace_back(stored->package, stored->platform_name);
   }
   std::vector<FailureUpdate> updates;
   seats_.ForEach([&](CookSeat& seat) {

@@ -239,7 +239,7 @@ void DirectorShell::Do(const PublishRoot& effect) {
         event.platform_set = effect.platform_set;
         event.round = effect.round;
         event.request = effect.request;
-        event.error = commit_error_;
+        event.error = commits_.error();
         if (event.error.empty()) {
           const std::optional<uint64_t> known = PublishedAlready(platform, effect, is_again);
           const absl::StatusOr<uint64_t> sequence =

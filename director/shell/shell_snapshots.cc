@@ -157,7 +157,7 @@ void DirectorShell::TakeSuccessor(Successor successor) {
   world_.Set(world);
   std::vector<std::string>& packages = successor.event.packages;
   const ProjectSources sources(world, tools_);
-  for (std::string& package : unjournaled_.Outdated(
+  for (std::string& package : commits_.Outdated(
            [&](const StoredResult& stored) { return FilesStillHold(sources, stored); }))
     packages.push_back(std::move(package));
   std::sort(packages.begin(), packages.end());
