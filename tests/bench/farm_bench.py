@@ -2,7 +2,7 @@
 """What it costs that workers share no files with the director: the same cooks by two workers of the director's own, and by two that have all
 bytes by content over loopback, in turn. Prints a line for each figure; asserts nothing.
 
-usage: farm_bench.py [--bin DIR] [--packages N] [--programs N] [--runs N] [--project DIR | --t1] [--base DIR]
+usage: farm_bench.py [--bin DIR] [--packages N] [--programs N] [--runs N] [--project DIR | --t1] [--base DIR] [--traces DIR]
 
 The projects: N small JSON files (null_bench.py; default 5,000), whose jobs are so short that the way of the bytes is all there is; N packages (default
 500) of a script that runs two programs on four files, whose calls are watched where the project is not; and the sample, or DIR. With --t1 only T1 of
@@ -11,59 +11,110 @@ docs/content.md, for one platform.
   local     two workers that read files in their places, each cook with --force
   far       two workers over loopback that find nothing in their cache
   kept      the same with the cache of the cook before
-  link      as `far`, through a proxy (tests/e2e/link.py) that holds bytes for 5 ms each way and lets 1 Gbit/s pass
-Ratios are to `local` in the same run. `fetched` is the bytes of files and blobs that came, beside those that jobs read; `attached` the time from a
-worker's start until the director has noted that it is there, of all starts.
+  link      as `far`, through a proxy (tests/bench/far_link.cc) that holds bytes for 5 ms each way and lets 1 Gbit/s pass
+Times are medians, and end when the cook's roots are published: what the director does behind that, at the least priority, takes long on a busy machine.
+Ratios are to `local` in the same run. `idle` is how long an executor had no job between its first and its last, by the trace of the run with the least,
+and beside it how many pauses of more than 5 ms that were. `fetched` is the bytes of files and blobs that came, beside those that jobs read, in the run
+with the most; `attached` the time from a worker's start until the director has noted that it is there, of all starts. --traces keeps the traces.
 """
-import argparse, itertools, json, os, re, shutil, signal, statistics, subprocess, sys, tempfile, time
+import argparse, collections, itertools, json, os, re, shutil, signal, statistics, subprocess, sys, tempfile, time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-sys.path.insert(1, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "e2e"))
 sys.path.insert(1, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "content"))
 import null_bench
 import real_content
-from link import Link
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-LINK_DELAY_S, LINK_BYTES_PER_S = 0.005, 125e6
+LINK = ("--delay-us", "5000", "--bytes-per-s", "125e6")
+PAUSE_US = 5_000
 FARM = '\n[farm]\nlauncher = "none"\nlisten = "127.0.0.1:0"\nprove = 0\nfar_programs = true\n'
 
 
+def pauses(trace):
+    """How long, in us, and how often for longer than PAUSE_US slots had nothing to do between their first and their last job."""
+    with open(trace) as file:
+        events = json.load(file)["traceEvents"]
+    rows = collections.defaultdict(list)
+    for event in events:
+        if event.get("cat") in ("load", "save"):
+            rows[event["pid"], event["tid"]].append((event["ts"], event["ts"] + event["dur"]))
+    idle = long = 0
+    for row in rows.values():
+        until = None
+        for begin, end in sorted(row):
+            if until is not None and begin > until:
+                idle += begin - until
+                long += begin - until > PAUSE_US
+            until = end if until is None else max(until, end)
+    return idle, long
+
+
+class FarLink:
+    """far_link in front of the director at `target`, while it lives."""
+
+    def __init__(self, program, target):
+        self.process = subprocess.Popen([program, "--target", target, *LINK], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.address = self.process.stdout.readline().strip()
+
+    def end(self):
+        """What it tells of itself."""
+        self.process.stdin.close()
+        told = json.loads(self.process.stdout.read())
+        self.process.wait()
+        return told
+
+
+class Cook:
+    """One that ended: its summary, the seconds that it took from `since` on, and what its slots did not do."""
+
+    def __init__(self, told, seconds, trace, fetched=0, link=None):
+        self.told, self.seconds, self.fetched, self.link = told, seconds, fetched, link
+        self.idle, self.pauses = pauses(trace)
+
+
 class Bench:
-    def __init__(self, bin_directory, base):
+    def __init__(self, bin_directory, base, traces=None):
+        self.bin = bin_directory
         self.galley = os.path.join(bin_directory, "galley")
         self.base = base
+        self.traces = traces
+        self.cooks = 0
         self.env = dict(os.environ, HOME=base)
         self.attach_seconds = []
 
     def cook(self, root, *options):
-        summary = os.path.join(self.base, "summary.json")
-        begin = time.perf_counter()
-        process = subprocess.Popen([self.galley, "cook", "--project", root, "--force", "--quiet", "--no-stage", "--summary", summary, *options], env=self.env)
-        return process, begin, summary
+        self.cooks += 1
+        self.summary = os.path.join(self.base, "summary.json")
+        self.trace = os.path.join(self.traces or self.base, f"trace-{self.cooks if self.traces else 0}.json")
+        self.began = time.perf_counter()
+        return subprocess.Popen([self.galley, "cook", "--project", root, "--force", "--quiet", "--no-stage", "--summary", self.summary, "--trace", self.trace,
+                                 *options], env=self.env)
 
-    def ended(self, process, begin, summary):
+    def ended(self, process, since):
+        """The summary, and the seconds from `since` until the roots were published."""
         if process.wait() != 0:
             sys.exit(f"the cook ended with {process.returncode}")
-        with open(summary) as file:
-            return time.perf_counter() - begin, json.load(file)
+        with open(self.summary) as file:
+            told = json.load(file)
+        return told, told["seconds"]["total"] - (since - self.began)
 
     def local(self, root):
-        return self.ended(*self.cook(root, "--workers", "2"))
+        process = self.cook(root, "--workers", "2")
+        return Cook(*self.ended(process, self.began), self.trace)
 
-    def far(self, root, cache, link=None):
-        """Seconds from the moment when both workers are attached, the summary, bytes fetched."""
+    def far(self, root, cache, is_linked=False):
+        """From the moment when both workers are attached."""
         state = os.path.join(root, ".galley/state")
         address = os.path.join(state, "farm-address")
         log = os.path.join(state, "logs/director.log")
         before = self.attached(log)
-        process, _, summary = self.cook(root)
+        process = self.cook(root)
         while not os.path.exists(address):
             time.sleep(0.005)
-        where = []
-        if link is not None:
+        link, where = None, []
+        if is_linked:
             with open(address) as file:
-                link.target = file.read().strip()
+                link = FarLink(os.path.join(self.bin, "far_link"), file.read().strip())
             where = ["--director", link.address]
         workers = []
         started = time.perf_counter()
@@ -77,8 +128,7 @@ class Bench:
             now = self.attached(log)
             self.attach_seconds += [time.perf_counter() - started] * (now - came)
             came = now
-        begin = time.perf_counter()
-        seconds, told = self.ended(process, begin, summary)
+        told, seconds = self.ended(process, time.perf_counter())
         fetched = 0
         for worker, out in workers:
             worker.send_signal(signal.SIGTERM)
@@ -86,7 +136,7 @@ class Bench:
             out.close()
             with open(out.name) as file:
                 fetched += int(re.search(r"fetched_bytes=(\d+)", file.read()).group(1))
-        return seconds, told, fetched
+        return Cook(told, seconds, self.trace, fetched, link.end() if link is not None else None)
 
     def attached(self, log):
         try:
@@ -105,28 +155,30 @@ class Bench:
         time.sleep(2.1)  # digests of files that changed less than two seconds ago are not kept
         # A new folder for each empty cache: ext4 takes long to make files where many were removed just now.
         caches = (os.path.join(self.base, f"cache-{i}") for i in itertools.count())
-        local, far, kept, linked, told, fetched, kept_fetched = [], [], [], [], {}, 0, 0
-        link = Link(None)
-        link.delay_s, link.bytes_per_s = LINK_DELAY_S, LINK_BYTES_PER_S
+        cooks = collections.defaultdict(list)
         for _ in range(runs):
-            seconds, told = self.local(root)
-            local.append(seconds)
+            cooks["local"].append(self.local(root))
             cache = next(caches)
-            seconds, far_told, fetched = self.far(far_root, cache)
-            far.append(seconds)
-            if told["roots"] != far_told["roots"]:
-                sys.exit(f"{name}: other roots: {told['roots']} {far_told['roots']}")
-            seconds, _, kept_fetched = self.far(far_root, cache)
-            kept.append(seconds)
-            seconds, _, link_fetched = self.far(far_root, next(caches), link)
-            linked.append(seconds)
-        link.end()
-        reference = statistics.median(local)
-        print(f"{name}: {told['packages']['in_cook']} packages, jobs read {told['bytes']['read']} bytes")
-        print(f"  local     {reference:7.2f} s, {1000 * reference / told['packages']['in_cook']:.2f} ms a package")
-        for what, seconds, bytes in (("far", far, fetched), ("kept", kept, kept_fetched), ("link", linked, link_fetched)):
-            median = statistics.median(seconds)
-            print(f"  {what:8}  {median:7.2f} s  {median / reference:5.2f} of local, fetched {bytes} bytes, {bytes / max(1, told['bytes']['read']):.3f} of what was read")
+            cooks["far"].append(self.far(far_root, cache))
+            cooks["kept"].append(self.far(far_root, cache))
+            cooks["link"].append(self.far(far_root, next(caches), is_linked=True))
+        told = cooks["local"][0].told
+        for cook in itertools.chain(*cooks.values()):
+            if cook.told["roots"] != told["roots"]:
+                sys.exit(f"{name}: other roots: {told['roots']} {cook.told['roots']}")
+        reference = statistics.median(cook.seconds for cook in cooks["local"])
+        read = told["bytes"]["read"]
+        print(f"{name}: {told['packages']['in_cook']} packages, jobs read {read} bytes")
+        for kind, ended in cooks.items():
+            median = statistics.median(cook.seconds for cook in ended)
+            idle = min(ended, key=lambda cook: cook.idle)
+            line = f"  {kind:8}  {median:7.2f} s  {median / reference:5.2f} of local, idle {idle.idle / 1000:.0f} ms ({idle.pauses})"
+            if kind != "local":
+                fetched = max(cook.fetched for cook in ended)
+                line += f", fetched {fetched} bytes, {fetched / max(1, read):.3f} of what was read"
+            if kind == "link":
+                line += f"; the link took {ended[-1].link['processor_s']:.2f} s of a processor, {ended[-1].link['up_bytes']} bytes went up"
+            print(line)
         attach = sorted(self.attach_seconds)
         print(f"  attached  {1000 * statistics.median(attach):7.0f} ms after its start, the median of {len(attach)}; at most {1000 * attach[-1]:.0f} ms")
         sys.stdout.flush()
@@ -168,9 +220,12 @@ def main():
     parser.add_argument("--project", default=os.path.join(ROOT, "tests/content/sample"))
     parser.add_argument("--t1", action="store_true")
     parser.add_argument("--base")
+    parser.add_argument("--traces")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="farm-bench-", dir=arguments.base) as base:
-        bench = Bench(os.path.abspath(arguments.bin), base)
+        if arguments.traces:
+            os.makedirs(arguments.traces, exist_ok=True)
+        bench = Bench(os.path.abspath(arguments.bin), base, arguments.traces)
         if arguments.t1:
             t1 = os.path.join(base, "t1")
             make_t1(t1)
