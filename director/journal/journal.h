@@ -13,8 +13,8 @@
 // difference affects are marked untrusted, in one synced write with the table's name. So a cook
 // that dies in the middle leaves nothing that a later one could take for up to date.
 //
-// Threads: Open, scans and reads on one thread; Record, Invalidate from one thread at a time (the
-// commit thread).
+// Threads: Open on one thread; scans and reads on any; Record, Invalidate from one thread at a time
+// (the commit thread).
 #pragma once
 
 #include <functional>

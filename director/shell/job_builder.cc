@@ -5,6 +5,7 @@
 #include "common/record/recipe.h"
 #include "common/wire/convert.h"
 #include "director/shell/attached_workers.h"
+#include "director/shell/likely_reads.h"
 
 namespace galley::director {
 
@@ -41,6 +42,21 @@ void JobBuilder::AddBlobs(const std::vector<Digest>& digests, v1::Job& job) cons
     if (located.ok()) location = (*located)[i];
     if (!location) location = deps_.reports->LocationOf(digests[i]);
     if (location) wire::ToProto(digests[i], *location, job.add_blobs());
+  }
+}
+
+// For a worker without files, which has them fetched ahead.
+void JobBuilder::AddReads(const AttemptInfo& info, v1::Job& job) const {
+  if (!info.generated_source.has_value()) {
+    if (const auto source = deps_.sources->KnownDigest(info.name))
+      wire::ToProto(*source, job.mutable_source());
+  }
+  const auto record = deps_.journal->Find(info.name);
+  if (!record.ok() || !record->has_value()) return;
+  for (const LikelyRead& read : LikelyReadsOf(*deps_.sources, info, **record)) {
+    v1::LikelyRead* told = job.add_likely_reads();
+    told->set_path(read.path);
+    if (read.digest.has_value()) wire::ToProto(*read.digest, told->mutable_digest());
   }
 }
 
@@ -110,9 +126,8 @@ BuiltJob JobBuilder::Build(const Desire::Start& start, const std::string& worker
   }
   if (has_files) {
     AddBlobs(blobs, job);
-  } else if (const auto source = deps_.sources->KnownDigest(info->name);
-             source.has_value() && generated == nullptr) {
-    wire::ToProto(*source, job.mutable_source());
+  } else {
+    AddReads(*info, job);
   }
   built.info = std::move(info);
   return built;

@@ -37,6 +37,7 @@ class JobBuilder {
     const ResultTable* results;
     const ReportReader* reports;  // where blobs lie that the store does not know yet
     store::Store* store;
+    Journal* journal;  // what the last cooks read
     SourcesPtr sources;
   };
   explicit JobBuilder(Deps deps) : deps_(std::move(deps)) {}
@@ -44,7 +45,7 @@ class JobBuilder {
   LookUpItem ItemOf(const LookUp::Item& item) const;
   // A job that lacks the place of a blob is built all the same: its worker says that it cannot read
   // the blob, and the blob's producer is cooked again.
-  // Blocking: the store is asked once.
+  // Blocking: the store is asked once, or the journal, for a worker without files.
   // `has_files`: the worker reads files in their places.
   BuiltJob Build(const Desire::Start& start, const std::string& worker, bool has_files) const;
   // The attempt of an earlier director, as it would be given today; nullptr: its recipes or
@@ -55,6 +56,7 @@ class JobBuilder {
   std::vector<CookedOutputs> CookedOf(const std::vector<CookedResult>& cooked) const;
   void AddTargets(const AttemptInfo& info, BuiltJob& built) const;
   void AddBlobs(const std::vector<Digest>& digests, v1::Job& job) const;
+  void AddReads(const AttemptInfo& info, v1::Job& job) const;
 
   const Deps deps_;
 };

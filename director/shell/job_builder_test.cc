@@ -24,6 +24,7 @@ class JobBuilderTest : public ShellTest {
                            .results = &results_,
                            .trace = &trace_},
         "main", DefaultLimits{});
+    journal_ = *Journal::Open(dir_ + "/state");
     core_ = std::make_unique<CookCore>(CookOptions{.platform_count = 3}, world_.Get()->table);
     std::vector<Effect> effects;
     core_->Step(absl::FromUnixSeconds(1),
@@ -43,6 +44,7 @@ class JobBuilderTest : public ShellTest {
                        .results = &results_,
                        .reports = reports_.get(),
                        .store = &store_,
+                       .journal = journal_.get(),
                        .sources = SourcesOf(world_.Get())});
   }
   // A worker says that what /Game/b.txt is cooked to lies there.
@@ -64,6 +66,7 @@ class JobBuilderTest : public ShellTest {
   WorldHolder world_{nullptr};
   Trace trace_;
   std::unique_ptr<ReportReader> reports_;
+  std::unique_ptr<Journal> journal_;
   std::unique_ptr<CookCore> core_;
   Desire::Start start_;
 };
@@ -105,6 +108,28 @@ TEST_F(JobBuilderTest, ABlobLiesWhereAWorkerReportedItAndNobodyKnowsOfOthers) {
   ASSERT_EQ(job.blobs_size(), 1);
   EXPECT_EQ(job.blobs(0).segment(), 5u);
   EXPECT_EQ(job.blobs(0).offset(), 64u);
+}
+
+TEST_F(JobBuilderTest, AWorkerWithoutFilesIsToldWhatTheLastCookRead) {
+  Write("content/inc.txt", "included");
+  world_.Set(MakeWorld());
+  JournalUpdate update{.package = "/Game/a.txt", .platform = "windows"};
+  update.record.observed = {
+      {{record::ObservationKind::kFile, "inc.txt", ""}, Digest::Of("another text").ToString()},
+      {{record::ObservationKind::kCooked, "b.txt", ".out"}, Digest::Of("another b").ToString()}};
+  ASSERT_TRUE(journal_->Record(std::span(&update, 1), false).ok());
+  const auto told = [&](bool has_files) {
+    std::vector<std::string> reads;
+    const v1::Job job = Builder().Build(start_, "w", has_files).job;
+    for (const v1::LikelyRead& read : job.likely_reads())
+      reads.push_back(read.path() + (read.has_digest() ? " known" : ""));
+    return reads;
+  };
+  EXPECT_THAT(told(false), ElementsAre("/Game/inc.txt")) << "b was given for android alone";
+  start_.cooked[0].platform = 0;
+  ASSERT_TRUE(world_.Get()->snapshot->DigestOf("/Game/inc.txt").ok());
+  EXPECT_THAT(told(false), ElementsAre("/Game/inc.txt known", " known"));
+  EXPECT_THAT(told(true), IsEmpty());
 }
 
 TEST_F(JobBuilderTest, TheStoreKnowsBetterThanAWorkerWhereABlobLies) {

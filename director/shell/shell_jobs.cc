@@ -34,6 +34,7 @@ JobBuilder DirectorShell::Builder() {
                      .results = &results_,
                      .reports = &reports_,
                      .store = &store_,
+                     .journal = &journal_,
                      .sources = Present()});
 }
 

@@ -15,6 +15,10 @@ STAMP = ('match = "/Game/**/*.stamp"\ncooker = "command"\nsettings = { argv = ["
          'env = { PYTHONDONTWRITEBYTECODE = "1" } }')
 SUM = ('match = "/Game/**/*.sum"\ncooker = "command"\n'
        'settings = { argv = ["sh", "-c", "cksum < $0 > $1", "{cooked:/Game/a.list:.sorted}", "{output:.cksum}"], outputs = [".cksum"] }')
+TWO = ('match = "/Game/**/*.two"\ncooker = "command"\n'
+       'settings = { argv = ["sh", "-c", "echo small > $0; seq 50000 > $1", "{output:.small}", "{output:.large}"], outputs = [".small", ".large"] }')
+PICK = ('match = "/Game/**/*.pick"\ncooker = "command"\n'
+        'settings = { argv = ["sh", "-c", "cat $0 $1 > $2", "{cooked:/Game/a.two:.small}", "{input}", "{output:.picked}"], outputs = [".picked"] }')
 PLAIN = 'match = "/Game/**/*.txt"\ncooker = "copy"'
 
 # Reads what its input names, what lies beside it, and what a listing has; looks for what is not there.
@@ -72,9 +76,9 @@ class FarProgramsTest(FarmCase):
     def log_of(self, game):
         return read_file(os.path.join(game, ".galley/state/logs/director.log")).decode(errors="replace")
 
-    def far_cook(self, game, *args, workers=2):
+    def far_cook(self, game, *args, workers=2, cache="cache"):
         cook = self.start_cook(game, *args)
-        far = [self.worker(game, f"far-{i}") for i in range(workers)]
+        far = [self.worker(game, f"far-{i}", cache=cache) for i in range(workers)]
         done = self.finish_cook(game, cook)
         return done, [self.end(one) for one in far]
 
@@ -114,6 +118,17 @@ class FarProgramsTest(FarmCase):
         self.forget_what_stands(game)
         local = self.finish_cook(game, self.start_cook(game, "--workers", "1"))
         self.assertEqual((local.code, local.cooked, local.roots), (0, 0, cook.roots), local)
+
+    def test_of_cooked_inputs_no_output_is_fetched_that_nobody_reads(self):
+        game = self.project({"a.two": "two", "x.pick": "x"}, [TWO, PICK], extra=FAR)
+        cook, _ = self.far_cook(game, workers=1)
+        self.assertEqual((cook.code, cook.roots), (0, self.local_roots(game)), cook)
+        # By a machine that has nothing: what x.pick read the last time is known, of y.pick nothing is.
+        self.write("game/content/x.pick", "other")
+        self.write("game/content/y.pick", "y")
+        again, fetched = self.far_cook(game, workers=1, cache="another")
+        self.assertEqual((again.code, again.cooked, again.roots), (0, 2, self.local_roots(game)), again)
+        self.assertEqual(fetched[0][0], len("small\n" "other" "y"), "the source of each, and one of two outputs")
 
     def test_what_was_looked_at_is_observed_as_by_a_local_cook(self):
         game = self.game()

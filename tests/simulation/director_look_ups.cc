@@ -12,6 +12,7 @@ JobBuilder SimDirector::Builder() {
                      .results = &results_,
                      .reports = &reports_,
                      .store = &fenced_,
+                     .journal = &journal_,
                      .sources = snapshot_});
 }
 

@@ -64,7 +64,8 @@ bool IsPlainName(const std::string& name) {
 
 ByteFetcher::ByteFetcher(DirectorBytes& director, BlobCache& cache)
     : director_(director), cache_(cache) {
-  for (int i = 0; i < kThreads; ++i) threads_.emplace_back([this] { Run(); });
+  for (int i = 0; i < kThreads; ++i)
+    threads_.emplace_back([this, fetches_ahead = i > 0] { Run(fetches_ahead); });
 }
 
 ByteFetcher::~ByteFetcher() { Close(); }
@@ -141,51 +142,62 @@ std::optional<v1::ExecutorBytes> ByteFetcher::Here(const v1::ExecutorWant& want)
   return bytes;
 }
 
-void ByteFetcher::FetchSourceAhead(const v1::Job& job) {
+void ByteFetcher::FetchFileAhead(uint64_t attempt, const std::string& path,
+                                 const v1::Digest* digest) {
   v1::ExecutorWant want;
-  want.set_path(job.package());
+  want.set_path(path);
+  if (digest != nullptr) *want.mutable_digest() = *digest;
+  AheadKey key(attempt, path);
   {
     const base::MutexLock lock(mutex_);
     want.set_is_digest_only(!shared_path_.empty());
     // (Jobs whose snapshot knows the digest do not ask for it.)
     while (ahead_.size() >= kAheadMax && ahead_.begin()->second.waiting.empty())
       ahead_.erase(ahead_.begin());
-    Ahead& ahead = ahead_[job.attempt()];
-    ahead.path = job.package();
-    if (job.has_source()) ahead.digest = job.source();
+    Ahead& ahead = ahead_[key];
+    if (digest != nullptr) ahead.digest = *digest;
   }
-  if (job.has_source()) {
-    *want.mutable_digest() = job.source();
-    return Ask(job.attempt(), want, [](const v1::ExecutorBytes&) {});
-  }
-  Ask(job.attempt(), want, [this, attempt = job.attempt()](const v1::ExecutorBytes& bytes) {
-    CameAhead(attempt, bytes);
-  });
+  if (digest != nullptr) return Ask(attempt, want, true, [](const v1::ExecutorBytes&) {});
+  Ask(attempt, want, true,
+      [this, key = std::move(key)](const v1::ExecutorBytes& bytes) { CameAhead(key, bytes); });
 }
 
-void ByteFetcher::FetchAhead(const v1::Job& job) {
-  std::vector<v1::Digest> blobs;
-  if (job.has_generated_source()) blobs.push_back(job.generated_source());
-  for (const v1::CookedInput& input : job.cooked()) {
-    for (const v1::CookedOutput& output : input.outputs()) {
-      if (output.digest().size_bytes() <= static_cast<int64_t>(kAheadBytesMax))
-        blobs.push_back(output.digest());
+void ByteFetcher::FetchAhead(const Jobs& jobs) {
+  {
+    const base::MutexLock lock(mutex_);
+    ++held_back_;
+  }
+  const auto fetch_blob = [&](const v1::Job& job, const v1::Digest& blob) {
+    v1::ExecutorWant want;
+    *want.mutable_blob() = blob;
+    Ask(job.attempt(), want, true, [](const v1::ExecutorBytes&) {});
+  };
+  for (const v1::Job& job : jobs) {
+    if (job.has_generated_source()) {
+      fetch_blob(job, job.generated_source());
+    } else {
+      FetchFileAhead(job.attempt(), job.package(), job.has_source() ? &job.source() : nullptr);
+    }
+    for (const v1::LikelyRead& read : job.likely_reads()) {
+      const v1::Digest* digest = read.has_digest() ? &read.digest() : nullptr;
+      if (!read.path().empty()) {
+        FetchFileAhead(job.attempt(), read.path(), digest);
+      } else if (digest != nullptr) {
+        fetch_blob(job, *digest);
+      }
     }
   }
-  for (v1::Digest& blob : blobs) {
-    v1::ExecutorWant want;
-    *want.mutable_blob() = std::move(blob);
-    Ask(job.attempt(), want, [](const v1::ExecutorBytes&) {});
-  }
-  if (!job.has_generated_source()) FetchSourceAhead(job);
+  const base::MutexLock lock(mutex_);
+  --held_back_;
+  changed_.NotifyAll();
 }
 
 // Who waits for it asks for the digest now, or by himself where it did not come.
-void ByteFetcher::CameAhead(uint64_t attempt, const v1::ExecutorBytes& bytes) {
+void ByteFetcher::CameAhead(const AheadKey& key, const v1::ExecutorBytes& bytes) {
   std::vector<std::pair<v1::ExecutorWant, Answer>> waiting;
   {
     const base::MutexLock lock(mutex_);
-    const auto at = ahead_.find(attempt);
+    const auto at = ahead_.find(key);
     if (at == ahead_.end()) return;
     waiting = std::move(at->second.waiting);
     if (bytes.code() != 0) {
@@ -195,7 +207,16 @@ void ByteFetcher::CameAhead(uint64_t attempt, const v1::ExecutorBytes& bytes) {
       at->second.digest = bytes.digest();
     }
   }
-  for (auto& [want, answer] : waiting) Want(attempt, want, std::move(answer));
+  for (auto& [want, answer] : waiting) {
+    if (bytes.code() == 0) *want.mutable_digest() = bytes.digest();
+    Ask(key.first, want, false, std::move(answer));
+  }
+}
+
+bool ByteFetcher::IsAwaited(const AheadKey& key) const {
+  const base::MutexLock lock(mutex_);
+  const auto at = ahead_.find(key);
+  return at != ahead_.end() && !at->second.waiting.empty();
 }
 
 void ByteFetcher::Want(uint64_t attempt, const v1::ExecutorWant& asked, Answer answer) {
@@ -203,24 +224,30 @@ void ByteFetcher::Want(uint64_t attempt, const v1::ExecutorWant& asked, Answer a
   v1::ExecutorWant want = asked;
   if (want.has_path() && !want.has_digest()) {
     const base::MutexLock lock(mutex_);
-    const auto at = ahead_.find(attempt);
-    if (at != ahead_.end() && at->second.path == want.path()) {
+    const auto at = ahead_.find({attempt, want.path()});
+    if (at != ahead_.end()) {
       if (!at->second.digest.has_value()) {
+        Hasten([&](const Item& item) {
+          return item.item.attempt() == attempt && item.want.path() == asked.path();
+        });
         at->second.waiting.emplace_back(std::move(want), std::move(answer));
         return;
       }
       *want.mutable_digest() = *at->second.digest;
     }
   }
-  Ask(attempt, want, std::move(answer));
+  Ask(attempt, want, false, std::move(answer));
 }
 
-void ByteFetcher::Ask(uint64_t attempt, const v1::ExecutorWant& want, Answer answer) {
+void ByteFetcher::Ask(uint64_t attempt, const v1::ExecutorWant& want, bool is_ahead,
+                      Answer answer) {
   if (std::optional<v1::ExecutorBytes> here = Here(want)) return answer(*std::move(here));
   Queue({.item = ItemOf(attempt, want, UnaskedBytes()),
          .want = want,
+         .digest = DigestOf(want),
          .answer = std::move(answer),
-         .asked = clock_.Monotonic()});
+         .asked = clock_.Monotonic(),
+         .is_ahead = is_ahead});
 }
 
 uint64_t ByteFetcher::UnaskedBytes() const {
@@ -233,9 +260,18 @@ void ByteFetcher::NoteLuck(bool lay_here) {
   luck_ = std::clamp(luck_ + (lay_here ? -1 : 1), -kLuckMax, kLuckMax);
 }
 
+void ByteFetcher::Hasten(const std::function<bool(const Item&)>& is_it) {
+  const auto at = std::find_if(ahead_items_.begin(), ahead_items_.end(), is_it);
+  if (at == ahead_items_.end()) return;  // it is on its way, or somebody waits for it by now
+  at->is_ahead = false;
+  wanted_.push_back(std::move(*at));
+  ahead_items_.erase(at);
+  changed_.NotifyAll();
+}
+
 void ByteFetcher::Queue(Item item) {
   if (item.want.has_table()) item.item.set_table(MissingTable(item.want.table()));
-  const std::optional<Digest> digest = DigestOf(item.want);
+  const std::optional<Digest> digest = item.digest;
   {
     const base::MutexLock lock(mutex_);
     if (item.want.has_table()) {
@@ -243,12 +279,16 @@ void ByteFetcher::Queue(Item item) {
       if (!is_new) return at_table->second.push_back(std::move(item));
     }
     const auto at = digest.has_value() ? behind_.find(*digest) : behind_.end();
-    if (at != behind_.end()) return at->second.push_back(std::move(item));
+    if (at != behind_.end()) {
+      if (!item.is_ahead) Hasten([&](const Item& other) { return other.digest == digest; });
+      return at->second.push_back(std::move(item));
+    }
     // (It may have come since the caller looked.)
     if (!digest.has_value() || !cache_.Use(*digest)) {
       if (digest.has_value()) behind_.try_emplace(*digest);
-      queue_.push_back(std::move(item));
-      return changed_.NotifyOne();
+      (item.is_ahead ? ahead_items_ : wanted_).push_back(std::move(item));
+      if (held_back_ == 0) changed_.NotifyAll();
+      return;
     }
   }
   v1::ExecutorBytes bytes;
@@ -256,25 +296,28 @@ void ByteFetcher::Queue(Item item) {
   item.answer(std::move(bytes));
 }
 
-std::vector<ByteFetcher::Item> ByteFetcher::Next() {
+std::vector<ByteFetcher::Item> ByteFetcher::Next(bool fetches_ahead) {
   std::vector<Item> items;
   const base::MutexLock lock(mutex_);
-  while (queue_.empty() && !is_closed_) changed_.Wait(mutex_);
+  const auto has_some = [&]() GALLEY_REQUIRES(mutex_) {
+    return !wanted_.empty() || (fetches_ahead && held_back_ == 0 && !ahead_items_.empty());
+  };
+  while (!has_some() && !is_closed_) changed_.Wait(mutex_);
+  Items& queue = wanted_.empty() ? ahead_items_ : wanted_;
   uint64_t sum = 0;
-  while (!is_closed_ && !queue_.empty() && items.size() < kItemsMax) {
-    const std::optional<Digest> digest = DigestOf(queue_.front().want);
+  while (!is_closed_ && !queue.empty() && items.size() < kItemsMax) {
+    const std::optional<Digest>& digest = queue.front().digest;
     sum += digest.has_value() ? digest->size_bytes() : kUnaskedBytesMax;
     if (!items.empty() && sum > kCallBytesMax) break;
-    items.push_back(std::move(queue_.front()));
-    queue_.pop_front();
+    items.push_back(std::move(queue.front()));
+    queue.pop_front();
   }
-  if (!queue_.empty()) changed_.NotifyOne();
   return items;
 }
 
-void ByteFetcher::Run() {
+void ByteFetcher::Run(bool fetches_ahead) {
   while (true) {
-    std::vector<Item> items = Next();
+    std::vector<Item> items = Next(fetches_ahead);
     if (items.empty()) return;
     FetchAll(std::move(items));
   }
@@ -308,8 +351,8 @@ void ByteFetcher::FetchAll(std::vector<Item> items) {
       continue;
     }
     const base::MutexLock lock(mutex_);
-    queue_.push_back(std::move(items[i]));
-    changed_.NotifyOne();
+    (items[i].is_ahead ? ahead_items_ : wanted_).push_back(std::move(items[i]));
+    changed_.NotifyAll();
   }
 }
 
@@ -373,7 +416,7 @@ absl::Status ByteFetcher::Finish(const Item& item, const v1::FetchPiece& last, I
     return absl::OkStatus();
   }
   ASSIGN_OR_RETURN(const Digest digest, wire::FromProto(last.digest()));
-  const std::optional<Digest> wanted = DigestOf(item.want);
+  const std::optional<Digest>& wanted = item.digest;
   if (wanted.has_value() && *wanted != digest)
     return absl::AbortedError(fmt::format("{} was asked for, the director has {}",
                                           wanted->ToString(), digest.ToString()));
@@ -398,8 +441,8 @@ void ByteFetcher::Resolve(Item item, Incoming incoming) {
     const base::MutexLock lock(mutex_);
     (item.want.has_table() ? counts_.table_bytes : counts_.bytes) += incoming.bytes;
     if (is_closed_) return;
-    if (const std::optional<Digest> digest = DigestOf(item.want)) {
-      if (const auto at = behind_.find(*digest); at != behind_.end()) {
+    if (item.digest.has_value()) {
+      if (const auto at = behind_.find(*item.digest); at != behind_.end()) {
         behind = std::move(at->second);
         behind_.erase(at);
       }
@@ -415,7 +458,8 @@ void ByteFetcher::Resolve(Item item, Incoming incoming) {
   } else if (!is_error && incoming.is_left_out && !item.want.is_digest_only()) {
     // It is large: now it is known whether it lies here.
     *item.want.mutable_digest() = incoming.answer->digest();
-    Want(item.item.attempt(), item.want, std::move(item.answer));
+    const AheadKey key(item.item.attempt(), item.want.path());
+    Ask(key.first, item.want, item.is_ahead && !IsAwaited(key), std::move(item.answer));
   } else {
     if (!is_error && item.want.has_table()) RemoveOtherTables(item.want.table());
     item.answer(*std::move(incoming.answer));
@@ -423,7 +467,7 @@ void ByteFetcher::Resolve(Item item, Incoming incoming) {
   // What one attempt was refused another may have.
   for (Item& one : behind) {
     one.want.set_is_damaged(false);
-    Want(one.item.attempt(), one.want, std::move(one.answer));
+    Ask(one.item.attempt(), one.want, one.is_ahead, std::move(one.answer));
   }
 }
 

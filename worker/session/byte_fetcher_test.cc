@@ -50,9 +50,25 @@ class ByteFetcherTest : public ::testing::Test {
     return want;
   }
 
-  v1::ExecutorBytes Ask(const v1::ExecutorWant& want) {
+  // With attempts 7, 8, ...
+  v1::Job JobOf(const std::string& package) {
+    v1::Job job;
+    job.set_attempt(next_attempt_++);
+    job.set_package(package);
+    return job;
+  }
+  static v1::Job Known(v1::Job job, const std::string& source) {
+    wire::ToProto(Digest::Of(source), job.mutable_source());
+    return job;
+  }
+  void FetchAhead(const std::vector<v1::Job>& jobs) {
+    fetcher_->FetchAhead({jobs.begin(), jobs.end()});
+  }
+
+  v1::ExecutorBytes Ask(const v1::ExecutorWant& want, uint64_t attempt = 7) {
     std::promise<v1::ExecutorBytes> answered;
-    fetcher_->Want(7, want, [&](v1::ExecutorBytes bytes) { answered.set_value(std::move(bytes)); });
+    fetcher_->Want(attempt, want,
+                   [&](v1::ExecutorBytes bytes) { answered.set_value(std::move(bytes)); });
     return answered.get_future().get();
   }
   std::string InCache(const std::string& bytes) {
@@ -61,6 +77,7 @@ class ByteFetcherTest : public ::testing::Test {
   }
 
   const std::string folder_;
+  uint64_t next_attempt_ = 7;
   BlobCache cache_;
   FakeDirectorBytes director_;
   std::unique_ptr<ByteFetcher> fetcher_;
@@ -124,27 +141,68 @@ TEST_F(ByteFetcherTest, OfAToolTheDigestComesFirstAndItsBytesWhenTheyAreWanted) 
   EXPECT_EQ(answer.code(), 0u) << answer.error();
 }
 
-TEST_F(ByteFetcherTest, WhatAJobReadsForSureIsFetchedAhead) {
-  director_.files["/Game/a"] = "alpha";
+TEST_F(ByteFetcherTest, TheSourceAndWhatTheLastCookReadAreFetchedAheadAndNothingElse) {
+  director_.files = {{"/Game/a", "alpha"}, {"/Game/inc", "include"}, {"/Game/new", "now known"}};
   director_.blobs[Digest::Of("cooked")] = "cooked";
-  v1::Job job;
-  job.set_attempt(7);
-  job.set_package("/Game/a");
-  wire::ToProto(Digest::Of("cooked"), job.add_cooked()->add_outputs()->mutable_digest());
-  fetcher_->FetchAhead(job);
+  director_.blobs[Digest::Of("its other output")] = "its other output";
+  v1::Job job = JobOf("/Game/a");
+  v1::CookedInput& input = *job.add_cooked();
+  wire::ToProto(Digest::Of("its other output"), input.add_outputs()->mutable_digest());
+  wire::ToProto(Digest::Of("cooked"), input.add_outputs()->mutable_digest());
+  wire::ToProto(Digest::Of("cooked"), job.add_likely_reads()->mutable_digest());
+  job.add_likely_reads()->set_path("/Game/inc");
+  v1::LikelyRead& known = *job.add_likely_reads();
+  known.set_path("/Game/new");
+  wire::ToProto(Digest::Of("now known"), known.mutable_digest());
+  FetchAhead({job});
   EXPECT_EQ(*wire::FromProto(Ask(File("/Game/a")).digest()), Digest::Of("alpha"));
+  EXPECT_EQ(*wire::FromProto(Ask(File("/Game/inc")).digest()), Digest::Of("include"));
+  EXPECT_EQ(*wire::FromProto(Ask(File("/Game/new")).digest()), Digest::Of("now known"))
+      << "of which its executor's snapshot knew no digest";
   EXPECT_EQ(Ask(Blob("cooked")).code(), 0u);
-  EXPECT_EQ(InCache("alpha"), "alpha");
-  EXPECT_EQ(fetcher_->counts().bytes, 11u);
+  for (const char* bytes : {"alpha", "include", "now known", "cooked"})
+    EXPECT_EQ(InCache(bytes), bytes);
+  EXPECT_EQ(InCache("its other output"), "<none>");
+  EXPECT_EQ(director_.sent_bytes, 5u + 7u + 9u + 6u);
+}
+
+TEST_F(ByteFetcherTest, WhatIsKnownOfSeveralJobsIsFetchedInOneCall) {
+  std::vector<v1::Job> jobs;
+  for (const std::string name : {"1", "2", "3", "4", "5", "6", "7", "8"}) {
+    director_.files["/Game/" + name] = name;
+    jobs.push_back(Known(JobOf("/Game/" + name), name));
+  }
+  FetchAhead(jobs);
+  director_.AwaitCalls(1);
+  EXPECT_EQ(Ask(Known(File("/Game/8"), "8")).code(), 0u);
+  EXPECT_EQ(director_.calls, std::vector<size_t>{8});
+}
+
+TEST_F(ByteFetcherTest, WhatIsWaitedForGoesBeforeWhatIsFetchedAhead) {
+  director_.files = {{"/Game/now", "now"}, {"/Game/soon", "soon"}, {"/Game/first", "first"}};
+  std::vector<v1::Job> jobs;
+  for (const char* name : {"1", "2", "3"}) {  // each large enough for a call of its own
+    director_.held.insert(std::string("/Game/large-") + name);
+    jobs.push_back(JobOf(std::string("/Game/large-") + name));
+    jobs.back().mutable_source()->set_hash(std::string(64, *name));
+    jobs.back().mutable_source()->set_size_bytes(ByteFetcher::kCallBytesMax);
+  }
+  jobs.push_back(Known(JobOf("/Game/soon"), "soon"));
+  jobs.push_back(JobOf("/Game/first"));  // nobody knows its digest
+  FetchAhead(jobs);
+  director_.AwaitCalls(3);
+  EXPECT_EQ(Ask(File("/Game/now")).code(), 0u) << "it was not known that it would be read";
+  EXPECT_EQ(Ask(Known(File("/Game/soon"), "soon")).code(), 0u);
+  EXPECT_EQ(*wire::FromProto(Ask(File("/Game/first"), 11).digest()), Digest::Of("first"));
+  EXPECT_EQ(InCache("first"), "first");
+  director_.GoOn();
 }
 
 TEST_F(ByteFetcherTest, WhereTheDirectorKnowsTheSourceAndItLiesHereNothingIsAsked) {
   ASSERT_TRUE(cache_.Put(Digest::Of("alpha"), "alpha").ok());
-  v1::Job job;
-  job.set_attempt(7);
-  job.set_package("/Game/a");
+  v1::Job job = JobOf("/Game/a");
   wire::ToProto(Digest::Of("alpha"), job.mutable_source());
-  fetcher_->FetchAhead(job);
+  FetchAhead({job});
   EXPECT_EQ(*wire::FromProto(Ask(File("/Game/a")).digest()), Digest::Of("alpha"));
   EXPECT_TRUE(director_.calls.empty());
 }
@@ -152,10 +210,8 @@ TEST_F(ByteFetcherTest, WhereTheDirectorKnowsTheSourceAndItLiesHereNothingIsAske
 TEST_F(ByteFetcherTest, WhereFilesAreSharedSourcesDoNotComeAheadButTheirDigestsDo) {
   fetcher_->SetShared("/mnt/project");
   director_.files["/Game/a"] = "alpha";
-  v1::Job job;
-  job.set_attempt(7);
-  job.set_package("/Game/a");
-  fetcher_->FetchAhead(job);
+  v1::Job job = JobOf("/Game/a");
+  FetchAhead({job});
   v1::ExecutorWant want = File("/Game/a");
   want.set_is_digest_only(true);
   EXPECT_EQ(*wire::FromProto(Ask(want).digest()), Digest::Of("alpha"));
@@ -167,16 +223,14 @@ TEST_F(ByteFetcherTest, WhereFilesAreSharedSourcesDoNotComeAheadButTheirDigestsD
   EXPECT_EQ(fetcher_->counts().not_shared, 1u);
   wire::ToProto(Digest::Of("alpha"), job.mutable_source());
   job.set_attempt(8);
-  fetcher_->FetchAhead(job);
+  FetchAhead({job});
   EXPECT_EQ(fetcher_->counts().not_shared, 1u) << "nobody looked for it there";
 }
 
 TEST_F(ByteFetcherTest, WhatDidNotComeAheadIsAskedForAgain) {
   director_.files["/Game/b"] = "beta";
-  v1::Job job;
-  job.set_attempt(7);
-  job.set_package("/Game/gone");
-  fetcher_->FetchAhead(job);
+  v1::Job job = JobOf("/Game/gone");
+  FetchAhead({job});
   EXPECT_EQ(static_cast<absl::StatusCode>(Ask(File("/Game/gone")).code()),
             absl::StatusCode::kAborted);
   EXPECT_EQ(Ask(File("/Game/b")).code(), 0u) << "another file than its source";

@@ -21,6 +21,12 @@ class FakeDirectorBytes final : public DirectorBytes {
                      const std::function<void(const v1::FetchPiece&)>& take) override {
     base::MutexLock lock(mutex_);
     calls.push_back(items.size());
+    changed_.NotifyAll();
+    const auto is_held = [&] {
+      return std::any_of(items.begin(), items.end(),
+                         [&](const v1::FetchItem& item) { return held.contains(item.path()); });
+    };
+    while (is_held() && !is_cancelled) changed_.Wait(mutex_);
     if (is_cancelled) return absl::CancelledError("");
     if (!fails.empty()) {
       const absl::Status failed = fails.front();
@@ -75,6 +81,10 @@ class FakeDirectorBytes final : public DirectorBytes {
     base::MutexLock lock(mutex_);
     is_held_ = true;
   }
+  void AwaitCalls(size_t count) {
+    base::MutexLock lock(mutex_);
+    while (calls.size() < count) changed_.Wait(mutex_);
+  }
   void AwaitUpload() {
     base::MutexLock lock(mutex_);
     while (uploads.empty()) changed_.Wait(mutex_);
@@ -82,6 +92,7 @@ class FakeDirectorBytes final : public DirectorBytes {
   void GoOn() {
     base::MutexLock lock(mutex_);
     is_held_ = false;
+    held.clear();
     changed_.NotifyAll();
   }
 
@@ -89,6 +100,7 @@ class FakeDirectorBytes final : public DirectorBytes {
   std::map<Digest, std::string> blobs, lies;  // lies: what is sent instead
   std::map<std::string, std::string> tables, tools;
   std::deque<absl::Status> fails;  // of the next calls
+  std::set<std::string> held;      // calls for these paths do not end until GoOn
   std::set<Digest> refused, stored;
   std::vector<size_t> calls;  // the items of each
   std::vector<std::vector<Digest>> uploads, asked;

@@ -194,7 +194,7 @@ class Shell final : public EventSink {
   void Take(const SessionEvent& event, uint64_t stream) override {
     if (const auto* received = std::get_if<Received>(&event);
         received != nullptr && remote_ != nullptr) {
-      for (const v1::Job& job : received->message.start()) remote_->fetcher.FetchAhead(job);
+      remote_->fetcher.FetchAhead(received->message.start());
     }
     base::MutexLock lock(mutex_);
     if (exit_.has_value()) return;
