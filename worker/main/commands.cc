@@ -158,6 +158,7 @@ int RunExecutorHere() {
 }
 
 int RunSessionWith(const SessionFlags& flags) {
+  HoldTermination();
   const auto log = std::make_shared<LogFeed>();
   SetLogObserver([log](LogLevel level, std::string_view line) { log->Add(level, line); });
   AdoptOrphans();  // of executors that were killed

@@ -440,6 +440,13 @@ class Shell final : public EventSink {
 
 }  // namespace
 
+void HoldTermination() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+}
+
 int RunSession(const SessionConfig& config) { return Shell(config).Run(); }
 
 }  // namespace galley::worker

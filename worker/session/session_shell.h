@@ -36,6 +36,12 @@ struct SessionConfig {
   std::shared_ptr<LogFeed> log;      // what this process logs, for the director; null: nothing
 };
 
+// Blocks SIGTERM in the calling thread, and so in all that it starts, until RunSession takes it. To
+// be called before the first thread, as of a call to the director, is there: one that does not
+// block the signal has it end the process or, where the process is the first of a container, is
+// given it in vain.
+void HoldTermination();
+
 // Works until the director, a signal or a lost director ends it: kExitDone, kExitUnfit or
 // kExitDrained. Blocks SIGTERM in the calling thread (it ends the session in order) and ignores
 // SIGINT, but of one by hand. Once in a process.
