@@ -308,16 +308,22 @@ class BatchLauncher final : public Launcher {
     callbacks_.on_exit({.worker_id = worker.id, .reason = reason});
   }
 
-  // Launches of which all workers are gone.
+  // Launches of which all workers are gone. (When the director ends meanwhile, EndAll does it.)
   void DropOver() {
     std::erase_if(groups_, [this](const Group& group) {
       const bool is_over = std::all_of(group.workers.begin(), group.workers.end(),
                                        [](const Worker& worker) { return worker.is_gone; });
       if (!is_over) return false;
-      if (const auto cleaned = RunCommand(system_->Clean(group.launch), &stop_); !cleaned.ok())
-        LogWarning("launch={} is not cleaned away: {}", group.launch.name,
-                   MessageOf(cleaned.status()));
-      Forget(group.launch);
+      const auto cleaned = RunCommand(system_->Clean(group.launch), &stop_);
+      if (cleaned.ok()) {
+        Forget(group.launch);
+      } else if (stop_.is_cancelled()) {
+        return false;
+      } else {
+        LogWarning("launch={} is not cleaned away, the next director tries it again: {}",
+                   group.launch.name, MessageOf(cleaned.status()));
+        Unlink(group.launch.ticket_file);
+      }
       return true;
     });
     if (groups_.empty()) next_look_ = absl::InfiniteFuture();

@@ -24,6 +24,39 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::StartsWith;
 
+// One that is to be cleaned up after its last worker, by a line of a shell.
+class Cleaned final : public BatchSystem {
+ public:
+  Cleaned(std::unique_ptr<BatchSystem> system, std::string clean)
+      : system_(std::move(system)), clean_(std::move(clean)) {}
+  std::string kind() const override { return system_->kind(); }
+  uint32_t CountMax() const override { return system_->CountMax(); }
+  Command Submit(const Launch& launch) const override { return system_->Submit(launch); }
+  absl::StatusOr<std::string> ReadId(const Launch& launch, std::string_view output) const override {
+    return system_->ReadId(launch, output);
+  }
+  bool LooksAtAll() const override { return system_->LooksAtAll(); }
+  Command Look(const std::vector<Launch>& launches) const override {
+    return system_->Look(launches);
+  }
+  absl::StatusOr<std::vector<TaskView>> ReadLook(const std::vector<Launch>& launches,
+                                                 const ExitStatus& exit,
+                                                 const std::string& output) const override {
+    return system_->ReadLook(launches, exit, output);
+  }
+  Command End(const Launch& launch, std::optional<uint32_t> index) const override {
+    return system_->End(launch, index);
+  }
+  Command Clean(const Launch&) const override {
+    if (clean_.empty()) return {};
+    return {.argv = {"/bin/sh", "-c", clean_}};
+  }
+
+ private:
+  const std::unique_ptr<BatchSystem> system_;
+  const std::string clean_;
+};
+
 class BatchLauncherTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -49,7 +82,8 @@ class BatchLauncherTest : public testing::Test {
 
   std::unique_ptr<Launcher> Make(
       const std::string& start = "echo submit {count} >> D/asked; cat D/submit #{ticket_file}",
-      const std::string& stop = "echo stop {id} {index} >> D/asked") {
+      const std::string& stop = "echo stop {id} {index} >> D/asked",
+      const std::string& clean = "") {
     const auto here = [this](std::string text) {
       // (The folder's own name may end in D.)
       for (size_t at = text.find("D/"); at != std::string::npos;
@@ -58,7 +92,9 @@ class BatchLauncherTest : public testing::Test {
       return text;
     };
     return CreateBatchLauncher(
-        CommandSystem({}, here(start), here("cat D/status; test -s D/status"), here(stop)),
+        std::make_unique<Cleaned>(
+            CommandSystem({}, here(start), here("cat D/status; test -s D/status"), here(stop)),
+            here(clean)),
         {.folder = Path("launches"),
          .project = "The Tower!",
          .ticket = [] { return Ticket{.director = "d:1"}; }},
@@ -181,6 +217,37 @@ TEST_F(BatchLauncherTest, ALaunchThatCouldNotBeEndedIsEndedByTheNextDirector) {
   EXPECT_THAT(Launches().front(), StartsWith("galley-the-tower--"));
   launcher.reset();
   ASSERT_EQ(std::filesystem::remove(Path("deaf")), true);
+  launcher = Make();
+  launcher->StopAll(absl::ZeroDuration());
+  EXPECT_EQ(Asked(), "submit 1\nstop 7\n");
+  EXPECT_THAT(Launches(), IsEmpty());
+}
+
+TEST_F(BatchLauncherTest, WhatIsBeingCleanedAwayWhenTheDirectorEndsIsEnded) {
+  const std::string start = "echo submit {count} >> D/asked; cat D/submit #{ticket_file}";
+  const std::string stop = "echo stop {id} {index} >> D/asked";
+  Say("status", "0 gone n1 it is done\n");
+  auto launcher = Make(start, stop, "echo clean >> D/asked; exec sleep 1000");
+  launcher->Start({.worker_id = "command-1"});
+  while (Asked() != "submit 1\nclean\n") std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  launcher->StopAll(absl::ZeroDuration());
+  EXPECT_EQ(Asked(), "submit 1\nclean\nstop 7\n");
+  EXPECT_THAT(Launches(), IsEmpty());
+}
+
+TEST_F(BatchLauncherTest, WhatCouldNotBeCleanedAwayIsEndedByTheNextDirector) {
+  const std::string start = "echo submit {count} >> D/asked; cat D/submit #{ticket_file}";
+  const std::string stop = "echo stop {id} {index} >> D/asked";
+  Say("status", "0 gone n1 it is done\n");
+  auto launcher = Make(start, stop, "exit 1");
+  launcher->Start({.worker_id = "command-1"});
+  Await(3);
+  // Its ticket is of no use any more.
+  while (Launches().size() > 1) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  launcher->StopAll(absl::ZeroDuration());
+  launcher.reset();
+  EXPECT_EQ(Asked(), "submit 1\n");
+  ASSERT_EQ(Launches().size(), 1u);
   launcher = Make();
   launcher->StopAll(absl::ZeroDuration());
   EXPECT_EQ(Asked(), "submit 1\nstop 7\n");
