@@ -291,6 +291,11 @@ std::optional<std::string> LinkAt(const std::string& path) {
   return std::string(target.data(), static_cast<size_t>(count));
 }
 
+bool IsThere(const std::string& path) {
+  struct stat info {};
+  return ::lstat(path.c_str(), &info) == 0;
+}
+
 bool IsBelow(std::string_view path, std::string_view folder) {
   return !folder.empty() && path.starts_with(folder) &&
          (path.size() == folder.size() || path[folder.size()] == '/');
@@ -383,8 +388,13 @@ bool CallWatch::IsGuarded(std::string_view path) const {
   return IsOurs(path) || IsBelow(path, program_.tools);
 }
 
-bool CallWatch::IsOwn(std::string_view path) const {
+bool CallWatch::IsOwn(std::string_view path) {
   if (IsBelow(path, program_.own)) return true;
+  // (A call of another thread may be about to end.)
+  for (auto at = making_.begin(); at != making_.end();) {
+    const auto making = at++;
+    if (IsBelow(path, making->second) && IsThere(making->second)) EndMaking(making);
+  }
   for (; path.size() > 1 && !made_.empty(); path = path.substr(0, path.rfind('/'))) {
     if (made_.contains(path)) return true;
   }
@@ -392,9 +402,25 @@ bool CallWatch::IsOwn(std::string_view path) const {
 }
 
 // It is about to make this.
-void CallWatch::Made(const Place& place) {
+void CallWatch::Makes(const Call& call, const Place& place) {
   if (!place.exists && !place.path.empty() && !IsOwn(place.path) && made_.size() < Looks::kMax)
-    made_.insert(place.path);
+    making_.insert_or_assign(call.process, place.path);
+}
+
+// The call has ended.
+void CallWatch::EndMaking(std::map<pid_t, std::string>::iterator making) {
+  std::string path = std::move(making->second);
+  making_.erase(making);
+  if (IsThere(path)) {
+    made_.insert(std::move(path));
+  } else {
+    NoteOne(path, Looks::Found::kAbsent, false);
+  }
+}
+
+const Looks& CallWatch::looks() {
+  while (!making_.empty()) EndMaking(making_.begin());
+  return looks_;
 }
 
 void CallWatch::Note(const Place& place, bool is_opened) {
@@ -447,13 +473,15 @@ void CallWatch::Serve() {
   const auto number = static_cast<uint32_t>(request.data.nr);
   if (request.data.arch == kArchitecture && number < kOtherAbi) call.watched = WatchedOf(number);
   std::copy(std::begin(request.data.args), std::end(request.data.args), call.arguments);
+  if (const auto before = making_.find(call.process); before != making_.end()) EndMaking(before);
   const int error = Answer(call);
   auto& response = *reinterpret_cast<seccomp_notif_resp*>(response_.data());  // NOLINT: likewise
   std::fill(response_.begin(), response_.end(), 0);
   response.id = request.id;
   response.error = -error;
   if (error == 0) response.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
-  ::ioctl(calls_.get(), SECCOMP_IOCTL_NOTIF_SEND, &response);  // it may have been killed meanwhile
+  // (It may have been killed meanwhile, or begin the call again.)
+  if (::ioctl(calls_.get(), SECCOMP_IOCTL_NOTIF_SEND, &response) != 0) making_.erase(call.process);
 }
 
 // False: the caller is gone, and its number may be another process's: what was read there under its
@@ -552,8 +580,8 @@ int CallWatch::Open(const Call& call) {
   const auto place = Walk(call, static_cast<size_t>(watched.path), watched.folder, follows);
   if (!place.ok()) return Fail(call, place.status());
   if (!IsGuarded(place->path)) {
-    if (creates && !place->exists && !place->path.empty()) {
-      Made(*place);
+    if (creates && !place->exists && place->absent == place->path) {
+      Makes(call, *place);
     } else if ((flags & O_TMPFILE) != O_TMPFILE) {
       Note(*place, (flags & O_PATH) == 0);
     }
@@ -622,7 +650,7 @@ int CallWatch::Change(const Call& call) {
   const bool is_it = first->exists == (watched.what == What::kChange);
   if (IsGuarded(first->path) && !first->is_empty && is_it) return watched.error;
   if (watched.what == What::kMake && !first->exists && first->absent == first->path) {
-    Made(*first);
+    Makes(call, *first);
   } else {
     Note(*first, is_link);
   }
@@ -632,7 +660,7 @@ int CallWatch::Change(const Call& call) {
   if (!second.ok()) return Fail(call, second.status());
   if (IsGuarded(second->path)) return EROFS;
   if (!second->exists && second->absent == second->path) {
-    Made(*second);
+    Makes(call, *second);
   } else {
     Note(*second, false);
   }
@@ -681,7 +709,7 @@ int CallWatch::TalkTo(const Call& call, uint64_t address, uint64_t size_bytes) {
   if (!place.ok()) return Fail(call, place.status());
   if (makes) {
     if (IsGuarded(place->path) && !place->exists) return EROFS;
-    Made(*place);
+    Makes(call, *place);
     return 0;
   }
   if (place->exists && !IsOwn(place->path)) return Refuse(call, kTalks);

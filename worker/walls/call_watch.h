@@ -10,7 +10,8 @@
 //
 // What the program found elsewhere is noted (Looks), for whoever knows what it would have found
 // beside the project; but not what it made itself, and not what differs on any machine (/proc,
-// /dev).
+// /dev). What it wanted to make counts as made when it is there: the kernel may refuse it, when the
+// call has been let go on, and then the program has found that it is not there.
 //
 // Calls by which a program could look around us (mounts, another root, another processor's ABI), by
 // which it learns where the folder really is (readlink, getcwd), and by which others could look for
@@ -89,7 +90,8 @@ class CallWatch final : public ChildWatch {
   // Why; OK: it has not. FAILED_PRECONDITION: the program calls what cannot be watched; else as the
   // folder told.
   const absl::Status& trouble() const { return trouble_; }
-  const Looks& looks() const { return looks_; }
+  // REQUIRES: the program has ended.
+  const Looks& looks();
 
  private:
   struct Call;
@@ -115,8 +117,9 @@ class CallWatch final : public ChildWatch {
   std::string Known(std::string path) const;
   bool IsOurs(std::string_view path) const;
   bool IsGuarded(std::string_view path) const;
-  bool IsOwn(std::string_view path) const;
-  void Made(const Place& place);
+  bool IsOwn(std::string_view path);
+  void Makes(const Call& call, const Place& place);
+  void EndMaking(std::map<pid_t, std::string>::iterator making);
   void Note(const Place& place, bool is_opened);
   void NoteOne(const std::string& path, Looks::Found found, bool is_opened);
 
@@ -126,6 +129,7 @@ class CallWatch final : public ChildWatch {
   std::vector<char> request_, response_;
   absl::Status trouble_;
   Looks looks_;
+  std::map<pid_t, std::string> making_;         // what a thread's last call was to make
   std::set<std::string, std::less<>> made_;     // by the program, elsewhere
   std::set<std::string, std::less<>> servers_;  // likewise: names of sockets without a file
 };

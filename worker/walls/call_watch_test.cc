@@ -218,6 +218,29 @@ TEST_F(CallWatchTest, WhatIsItsOwnIsNotNoted) {
   }
 }
 
+TEST_F(CallWatchTest, WhatItCouldNotMakeIsNotItsOwn) {
+  ASSERT_EQ(::chmod((dir_ + "/else").c_str(), 0555), 0);
+  EXPECT_EQ(Python("import os, resource\n"
+                   "e = os.environ['E']\n"
+                   "if os.getuid() == 0: os.setuid(65534)\n"
+                   "def fails(call):\n"
+                   "  try: call()\n"
+                   "  except OSError: return True\n"
+                   "made = '/tmp/galley-watch-%d' % os.getpid()\n"
+                   "os.mkdir(made)\n"
+                   "print(fails(lambda: os.mkdir(e + '/folder')),\n"
+                   "      fails(lambda: open(e + '/new', 'w')),\n"
+                   "      fails(lambda: open(e + '/none/new', 'w')),\n"
+                   "      os.path.exists(e + '/new'), os.path.exists(made))\n"
+                   "os.rmdir(made)\n"
+                   "fails(lambda: os.mkdir(e + '/last'))\n"),
+            "True True True False True\n");
+  EXPECT_TRUE(trouble_.ok()) << trouble_;
+  for (const char* name : {"/else/folder", "/else/new", "/else/none", "/else/last"})
+    EXPECT_EQ(FoundAt(dir_ + name), Looks::Found::kAbsent) << name;
+  for (const auto& [path, found] : looks_.found) EXPECT_THAT(path, Not(HasSubstr("galley-watch-")));
+}
+
 TEST_F(CallWatchTest, WhatWasReachedByAnotherWayIsStillOurs) {
   // As through a bind mount.
   ASSERT_TRUE(folder_->FillFolder(dir_ + "/view/Game").ok());
