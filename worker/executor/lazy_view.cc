@@ -69,6 +69,7 @@ void LazyView::Forget() {
   root_.clear();
   full_.clear();
   written_.clear();
+  lost_.clear();
   written_bytes_ = 0;
   inodes_.clear();
 }
@@ -229,6 +230,7 @@ absl::Status LazyView::FillFolder(const std::string& path) { return Fill(path); 
 
 // REQUIRES: the folder around it is full.
 absl::Status LazyView::Fill(const std::string& path) {
+  RETURN_IF_ERROR(PutBackLost());
   if (full_.contains(path)) return absl::OkStatus();
   const std::optional<Place> place = PlaceOf(path);
   if (!place.has_value()) return absl::OkStatus();
@@ -247,6 +249,15 @@ absl::Status LazyView::Fill(const std::string& path) {
     }
   }
   full_.insert(path);
+  return absl::OkStatus();
+}
+
+absl::Status LazyView::PutBackLost() {
+  while (!lost_.empty()) {
+    const content::FileEntry* const file = FileAtPlace(*lost_.begin());
+    if (file != nullptr) RETURN_IF_ERROR(MakeEmpty(*file));
+    lost_.erase(lost_.begin());
+  }
   return absl::OkStatus();
 }
 
@@ -310,10 +321,14 @@ absl::Status LazyView::Write(const content::FileEntry& file, bool is_anew) {
   if (status.ok() && is_anew && ::rename(path.c_str(), place.c_str()) != 0)
     status = ErrnoStatus(errno, "put", place);
   if (!status.ok()) {
+    // What is there is not to be read: it becomes what it was when it was listed.
     if (is_anew) {
-      ::unlink(place.c_str());  // what is there is not to be read
-    } else {
-      ::ftruncate(to.get(), static_cast<off_t>(file.stat.size_bytes));
+      ::unlink(path.c_str());
+      ::unlink(place.c_str());
+    }
+    if (!MakeEmpty(file).ok()) {
+      ::unlink(place.c_str());
+      lost_.insert(place);
     }
     return absl::IsAborted(status) ? InterruptedBy(StaleFile{file.path}) : status;
   }

@@ -86,6 +86,7 @@ class LazyView final : public ReadyFolder {
   absl::Status AddFolder(const Place& parent, const std::string& path, std::string_view name);
   absl::Status AddFile(const Place& parent, const content::FileEntry& file);
   absl::Status MakeEmpty(const content::FileEntry& file);
+  absl::Status PutBackLost();
   absl::Status Write(const content::FileEntry& file, bool is_anew);
   const content::FileEntry* FileAtPlace(std::string_view path) const;
   void NoteInode(const FileStat& stat, const std::string& path);
@@ -103,6 +104,7 @@ class LazyView final : public ReadyFolder {
   std::set<std::string, std::less<>> full_;  // folders, by path
   // What has its bytes, as it was then, by path; no look here is of another file.
   std::map<std::string, FileStat, std::less<>> written_;
+  std::set<std::string, std::less<>> lost_;  // files of full folders that are not there
   uint64_t written_bytes_ = 0;
   uint64_t device_ = 0;
   absl::flat_hash_map<uint64_t, std::string> inodes_;  // look-up only

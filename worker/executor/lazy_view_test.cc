@@ -145,7 +145,7 @@ TEST_F(LazyViewTest, AFileThatAProgramChangedIsPutThereAnew) {
   ASSERT_EQ(::truncate(file.c_str(), 4), 0);
   bytes_.error = absl::UnavailableError("the director is away");
   EXPECT_TRUE(absl::IsUnavailable(view_->FillFile(file)));
-  EXPECT_FALSE(FileExists(file)) << "the wrong one is not to be read";
+  EXPECT_EQ(*ReadFile(file), std::string(11, '\0')) << "the wrong one is not to be read";
 }
 
 TEST_F(LazyViewTest, WhatIsItsOwnIsKnownByItsInode) {
@@ -189,6 +189,35 @@ TEST_F(LazyViewTest, WhatBreaksOffCountsForNothing) {
             Interruption(StaleFile{"/Game/a.txt"}));
   bytes_.error = absl::OkStatus();
   EXPECT_EQ(*ReadFile(*view_->FileAt("/Game/a.txt")), "source of a");
+}
+
+// What others list meanwhile, and a program that copies it.
+TEST_F(LazyViewTest, AFileThatCouldNotBeHadIsAsItWasListed) {
+  ASSERT_TRUE(view_->FillFolder(In("/Game")).ok());
+  const FileStat listed = *StatFile(In("/Game/a.txt"));
+  const auto expect_listed = [&] {
+    const absl::StatusOr<FileStat> now = StatFile(In("/Game/a.txt"));
+    ASSERT_TRUE(now.ok()) << now.status();
+    EXPECT_EQ(now->mode, listed.mode);
+    EXPECT_EQ(now->mtime_ns, listed.mtime_ns);
+    EXPECT_EQ(*ReadFile(In("/Game/a.txt")), std::string(11, '\0')) << "no piece of it stays";
+  };
+  bytes_.error = absl::UnavailableError("the director is away");
+  EXPECT_FALSE(view_->FillFile(In("/Game/a.txt")).ok());
+  expect_listed();
+  EXPECT_EQ(StatFile(In("/Game/a.txt"))->inode, listed.inode) << "`cp` compares that";
+  bytes_.error = absl::OkStatus();
+  ASSERT_TRUE(view_->FillFile(In("/Game/a.txt")).ok());
+  // The same of one that a program changed, and that cannot be put there anew.
+  ASSERT_EQ(::chmod(In("/Game/a.txt").c_str(), 0644), 0);
+  ASSERT_TRUE(WriteFileAtomic(In("/Game/a.txt"), "changed").ok());
+  bytes_.error = absl::UnavailableError("the director is away");
+  EXPECT_FALSE(view_->FillFile(In("/Game/a.txt")).ok());
+  expect_listed();
+  bytes_.error = absl::OkStatus();
+  ASSERT_TRUE(view_->FillFile(In("/Game/a.txt")).ok());
+  EXPECT_EQ(*ReadFile(In("/Game/a.txt")), "source of a");
+  EXPECT_EQ(StatFile(In("/Game/a.txt"))->mtime_ns, listed.mtime_ns);
 }
 
 // What a program sees in a folder, with all that is below; `fill` is called before each look.
