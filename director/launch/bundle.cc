@@ -34,7 +34,14 @@ galley_fail() { echo "galley: $*" >&2; exit 3; }
 [ "$(uname -sm)" = '{platform}' ] || galley_fail "the programs are for {platform}, and this machine is $(uname -sm)"
 command -v sha256sum >/dev/null || galley_fail "there is no sha256sum here (of coreutils or busybox), which verifies the programs"
 galley_home=${XDG_CACHE_HOME:-${HOME:+$HOME/.cache}}
-galley_home=${galley_home:-/tmp/galley-$(id -u)}/galley
+if [ -z "$galley_home" ]; then
+  galley_home=/tmp/galley-$(id -u)
+  mkdir -m 700 "$galley_home" 2>/dev/null
+  galley_mode=$(LC_ALL=C ls -ld "$galley_home" 2>/dev/null)
+  case $galley_mode in drwx------*) [ -O "$galley_home" ] ;; *) false ;; esac ||
+    galley_fail "$galley_home: expected a folder, and no link, that user $(id -u) owns and nobody else may enter (mode 0700), since anybody may put something there: it is ${galley_mode:-not there}. Remove it, or set HOME or XDG_CACHE_HOME"
+fi
+galley_home=$galley_home/galley
 (umask 077 && mkdir -p "$galley_home/programs") 2>/dev/null
 [ -O "$galley_home" ] && [ -O "$galley_home/programs" ] && [ -w "$galley_home/programs" ] ||
   galley_fail "$galley_home/programs: expected a folder that user $(id -u) owns and can write; HOME or XDG_CACHE_HOME says where"

@@ -5,14 +5,14 @@
 // It is one file: a script of /bin/sh, and behind it the files one after the other. Where it is run
 // it unpacks itself into the cache of the machine's user, once, and runs `galley` from there:
 //
-//   $XDG_CACHE_HOME, or $HOME/.cache, or /tmp/galley-<user>
+//   $XDG_CACHE_HOME, or $HOME/.cache, or /tmp/galley-<user> (which nobody else may enter)
 //     galley/programs/<digest>/galley, galley-worker, lib/<libraries and the loader>
 //
 // The files there are verified each time before they are run, against digests that the script
 // holds. So whoever has the script from somebody that he trusts may have the files from anybody:
 // launchers send the script in their own way, and the files only where they are missing.
 //
-// What the script needs: Linux on the same processor family, and cat, chmod, head, id, mkdir,
+// What the script needs: Linux on the same processor family, and cat, chmod, head, id, ls, mkdir,
 // mktemp, mv, rm, sha256sum, tail, touch, uname, of coreutils or busybox.
 //
 // Programs that were not started for 30 days are removed when others come.

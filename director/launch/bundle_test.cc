@@ -2,6 +2,7 @@
 #include "director/launch/bundle.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 
@@ -113,6 +114,45 @@ TEST_F(BundleTest, AHomeThatCannotBeWrittenIsNamed) {
   const ProgramOutput ended = Run({file_->Write().value(), "worker"});
   EXPECT_EQ(ended.exit.code, 3);
   EXPECT_THAT(ended.errors, HasSubstr(Path("home/.cache/galley/programs: expected a folder")));
+}
+
+// (The folder of /tmp is one of the test's here.)
+TEST_F(BundleTest, WithoutAHomeItsFolderInTmpIsTheUsersAlone) {
+  std::string text = BundleScript(*file_->Look());
+  for (size_t at = text.find("/tmp/galley-"); at != std::string::npos;
+       at = text.find("/tmp/galley-", at))
+    text.replace(at, std::string("/tmp/galley-").size(), Path("of-"));
+  ASSERT_TRUE(WriteFileAtomic(Path("script"), text + "\necho in $galley_home\n").ok());
+  const auto run = [&] {
+    return RunToEnd({.argv = {"/bin/sh", Path("script")},
+                     .environment = {"PATH=/usr/bin:/bin"},
+                     .inherit_environment = false,
+                     .with_errors = true})
+        .value();
+  };
+  const std::string place = Path(fmt::format("of-{}", ::getuid()));
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(run().output, "in " + place + "/galley\n");
+  const auto expect_refusal = [&](const std::string& what) {
+    const ProgramOutput refused = run();
+    EXPECT_EQ(refused.exit.code, 3) << what;
+    EXPECT_EQ(refused.output, "") << what;
+    EXPECT_THAT(refused.errors, HasSubstr(place + ": expected a folder, and no link, that user"));
+    EXPECT_THAT(refused.errors, HasSubstr("set HOME or XDG_CACHE_HOME")) << what;
+  };
+  ASSERT_EQ(::chmod(place.c_str(), 0755), 0);
+  expect_refusal("others may enter it");
+  ASSERT_EQ(::chmod(place.c_str(), 0700), 0);
+  ASSERT_EQ(::rename(place.c_str(), Path("other").c_str()), 0);
+  ASSERT_EQ(::symlink(Path("other").c_str(), place.c_str()), 0);
+  expect_refusal("a link");
+  ASSERT_EQ(::unlink(place.c_str()), 0);
+  ASSERT_TRUE(WriteFileAtomic(place, "").ok());
+  expect_refusal("a file");
+  if (::getuid() != 0) return;
+  ASSERT_EQ(::unlink(place.c_str()), 0);
+  ASSERT_EQ(::mkdir(place.c_str(), 0700), 0);
+  ASSERT_EQ(::chown(place.c_str(), 65534, 65534), 0);
+  expect_refusal("somebody else's");
 }
 
 TEST_F(BundleTest, AnotherProcessorIsNamed) {
