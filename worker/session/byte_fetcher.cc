@@ -192,6 +192,26 @@ void ByteFetcher::FetchAhead(const Jobs& jobs) {
   changed_.NotifyAll();
 }
 
+void ByteFetcher::DropAhead(std::span<const uint64_t> attempts) {
+  if (attempts.empty()) return;
+  const base::MutexLock lock(mutex_);
+  const auto is_dropped = [&](const Item& item) GALLEY_REQUIRES(mutex_) {
+    if (std::find(attempts.begin(), attempts.end(), item.item.attempt()) == attempts.end())
+      return false;
+    if (!item.digest.has_value()) return true;
+    const auto at = behind_.find(*item.digest);
+    if (at == behind_.end() || !at->second.empty()) return false;  // for other jobs, too
+    behind_.erase(at);
+    return true;
+  };
+  std::erase_if(ahead_items_, is_dropped);
+  for (const uint64_t attempt : attempts) {
+    const auto begin = ahead_.lower_bound({attempt, ""});
+    const auto end = ahead_.lower_bound({attempt + 1, ""});
+    for (auto at = begin; at != end;) at = at->second.waiting.empty() ? ahead_.erase(at) : ++at;
+  }
+}
+
 // Who waits for it asks for the digest now, or by himself where it did not come.
 void ByteFetcher::CameAhead(const AheadKey& key, const v1::ExecutorBytes& bytes) {
   std::vector<std::pair<v1::ExecutorWant, Answer>> waiting;

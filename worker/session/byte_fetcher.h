@@ -23,6 +23,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <thread>
 #include <utility>
@@ -69,6 +70,8 @@ class ByteFetcher {
   // The session has these jobs, and begins them in this order.
   using Jobs = google::protobuf::RepeatedPtrField<v1::Job>;
   void FetchAhead(const Jobs& jobs);
+  // The director took these attempts back: what is not on its way for them is not fetched ahead.
+  void DropAhead(std::span<const uint64_t> attempts);
   // What waits is not answered; afterwards nothing is. REQUIRES: the calls of `director` are
   // cancelled.
   void Close();

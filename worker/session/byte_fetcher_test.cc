@@ -61,6 +61,18 @@ class ByteFetcherTest : public ::testing::Test {
     wire::ToProto(Digest::Of(source), job.mutable_source());
     return job;
   }
+  // Attempts 7 to 9, whose sources keep all calls that fetch ahead: each needs one of its own, and
+  // they do not end.
+  std::vector<v1::Job> HeldJobs() {
+    std::vector<v1::Job> jobs;
+    for (const char* name : {"1", "2", "3"}) {
+      director_.held.insert(std::string("/Game/large-") + name);
+      jobs.push_back(JobOf(std::string("/Game/large-") + name));
+      jobs.back().mutable_source()->set_hash(std::string(64, *name));
+      jobs.back().mutable_source()->set_size_bytes(ByteFetcher::kCallBytesMax);
+    }
+    return jobs;
+  }
   void FetchAhead(const std::vector<v1::Job>& jobs) {
     fetcher_->FetchAhead({jobs.begin(), jobs.end()});
   }
@@ -178,15 +190,29 @@ TEST_F(ByteFetcherTest, WhatIsKnownOfSeveralJobsIsFetchedInOneCall) {
   EXPECT_EQ(director_.calls, std::vector<size_t>{8});
 }
 
+TEST_F(ByteFetcherTest, WhatWasTakenBackIsNotFetchedAhead) {
+  director_.files = {{"/Game/a", "alpha"}, {"/Game/b", "beta"}, {"/Game/both", "both"}};
+  std::vector<v1::Job> jobs = HeldJobs();
+  jobs.push_back(Known(JobOf("/Game/a"), "alpha"));    // attempt 10
+  jobs.push_back(JobOf("/Game/b"));                    // 11, of unknown digest
+  jobs.push_back(Known(JobOf("/Game/both"), "both"));  // 12
+  jobs.push_back(Known(JobOf("/Game/both"), "both"));
+  jobs.push_back(Known(JobOf("/Game/last"), "last"));
+  director_.files["/Game/last"] = "last";
+  FetchAhead(jobs);
+  director_.AwaitCalls(3);
+  fetcher_->DropAhead(std::vector<uint64_t>{10, 11, 12});
+  director_.GoOn();
+  EXPECT_EQ(Ask(Known(File("/Game/both"), "both"), 13).code(), 0u) << "of another job, too";
+  EXPECT_EQ(Ask(Known(File("/Game/last"), "last"), 14).code(), 0u);
+  EXPECT_EQ(InCache("alpha"), "<none>");
+  EXPECT_EQ(InCache("beta"), "<none>");
+  EXPECT_EQ(Ask(File("/Game/b"), 11).code(), 0u) << "it can be asked for all the same";
+}
+
 TEST_F(ByteFetcherTest, WhatIsWaitedForGoesBeforeWhatIsFetchedAhead) {
   director_.files = {{"/Game/now", "now"}, {"/Game/soon", "soon"}, {"/Game/first", "first"}};
-  std::vector<v1::Job> jobs;
-  for (const char* name : {"1", "2", "3"}) {  // each large enough for a call of its own
-    director_.held.insert(std::string("/Game/large-") + name);
-    jobs.push_back(JobOf(std::string("/Game/large-") + name));
-    jobs.back().mutable_source()->set_hash(std::string(64, *name));
-    jobs.back().mutable_source()->set_size_bytes(ByteFetcher::kCallBytesMax);
-  }
+  std::vector<v1::Job> jobs = HeldJobs();
   jobs.push_back(Known(JobOf("/Game/soon"), "soon"));
   jobs.push_back(JobOf("/Game/first"));  // nobody knows its digest
   FetchAhead(jobs);

@@ -194,7 +194,10 @@ class Shell final : public EventSink {
   void Take(const SessionEvent& event, uint64_t stream) override {
     if (const auto* received = std::get_if<Received>(&event);
         received != nullptr && remote_ != nullptr) {
-      remote_->fetcher.FetchAhead(received->message.start());
+      const v1::ToWorker& message = received->message;
+      for (const auto* taken : {&message.cancel(), &message.retract()})
+        remote_->fetcher.DropAhead({taken->data(), static_cast<size_t>(taken->size())});
+      remote_->fetcher.FetchAhead(message.start());
     }
     base::MutexLock lock(mutex_);
     if (exit_.has_value()) return;
