@@ -12,8 +12,8 @@ docs/content.md, for one platform.
   far       two workers over loopback that find nothing in their cache
   kept      the same with the cache of the cook before
   link      as `far`, through a proxy (tests/bench/far_link.cc) that holds bytes for 5 ms each way and lets 1 Gbit/s pass
-Times are medians, and end when the cook's roots are published: what the director does behind that, at the least priority, takes long on a busy machine.
-Ratios are to `local` in the same run. `idle` is how long an executor had no job between its first and its last, by the trace of the run with the least,
+Times are medians, from the moment when both workers are attached until the last commit, by the trace: behind that the director gives back dead bytes at
+the least priority, which takes long on a busy machine. Ratios are to `local` in the same run. `idle` is how long an executor had no job between its first and its last, by the trace of the run with the least,
 and beside it how many pauses of more than 5 ms that were. `fetched` is the bytes of files and blobs that came, beside those that jobs read, in the run
 with the most; `attached` the time from a worker's start until the director has noted that it is there, of all starts. --traces keeps the traces.
 """
@@ -30,23 +30,27 @@ PAUSE_US = 5_000
 FARM = '\n[farm]\nlauncher = "none"\nlisten = "127.0.0.1:0"\nprove = 0\nfar_programs = true\n'
 
 
-def pauses(trace):
-    """How long, in us, and how often for longer than PAUSE_US slots had nothing to do between their first and their last job."""
-    with open(trace) as file:
-        events = json.load(file)["traceEvents"]
-    rows = collections.defaultdict(list)
-    for event in events:
-        if event.get("cat") in ("load", "save"):
-            rows[event["pid"], event["tid"]].append((event["ts"], event["ts"] + event["dur"]))
-    idle = long = 0
-    for row in rows.values():
-        until = None
-        for begin, end in sorted(row):
-            if until is not None and begin > until:
-                idle += begin - until
-                long += begin - until > PAUSE_US
-            until = end if until is None else max(until, end)
-    return idle, long
+class Trace:
+    """What a cook's trace says: `seconds` from the attach of the last worker to the last commit; how long, in us, slots had nothing to do between their
+    first and their last job; and how often for longer than PAUSE_US."""
+
+    def __init__(self, path):
+        with open(path) as file:
+            events = [event for event in json.load(file)["traceEvents"] if event["ph"] == "X"]
+        attached = max(event["ts"] for event in events if event["name"] == "attached")
+        committed = max(event["ts"] + event["dur"] for event in events if event.get("cat") == "commit")
+        self.seconds = (committed - attached) / 1e6
+        rows = collections.defaultdict(list)
+        for event in events:
+            if event.get("cat") in ("load", "save"):
+                rows[event["pid"], event["tid"]].append((event["ts"], event["ts"] + event["dur"]))
+        self.idle = self.pauses = 0
+        for row in rows.values():
+            until = min(row)[0]
+            for begin, end in sorted(row):
+                self.idle += max(0, begin - until)
+                self.pauses += begin - until > PAUSE_US
+                until = max(until, end)
 
 
 class FarLink:
@@ -65,11 +69,10 @@ class FarLink:
 
 
 class Cook:
-    """One that ended: its summary, the seconds that it took from `since` on, and what its slots did not do."""
+    """One that ended."""
 
-    def __init__(self, told, seconds, trace, fetched=0, link=None):
-        self.told, self.seconds, self.fetched, self.link = told, seconds, fetched, link
-        self.idle, self.pauses = pauses(trace)
+    def __init__(self, told, trace, fetched=0, link=None):
+        self.told, self.trace, self.fetched, self.link = told, Trace(trace), fetched, link
 
 
 class Bench:
@@ -86,24 +89,21 @@ class Bench:
         self.cooks += 1
         self.summary = os.path.join(self.base, "summary.json")
         self.trace = os.path.join(self.traces or self.base, f"trace-{self.cooks if self.traces else 0}.json")
-        self.began = time.perf_counter()
         return subprocess.Popen([self.galley, "cook", "--project", root, "--force", "--quiet", "--no-stage", "--summary", self.summary, "--trace", self.trace,
                                  *options], env=self.env)
 
-    def ended(self, process, since):
-        """The summary, and the seconds from `since` until the roots were published."""
+    def ended(self, process):
+        """The summary."""
         if process.wait() != 0:
             sys.exit(f"the cook ended with {process.returncode}")
         with open(self.summary) as file:
-            told = json.load(file)
-        return told, told["seconds"]["total"] - (since - self.began)
+            return json.load(file)
 
     def local(self, root):
         process = self.cook(root, "--workers", "2")
-        return Cook(*self.ended(process, self.began), self.trace)
+        return Cook(self.ended(process), self.trace)
 
     def far(self, root, cache, is_linked=False):
-        """From the moment when both workers are attached."""
         state = os.path.join(root, ".galley/state")
         address = os.path.join(state, "farm-address")
         log = os.path.join(state, "logs/director.log")
@@ -128,7 +128,7 @@ class Bench:
             now = self.attached(log)
             self.attach_seconds += [time.perf_counter() - started] * (now - came)
             came = now
-        told, seconds = self.ended(process, time.perf_counter())
+        told = self.ended(process)
         fetched = 0
         for worker, out in workers:
             worker.send_signal(signal.SIGTERM)
@@ -136,7 +136,7 @@ class Bench:
             out.close()
             with open(out.name) as file:
                 fetched += int(re.search(r"fetched_bytes=(\d+)", file.read()).group(1))
-        return Cook(told, seconds, self.trace, fetched, link.end() if link is not None else None)
+        return Cook(told, self.trace, fetched, link.end() if link is not None else None)
 
     def attached(self, log):
         try:
@@ -166,12 +166,12 @@ class Bench:
         for cook in itertools.chain(*cooks.values()):
             if cook.told["roots"] != told["roots"]:
                 sys.exit(f"{name}: other roots: {told['roots']} {cook.told['roots']}")
-        reference = statistics.median(cook.seconds for cook in cooks["local"])
+        reference = statistics.median(cook.trace.seconds for cook in cooks["local"])
         read = told["bytes"]["read"]
         print(f"{name}: {told['packages']['in_cook']} packages, jobs read {read} bytes")
         for kind, ended in cooks.items():
-            median = statistics.median(cook.seconds for cook in ended)
-            idle = min(ended, key=lambda cook: cook.idle)
+            median = statistics.median(cook.trace.seconds for cook in ended)
+            idle = min((cook.trace for cook in ended), key=lambda trace: trace.idle)
             line = f"  {kind:8}  {median:7.2f} s  {median / reference:5.2f} of local, idle {idle.idle / 1000:.0f} ms ({idle.pauses})"
             if kind != "local":
                 fetched = max(cook.fetched for cook in ended)
