@@ -3,7 +3,9 @@
 #include <string_view>
 #include <utility>
 
+#include "common/base/program_output.h"
 #include "common/base/status_macros.h"
+#include "common/base/utf8.h"
 #include "director/launch/systems.h"
 #include "director/launch/template_text.h"
 #include "director/launch/text_fields.h"
@@ -13,14 +15,21 @@ namespace galley::director {
 namespace {
 
 constexpr uint32_t kPodsMax = 1'000;
-// Of Jobs and Pods: what one of the two has not is empty.
+// Of Jobs and Pods: what one of the two has not is empty. The text may be several lines: each row
+// ends with kRowEnd.
 constexpr const char* kFields =
     "jsonpath={range .items[*]}{.kind}|"
     "{.metadata.annotations.batch\\.kubernetes\\.io/job-completion-index}|"
     "{.status.failedIndexes}|{.status.phase}|{.status.conditions[?(@.status==\"True\")].type}|"
     "{.spec.nodeName}|{.status.containerStatuses[0].state.waiting.reason}|{.metadata.name}|"
-    "{.status.conditions[?(@.type==\"PodScheduled\")].reason}|"
-    "{.status.conditions[?(@.type==\"PodScheduled\")].message}{\"\\n\"}{end}";
+    "{.status.conditions[?(@.type==\"PodScheduled\")].reason}|{.metadata.deletionTimestamp}|"
+    "{.status.containerStatuses[0].state.terminated.exitCode}|"
+    "{.status.containerStatuses[0].state.terminated.reason}|{.status.reason}|"
+    "{.status.conditions[?(@.type==\"PodScheduled\")].message}{.status.message}"
+    "{.status.conditions[?(@.type==\"DisruptionTarget\")].message}"
+    "{.status.conditions[?(@.type==\"Failed\")].message}"
+    "{.status.containerStatuses[0].state.terminated.message}{\"\\x1e\"}{end}";
+constexpr char kRowEnd = '\x1e';
 enum Field : size_t {
   kKind,
   kIndex,
@@ -28,13 +37,21 @@ enum Field : size_t {
   kPhase,
   kConditions,
   kNode,
-  kReason,
+  kWaitsFor,  // "ImagePullBackOff"
   kName,
   kUnscheduled,  // "Unschedulable"; empty: it has a node
-  kNoNode,       // "0/3 nodes are available: 3 Insufficient cpu. ...": the rest of the line
+  kDeletedAt,    // empty: it is not deleted
+  kExitCode,     // empty: its worker has not ended
+  kEndedAs,      // "Error", "OOMKilled"
+  kReason,       // "Evicted"
+  kText,         // "0/3 nodes are available: ..."; what the worker said last: the rest of the row
 };
-constexpr size_t kFieldCount = 10;
+constexpr size_t kFieldCount = 14;
 constexpr size_t kNoNodeMax = 200;
+// ": " and the end of it; nothing of nothing.
+std::string Saying(const std::string& text) {
+  return text.empty() ? "" : ": " + EscapeInvalidUtf8(EndOf(text));
+}
 
 // Reasons for which a pod waits until somebody changes something. (ErrImagePull may pass; it
 // becomes ImagePullBackOff.) Source: kubernetes/pkg/kubelet/images/types.go, kuberuntime.
@@ -62,8 +79,9 @@ class Kubernetes final : public BatchSystem {
   uint32_t CountMax() const override { return kPodsMax; }
   bool LooksAtAll() const override { return false; }
 
+  // (`apply` would write the ticket into an annotation of its Secret, too.)
   Command Submit(const Launch& launch) const override {
-    Command command = Kubectl({"apply", "-f", "-"});
+    Command command = Kubectl({"create", "-f", "-"});
     command.input = FillIn(manifest_, {{"name", launch.name},
                                        {"count", fmt::format("{}", launch.count)},
                                        {"program", nlohmann::json(worker_.program).dump()},
@@ -81,41 +99,34 @@ class Kubernetes final : public BatchSystem {
         {"get", "jobs,pods", "--selector", Selector(launches.front()), "--output", kFields});
   }
 
-  // As long as the Job is not over, an index without a live pod gets another one.
+  // As long as its Job is there and not over, an index without a pod waits for one.
   absl::StatusOr<std::vector<TaskView>> ReadLook(const std::vector<Launch>& launches,
                                                  const ExitStatus& exit,
                                                  const std::string& output) const override {
     if (!exit.ok()) return absl::UnavailableError("kubectl failed");
     const Launch& launch = launches.front();
     std::vector<std::vector<std::string>> rows;
-    for (const std::string& line : SplitAt(output, '\n')) {
-      std::vector<std::string> row = SplitAt(line, '|', kFieldCount);
+    for (const std::string& text : SplitAt(output, kRowEnd)) {
+      std::vector<std::string> row = SplitAt(text, '|', kFieldCount);
       if (row.size() == kFieldCount) rows.push_back(std::move(row));
     }
     std::map<uint32_t, TaskView> views;
-    for (const auto& row : rows) {
-      if (row[kKind] != "Job") continue;
-      const bool is_over = row[kConditions].find("Complete") != std::string::npos ||
-                           row[kConditions].find("Failed") != std::string::npos;
-      for (uint32_t index = 0; !is_over && index < launch.count; ++index)
-        views[index] = {.launch = launch.name, .index = index};
-      for (const uint32_t index : IndexesIn(row[kFailedIndexes])) {
-        if (!views.contains(index)) continue;
-        views[index].state = TaskView::State::kGone;
-        views[index].reason = "its pods failed";
-      }
-    }
+    for (const auto& row : rows) ReadJob(row, launch, views);
     for (const auto& row : rows) ReadPod(row, views);
     std::vector<TaskView> all;
     for (auto& [index, view] : views) all.push_back(std::move(view));
     return all;
   }
 
-  // A Job's single pods are not ended: it would replace them. (A worker that is drained is done.)
+  // The manifest's Job does not replace a pod: it is the director that asks for another worker.
   Command End(const Launch& launch, std::optional<uint32_t> index) const override {
-    if (index.has_value()) return {};
-    return Kubectl({"delete", "jobs,secrets", "--selector", Selector(launch), "--wait=false",
-                    "--ignore-not-found"});
+    std::vector<std::string> what = {"delete", "jobs,secrets", "--selector", Selector(launch)};
+    if (index.has_value()) {
+      what[1] = "pods";
+      what[3] += fmt::format(",batch.kubernetes.io/job-completion-index={}", *index);
+    }
+    what.insert(what.end(), {"--wait=false", "--ignore-not-found"});
+    return Kubectl(std::move(what));
   }
   Command Clean(const Launch& launch) const override { return End(launch, std::nullopt); }
 
@@ -142,22 +153,56 @@ class Kubernetes final : public BatchSystem {
     return indexes;
   }
 
+  static void ReadJob(const std::vector<std::string>& row, const Launch& launch,
+                      std::map<uint32_t, TaskView>& views) {
+    if (row[kKind] != "Job") return;
+    const bool is_over = row[kConditions].find("Complete") != std::string::npos ||
+                         row[kConditions].find("Failed") != std::string::npos;
+    for (uint32_t index = 0; index < launch.count; ++index) {
+      TaskView& view = views[index] = {.launch = launch.name, .index = index};
+      if (!is_over) continue;
+      view.state = TaskView::State::kGone;
+      view.reason = fmt::format("Job {} is over{}", row[kName], Saying(row[kText]));
+    }
+    for (const uint32_t index : IndexesIn(row[kFailedIndexes])) {
+      if (!views.contains(index)) continue;
+      views[index].state = TaskView::State::kGone;
+      views[index].reason = "its pod failed";
+    }
+  }
+
+  // A pod that failed is of an index that failed, unless its Job tries again.
   static void ReadPod(const std::vector<std::string>& row, std::map<uint32_t, TaskView>& views) {
     const std::optional<uint32_t> index = NumberIn(row[kIndex]);
     if (row[kKind] != "Pod" || !index || !views.contains(*index)) return;
     TaskView& view = views[*index];
-    if (row[kPhase] == "Running" && row[kReason].empty()) {
-      view.state = TaskView::State::kRunning;
+    if (!row[kNode].empty()) view.where = row[kNode];
+    if (row[kPhase] == "Failed") {
+      if (view.state == TaskView::State::kGone) view.reason = HowItFailed(row);
     } else if (row[kPhase] == "Succeeded") {
       view.state = TaskView::State::kGone;
       view.reason = fmt::format("pod {} is done", row[kName]);
+    } else if (!row[kDeletedAt].empty()) {
+      // (On a node that is gone it stays so until somebody deletes the node.)
+      view.state = TaskView::State::kGone;
+      view.reason = fmt::format("pod {} was deleted{}", row[kName], Saying(row[kText]));
+    } else if (row[kPhase] == "Running" && row[kWaitsFor].empty()) {
+      view.state = TaskView::State::kRunning;
     } else if (view.state == TaskView::State::kQueued && !row[kUnscheduled].empty()) {
-      view.reason = fmt::format("{}: {}", row[kUnscheduled], row[kNoNode].substr(0, kNoNodeMax));
-    } else if (view.state == TaskView::State::kQueued && !row[kReason].empty()) {
-      view.reason = row[kReason];
+      view.reason = fmt::format("{}: {}", row[kUnscheduled], row[kText].substr(0, kNoNodeMax));
+    } else if (view.state == TaskView::State::kQueued && !row[kWaitsFor].empty()) {
+      view.reason = row[kWaitsFor];
       view.advice = AdviceOn(view.reason, row[kName]);
     }
-    if (!row[kNode].empty()) view.where = row[kNode];
+  }
+
+  // "pod a-0-x1y2z ended with exit code 137 (OOMKilled)", "pod a-0-x1y2z failed (Evicted): The node
+  // was low on resource: memory."
+  static std::string HowItFailed(const std::vector<std::string>& row) {
+    std::string how = row[kExitCode].empty() ? "failed" : "ended with exit code " + row[kExitCode];
+    const std::string& why = row[kReason].empty() ? row[kEndedAs] : row[kReason];
+    if (!why.empty() && why != "Error") how += fmt::format(" ({})", why);
+    return fmt::format("pod {} {}{}", row[kName], how, Saying(row[kText]));
   }
 
   const RemoteWorker worker_;

@@ -1,6 +1,9 @@
 // What is said to batch systems, and what is read of their answers.
 #include "director/launch/systems.h"
 
+#include "common/base/program_output.h"
+#include "fmt/format.h"
+#include "fmt/ranges.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -137,37 +140,114 @@ TEST(KubernetesTest, TheManifestIsFilledIn) {
                                        "name: {name}\ncount: {count}\nargs: [{program}, {slots}]\n"
                                        "ticket: {ticket}\nlimits: {cpu: 1}\n");
   const BatchSystem::Command command = system->Submit(ALaunch());
-  EXPECT_EQ(Joined(command.argv), "/usr/bin/env kubectl --context=farm apply -f - ");
+  EXPECT_EQ(Joined(command.argv), "/usr/bin/env kubectl --context=farm create -f - ");
   EXPECT_EQ(command.input,
             "name: galley-tower-1a2b3c4d\ncount: 3\nargs: [\"/opt/galley\", 4]\n"
             "ticket: \"{\\\"token\\\":\\\"it's secret\\\"}\\n\"\nlimits: {cpu: 1}\n");
   EXPECT_THAT(Joined(system->End(ALaunch(), std::nullopt).argv),
               HasSubstr("--selector galley.launch=galley-tower-1a2b3c4d "));
-  EXPECT_TRUE(system->End(ALaunch(), 1).argv.empty()) << "its Job would replace it";
+  EXPECT_THAT(Joined(system->End(ALaunch(), 1).argv),
+              HasSubstr("delete pods --selector galley.launch=galley-tower-1a2b3c4d,"
+                        "batch.kubernetes.io/job-completion-index=1 "));
 }
 
+// Rows as kubectl prints them.
+struct Row {
+  std::string kind = "Pod", index, failed_indexes, phase, conditions, node, waits_for, name = "p",
+              unscheduled, deleted_at, exit_code, ended_as, reason, text;
+
+  std::string Text() const {
+    return fmt::format(
+        "{}\x1e", fmt::join(std::vector<std::string>{kind, index, failed_indexes, phase, conditions,
+                                                     node, waits_for, name, unscheduled, deleted_at,
+                                                     exit_code, ended_as, reason, text},
+                            "|"));
+  }
+};
+
+std::vector<TaskView> Views(const std::vector<Row>& rows) {
+  std::string output;
+  for (const Row& row : rows) output += row.Text();
+  const auto views = KubernetesSystem({}, {}, "")->ReadLook({ALaunch()}, {}, output + "nonsense");
+  EXPECT_TRUE(views.ok());
+  return views.value_or(std::vector<TaskView>());
+}
+
+std::string SeenOf(const std::vector<Row>& rows) { return Seen(Views(rows)); }
+
 TEST(KubernetesTest, WhileItsJobIsThereAnIndexWithoutALivePodWaits) {
-  const auto system = KubernetesSystem({}, {}, "");
-  const auto seen = [&](const char* output) {
-    return Seen(system->ReadLook({ALaunch()}, {}, output));
-  };
-  EXPECT_EQ(seen("Job||||||||\nJob|||||||galley||\n"), "0q 1q 2q ") << "it has no pods yet";
-  EXPECT_EQ(seen("Job|||||||galley||\nPod|0||Failed||n1||a||\nPod|0||Running||n2||b||\n"
-                 "Pod|1||Failed||n3||c||\nPod|2||Succeeded||n4||d||\nnonsense\n"),
-            "0r@n2 1q@n3 2g@n4 ");
-  EXPECT_EQ(seen("Job||0,2-7|||||galley||\n"), "0g 1q 2g ");
-  EXPECT_EQ(seen("Job||||Complete|||galley||\nPod|0||Running||n2||b||\n"), "");
-  EXPECT_EQ(seen(""), "") << "it was deleted";
-  EXPECT_EQ(Seen(system->ReadLook({ALaunch()}, {.code = 1}, "error: no server")), "error");
+  const Row job = {.kind = "Job"};
+  EXPECT_EQ(SeenOf({job}), "0q 1q 2q ") << "it has no pods yet";
+  EXPECT_EQ(SeenOf({job,
+                    {.index = "0", .phase = "Running", .node = "n2"},
+                    {.index = "1", .phase = "Failed", .node = "n3"},
+                    {.index = "2", .phase = "Succeeded", .node = "n4"},
+                    {.index = "7", .phase = "Running"}}),
+            "0r@n2 1q@n3 2g@n4 ")
+      << "a Job of somebody else's manifest may try again";
+  EXPECT_EQ(SeenOf({{.index = "0", .phase = "Running"}}), "") << "its Job was deleted";
+  EXPECT_EQ(SeenOf({}), "");
+  EXPECT_EQ(Seen(KubernetesSystem({}, {}, "")->ReadLook({ALaunch()}, {.code = 1}, "no server")),
+            "error");
+}
+
+TEST(KubernetesTest, WhatBecameOfAPodIsTold) {
+  const Row job = {.kind = "Job", .failed_indexes = "0,2-7"};
+  const Row failed = {.index = "0",
+                      .phase = "Failed",
+                      .node = "n1",
+                      .name = "a",
+                      .exit_code = "3",
+                      .ended_as = "Error",
+                      .text = "first\nthe ticket | is void\n"};
+  EXPECT_EQ(SeenOf({job, failed}), "0g@n1 1q 2g ");
+  EXPECT_EQ(Views({job, failed})[0].reason,
+            "pod a ended with exit code 3: first\nthe ticket | is void");
+  EXPECT_EQ(Views({job, failed})[2].reason, "its pod failed");
+  Row evicted = {.index = "0",
+                 .phase = "Failed",
+                 .name = "a",
+                 .reason = "Evicted",
+                 .text = "The node was low on resource: memory."};
+  EXPECT_EQ(Views({job, evicted})[0].reason,
+            "pod a failed (Evicted): The node was low on resource: memory.");
+  // The Job of one worker is over with it.
+  const Row over = {
+      .kind = "Job", .failed_indexes = "0", .conditions = "FailureTarget Failed", .name = "galley"};
+  EXPECT_EQ(SeenOf({over, failed}), "0g@n1 1g 2g ");
+  EXPECT_EQ(Views({over, failed})[0].reason,
+            "pod a ended with exit code 3: first\nthe ticket | is void");
+  EXPECT_EQ(Views({over})[1].reason, "Job galley is over");
+  evicted.text.assign(10'000, 'x');
+  EXPECT_LT(Views({job, evicted})[0].reason.size(), 2 * kSaidBytesMax);
+}
+
+TEST(KubernetesTest, APodThatIsDeletedDoesNotComeAnyMore) {
+  const Row deleted = {.index = "1",
+                       .phase = "Pending",
+                       .node = "n1",
+                       .name = "a",
+                       .deleted_at = "2026-11-27T18:00:00Z",
+                       .text = "Taint manager: deleting"};
+  EXPECT_EQ(SeenOf({{.kind = "Job"}, deleted}), "0q 1g@n1 2q ");
+  EXPECT_EQ(Views({{.kind = "Job"}, deleted})[1].reason,
+            "pod a was deleted: Taint manager: deleting");
+}
+
+TEST(KubernetesTest, WhatAPodWaitsForIsTold) {
   const auto waits =
-      system->ReadLook({ALaunch()}, {},
-                       "Job|||||||galley||\nPod|1||Pending||n1|ImagePullBackOff|p||\n"
-                       "Pod|2||Pending||||q|Unschedulable|0/3 nodes are available: 3 cpu|gpu.\n");
-  EXPECT_EQ((*waits)[0].reason, "");
-  EXPECT_EQ((*waits)[1].reason, "ImagePullBackOff");
-  EXPECT_THAT((*waits)[1].advice, HasSubstr("`kubectl describe pod p`"));
-  EXPECT_EQ((*waits)[0].advice, "");
-  EXPECT_EQ((*waits)[2].reason, "Unschedulable: 0/3 nodes are available: 3 cpu|gpu.");
+      Views({{.kind = "Job"},
+             {.index = "1", .phase = "Pending", .node = "n1", .waits_for = "ImagePullBackOff"},
+             {.index = "2",
+              .phase = "Pending",
+              .name = "q",
+              .unscheduled = "Unschedulable",
+              .text = "0/3 nodes are available: 3 cpu|gpu."}});
+  EXPECT_EQ(waits[0].reason, "");
+  EXPECT_EQ(waits[0].advice, "");
+  EXPECT_EQ(waits[1].reason, "ImagePullBackOff");
+  EXPECT_THAT(waits[1].advice, HasSubstr("`kubectl describe pod p`"));
+  EXPECT_EQ(waits[2].reason, "Unschedulable: 0/3 nodes are available: 3 cpu|gpu.");
 }
 
 }  // namespace
