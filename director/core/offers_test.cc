@@ -66,6 +66,35 @@ TEST(OffersTest, ABlockingJobIsNotPutWhereItCannotBeDone) {
   EXPECT_EQ(shell.JobOf("D").worker, kFarther);
 }
 
+// A silent worker that holds nothing is never lost: nobody would come in its place.
+TEST(OffersTest, WhatOnlyASilentWorkerCanDoIsGivenToItAndGoesOnWhereOthersCome) {
+  for (const auto category :
+       {InstigatorCategory::kCommandLinePackage, InstigatorCategory::kCookOnTheFly}) {
+    CoreHarness shell("A % sound ~ 900000000\nD % tool\n", WithoutLauncher());
+    const auto pass = [&](int seconds) {
+      for (int i = 0; i < seconds; ++i) {
+        shell.Pass(absl::Seconds(1));
+        shell.Send(WorkerAlive{kFarther});
+      }
+    };
+    shell.Send(Attached(kFarther, {"tool"}, 4));
+    shell.Request({"A"});
+    shell.Send(Attached(kFar, {}));
+    pass(5);
+    shell.Send(PackagesDiscovered{{{"D", category}}});
+    ASSERT_TRUE(shell.HasOpenJob("D"));
+    EXPECT_EQ(shell.JobOf("D").worker, kFar);
+    pass(61);
+    EXPECT_TRUE(shell.Says("stop " + std::to_string(kFar.value()))) << shell.TakeLog();
+    const WorkerId third(kForeignWorkers + 2);
+    shell.Send(Attached(third, {}));
+    pass(1);  // the back-off is over
+    EXPECT_EQ(shell.JobOf("D").worker, third);
+    shell.Finish();
+    EXPECT_TRUE(shell.Says("done D")) << shell.TakeLog();
+  }
+}
+
 TEST(OffersTest, AnIdleWorkerTakesNoJobsOverThatItCannotDo) {
   CoreHarness shell("A % tool ~ 9000000\nB % tool ~ 9000000\nC % tool ~ 9000000\n",
                     WithoutLauncher());

@@ -130,8 +130,29 @@ Placement Placing::Place(PackageId package) const {
     GALLEY_CHECK(chosen < views.size());
     return {.worker = views[chosen].worker, .saved = views[chosen].saved};
   }
-  if (graph().blame.WorkersOf(package).empty()) return {};
+  if (graph().blame.WorkersOf(package).empty()) return {.worker = PlaceAtSuspect(package)};
   return {.worker = PlaceElsewhere(package)};
+}
+
+// Invalid: nobody is suspect, or one that is not can do it, and is waited for. O(workers), where
+// some worker is suspect.
+WorkerId Placing::PlaceAtSuspect(PackageId package) const {
+  if (!workers_.has_suspects()) return WorkerId();
+  WorkerId best;
+  absl::Duration least;
+  for (const WorkerId id : workers_.ring()) {
+    const Worker& worker = *workers_.Find(id);
+    if (worker.is_draining || !core_.offers.Has(id, worker, package)) continue;
+    if (!worker.is_suspect) return WorkerId();
+    const absl::Duration load = ViewOf(package, id, worker, 0).load;
+    const bool can_now =
+        workers_.HasRoom(worker) && core_.reservations.MayTakeAt(package, id) &&
+        worker.hand.HasMemoryFor(core_.dispatching.MemoryOf(package), worker.memory_bytes);
+    if (!can_now || (best.valid() && load >= least)) continue;
+    best = id;
+    least = load;
+  }
+  return best;
 }
 
 // A package that kills its executor is rather queued at a worker where it has not been than tried
@@ -178,7 +199,7 @@ WorkerId Placing::PlaceBlocking(PackageId package) const {
   if (!best.valid() || !cannot_now(*workers_.Find(best))) return best;
   const bool is_elsewhere =
       !graph().blame.WorkersOf(package).empty() && !graph().blame.HasFailedOn(package, best);
-  return is_elsewhere ? best : WorkerId();
+  return is_elsewhere ? best : PlaceAtSuspect(package);
 }
 
 WorkerId Placing::PlaceBefore(PackageId package, Urgency urgency) const {

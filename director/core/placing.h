@@ -1,5 +1,6 @@
 // Placing: the worker that gets a job is the policy's choice among a few that may take it. A
-// Blocking job goes where it begins first, windows or not.
+// Blocking job goes where it begins first, windows or not. A suspect worker gets only what no
+// other can do: it answers, or is lost for what it holds.
 #pragma once
 
 #include <cstdint>
@@ -33,6 +34,7 @@ class Placing : Part {
   std::vector<WorkerView> FromItsPlace(PackageId package) const;
   WorkerId PlaceElsewhere(PackageId package) const;
   WorkerId PlaceBlocking(PackageId package) const;
+  WorkerId PlaceAtSuspect(PackageId package) const;
   absl::Duration LoadTimeOf(PackageId package) const;
 
   std::unique_ptr<Policy> policy_;

@@ -168,6 +168,7 @@ class Workers {
   bool IsUsable(const Worker& worker) const {  // not suspect, unless all are
     return !worker.is_suspect || suspects_ >= ring_.size();
   }
+  bool has_suspects() const { return suspects_ > 0; }  // among the attached
   // The attached with room: the suspect last, then the least expected time for each slot first; a
   // job more counts even where nothing is expected of it.
   struct Load {
