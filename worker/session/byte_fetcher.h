@@ -142,7 +142,7 @@ class ByteFetcher {
   bool is_closed_ GALLEY_GUARDED_BY(mutex_) = false;
   std::string tables_ GALLEY_GUARDED_BY(mutex_);
   std::string shared_path_ GALLEY_GUARDED_BY(mutex_);
-  // Threads are woken when all of several jobs is in the queue.
+  // Calls of FetchAhead under way: nothing is fetched ahead before they have queued all.
   int held_back_ GALLEY_GUARDED_BY(mutex_) = 0;
   Items wanted_ GALLEY_GUARDED_BY(mutex_), ahead_items_ GALLEY_GUARDED_BY(mutex_);
   // Behind one that fetches the same bytes.

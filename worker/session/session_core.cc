@@ -623,8 +623,10 @@ void SessionCore::AddPending(v1::FromWorker& message) {
   const size_t count = std::min<size_t>(waiting_.size(), options_.slots);
   for (size_t i = 0; i < count; ++i) pending.add_attempts(waiting_[i]);
   pending.set_is_held(IsHeldUp());
-  for (const auto& lane : lanes_) {
-    for (size_t i = 0; pending.is_held() && i < lane.size(); ++i) pending.add_begun(lane[i]);
+  if (pending.is_held()) {
+    for (const auto& [attempt, held] : attempts_) {
+      if (held.slot.has_value()) pending.add_begun(attempt);
+    }
   }
   has_told_pending_ = count > 0 || pending.is_held();
 }

@@ -133,6 +133,10 @@ TEST_F(MemoryTest, WhatHasBegunIsToldWhileJobsAreHeldUpForWantOfMemory) {
   EXPECT_TRUE(sent_.back().pending().is_held());
   EXPECT_THAT(sent_.back().pending().begun(), ElementsAre(1));
   sent_.clear();
+  Step(SlotFreed{.slot = 0, .attempt = 1});
+  Step(Tick{});
+  EXPECT_THAT(sent_.back().pending().begun(), ElementsAre(1)) << "what it made is on its way";
+  sent_.clear();
   Sample(8 * kGiB);
   ASSERT_TRUE(sent_.back().has_pending()) << "at once: what begins is not to be taken away";
   EXPECT_FALSE(sent_.back().pending().is_held());
