@@ -16,6 +16,8 @@
 #include "common/content/name.h"
 #include "common/record/programs.h"
 #include "common/store/interface/named_blobs.h"
+#include "common/store/local/blob_file.h"
+#include "common/store/local/segment_writer.h"
 #include "common/wire/convert.h"
 #include "director/shell/snapshot_tables.h"
 #include "director/shell/told_tools.h"
@@ -113,10 +115,11 @@ absl::Status WorkerBytes::FetchOne(const std::string& worker_id, const v1::Fetch
       ASSIGN_OR_RETURN(const Digest digest, wire::FromProto(item.blob()));
       const std::vector<GivenBlob> given = deps_.reports->GivenTo(item.attempt());
       const auto is_it = [&](const GivenBlob& one) { return one.digest == digest; };
-      if (std::none_of(given.begin(), given.end(), is_it))
+      const auto found = std::find_if(given.begin(), given.end(), is_it);
+      if (found == given.end())
         return absl::PermissionDeniedError(
             fmt::format("attempt {} was not given blob {}", item.attempt(), digest.ToString()));
-      return SendBlob(digest, pieces);
+      return SendBlob(*found, pieces);
     }
     case v1::FetchItem::kTool:
       return SendTool(item, pieces);
@@ -159,18 +162,34 @@ absl::Status WorkerBytes::SendFile(const v1::FetchItem& item, Pieces& pieces) co
   return pieces.EndWith(digest);
 }
 
-absl::Status WorkerBytes::SendBlob(const Digest& digest, Pieces& pieces) const {
-  if (digest.size_bytes() <= kHeldBytesMax) {
-    ASSIGN_OR_RETURN(const Blob bytes, deps_.store->Get(digest));
+absl::Status WorkerBytes::SendBlob(const GivenBlob& blob, Pieces& pieces) const {
+  if (blob.digest.size_bytes() <= kHeldBytesMax) {
+    ASSIGN_OR_RETURN(const Blob bytes, Read(blob));
     RETURN_IF_ERROR(pieces.Add(*bytes));
-    return pieces.EndWith(digest);
+    return pieces.EndWith(blob.digest);
   }
-  ASSIGN_OR_RETURN(const auto reader, deps_.store->NewReader(digest, 0));
+  ASSIGN_OR_RETURN(const auto reader, NewReader(blob));
   while (true) {
     ASSIGN_OR_RETURN(const std::string_view bytes, reader->Next(kPieceBytesMax));
-    if (bytes.empty()) return pieces.EndWith(digest);
+    if (bytes.empty()) return pieces.EndWith(blob.digest);
     RETURN_IF_ERROR(pieces.Add(bytes));
   }
+}
+
+absl::StatusOr<Blob> WorkerBytes::Read(const GivenBlob& blob) const {
+  absl::StatusOr<Blob> bytes = deps_.store->Get(blob.digest);
+  if (!absl::IsNotFound(bytes.status()) || !blob.reported_at.has_value()) return bytes;
+  ASSIGN_OR_RETURN(const store::StoreInfo info, deps_.store->Info());
+  return store::ReadBlobAt(info.directory, blob.digest, *blob.reported_at);
+}
+
+// (A blob of that size is a file of its own.)
+absl::StatusOr<std::unique_ptr<store::BlobReader>> WorkerBytes::NewReader(
+    const GivenBlob& blob) const {
+  auto reader = deps_.store->NewReader(blob.digest, 0);
+  if (!absl::IsNotFound(reader.status()) || !blob.reported_at.has_value()) return reader;
+  ASSIGN_OR_RETURN(const store::StoreInfo info, deps_.store->Info());
+  return store::NewBlobFileReader(info.directory, blob.digest, 0);
 }
 
 std::vector<std::string> WorkerBytes::ProgramsOf(const v1::FetchItem& item) const {

@@ -5,21 +5,24 @@
 // only those that the attempt was given. For an attempt that starts programs it is told the digests
 // of files outside of the mounts, those that programs may name (a system's, and the project's that
 // are not hidden), and whether there is anything at such a path, or in the folder of a mount; and
-// given the bytes of the program itself. Files are hashed while they are sent,
-// so that the digest under which a worker has them is the director's own finding. What a worker
-// brings is stored under the digest of its bytes, and means nothing until a result that is accepted
-// names it. It may bring something while it has an attempt, or had one in a cook that runs, and not
-// much that no result names (UploadLedger).
+// given the bytes of the program itself. Files are hashed while they are sent, so that the digest
+// under which a worker has them is the director's own finding. The source of a generated package is
+// not in the store before its generator's results are, which may take long; where a worker of this
+// machine wrote it, it is read there. What a worker brings is stored under the digest of its bytes,
+// and means nothing until a result that is accepted names it. It may bring something while it has
+// an attempt, or had one in a cook that runs, and not much that no result names (UploadLedger).
 // Threads: any.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
+#include "common/base/blob.h"
 #include "common/store/interface/store.h"
 #include "director/shell/report_reader.h"
 #include "director/shell/upload_ledger.h"
@@ -71,7 +74,9 @@ class WorkerBytes {
   absl::Status FetchOne(const std::string& worker_id, const v1::FetchItem& item,
                         Pieces& pieces) const;
   absl::Status SendFile(const v1::FetchItem& item, Pieces& pieces) const;
-  absl::Status SendBlob(const Digest& digest, Pieces& pieces) const;
+  absl::Status SendBlob(const GivenBlob& blob, Pieces& pieces) const;
+  absl::StatusOr<Blob> Read(const GivenBlob& blob) const;
+  absl::StatusOr<std::unique_ptr<store::BlobReader>> NewReader(const GivenBlob& blob) const;
   absl::Status SendTool(const v1::FetchItem& item, Pieces& pieces) const;
   absl::Status SendFound(const v1::FetchItem& item, Pieces& pieces) const;
   absl::StatusOr<v1::FoundThere> Find(const v1::ProgramLook& look,

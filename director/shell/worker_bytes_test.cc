@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "common/store/local/open.h"
+#include "common/store/local/segment_writer.h"
 #include "common/wire/convert.h"
 #include "director/shell/shell_test_world.h"
 #include "director/shell/trace.h"
@@ -165,6 +167,53 @@ TEST_F(WorkerBytesTest, FilesBlobsAndTablesComeInTheOrderOfTheItems) {
   EXPECT_EQ(fetched[2].bytes, "table");
   EXPECT_EQ(holder_->Get()->snapshot->KnownDigest("/Game/a.txt"), Digest::Of("source"))
       << "it was hashed on the way";
+}
+
+// A blob of a package that was loaded here and whose results are not committed yet. The second one
+// is too large to be held in memory.
+TEST_F(WorkerBytesTest, WhatAWorkerOfThisMachineWroteIsGivenBeforeAResultNamesIt) {
+  const std::string store_directory = JoinPath(dir_, "store");
+  const auto store = *store::OpenLocalStore(store_directory);
+  const auto writer = *store::SegmentWriter::Open(store_directory, *store->AllocateSegment());
+  AttemptInfo loads{.name = "/Game/a.txt"};
+  loads.worker = "local-1";
+  loads.hashes_files = true;
+  reader_->Register(44, std::make_shared<AttemptInfo>(loads));
+  WorkerBytes bytes({.world = holder_.get(),
+                     .reports = reader_.get(),
+                     .store = store.get(),
+                     .sources = [this] { return SourcesOf(holder_->Get()); },
+                     .state_directory = dir_});
+  AttemptId attempt = 45;
+  for (const std::string& text : {std::string("found"), std::string(5 << 20, 'x')}) {
+    ++attempt;
+    const auto [digest, location] = *writer->Append(text);
+    AttemptInfo cooks{.name = "/Game/a.txt", .generated_source = digest};
+    cooks.worker = "node";
+    reader_->Register(attempt, std::make_shared<AttemptInfo>(cooks));
+    v1::FetchRequest request;
+    *request.add_items() = BlobOf(text);
+    request.mutable_items(0)->set_attempt(attempt);
+    const auto fetch = [&] {
+      Fetched fetched;
+      const absl::Status status = bytes.Fetch("node", request, [&](const v1::FetchPiece& piece) {
+        fetched.bytes += piece.bytes();
+        fetched.code = static_cast<absl::StatusCode>(piece.code());
+        return true;
+      });
+      EXPECT_TRUE(status.ok()) << status;
+      return fetched;
+    };
+    EXPECT_EQ(fetch().code, absl::StatusCode::kNotFound) << "nobody said where it lies";
+    v1::Report report;
+    report.set_attempt(44);
+    report.mutable_loaded()->set_details(record::EncodeDetails({}));
+    wire::ToProto(digest, location, report.mutable_loaded()->add_blobs());
+    reader_->Read("local-1", report);
+    EXPECT_TRUE(fetch().bytes == text);
+    ASSERT_TRUE(store->FindMissing(std::span(&digest, 1)).ok());
+    EXPECT_THAT(*store->FindMissing(std::span(&digest, 1)), SizeIs(1)) << "it is in no commit";
+  }
 }
 
 TEST_F(WorkerBytesTest, OfAFileThatIsTooLargeOnlyTheDigestIsTold) {

@@ -125,8 +125,13 @@ absl::Status SimDirector::OnUpload(std::span<const std::pair<Digest, std::string
 
 std::optional<std::string> SimDirector::OnFetch(const Digest& blob) {
   const absl::StatusOr<Blob> bytes = fenced_.Get(blob);
-  if (!bytes.ok()) return std::nullopt;
-  return **bytes;
+  if (bytes.ok()) return **bytes;
+  // (As WorkerBytes.)
+  const std::optional<store::BlobLocation> reported_at = reports_.LocationOf(blob);
+  if (!absl::IsNotFound(bytes.status()) || !reported_at.has_value()) return std::nullopt;
+  absl::StatusOr<std::string> written = ReadVerified(deps_.disk, blob, *reported_at);
+  if (!written.ok()) return std::nullopt;
+  return *std::move(written);
 }
 
 void SimDirector::TellOwnFaults(const std::string& worker, const WorkerReport& report) {
