@@ -3,7 +3,7 @@ that is process 1 of a namespace of its own, sees the pod's volumes at their pla
 node lives, is told to the API server.
 
 Not done: images, users, limits, seccomp, networks, probes, several containers."""
-import base64, contextlib, os, re, signal, subprocess, threading, time, traceback
+import base64, contextlib, os, re, signal, subprocess, tempfile, threading, time, traceback
 
 from kubernetes_cluster import ApiError
 
@@ -33,7 +33,8 @@ LAST_WORDS = 2048  # bytes of its log, of a container that failed: kubelet's Fal
 
 
 def can_run_pods():
-    return subprocess.run(["unshare", "-rmpf", "sh", "-c", "mount -t tmpfs none /mnt && mount -t proc proc /proc"], capture_output=True).returncode == 0
+    mounts = f"mount -t tmpfs none {tempfile.gettempdir()} && mount -t proc proc /proc"
+    return subprocess.run(["unshare", "-rmpf", "sh", "-c", mounts], capture_output=True).returncode == 0
 
 
 class Running:
