@@ -44,8 +44,9 @@ void SimDirector::Damage() {
     deps_.checks.Trace("the index is lost");
     const std::vector<Digest> known = store_.blobs();
     store_.LoseIndex();
+    // (Of two copies the index may know that one again which was destroyed.)
     for (const Digest& digest : known) {
-      if (store_.LocationOf(digest)) continue;
+      if (store_.IsOnDisk(digest)) continue;
       taken_.insert(digest);
       lost_since_built_.insert(digest);
       lost_since_staged_.insert(digest);
