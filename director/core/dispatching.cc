@@ -106,7 +106,10 @@ void Dispatching::HandOverAll() {
   Aloneness& aloneness = graph().aloneness;
   if (aloneness.IsForTooLong()) aloneness.End();
   if (aloneness.attempt() != 0 && !HasBlockingJob()) return;
-  if (aloneness.attempt() == 0) graph().large_jobs.HandOverKept();
+  if (aloneness.attempt() == 0) {
+    graph().large_jobs.LookAtParked();
+    graph().large_jobs.HandOverKept();
+  }
   std::vector<PackageId> aside;
   // (A package that is quarantined may end a cook, which gives up others.)
   while (!core_.cooks.has_stopped() && (!workers_.with_room().empty() || HasBlockingJob())) {

@@ -20,14 +20,37 @@ bool LargeJobs::SetAside(PackageId id, std::vector<PackageId>& aside) {
   if (aside.size() >= kAsideMax || package.urgency == Urgency::kBlocking) return false;
   const bool is_large = core_.dispatching.MemoryOf(id) > 0;
   if (!is_large && !kept_.has_value()) return false;
-  if (is_large) {
-    absl::Time& since = package.work->aside_since;
-    since = std::min(since, core_.now);
-    if (!kept_.has_value() && core_.now - since >= kOvertakenMax) KeepWorkerFor(id);
-  }
+  if (is_large) NoteOvertaken(id);
   lifecycle().SetAside(id);
   aside.push_back(id);
   return true;
+}
+
+void LargeJobs::NoteOvertaken(PackageId id) {
+  absl::Time& since = packages_[id].work->aside_since;
+  since = std::min(since, core_.now);
+  if (!kept_.has_value() && core_.now - since >= kOvertakenMax) KeepWorkerFor(id);
+}
+
+void LargeJobs::LookAtParked() {
+  for (const auto& [kind, queue] : lifecycle().parked()) {
+    const PackageId first = queue.Top();
+    if (!Proofs::IsQueue(kind) && packages_[first].urgency != Urgency::kBlocking &&
+        IsHeldUpByMemory(first))
+      NoteOvertaken(first);
+  }
+}
+
+// A worker has all else that it wants, and room for a job.
+bool LargeJobs::IsHeldUpByMemory(PackageId id) const {
+  const uint64_t bytes = core_.dispatching.MemoryOf(id);
+  return bytes > 0 && std::any_of(workers_.with_room().begin(), workers_.with_room().end(),
+                                  [&](const Workers::Load& load) {
+                                    const Worker& worker = *workers_.Find(load.worker);
+                                    return core_.offers.Has(load.worker, worker, id) &&
+                                           core_.reservations.MayTakeAt(id, load.worker) &&
+                                           !worker.hand.HasMemoryFor(bytes, worker.memory_bytes);
+                                  });
 }
 
 // Chooses the worker with the least to do among those whose pending jobs, which may last, leave

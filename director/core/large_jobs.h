@@ -1,5 +1,7 @@
 // LargeJobs: a job that no worker has the memory for now is *set aside* while smaller jobs go on;
 // when that lasts too long a worker is *kept* for it, and gets nothing else until there is room.
+// That holds of one that is parked (Offers), too: it demands something of its worker which smaller
+// jobs, that could go elsewhere, do not.
 #pragma once
 
 #include <optional>
@@ -15,6 +17,9 @@ class LargeJobs : Part {
 
   // False: the package is to wait at the head of its queue.
   bool SetAside(PackageId package, std::vector<PackageId>& aside);
+  // A step hands jobs over: of what is parked, the first of each kind may have waited too long.
+  // O(workers with room) for each kind.
+  void LookAtParked();
   bool IsKeptFrom(PackageId package, WorkerId worker) const;
   // The job that a worker is kept for goes there before all others.
   void HandOverKept();
@@ -25,6 +30,8 @@ class LargeJobs : Part {
     PackageId package;
   };
 
+  void NoteOvertaken(PackageId package);
+  bool IsHeldUpByMemory(PackageId package) const;
   void KeepWorkerFor(PackageId package);
   bool MayBeKeptFor(PackageId package, WorkerId id, const Worker& worker) const;
 

@@ -13,8 +13,8 @@ constexpr WorkerId kFirstWorker(0);
 // One worker with 100 bytes of memory. What a package took in the last cook is told with Miss.
 class LargeJobsTest : public testing::Test {
  protected:
-  explicit LargeJobsTest(CookOptions options = {.window_jobs_max = 2})
-      : shell_(Project(), options) {
+  explicit LargeJobsTest(CookOptions options = {.window_jobs_max = 2}, const std::string& more = "")
+      : shell_(Project() + more, options) {
     shell_.hold_workers = shell_.hold_look_ups = true;
     std::vector<std::string> names = {"Large", "Other"};
     for (int i = 0; i < 60; ++i) names.push_back(Small(i));
@@ -43,6 +43,14 @@ class LargeJobsTest : public testing::Test {
   void SaveSmall() {
     for (int i = 59; i >= 0; --i) {
       if (!shell_.HasOpenJob(Small(i))) continue;
+      shell_.Saved(Small(i));
+      return;
+    }
+  }
+  // Saves one of the small jobs that this worker has.
+  void SaveSmallOf(WorkerId worker) {
+    for (int i = 59; i >= 0; --i) {
+      if (!shell_.HasOpenJob(Small(i)) || shell_.JobOf(Small(i)).worker != worker) continue;
       shell_.Saved(Small(i));
       return;
     }
@@ -169,17 +177,45 @@ TEST_F(LargeJobsTest, AWorkerThatIsKeptAndLostIsKeptNoLonger) {
   EXPECT_EQ(shell_.JobOf("Large").worker, second);
 }
 
+class DemandingLargeJobTest : public LargeJobsTest {
+ protected:
+  DemandingLargeJobTest() : LargeJobsTest({.window_jobs_max = 2}, Demands()) {}
+  static std::string Demands() {
+    std::string text = "Large @on win\n";
+    for (int i = 0; i < 60; ++i) text += Small(i) + " % small\n";
+    return text;
+  }
+};
+
+// The second worker has always room, and can do none of these jobs: it lacks what each of them
+// wants.
+TEST_F(DemandingLargeJobTest, OnesThatDemandNothingDoNotOvertakeItForEver) {
+  const WorkerId other(kForeignWorkers);
+  shell_.Send(WorkerAttached{.worker = other, .slots = 1, .memory_bytes = 100, .lacks = {"small"}});
+  shell_.Send(WorkerAttached{.worker = kFirstWorker,
+                             .slots = 2,
+                             .memory_bytes = 100,
+                             .offer = {.labels = {"win"}, .resources = {}}});
+  for (int i = 0; i < 60; ++i) Miss(Small(i), 30);
+  Miss("Large", 80, absl::Seconds(1));
+  int done = 0;
+  for (; done < 40 && !shell_.HasOpenJob("Large"); ++done) {
+    shell_.Pass(absl::Seconds(1));
+    for (const WorkerId worker : {kFirstWorker, other}) shell_.Send(WorkerAlive{worker});
+    SaveSmall();
+  }
+  ASSERT_TRUE(shell_.HasOpenJob("Large"));
+  EXPECT_EQ(shell_.JobOf("Large").worker, kFirstWorker);
+  EXPECT_GE(done, 5) << "it was overtaken for a while";
+  EXPECT_LE(done, 10);
+  shell_.TakeLog();
+  shell_.Saved("Large");
+  EXPECT_TRUE(shell_.Says("start S")) << "the worker is everybody's again: " << shell_.TakeLog();
+}
+
 class TwoLargeJobsTest : public LargeJobsTest {
  protected:
   TwoLargeJobsTest() : LargeJobsTest({.workers = 2, .window_jobs_max = 3}) {}
-  // Saves one of the small jobs that this worker has.
-  void SaveSmallOf(WorkerId worker) {
-    for (int i = 59; i >= 0; --i) {
-      if (!shell_.HasOpenJob(Small(i)) || shell_.JobOf(Small(i)).worker != worker) continue;
-      shell_.Saved(Small(i));
-      return;
-    }
-  }
 };
 
 TEST_F(TwoLargeJobsTest, NothingIsMovedToAWorkerThatIsKept) {
