@@ -231,6 +231,57 @@ TEST(DemandsTest, WhatWaitsForTheResourcesOfOneThatLeavesAsksForAnother) {
   EXPECT_TRUE(shell.HasOpenJob(given == "A" ? "B" : "A"));
 }
 
+// Each machine has one unit, and slots for four.
+TEST(DemandsTest, WhatWaitsForAUnitOfAMachineAsksForFurtherMachines) {
+  CookOptions options = OnAFarm({.resources = {{"gpu", 1}}});
+  options.fleet.slots = 4;
+  CoreHarness shell(Many("A", 6, "@on gpu=1") + Many("A", 6, "~ 9000000"), options);
+  shell.hold_workers = true;
+  shell.Request(NamesOf("A", 6));
+  ASSERT_EQ(shell.spawned.size(), 2u) << "nobody has said what a machine has";
+  const auto machine = [](size_t i) {
+    return Machine{.name = "m" + std::to_string(i), .resources = {{"gpu", 1}}};
+  };
+  shell.Send(On(shell.spawned[0], machine(0)));
+  PassWith(shell, {shell.spawned[0]}, 1);
+  ASSERT_EQ(shell.spawned.size(), 6u) << "one has a job in hand, five wait";
+  for (size_t i = 1; i < 6; ++i) shell.Send(On(shell.spawned[i], machine(i)));
+  EXPECT_EQ(InHand(shell, NamesOf("A", 6)), 6);
+  EXPECT_EQ(shell.spawned.size(), 6u);
+}
+
+TEST(DemandsTest, WhatWaitsForAUnitOfTheFarmAsksForNoMoreThanThereAre) {
+  CookOptions options = OnAFarm({});
+  options.resources = {{"licence", 2}};
+  CoreHarness shell(Many("A", 6, "@on licence=1") + Many("A", 6, "~ 9000000"), options);
+  shell.hold_workers = true;
+  shell.Request(NamesOf("A", 6));
+  const size_t asked = shell.spawned.size();
+  shell.Send(On(shell.spawned[0], {.slots = 1}));
+  shell.Send(On(shell.spawned[1], {.name = "m2", .slots = 1}));
+  EXPECT_EQ(InHand(shell, NamesOf("A", 6)), 2);
+  PassWith(shell, {shell.spawned[0], shell.spawned[1]}, 3);
+  EXPECT_EQ(shell.spawned.size(), asked) << "no machine has a licence more";
+}
+
+TEST(DemandsTest, NobodyIsAskedForAnyMoreWhereFurtherWorkersBringNoFurtherUnits) {
+  CookOptions options = OnAFarm({.resources = {{"gpu", 1}}});
+  options.fleet.idle_max = absl::Seconds(20);
+  CoreHarness shell(Many("A", 6, "@on gpu=1") + Many("A", 6, "~ 9000000"), options);
+  shell.hold_workers = true;
+  shell.Request(NamesOf("A", 6));
+  std::vector<WorkerId> there;
+  for (int i = 0; i < 100; ++i) {
+    while (there.size() < shell.spawned.size()) {
+      there.push_back(shell.spawned[there.size()]);
+      shell.Send(On(there.back(), {.resources = {{"gpu", 1}}}));  // all on one machine
+    }
+    PassWith(shell, there, 1);
+  }
+  EXPECT_LE(shell.spawned.size(), 8u);
+  EXPECT_EQ(InHand(shell, NamesOf("A", 6)), 1);
+}
+
 TEST(DemandsTest, QueuedIsWaitingWhereALauncherMayBringUpOneThatHasIt) {
   CoreHarness shell("A @on win\n", OnAFarm({.labels = {"win"}}));
   shell.hold_workers = true;
@@ -261,7 +312,7 @@ TEST(DemandsTest, WhatTheFarmsWorkersDoNotHaveAsksForNone) {
   shell.Send(On(kFar, {.name = "mac", .labels = {"mac"}, .slots = 1}));
   EXPECT_GT(InHand(shell, names), 0);
   PassWith(shell, {kFar}, 5);
-  EXPECT_LE(shell.spawned.size(), 3u) << "for B, and jobs in hand count; no helper: of 50 jobs";
+  EXPECT_EQ(shell.spawned.size(), 1u) << "for B: what others have in hand asks for nobody";
 }
 
 TEST(DemandsTest, WhatTheFarmsWorkersDoNotHaveFailsThoughNobodyIsThere) {

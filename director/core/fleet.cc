@@ -32,7 +32,42 @@ uint32_t Fleet::HelpersWanted() const {
       std::min<size_t>(busy + core_.offers.CountForHelpers(), options_.fleet.helpers_max));
 }
 
-uint32_t Fleet::Wanted() const {
+// A launched worker has had nothing to do for a while.
+bool Fleet::IsAnyIdle() const {
+  return std::any_of(workers_.idle().begin(), workers_.idle().end(), [&](WorkerId id) {
+    const Worker& worker = *workers_.Find(id);
+    return PoolOf(id) == Pool::kLaunched && worker.hand.empty() &&
+           core_.awake - worker.idle_since >= kLookPeriod;
+  });
+}
+
+// The launched workers that have something to do. (One that has just come is among the further.)
+uint32_t Fleet::Busy() const {
+  return static_cast<uint32_t>(
+      std::count_if(workers_.ring().begin(), workers_.ring().end(), [&](WorkerId id) {
+        const Worker& worker = *workers_.Find(id);
+        return PoolOf(id) == Pool::kLaunched && !worker.is_draining && !worker.hand.empty();
+      }));
+}
+
+// What waits for units that the farm has, but none of the machines that are there, could keep so
+// many others busy.
+uint32_t Fleet::FurtherMachines() {
+  double machines = 0;
+  lifecycle().saves().ForEachLine([&](uint32_t group, PackageId, size_t size) {
+    const uint64_t jobs = std::min<uint64_t>(size, core_.grants.FreeOfFarm(group));
+    const uint64_t of_each = std::min<uint64_t>(
+        options_.fleet.slots, core_.grants.JobsOn(group, options_.fleet.offer.resources));
+    if (of_each > 0) machines += static_cast<double>(jobs) / static_cast<double>(of_each);
+  });
+  if (machines == 0) is_in_vain_ = false;
+  is_in_vain_ |= machines > 0 && IsAnyIdle();
+  return is_in_vain_ ? 0
+                     : static_cast<uint32_t>(
+                           std::min(std::ceil(machines), static_cast<double>(options_.fleet.max)));
+}
+
+uint32_t Fleet::Wanted() {
   const FleetOptions& fleet = options_.fleet;
   // One that made something else than others is not replaced.
   const uint32_t out = std::min(core_.proofs.quarantined(Pool::kLaunched), fleet.max - 1);
@@ -41,13 +76,10 @@ uint32_t Fleet::Wanted() const {
   // What they can take: neither what only helpers or others can cook, nor what waits for a resource
   // of the farm.
   const size_t demanding = core_.offers.CountForFleet();
-  // (Where nobody is left who holds what others wait for, they wait for a worker.)
-  const bool is_nobody_there =
-      workers_.alive(Pool::kLaunched) == workers_.draining(Pool::kLaunched);
-  const size_t stalled = is_nobody_there ? lifecycle().saves().size() : 0;
-  const size_t ready = lifecycle().loads().size() + demanding + stalled;
-  const size_t jobs = ready + workers_.jobs_in_hand();
-  if (ready == 0) return least;
+  const uint32_t further = FurtherMachines();
+  const size_t ready = lifecycle().loads().size() + demanding;
+  const size_t jobs = ready + workers_.jobs_in_hand(Pool::kLaunched);
+  if (ready + further == 0) return least;
   absl::Duration work;
   uint64_t packages = 0;
   core_.cooks.ForEachOf(core_.cooks.active(), [&](const Cook& cook) {
@@ -60,7 +92,8 @@ uint32_t Fleet::Wanted() const {
   if (packages > 0)
     work *= 1 - std::min(1.0, static_cast<double>(parked) / static_cast<double>(packages));
   const double worth = absl::FDivDuration(work, fleet.start * kWorthStarts * fleet.slots);
-  const double busy = std::ceil(static_cast<double>(jobs) / fleet.slots);
+  double busy = std::ceil(static_cast<double>(jobs) / fleet.slots);
+  if (further > 0) busy = std::max(busy, static_cast<double>(further + Busy()));
   const double wanted =
       std::clamp(std::min(std::ceil(worth), busy), 1.0, static_cast<double>(most));
   return std::max(static_cast<uint32_t>(wanted), least);

@@ -3,13 +3,16 @@
 // On this machine as many as CookOptions::workers says are kept while there is work. On others, as
 // FleetOptions says, as many as the work is worth: a further worker is asked for when each of them
 // has kWorthStarts times to do what it takes to start one, and never more than there are jobs ready
-// for. One is asked for whenever some are ready. A worker that had nothing to do for idle_max ends,
-// but for `min` while there is work; so the number does not follow each lull.
+// for. One is asked for whenever some are ready. What waits for units of machines, all of which are
+// held, asks for as many further machines as it could keep busy; but for no more while a worker has
+// nothing to do all the same, so that further ones seem to bring none. A worker that had nothing to
+// do for idle_max ends, but for `min` while there is work; so the number does not follow each lull.
 //
 // Helpers are workers of this machine beside such a fleet: they come when packages wait that those
 // elsewhere cannot cook (Offers), and go like the others.
 //
-// Cost: Keep O(cooks + cookers that wait); LetIdleGo O(workers), once a second.
+// Cost: Keep O(cooks + cookers that wait), O(workers) while something waits for units of machines;
+// LetIdleGo O(workers), once a second.
 // Threads: none.
 #pragma once
 
@@ -33,10 +36,14 @@ class Fleet : Part {
   uint32_t most() const;
 
  private:
-  uint32_t Wanted() const;
+  uint32_t Wanted();
+  uint32_t FurtherMachines();
+  bool IsAnyIdle() const;
+  uint32_t Busy() const;
   uint32_t HelpersWanted() const;
   void SpawnUpTo(Pool pool, uint32_t count);
 
+  bool is_in_vain_ = false;  // further machines bring nothing of what is waited for
   absl::Duration looked_at_ = -absl::InfiniteDuration();  // LetIdleGo
 };
 

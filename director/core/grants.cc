@@ -1,6 +1,7 @@
 #include "director/core/grants.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "common/base/sabotage.h"
 #include "common/base/status_macros.h"
@@ -101,6 +102,26 @@ bool Grants::CanEver(uint32_t group, const record::ResourceCounts& offered) cons
                      [&](const Wanted& one) {
                        return LimitOf(one.resource, offer).value_or(one.count) >= one.count;
                      });
+}
+
+uint64_t Grants::FreeOfFarm(uint32_t group) const {
+  uint64_t jobs = std::numeric_limits<uint64_t>::max();
+  for (const Wanted& one : groups_[group].wanted) {
+    const Resource& resource = resources_[one.resource];
+    if (resource.total.has_value())
+      jobs = std::min<uint64_t>(jobs, (*resource.total - resource.held) / one.count);
+  }
+  return jobs;
+}
+
+uint64_t Grants::JobsOn(uint32_t group, const record::ResourceCounts& offered) const {
+  const Offer offer{.machine = "", .resources = offered};
+  uint64_t jobs = std::numeric_limits<uint64_t>::max();
+  for (const Wanted& one : groups_[group].wanted) {
+    if (const std::optional<uint32_t> limit = LimitOf(one.resource, offer))
+      jobs = std::min<uint64_t>(jobs, *limit / one.count);
+  }
+  return jobs;
 }
 
 bool Grants::IsFreeBeside(uint32_t group, uint32_t other) const {

@@ -46,6 +46,10 @@ class Grants {
 
   // Enough is free of the farm, and on the machine of some worker, if any has enough at all.
   bool IsFree(uint32_t group) const;
+  // How many more jobs of the group the farm has enough for; of a machine that has this, and where
+  // nothing is held. Where nothing limits them: the most that there may be.
+  uint64_t FreeOfFarm(uint32_t group) const;
+  uint64_t JobsOn(uint32_t group, const record::ResourceCounts& offered) const;
   // Enough is free of the farm, while so many stay free as the other group wants.
   bool IsFreeBeside(uint32_t group, uint32_t other) const;
   // On the worker's machine; the farm is not asked.

@@ -33,7 +33,8 @@ void Reservations::Look() {
   if (!core_.grants.has_composite() || core_.awake - looked_at_ < kBetweenReservations) return;
   looked_at_ = core_.awake;
   std::vector<std::pair<absl::Time, PackageId>> overtaken;
-  lifecycle().saves().ForEachLine([&](uint32_t, PackageId first) { Consider(first, overtaken); });
+  lifecycle().saves().ForEachLine(
+      [&](uint32_t, PackageId first, size_t) { Consider(first, overtaken); });
   for (const auto& [kind, queue] : lifecycle().parked()) Consider(queue.Top(), overtaken);
   if (reserved_.has_value()) return;
   std::sort(overtaken.begin(), overtaken.end());

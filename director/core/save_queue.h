@@ -51,10 +51,10 @@ class SaveQueue {
     }
     return best == nullptr ? PackageId() : std::get<4>(*best);
   }
-  // `visit(group, first)` for each line.
+  // `visit(group, first, size)` for each line.
   template <typename Visit>
   void ForEachLine(Visit visit) const {
-    for (const auto& [group, line] : lines_) visit(group, std::get<4>(*line.begin()));
+    for (const auto& [group, line] : lines_) visit(group, std::get<4>(*line.begin()), line.size());
   }
   bool Contains(PackageId package) const { return keys_.contains(package); }
   bool empty() const { return keys_.empty(); }

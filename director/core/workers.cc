@@ -215,6 +215,7 @@ void Workers::Unlist(WorkerId id, const Worker& worker) {
   idle_.erase(id);
   slots_ -= worker.slots();
   jobs_in_hand_ -= worker.hand.size();
+  jobs_of_[static_cast<size_t>(PoolOf(id))] -= worker.hand.size();
   pending_ -= worker.hand.pending_count();
   suspects_ -= worker.is_suspect;
 }
@@ -226,6 +227,7 @@ void Workers::List(WorkerId id, const Worker& worker) {
   if (worker.hand.has_free_slot() && !worker.is_draining) idle_.insert(id);
   slots_ += worker.slots();
   jobs_in_hand_ += worker.hand.size();
+  jobs_of_[static_cast<size_t>(PoolOf(id))] += worker.hand.size();
   pending_ += worker.hand.pending_count();
   suspects_ += worker.is_suspect;
 }
@@ -241,6 +243,7 @@ std::vector<WorkerId> Workers::Holding() const {
 void Workers::CheckInvariants() const {
   size_t present = 0, attached = 0, room = 0, idle = 0, busy = 0, suspects = 0;
   std::array<uint32_t, kPoolCount> alive_of{}, draining_of{};
+  std::array<uint64_t, kPoolCount> jobs_of{};
   uint64_t slots = 0, jobs = 0, pending = 0;
   for (const auto& [id, worker] : workers_) {
     present += worker.presence != Worker::Presence::kLost;
@@ -260,12 +263,14 @@ void Workers::CheckInvariants() const {
     idle += is_idle;
     slots += worker.slots();
     jobs += worker.hand.size();
+    jobs_of[static_cast<size_t>(PoolOf(id))] += worker.hand.size();
     pending += worker.hand.pending_count();
     suspects += worker.is_suspect;
   }
   GALLEY_CHECK(present == present_.size() && attached == ring_.size() && alive_of == alive_of_ &&
                draining_of == draining_of_);
   GALLEY_CHECK(room == with_room_.size() && busy == busy_.size() && idle == idle_.size());
+  GALLEY_CHECK(jobs_of == jobs_of_);
   GALLEY_CHECK(slots == slots_ && jobs == jobs_in_hand_ && pending == pending_ &&
                suspects == suspects_);
 }

@@ -159,6 +159,7 @@ class Workers {
   uint32_t attached() const { return static_cast<uint32_t>(ring_.size()); }
   uint64_t slots() const { return slots_; }  // of the attached
   uint64_t jobs_in_hand() const { return jobs_in_hand_; }
+  uint64_t jobs_in_hand(Pool pool) const { return jobs_of_[static_cast<size_t>(pool)]; }
   uint64_t pending() const { return pending_; }  // of these
   // Sorted.
   const absl::btree_set<WorkerId>& present() const { return present_; }
@@ -215,6 +216,7 @@ class Workers {
   absl::btree_set<Load> with_room_;
   absl::btree_set<Excess> busy_;
   std::array<uint32_t, kPoolCount> alive_of_{}, draining_of_{};  // of the present
+  std::array<uint64_t, kPoolCount> jobs_of_{};                   // of the attached
   uint64_t slots_ = 0, jobs_in_hand_ = 0, pending_ = 0;
   size_t suspects_ = 0;  // attached
   absl::Duration looked_at_ = -absl::InfiniteDuration();
