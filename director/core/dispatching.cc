@@ -54,8 +54,11 @@ PackageId Dispatching::NextInTurn() {
   return next;
 }
 
+// (One whose job from before may go on has what it needs: Survivors::TakeUp looks at that.)
 bool Dispatching::HasResources(PackageId package) const {
-  return core_.grants.IsFree(packages_[package].resource_group) &&
+  const uint32_t group = packages_[package].resource_group;
+  if (group == 0 || core_.survivors.Has(package)) return true;
+  return !core_.survivors.is_unsure() && core_.grants.IsFree(group) &&
          core_.reservations.MayTake(package);
 }
 
@@ -98,6 +101,7 @@ bool Dispatching::HasBlockingJob() const {
 void Dispatching::HandOverAll() {
   if (core_.cooks.active() == 0) return;
   core_.survivors.DropUnwanted();
+  core_.survivors.HoldResources();
   if (!HasLoadWork()) return;
   core_.offers.ParkForHelpers();
   core_.fleet.Keep();
@@ -120,6 +124,8 @@ void Dispatching::HandOverAll() {
     if (runs_alone && !aloneness.IsAllElseDone()) break;
     if (graph().faults.Quarantine(package) || core_.survivors.TakeUp(package)) continue;
     if (runs_alone) {
+      // (What a job from before holds is not waited for.)
+      if (!HasResources(package)) core_.survivors.CancelResumed();
       if (!core_.placing.Place(package).worker.valid() && core_.offers.Park(package)) continue;
       aloneness.HandOver(package);
       break;

@@ -65,6 +65,7 @@ class Grants {
 
   // REQUIRES: IsFree(group) and IsFreeAt(group, worker); the attempt holds nothing.
   void Acquire(AttemptId attempt, uint32_t group, WorkerId worker);
+  bool Holds(AttemptId attempt) const { return held_.contains(attempt); }
   // What the attempt holds, if anything, is free again.
   void Release(AttemptId attempt);
 

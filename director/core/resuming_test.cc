@@ -243,6 +243,81 @@ TEST_F(SurvivorTest, UntilItsWorkerHasSpokenAPackageWaitsThoughAnotherIsThere) {
   EXPECT_EQ(shell_.TakeLog(), "start A 9\n") << "its job is lost with it";
 }
 
+// What A asks for its job holds, wherever that is.
+class DemandingSurvivorTest : public SurvivorTest {
+ protected:
+  void Begin(const record::ResourceCounts& of_farm, std::vector<std::string> packages) {
+    CookOptions options{.term = 2};
+    options.resources = of_farm;
+    shell_ = std::make_unique<CoreHarness>("A @on gpu=1\nB @on gpu=1\nC\n", options);
+    shell_->hold_workers = true;
+    shell_->Send(WorkersSurvived{
+        .workers = {kOld}, .given = {{kGiven, kOld, "A", 1, std::nullopt}}, .first_free = 4});
+    shell_->Request(packages);
+  }
+  void Attach(WorkerId worker, std::vector<AttemptId> in_hand = {}) {
+    shell_->Send(WorkerAttached{.worker = worker,
+                                .slots = 4,
+                                .in_hand = std::move(in_hand),
+                                .session = worker.value(),
+                                .machine = "m1",
+                                .offer = {.labels = {}, .resources = {{"gpu", 1}}}});
+  }
+  HarnessJob Given() {
+    return {kOld,
+            {.attempt = kGiven,
+             .package = shell_->Id("A"),
+             .platforms = 1,
+             .cooked = {},
+             .expected = {}}};
+  }
+
+  std::unique_ptr<CoreHarness> shell_;
+};
+
+TEST_F(DemandingSurvivorTest, NobodyGetsWhatAJobFromBeforeMayHold) {
+  for (const record::ResourceCounts& of_farm :
+       {record::ResourceCounts{{"gpu", 1}}, record::ResourceCounts{}}) {
+    SCOPED_TRACE(of_farm.empty() ? "of a machine" : "of the farm");
+    Begin(of_farm, {"A", "B", "C"});
+    Attach(WorkerId(9));
+    EXPECT_EQ(shell_->TakeLog(), "start C 9\n") << "it is not known who holds the unit";
+    Attach(kOld, {kGiven});
+    shell_->Pass(absl::Seconds(1));
+    EXPECT_EQ(shell_->TakeLog(), "");
+    shell_->Saved(Given());
+    EXPECT_TRUE(shell_->Says("start B"));
+  }
+}
+
+TEST_F(DemandingSurvivorTest, WhatItHeldIsFreeWhenItDoesNotCome) {
+  Begin({{"gpu", 1}}, {"A", "B"});
+  Attach(WorkerId(9));
+  EXPECT_FALSE(shell_->HasOpenJob("A") || shell_->HasOpenJob("B"));
+  shell_->Send(WorkerLost{kOld, "killed", true});
+  shell_->Pass(absl::Seconds(1));
+  EXPECT_TRUE(shell_->HasOpenJob("A") || shell_->HasOpenJob("B"));
+}
+
+TEST_F(DemandingSurvivorTest, AJobThatNobodyWantsIsCancelledAndHoldsNothingThen) {
+  Begin({{"gpu", 1}}, {"B"});
+  Attach(WorkerId(9));
+  EXPECT_FALSE(shell_->HasOpenJob("B"));
+  Attach(kOld, {kGiven});
+  shell_->Pass(absl::Seconds(1));
+  const std::string log = shell_->TakeLog();
+  EXPECT_THAT(log, HasSubstr("cancel"));
+  EXPECT_THAT(log, HasSubstr("start B"));
+}
+
+TEST_F(DemandingSurvivorTest, AJobThatIsOverHoldsNothing) {
+  Begin({}, {"A", "B"});
+  Attach(WorkerId(9));
+  Attach(kOld);
+  shell_->Pass(absl::Seconds(2));
+  EXPECT_TRUE(shell_->HasOpenJob("A") || shell_->HasOpenJob("B"));
+}
+
 TEST_F(SurvivorTest, OneThatDoesNotComeIsGivenUpAndIsNoFailedStart) {
   Survive();
   shell_.Request({"A"});

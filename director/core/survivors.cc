@@ -50,7 +50,7 @@ void Survivors::Resume(const WorkerAttached& event) {
     const bool is_its = core_.attempts.at(one.attempt).worker == event.worker;
     one.has_begun |= is_its && IsIn(event.begun, one.attempt);
     if (is_its && !IsIn(event.in_hand, one.attempt)) one.over_at = core_.now + kReportsMax;
-    at = is_its && !is_wanted ? resumed_.erase(at) : std::next(at);
+    at = is_its && !is_wanted ? Erase(at) : std::next(at);
   }
 }
 
@@ -62,7 +62,7 @@ bool Survivors::IsResumed(AttemptId id) const {
 }
 
 void Survivors::ForgetResumed(AttemptId id) {
-  if (IsResumed(id)) resumed_.erase(core_.attempts.at(id).package);
+  if (IsResumed(id)) Erase(resumed_.find(core_.attempts.at(id).package));
 }
 
 void Survivors::Forget(AttemptId id) {
@@ -76,7 +76,7 @@ void Survivors::Forget(AttemptId id) {
 void Survivors::ForgetResumedOf(WorkerId worker) {
   for (auto at = resumed_.begin(); at != resumed_.end();) {
     const bool is_its = core_.attempts.at(at->second.attempt).worker == worker;
-    at = is_its ? resumed_.erase(at) : std::next(at);
+    at = is_its ? Erase(at) : std::next(at);
   }
 }
 
@@ -88,7 +88,7 @@ void Survivors::Outdate(PackageId id) {
     if (!attempt.is_earlier) continue;
     if (IsResumed(given)) {
       DesireFor(attempt.worker).cancel.push_back(given);
-      resumed_.erase(id);
+      Erase(resumed_.find(id));
     }
     attempt.is_earlier = false;
     attempt.content = kOutdated;
@@ -97,8 +97,8 @@ void Survivors::Outdate(PackageId id) {
 }
 
 void Survivors::CancelResumed() {
-  for (const auto& [package, one] : std::exchange(resumed_, {}))
-    DesireFor(core_.attempts.at(one.attempt).worker).cancel.push_back(one.attempt);
+  for (auto at = resumed_.begin(); at != resumed_.end(); at = Erase(at))
+    DesireFor(core_.attempts.at(at->second.attempt).worker).cancel.push_back(at->second.attempt);
 }
 
 bool Survivors::TakeUp(PackageId id) {
@@ -107,17 +107,17 @@ bool Survivors::TakeUp(PackageId id) {
   const Resumed was = found->second;
   Attempt& attempt = core_.attempts.at(was.attempt);
   const bool is_over = was.over_at != absl::InfiniteFuture();
-  const bool is_awaited =
-      is_over ? core_.now < was.over_at
-              : workers_.Find(attempt.worker)->presence == Worker::Presence::kStarting;
+  const bool is_awaited = is_over ? core_.now < was.over_at : IsAwaited(was);
   if (is_awaited) {
     if (packages_[id].state == State::kSaveStalled)
       lifecycle().SetState(id, State::kLoad, "its worker is expected");
     lifecycle().BackOff(id, core_.now + kLookAgain);
     return true;
   }
-  resumed_.erase(found);
-  if (is_over) return false;
+  Erase(found);
+  // (Whether what it asks for is free was not looked at yet.)
+  const bool comes_again = packages_[id].resource_group != 0;
+  if (is_over) return comes_again;
   const record::Generated* generated = packages_[id].generated.get();
   const bool is_same_source =
       was.generated_source.has_value()
@@ -127,9 +127,10 @@ bool Survivors::TakeUp(PackageId id) {
   if (!is_same_source || attempt.platform_set != core_.platform_sets.present() ||
       (platforms & ~attempt.remaining) != 0 ||
       !core_.offers.Has(attempt.worker, *workers_.Find(attempt.worker), id) ||
+      !core_.grants.IsFree(packages_[id].resource_group) ||
       !core_.reservations.MayTakeAt(id, attempt.worker)) {
     DesireFor(attempt.worker).cancel.push_back(was.attempt);
-    return false;
+    return comes_again;
   }
   attempt.remaining = platforms;
   attempt.content = packages_[id].content;
@@ -152,10 +153,53 @@ void Survivors::DropUnwanted() {
       !graph().agenda.empty() || !core_.cooks.IsAllSelected())
     return;
   for (auto at = resumed_.begin(); at != resumed_.end();) {
-    const bool is_unwanted = packages_[at->first].work == nullptr;
+    // (One that may hold something goes on until its worker has heard that it is not wanted.)
+    const bool is_unwanted =
+        packages_[at->first].work == nullptr && (!IsAwaited(at->second) || GroupOf(at->first) == 0);
     if (is_unwanted)
       DesireFor(core_.attempts.at(at->second.attempt).worker).cancel.push_back(at->second.attempt);
-    at = is_unwanted ? resumed_.erase(at) : std::next(at);
+    at = is_unwanted ? Erase(at) : std::next(at);
+  }
+}
+
+Survivors::ByPackage::iterator Survivors::Erase(ByPackage::iterator at) {
+  core_.grants.Release(at->second.attempt);
+  return resumed_.erase(at);
+}
+
+// Its worker has not spoken yet.
+bool Survivors::IsAwaited(const Resumed& one) const {
+  const WorkerId worker = core_.attempts.at(one.attempt).worker;
+  return workers_.Find(worker)->presence == Worker::Presence::kStarting;
+}
+
+// What it asks for; nullopt: that is not known.
+std::optional<uint32_t> Survivors::GroupOf(PackageId id) const {
+  const PackageData& package = packages_[id];
+  if (package.work != nullptr && package.work->has_begun) return package.resource_group;
+  if (!GeneratorName(package.name).empty()) return std::nullopt;
+  const std::optional<CatalogEntry> entry = core_.catalog->Find(package.name);
+  uint32_t group = 0;
+  std::string why;
+  return entry.has_value() && core_.grants.GroupOf(entry->resources, &group, &why) ? group : 0;
+}
+
+void Survivors::HoldResources() {
+  is_unsure_ = false;
+  for (const auto& [package, one] : resumed_) {
+    if (one.over_at != absl::InfiniteFuture()) {
+      core_.grants.Release(one.attempt);
+      continue;
+    }
+    if (core_.grants.Holds(one.attempt)) continue;
+    const std::optional<uint32_t> group = GroupOf(package);
+    if (group == 0) continue;
+    const WorkerId worker = core_.attempts.at(one.attempt).worker;
+    if (!group.has_value() || IsAwaited(one)) {
+      is_unsure_ = true;
+    } else if (core_.grants.IsFreeBeside(*group, 0) && core_.grants.IsFreeAt(*group, worker)) {
+      core_.grants.Acquire(one.attempt, *group, worker);
+    }
   }
 }
 

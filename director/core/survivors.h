@@ -5,6 +5,9 @@
 // An attempt that may still be in hand is *resumed*: when its package comes to be handed over, the
 // attempt is taken for the hand-over; until its worker has spoken or is given up, the package
 // waits. When all that was asked for is looked up, attempts that are not wanted are cancelled.
+//
+// Until then it holds what its package asks for (Grants). While it is not known yet what that is,
+// or on which machine, nobody else gets any resource: `is_unsure`.
 #pragma once
 
 #include <optional>
@@ -40,6 +43,9 @@ class Survivors : Part {
   // True: the package is dealt with for now.
   bool TakeUp(PackageId package);
   void DropUnwanted();
+  // A step hands jobs over. O(resumed attempts).
+  void HoldResources();
+  bool is_unsure() const { return is_unsure_; }
   // The attempt's results are made from the inputs that the package has now. Whether files and
   // settings are those of an earlier term the shell has seen; a generated source may be another.
   bool IsOfToday(const Attempt& attempt) const;
@@ -52,8 +58,15 @@ class Survivors : Part {
     absl::Time over_at = absl::InfiniteFuture();  // its reports are here by then
   };
 
+  using ByPackage = absl::btree_map<PackageId, Resumed>;
+
+  ByPackage::iterator Erase(ByPackage::iterator at);
+  bool IsAwaited(const Resumed& one) const;
+  std::optional<uint32_t> GroupOf(PackageId package) const;
+
   // In the hands of workers of an earlier director, or said to be until they attach.
-  absl::btree_map<PackageId, Resumed> resumed_;
+  ByPackage resumed_;
+  bool is_unsure_ = false;  // some of these may hold resources: which, or where, is not known
   // All attempts that the journal knows of, by package.
   absl::flat_hash_map<PackageId, std::vector<AttemptId>> given_;  // look-up only
 };
