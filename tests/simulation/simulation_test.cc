@@ -202,9 +202,11 @@ TEST_F(CrashTest, ADirectorThatEndsAtAnyWriteIsResumed) {
 //   3834, 4422  a fault of a job that was taken back did not count in full
 //   3557        a process that was dead took its name back from the one that had been started since
 //   4467, 4487  the check: a worker that drains is none, a fault before the cook counts for none
+//   5546        a remote worker could not read what one here had found, before it was committed
+//   10091       a silent worker that held nothing was waited for, and never lost
 TEST_F(SimulationTest, SeedsThatWereWrongOnceAreRight) {
-  for (const uint64_t seed :
-       {3990, 7614, 7279, 951, 5146, 115, 24, 5448, 9814, 1330, 3557, 3834, 4422, 4467, 4487})
+  for (const uint64_t seed : {3990, 7614, 7279, 951, 5146, 115, 24, 5448, 9814, 1330, 3557, 3834,
+                              4422, 4467, 4487, 5546, 10091})
     RunSeed(seed);
 }
 
