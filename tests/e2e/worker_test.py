@@ -51,7 +51,7 @@ class WorkerTest(E2ETest):
         cook = subprocess.run([self.path("bin/galley"), "cook", "--project", game, "--summary", self.path("summary.json")], text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=LIMIT_S)
         self.assertEqual(cook.returncode, 3, cook)
-        self.assertIn("no worker would start: 5 failures in a row", cook.stderr)
+        self.assertRegex(cook.stderr, "no worker would start: [5-7] failures in a row")  # (two may fail at the same time)
         self.assertIn("no executor could be started", cook.stderr)
         with open(self.path("summary.json")) as file:
             self.assertEqual(json.load(file)["failures"], [])
