@@ -78,8 +78,8 @@ void SimDirector::Do(const Desire& effect) {
     // (Somebody may delete its record between the commit and the acknowledgement.)
     if (!is_safe && !deps_.checks.voided.contains(stored->action_key))
       deps_.checks.Break("safety: acknowledged before it is durable: " + stored->package);
-    if (!is_safe) continue;
-    deps_.checks.promised.insert(stored->action_key);
+    // (One that was overtaken does not know what was forgotten since.)
+    if (is_safe && !is_overtaken_) deps_.checks.promised.insert(stored->action_key);
   }
   message.set_resend_all(effect.resend_all);
   message.set_drain(effect.drain);
