@@ -112,7 +112,8 @@ void Fleet::SpawnUpTo(Pool pool, uint32_t count) {
 void Fleet::LetIdleGo() {
   if (options_.fleet.max == 0 || core_.awake - looked_at_ < kLookPeriod) return;
   looked_at_ = core_.awake;
-  const uint32_t kept = core_.HasJobs() ? options_.fleet.min : 0;
+  // (Who is wanted would be asked for again at once.)
+  const uint32_t kept = core_.HasJobs() ? Wanted() : 0;
   uint32_t launched = workers_.alive(Pool::kLaunched) - workers_.draining(Pool::kLaunched);
   std::vector<WorkerId> idle;
   for (const WorkerId id : workers_.ring()) {

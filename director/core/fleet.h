@@ -6,7 +6,7 @@
 // for. One is asked for whenever some are ready. What waits for units of machines, all of which are
 // held, asks for as many further machines as it could keep busy; but for no more while a worker has
 // nothing to do all the same, so that further ones seem to bring none. A worker that had nothing to
-// do for idle_max ends, but for `min` while there is work; so the number does not follow each lull.
+// do for idle_max ends, but for as many as are wanted; so the number does not follow each lull.
 //
 // Helpers are workers of this machine beside such a fleet: they come when packages wait that those
 // elsewhere cannot cook (Offers), and go like the others.

@@ -92,6 +92,27 @@ TEST_F(FleetTest, OneThatHasNothingToDoEndsAfterAWhile) {
   EXPECT_TRUE(shell.Says("drain 1073741824")) << shell.TakeLog();
 }
 
+// Big waits until it can be alone, and nobody can be given it meanwhile.
+TEST_F(FleetTest, OneForWhichSomethingWaitsIsNotSentAwayAndAskedForAgain) {
+  CoreHarness shell("A ~ 1000000000\nBig ~ 1000000000\n",
+                    OnAFarm({.max = 2, .idle_max = absl::Seconds(5)}));
+  shell.hold_workers = true;
+  shell.Request({"A", "Big"});
+  shell.Send(Attached(kFirst));
+  shell.Send(Attached(kSecond));
+  for (int i = 0; i < 2; ++i) {
+    shell.Report(
+        shell.JobOf("Big"),
+        WorkerReport::Failed{.fault = WorkerReport::Fault::kMemory, .error = "big", .outgrown = 0});
+  }
+  shell.TakeLog();
+  for (int i = 0; i < 6; ++i) shell.Pass(absl::Seconds(6));
+  const std::string log = shell.TakeLog();
+  EXPECT_EQ(CountOf("start Big", log), 0u) << log;
+  EXPECT_EQ(CountOf("drain", log), 0u) << log;
+  EXPECT_EQ(CountOf("spawn", log), 0u) << log;
+}
+
 TEST_F(FleetTest, OneThatDrainsAndIsNeverHeardOfAgainHoldsNobodyUp) {
   CoreHarness shell("A ~ 1000000000\nB ~ 1000\n",
                     OnAFarm({.max = 1, .idle_max = absl::Seconds(5)}));
