@@ -280,6 +280,17 @@ TEST(DemandsTest, NobodyIsAskedForAnyMoreWhereFurtherWorkersBringNoFurtherUnits)
   }
   EXPECT_LE(shell.spawned.size(), 8u);
   EXPECT_EQ(InHand(shell, NamesOf("A", 6)), 1);
+  // When the last one goes, another one comes for those that wait.
+  const size_t before = shell.spawned.size();
+  shell.Send(DrainAsked{there});
+  for (const std::string& name : NamesOf("A", 6)) {
+    if (shell.HasOpenJob(name)) shell.Saved(name);
+  }
+  for (const WorkerId worker : there) {
+    shell.Send(WorkerLost{.worker = worker, .reason = "it said goodbye", .is_in_order = true});
+  }
+  shell.Pass(absl::Seconds(60));
+  EXPECT_GT(shell.spawned.size(), before);
 }
 
 TEST(DemandsTest, QueuedIsWaitingWhereALauncherMayBringUpOneThatHasIt) {

@@ -32,6 +32,10 @@ uint32_t Fleet::HelpersWanted() const {
       std::min<size_t>(busy + core_.offers.CountForHelpers(), options_.fleet.helpers_max));
 }
 
+bool Fleet::IsNobodyThere() const {
+  return workers_.alive(Pool::kLaunched) == workers_.draining(Pool::kLaunched);
+}
+
 // A launched worker has had nothing to do for a while.
 bool Fleet::IsAnyIdle() const {
   return std::any_of(workers_.idle().begin(), workers_.idle().end(), [&](WorkerId id) {
@@ -60,7 +64,7 @@ uint32_t Fleet::FurtherMachines() {
         options_.fleet.slots, core_.grants.JobsOn(group, options_.fleet.offer.resources));
     if (of_each > 0) machines += static_cast<double>(jobs) / static_cast<double>(of_each);
   });
-  if (machines == 0) is_in_vain_ = false;
+  if (machines == 0 || IsNobodyThere()) is_in_vain_ = false;
   is_in_vain_ |= machines > 0 && IsAnyIdle();
   return is_in_vain_ ? 0
                      : static_cast<uint32_t>(
@@ -77,7 +81,9 @@ uint32_t Fleet::Wanted() {
   // of the farm.
   const size_t demanding = core_.offers.CountForFleet();
   const uint32_t further = FurtherMachines();
-  const size_t ready = lifecycle().loads().size() + demanding;
+  // (Where nobody is left who holds what others wait for, they wait for a worker.)
+  const size_t stalled = IsNobodyThere() ? lifecycle().saves().size() : 0;
+  const size_t ready = lifecycle().loads().size() + demanding + stalled;
   const size_t jobs = ready + workers_.jobs_in_hand(Pool::kLaunched);
   if (ready + further == 0) return least;
   absl::Duration work;

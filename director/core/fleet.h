@@ -38,6 +38,7 @@ class Fleet : Part {
  private:
   uint32_t Wanted();
   uint32_t FurtherMachines();
+  bool IsNobodyThere() const;  // no launched worker, or such that are about to go
   bool IsAnyIdle() const;
   uint32_t Busy() const;
   uint32_t HelpersWanted() const;
