@@ -24,8 +24,11 @@ absl::StatusOr<bool> UploadLedger::Take(std::string_view worker, const Digest& d
         digest.ToString(), worker, HumanBytes(of.bytes), of.unnamed.size(),
         HumanBytes(limits_.bytes_max), limits_.blobs_max));
   }
-  of.unnamed.emplace(digest, of.newest);
-  of.by_attempt.emplace(of.newest, digest);
+  // (What comes when no attempt is under way is nobody's: an honest worker uploads before it says
+  // that an attempt is over.)
+  const AttemptId newest = of.open.empty() ? OfWorker::kNone : of.newest;
+  of.unnamed.emplace(digest, newest);
+  of.by_attempt.emplace(newest, digest);
   of.bytes += size;
   return true;
 }
@@ -46,7 +49,7 @@ void UploadLedger::Erase(std::string_view worker, const Digest& digest) {
 void UploadLedger::GiveBackEnded(OfWorker& of) {
   while (!of.by_attempt.empty()) {
     const auto& [newest, digest] = *of.by_attempt.begin();
-    if (!of.open.empty() && *of.open.begin() <= newest) return;
+    if (newest == OfWorker::kNone || (!of.open.empty() && *of.open.begin() <= newest)) return;
     const Digest ended = digest;  // (Erase ends the element)
     Erase(of, ended);
   }

@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <span>
 #include <string>
@@ -56,6 +57,7 @@ class UploadLedger {
 
  private:
   struct OfWorker {
+    static constexpr AttemptId kNone = std::numeric_limits<AttemptId>::max();
     absl::btree_set<AttemptId> open;                           // that are not over
     AttemptId newest = 0;                                      // that it was given
     absl::flat_hash_map<Digest, AttemptId> unnamed;            // the newest one when the blob came

@@ -75,6 +75,18 @@ TEST(UploadLedgerTest, AnAttemptOfWhichNobodyWillReportIsOver) {
   EXPECT_TRUE(ledger.IsClean("a"));
 }
 
+TEST(UploadLedgerTest, WhatComesWhenNoAttemptIsUnderWayIsNotGivenBack) {
+  UploadLedger ledger({.bytes_max = 100, .blobs_max = 10});
+  ledger.Begin("a", 1);
+  ledger.End("a", 1);
+  ASSERT_TRUE(ledger.Take("a", BlobOf('1', 60)).ok());
+  ledger.EndUnless([](AttemptId) { return false; });
+  ledger.Begin("a", 2);
+  ledger.End("a", 2);
+  EXPECT_EQ(ledger.bytes("a"), 60u);
+  EXPECT_FALSE(ledger.Take("a", BlobOf('2', 60)).ok());
+}
+
 TEST(UploadLedgerTest, ASizeThatNoDiskHasIsRefused) {
   UploadLedger ledger({.bytes_max = 100, .blobs_max = 10});
   const Digest huge = Digest::FromHex(std::string(64, '0'), int64_t{1} << 62).value();
