@@ -289,13 +289,16 @@ class WorkerServiceImpl final : public WorkerService,
       if (slot.stream != nullptr) {  // an older one of the same worker
         slot.stream->HangUp();
         if (slot.stream->is_heard) last_words_.insert({slot.stream, worker_id});
+        last_words_ended_.NotifyAll();  // (the older one may wait itself)
       }
       slot = Attached{&stream, hello.session(), hello.machine()};
-      while (HasLastWords(worker_id)) last_words_ended_.Wait(mutex_);
+      while (IsPresent(stream) && HasLastWords(worker_id)) last_words_ended_.Wait(mutex_);
       if (!IsPresent(stream))
         return {grpc::StatusCode::ABORTED, "the worker has attached once more meanwhile"};
+      stream.is_heard = true;
     }
     auto welcome = callbacks_.on_attach(worker_id, first);
+    EndHearing(stream);
     if (welcome.ok()) {
       stream.Welcome(*std::move(welcome));
       return grpc::Status::OK;
@@ -314,10 +317,14 @@ class WorkerServiceImpl final : public WorkerService,
       base::MutexLock lock(mutex_);
       return IsPresent(stream);
     });
+    EndHearing(stream);
+    return true;
+  }
+
+  void EndHearing(WorkerStream& stream) {
     base::MutexLock lock(mutex_);
     stream.is_heard = false;
     if (last_words_.erase(&stream) > 0) last_words_ended_.NotifyAll();
-    return true;
   }
 
   bool IsPresent(const WorkerStream& stream) GALLEY_REQUIRES(mutex_) {
