@@ -118,7 +118,11 @@ absl::StatusOr<std::vector<LiveRecord>> Compactor::LiveIn(uint64_t segment,
 
 absl::Status Compactor::Estimate(Weighed& segment, const Dropped& dropped) {
   RETURN_IF_ERROR(CheckCancelled(options_));
-  ASSIGN_OR_RETURN(segment.live_bytes, EstimateLiveBytes(store_, segment.segment.number, dropped));
+  ASSIGN_OR_RETURN(const std::optional<uint64_t> live_bytes,
+                   EstimateLiveBytes(store_, segment.segment.number, dropped));
+  if (!live_bytes.has_value()) return Read(segment, dropped);
+  // (Of blobs it was known before, and not by a sample.)
+  segment.live_bytes = std::max(segment.live_bytes, *live_bytes);
   return absl::OkStatus();
 }
 

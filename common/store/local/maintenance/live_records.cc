@@ -16,6 +16,7 @@ namespace galley::store {
 namespace {
 
 constexpr size_t kRecordsAtOnce = 4096;
+constexpr size_t kSamplesMin = 256;  // fewer say little, and to ask for all of so few is cheap
 
 // Whether a record is one of those by which a segment is judged, whatever comes in turns in it.
 bool IsSample(uint64_t offset) {
@@ -65,17 +66,19 @@ absl::StatusOr<std::vector<LiveRecord>> LiveOf(StoreState& store, uint64_t segme
       store, segment, dropped, [](uint64_t) { return true; }, bytes);
 }
 
-absl::StatusOr<uint64_t> EstimateLiveBytes(StoreState& store, uint64_t segment,
-                                           const Dropped& dropped) {
+absl::StatusOr<std::optional<uint64_t>> EstimateLiveBytes(StoreState& store, uint64_t segment,
+                                                          const Dropped& dropped) {
   uint64_t all_bytes = 0, sample_bytes = 0, live_bytes = 0;
+  size_t samples = 0;
   const auto is_sample = [&](uint64_t offset) {
     all_bytes = offset;
+    samples += IsSample(offset);
     return IsSample(offset);
   };
   ASSIGN_OR_RETURN(const std::vector<LiveRecord> live,
                    LiveAmong(store, segment, dropped, is_sample, sample_bytes));
   for (const LiveRecord& record : live) live_bytes += record.span;
-  if (sample_bytes == 0) return 0;
+  if (samples < kSamplesMin) return std::nullopt;
   return static_cast<uint64_t>(static_cast<double>(all_bytes) * static_cast<double>(live_bytes) /
                                static_cast<double>(sample_bytes));
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -38,9 +39,10 @@ struct Dropped {
 // Those of a whole segment, with `dropped` taken for dead.
 absl::StatusOr<std::vector<LiveRecord>> LiveOf(StoreState& store, uint64_t segment,
                                                const Dropped& dropped);
-// About how many bytes of a segment are live: one record of sixteen is asked for.
-absl::StatusOr<uint64_t> EstimateLiveBytes(StoreState& store, uint64_t segment,
-                                           const Dropped& dropped);
+// About how many bytes of a segment are live: one record of sixteen is asked for. nullopt: it has
+// too few to tell.
+absl::StatusOr<std::optional<uint64_t>> EstimateLiveBytes(StoreState& store, uint64_t segment,
+                                                          const Dropped& dropped);
 // Those of `records` that are live, which lie in this order in the segment. What an adopted record
 // tells of is left out where the index says otherwise.
 absl::StatusOr<std::vector<LiveRecord>> StillLive(StoreState& store, uint64_t segment,
