@@ -283,15 +283,25 @@ class BatchLauncher final : public Launcher {
 
   void StopSome(const std::set<std::string, std::less<>>& ids) {
     for (Group& group : groups_) {
+      // (Then DropOver ends the launch as a whole, with one command.)
+      const bool are_all = std::all_of(
+          group.workers.begin(), group.workers.end(),
+          [&](const Worker& worker) { return worker.is_gone || ids.contains(worker.id); });
       for (uint32_t index = 0; index < group.workers.size(); ++index) {
         Worker& worker = group.workers[index];
         if (worker.is_gone || !ids.contains(worker.id)) continue;
-        if (const auto ended = RunCommand(system_->End(group.launch, index), &stop_); !ended.ok())
-          LogWarning("worker={} may not have ended: {}", worker.id, MessageOf(ended.status()));
+        if (!are_all) EndOne(group, index);
         SetGone(worker, "it was ended");
       }
     }
     DropOver();
+  }
+
+  void EndOne(const Group& group, uint32_t index) {
+    const auto ended = RunCommand(system_->End(group.launch, index), &stop_);
+    if (ended.ok()) return;
+    LogWarning("worker={} may not have ended: {}", group.workers[index].id,
+               MessageOf(ended.status()));
   }
 
   void EndAll() {
