@@ -246,7 +246,8 @@ void ExecutorSlot::SendDue() {
 
 // The jobs that lie in the socket until the one that runs has ended, in one write.
 void ExecutorSlot::SendAhead() {
-  if (!is_running() || asked_.has_value()) return;
+  if (!is_running() || asked_.has_value() || sent_ == jobs_.size()) return;
+  if (!is_set_up_ && !EnsureExecutor().ok()) return;  // the setup goes before the jobs after it
   std::vector<std::string> messages;
   size_t count = 0, bytes = 0;
   for (size_t i = 1; i < sent_; ++i) bytes += jobs_[i].message_bytes;
@@ -625,6 +626,7 @@ void ExecutorSlot::CheckLimits() {
     programs_seen_ = now;
     WatchPrograms(now);
   }
+  resident_bytes_.reset();  // it may be what the job before had
   const uint64_t memory_bytes = Resident() + programs_bytes_;
   memory_bytes_.store(memory_bytes, std::memory_order_relaxed);
   if (!is_running() || memory_bytes <= jobs_.front().job.job().memory_bytes()) return;
