@@ -163,6 +163,7 @@ void ByteFetcher::FetchFileAhead(uint64_t attempt, const std::string& path,
 }
 
 void ByteFetcher::FetchAhead(const Jobs& jobs) {
+  if (jobs.empty()) return;
   {
     const base::MutexLock lock(mutex_);
     ++held_back_;
@@ -196,7 +197,8 @@ void ByteFetcher::DropAhead(std::span<const uint64_t> attempts) {
   if (attempts.empty()) return;
   const base::MutexLock lock(mutex_);
   const auto is_dropped = [&](const Item& item) GALLEY_REQUIRES(mutex_) {
-    if (std::find(attempts.begin(), attempts.end(), item.item.attempt()) == attempts.end())
+    if (std::find(attempts.begin(), attempts.end(), item.item.attempt()) == attempts.end() ||
+        IsAwaited(item))
       return false;
     if (!item.digest.has_value()) return true;
     const auto at = behind_.find(*item.digest);
@@ -233,10 +235,13 @@ void ByteFetcher::CameAhead(const AheadKey& key, const v1::ExecutorBytes& bytes)
   }
 }
 
-bool ByteFetcher::IsAwaited(const AheadKey& key) const {
-  const base::MutexLock lock(mutex_);
-  const auto at = ahead_.find(key);
-  return at != ahead_.end() && !at->second.waiting.empty();
+// An executor waits for what began as a fetch ahead.
+bool ByteFetcher::IsAwaited(const Item& item) const {
+  const auto at = ahead_.find({item.item.attempt(), item.want.path()});
+  if (at != ahead_.end() && !at->second.waiting.empty()) return true;
+  const auto same = item.digest.has_value() ? behind_.find(*item.digest) : behind_.end();
+  return same != behind_.end() && std::any_of(same->second.begin(), same->second.end(),
+                                              [](const Item& other) { return !other.is_ahead; });
 }
 
 void ByteFetcher::Want(uint64_t attempt, const v1::ExecutorWant& asked, Answer answer) {
@@ -294,6 +299,7 @@ void ByteFetcher::Queue(Item item) {
   const std::optional<Digest> digest = item.digest;
   {
     const base::MutexLock lock(mutex_);
+    item.is_ahead = item.is_ahead && !IsAwaited(item);
     if (item.want.has_table()) {
       const auto [at_table, is_new] = behind_tables_.try_emplace(item.want.table());
       if (!is_new) return at_table->second.push_back(std::move(item));
@@ -306,8 +312,9 @@ void ByteFetcher::Queue(Item item) {
     // (It may have come since the caller looked.)
     if (!digest.has_value() || !cache_.Use(*digest)) {
       if (digest.has_value()) behind_.try_emplace(*digest);
+      const bool wakes = !item.is_ahead || held_back_ == 0;
       (item.is_ahead ? ahead_items_ : wanted_).push_back(std::move(item));
-      if (held_back_ == 0) changed_.NotifyAll();
+      if (wakes) changed_.NotifyAll();
       return;
     }
   }
@@ -371,6 +378,7 @@ void ByteFetcher::FetchAll(std::vector<Item> items) {
       continue;
     }
     const base::MutexLock lock(mutex_);
+    items[i].is_ahead = items[i].is_ahead && !IsAwaited(items[i]);
     (items[i].is_ahead ? ahead_items_ : wanted_).push_back(std::move(items[i]));
     changed_.NotifyAll();
   }
@@ -478,8 +486,7 @@ void ByteFetcher::Resolve(Item item, Incoming incoming) {
   } else if (!is_error && incoming.is_left_out && !item.want.is_digest_only()) {
     // It is large: now it is known whether it lies here.
     *item.want.mutable_digest() = incoming.answer->digest();
-    const AheadKey key(item.item.attempt(), item.want.path());
-    Ask(key.first, item.want, item.is_ahead && !IsAwaited(key), std::move(item.answer));
+    Ask(item.item.attempt(), item.want, item.is_ahead, std::move(item.answer));
   } else {
     if (!is_error && item.want.has_table()) RemoveOtherTables(item.want.table());
     item.answer(*std::move(incoming.answer));

@@ -129,7 +129,7 @@ class ByteFetcher {
   void Ask(uint64_t attempt, const v1::ExecutorWant& want, bool is_ahead, Answer answer);
   void FetchFileAhead(uint64_t attempt, const std::string& path, const v1::Digest* digest);
   void CameAhead(const AheadKey& key, const v1::ExecutorBytes& bytes);
-  bool IsAwaited(const AheadKey& key) const;
+  bool IsAwaited(const Item& item) const GALLEY_REQUIRES(mutex_);
   void NoteLuck(bool lay_here);
   void NoteNotShared(const v1::ExecutorWant& want);
 
