@@ -23,6 +23,11 @@ const Blobs* BlobsOf(const SessionEvent& event) {
   return nullptr;
 }
 
+bool NamesBlobs(const SessionEvent& event) {
+  const Blobs* const blobs = BlobsOf(event);
+  return blobs != nullptr && !blobs->empty();
+}
+
 std::vector<Digest> DigestsOf(const SessionEvent& event) {
   std::vector<Digest> digests;
   const Blobs* blobs = BlobsOf(event);
@@ -74,6 +79,11 @@ bool UploadQueue::Wait(const SessionEvent& event) {
     return false;
   const std::vector<uint64_t> attempts = AttemptsOf(event);
   const uint64_t bytes = BytesOf(event);
+  const auto* reported = std::get_if<SlotReported>(&event);
+  const bool waits_for_others = HasAny(of_small_, attempts) || HasAny(of_large_, attempts);
+  if (reported != nullptr && !NamesBlobs(event) && !IsEnd(reported->report) && !waits_for_others &&
+      !failed_.contains(reported->attempt))
+    return false;
   waiting_bytes_ += bytes;
   const bool is_large = bytes >= large_bytes_min_ || HasAny(of_large_, attempts);
   (is_large ? large_ : small_).push_back(event);
