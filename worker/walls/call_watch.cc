@@ -57,6 +57,8 @@ constexpr uint32_t kOtherAbi = 0xFFFFFFFF;
 #error "Which system calls are there, and under which name does audit know this architecture?"
 #endif
 
+// Of threads that may have ended since their last call made something.
+constexpr size_t kMakingMax = 256;
 constexpr int kLinksMax = 40;   // path_resolution(7)
 constexpr int kScriptsMax = 5;  // scripts that are run by scripts; execve(2)
 constexpr size_t kScriptLineMax = 256;
@@ -393,7 +395,9 @@ bool CallWatch::IsOwn(std::string_view path) {
   // (A call of another thread may be about to end.)
   for (auto at = making_.begin(); at != making_.end();) {
     const auto making = at++;
-    if (IsBelow(path, making->second) && IsThere(making->second)) EndMaking(making);
+    if (!IsBelow(path, making->second) || !IsThere(making->second)) continue;
+    made_.insert(std::move(making->second));
+    making_.erase(making);
   }
   for (; path.size() > 1 && !made_.empty(); path = path.substr(0, path.rfind('/'))) {
     if (made_.contains(path)) return true;
@@ -403,8 +407,14 @@ bool CallWatch::IsOwn(std::string_view path) {
 
 // It is about to make this.
 void CallWatch::Makes(const Call& call, const Place& place) {
-  if (!place.exists && !place.path.empty() && !IsOwn(place.path) && made_.size() < Looks::kMax)
-    making_.insert_or_assign(call.process, place.path);
+  if (place.exists || place.path.empty() || IsOwn(place.path) || made_.size() >= Looks::kMax)
+    return;
+  making_.insert_or_assign(call.process, place.path);
+  if (making_.size() <= kMakingMax) return;
+  for (auto at = making_.begin(); at != making_.end();) {
+    const auto making = at++;
+    if (::access(fmt::format("/proc/{}", making->first).c_str(), F_OK) != 0) EndMaking(making);
+  }
 }
 
 // The call has ended.
