@@ -152,7 +152,7 @@ class SocketSink final : public JobSink {
   // Begins the job that reports from now on.
   void Begin(const v1::Job& job, ByteMeter* meter) {
     attempt_ = job.attempt();
-    is_short_ = job.expected_us() < kShortUs && !job.is_awaited();
+    is_short_ = job.expected_us() > 0 && job.expected_us() < kShortUs && !job.is_awaited();
     meter_ = meter;
   }
   void End() {
