@@ -88,7 +88,7 @@ class IndexBatch {
   // The same for many, each once: what is there is asked for together.
   virtual absl::Status SetBlobs(std::span<const LocatedBlob> blobs) = 0;
   virtual absl::Status RemoveBlob(const Digest& digest) = 0;
-  // Of results and of sets, a key may be named again: the later one stands, or comes first.
+  // A key may be named again, of results and of sets: the later one stands, or comes first.
   virtual absl::Status SetResults(std::span<const LocatedResult> results) = 0;
   virtual absl::Status RemoveResult(const Digest& action_key) = 0;
   virtual absl::Status SetActionResult(const Digest& key, const RecordPlace& place) = 0;

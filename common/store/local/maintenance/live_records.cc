@@ -23,7 +23,8 @@ bool IsSample(uint64_t offset) {
   return (offset * 0x9e3779b97f4a7c15u) >> 60 == 0;  // the golden ratio of 64 bits (Knuth, 6.4)
 }
 
-// Those live records that `is_asked_for` says by their offset, and the bytes of these in all.
+// The live records among those that `is_asked_for` chooses by their offset. `bytes` grows by the
+// size of all that it chooses.
 absl::StatusOr<std::vector<LiveRecord>> LiveAmong(StoreState& store, uint64_t segment,
                                                   const Dropped& dropped,
                                                   absl::FunctionRef<bool(uint64_t)> is_asked_for,
