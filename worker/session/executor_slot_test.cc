@@ -1,9 +1,14 @@
-// Executors that cannot be started: whatever the reason, no job is blamed.
+// Executors that cannot be started: whatever the reason, no job is blamed. What goes to one that
+// runs.
 #include "worker/session/executor_slot.h"
+
+#include <sys/stat.h>
 
 #include <chrono>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <thread>
 
 #include "common/base/file.h"
 #include "common/base/mutex.h"
@@ -69,6 +74,80 @@ TEST(ExecutorSlotTest, AProgramThatEndsBeforeItIsReadyGivesTheJobBack) {
   const SlotFailed failed = FailureOf("/bin/false");
   EXPECT_THAT(failed.attempts, ElementsAre(7));
   EXPECT_THAT(failed.error, HasSubstr("no executor could be started"));
+}
+
+// An executor that notes the kinds of messages that it gets (1: setup, 2: job), and answers no job
+// before it has got two.
+constexpr std::string_view kNotingExecutor = R"(#!/usr/bin/env python3
+import os, socket, sys
+link = socket.socket(fileno=3)
+def send(what):
+    link.sendall(b"\x01" + len(what).to_bytes(8, "little") + what)
+def take(size):
+    data = b""
+    while len(data) < size:
+        piece = link.recv(size - len(data))
+        if not piece: sys.exit(0)
+        data += piece
+    return data
+send(b"\x3a\x00")
+kinds = ""
+jobs = 0
+while True:
+    size = int.from_bytes(take(9)[1:], "little")
+    kinds += str(take(size)[0] >> 3)
+    jobs += kinds[-1] == "2"
+    with open(os.path.dirname(os.path.abspath(__file__)) + "/kinds.new", "w") as file: file.write(kinds)
+    os.rename(file.name, file.name[:-4])
+    if jobs == 2: send(b"\x32\x00"), send(b"\x32\x00")
+)";
+
+class Ends final : public EventSink {
+ public:
+  void Take(const SessionEvent& event, uint64_t) override {
+    base::MutexLock lock(mutex_);
+    count_ += std::holds_alternative<SlotReported>(event);
+    changed_.NotifyAll();
+  }
+  void WaitFor(int count) {
+    base::MutexLock lock(mutex_);
+    while (count_ < count) changed_.Wait(mutex_);
+  }
+
+ private:
+  base::Mutex mutex_;
+  base::CondVar changed_;
+  int count_ GALLEY_GUARDED_BY(mutex_) = 0;
+};
+
+TEST(ExecutorSlotTest, ANewSetupGoesBeforeTheJobsThatAreSentAhead) {
+  const std::string folder = *MakeTemporaryDirectory(::testing::TempDir(), "slot-");
+  const std::string program = folder + "/noting";
+  ASSERT_TRUE(WriteFileAtomic(program, kNotingExecutor).ok());
+  ASSERT_EQ(::chmod(program.c_str(), 0755), 0);
+  Ends ends;
+  {
+    ExecutorSlot slot({.teller = {}, .program = program, .sink = nullptr, .events = &ends});
+    v1::ExecutorSetup setup;
+    setup.set_scratch_directory(folder + "/scratch");
+    const auto start = [&](uint64_t attempt) {
+      v1::ExecutorJob job;
+      job.mutable_job()->set_attempt(attempt);
+      job.mutable_job()->set_timeout_us(60'000'000);
+      job.mutable_job()->set_memory_bytes(1ull << 40);
+      slot.Start(job);
+    };
+    slot.Configure(setup, {});
+    start(7);
+    while (ReadFile(folder + "/kinds").value_or("") != "12")
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    slot.Configure(setup, {});  // of another director
+    start(8);
+    ends.WaitFor(2);
+  }
+  // (A collection may follow.)
+  EXPECT_THAT(*ReadFile(folder + "/kinds"), ::testing::StartsWith("1212"));
+  RemoveAll(folder).IgnoreError();
 }
 
 }  // namespace
