@@ -176,14 +176,14 @@ class LaunchersTest(FarmCase):
         thief = subprocess.Popen([os.path.join(self.bin, "galley"), "worker", "--ticket", self.path(f"spool/{launch}.0"), "--cache", self.path("cache")],
                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         wait_until(lambda: self.log_of(game).count("worker=command-1 was given a certificate") == 2, "the second certificate")
-        # It ends in order, as one that its queue ends.
+        # It ends in order, as one that its queue ends. Only after the first has: once a worker has said goodbye, its name is unknown.
         wait_until(lambda: self.log_of(game).count("worker=command-1 attached") == 2, "the worker's return")
+        self.assertEqual(queue.workers[launch, 0].wait(timeout=30), 3)
+        self.assertIn("not the one that this worker was given last", self.read(f"{launch}-0.log").decode())
         thief.terminate()
         thief.communicate(timeout=30)
         self.assertEqual(thief.returncode, 75)
         wait_until(lambda: "worker=command-1 says goodbye" in self.log_of(game), "the director to know it")
-        self.assertEqual(queue.workers[launch, 0].wait(timeout=30), 3)
-        self.assertIn("not the one that this worker was given last", self.read(f"{launch}-0.log").decode())
 
     def test_a_certificate_is_renewed_before_it_ends(self):
         link = Link("")
