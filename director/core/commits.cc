@@ -6,12 +6,16 @@
 
 namespace galley::director {
 void Commits::Commit(PackageId package, std::optional<PlatformIndex> platform, ResultId result,
-                     WorkerId worker, ReportId report) {
+                     WorkerId worker, ReportId report, bool may_be_stored) {
   InFlight& commit = commits_[{package, result, platform.value_or(0)}];
   commit.platform = platform;
   const std::unique_ptr<Work>& work = packages_[package].work;
   if (commit.reports.empty()) {
-    Persist::Item item{package, platform.value_or(0), result, true, Waited()};
+    Persist::Item item{.package = package,
+                       .platform = platform.value_or(0),
+                       .result = result,
+                       .was_cooked = true,
+                       .may_be_stored = may_be_stored};
     if (work != nullptr) {
       item.waited = {
           .request = work->ready - work->asked,
@@ -29,6 +33,7 @@ void Commits::Submit(Persist::Item item) {
   if (const Cook* cook = core_.cooks.FirstOf(item.package)) {
     item.cook = cook->request().request;
     item.is_forced = cook->request().force;
+    item.may_be_stored &= !item.is_forced;  // who cooks whatever is known asked for this very cook
   }
   turn_.persist.push_back(std::move(item));
 }
@@ -61,7 +66,8 @@ void Commits::OnPersisted(const Persisted& event) {
       core_.advancing.FailPlatforms(item.package, MaskOf(*platform), Stage::kSave, verdict->error,
                                     verdict->log, FailureCause::kVerdict);
     } else {
-      lifecycle().SetPhase(item.package, *platform, Phase::kDone, slot.source);
+      lifecycle().SetPhase(item.package, *platform, Phase::kDone,
+                           item.was_stored ? ResultSource::kCached : slot.source);
       core_.advancing.Settle(item.package, *platform);
     }
     core_.advancing.Advance(item.package);

@@ -19,9 +19,10 @@ class Commits : Part {
  public:
   explicit Commits(Core& core) : Part(core) {}
 
-  // No platform: the result is for a removed one, and only feeds the cache.
+  // No platform: the result is for a removed one, and only feeds the cache. `may_be_stored`: as in
+  // Persist.
   void Commit(PackageId package, std::optional<PlatformIndex> platform, ResultId result,
-              WorkerId worker, ReportId report);
+              WorkerId worker, ReportId report, bool may_be_stored = false);
   // For the cook that it is for.
   void Submit(Persist::Item item);
   void OnPersisted(const Persisted& event);

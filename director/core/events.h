@@ -404,8 +404,9 @@ struct Persisted {
     PackageId package;
     PlatformIndex platform = 0;  // as Persist had it; the result says which commit is meant
     ResultId result;
-    ResultViewPtr instead;  // not null: the store held this other outcome for the key: it stands
-    std::string refused;    // not empty: the bytes that it names are not where its worker said
+    ResultViewPtr instead;    // not null: the store held this other outcome for the key: it stands
+    std::string refused;      // not empty: the bytes that it names are not where its worker said
+    bool was_stored = false;  // of one that may be: the store had this result before
   };
   std::vector<Item> items;
   std::string error;  // not empty: the commit failed for the machine's sake (disk full, store
@@ -568,6 +569,9 @@ struct Persist {
     // asked for first. 0: none, the result only feeds the cache.
     uint64_t cook = 0;
     bool is_forced = false;  // that one cooks whatever is known
+    // It was cooked for an earlier director, which may have stored it and not have come to tell its
+    // worker: Persisted says whether the store had it.
+    bool may_be_stored = false;
   };
   std::vector<Item> items;  // may be empty when it is urgent
   bool is_urgent = false;   // somebody waits for one of these, or for an earlier one that is not

@@ -196,7 +196,9 @@ void Reports::Accept(const Source& source, const WorkerReport::Saved& saved) {
   package.slots[platform].result = saved.result;
   lifecycle().SetPhase(package_id, platform, Phase::kCommitting,
                        saved.shared ? ResultSource::kCached : ResultSource::kCooked);
-  core_.commits.Commit(package_id, platform, saved.result->id, source.worker, source.report);
+  const Attempt* attempt = core_.attempts.Find(by);
+  core_.commits.Commit(package_id, platform, saved.result->id, source.worker, source.report,
+                       attempt != nullptr && attempt->is_earlier);
   lifecycle().SetLoaded(package_id);
   if (!saved.result->is_verdict)
     core_.exploring.SetExplored(package_id, platform, saved.result, true);
@@ -208,7 +210,6 @@ void Reports::Accept(const Source& source, const WorkerReport::Saved& saved) {
     core_.attempts.at(current).remaining &= ~bit;
     core_.attempts.at(current).is_partial |= current != by;
   }
-  const Attempt* attempt = core_.attempts.Find(by);
   if (attempt != nullptr && attempt->is_backup && attempt->remaining == 0)
     core_.cooks.Count(package_id, &Counters::backups_won);
   core_.attempts.EndSpent(package_id, by);

@@ -337,6 +337,35 @@ TEST_F(SurvivorTest, AResultThatNobodyPersistedIsTakenThoughItsJobIsOver) {
   EXPECT_TRUE(shell_.acknowledged().contains(report));
 }
 
+// A director that is killed may have stored a result, and told of it, before its worker was told.
+// The worker reports it again, maybe before it is looked up.
+TEST_F(SurvivorTest, AResultThatWasStoredBeforeIsNotCookedOnceMore) {
+  shell_.hold_look_ups = shell_.hold_commits = true;
+  Survive();
+  shell_.Request({"A", "B"});
+  Attach({});
+  shell_.Saved(Given());
+  ASSERT_EQ(shell_.commits.size(), 1u);
+  const Persist::Item item = shell_.commits.front();
+  EXPECT_TRUE(item.may_be_stored);
+  Persisted persisted{.items = {{item.package, item.platform, item.result}}};
+  persisted.items[0].was_stored = true;
+  shell_.Send(persisted);
+  EXPECT_THAT(shell_.TakeLog(), HasSubstr("done A\n"));
+  EXPECT_EQ(shell_.core().counters().results_cooked, 0u);
+  EXPECT_EQ(shell_.core().counters().results_cached, 1u);
+}
+
+TEST_F(SurvivorTest, WhatIsCookedWhateverIsKnownIsCookedThoughItWasStored) {
+  shell_.hold_commits = true;
+  Survive();
+  shell_.Request({"A", "B"}, {.force = true});
+  Attach({});
+  shell_.Saved(Given());
+  ASSERT_EQ(shell_.commits.size(), 1u);
+  EXPECT_FALSE(shell_.commits.front().may_be_stored);
+}
+
 TEST_F(SurvivorTest, WhatIsOverButWasNeverReportedIsGivenAgainSoon) {
   Survive();
   shell_.Request({"A"});

@@ -247,6 +247,28 @@ absl::Status CommitOneByOne(store::Store& store, const ResultTable& results, con
   return last;
 }
 
+// Of results that an earlier director may have stored. (What cannot be asked is told as new.)
+void FindStored(store::Store& store, const ResultTable& results, const Persist& persist,
+                CommitOutcome& outcome) {
+  std::vector<size_t> asked;
+  std::vector<Digest> keys;
+  for (const auto& [place, stored] : CookedOf(results, persist, outcome)) {
+    if (!persist.items[place].may_be_stored) continue;
+    asked.push_back(place);
+    keys.push_back(stored->action_key);
+  }
+  if (asked.empty()) return;
+  const auto held = store.Results(keys);
+  if (!held.ok()) return;
+  for (size_t i = 0; i < asked.size(); ++i) {
+    if (!(*held)[i].has_value()) continue;
+    const StoredResultPtr made = results.Get(persist.items[asked[i]].result);
+    const absl::StatusOr<record::Result> before = record::DecodeResult(*(*held)[i]);
+    outcome.event.items[asked[i]].was_stored =
+        before.ok() && record::SameOutcome(*before, made->result);
+  }
+}
+
 absl::Status CommitToStore(store::Store& store, ResultTable& results, const Persist& persist,
                            CommitOutcome& outcome) {
   RETURN_IF_ERROR(RefuseIncomplete(store, results, persist, outcome));
@@ -256,6 +278,7 @@ absl::Status CommitToStore(store::Store& store, ResultTable& results, const Pers
   if (cooked.empty()) return absl::OkStatus();
   ASSIGN_OR_RETURN(const store::CommitBatch batch, BatchOf(store, cooked));
   CountBytes(store, results, persist, outcome);
+  FindStored(store, results, persist, outcome);
   absl::Status committed = store.Commit(batch);
   if (absl::IsInvalidArgument(committed))
     committed = CommitOneByOne(store, results, persist, outcome);
@@ -275,7 +298,7 @@ absl::Status RecordInJournal(Journal& journal, const ResultTable& results, const
     const ResultId id = instead != nullptr ? instead->id : persist.items[i].result;
     const StoredResultPtr stored = results.Get(id);
     if (results.IsDisputed(id)) continue;
-    const bool was_cooked = persist.items[i].was_cooked;
+    const bool was_cooked = persist.items[i].was_cooked && !outcome.event.items[i].was_stored;
     if (stored == nullptr || (stored->is_in_journal && !was_cooked)) continue;
     has_cooked |= was_cooked;
     if (!holds(*stored)) continue;

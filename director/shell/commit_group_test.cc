@@ -36,12 +36,14 @@ class CommitGroupTest : public ShellJournalTest {
     stored->encoded = record::EncodeResult(stored->result);
     return stored;
   }
-  CommitOutcome Commit(std::shared_ptr<StoredResult> stored, bool was_cooked = true) {
+  CommitOutcome Commit(std::shared_ptr<StoredResult> stored, bool was_cooked = true,
+                       bool may_be_stored = false) {
     const ResultId id = results_.Add(std::move(stored))->id;
     return CommitGroup(
         store_, *journal_, results_,
-        {.items = {{PackageId(4), 0, id, was_cooked, waited_, cook_, is_forced_}}}, is_sent_back_,
-        [this](const StoredResult&) { return holds_; }, absl::UnixEpoch() + absl::Seconds(1));
+        {.items = {{PackageId(4), 0, id, was_cooked, waited_, cook_, is_forced_, may_be_stored}}},
+        is_sent_back_, [this](const StoredResult&) { return holds_; },
+        absl::UnixEpoch() + absl::Seconds(1));
   }
   std::optional<PlatformRecord> Record() {
     const auto found = journal_->Find("/Game/a.txt").value();
@@ -84,6 +86,19 @@ TEST_F(CommitGroupTest, TheJournalLearnsWhichCookMadeItAndWhereItsTimeWent) {
   EXPECT_EQ(last.queue_time, absl::Seconds(2));
   EXPECT_EQ(last.in_hand_time, absl::Seconds(3));
   EXPECT_EQ(last.attempts, 4u);
+}
+
+TEST_F(CommitGroupTest, WhatAnEarlierDirectorStoredIsSaidToHaveBeenThere) {
+  is_forced_ = false;
+  cook_ = 8;
+  EXPECT_FALSE(Commit(Make("key", "made"), true, /*may_be_stored=*/true).event.items[0].was_stored);
+  EXPECT_TRUE(Record()->last_cook.is_first);
+  cook_ = 9;
+  EXPECT_FALSE(Commit(Make("other", "made"), true, true).event.items[0].was_stored);
+  EXPECT_TRUE(Commit(Make("other", "made"), true, true).event.items[0].was_stored);
+  EXPECT_EQ(Record()->last_cook.changed.size(), 0u) << "its story goes on";
+  EXPECT_FALSE(Commit(Make("other", "made")).event.items[0].was_stored) << "nobody asked";
+  EXPECT_FALSE(Commit(Make("other", "made otherwise"), true, true).event.items[0].was_stored);
 }
 
 TEST_F(CommitGroupTest, WhatARemoteStoreIsToBeGivenTheJournalKnowsWithTheResult) {

@@ -274,6 +274,11 @@ void SimDirector::Do(const Notify& effect) {
     const Digest& key = results_.Get(done->result)->action_key;
     if (!store_.IsSafe(key) && !deps_.checks.voided.contains(key))
       deps_.checks.Break("safety: done before it is durable: " + core_->NameOf(done->package));
+    if (done->source == ResultSource::kCooked && !is_forced_ && kept_.contains(key) &&
+        !deps_.faults.Has(Fault::kCookedOtherwise) &&
+        results_.Get(done->result)->source != Digest::Of(kFalseSource))
+      deps_.checks.Break("safety: said to be cooked though it was kept: " +
+                         core_->NameOf(done->package));
   }
   if (const auto* warned = std::get_if<PackageWarned>(&effect.notice))
     is_too_late_ |= warned->text.starts_with("is asked for too late");
