@@ -247,13 +247,13 @@ class PackageTest(E2ETest):
         system.run("systemctl", "enable", "--now", worker)
         self.assertRegex(self.ended(first), r"[1-9]\d+ cooked, .* 0 failed results")
 
-        # The director wants no more of it: that is its end. A signal that is not systemd's: another one is started.
+        # Drained, by the director or by a signal that is not systemd's: another one is started.
         system.run("galley", "drain", "--project", "/srv/tower", user="galley")
-        self.await_state(system, worker, ("ActiveState", "Result", "ExecMainStatus", "NRestarts"), "inactive", "success", "0", "0")
-        system.run("systemctl", "start", worker)
+        self.await_state(system, worker, ("NRestarts", "ActiveState", "SubState"), "1", "active", "running")
+        self.assertIn("session ends: drained", system.run("journalctl", "-u", worker, "--no-pager"))
         self.attached(system, 2)
         system.run("systemctl", "kill", "--kill-whom=main", "--signal=TERM", worker)
-        self.await_state(system, worker, ("NRestarts", "ActiveState", "SubState"), "1", "active", "running")
+        self.await_state(system, worker, ("NRestarts", "ActiveState", "SubState"), "2", "active", "running")
         self.assertIn("asked to terminate", system.run("journalctl", "-u", worker, "--no-pager"))
         self.assertRegex(self.ended(self.cook(system, "--force")), r"[1-9]\d+ cooked, .* 0 failed results")
         # What one that was killed had in hand is made by the next.
