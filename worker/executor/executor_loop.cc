@@ -33,6 +33,7 @@ namespace {
 constexpr size_t kSnapshotsKept = 2;
 constexpr uint64_t kTrimAboveBytes = 256 << 20;
 constexpr int64_t kShortUs = 2'000;  // a job that is over before its load would be acted on
+constexpr absl::Duration kLookAtPeakEach = absl::Milliseconds(1);  // of the time of jobs
 constexpr uint64_t kWarmBytesMax = 64 << 20;     // and a sixteenth of what a job may use
 constexpr rlim_t kMemorySlackBytes = 256 << 20;  // program, libraries, stacks
 
@@ -175,7 +176,8 @@ class SocketSink final : public JobSink {
   }
   absl::Status Saved(const SaveReport& report) override {
     std::vector<OutgoingBlob> blobs;
-    v1::FromExecutor message = SavedMessage(report, PeakIfRaised(), blobs);
+    v1::FromExecutor message =
+        SavedMessage(report, PeakIfRaised(report.load_time + report.save_time), blobs);
     meter_->Count(report);
     const bool is_streamed = std::any_of(
         blobs.begin(), blobs.end(), [](const OutgoingBlob& blob) { return blob.bytes == nullptr; });
@@ -209,8 +211,12 @@ class SocketSink final : public JobSink {
            !report.generated.empty();
   }
 
-  // The process's peak, if it is of this job; 0: an earlier one took more.
-  uint64_t PeakIfRaised() {
+  // The process's peak, if it is of this job; 0: an earlier one took more. Jobs that took less than
+  // a millisecond together since the last look can have raised it by a few MiB at most: not asked.
+  uint64_t PeakIfRaised(absl::Duration took) {
+    unlooked_ += took;
+    if (unlooked_ < kLookAtPeakEach) return 0;
+    unlooked_ = absl::ZeroDuration();
     const uint64_t peak = PeakBytes();
     return peak > std::exchange(peak_bytes_, peak) ? peak : 0;
   }
@@ -252,6 +258,7 @@ class SocketSink final : public JobSink {
   bool is_short_ = false;
   ByteMeter* meter_ = nullptr;
   uint64_t peak_bytes_ = 0;
+  absl::Duration unlooked_;  // what the jobs took of which the peak was not looked at
   std::vector<Kept> kept_;
 };
 

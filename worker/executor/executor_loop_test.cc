@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -45,11 +46,12 @@ class RunningExecutor {
     EXPECT_TRUE(ended_.ok()) << ended_;
   }
 
-  v1::FromExecutor::WhatCase Receive() {
+  v1::FromExecutor::WhatCase Receive() { return ReceiveMessage().what_case(); }
+  v1::FromExecutor ReceiveMessage() {
     const auto frame = ReceiveFrame(sockets_[0], reader_);
     v1::FromExecutor message;
     EXPECT_TRUE(frame.ok() && frame->has_value() && message.ParseFromString((*frame)->bytes));
-    return message.what_case();
+    return message;
   }
   // Whether there is something to receive now.
   bool HasSpoken() const {
@@ -109,17 +111,13 @@ class StoppingCooker final : public Cooker {
   record::CookerDescription description_;
 };
 
-class LoadReportTest : public ExecutorTestWorld {
+class ReportsTest : public ExecutorTestWorld {
  protected:
-  // Whether the load was told of while the job was being cooked.
-  bool IsToldAtOnce(int64_t expected_us, bool has_news, bool is_awaited = false) {
+  // Has the executor cook /Game/a.script.
+  void Start(RunningExecutor& executor, int64_t expected_us = 0, bool is_awaited = false) {
     Write("/Game/a.script", "source");
     Scan();
     EXPECT_TRUE(snapshot_->WriteTable(root_ + "/table").ok());
-    std::barrier<> cooks(2);
-    Cookers cookers;
-    cookers.push_back(std::make_unique<StoppingCooker>(cooks, has_news));
-    RunningExecutor executor(cookers);
     v1::ToExecutor setup, job;
     setup.mutable_setup()->set_scratch_directory(root_);
     setup.mutable_setup()->set_project_root(root_);
@@ -133,6 +131,14 @@ class LoadReportTest : public ExecutorTestWorld {
     what.add_targets()->set_recipe(record::EncodeRecipe(RecipeOf()));
     executor.Send(setup);
     executor.Send(job);
+  }
+  // Whether the load was told of while the job was being cooked.
+  bool IsToldAtOnce(int64_t expected_us, bool has_news, bool is_awaited = false) {
+    std::barrier<> cooks(2);
+    Cookers cookers;
+    cookers.push_back(std::make_unique<StoppingCooker>(cooks, has_news));
+    RunningExecutor executor(cookers);
+    Start(executor, expected_us, is_awaited);
     cooks.arrive_and_wait();
     const bool is_told = executor.HasSpoken();
     cooks.arrive_and_wait();
@@ -143,12 +149,57 @@ class LoadReportTest : public ExecutorTestWorld {
   }
 };
 
-TEST_F(LoadReportTest, OfAShortJobGoesWithItsResultUnlessTheCookGoesOnWithIt) {
+TEST_F(ReportsTest, TheLoadOfAShortJobGoesWithItsResultUnlessTheCookGoesOnWithIt) {
   EXPECT_TRUE(IsToldAtOnce(1'000'000, false));
   EXPECT_TRUE(IsToldAtOnce(0, false)) << "nobody knows how long it takes";
   EXPECT_TRUE(IsToldAtOnce(100, true)) << "it names a package";
   EXPECT_TRUE(IsToldAtOnce(100, false, /*is_awaited=*/true));
   EXPECT_FALSE(IsToldAtOnce(100, false));
+}
+
+// Touches so much memory when it cooks.
+class HungryCooker final : public Cooker {
+ public:
+  explicit HungryCooker(size_t& bytes) : bytes_(bytes) {
+    description_.name = "script";
+    description_.identity = "1";
+  }
+  const record::CookerDescription& description() const override { return description_; }
+  absl::StatusOr<std::unique_ptr<Loaded>> Load(CookContext&) override {
+    return std::make_unique<Loaded>();
+  }
+  absl::Status Cook(CookContext&, Loaded&) override {
+    return std::string(bytes_, 'x').find('y') == std::string::npos
+               ? absl::OkStatus()
+               : absl::InternalError("what is this?");
+  }
+
+ private:
+  size_t& bytes_;
+  record::CookerDescription description_;
+};
+
+TEST_F(ReportsTest, WhoTookMoreMemoryThanAllBeforeSaysHowMuch) {
+  rusage before{};
+  ASSERT_EQ(::getrusage(RUSAGE_SELF, &before), 0);
+  const size_t more = static_cast<size_t>(before.ru_maxrss) * 1024 + (64 << 20);
+  size_t bytes = 1;
+  Cookers cookers;
+  cookers.push_back(std::make_unique<HungryCooker>(bytes));
+  RunningExecutor executor(cookers);
+  for (const size_t next : {size_t{1}, more, size_t{1}}) {
+    bytes = next;
+    Start(executor);
+    EXPECT_EQ(executor.Receive(), v1::FromExecutor::kLoaded);
+    const v1::FromExecutor saved = executor.ReceiveMessage();
+    ASSERT_TRUE(saved.has_saved());
+    if (next == more) {
+      EXPECT_GE(saved.saved().memory_peak_bytes(), more);
+    } else {
+      EXPECT_LT(saved.saved().memory_peak_bytes(), more);
+    }
+    EXPECT_EQ(executor.Receive(), v1::FromExecutor::kDone);
+  }
 }
 
 }  // namespace
