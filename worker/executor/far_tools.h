@@ -30,7 +30,7 @@
 #include "worker/executor/input_provider.h"
 #include "worker/executor/lazy_view.h"
 #include "worker/executor/tool_digests.h"
-#include "worker/walls/call_watch.h"
+#include "worker/walls/looks.h"
 
 namespace galley::worker {
 

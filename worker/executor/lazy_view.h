@@ -34,7 +34,7 @@
 #include "common/content/snapshot.h"
 #include "worker/executor/byte_source.h"
 #include "worker/executor/view_folder.h"
-#include "worker/walls/call_watch.h"
+#include "worker/walls/watched_program.h"
 
 namespace galley::worker {
 

@@ -22,7 +22,7 @@
 #include "worker/executor/executor_loop.h"
 #include "worker/session/enroll.h"
 #include "worker/session/session_shell.h"
-#include "worker/walls/call_watch.h"
+#include "worker/walls/can_watch_calls.h"
 
 namespace galley::worker {
 namespace {

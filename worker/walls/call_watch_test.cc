@@ -18,6 +18,7 @@
 #include "fmt/format.h"
 #include "gmock/gmock.h"
 #include "worker/cookers/command/run_program.h"
+#include "worker/walls/can_watch_calls.h"
 
 namespace galley::worker {
 namespace {

@@ -1,0 +1,13 @@
+// CanWatchCalls: whether programs can be watched (CallWatch) on this machine.
+//
+// Threads: any.
+#pragma once
+
+#include "absl/status/status.h"
+
+namespace galley::worker {
+
+// OK: they can. UNAVAILABLE and others: why not. Tried once, with a process; later calls know.
+absl::Status CanWatchCalls();
+
+}  // namespace galley::worker

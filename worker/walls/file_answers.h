@@ -1,0 +1,44 @@
+// FileAnswers: what becomes of the calls by which a watched program looks at files, opens, runs and
+// changes them. Before a call goes on, what it will need of the folder is there; what it finds is
+// noted; what would change the folder or the tools is answered EROFS, a hard link to it EXDEV.
+//
+// Errors of each answer: as the folder says; FAILED_PRECONDITION: the call cannot be watched, or
+// tells where the folder really is.
+// Threads: one; blocks while the folder is filled.
+#pragma once
+
+#include "absl/status/status.h"
+#include "worker/walls/noted_looks.h"
+#include "worker/walls/path_walk.h"
+#include "worker/walls/waiting_call.h"
+#include "worker/walls/watched_program.h"
+
+namespace galley::worker {
+
+class FileAnswers {
+ public:
+  // All outlive it.
+  struct Deps {
+    const WatchedProgram& program;
+    const PathWalk& paths;
+    NotedLooks& looks;
+  };
+
+  explicit FileAnswers(Deps deps) : deps_(deps) {}
+
+  // Each: REQUIRES: call.watched, and its `what` is of that name.
+  CallAnswer Look(const WaitingCall& call);
+  CallAnswer ReadLink(const WaitingCall& call);
+  CallAnswer Open(const WaitingCall& call);
+  CallAnswer Run(const WaitingCall& call);
+  CallAnswer Change(const WaitingCall& call);  // kMake, too
+  CallAnswer ChangeOpened(const WaitingCall& call);
+  CallAnswer TellPlace(const WaitingCall& call);
+
+ private:
+  absl::Status FillInterpreters(const WaitingCall& call, const Place& program, int depth);
+
+  const Deps deps_;
+};
+
+}  // namespace galley::worker
