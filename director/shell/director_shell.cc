@@ -21,7 +21,6 @@ constexpr absl::Duration kTick = absl::Milliseconds(50);
 constexpr absl::Duration kIdleTick = absl::Milliseconds(500);  // while nobody cooks
 constexpr absl::Duration kFenceInterval = absl::Seconds(1);
 constexpr absl::Duration kProgressInterval = absl::Milliseconds(100);
-constexpr size_t kRemoteThreads = 4;
 
 }  // namespace
 
@@ -51,18 +50,6 @@ DirectorShell::DirectorShell(ShellOptions options, WorldPtr world, store::Store&
                      .store = &store_,
                      .sources = [this] { return Present(); },
                      .state_directory = options_.state_directory}),
-      look_ups_(
-          {.sources = [this] { return Present(); },
-           .store = &store_,
-           .journal = &journal_,
-           .results = &results_,
-           .alarm =
-               [this](const std::string& text) {
-                 Post(Internal([this, text] {
-                   seats_.Tell([text](ShellListener& one) { one.OnPassingWarning("", "", text); });
-                 }));
-               }},
-          options_.look_up),
       kept_limits_(options_.state_directory),
       log_book_({.reports = reports_, .views = worker_views_, .clocks = clocks_, .clock = clock_},
                 {.folder = JoinPath(options_.state_directory, kWorkerLogsFolder),
@@ -95,14 +82,24 @@ DirectorShell::DirectorShell(ShellOptions options, WorldPtr world, store::Store&
               {.used = options_.own_memory_used ? options_.own_memory_used
                                                 : [] { return ResidentBytes(::getpid()); },
                .trim = GiveBackMemory,
-               .set_short = HoldNoFreeMemory}) {
-  if (options_.remote == nullptr) return;
-  remote_look_up_.emplace(RemoteLookUp::Deps{.look_ups = &look_ups_,
-                                             .store = &store_,
-                                             .remote = options_.remote,
-                                             .cancellation = &remote_cancellation_});
-  remote_threads_ = std::make_unique<base::TaskPool>(kRemoteThreads);
-}
+               .set_short = HoldNoFreeMemory}),
+      look_ups_(
+          {.sources = [this] { return Present(); },
+           .store = store_,
+           .journal = journal_,
+           .results = results_,
+           .limits = limit_answers_,
+           .clock = clock_,
+           .remote = options_.remote,
+           .alarm =
+               [this](const std::string& text) {
+                 Post(Internal([this, text] {
+                   seats_.Tell([text](ShellListener& one) { one.OnPassingWarning("", "", text); });
+                 }));
+               },
+           .post = [this](Internal task) { Post(std::move(task)); },
+           .answer = [this](LookedUp answer) { StepCore(std::move(answer)); }},
+          options_.look_up) {}
 
 DirectorShell::~DirectorShell() { Stop(); }
 
@@ -230,7 +227,7 @@ void DirectorShell::Stop() {
   if (!loop_.joinable()) return;
   Post(Internal([this] { is_stopping_ = true; }));
   loop_.join();
-  remote_cancellation_.Cancel();  // nobody wants its open answers any more
+  look_ups_.CancelRemote();  // nobody wants its open answers any more
   launcher_->StopAll(kStopGrace);
   if (farm_launcher_ != nullptr) farm_launcher_->StopAll(kStopGrace);
   commit_thread_.Drain();
@@ -320,7 +317,7 @@ void DirectorShell::LookAtOwnMemory() {
       // (The allocator keeps what is free by thread.)
       GiveBackMemory();
       commit_thread_.Post(GiveBackMemory);
-      look_up_thread_.Post(GiveBackMemory);
+      look_ups_.GiveBackMemory();
       return;
     }
     case MemoryGuard::Want::kEndACook: {

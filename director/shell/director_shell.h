@@ -7,8 +7,7 @@
 //
 //   loop thread      drains the inbox, steps the core, executes effects
 //   asking threads   one for each cook: hears what it is told, stages
-//   look-up thread   LookUpRunner
-//   remote threads   RemoteLookUp, for packages that LookUpRunner did not find
+//   look-up threads  LookUps
 //   commit thread    CommitGroup, roots, successor snapshots: in order
 //   stream threads   one for each attached worker (WorkerService), convert reports (ReportReader)
 //   launcher thread  starts workers, notices deaths
@@ -33,7 +32,6 @@
 #include "absl/time/time.h"
 #include "common/base/clock.h"
 #include "common/base/mutex.h"
-#include "common/base/task_pool.h"
 #include "common/store/interface/remote_cache.h"
 #include "common/store/interface/store.h"
 #include "director/core/cook_core.h"
@@ -52,13 +50,13 @@
 #include "director/shell/instigator_notes.h"
 #include "director/shell/job_builder.h"
 #include "director/shell/limit_answers.h"
+#include "director/shell/look_ups.h"
 #include "director/shell/lookup.h"
 #include "director/shell/machines.h"
 #include "director/shell/memory_guard.h"
 #include "director/shell/message_room.h"
 #include "director/shell/published_keys.h"
 #include "director/shell/quarantine_file.h"
-#include "director/shell/remote_look_up.h"
 #include "director/shell/report_reader.h"
 #include "director/shell/result_table.h"
 #include "director/shell/task_thread.h"
@@ -271,9 +269,6 @@ class DirectorShell {
   void TakeSuccessor(Successor successor);
   void TakePlatforms(const World& before, const World& world, FilesChanged files);
   InstigatorNotes NoteInstigators(const CookSeat& seat);
-  void RunLookUps(std::vector<LookUpItem> items);
-  void AskRemote(std::vector<LookUpItem> items, LookedUp missed);
-  void AnswerLookUp(uint64_t world_number, std::vector<LookUpItem> items, LookedUp answer);
   void SendBack(const GroupCommits::Ended& committed);
   void TakeReports(WorkerReported reported, uint64_t world_number);
   void LookAtInputs(const WorkerReport& report);
@@ -291,7 +286,6 @@ class DirectorShell {
   ResultTable results_{ResultTable::Kept::kWhileHeld};
   ReportReader reports_;
   WorkerBytes worker_bytes_;
-  LookUpRunner look_ups_;
   KeptLimits kept_limits_;
   AttachedWorkers workers_{options_.farm_launch.kind};
   WorkerViews worker_views_{
@@ -305,8 +299,6 @@ class DirectorShell {
   const absl::Time began_at_ = clock_.Now();
   LimitAnswers limit_answers_;
   MessageRoom message_room_;
-  Cancellation remote_cancellation_;
-  std::optional<RemoteLookUp> remote_look_up_;
   std::unique_ptr<CookCore> core_;
 
   base::Mutex mutex_;
@@ -337,9 +329,8 @@ class DirectorShell {
   std::optional<Reply> reply_;
 
   // Last, so that they end before what their callbacks use.
-  TaskThread look_up_thread_;
+  LookUps look_ups_;
   TaskThread commit_thread_;
-  std::unique_ptr<base::TaskPool> remote_threads_;  // (they post to the look-up thread)
   std::unique_ptr<WorkerService> service_;
   std::unique_ptr<FarmDoor> farm_door_;
   std::unique_ptr<Launcher> launcher_, farm_launcher_;  // of this machine; of others, or null

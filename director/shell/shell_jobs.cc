@@ -1,4 +1,4 @@
-// DirectorShell's orders: worker processes, their jobs, and the reports of these.
+// DirectorShell's orders: look-ups, worker processes, their jobs, and the reports of these.
 
 #include "common/base/log.h"
 #include "director/core/workers.h"
@@ -36,6 +36,13 @@ JobBuilder DirectorShell::Builder() {
                      .store = &store_,
                      .journal = &journal_,
                      .sources = Present()});
+}
+
+void DirectorShell::Do(const LookUp& effect) {
+  const JobBuilder builder = Builder();
+  std::vector<LookUpItem> items;
+  for (const LookUp::Item& item : effect.items) items.push_back(builder.ItemOf(item));
+  look_ups_.Ask(std::move(items));
 }
 
 void DirectorShell::Do(const Desire& effect) {

@@ -1,23 +1,16 @@
-// DirectorShell's look-ups: the questions, and answers that a new snapshot overtook.
+#include "director/shell/look_ups.h"
 
 #include <algorithm>
 #include <iterator>
 #include <map>
 #include <utility>
 
-#include "director/shell/director_shell.h"
+#include "common/base/give_back_memory.h"
 
 namespace galley::director {
-
-void DirectorShell::Do(const LookUp& effect) {
-  const JobBuilder builder = Builder();
-  std::vector<LookUpItem> items;
-  for (const LookUp::Item& item : effect.items) items.push_back(builder.ItemOf(item));
-  RunLookUps(std::move(items));
-}
-
 namespace {
 
+constexpr size_t kRemoteThreads = 4;
 // Few packages at a time, so that a large one holds up few others.
 constexpr size_t kAskedOfRemote = 16;
 
@@ -40,30 +33,48 @@ LookedUp TakeMisses(LookedUp& answer, std::vector<LookUpItem>& items) {
 
 }  // namespace
 
-void DirectorShell::RunLookUps(std::vector<LookUpItem> items) {
-  look_up_thread_.Post([this, items = std::move(items)]() mutable {
-    const uint64_t number = world_.Get()->number;
-    LookedUp answer = look_ups_.Run(items);
+LookUps::LookUps(Deps deps, LookUpRunner::Options options)
+    : deps_(std::move(deps)),
+      runner_({.sources = deps_.sources,
+               .store = &deps_.store,
+               .journal = &deps_.journal,
+               .results = &deps_.results,
+               .alarm = deps_.alarm},
+              std::move(options)) {
+  if (deps_.remote == nullptr) return;
+  remote_look_up_.emplace(RemoteLookUp::Deps{.look_ups = &runner_,
+                                             .store = &deps_.store,
+                                             .remote = deps_.remote,
+                                             .cancellation = &remote_cancellation_});
+  remote_threads_.emplace(kRemoteThreads);
+}
+
+void LookUps::GiveBackMemory() { thread_.Post(galley::GiveBackMemory); }
+
+void LookUps::Ask(std::vector<LookUpItem> items) {
+  thread_.Post([this, items = std::move(items)]() mutable {
+    const uint64_t number = deps_.sources()->number();
+    LookedUp answer = runner_.Run(items);
     std::vector<LookUpItem> asked = items;
     LookedUp missed;
     if (remote_look_up_) {
       missed = TakeMisses(answer, asked);
     } else {
-      limit_answers_.Answer(items, clock_.Now(), answer);
+      deps_.limits.Answer(items, deps_.clock.Now(), answer);
     }
-    Post(Internal([this, number, items = std::move(items), asked = std::move(asked),
-                   answer = std::move(answer), missed = std::move(missed)]() mutable {
+    deps_.post([this, number, items = std::move(items), asked = std::move(asked),
+                answer = std::move(answer), missed = std::move(missed)]() mutable {
       // An answer that a new snapshot overtook is not given: the question is asked again.
-      if (world_.Get()->number != number) return RunLookUps(std::move(items));
+      if (deps_.sources()->number() != number) return Ask(std::move(items));
       if (!missed.items.empty()) AskRemote(std::move(asked), std::move(missed));
-      StepCore(std::move(answer));
-    }));
+      deps_.answer(std::move(answer));
+    });
   });
 }
 
 // The core gets the answers to these items when the remote gave one, or had nothing: local answers
 // do not wait for that.
-void DirectorShell::AskRemote(std::vector<LookUpItem> items, LookedUp missed) {
+void LookUps::AskRemote(std::vector<LookUpItem> items, LookedUp missed) {
   for (size_t begin = 0; begin < items.size(); begin += kAskedOfRemote) {
     const size_t end = std::min(begin + kAskedOfRemote, items.size());
     std::vector<LookUpItem> part(std::make_move_iterator(items.begin() + static_cast<long>(begin)),
@@ -74,14 +85,14 @@ void DirectorShell::AskRemote(std::vector<LookUpItem> items, LookedUp missed) {
         if (one.package == item.package) misses.items.push_back(one);
       }
     }
-    const uint64_t number = world_.Get()->number;
+    const uint64_t number = deps_.sources()->number();
     remote_threads_->Post(
         [this, number, part = std::move(part), misses = std::move(misses)]() mutable {
           if (!remote_look_up_->Bring(part))
-            return AnswerLookUp(number, std::move(part), std::move(misses));
-          look_up_thread_.Post([this, number, part = std::move(part)]() mutable {
-            LookedUp answer = look_ups_.Run(part);
-            AnswerLookUp(number, std::move(part), std::move(answer));
+            return Answer(number, std::move(part), std::move(misses));
+          thread_.Post([this, number, part = std::move(part)]() mutable {
+            LookedUp answer = runner_.Run(part);
+            Answer(number, std::move(part), std::move(answer));
           });
         });
   }
@@ -89,14 +100,12 @@ void DirectorShell::AskRemote(std::vector<LookUpItem> items, LookedUp missed) {
 
 // The core gets this answer when the remote was asked, too; for misses that are left, kept limits
 // answer.
-void DirectorShell::AnswerLookUp(uint64_t world_number, std::vector<LookUpItem> items,
-                                 LookedUp answer) {
-  limit_answers_.Answer(items, clock_.Now(), answer);
-  Post(Internal(
-      [this, world_number, items = std::move(items), answer = std::move(answer)]() mutable {
-        if (world_.Get()->number != world_number) return RunLookUps(std::move(items));
-        StepCore(std::move(answer));
-      }));
+void LookUps::Answer(uint64_t world_number, std::vector<LookUpItem> items, LookedUp answer) {
+  deps_.limits.Answer(items, deps_.clock.Now(), answer);
+  deps_.post([this, world_number, items = std::move(items), answer = std::move(answer)]() mutable {
+    if (deps_.sources()->number() != world_number) return Ask(std::move(items));
+    deps_.answer(std::move(answer));
+  });
 }
 
 }  // namespace galley::director

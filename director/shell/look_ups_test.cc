@@ -1,0 +1,113 @@
+#include "director/shell/look_ups.h"
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "common/base/clock.h"
+#include "common/base/mutex.h"
+#include "director/journal/kept_limits.h"
+#include "director/shell/shell_test_world.h"
+
+namespace galley::director {
+namespace {
+
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+class LookUpsTest : public ShellJournalTest {
+ protected:
+  void SetUp() override {
+    ShellJournalTest::SetUp();
+    Write("content/a.txt", "source");
+    Write("content/b.txt", "another");
+    SetWorld(1);
+    kept_ = std::make_unique<KeptLimits>(Host("state"));
+    limits_ = std::make_unique<LimitAnswers>(
+        LimitAnswers::Deps{.sources = [this] { return SourcesOf(world_.Get()); },
+                           .kept = kept_.get()},
+        LimitAnswers::Options{.trust_domain = "main"});
+    look_ups_ = std::make_unique<LookUps>(
+        LookUps::Deps{.sources = [this] { return SourcesOf(world_.Get()); },
+                      .store = store_,
+                      .journal = *journal_,
+                      .results = results_,
+                      .limits = *limits_,
+                      .clock = clock_,
+                      .alarm = [](const std::string& text) { ADD_FAILURE() << text; },
+                      .post = [this](std::function<void()> task) { Post(std::move(task)); },
+                      .answer = [this](LookedUp answer) { answers_.push_back(std::move(answer)); }},
+        LookUpRunner::Options{.trust_domain = "main"});
+  }
+  void TearDown() override {
+    look_ups_.reset();
+    ShellJournalTest::TearDown();
+  }
+
+  // The files as they are now.
+  void SetWorld(uint64_t number) {
+    auto world = std::make_shared<World>(*MakeWorld());
+    world->number = number;
+    world_.Set(std::move(world));
+  }
+  LookUpItem ItemOf(PackageId package, const std::string& name) {
+    return {.package = package,
+            .name = name,
+            .platforms = MaskOf(0),
+            .recipes = world_.Get()->table->RecipesOf(name)};
+  }
+  // The next thing that the loop is to do; waits for it.
+  std::function<void()> NextTask() {
+    base::MutexLock lock(mutex_);
+    while (tasks_.empty()) changed_.Wait(mutex_);
+    std::function<void()> task = std::move(tasks_.front());
+    tasks_.pop_front();
+    return task;
+  }
+
+  WorldHolder world_{nullptr};
+  SystemClock clock_;
+  std::unique_ptr<KeptLimits> kept_;
+  std::unique_ptr<LimitAnswers> limits_;
+  std::vector<LookedUp> answers_;
+  std::unique_ptr<LookUps> look_ups_;
+
+ private:
+  void Post(std::function<void()> task) {
+    {
+      base::MutexLock lock(mutex_);
+      tasks_.push_back(std::move(task));
+    }
+    changed_.NotifyAll();
+  }
+
+  base::Mutex mutex_;
+  base::CondVar changed_;
+  std::deque<std::function<void()>> tasks_ GALLEY_GUARDED_BY(mutex_);
+};
+
+TEST_F(LookUpsTest, AllItemsOfAQuestionAreAnsweredOnTheLoop) {
+  look_ups_->Ask({ItemOf(PackageId(3), "/Game/a.txt"), ItemOf(PackageId(4), "/Game/b.txt")});
+  const std::function<void()> answer = NextTask();
+  EXPECT_THAT(answers_, IsEmpty());
+  answer();
+  ASSERT_THAT(answers_, SizeIs(1));
+  ASSERT_THAT(answers_[0].items, SizeIs(2));
+  for (const LookedUp::Item& one : answers_[0].items)
+    EXPECT_TRUE(std::holds_alternative<LookedUp::Miss>(one.outcome));
+}
+
+TEST_F(LookUpsTest, AQuestionIsAskedAgainWhenANewSnapshotOvertookItsAnswer) {
+  look_ups_->Ask({ItemOf(PackageId(3), "/Game/a.txt")});
+  const std::function<void()> overtaken = NextTask();
+  SetWorld(2);
+  overtaken();
+  EXPECT_THAT(answers_, IsEmpty());
+  NextTask()();
+  EXPECT_THAT(answers_, SizeIs(1));
+}
+
+}  // namespace
+}  // namespace galley::director
