@@ -104,7 +104,7 @@ TEST_F(LookUpsTest, AQuestionIsAskedAgainWhenANewSnapshotOvertookItsAnswer) {
   const std::function<void()> overtaken = NextTask();
   SetWorld(2);
   overtaken();
-  EXPECT_THAT(answers_, IsEmpty());
+  ASSERT_THAT(answers_, IsEmpty());
   NextTask()();
   EXPECT_THAT(answers_, SizeIs(1));
 }
