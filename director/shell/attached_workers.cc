@@ -38,6 +38,11 @@ bool AttachedWorkers::IsOurs(std::string_view name) const {
 
 bool AttachedWorkers::IsLocal(std::string_view name) { return name.starts_with(kLocal); }
 
+std::string AttachedWorkers::LauncherOf(std::string_view name) const {
+  if (IsLocal(name)) return "local";
+  return IsOurs(name) ? launcher_ : kByHand;
+}
+
 bool AttachedWorkers::MayTake(std::string_view name) const {
   const base::MutexLock lock(mutex_);
   return OwnId(launched_, name).has_value() || foreign_.contains(name) ||

@@ -25,17 +25,22 @@
 
 namespace galley::director {
 
+// The launcher of those that came by themselves, for people.
+inline constexpr const char* kByHand = "hand";
+
 class AttachedWorkers {
  public:
   static constexpr size_t kForeignMax = 65'536;  // names in a director's life
   // `launcher`: the kind of the farm's launcher, as in the names of its workers; empty: none.
   explicit AttachedWorkers(const std::string& launcher = "")
-      : launched_(launcher.empty() ? "" : launcher + "-") {}
+      : launcher_(launcher), launched_(launcher.empty() ? "" : launcher + "-") {}
 
   // A name that only the launcher of this machine gives.
   static bool IsLocal(std::string_view name);
   // A name that only a launcher of ours gives.
   bool IsOurs(std::string_view name) const;
+  // What started the worker, for people: "local", the farm's launcher, or kByHand.
+  std::string LauncherOf(std::string_view name) const;
 
   // False: so many names were met that no further one is taken.
   bool MayTake(std::string_view name) const;
@@ -65,7 +70,8 @@ class AttachedWorkers {
     absl::Time heard;
   };
 
-  const std::string launched_;  // "slurm-"; empty: there are none
+  const std::string launcher_;  // "slurm"; empty: there is none
+  const std::string launched_;  // "slurm-"; likewise
   mutable base::Mutex mutex_;
   std::map<std::string, Attached, std::less<>> attached_ GALLEY_GUARDED_BY(mutex_);
   std::map<std::string, WorkerId, std::less<>> foreign_ GALLEY_GUARDED_BY(mutex_);

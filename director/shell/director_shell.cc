@@ -54,7 +54,22 @@ DirectorShell::DirectorShell(ShellOptions options, WorldPtr world, store::Store&
       log_book_({.reports = reports_, .views = worker_views_, .clocks = clocks_, .clock = clock_},
                 {.folder = JoinPath(options_.state_directory, kWorkerLogsFolder),
                  .may_write = options_.may_write}),
-      quarantine_(options_.state_directory),
+      admission_({.state_directory = options_.state_directory,
+                  .cookers_json = options_.cookers_json,
+                  .is_identity_binary = options_.is_identity_binary,
+                  .has_far_programs = options_.has_far_programs,
+                  .local_offer = options_.core.local_offer,
+                  .term = options_.core.term,
+                  .memory_bytes_default = options_.memory_bytes_default,
+                  .timeout_default = options_.timeout_default,
+                  .may_write = options_.may_write},
+                 {.world = world_,
+                  .store = store_,
+                  .clock = clock_,
+                  .workers = workers_,
+                  .views = worker_views_,
+                  .log_book = log_book_,
+                  .tell_core = [this](Event event) { Post(std::move(event)); }}),
       limit_answers_({.sources = [this] { return Present(); }, .kept = &kept_limits_},
                      {.trust_domain = options_.look_up.trust_domain,
                       .retry_failed = options_.look_up.retry_failed,
@@ -159,7 +174,7 @@ absl::Status DirectorShell::Start() {
               return true;
             });
           },
-      .may_renew = [this](const std::string& id) { return MayRenew(id); }};
+      .may_renew = [this](const std::string& id) { return admission_.MayRenew(id); }};
   if (options_.door != nullptr) {
     service_ = WorkerService::StartBehind(*options_.door, std::move(callbacks), tokens);
   } else {
@@ -167,11 +182,9 @@ absl::Status DirectorShell::Start() {
                      WorkerService::Start(options_.socket_path, std::move(callbacks), tokens));
   }
   if (!options_.farm_listen.empty()) RETURN_IF_ERROR(OpenFarmDoor());
-  launcher_ = CreateLocalLauncher(options_.worker_program,
-                                  [this](const WorkerExit& exit) { OnWorkerExit(exit); });
   core_ = std::make_unique<CookCore>(options_.core, world_.Get()->table);
-  MakeFarmLauncher();
-  ShowQuarantined();
+  MakeLaunches();
+  admission_.ShowQuarantined();
   AdoptSurvivors();
   {
     base::MutexLock lock(mutex_);
@@ -196,31 +209,35 @@ absl::Status DirectorShell::OpenFarmDoor() {
                          farm_door_->address() + "\n");
 }
 
-void DirectorShell::MakeFarmLauncher() {
-  if (options_.farm_launch.kind.empty() || farm_door_ == nullptr) return;
-  const std::string address = AddressFor(options_.farm_launch, farm_door_->address());
-  LogInfo("farm launcher={} workers attach at {}", options_.farm_launch.kind, address);
-  farm_launcher_ = CreateFarmLauncher(
-      options_.farm_launch,
-      [this, address]() -> absl::StatusOr<Ticket> {
-        Ticket ticket{
-            .director = address, .ca = farm_door_->authority(), .offer = options_.core.fleet.offer};
-        if (ticket.ca.size() > kTicketBytesMax / 2)
-          return absl::InvalidArgumentError(
-              fmt::format("[farm] tls_ca holds {} bytes: too much for a ticket; leave out the "
-                          "authorities that are not the director's",
-                          ticket.ca.size()));
-        return ticket;
-      },
-      {.on_exit = [this](const WorkerExit& exit) { OnWorkerExit(exit); },
-       .on_state = [this](const std::string& worker, LaunchState state,
-                          const std::string& where) { OnLaunchState(worker, state, where); },
-       .on_held = [this](const std::string& worker,
-                         const std::string& text) { OnHeld(worker, text); },
-       .on_token =
-           [this](const std::vector<std::string>& workers, const std::string& token) {
-             for (const std::string& worker : workers) service_->Expect(worker, token);
-           }});
+void DirectorShell::MakeLaunches() {
+  launches_ = std::make_unique<Launches>(
+      Launches::Options{.worker_program = options_.worker_program,
+                        .state_directory = options_.state_directory,
+                        .slots = options_.slots,
+                        .local_offer = options_.core.local_offer,
+                        .farm_offer = options_.core.fleet.offer,
+                        .farm = options_.farm_launch},
+      Launches::Deps{.service = *service_,
+                     .farm_door = farm_door_.get(),
+                     .workers = workers_,
+                     .views = worker_views_,
+                     .log_book = log_book_,
+                     .tell_core = [this](Event event) { Post(std::move(event)); },
+                     .post = [this](Internal task) { Post(std::move(task)); },
+                     .look_at_disk = [this] { LookAtTheDisk(); },
+                     .forget = [this](const std::string& worker) { ForgetWorker(worker); },
+                     .unstarted =
+                         [this](const std::string& reason) {
+                           seats_.ForEach([&](CookSeat& seat) {
+                             ++seat.unstarted;
+                             seat.unstarted_reason = reason;
+                           });
+                         },
+                     .held =
+                         [this](const std::string& text) {
+                           seats_.Tell(
+                               [text](ShellListener& one) { one.OnPassingWarning("", "", text); });
+                         }});
 }
 
 void DirectorShell::Stop() {
@@ -228,8 +245,7 @@ void DirectorShell::Stop() {
   Post(Internal([this] { is_stopping_ = true; }));
   loop_.join();
   look_ups_.CancelRemote();  // nobody wants its open answers any more
-  launcher_->StopAll(kStopGrace);
-  if (farm_launcher_ != nullptr) farm_launcher_->StopAll(kStopGrace);
+  launches_->EndAll();
   commit_thread_.Drain();
   while (TakeCommitted()) {
   }

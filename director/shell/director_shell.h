@@ -10,7 +10,7 @@
 //   look-up threads  LookUps
 //   commit thread    CommitGroup, roots, successor snapshots: in order
 //   stream threads   one for each attached worker (WorkerService), convert reports (ReportReader)
-//   launcher thread  starts workers, notices deaths
+//   launcher thread  starts workers, notices deaths (Launches)
 //
 // Threads: Start and Stop: one; the rest: any.
 #pragma once
@@ -38,30 +38,31 @@
 #include "director/core/events.h"
 #include "director/journal/journal.h"
 #include "director/launch/farm_launcher.h"
-#include "director/launch/process_launcher.h"
 #include "director/serve/director_door.h"
 #include "director/serve/farm_door.h"
 #include "director/serve/worker_service.h"
 #include "director/shell/attached_workers.h"
 #include "director/shell/clock_offsets.h"
+#include "director/shell/collection_counts.h"
 #include "director/shell/cook_seats.h"
 #include "director/shell/figures_board.h"
 #include "director/shell/group_commits.h"
 #include "director/shell/instigator_notes.h"
 #include "director/shell/job_builder.h"
+#include "director/shell/launches.h"
 #include "director/shell/limit_answers.h"
 #include "director/shell/look_ups.h"
 #include "director/shell/lookup.h"
-#include "director/shell/machines.h"
 #include "director/shell/memory_guard.h"
 #include "director/shell/message_room.h"
 #include "director/shell/published_keys.h"
-#include "director/shell/quarantine_file.h"
 #include "director/shell/report_reader.h"
 #include "director/shell/result_table.h"
+#include "director/shell/silence_watch.h"
 #include "director/shell/task_thread.h"
 #include "director/shell/tool_digests.h"
 #include "director/shell/trace.h"
+#include "director/shell/worker_admission.h"
 #include "director/shell/worker_bytes.h"
 #include "director/shell/worker_log_book.h"
 #include "director/shell/worker_views.h"
@@ -113,16 +114,10 @@ struct ShellOptions {
   FarmLaunch farm_launch;
 };
 
-// Under the state folder: WorkerRecords, and a folder for each worker's process.
-inline constexpr const char* kWorkersFolder = "workers";
-inline constexpr const char* kScratchFolder = "scratch";
-
-// Likewise, while workers can attach at farm_listen: the address with its port, and the token that
-// they show, which stays (mode 0600).
+// Under the state folder, while workers can attach at farm_listen: the address with its port, and
+// the token that they show, which stays (mode 0600).
 inline constexpr const char* kFarmAddressFile = "farm-address";
 inline constexpr const char* kFarmTokenFile = "farm-token";
-
-inline constexpr absl::Duration kStopGrace = absl::Seconds(2);  // of workers
 
 class DirectorShell {
  public:
@@ -223,22 +218,10 @@ class DirectorShell {
   void HearClock(const std::string& worker_id, const v1::FromWorker& message);
   void NoteFailedAttempts(const std::string& worker_id, const WorkerReported& reported);
   void ForgetWorker(const std::string& worker_id);
-  void OnWorkerExit(const WorkerExit& exit);
-  void EndLaunched(const std::string& worker_id);
-  void NoteUnstarted(const WorkerExit& exit);
-  void OnLaunchState(const std::string& worker_id, LaunchState state, const std::string& where);
-  void OnHeld(const std::string& worker_id, const std::string& text);
   void TellHeld(CookSeat& seat) const;
   absl::Status OpenFarmDoor();
-  void MakeFarmLauncher();
-  std::string LauncherOf(const std::string& worker_id) const;
-  absl::StatusOr<std::vector<std::string>> LackedBy(const v1::Hello& hello) const;
-  absl::Status CheckCookers(const std::string& worker_id, const v1::Hello& hello) const;
+  void MakeLaunches();
   void LoseTheSilent();
-  absl::Status CheckQuarantine(const std::string& worker_id, const std::string& machine);
-  absl::Status MayRenew(const std::string& worker_id) const;
-  void ShowQuarantined();
-  Collections SumOfCollections();
   void GiveSegmentIfLow(const std::string& worker_id, const v1::FromWorker& message);
 
   void BuildDifference(CookSeat& seat, const BuildRoot& effect, HeldResults results,
@@ -294,8 +277,8 @@ class DirectorShell {
       }};
   ClockOffsets clocks_;
   WorkerLogBook log_book_;
-  Machines machines_;
-  QuarantineFile quarantine_;
+  WorkerAdmission admission_;
+  CollectionCounts collections_;
   const absl::Time began_at_ = clock_.Now();
   LimitAnswers limit_answers_;
   MessageRoom message_room_;
@@ -304,7 +287,6 @@ class DirectorShell {
   base::Mutex mutex_;
   base::CondVar inbox_changed_;
   std::vector<Message> inbox_ GALLEY_GUARDED_BY(mutex_);
-  std::map<std::string, v1::Collections> collections_ GALLEY_GUARDED_BY(mutex_);  // by worker
   bool accepting_ GALLEY_GUARDED_BY(mutex_) = true;
   bool is_serving_ GALLEY_GUARDED_BY(mutex_) = false;
 
@@ -319,13 +301,9 @@ class DirectorShell {
   MemoryGuard memory_;
   bool is_stopping_ = false;
   uint64_t bytes_stored_ = 0, bytes_deduplicated_ = 0;  // for all cooks
-  std::set<std::string>
-      launching_;  // workers of other machines that were asked for, and did not come yet
-  std::map<std::string, std::string> held_;  // of these: why they will not start by themselves
   absl::Time last_progress_ = absl::InfinitePast();
   absl::Time fence_checked_ = absl::InfinitePast();
-  absl::Time silence_looked_at_ = absl::InfinitePast();
-  absl::Time listens_since_ = absl::InfinitePast();  // without a pause of this process
+  SilenceWatch silence_;
   std::optional<Reply> reply_;
 
   // Last, so that they end before what their callbacks use.
@@ -333,7 +311,7 @@ class DirectorShell {
   TaskThread commit_thread_;
   std::unique_ptr<WorkerService> service_;
   std::unique_ptr<FarmDoor> farm_door_;
-  std::unique_ptr<Launcher> launcher_, farm_launcher_;  // of this machine; of others, or null
+  std::unique_ptr<Launches> launches_;
   std::thread loop_;
 };
 

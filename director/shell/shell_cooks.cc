@@ -101,18 +101,7 @@ void DirectorShell::RetryWhatCooksAsk() {
 }
 
 void DirectorShell::TellProgress() {
-  WorkersOnTheWay on_the_way;
-  if (farm_launcher_ != nullptr) {
-    const std::map<std::string, uint32_t> counts = worker_views_.OnTheWay();
-    const auto count = [&](const char* state) {
-      const auto found = counts.find(state);
-      return found == counts.end() ? 0u : found->second;
-    };
-    on_the_way = {.launcher = options_.farm_launch.kind,
-                  .asked_for = count("asked for"),
-                  .queued = count("queued"),
-                  .starting = count("starting")};
-  }
+  const WorkersOnTheWay on_the_way = launches_->OnTheWay();
   seats_.ForEach([&](CookSeat& seat) {
     if (!seat.slot || seat.ended) return;
     Progress progress = core_->progress(seat.number());
@@ -180,18 +169,7 @@ void DirectorShell::Tell(CookMask cooks, const WorkerQuarantined& notice) {
   const std::string why =
       fmt::format("it made something else of {} for {} than {}", core_->NameOf(notice.package),
                   PlatformName(notice.platform), notice.others);
-  // (Before it may attach again.)
-  const QuarantinedWorker quarantined{
-      .worker = name, .machine = machine, .why = why, .since = clock_.Now()};
-  absl::Status kept = options_.may_write ? options_.may_write() : absl::OkStatus();
-  if (kept.ok()) {
-    kept = quarantine_.Add(quarantined);
-  } else {
-    quarantine_.AddHere(quarantined);
-  }
-  if (!kept.ok())
-    LogError("worker={} is quarantined by this director only: {}", name, MessageOf(kept));
-  worker_views_.Quarantine(name, why);
+  admission_.Quarantine({.worker = name, .machine = machine, .why = why, .since = clock_.Now()});
   std::set<std::string> unproven;
   for (const PackageId package : notice.unproven) unproven.insert(core_->NameOf(package));
   const std::string text = QuarantineText(
@@ -259,7 +237,7 @@ void DirectorShell::Finish(const std::shared_ptr<CookSeat>& seat, const absl::St
                        .lost_packages = seat->lost_packages.size(),
                        .unstarted = seat->unstarted,
                        .unstarted_reason = seat->unstarted_reason,
-                       .collections = SumOfCollections(),
+                       .collections = collections_.Sum(),
                        .world = world_.Get(),
                        .observed = seat->observed,
                        .loss_epoch = journal_.meta().loss_epoch,

@@ -1,12 +1,9 @@
 // DirectorShell's orders: look-ups, worker processes, their jobs, and the reports of these.
 
 #include "common/base/log.h"
-#include "director/core/workers.h"
-#include "director/launch/worker_token.h"
 #include "director/shell/director_shell.h"
 #include "director/shell/project_sources.h"
 #include "director/shell/worker_messages.h"
-#include "fmt/format.h"
 
 namespace galley::director {
 
@@ -79,42 +76,8 @@ void DirectorShell::Drain(const std::vector<std::string>& workers) {
   Post(Event(std::move(asked)));
 }
 
-void DirectorShell::Do(const Spawn& effect) {
-  const std::string name = workers_.NameOf(effect.worker);
-  if (PoolOf(effect.worker) == Pool::kLaunched) {
-    log_book_.Note(name, LogLevel::kInfo,
-                   fmt::format("is asked for delay={}", absl::FormatDuration(effect.delay)));
-    launching_.insert(name);
-    worker_views_.Launched(name, "asked for", "", LauncherOf(name));
-    // (Its launcher may be at something else for long.)
-    Post(Event(
-        LauncherReported{.worker = effect.worker, .state = LauncherReported::State::kQueued}));
-    return farm_launcher_->Start(
-        {.worker_id = name,
-         .slots = options_.slots,
-         .delay = effect.delay,
-         .log_file = JoinPath(options_.state_directory, "logs/" + name + ".log")});
-  }
-  const std::string token = NewToken();
-  service_->Expect(name, token);
-  log_book_.Note(name, LogLevel::kInfo,
-                 fmt::format("starting delay={}", absl::FormatDuration(effect.delay)));
-  launcher_->Start({.worker_id = name,
-                    .director_address = service_->address(),
-                    .token = token,
-                    .slots = options_.slots,
-                    .offer = options_.core.local_offer,
-                    .delay = effect.delay,
-                    .log_file = JoinPath(options_.state_directory, "logs/" + name + ".log"),
-                    .record_folder = JoinPath(options_.state_directory, kWorkersFolder)});
-}
+void DirectorShell::Do(const Spawn& effect) { launches_->Start(effect); }
 
-void DirectorShell::Do(const director::Stop& effect) {
-  const std::string name = workers_.NameOf(effect.worker);
-  log_book_.Note(name, LogLevel::kWarning, "is ended: nothing was heard of it for too long");
-  if (AttachedWorkers::IsLocal(name)) return launcher_->Stop(name, absl::ZeroDuration());
-  service_->Disconnect(name);
-  if (PoolOf(effect.worker) == Pool::kLaunched) farm_launcher_->Stop(name, absl::ZeroDuration());
-}
+void DirectorShell::Do(const director::Stop& effect) { launches_->End(effect.worker); }
 
 }  // namespace galley::director

@@ -19,9 +19,6 @@
 
 namespace galley::director {
 
-// WorkerView::launcher of those that came by themselves.
-inline constexpr const char* kByHand = "hand";
-
 struct JobView {
   std::string package;
   absl::Time given;
@@ -36,7 +33,7 @@ struct WorkerView {
   bool is_draining = false;
   std::string state = "attached";        // or "queued", "starting": it is on its way
   std::string machine;                   // empty: not known yet
-  std::string launcher;                  // "local", "slurm", ...; "hand": it came by itself
+  std::string launcher;                  // as AttachedWorkers::LauncherOf says
   record::WorkerOffer offer;             // what its machine has
   absl::Time last_job;                   // given or ended; before the first: when it attached
   std::string note;                      // why it is "quarantined"

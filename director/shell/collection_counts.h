@@ -1,0 +1,41 @@
+// CollectionCounts: what workers say of the memory that their executors gave back, each the sum of
+// its life so far.
+//
+// Threads: any.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "common/base/mutex.h"
+#include "director/shell/cook_seat.h"
+#include "galley/v1/worker.pb.h"
+
+namespace galley::director {
+
+class CollectionCounts {
+ public:
+  void Take(const std::string& worker, const v1::Collections& counts) {
+    base::MutexLock lock(mutex_);
+    counts_[worker] = counts;
+  }
+  Collections Sum() const {
+    Collections sum;
+    base::MutexLock lock(mutex_);
+    for (const auto& [worker, counts] : counts_) {
+      sum.soft_limit += counts.soft_limit();
+      sum.hard_limit += counts.hard_limit();
+      sum.package_count += counts.package_count();
+      sum.idle += counts.idle();
+      sum.restarts += counts.restarts();
+      sum.pauses += counts.pauses();
+    }
+    return sum;
+  }
+
+ private:
+  mutable base::Mutex mutex_;
+  std::map<std::string, v1::Collections> counts_ GALLEY_GUARDED_BY(mutex_);  // by worker
+};
+
+}  // namespace galley::director
