@@ -75,8 +75,6 @@ DirectorShell::DirectorShell(ShellOptions options, WorldPtr world, store::Store&
                       .retry_failed = options_.look_up.retry_failed,
                       .defaults = {options_.memory_bytes_default, options_.timeout_default},
                       .machine = MachineIdentity() + " " + options_.worker_build}),
-      commit_world_(world_.Get()),
-      worlds_made_(commit_world_->number),
       commits_({.store = store_,
                 .journal = journal_,
                 .results = results_,
@@ -86,13 +84,17 @@ DirectorShell::DirectorShell(ShellOptions options, WorldPtr world, store::Store&
                 .is_sent_back = options_.write_back != nullptr,
                 .holds =
                     [this] {
-                      return [sources = ProjectSources(commit_world_, tools_)](
+                      return [sources = ProjectSources(successors_.last(), tools_)](
                                  const StoredResult& stored) {
                         return FilesStillHold(sources, stored);
                       };
                     },
                 .committed = [this](const std::vector<ResultId>& cooked) { AfterCommit(cooked); },
                 .has_ended = [this] { Post(Internal([this] { TakeCommitted(); })); }}),
+      successors_({.term = options_.core.term,
+                   .state_directory = options_.state_directory,
+                   .may_write = options_.may_write},
+                  {.store = store_, .journal = journal_, .seats = seats_}, world_.Get()),
       memory_(options_.own_memory_bytes,
               {.used = options_.own_memory_used ? options_.own_memory_used
                                                 : [] { return ResidentBytes(::getpid()); },

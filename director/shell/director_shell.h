@@ -67,6 +67,7 @@
 #include "director/shell/worker_log_book.h"
 #include "director/shell/worker_views.h"
 #include "director/shell/world.h"
+#include "director/shell/world_succession.h"
 #include "director/shell/write_back.h"
 
 namespace galley::director {
@@ -238,17 +239,6 @@ class DirectorShell {
   std::string KeepLimit(const PackageFailed& failed);
   void SaveLimits();
   std::vector<FailureUpdate> TakeFailures();
-  struct Successor {
-    WorldPtr world;
-    FilesChanged event;
-    bool has_new = false;      // files, or other rules: cooks may ask for more
-    std::set<uint64_t> asked;  // cooks that were, for event.discovered
-  };
-  void AskForNew(Successor& successor) const;
-  static void AskForNew(const CookSeat& seat, Successor& successor);
-  absl::StatusOr<Successor> MakeSuccessor(const std::vector<std::string>& paths);
-  absl::StatusOr<Successor> MakeSuccessorOf(std::shared_ptr<World> scanned);
-  absl::Status Establish(World& world, std::vector<std::string>& affected, JournalMeta meta);
   void TakeSuccessor(Successor successor);
   void TakePlatforms(const World& before, const World& world, FilesChanged files);
   InstigatorNotes NoteInstigators(const CookSeat& seat);
@@ -290,14 +280,10 @@ class DirectorShell {
   bool accepting_ GALLEY_GUARDED_BY(mutex_) = true;
   bool is_serving_ GALLEY_GUARDED_BY(mutex_) = false;
 
-  // Commit thread only: the world whose snapshot is the base of differences. The loop follows when
-  // it takes the successor.
-  WorldPtr commit_world_;
-  uint64_t worlds_made_;  // the last one's number
-
   // Loop thread only.
-  GroupCommits commits_;  // (Some of it is the commit thread's.)
-  CookSeats seats_;       // (All: the commit thread, too)
+  GroupCommits commits_;        // (Some of it is the commit thread's.)
+  CookSeats seats_;             // (All: the commit thread, too)
+  WorldSuccession successors_;  // (The commit thread's.)
   MemoryGuard memory_;
   bool is_stopping_ = false;
   uint64_t bytes_stored_ = 0, bytes_deduplicated_ = 0;  // for all cooks

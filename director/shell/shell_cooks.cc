@@ -263,10 +263,7 @@ absl::Status DirectorShell::Remember() {
   commit_thread_.Post([this, &remembered] {
     const auto remember = [this]() -> absl::Status {
       if (options_.may_write) RETURN_IF_ERROR(options_.may_write());
-      const content::Snapshot& files = *commit_world_->snapshot;
-      if (files.HasUnwrittenDigests())
-        RETURN_IF_ERROR(files.WriteTable(commit_world_->table_file, commit_world_->table_id));
-      if (files.IsCacheBehind()) RETURN_IF_ERROR(files.SaveDigestCache());
+      RETURN_IF_ERROR(successors_.Remember());
       ASSIGN_OR_RETURN(const store::StoreInfo info, store_.Info());
       JournalMeta meta = journal_.meta();
       meta.store_commits = info.commits;
