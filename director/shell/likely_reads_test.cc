@@ -29,6 +29,10 @@ class LikelyReadsTest : public ShellTest {
     record_.platforms[platform].observed.push_back(
         {{kind, subject, detail}, value.empty() ? Digest::Of("then").ToString() : value});
   }
+  void SawFile(const std::string& path) { Saw("windows", ObservationKind::kFile, path); }
+  void SawCooked(const std::string& package, const std::string& suffix) {
+    Saw("windows", ObservationKind::kCooked, package, suffix);
+  }
   // Paths, and the texts of blobs in angle brackets.
   std::vector<std::string> Reads() {
     std::vector<std::string> names;
@@ -49,11 +53,11 @@ class LikelyReadsTest : public ShellTest {
 };
 
 TEST_F(LikelyReadsTest, FilesAndCookedOutputsThatWereReadAreReadAgain) {
-  Saw("windows", ObservationKind::kFile, "../y.txt");
-  Saw("windows", ObservationKind::kFile, "/Game/changed.txt");
-  Saw("windows", ObservationKind::kFile, "inc.txt");
-  Saw("windows", ObservationKind::kCooked, "../b.txt", ".out");
-  Saw("windows", ObservationKind::kCooked, "_gen/c", ".out");
+  SawFile("../y.txt");
+  SawFile("/Game/changed.txt");
+  SawFile("inc.txt");
+  SawCooked("../b.txt", ".out");
+  SawCooked("_gen/c", ".out");
   EXPECT_THAT(Reads(),
               ElementsAre("/Game/y.txt", "/Game/changed.txt", "/Game/x/inc.txt", "<b>", "<c>"));
 }
@@ -69,17 +73,17 @@ TEST_F(LikelyReadsTest, WhatOnlyLookedIsNotRead) {
 }
 
 TEST_F(LikelyReadsTest, WhatIsNotThereTodayAndTheSourceAreLeftOut) {
-  Saw("windows", ObservationKind::kFile, "../gone.txt");
-  Saw("windows", ObservationKind::kFile, "a.txt");
-  Saw("windows", ObservationKind::kFile, "../../../climbs");
-  Saw("windows", ObservationKind::kCooked, "../not-given.txt", ".out");
-  Saw("windows", ObservationKind::kCooked, "../b.txt", ".gone");
+  SawFile("../gone.txt");
+  SawFile("a.txt");
+  SawFile("../../../climbs");
+  SawCooked("../not-given.txt", ".out");
+  SawCooked("../b.txt", ".gone");
   EXPECT_THAT(Reads(), IsEmpty());
 }
 
 TEST_F(LikelyReadsTest, EachIsNamedOnceForThePlatformsOfTheAttempt) {
-  Saw("windows", ObservationKind::kFile, "../y.txt");
-  Saw("windows", ObservationKind::kFile, "/Game/y.txt");
+  SawFile("../y.txt");
+  SawFile("/Game/y.txt");
   Saw("android", ObservationKind::kFile, "../y.txt");
   Saw("android", ObservationKind::kFile, "inc.txt");
   Saw("android", ObservationKind::kCooked, "../b.txt", ".out");
@@ -91,7 +95,7 @@ TEST_F(LikelyReadsTest, EachIsNamedOnceForThePlatformsOfTheAttempt) {
 }
 
 TEST_F(LikelyReadsTest, ADigestIsToldIfItIsKnown) {
-  Saw("windows", ObservationKind::kFile, "../y.txt");
+  SawFile("../y.txt");
   const auto told = [&] { return LikelyReadsOf(*SourcesOf(world_), attempt_, record_).at(0); };
   EXPECT_EQ(told().digest, std::nullopt) << "nobody has read it";
   ASSERT_TRUE(world_->snapshot->DigestOf("/Game/y.txt").ok());
@@ -101,7 +105,7 @@ TEST_F(LikelyReadsTest, ADigestIsToldIfItIsKnown) {
 TEST_F(LikelyReadsTest, ThereIsALimit) {
   for (size_t i = 0; i < kLikelyReadsMax + 10; ++i) {
     Write("content/many/" + std::to_string(i), "");
-    Saw("windows", ObservationKind::kFile, "/Game/many/" + std::to_string(i));
+    SawFile("/Game/many/" + std::to_string(i));
   }
   world_ = MakeWorld();
   EXPECT_THAT(Reads(), SizeIs(kLikelyReadsMax));

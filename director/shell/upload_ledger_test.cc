@@ -10,25 +10,30 @@ namespace {
 
 Digest BlobOf(char byte, size_t size) { return Digest::Of(std::string(size, byte)); }
 
-TEST(UploadLedgerTest, WhatIsOverTheQuotaOfAWorkerIsRefusedUntilAResultNamesWhatIsThere) {
-  UploadLedger ledger({.bytes_max = 100, .blobs_max = 10});
-  EXPECT_TRUE(ledger.Take("a", BlobOf('1', 60)).value());
-  EXPECT_FALSE(ledger.Take("a", BlobOf('1', 60)).value()) << "it is counted once";
-  const absl::Status over = ledger.Take("a", BlobOf('2', 41)).status();
+// Each worker may have 100 bytes in 10 blobs.
+class UploadLedgerTest : public testing::Test {
+ protected:
+  UploadLedger ledger_{{.bytes_max = 100, .blobs_max = 10}};
+};
+
+TEST_F(UploadLedgerTest, WhatIsOverTheQuotaOfAWorkerIsRefusedUntilAResultNamesWhatIsThere) {
+  EXPECT_TRUE(ledger_.Take("a", BlobOf('1', 60)).value());
+  EXPECT_FALSE(ledger_.Take("a", BlobOf('1', 60)).value()) << "it is counted once";
+  const absl::Status over = ledger_.Take("a", BlobOf('2', 41)).status();
   EXPECT_TRUE(absl::IsResourceExhausted(over));
   EXPECT_THAT(std::string(over.message()),
               testing::HasSubstr("a has uploaded 60 B in 1 blobs that no result of its names"));
-  EXPECT_TRUE(ledger.Take("b", BlobOf('2', 41)).value()) << "each has its own";
-  EXPECT_TRUE(ledger.Take("a", BlobOf('2', 40)).value());
+  EXPECT_TRUE(ledger_.Take("b", BlobOf('2', 41)).value()) << "each has its own";
+  EXPECT_TRUE(ledger_.Take("a", BlobOf('2', 40)).value());
   const Digest named[] = {BlobOf('1', 60), BlobOf('9', 1)};
-  ledger.Name("b", named);
-  EXPECT_EQ(ledger.bytes("a"), 100u) << "a result of another worker names nothing of it";
-  ledger.Name("a", named);
-  EXPECT_EQ(ledger.bytes("a"), 40u);
-  EXPECT_TRUE(ledger.Take("a", BlobOf('3', 60)).value());
+  ledger_.Name("b", named);
+  EXPECT_EQ(ledger_.bytes("a"), 100u) << "a result of another worker names nothing of it";
+  ledger_.Name("a", named);
+  EXPECT_EQ(ledger_.bytes("a"), 40u);
+  EXPECT_TRUE(ledger_.Take("a", BlobOf('3', 60)).value());
 }
 
-TEST(UploadLedgerTest, OneThatDidNotComeIsGivenBack) {
+TEST_F(UploadLedgerTest, OneThatDidNotComeIsGivenBack) {
   UploadLedger ledger({.bytes_max = 100, .blobs_max = 1});
   EXPECT_TRUE(ledger.Take("a", BlobOf('1', 60)).value());
   EXPECT_FALSE(ledger.Take("a", BlobOf('2', 1)).ok()) << "too many blobs";
@@ -39,23 +44,22 @@ TEST(UploadLedgerTest, OneThatDidNotComeIsGivenBack) {
 }
 
 // Attempts 1 and 2 are in its hands when the blob comes, and one of them is its.
-TEST(UploadLedgerTest, WhatNoResultNamesIsGivenBackWhenAllAttemptsOfThatTimeAreOver) {
-  UploadLedger ledger({.bytes_max = 100, .blobs_max = 10});
-  ledger.Begin("a", 1);
-  ledger.Begin("a", 2);
-  ASSERT_TRUE(ledger.Take("a", BlobOf('1', 60)).ok());
-  ledger.Begin("a", 3);
-  ASSERT_TRUE(ledger.Take("a", BlobOf('3', 30)).ok());
-  ledger.End("a", 2);
-  ledger.End("b", 1);
-  EXPECT_EQ(ledger.bytes("a"), 90u) << "it may be of attempt 1";
-  ledger.End("a", 1);
-  EXPECT_EQ(ledger.bytes("a"), 30u) << "the other one may be of attempt 3";
-  ledger.End("a", 3);
-  EXPECT_TRUE(ledger.IsClean("a"));
+TEST_F(UploadLedgerTest, WhatNoResultNamesIsGivenBackWhenAllAttemptsOfThatTimeAreOver) {
+  ledger_.Begin("a", 1);
+  ledger_.Begin("a", 2);
+  ASSERT_TRUE(ledger_.Take("a", BlobOf('1', 60)).ok());
+  ledger_.Begin("a", 3);
+  ASSERT_TRUE(ledger_.Take("a", BlobOf('3', 30)).ok());
+  ledger_.End("a", 2);
+  ledger_.End("b", 1);
+  EXPECT_EQ(ledger_.bytes("a"), 90u) << "it may be of attempt 1";
+  ledger_.End("a", 1);
+  EXPECT_EQ(ledger_.bytes("a"), 30u) << "the other one may be of attempt 3";
+  ledger_.End("a", 3);
+  EXPECT_TRUE(ledger_.IsClean("a"));
 }
 
-TEST(UploadLedgerTest, ALongDayOfFailedAttemptsCostsNothing) {
+TEST_F(UploadLedgerTest, ALongDayOfFailedAttemptsCostsNothing) {
   UploadLedger ledger({.bytes_max = 100, .blobs_max = 3});
   for (AttemptId attempt = 1; attempt < 1'000; ++attempt) {
     ledger.Begin("a", attempt);
@@ -65,42 +69,38 @@ TEST(UploadLedgerTest, ALongDayOfFailedAttemptsCostsNothing) {
   }
 }
 
-TEST(UploadLedgerTest, AnAttemptOfWhichNobodyWillReportIsOver) {
-  UploadLedger ledger({.bytes_max = 100, .blobs_max = 10});
-  ledger.Begin("a", 1);
-  ASSERT_TRUE(ledger.Take("a", BlobOf('1', 60)).ok());
-  ledger.EndUnless([](AttemptId attempt) { return attempt == 1; });
-  EXPECT_EQ(ledger.bytes("a"), 60u);
-  ledger.EndUnless([](AttemptId) { return false; });
-  EXPECT_TRUE(ledger.IsClean("a"));
+TEST_F(UploadLedgerTest, AnAttemptOfWhichNobodyWillReportIsOver) {
+  ledger_.Begin("a", 1);
+  ASSERT_TRUE(ledger_.Take("a", BlobOf('1', 60)).ok());
+  ledger_.EndUnless([](AttemptId attempt) { return attempt == 1; });
+  EXPECT_EQ(ledger_.bytes("a"), 60u);
+  ledger_.EndUnless([](AttemptId) { return false; });
+  EXPECT_TRUE(ledger_.IsClean("a"));
 }
 
-TEST(UploadLedgerTest, WhatComesWhenNoAttemptIsUnderWayIsNotGivenBack) {
-  UploadLedger ledger({.bytes_max = 100, .blobs_max = 10});
-  ledger.Begin("a", 1);
-  ledger.End("a", 1);
-  ASSERT_TRUE(ledger.Take("a", BlobOf('1', 60)).ok());
-  ledger.EndUnless([](AttemptId) { return false; });
-  ledger.Begin("a", 2);
-  ledger.End("a", 2);
-  EXPECT_EQ(ledger.bytes("a"), 60u);
-  EXPECT_FALSE(ledger.Take("a", BlobOf('2', 60)).ok());
+TEST_F(UploadLedgerTest, WhatComesWhenNoAttemptIsUnderWayIsNotGivenBack) {
+  ledger_.Begin("a", 1);
+  ledger_.End("a", 1);
+  ASSERT_TRUE(ledger_.Take("a", BlobOf('1', 60)).ok());
+  ledger_.EndUnless([](AttemptId) { return false; });
+  ledger_.Begin("a", 2);
+  ledger_.End("a", 2);
+  EXPECT_EQ(ledger_.bytes("a"), 60u);
+  EXPECT_FALSE(ledger_.Take("a", BlobOf('2', 60)).ok());
 }
 
-TEST(UploadLedgerTest, ASizeThatNoDiskHasIsRefused) {
-  UploadLedger ledger({.bytes_max = 100, .blobs_max = 10});
+TEST_F(UploadLedgerTest, ASizeThatNoDiskHasIsRefused) {
   const Digest huge = Digest::FromHex(std::string(64, '0'), int64_t{1} << 62).value();
-  EXPECT_TRUE(absl::IsResourceExhausted(ledger.Take("a", huge).status()));
-  EXPECT_TRUE(ledger.IsClean("a"));
+  EXPECT_TRUE(absl::IsResourceExhausted(ledger_.Take("a", huge).status()));
+  EXPECT_TRUE(ledger_.IsClean("a"));
 }
 
-TEST(UploadLedgerTest, WorkersWithoutJobsAreForgotten) {
-  UploadLedger ledger({.bytes_max = 100, .blobs_max = 10});
-  ASSERT_TRUE(ledger.Take("a", BlobOf('1', 60)).ok());
-  ASSERT_TRUE(ledger.Take("b", BlobOf('1', 60)).ok());
-  ledger.ForgetUnless([](std::string_view worker) { return worker == "b"; });
-  EXPECT_TRUE(ledger.IsClean("a"));
-  EXPECT_EQ(ledger.bytes("b"), 60u);
+TEST_F(UploadLedgerTest, WorkersWithoutJobsAreForgotten) {
+  ASSERT_TRUE(ledger_.Take("a", BlobOf('1', 60)).ok());
+  ASSERT_TRUE(ledger_.Take("b", BlobOf('1', 60)).ok());
+  ledger_.ForgetUnless([](std::string_view worker) { return worker == "b"; });
+  EXPECT_TRUE(ledger_.IsClean("a"));
+  EXPECT_EQ(ledger_.bytes("b"), 60u);
 }
 
 }  // namespace
