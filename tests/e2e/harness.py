@@ -274,6 +274,17 @@ def kill(pid):
         pass
 
 
+def end_in_turn(processes, patience_s):
+    """Asks one after the other to end, and makes it end when that takes too long; then it is reaped."""
+    for process in processes:
+        process.terminate()
+        try:
+            process.wait(timeout=patience_s)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
 def wait_until(condition, what, limit_s=90.0):
     """Polls for a condition of other processes; there is nothing to inject a clock into there."""
     end = time.monotonic() + limit_s

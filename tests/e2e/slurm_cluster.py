@@ -1,6 +1,8 @@
 """A Slurm of several nodes on this machine (as root): each node in a mount namespace in which some folder is hidden."""
 import os, shutil, socket, subprocess, time
 
+import harness
+
 NEEDED = ["slurmctld", "slurmd", "munged", "sbatch"]
 
 CONF = """ClusterName=galley
@@ -107,10 +109,4 @@ class SlurmCluster:
 
     def end(self):
         self.run("scancel", "--me")
-        for name, process in reversed(list(self.running.items())):
-            process.terminate()
-            try:
-                process.wait(timeout=10)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+        harness.end_in_turn(reversed(list(self.running.values())), patience_s=10)

@@ -185,11 +185,5 @@ class Cluster:
         return path
 
     def end(self):
-        for process, _ in reversed(self.running):
-            process.terminate()
-            try:
-                process.wait(timeout=30)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+        harness.end_in_turn([process for process, _ in reversed(self.running)], patience_s=30)
         shutil.rmtree(self.folder, ignore_errors=True)
