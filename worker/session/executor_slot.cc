@@ -28,7 +28,6 @@ constexpr absl::Duration kExitWait = absl::Seconds(2);  // for a process whose s
 constexpr int kSendTimeoutSeconds = 10;
 // A look takes 5 us, a small job 30.
 constexpr absl::Duration kResidentPeriod = absl::Milliseconds(5);
-constexpr size_t kLogLineBytesMax = 4'096;
 constexpr size_t kAheadBytesMax = 32 << 10;  // a sixth of the least socket buffer
 constexpr int kReadsToBlame = 64;
 constexpr int64_t kIdleMillisecondsMax = 60'000;
@@ -40,16 +39,12 @@ std::string EncodeJob(const v1::ExecutorJob& job) {
   return message.SerializeAsString();
 }
 
-std::string TailOfLog(std::string log) {
-  if (log.size() > kLogTailBytesMax) log.erase(0, log.size() - kLogTailBytesMax);
-  return log;
-}
-
 }  // namespace
 
 ExecutorSlot::ExecutorSlot(Options options)
     : options_(std::move(options)),
       wakeup_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      received_(options_.sink),
       thread_([this] { Run(); }) {}
 
 ExecutorSlot::~ExecutorSlot() {
@@ -100,8 +95,8 @@ void ExecutorSlot::EndOutput() {
   if (!is_running()) return;
   Held& front = jobs_.front();
   const bool is_its_own = sent_ == 1;  // else it may be that of the next, which runs already
-  if (is_its_own && !log_line_.empty() && front.lines++ < kLogLinesMax)
-    Say(2, std::exchange(log_line_, {}), true);
+  if (is_its_own && !output_.rest().empty() && front.lines++ < kLogLinesMax)
+    Say(2, output_.TakeRest(), true);
   if (front.lines > kLogLinesMax)
     Say(2, fmt::format("{} more lines of output were left out", front.lines - kLogLinesMax), true);
 }
@@ -347,8 +342,7 @@ absl::Status ExecutorSlot::StartExecutor() {
                                                             {notes_.get(), kExecutorNotes},
                                                             {log_end.get(), 2}}}));
   frames_ = FrameReader();
-  blobs_.clear();
-  large_blob_.reset();
+  received_.Clear();
   is_set_up_ = false;
   ++executors_;
   waits_since_.reset();
@@ -422,26 +416,14 @@ void ExecutorSlot::ReadLog() {
   for (int i = 0; i < 8 && log_.valid(); ++i) {
     const ssize_t count = ::read(log_.get(), piece, sizeof(piece));
     if (count > 0) {
-      TakeLog({piece, static_cast<size_t>(count)});
+      output_.Add({piece, static_cast<size_t>(count)}, [this](const std::string& line) {
+        if (!is_running() || jobs_.front().lines++ < kLogLinesMax) Say(2, line, true);
+      });
     } else if (count == 0) {
       log_.Reset();
     } else if (errno != EINTR) {
       return;
     }
-  }
-}
-
-void ExecutorSlot::TakeLog(std::string_view bytes) {
-  log_tail_ = TailOfLog(std::move(log_tail_) + std::string(bytes));
-  for (const char c : bytes) {
-    if (c != '\n' && log_line_.size() < kLogLineBytesMax) {
-      log_line_ += c;
-      continue;
-    }
-    if (!log_line_.empty() && (!is_running() || jobs_.front().lines++ < kLogLinesMax))
-      Say(2, log_line_, true);
-    log_line_.clear();
-    if (c != '\n') log_line_ += c;
   }
 }
 
@@ -485,26 +467,6 @@ void ExecutorSlot::TakeCollected(const Frame& frame) {
   SendDue();
 }
 
-// A blob, or a piece of a large one, which is never whole in memory.
-absl::Status ExecutorSlot::TakeBytes(const Frame& frame) {
-  if (frame.kind == FrameKind::kBlob && !large_blob_.has_value()) {
-    ASSIGN_OR_RETURN(wire::BlobAt blob, options_.sink->Append(frame.bytes));
-    blobs_.push_back(std::move(blob));
-    return absl::OkStatus();
-  }
-  if (!large_blob_.has_value()) {
-    ASSIGN_OR_RETURN(store::HashedFile file, options_.sink->CreateFile());
-    large_blob_.emplace(std::move(file));
-  }
-  RETURN_IF_ERROR(large_blob_->Append(frame.bytes));
-  if (frame.kind == FrameKind::kPiece) return absl::OkStatus();
-  const Digest digest = large_blob_->Finish();
-  RETURN_IF_ERROR(large_blob_->KeepAs(digest));
-  large_blob_.reset();
-  blobs_.push_back({.digest = digest, .location = {}});
-  return absl::OkStatus();
-}
-
 // (Between the pieces of an output, too.)
 void ExecutorSlot::FetchFor(const v1::ExecutorWant& want) {
   if (options_.fetcher == nullptr || waits_since_.has_value())
@@ -534,7 +496,7 @@ void ExecutorSlot::TakeFrame(Frame frame) {
   if (pending_.Spoke()) TellPending(false);
   if (frame.kind != FrameKind::kMessage) {
     const absl::Time before = clock_.Monotonic();
-    const absl::Status taken = TakeBytes(frame);
+    const absl::Status taken = received_.Take(frame);
     time_.LeaveOut(clock_.Monotonic() - before);  // waiting for a segment is not the job's time
     if (!taken.ok()) Lose(KilledFor::kStore, MessageOf(taken));
     return;
@@ -543,20 +505,19 @@ void ExecutorSlot::TakeFrame(Frame frame) {
   if (!message.ParseFromString(frame.bytes))
     return Lose(KilledFor::kProtocol, "a message does not parse");
   if (message.has_want()) return FetchFor(message.want());
-  large_blob_.reset();
-  absl::StatusOr<std::vector<v1::Report>> reports = ReportsOf(message, blobs_, options_.teller);
+  absl::StatusOr<std::vector<v1::Report>> reports =
+      ReportsOf(message, received_.TakeAll(), options_.teller);
   if (!reports.ok()) return Lose(KilledFor::kProtocol, MessageOf(reports.status()));
-  blobs_.clear();
   const uint64_t told = attempt();
   const bool is_end = !message.has_loaded() && !message.has_saved();
-  const std::string before = is_end ? std::exchange(log_tail_, {}) : "";
+  const std::string before = is_end ? output_.TakeTail() : "";
   if (is_end) ReadLog();
   if (is_end) EndOutput();
   for (v1::Transfer& transfer : transfers_) *reports->front().add_transfers() = std::move(transfer);
   transfers_.clear();
   if (is_end && message.has_failed()) {  // what the cooker logged, then what the process printed
     v1::Failed& failed = *reports->front().mutable_failed();
-    failed.set_log_tail(TailOfLog(failed.log_tail() + before + log_tail_));
+    failed.set_log_tail(TailOfLog(failed.log_tail() + before + output_.tail()));
     failed.clear_opened();
     if (HasOutgrown(failed)) {
       if (auto opened = ReadOpenedNotes(notes_.get(), told))
@@ -575,10 +536,7 @@ void ExecutorSlot::TakeFrame(Frame frame) {
     --sent_;
     idle_since_ = clock_.Monotonic();
     collection_.JobEnded(idle_since_);
-    if (!is_running()) {  // else what was read may be of the next, which runs already
-      log_tail_.clear();
-      log_line_.clear();
-    }
+    if (!is_running()) output_.Clear();  // else it may be of the next, which runs already
   }
   for (v1::Report& report : *reports) {
     Emit(SlotReported{.slot = options_.teller.slot, .attempt = told, .report = std::move(report)});
@@ -688,7 +646,7 @@ void ExecutorSlot::Lose(KilledFor killed_for, std::string detail) {
   if (!is_ready_ && is_running() && killed_for == KilledFor::kNothing) {
     return GiveBack(absl::UnavailableError(fmt::format(
         "no executor could be started: it ended ({}) before it was ready: {}",
-        death.exit.ToString(), EscapeControl(log_tail_.substr(0, kStartErrorBytesMax)))));
+        death.exit.ToString(), EscapeControl(output_.tail().substr(0, kStartErrorBytesMax)))));
   }
   if (!is_running()) {
     LogWarning("slot={} idle executor ended: {}", options_.teller.slot, Judge(death).error);
@@ -700,8 +658,7 @@ void ExecutorSlot::Lose(KilledFor killed_for, std::string detail) {
   death.timeout = absl::Microseconds(jobs_.front().job.job().timeout_us());
   const DeathVerdict verdict = Judge(death);
   const uint64_t lost = attempt();
-  log_tail_ = TailOfLog(std::move(log_tail_) + verdict.error +
-                        "\n");  // a failure has a log even if nothing was printed
+  output_.AddToTail(verdict.error + "\n");  // a failure has a log even if nothing was printed
   if (killed_for != KilledFor::kCancel) {
     Say(2, fmt::format("slot={} package={} executor lost: {}", options_.teller.slot,
                        jobs_.front().job.job().package(), verdict.error));
@@ -719,7 +676,7 @@ void ExecutorSlot::Lose(KilledFor killed_for, std::string detail) {
                 .attempt = lost,
                 .cause = verdict.cause,
                 .error = verdict.error,
-                .log_tail = std::exchange(log_tail_, {}),
+                .log_tail = output_.TakeTail(),
                 .opened = galley::worker::HasOutgrown(death) ? ReadOpenedNotes(notes.get(), lost)
                                                              : std::nullopt});
   SendDue();
@@ -732,7 +689,7 @@ void ExecutorSlot::Discard() {
   log_.Reset();
   notes_.Reset();
   frames_ = FrameReader();
-  blobs_.clear();
+  received_.Clear();
   is_set_up_ = false;
   sent_ = 0;
   is_ready_ = false;

@@ -27,7 +27,6 @@
 #include "common/base/file.h"
 #include "common/base/memory_limit.h"
 #include "common/base/mutex.h"
-#include "common/store/local/blob_file.h"
 #include "galley/v1/executor.pb.h"
 #include "worker/executor/frame.h"
 #include "worker/session/blob_sink.h"
@@ -37,6 +36,8 @@
 #include "worker/session/event_sink.h"
 #include "worker/session/job_time.h"
 #include "worker/session/pending_watch.h"
+#include "worker/session/printed_output.h"
+#include "worker/session/received_blobs.h"
 #include "worker/session/translate.h"
 
 namespace galley::worker {
@@ -142,9 +143,7 @@ class ExecutorSlot {
   absl::Status SendMessages(std::span<const std::string> messages);
   bool ReadSocket();  // true: there may be more
   void ReadLog();
-  void TakeLog(std::string_view bytes);
   void TakeFrame(Frame frame);
-  absl::Status TakeBytes(const Frame& frame);
   void FetchFor(const v1::ExecutorWant& want);
   void CheckLimits();
   bool CheckTime(absl::Time now);
@@ -179,11 +178,10 @@ class ExecutorSlot {
   FileDescriptor log_;
   FileDescriptor notes_;  // see worker/executor/opened_notes.h
   FrameReader frames_;
-  std::vector<wire::BlobAt> blobs_;
-  std::optional<store::HashedFile> large_blob_;  // of which pieces came
-  std::deque<Held> jobs_;                        // the first runs, if it was sent
-  size_t sent_ = 0;                              // of jobs_, to the present executor
-  bool is_ready_ = false;                        // the present executor has said so
+  ReceivedBlobs received_;  // for the next report
+  std::deque<Held> jobs_;   // the first runs, if it was sent
+  size_t sent_ = 0;         // of jobs_, to the present executor
+  bool is_ready_ = false;   // the present executor has said so
   Collection collection_;
   std::optional<Asked> asked_;
   uint64_t executors_ = 0;                       // started so far
@@ -192,9 +190,8 @@ class ExecutorSlot {
   std::vector<v1::Transfer> transfers_;          // of the job that runs, not told yet
   absl::Time idle_seen_ = absl::InfinitePast();  // Collection::IdleAt for which it was looked at
   MemoryLimits memory_limits_;
-  uint64_t oom_kills_ = 0;  // when the present executor was started
-  std::string log_tail_;
-  std::string log_line_;
+  uint64_t oom_kills_ = 0;       // when the present executor was started
+  PrintedOutput output_;         // since the last end of a job after which none ran
   uint64_t programs_bytes_ = 0;  // of the present job, when last looked at
   absl::Time programs_seen_ = absl::InfinitePast();
   absl::Time memory_seen_ = absl::InfinitePast();
