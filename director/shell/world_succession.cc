@@ -44,7 +44,7 @@ WorldSuccession::WorldSuccession(Options options, Deps deps, WorldPtr first)
 // Makes `world` the successor that the journal is of: its number, its table, and what is not
 // trusted any more.
 absl::Status WorldSuccession::Establish(World& world, std::vector<std::string>& affected,
-                                      JournalMeta meta) {
+                                        JournalMeta meta) {
   // (The record of a world that could not be made durable may come back after a crash, and names a
   // table: no other table is written over that one.)
   world.number = ++worlds_made_;
@@ -58,16 +58,14 @@ absl::Status WorldSuccession::Establish(World& world, std::vector<std::string>& 
     // The new journal does not know the results that this director took from the old one.
     for (const auto* names : {&last_->table->names(), &world.table->names()})
       affected.insert(affected.end(), names->begin(), names->end());
-    for (std::string& name : last_->table->GeneratedNames())
-      affected.push_back(std::move(name));
+    for (std::string& name : last_->table->GeneratedNames()) affected.push_back(std::move(name));
   }
   std::sort(affected.begin(), affected.end());
   affected.erase(std::unique(affected.begin(), affected.end()), affected.end());
   return deps_.journal.Invalidate(affected, meta);
 }
 
-absl::StatusOr<Successor> WorldSuccession::OfPaths(
-    const std::vector<std::string>& paths) {
+absl::StatusOr<Successor> WorldSuccession::OfPaths(const std::vector<std::string>& paths) {
   const WorldPtr old = last_;
   auto world = std::make_shared<World>(*old);
   ASSIGN_OR_RETURN(std::unique_ptr<content::Snapshot> snapshot, old->snapshot->Refresh(paths));
@@ -83,7 +81,8 @@ absl::StatusOr<Successor> WorldSuccession::OfPaths(
   }
   FilesChanged event;
   ASSIGN_OR_RETURN(event.packages, ChangedPackages(deps_.journal, changes));
-  if (deps_.journal.MadeAnew()) event.packages.insert(event.packages.end(), paths.begin(), paths.end());
+  if (deps_.journal.MadeAnew())
+    event.packages.insert(event.packages.end(), paths.begin(), paths.end());
   RETURN_IF_ERROR(Establish(*world, event.packages, deps_.journal.meta()));
   event.catalog = world->table;
   event.paths = paths;
@@ -94,8 +93,7 @@ absl::StatusOr<Successor> WorldSuccession::OfPaths(
   return successor;
 }
 
-absl::StatusOr<Successor> WorldSuccession::OfScan(
-    std::shared_ptr<World> scanned) {
+absl::StatusOr<Successor> WorldSuccession::OfScan(std::shared_ptr<World> scanned) {
   const WorldPtr old = last_;
   const bool is_known = scanned->since && scanned->since->table_id == old->table_id;
   const std::vector<content::Change> changes =
@@ -109,7 +107,8 @@ absl::StatusOr<Successor> WorldSuccession::OfScan(
   JournalMeta meta = deps_.journal.meta();
   ASSIGN_OR_RETURN(const store::StoreInfo info, deps_.store.Info());
   if (info.loss_epoch != meta.loss_epoch || info.commits < meta.store_commits) {
-    ASSIGN_OR_RETURN(const std::vector<std::string> lost, PackagesThatLost(deps_.journal, deps_.store));
+    ASSIGN_OR_RETURN(const std::vector<std::string> lost,
+                     PackagesThatLost(deps_.journal, deps_.store));
     event.packages.insert(event.packages.end(), lost.begin(), lost.end());
     meta.loss_epoch = info.loss_epoch;
   }

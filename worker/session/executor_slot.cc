@@ -1,10 +1,7 @@
 #include "worker/session/executor_slot.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/eventfd.h>
-#include <sys/socket.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,10 +11,8 @@
 #include <utility>
 
 #include "common/base/log.h"
-#include "common/base/own_program.h"
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
-#include "worker/executor/executor_loop.h"
 #include "worker/executor/job_messages.h"
 #include "worker/executor/opened_notes.h"
 
@@ -25,7 +20,6 @@ namespace galley::worker {
 namespace {
 
 constexpr absl::Duration kExitWait = absl::Seconds(2);  // for a process whose socket closed
-constexpr int kSendTimeoutSeconds = 10;
 // A look takes 5 us, a small job 30.
 constexpr absl::Duration kResidentPeriod = absl::Milliseconds(5);
 constexpr size_t kAheadBytesMax = 32 << 10;  // a sixth of the least socket buffer
@@ -139,7 +133,7 @@ void ExecutorSlot::Apply(SetupOrder order) {
   collection_.set_limits(order.collection);
   is_set_up_ = false;
   if (is_running()) return;  // the present job goes on with what it has
-  if (options_.is_spare && !child_.running()) return;
+  if (options_.is_spare && !process_.running()) return;
   if (const absl::Status status = EnsureExecutor(); !status.ok())
     LogWarning("executor: {}", MessageOf(status));
 }
@@ -151,7 +145,7 @@ void ExecutorSlot::Apply(v1::ExecutorJob job) {
 // The collection that is due before the next job, since memory that an earlier one left in the heap
 // must not count against it. `job_bytes` 0: there is no next job.
 CollectionStep ExecutorSlot::DueBefore(uint64_t job_bytes) {
-  if (!child_.running() || !is_ready_) return {};
+  if (!process_.running() || !is_ready_) return {};
   const CollectionStep step = collection_.Next(clock_.Monotonic(), Resident(), job_bytes);
   if (step.what == CollectionStep::What::kNothing || is_running()) return step;
   resident_bytes_.reset();  // it was seen when its job ended: it may have freed that since
@@ -165,7 +159,7 @@ uint64_t ExecutorSlot::Resident() {
   const absl::Time now = clock_.Monotonic();
   const bool is_old = is_running() && now - resident_seen_ >= kResidentPeriod;
   if (is_old || !resident_bytes_.has_value()) {
-    resident_bytes_ = ResidentBytes(child_.pid());
+    resident_bytes_ = ResidentBytes(process_.pid());
     resident_seen_ = now;
   }
   return *resident_bytes_;
@@ -191,7 +185,7 @@ bool ExecutorSlot::Collect(CollectionStep step) {
 }
 
 void ExecutorSlot::EndSpare() {
-  if (options_.is_spare && child_.running() && jobs_.empty() &&
+  if (options_.is_spare && process_.running() && jobs_.empty() &&
       clock_.Monotonic() >= idle_since_ + kSpareIdle)
     Discard();
 }
@@ -224,7 +218,7 @@ void ExecutorSlot::EndCollection(uint64_t after_bytes) {
 void ExecutorSlot::SendDue() {
   while (!is_running() && !jobs_.empty() && !asked_.has_value()) {
     Held& held = jobs_.front();
-    if (held.job.job().runs_alone() && child_.running()) Discard();
+    if (held.job.job().runs_alone() && process_.running()) Discard();
     if (Collect(DueBefore(held.job.job().memory_bytes()))) return;
     held.was_ahead = false;
     absl::Status status = SendJob(held);
@@ -319,29 +313,7 @@ void ExecutorSlot::Apply(const v1::JobPart& part) {
 }
 
 absl::Status ExecutorSlot::StartExecutor() {
-  int sockets[2];
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0)
-    return ErrnoStatus(errno, "socket for", options_.program);
-  socket_ = FileDescriptor(sockets[0]);
-  const FileDescriptor theirs(sockets[1]);
-  int log[2];
-  if (::pipe2(log, O_CLOEXEC) != 0) return ErrnoStatus(errno, "pipe for", options_.program);
-  log_ = FileDescriptor(log[0]);
-  const FileDescriptor log_end(log[1]);
-  ASSIGN_OR_RETURN(notes_, MakeOpenedNotes());
-  ::fcntl(log_.get(), F_SETFL, O_NONBLOCK);
-  const timeval send_timeout{.tv_sec = kSendTimeoutSeconds, .tv_usec = 0};
-  ::setsockopt(socket_.get(), SOL_SOCKET, SO_SNDTIMEO, &send_timeout, sizeof(send_timeout));
-  RETURN_IF_ERROR(RemoveAll(setup_->scratch_directory()));  // what a killed one left
-  RETURN_IF_ERROR(CreateDirectories(setup_->scratch_directory()));
-  std::vector<std::string> command = CommandOf(options_.program);
-  command.emplace_back("executor");
-  ASSIGN_OR_RETURN(child_, ChildProcess::Start({.argv = std::move(command),
-                                                .inherit_environment = true,
-                                                .inherit = {{theirs.get(), kExecutorSocket},
-                                                            {notes_.get(), kExecutorNotes},
-                                                            {log_end.get(), 2}}}));
-  frames_ = FrameReader();
+  ASSIGN_OR_RETURN(process_, ExecutorProcess::Start(options_.program, setup_->scratch_directory()));
   received_.Clear();
   is_set_up_ = false;
   ++executors_;
@@ -353,7 +325,7 @@ absl::Status ExecutorSlot::StartExecutor() {
 
 absl::Status ExecutorSlot::EnsureExecutor() {
   if (!setup_.has_value()) return absl::FailedPreconditionError("the director did not say Welcome");
-  if (!child_.running()) {
+  if (!process_.running()) {
     if (absl::Status status = StartExecutor(); !status.ok()) {
       Discard();
       return status;
@@ -374,15 +346,12 @@ absl::Status ExecutorSlot::SendToExecutor(const v1::ToExecutor& message) {
 
 absl::Status ExecutorSlot::SendMessages(std::span<const std::string> messages) {
   if (!is_running()) resident_bytes_.reset();
-  std::vector<FrameView> frames;
-  frames.reserve(messages.size());
-  for (const std::string& message : messages) frames.push_back({FrameKind::kMessage, message});
-  return SendFrames(socket_.get(), frames);
+  return process_.Send(messages);
 }
 
 void ExecutorSlot::Turn() {
   pollfd events[3] = {
-      {wakeup_.get(), POLLIN, 0}, {socket_.get(), POLLIN, 0}, {log_.get(), POLLIN, 0}};
+      {wakeup_.get(), POLLIN, 0}, {process_.socket(), POLLIN, 0}, {process_.log(), POLLIN, 0}};
   ::poll(events, 3, PollMilliseconds());
   if (events[0].revents != 0) {
     uint64_t count = 0;
@@ -390,13 +359,13 @@ void ExecutorSlot::Turn() {
   }
   if (events[2].revents != 0) ReadLog();
   if (events[1].revents != 0) ReadSocket();
-  if (child_.running()) CheckLimits();
+  if (process_.running()) CheckLimits();
   CollectIdle();
 }
 
 // -1: until something comes.
 int ExecutorSlot::PollMilliseconds() {
-  if (!child_.running()) return -1;
+  if (!process_.running()) return -1;
   if (is_running() || asked_.has_value())
     return static_cast<int>(absl::ToInt64Milliseconds(kPollPeriod));
   absl::Time idle_at = collection_.IdleAt();
@@ -411,34 +380,27 @@ int ExecutorSlot::PollMilliseconds() {
 }
 
 void ExecutorSlot::ReadLog() {
-  char piece[16 << 10];
-  // A flood must not keep the thread from the rest: so many pieces a turn.
-  for (int i = 0; i < 8 && log_.valid(); ++i) {
-    const ssize_t count = ::read(log_.get(), piece, sizeof(piece));
-    if (count > 0) {
-      output_.Add({piece, static_cast<size_t>(count)}, [this](const std::string& line) {
-        if (!is_running() || jobs_.front().lines++ < kLogLinesMax) Say(2, line, true);
-      });
-    } else if (count == 0) {
-      log_.Reset();
-    } else if (errno != EINTR) {
-      return;
-    }
-  }
+  process_.ReadLog([this](std::string_view bytes) {
+    output_.Add(bytes, [this](const std::string& line) {
+      if (!is_running() || jobs_.front().lines++ < kLogLinesMax) Say(2, line, true);
+    });
+  });
 }
 
 bool ExecutorSlot::ReadSocket() {
-  char piece[256 << 10];
-  const ssize_t count = ::recv(socket_.get(), piece, sizeof(piece), MSG_DONTWAIT);
-  if (count < 0 && errno == EINTR) return true;
-  if (count < 0 && errno == EAGAIN) return false;
-  if (count <= 0) {
-    Lose(KilledFor::kNothing, "");
-    return false;
+  switch (process_.Receive()) {
+    case ExecutorProcess::Received::kInterrupted:
+      return true;
+    case ExecutorProcess::Received::kNothing:
+      return false;
+    case ExecutorProcess::Received::kEnd:
+      Lose(KilledFor::kNothing, "");
+      return false;
+    case ExecutorProcess::Received::kBytes:
+      break;
   }
-  frames_.Add({piece, static_cast<size_t>(count)});
-  while (child_.running()) {
-    absl::StatusOr<std::optional<Frame>> frame = frames_.Next();
+  while (process_.running()) {
+    absl::StatusOr<std::optional<Frame>> frame = process_.NextFrame();
     if (!frame.ok()) {
       Lose(KilledFor::kProtocol, MessageOf(frame.status()));
       return false;
@@ -520,7 +482,7 @@ void ExecutorSlot::TakeFrame(Frame frame) {
     failed.set_log_tail(TailOfLog(failed.log_tail() + before + output_.tail()));
     failed.clear_opened();
     if (HasOutgrown(failed)) {
-      if (auto opened = ReadOpenedNotes(notes_.get(), told))
+      if (auto opened = ReadOpenedNotes(process_.notes(), told))
         *failed.mutable_opened() = *std::move(opened);
     }
     Say(2, fmt::format("slot={} package={} attempt failed: {}", options_.teller.slot,
@@ -559,14 +521,14 @@ bool ExecutorSlot::HasOutgrown(const v1::Failed& failed) const {
 // keep what they said.
 bool ExecutorSlot::CheckTime(absl::Time now) {
   if (!is_running() || waits_since_.has_value() || !time_.IsDue(now)) return true;
-  if (time_.Look(now, ProcessorUseOf(child_.pid())) == TimeUp::kNo) return true;
+  if (time_.Look(now, ProcessorUseOf(process_.pid())) == TimeUp::kNo) return true;
   if (!jobs_.front().job.starts_programs() || now > killed_at_) {
     Blame(KilledFor::kTimeout);
     return false;
   }
   if (killed_at_ != absl::InfiniteFuture()) return true;
   killed_at_ = now + kEndGrace;
-  TellTimeIsUp(notes_.get(), attempt());
+  TellTimeIsUp(process_.notes(), attempt());
   return true;
 }
 
@@ -580,7 +542,7 @@ void ExecutorSlot::CheckLimits() {
   if (!is_running() || !jobs_.front().job.starts_programs()) {
     programs_bytes_ = 0;
   } else if (now - programs_seen_ >= kProgramsPeriod) {
-    programs_bytes_ = ResidentBytesBelow(child_.pid());
+    programs_bytes_ = ResidentBytesBelow(process_.pid());
     programs_seen_ = now;
     WatchPrograms(now);
   }
@@ -600,7 +562,7 @@ void ExecutorSlot::CheckLimits() {
 void ExecutorSlot::WatchPrograms(absl::Time now) {
   const bool has_programs = programs_bytes_ > 0;  // one that has ended holds nothing
   if (has_programs ? !pending_.IsDue(now) : !pending_.is_pending()) return;
-  if (pending_.Look(now, has_programs ? ProcessorUseOf(child_.pid()) : ProcessorUse()))
+  if (pending_.Look(now, has_programs ? ProcessorUseOf(process_.pid()) : ProcessorUse()))
     TellPending(pending_.is_pending());
 }
 
@@ -613,7 +575,7 @@ void ExecutorSlot::Blame(KilledFor why) {
   const uint64_t blamed = attempt();
   for (int i = 0; i < kReadsToBlame && attempt() == blamed && ReadSocket(); ++i) {
   }
-  if (child_.running() && attempt() == blamed) Lose(why, "");
+  if (process_.running() && attempt() == blamed) Lose(why, "");
 }
 
 // Ends the executor if it has not ended, and says so when it ran a job.
@@ -625,7 +587,7 @@ void ExecutorSlot::Lose(KilledFor killed_for, std::string detail) {
               .time_up = time_.up(),
               .detail = std::move(detail)};
   if (killed_for == KilledFor::kNothing) {
-    if (const std::optional<ExitStatus> exit = child_.WaitFor(kExitWait)) {
+    if (const std::optional<ExitStatus> exit = process_.WaitFor(kExitWait)) {
       death.exit = *exit;
       // The group's killer takes whom it likes: only who was seen near a limit of its own is
       // blamed.
@@ -638,10 +600,7 @@ void ExecutorSlot::Lose(KilledFor killed_for, std::string detail) {
       death.detail = "it closed its socket and did not end";
     }
   }
-  if (child_.running()) {
-    child_.Kill(SIGKILL);
-    death.exit = child_.Wait();
-  }
+  if (process_.running()) death.exit = process_.Kill();
   ReadLog();
   if (!is_ready_ && is_running() && killed_for == KilledFor::kNothing) {
     return GiveBack(absl::UnavailableError(fmt::format(
@@ -666,7 +625,7 @@ void ExecutorSlot::Lose(KilledFor killed_for, std::string detail) {
   // Its end may have to wait for uploads (UploadQueue), and the next job begins now.
   if (pending_.Spoke()) TellPending(false);
   jobs_.pop_front();
-  const FileDescriptor notes = std::move(notes_);
+  const FileDescriptor notes = process_.TakeNotes();
   Discard();
   // The next executor starts at once, so that the next job finds it warm.
   if (const absl::Status status = options_.is_spare ? absl::OkStatus() : EnsureExecutor();
@@ -683,12 +642,7 @@ void ExecutorSlot::Lose(KilledFor killed_for, std::string detail) {
 }
 
 void ExecutorSlot::Discard() {
-  child_ = ChildProcess();  // kills and reaps
-  KillOrphans();  // the program that it ran dies with it; what the program started falls to us
-  socket_.Reset();
-  log_.Reset();
-  notes_.Reset();
-  frames_ = FrameReader();
+  process_.End();
   received_.Clear();
   is_set_up_ = false;
   sent_ = 0;

@@ -22,7 +22,6 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "common/base/child_process.h"
 #include "common/base/clock.h"
 #include "common/base/file.h"
 #include "common/base/memory_limit.h"
@@ -34,6 +33,7 @@
 #include "worker/session/collection.h"
 #include "worker/session/death.h"
 #include "worker/session/event_sink.h"
+#include "worker/session/executor_process.h"
 #include "worker/session/job_time.h"
 #include "worker/session/pending_watch.h"
 #include "worker/session/printed_output.h"
@@ -173,11 +173,7 @@ class ExecutorSlot {
   // The thread's own.
   std::optional<v1::ExecutorSetup> setup_;
   bool is_set_up_ = false;  // the present executor has it
-  ChildProcess child_;
-  FileDescriptor socket_;
-  FileDescriptor log_;
-  FileDescriptor notes_;  // see worker/executor/opened_notes.h
-  FrameReader frames_;
+  ExecutorProcess process_;
   ReceivedBlobs received_;  // for the next report
   std::deque<Held> jobs_;   // the first runs, if it was sent
   size_t sent_ = 0;         // of jobs_, to the present executor

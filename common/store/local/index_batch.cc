@@ -11,7 +11,7 @@ namespace galley::store {
 
 template <typename Given, typename ValueOf>
 absl::Status RocksBatch::ReplaceEach(char kind, std::span<const std::pair<Digest, Given>> all,
-                         const ValueOf& value_of) {
+                                     const ValueOf& value_of) {
   for (size_t begin = 0; begin < all.size(); begin += IndexDatabase::kKeysAtOnce) {
     const auto part = all.subspan(begin, std::min(IndexDatabase::kKeysAtOnce, all.size() - begin));
     std::vector<std::string> keys;
@@ -90,7 +90,7 @@ absl::Status RocksBatch::RemoveObservationSet(const Digest& weak_key, const Reco
 }
 
 absl::Status RocksBatch::MoveObservationSet(const Digest& weak_key, const RecordPlace& from,
-                                const RecordPlace& to) {
+                                            const RecordPlace& to) {
   ASSIGN_OR_RETURN(std::vector<SetPlace> sets, Sets(weak_key));
   for (SetPlace& set : sets) {
     if (set.place == from) set.place = to;
@@ -182,7 +182,7 @@ absl::Status RocksBatch::Replace(std::string key, std::optional<std::string> val
 }
 
 absl::Status RocksBatch::Replace(std::string key, const std::optional<std::string_view>& there,
-                     std::optional<std::string> value) {
+                                 std::optional<std::string> value) {
   if (there.has_value()) RETURN_IF_ERROR(Count(key, *there, UINT64_MAX));
   if (value.has_value()) RETURN_IF_ERROR(Count(key, *value, 1));
   if (!there.has_value() && !value.has_value()) return absl::OkStatus();

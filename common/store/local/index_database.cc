@@ -48,7 +48,8 @@ absl::Status OpenError(int error, const std::string& path) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<IndexDatabase>> IndexDatabase::Open(const std::string& path, bool create) {
+absl::StatusOr<std::unique_ptr<IndexDatabase>> IndexDatabase::Open(const std::string& path,
+                                                                   bool create) {
   FileDescriptor folder(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!folder.valid()) return OpenError(errno, path);
   auto database = std::unique_ptr<IndexDatabase>(new IndexDatabase(path, std::move(folder)));
@@ -91,7 +92,7 @@ absl::Status IndexDatabase::GetMany(
   std::vector<rocksdb::PinnableSlice> values(keys.size());
   std::vector<rocksdb::Status> statuses(keys.size());
   db_->MultiGet(rocksdb::ReadOptions(), db_->DefaultColumnFamily(), keys.size(), slices.data(),
-               values.data(), statuses.data());
+                values.data(), statuses.data());
   for (size_t i = 0; i < keys.size(); ++i) {
     const bool absent = statuses[i].IsNotFound();
     if (!absent) RETURN_IF_ERROR(From(statuses[i]));
