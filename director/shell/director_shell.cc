@@ -50,7 +50,6 @@ DirectorShell::DirectorShell(ShellOptions options, WorldPtr world, store::Store&
                      .store = &store_,
                      .sources = [this] { return Present(); },
                      .state_directory = options_.state_directory}),
-      kept_limits_(options_.state_directory),
       log_book_({.reports = reports_, .views = worker_views_, .clocks = clocks_, .clock = clock_},
                 {.folder = JoinPath(options_.state_directory, kWorkerLogsFolder),
                  .may_write = options_.may_write}),
@@ -70,11 +69,18 @@ DirectorShell::DirectorShell(ShellOptions options, WorldPtr world, store::Store&
                   .views = worker_views_,
                   .log_book = log_book_,
                   .tell_core = [this](Event event) { Post(std::move(event)); }}),
-      limit_answers_({.sources = [this] { return Present(); }, .kept = &kept_limits_},
-                     {.trust_domain = options_.look_up.trust_domain,
-                      .retry_failed = options_.look_up.retry_failed,
-                      .defaults = {options_.memory_bytes_default, options_.timeout_default},
-                      .machine = MachineIdentity() + " " + options_.worker_build}),
+      limits_(options_.state_directory,
+              {.trust_domain = options_.look_up.trust_domain,
+               .retry_failed = options_.look_up.retry_failed,
+               .defaults = {options_.memory_bytes_default, options_.timeout_default},
+               .machine = MachineIdentity() + " " + options_.worker_build},
+              {.sources = [this] { return Present(); },
+               .reports = reports_,
+               .clock = clock_,
+               .thread = commit_thread_,
+               .may_write = options_.may_write,
+               .has_room = options_.has_room,
+               .warn = [this](const std::string& text) { Warn(text); }}),
       commits_({.store = store_,
                 .journal = journal_,
                 .results = results_,
@@ -100,23 +106,17 @@ DirectorShell::DirectorShell(ShellOptions options, WorldPtr world, store::Store&
                                                 : [] { return ResidentBytes(::getpid()); },
                .trim = GiveBackMemory,
                .set_short = HoldNoFreeMemory}),
-      look_ups_(
-          {.sources = [this] { return Present(); },
-           .store = store_,
-           .journal = journal_,
-           .results = results_,
-           .limits = limit_answers_,
-           .clock = clock_,
-           .remote = options_.remote,
-           .alarm =
-               [this](const std::string& text) {
-                 Post(Internal([this, text] {
-                   seats_.Tell([text](ShellListener& one) { one.OnPassingWarning("", "", text); });
-                 }));
-               },
-           .post = [this](Internal task) { Post(std::move(task)); },
-           .answer = [this](LookedUp answer) { StepCore(std::move(answer)); }},
-          options_.look_up) {}
+      look_ups_({.sources = [this] { return Present(); },
+                 .store = store_,
+                 .journal = journal_,
+                 .results = results_,
+                 .limits = limits_.answers(),
+                 .clock = clock_,
+                 .remote = options_.remote,
+                 .alarm = [this](const std::string& text) { Warn(text); },
+                 .post = [this](Internal task) { Post(std::move(task)); },
+                 .answer = [this](LookedUp answer) { StepCore(std::move(answer)); }},
+                options_.look_up) {}
 
 DirectorShell::~DirectorShell() { Stop(); }
 
@@ -131,6 +131,12 @@ void DirectorShell::Post(Message message) {
     inbox_.push_back(std::move(message));
   }
   inbox_changed_.NotifyAll();
+}
+
+void DirectorShell::Warn(const std::string& text) {
+  Post(Internal([this, text] {
+    seats_.Tell([text](ShellListener& one) { one.OnPassingWarning("", "", text); });
+  }));
 }
 
 std::vector<DirectorShell::Message> DirectorShell::TakeInbox(absl::Duration wait) {

@@ -50,11 +50,11 @@
 #include "director/shell/instigator_notes.h"
 #include "director/shell/job_builder.h"
 #include "director/shell/launches.h"
-#include "director/shell/limit_answers.h"
 #include "director/shell/look_ups.h"
 #include "director/shell/lookup.h"
 #include "director/shell/memory_guard.h"
 #include "director/shell/message_room.h"
+#include "director/shell/outgrown_limits.h"
 #include "director/shell/published_keys.h"
 #include "director/shell/report_reader.h"
 #include "director/shell/result_table.h"
@@ -173,6 +173,7 @@ class DirectorShell {
   void CancelRefused();
   void LookAtResult(CookSeat& seat, const StoredResultPtr& result);
   void OnLoop(Internal task);
+  void Warn(const std::string& text);  // any thread
   void TellProgress();
   void WriteFigures();
   std::vector<Message> TakeInbox(absl::Duration wait);
@@ -236,8 +237,6 @@ class DirectorShell {
   std::optional<uint64_t> PublishedAlready(const std::string& platform, const PublishRoot& effect,
                                            bool is_again);
   void NoteFailure(CookSeat& seat, const PackageFailed& failed);
-  std::string KeepLimit(const PackageFailed& failed);
-  void SaveLimits();
   std::vector<FailureUpdate> TakeFailures();
   void TakeSuccessor(Successor successor);
   void TakePlatforms(const World& before, const World& world, FilesChanged files);
@@ -259,7 +258,6 @@ class DirectorShell {
   ResultTable results_{ResultTable::Kept::kWhileHeld};
   ReportReader reports_;
   WorkerBytes worker_bytes_;
-  KeptLimits kept_limits_;
   AttachedWorkers workers_{options_.farm_launch.kind};
   WorkerViews worker_views_{
       [this](const std::string& name, const std::string& state, const std::string& machine) {
@@ -270,7 +268,7 @@ class DirectorShell {
   WorkerAdmission admission_;
   CollectionCounts collections_;
   const absl::Time began_at_ = clock_.Now();
-  LimitAnswers limit_answers_;
+  OutgrownLimits limits_;
   MessageRoom message_room_;
   std::unique_ptr<CookCore> core_;
 

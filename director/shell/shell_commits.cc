@@ -22,9 +22,9 @@ void DirectorShell::CommitPending() { commits_.Begin(TakeFailures()); }
 void DirectorShell::AfterCommit(const std::vector<ResultId>& cooked) {
   for (const ResultId id : cooked) {
     const StoredResultPtr stored = results_.Get(id);
-    if (stored != nullptr) kept_limits_.Withdraw(stored->weak_key, stored->observed);
+    if (stored != nullptr) limits_.Withdraw(*stored);
   }
-  SaveLimits();
+  limits_.Save();
 }
 
 // Takes one commit's outcome, in order; false: there is none. A commit that ended after the core

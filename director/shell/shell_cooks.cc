@@ -43,7 +43,7 @@ void DirectorShell::Begin(const std::shared_ptr<CookSeat>& seat) {
   RetryWhatCooksAsk();
   if (seat->order.retry_failed) {
     results_.ForgetVerdicts();
-    kept_limits_.NoneIsNew();
+    limits_.kept().NoneIsNew();
   }
   TellHeld(*seat);
   StepCore(RequestOf(*seat));
@@ -97,7 +97,7 @@ void DirectorShell::TellPlatforms(CookSeat& seat) const {
 // While one cook tries again what is known to have failed, none takes such an answer.
 void DirectorShell::RetryWhatCooksAsk() {
   look_ups_.RetryFailed(seats_.IsAnyRetrying());
-  limit_answers_.RetryFailed(seats_.IsAnyRetrying());
+  limits_.RetryFailed(seats_.IsAnyRetrying());
 }
 
 void DirectorShell::TellProgress() {
@@ -116,7 +116,7 @@ void DirectorShell::Do(const Notify& effect) {
 
 void DirectorShell::Tell(CookMask cooks, const PackageFailed& notice) {
   PackageFailed told = notice;
-  if (notice.cause == FailureCause::kLimit) told.error += KeepLimit(notice);
+  if (notice.cause == FailureCause::kLimit) told.error += limits_.Keep(notice);
   const ToldInOrder::Tell tell =
       [package = notice.package.valid() ? core_->NameOf(notice.package) : "",
        platform = notice.platform ? PlatformName(*notice.platform) : "",

@@ -1,14 +1,12 @@
 // DirectorShell's memory beyond the cook: failures, and why each package is in the cook, for
-// `galley why`; and kept limits.
+// `galley why`.
 
 #include <future>
 #include <utility>
 
-#include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "director/shell/director_shell.h"
 #include "director/shell/forget_results.h"
-#include "fmt/format.h"
 
 namespace galley::director {
 
@@ -30,49 +28,15 @@ void DirectorShell::NoteFailure(CookSeat& seat, const PackageFailed& failed) {
   }
 }
 
-// Keeps the limit and returns what a person is told of that beside the error. (A failure that was
-// kept by an earlier cook has no attempt.) A disk without room is the machine's fault, whatever
-// failed for it.
-std::string DirectorShell::KeepLimit(const PackageFailed& failed) {
-  if (failed.attempt == 0) return "";
-  std::optional<KeptLimit> seen = reports_.OutgrownIn(failed.attempt);
-  absl::Status kept = options_.has_room ? options_.has_room() : absl::OkStatus();
-  if (!seen) kept = absl::NotFoundError("too many other attempts failed since");
-  if (kept.ok()) {
-    const std::string what = limit_answers_.WhatIsKept(seen->kind);
-    kept = limit_answers_.Keep(*std::move(seen), failed, clock_.Now());
-    if (kept.ok()) {
-      commit_thread_.Post([this] { SaveLimits(); });
-      return "; " + what;
-    }
-  }
-  return fmt::format("; this is not kept for the next cook: {}", MessageOf(kept));
-}
-
 absl::Status DirectorShell::Forget(const std::vector<std::string>& packages) {
   std::promise<absl::Status> forgotten;
   std::future<absl::Status> told = forgotten.get_future();
   commit_thread_.Post([this, &packages, &forgotten] {
-    const absl::Status status = ForgetResults(packages, store_, journal_, kept_limits_);
+    const absl::Status status = ForgetResults(packages, store_, journal_, limits_.kept());
     if (status.ok()) OnLoop([this, &packages] { StepCore(PackagesCleared{packages}); });
     forgotten.set_value(status);
   });
   return told.get();
-}
-
-// Commit thread.
-void DirectorShell::SaveLimits() {
-  if (kept_limits_.is_saved()) return;
-  absl::Status saved = options_.may_write ? options_.may_write() : absl::OkStatus();
-  if (saved.ok()) saved = kept_limits_.Save();
-  if (saved.ok()) return;
-  const std::string text = fmt::format(
-      "what outgrew its limits could not be written down, and is tried again in the next cook: {}",
-      MessageOf(saved));
-  LogWarning("{}", text);
-  Post(Internal([this, text] {
-    seats_.Tell([text](ShellListener& one) { one.OnPassingWarning("", "", text); });
-  }));
 }
 
 // Takes the failures that go to the journal with the group that is about to be committed.
