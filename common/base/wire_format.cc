@@ -22,9 +22,13 @@ void WireWriter::Bytes(uint32_t field, std::string_view value) {
   if (!value.empty()) Element(field, value);
 }
 
-void WireWriter::Element(uint32_t field, std::string_view value) {
+void WireWriter::ElementHead(uint32_t field, size_t size) {
   Raw(uint64_t{field} << 3 | 2);
-  Raw(value.size());
+  Raw(size);
+}
+
+void WireWriter::Element(uint32_t field, std::string_view value) {
+  ElementHead(field, value.size());
   bytes_.append(value);
 }
 

@@ -6,6 +6,8 @@
 // Source: https://protobuf.dev/programming-guides/encoding/
 #pragma once
 
+#include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -24,6 +26,23 @@ class WireWriter {
   void Bytes(uint32_t field, std::string_view value);
   // Present even when empty: elements of a repeated field, and sub-messages that are set.
   void Element(uint32_t field, std::string_view value);
+  // The head of an element of `size` bytes, which the caller writes next, field by field.
+  void ElementHead(uint32_t field, size_t size);
+  void Reserve(size_t bytes) { bytes_.reserve(bytes); }
+
+  // The bytes that fields take.
+  static size_t SizeOfNumber(uint64_t value) {  // the varint alone
+    return (static_cast<size_t>(std::bit_width(value | 1)) + 6) / 7;
+  }
+  static size_t SizeOfVarint(uint32_t field, uint64_t value) {
+    return value == 0 ? 0 : SizeOfNumber(uint64_t{field} << 3) + SizeOfNumber(value);
+  }
+  static size_t SizeOfBytes(uint32_t field, std::string_view value) {
+    return value.empty() ? 0 : SizeOfElement(field, value.size());
+  }
+  static size_t SizeOfElement(uint32_t field, size_t size) {
+    return SizeOfNumber(uint64_t{field} << 3) + SizeOfNumber(size) + size;
+  }
 
   const std::string& bytes() const { return bytes_; }
   std::string Take() { return std::move(bytes_); }

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <tuple>
 
 #include "common/base/status_macros.h"
 #include "common/base/wire_format.h"
@@ -30,25 +32,50 @@ const Observation& WhatOf(const Observed& observed) { return observed.what; }
 constexpr auto kLess = [](const auto& a, const auto& b) { return WhatOf(a) < WhatOf(b); };
 constexpr auto kSame = [](const auto& a, const auto& b) { return WhatOf(a) == WhatOf(b); };
 
-void Append(WireWriter& writer, const Observation& what, const std::string* value) {
-  WireWriter entry;
-  entry.Varint(1, static_cast<uint64_t>(what.kind));
-  entry.Bytes(2, what.subject);
-  entry.Bytes(3, what.detail);
-  if (value != nullptr) entry.Bytes(4, *value);
-  writer.Element(1, entry.bytes());
+// EntryView: one entry of an encoded set; views into it, or into what is to be encoded.
+struct EntryView {
+  ObservationKind kind = ObservationKind::kFile;
+  std::string_view subject;
+  std::string_view detail;
+  std::string_view value;  // of sets with values
+  // Its place in a set: by all but the value.
+  std::strong_ordering operator<=>(const EntryView& other) const {
+    return std::tie(kind, subject, detail) <=> std::tie(other.kind, other.subject, other.detail);
+  }
+};
+
+EntryView ViewOf(const Observation& what) { return {what.kind, what.subject, what.detail, {}}; }
+EntryView ViewOf(const Observed& one) {
+  return {one.what.kind, one.what.subject, one.what.detail, one.value};
 }
 
-std::string Encode(std::span<const Observation> set) {
+size_t SizeOf(const EntryView& entry) {
+  return WireWriter::SizeOfVarint(1, static_cast<uint64_t>(entry.kind)) +
+         WireWriter::SizeOfBytes(2, entry.subject) + WireWriter::SizeOfBytes(3, entry.detail) +
+         WireWriter::SizeOfBytes(4, entry.value);
+}
+
+// `view`: makes an EntryView of an element.
+template <typename T, typename View>
+std::string Encode(std::span<const T> elements, const View& view) {
+  size_t size = 0;
+  for (const T& element : elements) size += WireWriter::SizeOfElement(1, SizeOf(view(element)));
   WireWriter writer;
-  for (const Observation& what : set) Append(writer, what, nullptr);
+  writer.Reserve(size);
+  for (const T& element : elements) {
+    const EntryView entry = view(element);
+    writer.ElementHead(1, SizeOf(entry));
+    writer.Varint(1, static_cast<uint64_t>(entry.kind));
+    writer.Bytes(2, entry.subject);
+    writer.Bytes(3, entry.detail);
+    writer.Bytes(4, entry.value);
+  }
   return writer.Take();
 }
 
-std::string Encode(std::span<const Observed> observed) {
-  WireWriter writer;
-  for (const Observed& one : observed) Append(writer, one.what, &one.value);
-  return writer.Take();
+template <typename T>
+std::string Encode(std::span<const T> elements) {
+  return Encode(elements, [](const T& element) { return ViewOf(element); });
 }
 
 template <typename T>
@@ -59,58 +86,73 @@ std::string EncodeInOrder(std::span<const T> elements) {
   return Encode(std::span<const T>(sorted));
 }
 
-absl::Status DecodeEntry(std::string_view bytes, bool has_value, Observed& entry) {
+absl::Status NotCanonical() {
+  return absl::InvalidArgumentError("observations are not in canonical form");
+}
+
+// Fields that ascend, and no byte more than they need: the one encoding of its entry.
+absl::StatusOr<EntryView> DecodeEntry(std::string_view bytes, bool has_value) {
+  EntryView entry;
   uint64_t kind = 0;
+  uint32_t before = 0;
+  bool ascends = true;
   for (WireReader reader(bytes); !reader.AtEnd();) {
     ASSIGN_OR_RETURN(const WireReader::Field field, reader.Next());
+    ascends = ascends && field.number > before;
+    before = field.number;
     if (field.number == 1) {
       ASSIGN_OR_RETURN(kind, tree::VarintOf(field, "kind"));
     } else if (field.number == 2) {
-      ASSIGN_OR_RETURN(entry.what.subject, tree::BytesOf(field, "subject"));
+      ASSIGN_OR_RETURN(entry.subject, tree::BytesOf(field, "subject"));
     } else if (field.number == 3) {
-      ASSIGN_OR_RETURN(entry.what.detail, tree::BytesOf(field, "detail"));
+      ASSIGN_OR_RETURN(entry.detail, tree::BytesOf(field, "detail"));
     } else if (field.number == 4 && has_value) {
       ASSIGN_OR_RETURN(entry.value, tree::BytesOf(field, "value"));
     } else {
       return tree::UnknownField(field, "Entry");
     }
   }
-  for (const KindInfo& known : kKinds) {
-    if (kind != static_cast<uint64_t>(known.kind)) continue;
-    entry.what.kind = known.kind;
-    return absl::OkStatus();
-  }
-  return absl::InvalidArgumentError(fmt::format("kind {} of observation is not known", kind));
+  const auto known = std::find_if(std::begin(kKinds), std::end(kKinds), [&](const KindInfo& one) {
+    return kind == static_cast<uint64_t>(one.kind);
+  });
+  if (known == std::end(kKinds))
+    return absl::InvalidArgumentError(fmt::format("kind {} of observation is not known", kind));
+  entry.kind = known->kind;
+  if (!ascends || SizeOf(entry) != bytes.size()) return NotCanonical();
+  return entry;
 }
 
-absl::StatusOr<std::vector<Observed>> Decode(std::string_view bytes, bool has_values) {
+// Calls `take` with each entry, in their order.
+template <typename Take>
+absl::Status Decode(std::string_view bytes, bool has_values, const Take& take) {
   if (bytes.size() > kEncodedSetBytesMax) {
     return absl::InvalidArgumentError(fmt::format(
         "{} bytes of observations, at most {} are allowed", bytes.size(), kEncodedSetBytesMax));
   }
-  std::vector<Observed> entries;
-  for (WireReader reader(bytes); !reader.AtEnd();) {
+  size_t count = 0;
+  size_t size = 0;
+  EntryView before;
+  for (WireReader reader(bytes); !reader.AtEnd(); ++count) {
     ASSIGN_OR_RETURN(const WireReader::Field field, reader.Next());
     if (field.number != 1) return tree::UnknownField(field, "observation set");
     ASSIGN_OR_RETURN(const std::string_view element, tree::BytesOf(field, "entry"));
-    if (entries.size() == kObservationsMax) {
+    if (count == kObservationsMax)
       return absl::InvalidArgumentError(fmt::format("more than {} observations", kObservationsMax));
-    }
-    Observed entry;
-    if (absl::Status status = DecodeEntry(element, has_values, entry); !status.ok()) {
-      return Annotate(status, fmt::format("observation {}", entries.size()));
-    }
-    if (!entries.empty() && !(entries.back().what < entry.what)) {
+    const absl::StatusOr<EntryView> entry = DecodeEntry(element, has_values);
+    if (!entry.ok()) return Annotate(entry.status(), fmt::format("observation {}", count));
+    if (count > 0 && !(before < *entry)) {
       return absl::InvalidArgumentError(
-          fmt::format("observation {} is not after the one before", entries.size()));
+          fmt::format("observation {} is not after the one before", count));
     }
-    entries.push_back(std::move(entry));
+    size += WireWriter::SizeOfElement(1, element.size());
+    take(*entry);
+    before = *entry;
   }
-  return entries;
+  return size == bytes.size() ? absl::OkStatus() : NotCanonical();
 }
 
-absl::Status NotCanonical() {
-  return absl::InvalidArgumentError("observations are not in canonical form");
+Observation ObservationOf(const EntryView& entry) {
+  return {entry.kind, std::string(entry.subject), std::string(entry.detail)};
 }
 
 }  // namespace
@@ -161,19 +203,27 @@ std::string EncodeSet(const ObservationSet& set) {
 
 std::string EncodeObserved(std::span<const Observed> observed) { return EncodeInOrder(observed); }
 
+std::string EncodeSetOf(std::span<const Observed> observed) {
+  return Encode(observed, [](const Observed& one) { return ViewOf(one.what); });
+}
+
 absl::StatusOr<ObservationSet> DecodeSet(std::string_view bytes) {
-  ASSIGN_OR_RETURN(std::vector<Observed> entries, Decode(bytes, false));
   ObservationSet set;
-  set.reserve(entries.size());
-  for (Observed& entry : entries) set.push_back(std::move(entry.what));
-  if (EncodeSet(set) != bytes) return NotCanonical();
+  RETURN_IF_ERROR(
+      Decode(bytes, false, [&](const EntryView& entry) { set.push_back(ObservationOf(entry)); }));
   return set;
 }
 
 absl::StatusOr<std::vector<Observed>> DecodeObserved(std::string_view bytes) {
-  ASSIGN_OR_RETURN(std::vector<Observed> entries, Decode(bytes, true));
-  if (EncodeObserved(entries) != bytes) return NotCanonical();
-  return entries;
+  std::vector<Observed> observed;
+  RETURN_IF_ERROR(Decode(bytes, true, [&](const EntryView& entry) {
+    observed.push_back({ObservationOf(entry), std::string(entry.value)});
+  }));
+  return observed;
+}
+
+absl::Status CheckObserved(std::string_view bytes) {
+  return Decode(bytes, true, [](const EntryView&) {});
 }
 
 }  // namespace galley::record

@@ -92,11 +92,16 @@ absl::StatusOr<std::vector<Observed>> Canonical(std::vector<Observed> observed);
 ObservationSet SetOf(std::span<const Observed> observed);
 
 std::string EncodeSet(const ObservationSet& set);
+// EncodeSet(SetOf(observed)).
+// REQUIRES: `observed` is canonical.
+std::string EncodeSetOf(std::span<const Observed> observed);
 // Refuses what EncodeSet would not have written (order, duplicates, unknown kinds or fields).
 absl::StatusOr<ObservationSet> DecodeSet(std::string_view bytes);
 // The same with values: Entry gains value = 4. This text is the file `observations` in an Action's
 // input root.
 std::string EncodeObserved(std::span<const Observed> observed);
 absl::StatusOr<std::vector<Observed>> DecodeObserved(std::string_view bytes);
+// OK when DecodeObserved takes `bytes`; else what it says. For who passes them on.
+absl::Status CheckObserved(std::string_view bytes);
 
 }  // namespace galley::record

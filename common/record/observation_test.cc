@@ -103,6 +103,25 @@ TEST(ObservationTest, WhatEncodeSetWouldNotHaveWrittenIsRefused) {
       << "a default written out";
   EXPECT_FALSE(DecodeSet(std::string("\x0a\x03\x08\x81\x00", 5)).ok())
       << "a number in a longer form";
+  EXPECT_TRUE(CheckObserved(std::string("\x0a\x02\x08\x01", 4)).ok());
+  EXPECT_FALSE(CheckObserved(std::string("\x0a\x82\x00\x08\x01", 5)).ok())
+      << "the length of an entry in a longer form";
+  EXPECT_TRUE(CheckObserved("\x0a\x05\x08\x01\x12\x01x").ok());
+  EXPECT_FALSE(CheckObserved("\x0a\x05\x12\x01x\x08\x01").ok()) << "fields that descend";
+  EXPECT_FALSE(CheckObserved("\x0a\x08\x08\x01\x12\x01y\x12\x01x").ok()) << "a field twice";
+}
+
+TEST(ObservationTest, WhatIsPassedOnIsWhatDecodingTakes) {
+  const std::string bytes = EncodeObserved(SampleObserved());
+  EXPECT_TRUE(CheckObserved(bytes).ok());
+  EXPECT_EQ(EncodeSetOf(SampleObserved()), EncodeSet(SetOf(SampleObserved())));
+  for (size_t at = 0; at < bytes.size(); ++at) {
+    for (const char change : {'\x01', '\x08', '\x80'}) {
+      std::string other = bytes;
+      other[at] = static_cast<char>(other[at] ^ change);
+      EXPECT_EQ(CheckObserved(other), DecodeObserved(other).status()) << at;
+    }
+  }
 }
 
 TEST(ObservationTest, MoreThanTheLimitIsRefused) {

@@ -20,10 +20,6 @@ void ToProto(const record::Observed& observed, v1::Observed* proto);
 // Unknown kinds are refused.
 absl::StatusOr<record::Observed> FromProto(const v1::Observed& proto);
 
-template <typename Repeated>
-void ToProto(const std::vector<record::Observed>& observed, Repeated* repeated) {
-  for (const record::Observed& one : observed) ToProto(one, repeated->Add());
-}
 // At most record::kObservationsMax.
 template <typename Repeated>
 absl::StatusOr<std::vector<record::Observed>> ObservedFromProto(const Repeated& repeated) {

@@ -7,6 +7,6 @@
 
 namespace galley::wire {
 
-inline constexpr uint32_t kWorkerProtocol = 4;
+inline constexpr uint32_t kWorkerProtocol = 5;
 
 }  // namespace galley::wire

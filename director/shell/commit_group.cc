@@ -120,7 +120,7 @@ absl::StatusOr<store::CommitBatch> BatchOf(store::Store& store,
   for (const StoredResultPtr& stored : results) {
     batch.blobs.insert(batch.blobs.end(), stored->blobs.begin(), stored->blobs.end());
     batch.results.push_back({.weak_key = stored->weak_key,
-                             .observation_set = record::EncodeSet(record::SetOf(stored->observed)),
+                             .observation_set = record::EncodeSetOf(stored->observed),
                              .action_key = stored->action_key,
                              .result = stored->encoded});
   }

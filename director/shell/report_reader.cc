@@ -8,6 +8,7 @@
 #include "common/record/action.h"
 #include "common/record/programs.h"
 #include "common/store/interface/named_blobs.h"
+#include "common/wire/convert.h"
 #include "director/core/package_data.h"
 #include "director/shell/told_tools.h"
 #include "fmt/format.h"
@@ -23,20 +24,6 @@ constexpr size_t kOutgrownMax = 16;  // few: an attempt that is asked for was al
 
 absl::StatusOr<Digest> ReadDigest(const v1::Digest& digest) {
   return Digest::FromHex(digest.hash(), digest.size_bytes());
-}
-
-absl::StatusOr<std::vector<record::Observed>> ReadObserved(
-    const google::protobuf::RepeatedPtrField<v1::Observed>& list) {
-  std::vector<record::Observed> observed;
-  observed.reserve(static_cast<size_t>(list.size()));
-  for (const v1::Observed& one : list) {
-    if (one.kind() < 1 || one.kind() > 9)
-      return absl::InvalidArgumentError(fmt::format("observation kind {}", one.kind()));
-    observed.push_back(
-        {{static_cast<record::ObservationKind>(one.kind()), one.subject(), one.detail()},
-         one.value()});
-  }
-  return record::Canonical(std::move(observed));
 }
 
 void FailInfrastructure(WorkerReport& report, std::string error) {
@@ -256,7 +243,7 @@ absl::StatusOr<std::shared_ptr<StoredResult>> ReportReader::ToStored(const std::
   stored->platform = saved.platform();
   stored->platform_name = (*info.numbering)[saved.platform()].name;
   ASSIGN_OR_RETURN(stored->source, ReadDigest(saved.source()));
-  ASSIGN_OR_RETURN(stored->observed, ReadObserved(saved.observed()));
+  ASSIGN_OR_RETURN(stored->observed, record::DecodeObserved(saved.observed()));
   ASSIGN_OR_RETURN(stored->result, record::DecodeResult(saved.result()));
   if (stored->result.is_disputed)
     return absl::InvalidArgumentError("a dispute, which is the store's to find");
@@ -403,7 +390,9 @@ absl::StatusOr<KeptLimit> ReportReader::OutgrownBy(const AttemptInfo& info,
   KeptLimit limit{.weak_key = record::WeakKey(source, recipe.digest, trust_domain_),
                   .kind = is_memory ? KeptLimit::Kind::kMemory : KeptLimit::Kind::kTime,
                   .package = info.name};
-  ASSIGN_OR_RETURN(limit.observed, ReadObserved(opened.observed()));
+  ASSIGN_OR_RETURN(std::vector<record::Observed> observed,
+                   wire::ObservedFromProto(opened.observed()));
+  ASSIGN_OR_RETURN(limit.observed, record::Canonical(std::move(observed)));
   limit.limit = LimitOf(limit.kind, recipe.needs, defaults_);
   return limit;
 }

@@ -1,6 +1,7 @@
 #include "director/shell/report_reader.h"
 
 #include "common/record/action.h"
+#include "common/wire/convert.h"
 #include "director/shell/shell_test_world.h"
 
 namespace galley::director {
@@ -16,11 +17,18 @@ void SetDigest(const Digest& digest, v1::Digest* out) {
   out->set_size_bytes(static_cast<int64_t>(digest.size_bytes()));
 }
 
+// (They are sorted anew.)
+void EditObserved(v1::Saved& saved,
+                  const std::function<void(std::vector<record::Observed>&)>& edit) {
+  std::vector<record::Observed> observed = record::DecodeObserved(saved.observed()).value();
+  edit(observed);
+  saved.set_observed(record::EncodeObserved(observed));
+}
+
 void AddObserved(ObservationKind kind, std::string subject, std::string value, v1::Saved* saved) {
-  v1::Observed* one = saved->add_observed();
-  one->set_kind(static_cast<uint32_t>(kind));
-  one->set_subject(std::move(subject));
-  one->set_value(std::move(value));
+  EditObserved(*saved, [&](std::vector<record::Observed>& observed) {
+    observed.push_back({{kind, std::move(subject), ""}, std::move(value)});
+  });
 }
 
 class ReportReaderTest : public ShellTest {
@@ -126,7 +134,7 @@ TEST_F(ReportReaderTest, ResultsOfTheSameInputsHaveOneKeyForTheCore) {
   const uint64_t key = ReadSaved(HonestSaved()).result->key;
   EXPECT_EQ(ReadSaved(HonestSaved()).result->key, key);
   v1::Report less = HonestSaved();
-  less.mutable_saved()->mutable_observed()->DeleteSubrange(0, 1);
+  EditObserved(*less.mutable_saved(), [](auto& observed) { observed.erase(observed.begin()); });
   EXPECT_NE(ReadSaved(less).result->key, key) << "it says that it looked at less";
 }
 
@@ -168,41 +176,42 @@ TEST_F(ReportReaderTest, AResultSharedByAnotherPlatformsRunIsCached) {
   EXPECT_THAT(recording_.ToJson(), testing::Not(HasSubstr("/Game/a.txt"))) << "no cooker ran";
 }
 
-TEST_F(ReportReaderTest, ObservationsComeInAnyOrderButMustAgree) {
+TEST_F(ReportReaderTest, ObservationsComeInTheirOrderAndEachOnce) {
   v1::Report report = HonestSaved();
-  AddObserved(ObservationKind::kFile, "inc.txt", Digest::Of("include").ToString(),
-              report.mutable_saved());
-  report.mutable_saved()->mutable_observed()->SwapElements(0, 1);
-  const auto saved = ReadSaved(report);
-  EXPECT_TRUE(saved.is_current);
-  EXPECT_EQ(results_.Get(saved.result->id)->observed.size(), 2u);
-  EXPECT_EQ(results_.Get(saved.result->id)->action_key,
-            results_.Get(ReadSaved(HonestSaved()).result->id)->action_key);
-
-  AddObserved(ObservationKind::kFile, "inc.txt", "absent", report.mutable_saved());
-  EXPECT_THAT(Refusal(report), HasSubstr("inc.txt"));
+  const std::vector<record::Observed> observed =
+      record::DecodeObserved(report.saved().observed()).value();
+  const auto encoded = [&](size_t i) { return record::EncodeObserved(std::span(&observed[i], 1)); };
+  ASSERT_EQ(report.saved().observed(), encoded(0) + encoded(1));
+  const std::vector<record::Observed> other = {{observed[0].what, "absent"}};
+  for (const std::string& wrong : {encoded(1) + encoded(0), encoded(0) + encoded(0) + encoded(1),
+                                   record::EncodeObserved(other) + encoded(0) + encoded(1)}) {
+    report.mutable_saved()->set_observed(wrong);
+    EXPECT_THAT(Refusal(report), HasSubstr("not after the one before"));
+  }
 }
 
 TEST_F(ReportReaderTest, ObservationsThatNoCookCanMakeAreRefused) {
-  for (const uint32_t kind : {0u, 10u, 1u << 8 | 1u}) {
+  for (const int kind : {0, 10}) {
     v1::Report report = HonestSaved();
-    report.mutable_saved()->mutable_observed(0)->set_kind(kind);
+    EditObserved(*report.mutable_saved(), [&](auto& observed) {
+      observed[0].what.kind = static_cast<ObservationKind>(kind);
+    });
     EXPECT_THAT(Refusal(report), HasSubstr("kind")) << kind;
   }
   for (const char* path :
        {"a/../inc.txt", "../a/../inc.txt", "./inc.txt", "inc.txt/", "", "//inc.txt", "a\\b"}) {
     v1::Report report = HonestSaved();
-    report.mutable_saved()->mutable_observed(0)->set_subject(path);
+    EditObserved(*report.mutable_saved(), [&](auto& observed) { observed[0].what.subject = path; });
     EXPECT_NE(Refusal(report), "") << path;
   }
   v1::Report report = HonestSaved();
-  report.mutable_saved()->mutable_observed(0)->set_value("not a digest");
+  EditObserved(*report.mutable_saved(), [](auto& observed) { observed[0].value = "not a digest"; });
   EXPECT_NE(Refusal(report), "");
 }
 
 TEST_F(ReportReaderTest, AnObservationThatDoesNotHoldMakesAResultForAnotherSnapshot) {
   v1::Report report = HonestSaved();
-  report.mutable_saved()->mutable_observed(1)->set_value("=astc");
+  EditObserved(*report.mutable_saved(), [](auto& observed) { observed[1].value = "=astc"; });
   EXPECT_FALSE(ReadSaved(report).is_current);
 }
 
@@ -224,11 +233,10 @@ TEST_F(ReportReaderTest, AGeneratedSourceIsTheOneThatWasHandedOver) {
 
 TEST_F(ReportReaderTest, ACookedInputCountsAsItWasHandedOver) {
   v1::Report report = HonestSaved();
-  v1::Observed* cooked = report.mutable_saved()->add_observed();
-  cooked->set_kind(static_cast<uint32_t>(ObservationKind::kCooked));
-  cooked->set_subject("atlas.png");
-  cooked->set_detail(".ktx2");
-  cooked->set_value(Digest::Of("pixels").ToString());
+  EditObserved(*report.mutable_saved(), [](auto& observed) {
+    observed.push_back(
+        {{ObservationKind::kCooked, "atlas.png", ".ktx2"}, Digest::Of("pixels").ToString()});
+  });
   EXPECT_FALSE(ReadSaved(report).is_current) << "it was never handed over";
   info_.cooked = {{{"/Game/atlas.png", {{".ktx2", Digest::Of("pixels")}}}}};
   Register();
@@ -390,9 +398,9 @@ TEST_F(ReportReaderTest, ALimitIsKnownWithWhatTheAttemptHadLookedAt) {
   EXPECT_FALSE(ReadAs<WorkerReport::Failed>(report).outgrown.has_value());
   failed.mutable_opened()->set_platform(1);
   SetDigest(Digest::Of("source"), failed.mutable_opened()->mutable_source());
-  v1::Saved seen;
-  AddObserved(ObservationKind::kFile, "inc.txt", Digest::Of("include").ToString(), &seen);
-  *failed.mutable_opened()->mutable_observed() = seen.observed();
+  wire::ToProto(record::Observed{.what = {ObservationKind::kFile, "inc.txt", ""},
+                                 .value = Digest::Of("include").ToString()},
+                failed.mutable_opened()->add_observed());
   EXPECT_EQ(ReadAs<WorkerReport::Failed>(report).outgrown, 1u);
   const std::optional<KeptLimit> limit = reader_->OutgrownIn(kAttempt);
   ASSERT_TRUE(limit.has_value());
@@ -450,7 +458,8 @@ TEST_F(ReportReaderTest, AWorkerOfAnotherMachineDecidesNoDigest) {
   SetDigest(Digest::Of("a lie"), lie.mutable_saved()->mutable_source());
   EXPECT_FALSE(ReadSaved(lie).is_current);
   lie = HonestSaved();
-  lie.mutable_saved()->mutable_observed(0)->set_value(Digest::Of("a lie").ToString());
+  EditObserved(*lie.mutable_saved(),
+               [](auto& observed) { observed[0].value = Digest::Of("a lie").ToString(); });
   EXPECT_FALSE(ReadSaved(lie).is_current);
   EXPECT_TRUE(ReadSaved(HonestSaved()).is_current) << "the files are hashed here";
 }
@@ -465,7 +474,8 @@ TEST_F(ReportReaderTest, AResultOfAnotherMachinesToolsIsDropped) {
   info_.hashes_files = false;
   Register();
   EXPECT_TRUE(ReadSaved(report).is_current);
-  report.mutable_saved()->mutable_observed(2)->set_value(Digest::Of("another").ToString());
+  EditObserved(*report.mutable_saved(),
+               [](auto& observed) { observed[2].value = Digest::Of("another").ToString(); });
   const auto failed = ReadAs<WorkerReport::Failed>(report);
   EXPECT_EQ(failed.fault, WorkerReport::Fault::kInfrastructure);
   EXPECT_THAT(failed.error, HasSubstr("tool(tools/bake) was another one: wanted " +

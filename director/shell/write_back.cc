@@ -279,7 +279,7 @@ absl::Status WriteBack::Send(const StoredResult& stored) {
 // by that costs a load.
 absl::Status WriteBack::SendSet(const StoredResult& stored) {
   base::MutexLock lock(sets_mutex_);
-  const std::string set = record::EncodeSet(record::SetOf(stored.observed));
+  const std::string set = record::EncodeSetOf(stored.observed);
   std::vector<std::string> sets;
   const auto known = deps_.remote->ActionResults(std::span(&stored.weak_key, 1), limits());
   if (known[0]) {

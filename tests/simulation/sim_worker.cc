@@ -640,7 +640,7 @@ void SimWorker::Save(const RunPtr& run) {
     result.provenance.memory_peak_bytes = package.memory_bytes;
     wire::ToProto(Digest::Of(run->source), saved.mutable_source());
     const auto canonical = record::Canonical(std::move(observed));
-    wire::ToProto(*canonical, saved.mutable_observed());
+    saved.set_observed(record::EncodeObserved(*canonical));
     saved.set_result(record::EncodeResult(result));
     saved.set_save_us(20'000);
   }

@@ -89,7 +89,7 @@ v1::FromExecutor SavedMessage(const SaveReport& report, uint64_t memory_peak_byt
   v1::ExecutorSaved& saved = *message.mutable_saved();
   for (const uint32_t platform : report.platforms) saved.add_platforms(platform);
   wire::ToProto(report.source, saved.mutable_source());
-  wire::ToProto(report.observed, saved.mutable_observed());
+  saved.set_observed(record::EncodeObserved(report.observed));
   saved.set_details(record::EncodeDetails(report.details));
   for (const CookedFile& file : report.outputs) {
     v1::ExecutorOutput& output = *saved.add_outputs();

@@ -57,11 +57,11 @@ absl::StatusOr<std::vector<v1::Report>> SavedReports(const v1::ExecutorSaved& sa
                                                      const Teller& teller) {
   if (saved.platforms_size() == 0) return absl::InvalidArgumentError("a result for no platform");
   RETURN_IF_ERROR(wire::FromProto(saved.source()).status());
-  RETURN_IF_ERROR(wire::ObservedFromProto(saved.observed()).status());
+  RETURN_IF_ERROR(record::CheckObserved(saved.observed()));
   ASSIGN_OR_RETURN(const record::Result result, ResultOf(saved, blobs, teller));
   v1::Saved one;
   *one.mutable_source() = saved.source();
-  *one.mutable_observed() = saved.observed();
+  one.set_observed(saved.observed());
   one.set_result(record::EncodeResult(result));
   AddBlobs(blobs, one);
   one.set_started_us(saved.started_us());

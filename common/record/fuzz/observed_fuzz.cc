@@ -1,4 +1,5 @@
-// Observations that DecodeObserved takes are given back by EncodeObserved byte for byte.
+// Observations that DecodeObserved takes are given back by EncodeObserved byte for byte, and are
+// those that CheckObserved takes.
 #include <cstdint>
 
 #include "common/base/status_macros.h"
@@ -7,6 +8,10 @@
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   const auto decoded = galley::record::DecodeObserved(bytes);
-  if (decoded.ok()) GALLEY_CHECK(galley::record::EncodeObserved(*decoded) == bytes);
+  GALLEY_CHECK(galley::record::CheckObserved(bytes) == decoded.status());
+  if (!decoded.ok()) return 0;
+  GALLEY_CHECK(galley::record::EncodeObserved(*decoded) == bytes);
+  GALLEY_CHECK(galley::record::EncodeSetOf(*decoded) ==
+               galley::record::EncodeSet(galley::record::SetOf(*decoded)));
   return 0;
 }
