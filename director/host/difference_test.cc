@@ -21,7 +21,7 @@ class DifferenceTest : public ShellJournalTest {
     const absl::Status applied = Apply();
     EXPECT_TRUE(applied.ok()) << applied;
     for (const char* name : {"/Game/a.txt", "/Game/b.txt"}) {
-      JournalUpdate update{.package = name, .platform = "windows", .paths = {name}};
+      JournalUpdate update{.package = name, .platform = "windows"};
       update.record.result = record::EncodeResult({});
       EXPECT_TRUE(journal_->Record(std::span(&update, 1), true).ok());
     }

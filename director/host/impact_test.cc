@@ -35,7 +35,6 @@ class ImpactTest : public ::testing::Test {
     update.record.observed = std::move(observed);
     update.record.result = record::EncodeResult(result);
     update.record.last_cook.save_time = absl::Seconds(2);
-    IndexOf(package, update.record.observed, update.paths, update.folders);
     ASSERT_TRUE(journal_->Record({{update}}, false).ok());
   }
   Impact Of(const std::string& path, bool was_there = true) {

@@ -9,6 +9,7 @@
 
 #include "common/base/file.h"
 #include "common/content/name.h"
+#include "director/journal/index.h"
 #include "director/journal/journal.h"
 #include "fmt/format.h"
 #include "gmock/gmock.h"
@@ -38,7 +39,6 @@ class AffectedTest : public ::testing::Test {
                               std::vector<Observed> observed) {
     JournalUpdate update{.package = std::move(package), .platform = std::move(platform)};
     update.record.observed = std::move(observed);
-    IndexOf(update.package, update.record.observed, update.paths, update.folders);
     return update;
   }
   void Record(const JournalUpdate& update) {
@@ -110,6 +110,35 @@ TEST_F(AffectedTest, WhatARecordNoLongerLooksAtNoLongerMeetsIt) {
   Record(Update("/G/a", "w", {{{ObservationKind::kFile, "/G/new", ""}, "absent"}}));
   EXPECT_THAT(Affected({Changed("/G/old"), Changed("/G/in")}), IsEmpty());
   EXPECT_THAT(Affected({Changed("/G/new")}), ElementsAre("/G/a"));
+}
+
+TEST_F(AffectedTest, WhatLiesBesideAPackageMeetsItByItsWholeName) {
+  Record(Update("/G/a.mesh", "w",
+                {{{ObservationKind::kExists, "a", ""}, "absent"},
+                 {{ObservationKind::kFile, "a.png", ""}, "absent"},
+                 {{ObservationKind::kFile, "sub", ""}, "absent"}}));
+  Record(Update("/G/b.mesh", "w", {{{ObservationKind::kFile, "sub/a.png", ""}, "absent"}}));
+  Record(Update("/top", "w", {{{ObservationKind::kFile, "beside", ""}, "absent"}}));
+  EXPECT_THAT(Affected({Changed("/G/a.png")}), ElementsAre("/G/a.mesh"));
+  EXPECT_THAT(Affected({Changed("/G/a")}), ElementsAre("/G/a.mesh"));
+  EXPECT_THAT(Affected({Changed("/G/a.pn"), Changed("/G/a.png2"), Changed("/G/png")}), IsEmpty());
+  EXPECT_THAT(Affected({Changed("/H/a.png"), Changed("/a.png"), Changed("/G/sub/a")}), IsEmpty());
+  EXPECT_THAT(Affected({Changed("/G/sub/a.png")}), ElementsAre("/G/b.mesh"));
+  EXPECT_THAT(Affected({Added("/G/sub/x")}), ElementsAre("/G/a.mesh")) << "with its folder";
+  EXPECT_THAT(Affected({Changed("/beside")}), ElementsAre("/top"));
+}
+
+TEST_F(AffectedTest, WhatLiesBesideAPackageIsThatOfAllItsPlatforms) {
+  const auto looks_at = [](const std::string& name, const std::string& platform) {
+    return Update("/G/a", platform, {{{ObservationKind::kFile, name, ""}, "absent"}});
+  };
+  ASSERT_TRUE(journal_->Record({{looks_at("1", "w"), looks_at("2", "x")}}, false).ok());
+  Record(looks_at("3", "w"));
+  EXPECT_THAT(Affected({Changed("/G/1")}), IsEmpty());
+  EXPECT_THAT(Affected({Changed("/G/2")}), ElementsAre("/G/a"));
+  EXPECT_THAT(Affected({Changed("/G/3")}), ElementsAre("/G/a"));
+  ASSERT_TRUE(journal_->Forget({{"/G/a"}}).ok());
+  EXPECT_THAT(Affected({Changed("/G/2"), Changed("/G/3"), Changed("/G/a")}), IsEmpty());
 }
 
 TEST_F(AffectedTest, WhatAnotherPlatformLooksAtStaysIndexed) {
@@ -272,9 +301,11 @@ class RandomAffectedTest : public AffectedTest, public ::testing::WithParamInter
   std::set<std::string> AffectedByTheRule(const std::vector<content::Change>& changes) const {
     std::set<std::string> affected;
     for (const auto& [key, observed] : records_) {
-      std::vector<std::string> paths;
-      std::vector<std::string> folders;
-      IndexOf(key.first, observed, paths, folders);
+      IndexEntries entries;
+      AddEntriesOf(key.first, observed, entries);
+      std::vector<std::string> paths = std::move(entries.paths);
+      paths.push_back(key.first);
+      const std::vector<std::string>& folders = entries.folders;
       for (const content::Change& change : changes) {
         const bool presence = change.was_there != change.is_there;
         const auto meets = [&](const std::string& name) {

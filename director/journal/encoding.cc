@@ -15,6 +15,7 @@ using Field = WireReader::Field;
 using Type = WireReader::Type;
 
 constexpr size_t kDigestBytes = Digest::kHashSize + 8;
+constexpr size_t kHeadBytesMax = 6;  // of a field, in front of its bytes
 
 uint64_t NanosOf(absl::Duration duration) {
   return static_cast<uint64_t>(absl::ToInt64Nanoseconds(duration));
@@ -77,10 +78,6 @@ absl::StatusOr<bool> Take(const Field& field, Digest& digest) {
 
 absl::StatusOr<bool> Take(const Field& field, std::optional<Digest>& digest) {
   return Take(field, digest.emplace());
-}
-
-absl::StatusOr<bool> Take(const Field& field, std::vector<std::string>& texts) {
-  return Take(field, texts.emplace_back());
 }
 
 // A message of its own, which `decode` reads.
@@ -268,15 +265,19 @@ absl::StatusOr<JournalMeta> DecodeMeta(std::string_view bytes) {
 }
 
 std::string EncodePlatformRecord(const PlatformRecord& record) {
+  const std::string observed = record::EncodeObserved(record.observed);
+  const std::string last_cook = EncodeLastCook(record.last_cook);
   WireWriter writer;
+  writer.Reserve(4 * kDigestBytes + 8 * kHeadBytesMax + record.recipe_bytes.size() +
+                 record.result.size() + observed.size() + last_cook.size());
   writer.Element(1, EncodeDigest(record.recipe));
   writer.Element(2, EncodeDigest(record.source));
   writer.Element(3, EncodeDigest(record.weak_key));
   writer.Element(4, EncodeDigest(record.action_key));
   writer.Bytes(5, record.recipe_bytes);
   writer.Bytes(6, record.result);
-  writer.Bytes(7, record::EncodeObserved(record.observed));
-  writer.Bytes(8, EncodeLastCook(record.last_cook));
+  writer.Bytes(7, observed);
+  writer.Bytes(8, last_cook);
   return writer.Take();
 }
 
@@ -371,21 +372,6 @@ absl::StatusOr<BlameRecord> DecodeBlame(std::string_view bytes) {
   BlameRecord blame;
   RETURN_IF_ERROR(ReadInto(bytes, "blame", blame.own_faults, blame.what, blame.error, blame.log));
   return blame;
-}
-
-std::string EncodeIndexEntries(const IndexEntries& entries) {
-  WireWriter writer;
-  for (const std::string& path : entries.paths) writer.Element(1, path);
-  for (const std::string& folder : entries.folders) writer.Element(2, folder);
-  for (const std::string& input : entries.cooked_inputs) writer.Element(3, input);
-  return writer.Take();
-}
-
-absl::StatusOr<IndexEntries> DecodeIndexEntries(std::string_view bytes) {
-  IndexEntries entries;
-  RETURN_IF_ERROR(
-      ReadInto(bytes, "index entries", entries.paths, entries.folders, entries.cooked_inputs));
-  return entries;
 }
 
 }  // namespace galley::director

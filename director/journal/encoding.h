@@ -23,7 +23,6 @@
 //   Attempt            1 worker  2 package  3 repeated { 1 platform  2 name  3 recipe (Digest) }
 //                      4 generated_source (Digest)
 //   Blame              1 own_faults  2 what  3 error  4 log
-//   Index              1 paths  2 folders  3 cooked inputs (repeated bytes)
 //
 // is_trusted and published_key of a PlatformRecord are keys of their own (journal.cc): they change
 // without the rest.
@@ -36,12 +35,11 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "director/journal/index.h"
 #include "director/journal/journal.h"
 
 namespace galley::director {
 
-inline constexpr uint32_t kJournalFormatVersion = 2;
+inline constexpr uint32_t kJournalFormatVersion = 3;
 
 std::string EncodeDigest(const Digest& digest);
 absl::StatusOr<Digest> DecodeDigest(std::string_view bytes);
@@ -80,8 +78,5 @@ absl::StatusOr<AttemptRecord> DecodeAttempt(std::string_view bytes);
 
 std::string EncodeBlame(const BlameRecord& blame);
 absl::StatusOr<BlameRecord> DecodeBlame(std::string_view bytes);
-
-std::string EncodeIndexEntries(const IndexEntries& entries);
-absl::StatusOr<IndexEntries> DecodeIndexEntries(std::string_view bytes);
 
 }  // namespace galley::director

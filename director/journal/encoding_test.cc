@@ -156,14 +156,6 @@ TEST(JournalEncodingTest, InstigatorsComeBackInTheirOrder) {
   EXPECT_EQ(DecodeInstigators(EncodeInstigators(SomeInstigators())).value(), SomeInstigators());
 }
 
-TEST(JournalEncodingTest, IndexEntriesComeBackWhole) {
-  const IndexEntries entries{.paths = {"/a", "/b"}, .folders = {"/"}, .cooked_inputs = {"/c"}};
-  const IndexEntries back = DecodeIndexEntries(EncodeIndexEntries(entries)).value();
-  EXPECT_EQ(back.paths, entries.paths);
-  EXPECT_EQ(back.folders, entries.folders);
-  EXPECT_EQ(back.cooked_inputs, entries.cooked_inputs);
-}
-
 TEST(JournalEncodingTest, ASequenceComesBackWhole) {
   for (const PublishedIn& last :
        {PublishedIn{.sequence = 300}, PublishedIn{300, {}, 0}, PublishedIn{1, {}, 7}})
@@ -180,21 +172,19 @@ TEST(JournalEncodingTest, AttemptsAndBlameComeBackWhole) {
   EXPECT_TRUE(absl::IsDataLoss(DecodeUnsent("\x7a\x01x").status()));
 }
 
-TEST(JournalEncodingTest, TheStoredBytesAreThoseOfVersion2) {
-  ASSERT_EQ(kJournalFormatVersion, 2u);
-  ExpectGolden(
-      "director/journal/testdata/v2.txt",
-      "digest\n" + HexLines(EncodeDigest(Digest::Of("source"))) + "meta\n" +
-          HexLines(EncodeMeta(FullMeta())) + "platform record\n" +
-          HexLines(EncodePlatformRecord(FullRecord())) + "failure\n" +
-          HexLines(EncodeFailure(FullFailure())) + "published\n" +
-          HexLines(EncodePublished(FullPublished())) + "instigators\n" +
-          HexLines(EncodeInstigators(SomeInstigators())) + "index\n" +
-          HexLines(
-              EncodeIndexEntries({.paths = {"/a"}, .folders = {"/f"}, .cooked_inputs = {"/c"}})) +
-          "published sequence\n" + HexLines(EncodeLastPublished({300})) + "attempt\n" +
-          HexLines(EncodeAttempt(SomeAttempt())) + "blame\n" + HexLines(EncodeBlame(SomeBlame())) +
-          "unsent\n" + HexLines(EncodeUnsent(SomeUnsent())));
+TEST(JournalEncodingTest, TheStoredBytesAreThoseOfVersion3) {
+  ASSERT_EQ(kJournalFormatVersion, 3u);
+  ExpectGolden("director/journal/testdata/v3.txt",
+               "digest\n" + HexLines(EncodeDigest(Digest::Of("source"))) + "meta\n" +
+                   HexLines(EncodeMeta(FullMeta())) + "platform record\n" +
+                   HexLines(EncodePlatformRecord(FullRecord())) + "failure\n" +
+                   HexLines(EncodeFailure(FullFailure())) + "published\n" +
+                   HexLines(EncodePublished(FullPublished())) + "instigators\n" +
+                   HexLines(EncodeInstigators(SomeInstigators())) + "published sequence\n" +
+                   HexLines(EncodeLastPublished({300})) + "attempt\n" +
+                   HexLines(EncodeAttempt(SomeAttempt())) + "blame\n" +
+                   HexLines(EncodeBlame(SomeBlame())) + "unsent\n" +
+                   HexLines(EncodeUnsent(SomeUnsent())));
 }
 
 TEST(JournalEncodingTest, EveryTruncationIsDataLossOrALesserRecord) {
@@ -213,7 +203,6 @@ TEST(JournalEncodingTest, AnUnknownFieldIsDataLoss) {
   EXPECT_TRUE(absl::IsDataLoss(DecodeMeta("\x7a\x01x").status()));
   EXPECT_TRUE(absl::IsDataLoss(DecodePlatformRecord("\x7a\x01x").status()));
   EXPECT_TRUE(absl::IsDataLoss(DecodeInstigators("\x7a\x01x").status()));
-  EXPECT_TRUE(absl::IsDataLoss(DecodeIndexEntries("\x7a\x01x").status()));
   EXPECT_TRUE(absl::IsDataLoss(DecodeLastPublished("\x7a\x01x").status()));
   EXPECT_TRUE(absl::IsDataLoss(DecodeAttempt("\x7a\x01x").status()));
   EXPECT_TRUE(absl::IsDataLoss(DecodeAttempt("\x1a\x03\x7a\x01x").status()));

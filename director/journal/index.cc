@@ -1,9 +1,9 @@
 #include "director/journal/index.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
-#include "common/base/status_macros.h"
 #include "common/content/name.h"
 #include "fmt/format.h"
 
@@ -22,6 +22,9 @@ void AddResolved(std::string_view package, std::string_view asked,
   if (path.ok()) names.push_back(std::move(path).value());
 }
 
+// Without its folder.
+std::string_view NameOf(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
 }  // namespace
 
 absl::Status CheckKeyPart(std::string_view what, std::string_view text) {
@@ -34,19 +37,32 @@ absl::Status CheckKeyPart(std::string_view what, std::string_view text) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<IndexEntries> EntriesOf(const JournalUpdate& update) {
-  IndexEntries entries{.paths = update.paths, .folders = update.folders};
-  for (const record::Observed& observed : update.record.observed) {
-    if (observed.what.kind == record::ObservationKind::kCooked) {
-      AddResolved(update.package, observed.what.subject, entries.cooked_inputs);
+void AddEntriesOf(std::string_view package, std::span<const record::Observed> observed,
+                  IndexEntries& entries) {
+  for (const record::Observed& one : observed) {
+    switch (one.what.kind) {
+      case record::ObservationKind::kFile:
+      case record::ObservationKind::kExists:
+        AddResolved(package, one.what.subject, entries.paths);
+        break;
+      case record::ObservationKind::kList:
+      case record::ObservationKind::kGlob:
+        AddResolved(package, one.what.subject, entries.folders);
+        break;
+      case record::ObservationKind::kCooked:
+        AddResolved(package, one.what.subject, entries.cooked_inputs);
+        break;
+      case record::ObservationKind::kPlatform:
+      case record::ObservationKind::kTool:
+      case record::ObservationKind::kEnv:
+      case record::ObservationKind::kName:
+        break;
     }
   }
-  for (std::vector<std::string>* names :
-       {&entries.paths, &entries.folders, &entries.cooked_inputs}) {
-    SortUnique(*names);
-    for (const std::string& name : *names) RETURN_IF_ERROR(CheckKeyPart("path", name));
-  }
-  return entries;
+  std::erase(entries.paths, package);
+  SortUnique(entries.paths);
+  SortUnique(entries.folders);
+  SortUnique(entries.cooked_inputs);
 }
 
 std::string IndexPrefix(char kind, std::string_view subject) {
@@ -56,23 +72,33 @@ std::string IndexPrefix(char kind, std::string_view subject) {
   return prefix;
 }
 
-std::vector<std::string> IndexPrefixes(const IndexEntries& entries) {
-  std::vector<std::string> prefixes;
-  for (const std::string& path : entries.paths) prefixes.push_back(IndexPrefix(kPathKind, path));
-  for (const std::string& folder : entries.folders)
-    prefixes.push_back(IndexPrefix(kFolderKind, folder));
-  for (const std::string& input : entries.cooked_inputs)
-    prefixes.push_back(IndexPrefix(kCookedKind, input));
-  SortUnique(prefixes);
-  return prefixes;
+std::map<std::string, std::string> IndexRecordsOf(std::string_view package,
+                                                  const IndexEntries& entries) {
+  std::map<std::string, std::string> records;
+  const auto add = [&](char kind, std::string_view subject) -> std::string& {
+    return records[IndexPrefix(kind, subject).append(package)];
+  };
+  const std::string_view home = content::FolderOf(package);
+  std::string beside;
+  for (const std::string& path : entries.paths) {
+    if (content::FolderOf(path) == home && path.size() > 1) {
+      beside.append(NameOf(path)).push_back('\0');
+    } else {
+      add(kPathKind, path);
+    }
+  }
+  if (!beside.empty()) add(kBesideKind, home) = std::move(beside);
+  for (const std::string& folder : entries.folders) add(kFolderKind, folder);
+  for (const std::string& input : entries.cooked_inputs) add(kCookedKind, input);
+  return records;
 }
 
-std::vector<std::string> AskedPrefixes(std::span<const content::Change> changes) {
-  std::vector<std::string> prefixes;
+AskedOfIndex AskedBy(std::span<const content::Change> changes) {
+  AskedOfIndex asked;
   std::vector<std::string> folders;
   std::string_view parent_before;
   for (const content::Change& change : changes) {
-    prefixes.push_back(IndexPrefix(kPathKind, change.path));
+    asked.packages.push_back(change.path);
     if (change.was_there == change.is_there) continue;
     const std::string_view parent = content::FolderOf(change.path);
     if (parent == parent_before)
@@ -84,38 +110,27 @@ std::vector<std::string> AskedPrefixes(std::span<const content::Change> changes)
     }
   }
   SortUnique(folders);
-  for (const std::string& folder : folders) {
-    prefixes.push_back(IndexPrefix(kPathKind, folder));
-    prefixes.push_back(IndexPrefix(kFolderKind, folder));
+  for (const std::string& folder : folders)
+    asked.prefixes.push_back(IndexPrefix(kFolderKind, folder));
+  asked.packages.insert(asked.packages.end(), folders.begin(), folders.end());
+  SortUnique(asked.packages);
+  for (const std::string& path : asked.packages) {
+    asked.prefixes.push_back(IndexPrefix(kPathKind, path));
+    if (path.size() > 1)
+      asked.beside[IndexPrefix(kBesideKind, content::FolderOf(path))].emplace_back(NameOf(path));
   }
-  SortUnique(prefixes);
-  return prefixes;
+  SortUnique(asked.prefixes);
+  for (auto& [prefix, names] : asked.beside) SortUnique(names);
+  return asked;
 }
 
-void IndexOf(std::string_view package, std::span<const record::Observed> observed,
-             std::vector<std::string>& paths, std::vector<std::string>& folders) {
-  paths.assign(1, std::string(package));
-  folders.clear();
-  for (const record::Observed& one : observed) {
-    switch (one.what.kind) {
-      case record::ObservationKind::kFile:
-      case record::ObservationKind::kExists:
-        AddResolved(package, one.what.subject, paths);
-        break;
-      case record::ObservationKind::kList:
-      case record::ObservationKind::kGlob:
-        AddResolved(package, one.what.subject, folders);
-        break;
-      case record::ObservationKind::kCooked:  // Record indexes these itself
-      case record::ObservationKind::kPlatform:
-      case record::ObservationKind::kTool:
-      case record::ObservationKind::kEnv:
-      case record::ObservationKind::kName:
-        break;
-    }
+bool MayMeet(std::string_view value, std::span<const std::string> names) {
+  while (!value.empty()) {
+    const std::string_view name = value.substr(0, value.find('\0'));
+    if (std::binary_search(names.begin(), names.end(), name, std::less<>())) return true;
+    value.remove_prefix(std::min(value.size(), name.size() + 1));
   }
-  SortUnique(paths);
-  SortUnique(folders);
+  return false;
 }
 
 }  // namespace galley::director

@@ -197,14 +197,30 @@ class RocksJournal final : public Journal {
       // Affected packages whose readers are still to be found.
       std::vector<std::string> readers_wanted;
       rocks::PrefixScan scan = ScanOf(database);
+      const auto add = [&](std::string_view package) {
+        const auto [where, is_new] = affected.emplace(package);
+        if (is_new) readers_wanted.push_back(*where);
+      };
       const auto take = [&](const std::string& prefix) {
         return scan.Each(prefix, [&](std::string_view key, std::string_view) {
-          const auto [where, is_new] = affected.emplace(key.substr(prefix.size()));
-          if (is_new) readers_wanted.push_back(*where);
+          add(key.substr(prefix.size()));
           return absl::OkStatus();
         });
       };
-      for (const std::string& prefix : AskedPrefixes(changes)) RETURN_IF_ERROR(take(prefix));
+      const AskedOfIndex asked_of_index = AskedBy(changes);
+      for (const std::string& package : asked_of_index.packages) {
+        RETURN_IF_ERROR(scan.Each(RecordPrefix(package), [&](std::string_view, std::string_view) {
+          add(package);
+          return absl::OkStatus();
+        }));
+      }
+      for (const auto& [prefix, names] : asked_of_index.beside) {
+        RETURN_IF_ERROR(scan.Each(prefix, [&](std::string_view key, std::string_view value) {
+          if (MayMeet(value, names)) add(key.substr(prefix.size()));
+          return absl::OkStatus();
+        }));
+      }
+      for (const std::string& prefix : asked_of_index.prefixes) RETURN_IF_ERROR(take(prefix));
       while (!readers_wanted.empty()) {
         const std::string package = std::move(readers_wanted.back());
         readers_wanted.pop_back();
@@ -223,8 +239,7 @@ class RocksJournal final : public Journal {
       rocksdb::WriteBatch batch;
       rocks::PrefixScan scan = ScanOf(database);
       for (const std::string& package : packages) {
-        std::string prefix = PackagePrefix(package);
-        prefix.push_back(kRecordTag);
+        const std::string prefix = RecordPrefix(package);
         RETURN_IF_ERROR(scan.Each(prefix, [&](std::string_view key, std::string_view) {
           return rocks::ToStatus(
               batch.Put(PackageKey(package, kUntrustedTag, key.substr(prefix.size())), ""),
@@ -424,10 +439,9 @@ class RocksJournal final : public Journal {
         const auto remove = [&](std::string_view key, std::string_view) {
           return rocks::ToStatus(batch.Delete(rocks::ToSlice(key)), "forgetting");
         };
-        ASSIGN_OR_RETURN(const IndexedByPlatform indexed, ReadIndexed(package, scan));
-        for (const std::string& prefix : UnionOf(indexed))
-          RETURN_IF_ERROR(rocks::ToStatus(batch.Delete(prefix + package), "forgetting"));
-        RETURN_IF_ERROR(scan.Each(IndexedPrefix(package), remove));
+        ASSIGN_OR_RETURN(const Indexed indexed, ReadIndexed(package, {}, scan));
+        for (const auto& [key, value] : IndexRecordsOf(package, indexed.all))
+          RETURN_IF_ERROR(rocks::ToStatus(batch.Delete(key), "forgetting"));
         RETURN_IF_ERROR(scan.Each(PackagePrefix(package), remove));
         RETURN_IF_ERROR(rocks::ToStatus(batch.Delete(BlameKey(package)), "forgetting"));
       }
@@ -478,9 +492,13 @@ class RocksJournal final : public Journal {
   bool MadeAnew() const override { return database_.made_anew(); }
 
  private:
-  using IndexedByPlatform = std::map<std::string, IndexEntries, std::less<>>;
-  using UpdatesByPackage =
-      std::map<std::string_view, std::map<std::string_view, const JournalUpdate*>>;
+  using UpdatesOfPackage = std::map<std::string_view, const JournalUpdate*>;  // by platform
+  using UpdatesByPackage = std::map<std::string_view, UpdatesOfPackage>;
+
+  // What the keys of a package's records begin with; the platform follows.
+  static std::string RecordPrefix(std::string_view package) {
+    return PackageKey(package, kRecordTag, {});
+  }
 
   static absl::StatusOr<std::optional<std::string>> Get(rocksdb::DB& database,
                                                         const std::string& key) {
@@ -515,48 +533,45 @@ class RocksJournal final : public Journal {
     return absl::OkStatus();
   }
 
-  static absl::StatusOr<IndexedByPlatform> ReadIndexed(std::string_view package,
-                                                       rocks::PrefixScan& scan) {
-    IndexedByPlatform indexed;
-    const std::string prefix = IndexedPrefix(package);
+  // What the records of a package are indexed under.
+  struct Indexed {
+    IndexEntries all;
+    IndexEntries kept;  // of the platforms that are not in `updates`
+  };
+  static absl::StatusOr<Indexed> ReadIndexed(std::string_view package,
+                                             const UpdatesOfPackage& updates,
+                                             rocks::PrefixScan& scan) {
+    Indexed indexed;
+    const std::string prefix = RecordPrefix(package);
     RETURN_IF_ERROR(
         scan.Each(prefix, [&](std::string_view key, std::string_view value) -> absl::Status {
-          ASSIGN_OR_RETURN(indexed[std::string(key.substr(prefix.size()))],
-                           DecodeIndexEntries(value));
+          ASSIGN_OR_RETURN(const PlatformRecord record, DecodePlatformRecord(value));
+          AddEntriesOf(package, record.observed, indexed.all);
+          if (!updates.contains(key.substr(prefix.size())))
+            AddEntriesOf(package, record.observed, indexed.kept);
           return absl::OkStatus();
         }));
     return indexed;
   }
 
-  // The prefixes under which a package is indexed on any of its platforms.
-  static std::set<std::string> UnionOf(const IndexedByPlatform& indexed) {
-    std::set<std::string> prefixes;
-    for (const auto& [platform, entries] : indexed) {
-      for (std::string& prefix : IndexPrefixes(entries)) prefixes.insert(std::move(prefix));
-    }
-    return prefixes;
-  }
-
   // Index entries that hold for no platform any more go, new ones come. No `scan`: there are none.
-  static absl::Status Reindex(std::string_view package,
-                              const std::map<std::string_view, const JournalUpdate*>& platforms,
+  static absl::Status Reindex(std::string_view package, const UpdatesOfPackage& updates,
                               rocks::PrefixScan* scan, Changes& changes) {
-    IndexedByPlatform indexed;
+    Indexed indexed;
     if (scan != nullptr) {
-      ASSIGN_OR_RETURN(indexed, ReadIndexed(package, *scan));
+      ASSIGN_OR_RETURN(indexed, ReadIndexed(package, updates, *scan));
     }
-    const std::set<std::string> before = UnionOf(indexed);
-    for (const auto& [platform, update] : platforms) {
-      ASSIGN_OR_RETURN(IndexEntries entries, EntriesOf(*update));
-      changes.Put(IndexedKey(package, platform), EncodeIndexEntries(entries));
-      indexed[std::string(platform)] = std::move(entries);
+    const std::map<std::string, std::string> before = IndexRecordsOf(package, indexed.all);
+    IndexEntries& entries = indexed.kept;
+    for (const auto& [platform, update] : updates)
+      AddEntriesOf(package, update->record.observed, entries);
+    std::map<std::string, std::string> after = IndexRecordsOf(package, entries);
+    for (const auto& [key, value] : before) {
+      if (!after.contains(key)) changes.Delete(key);
     }
-    const std::set<std::string> after = UnionOf(indexed);
-    for (const std::string& prefix : before) {
-      if (!after.contains(prefix)) changes.Delete(prefix + std::string(package));
-    }
-    for (const std::string& prefix : after) {
-      if (!before.contains(prefix)) changes.Put(prefix + std::string(package), "");
+    for (auto& [key, value] : after) {
+      const auto old = before.find(key);
+      if (old == before.end() || old->second != value) changes.Put(key, std::move(value));
     }
     return absl::OkStatus();
   }

@@ -178,10 +178,6 @@ struct JournalUpdate {
   std::string package;
   std::string platform;
   PlatformRecord record;
-  // Absolute virtual paths that the observations looked at, and folders whose listing or globbing
-  // counts.
-  std::vector<std::string> paths;
-  std::vector<std::string> folders;
   // There is a store of other people that is to be given this result: the journal knows of it from
   // the write on that makes the result durable, until ForgetUnsent.
   bool is_unsent = false;
@@ -284,11 +280,6 @@ class Journal {
   // write's answer.
   virtual void Fence(std::function<absl::Status()> may_write) = 0;
 };
-
-// The paths and folders of JournalUpdate for `observed` of `package`: asked paths joined to its
-// folder; the source itself included.
-void IndexOf(std::string_view package, std::span<const record::Observed> observed,
-             std::vector<std::string>& paths, std::vector<std::string>& folders);
 
 // One director for a project: an flock on .galley/state/lock, held while the object lives.
 // ALREADY_EXISTS says which process has it. A director that was stopped for long may have been

@@ -11,6 +11,7 @@
 #include "common/base/file.h"
 #include "common/base/healed.h"
 #include "common/rocks/rocks.h"
+#include "director/journal/index.h"
 #include "director/journal/keys.h"
 #include "director/journal/rocks_journal.h"
 #include "fmt/format.h"
@@ -46,7 +47,6 @@ class JournalTest : public ::testing::Test {
     update.record.result = std::move(result);
     update.record.action_key = Digest::Of(update.record.result);
     update.record.observed = {{{record::ObservationKind::kFile, "inc.glsl", ""}, "absent"}};
-    IndexOf(update.package, update.record.observed, update.paths, update.folders);
     return update;
   }
   void Record(const JournalUpdate& update) { ASSERT_TRUE(journal_->Record({{update}}, true).ok()); }
@@ -329,9 +329,8 @@ TEST_F(JournalTest, NamesThatCannotBeKeysAreRefusedAndNothingIsWritten) {
       journal_->Record({{Update("/G/a", "linux"), Update("", "linux")}}, false)));
   EXPECT_TRUE(
       absl::IsInvalidArgument(journal_->Record({{Update("/G/a", std::string("l\0x", 3))}}, false)));
-  JournalUpdate update = Update("/G/a", "linux");
-  update.paths.emplace_back("/G/\0b", 5);
-  EXPECT_TRUE(absl::IsInvalidArgument(journal_->Record({{update}}, false)));
+  JournalUpdate unsent = Update(std::string("/G/\0b", 5), "linux");
+  EXPECT_TRUE(absl::IsInvalidArgument(journal_->Record({{unsent}}, false)));
   EXPECT_THAT(Names(), ElementsAre());
 }
 
@@ -493,7 +492,7 @@ TEST_F(JournalTest, ManyRecordsAreScannedInOrder) {
   RecordProperty("scan_us", static_cast<int>(absl::ToInt64Microseconds(absl::Now() - begin)));
 }
 
-TEST_F(JournalTest, IndexOfJoinsAskedPathsToThePackagesFolder) {
+TEST_F(JournalTest, AskedPathsAreIndexedJoinedToThePackagesFolder) {
   using record::ObservationKind;
   const std::vector<record::Observed> observed = {
       {{ObservationKind::kFile, "../inc/a.glsl", ""}, "absent"},
@@ -502,13 +501,15 @@ TEST_F(JournalTest, IndexOfJoinsAskedPathsToThePackagesFolder) {
       {{ObservationKind::kFile, "../../../out", ""}, "absent"},
       {{ObservationKind::kList, "d", ""}, "absent"},
       {{ObservationKind::kGlob, "/E", "*.x"}, ""},
+      {{ObservationKind::kCooked, "in.png", ".ktx2"}, "absent"},
       {{ObservationKind::kTool, "tools/t", ""}, "absent"},
-      {{ObservationKind::kEnv, "HOME", ""}, "unset"}};
-  std::vector<std::string> paths = {"left over"};
-  std::vector<std::string> folders = {"left over"};
-  IndexOf("/G/s/x.frag", observed, paths, folders);
-  EXPECT_THAT(paths, ElementsAre("/E/b", "/G/inc/a.glsl", "/G/s/c", "/G/s/x.frag"));
-  EXPECT_THAT(folders, ElementsAre("/E", "/G/s/d"));
+      {{ObservationKind::kEnv, "HOME", ""}, "unset"},
+      {{ObservationKind::kFile, "x.frag", ""}, "absent"}};
+  IndexEntries entries;
+  AddEntriesOf("/G/s/x.frag", observed, entries);
+  EXPECT_THAT(entries.paths, ElementsAre("/E/b", "/G/inc/a.glsl", "/G/s/c"));
+  EXPECT_THAT(entries.folders, ElementsAre("/E", "/G/s/d"));
+  EXPECT_THAT(entries.cooked_inputs, ElementsAre("/G/s/in.png"));
 }
 
 TEST_F(JournalTest, OneDirectorHoldsTheProject) {

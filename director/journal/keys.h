@@ -6,7 +6,6 @@
 //   "P" package NUL "k" platform        published key, and the root that holds it since
 //   "P" package NUL "r" platform        PlatformRecord
 //   "P" package NUL "u" platform        there: the record is not trusted
-//   "X" package NUL platform            Index: what the record is indexed under
 //   "S" platform                        Published: the sequence of the root last published
 //   "A" attempt, 8 bytes, big-endian    Attempt: in a worker's hands
 //   "B" package                         Blame
@@ -41,17 +40,6 @@ inline std::string PackageKey(std::string_view package, char tag, std::string_vi
   key.push_back(tag);
   key.append(platform);
   return key;
-}
-
-inline std::string IndexedPrefix(std::string_view package) {
-  std::string key("X");
-  key.append(package);
-  key.push_back('\0');
-  return key;
-}
-
-inline std::string IndexedKey(std::string_view package, std::string_view platform) {
-  return IndexedPrefix(package).append(platform);
 }
 
 inline constexpr std::string_view kPublishedSequencePrefix = "S";

@@ -14,7 +14,6 @@ class ChangedPackagesTest : public ShellJournalTest {
     ShellJournalTest::SetUp();
     JournalUpdate update{.package = "/Game/cooked.txt", .platform = "windows"};
     update.record.observed = {{{record::ObservationKind::kFile, "inc.txt", ""}, "absent"}};
-    IndexOf(update.package, update.record.observed, update.paths, update.folders);
     ASSERT_TRUE(journal_->Record({{update}}, true).ok());
     ASSERT_TRUE(journal_
                     ->RecordProgress({.blamed = {{.package = "/Game/kills.txt", .own_faults = 3},

@@ -24,7 +24,6 @@ JournalUpdate UpdateOf(const StoredResult& stored) {
   record.result = stored.encoded;
   record.observed = stored.observed;
   record.last_cook = stored.last_cook;
-  IndexOf(stored.package, stored.observed, update.paths, update.folders);
   return update;
 }
 

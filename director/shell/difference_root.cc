@@ -61,7 +61,7 @@ class Maker {
       there.insert(held.back()->package);
       RETURN_IF_ERROR(Take(*held.back(), package));
     }
-    for (const std::string& package : new_) RETURN_IF_ERROR(CheckReaders(package, there));
+    RETURN_IF_ERROR(CheckReaders(there));
     for (const auto& [package, record] : base_.before) {
       if (!WasInRoot(base_.members->RootsOf(package)) || there.contains(package)) continue;
       if (!base_.gone.contains(package))
@@ -170,14 +170,14 @@ class Maker {
   }
 
   // What reads a package that is in the cook from now on was warned of that it is not.
-  absl::Status CheckReaders(const std::string& package,
-                            const std::set<std::string_view>& there) const {
-    const content::Change read{.path = package, .was_there = true, .is_there = true};
-    ASSIGN_OR_RETURN(const std::vector<std::string> readers,
-                     deps_.journal.Affected(std::span(&read, 1)));
+  absl::Status CheckReaders(const std::set<std::string_view>& there) const {
+    std::vector<content::Change> read;
+    for (const std::string& package : new_)
+      read.push_back({.path = package, .was_there = true, .is_there = true});
+    ASSIGN_OR_RETURN(const std::vector<std::string> readers, deps_.journal.Affected(read));
     for (const std::string& reader : readers) {
-      if (reader != package && !there.contains(reader) && base_.WasInCook(reader))
-        return TooNarrow("{} came into the cook, and {} reads it", package, reader);
+      if (!there.contains(reader) && base_.WasInCook(reader))
+        return TooNarrow("{} reads a package that came into the cook", reader);
     }
     return absl::OkStatus();
   }

@@ -98,7 +98,6 @@ JournalUpdate UpdateOf(uint32_t package, uint32_t references, uint32_t packages)
       .source = "cooked", .worker = "local-1", .attempt = package, .is_first = true};
   record.published_key = record.action_key;
   record.published_in = PublishedIn{.sequence = 1, .root = record.recipe};
-  IndexOf(update.package, record.observed, update.paths, update.folders);
   return update;
 }
 

@@ -172,15 +172,28 @@ absl::StatusOr<std::vector<std::string>> SimJournal::Affected(
     std::span<const content::Change> changes) {
   if (fails && fails()) return absl::InternalError("the journal: input/output error");
   std::set<std::string> affected;
-  std::vector<std::string> prefixes = AskedPrefixes(changes);
+  AskedOfIndex asked = AskedBy(changes);
+  std::vector<std::string> prefixes = std::move(asked.prefixes);
+  const auto add = [&](const std::string& package) {
+    if (affected.insert(package).second) prefixes.push_back(IndexPrefix(kCookedKind, package));
+  };
+  const auto each = [&](const std::string& prefix, const auto& visit) {
+    for (auto at = entries_.lower_bound(prefix);
+         at != entries_.end() && at->first.starts_with(prefix); ++at)
+      visit(at->first.substr(prefix.size()), at->second);
+  };
+  for (const std::string& package : asked.packages)
+    each(PackageKey(package, kRecordTag, {}),
+         [&](const std::string&, const std::string&) { add(package); });
+  for (const auto& [prefix, names] : asked.beside) {
+    each(prefix, [&](const std::string& package, const std::string& value) {
+      if (MayMeet(value, names)) add(package);
+    });
+  }
   while (!prefixes.empty()) {
     const std::string prefix = std::move(prefixes.back());
     prefixes.pop_back();
-    for (auto at = entries_.lower_bound(prefix);
-         at != entries_.end() && at->first.starts_with(prefix); ++at) {
-      const std::string package = at->first.substr(prefix.size());
-      if (affected.insert(package).second) prefixes.push_back(IndexPrefix(kCookedKind, package));
-    }
+    each(prefix, [&](const std::string& package, const std::string&) { add(package); });
   }
   return std::vector<std::string>(affected.begin(), affected.end());
 }
@@ -203,6 +216,7 @@ absl::Status SimJournal::Invalidate(std::span<const std::string> packages,
 
 absl::Status SimJournal::Record(std::span<const JournalUpdate> updates, bool sync) {
   Batch batch;
+  std::map<std::string, IndexEntries> indexed;  // by package
   for (const JournalUpdate& update : updates) {
     PlatformRecord record = update.record;
     ASSIGN_OR_RETURN(record.observed, record::Canonical(std::move(record.observed)));
@@ -216,9 +230,16 @@ absl::Status SimJournal::Record(std::span<const JournalUpdate> updates, bool syn
                                             : std::nullopt);
     batch.emplace_back(PackageKey(update.package, kFailureTag, update.platform), std::nullopt);
     // Entries of older records stay: they name packages that need not be looked at, no more.
-    ASSIGN_OR_RETURN(const IndexEntries entries, EntriesOf(update));
-    for (const std::string& prefix : IndexPrefixes(entries))
-      batch.emplace_back(prefix + update.package, "");
+    const auto [at, is_new] = indexed.try_emplace(update.package);
+    if (is_new) {
+      ASSIGN_OR_RETURN(const std::optional<PackageRecord> before, Read(update.package));
+      for (const auto& [platform, old] : before.value_or(PackageRecord()).platforms)
+        AddEntriesOf(update.package, old.observed, at->second);
+    }
+    AddEntriesOf(update.package, record.observed, at->second);
+  }
+  for (const auto& [package, entries] : indexed) {
+    for (auto& [key, value] : IndexRecordsOf(package, entries)) batch.emplace_back(key, value);
   }
   return Write(batch, sync);
 }

@@ -486,13 +486,8 @@ class StandingCooks {
     JournalUpdate update{.package = stored.package, .platform = stored.platform_name};
     update.record.action_key = stored.action_key;
     update.record.result = record::EncodeResult(stored.result);
-    update.record.observed = stored.observed;
-    update.paths.push_back(stored.package);
-    if (options_.sabotage == StandingSabotage::kIndexEntryLeftOut) {
-      update.record.observed.clear();
-      return update;
-    }
-    for (const record::Observed& one : stored.observed) update.paths.push_back(one.what.subject);
+    if (options_.sabotage != StandingSabotage::kIndexEntryLeftOut)
+      update.record.observed = stored.observed;
     return update;
   }
 

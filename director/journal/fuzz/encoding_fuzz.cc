@@ -39,7 +39,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       Check(bytes, DecodeInstigators, EncodeInstigators);
       break;
     case 4:
-      Check(bytes, DecodeIndexEntries, EncodeIndexEntries);
+      Check(bytes, DecodeFailure, EncodeFailure);
       break;
     case 5:
       Check(bytes, DecodeLastPublished, EncodeLastPublished);
