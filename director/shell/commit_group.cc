@@ -95,12 +95,18 @@ void ExplainChange(const std::optional<PackageRecord>& before, bool was_cooked,
   }
 }
 
+// A result that was cooked, and its place in the group.
+struct CookedItem {
+  size_t place = 0;
+  StoredResultPtr stored;
+};
+
 // Puts the blobs that results name beside those of their workers: a result names its details
 // (out/details) like any output, so that other servers and readers find them as a blob. Many
 // results have the same.
-absl::Status PutDetails(store::Store& store, std::span<const StoredResultPtr> results) {
+absl::Status PutDetails(store::Store& store, std::span<const CookedItem> cooked) {
   std::map<std::string, Digest> details;
-  for (const StoredResultPtr& stored : results) {
+  for (const auto& [place, stored] : cooked) {
     if (stored->result.is_verdict) continue;
     const auto [at, is_new] = details.try_emplace(record::EncodeDetails(stored->result.details));
     if (is_new) at->second = Digest::Of(at->first);
@@ -113,10 +119,10 @@ absl::Status PutDetails(store::Store& store, std::span<const StoredResultPtr> re
 
 // The blobs, observation sets and results of cooks, whose other blobs are Put.
 absl::StatusOr<store::CommitBatch> BatchOf(store::Store& store,
-                                           std::span<const StoredResultPtr> results) {
-  RETURN_IF_ERROR(PutDetails(store, results));
+                                           std::span<const CookedItem> cooked) {
+  RETURN_IF_ERROR(PutDetails(store, cooked));
   store::CommitBatch batch;
-  for (const StoredResultPtr& stored : results) {
+  for (const auto& [place, stored] : cooked) {
     batch.blobs.insert(batch.blobs.end(), stored->blobs.begin(), stored->blobs.end());
     batch.results.push_back({.weak_key = stored->weak_key,
                              .observation_set = record::EncodeSetOf(stored->observed),
@@ -163,30 +169,34 @@ absl::Status TakeWhatStands(store::Store& store, ResultTable& results, const Per
   return absl::OkStatus();
 }
 
-// The results that were cooked and are not refused, each with its place in the group.
-std::vector<std::pair<size_t, StoredResultPtr>> CookedOf(const ResultTable& results,
-                                                         const Persist& persist,
-                                                         const CommitOutcome& outcome) {
-  std::vector<std::pair<size_t, StoredResultPtr>> cooked;
+std::vector<CookedItem> CookedOf(const ResultTable& results, const Persist& persist) {
+  std::vector<CookedItem> cooked;
   for (size_t i = 0; i < persist.items.size(); ++i) {
-    StoredResultPtr stored = results.Get(persist.items[i].result);
-    if (persist.items[i].was_cooked && stored != nullptr && outcome.event.items[i].refused.empty())
-      cooked.emplace_back(i, std::move(stored));
+    if (!persist.items[i].was_cooked) continue;
+    if (StoredResultPtr stored = results.Get(persist.items[i].result))
+      cooked.push_back({i, std::move(stored)});
   }
   return cooked;
 }
 
+void LeaveOutRefused(const CommitOutcome& outcome, std::vector<CookedItem>& cooked) {
+  std::erase_if(cooked, [&](const CookedItem& item) {
+    return !outcome.event.items[item.place].refused.empty();
+  });
+}
+
 // Counts for the summary only: bytes that cannot be counted are left out.
-void CountBytes(store::Store& store, const ResultTable& results, const Persist& persist,
+void CountBytes(store::Store& store, std::span<const CookedItem> cooked, const Persist& persist,
                 CommitOutcome& outcome) {
   std::vector<std::pair<uint64_t, Digest>> written;  // with the cook
   std::vector<Digest> digests;
-  for (const auto& [place, stored] : CookedOf(results, persist, outcome)) {
+  for (const auto& [place, stored] : cooked) {
     for (const auto& blob : stored->blobs) {
       written.emplace_back(persist.items[place].cook, blob.first);
       digests.push_back(blob.first);
     }
   }
+  if (digests.empty()) return;
   const absl::StatusOr<std::vector<Digest>> missing = store.FindMissing(digests);
   if (!missing.ok()) return;
   std::set<Digest> unseen(missing->begin(), missing->end());
@@ -210,9 +220,8 @@ absl::Status RefuseIfIncomplete(store::Store& store, const StoredResult& stored,
   return absl::OkStatus();
 }
 
-absl::Status RefuseIncomplete(store::Store& store, const ResultTable& results,
-                              const Persist& persist, CommitOutcome& outcome) {
-  const auto cooked = CookedOf(results, persist, outcome);
+absl::Status RefuseIncomplete(store::Store& store, std::span<const CookedItem> cooked,
+                              CommitOutcome& outcome) {
   std::set<Digest> written;
   for (const auto& [place, stored] : cooked) {
     for (const auto& blob : stored->blobs) written.insert(blob.first);
@@ -223,17 +232,18 @@ absl::Status RefuseIncomplete(store::Store& store, const ResultTable& results,
 }
 
 // One result of the group is not what its worker said: that one is refused, not all.
-absl::Status CommitOneByOne(store::Store& store, const ResultTable& results, const Persist& persist,
+absl::Status CommitOneByOne(store::Store& store, std::span<const CookedItem> cooked,
                             CommitOutcome& outcome) {
   absl::Status last;
-  for (const auto& [place, stored] : CookedOf(results, persist, outcome)) {
+  for (const CookedItem& cooked_one : cooked) {
+    const auto& [place, stored] = cooked_one;
     // Bytes that another result of the group was to bring may be refused with it.
     std::set<Digest> written;
     for (const auto& blob : stored->blobs) written.insert(blob.first);
     Persisted::Item& item = outcome.event.items[place];
     RETURN_IF_ERROR(RefuseIfIncomplete(store, *stored, written, item));
     if (!item.refused.empty()) continue;
-    ASSIGN_OR_RETURN(const store::CommitBatch one, BatchOf(store, std::span(&stored, 1)));
+    ASSIGN_OR_RETURN(const store::CommitBatch one, BatchOf(store, std::span(&cooked_one, 1)));
     const absl::Status committed = store.Commit(one);
     if (absl::IsInvalidArgument(committed)) {
       outcome.event.items[place].refused = MessageOf(committed);
@@ -247,40 +257,37 @@ absl::Status CommitOneByOne(store::Store& store, const ResultTable& results, con
 }
 
 // Of results that an earlier director may have stored. (What cannot be asked is told as new.)
-void FindStored(store::Store& store, const ResultTable& results, const Persist& persist,
+void FindStored(store::Store& store, std::span<const CookedItem> cooked, const Persist& persist,
                 CommitOutcome& outcome) {
-  std::vector<size_t> asked;
+  std::vector<const CookedItem*> asked;
   std::vector<Digest> keys;
-  for (const auto& [place, stored] : CookedOf(results, persist, outcome)) {
-    if (!persist.items[place].may_be_stored) continue;
-    asked.push_back(place);
-    keys.push_back(stored->action_key);
+  for (const CookedItem& one : cooked) {
+    if (!persist.items[one.place].may_be_stored) continue;
+    asked.push_back(&one);
+    keys.push_back(one.stored->action_key);
   }
   if (asked.empty()) return;
   const auto held = store.Results(keys);
   if (!held.ok()) return;
   for (size_t i = 0; i < asked.size(); ++i) {
     if (!(*held)[i].has_value()) continue;
-    const StoredResultPtr made = results.Get(persist.items[asked[i]].result);
     const absl::StatusOr<record::Result> before = record::DecodeResult(*(*held)[i]);
-    outcome.event.items[asked[i]].was_stored =
-        before.ok() && record::SameOutcome(*before, made->result);
+    outcome.event.items[asked[i]->place].was_stored =
+        before.ok() && record::SameOutcome(*before, asked[i]->stored->result);
   }
 }
 
 absl::Status CommitToStore(store::Store& store, ResultTable& results, const Persist& persist,
                            CommitOutcome& outcome) {
-  RETURN_IF_ERROR(RefuseIncomplete(store, results, persist, outcome));
-  std::vector<StoredResultPtr> cooked;
-  for (auto& [place, stored] : CookedOf(results, persist, outcome))
-    cooked.push_back(std::move(stored));
+  std::vector<CookedItem> cooked = CookedOf(results, persist);
+  RETURN_IF_ERROR(RefuseIncomplete(store, cooked, outcome));
+  LeaveOutRefused(outcome, cooked);
   if (cooked.empty()) return absl::OkStatus();
   ASSIGN_OR_RETURN(const store::CommitBatch batch, BatchOf(store, cooked));
-  CountBytes(store, results, persist, outcome);
-  FindStored(store, results, persist, outcome);
+  CountBytes(store, cooked, persist, outcome);
+  FindStored(store, cooked, persist, outcome);
   absl::Status committed = store.Commit(batch);
-  if (absl::IsInvalidArgument(committed))
-    committed = CommitOneByOne(store, results, persist, outcome);
+  if (absl::IsInvalidArgument(committed)) committed = CommitOneByOne(store, cooked, outcome);
   return absl::IsAlreadyExists(committed) ? TakeWhatStands(store, results, persist, outcome)
                                           : committed;
 }
@@ -296,9 +303,9 @@ absl::Status RecordInJournal(Journal& journal, const ResultTable& results, const
     const ResultViewPtr& instead = outcome.event.items[i].instead;
     const ResultId id = instead != nullptr ? instead->id : persist.items[i].result;
     const StoredResultPtr stored = results.Get(id);
-    if (results.IsDisputed(id)) continue;
     const bool was_cooked = persist.items[i].was_cooked && !outcome.event.items[i].was_stored;
     if (stored == nullptr || (stored->is_in_journal && !was_cooked)) continue;
+    if (results.IsDisputed(id, *stored)) continue;
     has_cooked |= was_cooked;
     if (!holds(*stored)) continue;
     JournalUpdate update = UpdateOf(*stored);

@@ -96,11 +96,14 @@ class ResultTable {
   }
   bool IsDisputed(ResultId id) const {
     const StoredResultPtr result = Get(id);
-    if (result == nullptr) return false;
+    return result != nullptr && IsDisputed(id, *result);
+  }
+  // `result`: what Get answers.
+  bool IsDisputed(ResultId id, const StoredResult& result) const {
     base::MutexLock lock(state_->mutex);
-    const auto found = state_->disputed.find(result->action_key);
+    const auto found = state_->disputed.find(result.action_key);
     return found != state_->disputed.end() && id.value() < found->second &&
-           !result->result.is_disputed;
+           !result.result.is_disputed;
   }
   // Verdicts of the director's earlier cooks are judged again.
   void ForgetVerdicts() {
