@@ -15,6 +15,9 @@
 namespace galley::record {
 namespace {
 
+constexpr std::string_view kRecipePath = "recipe";
+constexpr std::string_view kObservationsPath = "observations";
+
 // "../../a/b" -> "2/a/b"; "a/b" -> "0/a/b".
 std::string CountUps(std::string_view path) {
   size_t ups = 0;
@@ -51,15 +54,14 @@ std::string EncodeAction(const Digest& command, const Digest& input_root,
   return writer.Take();
 }
 
-absl::StatusOr<std::vector<InputFile>> InputFiles(const ActionInputs& inputs) {
-  std::vector<InputFile> files;
-  std::string recipe = EncodeRecipe(inputs.recipe);
-  std::string observed = EncodeObserved(inputs.observed);
-  files.push_back({"recipe", Digest::Of(recipe), false, std::move(recipe)});
-  files.push_back({"observations", Digest::Of(observed), false, std::move(observed)});
-  files.push_back({"source", inputs.source, false, std::nullopt});
-  for (size_t i = 0; i < inputs.observed.size(); ++i) {
-    const Observed& one = inputs.observed[i];
+// The files of the input root, sorted by path.
+absl::StatusOr<std::vector<tree::TreeFile>> InputFiles(const ActionParts& parts) {
+  std::vector<tree::TreeFile> files;
+  files.push_back({std::string(kRecipePath), parts.recipe});
+  files.push_back({std::string(kObservationsPath), Digest::Of(parts.encoded_observed)});
+  files.push_back({"source", parts.source});
+  for (size_t i = 0; i < parts.observed.size(); ++i) {
+    const Observed& one = parts.observed[i];
     ASSIGN_OR_RETURN(const std::optional<Digest> present, CheckValue(one));
     if (!present) continue;
     std::string path = InputPath(one.what, i);
@@ -68,22 +70,16 @@ absl::StatusOr<std::vector<InputFile>> InputFiles(const ActionInputs& inputs) {
       return absl::InvalidArgumentError(
           fmt::format("{}: not a path in normal form", one.what.ToString()));
     }
-    files.push_back(
-        {std::move(path), *present, one.what.kind == ObservationKind::kTool, std::nullopt});
+    files.push_back({std::move(path), *present, one.what.kind == ObservationKind::kTool});
   }
   std::sort(files.begin(), files.end(),
-            [](const InputFile& a, const InputFile& b) { return a.path < b.path; });
+            [](const tree::TreeFile& a, const tree::TreeFile& b) { return a.path < b.path; });
   return files;
 }
 
-absl::StatusOr<tree::BuiltTree> BuildInputRoot(const std::vector<InputFile>& files) {
-  std::vector<tree::TreeFile> tree_files;
-  tree_files.reserve(files.size());
-  for (const InputFile& file : files)
-    tree_files.push_back({file.path, file.digest, file.is_executable});
+absl::StatusOr<tree::BuiltTree> BuildInputRoot(const std::vector<tree::TreeFile>& files) {
   // Sources may differ in case only as far as a key is concerned.
-  tree::BuiltTree built =
-      tree::BuildTree(tree_files, [](std::string_view path) { return std::string(path); });
+  tree::BuiltTree built = tree::BuildTree(files, nullptr);
   if (built.conflicts.empty()) return built;
   const tree::Conflict& conflict = built.conflicts.front();
   return absl::InvalidArgumentError(
@@ -104,34 +100,64 @@ void AppendChildrenFirst(const Digest& digest, const std::map<Digest, std::strin
   out.push_back(bytes);
 }
 
-// Without `directories`, which the key alone does not need.
-absl::StatusOr<Action> Assemble(const ActionInputs& inputs, tree::BuiltTree& root) {
-  if (!IsStrictlySorted(inputs.observed)) {
+// Assembled: an Action without its directories and without the bytes of files.
+struct Assembled {
+  std::vector<tree::TreeFile> files;
+  tree::BuiltTree root;
+  std::string command;
+  std::string action;
+};
+
+absl::StatusOr<Assembled> Assemble(const ActionParts& parts) {
+  if (!IsStrictlySorted(parts.observed))
     return absl::InvalidArgumentError("observations are not in canonical order");
-  }
-  Action action;
-  ASSIGN_OR_RETURN(action.files, InputFiles(inputs));
-  ASSIGN_OR_RETURN(root, BuildInputRoot(action.files));
-  action.command = EncodeCommand(inputs.recipe.cooker);
-  action.action = EncodeAction(Digest::Of(action.command), root.root, inputs.trust_domain);
-  action.key = Digest::Of(action.action);
-  return action;
+  Assembled made;
+  ASSIGN_OR_RETURN(made.files, InputFiles(parts));
+  ASSIGN_OR_RETURN(made.root, BuildInputRoot(made.files));
+  made.command = EncodeCommand(parts.cooker);
+  made.action = EncodeAction(Digest::Of(made.command), made.root.root, parts.trust_domain);
+  return made;
 }
 
 }  // namespace
 
 absl::StatusOr<Action> BuildAction(const ActionInputs& inputs) {
-  tree::BuiltTree root;
-  ASSIGN_OR_RETURN(Action action, Assemble(inputs, root));
+  const std::string recipe = EncodeRecipe(inputs.recipe);
+  const std::string observed = EncodeObserved(inputs.observed);
+  ASSIGN_OR_RETURN(Assembled made, Assemble({.cooker = inputs.recipe.cooker,
+                                             .recipe = Digest::Of(recipe),
+                                             .source = inputs.source,
+                                             .observed = inputs.observed,
+                                             .encoded_observed = observed,
+                                             .trust_domain = inputs.trust_domain}));
+  Action action{.key = Digest::Of(made.action),
+                .action = std::move(made.action),
+                .command = std::move(made.command)};
+  for (tree::TreeFile& file : made.files) {
+    std::optional<std::string> bytes;
+    if (file.path == kRecipePath) bytes = recipe;
+    if (file.path == kObservationsPath) bytes = observed;
+    action.files.push_back(
+        {std::move(file.path), file.digest, file.is_executable, std::move(bytes)});
+  }
   std::set<Digest> seen;
-  AppendChildrenFirst(root.root, root.directories, seen, action.directories);
+  AppendChildrenFirst(made.root.root, made.root.directories, seen, action.directories);
   return action;
 }
 
 absl::StatusOr<Digest> ActionKey(const ActionInputs& inputs) {
-  tree::BuiltTree root;
-  ASSIGN_OR_RETURN(const Action action, Assemble(inputs, root));
-  return action.key;
+  const std::string observed = EncodeObserved(inputs.observed);
+  return ActionKeyOf({.cooker = inputs.recipe.cooker,
+                      .recipe = RecipeDigest(inputs.recipe),
+                      .source = inputs.source,
+                      .observed = inputs.observed,
+                      .encoded_observed = observed,
+                      .trust_domain = inputs.trust_domain});
+}
+
+absl::StatusOr<Digest> ActionKeyOf(const ActionParts& parts) {
+  ASSIGN_OR_RETURN(const Assembled made, Assemble(parts));
+  return Digest::Of(made.action);
 }
 
 std::string InputPath(const Observation& what, size_t index) {

@@ -70,6 +70,16 @@ inline constexpr std::string_view kDetailsPath = "out/details";
 absl::StatusOr<Action> BuildAction(const ActionInputs& inputs);
 // BuildAction(inputs).key.
 absl::StatusOr<Digest> ActionKey(const ActionInputs& inputs);
+// The same, for who has the parts: views of them, and digests that are known already.
+struct ActionParts {
+  std::string_view cooker;
+  Digest recipe;  // RecipeDigest
+  Digest source;
+  std::span<const Observed> observed;  // canonical
+  std::string_view encoded_observed;   // EncodeObserved
+  std::string_view trust_domain;
+};
+absl::StatusOr<Digest> ActionKeyOf(const ActionParts& parts);
 // Where a present `what` lies in the input root; empty for what has no file there. `index`: its
 // place in the set.
 std::string InputPath(const Observation& what, size_t index);

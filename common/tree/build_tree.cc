@@ -50,7 +50,7 @@ class FoldedPaths {
   FoldedPaths(const std::vector<TreeFile>& files,
               const std::function<std::string(std::string_view)>& fold)
       : files_(files), folded_(files.size()) {
-    for (size_t i = 0; i < files.size(); ++i) {
+    for (size_t i = 0; fold && i < files.size(); ++i) {
       std::string text = fold(files[i].path);
       if (text == files[i].path) continue;
       folded_[i] = std::move(text);

@@ -61,7 +61,7 @@ struct BuiltTree {
 };
 
 // `files` in any order, each path a plain one (plain_name.h; a bug otherwise). `fold` gives the
-// name folded for case and Unicode form (content::FoldName).
+// name folded for case and Unicode form (content::FoldName); empty: names that differ are others.
 BuiltTree BuildTree(const std::vector<TreeFile>& files,
                     const std::function<std::string(std::string_view)>& fold);
 

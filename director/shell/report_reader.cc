@@ -251,10 +251,12 @@ absl::StatusOr<std::shared_ptr<StoredResult>> ReportReader::ToStored(const std::
   stored->recipe = recipe.digest;
   stored->recipe_bytes = record::EncodeRecipe(recipe.recipe);
   stored->weak_key = record::WeakKey(stored->source, recipe.digest, trust_domain_);
-  ASSIGN_OR_RETURN(stored->action_key, record::ActionKey({.recipe = recipe.recipe,
-                                                          .source = stored->source,
-                                                          .observed = stored->observed,
-                                                          .trust_domain = trust_domain_}));
+  ASSIGN_OR_RETURN(stored->action_key, record::ActionKeyOf({.cooker = recipe.recipe.cooker,
+                                                            .recipe = recipe.digest,
+                                                            .source = stored->source,
+                                                            .observed = stored->observed,
+                                                            .encoded_observed = saved.observed(),
+                                                            .trust_domain = trust_domain_}));
   record::Provenance& made = stored->result.provenance;
   made.weak_key = stored->weak_key;
   made.received_from.clear();
