@@ -1,0 +1,60 @@
+#include "common/base/task_pool.h"
+
+#include <atomic>
+#include <future>
+#include <memory>
+#include <set>
+#include <thread>
+
+#include "gtest/gtest.h"
+
+namespace galley::base {
+namespace {
+
+TEST(TaskPoolTest, ATaskRunsWhileAllOthersWaitForIt) {
+  std::promise<void> last;
+  const std::shared_future<void> is_there = last.get_future().share();
+  std::promise<void> first, second;
+  TaskPool pool(3);  // ends before what its tasks touch
+  pool.Post([&] {
+    is_there.wait();
+    first.set_value();
+  });
+  pool.Post([&] {
+    is_there.wait();
+    second.set_value();
+  });
+  pool.Post([&] { last.set_value(); });
+  first.get_future().wait();
+  second.get_future().wait();
+}
+
+TEST(TaskPoolTest, MoreTasksThanThreadsAreAllRun) {
+  std::atomic<int> count = 0;
+  std::promise<void> all;
+  TaskPool pool(2);
+  for (int i = 0; i < 1000; ++i) {
+    pool.Post([&] {
+      if (++count == 1000) all.set_value();
+    });
+  }
+  all.get_future().wait();
+}
+
+TEST(TaskPoolTest, TasksThatComeOneByOneAreDoneByFewThreads) {
+  constexpr size_t kThreads = 16;
+  std::set<std::thread::id> threads;
+  TaskPool pool(kThreads);
+  for (int i = 0; i < 2000; ++i) {
+    const auto done = std::make_shared<std::promise<void>>();
+    pool.Post([&threads, done] {
+      threads.insert(std::this_thread::get_id());
+      done->set_value();
+    });
+    done->get_future().wait();
+  }
+  EXPECT_LT(threads.size(), kThreads) << "they take turns";
+}
+
+}  // namespace
+}  // namespace galley::base
