@@ -41,7 +41,10 @@ rocksdb::Options DatabaseOptions() {
   const std::vector<rocksdb::CompressionType> supported = rocksdb::GetSupportedCompressions();
   const bool has_lz4 =
       std::find(supported.begin(), supported.end(), rocksdb::kLZ4Compression) != supported.end();
-  options.compression = has_lz4 ? rocksdb::kLZ4Compression : rocksdb::kNoCompression;
+  // What is merged with others soon is not compressed: tables as they are flushed, and the level
+  // below.
+  const auto compression = has_lz4 ? rocksdb::kLZ4Compression : rocksdb::kNoCompression;
+  options.compression_per_level = {rocksdb::kNoCompression, rocksdb::kNoCompression, compression};
   return options;
 }
 
