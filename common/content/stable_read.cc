@@ -63,6 +63,8 @@ absl::Status StableRead(const FileEntry& entry, const std::function<void(std::st
     size_bytes += static_cast<uint64_t>(count);
     if (size_bytes > entry.stat.size_bytes) return StaleError(entry.host_path, "it grows");
     take({piece.data(), static_cast<size_t>(count)});
+    // There was room for more, so that this is the end: it need not be asked for.
+    if (size_bytes == entry.stat.size_bytes && static_cast<size_t>(count) < piece.size()) break;
   }
   if (size_bytes != entry.stat.size_bytes) return StaleError(entry.host_path, "it shrank");
   return CheckStat(file.get(), entry);
