@@ -47,7 +47,7 @@ class Director final : public v1::Director::Service {
 
 class CountingSink final : public EventSink {
  public:
-  void Take(const SessionEvent& event, uint64_t) override {
+  void Take(SessionEvent event, uint64_t) override {
     base::MutexLock lock(mutex_);
     connected_ += std::holds_alternative<Connected>(event);
     received_ += std::holds_alternative<Received>(event);

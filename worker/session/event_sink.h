@@ -14,7 +14,7 @@ class EventSink {
   virtual ~EventSink() = default;
   // `stream`: of which stream, for Connected, Disconnected and Received. Never blocks for long; may
   // call the slots' methods.
-  virtual void Take(const SessionEvent& event, uint64_t stream = 0) = 0;
+  virtual void Take(SessionEvent event, uint64_t stream = 0) = 0;
 };
 
 }  // namespace galley::worker

@@ -71,7 +71,7 @@ void ExecutorSlot::Fail(uint64_t attempt, std::string error) {
 }
 void ExecutorSlot::LeaveOut(v1::JobPart part) { Push(std::move(part)); }
 
-void ExecutorSlot::Emit(const SessionEvent& event) { options_.events->Take(event); }
+void ExecutorSlot::Emit(SessionEvent event) { options_.events->Take(std::move(event)); }
 
 void ExecutorSlot::Say(int level, std::string text, bool is_output) {
   v1::LogLine line;

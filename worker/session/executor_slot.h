@@ -154,7 +154,7 @@ class ExecutorSlot {
   void Blame(KilledFor why);
   void Lose(KilledFor killed_for, std::string detail);
   void Discard();
-  void Emit(const SessionEvent& event);
+  void Emit(SessionEvent event);
   void Say(int level, std::string text, bool is_output = false);
   void EndOutput();
   void NoteFetched(absl::Time since);

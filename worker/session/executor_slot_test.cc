@@ -24,7 +24,7 @@ using ::testing::HasSubstr;
 // Keeps what a slot failed with; any other word of a job is a fault.
 class Failures final : public EventSink {
  public:
-  void Take(const SessionEvent& event, uint64_t) override {
+  void Take(SessionEvent event, uint64_t) override {
     base::MutexLock lock(mutex_);
     if (const auto* failed = std::get_if<SlotFailed>(&event)) failed_ = *failed;
     EXPECT_FALSE(std::holds_alternative<SlotLost>(event));
@@ -104,7 +104,7 @@ while True:
 
 class Ends final : public EventSink {
  public:
-  void Take(const SessionEvent& event, uint64_t) override {
+  void Take(SessionEvent event, uint64_t) override {
     base::MutexLock lock(mutex_);
     count_ += std::holds_alternative<SlotReported>(event);
     changed_.NotifyAll();

@@ -55,12 +55,11 @@ v1::Failed FailedWith(v1::Failed::Cause cause, std::string error) {
 SessionCore::SessionCore(SessionOptions options)
     : options_(std::move(options)), lanes_(LanesFor(options_.slots)) {}
 
-void SessionCore::Step(absl::Time now, const SessionEvent& event,
-                       std::vector<SessionEffect>& effects) {
+void SessionCore::Step(absl::Time now, SessionEvent event, std::vector<SessionEffect>& effects) {
   now_ = now;
   if (has_ended_) return;
   if (!welcome_.has_value() && !alone_since_.has_value()) alone_since_ = now;
-  std::visit([&](const auto& what) { Apply(what, effects); }, event);
+  std::visit([&](auto& what) { Apply(what, effects); }, event);
   if (!has_ended_ && !is_ending_) StartJobs(effects);
   if (!HasNews()) {
     news_since_.reset();
@@ -91,8 +90,8 @@ void SessionCore::Apply(const Refused& event, std::vector<SessionEffect>& effect
                   .reason = fmt::format("the director refused this worker: {}", event.reason)});
 }
 
-void SessionCore::Apply(const Received& event, std::vector<SessionEffect>& effects) {
-  const v1::ToWorker& message = event.message;
+void SessionCore::Apply(Received& event, std::vector<SessionEffect>& effects) {
+  v1::ToWorker& message = event.message;
   if (!is_connected_ || message.sequence() <= applied_sequence_) return;  // doubled
   if (message.sequence() != applied_sequence_ + 1) {
     effects.emplace_back(HangUp{
@@ -131,7 +130,7 @@ void SessionCore::Apply(const Received& event, std::vector<SessionEffect>& effec
     if (at->second.has_ended()) ended_.erase(at->second.attempt());
     reports_.erase(at);
   }
-  for (const v1::Job& job : message.start()) TakeJob(job);
+  for (v1::Job& job : *message.mutable_start()) TakeJob(std::move(job));
   for (const uint64_t attempt : message.cancel()) Cancel(attempt, effects);
   for (const uint64_t attempt : message.retract()) Retract(attempt);
   for (const v1::JobPart& part : message.retract_part()) RetractPart(part, effects);
@@ -156,11 +155,12 @@ CollectionLimits SessionCore::ExecutorLimits() const {
   return LimitsFor(memory_bytes);
 }
 
-void SessionCore::TakeJob(const v1::Job& job) {
-  const uint64_t attempt = job.attempt();
+void SessionCore::TakeJob(v1::Job given) {
+  const uint64_t attempt = given.attempt();
   if (attempts_.contains(attempt) || ended_.contains(attempt)) return;  // sent again
   Attempt& taken = attempts_[attempt];
-  taken.job = job;
+  taken.job = std::move(given);
+  const v1::Job& job = taken.job;
   taken.starts_programs = StartsPrograms(job);
   const auto snapshot = snapshots_.find(job.snapshot());
   if (snapshot != snapshots_.end()) taken.snapshot = snapshot->second;
@@ -222,26 +222,26 @@ void SessionCore::Cancel(uint64_t attempt, std::vector<SessionEffect>& effects) 
   effects.emplace_back(StopJob{.slot = *at->second.slot, .attempt = attempt});
 }
 
-void SessionCore::Apply(const SlotReported& event, std::vector<SessionEffect>&) {
+void SessionCore::Apply(SlotReported& event, std::vector<SessionEffect>&) {
   const auto at = attempts_.find(event.attempt);
   if (at == attempts_.end() || at->second.slot != event.slot) return;
   start_failures_ = 0;
   Attempt& attempt = at->second;
-  const v1::Report& report = event.report;
+  v1::Report& report = event.report;
   if (report.has_saved()) attempt.platforms_left.erase(report.saved().platform());
   if (!EndsJob(report)) {
     if (report.has_failed()) {
       for (const uint32_t platform : report.failed().platforms())
         attempt.platforms_left.erase(platform);
     }
-    AddReport(event.attempt, report);
+    AddReport(event.attempt, std::move(report));
     return;
   }
   std::erase(lanes_[event.slot], event.attempt);
   if (report.has_failed()) {
     ReportFailed(event.attempt, report.failed(), report.bytes());
   } else if (!report.has_ended()) {
-    AddReport(event.attempt, report);
+    AddReport(event.attempt, std::move(report));
   } else if (!attempt.platforms_left.empty() && !attempt.is_cancelled) {
     ReportFailed(
         event.attempt,

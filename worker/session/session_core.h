@@ -195,7 +195,7 @@ class SessionCore {
   explicit SessionCore(SessionOptions options);
 
   // Applies one event and appends what the shell must do. REQUIRES: now never goes back.
-  void Step(absl::Time now, const SessionEvent& event, std::vector<SessionEffect>& effects);
+  void Step(absl::Time now, SessionEvent event, std::vector<SessionEffect>& effects);
   // When Flush is due: InfinitePast: now; InfiniteFuture: there is nothing to say. What nobody
   // waits for is told later and together: at most kNewsWaitMax after it happened, and before a
   // quarter of the work that waits here is done, so that the director's next jobs come in time.
@@ -230,8 +230,9 @@ class SessionCore {
   void Apply(const Connected&, std::vector<SessionEffect>&);
   void Apply(const Disconnected&, std::vector<SessionEffect>&);
   void Apply(const Refused& event, std::vector<SessionEffect>& effects);
-  void Apply(const Received& event, std::vector<SessionEffect>& effects);
-  void Apply(const SlotReported& event, std::vector<SessionEffect>& effects);
+  // (What these bring is kept.)
+  void Apply(Received& event, std::vector<SessionEffect>& effects);
+  void Apply(SlotReported& event, std::vector<SessionEffect>& effects);
   void Apply(const SlotLost& event, std::vector<SessionEffect>& effects);
   void Apply(const SlotFailed& event, std::vector<SessionEffect>&);
   void Apply(const SlotFreed& event, std::vector<SessionEffect>&);
@@ -244,7 +245,7 @@ class SessionCore {
   void Apply(const MemorySampled& event, std::vector<SessionEffect>&);
 
   CollectionLimits ExecutorLimits() const;
-  void TakeJob(const v1::Job& job);
+  void TakeJob(v1::Job given);
   void PutInQueue(std::deque<uint64_t>::const_iterator before, uint64_t attempt);
   bool TakeFromQueue(uint64_t attempt);
   bool Retract(uint64_t attempt);

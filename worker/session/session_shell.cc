@@ -191,7 +191,7 @@ class Shell final : public EventSink {
     return exit.code;
   }
 
-  void Take(const SessionEvent& event, uint64_t stream) override {
+  void Take(SessionEvent event, uint64_t stream) override {
     if (const auto* received = std::get_if<Received>(&event);
         received != nullptr && remote_ != nullptr) {
       const v1::ToWorker& message = received->message;
@@ -203,7 +203,7 @@ class Shell final : public EventSink {
     if (exit_.has_value()) return;
     if (std::holds_alternative<Connected>(event)) present_stream_ = stream;
     std::vector<SessionEffect> effects;
-    core_.Step(clock_.Monotonic(), event, effects);
+    core_.Step(clock_.Monotonic(), std::move(event), effects);
     Execute(effects);
     if (exit_.has_value() || NextSend() < wakes_at_) changed_.NotifyAll();
   }

@@ -68,19 +68,23 @@ absl::StatusOr<std::vector<v1::Report>> SavedReports(const v1::ExecutorSaved& sa
   one.set_save_us(saved.save_us());
   one.set_slot(teller.slot);
   std::vector<v1::Report> reports;
+  reports.reserve(static_cast<size_t>(saved.platforms_size()));
   for (const uint32_t platform : saved.platforms()) {
     one.set_platform(platform);
     one.set_shared(!reports.empty());
     v1::Report& report = reports.emplace_back();
-    if (!saved.is_verdict()) {
-      *report.mutable_saved() = one;
-      continue;
+    v1::Saved* told = nullptr;
+    if (saved.is_verdict()) {
+      v1::Failed& failed = *report.mutable_failed();
+      failed.set_cause(v1::Failed::VERDICT);
+      failed.set_error(saved.error());
+      failed.add_platforms(platform);
+      told = failed.mutable_verdict();
+    } else {
+      told = report.mutable_saved();
     }
-    v1::Failed& failed = *report.mutable_failed();
-    failed.set_cause(v1::Failed::VERDICT);
-    failed.set_error(saved.error());
-    failed.add_platforms(platform);
-    *failed.mutable_verdict() = one;
+    const bool is_last = reports.size() == static_cast<size_t>(saved.platforms_size());
+    *told = is_last ? std::move(one) : one;
   }
   return reports;
 }

@@ -29,7 +29,7 @@ void UploadGate::Close() {
   }
 }
 
-void UploadGate::Take(const SessionEvent& event, uint64_t stream) {
+void UploadGate::Take(SessionEvent event, uint64_t stream) {
   bool waits = false;
   std::optional<SlotFreed> freed;
   {
@@ -40,7 +40,7 @@ void UploadGate::Take(const SessionEvent& event, uint64_t stream) {
       changed_.NotifyAll();
     }
   }
-  if (!waits) return next_.Take(event, stream);
+  if (!waits) return next_.Take(std::move(event), stream);
   if (freed.has_value()) next_.Take(*freed);
 }
 

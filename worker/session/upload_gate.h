@@ -39,7 +39,7 @@ class UploadGate final : public EventSink {
   // Close.
   ~UploadGate() override;
 
-  void Take(const SessionEvent& event, uint64_t stream = 0) override;
+  void Take(SessionEvent event, uint64_t stream = 0) override;
   // What waits is dropped; afterwards nothing passes from here. REQUIRES: the calls of `director`
   // are cancelled.
   void Close();

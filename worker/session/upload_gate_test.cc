@@ -19,7 +19,7 @@ using testing::SizeIs;
 
 class Events final : public EventSink {
  public:
-  void Take(const SessionEvent& event, uint64_t) override {
+  void Take(SessionEvent event, uint64_t) override {
     const base::MutexLock lock(mutex_);
     if (const auto* freed = std::get_if<SlotFreed>(&event)) {
       freed_.push_back(std::to_string(freed->slot) + " " + std::to_string(freed->attempt));
