@@ -115,13 +115,13 @@ class Session final : public worker::EventSink {
     stream_.reset();
   }
 
-  void Take(const worker::SessionEvent& event, uint64_t stream) override {
+  void Take(worker::SessionEvent event, uint64_t stream) override {
     const base::MutexLock lock(mutex_);
     if (exit_.has_value()) return;
     if (std::holds_alternative<worker::Connected>(event)) present_stream_ = stream;
     if (const auto* received = std::get_if<worker::Received>(&event)) Note(received->message);
     std::vector<worker::SessionEffect> effects;
-    core_.Step(common_.clock.Monotonic(), event, effects);
+    core_.Step(common_.clock.Monotonic(), std::move(event), effects);
     Execute(effects);
     if (NextSend() < wakes_at_) Schedule();
   }
