@@ -1,5 +1,7 @@
 #include "director/core/aloneness.h"
 
+#include <optional>
+
 #include "director/core/core.h"
 
 namespace galley::director {
@@ -33,11 +35,9 @@ bool Aloneness::IsForTooLong() const {
   const bool others_wait =
       !lifecycle().saves().empty() || (!loads.empty() && !packages_[loads.Top()].work->runs_alone);
   if (!others_wait) return false;
-  for (const Hand::Running& one :
-       workers_.Find(core_.attempts.at(attempt_).worker)->hand.running()) {
-    if (one.attempt == attempt_) return taken_ + (core_.awake - one.began_at) >= options_.alone_max;
-  }
-  return false;
+  const Hand& hand = workers_.Find(core_.attempts.at(attempt_).worker)->hand;
+  const std::optional<absl::Duration> began_at = hand.BeganAt(attempt_);
+  return began_at.has_value() && taken_ + (core_.awake - *began_at) >= options_.alone_max;
 }
 
 // A job that a worker of an earlier director has may go on somewhere; but it may never be heard of

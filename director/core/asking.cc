@@ -49,15 +49,17 @@ bool Asking::IsJudged(PackageId id) const {
 
 std::string Asking::StateTextOf(PackageId id) const {
   const PackageData& package = packages_[id];
-  const bool is_pending = package.work != nullptr && package.work->attempt != 0 &&
-                          workers_.Find(core_.attempts.at(package.work->attempt).worker)
-                              ->hand.IsPending(package.work->attempt);
+  const AttemptId attempt = package.work == nullptr ? 0 : package.work->attempt;
+  const Hand* const hand =
+      attempt == 0 ? nullptr : &workers_.Find(core_.attempts.at(attempt).worker)->hand;
+  const bool is_pending = hand != nullptr && hand->IsPending(attempt);
+  const bool is_uploading = hand != nullptr && hand->IsUploading(attempt);
   const std::vector<PackageId> leaders =
       package.state == State::kRequest ? core_.following.LeadersOf(id) : std::vector<PackageId>();
   // A package whose results stand may have failed for how it fits in.
   const bool is_judged = package.state == State::kIdle && IsJudged(id);
   return (is_judged ? "Idle, failed" : director::StateText(package)) +
-         (is_pending ? ", pending" : "") +
+         (is_pending ? ", pending" : "") + (is_uploading ? ", uploading" : "") +
          (leaders.empty() ? "" : ", waits for " + NameOf(leaders[0]) + ", whose work is equal");
 }
 

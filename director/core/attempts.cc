@@ -224,7 +224,8 @@ void Attempts::CheckHands() const {
       GALLEY_CHECK((work.attempt == attempt) != (beside != work.others.end()));
       GALLEY_CHECK(!held.is_backup || work.attempt != attempt);
       backups_held += held.is_backup;
-      if (!workers_.Find(id)->hand.IsPending(attempt)) expected += held.expected;
+      const Hand& hand = workers_.Find(id)->hand;
+      if (!hand.IsPending(attempt) && !hand.IsUploading(attempt)) expected += held.expected;
     }
     GALLEY_CHECK(expected == workers_.Find(id)->hand.expected());
   }

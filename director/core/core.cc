@@ -35,6 +35,7 @@ void Core::Apply(const Event& event) {
     void operator()(const WorkerAttached& e) { core.worker_lives.OnWorkerAttached(e); }
     void operator()(const WorkerReported& e) { core.reports.OnWorkerReported(e); }
     void operator()(const WorkerPending& e) { core.worker_lives.OnWorkerPending(e); }
+    void operator()(const WorkerUploads& e) { core.worker_lives.OnWorkerUploads(e); }
     void operator()(const WorkerAlive& e) { core.worker_lives.OnWorkerAlive(e); }
     void operator()(const WorkerUnfit& e) { core.worker_lives.OnWorkerUnfit(e); }
     void operator()(const WorkerReadmitted& e) { core.proofs.Readmit(e.worker); }

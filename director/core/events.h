@@ -291,9 +291,10 @@ struct WorkerAttached {
   uint64_t session = 0;       // names its process: another process numbers its reports anew
   // Reports up to this one were persisted, by a director before this one too; none comes again.
   ReportId persisted = 0;
-  std::vector<AttemptId> begun = {};    // of `in_hand`
-  std::vector<AttemptId> pending = {};  // as in WorkerPending
-  bool is_held = false;                 // likewise; `begun` is what has begun
+  std::vector<AttemptId> begun = {};      // of `in_hand`
+  std::vector<AttemptId> pending = {};    // as in WorkerPending
+  bool is_held = false;                   // likewise; `begun` is what has begun
+  std::vector<AttemptId> uploading = {};  // as in WorkerUploads; all of `in_hand`
   // Sorted: the cookers that it does not have as this director knows them. It gets no job of these.
   std::vector<std::string> lacks = {};
   std::string machine = {};        // where it runs, as far as the director can tell (proofs.h)
@@ -314,6 +315,13 @@ struct WorkerPending {
   // Jobs wait there though a slot is free, as a rule for want of memory: only `begun` have begun.
   bool is_held = false;
   std::vector<AttemptId> begun = {};
+};
+
+// Attempts of the worker that have left their slots to the jobs behind them: what they made is on
+// its way, and their reports come behind it.
+struct WorkerUploads {
+  WorkerId worker;
+  std::vector<AttemptId> attempts;
 };
 
 struct WorkerReport {
@@ -487,7 +495,7 @@ struct Tick {};
 using Event = std::variant<CookRequested, CancelRequested, DrainAsked, PackagesDiscovered,
                            PackagesCleared, QueryAsked, FilesChanged, PlatformsChanged, LookedUp,
                            WorkersSurvived, LauncherReported, WorkerLost, WorkerAttached,
-                           WorkerAlive, WorkerPending, WorkerReported, WorkerUnfit,
+                           WorkerAlive, WorkerPending, WorkerUploads, WorkerReported, WorkerUnfit,
                            WorkerReadmitted, LossSeen, Persisted, RootBuilt, RootPublished,
                            LostFound, RootsStaged, DirectorUnfit, CookUnfit, MemoryShort, Tick>;
 

@@ -28,6 +28,7 @@ size_t Hand::Add(AttemptId attempt, const InHand& job, absl::Duration awake) {
   by_memory_.emplace(job.memory_bytes, attempt);
   expected_ += job.expected;
   BeginSome(awake);
+  if (said_to_be_uploading_.erase(attempt) > 0) ApplyUploading(attempt, awake);
   return said_to_be_pending_.contains(attempt) ? ApplyPending(awake) : 0;
 }
 
@@ -44,6 +45,24 @@ void Hand::Begin(AttemptId attempt, absl::Duration awake) {
   const auto job = jobs_.find(attempt);
   if (job != jobs_.end() && queue_.erase({-static_cast<int>(job->second.urgency), attempt}) > 0)
     running_.push_back({attempt, awake});
+}
+
+void Hand::SetUploading(AttemptId attempt, absl::Duration awake) {
+  if (jobs_.contains(attempt)) return ApplyUploading(attempt, awake);
+  said_to_be_uploading_.insert(attempt);
+}
+
+void Hand::ApplyUploading(AttemptId attempt, absl::Duration awake) {
+  if (uploading_.contains(attempt)) return;
+  Begin(attempt, awake);
+  const auto one = FindRunning(attempt);
+  const InHand& job = jobs_.at(attempt);
+  uploading_.emplace(attempt, Uploading{.began_at = one->began_at, .left_at = awake});
+  by_memory_.erase({job.memory_bytes, attempt});
+  pending_ -= one->is_pending;
+  if (!one->is_pending) expected_ -= job.expected;
+  running_.erase(one);
+  BeginSome(awake);
 }
 
 void Hand::SetHeld(const std::vector<AttemptId>* begun, absl::Duration awake) {
@@ -81,9 +100,14 @@ size_t Hand::ApplyPending(absl::Duration awake) {
   return became;
 }
 
+std::vector<Hand::Running>::const_iterator Hand::FindRunning(AttemptId attempt) const {
+  return std::find_if(running_.begin(), running_.end(),
+                      [&](const Running& one) { return one.attempt == attempt; });
+}
+
 bool Hand::IsPending(AttemptId attempt) const {
-  return std::any_of(running_.begin(), running_.end(),
-                     [&](const Running& one) { return one.attempt == attempt && one.is_pending; });
+  const auto one = FindRunning(attempt);
+  return one != running_.end() && one->is_pending;
 }
 
 absl::Duration Hand::Remove(AttemptId attempt, absl::Duration awake) {
@@ -92,23 +116,29 @@ absl::Duration Hand::Remove(AttemptId attempt, absl::Duration awake) {
   queue_.erase({-static_cast<int>(job->second.urgency), attempt});
   by_memory_.erase({job->second.memory_bytes, attempt});
   absl::Duration ran;
-  const auto running = std::find_if(running_.begin(), running_.end(),
-                                    [&](const Running& one) { return one.attempt == attempt; });
-  const bool is_pending = running != running_.end() && running->is_pending;
-  if (running != running_.end()) {
-    ran = awake - running->began_at;
-    running_.erase(running);
+  bool is_expected = true;
+  if (const auto one = FindRunning(attempt); one != running_.end()) {
+    ran = awake - one->began_at;
+    is_expected = !one->is_pending;
+    pending_ -= one->is_pending;
+    running_.erase(one);
+  } else if (const auto left = uploading_.find(attempt); left != uploading_.end()) {
+    ran = left->second.left_at - left->second.began_at;
+    is_expected = false;
+    uploading_.erase(left);
+    uploaded_at_ = awake;
   }
-  pending_ -= is_pending;
-  if (!is_pending) expected_ -= job->second.expected;
+  if (is_expected) expected_ -= job->second.expected;
   jobs_.erase(job);
   BeginSome(awake);
   return ran;
 }
 
-bool Hand::IsRunning(AttemptId attempt) const {
-  return std::any_of(running_.begin(), running_.end(),
-                     [&](const Running& one) { return one.attempt == attempt; });
+std::optional<absl::Duration> Hand::BeganAt(AttemptId attempt) const {
+  if (const auto one = FindRunning(attempt); one != running_.end()) return one->began_at;
+  const auto left = uploading_.find(attempt);
+  if (left == uploading_.end()) return std::nullopt;
+  return left->second.began_at;
 }
 
 std::vector<AttemptId> Hand::Queue() const {
@@ -120,6 +150,7 @@ std::vector<AttemptId> Hand::Queue() const {
 std::vector<AttemptId> Hand::All() const {
   std::vector<AttemptId> all;
   for (const Running& one : running_) all.push_back(one.attempt);
+  for (const auto& [attempt, one] : uploading_) all.push_back(attempt);
   for (const auto& [urgency, attempt] : queue_) all.push_back(attempt);
   return all;
 }
@@ -159,7 +190,7 @@ absl::Duration Hand::Delay(absl::Duration awake) const {
 }
 
 absl::Duration Hand::DelayOf(AttemptId id, absl::Duration awake) const {
-  if (IsRunning(id)) return absl::ZeroDuration();
+  if (HasBegun(id)) return absl::ZeroDuration();
   absl::Duration before;
   for (const auto& [urgency, attempt] : queue_) {
     if (attempt == id) break;

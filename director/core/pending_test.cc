@@ -31,9 +31,9 @@ class PendingHandTest : public testing::Test {
 TEST_F(PendingHandTest, ItsSlotIsTheNextOnesAndItsTimeGoesOn) {
   EXPECT_EQ(hand_.SetPending({1}, absl::Seconds(4)), 1u);
   EXPECT_TRUE(hand_.IsPending(1));
-  EXPECT_TRUE(hand_.IsRunning(1)) << "it has begun";
-  EXPECT_TRUE(hand_.IsRunning(2));
-  EXPECT_FALSE(hand_.IsRunning(3));
+  EXPECT_TRUE(hand_.HasBegun(1)) << "it has begun";
+  EXPECT_TRUE(hand_.HasBegun(2));
+  EXPECT_FALSE(hand_.HasBegun(3));
   EXPECT_EQ(hand_.All(), std::vector<AttemptId>({1, 2, 3}));
   EXPECT_EQ(hand_.active_count(), 2u);
   EXPECT_EQ(hand_.expected(), absl::Seconds(20));
@@ -50,9 +50,9 @@ TEST_F(PendingHandTest, WhenItGoesOnTheNextOneWaitsForTwo) {
   EXPECT_FALSE(hand_.IsPending(1));
   EXPECT_EQ(hand_.expected(), absl::Seconds(30));
   hand_.Remove(2, kNow);
-  EXPECT_FALSE(hand_.IsRunning(3));
+  EXPECT_FALSE(hand_.HasBegun(3));
   hand_.Remove(1, kNow);
-  EXPECT_TRUE(hand_.IsRunning(3));
+  EXPECT_TRUE(hand_.HasBegun(3));
 }
 
 TEST_F(PendingHandTest, NoMoreArePendingThanThereAreSlots) {
@@ -94,19 +94,19 @@ TEST_F(PendingHandTest, ABlockingJobDoesNotWaitForIt) {
 
 TEST_F(PendingHandTest, AtAWorkerThatIsHeldNothingBeginsButWhatItSays) {
   hand_.SetPending({1}, kNow);
-  ASSERT_TRUE(hand_.IsRunning(2));
+  ASSERT_TRUE(hand_.HasBegun(2));
   const std::vector<AttemptId> first = {1}, more = {1, 3};
   hand_.SetHeld(&first, absl::Seconds(1));
-  EXPECT_FALSE(hand_.IsRunning(2));
+  EXPECT_FALSE(hand_.HasBegun(2));
   EXPECT_EQ(hand_.Queue(), std::vector<AttemptId>({2, 3}));
   EXPECT_FALSE(hand_.has_free_slot()) << "for whatever else comes";
   EXPECT_EQ(hand_.BlockingDelay(kNow), absl::InfiniteDuration());
   hand_.SetHeld(&more, absl::Seconds(2));
   EXPECT_EQ(hand_.Queue(), std::vector<AttemptId>({2}));
   EXPECT_EQ(hand_.Remove(3, absl::Seconds(5)), absl::Seconds(3));
-  EXPECT_FALSE(hand_.IsRunning(2));
+  EXPECT_FALSE(hand_.HasBegun(2));
   hand_.SetHeld(nullptr, absl::Seconds(6));
-  EXPECT_TRUE(hand_.IsRunning(2));
+  EXPECT_TRUE(hand_.HasBegun(2));
   EXPECT_EQ(hand_.expected(), absl::Seconds(10));
 }
 

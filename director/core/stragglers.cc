@@ -44,12 +44,15 @@ std::vector<AttemptId> Stragglers::Find() const {
   std::vector<std::pair<absl::Duration, AttemptId>> found;
   for (const WorkerId id : workers_.ring()) {
     const Worker& worker = *workers_.Find(id);
-    for (const Hand::Running& one : worker.hand.running()) {
-      const absl::Duration limit = std::max(
-          options_.straggler_min, core_.overruns.Limit(worker.hand.At(one.attempt).expected));
-      const bool is_late = core_.awake - one.began_at > limit || !workers_.IsUsable(worker);
-      if (is_late && MayBeBackedUp(one.attempt)) found.emplace_back(one.began_at, one.attempt);
-    }
+    const auto look_at = [&](AttemptId attempt, absl::Duration since) {
+      const absl::Duration limit =
+          std::max(options_.straggler_min, core_.overruns.Limit(worker.hand.At(attempt).expected));
+      const bool is_late = core_.awake - since > limit || !workers_.IsUsable(worker);
+      if (is_late && MayBeBackedUp(attempt)) found.emplace_back(since, attempt);
+    };
+    for (const Hand::Running& one : worker.hand.running()) look_at(one.attempt, one.began_at);
+    for (const auto& [attempt, one] : worker.hand.uploading())
+      look_at(attempt, std::max(one.left_at, worker.hand.uploaded_at()));
     if (workers_.IsUsable(worker)) continue;
     for (const AttemptId waiting : worker.hand.Queue()) {
       if (MayBeBackedUp(waiting)) found.emplace_back(core_.awake, waiting);

@@ -2,9 +2,10 @@
 // worker that has nothing to do. The first result wins, the other attempt is cancelled.
 //
 // A straggler is a job that takes much longer than expected (overruns.h), or whose worker has not
-// been heard of for a while. Not backed up are a package that holds a resource, which it would hold
-// twice, and a package that failed through its own fault before, which would only kill more
-// executors.
+// been heard of for a while. One whose outputs are on their way is none as long as some come from
+// its worker: made again, they would have to go the same way. Not backed up are a package that
+// holds a resource, which it would hold twice, and a package that failed through its own fault
+// before, which would only kill more executors.
 #pragma once
 
 #include <vector>

@@ -56,6 +56,7 @@ void WorkerLives::OnWorkerAttached(const WorkerAttached& event) {
   core_.cooks.CountForAll(&Counters::jobs_pending,
                           workers_.SetPending(event.worker, event.pending,
                                               event.is_held ? &event.begun : nullptr, core_.awake));
+  for (const AttemptId attempt : event.uploading) NoteUploading(event.worker, attempt);
   if (is_new_process) {
     worker.BeginSession(event.session, event.persisted);
     worker.refuses.clear();
@@ -79,7 +80,7 @@ void WorkerLives::OnWorkerAttached(const WorkerAttached& event) {
       DesireFor(event.worker).cancel.push_back(attempt);
   }
   // Attempts that the worker should have and has not were lost on the way to it, or with the
-  // process before it: those that were merely queued there had no part in its end.
+  // process before it: those that were merely queued there, or done, had no part in its end.
   const std::vector<AttemptId> in_hand = worker.hand.All();
   for (size_t i = 0; i < in_hand.size(); ++i) {
     const AttemptId attempt = in_hand[i];
@@ -147,7 +148,7 @@ void WorkerLives::OnWorkerLost(const WorkerLost& event) {
     const Attempt attempt = core_.attempts.at(in_hand[i]);
     core_.attempts.EndAttempt(in_hand[i], Tell::kNothing);
     if (i >= running) {
-      // It was merely queued there.
+      // It was merely queued there, or done but for the way of its outputs.
       core_.cooks.CountRetry(attempt.package, RetryCause::kWorkerLost);
     } else if (event.is_infrastructure) {
       graph().faults.BlameInfrastructure(attempt.package, attempt.remaining,
@@ -225,6 +226,19 @@ void WorkerLives::OnWorkerPending(const WorkerPending& event) {
   core_.cooks.CountForAll(&Counters::jobs_pending,
                           workers_.SetPending(event.worker, event.attempts,
                                               event.is_held ? &event.begun : nullptr, core_.awake));
+}
+
+void WorkerLives::OnWorkerUploads(const WorkerUploads& event) {
+  const Worker* worker = workers_.Find(event.worker);
+  if (worker == nullptr || worker->presence != Worker::Presence::kAttached) return;
+  workers_.Heard(event.worker, core_.awake);
+  for (const AttemptId attempt : event.attempts) NoteUploading(event.worker, attempt);
+}
+
+// (One of an earlier director may come to the worker's hand later.)
+void WorkerLives::NoteUploading(WorkerId worker, AttemptId attempt) {
+  if (workers_.Find(worker)->hand.Contains(attempt) || core_.survivors.IsResumed(attempt))
+    workers_.SetUploading(worker, attempt, core_.awake);
 }
 
 void WorkerLives::OnWorkerUnfit(const WorkerUnfit& event) {

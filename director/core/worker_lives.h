@@ -18,6 +18,7 @@ class WorkerLives : Part {
   void OnWorkerAttached(const WorkerAttached& event);
   void OnWorkerLost(const WorkerLost& event);
   void OnWorkerPending(const WorkerPending& event);
+  void OnWorkerUploads(const WorkerUploads& event);
   void OnWorkerUnfit(const WorkerUnfit& event);
   void OnDrainAsked(const DrainAsked& event);
   void OnWorkerAlive(const WorkerAlive& event);
@@ -43,6 +44,7 @@ class WorkerLives : Part {
   void BeginCook();
 
  private:
+  void NoteUploading(WorkerId worker, AttemptId attempt);
   void CountSpawnFailure(const std::string& error);
   void CountLaunchFailure(absl::Duration asked_at, const std::string& error);
   // Where none of those that are attached ever worked, others would be lost as well.

@@ -130,6 +130,13 @@ size_t Workers::SetPending(WorkerId id, const std::vector<AttemptId>& attempts,
   return became;
 }
 
+void Workers::SetUploading(WorkerId id, AttemptId attempt, absl::Duration awake) {
+  Worker& worker = workers_.at(id);
+  Unlist(id, worker);
+  worker.hand.SetUploading(attempt, awake);
+  List(id, worker);
+}
+
 absl::Duration Workers::Drop(WorkerId id, AttemptId attempt, absl::Duration awake) {
   Worker& worker = workers_.at(id);
   Unlist(id, worker);

@@ -133,6 +133,8 @@ class Workers {
   // As Hand::SetPending and Hand::SetHeld.
   size_t SetPending(WorkerId worker, const std::vector<AttemptId>& attempts,
                     const std::vector<AttemptId>* begun, absl::Duration awake);
+  // As Hand::SetUploading.
+  void SetUploading(WorkerId worker, AttemptId attempt, absl::Duration awake);
   // As Hand::Remove.
   absl::Duration Drop(WorkerId worker, AttemptId attempt, absl::Duration awake);
 

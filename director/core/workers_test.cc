@@ -25,7 +25,7 @@ TEST(HandTest, UrgentGoesBeforeWhatWaitsAndBehindWhatRuns) {
   hand.Add(4, {.urgency = Urgency::kBlocking}, kNow);
   EXPECT_EQ(hand.All(), std::vector<AttemptId>({1, 3, 4, 2}));
   EXPECT_EQ(hand.blocking_count(), 2u);
-  EXPECT_TRUE(hand.IsRunning(1));
+  EXPECT_TRUE(hand.HasBegun(1));
 }
 
 TEST(HandTest, TheNextBeginsWhenOneEnds) {
@@ -33,7 +33,7 @@ TEST(HandTest, TheNextBeginsWhenOneEnds) {
   hand.SetSlots(2, kNow);
   for (AttemptId attempt = 1; attempt <= 3; ++attempt) hand.Add(attempt, {}, kNow);
   EXPECT_EQ(hand.Remove(1, absl::Seconds(5)), absl::Seconds(5));
-  EXPECT_TRUE(hand.IsRunning(3));
+  EXPECT_TRUE(hand.HasBegun(3));
   EXPECT_EQ(hand.Remove(3, absl::Seconds(7)), absl::Seconds(2));
   EXPECT_TRUE(hand.has_free_slot());
 }

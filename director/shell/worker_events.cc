@@ -85,6 +85,7 @@ void DirectorShell::OnMessage(const std::string& worker_id, const v1::FromWorker
   } else if (message.has_pending()) {
     Post(Event(PendingOf(worker, message)));
   }
+  if (!message.uploading().empty() && !message.has_hello()) Post(Event(UploadsOf(worker, message)));
   log_book_.Take(worker_id, message);
   if (message.memory_limit_bytes() > 0) {
     LogInfo("worker={} memory_bytes={}", worker_id, message.memory_limit_bytes());

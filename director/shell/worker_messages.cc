@@ -87,6 +87,7 @@ WorkerAttached AttachedOf(WorkerId worker, const v1::FromWorker& message) {
           .begun = {message.begun().begin(), message.begun().end()},
           .pending = PendingOf(worker, message).attempts,
           .is_held = message.pending().is_held(),
+          .uploading = UploadsOf(worker, message).attempts,
           .offer = OfferOf(hello).value_or(record::WorkerOffer())};
 }
 
@@ -112,6 +113,10 @@ WorkerPending PendingOf(WorkerId worker, const v1::FromWorker& message) {
           .attempts = {pending.attempts().begin(), pending.attempts().end()},
           .is_held = pending.is_held(),
           .begun = {pending.begun().begin(), pending.begun().end()}};
+}
+
+WorkerUploads UploadsOf(WorkerId worker, const v1::FromWorker& message) {
+  return {.worker = worker, .attempts = {message.uploading().begin(), message.uploading().end()}};
 }
 
 v1::Snapshot SnapshotMessage(uint64_t number, const std::string& table_file,

@@ -39,6 +39,7 @@ WorkerAttached AttachedOf(WorkerId worker, const v1::FromWorker& message);
 absl::StatusOr<std::vector<std::string>> LacksOf(const std::string& ours,
                                                  const std::string& theirs);
 WorkerPending PendingOf(WorkerId worker, const v1::FromWorker& message);
+WorkerUploads UploadsOf(WorkerId worker, const v1::FromWorker& message);
 
 // What a worker is told of a snapshot and of the project file that was read with it.
 v1::Snapshot SnapshotMessage(uint64_t number, const std::string& table_file,

@@ -51,6 +51,7 @@ TEST(WorkerMessagesTest, AHelloBringsAllThatTheWorkerIsAndHas) {
   hello.set_persisted(7);
   for (const uint64_t attempt : {8, 9, 10}) message.add_in_hand(attempt);
   for (const uint64_t attempt : {9, 10}) message.add_begun(attempt);
+  message.add_uploading(9);
   message.mutable_pending()->add_attempts(10);
   message.mutable_pending()->set_is_held(true);
   const WorkerAttached attached = AttachedOf(WorkerId(3), message);
@@ -61,6 +62,8 @@ TEST(WorkerMessagesTest, AHelloBringsAllThatTheWorkerIsAndHas) {
   EXPECT_EQ(attached.persisted, 7u);
   EXPECT_THAT(attached.in_hand, ElementsAre(8, 9, 10));
   EXPECT_THAT(attached.begun, ElementsAre(9, 10));
+  EXPECT_THAT(attached.uploading, ElementsAre(9));
+  EXPECT_THAT(UploadsOf(WorkerId(3), message).attempts, ElementsAre(9));
   EXPECT_THAT(attached.pending, ElementsAre(10));
   EXPECT_TRUE(attached.is_held);
   message.mutable_pending()->set_is_held(false);

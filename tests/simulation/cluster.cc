@@ -68,8 +68,10 @@ Outcome Cluster::Run() {
   outcome_.trace = checks_.trace();
   outcome_.faults = faults_.counts();
   outcome_.writes = disk_.writes();
-  for (const auto& [name, count] : cooks_)
+  for (const auto& [name, count] : cooks_) {
     outcome_.attempts_max = std::max(outcome_.attempts_max, count);
+    outcome_.cooks += count;
+  }
   return outcome_;
 }
 
@@ -102,6 +104,17 @@ void Cluster::DrawLimits() {
   if (options_.has_faults && IsLateOn(options_.seed, kStriped))
     cook_.policy = PlacementPolicy::kStriped;
   is_forced_ = options_.has_faults && random_.Percent(20);
+  if (options_.upload > absl::ZeroDuration()) {
+    cook_.workers = 0;
+    cook_.fleet = {.max = 4,
+                   .min = 4,
+                   .slots = 1,
+                   .start = absl::Milliseconds(5),
+                   .helpers_max = 2,
+                   .offer = World::AllThatIsAsked()};
+    cook_.straggler_min = absl::Seconds(2);
+    cook_.split_min = absl::InfiniteDuration();  // a job of which others cook a part begins twice
+  }
   if (options_.has_faults && IsLateOn(options_.seed, kOnAFarm)) {
     cook_.fleet = {.max = cook_.workers,
                    .min = cook_.workers / 2,

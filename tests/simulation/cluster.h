@@ -23,6 +23,9 @@ struct ClusterOptions {
   uint64_t crash_again_at_write = 0;  // not 0: the second one, counted from its start
   bool cuts_power = false;            // a crash is the machine's
   bool is_told = false;               // every decision is printed
+  // Not zero, without faults: all workers are on a farm, and each upload takes so much longer.
+  absl::Duration upload;
+  bool hides_uploads = false;  // workers do not say which jobs have left their slots
 };
 
 struct Outcome {
@@ -32,6 +35,7 @@ struct Outcome {
   std::string instigators;  // why packages are in the cook
   uint64_t trace = 0;       // a hash of all decisions
   uint64_t attempts_max = 0;
+  uint64_t cooks = 0;   // jobs that were begun
   uint64_t writes = 0;  // of directors
   FaultCounts faults{};
   uint64_t recovery_writes = 0;  // of the second director, before its first cook

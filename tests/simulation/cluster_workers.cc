@@ -109,6 +109,7 @@ void Cluster::AddBody(const std::string& name, uint32_t slots, uint32_t term, bo
                          .cache = index % 2,
                          .is_older = is_older,
                          .is_wrong = is_wrong,
+                         .hides_uploads = options_.hides_uploads,
                          .offer = is_remote ? cook_.fleet.offer : cook_.local_offer},
       around_,
       SimWorker::Callbacks{
@@ -213,7 +214,7 @@ void Cluster::FindMissing(size_t index, const std::vector<Digest>& digests,
 
 // (A call is no message of the stream. It breaks off with all of its blobs stored, or with some.)
 void Cluster::Upload(size_t index, const SimUploads::Blobs& blobs, const SimUploads::Done& done) {
-  schedule_.After(random_.Some(30), [this, index, blobs, done] {
+  schedule_.After(options_.upload + random_.Some(30), [this, index, blobs, done] {
     SimDirector* const director = DirectorOf(bodies_[index]);
     absl::Status status = absl::UnavailableError("no director");
     if (director != nullptr) {

@@ -81,6 +81,7 @@ void SimDirector::OnMessage(const std::string& worker, uint64_t stream,
   } else if (message.has_pending()) {
     Step(PendingOf(id, message));
   }
+  if (!message.uploading().empty() && !message.has_hello()) Step(UploadsOf(id, message));
   if (message.memory_limit_bytes() > 0) Step(WorkerAlive{id, message.memory_limit_bytes()});
   if (!message.unfit().empty()) {
     own_faults_->Lose(worker);

@@ -198,6 +198,7 @@ void SimWorker::Do(worker::ConfigureSlots& configure) {
 void SimWorker::Do(worker::SendMessage& send) {
   if (send.message.pending().attempts_size() > static_cast<int>(options_.slots))
     around_.broken("safety: " + options_.id + " says that more are pending than it has slots");
+  if (options_.hides_uploads) send.message.clear_uploading();
   callbacks_.send(std::move(send.message));
 }
 void SimWorker::Do(worker::HangUp&) { callbacks_.hang_up(); }

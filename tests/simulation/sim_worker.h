@@ -56,11 +56,12 @@ class SimWorker {
     std::string machine = "machine";
     uint32_t slots = 1;
     bool is_unfit = false;
-    uint64_t memory_bytes = 0;  // that it may use; 0: nobody looks
-    bool is_remote = false;     // it is without the director's files
-    size_t cache = 0;           // of a remote one: which of Machine::caches it shares
-    bool is_older = false;      // it has the cooker of programs otherwise than the director
-    bool is_wrong = false;      // it makes something else than others
+    uint64_t memory_bytes = 0;   // that it may use; 0: nobody looks
+    bool is_remote = false;      // it is without the director's files
+    size_t cache = 0;            // of a remote one: which of Machine::caches it shares
+    bool is_older = false;       // it has the cooker of programs otherwise than the director
+    bool is_wrong = false;       // it makes something else than others
+    bool hides_uploads = false;  // ClusterOptions
     record::WorkerOffer offer = {};
   };
   struct Callbacks {

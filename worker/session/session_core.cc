@@ -292,6 +292,7 @@ void SessionCore::Apply(const SlotFreed& event, std::vector<SessionEffect>&) {
   if (at == attempts_.end() || at->second.slot != event.slot) return;
   std::erase(lanes_[event.slot], event.attempt);
   start_failures_ = 0;  // it had started
+  if (!std::exchange(at->second.is_uploading, true)) left_slots_.push_back(event.attempt);
   GoesOn(event.attempt);
 }
 
@@ -583,7 +584,8 @@ v1::FromWorker SessionCore::NextMessage() {
   }
   if (std::exchange(limit_due_, false)) message.set_memory_limit_bytes(governor_.limit_bytes());
   if (std::exchange(collections_due_, false)) *message.mutable_collections() = collections_;
-  if (std::exchange(in_hand_due_, false)) {
+  const bool tells_all = std::exchange(in_hand_due_, false);
+  if (tells_all) {
     pending_due_ = true;
     for (const auto& [attempt, held] : attempts_) {
       message.add_in_hand(attempt);
@@ -591,6 +593,7 @@ v1::FromWorker SessionCore::NextMessage() {
     }
   }
   if (std::exchange(pending_due_, false)) AddPending(message);
+  AddUploading(tells_all, message);
   size_t bytes = 0;
   for (auto at = reports_.upper_bound(sent_report_); at != reports_.end(); ++at) {
     const size_t size = at->second.ByteSizeLong();
@@ -603,11 +606,20 @@ v1::FromWorker SessionCore::NextMessage() {
     *message.add_reports() = at->second;
     sent_report_ = at->first;
   }
-  if (reports_.upper_bound(sent_report_) == reports_.end()) AddLog(message);
+  if (!HasReports()) AddLog(message);
   message.set_check(Check());
   message.set_memory_bytes(memory_bytes_);
   message_due_ = false;
   return message;
+}
+
+void SessionCore::AddUploading(bool all, v1::FromWorker& message) {
+  for (const uint64_t attempt : std::exchange(left_slots_, {})) {
+    if (!all && attempts_.contains(attempt)) message.add_uploading(attempt);
+  }
+  for (auto at = attempts_.begin(); all && at != attempts_.end(); ++at) {
+    if (at->second.is_uploading) message.add_uploading(at->first);
+  }
 }
 
 void SessionCore::AddLog(v1::FromWorker& message) {
@@ -634,7 +646,7 @@ void SessionCore::AddPending(v1::FromWorker& message) {
 bool SessionCore::HasMessage() const {
   return is_connected_ &&
          (hello_due_ || in_hand_due_ || message_due_ || limit_due_ || collections_due_ ||
-          pending_due_ || reports_.upper_bound(sent_report_) != reports_.end());
+          pending_due_ || !left_slots_.empty() || HasReports());
 }
 
 bool SessionCore::IsDrained() const {
@@ -656,7 +668,9 @@ absl::Time SessionCore::NextFlush() const {
 }
 
 absl::Duration SessionCore::NewsWait() const {
-  return std::min(kNewsWaitMax, absl::Microseconds(queued_us_) / (4 * options_.slots));
+  const absl::Duration wait =
+      std::min(kNewsWaitMax, absl::Microseconds(queued_us_) / (4 * options_.slots));
+  return HasReports() ? wait : std::max(wait, kUploadingWait);
 }
 
 // Whether the director has something to do upon this report that does not wait: others need the

@@ -76,6 +76,8 @@ inline constexpr size_t kReportBytesInMessageMax = 1 << 20;
 // So much of the log goes to the director between two ticks.
 inline constexpr size_t kLogBytesInTick = 64 << 10;
 inline constexpr absl::Duration kNewsWaitMax = absl::Milliseconds(200);
+// Most uploads are over sooner, and the reports behind them tell that a slot went on.
+inline constexpr absl::Duration kUploadingWait = absl::Milliseconds(10);
 inline constexpr uint64_t kMemoryBytesDefault = 4ull << 30;
 inline constexpr absl::Duration kTimeoutDefault = absl::Minutes(10);
 
@@ -224,7 +226,8 @@ class SessionCore {
     std::optional<uint32_t> slot;  // where it runs, or is about to, or ran (SlotFreed)
     std::set<uint32_t> platforms_left;
     bool is_cancelled = false;
-    uint64_t began = 0;  // after this sample of memory
+    bool is_uploading = false;  // SlotFreed
+    uint64_t began = 0;         // after this sample of memory
   };
 
   void Apply(const Connected&, std::vector<SessionEffect>&);
@@ -259,6 +262,7 @@ class SessionCore {
   uint32_t SlotsHeld() const;
   bool IsHeldUp() const;
   void AddPending(v1::FromWorker& message);
+  void AddUploading(bool all, v1::FromWorker& message);
   void AddLog(v1::FromWorker& message);
   void GoesOn(uint64_t attempt);
   bool IsPaused() const;
@@ -276,6 +280,7 @@ class SessionCore {
   bool HasMessage() const;
   bool HasNews() const;
   bool IsPressing(uint64_t attempt, const v1::Report& report) const;
+  bool HasReports() const { return reports_.upper_bound(sent_report_) != reports_.end(); }
   absl::Duration NewsWait() const;
   bool IsDrained() const;
   bool MayEnd() const;
@@ -316,7 +321,8 @@ class SessionCore {
   v1::Collections collections_;
   bool collections_due_ = false;
   bool pending_due_ = false;
-  bool has_told_pending_ = false;  // that some are, or that jobs are held up
+  bool has_told_pending_ = false;     // that some are, or that jobs are held up
+  std::vector<uint64_t> left_slots_;  // attempts: not told yet
 
   // Numbers on the present stream.
   uint64_t sent_sequence_ = 0;

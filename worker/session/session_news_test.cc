@@ -61,6 +61,19 @@ TEST_F(NewsTest, NothingWaitsLongerThanAQuarterOfTheWorkThatIsLeft) {
   EXPECT_EQ(WaitAfter(1, SavedReport()), absl::Milliseconds(20));
 }
 
+// (Else one message would tell that a slot went on, and the next one that its job is over.)
+TEST_F(NewsTest, ThatASlotWentOnIsToldBeforeLongAndWithWhatElseThereIs) {
+  GiveJobs(2, 1'000'000);
+  EXPECT_EQ(WaitAfter(SlotFreed{.slot = 0, .attempt = 1}), kUploadingWait);
+  now_ += kUploadingWait / 2;
+  EXPECT_EQ(WaitAfter(1, SavedReport()), absl::ZeroDuration());
+}
+
+TEST_F(NewsTest, WhileThereIsWorkThatASlotWentOnIsNoHurry) {
+  GiveJobs(10, 1'000'000);
+  EXPECT_EQ(WaitAfter(SlotFreed{.slot = 0, .attempt = 1}), kNewsWaitMax);
+}
+
 TEST_F(NewsTest, TheEndOfACancelledJobIsToldAtOnce) {
   GiveJobs(10, 1'000'000);
   Cancel(1);
