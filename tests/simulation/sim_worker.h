@@ -125,6 +125,7 @@ class SimWorker {
   void Pass(const worker::SessionEvent& event);
   void EndJob(const worker::UploadQueue::Delivery::End& end);
   void Do(worker::ConfigureSlots& configure);
+  void Do(worker::FetchAhead&) {}
   void Do(worker::StartJob& start);
   void Do(worker::StopJob& stop);
   void Do(worker::LeaveOut& leave_out);

@@ -207,6 +207,7 @@ class Session final : public worker::EventSink {
     welcome_ = std::make_shared<const v1::Welcome>(std::move(effect.welcome));
   }
   // One after the other on each lane, as an executor would.
+  void Do(worker::FetchAhead&) {}
   void Do(worker::StartJob& effect) GALLEY_REQUIRES(mutex_) {
     const uint64_t attempt = effect.job.job().attempt();
     absl::Time& until = busy_until_[effect.slot];

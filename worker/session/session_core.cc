@@ -60,7 +60,11 @@ void SessionCore::Step(absl::Time now, SessionEvent event, std::vector<SessionEf
   if (has_ended_) return;
   if (!welcome_.has_value() && !alone_since_.has_value()) alone_since_ = now;
   std::visit([&](auto& what) { Apply(what, effects); }, event);
-  if (!has_ended_ && !is_ending_) StartJobs(effects);
+  if (!has_ended_ && !is_ending_) {
+    FetchSome(effects);
+    StartJobs(effects);
+    FetchSome(effects);
+  }
   if (!HasNews()) {
     news_since_.reset();
   } else if (!news_since_.has_value()) {
@@ -180,14 +184,28 @@ void SessionCore::TakeJob(v1::Job given) {
 
 void SessionCore::PutInQueue(std::deque<uint64_t>::const_iterator before, uint64_t attempt) {
   queue_.insert(before, attempt);
+  const Attempt& put = attempts_.at(attempt);
   queued_us_ += ExpectedUs(attempt);
+  if (put.is_ahead) {
+    ++ahead_;
+    ahead_us_ += ExpectedUs(attempt);
+  } else if (options_.is_without_files) {
+    not_ahead_.emplace(~put.job.urgency(), attempt);
+  }
 }
 
 bool SessionCore::TakeFromQueue(uint64_t attempt) {
   const auto at = std::find(queue_.begin(), queue_.end(), attempt);
   if (at == queue_.end()) return false;
   queue_.erase(at);
+  const Attempt& taken = attempts_.at(attempt);
   queued_us_ -= ExpectedUs(attempt);
+  if (taken.is_ahead) {
+    --ahead_;
+    ahead_us_ -= ExpectedUs(attempt);
+  } else {
+    not_ahead_.erase({~taken.job.urgency(), attempt});
+  }
   return true;
 }
 
@@ -432,8 +450,37 @@ void SessionCore::Apply(const Tick& event, std::vector<SessionEffect>& effects) 
 
 void SessionCore::DropAll() {
   queue_.clear();
-  queued_us_ = 0;
+  queued_us_ = ahead_us_ = 0;
+  ahead_ = 0;
+  not_ahead_.clear();
   while (!attempts_.empty()) End(attempts_.begin()->first);
+}
+
+bool SessionCore::IsAheadBelow(absl::Duration limit) const {
+  return ahead_ < options_.slots || absl::Microseconds(ahead_us_) < limit * options_.slots;
+}
+
+void SessionCore::FetchSome(std::vector<SessionEffect>& effects) {
+  if (not_ahead_.empty() || !IsAheadBelow(kFetchAheadMax / 2)) return;
+  FetchAhead ahead;
+  while (!not_ahead_.empty() && IsAheadBelow(kFetchAheadMax)) {
+    Attempt& next = attempts_.at(not_ahead_.begin()->second);
+    next.is_ahead = true;
+    ++ahead_;
+    ahead_us_ += ExpectedUs(not_ahead_.begin()->second);
+    not_ahead_.erase(not_ahead_.begin());
+    AddAhead(next.job, ahead);
+  }
+  effects.emplace_back(std::move(ahead));
+}
+
+void SessionCore::AddAhead(const v1::Job& job, FetchAhead& ahead) {
+  v1::Job& read = *ahead.jobs.Add();
+  read.set_attempt(job.attempt());
+  read.set_package(job.package());
+  if (job.has_source()) *read.mutable_source() = job.source();
+  if (job.has_generated_source()) *read.mutable_generated_source() = job.generated_source();
+  *read.mutable_likely_reads() = job.likely_reads();
 }
 
 void SessionCore::StartJobs(std::vector<SessionEffect>& effects) {
@@ -504,6 +551,12 @@ void SessionCore::StartOn(uint32_t slot, uint64_t attempt, std::vector<SessionEf
                                                  begun.job.snapshot())));
     End(attempt);
     return;
+  }
+  // (It overtook those that begin soon.)
+  if (options_.is_without_files && !std::exchange(begun.is_ahead, true)) {
+    FetchAhead ahead;
+    AddAhead(begun.job, ahead);
+    effects.emplace_back(std::move(ahead));
   }
   begun.slot = slot;
   pending_due_ |= has_told_pending_;

@@ -13,7 +13,9 @@
 // begins beside it only where what all executors may need fits into the memory that the director
 // was told, and overtakes those that do not fit. The only slot of a session gets its next
 // jobs ahead while they are short, so that its executor need not wait for us between them; but
-// nothing behind a job that starts programs, which could not be had back. Reports are numbered from
+// nothing behind a job that starts programs, which could not be had back. A session without files
+// has what jobs read fetched ahead, but only for those that begin soon: the director may give the
+// others to another worker, which would fetch all of it once more. Reports are numbered from
 // 1 without holes over the session's life and kept until the director persisted them; after a new
 // Attach all that are kept are sent again. Every attempt that came into the worker's hands leaves
 // them with one Ended, whatever was reported before; but a session that can start no executor says
@@ -34,6 +36,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -41,6 +44,7 @@
 #include "common/record/worker_offer.h"
 #include "galley/v1/executor.pb.h"
 #include "galley/v1/worker.pb.h"
+#include "google/protobuf/repeated_field.h"
 #include "worker/session/collection.h"
 #include "worker/session/governor.h"
 #include "worker/session/log_ring.h"
@@ -78,6 +82,9 @@ inline constexpr size_t kLogBytesInTick = 64 << 10;
 inline constexpr absl::Duration kNewsWaitMax = absl::Milliseconds(200);
 // Most uploads are over sooner, and the reports behind them tell that a slot went on.
 inline constexpr absl::Duration kUploadingWait = absl::Milliseconds(10);
+// What jobs read is fetched ahead while the queued jobs for which it is, or was, are fewer than the
+// slots, or expected to take less than so long for each slot; as a rule for half of that at once.
+inline constexpr absl::Duration kFetchAheadMax = absl::Milliseconds(400);
 inline constexpr uint64_t kMemoryBytesDefault = 4ull << 30;
 inline constexpr absl::Duration kTimeoutDefault = absl::Minutes(10);
 
@@ -170,6 +177,9 @@ struct LeaveOut {  // what is not begun of the slot's job is not cooked there; n
   uint32_t slot = 0;
   v1::JobPart part;
 };
+struct FetchAhead {  // jobs that begin soon, in this order; their attempts, and what they read
+  google::protobuf::RepeatedPtrField<v1::Job> jobs;
+};
 struct GiveSegments {
   std::vector<uint64_t> segments;
 };
@@ -186,8 +196,8 @@ struct ExitSession {
   std::string reason;
   bool said_goodbye = false;  // to a director that is to read it
 };
-using SessionEffect = std::variant<ConfigureSlots, StartJob, StopJob, LeaveOut, GiveSegments,
-                                   SendMessage, HangUp, ExitSession>;
+using SessionEffect = std::variant<ConfigureSlots, FetchAhead, StartJob, StopJob, LeaveOut,
+                                   GiveSegments, SendMessage, HangUp, ExitSession>;
 
 // The job without these platforms.
 void StrikeTargets(const v1::JobPart& part, v1::Job& job);
@@ -227,6 +237,7 @@ class SessionCore {
     std::set<uint32_t> platforms_left;
     bool is_cancelled = false;
     bool is_uploading = false;  // SlotFreed
+    bool is_ahead = false;      // FetchAhead
     uint64_t began = 0;         // after this sample of memory
   };
 
@@ -256,6 +267,9 @@ class SessionCore {
   void Cancel(uint64_t attempt, std::vector<SessionEffect>& effects);
   void DropAll();
   void StartJobs(std::vector<SessionEffect>& effects);
+  bool IsAheadBelow(absl::Duration limit) const;
+  void FetchSome(std::vector<SessionEffect>& effects);
+  static void AddAhead(const v1::Job& job, FetchAhead& ahead);
   bool IsRunning() const;
   bool IsPending(uint64_t attempt) const;
   bool HoldsSlot(uint32_t lane) const;
@@ -301,9 +315,14 @@ class SessionCore {
   uint32_t term_ = 0;  // the highest seen
   // Of the present director, by number.
   std::map<uint64_t, std::shared_ptr<const v1::Snapshot>> snapshots_;
-  std::map<uint64_t, Attempt> attempts_;     // all in hand
-  std::deque<uint64_t> queue_;               // not begun
-  int64_t queued_us_ = 0;                    // that these are expected to take
+  std::map<uint64_t, Attempt> attempts_;  // all in hand
+  std::deque<uint64_t> queue_;            // not begun
+  int64_t queued_us_ = 0;                 // that these are expected to take
+  // Of these, in a session without files: those that were fetched ahead, and the others, as
+  // (~urgency, attempt).
+  size_t ahead_ = 0;
+  int64_t ahead_us_ = 0;
+  std::set<std::pair<uint32_t, uint64_t>> not_ahead_;
   std::vector<std::deque<uint64_t>> lanes_;  // attempts, the first runs
   std::deque<uint64_t> waiting_;             // of these; the first `slots` of them are pending
   std::map<uint64_t, v1::Report> reports_;   // not persisted

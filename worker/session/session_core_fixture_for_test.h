@@ -18,12 +18,13 @@ namespace galley::worker {
 // A session and a director with a memory: what was started, stopped, sent.
 class SessionCoreTest : public ::testing::Test {
  protected:
-  explicit SessionCoreTest(uint32_t slots = 2)
+  explicit SessionCoreTest(uint32_t slots = 2, bool is_without_files = false)
       : core_({.worker_id = "local-1",
                .token = "secret",
                .machine = "m",
                .cookers_json = "{}",
-               .slots = slots}) {}
+               .slots = slots,
+               .is_without_files = is_without_files}) {}
 
   void Step(const SessionEvent& event) {
     std::vector<SessionEffect> effects;
@@ -37,6 +38,9 @@ class SessionCoreTest : public ::testing::Test {
       started_.emplace_back(start->slot, start->job.job().attempt());
     if (auto* start = std::get_if<StartJob>(&effect)) last_job_ = start->job;
     if (auto* start = std::get_if<StartJob>(&effect)) files_.push_back(start->job.snapshot_file());
+    if (auto* ahead = std::get_if<FetchAhead>(&effect)) {
+      for (const v1::Job& job : ahead->jobs) ahead_.push_back(job);
+    }
     if (auto* stop = std::get_if<StopJob>(&effect))
       stopped_.emplace_back(stop->slot, stop->attempt);
     if (auto* left = std::get_if<LeaveOut>(&effect)) left_out_.push_back(left->part);
@@ -127,6 +131,7 @@ class SessionCoreTest : public ::testing::Test {
   std::vector<std::pair<uint32_t, uint64_t>> started_;
   std::vector<std::pair<uint32_t, uint64_t>> stopped_;
   std::vector<v1::JobPart> left_out_;
+  std::vector<v1::Job> ahead_;  // FetchAhead
   std::vector<v1::FromWorker> sent_;
   v1::ExecutorJob last_job_;
   std::vector<std::string> files_;  // snapshots of the jobs that were started

@@ -106,6 +106,110 @@ TEST_F(OneSlotTest, ASlotThatIsFreedGoesOnBeforeWhatItReportedIsThere) {
   EXPECT_THAT(started_, ElementsAre(std::pair(0, 1), std::pair(0, 2), std::pair(0, 3)));
 }
 
+TEST_F(OneSlotTest, TheDirectorHearsOnceWhichAttemptsLeftTheirSlots) {
+  Give({JobOf(1), JobOf(2), JobOf(3)});
+  sent_.clear();
+  Step(SlotFreed{.slot = 0, .attempt = 1});
+  ASSERT_EQ(sent_.size(), 1u);
+  EXPECT_THAT(sent_.back().uploading(), ElementsAre(1));
+  Step(Tick{});
+  EXPECT_THAT(sent_.back().uploading(), IsEmpty());
+  Step(SlotFreed{.slot = 0, .attempt = 2});
+  EXPECT_THAT(sent_.back().uploading(), ElementsAre(2));
+  Step(Disconnected{});
+  Attach();
+  const auto hello = std::find_if(sent_.begin(), sent_.end(),
+                                  [](const auto& message) { return message.has_hello(); });
+  ASSERT_NE(hello, sent_.end());
+  EXPECT_THAT(hello->begun(), ElementsAre(1, 2, 3));
+  EXPECT_THAT(hello->uploading(), ElementsAre(1, 2));
+}
+
+TEST_F(OneSlotTest, WhatIsOverWhenItIsToldIsNotUploading) {
+  Give({JobOf(1), JobOf(2)});
+  sent_.clear();
+  std::vector<SessionEffect> effects;
+  core_.Step(now_, SlotFreed{.slot = 0, .attempt = 1}, effects);
+  Done(0, 1);
+  ASSERT_EQ(sent_.size(), 1u);
+  EXPECT_THAT(sent_.back().uploading(), IsEmpty());
+}
+
+class FarSessionTest : public SessionCoreTest {
+ protected:
+  FarSessionTest() : SessionCoreTest(1, /*is_without_files=*/true) { Attach(); }
+  // Attempts from `first` on, each of which is expected to take so long.
+  static std::vector<v1::Job> Jobs(uint64_t first, int count, int64_t expected_us) {
+    std::vector<v1::Job> jobs;
+    for (int i = 0; i < count; ++i) {
+      jobs.push_back(JobOf(first + i));
+      jobs.back().set_expected_us(expected_us);
+    }
+    return jobs;
+  }
+  std::vector<uint64_t> TakeAhead() {
+    std::vector<uint64_t> attempts;
+    for (const v1::Job& job : std::exchange(ahead_, {})) attempts.push_back(job.attempt());
+    return attempts;
+  }
+};
+
+TEST_F(FarSessionTest, WhatJobsReadIsFetchedAheadForThoseThatBeginSoon) {
+  Give(Jobs(1, 9, 100'000));
+  EXPECT_THAT(TakeAhead(), ElementsAre(1, 2, 3, 4)) << "400 ms";
+  Done(0, 1);
+  EXPECT_THAT(TakeAhead(), IsEmpty()) << "of two hundred milliseconds it is here";
+  Done(0, 2);
+  EXPECT_THAT(TakeAhead(), ElementsAre(5, 6, 7));
+}
+
+TEST_F(FarSessionTest, OfALongJobItIsFetchedWhileTheOneBeforeRuns) {
+  Give(Jobs(1, 3, 9'000'000));
+  EXPECT_THAT(TakeAhead(), ElementsAre(1, 2));
+  Done(0, 1);
+  EXPECT_THAT(TakeAhead(), ElementsAre(3));
+}
+
+TEST_F(FarSessionTest, WhatOvertakesIsFetchedBeforeItBegins) {
+  Give(Jobs(1, 9, 200'000));
+  EXPECT_THAT(TakeAhead(), ElementsAre(1, 2));
+  std::vector<v1::Job> urgent = Jobs(10, 1, 200'000);
+  urgent[0].set_urgency(3);
+  Give(urgent);
+  EXPECT_THAT(TakeAhead(), IsEmpty());
+  Done(0, 1);
+  EXPECT_EQ(started_.back(), std::pair(0u, uint64_t{10}));
+  EXPECT_THAT(TakeAhead(), ElementsAre(10));
+}
+
+TEST_F(FarSessionTest, WhatIsTakenBackMakesRoom) {
+  Give(Jobs(1, 9, 100'000));
+  TakeAhead();
+  v1::ToWorker message = Message();
+  for (const uint64_t attempt : {3, 4, 5}) message.add_retract(attempt);
+  Step(Received{message});
+  EXPECT_THAT(TakeAhead(), ElementsAre(6, 7, 8)) << "and 5 was never fetched";
+}
+
+TEST_F(FarSessionTest, TheEffectHasAllThatTheJobIsLikelyToRead) {
+  v1::Job job = JobOf(1);
+  job.mutable_source()->set_hash("s");
+  job.mutable_generated_source()->set_hash("g");
+  job.add_likely_reads()->set_path("/Game/b");
+  Give({job});
+  ASSERT_EQ(ahead_.size(), 1u);
+  EXPECT_EQ(ahead_[0].package(), "/Game/a.png");
+  EXPECT_EQ(ahead_[0].source().hash(), "s");
+  EXPECT_EQ(ahead_[0].generated_source().hash(), "g");
+  ASSERT_EQ(ahead_[0].likely_reads_size(), 1);
+}
+
+TEST_F(SessionCoreTest, WithFilesNothingIsFetchedAhead) {
+  Attach();
+  Give({JobOf(1), JobOf(2), JobOf(3)});
+  EXPECT_THAT(ahead_, IsEmpty());
+}
+
 TEST_F(SessionCoreTest, OfSeveralSlotsNoneGetsJobsAhead) {
   Attach();
   Give(ShortJobs(5));

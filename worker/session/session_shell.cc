@@ -197,7 +197,6 @@ class Shell final : public EventSink {
       const v1::ToWorker& message = received->message;
       for (const auto* taken : {&message.cancel(), &message.retract()})
         remote_->fetcher.DropAhead({taken->data(), static_cast<size_t>(taken->size())});
-      remote_->fetcher.FetchAhead(message.start());
     }
     base::MutexLock lock(mutex_);
     if (exit_.has_value()) return;
@@ -388,6 +387,9 @@ class Shell final : public EventSink {
       LogWarning("{}", MessageOf(made));  // each job will say so
     remote_->fetcher.SetTables(tables);
     last_slot_file_ = JoinPath(config_.scratch_directory, "galley-memory.lock");
+  }
+  void Do(FetchAhead& effect) {
+    if (remote_ != nullptr) remote_->fetcher.FetchAhead(effect.jobs);
   }
   void Do(StartJob& effect) { slots_[effect.slot]->Start(std::move(effect.job)); }
   void Do(StopJob& effect) { slots_[effect.slot]->Stop(effect.attempt); }
