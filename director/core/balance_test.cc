@@ -252,6 +252,39 @@ TEST_F(MovingTest, WhatIsDoneInAMomentIsNotMoved) {
   EXPECT_EQ(shell_.TakeLog(), "");
 }
 
+// (It is about to begin there, and what it reads lies there.)
+TEST(BalanceTest, WhatBeginsSoonOnAnotherMachineStaysThere) {
+  for (const int ms : {10, 40}) {
+    CoreHarness shell("A\nB\n", {.workers = 0});
+    shell.hold_workers = shell.hold_look_ups = true;
+    shell.Request({"A", "B"});
+    shell.Send(WorkerAttached{.worker = WorkerId(kForeignWorkers), .slots = 1});
+    for (const LookUp::Item& item : shell.look_ups)
+      shell.Send(LookedUp{{{item.package, 0, item.generation,
+                            LookedUp::Miss{.last_save = absl::Milliseconds(ms)}}}});
+    shell.TakeLog();
+    shell.Send(WorkerAttached{.worker = WorkerId(kForeignWorkers + 1), .slots = 1});
+    EXPECT_EQ(shell.core().counters().jobs_retracted, ms == 10 ? 0u : 1u);
+  }
+}
+
+// (The job that runs takes longer than expected: so the one behind it waits, in the executor.)
+TEST(BalanceTest, WhatIsInAnExecutorsHandsOnAnotherMachineStaysThere) {
+  for (const uint32_t slots : {1, 2}) {
+    CoreHarness shell("A\nB\nC\n", {.workers = 0});
+    shell.hold_workers = shell.hold_look_ups = true;
+    shell.Request({"A", "B", "C"});
+    shell.Send(WorkerAttached{.worker = WorkerId(kForeignWorkers), .slots = slots});
+    for (const LookUp::Item& item : shell.look_ups)
+      shell.Send(LookedUp{{{item.package, 0, item.generation,
+                            LookedUp::Miss{.last_save = absl::Milliseconds(6)}}}});
+    shell.Pass(absl::Seconds(1));
+    shell.TakeLog();
+    shell.Send(WorkerAttached{.worker = WorkerId(kForeignWorkers + 1), .slots = 1});
+    EXPECT_EQ(shell.core().counters().jobs_retracted, slots == 1 ? 0u : 1u);
+  }
+}
+
 TEST_F(MovingTest, UnlessItIsBlocking) {
   shell_.Send(PackagesDiscovered{{{"B", InstigatorCategory::kCookOnTheFly}}});
   Attach(0);

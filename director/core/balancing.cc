@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/container/btree_set.h"
 #include "director/core/core.h"
 
 namespace galley::director {
@@ -9,9 +10,43 @@ namespace {
 
 // A smaller difference is settled before a message is there.
 constexpr absl::Duration kWorthMoving = absl::Milliseconds(5);
+// A worker on another machine has what a job reads before the job begins: one that begins at the
+// other worker sooner by less than this would save no time there, and have all of it fetched once
+// more.
+constexpr absl::Duration kWorthFetchingAgain = absl::Milliseconds(25);
+// The expected time of the jobs in an executor's hands, where its session has one slot
+// (worker/session/session_core.cc, which takes a job of unknown length for as long).
+constexpr absl::Duration kSentAheadMax = absl::Milliseconds(20);
 // Pairs of workers that are looked at in a step; the next step goes on.
 constexpr size_t kPairsMax = 256;
 constexpr size_t kBusiestMax = 16;  // of them, for each that is idle
+
+// The first jobs in the queue of a worker on another machine that are left there when work is moved
+// to one where a job would wait for `there`.
+absl::btree_set<AttemptId> LeftAt(WorkerId worker, const Hand& hand, absl::Duration there,
+                                  absl::Duration awake) {
+  absl::btree_set<AttemptId> left;
+  const absl::Duration next_slot = hand.NextSlot(awake);
+  // (Where nothing begins for want of memory, nothing is in an executor's hands either.)
+  if (PoolOf(worker) == Pool::kLocal || next_slot == absl::InfiniteDuration()) return left;
+  absl::Duration ahead, before;
+  const auto add = [&](AttemptId attempt) {
+    const absl::Duration expected = hand.At(attempt).expected;
+    ahead += expected > absl::ZeroDuration() ? expected : kSentAheadMax;
+    return expected;
+  };
+  for (const Hand::Running& one : hand.running()) {
+    if (!one.is_pending) add(one.attempt);
+  }
+  for (const AttemptId waiting : hand.Queue()) {
+    const absl::Duration delay = next_slot + before / hand.slots();
+    before += add(waiting);
+    const bool is_sent_ahead = hand.slots() == 1 && ahead <= kSentAheadMax;
+    if (!is_sent_ahead && delay - there >= kWorthFetchingAgain) break;
+    left.insert(waiting);
+  }
+  return left;
+}
 
 }  // namespace
 
@@ -55,6 +90,8 @@ bool Balancing::RetractFor(WorkerId idle, WorkerId busy) {
   // case.
   const double share = static_cast<double>(to.slots()) / (from.slots() + to.slots());
   const absl::Duration excess = share * from.hand.expected() - (1 - share) * to.hand.expected();
+  const absl::btree_set<AttemptId> left =
+      LeftAt(busy, from.hand, to.hand.Delay(core_.awake), core_.awake);
   absl::Duration moved;
   bool has_moved = false;
   for (const AttemptId id : queue) {
@@ -64,7 +101,7 @@ bool Balancing::RetractFor(WorkerId idle, WorkerId busy) {
         !core_.offers.Has(idle, to, attempt.package) ||
         graph().blame.HasFailedOn(attempt.package, idle) ||
         !to.hand.HasMemoryFor(core_.dispatching.MemoryOf(attempt.package), to.memory_bytes) ||
-        (is_trusted && !IsBetterOffAt(id, idle)))
+        (is_trusted && (left.contains(id) || !IsBetterOffAt(id, idle))))
       continue;
     const bool is_enough = is_trusted ? moved + attempt.expected > excess : !workers_.HasRoom(to);
     if (!to.hand.has_free_slot() && is_enough) break;
@@ -96,7 +133,7 @@ void Balancing::TakeForward(PackageId id) {
   const AttemptId attempt = packages_[id].work->attempt;
   if (attempt == 0 || core_.attempts.at(attempt).group != 0 || core_.attempts.At(id).size() > 1)
     return;
-  if (workers_.Find(core_.attempts.at(attempt).worker)->hand.IsRunning(attempt)) return;
+  if (workers_.Find(core_.attempts.at(attempt).worker)->hand.HasBegun(attempt)) return;
   core_.attempts.EndAttempt(attempt, Tell::kRetract);
   core_.advancing.Advance(id);
 }
