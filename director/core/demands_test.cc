@@ -293,6 +293,29 @@ TEST(DemandsTest, NobodyIsAskedForAnyMoreWhereFurtherWorkersBringNoFurtherUnits)
   EXPECT_GT(shell.spawned.size(), before);
 }
 
+// Two workers are on one machine: while one has its gpu, the other one has nothing to do.
+TEST(DemandsTest, ThatFurtherMachinesBringNoneOfOneThingSaysNothingOfOthers) {
+  const CookOptions options = OnAFarm({.resources = {{"gpu", 1}, {"key", 1}}});
+  CoreHarness shell(Many("A", 6, "@on gpu=1") + Many("A", 6, "~ 9000000") +
+                        Many("B", 6, "@on key=1") + Many("B", 6, "~ 9000000"),
+                    options);
+  shell.hold_workers = true;
+  shell.Request(NamesOf("A", 6));
+  const Machine machine = {.resources = {{"gpu", 1}, {"key", 1}}, .slots = 1};
+  const std::vector<WorkerId> there = {shell.spawned[0], shell.spawned[1]};
+  for (const WorkerId worker : there) shell.Send(On(worker, machine));
+  PassWith(shell, there, 3);
+  ASSERT_EQ(InHand(shell, NamesOf("A", 6)), 1);
+  PackagesDiscovered others;
+  for (const std::string& name : NamesOf("B", 6))
+    others.packages.push_back({name, InstigatorCategory::kCommandLinePackage});
+  const size_t before = shell.spawned.size();
+  shell.Send(others);
+  PassWith(shell, there, 1);
+  EXPECT_EQ(InHand(shell, NamesOf("B", 6)), 1);
+  EXPECT_GT(shell.spawned.size(), before) << "whoever has nothing to do could do all of it";
+}
+
 TEST(DemandsTest, QueuedIsWaitingWhereALauncherMayBringUpOneThatHasIt) {
   CoreHarness shell("A @on win\n", OnAFarm({.labels = {"win"}}));
   shell.hold_workers = true;

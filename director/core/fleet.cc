@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "director/core/core.h"
@@ -36,12 +37,12 @@ bool Fleet::IsNobodyThere() const {
   return workers_.alive(Pool::kLaunched) == workers_.draining(Pool::kLaunched);
 }
 
-// A launched worker has had nothing to do for a while.
-bool Fleet::IsAnyIdle() const {
+// A launched worker has had nothing to do for a while, which could do it as far as is known.
+bool Fleet::IsAnyIdleFor(PackageId package) const {
   return std::any_of(workers_.idle().begin(), workers_.idle().end(), [&](WorkerId id) {
     const Worker& worker = *workers_.Find(id);
     return PoolOf(id) == Pool::kLaunched && worker.hand.empty() &&
-           core_.awake - worker.idle_since >= kLookPeriod;
+           core_.awake - worker.idle_since >= kLookPeriod && core_.offers.Has(id, worker, package);
   });
 }
 
@@ -58,17 +59,21 @@ uint32_t Fleet::Busy() const {
 // many others busy.
 uint32_t Fleet::FurtherMachines() {
   double machines = 0;
-  lifecycle().saves().ForEachLine([&](uint32_t group, PackageId, size_t size) {
+  const bool is_nobody_there = IsNobodyThere();
+  const absl::btree_set<uint32_t> were_in_vain = std::exchange(in_vain_, {});
+  lifecycle().saves().ForEachLine([&](uint32_t group, PackageId first, size_t size) {
     const uint64_t jobs = std::min<uint64_t>(size, core_.grants.FreeOfFarm(group));
     const uint64_t of_each = std::min<uint64_t>(
         options_.fleet.slots, core_.grants.JobsOn(group, options_.fleet.offer.resources));
-    if (of_each > 0) machines += static_cast<double>(jobs) / static_cast<double>(of_each);
+    if (jobs == 0 || of_each == 0) return;
+    if (!is_nobody_there && (were_in_vain.contains(group) || IsAnyIdleFor(first))) {
+      in_vain_.insert(group);
+    } else {
+      machines += static_cast<double>(jobs) / static_cast<double>(of_each);
+    }
   });
-  if (machines == 0 || IsNobodyThere()) is_in_vain_ = false;
-  is_in_vain_ |= machines > 0 && IsAnyIdle();
-  return is_in_vain_ ? 0
-                     : static_cast<uint32_t>(
-                           std::min(std::ceil(machines), static_cast<double>(options_.fleet.max)));
+  return static_cast<uint32_t>(
+      std::min(std::ceil(machines), static_cast<double>(options_.fleet.max)));
 }
 
 uint32_t Fleet::Wanted() {

@@ -5,8 +5,9 @@
 // has kWorthStarts times to do what it takes to start one, and never more than there are jobs ready
 // for. One is asked for whenever some are ready. What waits for units of machines, all of which are
 // held, asks for as many further machines as it could keep busy; but for no more while a worker has
-// nothing to do all the same, so that further ones seem to bring none. A worker that had nothing to
-// do for idle_max ends, but for as many as are wanted; so the number does not follow each lull.
+// nothing to do that could do it, so that further ones seem to bring none. A worker that had
+// nothing to do for idle_max ends, but for as many as are wanted; so the number does not follow
+// each lull.
 //
 // Helpers are workers of this machine beside such a fleet: they come when packages wait that those
 // elsewhere cannot cook (Offers), and go like the others.
@@ -18,7 +19,9 @@
 
 #include <cstdint>
 
+#include "absl/container/btree_set.h"
 #include "absl/time/time.h"
+#include "director/core/ids.h"
 #include "director/core/part.h"
 
 namespace galley::director {
@@ -39,12 +42,13 @@ class Fleet : Part {
   uint32_t Wanted();
   uint32_t FurtherMachines();
   bool IsNobodyThere() const;  // no launched worker, or such that are about to go
-  bool IsAnyIdle() const;
+  bool IsAnyIdleFor(PackageId package) const;
   uint32_t Busy() const;
   uint32_t HelpersWanted() const;
   void SpawnUpTo(Pool pool, uint32_t count);
 
-  bool is_in_vain_ = false;  // further machines bring nothing of what is waited for
+  // Groups (Grants) of which further machines bring nothing, of those that are waited for.
+  absl::btree_set<uint32_t> in_vain_;
   absl::Duration looked_at_ = -absl::InfiniteDuration();  // LetIdleGo
 };
 
