@@ -240,6 +240,7 @@ void Reports::OnFailed(AttemptId id, const WorkerReport::Failed& failed) {
   if (attempt == nullptr && is_own) graph().faults.OnLateFault(id, failed);
   if (attempt == nullptr) return;
   const PackageId package = attempt->package;
+  if (failed.is_loaded) attempt->is_loaded = packages_[package].work->is_loaded = true;
   const PlatformMask platforms =
       (failed.platforms == 0 ? ~PlatformMask{0}
                              : core_.platform_sets.Mask(failed.platforms, attempt->platform_set)) &

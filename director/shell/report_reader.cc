@@ -431,7 +431,9 @@ void ReportReader::ReadFailed(const std::string& worker_id, const AttemptInfo& i
     }
     return;
   }
-  WorkerReport::Failed out{.error = failed.error(), .executor_lost = failed.executor_lost()};
+  WorkerReport::Failed out{.error = failed.error(),
+                           .executor_lost = failed.executor_lost(),
+                           .is_loaded = failed.is_loaded()};
   switch (failed.cause()) {
     case v1::Failed::CRASHED:
       out.fault = WorkerReport::Fault::kCrashed;

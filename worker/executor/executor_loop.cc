@@ -148,7 +148,8 @@ class Inbox {
 
 class SocketSink final : public JobSink {
  public:
-  SocketSink(int socket, Inbox& inbox) : socket_(socket), inbox_(inbox) {}
+  SocketSink(int socket, Inbox& inbox, OpenedNotes& notes)
+      : socket_(socket), inbox_(inbox), notes_(notes) {}
 
   // Begins the job that reports from now on.
   void Begin(const v1::Job& job, ByteMeter* meter) {
@@ -172,6 +173,7 @@ class SocketSink final : public JobSink {
     meter_->TellIn(message);
     if (!is_short_ || HasNews(report)) return Send(message, std::move(blobs));
     Keep(message, std::move(blobs));  // goes with what is saved in a moment
+    notes_.NoteLoaded();
     return absl::OkStatus();
   }
   absl::Status Saved(const SaveReport& report) override {
@@ -254,6 +256,7 @@ class SocketSink final : public JobSink {
 
   int socket_;
   Inbox& inbox_;
+  OpenedNotes& notes_;
   uint64_t attempt_ = 0;
   bool is_short_ = false;
   ByteMeter* meter_ = nullptr;
@@ -286,7 +289,7 @@ class Executor {
       : cookers_(cookers),
         notes_(notes),
         inbox_(socket),
-        sink_(socket, inbox_),
+        sink_(socket, inbox_, notes_),
         link_(inbox_, sink_) {}
 
   absl::Status Run() {

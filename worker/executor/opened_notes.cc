@@ -14,7 +14,7 @@ namespace galley::worker {
 namespace {
 
 constexpr uint64_t kNotKnown = ~uint64_t{0};
-constexpr size_t kAttemptAt = 0, kSizeAt = 8, kTimeUpAt = 16, kNotesAt = 64;
+constexpr size_t kAttemptAt = 0, kSizeAt = 8, kTimeUpAt = 16, kLoadedAt = 24, kNotesAt = 64;
 constexpr size_t kFileBytes = kNotesAt + kNotesBytesMax;
 
 std::atomic_ref<uint64_t> NumberAt(uint8_t* map, size_t at) {
@@ -80,6 +80,10 @@ void OpenedNotes::Add(const record::Observation& what, const std::string& value)
   WriteSize();
 }
 
+void OpenedNotes::NoteLoaded() {
+  if (map_ != nullptr) NumberAt(map_, kLoadedAt).store(attempt_, std::memory_order_release);
+}
+
 bool OpenedNotes::IsTimeUp() const {
   return map_ != nullptr && attempt_ != 0 &&
          NumberAt(map_, kTimeUpAt).load(std::memory_order_acquire) == attempt_;
@@ -138,6 +142,10 @@ std::optional<v1::Opened> ReadOpenedNotes(int file, uint64_t attempt) {
       !wire::ObservedFromProto(opened.observed()).ok())
     return std::nullopt;
   return opened;
+}
+
+bool WasLoaded(int file, uint64_t attempt) {
+  return attempt != 0 && ReadNumber(file, kLoadedAt) == attempt;
 }
 
 void TellTimeIsUp(int file, uint64_t attempt) {

@@ -1,5 +1,6 @@
 // OpenedNotes: what the present job of an executor has looked at, in memory that its session can
-// still read when the executor was killed; and the session's word that the job's time is up.
+// still read when the executor was killed; whether its load was over; and the session's word that
+// the job's time is up.
 //
 // A file in memory (memfd_create) that both have open, made by the session for each executor. It
 // has its full size from the beginning, cannot be cut, and takes memory for what is written only:
@@ -9,6 +10,7 @@
 //        8      8  size of the notes; kNotKnown: an attempt that is killed now does not know all
 //                  that it had looked at (a look is under way, or a program reads unseen)
 //       16      8  the attempt whose time is up, written by the session
+//       24      8  the last attempt whose load was over, though that was not told yet
 //       64   size  v1::Opened, in pieces: their concatenation is the message
 //
 // Both are of one build, so there is no version. The executor writes into a map of the file, bytes
@@ -53,6 +55,8 @@ class OpenedNotes {
   void BeginUnknown();
   void EndUnknown();
   void Add(const record::Observation& what, const std::string& value);
+  // The load of the present job is over, and is told with what it saves.
+  void NoteLoaded();
   // The session says that the time of the present job is up.
   bool IsTimeUp() const;
 
@@ -74,6 +78,7 @@ class OpenedNotes {
 absl::StatusOr<FileDescriptor> MakeOpenedNotes();
 // nullopt: it is not known, or not the whole. What it names is checked: canonical, and whole.
 std::optional<v1::Opened> ReadOpenedNotes(int file, uint64_t attempt);
+bool WasLoaded(int file, uint64_t attempt);
 void TellTimeIsUp(int file, uint64_t attempt);
 
 }  // namespace galley::worker

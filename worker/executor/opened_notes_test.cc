@@ -43,6 +43,16 @@ TEST_F(OpenedNotesTest, TellWhatWasLookedAtByNow) {
   EXPECT_EQ(opened->observed(1).value(), std::string(300, 'x'));
 }
 
+TEST_F(OpenedNotesTest, TellWhetherTheLoadOfTheJobWasOver) {
+  EXPECT_FALSE(WasLoaded(file_.get(), 0));
+  notes_.BeginJob(7);
+  EXPECT_FALSE(WasLoaded(file_.get(), 7));
+  notes_.NoteLoaded();
+  EXPECT_TRUE(WasLoaded(file_.get(), 7));
+  notes_.BeginJob(8);
+  EXPECT_FALSE(WasLoaded(file_.get(), 8));
+}
+
 TEST_F(OpenedNotesTest, ACookForAnotherPlatformBeginsThemAnew) {
   notes_.BeginJob(7);
   notes_.Begin(0, source_, {});

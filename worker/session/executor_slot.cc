@@ -637,7 +637,8 @@ void ExecutorSlot::Lose(KilledFor killed_for, std::string detail) {
                 .error = verdict.error,
                 .log_tail = output_.TakeTail(),
                 .opened = galley::worker::HasOutgrown(death) ? ReadOpenedNotes(notes.get(), lost)
-                                                             : std::nullopt});
+                                                             : std::nullopt,
+                .is_loaded = WasLoaded(notes.get(), lost)});
   SendDue();
 }
 

@@ -278,6 +278,7 @@ void SessionCore::Apply(const SlotLost& event, std::vector<SessionEffect>&) {
     v1::Failed failed = FailedWith(event.cause, event.error);
     failed.set_log_tail(event.log_tail);
     failed.set_executor_lost(true);
+    failed.set_is_loaded(event.is_loaded);
     if (event.opened.has_value()) *failed.mutable_opened() = *event.opened;
     ReportFailed(event.attempt, std::move(failed));
   }

@@ -112,6 +112,7 @@ struct SlotLost {
   std::string error;
   std::string log_tail;
   std::optional<v1::Opened> opened = {};  // for Failed
+  bool is_loaded = false;                 // likewise
 };
 // No executor could be started: these attempts, in the slot's order, are as they were.
 struct SlotFailed {

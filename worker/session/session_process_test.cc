@@ -474,6 +474,22 @@ TEST_F(SessionProcessTest, WhatWasSentAheadOfALostExecutorIsDoneByTheNext) {
   EXPECT_EQ(director_.WaitForEnd(4).size(), 1u);  // cancelled: ended, and nothing else
 }
 
+// What a short job loaded is told with what it saves; but it saves nothing any more.
+TEST_F(SessionProcessTest, AShortJobWhoseExecutorDiesInTheCookIsSaidToBeLoaded) {
+  StartSession();
+  v1::ToWorker message;
+  v1::Job& job = *message.add_start() =
+      CommandOf(1, "echo $$ > " + root_ + "/cooks; exec sleep 1000");
+  job.set_expected_us(1000);
+  director_.Send(message);
+  ASSERT_GT(PidIn("cooks"), 0);
+  ::kill(ExecutorPid(), SIGSEGV);
+  const std::vector<v1::Report> reports = director_.WaitForEnd(1);
+  ASSERT_NE(FailureIn(reports), nullptr);
+  EXPECT_FALSE(reports.front().has_loaded());
+  EXPECT_TRUE(FailureIn(reports)->is_loaded());
+}
+
 TEST_F(SessionProcessTest, ASegmentationFaultInAJobIsACrash) {
   KillWithinAJob(SIGSEGV, v1::Failed::CRASHED);
 }
