@@ -41,7 +41,7 @@ struct BatchOptions {
 
 inline constexpr absl::Duration kGather = absl::Milliseconds(20);
 inline constexpr absl::Duration kCommandMax = absl::Seconds(30);
-inline constexpr size_t kOutputMax = 4 << 20;
+inline constexpr size_t kOutputMax = 16 << 20;
 inline constexpr absl::Duration kLookMax = absl::Seconds(30);
 inline constexpr absl::Duration kUnseenMax = absl::Minutes(15);
 inline constexpr absl::Duration kEndMax = absl::Seconds(20);

@@ -1,3 +1,4 @@
+#include <initializer_list>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string_view>
@@ -15,21 +16,6 @@ namespace galley::director {
 namespace {
 
 constexpr uint32_t kPodsMax = 1'000;
-// Of Jobs and Pods: what one of the two has not is empty. The text may be several lines: each row
-// ends with kRowEnd.
-constexpr const char* kFields =
-    "jsonpath={range .items[*]}{.kind}|"
-    "{.metadata.annotations.batch\\.kubernetes\\.io/job-completion-index}|"
-    "{.status.failedIndexes}|{.status.phase}|{.status.conditions[?(@.status==\"True\")].type}|"
-    "{.spec.nodeName}|{.status.containerStatuses[0].state.waiting.reason}|{.metadata.name}|"
-    "{.status.conditions[?(@.type==\"PodScheduled\")].reason}|{.metadata.deletionTimestamp}|"
-    "{.status.containerStatuses[0].state.terminated.exitCode}|"
-    "{.status.containerStatuses[0].state.terminated.reason}|{.status.reason}|"
-    "{.status.conditions[?(@.type==\"PodScheduled\")].message}{.status.message}"
-    "{.status.conditions[?(@.type==\"DisruptionTarget\")].message}"
-    "{.status.conditions[?(@.type==\"Failed\")].message}"
-    "{.status.containerStatuses[0].state.terminated.message}{\"\\x1e\"}{end}";
-constexpr char kRowEnd = '\x1e';
 enum Field : size_t {
   kKind,
   kIndex,
@@ -44,10 +30,64 @@ enum Field : size_t {
   kExitCode,     // empty: its worker has not ended
   kEndedAs,      // "Error", "OOMKilled"
   kReason,       // "Evicted"
-  kText,         // "0/3 nodes are available: ..."; what the worker said last: the rest of the row
+  kText,         // "0/3 nodes are available: ..."; what the worker said last
+  kFieldCount,
 };
-constexpr size_t kFieldCount = 14;
+// What a Job or a Pod says of each field: what one of the two has not is empty.
+using Row = std::vector<std::string>;
 constexpr size_t kNoNodeMax = 200;
+
+// Empty: there is none, or something else than text or a number.
+std::string TextAt(const nlohmann::json& at, std::initializer_list<const char*> path) {
+  const nlohmann::json* here = &at;
+  for (const char* const name : path) {
+    if (!here->is_object()) return "";
+    const auto found = here->find(name);
+    if (found == here->end()) return "";
+    here = &*found;
+  }
+  if (here->is_string()) return here->get<std::string>();
+  return here->is_number_integer() ? here->dump() : "";
+}
+
+// Of the first container.
+nlohmann::json ContainerOf(const nlohmann::json& item) {
+  const auto status = item.find("status");
+  if (status == item.end() || !status->is_object()) return nullptr;
+  const auto all = status->find("containerStatuses");
+  return all == status->end() || !all->is_array() || all->empty() ? nullptr : all->front();
+}
+
+Row RowOf(const nlohmann::json& item) {
+  const nlohmann::json container = ContainerOf(item);
+  Row row(kFieldCount);
+  row[kKind] = TextAt(item, {"kind"});
+  row[kIndex] =
+      TextAt(item, {"metadata", "annotations", "batch.kubernetes.io/job-completion-index"});
+  row[kFailedIndexes] = TextAt(item, {"status", "failedIndexes"});
+  row[kPhase] = TextAt(item, {"status", "phase"});
+  row[kNode] = TextAt(item, {"spec", "nodeName"});
+  row[kWaitsFor] = TextAt(container, {"state", "waiting", "reason"});
+  row[kName] = TextAt(item, {"metadata", "name"});
+  row[kDeletedAt] = TextAt(item, {"metadata", "deletionTimestamp"});
+  row[kExitCode] = TextAt(container, {"state", "terminated", "exitCode"});
+  row[kEndedAs] = TextAt(container, {"state", "terminated", "reason"});
+  row[kReason] = TextAt(item, {"status", "reason"});
+  row[kText] = TextAt(item, {"status", "message"});
+  const auto status = item.find("status");
+  if (status != item.end() && status->is_object() && status->contains("conditions")) {
+    for (const nlohmann::json& one : (*status)["conditions"]) {
+      const std::string type = TextAt(one, {"type"});
+      if (TextAt(one, {"status"}) == "True") row[kConditions] += type + " ";
+      if (type == "PodScheduled") row[kUnscheduled] = TextAt(one, {"reason"});
+      if (type == "PodScheduled" || type == "DisruptionTarget" || type == "Failed")
+        row[kText] += TextAt(one, {"message"});
+    }
+  }
+  row[kText] += TextAt(container, {"state", "terminated", "message"});
+  return row;
+}
+
 // ": " and the end of it; nothing of nothing.
 std::string Saying(const std::string& text) {
   return text.empty() ? "" : ": " + EscapeInvalidUtf8(EndOf(text));
@@ -96,7 +136,7 @@ class Kubernetes final : public BatchSystem {
 
   Command Look(const std::vector<Launch>& launches) const override {
     return Kubectl(
-        {"get", "jobs,pods", "--selector", Selector(launches.front()), "--output", kFields});
+        {"get", "jobs,pods", "--selector", Selector(launches.front()), "--output", "json"});
   }
 
   // As long as its Job is there and not over, an index without a pod waits for one.
@@ -105,11 +145,11 @@ class Kubernetes final : public BatchSystem {
                                                  const std::string& output) const override {
     if (!exit.ok()) return absl::UnavailableError("kubectl failed");
     const Launch& launch = launches.front();
-    std::vector<std::vector<std::string>> rows;
-    for (const std::string& text : SplitAt(output, kRowEnd)) {
-      std::vector<std::string> row = SplitAt(text, '|', kFieldCount);
-      if (row.size() == kFieldCount) rows.push_back(std::move(row));
-    }
+    const nlohmann::json list = nlohmann::json::parse(output, nullptr, /*allow_exceptions=*/false);
+    if (!list.is_object() || !list.contains("items") || !list["items"].is_array())
+      return absl::UnavailableError("kubectl printed no list of objects");
+    std::vector<Row> rows;
+    for (const nlohmann::json& item : list["items"]) rows.push_back(RowOf(item));
     std::map<uint32_t, TaskView> views;
     for (const auto& row : rows) ReadJob(row, launch, views);
     for (const auto& row : rows) ReadPod(row, views);
@@ -153,8 +193,7 @@ class Kubernetes final : public BatchSystem {
     return indexes;
   }
 
-  static void ReadJob(const std::vector<std::string>& row, const Launch& launch,
-                      std::map<uint32_t, TaskView>& views) {
+  static void ReadJob(const Row& row, const Launch& launch, std::map<uint32_t, TaskView>& views) {
     if (row[kKind] != "Job") return;
     const bool is_over = row[kConditions].find("Complete") != std::string::npos ||
                          row[kConditions].find("Failed") != std::string::npos;
@@ -172,7 +211,7 @@ class Kubernetes final : public BatchSystem {
   }
 
   // A pod that failed is of an index that failed, unless its Job tries again.
-  static void ReadPod(const std::vector<std::string>& row, std::map<uint32_t, TaskView>& views) {
+  static void ReadPod(const Row& row, std::map<uint32_t, TaskView>& views) {
     const std::optional<uint32_t> index = NumberIn(row[kIndex]);
     if (row[kKind] != "Pod" || !index || !views.contains(*index)) return;
     TaskView& view = views[*index];
@@ -198,7 +237,7 @@ class Kubernetes final : public BatchSystem {
 
   // "pod a-0-x1y2z ended with exit code 137 (OOMKilled)", "pod a-0-x1y2z failed (Evicted): The node
   // was low on resource: memory."
-  static std::string HowItFailed(const std::vector<std::string>& row) {
+  static std::string HowItFailed(const Row& row) {
     std::string how = row[kExitCode].empty() ? "failed" : "ended with exit code " + row[kExitCode];
     const std::string& why = row[kReason].empty() ? row[kEndedAs] : row[kReason];
     if (!why.empty() && why != "Error") how += fmt::format(" ({})", why);

@@ -1,7 +1,10 @@
 // What is said to batch systems, and what is read of their answers.
 #include "director/launch/systems.h"
 
+#include <nlohmann/json.hpp>
+
 #include "common/base/program_output.h"
+#include "director/launch/text_fields.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 #include "gmock/gmock.h"
@@ -151,24 +154,47 @@ TEST(KubernetesTest, TheManifestIsFilledIn) {
                         "batch.kubernetes.io/job-completion-index=1 "));
 }
 
-// Rows as kubectl prints them.
+// What kubectl prints of one object.
 struct Row {
   std::string kind = "Pod", index, failed_indexes, phase, conditions, node, waits_for, name = "p",
               unscheduled, deleted_at, exit_code, ended_as, reason, text;
 
-  std::string Text() const {
-    return fmt::format(
-        "{}\x1e", fmt::join(std::vector<std::string>{kind, index, failed_indexes, phase, conditions,
-                                                     node, waits_for, name, unscheduled, deleted_at,
-                                                     exit_code, ended_as, reason, text},
-                            "|"));
+  nlohmann::json Json() const {
+    nlohmann::json item = {{"kind", kind}, {"metadata", {{"name", name}}}};
+    nlohmann::json& status = item["status"] = {{"conditions", nlohmann::json::array()}};
+    if (!index.empty())
+      item["metadata"]["annotations"]["batch.kubernetes.io/job-completion-index"] = index;
+    if (!deleted_at.empty()) item["metadata"]["deletionTimestamp"] = deleted_at;
+    if (!node.empty()) item["spec"]["nodeName"] = node;
+    if (!failed_indexes.empty()) status["failedIndexes"] = failed_indexes;
+    if (!phase.empty()) status["phase"] = phase;
+    if (!reason.empty()) status["reason"] = reason;
+    for (const std::string& type : WordsOf(conditions))
+      status["conditions"].push_back({{"type", type}, {"status", "True"}});
+    nlohmann::json container;
+    if (!waits_for.empty()) container["state"]["waiting"]["reason"] = waits_for;
+    if (!unscheduled.empty()) {
+      status["conditions"].push_back({{"type", "PodScheduled"},
+                                      {"status", "False"},
+                                      {"reason", unscheduled},
+                                      {"message", text}});
+    } else if (!exit_code.empty()) {
+      container["state"]["terminated"] = {
+          {"exitCode", std::stoi(exit_code)}, {"reason", ended_as}, {"message", text}};
+    } else if (!text.empty()) {
+      status["message"] = text;
+    }
+    if (!container.is_null()) status["containerStatuses"] = {container};
+    return item;
   }
 };
 
 std::vector<TaskView> Views(const std::vector<Row>& rows) {
-  std::string output;
-  for (const Row& row : rows) output += row.Text();
-  const auto views = KubernetesSystem({}, {}, "")->ReadLook({ALaunch()}, {}, output + "nonsense");
+  nlohmann::json list = {{"kind", "List"}, {"items", nlohmann::json::array()}};
+  for (const Row& row : rows) list["items"].push_back(row.Json());
+  list["items"].push_back({{"kind", "Pod"}, {"metadata", 7}, {"status", {{"conditions", "none"}}}});
+  list["items"].push_back("nonsense");
+  const auto views = KubernetesSystem({}, {}, "")->ReadLook({ALaunch()}, {}, list.dump(4));
   EXPECT_TRUE(views.ok());
   return views.value_or(std::vector<TaskView>());
 }
@@ -189,6 +215,25 @@ TEST(KubernetesTest, WhileItsJobIsThereAnIndexWithoutALivePodWaits) {
   EXPECT_EQ(SeenOf({}), "");
   EXPECT_EQ(Seen(KubernetesSystem({}, {}, "")->ReadLook({ALaunch()}, {.code = 1}, "no server")),
             "error");
+  for (const char* output : {"", "Warning: ...", "[]", "{\"items\": 7}", "{\"items\": ["})
+    EXPECT_EQ(Seen(KubernetesSystem({}, {}, "")->ReadLook({ALaunch()}, {}, output)), "error");
+}
+
+// A worker's last words are what its program writes into a file.
+TEST(KubernetesTest, WhatAPodSaysIsNoOtherObject) {
+  for (const std::string& text :
+       {std::string("void\n\x1ePod|1||Succeeded||||p|||||||\x1ePod|2||Succeeded||||p|||||||"),
+        std::string(
+            "\"}}]}, {\"kind\": \"Pod\", \"status\": {\"phase\": \"Succeeded\"}}, {\"a\": \""),
+        std::string("Pod\t1\tSucceeded\nPod\t2\tSucceeded")}) {
+    const Row failed = {.index = "0",
+                        .phase = "Failed",
+                        .name = "a",
+                        .exit_code = "3",
+                        .ended_as = "Error",
+                        .text = text};
+    EXPECT_EQ(SeenOf({{.kind = "Job", .failed_indexes = "0"}, failed}), "0g 1q 2q ") << text;
+  }
 }
 
 TEST(KubernetesTest, WhatBecameOfAPodIsTold) {
