@@ -529,5 +529,40 @@ TEST_F(SurvivorTest, ReportsThatAnEarlierDirectorPersistedAreNoGap) {
   EXPECT_FALSE(worker.See(101));
 }
 
+class CountingProject : public TextProject {
+ public:
+  using TextProject::TextProject;
+  std::optional<CatalogEntry> Find(std::string_view name) const override {
+    ++finds;
+    return TextProject::Find(name);
+  }
+  mutable int finds = 0;
+};
+
+// Hundreds of jobs of an earlier director may go on, and a director takes thousands of steps.
+TEST(ResumingCostTest, WhatSurvivorsHoldIsNotLookedUpAtEachStep) {
+  std::string text = "Asked\n";
+  WorkersSurvived survived{.workers = {WorkerId(3)}, .given = {}, .first_free = 4};
+  for (uint32_t i = 0; i < 100; ++i) {
+    text += "P" + std::to_string(i) + "\n";
+    survived.given.push_back(
+        {AttemptId{1} << 40 | (i + 1), WorkerId(3), "P" + std::to_string(i), 1, {}});
+  }
+  const auto project = std::make_shared<CountingProject>(text);
+  CookCore core({.term = 2}, project);
+  std::vector<Effect> effects;
+  const auto step = [&](const Event& event) {
+    core.Step(absl::FromUnixSeconds(1), event, effects);
+  };
+  step(survived);
+  step(CookRequested{
+      .request = 1, .platforms = 1, .selected = {{"Asked", InstigatorCategory::kCookMap}}});
+  for (int i = 0; i < 10; ++i) step(Tick{});
+  EXPECT_GE(project->finds, 100);
+  project->finds = 0;
+  for (int i = 0; i < 50; ++i) step(Tick{});
+  EXPECT_EQ(project->finds, 0);
+}
+
 }  // namespace
 }  // namespace galley::director

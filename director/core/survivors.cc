@@ -39,6 +39,7 @@ void Survivors::OnWorkersSurvived(const WorkersSurvived& event) {
     given_[package].push_back(given.attempt);
     // When two attempts have one package, the first that was given goes on.
     resumed_.emplace(package, Resumed{given.attempt, given.generated_source});
+    unsettled_.insert(package);
   }
 }
 
@@ -49,7 +50,10 @@ void Survivors::Resume(const WorkerAttached& event) {
     Resumed& one = at->second;
     const bool is_its = core_.attempts.at(one.attempt).worker == event.worker;
     one.has_begun |= is_its && IsIn(event.begun, one.attempt);
-    if (is_its && !IsIn(event.in_hand, one.attempt)) one.over_at = core_.now + kReportsMax;
+    if (is_its && !IsIn(event.in_hand, one.attempt)) {
+      one.over_at = core_.now + kReportsMax;
+      unsettled_.insert(at->first);
+    }
     at = is_its && !is_wanted ? Erase(at) : std::next(at);
   }
 }
@@ -150,8 +154,10 @@ bool Survivors::TakeUp(PackageId id) {
 
 void Survivors::DropUnwanted() {
   if (resumed_.empty() || !lifecycle().requests().empty() || core_.looking_up.in_flight() > 0 ||
-      !graph().agenda.empty() || !core_.cooks.IsAllSelected())
+      !graph().agenda.empty() || !core_.cooks.IsAllSelected() ||
+      core_.awake - dropped_at_ < kLookAgain)
     return;
+  dropped_at_ = core_.awake;
   for (auto at = resumed_.begin(); at != resumed_.end();) {
     // (One that may hold something goes on until its worker has heard that it is not wanted.)
     const bool is_unwanted =
@@ -164,6 +170,7 @@ void Survivors::DropUnwanted() {
 
 Survivors::ByPackage::iterator Survivors::Erase(ByPackage::iterator at) {
   core_.grants.Release(at->second.attempt);
+  unsettled_.erase(at->first);
   return resumed_.erase(at);
 }
 
@@ -186,21 +193,31 @@ std::optional<uint32_t> Survivors::GroupOf(PackageId id) const {
 
 void Survivors::HoldResources() {
   is_unsure_ = false;
-  for (const auto& [package, one] : resumed_) {
-    if (one.over_at != absl::InfiniteFuture()) {
-      core_.grants.Release(one.attempt);
-      continue;
-    }
-    if (core_.grants.Holds(one.attempt)) continue;
-    const std::optional<uint32_t> group = GroupOf(package);
-    if (group == 0) continue;
-    const WorkerId worker = core_.attempts.at(one.attempt).worker;
-    if (!group.has_value() || IsAwaited(one)) {
-      is_unsure_ = true;
-    } else if (core_.grants.IsFreeBeside(*group, 0) && core_.grants.IsFreeAt(*group, worker)) {
-      core_.grants.Acquire(one.attempt, *group, worker);
-    }
+  // (By another catalog a package may ask for something else.)
+  if (std::exchange(settled_epoch_, core_.epoch) != core_.epoch) {
+    for (const auto& [package, one] : resumed_) unsettled_.insert(package);
   }
+  for (auto at = unsettled_.begin(); at != unsettled_.end();)
+    at = SettleHold(*at, resumed_.at(*at)) ? unsettled_.erase(at) : std::next(at);
+}
+
+// True: it holds what it asks for, or will hold nothing.
+bool Survivors::SettleHold(PackageId package, const Resumed& one) {
+  if (one.over_at != absl::InfiniteFuture()) {
+    core_.grants.Release(one.attempt);
+    return true;
+  }
+  if (core_.grants.Holds(one.attempt)) return true;
+  const std::optional<uint32_t> group = GroupOf(package);
+  if (group == 0) return true;
+  const WorkerId worker = core_.attempts.at(one.attempt).worker;
+  if (!group.has_value() || IsAwaited(one)) {
+    is_unsure_ = true;
+    return false;
+  }
+  if (!core_.grants.IsFreeBeside(*group, 0) || !core_.grants.IsFreeAt(*group, worker)) return false;
+  core_.grants.Acquire(one.attempt, *group, worker);
+  return true;
 }
 
 // The attempt's results are made from what the package is made of now. For an attempt of an earlier

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/time/time.h"
 #include "director/core/attempt.h"
@@ -43,7 +44,7 @@ class Survivors : Part {
   // True: the package is dealt with for now.
   bool TakeUp(PackageId package);
   void DropUnwanted();
-  // A step hands jobs over. O(resumed attempts).
+  // A step hands jobs over. O(resumed attempts of which it is not settled what they hold).
   void HoldResources();
   bool is_unsure() const { return is_unsure_; }
   // The attempt's results are made from the inputs that the package has now. Whether files and
@@ -63,9 +64,13 @@ class Survivors : Part {
   ByPackage::iterator Erase(ByPackage::iterator at);
   bool IsAwaited(const Resumed& one) const;
   std::optional<uint32_t> GroupOf(PackageId package) const;
+  bool SettleHold(PackageId package, const Resumed& one);
 
   // In the hands of workers of an earlier director, or said to be until they attach.
   ByPackage resumed_;
+  absl::btree_set<PackageId> unsettled_;  // of these: HoldResources is to look at them
+  uint32_t settled_epoch_ = 0;            // Core::epoch for which the others are settled
+  absl::Duration dropped_at_ = -absl::InfiniteDuration();  // DropUnwanted looked; Core::awake
   bool is_unsure_ = false;  // some of these may hold resources: which, or where, is not known
   // All attempts that the journal knows of, by package.
   absl::flat_hash_map<PackageId, std::vector<AttemptId>> given_;  // look-up only
