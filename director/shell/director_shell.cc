@@ -113,6 +113,7 @@ DirectorShell::DirectorShell(ShellOptions options, WorldPtr world, store::Store&
                  .limits = limits_.answers(),
                  .clock = clock_,
                  .remote = options_.remote,
+                 .reads = options_.farm_listen.empty() ? nullptr : &stored_reads_,
                  .alarm = [this](const std::string& text) { Warn(text); },
                  .post = [this](Internal task) { Post(std::move(task)); },
                  .answer = [this](LookedUp answer) { StepCore(std::move(answer)); }},

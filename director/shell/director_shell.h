@@ -258,6 +258,7 @@ class DirectorShell {
   ResultTable results_{ResultTable::Kept::kWhileHeld};
   ReportReader reports_;
   WorkerBytes worker_bytes_;
+  StoredReads stored_reads_;
   AttachedWorkers workers_{options_.farm_launch.kind};
   WorkerViews worker_views_{
       [this](const std::string& name, const std::string& state, const std::string& machine) {

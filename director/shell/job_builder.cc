@@ -45,15 +45,30 @@ void JobBuilder::AddBlobs(const std::vector<Digest>& digests, v1::Job& job) cons
   }
 }
 
+// Of its platforms: as its look-ups have told, or by the journal (where nothing is looked up, as
+// with --force).
+PackageRecord JobBuilder::LastReadBy(const AttemptInfo& info) const {
+  PackageRecord record;
+  bool is_whole = deps_.reads != nullptr;
+  for (PlatformIndex platform = 0; is_whole && platform < info.numbering->size(); ++platform) {
+    if ((info.platforms & MaskOf(platform)) == 0) continue;
+    const std::string& name = (*info.numbering)[platform].name;
+    auto observed = deps_.reads->Find(info.name, name);
+    is_whole = observed.has_value();
+    if (is_whole) record.platforms[name].observed = *std::move(observed);
+  }
+  if (is_whole) return record;
+  auto known = deps_.journal->Find(info.name);
+  return known.ok() && known->has_value() ? **std::move(known) : record;
+}
+
 // For a worker without files, which has them fetched ahead.
 void JobBuilder::AddReads(const AttemptInfo& info, v1::Job& job) const {
   if (!info.generated_source.has_value()) {
     if (const auto source = deps_.sources->KnownDigest(info.name))
       wire::ToProto(*source, job.mutable_source());
   }
-  const auto record = deps_.journal->Find(info.name);
-  if (!record.ok() || !record->has_value()) return;
-  for (const LikelyRead& read : LikelyReadsOf(*deps_.sources, info, **record)) {
+  for (const LikelyRead& read : LikelyReadsOf(*deps_.sources, info, LastReadBy(info))) {
     v1::LikelyRead* told = job.add_likely_reads();
     told->set_path(read.path);
     if (read.digest.has_value()) wire::ToProto(*read.digest, told->mutable_digest());

@@ -18,6 +18,7 @@
 #include "director/shell/report_reader.h"
 #include "director/shell/result_table.h"
 #include "director/shell/sources.h"
+#include "director/shell/stored_reads.h"
 #include "galley/v1/worker.pb.h"
 
 namespace galley::director {
@@ -39,13 +40,15 @@ class JobBuilder {
     store::Store* store;
     Journal* journal;  // what the last cooks read
     SourcesPtr sources;
+    const StoredReads* reads = nullptr;  // as look-ups have told
   };
   explicit JobBuilder(Deps deps) : deps_(std::move(deps)) {}
 
   LookUpItem ItemOf(const LookUp::Item& item) const;
   // A job that lacks the place of a blob is built all the same: its worker says that it cannot read
   // the blob, and the blob's producer is cooked again.
-  // Blocking: the store is asked once, or the journal, for a worker without files.
+  // Blocking: the store is asked once, or the journal, for a worker without files of whose package
+  // no look-up has told.
   // `has_files`: the worker reads files in their places.
   BuiltJob Build(const Desire::Start& start, const std::string& worker, bool has_files) const;
   // The attempt of an earlier director, as it would be given today; nullptr: its recipes or
@@ -56,6 +59,7 @@ class JobBuilder {
   std::vector<CookedOutputs> CookedOf(const std::vector<CookedResult>& cooked) const;
   void AddTargets(const AttemptInfo& info, BuiltJob& built) const;
   void AddBlobs(const std::vector<Digest>& digests, v1::Job& job) const;
+  PackageRecord LastReadBy(const AttemptInfo& info) const;
   void AddReads(const AttemptInfo& info, v1::Job& job) const;
 
   const Deps deps_;

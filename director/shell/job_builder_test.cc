@@ -45,7 +45,8 @@ class JobBuilderTest : public ShellTest {
                        .reports = reports_.get(),
                        .store = &store_,
                        .journal = journal_.get(),
-                       .sources = SourcesOf(world_.Get())});
+                       .sources = SourcesOf(world_.Get()),
+                       .reads = &reads_});
   }
   // A worker says that what /Game/b.txt is cooked to lies there.
   void ReportBlob(const store::BlobLocation& location) {
@@ -68,6 +69,7 @@ class JobBuilderTest : public ShellTest {
   std::unique_ptr<ReportReader> reports_;
   std::unique_ptr<Journal> journal_;
   std::unique_ptr<CookCore> core_;
+  StoredReads reads_;
   Desire::Start start_;
 };
 
@@ -130,6 +132,30 @@ TEST_F(JobBuilderTest, AWorkerWithoutFilesIsToldWhatTheLastCookRead) {
   ASSERT_TRUE(world_.Get()->snapshot->DigestOf("/Game/inc.txt").ok());
   EXPECT_THAT(told(false), ElementsAre("/Game/inc.txt known", " known"));
   EXPECT_THAT(told(true), IsEmpty());
+}
+
+TEST_F(JobBuilderTest, WhatLookUpsHaveToldCountsForAllPlatformsOrTheJournalDoes) {
+  for (const char* file : {"inc.txt", "other.txt"})
+    Write(std::string("content/") + file, "included");
+  world_.Set(MakeWorld());
+  const auto read = [](const std::string& path) {
+    return std::vector<record::Observed>{
+        {{record::ObservationKind::kFile, path, ""}, Digest::Of("included").ToString()}};
+  };
+  const auto told = [&] {
+    std::vector<std::string> paths;
+    const v1::Job job = Builder().Build(start_, "w", /*has_files=*/false).job;
+    for (const v1::LikelyRead& one : job.likely_reads()) paths.push_back(one.path());
+    return paths;
+  };
+  reads_.Put("/Game/a.txt", "windows", read("inc.txt"));
+  EXPECT_THAT(told(), ElementsAre("/Game/inc.txt")) << "the journal knows nothing";
+  JournalUpdate update{.package = "/Game/a.txt", .platform = "windows"};
+  update.record.observed = read("other.txt");
+  ASSERT_TRUE(journal_->Record(std::span(&update, 1), false).ok());
+  EXPECT_THAT(told(), ElementsAre("/Game/other.txt"));
+  reads_.Put("/Game/a.txt", "android", read("inc.txt"));
+  EXPECT_THAT(told(), ElementsAre("/Game/inc.txt"));
 }
 
 TEST_F(JobBuilderTest, TheStoreKnowsBetterThanAWorkerWhereABlobLies) {

@@ -39,7 +39,8 @@ LookUps::LookUps(Deps deps, LookUpRunner::Options options)
                .store = &deps_.store,
                .journal = &deps_.journal,
                .results = &deps_.results,
-               .alarm = deps_.alarm},
+               .alarm = deps_.alarm,
+               .reads = deps_.reads},
               std::move(options)) {
   if (deps_.remote == nullptr) return;
   remote_look_up_.emplace(RemoteLookUp::Deps{.look_ups = &runner_,

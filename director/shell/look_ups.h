@@ -29,6 +29,7 @@
 #include "director/shell/remote_look_up.h"
 #include "director/shell/result_table.h"
 #include "director/shell/sources.h"
+#include "director/shell/stored_reads.h"
 #include "director/shell/task_thread.h"
 
 namespace galley::director {
@@ -44,6 +45,7 @@ class LookUps {
     const LimitAnswers& limits;
     Clock& clock;
     store::RemoteCache* remote = nullptr;             // null: there is none
+    StoredReads* reads = nullptr;                     // LookUpRunner::Deps::reads
     std::function<void(const std::string&)> alarm;    // LookUpRunner::Deps::alarm
     std::function<void(std::function<void()>)> post;  // has the loop run it, or drops it
     std::function<void(LookedUp)> answer;             // on the loop

@@ -33,6 +33,7 @@ struct LookUpRunner::Question {
   std::string trust_domain;
   std::optional<Digest> published_key;
   bool has_failed_before = false;
+  bool is_known = false;  // to the journal
   LookedUp::Miss miss;
   struct Candidate {
     std::string set;  // encoded
@@ -131,6 +132,8 @@ LookedUp LookUpRunner::Run(const std::vector<LookUpItem>& items) {
       }
       const PlatformRecord* known = RecordOf(record, (*platforms)[platform].name);
       const LookedUp::Miss miss = MissOf(item.name, known);
+      if (known != nullptr && deps_.reads != nullptr)
+        deps_.reads->Put(item.name, (*platforms)[platform].name, known->observed);
       if (!source) source = SourceOf(*sources, item);
       if (!source->ok()) {
         // The load will find that the source changed under us, and asks for a new snapshot.
@@ -146,6 +149,7 @@ LookedUp LookUpRunner::Run(const std::vector<LookUpItem>& items) {
         question.published_key = PublishedKey(known);
         question.has_failed_before =
             record && record->failures.contains((*platforms)[platform].name);
+        question.is_known = known != nullptr;
         question.miss = miss;
         questions.push_back(std::move(question));
       }
@@ -297,6 +301,7 @@ void LookUpRunner::FromCache(const Sources& sources, std::vector<Question>& ques
                        .outcome = questions[i].miss};
     std::vector<std::string> needs;
     std::vector<uint64_t> read;  // by the newest set
+    const std::vector<record::Observed>* likely = nullptr;
     bool answered = false;
     // (The first question is of our own trust domain.)
     WorkId work = WorkOf(questions[i].weak_key, (*platforms)[platform].parameters);
@@ -304,8 +309,11 @@ void LookUpRunner::FromCache(const Sources& sources, std::vector<Question>& ques
          ++i) {
       Question& question = questions[i];
       if (question.asks_for_name) work = 0;
-      if (read.empty() && !question.candidates.empty())
+      if (read.empty() && !question.candidates.empty()) {
         read = FilesRead(item.name, question.candidates.front().observed);
+        if (deps_.reads != nullptr && !question.is_known)
+          likely = &question.candidates.front().observed;
+      }
       needs.insert(needs.end(), question.needs.begin(), question.needs.end());
       const Question::Candidate* chosen = nullptr;
       bool alarm = false;
@@ -364,6 +372,7 @@ void LookUpRunner::FromCache(const Sources& sources, std::vector<Question>& ques
     if (auto* miss = std::get_if<LookedUp::Miss>(&one.outcome)) {
       if (miss->last_read.empty()) miss->last_read = std::move(read);
       miss->work = work;
+      if (likely != nullptr) deps_.reads->Put(item.name, (*platforms)[platform].name, *likely);
     }
     answer.items.push_back(std::move(one));
   }

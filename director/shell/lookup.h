@@ -24,6 +24,7 @@
 #include "director/journal/journal.h"
 #include "director/shell/result_table.h"
 #include "director/shell/sources.h"
+#include "director/shell/stored_reads.h"
 
 namespace galley::director {
 
@@ -48,6 +49,7 @@ class LookUpRunner {
     Journal* journal;
     ResultTable* results;
     std::function<void(const std::string&)> alarm;  // for people; any thread
+    StoredReads* reads = nullptr;                   // none: no worker fetches ahead
   };
   struct Options {
     std::string trust_domain;

@@ -16,6 +16,7 @@ using record::Observed;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Optional;
 
 constexpr std::string_view kLookedUp = "/Game/a.txt";
 
@@ -82,7 +83,8 @@ class LookUpTest : public ShellJournalTest {
                          .store = &store_,
                          .journal = journal_.get(),
                          .results = &results_,
-                         .alarm = [this](const std::string& text) { alarms_.push_back(text); }},
+                         .alarm = [this](const std::string& text) { alarms_.push_back(text); },
+                         .reads = &reads_},
                         options_of_runner_);
   }
   // The answer for platform windows: "hit <first output's bytes>", "up to date ...",
@@ -134,6 +136,7 @@ class LookUpTest : public ShellJournalTest {
   std::vector<std::string> packages_read_;
   WorkId last_work_ = 0;
   std::vector<std::string> alarms_;
+  StoredReads reads_;
 };
 
 TEST_F(LookUpTest, ARecordThatHoldsAnswersWithoutAnyCallOfTheStore) {
@@ -291,6 +294,17 @@ TEST_F(LookUpTest, AMissThatTheJournalDoesNotKnowTellsTheFilesOfTheNewestSet) {
   PutIntoCache({.observed = {file("newer.txt", "older")}, .result = {}});
   EXPECT_EQ(LookUpPackage(), "miss");
   EXPECT_EQ(last_read_, FilesRead(kLookedUp, {file("/Game/newer.txt", "")}));
+  EXPECT_THAT(reads_.Find(std::string(kLookedUp), "windows"),
+              Optional(ElementsAre(file("newer.txt", "newer"))))
+      << "as it is today";
+}
+
+TEST_F(LookUpTest, WhatTheJournalKnowsCountsMore) {
+  PutIntoJournal({.observed = {Texture("=other")}, .result = {}});
+  PutIntoCache({.observed = {{{ObservationKind::kFile, "inc.txt", ""}, "another"}}, .result = {}});
+  EXPECT_EQ(LookUpPackage(), "miss");
+  EXPECT_THAT(reads_.Find(std::string(kLookedUp), "windows"),
+              Optional(ElementsAre(Texture("=other"))));
 }
 
 TEST_F(LookUpTest, OfManyFilesThoseOfTheLeastIdsAreTold) {

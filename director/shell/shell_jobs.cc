@@ -32,7 +32,8 @@ JobBuilder DirectorShell::Builder() {
                      .reports = &reports_,
                      .store = &store_,
                      .journal = &journal_,
-                     .sources = Present()});
+                     .sources = Present(),
+                     .reads = &stored_reads_});
 }
 
 void DirectorShell::Do(const LookUp& effect) {
