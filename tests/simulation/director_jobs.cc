@@ -56,6 +56,7 @@ void SimDirector::Give(const std::string& worker, const Desire::Start& start,
 void SimDirector::Do(const Desire& effect) {
   deps_.checks.Trace("desire", effect.worker.value(), effect.persisted.size(), effect.cancel.size(),
                      effect.retract.size());
+  if (effect.drain) draining_.insert(NameOf(effect.worker));
   v1::ToWorker message;
   for (const Desire::Start& start : effect.start) {
     deps_.checks.Trace("start " + core_->NameOf(start.package), start.attempt, start.platforms,

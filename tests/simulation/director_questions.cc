@@ -100,6 +100,10 @@ void SimDirector::CheckUrgent() {
   if (is_stopped_ || is_ending_ || is_failing || has_survivors_ ||
       core_->counters().workers_attached == 0 || core_->progress().packages[load][blocking] == 0)
     return;
+  // (Those who were sent away while nothing was to be done take nothing more.)
+  if (std::all_of(streams_.begin(), streams_.end(),
+                  [this](const auto& one) { return draining_.contains(one.first); }))
+    return;
   uint32_t in_hand = 0;
   std::string waits;
   for (uint32_t i = 0; i < core_->package_count(); ++i) {

@@ -72,6 +72,7 @@ void SimDirector::OnMessage(const std::string& worker, uint64_t stream,
     attached.machine = message.hello().machine();
     offers_[worker] = attached.offer;
     deps_.checks.Trace("attach", id.value(), attached.in_hand.size());
+    draining_.erase(worker);
     // (Where programs have other tools, or want files, it may turn out that it cannot do them.)
     const bool may_refuse = PoolOf(id) != Pool::kLocal && (deps_.faults.Has(Fault::kToolDiffers) ||
                                                            deps_.faults.Has(Fault::kFilesNeeded));

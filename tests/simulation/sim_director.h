@@ -262,6 +262,7 @@ class SimDirector {
   wire::ReplacedSessions replaced_;
   std::set<std::string> remote_;                       // workers without files
   std::map<std::string, record::WorkerOffer> offers_;  // of workers
+  std::set<std::string> draining_;                     // that were told to end
   std::set<std::string> quarantined_;                  // odd ones, whose word is passed over
   std::map<std::pair<std::string, uint64_t>, director::ResultId> reported_;  // by worker, report
   std::set<director::ResultId> accepted_;                                    // to be committed
