@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
-#include <vector>
 
 #include "common/base/utf8.h"
 #include "fmt/format.h"
@@ -55,15 +54,7 @@ absl::Status CheckSegment(std::string_view path, std::string_view segment) {
                                   kSegmentBytesMax));
 }
 
-std::string Join(const std::vector<std::string_view>& segments, bool is_absolute) {
-  std::string joined;
-  for (const std::string_view segment : segments) {
-    if (is_absolute || !joined.empty()) joined.push_back('/');
-    joined.append(segment);
-  }
-  if (joined.empty()) joined = is_absolute ? "/" : ".";
-  return joined;
-}
+bool IsSeparator(char c) { return c == '/' || c == '\\'; }
 
 }  // namespace
 
@@ -132,39 +123,40 @@ bool IsUnder(std::string_view path, std::string_view folder) {
 absl::StatusOr<std::string> NormalizeAsked(std::string_view asked) {
   if (asked.empty()) return absl::InvalidArgumentError("an empty path was asked for");
   if (absl::Status status = CheckCharacters(asked); !status.ok()) return status;
-  std::string path(asked);
-  for (char& c : path) {
-    if (c == '\\') c = '/';
-  }
-  const std::string_view text = path;
-  const bool is_absolute = text.front() == '/';
-  std::vector<std::string_view> segments;
-  size_t begin = 0;
-  while (begin <= text.size()) {
-    const size_t end = std::min(text.find('/', begin), text.size());
-    const std::string_view segment = text.substr(begin, end - begin);
+  const bool is_absolute = IsSeparator(asked.front());
+  std::string path;
+  path.reserve(asked.size());
+  for (size_t begin = 0; begin <= asked.size();) {
+    const size_t end = std::min(asked.find_first_of("/\\", begin), asked.size());
+    const std::string_view segment = asked.substr(begin, end - begin);
     begin = end + 1;
     if (segment.empty() || segment == ".") continue;
-    if (segment != "..") {
-      if (absl::Status status = CheckSegment(asked, segment); !status.ok()) return status;
-      segments.push_back(segment);
-    } else if (!segments.empty() && segments.back() != "..") {
-      segments.pop_back();
-    } else if (is_absolute) {
-      return Refuse(asked, "leaves the mounts: it goes above `/`");
-    } else {
-      segments.push_back(segment);
+    if (segment == "..") {
+      const size_t slash = path.rfind('/');
+      const size_t last = slash == std::string::npos ? 0 : slash + 1;
+      if (!path.empty() && path.compare(last, std::string::npos, "..") != 0) {
+        path.resize(last == 0 ? 0 : slash);
+        continue;
+      }
+      if (is_absolute) return Refuse(asked, "leaves the mounts: it goes above `/`");
+    } else if (absl::Status status = CheckSegment(asked, segment); !status.ok()) {
+      return status;
     }
+    if (is_absolute || !path.empty()) path.push_back('/');
+    path.append(segment);
   }
-  return Join(segments, is_absolute);
+  if (path.empty()) path = is_absolute ? "/" : ".";
+  return path;
 }
 
 absl::StatusOr<std::string> ResolveAsked(std::string_view package, std::string_view asked) {
   if (!asked.empty() && (asked.front() == '/' || asked.front() == '\\')) {
     return NormalizeAsked(asked);
   }
-  std::string joined(FolderOf(package));
-  joined.push_back('/');
+  const std::string_view folder = FolderOf(package);
+  std::string joined;
+  joined.reserve(folder.size() + 1 + std::max<size_t>(asked.size(), 1));
+  joined.append(folder).push_back('/');
   joined.append(asked.empty() ? "." : asked);
   absl::StatusOr<std::string> path = NormalizeAsked(joined);
   if (path.ok()) return path;
