@@ -301,7 +301,9 @@ TEST_F(LookUpTest, AMissThatTheJournalDoesNotKnowTellsTheFilesOfTheNewestSet) {
 
 TEST_F(LookUpTest, WhatTheJournalKnowsCountsMore) {
   PutIntoJournal({.observed = {Texture("=other")}, .result = {}});
-  PutIntoCache({.observed = {{{ObservationKind::kFile, "inc.txt", ""}, "another"}}, .result = {}});
+  PutIntoCache(
+      {.observed = {{{ObservationKind::kFile, "inc.txt", ""}, Digest::Of("another").ToString()}},
+       .result = {}});
   EXPECT_EQ(LookUpPackage(), "miss");
   EXPECT_THAT(reads_.Find(std::string(kLookedUp), "windows"),
               Optional(ElementsAre(Texture("=other"))));
