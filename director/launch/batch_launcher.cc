@@ -385,8 +385,9 @@ class BatchLauncher final : public Launcher {
     if (command.argv.empty()) return GiveUpUnseen(launches.front());
     const auto seen = [&]() -> absl::StatusOr<std::vector<TaskView>> {
       ASSIGN_OR_RETURN(const ProgramOutput ended, RunAny(std::move(command), &stop_, kLookWait));
-      // (squeue says in its errors that it does not know a job any more.)
-      auto views = system_->ReadLook(launches, ended.exit, ended.output + ended.errors);
+      // (squeue says in its errors that it does not know a job any more, and fails.)
+      auto views = system_->ReadLook(launches, ended.exit,
+                                     ended.exit.ok() ? ended.output : ended.output + ended.errors);
       if (!views.ok() && !ended.exit.ok()) return absl::UnavailableError(HowItEnded(ended));
       return views;
     }();

@@ -80,6 +80,7 @@ class BatchLauncherTest : public testing::Test {
     return names;
   }
 
+  // (What `status` says beside its answer is no part of it.)
   std::unique_ptr<Launcher> Make(
       const std::string& start = "echo submit {count} >> D/asked; cat D/submit #{ticket_file}",
       const std::string& stop = "echo stop {id} {index} >> D/asked",
@@ -93,7 +94,8 @@ class BatchLauncherTest : public testing::Test {
     };
     return CreateBatchLauncher(
         std::make_unique<Cleaned>(
-            CommandSystem({}, here(start), here("cat D/status; test -s D/status"), here(stop)),
+            CommandSystem({}, here(start),
+                          here("cat D/status; test -s D/status && echo 0 gone n9 >&2"), here(stop)),
             here(clean)),
         {.folder = Path("launches"),
          .project = "The Tower!",

@@ -55,7 +55,8 @@ class BatchSystem {
   // One command asks about all of them; false: about the first one.
   virtual bool LooksAtAll() const = 0;
   virtual Command Look(const std::vector<Launch>& launches) const = 0;
-  // Those that it does not name are not known to the system any more.
+  // Those that it does not name are not known to the system any more. `output`: what the command
+  // printed; of one that failed, its errors behind that.
   virtual absl::StatusOr<std::vector<TaskView>> ReadLook(const std::vector<Launch>& launches,
                                                          const ExitStatus& exit,
                                                          const std::string& output) const = 0;
