@@ -110,6 +110,10 @@ bool Hand::IsPending(AttemptId attempt) const {
   return one != running_.end() && one->is_pending;
 }
 
+void Hand::NoteReport(AttemptId attempt, absl::Duration awake) {
+  if (uploading_.contains(attempt)) uploaded_at_ = awake;
+}
+
 absl::Duration Hand::Remove(AttemptId attempt, absl::Duration awake) {
   const auto job = jobs_.find(attempt);
   GALLEY_CHECK(job != jobs_.end());
@@ -126,7 +130,6 @@ absl::Duration Hand::Remove(AttemptId attempt, absl::Duration awake) {
     ran = left->second.left_at - left->second.began_at;
     is_expected = false;
     uploading_.erase(left);
-    uploaded_at_ = awake;
   }
   if (is_expected) expected_ -= job->second.expected;
   jobs_.erase(job);

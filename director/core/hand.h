@@ -80,7 +80,10 @@ class Hand {
   const std::vector<Running>& running() const { return running_; }
   std::vector<AttemptId> Queue() const;
   const absl::btree_map<AttemptId, Uploading>& uploading() const { return uploading_; }
-  // When one that was uploading was removed last.
+  // Its worker reports on the attempt. (One that is removed for others' sake tells nothing of its
+  // line.)
+  void NoteReport(AttemptId attempt, absl::Duration awake);
+  // When it last reported on one that was uploading.
   absl::Duration uploaded_at() const { return uploaded_at_; }
   std::vector<AttemptId> All() const;  // running, then the uploading, then the queue
   // How many jobs wait that are as urgent, or more.

@@ -50,6 +50,7 @@ void Reports::OnReport(WorkerId worker, const WorkerReport& report) {
   // From someone to whom this attempt was never given: refused.
   if (attempt == nullptr || attempt->worker != worker)
     return core_.worker_lives.Acknowledge(worker, report.report);
+  workers_.Find(worker)->hand.NoteReport(report.attempt, core_.awake);
   CountBytes(core_.attempts.at(report.attempt), report);
   if (core_.proofs.IsQuarantined(worker) &&
       !std::holds_alternative<WorkerReport::Ended>(report.what))

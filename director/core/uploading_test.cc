@@ -35,8 +35,10 @@ TEST_F(UploadingHandTest, ItsSlotIsTheNextOnesAndItsTimeStandsStill) {
   EXPECT_EQ(hand_.expected(), absl::Seconds(20));
   EXPECT_EQ(hand_.DelayOf(3, absl::Seconds(5)), absl::Seconds(9)) << "of 2";
   EXPECT_EQ(hand_.Remove(2, absl::Seconds(6)), absl::Seconds(2));
+  hand_.NoteReport(1, absl::Seconds(50));
+  hand_.NoteReport(3, absl::Seconds(55));
   EXPECT_EQ(hand_.Remove(1, absl::Seconds(60)), absl::Seconds(4));
-  EXPECT_EQ(hand_.uploaded_at(), absl::Seconds(60));
+  EXPECT_EQ(hand_.uploaded_at(), absl::Seconds(50));
   EXPECT_EQ(hand_.expected(), absl::Seconds(10));
   EXPECT_EQ(hand_.All(), std::vector<AttemptId>({3}));
 }
