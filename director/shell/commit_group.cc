@@ -303,7 +303,7 @@ absl::Status RecordInJournal(Journal& journal, const ResultTable& results, const
     const ResultViewPtr& instead = outcome.event.items[i].instead;
     const ResultId id = instead != nullptr ? instead->id : persist.items[i].result;
     const StoredResultPtr stored = results.Get(id);
-    const bool was_cooked = persist.items[i].was_cooked && !outcome.event.items[i].was_stored;
+    const bool was_cooked = persist.items[i].was_cooked;
     if (stored == nullptr || (stored->is_in_journal && !was_cooked)) continue;
     if (results.IsDisputed(id, *stored)) continue;
     has_cooked |= was_cooked;
@@ -319,7 +319,7 @@ absl::Status RecordInJournal(Journal& journal, const ResultTable& results, const
     last.in_hand_time = waited.in_hand;
     last.attempts = waited.attempts;
     if (auto before = journal.Find(stored->package); before.ok())
-      ExplainChange(*before, was_cooked, update);
+      ExplainChange(*before, was_cooked && !outcome.event.items[i].was_stored, update);
     update.is_unsent = is_sent_back && was_cooked && IsSentBack(*stored, instead != nullptr);
     update.is_dispute = stored->result.is_disputed;
     updates.push_back(std::move(update));

@@ -90,12 +90,15 @@ TEST_F(CommitGroupTest, TheJournalLearnsWhichCookMadeItAndWhereItsTimeWent) {
 
 TEST_F(CommitGroupTest, WhatAnEarlierDirectorStoredIsSaidToHaveBeenThere) {
   is_forced_ = false;
+  is_sent_back_ = true;
   cook_ = 8;
   EXPECT_FALSE(Commit(Make("key", "made"), true, /*may_be_stored=*/true).event.items[0].was_stored);
   EXPECT_TRUE(Record()->last_cook.is_first);
   cook_ = 9;
   EXPECT_FALSE(Commit(Make("other", "made"), true, true).event.items[0].was_stored);
+  EXPECT_TRUE(journal_->ForgetUnsent(*journal_->Unsent()).ok());
   EXPECT_TRUE(Commit(Make("other", "made"), true, true).event.items[0].was_stored);
+  EXPECT_EQ(journal_->Unsent()->size(), 1u) << "nobody knows whether that one sent it";
   EXPECT_EQ(Record()->last_cook.changed.size(), 0u) << "its story goes on";
   EXPECT_FALSE(Commit(Make("other", "made")).event.items[0].was_stored) << "nobody asked";
   EXPECT_FALSE(Commit(Make("other", "made otherwise"), true, true).event.items[0].was_stored);
