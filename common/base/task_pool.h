@@ -26,6 +26,7 @@ class TaskPool {
       MutexLock lock(mutex_);
       is_ending_ = true;
       for (Idle* idle : idle_) idle->woken.NotifyOne();
+      idle_.clear();
     }
     for (std::thread& thread : threads_) thread.join();
   }
