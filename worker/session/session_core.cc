@@ -462,17 +462,24 @@ bool SessionCore::IsAheadBelow(absl::Duration limit) const {
 }
 
 void SessionCore::FetchSome(std::vector<SessionEffect>& effects) {
-  if (not_ahead_.empty() || !IsAheadBelow(kFetchAheadMax / 2)) return;
+  if (not_ahead_.empty()) return;
   FetchAhead ahead;
-  while (!not_ahead_.empty() && IsAheadBelow(kFetchAheadMax)) {
-    Attempt& next = attempts_.at(not_ahead_.begin()->second);
+  const auto fetch = [&](uint64_t attempt) {
+    Attempt& next = attempts_.at(attempt);
+    not_ahead_.erase({~next.job.urgency(), attempt});
     next.is_ahead = true;
     ++ahead_;
-    ahead_us_ += ExpectedUs(not_ahead_.begin()->second);
-    not_ahead_.erase(not_ahead_.begin());
+    ahead_us_ += ExpectedUs(attempt);
     AddAhead(next.job, ahead);
+  };
+  // What begins next, though others are ahead already that it has overtaken.
+  for (size_t i = 0; i < std::min<size_t>(options_.slots, queue_.size()); ++i) {
+    if (!attempts_.at(queue_[i]).is_ahead) fetch(queue_[i]);
   }
-  effects.emplace_back(std::move(ahead));
+  if (IsAheadBelow(kFetchAheadMax / 2)) {
+    while (!not_ahead_.empty() && IsAheadBelow(kFetchAheadMax)) fetch(not_ahead_.begin()->second);
+  }
+  if (!ahead.jobs.empty()) effects.emplace_back(std::move(ahead));
 }
 
 void SessionCore::AddAhead(const v1::Job& job, FetchAhead& ahead) {

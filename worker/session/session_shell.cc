@@ -192,11 +192,10 @@ class Shell final : public EventSink {
   }
 
   void Take(SessionEvent event, uint64_t stream) override {
-    if (const auto* received = std::get_if<Received>(&event);
-        received != nullptr && remote_ != nullptr) {
-      const v1::ToWorker& message = received->message;
-      for (const auto* taken : {&message.cancel(), &message.retract()})
-        remote_->fetcher.DropAhead({taken->data(), static_cast<size_t>(taken->size())});
+    std::vector<uint64_t> taken_back;
+    if (const auto* received = std::get_if<Received>(&event)) {
+      for (const auto* taken : {&received->message.cancel(), &received->message.retract()})
+        taken_back.insert(taken_back.end(), taken->begin(), taken->end());
     }
     base::MutexLock lock(mutex_);
     if (exit_.has_value()) return;
@@ -204,6 +203,8 @@ class Shell final : public EventSink {
     std::vector<SessionEffect> effects;
     core_.Step(clock_.Monotonic(), std::move(event), effects);
     Execute(effects);
+    // After it: the core has nothing fetched for them any more.
+    if (remote_ != nullptr && !taken_back.empty()) remote_->fetcher.DropAhead(taken_back);
     if (exit_.has_value() || NextSend() < wakes_at_) changed_.NotifyAll();
   }
 
