@@ -6,6 +6,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -14,6 +16,7 @@
 #include "absl/time/time.h"
 #include "common/base/digest.h"
 #include "common/base/fnv.h"
+#include "common/store/interface/store.h"
 
 namespace galley::simulation {
 
@@ -58,6 +61,14 @@ class Checks {
   // Segments that somebody deleted or cut: a worker that fills one may write over a blob of which
   // the store hears only later, and then finds others' bytes.
   std::set<uint64_t> destroyed_segments;
+  // Where blobs lay when a root was made of them.
+  std::map<Digest, store::BlobLocation> told_at;
+  // The blob lies, or lay, in one of them: whatever becomes of it is the work of whoever did that.
+  bool IsInDestroyed(const Digest& blob, const std::optional<store::BlobLocation>& now) const {
+    const auto then = told_at.find(blob);
+    return (now.has_value() && destroyed_segments.contains(now->segment)) ||
+           (then != told_at.end() && destroyed_segments.contains(then->second.segment));
+  }
   // Keys of results whose records somebody deleted: nothing is promised of them any more.
   std::set<Digest> voided;
   // Outputs that only one worker makes so: never to be committed.

@@ -64,12 +64,18 @@ void Cluster::CheckStored(const std::map<std::string, std::map<std::string, Dige
   SimStore store(disk_);
   CheckPromises(store);
   std::set<std::string> published;
+  std::set<Digest> rotten;
   const auto stored = store.Roots("");
   for (const store::PublishedRoot& root : *stored) published.insert(root.platform);
   for (const auto& [platform, tree] : roots) {
     if (!published.contains(platform)) checks_.Break("safety: a published root is lost");
     for (const auto& [name, digest] : tree) {
-      const bool is_rotten = checks_.IsRotten(digest, store.WhatLiesFor(digest).value_or(Digest()));
+      // (Of two copies the index may know that one again which was destroyed, until it is read.)
+      const bool is_rotten =
+          rotten.contains(digest) ||
+          checks_.IsRotten(digest, store.WhatLiesFor(digest).value_or(Digest())) ||
+          checks_.IsInDestroyed(digest, store.LocationOf(digest));
+      if (is_rotten) rotten.insert(digest);
       const auto blob = store.Get(digest);
       if (!blob.ok() && !is_rotten)
         checks_.Break("safety: a published output cannot be read: " + name + ": " +

@@ -142,7 +142,11 @@ void SimDirector::Do(const BuildRoot& effect) {
         built.lost = *LostFiles(store_, files, owners);
       CheckLost(built.lost);
       std::set<Digest> told;
-      for (const tree::TreeFile& file : files) told.insert(file.digest);
+      for (const tree::TreeFile& file : files) {
+        told.insert(file.digest);
+        if (const auto place = store_.LocationOf(file.digest))
+          deps_.checks.told_at[file.digest] = *place;
+      }
       for (const RootBuilt::Lost& one : built.lost) told.erase(one.digest);
       told_.insert(told.begin(), told.end());
       status = DistrustLost(journal_, results_, effect.packages, built.lost).status();

@@ -80,8 +80,9 @@ std::set<Digest> SimDirector::Told() {
 void SimDirector::CheckLost(std::span<const RootBuilt::Lost> lost) {
   for (const RootBuilt::Lost& one : lost) {
     // (Its bytes may have been destroyed under a director before this one.)
-    const bool has_cause =
-        taken_.contains(one.digest) || deps_.checks.IsRotten(one.digest, Digest());
+    const bool has_cause = taken_.contains(one.digest) ||
+                           deps_.checks.IsRotten(one.digest, Digest()) ||
+                           deps_.checks.IsInDestroyed(one.digest, store_.LocationOf(one.digest));
     if (!one.is_disputed && told_.contains(one.digest) && !has_cause)
       deps_.checks.Break("safety: it is lost, and the cook was told that it is there: " + one.path);
   }
@@ -102,10 +103,8 @@ std::set<Digest> SimDirector::KnownToJournal() {
 
 // Bytes are wrong for no other reason than that they rotted.
 void SimDirector::NoteGivenUp(const Digest& blob, const Digest& bytes) {
-  const auto place = store_.LocationOf(blob);
-  const bool is_overwritten =
-      place.has_value() && deps_.checks.destroyed_segments.contains(place->segment);
-  if (!is_overwritten && !deps_.checks.IsRotten(blob, bytes))
+  if (!deps_.checks.IsInDestroyed(blob, store_.LocationOf(blob)) &&
+      !deps_.checks.IsRotten(blob, bytes))
     deps_.checks.Break("safety: bytes are wrong that did not rot: " + blob.hex());
   // (One that was overtaken knows only what was there when it was stopped.)
   if (!is_overtaken_) deps_.checks.found_out.insert(blob);
