@@ -1,11 +1,13 @@
 """A worker and clients that mean harm, frame by frame: what they send is refused, and the cook that runs beside comes to its root."""
-import json, os, socket, ssl, subprocess, unittest
+import json, os, re, socket, ssl, subprocess, unittest
 
 from farm_test import DATA, LISTEN, FarmCase
 from harness import COPY, SLOW, SOURCE, wait_until
 from raw_grpc import DATA as DATA_FRAME
 from raw_grpc import Client, digest_of, field, fields_of, frame
 
+with open(f"{SOURCE}/common/wire/worker_protocol.h") as header:
+    PROTOCOL = int(re.search(r"kWorkerProtocol = (\d+);", header.read())[1])
 DIRECTOR, RESIDENT = "/galley.v1.Director/", "/galley.v1.Resident/"
 CALLS = [DIRECTOR + name for name in ("Attach", "Ask", "Fetch", "FindMissing", "Upload", "Enroll", "Renew")] + \
         [RESIDENT + name for name in ("Hello", "Cook", "Follow", "Cancel", "Status", "Drain", "Clean", "Stop")]
@@ -13,7 +15,7 @@ GARBAGE = [b"\xff" * 100, b"\x0a\xff\xff\xff\xff\x0f", os.urandom(4096), b"\x0a"
 
 
 def hello(token, name, cookers=b"[]", slots=1, machine="evil"):
-    said = field(1, 4) + field(2, token) + field(3, name) + field(4, machine) + field(5, slots) + field(6, 1) + field(7, cookers) + field(10, 1) + field(11, 1)
+    said = field(1, PROTOCOL) + field(2, token) + field(3, name) + field(4, machine) + field(5, slots) + field(6, 1) + field(7, cookers) + field(10, 1) + field(11, 1)
     return field(1, 1) + field(3, said)
 
 
