@@ -145,7 +145,9 @@ void Director::Settle(const CookReport& last, CookListener& listener, Cancellati
 void Director::Close(CookListener& listener, Cancellation& stop) {
   stores_->LeaveRemote();
   stores_->KeepWithinSize(stop, listener);
-  if (MayWrite().ok()) stores_->GiveBackDeadBytes(stop, listener);
+  if (!MayWrite().ok()) return;
+  EndInheritedWorkers(project().state_directory(), std::exchange(survivors_, {}));
+  stores_->GiveBackDeadBytes(stop, listener);
 }
 
 // After staging: nobody waits for it but whoever waits for the director to end.

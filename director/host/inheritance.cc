@@ -6,6 +6,7 @@
 
 #include "common/base/file.h"
 #include "common/base/log.h"
+#include "common/base/process_handle.h"
 #include "common/base/status_macros.h"
 #include "director/shell/director_shell.h"
 #include "fmt/format.h"
@@ -32,6 +33,16 @@ std::vector<WorkerRecord> FindInheritedWorkers(const std::string& state_director
   std::vector<WorkerRecord> survivors = FindSurvivors(JoinPath(state_directory, kWorkersFolder));
   RemoveOldScratch(state_directory, survivors);
   return survivors;
+}
+
+void EndInheritedWorkers(const std::string& state_directory,
+                         std::span<const WorkerRecord> survivors) {
+  for (const WorkerRecord& survivor : survivors) {
+    const ProcessHandle process = ProcessHandle::Open(survivor.pid);
+    // (Its number may be another process's by now.)
+    if (process.valid() && StartOf(survivor.pid) == survivor.started) process.KillTree();
+    RemoveWorkerRecord(JoinPath(state_directory, kWorkersFolder), survivor.worker_id);
+  }
 }
 
 absl::StatusOr<Inheritance> TakeOver(std::vector<WorkerRecord> survivors, uint32_t term,

@@ -4,6 +4,7 @@
 // Threads: none.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,11 @@ struct Inheritance {
 // The workers that live; the folders in which those that died had their jobs run are removed.
 // REQUIRES: the project is held, so that no other director starts workers.
 std::vector<WorkerRecord> FindInheritedWorkers(const std::string& state_directory);
+
+// Ends those that nobody took over, and what they run. A cook that finds that all stands needs no
+// worker, and they would wait for a director for a while.
+void EndInheritedWorkers(const std::string& state_directory,
+                         std::span<const WorkerRecord> survivors);
 
 // Once for each director, after its first difference: what the last one left, of the workers that
 // live. The attempts of the others are in nobody's hands, and the journal forgets them.

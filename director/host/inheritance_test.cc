@@ -1,7 +1,12 @@
 #include "director/host/inheritance.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
 #include <filesystem>
 
+#include "absl/cleanup/cleanup.h"
 #include "common/base/file.h"
 #include "common/base/temporary_folder.h"
 #include "gmock/gmock.h"
@@ -47,6 +52,34 @@ TEST_F(InheritanceTest, FoldersOfWorkersThatDiedAreRemoved) {
   EXPECT_THAT(FindInheritedWorkers(folder_.path()), IsEmpty());
   EXPECT_FALSE(std::filesystem::exists(JoinPath(scratch, "123")));
   EXPECT_TRUE(std::filesystem::exists(JoinPath(scratch, "notes"))) << "no worker's";
+}
+
+TEST_F(InheritanceTest, WorkersThatNobodyTookOverAreEnded) {
+  const std::string workers = JoinPath(folder_.path(), "workers");
+  ASSERT_TRUE(CreateDirectories(workers).ok());
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::execl("/bin/sleep", "sleep", "1000", nullptr);
+    ::_exit(1);
+  }
+  const auto end = absl::MakeCleanup([child] { ::kill(child, SIGKILL); });
+  ASSERT_TRUE(WriteWorkerRecord(workers, {.worker_id = "local-1",
+                                          .pid = child,
+                                          .director_address = "unix:/d",
+                                          .token = std::string(64, 'a')})
+                  .ok());
+  std::vector<WorkerRecord> survivors = FindInheritedWorkers(folder_.path());
+  ASSERT_EQ(survivors.size(), 1u);
+  // Another process that has the number of one that has ended is left alone.
+  WorkerRecord stranger = survivors[0];
+  stranger.started = "yesterday";
+  EndInheritedWorkers(folder_.path(), std::vector{stranger});
+  EXPECT_EQ(::waitpid(child, nullptr, WNOHANG), 0);
+  EndInheritedWorkers(folder_.path(), survivors);
+  int status = 0;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+  EXPECT_THAT(FindInheritedWorkers(folder_.path()), IsEmpty());
 }
 
 }  // namespace
