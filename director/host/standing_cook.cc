@@ -8,6 +8,7 @@
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "common/store/owner/store_server.h"
+#include "director/host/inheritance.h"
 #include "director/host/sandboxes.h"
 #include "director/host/standing_facts.h"
 #include "director/journal/generation.h"
@@ -326,13 +327,16 @@ StandingAnswer AnswerCold(const ColdAsk& ask, CookListener& listener, Cancellati
     ASSIGN_OR_RETURN(store, store::OpenOrConnect(ask.project.store.directory));
     return store.get();
   };
-  return AnswerFromStanding({.ask = ask.ask,
-                             .project = ask.project,
-                             .cookers = *cookers,
-                             .environment = ask.environment,
-                             .project_id = home.project_id,
-                             .store = open},
-                            listener, stop);
+  StandingAnswer answer = AnswerFromStanding({.ask = ask.ask,
+                                              .project = ask.project,
+                                              .cookers = *cookers,
+                                              .environment = ask.environment,
+                                              .project_id = home.project_id,
+                                              .store = open},
+                                             listener, stop);
+  // Of a director that was killed after it had kept what stands.
+  if (answer.report.has_value()) EndInheritedWorkers(state, FindInheritedWorkers(state));
+  return answer;
 }
 
 }  // namespace galley::director

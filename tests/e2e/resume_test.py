@@ -124,6 +124,19 @@ class ResumeTest(E2ETest):
         self.assertEqual((cook.failures, cook.summary["workers"]["started"]), ([], 0), cook)
         self.check_gone(sessions + executors)
 
+    def test_a_cook_for_which_all_stands_ends_the_workers_of_one_that_was_killed(self):
+        game = self.game(self.slow_tool(), 4)
+        sessions, executors = self.cook_that_is_killed(game, 1, 1)
+        os.kill(sessions[0], signal.SIGSTOP)  # it stays where it is, and the next cook does not know of it
+        record = os.path.join(game, ".galley/state/workers/local-1")
+        os.rename(record, self.path("record"))
+        self.let_run(None)
+        self.assertEqual(self.cook(game, "--workers", 1).failures, [])
+        os.rename(self.path("record"), record)
+        self.assertEqual(self.cook(game, "--workers", 1).results["up_to_date"], 4)
+        self.check_gone(sessions + executors)
+        self.assertFalse(os.path.exists(record))
+
     def test_a_worker_that_died_after_its_director_is_not_waited_for(self):
         game = self.game(self.slow_tool(), 12)
         sessions, executors = self.cook_that_is_killed(game, 2, 2)
