@@ -578,8 +578,8 @@ struct Persist {
     // asked for first. 0: none, the result only feeds the cache.
     uint64_t cook = 0;
     bool is_forced = false;  // that one cooks whatever is known
-    // It was cooked for an earlier director, which may have stored it and not have come to tell its
-    // worker: Persisted says whether the store had it.
+    // The result was cooked for an earlier director, which may have stored it and not have come to
+    // tell its worker: Persisted says whether the store had it.
     bool may_be_stored = false;
   };
   std::vector<Item> items;  // may be empty when it is urgent

@@ -80,8 +80,8 @@ class Hand {
   const std::vector<Running>& running() const { return running_; }
   std::vector<AttemptId> Queue() const;
   const absl::btree_map<AttemptId, Uploading>& uploading() const { return uploading_; }
-  // Its worker reports on the attempt. (One that is removed for others' sake tells nothing of its
-  // line.)
+  // The worker reports on the attempt. (An attempt that is removed for others' sake tells nothing
+  // of the worker's line.)
   void NoteReport(AttemptId attempt, absl::Duration awake);
   // When it last reported on one that was uploading.
   absl::Duration uploaded_at() const { return uploaded_at_; }

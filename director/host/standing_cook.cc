@@ -334,7 +334,7 @@ StandingAnswer AnswerCold(const ColdAsk& ask, CookListener& listener, Cancellati
                                               .project_id = home.project_id,
                                               .store = open},
                                              listener, stop);
-  // Of a director that was killed after it had kept what stands.
+  // A director that was killed after it had kept what stands has left its workers.
   if (answer.report.has_value()) EndInheritedWorkers(state, FindInheritedWorkers(state));
   return answer;
 }
