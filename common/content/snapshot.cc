@@ -270,6 +270,7 @@ absl::StatusOr<std::unique_ptr<Snapshot>> Snapshot::Scan(const ScanOptions& opti
                                                      .ignore = ignore,
                                                      .clock = *impl->clock,
                                                      .threads = options.threads,
+                                                     .stop = options.stop,
                                                      .sandboxes = &impl->head.sandboxes,
                                                      .folders = &impl->folders}));
   std::sort(impl->head.sandboxes.begin(), impl->head.sandboxes.end());
@@ -433,21 +434,25 @@ std::vector<std::string> Snapshot::Matches(std::string_view root, const Glob& pa
   return matches;
 }
 
-absl::StatusOr<Digest> Snapshot::DigestOf(std::string_view path) {
+absl::StatusOr<Digest> Snapshot::DigestOf(std::string_view path, const Cancellation* stop) {
   ASSIGN_OR_RETURN(const size_t index, impl_->Usable(path));
   if (const std::optional<Digest> known = impl_->Known(index)) return *known;
-  return Stream(path, [](std::string_view) {});
+  return Stream(path, [](std::string_view) {}, stop);
 }
 
 absl::StatusOr<Digest> Snapshot::Stream(std::string_view path,
-                                        const std::function<void(std::string_view)>& take) {
+                                        const std::function<void(std::string_view)>& take,
+                                        const Cancellation* stop) {
   ASSIGN_OR_RETURN(const size_t index, impl_->Usable(path));
   const int64_t hashed_ns = impl_->NowNanos();
   DigestBuilder builder;
-  RETURN_IF_ERROR(StableRead(impl_->Entry(index), [&](std::string_view piece) {
-    builder.Add(piece);
-    take(piece);
-  }));
+  RETURN_IF_ERROR(StableRead(
+      impl_->Entry(index),
+      [&](std::string_view piece) {
+        builder.Add(piece);
+        take(piece);
+      },
+      stop));
   const Digest digest = builder.Finish();
   impl_->Count(digest.size_bytes());
   RETURN_IF_ERROR(impl_->Learn(index, digest, hashed_ns));
@@ -727,7 +732,7 @@ void InParallel(size_t count, const std::function<void(size_t)>& look) {
 }  // namespace
 
 std::vector<Change> Difference(const Snapshot& before, Snapshot& now,
-                               std::vector<std::string>* touched) {
+                               std::vector<std::string>* touched, const Cancellation* stop) {
   const Snapshot::Impl& old = *before.impl_;
   const Snapshot::Impl& young = *now.impl_;
   std::vector<Change> changes;
@@ -743,7 +748,7 @@ std::vector<Change> Difference(const Snapshot& before, Snapshot& now,
     const bool is_same = a.stat == b.stat && a.host_path == b.host_path;
     const std::optional<TakenDigest> known = old.Taken(i);
     if (is_same && !IsRacy(a.stat, known ? known->hashed_ns : old.SeenAt(i))) return;
-    if (known) {
+    if (known && b.stat.size_bytes < kHashedHereMax) {
       suspects.emplace_back(a.path, known->digest);
     } else {
       changes.push_back({a.path, true, true});
@@ -772,7 +777,7 @@ std::vector<Change> Difference(const Snapshot& before, Snapshot& now,
   }
   std::vector<char> differs(suspects.size(), 0);
   InParallel(suspects.size(), [&](size_t k) {
-    const absl::StatusOr<Digest> digest = now.DigestOf(suspects[k].first);
+    const absl::StatusOr<Digest> digest = now.DigestOf(suspects[k].first, stop);
     differs[k] = !digest.ok() || *digest != suspects[k].second;
   });
   for (size_t k = 0; k < suspects.size(); ++k) {

@@ -34,6 +34,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "common/base/blob.h"
+#include "common/base/cancellation.h"
 #include "common/base/clock.h"
 #include "common/base/digest.h"
 #include "common/base/file.h"
@@ -59,7 +60,7 @@ class FileList;
 class Snapshot;
 class TableFile;
 std::vector<Change> Difference(const Snapshot& before, Snapshot& now,
-                               std::vector<std::string>* touched);
+                               std::vector<std::string>* touched, const Cancellation* stop);
 
 struct FileEntry {
   std::string path;  // virtual
@@ -82,6 +83,7 @@ struct ScanOptions {
   // Wall time, to know what is racy; nullptr: the system's. Asked by several threads; outlives the
   // snapshot and its successors.
   Clock* clock = nullptr;
+  const Cancellation* stop = nullptr;  // ends Scan with CANCELLED; nullptr: nobody does
 };
 
 class Snapshot {
@@ -125,7 +127,8 @@ class Snapshot {
   // The digest of a file in this snapshot; a known one is answered without a look at the file.
   // NOT_FOUND: absent. ABORTED: the file is no longer what was scanned (stale).
   // FAILED_PRECONDITION: the entry's own error, or it cannot be read. INTERNAL: the disk failed.
-  absl::StatusOr<Digest> DigestOf(std::string_view path);
+  // CANCELLED: `stop` was cancelled before the file was hashed to its end.
+  absl::StatusOr<Digest> DigestOf(std::string_view path, const Cancellation* stop = nullptr);
   // The digest if it is known without reading, else nullopt.
   std::optional<Digest> KnownDigest(std::string_view path) const;
   // Bytes with their digest, hashed on the way; errors as DigestOf, and ABORTED too when the bytes
@@ -138,7 +141,8 @@ class Snapshot {
   // Hands the bytes to `take` piece by piece; the digest of all of them. Errors as Read; what was
   // handed out is worth nothing then.
   absl::StatusOr<Digest> Stream(std::string_view path,
-                                const std::function<void(std::string_view)>& take);
+                                const std::function<void(std::string_view)>& take,
+                                const Cancellation* stop = nullptr);
   // Whether it is a file that can be used. NOT_FOUND: it is absent; FAILED_PRECONDITION: its own
   // error.
   absl::Status CheckUsable(std::string_view path) const;
@@ -188,7 +192,8 @@ class Snapshot {
 
  private:
   friend std::vector<Change> Difference(const Snapshot& before, Snapshot& now,
-                                        std::vector<std::string>* touched);
+                                        std::vector<std::string>* touched,
+                                        const Cancellation* stop);
   friend class FileList;
   struct Impl;
   static absl::Status ReadBase(const std::string& file, const Snapshot* before, Impl& impl);
@@ -251,8 +256,12 @@ struct Change {
 // with the digest that `before` knew, so a touched file is no change. Where `before` knew no
 // digest, a differing stat and a racy file count as changes. Entries with an error differ when
 // their errors do. Of a revision (IsRevisionOf) the files that were looked at again are compared.
+// A file of kHashedHereMax bytes or more that would have to be hashed counts as a change: whoever
+// needs its digest hashes it, beside the rest.
 // `touched`: gets the files that were looked at and have the bytes of before; null: nobody asks.
+// `stop`: once it is cancelled, files that were not hashed count as changes.
 std::vector<Change> Difference(const Snapshot& before, Snapshot& now,
-                               std::vector<std::string>* touched = nullptr);
+                               std::vector<std::string>* touched = nullptr,
+                               const Cancellation* stop = nullptr);
 
 }  // namespace galley::content

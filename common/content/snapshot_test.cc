@@ -203,6 +203,26 @@ TEST_F(SnapshotTest, TheDigestCacheSparesHashing) {
   EXPECT_EQ(Scan()->KnownDigest("/Game/a"), Digest::Of("abc"));
 }
 
+TEST_F(SnapshotTest, HashingEndsWhenItIsStopped) {
+  Write("content/a", "abc");
+  const auto snapshot = Scan();
+  Cancellation stop;
+  stop.Cancel();
+  EXPECT_TRUE(absl::IsCancelled(snapshot->DigestOf("/Game/a", &stop).status()));
+  EXPECT_EQ(snapshot->KnownDigest("/Game/a"), std::nullopt);
+  EXPECT_EQ(snapshot->DigestOf("/Game/a").value(), Digest::Of("abc"));
+  EXPECT_EQ(snapshot->DigestOf("/Game/a", &stop).value(), Digest::Of("abc"));  // it is known
+}
+
+TEST_F(SnapshotTest, AScanEndsWhenItIsStopped) {
+  Write("content/a", "abc");
+  Cancellation stop;
+  options_.stop = &stop;
+  EXPECT_TRUE(Snapshot::Scan(options_).ok());
+  stop.Cancel();
+  EXPECT_TRUE(absl::IsCancelled(Snapshot::Scan(options_).status()));
+}
+
 TEST_F(SnapshotTest, ARacyDigestIsNotCached) {
   clock_.ahead_s = -3600;  // hashed right after it was written, however slow this machine is
   Write("content/a", "abc");

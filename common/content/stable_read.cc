@@ -48,7 +48,8 @@ absl::Status StaleError(std::string_view host_path, std::string_view why) {
   return absl::AbortedError(fmt::format("{} changed since it was scanned: {}", host_path, why));
 }
 
-absl::Status StableRead(const FileEntry& entry, const std::function<void(std::string_view)>& take) {
+absl::Status StableRead(const FileEntry& entry, const std::function<void(std::string_view)>& take,
+                        const Cancellation* stop) {
   // O_NONBLOCK: a FIFO in the file's place must not hang us.
   const FileDescriptor file(::open(entry.host_path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!file.valid()) return OpenError(entry, errno);
@@ -56,6 +57,8 @@ absl::Status StableRead(const FileEntry& entry, const std::function<void(std::st
   std::vector<char> piece(std::min<uint64_t>(kPieceBytes, entry.stat.size_bytes + 1));
   uint64_t size_bytes = 0;
   while (true) {
+    if (stop != nullptr && stop->is_cancelled())
+      return absl::CancelledError(fmt::format("{} is not read to its end", entry.host_path));
     const ssize_t count = ::read(file.get(), piece.data(), piece.size());
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return ErrnoStatus(errno, "read", entry.host_path);

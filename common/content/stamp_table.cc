@@ -501,6 +501,8 @@ class Checker {
         file.digest != 0 && (file.stat.flags & kIsUnread) == 0 && file.target == 0;
     const bool may_have_other_bytes = options_.changes_max > 0 && file.target == 0 &&
                                       S_ISREG(stat->mode) && file.stat.mode == stat->mode;
+    if (may_have_other_bytes && stat->size_bytes >= kHashedHereMax)
+      return Differ(folder, name, "is huge and has another stamp");
     if (!was_read || file.stat.size_bytes != stat->size_bytes || file.stat.mode != stat->mode) {
       const char* const how = is_same ? "may have changed while it was read" : "changed";
       if (!may_have_other_bytes) return Differ(folder, name, how);

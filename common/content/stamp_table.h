@@ -118,6 +118,10 @@ struct StampCheck {
   std::vector<StampPatch> patches;
 };
 
+// Whoever compares files hashes none of so many bytes, which takes about a second: that is done
+// beside the rest, by whoever needs the digest.
+inline constexpr uint64_t kHashedHereMax = uint64_t{1} << 30;
+
 class StampTable {
  public:
   // NOT_FOUND: there is none. INVALID_ARGUMENT: it is damaged. FAILED_PRECONDITION: it is of
@@ -141,7 +145,7 @@ class StampTable {
     const std::vector<uint32_t>* folders = nullptr;
     const std::vector<FileInTable>* files = nullptr;
     // Not 0: a file with other bytes does not end the check, as long as no more than so many files
-    // and folders have another stamp.
+    // and folders have another stamp; a file of kHashedHereMax bytes does, by its stamp.
     size_t changes_max = 0;
   };
   StampCheck Check(const CheckOptions& options) const;

@@ -1,6 +1,9 @@
 #include "common/content/stamp_table.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -236,6 +239,22 @@ class StampChangesTest : public StampTableTest {
     return text;
   }
 };
+
+TEST_F(StampChangesTest, AHugeFileWithAnotherStampIsNotHashed) {
+  Write("content/huge", "");
+  ASSERT_EQ(::truncate(Host("content/huge").c_str(), int64_t{kHashedHereMax}), 0);
+  const auto snapshot = Scan();
+  const Digest digest = Digest::FromHash(Digest::Of("x").hash(), kHashedHereMax).value();
+  ASSERT_TRUE(snapshot->LearnDigest("/Game/huge", digest).ok());
+  ASSERT_TRUE(PatchedFile::Write(Host("stamps"), snapshot->Stamps().value()).ok());
+  EXPECT_TRUE(CheckChanges().holds);
+  ASSERT_EQ(::utimensat(AT_FDCWD, Host("content/huge").c_str(), nullptr, 0), 0);
+  const StampCheck check = CheckChanges();
+  EXPECT_FALSE(check.holds);
+  EXPECT_THAT(check.difference, HasSubstr("/content/huge is huge and has another stamp"));
+  EXPECT_TRUE(check.patches.empty());
+  EXPECT_EQ(check.hashed, 0u);
+}
 
 TEST_F(StampChangesTest, EachFileWithOtherBytesIsNamedAndThePatchedTableHolds) {
   for (const char* name : {"a", "b", "c", "d", "e/f"}) Write(std::string("content/") + name, "1");

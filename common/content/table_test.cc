@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "common/content/test_tree.h"
 
@@ -262,6 +264,36 @@ TEST_F(DifferenceTest, NothingIsReadWhereNothingChanged) {
   ASSERT_TRUE(before->DigestOf("/Game/a").ok());
   const auto now = Scan();
   EXPECT_EQ(Diff(*before, *now), "");
+  EXPECT_EQ(now->counters().files_hashed, 0u);
+}
+
+// Whoever needs its digest hashes it, beside the rest.
+TEST_F(DifferenceTest, AHugeFileWithAnotherStampIsAChangeThatIsNotHashed) {
+  Write("content/huge", "");
+  ASSERT_EQ(::truncate(Host("content/huge").c_str(), int64_t{kHashedHereMax}), 0);
+  Write("content/small", "1");
+  const auto before = Scan();
+  ASSERT_TRUE(before
+                  ->LearnDigest("/Game/huge",
+                                Digest::FromHash(Digest::Of("x").hash(), kHashedHereMax).value())
+                  .ok());
+  ASSERT_TRUE(before->DigestOf("/Game/small").ok());
+  for (const char* name : {"content/huge", "content/small"})
+    ASSERT_EQ(::utimensat(AT_FDCWD, Host(name).c_str(), nullptr, 0), 0);
+  const auto now = Scan();
+  EXPECT_EQ(Diff(*before, *now), "~/Game/huge");
+  EXPECT_EQ(now->counters().files_hashed, 1u);
+}
+
+TEST_F(DifferenceTest, OnceItIsStoppedNoFileIsHashed) {
+  Write("content/a", "1");
+  const auto before = Scan();
+  ASSERT_TRUE(before->DigestOf("/Game/a").ok());
+  ASSERT_EQ(::utimensat(AT_FDCWD, Host("content/a").c_str(), nullptr, 0), 0);
+  const auto now = Scan();
+  Cancellation stop;
+  stop.Cancel();
+  EXPECT_EQ(Difference(*before, *now, nullptr, &stop).size(), 1u);
   EXPECT_EQ(now->counters().files_hashed, 0u);
 }
 

@@ -85,6 +85,7 @@ class Walker {
                                : 1;
     std::vector<std::vector<SeenFile>> seen(count);
     RunOnThreads(count, [this, &seen](size_t i) { Work(seen[i]); });
+    if (IsStopped()) return absl::CancelledError("the files are not looked at to the end");
     if (files_ > kFilesMax) {
       return absl::ResourceExhaustedError(fmt::format(
           "the mounts hold more than {} files; do links to folders multiply them?", kFilesMax));
@@ -96,6 +97,8 @@ class Walker {
   }
 
  private:
+  bool IsStopped() const { return options_.stop != nullptr && options_.stop->is_cancelled(); }
+
   absl::Status PushMount(uint32_t index) {
     const Mount& mount = options_.mounts[index];
     const absl::StatusOr<FileStat> stat = StatFile(mount.directory);
@@ -142,7 +145,7 @@ class Walker {
   std::optional<Folder> Pop() GALLEY_EXCLUDES(mutex_) {
     const base::MutexLock lock(mutex_);
     while (queue_.empty() && busy_ > 0) ready_.Wait(mutex_);
-    if (queue_.empty() || files_ > kFilesMax) {
+    if (queue_.empty() || files_ > kFilesMax || IsStopped()) {
       ready_.NotifyAll();
       return std::nullopt;
     }
@@ -192,7 +195,10 @@ class Walker {
     looked.is_sandbox = is_sandbox && Leaves(folder);
     if (looked.is_sandbox) return Note(std::move(looked));
     bool is_whole = true;
-    for (const std::string& name : names) is_whole &= LookAt(folder, fd, name, seen);
+    for (const std::string& name : names) {
+      if (IsStopped()) return;
+      is_whole &= LookAt(folder, fd, name, seen);
+    }
     if (!is_whole) looked.stat = FileStat();
     Note(std::move(looked));
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "common/base/cancellation.h"
 #include "common/base/clock.h"
 #include "common/content/ignore_rules.h"
 #include "common/content/snapshot.h"
@@ -41,7 +42,8 @@ struct WalkOptions {
   const IgnoreRules& ignore;
   Clock& clock;
   unsigned threads = 0;
-  bool follow_links = true;  // within their mount; else each is an odd file
+  const Cancellation* stop = nullptr;  // ends it with CANCELLED
+  bool follow_links = true;            // within their mount; else each is an odd file
   // Virtual paths; when not empty, only what is there or below is looked at.
   std::vector<std::string> targets;
   // Not null: folders below a mount's own that are sandboxes are not looked into, and their host
@@ -52,7 +54,7 @@ struct WalkOptions {
 };
 
 // In no particular order. INVALID_ARGUMENT: a mount that is no folder (named). RESOURCE_EXHAUSTED:
-// more than kFilesMax files.
+// more than kFilesMax files. CANCELLED: it was stopped.
 absl::StatusOr<std::vector<SeenFile>> Walk(const WalkOptions& options);
 
 }  // namespace galley::content

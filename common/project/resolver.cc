@@ -210,6 +210,8 @@ struct RecipeResolver::Impl {
                        .extension = extension,
                        .settings = *std::move(settings)};
     resolved.digest = record::RecipeDigest(resolved.recipe);
+    resolved.source_bytes_max = (*cooker)->source_bytes_max;
+    resolved.holds_source = (*cooker)->holds_source;
     return resolved;
   }
 

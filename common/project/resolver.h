@@ -36,6 +36,9 @@ struct ResolvedRecipe {
   record::Recipe recipe;
   Digest digest;  // RecipeDigest(recipe)
   Needs needs;
+  // What the cooker's description says; in no key.
+  uint64_t source_bytes_max = 0;  // 0: its cooker has no limit of its own
+  bool holds_source = true;
 };
 
 using ResolvedRecipes = std::vector<ResolvedRecipe>;  // by platform, in Project::platforms order

@@ -119,6 +119,8 @@ ordered_json ToJson(const CookerDescription& cooker) {
   value["extensions"] = cooker.extensions;
   value["outputs"] = cooker.outputs;
   value["documentation"] = cooker.documentation;
+  if (cooker.source_bytes_max > 0) value["source_bytes_max"] = cooker.source_bytes_max;
+  value["holds_source"] = cooker.holds_source;
   value["settings"] = ordered_json::array();
   for (const SettingDescription& setting : cooker.settings)
     value["settings"].push_back(ToJson(setting));
@@ -145,9 +147,15 @@ class ObjectReader {
     Fail(name, "a list of strings");
     return {};
   }
-  bool Flag(const char* name) {
+  uint64_t Count(const char* name) {
     const json* value = Member(name);
-    if (value == nullptr) return false;
+    if (value == nullptr) return 0;
+    if (!value->is_number_unsigned()) Fail(name, "a whole number, not negative");
+    return value->is_number_unsigned() ? value->get<uint64_t>() : 0;
+  }
+  bool Flag(const char* name, bool otherwise = false) {
+    const json* value = Member(name);
+    if (value == nullptr) return otherwise;
     if (!value->is_boolean()) Fail(name, "true or false");
     return value->is_boolean() && value->get<bool>();
   }
@@ -207,6 +215,8 @@ absl::StatusOr<CookerDescription> CookerFromJson(const json& object, const std::
   cooker.extensions = reader.Strings("extensions");
   cooker.outputs = reader.Strings("outputs");
   cooker.documentation = reader.String("documentation");
+  cooker.source_bytes_max = reader.Count("source_bytes_max");
+  cooker.holds_source = reader.Flag("holds_source", true);
   const json& settings = reader.List("settings");
   if (!reader.status().ok()) return reader.status();
   for (size_t i = 0; i < settings.size(); ++i) {

@@ -2,6 +2,7 @@
 // describe` prints one for each cooker; the director links no cooker and knows them by these alone.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,6 +39,10 @@ struct CookerDescription {
   std::vector<std::string> outputs;     // suffixes that it may write, for documentation: ".ktx2"
   std::string documentation;
   std::vector<SettingDescription> settings;
+  // Sources of more bytes are no use to it, whatever memory there is; 0: no limit of its own.
+  uint64_t source_bytes_max = 0;
+  // It has the whole source in memory, so that the job's memory limit bounds its size.
+  bool holds_source = true;
 };
 
 // JSON: { "schema": "galley.cookers.v1", "cookers": [ ... ] }, sorted by name.

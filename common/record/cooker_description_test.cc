@@ -34,6 +34,7 @@ CookerDescription Texture() {
                      setting("parts", SettingType::kNumberList, "[]"),
                      setting("defines", SettingType::kTable, "{}")};
   cooker.settings[0].choices = {"color", "normal", "mask"};
+  cooker.source_bytes_max = 1 << 20;
   return cooker;
 }
 
@@ -49,6 +50,7 @@ TEST(CookerDescriptionTest, EncodingIsTheGolden) {
 
 TEST(CookerDescriptionTest, DecodingGivesBackWhatWasEncoded) {
   CookerDescription command{.name = "command", .identity = "1"};
+  command.holds_source = false;
   command.settings = {{.name = "argv",
                        .type = SettingType::kStringList,
                        .default_json = "null",
@@ -62,6 +64,10 @@ TEST(CookerDescriptionTest, DecodingGivesBackWhatWasEncoded) {
   EXPECT_TRUE((*decoded)[0].settings[0].required);
   EXPECT_EQ((*decoded)[1].settings[0].choices, Texture().settings[0].choices);
   EXPECT_EQ((*decoded)[1].settings[4].default_json, "\"4x4\"");
+  EXPECT_FALSE((*decoded)[0].holds_source);
+  EXPECT_EQ((*decoded)[0].source_bytes_max, 0u);
+  EXPECT_TRUE((*decoded)[1].holds_source);
+  EXPECT_EQ((*decoded)[1].source_bytes_max, 1u << 20);
   EXPECT_EQ(EncodeDescriptions(*decoded), text);
 }
 

@@ -229,6 +229,10 @@ struct LookedUp {
   struct Error {
     std::string error;  // the source cannot be read
   };
+  // The source has more bytes than its cooker takes: none of them was read.
+  struct TooLarge {
+    std::string error;
+  };
   // Nothing was found, but an earlier cook saw the package outgrow a limit on this machine, and
   // that limit is the same today.
   struct Kept {
@@ -240,7 +244,7 @@ struct LookedUp {
     PackageId package;
     PlatformIndex platform = 0;
     uint64_t generation = 0;  // as in LookUp: an answer to an older question is dropped
-    std::variant<Hit, Miss, NeedsCooked, Error, Kept> outcome;
+    std::variant<Hit, Miss, NeedsCooked, Error, TooLarge, Kept> outcome;
   };
   std::vector<Item> items;
 };

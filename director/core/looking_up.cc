@@ -81,6 +81,10 @@ void LookingUp::OnLookedUp(const LookedUp& event) {
         core.core_.advancing.FailPlatforms(id, MaskOf(platform), Stage::kRequest, error.error, "",
                                            FailureCause::kUnread);
       }
+      void operator()(const LookedUp::TooLarge& large) {
+        core.core_.advancing.FailPlatforms(id, MaskOf(platform), Stage::kRequest, large.error, "",
+                                           FailureCause::kProject);
+      }
       void operator()(const LookedUp::Kept& kept) {
         core.core_.advancing.FailPlatforms(id, MaskOf(platform), kept.stage, kept.error, kept.log,
                                            FailureCause::kLimit);

@@ -24,18 +24,19 @@ absl::Status LookAtAll(fmt::format_string<Args...> text, Args&&... args) {
 
 absl::StatusOr<ChangesSince> CompareFiles(const Standing& standing,
                                           const std::string& state_directory,
-                                          content::Snapshot& files, const JournalMeta& meta) {
+                                          content::Snapshot& files, const JournalMeta& meta,
+                                          const Cancellation& stop) {
   const std::unique_ptr<content::Snapshot> before = BaseTable(state_directory, meta);
   if (before == nullptr) return LookAtAll("the files that it stands for are not known");
   ChangesSince since{.table_id = standing.base_table, .changes = {}, .touched = {}};
-  since.changes = content::Difference(*before, files, &since.touched);
+  since.changes = content::Difference(*before, files, &since.touched, &stop);
   return since;
 }
 
 absl::StatusOr<ChangesSince> ChangesOf(const Standing& standing, const std::string& state_directory,
                                        content::Snapshot& files,
                                        const std::optional<ChangesSince>& known,
-                                       const JournalMeta& meta,
+                                       const JournalMeta& meta, const Cancellation& stop,
                                        std::vector<std::string>& left_out) {
   if (standing.base_table.empty() || standing.base_table != meta.table_id)
     return LookAtAll("the files that it stands for are not known");
@@ -43,7 +44,7 @@ absl::StatusOr<ChangesSince> ChangesOf(const Standing& standing, const std::stri
   if (known && known->table_id == meta.table_id) {
     since = *known;
   } else {
-    ASSIGN_OR_RETURN(since, CompareFiles(standing, state_directory, files, meta));
+    ASSIGN_OR_RETURN(since, CompareFiles(standing, state_directory, files, meta, stop));
   }
   for (const content::Change& change : since.changes) {
     const content::FileEntry* const file = files.Find(change.path);
@@ -85,7 +86,7 @@ absl::StatusOr<CookDifference> FindDifference(const StandingAsk& ask, const Worl
   const std::string state = ask.project.state_directory();
   ASSIGN_OR_RETURN(Members members, Standings(state).MembersOf(standing.ask, standing.members));
   ASSIGN_OR_RETURN(ChangesSince changes, ChangesOf(standing, state, *world.snapshot, world.since,
-                                                   journal.meta(), left_out));
+                                                   journal.meta(), stop, left_out));
   ASSIGN_OR_RETURN(
       std::vector<std::string> of_other_rules,
       NamesOf(DifferingRules(standing.rules, RulesOf(ask.project)), *world.snapshot, members));

@@ -115,7 +115,7 @@ absl::Status CookRun::LookAtFiles() {
       return LookAtGit(*project, stop);
     });
   }
-  ASSIGN_OR_RETURN(scanned_, MakeWorld(deps_.director, *setup_, deps_.place.needs().table));
+  ASSIGN_OR_RETURN(scanned_, MakeWorld(deps_.director, *setup_, deps_.place.needs().table, deps_.stop));
   return absl::OkStatus();
 }
 

@@ -42,8 +42,12 @@ absl::Status CheckPackages(const World& world) {
 }
 
 absl::StatusOr<std::shared_ptr<World>> MakeWorld(const Director& director, const Setup& setup,
-                                                 const ProjectCatalog::Options& table_options) {
-  auto snapshot = content::Snapshot::Scan(OptionsOf(*setup.project));
+                                                 const ProjectCatalog::Options& table_options,
+                                                 const Cancellation& stop) {
+  content::ScanOptions scan = OptionsOf(*setup.project);
+  scan.stop = &stop;
+  auto snapshot = content::Snapshot::Scan(scan);
+  if (absl::IsCancelled(snapshot.status())) return Interrupted();
   if (!snapshot.ok()) return WrongUse(snapshot.status());
   std::shared_ptr<World> world = WorldOf(director, setup, table_options, *std::move(snapshot));
   auto table =

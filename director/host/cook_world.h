@@ -14,9 +14,10 @@
 namespace galley::director {
 
 // Scans the files as `setup` says. The snapshot table is not written yet. Errors: outcome_status.h:
-// all that is wrong with rules and sidecars; there is no package at all.
+// all that is wrong with rules and sidecars; there is no package at all; `stop` was cancelled.
 absl::StatusOr<std::shared_ptr<World>> MakeWorld(const Director& director, const Setup& setup,
-                                                 const ProjectCatalog::Options& table);
+                                                 const ProjectCatalog::Options& table,
+                                                 const Cancellation& stop);
 
 // The same with the files of the base that the journal names, of which only those are looked at
 // that `changed_in` names of that base (virtual paths of files and folders). `present`: the

@@ -22,6 +22,12 @@ constexpr absl::Duration kIdleTick = absl::Milliseconds(500);  // while nobody c
 constexpr absl::Duration kFenceInterval = absl::Seconds(1);
 constexpr absl::Duration kProgressInterval = absl::Milliseconds(100);
 
+LookUpRunner::Options LookUpOptionsOf(const ShellOptions& options) {
+  LookUpRunner::Options look_up = options.look_up;
+  look_up.memory_bytes_default = options.memory_bytes_default;
+  return look_up;
+}
+
 }  // namespace
 
 DirectorShell::DirectorShell(ShellOptions options, WorldPtr world, store::Store& store,
@@ -117,7 +123,7 @@ DirectorShell::DirectorShell(ShellOptions options, WorldPtr world, store::Store&
                  .alarm = [this](const std::string& text) { Warn(text); },
                  .post = [this](Internal task) { Post(std::move(task)); },
                  .answer = [this](LookedUp answer) { StepCore(std::move(answer)); }},
-                options_.look_up) {}
+                LookUpOptionsOf(options_)) {}
 
 DirectorShell::~DirectorShell() { Stop(); }
 
@@ -253,7 +259,8 @@ void DirectorShell::Stop() {
   if (!loop_.joinable()) return;
   Post(Internal([this] { is_stopping_ = true; }));
   loop_.join();
-  look_ups_.CancelRemote();  // nobody wants its open answers any more
+  look_ups_.Cancel();  // nobody wants its open answers any more
+  worker_bytes_.Cancel();
   launches_->EndAll();
   commit_thread_.Drain();
   while (TakeCommitted()) {

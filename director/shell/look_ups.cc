@@ -35,7 +35,7 @@ LookedUp TakeMisses(LookedUp& answer, std::vector<LookUpItem>& items) {
 
 LookUps::LookUps(Deps deps, LookUpRunner::Options options)
     : deps_(std::move(deps)),
-      runner_({.sources = deps_.sources,
+      runner_({.sources = [this] { return Stoppable(deps_.sources()); },
                .store = &deps_.store,
                .journal = &deps_.journal,
                .results = &deps_.results,
@@ -46,30 +46,86 @@ LookUps::LookUps(Deps deps, LookUpRunner::Options options)
   remote_look_up_.emplace(RemoteLookUp::Deps{.look_ups = &runner_,
                                              .store = &deps_.store,
                                              .remote = deps_.remote,
-                                             .cancellation = &remote_cancellation_});
+                                             .cancellation = &cancellation_});
   remote_threads_.emplace(kRemoteThreads);
 }
 
 void LookUps::GiveBackMemory() { thread_.Post(galley::GiveBackMemory); }
 
 void LookUps::Ask(std::vector<LookUpItem> items) {
-  thread_.Post([this, items = std::move(items)]() mutable {
-    const uint64_t number = deps_.sources()->number();
-    LookedUp answer = runner_.Run(items);
-    std::vector<LookUpItem> asked = items;
-    LookedUp missed;
-    if (remote_look_up_) {
-      missed = TakeMisses(answer, asked);
-    } else {
-      deps_.limits.Answer(items, deps_.clock.Now(), answer);
+  thread_.Post([this, items = std::move(items)]() mutable { AnswerItems(std::move(items), {}); });
+}
+
+// Hashes files of any size, but not once nobody waits any more.
+SourcesPtr LookUps::Stoppable(SourcesPtr sources) const {
+  return std::make_shared<QuickSources>(QuickSources::Options{
+      .sources = std::move(sources), .stop = cancellation_, .hashed_max = UINT64_MAX});
+}
+
+// The thread of our own store.
+void LookUps::AnswerItems(std::vector<LookUpItem> items, const FailedHashes& failed) {
+  if (cancellation_.is_cancelled()) return;
+  const SourcesPtr sources = deps_.sources();
+  std::vector<Waiting> waiting;
+  LookedUp answer = RunQuickly(items, sources, failed, waiting);
+  for (Waiting& one : waiting) AwaitFiles(sources, std::move(one), failed);
+  if (!items.empty()) TakeAnswer(sources->number(), std::move(items), std::move(answer));
+}
+
+// The answers to `items`, but to those that need the digests of large files: these go to `waiting`.
+LookedUp LookUps::RunQuickly(std::vector<LookUpItem>& items, const SourcesPtr& sources,
+                             const FailedHashes& failed, std::vector<Waiting>& waiting) {
+  const auto run = [&](const std::vector<LookUpItem>& asked, std::vector<std::string>& wanted) {
+    const auto quick = std::make_shared<QuickSources>(
+        QuickSources::Options{.sources = sources, .stop = cancellation_, .failed = failed});
+    LookedUp answer = runner_.Run(asked, quick);
+    wanted = quick->wanted();
+    return answer;
+  };
+  std::vector<std::string> wanted;
+  LookedUp all = run(items, wanted);
+  if (wanted.empty()) return all;
+  // Some of them wait: each is asked alone, to know which.
+  LookedUp answer;
+  std::vector<LookUpItem> answered;
+  for (LookUpItem& item : items) {
+    LookedUp one = run({item}, wanted);
+    if (!wanted.empty()) {
+      waiting.push_back({std::move(item), std::move(wanted)});
+      continue;
     }
-    deps_.post([this, number, items = std::move(items), asked = std::move(asked),
-                answer = std::move(answer), missed = std::move(missed)]() mutable {
-      // An answer that a new snapshot overtook is not given: the question is asked again.
-      if (deps_.sources()->number() != number) return Ask(std::move(items));
-      if (!missed.items.empty()) AskRemote(std::move(asked), std::move(missed));
-      deps_.answer(std::move(answer));
-    });
+    std::move(one.items.begin(), one.items.end(), std::back_inserter(answer.items));
+    answered.push_back(std::move(item));
+  }
+  items = std::move(answered);
+  return answer;
+}
+
+void LookUps::AwaitFiles(const SourcesPtr& sources, Waiting waiting, const FailedHashes& failed) {
+  std::sort(waiting.files.begin(), waiting.files.end());
+  waiting.files.erase(std::unique(waiting.files.begin(), waiting.files.end()),
+                      waiting.files.end());
+  hashing_.Hash(sources, std::move(waiting.files),
+                [this, item = std::move(waiting.item), failed](FailedHashes more) {
+                  more.insert(failed.begin(), failed.end());
+                  thread_.Post([this, item, more = std::move(more)] { AnswerItems({item}, more); });
+                });
+}
+
+void LookUps::TakeAnswer(uint64_t world_number, std::vector<LookUpItem> items, LookedUp answer) {
+  std::vector<LookUpItem> asked = items;
+  LookedUp missed;
+  if (remote_look_up_) {
+    missed = TakeMisses(answer, asked);
+  } else {
+    deps_.limits.Answer(items, deps_.clock.Now(), answer);
+  }
+  deps_.post([this, world_number, items = std::move(items), asked = std::move(asked),
+              answer = std::move(answer), missed = std::move(missed)]() mutable {
+    // An answer that a new snapshot overtook is not given: the question is asked again.
+    if (deps_.sources()->number() != world_number) return Ask(std::move(items));
+    if (!missed.items.empty()) AskRemote(std::move(asked), std::move(missed));
+    deps_.answer(std::move(answer));
   });
 }
 

@@ -7,8 +7,11 @@
 // store knows does not wait for others. An answer that a new snapshot overtook is not given: the
 // question is asked again.
 //
-// Threads: Ask: the loop's; the rest: any. Has one thread for our own store and some for the
-// remote, which call Deps::post, alarm and sources until the object has ended.
+// Files that are soon hashed are hashed on the way; an item that needs the digest of a larger one is
+// answered when it is hashed (FileHashing), and holds up no other.
+//
+// Threads: Ask: the loop's; the rest: any. Has one thread for our own store, some for the remote and
+// some for large files, which call Deps::post, alarm and sources until the object has ended.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +27,7 @@
 #include "common/store/interface/store.h"
 #include "director/core/events.h"
 #include "director/journal/journal.h"
+#include "director/shell/file_hashing.h"
 #include "director/shell/limit_answers.h"
 #include "director/shell/lookup.h"
 #include "director/shell/remote_look_up.h"
@@ -58,20 +62,33 @@ class LookUps {
   void RetryFailed(bool is_retried) { runner_.RetryFailed(is_retried); }
   // Has its thread give back memory that it holds and does not use.
   void GiveBackMemory();
-  // Nobody waits for the remote any more.
-  void CancelRemote() { remote_cancellation_.Cancel(); }
+  // Nobody waits for open answers any more: what is asked of the remote and what is hashed ends.
+  void Cancel() { cancellation_.Cancel(); }
 
  private:
+  // Items whose answer needs the digests of large files, and these files.
+  struct Waiting {
+    LookUpItem item;
+    std::vector<std::string> files;
+  };
+
+  SourcesPtr Stoppable(SourcesPtr sources) const;
+  void AnswerItems(std::vector<LookUpItem> items, const FailedHashes& failed);
+  LookedUp RunQuickly(std::vector<LookUpItem>& items, const SourcesPtr& sources,
+                      const FailedHashes& failed, std::vector<Waiting>& waiting);
+  void AwaitFiles(const SourcesPtr& sources, Waiting waiting, const FailedHashes& failed);
+  void TakeAnswer(uint64_t world_number, std::vector<LookUpItem> items, LookedUp answer);
   void AskRemote(std::vector<LookUpItem> items, LookedUp missed);
   void Answer(uint64_t world_number, std::vector<LookUpItem> items, LookedUp answer);
 
   const Deps deps_;
+  Cancellation cancellation_;
   LookUpRunner runner_;
-  Cancellation remote_cancellation_;
   std::optional<RemoteLookUp> remote_look_up_;
 
   // Last, so that they end before what they use.
   TaskThread thread_;
+  FileHashing hashing_{cancellation_};  // (it posts to the other one)
   std::optional<base::TaskPool> remote_threads_;  // (they post to the other one)
 };
 

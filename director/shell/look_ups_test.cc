@@ -1,5 +1,7 @@
 #include "director/shell/look_ups.h"
 
+#include <unistd.h>
+
 #include <deque>
 #include <functional>
 #include <memory>
@@ -97,6 +99,42 @@ TEST_F(LookUpsTest, AllItemsOfAQuestionAreAnsweredOnTheLoop) {
   ASSERT_THAT(answers_[0].items, SizeIs(2));
   for (const LookedUp::Item& one : answers_[0].items)
     EXPECT_TRUE(std::holds_alternative<LookedUp::Miss>(one.outcome));
+}
+
+// One large file holds up nobody else.
+TEST_F(LookUpsTest, AnItemWithALargeFileIsAnsweredWhenTheFileIsHashed) {
+  ASSERT_EQ(::truncate(Host("content/a.txt").c_str(), int64_t{QuickSources::kHashedMax} + 1), 0);
+  SetWorld(1);
+  look_ups_->Ask({ItemOf(PackageId(3), "/Game/a.txt"), ItemOf(PackageId(4), "/Game/b.txt")});
+  NextTask()();
+  ASSERT_THAT(answers_, SizeIs(1));
+  ASSERT_THAT(answers_[0].items, SizeIs(1));
+  EXPECT_EQ(answers_[0].items[0].package, PackageId(4));
+  NextTask()();
+  ASSERT_THAT(answers_, SizeIs(2));
+  ASSERT_THAT(answers_[1].items, SizeIs(1));
+  EXPECT_EQ(answers_[1].items[0].package, PackageId(3));
+  EXPECT_TRUE(std::holds_alternative<LookedUp::Miss>(answers_[1].items[0].outcome));
+  EXPECT_TRUE(world_.Get()->snapshot->KnownDigest("/Game/a.txt").has_value());
+}
+
+// (The load finds that it changed, and asks for another snapshot.)
+TEST_F(LookUpsTest, ALargeFileThatChangedSinceTheScanIsAMiss) {
+  ASSERT_EQ(::truncate(Host("content/a.txt").c_str(), int64_t{QuickSources::kHashedMax} + 1), 0);
+  SetWorld(1);
+  ASSERT_EQ(::truncate(Host("content/a.txt").c_str(), int64_t{QuickSources::kHashedMax} + 2), 0);
+  look_ups_->Ask({ItemOf(PackageId(3), "/Game/a.txt")});
+  NextTask()();
+  ASSERT_THAT(answers_, SizeIs(1));
+  EXPECT_TRUE(std::holds_alternative<LookedUp::Miss>(answers_[0].items.at(0).outcome));
+}
+
+TEST_F(LookUpsTest, NothingIsHashedOnceNobodyWaits) {
+  look_ups_->Cancel();
+  look_ups_->Ask({ItemOf(PackageId(3), "/Game/a.txt")});
+  look_ups_.reset();  // all that was asked has run
+  EXPECT_FALSE(world_.Get()->snapshot->KnownDigest("/Game/a.txt").has_value());
+  EXPECT_THAT(answers_, IsEmpty());
 }
 
 TEST_F(LookUpsTest, AQuestionIsAskedAgainWhenANewSnapshotOvertookItsAnswer) {

@@ -106,8 +106,29 @@ std::optional<LookedUp::Item> LookUpRunner::FromJournal(const Sources& sources,
   return answer;
 }
 
-LookedUp LookUpRunner::Run(const std::vector<LookUpItem>& items) {
-  const SourcesPtr sources = deps_.sources();
+// Why no worker could cook the package from its source, by the size alone: no byte of it need be
+// read to know that. Empty: one could.
+std::string LookUpRunner::TooLarge(const Sources& sources, const LookUpItem& item,
+                                   PlatformIndex platform) const {
+  const project::ResolvedRecipe& recipe = (*item.recipes)[platform];
+  const uint64_t size_bytes =
+      item.generated_source ? item.generated_source->size_bytes() : sources.SizeOf(item.name);
+  if (recipe.source_bytes_max > 0 && size_bytes > recipe.source_bytes_max) {
+    return fmt::format(
+        "{} has {} bytes; the cooker `{}` takes at most {} (a rule with another cooker, such as "
+        "`copy`, takes larger files)",
+        item.name, size_bytes, recipe.recipe.cooker, recipe.source_bytes_max);
+  }
+  const uint64_t memory_bytes =
+      recipe.needs.memory_bytes > 0 ? recipe.needs.memory_bytes : options_.memory_bytes_default;
+  if (!recipe.holds_source || memory_bytes == 0 || size_bytes <= memory_bytes) return "";
+  return fmt::format(
+      "{} has {} bytes, more than the job's memory limit of {}, and its cooker `{}` holds all of "
+      "it (a rule's memory sets the limit)",
+      item.name, size_bytes, memory_bytes, recipe.recipe.cooker);
+}
+
+LookedUp LookUpRunner::Run(const std::vector<LookUpItem>& items, const SourcesPtr& sources) {
   const PlatformsPtr platforms = sources->platforms();
   LookedUp answer;
   std::vector<Question> questions;
@@ -134,6 +155,11 @@ LookedUp LookUpRunner::Run(const std::vector<LookUpItem>& items) {
       const LookedUp::Miss miss = MissOf(item.name, known);
       if (known != nullptr && deps_.reads != nullptr)
         deps_.reads->Put(item.name, (*platforms)[platform].name, known->observed);
+      if (std::string why = TooLarge(*sources, item, platform); !why.empty()) {
+        answer.items.push_back(
+            {item.package, platform, item.generation, LookedUp::TooLarge{std::move(why)}});
+        continue;
+      }
       if (!source) source = SourceOf(*sources, item);
       if (!source->ok()) {
         // The load will find that the source changed under us, and asks for a new snapshot.

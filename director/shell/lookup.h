@@ -55,6 +55,7 @@ class LookUpRunner {
     std::string trust_domain;
     std::vector<std::string> read_trust;
     bool retry_failed = false;
+    uint64_t memory_bytes_default = 0;  // of a job whose rule sets none; 0: no limit
   };
   LookUpRunner(const Deps& deps, Options options)
       : deps_(deps), options_(std::move(options)), is_retried_(options_.retry_failed) {}
@@ -63,7 +64,9 @@ class LookUpRunner {
 
   // Answers for each platform of each item, also for what is no package or no platform any more:
   // the core counts the answers.
-  LookedUp Run(const std::vector<LookUpItem>& items);
+  LookedUp Run(const std::vector<LookUpItem>& items) { return Run(items, deps_.sources()); }
+  // The same for the files of `sources`.
+  LookedUp Run(const std::vector<LookUpItem>& items, const SourcesPtr& sources);
 
   // The questions that a store behind ours may be asked for items that Run missed; any thread.
   //
@@ -81,6 +84,8 @@ class LookUpRunner {
   std::vector<Wanted> WantedOf(const std::vector<LookUpItem>& items, const MoreSets& more);
 
  private:
+  std::string TooLarge(const Sources& sources, const LookUpItem& item,
+                       PlatformIndex platform) const;
   bool IsReadable(const PlatformRecord& record) const;
   bool IsRetried(const Digest& action_key) const;
   struct Question;  // one (item, platform) that goes to the action cache

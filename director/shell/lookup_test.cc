@@ -1,5 +1,7 @@
 #include "director/shell/lookup.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <iterator>
 
@@ -111,6 +113,8 @@ class LookUpTest : public ShellJournalTest {
     }
     if (const auto* error = std::get_if<LookedUp::Error>(&one.outcome))
       return "error " + error->error;
+    if (const auto* large = std::get_if<LookedUp::TooLarge>(&one.outcome))
+      return "too large " + large->error;
     if (const auto* needs = std::get_if<LookedUp::NeedsCooked>(&one.outcome)) {
       std::string text = "needs";
       for (const std::string& package : needs->packages) text += " " + package;
@@ -518,6 +522,42 @@ TEST_F(LookUpTest, ASourceThatCannotBeReadIsAnError) {
   without->snapshot = Scan();  // the file is gone, the table still has the package
   world_.Set(without);
   EXPECT_THAT(LookUpPackage(), testing::StartsWith("error "));
+}
+
+// No byte of it is read.
+TEST_F(LookUpTest, ASourceThatIsLargerThanTheJobsMemoryIsRefusedByItsSize) {
+  ASSERT_EQ(::truncate(Host("content/a.txt").c_str(), int64_t{100} << 30), 0);
+  world_.Set(MakeWorld());
+  options_of_runner_.memory_bytes_default = uint64_t{4} << 30;
+  const RecipesPtr recipes = world_.Get()->table->RecipesOf(kLookedUp);
+  if (recipes->front().holds_source) {
+    EXPECT_EQ(LookUpPackage(),
+              "too large /Game/a.txt has 107374182400 bytes, more than the job's memory limit of "
+              "4294967296, and its cooker `" +
+                  recipes->front().recipe.cooker +
+                  "` holds all of it (a rule's memory sets the limit)");
+  }
+  EXPECT_EQ(world_.Get()->snapshot->counters().files_hashed, 0u);
+}
+
+TEST_F(LookUpTest, ASourceThatIsLargerThanItsCookerTakesIsRefusedByItsSize) {
+  auto recipes = std::make_shared<project::ResolvedRecipes>(
+      *world_.Get()->table->RecipesOf(kLookedUp));
+  recipes->front().source_bytes_max = 5;
+  const LookedUp answer = Runner().Run(
+      {{.package = PackageId(3), .name = std::string(kLookedUp), .platforms = 1, .recipes = recipes}});
+  ASSERT_EQ(answer.items.size(), 1u);
+  EXPECT_THAT(std::get<LookedUp::TooLarge>(answer.items[0].outcome).error,
+              HasSubstr("/Game/a.txt has 6 bytes; the cooker `"));
+  recipes->front().source_bytes_max = 6;
+  EXPECT_TRUE(std::holds_alternative<LookedUp::Miss>(
+      Runner()
+          .Run({{.package = PackageId(3),
+                 .name = std::string(kLookedUp),
+                 .platforms = 1,
+                 .recipes = recipes}})
+          .items.at(0)
+          .outcome));
 }
 
 TEST_F(LookUpTest, ASourceThatChangedSinceTheScanIsLeftToTheLoad) {

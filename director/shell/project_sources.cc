@@ -15,8 +15,14 @@ RecipesPtr ProjectSources::RecipesOf(std::string_view package, bool is_generated
                       : world_->table->RecipesOf(package);
 }
 
-absl::StatusOr<Digest> ProjectSources::DigestOf(std::string_view path) const {
-  return world_->snapshot->DigestOf(path);
+uint64_t ProjectSources::SizeOf(std::string_view path) const {
+  const content::FileEntry* const file = world_->snapshot->Find(path);
+  return file == nullptr ? 0 : file->stat.size_bytes;
+}
+
+absl::StatusOr<Digest> ProjectSources::DigestOf(std::string_view path,
+                                                const Cancellation* stop) const {
+  return world_->snapshot->DigestOf(path, stop);
 }
 
 absl::Status ProjectSources::LearnDigest(std::string_view path, const Digest& digest) const {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "common/base/cancellation.h"
 #include "common/base/digest.h"
 #include "common/project/project.h"
 #include "common/project/resolver.h"
@@ -39,9 +40,13 @@ class Sources {
   // nullptr: no package, or its recipes cannot be resolved. `is_generated`: it is what a generator
   // told of, and no file.
   virtual RecipesPtr RecipesOf(std::string_view package, bool is_generated) const = 0;
-  // The digest of a file. NOT_FOUND: no file is there. ABORTED: the file changed since. Other
-  // codes: it cannot be read. May block.
-  virtual absl::StatusOr<Digest> DigestOf(std::string_view path) const = 0;
+  // The bytes of a file; 0: no file is there. Cheap.
+  virtual uint64_t SizeOf(std::string_view path) const = 0;
+  // The digest of a file. NOT_FOUND: no file is there. ABORTED: the file changed since. CANCELLED:
+  // `stop` (null: nobody stops it) was cancelled. Other codes: it cannot be read. May block for as
+  // long as it takes to hash the file.
+  virtual absl::StatusOr<Digest> DigestOf(std::string_view path,
+                                          const Cancellation* stop = nullptr) const = 0;
   // The same if it is known by now. Cheap.
   virtual std::optional<Digest> KnownDigest(std::string_view path) const = 0;
   // Takes the digest from somebody who read the file. NOT_FOUND: no file is there. ABORTED: another

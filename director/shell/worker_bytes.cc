@@ -150,14 +150,21 @@ absl::Status WorkerBytes::SendFile(const v1::FetchItem& item, Pieces& pieces) co
       wanted.has_value() && known.has_value() && *known != *wanted)
     return changed();
   if (entry.stat.size_bytes > item.bytes_max()) {
-    ASSIGN_OR_RETURN(const Digest digest, snapshot->DigestOf(item.path()));
+    ASSIGN_OR_RETURN(const Digest digest, snapshot->DigestOf(item.path(), &cancellation_));
     return pieces.EndWith(digest, /*is_left_out=*/true);
   }
   absl::Status sent;
-  ASSIGN_OR_RETURN(const Digest digest, snapshot->Stream(item.path(), [&](std::string_view bytes) {
-    if (sent.ok()) sent = pieces.Add(bytes);
-  }));
+  Cancellation broken;  // the rest need not be read
+  const Cancellation::Hook on_cancel(&cancellation_, [&broken] { broken.Cancel(); });
+  const absl::StatusOr<Digest> digest_or = snapshot->Stream(
+      item.path(),
+      [&](std::string_view bytes) {
+        if (sent.ok()) sent = pieces.Add(bytes);
+        if (!sent.ok()) broken.Cancel();
+      },
+      &broken);
   RETURN_IF_ERROR(sent);
+  ASSIGN_OR_RETURN(const Digest digest, digest_or);
   if (wanted.has_value() && *wanted != digest) return changed();
   return pieces.EndWith(digest);
 }

@@ -23,6 +23,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "common/base/blob.h"
+#include "common/base/cancellation.h"
 #include "common/store/interface/store.h"
 #include "director/shell/report_reader.h"
 #include "director/shell/upload_ledger.h"
@@ -48,6 +49,9 @@ class WorkerBytes {
     UploadLedger::Limits uploads = {};
   };
   explicit WorkerBytes(Deps deps) : deps_(std::move(deps)), ledger_(deps_.uploads) {}
+
+  // Files that are read or hashed for workers are left unread: calls under way end.
+  void Cancel() { cancellation_.Cancel(); }
 
   // `send`: false: nobody listens any more. An error ends the call, and is not about one item.
   absl::Status Fetch(const std::string& worker_id, const v1::FetchRequest& request,
@@ -86,6 +90,7 @@ class WorkerBytes {
                            Pieces& pieces) const;
   absl::Status SendTable(const std::string& name, Pieces& pieces) const;
 
+  mutable Cancellation cancellation_;
   const Deps deps_;
   UploadLedger ledger_;
 };

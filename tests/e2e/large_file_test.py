@@ -1,5 +1,5 @@
 """Files that are larger than what a job may hold: they are streamed, or refused with a clear error."""
-import hashlib, json, os, subprocess, unittest
+import hashlib, json, os, signal, subprocess, time, unittest
 
 from harness import E2ETest
 
@@ -62,6 +62,32 @@ class LargeFileTest(E2ETest):
         error = json.dumps(cook.failures)
         self.assertIn(f"/Game/c.png has {SIZE + 3} bytes, more than the job's memory limit of {64 << 20}", error)
         self.assertIn("a rule's memory sets the limit", error)
+
+    def test_a_huge_source_holds_up_neither_the_others_nor_an_interrupt(self):
+        rules = ['match = "/Game/**/*.pak"\ncooker = "copy"\n', 'match = "/Game/**/*.json"\ncooker = "data"\n']
+        game = self.project({"%d.json" % i: "{}" for i in range(10)}, rules)
+        for name in ("huge.json", "huge.pak"):  # to hash one takes a minute or more
+            os.truncate(self.write(f"game/content/{name}", b"{}"), 200 << 30)
+        cook = self.start_cook(game, "--json")
+        cooked, failed = set(), ""
+        while len(cooked) < 10 or not failed:
+            event = json.loads(cook.stdout.readline())
+            if event.get("event") == "done":
+                cooked.add(event["package"])
+            if event.get("event") == "failure":
+                failed = event["error"]
+        self.assertNotIn("/Game/huge.pak", cooked)
+        self.assertIn("/Game/huge.json has 214748364800 bytes; the cooker `data` takes at most 268435456", failed)
+        began = time.monotonic()
+        cook.send_signal(signal.SIGINT)
+        done = self.finish_cook(game, cook)
+        self.assertEqual(done.code, 130, done)
+        self.assertLess(time.monotonic() - began, 10)  # 2 s on a machine that has time
+        # Smaller by the next time: it is cooked.
+        self.write("game/content/huge.json", "{}")
+        os.remove(os.path.join(game, "content", "huge.pak"))
+        cook = self.cook(game)
+        self.assertEqual((cook.failures, len(cook.roots)), ([], 1), cook)
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ director::RecipesPtr Snapshot::RecipesOf(std::string_view package, bool is_gener
   return entry && entry->error.empty() ? recipes_ : nullptr;
 }
 
-absl::StatusOr<Digest> Snapshot::DigestOf(std::string_view path) const {
+absl::StatusOr<Digest> Snapshot::DigestOf(std::string_view path, const Cancellation*) const {
   const auto file = files().find(std::string(path));
   if (file == files().end()) return absl::NotFoundError("no such file");
   return Digest::Of(file->second);

@@ -26,7 +26,9 @@ class Snapshot final : public director::Sources {
   director::PlatformsPtr platforms() const override { return platforms_; }
   // (What an earlier director gave may have been generated; no catalog knows of it by now.)
   director::RecipesPtr RecipesOf(std::string_view package, bool is_generated) const override;
-  absl::StatusOr<Digest> DigestOf(std::string_view path) const override;
+  uint64_t SizeOf(std::string_view) const override { return 0; }
+  absl::StatusOr<Digest> DigestOf(std::string_view path,
+                                  const Cancellation* stop = nullptr) const override;
   std::optional<Digest> KnownDigest(std::string_view) const override { return std::nullopt; }
   absl::Status LearnDigest(std::string_view path, const Digest& digest) const override;
   absl::StatusOr<std::string> Look(const record::Observation& what,

@@ -40,7 +40,8 @@ class Paths final : public Sources {
   uint64_t number() const override { return 1; }
   PlatformsPtr platforms() const override { return nullptr; }
   RecipesPtr RecipesOf(std::string_view, bool) const override { return nullptr; }
-  absl::StatusOr<Digest> DigestOf(std::string_view) const override {
+  uint64_t SizeOf(std::string_view) const override { return 0; }
+  absl::StatusOr<Digest> DigestOf(std::string_view, const Cancellation*) const override {
     return absl::NotFoundError("no files");
   }
   std::optional<Digest> KnownDigest(std::string_view) const override { return std::nullopt; }

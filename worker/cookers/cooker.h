@@ -126,7 +126,7 @@ class Cooker {
   virtual ~Cooker() = default;
   virtual const record::CookerDescription& description() const = 0;
   // Whether Load or Cook asks for source(); else it is not held in memory when it is large.
-  virtual bool NeedsSource() const { return true; }
+  bool NeedsSource() const { return description().holds_source; }
   // Reads the source; reports references, tags, generated packages.
   virtual absl::StatusOr<std::unique_ptr<Loaded>> Load(CookContext& context) = 0;
   // Makes the outputs of one platform.

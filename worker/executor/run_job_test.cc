@@ -453,9 +453,9 @@ class StreamingCooker final : public Cooker {
   StreamingCooker() {
     description_.name = "script";
     description_.identity = "1";
+    description_.holds_source = false;
   }
   const record::CookerDescription& description() const override { return description_; }
-  bool NeedsSource() const override { return false; }
   absl::StatusOr<std::unique_ptr<Loaded>> Load(CookContext&) override {
     return std::make_unique<Loaded>();
   }

@@ -54,7 +54,6 @@ class CommandCooker : public Cooker {
  public:
   CommandCooker();
   const record::CookerDescription& description() const override { return description_; }
-  bool NeedsSource() const override { return false; }
   absl::StatusOr<std::unique_ptr<Loaded>> Load(CookContext& context) override;
   absl::Status Cook(CookContext& context, Loaded& loaded) override;
 
@@ -72,6 +71,7 @@ CommandCooker::CommandCooker() {
   description_.name = "command";
   description_.identity = "1";
   description_.documentation = "Runs an external program.";
+  description_.holds_source = false;
   description_.settings = {
       {.name = "argv",
        .type = SettingType::kStringList,

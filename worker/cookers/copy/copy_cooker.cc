@@ -12,10 +12,10 @@ class CopyCooker : public Cooker {
     description_.identity = "1";
     description_.outputs = {""};
     description_.documentation = "Copies the source as it is.";
+    description_.holds_source = false;
   }
 
   const record::CookerDescription& description() const override { return description_; }
-  bool NeedsSource() const override { return false; }
 
   absl::StatusOr<std::unique_ptr<Loaded>> Load(CookContext&) override {
     return std::make_unique<Loaded>();

@@ -43,6 +43,7 @@ DataCooker::DataCooker() {
   description_.extensions = {"json", "level", "material"};
   description_.outputs = {".cbor"};
   description_.documentation = "JSON to deterministic CBOR; finds references.";
+  description_.source_bytes_max = kJsonBytesMax;
   description_.settings = {
       {.name = "cell_size",
        .type = record::SettingType::kNumber,

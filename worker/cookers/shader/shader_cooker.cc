@@ -49,6 +49,7 @@ ShaderCooker::ShaderCooker() {
                           ".d/<variant>.essl",
                           ".d/<variant>.msl",
                           ".d/<variant>.reflect.cbor"};
+  description_.source_bytes_max = kSourceBytesMax;
   description_.documentation =
       "Vulkan GLSL with includes to SPIR-V, ESSL or MSL, as the platform's `shader` says, and what "
       "it wants from its host.";

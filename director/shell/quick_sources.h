@@ -1,0 +1,64 @@
+// QuickSources: a Sources whose files are hashed only where that is short. The digest of a larger
+// file that nobody knows yet is not taken here: the file is noted as wanted, for FileHashing.
+//
+// Threads: one, for one run of look-ups.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/base/cancellation.h"
+#include "director/shell/sources.h"
+
+namespace galley::director {
+
+// Files that could not be hashed, by path, and why.
+using FailedHashes = std::map<std::string, absl::Status, std::less<>>;
+
+class QuickSources final : public Sources {
+ public:
+  // Files of more bytes are hashed beside the look-ups: this many take some 10 ms.
+  static constexpr uint64_t kHashedMax = 16 << 20;
+
+  struct Options {
+    SourcesPtr sources;
+    const Cancellation& stop;  // outlives it; once it is cancelled, no file is hashed
+    uint64_t hashed_max = kHashedMax;
+    FailedHashes failed = {};  // the answers for these files
+  };
+  explicit QuickSources(Options options) : options_(std::move(options)) {}
+
+  // The files that were asked for and are too large, in the order of the questions. Each was
+  // answered with UNAVAILABLE.
+  const std::vector<std::string>& wanted() const { return wanted_; }
+
+  uint64_t number() const override { return options_.sources->number(); }
+  PlatformsPtr platforms() const override { return options_.sources->platforms(); }
+  RecipesPtr RecipesOf(std::string_view package, bool is_generated) const override {
+    return options_.sources->RecipesOf(package, is_generated);
+  }
+  uint64_t SizeOf(std::string_view path) const override { return options_.sources->SizeOf(path); }
+  absl::StatusOr<Digest> DigestOf(std::string_view path, const Cancellation* stop) const override;
+  std::optional<Digest> KnownDigest(std::string_view path) const override {
+    return options_.sources->KnownDigest(path);
+  }
+  absl::Status LearnDigest(std::string_view path, const Digest& digest) const override {
+    return options_.sources->LearnDigest(path, digest);
+  }
+  absl::StatusOr<std::string> Look(const record::Observation& what,
+                                   std::string_view package) const override;
+  std::string StagePath(std::string_view package) const override {
+    return options_.sources->StagePath(package);
+  }
+
+ private:
+  absl::Status CheckQuick(std::string_view path) const;
+
+  const Options options_;
+  mutable std::vector<std::string> wanted_;
+};
+
+}  // namespace galley::director
