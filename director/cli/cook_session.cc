@@ -114,6 +114,12 @@ absl::Status CookSession::FindChangedFiles() {
 }
 
 absl::Status CookSession::CheckFilesToWrite() const {
+  const bool has_files = !options_.summary.empty() || !options_.trace.empty();
+  if (options_.detach && has_files && !options_.far.address.empty())
+    return WrongUse(
+        "--detach with --director: --summary and --trace name files of this machine, and the "
+        "director is on another one; leave them out, and give them to `galley cook --attach` with "
+        "the number that --detach prints");
   for (const std::string& file : {options_.summary, options_.trace}) {
     if (file.empty()) continue;
     const std::string path = AbsolutePath(file);
@@ -223,6 +229,10 @@ v1::CookAsk CookSession::AskOnWire() const {
   if (options_.far.address.empty() || !options_.out.empty())
     ask.set_output_directory(project_->output_directory);
   ask.set_is_detached(options_.detach);
+  if (options_.detach) {
+    if (!options_.summary.empty()) ask.set_summary_file(AbsolutePath(options_.summary));
+    if (!options_.trace.empty()) ask.set_trace_file(AbsolutePath(options_.trace));
+  }
   ask.set_wants_trace(!options_.trace.empty());
   if (!options_.far.address.empty()) return ask;
   for (const auto& [name, value] : Environment()) {

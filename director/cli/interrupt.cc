@@ -17,12 +17,13 @@ std::atomic<int> g_pipe{-1};
 
 void OnSignal(int signal) {
   const int saved = errno;
-  const char byte = signal == SIGTERM ? 't' : 'i';
+  const char byte = static_cast<char>(signal);
   [[maybe_unused]] const ssize_t written = ::write(g_pipe.load(), &byte, 1);
   errno = saved;
 }
 
 constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
+constexpr char kQuit = 0;  // no signal's number
 
 }  // namespace
 
@@ -32,6 +33,8 @@ InterruptWatch::InterruptWatch(std::function<void()> on_interrupt)
   g_pipe = pipe_[1];
   for (const int signal : kSignals) {
     struct sigaction action {};
+    if (::sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN) continue;
+    action = {};
     action.sa_handler = OnSignal;
     action.sa_flags = SA_RESTART;
     ::sigaction(signal, &action, nullptr);
@@ -40,9 +43,12 @@ InterruptWatch::InterruptWatch(std::function<void()> on_interrupt)
 }
 
 InterruptWatch::~InterruptWatch() {
-  for (const int signal : kSignals) ::signal(signal, SIG_DFL);
-  const char byte = 'q';
-  [[maybe_unused]] const ssize_t written = ::write(pipe_[1], &byte, 1);
+  for (const int signal : kSignals) {
+    struct sigaction action {};
+    if (::sigaction(signal, nullptr, &action) == 0 && action.sa_handler == OnSignal)
+      ::signal(signal, SIG_DFL);
+  }
+  [[maybe_unused]] const ssize_t written = ::write(pipe_[1], &kQuit, 1);
   thread_.join();
   g_pipe = -1;
   ::close(pipe_[0]);
@@ -54,8 +60,8 @@ void InterruptWatch::Watch() {
   while (true) {
     const ssize_t count = ::read(pipe_[0], &byte, 1);
     if (count < 0 && errno == EINTR) continue;
-    if (count <= 0 || byte == 'q') return;
-    if (!interrupted_) terminated_ = byte == 't';
+    if (count <= 0 || byte == kQuit) return;
+    if (!interrupted_) signal_ = byte;
     if (interrupted_.exchange(true)) {
       TerminateChildren();  // workers would wait for another director
       ::_exit(kInterrupted);

@@ -1,8 +1,10 @@
 // Ctrl-C: the first asks the cook to stop and keep what is finished, the second ends the process at
-// once. One object at a time.
+// once. A signal that this process was started to ignore (nohup) goes on being ignored. One object
+// at a time.
 #pragma once
 
 #include <atomic>
+#include <csignal>
 #include <functional>
 #include <thread>
 
@@ -14,13 +16,15 @@ class InterruptWatch {
   explicit InterruptWatch(std::function<void()> on_interrupt);
   ~InterruptWatch();
   bool interrupted() const { return interrupted_.load(); }
-  bool terminated() const { return terminated_.load(); }  // interrupted by SIGTERM
+  bool terminated() const { return signal() == SIGTERM; }
+  int signal() const { return signal_.load(); }  // the first one; 0: none came
   const std::atomic<bool>& flag() const { return interrupted_; }
 
  private:
   void Watch();
   std::function<void()> on_interrupt_;
-  std::atomic<bool> interrupted_{false}, terminated_{false};
+  std::atomic<bool> interrupted_{false};
+  std::atomic<int> signal_{0};
   int pipe_[2] = {-1, -1};
   std::thread thread_;
 };

@@ -15,6 +15,7 @@
 #include "common/base/healed.h"
 #include "common/base/last_words.h"
 #include "common/base/log.h"
+#include "common/base/standard_descriptors.h"
 #include "common/base/status_macros.h"
 #include "director/cli/arguments.h"
 #include "director/cli/director_of_project.h"
@@ -68,6 +69,7 @@ void TellHealed() {
 }  // namespace
 
 int Main(int argc, char** argv) {
+  OpenStandardDescriptors();
   SetLastWords("galley", kInfrastructure);
   RaiseDescriptorLimit();
   HoldFreeMemoryForASecond();

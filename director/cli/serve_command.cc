@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "absl/time/clock.h"
+#include "common/base/child_process.h"
 #include "common/base/file.h"
+#include "common/base/log.h"
 #include "common/base/own_file.h"
 #include "common/base/status_macros.h"
 #include "common/project/state_folder.h"
@@ -59,6 +61,51 @@ nlohmann::json ServingEvent(const project::Project& project, pid_t process) {
   return event;
 }
 
+// "SIGHUP: its terminal was closed".
+std::string WhyItEnds(int signal) {
+  switch (signal) {
+    case SIGHUP:
+      return "its terminal was closed (SIGHUP); `galley serve --detach` goes on without one";
+    case SIGTERM:
+      return "it was asked to (SIGTERM)";
+    default:
+      return "it was interrupted (SIGINT)";
+  }
+}
+
+// As `galley cook --attach` writes them.
+void WriteFilesOf(uint64_t cook, const v1::CookAsk& ask, const project::Project& project) {
+  ChildOptions child{.argv = {JoinPath(ProgramDirectory(), "galley"), "cook", "--attach",
+                              fmt::format("{}", cook), "--project", project.root, "--quiet"},
+                     .inherit_environment = true};
+  if (!ask.summary_file().empty())
+    child.argv.insert(child.argv.end(), {"--summary", ask.summary_file()});
+  if (!ask.trace_file().empty()) child.argv.insert(child.argv.end(), {"--trace", ask.trace_file()});
+  auto started = ChildProcess::Start(child);
+  if (!started.ok()) {
+    LogError("cook={}: its summary is not written: {}", cook, MessageOf(started.status()));
+    return;
+  }
+  const ExitStatus ended = started->Wait();
+  LogInfo("cook={}: summary={} trace={} written by `galley cook --attach`: {}", cook,
+          ask.summary_file(), ask.trace_file(), ended.ToString());
+}
+
+// The detached cooks that the director goes on with.
+template <typename Cooks>
+void TellTakenUp(const GlobalOptions& global, const Cooks& cooks) {
+  for (const uint64_t cook : cooks) {
+    if (global.json) {
+      PrintJson({{"event", "taken_up"}, {"cook", cook}});
+    } else if (!global.quiet) {
+      fmt::print(stderr,
+                 "cook {0} goes on: it is detached, and the director before left it (`galley cook "
+                 "--attach {0}` follows it, `galley cancel {0}` ends it)\n",
+                 cook);
+    }
+  }
+}
+
 // ---------------- in the foreground
 
 int Serve(const ServeOptions& options, project::Project loaded) {
@@ -79,6 +126,8 @@ int Serve(const ServeOptions& options, project::Project loaded) {
                              .check = [](const std::string&) { return absl::OkStatus(); }}},
        .load = [&options] { return Load(options); },
        .build = OwnBuild(),
+       .write_files = [&](uint64_t cook,
+                          const v1::CookAsk& ask) { WriteFilesOf(cook, ask, *project); },
        .listen = options.listen},
       report, stop);
   if (absl::IsAborted(residence.status())) {
@@ -94,10 +143,14 @@ int Serve(const ServeOptions& options, project::Project loaded) {
   if (const std::string clients = (*residence)->client_address(); !clients.empty())
     report.Say(fmt::format("clients of other machines at {}", clients));
   if (options.global.json) PrintJson(ServingEvent(*project, ::getpid()));
+  TellTakenUp(options.global, (*residence)->taken_up());
   std::fflush(stdout);
   NotifyServiceManager("READY=1");
   const absl::Status end =
-      (*residence)->Live(report, stop, [&interrupt] { return interrupt.terminated(); });
+      (*residence)
+          ->Live(report, stop,
+                 {.hands_over = [&interrupt] { return interrupt.terminated(); },
+                  .why = [&interrupt] { return WhyItEnds(interrupt.signal()); }});
   NotifyServiceManager("STOPPING=1");
   if ((*residence)->has_left()) {
     std::fflush(stdout);
@@ -134,6 +187,7 @@ pid_t StartDetached(const ServeOptions& options, const std::string& error_file) 
   const pid_t child = ::fork();
   if (child != 0) return child;
   ::setsid();
+  ::signal(SIGHUP, SIG_IGN);  // (exec keeps it) it has no terminal that could be closed
   ::dup2(nothing.get(), STDIN_FILENO);
   ::dup2(nothing.get(), STDOUT_FILENO);
   ::dup2(errors.get(), STDERR_FILENO);
@@ -159,6 +213,7 @@ int ServeDetached(const ServeOptions& options, const project::Project& project) 
   if (child < 0)
     return Fail(options.global, kInfrastructure,
                 MessageOf(ErrnoStatus(errno, "start a director for", project.root)));
+  std::vector<uint64_t> taken_up;
   while (true) {
     int ended = 0;
     if (::waitpid(child, &ended, WNOHANG) == child) {
@@ -172,8 +227,11 @@ int ServeDetached(const ServeOptions& options, const project::Project& project) 
     }
     const auto found = FindDirector(project);
     if (found.ok() && *found != nullptr &&
-        (*found)->director().process() == static_cast<uint32_t>(child))
+        (*found)->director().process() == static_cast<uint32_t>(child)) {
+      const auto& cooks = (*found)->director().taken_up();
+      taken_up.assign(cooks.begin(), cooks.end());
       break;
+    }
     absl::SleepFor(kLookInterval);
   }
   std::rename(error_file.c_str(), ErrorFileOf(project).c_str());
@@ -187,6 +245,7 @@ int ServeDetached(const ServeOptions& options, const project::Project& project) 
                    .c_str(),
                stderr);
   }
+  TellTakenUp(options.global, taken_up);
   return kDone;
 }
 

@@ -59,6 +59,7 @@ Residence::Residence(Options options, std::unique_ptr<Director> director)
     : build_(std::move(options.build)),
       started_(absl::Now()),
       rests_after_(options.rests_after),
+      write_files_(std::move(options.write_files)),
       director_(std::move(director)),
       project_(std::move(options.load), options.director.project),
       shelf_(director_->project().state_directory()),
@@ -124,6 +125,7 @@ void Residence::CloseClientDoor() {
 void Residence::GoOn() {
   for (auto& [number, ask] : shelf_.Kept()) {
     LogInfo("cook={} goes on: the director before left it", number);
+    taken_up_.push_back(number);
     Begin(ask, number, shelf_.BeginAgain(number));
   }
 }
@@ -135,7 +137,8 @@ void Residence::Begin(const v1::CookAsk& ask, uint64_t number, std::shared_ptr<C
                                                                      .project = project_,
                                                                      .shelf = shelf_,
                                                                      .trace = trace_,
-                                                                     .watched = watched_},
+                                                                     .watched = watched_,
+                                                                     .write_files = write_files_},
                                                   ask, number, std::move(log));
 }
 
@@ -150,7 +153,7 @@ Residence::~Residence() {
 }
 
 absl::Status Residence::Live(CookListener& listener, Cancellation& stop,
-                             const std::function<bool()>& hands_over) {
+                             const Ending& ending) {
   const Cancellation::Hook on_stop(&stop, [this] { asked_to_stop_.Cancel(); });
   absl::Status mine;
   while (!asked_to_stop_.is_cancelled() && mine.ok()) {
@@ -161,8 +164,10 @@ absl::Status Residence::Live(CookListener& listener, Cancellation& stop,
     mine = director_->MayWrite();
   }
   metrics_.reset();
-  LogInfo("the director ends: {}", mine.ok() ? "it was asked to" : MessageOf(mine));
-  if (mine.ok() && stop.is_cancelled() && hands_over() && LeaveCooks()) return mine;
+  LogInfo("the director ends: {}", !mine.ok()           ? MessageOf(mine)
+                                   : stop.is_cancelled() ? ending.why()
+                                                         : "a client asked it to");
+  if (mine.ok() && stop.is_cancelled() && ending.hands_over() && LeaveCooks()) return mine;
   EndCooks(mine.ok() ? std::string(kStopped) : MessageOf(mine));
   kitchen_->Close();
   Cancellation nobody;
@@ -221,6 +226,7 @@ v1::HelloAnswer Residence::Hello(const v1::HelloAsk&) {
   *answer.mutable_director() = build_;
   answer.set_process(static_cast<uint32_t>(::getpid()));
   answer.set_started_us(absl::ToUnixMicros(started_));
+  for (const uint64_t cook : taken_up_) answer.add_taken_up(cook);
   return answer;
 }
 

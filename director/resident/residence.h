@@ -44,6 +44,9 @@ class Residence final : public ClientCalls {
     ProjectReader::Load load;  // the project, once more
     v1::BuildIdentity build;
     absl::Duration rests_after = absl::Minutes(10);  // without a cook
+    // Writes the files that the ask of a detached cook names (CookAsk::summary_file, trace_file),
+    // once the cook has ended; on the cook's own thread.
+    std::function<void(uint64_t cook, const v1::CookAsk& ask)> write_files;
     std::string listen;  // where clients of other machines ask, "host:port"; empty: nowhere
   };
   // Opens the project, answers Prometheus where the project says so, and listens. Errors:
@@ -60,12 +63,18 @@ class Residence final : public ClientCalls {
   // Where clients of other machines ask; empty: nowhere.
   std::string client_address() const { return clients_ == nullptr ? "" : clients_->address(); }
 
+  // What is asked when `stop` was cancelled.
+  struct Ending {
+    // True: what workers have in hand is left to the next director, as if this one had been killed,
+    // but that clients are told before.
+    std::function<bool()> hands_over;
+    std::function<std::string()> why;  // for the log: "it was interrupted (SIGINT)"
+  };
   // Waits for `stop`, or for a client that stops the director; then ends all cooks and closes.
-  // UNAVAILABLE: it ended because another director has the project now. `hands_over`: asked when
-  // `stop` was cancelled; true: what workers have in hand is left to the next director, as if this
-  // one had been killed, but that clients are told before.
-  absl::Status Live(CookListener& listener, Cancellation& stop,
-                    const std::function<bool()>& hands_over);
+  // UNAVAILABLE: it ended because another director has the project now.
+  absl::Status Live(CookListener& listener, Cancellation& stop, const Ending& ending);
+  // The detached cooks of an earlier director that this one goes on with.
+  const std::vector<uint64_t>& taken_up() const { return taken_up_; }
   // Jobs were left: the process must end now, without destructors (_exit), or its workers end, too.
   bool has_left() const { return has_left_; }
 
@@ -98,8 +107,10 @@ class Residence final : public ClientCalls {
   const v1::BuildIdentity build_;
   const absl::Time started_;
   const absl::Duration rests_after_;
+  const std::function<void(uint64_t, const v1::CookAsk&)> write_files_;
   const std::unique_ptr<Director> director_;
   ProjectReader project_;
+  std::vector<uint64_t> taken_up_;  // constant once it is open
   CookShelf shelf_;
   WatchedTables watched_;
   Trace trace_;

@@ -57,7 +57,11 @@ TEST_F(ResidenceTest, AnIdleOneRenewsItsSessionWithTheStore) {
       listener_, stop_);
   ASSERT_TRUE(residence.ok()) << residence.status();
   std::thread live(
-      [&] { EXPECT_TRUE((*residence)->Live(listener_, stop_, [] { return false; }).ok()); });
+      [&] { EXPECT_TRUE((*residence)
+                         ->Live(listener_, stop_,
+                                {.hands_over = [] { return false; },
+                                 .why = [] { return std::string("a test"); }})
+                         .ok()); });
   const auto is_renewed = [&] {
     const auto sessions = store::LiveSessions(project->store.directory);
     return sessions.ok() && sessions->size() == 1 &&

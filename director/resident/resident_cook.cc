@@ -151,7 +151,12 @@ void ResidentCook::Run() {
                .total = absl::Now() - started_,
                .bytes_fetched = deps_.director.stores().BytesFetched() - fetched_before},
               recording ? recording->ToJson() : "");
-  if (ask_.is_detached() && is_told && !is_left) deps_.shelf.Drop(number_);
+  if (ask_.is_detached() && is_told && !is_left) {
+    // (Before it is dropped: a director that dies in between leaves the cook to the next one.)
+    const bool has_files = !ask_.summary_file().empty() || !ask_.trace_file().empty();
+    if (has_files && deps_.write_files) deps_.write_files(number_, ask_);
+    deps_.shelf.Drop(number_);
+  }
   state_ = State::kEnded;
 }
 

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -38,6 +39,8 @@ class ResidentCook {
     const CookShelf& shelf;
     Trace& trace;  // of the kitchen
     WatchedTables& watched;
+    // Residence::Options::write_files.
+    const std::function<void(uint64_t cook, const v1::CookAsk& ask)>& write_files;
   };
   // Begins. All of `deps` outlives it.
   ResidentCook(const Deps& deps, v1::CookAsk ask, uint64_t number, std::shared_ptr<CookLog> log);

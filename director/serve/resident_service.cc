@@ -54,6 +54,8 @@ grpc::Status ResidentService::Cook(grpc::ServerContext* context, const v1::CookA
     asked.clear_environment();
     asked.clear_environment_salt();
     asked.clear_environment_digests();
+    asked.clear_summary_file();
+    asked.clear_trace_file();
   }
   asked.set_is_from_afar(from_ == From::kAnotherMachine);
   const absl::StatusOr<uint64_t> cook = calls_.Cook(asked);

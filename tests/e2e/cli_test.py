@@ -188,6 +188,19 @@ class CliTest(E2ETest):
         finally:
             self.galley("serve", "--stop", cwd=odd)
 
+    def test_closed_standard_descriptors_change_nothing(self):
+        for closed in ("1>&-", "2>&-", "1>&- 2>&-", "0<&- 1>&- 2>&-"):
+            game = self.project({"a.txt": closed}, ['match = "/Game/**"\ncooker = "copy"\n'], name="game" + str(len(closed)))
+            summary = self.path("summary.json")
+            done = subprocess.run(["/bin/sh", "-c", f'exec "$0" "$@" {closed}', os.path.join(self.bin, "galley"), "cook", "--project", game,
+                                   "--summary", summary], check=False, timeout=60)
+            self.assertEqual(done.returncode, 0, closed)
+            self.assertEqual(self.read_summary(summary)["results"]["cooked"], 1, closed)
+            worker = subprocess.run(["/bin/sh", "-c", f'exec "$0" "$@" {closed}', os.path.join(self.bin, "galley-worker"), "cook", "--cooker", "copy",
+                                     "--out", self.path("out"), os.path.join(game, "content/a.txt")], check=False, timeout=60)
+            self.assertEqual(worker.returncode, 0, closed)
+            self.assertEqual(self.read("out", "a.txt"), closed.encode())
+
 
 if __name__ == "__main__":
     unittest.main()

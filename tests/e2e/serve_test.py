@@ -171,7 +171,10 @@ class ServeTest(ResidentTest):
         for end in (signal.SIGKILL, signal.SIGTERM):
             process = self.serve(project, "--workers", "2", env={"SECRET": "hidden treasure"})
             attached = self.start_cook(project, "/Game/0.slow", "/Game/1.slow", "--force", "--no-stage")
-            number = self.galley("cook", "--detach", "--force", "--project", project, env={"SECRET": "hidden treasure"}).stdout.strip()
+            summary = self.path(f"detached-{end.name}.json")
+            trace = self.path(f"detached-{end.name}.trace")
+            number = self.galley("cook", "--detach", "--force", "--project", project, "--summary", summary, "--trace", trace,
+                                 env={"SECRET": "hidden treasure"}).stdout.strip()
             self.wait_until(lambda: any(c["done"] > 0 for c in self.status(project)["cooks"] if str(c["cook"]) == number))
             follower = subprocess.Popen([os.path.join(BIN, "galley"), "cook", "--attach", number, "--project", project],
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -187,13 +190,53 @@ class ServeTest(ResidentTest):
             waits = self.galley("cook", "--attach", number, "--project", project)
             self.assertEqual(waits.returncode, 3, waits.stderr)
             self.assertIn("the next `galley serve` goes on with it", waits.stderr)
-            again = self.serve(project, "--workers", "2", env={"SECRET": "hidden treasure"})
+            self.assertFalse(os.path.exists(summary))
+            served = self.galley("serve", "--detach", "--project", project, "--workers", "2", env={"SECRET": "hidden treasure"})
+            self.assertEqual(served.returncode, 0, served)
+            self.assertIn(f"cook {number} goes on: it is detached, and the director before left it", served.stderr)
+            again = int(re.search(r"process (\d+)", served.stderr)[1])
             self.assertEqual([str(c["cook"]) for c in self.status(project)["cooks"]], [number])
             ended = self.galley("cook", "--attach", number, "--project", project)
             self.assertEqual(ended.returncode, 0, ended.stderr)
-            self.assertFalse(os.path.exists(os.path.join(project, f".galley/state/cooks/{number}.ask")))
+            self.wait_until(lambda: not os.path.exists(os.path.join(project, f".galley/state/cooks/{number}.ask")))
+            self.assertEqual(self.read_summary(summary)["exit_code"], 0)
+            self.assertEqual(self.read_summary(summary)["packages"]["in_cook"], 12)
+            self.assertTrue(os.path.exists(trace))
             self.assertEqual(self.galley("serve", "--stop", "--project", project).returncode, 0)
             self.assertFalse(is_running(again))
+
+    def test_a_detached_cook_writes_its_summary_also_when_all_stands(self):
+        project = self.project({"a.txt": "a"}, ['match = "/Game/**"\ncooker = "copy"\n'])
+        self.serve(project)
+        for _ in range(2):
+            summary = self.path("summary.json")
+            number = self.galley("cook", "--detach", "--project", project, "--summary", "summary.json").stdout.strip()
+            self.wait_until(lambda: os.path.exists(summary))
+            self.assertEqual(self.read_summary(summary)["packages"]["in_cook"], 1, number)
+            os.remove(summary)
+
+    def test_a_closed_terminal_ends_what_runs_in_it_and_nothing_else(self):
+        project = self.project({"a.txt": "a"}, ['match = "/Game/**"\ncooker = "copy"\n'])
+        detached = self.serve(project)
+        os.kill(detached, signal.SIGHUP)
+        self.assertEqual(self.galley("cook", "--project", project).returncode, 0)
+        self.assertEqual(self.status(project)["process"], detached)
+        self.assertEqual(self.galley("serve", "--stop", "--project", project).returncode, 0)
+        foreground = subprocess.Popen([os.path.join(BIN, "galley"), "serve", "--project", project], stderr=subprocess.PIPE, text=True)
+        self.wait_for_line(foreground, "serving")
+        foreground.send_signal(signal.SIGHUP)
+        foreground.communicate(timeout=LIMIT_S)
+        self.assertIn(b"the director ends: its terminal was closed (SIGHUP)", self.read("game/.galley/state/logs/director.log"))
+        # As nohup does it.
+        ignores = subprocess.Popen([os.path.join(BIN, "galley"), "serve", "--project", project], stderr=subprocess.PIPE, text=True,
+                                   preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        self.wait_for_line(ignores, "serving")
+        ignores.send_signal(signal.SIGHUP)
+        self.assertEqual(self.galley("cook", "--project", project).returncode, 0)
+        self.assertEqual(self.status(project)["process"], ignores.pid)
+        ignores.send_signal(signal.SIGTERM)
+        ignores.communicate(timeout=LIMIT_S)
+        self.assertIn(b"the director ends: it was asked to (SIGTERM)", self.read("game/.galley/state/logs/director.log"))
 
     def test_sigterm_hands_running_jobs_to_the_next_director(self):
         project = self.project({f"{i}.slow": f"{i}" for i in range(4)}, [SLOW.replace("sleep 1", "sleep 6")])

@@ -9,6 +9,7 @@
 #include "common/base/descriptor_limit.h"
 #include "common/base/last_words.h"
 #include "common/base/log.h"
+#include "common/base/standard_descriptors.h"
 #include "worker/main/commands.h"
 #include "worker/main/cook_file.h"
 
@@ -123,6 +124,7 @@ int RunWorker(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  galley::OpenStandardDescriptors();
   galley::SetLastWords("galley-worker", galley::worker::kExitOther);
   galley::RaiseDescriptorLimit();
   try {
