@@ -13,6 +13,7 @@
 #include "common/base/status_macros.h"
 #include "common/base/utf8.h"
 #include "common/content/name.h"
+#include "common/project/later_keys.h"
 #include "common/project/layers.h"
 #include "common/project/platforms.h"
 #include "common/project/rule_body.h"
@@ -133,8 +134,10 @@ absl::Status CheckFolders(const Layers& layers, const std::string& key) {
 absl::Status RefuseUnsupported(const Layers& layers) {
   if (const Layers::Value* value = layers.Find("cook.modify");
       value != nullptr && !value->value.array()->empty()) {
-    return WrongValue(*value, "`cook.modify` is not supported yet");
+    return WrongValue(*value, "`cook.modify`: not yet");
   }
+  if (Flag(layers, "store.keep_sources"))
+    return WrongValue(*layers.Find("store.keep_sources"), "`store.keep_sources`: not yet");
   return absl::OkStatus();
 }
 
@@ -237,7 +240,6 @@ absl::Status ReadRemote(const Layers& layers, const std::string& root, RemoteSec
 absl::Status ReadStore(const Layers& layers, const std::string& root, StoreSection& store) {
   RETURN_IF_ERROR(ReadRemote(layers, root, store.remote));
   ASSIGN_OR_RETURN(store.directory, Folder(layers, "store.dir", root, ".galley/store"));
-  store.keep_sources = Flag(layers, "store.keep_sources");
   ASSIGN_OR_RETURN(store.keep_roots,
                    Number(layers, "store.keep_roots", store.keep_roots, 1, 1'000'000));
   if (const Layers::Value* value = layers.Find("store.max_size")) {
@@ -525,6 +527,7 @@ absl::Status CheckTopLevel(const TomlValue& document, std::string_view file, boo
   const std::vector<std::string> project_only = {"map_section", "mount", "platform", "resources",
                                                  "rule"};
   if (is_project_file) known.insert(known.end(), project_only.begin(), project_only.end());
+  RETURN_IF_ERROR(RefuseLaterKeys(document, file));
   for (const auto& [key, value] : *document.table()) {
     if (!is_project_file &&
         std::find(project_only.begin(), project_only.end(), key) != project_only.end()) {
@@ -568,6 +571,7 @@ absl::StatusOr<Project> LoadProject(const LoadOptions& options) {
   Layers layers;
   RETURN_IF_ERROR(AddUserFile(options, project.root, layers));
   RETURN_IF_ERROR(layers.AddFile(document, kProjectFile, project.root));
+  RETURN_IF_ERROR(RefuseLaterVariables(options.environment));
   RETURN_IF_ERROR(layers.AddEnvironment(options.environment));
   RETURN_IF_ERROR(layers.AddOverrides(options.overrides));
   RETURN_IF_ERROR(ReadSections(layers, project));

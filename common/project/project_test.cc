@@ -305,7 +305,7 @@ TEST_F(ProjectTest, WhatNobodyCouldAskForOrOfferNamesItsLine) {
 }
 
 TEST_F(ProjectTest, WhatIsNotBuiltYetIsRefusedOnlyWhenUsed) {
-  EXPECT_THAT(Error("[cook]\nmodify = [\"x.py\"]\n"), HasSubstr("not supported yet"));
+  EXPECT_THAT(Error("[cook]\nmodify = [\"x.py\"]\n"), HasSubstr("not yet"));
   EXPECT_TRUE(LoadWith("[store]\nremote = \"\"\n").ok());
 }
 

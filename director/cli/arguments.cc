@@ -110,7 +110,7 @@ void AddCommands(CLI::App& app, Arguments& arguments) {
   completion->add_option("shell", arguments.shell, "The shell")
       ->required()
       ->check(CLI::IsMember(kShells));
-  for (const char* name : {"query", "container", "device", "mount"}) {
+  for (const char* name : {"query", "path", "release", "container", "device", "mount", "trust"}) {
     AddLater(app, arguments, name);
   }
 }

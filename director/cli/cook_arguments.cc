@@ -96,7 +96,7 @@ void AddCook(CLI::App& app, Arguments& arguments) {
   NotYet(*cook,
          {.flags = {"--link", "--fixed-base", "--error-on-engine-content", "--install-manifests",
                     "--map-dependencies", "--verify-determinism", "--no-sandbox"},
-          .with_value = {"--dlc", "--create-release", "--based-on-release"}},
+          .with_value = {"--dlc", "--recook", "--create-release", "--based-on-release"}},
          o.global, arguments.refusal);
   cook->callback(
       [&] { arguments.action = [&o] { return o.is_dry_run ? RunDryCook(o) : RunCook(o); }; });

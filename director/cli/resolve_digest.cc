@@ -95,8 +95,8 @@ absl::StatusOr<Digest> BySequence(const Named& named, std::string_view text, siz
 
 absl::StatusOr<Digest> ByAge(const Named& named, std::string_view text, size_t mark) {
   const std::string_view platform = text.substr(0, mark), which = text.substr(mark + 1);
-  if (which.starts_with("release:"))
-    return absl::InvalidArgumentError("releases are not supported yet");
+  if (which.starts_with("release:") || which.starts_with("dlc:") || which == "patch")
+    return absl::InvalidArgumentError(fmt::format("{}: not yet", text));
   const std::optional<uint64_t> number = ParseNumber(which);
   if (!number && which != "latest" && which != "last") {
     return absl::InvalidArgumentError(fmt::format(

@@ -27,6 +27,7 @@ void AddTreeCommands(CLI::App& app, Arguments& arguments) {
                               [&] { return RunDiff(global, first, second); });
   diff->add_option("before", first, kRootHelp)->required();
   diff->add_option("after", second, kRootHelp)->required();
+  NotYet(*diff, {.flags = {"--explain"}, .with_value = {"--budget"}}, global, arguments.refusal);
   CLI::App* checkout =
       AddCommand(app, arguments, "checkout", "Write the files of a root to a new folder",
                  [&] { return RunCheckout(global, first, second, link); });
