@@ -75,8 +75,11 @@ void AddCommands(CLI::App& app, Arguments& arguments) {
                  [&] { return RunWhy(global, why_options); });
   why->add_option("package", why_options.package, "The package")->required();
   why->add_option("--platform", why_options.platform, "This platform only");
-  why->add_option("--limit", why_options.limit, "Print at most this many paths to root causes (20)")
-      ->check(CLI::Range(1u, 100'000u));
+  CLI::Option* const limit =
+      why->add_option("--limit", why_options.limit,
+                      "Print at most this many chains of reasons, the shortest first (3; --json: 20)")
+          ->check(CLI::Range(1u, 100'000u));
+  why->add_flag("--all", why_options.all, "Print all chains of reasons")->excludes(limit);
   why->add_option("--cursor", why_options.cursor,
                   "Skip this many paths, which were printed before");
   CLI::App* records = AddCommand(

@@ -60,8 +60,9 @@ int RunLogs(const GlobalOptions& options, const LogsOptions& logs);
 struct WhyOptions {
   std::string package;
   std::string platform;  // empty: all
-  uint32_t limit = 20;   // paths, and names of lists
+  uint32_t limit = 0;    // paths, and names of lists; 0: what its reader can take in
   uint32_t cursor = 0;   // paths to leave out: the `next` of an earlier answer
+  bool all = false;      // all paths
 };
 int RunImpact(const GlobalOptions& options, const std::vector<std::string>& files);
 int RunWhy(const GlobalOptions& options, const WhyOptions& why);

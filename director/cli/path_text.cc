@@ -49,20 +49,20 @@ std::string_view WordsOf(InstigatorCategory category) {
 
 }  // namespace
 
-std::string PathText(const director::RootPath& path, bool with_categories) {
-  std::string text;
+std::vector<std::string> PathLines(const director::RootPath& path, bool with_categories) {
+  std::vector<std::string> lines;
   for (size_t i = 0; i < path.size(); ++i) {
     const bool is_known = path[i].category <= InstigatorCategory::kUnsolicited;
     if (with_categories) {
-      text += fmt::format("{}{} [{}]", i == 0 ? "" : " <- ", path[i].package,
-                          is_known ? director::CategoryName(path[i].category) : "unknown");
+      lines.push_back(fmt::format("{}{} [{}]", i == 0 ? "" : "  <- ", path[i].package,
+                                  is_known ? director::CategoryName(path[i].category) : "unknown"));
       continue;
     }
-    if (i == 0) text = path[i].package;
-    text += fmt::format(" <- {}", WordsOf(path[i].category));
-    if (i + 1 < path.size()) text += " of " + path[i + 1].package;
+    if (i == 0) lines.push_back(path[i].package);
+    lines.push_back(fmt::format("  <- {}", WordsOf(path[i].category)));
+    if (i + 1 < path.size()) lines.back() += " of " + path[i + 1].package;
   }
-  return text;
+  return lines;
 }
 
 }  // namespace galley::cli

@@ -46,10 +46,23 @@ class WhyTest(E2ETest):
         self.assertEqual((self.paths(first), first["next"]), (expected[:3], 3))
         self.assertEqual(self.paths(self.why(game, WOOD, "--limit", 3, "--cursor", first["next"])), expected[3:])
         text = self.text(game, WOOD, "--limit", 3)
-        self.assertIn(f"  {WOOD} <- a hard reference of /Game/meshes/barrel.gltf <- a hard reference of /Game/maps/docks.level <- a map of the cook\n", text)
-        self.assertIn(f"  {WOOD} [HardDependency] <- /Game/meshes/barrel.gltf [HardDependency] <- /Game/maps/docks.level [CookMap]\n",
-                      self.text(game, WOOD, "--limit", 3, "--verbose"))
+        self.assertIn(f"""  {WOOD}
+    <- a hard reference of /Game/meshes/barrel.gltf
+    <- a hard reference of /Game/maps/docks.level
+    <- a map of the cook
+""", text)
+        self.assertIn(f"""  {WOOD} [HardDependency]
+    <- /Game/meshes/barrel.gltf [HardDependency]
+    <- /Game/maps/docks.level [CookMap]
+""", self.text(game, WOOD, "--limit", 3, "--verbose"))
         self.assertIn("there is more: --cursor 3", text)
+        # For people: three, and how many there are.
+        short = self.text(game, WOOD)
+        self.assertEqual(short.count(f"  {WOOD}\n"), 3, short)
+        self.assertIn("  and 1 more (--all)\n", short)
+        whole = self.text(game, WOOD, "--all")
+        self.assertEqual(whole.count(f"  {WOOD}\n"), 4, whole)
+        self.assertNotIn("more", whole)
         # By the book the textures are asked for as a folder: the shortest path of all.
         self.cook(game)
         book = self.why(game, WOOD, "--limit", 1000)
