@@ -59,11 +59,18 @@ void AddCommands(CLI::App& app, Arguments& arguments) {
   AddDirectorCommands(app, arguments);
   CLI::App* list = AddCommand(
       app, arguments, "ls", "List the packages with their rule, cooker, platforms and last outcome",
-      [&] { return RunLs(global, packages, arguments.is_unmatched); });
-  list->add_option("globs", packages, "List only these: globs, packages or folders")
+      [&] { return RunLs(global, arguments.list); });
+  ListOptions& listed = arguments.list;
+  list->add_option("globs", listed.patterns, "List only these: globs, packages or folders")
       ->type_name("GLOB");
-  list->add_flag("--unmatched", arguments.is_unmatched,
-                 "List the files that no rule matches instead");
+  list->add_flag("--failed", listed.choice.is_failed, "List only packages that failed");
+  list->add_flag("--warned", listed.choice.is_warned,
+                 "List only packages whose results have warnings (with --failed: these, too)");
+  list->add_option("--sort", listed.choice.sort, "By name, or by size, the largest first (name)")
+      ->check(CLI::IsMember({"name", "size"}));
+  list->add_flag("--totals", listed.totals,
+                 "With --quiet and --json, too: packages and bytes by cooker");
+  list->add_flag("--unmatched", listed.is_unmatched, "List the files that no rule matches instead");
   AddCommand(app, arguments, "impact",
              "Say which packages a change of these files may change, and what they cost",
              [&] { return RunImpact(global, packages); })

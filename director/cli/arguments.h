@@ -33,7 +33,7 @@ struct Arguments {
   StoreServeOptions store_serve;
   std::string directory = ".", package, platform, export_directory, first, second, output;
   bool link = false;
-  bool is_unmatched = false;
+  ListOptions list;
   std::vector<std::string> packages;
   std::string shell;  // of `completion`
 };

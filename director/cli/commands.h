@@ -9,6 +9,7 @@
 #include "common/record/worker_offer.h"
 #include "director/cli/cook_options.h"
 #include "director/cli/global_options.h"
+#include "director/cli/package_rows.h"
 
 namespace galley::cli {
 
@@ -116,8 +117,13 @@ int RunStorePin(const GlobalOptions& options, const std::string& name, const std
 int RunStoreUnpin(const GlobalOptions& options, const std::string& name);
 int RunStorePins(const GlobalOptions& options);
 // Packages that match one of `patterns` (none: all), or files that no rule matches.
-int RunLs(const GlobalOptions& options, const std::vector<std::string>& patterns,
-          bool is_unmatched);
+struct ListOptions {
+  std::vector<std::string> patterns;  // empty: all packages
+  bool is_unmatched = false;          // the files that no rule matches instead
+  RowChoice choice;
+  bool totals = false;  // with --quiet and --json, too
+};
+int RunLs(const GlobalOptions& options, const ListOptions& list);
 int RunClean(const GlobalOptions& options, const std::vector<std::string>& packages);
 int RunDoctor(const GlobalOptions& options);
 

@@ -2,18 +2,18 @@
 // each; or the files that no rule matches. Beside a cook that runs, too.
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
+#include <functional>
 #include <map>
 #include <set>
 
-#include "common/base/file.h"
+#include "common/base/human_bytes.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "common/content/name.h"
-#include "common/record/recipe.h"
-#include "common/record/result.h"
 #include "director/cli/commands.h"
-#include "director/core/package_data.h"
+#include "director/cli/package_rows.h"
 #include "director/host/left_out.h"
 #include "director/host/near_names.h"
 #include "director/host/scanned_project.h"
@@ -27,131 +27,19 @@
 namespace galley::cli {
 namespace {
 
-using director::PackageRecord;
-
 constexpr size_t kExtensionsToldMax = 8;
 // Names are padded so far: a longer one moves the rest of its own line only.
 constexpr size_t kNameWidthMax = 60;
 
-// The last outcome on one platform: "cooked", "failed"; empty: it was in no cook.
-std::string OutcomeOf(const PackageRecord& record, const std::string& platform) {
-  if (record.failures.contains(platform)) return "failed";
-  const auto found = record.platforms.find(platform);
-  if (found == record.platforms.end()) return "";
-  const auto result = record::DecodeResult(found->second.result);
-  return result.ok() && result->is_verdict ? "failed" : "cooked";
-}
-
-struct Row {
-  std::string package;
-  std::string rule;  // "galley.toml:12", "content/a.png.cook"
-  std::string cooker;
-  std::string generator;  // empty: it has a file
-  bool is_never = false;
-  std::string error;                            // of the file itself
-  std::map<std::string, std::string> outcomes;  // by platform; OutcomeOf
-};
-
-// Lister: collects what is known of all packages.
-// Threads: one.
-class Lister {
- public:
-  Lister(const director::ScannedProject& scanned, director::Journal* journal)
-      : scanned_(scanned), journal_(journal) {}
-
-  // `named`: empty: all.
-  absl::StatusOr<std::vector<Row>> Rows(const std::set<std::string, std::less<>>& named) {
-    for (const std::string& name : scanned_.table->names()) {
-      if (named.empty() || named.contains(name)) rows_.emplace(name, RowOf(name));
-    }
-    if (journal_ != nullptr) {
-      RETURN_IF_ERROR(journal_->ForEach([&](std::string_view name, const PackageRecord& record) {
-        if (director::GeneratorName(name).empty()) return Remember(name, record);
-        if (named.empty() || named.contains(name) || named.contains(director::GeneratorName(name)))
-          AddGenerated(name, record);
-      }));
-    }
-    std::vector<Row> rows;
-    for (auto& [name, row] : rows_) {
-      if (!row.generator.empty() && !IsListed(row)) continue;
-      rows.push_back(std::move(row));
-    }
-    return rows;
-  }
-
- private:
-  Row RowOf(const std::string& name) const {
-    Row row{.package = name};
-    const std::string sidecar = name + std::string(project::kSidecarSuffix);
-    if (const content::FileEntry* file = scanned_.snapshot->Find(sidecar); file != nullptr) {
-      row.rule = BelowProject(file->host_path);
-    } else if (const int line = scanned_.table->resolver()->RuleLineOf(name); line > 0) {
-      row.rule = fmt::format("{}:{}", project::kProjectFile, line);
-    }
-    if (const auto entry = scanned_.table->Find(name)) {
-      row.cooker = entry->cooker;
-      row.is_never = entry->never_cook;
-      row.error = entry->error;
-    }
-    for (const project::Platform& platform : scanned_.project->platforms)
-      row.outcomes[platform.name];
-    return row;
-  }
-
-  std::string BelowProject(const std::string& path) const {
-    const std::string below = scanned_.project->root + "/";
-    return path.starts_with(below) ? path.substr(below.size()) : path;
-  }
-
-  void Remember(std::string_view name, const PackageRecord& record) {
-    const auto found = rows_.find(name);
-    if (found != rows_.end()) {
-      for (auto& [platform, outcome] : found->second.outcomes)
-        outcome = OutcomeOf(record, platform);
-    }
-    RememberList(name, record);
-  }
-
-  // The list of a generator is the same on every platform.
-  void RememberList(std::string_view name, const PackageRecord& record) {
-    for (const auto& [platform, one] : record.platforms) {
-      const auto result = record::DecodeResult(one.result);
-      if (!result.ok() || result->is_verdict) continue;
-      for (const record::Generated& generated : result->details.generated)
-        generated_.insert(fmt::format("{}/{}", name, generated.name));
-      return;
-    }
-  }
-
-  void AddGenerated(std::string_view name, const PackageRecord& record) {
-    Row row{.package = std::string(name), .generator = std::string(director::GeneratorName(name))};
-    for (const auto& [platform, one] : record.platforms) {
-      const auto recipe = record::DecodeRecipe(one.recipe_bytes);
-      if (recipe.ok()) row.cooker = recipe->cooker;
-    }
-    for (const project::Platform& platform : scanned_.project->platforms)
-      row.outcomes[platform.name] = OutcomeOf(record, platform.name);
-    rows_.emplace(name, std::move(row));
-    RememberList(name, record);
-  }
-
-  // True when the package's generator is there and made the package when it was cooked last.
-  bool IsListed(const Row& row) const {
-    return generated_.contains(row.package) &&
-           scanned_.table->Find(row.package.substr(0, row.package.find("/_gen/"))).has_value();
-  }
-
-  const director::ScannedProject& scanned_;
-  director::Journal* journal_;
-  std::map<std::string, Row, std::less<>> rows_;
-  std::set<std::string, std::less<>> generated_;
-};
-
-nlohmann::json ToJson(const Row& row) {
-  nlohmann::json outcomes = nlohmann::json::object();
+nlohmann::json ToJson(const PackageRow& row) {
+  nlohmann::json outcomes = nlohmann::json::object(), sizes = nlohmann::json::object(),
+                 warnings = nlohmann::json::object();
   nlohmann::json platforms = nlohmann::json::array();
-  for (const auto& [platform, outcome] : row.outcomes) {
-    outcomes[platform] = outcome.empty() ? nlohmann::json() : nlohmann::json(outcome);
+  for (const auto& [platform, one] : row.platforms) {
+    const bool is_known = !one.outcome.empty();
+    outcomes[platform] = is_known ? nlohmann::json(one.outcome) : nlohmann::json();
+    sizes[platform] = is_known ? nlohmann::json(one.bytes) : nlohmann::json();
+    warnings[platform] = one.warnings;
     if (!row.is_never) platforms.push_back(platform);
   }
   const auto or_null = [](const std::string& text) {
@@ -163,33 +51,57 @@ nlohmann::json ToJson(const Row& row) {
           {"cooker", row.cooker},
           {"platforms", std::move(platforms)},
           {"outcomes", std::move(outcomes)},
+          {"bytes", std::move(sizes)},
+          {"warnings", std::move(warnings)},
           {"error", or_null(row.error)}};
 }
 
-// "cooked", "not cooked yet", or by platform where they differ: "android failed, windows cooked".
-std::string OutcomeText(const Row& row) {
-  const auto said = [](const std::string& outcome) {
-    return outcome.empty() ? std::string("not cooked yet") : outcome;
-  };
+nlohmann::json ToJson(const std::vector<CookerTotal>& totals) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const CookerTotal& total : totals)
+    list.push_back({{"cooker", total.cooker}, {"packages", total.packages}, {"bytes", total.bytes}});
+  return {{"totals", std::move(list)}};
+}
+
+// What `said` says, once where it is the same on all platforms: "cooked", or "android failed,
+// windows cooked".
+std::string ByPlatform(
+    const PackageRow& row,
+    const std::function<std::string(const PackageRow::OnPlatform& platform)>& said) {
   std::set<std::string> different;
-  for (const auto& [platform, outcome] : row.outcomes) different.insert(outcome);
-  if (different.size() == 1) return said(*different.begin());
+  for (const auto& [platform, one] : row.platforms) different.insert(said(one));
+  if (different.size() == 1) return *different.begin();
   std::string text;
-  for (const auto& [platform, outcome] : row.outcomes)
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", platform, said(outcome));
+  for (const auto& [platform, one] : row.platforms)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", platform, said(one));
   return text;
 }
 
-void PrintTable(const std::vector<Row>& rows) {
-  std::vector<std::array<std::string, 5>> lines = {
-      {"PACKAGE", "RULE", "COOKER", "PLATFORMS", "LAST"}};
-  for (const Row& row : rows) {
+std::string OutcomeText(const PackageRow& row) {
+  if (!row.error.empty()) return fmt::format("error: {}", row.error);
+  return ByPlatform(row, [](const PackageRow::OnPlatform& one) {
+    if (one.outcome.empty()) return std::string("not cooked yet");
+    return one.outcome + (one.warnings > 0 ? " with warnings" : "");
+  });
+}
+
+std::string SizeText(const PackageRow& row) {
+  return ByPlatform(row, [](const PackageRow::OnPlatform& one) {
+    return one.outcome == "cooked" ? HumanBytes(one.bytes) : std::string("-");
+  });
+}
+
+void PrintTable(const std::vector<PackageRow>& rows) {
+  constexpr size_t kColumns = 6;
+  std::vector<std::array<std::string, kColumns>> lines = {
+      {"PACKAGE", "RULE", "COOKER", "PLATFORMS", "SIZE", "LAST"}};
+  for (const PackageRow& row : rows) {
     lines.push_back({row.package,
                      row.generator.empty() ? row.rule : fmt::format("by {}", row.generator),
                      row.cooker.empty() ? "-" : row.cooker, row.is_never ? "never" : "all",
-                     row.error.empty() ? OutcomeText(row) : fmt::format("error: {}", row.error)});
+                     SizeText(row), OutcomeText(row)});
   }
-  std::array<size_t, 5> widths{};
+  std::array<size_t, kColumns> widths{};
   for (const auto& line : lines) {
     for (size_t i = 0; i < line.size(); ++i)
       widths[i] = std::max(widths[i], std::min(line[i].size(), kNameWidthMax));
@@ -199,6 +111,19 @@ void PrintTable(const std::vector<Row>& rows) {
     for (size_t i = 0; i + 1 < line.size(); ++i)
       text += fmt::format("{:<{}}  ", EscapeControl(line[i]), widths[i]);
     std::puts((text + EscapeControl(line.back())).c_str());
+  }
+}
+
+// "texture: 12 packages, android 1.0 MiB, windows 2.0 MiB".
+void PrintTotals(const std::vector<CookerTotal>& totals) {
+  std::fflush(stdout);
+  for (const CookerTotal& total : totals) {
+    std::string text =
+        fmt::format("{}: {} {}", total.cooker.empty() ? "no cooker" : total.cooker, total.packages,
+                    total.packages == 1 ? "package" : "packages");
+    for (const auto& [platform, bytes] : total.bytes)
+      text += fmt::format(", {} {}", platform, HumanBytes(bytes));
+    std::fputs((EscapeControl(text) + "\n").c_str(), stderr);
   }
 }
 
@@ -306,8 +231,8 @@ int ListUnmatched(const GlobalOptions& options, const std::vector<std::string>& 
 
 }  // namespace
 
-int RunLs(const GlobalOptions& options, const std::vector<std::string>& patterns,
-          bool is_unmatched) {
+int RunLs(const GlobalOptions& options, const ListOptions& list) {
+  const std::vector<std::string>& patterns = list.patterns;
   auto project = OpenProject(options);
   if (!project.ok()) return Fail(options, kUsage, MessageOf(project.status()));
   const auto scanned = director::ScanProject(*std::move(project));
@@ -315,7 +240,7 @@ int RunLs(const GlobalOptions& options, const std::vector<std::string>& patterns
     return Fail(options, absl::IsUnavailable(scanned.status()) ? kInfrastructure : kUsage,
                 MessageOf(scanned.status()));
   }
-  if (is_unmatched) return ListUnmatched(options, patterns, *scanned);
+  if (list.is_unmatched) return ListUnmatched(options, patterns, *scanned);
   if (const absl::Status recipes = director::CheckRecipes(*scanned->table); !recipes.ok())
     return Fail(options, kUsage, MessageOf(recipes));
   std::set<std::string, std::less<>> named;
@@ -328,13 +253,18 @@ int RunLs(const GlobalOptions& options, const std::vector<std::string>& patterns
   auto journal = director::Journal::Open(scanned->project->state_directory(), true);
   if (!journal.ok() && !absl::IsNotFound(journal.status()))
     return Fail(options, kInfrastructure, fmt::format("journal: {}", MessageOf(journal.status())));
-  const auto rows = Lister(*scanned, journal.ok() ? journal->get() : nullptr).Rows(named);
+  auto rows = RowsOf(*scanned, journal.ok() ? journal->get() : nullptr, named);
   if (!rows.ok())
     return Fail(options, kInfrastructure, fmt::format("journal: {}", MessageOf(rows.status())));
-  if (!options.json) PrintTable(*rows);
-  for (const Row& row : *rows) {
-    if (options.json) PrintJson(ToJson(row));
+  const std::vector<PackageRow> chosen = ChosenRows(*std::move(rows), list.choice);
+  const std::vector<CookerTotal> totals = TotalsOf(chosen);
+  if (options.json) {
+    for (const PackageRow& row : chosen) PrintJson(ToJson(row));
+    if (list.totals) PrintJson(ToJson(totals));
+    return kDone;
   }
+  PrintTable(chosen);
+  if (list.totals || !options.quiet) PrintTotals(totals);
   return kDone;
 }
 

@@ -146,6 +146,8 @@ class SelectionTest(E2ETest):
                          {"/Game/Rock.PNG": "cooked", "/Game/bad.png": "failed", "/Game/props/oak.bin": None})
         self.assertEqual((rows["/Game/Rock.PNG"]["cooker"], rows["/Game/props/oak.bin"]["platforms"]), ("texture", []))
         self.assertRegex(rows["/Game/Rock.PNG"]["rule"], r"^galley\.toml:\d+$")
+        totals = json.loads(self.galley("ls", "--project", game, "--json", "--totals").stdout.splitlines()[-1])["totals"]
+        self.assertEqual(sum(total["packages"] for total in totals), len(rows), totals)
         table = self.galley("ls", "--project", game, "/Game/*.{PNG,png}").stdout.splitlines()
         self.assertEqual([line.split()[0] for line in table], ["PACKAGE", "/Game/Rock.PNG", "/Game/bad.png"])
         nothing = self.galley("ls", "--project", game, "/Game/*.pgn")
