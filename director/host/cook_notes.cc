@@ -48,6 +48,7 @@ void CookNotes::OnLeft(const std::string& package) {
   };
   forget(failed_);
   forget(done_);
+  if (sizes_) sizes_->Remove(package);
   told_.Passing();  // (what was told of it may have been of another state of the project)
   listener_.OnLeft(package);
 }
@@ -69,6 +70,11 @@ void CookNotes::OnDone(const StoredResult& result, ResultSource source) {
   told_.Done(result.package, result.platform_name);
   const bool is_new =
       done_.insert_or_assign({result.package, result.platform_name}, result.action_key).second;
+  if (sizes_) {
+    uint64_t bytes = 0;
+    for (const record::Output& output : result.result.outputs) bytes += output.digest.size_bytes();
+    sizes_->Add(result.package, result.platform_name, result.source.size_bytes(), bytes);
+  }
   if (source == ResultSource::kCooked && first_cooked_ == absl::InfiniteFuture())
     first_cooked_ = absl::Now();
   for (const std::string& warning : result.result.details.warnings) {

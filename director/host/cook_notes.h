@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -17,6 +18,7 @@
 #include "common/base/digest.h"
 #include "director/host/cook_listener.h"
 #include "director/host/package_of_path.h"
+#include "director/host/size_notes.h"
 #include "director/host/told.h"
 
 namespace galley::director {
@@ -54,6 +56,10 @@ class CookNotes final : public CookListener {
   // The platforms of the cook, as it was told last.
   const std::vector<std::string>& platforms() const { return platforms_; }
   const DoneKeys& done() const { return done_; }
+  // Sizes are noted from here on.
+  void NoteSizes() { sizes_.emplace(); }
+  // nullopt: none were noted.
+  const std::optional<SizeNotes>& sizes() const { return sizes_; }
   // When the first result was cooked, and not found; InfiniteFuture: none was.
   absl::Time first_cooked() const { return first_cooked_; }
 
@@ -64,6 +70,7 @@ class CookNotes final : public CookListener {
   bool has_other_failures_ = false;                       // of no package
   std::set<std::pair<std::string, std::string>> failed_;  // package, platform (empty: of none)
   DoneKeys done_;
+  std::optional<SizeNotes> sizes_;
   absl::Time first_cooked_ = absl::InfiniteFuture();
 };
 

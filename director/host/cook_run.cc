@@ -354,6 +354,7 @@ absl::Status CookRun::FollowTheFiles() {
 absl::Status CookRun::Cook() {
   const absl::Time begin = absl::Now();
   deps_.place.TakeNumber();
+  if (IsFirst()) notes_.NoteSizes();
   if (const std::string address = deps_.place.AwaitsWorkersAt(); !address.empty())
     notes_.SayAlways(fmt::format(
         "no worker is attached: the cook waits for workers at {} (`galley worker` here, "
@@ -364,6 +365,16 @@ absl::Status CookRun::Cook() {
   if (!outcome.ok()) return Infrastructure(outcome.status());
   report_.outcome = *std::move(outcome);
   return absl::OkStatus();
+}
+
+// No cook by the book was published yet.
+bool CookRun::IsFirst() const {
+  if (!selection_.by_the_book || ask_.repair) return false;
+  return std::none_of(
+      project_->platforms.begin(), project_->platforms.end(), [&](const project::Platform& one) {
+        const auto last = deps_.director.journal().LastPublished(one.name);
+        return !last.ok() || last->sequence != 0;
+      });
 }
 
 CookOrder CookRun::Order() {
@@ -423,6 +434,8 @@ void CookRun::TellTheEnd() {
       UnansweredText(*project_, outcome.observed, deps_.director.environment());
   if (!unanswered.empty()) notes_.SayAlways(unanswered);
   TellUnpublished();
+  if (!notes_.sizes() || !HasEndedWell()) return;
+  for (const std::string& line : notes_.sizes()->Lines()) notes_.Say(line);
 }
 
 // How the cook ended, but for what its outcome says.

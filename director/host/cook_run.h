@@ -70,6 +70,7 @@ class CookRun {
   absl::Status FollowTheFiles();
   absl::Status Cook();
   CookOrder Order();
+  bool IsFirst() const;
   void NoteTimes(absl::Time begin, absl::Time end);
   bool HasEndedWell() const;
   void TellTheEnd();

@@ -1,0 +1,85 @@
+#include "director/host/size_notes.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/base/human_bytes.h"
+#include "common/content/name.h"
+#include "director/core/package_data.h"
+#include "fmt/format.h"
+
+namespace galley::director {
+namespace {
+
+constexpr size_t kKindsTold = 5;
+
+}  // namespace
+
+void SizeNotes::Add(std::string_view package, std::string_view platform, uint64_t source_bytes,
+                    uint64_t output_bytes) {
+  const auto known = std::find(platforms_.begin(), platforms_.end(), platform);
+  const auto number = static_cast<uint32_t>(known - platforms_.begin());
+  if (known == platforms_.end()) platforms_.emplace_back(platform);
+  Package& noted = packages_[std::string(package)];
+  noted.kind = content::ExtensionOf(package);
+  noted.is_generated = !GeneratorName(package).empty();
+  noted.source_bytes = source_bytes;
+  noted.outputs[number] = output_bytes;
+}
+
+void SizeNotes::Remove(std::string_view package) { packages_.erase(std::string(package)); }
+
+uint64_t SizeNotes::Sum::largest() const {
+  uint64_t most = source_bytes;
+  for (const uint64_t bytes : outputs) most = std::max(most, bytes);
+  return most;
+}
+
+void SizeNotes::AddTo(Sum& sum, const Package& package) const {
+  sum.outputs.resize(platforms_.size());
+  ++sum.packages;
+  if (!package.is_generated) sum.source_bytes += package.source_bytes;
+  for (const auto& [platform, bytes] : package.outputs) sum.outputs[platform] += bytes;
+}
+
+// "3 packages, 1.2 MiB of sources -> android 0.5 MiB, windows 0.9 MiB".
+std::string SizeNotes::TextOf(const Sum& sum) const {
+  std::vector<std::pair<std::string, uint64_t>> outputs;
+  for (size_t i = 0; i < platforms_.size(); ++i) outputs.emplace_back(platforms_[i], sum.outputs[i]);
+  std::sort(outputs.begin(), outputs.end());
+  std::string text = fmt::format("{} {}, {} of sources ->", sum.packages,
+                                 sum.packages == 1 ? "package" : "packages",
+                                 HumanBytes(sum.source_bytes));
+  for (size_t i = 0; i < outputs.size(); ++i)
+    text += fmt::format("{} {} {}", i == 0 ? "" : ",", outputs[i].first,
+                        HumanBytes(outputs[i].second));
+  return text;
+}
+
+std::vector<std::string> SizeNotes::Lines() const {
+  if (packages_.empty()) return {};
+  Sum all;
+  std::map<std::string, Sum> by_kind;
+  for (const auto& [name, package] : packages_) {
+    AddTo(all, package);
+    AddTo(by_kind[package.kind], package);
+  }
+  std::vector<std::pair<std::string, Sum>> kinds(by_kind.begin(), by_kind.end());
+  std::stable_sort(kinds.begin(), kinds.end(), [](const auto& a, const auto& b) {
+    return a.second.largest() > b.second.largest();
+  });
+  std::vector<std::string> lines = {"sizes: " + TextOf(all)};
+  if (kinds.size() == 1) return lines;
+  for (size_t i = 0; i < std::min(kinds.size(), kKindsTold); ++i) {
+    const std::string& kind = kinds[i].first;
+    lines.push_back(fmt::format("  {}: {}", kind.empty() ? "no extension" : "." + kind,
+                                TextOf(kinds[i].second)));
+  }
+  if (kinds.size() > kKindsTold)
+    lines.push_back(fmt::format("  and {} smaller {} (`galley ls --sort size` lists all packages)",
+                                kinds.size() - kKindsTold,
+                                kinds.size() == kKindsTold + 1 ? "kind" : "kinds"));
+  return lines;
+}
+
+}  // namespace galley::director
