@@ -32,7 +32,8 @@ struct Plan {
   std::vector<size_t> stamps_to_fill;        // for each of `writes`, where
   PathSet folders;                           // those that the tree wants
   std::vector<std::string> files;            // of Galley's, when it is done; sorted
-  std::vector<std::string> files_meanwhile;  // and of those that may be there until then; sorted
+  std::vector<std::string> files_meanwhile;  // and of those that may be there until then; sorted;
+                                             // empty where nothing is written or removed
   std::vector<PlannedFile> planned;  // of `writes`, those that go where Galley has nothing and
                                      // `knows_all`: not in files_meanwhile; sorted
   uint64_t foreign_count = 0;  // by the book: files that Galley never put there, and that stay

@@ -305,8 +305,9 @@ absl::Status CheckPaths(const StageOptions& options, const std::vector<tree::Tre
 }
 
 // Files that an interrupted stage was about to write are Galley's when they have the planned bytes,
-// or when a power cut left none of these. Any other file was put there by somebody.
-absl::Status NotePlanned(Sandbox& sandbox, std::span<const PlannedFile> planned, PlanInput& input) {
+// or when a power cut left none of these (`may_be_blank`). Any other file was put there by somebody.
+absl::Status NotePlanned(Sandbox& sandbox, std::span<const PlannedFile> planned, bool may_be_blank,
+                         PlanInput& input) {
   std::vector<tree::TreeFile> written;
   for (const PlannedFile& file : planned) {
     RETURN_IF_ERROR(CheckInterrupted(input.interrupted));
@@ -314,6 +315,7 @@ absl::Status NotePlanned(Sandbox& sandbox, std::span<const PlannedFile> planned,
     if (node.kind != NodeKind::kFile) continue;
     ASSIGN_OR_RETURN(const bool is_whole, sandbox.Holds(file.path, file.digest));
     if (!is_whole) {
+      if (!may_be_blank) continue;
       ASSIGN_OR_RETURN(const bool is_blank, sandbox.IsBlank(file.path, file.digest.size_bytes()));
       if (!is_blank) continue;
     }
@@ -321,6 +323,11 @@ absl::Status NotePlanned(Sandbox& sandbox, std::span<const PlannedFile> planned,
     if (is_whole)
       input.trusted.emplace(file.path, LaidFile{.digest = file.digest, .stamp = node.stamp});
   }
+  // (Of one path there may be several, with the bytes of several roots.)
+  std::sort(written.begin(), written.end(),
+            [](const auto& a, const auto& b) { return a.path < b.path; });
+  const auto same = [](const auto& a, const auto& b) { return a.path == b.path; };
+  written.erase(std::unique(written.begin(), written.end(), same), written.end());
   AddKnown(written, input.known);
   return absl::OkStatus();
 }
@@ -350,8 +357,26 @@ absl::StatusOr<bool> AddEarlier(store::Store& store, const StageOptions& options
   return is_any_known;
 }
 
+// A ledger that says it names all of Galley's files and lacks those of its root: an older Galley was
+// killed when it had nothing to write. `laid`: the files of the marker's root, sorted. (A few of
+// them may be somebody's, who had the very bytes that a cook came to.)
+bool Disowns(const Ledger& ledger, const std::vector<tree::TreeFile>& laid) {
+  if (!ledger.is_whole) return false;
+  if (!ledger.exact.has_value())
+    return ledger.files.empty() && ledger.roots.size() > (ledger.planned.empty() ? 0u : 1u);
+  size_t named = 0;
+  auto at = ledger.files.begin();
+  for (const tree::TreeFile& file : laid) {
+    while (at != ledger.files.end() && *at < file.path) ++at;
+    if (at != ledger.files.end() && *at == file.path) ++named;
+  }
+  return 2 * named < laid.size();
+}
+
+// `recalls`: a file that has the bytes which a published root has at its path is Galley's, whatever
+// the ledger says.
 absl::StatusOr<PlanInput> InputOf(store::Store& store, const StageOptions& options,
-                                  const Ledger& ledger, Sandbox& sandbox) {
+                                  const Ledger& ledger, Sandbox& sandbox, bool recalls) {
   PlanInput input{.by_the_book = options.by_the_book,
                   .exact = options.exact,
                   .known = ledger.files,
@@ -364,21 +389,42 @@ absl::StatusOr<PlanInput> InputOf(store::Store& store, const StageOptions& optio
   if (!wanted.ok()) return AsLoss(wanted.status());
   input.wanted = *std::move(wanted);
   RETURN_IF_ERROR(CheckPaths(options, input.wanted));
+  recalls |= Disowns(ledger, {});
   for (const Digest& root : ledger.roots) {
     std::vector<tree::TreeFile> earlier;
     if (root != options.root) {
       ASSIGN_OR_RETURN(earlier, ListIfThere(store, root));
     }
     std::vector<tree::TreeFile>& files = root == options.root ? input.wanted : earlier;
-    if (ledger.exact == root) NoteTrusted(ledger, files, input);
+    if (ledger.exact == root) {
+      NoteTrusted(ledger, files, input);
+      recalls |= Disowns(ledger, files);
+    }
     if (!ledger.is_whole) AddKnown(files, input.known);
   }
   std::vector<PlannedFile> planned = ledger.planned;
+  std::vector<PlannedFile> published;
   if (!ledger.is_whole) {
     ASSIGN_OR_RETURN(input.knows_all, AddEarlier(store, options, input.wanted, planned));
+  } else if (recalls) {
+    RETURN_IF_ERROR(AddEarlier(store, options, input.wanted, published).status());
   }
-  RETURN_IF_ERROR(NotePlanned(sandbox, planned, input));
+  RETURN_IF_ERROR(NotePlanned(sandbox, planned, true, input));
+  RETURN_IF_ERROR(NotePlanned(sandbox, published, false, input));
   return input;
+}
+
+// When something is in the way, what was published is asked whether it is Galley's after all.
+absl::StatusOr<Plan> PlanStage(store::Store& store, const StageOptions& options,
+                               const Ledger& ledger, Sandbox& sandbox, bool& knows_all) {
+  ASSIGN_OR_RETURN(PlanInput input, InputOf(store, options, ledger, sandbox, false));
+  knows_all = input.knows_all;
+  absl::StatusOr<Plan> plan = MakePlan(sandbox, std::move(input));
+  const bool may_recall = ledger.is_whole && !options.exact && !options.earlier_roots.empty();
+  if (!absl::IsFailedPrecondition(plan.status()) || !may_recall) return plan;
+  ASSIGN_OR_RETURN(input, InputOf(store, options, ledger, sandbox, true));
+  absl::StatusOr<Plan> again = MakePlan(sandbox, std::move(input));
+  return again.ok() ? std::move(again) : std::move(plan);
 }
 
 }  // namespace
@@ -386,19 +432,19 @@ absl::StatusOr<PlanInput> InputOf(store::Store& store, const StageOptions& optio
 absl::StatusOr<StageReport> Stage(store::Store& store, const StageOptions& options) {
   ASSIGN_OR_RETURN(Sandbox sandbox, Sandbox::Open(options.directory, 0, options.umask));
   ASSIGN_OR_RETURN(const Ledger ledger, ReadLedger(sandbox));
-  ASSIGN_OR_RETURN(PlanInput input, InputOf(store, options, ledger, sandbox));
-  const bool knows_all = input.knows_all;
-  ASSIGN_OR_RETURN(Plan plan, MakePlan(sandbox, std::move(input)));
+  bool knows_all = false;
+  ASSIGN_OR_RETURN(Plan plan, PlanStage(store, options, ledger, sandbox, knows_all));
   StageReport report{
       .unchanged = plan.unchanged, .foreign_count = plan.foreign_count, .foreign = plan.foreign};
-  const bool is_right =
-      plan.writes.empty() && plan.removals.empty() && ledger.exact == options.root;
-  const bool is_known =
-      ledger.stamps == plan.stamps && ledger.files == plan.files && !IsAnyStampRacy(ledger);
-  if (is_right && is_known && ledger.is_sealed && ledger.is_closed && ledger.damage.empty())
+  const bool is_laid = plan.writes.empty() && plan.removals.empty();
+  const bool is_known = ledger.exact == options.root && ledger.stamps == plan.stamps &&
+                        ledger.files == plan.files && !IsAnyStampRacy(ledger);
+  if (is_laid && is_known && ledger.is_sealed && ledger.is_closed && ledger.damage.empty())
     return report;
-  // Compared by digest now, so that it need not be the next time.
-  if (is_right) {
+  // The marker takes the place of the old one in one step, so that the ledger says all at each
+  // moment. (What was compared by digest now need not be the next time.)
+  if (is_laid) {
+    RETURN_IF_ERROR(sandbox.RemoveTemporaries());
     RETURN_IF_ERROR(EndStaging(sandbox, options.root, plan.files, plan.stamps));
     NoteLedgerHealed(ledger);
     return report;
