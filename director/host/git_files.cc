@@ -49,18 +49,29 @@ std::vector<std::string> Excluded(const project::Project& project) {
   return folders;
 }
 
-// The mounted folders by the repository that they are in; "": in none.
-absl::StatusOr<std::map<std::string, std::vector<std::string>>> MountsByTop(
-    const project::Project& project, Cancellation& stop) {
+struct Mounted {
+  // The mounted folders by the top of the repository that they are in; "": in none.
   std::map<std::string, std::vector<std::string>> folders;
+  std::string refusal;  // of git, for one of those that are in none; for people
+};
+
+absl::StatusOr<Mounted> MountsByTop(const project::Project& project, Cancellation& stop) {
+  Mounted mounted;
   for (const content::Mount& mount : project.mounts) {
     const std::string folder = RealPath(mount.directory);
     const absl::StatusOr<std::string> top = GitRepository::TopOf(folder, stop);
-    if (!top.ok() && !absl::IsNotFound(top.status())) return top.status();
-    folders[top.value_or("")].push_back(folder);
+    if (absl::IsFailedPrecondition(top.status())) {
+      mounted.refusal = MessageOf(top.status());
+    } else if (!top.ok() && !absl::IsNotFound(top.status())) {
+      return top.status();
+    }
+    mounted.folders[top.value_or("")].push_back(folder);
   }
-  return folders;
+  return mounted;
 }
+
+constexpr std::string_view kNoRepository =
+    "no mount of the project is in a git repository, or git is not installed";
 
 // Looks: goes through the repositories under the mounts, submodules too.
 class Look {
@@ -69,9 +80,10 @@ class Look {
       : project_(project), excluded_(Excluded(project)), stop_(stop) {}
 
   absl::StatusOr<GitState> Run() {
-    ASSIGN_OR_RETURN(auto waiting, MountsByTop(project_, stop_));
-    if (waiting.size() == 1 && waiting.contains(""))
-      return Unknown("no mount of the project is in a git repository, or git is not installed");
+    ASSIGN_OR_RETURN(Mounted mounted, MountsByTop(project_, stop_));
+    if (!mounted.refusal.empty()) return Unknown(std::move(mounted.refusal));
+    auto& waiting = mounted.folders;
+    if (waiting.size() == 1 && waiting.contains("")) return Unknown(std::string(kNoRepository));
     AddAll(project_, waiting[""], dirty_);
     waiting.erase("");
     while (!waiting.empty()) {
@@ -92,6 +104,8 @@ class Look {
   absl::Status LookAt(const GitRepository& repository,
                       std::map<std::string, std::vector<std::string>>& waiting) {
     if (!seen_.insert(repository.top()).second) return absl::OkStatus();
+    ASSIGN_OR_RETURN(std::string doubt, repository.WhyNotBelieved());
+    if (!doubt.empty()) return Unknown(std::move(doubt));
     ASSIGN_OR_RETURN(std::string commit, repository.Head());
     ASSIGN_OR_RETURN(const std::vector<std::string> untracked, repository.Untracked());
     ASSIGN_OR_RETURN(std::string rules, repository.RulesId(untracked));
@@ -126,11 +140,11 @@ absl::Status CheckRevision(const project::Project& project, const std::string& r
   const auto wrong = [&](std::string_view why) {
     return absl::InvalidArgumentError(fmt::format("--changed-since {}: {}", revision, why));
   };
-  const auto folders = MountsByTop(project, stop);
-  if (!folders.ok()) return wrong(MessageOf(folders.status()));
+  const auto found = MountsByTop(project, stop);
+  if (!found.ok()) return wrong(MessageOf(found.status()));
   std::string tops;
   bool is_shallow = false;
-  for (const auto& [top, mounted] : *folders) {
+  for (const auto& [top, mounted] : found->folders) {
     if (top.empty()) continue;
     const GitRepository repository(top, mounted, {}, stop);
     const absl::StatusOr<bool> has = repository.Has(revision);
@@ -140,7 +154,7 @@ absl::Status CheckRevision(const project::Project& project, const std::string& r
     is_shallow |= repository.IsShallow().value_or(false);
   }
   if (tops.empty())
-    return wrong("no mount of the project is in a git repository, or git is not installed");
+    return wrong(found->refusal.empty() ? kNoRepository : std::string_view(found->refusal));
   return wrong(fmt::format("{} has no such commit{}", tops,
                            is_shallow ? "; the clone is shallow: `git fetch --unshallow`, or "
                                         "`--deepen`, gets more of it"
@@ -167,7 +181,8 @@ absl::StatusOr<std::vector<std::string>> ChangedByGit(const project::Project& pr
     return Unknown("the last cook did not keep what git knew of its files");
   std::set<std::string> paths(now.dirty.begin(), now.dirty.end());
   paths.insert(before.dirty.begin(), before.dirty.end());
-  ASSIGN_OR_RETURN(const auto mounts, MountsByTop(project, stop));
+  ASSIGN_OR_RETURN(const Mounted found, MountsByTop(project, stop));
+  const auto& mounts = found.folders;
   for (const GitState::Repository& one : now.repositories) {
     const auto old = std::find_if(before.repositories.begin(), before.repositories.end(),
                                   [&](const auto& each) { return each.top == one.top; });

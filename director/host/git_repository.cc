@@ -10,6 +10,7 @@
 
 #include "common/base/digest.h"
 #include "common/base/file.h"
+#include "common/base/log.h"
 #include "common/base/program_output.h"
 #include "common/base/status_macros.h"
 #include "common/content/name.h"
@@ -21,45 +22,47 @@ namespace {
 constexpr absl::Duration kWaitMax = absl::Seconds(60);
 constexpr size_t kOutputBytesMax = size_t{1} << 30;
 
-// Of the one who runs us: which repository is meant (git rev-parse --local-env-vars).
-constexpr std::array<std::string_view, 16> kOfARepository = {"GIT_ALTERNATE_OBJECT_DIRECTORIES",
-                                                             "GIT_CONFIG",
-                                                             "GIT_CONFIG_PARAMETERS",
-                                                             "GIT_CONFIG_COUNT",
-                                                             "GIT_OBJECT_DIRECTORY",
-                                                             "GIT_DIR",
-                                                             "GIT_WORK_TREE",
-                                                             "GIT_IMPLICIT_WORK_TREE",
-                                                             "GIT_GRAFT_FILE",
-                                                             "GIT_INDEX_FILE",
-                                                             "GIT_NO_REPLACE_OBJECTS",
-                                                             "GIT_REPLACE_REF_BASE",
-                                                             "GIT_PREFIX",
-                                                             "GIT_SHALLOW_FILE",
-                                                             "GIT_COMMON_DIR",
-                                                             "GIT_INTERNAL_SUPER_PREFIX"};
+// The variables of the one who runs us that git gets: they say where git is, which files of the
+// user it reads (safe.directory stands there), and for whom root runs it. No other variable reaches
+// git: GIT_* alone has some fifty that change an answer, and each release adds some.
+constexpr std::array<std::string_view, 4> kAllowedVariables = {"HOME", "PATH", "SUDO_UID",
+                                                               "XDG_CONFIG_HOME"};
+// GIT_TRACE2*: the user's settings may send traces to files, and nothing is written.
+constexpr std::array<std::string_view, 7> kOwnVariables = {
+    "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "GIT_TRACE2=0",
+    "GIT_TRACE2_EVENT=0",   "GIT_TRACE2_PERF=0",     "LC_ALL=C"};
+
+// The settings that let git look less closely, or see other names, files or objects. These values
+// win over those of all of git's files.
+constexpr std::array<std::string_view, 13> kSettings = {
+    "core.checkStat=default",
+    "core.fileMode=true",
+    "core.fsmonitor=false",
+    "core.ignoreCase=false",
+    "core.ignoreStat=false",
+    "core.precomposeUnicode=false",
+    "core.symlinks=true",
+    "core.trustctime=true",
+    "core.untrackedCache=false",
+    "core.useReplaceRefs=false",
+    "diff.relative=false",
+    "sparse.expectFilesOutsideOfPatterns=false",
+    "submodule.recurse=false"};
 
 std::vector<std::string> Environment() {
-  std::vector<std::string> values;
-  for (char** at = environ; *at != nullptr; ++at) {
-    const std::string_view value = *at;
-    const std::string_view name = value.substr(0, value.find('='));
-    if (std::find(kOfARepository.begin(), kOfARepository.end(), name) == kOfARepository.end() &&
-        name != "LC_ALL")
-      values.emplace_back(value);
+  std::vector<std::string> values(kOwnVariables.begin(), kOwnVariables.end());
+  for (const std::string_view name : kAllowedVariables) {
+    const std::string variable(name);
+    if (const char* const value = std::getenv(variable.c_str()))
+      values.push_back(variable + "=" + value);
   }
-  for (const char* one :
-       {"GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "LC_ALL=C"})
-    values.emplace_back(one);
   return values;
 }
 
 absl::StatusOr<ProgramOutput> RunGit(const std::string& folder, std::vector<std::string> arguments,
-                                     Cancellation& stop) {
-  std::vector<std::string> argv = {"/usr/bin/env", "git", "-C", folder};
-  for (const char* setting :
-       {"core.fsmonitor=false", "core.untrackedCache=false", "core.checkStat=default",
-        "core.trustctime=true", "core.fileMode=true", "core.ignoreStat=false"}) {
+                                     Cancellation& stop, bool with_errors = false) {
+  std::vector<std::string> argv = {"/usr/bin/env", "git", "--no-replace-objects", "-C", folder};
+  for (const std::string_view setting : kSettings) {
     argv.emplace_back("-c");
     argv.emplace_back(setting);
   }
@@ -67,13 +70,20 @@ absl::StatusOr<ProgramOutput> RunGit(const std::string& folder, std::vector<std:
   return RunToEnd({.argv = std::move(argv),
                    .environment = Environment(),
                    .inherit_environment = false,
-                   .is_silent = true,
+                   .is_silent = !with_errors,
+                   .with_errors = with_errors,
                    .wait_max = kWaitMax,
                    .output_bytes_max = kOutputBytesMax,
                    .stop = &stop});
 }
 
 std::string FirstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+// What git says of its end: "fatal: detected dubious ownership in repository at '/x'".
+std::string WordsOf(const std::string& errors) {
+  const size_t fatal = errors.find("fatal: ");
+  return EscapeControl(FirstLine(fatal == std::string::npos ? errors : errors.substr(fatal + 7)));
+}
 
 std::vector<std::string> Split(std::string_view text) {
   std::vector<std::string> parts;
@@ -101,14 +111,27 @@ std::string Relative(const std::string& folder, const std::string& top) {
 }  // namespace
 
 absl::StatusOr<std::string> GitRepository::TopOf(const std::string& folder, Cancellation& stop) {
-  ASSIGN_OR_RETURN(const ProgramOutput answer,
-                   RunGit(folder, {"rev-parse", "--show-toplevel"}, stop));
-  if (!answer.exit.ok() || FirstLine(answer.output).empty())
-    return absl::NotFoundError(fmt::format("{} is in no git repository", folder));
+  constexpr int kNotInstalled = 127;  // env(1)
+  ASSIGN_OR_RETURN(const ProgramOutput answer, RunGit(folder, {"rev-parse", "--show-toplevel"},
+                                                      stop, /*with_errors=*/true));
+  const std::string top = FirstLine(answer.output);
+  if (!answer.exit.ok()) {
+    if (answer.exit.code == kNotInstalled ||
+        answer.errors.find("not a git repository") != std::string::npos ||
+        answer.errors.find("cannot change to") != std::string::npos)
+      return absl::NotFoundError(fmt::format("{} is in no git repository", folder));
+    return absl::FailedPreconditionError(
+        fmt::format("git does not answer for {}: {}", folder, WordsOf(answer.errors)));
+  }
+  if (top.empty()) return absl::NotFoundError(fmt::format("{} is in no git repository", folder));
   // (A newline in the name of the top would be the end of its name.)
   if (answer.output.find('\n') + 1 != answer.output.size())
     return absl::UnavailableError(fmt::format("git says \"{}\"", answer.output));
-  return FirstLine(answer.output);
+  if (!content::IsUnder(folder, top))
+    return absl::FailedPreconditionError(
+        fmt::format("the repository that {} lies in has its files in {} (core.worktree)", folder,
+                    EscapeControl(top)));
+  return top;
 }
 
 GitRepository::GitRepository(std::string top, std::vector<std::string> folders,
@@ -164,6 +187,22 @@ absl::StatusOr<bool> GitRepository::IsShallow() const {
   return FirstLine(answer) == "true";
 }
 
+absl::StatusOr<std::string> GitRepository::WhyNotBelieved() const {
+  ASSIGN_OR_RETURN(const ProgramOutput tree, RunGit(top_, {"config", "--get", "attr.tree"}, stop_));
+  if (tree.exit.ok())
+    return fmt::format(
+        "git's setting attr.tree is set in {}, so that git reads attributes that are not those of "
+        "the files",
+        top_);
+  ASSIGN_OR_RETURN(const std::string replaced,
+                   Ask({"for-each-ref", "--count=1", "--format=%(refname)", "refs/replace/"}));
+  if (replaced.empty()) return "";
+  return fmt::format(
+      "{} has objects that stand for others (`git replace --list`), so that git writes other files "
+      "than its commits name",
+      top_);
+}
+
 absl::StatusOr<std::vector<std::string>> GitRepository::DifferingFrom(
     const std::string& commit) const {
   return List(
@@ -188,8 +227,8 @@ absl::StatusOr<GitRepository::Tracked> GitRepository::LookAtTracked() const {
   arguments.insert(arguments.end(), pathspecs_.begin(), pathspecs_.end());
   ASSIGN_OR_RETURN(const ProgramOutput converts,
                    RunGit(top_, {"config", "--get", "core.autocrlf"}, stop_));
-  const std::string autocrlf = FirstLine(converts.output);
-  if (autocrlf.empty() || autocrlf == "false")
+  // (The key alone, without a value, means true.)
+  if (!converts.exit.ok() || FirstLine(converts.output) == "false")
     arguments.emplace_back(
         ":(exclude,top,attr:!filter !text !eol !ident !working-tree-encoding !crlf)");
   arguments.emplace_back(":(exclude,top,attr:!filter -text !ident !working-tree-encoding)");
@@ -203,15 +242,20 @@ absl::StatusOr<std::string> GitRepository::RulesId(
     const std::vector<std::string>& untracked) const {
   ASSIGN_OR_RETURN(
       const ProgramOutput settings,
-      RunGit(top_, {"config", "-z", "--get-regexp", "^(core|filter|extensions)[.]"}, stop_));
+      RunGit(top_, {"config", "-z", "--get-regexp", "^(attr|core|filter|extensions)[.]"}, stop_));
   std::string text = settings.output;
   // (Attributes of folders above those that are asked of count, too.)
-  ASSIGN_OR_RETURN(std::string named,
+  ASSIGN_OR_RETURN(const std::string named,
                    Ask({"ls-files", "-z", "--cached", "--", ":(top,glob)**/.gitattributes"}));
+  // (Where such a file is not there, git reads what its index has of it.)
+  ASSIGN_OR_RETURN(const std::string indexed,
+                   Ask({"ls-files", "-s", "-z", "--", ":(top,glob)**/.gitattributes"}));
+  text += indexed;
   ASSIGN_OR_RETURN(const std::string info, Ask({"rev-parse", "--git-path", "info/attributes"}));
   ASSIGN_OR_RETURN(const ProgramOutput own,
                    RunGit(top_, {"config", "--path", "--get", "core.attributesFile"}, stop_));
-  std::set<std::string> files = {"/etc/gitattributes", AbsolutePath(FirstLine(info), top_)};
+  std::set<std::string> files = {"/etc/gitattributes", "/usr/local/etc/gitattributes",
+                                 AbsolutePath(FirstLine(info), top_)};
   for (const std::string& path : Split(named)) files.insert(JoinPath(top_, path));
   for (const std::string& path : untracked) {
     if (path.ends_with("/.gitattributes")) files.insert(path);

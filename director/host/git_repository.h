@@ -1,9 +1,10 @@
 // GitRepository: what git says of the files of a work tree below some of its folders.
 //
 // Nothing is written: no lock is taken, and the index is not refreshed. Git's settings that let it
-// look less closely at files (core.fsmonitor, core.checkStat, core.untrackedCache, ...) are
-// overruled, and so is what a hook leaves in the environment (GIT_DIR, GIT_INDEX_FILE, ...).
-// Source: git-diff-index(1), git-ls-files(1), gitattributes(5), gitignore(5).
+// look less closely at files (core.fsmonitor, core.checkStat, core.ignoreCase, ...) are overruled
+// on its command line. Of the environment git gets HOME, PATH, SUDO_UID and XDG_CONFIG_HOME alone:
+// nothing that a hook or an editor sets (GIT_DIR, GIT_LITERAL_PATHSPECS, ...) changes an answer.
+// Source: git(1), git-config(1), git-diff-index(1), git-ls-files(1), gitattributes(5).
 //
 // Threads: one. All functions block, and end with CANCELLED when `stop` is cancelled; UNAVAILABLE:
 // git is not there, or fails, or takes too long.
@@ -20,7 +21,9 @@ namespace galley::director {
 
 class GitRepository {
  public:
-  // The top of the work tree that a folder lies in. NOT_FOUND: in none.
+  // The top of the work tree that a folder lies in. NOT_FOUND: in none, or git is not installed.
+  // FAILED_PRECONDITION: for people: it lies in one for which git does not answer (safe.directory,
+  // core.worktree).
   static absl::StatusOr<std::string> TopOf(const std::string& folder, Cancellation& stop);
 
   // `top`: as TopOf says. `folders`: what is asked of, in it; without links. `excluded`: folders
@@ -34,6 +37,10 @@ class GitRepository {
   // False: it is not there (the clone may be shallow, or the name wrong).
   absl::StatusOr<bool> Has(const std::string& revision) const;
   absl::StatusOr<bool> IsShallow() const;
+
+  // Why git's answers for this repository are not to be believed, whatever is set on its command
+  // line; for people. Empty: they are.
+  absl::StatusOr<std::string> WhyNotBelieved() const;
 
   // Paths in these functions are of the host; one of a folder stands for all that is in it.
 

@@ -150,6 +150,27 @@ class ChangedSinceTest(Changed):
         finally:
             del os.environ["GIT_DIR"], os.environ["GIT_INDEX_FILE"]
 
+    def test_what_git_is_told_to_answer_is_not_believed(self):
+        game = self.repository()
+        self.git(game, "config", "core.ignorecase", "true")
+        os.environ["GIT_LITERAL_PATHSPECS"] = "1"
+        try:
+            self.since(game)
+            self.write("game/content/b.json", "[5]")
+            self.assertEqual(self.check_listed(game).summary["results"]["cooked"], 1)
+            self.look(game)  # (a plain cook asks git, too)
+        finally:
+            del os.environ["GIT_LITERAL_PATHSPECS"]
+        self.write("game/content/b.json", "[6]")
+        os.rename(self.path("game/content/sub"), self.path("game/content/Sub"))
+        self.check_listed(game)
+        # Where no command line helps, git is not asked, and the cook says so.
+        self.git(game, "replace", self.git(game, "rev-parse", "HEAD:a.json"), self.git(game, "rev-parse", "HEAD:c.txt"))
+        cook = self.since(game)
+        self.assertIn("all files are looked at: ", cook.stderr)
+        self.assertIn("has objects that stand for others", cook.stderr)
+        self.assertNotIn("files", cook.summary)
+
     def test_a_fresh_clone_beside_a_kept_state_is_not_read(self):
         game = self.repository()
         self.since(game)
