@@ -42,24 +42,39 @@ absl::Status CheckCompiled(const Module& module, const ShaderTarget& target) {
       fmt::format("this shader's SPIR-V is not valid for {}: {}", target.name, flaw));
 }
 
+// What the optimiser makes of a shader that is valid, or nullopt where it fails: some of its passes
+// break structured control flow, rarely.
+absl::StatusOr<std::optional<Module>> Optimize(const Module& named, const ShaderTarget& target) {
+  const bool strips_names = target.language == ShaderLanguage::kSpirv;
+  auto optimized = OptimizeSpirv(named, target.tools_environment, strips_names);
+  if (optimized.ok() && FindInvalid(*optimized, target.tools_environment).empty())
+    return *std::move(optimized);
+  RETURN_IF_ERROR(CheckCompiled(named, target));
+  return std::nullopt;
+}
+
 absl::StatusOr<Modules> Compile(const BuildRequest& request, Includes& includes,
                                 std::vector<std::string>& warnings) {
   const ShaderTarget& target = request.glsl.target;
   ASSIGN_OR_RETURN(CompiledGlsl compiled, CompileGlsl(request.glsl, includes));
   warnings = std::move(compiled.warnings);
   Modules modules{.named = std::move(compiled.module), .written = {}};
-  if (request.optimize) {
-    const bool strips_names = target.language == ShaderLanguage::kSpirv;
-    auto optimized = OptimizeSpirv(modules.named, target.tools_environment, strips_names);
-    if (!optimized.ok()) RETURN_IF_ERROR(CheckCompiled(modules.named, target));
-    ASSIGN_OR_RETURN(modules.written, std::move(optimized));
-  } else {
+  if (!request.optimize) {
+    RETURN_IF_ERROR(CheckCompiled(modules.named, target));
     modules.written = modules.named;
+    return modules;
   }
-  const std::string flaw = FindInvalid(modules.written, target.tools_environment);
-  if (flaw.empty()) return modules;
-  RETURN_IF_ERROR(CheckCompiled(modules.named, target));
-  return absl::InternalError("spirv-opt made SPIR-V that is not valid: " + flaw);
+  ASSIGN_OR_RETURN(std::optional<Module> optimized, Optimize(modules.named, target));
+  if (optimized.has_value()) {
+    modules.written = *std::move(optimized);
+    return modules;
+  }
+  warnings.push_back("the optimiser cannot do this shader: it is written as with optimize = false");
+  modules.written = modules.named;
+  if (target.language == ShaderLanguage::kSpirv) {
+    ASSIGN_OR_RETURN(modules.written, StripNames(modules.named, target.tools_environment));
+  }
+  return modules;
 }
 
 absl::StatusOr<std::string> Write(const BuildRequest& request, const Modules& modules,

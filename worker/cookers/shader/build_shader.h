@@ -29,9 +29,9 @@ struct BuiltShader {
 // "glslang=12.0.0;spirv-tools=v2023.1;spirv-cross=0.54.0-1c2d3e4f": what decides the bytes.
 std::string BuildIdentity();
 
-// INVALID_ARGUMENT: the compiler's messages, or what the target cannot say. INTERNAL: the optimiser
-// failed, or made a module that is not valid. Otherwise what the context answered to an include's
-// look.
+// INVALID_ARGUMENT: the compiler's messages, or what the target cannot say. Otherwise what the
+// context answered to an include's look. Where the optimiser fails, or makes a module that is not
+// valid, the shader is written without it, with a warning.
 absl::StatusOr<BuiltShader> BuildShader(const BuildRequest& request, Includes& includes);
 
 }  // namespace galley::worker
