@@ -67,6 +67,8 @@ const std::vector<KnownKey>& KnownKeys() {
       {"cook", "cultures", kStrings, "[]"},
       {"cook", "modify", kStrings, "[]"},
       {"cook", "identity", kString, "versions"},
+      {"warnings", "off", kStrings, "[]"},
+      {"warnings", "error", kStrings, "[]"},
       {"store", "dir", kString, ".galley/store"},
       {"store", "keep_sources", kBool, "false"},
       {"store", "keep_roots", kInteger, "10"},

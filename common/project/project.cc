@@ -337,6 +337,18 @@ absl::Status ReadFarm(const Layers& layers, const std::string& root, FarmSection
   return absl::OkStatus();
 }
 
+absl::Status ReadWarningRules(const Layers& layers, record::WarningRules& rules) {
+  for (const bool is_error : {false, true}) {
+    const std::string key = is_error ? "warnings.error" : "warnings.off";
+    for (const Pattern& name : Patterns(layers, key)) {
+      if (const absl::Status added = AddWarningKind(name.text, is_error, rules); !added.ok())
+        return absl::InvalidArgumentError(
+            fmt::format("{}: `{}`: {}", name.place, key, MessageOf(added)));
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ReadSections(const Layers& layers, Project& project) {
   RETURN_IF_ERROR(RefuseUnsupported(layers));
   project.name =
@@ -345,6 +357,7 @@ absl::Status ReadSections(const Layers& layers, Project& project) {
   RETURN_IF_ERROR(CheckGlobs(layers, "scan.ignore"));
   project.scan_ignore = List(layers, "scan.ignore");
   RETURN_IF_ERROR(ReadCook(layers, project.cook));
+  RETURN_IF_ERROR(ReadWarningRules(layers, project.warnings));
   RETURN_IF_ERROR(ReadStore(layers, project.root, project.store));
   ASSIGN_OR_RETURN(project.output_directory,
                    Folder(layers, "output.dir", project.root, ".galley/cooked"));

@@ -19,6 +19,7 @@
 #include "common/content/snapshot.h"
 #include "common/record/cooker_description.h"
 #include "common/record/recipe.h"
+#include "common/record/warning.h"
 #include "common/record/worker_offer.h"
 
 namespace galley::project {
@@ -57,6 +58,7 @@ struct RuleBody {
   std::optional<uint64_t> memory_bytes;
   std::optional<absl::Duration> timeout;
   std::optional<std::vector<std::string>> labels;
+  record::WarningRules warnings;
   // Where these are in their file, for errors; 0 and absent: not known.
   int cooker_line = 0;
   std::map<std::string, int> platform_lines;  // every `platform.<name>` that is given
@@ -152,6 +154,7 @@ struct Project {
   std::vector<Rule> rules;
   CookSection cook;
   std::map<std::string, std::vector<Pattern>> map_sections;
+  record::WarningRules warnings;     // [warnings]; rules and sidecars lie over them
   record::ResourceCounts resources;  // of the whole farm
   StoreSection store;
   std::string output_directory;  // absolute

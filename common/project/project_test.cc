@@ -173,6 +173,41 @@ TEST_F(ProjectTest, RulesAndWhatIsBesideThemAreToldApart) {
   EXPECT_EQ(beside.rules[0].digest, project.rules[0].digest);
 }
 
+TEST_F(ProjectTest, KindsOfWarningsAreLeftOutOrErrors) {
+  const auto project = LoadWith(R"([warnings]
+off = ["texture-block-size"]
+error = ["missing-soft-reference"]
+[[rule]]
+match = "/Game/ui/**"
+warnings = { error = ["texture-block-size"] }
+)");
+  ASSERT_TRUE(project.ok()) << project.status();
+  EXPECT_TRUE(project->warnings.IsOff(record::WarningKind::kTextureBlockSize));
+  EXPECT_TRUE(project->warnings.IsError(record::WarningKind::kMissingSoftReference));
+  EXPECT_EQ(project->warnings.off.count() + project->warnings.error.count(), 2u);
+  const record::WarningRules& of_rule = project->rules[0].body.warnings;
+  EXPECT_TRUE(of_rule.IsError(record::WarningKind::kTextureBlockSize));
+  EXPECT_TRUE(of_rule.off.none());
+  const auto sidecar = ParseSidecar("warnings = { off = [\"audio-file\"] }", "x.wav.cook");
+  ASSERT_TRUE(sidecar.ok()) << sidecar.status();
+  EXPECT_TRUE(sidecar->warnings.IsOff(record::WarningKind::kAudioFile));
+  EXPECT_NE(LoadWith("[warnings]\noff = [\"audio-file\"]\n")->but_rules, LoadWith("")->but_rules);
+}
+
+TEST_F(ProjectTest, AnUnknownKindOfWarningsIsAnErrorWithItsPlaceAndTheNearest) {
+  EXPECT_THAT(Error("[warnings]\noff = [\"audio-file\",\n\"texure-block-size\"]\n"),
+              testing::AllOf(HasSubstr("galley.toml:9: `warnings.off`: "),
+                             HasSubstr("`texure-block-size`"),
+                             HasSubstr("did you mean `texture-block-size`?")));
+  EXPECT_THAT(Error("[[rule]]\nmatch = \"/**\"\nwarnings = { error = [\"mesh\"] }\n"),
+              HasSubstr("galley.toml:9: `warnings.error`: unknown kind of warnings `mesh`"));
+  EXPECT_THAT(Error("[warnings]\noff = [\"store\"]\nerror = [\"store\"]\n"),
+              HasSubstr("galley.toml:9: `warnings.error`: `store` is in `off` and in `error`"));
+  EXPECT_THAT(Error("[warnings]\nof = []\n"), HasSubstr("did you mean `off`?"));
+  EXPECT_THAT(ParseSidecar("warnings = { on = [] }", "x.cook").status().ToString(),
+              HasSubstr("x.cook:1: unknown key `on`"));
+}
+
 TEST_F(ProjectTest, DefaultsFillWhatIsNotSaid) {
   const auto project = Load(kMinimal);
   ASSERT_TRUE(project.ok()) << project.status();

@@ -95,13 +95,15 @@ absl::StatusOr<Settled> Settle(std::span<const Layer> layers, const std::string&
   return settled;
 }
 
-Needs SettleNeeds(std::span<const Layer> layers) {
+Needs SettleNeeds(std::span<const Layer> layers, const record::WarningRules& of_project) {
   Needs needs;
+  needs.warnings = of_project;
   for (const Layer& layer : layers) {
     if (layer.body->resources) needs.resources = *layer.body->resources;
     if (layer.body->memory_bytes) needs.memory_bytes = *layer.body->memory_bytes;
     if (layer.body->timeout) needs.timeout = *layer.body->timeout;
     if (layer.body->labels) needs.labels = *layer.body->labels;
+    needs.warnings.Add(layer.body->warnings);
   }
   return needs;
 }
@@ -117,6 +119,7 @@ struct RecipeResolver::Impl {
   std::vector<Platform> platforms;
   std::vector<std::string> platform_names;
   std::vector<Rule> rules;
+  record::WarningRules warnings;  // of the project
   bool ignores_case = false;  // one of them
   std::map<std::string, record::CookerDescription> cookers;
   std::vector<std::string> cooker_names;
@@ -216,7 +219,7 @@ struct RecipeResolver::Impl {
   }
 
   Remembered ResolveLayers(std::span<const Layer> layers, const std::string& extension) const {
-    const Needs needs = SettleNeeds(layers);
+    const Needs needs = SettleNeeds(layers, warnings);
     ResolvedRecipes recipes;
     std::vector<std::string> errors;
     for (const Platform& platform : platforms) {
@@ -333,6 +336,7 @@ RecipeResolver::RecipeResolver(const Project& project,
   impl_->platforms = project.platforms;
   for (const Platform& platform : project.platforms) impl_->platform_names.push_back(platform.name);
   impl_->rules = project.rules;
+  impl_->warnings = project.warnings;
   impl_->ignores_case = std::any_of(project.rules.begin(), project.rules.end(),
                                     [](const Rule& rule) { return rule.ignore_case; });
   for (record::CookerDescription& cooker : cookers) {

@@ -29,6 +29,7 @@ struct Needs {
   uint64_t memory_bytes = 0;                      // 0: the default limit
   absl::Duration timeout = absl::ZeroDuration();  // zero: the default
   std::vector<std::string> labels;                // sorted
+  record::WarningRules warnings;                  // [warnings], rules and sidecar
   bool operator==(const Needs&) const = default;
 };
 

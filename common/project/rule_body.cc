@@ -73,6 +73,25 @@ absl::Status ReadWantedLabels(const TableReader& table, RuleBody& body) {
   return known.ok() ? known : table.Error("labels", "`labels`: " + MessageOf(known));
 }
 
+// warnings = { off = [...], error = [...] }
+absl::Status ReadWarnings(const TableReader& table, std::string_view file, RuleBody& body) {
+  const TomlValue* value = table.Find("warnings");
+  if (value == nullptr) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const TableReader warnings,
+                   TableReader::Create(*value, file, "warnings", {"error", "off"}));
+  for (const bool is_error : {false, true}) {
+    const std::string key = is_error ? "error" : "off";
+    ASSIGN_OR_RETURN(const auto names, warnings.Strings(key));
+    for (size_t i = 0; names && i < names->size(); ++i) {
+      const absl::Status added = AddWarningKind((*names)[i], is_error, body.warnings);
+      if (!added.ok())
+        return ErrorAt(file, warnings.Find(key)->array()->at(i).line,
+                       fmt::format("`warnings.{}`: {}", key, MessageOf(added)));
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ReadMemory(const TableReader& table, RuleBody& body) {
   ASSIGN_OR_RETURN(const std::optional<std::string> memory, table.String("memory"));
   if (!memory) return absl::OkStatus();
@@ -86,11 +105,23 @@ absl::Status ReadMemory(const TableReader& table, RuleBody& body) {
 
 }  // namespace
 
+absl::Status AddWarningKind(const std::string& name, bool is_error, record::WarningRules& rules) {
+  const std::optional<record::WarningKind> kind = record::WarningKindNamed(name);
+  if (!kind)
+    return absl::InvalidArgumentError(
+        UnknownName("kind of warnings", name, record::WarningKindNames()));
+  if (is_error ? rules.IsOff(*kind) : rules.IsError(*kind))
+    return absl::InvalidArgumentError(
+        fmt::format("`{}` is in `off` and in `error`; leave it in one of them", name));
+  (is_error ? rules.error : rules.off).set(static_cast<size_t>(*kind));
+  return absl::OkStatus();
+}
+
 absl::StatusOr<RuleBody> ReadRuleBody(const TomlValue& value, std::string_view file,
                                       std::string_view name,
                                       const std::vector<std::string>& extra_keys) {
   std::vector<std::string> known = {"cooker",    "labels",   "memory",   "platform",
-                                    "resources", "settings", "timeout_s"};
+                                    "resources", "settings", "timeout_s", "warnings"};
   known.insert(known.end(), extra_keys.begin(), extra_keys.end());
   ASSIGN_OR_RETURN(const TableReader table, TableReader::Create(value, file, name, known));
   RuleBody body;
@@ -107,6 +138,7 @@ absl::StatusOr<RuleBody> ReadRuleBody(const TomlValue& value, std::string_view f
                    table.Integer("timeout_s", 1, kTimeoutSecondsMax));
   if (timeout) body.timeout = absl::Seconds(*timeout);
   RETURN_IF_ERROR(ReadWantedLabels(table, body));
+  RETURN_IF_ERROR(ReadWarnings(table, file, body));
   return body;
 }
 

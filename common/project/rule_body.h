@@ -16,4 +16,8 @@ absl::StatusOr<RuleBody> ReadRuleBody(const TomlValue& value, std::string_view f
                                       std::string_view name,
                                       const std::vector<std::string>& extra_keys);
 
+// Adds the kind of warnings `name` to `rules`, as left out or as an error; INVALID_ARGUMENT: there
+// is no such kind, or it is there already.
+absl::Status AddWarningKind(const std::string& name, bool is_error, record::WarningRules& rules);
+
 }  // namespace galley::project

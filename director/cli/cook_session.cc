@@ -20,6 +20,7 @@
 #include "director/cli/package_place.h"
 #include "director/host/cook_numbers.h"
 #include "director/host/cook_run.h"
+#include "director/host/cook_warnings.h"
 #include "director/host/open_metrics.h"
 #include "director/host/outcome_status.h"
 #include "director/host/sandboxes.h"
@@ -88,6 +89,7 @@ absl::Status CookSession::LoadTheProject() {
   RETURN_IF_ERROR(CheckFilesToWrite());
   RETURN_IF_ERROR(FindChangedFiles());
   report_.platforms = director::PlatformNames(*project_, ask_.platforms);
+  report_.warning_rules = project_->warnings;
   report_.choice_of = [this](const std::string& package) { return ChoiceOf(*project_, package); };
   report_.file_of_place = [this](const std::string& package, std::string_view name) {
     return FileOfPlace(*project_, package, name);
@@ -336,7 +338,8 @@ void CookSession::NoteEnd(director::DirectorMeter& meter) const {
 
 int CookSession::Finish(const absl::Status& end) {
   if (end.ok() && is_detached_) return kDone;
-  for (const std::string& text : TakeHealed()) report_.Warn(text);
+  for (const std::string& text : TakeHealed()) 
+    report_.OnWarning("", "", director::HealedWarning(text));
   report_.TellMessages();
   ExitCode code = TellEnd(end);
   if (absl::IsInvalidArgument(end)) return code;
@@ -352,6 +355,7 @@ ExitCode CookSession::TellEnd(const absl::Status& end) {
   const auto code = static_cast<ExitCode>(director::ExitCodeOf(cooked_));
   if (!end.ok()) Fail(options_.global, code, MessageOf(end));
   if (code == kUsage) return code;
+  if (code == kDone && report_.has_warning_errors()) return kFailed;
   if (cooked_.outcome.has_value() && !cooked_.outcome->ended.infrastructure_error.empty())
     Fail(options_.global, code, cooked_.outcome->ended.infrastructure_error);
   return stop_.is_cancelled() && !cooked_.is_published ? kInterrupted : code;

@@ -95,7 +95,8 @@ bool RemoteCook::Take(const v1::CookEvent& event) {
     wanted_ = counters.results_wanted();
     callbacks_.remote_down(event.progress().remote_down());
   } else if (event.has_missed()) {
-    listener_.Warn(fmt::format("{} lines of this cook were not kept", event.missed()));
+    listener_.Warn(record::WarningKind::kCookNotKept,
+                   fmt::format("{} lines of this cook were not kept", event.missed()));
   } else if (event.has_trace()) {
     trace_ += event.trace();
   } else if (event.has_report()) {

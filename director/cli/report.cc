@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "absl/time/clock.h"
+#include "common/base/counted.h"
 #include "common/base/human_bytes.h"
 #include "common/base/log.h"
 #include "common/record/source_names.h"
@@ -76,8 +77,9 @@ std::string ProgressText(const director::Counters& c, const director::Progress& 
                          std::string_view remote) {
   const uint64_t done = Done(c);
   std::string text = fmt::format(
-      "{}/{} done, {} cached, {} failed, {} workers", done, std::max(done, c.results_wanted),
-      c.results_cached + c.results_up_to_date, c.results_failed, c.workers_attached);
+      "{}/{} done, {} cached, {} failed, {}", done, std::max(done, c.results_wanted),
+      c.results_cached + c.results_up_to_date, c.results_failed,
+      Counted(c.workers_attached, "worker"));
   text += OnTheWayText(progress.on_the_way);
   if (progress.pending > 0) text += fmt::format(", {} pending", progress.pending);
   text += fmt::format(", {:.0f}/s", progress.results_per_second);
@@ -99,12 +101,13 @@ nlohmann::json SummaryFailure::ToJson() const {
           {"error", error},     {"log", log},           {"rule", rule}};
 }
 
+nlohmann::json SummaryWarning::ToJson() const {
+  return {{"package", package}, {"platform", platform}, {"text", text}, {"kind", kind}};
+}
+
 nlohmann::json Summary::ToJson() const {
   nlohmann::json warning_list = nlohmann::json::array();
-  for (const SummaryWarning& one : warnings) {
-    warning_list.push_back(
-        {{"package", one.package}, {"platform", one.platform}, {"text", one.text}});
-  }
+  for (const SummaryWarning& one : warnings) warning_list.push_back(one.ToJson());
   nlohmann::json failure_list = nlohmann::json::array();
   for (const SummaryFailure& one : failures) {
     failure_list.push_back(one.ToJson());
@@ -211,11 +214,11 @@ void Report::Scanned(const director::ScanCounts& scan) {
     return Event(event);
   }
   if (scan.listed) {
-    Say(fmt::format("looked at {} of {} files, which may have changed; {} packages ({:.2f} s)",
-                    *scan.listed, scan.files, scan.packages, scan.seconds));
+    Say(fmt::format("looked at {} of {}, which may have changed; {} ({:.2f} s)", *scan.listed,
+                    Counted(scan.files, "file"), Counted(scan.packages, "package"), scan.seconds));
   } else {
-    Say(fmt::format("scanned {} files, {} packages ({:.2f} s)", scan.files, scan.packages,
-                    scan.seconds));
+    Say(fmt::format("scanned {}, {} ({:.2f} s)", Counted(scan.files, "file"),
+                    Counted(scan.packages, "package"), scan.seconds));
   }
   if (scan.unmatched == 0) return;
   Say(fmt::format("{} {} no rule (galley ls --unmatched lists {})", scan.unmatched,
@@ -234,9 +237,12 @@ void Report::Stands(const director::StandCounts& counts) {
   }
   const std::string failed =
       counts.failed == 0 ? "" : fmt::format(", {} of them failed", counts.failed);
-  if (counts.is_rest) return Say(fmt::format("{} other packages stand{}", counts.packages, failed));
-  Say(fmt::format("nothing changed: {} packages stand{} ({:.2f} s)", counts.packages, failed,
-                  counts.seconds));
+  const std::string stand = counts.packages == 1 ? "stands" : "stand";
+  if (counts.is_rest)
+    return Say(
+        fmt::format("{} {}{}", Counted(counts.packages, "other package"), stand, failed));
+  Say(fmt::format("nothing changed: {} {}{} ({:.2f} s)", Counted(counts.packages, "package"),
+                  stand, failed, counts.seconds));
 }
 
 void Report::Print(const std::vector<std::string>& paragraphs, const char* title,
@@ -288,13 +294,55 @@ void Report::OnFailed(const std::string& package, const std::string& platform,
 }
 
 void Report::OnWarning(const std::string& package, const std::string& platform,
-                       const std::string& told) {
-  const std::string text = WithFileNames(package, told);
-  warnings.push_back({package, platform, text});
-  if (options_.json)
-    return Event(
-        {{"event", "warning"}, {"package", package}, {"platform", platform}, {"text", text}});
-  if (!options_.quiet) told_warnings_.Add({package, platform, "", text, ""});
+                       const record::Warning& told) {
+  if (package.empty() && warning_rules.IsOff(told.kind)) return;
+  if (package.empty() && warning_rules.IsError(told.kind)) {
+    has_warning_errors_ = true;
+    return OnFailed(package, platform,
+                    {.stage = director::Stage::kRequest, .error = told.ErrorText()});
+  }
+  const record::Warning named{told.kind, WithFileNames(package, told.text)};
+  const SummaryWarning warning{package, platform, named.text,
+                               std::string(record::WarningKindName(told.kind))};
+  warnings.push_back(warning);
+  if (options_.json) {
+    nlohmann::json event = warning.ToJson();
+    event["event"] = "warning";
+    return Event(event);
+  }
+  if (options_.quiet || KeepNote(warning, told.kind)) return;
+  told_warnings_.Add({package, platform, "", named.ToText(), ""});
+}
+
+bool Report::KeepNote(const SummaryWarning& warning, record::WarningKind kind) {
+  if (options_.verbose || warning.package.empty() || record::NoteText(kind).empty()) return false;
+  Notes& notes = notes_[kind];
+  if (notes.packages.emplace(warning.package, warning.text).second)
+    noted_[warning.package].push_back(kind);
+  return true;
+}
+
+void Report::TellNotes() {
+  uint64_t old = 0;
+  for (const auto& [kind, notes] : notes_) {
+    old += notes.packages.size() - notes.fresh.size();
+    if (notes.fresh.empty()) continue;
+    const std::string& first = *notes.fresh.begin();
+    if (notes.fresh.size() == 1) {
+      const record::Warning only{kind, notes.packages.at(first)};
+      Print({fmt::format("{}: {}", first, only.ToText())}, "warning", kYellow);
+    } else {
+      Print({fmt::format("{} {}, for example {}; --verbose, or the summary, names all [{}]",
+                         Counted(notes.fresh.size(), "package"), record::NoteText(kind), first,
+                         record::WarningKindName(kind))},
+            "warning", kYellow);
+    }
+  }
+  if (old > 0)
+    Say(fmt::format("{} as before; --verbose, or the summary, names {}",
+                    old == 1 ? "1 note is" : fmt::format("{} notes are", old),
+                    old == 1 ? "it" : "them"));
+  notes_.clear();
 }
 
 template <typename Is>
@@ -330,6 +378,10 @@ void Report::OnDone(const director::StoredResult& result, director::ResultSource
              [&](const SummaryFailure& one) {
                return one.package == result.package && one.platform == result.platform_name;
              });
+  if (const auto noted = noted_.find(result.package);
+      noted != noted_.end() && source != director::ResultSource::kUpToDate) {
+    for (const record::WarningKind kind : noted->second) notes_[kind].fresh.insert(result.package);
+  }
   if (options_.json) {
     Event({{"event", "done"},
            {"package", result.package},
@@ -395,12 +447,13 @@ void Report::Finish(const Summary& summary, bool has_cooked) {
   }
   Print(told_failures_.TakeRest(platforms), "error", kRed);
   Print(told_warnings_.TakeRest(platforms), "warning", kYellow);
+  TellNotes();
   if (options_.quiet || !has_cooked) return ClearLine();
   const director::Counters& c = summary.counters;
   Say(fmt::format(
-      "{} packages in the cook: {} cooked, {} cached, {} up to date, {} failed results ({:.2f} s)",
-      c.in_cook, c.results_cooked, c.results_cached, c.results_up_to_date, c.results_failed,
-      summary.total_s));
+      "{} in the cook, {}: {} cooked, {} cached, {} up to date, {} failed ({:.2f} s)",
+      Counted(c.in_cook, "package"), Counted(Done(c), "result"), c.results_cooked,
+      c.results_cached, c.results_up_to_date, c.results_failed, summary.total_s));
   if (c.bytes_saved > 0)
     Say(fmt::format("  loaded {}, {} of it warm, to save {}",
                     HumanBytes(c.bytes_read + c.bytes_warm), HumanBytes(c.bytes_warm),
@@ -424,23 +477,27 @@ void Report::Finish(const Summary& summary, bool has_cooked) {
         "`galley cook` makes and stages what is left");
   }
   if (summary.is_fail_fast && c.skipped > 0)
-    Say(fmt::format("{} of the {} packages known by then were not tried", c.skipped, c.in_cook));
+    Say(fmt::format("{} of the {} known by then {} not tried", c.skipped,
+                    Counted(c.in_cook, "package"), c.skipped == 1 ? "was" : "were"));
   const auto over = std::count_if(taken_back_.begin(), taken_back_.end(),
                                   [](const auto& one) { return !one.package.empty(); });
   if (over > 0) {
     Say(
-        fmt::format("{} of the failures that were told are over: what they were of changed while "
-                    "the cook ran",
-                    over));
+        fmt::format("{} of the failures that were told {} over: what {} of changed while the cook "
+                    "ran",
+                    over, over == 1 ? "is" : "are", over == 1 ? "it was" : "they were"));
   }
   const auto failed = std::count_if(summary.failures.begin(), summary.failures.end(),
                                     [](const SummaryFailure& one) { return !one.package.empty(); });
-  if (failed > 0) {
-    Say(
-        fmt::format("{} of the results failed; `galley why PACKAGE` explains, `galley store cat "
-                    "LOG` prints a log",
-                    failed));
-  }
+  if (failed == 0) return;
+  const auto logged = std::find_if(summary.failures.begin(), summary.failures.end(),
+                                   [](const SummaryFailure& one) { return !one.log.empty(); });
+  Say(fmt::format("{} failed; `galley why PACKAGE` explains{}",
+                  Counted(static_cast<uint64_t>(failed), "result"),
+                  logged == summary.failures.end()
+                      ? ""
+                      : fmt::format(", `galley store cat {}` prints {}", logged->log,
+                                    failed == 1 ? "the log" : "a log")));
 }
 
 }  // namespace galley::cli

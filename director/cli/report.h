@@ -26,7 +26,9 @@ struct SummaryWarning {
   std::string package;
   std::string platform;
   std::string text;
+  std::string kind;  // "texture-block-size": docs/warnings.md
   auto operator<=>(const SummaryWarning&) const = default;
+  nlohmann::json ToJson() const;
 };
 
 struct SummaryFailure {
@@ -74,7 +76,7 @@ class Report final : public director::CookListener {
   void OnFailed(const std::string& package, const std::string& platform,
                 const director::PackageFailed& failed) override;
   void OnWarning(const std::string& package, const std::string& platform,
-                 const std::string& text) override;
+                 const record::Warning& warning) override;
   void OnDone(const director::StoredResult& result, director::ResultSource source) override;
   void OnLeft(const std::string& package) override;
   void OnPlatforms(const std::vector<std::string>& platforms) override;
@@ -102,7 +104,12 @@ class Report final : public director::CookListener {
   // The state of the remote store, as RemoteDownText has it; may be asked at any time.
   std::function<std::string()> remote_down = [] { return std::string(); };
 
+  // The project's: which warnings of no package are left out, and which are errors.
+  record::WarningRules warning_rules;
+
   std::vector<SummaryWarning> warnings;
+  // A warning of no package was an error.
+  bool has_warning_errors() const { return has_warning_errors_; }
   // The failures that were not taken back, sorted.
   std::vector<SummaryFailure> Failures() const { return {failures_.begin(), failures_.end()}; }
 
@@ -117,6 +124,18 @@ class Report final : public director::CookListener {
   template <typename Is>
   void TakeBackIf(std::set<SummaryFailure>::iterator at, Is is);
 
+  // The notes of one kind (record::NoteText).
+  struct Notes {
+    std::map<std::string, std::string> packages;  // with a text
+    std::set<std::string> fresh;  // of results that were cooked, or were in the store
+  };
+  // True: the warning is a note that waits for the end.
+  bool KeepNote(const SummaryWarning& warning, record::WarningKind kind);
+  void TellNotes();
+
+  std::map<record::WarningKind, Notes> notes_;
+  std::map<std::string, std::vector<record::WarningKind>> noted_;  // by package
+  bool has_warning_errors_ = false;
   std::set<SummaryFailure> told_;
   std::set<SummaryFailure> failures_;
   std::set<SummaryFailure> taken_back_;  // told, and not a failure now

@@ -12,6 +12,9 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
+using record::WarningKind::kMeshFile;
+using record::WarningKind::kShaderCompiler;
+using record::WarningKind::kTextureBlockSize;
 
 Summary MakeSummary() {
   Summary summary;
@@ -53,7 +56,7 @@ Summary MakeSummary() {
                          .idle = 64,
                          .restarts = 65,
                          .pauses = 66};
-  summary.warnings = {{"/Game/a.png", "windows", "no normals"}};
+  summary.warnings = {{"/Game/a.png", "windows", "no normals", "mesh-file"}};
   summary.failures = {{"/Game/x.png", "windows", "save", "truncated", Digest::Of("log").ToString(),
                        "galley.toml:5"}};
   return summary;
@@ -120,7 +123,7 @@ TEST(ReportTest, JsonEventsAreOneObjectALineAndNothingElse) {
     report.Say("scanned 3 files");
     report.OnFailed("/Game/x.png", "windows",
                     {.stage = director::Stage::kLoad, .error = "bad \xff\nbytes", .log = "d"});
-    report.OnWarning("/Game/a.png", "windows", "no normals");
+    report.OnWarning("/Game/a.png", "windows", {kMeshFile, "no normals"});
     report.OnDone(done, director::ResultSource::kCached);
     report.Finish(MakeSummary(), true);
   });
@@ -131,20 +134,112 @@ TEST(ReportTest, JsonEventsAreOneObjectALineAndNothingElse) {
   EXPECT_EQ(events[0]["stage"], "load");
   EXPECT_EQ(events[1]["event"], "warning");
   EXPECT_EQ(events[1]["text"], "no normals");
+  EXPECT_EQ(events[1]["kind"], "mesh-file");
   EXPECT_EQ(events[2]["event"], "done");
   EXPECT_EQ(events[2]["source"], "cached");
   EXPECT_EQ(events[3]["event"], "summary");
   EXPECT_EQ(events[3]["schema"], "galley.cook-summary.v1");
 }
 
+// What is printed of a cook that warns of the sizes of `count` textures, of which `source` says
+// where the results are from.
+std::string NotesOf(const GlobalOptions& options, int count, director::ResultSource source) {
+  return Capture(options, [&](Report& report) {
+           report.platforms = {"windows", "android"};
+           for (int i = 0; i < count; ++i) {
+             director::StoredResult done;
+             done.package = "/Game/" + std::to_string(i) + ".png";
+             for (const std::string& platform : report.platforms) {
+               done.platform_name = platform;
+               report.OnWarning(done.package, platform,
+                                {kTextureBlockSize, std::to_string(i) + " x 66"});
+               report.OnDone(done, source);
+             }
+           }
+           report.OnWarning("/Game/a.glb", "windows", {kMeshFile, "no normals"});
+           report.Finish(MakeSummary(), false);
+           EXPECT_EQ(report.warnings.size(), 2u * static_cast<size_t>(count) + 1);
+         })
+      .error;
+}
+
+TEST(ReportTest, NotesOfOneKindAreOneLineWithTheirNumber) {
+  EXPECT_EQ(NotesOf({}, 3, director::ResultSource::kCooked),
+            "warning: /Game/a.glb (windows): no normals [mesh-file]\n"
+            "warning: 3 packages have a size that is no multiple of their format's blocks, for "
+            "example /Game/0.png; --verbose, or the summary, names all [texture-block-size]\n");
+  EXPECT_EQ(NotesOf({}, 1, director::ResultSource::kCached),
+            "warning: /Game/a.glb (windows): no normals [mesh-file]\n"
+            "warning: /Game/0.png: 0 x 66 [texture-block-size]\n");
+  EXPECT_THAT(NotesOf({.verbose = true}, 3, director::ResultSource::kCooked),
+              HasSubstr("warning: /Game/2.png (windows): 2 x 66 [texture-block-size]\n"));
+}
+
+TEST(ReportTest, NotesOfWhatStandsAreOnlyCounted) {
+  EXPECT_EQ(NotesOf({}, 3, director::ResultSource::kUpToDate),
+            "warning: /Game/a.glb (windows): no normals [mesh-file]\n"
+            "3 notes are as before; --verbose, or the summary, names them\n");
+  EXPECT_THAT(NotesOf({}, 1, director::ResultSource::kUpToDate),
+              HasSubstr("\n1 note is as before; --verbose, or the summary, names it\n"));
+}
+
+TEST(ReportTest, WarningsOfNoPackageAreLeftOutOrErrorsAsTheProjectSays) {
+  const Printed printed = Capture(GlobalOptions{}, [&](Report& report) {
+    report.warning_rules.off.set(static_cast<size_t>(record::WarningKind::kStore));
+    report.warning_rules.error.set(static_cast<size_t>(record::WarningKind::kMountEmpty));
+    report.Warn(record::WarningKind::kStore, "nearly full");
+    EXPECT_FALSE(report.has_warning_errors());
+    report.Warn(record::WarningKind::kMountEmpty, "no file");
+    EXPECT_TRUE(report.has_warning_errors());
+    EXPECT_THAT(report.warnings, IsEmpty());
+    EXPECT_EQ(report.Failures().size(), 1u);
+  });
+  EXPECT_EQ(printed.error,
+            "error: no file [mount-empty], which is an error here ([warnings] error)\n");
+}
+
+TEST(ReportTest, PluralsAreRightAndResultsAreCountedByThemselves) {
+  const auto text_of = [](uint64_t count) {
+    Summary summary;
+    summary.counters.in_cook = count;
+    summary.counters.results_cooked = 2 * count;
+    summary.counters.results_cached = count;
+    return Capture(GlobalOptions{}, [&](Report& report) {
+             report.Scanned({.files = count, .packages = count});
+             report.Stands({.packages = count});
+             report.Finish(summary, true);
+           })
+        .error;
+  };
+  EXPECT_THAT(text_of(1), HasSubstr("scanned 1 file, 1 package ("));
+  EXPECT_THAT(text_of(1), HasSubstr("nothing changed: 1 package stands ("));
+  EXPECT_THAT(text_of(1),
+              HasSubstr("1 package in the cook, 3 results: 2 cooked, 1 cached, 0 up to date, 0 f"));
+  EXPECT_THAT(text_of(2), HasSubstr("scanned 2 files, 2 packages ("));
+  EXPECT_THAT(text_of(2), HasSubstr("nothing changed: 2 packages stand ("));
+  EXPECT_THAT(text_of(2), HasSubstr("2 packages in the cook, 6 results: 4 cooked, 2 cached"));
+  EXPECT_THAT(Report::TextOf({.workers_attached = 1}, {}), HasSubstr(", 1 worker, "));
+}
+
+TEST(ReportTest, StoreCatIsNamedOnlyWithALog) {
+  Summary summary = MakeSummary();
+  const auto text_of = [&] {
+    return Capture(GlobalOptions{}, [&](Report& report) { report.Finish(summary, true); }).error;
+  };
+  EXPECT_THAT(text_of(), HasSubstr("1 result failed; `galley why PACKAGE` explains, `galley store "
+                                   "cat " + Digest::Of("log").ToString() + "` prints the log\n"));
+  summary.failures[0].log = "";
+  EXPECT_THAT(text_of(), HasSubstr("1 result failed; `galley why PACKAGE` explains\n"));
+}
+
 TEST(ReportTest, AFailureOfAllPlatformsIsOneLineForPeopleAndOneEntryForEach) {
   const GlobalOptions options{.quiet = true};
   const Printed printed = Capture(options, [&](Report& report) {
     report.platforms = {"windows", "android"};
-    report.OnWarning("/Game/a.png", "", "no normals");
+    report.OnWarning("/Game/a.png", "", {kMeshFile, "no normals"});
     report.OnFailed("/Game/x.png", "",
                     {.stage = director::Stage::kRequest, .error = "no such file"});
-    EXPECT_THAT(report.warnings, ElementsAre(SummaryWarning{"/Game/a.png", "", "no normals"}));
+    EXPECT_THAT(report.warnings, ElementsAre(SummaryWarning{"/Game/a.png", "", "no normals", "mesh-file"}));
     EXPECT_THAT(
         report.Failures(),
         ElementsAre(SummaryFailure{"/Game/x.png", "android", "request", "no such file", "", ""},
@@ -186,14 +281,15 @@ TEST(ReportTest, ElsewhereThanOnATerminalLinesArePlain) {
   const Printed printed = Capture(options, [&](Report& report) {
     report.OnProgress({}, {});  // no live line, and none of the plain ones so soon
     report.OnFailed("/Game/x.png", "windows", {.error = "truncated"});
-    report.OnWarning("/Game/a.png", "windows", "no normals");
-    report.Warn("the store is nearly full");
+    report.OnWarning("/Game/a.png", "windows", {kMeshFile, "no normals"});
+    report.Warn(record::WarningKind::kStore, "the store is nearly full");
     report.Finish(MakeSummary(), true);
   });
   EXPECT_EQ(printed.out, "");
   EXPECT_THAT(printed.error, testing::StartsWith("error: /Game/x.png (windows): truncated\n"
-                                                 "warning: /Game/a.png (windows): no normals\n"
-                                                 "warning: the store is nearly full\n"));
+                                                 "warning: /Game/a.png (windows): no normals "
+                                                 "[mesh-file]\n"
+                                                 "warning: the store is nearly full [store]\n"));
   EXPECT_THAT(printed.error, HasSubstr("21 cooked, 22 cached, 23 up to date, 24 failed"));
   EXPECT_THAT(printed.error, HasSubstr("\n  windows#7    " + Digest::Of("w").ToString()));
   EXPECT_THAT(printed.error, HasSubstr("\n  android      " + Digest::Of("a").ToString()));
@@ -213,7 +309,7 @@ TEST(ReportTest, AVerdictNamesTheCookerTheRuleAndTheFile) {
         "/lit.frag", "windows",
         {.error = "ERROR: source:12: 'x' : undeclared", .cause = director::FailureCause::kVerdict});
     report.OnFailed("/no.frag", "windows", {.error = "no such file"});
-    report.OnWarning("/lit.frag", "windows", "WARNING: source:3: y");
+    report.OnWarning("/lit.frag", "windows", {kShaderCompiler, "WARNING: source:3: y"});
     EXPECT_EQ(report.Failures()[0].rule, "galley.toml:52");
     EXPECT_EQ(report.Failures()[0].error, "ERROR: content/lit.frag:12: 'x' : undeclared");
     EXPECT_EQ(report.Failures()[1].rule, "") << "no cooker had a say";
@@ -222,7 +318,7 @@ TEST(ReportTest, AVerdictNamesTheCookerTheRuleAndTheFile) {
   EXPECT_EQ(printed.error,
             "error: /lit.frag (windows; shader by galley.toml:52): ERROR: content/lit.frag:12: 'x' "
             ": undeclared\nerror: /no.frag (windows): no such file\n"
-            "warning: /lit.frag (windows): WARNING: content/lit.frag:3: y\n");
+            "warning: /lit.frag (windows): WARNING: content/lit.frag:3: y [shader-compiler]\n");
 }
 
 TEST(ReportTest, ManyEqualFailuresAreOneForPeopleAndEachIsInTheEventsAndTheSummary) {
@@ -255,7 +351,7 @@ TEST(ReportTest, WhatACookerSaysCannotDriveTheTerminal) {
   const GlobalOptions options;
   const Printed printed = Capture(options, [&](Report& report) {
     report.OnFailed("/Game/x.png", "windows", {.error = "line 1\nline 2 \x1b[2J\a"});
-    report.OnWarning("/Game/x.png", "windows", "\x1b]0;title\a");
+    report.OnWarning("/Game/x.png", "windows", {kMeshFile, "\x1b]0;title\a"});
   });
   EXPECT_THAT(printed.error, Not(HasSubstr("\x1b")));
   EXPECT_THAT(printed.error, Not(HasSubstr("\a")));

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/base/digest.h"
+#include "common/record/warning.h"
 #include "common/record/worker_offer.h"
 
 namespace galley::director {
@@ -59,6 +60,8 @@ class Catalog {
   // Resolves a reference or cooked-input path as written by `from`. A name below an existing
   // package's "/_gen/" is returned without error: the core knows what was generated.
   virtual ReferenceTarget Resolve(std::string_view from, std::string_view as_written) const = 0;
+  // The warnings of a package, generated ones too, that are left out, and those that fail it.
+  virtual record::WarningRules WarningRulesOf(std::string_view /*name*/) const { return {}; }
 };
 
 }  // namespace galley::director

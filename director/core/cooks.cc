@@ -57,6 +57,7 @@ void Cooks::OnPackagesDiscovered(const PackagesDiscovered& event) {
       waiting->selected.push_back(selected);
     } else {
       Note(PackageWarned{graph_->claims.FindOrAdd(selected.name), std::nullopt,
+                         record::WarningKind::kAskedTooLate,
                          "is asked for too late: no cook runs that it could join",
                          /*is_passing=*/true},
            cook == nullptr ? 0 : cook->bit());

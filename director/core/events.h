@@ -13,6 +13,7 @@
 #include "absl/time/time.h"
 #include "common/base/digest.h"
 #include "common/record/result.h"
+#include "common/record/warning.h"
 #include "common/record/worker_offer.h"
 #include "director/core/catalog.h"
 #include "director/core/ids.h"
@@ -75,6 +76,8 @@ struct ResultView {
   std::string error;  // a verdict's error
   std::string log;    // digest text of a verdict's log, or empty
   uint64_t key = 0;   // of its action: those of the very same inputs have the same
+  // What its cook warned of, as it was kept (record::Warning); null: nothing.
+  std::shared_ptr<const std::vector<std::string>> warnings;
 };
 using ResultViewPtr = std::shared_ptr<const ResultView>;
 
@@ -661,6 +664,7 @@ struct PackageFailed {
 struct PackageWarned {
   PackageId package;
   std::optional<PlatformIndex> platform;
+  record::WarningKind kind;
   std::string text;
   // The message is about what this cook did: another cook of the same may not have it.
   bool is_passing = false;

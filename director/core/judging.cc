@@ -17,7 +17,8 @@ absl::btree_map<std::string, PlatformMask> ErrorsOf(const std::vector<Problem>& 
     const PlatformMask platform = all & ~(all - 1);
     absl::btree_set<std::string> texts;
     for (const Problem& problem : problems) {
-      if (problem.kind == record::ReferenceKind::kHard && (problem.platforms & platform) != 0)
+      if (problem.kind == record::ReferenceKind::kHard && !problem.is_remark &&
+          (problem.platforms & platform) != 0)
         texts.insert(problem.text);
     }
     std::string error;
@@ -26,6 +27,29 @@ absl::btree_map<std::string, PlatformMask> ErrorsOf(const std::vector<Problem>& 
     if (!texts.empty()) errors[error] |= platform;
   }
   return errors;
+}
+
+// The warnings of the package's results that fail it: the first of each platform.
+absl::btree_map<std::string, PlatformMask> ErrorsOfResults(const PackageData& package,
+                                                           const record::WarningRules& rules) {
+  absl::btree_map<std::string, PlatformMask> errors;
+  for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
+    const ResultViewPtr& result = package.slots[p].result;
+    if (result == nullptr || result->is_verdict || result->warnings == nullptr) continue;
+    for (const std::string& kept : *result->warnings) {
+      const record::Warning warning = record::Warning::Parse(kept);
+      if (!rules.IsError(warning.kind)) continue;
+      errors[warning.ErrorText()] |= MaskOf(p);
+      break;
+    }
+  }
+  return errors;
+}
+
+bool HasWarnings(const PackageData& package) {
+  return std::any_of(package.slots.begin(), package.slots.end(), [](const Slot& slot) {
+    return slot.result != nullptr && slot.result->warnings != nullptr;
+  });
 }
 
 }  // namespace
@@ -67,17 +91,30 @@ void Judging::Judge(PackageId id) {
                             "): expected a package: " + std::string(GeneratorName(target.name)) +
                             " does not generate it"});
   });
-  absl::btree_set<std::string> warnings;
+  const record::WarningRules rules = problems.empty() && !HasWarnings(package)
+                                         ? record::WarningRules()
+                                         : core_.catalog->WarningRulesOf(package.name);
+  absl::btree_set<record::Warning> warnings;
   for (Problem& problem : problems) {
     problem.platforms &= cook_.request().platforms;
-    const bool is_told = problem.is_remark || (problem.kind != record::ReferenceKind::kHard &&
-                                               cook_.request().follow_soft);
-    if (is_told && problem.platforms != 0) warnings.insert(problem.text);
+    const bool is_warning = problem.is_remark || (problem.kind != record::ReferenceKind::kHard &&
+                                                  cook_.request().follow_soft);
+    if (!is_warning || problem.platforms == 0) continue;
+    const record::Warning warning{problem.is_remark ? record::WarningKind::kReferenceCase
+                                                    : record::WarningKind::kMissingSoftReference,
+                                  problem.text};
+    if (rules.IsError(warning.kind)) {
+      problem = {record::ReferenceKind::kHard, problem.platforms, warning.ErrorText()};
+    } else {
+      warnings.insert(warning);
+    }
   }
   cook_.warnings.NoteJudged(id, std::move(warnings));
-  const absl::btree_map<std::string, PlatformMask> errors = ErrorsOf(problems);
-  if (errors.empty()) return;
-  for (const auto& [error, platforms] : errors) FailJudged(id, platforms, Stage::kLoad, error);
+  for (const auto& [error, platforms] : ErrorsOf(problems))
+    FailJudged(id, platforms, Stage::kLoad, error);
+  if (rules.error.none()) return;
+  for (const auto& [error, platforms] : ErrorsOfResults(package, rules))
+    FailJudged(id, platforms, Stage::kSave, error);
 }
 
 void Judging::FailJudged(PackageId id, PlatformMask platforms, Stage stage,

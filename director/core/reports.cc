@@ -224,7 +224,10 @@ void Reports::DropResult(PackageId id, PlatformIndex platform, const Attempt& at
   if (first != nullptr && saved.is_current && core_.survivors.IsOfToday(attempt) &&
       IsAnother(*first, *saved.result))
     core_.cooks.ForEachOf(packages_[id].cooks,
-                          [id](Cook& cook) { cook.warnings.TellOnce(id, kMadeTwice); });
+                          [id](Cook& cook) { 
+                            cook.warnings.TellOnce(
+                                id, {record::WarningKind::kNotDeterministic, kMadeTwice});
+                          });
 }
 
 void Reports::OnFailed(AttemptId id, const WorkerReport::Failed& failed) {

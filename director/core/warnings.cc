@@ -13,34 +13,36 @@ constexpr size_t kUnsolicitedMax = 10'000;
 
 }  // namespace
 
-void Warnings::TellOnce(PackageId id, const std::string& text) {
-  if (told_.emplace(id, text).second) Note(PackageWarned{id, std::nullopt, text}, cook_.bit());
+void Warnings::TellOnce(PackageId id, const record::Warning& warning) {
+  if (told_.emplace(id, warning).second)
+    Note(PackageWarned{id, std::nullopt, warning.kind, warning.text}, cook_.bit());
 }
 
-void Warnings::NoteJudged(PackageId id, absl::btree_set<std::string> texts) {
-  if (texts.empty()) {
+void Warnings::NoteJudged(PackageId id, absl::btree_set<record::Warning> warnings) {
+  if (warnings.empty()) {
     judged_.erase(id);
   } else {
-    judged_[id] = std::move(texts);
+    judged_[id] = std::move(warnings);
   }
 }
 
 void Warnings::TellJudged() const {
   std::vector<PackageId> warned;
-  for (const auto& [id, texts] : judged_) {
+  for (const auto& [id, warnings] : judged_) {
     if (cook_.Wants(id)) warned.push_back(id);
   }
   std::sort(warned.begin(), warned.end(),
             [&](PackageId a, PackageId b) { return NameOf(a) < NameOf(b); });
   for (const PackageId id : warned) {
-    for (const std::string& text : judged_.at(id))
-      Note(PackageWarned{id, std::nullopt, text}, cook_.bit());
+    for (const record::Warning& one : judged_.at(id))
+      Note(PackageWarned{id, std::nullopt, one.kind, one.text}, cook_.bit());
   }
 }
 
 void Warnings::TellFailedTargets() const {
   for (const auto& [referencer, text] : failed_targets_)
-    Note(PackageWarned{referencer, std::nullopt, text}, cook_.bit());
+    Note(PackageWarned{referencer, std::nullopt, record::WarningKind::kFailedReference, text},
+         cook_.bit());
 }
 
 void Warnings::NoteFailedTargets() {
@@ -92,7 +94,7 @@ void Warnings::TellUnsolicited() {
     for (const std::string& name : unsolicited_.at(reader)) {
       const std::optional<CatalogEntry> entry = core_.catalog->Find(name);
       if (cook_.Holds(name) || !entry.has_value() || entry->never_cook) continue;
-      Note(PackageWarned{reader, std::nullopt,
+      Note(PackageWarned{reader, std::nullopt, record::WarningKind::kUnsolicitedRead,
                          "reads " + name +
                              ", a package that is not in the cook (Unsolicited): expected a hard "
                              "reference to it, or that it is never cooked"},
@@ -100,7 +102,7 @@ void Warnings::TellUnsolicited() {
     }
   }
   if (unsolicited_dropped_ == 0 || readers.empty()) return;
-  Note(PackageWarned{readers.back(), std::nullopt,
+  Note(PackageWarned{readers.back(), std::nullopt, record::WarningKind::kUnsolicitedRead,
                      "and other packages read " + std::to_string(unsolicited_dropped_) +
                          " more names that were not in the cook then: they are not told one by "
                          "one",

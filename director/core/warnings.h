@@ -7,7 +7,7 @@
 
 #include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
-#include "absl/container/flat_hash_set.h"
+#include "common/record/warning.h"
 #include "director/core/part.h"
 
 namespace galley::director {
@@ -17,10 +17,10 @@ class Warnings : CookPart {
   Warnings(Core& core, Cook& cook) : CookPart(core, cook) {}
 
   // Told at once. Another platform, or another attempt, may have the same to say.
-  void TellOnce(PackageId package, const std::string& text);
+  void TellOnce(PackageId package, const record::Warning& warning);
   // The warnings of the package's last judgement. They are told at the end, if the package is in
   // the cook then: until then its file may change, and what was said be untrue.
-  void NoteJudged(PackageId package, absl::btree_set<std::string> texts);
+  void NoteJudged(PackageId package, absl::btree_set<record::Warning> warnings);
   void ForgetJudged(PackageId package) { judged_.erase(package); }
   void TellJudged() const;
   // Packages that the cook read that made the reader's result, now or before. A package that a hard
@@ -36,10 +36,10 @@ class Warnings : CookPart {
 
  private:
   std::vector<std::pair<PackageId, std::string>> failed_targets_;  // texts, by name
-  absl::btree_map<PackageId, absl::btree_set<std::string>> judged_;
+  absl::btree_map<PackageId, absl::btree_set<record::Warning>> judged_;
   // Packages that were read and that were not in the cook then, by reader.
   absl::btree_map<PackageId, absl::btree_set<std::string>> unsolicited_;
-  absl::flat_hash_set<std::pair<PackageId, std::string>> told_;  // look-up only
+  absl::btree_set<std::pair<PackageId, record::Warning>> told_;
   size_t unsolicited_count_ = 0;    // names kept, at most kUnsolicitedMax
   size_t unsolicited_dropped_ = 0;  // beyond
 };

@@ -41,7 +41,9 @@ class CookListener : public ShellListener {
   // Nothing has changed: all stands, and no package is told by itself.
   virtual void Stands(const StandCounts& counts) = 0;
   // A warning that is about no package.
-  void Warn(std::string_view text) { OnWarning("", "", std::string(text)); }
+  void Warn(record::WarningKind kind, std::string_view text) {
+    OnWarning("", "", {kind, std::string(text)});
+  }
 };
 
 }  // namespace galley::director

@@ -27,16 +27,26 @@ void CookNotes::OnFailed(const std::string& package, const std::string& platform
   listener_.OnFailed(package, platform, failed);
 }
 
+bool CookNotes::IsWarning(const std::string& package, const std::string& platform,
+                          const record::Warning& warning) {
+  const record::WarningRules rules = rules_of_(package);
+  if (rules.IsError(warning.kind))
+    OnFailed(package, platform, {.stage = Stage::kRequest, .error = warning.ErrorText()});
+  return !rules.IsError(warning.kind) && !rules.IsOff(warning.kind);
+}
+
 void CookNotes::OnWarning(const std::string& package, const std::string& platform,
-                          const std::string& text) {
-  told_.Warned(package, platform, text);
-  listener_.OnWarning(package, platform, text);
+                          const record::Warning& warning) {
+  if (!IsWarning(package, platform, warning)) return;
+  told_.Warned(package, platform, warning.ToText());
+  listener_.OnWarning(package, platform, warning);
 }
 
 void CookNotes::OnPassingWarning(const std::string& package, const std::string& platform,
-                                 const std::string& text) {
+                                 const record::Warning& warning) {
+  if (!IsWarning(package, platform, warning)) return;
   told_.Passing();
-  listener_.OnPassingWarning(package, platform, text);
+  listener_.OnPassingWarning(package, platform, warning);
 }
 
 void CookNotes::OnLeft(const std::string& package) {
@@ -77,8 +87,11 @@ void CookNotes::OnDone(const StoredResult& result, ResultSource source) {
   }
   if (source == ResultSource::kCooked && first_cooked_ == absl::InfiniteFuture())
     first_cooked_ = absl::Now();
-  for (const std::string& warning : result.result.details.warnings) {
-    if (is_new) OnWarning(result.package, result.platform_name, warning);
+  for (const std::string& kept : result.result.details.warnings) {
+    const record::Warning warning = record::Warning::Parse(kept);
+    // (One that is an error fails the package when it is judged.)
+    if (is_new && !rules_of_(result.package).IsError(warning.kind))
+      OnWarning(result.package, result.platform_name, warning);
   }
   listener_.OnDone(result, source);
 }

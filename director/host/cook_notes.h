@@ -2,11 +2,13 @@
 // stands between the cook and its listener, who is told everything.
 //
 // The warnings of a result are told once for each package and platform, before the result itself.
+// A warning that a project leaves out is not told; one that is an error there is told as a failure.
 //
 // Threads: one.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -38,13 +40,18 @@ class CookNotes final : public CookListener {
   void OnFailed(const std::string& package, const std::string& platform,
                 const PackageFailed& failed) override;
   void OnWarning(const std::string& package, const std::string& platform,
-                 const std::string& text) override;
+                 const record::Warning& warning) override;
   void OnPassingWarning(const std::string& package, const std::string& platform,
-                        const std::string& text) override;
+                        const record::Warning& warning) override;
   void OnDone(const StoredResult& result, ResultSource source) override;
   void OnLeft(const std::string& package) override;
   void OnPlatforms(const std::vector<std::string>& platforms) override;
   void OnProgress(const Counters& counters, const Progress& progress) override;
+
+  // The rules of the warnings of a package; of "": those of what is about no package. Until it is
+  // set, nothing is left out.
+  using WarningRulesOf = std::function<record::WarningRules(const std::string& package)>;
+  void SetWarningRules(WarningRulesOf rules) { rules_of_ = std::move(rules); }
 
   const Told& told() const { return told_; }
   void SetScanning(bool is_scanning) { told_.SetScanning(is_scanning); }
@@ -64,7 +71,12 @@ class CookNotes final : public CookListener {
   absl::Time first_cooked() const { return first_cooked_; }
 
  private:
+  // False: the warning is left out, or an error, as which it was told.
+  bool IsWarning(const std::string& package, const std::string& platform,
+                 const record::Warning& warning);
+
   CookListener& listener_;
+  WarningRulesOf rules_of_ = [](const std::string&) { return record::WarningRules(); };
   Told told_;
   std::vector<std::string> platforms_;                    // of the cook
   bool has_other_failures_ = false;                       // of no package

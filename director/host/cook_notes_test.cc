@@ -22,9 +22,45 @@ TEST(CookNotesTest, WarningsOfAResultAreToldOnceAndBeforeIt) {
   CookNotes notes(told);
   notes.OnDone(ResultOf("/Game/a.png", "1"), ResultSource::kCached);
   notes.OnDone(ResultOf("/Game/a.png", "2"), ResultSource::kCooked);
-  EXPECT_THAT(told.lines, ElementsAre("warning /Game/a.png windows: no normals",
+  EXPECT_THAT(told.lines, ElementsAre("warning /Game/a.png windows: no normals [other]",
                                       "done /Game/a.png windows", "done /Game/a.png windows"));
   EXPECT_EQ(notes.done().at({"/Game/a.png", "windows"}), Digest::Of("2"));
+}
+
+TEST(CookNotesTest, AWarningIsLeftOutOrAnErrorAsTheProjectSays) {
+  FakeListener told;
+  CookNotes notes(told);
+  notes.SetWarningRules([](const std::string& package) {
+    record::WarningRules rules;
+    const auto set = [](auto& kinds, record::WarningKind kind) {
+      kinds.set(static_cast<size_t>(kind));
+    };
+    set(rules.off, record::WarningKind::kStraySidecar);
+    set(package == "/Game/a.png" ? rules.error : rules.off, record::WarningKind::kAudioFile);
+    return rules;
+  });
+  notes.Warn(record::WarningKind::kStraySidecar, "no effect");
+  notes.OnPassingWarning("/Game/b.png", "", {record::WarningKind::kAudioFile, "cut off"});
+  EXPECT_THAT(told.lines, ElementsAre());
+  EXPECT_TRUE(notes.told().warnings().empty());
+  EXPECT_TRUE(notes.told().stands());
+  notes.OnWarning("/Game/a.png", "pc", {record::WarningKind::kAudioFile, "cut off"});
+  EXPECT_THAT(told.lines,
+              ElementsAre("failed /Game/a.png pc: cut off [audio-file], which is an error here "
+                          "([warnings] error)"));
+  EXPECT_TRUE(notes.has_failures());
+}
+
+TEST(CookNotesTest, AWarningOfAResultThatIsAnErrorIsTheCoresToTell) {
+  FakeListener told;
+  CookNotes notes(told);
+  notes.SetWarningRules([](const std::string&) {
+    record::WarningRules rules;
+    rules.error.set(static_cast<size_t>(record::WarningKind::kOther));
+    return rules;
+  });
+  notes.OnDone(ResultOf("/Game/a.png", "1"), ResultSource::kCached);
+  EXPECT_THAT(told.lines, ElementsAre("done /Game/a.png windows"));
 }
 
 TEST(CookNotesTest, TheFirstResultThatWasCookedHasItsTime) {

@@ -124,6 +124,8 @@ absl::Status CookRun::Scan() {
   RETURN_IF_ERROR(AskGit());
   RETURN_IF_ERROR(LookAtFiles());
   world_ = scanned_;
+  notes_.SetWarningRules(
+      [this](const std::string& package) { return world_->table->WarningRulesOf(package); });
   sources_ = scanned_->snapshot;
   RETURN_IF_ERROR(Select());
   BeginStaging();
@@ -277,7 +279,8 @@ absl::StatusOr<CookSelection> CookRun::SelectLost() {
 }
 
 void CookRun::TellScan() {
-  for (const std::string& warning : selection_.warnings) notes_.Warn(warning);
+  for (const std::string& warning : selection_.warnings)
+    notes_.Warn(record::WarningKind::kAllIsNever, warning);
   TellOddFiles(*world_, notes_);
   notes_.Scanned({.files = world_->snapshot->files().size(),
                   .packages = world_->table->names().size(),
@@ -291,7 +294,8 @@ void CookRun::TellScan() {
 void CookRun::TellScanAgain() {
   const Standing& standing = difference_->standing;
   for (const StandingWarning& one : standing.warnings) {
-    if (one.is_of_scan) notes_.OnWarning(one.package, one.platform, one.text);
+    if (one.is_of_scan)
+      notes_.OnWarning(one.package, one.platform, record::Warning::Parse(one.text));
   }
   notes_.Scanned({.files = standing.counts.files,
                   .packages = standing.counts.packages,
@@ -426,10 +430,12 @@ void CookRun::TellTheEnd() {
   if (!ask_.repair && !outcome.ended.is_interrupted && !difference_.has_value())
     TellIdleNever(*world_, *outcome.world, ask_.selection.has_selection(), notes_);
   staging_->TellFailures();
-  if (const auto lost = LostText(outcome, project_->store.directory)) NoteHealed(*lost);
+  if (const auto lost = LostText(outcome, project_->store.directory)) 
+    NoteHealed(record::KeptWarning(record::WarningKind::kStoreLost, *lost));
   if (const auto unstarted = UnstartedText(outcome, project_->farm.launcher))
-    notes_.OnPassingWarning("", "", *unstarted);
-  if (const auto unproven = UnprovenText(outcome)) notes_.OnPassingWarning("", "", *unproven);
+    notes_.OnPassingWarning("", "", {record::WarningKind::kWorkersMissing, *unstarted});
+  if (const auto unproven = UnprovenText(outcome))
+    notes_.OnPassingWarning("", "", {record::WarningKind::kResultsUnproven, *unproven});
   const std::string unanswered =
       UnansweredText(*project_, outcome.observed, deps_.director.environment());
   if (!unanswered.empty()) notes_.SayAlways(unanswered);
@@ -443,8 +449,8 @@ absl::Status CookRun::TellRefusal() {
   const std::string& refusal = report_.outcome->refusal;
   if (refusal.empty()) return staging_->stopped();
   if (!staging_->is_published()) return WrongUse(refusal);
-  notes_.OnPassingWarning(
-      "", "", refusal);  // a package that was made again after that, for the store had lost it
+  // (A package was made again after that, for the store had lost it.)
+  notes_.OnPassingWarning("", "", {record::WarningKind::kNotDeterministic, refusal});
   return staging_->stopped();
 }
 
@@ -458,8 +464,9 @@ void CookRun::TellUnpublished() {
     if (outcome.roots.contains(platform)) continue;
     const auto last = deps_.director.journal().LastPublished(platform);
     notes_.OnWarning("", platform,
-                     UnpublishedText(notes_.CountFailedOn(platform), outcome.counters.in_cook,
-                                     last.ok() && last->sequence != 0));
+                     {record::WarningKind::kNothingPublished,
+                      UnpublishedText(notes_.CountFailedOn(platform), outcome.counters.in_cook,
+                                      last.ok() && last->sequence != 0)});
   }
 }
 
@@ -469,6 +476,7 @@ void CookRun::Remember() {
   if (deps_.director.MayWrite().ok()) remembered.Update(deps_.place.Remember());
   if (remembered.ok()) return;
   deps_.listener.Warn(
+      record::WarningKind::kJournal,
       fmt::format("the next cook will look at more than it must: {}", MessageOf(remembered)));
 }
 

@@ -23,15 +23,16 @@ void TellOddFiles(const World& world, CookListener& listener) {
     if (S_ISDIR(file.stat.mode)) {
       listener.OnFailed(file.path, "", {.stage = Stage::kRequest, .error = file.error});
     } else {
-      listener.OnWarning(file.path, "", file.error);
+      listener.OnWarning(file.path, "", {record::WarningKind::kUnusableFile, file.error});
     }
   }
 }
 
 void TellLeftOut(const World& world, CookListener& listener) {
-  for (const std::string& warning : StraySidecars(*world.table)) listener.Warn(warning);
+  for (const std::string& warning : StraySidecars(*world.table))
+    listener.Warn(record::WarningKind::kStraySidecar, warning);
   if (const std::string text = SandboxesAmongContent(*world.snapshot); !text.empty())
-    listener.Warn(text);
+    listener.Warn(record::WarningKind::kSandboxInContent, text);
 }
 
 void TellIdleNever(const World& before, const World& after, bool is_narrow,
@@ -46,9 +47,11 @@ void TellIdleNever(const World& before, const World& after, bool is_narrow,
     const bool is_unknown =
         is_narrow && (!is_argument || never.text.find("_gen") != std::string::npos);
     if (!is_of_both || is_unknown) continue;
-    listener.Warn(fmt::format(
-        "{}: nothing matches \"{}\"{}", is_argument ? never.place : never.place + ": [cook] never",
-        never.text, NearText(NearNames(never.text, before.table->names(), kNearMax))));
+    listener.Warn(
+        record::WarningKind::kNeverMatchesNothing,
+        fmt::format("{}: nothing matches \"{}\"{}",
+                    is_argument ? never.place : never.place + ": [cook] never", never.text,
+                    NearText(NearNames(never.text, before.table->names(), kNearMax))));
   }
 }
 
@@ -85,6 +88,10 @@ std::optional<std::string> LostText(const ShellOutcome& outcome, const std::stri
                      blobs == 1 ? "1 blob" : fmt::format("{} blobs", blobs),
                      packages == 1 ? "1 package" : fmt::format("{} packages", packages),
                      blobs == 1 ? "was" : "were", became);
+}
+
+record::Warning HealedWarning(const std::string& text) {
+  return record::Warning::Parse(record::KeptWarning(record::WarningKind::kStateRepaired, text));
 }
 
 }  // namespace galley::director

@@ -35,4 +35,7 @@ std::optional<std::string> UnprovenText(const ShellOutcome& outcome);
 // "<store>: 2 blobs of 1 package were lost from the store and are made again"; nullopt: none were.
 std::optional<std::string> LostText(const ShellOutcome& outcome, const std::string& store);
 
+// A note of TakeHealed.
+record::Warning HealedWarning(const std::string& text);
+
 }  // namespace galley::director

@@ -171,7 +171,7 @@ void Director::FlushWriteBack(bool is_cut_short, CookListener& listener, Cancell
   report.failed -= before.failed;
   report.dropped -= before.dropped;
   if (report.failed + report.dropped == 0) return;
-  listener.Warn(fmt::format(
+  listener.Warn(record::WarningKind::kRemoteStore, fmt::format(
       "{} of {} results could not be sent to {}: {}{}", report.failed + report.dropped,
       report.sent + report.failed + report.dropped, stores_->remote()->State().url,
       report.reason.empty() ? "more were cooked than can wait" : report.reason,

@@ -25,8 +25,8 @@ class FakeListener final : public CookListener {
     lines.push_back(fmt::format("failed {} {}: {}", package, platform, failed.error));
   }
   void OnWarning(const std::string& package, const std::string& platform,
-                 const std::string& text) override {
-    lines.push_back(fmt::format("warning {} {}: {}", package, platform, text));
+                 const record::Warning& warning) override {
+    lines.push_back(fmt::format("warning {} {}: {}", package, platform, warning.ToText()));
   }
   void OnDone(const StoredResult& result, ResultSource) override {
     lines.push_back(fmt::format("done {} {}", result.package, result.platform_name));

@@ -83,7 +83,7 @@ absl::Status HeldProject::Settle(const Journal& journal, CookListener& listener)
         "own from now on, and publishes its own roots",
         home_.copied_from);
     LogInfo("{}", text);
-    listener.Warn(text);
+    listener.Warn(record::WarningKind::kProjectCopied, text);
   }
   return absl::OkStatus();
 }

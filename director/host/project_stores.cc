@@ -49,6 +49,7 @@ void ProjectStores::Hold(const std::string& project_name, CookListener& listener
     session_.emplace(*std::move(session));
   } else {
     listener.Warn(
+        record::WarningKind::kStore,
         fmt::format("a collection may drop what this cook uses: {}", MessageOf(session.status())));
   }
 }
@@ -70,7 +71,8 @@ absl::Status ProjectStores::OpenRemote(const project::RemoteSection& section,
                                              .tls_key = section.tls_key}});
   if (!remote.ok()) return WrongUse(fmt::format("[store] remote: {}", MessageOf(remote.status())));
   remote_ = *std::move(remote);
-  for (const std::string& warning : remote_.warnings) listener.Warn(warning);
+  for (const std::string& warning : remote_.warnings) 
+    listener.Warn(record::WarningKind::kRemoteStore, warning);
   return absl::OkStatus();
 }
 
@@ -92,7 +94,7 @@ std::string ProjectStores::RemoteDown() const {
 void ProjectStores::TellRemote(CookListener& listener) {
   if (remote_.cache == nullptr) return;
   for (const std::string& text : RemoteWarnings(remote_.cache->State(), RemoteDown()))
-    listener.Warn(text);
+    listener.Warn(record::WarningKind::kRemoteStore, text);
 }
 
 void ProjectStores::LeaveRemote() {
@@ -104,6 +106,7 @@ void ProjectStores::KeepWithinSize(Cancellation& stop, CookListener& listener) {
       quota_->Keep(&stop, [&](const std::string& text) { listener.Say(text); });
   if (!status.ok() && !stop.is_cancelled())
     listener.Warn(
+        record::WarningKind::kStore,
         fmt::format("the store was not brought within [store] max_size: {}", MessageOf(status)));
 }
 
@@ -115,6 +118,7 @@ void ProjectStores::GiveBackDeadBytes(Cancellation& stop, CookListener& listener
   if (stop.is_cancelled()) return;
   if (!given.ok())
     return listener.Warn(
+        record::WarningKind::kStore,
         fmt::format("dead bytes of the store were not given back: {}", MessageOf(given.status())));
   if (given->freed_bytes > given->moved_bytes)
     listener.Say(fmt::format("gave back {} of the store's segments, which nothing needed",

@@ -50,7 +50,7 @@ void TellAgain(const Standing& standing, CookListener& listener) {
     listener.OnFailed(failure.package, failure.platform, failed);
   }
   for (const StandingWarning& warning : standing.warnings)
-    listener.OnWarning(warning.package, warning.platform, warning.text);
+    listener.OnWarning(warning.package, warning.platform, record::Warning::Parse(warning.text));
 }
 
 }  // namespace galley::director

@@ -25,12 +25,12 @@ TEST(ToldTest, WhatWasToldIsToldAgain) {
   told.Failed("/Game/b", "pc", Failed("broken"));
   told.Failed("/Game/b", "pc", Failed("broken"));
   told.Failed("/Game/a", "", Failed("missing", FailureCause::kProject));
-  told.Warned("/Game/c", "pc", "odd");
+  told.Warned("/Game/c", "pc", "odd [mesh-file]");
   EXPECT_TRUE(told.stands());
   FakeListener listener;
   TellAgain({.warnings = told.warnings(), .failures = told.failures()}, listener);
   EXPECT_THAT(listener.lines, ElementsAre("failed /Game/a : missing", "failed /Game/b pc: broken",
-                                          "warning /Game/c pc: odd"));
+                                          "warning /Game/c pc: odd [mesh-file]"));
 }
 
 TEST(ToldTest, AFailureThatIsMendedIsNotToldAgain) {

@@ -168,8 +168,8 @@ struct Heard final : CookListener {
                                 failed.own_faults, failed.infrastructure_faults));
   }
   void OnWarning(const std::string& package, const std::string& platform,
-                 const std::string& text) override {
-    calls.push_back(fmt::format("warned {} {} {}", package, platform, text));
+                 const record::Warning& warning) override {
+    calls.push_back(fmt::format("warned {} {} {}", package, platform, warning.ToText()));
   }
   void OnDone(const StoredResult& result, ResultSource source) override {
     calls.push_back(fmt::format("done {} {} {}", result.package, result.platform_name,
@@ -229,10 +229,10 @@ TEST(EventWireTest, EachCallOfAListenerArrivesAtTheOtherEnd) {
                         .attempts = 2,
                         .own_faults = 3,
                         .infrastructure_faults = 4});
-    listener->OnWarning("/Game/a.png", "android", "odd");
+    listener->OnWarning("/Game/a.png", "android", {record::WarningKind::kMeshFile, "odd"});
     listener->OnLeft("/Game/b.png");
     listener->OnPlatforms({"android", "deck"});
-    listener->Warn("of no package");
+    listener->Warn(record::WarningKind::kJournal, "of no package");
     for (const ResultSource from :
          {ResultSource::kCooked, ResultSource::kCached, ResultSource::kUpToDate})
       listener->OnDone(result, from);

@@ -74,12 +74,12 @@ void EventSource::OnFailed(const std::string& package, const std::string& platfo
 }
 
 void EventSource::OnWarning(const std::string& package, const std::string& platform,
-                            const std::string& text) {
+                            const record::Warning& warning) {
   v1::CookEvent event;
   v1::CookEvent::Warned& out = *event.mutable_warned();
   out.set_package(package);
   out.set_platform(platform);
-  out.set_text(text);
+  out.set_text(warning.ToText());
   sinks_.event(event);
 }
 
@@ -179,7 +179,7 @@ void TellListener(const v1::CookEvent& event, CookListener& listener) {
                                FailureOf(event.failed()));
     case v1::CookEvent::kWarned:
       return listener.OnWarning(event.warned().package(), event.warned().platform(),
-                                event.warned().text());
+                                record::Warning::Parse(event.warned().text()));
     case v1::CookEvent::kDone: {
       StoredResult result;
       result.package = event.done().package();

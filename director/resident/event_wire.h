@@ -29,7 +29,7 @@ class EventSource final : public CookListener {
   void OnFailed(const std::string& package, const std::string& platform,
                 const PackageFailed& failed) override;
   void OnWarning(const std::string& package, const std::string& platform,
-                 const std::string& text) override;
+                 const record::Warning& warning) override;
   void OnDone(const StoredResult& result, ResultSource source) override;
   void OnLeft(const std::string& package) override;
   void OnPlatforms(const std::vector<std::string>& platforms) override;

@@ -8,6 +8,7 @@
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "director/host/cook_run.h"
+#include "director/host/cook_warnings.h"
 #include "director/host/outcome_status.h"
 #include "director/host/sandboxes.h"
 #include "director/host/selection.h"
@@ -141,7 +142,8 @@ void ResidentCook::Run() {
   const uint64_t fetched_before = deps_.director.stores().BytesFetched();
   CookReport report = Cook();
   if (report.outcome.has_value()) deps_.director.Settle(report, listener_, stop_);
-  for (const std::string& text : TakeHealed()) listener_.Warn(text);
+  for (const std::string& text : TakeHealed()) 
+    listener_.OnWarning("", "", HealedWarning(text));
   const bool is_left = IsLeft(report);
   if (is_left) report = {.end = Stopped()};
   LogInfo("cook={} ended: {}", number_, TextOfEnd(report));

@@ -15,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "common/base/digest.h"
 #include "common/base/mutex.h"
+#include "common/record/warning.h"
 #include "director/core/cook_core.h"
 #include "director/core/events.h"
 #include "director/shell/difference_root.h"
@@ -33,11 +34,11 @@ struct ShellListener {
   virtual void OnFailed(const std::string& package, const std::string& platform,
                         const PackageFailed& failed) = 0;
   virtual void OnWarning(const std::string& package, const std::string& platform,
-                         const std::string& text) = 0;
+                         const record::Warning& warning) = 0;
   // A warning of this moment: another cook of the same would not have it.
   virtual void OnPassingWarning(const std::string& package, const std::string& platform,
-                                const std::string& text) {
-    OnWarning(package, platform, text);
+                                const record::Warning& warning) {
+    OnWarning(package, platform, warning);
   }
   // What failed there before is taken back.
   virtual void OnDone(const StoredResult& result, ResultSource source) = 0;

@@ -86,7 +86,8 @@ DirectorShell::DirectorShell(ShellOptions options, WorldPtr world, store::Store&
                .thread = commit_thread_,
                .may_write = options_.may_write,
                .has_room = options_.has_room,
-               .warn = [this](const std::string& text) { Warn(text); }}),
+               .warn =
+                   [this](const std::string& text) { Warn(record::WarningKind::kStore, text); }}),
       commits_({.store = store_,
                 .journal = journal_,
                 .results = results_,
@@ -120,7 +121,10 @@ DirectorShell::DirectorShell(ShellOptions options, WorldPtr world, store::Store&
                  .clock = clock_,
                  .remote = options_.remote,
                  .reads = options_.farm_listen.empty() ? nullptr : &stored_reads_,
-                 .alarm = [this](const std::string& text) { Warn(text); },
+                 .alarm =
+                     [this](const std::string& text) {
+                       Warn(record::WarningKind::kRemoteStore, text);
+                     },
                  .post = [this](Internal task) { Post(std::move(task)); },
                  .answer = [this](LookedUp answer) { StepCore(std::move(answer)); }},
                 LookUpOptionsOf(options_)) {}
@@ -140,9 +144,9 @@ void DirectorShell::Post(Message message) {
   inbox_changed_.NotifyAll();
 }
 
-void DirectorShell::Warn(const std::string& text) {
-  Post(Internal([this, text] {
-    seats_.Tell([text](ShellListener& one) { one.OnPassingWarning("", "", text); });
+void DirectorShell::Warn(record::WarningKind kind, const std::string& text) {
+  Post(Internal([this, warning = record::Warning{kind, text}] {
+    seats_.Tell([warning](ShellListener& one) { one.OnPassingWarning("", "", warning); });
   }));
 }
 
@@ -251,7 +255,10 @@ void DirectorShell::MakeLaunches() {
                      .held =
                          [this](const std::string& text) {
                            seats_.Tell(
-                               [text](ShellListener& one) { one.OnPassingWarning("", "", text); });
+                               [text](ShellListener& one) {
+                                 one.OnPassingWarning("", "",
+                                                      {record::WarningKind::kWorkerHeld, text});
+                               });
                          }});
 }
 

@@ -173,7 +173,7 @@ class DirectorShell {
   void CancelRefused();
   void LookAtResult(CookSeat& seat, const StoredResultPtr& result);
   void OnLoop(Internal task);
-  void Warn(const std::string& text);  // any thread
+  void Warn(record::WarningKind kind, const std::string& text);  // any thread
   void TellProgress();
   void WriteFigures();
   std::vector<Message> TakeInbox(absl::Duration wait);

@@ -110,7 +110,7 @@ class DirectorShellTest : public ShellJournalTest, public ShellListener {
   void OnFailed(const std::string& package, const std::string&, const PackageFailed&) override {
     failed_.push_back(package);
   }
-  void OnWarning(const std::string&, const std::string&, const std::string&) override {}
+  void OnWarning(const std::string&, const std::string&, const record::Warning&) override {}
   void OnDone(const StoredResult&, ResultSource) override {}
   void OnLeft(const std::string&) override {}
   void OnPlatforms(const std::vector<std::string>&) override {}

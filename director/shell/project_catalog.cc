@@ -299,6 +299,14 @@ RecipesPtr ProjectCatalog::GeneratedRecipesOf(std::string_view name) const {
   return found == generated_.end() ? nullptr : found->second.entry.recipes;
 }
 
+record::WarningRules ProjectCatalog::WarningRulesOf(std::string_view name) const {
+  RecipesPtr recipes = name.empty() ? nullptr : RecipesOf(name);
+  if (recipes == nullptr && name.find("/_gen/") != std::string_view::npos)
+    recipes = GeneratedRecipesOf(name);
+  return recipes == nullptr || recipes->empty() ? project_->warnings
+                                                : recipes->front().needs.warnings;
+}
+
 std::vector<std::string> ProjectCatalog::GeneratedNames() const {
   std::vector<std::string> names;
   {

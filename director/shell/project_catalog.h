@@ -53,6 +53,8 @@ class ProjectCatalog final : public Catalog {
   CatalogEntry Generated(std::string_view name, std::string_view cooker,
                          std::string_view settings) const override;
   ReferenceTarget Resolve(std::string_view from, std::string_view as_written) const override;
+  // Of "", and of a file that is no package: those of the project.
+  record::WarningRules WarningRulesOf(std::string_view name) const override;
 
   // nullptr: no package, or its recipes cannot be resolved.
   RecipesPtr RecipesOf(std::string_view name) const;

@@ -65,6 +65,8 @@ class ResultTable {
     view.is_verdict = result->result.is_verdict;
     view.error = result->result.error;
     view.key = DigestHash()(result->action_key);
+    if (const auto& warnings = result->result.details.warnings; !warnings.empty())
+      view.warnings = std::make_shared<const std::vector<std::string>>(warnings);
     if (result->result.log) view.log = result->result.log->ToString();
     base::MutexLock lock(state_->mutex);
     if (view.is_verdict && result->last_cook.source == "cooked")

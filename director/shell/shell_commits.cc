@@ -45,7 +45,8 @@ bool DirectorShell::TakeCommitted() {
   }
   for (const CommitOutcome::Alarm& alarm : outcome.alarms)
     seats_.Tell([alarm](ShellListener& one) {
-      one.OnPassingWarning(alarm.package, alarm.platform, alarm.text);
+      one.OnPassingWarning(alarm.package, alarm.platform,
+                           {record::WarningKind::kResultDispute, alarm.text});
     });
   if (options_.write_back != nullptr) SendBack(*ended);
   for (const Persisted::Item& item : outcome.event.items) {
@@ -57,7 +58,9 @@ bool DirectorShell::TakeCommitted() {
   seats_.ForEach([&](CookSeat& seat) {
     if (!has_failed || !seat.ended) return;
     if (!seat.roots.empty()) {
-      seat.told.Add([text](ShellListener& one) { one.OnPassingWarning("", "", text); });
+      seat.told.Add([text](ShellListener& one) {
+        one.OnPassingWarning("", "", {record::WarningKind::kStore, text});
+      });
     } else if (seat.ended->infrastructure_error.empty()) {
       seat.ended->infrastructure_error = text;
     }

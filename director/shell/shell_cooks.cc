@@ -131,10 +131,10 @@ void DirectorShell::Tell(CookMask cooks, const PackageFailed& notice) {
 void DirectorShell::Tell(CookMask cooks, const PackageWarned& notice) {
   const ToldInOrder::Tell tell = [package = core_->NameOf(notice.package),
                                   platform = notice.platform ? PlatformName(*notice.platform) : "",
-                                  text = notice.text,
+                                  warning = record::Warning{notice.kind, notice.text},
                                   is_passing = notice.is_passing](ShellListener& one) {
-    is_passing ? one.OnPassingWarning(package, platform, text)
-               : one.OnWarning(package, platform, text);
+    is_passing ? one.OnPassingWarning(package, platform, warning)
+               : one.OnWarning(package, platform, warning);
   };
   seats_.ForEachOf(cooks, [&](CookSeat& seat) { seat.told.Add(tell); });
 }
@@ -176,7 +176,9 @@ void DirectorShell::Tell(CookMask cooks, const WorkerQuarantined& notice) {
       {.worker = name, .machine = machine, .why = why, .since = began_at_, .unproven = unproven});
   LogError("worker={} machine={} quarantined: {}", name, machine, why);
   seats_.ForEachOf(cooks, [&](CookSeat& seat) {
-    seat.told.Add([text](ShellListener& one) { one.OnPassingWarning("", "", text); });
+    seat.told.Add([text](ShellListener& one) {
+      one.OnPassingWarning("", "", {record::WarningKind::kWorkerQuarantined, text});
+    });
   });
 }
 

@@ -237,7 +237,9 @@ void DirectorShell::GiveSegmentIfLow(const std::string& worker_id, const v1::Fro
 
 void DirectorShell::TellHeld(CookSeat& seat) const {
   for (const auto& [worker, text] : launches_->held())
-    seat.told.Add([text = text](ShellListener& one) { one.OnPassingWarning("", "", text); });
+    seat.told.Add([text = text](ShellListener& one) {
+      one.OnPassingWarning("", "", {record::WarningKind::kWorkerHeld, text});
+    });
 }
 
 }  // namespace galley::director

@@ -93,7 +93,7 @@ class ServeTest(ResidentTest):
         self.assertEqual(self.finish_cook(project, first).code, 0)
         ends = [self.galley("cook", "--attach", number.stdout.strip(), "--project", project) for number in (urgent, nightly)]
         self.assertEqual([e.returncode for e in ends], [0, 0], ends)
-        self.assertIn("1 packages in the cook", ends[0].stderr)
+        self.assertIn("1 package in the cook", ends[0].stderr)
         self.assertIn("3 packages in the cook", ends[1].stderr)
 
     def test_a_cancelled_cook_ends_alone_and_its_client_hears_it(self):

@@ -264,7 +264,11 @@ void FakeCookContext::AddTag(std::string_view name, std::variant<std::string, do
   tags_[std::string(name)] = std::move(value);
 }
 
-void FakeCookContext::AddWarning(std::string_view text) { warnings_.emplace_back(text); }
+void FakeCookContext::AddWarning(record::WarningKind kind, std::string_view text) {
+  const record::Warning warning = record::Warning::Parse(record::KeptWarning(kind, text));
+  warnings_.push_back(warning.text);
+  warning_kinds_.emplace_back(record::WarningKindName(warning.kind));
+}
 
 absl::Status FakeCookContext::AddOutput(std::string_view suffix, std::string bytes,
                                         bool is_executable) {

@@ -68,7 +68,8 @@ class FakeCookContext : public CookContext {
   const std::map<std::string, std::variant<std::string, double, bool>>& tags() const {
     return tags_;
   }
-  const std::vector<std::string>& warnings() const { return warnings_; }
+  const std::vector<std::string>& warnings() const { return warnings_; }  // without their kinds
+  const std::vector<std::string>& warning_kinds() const { return warning_kinds_; }  // of these
   const std::string& log() const { return log_; }
 
   // --- CookContext.
@@ -94,7 +95,7 @@ class FakeCookContext : public CookContext {
   absl::Status AddGenerated(std::string_view name, std::string bytes, std::string_view cooker,
                             std::string_view settings_json) override;
   void AddTag(std::string_view name, std::variant<std::string, double, bool> value) override;
-  void AddWarning(std::string_view text) override;
+  void AddWarning(record::WarningKind kind, std::string_view text) override;
   absl::Status AddOutput(std::string_view suffix, std::string bytes, bool is_executable) override;
   absl::Status AddSourceAsOutput(std::string_view suffix) override {
     return AddOutput(suffix, *source_, false);
@@ -138,7 +139,7 @@ class FakeCookContext : public CookContext {
   std::vector<record::Reference> references_;
   std::map<std::string, GeneratedPackage> generated_;
   std::map<std::string, std::variant<std::string, double, bool>> tags_;
-  std::vector<std::string> warnings_;
+  std::vector<std::string> warnings_, warning_kinds_;
   std::string log_;
   std::string scratch_;
 };

@@ -28,6 +28,7 @@
 #include "common/base/child_process.h"
 #include "common/record/cooker_description.h"
 #include "common/record/result.h"
+#include "common/record/warning.h"
 #include "nlohmann/json.hpp"
 
 namespace galley::worker {
@@ -87,7 +88,8 @@ class CookContext {
   virtual absl::Status AddGenerated(std::string_view name, std::string bytes,
                                     std::string_view cooker, std::string_view settings_json) = 0;
   virtual void AddTag(std::string_view name, std::variant<std::string, double, bool> value) = 0;
-  virtual void AddWarning(std::string_view text) = 0;
+  // A new kind goes to common/record/warning.h and docs/warnings.md.
+  virtual void AddWarning(record::WarningKind kind, std::string_view text) = 0;
   // Only in Cook. INVALID_ARGUMENT: bad suffix, or written before.
   virtual absl::Status AddOutput(std::string_view suffix, std::string bytes,
                                  bool is_executable = false) = 0;

@@ -257,13 +257,14 @@ void RecordingContext::AddTag(std::string_view name,
   gathered_.tags.insert_or_assign(std::string(name), std::move(value));
 }
 
-void RecordingContext::AddWarning(std::string_view text) {
+void RecordingContext::AddWarning(record::WarningKind kind, std::string_view text) {
   if (gathered_.warnings.size() > kWarningsMax) return;
   if (gathered_.warnings.size() == kWarningsMax) {
-    gathered_.warnings.emplace_back("further warnings are left out");
+    gathered_.warnings.push_back(record::KeptWarning(kind, "further warnings are left out"));
     return;
   }
-  gathered_.warnings.emplace_back(text.substr(0, kTextBytesMax));
+  gathered_.warnings.push_back(record::KeptWarning(
+      kind, text.size() > kTextBytesMax ? text.substr(0, kTextBytesMax) : text));
 }
 
 absl::Status RecordingContext::AddOutput(std::string_view suffix, std::string bytes,

@@ -91,7 +91,7 @@ class RecordingContext final : public CookContext, public UnseenReads {
   absl::Status AddGenerated(std::string_view name, std::string bytes, std::string_view cooker,
                             std::string_view settings_json) override;
   void AddTag(std::string_view name, std::variant<std::string, double, bool> value) override;
-  void AddWarning(std::string_view text) override;
+  void AddWarning(record::WarningKind kind, std::string_view text) override;
   absl::Status AddOutput(std::string_view suffix, std::string bytes, bool is_executable) override;
   absl::Status AddSourceAsOutput(std::string_view suffix) override;
   absl::Status AddOutputFile(std::string_view suffix, const std::string& host_path) override;

@@ -106,7 +106,7 @@ TEST_F(RunJobTest, ALoadSaysItsReferencesAndGeneratedPackages) {
   EXPECT_EQ(details.references[0].path, "../a.png");
   EXPECT_EQ(details.generated.at(0).source, Digest::Of("generated"));
   EXPECT_EQ(*kept_.loads[0].generated.at(0), "generated");
-  EXPECT_THAT(details.warnings, ElementsAre("careful"));
+  EXPECT_THAT(details.warnings, ElementsAre("careful [program-warning]"));
   EXPECT_EQ(kept_.saves.at(0).details, details);
 }
 

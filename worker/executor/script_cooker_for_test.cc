@@ -96,7 +96,7 @@ class ScriptCooker final : public Cooker {
                            const std::string& first) {
     if (verb == "reference") context.AddReference(record::ReferenceKind::kHard, first);
     if (verb == "generate") return context.AddGenerated(first, "generated", "", "");
-    if (verb == "warn") context.AddWarning(first);
+    if (verb == "warn") context.AddWarning(record::WarningKind::kProgramWarning, first);
     if (verb == "log") context.Log(first);
     if (verb == "verdict") return absl::InvalidArgumentError(first);
     if (verb == "throw") throw std::runtime_error(first);

@@ -430,7 +430,7 @@ class Run {
 absl::Status CommandCooker::Cook(CookContext& context, Loaded& loaded) {
   const auto& command = static_cast<LoadedCommand&>(loaded);
   const std::string pointer = LfsPointerWarning(context.source());
-  if (!pointer.empty()) context.AddWarning(pointer);
+  if (!pointer.empty()) context.AddWarning(record::WarningKind::kLfsPointer, pointer);
   ASSIGN_OR_RETURN(Workspace workspace, Workspace::Create(context));
   return Run(context, command.settings, command.name, std::move(workspace)).Do();
 }

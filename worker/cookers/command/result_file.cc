@@ -140,7 +140,7 @@ absl::Status ApplyResult(CookContext& context, const Workspace& workspace, std::
   }));
   RETURN_IF_ERROR(ForEach(file, "warnings", [&](const Json& entry) -> absl::Status {
     if (!entry.is_string()) return Bad("a string");
-    context.AddWarning(entry.get<std::string>());
+    context.AddWarning(record::WarningKind::kProgramWarning, entry.get<std::string>());
     return absl::OkStatus();
   }));
   const auto tags = file.find("tags");

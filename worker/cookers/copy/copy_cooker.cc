@@ -23,7 +23,7 @@ class CopyCooker : public Cooker {
 
   absl::Status Cook(CookContext& context, Loaded&) override {
     const std::string pointer = LfsPointerWarning(context.source());
-    if (!pointer.empty()) context.AddWarning(pointer);
+    if (!pointer.empty()) context.AddWarning(record::WarningKind::kLfsPointer, pointer);
     return context.AddSourceAsOutput("");
   }
 

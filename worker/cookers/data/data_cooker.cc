@@ -71,12 +71,14 @@ absl::Status RecordReferences(CookContext& context, Json& value) {
       [&](std::string_view pointer, std::string_view key) {
         if (++strays > kStrayWarningsMax) return;
         context.AddWarning(
+            record::WarningKind::kDataReference,
             fmt::format("{}: \"{}\" is taken as plain data; a reference is an object with this one "
                         "key and a string",
                         pointer.empty() ? "the top-level object" : pointer, key));
       }));
   if (strays > kStrayWarningsMax) {
-    context.AddWarning(fmt::format("{} more such places", strays - kStrayWarningsMax));
+    context.AddWarning(record::WarningKind::kDataReference,
+                       fmt::format("{} more such places", strays - kStrayWarningsMax));
   }
   return absl::OkStatus();
 }

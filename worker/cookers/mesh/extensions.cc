@@ -5,6 +5,7 @@
 #include <iterator>
 #include <set>
 
+#include "common/record/warning.h"
 #include "fmt/format.h"
 
 namespace galley::worker::mesh {
@@ -115,7 +116,9 @@ void DropUnknownExtensions(Json& json, std::vector<std::string>& warnings) {
   });
   EraseEmptyExtensions(json);
   for (const std::string& name : dropped)
-    warnings.push_back(fmt::format("extension {} is not known here and left out", Shown(name)));
+    warnings.push_back(record::KeptWarning(
+        record::WarningKind::kMeshExtension,
+        fmt::format("extension {} is not known here and left out", Shown(name))));
 }
 
 void ListExtensions(Json& json, bool is_quantized) {

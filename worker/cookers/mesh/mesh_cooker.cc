@@ -106,7 +106,8 @@ absl::StatusOr<std::unique_ptr<LoadedMesh>> LoadMesh(CookContext& context) {
   ASSIGN_OR_RETURN(TakenTextures textures, TakeTextures(document));
   loaded->normal_map_texcoords = textures.normal_map_texcoords;
   ASSIGN_OR_RETURN(loaded->scene, ReadScene(document));
-  for (const std::string& warning : Grouped(document.warnings)) context.AddWarning(warning);
+  for (const std::string& warning : Grouped(document.warnings))
+    context.AddWarning(record::WarningKind::kMeshFile, warning);
   RETURN_IF_ERROR(ReportTextures(context, std::move(textures)));
   ReportFacts(context, loaded->scene);
   return loaded;
@@ -145,7 +146,8 @@ absl::Status CookMesh(CookContext& context, LoadedMesh& loaded) {
   }
   RETURN_IF_ERROR(loaded.made->status());
   const LoadedMesh::Made& made = **loaded.made;
-  for (const std::string& warning : Grouped(made.warnings)) context.AddWarning(warning);
+  for (const std::string& warning : Grouped(made.warnings))
+    context.AddWarning(record::WarningKind::kMeshRepaired, warning);
   context.AddTag("triangles", static_cast<double>(made.totals.triangles));
   context.AddTag("vertices", static_cast<double>(made.totals.vertices));
   context.AddTag("bytes", static_cast<double>(made.outputs.front().bytes.size()));

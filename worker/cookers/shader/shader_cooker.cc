@@ -148,10 +148,11 @@ void PassOn(CookContext& context, const std::vector<std::string>& warnings) {
   for (const std::string& warning : warnings) {
     if (!seen.insert(warning).second) continue;
     if (seen.size() > kWarningsMax) {
-      context.AddWarning("more warnings of the compiler are left out");
+      context.AddWarning(record::WarningKind::kShaderCompiler,
+                         "more warnings of the compiler are left out");
       return;
     }
-    context.AddWarning(warning);
+    context.AddWarning(record::WarningKind::kShaderCompiler, warning);
   }
 }
 

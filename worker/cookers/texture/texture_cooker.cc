@@ -100,7 +100,7 @@ void WarnOfPartialBlocks(CookContext& context, const TextureFormat& format, cons
                       1;
   const bool is_astc = format.kind == FormatKind::kAstc;
   if (is_astc && more < kAstcPaddingTold) return;
-  context.AddWarning(fmt::format(
+  context.AddWarning(record::WarningKind::kTextureBlockSize, fmt::format(
       "the texture's size is no multiple of its format's blocks: {} x {} texels in blocks of "
       "{} x {} take the room of {} x {}, {:.1f} % more{}",
       level.width, level.height, block.width, block.height, width, height, 100 * more,
@@ -111,18 +111,21 @@ void WarnOfPartialBlocks(CookContext& context, const TextureFormat& format, cons
 void WarnOfLosses(CookContext& context, const LoadedTexture& loaded, const TextureFormat& format,
                   const std::vector<std::vector<Level>>& chains) {
   if (format.kind == FormatKind::kBc1 && loaded.content().has_alpha) {
-    context.AddWarning("setting format: bc1 has no alpha, and the image has; bc3 keeps it");
+    context.AddWarning(record::WarningKind::kTextureAlpha,
+                       "setting format: bc1 has no alpha, and the image has; bc3 keeps it");
   }
   const auto differs = [](const std::vector<Level>& chain) {
     return HasDifferingChannels(chain.front());
   };
   if (format.kind == FormatKind::kBc4 && std::any_of(chains.begin(), chains.end(), differs)) {
     context.AddWarning(
+        record::WarningKind::kTextureChannels,
         "bc4 keeps the red channel only, and the image's channels differ; set format to bc1 with "
         "color_space linear to keep three");
   }
   if (loaded.content().is_hdr && loaded.settings().color_space == ColorSpace::kSrgb) {
-    context.AddWarning("setting color_space: srgb is ignored for an HDR image, which is linear");
+    context.AddWarning(record::WarningKind::kTextureColorSpace,
+                       "setting color_space: srgb is ignored for an HDR image, which is linear");
   }
 }
 
