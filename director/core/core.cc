@@ -119,7 +119,8 @@ bool Core::HasJobs() const { return cooks.active() != 0 && dispatching.HasLoadWo
 
 Progress Core::ViewProgress(const Cook& cook) const {
   const auto slots = static_cast<uint32_t>(workers.slots());
-  Progress view = cook.tally.monitor.View(slots > 0 ? slots : fleet.most());
+  Progress view =
+      cook.tally.monitor.View(slots > 0 ? slots : fleet.most(), stragglers.RunningOf(cook.bit()));
   view.pending = static_cast<uint32_t>(workers.pending());
   stragglers.FindLongest(view);
   return view;

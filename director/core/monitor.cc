@@ -68,7 +68,18 @@ double Monitor::Correction() const {
                     kCorrectionMax);
 }
 
-Progress Monitor::View(uint32_t slots) const {
+// A job that outlasts what was expected has as much left as it is late: costs have long tails.
+absl::Duration Monitor::Left(uint32_t slots, std::span<const RunningJob> running) const {
+  absl::Duration work = Work(), last;
+  for (const RunningJob& job : running) {
+    const absl::Duration expected = job.expected * Correction();
+    work -= std::min(job.ran, expected);
+    last = std::max(last, job.ran < expected ? expected - job.ran : job.ran - expected);
+  }
+  return std::max(last, work / std::max(slots, 1u));
+}
+
+Progress Monitor::View(uint32_t slots, std::span<const RunningJob> running) const {
   Progress view{.packages = packages_, .to_cook = to_cook_};
   const uint32_t in_cook = InCook();
   view.unknown = in_cook - std::min(in_cook, over_ + to_cook_);
@@ -80,7 +91,7 @@ Progress Monitor::View(uint32_t slots) const {
       view.cooked_per_second = sum_.cooked / absl::ToDoubleSeconds(seen);
     }
   }
-  if (over_ > 0 || to_cook_ > 0) view.left = Work() / std::max(slots, 1u);
+  if (over_ > 0 || to_cook_ > 0) view.left = Left(slots, running);
   return view;
 }
 

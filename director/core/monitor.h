@@ -4,7 +4,8 @@
 // Rates are of a sliding window of time, which Advance is told. The time left is the expected cost
 // of the packages that are known to be cooked, as far as costs came out as expected in this cook,
 // and for each package of which nothing is known yet (it may be up to date) the mean of those that
-// are over; shared by the workers' slots. It is a sum over slots: a last long job makes it longer.
+// are over; less what the running jobs have done of that, and shared by the workers' slots. It is
+// never less than what the running job has left that ends last: nobody can help that one.
 //
 // Cost: O(1) for each change and each question.
 // Threads: none; owned by the core.
@@ -14,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "absl/time/time.h"
@@ -47,6 +49,11 @@ struct Progress {
   WorkersOnTheWay on_the_way;
 };
 
+// A job that runs: what it was expected to take, and for how long it has run.
+struct RunningJob {
+  absl::Duration expected, ran;
+};
+
 class Monitor {
  public:
   static constexpr absl::Duration kWindow = absl::Seconds(10);
@@ -67,7 +74,8 @@ class Monitor {
   // A whole attempt took so long.
   void Measured(absl::Duration expected, absl::Duration measured);
 
-  Progress View(uint32_t slots) const;
+  // `running`: jobs for packages of the cook.
+  Progress View(uint32_t slots, std::span<const RunningJob> running = {}) const;
   uint32_t In(State state) const;
   uint32_t over() const { return over_; }
   uint32_t to_cook() const { return to_cook_; }
@@ -87,6 +95,7 @@ class Monitor {
   }
   uint32_t InCook() const;
   double Correction() const;
+  absl::Duration Left(uint32_t slots, std::span<const RunningJob> running) const;
 
   std::array<std::array<uint32_t, kUrgencyCount>, kStateCount> packages_{};
   uint32_t over_ = 0;

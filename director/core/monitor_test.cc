@@ -83,6 +83,25 @@ TEST_F(MonitorTest, UnknownPackagesCountAsTheMeanOfThoseThatAreOver) {
   EXPECT_EQ(monitor_.View(1).unknown, 6u);
 }
 
+TEST_F(MonitorTest, TheRunningJobThatEndsLastBoundsTheTimeLeftFromBelow) {
+  Enter(2, State::kLoad);
+  monitor_.AddExpected(absl::Seconds(100));
+  monitor_.AddExpected(absl::Seconds(4));
+  std::vector<RunningJob> running = {{absl::Seconds(4), absl::Seconds(1)},
+                                     {absl::Seconds(100), absl::Seconds(1)}};
+  EXPECT_EQ(monitor_.View(8, running).left, absl::Seconds(99)) << "seven slots cannot help";
+  running = {{absl::Seconds(100), absl::Seconds(95)}};
+  EXPECT_EQ(monitor_.View(8, running).left, absl::Seconds(5));
+  EXPECT_EQ(monitor_.View(1, running).left, absl::Seconds(9)) << "5 s, and 4 s that wait";
+}
+
+TEST_F(MonitorTest, AJobThatOutlastsWhatWasExpectedHasAsMuchLeftAsItIsLate) {
+  Enter(1, State::kLoad);
+  monitor_.AddExpected(absl::Seconds(1));
+  EXPECT_EQ(monitor_.View(4, std::vector<RunningJob>{{absl::Seconds(1), absl::Seconds(51)}}).left,
+            absl::Seconds(50));
+}
+
 TEST_F(MonitorTest, BeforeAnyIsOverTheKnownStandForTheUnknown) {
   Enter(4);
   monitor_.AddExpected(absl::Seconds(2));

@@ -183,6 +183,13 @@ TEST(ProgressTest, ThePackageThatRunsForTheLongestTimeIsNamed) {
   EXPECT_EQ(shell.core().progress().longest, "");
 }
 
+TEST(ProgressTest, TheTimeLeftIsNoLessThanThatOfTheJobThatRuns) {
+  CoreHarness shell("A\n", {.workers = 8});
+  shell.Request({"A"});
+  shell.Pass(absl::Seconds(100));
+  EXPECT_GT(*shell.core().progress().left, absl::Seconds(90)) << "nobody expected that of it";
+}
+
 TEST_F(PendingTest, WordsOfOthersJobsAndOfUnknownWorkersChangeNothing) {
   shell_.TakeLog();
   shell_.Send(WorkerPending{WorkerId(5), {AttemptAt("A")}});

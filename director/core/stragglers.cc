@@ -64,6 +64,19 @@ std::vector<AttemptId> Stragglers::Find() const {
   return stragglers;
 }
 
+std::vector<RunningJob> Stragglers::RunningOf(CookMask cooks) const {
+  std::vector<RunningJob> jobs;
+  for (const WorkerId id : workers_.ring()) {
+    const Worker& worker = *workers_.Find(id);
+    for (const Hand::Running& one : worker.hand.running()) {
+      const Attempt& attempt = core_.attempts.at(one.attempt);
+      if ((packages_[attempt.package].cooks & cooks) != 0)
+        jobs.push_back({attempt.expected, core_.awake - one.began_at});
+    }
+  }
+  return jobs;
+}
+
 void Stragglers::FindLongest(Progress& view) const {
   std::optional<std::pair<absl::Duration, AttemptId>> longest;
   for (const WorkerId id : workers_.ring()) {

@@ -26,6 +26,8 @@ class Stragglers : Part {
   void BackUp();
   // An idle worker that may take what the attempt has. `is_elsewhere`: not its own worker.
   WorkerId IdleFor(const Attempt& attempt, bool is_elsewhere) const;
+  // The jobs that run for packages of these cooks.
+  std::vector<RunningJob> RunningOf(CookMask cooks) const;
   // The job that runs for the longest time.
   void FindLongest(Progress& view) const;
 
