@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/base/status_macros.h"
+#include "common/record/cooker_description.h"
 #include "common/toml/value_reader.h"
 #include "fmt/format.h"
 
@@ -10,6 +11,8 @@ namespace galley::project {
 namespace {
 
 constexpr size_t kNameBytesMax = 64;
+// What cookers ask a platform for.
+const std::vector<std::string> kKnownParameters = {"profile", "shader", "texture"};
 
 bool IsName(std::string_view name) {
   const auto is_first = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
@@ -47,6 +50,12 @@ absl::StatusOr<Platform> ReadPlatform(const TomlValue& value, std::string_view f
   }
   for (const auto& [key, item] : *value.table()) {
     if (key == "name") continue;
+    // (A platform may have parameters of its own; but not in the place of one that cookers need.)
+    const std::string nearest = record::Nearest(key, kKnownParameters);
+    if (!nearest.empty() && nearest != key && table.Find(nearest) == nullptr)
+      return table.Error(key, fmt::format("`{}` is no parameter that a cooker asks for; did you mean "
+                                          "`{}`?",
+                                          key, nearest));
     ASSIGN_OR_RETURN(const std::optional<std::string> text, table.String(key));
     platform.parameters[key] = *text;
   }

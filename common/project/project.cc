@@ -436,6 +436,30 @@ absl::Status ReadMounts(const TomlValue& document, Project& project) {
                                  mount.path, mount.priority));
     }
     project.mounts.push_back(std::move(mount));
+    project.mount_lines.push_back(element->line);
+  }
+  return absl::OkStatus();
+}
+
+// The store and the sandboxes are no content: a folder of theirs that holds a mount would hide all
+// of its files, and Galley would write among them.
+absl::Status CheckOwnFolders(const Layers& layers, const Project& project) {
+  const auto holds = [](const std::string& folder, const std::string& other) {
+    return other == folder || other.starts_with(folder == "/" ? folder : folder + "/");
+  };
+  for (const auto& [key, folder] : {std::pair{"store.dir", project.store.directory},
+                                    std::pair{"output.dir", project.output_directory}}) {
+    const Layers::Value* value = layers.Find(key);
+    for (const content::Mount& mount : project.mounts) {
+      if (value == nullptr || !holds(folder, mount.directory)) continue;
+      return WrongValue(
+          *value, fmt::format("`{}` {} {} the content of [[mount]] {}, and Galley keeps files of "
+                              "its own there: give a folder that holds no content (the default is "
+                              "{})",
+                              key, folder, folder == mount.directory ? "is" : "holds", mount.path,
+                              std::string_view(key) == "store.dir" ? ".galley/store"
+                                                                   : ".galley/cooked"));
+    }
   }
   return absl::OkStatus();
 }
@@ -531,6 +555,7 @@ absl::Status ReadResources(const TomlValue& document, Project& project) {
     ASSIGN_OR_RETURN(const std::optional<int64_t> count,
                      table.Integer(name, 0, record::WorkerOffer::kCountMax));
     project.resources[name] = static_cast<uint32_t>(*count);
+    project.resource_lines[name] = value.line;
   }
   return absl::OkStatus();
 }
@@ -589,6 +614,7 @@ absl::StatusOr<Project> LoadProject(const LoadOptions& options) {
   RETURN_IF_ERROR(layers.AddOverrides(options.overrides));
   RETURN_IF_ERROR(ReadSections(layers, project));
   RETURN_IF_ERROR(ReadMounts(document, project));
+  RETURN_IF_ERROR(CheckOwnFolders(layers, project));
   RETURN_IF_ERROR(ReadPlatforms(document, project));
   RETURN_IF_ERROR(ReadRules(document, project));
   RETURN_IF_ERROR(ReadMapSections(document, project));

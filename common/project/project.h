@@ -150,12 +150,14 @@ struct Project {
   bool fix_case = false;
   std::vector<std::string> scan_ignore;
   std::vector<content::Mount> mounts;
+  std::vector<int> mount_lines;  // in galley.toml, of each
   std::vector<Platform> platforms;
   std::vector<Rule> rules;
   CookSection cook;
   std::map<std::string, std::vector<Pattern>> map_sections;
   record::WarningRules warnings;     // [warnings]; rules and sidecars lie over them
   record::ResourceCounts resources;  // of the whole farm
+  std::map<std::string, int> resource_lines;
   StoreSection store;
   std::string output_directory;  // absolute
   DirectorSection director;

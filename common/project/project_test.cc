@@ -173,6 +173,28 @@ TEST_F(ProjectTest, RulesAndWhatIsBesideThemAreToldApart) {
   EXPECT_EQ(beside.rules[0].digest, project.rules[0].digest);
 }
 
+TEST_F(ProjectTest, TheStoreAndTheSandboxesAreNotAmongTheContent) {
+  EXPECT_THAT(Error("[store]\ndir = \"content\"\n"),
+              testing::AllOf(HasSubstr("galley.toml:8: `store.dir` "),
+                             HasSubstr("/content is the content of [[mount]] /Game"),
+                             HasSubstr("give a folder that holds no content")));
+  EXPECT_THAT(Error("[store]\ndir = \".\"\n"), HasSubstr("holds the content of [[mount]] /Game"));
+  EXPECT_THAT(Error("[output]\ndir = \"content\"\n"), HasSubstr("galley.toml:8: `output.dir` "));
+  EXPECT_TRUE(LoadWith("[store]\ndir = \"content/.store\"\n").ok());
+}
+
+TEST_F(ProjectTest, AParameterInThePlaceOfOneThatCookersAskForIsATypingError) {
+  const auto of_platform = [](const std::string& line) {
+    return "[[platform]]\nname = \"mac\"\n" + line + "\n";
+  };
+  EXPECT_THAT(Error(of_platform("texure = \"bc\"")),
+              testing::AllOf(HasSubstr("galley.toml:9: `texure` is no parameter"),
+                             HasSubstr("did you mean `texture`?")));
+  EXPECT_THAT(Error(of_platform("shaders = \"spirv-1.5\"")), HasSubstr("did you mean `shader`?"));
+  EXPECT_TRUE(LoadWith(of_platform("texture = \"bc\"\ntextures = \"low\"")).ok());
+  EXPECT_TRUE(LoadWith(of_platform("quality = \"high\"")).ok());
+}
+
 TEST_F(ProjectTest, KindsOfWarningsAreLeftOutOrErrors) {
   const auto project = LoadWith(R"([warnings]
 off = ["texture-block-size"]
