@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "common/base/counted.h"
 #include "common/base/file.h"
 #include "common/base/human_bytes.h"
+#include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "common/store/local/layout.h"
 #include "director/cli/commands.h"
 #include "director/host/dry_run.h"
+#include "director/host/idle_names.h"
 #include "director/host/impact.h"
 #include "director/host/scanned_project.h"
 #include "director/host/virtual_path.h"
@@ -28,10 +31,6 @@ constexpr size_t kLinesMax = 50;  // of packages; --json has all
 
 std::string SecondsText(absl::Duration time) {
   return fmt::format("{:.2f} s", absl::ToDoubleSeconds(time));
-}
-
-std::string Counted(uint64_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
 // Null: the project was never cooked.
@@ -119,7 +118,20 @@ Totals TotalsOf(const DryRun& run) {
   return totals;
 }
 
-nlohmann::json DryRunJson(const DryRun& run) {
+// The warnings about galley.toml that the cook would tell.
+std::vector<record::Warning> WarningsOf(const director::ScannedProject& scanned,
+                                        director::Journal* journal) {
+  const director::ProjectCatalog& table = *scanned.table;
+  const auto generated = director::GeneratedIn(table, journal);
+  std::vector<record::Warning> warnings = director::IdleNames(*scanned.project, table, generated);
+  for (record::Warning& one : director::IdleNever(table, generated))
+    warnings.push_back(std::move(one));
+  const record::WarningRules& rules = scanned.project->warnings;
+  std::erase_if(warnings, [&](const auto& one) { return rules.IsOff(one.kind); });
+  return warnings;
+}
+
+nlohmann::json DryRunJson(const DryRun& run, const std::vector<record::Warning>& warnings) {
   const Totals totals = TotalsOf(run);
   nlohmann::json json = {{"schema", "galley.dry-run.v1"},
                          {"to_cook", totals.sure},
@@ -142,6 +154,10 @@ nlohmann::json DryRunJson(const DryRun& run) {
   json["failing"] = nlohmann::json::array();
   for (const auto& [package, error] : run.failing)
     json["failing"].push_back({{"package", package}, {"error", error}});
+  json["warnings"] = nlohmann::json::array();
+  for (const record::Warning& one : warnings)
+    json["warnings"].push_back(
+        {{"text", one.text}, {"kind", record::WarningKindName(one.kind)}});
   return json;
 }
 
@@ -233,9 +249,12 @@ int RunDryCook(const CookCommandOptions& options) {
                                           .store_id = store_id,
                                           .store_epoch = store::LossEpochIn(project_store),
                                           .environment = environment}));
+    const std::vector<record::Warning> warnings = WarningsOf(scanned, journal.get());
     if (global.json) {
-      PrintJson(DryRunJson(dry_run));
+      PrintJson(DryRunJson(dry_run, warnings));
     } else {
+      for (const record::Warning& one : warnings)
+        std::fputs(fmt::format("warning: {}\n", EscapeControl(one.ToText())).c_str(), stderr);
       PrintDryRun(dry_run);
     }
     return absl::OkStatus();

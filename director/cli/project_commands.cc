@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <thread>
 
+#include "common/base/counted.h"
 #include "common/base/file.h"
 #include "common/base/human_bytes.h"
 #include "common/base/log.h"
@@ -18,8 +19,10 @@
 #include "director/cli/cook_session.h"
 #include "director/cli/limits.h"
 #include "director/cli/look_at_state.h"
+#include "director/host/idle_names.h"
 #include "director/host/left_out.h"
 #include "director/host/scanned_project.h"
+#include "director/journal/journal.h"
 #include "director/shell/describe.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
@@ -38,6 +41,7 @@ struct Check {
   bool ok = true;
   std::string text;
   bool heals = false;  // something is wrong that the next cook puts right: not BAD
+  bool warns = false;  // a person should know it: not BAD either
 };
 
 void AddFindings(const std::string& name, const std::vector<Finding>& findings,
@@ -161,16 +165,29 @@ std::vector<Check> CheckRemote(const project::RemoteSection& section) {
 }
 
 // Rules and sidecars, as a cook would judge them.
-Check CheckRules(const project::Project& project) {
+std::vector<Check> CheckRules(const project::Project& project) {
   const auto scanned = director::ScanProject(project);
-  if (!scanned.ok()) return {"rules", false, MessageOf(scanned.status())};
+  if (!scanned.ok()) return {{"rules", false, MessageOf(scanned.status())}};
   if (const absl::Status recipes = director::CheckRecipes(*scanned->table); !recipes.ok())
-    return {"rules", false, MessageOf(recipes)};
+    return {{"rules", false, MessageOf(recipes)}};
   const size_t packages = scanned->table->names().size();
   const size_t unmatched = director::UnmatchedFiles(project, *scanned->table).size();
-  return {"rules", packages > 0,
-          fmt::format("{} packages, {} files match no rule{}", packages, unmatched,
-                      unmatched > 0 ? " (galley ls --unmatched lists them)" : "")};
+  std::vector<Check> checks = {
+      {"rules", packages > 0,
+       fmt::format("{}, {} no rule{}", Counted(packages, "package"),
+                   unmatched == 1 ? "1 file matches" : fmt::format("{} files match", unmatched),
+                   unmatched > 0 ? " (galley ls --unmatched lists them)" : "")}};
+  const auto journal = director::Journal::Open(project.state_directory(), /*read_only=*/true);
+  const auto generated =
+      director::GeneratedIn(*scanned->table, journal.ok() ? journal->get() : nullptr);
+  std::vector<record::Warning> idle = director::IdleNames(project, *scanned->table, generated);
+  for (record::Warning& one : director::IdleNever(*scanned->table, generated))
+    idle.push_back(std::move(one));
+  for (const record::Warning& one : idle) {
+    if (!project.warnings.IsOff(one.kind)) 
+      checks.push_back({"names", true, one.ToText(), false, true});
+  }
+  return checks;
 }
 
 }  // namespace
@@ -198,7 +215,9 @@ int RunDoctor(const GlobalOptions& options) {
   } else {
     origins = project->origins;
     checks.push_back({"project", true, fmt::format("{} in {}", project->name, project->root)});
-    if (cookers.ok()) checks.push_back(CheckRules(*project));
+    if (cookers.ok()) {
+      for (Check& check : CheckRules(*project)) checks.push_back(std::move(check));
+    }
     checks.push_back(CheckSpace("state", project->state_directory()));
     checks.push_back(CheckSpace("output", project->output_directory));
     checks.push_back(CheckSpace("store space", project->store.directory));
@@ -213,9 +232,13 @@ int RunDoctor(const GlobalOptions& options) {
   for (const Check& check : checks) {
     ok = ok && check.ok;
     json["checks"].push_back(
-        {{"name", check.name}, {"ok", check.ok}, {"heals", check.heals}, {"text", check.text}});
+        {{"name", check.name}, {"ok", check.ok}, {"heals", check.heals}, {"warns", check.warns}, {"text", check.text}});
     if (!options.json)
-      std::puts(fmt::format("{:<4} {:<12} {}", check.heals ? "heal" : (check.ok ? "ok" : "BAD"),
+      std::puts(fmt::format("{:<4} {:<12} {}",
+                            check.heals   ? "heal"
+                            : check.warns ? "warn"
+                            : check.ok    ? "ok"
+                                          : "BAD",
                             check.name, check.text)
                     .c_str());
   }

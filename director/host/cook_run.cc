@@ -11,6 +11,7 @@
 #include "director/host/changed_files.h"
 #include "director/host/cook_warnings.h"
 #include "director/host/cook_world.h"
+#include "director/host/idle_names.h"
 #include "director/host/left_out.h"
 #include "director/host/outcome_status.h"
 #include "director/host/standing_cook.h"
@@ -186,7 +187,10 @@ absl::Status CookRun::LookAtListedFiles() {
                                     deps_.place.Present(), listed));
   if (MayLookAtDifference() && TakeRevised(world).ok()) return absl::OkStatus();
   // All packages are looked at, in the files that the list says.
-  const auto is_of_scan = [](const StandingWarning& one) { return one.is_of_scan; };
+  // (Names that name nothing are looked for again.)
+  const auto is_of_scan = [](const StandingWarning& one) {
+    return one.is_of_scan && !IsOfIdleNames(record::Warning::Parse(one.text).kind);
+  };
   if (std::any_of(standing.warnings.begin(), standing.warnings.end(), is_of_scan))
     return absl::FailedPreconditionError("the last look at all files had something to say");
   const absl::Status packages = CheckPackages(*world);
@@ -292,6 +296,7 @@ void CookRun::TellScan() {
 
 // No file came or went since, and no sidecar or rule is another one.
 void CookRun::TellScanAgain() {
+  is_scan_told_again_ = true;
   const Standing& standing = difference_->standing;
   for (const StandingWarning& one : standing.warnings) {
     if (one.is_of_scan)
@@ -427,6 +432,7 @@ void CookRun::NoteTimes(absl::Time begin, absl::Time end) {
 void CookRun::TellTheEnd() {
   const ShellOutcome& outcome = *report_.outcome;
   // (Of a difference it is not known which generated packages the patterns name.)
+  if (!is_scan_told_again_ && !ask_.repair) TellIdleNames();
   if (!ask_.repair && !outcome.ended.is_interrupted && !difference_.has_value())
     TellIdleNever(*world_, *outcome.world, ask_.selection.has_selection(), notes_);
   staging_->TellFailures();
@@ -442,6 +448,18 @@ void CookRun::TellTheEnd() {
   TellUnpublished();
   if (!notes_.sizes() || !HasEndedWell()) return;
   for (const std::string& line : notes_.sizes()->Lines()) notes_.Say(line);
+}
+
+// The names and patterns of galley.toml that name nothing, as a part of what is told of the scan:
+// it holds as long as no file comes or goes. By now the cook's generated packages are known.
+void CookRun::TellIdleNames() {
+  notes_.SetScanning(true);
+  const World& world = *report_.outcome->world;
+  for (const record::Warning& one :
+       IdleNames(*world.project, *world.table,
+                 GeneratedIn(*world.table, &deps_.director.journal())))
+    notes_.OnWarning("", "", one);
+  notes_.SetScanning(false);
 }
 
 // How the cook ended, but for what its outcome says.

@@ -67,6 +67,7 @@ class CookRun {
   StandingAsk AskOfStanding() const;
   void TellScan();
   void TellScanAgain();
+  void TellIdleNames();
   absl::Status FollowTheFiles();
   absl::Status Cook();
   CookOrder Order();
@@ -94,6 +95,7 @@ class CookRun {
   SnapshotPtr sources_;                       // as the scan found them
   CookSelection selection_;                   // of a difference without its packages
   std::optional<CookDifference> difference_;  // the cook looks at that, as far as that goes
+  bool is_scan_told_again_ = false;           // and not anew
   std::vector<std::string> left_out_;         // of the list of the cook before
   std::optional<SourcePatches> patches_;      // the files were not scanned
   absl::StatusOr<MembersFile> members_;       // of a cook by the book (MembersAfter)

@@ -5,17 +5,11 @@
 #include <algorithm>
 #include <string_view>
 
+#include "director/host/idle_names.h"
 #include "director/host/left_out.h"
-#include "director/host/near_names.h"
 #include "fmt/format.h"
 
 namespace galley::director {
-namespace {
-
-// Comparisons with names for a warning, which every cook repeats: a tenth of a second.
-constexpr size_t kNearMax = 30'000;
-
-}  // namespace
 
 void TellOddFiles(const World& world, CookListener& listener) {
   for (const content::FileEntry& file : world.snapshot->files()) {
@@ -47,11 +41,7 @@ void TellIdleNever(const World& before, const World& after, bool is_narrow,
     const bool is_unknown =
         is_narrow && (!is_argument || never.text.find("_gen") != std::string::npos);
     if (!is_of_both || is_unknown) continue;
-    listener.Warn(
-        record::WarningKind::kNeverMatchesNothing,
-        fmt::format("{}: nothing matches \"{}\"{}",
-                    is_argument ? never.place : never.place + ": [cook] never", never.text,
-                    NearText(NearNames(never.text, before.table->names(), kNearMax))));
+    listener.OnWarning("", "", NeverWarning(never, *before.table));
   }
 }
 

@@ -5,6 +5,7 @@
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "director/host/answered_variables.h"
+#include "director/host/idle_names.h"
 #include "director/host/outcome_status.h"
 #include "director/host/scanned_project.h"
 #include "fmt/format.h"
@@ -35,10 +36,18 @@ absl::Status CheckPackages(const World& world) {
   if (const absl::Status recipes = CheckRecipes(*world.table); !recipes.ok())
     return WrongUse(recipes);
   if (!world.table->names().empty()) return absl::OkStatus();
+  // (Nothing is generated where there is no package.)
+  std::string idle;
+  for (const record::Warning& one :
+       IdleNames(*world.project, *world.table, [](const auto&) {})) {
+    if (one.kind == record::WarningKind::kRuleMatchesNothing ||
+        one.kind == record::WarningKind::kMountEmpty)
+      idle += "\n  " + one.text;
+  }
   return WrongUse(
       fmt::format("{}: the project holds no package: no file under its mounts "
-                  "matches a [[rule]] or has a sidecar",
-                  JoinPath(world.project->root, project::kProjectFile)));
+                  "matches a [[rule]] or has a sidecar{}",
+                  JoinPath(world.project->root, project::kProjectFile), idle));
 }
 
 absl::StatusOr<std::shared_ptr<World>> MakeWorld(const Director& director, const Setup& setup,
