@@ -78,9 +78,11 @@ class Judge {
     ASSIGN_OR_RETURN(const Facts now, FactsOf(ask_.project, ask_.cookers));
     const std::string differing = DifferingFact(standing_.facts, now);
     if (!differing.empty()) return Differs(fmt::format("{} differs", differing));
-    if (JournalGeneration::Read(ask_.project.state_directory()) != standing_.generation)
-      return Differs("another cook changed what is known of packages");
-    return absl::OkStatus();
+    const std::string state = ask_.project.state_directory();
+    if (JournalGeneration::Read(state) == standing_.generation) return absl::OkStatus();
+    const std::string why = JournalGeneration::ReadReason(state);
+    return Differs(fmt::format("since the last cook of the same, {}",
+                               why.empty() ? "what is known of packages changed" : why));
   }
 
   // The same, but that [[rule]]s may be others.

@@ -40,10 +40,18 @@ std::string JournalGeneration::Read(const std::string& state_directory) {
   return lines.ok() ? std::string(ValueOf(*lines, "name")) : "";
 }
 
-absl::Status JournalGeneration::Write() {
+std::string JournalGeneration::ReadReason(const std::string& state_directory) {
+  const absl::StatusOr<std::string> text = ReadFile(FileOf(state_directory), kBytesMax);
+  if (!text.ok()) return "";
+  const auto lines = Unseal(kGenerationKind, kGenerationVersion, *text);
+  return lines.ok() ? std::string(ValueOf(*lines, "why")) : "";
+}
+
+absl::Status JournalGeneration::Write(std::string_view why) {
   const std::string file = FileOf(state_directory_);
   RETURN_IF_ERROR(ClearTheWay(file));
-  return WriteFileAtomic(file, Seal(kGenerationKind, kGenerationVersion, {{"name", NewName()}}),
+  return WriteFileAtomic(file, Seal(kGenerationKind, kGenerationVersion,
+                              {{"name", NewName()}, {"why", std::string(why)}}),
                          /*sync=*/true);
 }
 
@@ -53,15 +61,15 @@ absl::StatusOr<std::string> JournalGeneration::Rely() {
     is_relied_on_ = true;
     return name;
   }
-  RETURN_IF_ERROR(Write());
+  RETURN_IF_ERROR(Write(""));
   is_relied_on_ = true;
   return Read(state_directory_);
 }
 
-absl::Status JournalGeneration::Move() {
+absl::Status JournalGeneration::Move(std::string_view why) {
   const base::MutexLock lock(mutex_);
   if (!is_relied_on_) return absl::OkStatus();
-  RETURN_IF_ERROR(Write());
+  RETURN_IF_ERROR(Write(why));
   is_relied_on_ = false;
   return absl::OkStatus();
 }

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "absl/status/statusor.h"
 #include "common/base/mutex.h"
@@ -20,13 +21,17 @@ class JournalGeneration {
 
   // The name that holds from now on until Move; empty: there is none.
   static std::string Read(const std::string& state_directory);
+  // Why it is not the one that was relied on before: "files came, went or changed", for people;
+  // empty: that is not known.
+  static std::string ReadReason(const std::string& state_directory);
   // The same for whoever notes it: the next Move gives another name.
   absl::StatusOr<std::string> Rely();
-  // Before the journal says something else. Costs nothing when nobody relies on the present name.
-  absl::Status Move();
+  // Before the journal says something else, for the reason `why`. Costs nothing when nobody relies
+  // on the present name.
+  absl::Status Move(std::string_view why);
 
  private:
-  absl::Status Write() GALLEY_REQUIRES(mutex_);
+  absl::Status Write(std::string_view why) GALLEY_REQUIRES(mutex_);
 
   const std::string state_directory_;
   base::Mutex mutex_;

@@ -25,19 +25,28 @@ TEST_F(GenerationTest, ANameHoldsUntilTheJournalSaysSomethingElse) {
   EXPECT_NE(first, "");
   EXPECT_EQ(*generation.Rely(), first);
   EXPECT_EQ(Name(), first);
-  ASSERT_TRUE(generation.Move().ok());
+  ASSERT_TRUE(generation.Move("files came").ok());
   const std::string second = Name();
   EXPECT_NE(second, first);
-  ASSERT_TRUE(generation.Move().ok());
+  ASSERT_TRUE(generation.Move("files came").ok());
   EXPECT_EQ(Name(), second);  // nobody noted it
   EXPECT_EQ(*generation.Rely(), second);
-  ASSERT_TRUE(generation.Move().ok());
+  ASSERT_TRUE(generation.Move("files came").ok());
   EXPECT_NE(Name(), second);
+}
+
+TEST_F(GenerationTest, ItSaysWhyTheOneThatWasReliedOnEnded) {
+  JournalGeneration generation(dir_);
+  ASSERT_TRUE(generation.Rely().ok());
+  EXPECT_EQ(JournalGeneration::ReadReason(dir_), "");
+  ASSERT_TRUE(generation.Move("files came").ok());
+  ASSERT_TRUE(generation.Move("packages failed").ok());
+  EXPECT_EQ(JournalGeneration::ReadReason(dir_), "files came") << "the first is the cause";
 }
 
 TEST_F(GenerationTest, TheFirstMoveOfAProcessIsOne) {
   const std::string noted = *JournalGeneration(dir_).Rely();
-  ASSERT_TRUE(JournalGeneration(dir_).Move().ok());
+  ASSERT_TRUE(JournalGeneration(dir_).Move("files came").ok());
   EXPECT_NE(Name(), noted);
 }
 

@@ -233,7 +233,7 @@ class RocksJournal final : public Journal {
   }
 
   absl::Status Invalidate(std::span<const std::string> packages, const JournalMeta& meta) override {
-    const NewGeneration generation(*this, !packages.empty());
+    const NewGeneration generation(*this, !packages.empty(), "files came, went or changed");
     RETURN_IF_ERROR(generation.status());
     const absl::Status asked = database_.With([&](rocksdb::DB& database) -> absl::Status {
       rocksdb::WriteBatch batch;
@@ -260,7 +260,7 @@ class RocksJournal final : public Journal {
   }
 
   absl::Status Record(std::span<const JournalUpdate> updates, bool sync) override {
-    const NewGeneration generation(*this, !updates.empty());
+    const NewGeneration generation(*this, !updates.empty(), "another cook had other results");
     RETURN_IF_ERROR(generation.status());
     // By package, then platform; of two updates of one record the later holds.
     UpdatesByPackage by_package;
@@ -295,7 +295,7 @@ class RocksJournal final : public Journal {
   }
 
   absl::Status RecordFailures(std::span<const FailureUpdate> updates) override {
-    const NewGeneration generation(*this, !updates.empty());
+    const NewGeneration generation(*this, !updates.empty(), "packages failed in another cook");
     RETURN_IF_ERROR(generation.status());
     return database_.With([&](rocksdb::DB& database) -> absl::Status {
       rocksdb::WriteBatch batch;
@@ -430,7 +430,7 @@ class RocksJournal final : public Journal {
   }
 
   absl::Status Forget(std::span<const std::string> packages) override {
-    const NewGeneration generation(*this, true);
+    const NewGeneration generation(*this, true, "results were forgotten (`galley clean`)");
     RETURN_IF_ERROR(generation.status());
     return database_.With([&](rocksdb::DB& database) -> absl::Status {
       rocksdb::WriteBatch batch;
@@ -642,13 +642,14 @@ class RocksJournal final : public Journal {
   // noted the new one meanwhile, which costs nothing when nobody did.
   class NewGeneration {
    public:
-    NewGeneration(RocksJournal& journal, bool is_change)
+    NewGeneration(RocksJournal& journal, bool is_change, std::string_view why)
         : journal_(journal),
           is_change_(is_change),
-          status_(is_change ? journal.MoveGeneration() : absl::OkStatus()) {}
+          why_(why),
+          status_(is_change ? journal.MoveGeneration(why) : absl::OkStatus()) {}
     ~NewGeneration() {
       if (!is_change_) return;
-      if (const absl::Status moved = journal_.MoveGeneration(); !moved.ok())
+      if (const absl::Status moved = journal_.MoveGeneration(why_); !moved.ok())
         LogWarning("journal: {}", MessageOf(moved));
     }
     NewGeneration(const NewGeneration&) = delete;
@@ -658,13 +659,14 @@ class RocksJournal final : public Journal {
    private:
     RocksJournal& journal_;
     const bool is_change_;
+    const std::string_view why_;
     const absl::Status status_;
   };
 
-  absl::Status MoveGeneration() {
+  absl::Status MoveGeneration(std::string_view why) {
     if (options_.read_only) return absl::OkStatus();  // the write is refused
     RETURN_IF_ERROR(database_.CheckFence());
-    return generation_.Move();
+    return generation_.Move(why);
   }
 
   absl::Status Write(rocksdb::DB& database, Changes& changes, bool sync) {

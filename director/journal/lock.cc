@@ -57,9 +57,10 @@ class FileLock final : public ProjectLock {
                          present->device == ours.device && TextOf(file_.get()) == text_;
     if (is_ours) return absl::OkStatus();
     return absl::FailedPreconditionError(
-        fmt::format("this cook was overtaken: {} is no longer its own, another may have this "
-                    "project now; nothing more is written",
-                    path_));
+        fmt::format("this cook was overtaken: {} {}, so another cook may have this project now, and "
+                    "nothing more is written; cook again{}",
+                    path_, present.ok() ? "is no longer its own" : "was deleted while it ran",
+                    present.ok() ? "" : ", and leave .galley alone while a cook runs"));
   }
 
  private:

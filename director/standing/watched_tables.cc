@@ -183,7 +183,10 @@ std::string WatchedTables::State() const {
   if (watch_ == nullptr) return "nothing is watched";
   const base::MutexLock lock(state_mutex_);
   if (!why_not_.empty()) return fmt::format("all files are looked at in each cook: {}", why_not_);
-  return fmt::format("{} folders are watched", watch_->size());
+  if (watch_->size() == 0) return "the folders are watched from the first cook on";
+  return fmt::format("{} watched", watch_->size() == 1
+                                       ? "1 folder is"
+                                       : fmt::format("{} folders are", watch_->size()));
 }
 
 }  // namespace galley::director
