@@ -394,11 +394,14 @@ ReferenceTarget ProjectCatalog::Resolve(std::string_view from, std::string_view 
   if (const content::FileEntry* near = snapshot_->FindFolded(target.name); near != nullptr) {
     if (project_->fix_case && EntryOf(near->path) != nullptr) {
       target.warning =
-          fmt::format("{} is written {} here; its name is {}", near->path, as_written, near->path);
+          fmt::format("refers to '{}', and the file is named {}: it is taken, since [project] "
+                      "fix_case = true; write the reference as the file is named",
+                      as_written, near->path);
       target.name = near->path;
     } else {
       target.error = fmt::format(
-          "there is no such file; its name in other spelling is {} (case and Unicode form count)",
+          "there is no such file; its name in other spelling is {} (case and Unicode form count): "
+          "write the reference as the file is named, or set [project] fix_case = true",
           near->path);
     }
     return target;

@@ -178,6 +178,7 @@ absl::Status Refuse(const std::string& reason) { return absl::InvalidArgumentErr
 
 absl::StatusOr<Json> ParseJsonSource(std::string_view text) {
   if (text.empty()) return Refuse("the file is empty; expected a JSON value");
+  if (const absl::Status mine = CheckNoOtherCookers("JSON", text); !mine.ok()) return mine;
   if (text.size() > kJsonBytesMax) {
     return Refuse(
         fmt::format("the file has {} bytes; JSON may have at most {}", text.size(), kJsonBytesMax));

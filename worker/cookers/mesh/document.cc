@@ -295,6 +295,7 @@ absl::StatusOr<Document> ReadDocument(const Blob& source, const FileReader& read
   document.budget = MemoryBudget(options.memory_bytes_max);
   const std::string_view bytes = document.Keep(source);
   GlbChunks chunks{.json = bytes, .binary = {}, .warnings = {}};
+  if (!IsGlb(bytes)) RETURN_IF_ERROR(CheckNoOtherCookers("glTF or GLB", bytes));
   if (IsGlb(bytes)) {
     ASSIGN_OR_RETURN(chunks, ReadGlb(bytes));
     document.warnings = chunks.warnings;

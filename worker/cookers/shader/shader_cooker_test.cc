@@ -226,6 +226,8 @@ TEST_F(ShaderCookerTest, EmptyFileAndGarbageAreVerdicts) {
   EXPECT_EQ(Error(), "the file has 16777217 bytes; a shader may have at most 16777216");
   Make(std::string("\x89PNG\r\n\0\0", 8));
   EXPECT_THAT(Error(), HasSubstr("is no GLSL text: it begins with the bytes 89 50 4e 47"));
+  Make(std::string("\x89PNG\r\n\x1a\n\0", 9));
+  EXPECT_THAT(Error(), HasSubstr("is no GLSL text: it is a PNG image, which the cooker `texture`"));
 }
 
 }  // namespace

@@ -12,6 +12,22 @@ namespace {
 constexpr size_t kTextMax = 24;
 constexpr size_t kBytesMax = 8;
 
+// Files that a cooker takes and that no text begins like.
+struct BinaryKind {
+  std::string_view begins;
+  std::string_view then;  // somewhere in the first 12 bytes
+  std::string_view name;
+  std::string_view cooker;
+};
+constexpr BinaryKind kBinaryKinds[] = {
+    {"\x89PNG\r\n\x1a\n", "", "a PNG image", "texture"},
+    {"\xff\xd8\xff", "", "a JPEG image", "texture"},
+    {"glTF", "", "a GLB mesh", "mesh"},
+    {"RIFF", "WAVE", "a WAV sound", "audio"},
+    {"OggS", "", "an Ogg sound", "audio"},
+    {"fLaC", "", "a FLAC sound", "audio"},
+};
+
 bool IsPrintable(char c) { return c >= ' ' && c <= '~' && c != '`'; }
 
 }  // namespace
@@ -37,8 +53,21 @@ std::string LfsPointerWarning(const Blob& source) {
   return "the source is a Git LFS pointer, not the file; run `git lfs pull`";
 }
 
+absl::Status CheckNoOtherCookers(std::string_view format, std::string_view bytes) {
+  for (const BinaryKind& kind : kBinaryKinds) {
+    if (!bytes.starts_with(kind.begins) || bytes.substr(0, 12).find(kind.then) == bytes.npos)
+      continue;
+    return absl::InvalidArgumentError(
+        fmt::format("the file is no {}: it is {}, which the cooker `{}` takes; set that cooker in "
+                    "its rule, or replace the file",
+                    format, kind.name, kind.cooker));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ForeignSource(std::string_view format, std::string_view bytes) {
   RETURN_IF_ERROR(CheckNoLfsPointer(bytes));
+  RETURN_IF_ERROR(CheckNoOtherCookers(format, bytes));
   return absl::InvalidArgumentError(
       fmt::format("the file is no {}: it begins with {}; replace or convert it, or {}", format,
                   FirstBytes(bytes), kOtherCookers));

@@ -22,8 +22,11 @@ absl::Status CheckNoLfsPointer(std::string_view bytes);
 // The same as a warning, of a cooker that takes any file. Empty: it is no pointer. `source` may be
 // null, as that of a large file is: a pointer is small.
 std::string LfsPointerWarning(const Blob& source);
-// CheckNoLfsPointer's, or INVALID_ARGUMENT: "the file is no png: it begins with `<!DOCTYPE`;
-// convert it, or ...". `bytes` are not empty.
+// INVALID_ARGUMENT: the bytes are not text but those of a file that another cooker takes: "the file
+// is no glTF: it is a PNG image, which the cooker `texture` takes; ...".
+absl::Status CheckNoOtherCookers(std::string_view format, std::string_view bytes);
+// CheckNoLfsPointer's, CheckNoOtherCookers', or INVALID_ARGUMENT: "the file is no png: it begins
+// with `<!DOCTYPE`; convert it, or ...". `bytes` are not empty.
 absl::Status ForeignSource(std::string_view format, std::string_view bytes);
 
 }  // namespace galley::worker

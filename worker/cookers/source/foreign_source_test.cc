@@ -23,6 +23,20 @@ TEST(ForeignSourceTest, ItSaysWhatToDo) {
             "another kind choose the cooker `copy` or `command`");
 }
 
+TEST(ForeignSourceTest, AFileOfAnotherCookerIsNamedWithThatCooker) {
+  const auto said = [](std::string_view bytes) {
+    return std::string(CheckNoOtherCookers("glTF", bytes).message());
+  };
+  EXPECT_EQ(said("\x89PNG\r\n\x1a\n and more"),
+            "the file is no glTF: it is a PNG image, which the cooker `texture` takes; set that "
+            "cooker in its rule, or replace the file");
+  EXPECT_NE(said("\xff\xd8\xff\xe0").find("a JPEG image"), std::string::npos);
+  EXPECT_NE(said("RIFFxxxxWAVEfmt ").find("a WAV sound, which the cooker `audio`"), std::string::npos);
+  EXPECT_EQ(said("RIFFxxxxWEBPfmt "), "");
+  EXPECT_EQ(said("{\"asset\": {}}"), "");
+  EXPECT_NE(ForeignSource("png", "OggS....").message().find("an Ogg sound"), std::string::npos);
+}
+
 TEST(ForeignSourceTest, APointerOfGitLfsIsNamedAsWhatItIs) {
   const std::string_view pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:1\n";
   for (const absl::Status& status : {CheckNoLfsPointer(pointer), ForeignSource("JSON", pointer)}) {
