@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <map>
 
+#include "common/base/counted.h"
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "common/content/name.h"
@@ -211,7 +212,9 @@ int TellForgotten(const GlobalOptions& options, const std::vector<std::string>& 
   if (options.json) PrintJson({{"forgot", names}});
   if (!options.quiet && !options.json)
     std::fputs(
-        fmt::format("forgot {} packages; the next cook cooks them again\n", names.size()).c_str(),
+        fmt::format("forgot {}; the next cook cooks {} again\n", Counted(names.size(), "package"),
+                    names.size() == 1 ? "it" : "them")
+            .c_str(),
         stderr);
   return kDone;
 }

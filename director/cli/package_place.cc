@@ -11,6 +11,7 @@
 #include "common/record/cooker_description.h"
 #include "director/cli/host_file.h"
 #include "director/core/package_data.h"
+#include "director/host/near_names.h"
 #include "fmt/format.h"
 
 namespace galley::cli {
@@ -18,11 +19,33 @@ namespace {
 
 constexpr uint64_t kSidecarBytesMax = 1 << 20;
 constexpr size_t kNeighboursMax = 1'000;  // that are compared
+constexpr size_t kFilesMax = 20'000;       // likewise, of other folders
 
 bool IsGenerated(const std::string& package) { return !director::GeneratorName(package).empty(); }
 
+// Of all files under the mounts, for a name whose folder has no near one.
+std::string NearestElsewhere(const project::Project& project, const std::string& package) {
+  std::vector<std::string> names;
+  for (const content::Mount& mount : project.mounts) {
+    std::error_code error;
+    using Walk = std::filesystem::recursive_directory_iterator;
+    for (Walk at(mount.directory, error), end;
+         !error && at != end && names.size() < kFilesMax; at.increment(error)) {
+      const std::string path = at->path().string();
+      const std::string name = at->path().filename().string();
+      if (name.starts_with('.') && at->is_directory(error)) at.disable_recursion_pending();
+      if (!at->is_regular_file(error) || project::IsSidecar(path)) continue;
+      names.push_back((mount.path == "/" ? "" : mount.path) +
+                      path.substr(mount.directory.size()));
+    }
+  }
+  std::sort(names.begin(), names.end());
+  return director::NearText(director::NearNames(package, names));
+}
+
 // "; did you mean /Game/barrel.png?", or nothing.
-std::string Nearest(const std::string& package, const std::string& file) {
+std::string Nearest(const project::Project& project, const std::string& package,
+                    const std::string& file) {
   const std::filesystem::path path(file);
   std::vector<std::string> names;
   std::error_code error;
@@ -33,7 +56,7 @@ std::string Nearest(const std::string& package, const std::string& file) {
   }
   std::sort(names.begin(), names.end());
   const std::string nearest = record::Nearest(path.filename().string(), names);
-  if (nearest.empty()) return "";
+  if (nearest.empty()) return NearestElsewhere(project, package);
   const std::string folder(content::FolderOf(package));
   return fmt::format("; did you mean {}{}{}?", folder, folder == "/" ? "" : "/", nearest);
 }
@@ -82,7 +105,7 @@ std::string WhyNotCooked(const project::Project& project, const std::string& pac
     return fmt::format("{} is a folder; ask for a package in it", file);
   if (!FileExists(host)) {
     return fmt::format("there is no file {}: it was deleted, renamed, or never there{}", file,
-                       Nearest(package, host));
+                       Nearest(project, package, host));
   }
   if (const std::string sandbox = SandboxAround(project, host); !sandbox.empty())
     return fmt::format("it is in the sandbox {}, which is not content", sandbox);

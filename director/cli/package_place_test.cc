@@ -60,6 +60,7 @@ TEST_F(PackagePlaceTest, ANameThatIsNoPackageSaysWhy) {
   EXPECT_THAT(WhyNotCooked(project_, "/Game/barel.png"),
               testing::AllOf(HasSubstr("there is no file content/barel.png"),
                              HasSubstr("did you mean /Game/barrel.png?")));
+  EXPECT_THAT(WhyNotCooked(project_, "/Game/de/x.png"), HasSubstr("did you mean /Game/dev/x.png?"));
   EXPECT_THAT(WhyNotCooked(project_, "/Game/notes.txt"),
               HasSubstr("no [[rule]] of galley.toml matches it"));
   EXPECT_THAT(WhyNotCooked(project_, "/Game/dev/x.png"),

@@ -17,6 +17,7 @@
 #include "director/cli/commands.h"
 #include "director/cli/interrupt.h"
 #include "director/cli/open_store.h"
+#include "director/host/near_names.h"
 #include "director/stage/stage.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
@@ -133,9 +134,12 @@ int RunTree(const GlobalOptions& options, const std::string& root_text, const st
                     .c_str());
     }
   }
-  return found ? kDone
-               : Fail(options, kUsage,
-                      fmt::format("{}: no such path in root {}", path, root->ToString()));
+  if (found) return kDone;
+  std::vector<std::string> names;
+  for (const tree::TreeFile& file : *files) names.push_back(file.path);
+  return Fail(options, kUsage,
+              fmt::format("{}: no such path in root {}{}", path, root->ToString(),
+                          director::NearText(director::NearNames(prefix, names))));
 }
 
 int RunDiff(const GlobalOptions& options, const std::string& before_text,
