@@ -47,7 +47,8 @@ void AddCook(CLI::App& app, Arguments& arguments) {
                    "How the worker for a job is chosen: cost or striped")
       ->type_name("NAME");
   cook->add_option("--launcher", o.launcher,
-                   "How workers are started: local, or none (they come by themselves)")
+                   "Where workers come from: local, ssh, slurm, kubernetes, command (docs/farm.md), or "
+                   "none (they come by themselves)")
       ->type_name("NAME");
   cook->add_option("--out", o.out, "Put the sandboxes into DIR/<platform>, instead of [output] dir")
       ->type_name("DIR");

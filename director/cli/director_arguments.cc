@@ -89,7 +89,8 @@ void AddDirectorCommands(CLI::App& app, Arguments& arguments) {
       ->type_name("NAME");
   serve
       ->add_option("--launcher", o.launcher,
-                   "How workers are started: local, or none (they come by themselves)")
+                   "Where workers come from: local, ssh, slurm, kubernetes, command (docs/farm.md), or "
+                   "none (they come by themselves)")
       ->type_name("NAME");
   serve
       ->add_option("--out", o.out, "Put the sandboxes into DIR/<platform>, instead of [output] dir")
