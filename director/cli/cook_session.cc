@@ -10,6 +10,7 @@
 #include "absl/time/clock.h"
 #include "common/base/file.h"
 #include "common/base/healed.h"
+#include "common/base/named_file.h"
 #include "common/base/own_umask.h"
 #include "common/base/status_macros.h"
 #include "common/base/utf8.h"
@@ -391,7 +392,7 @@ void CookSession::FillSummary(ExitCode code) {
 ExitCode CookSession::WriteFiles(ExitCode code) {
   const auto write = [&](std::string_view option, const std::string& file,
                          const std::string& bytes) {
-    const absl::Status written = WriteFileAtomic(AbsolutePath(file), bytes);
+    const absl::Status written = WriteNamedFile(file, bytes);
     if (written.ok()) return;
     code = kInfrastructure;
     Fail(options_.global, code, fmt::format("{}: {}", option, MessageOf(written)));

@@ -7,6 +7,7 @@
 
 #include "common/base/file.h"
 #include "common/base/log.h"
+#include "common/base/named_file.h"
 #include "common/base/status_macros.h"
 #include "common/project/state_folder.h"
 #include "director/cli/commands.h"
@@ -31,7 +32,7 @@ std::string ProjectName(const std::string& directory) {
 }
 
 absl::Status Write(const std::string& directory, const std::string& file, const std::string& toml) {
-  RETURN_IF_ERROR(WriteFileAtomic(file, toml));
+  RETURN_IF_ERROR(WriteNamedFile(file, toml));
   return project::MakeStateFolder(directory);
 }
 

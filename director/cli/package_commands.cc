@@ -9,6 +9,7 @@
 
 #include "common/base/counted.h"
 #include "common/base/file.h"
+#include "common/base/named_file.h"
 #include "common/base/status_macros.h"
 #include "common/content/name.h"
 #include "common/record/action.h"
@@ -150,11 +151,11 @@ absl::Status ExportAction(const OpenedPackage& opened, store::Store& store,
     }
     const std::string path = JoinPath(directory, "input/" + file.path);
     RETURN_IF_ERROR(CreateDirectories(path.substr(0, path.rfind('/'))));
-    RETURN_IF_ERROR(WriteFileAtomic(path, bytes));
+    RETURN_IF_ERROR(WriteNamedFile(path, bytes));
     if (file.is_executable) RETURN_IF_ERROR(MakeExecutable(path));
   }
-  RETURN_IF_ERROR(WriteFileAtomic(JoinPath(directory, "action"), action.action));
-  return WriteFileAtomic(JoinPath(directory, "command"), action.command);
+  RETURN_IF_ERROR(WriteNamedFile(JoinPath(directory, "action"), action.action));
+  return WriteNamedFile(JoinPath(directory, "command"), action.command);
 }
 
 }  // namespace

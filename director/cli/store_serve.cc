@@ -11,6 +11,7 @@
 #include "common/base/log.h"
 #include "common/base/memory_limit.h"
 #include "common/base/mutex.h"
+#include "common/base/named_file.h"
 #include "common/base/status_macros.h"
 #include "common/store/layers/quota_keeper.h"
 #include "common/store/local/sessions.h"
@@ -126,7 +127,7 @@ class MetricsFile {
       : server_(server), path_(path.empty() ? "" : AbsolutePath(path)) {}
 
   absl::Status Write() const {
-    return path_.empty() ? absl::OkStatus() : WriteFileAtomic(path_, DoorMetrics(server_.door()));
+    return path_.empty() ? absl::OkStatus() : WriteNamedFile(path_, DoorMetrics(server_.door()));
   }
   // A metrics file that cannot be written any more is no reason to serve nobody: the log says so
   // once.

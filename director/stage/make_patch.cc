@@ -1,18 +1,13 @@
 #include "director/stage/make_patch.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <filesystem>
 #include <map>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "common/base/chunker.h"
+#include "common/base/named_file.h"
 #include "common/base/status_macros.h"
 #include "common/tree/tree.h"
 #include "director/stage/apply_names.h"
@@ -201,9 +196,9 @@ class Maker {
 };
 
 absl::Status WriteTo(store::BlobStore& store, const Digest& from, const Digest& to,
-                     FileDescriptor file, const std::string& path,
+                     int file, const std::string& path,
                      const std::atomic<bool>* interrupted, PatchReport& report) {
-  PatchWriter writer(std::move(file), path);
+  PatchWriter writer(file, path);
   ASSIGN_OR_RETURN(PatchIndex index, Maker(store, writer, report, interrupted).Make(from, to));
   RETURN_IF_ERROR(writer.Finish(std::move(index)));
   RETURN_IF_ERROR(CheckInterrupted(interrupted));
@@ -216,31 +211,20 @@ absl::Status WriteTo(store::BlobStore& store, const Digest& from, const Digest& 
 absl::StatusOr<PatchReport> MakePatch(store::BlobStore& store, const Digest& from, const Digest& to,
                                       const std::string& file,
                                       const std::atomic<bool>* interrupted) {
-  std::string temporary = file + ".XXXXXX";
-  FileDescriptor descriptor(::mkostemp(temporary.data(), O_CLOEXEC));
-  if (!descriptor.valid()) {
-    const int error = errno;
-    if (error == ENOENT || error == ENOTDIR || error == EACCES) {
-      return absl::FailedPreconditionError(
-          fmt::format("{}: {}; name a file in a folder that is there and can be written to", file,
-                      MessageOf(ErrnoStatus(error, "create", temporary))));
-    }
-    return ErrnoStatus(error, "create", temporary);
+  absl::StatusOr<NamedFile> named = NamedFile::Open(file);
+  if (absl::IsNotFound(named.status()) || absl::IsPermissionDenied(named.status())) {
+    return absl::FailedPreconditionError(
+        fmt::format("{}: {}; name a file in a folder that is there and can be written to", file,
+                    MessageOf(named.status())));
   }
+  RETURN_IF_ERROR(named.status());
   PatchReport report;
-  absl::Status status = ::fchmod(descriptor.get(), 0644) == 0
-                            ? absl::OkStatus()
-                            : ErrnoStatus(errno, "chmod", temporary);
-  if (status.ok())
-    status = WriteTo(store, from, to, std::move(descriptor), temporary, interrupted, report);
-  if (status.ok() && ::rename(temporary.c_str(), file.c_str()) != 0)
-    status = ErrnoStatus(errno, "rename", file);
-  if (!status.ok()) {
-    ::unlink(temporary.c_str());
-    if (!absl::IsCancelled(status)) return status;
+  absl::Status status =
+      WriteTo(store, from, to, named->descriptor(), file, interrupted, report);
+  if (status.ok()) status = named->Complete(/*sync=*/true);
+  if (absl::IsCancelled(status))
     return absl::CancelledError(fmt::format("interrupted: {} was not written", file));
-  }
-  RETURN_IF_ERROR(SyncDirectory(std::filesystem::path(file).parent_path().string()));
+  RETURN_IF_ERROR(status);
   return report;
 }
 

@@ -105,9 +105,8 @@ class PatchTest : public testing::Test {
   // A patch that MakePatch would not have written, with everything right that is outside of it.
   void Forge(PatchIndex index, std::string_view literals) {
     static_cast<void>(RemoveAll(In("patch")));
-    PatchWriter writer(
-        FileDescriptor(::open(In("patch").c_str(), O_WRONLY | O_CREAT | O_EXCL, 0644)),
-        In("patch"));
+    const FileDescriptor file(::open(In("patch").c_str(), O_WRONLY | O_CREAT | O_EXCL, 0644));
+    PatchWriter writer(file.get(), In("patch"));
     ASSERT_TRUE(writer.AddLiteral(literals).ok());
     ASSERT_TRUE(writer.Finish(std::move(index)).ok());
   }

@@ -1,9 +1,6 @@
 #include "director/stage/patch_writer.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <utility>
 
 #include "common/base/status_macros.h"
@@ -17,13 +14,12 @@ constexpr int kLevel = 9;
 
 }  // namespace
 
-PatchWriter::PatchWriter(FileDescriptor file, std::string path)
-    : file_(std::move(file)), path_(std::move(path)) {}
+PatchWriter::PatchWriter(int file, std::string path) : file_(file), path_(std::move(path)) {}
 
 absl::Status PatchWriter::Write(std::string_view bytes) {
   hash_.Add(bytes);
   bytes_written_ += bytes.size();
-  return WriteAll(file_.get(), bytes, path_);
+  return WriteAll(file_, bytes, path_);
 }
 
 absl::Status PatchWriter::AddLiteral(std::string_view bytes) {
@@ -56,9 +52,7 @@ absl::Status PatchWriter::Finish(PatchIndex index) {
       Write(EncodePatchSizes({.index_packed_bytes = packed.size(), .index_bytes = bytes.size()})));
   const Digest digest = hash_.Finish();
   bytes_written_ += digest.hash().size();
-  RETURN_IF_ERROR(WriteAll(file_.get(), digest.hash(), path_));
-  if (::fsync(file_.get()) != 0) return ErrnoStatus(errno, "sync", path_);
-  return absl::OkStatus();
+  return WriteAll(file_, digest.hash(), path_);
 }
 
 }  // namespace galley::director

@@ -14,13 +14,13 @@ namespace galley::director {
 
 class PatchWriter {
  public:
-  // `file` is new and empty; `path` is what errors name.
-  PatchWriter(FileDescriptor file, std::string path);
+  // `file` is open and empty, and outlives this; `path` is what errors name.
+  PatchWriter(int file, std::string path);
 
   // Adds to the literals.
   absl::Status AddLiteral(std::string_view bytes);
   uint64_t literal_bytes() const { return literal_bytes_; }
-  // `index` as it is but for the frames, which are known here. The file is synced.
+  // `index` as it is but for the frames, which are known here.
   absl::Status Finish(PatchIndex index);
   uint64_t bytes_written() const { return bytes_written_; }
 
@@ -28,7 +28,7 @@ class PatchWriter {
   absl::Status Write(std::string_view bytes);
   absl::Status WriteFrame();
 
-  const FileDescriptor file_;
+  const int file_;
   const std::string path_;
   DigestBuilder hash_;
   std::string pending_;  // literals of the next frame

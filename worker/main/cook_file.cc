@@ -11,6 +11,7 @@
 #include "common/base/clock.h"
 #include "common/base/file.h"
 #include "common/base/log.h"
+#include "common/base/named_file.h"
 #include "common/base/status_macros.h"
 #include "common/base/temporary_folder.h"
 #include "common/content/name.h"
@@ -167,7 +168,7 @@ class FileCook {
       const std::string path = stem_ + output.suffix;
       RETURN_IF_ERROR(CheckIsNotTheSource(path, "--out DIR"));
       RETURN_IF_ERROR(CreateDirectories(path.substr(0, path.rfind('/'))));
-      RETURN_IF_ERROR(WriteFileAtomic(path, *output.bytes));
+      RETURN_IF_ERROR(WriteNamedFile(path, *output.bytes));
     }
     return absl::OkStatus();
   }
@@ -182,7 +183,7 @@ class FileCook {
     RETURN_IF_ERROR(CheckIsNotTheSource(AbsolutePath(flags_.preview), "another --preview"));
     ASSIGN_OR_RETURN(const texture::Image image, texture::DecodePreview(*texture->bytes, {}));
     ASSIGN_OR_RETURN(const std::string png, texture::WritePng(image));
-    return WriteFileAtomic(AbsolutePath(flags_.preview), png);
+    return WriteNamedFile(flags_.preview, png);
   }
 
   nlohmann::ordered_json Describe(const SaveReport& saved) const;
