@@ -1,13 +1,12 @@
 // galley: what a person types. Parses the command line; each command is a function of commands.h.
 
-#include <poll.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <functional>
 #include <iostream>
 #include <string_view>
+#include <system_error>
 
 #include "CLI/CLI.hpp"
 #include "common/base/descriptor_limit.h"
@@ -16,6 +15,7 @@
 #include "common/base/last_words.h"
 #include "common/base/log.h"
 #include "common/base/standard_descriptors.h"
+#include "common/base/standard_output.h"
 #include "common/base/status_macros.h"
 #include "director/cli/arguments.h"
 #include "director/cli/director_of_project.h"
@@ -49,26 +49,35 @@ std::string CommandOf(const CLI::App& app) {
   return name;
 }
 
-// An answer that did not arrive whole is none. (A reader that went away wanted no more.)
+// An answer that did not arrive whole is none.
 int CheckPrinted(const GlobalOptions& options, int code) {
-  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
-  pollfd out{STDOUT_FILENO, POLLOUT, 0};
-  if (::poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0) return code;
-  const int failed = Fail(options, kInfrastructure,
-                          "standard output could not be written: not all was printed; is there "
-                          "space where it goes?");
+  const absl::Status printed = FlushStandardOutput();
+  if (printed.ok()) return code;
+  const int failed = Fail(options, kInfrastructure, MessageOf(printed));
   return code == kDone || code == kFailed ? failed : code;
+}
+
+// Runs the command. A text that could not be printed ends it (fmt throws then); its output is
+// checked by whoever called this.
+int RunPrinting(const std::function<int()>& command) {
+  try {
+    return command();
+  } catch (const std::system_error&) {
+    if (std::ferror(stdout) == 0) throw;
+    return kDone;
+  }
 }
 
 // Prints what the command found damaged, unless `galley cook` has printed it already.
 void TellHealed() {
   for (const std::string& text : TakeHealed())
-    fmt::print(stderr, "galley: warning: {}\n", EscapeControl(text));
+    std::fputs(fmt::format("galley: warning: {}\n", EscapeControl(text)).c_str(), stderr);
 }
 
 }  // namespace
 
 int Main(int argc, char** argv) {
+  const bool has_output = HasStandardOutput();
   OpenStandardDescriptors();
   SetLastWords("galley", kInfrastructure);
   RaiseDescriptorLimit();
@@ -105,9 +114,11 @@ int Main(int argc, char** argv) {
               (command == "serve" ? parsed.serve.workers : parsed.cook.workers).value_or(0)));
   if (!limits.ok() && !parsed.refusal)
     return Fail(parsed.global, kInfrastructure, MessageOf(limits));
-  const int code = parsed.refusal ? parsed.refusal() : parsed.action();
+  // A cook whose output nobody wants is a cook as any.
+  const bool may_be_silent = command == "cook" && !has_output;
+  const int code = RunPrinting(parsed.refusal ? parsed.refusal : parsed.action);
   TellHealed();
-  return CheckPrinted(parsed.global, code);
+  return may_be_silent ? code : CheckPrinted(parsed.global, code);
 }
 
 }  // namespace galley::cli

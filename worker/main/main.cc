@@ -4,12 +4,15 @@
 #include <cstdio>
 #include <exception>
 #include <filesystem>
+#include <iostream>
 #include <string>
 
 #include "common/base/descriptor_limit.h"
 #include "common/base/last_words.h"
 #include "common/base/log.h"
 #include "common/base/standard_descriptors.h"
+#include "common/base/standard_output.h"
+#include "common/base/status_macros.h"
 #include "worker/main/commands.h"
 #include "worker/main/cook_file.h"
 
@@ -121,6 +124,15 @@ int RunWorker(int argc, char** argv) {
   return galley::worker::RunExecutorHere();
 }
 
+// An answer that did not arrive whole is none.
+int CheckPrinted(int code) {
+  std::cout.flush();
+  const absl::Status printed = galley::FlushStandardOutput();
+  if (printed.ok()) return code;
+  std::fprintf(stderr, "galley-worker: %s\n", galley::MessageOf(printed).c_str());
+  return code == 0 || code == galley::worker::kExitVerdict ? galley::worker::kExitOther : code;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -130,7 +142,7 @@ int main(int argc, char** argv) {
   try {
     const bool is_cook = std::filesystem::path(argv[0]).filename() == "galley-cook";
     galley::InitLog(is_cook ? "galley-cook" : "galley-worker", galley::LogLevel::kInfo, "");
-    return is_cook ? RunCook(argc, argv) : RunWorker(argc, argv);
+    return CheckPrinted(is_cook ? RunCook(argc, argv) : RunWorker(argc, argv));
   } catch (const std::exception& exception) {
     std::fprintf(stderr, "galley-worker: %s\n", exception.what());
     return galley::worker::kExitOther;
