@@ -85,6 +85,7 @@ void Attempts::EndAttempt(AttemptId id, Tell tell) {
   Attempt& attempt = attempts_.at(id);
   attempt.is_current = false;
   const absl::Duration ran = workers_.Drop(attempt.worker, id, core_.awake);
+  core_.breakers.NoteEnded(attempt.worker, id);
   graph().aloneness.EndAttempt(id, ran);
   core_.grants.Release(id);
   Work& work = *packages_[attempt.package].work;

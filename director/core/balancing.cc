@@ -100,6 +100,7 @@ bool Balancing::RetractFor(WorkerId idle, WorkerId busy) {
     if (attempt.is_loaded || attempt.group != 0 || core_.attempts.At(attempt.package).size() > 1 ||
         !core_.offers.Has(idle, to, attempt.package) ||
         graph().blame.HasFailedOn(attempt.package, idle) ||
+        core_.placing.IsBetterElsewhere(attempt.package, to) ||
         !to.hand.HasMemoryFor(core_.dispatching.MemoryOf(attempt.package), to.memory_bytes) ||
         (is_trusted && (left.contains(id) || !IsBetterOffAt(id, idle))))
       continue;

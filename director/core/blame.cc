@@ -4,11 +4,20 @@
 
 namespace galley::director {
 
-uint32_t Blame::AddOwnFault(PackageId package, WorkerId worker) {
+uint32_t Blame::AddOwnFault(PackageId package, const OwnFault& fault) {
   Faults& faults = faults_[package];
-  if (std::find(faults.workers.begin(), faults.workers.end(), worker) == faults.workers.end())
-    faults.workers.push_back(worker);
-  return ++faults.own;
+  if (faults.own_machines.empty()) faults.first_own_at = fault.awake;
+  const auto add = [](auto& all, auto one) {
+    const bool is_new = std::find(all.begin(), all.end(), one) == all.end();
+    if (is_new) all.push_back(one);
+    return is_new;
+  };
+  add(faults.workers, fault.worker);
+  const bool is_elsewhere = add(faults.own_machines, fault.machine);
+  const bool are_expected =
+      fault.are_others_expected && fault.awake - faults.first_own_at < kOthersMax;
+  if (is_elsewhere || !are_expected) ++faults.own;
+  return faults.own;
 }
 
 void Blame::AddEarlierFaults(PackageId package, uint32_t count) {
@@ -18,6 +27,24 @@ void Blame::AddEarlierFaults(PackageId package, uint32_t count) {
 
 uint32_t Blame::AddInfrastructureFault(PackageId package) {
   return ++faults_[package].infrastructure;
+}
+
+void Blame::AddMachine(PackageId package, uint32_t machine) {
+  std::vector<uint32_t>& machines = faults_[package].machines;
+  if (std::find(machines.begin(), machines.end(), machine) == machines.end())
+    machines.push_back(machine);
+}
+
+bool Blame::HasFailedAt(PackageId package, uint32_t machine) const {
+  const auto found = faults_.find(package);
+  return found != faults_.end() &&
+         std::find(found->second.machines.begin(), found->second.machines.end(), machine) !=
+             found->second.machines.end();
+}
+
+bool Blame::HasMachines(PackageId package) const {
+  const auto found = faults_.find(package);
+  return found != faults_.end() && !found->second.machines.empty();
 }
 
 const std::vector<WorkerId>& Blame::WorkersOf(PackageId package) const {

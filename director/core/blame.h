@@ -19,9 +19,22 @@ namespace galley::director {
 
 class Blame {
  public:
-  // Returns how many there are now.
-  uint32_t AddOwnFault(PackageId package, WorkerId worker);
+  struct OwnFault {
+    WorkerId worker;
+    uint32_t machine = 0;           // the worker's (Proofs::MachineOf)
+    bool are_others_expected = false;  // workers on other machines are about to attach
+    absl::Duration awake;           // the core's waking time
+  };
+  // Returns how many there are now. While workers on other machines are expected, and for at most
+  // kOthersMax after the first fault, all faults on one machine count as one: the machine may be
+  // what is wrong, and nobody else was there to try.
+  static constexpr absl::Duration kOthersMax = absl::Minutes(1);
+  uint32_t AddOwnFault(PackageId package, const OwnFault& fault);
   uint32_t AddInfrastructureFault(PackageId package);
+  // The package failed there for the machine's sake (Proofs::MachineOf): it goes to others first.
+  void AddMachine(PackageId package, uint32_t machine);
+  bool HasFailedAt(PackageId package, uint32_t machine) const;
+  bool HasMachines(PackageId package) const;
   // The fault that was added last was one for which the last attempt runs alone (aloneness.h).
   void AddLimit(PackageId package) { ++faults_[package].limits; }
   // Faults that an earlier director counted: on which workers they happened is not known any more.
@@ -36,6 +49,9 @@ class Blame {
     uint32_t limits = 0;  // those of `own` that were limits (AddLimit)
     uint32_t infrastructure = 0;
     std::vector<WorkerId> workers;  // as many as attempts at most
+    std::vector<uint32_t> machines;  // that failed it, each once, in order
+    std::vector<uint32_t> own_machines;  // on which `own` were
+    absl::Duration first_own_at;
   };
   Faults Of(PackageId package) const;
   void Forget(PackageId package) { faults_.erase(package); }

@@ -44,10 +44,11 @@ void Commits::OnPersisted(const Persisted& event) {
   for (const Persisted::Item& item : event.items) {
     const auto commit = commits_.find({item.package, item.result, item.platform});
     if (commit == commits_.end()) continue;  // a hit: nobody waits for it
-    for (const auto& [worker, report] : commit->second.reports)
-      core_.worker_lives.Acknowledge(worker, report);
+    const std::vector<std::pair<WorkerId, ReportId>> reports = std::move(commit->second.reports);
+    for (const auto& [worker, report] : reports) core_.worker_lives.Acknowledge(worker, report);
     const std::optional<PlatformIndex> platform = commit->second.platform;
     commits_.erase(commit);
+    for (const auto& [worker, report] : reports) JudgeWorker(worker, item);
     const PackageData& package = packages_[item.package];
     if (package.work == nullptr || !platform.has_value() || *platform >= package.slots.size())
       continue;
@@ -72,6 +73,16 @@ void Commits::OnPersisted(const Persisted& event) {
     }
     core_.advancing.Advance(item.package);
   }
+}
+
+// Who names bytes that are not there told a lie, unless the store lost them. A worker of this
+// machine has written them itself, and its disk may have failed it.
+void Commits::JudgeWorker(WorkerId worker, const Persisted::Item& item) {
+  if (item.refused.empty()) return core_.breakers.AddSuccess(worker);
+  if (item.is_loss) return;
+  if (PoolOf(worker) == Pool::kLocal)
+    return core_.breakers.AddFault(worker, item.package, item.refused);
+  core_.breakers.AddViolation(worker, "a result of it is refused: " + item.refused);
 }
 
 // The worker is wrong about where the bytes of the result are: the platform is as if it had not

@@ -45,6 +45,7 @@ class Commits : Part {
   };
 
   void OnRefused(PackageId package, PlatformIndex platform, const std::string& why);
+  void JudgeWorker(WorkerId worker, const Persisted::Item& item);
   void StandInstead(PackageId package, PlatformIndex platform, const ResultViewPtr& instead);
   void Uncommit(const std::vector<Persisted::Item>& items);
 

@@ -23,6 +23,7 @@ const Counters& CookCore::counters(uint64_t request) const {
 Progress CookCore::progress(uint64_t request) const {
   return core_->ViewProgress(core_->cooks.At(request));
 }
+uint64_t CookCore::held_workers() const { return core_->breakers.held(); }
 CoreFigures CookCore::figures() { return core_->ViewFigures(); }
 bool CookCore::is_publishing(uint64_t request) const { return core_->cooks.IsPublishing(request); }
 size_t CookCore::package_count() const { return core_->packages.size(); }

@@ -145,6 +145,8 @@ class CookCore {
   // Over all cooks. Cost: O(cookers + cooks), and what left the line of those that wait since the
   // call before.
   CoreFigures figures();
+  // The attached workers that get no jobs for now (Breakers).
+  uint64_t held_workers() const;
   // The cook's roots are being published or staged: it is over but for that. Any number may be
   // asked.
   bool is_publishing(uint64_t request) const;

@@ -208,6 +208,7 @@ void Cooks::BeginNext() {
   cook = std::make_unique<Cook>(core_, slot, std::move(next));
   last_ = cook.get();
   NoteState();
+  core_.breakers.BeginCook(BitOf(slot), running_ == BitOf(slot));
   for (CookRequested::Blamed& one : blamed) {
     const PackageId package = graph_->claims.FindOrAdd(one.package);
     graph_->faults.AddEarlier(package, std::move(one));

@@ -77,6 +77,7 @@ void Core::Step(absl::Time time, const Event& event, std::vector<Effect>& effect
   cooks.GiveUp();
   proofs.Sweep();
   looking_up.SendLookUps();
+  breakers.Look();
   dispatching.HandOverAll();
   fleet.LetIdleGo();
   cooks.GoOn();
@@ -145,6 +146,7 @@ CoreFigures Core::ViewFigures() {
   view.ready = lifecycle.loads().size();
   for (const auto& [cooker, queue] : lifecycle.parked()) view.parked += queue.size();
   view.stalled = lifecycle.saves().size();
+  view.held = breakers.held();
   if (const std::optional<absl::Time> since = lifecycle.ReadySince())
     view.oldest_ready = now - *since;
   return view;

@@ -12,6 +12,7 @@
 #include "director/core/asking.h"
 #include "director/core/attempts.h"
 #include "director/core/balancing.h"
+#include "director/core/breakers.h"
 #include "director/core/catalog.h"
 #include "director/core/commits.h"
 #include "director/core/cook.h"
@@ -81,6 +82,7 @@ struct Core {
   Asking asking{*this};
   Attempts attempts{*this};
   Balancing balancing{*this};
+  Breakers breakers{*this};
   Commits commits{*this};
   Cooks cooks{*this};
   Dispatching dispatching{*this};

@@ -41,6 +41,8 @@ RetryCause RetryCauseOf(WorkerReport::Fault fault) {
     case WorkerReport::Fault::kRefused:
     case WorkerReport::Fault::kOtherTool:
     case WorkerReport::Fault::kNeedsFiles:
+    case WorkerReport::Fault::kNoRoom:
+    case WorkerReport::Fault::kProtocol:
     case WorkerReport::Fault::kInfrastructure:
       return RetryCause::kMachine;
   }
@@ -99,6 +101,7 @@ void CoreFigures::AddCounts(const CoreFigures& other) {
     pools[i].launches_failed += other.pools[i].launches_failed;
   }
   executors_lost += other.executors_lost;
+  breakers_opened += other.breakers_opened;
   bytes_read += other.bytes_read;
   bytes_warm += other.bytes_warm;
   bytes_saved += other.bytes_saved;

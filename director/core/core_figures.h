@@ -79,6 +79,7 @@ struct CoreFigures {
   std::array<uint64_t, kRetryCauseCount> retried{};
   std::array<PoolFigures, kPoolCount> pools{};
   uint64_t executors_lost = 0;
+  uint64_t breakers_opened = 0;  // of workers, and of machines
   uint64_t bytes_read = 0, bytes_warm = 0, bytes_saved = 0;  // as in Counters
 
   // As of now.
@@ -88,6 +89,7 @@ struct CoreFigures {
   uint64_t ready = 0;           // packages that wait for a worker with room
   uint64_t parked = 0;          // for a worker that has their cooker
   uint64_t stalled = 0;         // for a grant of a resource
+  uint64_t held = 0;            // attached workers that are held (Breakers)
   absl::Duration oldest_ready;  // how long the first of `ready` has been waiting; zero: none does
 };
 

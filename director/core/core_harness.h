@@ -26,6 +26,8 @@
 //   done Town, warned ..., failed Town: text (and "log=" its log)
 //   blamed Town 1: crashed its executor: text
 //   quarantined 2 for Town, unlike m1 and m3; unproven: Mesh (a foreign worker, by its number)
+//   held 0: why, held all of m1: why, used again 0 (workers by their number in their pool)
+//   ended 0: why (a worker that broke the protocol)
 //   spawn 0, stop 0, rescan a b
 //   root Mesh Town, publish 0, ended interrupted
 //

@@ -233,6 +233,7 @@ AttemptId Dispatching::Give(PackageId id, const Placement& at, PlatformMask plat
   }
   Hold(attempt_id, attempt);
   core_.attempts.Add(attempt_id, attempt);
+  core_.breakers.NoteGiven(at.worker, attempt_id);
   DesireFor(at.worker).start.push_back(std::move(start));
   return attempt_id;
 }

@@ -361,6 +361,8 @@ struct WorkerReport {
     kInfrastructure,
     kOtherTool,
     kNeedsFiles,
+    kNoRoom,    // the job was not begun: the machine has no room for it
+    kProtocol,  // what the worker says cannot be, or is not true
   };
   struct Failed {
     Fault fault = Fault::kInfrastructure;
@@ -422,6 +424,7 @@ struct Persisted {
     ResultId result;
     ResultViewPtr instead;    // not null: the store held this other outcome for the key: it stands
     std::string refused;      // not empty: the bytes that it names are not where its worker said
+    bool is_loss = false;     // of what is refused: the store had them, and lost them
     bool was_stored = false;  // of one that may be: the store had this result before
   };
   std::vector<Item> items;
@@ -701,6 +704,21 @@ struct WorkerQuarantined {
   // time of the commits, some more than once; at most Proofs::kUnprovenNamed.
   std::vector<PackageId> unproven;
 };
+// The worker, or each worker of the machine, gets no jobs for now (Breakers): too many failed there
+// for the machine's sake. A cook is told once.
+struct WorkerHeld {
+  WorkerId worker;      // invalid: all of the machine
+  std::string machine;  // for people; empty where a worker is named
+  std::string why;      // the last fault
+  bool is_over = false;  // a job succeeded there: it is used again. Told to no cook
+};
+// The worker's process broke the protocol too often: it counts as lost, and nothing that it says is
+// taken any more. Another process may take its name.
+struct WorkerViolated {
+  WorkerId worker;
+  uint64_t session = 0;  // the process
+  std::string why;
+};
 // The cook's turn has come. It is in the slot until CookEnded, which is the last notice to it.
 struct CookBegan {
   uint64_t request = 0;
@@ -716,7 +734,7 @@ struct CookEnded {
   bool is_empty = false;
 };
 using Notice = std::variant<PackageFailed, PackageWarned, PackageDone, PackageLeft, PackageBlamed,
-                            WorkerQuarantined, CookBegan, CookEnded>;
+                            WorkerQuarantined, WorkerHeld, WorkerViolated, CookBegan, CookEnded>;
 struct Notify {
   Notice notice;
   CookMask cooks = 0;  // that it is for, by slot; none: of a cook that does not run

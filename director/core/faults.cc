@@ -11,6 +11,8 @@ namespace {
 
 // A package that leads equal work leads no longer after so many faults of its machines.
 constexpr uint32_t kFaultsToLetGo = 2;
+// Between attempts whose faults are not counted.
+constexpr absl::Duration kBetweenUncounted = absl::Seconds(1);
 
 std::string WhatItDid(WorkerReport::Fault fault) {
   switch (fault) {
@@ -23,6 +25,8 @@ std::string WhatItDid(WorkerReport::Fault fault) {
     case WorkerReport::Fault::kInfrastructure:
     case WorkerReport::Fault::kOtherTool:
     case WorkerReport::Fault::kNeedsFiles:
+    case WorkerReport::Fault::kNoRoom:
+    case WorkerReport::Fault::kProtocol:
       return "crashed its executor";
   }
   return "";
@@ -47,8 +51,18 @@ std::string QuarantineText(const std::string& what, const std::string& error, ui
 uint32_t Faults::CountOwnFault(PackageId package, WorkerId worker,
                                const WorkerReport::Failed& failed, bool is_of_today) {
   core_.attempts.CancelRetracted(package);
-  const uint32_t count = graph().blame.AddOwnFault(package, worker);
-  if (IsLimit(failed)) graph().blame.AddLimit(package);
+  const Worker* const where = workers_.Find(worker);
+  const uint32_t machine = where == nullptr ? Proofs::kHome : where->machine;
+  const uint32_t before = graph().blame.Of(package).own;
+  const uint32_t count = graph().blame.AddOwnFault(
+      package, {.worker = worker,
+                .machine = machine,
+                .are_others_expected = core_.worker_lives.ExpectsBeside(machine),
+                .awake = core_.awake});
+  if (IsLimit(failed) && count > before) graph().blame.AddLimit(package);
+  // (It waits for the others that are to come.)
+  if (count == before && packages_[package].work != nullptr)
+    lifecycle().BackOff(package, core_.now + kBetweenUncounted);
   if (is_of_today && packages_[package].work != nullptr) {
     packages_[package].work->runs_alone = graph().aloneness.IsToRunAlone(package);
     lifecycle().Refresh(package);

@@ -93,17 +93,17 @@ TEST(SaveQueueTest, AgreesWithASetForEachLine) {
 
 TEST(BlameTest, OwnFaultsAndThoseOfTheInfrastructureAreCountedApart) {
   Blame blame;
-  EXPECT_EQ(blame.AddOwnFault(PackageId(1), WorkerId(7)), 1u);
+  EXPECT_EQ(blame.AddOwnFault(PackageId(1), {.worker = WorkerId(7)}), 1u);
   EXPECT_EQ(blame.AddInfrastructureFault(PackageId(1)), 1u);
-  EXPECT_EQ(blame.AddOwnFault(PackageId(1), WorkerId(8)), 2u);
-  EXPECT_EQ(blame.AddOwnFault(PackageId(2), WorkerId(9)), 1u);
-  EXPECT_EQ(blame.AddOwnFault(PackageId(1), WorkerId(7)), 3u);
+  EXPECT_EQ(blame.AddOwnFault(PackageId(1), {.worker = WorkerId(8)}), 2u);
+  EXPECT_EQ(blame.AddOwnFault(PackageId(2), {.worker = WorkerId(9)}), 1u);
+  EXPECT_EQ(blame.AddOwnFault(PackageId(1), {.worker = WorkerId(7)}), 3u);
   EXPECT_EQ(blame.WorkersOf(PackageId(1)), std::vector<WorkerId>({WorkerId(7), WorkerId(8)}));
   EXPECT_TRUE(blame.HasFailedOn(PackageId(1), WorkerId(8)));
   EXPECT_FALSE(blame.HasFailedOn(PackageId(2), WorkerId(8)));
   EXPECT_TRUE(blame.WorkersOf(PackageId(3)).empty());
   blame.Clear();
-  EXPECT_EQ(blame.AddOwnFault(PackageId(1), WorkerId(7)), 1u);
+  EXPECT_EQ(blame.AddOwnFault(PackageId(1), {.worker = WorkerId(7)}), 1u);
 }
 
 TEST(BackOffTest, ItDoublesFromATenthOfASecondToFiveSeconds) {

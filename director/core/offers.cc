@@ -205,7 +205,7 @@ bool Offers::Lacks(WorkerId id, const Worker& worker, uint32_t kind) const {
 }
 
 bool Offers::Has(WorkerId id, const Worker& worker, PackageId package) const {
-  return (!has_lacking_ || !Lacks(id, worker, KindOf(package))) &&
+  return !worker.is_held && (!has_lacking_ || !Lacks(id, worker, KindOf(package))) &&
          core_.proofs.MayCook(worker, package);
 }
 

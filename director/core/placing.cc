@@ -27,8 +27,22 @@ constexpr absl::Duration kUnknownLoadMax = absl::Milliseconds(50);
 bool Placing::MayTake(PackageId package, WorkerId id, const Worker& worker) const {
   return core_.offers.Has(id, worker, package) && workers_.IsUsable(worker) &&
          core_.reservations.MayTakeAt(package, id) && !graph().blame.HasFailedOn(package, id) &&
+         !IsBetterElsewhere(package, worker) &&
          !graph().large_jobs.IsKeptFrom(package, id) &&
          worker.hand.HasMemoryFor(core_.dispatching.MemoryOf(package), worker.memory_bytes);
+}
+
+bool Placing::IsBetterElsewhere(PackageId package, const Worker& worker) const {
+  const Blame& blame = graph().blame;
+  if (!blame.HasFailedAt(package, worker.machine)) return false;
+  const uint64_t memory_bytes = core_.dispatching.MemoryOf(package);
+  return std::any_of(workers_.ring().begin(), workers_.ring().end(), [&](WorkerId id) {
+    const Worker& other = *workers_.Find(id);
+    return !other.is_draining && !blame.HasFailedAt(package, other.machine) &&
+           !blame.HasFailedOn(package, id) && workers_.IsUsable(other) &&
+           core_.offers.Has(id, other, package) &&
+           (other.memory_bytes == 0 || memory_bytes <= other.memory_bytes);
+  });
 }
 
 absl::Duration Placing::SavedAt(PackageId package, WorkerId worker) const {
@@ -130,7 +144,8 @@ Placement Placing::Place(PackageId package) const {
     GALLEY_CHECK(chosen < views.size());
     return {.worker = views[chosen].worker, .saved = views[chosen].saved};
   }
-  if (graph().blame.WorkersOf(package).empty()) return {.worker = PlaceAtSuspect(package)};
+  if (graph().blame.WorkersOf(package).empty() && !graph().blame.HasMachines(package))
+    return {.worker = PlaceAtSuspect(package)};
   return {.worker = PlaceElsewhere(package)};
 }
 
@@ -156,19 +171,22 @@ WorkerId Placing::PlaceAtSuspect(PackageId package) const {
 }
 
 // A package that kills its executor is rather queued at a worker where it has not been than tried
-// again at the same one; when it has been everywhere, it goes anywhere. O(workers).
+// again at the same one; when it has been everywhere, it goes anywhere. So is one that a machine
+// failed, though another machine is worth less than another worker. O(workers).
 WorkerId Placing::PlaceElsewhere(PackageId package) const {
-  using Order = std::tuple<bool, bool, absl::Duration, WorkerId>;
+  using Order = std::tuple<bool, bool, bool, absl::Duration, WorkerId>;
   Order least;
   WorkerId best;
   for (const WorkerId id : workers_.ring()) {
     const Worker& worker = *workers_.Find(id);
     const bool was_here = graph().blame.HasFailedOn(package, id);
+    const bool was_failed = graph().blame.HasFailedAt(package, worker.machine);
     if (worker.is_draining || !core_.offers.Has(id, worker, package) ||
-        !core_.reservations.MayTakeAt(package, id) || (was_here && !workers_.HasRoom(worker)))
+        !core_.reservations.MayTakeAt(package, id) ||
+        ((was_here || was_failed) && !workers_.HasRoom(worker)))
       continue;
-    const Order order(was_here, !workers_.IsUsable(worker), ViewOf(package, id, worker, 0).load,
-                      id);
+    const Order order(was_here, was_failed, !workers_.IsUsable(worker),
+                      ViewOf(package, id, worker, 0).load, id);
     if (best.valid() && least <= order) continue;
     best = id;
     least = order;
@@ -179,7 +197,7 @@ WorkerId Placing::PlaceElsewhere(PackageId package) const {
 // A package that killed an executor is rather queued where it has not been, as above, whatever
 // waits there: it must not hold up the jobs behind it. O(workers).
 WorkerId Placing::PlaceBlocking(PackageId package) const {
-  using Order = std::tuple<bool, bool, bool, absl::Duration, WorkerId>;
+  using Order = std::tuple<bool, bool, bool, bool, absl::Duration, WorkerId>;
   const auto cannot_now = [&](const Worker& worker) {
     return !workers_.IsUsable(worker) || worker.hand.blocking_count() >= options_.blocking_jobs_max;
   };
@@ -190,15 +208,19 @@ WorkerId Placing::PlaceBlocking(PackageId package) const {
     if (worker.is_draining || !core_.offers.Has(id, worker, package) ||
         !core_.reservations.MayTakeAt(package, id))
       continue;
-    const Order order(graph().blame.HasFailedOn(package, id), cannot_now(worker),
+    const Order order(graph().blame.HasFailedOn(package, id),
+                      graph().blame.HasFailedAt(package, worker.machine), cannot_now(worker),
                       !MayTake(package, id, worker), worker.hand.BlockingDelay(core_.awake), id);
     if (best.valid() && least <= order) continue;
     best = id;
     least = order;
   }
   if (!best.valid() || !cannot_now(*workers_.Find(best))) return best;
+  const bool has_failed =
+      !graph().blame.WorkersOf(package).empty() || graph().blame.HasMachines(package);
   const bool is_elsewhere =
-      !graph().blame.WorkersOf(package).empty() && !graph().blame.HasFailedOn(package, best);
+      has_failed && !graph().blame.HasFailedOn(package, best) &&
+      !graph().blame.HasFailedAt(package, workers_.Find(best)->machine);
   return is_elsewhere ? best : PlaceAtSuspect(package);
 }
 

@@ -23,6 +23,8 @@ class Placing : Part {
   // Invalid: none. O(workers).
   WorkerId PlaceBefore(PackageId package, Urgency urgency) const;
   bool MayTake(PackageId package, WorkerId id, const Worker& worker) const;
+  // The worker's machine failed the package, and another one may take it. O(workers) in that case.
+  bool IsBetterElsewhere(PackageId package, const Worker& worker) const;
   absl::Duration SavedAt(PackageId package, WorkerId worker) const;
   // `warm`: the share of what the package reads that is warm there.
   WorkerView ViewOf(PackageId package, WorkerId id, const Worker& worker, double warm) const;

@@ -54,6 +54,7 @@ class Proofs : Part {
   // The number of a worker's machine: kHome for one of Pool::kLocal, whatever it says. An empty
   // name is a machine, too: all that say nothing are on one.
   uint32_t MachineOf(WorkerId worker, const std::string& name);
+  const std::string& NameOfMachine(uint32_t machine) const { return machines_[machine]; }
 
   // The worker's result for the package is not to be used as it is.
   bool IsChosen(WorkerId worker, PackageId package) const;

@@ -48,7 +48,7 @@ void Reports::CountBytes(Attempt& attempt, const WorkerReport& report) {
 void Reports::OnReport(WorkerId worker, const WorkerReport& report) {
   const Attempt* attempt = core_.attempts.Find(report.attempt);
   // From someone to whom this attempt was never given: refused.
-  if (attempt == nullptr || attempt->worker != worker)
+  if (attempt == nullptr || attempt->worker != worker || workers_.Find(worker)->has_violated)
     return core_.worker_lives.Acknowledge(worker, report.report);
   workers_.Find(worker)->hand.NoteReport(report.attempt, core_.awake);
   CountBytes(core_.attempts.at(report.attempt), report);
@@ -116,8 +116,11 @@ Reports::Answer Reports::OnSaved(WorkerId worker, ReportId report, AttemptId id,
   const PackageId package_id = attempt.package;
   PackageData& package = packages_[package_id];
   if (saved.platform >= 32 || (attempt.granted & MaskOf(saved.platform)) == 0 ||
-      saved.result == nullptr)
+      saved.result == nullptr) {
+    core_.breakers.AddViolation(worker, "a result of " + NameOf(package_id) +
+                                            " for a platform that its job does not have");
     return Answer::kNow;
+  }
   core_.worker_lives.NoteWorks(worker);
   core_.offers.NoteMade(worker, package_id);
   attempt.measured += saved.save_time;
@@ -233,7 +236,9 @@ void Reports::DropResult(PackageId id, PlatformIndex platform, const Attempt& at
 void Reports::OnFailed(AttemptId id, const WorkerReport::Failed& failed) {
   const bool is_of_machine = failed.fault == WorkerReport::Fault::kInfrastructure ||
                              failed.fault == WorkerReport::Fault::kOtherTool ||
-                             failed.fault == WorkerReport::Fault::kNeedsFiles;
+                             failed.fault == WorkerReport::Fault::kNeedsFiles ||
+                             failed.fault == WorkerReport::Fault::kNoRoom ||
+                             failed.fault == WorkerReport::Fault::kProtocol;
   bool is_refused = failed.fault == WorkerReport::Fault::kRefused;
   const bool is_own = !is_of_machine && !is_refused;
   if (failed.executor_lost) {
@@ -242,7 +247,8 @@ void Reports::OnFailed(AttemptId id, const WorkerReport::Failed& failed) {
   }
   Attempt* attempt = core_.attempts.Current(id);
   if (attempt == nullptr && is_own) graph().faults.OnLateFault(id, failed);
-  if (attempt == nullptr) return;
+  if (attempt == nullptr) return JudgeWorker(core_.attempts.at(id), failed);
+  const Attempt copy = *attempt;  // what follows may end it
   const PackageId package = attempt->package;
   if (failed.is_loaded) attempt->is_loaded = packages_[package].work->is_loaded = true;
   const PlatformMask platforms =
@@ -272,8 +278,28 @@ void Reports::OnFailed(AttemptId id, const WorkerReport::Failed& failed) {
   } else {
     graph().faults.BlameInfrastructure(package, platforms, failed.error, failed.log);
   }
+  JudgeWorker(copy, failed);
   core_.attempts.EndSpent(package, id);
   core_.advancing.Advance(package);
+}
+
+// (Another tool, and files that are not there, are no harm: it gets no more such jobs.)
+void Reports::JudgeWorker(const Attempt& attempt, const WorkerReport::Failed& failed) {
+  switch (failed.fault) {
+    case WorkerReport::Fault::kInfrastructure:
+      return core_.breakers.AddFault(attempt.worker, attempt.package, failed.error);
+    case WorkerReport::Fault::kNoRoom:
+      return core_.breakers.AddFault(attempt.worker, PackageId(), failed.error);
+    case WorkerReport::Fault::kProtocol:
+      return core_.breakers.AddViolation(attempt.worker, failed.error);
+    case WorkerReport::Fault::kCrashed:
+    case WorkerReport::Fault::kMemory:
+    case WorkerReport::Fault::kTimeout:
+    case WorkerReport::Fault::kRefused:
+    case WorkerReport::Fault::kOtherTool:
+    case WorkerReport::Fault::kNeedsFiles:
+      return;
+  }
 }
 
 void Reports::OnNeeds(AttemptId id, const WorkerReport::Needs& needs) {

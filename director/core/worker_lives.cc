@@ -32,6 +32,17 @@ PoolFigures& WorkerLives::PoolCounts(WorkerId worker) const {
   return core_.counted.pools[static_cast<size_t>(PoolOf(worker))];
 }
 
+// (Those that launchers bring up may come anywhere.)
+bool WorkerLives::ExpectsBeside(uint32_t machine) const {
+  constexpr absl::Duration kExpectedMax = absl::Minutes(1);
+  return std::any_of(workers_.present().begin(), workers_.present().end(), [&](WorkerId id) {
+    const Worker& worker = *workers_.Find(id);
+    const bool may_be_elsewhere = PoolOf(id) != Pool::kLocal || machine != Proofs::kHome;
+    return worker.presence == Worker::Presence::kStarting && may_be_elsewhere &&
+           core_.awake - worker.asked_at < kExpectedMax;
+  });
+}
+
 void WorkerLives::NoteWorks(WorkerId id) {
   // Each worker counts once: that one works for hours says nothing of others that cannot begin, or
   // that are lost as soon as they have begun.
@@ -51,6 +62,7 @@ void WorkerLives::OnWorkerAttached(const WorkerAttached& event) {
   Worker& worker = workers_.Attach(event.worker, event.slots, core_.awake);
   worker.memory_bytes = event.memory_bytes;
   worker.machine = core_.proofs.MachineOf(event.worker, event.machine);
+  core_.breakers.NoteAttached(event.worker);
   core_.offers.SetLacks(event.worker, event.lacks);
   core_.offers.SetOffer(event.worker, event.machine, event.offer);
   core_.cooks.CountForAll(&Counters::jobs_pending,
@@ -66,11 +78,11 @@ void WorkerLives::OnWorkerAttached(const WorkerAttached& event) {
     core_.commits.ForgetReportsOf(event.worker);
     core_.proofs.ForgetReportsOf(event.worker);
   }
-  if (core_.proofs.IsQuarantined(event.worker)) workers_.SetDraining(event.worker, true);
+  const bool is_out = core_.proofs.IsQuarantined(event.worker) || worker.has_violated;
+  if (is_out) workers_.SetDraining(event.worker, true);
   if (worker.is_draining) {
     DesireFor(event.worker).drain = true;
-    DesireFor(event.worker).start_another =
-        PoolOf(event.worker) == Pool::kForeign && !core_.proofs.IsQuarantined(event.worker);
+    DesireFor(event.worker).start_another = PoolOf(event.worker) == Pool::kForeign && !is_out;
   }
   core_.cooks.CountAttached();
   if (IsSabotaged(Sabotage::kForgetInFlight)) return;
@@ -115,6 +127,7 @@ void WorkerLives::Lose(WorkerId worker, bool is_in_order) {
   core_.warmth.Forget(worker);
   core_.survivors.ForgetResumedOf(worker);
   core_.attempts.ForgetRetractedOf(worker);
+  core_.breakers.NoteLost();
   if (!is_in_order) {
     core_.cooks.CountForAll(&Counters::workers_lost);
     ++PoolCounts(worker).lost;
@@ -244,15 +257,28 @@ void WorkerLives::NoteUploading(WorkerId worker, AttemptId attempt) {
 void WorkerLives::OnWorkerUnfit(const WorkerUnfit& event) {
   Worker* worker = workers_.Find(event.worker);
   if (worker == nullptr || worker->presence != Worker::Presence::kAttached) return;
+  core_.breakers.AddFault(event.worker, PackageId(), event.reason);
   Lose(event.worker);
-  for (const AttemptId attempt : worker->hand.All()) {
+  GiveBack(event.worker);
+  if (PoolOf(event.worker) == Pool::kLocal) CountSpawnFailure(event.reason);
+  if (PoolOf(event.worker) == Pool::kLaunched) CountLaunchFailure(worker->asked_at, event.reason);
+}
+
+// All that it has in hand goes to others, who are not told why. REQUIRES: it was lost just now.
+void WorkerLives::GiveBack(WorkerId id) {
+  for (const AttemptId attempt : workers_.Find(id)->hand.All()) {
     if (core_.attempts.Current(attempt) == nullptr) continue;
     const PackageId package = core_.attempts.at(attempt).package;
     core_.attempts.EndAttempt(attempt, Tell::kNothing);
     core_.advancing.Advance(package);
   }
-  if (PoolOf(event.worker) == Pool::kLocal) CountSpawnFailure(event.reason);
-  if (PoolOf(event.worker) == Pool::kLaunched) CountLaunchFailure(worker->asked_at, event.reason);
+}
+
+void WorkerLives::LoseViolator(WorkerId id) {
+  const Worker* worker = workers_.Find(id);
+  if (worker == nullptr || worker->presence != Worker::Presence::kAttached) return;
+  Lose(id);
+  GiveBack(id);
 }
 
 void WorkerLives::OnDrainAsked(const DrainAsked& event) {

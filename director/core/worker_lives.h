@@ -28,10 +28,14 @@ class WorkerLives : Part {
   void Drain(WorkerId worker);
   // It gets no more jobs, all that it has in hand goes to others, and it ends.
   void Dismiss(WorkerId worker);
+  // It broke the protocol: all that it has in hand goes to others, and it counts as lost.
+  void LoseViolator(WorkerId worker);
   // How often in a row workers did not start, or were lost before they did anything.
   uint32_t failures(Pool pool) const {
     return std::max(pool == Pool::kLaunched ? launch_failures_ : spawn_failures_, losses_);
   }
+  // A worker that was asked for may attach soon on another machine. O(workers).
+  bool ExpectsBeside(uint32_t machine) const;
   // A worker's process did something of a job.
   void NoteWorks(WorkerId worker);
   // The report is durable, or nobody wants it: the worker need not send it again.
@@ -50,6 +54,7 @@ class WorkerLives : Part {
   // Where none of those that are attached ever worked, others would be lost as well.
   void EndIfAllAreLost(const std::string& reason);
   void Lose(WorkerId worker, bool is_in_order = false);
+  void GiveBack(WorkerId worker);
   void ForgetEnded(Worker& worker);
   PoolFigures& PoolCounts(WorkerId worker) const;
 

@@ -23,6 +23,8 @@ bool Worker::IsSettled(ReportId report) const {
 void Worker::BeginSession(uint64_t new_session, ReportId persisted) {
   session = new_session;
   has_worked = false;
+  violations = 0;
+  has_violated = false;
   seen_up_to_ = persisted;
   seen_.clear();
   ended.clear();
@@ -196,8 +198,15 @@ void Workers::SetDraining(WorkerId id, bool is_draining) {
   List(id, worker);
 }
 
+void Workers::SetHeld(WorkerId id, bool is_held) {
+  Worker& worker = workers_.at(id);
+  Unlist(id, worker);
+  worker.is_held = is_held;
+  List(id, worker);
+}
+
 bool Workers::HasRoom(const Worker& worker) const {
-  if (worker.is_draining || worker.hand.size() >= options_.jobs_max) return false;
+  if (worker.is_draining || worker.is_held || worker.hand.size() >= options_.jobs_max) return false;
   return worker.hand.active_count() < worker.slots() + 1 ||
          worker.hand.expected() < options_.window;
 }
@@ -231,7 +240,7 @@ void Workers::List(WorkerId id, const Worker& worker) {
   if (worker.presence != Worker::Presence::kAttached) return;
   if (HasRoom(worker)) with_room_.insert(LoadOf(id, worker));
   if (worker.hand.has_waiting()) busy_.insert(ExcessOf(id, worker));
-  if (worker.hand.has_free_slot() && !worker.is_draining) idle_.insert(id);
+  if (worker.hand.has_free_slot() && !worker.is_draining && !worker.is_held) idle_.insert(id);
   slots_ += worker.slots();
   jobs_in_hand_ += worker.hand.size();
   jobs_of_[static_cast<size_t>(PoolOf(id))] += worker.hand.size();
@@ -263,7 +272,7 @@ void Workers::CheckInvariants() const {
     GALLEY_CHECK(std::binary_search(ring_.begin(), ring_.end(), id));
     GALLEY_CHECK(with_room_.contains(LoadOf(id, worker)) == HasRoom(worker));
     GALLEY_CHECK(busy_.contains(ExcessOf(id, worker)) == worker.hand.has_waiting());
-    const bool is_idle = worker.hand.has_free_slot() && !worker.is_draining;
+    const bool is_idle = worker.hand.has_free_slot() && !worker.is_draining && !worker.is_held;
     GALLEY_CHECK(idle_.contains(id) == is_idle);
     room += HasRoom(worker);
     busy += worker.hand.has_waiting();

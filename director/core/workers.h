@@ -17,6 +17,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -25,6 +26,7 @@
 #include "absl/container/btree_set.h"
 #include "absl/time/time.h"
 #include "common/record/worker_offer.h"
+#include "director/core/breaker.h"
 #include "director/core/hand.h"
 #include "director/core/ids.h"
 
@@ -53,6 +55,7 @@ struct Worker {
   bool has_worked = false;   // something of a job came back
   bool is_suspect = false;
   bool is_draining = false;                    // it gets no more jobs, and ends
+  bool is_held = false;                        // it gets none for now (Breakers)
   uint64_t memory_bytes = 0;                   // that its jobs may take together; 0: unknown
   Hand hand;                                   // current attempts
   absl::btree_set<AttemptId> given;            // that are not forgotten
@@ -67,6 +70,12 @@ struct Worker {
   absl::Duration lost_at;     // while it is kLost
   absl::Duration asked_at;    // of one that the core asked for
   bool is_queued = false;     // it waits for a machine
+
+  Breaker breaker;
+  std::string held_why;       // the last fault of its breaker
+  CookMask held_told = 0;     // the cooks that know that it is held
+  uint32_t violations = 0;    // of the protocol, by its process
+  bool has_violated = false;  // too many: nothing more is taken of that process
 
   uint64_t session = 0;           // its process
   uint32_t machine = 0;           // Proofs::MachineOf
@@ -142,6 +151,13 @@ class Workers {
   const Worker* Find(WorkerId worker) const;
   // One that drains has no room, and is never idle. REQUIRES: attached.
   void SetDraining(WorkerId worker, bool is_draining);
+  // One that is held has no room, and is never idle. REQUIRES: attached.
+  void SetHeld(WorkerId worker, bool is_held);
+  // visit(WorkerId, Worker&) for all, the lost ones too. Changes nothing of what is listed.
+  template <typename Visit>
+  void ForEach(Visit visit) {
+    for (auto& [id, worker] : workers_) visit(id, worker);
+  }
   // The workers that hold jobs, or drain, and were last heard of too long ago, or that are starting
   // for too long. Looks at all that are present, now and then only, and finds the suspect
   // meanwhile.

@@ -562,8 +562,9 @@ TEST(FaultTest, WhereThereIsOneWorkerAllAttemptsAreThere) {
 }
 
 TEST(FaultTest, OwnFaultsAndTheMachinesAreCountedApart) {
-  CoreHarness shell("A\n", {.infrastructure_attempts_max = 10});
-  shell.Request({"A"});
+  CoreHarness shell("A\nB\n", {.infrastructure_attempts_max = 10});
+  shell.Request({"A", "B"});
+  shell.Saved("B");  // the worker is none that is held (Breakers)
   const auto machine = [&] {
     shell.Failed("A", Fault::kInfrastructure, "signal 9");
     shell.Pass(absl::Seconds(6));
@@ -583,8 +584,9 @@ TEST(FaultTest, OwnFaultsAndTheMachinesAreCountedApart) {
 }
 
 TEST(FaultTest, TheMachineIsTriedAHundredTimesWithABackOffThatDoubles) {
-  CoreHarness shell("A\n");
-  shell.Request({"A"});
+  CoreHarness shell("A\nB\n");
+  shell.Request({"A", "B"});
+  shell.Saved("B");  // the worker is none that is held (Breakers)
   for (uint32_t i = 1; i <= 99; ++i) {
     const AttemptId attempt = shell.JobOf("A").start.attempt;
     shell.Failed("A", Fault::kInfrastructure, "signal 9");

@@ -47,6 +47,7 @@ std::string_view StateLabel(State state) {
 // The state of a worker, as the label has it.
 std::string StateOf(const WorkerView& worker) {
   if (worker.is_draining) return "draining";
+  if (worker.state == "held") return "held";
   if (worker.state == "attached") return worker.jobs > 0 ? "busy" : "idle";
   return worker.state == "starting" ? "starting" : "queued";
 }
@@ -140,6 +141,7 @@ metrics::Figures DirectorMeter::Read(const std::vector<CookUnderWay>& cooks) {
   metrics::Figures out{.version = deps_.version.substr(deps_.version.rfind(' ') + 1),
                        .oldest_ready_s = absl::ToDoubleSeconds(core.oldest_ready),
                        .executors_lost = core.executors_lost,
+                       .breakers_opened = core.breakers_opened,
                        .job_read = core.bytes_read,
                        .job_warm = core.bytes_warm,
                        .job_saved = core.bytes_saved,
@@ -204,14 +206,14 @@ void DirectorMeter::ReadFarm(const CoreFigures& core, metrics::Figures& out) con
     launcher.started = counts.started;
     launcher.lost = counts.lost;
     launcher.launches_failed = counts.launches_failed;
-    for (const char* state : {"queued", "starting", "idle", "busy", "draining"})
+    for (const char* state : {"queued", "starting", "idle", "busy", "held", "draining"})
       launcher.workers[state] = 0;
     for (const WorkerView& worker : workers) {
       if (worker.launcher != name) continue;
       ++launcher.workers[StateOf(worker)];
       launcher.slots += worker.slots;
       in_hand += worker.jobs;
-      if (worker.state == "attached")
+      if (worker.state == "attached" || worker.state == "held")
         out.workers.push_back(
             {.name = worker.name, .launcher = name, .last_job = Seconds(worker.last_job)});
     }

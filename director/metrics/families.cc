@@ -156,6 +156,10 @@ class Maker {
     }
     Counter("galley_executors_lost_total", "Processes of workers that died or were replaced.")
         .Add({}, figures_.executors_lost);
+    Counter("galley_breakers_opened_total",
+            "How often a worker, or a machine, was held: it got no jobs for a while, since too "
+            "many failed there for the machine's sake.")
+        .Add({}, figures_.breakers_opened);
   }
 
   void MakeFarm() {

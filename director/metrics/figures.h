@@ -70,6 +70,7 @@ struct Figures {
   double oldest_ready_s = 0;  // 0: no job waits for a worker
   Counts retried;             // jobs, by cause
   uint64_t executors_lost = 0;
+  uint64_t breakers_opened = 0;
 
   std::vector<Launcher> launchers;
   std::vector<Worker> workers;  // that are attached

@@ -1,5 +1,6 @@
 #include "director/shell/commit_group.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <span>
@@ -206,6 +207,20 @@ void CountBytes(store::Store& store, std::span<const CookedItem> cooked, const P
   }
 }
 
+// The store has lost something since this director looked at it: who names bytes that are not there
+// may have been told before that they are.
+bool HasLostSince(store::Store& store, const Journal& journal) {
+  const absl::StatusOr<store::StoreInfo> info = store.Info();
+  return info.ok() && info->loss_epoch != journal.meta().loss_epoch;
+}
+
+void MarkLosses(store::Store& store, const Journal& journal, CommitOutcome& outcome) {
+  const auto is_refused = [](const Persisted::Item& item) { return !item.refused.empty(); };
+  std::vector<Persisted::Item>& items = outcome.event.items;
+  if (std::none_of(items.begin(), items.end(), is_refused) || !HasLostSince(store, journal)) return;
+  for (Persisted::Item& item : items) item.is_loss = is_refused(item);
+}
+
 // Refuses the result when it names bytes that are neither among `written` nor in the store.
 absl::Status RefuseIfIncomplete(store::Store& store, const StoredResult& stored,
                                 const std::set<Digest>& written, Persisted::Item& item) {
@@ -342,6 +357,7 @@ CommitOutcome CommitGroup(store::Store& store, Journal& journal, ResultTable& re
              !recorded.ok()) {
     outcome.event.error = fmt::format("writing the journal: {}", MessageOf(recorded));
   }
+  MarkLosses(store, journal, outcome);
   return outcome;
 }
 

@@ -203,6 +203,8 @@ class DirectorShell {
   void Tell(CookMask cooks, const PackageLeft& notice);
   void Tell(CookMask cooks, const PackageBlamed& notice);
   void Tell(CookMask cooks, const WorkerQuarantined& notice);
+  void Tell(CookMask cooks, const WorkerHeld& notice);
+  void Tell(CookMask cooks, const WorkerViolated& notice);
   void Tell(CookMask cooks, const CookBegan& notice);
   void Tell(CookMask cooks, const CookEnded& notice);
   void StartCommit();
@@ -242,6 +244,7 @@ class DirectorShell {
   void TakePlatforms(const World& before, const World& world, FilesChanged files);
   InstigatorNotes NoteInstigators(const CookSeat& seat);
   void SendBack(const GroupCommits::Ended& committed);
+  void LogRefused(const Persisted::Item& item) const;
   void TakeReports(WorkerReported reported, uint64_t world_number);
   void LookAtInputs(const WorkerReport& report);
   void LookAtTheDisk();

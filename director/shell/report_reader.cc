@@ -31,6 +31,12 @@ void FailInfrastructure(WorkerReport& report, std::string error) {
                                      .error = std::move(error)};
 }
 
+// It cannot be: no worker that keeps to the protocol says so.
+void Refuse(WorkerReport& report, std::string error) {
+  report.what =
+      WorkerReport::Failed{.fault = WorkerReport::Fault::kProtocol, .error = std::move(error)};
+}
+
 }  // namespace
 
 void ReportReader::Register(AttemptId attempt, std::shared_ptr<const AttemptInfo> info) {
@@ -153,7 +159,7 @@ WorkerReport ReportReader::Read(const std::string& worker_id, const v1::Report& 
       if (const uint32_t platform = wire.needs().platform();
           platform >= 32 || (info->platforms & MaskOf(platform)) == 0 ||
           !content::ValidateVirtualPath(wire.needs().package()).ok()) {
-        FailInfrastructure(
+        Refuse(
             report, fmt::format("{} is said to need a package or for a platform that cannot be",
                                 info->name));
         break;
@@ -163,7 +169,7 @@ WorkerReport ReportReader::Read(const std::string& worker_id, const v1::Report& 
       break;
     case v1::Report::kStale:
       if (const absl::Status path = content::ValidateVirtualPath(wire.stale().path()); !path.ok()) {
-        FailInfrastructure(report, fmt::format("a source of {} is said to have changed: {}",
+        Refuse(report, fmt::format("a source of {} is said to have changed: {}",
                                                info->name, MessageOf(path)));
         break;
       }
@@ -173,7 +179,7 @@ WorkerReport ReportReader::Read(const std::string& worker_id, const v1::Report& 
       // Kept in attempts_: a late or doubled report of this attempt must still be understood.
       break;
     case v1::Report::WHAT_NOT_SET:
-      FailInfrastructure(report, "the worker sent a report that says nothing");
+      Refuse(report, "the worker sent a report that says nothing");
       break;
   }
   return report;
@@ -203,7 +209,7 @@ void ReportReader::ReadLoaded(const std::string& worker_id, const AttemptInfo& i
                               const v1::Loaded& loaded, WorkerReport& report) {
   auto details = record::DecodeDetails(loaded.details());
   if (!details.ok())
-    return FailInfrastructure(
+    return Refuse(
         report, fmt::format("load of {}: {}", info.name, MessageOf(details.status())));
   if (std::string programs = ForeignPrograms(worker_id, info, details->generated);
       !programs.empty()) {
@@ -289,33 +295,34 @@ std::string ReportReader::ForeignPrograms(const std::string& worker_id, const At
       found->settings.empty() ? "none" : found->settings.substr(0, kSettingsShownMax));
 }
 
-// Tools of a machine that are not the director's; empty: none. The worker compared them, too, so
-// that one which differs was changed meanwhile.
-std::string ReportReader::OtherTools(const std::vector<std::string>& programs,
-                                     const AttemptInfo& info, const Sources& sources,
-                                     const std::vector<record::Observed>& observed) {
+// Tools of a machine that are not the director's. The worker compared them, too, so that one which
+// differs was changed meanwhile. INVALID_ARGUMENT: it names what it may not.
+absl::Status ReportReader::CheckTools(const std::vector<std::string>& programs,
+                                      const AttemptInfo& info, const Sources& sources,
+                                      const std::vector<record::Observed>& observed) {
   for (const record::Observed& seen : observed) {
     if (seen.what.kind != record::ObservationKind::kTool) continue;
     // (A program that is run can open others, and the worker tells of what it names only.)
     if (!MayBeTold(seen.what.subject, programs))
-      return fmt::format("{} is no tool that a job on another machine may name",
-                         seen.what.ToString());
+      return absl::InvalidArgumentError(fmt::format(
+          "{} is no tool that a job on another machine may name", seen.what.ToString()));
     const absl::StatusOr<std::string> wanted = sources.Look(seen.what, info.name);
     if (!wanted.ok())
-      return fmt::format("{}: {}", seen.what.ToString(), MessageOf(wanted.status()));
+      return absl::UnavailableError(
+          fmt::format("{}: {}", seen.what.ToString(), MessageOf(wanted.status())));
     if (*wanted != seen.value)
-      return fmt::format("{} was another one: wanted {}, found {}", seen.what.ToString(), *wanted,
-                         seen.value);
+      return absl::UnavailableError(fmt::format("{} was another one: wanted {}, found {}",
+                                                seen.what.ToString(), *wanted, seen.value));
   }
-  return "";
+  return absl::OkStatus();
 }
 
 void ReportReader::ReadSaved(const std::string& worker_id, const AttemptInfo& info,
                              const v1::Saved& saved, WorkerReport& report) {
   auto stored = ToStored(worker_id, info, saved);
   if (!stored.ok())
-    return FailInfrastructure(
-        report, fmt::format("result of {}: {}", info.name, MessageOf(stored.status())));
+    return Refuse(report,
+                  fmt::format("result of {}: {}", info.name, MessageOf(stored.status())));
   if (std::string programs = ForeignPrograms(worker_id, info, (*stored)->result.details.generated);
       !programs.empty()) {
     report.what = WorkerReport::Failed{.fault = WorkerReport::Fault::kNeedsFiles,
@@ -324,10 +331,11 @@ void ReportReader::ReadSaved(const std::string& worker_id, const AttemptInfo& in
   }
   const SourcesPtr sources = deps_.sources();
   if (!info.hashes_files) {
-    const std::string other =
-        OtherTools(ProgramsOf(report.attempt), info, *sources, (*stored)->observed);
-    if (!other.empty())
-      return FailInfrastructure(report, fmt::format("result of {}: {}", info.name, other));
+    const absl::Status tools =
+        CheckTools(ProgramsOf(report.attempt), info, *sources, (*stored)->observed);
+    std::string text = fmt::format("result of {}: {}", info.name, MessageOf(tools));
+    if (absl::IsInvalidArgument(tools)) return Refuse(report, std::move(text));
+    if (!tools.ok()) return FailInfrastructure(report, std::move(text));
   }
   bool is_current = false;
   if (info.generated_source) {
@@ -426,7 +434,7 @@ void ReportReader::ReadFailed(const std::string& worker_id, const AttemptInfo& i
     ReadSaved(worker_id, info, failed.verdict(), report);
     const auto* saved = std::get_if<WorkerReport::Saved>(&report.what);
     if (saved != nullptr && !saved->result->is_verdict) {
-      FailInfrastructure(
+      Refuse(
           report, fmt::format("result of {}: reported as a failure, but it is none", info.name));
     }
     return;
@@ -449,6 +457,9 @@ void ReportReader::ReadFailed(const std::string& worker_id, const AttemptInfo& i
       break;
     case v1::Failed::NEEDS_FILES:
       out.fault = WorkerReport::Fault::kNeedsFiles;
+      break;
+    case v1::Failed::NO_ROOM:
+      out.fault = WorkerReport::Fault::kNoRoom;
       break;
     case v1::Failed::CAUSE_UNKNOWN:
       out.fault = WorkerReport::Fault::kRefused;

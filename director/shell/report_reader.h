@@ -106,9 +106,9 @@ class ReportReader {
                   WorkerReport& report);
   static std::string ForeignPrograms(const std::string& worker_id, const AttemptInfo& info,
                                      const std::vector<record::Generated>& generated);
-  static std::string OtherTools(const std::vector<std::string>& programs, const AttemptInfo& info,
-                                const Sources& sources,
-                                const std::vector<record::Observed>& observed);
+  static absl::Status CheckTools(const std::vector<std::string>& programs, const AttemptInfo& info,
+                                 const Sources& sources,
+                                 const std::vector<record::Observed>& observed);
   absl::StatusOr<KeptLimit> OutgrownBy(const AttemptInfo& info, const v1::Failed& failed) const;
   std::string KeepLog(const AttemptInfo& info, AttemptId attempt, std::string_view tail);
   void Remember(const google::protobuf::RepeatedPtrField<v1::BlobWritten>& blobs,

@@ -87,7 +87,7 @@ class ReportReaderTest : public ShellTest {
   // The reason for which a report was not believed.
   std::string Refusal(const v1::Report& report) {
     const auto failed = ReadAs<WorkerReport::Failed>(report);
-    EXPECT_EQ(failed.fault, WorkerReport::Fault::kInfrastructure);
+    EXPECT_EQ(failed.fault, WorkerReport::Fault::kProtocol);
     return failed.error;
   }
 

@@ -50,6 +50,7 @@ bool DirectorShell::TakeCommitted() {
     });
   if (options_.write_back != nullptr) SendBack(*ended);
   for (const Persisted::Item& item : outcome.event.items) {
+    if (!item.refused.empty()) LogRefused(item);
     if (outcome.event.error.empty() && item.refused.empty())
       reports_.TakeCommitted(results_.Get(item.result)->result);
   }
@@ -70,6 +71,15 @@ bool DirectorShell::TakeCommitted() {
   // was full has room again.
   if (has_failed) commit_thread_.Post([this] { commits_.Forgive(); });
   return true;
+}
+
+void DirectorShell::LogRefused(const Persisted::Item& item) const {
+  const StoredResultPtr stored = results_.Get(item.result);
+  if (stored == nullptr) return;
+  LogWarning("worker={} attempt={} package={} platform={} its result is refused: {}{}",
+             stored->last_cook.worker, stored->last_cook.attempt, stored->package,
+             stored->platform_name, item.refused,
+             item.is_loss ? " (the store has lost something since)" : "");
 }
 
 // Sends results that were cooked here and stand to the store of other people.

@@ -182,6 +182,36 @@ void DirectorShell::Tell(CookMask cooks, const WorkerQuarantined& notice) {
   });
 }
 
+// Told to each cook once, in the log, and shown as long as it is so.
+void DirectorShell::Tell(CookMask cooks, const WorkerHeld& notice) {
+  const bool is_machine = !notice.worker.valid();
+  const std::string name = is_machine ? "" : workers_.NameOf(notice.worker);
+  const std::string who = is_machine ? fmt::format("all workers of {}", notice.machine)
+                                     : HeldWorkerText(name, worker_views_.MachineOf(name));
+  const bool is_news = is_machine ? worker_views_.HoldMachine(notice.machine, notice.why)
+                                  : worker_views_.Hold(name, notice.why);
+  if (notice.is_over) return LogInfo("{}: used again, after a job that succeeded", who);
+  const std::string text = HeldText(who, notice.why);
+  if (is_news) LogWarning("{}", text);
+  seats_.ForEachOf(cooks, [&](CookSeat& seat) {
+    seat.told.Add([text](ShellListener& one) { one.OnPassingWarning("", "", text); });
+  });
+}
+
+// Its stream ends, and when it comes back it is told why it may not (WorkerAdmission). A process of
+// ours is ended by its launcher when it does not go by itself.
+void DirectorShell::Tell(CookMask cooks, const WorkerViolated& notice) {
+  const std::string name = workers_.NameOf(notice.worker);
+  const std::string who = HeldWorkerText(name, worker_views_.MachineOf(name));
+  const std::string text = fmt::format("{} was ended: {}", who, notice.why);
+  admission_.EndProcess(name, notice.session, notice.why);
+  log_book_.Note(name, LogLevel::kError, fmt::format("is ended: {}", notice.why));
+  service_->HangUp(name);
+  seats_.ForEachOf(cooks, [&](CookSeat& seat) {
+    seat.told.Add([text](ShellListener& one) { one.OnPassingWarning("", "", text); });
+  });
+}
+
 void DirectorShell::Tell(CookMask, const CookBegan& notice) {
   seats_.Sit(notice.request, notice.slot);
 }

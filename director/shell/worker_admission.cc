@@ -125,6 +125,21 @@ void WorkerAdmission::Quarantine(const QuarantinedWorker& quarantined) {
   deps_.views.Quarantine(quarantined.worker, quarantined.why);
 }
 
+void WorkerAdmission::EndProcess(const std::string& worker_id, uint64_t session,
+                                 const std::string& why) {
+  base::MutexLock lock(mutex_);
+  ended_[worker_id] = {.session = session, .why = why};
+}
+
+absl::Status WorkerAdmission::CheckProcess(const std::string& worker_id, uint64_t session) {
+  base::MutexLock lock(mutex_);
+  const auto found = ended_.find(worker_id);
+  if (found == ended_.end()) return absl::OkStatus();
+  if (found->second.session == session) return absl::FailedPreconditionError(found->second.why);
+  ended_.erase(found);
+  return absl::OkStatus();
+}
+
 absl::Status WorkerAdmission::FillWelcome(const v1::Hello& hello, const World& world,
                                           v1::Welcome& welcome) const {
   welcome.set_protocol(wire::kWorkerProtocol);
@@ -154,6 +169,7 @@ absl::StatusOr<v1::ToWorker> WorkerAdmission::Attach(const std::string& worker_i
   RETURN_IF_ERROR(CheckCookers(worker_id, hello));
   const std::string machine = machines_.Find(hello.machine(), comes_from);
   RETURN_IF_ERROR(CheckQuarantine(worker_id, machine));
+  RETURN_IF_ERROR(CheckProcess(worker_id, hello.session()));
   v1::ToWorker message;
   const bool has_files = !hello.is_without_files();
   std::optional<uint64_t> segment;

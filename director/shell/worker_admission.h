@@ -6,12 +6,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "common/base/clock.h"
+#include "common/base/mutex.h"
 #include "common/record/worker_offer.h"
 #include "common/store/interface/store.h"
 #include "director/core/events.h"
@@ -66,6 +68,9 @@ class WorkerAdmission {
 
   // It gets no more jobs from now on; kept for the directors to come, if it can be.
   void Quarantine(const QuarantinedWorker& quarantined);
+  // The process broke the protocol: it does not come in again, and is told why. Another one may
+  // take its name.
+  void EndProcess(const std::string& worker, uint64_t session, const std::string& why);
   // Those of earlier directors, for people.
   void ShowQuarantined();
 
@@ -76,8 +81,16 @@ class WorkerAdmission {
 
   const Options options_;
   const Deps deps_;
+  absl::Status CheckProcess(const std::string& worker, uint64_t session);
+
   Machines machines_;
   QuarantineFile quarantine_;
+  struct EndedProcess {
+    uint64_t session = 0;
+    std::string why;
+  };
+  base::Mutex mutex_;
+  std::map<std::string, EndedProcess> ended_ GALLEY_GUARDED_BY(mutex_);  // the last, by worker
 };
 
 }  // namespace galley::director

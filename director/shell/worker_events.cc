@@ -131,8 +131,13 @@ void DirectorShell::NoteFailedAttempts(const std::string& worker_id,
                                        const WorkerReported& reported) {
   for (const WorkerReport& report : reported.reports) {
     if (const auto* failed = std::get_if<WorkerReport::Failed>(&report.what)) {
+      const bool is_refused = failed->fault == WorkerReport::Fault::kProtocol;
+      if (is_refused)
+        LogWarning("worker={} attempt={} refused: {}", worker_id, report.attempt, failed->error);
       log_book_.NoteFailed(worker_id, report.attempt,
-                           fmt::format("the attempt failed: {}", failed->error));
+                           fmt::format("{}: {}", is_refused ? "its report is refused"
+                                                            : "the attempt failed",
+                                       failed->error));
     } else if (const auto* saved = std::get_if<WorkerReport::Saved>(&report.what);
                saved != nullptr && saved->result->is_verdict) {
       const StoredResultPtr stored = results_.Get(saved->result->id);
@@ -154,9 +159,12 @@ void DirectorShell::ForgetWorker(const std::string& worker_id) {
 // Blobs that an attempt could not read are made again, whatever else it failed for.
 void DirectorShell::LookAtInputs(const WorkerReport& report) {
   const auto* failed = std::get_if<WorkerReport::Failed>(&report.what);
-  if (failed == nullptr || failed->fault != WorkerReport::Fault::kInfrastructure) return;
+  const bool is_of_disk =
+      failed != nullptr && (failed->fault == WorkerReport::Fault::kInfrastructure ||
+                            failed->fault == WorkerReport::Fault::kNoRoom);
+  if (!is_of_disk) return;
   LookAtTheDisk();
-  if (failed->executor_lost) return;
+  if (failed->executor_lost || failed->fault == WorkerReport::Fault::kNoRoom) return;
   std::vector<GivenBlob> blobs = reports_.GivenTo(report.attempt);
   if (blobs.empty()) return;
   commit_thread_.Post([this, blobs = std::move(blobs)] {

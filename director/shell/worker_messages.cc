@@ -6,6 +6,7 @@
 
 #include "common/base/status_macros.h"
 #include "common/record/cooker_description.h"
+#include "director/core/breaker.h"
 #include "fmt/format.h"
 
 namespace galley::director {
@@ -39,6 +40,18 @@ std::string QuarantineText(const QuarantinedView& view) {
   return text + fmt::format("What it made of {} {} was not proven ({}): {} takes it back",
                             view.unproven.size(),
                             view.unproven.size() == 1 ? "package" : "packages", names, command);
+}
+
+std::string HeldWorkerText(const std::string& worker, const std::string& machine) {
+  return machine.empty() ? fmt::format("worker {}", worker)
+                         : fmt::format("worker {} on {}", worker, machine);
+}
+
+std::string HeldText(const std::string& who, const std::string& why) {
+  return fmt::format(
+      "{} is held: {} jobs in a row failed there for the machine's sake, the last: {}. Its jobs go "
+      "to others; after a pause one is tried there, and when it succeeds the worker is used again",
+      who, Breaker::kFaultsMax, why);
 }
 
 absl::Status CheckHello(const std::string& worker_id, const v1::Hello& hello) {

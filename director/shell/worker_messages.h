@@ -24,6 +24,11 @@ struct QuarantinedView {
 };
 std::string QuarantineText(const QuarantinedView& view);
 
+// "worker far-1 on node7"; `machine` may be empty.
+std::string HeldWorkerText(const std::string& worker, const std::string& machine);
+// What people are told of a worker, or of all workers of a machine, that get no jobs for now.
+std::string HeldText(const std::string& who, const std::string& why);
+
 // What jobs may ask of the worker's machine. INVALID_ARGUMENT: too much, or wrong names.
 absl::StatusOr<record::WorkerOffer> OfferOf(const v1::Hello& hello);
 // REQUIRES: a hello.

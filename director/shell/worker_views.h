@@ -36,12 +36,14 @@ struct WorkerView {
   std::string launcher;                  // as AttachedWorkers::LauncherOf says
   record::WorkerOffer offer;             // what its machine has
   absl::Time last_job;                   // given or ended; before the first: when it attached
-  std::string note;                      // why it is "quarantined"
+  std::string note;                      // why it is "quarantined", or "held"
   std::map<AttemptId, JobView> in_hand;  // that this director gave to it
 };
 
 class WorkerViews {
  public:
+  // As the core names it (Proofs).
+  static constexpr const char* kOwnMachine = "the director's machine";
   // Told of each state to which a worker comes: those of WorkerView, "draining" and "gone". It is
   // short, and calls nothing here.
   using OnState = std::function<void(const std::string& name, const std::string& state,
@@ -111,6 +113,12 @@ class WorkerViews {
     base::MutexLock lock(mutex_);
     quarantined_.erase(name);
   }
+  // The worker gets no job for now, for this reason; empty: it does again. True: that is news.
+  bool Hold(const std::string& name, const std::string& why) { return Hold(held_, name, why); }
+  // The same of all workers of a machine, as the core names it.
+  bool HoldMachine(const std::string& machine, const std::string& why) {
+    return Hold(held_machines_, machine, why);
+  }
   bool IsDraining(const std::string& name) const {
     base::MutexLock lock(mutex_);
     const auto found = views_.find(name);
@@ -155,6 +163,10 @@ class WorkerViews {
     for (const auto& [name, view] : views_) {
       const auto out = quarantined_.find(name);
       all.push_back(view);
+      if (const std::string why = WhyHeld(view); !why.empty() && view.state == "attached") {
+        all.back().state = "held";
+        all.back().note = why;
+      }
       if (out == quarantined_.end()) continue;
       all.back().state = out->second.state;
       all.back().note = out->second.note;
@@ -169,6 +181,21 @@ class WorkerViews {
   void Tell(const std::string& name, const std::string& state, const std::string& machine) const {
     if (on_state_) on_state_(name, state, machine);
   }
+  using Reasons = std::map<std::string, std::string>;
+  // (A reason that changes is no news.)
+  bool Hold(Reasons& held, const std::string& name, const std::string& why) {
+    base::MutexLock lock(mutex_);
+    if (why.empty()) return held.erase(name) > 0;
+    const bool is_new = !held.contains(name);
+    held[name] = why;
+    return is_new;
+  }
+  std::string WhyHeld(const WorkerView& view) const GALLEY_REQUIRES(mutex_) {
+    if (const auto own = held_.find(view.name); own != held_.end()) return own->second;
+    const auto of_machine =
+        held_machines_.find(view.launcher == "local" ? kOwnMachine : view.machine);
+    return of_machine == held_machines_.end() ? "" : of_machine->second;
+  }
   template <typename F>
   void Change(const std::string& name, const F& change) {
     base::MutexLock lock(mutex_);
@@ -179,6 +206,7 @@ class WorkerViews {
   mutable base::Mutex mutex_;
   std::map<std::string, WorkerView> views_ GALLEY_GUARDED_BY(mutex_);
   std::map<std::string, WorkerView> quarantined_ GALLEY_GUARDED_BY(mutex_);
+  Reasons held_ GALLEY_GUARDED_BY(mutex_), held_machines_ GALLEY_GUARDED_BY(mutex_);
 };
 
 }  // namespace galley::director

@@ -35,6 +35,7 @@ Cluster::Cluster(const ClusterOptions& options)
   if (faults_.Has(Fault::kMemoryShort)) world_->LetPackagesTakeMemory();
   DrawLimits();
   own_faults_ = std::make_unique<OwnFaults>(cook_.own_fault_attempts_max, checks_);
+  if (cook_.fleet.max > 0) own_faults_->MayCountLess();
   // Where no file is edited in the cook, all have been before: every run of a seed ends with the
   // same files.
   for (auto& [name, package] : world_->packages) {

@@ -39,7 +39,9 @@ void SimDirector::Give(const std::string& worker, const Desire::Start& start,
   CheckPlace(worker, name);
   const std::optional<CatalogEntry> entry = snapshot_->catalog()->Find(name);
   const bool is_placed = entry.has_value() && (!entry->labels.empty() || !entry->resources.empty());
-  own_faults_->Give(start.attempt, name, worker, is_placed || options_.proofs.share > 0);
+  // (Others that are held are none where it could be tried.)
+  own_faults_->Give(start.attempt, name, worker,
+                    is_placed || options_.proofs.share > 0 || core_->held_workers() > 0);
   BuiltJob built = Builder().Build(start, worker, /*has_files=*/!remote_.contains(worker));
   for (const v1::BlobWritten& blob : built.job.blobs())
     told_.insert(*wire::FromProto(blob.digest()));

@@ -147,7 +147,8 @@ void SimDirector::TellOwnFaults(const std::string& worker, const WorkerReport& r
       failed->fault != WorkerReport::Fault::kRefused &&
       failed->fault != WorkerReport::Fault::kInfrastructure &&
       failed->fault != WorkerReport::Fault::kOtherTool &&
-      failed->fault != WorkerReport::Fault::kNeedsFiles)
+      failed->fault != WorkerReport::Fault::kNeedsFiles &&
+      failed->fault != WorkerReport::Fault::kProtocol)
     own_faults_->Tell(report.attempt, worker, WhatItDid(failed->fault));
   if (std::holds_alternative<WorkerReport::Stale>(report.what))
     own_faults_->TellStale(report.attempt, worker);

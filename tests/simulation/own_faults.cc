@@ -126,10 +126,14 @@ void OwnFaults::Clear(const std::vector<std::string>& packages) {
 }
 
 void OwnFaults::CheckBlamed(const std::string& name, uint32_t own_faults, std::string_view what) {
-  const Package& package = packages_[name];
+  Package& package = packages_[name];
+  if (may_count_less_ && own_faults < std::min(package.faults, faults_max_)) {
+    if (own_faults < std::min(package.faults, faults_max_ - 1)) package.faults = own_faults;
+    package.is_condemned = package.is_quarantined = false;
+  }
   const uint32_t faults =
       package.is_condemned ? package.faults : std::min(package.faults, faults_max_ - 1);
-  if (own_faults != faults)
+  if (may_count_less_ ? own_faults > faults : own_faults != faults)
     checks_.Break("safety: of " + name + " " + std::to_string(own_faults) +
                   " own faults are counted, and " + std::to_string(faults) + " were told");
   if (!what.empty() && what != package.what)

@@ -72,6 +72,9 @@ class OwnFaults {
   // the limit until the package's present content had the last fault. `what`: the last fault; "":
   // it is forgiven.
   void CheckBlamed(const std::string& package, uint32_t own_faults, std::string_view what);
+  // Faults on one machine may count as one, since workers on others are expected; or what a worker
+  // told is not believed, since it broke the protocol.
+  void MayCountLess() { may_count_less_ = true; }
   // The package failed for its own faults.
   void CheckQuarantined(const std::string& package);
 
@@ -98,7 +101,7 @@ class OwnFaults {
 
   const uint32_t faults_max_;
   Checks& checks_;
-  bool is_cooking_ = false, is_first_cook_ = true;
+  bool is_cooking_ = false, is_first_cook_ = true, may_count_less_ = false;
   std::map<std::string, Package> packages_;
   std::map<director::AttemptId, Given> given_;
   std::set<director::AttemptId> told_;    // to this director

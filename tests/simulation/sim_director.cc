@@ -264,6 +264,19 @@ void SimDirector::Note(const PackageBlamed& blamed) {
   notes_.NoteBlame(name, blamed);
 }
 
+// It attaches again, and is let in to hear that it is to end.
+void SimDirector::EndStreamOf(const WorkerViolated& violated) {
+  const std::string name = NameOf(violated.worker);
+  deps_.checks.Trace("ended " + name);
+  own_faults_->MayCountLess();
+  own_faults_->Lose(name);
+  const auto stream = streams_.find(name);
+  if (stream == streams_.end()) return;
+  const uint64_t ended = stream->second;
+  streams_.erase(stream);
+  PostTask(1, [this, ended] { callbacks_.hang_up(ended); });
+}
+
 void SimDirector::Do(const Notify& effect) {
   if (const auto* failed = std::get_if<PackageFailed>(&effect.notice)) {
     Note(*failed);
@@ -287,6 +300,7 @@ void SimDirector::Do(const Notify& effect) {
     quarantined_.insert(NameOf(odd->worker));
     own_faults_->Lose(NameOf(odd->worker));
   }
+  if (const auto* violated = std::get_if<WorkerViolated>(&effect.notice)) EndStreamOf(*violated);
   if (const auto* ended = std::get_if<CookEnded>(&effect.notice)) {
     has_request_ = false;
     own_faults_->EndCook();

@@ -167,6 +167,7 @@ class SimDirector {
   void Do(const director::Notify& effect);
   void Note(const director::PackageFailed& failed);
   void Note(const director::PackageBlamed& blamed);
+  void EndStreamOf(const director::WorkerViolated& violated);
   void BeginCook();
   void Do(const director::Reply&) {}
 

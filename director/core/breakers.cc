@@ -1,0 +1,232 @@
+#include "director/core/breakers.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/base/status_macros.h"
+#include "director/core/core.h"
+
+namespace galley::director {
+namespace {
+
+constexpr size_t kMachinesNamedMax = 8;
+
+}  // namespace
+
+uint32_t Breakers::AttachedOn(uint32_t machine) const {
+  return static_cast<uint32_t>(
+      std::count_if(workers_.ring().begin(), workers_.ring().end(),
+                    [&](WorkerId id) { return workers_.Find(id)->machine == machine; }));
+}
+
+void Breakers::AddFault(WorkerId id, PackageId package, const std::string& why) {
+  Worker* const worker = workers_.Find(id);
+  if (worker == nullptr) return;
+  const uint32_t number = worker->machine;
+  Machine& machine = machines_[number];
+  if (package.valid()) graph().blame.AddMachine(package, number);
+  worker->held_why = machine.why = why;
+  const bool is_worker =
+      worker->breaker.AddFault({.worker = id, .package = package, .is_only = true}, core_.awake);
+  const bool is_machine = machine.breaker.AddFault(
+      {.worker = id, .package = package, .is_only = AttachedOn(number) <= 1}, core_.awake);
+  OnOpened(id, is_worker, is_machine);
+}
+
+void Breakers::AddSuccess(WorkerId id) {
+  Worker* const worker = workers_.Find(id);
+  if (worker == nullptr) return;
+  const bool is_worker = worker->breaker.AddSuccess(core_.awake);
+  const bool is_machine = machines_[worker->machine].breaker.AddSuccess(core_.awake);
+  if (!is_worker && !is_machine) return;
+  HoldAnew();
+  TellOver(id, is_worker, is_machine);
+}
+
+void Breakers::AddViolation(WorkerId id, const std::string& why) {
+  Worker* const worker = workers_.Find(id);
+  if (worker == nullptr || worker->has_violated) return;
+  if (++worker->violations < kViolationsMax) return AddFault(id, PackageId(), why);
+  worker->has_violated = true;
+  const std::string text = "it broke the protocol " + std::to_string(worker->violations) +
+                           " times, the last: " + why;
+  Note(WorkerViolated{.worker = id, .session = worker->session, .why = text},
+       core_.cooks.running());
+  worker->held_why = text;
+  core_.counted.breakers_opened += worker->breaker.Open(core_.awake);
+  core_.worker_lives.LoseViolator(id);
+  HoldAnew();
+}
+
+// The jobs that wait there go to others. (Those that have begun may well succeed.)
+void Breakers::OnOpened(WorkerId id, bool is_worker, bool is_machine) {
+  if (!is_worker && !is_machine) return;
+  core_.counted.breakers_opened += (is_worker ? 1 : 0) + (is_machine ? 1 : 0);
+  HoldAnew();
+  if (is_worker) {
+    TellOf(id, core_.cooks.running());
+    TakeBackFrom(id);
+  }
+  if (!is_machine) return;
+  const uint32_t machine = workers_.Find(id)->machine;
+  TellOfMachine(machine, core_.cooks.running());
+  const std::vector<WorkerId> ring = workers_.ring();
+  for (const WorkerId other : ring) {
+    if (workers_.Find(other)->machine == machine) TakeBackFrom(other);
+  }
+}
+
+// (One that holds a resource would hold it twice.)
+void Breakers::TakeBackFrom(WorkerId id) {
+  for (const AttemptId waits : workers_.Find(id)->hand.Queue()) {
+    if (core_.attempts.Current(waits) == nullptr || core_.attempts.at(waits).group != 0) continue;
+    const PackageId package = core_.attempts.at(waits).package;
+    core_.attempts.EndAttempt(waits, Tell::kRetract);
+    core_.cooks.Count(package, &Counters::jobs_retracted);
+    core_.advancing.Advance(package);
+  }
+}
+
+void Breakers::NoteGiven(WorkerId id, AttemptId attempt) {
+  if (!are_any_open_) return;
+  Worker& worker = *workers_.Find(id);
+  const bool is_trial = worker.breaker.NoteGiven(attempt);
+  if (machines_[worker.machine].breaker.NoteGiven(attempt) || is_trial) HoldAnew();
+}
+
+void Breakers::NoteEnded(WorkerId id, AttemptId attempt) {
+  Worker* const worker = are_any_open_ ? workers_.Find(id) : nullptr;
+  if (worker == nullptr) return;
+  const bool was_trial = worker->breaker.NoteEnded(attempt);
+  if (machines_[worker->machine].breaker.NoteEnded(attempt) || was_trial)
+    looks_at_ = -absl::InfiniteDuration();
+}
+
+void Breakers::NoteAttached(WorkerId id) {
+  if (!are_any_open_) return;
+  HoldAnew();
+  if (workers_.Find(id)->breaker.is_open()) TellOf(id, core_.cooks.running());
+}
+
+// What Look need not find again before looks_at_.
+void Breakers::HoldAnew() {
+  are_any_open_ = false;
+  looks_at_ = absl::InfiniteDuration();
+  const auto look_at = [this](const Breaker& breaker) {
+    if (!breaker.is_open()) return;
+    are_any_open_ = true;
+    if (core_.awake < breaker.paused_until())
+      looks_at_ = std::min(looks_at_, breaker.paused_until());
+  };
+  for (const auto& [number, machine] : machines_) look_at(machine.breaker);
+  workers_.ForEach([&](WorkerId, const Worker& worker) { look_at(worker.breaker); });
+  held_ = 0;
+  for (const WorkerId id : workers_.ring()) {
+    const Worker& worker = *workers_.Find(id);
+    const Machine& machine = machines_[worker.machine];
+    const bool is_held = !worker.breaker.MayTake(core_.awake) ||
+                         !machine.breaker.MayTake(core_.awake);
+    if (worker.is_held != is_held) workers_.SetHeld(id, is_held);
+    held_ += worker.breaker.is_open() || machine.breaker.is_open();
+  }
+}
+
+void Breakers::TellOf(WorkerId id, CookMask cooks) {
+  Worker& worker = *workers_.Find(id);
+  Note(WorkerHeld{.worker = id, .machine = "", .why = worker.held_why, .is_over = false},
+       cooks & ~worker.held_told);
+  worker.held_told |= cooks;
+}
+
+// Where each of its workers is held for its own sake, that says it all.
+void Breakers::TellOfMachine(uint32_t number, CookMask cooks) {
+  const bool is_told = std::all_of(
+      workers_.ring().begin(), workers_.ring().end(), [&](WorkerId id) {
+        const Worker& worker = *workers_.Find(id);
+        return worker.machine != number || worker.breaker.is_open();
+      });
+  if (is_told) return;
+  Machine& machine = machines_[number];
+  Note(WorkerHeld{.worker = WorkerId(),
+                  .machine = core_.proofs.NameOfMachine(number),
+                  .why = machine.why,
+                  .is_over = false},
+       cooks & ~machine.told);
+  machine.told |= cooks;
+}
+
+void Breakers::TellOver(WorkerId id, bool is_worker, bool is_machine) {
+  if (is_worker)
+    Note(WorkerHeld{.worker = id, .machine = "", .why = "", .is_over = true}, 0);
+  if (is_machine)
+    Note(WorkerHeld{.worker = WorkerId(),
+                    .machine = core_.proofs.NameOfMachine(workers_.Find(id)->machine),
+                    .why = "",
+                    .is_over = true},
+         0);
+}
+
+void Breakers::BeginCook(CookMask cook, bool is_only) {
+  all_held_since_.reset();
+  for (auto& [number, machine] : machines_) machine.told &= ~cook;
+  workers_.ForEach([&](WorkerId, Worker& worker) { worker.held_told &= ~cook; });
+  if (!are_any_open_) return;
+  if (is_only) EndPauses();
+  for (const WorkerId id : workers_.ring()) {
+    if (workers_.Find(id)->breaker.is_open()) TellOf(id, cook);
+  }
+  for (const auto& [number, machine] : machines_) {
+    if (machine.breaker.is_open() && AttachedOn(number) > 0) TellOfMachine(number, cook);
+  }
+}
+
+void Breakers::EndPauses() {
+  for (auto& [number, machine] : machines_) {
+    if (machine.breaker.is_open()) machine.breaker.EndPause(core_.awake);
+  }
+  workers_.ForEach([&](WorkerId, Worker& worker) {
+    if (worker.breaker.is_open()) worker.breaker.EndPause(core_.awake);
+  });
+  HoldAnew();
+}
+
+std::string Breakers::WhyNobody() const {
+  std::string text;
+  absl::btree_map<uint32_t, std::string> why;
+  for (const WorkerId id : workers_.ring()) {
+    const Worker& worker = *workers_.Find(id);
+    std::string& of = why[worker.machine];
+    if (of.empty() || worker.breaker.is_open()) of = machines_.at(worker.machine).why;
+  }
+  size_t named = 0;
+  for (const auto& [number, of] : why) {
+    if (named++ == kMachinesNamedMax) {
+      text += "; and " + std::to_string(why.size() - kMachinesNamedMax) + " more machines";
+      break;
+    }
+    text += (text.empty() ? "" : "; ") + core_.proofs.NameOfMachine(number) + ": " + of;
+  }
+  return text;
+}
+
+void Breakers::Look() {
+  if (!are_any_open_) return all_held_since_.reset();
+  if (core_.awake >= looks_at_) HoldAnew();
+  const bool has_work = core_.cooks.active() != 0 && core_.dispatching.HasLoadWork();
+  const bool are_all_held = workers_.attached() > 0 && held_ == workers_.attached() &&
+                            workers_.alive() == workers_.attached();
+  if (!are_all_held || !has_work) return all_held_since_.reset();
+  if (!all_held_since_.has_value()) {
+    all_held_since_ = core_.awake;
+    is_last_try_over_ = false;
+  }
+  const absl::Duration held_for = core_.awake - *all_held_since_;
+  if (held_for >= kLastTryAfter && !std::exchange(is_last_try_over_, true)) EndPauses();
+  // (A job that has begun may still succeed.)
+  if (held_for < kAllHeldMax || workers_.jobs_in_hand() > 0) return;
+  all_held_since_.reset();
+  core_.cooks.EndAll("no machine can work, whatever it is given: " + WhyNobody() +
+                     ". Mend what is named, or let other workers attach, and cook again");
+}
+
+}  // namespace galley::director

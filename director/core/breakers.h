@@ -1,0 +1,81 @@
+// Breakers: which workers and machines are *held*: they get no jobs, since what they did failed too
+// often in a row for the machine's sake (breaker.h). Each worker has a breaker, and each machine.
+//
+// The jobs that wait at a worker when it is held go to others. A cook is told once of each that is
+// held, with the reason. Where all that are attached are held, and nobody else is about to come,
+// the cooks end with exit 3 after kAllHeldMax.
+//
+// A worker that breaks the protocol kViolationsMax times in its life (a result that the director
+// refuses, say) is ended, and its breaker opens: if it comes back, it has to wait.
+//
+// Cost: O(1) while none is open; O(workers) for a step else.
+// Threads: none; owned by Core.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "absl/container/btree_map.h"
+#include "absl/time/time.h"
+#include "director/core/breaker.h"
+#include "director/core/part.h"
+
+namespace galley::director {
+
+class Breakers : Part {
+ public:
+  static constexpr absl::Duration kAllHeldMax = absl::Minutes(1);
+  // Then each is tried once more, however long its pause is.
+  static constexpr absl::Duration kLastTryAfter = absl::Seconds(45);
+  static constexpr uint32_t kViolationsMax = 3;
+
+  explicit Breakers(Core& core) : Part(core) {}
+
+  // Something failed at the worker for its machine's sake. `package`: the one that was cooked;
+  // invalid: any would have failed. Nothing where the worker is not known (any more).
+  void AddFault(WorkerId worker, PackageId package, const std::string& why);
+  // The worker made a result.
+  void AddSuccess(WorkerId worker);
+  // The worker said what cannot be, or what is not true. It may be lost now.
+  void AddViolation(WorkerId worker, const std::string& why);
+  // Around each attempt in a worker's hand.
+  void NoteGiven(WorkerId worker, AttemptId attempt);
+  void NoteEnded(WorkerId worker, AttemptId attempt);
+  // The worker attached: its machine may be held. A worker was lost.
+  void NoteAttached(WorkerId worker);
+  void NoteLost() { looks_at_ = -absl::InfiniteDuration(); }
+  // A cook began; `is_only`: no other one runs. It is told what is held; pauses end for the only
+  // one, since what was wrong may have been mended.
+  void BeginCook(CookMask cook, bool is_only);
+  // A step: pauses may be over; cooks end where nobody is left.
+  void Look();
+  uint64_t held() const { return held_; }  // workers, of the attached
+
+ private:
+  struct Machine {
+    Breaker breaker;
+    std::string why;  // the last fault
+    CookMask told = 0;
+  };
+
+  uint32_t AttachedOn(uint32_t machine) const;
+  void HoldAnew();
+  void OnOpened(WorkerId worker, bool is_worker, bool is_machine);
+  void TakeBackFrom(WorkerId worker);
+  void TellOf(WorkerId worker, CookMask cooks);
+  void TellOfMachine(uint32_t machine, CookMask cooks);
+  void EndPauses();
+  void TellOver(WorkerId worker, bool is_worker, bool is_machine);
+  std::string WhyNobody() const;
+
+  absl::btree_map<uint32_t, Machine> machines_;  // that had a fault or a success
+  // All that are attached are held since then.
+  std::optional<absl::Duration> all_held_since_;
+  bool is_last_try_over_ = false;  // since then
+  bool are_any_open_ = false;
+  absl::Duration looks_at_ = absl::InfiniteDuration();  // when a pause ends; waking time
+  uint64_t held_ = 0;
+};
+
+}  // namespace galley::director
