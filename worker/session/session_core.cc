@@ -385,6 +385,24 @@ void SessionCore::Apply(const MemorySampled& event, std::vector<SessionEffect>&)
   }
 }
 
+void SessionCore::Apply(const DiskSampled& event, std::vector<SessionEffect>&) {
+  if (event.lack.empty() != disk_lack_.empty())
+    Say(event.lack.empty() ? 1 : 2, event.lack.empty()
+                                        ? "there is room on the disk again: jobs begin"
+                                        : fmt::format("no job begins: {}", event.lack));
+  disk_lack_ = event.lack;
+}
+
+// A job that began would fail, and might have taken hours before.
+void SessionCore::GiveBackForRoom() {
+  while (!queue_.empty()) {
+    const uint64_t attempt = queue_.front();
+    TakeFromQueue(attempt);
+    ReportFailed(attempt, FailedWith(v1::Failed::NO_ROOM, disk_lack_));
+    End(attempt);
+  }
+}
+
 bool SessionCore::IsRunning() const {
   return std::any_of(lanes_.begin(), lanes_.end(),
                      [](const auto& attempts) { return !attempts.empty(); });
@@ -493,6 +511,7 @@ void SessionCore::AddAhead(const v1::Job& job, FetchAhead& ahead) {
 
 void SessionCore::StartJobs(std::vector<SessionEffect>& effects) {
   if (!welcome_.has_value() || waits_to_start_ || is_ending_) return;
+  if (!disk_lack_.empty()) return GiveBackForRoom();
   size_t overtaken = 0;
   while (overtaken < std::min(queue_.size(), kOvertakenMax) && reports_.size() < kReportsKeptMax &&
          !IsPaused()) {

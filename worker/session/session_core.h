@@ -20,8 +20,9 @@
 // Attach all that are kept are sent again. Every attempt that came into the worker's hands leaves
 // them with one Ended, whatever was reported before; but a session that can start no executor says
 // that it is unfit, and ends. While too little memory is left on the machine no job begins, but for
-// one slot of one session. Lines of the log are no news: they travel with the next message, behind
-// its reports; the newest are kept while there is no director.
+// one slot of one session. While too little is free on a disk to which jobs write, none begins:
+// each is given back with that reason. Lines of the log are no news: they travel with the next
+// message, behind its reports; the newest are kept while there is no director.
 //
 // Directors come and go: while there is none, what is in hand goes on, for `reconnect_max`. The
 // next one has a higher term and hears of it all; one with a lower term than was seen is stale, and
@@ -156,9 +157,14 @@ struct MemorySampled {
   uint64_t executor_bytes = 0;  // of the largest
   bool holds_last_slot = false;
 };
+// The disks to which jobs write, looked at; empty: there is room on all of them.
+struct DiskSampled {
+  std::string lack;
+};
 using SessionEvent = std::variant<Connected, Disconnected, Refused, Received, SlotReported,
                                   SlotLost, SlotFailed, SlotFreed, SlotPending, SlotCollected,
-                                  Logged, SegmentUnusable, TerminateAsked, Tick, MemorySampled>;
+                                  Logged, SegmentUnusable, TerminateAsked, Tick, MemorySampled,
+                                  DiskSampled>;
 
 // --- Effects.
 struct ConfigureSlots {
@@ -258,6 +264,7 @@ class SessionCore {
   void Apply(const Tick& event, std::vector<SessionEffect>& effects);
   void Apply(const SlotCollected& event, std::vector<SessionEffect>&);
   void Apply(const MemorySampled& event, std::vector<SessionEffect>&);
+  void Apply(const DiskSampled& event, std::vector<SessionEffect>&);
 
   CollectionLimits ExecutorLimits() const;
   void TakeJob(v1::Job given);
@@ -268,6 +275,7 @@ class SessionCore {
   void Cancel(uint64_t attempt, std::vector<SessionEffect>& effects);
   void DropAll();
   void StartJobs(std::vector<SessionEffect>& effects);
+  void GiveBackForRoom();
   bool IsAheadBelow(absl::Duration limit) const;
   void FetchSome(std::vector<SessionEffect>& effects);
   static void AddAhead(const v1::Job& job, FetchAhead& ahead);
@@ -337,6 +345,7 @@ class SessionCore {
   uint64_t memory_bytes_ = 0;
   Governor governor_;
   bool holds_last_slot_ = false;
+  std::string disk_lack_;  // DiskSampled
   bool limit_due_ = false;  // to be told
   v1::Collections collections_;
   bool collections_due_ = false;

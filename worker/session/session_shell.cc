@@ -27,6 +27,7 @@
 #include "worker/session/certificate_keeper.h"
 #include "worker/session/director_bytes.h"
 #include "worker/session/director_stream.h"
+#include "worker/session/disk_room.h"
 #include "worker/session/enroll.h"
 #include "worker/session/event_sink.h"
 #include "worker/session/executor_slot.h"
@@ -197,6 +198,8 @@ class Shell final : public EventSink {
       for (const auto* taken : {&received->message.cancel(), &received->message.retract()})
         taken_back.insert(taken_back.end(), taken->begin(), taken->end());
     }
+    const auto* given = std::get_if<Received>(&event);
+    if (given != nullptr && !given->message.start().empty()) LookAtDisks();
     base::MutexLock lock(mutex_);
     if (exit_.has_value()) return;
     if (std::holds_alternative<Connected>(event)) present_stream_ = stream;
@@ -245,6 +248,10 @@ class Shell final : public EventSink {
       LogWarning("there is nothing at the shared path {}: all comes from the director",
                  config_.shared_path);
     ASSIGN_OR_RETURN(scratch_, MakeTemporaryDirectory(config_.scratch_directory, "galley-worker-"));
+    {
+      base::MutexLock lock(mutex_);
+      disks_ = {scratch_, config_.cache_directory};
+    }
     // (No slot has an attempt before all are there.)
     remote_ =
         std::make_unique<Remote>(config_, std::move(cache), *this,
@@ -304,10 +311,29 @@ class Shell final : public EventSink {
           clock_.Monotonic() + (core_.in_hand() > 0 ? kMemoryPeriod : absl::Duration(kTickPeriod));
     }
     if (!wants_last_slot) last_slot_.Release();
+    LookAtDisks();
     Take(MemorySampled{.room = room,
                        .executor_bytes = largest,
                        .holds_last_slot = wants_last_slot && last_slot_.Take(lock_file)},
          0);
+  }
+
+  // What the core is told before it begins jobs, and at a period while some wait. Asks the kernel,
+  // so outside the lock.
+  void LookAtDisks() {
+    std::vector<std::string> folders;
+    {
+      base::MutexLock lock(mutex_);
+      folders = disks_;
+    }
+    std::string lack = LackOfRoom(folders);
+    base::MutexLock lock(mutex_);
+    if (exit_.has_value() || lack.empty() == disk_lack_.empty()) return;
+    disk_lack_ = lack;
+    std::vector<SessionEffect> effects;
+    core_.Step(clock_.Monotonic(), DiskSampled{std::move(lack)}, effects);
+    Execute(effects);
+    changed_.NotifyAll();
   }
 
   absl::Time NextSend() const GALLEY_REQUIRES(mutex_) {
@@ -370,6 +396,8 @@ class Shell final : public EventSink {
       segments_.SetStore(welcome.store_directory(), welcome.term());
       scratch_ = JoinPath(welcome.scratch_directory(), FolderName(config_.worker_id));
       last_slot_file_ = LastSlotFile(welcome.scratch_directory());
+      // (The scratch folder is made with the first job.)
+      disks_ = {welcome.store_directory(), welcome.scratch_directory()};
       setup.set_store_directory(welcome.store_directory());
     }
     setup.set_project_root(welcome.project_root());
@@ -431,6 +459,8 @@ class Shell final : public EventSink {
   std::vector<v1::FromWorker> outbox_ GALLEY_GUARDED_BY(mutex_);
   absl::Time next_sample_ GALLEY_GUARDED_BY(mutex_) = absl::InfinitePast();
   std::string last_slot_file_ GALLEY_GUARDED_BY(mutex_);
+  std::vector<std::string> disks_ GALLEY_GUARDED_BY(mutex_);  // folders to which jobs write
+  std::string disk_lack_ GALLEY_GUARDED_BY(mutex_);           // as the core was told
   MemoryLimits memory_;  // the session's thread's own, like the next
   LastSlot last_slot_;
   std::optional<ExitSession> exit_;  // written under the mutex, once
