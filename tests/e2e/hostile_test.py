@@ -14,8 +14,8 @@ CALLS = [DIRECTOR + name for name in ("Attach", "Ask", "Fetch", "FindMissing", "
 GARBAGE = [b"\xff" * 100, b"\x0a\xff\xff\xff\xff\x0f", os.urandom(4096), b"\x0a" * 50_000, field(3, field(3, b"\xff\xfe")), b""]
 
 
-def hello(token, name, cookers=b"[]", slots=1, machine="evil"):
-    said = field(1, PROTOCOL) + field(2, token) + field(3, name) + field(4, machine) + field(5, slots) + field(6, 1) + field(7, cookers) + field(10, 1) + field(11, 1)
+def hello(token, name, cookers=b"[]", slots=1, machine="evil", session=1):
+    said = field(1, PROTOCOL) + field(2, token) + field(3, name) + field(4, machine) + field(5, slots) + field(6, 1) + field(7, cookers) + field(10, 1) + field(11, session)
     return field(1, 1) + field(3, said)
 
 
@@ -103,6 +103,29 @@ class HostileWorkerTest(FarmCase):
         client.close()
         self.finish()
         self.assertNotIn("secret", open(log).read())
+
+    def test_three_results_that_are_refused_end_a_worker(self):
+        client, stream, messages = self.attach()
+        log = os.path.join(self.game, ".galley/state/logs/director.log")
+        sent = 0
+        for message in messages:  # until the director ends the stream
+            for number, value in fields_of(message):
+                if number == 5 and sent < 9:
+                    sent += 1
+                    attempt = dict(fields_of(value))[1]
+                    wrong = field(4, field(1, 0) + field(4, b"no result"))
+                    client.send(stream, field(1, 1 + sent) + field(4, field(1, sent) + field(2, attempt) + wrong))
+        with open(log) as file:
+            said = file.read()
+        self.assertGreaterEqual(len(re.findall(r"worker=evil attempt=\d+ refused: result of /Game/", said)), 3, said)
+        self.assertEqual(len(re.findall(r"worker=evil is ended: it broke the protocol 3 times, the last: result of /Game/", said)), 1, said)
+        self.assertIsNone(self.attach(), "the same process")
+        self.assertIsNotNone(self.attach(session=2), "another one; it waits for jobs")
+        self.worker(self.game, "far-1")
+        done = self.finish_cook(self.game, self.begun)
+        self.assertEqual((done.code, done.results["failed"]), (0, 0), done)
+        told = [w["text"] for w in done.summary["warnings"] if "evil" in w["text"]]
+        self.assertEqual(len([text for text in told if "was ended: it broke the protocol" in text]), 1, told)
 
     def test_garbage_and_floods_harm_nobody(self):
         before = self.status(self.game)["process"]

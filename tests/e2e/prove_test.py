@@ -47,7 +47,7 @@ class ProveCase(FarmCase):
                 os.chmod(os.path.join(folder, name), 0o755)
         return folder
 
-    def machine(self, game, name, host, lies=False, address=None):
+    def machine(self, game, name, host, lies=False, address=None, args=()):
         """A worker on a machine of this name."""
         address = address or self.address_of(game)
         token = self.path(f"{name}.token")
@@ -55,7 +55,7 @@ class ProveCase(FarmCase):
             self.write(f"{name}.token", file.read(), mode=0o600)
         program = os.path.join(self.liar() if lies else self.bin, "galley")
         command = ["unshare", "-rmu", "sh", "-c", 'hostname "$0" && exec "$@"', host, program, "worker", "--director",
-                   address, "--token-file", token, "--name", name, "--slots", "1", "--cache", self.path(f"cache-{host}")]
+                   address, "--token-file", token, "--name", name, "--slots", "1", "--cache", self.path(f"cache-{host}"), *args]
         log = open(self.path(f"{name}.log"), "w")
         self.addCleanup(log.close)
         process = subprocess.Popen(command, cwd=self.dir, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
