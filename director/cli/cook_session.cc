@@ -339,7 +339,7 @@ void CookSession::NoteEnd(director::DirectorMeter& meter) const {
 
 int CookSession::Finish(const absl::Status& end) {
   if (end.ok() && is_detached_) return kDone;
-  for (const std::string& text : TakeHealed()) 
+  for (const std::string& text : TakeHealed())
     report_.OnWarning("", "", director::HealedWarning(text));
   report_.TellMessages();
   ExitCode code = TellEnd(end);

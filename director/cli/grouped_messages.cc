@@ -116,11 +116,11 @@ std::vector<std::string> GroupedMessages::TakeNew(const std::vector<std::string>
       news.push_back(&member);
     }
     if (!options_.is_verbose) {
-      paragraphs.push_back(Paragraph(news, platforms, /*is_again=*/false));
+      paragraphs.push_back(Paragraph(news, platforms, Again::kNo));
       continue;
     }
     for (const Member* one : news)
-      paragraphs.push_back(Paragraph({one}, platforms, /*is_again=*/false));
+      paragraphs.push_back(Paragraph({one}, platforms, Again::kNo));
   }
   return paragraphs;
 }
@@ -138,7 +138,8 @@ std::vector<std::string> GroupedMessages::TakeRest(const std::vector<std::string
       member.is_told = true;
       all.push_back(&member);
     }
-    paragraphs.push_back(Paragraph(all, platforms, /*is_again=*/true));
+    paragraphs.push_back(
+        Paragraph(all, platforms, are_all_told ? Again::kOnPlatforms : Again::kWithMore));
   }
   return paragraphs;
 }
@@ -164,7 +165,7 @@ std::string GroupedMessages::Conflicts(const std::vector<const Member*>& members
 
 std::string GroupedMessages::Paragraph(const std::vector<const Member*>& members,
                                        const std::vector<std::string>& platforms,
-                                       bool is_again) const {
+                                       Again again) const {
   const std::set<std::string> every(platforms.begin(), platforms.end());
   const auto where = [&](const Member& one, bool with_rule) {
     const bool is_of_all = one.platforms.contains("") || (!every.empty() && one.platforms == every);
@@ -175,7 +176,11 @@ std::string GroupedMessages::Paragraph(const std::vector<const Member*>& members
     if (with_rule && !one.chosen_by.empty()) in += (in.empty() ? "" : "; ") + one.chosen_by;
     return in.empty() ? one.package : fmt::format("{} ({})", one.package, in);
   };
-  const auto text = [&](const Member& one) { return is_again ? Shortened(one.text, 1) : one.text; };
+  const auto text = [&](const Member& one) {
+    return again == Again::kNo          ? one.text
+           : again == Again::kWithMore ? Shortened(one.text, 1)
+                                        : "as told above";
+  };
   if (members.size() == 1) {
     const std::string place = where(*members[0], true);
     return place.empty() ? text(*members[0]) : fmt::format("{}: {}", place, text(*members[0]));

@@ -60,8 +60,11 @@ class GroupedMessages {
     bool has_news = false, is_told = false;
   };
 
+  // What a paragraph tells again: nothing; a kind that has more packages now; or one of which only
+  // further platforms came, whose text was told and is not printed twice.
+  enum class Again { kNo, kWithMore, kOnPlatforms };
   std::string Paragraph(const std::vector<const Member*>& members,
-                        const std::vector<std::string>& platforms, bool is_again) const;
+                        const std::vector<std::string>& platforms, Again again) const;
   static std::string Conflicts(const std::vector<const Member*>& members);
 
   const Options options_;

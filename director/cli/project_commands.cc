@@ -184,7 +184,7 @@ std::vector<Check> CheckRules(const project::Project& project) {
   for (record::Warning& one : director::IdleNever(*scanned->table, generated))
     idle.push_back(std::move(one));
   for (const record::Warning& one : idle) {
-    if (!project.warnings.IsOff(one.kind)) 
+    if (!project.warnings.IsOff(one.kind))
       checks.push_back({"names", true, one.ToText(), false, true});
   }
   return checks;

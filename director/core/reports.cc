@@ -227,7 +227,7 @@ void Reports::DropResult(PackageId id, PlatformIndex platform, const Attempt& at
   if (first != nullptr && saved.is_current && core_.survivors.IsOfToday(attempt) &&
       IsAnother(*first, *saved.result))
     core_.cooks.ForEachOf(packages_[id].cooks,
-                          [id](Cook& cook) { 
+                          [id](Cook& cook) {
                             cook.warnings.TellOnce(
                                 id, {record::WarningKind::kNotDeterministic, kMadeTwice});
                           });

@@ -436,7 +436,7 @@ void CookRun::TellTheEnd() {
   if (!ask_.repair && !outcome.ended.is_interrupted && !difference_.has_value())
     TellIdleNever(*world_, *outcome.world, ask_.selection.has_selection(), notes_);
   staging_->TellFailures();
-  if (const auto lost = LostText(outcome, project_->store.directory)) 
+  if (const auto lost = LostText(outcome, project_->store.directory))
     NoteHealed(record::KeptWarning(record::WarningKind::kStoreLost, *lost));
   if (const auto unstarted = UnstartedText(outcome, project_->farm.launcher))
     notes_.OnPassingWarning("", "", {record::WarningKind::kWorkersMissing, *unstarted});

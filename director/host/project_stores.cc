@@ -71,7 +71,7 @@ absl::Status ProjectStores::OpenRemote(const project::RemoteSection& section,
                                              .tls_key = section.tls_key}});
   if (!remote.ok()) return WrongUse(fmt::format("[store] remote: {}", MessageOf(remote.status())));
   remote_ = *std::move(remote);
-  for (const std::string& warning : remote_.warnings) 
+  for (const std::string& warning : remote_.warnings)
     listener.Warn(record::WarningKind::kRemoteStore, warning);
   return absl::OkStatus();
 }

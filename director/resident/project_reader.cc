@@ -76,6 +76,8 @@ absl::StatusOr<std::shared_ptr<const project::Project>> ProjectReader::Read() {
   if (text != present_text_) {
     present_ = std::make_shared<const project::Project>(*std::move(read));
     present_text_ = std::move(text);
+    base::MutexLock lock(mutex_);
+    refusal_.clear();
   }
   base::MutexLock lock(mutex_);
   notes_ = std::move(notes);
@@ -98,9 +100,20 @@ void ProjectReader::Keep(project::Project& project, std::vector<std::string>& no
   project.farm.listen = first_->farm.listen;
 }
 
+void ProjectReader::NoteEnd(const std::string& refusal) {
+  base::MutexLock lock(mutex_);
+  refusal_ = refusal;
+}
+
 std::vector<std::string> ProjectReader::notes() const {
   base::MutexLock lock(mutex_);
-  return notes_;
+  std::vector<std::string> notes = notes_;
+  const bool is_told = std::any_of(notes.begin(), notes.end(), [&](const std::string& note) {
+    return note.starts_with(refusal_);
+  });
+  if (!refusal_.empty() && !is_told)
+    notes.push_back(fmt::format("the last cook was refused: {}", refusal_));
+  return notes;
 }
 
 std::string DifferenceThatMatters(const std::vector<project::Origin>& ours,

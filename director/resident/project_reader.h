@@ -32,7 +32,12 @@ class ProjectReader {
   // Reads where the file is another one than Read saw, or was wrong.
   void Renew();
 
-  // For people: what waits for a restart, and what is wrong with the file.
+  // How a cook of the present project ended: `refusal` says why it was refused, for what only a
+  // look at rules and files can tell (INVALID_ARGUMENT); empty: it was not. It is a note until the
+  // file is another one, or a cook is not refused.
+  void NoteEnd(const std::string& refusal);
+
+  // For people: what waits for a restart, what is wrong with the file, why a cook was refused.
   std::vector<std::string> notes() const;
 
  private:
@@ -46,6 +51,7 @@ class ProjectReader {
   absl::StatusOr<FileStat> seen_ GALLEY_GUARDED_BY(reading_);
   mutable base::Mutex mutex_;
   std::vector<std::string> notes_ GALLEY_GUARDED_BY(mutex_);
+  std::string refusal_ GALLEY_GUARDED_BY(mutex_);
 };
 
 // A value of which the client's differs from the director's, and that difference matters.

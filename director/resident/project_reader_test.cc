@@ -49,6 +49,21 @@ TEST_F(ProjectReaderTest, AProjectThatDidNotChangeIsTheSameObject) {
   EXPECT_THAT(reader.notes(), IsEmpty());
 }
 
+TEST_F(ProjectReaderTest, WhyACookWasRefusedIsANoteUntilTheFileIsAnotherOne) {
+  Write("");
+  ProjectReader reader = Reader();
+  ASSERT_TRUE(reader.Read().ok());
+  reader.NoteEnd("galley.toml:9: unknown cooker `textur`");
+  reader.Renew();
+  EXPECT_THAT(reader.notes(), ElementsAre(HasSubstr("refused: galley.toml:9: unknown cooker")));
+  Write("[[rule]]\nmatch = \"/Game/**/*.x\"\ncooker = \"copy\"\n");
+  reader.Renew();
+  EXPECT_THAT(reader.notes(), IsEmpty());
+  reader.NoteEnd("again");
+  reader.NoteEnd("");
+  EXPECT_THAT(reader.notes(), IsEmpty());
+}
+
 TEST_F(ProjectReaderTest, ThePlaceOfTheStoreStaysUntilARestart) {
   Write("");
   ProjectReader reader = Reader();

@@ -20,6 +20,16 @@ namespace galley::director {
 
 namespace {
 
+// Why the project was refused; empty: it was not, but what was asked of it may have been.
+std::string RefusalOf(const CookReport& report) {
+  if (!absl::IsInvalidArgument(report.end)) return "";
+  const std::string text = MessageOf(report.end);
+  const bool is_of_project = text.find(project::kProjectFile) != std::string::npos ||
+                             text.find(fmt::format("{}:", project::kSidecarSuffix)) !=
+                                 std::string::npos;
+  return is_of_project ? text : "";
+}
+
 v1::CookAsk WithoutEnvironment(v1::CookAsk ask) {
   ask.clear_environment();
   ask.clear_environment_salt();
@@ -141,8 +151,9 @@ void ResidentCook::Run() {
   if (ask_.wants_trace()) recording.emplace(deps_.trace);
   const uint64_t fetched_before = deps_.director.stores().BytesFetched();
   CookReport report = Cook();
+  deps_.project.NoteEnd(RefusalOf(report));
   if (report.outcome.has_value()) deps_.director.Settle(report, listener_, stop_);
-  for (const std::string& text : TakeHealed()) 
+  for (const std::string& text : TakeHealed())
     listener_.OnWarning("", "", HealedWarning(text));
   const bool is_left = IsLeft(report);
   if (is_left) report = {.end = Stopped()};

@@ -77,7 +77,7 @@ absl::StatusOr<std::unique_ptr<Cooker::Loaded>> LoadSound(CookContext& context) 
   ASSIGN_OR_RETURN(loaded->settings, ParseAudioSettings(context.settings()));
   ASSIGN_OR_RETURN(Decoded decoded, Decode(context.extension(), *context.source(),
                                            {.memory_bytes_max = context.MemoryBytesMax()}));
-  for (const std::string& warning : decoded.warnings) 
+  for (const std::string& warning : decoded.warnings)
     context.AddWarning(record::WarningKind::kAudioFile, warning);
   loaded->sound = std::move(decoded.sound);
   ASSIGN_OR_RETURN(loaded->loudness, MeasureLoudness(loaded->sound));

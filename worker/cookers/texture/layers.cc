@@ -23,7 +23,7 @@ absl::StatusOr<Image> DecodeLayer(CookContext& context, std::string_view extensi
   ASSIGN_OR_RETURN(Decoded decoded, Decode(extension, bytes,
                                            {.memory_bytes_max = context.MemoryBytesMax(),
                                             .images_count = images_count}));
-  for (const std::string& warning : decoded.warnings) 
+  for (const std::string& warning : decoded.warnings)
     context.AddWarning(record::WarningKind::kTextureFile, warning);
   return std::move(decoded.image);
 }
