@@ -7,11 +7,10 @@
 #include "common/base/status_macros.h"
 #include "worker/cookers/texture/encoder.h"
 #include "worker/cookers/texture/stb.h"
+#include "worker/cookers/texture/visible_colors.h"
 
 namespace galley::worker::texture {
 namespace {
-
-using BlockTexels = std::array<uint8_t, 64>;  // 4x4 RGBA
 
 void LoadBlock(const Level& level, uint32_t block_x, uint32_t block_y, BlockTexels& block) {
   for (uint32_t y = 0; y < 4; ++y) {
@@ -45,14 +44,15 @@ void EncodeFast(const BlockTexels& block, FormatKind kind, int mode, uint8_t* ou
   }
 }
 
-int SquishFlags(FormatKind kind) {
+int SquishFlags(FormatKind kind, bool weighs_alpha) {
   switch (kind) {
     case FormatKind::kBc4:
       return squish::kBc4;
     case FormatKind::kBc5:
       return squish::kBc5;
     case FormatKind::kBc3:
-      return squish::kDxt5 | squish::kColourClusterFit | squish::kWeightColourByAlpha;
+      return squish::kDxt5 | squish::kColourClusterFit |
+             (weighs_alpha ? squish::kWeightColourByAlpha : 0);
     default:
       return squish::kDxt1 | squish::kColourClusterFit;
   }
@@ -60,7 +60,9 @@ int SquishFlags(FormatKind kind) {
 
 }  // namespace
 
-std::string EncodeBlocks(const Level& level, FormatKind kind, Quality quality) {
+std::string EncodeBlocks(const Level& level, const EncodeOptions& options) {
+  const FormatKind kind = options.format.kind;
+  const bool weighs_alpha = options.usage == Usage::kColor;
   const TextureFormat format{.kind = kind};
   GALLEY_CHECK(format.block().width == 4 && kind != FormatKind::kAstc);
   std::string out(format.LevelBytes(level.width, level.height), '\0');
@@ -70,12 +72,13 @@ std::string EncodeBlocks(const Level& level, FormatKind kind, Quality quality) {
     for (uint32_t x = 0; x < (level.width + 3) / 4; ++x, next += format.block_bytes()) {
       LoadBlock(level, x, y, block);
       if (kind == FormatKind::kBc1) SetOpaque(block);
-      if (quality == Quality::kThorough) {
-        squish::Compress(block.data(), next, SquishFlags(kind));
-      } else {
-        EncodeFast(block, kind, quality == Quality::kFast ? STB_DXT_NORMAL : STB_DXT_HIGHQUAL,
-                   next);
+      if (options.quality == Quality::kThorough) {
+        squish::Compress(block.data(), next, SquishFlags(kind, weighs_alpha));
+        continue;
       }
+      const int mode = options.quality == Quality::kFast ? STB_DXT_NORMAL : STB_DXT_HIGHQUAL;
+      EncodeFast(block, kind, mode, next);
+      if (kind == FormatKind::kBc3 && weighs_alpha) FitVisibleColors(block, mode, next + 8);
     }
   }
   return out;
