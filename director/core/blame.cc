@@ -20,6 +20,11 @@ uint32_t Blame::AddOwnFault(PackageId package, const OwnFault& fault) {
   return faults.own;
 }
 
+void Blame::Avoid(PackageId package, WorkerId worker) {
+  std::vector<WorkerId>& workers = faults_[package].workers;
+  if (std::find(workers.begin(), workers.end(), worker) == workers.end()) workers.push_back(worker);
+}
+
 void Blame::AddEarlierFaults(PackageId package, uint32_t count) {
   uint32_t& own = faults_[package].own;
   own = std::max(own, count);

@@ -14,6 +14,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/time/time.h"
 #include "director/core/ids.h"
+#include "director/core/killings.h"
 
 namespace galley::director {
 
@@ -48,17 +49,25 @@ class Blame {
     uint32_t own = 0;
     uint32_t limits = 0;  // those of `own` that were limits (AddLimit)
     uint32_t infrastructure = 0;
-    std::vector<WorkerId> workers;  // as many as attempts at most
+    std::vector<WorkerId> workers;
     std::vector<uint32_t> machines;  // that failed it, each once, in order
     std::vector<uint32_t> own_machines;  // on which `own` were
     absl::Duration first_own_at;
   };
+  // The package goes to other workers while there are some, as if it had failed there.
+  void Avoid(PackageId package, WorkerId worker);
   Faults Of(PackageId package) const;
-  void Forget(PackageId package) { faults_.erase(package); }
-  void Clear() { faults_.clear(); }
+  Killings& killings() { return killings_; }
+  const Killings& killings() const { return killings_; }
+  void Forget(PackageId package) {
+    faults_.erase(package);
+    killings_.Forget(package);
+  }
+  void Clear() { *this = Blame(); }
 
  private:
   absl::flat_hash_map<PackageId, Faults> faults_;  // look-up only
+  Killings killings_;
 };
 
 // 100 ms, doubling with each failure in a row, at most 5 s. `failures` from 1.

@@ -133,7 +133,8 @@ void Dispatching::HandOverAll() {
     const Placement at = core_.placing.Place(package);
     if (at.worker.valid()) {
       HandOver(package, at);
-    } else if (!core_.offers.Park(package) && !graph().large_jobs.SetAside(package, aside)) {
+    } else if (!core_.offers.Park(package) && !graph().culprits.PutOff(package) &&
+               !graph().large_jobs.SetAside(package, aside)) {
       break;
     }
   }

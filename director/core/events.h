@@ -370,6 +370,9 @@ struct WorkerReport {
     std::string log;             // digest text, or empty
     PlatformMask platforms = 0;  // 0: all that are left
     bool executor_lost = false;  // its process ended, whatever the cause
+    // kInfrastructure: its executor or program died by a SIGKILL that Galley did not send
+    // (killings.h).
+    bool is_killed = false;
     bool is_loaded = false;      // its load was over, also where that was not reported
     // kMemory, kTimeout: the platform (numbered as in `platforms`) whose load or save outgrew its
     // limit by its own need, when the shell knows all that the attempt had looked at for it.

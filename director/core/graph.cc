@@ -9,6 +9,7 @@ Graph::Graph(Core& core)
       lifecycle(core.packages, ranks, core.cooks, core.now),
       claims(core),
       faults(core),
+      culprits(core),
       changes(core),
       aloneness(core),
       large_jobs(core),

@@ -11,6 +11,7 @@
 #include "director/core/blame.h"
 #include "director/core/changes.h"
 #include "director/core/claims.h"
+#include "director/core/culprits.h"
 #include "director/core/edges.h"
 #include "director/core/faults.h"
 #include "director/core/large_jobs.h"
@@ -40,6 +41,7 @@ class Graph {
   Blame blame;
   Claims claims;
   Faults faults;
+  Culprits culprits;
   Changes changes;
   Aloneness aloneness;
   LargeJobs large_jobs;

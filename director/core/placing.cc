@@ -29,6 +29,7 @@ bool Placing::MayTake(PackageId package, WorkerId id, const Worker& worker) cons
          core_.reservations.MayTakeAt(package, id) && !graph().blame.HasFailedOn(package, id) &&
          !IsBetterElsewhere(package, worker) &&
          !graph().large_jobs.IsKeptFrom(package, id) &&
+         !graph().culprits.IsKeptFrom(package, worker) &&
          worker.hand.HasMemoryFor(core_.dispatching.MemoryOf(package), worker.memory_bytes);
 }
 
@@ -183,6 +184,7 @@ WorkerId Placing::PlaceElsewhere(PackageId package) const {
     const bool was_failed = graph().blame.HasFailedAt(package, worker.machine);
     if (worker.is_draining || !core_.offers.Has(id, worker, package) ||
         !core_.reservations.MayTakeAt(package, id) ||
+        graph().culprits.IsKeptFrom(package, worker) ||
         ((was_here || was_failed) && !workers_.HasRoom(worker)))
       continue;
     const Order order(was_here, was_failed, !workers_.IsUsable(worker),

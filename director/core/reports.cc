@@ -123,6 +123,7 @@ Reports::Answer Reports::OnSaved(WorkerId worker, ReportId report, AttemptId id,
   }
   core_.worker_lives.NoteWorks(worker);
   core_.offers.NoteMade(worker, package_id);
+  graph().blame.killings().NoteDone(package_id, workers_.Find(worker)->machine, core_.awake);
   attempt.measured += saved.save_time;
   ++attempt.saves;
   const std::optional<PlatformIndex> present =
@@ -275,6 +276,8 @@ void Reports::OnFailed(AttemptId id, const WorkerReport::Failed& failed) {
                                   failed.error, failed.log, FailureCause::kRefused, id);
   } else if (is_own) {
     graph().faults.OnOwnFault(id, failed, platforms);
+  } else if (failed.is_killed) {
+    graph().culprits.OnKilled(id, failed, platforms);
   } else {
     graph().faults.BlameInfrastructure(package, platforms, failed.error, failed.log);
   }

@@ -164,9 +164,11 @@ void WorkerLives::OnWorkerLost(const WorkerLost& event) {
       // It was merely queued there, or done but for the way of its outputs.
       core_.cooks.CountRetry(attempt.package, RetryCause::kWorkerLost);
     } else if (event.is_infrastructure) {
-      graph().faults.BlameInfrastructure(attempt.package, attempt.remaining,
-                                         "worker lost: " + event.reason, "",
-                                         RetryCause::kWorkerLost);
+      if (!graph().culprits.OnWorkerLost(in_hand[i], attempt, event.reason)) {
+        graph().faults.BlameInfrastructure(attempt.package, attempt.remaining,
+                                           "worker lost: " + event.reason, "",
+                                           RetryCause::kWorkerLost);
+      }
     } else {
       const uint32_t count = graph().faults.CountOwnFault(
           attempt.package, event.worker,

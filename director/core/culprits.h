@@ -1,0 +1,42 @@
+// Culprits: packages that take their executors or workers along (killings.h): how they are tried
+// again, one at a time on a machine, and how they fail.
+//
+// Such a failure is no verdict and no limit: nothing of it is kept, and the next cook tries again.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "director/core/attempt.h"
+#include "director/core/killings.h"
+#include "director/core/part.h"
+
+namespace galley::director {
+
+class Culprits : Part {
+ public:
+  explicit Culprits(Core& core) : Part(core) {}
+
+  // The attempt's executor, or its program, was killed. The package fails, or is tried again with a
+  // back-off, on another machine first.
+  void OnKilled(AttemptId id, const WorkerReport::Failed& failed, PlatformMask platforms);
+  // The attempt ran on a worker that was lost. True: the package has failed for that.
+  // REQUIRES: the attempt is ended.
+  bool OnWorkerLost(AttemptId id, const Attempt& attempt, const std::string& reason);
+  // Another suspect is to run on the worker's machine, or runs there. O(suspects).
+  bool IsKeptFrom(PackageId package, const Worker& worker) const;
+  // No worker can take the package now. True: it is a suspect, and waits without holding up the
+  // jobs behind it.
+  bool PutOff(PackageId package);
+
+ private:
+  void AddDeath(const Attempt& attempt, Killings::What what);
+  bool Fail(AttemptId id, PackageId package, PlatformMask platforms,
+            const WorkerReport::Failed& failed);
+  bool HasOthers() const;
+  bool HoldsItsTurn(PackageId turn, PackageId package) const;
+  bool IsInHandAt(PackageId package, Killings::Machine machine) const;
+  std::string Text(const std::vector<Killings::Place>& places, const std::string& error) const;
+};
+
+}  // namespace galley::director
