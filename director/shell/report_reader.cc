@@ -466,6 +466,7 @@ void ReportReader::ReadFailed(const std::string& worker_id, const AttemptInfo& i
       break;
     default:
       out.fault = WorkerReport::Fault::kInfrastructure;
+      out.is_killed = failed.killed();
       break;
   }
   out.log = KeepLog(info, report.attempt, failed.log_tail());

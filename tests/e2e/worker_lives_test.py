@@ -1,5 +1,5 @@
 """The lives of workers: what kills them is tried at most three times, each time elsewhere, and named; memory is given back between jobs."""
-import collections, os, shutil, unittest
+import collections, os, shutil, time, unittest
 
 from harness import BIN, E2ETest, kill, processes_below, read_file, wait_until
 
@@ -13,6 +13,12 @@ POISON = {
     "exits": ("", "exit 7\n", "exit code 7", 1),
     "hangs": ("timeout_s = 1", "exec sleep 1000\n", "ran out of time (3 attempts", 3),
     "eats": ('memory = "96MiB"', "x=$(yes | head -c 400000000)\nexec sleep 1000\n", "outgrew its memory limit in 3 attempts, the last one alone", 3),
+}
+# By SIGKILL: what a machine without memory does, too, but not to the same package again and again.
+KILLS = {
+    "executor": ("", "kill -9 $PPID\nexec sleep 60\n"),
+    "itself": ("", "kill -9 $$\n"),
+    "session": ("", 'kill -9 $(cut -d" " -f4 /proc/$PPID/stat)\nexec sleep 60\n'),
 }
 
 
@@ -32,11 +38,11 @@ class WorkerLivesTest(E2ETest):
         rules = [RULE.format(kind="good", limits="")]
         for kind in kinds:
             files[f"a.{kind}"] = kind
-            rules.append(RULE.format(kind=kind, limits=POISON[kind][0]))
+            rules.append(RULE.format(kind=kind, limits=(POISON | KILLS)[kind][0]))
         game = self.project(files, rules)
         self.write("game/tools/good", '#!/bin/sh\ncp "$1" "$2"\n', 0o755)
         for kind in kinds:
-            self.write(f"game/tools/{kind}", NOTE.format(kind=kind, runs=self.runs) + POISON[kind][1], 0o755)
+            self.write(f"game/tools/{kind}", NOTE.format(kind=kind, runs=self.runs) + (POISON | KILLS)[kind][1], 0o755)
         return game
 
     def sessions_of_runs(self):
@@ -70,6 +76,34 @@ class WorkerLivesTest(E2ETest):
         self.assertEqual(cook.cooked, 20, cook)
         self.assertEqual(len(self.tree(game, "pc")), 20)
         self.assertEqual(cook.summary["workers"]["lost"], 0, "a session is not lost with its executor")
+        self.no_process_is_left()
+
+    def test_what_takes_its_executor_along_is_named_and_the_rest_is_cooked(self):
+        begun = time.monotonic()
+        game = self.game(["executor", "itself"], good=6)
+        cook = self.cook(game, "--workers", 2, expect=1)
+        self.assertLess(time.monotonic() - begun, 60, "and not after a hundred attempts")
+        self.assertEqual({f["package"] for f in cook.failures}, {"/Game/a.executor", "/Game/a.itself"}, cook)
+        for kind in ("executor", "itself"):
+            [said] = cook.errors_of(f"/Game/a.{kind}")
+            self.assertRegex(said, r"\(SIGKILL\) \d times .*on the director's machine")
+            self.assertIn("may have run out of memory", said)
+            self.assertIn("the next cook tries it again", said)
+        self.assertEqual(len(self.tree(game, "pc")), 6)
+        runs = len(self.sessions_of_runs()["executor"])
+        self.assertLess(runs, 12)
+        self.write("game/tools/executor", '#!/bin/sh\ncp "$1" "$2"\n', 0o755)
+        self.write("game/tools/itself", '#!/bin/sh\ncp "$1" "$2"\n', 0o755)
+        again = self.cook(game, "--workers", 2)
+        self.assertEqual((again.failures, again.cooked), ([], 2), again)
+        self.no_process_is_left()
+
+    def test_what_takes_its_session_along_is_named_too(self):
+        game = self.game(["session"], good=6)
+        cook = self.cook(game, "--workers", 2, expect=1)
+        [said] = cook.errors_of("/Game/a.session")
+        self.assertIn("its worker was lost", said)
+        self.assertEqual(len(self.tree(game, "pc")), 6)
         self.no_process_is_left()
 
     def test_quarantine_is_for_one_cook(self):

@@ -119,6 +119,7 @@ v1::FromExecutor EndMessage(const JobEnd& end) {
   } else if (const auto* trouble = std::get_if<Trouble>(&end)) {
     message.mutable_failed()->set_cause(CauseOf(trouble->cause));
     message.mutable_failed()->set_error(trouble->error);
+    message.mutable_failed()->set_killed(trouble->was_killed);
     const size_t left_out = trouble->log.size() - std::min(trouble->log.size(), kLogTailBytesMax);
     message.mutable_failed()->set_log_tail(trouble->log.substr(left_out));
   } else {

@@ -11,6 +11,7 @@
 #include "common/base/status_macros.h"
 #include "common/base/utf8.h"
 #include "fmt/format.h"
+#include "worker/cookers/killed.h"
 #include "worker/cookers/out_of_memory.h"
 
 namespace galley::worker {
@@ -55,7 +56,10 @@ std::string TextOf(const absl::Status& status) {
 }
 
 Trouble TroubleOf(const absl::Status& status) {
-  return {.cause = CauseOf(status.code()), .error = TextOf(status), .log = ""};
+  return {.cause = CauseOf(status.code()),
+          .error = TextOf(status),
+          .log = "",
+          .was_killed = IsKilled(status)};
 }
 
 class Job {

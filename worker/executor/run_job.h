@@ -81,6 +81,7 @@ struct Trouble {
   TroubleCause cause = TroubleCause::kUnknown;
   std::string error;
   std::string log;  // of the load or cook that it ended; may be empty
+  bool was_killed = false;  // kInfrastructure: its program (worker/cookers/killed.h)
 };
 struct JobDone {};
 struct JobNeeds {

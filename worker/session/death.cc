@@ -55,7 +55,7 @@ DeathVerdict Judge(const Death& death) {
   }
   if (death.exit.signal == SIGKILL) {
     return {v1::Failed::INFRASTRUCTURE,
-            "its executor was killed by signal 9 (Killed), which Galley did not send"};
+            "its executor was killed by signal 9 (Killed), which Galley did not send", true};
   }
   return {v1::Failed::CRASHED, fmt::format("its executor ended with {}", death.exit.ToString())};
 }

@@ -30,6 +30,7 @@ bool HasOutgrown(const Death& death);
 struct DeathVerdict {
   v1::Failed::Cause cause = v1::Failed::CAUSE_UNKNOWN;
   std::string error;
+  bool was_killed = false;  // by a SIGKILL that nothing explains
 };
 
 // A SIGKILL that the session did not send is INFRASTRUCTURE (an operator, the machine's own reaper)

@@ -23,6 +23,9 @@ TEST(DeathTest, AnExitCodeIsACrash) {
 
 TEST(DeathTest, AKillThatWasNotOursIsTheMachines) {
   EXPECT_EQ(Judge({.exit = {.signal = SIGKILL}}).cause, v1::Failed::INFRASTRUCTURE);
+  EXPECT_TRUE(Judge({.exit = {.signal = SIGKILL}}).was_killed);
+  EXPECT_FALSE(Judge({.exit = {.signal = SIGTERM}}).was_killed) << "a crash of its own";
+  EXPECT_FALSE(Judge({.exit = {.signal = SIGKILL}, .was_out_of_memory = true}).was_killed);
 }
 
 TEST(DeathTest, AKillOfTheKernelForWantOfMemoryIsTheJobs) {

@@ -638,7 +638,8 @@ void ExecutorSlot::Lose(KilledFor killed_for, std::string detail) {
                 .log_tail = output_.TakeTail(),
                 .opened = galley::worker::HasOutgrown(death) ? ReadOpenedNotes(notes.get(), lost)
                                                              : std::nullopt,
-                .is_loaded = WasLoaded(notes.get(), lost)});
+                .is_loaded = WasLoaded(notes.get(), lost),
+                .was_killed = verdict.was_killed});
   SendDue();
 }
 

@@ -279,6 +279,7 @@ void SessionCore::Apply(const SlotLost& event, std::vector<SessionEffect>&) {
     failed.set_log_tail(event.log_tail);
     failed.set_executor_lost(true);
     failed.set_is_loaded(event.is_loaded);
+    failed.set_killed(event.was_killed);
     if (event.opened.has_value()) *failed.mutable_opened() = *event.opened;
     ReportFailed(event.attempt, std::move(failed));
   }

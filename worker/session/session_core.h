@@ -114,6 +114,7 @@ struct SlotLost {
   std::string log_tail;
   std::optional<v1::Opened> opened = {};  // for Failed
   bool is_loaded = false;                 // likewise
+  bool was_killed = false;                // likewise
 };
 // No executor could be started: these attempts, in the slot's order, are as they were.
 struct SlotFailed {

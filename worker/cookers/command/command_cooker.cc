@@ -21,6 +21,7 @@
 #include "worker/cookers/command/run_program.h"
 #include "worker/cookers/command/tool.h"
 #include "worker/cookers/command/workspace.h"
+#include "worker/cookers/killed.h"
 #include "worker/cookers/out_of_memory.h"
 #include "worker/cookers/source/foreign_source.h"
 #include "worker/cookers/unseen_reads.h"
@@ -347,7 +348,7 @@ class Run {
     }
     if (run.status.ok()) return absl::OkStatus();
     if (run.status.signal == SIGKILL || run.status.code == 128 + SIGKILL)
-      return absl::UnavailableError(said);  // 137: a shell's child
+      return KilledError(said);  // 137: a shell's child
     // It may end sooner than the session looks at what it holds.
     if (const uint64_t memory_max = context_.MemoryBytesMax();
         memory_max > 0 && run.status.memory_peak_bytes > memory_max) {

@@ -5,6 +5,7 @@
 
 #include "common/base/status_macros.h"
 #include "tests/testing/fake_cook_context.h"
+#include "worker/cookers/killed.h"
 #include "worker/cookers/out_of_memory.h"
 #include "worker/cookers/unseen_reads.h"
 
@@ -170,11 +171,13 @@ TEST_F(CommandCookerTest, FailureOfAProgramThatReportsItsInputsIsNotKept) {
 
 TEST_F(CommandCookerTest, DeathsAreNoVerdicts) {
   Make("kill -KILL $$");
-  EXPECT_TRUE(absl::IsUnavailable(Cook()));
+  const absl::Status killed = Cook();
+  EXPECT_TRUE(absl::IsUnavailable(killed));
+  EXPECT_TRUE(IsKilled(killed));
   Make("kill -SEGV $$");
   EXPECT_TRUE(absl::IsFailedPrecondition(Cook()));
   Make("exit 137");  // sh -c 'tool' whose tool was killed
-  EXPECT_TRUE(absl::IsUnavailable(Cook()));
+  EXPECT_TRUE(IsKilled(Cook()));
   Make("sleep 1000").set_time_left(absl::Milliseconds(30));
   EXPECT_TRUE(absl::IsDeadlineExceeded(Cook()));
 }
