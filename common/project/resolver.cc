@@ -215,6 +215,7 @@ struct RecipeResolver::Impl {
     resolved.digest = record::RecipeDigest(resolved.recipe);
     resolved.source_bytes_max = (*cooker)->source_bytes_max;
     resolved.holds_source = (*cooker)->holds_source;
+    resolved.looks = record::AlwaysLooksOf(**cooker, extension, resolved.recipe.settings);
     return resolved;
   }
 

@@ -18,6 +18,7 @@
 
 #include "absl/status/statusor.h"
 #include "common/project/project.h"
+#include "common/record/always_looks.h"
 #include "common/record/cooker_description.h"
 #include "common/record/recipe.h"
 
@@ -40,6 +41,7 @@ struct ResolvedRecipe {
   // What the cooker's description says; in no key.
   uint64_t source_bytes_max = 0;  // 0: its cooker has no limit of its own
   bool holds_source = true;
+  std::vector<record::AlwaysLook> looks;  // that a result has, or is not believed
 };
 
 using ResolvedRecipes = std::vector<ResolvedRecipe>;  // by platform, in Project::platforms order

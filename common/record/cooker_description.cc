@@ -112,6 +112,16 @@ ordered_json ToJson(const SettingDescription& setting) {
   return value;
 }
 
+ordered_json ToJson(const LookDescription& look) {
+  ordered_json value;
+  value["kind"] = KindName(look.kind);
+  if (!look.subject.empty()) value["subject"] = look.subject;
+  if (!look.extensions.empty()) value["extensions"] = look.extensions;
+  if (!look.unless_setting.empty()) value["unless_setting"] = look.unless_setting;
+  if (look.in_verdicts) value["in_verdicts"] = true;
+  return value;
+}
+
 ordered_json ToJson(const CookerDescription& cooker) {
   ordered_json value;
   value["name"] = cooker.name;
@@ -124,6 +134,7 @@ ordered_json ToJson(const CookerDescription& cooker) {
   value["settings"] = ordered_json::array();
   for (const SettingDescription& setting : cooker.settings)
     value["settings"].push_back(ToJson(setting));
+  for (const LookDescription& look : cooker.looks) value["looks"].push_back(ToJson(look));
   return value;
 }
 
@@ -207,6 +218,31 @@ absl::StatusOr<SettingDescription> SettingFromJson(const json& object, std::stri
   return setting;
 }
 
+constexpr ObservationKind kLookKinds[] = {
+    ObservationKind::kFile,   ObservationKind::kExists,   ObservationKind::kList,
+    ObservationKind::kGlob,   ObservationKind::kCooked,   ObservationKind::kPlatform,
+    ObservationKind::kTool,   ObservationKind::kEnv,      ObservationKind::kName};
+
+absl::StatusOr<LookDescription> LookFromJson(const json& object, std::string place) {
+  ObjectReader reader(object, std::move(place));
+  LookDescription look;
+  const std::string kind = reader.String("kind");
+  const auto* known = std::find_if(std::begin(kLookKinds), std::end(kLookKinds),
+                                   [&](ObservationKind one) { return KindName(one) == kind; });
+  if (known == std::end(kLookKinds)) {
+    reader.Fail("kind", "a kind of observation (file, platform, tool, ...)");
+  } else {
+    look.kind = *known;
+  }
+  if (reader.Member("subject") != nullptr) look.subject = reader.String("subject");
+  look.extensions = reader.Strings("extensions", true);
+  if (reader.Member("unless_setting") != nullptr)
+    look.unless_setting = reader.String("unless_setting");
+  look.in_verdicts = reader.Flag("in_verdicts");
+  if (!reader.status().ok()) return reader.status();
+  return look;
+}
+
 absl::StatusOr<CookerDescription> CookerFromJson(const json& object, const std::string& place) {
   ObjectReader reader(object, place);
   CookerDescription cooker;
@@ -223,6 +259,14 @@ absl::StatusOr<CookerDescription> CookerFromJson(const json& object, const std::
     ASSIGN_OR_RETURN(SettingDescription setting,
                      SettingFromJson(settings[i], fmt::format("{}.settings[{}]", place, i)));
     cooker.settings.push_back(std::move(setting));
+  }
+  if (reader.Member("looks") == nullptr) return cooker;  // it promises none
+  const json& looks = reader.List("looks");
+  if (!reader.status().ok()) return reader.status();
+  for (size_t i = 0; i < looks.size(); ++i) {
+    ASSIGN_OR_RETURN(LookDescription look,
+                     LookFromJson(looks[i], fmt::format("{}.looks[{}]", place, i)));
+    cooker.looks.push_back(std::move(look));
   }
   return cooker;
 }

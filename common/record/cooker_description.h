@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "common/record/observation.h"
 
 namespace galley::record {
 
@@ -32,6 +33,15 @@ struct SettingDescription {
   bool required = false;
 };
 
+// A look that the cooker makes in each cook that succeeds, whatever the source holds.
+struct LookDescription {
+  ObservationKind kind = ObservationKind::kPlatform;
+  std::string subject = "";                  // empty: at least one of this kind
+  std::vector<std::string> extensions = {};  // of the sources for which that holds; empty: all
+  std::string unless_setting = "";           // it does not hold where this setting is given
+  bool in_verdicts = false;                  // its verdicts come after the look, too
+};
+
 struct CookerDescription {
   std::string name;
   std::string identity;                 // "1;libpng=1.6.39"
@@ -43,6 +53,7 @@ struct CookerDescription {
   uint64_t source_bytes_max = 0;
   // It has the whole source in memory, so that the job's memory limit bounds its size.
   bool holds_source = true;
+  std::vector<LookDescription> looks = {};  // an observation set without them is refused
 };
 
 // JSON: { "schema": "galley.cookers.v1", "cookers": [ ... ] }, sorted by name.

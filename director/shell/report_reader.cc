@@ -329,6 +329,17 @@ void ReportReader::ReadSaved(const std::string& worker_id, const AttemptInfo& in
                                        .error = std::move(programs)};
     return;
   }
+  if (const std::string missing = record::MissingLook((*info.recipes)[saved.platform()].looks,
+                                                      (*stored)->observed,
+                                                      (*stored)->result.is_verdict);
+      !missing.empty()) {
+    return FailInfrastructure(
+        report,
+        fmt::format("result of {}: {} did not look at {}, as the cooker {} always does: what this "
+                    "worker says is not believed (`galley-worker describe` lists these looks)",
+                    info.name, worker_id, missing,
+                    (*info.recipes)[saved.platform()].recipe.cooker));
+  }
   const SourcesPtr sources = deps_.sources();
   if (!info.hashes_files) {
     const absl::Status tools =

@@ -110,6 +110,31 @@ TEST_F(ReportReaderTest, PackagesWhoseSourcesWereReadAreToldAndNothingElse) {
   EXPECT_THAT(ReadSaved(report).read, testing::ElementsAre("/Game/inc.txt"));
 }
 
+// A worker that leaves out what a cooker looked at would have its result found for all platforms.
+TEST_F(ReportReaderTest, AResultWithoutALookThatItsCookerAlwaysMakesIsRefusedByTheWorkersName) {
+  auto recipes = std::make_shared<project::ResolvedRecipes>(*info_.recipes);
+  for (project::ResolvedRecipe& recipe : *recipes) recipe.looks = {{.subject = "texture"}};
+  info_.recipes = recipes;
+  Register();
+  EXPECT_TRUE(ReadSaved(HonestSaved()).is_current);
+  v1::Report report = HonestSaved();
+  report.mutable_saved()->set_observed("");
+  EXPECT_THAT(Refusal(report),
+              testing::AllOf(HasSubstr("local-1 did not look at platform(texture)"),
+                             HasSubstr("as the cooker copy always does")));
+}
+
+TEST_F(ReportReaderTest, AProgramOrExecutorThatWasKilledIsToldSo) {
+  v1::Report report = HonestSaved();
+  v1::Failed* failed = report.mutable_failed();
+  failed->set_cause(v1::Failed::INFRASTRUCTURE);
+  EXPECT_FALSE(ReadAs<WorkerReport::Failed>(report).is_killed);
+  failed->set_killed(true);
+  EXPECT_TRUE(ReadAs<WorkerReport::Failed>(report).is_killed);
+  failed->set_cause(v1::Failed::CRASHED);
+  EXPECT_FALSE(ReadAs<WorkerReport::Failed>(report).is_killed);
+}
+
 TEST_F(ReportReaderTest, WhoMadeAResultAndWhenIsNotTheWorkersWord) {
   v1::Report report = HonestSaved();
   record::Result result;

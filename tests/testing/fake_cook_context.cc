@@ -6,6 +6,7 @@
 
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
+#include "common/record/always_looks.h"
 #include "fmt/format.h"
 
 namespace galley::worker {
@@ -321,9 +322,36 @@ absl::Status FakeCookContext::ShowMounts(const std::string& directory) {
   return absl::OkStatus();
 }
 
-absl::Status LoadAndCook(Cooker& cooker, CookContext& context) {
+namespace {
+
+absl::Status LoadAndCookNow(Cooker& cooker, CookContext& context) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Cooker::Loaded> loaded, cooker.Load(context));
   return cooker.Cook(context, *loaded);
+}
+
+bool IsMade(const record::AlwaysLook& look, const std::vector<std::string>& looks) {
+  const std::string text = record::Observation{look.kind, look.subject, ""}.ToString();
+  const std::string begin = text.substr(0, text.find('(') + 1);
+  return std::any_of(looks.begin(), looks.end(), [&](const std::string& one) {
+    return look.subject.empty() ? one.starts_with(begin) : one == text;
+  });
+}
+
+}  // namespace
+
+// What its description promises of its looks is held against each cook of each test.
+absl::Status LoadAndCook(Cooker& cooker, CookContext& context) {
+  absl::Status status = LoadAndCookNow(cooker, context);
+  const auto* const fake = dynamic_cast<const FakeCookContext*>(&context);
+  if (fake == nullptr || (!status.ok() && !absl::IsInvalidArgument(status))) return status;
+  for (const record::AlwaysLook& look : record::AlwaysLooksOf(
+           cooker.description(), context.extension(), context.settings().dump())) {
+    if ((status.ok() || look.in_verdicts) && !IsMade(look, fake->looks()))
+      return absl::InternalError(fmt::format("cooker {} did not look at {}({}), as it promises",
+                                             cooker.description().name, KindName(look.kind),
+                                             look.subject));
+  }
+  return status;
 }
 
 }  // namespace galley::worker

@@ -73,6 +73,8 @@ CommandCooker::CommandCooker() {
   description_.identity = "1";
   description_.documentation = "Runs an external program.";
   description_.holds_source = false;
+  description_.looks = {{.kind = record::ObservationKind::kName},
+                        {.kind = record::ObservationKind::kTool}};
   description_.settings = {
       {.name = "argv",
        .type = SettingType::kStringList,

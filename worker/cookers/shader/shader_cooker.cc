@@ -53,6 +53,7 @@ ShaderCooker::ShaderCooker() {
   description_.documentation =
       "Vulkan GLSL with includes to SPIR-V, ESSL or MSL, as the platform's `shader` says, and what "
       "it wants from its host.";
+  description_.looks = {{.subject = "shader", .in_verdicts = true}};  // a platform parameter
   description_.settings = {
       {.name = "include_dirs",
        .type = SettingType::kStringList,

@@ -29,7 +29,11 @@ record::CookerDescription Describe() {
       .extensions = {"png", "jpg", "jpeg", "tga", "bmp", "hdr"},
       .outputs = {".ktx2"},
       .documentation = "Images to KTX2 textures with mip chains, in the platform's texel format.",
-      .settings = DescribeTextureSettings()};
+      .settings = DescribeTextureSettings(),
+      // (An HDR image has one format on all platforms.)
+      .looks = {{.subject = "texture",  // a platform parameter
+                 .extensions = {"png", "jpg", "jpeg", "tga", "bmp"},
+                 .unless_setting = "format"}}};
 }
 
 class LoadedTexture : public Cooker::Loaded {
