@@ -19,6 +19,7 @@ namespace galley::director {
 namespace {
 
 constexpr size_t kWorkersMax = 4'096;  // whose rates are known at a time
+constexpr uint64_t kTrimParts = 16;       // of the quotas: so much may come before the next look
 constexpr const char* kEnd = ".jsonl";
 constexpr const char* kOldEnd = ".old.jsonl";
 
@@ -110,11 +111,15 @@ void WorkerLogs::Write(const Batch& batch) {
   for (const auto& [stem, lines] : batch) {
     if (status.ok()) status = Append(stem, lines);
     written_ += lines.size();
+    if (status.ok()) TrimIfDue();
   }
   if (!status.ok() && !std::exchange(has_told_error_, true))
     LogWarning("what workers log is not kept: {}", MessageOf(status));
   if (status.ok()) has_told_error_ = false;
-  if (!status.ok() || written_ < options_.bytes_max / 16) return;
+}
+
+void WorkerLogs::TrimIfDue() {
+  if (written_ < options_.bytes_max / kTrimParts) return;
   written_ = 0;
   Trim();
 }
@@ -129,13 +134,15 @@ absl::Status WorkerLogs::Append(const std::string& stem, std::string_view lines)
   if (!file.valid()) return ErrnoStatus(errno, "open", path);
   ASSIGN_OR_RETURN(FileStat stat, StatDescriptor(file.get(), path));
   const uint64_t half = options_.worker_bytes_max / 2;
+  // (However little workers say, a flood of new names is a flood of files.)
+  if (stat.size_bytes == 0) written_ += options_.bytes_max / options_.files_max;
   if (stat.size_bytes > 0 && stat.size_bytes + lines.size() > half) {
     const std::string old = JoinPath(options_.folder, stem + kOldEnd);
     if (std::rename(path.c_str(), old.c_str()) != 0) return ErrnoStatus(errno, "rename", path);
     file = open();
     if (!file.valid()) return ErrnoStatus(errno, "open", path);
     stat.size_bytes = 0;
-    written_ = std::max(written_, options_.bytes_max / 16);  // it is a file more
+    written_ = std::max(written_, options_.bytes_max / kTrimParts);  // it is a file more
   }
   // What a director that died left of a line stays a line of its own.
   char last = '\n';

@@ -2,7 +2,8 @@
 // before as <stem>.old.jsonl. They stay between cooks.
 //
 // Each worker has two files of half its quota at most. When all files together are more than their
-// quota, or too many, those go that were not written to for the longest time. What a worker brings
+// quota, or too many, those go that were not written to for the longest time; there are never more
+// than a sixteenth above that. What a worker brings
 // faster than its rate, and what waits while the disk is slow, is left out and counted; a line
 // says how much. An error of the disk costs lines, and is logged once.
 //
@@ -63,6 +64,7 @@ class WorkerLogs {
   void Run();
   void Write(const Batch& batch);
   absl::Status Append(const std::string& stem, std::string_view lines);
+  void TrimIfDue();
   void Trim();
 
   const WorkerLogsOptions options_;

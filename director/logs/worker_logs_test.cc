@@ -62,6 +62,7 @@ class WorkerLogsTest : public testing::Test {
   std::string scratch_;
   WorkerLogsOptions options_;
   StillClock clock_;
+  std::error_code error_;
 };
 
 TEST_F(WorkerLogsTest, LinesOfAllWorkersAreMergedByTime) {
@@ -121,6 +122,21 @@ TEST_F(WorkerLogsTest, OfAllFilesTheOldestGoFirst) {
   EXPECT_THAT(LogReader(options_.folder).Workers(),
               ElementsAre("last", "w16", "w17", "w18", "w19"));
   EXPECT_THAT(BytesKept(), Le(30'000u));
+}
+
+// An attach flood: 10,800 names in a minute, each with a line or two.
+TEST_F(WorkerLogsTest, AFloodOfNamesLeavesABoundedNumberOfFiles) {
+  options_.files_max = 64;
+  size_t most = 0;
+  WorkerLogs logs(options_, clock_);
+  for (int i = 0; i < 1'000; ++i) {
+    logs.Add(Said(fmt::format("flood-{}", i), i, "is attached"));
+    const std::filesystem::directory_iterator files(options_.folder, error_);
+    most = std::max<size_t>(most, static_cast<size_t>(std::distance(begin(files), end(files))));
+  }
+  EXPECT_LE(most, 64u + 64 / 16 + 1);
+  Write({Said("flood-1000", 1'000, "is attached")});
+  EXPECT_LE(LogReader(options_.folder).Workers().size(), 64u + 64 / 16 + 2);
 }
 
 TEST_F(WorkerLogsTest, AFloodIsLeftOutAndCounted) {
