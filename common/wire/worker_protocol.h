@@ -9,4 +9,8 @@ namespace galley::wire {
 
 inline constexpr uint32_t kWorkerProtocol = 5;
 
+// Metadata behind a stream that was not taken now (RESOURCE_EXHAUSTED): in so many milliseconds the
+// worker is to come again.
+inline constexpr const char* kComeAgainMs = "galley-come-again-ms";
+
 }  // namespace galley::wire

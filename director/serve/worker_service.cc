@@ -14,6 +14,7 @@
 #include "common/wire/channel.h"
 #include "common/wire/replaced_sessions.h"
 #include "common/wire/worker_protocol.h"
+#include "director/serve/attach_limits.h"
 #include "director/serve/given_certificates.h"
 #include "director/serve/peer.h"
 #include "director/serve/worker_calls.h"
@@ -285,6 +286,7 @@ class WorkerServiceImpl final : public WorkerService,
       base::MutexLock lock(mutex_);
       if (is_stopped_) return {grpc::StatusCode::UNAVAILABLE, "the director ends"};
       if (const grpc::Status taken = CheckName(hello); !taken.ok()) return taken;
+      if (const grpc::Status limit = CheckLimit(stream); !limit.ok()) return limit;
       Attached& slot = streams_[worker_id];
       if (slot.stream != nullptr) {  // an older one of the same worker
         slot.stream->HangUp();
@@ -362,6 +364,23 @@ class WorkerServiceImpl final : public WorkerService,
     return {grpc::StatusCode::UNAVAILABLE,
             fmt::format("the name \"{}\" is that of another worker, which is attached from {}",
                         hello.worker_id(), other->second.machine)};
+  }
+
+  // Those that launchers bring up are as many as launchers were asked for; of the others, who chose
+  // their names, there may be any number.
+  grpc::Status CheckLimit(WorkerStream& stream) GALLEY_REQUIRES(mutex_) {
+    if (tokens_.contains(stream.worker_id)) return grpc::Status::OK;
+    const std::string address = AddressOfPeer(stream.peer());
+    const absl::Time now = clock_.Monotonic();
+    const std::optional<absl::Duration> wait = limits_.Take(address, now);
+    if (!wait.has_value()) return grpc::Status::OK;
+    if (const std::optional<uint64_t> refused = limits_.TellRefused(address, now))
+      LogWarning("farm: too many workers attach from {}: {} were told to come again later", address,
+                 *refused);
+    const int64_t wait_ms = absl::ToInt64Milliseconds(*wait);
+    stream.context().AddTrailingMetadata(wire::kComeAgainMs, fmt::format("{}", wait_ms));
+    return {grpc::StatusCode::RESOURCE_EXHAUSTED,
+            fmt::format("too many workers attach from {}: come again in {} ms", address, wait_ms)};
   }
 
   void EndStream(const std::string& worker_id) GALLEY_REQUIRES(mutex_) {
@@ -484,6 +503,7 @@ class WorkerServiceImpl final : public WorkerService,
   // All streams, and until when one must say whose it is.
   std::map<WorkerStream*, absl::Time> open_ GALLEY_GUARDED_BY(mutex_);
   wire::ReplacedSessions replaced_ GALLEY_GUARDED_BY(mutex_);
+  AttachLimits limits_ GALLEY_GUARDED_BY(mutex_);
   std::set<grpc::ServerContext*> calls_ GALLEY_GUARDED_BY(mutex_);  // but for Attach
   std::map<std::string, int> calls_of_ GALLEY_GUARDED_BY(mutex_);   // likewise, by worker
   std::map<grpc::ServerContext*, absl::Time> deadlines_ GALLEY_GUARDED_BY(mutex_);

@@ -20,8 +20,11 @@ class ReconnectPacing {
 
   explicit ReconnectPacing(uint64_t seed) : random_(seed) {}
 
-  // A stream ended; `was_answered`: something came on it.
-  absl::Duration Next(bool was_answered);
+  static constexpr absl::Duration kToldMax = absl::Seconds(60);
+
+  // A stream ended; `was_answered`: something came on it. `told`: the director said that it takes
+  // nobody before, and is believed up to kToldMax.
+  absl::Duration Next(bool was_answered, absl::Duration told = absl::ZeroDuration());
 
  private:
   std::mt19937_64 random_;

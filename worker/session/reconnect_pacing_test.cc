@@ -25,6 +25,13 @@ TEST(ReconnectPacingTest, WaitsDoubleWhileNobodyAnswersAndNeverAllTheSame) {
   EXPECT_GT(seconds.size(), 10u);
 }
 
+TEST(ReconnectPacingTest, ADirectorThatSaysWhenToComeAgainIsObeyed) {
+  ReconnectPacing pacing(7);
+  EXPECT_GE(pacing.Next(false, absl::Seconds(5)), absl::Seconds(5));
+  EXPECT_LE(pacing.Next(false, absl::Seconds(5)), absl::Seconds(6));
+  EXPECT_LE(pacing.Next(false, absl::Hours(5)), absl::Seconds(61)) << "within reason";
+}
+
 TEST(ReconnectPacingTest, ADirectorThatAnsweredIsSoughtAtOnceAndEqualSeedsWaitEqually) {
   ReconnectPacing a(7), b(7);
   for (int i = 0; i < 10; ++i) EXPECT_EQ(a.Next(false), b.Next(false));
