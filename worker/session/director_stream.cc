@@ -2,6 +2,7 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <charconv>
 #include <chrono>
 #include <random>
 #include <thread>
@@ -9,7 +10,10 @@
 
 #include "common/base/log.h"
 #include "common/base/mutex.h"
+#include "common/base/status_macros.h"
 #include "common/wire/channel.h"
+#include "common/wire/tls_probe.h"
+#include "common/wire/worker_protocol.h"
 #include "galley/v1/worker.grpc.pb.h"
 #include "worker/session/reconnect_pacing.h"
 
@@ -17,6 +21,8 @@ namespace galley::worker {
 namespace {
 
 using ClientStream = grpc::ClientReaderWriter<v1::FromWorker, v1::ToWorker>;
+
+constexpr absl::Duration kProbeMax = absl::Seconds(2);
 
 bool IsRefusal(grpc::StatusCode code) {
   return code == grpc::StatusCode::UNAUTHENTICATED || code == grpc::StatusCode::PERMISSION_DENIED ||
@@ -42,17 +48,65 @@ struct DirectorStream::Impl {
   bool is_stopping GALLEY_GUARDED_BY(mutex) = false;
   bool has_ended GALLEY_GUARDED_BY(mutex) = false;
   std::shared_ptr<v1::Director::Stub> stub GALLEY_GUARDED_BY(mutex);  // of the next stream
+  wire::ClientTls shown GALLEY_GUARDED_BY(mutex);                     // likewise
 
   void UseTls(const wire::ClientTls& tls) {
     std::shared_ptr<v1::Director::Stub> next =
         v1::Director::NewStub(wire::OpenChannel(address, tls, is_far));
     base::MutexLock lock(mutex);
     stub.swap(next);
+    shown = tls;
+  }
+
+  // Waits, with pauses, until a director is there whose certificate will do: gRPC would try in
+  // vain for ever, and not say why. False: the session is to end. (A director that was there once
+  // may get its certificate right again.)
+  bool AwaitDirector(ReconnectPacing& pacing, uint64_t number) {
+    if (address.starts_with("unix:")) return true;
+    while (true) {
+      wire::ClientTls tls;
+      {
+        base::MutexLock lock(mutex);
+        if (is_stopping || shown.ca.empty()) return true;
+        tls = shown;
+      }
+      const absl::Status probed = wire::ProbeTls(address, tls, kProbeMax);
+      if (probed.ok()) return true;
+      if (absl::IsFailedPrecondition(probed) && !has_attached) {
+        events->Take(Refused{MessageOf(probed)}, number);
+        return false;
+      }
+      if (std::exchange(last_said, MessageOf(probed)) != last_said)
+        LogInfo("no director yet: {}", last_said);
+      if (Pause(pacing.Next(false))) return true;
+    }
+  }
+
+  // True: the session is stopping.
+  bool Pause(absl::Duration wait) {
+    const auto deadline = std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(wait);
+    base::MutexLock lock(mutex);
+    while (!is_stopping && std::chrono::steady_clock::now() < deadline)
+      changed.WaitFor(mutex, deadline - std::chrono::steady_clock::now());
+    return is_stopping;
   }
 
   std::thread thread;
 
-  std::string last_said;  // by a director that took us not; the thread's own
+  // The thread's own:
+  std::string last_said;      // by a director that took us not
+  absl::Duration come_again;  // it said that it takes nobody before
+  bool has_attached = false;  // to a director, at some time
+
+  // (Of a director that says nothing of it, at once.)
+  static absl::Duration ComeAgainOf(const grpc::ClientContext& context) {
+    const auto& metadata = context.GetServerTrailingMetadata();
+    const auto told = metadata.find(wire::kComeAgainMs);
+    int64_t ms = 0;
+    if (told != metadata.end())
+      std::from_chars(told->second.data(), told->second.data() + told->second.size(), ms);
+    return absl::Milliseconds(ms);
+  }
 
   bool RunOnce(uint64_t number) {
     std::shared_ptr<v1::Director::Stub> own_stub;  // (it outlives the call)
@@ -87,6 +141,7 @@ struct DirectorStream::Impl {
       writable = nullptr;
     }
     const grpc::Status status = stream->Finish();
+    come_again = ComeAgainOf(own_context);
     {
       base::MutexLock lock(mutex);
       context = nullptr;
@@ -96,7 +151,8 @@ struct DirectorStream::Impl {
     } else {
       events->Take(Disconnected{}, number);
       const bool is_new = std::exchange(last_said, status.error_message()) != last_said;
-      if (has_read || (is_new && status.error_code() == grpc::StatusCode::UNAVAILABLE))
+      if (has_read || (is_new && (status.error_code() == grpc::StatusCode::UNAVAILABLE ||
+                                  status.error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED)))
         LogInfo("director stream ended code={} {}", static_cast<int>(status.error_code()),
                 status.error_message());
     }
@@ -105,14 +161,13 @@ struct DirectorStream::Impl {
 
   void Run() {
     ReconnectPacing pacing(std::random_device{}());
+    bool was_answered = true;
     for (uint64_t number = 1;; ++number) {
-      const absl::Duration wait = pacing.Next(RunOnce(number));
-      const auto deadline = std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(wait);
+      const bool is_there = (was_answered && number > 1) || AwaitDirector(pacing, number);
+      was_answered = is_there && RunOnce(number);
+      has_attached |= was_answered;
+      if (!Pause(pacing.Next(was_answered, come_again))) continue;
       base::MutexLock lock(mutex);
-      while (!is_stopping && std::chrono::steady_clock::now() < deadline) {
-        changed.WaitFor(mutex, deadline - std::chrono::steady_clock::now());
-      }
-      if (!is_stopping) continue;
       has_ended = true;
       changed.NotifyAll();
       return;

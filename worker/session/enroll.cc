@@ -12,6 +12,7 @@
 #include "common/base/status_macros.h"
 #include "common/wire/certificate_authority.h"
 #include "common/wire/channel.h"
+#include "common/wire/tls_probe.h"
 #include "fmt/format.h"
 #include "galley/v1/worker.grpc.pb.h"
 #include "worker/session/reconnect_pacing.h"
@@ -43,6 +44,12 @@ absl::StatusOr<wire::ClientTls> Ask(Exchange exchange, const EnrollOptions& opti
       .ca = options.authority, .certificate = answer.certificate(), .key = std::move(made.key)};
 }
 
+// gRPC would not say why it comes to no handshake.
+absl::Status ProbeDirector(const EnrollOptions& options, absl::Duration wait_max) {
+  if (options.authority.empty()) return absl::OkStatus();
+  return wire::ProbeTls(options.director, {.ca = options.authority}, wait_max);
+}
+
 }  // namespace
 
 absl::StatusOr<wire::ClientTls> Enroll(const EnrollOptions& options) {
@@ -53,7 +60,17 @@ absl::StatusOr<wire::ClientTls> Enroll(const EnrollOptions& options) {
   const absl::Time until = clock.Monotonic() + options.wait_max;
   ReconnectPacing pacing(std::hash<std::string>()(made.request));
   absl::StatusOr<wire::ClientTls> given = absl::DeadlineExceededError("");
+  std::string unreached;
   for (absl::Duration left = options.wait_max; left > absl::ZeroDuration();) {
+    const absl::Status probed = ProbeDirector(options, std::min(left, 2 * kTryMin));
+    if (absl::IsFailedPrecondition(probed))
+      return Annotate(probed, fmt::format("the director at {} is not believed", options.director));
+    if (!probed.ok()) {
+      unreached = MessageOf(probed);
+      absl::SleepFor(std::min(left, pacing.Next(/*was_answered=*/false)));
+      left = until - clock.Monotonic();
+      continue;
+    }
     // (An answer that is lost is not waited for to the end.)
     EnrollOptions one = options;
     one.wait_max = std::min(left, std::max(left / 2, kTryMin));
@@ -66,9 +83,10 @@ absl::StatusOr<wire::ClientTls> Enroll(const EnrollOptions& options) {
   }
   if (absl::IsDeadlineExceeded(given.status())) {
     return absl::UnavailableError(fmt::format(
-        "no director answers at {} within {} s: can this machine reach that address, and is its "
-        "certificate for that name, and of the authority that [farm] tls_ca names?",
-        options.director, absl::ToInt64Seconds(options.wait_max)));
+        "no director answers at {} within {} s{}{}: can this machine reach that address ([farm] "
+        "advertise)?",
+        options.director, absl::ToInt64Seconds(options.wait_max), unreached.empty() ? "" : ": ",
+        unreached));
   }
   if (!given.ok())
     return Annotate(given.status(),

@@ -19,8 +19,9 @@ struct EnrollOptions {
 };
 
 // What the worker shows and trusts from here on. An answer that is lost or late is asked for again.
-// UNAVAILABLE: nobody answers at that address whom the authority is for, or the director ends;
-// UNAUTHENTICATED and others: as the director says.
+// UNAVAILABLE: nobody answers at that address, or the director ends; FAILED_PRECONDITION: who
+// answers there shows a certificate that will not do, at once; UNAUTHENTICATED and others: as the
+// director says.
 absl::StatusOr<wire::ClientTls> Enroll(const EnrollOptions& options);
 
 // The next certificate of the same name, in exchange for `present`, of a worker that is attached.
