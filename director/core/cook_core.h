@@ -68,6 +68,8 @@ struct CookOptions {
   uint32_t lost_rounds_max = 3;          // how often a package is made again that the store loses
   uint32_t lost_rounds_in_all_max = 16;  // how often roots are built again, whatever was lost
   uint32_t spawn_failures_max = 5;       // in a row, while none is attached: exit 3
+  // Likewise, of launched ones that say that others would fare the same.
+  uint32_t unfit_max = 2;
   // Workers lost in a row before they had done anything, and so many for each worker: exit 3.
   uint32_t losses_max = 20, losses_of_each_max = 5;
   // A worker that holds jobs is lost after this silence; sessions speak once a second.

@@ -279,6 +279,7 @@ struct LauncherReported {
   WorkerId worker;    // that was asked for by Spawn
   std::string error;  // of kFailed
   State state = State::kFailed;
+  bool is_unfit = false;  // of kFailed: another one that is started like it would fare the same
 };
 
 struct WorkerLost {
@@ -286,6 +287,7 @@ struct WorkerLost {
   std::string reason;
   bool is_infrastructure = true;  // a death that no package explains
   bool is_in_order = false;       // it said goodbye
+  bool is_unfit = false;          // as in LauncherReported, of one that never attached
 };
 
 // ---------------- the workers' streams

@@ -47,7 +47,7 @@ void WorkerLives::NoteWorks(WorkerId id) {
   // Each worker counts once: that one works for hours says nothing of others that cannot begin, or
   // that are lost as soon as they have begun.
   if (std::exchange(workers_.Find(id)->has_worked, true)) return;
-  spawn_failures_ = launch_failures_ = 0;
+  spawn_failures_ = launch_failures_ = unfit_ = 0;
   losses_ = 0;
 }
 
@@ -136,7 +136,7 @@ void WorkerLives::Lose(WorkerId worker, bool is_in_order) {
 }
 
 void WorkerLives::BeginCook() {
-  spawn_failures_ = launch_failures_ = losses_ = 0;
+  spawn_failures_ = launch_failures_ = unfit_ = losses_ = 0;
   core_.offers.ForgetRefusals();
   for (const WorkerId worker : workers_.ring()) {
     if (!workers_.Find(worker)->uncommitted.empty()) DesireFor(worker).resend_all = true;
@@ -147,7 +147,9 @@ void WorkerLives::OnWorkerLost(const WorkerLost& event) {
   Worker* worker = workers_.Find(event.worker);
   if (worker == nullptr || worker->presence == Worker::Presence::kLost) return;
   if (worker->presence == Worker::Presence::kStarting) {
-    return OnLauncherReported({event.worker, "it ended before it attached: " + event.reason});
+    return OnLauncherReported({.worker = event.worker,
+                               .error = "it ended before it attached: " + event.reason,
+                               .is_unfit = event.is_unfit});
   }
   const bool is_in_order = event.is_in_order || (worker->is_draining && worker->hand.empty());
   Lose(event.worker, is_in_order);
@@ -212,16 +214,24 @@ void WorkerLives::OnLauncherReported(const LauncherReported& event) {
   workers_.SetLost(event.worker, core_.awake);
   if (is_survivor) return;
   ++PoolCounts(event.worker).launches_failed;
-  if (PoolOf(event.worker) == Pool::kLaunched) return CountLaunchFailure(asked_at, event.error);
+  if (PoolOf(event.worker) == Pool::kLaunched)
+    return CountLaunchFailure(asked_at, event.error, event.is_unfit);
   CountSpawnFailure(event.error);
 }
 
 // Those that were asked for before the last failure was counted fail with it: one bad submission,
 // or one bad machine, is one failure.
-void WorkerLives::CountLaunchFailure(absl::Duration asked_at, const std::string& error) {
-  if (asked_at < launch_failed_at_) return;
-  launch_failed_at_ = core_.awake;
-  if (++launch_failures_ < options_.fleet.failures_max || workers_.attached() > 0 ||
+void WorkerLives::CountLaunchFailure(absl::Duration asked_at, const std::string& error,
+                                     bool is_unfit) {
+  if (asked_at >= launch_failed_at_) {
+    launch_failed_at_ = core_.awake;
+    ++launch_failures_;
+    unfit_ = is_unfit ? unfit_ + 1 : 0;
+  }
+  // (Of those that say themselves that others would fare the same the second is believed, when no
+  // other machine may be better.)
+  const bool are_unfit = unfit_ >= options_.unfit_max && workers_.alive(Pool::kLaunched) == 0;
+  if ((launch_failures_ < options_.fleet.failures_max && !are_unfit) || workers_.attached() > 0 ||
       workers_.AnyQueued())
     return;
   core_.cooks.EndAll("no worker would start: " + std::to_string(launch_failures_) +

@@ -50,7 +50,8 @@ class WorkerLives : Part {
  private:
   void NoteUploading(WorkerId worker, AttemptId attempt);
   void CountSpawnFailure(const std::string& error);
-  void CountLaunchFailure(absl::Duration asked_at, const std::string& error);
+  void CountLaunchFailure(absl::Duration asked_at, const std::string& error,
+                          bool is_unfit = false);
   // Where none of those that are attached ever worked, others would be lost as well.
   void EndIfAllAreLost(const std::string& reason);
   void Lose(WorkerId worker, bool is_in_order = false);
@@ -60,6 +61,7 @@ class WorkerLives : Part {
 
   uint32_t spawn_failures_ = 0;  // in a row
   uint32_t launch_failures_ = 0;
+  uint32_t unfit_ = 0;  // those among the last failures that said so themselves, in a row
   absl::Duration launch_failed_at_ = -absl::InfiniteDuration();  // the last that was counted
   uint32_t losses_ = 0;  // of workers, with no report in between
 };

@@ -38,6 +38,30 @@ TEST(SpawnTest, OneThatEndsBeforeItAttachesCountsAsNotStarted) {
   EXPECT_EQ(shell.core().counters().workers_lost, 0u);
 }
 
+TEST(SpawnTest, TwoThatSayThatOthersWouldFareTheSameEndTheCook) {
+  CookOptions options;
+  options.workers = 0;
+  options.fleet = {.max = 1};
+  CoreHarness shell("A\n", options);
+  shell.hold_workers = true;
+  shell.Request({"A"});
+  const auto end_unfit = [&](bool is_unfit) {
+    shell.Pass(absl::Seconds(10));
+    ASSERT_FALSE(shell.spawned.empty());
+    const WorkerId worker = shell.spawned.back();
+    shell.Send(WorkerLost{
+        .worker = worker, .reason = "another certificate", .is_unfit = is_unfit});
+  };
+  end_unfit(true);
+  end_unfit(false);
+  end_unfit(true);
+  EXPECT_FALSE(shell.Says("ended:"));
+  end_unfit(true);
+  EXPECT_TRUE(shell.Says("ended: no worker would start: 4 failures in a row, the last: it ended "
+                         "before it attached: another certificate\n"))
+      << shell.TakeLog();
+}
+
 TEST(SpawnTest, WhileOneWorkerWorksTheOthersFailuresDoNotEndTheCook) {
   CoreHarness shell("A\n", {.workers = 2, .spawn_failures_max = 2});
   shell.hold_workers = true;

@@ -313,9 +313,9 @@ class BatchLauncher final : public Launcher {
     next_look_ = absl::InfiniteFuture();
   }
 
-  void SetGone(Worker& worker, const std::string& reason) const {
+  void SetGone(Worker& worker, const std::string& reason, bool is_unfit = false) const {
     if (std::exchange(worker.is_gone, true)) return;
-    callbacks_.on_exit({.worker_id = worker.id, .reason = reason});
+    callbacks_.on_exit({.worker_id = worker.id, .reason = reason, .is_unfit = is_unfit});
   }
 
   // Launches of which all workers are gone. (When the director ends meanwhile, EndAll does it.)
@@ -444,7 +444,7 @@ class BatchLauncher final : public Launcher {
           Tell(worker.id, LaunchState::kStarting, view->where);
         return;
       case TaskView::State::kGone:
-        return SetGone(worker, view->reason.empty() ? "it ended" : view->reason);
+        return SetGone(worker, view->reason.empty() ? "it ended" : view->reason, view->is_unfit);
     }
   }
 

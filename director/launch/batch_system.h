@@ -33,6 +33,7 @@ struct TaskView {
   // Of one that waits and will not start by itself, as far as the system tells: what a person can
   // do, as a sentence. Empty: its turn comes.
   std::string advice = {};
+  bool is_unfit = false;  // WorkerExit
 };
 
 class BatchSystem {

@@ -7,6 +7,7 @@
 #include "common/base/program_output.h"
 #include "common/base/status_macros.h"
 #include "common/base/utf8.h"
+#include "director/launch/launcher.h"
 #include "director/launch/systems.h"
 #include "director/launch/template_text.h"
 #include "director/launch/text_fields.h"
@@ -218,6 +219,7 @@ class Kubernetes final : public BatchSystem {
     if (!row[kNode].empty()) view.where = row[kNode];
     if (row[kPhase] == "Failed") {
       if (view.state == TaskView::State::kGone) view.reason = HowItFailed(row);
+      view.is_unfit = row[kExitCode] == fmt::format("{}", kExitUnfit);
     } else if (row[kPhase] == "Succeeded") {
       view.state = TaskView::State::kGone;
       view.reason = fmt::format("pod {} is done", row[kName]);

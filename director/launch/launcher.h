@@ -48,7 +48,12 @@ struct WorkerExit {
   std::string reason;  // "signal 9 (Killed)", "exit code 3", or why it could not be started
   bool never_started = false;
   int signal = 0;
+  // It said that it is fit for nothing (exit code 3 of galley-worker): another one that is started
+  // like it would fare the same. `reason` has its last words, where the launcher gets to them.
+  bool is_unfit = false;
 };
+
+inline constexpr int kExitUnfit = 3;  // of galley-worker
 
 enum class LaunchState : uint8_t {
   kQueued,    // it waits for a machine

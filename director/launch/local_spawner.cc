@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -54,14 +55,27 @@ class LocalSpawner final : public WorkerSpawner {
  public:
   explicit LocalSpawner(std::string program) : program_(std::move(program)) {}
   absl::StatusOr<ChildProcess> Start(const WorkerStart& start, const LaunchCallbacks&) override;
+  std::string ReasonOf(const WorkerStart& start, const ExitStatus& status) override;
 
  private:
   const std::string program_;
+  std::map<std::string, uint64_t> log_begins_;  // by worker: bytes that its log had before
 };
+
+// One that ends by itself and not in order says why.
+std::string LocalSpawner::ReasonOf(const WorkerStart& start, const ExitStatus& status) {
+  const auto begin = log_begins_.find(start.worker_id);
+  const uint64_t from = begin == log_begins_.end() ? 0 : begin->second;
+  if (begin != log_begins_.end()) log_begins_.erase(begin);
+  if (status.code != kExitUnfit) return status.ToString();
+  const std::string said = SaidSince(start.log_file, from);
+  return said.empty() ? status.ToString() : fmt::format("{}; it said: {}", status.ToString(), said);
+}
 
 absl::StatusOr<ChildProcess> LocalSpawner::Start(const WorkerStart& start, const LaunchCallbacks&) {
   ASSIGN_OR_RETURN(const FileDescriptor token, TokenPipe(start.token));
   ASSIGN_OR_RETURN(const FileDescriptor log, OpenWorkerLog(start.log_file));
+  log_begins_[start.worker_id] = LogSize(start.log_file);
   const int errors = log.valid() ? log.get() : STDERR_FILENO;
   ChildOptions options;
   options.argv = {program_, "session",       "--director", start.director_address,

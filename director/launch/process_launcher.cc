@@ -24,6 +24,7 @@
 #include "common/base/mutex.h"
 #include "common/base/own_file.h"
 #include "common/base/process_handle.h"
+#include "common/base/program_output.h"
 #include "common/base/status_macros.h"
 #include "director/launch/process_launcher.h"
 #include "fmt/format.h"
@@ -32,6 +33,7 @@ namespace galley::director {
 namespace {
 
 // How often children without a pidfd (no descriptors left) are looked at.
+constexpr uint64_t kLogMax = 64 << 20;
 constexpr absl::Duration kPollWithoutHandle = absl::Milliseconds(100);
 class ProcessLauncher final : public Launcher {
  public:
@@ -291,7 +293,8 @@ class ProcessLauncher final : public Launcher {
         RemoveWorkerRecord(worker.start.record_folder, worker.start.worker_id);
       exits.push_back(WorkerExit{.worker_id = worker.start.worker_id,
                                  .reason = spawner_->ReasonOf(worker.start, *status),
-                                 .signal = status->signal});
+                                 .signal = status->signal,
+                                 .is_unfit = status->code == kExitUnfit});
       return true;
     });
     if (!exits.empty()) KillOrphans();  // what a worker that was killed left
@@ -383,6 +386,16 @@ absl::StatusOr<FileDescriptor> OpenWorkerLog(const std::string& path) {
   FileDescriptor log(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
   if (!log.valid()) return ErrnoStatus(errno, "open", path);
   return log;
+}
+
+uint64_t LogSize(const std::string& path) {
+  const auto stat = StatFile(path, /*follow_links=*/true);
+  return stat.ok() ? stat->size_bytes : 0;
+}
+
+std::string SaidSince(const std::string& path, uint64_t from) {
+  const auto text = ReadFile(path, kLogMax);
+  return text.ok() && text->size() > from ? EndOf(text->substr(from)) : "";
 }
 
 std::unique_ptr<Launcher> CreateProcessLauncher(std::unique_ptr<WorkerSpawner> spawner,

@@ -49,5 +49,8 @@ std::unique_ptr<Launcher> CreateLocalLauncher(std::string program,
 
 // Where a worker's output and errors go, with its folder; invalid: no path is given.
 absl::StatusOr<FileDescriptor> OpenWorkerLog(const std::string& path);
+// Its bytes so far; 0: there is none. And the end of what was written to it since it had so many.
+uint64_t LogSize(const std::string& path);
+std::string SaidSince(const std::string& path, uint64_t from);
 
 }  // namespace galley::director

@@ -1,11 +1,15 @@
 #include <algorithm>
+#include <cstring>
 #include <iterator>
 #include <map>
 #include <string_view>
 #include <utility>
 
 #include "common/base/file.h"
+#include "common/base/program_output.h"
 #include "common/base/status_macros.h"
+#include "common/base/utf8.h"
+#include "common/wire/unfit_comment.h"
 #include "director/launch/systems.h"
 #include "director/launch/template_text.h"
 #include "director/launch/text_fields.h"
@@ -114,7 +118,7 @@ class Slurm final : public BatchSystem {
     std::string ids;
     for (const Launch& launch : launches) ids += (ids.empty() ? "" : ",") + launch.id;
     return {.argv = {"/usr/bin/env", "squeue", "--noheader", "--array", "--states=all",
-                     "--format=%F|%K|%T|%N|%r", "--jobs=" + ids}};
+                     "--format=%F|%K|%T|%N|%r|%k", "--jobs=" + ids}};
   }
 
   // A job that ended minutes ago is not known any more, and a list of such only is an error.
@@ -127,8 +131,8 @@ class Slurm final : public BatchSystem {
     for (const Launch& launch : launches) names[launch.id] = launch.name;
     std::vector<TaskView> views;
     for (const std::string& line : SplitAt(output, '\n')) {
-      const std::vector<std::string> fields = SplitAt(line, '|', 5);
-      if (fields.size() != 5) continue;
+      const std::vector<std::string> fields = SplitAt(line, '|', 6);
+      if (fields.size() < 5) continue;
       const auto launch = names.find(fields[0]);
       const std::optional<uint32_t> index = NumberIn(fields[1]);
       if (launch == names.end() || !index) continue;
@@ -166,6 +170,12 @@ class Slurm final : public BatchSystem {
           ".log there",
           id, index, state, view.where.empty() ? "" : " on " + view.where,
           fields[4] == "None" ? "" : " (" + fields[4] + ")", id, index);
+      // (Its worker wrote it, where it could: worker/main/tell_launcher.h.)
+      if (fields.size() > 5 && fields[5].starts_with(wire::kUnfitComment)) {
+        view.is_unfit = true;
+        view.reason += "; it said: " + EscapeInvalidUtf8(EndOf(
+                                           fields[5].substr(std::strlen(wire::kUnfitComment))));
+      }
     }
     return view;
   }

@@ -30,7 +30,6 @@ constexpr int kExitDone = 0, kExitDrained = 75;  // of galley-worker
 constexpr int kExitLacksPrograms = 91;           // of the script that is to become the worker
 constexpr int kBringSeconds = 1'800;
 constexpr int kTicketPipeBytes = 1 << 20;
-constexpr uint64_t kLogMax = 64 << 20;
 
 class SshSpawner final : public WorkerSpawner {
  public:
@@ -49,7 +48,7 @@ class SshSpawner final : public WorkerSpawner {
     const absl::Time now = clock_.Monotonic();
     begun_.push_back(now);
     const size_t machine = BestMachine();
-    Running running{.machine = machine, .log_begin = SizeOf(start.log_file)};
+    Running running{.machine = machine, .log_begin = LogSize(start.log_file)};
     absl::StatusOr<ChildProcess> child = StartWorker(running, start, callbacks);
     if (!child.ok()) {
       Fail(machine);
@@ -94,7 +93,7 @@ class SshSpawner final : public WorkerSpawner {
     }
     if (!running.trouble.empty())
       return fmt::format("{}: {}", NameOf(running.machine), running.trouble);
-    const std::string said = Said(start.log_file, running.log_begin);
+    const std::string said = SaidSince(start.log_file, running.log_begin);
     return fmt::format("{}: {}{}{}", NameOf(running.machine),
                        status.code == 255 ? "ssh failed (255)" : status.ToString(),
                        said.empty() ? "" : "; it said: ", said);
@@ -236,16 +235,6 @@ class SshSpawner final : public WorkerSpawner {
         fmt::format("trap 'rm -f {}' EXIT\n{}\n"
                     "galley_whole \"$galley_dir\" || exit {}\n{}",
                     socket, BundleScript(bundle), kExitLacksPrograms, text));
-  }
-
-  static uint64_t SizeOf(const std::string& file) {
-    const auto stat = StatFile(file, /*follow_links=*/true);
-    return stat.ok() ? stat->size_bytes : 0;
-  }
-
-  static std::string Said(const std::string& log, uint64_t from) {
-    const auto text = ReadFile(log, kLogMax);
-    return text.ok() && text->size() > from ? EndOf(text->substr(from)) : "";
   }
 
   const SshOptions options_;

@@ -90,6 +90,21 @@ TEST(SlurmTest, StatesOfTasksAreRead) {
   EXPECT_EQ(Seen(slurm->ReadLook({ALaunch()}, {.code = 1}, "Socket timed out")), "error");
 }
 
+// Its output lies on its node; its comment comes with the states.
+TEST(SlurmTest, WhatAnUnfitWorkerSaidLastIsInItsJobsComment) {
+  const auto slurm = SlurmSystem({}, {});
+  EXPECT_THAT(Joined(slurm->Look({ALaunch()}).argv), HasSubstr("|%r|%k"));
+  const auto gone = slurm->ReadLook(
+      {ALaunch()}, {},
+      "17|1|FAILED|n1|NonZeroExitCode|galley-worker is unfit: another name | no less\n"
+      "17|2|FAILED|n2|NonZeroExitCode|a comment of somebody\n");
+  ASSERT_EQ(gone->size(), 2u);
+  EXPECT_TRUE(gone->at(0).is_unfit);
+  EXPECT_THAT(gone->at(0).reason, HasSubstr("; it said: another name | no less"));
+  EXPECT_FALSE(gone->at(1).is_unfit);
+  EXPECT_THAT(gone->at(1).reason, Not(HasSubstr("somebody")));
+}
+
 TEST(SlurmTest, OneIsEndedByItsNumberAndOneWithoutByItsName) {
   const auto slurm = SlurmSystem({}, {});
   EXPECT_THAT(Joined(slurm->End(ALaunch(), 2).argv),

@@ -176,7 +176,10 @@ void Launches::OnExit(const WorkerExit& exit) {
     deps_.tell_core(LauncherReported{.worker = worker, .error = exit.reason});
   } else {
     // A session parses no foreign bytes: its death is never a package's fault.
-    deps_.tell_core(WorkerLost{.worker = worker, .reason = exit.reason, .is_infrastructure = true});
+    deps_.tell_core(WorkerLost{.worker = worker,
+                               .reason = exit.reason,
+                               .is_infrastructure = true,
+                               .is_unfit = exit.is_unfit});
   }
 }
 

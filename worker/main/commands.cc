@@ -13,6 +13,7 @@
 #include "common/base/child_process.h"
 #include "common/base/file.h"
 #include "common/base/log.h"
+#include "common/base/mutex.h"
 #include "common/base/status_macros.h"
 #include "common/record/cooker_description.h"
 #include "common/record/worker_offer.h"
@@ -20,6 +21,7 @@
 #include "worker/executor/all_cookers.h"
 #include "worker/executor/exec_action.h"
 #include "worker/executor/executor_loop.h"
+#include "worker/main/tell_launcher.h"
 #include "worker/session/enroll.h"
 #include "worker/session/session_shell.h"
 #include "worker/walls/can_watch_calls.h"
@@ -157,10 +159,27 @@ int RunExecutorHere() {
   return kExitOther;
 }
 
-int RunSessionWith(const SessionFlags& flags) {
-  HoldTermination();
-  const auto log = std::make_shared<LogFeed>();
-  SetLogObserver([log](LogLevel level, std::string_view line) { log->Add(level, line); });
+namespace {
+
+// LastWords: the last error that was logged. Threads: any.
+class LastWords {
+ public:
+  void Hear(LogLevel level, std::string_view line) {
+    if (level != LogLevel::kError) return;
+    const base::MutexLock lock(mutex_);
+    words_ = line;
+  }
+  std::string words() const {
+    const base::MutexLock lock(mutex_);
+    return words_;
+  }
+
+ private:
+  mutable base::Mutex mutex_;
+  std::string words_ GALLEY_GUARDED_BY(mutex_);
+};
+
+int RunSessionWith(const SessionFlags& flags, const std::shared_ptr<LogFeed>& log) {
   AdoptOrphans();  // of executors that were killed
   absl::StatusOr<std::string> token = ReadToken();
   if (!token.ok()) {
@@ -176,7 +195,7 @@ int RunSessionWith(const SessionFlags& flags) {
   const absl::StatusOr<wire::ClientTls> tls = ReadTls(flags, *token);
   if (!tls.ok()) {
     LogError("{}", MessageOf(tls.status()));
-    return flags.enrolls ? kExitOther : kExitUsage;
+    return flags.enrolls ? kExitUnfit : kExitUsage;
   }
   return RunSession({.director = flags.director,
                      .worker_id = flags.worker_id,
@@ -202,6 +221,22 @@ int RunSessionWith(const SessionFlags& flags) {
                      .is_by_hand = flags.stays,
                      .is_until_input_ends = flags.is_until_input_ends,
                      .log = log});
+}
+
+}  // namespace
+
+int RunSessionWith(const SessionFlags& flags) {
+  HoldTermination();
+  ::signal(SIGPIPE, SIG_IGN);
+  const auto log = std::make_shared<LogFeed>();
+  const auto words = std::make_shared<LastWords>();
+  SetLogObserver([log, words](LogLevel level, std::string_view line) {
+    log->Add(level, line);
+    words->Hear(level, line);
+  });
+  const int code = RunSessionWith(flags, log);
+  if (code == kExitUnfit && flags.is_launched) TellLauncher(words->words());
+  return code;
 }
 
 }  // namespace galley::worker
