@@ -109,10 +109,12 @@ std::string WorkerRow(const v1::StatusAnswer::Worker& worker) {
   const std::string note = worker.note().empty() ? "" : ": " + worker.note();
   std::vector<std::string> has(worker.labels().begin(), worker.labels().end());
   has.insert(has.end(), worker.resources().begin(), worker.resources().end());
+  const std::string runs_as = worker.runs_as().empty() ? "" : " (" + worker.runs_as() + ")";
   return fmt::format(
-      "{:<12} {:>8} {:>5} {:>5} {:>10}  {:<9} {}{}{}", worker.name(), worker.process(),
+      "{:<12} {:>8} {:>5} {:>5} {:>10}  {:<9} {}{}{}{}", worker.name(), worker.process(),
       worker.slots(), worker.jobs(), HumanBytes(worker.memory_bytes()), worker.state(),
-      EscapeControl(worker.machine()), has.empty() ? "" : fmt::format(" [{}]", fmt::join(has, " ")),
+      EscapeControl(worker.machine()), EscapeControl(runs_as),
+      has.empty() ? "" : fmt::format(" [{}]", fmt::join(has, " ")),
       EscapeControl(note));
 }
 
@@ -165,6 +167,7 @@ nlohmann::json StatusJson(const v1::StatusAnswer& status) {
                        {"draining", worker.is_draining()},
                        {"state", worker.state()},
                        {"machine", worker.machine()},
+                       {"runs_as", worker.runs_as()},
                        {"labels", worker.labels()},
                        {"resources", worker.resources()},
                        {"note", worker.note()}});

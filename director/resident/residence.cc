@@ -317,6 +317,7 @@ absl::StatusOr<v1::StatusAnswer> Residence::Status(const v1::StatusAsk& ask) {
       out.set_is_draining(view.is_draining);
       out.set_state(view.is_draining && view.note.empty() ? "draining" : view.state);
       out.set_machine(view.machine);
+      out.set_runs_as(view.runs_as);
       out.set_note(view.note);
       for (const std::string& label : view.offer.labels) out.add_labels(label);
       for (const std::string& text : record::ResourceTexts(view.offer.resources))

@@ -189,6 +189,7 @@ absl::StatusOr<v1::ToWorker> WorkerAdmission::Attach(const std::string& worker_i
                         .jobs = static_cast<uint32_t>(first.in_hand_size()),
                         .machine = machine,
                         .launcher = deps_.workers.LauncherOf(worker_id),
+                        .runs_as = EscapeInvalidUtf8(hello.runs_as().substr(0, 300)),
                         .offer = OfferOf(hello).value_or(record::WorkerOffer()),
                         .last_job = deps_.clock.Now()});
   deps_.log_book.Note(

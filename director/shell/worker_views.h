@@ -34,6 +34,7 @@ struct WorkerView {
   std::string state = "attached";        // or "queued", "starting": it is on its way
   std::string machine;                   // empty: not known yet
   std::string launcher;                  // as AttachedWorkers::LauncherOf says
+  std::string runs_as = "";              // what its cluster calls it, as far as it knows
   record::WorkerOffer offer;             // what its machine has
   absl::Time last_job;                   // given or ended; before the first: when it attached
   std::string note;                      // why it is "quarantined", or "held"

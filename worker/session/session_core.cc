@@ -647,6 +647,7 @@ v1::FromWorker SessionCore::NextMessage() {
     hello.set_token(options_.token);
     hello.set_worker_id(options_.worker_id);
     hello.set_machine(options_.machine);
+    hello.set_runs_as(options_.runs_as);
     hello.set_slots(options_.slots);
     hello.set_pid(options_.pid);
     hello.set_session(options_.session);

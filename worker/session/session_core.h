@@ -58,6 +58,7 @@ struct SessionOptions {
   std::string worker_id;
   std::string token;
   std::string machine;
+  std::string runs_as = "";  // v1::Hello
   std::string cookers_json;
   uint32_t slots = 1;
   int64_t pid = 0;

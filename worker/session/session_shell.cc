@@ -33,6 +33,7 @@
 #include "worker/session/executor_slot.h"
 #include "worker/session/last_slot.h"
 #include "worker/session/segment_pool.h"
+#include "worker/session/runs_as.h"
 #include "worker/session/session_core.h"
 #include "worker/session/store_asker.h"
 #include "worker/session/upload_gate.h"
@@ -131,6 +132,7 @@ class Shell final : public EventSink {
         core_({.worker_id = config.worker_id,
                .token = config.token,
                .machine = machine_,
+               .runs_as = RunsAs(),
                .cookers_json = config.cookers_json,
                .slots = config.slots,
                .pid = ::getpid(),
@@ -175,7 +177,11 @@ class Shell final : public EventSink {
       }
     }
     const ExitSession exit = *exit_;
-    LogInfo("session ends: {}", exit.reason);
+    if (exit.code == kExitUnfit) {
+      LogError("session ends: {}", exit.reason);
+    } else {
+      LogInfo("session ends: {}", exit.reason);
+    }
     keeper_.reset();
     segments_.Close();
     if (remote_ != nullptr) {
