@@ -17,6 +17,7 @@
 #include "common/store/reapi/client/open_remote.h"
 #include "director/cli/commands.h"
 #include "director/cli/cook_session.h"
+#include "director/cli/farm_doctor.h"
 #include "director/cli/limits.h"
 #include "director/cli/look_at_state.h"
 #include "director/host/idle_names.h"
@@ -43,6 +44,16 @@ struct Check {
   bool heals = false;  // something is wrong that the next cook puts right: not BAD
   bool warns = false;  // a person should know it: not BAD either
 };
+
+void AddFarm(const project::Project& project, const std::vector<record::CookerDescription>& own,
+             std::vector<Check>& checks) {
+  for (FarmFinding& one : LookAtFarm(project, own)) {
+    checks.push_back({.name = std::move(one.name),
+                      .ok = one.level != FarmFinding::Level::kError,
+                      .text = std::move(one.text),
+                      .warns = one.level == FarmFinding::Level::kWarning});
+  }
+}
 
 void AddFindings(const std::string& name, const std::vector<Finding>& findings,
                  std::vector<Check>& checks) {
@@ -192,6 +203,15 @@ std::vector<Check> CheckRules(const project::Project& project) {
 
 }  // namespace
 
+namespace {
+
+std::string_view LevelOf(const Check& check) {
+  if (!check.ok) return "BAD";
+  return check.heals ? "heal" : check.warns ? "warn" : "ok";
+}
+
+}  // namespace
+
 int RunDoctor(const GlobalOptions& options) {
   std::vector<Check> checks;
   const std::string worker = JoinPath(ProgramDirectory(), "galley-worker");
@@ -223,6 +243,9 @@ int RunDoctor(const GlobalOptions& options) {
     checks.push_back(CheckSpace("store space", project->store.directory));
     AddStore(project->store.directory, checks);
     AddState(*project, checks);
+    std::vector<record::CookerDescription> own;
+    if (cookers.ok()) own = cookers->descriptions;
+    AddFarm(*project, own, checks);
   }
   if (project.ok() && !project->store.remote.url.empty()) {
     for (Check& check : CheckRemote(project->store.remote)) checks.push_back(std::move(check));
@@ -232,13 +255,10 @@ int RunDoctor(const GlobalOptions& options) {
   for (const Check& check : checks) {
     ok = ok && check.ok;
     json["checks"].push_back(
-        {{"name", check.name}, {"ok", check.ok}, {"heals", check.heals}, {"warns", check.warns}, {"text", check.text}});
+        {{"name", check.name}, {"ok", check.ok}, {"heals", check.heals}, {"warns", check.warns},
+         {"text", check.text}});
     if (!options.json)
-      std::puts(fmt::format("{:<4} {:<12} {}",
-                            check.heals   ? "heal"
-                            : check.warns ? "warn"
-                            : check.ok    ? "ok"
-                                          : "BAD",
+      std::puts(fmt::format("{:<4} {:<12} {}", LevelOf(check),
                             check.name, check.text)
                     .c_str());
   }

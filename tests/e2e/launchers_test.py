@@ -2,7 +2,7 @@
 import json, os, shutil, signal, subprocess, threading, time, unittest
 
 from farm_test import DATA, FarmCase, can_hide
-from harness import COPY, wait_until
+from harness import COPY, SOURCE, wait_until
 from link import Link
 
 # What a studio's queue has: submit, status, stop. Its jobs are files in a folder, which the Queue below looks at.
@@ -214,9 +214,52 @@ class LaunchersTest(FarmCase):
         worker = next(iter(queue.workers.values()))
         self.assertEqual(worker.wait(timeout=30), 3)
         launch, index = next(iter(queue.workers))
-        self.assertIn("of the authority that [farm] tls_ca names", self.read(f"{launch}-{index}.log").decode())
+        self.assertIn("not of an authority that this worker was given ([farm] tls_ca)", self.read(f"{launch}-{index}.log").decode())
         cook.send_signal(signal.SIGINT)
         self.finish_cook(game, cook)
+
+    def test_a_certificate_for_another_name_ends_the_cook_soon_and_says_so(self):
+        """The worker says why it does not believe the director, ssh brings that, and doctor says it before the cook."""
+        certs = self.path("certs")
+        subprocess.run([os.path.join(SOURCE, "deploy/dev-certs"), certs, "cook.studio"], check=True, capture_output=True)
+        self.write("fake/ssh", '#!/bin/sh\nfor last; do :; done\nexec sh -c "$last"\n', 0o755)
+        self.write("game/farm.hosts", "node7 slots=1\n")
+        farm = f'[farm]\nlauncher = "ssh"\nhosts = "farm.hosts"\nlisten = "127.0.0.1:0"\nadvertise = "127.0.0.1"\nworkers = 1\n{self.tls(certs)}'
+        game = self.project({"c.txt": "text"}, [COPY], extra=farm)
+        env = {"PATH": f"{self.path('fake')}:{os.environ['PATH']}", "HOME": self.path("home")}
+        begun = time.monotonic()
+        done = self.cook(game, env=env)
+        self.assertLess(time.monotonic() - begun, 60)
+        self.assertEqual(done.code, 3, done)
+        for said in (done.stderr, self.log_of(game)):
+            self.assertIn("the director's certificate is for cook.studio, and not for 127.0.0.1", said)
+        doctor = self.galley("doctor", "--project", game, "--json", env=env)
+        checks = {check["name"]: check for check in json.loads(doctor.stdout)["checks"] if check["name"].startswith("farm")}
+        self.assertEqual((doctor.returncode, checks["farm door"]["ok"], checks["farm host"]["ok"]), (1, False, True), checks)
+        self.assertIn("is for cook.studio, and not for 127.0.0.1", checks["farm door"]["text"])
+        self.assertIn("node7: reached", checks["farm host"]["text"])
+
+    def test_doctor_names_what_a_farm_lacks(self):
+        self.write("fake/ssh", "#!/bin/sh\necho 'node7: no route to host' >&2\nexit 255\n", 0o755)
+        self.write("game/farm.hosts", "node7 slots=1\n")
+        env = {"PATH": f"{self.path('fake')}:/usr/bin:/bin"}
+        for farm, name, said in (('launcher = "ssh"\nhosts = "farm.hosts"', "farm host", "node7: ssh does not reach it without a password: node7: no route to host"),
+                                 ('launcher = "slurm"\nlisten = "127.0.0.1:0"', "farm sbatch", "sbatch is not found"),
+                                 ('launcher = "kubernetes"\nlisten = "127.0.0.1:0"\nstart = "none.yaml"', "farm", "none.yaml")):
+            game = self.project({"c.txt": "text"}, [COPY], extra=f"[farm]\n{farm}\n")
+            doctor = self.galley("doctor", "--project", game, "--json", env=env)
+            [check] = [check for check in json.loads(doctor.stdout)["checks"] if check["name"] == name]
+            self.assertEqual((doctor.returncode, check["ok"]), (1, False), check)
+            self.assertIn(said, check["text"])
+
+    def test_status_says_what_the_cluster_calls_a_worker(self):
+        os.environ.update({"SLURM_JOB_ID": "125", "SLURM_ARRAY_JOB_ID": "123", "SLURM_ARRAY_TASK_ID": "4", "SLURMD_NODENAME": "node7"})
+        self.addCleanup(lambda: [os.environ.pop(name) for name in ("SLURM_JOB_ID", "SLURM_ARRAY_JOB_ID", "SLURM_ARRAY_TASK_ID", "SLURMD_NODENAME")])
+        game, queue = self.small(Queue, "workers = 1\n")
+        self.serve(game)
+        self.assertEqual(self.cook(game).code, 0)
+        self.assertEqual([w["runs_as"] for w in self.status(game)["workers"]], ["Slurm job 123_4 on node7"])
+        self.assertIn("(Slurm job 123_4 on node7)", self.galley("status", "--project", game).stdout)
 
     def test_one_that_is_killed_is_replaced(self):
         game = self.farm_sample(farm="")
