@@ -223,6 +223,11 @@ void ForgetHandlers() {
   if (::getppid() != start.parent) ::_exit(127);  // the parent died before prctl
   if (options.new_process_group) ::setpgid(0, 0);
   if (options.no_new_privileges) ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  int failure = 0;
+  if (options.walls != nullptr) {
+    failure = options.walls->EnterInChild();
+    ::prctl(PR_SET_PDEATHSIG, options.death_signal);  // another user's process may lose it
+  }
   ForgetHandlers();
   sigset_t none;
   sigemptyset(&none);
@@ -239,8 +244,8 @@ void ForgetHandlers() {
   if (!has_stdin) ::dup2(start.null_fd, 0);
   for (size_t i = 0; i < count; ++i) ::dup2(moved[i], options.inherit[i].second);
 
-  int failure = 0;
-  if (!options.working_directory.empty() && ::chdir(options.working_directory.c_str()) != 0)
+  if (failure == 0 && !options.working_directory.empty() &&
+      ::chdir(options.working_directory.c_str()) != 0)
     failure = errno;
   SetLimit(RLIMIT_FSIZE, options.file_size_bytes_max);
   SetLimit(RLIMIT_AS, options.memory_bytes_max);

@@ -46,6 +46,16 @@ class ChildWatch {
   virtual absl::Status CheckWritten(const std::string& folder) const = 0;
 };
 
+// ChildWalls: what a child, and all that it starts, may not change (worker/walls/program_walls.h).
+// Threads: any, once made.
+class ChildWalls {
+ public:
+  virtual ~ChildWalls() = default;
+  // In the child, before it looks at any path: 0, or an errno. Only async-signal-safe calls are
+  // made.
+  virtual int EnterInChild() const = 0;
+};
+
 struct ChildOptions {
   std::vector<std::string> argv;             // argv[0] is a path
   std::vector<std::string> environment;      // NAME=value; nothing else is passed
@@ -58,6 +68,7 @@ struct ChildOptions {
   bool new_process_group = true;
   bool no_new_privileges = true;
   ChildWatch* watch = nullptr;  // outlives the child; needs no_new_privileges
+  const ChildWalls* walls = nullptr;  // need no_new_privileges
 };
 
 struct ExitStatus {

@@ -136,6 +136,14 @@ absl::StatusOr<Look> ActionInputs::Tool(const record::Observed& tool, size_t ind
   return look;
 }
 
+absl::StatusOr<const ChildWalls*> ActionInputs::Walls() {
+  if (!walls_.has_value()) {
+    ASSIGN_OR_RETURN(const std::string scratch, scratch_.Directory());
+    walls_.emplace(ProjectWalls::Options{.mode = "", .read_only = {root_}, .jobs = scratch});
+  }
+  return walls_->Around({});
+}
+
 absl::Status ActionInputs::ShowMounts(const std::string& directory) {
   const record::Observation name{.kind = ObservationKind::kName, .subject = "", .detail = ""};
   ASSIGN_OR_RETURN(const Look package, Observe(0, name, Want::kValue));

@@ -7,12 +7,14 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "common/record/recipe.h"
 #include "worker/executor/input_provider.h"
 #include "worker/executor/scratch.h"
+#include "worker/walls/project_walls.h"
 
 namespace galley::worker {
 
@@ -36,6 +38,7 @@ class ActionInputs final : public InputProvider {
   absl::Status CheckUnchanged(const std::map<record::Observation, std::string>&) override {
     return absl::OkStatus();
   }
+  absl::StatusOr<const ChildWalls*> Walls() override;
   absl::StatusOr<std::string> ScratchDirectory() override { return scratch_.Directory(); }
   BytesLoaded bytes_loaded() const override { return bytes_loaded_; }
 
@@ -51,6 +54,7 @@ class ActionInputs final : public InputProvider {
   std::vector<record::Observed> observed_;  // canonical
   Digest source_;                           // as Source told
   Scratch scratch_;
+  std::optional<ProjectWalls> walls_;  // once a program was to run
   BytesLoaded bytes_loaded_;
 };
 

@@ -7,12 +7,18 @@
 
 #include <algorithm>
 #include <deque>
+#include <filesystem>
 #include <memory>
+#include <string>
+#include <system_error>
 #include <utility>
+#include <vector>
 
 #include "common/base/child_process.h"
 #include "common/base/clock.h"
+#include "common/base/file.h"
 #include "common/base/give_back_memory.h"
+#include "common/base/log.h"
 #include "common/base/real_path.h"
 #include "common/base/status_macros.h"
 #include "common/content/snapshot.h"
@@ -26,6 +32,7 @@
 #include "worker/executor/job_messages.h"
 #include "worker/executor/lazy_view.h"
 #include "worker/executor/snapshot_inputs.h"
+#include "worker/walls/project_walls.h"
 
 namespace galley::worker {
 namespace {
@@ -334,6 +341,15 @@ class Executor {
     environment_ = {setup.environment().begin(), setup.environment().end()};
     far_tools_ = std::make_unique<FarTools>(
         JoinPath(RealPath(setup.scratch_directory()), "project"), setup.project_root());
+    jobs_directory_ = JoinPath(setup.scratch_directory(), "jobs");
+    if (const absl::Status made = CreateDirectories(jobs_directory_); !made.ok())
+      LogWarning("scratch {}", MessageOf(made));  // each job that needs it will say so
+    std::vector<std::string> read_only = {setup.project_root(), setup.store_directory(),
+                                          setup.scratch_directory(), setup.cache_directory(),
+                                          setup.shared_path()};
+    read_only.insert(read_only.end(), setup.read_only().begin(), setup.read_only().end());
+    walls_ = std::make_unique<ProjectWalls>(ProjectWalls::Options{
+        .mode = setup.walls(), .read_only = std::move(read_only), .jobs = jobs_directory_});
   }
 
   static std::vector<PlatformInfo> PlatformsOf(const v1::ExecutorJob& job) {
@@ -396,6 +412,7 @@ class Executor {
 
   absl::Status RunAndTell(const v1::ExecutorJob& job) {
     const v1::FromExecutor end = RunOne(job);
+    if (job.starts_programs()) EmptyJobsFolder();
     // Before the next job is measured. (What was saved last says the peak.)
     TrimIfLarge(end.has_done() ? sink_.peak_bytes() : PeakBytes());
     return sink_.Send(end, {});
@@ -404,6 +421,19 @@ class Executor {
   static v1::FromExecutor EndedBy(std::string error) {
     return EndMessage(
         Trouble{.cause = TroubleCause::kInfrastructure, .error = std::move(error), .log = ""});
+  }
+
+  // What programs left beside the job's folder is no other job's.
+  void EmptyJobsFolder() const {
+    std::error_code error;
+    std::vector<std::string> left;
+    for (std::filesystem::directory_iterator at(jobs_directory_, error), end; !error && at != end;
+         at.increment(error))
+      left.push_back(at->path().string());
+    for (const std::string& path : left) {
+      if (const absl::Status status = RemoveAll(path); !status.ok())
+        LogWarning("scratch {}", MessageOf(status));
+    }
   }
 
   // Returns the message that ends the job.
@@ -437,7 +467,8 @@ class Executor {
     options->platforms = &platforms_;
     options->environment = &environment_;
     options->project_root = setup_.project_root();
-    options->scratch_directory = setup_.scratch_directory();
+    options->scratch_directory = jobs_directory_;
+    options->walls = walls_.get();
     warm_files_.set_bytes_max(spec->memory_bytes_max == 0
                                   ? kWarmBytesMax
                                   : std::min(kWarmBytesMax, spec->memory_bytes_max / 16));
@@ -474,6 +505,8 @@ class Executor {
   std::deque<Opened> snapshots_;  // newest last
   ToolDigests tools_;
   std::unique_ptr<FarTools> far_tools_;
+  std::string jobs_directory_;  // of the present job's folder, and of nothing else
+  std::unique_ptr<ProjectWalls> walls_;
   WarmFiles warm_files_;
 };
 

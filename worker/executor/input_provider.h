@@ -82,6 +82,8 @@ class InputProvider {
   virtual absl::Status ShowMounts(const std::string& directory) = 0;
   // As CookContext::Watch.
   virtual ChildWatch* Watch() { return nullptr; }
+  // As WalledPrograms::Walls.
+  virtual absl::StatusOr<const ChildWalls*> Walls() { return nullptr; }
   // Whether the source and the tools among `observed` are still what they were: StaleFile for the
   // source, UNAVAILABLE for a tool. Cost: a stat for each; what changed lately is read again. After
   // Watch failed: why.

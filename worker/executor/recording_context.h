@@ -17,6 +17,7 @@
 
 #include "worker/cookers/cooker.h"
 #include "worker/cookers/unseen_reads.h"
+#include "worker/cookers/walled_programs.h"
 #include "worker/executor/input_provider.h"
 #include "worker/executor/opened_notes.h"
 
@@ -64,7 +65,7 @@ struct ContextOptions {
   bool is_load = false;
 };
 
-class RecordingContext final : public CookContext, public UnseenReads {
+class RecordingContext final : public CookContext, public UnseenReads, public WalledPrograms {
  public:
   // `before`: what the Load gathered, for a Cook.
   RecordingContext(const ContextOptions& options, Gathered before);
@@ -100,6 +101,7 @@ class RecordingContext final : public CookContext, public UnseenReads {
   absl::StatusOr<std::string> ScratchDirectory() override;
   absl::Status ShowMounts(const std::string& directory) override;
   ChildWatch* Watch() override { return options_.provider->Watch(); }
+  absl::StatusOr<const ChildWalls*> Walls() override { return options_.provider->Walls(); }
   absl::Status CheckUnchanged() override;
   void SetReadsUnseen(bool are_unseen) override;
   // The session measures it.

@@ -53,6 +53,17 @@ ChildWatch* SnapshotInputs::Watch() {
       .folder = options_.lazy_view, .own = watched_, .tools = options_.far_tools->directory()});
 }
 
+// (Where the project is not, its mounts' folders are in no place of theirs.)
+absl::StatusOr<const ChildWalls*> SnapshotInputs::Walls() {
+  if (options_.walls == nullptr) return nullptr;
+  std::vector<std::string> content;
+  if (options_.lazy_view == nullptr) {
+    for (const content::Mount& mount : options_.snapshot->mounts())
+      content.push_back(mount.directory);
+  }
+  return options_.walls->Around(content);
+}
+
 absl::Status SnapshotInputs::FromSnapshot(const absl::Status& status,
                                           const std::string& path) const {
   if (absl::IsAborted(status) && !InterruptionOf(status).has_value())

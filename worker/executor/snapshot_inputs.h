@@ -26,6 +26,7 @@
 #include "worker/executor/tool_digests.h"
 #include "worker/executor/warm_files.h"
 #include "worker/walls/call_watch.h"
+#include "worker/walls/project_walls.h"
 
 namespace galley::worker {
 
@@ -54,6 +55,7 @@ struct SnapshotInputsOptions {
   FetchedBytes* fetched = nullptr;
   FarTools* far_tools = nullptr;
   LazyView* lazy_view = nullptr;
+  ProjectWalls* walls = nullptr;  // around programs; null: none
   uint64_t read_bytes_max = UINT64_MAX;
 };
 
@@ -70,6 +72,7 @@ class SnapshotInputs final : public InputProvider {
                                Want want) override;
   absl::Status ShowMounts(const std::string& directory) override;
   ChildWatch* Watch() override;
+  absl::StatusOr<const ChildWalls*> Walls() override;
   absl::Status CheckUnchanged(const std::map<record::Observation, std::string>& observed) override;
   absl::StatusOr<std::string> ScratchDirectory() override { return scratch_.Directory(); }
   BytesLoaded bytes_loaded() const override { return bytes_loaded_; }

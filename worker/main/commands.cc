@@ -25,6 +25,7 @@
 #include "worker/session/enroll.h"
 #include "worker/session/session_shell.h"
 #include "worker/walls/can_watch_calls.h"
+#include "worker/walls/program_walls.h"
 
 namespace galley::worker {
 namespace {
@@ -52,6 +53,12 @@ Cookers CookersWithoutFiles() {
   std::erase_if(cookers,
                 [](const auto& cooker) { return cooker->description().name == "command"; });
   return cookers;
+}
+
+// Empty: programs have walls here.
+std::string WallsMissing() {
+  const absl::Status can = CanBuildWalls();
+  return can.ok() ? std::string() : MessageOf(can);
 }
 
 int Print(const absl::StatusOr<ActionOutcome>& outcome) {
@@ -139,6 +146,12 @@ int Describe() {
   return 0;
 }
 
+int TellWalls() {
+  const std::string missing = WallsMissing();
+  std::printf("%s\n", missing.c_str());
+  return missing.empty() ? 0 : kExitOther;
+}
+
 int ExecActionIn(const std::string& directory) {
   AdoptOrphans();
   return Print(ExecAction(directory, AllCookers()));
@@ -204,6 +217,7 @@ int RunSessionWith(const SessionFlags& flags, const std::shared_ptr<LogFeed>& lo
                      .program = JoinPath(ProgramDirectory(), "galley-worker"),
                      .cookers_json = DescriptionsJson(flags.is_without_files ? CookersWithoutFiles()
                                                                              : AllCookers()),
+                     .walls_missing = WallsMissing(),
                      .offer = *offer,
                      .is_without_files = flags.is_without_files,
                      .cache_directory = flags.cache_directory,

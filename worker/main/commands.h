@@ -29,6 +29,8 @@ struct SessionFlags {
 };
 
 int Describe();
+// Prints why programs have no walls here (walls/program_walls.h), and what to do; 0: they have.
+int TellWalls();
 int ExecActionIn(const std::string& directory);
 int CookHere(const std::string& cooker);
 int RunExecutorHere();

@@ -24,6 +24,7 @@
 #include "worker/executor/files_in_place.h"
 #include "worker/executor/snapshot_inputs.h"
 #include "worker/main/commands.h"
+#include "worker/walls/project_walls.h"
 
 namespace galley::worker {
 namespace {
@@ -208,7 +209,10 @@ class FileCook {
     options.package = package_;
     options.platforms = &platforms_;
     options.project_root = AbsolutePath(".");
-    options.scratch_directory = scratch;
+    options.scratch_directory = JoinPath(scratch, "jobs");
+    RETURN_IF_ERROR(CreateDirectories(options.scratch_directory));
+    ProjectWalls walls({.mode = "", .read_only = {scratch}, .jobs = options.scratch_directory});
+    options.walls = &walls;
     options.tools = &tools;
     options.view = &view;
     SnapshotInputs inputs(std::move(options));

@@ -60,6 +60,8 @@ int RunWorker(int argc, char** argv) {
   app.require_subcommand(1);
   CLI::App* describe =
       app.add_subcommand("describe", "prints the cookers, their settings and identities as JSON");
+  CLI::App* walls = app.add_subcommand(
+      "walls", "says why programs of `command` could change the project on this machine, if so");
   CLI::App* exec_action =
       app.add_subcommand("exec-action", "runs the Action in DIR with no director and no network");
   std::string directory;
@@ -114,6 +116,7 @@ int RunWorker(int argc, char** argv) {
     return app.exit(error) == 0 ? 0 : galley::worker::kExitUsage;
   }
   if (describe->parsed()) return galley::worker::Describe();
+  if (walls->parsed()) return galley::worker::TellWalls();
   if (cook_file->parsed()) return galley::worker::CookFile(file_flags);
   if (exec_action->parsed()) return galley::worker::ExecActionIn(directory);
   if (flags.is_without_files && flags.cache_directory.empty()) {

@@ -653,6 +653,7 @@ v1::FromWorker SessionCore::NextMessage() {
     hello.set_session(options_.session);
     hello.set_is_without_files(options_.is_without_files);
     hello.set_cookers_json(options_.cookers_json);
+    hello.set_walls_missing(options_.walls_missing);
     for (const std::string& label : options_.offer.labels) hello.add_labels(label);
     for (const auto& [name, count] : options_.offer.resources) {
       v1::Resource& resource = *hello.add_resources();

@@ -60,6 +60,7 @@ struct SessionOptions {
   std::string machine;
   std::string runs_as = "";  // v1::Hello
   std::string cookers_json;
+  std::string walls_missing = {};  // v1::Hello
   uint32_t slots = 1;
   int64_t pid = 0;
   uint64_t session = 0;           // names the process

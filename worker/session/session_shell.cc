@@ -134,6 +134,7 @@ class Shell final : public EventSink {
                .machine = machine_,
                .runs_as = RunsAs(),
                .cookers_json = config.cookers_json,
+               .walls_missing = config.walls_missing,
                .slots = config.slots,
                .pid = ::getpid(),
                .session = NewSession(),
@@ -397,6 +398,7 @@ class Shell final : public EventSink {
       SetUpWithoutFiles(welcome.term());
       setup.set_cache_directory(remote_->cache.directory());
       setup.set_shared_path(config_.shared_path);
+      setup.add_read_only(scratch_);
     } else {
       asker_.SetStore(welcome.store_directory());
       segments_.SetStore(welcome.store_directory(), welcome.term());
@@ -407,6 +409,8 @@ class Shell final : public EventSink {
       setup.set_store_directory(welcome.store_directory());
     }
     setup.set_project_root(welcome.project_root());
+    setup.set_walls(welcome.walls());
+    if (remote_ == nullptr) *setup.mutable_read_only() = welcome.read_only();
     *setup.mutable_environment() = welcome.environment();
     for (size_t slot = 0; slot < slots_.size(); ++slot) {
       setup.set_scratch_directory(JoinPath(scratch_, fmt::format("{}", slot)));

@@ -20,6 +20,7 @@ struct SessionConfig {
   uint32_t slots = 1;
   std::string program;  // path of galley-worker, for the executors
   std::string cookers_json;
+  std::string walls_missing;  // v1::Hello
   record::WorkerOffer offer;  // v1::Hello
   // Nothing of the director's machine is read: bytes come from and go to the director. With these:
   bool is_without_files = false;

@@ -25,6 +25,7 @@
 #include "worker/cookers/out_of_memory.h"
 #include "worker/cookers/source/foreign_source.h"
 #include "worker/cookers/unseen_reads.h"
+#include "worker/cookers/walled_programs.h"
 
 namespace galley::worker {
 namespace {
@@ -40,6 +41,10 @@ constexpr const char* kDepfile = ".galley/depfile";
 // Where {cooked:PACKAGE} without a suffix looks, in this order.
 constexpr std::array<std::string_view, 9> kUsualSuffixes = {
     ".ktx2", ".spv", ".essl", ".msl", ".cbor", ".glb", ".opus", ".ogg", ""};
+
+// By these a program says EROFS: as the C library, and those of Go and others, put it.
+constexpr std::array<std::string_view, 4> kReadOnlyWords = {
+    "Read-only file system", "read-only file system", "EROFS", "os error 30"};
 
 struct CommandSettings {
   Strings argv;
@@ -226,6 +231,7 @@ class Run {
       return executed.status();
     }
     const ProgramRun& run = *executed;
+    advice_ = ReadOnlyAdvice(run.output);
     if (!run.output.empty()) context_.Log(run.output);
     // The program read the source and its tools at their places, not through us.
     RETURN_IF_ERROR(context_.CheckUnchanged());
@@ -331,6 +337,10 @@ class Run {
         std::min(context_.MemoryBytesMax(), UINT64_MAX / kAddressSpaceFactor) * kAddressSpaceFactor;
     if (context_.TimeLeft() <= absl::ZeroDuration())
       return absl::DeadlineExceededError("no time is left to run the program");
+    if (auto* const walled = dynamic_cast<WalledPrograms*>(&context_); walled != nullptr) {
+      ASSIGN_OR_RETURN(options.walls, walled->Walls());
+    }
+    has_walls_ = options.walls != nullptr;
     SetReadsUnseen(true);
     auto run = RunProgram(std::move(options), [this] { return context_.TimeLeft(); });
     // The reason why a program that is there does not start (its mode, this machine) is not in the
@@ -342,7 +352,8 @@ class Run {
 
   absl::Status Judge(const ProgramRun& run) const {
     const std::string said =
-        fmt::format("{}: {}{}", settings_.argv[0], run.status.ToString(), TailOf(run.output));
+        fmt::format("{}: {}{}{}", settings_.argv[0], run.status.ToString(), TailOf(run.output),
+                    advice_);
     if (run.timed_out) {
       return absl::DeadlineExceededError(
           fmt::format("{}: killed, the job's time was up (a rule's timeout_s sets it){}",
@@ -363,6 +374,20 @@ class Run {
                                                        settings_.argv[0], kOutputBytesMax));
     }
     return absl::FailedPreconditionError(said);
+  }
+
+  // What to do for one who found that he may not write; empty: the program did not say so.
+  std::string ReadOnlyAdvice(std::string_view output) const {
+    const bool says_so = std::any_of(kReadOnlyWords.begin(), kReadOnlyWords.end(),
+                                     [&](std::string_view words) {
+                                       return output.find(words) != std::string_view::npos;
+                                     });
+    if (!says_so || !(has_walls_ || context_.Watch() != nullptr)) return "";
+    return fmt::format(
+        "\n  the project is read-only for programs: mounts ({}/...), their host folders, the store "
+        "and Galley's state; write outputs to {{output:SUFFIX}}, and what else is needed into the "
+        "folder in which the program runs, beside {}",
+        name_.substr(1, name_.find('/', 1) - 1), name_.substr(1, name_.find('/', 1) - 1));
   }
 
   absl::Status TakeResult(bool has_failed) {
@@ -413,7 +438,7 @@ class Run {
       const auto file = workspace_.FileOf(out_stem_ + suffix);
       if (absl::IsNotFound(file.status())) {
         return absl::InvalidArgumentError(
-            fmt::format("{} did not write {{output:{}}}", settings_.argv[0], suffix));
+            fmt::format("{} did not write {{output:{}}}{}", settings_.argv[0], suffix, advice_));
       }
       if (!file.ok()) return file.status();
       RETURN_IF_ERROR(context_.AddOutputFile(suffix, *file));
@@ -428,6 +453,8 @@ class Run {
   const Workspace workspace_;
   std::map<CookedInput, std::string> cooked_;
   Strings argv_;
+  bool has_walls_ = false;  // the program runs, or ran, within walls
+  std::string advice_;      // ReadOnlyAdvice, once it has run
 };
 
 absl::Status CommandCooker::Cook(CookContext& context, Loaded& loaded) {

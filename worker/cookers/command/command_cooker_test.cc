@@ -8,6 +8,7 @@
 #include "worker/cookers/killed.h"
 #include "worker/cookers/out_of_memory.h"
 #include "worker/cookers/unseen_reads.h"
+#include "worker/cookers/walled_programs.h"
 
 namespace galley::worker {
 namespace {
@@ -22,6 +23,19 @@ class WatchedContext final : public FakeCookContext, public UnseenReads {
   using FakeCookContext::FakeCookContext;
   void SetReadsUnseen(bool unseen) override { are_unseen = unseen; }
   bool are_unseen = false;
+};
+
+// Walls that let everything through, or an answer that there can be none.
+class WalledContext final : public FakeCookContext, public WalledPrograms {
+ public:
+  using FakeCookContext::FakeCookContext;
+  absl::StatusOr<const ChildWalls*> Walls() override { return walls; }
+  absl::StatusOr<const ChildWalls*> walls = nullptr;
+};
+class OpenWalls final : public ChildWalls {
+ public:
+  int EnterInChild() const override { return failure; }
+  int failure = 0;
 };
 
 class CommandCookerTest : public testing::Test {
@@ -46,6 +60,46 @@ TEST_F(CommandCookerTest, ProgramReadsTheInputAndWritesTheOutput) {
   EXPECT_THAT(context_->looks(),
               testing::AllOf(Contains("name()"), Contains("tool(/usr/local/bin/sh)"),
                              Contains("tool(/usr/bin/sh)")));
+}
+
+// The C library's words for EROFS.
+TEST_F(CommandCookerTest, WhoMayNotWriteIsToldWhereItMay) {
+  const OpenWalls walls;
+  for (const auto& [script, has_walls, is_told] :
+       {std::tuple("echo 'x: Read-only file system' >&2; exit 1", true, true),
+        {"echo 'EROFS: read-only file system, open' >&2; exit 1", true, true},
+        {"echo 'x: Read-only file system' >&2", true, true},  // and does not write its output
+        {"echo 'x: Read-only file system' >&2; exit 1", false, false},
+        {"echo 'x: No space left on device' >&2; exit 1", true, false}}) {
+    WalledContext context(cooker_->description(), "/Game/x.obj", "source\n",
+                          {{"argv", {"sh", "-c", script}}, {"outputs", {".txt"}}});
+    if (has_walls) context.walls = &walls;
+    const std::string said = MessageOf(LoadAndCook(*cooker_, context));
+    const std::string advice =
+        "the project is read-only for programs: mounts (Game/...), their host folders, the store "
+        "and Galley's state; write outputs to {output:SUFFIX}";
+    EXPECT_EQ(said.find(advice) != std::string::npos, is_told) << said;
+  }
+}
+
+TEST_F(CommandCookerTest, NoProgramRunsWhereWallsAreDemandedAndThereAreNone) {
+  WalledContext context(cooker_->description(), "/Game/x.obj", "source\n",
+                        {{"argv", {"sh", "-c", "echo 1 > {output:.txt}"}}, {"outputs", {".txt"}}});
+  context.walls = absl::FailedPreconditionError("no walls");
+  const absl::Status status = LoadAndCook(*cooker_, context);
+  EXPECT_TRUE(absl::IsFailedPrecondition(status));
+  EXPECT_THAT(MessageOf(status), HasSubstr("no walls"));
+  EXPECT_TRUE(context.outputs().empty());
+}
+
+TEST_F(CommandCookerTest, AProgramThatCannotEnterItsWallsDoesNotRun) {
+  OpenWalls walls;
+  walls.failure = EPERM;
+  WalledContext context(cooker_->description(), "/Game/x.obj", "source\n",
+                        {{"argv", {"sh", "-c", "echo 1 > {output:.txt}"}}, {"outputs", {".txt"}}});
+  context.walls = &walls;
+  EXPECT_FALSE(LoadAndCook(*cooker_, context).ok());
+  EXPECT_TRUE(context.outputs().empty());
 }
 
 TEST_F(CommandCookerTest, APointerOfGitLfsIsAWarning) {
