@@ -67,6 +67,7 @@ const std::vector<KnownKey>& KnownKeys() {
       {"cook", "cultures", kStrings, "[]"},
       {"cook", "modify", kStrings, "[]"},
       {"cook", "identity", kString, "versions"},
+      {"cook", "walls", kString, "best"},
       {"warnings", "off", kStrings, "[]"},
       {"warnings", "error", kStrings, "[]"},
       {"store", "dir", kString, ".galley/store"},

@@ -146,12 +146,17 @@ absl::Status ReadCook(const Layers& layers, CookSection& cook) {
     RETURN_IF_ERROR(CheckGlobs(layers, key));
   RETURN_IF_ERROR(CheckFolders(layers, "cook.directories"));
   RETURN_IF_ERROR(Choice(layers, "cook.identity", {"binary", "versions"}));
+  RETURN_IF_ERROR(Choice(layers, "cook.walls", {"best", "off", "require"}));
   cook.maps = Patterns(layers, "cook.maps");
   cook.directories = Patterns(layers, "cook.directories");
   cook.always = Patterns(layers, "cook.always");
   cook.never = Patterns(layers, "cook.never");
   cook.cultures = List(layers, "cook.cultures");
   cook.binary_identity = Text(layers, "cook.identity", "versions") == "binary";
+  const std::string walls = Text(layers, "cook.walls", std::string(NameOf(Walls::kBest)));
+  for (const Walls one : {Walls::kOff, Walls::kRequire}) {
+    if (walls == NameOf(one)) cook.walls = one;
+  }
   return absl::OkStatus();
 }
 
@@ -590,6 +595,18 @@ absl::Status AddUserFile(const LoadOptions& options, const std::string& root, La
 }
 
 }  // namespace
+
+std::string_view NameOf(Walls walls) {
+  switch (walls) {
+    case Walls::kBest:
+      return "best";
+    case Walls::kRequire:
+      return "require";
+    case Walls::kOff:
+      return "off";
+  }
+  return "best";
+}
 
 std::string Project::state_directory() const { return JoinPath(root, ".galley/state"); }
 

@@ -74,6 +74,15 @@ struct Rule {
   Digest digest;             // of all that it says, wherever it stands
 };
 
+// What keeps the programs of `command` from changing the project ([cook] walls).
+enum class Walls : uint8_t {
+  kBest,     // what the worker's machine lets us
+  kRequire,  // a machine that does not let us gets no jobs
+  kOff,      // nothing
+};
+// "best", "require", "off".
+std::string_view NameOf(Walls walls);
+
 struct CookSection {
   std::vector<Pattern> maps;         // globs
   std::vector<Pattern> directories;  // virtual folders
@@ -81,6 +90,7 @@ struct CookSection {
   std::vector<Pattern> never;        // globs
   std::vector<std::string> cultures;
   bool binary_identity = false;  // identity = "binary"
+  Walls walls = Walls::kBest;
 };
 
 // The remote store behind ours; without a url there is none. Paths are absolute, "" where not

@@ -99,6 +99,7 @@ never = ["/Game/dev/**"]
 cultures = ["en"]
 modify = []
 identity = "binary"
+walls = "require"
 [map_section.nightly]
 maps = ["/Game/maps/*.level"]
 [resources]
@@ -149,6 +150,7 @@ placement = "striped"
   EXPECT_EQ(project->cook.never.at(0).place, "galley.toml:38");
   EXPECT_EQ(project->map_sections.at("nightly").at(0).place, "galley.toml:43");
   EXPECT_TRUE(project->cook.binary_identity);
+  EXPECT_EQ(project->cook.walls, Walls::kRequire);
   EXPECT_THAT(project->map_sections.at("nightly"),
               ElementsAre(testing::Field(&Pattern::text, "/Game/maps/*.level")));
   EXPECT_EQ(project->resources.at("gpu"), 1u);
