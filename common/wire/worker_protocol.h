@@ -7,7 +7,7 @@
 
 namespace galley::wire {
 
-inline constexpr uint32_t kWorkerProtocol = 5;
+inline constexpr uint32_t kWorkerProtocol = 6;
 
 // Metadata behind a stream that was not taken now (RESOURCE_EXHAUSTED): in so many milliseconds the
 // worker is to come again.

@@ -3,7 +3,9 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <string_view>
 #include <thread>
 
 #include "common/base/counted.h"
@@ -12,6 +14,7 @@
 #include "common/base/log.h"
 #include "common/base/memory_limit.h"
 #include "common/base/status_macros.h"
+#include "common/record/programs.h"
 #include "common/store/layers/memory_store.h"
 #include "common/store/local/look.h"
 #include "common/store/reapi/client/open_remote.h"
@@ -131,6 +134,26 @@ Check CheckMemory() {
   return {"memory", true, text};
 }
 
+// What keeps the programs of `command` from changing the project, here.
+Check CheckWalls(const std::string& worker_program, const project::Project* project) {
+  const project::Walls walls = project != nullptr ? project->cook.walls : project::Walls::kBest;
+  if (walls == project::Walls::kOff)
+    return {"walls", true,
+            "none: [cook] walls = \"off\", so that programs of `command` can change the project"};
+  const absl::StatusOr<std::string> missing = director::WallsMissing(worker_program);
+  if (!missing.ok()) return {"walls", false, MessageOf(missing.status())};
+  if (missing->empty())
+    return {"walls", true, "the project is read-only for programs of `command`"};
+  const auto names_programs = [](const project::Rule& rule) {
+    return rule.body.cooker == record::kProgramCooker;
+  };
+  const bool matters =
+      walls == project::Walls::kRequire || project == nullptr ||
+      std::any_of(project->rules.begin(), project->rules.end(), names_programs);
+  return {"walls", !matters,
+          fmt::format("programs of `command` could change the project: {}", *missing)};
+}
+
 // Writes as a cook in read-write would, with a blob that says whose it is.
 absl::Status TryToWrite(store::RemoteCache& remote) {
   const store::RemoteLimits limits{.patience = absl::Seconds(10)};
@@ -229,6 +252,7 @@ int RunDoctor(const GlobalOptions& options) {
   for (LimitFinding& one : LookAtLimits())
     checks.push_back({std::move(one.name), one.ok, std::move(one.text)});
   const auto project = OpenProject(options);
+  if (cookers.ok()) checks.push_back(CheckWalls(worker, project.ok() ? &*project : nullptr));
   std::vector<project::Origin> origins;
   if (!project.ok()) {
     checks.push_back({"project", false, MessageOf(project.status())});

@@ -74,7 +74,19 @@ std::string AttachedWorkers::NameOf(WorkerId worker) const {
 void AttachedWorkers::Attach(const std::string& name, std::optional<uint64_t> segment,
                              absl::Time now) {
   const base::MutexLock lock(mutex_);
-  attached_[name] = {.segment = segment, .heard = now};
+  attached_[name] = {.segment = segment, .heard = now, .walls_missing = ""};
+}
+
+void AttachedWorkers::SetWallsMissing(const std::string& name, const std::string& why) {
+  const base::MutexLock lock(mutex_);
+  if (const auto found = attached_.find(name); found != attached_.end())
+    found->second.walls_missing = why;
+}
+
+std::string AttachedWorkers::WallsMissingOf(std::string_view name) const {
+  const base::MutexLock lock(mutex_);
+  const auto found = attached_.find(name);
+  return found == attached_.end() ? "" : found->second.walls_missing;
 }
 
 void AttachedWorkers::SetSegment(const std::string& name, uint64_t segment) {

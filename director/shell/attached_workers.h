@@ -55,6 +55,9 @@ class AttachedWorkers {
   void SetSegment(const std::string& name, uint64_t segment);
   std::optional<uint64_t> SegmentOf(std::string_view name) const;
   bool HasFiles(std::string_view name) const;
+  // Why its programs can change the project (v1::Hello); empty: they cannot, or it is not attached.
+  void SetWallsMissing(const std::string& name, const std::string& why);
+  std::string WallsMissingOf(std::string_view name) const;
   std::vector<std::string> Names() const;
   // It said something.
   void Heard(std::string_view name, absl::Time now);
@@ -68,6 +71,7 @@ class AttachedWorkers {
   struct Attached {
     std::optional<uint64_t> segment;
     absl::Time heard;
+    std::string walls_missing;
   };
 
   const std::string launcher_;  // "slurm"; empty: there is none

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "common/base/digest.h"
 #include "common/base/mutex.h"
 #include "common/record/warning.h"
@@ -141,6 +142,7 @@ struct CookSeat {
 
   const CookOrder order;
   ToldInOrder told;
+  absl::Time began;  // by the wall clock, as files have it
 
   PlatformMask platforms = 0;                     // that the cook is for, of the present world
   std::map<std::string, Digest> roots;            // published, by platform name

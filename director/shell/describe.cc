@@ -164,4 +164,16 @@ absl::StatusOr<Cookers> DescribeCookers(const std::string& worker_program,
   return cookers;
 }
 
+absl::StatusOr<std::string> WallsMissing(const std::string& worker_program,
+                                         absl::Duration wait_max) {
+  const auto ended = RunToEnd({.argv = {worker_program, "walls"}, .wait_max = wait_max});
+  if (!ended.ok())
+    return absl::UnavailableError(
+        fmt::format("asking {} for walls: {}", worker_program, MessageOf(ended.status())));
+  const std::string said = ended->output.substr(0, ended->output.find('\n'));
+  if (ended->exit.ok() == said.empty()) return said;
+  return absl::UnavailableError(
+      fmt::format("{} walls ended with {}", worker_program, HowItEnded(*ended)));
+}
+
 }  // namespace galley::director

@@ -27,6 +27,11 @@ absl::StatusOr<Cookers> DescribeCookers(const std::string& worker_program,
                                         const std::string& cache_file, bool binary_identity,
                                         absl::Duration wait_max = absl::Seconds(60));
 
+// Why nothing keeps the programs of cookers from changing the project on this machine, and what to
+// do; empty: something does. UNAVAILABLE: the program cannot be run, or says nothing.
+absl::StatusOr<std::string> WallsMissing(const std::string& worker_program,
+                                         absl::Duration wait_max = absl::Seconds(60));
+
 // Judges the bytes of a cache file: DATA_LOSS when they are damaged.
 absl::Status JudgeCookerCache(const std::string& bytes);
 

@@ -377,6 +377,8 @@ absl::Duration DirectorShell::Patience() {
 }
 
 void DirectorShell::StepCore(const Event& event) {
+  if (const auto* const lost = std::get_if<WorkerLost>(&event))
+    program_runs_.Lost(workers_.NameOf(lost->worker), clock_.Now());
   std::vector<Effect> effects;
   core_->Step(clock_.Monotonic(), event, effects);
   Execute(effects);

@@ -44,6 +44,7 @@
 #include "director/shell/attached_workers.h"
 #include "director/shell/clock_offsets.h"
 #include "director/shell/collection_counts.h"
+#include "director/shell/content_watch.h"
 #include "director/shell/cook_seats.h"
 #include "director/shell/figures_board.h"
 #include "director/shell/group_commits.h"
@@ -57,6 +58,8 @@
 #include "director/shell/outgrown_limits.h"
 #include "director/shell/published_keys.h"
 #include "director/shell/report_reader.h"
+#include "director/shell/free_programs.h"
+#include "director/shell/program_runs.h"
 #include "director/shell/result_table.h"
 #include "director/shell/silence_watch.h"
 #include "director/shell/task_thread.h"
@@ -246,6 +249,11 @@ class DirectorShell {
   void SendBack(const GroupCommits::Ended& committed);
   void LogRefused(const Persisted::Item& item) const;
   void TakeReports(WorkerReported reported, uint64_t world_number);
+  void NoteProgram(AttemptId attempt, const AttemptInfo& info);
+  void WatchContent();
+  absl::StatusOr<std::vector<FreePrograms::Change>> ChangesBy(const CookSeat& seat);
+  void TellFreePrograms(CookSeat& seat);
+  void ForgetPrograms();
   void LookAtInputs(const WorkerReport& report);
   void LookAtTheDisk();
   std::string PlatformName(PlatformIndex platform) const;
@@ -287,6 +295,9 @@ class DirectorShell {
   CookSeats seats_;             // (All: the commit thread, too)
   WorldSuccession successors_;  // (The commit thread's.)
   MemoryGuard memory_;
+  ProgramRuns program_runs_;
+  std::unique_ptr<ContentWatch> content_watch_;  // null: no such program ran, or content_blind_
+  std::string content_blind_;                    // why there is none
   bool is_stopping_ = false;
   uint64_t bytes_stored_ = 0, bytes_deduplicated_ = 0;  // for all cooks
   absl::Time last_progress_ = absl::InfinitePast();

@@ -38,6 +38,7 @@ void DirectorShell::Cancel(uint64_t cook) {
 }
 
 void DirectorShell::Begin(const std::shared_ptr<CookSeat>& seat) {
+  seat->began = clock_.Now();
   seats_.Add(seat);
   seats_.NoteCompany();
   RetryWhatCooksAsk();
@@ -277,7 +278,9 @@ void DirectorShell::Finish(const std::shared_ptr<CookSeat>& seat, const absl::St
                        .is_difference = seat->is_difference,
                        .refusal = seat->refusal,
                        .remembered = remembered};
+  TellFreePrograms(*seat);
   seats_.Remove(seat->number());
+  if (seats_.empty()) ForgetPrograms();
   RetryWhatCooksAsk();
   reports_.ForgetUnless([this](AttemptId attempt) { return core_->Knows(attempt); });
   worker_bytes_.ForgetUploads();

@@ -11,8 +11,9 @@ namespace galley::director {
 void DirectorShell::TakeReports(WorkerReported reported, uint64_t world_number) {
   commits_.notes().NoteOver(reported);
   for (const WorkerReport& report : reported.reports) {
-    if (std::holds_alternative<WorkerReport::Ended>(report.what))
-      worker_views_.Ended(workers_.NameOf(reported.worker), report.attempt, clock_.Now());
+    if (!std::holds_alternative<WorkerReport::Ended>(report.what)) continue;
+    worker_views_.Ended(workers_.NameOf(reported.worker), report.attempt, clock_.Now());
+    program_runs_.End(report.attempt, clock_.Now());
   }
   const SourcesPtr sources = Present();
   for (WorkerReport& report : reported.reports) {
@@ -52,6 +53,7 @@ void DirectorShell::Do(const Desire& effect) {
     BuiltJob built = builder.Build(start, name, has_files);
     *message.add_start() = std::move(built.job);
     if (built.record) commits_.notes().Give(*std::move(built.record));
+    NoteProgram(start.attempt, *built.info);
     reports_.Register(start.attempt, std::move(built.info));
     if (!has_files) worker_bytes_.NoteGiven(name, start.attempt);
     worker_views_.Given(name, start.attempt,

@@ -159,7 +159,21 @@ absl::Status WorkerAdmission::FillWelcome(const v1::Hello& hello, const World& w
         JoinPath(options_.state_directory, fmt::format("{}/{}", kScratchFolder, hello.pid())));
   }
   welcome.set_project_root(world.project->root);
+  welcome.set_walls(std::string(project::NameOf(world.project->cook.walls)));
+  if (!hello.is_without_files()) {
+    welcome.add_read_only(options_.state_directory);
+    welcome.add_read_only(world.project->output_directory);
+  }
   return absl::OkStatus();
+}
+
+absl::Status WorkerAdmission::CheckWalls(const v1::Hello& hello, const World& world) {
+  if (world.project->cook.walls != project::Walls::kRequire || hello.walls_missing().empty())
+    return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      fmt::format("[cook] walls = \"require\", and on this machine programs could change the "
+                  "project: {}",
+                  hello.walls_missing()));
 }
 
 absl::StatusOr<v1::ToWorker> WorkerAdmission::Attach(const std::string& worker_id,
@@ -167,6 +181,7 @@ absl::StatusOr<v1::ToWorker> WorkerAdmission::Attach(const std::string& worker_i
                                                      const std::string& comes_from) {
   const v1::Hello& hello = first.hello();
   RETURN_IF_ERROR(CheckCookers(worker_id, hello));
+  RETURN_IF_ERROR(CheckWalls(hello, *deps_.world.Get()));
   const std::string machine = machines_.Find(hello.machine(), comes_from);
   RETURN_IF_ERROR(CheckQuarantine(worker_id, machine));
   RETURN_IF_ERROR(CheckProcess(worker_id, hello.session()));
@@ -179,6 +194,7 @@ absl::StatusOr<v1::ToWorker> WorkerAdmission::Attach(const std::string& worker_i
   }
   // This comes before the snapshot is looked at: a later one is sent to this worker, too.
   deps_.workers.Attach(worker_id, segment, deps_.clock.Monotonic());
+  deps_.workers.SetWallsMissing(worker_id, hello.walls_missing());
   const WorldPtr world = deps_.world.Get();
   RETURN_IF_ERROR(FillWelcome(hello, *world, *message.mutable_welcome()));
   *message.mutable_snapshot() =

@@ -77,6 +77,7 @@ class WorkerAdmission {
  private:
   absl::Status CheckCookers(const std::string& worker, const v1::Hello& hello) const;
   absl::Status CheckQuarantine(const std::string& worker, const std::string& machine);
+  static absl::Status CheckWalls(const v1::Hello& hello, const World& world);
   absl::Status FillWelcome(const v1::Hello& hello, const World& world, v1::Welcome& welcome) const;
 
   const Options options_;

@@ -108,6 +108,31 @@ TEST_F(WorkerAdmissionTest, OneOfAnotherMachineIsToldOfNoFileOfThisOne) {
   EXPECT_THAT(Attach("node8", Hello(/*has_files=*/true)), HasSubstr("--without-files"));
 }
 
+TEST_F(WorkerAdmissionTest, AWorkerIsToldOfItsProgramsWalls) {
+  ASSERT_EQ(Attach("local-1", Hello(/*has_files=*/true)), "");
+  EXPECT_EQ(welcome_.welcome().walls(), "best");
+  EXPECT_THAT(welcome_.welcome().read_only(),
+              ElementsAre(Host("state"), world_.Get()->project->output_directory));
+  ASSERT_EQ(Attach("node7", Hello(/*has_files=*/false)), "");
+  EXPECT_THAT(welcome_.welcome().read_only(), IsEmpty());
+}
+
+TEST_F(WorkerAdmissionTest, OneThatHasNoWallsIsRefusedOnlyWhereTheyAreRequired) {
+  v1::FromWorker first = Hello(/*has_files=*/true);
+  first.mutable_hello()->set_walls_missing("not here");
+  ASSERT_EQ(Attach("local-1", first), "");
+  EXPECT_EQ(workers_.WallsMissingOf("local-1"), "not here");
+  auto world = std::make_shared<World>(*world_.Get());
+  auto project = std::make_shared<project::Project>(*world->project);
+  project->cook.walls = project::Walls::kRequire;
+  world->project = project;
+  world_.Set(world);
+  EXPECT_THAT(Attach("local-1", first), HasSubstr("[cook] walls = \"require\""));
+  EXPECT_THAT(Attach("local-1", first), HasSubstr("not here"));
+  EXPECT_EQ(Attach("local-2", Hello(/*has_files=*/true)), "");
+  EXPECT_EQ(welcome_.welcome().walls(), "require");
+}
+
 TEST_F(WorkerAdmissionTest, OtherCookersAreLackedAndOnThisMachineTheyAreAnotherBuild) {
   v1::FromWorker first = Hello(/*has_files=*/false);
   first.mutable_hello()->set_cookers_json(record::EncodeDescriptions({}));

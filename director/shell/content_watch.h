@@ -1,0 +1,52 @@
+// ContentWatch: what changes in the content while programs run that nothing keeps from that
+// (ProgramRuns). The kernel tells in which folders something changed (FolderWatch); only these are
+// looked at, and compared with the files as they were when the watch began.
+//
+// Who changed something it does not know, nor does the kernel say: a person may save meanwhile.
+// Cost: 2 us for each folder at the beginning; at the end the folders that changed.
+// Threads: one owner.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "common/content/folder_watch.h"
+#include "director/shell/world.h"
+
+namespace galley::director {
+
+struct ContentChange {
+  std::string path;      // virtual
+  std::string what;      // "changed", "is new", "is gone"
+  absl::Time when;       // as the file system says; of one that is gone, its folder's last change
+};
+
+class ContentWatch {
+ public:
+  struct Options {
+    std::string cookie_folder;          // FolderWatch
+    std::vector<std::string> excluded;  // host folders that are no content: Galley's own
+  };
+  // UNAVAILABLE, or as FolderWatch::Add: not all changes would be seen.
+  static absl::StatusOr<std::unique_ptr<ContentWatch>> Begin(WorldPtr world, Options options);
+
+  // All changes since it began, as they are now; sorted by path.
+  absl::StatusOr<std::vector<ContentChange>> Look();
+
+ private:
+  ContentWatch(WorldPtr world, Options options)
+      : world_(std::move(world)), options_(std::move(options)) {}
+  std::vector<std::string> Folders() const;
+  void Compare(const std::string& folder, std::vector<ContentChange>& changes) const;
+  std::string VirtualPath(const std::string& host_path) const;
+
+  const WorldPtr world_;
+  const Options options_;
+  std::unique_ptr<content::FolderWatch> watch_;
+  std::vector<std::string> changed_;  // folders, sorted
+};
+
+}  // namespace galley::director

@@ -1,0 +1,64 @@
+#include "director/shell/program_runs.h"
+
+#include <utility>
+
+namespace galley::director {
+namespace {
+
+// The times of files are those of the kernel's last tick, which may be earlier than what we read
+// then.
+constexpr absl::Duration kTick = absl::Milliseconds(20);
+
+}  // namespace
+
+void ProgramRuns::Begin(AttemptId attempt, Run run) {
+  running_[attempt] = forgotten_ + runs_.size();
+  runs_.push_back(std::move(run));
+  if (runs_.size() <= kRunsMax) return;
+  runs_.pop_front();
+  ++forgotten_;
+}
+
+void ProgramRuns::End(AttemptId attempt, absl::Time now) {
+  const auto found = running_.find(attempt);
+  if (found == running_.end()) return;
+  if (found->second >= forgotten_) runs_[found->second - forgotten_].end = now;
+  running_.erase(found);
+}
+
+void ProgramRuns::Lost(std::string_view worker, absl::Time now) {
+  for (auto at = running_.begin(); at != running_.end();) {
+    const AttemptId attempt = at->first;
+    const bool is_its =
+        at->second >= forgotten_ && runs_[at->second - forgotten_].worker == worker;
+    ++at;
+    if (is_its) End(attempt, now);
+  }
+}
+
+void ProgramRuns::Clear() {
+  runs_.clear();
+  running_.clear();
+  forgotten_ = 0;
+}
+
+std::vector<std::string> ProgramRuns::PackagesAt(absl::Time when, absl::Time since) const {
+  std::set<std::string> packages;
+  for (const Run& run : runs_) {
+    if (run.begin >= since && run.begin - kTick <= when && when <= run.end)
+      packages.insert(run.package);
+  }
+  return {packages.begin(), packages.end()};
+}
+
+ProgramRuns::Lacking ProgramRuns::LackingSince(absl::Time since) const {
+  Lacking lacking;
+  for (const Run& run : runs_) {
+    if (run.begin < since || run.why.empty()) continue;
+    if (lacking.workers.empty()) lacking.why = run.why;
+    lacking.workers.insert(run.worker);
+  }
+  return lacking;
+}
+
+}  // namespace galley::director
