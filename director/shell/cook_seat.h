@@ -146,6 +146,7 @@ struct CookSeat {
 
   PlatformMask platforms = 0;                     // that the cook is for, of the present world
   std::map<std::string, Digest> roots;            // published, by platform name
+  std::map<std::string, Digest> unpublished;      // without a file, of a narrow cook: staged only
   std::map<std::string, HeldResults> last_build;  // what was to be in the root, likewise
   uint64_t bytes_stored = 0;
   uint64_t bytes_deduplicated = 0;

@@ -239,8 +239,7 @@ class DirectorShell {
   std::optional<Digest> WholeRoot(const std::string& platform);
   void CountLost(const std::vector<RootBuilt::Lost>& lost,
                  const std::vector<std::string>& packages);
-  std::optional<uint64_t> PublishedAlready(const std::string& platform, const PublishRoot& effect,
-                                           bool is_again);
+  std::optional<uint64_t> PublishedAlready(const std::string& platform, const PublishRoot& effect);
   void NoteFailure(CookSeat& seat, const PackageFailed& failed);
   std::vector<FailureUpdate> TakeFailures();
   void TakeSuccessor(Successor successor);

@@ -151,7 +151,9 @@ std::optional<Digest> DirectorShell::WholeRoot(const std::string& platform) {
 void DirectorShell::Do(const StageRoots& effect) {
   CookSeat* const seat = seats_.Find(effect.request);
   if (seat == nullptr) return;
-  seat->told.Add([this, stage = seat->order.stage, roots = seat->roots, world = world_.Get(),
+  std::map<std::string, Digest> roots = seat->roots;
+  roots.insert(seat->unpublished.begin(), seat->unpublished.end());
+  seat->told.Add([this, stage = seat->order.stage, roots = std::move(roots), world = world_.Get(),
                   round = effect.round, request = effect.request](ShellListener&) {
     RootsStaged event{.loss = "", .round = round, .request = request};
     if (stage) event.loss = stage(roots, world);
@@ -197,51 +199,53 @@ RootContent DirectorShell::ContentOf(const CookSeat& seat, const std::string& pl
   return content;
 }
 
-// The sequence of the platform's last root if it is this one: a cook by the book that comes to the
-// same publishes nothing new. Nor does any cook that published it before (`is_again`), and then had
-// to make again bytes that staging lacked.
+// The sequence of the platform's last root if it is this one: a cook that comes to the same
+// publishes nothing new. (A cook by the book that comes to what a narrow one published does: its
+// root becomes the latest.)
 std::optional<uint64_t> DirectorShell::PublishedAlready(const std::string& platform,
-                                                        const PublishRoot& effect, bool is_again) {
+                                                        const PublishRoot& effect) {
   const auto roots = store_.Roots(options_.project_id);  // newest first
   if (!roots.ok()) return std::nullopt;
   for (const store::PublishedRoot& one : *roots) {
     if (one.platform != platform) continue;
     // (How many roots are kept is said by the last one.)
-    const bool is_same = one.root == effect.root && one.by_the_book == effect.by_the_book &&
+    const bool is_same = one.root == effect.root && (one.by_the_book || !effect.by_the_book) &&
                          one.keep_roots == options_.keep_roots;
-    return is_same && (effect.by_the_book || is_again) ? std::optional(one.sequence) : std::nullopt;
+    return is_same ? std::optional(one.sequence) : std::nullopt;
   }
   return std::nullopt;
 }
 
-// No root is published behind a group that failed: the cook is about to end for it. A root of no
-// package never becomes `latest`: whoever reads there would lose all that was good.
+// No root is published behind a group that failed: the cook is about to end for it. A root without
+// a file is never published: whoever reads there would lose all that was good. (A narrow cook whose
+// packages all failed still takes their outputs out of the sandbox.)
 void DirectorShell::Do(const PublishRoot& effect) {
   CookSeat* const seat = seats_.Find(effect.request);
   if (seat == nullptr) return;
   const std::string platform = PlatformName(effect.platform);
-  const bool is_empty = !seat->is_difference && seat->last_build.at(platform)->empty();
-  if (!seat->order.publishes || (effect.by_the_book && is_empty)) {
+  const bool is_empty = effect.root == Digest() ||
+                        (!seat->is_difference && seat->last_build.at(platform)->empty());
+  seat->unpublished.erase(platform);
+  if (!seat->order.publishes || is_empty) {
     RootPublished event{.platform = effect.platform};
     event.platform_set = effect.platform_set;
     event.round = effect.round;
     event.request = effect.request;
     // An earlier root of this cook lacks bytes that could not be made again: it is not staged.
     seat->roots.erase(platform);
+    if (seat->order.publishes && !effect.by_the_book) seat->unpublished[platform] = effect.root;
     return Post(Event(std::move(event)));
   }
   CommitPending();  // failures that came while the roots were built
-  const auto before = seat->roots.find(platform);
-  const bool is_again = before != seat->roots.end() && before->second == effect.root;
   commit_thread_.Post(
-      [this, effect, platform, is_again, content = ContentOf(*seat, platform, effect.by_the_book)] {
+      [this, effect, platform, content = ContentOf(*seat, platform, effect.by_the_book)] {
         RootPublished event{.platform = effect.platform};
         event.platform_set = effect.platform_set;
         event.round = effect.round;
         event.request = effect.request;
         event.error = commits_.error();
         if (event.error.empty()) {
-          const std::optional<uint64_t> known = PublishedAlready(platform, effect, is_again);
+          const std::optional<uint64_t> known = PublishedAlready(platform, effect);
           const absl::StatusOr<uint64_t> sequence =
               known.has_value() ? absl::StatusOr<uint64_t>(*known)
                                 : store_.Publish({.project_id = options_.project_id,
