@@ -14,6 +14,7 @@
 #include "director/host/idle_names.h"
 #include "director/host/left_out.h"
 #include "director/host/outcome_status.h"
+#include "director/host/removed_by_rules.h"
 #include "director/host/standing_cook.h"
 #include "director/host/unpublished.h"
 #include "director/shell/lost_files.h"
@@ -130,6 +131,7 @@ absl::Status CookRun::Scan() {
   sources_ = scanned_->snapshot;
   RETURN_IF_ERROR(Select());
   BeginStaging();
+  NoteLastRoots();
   report_.scan = absl::Now() - begin;
   deps_.trace.Add({.name = "scan",
                    .category = "scan",
@@ -242,6 +244,27 @@ absl::Status CookRun::Select() {
         "--culture and --no-soft-references");
   }
   return absl::OkStatus();
+}
+
+// What the last cook by the book published, for a word on what this one takes away.
+void CookRun::NoteLastRoots() {
+  if (!selection_.by_the_book || ask_.repair) return;
+  const auto roots = deps_.director.stores().store().Roots(deps_.director.project_id());
+  if (!roots.ok()) return;
+  for (const store::PublishedRoot& root : *roots) {  // newest first
+    if (root.by_the_book) last_roots_.emplace(root.platform, root.root);
+  }
+}
+
+void CookRun::TellRemovedByRules() {
+  const WorldPtr& world = report_.outcome->world;
+  for (const auto& [platform, root] : report_.outcome->roots) {
+    const auto last = last_roots_.find(platform);
+    if (last == last_roots_.end() || last->second == root || world == nullptr) continue;
+    const std::string text = RemovedByRulesText(deps_.director.stores().store(), last->second, root,
+                                                platform, *world);
+    if (!text.empty()) notes_.SayAlways(text);
+  }
 }
 
 void CookRun::BeginStaging() {
@@ -446,6 +469,7 @@ void CookRun::TellTheEnd() {
       UnansweredText(*project_, outcome.observed, deps_.director.environment());
   if (!unanswered.empty()) notes_.SayAlways(unanswered);
   TellUnpublished();
+  TellRemovedByRules();
   if (!notes_.sizes() || !HasEndedWell()) return;
   for (const std::string& line : notes_.sizes()->Lines()) notes_.Say(line);
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <future>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -59,6 +60,8 @@ class CookRun {
   absl::Status LookAtListedFiles();
   absl::Status TakeRevised(std::shared_ptr<World> world);
   absl::Status Select();
+  void NoteLastRoots();
+  void TellRemovedByRules();
   void BeginStaging();
   std::vector<SelectedPackage> SelectIn(const World& world) const;  // any thread, while it cooks
   absl::StatusOr<CookSelection> SelectLost();
@@ -99,6 +102,7 @@ class CookRun {
   std::vector<std::string> left_out_;         // of the list of the cook before
   std::optional<SourcePatches> patches_;      // the files were not scanned
   absl::StatusOr<MembersFile> members_;       // of a cook by the book (MembersAfter)
+  std::map<std::string, Digest> last_roots_;  // by platform, before this cook by the book
   std::optional<Staging> staging_;            // once the selection is known
 
   std::optional<std::vector<std::string>> listed_;  // no other files are looked at
