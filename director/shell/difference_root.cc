@@ -11,8 +11,8 @@
 #include "common/content/name.h"
 #include "common/record/result.h"
 #include "common/tree/edit_tree.h"
-#include "common/tree/path_limits.h"
 #include "director/shell/lost_files.h"
+#include "director/shell/root_builder.h"
 #include "fmt/format.h"
 
 namespace galley::director {
@@ -49,6 +49,7 @@ class Maker {
     if (at == platforms.end() || root == base_.roots.end())
       return TooNarrow("{} had no root", platform_);
     index_ = static_cast<size_t>(at - platforms.begin());
+    is_for_windows_ = IsForWindows(deps_.sources, request.platform);
     if (request.round > 0) return TooNarrow("the store lost something");
     ASSIGN_OR_RETURN(const store::StoreInfo info, deps_.store.Info());
     if (info.loss_epoch != base_.loss_epoch) return TooNarrow("the store lost something");
@@ -131,7 +132,7 @@ class Maker {
     for (const record::Output& output : now.result.outputs) {
       added_.push_back({stem + output.suffix, output.digest, output.is_executable});
       owners_.push_back(id);
-      if (const std::string fault = tree::PathFault(added_.back().path); !fault.empty())
+      if (const std::string fault = NameFault(added_.back().path, is_for_windows_); !fault.empty())
         return TooNarrow("{}: {}", added_.back().path, fault);
     }
     return absl::OkStatus();
@@ -222,6 +223,7 @@ class Maker {
   const DifferenceDeps& deps_;
   const StandingBase& base_;
   const std::string& platform_;
+  bool is_for_windows_ = false;
   size_t index_ = 0;              // of the platform, in the table of members
   std::vector<std::string> new_;  // packages that the root did not hold
   std::vector<std::string> removed_;

@@ -7,6 +7,7 @@
 #include "common/content/name.h"
 #include "common/tree/path_limits.h"
 #include "common/tree/tree.h"
+#include "common/tree/windows_names.h"
 #include "director/shell/lost_files.h"
 #include "fmt/format.h"
 
@@ -14,10 +15,11 @@ namespace galley::director {
 
 namespace {
 
-// The first of a package's files that no file system takes, if there is one.
-void AddTooLong(std::span<const tree::TreeFile> files, PackageId package, RootBuilt& built) {
+// The first of a package's files that no file system of the platform takes, if there is one.
+void AddUntakeable(std::span<const tree::TreeFile> files, PackageId package, bool is_for_windows,
+                   RootBuilt& built) {
   for (const tree::TreeFile& file : files) {
-    std::string fault = tree::PathFault(file.path);
+    std::string fault = NameFault(file.path, is_for_windows);
     if (fault.empty()) continue;
     built.conflicts.push_back({package, package, file.path, std::move(fault)});
     return;
@@ -39,6 +41,19 @@ absl::Status DropLostFolders(store::Store& store, const tree::BuiltTree& made) {
 
 }  // namespace
 
+bool IsForWindows(const Sources& sources, PlatformIndex platform) {
+  const PlatformsPtr platforms = sources.platforms();
+  if (platforms == nullptr || platform >= platforms->size()) return false;
+  const auto& parameters = (*platforms)[platform].parameters;
+  const auto os = parameters.find("os");
+  return os != parameters.end() && os->second == "windows";
+}
+
+std::string NameFault(std::string_view path, bool is_for_windows) {
+  std::string fault = tree::PathFault(path);
+  return fault.empty() && is_for_windows ? tree::WindowsNameFault(path) : fault;
+}
+
 absl::StatusOr<RootBuilt> BuildRootTree(const Sources& sources, const ResultTable& results,
                                         store::Store& store, const BuildRoot& request,
                                         const Digest* whole) {
@@ -48,6 +63,7 @@ absl::StatusOr<RootBuilt> BuildRootTree(const Sources& sources, const ResultTabl
   built.request = request.request;
   std::vector<tree::TreeFile> files;
   std::vector<PackageId> owners;
+  const bool is_for_windows = IsForWindows(sources, request.platform);
   // (Somebody may have taken back what a worker made while the cook ran.)
   ASSIGN_OR_RETURN(const std::vector<record::Revocation> revocations, store.Revocations());
   for (const auto& [package, result_id] : request.packages) {
@@ -63,7 +79,8 @@ absl::StatusOr<RootBuilt> BuildRootTree(const Sources& sources, const ResultTabl
       files.push_back({stem + output.suffix, output.digest, output.is_executable});
       owners.push_back(package);
     }
-    AddTooLong(std::span(files).last(stored->result.outputs.size()), package, built);
+    AddUntakeable(std::span(files).last(stored->result.outputs.size()), package, is_for_windows,
+                  built);
   }
   if (!built.lost.empty() || !built.conflicts.empty()) return built;
   tree::BuiltTree made =
