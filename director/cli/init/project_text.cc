@@ -66,6 +66,7 @@ std::string PlatformText(bool wants_late_spirv) {
 name = "windows"
 texture = "bc"            # bc | astc | rgba8
 shader = "spirv-1.5"      # spirv-1.x | essl-310 | msl-2.x
+os = "windows"            # packages with names that Windows cannot have fail
 
 [[platform]]
 name = "android"
