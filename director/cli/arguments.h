@@ -34,6 +34,7 @@ struct Arguments {
   std::string directory = ".", package, platform, export_directory, first, second, output;
   bool link = false;
   ListOptions list;
+  bool is_stage_check = false;
   std::vector<std::string> packages;
   std::string shell;  // of `completion`
 };

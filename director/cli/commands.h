@@ -74,6 +74,8 @@ int RunTree(const GlobalOptions& options, const std::string& root, const std::st
 int RunDiff(const GlobalOptions& options, const std::string& before, const std::string& after);
 int RunCheckout(const GlobalOptions& options, const std::string& root, const std::string& directory,
                 bool link);
+// `platform` empty: all. 1: a sandbox is not what its root says.
+int RunStageCheck(const GlobalOptions& options, const std::string& platform);
 int RunPatch(const GlobalOptions& options, const std::string& before, const std::string& after,
              const std::string& file);
 int RunApply(const GlobalOptions& options, const std::string& file, const std::string& directory);

@@ -35,6 +35,14 @@ void AddTreeCommands(CLI::App& app, Arguments& arguments) {
   checkout->add_option("directory", second, "A new or empty folder")->required();
   checkout->add_flag("--link", link,
                      "Make large files read-only hard links to the store's files, where possible");
+  CLI::App* stage = AddCommand(app, arguments, "stage", "Look at the folders that cooks stage to",
+                               [&] { return RunStageCheck(global, arguments.platform); });
+  stage
+      ->add_flag("--check", arguments.is_stage_check,
+                 "Tell whether each sandbox is what its root says (exit 1 when one is not); nothing "
+                 "is changed")
+      ->required();
+  stage->add_option("--platform", arguments.platform, "This platform only");
   CLI::App* patch =
       AddCommand(app, arguments, "patch", "Write a patch that turns the first root into the second",
                  [&] { return RunPatch(global, first, second, output); });

@@ -1,0 +1,120 @@
+// stage --check: whether the sandboxes are what their roots say.
+
+#include <algorithm>
+#include <cstdio>
+
+#include "common/base/file.h"
+#include "common/base/log.h"
+#include "common/base/status_macros.h"
+#include "director/cli/commands.h"
+#include "director/cli/open_store.h"
+#include "director/stage/check_stage.h"
+#include "fmt/format.h"
+#include "nlohmann/json.hpp"
+
+namespace galley::cli {
+namespace {
+
+using director::StageCheck;
+using State = StageCheck::State;
+
+const char* NameOf(State state) {
+  static constexpr const char* kNames[] = {"staged", "absent", "busy", "interrupted", "unknown"};
+  return kNames[static_cast<int>(state)];
+}
+
+// What is said of a sandbox of which nothing is known.
+std::string WhyUnknown(State state) {
+  switch (state) {
+    case State::kStaged:
+      return {};
+    case State::kAbsent:
+      return "nothing was staged there: `galley cook` does";
+    case State::kBusy:
+      return "a cook stages there now: ask again when it is done";
+    case State::kInterrupted:
+      return "a stage was interrupted there: the next `galley cook` completes it";
+    case State::kUnknown:
+      return "it does not say what it holds (its .galley-root is damaged, or gone): the next "
+             "`galley cook` compares its files";
+  }
+  return {};
+}
+
+void PrintNames(std::string_view what, const std::vector<std::string>& names) {
+  for (const std::string& name : names)
+    std::puts(fmt::format("  {:<8} {}", what, EscapeControl(name)).c_str());
+}
+
+void Print(const GlobalOptions& options, const std::string& platform, const std::string& directory,
+           const StageCheck& check, const std::string& last) {
+  if (options.json) {
+    return PrintJson({{"platform", platform},
+                      {"directory", directory},
+                      {"state", NameOf(check.state)},
+                      {"equal", check.IsEqual() && last.empty()},
+                      {"root", check.root ? check.root->ToString() : ""},
+                      {"last_root", last},
+                      {"files_equal", check.equal},
+                      {"missing", check.missing},
+                      {"changed", check.changed},
+                      {"foreign", check.foreign}});
+  }
+  if (check.state != State::kStaged) {
+    std::puts(fmt::format("{}: {}: {}", platform, EscapeControl(directory), WhyUnknown(check.state))
+                  .c_str());
+    return;
+  }
+  if (!options.quiet || !check.IsEqual() || !last.empty()) {
+    std::puts(fmt::format("{}: root {}: {} equal, {} missing, {} changed, {} not put there by Galley",
+                          platform, check.root->ToString(), check.equal, check.missing.size(),
+                          check.changed.size(), check.foreign.size())
+                  .c_str());
+  }
+  if (!last.empty()) {
+    std::puts(fmt::format("  the last root is {}, which was not staged: `galley cook` stages it",
+                          last)
+                  .c_str());
+  }
+  PrintNames("missing", check.missing);
+  PrintNames("changed", check.changed);
+  if (!options.quiet) PrintNames("foreign", check.foreign);
+}
+
+// The platform's last root, if the sandbox says that it holds another one. (A narrow cook of which
+// all failed publishes nothing, and leaves a root without a file.)
+std::string OtherLastRoot(const std::vector<store::PublishedRoot>& roots,
+                          const std::string& platform, const StageCheck& check) {
+  if (!check.root.has_value() || *check.root == Digest()) return {};
+  const auto last =
+      std::find_if(roots.begin(), roots.end(), [&](const auto& one) { return one.platform == platform; });
+  return last == roots.end() || last->root == *check.root ? std::string() : last->root.ToString();
+}
+
+}  // namespace
+
+int RunStageCheck(const GlobalOptions& options, const std::string& platform) {
+  const auto project = OpenProject(options);
+  if (!project.ok()) return Fail(options, kUsage, MessageOf(project.status()));
+  const bool is_known = std::any_of(project->platforms.begin(), project->platforms.end(),
+                                    [&](const auto& one) { return one.name == platform; });
+  if (!platform.empty() && !is_known)
+    return Fail(options, kUsage, fmt::format("{} has no platform '{}'", project->name, platform));
+  auto opened = OpenStoreAndProject(options);
+  if (!opened.ok()) return Fail(options, CodeOf(opened.status()), MessageOf(opened.status()));
+  const auto roots = opened->store->Roots(opened->project_id);
+  if (!roots.ok()) return Fail(options, kInfrastructure, MessageOf(roots.status()));
+  bool is_equal = true;
+  for (const project::Platform& one : project->platforms) {
+    if (!platform.empty() && one.name != platform) continue;
+    const std::string directory = JoinPath(project->output_directory, one.name);
+    const auto check = director::CheckStage(*opened->store, directory);
+    if (!check.ok()) return Fail(options, kInfrastructure, MessageOf(check.status()));
+    const std::string last = OtherLastRoot(*roots, one.name, *check);
+    Print(options, one.name, directory, *check, last);
+    is_equal &= check->IsEqual() && last.empty();
+  }
+  return is_equal ? kDone : kFailed;
+}
+
+}  // namespace galley::cli
