@@ -24,7 +24,8 @@ bool IsPort(std::string_view name) {
 
 // Windows looks at what is before the first dot, and passes over blanks at its end.
 std::string DeviceIn(std::string_view segment) {
-  std::string name = absl::AsciiStrToLower({segment.data(), std::min(segment.find('.'), segment.size())});
+  const size_t size = std::min(segment.find('.'), segment.size());
+  std::string name = absl::AsciiStrToLower({segment.data(), size});
   name.resize(name.find_last_not_of(' ') + 1);
   const bool is_device =
       std::find(kDevices.begin(), kDevices.end(), name) != kDevices.end() || IsPort(name);

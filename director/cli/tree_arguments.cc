@@ -39,8 +39,8 @@ void AddTreeCommands(CLI::App& app, Arguments& arguments) {
                                [&] { return RunStageCheck(global, arguments.platform); });
   stage
       ->add_flag("--check", arguments.is_stage_check,
-                 "Tell whether each sandbox is what its root says (exit 1 when one is not); nothing "
-                 "is changed")
+                 "Tell whether each sandbox is what its root says (exit 1 when one is not); "
+                 "nothing is changed")
       ->required();
   stage->add_option("--platform", arguments.platform, "This platform only");
   CLI::App* patch =

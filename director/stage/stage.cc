@@ -305,7 +305,7 @@ absl::Status CheckPaths(const StageOptions& options, const std::vector<tree::Tre
 }
 
 // Files that an interrupted stage was about to write are Galley's when they have the planned bytes,
-// or when a power cut left none of these (`may_be_blank`). Any other file was put there by somebody.
+// or when a power cut left none of these (`may_be_blank`). Somebody put any other file there.
 absl::Status NotePlanned(Sandbox& sandbox, std::span<const PlannedFile> planned, bool may_be_blank,
                          PlanInput& input) {
   std::vector<tree::TreeFile> written;
@@ -357,9 +357,9 @@ absl::StatusOr<bool> AddEarlier(store::Store& store, const StageOptions& options
   return is_any_known;
 }
 
-// A ledger that says it names all of Galley's files and lacks those of its root: an older Galley was
-// killed when it had nothing to write. `laid`: the files of the marker's root, sorted. (A few of
-// them may be somebody's, who had the very bytes that a cook came to.)
+// A ledger that says it names all of Galley's files and lacks those of its root: an older Galley
+// was killed when it had nothing to write. `laid`: the files of the marker's root, sorted. (A few
+// of them may be somebody's, who had the very bytes that a cook came to.)
 bool Disowns(const Ledger& ledger, const std::vector<tree::TreeFile>& laid) {
   if (!ledger.is_whole) return false;
   if (!ledger.exact.has_value())

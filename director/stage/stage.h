@@ -50,9 +50,9 @@ struct StageOptions {
   const std::atomic<bool>* interrupted = nullptr;
   mode_t umask = 022;  // decides the modes of what is made
   // Roots that were published for this sandbox. Read only when the sandbox's own files do not say
-  // what Galley put there: they are damaged, or gone, or lack most files of their own root (an older
-  // Galley was killed); and when a file is in the way of a cooked one. A file that has the bytes
-  // which one of these roots has at its path is Galley's then, and any other is somebody's.
+  // what Galley put there: they are damaged, or gone, or lack most files of their own root (an
+  // older Galley was killed); and when a file is in the way of a cooked one. A file that has the
+  // bytes which one of these roots has at its path is Galley's then, and any other is somebody's.
   std::vector<Digest> earlier_roots;
   // The package to which a path of the tree belongs, for errors; empty: not known. May be null.
   // Threads: any.

@@ -211,7 +211,8 @@ class StageKillTest : public ::testing::Test {
       EXPECT_EQ(held, expected);
       EXPECT_EQ(report->foreign_count, kMine.size());
     }
-    for (const auto& [path, text] : expected) EXPECT_EQ(held.contains(path) ? held.at(path) : "-", text);
+    for (const auto& [path, text] : expected)
+      EXPECT_EQ(held.contains(path) ? held.at(path) : "-", text) << path;
   }
 
   Blobs store_;
