@@ -22,38 +22,6 @@ absl::Status LookAtAll(fmt::format_string<Args...> text, Args&&... args) {
   return absl::FailedPreconditionError(fmt::format(text, std::forward<Args>(args)...));
 }
 
-absl::StatusOr<ChangesSince> CompareFiles(const Standing& standing,
-                                          const std::string& state_directory,
-                                          content::Snapshot& files, const JournalMeta& meta,
-                                          const Cancellation& stop) {
-  const std::unique_ptr<content::Snapshot> before = BaseTable(state_directory, meta);
-  if (before == nullptr) return LookAtAll("the files that it stands for are not known");
-  ChangesSince since{.table_id = standing.base_table, .changes = {}, .touched = {}};
-  since.changes = content::Difference(*before, files, &since.touched, &stop);
-  return since;
-}
-
-absl::StatusOr<ChangesSince> ChangesOf(const Standing& standing, const std::string& state_directory,
-                                       content::Snapshot& files,
-                                       const std::optional<ChangesSince>& known,
-                                       const JournalMeta& meta, const Cancellation& stop,
-                                       std::vector<std::string>& left_out) {
-  if (standing.base_table.empty() || standing.base_table != meta.table_id)
-    return LookAtAll("the files that it stands for are not known");
-  ChangesSince since;
-  if (known && known->table_id == meta.table_id) {
-    since = *known;
-  } else {
-    ASSIGN_OR_RETURN(since, CompareFiles(standing, state_directory, files, meta, stop));
-  }
-  for (const content::Change& change : since.changes) {
-    const content::FileEntry* const file = files.Find(change.path);
-    if (file != nullptr && file->stat.ctime_ns < standing.listed_ns)
-      left_out.push_back(change.path);
-  }
-  return since;
-}
-
 // A package that comes or goes is found by a scan, and what is wrong with all of them, too.
 absl::Status AreTheSamePackages(const std::vector<std::string>& names, const StandingBase& base,
                                 const World& world) {
@@ -77,16 +45,27 @@ std::set<std::string, std::less<>> LookedAt(const CookNotes& notes) {
 
 }  // namespace
 
+absl::StatusOr<ChangesSince> ChangesOf(const World& world, const std::string& state_directory,
+                                       const JournalMeta& meta,
+                                       const Cancellation& stop) {
+  if (world.since && world.since->table_id == meta.table_id) return *world.since;
+  const std::unique_ptr<content::Snapshot> before = BaseTable(state_directory, meta);
+  if (before == nullptr) return LookAtAll("the files that it stands for are not known");
+  ChangesSince since{.table_id = meta.table_id, .changes = {}, .touched = {}};
+  since.changes = content::Difference(*before, *world.snapshot, &since.touched, &stop);
+  return since;
+}
+
 absl::StatusOr<CookDifference> FindDifference(const StandingAsk& ask, const World& world,
                                               const std::vector<SelectedPackage>& selected,
-                                              Journal& journal, Cancellation& stop,
-                                              std::vector<std::string>& left_out) {
+                                              Journal& journal, Cancellation& stop) {
   ASSIGN_OR_RETURN(Standing standing, FindButFiles(ask, stop));
   if (standing.counts.skipped > 0) return LookAtAll("a package was not attempted");
   const std::string state = ask.project.state_directory();
   ASSIGN_OR_RETURN(Members members, Standings(state).MembersOf(standing.ask, standing.members));
-  ASSIGN_OR_RETURN(ChangesSince changes, ChangesOf(standing, state, *world.snapshot, world.since,
-                                                   journal.meta(), stop, left_out));
+  if (standing.base_table.empty() || standing.base_table != journal.meta().table_id)
+    return LookAtAll("the files that it stands for are not known");
+  ASSIGN_OR_RETURN(ChangesSince changes, ChangesOf(world, state, journal.meta(), stop));
   ASSIGN_OR_RETURN(
       std::vector<std::string> of_other_rules,
       NamesOf(DifferingRules(standing.rules, RulesOf(ask.project)), *world.snapshot, members));

@@ -36,12 +36,15 @@ struct CookDifference {
 // journal says of packages does not change meanwhile.
 // `selected`: all that the cook asks for, sorted by name; empty: no file came or went, and no
 // sidecar changed.
-// `left_out`: gets the files that had changed before the last cook, whose list of changed files did
-// not name them.
 absl::StatusOr<CookDifference> FindDifference(const StandingAsk& ask, const World& world,
                                               const std::vector<SelectedPackage>& selected,
-                                              Journal& journal, Cancellation& stop,
-                                              std::vector<std::string>& left_out);
+                                              Journal& journal, Cancellation& stop);
+
+// The changes from the journal's base to the files of `world`, as they are now.
+// FAILED_PRECONDITION: the base is not known.
+absl::StatusOr<ChangesSince> ChangesOf(const World& world, const std::string& state_directory,
+                                       const JournalMeta& meta,
+                                       const Cancellation& stop);
 
 // The root that lies in the platform's sandbox, if each file there is as it was when the standing
 // was kept, and nobody put another one there. Cost: a stat of each.

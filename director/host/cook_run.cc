@@ -13,6 +13,7 @@
 #include "director/host/cook_world.h"
 #include "director/host/idle_names.h"
 #include "director/host/left_out.h"
+#include "director/host/left_out_of_list.h"
 #include "director/host/outcome_status.h"
 #include "director/host/removed_by_rules.h"
 #include "director/host/standing_cook.h"
@@ -122,7 +123,7 @@ absl::Status CookRun::LookAtFiles() {
 }
 
 absl::Status CookRun::Scan() {
-  const absl::Time begin = absl::Now();
+  const absl::Time begin = began_ = absl::Now();
   RETURN_IF_ERROR(AskGit());
   RETURN_IF_ERROR(LookAtFiles());
   world_ = scanned_;
@@ -215,10 +216,9 @@ absl::Status CookRun::TakeRevised(std::shared_ptr<World> world) {
                                                        : !change.is_there ? "is gone"
                                                                           : "changed"));
   }
-  left_out_.clear();
   ASSIGN_OR_RETURN(CookDifference difference,
                    FindDifference(AskOfStanding(), *world, /*selected=*/{},
-                                  deps_.director.journal(), deps_.stop, left_out_));
+                                  deps_.director.journal(), deps_.stop));
   // Their sidecars may be others by now, and a list may leave them out.
   for (const SelectedPackage& one : difference.selected) (void)world->table->Find(one.name);
   if (world->table->has_unread_sidecars())
@@ -335,9 +335,8 @@ void CookRun::TellScanAgain() {
 // Before the journal follows the files: it says of packages what it said when they were cooked.
 absl::Status CookRun::FindWhatDiffers() {
   if (!difference_.has_value() && MayLookAtDifference()) {
-    left_out_.clear();
     auto difference = FindDifference(AskOfStanding(), *scanned_, selection_.packages,
-                                     deps_.director.journal(), deps_.stop, left_out_);
+                                     deps_.director.journal(), deps_.stop);
     if (difference.ok()) {
       difference_ = *std::move(difference);
       scanned_->since = difference_->changes;
@@ -349,19 +348,28 @@ absl::Status CookRun::FindWhatDiffers() {
   return absl::OkStatus();
 }
 
+// Whatever this cook asks for: after it nobody can tell any more.
 void CookRun::TellLeftOutOfList() {
-  constexpr size_t kNamed = 5;
-  const std::vector<std::string>& left_out = left_out_;
-  if (left_out.empty() || report_.listed) return;
-  std::string names;
-  for (size_t i = 0; i < std::min(left_out.size(), kNamed); ++i)
-    names += (i == 0 ? "" : ", ") + left_out[i];
-  if (left_out.size() > kNamed) names += fmt::format(" and {} more", left_out.size() - kNamed);
-  notes_.SayAlways(fmt::format(
-      "{} {} changed before the last cook, and its list of changed files (--changed) left {} out: "
-      "{}; that cook's roots are of the files that it named",
-      left_out.size(), left_out.size() == 1 ? "file had" : "files had",
-      left_out.size() == 1 ? "it" : "them", names));
+  if (report_.listed) return;
+  const std::optional<int64_t> began_ns = ListedCook(project_->state_directory()).Began();
+  if (!began_ns) return;
+  const auto since =
+      ChangesOf(*scanned_, project_->state_directory(), deps_.director.journal().meta(),
+                deps_.stop);
+  if (!since.ok())
+    return LogInfo("what a list left out is not known: {}", MessageOf(since.status()));
+  const std::string text =
+      TextOf(FindLeftOut(since->changes, *scanned_->snapshot, *began_ns));
+  if (!text.empty()) notes_.SayAlways(text);
+}
+
+// The journal's base is of these files now.
+void CookRun::NoteWhatWasLookedAt() {
+  ListedCook last(project_->state_directory());
+  if (!report_.listed) return last.Forget();
+  if (!ask_.changed) return;  // git named them, and leaves nothing out
+  if (const absl::Status noted = last.Note(began_); !noted.ok())
+    LogWarning("what the list leaves out will not be named: {}", MessageOf(noted));
 }
 
 StandingAsk CookRun::AskOfStanding() const {
@@ -380,6 +388,7 @@ StandingAsk CookRun::AskOfStanding() const {
 absl::Status CookRun::FollowTheFiles() {
   ASSIGN_OR_RETURN(world_, deps_.place.Follow(std::exchange(scanned_, nullptr)));
   if (difference_.has_value()) difference_->base->catalog = world_->table;
+  NoteWhatWasLookedAt();
   return absl::OkStatus();
 }
 

@@ -67,6 +67,7 @@ class CookRun {
   absl::StatusOr<CookSelection> SelectLost();
   absl::Status FindWhatDiffers();
   void TellLeftOutOfList();
+  void NoteWhatWasLookedAt();
   StandingAsk AskOfStanding() const;
   void TellScan();
   void TellScanAgain();
@@ -88,6 +89,7 @@ class CookRun {
 
   const CookAsk ask_;
   const Deps deps_;
+  absl::Time began_;                                 // to look at the files
   SetupPtr setup_;                                   // from Prepare on
   std::shared_ptr<const project::Project> project_;  // with the cook's own output folder
   CookNotes notes_;
@@ -99,7 +101,6 @@ class CookRun {
   CookSelection selection_;                   // of a difference without its packages
   std::optional<CookDifference> difference_;  // the cook looks at that, as far as that goes
   bool is_scan_told_again_ = false;           // and not anew
-  std::vector<std::string> left_out_;         // of the list of the cook before
   std::optional<SourcePatches> patches_;      // the files were not scanned
   absl::StatusOr<MembersFile> members_;       // of a cook by the book (MembersAfter)
   std::map<std::string, Digest> last_roots_;  // by platform, before this cook by the book

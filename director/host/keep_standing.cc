@@ -2,7 +2,6 @@
 #include <set>
 #include <utility>
 
-#include "absl/time/clock.h"
 #include "common/base/status_macros.h"
 #include "common/content/patched_file.h"
 #include "director/host/changed_rules.h"
@@ -167,9 +166,6 @@ absl::Status KeepStanding(const StandingAsk& ask, content::Snapshot& sources,
   ASSIGN_OR_RETURN(standing.tools, ToolsOf(outcome.observed, ask.project.root));
   if (difference != nullptr) AddObservedBefore(difference->standing, standing);
   standing.base_table = outcome.world->table_id;
-  if (report.listed)
-    standing.listed_ns =
-        absl::ToUnixNanos(absl::Now() - report.scan - report.explore - report.cook - report.stage);
   ASSIGN_OR_RETURN(standing.generation, journal.RelyOnGeneration());
   // (A result that was not sent yet is sent by the next cook.)
   ASSIGN_OR_RETURN(const std::vector<UnsentResult> unsent, journal.Unsent());

@@ -6,9 +6,11 @@
 
 #include "absl/time/clock.h"
 #include "common/base/file.h"
+#include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "common/store/owner/store_server.h"
 #include "director/host/inheritance.h"
+#include "director/host/left_out_of_list.h"
 #include "director/host/sandboxes.h"
 #include "director/host/standing_facts.h"
 #include "director/journal/generation.h"
@@ -256,6 +258,14 @@ void Tell(const Standing& standing, const CookAsk& ask, absl::Duration took,
   TellAgain(standing, listener);
 }
 
+// The files of the journal's base are those of today; of a list nobody looked.
+void NoteWhatWasLookedAt(const StandingAsk& ask, absl::Time began) {
+  ListedCook last(ask.project.state_directory());
+  if (!ask.ask.changed) return last.Forget();
+  if (const absl::Status noted = last.Note(began); !noted.ok())
+    LogWarning("what the list leaves out will not be named: {}", MessageOf(noted));
+}
+
 }  // namespace
 
 StandingAnswer AnswerFromStanding(const StandingAsk& ask, CookListener& listener,
@@ -269,6 +279,7 @@ StandingAnswer AnswerFromStanding(const StandingAsk& ask, CookListener& listener
   if (const absl::Status judged = judge.Run(); !judged.ok())
     return {.difference = std::string(MessageOf(judged)), .checked = judge.TakeChecked()};
   judge.Renew();
+  NoteWhatWasLookedAt(ask, begin);
   const absl::Duration took = absl::Now() - begin;
   Tell(judge.standing(), ask.ask, took, listener);
   CookReport report = ReportOf(judge.standing(), took);

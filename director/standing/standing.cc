@@ -112,7 +112,6 @@ std::string EncodeStanding(const Standing& standing) {
   out.set_snapshot(standing.snapshot.ToString());
   out.set_members(standing.members);
   out.set_base_table(standing.base_table);
-  out.set_listed_ns(standing.listed_ns);
   for (const std::string& file : standing.touched) out.add_touched(file);
   out.set_has_more_touched(standing.has_more_touched);
   v1::Standing::Git& git = *out.mutable_git();
@@ -168,7 +167,6 @@ absl::StatusOr<Standing> DecodeStanding(std::string_view bytes) {
   ASSIGN_OR_RETURN(standing.snapshot, Digest::Parse(in.snapshot()));
   standing.members = in.members();
   standing.base_table = in.base_table();
-  standing.listed_ns = in.listed_ns();
   standing.touched = {in.touched().begin(), in.touched().end()};
   standing.has_more_touched = in.has_more_touched();
   for (const v1::Standing::Git::Repository& one : in.git().repositories())

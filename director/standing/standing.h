@@ -112,9 +112,6 @@ struct Standing {
   Digest snapshot;
   std::string members;     // id of their table (members.h); empty: there is none
   std::string base_table;  // Snapshot::identity of the snapshot table that its files are of
-  // When the cook began whose files were those of a list, and not of a scan: what changed before
-  // and was not in that list is not known yet. 0: no such cook since the last scan.
-  int64_t listed_ns = 0;
   // Files (host paths) that have other stamps than in the snapshot table, and the same bytes: their
   // stamps were renewed since. Of more than kTouchedMax none is named.
   std::vector<std::string> touched;

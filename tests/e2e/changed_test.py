@@ -1,9 +1,12 @@
 """Cooks that are told which files changed: --changed."""
-import json, os, random, shutil, subprocess, unittest
+import json, os, random, shutil, subprocess, sys, unittest
 
 from harness import COPY, E2ETest, ResidentTest
 
 DATA = 'match = "/Game/**/*.json"\ncooker = "data"'
+if "--long" in sys.argv:
+    sys.argv.remove("--long")
+    os.environ["GALLEY_LONG"] = "1"
 
 
 class ChangedTest(ResidentTest):
@@ -66,6 +69,68 @@ class ChangedTest(ResidentTest):
         self.assertNotIn("files", scan.summary)
         again = self.look(game)
         self.assertNotIn("left", again.stderr)
+
+    def edit_and_list(self, game, rng):
+        """Edits some files, and cooks by a list of some of them. Returns the paths that the list left out."""
+        names = ["a.json", "b.json", "c.txt", "sub/d.json", "sub/e.json", "sub/new.json", "more/x.json"]
+        content = os.path.join(game, "content")
+        before = {n: self.read(os.path.join(content, n)) for n in names if os.path.exists(os.path.join(content, n))}
+        for _ in range(rng.randrange(1, 4)):
+            name, other = rng.sample(names, 2)
+            path = os.path.join(content, name)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            os.makedirs(os.path.dirname(os.path.join(content, other)), exist_ok=True)
+            kind = rng.random()
+            if kind < 0.3 and os.path.exists(path):
+                os.remove(path)
+            elif kind < 0.5 and os.path.exists(path):
+                os.rename(path, os.path.join(content, other))
+            else:
+                self.write(path, json.dumps([rng.randrange(1 << 30)]))
+        now = {n: self.read(os.path.join(content, n)) for n in names if os.path.exists(os.path.join(content, n))}
+        changed = [n for n in names if before.get(n) != now.get(n)]
+        listed = [n for n in changed if rng.random() < 0.5] if rng.random() < 0.7 else []
+        self.assertEqual(self.look(game, "--changed", "-", stdin="".join(f"/Game/{n}\n" for n in listed), expect=None).summary["files"], "listed")
+        return ["/Game/" + n for n in changed if n not in listed]
+
+    def check_left_out_is_named(self, is_resident):
+        game = self.game()
+        if is_resident:
+            self.serve(game)
+        seed = int(os.environ.get("GALLEY_SEED", random.randrange(1 << 32)))
+        rng = random.Random(seed)
+        for step in range(50 if os.environ.get("GALLEY_LONG") else 8):
+            self.look(game, expect=None)
+            with self.subTest(seed=seed, step=step, is_resident=is_resident):
+                left_out = self.edit_and_list(game, rng)
+                scan = self.look(game, *rng.choice([[], [], ["--force"], ["--platform", "pc"]]), expect=None)
+                self.assertNotIn("files", scan.summary)
+                self.assertEqual([n for n in left_out if n not in scan.stderr], [], scan.stderr)
+                self.assertEqual("list of changed files" in scan.stderr, bool(left_out), scan.stderr)
+                if step % 3 == 0 and len(scan.summary["roots"]) > 1:
+                    self.check_like_a_clean_cook(game, scan)
+                self.assertNotIn("list of changed files", self.look(game, expect=None).stderr)
+
+    def test_whatever_a_list_left_out_is_named(self):
+        self.check_left_out_is_named(is_resident=False)
+
+    def test_whatever_a_list_left_out_is_named_by_a_resident_director(self):
+        self.check_left_out_is_named(is_resident=True)
+
+    def test_lists_as_git_and_windows_write_them(self):
+        game = self.game()
+        name = "caf\u00e9 \"1\".json"
+        self.write("game/content/" + name, "[1]")
+        self.look(game)
+        quoted = '"game/content/caf\\303\\251 \\"1\\".json"\n'
+        for value, text in enumerate([quoted, "\ufeff/Game/" + name + "\r\n", "\ufeff" + quoted]):
+            with self.subTest(text):
+                self.write("game/content/" + name, f"[{value}, 2]")
+                self.write("list", text)
+                cook = self.look(game, "--changed", self.path("list"))
+                self.assertEqual(self.listed(cook), 1, cook.stderr)
+                self.assertEqual(cook.summary["results"]["cooked"], 1, cook.stderr)
+                self.assertNotIn("list of changed files", self.look(game).stderr)
 
     def test_files_that_come_and_go_and_folders(self):
         game = self.game()
