@@ -17,6 +17,37 @@ TEST(ChangeListTest, ListsAreOfLinesOrOfNulTerminatedPaths) {
   EXPECT_THAT(PathsIn("\n\n"), IsEmpty());
 }
 
+TEST(ChangeListTest, ALineInQuotesIsReadAsGitWroteIt) {
+  EXPECT_THAT(PathsIn("\"caf\\303\\251.png\"\r\n\"a\\tb\\\"c\\\\d\"\nplain"),
+              ElementsAre("caf\u00e9.png", "a\tb\"c\\d", "plain"));
+  EXPECT_THAT(PathsIn("\"a b\""), ElementsAre("a b"));
+  EXPECT_THAT(PathsIn("\"\\a\\b\\n\\v\\f\\r\""), ElementsAre("\a\b\n\v\f\r"));
+  EXPECT_THAT(PathsIn("\"\""), IsEmpty());
+  // Other lines stand for themselves, and so do all paths that end with NUL.
+  for (const char* const line :
+       {"\"open", "\"", "say \"x\"", "\"a\" or \"b\"", "\"\\x41\"", "\"\\777\"", "\"\\3\""})
+    EXPECT_THAT(PathsIn(line), ElementsAre(line));
+  EXPECT_THAT(PathsIn("\"a\"\0"sv), ElementsAre("\"a\""));
+}
+
+TEST(ChangeListTest, AByteOrderMarkIsNoPartOfAPath) {
+  EXPECT_THAT(PathsIn("\xEF\xBB\xBF" "a\nb"), ElementsAre("a", "b"));
+  EXPECT_THAT(PathsIn("\xEF\xBB\xBF\"a\\tb\"\n\xEF\xBB\xBF" "c"), ElementsAre("a\tb", "c"));
+  EXPECT_THAT(PathsIn("\xEF\xBB\xBF" "a\0b\0"sv), ElementsAre("a", "b"));
+  EXPECT_THAT(PathsIn("\xEF\xBB\xBF"), IsEmpty());
+}
+
+TEST(ChangeListTest, AListInUtf16IsReadAsThat) {
+  EXPECT_THAT(PathsIn("\xFF\xFE" "a\0/\0\xE9\0\r\0\n\0b\0"sv), ElementsAre("a/\u00e9", "b"));
+  EXPECT_THAT(PathsIn("\xFE\xFF\0a\0\n\xD8\x3D\xDE\0"sv), ElementsAre("a", "\U0001F600"));
+  EXPECT_THAT(PathsIn("\xFF\xFE"), IsEmpty());
+}
+
+TEST(ChangeListTest, OfANameThatIsNoUtf8TheFolderIsMeant) {
+  EXPECT_THAT(PathsIn("sub/\xE9.png\n\"deep/er/\\351.png\"\n\xE9"),
+              ElementsAre("sub", "deep/er", "."));
+}
+
 TEST(ChangeListTest, APathHasAllItsVirtualNames) {
   project::Project project;
   project.mounts = {{.path = "/Game", .directory = "/p/content"},
