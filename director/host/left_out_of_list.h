@@ -1,10 +1,10 @@
 // ListedCook and LeftOutOfList: which files had changed before the last cook that looked at listed
-// files only (`--changed`), though its list did not name them. The next cook that looks at all files
-// names them.
+// files only (`--changed`), though its list did not name them. The next cook that looks at all
+// files names them.
 //
-// The file <state>/listed says when the last such cook began; a cook that looks at all files removes
-// it. The base of the journal has what that cook saw, so that all that differs from it was not
-// named, or changed since.
+// The file <state>/listed says when the last such cook began; a cook that looks at all files
+// removes it. The base of the journal has what that cook saw, so that all that differs from it was
+// not named, or changed since.
 //
 // Threads: one.
 #pragma once
