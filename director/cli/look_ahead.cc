@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <set>
 
 #include "common/base/counted.h"
 #include "common/base/file.h"
@@ -10,12 +11,13 @@
 #include "common/base/status_macros.h"
 #include "common/store/local/layout.h"
 #include "director/cli/commands.h"
+#include "director/host/cook_run.h"
 #include "director/host/dry_run.h"
-#include "director/host/idle_names.h"
 #include "director/host/impact.h"
 #include "director/host/scanned_project.h"
 #include "director/host/virtual_path.h"
 #include "director/journal/journal.h"
+#include "director/shell/snapshot_tables.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
 
@@ -40,18 +42,65 @@ absl::StatusOr<std::unique_ptr<director::Journal>> OpenJournal(const project::Pr
   return director::Journal::Open(state, /*read_only=*/true);
 }
 
-// A file that is there is edited, one that is not appears.
-absl::StatusOr<content::Change> ChangeOf(const director::ScannedProject& scanned,
-                                         const std::string& argument) {
-  ASSIGN_OR_RETURN(const std::string path, director::ToVirtual(*scanned.project, argument));
-  const content::EntryKind kind = scanned.snapshot->Kind(path);
-  if (kind == content::EntryKind::kFolder) {
-    return absl::InvalidArgumentError(
-        fmt::format("{} is a folder: name the files that would change", argument));
+// ImpactReader: what the arguments of `impact` mean: files under the mounts, galley.toml, and
+// programs that packages were made with.
+class ImpactReader {
+ public:
+  ImpactReader(const director::ScannedProject& scanned, director::Journal& journal)
+      : scanned_(scanned), journal_(journal) {
+    ask_.project_root = scanned.project->root;
   }
-  return content::Change{
-      .path = path, .was_there = kind == content::EntryKind::kFile, .is_there = true};
-}
+
+  absl::StatusOr<director::ImpactAsk> Read(const std::vector<std::string>& arguments) {
+    ASSIGN_OR_RETURN(tools_, director::ToolsOf(journal_, scanned_.project->root));
+    before_ = director::BaseTable(scanned_.project->state_directory(), journal_.meta());
+    for (const std::string& argument : arguments) RETURN_IF_ERROR(Add(argument));
+    std::sort(ask_.changes.begin(), ask_.changes.end(),
+              [](const auto& a, const auto& b) { return a.path < b.path; });
+    return std::move(ask_);
+  }
+
+ private:
+  absl::Status Add(const std::string& argument) {
+    const std::string& root = scanned_.project->root;
+    for (const std::string& host : {AbsolutePath(argument), AbsolutePath(argument, root)}) {
+      if (host == JoinPath(root, project::kProjectFile)) {
+        ask_.of_rules = true;
+        return absl::OkStatus();
+      }
+      if (!tools_.contains(host)) continue;
+      ask_.tools.insert(host);
+      return absl::OkStatus();
+    }
+    const absl::StatusOr<std::string> path = director::ToVirtual(*scanned_.project, argument);
+    if (!path.ok())
+      return absl::InvalidArgumentError(fmt::format(
+          "{}; and no package was made with such a program", MessageOf(path.status())));
+    return AddFile(argument, *path);
+  }
+
+  // A file that is there is edited; one that the last cook saw and that is there no more is gone;
+  // any other appears.
+  absl::Status AddFile(const std::string& argument, const std::string& path) {
+    const content::EntryKind kind = scanned_.snapshot->Kind(path);
+    if (kind == content::EntryKind::kFolder) {
+      return absl::InvalidArgumentError(
+          fmt::format("{} is a folder: name the files that would change", argument));
+    }
+    const bool is_there = kind == content::EntryKind::kFile;
+    const bool was_there = before_ != nullptr && before_->Find(path) != nullptr;
+    ask_.changes.push_back({.path = path,
+                            .was_there = is_there || was_there,
+                            .is_there = is_there || !was_there});
+    return absl::OkStatus();
+  }
+
+  const director::ScannedProject& scanned_;
+  director::Journal& journal_;
+  std::set<std::string> tools_;
+  std::unique_ptr<content::Snapshot> before_;  // null: not known
+  director::ImpactAsk ask_;
+};
 
 nlohmann::json LinkJson(const ImpactedPackage& one) {
   return {{"package", one.package},
@@ -60,14 +109,25 @@ nlohmann::json LinkJson(const ImpactedPackage& one) {
           {"observation", one.observation}};
 }
 
-nlohmann::json ImpactJson(const Impact& impact, const std::vector<content::Change>& changes) {
+std::string_view NameOf(const content::Change& change) {
+  return !change.was_there ? "appears" : change.is_there ? "edited" : "gone";
+}
+
+nlohmann::json ImpactJson(const Impact& impact, const director::ImpactAsk& ask) {
   nlohmann::json json = {{"schema", "galley.impact.v1"},
                          {"expected_seconds", absl::ToDoubleSeconds(impact.expected())},
                          {"output_bytes", impact.output_bytes()},
                          {"unseen", impact.unseen}};
   json["files"] = nlohmann::json::array();
-  for (const content::Change& change : changes)
-    json["files"].push_back({{"path", change.path}, {"is_there", change.was_there}});
+  for (const content::Change& change : ask.changes)
+    json["files"].push_back({{"path", change.path},
+                             {"is_there", change.was_there && change.is_there},
+                             {"change", NameOf(change)}});
+  for (const std::string& tool : ask.tools)
+    json["files"].push_back({{"path", tool}, {"is_there", FileExists(tool)}, {"change", "tool"}});
+  if (ask.of_rules)
+    json["files"].push_back(
+        {{"path", project::kProjectFile}, {"is_there", true}, {"change", "rules"}});
   json["packages"] = nlohmann::json::array();
   for (const ImpactedPackage& one : impact.packages) {
     nlohmann::json package = LinkJson(one);
@@ -118,26 +178,14 @@ Totals TotalsOf(const DryRun& run) {
   return totals;
 }
 
-// The warnings about galley.toml that the cook would tell.
-std::vector<record::Warning> WarningsOf(const director::ScannedProject& scanned,
-                                        director::Journal* journal) {
-  const director::ProjectCatalog& table = *scanned.table;
-  const auto generated = director::GeneratedIn(table, journal);
-  std::vector<record::Warning> warnings = director::IdleNames(*scanned.project, table, generated);
-  for (record::Warning& one : director::IdleNever(table, generated))
-    warnings.push_back(std::move(one));
-  const record::WarningRules& rules = scanned.project->warnings;
-  std::erase_if(warnings, [&](const auto& one) { return rules.IsOff(one.kind); });
-  return warnings;
-}
-
-nlohmann::json DryRunJson(const DryRun& run, const std::vector<record::Warning>& warnings) {
+nlohmann::json DryRunJson(const DryRun& run) {
   const Totals totals = TotalsOf(run);
   nlohmann::json json = {{"schema", "galley.dry-run.v1"},
                          {"to_cook", totals.sure},
                          {"perhaps", totals.perhaps},
                          {"unknown", totals.fresh},
                          {"up_to_date", run.up_to_date},
+                         {"is_at_least", run.is_at_least},
                          {"expected_seconds", absl::ToDoubleSeconds(totals.expected)},
                          {"expected_patch_bytes", totals.output_bytes},
                          {"nothing_holds", run.nothing_holds},
@@ -152,13 +200,38 @@ nlohmann::json DryRunJson(const DryRun& run, const std::vector<record::Warning>&
                                 {"output_bytes", one.output_bytes}});
   }
   json["failing"] = nlohmann::json::array();
-  for (const auto& [package, error] : run.failing)
-    json["failing"].push_back({{"package", package}, {"error", error}});
+  for (const director::FailingPackage& one : run.failing)
+    json["failing"].push_back(
+        {{"package", one.package}, {"platform", one.platform}, {"error", one.error}});
+  json["removed"] = nlohmann::json::array();
+  for (const director::RemovedFile& one : run.removed)
+    json["removed"].push_back({{"platform", one.platform}, {"path", one.path}});
+  json["unmatched"] = run.unmatched;
   json["warnings"] = nlohmann::json::array();
-  for (const record::Warning& one : warnings)
+  for (const director::ForeseenWarning& one : run.warnings)
     json["warnings"].push_back(
-        {{"text", one.text}, {"kind", record::WarningKindName(one.kind)}});
+        {{"package", one.package},
+         {"platform", one.platform},
+         {"text", one.warning.text},
+         {"kind", record::WarningKindName(one.warning.kind)}});
   return json;
+}
+
+std::string OnPlatform(const std::string& platform) {
+  return platform.empty() ? "" : fmt::format(" ({})", platform);
+}
+
+template <typename One, typename Text>
+void PrintLines(const std::vector<One>& all, const Text& text) {
+  for (size_t i = 0; i < std::min(all.size(), kLinesMax); ++i)
+    std::puts(EscapeControlInLines(text(all[i])).c_str());
+  if (all.size() > kLinesMax) fmt::print("and {} more (--json has all)\n", all.size() - kLinesMax);
+}
+
+size_t CountFailing(const DryRun& run) {
+  std::set<std::string> packages;
+  for (const director::FailingPackage& one : run.failing) packages.insert(one.package);
+  return packages.size();
 }
 
 void PrintDryRun(const DryRun& run) {
@@ -172,13 +245,29 @@ void PrintDryRun(const DryRun& run) {
   }
   if (run.packages.size() > kLinesMax)
     fmt::print("and {} more (--json has all)\n", run.packages.size() - kLinesMax);
-  for (const auto& [package, error] : run.failing)
-    std::puts(EscapeControl(fmt::format("{} fails: {}", package, error)).c_str());
+  PrintLines(run.failing, [](const director::FailingPackage& one) {
+    return fmt::format("{}{} fails: {}", one.package, OnPlatform(one.platform), one.error);
+  });
+  PrintLines(run.removed, [](const director::RemovedFile& one) {
+    return fmt::format("{}/{} goes", one.platform, one.path);
+  });
+  PrintLines(run.warnings, [](const director::ForeseenWarning& one) {
+    return fmt::format("warning: {}{}{}{}", one.package, OnPlatform(one.platform),
+                       one.package.empty() ? "" : ": ", one.warning.ToText());
+  });
+  if (!run.unmatched.empty())
+    fmt::print("{} {} no rule (galley ls --unmatched lists {})\n",
+               Counted(run.unmatched.size(), "file"),
+               run.unmatched.size() == 1 ? "matches" : "match",
+               run.unmatched.size() == 1 ? "it" : "them");
   const Totals totals = TotalsOf(run);
-  std::string line = fmt::format("{} to cook", Counted(totals.sure, "package"));
+  std::string line = fmt::format("{}{} to cook", run.is_at_least ? "at least " : "",
+                                 Counted(totals.sure, "package"));
   if (totals.perhaps > 0) line += fmt::format(", {} perhaps", totals.perhaps);
   line += fmt::format(", {} up to date", run.up_to_date);
-  if (!run.failing.empty()) line += fmt::format(", {} failing", run.failing.size());
+  if (const size_t failing = CountFailing(run); failing > 0)
+    line += fmt::format(", {} failing", failing);
+  if (!run.removed.empty()) line += fmt::format(", {} to go", Counted(run.removed.size(), "file"));
   line += fmt::format("; {} the last time, a patch of about {}", SecondsText(totals.expected),
                       HumanBytes(totals.output_bytes));
   std::puts(line.c_str());
@@ -210,16 +299,10 @@ int RunImpact(const GlobalOptions& options, const std::vector<std::string>& file
           "nothing was cooked yet in this project: run `galley cook`");
     ASSIGN_OR_RETURN(const director::ScannedProject scanned,
                      director::ScanProject(std::move(project)));
-    std::vector<content::Change> changes;
-    for (const std::string& file : files) {
-      ASSIGN_OR_RETURN(content::Change change, ChangeOf(scanned, file));
-      changes.push_back(std::move(change));
-    }
-    std::sort(changes.begin(), changes.end(),
-              [](const auto& a, const auto& b) { return a.path < b.path; });
-    ASSIGN_OR_RETURN(const Impact impact, director::FindImpact(*journal, changes));
+    ASSIGN_OR_RETURN(const director::ImpactAsk ask, ImpactReader(scanned, *journal).Read(files));
+    ASSIGN_OR_RETURN(const Impact impact, director::FindImpact(*journal, ask));
     if (options.json) {
-      PrintJson(ImpactJson(impact, changes));
+      PrintJson(ImpactJson(impact, ask));
     } else {
       PrintImpact(impact);
     }
@@ -238,8 +321,9 @@ int RunDryCook(const CookCommandOptions& options) {
     ASSIGN_OR_RETURN(const auto journal, OpenJournal(project));
     const std::string project_store = project.store.directory;
     const std::string store_id = store::StoreIdIn(project_store);
+    const director::ProjectCatalog::Options table = director::TableOptionsOf(ask, project);
     ASSIGN_OR_RETURN(const director::ScannedProject scanned,
-                     director::ScanProject(std::move(project)));
+                     director::ScanProject(std::move(project), table));
     RETURN_IF_ERROR(director::CheckRecipes(*scanned.table));
     const std::map<std::string, std::string> environment = Environment();
     ASSIGN_OR_RETURN(const DryRun dry_run,
@@ -249,12 +333,9 @@ int RunDryCook(const CookCommandOptions& options) {
                                           .store_id = store_id,
                                           .store_epoch = store::LossEpochIn(project_store),
                                           .environment = environment}));
-    const std::vector<record::Warning> warnings = WarningsOf(scanned, journal.get());
     if (global.json) {
-      PrintJson(DryRunJson(dry_run, warnings));
+      PrintJson(DryRunJson(dry_run));
     } else {
-      for (const record::Warning& one : warnings)
-        std::fputs(fmt::format("warning: {}\n", EscapeControl(one.ToText())).c_str(), stderr);
       PrintDryRun(dry_run);
     }
     return absl::OkStatus();

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "common/content/name.h"
 #include "common/project/project.h"
@@ -30,14 +31,24 @@ bool IsAtOrBelow(std::string_view path, std::string_view folder) {
   return path == folder || content::IsUnder(path, folder);
 }
 
+std::string ToolPath(const record::Observation& what, const std::string& project_root) {
+  return AbsolutePath(what.subject, project_root);
+}
+
 class Finder {
  public:
-  Finder(Journal& journal, std::span<const content::Change> changes) : journal_(journal) {
-    for (const content::Change& change : changes)
+  Finder(Journal& journal, const ImpactAsk& ask) : journal_(journal), ask_(ask) {
+    for (const content::Change& change : ask.changes)
       changes_.emplace(change.path, change.was_there != change.is_there);
   }
 
-  absl::StatusOr<Impact> Find(std::span<const content::Change> changes) {
+  absl::StatusOr<Impact> Find() {
+    RETURN_IF_ERROR(FindUsers());
+    RETURN_IF_ERROR(FindReferencers());
+    std::vector<content::Change> changes = ask_.changes;
+    for (const auto& [name, reason] : named_) changes.push_back({name, true, true});
+    std::sort(changes.begin(), changes.end(),
+              [](const auto& a, const auto& b) { return a.path < b.path; });
     ASSIGN_OR_RETURN(const std::vector<std::string> names, ChangedPackages(journal_, changes));
     for (const std::string& name : names) RETURN_IF_ERROR(Load(name));
     // Packages that a generator lists come with it.
@@ -47,11 +58,55 @@ class Finder {
         RETURN_IF_ERROR(Load(child));
     }
     for (auto& [name, known] : known_) LookForFile(name, known);
+    for (const auto& [name, reason] : named_) {
+      if (const auto known = known_.find(name); known != known_.end())
+        Reach(known->second, reason.reason, reason.via, reason.observation, 0);
+    }
     FollowPackages();
     return Take();
   }
 
  private:
+  struct NamedReason {
+    Reason reason;
+    std::string via, observation;
+  };
+
+  // The packages that are made with one of the tools, or by the rules.
+  absl::Status FindUsers() {
+    if (ask_.tools.empty() && !ask_.of_rules) return absl::OkStatus();
+    return journal_.ForEach([&](std::string_view package, const PackageRecord& record) {
+      const std::string name(package);
+      for (const auto& [platform, one] : record.platforms) {
+        for (const record::Observed& seen : one.observed) {
+          if (seen.what.kind != ObservationKind::kTool) continue;
+          const std::string tool = ToolPath(seen.what, ask_.project_root);
+          if (!ask_.tools.contains(tool)) continue;
+          seen_.insert(tool);
+          named_.emplace(name, NamedReason{Reason::kTool, tool, seen.what.ToString()});
+        }
+      }
+      if (ask_.of_rules && !record.platforms.empty())
+        named_.emplace(name,
+                       NamedReason{Reason::kRules, std::string(project::kProjectFile), ""});
+    });
+  }
+
+  // Who refers to what goes.
+  absl::Status FindReferencers() {
+    for (const content::Change& change : ask_.changes) {
+      if (!change.was_there || change.is_there) continue;
+      ASSIGN_OR_RETURN(const std::vector<InstigatorRecord> reasons,
+                       journal_.InstigatorsOf(change.path));
+      for (const InstigatorRecord& one : reasons) {
+        if (one.referencer.empty()) continue;
+        seen_.insert(change.path);
+        named_.emplace(one.referencer, NamedReason{Reason::kRefers, change.path, ""});
+      }
+    }
+    return absl::OkStatus();
+  }
+
   struct Known {
     ImpactedPackage package;
     PackageRecord record;
@@ -158,10 +213,15 @@ class Finder {
     for (const auto& [path, is_presence] : changes_) {
       if (!seen_.contains(path)) impact.unseen.push_back(path);
     }
+    for (const std::string& tool : ask_.tools) {
+      if (!seen_.contains(tool)) impact.unseen.push_back(tool);
+    }
     return impact;
   }
 
   Journal& journal_;
+  const ImpactAsk& ask_;
+  std::map<std::string, NamedReason> named_;          // by package
   std::map<std::string, bool, std::less<>> changes_;  // whether it comes or goes
   std::map<std::string, Known> known_;
   std::vector<std::string> order_, reached_;
@@ -192,8 +252,28 @@ std::vector<const ImpactedPackage*> Impact::ChainOf(const std::string& package) 
   return chain;
 }
 
+absl::StatusOr<Impact> FindImpact(Journal& journal, const ImpactAsk& ask) {
+  return Finder(journal, ask).Find();
+}
+
 absl::StatusOr<Impact> FindImpact(Journal& journal, std::span<const content::Change> changes) {
-  return Finder(journal, changes).Find(changes);
+  return FindImpact(journal, {.changes = {changes.begin(), changes.end()},
+                              .tools = {},
+                              .of_rules = false,
+                              .project_root = ""});
+}
+
+absl::StatusOr<std::set<std::string>> ToolsOf(Journal& journal, const std::string& project_root) {
+  std::set<std::string> tools;
+  RETURN_IF_ERROR(journal.ForEach([&](std::string_view, const PackageRecord& record) {
+    for (const auto& [platform, one] : record.platforms) {
+      for (const record::Observed& seen : one.observed) {
+        if (seen.what.kind == ObservationKind::kTool)
+          tools.insert(ToolPath(seen.what, project_root));
+      }
+    }
+  }));
+  return tools;
 }
 
 std::string_view NameOfReason(Reason reason) {
@@ -206,6 +286,12 @@ std::string_view NameOfReason(Reason reason) {
       return "cooked";
     case Reason::kGenerated:
       return "generated";
+    case Reason::kRefers:
+      return "refers";
+    case Reason::kTool:
+      return "tool";
+    case Reason::kRules:
+      return "rules";
     case Reason::kUnknown:
       return "unknown";
   }
@@ -222,6 +308,12 @@ std::string TextOfReason(const ImpactedPackage& package) {
       return fmt::format("reads {} of {}", package.observation, package.via);
     case Reason::kGenerated:
       return fmt::format("is generated by {}", package.via);
+    case Reason::kRefers:
+      return fmt::format("refers to {}, which is gone", package.via);
+    case Reason::kTool:
+      return fmt::format("is made with {}: {}", package.via, package.observation);
+    case Reason::kRules:
+      return fmt::format("is cooked as {} says", package.via);
     case Reason::kUnknown:
       return "may have looked there";
   }

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -28,6 +29,9 @@ struct ImpactedPackage {
     kObserved,   // it looked at `via`
     kCooked,     // it reads an output of the package `via`
     kGenerated,  // the package `via` generates it
+    kRefers,     // it refers to `via`, which is gone
+    kTool,       // it is made with the program `via`
+    kRules,      // galley.toml says how it is cooked
     kUnknown,    // the journal says no more; `via` is empty
   };
   Reason reason = Reason::kUnknown;
@@ -52,8 +56,18 @@ struct Impact {
   std::vector<const ImpactedPackage*> ChainOf(const std::string& package) const;
 };
 
-// `changes`: sorted by path, or not. Cost: that of the packages that are found.
+struct ImpactAsk {
+  std::vector<content::Change> changes;  // sorted by path, or not
+  std::set<std::string> tools;           // programs that change; absolute paths
+  bool of_rules = false;                 // galley.toml changes: it decides each package
+  std::string project_root;              // for `tools`: relative ones lie there
+};
+// Cost: that of the packages that are found; of tools and rules, a scan of the journal.
+absl::StatusOr<Impact> FindImpact(Journal& journal, const ImpactAsk& ask);
 absl::StatusOr<Impact> FindImpact(Journal& journal, std::span<const content::Change> changes);
+
+// The programs, as absolute paths, that packages were made with.
+absl::StatusOr<std::set<std::string>> ToolsOf(Journal& journal, const std::string& project_root);
 
 // "its source", "file(../common.glsl)", "reads cooked(b.png, .ktx2) of /Game/b.png": for people.
 std::string TextOfReason(const ImpactedPackage& package);

@@ -90,6 +90,41 @@ TEST_F(ImpactTest, AFileThatAppearsMeetsListingsAndAbsences) {
   EXPECT_THAT(NamesOf(Of("/Game/parts/x.part")), ElementsAre("/Game/b.run"));
 }
 
+TEST_F(ImpactTest, WhoeverRefersToWhatGoesIsReached) {
+  Record("/Game/a.json", {});
+  Record("/Game/b.json", {});
+  const std::vector<std::pair<std::string, std::vector<InstigatorRecord>>> reasons = {
+      {"/Game/b.json", {{.category = 6, .referencer = "/Game/a.json"}}}};
+  ASSERT_TRUE(journal_->RecordInstigators(reasons).ok());
+  const std::vector<content::Change> changes = {
+      {.path = "/Game/b.json", .was_there = true, .is_there = false}};
+  const Impact impact = FindImpact(*journal_, changes).value();
+  EXPECT_THAT(NamesOf(impact), ElementsAre("/Game/a.json", "/Game/b.json"));
+  EXPECT_EQ(TextOfReason(impact.packages[0]), "refers to /Game/b.json, which is gone");
+  EXPECT_THAT(NamesOf(Of("/Game/b.json")), ElementsAre("/Game/b.json"));
+}
+
+TEST_F(ImpactTest, AToolAndTheRulesReachWhatIsMadeWithThem) {
+  Record("/Game/a.run", {{{ObservationKind::kTool, "tools/run", ""}, "absent"}});
+  Record("/Game/b.json", {{{ObservationKind::kCooked, "a.run", ".out"}, "absent"}});
+  Record("/Game/c.json", {});
+  const Impact tool = FindImpact(*journal_, {.changes = {},
+                                             .tools = {"/p/tools/other", "/p/tools/run"},
+                                             .of_rules = false,
+                                             .project_root = "/p"})
+                          .value();
+  EXPECT_THAT(NamesOf(tool), ElementsAre("/Game/a.run", "/Game/b.json"));
+  EXPECT_EQ(TextOfReason(tool.packages[0]), "is made with /p/tools/run: tool(tools/run)");
+  EXPECT_THAT(tool.unseen, ElementsAre("/p/tools/other"));
+  EXPECT_THAT(ToolsOf(*journal_, "/p").value(), ElementsAre("/p/tools/run"));
+  const Impact rules =
+      FindImpact(*journal_,
+                 {.changes = {}, .tools = {}, .of_rules = true, .project_root = "/p"})
+          .value();
+  EXPECT_THAT(NamesOf(rules), ElementsAre("/Game/a.run", "/Game/b.json", "/Game/c.json"));
+  EXPECT_EQ(TextOfReason(rules.packages[2]), "is cooked as galley.toml says");
+}
+
 TEST_F(ImpactTest, AFileThatNobodyLookedAtIsSaid) {
   Record("/Game/a.json", {});
   const Impact impact = Of("/Game/b.txt");

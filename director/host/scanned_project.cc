@@ -18,6 +18,12 @@ content::ScanOptions ScanOptionsOf(const project::Project& project) {
 }
 
 absl::StatusOr<ScannedProject> ScanProject(project::Project project) {
+  const ProjectCatalog::Options options{.cultures = project.cook.cultures};
+  return ScanProject(std::move(project), options);
+}
+
+absl::StatusOr<ScannedProject> ScanProject(project::Project project,
+                                           const ProjectCatalog::Options& options) {
   ASSIGN_OR_RETURN(const Cookers cookers,
                    DescribeCookers(JoinPath(ProgramDirectory(), "galley-worker"), "",
                                    project.cook.binary_identity));
@@ -28,7 +34,7 @@ absl::StatusOr<ScannedProject> ScanProject(project::Project project) {
                    ProjectCatalog::Build(scanned.snapshot, scanned.project,
                                          std::make_shared<const project::RecipeResolver>(
                                              *scanned.project, cookers.descriptions),
-                                         {.cultures = scanned.project->cook.cultures}));
+                                         options));
   return scanned;
 }
 

@@ -18,6 +18,9 @@ struct ScannedProject {
 // INVALID_ARGUMENT, NOT_FOUND: wrong usage or project file. UNAVAILABLE: the cookers cannot be
 // asked for their settings. What is wrong with rules and sidecars is for CheckRecipes.
 absl::StatusOr<ScannedProject> ScanProject(project::Project project);
+// The same as a cook with these options sees it.
+absl::StatusOr<ScannedProject> ScanProject(project::Project project,
+                                           const ProjectCatalog::Options& options);
 
 // The options of a scan of this project.
 content::ScanOptions ScanOptionsOf(const project::Project& project);

@@ -96,6 +96,48 @@ class LookAheadTest(E2ETest):
         self.assertEqual([f["package"] for f in dry["failing"]], ["/Game/b.json"], dry)
         self.assertEqual(set(self.named(self.dry(game, "--retry-failed"))), {"/Game/b.json"})
 
+    def test_deletions_and_renames_are_foreseen(self):
+        game = self.game()
+        self.write("game/content/d.json", '{"$ref": "c.txt", "$soft": "soft.json"}')
+        self.write("game/content/soft.json", "{}")
+        self.cook(game)
+        os.remove(self.path("game/content/b.json"))
+        os.remove(self.path("game/content/soft.json"))
+        os.rename(self.path("game/content/c.txt"), self.path("game/content/renamed.txt"))
+        self.write("game/content/stray.json.cook", "")
+        dry = self.dry(game)
+        self.assertEqual(set(self.named(dry)), {"/Game/renamed.txt"})
+        before = set(self.tree(game, "pc"))
+        cook = self.cook(game, expect=1)
+        self.assertEqual({(f["package"], f["error"]) for f in dry["failing"]}, {(f["package"], f["error"]) for f in cook.failures})
+        self.assertEqual({f["package"] for f in dry["failing"]}, {"/Game/a.json", "/Game/d.json"})
+        self.assertEqual({f["path"] for f in dry["removed"]}, before - set(self.tree(game, "pc")))
+        self.assertEqual({f["platform"] for f in dry["removed"]}, {"pc"})
+        self.assertEqual({w["text"] for w in dry["warnings"]}, {w["text"] for w in cook.summary["warnings"]})
+        self.assertEqual(dry["unmatched"], ["/Game/common.inc", "/Game/other"])
+        self.assertTrue(dry["is_at_least"])
+        text = self.galley("cook", "--dry-run", "--project", game).stdout
+        for part in ("/Game/a.json fails: refers to 'b.json' (hard), that is /Game/b.json", "warning: the sidecar /Game/stray.json.cook", "2 files match no rule",
+                     "0 packages to cook", "2 failing"):
+            self.assertIn(part, text)
+        self.assertNotIn("at least", text)
+
+    def test_what_leaves_the_cook_goes(self):
+        game = self.game()
+        toml = self.read("game/galley.toml").decode()
+        self.cook(game)
+        self.write("game/galley.toml", toml + '[cook]\nmaps = ["/Game/b.json"]\n')
+        dry = self.dry(game)
+        self.assertEqual((dry["packages"], dry["is_at_least"]), ([], False))
+        before = set(self.tree(game, "pc"))
+        self.cook(game)
+        self.assertEqual({f["path"] for f in dry["removed"]}, before - set(self.tree(game, "pc")))
+        # A narrower cook takes nothing away, and `--never` is heard.
+        self.write("game/galley.toml", toml)
+        self.cook(game)
+        self.assertEqual(self.dry(game, "/Game/b.json")["removed"], [])
+        self.assertEqual([f["package"] for f in self.dry(game, "--never", "/Game/b.json")["failing"]], ["/Game/a.json"])
+
     def test_a_wrong_selection_is_a_wrong_use(self):
         game = self.game()
         process = self.galley("cook", "--dry-run", "--project", game, "/Game/nosuch")
@@ -120,6 +162,24 @@ class LookAheadTest(E2ETest):
         text = self.galley("impact", "--project", game, "/Game/common.inc").stdout
         self.assertIn("/Game/x.run", text)
         self.assertIn("2 packages may be cooked", text)
+
+    def test_impact_takes_tools_the_project_file_sidecars_and_deleted_files(self):
+        game = self.game()
+        self.write("game/content/a.json.cook", "# nothing\n")
+        self.cook(game)
+        named = lambda *files: [(p["package"], p["reason"]) for p in self.impact(game, *files)["packages"]]
+        runs = [("/Game/x.run", "tool"), ("/Game/y.run", "tool")]
+        self.assertEqual(named(game + "/tools/run"), runs)
+        self.assertEqual(named("tools/run"), runs)
+        self.assertEqual({p for p, _ in named(game + "/galley.toml")}, {"/Game/a.json", "/Game/b.json", "/Game/c.txt", "/Game/x.run", "/Game/y.run"})
+        self.assertEqual({r for _, r in named(game + "/galley.toml")}, {"rules"})
+        self.assertEqual(named("/Game/a.json.cook"), [("/Game/a.json", "source")])
+        os.remove(self.path("game/content/a.json.cook"))
+        self.assertEqual(named("/Game/a.json.cook"), [("/Game/a.json", "source")])
+        os.remove(self.path("game/content/b.json"))
+        self.assertEqual(named("/Game/b.json"), [("/Game/a.json", "refers"), ("/Game/b.json", "source")])
+        self.assertEqual(self.impact(game, game + "/content/b.json")["files"], [{"path": "/Game/b.json", "is_there": False, "change": "gone"}])
+        self.assertIn("no package was made with such a program", self.impact(game, "/bin/nosuch", expect=2))
 
     def test_both_run_beside_a_resident_director(self):
         game = self.game()

@@ -362,5 +362,66 @@ class ModelTest(RandomEditsTest):
         self.assertGreater(self.differed, STEPS // 20, "few cooks were of a difference: the test says little")
 
 
+class DryRunTest(RandomEditsTest):
+    """What `--dry-run` says, and what the cook then does. Packages that no result has named before may differ, and then it says "at least"."""
+    KINDS = FILES + ["delete", "rename", "env", "tool", "toml", "mod", "odd"]
+    STEPS = 150 if os.environ.get("GALLEY_LONG") else 12
+
+    def removed(self, before, game):
+        return {(platform, path) for platform, paths in before.items() for path in paths - set(self.tree(game, platform))}
+
+    def check_step(self, edits):
+        before = {p: set(self.tree(edits.game, p)) for p in ("pc", "phone")}
+        done = self.galley("cook", "--dry-run", "--json", "--project", edits.game, env=edits.env)
+        cook = self.look(edits.game, expect=None, env=edits.env)
+        self.assertEqual(done.returncode == 2, cook.code == 2, (done, cook))
+        if cook.code == 2:
+            return
+        dry = json.loads(done.stdout)
+        what = (dry, cook)
+        sure = {p["package"] for p in dry["packages"] if p["is_sure"]}
+        to_cook = {p["package"] for p in dry["packages"]}
+        events = self.events(cook)
+        failed = {(f["package"], f["error"]) for f in cook.failures}
+        cooked = {e["package"] for e in events if e["event"] == "done" and e["source"] != "up_to_date"}
+        failing = {(f["package"], f["error"]) for f in dry["failing"]}
+        of_cooks = [*self.OF_THE_STATE, "nothing was published"]
+        warned = {(w["package"], w["text"]) for w in cook.summary["warnings"] if not any(text in w["text"] for text in of_cooks)}
+        warnings = {(w["package"], w["text"]) for w in dry["warnings"]}
+        removed, gone = {(f["platform"], f["path"]) for f in dry["removed"]}, self.removed(before, edits.game)
+        self.assertEqual(len(dry["unmatched"]), [e["unmatched"] for e in events if e["event"] == "scanned"][0], what)
+        if not dry["is_at_least"]:
+            self.strict += 1
+            # (A result may be what it was, and a new one may be a failure.)
+            self.assertLessEqual(sure, cooked | {p for p, _ in failed}, what)
+            self.assertLessEqual(cooked, to_cook, what)
+            self.assertLessEqual(failing, failed, what)
+            self.assertLessEqual({p for p, _ in failed - failing}, to_cook, what)
+            if not to_cook:
+                self.assertEqual(failing, failed, what)
+                self.assertEqual(warnings, warned, what)
+                self.assertEqual(removed, gone, what)
+            self.assertEqual(dry["up_to_date"] + len(to_cook | {p for p, _ in failing if p}), cook.summary["packages"]["in_cook"], what)
+
+    def check_seed(self, seed, is_resident):
+        edits = Edits(self, seed, is_resident)
+        if is_resident:
+            self.serve(edits.game, env=edits.env)
+        for step in range(self.STEPS):
+            what = [edits.once(self.KINDS) for _ in range(edits.rng.choice([1, 1, 2]))] if step else []
+            with self.subTest(seed=seed, step=step, edit=what, is_resident=is_resident):
+                self.check_step(edits)
+        if is_resident:
+            self.galley("serve", "--stop", "--project", edits.game)
+        shutil.rmtree(edits.game)
+
+    def check(self, is_resident):
+        self.use_memory()
+        self.strict = 0
+        for seed in itertools.islice(self.seeds(), 10 if os.environ.get("GALLEY_LONG") else 1):
+            self.check_seed(seed, is_resident)
+        self.assertGreater(self.strict, 0, "each time it said \"at least\": the test says little")
+
+
 if __name__ == "__main__":
     unittest.main()
