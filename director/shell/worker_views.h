@@ -127,6 +127,7 @@ class WorkerViews {
   }
   void Gone(const std::string& name) {
     base::MutexLock lock(mutex_);
+    held_.erase(name);  // (If it comes back and still is, the core says so.)
     if (views_.erase(name) > 0) Tell(name, "gone", "");
   }
   // The jobs in a worker's hands that this director gave to it.

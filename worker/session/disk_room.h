@@ -1,7 +1,7 @@
 // DiskRoom: whether there is room for a job on the disks to which it writes: bytes, and inodes.
 //
-// A disk with less than kLeastBytes or kLeastInodes left (on a small one: a twentieth) is full: what
-// a job writes there would not fit, and neither would the next log line.
+// A disk with less than kLeastBytes or kLeastInodes left (on a small one: a twentieth) is full:
+// what a job writes there would not fit, and neither would the next log line.
 // Threads: any.
 #pragma once
 
