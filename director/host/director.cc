@@ -4,7 +4,9 @@
 #include <optional>
 #include <utility>
 
+#include "absl/time/clock.h"
 #include "common/base/file.h"
+#include "common/base/healed.h"
 #include "common/base/log.h"
 #include "common/base/own_file.h"
 #include "common/base/status_macros.h"
@@ -42,6 +44,10 @@ absl::Status Director::OpenAll(CookListener& listener) {
   RETURN_IF_ERROR(TakeUp(options_.project).status());
   const auto may_write = [held = held_.get()] { return held->MayWrite(); };
   ASSIGN_OR_RETURN(stores_, ProjectStores::Open(project(), may_write, listener));
+  if (const auto info = stores_->store().Info(); info.ok()) {
+    base::MutexLock lock(mutex_);
+    store_seen_ = *info;
+  }
   auto journal = Journal::Open(state);
   if (!journal.ok()) return Infrastructure("journal", journal.status());
   journal_ = *std::move(journal);
@@ -128,12 +134,51 @@ absl::StatusOr<Inheritance> Director::TakeOver() {
   if (std::exchange(has_taken_over_, true)) return Inheritance();
   auto left = director::TakeOver(std::exchange(survivors_, {}), term_, *journal_);
   if (!left.ok()) return Infrastructure("journal", left.status());
-  std::vector<std::string> platforms;
-  for (const project::Platform& platform : project().platforms) platforms.push_back(platform.name);
-  if (const absl::Status forgotten = ForgetOvertakenKeys(stores_->store(), *journal_, platforms);
-      !forgotten.ok())
-    return Infrastructure("journal", forgotten);
+  RETURN_IF_ERROR(ForgetOvertaken());
   return left;
+}
+
+absl::Status Director::ForgetOvertaken() {
+  std::vector<std::string> platforms;
+  for (const project::Platform& platform : setup()->project->platforms)
+    platforms.push_back(platform.name);
+  const absl::Status forgotten = ForgetOvertakenKeys(stores_->store(), *journal_, platforms);
+  return forgotten.ok() ? forgotten : Infrastructure("journal", forgotten);
+}
+
+absl::StatusOr<bool> Director::IsStoreAnother() const {
+  store::StoreInfo seen;
+  {
+    base::MutexLock lock(mutex_);
+    seen = store_seen_;
+  }
+  if (!stores_->CheckFolder().ok()) return true;
+  ASSIGN_OR_RETURN(store::StoreInfo now, stores_->store().Info());
+  const bool is_first = seen.store_id.empty();
+  if (!is_first && (now.store_id != seen.store_id || now.commits < seen.commits)) return true;
+  base::MutexLock lock(mutex_);
+  if (is_first || now.commits > store_seen_.commits) store_seen_ = std::move(now);
+  return false;
+}
+
+absl::Status Director::TakeUpStore() {
+  if (const absl::Status opened = stores_->OpenWhatIsThere(); !opened.ok())
+    return Infrastructure("store", opened);
+  const auto info = stores_->store().Info();
+  if (!info.ok()) return Infrastructure("store", info.status());
+  std::string_view what;
+  {
+    base::MutexLock lock(mutex_);
+    what = info->store_id != store_seen_.store_id ? "another one" : "an older one";
+    store_seen_ = *info;
+  }
+  RETURN_IF_ERROR(ForgetOvertaken());
+  NoteHealed(fmt::format(
+      "{}: the store that the director used was deleted or replaced, which was found at {}; it uses "
+      "what is there now, {}, and what that lacks is cooked again",
+      project().store.directory, absl::FormatTime("%H:%M:%E3S", absl::Now(), absl::LocalTimeZone()),
+      what));
+  return absl::OkStatus();
 }
 
 void Director::Settle(const CookReport& last, CookListener& listener, Cancellation& stop) {

@@ -21,6 +21,7 @@
 #include "common/base/mutex.h"
 #include "common/project/project.h"
 #include "common/project/resolver.h"
+#include "common/store/interface/store.h"
 #include "director/host/cook_listener.h"
 #include "director/host/cook_report.h"
 #include "director/host/held_project.h"
@@ -79,6 +80,14 @@ class Director {
 
   // FAILED_PRECONDITION: another director has the project now.
   absl::Status MayWrite() const { return held_->MayWrite(); }
+  // The store is another one than this director has used up to now, or an older one: its folder was
+  // deleted or replaced, or the process that owns it serves another. Errors: the store's. Any
+  // thread.
+  absl::StatusOr<bool> IsStoreAnother() const;
+  // Uses the store that is there now, and notes it (healed.h); the journal forgets what rested on
+  // the one before. REQUIRES: nothing uses the store.
+  absl::Status TakeUpStore();
+
   // "down since 14:05"; empty: the remote is not down, or there is none.
   std::string RemoteDown() const { return stores_->RemoteDown(); }
 
@@ -100,6 +109,7 @@ class Director {
   absl::Status OpenAll(CookListener& listener);
   absl::Status OpenLog(const std::string& state) const;
   absl::StatusOr<SetupPtr> MakeSetup(std::shared_ptr<const project::Project> project) const;
+  absl::Status ForgetOvertaken();
   void StartWriteBack();
   void FlushWriteBack(bool is_cut_short, CookListener& listener, Cancellation& stop)
       GALLEY_REQUIRES(settling_);
@@ -116,6 +126,8 @@ class Director {
   uint32_t term_ = 0;
   base::Mutex taking_up_;  // before mutex_
   base::Mutex settling_;
+  // Of the store when it was last found to be the same.
+  mutable store::StoreInfo store_seen_ GALLEY_GUARDED_BY(mutex_);
   WriteBackReport told_ GALLEY_GUARDED_BY(settling_);  // of results that were not sent
   // Last, so that it ends before the journal: it tells that what was sent.
   std::unique_ptr<WriteBack> write_back_;

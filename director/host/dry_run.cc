@@ -152,7 +152,8 @@ class Looker {
 
   void TellOfFiles(const CookSelection& selection) {
     WarningTaker taker(run_);
-    for (const record::Warning& warning : selection.warnings) taker.OnWarning("", "", warning);
+    for (const std::string& warning : selection.warnings)
+      taker.Warn(record::WarningKind::kAllIsNever, warning);
     TellOddFiles(*world_, taker);
     TellLeftOut(*world_, taker);
     TellIdleNever(*world_, *world_, deps_.ask.selection.has_selection(), taker);

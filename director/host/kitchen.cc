@@ -103,6 +103,23 @@ void Kitchen::Leave() {
   changed_.NotifyAll();
 }
 
+// What the workers and the core were told of the store holds no more.
+absl::Status Kitchen::LookAtStore() {
+  Director& director = deps_.director;
+  // (Where the store does not answer, whoever needs it says so.)
+  if (!director.IsStoreAnother().value_or(false)) return absl::OkStatus();
+  {
+    base::MutexLock lock(mutex_);
+    if (cooks_ > 1)
+      return Infrastructure(fmt::format(
+          "the store in {} was deleted or replaced, and other cooks of this director still run with "
+          "the one before: ask again when they have ended",
+          director.project().store.directory));
+  }
+  Close();
+  return director.TakeUpStore();
+}
+
 void Kitchen::Renew(Needs& needs) const {
   if (Needs newest{.setup = deps_.director.setup(), .table = needs.table}; newest.GoWith(needs))
     needs = std::move(newest);

@@ -80,6 +80,7 @@ class Kitchen {
     // what the cook before found.
     absl::Status Prepare(const std::function<absl::Status()>& prepare) {
       base::MutexLock lock(kitchen_.preparing_);
+      if (const absl::Status store = kitchen_.LookAtStore(); !store.ok()) return store;
       kitchen_.Renew(needs_);
       return prepare();
     }
@@ -129,6 +130,9 @@ class Kitchen {
 
   void Leave();
   // A cook that read the project file later may have prepared earlier.
+  // The store may be another one by now: all that is known then begins anew. Errors:
+  // outcome_status.h. REQUIRES: a cook prepares.
+  absl::Status LookAtStore();
   void Renew(Needs& needs) const;
   absl::StatusOr<WorldPtr> Follow(const SetupPtr& setup, std::shared_ptr<World> scanned);
   absl::Status Open(const SetupPtr& setup, std::shared_ptr<World> world);

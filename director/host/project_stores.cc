@@ -22,14 +22,16 @@ namespace galley::director {
 absl::StatusOr<std::unique_ptr<ProjectStores>> ProjectStores::Open(
     const project::Project& project, std::function<absl::Status()> may_write,
     CookListener& listener) {
-  auto stores = std::unique_ptr<ProjectStores>(new ProjectStores(project.store.directory));
+  auto stores = std::unique_ptr<ProjectStores>(new ProjectStores(project.store.directory, project.name));
   auto store = store::OpenOrConnect(stores->directory_);
   if (!store.ok()) return Infrastructure("store", store.status());
   // Told at once, whoever owns the store: workers that cannot write are only seen to end.
   if (const absl::Status room = stores->CheckSpace(0); !room.ok())
     return Infrastructure("store", room);
-  stores->Hold(project.name, listener);
+  if (const absl::Status held = stores->Hold(); !held.ok()) 
+    listener.Warn(record::WarningKind::kStore, MessageOf(held));
   stores->dead_bytes_ = dynamic_cast<store::DeadBytes*>(store->get());
+  stores->replaced_folder_ = dynamic_cast<store::ReplacedFolder*>(store->get());
   RETURN_IF_ERROR(stores->OpenRemote(project.store.remote, listener));
   if (stores->remote_.cache != nullptr)
     *store = std::make_unique<store::TieredStore>(*std::move(store), stores->remote_.cache);
@@ -43,15 +45,24 @@ absl::StatusOr<std::unique_ptr<ProjectStores>> ProjectStores::Open(
 
 // Keeps the blobs that cooks are told are there until the director ends, whoever owns the store by
 // then. Without that a cook is as right, and may have to make blobs again.
-void ProjectStores::Hold(const std::string& project_name, CookListener& listener) {
-  auto session = store::Session::Begin(directory_, fmt::format("cook of {}", project_name));
-  if (session.ok()) {
-    session_.emplace(*std::move(session));
-  } else {
-    listener.Warn(
-        record::WarningKind::kStore,
-        fmt::format("a collection may drop what this cook uses: {}", MessageOf(session.status())));
-  }
+absl::Status ProjectStores::Hold() {
+  auto session = store::Session::Begin(directory_, fmt::format("cook of {}", project_name_));
+  if (!session.ok())
+    return Annotate(session.status(), "a collection may drop what this cook uses");
+  session_.emplace(*std::move(session));
+  return absl::OkStatus();
+}
+
+absl::Status ProjectStores::CheckFolder() const {
+  return replaced_folder_ == nullptr ? absl::OkStatus() : replaced_folder_->CheckFolder();
+}
+
+absl::Status ProjectStores::OpenWhatIsThere() {
+  if (replaced_folder_ == nullptr) return absl::OkStatus();
+  session_.reset();
+  RETURN_IF_ERROR(replaced_folder_->OpenWhatIsThere());
+  if (const absl::Status held = Hold(); !held.ok()) LogWarning("{}", MessageOf(held));
+  return absl::OkStatus();
 }
 
 void ProjectStores::RenewSession() {

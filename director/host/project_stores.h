@@ -18,6 +18,7 @@
 #include "common/base/cancellation.h"
 #include "common/project/project.h"
 #include "common/store/interface/dead_bytes.h"
+#include "common/store/interface/replaced_folder.h"
 #include "common/store/interface/store.h"
 #include "common/store/layers/quota_keeper.h"
 #include "common/store/local/sessions.h"
@@ -39,6 +40,12 @@ class ProjectStores {
   store::RemoteCache* remote() { return remote_.cache.get(); }
   store::BlobStore* known_of_remote() { return remote_.known.get(); }
 
+  // FAILED_PRECONDITION: the store's folder was deleted or replaced while this process owned it.
+  // Any thread.
+  absl::Status CheckFolder() const;
+  // Opens what is there now, in place of what was; nothing else uses the store meanwhile.
+  absl::Status OpenWhatIsThere();
+
   // Nobody relies any more on what was told of the store up to now: a collection may drop it.
   void RenewSession();
   // RESOURCE_EXHAUSTED: the store's disk has no room for `bytes` beside the reserve.
@@ -59,13 +66,15 @@ class ProjectStores {
   void GiveBackDeadBytes(Cancellation& stop, CookListener& listener);
 
  private:
-  explicit ProjectStores(std::string directory) : directory_(std::move(directory)) {}
-  void Hold(const std::string& project_name, CookListener& listener);
+  ProjectStores(std::string directory, std::string project_name)
+      : directory_(std::move(directory)), project_name_(std::move(project_name)) {}
+  absl::Status Hold();
   absl::Status OpenRemote(const project::RemoteSection& section, CookListener& listener);
 
-  const std::string directory_;
+  const std::string directory_, project_name_;
   std::unique_ptr<store::Store> store_;
   store::DeadBytes* dead_bytes_ = nullptr;  // of store_; null: another process owns the directory
+  store::ReplacedFolder* replaced_folder_ = nullptr;  // of store_; null: it cannot tell
   std::optional<store::Session> session_;
   store::Remote remote_;
   std::unique_ptr<store::QuotaKeeper> quota_;

@@ -391,8 +391,13 @@ void Residence::ViewStore(v1::StatusAnswer& answer) {
   store.set_bytes(store_bytes_);
   store.set_bytes_max(section.size_bytes_max);
   is_size_asked_for_ = true;
-  if (const auto info = director_->stores().store().Info(); !info.ok())
-    answer.add_wrong(fmt::format("store: {}", MessageOf(info.status())));
+  const absl::StatusOr<bool> is_another = director_->IsStoreAnother();
+  if (!is_another.ok()) answer.add_wrong(fmt::format("store: {}", MessageOf(is_another.status())));
+  if (is_another.value_or(false))
+    answer.add_wrong(fmt::format(
+        "store: the one in {} was deleted or replaced while this director used it: the next cook "
+        "uses what is there now, and cooks what that lacks",
+        section.directory));
   struct statvfs disk {};
   if (::statvfs(section.directory.c_str(), &disk) == 0)
     store.set_free_bytes(static_cast<uint64_t>(disk.f_bavail) * disk.f_frsize);

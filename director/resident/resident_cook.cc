@@ -213,6 +213,9 @@ std::optional<CookReport> ResidentCook::AskWhatStands(const Taken& taken) {
                           .environment = director.environment(),
                           .project_id = director.project_id(),
                           .store = [&director]() -> absl::StatusOr<store::Store*> {
+                            if (director.IsStoreAnother().value_or(false))
+                              return absl::FailedPreconditionError(
+                                  "the store was deleted or replaced");
                             return &director.stores().store();
                           },
                           .watched = &deps_.watched},

@@ -693,5 +693,87 @@ class ServeFaultsTest(ResidentTest):
         self.assertFalse(has_waited, "another cook was held up")
 
 
+class ReplacedStoreTest(ResidentTest):
+    """The store is deleted, or another one stands in its place, while a director has it."""
+    def setUp(self):
+        super().setUp()
+        self.use_memory()
+
+    def served(self):
+        game = self.project({"a.txt": "one", "b.txt": "one b"}, [COPY])
+        self.cook(game)
+        shutil.copytree(self.path("game/.galley/store"), self.path("older"), symlinks=True)
+        self.write("game/content/a.txt", "two")
+        self.serve(game)
+        self.cook(game)
+        return game, os.path.join(game, ".galley/store")
+
+    def check_whole(self, game, cook, results):
+        """The cook made what was lost, said so, and its roots can be read."""
+        self.assertEqual(cook.code, 0, cook)
+        self.assertEqual({k: v for k, v in cook.results.items() if v}, results, cook)
+        self.assertIn("was deleted or replaced", cook.stderr)
+        self.assertTrue(any("was deleted or replaced" in w["text"] for w in cook.summary["warnings"]), cook.summary)
+        for root in cook.roots.values():
+            self.assertEqual(self.galley("checkout", root, self.path("out"), "--project", game).returncode, 0)
+            self.assertEqual(self.read("out/Game/a.txt"), b"two")
+            shutil.rmtree(self.path("out"))
+        verified = self.galley("store", "verify", "--project", game)
+        self.assertEqual(verified.returncode, 0, verified)
+        again = self.cook(game)
+        self.assertNotIn("was deleted or replaced", again.stderr)
+        self.assertIn("nothing changed", again.stderr)
+        self.assertEqual(again.roots, cook.roots)
+
+    def wrong(self, game):
+        return [text for text in self.status(game)["wrong"] if "was deleted or replaced" in text]
+
+    def test_a_store_that_was_deleted(self):
+        game, store = self.served()
+        self.assertEqual(self.wrong(game), [])
+        shutil.rmtree(store)
+        self.assertEqual(len(self.wrong(game)), 1)
+        self.check_whole(game, self.cook(game), {"cooked": 2})
+        self.assertEqual(self.wrong(game), [])
+        # And once more, in one stroke.
+        os.rename(store, self.path("aside"))
+        self.check_whole(game, self.cook(game), {"cooked": 2})
+
+    def test_an_older_store_in_its_place(self):
+        game, store = self.served()
+        os.rename(store, self.path("aside"))
+        shutil.copytree(self.path("older"), store, symlinks=True)
+        self.assertEqual(len(self.wrong(game)), 1)
+        cook = self.cook(game)
+        self.check_whole(game, cook, {**{k: v for k, v in cook.results.items() if v}, "cooked": 1})
+
+    def test_a_store_whose_files_were_replaced_in_their_folder(self):
+        game, store = self.served()
+        for name in os.listdir(store):
+            path = os.path.join(store, name)
+            shutil.rmtree(path) if os.path.isdir(path) else os.remove(path)
+        self.check_whole(game, self.cook(game), {"cooked": 2})
+
+    def test_an_owner_that_comes_back_with_another_store(self):
+        game = self.project({"a.txt": "two"}, [COPY])
+        command = [os.path.join(self.bin, "galley"), "store", "serve", "--project", game, "--listen", "127.0.0.1:0"]
+        store = os.path.join(game, ".galley/store")
+
+        def owner():
+            process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+            self.addCleanup(process.wait)
+            self.addCleanup(process.kill)
+            wait_until(lambda: os.path.exists(os.path.join(store, "store.sock")), "the owner to listen")
+            return process
+        first = owner()
+        self.serve(game)
+        self.cook(game)
+        first.kill()
+        first.wait()
+        shutil.rmtree(store)
+        owner()
+        self.check_whole(game, self.cook(game), {"cooked": 1})
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -7,6 +7,7 @@
 #include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
+#include "common/store/layers/memory_store.h"
 #include "common/store/local/open.h"
 #include "common/store/owner/connect.h"
 #include "common/store/owner/store_server.h"
@@ -74,6 +75,22 @@ class KeptWriter final : public BlobWriter {
   const std::unique_ptr<BlobWriter> writer_;
 };
 
+// ClosedStore stands for one that was let go of, until another is open.
+class ClosedStore final : public MemoryStore {
+ public:
+  explicit ClosedStore(const std::string& directory)
+      : closed_(absl::UnavailableError(
+            fmt::format("the store in {} was deleted or replaced", directory))) {}
+  absl::Status Put(const Digest&, std::string_view) override { return closed_; }
+  absl::StatusOr<StoreInfo> Info() override { return closed_; }
+  absl::StatusOr<uint64_t> AllocateSegment() override { return closed_; }
+  absl::Status Commit(const CommitBatch&) override { return closed_; }
+  absl::StatusOr<uint64_t> Publish(const PublishedRoot&) override { return closed_; }
+
+ private:
+  const absl::Status closed_;
+};
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<SharedStore>> SharedStore::Open(const std::string& directory,
@@ -119,6 +136,11 @@ SharedStore::Access SharedStore::Current() const {
 }
 
 absl::Status SharedStore::CheckFolder() const {
+  const Access access = Current();
+  return access.watch.has_value() ? access.watch->CheckFolderAndLock() : absl::OkStatus();
+}
+
+absl::Status SharedStore::CheckStands() const {
   const Access access = Current();
   return access.watch.has_value() ? access.watch->CheckFolder() : absl::OkStatus();
 }
@@ -167,6 +189,42 @@ absl::Status SharedStore::Replace(uint64_t generation, absl::Time end) {
     access_ = std::move(next);
     return absl::OkStatus();
   }
+}
+
+absl::Status SharedStore::LetGo(absl::Time end) {
+  std::weak_ptr<Store> last;
+  {
+    // (What was in hand goes outside of the lock.)
+    Access gone{.store = std::make_shared<ClosedStore>(directory_), .is_owner = true};
+    const base::MutexLock lock(mutex_);
+    gone.generation = access_.generation + 1;
+    gone.watch = access_.watch;  // until something is open again, the folder is another one
+    last = access_.store;
+    std::swap(access_, gone);
+    unsaved_.clear();
+    unsaved_bytes_ = 0;
+  }
+  while (!last.expired()) {
+    if (Monotonic() >= end)
+      return absl::UnavailableError(
+          fmt::format("the store in {} was replaced, and the one before is still in use",
+                      directory_));
+    absl::SleepFor(kPause);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SharedStore::OpenWhatIsThere() {
+  const base::MutexLock replacing(replace_mutex_);
+  if (CheckFolder().ok()) return absl::OkStatus();
+  const absl::Time end = Monotonic() + timeout_;
+  RETURN_IF_ERROR(LetGo(end));
+  ASSIGN_OR_RETURN(Access next, OpenWithin(end));
+  LogInfo("store={} was deleted or replaced: what is there now is open", directory_);
+  const base::MutexLock lock(mutex_);
+  next.generation = access_.generation + 1;
+  access_ = std::move(next);
+  return absl::OkStatus();
 }
 
 absl::Status SharedStore::PutUnsavedTo(Store& store) {
@@ -238,7 +296,7 @@ std::vector<absl::Status> SharedStore::PutMany(std::span<const BlobView> blobs) 
 }
 
 absl::Status SharedStore::Commit(const CommitBatch& batch) {
-  RETURN_IF_ERROR(CheckFolder());
+  RETURN_IF_ERROR(CheckStands());
   const std::set<uint64_t> saved = PutSoFar();
   const absl::Status status = Retried([&](Store& store) { return store.Commit(batch); });
   if (status.ok() || status.code() == absl::StatusCode::kAlreadyExists) NoteSaved(saved);
@@ -246,7 +304,7 @@ absl::Status SharedStore::Commit(const CommitBatch& batch) {
 }
 
 absl::StatusOr<uint64_t> SharedStore::Publish(const PublishedRoot& root) {
-  RETURN_IF_ERROR(CheckFolder());
+  RETURN_IF_ERROR(CheckStands());
   const std::set<uint64_t> saved = PutSoFar();
   bool is_again = false;
   const auto publish = [&](Store& store) -> absl::StatusOr<uint64_t> {

@@ -22,12 +22,13 @@
 #include "absl/time/time.h"
 #include "common/base/mutex.h"
 #include "common/store/interface/dead_bytes.h"
+#include "common/store/interface/replaced_folder.h"
 #include "common/store/interface/store.h"
 #include "common/store/owner/folder_watch.h"
 
 namespace galley::store {
 
-class SharedStore final : public Store, public DeadBytes {
+class SharedStore final : public Store, public DeadBytes, public ReplacedFolder {
  public:
   static constexpr uint64_t kUnsavedBytesMax = 64ull << 20;
 
@@ -70,6 +71,8 @@ class SharedStore final : public Store, public DeadBytes {
   absl::StatusOr<VerifyReport> Verify(const VerifyOptions& options) override;
   absl::StatusOr<GcReport> Collect(const GcOptions& options) override;
   absl::StatusOr<GcReport> GiveBackDeadBytes(Cancellation* cancellation) override;
+  absl::Status CheckFolder() const override;
+  absl::Status OpenWhatIsThere() override;
   absl::StatusOr<WhyReport> Why(const Digest& digest, size_t limit) override;
 
  private:
@@ -96,11 +99,14 @@ class SharedStore final : public Store, public DeadBytes {
   template <typename Call>
   auto Retried(const Call& call) -> decltype(call(std::declval<Store&>()));
   Access Current() const;
-  absl::Status CheckFolder() const;
+  // FAILED_PRECONDITION: nothing can be made durable.
+  absl::Status CheckStands() const;
   // Explains `status` when it comes from the owner's folder being gone.
   static absl::Status Explained(const Access& access, const absl::Status& status);
   // Replaces the access unless another thread did. OK: there is one to try.
   absl::Status Replace(uint64_t generation, absl::Time end);
+  // Nobody has what was opened any more: a process opens an index once.
+  absl::Status LetGo(absl::Time end);
   absl::Status PutUnsavedTo(Store& store);
   std::set<uint64_t> PutSoFar() const;
   void NoteSaved(const std::set<uint64_t>& numbers);

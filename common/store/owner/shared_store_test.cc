@@ -52,6 +52,42 @@ class SharedStoreTest : public testing::Test {
   const TemporaryFolder folder_;
 };
 
+TEST_F(SharedStoreTest, AnOwnerWhoseFolderIsAnotherOneOpensWhatIsThere) {
+  const auto store = Open();
+  auto& folder = dynamic_cast<ReplacedFolder&>(*store);
+  const std::string first = store->Info()->store_id;
+  const Digest old = PutBytes(*store, "old");
+  ASSERT_TRUE(store->Commit({}).ok());
+  EXPECT_TRUE(folder.CheckFolder().ok());
+  ASSERT_TRUE(folder.OpenWhatIsThere().ok());
+  EXPECT_EQ(store->Info()->store_id, first);
+
+  // Deleted: another store is made there, and works.
+  ASSERT_TRUE(RemoveAll(folder_.path()).ok());
+  EXPECT_TRUE(absl::IsFailedPrecondition(folder.CheckFolder()));
+  EXPECT_TRUE(absl::IsFailedPrecondition(store->Commit({})));
+  ASSERT_TRUE(folder.OpenWhatIsThere().ok());
+  EXPECT_TRUE(folder.CheckFolder().ok());
+  EXPECT_NE(store->Info()->store_id, first);
+  EXPECT_THAT(*store->FindMissing(std::vector{old}), ElementsAre(old));
+  const Digest fresh = PutBytes(*store, "fresh");
+  ASSERT_TRUE(store->Commit({}).ok());
+  EXPECT_THAT(*Open()->FindMissing(std::vector{fresh}), IsEmpty());
+
+  // Renamed away, and another one put in its place.
+  const std::string second = store->Info()->store_id;
+  const std::string aside = folder_.path() + ".aside";
+  ASSERT_EQ(::rename(folder_.path().c_str(), aside.c_str()), 0);
+  EXPECT_TRUE(absl::IsFailedPrecondition(folder.CheckFolder()));
+  ASSERT_TRUE(folder.OpenWhatIsThere().ok());
+  EXPECT_NE(store->Info()->store_id, second);
+  ASSERT_TRUE(RemoveAll(folder_.path()).ok());
+  ASSERT_EQ(::rename(aside.c_str(), folder_.path().c_str()), 0);
+  ASSERT_TRUE(folder.OpenWhatIsThere().ok());
+  EXPECT_EQ(store->Info()->store_id, second);
+  EXPECT_THAT(*store->FindMissing(std::vector{fresh}), IsEmpty());
+}
+
 TEST_F(SharedStoreTest, TheOwnerLooksAtItsDiskForAClient) {
   const auto owner = Open();
   const auto client = Open();
