@@ -55,6 +55,7 @@ struct RuleBody {
   std::string settings;
   std::map<std::string, std::string> platform_settings;
   std::optional<record::ResourceCounts> resources;
+  std::optional<bool> keeps_lfs_pointers;  // `lfs`: "keep" or "fail"
   std::optional<uint64_t> memory_bytes;
   std::optional<absl::Duration> timeout;
   std::optional<std::vector<std::string>> labels;

@@ -100,12 +100,18 @@ Needs SettleNeeds(std::span<const Layer> layers, const record::WarningRules& of_
   needs.warnings = of_project;
   for (const Layer& layer : layers) {
     if (layer.body->resources) needs.resources = *layer.body->resources;
+    if (layer.body->keeps_lfs_pointers) needs.keeps_lfs_pointers = *layer.body->keeps_lfs_pointers;
     if (layer.body->memory_bytes) needs.memory_bytes = *layer.body->memory_bytes;
     if (layer.body->timeout) needs.timeout = *layer.body->timeout;
     if (layer.body->labels) needs.labels = *layer.body->labels;
     needs.warnings.Add(layer.body->warnings);
   }
   return needs;
+}
+
+bool SaysNothing(const RuleBody& body) {
+  return !body.cooker && body.settings.empty() && body.platform_lines.empty() && !body.resources &&
+         !body.keeps_lfs_pointers && !body.memory_bytes && !body.timeout && !body.labels;
 }
 
 void AddOnce(std::string text, std::vector<std::string>& errors) {
@@ -402,6 +408,12 @@ int RecipeResolver::RuleLineOf(std::string_view path) const {
 
 bool RecipeResolver::MatchesAnyRule(std::string_view path) const {
   return !IsSidecar(path) && impl_->NamesCooker(impl_->MatchingRules(path));
+}
+
+bool RecipeResolver::IsSetAside(std::string_view path) const {
+  const auto matching = impl_->MatchingRules(path);
+  return std::any_of(matching.begin(), matching.end(),
+                     [&](size_t i) { return SaysNothing(impl_->rules[i].body); });
 }
 
 }  // namespace galley::project

@@ -24,13 +24,15 @@
 
 namespace galley::project {
 
-// Needs: what a job needs to run. It is never in a key.
+// Needs: what a rule says beside the recipe: what a job needs to run, and which source is refused.
+// It is never in a key.
 struct Needs {
   record::ResourceCounts resources;
   uint64_t memory_bytes = 0;                      // 0: the default limit
   absl::Duration timeout = absl::ZeroDuration();  // zero: the default
   std::vector<std::string> labels;                // sorted
   record::WarningRules warnings;                  // [warnings], rules and sidecar
+  bool keeps_lfs_pointers = false;                // a pointer of Git LFS is content
   bool operator==(const Needs&) const = default;
 };
 
@@ -78,6 +80,9 @@ class RecipeResolver {
   int RuleLineOf(std::string_view path) const;
   // True when a rule that matches names a cooker: without a sidecar, too, `path` is a package.
   bool MatchesAnyRule(std::string_view path) const;
+  // True when a rule that says nothing but `match` matches: somebody knows the file, which others
+  // read and which is no package.
+  bool IsSetAside(std::string_view path) const;
 
  private:
   struct Impl;

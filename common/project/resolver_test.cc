@@ -237,6 +237,7 @@ TEST_F(ResolverTest, EqualSettingsGiveEqualDigestsWhateverTheSidecarsBytes) {
 TEST_F(ResolverTest, NeedsAreInNoKey) {
   AddRule("/Game/**/*.png", {.cooker = "texture",
                              .resources = record::ResourceCounts{{"gpu", 1}},
+                             .keeps_lfs_pointers = true,
                              .memory_bytes = 1 << 30});
   AddRule("/Game/big/**", {.resources = record::ResourceCounts(),
                            .timeout = absl::Seconds(5),
@@ -247,8 +248,18 @@ TEST_F(ResolverTest, NeedsAreInNoKey) {
   EXPECT_EQ((**small)[0].needs.resources, (record::ResourceCounts{{"gpu", 1}}));
   EXPECT_EQ((**big)[0].needs.labels, std::vector<std::string>{"sdk-x"});
   EXPECT_TRUE((**big)[0].needs.resources.empty());
+  EXPECT_TRUE((**big)[0].needs.keeps_lfs_pointers);
   EXPECT_EQ((**big)[0].needs.memory_bytes, 1u << 30);
   EXPECT_EQ((**big)[0].needs.timeout, absl::Seconds(5));
+}
+
+TEST_F(ResolverTest, ARuleThatSaysNothingSetsAsideWhatItMatches) {
+  AddRule("/Game/**/*.bin", {});
+  AddRule("/Game/**/*.dat", {.timeout = absl::Seconds(5)});
+  Resolve("/Game/a.bin").IgnoreError();
+  EXPECT_TRUE(resolver_->IsSetAside("/Game/m/a.bin"));
+  EXPECT_FALSE(resolver_->IsSetAside("/Game/a.dat"));
+  EXPECT_FALSE(resolver_->IsSetAside("/Game/a.png"));
 }
 
 TEST_F(ResolverTest, EqualPackagesShareTheirRecipes) {

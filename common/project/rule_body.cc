@@ -92,6 +92,17 @@ absl::Status ReadWarnings(const TableReader& table, std::string_view file, RuleB
   return absl::OkStatus();
 }
 
+absl::Status ReadLfs(const TableReader& table, RuleBody& body) {
+  ASSIGN_OR_RETURN(const std::optional<std::string> lfs, table.String("lfs"));
+  if (!lfs) return absl::OkStatus();
+  if (*lfs != "keep" && *lfs != "fail")
+    return table.Error("lfs", fmt::format("`lfs`: expected \"keep\" (a Git LFS pointer is content "
+                                          "here) or \"fail\" (the default), not \"{}\"",
+                                          *lfs));
+  body.keeps_lfs_pointers = *lfs == "keep";
+  return absl::OkStatus();
+}
+
 absl::Status ReadMemory(const TableReader& table, RuleBody& body) {
   ASSIGN_OR_RETURN(const std::optional<std::string> memory, table.String("memory"));
   if (!memory) return absl::OkStatus();
@@ -120,7 +131,7 @@ absl::Status AddWarningKind(const std::string& name, bool is_error, record::Warn
 absl::StatusOr<RuleBody> ReadRuleBody(const TomlValue& value, std::string_view file,
                                       std::string_view name,
                                       const std::vector<std::string>& extra_keys) {
-  std::vector<std::string> known = {"cooker",    "labels",   "memory",   "platform",
+  std::vector<std::string> known = {"cooker",    "labels",   "lfs",       "memory",  "platform",
                                     "resources", "settings", "timeout_s", "warnings"};
   known.insert(known.end(), extra_keys.begin(), extra_keys.end());
   ASSIGN_OR_RETURN(const TableReader table, TableReader::Create(value, file, name, known));
@@ -133,6 +144,7 @@ absl::StatusOr<RuleBody> ReadRuleBody(const TomlValue& value, std::string_view f
     RETURN_IF_ERROR(ReadPlatformSettings(*platforms, file, body));
   }
   RETURN_IF_ERROR(ReadWantedResources(table, file, body));
+  RETURN_IF_ERROR(ReadLfs(table, body));
   RETURN_IF_ERROR(ReadMemory(table, body));
   ASSIGN_OR_RETURN(const std::optional<int64_t> timeout,
                    table.Integer("timeout_s", 1, kTimeoutSecondsMax));

@@ -53,7 +53,8 @@ std::vector<const content::FileEntry*> UnmatchedFiles(const project::Project& pr
     while (package != table.names().end() && *package < file.path) ++package;
     const bool is_package = package != table.names().end() && *package == file.path;
     if (is_package || project::IsSidecar(file.path) || !file.error.empty() ||
-        S_ISDIR(file.stat.mode) || file.host_path == project_file)
+        S_ISDIR(file.stat.mode) || file.host_path == project_file ||
+        table.resolver()->IsSetAside(file.path))
       continue;
     unmatched.push_back(&file);
   }

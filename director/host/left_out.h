@@ -10,7 +10,7 @@
 namespace galley::director {
 
 // Files that are no packages, since no rule that matches names a cooker and they have no sidecar.
-// Sidecars, galley.toml itself, and what cannot be used (FileEntry::error) are not among them.
+// What a rule sets aside that says nothing but `match`, sidecars, galley.toml itself, and what cannot be used (FileEntry::error) are not among them.
 // Sorted by path.
 std::vector<const content::FileEntry*> UnmatchedFiles(const project::Project& project,
                                                       const ProjectCatalog& table);

@@ -9,6 +9,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "common/base/status_macros.h"
 #include "common/base/threads.h"
+#include "common/content/lfs_pointer.h"
 #include "common/content/name.h"
 #include "common/content/sandboxes.h"
 #include "common/record/programs.h"
@@ -20,6 +21,29 @@ namespace {
 
 using project::IsSidecar;
 using project::kSidecarSuffix;
+
+// The cookers that take any bytes. The others refuse a pointer themselves.
+bool TakesAnyBytes(const project::ResolvedRecipe& recipe) {
+  return recipe.recipe.cooker == "copy" || recipe.recipe.cooker == record::kProgramCooker;
+}
+
+// Why the source is refused: Git LFS has its contents elsewhere. "": it is not. A file that cannot
+// be read is left to the job.
+std::string RefusalOfPointer(const content::FileEntry& file,
+                             const project::ResolvedRecipes& recipes) {
+  const uint64_t size_bytes = file.stat.size_bytes;
+  if (size_bytes < content::kLfsPointerBytesMin || size_bytes > content::kLfsPointerBytesMax)
+    return "";
+  const bool is_refused =
+      std::any_of(recipes.begin(), recipes.end(), [](const project::ResolvedRecipe& recipe) {
+        return TakesAnyBytes(recipe) && !recipe.needs.keeps_lfs_pointers;
+      });
+  if (!is_refused) return "";
+  const auto bytes = ReadFile(file.host_path, content::kLfsPointerBytesMax);
+  if (!bytes.ok() || !content::IsLfsPointerFile(*bytes)) return "";
+  return "the source is a Git LFS pointer, not the file: run `git lfs pull`, or say `lfs = "
+         "\"keep\"` in its rule or sidecar if the pointer itself is the content";
+}
 
 }  // namespace
 
@@ -56,7 +80,6 @@ absl::StatusOr<std::shared_ptr<const ProjectCatalog>> ProjectCatalog::ByNeed(
       all = before->all_;
     }
     const base::MutexLock lock(table->all_mutex_);
-    table->is_borrowed_ = all != nullptr;
     table->has_unread_sidecars_ = before->has_unread_sidecars_.load();
     table->known_all_ = all.get();
     table->all_ = std::move(all);
@@ -179,7 +202,6 @@ ProjectCatalog::Entry ProjectCatalog::ResolveOne(const content::FileEntry& file,
   }
   entry.recipes = std::move(*recipes);
   entry.never = IsNever(file.path);
-  entry.source_bytes = file.stat.size_bytes;
   return entry;
 }
 
@@ -229,7 +251,6 @@ std::vector<std::string> ProjectCatalog::LocalisedOf(std::string_view name) cons
 
 CatalogEntry ProjectCatalog::AnswerOf(const Entry& entry) {
   CatalogEntry answer{.error = entry.error, .never_cook = entry.never};
-  answer.source_bytes = entry.source_bytes;
   if (entry.recipes == nullptr || entry.recipes->empty()) return answer;
   answer.resources = entry.recipes->front().needs.resources;
   answer.labels = entry.recipes->front().needs.labels;
@@ -245,9 +266,14 @@ CatalogEntry ProjectCatalog::AnswerOf(const Entry& entry) {
 std::optional<CatalogEntry> ProjectCatalog::Find(std::string_view name) const {
   const Entry* entry = EntryOf(name);
   if (entry == nullptr) return std::nullopt;
+  // The recipes of a table that is borrowed are those of these files, too; the bytes may differ.
   CatalogEntry answer = AnswerOf(*entry);
-  if (const content::FileEntry* file = is_borrowed_ ? snapshot_->Find(name) : nullptr)
-    answer.source_bytes = entry->recipes != nullptr ? file->stat.size_bytes : 0;
+  if (entry->recipes != nullptr) {
+    if (const content::FileEntry* file = snapshot_->Find(name)) {
+      answer.source_bytes = file->stat.size_bytes;
+      answer.error = RefusalOfPointer(*file, *entry->recipes);
+    }
+  }
   if (!cultures_.empty()) answer.localised = LocalisedOf(name);
   return answer;
 }

@@ -89,7 +89,6 @@ class ProjectCatalog final : public Catalog {
     RecipesPtr recipes;
     std::string error;
     bool never = false;
-    uint64_t source_bytes = 0;
     // But for the bytes of its source; on the platforms that `mapping` leads to from those of
     // `before`.
     bool IsAlike(const Entry& before,
@@ -126,7 +125,6 @@ class ProjectCatalog final : public Catalog {
   std::vector<Never> never_;
   std::vector<std::string> cultures_;
   Options options_;
-  bool is_borrowed_ = false;  // `all_` is of another snapshot, whose files have other sizes
   mutable std::atomic<const All*> known_all_ = nullptr;  // of all_, without the lock
   mutable std::atomic<bool> has_unread_sidecars_ = false;
 

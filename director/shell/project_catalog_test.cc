@@ -1,6 +1,7 @@
 #include "director/shell/project_catalog.h"
 
 #include "director/shell/shell_test_world.h"
+#include "fmt/format.h"
 
 namespace galley::director {
 namespace {
@@ -294,6 +295,52 @@ TEST_F(ProjectCatalogTest, TheMemoryThatARuleAllowsIsTold) {
   AddRule("/Game/large.txt", {.memory_bytes = uint64_t{8} << 30});
   EXPECT_EQ(Table().Find("/Game/large.txt")->memory_bytes, uint64_t{8} << 30);
   EXPECT_EQ(Table().Find("/Game/small.txt")->memory_bytes, 0u);
+}
+
+constexpr char kPointer[] = "version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 9\n";
+
+TEST_F(ProjectCatalogTest, APointerOfGitLfsThatIsCopiedIsAnError) {
+  Write("content/a.txt", kPointer);
+  Write("content/old.txt", "version https://hawser.github.com/spec/v1\r\noid sha256:1\r\n");
+  Write("content/b.txt", "version 1: the file, which is as long as a pointer of Git LFS is");
+  EXPECT_THAT(Table().Find("/Game/a.txt")->error, HasSubstr("run `git lfs pull`"));
+  EXPECT_THAT(Table().Find("/Game/a.txt")->error, HasSubstr("lfs = \"keep\""));
+  EXPECT_THAT(Table().Find("/Game/old.txt")->error, HasSubstr("is a Git LFS pointer"));
+  EXPECT_EQ(Table().Find("/Game/b.txt")->error, "");
+}
+
+TEST_F(ProjectCatalogTest, ARuleOrASidecarKeepsPointersOfGitLfs) {
+  for (const char* name : {"a", "b", "c", "d"})
+    Write(fmt::format("content/{}.txt", name), kPointer);
+  AddRule("/Game/{a,b}.txt", {.keeps_lfs_pointers = true});
+  AddRule("/Game/b.txt", {.keeps_lfs_pointers = false});
+  Write("content/c.txt.cook", "lfs = \"keep\"");
+  EXPECT_EQ(Table().Find("/Game/a.txt")->error, "");
+  EXPECT_NE(Table().Find("/Game/b.txt")->error, "") << "the last rule that says it wins";
+  EXPECT_EQ(Table().Find("/Game/c.txt")->error, "");
+  EXPECT_NE(Table().Find("/Game/d.txt")->error, "");
+}
+
+TEST_F(ProjectCatalogTest, WhetherPointersAreKeptIsNotInTheKeyAndStillADifference) {
+  Write("content/a.txt", kPointer);
+  Write("content/b.txt", "x");
+  const auto before = MakeWorld()->table;
+  AddRule("/Game/a.txt", {.keeps_lfs_pointers = true});
+  const auto after = MakeWorld()->table;
+  EXPECT_EQ(after->RecipesOf("/Game/a.txt")->front().digest,
+            before->RecipesOf("/Game/a.txt")->front().digest);
+  EXPECT_THAT(after->DifferentFrom(*before), ElementsAre("/Game/a.txt"));
+}
+
+TEST_F(CatalogByNeedTest, AFileThatBecomesAPointerOfGitLfsIsAnErrorThen) {
+  Write("content/a.txt", "the file");
+  Write("content/b.txt", kPointer);
+  (void)Table();
+  Write("content/a.txt", kPointer);
+  Write("content/b.txt", "the file");
+  const auto next = Next(*world_, {"/Game/a.txt", "/Game/b.txt"});
+  EXPECT_NE(next->Find("/Game/a.txt")->error, "");
+  EXPECT_EQ(next->Find("/Game/b.txt")->error, "");
 }
 
 TEST_F(ProjectCatalogTest, ResourcesAreTheRulesAndThreadsDoNotMatter) {

@@ -109,6 +109,30 @@ class InitTest(harness.E2ETest):
             os.remove(self.path("game/assets", name))
         self.cook(game)
 
+    def test_a_pointer_of_git_lfs_is_content_only_where_a_rule_keeps_it(self):
+        pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n"
+        rules = ['match = "/Game/*.bin"\ncooker = "copy"',
+                 'match = "/Game/*.obj"\ncooker = "command"\nsettings = { argv = ["cp", "{input}", "{output:.txt}"], outputs = [".txt"] }']
+        game = self.project({"a.bin": pointer, "b.obj": pointer, "c.bin": "content"}, rules)
+        without = self.read(game, "galley.toml").decode()
+        for _ in range(2):
+            cook = self.cook(game, expect=1)
+            self.assertEqual({failure["package"] for failure in cook.failures}, {"/Game/a.bin", "/Game/b.obj"})
+            self.assertTrue(all("run `git lfs pull`" in failure["error"] for failure in cook.failures), cook.failures)
+        platform = next(iter(cook.roots))
+        self.assertEqual(set(self.tree(game, platform)), {"Game/c.bin"})
+        self.write("game/galley.toml", without + '\n[[rule]]\nmatch = "/Game/**"\nlfs = "keep"\n')
+        kept = self.tree(game, platform) if self.cook(game) else None
+        self.assertEqual(kept, {"Game/a.bin": pointer.encode(), "Game/b.obj.txt": pointer.encode(), "Game/c.bin": b"content"})
+        # The results are known now, and are no answer where pointers are not kept.
+        self.write("game/galley.toml", without)
+        self.assertEqual(len({failure["package"] for failure in self.cook(game, expect=1).failures}), 2)
+        for name in ("a.bin", "b.obj"):
+            self.write("game/content/" + name, "fetched")
+        self.cook(game)
+        self.write("game/content/a.bin", pointer)
+        self.assertEqual({failure["package"] for failure in self.cook(game, expect=1).failures}, {"/Game/a.bin"})
+
     def test_a_first_cook_hides_its_folder_from_version_control(self):
         game = self.project({"a.bin": "x"}, ['match = "/Game/**/*.bin"\ncooker = "copy"'])
         self.cook(game)

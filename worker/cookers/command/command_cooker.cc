@@ -23,7 +23,6 @@
 #include "worker/cookers/command/workspace.h"
 #include "worker/cookers/killed.h"
 #include "worker/cookers/out_of_memory.h"
-#include "worker/cookers/source/foreign_source.h"
 #include "worker/cookers/unseen_reads.h"
 #include "worker/cookers/walled_programs.h"
 
@@ -75,7 +74,7 @@ class CommandCooker : public Cooker {
 CommandCooker::CommandCooker() {
   using record::SettingType;
   description_.name = "command";
-  description_.identity = "1";
+  description_.identity = "2";
   description_.documentation = "Runs an external program.";
   description_.holds_source = false;
   description_.looks = {{.kind = record::ObservationKind::kName},
@@ -459,8 +458,6 @@ class Run {
 
 absl::Status CommandCooker::Cook(CookContext& context, Loaded& loaded) {
   const auto& command = static_cast<LoadedCommand&>(loaded);
-  const std::string pointer = LfsPointerWarning(context.source());
-  if (!pointer.empty()) context.AddWarning(record::WarningKind::kLfsPointer, pointer);
   ASSIGN_OR_RETURN(Workspace workspace, Workspace::Create(context));
   return Run(context, command.settings, command.name, std::move(workspace)).Do();
 }

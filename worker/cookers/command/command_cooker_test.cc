@@ -102,17 +102,6 @@ TEST_F(CommandCookerTest, AProgramThatCannotEnterItsWallsDoesNotRun) {
   EXPECT_TRUE(context.outputs().empty());
 }
 
-TEST_F(CommandCookerTest, APointerOfGitLfsIsAWarning) {
-  const std::string pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 9\n";
-  FakeCookContext context(
-      cooker_->description(), "/Game/x.obj", pointer,
-      {{"argv", {"sh", "-c", "cat {input} > {output:.txt}"}}, {"outputs", {".txt"}}});
-  ASSERT_TRUE(LoadAndCook(*cooker_, context).ok());
-  EXPECT_THAT(
-      context.warnings(),
-      testing::ElementsAre("the source is a Git LFS pointer, not the file; run `git lfs pull`"));
-}
-
 TEST_F(CommandCookerTest, EnvironmentIsOnlyWhatIsNamed) {
   Make("env | grep -v -e ^PWD -e ^_ -e ^HOME -e ^OLDPWD -e ^SHLVL | sort > {output:.txt}",
        {{"env", {{"A", "b"}, {"TZ", "x"}}}});

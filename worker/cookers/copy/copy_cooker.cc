@@ -1,7 +1,5 @@
 #include "worker/cookers/copy/copy_cooker.h"
 
-#include "worker/cookers/source/foreign_source.h"
-
 namespace galley::worker {
 namespace {
 
@@ -9,7 +7,7 @@ class CopyCooker : public Cooker {
  public:
   CopyCooker() {
     description_.name = "copy";
-    description_.identity = "1";
+    description_.identity = "2";
     description_.outputs = {""};
     description_.documentation = "Copies the source as it is.";
     description_.holds_source = false;
@@ -22,8 +20,6 @@ class CopyCooker : public Cooker {
   }
 
   absl::Status Cook(CookContext& context, Loaded&) override {
-    const std::string pointer = LfsPointerWarning(context.source());
-    if (!pointer.empty()) context.AddWarning(record::WarningKind::kLfsPointer, pointer);
     return context.AddSourceAsOutput("");
   }
 

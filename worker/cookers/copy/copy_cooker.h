@@ -1,7 +1,6 @@
 // Copy: the output is the source, byte for byte, under the empty suffix.
 //
-// Takes any extension; has no settings; looks at nothing but the source. A pointer of Git LFS is
-// copied, with a warning.
+// Takes any extension; has no settings; looks at nothing but the source.
 #pragma once
 
 #include <memory>

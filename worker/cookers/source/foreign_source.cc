@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "common/base/status_macros.h"
+#include "common/content/lfs_pointer.h"
 #include "fmt/format.h"
 
 namespace galley::worker {
@@ -44,13 +45,8 @@ std::string FirstBytes(std::string_view bytes) {
 }
 
 absl::Status CheckNoLfsPointer(std::string_view bytes) {
-  if (!bytes.starts_with("version https://git-lfs")) return absl::OkStatus();
+  if (!content::IsLfsPointerFile(bytes)) return absl::OkStatus();
   return absl::InvalidArgumentError("the file is a Git LFS pointer; run `git lfs pull`");
-}
-
-std::string LfsPointerWarning(const Blob& source) {
-  if (source == nullptr || CheckNoLfsPointer(*source).ok()) return "";
-  return "the source is a Git LFS pointer, not the file; run `git lfs pull`";
 }
 
 absl::Status CheckNoOtherCookers(std::string_view format, std::string_view bytes) {

@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "absl/status/status.h"
-#include "common/base/blob.h"
 
 namespace galley::worker {
 
@@ -19,9 +18,6 @@ inline constexpr std::string_view kOtherCookers =
 std::string FirstBytes(std::string_view bytes);
 // INVALID_ARGUMENT: the file is what Git LFS leaves in the place of one that was not fetched.
 absl::Status CheckNoLfsPointer(std::string_view bytes);
-// The same as a warning, of a cooker that takes any file. Empty: it is no pointer. `source` may be
-// null, as that of a large file is: a pointer is small.
-std::string LfsPointerWarning(const Blob& source);
 // INVALID_ARGUMENT: the bytes are not text but those of a file that another cooker takes: "the file
 // is no glTF: it is a PNG image, which the cooker `texture` takes; ...".
 absl::Status CheckNoOtherCookers(std::string_view format, std::string_view bytes);

@@ -44,9 +44,7 @@ TEST(ForeignSourceTest, APointerOfGitLfsIsNamedAsWhatItIs) {
     EXPECT_EQ(status.message(), "the file is a Git LFS pointer; run `git lfs pull`");
   }
   EXPECT_TRUE(CheckNoLfsPointer("version 1").ok());
-  EXPECT_NE(LfsPointerWarning(MakeBlob(std::string(pointer))), "");
-  EXPECT_EQ(LfsPointerWarning(MakeBlob("version 1")), "");
-  EXPECT_EQ(LfsPointerWarning(nullptr), "") << "too large for a pointer";
+  EXPECT_FALSE(CheckNoLfsPointer("version https://hawser.github.com/spec/v1\r\n").ok());
 }
 
 }  // namespace

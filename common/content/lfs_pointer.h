@@ -1,0 +1,24 @@
+// IsLfsPointer: the small text file that Git LFS leaves in the place of one that was not fetched.
+// Pure.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace galley::content {
+
+// A larger file is never a pointer.
+// Source: https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md, "less than 1024 bytes".
+inline constexpr uint64_t kLfsPointerBytesMax = 1'024;
+// A smaller file has no room for the first line of a pointer.
+inline constexpr uint64_t kLfsPointerBytesMin = 30;
+
+// True when the first line is `version URL` of a version of Git LFS, old ones too. Blanks in front,
+// CR LF, lines of extensions, a cut end, and the marks of a merge make no difference. `head`: the
+// first bytes of a file, all of it when it has no more than kLfsPointerBytesMax.
+bool IsLfsPointer(std::string_view head);
+
+// The same, of a whole file: false for one that is larger than a pointer can be.
+bool IsLfsPointerFile(std::string_view bytes);
+
+}  // namespace galley::content
