@@ -13,6 +13,7 @@
 #include "worker/cookers/shader/includes.h"
 #include "worker/cookers/shader/shader_target.h"
 #include "worker/cookers/source/foreign_source.h"
+#include "worker/cookers/source_looker.h"
 
 namespace galley::worker {
 namespace {
@@ -23,13 +24,14 @@ constexpr int64_t kSetStrideMax = 1024;
 // Raised by hand when the bytes change though the libraries do not.
 constexpr int kRevision = 4;
 
-class ShaderCooker : public Cooker {
+class ShaderCooker : public Cooker, public SourceLooker {
  public:
   ShaderCooker();
   const record::CookerDescription& description() const override { return description_; }
   absl::StatusOr<std::unique_ptr<Loaded>> Load(CookContext&) override {
     return std::make_unique<Loaded>();
   }
+  absl::Status Look(CookContext& context, FileLook& look) override;
   absl::Status Cook(CookContext& context, Loaded& loaded) override;
 
  private:
@@ -164,6 +166,35 @@ absl::Status AddOutputs(CookContext& context, const Variant& variant, ShaderLang
   RETURN_IF_ERROR(
       context.AddOutput(fmt::format("{}{}", stem, SuffixOf(language)), std::move(built.bytes)));
   return context.AddOutput(stem + ".reflect.cbor", std::move(built.reflection));
+}
+
+// Words of HLSL, in a text without the directive that GLSL begins with.
+bool LooksLikeHlsl(std::string_view text) {
+  if (text.find("#version") != std::string_view::npos) return false;
+  for (const std::string_view word : {"cbuffer", "float4", "SV_", "register(", "StructuredBuffer"}) {
+    if (text.find(word) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
+// The front end alone: a translator may still refuse what the platform's language cannot say.
+absl::Status ShaderCooker::Look(CookContext& context, FileLook& look) {
+  ASSIGN_OR_RETURN(const std::string_view text, TextOf(context.source()));
+  look.kind = LooksLikeHlsl(text) ? "HLSL" : "text";
+  ASSIGN_OR_RETURN(const ShaderTarget target, TargetOf(context));
+  ASSIGN_OR_RETURN(const EShLanguage stage, StageOf(context, target));
+  ASSIGN_OR_RETURN(const std::vector<std::string> folders, IncludeFoldersOf(context.settings()));
+  ASSIGN_OR_RETURN(const std::vector<Variant> variants,
+                   ParseVariants(context.settings().at("defines"), nlohmann::json::object()));
+  Includes includes(context, folders);
+  RETURN_IF_ERROR(CompileGlsl({.source = text,
+                               .stage = stage,
+                               .target = target,
+                               .preamble = variants.front().preamble},
+                              includes)
+                      .status());
+  look.kind = fmt::format("GLSL, .{} shader", context.extension());
+  return absl::OkStatus();
 }
 
 absl::Status ShaderCooker::Cook(CookContext& context, Loaded&) {

@@ -11,8 +11,10 @@
 #include "worker/cookers/texture/encoder.h"
 #include "worker/cookers/texture/ktx2_writer.h"
 #include "worker/cookers/texture/layers.h"
+#include "worker/cookers/source_looker.h"
 #include "worker/cookers/texture/library_identity.h"
 #include "worker/cookers/texture/mip_chain.h"
+#include "worker/cookers/texture/normal_map.h"
 #include "worker/cookers/texture/texture_settings.h"
 
 namespace galley::worker {
@@ -133,6 +135,16 @@ void WarnOfLosses(CookContext& context, const LoadedTexture& loaded, const Textu
   }
 }
 
+// Warns of images that are used as normal maps and are none.
+void WarnOfOtherPixels(CookContext& context, const TextureSettings& settings,
+                       const std::vector<Image>& images) {
+  for (size_t i = 0; i < images.size(); ++i) {
+    const std::string warning = NormalMapWarning(JudgePixels(images[i]));
+    if (warning.empty()) continue;
+    context.AddWarning(i == 0 ? warning : fmt::format("{}: {}", settings.layers[i - 1], warning));
+  }
+}
+
 void AddTags(CookContext& context, const Ktx2Texture& texture, size_t file_bytes) {
   const auto add = [&](std::string_view name, uint64_t value) {
     context.AddTag(name, static_cast<double>(value));
@@ -146,13 +158,14 @@ void AddTags(CookContext& context, const Ktx2Texture& texture, size_t file_bytes
   if (texture.faces_count > 1) add("faces", texture.faces_count);
 }
 
-class TextureCooker : public Cooker {
+class TextureCooker : public Cooker, public SourceLooker {
  public:
   TextureCooker() : description_(Describe()) {}
 
   const record::CookerDescription& description() const override { return description_; }
   void Trim() override { astc_encoder_.Trim(); }
   absl::StatusOr<std::unique_ptr<Loaded>> Load(CookContext& context) override;
+  absl::Status Look(CookContext& context, FileLook& look) override;
   absl::Status Cook(CookContext& context, Loaded& loaded) override;
 
  private:
@@ -182,6 +195,23 @@ absl::StatusOr<std::unique_ptr<Cooker::Loaded>> TextureCooker::Load(CookContext&
   }
 }
 
+absl::Status TextureCooker::Look(CookContext& context, FileLook& look) {
+  try {
+    ASSIGN_OR_RETURN(const TextureSettings settings, ParseTextureSettings(context.settings()));
+    ASSIGN_OR_RETURN(const std::vector<Image> images, ReadLayers(context, settings));
+    const Image& image = images.front();
+    look.kind = fmt::format("image, {} x {}{}{}", image.width, image.height,
+                            image.is_hdr() ? ", HDR" : "", image.has_alpha ? ", with alpha" : "");
+    look.pixels = NameOf(JudgePixels(image).pixels);
+    context.AddTag("width", static_cast<double>(image.width));
+    context.AddTag("height", static_cast<double>(image.height));
+    context.AddTag("alpha", image.has_alpha);
+    return absl::OkStatus();
+  } catch (const std::bad_alloc&) {
+    return OutOfMemory(context);
+  }
+}
+
 absl::Status TextureCooker::Cook(CookContext& context, Loaded& loaded) {
   try {
     return CookImages(context, dynamic_cast<LoadedTexture&>(loaded));
@@ -193,6 +223,7 @@ absl::Status TextureCooker::Cook(CookContext& context, Loaded& loaded) {
 absl::StatusOr<std::unique_ptr<Cooker::Loaded>> TextureCooker::LoadImages(CookContext& context) {
   ASSIGN_OR_RETURN(TextureSettings settings, ParseTextureSettings(context.settings()));
   ASSIGN_OR_RETURN(std::vector<Image> images, ReadLayers(context, settings));
+  if (settings.usage == Usage::kNormal) WarnOfOtherPixels(context, settings, images);
   return std::make_unique<LoadedTexture>(std::move(settings), std::move(images));
 }
 

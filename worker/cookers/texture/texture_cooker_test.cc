@@ -11,6 +11,7 @@
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "tests/testing/fake_cook_context.h"
+#include "worker/cookers/source_looker.h"
 #include "worker/cookers/texture/testing/block_decoder.h"
 #include "worker/cookers/texture/testing/sample_images.h"
 #include "worker/cookers/texture/texture_format.h"
@@ -75,6 +76,27 @@ TEST_F(TextureCookerTest, TheFamilyBcPicksByAlphaAndUsage) {
   EXPECT_EQ(CookAndRead(MakePng(Gradient(8, 8, true))).vk_format, 138u);        // BC3_SRGB
   EXPECT_EQ(CookAndRead(opaque, {{"usage", "normal"}}).vk_format, 141u);        // BC5_UNORM
   EXPECT_EQ(CookAndRead(opaque, {{"usage", "mask"}}).vk_format, 139u);          // BC4_UNORM
+}
+
+TEST_F(TextureCookerTest, ANormalMapWhosePixelsAreNoneIsAWarning) {
+  const std::string picture = MakePng(Gradient(8, 8));
+  const json normal = {{"usage", "normal"}};
+  EXPECT_THAT(Cook(picture, normal).warnings,
+              ElementsAre(HasSubstr("the pixels are no normal map")));
+  EXPECT_THAT(Cook(picture).warnings, IsEmpty());
+  files_["/Game/b.png"] = picture;
+  EXPECT_THAT(Cook(picture, {{"usage", "normal"}, {"layers", {"b.png"}}}).warnings,
+              ElementsAre(HasSubstr("usage is"), testing::StartsWith("b.png: usage is")));
+}
+
+TEST_F(TextureCookerTest, ALookSaysWhatAnImageIs) {
+  FakeCookContext context(cooker_->description(), "/Game/a.png", MakePng(Gradient(8, 4, true)));
+  FileLook look;
+  ASSERT_TRUE(dynamic_cast<SourceLooker&>(*cooker_).Look(context, look).ok());
+  EXPECT_EQ(look.kind, "image, 8 x 4, with alpha");
+  EXPECT_EQ(look.pixels, "color");
+  FakeCookContext broken(cooker_->description(), "/Game/a.png", "<svg>");
+  EXPECT_FALSE(dynamic_cast<SourceLooker&>(*cooker_).Look(broken, look).ok());
 }
 
 TEST_F(TextureCookerTest, OtherFamiliesAndHdrPickTheirFormats) {

@@ -1,0 +1,41 @@
+// JudgePixels: what the pixels of an image are, whatever the file is called.
+//
+// A tangent-space normal map holds unit vectors (2v - 1) that point mostly up: their mean is near
+// (0.5, 0.5, 1), their length near 1. A map with green down (Direct3D) is one as well, and so is
+// one that is flat everywhere. Texels that are black, or clear, are outside of what the map is for
+// and do not count.
+//
+// Cost: at most 65,536 texels are looked at, spread evenly. Pure; the same for the same image.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "worker/cookers/texture/image.h"
+
+namespace galley::worker::texture {
+
+enum class Pixels {
+  kColor,       // none of the others
+  kGrey,        // red, green and blue are equal, but for what a lossy format changed
+  kNormals,     // a normal map, for certain
+  kLooseNormals,  // as good as one: blurred, scaled, or with a slope; a blue sky may be, too
+  kTwoChannel,  // x and y of normals in red and green, with nothing (0 or 255) in blue
+};
+
+struct PixelFacts {
+  Pixels pixels = Pixels::kColor;
+  std::array<double, 3> mean = {0, 0, 0};  // red, green and blue of what counts, 0 to 1
+  double share_of_unit = 0;  // of the texels that count: those whose vector is about 1 long
+};
+
+PixelFacts JudgePixels(const Image& image);
+
+// "color", "grey", "normal", "like-normal", "two-channel-normal".
+std::string_view NameOf(Pixels pixels);
+
+// The warning for an image that is used as a normal map and is none; "" when it is one.
+std::string NormalMapWarning(const PixelFacts& facts);
+
+}  // namespace galley::worker::texture
