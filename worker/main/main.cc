@@ -15,6 +15,7 @@
 #include "common/base/status_macros.h"
 #include "worker/main/commands.h"
 #include "worker/main/cook_file.h"
+#include "worker/main/describe_look.h"
 
 namespace {
 
@@ -55,11 +56,32 @@ CLI::App* AddCookFile(CLI::App& app, CookFileFlags& flags) {
   return cook;
 }
 
+void AddLook(CLI::App& describe, galley::worker::LookFlags& flags) {
+  CLI::Option* look = describe.add_option(
+      "--look", flags.files,
+      "FILE..., and - for names on standard input: prints what the cookers say about files, one "
+      "JSON object a line");
+  const auto repeat = [&](const char* name, std::vector<std::string>& values, const char* text) {
+    describe.add_option(name, values, text)
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+        ->needs(look);
+  };
+  describe.add_option("--cooker", flags.cooker, "the cooker that looks; default: by extension")
+      ->needs(look);
+  describe.add_option("--settings", flags.settings, "JSON over the defaults of --cooker")
+      ->needs(look);
+  repeat("--platform", flags.parameters, "KEY=VALUE, repeatable: as for `cook`");
+  repeat("--mount", flags.mounts, "/VIRTUAL=DIR, repeatable: as for `cook`");
+}
+
 int RunWorker(int argc, char** argv) {
   CLI::App app("The worker of Galley", "galley-worker");
   app.require_subcommand(1);
   CLI::App* describe =
       app.add_subcommand("describe", "prints the cookers, their settings and identities as JSON");
+  galley::worker::LookFlags look_flags;
+  AddLook(*describe, look_flags);
   CLI::App* walls = app.add_subcommand(
       "walls", "says why programs of `command` could change the project on this machine, if so");
   CLI::App* exec_action =
@@ -115,7 +137,9 @@ int RunWorker(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : galley::worker::kExitUsage;
   }
-  if (describe->parsed()) return galley::worker::Describe();
+  if (describe->parsed())
+    return look_flags.files.empty() ? galley::worker::Describe()
+                                    : galley::worker::DescribeLooks(look_flags);
   if (walls->parsed()) return galley::worker::TellWalls();
   if (cook_file->parsed()) return galley::worker::CookFile(file_flags);
   if (exec_action->parsed()) return galley::worker::ExecActionIn(directory);

@@ -1,0 +1,211 @@
+#include "worker/main/describe_look.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <iostream>
+#include <map>
+#include <string>
+
+#include "common/base/file.h"
+#include "common/base/log.h"
+#include "common/base/status_macros.h"
+#include "common/content/name.h"
+#include "fmt/format.h"
+#include "nlohmann/json.hpp"
+#include "worker/cookers/source_looker.h"
+#include "worker/executor/all_cookers.h"
+#include "worker/main/commands.h"
+#include "worker/main/look_context.h"
+
+namespace galley::worker {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr uint64_t kFileBytesMax = 256 << 20;
+constexpr size_t kWhyBytesMax = 400;
+
+std::string Dump(const Json& json) {
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+// The first line says what is wrong; a compiler says more.
+std::string FirstLine(std::string text) {
+  text.resize(std::min({text.size(), text.find('\n'), kWhyBytesMax}));
+  return text;
+}
+
+Json TagsOf(const LookContext& context) {
+  Json tags = Json::object();
+  for (const auto& [name, value] : context.tags) {
+    const double* number = std::get_if<double>(&value);
+    if (number != nullptr && *number == std::floor(*number) && std::abs(*number) < 1e15) {
+      tags[name] = static_cast<int64_t>(*number);
+    } else {
+      std::visit([&, &name = name](const auto& one) { tags[name] = one; }, value);
+    }
+  }
+  return tags;
+}
+
+// Load says whether the cooker takes a source, where the cooker has nothing better.
+absl::Status LookAtSource(Cooker& cooker, LookContext& context, FileLook& look) {
+  if (auto* const looker = dynamic_cast<SourceLooker*>(&cooker))
+    return looker->Look(context, look);
+  const absl::Status status = cooker.Load(context).status();
+  const std::string& name = cooker.description().name;
+  if (status.ok())
+    look.kind = name == "mesh" ? "glTF 2.0" : name == "data" ? "JSON" : name == "audio" ? "sound" : "";
+  return status;
+}
+
+class Looker {
+ public:
+  // INVALID_ARGUMENT: usage.
+  static absl::StatusOr<Looker> Create(const LookFlags& flags) {
+    Looker looker;
+    looker.world_ = {.mounts = {},
+                     .platform = {{"texture", "bc"}, {"shader", "spirv-1.5"}},
+                     .memory_bytes_max = LookOptions().memory_bytes_max,
+                     .file_bytes_max = kFileBytesMax};
+    for (const std::string& text : flags.parameters) {
+      ASSIGN_OR_RETURN(const auto pair, Split(text, "--platform", "shader=spirv-1.5"));
+      looker.world_.platform[pair.first] = pair.second;
+    }
+    for (const std::string& text : flags.mounts) {
+      ASSIGN_OR_RETURN(const auto pair, Split(text, "--mount", "/Game=content"));
+      looker.world_.mounts.emplace_back(pair.first, AbsolutePath(pair.second));
+    }
+    looker.named_ = flags.cooker;
+    if (flags.cooker.empty() && flags.settings != "{}")
+      return absl::InvalidArgumentError("--settings: expected --cooker NAME beside it");
+    RETURN_IF_ERROR(looker.SettleSettings(flags));
+    return looker;
+  }
+
+  std::string LookAt(const std::string& file) const {
+    Json json = {{"file", file}};
+    const std::string path = AbsolutePath(file);
+    const std::string extension = content::ExtensionOf(path);
+    Cooker* cooker = Choose(extension);
+    json["cooker"] = cooker == nullptr ? "" : cooker->description().name;
+    if (cooker == nullptr) {
+      json["takes"] = false;
+      json["why_not"] = extension.empty() ? "no cooker takes files without extension"
+                                          : fmt::format("no cooker takes .{} files", extension);
+      return Dump(json);
+    }
+    auto bytes = ReadFile(path, kFileBytesMax);
+    if (!bytes.ok()) {
+      json["takes"] = false;
+      json["failed"] = MessageOf(bytes.status());
+      return Dump(json);
+    }
+    LookWith(*cooker, path, extension, *std::move(bytes), json);
+    return Dump(json);
+  }
+
+ private:
+  static absl::StatusOr<std::pair<std::string, std::string>> Split(const std::string& text,
+                                                                   std::string_view option,
+                                                                   std::string_view example) {
+    const size_t equals = text.find('=');
+    if (equals != 0 && equals != std::string::npos && equals + 1 < text.size())
+      return std::pair(text.substr(0, equals), text.substr(equals + 1));
+    return absl::InvalidArgumentError(
+        fmt::format("{} {}: expected a pair such as {}", option, text, example));
+  }
+
+  absl::Status SettleSettings(const LookFlags& flags) {
+    bool is_known = named_.empty();
+    for (const auto& cooker : cookers_) {
+      const record::CookerDescription& description = cooker->description();
+      const bool is_named = description.name == named_;
+      is_known |= is_named;
+      auto settings = record::ResolveSettings(description, is_named ? flags.settings : "{}");
+      if (!settings.ok() && is_named) return Annotate(settings.status(), "--settings");
+      settings_[description.name] =
+          settings.ok() ? nlohmann::json::parse(*settings) : nlohmann::json::object();
+    }
+    if (is_known) return absl::OkStatus();
+    return absl::InvalidArgumentError(fmt::format("--cooker {}: there is no such cooker", named_));
+  }
+
+  // nullptr: there is none.
+  Cooker* Choose(const std::string& extension) const {
+    for (const auto& cooker : cookers_) {
+      const auto& takes = cooker->description().extensions;
+      const bool fits = named_.empty()
+                            ? std::find(takes.begin(), takes.end(), extension) != takes.end()
+                            : cooker->description().name == named_;
+      if (fits) return cooker.get();
+    }
+    return nullptr;
+  }
+
+  void LookWith(Cooker& cooker, const std::string& path, const std::string& extension,
+                std::string bytes, Json& json) const {
+    LookContext context(world_, path, extension, MakeBlob(std::move(bytes)),
+                        settings_.at(cooker.description().name));
+    FileLook look;
+    const absl::Status status = LookAtSource(cooker, context, look);
+    json["takes"] = status.ok();
+    if (absl::IsInvalidArgument(status)) {
+      json["why_not"] = FirstLine(MessageOf(status));
+    } else if (!status.ok()) {
+      json["failed"] = FirstLine(MessageOf(status));
+    }
+    json["kind"] = look.kind;
+    if (!look.pixels.empty()) json["pixels"] = look.pixels;
+    json["references"] = Json::array();
+    for (const auto& [reference, kind] : context.references)
+      json["references"].push_back({{"path", reference}, {"kind", record::ReferenceKindName(kind)}});
+    json["reads"] = context.reads;
+    json["generated"] = context.generated;
+    json["tags"] = TagsOf(context);
+    json["warnings"] = context.warnings;
+  }
+
+  Cookers cookers_ = AllCookers();
+  std::string named_;
+  std::map<std::string, nlohmann::json> settings_;  // by cooker
+  LookWorld world_;
+};
+
+std::vector<std::string> FilesOf(const LookFlags& flags) {
+  std::vector<std::string> files;
+  for (const std::string& file : flags.files) {
+    if (file != "-") {
+      files.push_back(file);
+      continue;
+    }
+    for (std::string line; std::getline(std::cin, line);) {
+      if (!line.empty()) files.push_back(line);
+    }
+  }
+  return files;
+}
+
+absl::Status PrintLine(std::string line) {
+  line += '\n';
+  return WriteAll(STDOUT_FILENO, line, "standard output");
+}
+
+}  // namespace
+
+int DescribeLooks(const LookFlags& flags) {
+  const auto looker = Looker::Create(flags);
+  const absl::Status done =
+      looker.ok() ? LookInChildren(
+                        FilesOf(flags),
+                        [&](const std::string& file) { return looker->LookAt(file); }, {}, PrintLine)
+                  : looker.status();
+  if (done.ok()) return 0;
+  std::fprintf(stderr, "galley-worker: %s\n", EscapeControl(MessageOf(done)).c_str());
+  return absl::IsInvalidArgument(done) ? kExitUsage : kExitOther;
+}
+
+}  // namespace galley::worker
