@@ -14,6 +14,7 @@
 #include "director/cli/init/disk_tree.h"
 #include "director/cli/init/plan.h"
 #include "director/cli/init/table_text.h"
+#include "director/cli/init/worker_looker.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
 
@@ -46,7 +47,11 @@ int RunInit(const GlobalOptions& options, const std::string& directory) {
   const auto stat = StatFile(path);
   if (!stat.ok() || !S_ISDIR(stat->mode))
     return Fail(options, kUsage, fmt::format("{} is not a folder", path));
-  const init::Plan plan = init::MakePlan(init::DiskTree(path), ProjectName(path));
+  init::WorkerLooker looker(
+      {.directory = path, .program = JoinPath(ProgramDirectory(), "galley-worker")});
+  init::Plan plan =
+      init::MakePlan(init::DiskTree(path), ProjectName(path), init::kFilesMax, &looker);
+  plan.not_looked_at = looker.trouble();
   if (const absl::Status written = Write(path, file, plan.toml); !written.ok())
     return Fail(options, kInfrastructure, MessageOf(written));
   if (options.json) {

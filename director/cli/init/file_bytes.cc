@@ -1,7 +1,9 @@
 #include "director/cli/init/file_bytes.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstdio>
 #include <optional>
 #include <utility>
 
@@ -72,6 +74,7 @@ std::string Misnamed(std::string_view extension, std::string_view head) {
 // The frame header of a JPEG: bits and components.
 // Source: ITU-T T.81, B.2.2.
 struct JpegFrame {
+  uint32_t width = 0, height = 0;
   uint32_t bits = 8;
   uint32_t components = 3;
 };
@@ -81,7 +84,11 @@ std::optional<JpegFrame> FindJpegFrame(std::string_view head) {
     const uint32_t marker = Byte(head, at + 1);
     const bool is_frame =
         marker >= 0xc0 && marker <= 0xcf && marker != 0xc4 && marker != 0xc8 && marker != 0xcc;
-    if (is_frame) return JpegFrame{Byte(head, at + 4), Byte(head, at + 9)};
+    if (is_frame)
+      return JpegFrame{.width = Big16(head, at + 7),
+                       .height = Big16(head, at + 5),
+                       .bits = Byte(head, at + 4),
+                       .components = Byte(head, at + 9)};
     if (marker == 0xff) {
       ++at;
     } else {
@@ -89,6 +96,18 @@ std::optional<JpegFrame> FindJpegFrame(std::string_view head) {
     }
   }
   return std::nullopt;
+}
+
+// "-Y 512 +X 1024".
+// Source: Radiance file formats, picture format.
+std::optional<ImageSize> HdrSize(std::string_view head) {
+  ImageSize size;
+  const size_t at = head.find("\n-Y ");
+  if (at == std::string_view::npos) return std::nullopt;
+  const std::string line(head.substr(at + 1, 64));
+  if (std::sscanf(line.c_str(), "-Y %lu +X %lu", &size.height, &size.width) != 2)
+    return std::nullopt;
+  return size;
 }
 
 std::string WhyNoPng(std::string_view head) {
@@ -186,8 +205,6 @@ bool IsMachO(std::string_view head) {
 
 }  // namespace
 
-bool IsLfsPointer(std::string_view head) { return head.starts_with("version https://git-lfs"); }
-
 std::string_view ProgramKind(std::string_view head) {
   if (head.starts_with("\x7f"
                        "ELF"))
@@ -214,6 +231,27 @@ std::string WhyNoSound(std::string_view extension, std::string_view head) {
   if (extension == "wav") return WhyNoWav(head);
   if (extension == "flac") return WhyNoFlac(head);
   return WhyNoOgg(extension, head);
+}
+
+std::optional<ImageSize> ReadImageSize(std::string_view extension, std::string_view head) {
+  if (extension == "png" && head.starts_with(kPng)) {
+    const uint32_t type = Byte(head, 25);
+    const bool has_alpha =
+        type == 4 || type == 6 || head.substr(0, 4096).find("tRNS") != std::string_view::npos;
+    return ImageSize{Big16(head, 16) << 16 | Big16(head, 18), Big16(head, 20) << 16 | Big16(head, 22),
+                     has_alpha};
+  }
+  if (extension == "tga" && head.size() >= 18)
+    return ImageSize{Little16(head, 12), Little16(head, 14), Byte(head, 16) == 32};
+  if (extension == "bmp" && head.size() >= 26 && Little32(head, 14) >= 40) {
+    const uint32_t height = Little32(head, 22);  // negative: from the top
+    return ImageSize{Little32(head, 18), std::min(height, -height), false};
+  }
+  if (extension == "hdr") return HdrSize(head);
+  if (extension != "jpg" && extension != "jpeg") return std::nullopt;
+  const std::optional<JpegFrame> frame = FindJpegFrame(head);
+  if (!frame) return std::nullopt;
+  return ImageSize{frame->width, frame->height, false};
 }
 
 bool IsGreyImage(std::string_view extension, std::string_view head) {

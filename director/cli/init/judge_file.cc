@@ -3,6 +3,7 @@
 #include <set>
 #include <utility>
 
+#include "common/content/lfs_pointer.h"
 #include "director/cli/init/file_bytes.h"
 #include "director/cli/init/name_rules.h"
 #include "director/cli/init/shader_source.h"
@@ -79,9 +80,10 @@ Judged JudgeFile(const Tree& tree, const File& file) {
   }
   judged.decision = cooker.empty() ? Copy(std::string(WhyCopied(extension)))
                                    : CookBy(std::string(cooker), std::string(WhyCooked(cooker)));
-  if (judged.is_pointer = IsLfsPointer(*head); judged.is_pointer) return judged;
+  if (judged.is_pointer = content::IsLfsPointer(*head); judged.is_pointer) return judged;
   if (cooker == "texture") {
     judged.is_grey = IsGreyImage(extension, *head);
+    judged.image_size = ReadImageSize(extension, *head);
     judged.cannot_be_normals = CannotBeNormalMap(extension, *head);
     judged.decision = CookOrCopy(cooker, WhyCooked(cooker), WhyNoTexture(extension, *head));
   } else if (cooker == "audio") {
@@ -93,6 +95,10 @@ Judged JudgeFile(const Tree& tree, const File& file) {
   }
   if (extension == "meta" && head->find("guid:") != std::string::npos)
     judged.decision = LeaveOut("written by Unity's editor");
+  // Godot's notes on a file, whose name says which; it may be gone.
+  if ((extension == "import" && head->starts_with("[remap]")) ||
+      (extension == "uid" && head->starts_with("uid://")))
+    judged.decision = LeaveOut("written by Godot's editor");
   // Object files of Windows share their extension with models.
   // Source: PE Format, COFF header.
   const bool is_coff = head->starts_with(std::string_view("\x64\x86", 2)) ||

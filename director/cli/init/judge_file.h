@@ -1,10 +1,12 @@
 // JudgeFile: what is to be done with a file, by its name and its bytes, without a look at others.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "director/cli/init/decision.h"
+#include "director/cli/init/file_bytes.h"
 #include "director/cli/init/survey.h"
 #include "director/cli/init/tree.h"
 
@@ -19,6 +21,7 @@ struct Judged {
   std::vector<GltfImage> images;        // glTF
   bool is_pointer = false;              // of Git LFS: the name alone says what it is
   bool is_grey = false;                 // an image of one channel
+  std::optional<ImageSize> image_size;
   bool cannot_be_normals = false;       // an image that is no normal map
 };
 

@@ -20,7 +20,7 @@ using Paths = std::set<std::string>;
 constexpr size_t kExtensionsInBraces = 24;
 // So few folders and files to ignore are no trouble to read.
 constexpr size_t kIgnoresShort = 8;
-// So many exceptions are named one by one.
+// So many patterns of one reason are still written; beyond, the table says how many files are left.
 constexpr size_t kIgnoresMax = 400;
 
 bool IsPackage(const Decision& decision) {
@@ -73,7 +73,10 @@ class RuleMaker {
     for (const Omission& omission : omissions) IgnoreOmission(omission);
     if (roots_[0].folder.empty()) Ignore("the project file", "/Game/galley.toml");
     for (const auto& [folder, reason] : relations_.folders_left_out) Ignore(reason, AsGlob(folder));
-    for (const auto& [extension, kind] : kinds_) MakeRulesOf(kind);
+    for (const auto& [extension, kind] : kinds_) {
+      MakeRulesOf(kind);
+      NameWhatIsRead(kind);
+    }
     // A glob for files without extension may be a whole folder: what comes later wins.
     for (auto& [key, globs] : without_extension_) WriteNamed(key, globs);
     WriteGeneralRules();
@@ -82,6 +85,13 @@ class RuleMaker {
     if (!licences_.empty()) {
       made_.rules.push_back({prefix_ + Braces(licences_), "copy", "",
                              "Licences and credits: most must go with what they are for."});
+    }
+    for (auto& [reason, globs] : read_) {
+      std::string comment = Sentence(reason) + " No packages of their own.";
+      for (std::string& glob : globs) {
+        made_.rules.push_back({std::move(glob), "", "", comment});
+        comment.clear();
+      }
     }
     for (auto& [comment, globs] : ignored_) {
       std::vector<std::string> sorted(globs.begin(), globs.end());
@@ -148,6 +158,23 @@ class RuleMaker {
     } else {
       AddExceptions(kind, "");
       LeaveOutNames(kind);
+    }
+  }
+
+  // What others read is said in rules without a cooker, so that nobody is told of files without a
+  // rule.
+  void NameWhatIsRead(const Kind& kind) {
+    std::map<std::string, Paths> read;
+    for (const Known& file : kind.files) {
+      const Decision& decision = file.judged->decision;
+      if (decision.action == Action::kRead && !file.path.ends_with(".cook"))
+        read[decision.reason].insert(file.path);
+    }
+    const bool has_extension = !kind.extension.empty();
+    const std::string names = has_extension ? NamesWithExtension(kind.written) : "*";
+    for (const auto& [reason, paths] : read) {
+      for (std::string& glob : Cover(has_extension ? kind.all : all_, paths, names))
+        read_[reason].push_back(std::move(glob));
     }
   }
 
@@ -229,14 +256,53 @@ class RuleMaker {
     }
   }
 
-  // No rule takes these. They are ignored where that is short, so that a scan does not name them.
+  // No rule takes these. They are ignored, so that nobody is told of files without a rule: by their
+  // own name, by the two ends of their names ("*.png.import"), or by path.
   void LeaveOutNames(const Kind& kind) {
+    std::map<std::string, Paths> left;  // by reason
     for (const Known& file : kind.files) {
       const Decision& decision = file.judged->decision;
-      if (decision.action == Action::kLeaveOut && IsLeftOutByName(file) &&
-          ignored_[decision.reason].size() < kIgnoresMax)
+      if (decision.action != Action::kLeaveOut) continue;
+      if (IsIgnoredByName(file)) {
         Ignore(decision.reason, std::string(FileName(file.path)));
+      } else if (const std::string ends = EndsOf(file.path);
+                 !ends.empty() && IsAllLeftOut(kind, ends)) {
+        Ignore(decision.reason, "*" + ends);
+      } else {
+        left[decision.reason].insert(file.path);
+      }
     }
+    for (const auto& [reason, paths] : left) IgnorePaths(kind, reason, paths);
+  }
+
+  // ".png.import" of "wall.png.import"; "" when it has not two ends, or they mean something in a
+  // glob.
+  static std::string EndsOf(std::string_view path) {
+    const std::string_view name = FileName(path);
+    const size_t last = name.rfind('.');
+    if (last == std::string_view::npos || last == 0) return "";
+    const size_t before = name.rfind('.', last - 1);
+    if (before == std::string_view::npos || before == 0) return "";
+    const std::string ends(name.substr(before));
+    return AsGlob(ends) == ends ? ends : "";
+  }
+
+  bool IsAllLeftOut(const Kind& kind, const std::string& ends) const {
+    return std::all_of(kind.files.begin(), kind.files.end(), [&](const Known& file) {
+      return !file.path.ends_with(ends) || file.judged->decision.action == Action::kLeaveOut;
+    });
+  }
+
+  void IgnorePaths(const Kind& kind, const std::string& reason, const Paths& paths) {
+    const bool has_extension = !kind.extension.empty();
+    const std::string names = has_extension ? NamesWithExtension(kind.written) : "*";
+    std::vector<std::string> globs = Cover(has_extension ? kind.all : all_, paths, names);
+    if (globs.size() + ignored_[reason].size() <= kIgnoresMax) {
+      for (std::string& glob : globs) Ignore(reason, std::move(glob));
+      return;
+    }
+    made_.not_ignored += paths.size();
+    if (made_.not_ignored_example.empty()) made_.not_ignored_example = *paths.begin();
   }
 
   static std::string_view CommentOf(std::string_view cooker) {
@@ -361,7 +427,8 @@ class RuleMaker {
   Paths licences_;                            // file names
   std::map<CookerAndReason, std::vector<std::string>> without_extension_;
   std::map<CookerAndReason, std::vector<std::string>> exceptions_;
-  std::map<std::string, Paths> ignored_;  // comment -> globs
+  std::map<std::string, std::vector<std::string>> read_;  // reason -> globs
+  std::map<std::string, Paths> ignored_;                  // comment -> globs
   SuggestedRules made_;
 };
 

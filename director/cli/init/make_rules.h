@@ -32,6 +32,8 @@ struct SuggestedIgnore {
 struct SuggestedRules {
   std::vector<SuggestedRule> rules;
   std::vector<SuggestedIgnore> ignores;
+  size_t not_ignored = 0;           // files that are left out, and that no pattern ignores
+  std::string not_ignored_example;  // a virtual path
 };
 
 SuggestedRules MakeRules(const std::vector<Root>& roots, const std::vector<Judged>& files,

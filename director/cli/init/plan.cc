@@ -4,6 +4,7 @@
 #include <map>
 #include <tuple>
 
+#include "director/cli/init/growth.h"
 #include "director/cli/init/judge_file.h"
 #include "director/cli/init/make_rules.h"
 #include "director/cli/init/name_rules.h"
@@ -24,7 +25,8 @@ class Table {
     row.extension = extension;
     row.decision = decision;
     ++row.files;
-    if (row.examples.size() < kExamples) row.examples.push_back(path);
+    const bool is_guess = !decision.settings.empty();
+    if (row.examples.size() < (is_guess ? kGuessesMax : kExamples)) row.examples.push_back(path);
   }
 
   std::vector<Row> Rows() const {
@@ -53,15 +55,17 @@ std::string ShownKind(const Omission& omission) {
 
 }  // namespace
 
-Plan MakePlan(const Tree& tree, const std::string& name, size_t files_max) {
+Plan MakePlan(const Tree& tree, const std::string& name, size_t files_max, Looker* looker) {
   Survey survey = TakeSurvey(tree, files_max);
   std::vector<Judged> files;
   files.reserve(survey.files.size());
   for (const File& file : survey.files) files.push_back(JudgeFile(tree, file));
   const std::vector<Root> roots = ChooseRoots(files);
-  const Relations relations = Relate(roots, survey.links, files);
+  const Relations relations = Relate(roots, survey.links, files, looker);
 
   Plan plan{.is_cut = survey.is_cut};
+  plan.named_only = relations.named_only;
+  plan.growth = EstimateGrowth(files);
   Table table;
   for (const Root& root : roots) plan.mounts.push_back({root, 0});
   for (const Judged& file : files) {
@@ -79,12 +83,15 @@ Plan MakePlan(const Tree& tree, const std::string& name, size_t files_max) {
               omission.path);
   }
   plan.rows = table.Rows();
-  const ProjectTextOptions text{
+  ProjectTextOptions text{
       .name = name,
       .roots = roots,
       .rules = MakeRules(roots, files, survey.omissions, relations),
       .wants_late_spirv = relations.wants_late_spirv,
   };
+  text.texture_max_size = plan.growth ? plan.growth->max_size : 0;
+  plan.not_ignored = text.rules.not_ignored;
+  plan.not_ignored_example = text.rules.not_ignored_example;
   plan.is_empty = text.rules.rules.empty();
   plan.toml = ProjectText(text);
   return plan;

@@ -5,11 +5,13 @@
 
 #include <map>
 #include <optional>
+#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "common/base/file.h"
 #include "common/content/ignore_rules.h"
 #include "common/project/project.h"
+#include "common/project/resolver.h"
 #include "director/cli/init/table_text.h"
 #include "director/cli/init/testing/memory_tree.h"
 #include "fmt/format.h"
@@ -448,6 +450,191 @@ TEST_F(PlanTest, PointersOfGitLfsHaveTheRuleOfTheirNames) {
   EXPECT_THAT(TableText(plan_), HasSubstr("6 files are pointers of Git LFS, whose contents are not "
                                           "here (assets/a.png, ...): run `git lfs pull`"));
   EXPECT_EQ(TableJson(plan_)["lfs_pointers"], 6);
+}
+
+// Answers from memory, and notes what it was asked.
+class FakeLooker : public Looker {
+ public:
+  std::map<std::string, Look> LookAt(const LookAsk& ask) override {
+    asked[ask.cooker] = ask.paths;
+    settings[ask.cooker] = ask.settings;
+    std::map<std::string, Look> found;
+    for (const std::string& path : ask.paths) {
+      if (const auto look = looks.find(path); look != looks.end()) found.insert(*look);
+    }
+    return found;
+  }
+  void SetPixels(const std::string& path, const std::string& pixels) {
+    looks[path] = {.takes = true, .pixels = pixels};
+  }
+
+  std::map<std::string, Look> looks;
+  std::map<std::string, std::vector<std::string>> asked;
+  std::map<std::string, std::string> settings;
+};
+
+class LookedAtTest : public PlanTest {
+ protected:
+  void InitLookedAt(Files files) {
+    plan_ = MakePlan(MemoryTree(std::move(files)), "game", kFilesMax, &looker_);
+    Load(plan_);
+  }
+  FakeLooker looker_;
+  const std::string kNormalTexture = "texture {\"usage\":\"normal\"}";
+};
+
+TEST_F(LookedAtTest, AFileIsANormalMapWhenItsPixelsAreWhateverItIsCalled) {
+  for (const char* path : {"wall_Normal.png", "bumps.png", "rock_bump.png"})
+    looker_.SetPixels(path, "normal");
+  looker_.SetPixels("image_faction_Normal.png", "color");
+  looker_.SetPixels("combo-normal.png", "color");
+  looker_.SetPixels("soft_normal.png", "like-normal");
+  looker_.SetPixels("sky.png", "like-normal");
+  InitLookedAt({{"wall_Normal.png", Png()},
+                {"bumps.png", Png()},
+                {"rock_bump.png", Png()},
+                {"image_faction_Normal.png", Png()},
+                {"combo-normal.png", Png()},
+                {"soft_normal.png", Png()},
+                {"sky.png", Png()}});
+  for (const char* path : {"wall_Normal.png", "bumps.png", "rock_bump.png", "soft_normal.png"})
+    EXPECT_EQ(Does("/Game/"s + path), kNormalTexture) << path;
+  for (const char* path : {"image_faction_Normal.png", "combo-normal.png", "sky.png"})
+    EXPECT_EQ(Does("/Game/"s + path), "texture") << path;
+  EXPECT_THAT(plan_.named_only, UnorderedElementsAre("image_faction_Normal.png", "combo-normal.png"));
+}
+
+TEST_F(LookedAtTest, TheTableNamesTheFilesOfEachGuess) {
+  looker_.SetPixels("a_n.png", "normal");
+  looker_.SetPixels("b_roughness.png", "grey");
+  looker_.SetPixels("c_normal.png", "color");
+  InitLookedAt({{"a_n.png", Png()}, {"b_roughness.png", Png()}, {"c_normal.png", Png()}});
+  const std::string text = TableText(plan_);
+  EXPECT_THAT(text, HasSubstr("usage = \"normal\": a_n.png\n"));
+  EXPECT_THAT(text, HasSubstr("usage = \"mask\": b_roughness.png\n"));
+  EXPECT_THAT(text, HasSubstr("named like a normal map, with the pixels of a picture: c_normal.png"));
+  EXPECT_EQ(TableJson(plan_)["named_only"], nlohmann::json({"c_normal.png"}));
+}
+
+TEST_F(LookedAtTest, OfManyGuessesTheTableNamesSomeAndJsonAll) {
+  Files files;
+  for (int i = 0; i < 40; ++i) {
+    const std::string path = fmt::format("a{:02}_n.png", i);
+    files[path] = Png();
+    looker_.SetPixels(path, "normal");
+  }
+  InitLookedAt(files);
+  EXPECT_THAT(TableText(plan_), HasSubstr("a11_n.png and 28 more (--json names them)"));
+  EXPECT_EQ(TableJson(plan_)["table"][0]["examples"].size(), 40u);
+  EXPECT_THAT(plan_.toml, HasSubstr("/Game/**/*_n.png")) << "one rule for all";
+}
+
+TEST_F(LookedAtTest, AMaskWhoseChannelsDifferKeepsThem) {
+  looker_.SetPixels("a_roughness.png", "color");
+  looker_.SetPixels("b_orm.png", "grey");
+  looker_.SetPixels("c_normal.png", "two-channel-normal");
+  InitLookedAt({{"a_roughness.png", Png()}, {"b_orm.png", Png()}, {"c_normal.png", Png()}});
+  EXPECT_EQ(Does("/Game/a_roughness.png"), "texture {\"color_space\":\"linear\"}");
+  EXPECT_EQ(Does("/Game/b_orm.png"), "texture {\"usage\":\"mask\"}");
+  EXPECT_EQ(Does("/Game/c_normal.png"), "texture {\"color_space\":\"linear\"}");
+}
+
+TEST_F(LookedAtTest, AtMostAThousandImagesAreDecodedSmallOnesAndNamedOnesFirst) {
+  Files files = {{"z_normal.png", Png() + std::string(5'000, 'x')},
+                 {"big.png", Png() + std::string(9'000, 'x')}};
+  for (int i = 0; i < 1'200; ++i) files[fmt::format("{:04}.png", i)] = Png() + std::string(i, 'x');
+  InitLookedAt(files);
+  const std::vector<std::string>& asked = looker_.asked["texture"];
+  ASSERT_EQ(asked.size(), 1'000u);
+  EXPECT_EQ(asked[0], "z_normal.png");
+  EXPECT_EQ(asked[1], "0000.png");
+  EXPECT_THAT(asked, Not(::testing::Contains("big.png")));
+  EXPECT_EQ(Does("/Game/z_normal.png"), kNormalTexture) << "no answer: the name decides";
+  EXPECT_THAT(ReasonOf("z_normal.png"), HasSubstr("by name: it was not decoded"));
+}
+
+TEST_F(LookedAtTest, AnImageThatTheCookerRefusesIsCopied) {
+  looker_.looks["a.png"] = {.takes = false, .why_not = "png: the file is truncated"};
+  InitLookedAt({{"a.png", Png()}, {"b.png", Png()}});
+  EXPECT_EQ(Does("/Game/a.png"), "copy");
+  EXPECT_THAT(ReasonOf("a.png"), HasSubstr("the file is truncated"));
+}
+
+TEST_F(LookedAtTest, TheCompilersWordOnAShaderCounts) {
+  looker_.looks["a.frag"] = {.takes = true};
+  looker_.looks["b.frag"] = {.takes = false, .why_not = "ERROR: 1"};
+  looker_.looks["c.frag"] = {.takes = false, .why_not = "ERROR: 2"};
+  InitLookedAt({{"a.frag", kOldGlsl}, {"b.frag", kVulkan}, {"c.frag", kOldGlsl}, {"d.frag", kVulkan}});
+  EXPECT_EQ(Does("/Game/a.frag"), "shader");
+  EXPECT_EQ(Does("/Game/b.frag"), "copy");
+  EXPECT_EQ(ReasonOf("b.frag"), "no Vulkan GLSL: the shader cooker refuses it");
+  EXPECT_EQ(ReasonOf("c.frag"), "GLSL of #version 120: Vulkan takes 140 and later");
+  EXPECT_EQ(Does("/Game/d.frag"), "shader");
+}
+
+TEST_F(PlanTest, AnOrphanDoesNotStopThePatternOfEditorsNotes) {
+  Files files = {{"gone.png.import", "[remap]\nimporter=\"texture\"\n"}};
+  for (int i = 0; i < 500; ++i) {
+    files[fmt::format("{}.png", i)] = Png();
+    files[fmt::format("{}.png.import", i)] = "[remap]\n";
+  }
+  Init(files);
+  EXPECT_THAT(plan_.toml, HasSubstr("\"*.import\""));
+  EXPECT_EQ(Does("/Game/gone.png.import"), "ignored");
+  files["mine.import"] = "a file of the game's own";
+  Init(files);
+  EXPECT_EQ(Does("/Game/mine.import"), "copy");
+  EXPECT_EQ(Does("/Game/7.png.import"), "ignored");
+  EXPECT_EQ(Does("/Game/499.png.import"), "ignored");
+  EXPECT_EQ(plan_.not_ignored, 0u);
+}
+
+TEST_F(PlanTest, WhatNoPatternIgnoresIsTold) {
+  Files files = {{"a.png", Png()}};
+  for (int i = 0; i < 1'500; ++i) {
+    files[fmt::format("{}/x.bin", i)] = kElf;
+    files[fmt::format("{}/y.bin", i)] = i % 3 == 0 ? "data" : kElf;
+    files[fmt::format("{}/z.bin", i)] = i % 3 == 1 ? "data" : kElf;
+  }
+  Init(files);
+  EXPECT_GT(plan_.not_ignored, 0u);
+  EXPECT_THAT(TableText(plan_), HasSubstr("would need too many patterns"));
+}
+
+TEST_F(PlanTest, WhatOthersReadHasARuleWithoutACooker) {
+  Init({{"m.gltf", R"({"asset": {"version": "2.0"}, "buffers": [{"uri": "m.bin"}]})"},
+        {"m.bin", "buffer"},
+        {"shaders/a.frag", "#version 450\n#include \"light.glsl\"\nvoid main() {}\n"},
+        {"shaders/light.glsl", "float light() { return 1.0; }"}});
+  const auto is_set_aside = [&](const std::string& path) {
+    return project::RecipeResolver(*project_, {}).IsSetAside(path);
+  };
+  EXPECT_TRUE(is_set_aside("/Game/m.bin"));
+  EXPECT_TRUE(is_set_aside("/Game/shaders/light.glsl"));
+  EXPECT_FALSE(is_set_aside("/Game/m.gltf"));
+}
+
+std::string SizedPng(uint32_t side) {
+  std::string png = Png(2);
+  for (const size_t at : {size_t{16}, size_t{20}}) {
+    png[at] = static_cast<char>(side >> 24);
+    png[at + 1] = static_cast<char>(side >> 16);
+    png[at + 2] = static_cast<char>(side >> 8);
+    png[at + 3] = static_cast<char>(side);
+  }
+  return png;
+}
+
+TEST_F(PlanTest, ATreeThatGrowsIsToldWithTheSettingThatShrinksIt) {
+  Init({{"a.png", SizedPng(2'048) + std::string(200'000, 'x')}, {"b.wav", kWav}});
+  ASSERT_TRUE(plan_.growth.has_value());
+  EXPECT_EQ(plan_.growth->cooked_bytes, 2'048u * 2'048 / 2 * 4 / 3);
+  EXPECT_EQ(plan_.growth->max_size, 1'024u);
+  EXPECT_THAT(TableText(plan_), HasSubstr("the textures grow 13 times"));
+  EXPECT_THAT(TableText(plan_), HasSubstr("`settings = { max_size = 1024 }`"));
+  EXPECT_THAT(plan_.toml, HasSubstr("max_size = 1024, zstd = 9"));
+  Init({{"a.png", SizedPng(2'048) + std::string(900'000, 'x')}});
+  EXPECT_FALSE(plan_.growth.has_value());
 }
 
 TEST_F(PlanTest, ASandboxIsLeftOut) {

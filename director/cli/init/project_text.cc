@@ -86,10 +86,18 @@ std::string RuleText(const SuggestedRule& rule) {
   return text;
 }
 
-std::string_view HintOf(const SuggestedRule& rule) {
+std::string HintOf(const SuggestedRule& rule, uint32_t texture_max_size) {
   if (!rule.settings.empty() || rule.comment.empty()) return "";
-  if (rule.cooker == "texture")
-    return "# settings = { mipmaps = false }\n# platform.android.settings = { block = \"8x8\" }\n";
+  if (rule.cooker == "texture") {
+    const std::string smaller =
+        texture_max_size == 0
+            ? ""
+            : fmt::format(", max_size = {}, zstd = 9", texture_max_size);
+    return fmt::format(
+        "# settings = {{ mipmaps = false{} }}\n# platform.android.settings = {{ block = \"8x8\" "
+        "}}\n",
+        smaller);
+  }
   if (rule.cooker == "audio") return "# settings = { codec = \"vorbis\", bitrate = 96000 }\n";
   if (rule.cooker == "mesh") return "# settings = { lods = [0.5, 0.25] }\n";
   if (rule.cooker == "data" && rule.match.find("level") != std::string::npos)
@@ -115,7 +123,7 @@ std::string ProjectText(const ProjectTextOptions& options) {
       "beside x.png wins over all.\n";
   for (const SuggestedRule& rule : options.rules.rules) {
     text += RuleText(rule);
-    text += HintOf(rule);
+    text += HintOf(rule, options.texture_max_size);
   }
   if (options.rules.rules.empty()) {
     text +=

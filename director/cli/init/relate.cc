@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "common/content/name.h"
@@ -11,6 +12,7 @@
 #include "director/cli/init/shader_source.h"
 #include "director/cli/init/texture_names.h"
 #include "fmt/format.h"
+#include "nlohmann/json.hpp"
 
 namespace galley::init {
 namespace {
@@ -25,8 +27,8 @@ std::string_view WithoutExtension(std::string_view path) {
 class Relater {
  public:
   Relater(const std::vector<Root>& roots, const std::map<std::string, std::string>& links,
-          std::vector<Judged>& files)
-      : roots_(roots), links_(links), files_(files) {
+          std::vector<Judged>& files, Looker* looker)
+      : roots_(roots), links_(links), files_(files), looker_(looker) {
     for (Judged& file : files_) {
       by_path_[file.file.path] = &file;
       for (std::string_view folder = FolderOf(file.file.path); !folder.empty();
@@ -108,16 +110,20 @@ class Relater {
 
   void JudgeShaders() {
     const IncludeFinder finder(roots_, files_);
+    std::map<const Judged*, ExpandedShader> shaders;
+    for (const Judged& file : files_) {
+      if (file.decision.action == Action::kCook && file.decision.cooker == "shader" &&
+          !file.is_pointer)
+        shaders.emplace(&file, finder.Expand(file));
+    }
+    const std::map<std::string, Look> looks = LookAtShaders(shaders);
     std::set<std::string> included;
     for (Judged& file : files_) {
       if (file.decision.action != Action::kCook || file.decision.cooker != "shader" ||
           file.is_pointer)
         continue;
-      const ExpandedShader shader = finder.Expand(file);
-      const std::string why_not =
-          shader.missing.empty() ? WhyNoVulkanGlsl(shader.text)
-                                 : fmt::format("a shader that includes what is not in the tree");
-      if (!why_not.empty()) {
+      const ExpandedShader& shader = shaders.at(&file);
+      if (const std::string why_not = WhyNoShader(file, shader, looks); !why_not.empty()) {
         file.decision = Copy(why_not);
         continue;
       }
@@ -137,6 +143,38 @@ class Relater {
       for (Judged& file : files_) LeaveOutPartOfShaders(file);
     }
     CopyWhatCopiesInclude(finder);
+  }
+
+  // The compiler's word counts, where there is one. The text says more plainly why not.
+  static std::string WhyNoShader(const Judged& file, const ExpandedShader& shader,
+                                 const std::map<std::string, Look>& looks) {
+    const auto look = looks.find(file.file.path);
+    if (look != looks.end() && look->second.takes) return "";
+    if (!shader.missing.empty()) return "a shader that includes what is not in the tree";
+    const std::string why_not = WhyNoVulkanGlsl(shader.text);
+    if (!why_not.empty() || look == looks.end()) return why_not;
+    return "no Vulkan GLSL: the shader cooker refuses it";
+  }
+
+  std::map<std::string, Look> LookAtShaders(
+      const std::map<const Judged*, ExpandedShader>& shaders) const {
+    if (looker_ == nullptr) return {};
+    LookAsk ask{.paths = {}, .cooker = "shader", .mounts = Mounts()};
+    std::set<std::string> folders;
+    for (const Judged& file : files_) {
+      const auto shader = shaders.find(&file);
+      if (shader == shaders.end()) continue;
+      ask.paths.push_back(file.file.path);
+      folders.insert(shader->second.folders.begin(), shader->second.folders.end());
+    }
+    ask.settings = nlohmann::json{{"include_dirs", folders}}.dump();
+    return looker_->LookAt(ask);
+  }
+
+  std::vector<std::pair<std::string, std::string>> Mounts() const {
+    std::vector<std::pair<std::string, std::string>> mounts;
+    for (const Root& root : roots_) mounts.emplace_back(root.path, root.folder);
+    return mounts;
   }
 
   static bool IsShaderToCompile(const Judged& file) {
@@ -215,39 +253,112 @@ class Relater {
       if (IsCooked(&file) && file.decision.cooker == "texture") images.push_back(&file);
     }
     const std::map<std::string, NamedTexture> named = FindTextureUses(images);
+    const std::map<std::string, Look> looks = LookAtImages(images, named);
     for (Judged& file : files_) {
       if (!IsCooked(&file) || file.decision.cooker != "texture") continue;
       const auto by_name = named.find(file.file.path);
-      const auto by_slot = slots.find(&file);
-      if (by_slot != slots.end()) {
+      const NamedTexture* const name = by_name == named.end() ? nullptr : &by_name->second;
+      const auto look = looks.find(file.file.path);
+      if (const auto by_slot = slots.find(&file); by_slot != slots.end()) {
         UseBySlots(by_slot->second, file);
-      } else if (by_name != named.end()) {
-        UseByName(by_name->second.use, file);
+      } else if (look != looks.end()) {
+        UseByPixels(look->second, name, file);
+      } else if (name != nullptr) {
+        UseByName(name->use, looker_ == nullptr ? "" : ", by name: it was not decoded", file);
       }
-      if (by_name != named.end() && !file.decision.settings.empty())
-        relations_.endings[file.file.path] = by_name->second.ending;
+      if (!file.decision.settings.empty() && name != nullptr)
+        relations_.endings[file.file.path] = name->ending;
     }
+    ShareLastWords();
+  }
+
+  // Images with a use whose names suggest none may still end alike.
+  void ShareLastWords() {
+    std::map<std::string, std::vector<std::string>> by_word;
+    for (const Judged& file : files_) {
+      const std::string& path = file.file.path;
+      if (file.decision.settings.empty() || relations_.endings.contains(path)) continue;
+      if (std::string word = LastWord(path); !word.empty()) by_word[word].push_back(path);
+    }
+    for (const auto& [word, paths] : by_word) {
+      if (paths.size() < 2) continue;
+      for (const std::string& path : paths) relations_.endings[path] = word;
+    }
+  }
+
+  // Names only say which images are worth a look, where not all are looked at.
+  std::map<std::string, Look> LookAtImages(const std::vector<const Judged*>& images,
+                                           const std::map<std::string, NamedTexture>& named) const {
+    if (looker_ == nullptr) return {};
+    std::vector<const Judged*> order;
+    for (const Judged* image : images) {
+      if (!image->is_pointer) order.push_back(image);
+    }
+    std::stable_sort(order.begin(), order.end(), [&](const Judged* a, const Judged* b) {
+      const bool a_is_other = !named.contains(a->file.path);
+      const bool b_is_other = !named.contains(b->file.path);
+      return std::tuple(a_is_other, a->file.size_bytes) <
+             std::tuple(b_is_other, b->file.size_bytes);
+    });
+    order.resize(std::min(order.size(), kImagesLookedAtMax));
+    LookAsk ask{.paths = {}, .cooker = "texture", .mounts = Mounts()};
+    for (const Judged* image : order) ask.paths.push_back(image->file.path);
+    return looker_->LookAt(ask);
+  }
+
+  // "_nm" of "wall_nm.png": images with a use share a rule when all others with this end have it,
+  // too. "" when the last word is long, or the only one.
+  static std::string LastWord(std::string_view path) {
+    constexpr size_t kLong = 12;
+    const std::string_view stem = WithoutExtension(FileName(path));
+    const size_t at = stem.find_last_of("_-.");
+    const bool is_word = at != std::string_view::npos && at > 0 && stem.size() - at <= kLong &&
+                         stem.size() - at > 1 &&
+                         std::all_of(stem.begin() + static_cast<ptrdiff_t>(at) + 1, stem.end(),
+                                     [](char c) { return (c | 0x20) >= 'a' && (c | 0x20) <= 'z'; });
+    return is_word ? std::string(stem.substr(at)) : "";
   }
 
   static void UseBySlots(const std::set<TextureUse>& uses, Judged& file) {
     if (uses.contains(TextureUse::kColor)) return;
     const bool is_normal = uses.contains(TextureUse::kNormal) && uses.size() == 1;
-    UseByName(is_normal ? NamedUse::kNormal : NamedUse::kPacked, file);
+    UseByName(is_normal ? NamedUse::kNormal : NamedUse::kPacked, ", as a glTF material says", file);
   }
 
-  static void UseByName(NamedUse use, Judged& file) {
+  // `name` may be null: the name suggests nothing.
+  void UseByPixels(const Look& look, const NamedTexture* name, Judged& file) {
+    const bool is_named_normal = name != nullptr && name->use == NamedUse::kNormal;
+    if (!look.takes) {
+      file.decision = Copy("an image that the texture cooker refuses: " + look.why_not);
+    } else if (look.pixels == "normal" || (is_named_normal && look.pixels == "like-normal")) {
+      UseByName(NamedUse::kNormal, ", by their pixels", file);
+    } else if (is_named_normal && look.pixels == "two-channel-normal") {
+      file.decision.settings = "color_space = \"linear\"";
+      file.decision.reason = "normal maps without z: x and y are read as numbers, all channels kept";
+    } else if (is_named_normal) {
+      relations_.named_only.push_back(file.file.path);
+    } else if (name != nullptr) {
+      // One channel cannot hold what differs in three.
+      const bool is_grey = look.pixels == "grey";
+      UseByName(is_grey ? NamedUse::kMask : NamedUse::kPacked, ", by name and pixels", file);
+    }
+  }
+
+  static void UseByName(NamedUse use, std::string_view how, Judged& file) {
     switch (use) {
       case NamedUse::kNormal:
         file.decision.settings = "usage = \"normal\"";
-        file.decision.reason = "normal maps: two channels, read as numbers";
+        file.decision.reason = fmt::format("normal maps{}: two channels, read as numbers", how);
         return;
       case NamedUse::kMask:
         file.decision.settings = "usage = \"mask\"";
-        file.decision.reason = "masks, one quantity each: read as numbers, one channel where BC is";
+        file.decision.reason = fmt::format(
+            "masks, one quantity each{}: read as numbers, one channel where BC is", how);
         return;
       case NamedUse::kPacked:
         file.decision.settings = "color_space = \"linear\"";
-        file.decision.reason = "masks of several channels: read as numbers, all channels kept";
+        file.decision.reason =
+            fmt::format("masks of several channels{}: read as numbers, all channels kept", how);
         return;
     }
   }
@@ -255,6 +366,7 @@ class Relater {
   const std::vector<Root>& roots_;
   const std::map<std::string, std::string>& links_;
   std::vector<Judged>& files_;
+  Looker* const looker_;  // may be null
   std::map<std::string, Judged*, std::less<>> by_path_;
   Names folders_;
   Relations relations_;
@@ -263,8 +375,8 @@ class Relater {
 }  // namespace
 
 Relations Relate(const std::vector<Root>& roots, const std::map<std::string, std::string>& links,
-                 std::vector<Judged>& files) {
-  return Relater(roots, links, files).Relate();
+                 std::vector<Judged>& files, Looker* looker) {
+  return Relater(roots, links, files, looker).Relate();
 }
 
 }  // namespace galley::init

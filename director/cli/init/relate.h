@@ -7,7 +7,8 @@
 // - A shader whose includes are found, and which is Vulkan GLSL with them, is cooked; what it
 //   includes is read, and is no package. Another one is copied with what it includes.
 // - Buffers of glTF that is cooked are read; what materials and JSON refer to is a package.
-// - Images get their use: by the slot of a glTF material, else by name.
+// - Images get their use: by the slot of a glTF material, else by their pixels, of which names say
+//   which are worth a look; by name alone where nobody looks.
 #pragma once
 
 #include <map>
@@ -17,19 +18,25 @@
 
 #include "director/cli/init/content_roots.h"
 #include "director/cli/init/judge_file.h"
+#include "director/cli/init/looker.h"
 #include "director/cli/init/survey.h"
 
 namespace galley::init {
 
+// So many images are decoded for the guess of their use: those with a name that suggests one, then
+// the others, small ones first.
+inline constexpr size_t kImagesLookedAtMax = 1'000;
+
 struct Relations {
   std::set<std::string> include_folders;       // virtual: what shaders need as include_dirs
-  std::map<std::string, std::string> endings;  // of images whose use their name told
+  std::map<std::string, std::string> endings;  // of images with a use: the ends of their names
+  std::vector<std::string> named_only;         // like normal maps, and their pixels are none
   std::map<std::string, std::string> folders_left_out;  // virtual path -> reason
   bool wants_late_spirv = false;
 };
 
-// `files` are sorted by path.
+// `files` are sorted by path. `looker` may be null: then texts and names decide.
 Relations Relate(const std::vector<Root>& roots, const std::map<std::string, std::string>& links,
-                 std::vector<Judged>& files);
+                 std::vector<Judged>& files, Looker* looker);
 
 }  // namespace galley::init

@@ -223,8 +223,9 @@ class Declarations {
   const bool has_locations_;
 };
 
-// Words that Vulkan GLSL does not have, but programs for another language or an older GLSL do.
-std::string JudgeWord(std::string_view word, char next) {
+// Words that Vulkan GLSL does not have, but programs for another language or an older GLSL do. A
+// text with #version is GLSL: there the words of others are names like all.
+std::string JudgeWord(std::string_view word, char next, bool is_glsl) {
   static const Words kOld = {"attribute",          "varying",     "gl_FragColor",
                              "gl_FragData",        "gl_Vertex",   "gl_ModelViewProjectionMatrix",
                              "gl_ModelViewMatrix", "gl_Normal",   "gl_NormalMatrix",
@@ -237,7 +238,7 @@ std::string JudgeWord(std::string_view word, char next) {
                                "numthreads"};
   static const Words kCalls = {"texture2D",    "texture3D",     "textureCube",
                                "texture2DLod", "texture2DProj", "shadow2D"};
-  if (kOther.contains(word)) return "not GLSL but another language, such as HLSL";
+  if (!is_glsl && kOther.contains(word)) return "not GLSL but another language, such as HLSL";
   if (kOld.contains(word) || (kCalls.contains(word) && next == '('))
     return "GLSL of OpenGL: words that Vulkan has not, such as varying or gl_FragColor";
   return "";
@@ -314,7 +315,7 @@ class Reader {
       const size_t next = line.find_first_not_of(" \t", at);
       const char mark = next == std::string_view::npos ? ' ' : line[next];
       has_main_ = has_main_ || word == "main";
-      Note(JudgeWord(word, mark));
+      Note(JudgeWord(word, mark, has_version_));
       if (depth_ == 0) declaration_.append(word);
     }
     if (depth_ == 0) declaration_ += ' ';

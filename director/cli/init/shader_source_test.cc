@@ -32,6 +32,9 @@ TEST(ShaderSourceTest, VulkanGlslIsTaken) {
            "void main() {}",
            "#version 450\nlayout(location = 0) out Data { vec2 uv; } data;\nvoid main() {}",
            "#version 460\nlayout(binding = 0) uniform texture2D t[];\nvoid main() {}",
+           "#version 450\nlayout(binding = 0) uniform cbuffer { vec4 c; } cb;\nvoid main() {}",
+           "#version 450\n#define float4 vec4\nlayout(location = 0) out vec4 SV_Target;\n"
+           "void main() { SV_Target = float4(1); }",
        })
     EXPECT_EQ(Judge(text), "") << text;
 }
@@ -49,6 +52,8 @@ TEST(ShaderSourceTest, OtherGlslIsNot) {
               HasSubstr("has no layout(location)"));
   EXPECT_THAT(Judge("#version 330\nvoid main() { gl_FragColor = vec4(1); }"),
               HasSubstr("words that Vulkan has not"));
+  EXPECT_THAT(Judge("cbuffer Frame { float4x4 view; };\nfloat4 main() : SV_Target { return 1; }"),
+              HasSubstr("HLSL"));
   EXPECT_EQ(Judge(" \n"), "empty");
 }
 

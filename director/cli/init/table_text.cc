@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/base/human_bytes.h"
 #include "common/base/log.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
@@ -12,6 +13,8 @@ namespace {
 
 // Rows of so few files name them.
 constexpr size_t kFilesNamed = 3;
+// So many files of a guess are named.
+constexpr size_t kGuessesNamed = 12;
 
 std::string What(const Decision& decision) {
   switch (decision.action) {
@@ -57,6 +60,53 @@ std::string Why(const Row& row) {
   return EscapeControl(why);
 }
 
+// "a, b, c and 7 more".
+std::string NamesText(const std::vector<std::string>& names, size_t count) {
+  const size_t shown = std::min(names.size(), kGuessesNamed);
+  std::string text = EscapeControl(
+      fmt::format("{}", fmt::join(names.begin(), names.begin() + static_cast<ptrdiff_t>(shown), ", ")));
+  if (count > shown) text += fmt::format(" and {} more (--json names them)", count - shown);
+  return text;
+}
+
+std::string GuessesText(const Plan& plan) {
+  std::string text;
+  for (const Row& row : plan.rows) {
+    if (row.decision.action != Action::kCook || row.decision.settings.empty()) continue;
+    text += fmt::format("  {}: {}\n", row.decision.settings, NamesText(row.examples, row.files));
+  }
+  if (!plan.named_only.empty())
+    text += fmt::format("  named like a normal map, with the pixels of a picture: {}\n",
+                        NamesText(plan.named_only, plan.named_only.size()));
+  return text.empty() ? "" : "guesses about the use of images, for you to look through:\n" + text;
+}
+
+std::string GrowthText(const Plan& plan) {
+  if (!plan.growth) return "";
+  const Growth& growth = *plan.growth;
+  std::string text = fmt::format(
+      "the textures grow {} times: {} of images take about {} cooked (BC, with mips); ",
+      growth.cooked_bytes / std::max<uint64_t>(growth.source_bytes, 1),
+      HumanBytes(growth.source_bytes), HumanBytes(growth.cooked_bytes));
+  if (growth.max_size > 0)
+    text += fmt::format("`settings = {{ max_size = {} }}` in their rule makes that about {}, and ",
+                        growth.max_size, HumanBytes(growth.cooked_bytes_bounded));
+  return text + "`zstd = 9` packs what is staged (docs/cookers/texture.md)\n";
+}
+
+std::string RestText(const Plan& plan) {
+  std::string text;
+  if (plan.not_ignored > 0)
+    text += fmt::format(
+        "{} of the files that are left out would need too many patterns, and are not in `[scan] "
+        "ignore` ({}, ...): a cook counts them as files without a rule\n",
+        plan.not_ignored, EscapeControl(plan.not_ignored_example));
+  if (!plan.not_looked_at.empty())
+    text += fmt::format("not all images and shaders were looked into, and names decide: {}\n",
+                        EscapeControl(plan.not_looked_at));
+  return text;
+}
+
 }  // namespace
 
 std::string TableText(const Plan& plan) {
@@ -80,6 +130,7 @@ std::string TableText(const Plan& plan) {
     text += fmt::format("{:<{}}  {:>7}  {:<{}}  {}\n", EscapeControl(row.extension),
                         extension_width, row.files, What(row.decision), what_width, Why(row));
   }
+  text += GuessesText(plan) + GrowthText(plan) + RestText(plan);
   if (plan.lfs_pointers > 0) {
     text += fmt::format(
         "{} {} of Git LFS, whose contents are not here ({}{}): run `git lfs pull` before you cook; "
@@ -97,7 +148,14 @@ nlohmann::json TableJson(const Plan& plan) {
   nlohmann::json json = {{"mounts", nlohmann::json::array()},
                          {"table", nlohmann::json::array()},
                          {"lfs_pointers", plan.lfs_pointers},
+                         {"named_only", plan.named_only},
+                         {"not_ignored", plan.not_ignored},
                          {"cut", plan.is_cut}};
+  if (plan.growth)
+    json["growth"] = {{"images", plan.growth->images},
+                      {"source_bytes", plan.growth->source_bytes},
+                      {"cooked_bytes", plan.growth->cooked_bytes},
+                      {"max_size", plan.growth->max_size}};
   for (const MountPlan& mount : plan.mounts) {
     json["mounts"].push_back({{"path", mount.root.path},
                               {"dir", mount.root.folder.empty() ? "." : mount.root.folder},
