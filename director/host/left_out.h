@@ -10,8 +10,8 @@
 namespace galley::director {
 
 // Files that are no packages, since no rule that matches names a cooker and they have no sidecar.
-// What a rule sets aside that says nothing but `match`, sidecars, galley.toml itself, and what cannot be used (FileEntry::error) are not among them.
-// Sorted by path.
+// Not among them: what a rule sets aside that says nothing but `match`, sidecars, galley.toml
+// itself, and what cannot be used (FileEntry::error). Sorted by path.
 std::vector<const content::FileEntry*> UnmatchedFiles(const project::Project& project,
                                                       const ProjectCatalog& table);
 

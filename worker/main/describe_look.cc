@@ -57,8 +57,9 @@ absl::Status LookAtSource(Cooker& cooker, LookContext& context, FileLook& look) 
     return looker->Look(context, look);
   const absl::Status status = cooker.Load(context).status();
   const std::string& name = cooker.description().name;
-  if (status.ok())
-    look.kind = name == "mesh" ? "glTF 2.0" : name == "data" ? "JSON" : name == "audio" ? "sound" : "";
+  if (status.ok() && name == "mesh") look.kind = "glTF 2.0";
+  if (status.ok() && name == "data") look.kind = "JSON";
+  if (status.ok() && name == "audio") look.kind = "sound";
   return status;
 }
 
@@ -161,8 +162,10 @@ class Looker {
     json["kind"] = look.kind;
     if (!look.pixels.empty()) json["pixels"] = look.pixels;
     json["references"] = Json::array();
-    for (const auto& [reference, kind] : context.references)
-      json["references"].push_back({{"path", reference}, {"kind", record::ReferenceKindName(kind)}});
+    for (const auto& [reference, kind] : context.references) {
+      json["references"].push_back(
+          {{"path", reference}, {"kind", record::ReferenceKindName(kind)}});
+    }
     json["reads"] = context.reads;
     json["generated"] = context.generated;
     json["tags"] = TagsOf(context);
@@ -198,11 +201,9 @@ absl::Status PrintLine(std::string line) {
 
 int DescribeLooks(const LookFlags& flags) {
   const auto looker = Looker::Create(flags);
+  const auto look = [&](const std::string& file) { return looker->LookAt(file); };
   const absl::Status done =
-      looker.ok() ? LookInChildren(
-                        FilesOf(flags),
-                        [&](const std::string& file) { return looker->LookAt(file); }, {}, PrintLine)
-                  : looker.status();
+      looker.ok() ? LookInChildren(FilesOf(flags), look, {}, PrintLine) : looker.status();
   if (done.ok()) return 0;
   std::fprintf(stderr, "galley-worker: %s\n", EscapeControl(MessageOf(done)).c_str());
   return absl::IsInvalidArgument(done) ? kExitUsage : kExitOther;

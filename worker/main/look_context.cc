@@ -27,7 +27,8 @@ LookContext::LookContext(const LookWorld& world, std::string file, std::string e
       settings_(std::move(settings)),
       mounts_(world.mounts) {
   for (const auto& [path, folder] : mounts_) {
-    if (name_.empty() && file_.starts_with(folder + "/")) name_ = path + file_.substr(folder.size());
+    if (name_.empty() && file_.starts_with(folder + "/"))
+      name_ = path + file_.substr(folder.size());
   }
   if (!name_.empty()) return;
   const size_t slash = file_.rfind('/');

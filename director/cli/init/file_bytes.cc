@@ -238,8 +238,8 @@ std::optional<ImageSize> ReadImageSize(std::string_view extension, std::string_v
     const uint32_t type = Byte(head, 25);
     const bool has_alpha =
         type == 4 || type == 6 || head.substr(0, 4096).find("tRNS") != std::string_view::npos;
-    return ImageSize{Big16(head, 16) << 16 | Big16(head, 18), Big16(head, 20) << 16 | Big16(head, 22),
-                     has_alpha};
+    return ImageSize{Big16(head, 16) << 16 | Big16(head, 18),
+                     Big16(head, 20) << 16 | Big16(head, 22), has_alpha};
   }
   if (extension == "tga" && head.size() >= 18)
     return ImageSize{Little16(head, 12), Little16(head, 14), Byte(head, 16) == 32};

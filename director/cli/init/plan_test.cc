@@ -501,7 +501,8 @@ TEST_F(LookedAtTest, AFileIsANormalMapWhenItsPixelsAreWhateverItIsCalled) {
     EXPECT_EQ(Does("/Game/"s + path), kNormalTexture) << path;
   for (const char* path : {"image_faction_Normal.png", "combo-normal.png", "sky.png"})
     EXPECT_EQ(Does("/Game/"s + path), "texture") << path;
-  EXPECT_THAT(plan_.named_only, UnorderedElementsAre("image_faction_Normal.png", "combo-normal.png"));
+  EXPECT_THAT(plan_.named_only,
+              UnorderedElementsAre("image_faction_Normal.png", "combo-normal.png"));
 }
 
 TEST_F(LookedAtTest, TheTableNamesTheFilesOfEachGuess) {
@@ -512,7 +513,8 @@ TEST_F(LookedAtTest, TheTableNamesTheFilesOfEachGuess) {
   const std::string text = TableText(plan_);
   EXPECT_THAT(text, HasSubstr("usage = \"normal\": a_n.png\n"));
   EXPECT_THAT(text, HasSubstr("usage = \"mask\": b_roughness.png\n"));
-  EXPECT_THAT(text, HasSubstr("named like a normal map, with the pixels of a picture: c_normal.png"));
+  EXPECT_THAT(text,
+              HasSubstr("named like a normal map, with the pixels of a picture: c_normal.png"));
   EXPECT_EQ(TableJson(plan_)["named_only"], nlohmann::json({"c_normal.png"}));
 }
 
@@ -564,7 +566,8 @@ TEST_F(LookedAtTest, TheCompilersWordOnAShaderCounts) {
   looker_.looks["a.frag"] = {.takes = true};
   looker_.looks["b.frag"] = {.takes = false, .why_not = "ERROR: 1"};
   looker_.looks["c.frag"] = {.takes = false, .why_not = "ERROR: 2"};
-  InitLookedAt({{"a.frag", kOldGlsl}, {"b.frag", kVulkan}, {"c.frag", kOldGlsl}, {"d.frag", kVulkan}});
+  InitLookedAt(
+      {{"a.frag", kOldGlsl}, {"b.frag", kVulkan}, {"c.frag", kOldGlsl}, {"d.frag", kVulkan}});
   EXPECT_EQ(Does("/Game/a.frag"), "shader");
   EXPECT_EQ(Does("/Game/b.frag"), "copy");
   EXPECT_EQ(ReasonOf("b.frag"), "no Vulkan GLSL: the shader cooker refuses it");

@@ -334,7 +334,8 @@ class Relater {
       UseByName(NamedUse::kNormal, ", by their pixels", file);
     } else if (is_named_normal && look.pixels == "two-channel-normal") {
       file.decision.settings = "color_space = \"linear\"";
-      file.decision.reason = "normal maps without z: x and y are read as numbers, all channels kept";
+      file.decision.reason =
+          "normal maps without z: x and y are read as numbers, all channels kept";
     } else if (is_named_normal) {
       relations_.named_only.push_back(file.file.path);
     } else if (name != nullptr) {

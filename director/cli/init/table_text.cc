@@ -63,8 +63,8 @@ std::string Why(const Row& row) {
 // "a, b, c and 7 more".
 std::string NamesText(const std::vector<std::string>& names, size_t count) {
   const size_t shown = std::min(names.size(), kGuessesNamed);
-  std::string text = EscapeControl(
-      fmt::format("{}", fmt::join(names.begin(), names.begin() + static_cast<ptrdiff_t>(shown), ", ")));
+  const auto end = names.begin() + static_cast<ptrdiff_t>(shown);
+  std::string text = EscapeControl(fmt::format("{}", fmt::join(names.begin(), end, ", ")));
   if (count > shown) text += fmt::format(" and {} more (--json names them)", count - shown);
   return text;
 }

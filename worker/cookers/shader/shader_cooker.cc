@@ -171,7 +171,8 @@ absl::Status AddOutputs(CookContext& context, const Variant& variant, ShaderLang
 // Words of HLSL, in a text without the directive that GLSL begins with.
 bool LooksLikeHlsl(std::string_view text) {
   if (text.find("#version") != std::string_view::npos) return false;
-  for (const std::string_view word : {"cbuffer", "float4", "SV_", "register(", "StructuredBuffer"}) {
+  for (const std::string_view word :
+       {"cbuffer", "float4", "SV_", "register(", "StructuredBuffer"}) {
     if (text.find(word) != std::string_view::npos) return true;
   }
   return false;

@@ -17,11 +17,11 @@
 namespace galley::worker::texture {
 
 enum class Pixels {
-  kColor,       // none of the others
-  kGrey,        // red, green and blue are equal, but for what a lossy format changed
-  kNormals,     // a normal map, for certain
+  kColor,         // none of the others
+  kGrey,          // red, green and blue are equal, but for what a lossy format changed
+  kNormals,       // a normal map, for certain
   kLooseNormals,  // as good as one: blurred, scaled, or with a slope; a blue sky may be, too
-  kTwoChannel,  // x and y of normals in red and green, with nothing (0 or 255) in blue
+  kTwoChannel,    // x and y of normals in red and green, with nothing (0 or 255) in blue
 };
 
 struct PixelFacts {
