@@ -17,8 +17,8 @@ std::string SpirvToolsIdentity();
 // The fault that spirv-val finds in the module; empty: it is valid. `environment`: spv_target_env.
 std::string FindInvalid(const std::vector<uint32_t>& module, int environment);
 
-// The performance passes but for those that miscompile; ids of variables stay as they are. INTERNAL:
-// the optimiser failed.
+// The performance passes but for those that miscompile; ids of variables stay as they are.
+// INTERNAL: the optimiser failed.
 absl::StatusOr<std::vector<uint32_t>> OptimizeSpirv(const std::vector<uint32_t>& module,
                                                     int environment, bool strips_names);
 

@@ -31,8 +31,8 @@ struct EncodeOptions {
   bool has_alpha = false;
 };
 
-// BC1 (alpha is taken as opaque), BC3 (of usage color: the colours are weighed by alpha), BC4 (red),
-// BC5 (red, green). `level` holds kUnorm8 texels.
+// BC1 (alpha is taken as opaque), BC3 (of usage color: the colours are weighed by alpha), BC4
+// (red), BC5 (red, green). `level` holds kUnorm8 texels.
 std::string EncodeBlocks(const Level& level, const EncodeOptions& options);
 
 // Keeps astcenc's contexts, which take long to make, warm: at most kContextsMax.

@@ -279,7 +279,8 @@ TEST_F(TextureCookerTest, DecodedBlocksComeCloseToTheSource) {
   }
 }
 
-// Blades of grass: thin, green to yellow, with soft edges; what is not visible has colours of its own.
+// Blades of grass: thin, green to yellow, with soft edges; what is not visible has colours of its
+// own.
 Bitmap Grass() {
   return MakeBitmap(64, 64, [](uint32_t x, uint32_t y) {
     const uint8_t alphas[] = {0, 255, 90, 0, 0};
