@@ -18,7 +18,6 @@ struct KindRow {
 constexpr std::array<KindRow, kWarningKindCount> kKindRows = {{
     {WarningKind::kAudioFile, "audio-file"},
     {WarningKind::kDataReference, "data-reference"},
-    {WarningKind::kLfsPointer, "lfs-pointer"},
     {WarningKind::kMeshExtension, "mesh-extension"},
     {WarningKind::kMeshFile, "mesh-file"},
     {WarningKind::kMeshRepaired, "mesh-repaired"},
@@ -64,6 +63,7 @@ constexpr std::array<KindRow, kWarningKindCount> kKindRows = {{
     {WarningKind::kStateRepaired, "state-repaired"},
     {WarningKind::kStore, "store"},
     {WarningKind::kStoreLost, "store-lost"},
+    {WarningKind::kWorkerEnded, "worker-ended"},
     {WarningKind::kWorkerHeld, "worker-held"},
     {WarningKind::kWorkerQuarantined, "worker-quarantined"},
     {WarningKind::kWorkersMissing, "workers-missing"},

@@ -26,7 +26,6 @@ enum class WarningKind : uint8_t {
   // What cookers say of a source.
   kAudioFile,
   kDataReference,
-  kLfsPointer,
   kMeshExtension,
   kMeshFile,
   kMeshRepaired,
@@ -77,6 +76,7 @@ enum class WarningKind : uint8_t {
   kStateRepaired,
   kStore,
   kStoreLost,
+  kWorkerEnded,
   kWorkerHeld,
   kWorkerQuarantined,
   kWorkersMissing,

@@ -45,11 +45,11 @@ TEST(WarningTest, ALaterLayerHasTheLastWordOnTheKindsThatItNames) {
     return made;
   };
   using enum WarningKind;
-  WarningRules all = rules({kAudioFile, kMeshFile}, {kShaderCompiler, kLfsPointer});
+  WarningRules all = rules({kAudioFile, kMeshFile}, {kShaderCompiler, kMeshRepaired});
   all.Add(rules({kShaderCompiler}, {kMeshFile}));
-  EXPECT_EQ(all, rules({kAudioFile, kShaderCompiler}, {kLfsPointer, kMeshFile}));
+  EXPECT_EQ(all, rules({kAudioFile, kShaderCompiler}, {kMeshRepaired, kMeshFile}));
   all.Add({});
-  EXPECT_EQ(all, rules({kAudioFile, kShaderCompiler}, {kLfsPointer, kMeshFile}));
+  EXPECT_EQ(all, rules({kAudioFile, kShaderCompiler}, {kMeshRepaired, kMeshFile}));
 }
 
 // The table of docs/warnings.md has each kind once, and no other.

@@ -27,8 +27,8 @@ std::string Listed(const Names& names, size_t named) {
 std::optional<std::string> FreeProgramsText(const FreePrograms& programs) {
   if (programs.workers.empty()) return std::nullopt;
   std::string text = fmt::format(
-      "walls-missing: the programs of `command` could change the project on {} {}, for it cannot "
-      "be made read-only for them there: {}",
+      "the programs of `command` could change the project on {} {}, for it cannot be "
+      " made read-only for them there: {}",
       programs.workers.size() == 1 ? "worker" : "workers", Listed(programs.workers, kWorkersNamed),
       programs.why);
   if (!programs.blind.empty())
@@ -41,15 +41,14 @@ std::vector<ProgramChange> ProgramChanges(const FreePrograms& programs) {
   for (const FreePrograms::Change& one : programs.changes) {
     if (told.size() == kChangesNamed) {
       const size_t more = programs.changes.size() - kChangesNamed;
-      told.push_back({"", fmt::format("program-changed-content: {} more {} changed while programs "
-                                      "ran",
-                                      more, more == 1 ? "file" : "files")});
+      told.push_back({"", fmt::format("{} more {} changed while programs ran", more,
+                                      more == 1 ? "file" : "files")});
       break;
     }
     const bool is_one = one.packages.size() == 1;
     told.push_back(
         {is_one ? one.packages[0] : "",
-         fmt::format("program-changed-content: {} {} while the {} of {} ran; if nobody else did "
+         fmt::format("{} {} while the {} of {} ran; if nobody else did "
                      "it, the program must write to {{output:SUFFIX}}, or in the folder in which "
                      "it runs",
                      one.path, one.what, is_one ? "program" : "programs",

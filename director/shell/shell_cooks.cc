@@ -195,7 +195,9 @@ void DirectorShell::Tell(CookMask cooks, const WorkerHeld& notice) {
   const std::string text = HeldText(who, notice.why);
   if (is_news) LogWarning("{}", text);
   seats_.ForEachOf(cooks, [&](CookSeat& seat) {
-    seat.told.Add([text](ShellListener& one) { one.OnPassingWarning("", "", text); });
+    seat.told.Add([text](ShellListener& one) {
+      one.OnPassingWarning("", "", {record::WarningKind::kMachineHeld, text});
+    });
   });
 }
 
@@ -209,7 +211,9 @@ void DirectorShell::Tell(CookMask cooks, const WorkerViolated& notice) {
   log_book_.Note(name, LogLevel::kError, fmt::format("is ended: {}", notice.why));
   service_->HangUp(name);
   seats_.ForEachOf(cooks, [&](CookSeat& seat) {
-    seat.told.Add([text](ShellListener& one) { one.OnPassingWarning("", "", text); });
+    seat.told.Add([text](ShellListener& one) {
+      one.OnPassingWarning("", "", {record::WarningKind::kWorkerEnded, text});
+    });
   });
 }
 

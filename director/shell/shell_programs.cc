@@ -75,13 +75,15 @@ void DirectorShell::TellFreePrograms(CookSeat& seat) {
   } else {
     free.blind = MessageOf(changes.status());
   }
-  std::vector<ProgramChange> told = ProgramChanges(free);
-  if (const auto text = FreeProgramsText(free)) told.insert(told.begin(), {"", *text});
-  for (const auto& [package, text] : told) {
-    seat.told.Add([package = package, text = text](ShellListener& one) {
-      one.OnPassingWarning(package, "", text);
+  const auto tell = [&](const std::string& package, record::Warning warning) {
+    seat.told.Add([package, warning = std::move(warning)](ShellListener& one) {
+      one.OnPassingWarning(package, "", warning);
     });
-  }
+  };
+  if (const auto text = FreeProgramsText(free))
+    tell("", {record::WarningKind::kWallsMissing, *text});
+  for (const ProgramChange& one : ProgramChanges(free))
+    tell(one.package, {record::WarningKind::kProgramChangedContent, one.text});
 }
 
 void DirectorShell::ForgetPrograms() {

@@ -155,7 +155,7 @@ settings = { argv = ["sh", "-c", ". \\"$P/tools/run.sh\\"", "sh", "{input}", "{o
         cook = self.cook(project, prefix=self.REFUSED)
         self.assertEqual(cook.code, 0, cook)
         texts = [w["text"] for w in cook.summary["warnings"]]
-        missing = [t for t in texts if "walls-missing" in t]
+        missing = [w["text"] for w in cook.summary["warnings"] if w["kind"] == "walls-missing"]
         self.assertEqual(len(missing), 1, cook)
         self.assertIn("user.max_user_namespaces", missing[0])
         self.assertEqual(cook.stderr.count("walls-missing"), 1, cook)

@@ -141,7 +141,8 @@ void WarnOfOtherPixels(CookContext& context, const TextureSettings& settings,
   for (size_t i = 0; i < images.size(); ++i) {
     const std::string warning = NormalMapWarning(JudgePixels(images[i]));
     if (warning.empty()) continue;
-    context.AddWarning(i == 0 ? warning : fmt::format("{}: {}", settings.layers[i - 1], warning));
+    context.AddWarning(record::WarningKind::kTextureNotNormal,
+                       i == 0 ? warning : fmt::format("{}: {}", settings.layers[i - 1], warning));
   }
 }
 
