@@ -30,7 +30,7 @@ class Killings {
  public:
   static constexpr uint32_t kDeathsMax = 3;    // of executors, on one machine
   static constexpr uint32_t kMachinesMax = 2;  // on which executors died
-  static constexpr uint32_t kLossesMax = 5;    // with lost workers: deaths on one machine, machines
+  static constexpr uint32_t kLossesMax = 10;   // with lost workers: deaths on one machine, machines
   static constexpr uint32_t kLossesToSuspect = 2;
   // A longer streak keeps no other suspect from the machine: its success would tell more.
   static constexpr uint32_t kTurnMax = 5;

@@ -77,12 +77,12 @@ TEST_F(StreaksTest, AMachineThatKillsOthersTooIsNoWitness) {
 }
 
 TEST_F(StreaksTest, LostWorkersNeedMore) {
-  for (int i = 0; i < 4; ++i) Die(kKillerA, 1, Death::kWorker);
+  for (uint32_t i = 1; i < Killings::kLossesMax; ++i) Die(kKillerA, 1, Death::kWorker);
   Die(kKillerA, 2, Death::kWorker);
   EXPECT_FALSE(IsBlamed(kKillerA, false));
   Die(kKillerA, 1, Death::kWorker);
   EXPECT_TRUE(IsBlamed(kKillerA, false));
-  for (Killings::Machine machine = 11; machine < 16; ++machine) {
+  for (Killings::Machine machine = 11; machine < 11 + Killings::kLossesMax; ++machine) {
     EXPECT_FALSE(IsBlamed(kKillerB, true));
     Die(kKillerB, machine, Death::kWorker);
   }
