@@ -148,7 +148,7 @@ placement = "striped"
   EXPECT_EQ(project->cook.maps.at(0).text, "/Game/maps/*.level");
   EXPECT_EQ(project->cook.maps.at(0).place, "galley.toml:35");
   EXPECT_EQ(project->cook.never.at(0).place, "galley.toml:38");
-  EXPECT_EQ(project->map_sections.at("nightly").at(0).place, "galley.toml:43");
+  EXPECT_EQ(project->map_sections.at("nightly").at(0).place, "galley.toml:44");
   EXPECT_TRUE(project->cook.binary_identity);
   EXPECT_EQ(project->cook.walls, Walls::kRequire);
   EXPECT_THAT(project->map_sections.at("nightly"),

@@ -7,43 +7,43 @@
 namespace galley::director {
 namespace {
 
-constexpr absl::Duration kNow = absl::Seconds(100);
-const WorkerId kWorker(1), kOther(2);
-const PackageId kTown(1), kMesh(2);
+constexpr absl::Duration kWhenFailed = absl::Seconds(100);
+const WorkerId kBadWorker(1), kOther(2);
+const PackageId kTownPackage(1), kMeshPackage(2);
 
 // A fault of an own package each time.
 Breaker::Fault Any(uint32_t package) {
-  return {.worker = kWorker, .package = PackageId(package), .is_only = true};
+  return {.worker = kBadWorker, .package = PackageId(package), .is_only = true};
 }
 
 Breaker Opened() {
   Breaker breaker;
-  for (uint32_t i = 0; i < Breaker::kFaultsMax; ++i) breaker.AddFault(Any(i), kNow);
+  for (uint32_t i = 0; i < Breaker::kFaultsMax; ++i) breaker.AddFault(Any(i), kWhenFailed);
   return breaker;
 }
 
 TEST(BreakerTest, ThreeFaultsInARowOpenIt) {
   Breaker breaker;
-  EXPECT_FALSE(breaker.AddFault(Any(1), kNow));
-  EXPECT_FALSE(breaker.AddFault(Any(2), kNow));
-  EXPECT_TRUE(breaker.MayTake(kNow));
-  EXPECT_TRUE(breaker.AddFault(Any(3), kNow));
-  EXPECT_FALSE(breaker.MayTake(kNow));
-  EXPECT_FALSE(breaker.AddFault(Any(4), kNow)) << "it is told once";
+  EXPECT_FALSE(breaker.AddFault(Any(1), kWhenFailed));
+  EXPECT_FALSE(breaker.AddFault(Any(2), kWhenFailed));
+  EXPECT_TRUE(breaker.MayTake(kWhenFailed));
+  EXPECT_TRUE(breaker.AddFault(Any(3), kWhenFailed));
+  EXPECT_FALSE(breaker.MayTake(kWhenFailed));
+  EXPECT_FALSE(breaker.AddFault(Any(4), kWhenFailed)) << "it is told once";
 }
 
 TEST(BreakerTest, ASuccessBetweenThemBeginsAnew) {
   Breaker breaker;
   for (uint32_t i = 0; i < 9; ++i) {
-    EXPECT_FALSE(breaker.AddFault(Any(i), kNow)) << i;
-    if (i % 2 == 1) breaker.AddSuccess(kNow);
+    EXPECT_FALSE(breaker.AddFault(Any(i), kWhenFailed)) << i;
+    if (i % 2 == 1) breaker.AddSuccess(kWhenFailed);
   }
 }
 
 TEST(BreakerTest, AfterThePauseOneJobIsTried) {
   Breaker breaker = Opened();
-  EXPECT_FALSE(breaker.MayTake(kNow + Breaker::kFirstPause - absl::Milliseconds(1)));
-  const absl::Duration later = kNow + Breaker::kFirstPause;
+  EXPECT_FALSE(breaker.MayTake(kWhenFailed + Breaker::kFirstPause - absl::Milliseconds(1)));
+  const absl::Duration later = kWhenFailed + Breaker::kFirstPause;
   EXPECT_TRUE(breaker.MayTake(later));
   EXPECT_TRUE(breaker.NoteGiven(7));
   EXPECT_FALSE(breaker.MayTake(later));
@@ -54,9 +54,9 @@ TEST(BreakerTest, AfterThePauseOneJobIsTried) {
 
 TEST(BreakerTest, ASuccessThenClosesIt) {
   Breaker breaker = Opened();
-  EXPECT_FALSE(breaker.AddSuccess(kNow)) << "of a job from before";
+  EXPECT_FALSE(breaker.AddSuccess(kWhenFailed)) << "of a job from before";
   EXPECT_TRUE(breaker.is_open());
-  const absl::Duration later = kNow + Breaker::kFirstPause;
+  const absl::Duration later = kWhenFailed + Breaker::kFirstPause;
   breaker.NoteGiven(7);
   EXPECT_TRUE(breaker.AddSuccess(later));
   breaker.NoteEnded(7);
@@ -66,7 +66,7 @@ TEST(BreakerTest, ASuccessThenClosesIt) {
 
 TEST(BreakerTest, OneThatSaysNothingOfTheMachineIsFollowedByTheNext) {
   Breaker breaker = Opened();
-  const absl::Duration later = kNow + Breaker::kFirstPause;
+  const absl::Duration later = kWhenFailed + Breaker::kFirstPause;
   breaker.NoteGiven(7);
   EXPECT_TRUE(breaker.NoteEnded(7));
   EXPECT_TRUE(breaker.is_open());
@@ -75,7 +75,7 @@ TEST(BreakerTest, OneThatSaysNothingOfTheMachineIsFollowedByTheNext) {
 
 TEST(BreakerTest, EachFurtherFaultDoublesThePauseUpToALimit) {
   Breaker breaker = Opened();
-  absl::Duration at = kNow;
+  absl::Duration at = kWhenFailed;
   absl::Duration pause = Breaker::kFirstPause;
   for (int i = 0; i < 10; ++i) {
     at += pause;
@@ -92,33 +92,33 @@ TEST(BreakerTest, EachFurtherFaultDoublesThePauseUpToALimit) {
 
 TEST(BreakerTest, FaultsOfOnePackageSayNothingOfAMachineThatWorked) {
   Breaker breaker;
-  breaker.AddSuccess(kNow);
+  breaker.AddSuccess(kWhenFailed);
   for (int i = 0; i < 20; ++i)
-    EXPECT_FALSE(breaker.AddFault({.worker = kWorker, .package = kTown, .is_only = true}, kNow));
-  EXPECT_TRUE(breaker.AddFault({.worker = kWorker, .package = kMesh, .is_only = true}, kNow));
+    EXPECT_FALSE(breaker.AddFault({.worker = kBadWorker, .package = kTownPackage, .is_only = true}, kWhenFailed));
+  EXPECT_TRUE(breaker.AddFault({.worker = kBadWorker, .package = kMeshPackage, .is_only = true}, kWhenFailed));
 }
 
 TEST(BreakerTest, WhereNothingEverWorkedOnePackageIsEnough) {
   Breaker breaker;
   for (int i = 0; i < 2; ++i)
-    EXPECT_FALSE(breaker.AddFault({.worker = kWorker, .package = kTown, .is_only = true}, kNow));
-  EXPECT_TRUE(breaker.AddFault({.worker = kWorker, .package = kTown, .is_only = true}, kNow));
+    EXPECT_FALSE(breaker.AddFault({.worker = kBadWorker, .package = kTownPackage, .is_only = true}, kWhenFailed));
+  EXPECT_TRUE(breaker.AddFault({.worker = kBadWorker, .package = kTownPackage, .is_only = true}, kWhenFailed));
 }
 
 TEST(BreakerTest, WhatNoPackageExplainsIsEnoughInAnyCase) {
   Breaker breaker;
-  breaker.AddSuccess(kNow);
+  breaker.AddSuccess(kWhenFailed);
   for (int i = 0; i < 2; ++i)
-    breaker.AddFault({.worker = kWorker, .package = PackageId(), .is_only = true}, kNow);
+    breaker.AddFault({.worker = kBadWorker, .package = PackageId(), .is_only = true}, kWhenFailed);
   EXPECT_TRUE(
-      breaker.AddFault({.worker = kWorker, .package = PackageId(), .is_only = true}, kNow));
+      breaker.AddFault({.worker = kBadWorker, .package = PackageId(), .is_only = true}, kWhenFailed));
 }
 
 TEST(BreakerTest, OneOfSeveralWorkersSaysNothingOfTheMachine) {
   Breaker breaker;
   for (uint32_t i = 0; i < 20; ++i)
-    EXPECT_FALSE(breaker.AddFault({.worker = kWorker, .package = PackageId(i)}, kNow));
-  EXPECT_TRUE(breaker.AddFault({.worker = kOther, .package = kTown}, kNow));
+    EXPECT_FALSE(breaker.AddFault({.worker = kBadWorker, .package = PackageId(i)}, kWhenFailed));
+  EXPECT_TRUE(breaker.AddFault({.worker = kOther, .package = kTownPackage}, kWhenFailed));
 }
 
 }  // namespace

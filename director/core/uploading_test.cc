@@ -9,7 +9,7 @@
 namespace galley::director {
 namespace {
 
-constexpr absl::Duration kNow = absl::ZeroDuration();
+constexpr absl::Duration kWhenUploaded = absl::ZeroDuration();
 
 // ------------------------------------------------------------------ one hand
 
@@ -18,7 +18,7 @@ class UploadingHandTest : public testing::Test {
   // 1 runs, 2 and 3 wait; 10 s each.
   UploadingHandTest() {
     for (const AttemptId attempt : {1, 2, 3})
-      hand_.Add(attempt, {.expected = absl::Seconds(10), .memory_bytes = 10 * attempt}, kNow);
+      hand_.Add(attempt, {.expected = absl::Seconds(10), .memory_bytes = 10 * attempt}, kWhenUploaded);
   }
   Hand hand_;
 };
@@ -44,47 +44,47 @@ TEST_F(UploadingHandTest, ItsSlotIsTheNextOnesAndItsTimeStandsStill) {
 }
 
 TEST_F(UploadingHandTest, OneThatWasTakenToWaitHasBegun) {
-  hand_.SetUploading(3, kNow);
+  hand_.SetUploading(3, kWhenUploaded);
   EXPECT_EQ(hand_.All(), std::vector<AttemptId>({1, 3, 2}));
   EXPECT_EQ(hand_.running().size(), 1u);
 }
 
 TEST_F(UploadingHandTest, OneThatWasPendingIsNotAnyMore) {
-  hand_.SetPending({1}, kNow);
-  hand_.SetUploading(1, kNow);
+  hand_.SetPending({1}, kWhenUploaded);
+  hand_.SetUploading(1, kWhenUploaded);
   EXPECT_FALSE(hand_.IsPending(1));
   EXPECT_EQ(hand_.pending_count(), 0u);
-  EXPECT_EQ(hand_.SetPending({1}, kNow), 0u) << "what was said before it";
+  EXPECT_EQ(hand_.SetPending({1}, kWhenUploaded), 0u) << "what was said before it";
   EXPECT_EQ(hand_.active_count(), 2u);
   EXPECT_EQ(hand_.expected(), absl::Seconds(20));
-  hand_.Remove(1, kNow);
+  hand_.Remove(1, kWhenUploaded);
   EXPECT_EQ(hand_.expected(), absl::Seconds(20));
 }
 
 TEST_F(UploadingHandTest, ItTakesNoMemory) {
-  hand_.SetSlots(2, kNow);
+  hand_.SetSlots(2, kWhenUploaded);
   EXPECT_FALSE(hand_.HasMemoryFor(75, 100)) << "beside 3";
-  hand_.SetUploading(3, kNow);
+  hand_.SetUploading(3, kWhenUploaded);
   EXPECT_TRUE(hand_.HasMemoryFor(75, 100)) << "beside 2";
 }
 
 TEST_F(UploadingHandTest, WhatIsSaidOfOneThatComesLaterHolds) {
-  hand_.SetUploading(7, kNow);
-  hand_.Add(7, {.expected = absl::Seconds(10)}, kNow);
+  hand_.SetUploading(7, kWhenUploaded);
+  hand_.Add(7, {.expected = absl::Seconds(10)}, kWhenUploaded);
   EXPECT_TRUE(hand_.IsUploading(7));
   EXPECT_EQ(hand_.expected(), absl::Seconds(30));
 }
 
 TEST_F(UploadingHandTest, AtAWorkerThatIsHeldItStaysSo) {
-  hand_.SetUploading(1, kNow);
+  hand_.SetUploading(1, kWhenUploaded);
   const std::vector<AttemptId> begun = {1};
-  hand_.SetHeld(&begun, kNow);
+  hand_.SetHeld(&begun, kWhenUploaded);
   EXPECT_TRUE(hand_.IsUploading(1));
   EXPECT_EQ(hand_.Queue(), std::vector<AttemptId>({2, 3}));
 }
 
 TEST_F(UploadingHandTest, WhenAllIsOnItsWayTheSlotIsFree) {
-  for (const AttemptId attempt : {1, 2, 3}) hand_.SetUploading(attempt, kNow);
+  for (const AttemptId attempt : {1, 2, 3}) hand_.SetUploading(attempt, kWhenUploaded);
   EXPECT_TRUE(hand_.has_free_slot());
   EXPECT_EQ(hand_.Delay(absl::Seconds(3)), absl::ZeroDuration());
 }

@@ -13,16 +13,16 @@
 namespace galley::director {
 namespace {
 
-constexpr absl::Duration kNow = absl::ZeroDuration();
+constexpr absl::Duration kWhenAsked = absl::ZeroDuration();
 
 InHand Job(absl::Duration expected) { return {.expected = expected}; }
 
 TEST(HandTest, UrgentGoesBeforeWhatWaitsAndBehindWhatRuns) {
   Hand hand;
-  hand.Add(1, Job(absl::Seconds(1)), kNow);
-  hand.Add(2, Job(absl::Seconds(1)), kNow);
-  hand.Add(3, {.urgency = Urgency::kBlocking}, kNow);
-  hand.Add(4, {.urgency = Urgency::kBlocking}, kNow);
+  hand.Add(1, Job(absl::Seconds(1)), kWhenAsked);
+  hand.Add(2, Job(absl::Seconds(1)), kWhenAsked);
+  hand.Add(3, {.urgency = Urgency::kBlocking}, kWhenAsked);
+  hand.Add(4, {.urgency = Urgency::kBlocking}, kWhenAsked);
   EXPECT_EQ(hand.All(), std::vector<AttemptId>({1, 3, 4, 2}));
   EXPECT_EQ(hand.blocking_count(), 2u);
   EXPECT_TRUE(hand.HasBegun(1));
@@ -30,8 +30,8 @@ TEST(HandTest, UrgentGoesBeforeWhatWaitsAndBehindWhatRuns) {
 
 TEST(HandTest, TheNextBeginsWhenOneEnds) {
   Hand hand;
-  hand.SetSlots(2, kNow);
-  for (AttemptId attempt = 1; attempt <= 3; ++attempt) hand.Add(attempt, {}, kNow);
+  hand.SetSlots(2, kWhenAsked);
+  for (AttemptId attempt = 1; attempt <= 3; ++attempt) hand.Add(attempt, {}, kWhenAsked);
   EXPECT_EQ(hand.Remove(1, absl::Seconds(5)), absl::Seconds(5));
   EXPECT_TRUE(hand.HasBegun(3));
   EXPECT_EQ(hand.Remove(3, absl::Seconds(7)), absl::Seconds(2));
@@ -40,35 +40,35 @@ TEST(HandTest, TheNextBeginsWhenOneEnds) {
 
 TEST(HandTest, ABlockingJobWaitsForTheNextSlotAndForThoseBeforeIt) {
   Hand hand;
-  EXPECT_EQ(hand.BlockingDelay(kNow), absl::ZeroDuration());
-  hand.Add(1, Job(absl::Seconds(10)), kNow);
-  hand.Add(2, Job(absl::Seconds(99)), kNow);
+  EXPECT_EQ(hand.BlockingDelay(kWhenAsked), absl::ZeroDuration());
+  hand.Add(1, Job(absl::Seconds(10)), kWhenAsked);
+  hand.Add(2, Job(absl::Seconds(99)), kWhenAsked);
   EXPECT_EQ(hand.BlockingDelay(absl::Seconds(4)), absl::Seconds(6));
   EXPECT_EQ(hand.BlockingDelay(absl::Seconds(40)), absl::Seconds(40));  // as long again
-  hand.Add(3, {.urgency = Urgency::kBlocking, .expected = absl::Seconds(2)}, kNow);
+  hand.Add(3, {.urgency = Urgency::kBlocking, .expected = absl::Seconds(2)}, kWhenAsked);
   EXPECT_EQ(hand.BlockingDelay(absl::Seconds(4)), absl::Seconds(8));
 }
 
 TEST(HandTest, MemoryIsThatOfTheLargestThatMayRunTogether) {
   Hand hand;
-  hand.SetSlots(2, kNow);
+  hand.SetSlots(2, kWhenAsked);
   EXPECT_TRUE(hand.HasMemoryFor(500, 100));  // alone
-  hand.Add(1, {.memory_bytes = 60}, kNow);
-  hand.Add(2, {.memory_bytes = 30}, kNow);
+  hand.Add(1, {.memory_bytes = 60}, kWhenAsked);
+  hand.Add(2, {.memory_bytes = 30}, kWhenAsked);
   EXPECT_TRUE(hand.HasMemoryFor(40, 100));
   EXPECT_FALSE(hand.HasMemoryFor(41, 100));
   EXPECT_FALSE(hand.HasMemoryFor(500, 100));
   EXPECT_TRUE(hand.HasMemoryFor(500, 0));
-  hand.Remove(1, kNow);
+  hand.Remove(1, kWhenAsked);
   EXPECT_TRUE(hand.HasMemoryFor(70, 100));
 }
 
 TEST(WorkersTest, AWindowIsCountedInExpectedTimeAndInJobs) {
   const auto has_room = [&](std::vector<absl::Duration> jobs) {
     Workers workers({.window = absl::Seconds(2), .jobs_max = 4});
-    const Worker& worker = workers.Attach(WorkerId(0), 1, kNow);
+    const Worker& worker = workers.Attach(WorkerId(0), 1, kWhenAsked);
     AttemptId attempt = 0;
-    for (const absl::Duration job : jobs) workers.Take(WorkerId(0), ++attempt, Job(job), kNow);
+    for (const absl::Duration job : jobs) workers.Take(WorkerId(0), ++attempt, Job(job), kWhenAsked);
     workers.CheckInvariants();
     EXPECT_EQ(workers.with_room().empty(), !workers.HasRoom(worker));
     return workers.HasRoom(worker);
@@ -82,12 +82,12 @@ TEST(WorkersTest, AWindowIsCountedInExpectedTimeAndInJobs) {
 
 TEST(WorkersTest, TheLeastLoadedForItsSlotsComesFirst) {
   Workers workers({.window = absl::Seconds(100), .jobs_max = 100});
-  workers.Attach(WorkerId(0), 1, kNow);
-  workers.Attach(WorkerId(1), 4, kNow);
-  workers.Take(WorkerId(0), 1, Job(absl::Seconds(3)), kNow);
-  workers.Take(WorkerId(1), 2, Job(absl::Seconds(8)), kNow);
+  workers.Attach(WorkerId(0), 1, kWhenAsked);
+  workers.Attach(WorkerId(1), 4, kWhenAsked);
+  workers.Take(WorkerId(0), 1, Job(absl::Seconds(3)), kWhenAsked);
+  workers.Take(WorkerId(1), 2, Job(absl::Seconds(8)), kWhenAsked);
   EXPECT_EQ(workers.with_room().begin()->worker, WorkerId(1));
-  workers.Take(WorkerId(1), 3, Job(absl::Seconds(8)), kNow);
+  workers.Take(WorkerId(1), 3, Job(absl::Seconds(8)), kWhenAsked);
   EXPECT_EQ(workers.with_room().begin()->worker, WorkerId(0));
   workers.SetLost(WorkerId(0), absl::ZeroDuration());
   EXPECT_EQ(workers.with_room().begin()->worker, WorkerId(1));
@@ -111,11 +111,11 @@ TEST(WorkersTest, OnlyThoseWithJobsOrThatAreStartingCanBeSilent) {
                    .jobs_max = 4,
                    .silence_max = absl::Seconds(10),
                    .start_max = absl::Seconds(20)});
-  const WorkerId starting = workers.AddOwn(Pool::kLocal, kNow);
+  const WorkerId starting = workers.AddOwn(Pool::kLocal, kWhenAsked);
   const WorkerId idle(10), busy(11);
-  workers.Attach(idle, 1, kNow);
-  workers.Attach(busy, 1, kNow);
-  workers.Take(busy, 1, {}, kNow);
+  workers.Attach(idle, 1, kWhenAsked);
+  workers.Attach(busy, 1, kWhenAsked);
+  workers.Take(busy, 1, {}, kWhenAsked);
   EXPECT_EQ(workers.Silent(absl::Seconds(10)), std::vector<WorkerId>());
   EXPECT_EQ(workers.Silent(absl::Seconds(11)), std::vector<WorkerId>({busy}));
   EXPECT_EQ(workers.Silent(absl::Seconds(21)), std::vector<WorkerId>({starting, busy}));
@@ -123,9 +123,9 @@ TEST(WorkersTest, OnlyThoseWithJobsOrThatAreStartingCanBeSilent) {
 
 TEST(WorkersTest, TheSuspectComeLastUntilTheySpeak) {
   Workers workers({.window = absl::Seconds(2), .jobs_max = 4, .suspect_after = absl::Seconds(3)});
-  workers.Attach(WorkerId(0), 1, kNow);
-  workers.Attach(WorkerId(1), 1, kNow);
-  workers.Take(WorkerId(1), 1, Job(absl::Seconds(1)), kNow);
+  workers.Attach(WorkerId(0), 1, kWhenAsked);
+  workers.Attach(WorkerId(1), 1, kWhenAsked);
+  workers.Take(WorkerId(1), 1, Job(absl::Seconds(1)), kWhenAsked);
   workers.Heard(WorkerId(1), absl::Seconds(2));
   EXPECT_EQ(workers.Silent(absl::Seconds(4)), std::vector<WorkerId>());
   workers.CheckInvariants();
@@ -139,19 +139,19 @@ TEST(WorkersTest, TheSuspectComeLastUntilTheySpeak) {
 
 TEST(WorkersTest, IdsOfOwnWorkersPassOverThoseThatAreTaken) {
   Workers workers({});
-  workers.Attach(WorkerId(0), 1, kNow);
-  workers.Attach(WorkerId(1), 1, kNow);
-  EXPECT_EQ(workers.AddOwn(Pool::kLocal, kNow), WorkerId(2));
+  workers.Attach(WorkerId(0), 1, kWhenAsked);
+  workers.Attach(WorkerId(1), 1, kWhenAsked);
+  EXPECT_EQ(workers.AddOwn(Pool::kLocal, kWhenAsked), WorkerId(2));
   EXPECT_EQ(workers.alive(), 3u);
 }
 
 TEST(WorkersTest, OneThatNeverAttachedIsForgotten) {
   Workers workers({});
-  const WorkerId worker = workers.AddOwn(Pool::kLocal, kNow);
+  const WorkerId worker = workers.AddOwn(Pool::kLocal, kWhenAsked);
   workers.SetLost(worker, absl::ZeroDuration());
   EXPECT_EQ(workers.Find(worker), nullptr);
   EXPECT_EQ(workers.alive(), 0u);
-  EXPECT_NE(workers.AddOwn(Pool::kLocal, kNow), worker);
+  EXPECT_NE(workers.AddOwn(Pool::kLocal, kWhenAsked), worker);
 }
 
 TEST(OverrunsTest, TheLimitFollowsWhatWasMeasured) {

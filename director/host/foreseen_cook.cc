@@ -342,6 +342,8 @@ class Foreseer {
       status_.Update(absl::InternalError(ended.infrastructure_error));
   }
   void Note(const PackageBlamed&) {}
+  void Note(const WorkerHeld&) {}
+  void Note(const WorkerViolated&) {}
   void Note(const WorkerQuarantined&) {}
   void Note(const CookBegan&) {}
 

@@ -56,7 +56,7 @@ class CookTest(E2ETest):
         why = self.galley("why", "/Engine/shaders/lit.frag", "--project", game)
         self.assertIn("lighting.glsl", why.stdout)
         self.assertIn("changed", why.stdout)
-        self.assertIn("/Game/maps/town.level <- a map of the cook\n", why.stdout)
+        self.assertIn("of /Game/maps/town.level\n    <- a map of the cook\n", why.stdout)
         with open(include, "w") as file:
             file.write(original)
         reverted = self.cook(game)
