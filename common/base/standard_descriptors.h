@@ -5,7 +5,8 @@
 
 namespace galley {
 
-// Opens /dev/null in place of each of the three that is closed. The first thing that a program does;
+// Opens /dev/null, for reading, in place of each of the three that is closed: to print there is an
+// error, as before. The first thing that a program does;
 // before any other file is opened, and before other threads are started.
 void OpenStandardDescriptors();
 

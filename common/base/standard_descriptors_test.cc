@@ -16,7 +16,7 @@ int NextNumberAfterClosing(std::initializer_list<int> closed) {
     for (const int fd : closed) ::close(fd);
     OpenStandardDescriptors();
     for (const int fd : closed) {
-      if (::write(fd, "x", 1) != 1) ::_exit(100);
+      if (::write(fd, "x", 1) != -1) ::_exit(100);
     }
     ::_exit(::open("/", O_RDONLY));
   }

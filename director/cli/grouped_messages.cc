@@ -192,6 +192,12 @@ std::string GroupedMessages::Paragraph(const std::vector<const Member*>& members
   std::set<std::string_view> packages;
   for (const Member* one : sorted) packages.insert(one->package);
   if (director::ReadConflict(sorted[0]->text)) return Conflicts(sorted);
+  if (options_.named_max == 1 && packages.size() == 1) {
+    const size_t more = sorted.size() - 1;
+    return fmt::format("{}: {}\n  and {} more such {} of it (--verbose, or the summary, has {})",
+                       where(*sorted[0], true), text(*sorted[0]), more,
+                       more == 1 ? "warning" : "warnings", more == 1 ? "it" : "them");
+  }
   if (options_.named_max == 1) {
     return fmt::format("{}: {}\n  {} {} (--verbose, or the summary, names them)",
                        where(*sorted[0], true), text(*sorted[0]), Count(packages.size()),

@@ -109,6 +109,15 @@ TEST(GroupedMessagesTest, OfEqualWarningsOneIsTheExample) {
                           "the summary, names them)"));
 }
 
+TEST(GroupedMessagesTest, EqualWarningsOfOnePackageAreCounted) {
+  GroupedMessages grouped({.named_max = 1, .alike = "are warned alike"});
+  for (int i = 1; i <= 4; ++i)
+    grouped.Add({"/Game/a.png", "", "", fmt::format("item {} is odd", i), ""});
+  EXPECT_THAT(grouped.TakeNew(kBoth),
+              ElementsAre("/Game/a.png: item 1 is odd\n  and 3 more such warnings of it (--verbose, "
+                          "or the summary, has them)"));
+}
+
 TEST(GroupedMessagesTest, ConflictsAreOneParagraphWithTheRulesAndAnExample) {
   GroupedMessages grouped({.alike = "failed alike"});
   for (int i = 100; i < 254; ++i) {

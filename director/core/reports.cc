@@ -288,6 +288,7 @@ void Reports::OnFailed(AttemptId id, const WorkerReport::Failed& failed) {
 
 // (Another tool, and files that are not there, are no harm: it gets no more such jobs.)
 void Reports::JudgeWorker(const Attempt& attempt, const WorkerReport::Failed& failed) {
+  if (failed.is_killed) return;  // which may be the package's doing (Culprits)
   switch (failed.fault) {
     case WorkerReport::Fault::kInfrastructure:
       return core_.breakers.AddFault(attempt.worker, attempt.package, failed.error);

@@ -96,8 +96,10 @@ TEST_F(IdleNamesTest, OfManyIdleRulesTheFirstAreTold) {
 TEST_F(IdleNamesTest, AMountWithoutAFileIsTold) {
   std::filesystem::create_directories(dir_ + "/contant");
   EXPECT_THAT(Idle(Rule("/Game/**") + "[[mount]]\npath = \"/Mod\"\ndir = \"contant\"\n"),
-              ElementsAre("galley.toml:9: [[mount]] /Mod: no file of ~/contant is there to be "
-                          "cooked; did you mean " + dir_ + "/content? [mount-empty]"));
+              ElementsAre(testing::AllOf(
+                  testing::StartsWith("galley.toml:9: [[mount]] /Mod: no file of /"),
+                  testing::HasSubstr("/contant is there to be cooked; did you mean /"),
+                  testing::EndsWith("/content? [mount-empty]"))));
 }
 
 TEST_F(IdleNamesTest, ResourcesAndLabelsThatNameNothingAreTold) {

@@ -200,10 +200,6 @@ class CliTest(E2ETest):
                                    "--summary", summary], check=False, timeout=60)
             self.assertEqual(done.returncode, 0, closed)
             self.assertEqual(self.read_summary(summary)["results"]["cooked"], 1, closed)
-            worker = subprocess.run(["/bin/sh", "-c", f'exec "$0" "$@" {closed}', os.path.join(self.bin, "galley-worker"), "cook", "--cooker", "copy",
-                                     "--out", self.path("out"), os.path.join(game, "content/a.txt")], check=False, timeout=60)
-            self.assertEqual(worker.returncode, 0, closed)
-            self.assertEqual(self.read("out", "a.txt"), closed.encode())
 
 
 if __name__ == "__main__":

@@ -98,7 +98,7 @@ class LookAheadTest(E2ETest):
 
     def test_deletions_and_renames_are_foreseen(self):
         game = self.game()
-        self.write("game/content/d.json", '{"$ref": "c.txt", "$soft": "soft.json"}')
+        self.write("game/content/d.json", '[{"$ref": "c.txt"}, {"$soft": "soft.json"}]')
         self.write("game/content/soft.json", "{}")
         self.cook(game)
         os.remove(self.path("game/content/b.json"))
