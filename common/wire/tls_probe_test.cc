@@ -1,5 +1,6 @@
 #include "common/wire/tls_probe.h"
 
+#include <poll.h>
 #include <openssl/bio.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
@@ -70,6 +71,9 @@ class OneServer {
     ::signal(SIGPIPE, SIG_IGN);
     listening_ = *listen::ListenOnTcp("127.0.0.1:0");
     thread_ = std::thread([this, serve] {
+      // (The listening socket does not block.)
+      pollfd client{listening_.sockets.front().get(), POLLIN, 0};
+      ::poll(&client, 1, 10'000);
       const int socket = ::accept(listening_.sockets.front().get(), nullptr, nullptr);
       serve(socket);
       ::close(socket);

@@ -69,6 +69,7 @@ absl::StatusOr<std::shared_ptr<const project::Project>> ProjectReader::Read() {
                                 MessageOf(read.status())));
     base::MutexLock lock(mutex_);
     notes_ = std::move(notes);
+    is_unreadable_ = true;
     return read.status();
   }
   std::string text = TextOf(*read);
@@ -81,6 +82,7 @@ absl::StatusOr<std::shared_ptr<const project::Project>> ProjectReader::Read() {
   }
   base::MutexLock lock(mutex_);
   notes_ = std::move(notes);
+  if (std::exchange(is_unreadable_, false)) refusal_.clear();  // it was mended
   return present_;
 }
 

@@ -52,6 +52,7 @@ class ProjectReader {
   mutable base::Mutex mutex_;
   std::vector<std::string> notes_ GALLEY_GUARDED_BY(mutex_);
   std::string refusal_ GALLEY_GUARDED_BY(mutex_);
+  bool is_unreadable_ GALLEY_GUARDED_BY(mutex_) = false;  // the project file, when it was read last
 };
 
 // A value of which the client's differs from the director's, and that difference matters.

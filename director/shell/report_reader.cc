@@ -333,7 +333,7 @@ void ReportReader::ReadSaved(const std::string& worker_id, const AttemptInfo& in
                                                       (*stored)->observed,
                                                       (*stored)->result.is_verdict);
       !missing.empty()) {
-    return FailInfrastructure(
+    return Refuse(
         report,
         fmt::format("result of {}: {} did not look at {}, as the cooker {} always does: what this "
                     "worker says is not believed (`galley-worker describe` lists these looks)",

@@ -53,7 +53,7 @@ class BadMachinesTest(ProveCase):
         self.serve_farm(game)
         far = self.attach(game, ("far-1", "node1", False), ("far-2", "node2", True), ("far-4", "node4", False))
         self.machine(game, "far-3", "node3", args=("--scratch", disk))
-        wait_until(lambda: any(w["worker"] == "far-3" and w["state"] == "attached" for w in self.status(game)["workers"]), "the fourth worker")
+        wait_until(lambda: any(w["worker"] == "far-3" and w["state"] in ("attached", "held") for w in self.status(game)["workers"]), "the fourth worker")
         self.slow_down(far["far-4"])
         cook = self.cook(game)
         self.assertEqual((cook.code, cook.results["failed"]), (0, 0), cook)

@@ -94,7 +94,7 @@ class MessagesTest(E2ETest):
         answer = self.galley("why", "/Game/a.bin", "--project", game)
         self.assertEqual(answer.returncode, 0, answer)
         self.assertIn("/Game/a.bin\nno cook takes it any more: there is no file content/a.bin: it was deleted", answer.stdout)
-        self.assertIn("  /Game/a.bin <- asked for by name\n", answer.stdout)
+        self.assertIn("  /Game/a.bin\n    <- asked for by name\n", answer.stdout)
         self.assertNotIn("attempt", answer.stdout)
         verbose = self.galley("why", "/Game/a.bin", "--verbose", "--project", game).stdout
         self.assertIn("  /Game/a.bin [CommandLinePackage]\n", verbose)

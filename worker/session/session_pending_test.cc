@@ -37,7 +37,7 @@ class PendingTest : public SessionCoreTest {
   }
   static v1::Job Program(v1::Job job) {
     job.mutable_targets(0)->set_recipe(record::EncodeRecipe(
-        {.cooker = "command", .identity = "1", .extension = "txt", .settings = "{}"}));
+        {.cooker = "command", .identity = "2", .extension = "txt", .settings = "{}"}));
     return job;
   }
 };

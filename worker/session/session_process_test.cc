@@ -244,7 +244,7 @@ class SessionProcessTest : public ::testing::Test {
       v1::Target& target = *job.add_targets();
       target.set_platform(platform);
       target.set_recipe(record::EncodeRecipe(
-          {.cooker = "copy", .identity = "1", .extension = "txt", .settings = "{}"}));
+          {.cooker = "copy", .identity = "2", .extension = "txt", .settings = "{}"}));
     }
     return job;
   }
@@ -256,7 +256,7 @@ class SessionProcessTest : public ::testing::Test {
     const std::string settings = R"({"argv":["sh","-c",")" + script +
                                  R"("],"cooked_inputs":[],"depfile":"","env":{},"outputs":[".o"]})";
     job.mutable_targets(0)->set_recipe(record::EncodeRecipe(
-        {.cooker = "command", .identity = "1", .extension = "txt", .settings = settings}));
+        {.cooker = "command", .identity = "2", .extension = "txt", .settings = settings}));
     return job;
   }
 
@@ -308,7 +308,7 @@ class SessionProcessTest : public ::testing::Test {
     StartSession(/*give_segment=*/false);
     v1::Job job = JobOf(1, "/Game/large.bin");
     job.mutable_targets(1)->set_recipe(record::EncodeRecipe(
-        {.cooker = "copy", .identity = "1", .extension = "txt", .settings = R"({"other":1})"}));
+        {.cooker = "copy", .identity = "2", .extension = "txt", .settings = R"({"other":1})"}));
     Give(job);
     ASSERT_TRUE(director_.WaitForLoaded(1));
     const pid_t executor = ExecutorPid();
@@ -399,7 +399,7 @@ TEST_F(SessionProcessTest, ACookedInputIsReadFromTheStoreOnceAndIsWarmForTheNext
     v1::Job job = CommandOf(attempt, "cat {cooked:/Game/other.txt} > {output:.o}");
     job.mutable_targets(0)->set_recipe(record::EncodeRecipe(
         {.cooker = "command",
-         .identity = "1",
+         .identity = "2",
          .extension = "txt",
          .settings = R"({"argv":["cp","{cooked:/Game/other.txt}","{output:.o}"],)"
                      R"("cooked_inputs":["/Game/other.txt"],"depfile":"","env":{},)"
@@ -664,7 +664,7 @@ TEST_F(SessionProcessTest, LargeJobsWaitForTheirExecutor) {
     for (v1::Target& target : *job.mutable_targets()) {
       target.set_recipe(
           record::EncodeRecipe({.cooker = "copy",
-                                .identity = "1",
+                                .identity = "2",
                                 .extension = "txt",
                                 .settings = R"({"other":")" + std::string(500'000, 'x') + "\"}"}));
     }
