@@ -24,7 +24,8 @@ def can_be_others():
 
 class LogsTest(FarmCase):
     def game(self, files, tool=CRASHES, extra=""):
-        game = self.project(files, [COMMAND], extra=extra)
+        """Without walls: the tool prints to where its executor does."""
+        game = self.project(files, [COMMAND], extra=extra + '[cook]\nwalls = "off"\n')
         self.write("game/tools/tool", tool, 0o755)
         return game
 

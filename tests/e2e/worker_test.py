@@ -109,6 +109,8 @@ class WorkerTest(E2ETest):
 
     def test_a_source_that_changes_while_its_command_reads_it_is_cooked_as_it_is_now(self):
         game = self.game('#!/bin/sh\nif ! [ -e ../../../changed ] && mkdir "$0.once" 2>/dev/null; then echo new > "$SOURCE"; fi\ncat "$1" > "$2"\n')
+        with open(os.path.join(game, "galley.toml"), "a") as file:
+            file.write('[cook]\nwalls = "off"\n')  # the program plays a person who saves
         source = os.path.join(game, "content", "a.txt")
         self.write("game/content/a.txt.cook", f'[settings.env]\nSOURCE = "{source}"\n')
         cook = self.cook(game)
@@ -121,7 +123,7 @@ class WorkerTest(E2ETest):
         found = []
         for name in ("near", "far"):
             try:
-                found.append(int(read_file(os.path.join(game, name))))
+                found.append(int(read_file(self.path(name))))
             except (OSError, ValueError):
                 return None
         return found
@@ -129,9 +131,9 @@ class WorkerTest(E2ETest):
     def check_nothing_outlives(self, end):
         """`end`(process): ends the cook by force while a command runs."""
         game = self.game(f"""#!/bin/sh
-setsid sh -c 'echo $$ > {self.path("game")}/far; exec sleep 1000' &
+setsid sh -c 'echo $$ > {self.path("far")}; exec sleep 1000' &
 sleep 1000 &
-echo $! > {self.path("game")}/near
+echo $! > {self.path("near")}
 wait
 """)
         process = self.start_cook(game, "--workers", 1)

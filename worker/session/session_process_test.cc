@@ -227,6 +227,7 @@ class SessionProcessTest : public ::testing::Test {
     welcome.set_scratch_directory(root_ + "/scratch");
     welcome.set_project_root(root_);
     welcome.set_memory_bytes_default(8ull << 30);
+    welcome.set_walls("off");  // programs of these tests write beside the files of the project
     message.mutable_snapshot()->set_number(1);
     message.mutable_snapshot()->add_platforms()->set_name("linux");
     message.mutable_snapshot()->add_platforms()->set_name("phone");
