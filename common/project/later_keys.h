@@ -1,6 +1,6 @@
 // Words of galley.toml that stand in the contract and are not built yet: whoever writes one is told
-// so, instead of "unknown key" or of a key that silently does nothing. A key leaves the list when it
-// is built.
+// so, instead of "unknown key" or of a key that silently does nothing. A key leaves the list when
+// it is built.
 #pragma once
 
 #include <map>

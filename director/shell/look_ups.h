@@ -7,11 +7,11 @@
 // store knows does not wait for others. An answer that a new snapshot overtook is not given: the
 // question is asked again.
 //
-// Files that are soon hashed are hashed on the way; an item that needs the digest of a larger one is
-// answered when it is hashed (FileHashing), and holds up no other.
+// Files that are soon hashed are hashed on the way; an item that needs the digest of a larger one
+// is answered when it is hashed (FileHashing), and holds up no other.
 //
-// Threads: Ask: the loop's; the rest: any. Has one thread for our own store, some for the remote and
-// some for large files, which call Deps::post, alarm and sources until the object has ended.
+// Threads: Ask: the loop's; the rest: any. Has one thread for our own store, some for the remote
+// and some for large files, which call Deps::post, alarm and sources until the object has ended.
 #pragma once
 
 #include <cstdint>

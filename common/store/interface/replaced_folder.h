@@ -1,6 +1,6 @@
-// ReplacedFolder: what a process can do when the folder of a store that it owns was deleted, or when
-// another stands in its place (an older copy, say). Until then it goes on in the folder that it
-// opened: its reads are right there, and what it makes durable is refused.
+// ReplacedFolder: what a process can do when the folder of a store that it owns was deleted, or
+// when another stands in its place (an older copy, say). Until then it goes on in the folder that
+// it opened: its reads are right there, and what it makes durable is refused.
 //
 // Threads: any.
 #pragma once
