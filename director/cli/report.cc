@@ -466,7 +466,9 @@ void Report::Finish(const Summary& summary, bool has_cooked) {
                         : fmt::format("{}#{}", platform, sequence->second),
                     root));
   }
-  if (summary.roots.empty()) {
+  if (summary.roots.empty() && summary.exit_code == kFailed && !summary.is_fail_fast) {
+    Say("no root was published: nothing of the cook came to an output");
+  } else if (summary.roots.empty()) {
     Say(fmt::format(
         "{}; no root was published, the sandboxes are as they were, what was finished is kept",
         summary.exit_code == kInterrupted ? "interrupted"

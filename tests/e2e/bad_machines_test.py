@@ -52,7 +52,7 @@ class BadMachinesTest(ProveCase):
         game = self.farm(prove=1.0, pictures=40)
         self.serve_farm(game)
         far = self.attach(game, ("far-1", "node1", False), ("far-2", "node2", True), ("far-4", "node4", False))
-        self.machine(game, "far-3", "node3", args=("--scratch", disk))
+        self.machine(game, "far-3", "node3", env={"TMPDIR": disk})
         wait_until(lambda: any(w["worker"] == "far-3" and w["state"] in ("attached", "held") for w in self.status(game)["workers"]), "the fourth worker")
         self.slow_down(far["far-4"])
         cook = self.cook(game)

@@ -47,7 +47,7 @@ class ProveCase(FarmCase):
                 os.chmod(os.path.join(folder, name), 0o755)
         return folder
 
-    def machine(self, game, name, host, lies=False, address=None, args=()):
+    def machine(self, game, name, host, lies=False, address=None, args=(), env=None):
         """A worker on a machine of this name."""
         address = address or self.address_of(game)
         token = self.path(f"{name}.token")
@@ -58,7 +58,7 @@ class ProveCase(FarmCase):
                    address, "--token-file", token, "--name", name, "--slots", "1", "--cache", self.path(f"cache-{host}"), *args]
         log = open(self.path(f"{name}.log"), "w")
         self.addCleanup(log.close)
-        process = subprocess.Popen(command, cwd=self.dir, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+        process = subprocess.Popen(command, cwd=self.dir, stdout=log, stderr=log, stdin=subprocess.DEVNULL, env={**os.environ, **(env or {})})
         self.addCleanup(lambda: (process.kill(), process.wait()))
         return process
 
