@@ -269,7 +269,9 @@ void WorkerLives::NoteUploading(WorkerId worker, AttemptId attempt) {
 void WorkerLives::OnWorkerUnfit(const WorkerUnfit& event) {
   Worker* worker = workers_.Find(event.worker);
   if (worker == nullptr || worker->presence != Worker::Presence::kAttached) return;
-  core_.breakers.AddFault(event.worker, PackageId(), event.reason);
+  // (Those that we start are counted below, and end the cook by that count.)
+  if (PoolOf(event.worker) == Pool::kForeign)
+    core_.breakers.AddFault(event.worker, PackageId(), event.reason);
   Lose(event.worker);
   GiveBack(event.worker);
   if (PoolOf(event.worker) == Pool::kLocal) CountSpawnFailure(event.reason);

@@ -164,7 +164,7 @@ wait
             with self.subTest(role):
                 self.check_nothing_outlives(end)
                 for name in ("near", "far"):
-                    os.remove(self.path("game", name))
+                    os.remove(self.path(name))
 
 
 if __name__ == "__main__":
