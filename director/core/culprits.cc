@@ -104,6 +104,9 @@ bool Culprits::PutOff(PackageId package) {
   const Killings& killings = graph().blame.killings();
   if (!killings.IsSuspect(package)) return false;
   const auto others = static_cast<int64_t>(killings.suspects().size());
+  // (One that waits for a grant is in a queue of its own, in which no time is waited for.)
+  if (packages_[package].state == State::kSaveStalled)
+    lifecycle().SetState(package, State::kLoad, "put off");
   lifecycle().BackOff(package,
                       core_.now + std::min(kPutOff + others * kPutOffForEach, kPutOffMax));
   return true;

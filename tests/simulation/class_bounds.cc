@@ -78,7 +78,8 @@ void ClassBounds::CheckOvertaking(absl::Time now, const std::vector<HandedOver>&
         handed_over.begin(), handed_over.end(),
         [&](const HandedOver& one) { return Shares::ClassOf(one.urgency) >= of_class; });
     absl::Time& since = waits_since_[of_class];
-    if (!is_ready || goes_on) since = now;
+    // (Where workers are held, those that are left may all be busy.)
+    if (!is_ready || goes_on || core_.held_workers() > 0) since = now;
     if (now - since > overtakes_within_)
       checks_.Break("safety: jobs of class " + std::to_string(of_class) +
                     " are ready, and none is handed over for " + absl::FormatDuration(now - since));
