@@ -220,27 +220,50 @@ absl::Status AwaitFirstWord(SSL* connection, const FileDescriptor& socket) {
       fmt::format("the director does not take this worker's certificate: {}", reason));
 }
 
+// One handshake; the members go in the reverse order.
+struct Handshake {
+  FileDescriptor socket;
+  ContextPtr context;
+  ConnectionPtr connection;
+  int result = 0;  // SSL_connect's; 1: done
+};
+
+absl::StatusOr<Handshake> ShakeHands(const HostPort& to, const ClientTls& tls,
+                                     absl::Duration wait_max) {
+  Handshake made;
+  ASSIGN_OR_RETURN(made.socket, Connect(to, wait_max));
+  SetWait(made.socket, wait_max);
+  ASSIGN_OR_RETURN(made.context, ContextFor(tls));
+  made.connection.reset(SSL_new(made.context.get()));
+  if (made.connection == nullptr ||
+      SSL_set_fd(made.connection.get(), made.socket.get()) != 1)
+    return absl::UnavailableError("OpenSSL cannot make a connection");
+  constexpr std::array<unsigned char, 3> kHttp2 = {2, 'h', '2'};
+  SSL_set_alpn_protos(made.connection.get(), kHttp2.data(), static_cast<unsigned>(kHttp2.size()));
+  if (!IsIp(to.host)) SSL_set_tlsext_host_name(made.connection.get(), to.host.c_str());
+  ERR_clear_error();
+  made.result = SSL_connect(made.connection.get());
+  return made;
+}
+
 }  // namespace
 
 absl::Status ProbeTls(const std::string& address, const ClientTls& tls, absl::Duration wait_max) {
   const HostPort to = Split(address);
-  ASSIGN_OR_RETURN(const FileDescriptor socket, Connect(to, wait_max));
-  SetWait(socket, wait_max);
-  ASSIGN_OR_RETURN(const ContextPtr context, ContextFor(tls));
-  const ConnectionPtr connection(SSL_new(context.get()));
-  if (connection == nullptr || SSL_set_fd(connection.get(), socket.get()) != 1)
-    return absl::UnavailableError("OpenSSL cannot make a connection");
-  constexpr std::array<unsigned char, 3> kHttp2 = {2, 'h', '2'};
-  SSL_set_alpn_protos(connection.get(), kHttp2.data(), static_cast<unsigned>(kHttp2.size()));
-  if (!IsIp(to.host)) SSL_set_tlsext_host_name(connection.get(), to.host.c_str());
-  ERR_clear_error();
-  if (const int done = SSL_connect(connection.get()); done != 1)
-    return NoHandshake(done, connection.get(), address);
-  const CertificatePtr shown(SSL_get1_peer_certificate(connection.get()));
+  ASSIGN_OR_RETURN(const Handshake made, ShakeHands(to, tls, wait_max));
+  SSL* const connection = made.connection.get();
+  if (made.result != 1) return NoHandshake(made.result, connection, address);
+  const CertificatePtr shown(SSL_get1_peer_certificate(connection));
   if (shown == nullptr) return absl::FailedPreconditionError("the director shows no certificate");
-  RETURN_IF_ERROR(JudgeChain(SSL_get_verify_result(connection.get())));
+  RETURN_IF_ERROR(JudgeChain(SSL_get_verify_result(connection)));
   if (!IsFor(shown.get(), to.host)) return WrongName(shown.get(), to.host);
-  return AwaitFirstWord(connection.get(), socket);
+  return AwaitFirstWord(connection, made.socket);
+}
+
+bool SpeaksTls(const std::string& address, absl::Duration wait_max) {
+  const absl::StatusOr<Handshake> made = ShakeHands(Split(address), {}, wait_max);
+  ERR_clear_error();
+  return made.ok() && made->result == 1;
 }
 
 absl::Status CheckServerName(const std::string& certificate, const std::string& address) {

@@ -18,6 +18,9 @@ namespace galley::wire {
 // name or authority, a certificate that is over, no TLS; the text says what was expected and found.
 absl::Status ProbeTls(const std::string& address, const ClientTls& tls, absl::Duration wait_max);
 
+// Whether who answers at `address` speaks TLS: for a client that was given none.
+bool SpeaksTls(const std::string& address, absl::Duration wait_max);
+
 // Where a client would be told of `address`: whether the certificate (PEM, the first one) is for
 // its host, and is valid now. FAILED_PRECONDITION: no, and for what it is.
 absl::Status CheckServerName(const std::string& certificate, const std::string& address);

@@ -160,6 +160,16 @@ TEST(TlsProbeTest, WhoSpeaksNoTlsWillNotDo) {
   EXPECT_THAT(status.ToString(), HasSubstr("no TLS with 127.0.0.1:"));
 }
 
+TEST(TlsProbeTest, WhoWasGivenNoTlsCanAskWhetherItIsSpoken) {
+  const SelfSigned own = Make("IP:127.0.0.1");
+  {
+    const OneServer server(Speaks(own, /*needs=*/true));
+    EXPECT_TRUE(SpeaksTls(server.address(), absl::Seconds(5)));
+  }
+  const OneServer plain([](int) {});
+  EXPECT_FALSE(SpeaksTls(plain.address(), absl::Seconds(5)));
+}
+
 TEST(TlsProbeTest, WhereNobodyAnswersSomebodyMayLater) {
   EXPECT_TRUE(absl::IsUnavailable(ProbeTls("127.0.0.1:1", {.ca = "x"}, absl::Seconds(1))));
   EXPECT_TRUE(absl::IsUnavailable(Probe([](int) {}, {.ca = Make("IP:127.0.0.1").certificate})));

@@ -255,8 +255,8 @@ class FarmTest(FarmCase):
         cook = self.start_cook(game)
         self.worker(game, "plain")
         self.worker(game, "stranger", *of(others))
-        for name in ("plain", "stranger"):
-            wait_until(lambda: "no director answers" in self.read(f"{name}.log").decode(), "a worker that is not let in", limit_s=30)
+        for name, why in (("plain", "speaks TLS, and this worker was given no authority"), ("stranger", "not of an authority that this worker was given")):
+            wait_until(lambda: why in self.read(f"{name}.log").decode(), "a worker that is not let in", limit_s=30)
         self.assertNotIn("attached", self.read("game/.galley/state/logs/director.log").decode())
         self.worker(game, "friend", *of(certs))
         done = self.finish_cook(game, cook)

@@ -63,6 +63,12 @@ struct DirectorStream::Impl {
   // may get its certificate right again.)
   bool AwaitDirector(ReconnectPacing& pacing, uint64_t number) {
     if (address.starts_with("unix:")) return true;
+    if (LacksTls()) {
+      events->Take(Refused{"it speaks TLS, and this worker was given no authority: start it with "
+                           "--tls-ca FILE"},
+                   number);
+      return false;
+    }
     while (true) {
       wire::ClientTls tls;
       {
@@ -82,6 +88,17 @@ struct DirectorStream::Impl {
     }
   }
 
+  // Whether the director speaks TLS and this worker was given none: asked once, since gRPC would wait
+  // in vain for ever.
+  bool LacksTls() {
+    if (!is_far || std::exchange(has_asked_for_tls, true)) return false;
+    {
+      base::MutexLock lock(mutex);
+      if (!shown.ca.empty()) return false;
+    }
+    return wire::SpeaksTls(address, kProbeMax);
+  }
+
   // True: the session is stopping.
   bool Pause(absl::Duration wait) {
     const auto deadline = std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(wait);
@@ -97,6 +114,7 @@ struct DirectorStream::Impl {
   std::string last_said;      // by a director that took us not
   absl::Duration come_again;  // it said that it takes nobody before
   bool has_attached = false;  // to a director, at some time
+  bool has_asked_for_tls = false;
 
   // (Of a director that says nothing of it, at once.)
   static absl::Duration ComeAgainOf(const grpc::ClientContext& context) {
