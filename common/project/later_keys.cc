@@ -79,6 +79,16 @@ absl::Status RefuseLaterKeys(const TomlValue& document, std::string_view file) {
   return CheckLaunchers(document, file);
 }
 
+absl::Status RefuseLaterKeysOfSidecar(const TomlValue& document, std::string_view file) {
+  for (const LaterKey& later : kLaterKeys) {
+    if (later.section != "rule") continue;
+    const auto found = document.table()->find(std::string(later.key));
+    if (found == document.table()->end()) continue;
+    return ErrorAt(file, found->second.line, fmt::format("`{}`: not yet", later.key));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status RefuseLaterVariables(const std::map<std::string, std::string>& environment) {
   for (const LaterKey& later : kLaterKeys) {
     if (later.key.empty() || later.section == "platform" || later.section == "rule") continue;

@@ -14,6 +14,8 @@ namespace galley::project {
 
 // INVALID_ARGUMENT: "galley.toml:12: `director.http`: not yet".
 absl::Status RefuseLaterKeys(const TomlValue& document, std::string_view file);
+// The same for a sidecar, which has the keys of a rule: "a.png.cook:2: `walls`: not yet".
+absl::Status RefuseLaterKeysOfSidecar(const TomlValue& document, std::string_view file);
 // The same for variables such as GALLEY_DIRECTOR_HTTP.
 absl::Status RefuseLaterVariables(const std::map<std::string, std::string>& environment);
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "common/base/status_macros.h"
+#include "common/project/project.h"
 #include "common/toml/toml_value.h"
 
 namespace galley::project {
@@ -44,6 +45,11 @@ TEST(LaterKeysTest, AllElementsOfAListAreLookedAt) {
             "galley.toml:2: `platform.texture` `bc7`: not yet");
   EXPECT_EQ(Refusal("[[rule]]\nmatch = \"/**\"\n[[rule]]\nwalls = { network = true }\n"),
             "galley.toml:4: `rule.walls`: not yet");
+}
+
+TEST(LaterKeysTest, ASidecarHasTheKeysOfARule) {
+  const auto sidecar = ParseSidecar("\nwalls = { network = true }\n", "a.png.cook");
+  EXPECT_EQ(MessageOf(sidecar.status()), "a.png.cook:2: `walls`: not yet");
 }
 
 TEST(LaterKeysTest, AllElseIsForOthersToJudge) {

@@ -2,6 +2,7 @@
 
 #include "common/base/human_bytes.h"
 #include "common/base/status_macros.h"
+#include "common/project/later_keys.h"
 #include "common/toml/value_reader.h"
 #include "fmt/format.h"
 
@@ -161,6 +162,7 @@ absl::StatusOr<RuleBody> ParseSidecar(std::string_view toml, std::string_view fi
         file, value.table()->at("match").line,
         "`match` has no place in a sidecar: it is about the file that it is named after");
   }
+  RETURN_IF_ERROR(RefuseLaterKeysOfSidecar(value, file));
   return ReadRuleBody(value, file, "", {});
 }
 
