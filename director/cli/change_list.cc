@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <iostream>
 #include <iterator>
 #include <optional>
@@ -27,6 +28,13 @@ std::string Canonical(const std::string& path) {
 absl::StatusOr<std::string> TextOf(const std::string& file) {
   if (file == "-")
     return std::string(std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>());
+  std::error_code error;
+  const std::filesystem::file_type type = std::filesystem::status(file, error).type();
+  // What a shell writes as <(git diff --name-only) is a pipe, and /dev/null an empty list.
+  if (type == std::filesystem::file_type::fifo || type == std::filesystem::file_type::character) {
+    std::ifstream in(file, std::ios::binary);
+    if (in) return std::string(std::istreambuf_iterator<char>(in), {});
+  }
   absl::StatusOr<std::string> text = ReadFile(file);
   if (text.ok()) return text;
   return absl::InvalidArgumentError(

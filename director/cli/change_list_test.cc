@@ -1,5 +1,9 @@
 #include "director/cli/change_list.h"
 
+#include <unistd.h>
+
+#include <string>
+
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -68,6 +72,23 @@ TEST(ChangeListTest, APathHasAllItsVirtualNames) {
   ChangeList above;
   AddPath(project, "/p", above);
   EXPECT_THAT(above.paths, ElementsAre("/Game", "/Mod"));
+}
+
+TEST(ChangeListTest, APipeIsReadAndADeviceIsAnEmptyList) {
+  project::Project project;
+  project.mounts = {{.path = "/Game", .directory = "/p/content"}};
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  ASSERT_EQ(::write(ends[1], "/p/content/a\n", 13), 13);
+  ::close(ends[1]);
+  const auto piped = ReadChangeLists(project, {"/proc/self/fd/" + std::to_string(ends[0])});
+  ::close(ends[0]);
+  ASSERT_TRUE(piped.ok()) << piped.status();
+  EXPECT_THAT(piped->paths, ElementsAre("/Game/a"));
+  const auto empty = ReadChangeLists(project, {"/dev/null"});
+  ASSERT_TRUE(empty.ok()) << empty.status();
+  EXPECT_THAT(empty->paths, IsEmpty());
+  EXPECT_FALSE(ReadChangeLists(project, {"/"}).ok());
 }
 
 }  // namespace
