@@ -3,6 +3,7 @@
 #include <span>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "common/base/status_macros.h"
 #include "common/content/name.h"
 #include "common/tree/path_limits.h"
@@ -46,7 +47,7 @@ bool IsForWindows(const Sources& sources, PlatformIndex platform) {
   if (platforms == nullptr || platform >= platforms->size()) return false;
   const auto& parameters = (*platforms)[platform].parameters;
   const auto os = parameters.find("os");
-  return os != parameters.end() && os->second == "windows";
+  return os != parameters.end() && absl::EqualsIgnoreCase(os->second, "windows");
 }
 
 std::string NameFault(std::string_view path, bool is_for_windows) {

@@ -11,7 +11,7 @@
 
 namespace galley::director {
 
-// True when the platform has `os = "windows"`.
+// True when the platform has `os = "windows"`, in letters of any case.
 bool IsForWindows(const Sources& sources, PlatformIndex platform);
 // Why a path of a tree can be on no file system, or not on Windows; empty: it can be.
 std::string NameFault(std::string_view path, bool is_for_windows);

@@ -133,7 +133,7 @@ class WindowsNamesTest(PublishingCase):
         self.assertEqual(set(self.tree(game, "pc")), {"Game/ok.txt", "Game/auxiliary.txt"})
 
     def test_the_name_in_the_tree_counts(self):
-        game = self.project({"x.txt": "x"}, [COPY], platforms=['name = "pc"\nos = "windows"\ntexture = "bc"'])
+        game = self.project({"x.txt": "x"}, [COPY], platforms=['name = "pc"\nos = "Windows"\ntexture = "bc"'])
         self.replace("game/galley.toml", 'dir = "content"', 'dir = "content"\nstage_as = "/Game/aux"')
         self.assertIn("the device aux", self.cook(game, expect=1).failures[0]["error"])
         self.assertEqual(self.roots(game), [])
