@@ -55,6 +55,8 @@ NEVER_READ = re.compile(r"/logs/|/index\.broken-|/quarantine/")
 NOT_HEALED = {("state/lock", "cook")}
 TOML = """[project]
 name = "harm"
+[warnings]
+off = ["rule-matches-nothing"]
 [[mount]]
 path = "/Game"
 dir = "content"

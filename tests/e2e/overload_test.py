@@ -297,7 +297,7 @@ class DeletedStoreTest(Limited):
 
     def test_a_cook_whose_store_was_deleted_says_so_and_the_next_one_makes_it_anew(self):
         project = self.project({"a.txt": "a"}, ['match = "/**/*.txt"\ncooker = "command"\n'
-                                                'settings = { argv = ["tools/loses", "{input}", "{output:.out}"], outputs = [".out"] }'])
+                                                'settings = { argv = ["tools/loses", "{input}", "{output:.out}"], outputs = [".out"] }'], extra='[cook]\nwalls = "off"')
         store = os.path.join(project, ".galley", "store")
         self.write("game/tools/loses", f"#!/bin/sh\n[ -e {self.path('aside')} ] || mv {store} {self.path('aside')}\ncp $1 $2\n", 0o755)
         cook = self.cook(project, expect=3)
