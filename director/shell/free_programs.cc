@@ -27,7 +27,7 @@ std::string Listed(const Names& names, size_t named) {
 std::optional<std::string> FreeProgramsText(const FreePrograms& programs) {
   if (programs.workers.empty()) return std::nullopt;
   std::string text = fmt::format(
-      "the programs of `command` could change the project on {} {}, for it cannot be "
+      "the programs of `command` could change the project on {} {}, for it cannot be"
       " made read-only for them there: {}",
       programs.workers.size() == 1 ? "worker" : "workers", Listed(programs.workers, kWorkersNamed),
       programs.why);
