@@ -72,6 +72,7 @@ class Director {
   const std::string& worker_program() const { return options_.worker_program; }
   const std::map<std::string, std::string>& environment() const { return options_.environment; }
   const std::string& project_id() const { return held_->project_id(); }
+  bool is_resident() const { return options_.is_resident; }
   uint32_t term() const { return term_; }  // higher than that of each director before
 
   ProjectStores& stores() { return *stores_; }

@@ -198,7 +198,7 @@ ShellOptions Kitchen::OptionsOf(const Setup& setup, FarmPlan farm, Inheritance i
   options.farm_certificate_lifetime = absl::Seconds(project.farm.certificate_s);
   options.farm_launch = std::move(farm.launch);
   options.figures = deps_.figures;
-  if (deps_.door != nullptr) options.own_memory_bytes = OwnMemory(director.project());
+  if (director.is_resident()) options.own_memory_bytes = OwnMemory(director.project());
   options.core.platform_count = static_cast<uint32_t>(project.platforms.size());
   options.core.workers = WorkersToStart(project.farm);
   options.core.fleet = farm.fleet;

@@ -122,6 +122,7 @@ TEST(CookWireTest, EveryFieldOfAnAskSurvives) {
   again.set_wants_trace(ask.wants_trace());
   again.set_environment_salt(ask.environment_salt());
   again.set_is_from_afar(ask.is_from_afar());
+  again.set_asked_by(ask.asked_by());
   again.set_summary_file(ask.summary_file());
   again.set_trace_file(ask.trace_file());
   EXPECT_EQ(Diff(ask, again), "");

@@ -105,6 +105,12 @@ void EventSource::OnPlatforms(const std::vector<std::string>& platforms) {
 }
 
 void EventSource::OnProgress(const Counters& counters, const Progress& progress) {
+  v1::CookProgress out = ToWire(counters, progress);
+  out.set_remote_down(sinks_.remote_down());
+  sinks_.progress(std::move(out));
+}
+
+v1::CookProgress ToWire(const Counters& counters, const Progress& progress) {
   v1::CookProgress out;
   ToWire(counters, *out.mutable_counters());
   for (const auto& of_state : progress.packages) {
@@ -119,14 +125,13 @@ void EventSource::OnProgress(const Counters& counters, const Progress& progress)
   out.set_longest(progress.longest);
   out.set_longest_us(absl::ToInt64Microseconds(progress.longest_for));
   out.set_is_alone(progress.is_alone);
-  out.set_remote_down(sinks_.remote_down());
   if (const WorkersOnTheWay& workers = progress.on_the_way; !workers.launcher.empty()) {
     out.mutable_on_the_way()->set_launcher(workers.launcher);
     out.mutable_on_the_way()->set_asked_for(workers.asked_for);
     out.mutable_on_the_way()->set_queued(workers.queued);
     out.mutable_on_the_way()->set_starting(workers.starting);
   }
-  sinks_.progress(std::move(out));
+  return out;
 }
 
 Progress ProgressOf(const v1::CookProgress& progress) {

@@ -43,6 +43,8 @@ class EventSource final : public CookListener {
 // has a package and a platform only, a failure all but ids of packages and workers.
 void TellListener(const v1::CookEvent& event, CookListener& listener);
 
+// But for the state of the remote store.
+v1::CookProgress ToWire(const Counters& counters, const Progress& progress);
 Progress ProgressOf(const v1::CookProgress& progress);
 
 }  // namespace galley::director

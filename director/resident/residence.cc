@@ -1,11 +1,9 @@
 #include "director/resident/residence.h"
 
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
-#include <fstream>
 #include <future>
 #include <string_view>
 #include <thread>
@@ -14,11 +12,11 @@
 
 #include "absl/time/clock.h"
 #include "common/base/file.h"
-#include "common/base/human_bytes.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "director/host/outcome_status.h"
 #include "director/resident/asked_environment.h"
+#include "director/resident/status_view.h"
 #include "director/shell/forget_results.h"
 #include "fmt/format.h"
 
@@ -34,15 +32,8 @@ constexpr std::string_view kStopped = "the director was stopped";
 constexpr absl::Duration kFarewell = absl::Seconds(2);
 // Cooks that ended and whose readers may come yet.
 constexpr size_t kEndedKept = 4;
-constexpr uint64_t kStateRoomMin = 4 << 20;
 // So long who cleans waits for the first cook: less than a client waits for an answer.
 constexpr std::chrono::seconds kCleanPatience(3);
-
-uint64_t ResidentBytes() {
-  uint64_t pages = 0, resident = 0;
-  std::ifstream("/proc/self/statm") >> pages >> resident;
-  return resident * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
-}
 
 // Null: nothing can be watched, and all files are looked at in each cook.
 std::unique_ptr<content::FolderWatch> OpenWatch(const project::Project& project) {
@@ -60,9 +51,11 @@ Residence::Residence(Options options, std::unique_ptr<Director> director)
       started_(absl::Now()),
       rests_after_(options.rests_after),
       write_files_(std::move(options.write_files)),
+      show_(std::move(options.show)),
       director_(std::move(director)),
       project_(std::move(options.load), options.director.project),
       shelf_(director_->project().state_directory()),
+      last_(director_->project().state_directory()),
       watched_(OpenWatch(director_->project())),
       busy_at_(started_) {}
 
@@ -136,6 +129,7 @@ void Residence::Begin(const v1::CookAsk& ask, uint64_t number, std::shared_ptr<C
                                                                      .meter = *meter_,
                                                                      .project = project_,
                                                                      .shelf = shelf_,
+                                                                     .last = last_,
                                                                      .trace = trace_,
                                                                      .watched = watched_,
                                                                      .write_files = write_files_},
@@ -164,15 +158,20 @@ absl::Status Residence::Live(CookListener& listener, Cancellation& stop,
     mine = director_->MayWrite();
   }
   metrics_.reset();
-  LogInfo("the director ends: {}", !mine.ok()           ? MessageOf(mine)
+  LogInfo("the director ends: {}", !mine.ok()            ? MessageOf(mine)
                                    : stop.is_cancelled() ? ending.why()
-                                                         : "a client asked it to");
+                                                         : WhoStopped());
   if (mine.ok() && stop.is_cancelled() && ending.hands_over() && LeaveCooks()) return mine;
   EndCooks(mine.ok() ? std::string(kStopped) : MessageOf(mine));
   kitchen_->Close();
   Cancellation nobody;
   director_->Close(listener, mine.ok() ? nobody : asked_to_stop_);
   return mine.ok() ? mine : Infrastructure(mine);
+}
+
+std::string Residence::WhoStopped() {
+  base::MutexLock lock(mutex_);
+  return fmt::format("{} asked it to (`galley serve --stop`)", stopped_by_);
 }
 
 // False: there was none. The threads of the cooks go on until the process ends.
@@ -287,12 +286,7 @@ absl::Status Residence::Cancel(uint64_t cook) {
 
 absl::StatusOr<v1::StatusAnswer> Residence::Status(const v1::StatusAsk& ask) {
   v1::StatusAnswer answer;
-  *answer.mutable_director() = build_;
-  answer.set_process(static_cast<uint32_t>(::getpid()));
-  answer.set_started_us(absl::ToUnixMicros(started_));
-  answer.set_project(director_->project().name);
-  answer.set_root(director_->project().root);
-  answer.set_memory_bytes(ResidentBytes());
+  ViewProcess(*director_, build_, started_, answer);
   std::shared_ptr<DirectorShell> shell;
   {
     base::MutexLock lock(mutex_);
@@ -306,39 +300,13 @@ absl::StatusOr<v1::StatusAnswer> Residence::Status(const v1::StatusAsk& ask) {
     }
     shell = kitchen_->shell();
   }
-  if (shell != nullptr) {
-    for (const WorkerView& view : shell->Workers()) {
-      v1::StatusAnswer::Worker& out = *answer.add_workers();
-      out.set_name(view.name);
-      out.set_process(view.process);
-      out.set_slots(view.slots);
-      out.set_jobs(view.jobs);
-      out.set_memory_bytes(view.memory_bytes);
-      out.set_is_draining(view.is_draining);
-      out.set_state(view.is_draining && view.note.empty() ? "draining" : view.state);
-      out.set_machine(view.machine);
-      out.set_runs_as(view.runs_as);
-      out.set_note(view.note);
-      for (const std::string& label : view.offer.labels) out.add_labels(label);
-      for (const std::string& text : record::ResourceTexts(view.offer.resources))
-        out.add_resources(text);
-      if (ask.worker() != view.name) continue;
-      for (const auto& [attempt, job] : view.in_hand) {
-        v1::StatusAnswer::Job& of_worker = *out.add_in_hand();
-        of_worker.set_package(job.package);
-        of_worker.set_given_us(absl::ToUnixMicros(job.given));
-      }
-    }
-  }
-  ViewStore(answer);
+  if (shell != nullptr) ViewWorkers(*shell, ask, answer);
+  is_size_asked_for_ = true;
+  ViewStore(*director_, store_bytes_, answer);
   answer.set_watch(watched_.State());
   project_.Renew();
   for (const std::string& note : project_.notes()) answer.add_wrong(note);
-  const std::string state = director_->project().state_directory();
-  if (const auto left = FreeBytesAt(state); left.ok() && *left < kStateRoomMin) {
-    answer.add_wrong(fmt::format("{} has {} of space left: what is cooked cannot be kept", state,
-                                 HumanBytes(*left)));
-  }
+  for (const v1::EndedCook& cook : last_.All()) *answer.add_last_cooks() = cook;
   return answer;
 }
 
@@ -382,28 +350,6 @@ void Residence::RestIfIdle() {
   if (kitchen_->shell() != nullptr) LogInfo("nobody cooks: the workers end");
   kitchen_->Close();
   director_->stores().RenewSession();
-}
-
-void Residence::ViewStore(v1::StatusAnswer& answer) {
-  v1::StatusAnswer::Store& store = *answer.mutable_store();
-  const project::StoreSection& section = director_->project().store;
-  store.set_directory(section.directory);
-  store.set_bytes(store_bytes_);
-  store.set_bytes_max(section.size_bytes_max);
-  is_size_asked_for_ = true;
-  const absl::StatusOr<bool> is_another = director_->IsStoreAnother();
-  if (!is_another.ok()) answer.add_wrong(fmt::format("store: {}", MessageOf(is_another.status())));
-  if (is_another.value_or(false))
-    answer.add_wrong(fmt::format(
-        "store: the one in {} was deleted or replaced while this director used it: the next cook "
-        "uses what is there now, and cooks what that lacks",
-        section.directory));
-  struct statvfs disk {};
-  if (::statvfs(section.directory.c_str(), &disk) == 0)
-    store.set_free_bytes(static_cast<uint64_t>(disk.f_bavail) * disk.f_frsize);
-  store.set_remote_down(director_->RemoteDown());
-  if (!store.remote_down().empty())
-    answer.add_wrong(fmt::format("the remote store is {}", store.remote_down()));
 }
 
 absl::StatusOr<v1::DrainAnswer> Residence::Drain(const v1::DrainAsk& ask) {
@@ -466,11 +412,32 @@ absl::StatusOr<v1::CleanAnswer> Residence::Clean(const v1::CleanAsk& ask) {
   return answer;
 }
 
-v1::StopAnswer Residence::Stop() {
+v1::StopAnswer Residence::Stop(const std::string& who) {
+  {
+    base::MutexLock lock(mutex_);
+    if (stopped_by_.empty()) stopped_by_ = who;
+  }
   v1::StopAnswer answer;
   answer.set_process(static_cast<uint32_t>(::getpid()));
   asked_to_stop_.Cancel();
   return answer;
+}
+
+absl::Status Residence::Show(const v1::ShowAsk& ask, Audience& audience) {
+  if (show_ == nullptr) return absl::UnimplementedError("this director runs no commands");
+  {
+    base::MutexLock lock(mutex_);
+    if (shown_ >= kShownMax)
+      return absl::ResourceExhaustedError(fmt::format(
+          "{} commands run for others at this director now, and it runs no more at a time: ask "
+          "again when one has ended",
+          kShownMax));
+    ++shown_;
+  }
+  const absl::Status shown = show_(ask, audience);
+  base::MutexLock lock(mutex_);
+  --shown_;
+  return shown;
 }
 
 }  // namespace galley::director

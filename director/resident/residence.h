@@ -25,6 +25,7 @@
 #include "director/host/kitchen.h"
 #include "director/host/open_metrics.h"
 #include "director/resident/cook_shelf.h"
+#include "director/resident/last_cooks.h"
 #include "director/resident/project_reader.h"
 #include "director/resident/resident_cook.h"
 #include "director/serve/client_calls.h"
@@ -38,6 +39,7 @@ namespace galley::director {
 class Residence final : public ClientCalls {
  public:
   static constexpr size_t kCooksMax = 1'000;  // that run and wait
+  static constexpr uint32_t kShownMax = 8;    // commands that run for others
 
   struct Options {
     DirectorOptions director;
@@ -47,6 +49,8 @@ class Residence final : public ClientCalls {
     // Writes the files that the ask of a detached cook names (CookAsk::summary_file, trace_file),
     // once the cook has ended; on the cook's own thread.
     std::function<void(uint64_t cook, const v1::CookAsk& ask)> write_files;
+    // Runs a command that only reads, and tells what it prints; null: none is run.
+    std::function<absl::Status(const v1::ShowAsk& ask, Audience& audience)> show;
     std::string listen;  // where clients of other machines ask, "host:port"; empty: nowhere
   };
   // Opens the project, answers Prometheus where the project says so, and listens. Errors:
@@ -85,7 +89,8 @@ class Residence final : public ClientCalls {
   absl::StatusOr<v1::StatusAnswer> Status(const v1::StatusAsk& ask) override;
   absl::StatusOr<v1::DrainAnswer> Drain(const v1::DrainAsk& ask) override;
   absl::StatusOr<v1::CleanAnswer> Clean(const v1::CleanAsk& ask) override;
-  v1::StopAnswer Stop() override;
+  v1::StopAnswer Stop(const std::string& who) override;
+  absl::Status Show(const v1::ShowAsk& ask, Audience& audience) override;
 
  private:
   Residence(Options options, std::unique_ptr<Director> director);
@@ -96,22 +101,24 @@ class Residence final : public ClientCalls {
   void Begin(const v1::CookAsk& ask, uint64_t number, std::shared_ptr<CookLog> log)
       GALLEY_REQUIRES(mutex_);
   bool LeaveCooks();
+  std::string WhoStopped();
   void EndCooks(const std::string& why);
   static void AwaitReaders(const std::vector<std::shared_ptr<CookLog>>& logs);
   void LookAtStore();
   void RestIfIdle();
   void LetGoOfEnded() GALLEY_REQUIRES(mutex_);
-  void ViewStore(v1::StatusAnswer& answer);
   std::unique_ptr<Kitchen::Place> EnterSoon();
 
   const v1::BuildIdentity build_;
   const absl::Time started_;
   const absl::Duration rests_after_;
   const std::function<void(uint64_t, const v1::CookAsk&)> write_files_;
+  const std::function<absl::Status(const v1::ShowAsk&, Audience&)> show_;
   const std::unique_ptr<Director> director_;
   ProjectReader project_;
   std::vector<uint64_t> taken_up_;  // constant once it is open
   CookShelf shelf_;
+  LastCooks last_;
   WatchedTables watched_;
   Trace trace_;
   std::unique_ptr<DirectorDoor> door_;
@@ -130,6 +137,8 @@ class Residence final : public ClientCalls {
 
   base::Mutex mutex_;
   bool is_ending_ GALLEY_GUARDED_BY(mutex_) = false;
+  std::string stopped_by_ GALLEY_GUARDED_BY(mutex_);  // the client that was the first to ask
+  uint32_t shown_ GALLEY_GUARDED_BY(mutex_) = 0;      // commands that run for others
   uint64_t ended_ GALLEY_GUARDED_BY(mutex_) = 0;
   std::map<uint64_t, std::unique_ptr<ResidentCook>> cooks_ GALLEY_GUARDED_BY(mutex_);
 

@@ -70,7 +70,7 @@ TEST_F(ResidenceTest, AnIdleOneRenewsItsSessionWithTheStore) {
   const absl::Time until = absl::Now() + kPatience;
   while (!is_renewed() && absl::Now() < until) absl::SleepFor(absl::Milliseconds(10));
   EXPECT_TRUE(is_renewed());
-  (*residence)->Stop();
+  (*residence)->Stop("anna, process 7");
   live.join();
   EXPECT_FALSE((*residence)->has_left());
 }

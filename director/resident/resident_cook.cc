@@ -123,10 +123,22 @@ bool ResidentCook::TellEnd(ReportOnWire report, std::string trace) {
     base::MutexLock lock(mutex_);
     if (std::exchange(has_told_end_, true)) return false;
   }
+  NoteAmongLast(report);
   v1::CookReport out;
   ToWire(report, out);
   log_->End(out, std::move(trace));
   return true;
+}
+
+void ResidentCook::NoteAmongLast(const ReportOnWire& report) {
+  v1::EndedCook ended;
+  ended.set_cook(number_);
+  ended.set_urgency_class(std::string(ClassName(class_)));
+  ended.set_what(WhatIsAsked(ask_));
+  ended.set_asked_by(ask_.asked_by());
+  ended.set_started_us(absl::ToUnixMicros(started_));
+  SetEnd(report.report, report.total, ended);
+  deps_.last.Add(ended);
 }
 
 void ResidentCook::TellBegun() {
@@ -146,7 +158,8 @@ void ResidentCook::TellBegun() {
 }
 
 void ResidentCook::Run() {
-  LogInfo("cook={} class={} asked: {}", number_, ClassName(class_), WhatIsAsked(ask_));
+  LogInfo("cook={} class={} asked: {}; by {}", number_, ClassName(class_), WhatIsAsked(ask_),
+          ask_.asked_by());
   std::optional<Trace::Recording> recording;
   if (ask_.wants_trace()) recording.emplace(deps_.trace);
   const uint64_t fetched_before = deps_.director.stores().BytesFetched();
@@ -297,6 +310,7 @@ v1::StatusAnswer::Cook ResidentCook::View() const {
   view.set_readers(log_->readers());
   *view.mutable_progress() = log_->progress();
   view.mutable_platforms()->CopyFrom(ask_.platforms());
+  view.set_asked_by(ask_.asked_by());
   return view;
 }
 

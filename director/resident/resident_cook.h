@@ -23,6 +23,7 @@
 #include "director/resident/cook_shelf.h"
 #include "director/resident/cook_wire.h"
 #include "director/resident/event_wire.h"
+#include "director/resident/last_cooks.h"
 #include "director/resident/project_reader.h"
 #include "director/shell/trace.h"
 #include "director/standing/watched_tables.h"
@@ -37,6 +38,7 @@ class ResidentCook {
     DirectorMeter& meter;
     ProjectReader& project;
     const CookShelf& shelf;
+    LastCooks& last;
     Trace& trace;  // of the kitchen
     WatchedTables& watched;
     // Residence::Options::write_files.
@@ -79,6 +81,7 @@ class ResidentCook {
   std::optional<CookReport> AskWhatStands(const Taken& taken);
   CookReport Cook();
   void TellBegun();
+  void NoteAmongLast(const ReportOnWire& report);
   bool TellEnd(ReportOnWire report, std::string trace);
   bool IsLeft(const CookReport& report);
   absl::Status Stopped();

@@ -1,11 +1,13 @@
 // ClientCalls: what the clients of a resident director ask of it (proto/galley/v1/director.proto).
-// DirectorDoor passes the calls on.
+// StatusCalls: those of a director that a command hosts for one cook. DirectorDoor passes the calls
+// on.
 //
 // Threads: any, many at once.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
@@ -25,19 +27,34 @@ class CookReader {
   virtual Got Next(absl::Duration patience, v1::CookEvent& event) = 0;
 };
 
-class ClientCalls {
+// Audience: who hears what a command prints. Threads: that of the call.
+class Audience {
  public:
-  virtual ~ClientCalls() = default;
+  virtual ~Audience() = default;
+  // Waits until there is room. False: nobody hears it.
+  virtual bool Tell(const v1::Shown& shown) = 0;
+  virtual bool IsThere() const = 0;
+};
 
+class StatusCalls {
+ public:
+  virtual ~StatusCalls() = default;
+  virtual absl::StatusOr<v1::StatusAnswer> Status(const v1::StatusAsk& ask) = 0;
+};
+
+class ClientCalls : public StatusCalls {
+ public:
   virtual v1::HelloAnswer Hello(const v1::HelloAsk& ask) = 0;
   // The number of the new cook.
   virtual absl::StatusOr<uint64_t> Cook(const v1::CookAsk& ask) = 0;
   virtual absl::StatusOr<std::unique_ptr<CookReader>> Read(uint64_t cook) = 0;
   virtual absl::Status Cancel(uint64_t cook) = 0;
-  virtual absl::StatusOr<v1::StatusAnswer> Status(const v1::StatusAsk& ask) = 0;
   virtual absl::StatusOr<v1::DrainAnswer> Drain(const v1::DrainAsk& ask) = 0;
   virtual absl::StatusOr<v1::CleanAnswer> Clean(const v1::CleanAsk& ask) = 0;
-  virtual v1::StopAnswer Stop() = 0;
+  // `who`: who asks, for the log.
+  virtual v1::StopAnswer Stop(const std::string& who) = 0;
+  // Returns when all was told. CANCELLED: nobody is there any more.
+  virtual absl::Status Show(const v1::ShowAsk& ask, Audience& audience) = 0;
 };
 
 }  // namespace galley::director

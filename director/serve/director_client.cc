@@ -1,12 +1,16 @@
 #include "director/serve/director_client.h"
 
 #include <grpcpp/grpcpp.h>
+#include <pwd.h>
+#include <unistd.h>
 
+#include <array>
 #include <utility>
 
 #include "absl/time/clock.h"
 #include "common/base/status_macros.h"
 #include "common/wire/channel.h"
+#include "director/serve/peer.h"
 #include "director/serve/socket_probe.h"
 #include "fmt/format.h"
 #include "galley/v1/director.grpc.pb.h"
@@ -18,21 +22,30 @@ namespace {
 constexpr absl::Duration kHelloPatience = absl::Milliseconds(500);
 constexpr absl::Duration kFarPatience = absl::Seconds(10);  // with TLS, through a network
 
-class StreamOfEvents final : public CookStream {
+// A call of this process, as it says.
+class CallContext : public grpc::ClientContext {
+ public:
+  CallContext() { AddMetadata(kCallerKey, OwnCaller()); }
+};
+
+// `Stream`: CookStream, of v1::CookEvent, or ShownStream, of v1::Shown.
+template <typename Stream, typename Message>
+class StreamOf final : public Stream {
  public:
   // `begin` starts the call.
   template <typename Begin>
-  explicit StreamOfEvents(Begin begin) : reader_(begin(&context_)) {}
-  ~StreamOfEvents() override { context_.TryCancel(); }
+  explicit StreamOf(Begin begin) : reader_(begin(&context_)) {}
+  ~StreamOf() override { context_.TryCancel(); }
 
-  bool Next(v1::CookEvent& event) override { return reader_->Read(&event); }
+  bool Next(Message& message) override { return reader_->Read(&message); }
   void Leave() override { context_.TryCancel(); }
   absl::Status End() override { return wire::FromGrpc(reader_->Finish()); }
 
  private:
-  grpc::ClientContext context_;
-  const std::unique_ptr<grpc::ClientReader<v1::CookEvent>> reader_;
+  CallContext context_;
+  const std::unique_ptr<grpc::ClientReader<Message>> reader_;
 };
+using StreamOfEvents = StreamOf<CookStream, v1::CookEvent>;
 
 class Client final : public DirectorClient {
  public:
@@ -79,13 +92,22 @@ class Client final : public DirectorClient {
   absl::StatusOr<v1::StopAnswer> Stop() override {
     return Call<v1::StopAnswer>(v1::StopAsk(), &v1::Resident::Stub::Stop);
   }
+  std::unique_ptr<ShownStream> Show(const v1::ShowAsk& ask) override {
+    return std::make_unique<StreamOf<ShownStream, v1::Shown>>(
+        [&](grpc::ClientContext* context) { return stub_->Show(context, ask); });
+  }
+  bool HasEnded() override {
+    const auto hello = Call<v1::HelloAnswer>(v1::HelloAsk(), &v1::Resident::Stub::Hello);
+    if (!hello.ok()) return absl::IsUnavailable(hello.status());
+    return hello->process() != hello_.process() || hello->started_us() != hello_.started_us();
+  }
 
  private:
   template <typename Answer, typename Ask>
   absl::StatusOr<Answer> Call(const Ask& ask,
                               grpc::Status (v1::Resident::Stub::*call)(grpc::ClientContext*,
                                                                        const Ask&, Answer*)) {
-    grpc::ClientContext context;
+    CallContext context;
     context.set_deadline(absl::ToChronoTime(absl::Now() + kPatience));
     Answer answer;
     if (const grpc::Status status = (stub_.get()->*call)(&context, ask, &answer); !status.ok())
@@ -97,7 +119,42 @@ class Client final : public DirectorClient {
   v1::HelloAnswer hello_;
 };
 
+class ClientOfHosted final : public HostedClient {
+ public:
+  explicit ClientOfHosted(const std::string& address)
+      : stub_(v1::Hosted::NewStub(wire::OpenChannel(address))) {}
+  absl::StatusOr<v1::StatusAnswer> Status(const v1::StatusAsk& ask) override {
+    CallContext context;
+    context.set_deadline(absl::ToChronoTime(absl::Now() + DirectorClient::kPatience));
+    v1::StatusAnswer answer;
+    if (const grpc::Status status = stub_->Status(&context, ask, &answer); !status.ok())
+      return wire::FromGrpc(status);
+    return answer;
+  }
+
+ private:
+  const std::unique_ptr<v1::Hosted::Stub> stub_;
+};
+
 }  // namespace
+
+std::string OwnCaller() {
+  passwd entry{};
+  passwd* found = nullptr;
+  std::array<char, 4096> buffer;
+  const bool is_known =
+      ::getpwuid_r(::getuid(), &entry, buffer.data(), buffer.size(), &found) == 0 &&
+      found != nullptr;
+  return fmt::format("{}, process {}",
+                     is_known ? std::string(entry.pw_name) : fmt::format("user {}", ::getuid()),
+                     ::getpid());
+}
+
+std::unique_ptr<HostedClient> HostedClient::Find(const std::string& socket_path) {
+  const SocketProbe probe = ProbeSocket(socket_path);
+  if (probe.listening != Listening::kSomebody) return nullptr;
+  return std::make_unique<ClientOfHosted>("unix:" + probe.path);
+}
 
 absl::StatusOr<std::unique_ptr<DirectorClient>> DirectorClient::Find(const std::string& socket_path,
                                                                      const v1::BuildIdentity& own) {

@@ -27,6 +27,18 @@ class CookStream {
   virtual absl::Status End() = 0;
 };
 
+// ShownStream: what a command prints on the director's machine. Threads: as CookStream.
+class ShownStream {
+ public:
+  virtual ~ShownStream() = default;
+  virtual bool Next(v1::Shown& shown) = 0;
+  virtual void Leave() = 0;
+  virtual absl::Status End() = 0;
+};
+
+// This process, as it says of itself to a director: "anna, process 4711".
+std::string OwnCaller();
+
 class DirectorClient {
  public:
   // So long a director may take to answer.
@@ -52,6 +64,19 @@ class DirectorClient {
   virtual absl::StatusOr<v1::DrainAnswer> Drain(const v1::DrainAsk& ask) = 0;
   virtual absl::StatusOr<v1::CleanAnswer> Clean(const v1::CleanAsk& ask) = 0;
   virtual absl::StatusOr<v1::StopAnswer> Stop() = 0;
+  virtual std::unique_ptr<ShownStream> Show(const v1::ShowAsk& ask) = 0;
+  // Nobody is there any more, or another process is. False also when that cannot be known.
+  virtual bool HasEnded() = 0;
+};
+
+// HostedClient: a director that a command hosts for one cook.
+class HostedClient {
+ public:
+  // Null: none listens at `socket_path` that can be asked.
+  static std::unique_ptr<HostedClient> Find(const std::string& socket_path);
+  virtual ~HostedClient() = default;
+  // UNIMPLEMENTED: it is a resident one, or of another build; UNAVAILABLE: the cook has ended.
+  virtual absl::StatusOr<v1::StatusAnswer> Status(const v1::StatusAsk& ask = {}) = 0;
 };
 
 }  // namespace galley::director

@@ -137,8 +137,9 @@ class WorkerRouter final : public v1::Director::WithCallbackMethod_Attach<v1::Di
 
 class DirectorDoorImpl final : public DirectorDoor {
  public:
-  explicit DirectorDoorImpl(ClientCalls* clients) {
+  DirectorDoorImpl(ClientCalls* clients, StatusCalls* hosted) {
     if (clients != nullptr) clients_.emplace(*clients);
+    if (hosted != nullptr) hosted_.emplace(*hosted);
   }
   ~DirectorDoorImpl() override {
     workers_.Set(nullptr);
@@ -199,6 +200,7 @@ class DirectorDoorImpl final : public DirectorDoor {
     builder.SetMaxReceiveMessageSize(kMessageBytesMax);
     builder.RegisterService(&workers_);
     if (clients_.has_value()) builder.RegisterService(&*clients_);
+    if (hosted_.has_value()) builder.RegisterService(&*hosted_);
     server_ = builder.BuildAndStart();
     if (server_ == nullptr) {
       return absl::UnavailableError(fmt::format("cannot listen on {}", socket_path));
@@ -234,6 +236,7 @@ class DirectorDoorImpl final : public DirectorDoor {
 
   WorkerRouter workers_;
   std::optional<ResidentService> clients_;
+  std::optional<HostedService> hosted_;
   std::string address_;
   std::string socket_path_;
   std::string short_directory_;
@@ -247,8 +250,9 @@ class DirectorDoorImpl final : public DirectorDoor {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<DirectorDoor>> DirectorDoor::Open(const std::string& socket_path,
-                                                                 ClientCalls* clients) {
-  auto door = std::make_unique<DirectorDoorImpl>(clients);
+                                                                 ClientCalls* clients,
+                                                                 StatusCalls* hosted) {
+  auto door = std::make_unique<DirectorDoorImpl>(clients, hosted);
   RETURN_IF_ERROR(door->Listen(socket_path));
   return std::unique_ptr<DirectorDoor>(std::move(door));
 }

@@ -13,6 +13,7 @@
 namespace galley::director {
 
 class ClientCalls;  // client_calls.h
+class StatusCalls;  // likewise
 class WorkerCalls;  // worker_calls.h
 
 class DirectorDoor {
@@ -20,8 +21,10 @@ class DirectorDoor {
   // Listens on a Unix socket. The path may be too long for one (107 bytes): then a short one under
   // the system's temporary folder is used; address() tells, and `socket_path` is a link to it.
   // `clients`: outlives it; null: of a director that is hosted by a command, and takes no clients.
+  // `hosted`, which outlives it, says how the cook of such a one gets on; null: nobody does.
   static absl::StatusOr<std::unique_ptr<DirectorDoor>> Open(const std::string& socket_path,
-                                                            ClientCalls* clients = nullptr);
+                                                            ClientCalls* clients = nullptr,
+                                                            StatusCalls* hosted = nullptr);
   // Ends all calls, and waits for them.
   virtual ~DirectorDoor() = default;
 

@@ -5,7 +5,9 @@
 #include <string_view>
 #include <utility>
 
+#include "common/base/log.h"
 #include "common/wire/channel.h"
+#include "director/serve/peer.h"
 
 namespace galley::director {
 namespace {
@@ -36,6 +38,20 @@ grpc::Status Answer(absl::StatusOr<T> found, T* answer) {
   return grpc::Status::OK;
 }
 
+class StreamAudience final : public Audience {
+ public:
+  StreamAudience(grpc::ServerContext& context, grpc::ServerWriter<v1::Shown>& writer,
+                 const std::atomic<bool>& is_closed)
+      : context_(context), writer_(writer), is_closed_(is_closed) {}
+  bool Tell(const v1::Shown& shown) override { return IsThere() && writer_.Write(shown); }
+  bool IsThere() const override { return !context_.IsCancelled() && !is_closed_; }
+
+ private:
+  grpc::ServerContext& context_;
+  grpc::ServerWriter<v1::Shown>& writer_;
+  const std::atomic<bool>& is_closed_;
+};
+
 }  // namespace
 
 grpc::Status ResidentService::Hello(grpc::ServerContext*, const v1::HelloAsk* ask,
@@ -58,6 +74,7 @@ grpc::Status ResidentService::Cook(grpc::ServerContext* context, const v1::CookA
     asked.clear_trace_file();
   }
   asked.set_is_from_afar(from_ == From::kAnotherMachine);
+  asked.set_asked_by(CallerOf(*context));
   const absl::StatusOr<uint64_t> cook = calls_.Cook(asked);
   if (!cook.ok()) return wire::ToGrpc(cook.status());
   const absl::StatusOr<std::unique_ptr<CookReader>> reader = calls_.Read(*cook);
@@ -91,8 +108,9 @@ bool ResidentService::Tell(grpc::ServerContext& context, CookReader& reader,
   return false;
 }
 
-grpc::Status ResidentService::Cancel(grpc::ServerContext*, const v1::CancelAsk* ask,
+grpc::Status ResidentService::Cancel(grpc::ServerContext* context, const v1::CancelAsk* ask,
                                      v1::CancelAnswer*) {
+  LogInfo("cancel cook={} asked by {}", ask->cook(), CallerOf(*context));
   return wire::ToGrpc(calls_.Cancel(ask->cook()));
 }
 
@@ -101,20 +119,41 @@ grpc::Status ResidentService::Status(grpc::ServerContext*, const v1::StatusAsk* 
   return Answer(calls_.Status(*ask), answer);
 }
 
-grpc::Status ResidentService::Drain(grpc::ServerContext*, const v1::DrainAsk* ask,
+grpc::Status ResidentService::Drain(grpc::ServerContext* context, const v1::DrainAsk* ask,
                                     v1::DrainAnswer* answer) {
+  LogInfo("drain worker={} asked by {}", ask->worker().empty() ? "all" : ask->worker(),
+          CallerOf(*context));
   return Answer(calls_.Drain(*ask), answer);
 }
 
-grpc::Status ResidentService::Clean(grpc::ServerContext*, const v1::CleanAsk* ask,
+grpc::Status ResidentService::Clean(grpc::ServerContext* context, const v1::CleanAsk* ask,
                                     v1::CleanAnswer* answer) {
+  LogInfo("clean packages={} asked by {}", ask->packages_size(), CallerOf(*context));
   return Answer(calls_.Clean(*ask), answer);
 }
 
-grpc::Status ResidentService::Stop(grpc::ServerContext*, const v1::StopAsk*,
+grpc::Status ResidentService::Stop(grpc::ServerContext* context, const v1::StopAsk*,
                                    v1::StopAnswer* answer) {
-  *answer = calls_.Stop();
+  *answer = calls_.Stop(CallerOf(*context));
   return grpc::Status::OK;
+}
+
+// What goes on until the director ends has ended well then.
+grpc::Status ResidentService::Show(grpc::ServerContext* context, const v1::ShowAsk* ask,
+                                   grpc::ServerWriter<v1::Shown>* writer) {
+  StreamAudience audience(*context, *writer, is_closed_);
+  const absl::Status shown = calls_.Show(*ask, audience);
+  if (!absl::IsCancelled(shown) || context->IsCancelled()) return wire::ToGrpc(shown);
+  if (!ask->logs().follow()) return {grpc::StatusCode::UNAVAILABLE, "the director ends"};
+  v1::Shown end;
+  end.set_exit_code(0);
+  writer->Write(end);
+  return grpc::Status::OK;
+}
+
+grpc::Status HostedService::Status(grpc::ServerContext*, const v1::StatusAsk* ask,
+                                   v1::StatusAnswer* answer) {
+  return Answer(calls_.Status(*ask), answer);
 }
 
 }  // namespace galley::director

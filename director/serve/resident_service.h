@@ -1,4 +1,5 @@
-// ResidentService: the gRPC side of ClientCalls.
+// ResidentService: the gRPC side of ClientCalls. HostedService: that of StatusCalls, in a director
+// that a command hosts for one cook.
 //
 // Threads: any.
 #pragma once
@@ -29,14 +30,18 @@ class ResidentService final : public v1::Resident::Service {
                     grpc::ServerWriter<v1::CookEvent>* writer) override;
   grpc::Status Follow(grpc::ServerContext* context, const v1::FollowAsk* ask,
                       grpc::ServerWriter<v1::CookEvent>* writer) override;
-  grpc::Status Cancel(grpc::ServerContext*, const v1::CancelAsk* ask, v1::CancelAnswer*) override;
+  grpc::Status Cancel(grpc::ServerContext* context, const v1::CancelAsk* ask,
+                      v1::CancelAnswer*) override;
   grpc::Status Status(grpc::ServerContext*, const v1::StatusAsk* ask,
                       v1::StatusAnswer* answer) override;
-  grpc::Status Drain(grpc::ServerContext*, const v1::DrainAsk* ask,
+  grpc::Status Drain(grpc::ServerContext* context, const v1::DrainAsk* ask,
                      v1::DrainAnswer* answer) override;
-  grpc::Status Clean(grpc::ServerContext*, const v1::CleanAsk* ask,
+  grpc::Status Clean(grpc::ServerContext* context, const v1::CleanAsk* ask,
                      v1::CleanAnswer* answer) override;
-  grpc::Status Stop(grpc::ServerContext*, const v1::StopAsk*, v1::StopAnswer* answer) override;
+  grpc::Status Stop(grpc::ServerContext* context, const v1::StopAsk*,
+                    v1::StopAnswer* answer) override;
+  grpc::Status Show(grpc::ServerContext* context, const v1::ShowAsk* ask,
+                    grpc::ServerWriter<v1::Shown>* writer) override;
 
  private:
   // False: the reader went away first.
@@ -46,6 +51,17 @@ class ResidentService final : public v1::Resident::Service {
   ClientCalls& calls_;
   const From from_;
   std::atomic<bool> is_closed_ = false;
+};
+
+class HostedService final : public v1::Hosted::Service {
+ public:
+  // `calls` outlives it.
+  explicit HostedService(StatusCalls& calls) : calls_(calls) {}
+  grpc::Status Status(grpc::ServerContext*, const v1::StatusAsk* ask,
+                      v1::StatusAnswer* answer) override;
+
+ private:
+  StatusCalls& calls_;
 };
 
 }  // namespace galley::director

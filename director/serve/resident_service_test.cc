@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "director/serve/client_calls.h"
 #include "director/serve/director_client.h"
 #include "director/serve/director_door.h"
+#include "fmt/format.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -29,6 +31,10 @@ class FakeResident final : public ClientCalls {
     return answer;
   }
   absl::StatusOr<uint64_t> Cook(const v1::CookAsk& ask) override {
+    {
+      base::MutexLock lock(mutex_);
+      asked_by_ = ask.asked_by();
+    }
     if (ask.urgency_class().empty()) return absl::InvalidArgumentError("no class");
     return 7;
   }
@@ -49,7 +55,43 @@ class FakeResident final : public ClientCalls {
   absl::StatusOr<v1::CleanAnswer> Clean(const v1::CleanAsk&) override {
     return absl::NotFoundError("in no cook");
   }
-  v1::StopAnswer Stop() override { return {}; }
+  v1::StopAnswer Stop(const std::string& who) override {
+    base::MutexLock lock(mutex_);
+    stopped_by_ = who;
+    return {};
+  }
+  absl::Status Show(const v1::ShowAsk& ask, Audience& audience) override {
+    if (ask.why().package().empty() && !ask.has_logs())
+      return absl::InvalidArgumentError("no package");
+    v1::Shown shown;
+    while (ask.logs().follow() && audience.IsThere()) {
+      shown.set_output("more");
+      audience.Tell(shown);
+    }
+    if (!audience.IsThere()) {
+      base::MutexLock lock(mutex_);
+      has_lost_audience_ = true;
+      changed_.NotifyAll();
+      return absl::CancelledError("nobody listens");
+    }
+    shown.set_output("because");
+    audience.Tell(shown);
+    shown.set_exit_code(1);
+    audience.Tell(shown);
+    return absl::OkStatus();
+  }
+  std::string asked_by() {
+    base::MutexLock lock(mutex_);
+    return asked_by_;
+  }
+  std::string stopped_by() {
+    base::MutexLock lock(mutex_);
+    return stopped_by_;
+  }
+  void AwaitLostAudience() {
+    base::MutexLock lock(mutex_);
+    while (!has_lost_audience_) changed_.Wait(mutex_);
+  }
 
   void Say(const std::string& text) {
     v1::CookEvent event;
@@ -98,6 +140,20 @@ class FakeResident final : public ClientCalls {
   base::CondVar changed_;
   std::vector<v1::CookEvent> events_ GALLEY_GUARDED_BY(mutex_);
   std::vector<uint64_t> cancelled_ GALLEY_GUARDED_BY(mutex_);
+  std::string asked_by_ GALLEY_GUARDED_BY(mutex_);
+  std::string stopped_by_ GALLEY_GUARDED_BY(mutex_);
+  bool has_lost_audience_ GALLEY_GUARDED_BY(mutex_) = false;
+};
+
+// A cook that a command hosts.
+class FakeHosted final : public StatusCalls {
+ public:
+  absl::StatusOr<v1::StatusAnswer> Status(const v1::StatusAsk& ask) override {
+    v1::StatusAnswer answer;
+    answer.set_is_hosted(true);
+    answer.set_project(ask.worker());
+    return answer;
+  }
 };
 
 v1::BuildIdentity Build() {
@@ -190,6 +246,74 @@ TEST_F(ResidentServiceTest, ADirectorOfACommandIsNotFoundAndThatOfAnotherUserIsN
   if (::geteuid() == 0) GTEST_SKIP() << "root may connect to any socket";
   ASSERT_EQ(::chmod(path_.c_str(), 0), 0);
   EXPECT_TRUE(absl::IsPermissionDenied(DirectorClient::Find(path_, Build()).status()));
+}
+
+TEST_F(ResidentServiceTest, TheCookOfACommandIsAskedHowItGetsOnAndNothingElse) {
+  const std::string other = JoinPath(folder_, "hosted");
+  FakeHosted cook;
+  const auto hosted = DirectorDoor::Open(other, nullptr, &cook);
+  ASSERT_TRUE(hosted.ok());
+  EXPECT_EQ(*DirectorClient::Find(other, Build()), nullptr) << "it takes no cooks";
+  const auto client = HostedClient::Find(other);
+  ASSERT_NE(client, nullptr);
+  v1::StatusAsk ask;
+  ask.set_worker("local-1");
+  const auto status = client->Status(ask);
+  ASSERT_TRUE(status.ok()) << status.status();
+  EXPECT_TRUE(status->is_hosted());
+  EXPECT_EQ(status->project(), "local-1");
+  EXPECT_EQ(HostedClient::Find(JoinPath(folder_, "none")), nullptr);
+  EXPECT_TRUE(absl::IsUnimplemented(HostedClient::Find(path_)->Status().status()))
+      << "a resident one has its own call";
+}
+
+TEST_F(ResidentServiceTest, WhoAsksIsToldToTheDirector) {
+  const std::string own = fmt::format(", process {}", ::getpid());
+  const auto stream = client_->Cook(v1::CookAsk());
+  v1::CookEvent event;
+  EXPECT_FALSE(stream->Next(event));
+  EXPECT_THAT(resident_.asked_by(), testing::EndsWith(own));
+  ASSERT_TRUE(client_->Stop().ok());
+  EXPECT_THAT(resident_.stopped_by(), testing::EndsWith(own));
+}
+
+TEST_F(ResidentServiceTest, WhatACommandPrintsArrivesWithItsExitCode) {
+  v1::ShowAsk ask;
+  ask.mutable_why()->set_package("/Game/a.png");
+  const auto stream = client_->Show(ask);
+  v1::Shown shown;
+  ASSERT_TRUE(stream->Next(shown));
+  EXPECT_EQ(shown.output(), "because");
+  ASSERT_TRUE(stream->Next(shown));
+  EXPECT_EQ(shown.exit_code(), 1);
+  EXPECT_FALSE(stream->Next(shown));
+  EXPECT_TRUE(stream->End().ok());
+  const auto refused = client_->Show(v1::ShowAsk());
+  EXPECT_FALSE(refused->Next(shown));
+  EXPECT_EQ(refused->End(), absl::InvalidArgumentError("no package"));
+}
+
+TEST_F(ResidentServiceTest, WhatIsPrintedEndsWithItsClientAndEndsWellWithTheDirector) {
+  v1::ShowAsk ask;
+  ask.mutable_logs()->set_follow(true);
+  v1::Shown shown;
+  {
+    const auto leaves = client_->Show(ask);
+    ASSERT_TRUE(leaves->Next(shown));
+  }
+  resident_.AwaitLostAudience();
+  const auto stays = client_->Show(ask);
+  ASSERT_TRUE(stays->Next(shown));
+  std::thread reader([&] {
+    while (stays->Next(shown)) {
+    }
+  });
+  door_.reset();
+  reader.join();
+  EXPECT_EQ(shown.what_case(), v1::Shown::kExitCode);
+  EXPECT_EQ(shown.exit_code(), 0);
+  EXPECT_TRUE(stays->End().ok());
+  EXPECT_TRUE(client_->HasEnded());
 }
 
 }  // namespace

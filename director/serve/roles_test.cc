@@ -22,6 +22,7 @@
 #include "director/serve/client_door.h"
 #include "director/serve/director_door.h"
 #include "director/serve/farm_door.h"
+#include "director/serve/peer.h"
 #include "director/serve/roles.h"
 #include "director/serve/worker_service.h"
 #include "fmt/format.h"
@@ -51,12 +52,14 @@ const std::map<std::string, std::vector<std::string>>& WhoMay() {
       {"/galley.v1.Director/FindMissing", worker},
       {"/galley.v1.Director/Renew", worker},
       {"/galley.v1.Director/Upload", worker},
+      {"/galley.v1.Hosted/Status", reader},
       {"/galley.v1.Resident/Cancel", administrator},
       {"/galley.v1.Resident/Clean", administrator},
       {"/galley.v1.Resident/Cook", client},
       {"/galley.v1.Resident/Drain", administrator},
       {"/galley.v1.Resident/Follow", reader},
       {"/galley.v1.Resident/Hello", reader},
+      {"/galley.v1.Resident/Show", reader},
       {"/galley.v1.Resident/Status", reader},
       {"/galley.v1.Resident/Stop", administrator},
   };
@@ -121,9 +124,14 @@ class TableResident final : public ClientCalls {
   }
   absl::StatusOr<v1::DrainAnswer> Drain(const v1::DrainAsk&) override { return v1::DrainAnswer(); }
   absl::StatusOr<v1::CleanAnswer> Clean(const v1::CleanAsk&) override { return v1::CleanAnswer(); }
-  v1::StopAnswer Stop() override { return {}; }
+  v1::StopAnswer Stop(const std::string& who) override {
+    stopped_by = who;
+    return {};
+  }
+  absl::Status Show(const v1::ShowAsk&, Audience&) override { return absl::OkStatus(); }
 
-  v1::CookAsk asked;  // last
+  v1::CookAsk asked;       // last
+  std::string stopped_by;  // likewise
 };
 
 constexpr const char* kProject = "the project's token";
@@ -579,6 +587,37 @@ TEST_F(TableTest, AClientOfAnotherMachineSaysNothingOfOursFiles) {
   EXPECT_EQ(resident_.asked.umask(), 022u);
   EXPECT_TRUE(resident_.asked.environment().empty());
   EXPECT_TRUE(resident_.asked.configuration().empty());
+}
+
+TEST_F(TableTest, TheCertificateSaysWhoAsksWhateverTheCallerSays) {
+  const auto stub = v1::Resident::NewStub(wire::OpenChannel(clients_->address(), With("olga")));
+  grpc::ClientContext context, cooks;
+  for (grpc::ClientContext* one : {&context, &cooks}) {
+    Limit(*one);
+    one->AddMetadata(kCallerKey, "anna, process 1");
+  }
+  v1::StopAnswer answer;
+  ASSERT_TRUE(stub->Stop(&context, v1::StopAsk(), &answer).ok());
+  EXPECT_EQ(resident_.stopped_by, "galley olga at 127.0.0.1");
+  v1::CookAsk ask;
+  ask.set_asked_by("anna");
+  const auto events = stub->Cook(&cooks, ask);
+  v1::CookEvent event;
+  EXPECT_FALSE(events->Read(&event));
+  EXPECT_EQ(resident_.asked.asked_by(), "galley olga at 127.0.0.1");
+}
+
+TEST_F(TableTest, WhatACallerAtTheSocketSaysOfItselfIsOneShortLine) {
+  const auto stub = v1::Resident::NewStub(wire::OpenChannel(socket_->address()));
+  grpc::ClientContext context, silent;
+  for (grpc::ClientContext* one : {&context, &silent}) Limit(*one);
+  context.AddMetadata(kCallerKey, "a\n2026-11-28 error: b" + std::string(5'000, 'x'));
+  v1::StopAnswer answer;
+  ASSERT_TRUE(stub->Stop(&context, v1::StopAsk(), &answer).ok());
+  EXPECT_EQ(resident_.stopped_by.find('\n'), std::string::npos);
+  EXPECT_LT(resident_.stopped_by.size(), 300u);
+  ASSERT_TRUE(stub->Stop(&silent, v1::StopAsk(), &answer).ok());
+  EXPECT_EQ(resident_.stopped_by, "its own user");
 }
 
 TEST_F(TableTest, AClientsDoorWithoutTlsIsRefused) {

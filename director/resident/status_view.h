@@ -1,0 +1,23 @@
+// What a status says of a director, whoever hosts it: itself, its workers, its store, and what is
+// wrong with these.
+//
+// Threads: any.
+#pragma once
+
+#include <cstdint>
+
+#include "absl/time/time.h"
+#include "director/host/director.h"
+#include "director/shell/director_shell.h"
+#include "galley/v1/director.pb.h"
+
+namespace galley::director {
+
+void ViewProcess(const Director& director, const v1::BuildIdentity& build, absl::Time started,
+                 v1::StatusAnswer& answer);
+// `ask` names the worker whose jobs are told, too.
+void ViewWorkers(const DirectorShell& shell, const v1::StatusAsk& ask, v1::StatusAnswer& answer);
+// `bytes`: of the store, as far as that is known; 0: it is not.
+void ViewStore(const Director& director, uint64_t bytes, v1::StatusAnswer& answer);
+
+}  // namespace galley::director
