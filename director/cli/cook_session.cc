@@ -28,6 +28,9 @@
 #include "director/host/selection.h"
 #include "director/host/standing_cook.h"
 #include "director/resident/cook_shelf.h"
+#include "director/resident/cook_wire.h"
+#include "director/resident/event_wire.h"
+#include "director/serve/director_door.h"
 #include "fmt/format.h"
 
 namespace galley::cli {
@@ -58,19 +61,22 @@ int CookSession::Run() {
   return Finish(absl::OkStatus());
 }
 
-absl::Status CookSession::LoadTheProject() {
+absl::StatusOr<project::Project> CookSession::ReadTheProject() const {
   std::map<std::string, std::string> overrides;
   if (!options_.out.empty()) overrides["output.dir"] = AbsolutePath(options_.out);
   if (options_.workers) overrides["farm.workers"] = fmt::format("{}", *options_.workers);
   if (!options_.placement.empty()) overrides["farm.placement"] = options_.placement;
   if (!options_.launcher.empty()) overrides["farm.launcher"] = options_.launcher;
   if (!options_.metrics.empty()) overrides["director.metrics"] = options_.metrics;
+  return OpenProject(options_.global, overrides);
+}
+
+absl::Status CookSession::LoadTheProject() {
   if (options_.global.store.find("://") != std::string::npos) {
     return WrongUse(fmt::format("--store {}: remote stores are not supported yet; give a directory",
                                 options_.global.store));
   }
-  auto project = options_.attach ? ProjectOfDirector(options_.global)
-                                 : OpenProject(options_.global, overrides);
+  auto project = options_.attach ? ProjectOfDirector(options_.global) : ReadTheProject();
   if (!project.ok()) return WrongUse(project.status());
   if (const absl::Status farm = CheckFarm(*project); !farm.ok()) return WrongUse(farm);
   if (const absl::Status metrics = metrics::CheckAddress(project->director.metrics); !metrics.ok())
@@ -289,8 +295,14 @@ absl::Status CookSession::CookHere() {
                     .check = check}},
           report_, stop_));
   report_.remote_down = [this] { return director_->RemoteDown(); };
+  // Whoever asks how the cook gets on finds it there, from before the files are looked at.
+  director::HostedCook hosted(OptionsOfHosted());
+  auto door = director::DirectorDoor::Open(director::SocketOf(*project_), nullptr, &hosted);
+  if (!door.ok()) return director::Infrastructure(door.status());
   director::FiguresBoard figures;
-  director::Kitchen kitchen({.director = *director_, .trace = trace_, .figures = &figures});
+  director::Kitchen kitchen(
+      {.director = *director_, .trace = trace_, .door = door->get(), .figures = &figures});
+  const director::HostedCook::In in(hosted, kitchen);
   director::DirectorMeter meter({.director = *director_,
                                  .kitchen = kitchen,
                                  .board = figures,
@@ -301,21 +313,10 @@ absl::Status CookSession::CookHere() {
       }));
   if (metrics != nullptr)
     report_.Say(fmt::format("metrics at {}", director::MetricsUrl(*project_)));
-  ASSIGN_OR_RETURN(const auto place,
-                   kitchen.Enter(/*cook=*/0, ask_.urgency_class,
-                                 {.setup = director_->setup(),
-                                  .table = director::TableOptionsOf(ask_, *project_)},
-                                 stop_, [] {}));
-  place->SetNumbering(
-      [this] { return director::TakeCookNumber(project_->state_directory(), director_->term()); });
-  cooked_ = director::CookRun(ask_, {.director = *director_,
-                                     .place = *place,
-                                     .listener = report_,
-                                     .trace = trace_,
-                                     .stop = stop_,
-                                     .checked = std::move(checked_)})
-                .Run();
-  kitchen.Close();
+  TellHosted(&hosted);
+  const absl::Status in_kitchen = CookInKitchen(kitchen, hosted);
+  TellHosted(nullptr);
+  RETURN_IF_ERROR(in_kitchen);
   NoteEnd(meter);
   bytes_fetched_ = director_->stores().BytesFetched();
   if (cooked_.outcome.has_value()) {
@@ -323,6 +324,54 @@ absl::Status CookSession::CookHere() {
     director_->Close(report_, stop_);
   }
   return cooked_.end;
+}
+
+absl::Status CookSession::CookInKitchen(director::Kitchen& kitchen, director::HostedCook& hosted) {
+  ASSIGN_OR_RETURN(const auto place,
+                   kitchen.Enter(/*cook=*/0, ask_.urgency_class,
+                                 {.setup = director_->setup(),
+                                  .table = director::TableOptionsOf(ask_, *project_)},
+                                 stop_, [] {}));
+  place->SetNumbering([this, &hosted] {
+    const uint64_t number =
+        director::TakeCookNumber(project_->state_directory(), director_->term());
+    hosted.SetNumber(number);
+    return number;
+  });
+  cooked_ = director::CookRun(ask_, {.director = *director_,
+                                     .place = *place,
+                                     .listener = report_,
+                                     .trace = trace_,
+                                     .stop = stop_,
+                                     .checked = std::move(checked_)})
+                .Run();
+  hosted.SetEnd(cooked_);
+  kitchen.Close();
+  return absl::OkStatus();
+}
+
+director::HostedCook::Options CookSession::OptionsOfHosted() const {
+  const v1::CookAsk ask = AskOnWire();
+  v1::StatusAnswer::Cook cook;
+  cook.set_urgency_class(ask.urgency_class());
+  cook.set_what(director::WhatIsAsked(ask));
+  cook.set_asked_by(director::OwnCaller());
+  cook.mutable_platforms()->CopyFrom(ask.platforms());
+  return {.director = *director_, .build = OwnBuild(), .cook = std::move(cook), .load = [this] {
+            return ReadTheProject();
+          }};
+}
+
+void CookSession::TellHosted(director::HostedCook* hosted) {
+  report_.on_scanned = [hosted] {
+    if (hosted != nullptr) hosted->SetCooking();
+  };
+  report_.on_progress = [this, hosted](const auto& counters, const auto& progress) {
+    if (hosted == nullptr) return;
+    v1::CookProgress told = director::ToWire(counters, progress);
+    told.set_remote_down(report_.remote_down());
+    hosted->SetProgress(std::move(told));
+  };
 }
 
 void CookSession::NoteEnd(director::DirectorMeter& meter) const {

@@ -20,6 +20,7 @@
 #include "director/host/director.h"
 #include "director/host/director_meter.h"
 #include "director/host/standing_cook.h"
+#include "director/resident/hosted_cook.h"
 #include "director/serve/director_client.h"
 #include "director/shell/trace.h"
 
@@ -34,6 +35,7 @@ class CookSession {
   int Run();
 
  private:
+  absl::StatusOr<project::Project> ReadTheProject() const;
   // The Status of each: outcome_status.h.
   absl::Status LoadTheProject();
   absl::Status FindChangedFiles();
@@ -45,6 +47,10 @@ class CookSession {
   absl::StatusOr<bool> Attach(director::DirectorClient* client);
   bool StandsHere();
   absl::Status CookHere();
+  absl::Status CookInKitchen(director::Kitchen& kitchen, director::HostedCook& hosted);
+  director::HostedCook::Options OptionsOfHosted() const;
+  // Null: nobody is told any more.
+  void TellHosted(director::HostedCook* hosted);
   bool TakeBegun(const v1::CookEvent::Begun& begun);
   absl::Status TakeRemote(const RemoteCook& remote, const absl::Status& end);
   v1::CookAsk AskOnWire() const;

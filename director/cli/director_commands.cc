@@ -1,4 +1,4 @@
-// status, top, cancel, drain: commands that ask a resident director, and never host one. readmit,
+// status, top, cancel, drain: commands that ask a director, and never host one. readmit,
 // which it hears of.
 
 #include <poll.h>
@@ -21,6 +21,7 @@
 #include "director/cli/terminal.h"
 #include "director/cli/top_view.h"
 #include "director/host/director.h"
+#include "director/resident/last_cooks.h"
 #include "director/serve/running_cook.h"
 #include "director/shell/quarantine_file.h"
 #include "fmt/format.h"
@@ -34,6 +35,7 @@ constexpr absl::Duration kTopInterval = absl::Seconds(1);
 
 // Who answers questions about packages now; null: nobody does.
 using FindRunning = std::function<std::unique_ptr<director::RunningCook>()>;
+using AskStatus = std::function<absl::StatusOr<v1::StatusAnswer>(const v1::StatusAsk& ask)>;
 using AskDirector = std::function<int(DirectorClient& client, const FindRunning& find_running)>;
 
 int WithFarDirector(const GlobalOptions& options, const FarDirector& far, const AskDirector& ask) {
@@ -48,6 +50,22 @@ int WithFarDirector(const GlobalOptions& options, const FarDirector& far, const 
   });
 }
 
+FindRunning FindRunningOf(const project::Project& project) {
+  return [socket = director::SocketOf(project)] { return director::RunningCook::Find(socket); };
+}
+
+// That nobody can be asked, and how the last cook ended.
+int FailWithoutDirector(const GlobalOptions& options, const project::Project& project) {
+  std::string last;
+  const auto ended = director::LastCooks(project.state_directory()).All();
+  if (!ended.empty()) last = fmt::format("; {}", EndText(ended[0], absl::Now()));
+  return Fail(
+      options, kInfrastructure,
+      fmt::format("no director serves {}, and no cook runs there{}; `galley serve --detach` "
+                  "starts a director",
+                  project.root, last));
+}
+
 // Runs `ask` with the project's director, or another one. Without one it is exit 3: nobody can
 // answer.
 int WithDirector(const GlobalOptions& options, const FarDirector& far, const AskDirector& ask) {
@@ -56,12 +74,39 @@ int WithDirector(const GlobalOptions& options, const FarDirector& far, const Ask
   if (!project.ok()) return Fail(options, kUsage, MessageOf(project.status()));
   const auto client = FindDirector(*project);
   if (!client.ok()) return Fail(options, kInfrastructure, MessageOf(client.status()));
-  if (*client == nullptr) {
-    return Fail(
-        options, kInfrastructure,
-        fmt::format("no director serves {}; `galley serve --detach` starts one", project->root));
+  if (*client != nullptr) return ask(**client, FindRunningOf(*project));
+  const auto hosted = FindHostedCook(*project);
+  const auto status = hosted.ok() && *hosted != nullptr
+                          ? (*hosted)->Status()
+                          : absl::StatusOr<v1::StatusAnswer>(absl::NotFoundError("none"));
+  if (!status.ok()) return FailWithoutDirector(options, *project);
+  return Fail(
+      options, kInfrastructure,
+      fmt::format("no director serves {}: process {} (`galley cook`) cooks there for itself, "
+                  "and only answers questions; Ctrl-C there, or `kill -INT {}`, ends its "
+                  "cook",
+                  project->root, status->process(), status->process()));
+}
+
+// Likewise, for those who only want to know how it gets on: a command that hosts its own cook
+// answers that, too.
+int WithStatus(const GlobalOptions& options, const FarDirector& far,
+               const std::function<int(const AskStatus& ask, const FindRunning& running)>& show) {
+  if (far.address.empty()) {
+    const auto project = ProjectOfDirector(options);
+    if (!project.ok()) return Fail(options, kUsage, MessageOf(project.status()));
+    const auto client = FindDirector(*project);
+    if (client.ok() && *client == nullptr) {
+      const auto hosted = FindHostedCook(*project);
+      if (!hosted.ok()) return Fail(options, kInfrastructure, MessageOf(hosted.status()));
+      if (*hosted == nullptr) return FailWithoutDirector(options, *project);
+      return show([&](const v1::StatusAsk& ask) { return (*hosted)->Status(ask); },
+                  FindRunningOf(*project));
+    }
   }
-  return ask(**client, [&] { return director::RunningCook::Find(director::SocketOf(*project)); });
+  return WithDirector(options, far, [&](DirectorClient& client, const FindRunning& running) {
+    return show([&](const v1::StatusAsk& ask) { return client.Status(ask); }, running);
+  });
 }
 
 int FailOf(const GlobalOptions& options, const absl::Status& why) {
@@ -110,7 +155,7 @@ class RawKeys {
   bool is_raw_ = false;
 };
 
-int TopOnTerminal(const GlobalOptions& options, DirectorClient& client,
+int TopOnTerminal(const GlobalOptions& options, const AskStatus& ask_status,
                   const FindRunning& find_running) {
   constexpr size_t kReasonsMax = 8;
   const InterruptWatch interrupt([] {});
@@ -124,7 +169,7 @@ int TopOnTerminal(const GlobalOptions& options, DirectorClient& client,
   while (true) {
     v1::StatusAsk ask;
     ask.set_worker(view.worker());
-    const auto status = client.Status(ask);
+    const auto status = ask_status(ask);
     if (!status.ok()) {
       std::fputs("\n", stdout);
       return FailOf(options, status.status());
@@ -142,8 +187,8 @@ int TopOnTerminal(const GlobalOptions& options, DirectorClient& client,
   }
 }
 
-int ShowStatus(const GlobalOptions& options, DirectorClient& client) {
-  const auto status = client.Status();
+int ShowStatus(const GlobalOptions& options, const AskStatus& ask_status) {
+  const auto status = ask_status({});
   if (!status.ok()) return FailOf(options, status.status());
   if (options.json) {
     PrintJson(StatusJson(*status));
@@ -156,16 +201,16 @@ int ShowStatus(const GlobalOptions& options, DirectorClient& client) {
 }  // namespace
 
 int RunStatus(const GlobalOptions& options, const FarDirector& far) {
-  return WithDirector(options, far, [&](DirectorClient& client, const FindRunning&) {
-    return ShowStatus(options, client);
+  return WithStatus(options, far, [&](const AskStatus& ask, const FindRunning&) {
+    return ShowStatus(options, ask);
   });
 }
 
 int RunTop(const GlobalOptions& options, const FarDirector& far) {
-  return WithDirector(options, far, [&](DirectorClient& client, const FindRunning& find_running) {
+  return WithStatus(options, far, [&](const AskStatus& ask, const FindRunning& find_running) {
     const bool is_live = !options.json && ::isatty(STDOUT_FILENO) == 1 &&
                          TerminalOf(true, std::getenv("TERM"), nullptr).can_redraw;
-    return is_live ? TopOnTerminal(options, client, find_running) : ShowStatus(options, client);
+    return is_live ? TopOnTerminal(options, ask, find_running) : ShowStatus(options, ask);
   });
 }
 

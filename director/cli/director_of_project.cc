@@ -28,6 +28,11 @@ std::string TextOf(const v1::BuildIdentity& build) {
   return fmt::format("{} (build {})", build.version(), build.build().substr(0, 12));
 }
 
+bool IsOwn(const v1::BuildIdentity& build) {
+  const v1::BuildIdentity own = OwnBuild();
+  return own.version() == build.version() && own.build() == build.build();
+}
+
 }  // namespace
 
 v1::BuildIdentity OwnBuild() {
@@ -87,31 +92,47 @@ absl::StatusOr<wire::ClientTls> TlsOf(const FarDirector& far) {
   return wire::ClientTls{.ca = texts->ca, .certificate = texts->certificate, .key = texts->key};
 }
 
-absl::StatusOr<std::unique_ptr<DirectorClient>> ConnectDirector(const FarDirector& far) {
+absl::StatusOr<std::unique_ptr<DirectorClient>> ConnectDirectorOfAnyBuild(const FarDirector& far) {
   ASSIGN_OR_RETURN(const wire::ClientTls tls, TlsOf(far));
   auto client = DirectorClient::Connect(far.address, tls, OwnBuild());
   if (absl::IsUnauthenticated(client.status()) || absl::IsPermissionDenied(client.status()))
     return director::WrongUse(client.status());
   if (!client.ok()) return director::Infrastructure(client.status());
-  const v1::BuildIdentity own = OwnBuild();
-  const v1::BuildIdentity& other = (*client)->director().director();
-  if (own.version() == other.version() && own.build() == other.build()) return client;
+  return client;
+}
+
+absl::StatusOr<std::unique_ptr<DirectorClient>> ConnectDirector(const FarDirector& far) {
+  ASSIGN_OR_RETURN(std::unique_ptr<DirectorClient> client, ConnectDirectorOfAnyBuild(far));
+  const v1::BuildIdentity& other = client->director().director();
+  if (IsOwn(other)) return client;
   return director::Infrastructure(
       fmt::format("the director at {} is {}, and this is {}: use a galley of the same build",
-                  far.address, TextOf(other), TextOf(own)));
+                  far.address, TextOf(other), TextOf(OwnBuild())));
 }
 
 absl::StatusOr<std::unique_ptr<DirectorClient>> FindDirector(const project::Project& project) {
   ASSIGN_OR_RETURN(std::unique_ptr<DirectorClient> client, FindDirectorOfAnyBuild(project));
   if (client == nullptr) return client;
-  const v1::BuildIdentity own = OwnBuild();
   const v1::BuildIdentity& other = client->director().director();
-  if (own.version() == other.version() && own.build() == other.build()) return client;
+  if (IsOwn(other)) return client;
   return director::Infrastructure(
       fmt::format("the director of this project ({}) is {}, and this is {}: stop it with `galley "
                   "serve --stop`, "
                   "and start it again with `galley serve --detach`",
-                  NameOf(*client), TextOf(other), TextOf(own)));
+                  NameOf(*client), TextOf(other), TextOf(OwnBuild())));
+}
+
+absl::StatusOr<std::unique_ptr<director::HostedClient>> FindHostedCook(
+    const project::Project& project) {
+  auto hosted = director::HostedClient::Find(director::SocketOf(project));
+  if (hosted == nullptr) return hosted;
+  const auto status = hosted->Status();
+  if (!status.ok()) return std::unique_ptr<director::HostedClient>();
+  if (IsOwn(status->director())) return hosted;
+  return director::Infrastructure(
+      fmt::format("a cook runs here (process {}), and is of {}; this is {}: use a galley of the "
+                  "same build",
+                  status->process(), TextOf(status->director()), TextOf(OwnBuild())));
 }
 
 std::string NameOf(const DirectorClient& client) {

@@ -28,11 +28,18 @@ absl::StatusOr<std::unique_ptr<director::DirectorClient>> FindDirector(
 // Likewise, but of any build, for those who only stop it.
 absl::StatusOr<std::unique_ptr<director::DirectorClient>> FindDirectorOfAnyBuild(
     const project::Project& project);
+// A command that hosts the director for its own cook. Null: none does. UNAVAILABLE: it is of
+// another build of Galley, and the text says what to do.
+absl::StatusOr<std::unique_ptr<director::HostedClient>> FindHostedCook(
+    const project::Project& project);
 
 // The director of another machine. INVALID_ARGUMENT: the options do not fit, or what their files
 // hold; or it does not let this certificate ask, and the text says why. UNAVAILABLE: it cannot be
 // asked.
 absl::StatusOr<std::unique_ptr<director::DirectorClient>> ConnectDirector(const FarDirector& far);
+// Likewise, but of any build, for those who only stop it.
+absl::StatusOr<std::unique_ptr<director::DirectorClient>> ConnectDirectorOfAnyBuild(
+    const FarDirector& far);
 // The files of its options, read.
 absl::StatusOr<wire::ClientTls> TlsOf(const FarDirector& far);
 

@@ -204,6 +204,7 @@ void Report::SayAlways(std::string_view text) {
 }
 
 void Report::Scanned(const director::ScanCounts& scan) {
+  on_scanned();
   if (options_.json) {
     nlohmann::json event = {{"event", "scanned"},
                             {"files", scan.files},
@@ -398,6 +399,7 @@ std::string Report::TextOf(const director::Counters& counters, const director::P
 }
 
 void Report::OnProgress(const director::Counters& counters, const director::Progress& progress) {
+  on_progress(counters, progress);
   TellMessages();
   const absl::Time now = absl::Now();
   if (terminal_.can_redraw) {

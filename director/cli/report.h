@@ -104,6 +104,11 @@ class Report final : public director::CookListener {
   // The state of the remote store, as RemoteDownText has it; may be asked at any time.
   std::function<std::string()> remote_down = [] { return std::string(); };
 
+  // Told when the files were looked at, and of each progress.
+  std::function<void()> on_scanned = [] {};
+  std::function<void(const director::Counters& counters, const director::Progress& progress)>
+      on_progress = [](const auto&, const auto&) {};
+
   // The project's: which warnings of no package are left out, and which are errors.
   record::WarningRules warning_rules;
 

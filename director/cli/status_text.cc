@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "common/base/human_bytes.h"
@@ -39,6 +40,36 @@ nlohmann::json ProgressJson(const v1::CookProgress& progress) {
                                : nlohmann::json()}};
 }
 
+nlohmann::json EndedJson(const v1::EndedCook& cook) {
+  return {{"cook", cook.cook() == 0 ? nlohmann::json() : nlohmann::json(cook.cook())},
+          {"class", cook.urgency_class()},
+          {"what", cook.what()},
+          {"asked_by", cook.asked_by()},
+          {"started", 1e-6 * static_cast<double>(cook.started_us())},
+          {"seconds", 1e-6 * static_cast<double>(cook.took_us())},
+          {"cooked", cook.cooked()},
+          {"cached", cook.cached()},
+          {"failed", cook.failed()},
+          {"exit_code", cook.exit_code()},
+          {"why", cook.why().empty() ? nlohmann::json() : nlohmann::json(cook.why())}};
+}
+
+// One that was refused has none.
+std::string NumberText(uint64_t cook) { return cook == 0 ? "-" : fmt::format("{}", cook); }
+
+absl::Duration SinceEnd(const v1::EndedCook& cook, absl::Time now) {
+  return now - absl::FromUnixMicros(cook.started_us() + cook.took_us());
+}
+
+std::string LastCookRow(const v1::EndedCook& cook, absl::Time now) {
+  return fmt::format("{:>6} {:<7} {:>4} {:>8} {:>8} {:>6} {:>8.1f} {:>10}  {}, by {}{}",
+                     NumberText(cook.cook()), cook.urgency_class(), cook.exit_code(), cook.cooked(),
+                     cook.cached(), cook.failed(), 1e-6 * static_cast<double>(cook.took_us()),
+                     AgeText(SinceEnd(cook, now)) + " ago", EscapeControl(cook.what()),
+                     EscapeControl(cook.asked_by()),
+                     cook.why().empty() ? "" : ": " + EscapeControl(cook.why()));
+}
+
 }  // namespace
 
 std::string AgeText(absl::Duration age) {
@@ -63,8 +94,9 @@ std::string CutLine(std::string_view line, size_t columns) {
 }
 
 std::string HeadLine(const v1::StatusAnswer& status, absl::Time now) {
-  return fmt::format("{} in {}: process {}, up {}, {}", EscapeControl(status.project()),
+  return fmt::format("{} in {}: process {}{}, up {}, {}", EscapeControl(status.project()),
                      EscapeControl(status.root()), status.process(),
+                     status.is_hosted() ? " (`galley cook`, for its own cook)" : "",
                      AgeText(now - absl::FromUnixMicros(status.started_us())),
                      HumanBytes(status.memory_bytes()));
 }
@@ -77,9 +109,9 @@ std::string CookHeading(const v1::StatusAnswer& status) {
 
 std::string CookRow(const v1::StatusAnswer::Cook& cook, absl::Time now) {
   const v1::CookCounters& counters = cook.progress().counters();
-  return fmt::format("{:>6} {:<7} {:<8} {:>8} {:>8} {:>6} {:>8} {:>8}  {}{}", cook.cook(),
-                     cook.urgency_class(), cook.state(), Done(counters), Wanted(counters),
-                     counters.results_failed(), LeftText(cook.progress()),
+  return fmt::format("{:>6} {:<7} {:<8} {:>8} {:>8} {:>6} {:>8} {:>8}  {}{}",
+                     NumberText(cook.cook()), cook.urgency_class(), cook.state(), Done(counters),
+                     Wanted(counters), counters.results_failed(), LeftText(cook.progress()),
                      AgeText(now - absl::FromUnixMicros(cook.started_us())),
                      EscapeControl(cook.what()), cook.is_detached() ? " (detached)" : "");
 }
@@ -127,6 +159,23 @@ std::string StoreLine(const v1::StatusAnswer& status) {
                      HumanBytes(store.free_bytes()));
 }
 
+std::vector<std::string> LastCookLines(const v1::StatusAnswer& status, absl::Time now) {
+  std::vector<std::string> lines;
+  if (status.last_cooks().empty()) return lines;
+  lines.push_back(fmt::format("{:>6} {:<7} {:>4} {:>8} {:>8} {:>6} {:>8} {:>10}  {}", "LAST",
+                              "CLASS", "EXIT", "COOKED", "CACHED", "FAILED", "SECONDS", "ENDED",
+                              "WHAT"));
+  for (const v1::EndedCook& cook : status.last_cooks()) lines.push_back(LastCookRow(cook, now));
+  return lines;
+}
+
+std::string EndText(const v1::EndedCook& cook, absl::Time now) {
+  return fmt::format("cook {} ended {} ago: exit {}, {} cooked, {} cached, {} failed{}",
+                     NumberText(cook.cook()), AgeText(SinceEnd(cook, now)), cook.exit_code(),
+                     cook.cooked(), cook.cached(), cook.failed(),
+                     cook.why().empty() ? "" : ": " + EscapeControl(cook.why()));
+}
+
 std::string StatusText(const v1::StatusAnswer& status, absl::Time now, size_t columns) {
   std::vector<std::string> lines = {HeadLine(status, now), CookHeading(status)};
   for (const v1::StatusAnswer::Cook& cook : status.cooks()) lines.push_back(CookRow(cook, now));
@@ -139,13 +188,16 @@ std::string StatusText(const v1::StatusAnswer& status, absl::Time now, size_t co
     lines.push_back(fmt::format("files: {}", EscapeControl(status.watch())));
   for (const std::string& wrong : status.wrong())
     lines.push_back(fmt::format("wrong: {}", EscapeControl(wrong)));
+  for (std::string& line : LastCookLines(status, now)) lines.push_back(std::move(line));
   std::string text;
   for (const std::string& line : lines) text += CutLine(line, columns) + "\n";
   return text;
 }
 
 nlohmann::json StatusJson(const v1::StatusAnswer& status) {
-  nlohmann::json cooks = nlohmann::json::array(), workers = nlohmann::json::array();
+  nlohmann::json cooks = nlohmann::json::array(), workers = nlohmann::json::array(),
+                 last = nlohmann::json::array();
+  for (const v1::EndedCook& cook : status.last_cooks()) last.push_back(EndedJson(cook));
   for (const v1::StatusAnswer::Cook& cook : status.cooks()) {
     nlohmann::json one = ProgressJson(cook.progress());
     one["cook"] = cook.cook();
@@ -155,6 +207,7 @@ nlohmann::json StatusJson(const v1::StatusAnswer& status) {
     one["platforms"] = cook.platforms();
     one["started"] = 1e-6 * static_cast<double>(cook.started_us());
     one["detached"] = cook.is_detached();
+    one["asked_by"] = cook.asked_by();
     one["readers"] = cook.readers();
     cooks.push_back(std::move(one));
   }
@@ -182,6 +235,8 @@ nlohmann::json StatusJson(const v1::StatusAnswer& status) {
           {"memory_bytes", status.memory_bytes()},
           {"cooks", std::move(cooks)},
           {"cooks_ended", status.cooks_ended()},
+          {"last_cooks", std::move(last)},
+          {"hosted", status.is_hosted()},
           {"workers", std::move(workers)},
           {"store",
            {{"directory", status.store().directory()},

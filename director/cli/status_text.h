@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/time/time.h"
 #include "galley/v1/director.pb.h"
@@ -25,6 +26,10 @@ std::string QueueLine(const v1::StatusAnswer& status);
 std::string WorkerHeading(const v1::StatusAnswer& status);
 std::string WorkerRow(const v1::StatusAnswer::Worker& worker);
 std::string StoreLine(const v1::StatusAnswer& status);
+// Of the last cooks; no line where there were none.
+std::vector<std::string> LastCookLines(const v1::StatusAnswer& status, absl::Time now);
+// "cook 7 ended 3 min ago: exit 1, 4 cooked, 30 cached, 1 failed"
+std::string EndText(const v1::EndedCook& cook, absl::Time now);
 
 // One screen. `columns`: lines are no longer.
 std::string StatusText(const v1::StatusAnswer& status, absl::Time now, size_t columns);

@@ -101,6 +101,7 @@ void TopView::AddAll(const v1::StatusAnswer& status, absl::Time now, Rows& rows)
   rows.push_back({StoreLine(status)});
   for (const std::string& wrong : status.wrong())
     rows.push_back({fmt::format("wrong: {}", EscapeControl(wrong))});
+  for (std::string& line : LastCookLines(status, now)) rows.push_back({std::move(line)});
 }
 
 void TopView::AddCook(const v1::StatusAnswer& status, const std::string& name, Rows& rows) {

@@ -78,6 +78,80 @@ class ServeTest(ResidentTest):
         wrong = self.status(project)["wrong"]
         self.assertTrue(any("store.keep_roots" in text for text in wrong), wrong)
 
+    # ------------------------------------------------------------ status
+
+    def test_status_and_top_list_the_last_cooks_also_those_of_earlier_directors(self):
+        project = self.project({"a.txt": "a", "b.txt": "b"}, [COPY])
+        alone = self.start_cook(project)
+        self.assertEqual(self.finish_cook(project, alone).code, 0)
+        self.serve(project)
+        client = self.start_cook(project, "--force", "--class", "now", "/Game/a.txt")
+        self.assertEqual(self.finish_cook(project, client).code, 0)
+        self.write("game/content/c.txt", "c")
+        self.assertEqual(self.cook(project).code, 0)
+        toml = read_file(os.path.join(project, "galley.toml")).decode()
+        self.write("game/galley.toml", toml + "[nonsense]\n")
+        refused = self.galley("cook", "--detach", "--project", project)
+        self.assertEqual(refused.returncode, 2, refused)
+        self.write("game/galley.toml", toml)
+        last = self.status(project)["last_cooks"]
+        numbers = [c["cook"] for c in last]
+        self.assertEqual(numbers, sorted(numbers, reverse=True), last)
+        book, narrow, first = last
+        self.assertEqual([(c["class"], c["cooked"], c["cached"], c["failed"], c["exit_code"]) for c in last],
+                         [("nightly", 1, 2, 0, 0), ("now", 1, 0, 0, 0), ("nightly", 2, 0, 0, 0)], last)
+        self.assertTrue(narrow["what"].endswith("/Game/a.txt"), narrow)
+        self.assertTrue(narrow["asked_by"].endswith(f", process {client.pid}"), narrow)
+        self.assertTrue(first["asked_by"].endswith(f", process {alone.pid}"), first)
+        self.assertTrue(all(0 < c["seconds"] < LIMIT_S for c in last), last)
+        for command in ("status", "top"):
+            shown = self.galley(command, "--project", project)
+            self.assertIn(f"  {narrow['what']}, by {narrow['asked_by']}", shown.stdout)
+            self.assertRegex(shown.stdout, r"LAST +CLASS +EXIT +COOKED +CACHED +FAILED +SECONDS")
+        # They survive the director, and a kill of it.
+        os.kill(self.status(project)["process"], signal.SIGKILL)
+        gone = self.galley("status", "--project", project)
+        self.assertEqual(gone.returncode, 3, gone)
+        self.assertRegex(gone.stderr, rf"no cook runs there; cook {book['cook']} ended .* ago: exit 0, 1 cooked, 2 cached, 0 failed")
+        self.serve(project)
+        self.assertEqual(self.status(project)["last_cooks"], last)
+
+    def test_a_plain_cook_is_asked_how_it_gets_on(self):
+        project = self.slow_project(3)
+        nobody = self.galley("status", "--project", project)
+        self.assertEqual(nobody.returncode, 3, nobody)
+        self.assertIn("no director serves", nobody.stderr)
+        self.assertIn("and no cook runs there", nobody.stderr)
+        cook = self.start_cook(project, "--workers", "1")
+        self.wait_until(lambda: self.galley("status", "--project", project).returncode == 0)
+        # (The first jobs take seconds: what follows is well within them.)
+        self.wait_until(lambda: any(w["jobs"] for w in self.status(project)["workers"]))
+        status = self.status(project)
+        self.assertEqual((status["hosted"], status["process"], status["project"]), (True, cook.pid, "game"), status)
+        self.assertEqual([(c["class"], c["state"], c["what"]) for c in status["cooks"]], [("nightly", "cooking", "by the book")], status)
+        self.assertTrue(status["cooks"][0]["asked_by"].endswith(f", process {cook.pid}"), status)
+        for command in ("status", "top"):
+            shown = self.galley(command, "--project", project)
+            self.assertEqual(shown.returncode, 0, shown)
+            self.assertIn(f"process {cook.pid} (`galley cook`, for its own cook)", shown.stdout)
+            self.assertIn("local-1", shown.stdout)
+        # What is wrong is said, too.
+        toml = read_file(os.path.join(project, "galley.toml")).decode()
+        self.write("game/galley.toml", toml + "[nonsense]\n")
+        self.assertIn("nonsense", "".join(self.status(project)["wrong"]))
+        self.write("game/galley.toml", toml)
+        self.assertEqual(self.status(project)["wrong"], [])
+        # It takes no other calls.
+        for command in (["cancel", "1"], ["drain"]):
+            refused = self.galley(*command, "--project", project)
+            self.assertEqual(refused.returncode, 3, refused)
+            self.assertIn(f"process {cook.pid} (`galley cook`) cooks there for itself", refused.stderr)
+        cook.send_signal(signal.SIGINT)
+        self.assertEqual(self.finish_cook(project, cook).code, 130)
+        ended = self.galley("status", "--project", project)
+        self.assertEqual(ended.returncode, 3, ended)
+        self.assertRegex(ended.stderr, r"no cook runs there; cook \d+ ended .* ago: exit 130")
+
     # ------------------------------------------------------------ several at once
 
     def test_cooks_that_cannot_share_wait_and_the_more_urgent_goes_first(self):

@@ -1,0 +1,92 @@
+#include "director/cli/status_text.h"
+
+#include "director/cli/top_view.h"
+#include "gmock/gmock.h"
+
+namespace galley::cli {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+const absl::Time kStatusNow = absl::FromUnixSeconds(10'000);
+
+v1::StatusAnswer WithLastCooks() {
+  v1::StatusAnswer status;
+  status.set_project("tower");
+  v1::EndedCook& refused = *status.add_last_cooks();
+  refused.set_urgency_class("commit");
+  refused.set_what("/Game/a.png");
+  refused.set_asked_by("galley anna at 10.0.0.3");
+  refused.set_started_us(9'980'000'000);
+  refused.set_took_us(1'500'000);
+  refused.set_exit_code(2);
+  refused.set_why("galley.toml:3:\nno such key");
+  v1::EndedCook& failed = *status.add_last_cooks();
+  failed.set_cook(7);
+  failed.set_urgency_class("nightly");
+  failed.set_what("by the book");
+  failed.set_asked_by("olga, process 12");
+  failed.set_started_us(9'000'000'000);
+  failed.set_took_us(100'000'000);
+  failed.set_cooked(4);
+  failed.set_cached(30);
+  failed.set_failed(1);
+  failed.set_exit_code(1);
+  return status;
+}
+
+TEST(StatusTextTest, TheLastCooksHaveClassCountsSecondsAndWhoAsked) {
+  const std::string text = StatusText(WithLastCooks(), kStatusNow, 400);
+  EXPECT_THAT(
+      text, HasSubstr("  LAST CLASS   EXIT   COOKED   CACHED FAILED  SECONDS      ENDED  WHAT\n"));
+  EXPECT_THAT(text, HasSubstr("     7 nightly    1        4       30      1    100.0 15 min ago  "
+                              "by the book, by olga, process 12\n"));
+  EXPECT_THAT(text, HasSubstr("     - commit     2        0        0      0      1.5   18 s ago  "
+                              "/Game/a.png, by galley anna at 10.0.0.3: galley.toml:3:"));
+  EXPECT_THAT(text, Not(HasSubstr("\nno such key"))) << "a line each";
+  EXPECT_THAT(StatusText(v1::StatusAnswer(), kStatusNow, 400), Not(HasSubstr("LAST")));
+}
+
+TEST(StatusTextTest, TopShowsThemToo) {
+  TopView view;
+  const std::string drawn =
+      view.Draw(WithLastCooks(), kStatusNow, {.columns = 200, .lines = 24},
+                [](const std::string&) { return absl::NotFoundError("none"); });
+  EXPECT_THAT(drawn, HasSubstr("by the book, by olga, process 12"));
+}
+
+TEST(StatusTextTest, ProgramsReadThemToo) {
+  const nlohmann::json last = StatusJson(WithLastCooks())["last_cooks"];
+  ASSERT_EQ(last.size(), 2u);
+  EXPECT_TRUE(last[0]["cook"].is_null());
+  EXPECT_EQ(last[0]["why"], "galley.toml:3:\nno such key");
+  EXPECT_EQ(last[1]["cook"], 7);
+  EXPECT_EQ(last[1]["class"], "nightly");
+  EXPECT_EQ(last[1]["cooked"], 4);
+  EXPECT_EQ(last[1]["cached"], 30);
+  EXPECT_EQ(last[1]["failed"], 1);
+  EXPECT_EQ(last[1]["seconds"], 100.0);
+  EXPECT_EQ(last[1]["asked_by"], "olga, process 12");
+  EXPECT_EQ(last[1]["exit_code"], 1);
+  EXPECT_TRUE(last[1]["why"].is_null());
+}
+
+TEST(StatusTextTest, ACommandThatHostsItsOwnCookIsNamed) {
+  v1::StatusAnswer status = WithLastCooks();
+  status.set_is_hosted(true);
+  status.set_process(42);
+  status.add_cooks()->set_state("scanning");
+  EXPECT_THAT(HeadLine(status, kStatusNow),
+              HasSubstr("process 42 (`galley cook`, for its own cook)"));
+  EXPECT_THAT(CookRow(status.cooks(0), kStatusNow), testing::StartsWith("     - "));
+  EXPECT_TRUE(StatusJson(status)["hosted"].get<bool>());
+}
+
+TEST(StatusTextTest, HowTheLastCookEndedIsOneSentence) {
+  EXPECT_EQ(EndText(WithLastCooks().last_cooks(1), kStatusNow),
+            "cook 7 ended 15 min ago: exit 1, 4 cooked, 30 cached, 1 failed");
+}
+
+}  // namespace
+}  // namespace galley::cli
