@@ -67,6 +67,7 @@ absl::StatusOr<ChildProcess> Start(const ProgramToRun& program, int output, int 
   ChildOptions options{.argv = program.argv,
                        .environment = program.environment,
                        .inherit_environment = program.inherit_environment,
+                       .working_directory = program.working_directory,
                        .inherit = {{output, 1}, {errors, 2}},
                        .no_new_privileges = !program.takes_privileges};
   if (input.valid()) options.inherit.emplace_back(input.get(), 0);
@@ -113,6 +114,7 @@ absl::StatusOr<ProgramOutput> RunToEnd(const ProgramToRun& program) {
     const int ready = ::poll(events.data(), events.size(), static_cast<int>(left_ms));
     if (ready < 0 && errno == EINTR) continue;
     if (ready == 0) {
+      if (program.sink != nullptr) RETURN_IF_ERROR(program.sink(false, ""));
       if (exit.has_value()) break;  // all that it wrote itself is read
       exit = child.Poll();
       continue;
@@ -123,6 +125,10 @@ absl::StatusOr<ProgramOutput> RunToEnd(const ProgramToRun& program) {
       if (count < 0 && errno == EINTR) continue;
       if (count <= 0) {
         events[i].fd = -1;
+        continue;
+      }
+      if (program.sink != nullptr) {
+        RETURN_IF_ERROR(program.sink(i == 1, {buffer.data(), static_cast<size_t>(count)}));
         continue;
       }
       texts[i]->append(buffer, 0, static_cast<size_t>(count));

@@ -5,7 +5,9 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -26,6 +28,10 @@ struct ProgramToRun {
   absl::Duration wait_max = absl::InfiniteDuration();
   size_t output_bytes_max = 16 << 20;
   Cancellation* stop = nullptr;  // ends it
+  std::string working_directory = {};  // empty: ours
+  // Takes what it prints as it is printed, in place of ProgramOutput; now and then nothing (""), so
+  // that it can say that nobody listens. An error ends the program, and is what RunToEnd returns.
+  std::function<absl::Status(bool is_of_errors, std::string_view bytes)> sink = nullptr;
 };
 
 struct ProgramOutput {

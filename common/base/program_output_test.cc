@@ -89,5 +89,21 @@ TEST(ProgramOutputTest, AProgramThatIsNotThereIsUnavailable) {
             absl::StatusCode::kUnavailable);
 }
 
+TEST(ProgramOutputTest, ASinkHearsWhatIsPrintedWhenItIsPrintedAndMayEndTheProgram) {
+  std::string heard[2];
+  ProgramToRun program{.argv = {"/bin/sh", "-c", "pwd; echo no >&2; exec sleep 600"},
+                       .with_errors = true,
+                       .working_directory = "/"};
+  program.sink = [&](bool is_of_errors, std::string_view bytes) -> absl::Status {
+    heard[is_of_errors ? 1 : 0] += bytes;
+    const bool has_all = !heard[0].empty() && !heard[1].empty();
+    return has_all && bytes.empty() ? absl::CancelledError("nobody listens") : absl::OkStatus();
+  };
+  const auto ended = RunToEnd(program);
+  EXPECT_EQ(ended.status(), absl::CancelledError("nobody listens"));
+  EXPECT_EQ(heard[0], "/\n");
+  EXPECT_EQ(heard[1], "no\n");
+}
+
 }  // namespace
 }  // namespace galley

@@ -89,6 +89,7 @@ void AddCommands(CLI::App& app, Arguments& arguments) {
   why->add_flag("--all", why_options.all, "Print all chains of reasons")->excludes(limit);
   why->add_option("--cursor", why_options.cursor,
                   "Skip this many paths, which were printed before");
+  why_options.far.AddTo(*why);
   CLI::App* records = AddCommand(
       app, arguments, "records", "Show what PACKAGE's cook looked at, its key and results",
       [&] { return RunRecords(global, package, platform, export_directory); });
@@ -99,11 +100,11 @@ void AddCommands(CLI::App& app, Arguments& arguments) {
                    "Write the Action as a folder for `galley-worker exec-action`")
       ->type_name("DIR");
   AddTreeCommands(app, arguments);
-  AddCommand(app, arguments, "clean",
-             "Forget the results of packages, so that they are cooked again",
-             [&] { return RunClean(global, packages); })
-      ->add_option("packages", packages, "The packages")
-      ->required();
+  CLI::App* const clean = AddCommand(
+      app, arguments, "clean", "Forget the results of packages, so that they are cooked again",
+      [&] { return RunClean(global, arguments.far, packages); });
+  clean->add_option("packages", packages, "The packages")->required();
+  arguments.far.AddTo(*clean);
   AddCommand(app, arguments, "doctor", "Check project, store, toolchain and limits; say what to do",
              [&] { return RunDoctor(global); });
 

@@ -23,6 +23,7 @@ struct ServeOptions {
   std::string launcher, placement, out, metrics;
   std::string listen;  // for clients of other machines; empty: nowhere
   bool detach = false, stop = false;
+  FarDirector far;  // that `stop` is for
 };
 int RunServe(const ServeOptions& options);
 struct WorkerOptions {
@@ -56,6 +57,7 @@ struct LogsOptions {
   std::string since;      // a time or an age; empty: all that is kept
   uint32_t lines = 1000;  // the last ones; 0: all
   bool follow = false;
+  FarDirector far;
 };
 int RunLogs(const GlobalOptions& options, const LogsOptions& logs);
 struct WhyOptions {
@@ -64,6 +66,7 @@ struct WhyOptions {
   uint32_t limit = 0;    // paths, and names of lists; 0: what its reader can take in
   uint32_t cursor = 0;   // paths to leave out: the `next` of an earlier answer
   bool all = false;      // all paths
+  FarDirector far;
 };
 int RunImpact(const GlobalOptions& options, const std::vector<std::string>& files);
 int RunWhy(const GlobalOptions& options, const WhyOptions& why);
@@ -126,7 +129,8 @@ struct ListOptions {
   bool totals = false;  // with --quiet and --json, too
 };
 int RunLs(const GlobalOptions& options, const ListOptions& list);
-int RunClean(const GlobalOptions& options, const std::vector<std::string>& packages);
+int RunClean(const GlobalOptions& options, const FarDirector& far,
+             const std::vector<std::string>& packages);
 int RunDoctor(const GlobalOptions& options);
 
 }  // namespace galley::cli

@@ -71,6 +71,7 @@ void AddLogs(CLI::App& app, Arguments& arguments) {
                    "From a time on (\"2026-11-27 04:00\"), or so long ago (12h)")
       ->type_name("TIME");
   logs->add_option("-n", o.lines, "The last N lines (default: 1000; 0: all)")->type_name("N");
+  o.far.AddTo(*logs);
 }
 
 }  // namespace
@@ -107,17 +108,25 @@ void AddDirectorCommands(CLI::App& app, Arguments& arguments) {
       ->type_name("HOST:PORT");
   CLI::Option* detach = serve->add_flag("--detach", o.detach,
                                         "Start it in the background, and return when it is ready");
-  serve->add_flag("--stop", o.stop, "Stop the director that serves the project")->excludes(detach);
+  CLI::Option* const stop =
+      serve->add_flag("--stop", o.stop, "Stop the director that serves the project");
+  stop->excludes(detach);
+  o.far.AddTo(*serve);
+  serve->get_option("--director")
+      ->description(
+          "With --stop: the director of another machine, where `galley serve --listen` says")
+      ->needs(stop);
   NotYet(*serve, {.flags = {}, .with_value = {"--http"}}, o.global, arguments.refusal);
   serve->callback([&] { arguments.action = [&o] { return RunServe(o); }; });
 
   AddWorker(app, arguments);
   FarDirector& far = arguments.far;
-  far.AddTo(*AddCommand(app, arguments, "status",
-                        "Show the resident director: its cooks, workers and store",
-                        [&] { return RunStatus(global, far); }));
+  far.AddTo(*AddCommand(
+      app, arguments, "status",
+      "Show the director that runs here: its cooks, workers and store, and the last cooks",
+      [&] { return RunStatus(global, far); }));
   far.AddTo(*AddCommand(app, arguments, "top",
-                        "Show the resident director, again and again; q ends it",
+                        "Show the director that runs here, again and again; q ends it",
                         [&] { return RunTop(global, far); }));
   CLI::App* const cancel =
       AddCommand(app, arguments, "cancel", "Cancel a cook of the resident director",

@@ -15,6 +15,7 @@
 #include "director/cli/package_record.h"
 #include "director/cli/package_story.h"
 #include "director/cli/parse_time.h"
+#include "director/cli/shown_command.h"
 #include "director/host/director.h"
 #include "director/host/near_names.h"
 #include "director/logs/log_reader.h"
@@ -268,9 +269,20 @@ class Logs {
   std::string store_error_, last_log_;
 };
 
+v1::ShowAsk AskOf(const LogsOptions& options) {
+  v1::ShowAsk ask;
+  v1::ShowAsk::Logs& logs = *ask.mutable_logs();
+  logs.set_what(options.what);
+  logs.set_since(options.since);
+  logs.set_lines(options.lines);
+  logs.set_follow(options.follow);
+  return ask;
+}
+
 }  // namespace
 
 int RunLogs(const GlobalOptions& options, const LogsOptions& logs) {
+  if (!logs.far.address.empty()) return ShowFromAfar(options, logs.far, AskOf(logs));
   const auto project = OpenProject(options);
   if (!project.ok()) return Fail(options, kUsage, MessageOf(project.status()));
   absl::Time since = absl::InfinitePast();

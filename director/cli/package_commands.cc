@@ -9,6 +9,7 @@
 
 #include "common/base/counted.h"
 #include "common/base/file.h"
+#include "common/base/log.h"
 #include "common/base/named_file.h"
 #include "common/base/status_macros.h"
 #include "common/content/name.h"
@@ -208,7 +209,9 @@ absl::Status ForgetAt(director::DirectorClient& client, const std::vector<std::s
 
 int TellForgotten(const GlobalOptions& options, const std::vector<std::string>& names,
                   const absl::Status& forgotten) {
-  if (absl::IsNotFound(forgotten)) return Fail(options, kUsage, MessageOf(forgotten));
+  if (absl::IsNotFound(forgotten) || absl::IsPermissionDenied(forgotten) ||
+      absl::IsUnauthenticated(forgotten))
+    return Fail(options, kUsage, MessageOf(forgotten));
   if (!forgotten.ok()) return Fail(options, kInfrastructure, MessageOf(forgotten));
   if (options.json) PrintJson({{"forgot", names}});
   if (!options.quiet && !options.json)
@@ -220,9 +223,28 @@ int TellForgotten(const GlobalOptions& options, const std::vector<std::string>& 
   return kDone;
 }
 
+int CleanFromAfar(const GlobalOptions& options, const FarDirector& far,
+                  const std::vector<std::string>& packages) {
+  for (const std::string& package : packages) {
+    if (!content::ValidateVirtualPath(package).ok())
+      return Fail(
+          options, kUsage,
+          fmt::format("clean --director: {}: expected the virtual path of a package, such as "
+                      "/Game/maps/town.level",
+                      EscapeControl(package)));
+  }
+  const auto client = ConnectDirector(far);
+  if (!client.ok())
+    return Fail(options, absl::IsInvalidArgument(client.status()) ? kUsage : kInfrastructure,
+                MessageOf(client.status()));
+  return TellForgotten(options, packages, ForgetAt(**client, packages));
+}
+
 }  // namespace
 
-int RunClean(const GlobalOptions& options, const std::vector<std::string>& packages) {
+int RunClean(const GlobalOptions& options, const FarDirector& far,
+             const std::vector<std::string>& packages) {
+  if (!far.address.empty()) return CleanFromAfar(options, far, packages);
   auto project = OpenProject(options);
   if (!project.ok()) return Fail(options, kUsage, MessageOf(project.status()));
   std::vector<std::string> names;

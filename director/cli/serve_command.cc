@@ -23,6 +23,7 @@
 #include "director/cli/interrupt.h"
 #include "director/cli/report.h"
 #include "director/cli/service_manager.h"
+#include "director/cli/shown_command.h"
 #include "director/host/open_metrics.h"
 #include "director/host/outcome_status.h"
 #include "director/resident/residence.h"
@@ -43,6 +44,11 @@ absl::StatusOr<project::Project> Load(const ServeOptions& options) {
   if (!options.launcher.empty()) overrides["farm.launcher"] = options.launcher;
   if (!options.metrics.empty()) overrides["director.metrics"] = options.metrics;
   return OpenProject(options.global, overrides);
+}
+
+// As another program of this project is told it; empty: the project says it.
+std::string StoreOf(const ServeOptions& options) {
+  return options.global.store.empty() ? "" : AbsolutePath(options.global.store);
 }
 
 int FailOf(const GlobalOptions& global, const absl::Status& why) {
@@ -128,6 +134,10 @@ int Serve(const ServeOptions& options, project::Project loaded) {
        .build = OwnBuild(),
        .write_files = [&](uint64_t cook,
                           const v1::CookAsk& ask) { WriteFilesOf(cook, ask, *project); },
+       .show =
+           [&](const v1::ShowAsk& ask, director::Audience& audience) {
+             return RunShown(ask, project->root, StoreOf(options), audience);
+           },
        .listen = options.listen},
       report, stop);
   if (absl::IsAborted(residence.status())) {
@@ -169,7 +179,7 @@ pid_t StartDetached(const ServeOptions& options, const std::string& error_file) 
     if (!value.empty()) arguments.insert(arguments.end(), {name, value});
   };
   add("--project", options.global.project.empty() ? "" : AbsolutePath(options.global.project));
-  add("--store", options.global.store.empty() ? "" : AbsolutePath(options.global.store));
+  add("--store", StoreOf(options));
   add("--out", options.out.empty() ? "" : AbsolutePath(options.out));
   add("--placement", options.placement);
   add("--launcher", options.launcher);
@@ -275,9 +285,34 @@ int StopServing(const GlobalOptions& global, const project::Project& project) {
   return kDone;
 }
 
+int StopFarDirector(const GlobalOptions& global, const FarDirector& far) {
+  auto client = ConnectDirectorOfAnyBuild(far);
+  if (!client.ok()) return FailOf(global, client.status());
+  const std::string name = fmt::format("the director at {} ({})", far.address, NameOf(**client));
+  const auto answer = (*client)->Stop();
+  if (absl::IsPermissionDenied(answer.status()) || absl::IsUnauthenticated(answer.status()))
+    return Fail(global, kUsage, MessageOf(answer.status()));
+  if (!answer.ok() && !absl::IsUnavailable(answer.status()))
+    return Fail(global, kInfrastructure, MessageOf(answer.status()));
+  const absl::Time until = absl::Now() + kStopPatience;
+  bool has_ended = (*client)->HasEnded();
+  while (!has_ended && absl::Now() < until) {
+    absl::SleepFor(kLookInterval);
+    has_ended = (*client)->HasEnded();
+  }
+  if (!has_ended)
+    return Fail(global, kInfrastructure,
+                fmt::format("{} has not ended for {:.0f} s; its log says what it waits for "
+                            "(`galley logs director --director {}`)",
+                            name, absl::ToDoubleSeconds(kStopPatience), far.address));
+  if (!global.quiet) std::fputs(fmt::format("{} has ended\n", name).c_str(), stderr);
+  return kDone;
+}
+
 }  // namespace
 
 int RunServe(const ServeOptions& options) {
+  if (!options.far.address.empty()) return StopFarDirector(options.global, options.far);
   auto project = options.stop ? ProjectOfDirector(options.global) : Load(options);
   if (!project.ok()) return Fail(options.global, kUsage, MessageOf(project.status()));
   if (options.stop) return StopServing(options.global, *project);

@@ -17,6 +17,7 @@
 #include "director/cli/package_place.h"
 #include "director/cli/package_record.h"
 #include "director/cli/path_text.h"
+#include "director/cli/shown_command.h"
 #include "director/core/instigators.h"
 #include "director/core/package_data.h"
 #include "director/core/root_paths.h"
@@ -596,6 +597,17 @@ void PrintPaths(const json& why, const std::vector<director::RootPath>& paths, s
   if (why["is_cut"].get<bool>()) Line("  there may be more: the search was cut short");
 }
 
+v1::ShowAsk AskOf(const WhyOptions& options) {
+  v1::ShowAsk ask;
+  v1::ShowAsk::Why& why = *ask.mutable_why();
+  why.set_package(options.package);
+  why.set_platform(options.platform);
+  why.set_limit(options.limit);
+  why.set_cursor(options.cursor);
+  why.set_all(options.all);
+  return ask;
+}
+
 void PrintWhy(const json& why, const std::vector<director::RootPath>& paths, size_t paths_shown,
               bool is_verbose) {
   Line(Text(why["package"]));
@@ -619,6 +631,8 @@ void PrintWhy(const json& why, const std::vector<director::RootPath>& paths, siz
 }  // namespace
 
 int RunWhy(const GlobalOptions& options, const WhyOptions& why_options) {
+  if (!why_options.far.address.empty())
+    return ShowFromAfar(options, why_options.far, AskOf(why_options));
   auto opened = OpenEvenIfUnknown(options, why_options.package);
   if (absl::IsDataLoss(opened.status()) || absl::IsUnavailable(opened.status()))
     return Fail(options, kInfrastructure, MessageOf(opened.status()));

@@ -2,7 +2,7 @@
 import os, re, subprocess, unittest
 
 from farm_test import DATA, FarmCase
-from harness import COPY, SOURCE, wait_until
+from harness import COPY, SOURCE, is_running, wait_until
 
 
 class RolesTest(FarmCase):
@@ -38,7 +38,7 @@ class RolesTest(FarmCase):
                 self.assertIn("game", shown.stdout)
         self.refused("node8", "reader", "status")
         self.refused("wall", "client", "cook")
-        for command in (["drain"], ["cancel", "1"]):
+        for command in (["drain"], ["cancel", "1"], ["clean", "/Game/c.txt"]):
             for who in ("wall", "anna"):
                 self.refused(who, "administrator", *command)
         # A client cooks: what is made lies where the director's project says.
@@ -52,8 +52,75 @@ class RolesTest(FarmCase):
         self.assertFalse(os.path.exists(self.path("elsewhere")))
         followed = self.galley("cook", "--project", self.game, "--attach", "1", *self.far("wall"))
         self.assertEqual(followed.returncode, 0, followed)
+        forgot = self.galley("clean", "/Game/c.txt", "--json", *self.far("olga"))
+        self.assertEqual((forgot.returncode, forgot.stdout), (0, '{"forgot":["/Game/c.txt"]}\n'), forgot)
+        self.assertIn("clean packages=1 asked by galley olga at 127.0.0.1", self.read("game/.galley/state/logs/director.log").decode())
+        self.assertEqual(self.galley("clean", "content/c.txt", *self.far("olga")).returncode, 2)
         drained = self.galley("drain", *self.far("olga"))
         self.assertEqual(drained.returncode, 0, drained)
+
+    def same(self, *command):
+        """What the command prints here and from afar."""
+        here = self.galley(*command, "--project", self.game)
+        far = self.galley(*command, *self.far("wall"))
+        self.assertEqual((here.returncode, here.stdout, here.stderr), (far.returncode, far.stdout, far.stderr), command)
+        return far
+
+    def test_why_and_logs_from_elsewhere_are_those_of_the_directors_machine(self):
+        self.serve_clients()
+        self.assertEqual(self.galley("cook", "--project", self.game).returncode, 0)
+        for options in ([], ["--json"], ["--all", "--verbose"], ["--limit", "1"], ["--platform", "pc"]):
+            self.assertEqual(self.same("why", "/Game/c.txt", *options).returncode, 0)
+        self.assertIn("/Game/c.txt", self.same("why", "/Game/c.txt").stdout)
+        self.assertEqual(self.same("why", "/Game/none.txt").returncode, 2)
+        self.assertEqual(self.same("why", "/Game/c.txt", "--platform", "--all").returncode, 2)
+        self.assertEqual(self.same("logs", "/Game/c.txt").returncode, 0)
+        self.assertIn("local-1", self.same("logs", "local-1", "-n", "3").stdout)
+        self.assertEqual(self.same("logs", "local-1", "--json", "--since", "1h").returncode, 0)
+        self.assertEqual(self.same("logs", "--since", "never").returncode, 2)
+        self.assertEqual(self.same("logs", "nobody").returncode, 2)
+        # What would name files of the director's machine is not asked for.
+        for what in ("content/c.txt", "../c.txt", "/Game/../../../etc/passwd"):
+            for command in ("why", "logs"):
+                done = self.galley(command, what, *self.far("olga"))
+                self.assertEqual(done.returncode, 2, done)
+                self.assertIn("the virtual path of a package", done.stderr)
+        self.refused("node8", "reader", "why", "/Game/c.txt")
+        self.refused("node8", "reader", "logs")
+
+    def test_logs_that_are_followed_end_with_their_client_and_well_with_the_director(self):
+        self.serve_clients()
+        galley = os.path.join(self.bin, "galley")
+        def follow():
+            return subprocess.Popen([galley, "logs", "--follow", *self.far("wall")], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        def followers():
+            director = self.status(self.game)["process"]
+            found = subprocess.run(["pgrep", "-P", str(director), "-f", "logs.*--follow"], capture_output=True, text=True).stdout.split()
+            return len(found)
+        leaves, stays = follow(), follow()
+        wait_until(lambda: followers() == 2, "two that follow")
+        leaves.kill()
+        leaves.communicate()
+        wait_until(lambda: followers() == 1, "the end of the one that was killed")
+        done = self.galley("serve", "--stop", *self.far("olga"))
+        self.assertEqual(done.returncode, 0, done)
+        output, errors = stays.communicate(timeout=60)
+        self.assertEqual((stays.returncode, errors), (0, ""), output)
+
+    def test_an_administrator_stops_the_director_from_elsewhere(self):
+        self.serve_clients()
+        process = self.status(self.game)["process"]
+        self.refused("wall", "administrator", "serve", "--stop")
+        self.refused("anna", "administrator", "serve", "--stop")
+        self.assertTrue(is_running(process))
+        alone = self.galley("serve", "--project", self.game, *self.far("olga"))
+        self.assertEqual(alone.returncode, 2, alone)
+        self.assertIn("--stop", alone.stderr)
+        done = self.galley("serve", "--stop", *self.far("olga"))
+        self.assertEqual(done.returncode, 0, done)
+        self.assertIn(f"(process {process}) has ended", done.stderr)
+        wait_until(lambda: not is_running(process), "the end of the director")
+        self.assertIn("the director ends: galley olga at 127.0.0.1 asked it to", self.read("game/.galley/state/logs/director.log").decode())
 
     def test_strangers_get_no_further_than_the_handshake(self):
         self.serve_clients()

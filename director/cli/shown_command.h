@@ -1,0 +1,33 @@
+// ShownCommand: `galley why` and `galley logs` for who asks from another machine: the director runs
+// the command that a person would type beside it, and tells what that prints. Only what is named in
+// ShowAsk (director.proto) can be asked for, and each part is checked before anything is run: it
+// becomes one argument of its own, and no shell sees it.
+//
+// Threads: any.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "director/cli/global_options.h"
+#include "director/serve/client_calls.h"
+
+namespace galley::cli {
+
+// More than this is told of no command.
+inline constexpr size_t kShownBytesMax = 64 << 20;
+
+// "why", "--json", "--", "/Game/a.png". INVALID_ARGUMENT: a part is none that can be asked for from
+// elsewhere: a package is given by its virtual path.
+absl::StatusOr<std::vector<std::string>> ArgumentsOf(const v1::ShowAsk& ask);
+
+// Runs this program with the arguments of `ask`, for the project at `root`. RESOURCE_EXHAUSTED: it
+// printed more than kShownBytesMax. CANCELLED: nobody listened any more.
+absl::Status RunShown(const v1::ShowAsk& ask, const std::string& root, const std::string& store,
+                      director::Audience& audience);
+
+// Has the director of another machine run it, and prints what it prints. The exit code.
+int ShowFromAfar(const GlobalOptions& options, const FarDirector& far, v1::ShowAsk ask);
+
+}  // namespace galley::cli
