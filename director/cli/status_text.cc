@@ -170,9 +170,10 @@ std::vector<std::string> LastCookLines(const v1::StatusAnswer& status, absl::Tim
 }
 
 std::string EndText(const v1::EndedCook& cook, absl::Time now) {
-  return fmt::format("cook {} ended {} ago: exit {}, {} cooked, {} cached, {} failed{}",
-                     NumberText(cook.cook()), AgeText(SinceEnd(cook, now)), cook.exit_code(),
-                     cook.cooked(), cook.cached(), cook.failed(),
+  return fmt::format("{} ended {} ago: exit {}, {} cooked, {} cached, {} failed{}",
+                     cook.cook() == 0 ? "a cook" : fmt::format("cook {}", cook.cook()),
+                     AgeText(SinceEnd(cook, now)), cook.exit_code(), cook.cooked(), cook.cached(),
+                     cook.failed(),
                      cook.why().empty() ? "" : ": " + EscapeControl(cook.why()));
 }
 

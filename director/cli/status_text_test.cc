@@ -86,6 +86,8 @@ TEST(StatusTextTest, ACommandThatHostsItsOwnCookIsNamed) {
 TEST(StatusTextTest, HowTheLastCookEndedIsOneSentence) {
   EXPECT_EQ(EndText(WithLastCooks().last_cooks(1), kStatusNow),
             "cook 7 ended 15 min ago: exit 1, 4 cooked, 30 cached, 1 failed");
+  EXPECT_THAT(EndText(WithLastCooks().last_cooks(0), kStatusNow),
+              testing::StartsWith("a cook ended 18 s ago: exit 2, 0 cooked"));
 }
 
 }  // namespace

@@ -2,8 +2,8 @@
 // status`. They are kept in `<state>/cooks/ended`, so that a director that starts knows those
 // before it.
 //
-//   file   SealedText "galley-last-cooks 1"; a line for each cook, the newest first: `cook`, and the
-//          bytes of an EndedCook (director.proto)
+//   file   SealedText "galley-last-cooks 1"; a line for each cook, the newest first: `cook`, and
+//          the bytes of an EndedCook (director.proto)
 //
 // A file that is damaged, or of another version, counts as empty: nothing rests on it.
 // Threads: any. One process at a time writes: that which has the project.
