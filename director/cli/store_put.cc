@@ -1,8 +1,9 @@
 // `galley store put`: a folder or a file into the store, as a tree.
-#include <atomic>
 #include <cstdio>
 
 #include "absl/time/clock.h"
+#include "common/base/cancellation.h"
+#include "common/base/counted.h"
 #include "common/base/file.h"
 #include "common/base/human_bytes.h"
 #include "common/base/log.h"
@@ -28,7 +29,7 @@ ExitCode CodeOfPut(const absl::Status& status) {
 }
 
 std::string TextOf(const director::PutTreeProgress& progress) {
-  return fmt::format("put: {} of {} files, {}", progress.files, progress.files_total,
+  return fmt::format("put: {} of {}, {}", progress.files, Counted(progress.files_total, "file"),
                      HumanBytes(progress.bytes));
 }
 
@@ -48,9 +49,10 @@ void PrintReport(const GlobalOptions& options, const director::PutTreeReport& re
   // The root alone is on standard output, for scripts.
   if (report.root.has_value()) std::puts(report.root->ToString().c_str());
   if (options.quiet) return;
-  std::fputs(fmt::format("{} files, {}: {} read, {} blobs ({}) are new\n", report.files,
-                         HumanBytes(report.bytes), report.read_files, report.stored_blobs,
-                         HumanBytes(report.stored_bytes))
+  std::fputs(fmt::format("{}, {}: {} read, {} ({}) {} new\n", Counted(report.files, "file"),
+                         HumanBytes(report.bytes), report.read_files,
+                         Counted(report.stored_blobs, "blob"), HumanBytes(report.stored_bytes),
+                         report.stored_blobs == 1 ? "is" : "are")
                  .c_str(),
              stderr);
 }
@@ -63,9 +65,10 @@ int TellErrors(const GlobalOptions& options, const director::PutTreeReport& repo
     std::fputs(fmt::format("galley: and {} more\n", report.errors.size() - kErrorsToldMax).c_str(),
                stderr);
   return Fail(options, kFailed,
-              fmt::format("{} of {} files could not be put, so there is no root: fix or remove "
-                          "them, and put it again (what was put is not read again)",
-                          report.errors.size(), report.files));
+              fmt::format("{} of {} could not be put, so there is no root: fix or remove {}, and "
+                          "put it again (what was put is not read again)",
+                          report.errors.size(), Counted(report.files, "file"),
+                          report.errors.size() == 1 ? "it" : "them"));
 }
 
 }  // namespace
@@ -83,16 +86,17 @@ int RunStorePut(const GlobalOptions& options, const std::string& path, const std
   if (!session.ok())
     LogWarning("a collection may drop what is put: {}", MessageOf(session.status()));
   ProgressLine line(options);
-  std::atomic<bool> is_stopped = false;
-  const InterruptWatch interrupts([&] { is_stopped = true; });
+  Cancellation stop;
+  const InterruptWatch interrupts([&] { stop.Cancel(); });
   const std::string absolute = AbsolutePath(path);
   const auto report = director::PutTree(
       **opened, {.path = absolute,
                  .digest_cache_file = store::PutDigestsPath(info->directory, absolute),
                  .on_progress = [&](const director::PutTreeProgress& progress) {
                    line.Show(TextOf(progress));
-                   return !is_stopped;
-                 }});
+                   return true;
+                 },
+                 .stop = &stop});
   line.Clear();
   if (!report.ok()) return Fail(options, CodeOfPut(report.status()), MessageOf(report.status()));
   if (!pin.empty() && report->root.has_value()) {

@@ -1,7 +1,10 @@
 #include "director/host/staging.h"
 
+#include <atomic>
 #include <utility>
+#include <vector>
 
+#include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
 #include "common/base/clock.h"
 #include "common/base/human_bytes.h"
@@ -82,6 +85,19 @@ StageOptions Staging::HowToStage(const WorldPtr& world) const {
   return options;
 }
 
+// "desktop and mobile are published and were not staged".
+std::string Staging::NotStagedText(const std::map<std::string, Digest>& roots) const {
+  std::vector<std::string> names;
+  for (const auto& [platform, root] : roots) {
+    const auto staged = staged_.find(platform);
+    if (staged == staged_.end() || staged->second != root) names.push_back(platform);
+  }
+  return names.size() == 1
+             ? fmt::format("{} is published and was not staged", names.front())
+             : fmt::format("{} are published and were not staged",
+                           absl::StrJoin(names, ", "));
+}
+
 std::string Staging::StageAll(const std::map<std::string, Digest>& roots, const WorldPtr& world) {
   errors_.clear();
   if (const absl::Status mine = deps_.may_write(); !mine.ok()) {
@@ -89,20 +105,21 @@ std::string Staging::StageAll(const std::map<std::string, Digest>& roots, const 
     return "";
   }
   const absl::Time begin = absl::Now();
-  const StageOptions how = HowToStage(world);
-  // The sandboxes follow the roots, unless that must wait for another process. (A second interrupt
-  // ends the process.)
+  StageOptions how = HowToStage(world);
+  // (What an interrupt leaves of a sandbox is taken up by the next cook.)
   is_published_ = true;
   std::string loss;
+  std::atomic<bool> is_interrupted = false;
+  const Cancellation::Hook hook(&deps_.stop, [&] { is_interrupted = true; });
+  how.interrupted = &is_interrupted;
   for (const auto& [platform, root] : roots) {
     const auto before = staged_.find(platform);
     if (before != staged_.end() && before->second == root) continue;
     const absl::Status staged = StageOne(platform, root, how).status();
     if (staged.ok()) staged_[platform] = root;
     if (absl::IsCancelled(staged) && deps_.stop.is_cancelled()) {
-      stopped_ = Interrupted(
-          fmt::format("{}; {} is published and was not staged: `galley cook` stages what is left",
-                      MessageOf(staged), platform));
+      stopped_ = Interrupted(fmt::format("{}; {}: `galley cook` stages what is left",
+                                         MessageOf(staged), NotStagedText(roots)));
       loss.clear();
       break;
     }

@@ -54,7 +54,8 @@ class Staging {
   bool is_published() const { return is_published_; }
   // TellFailures told something.
   bool has_failed() const { return has_failed_; }
-  // CANCELLED: a person stopped it while it waited for another process that stages.
+  // CANCELLED: a person stopped it while it staged, or waited for another process that does. The
+  // text says what was not staged.
   const absl::Status& stopped() const { return stopped_; }
   absl::Duration time() const { return time_; }
 
@@ -66,6 +67,7 @@ class Staging {
                                                const StageOptions& how);
   absl::StatusOr<FileDescriptor> WaitForSandbox(const std::string& sandbox);
   StageOptions HowToStage(const WorldPtr& world) const;
+  std::string NotStagedText(const std::map<std::string, Digest>& roots) const;
 
   const Options options_;
   const Deps deps_;

@@ -93,11 +93,11 @@ class Maker {
     for (const Difference& one : index_.differences) {
       if (one.kind == Kind::kAdded || !done.emplace(one.before.digest, true).second) continue;
       ASSIGN_OR_RETURN(const Blob blob, Read(one.before));
-      ForEachChunk(*blob, [&](std::string_view chunk, uint64_t offset) {
+      RETURN_IF_ERROR(ForEachChunk(*blob, [&](std::string_view chunk, uint64_t offset) {
         std::vector<OldPlace>& places = old_chunks_[Digest::Of(chunk)];
         if (places.size() < kPlacesMax) places.push_back({one.before.digest, offset});
-        return absl::OkStatus();
-      }).IgnoreError();
+        return CheckInterrupted(interrupted_);
+      }));
     }
     return absl::OkStatus();
   }

@@ -53,15 +53,23 @@ struct Item {
   std::string_view path() const { return std::string_view(entry.path).substr(kTop.size() + 1); }
 };
 
+absl::Status Stopped() {
+  return absl::CancelledError("the put was interrupted; what is in the store stays for a day");
+}
+
 absl::StatusOr<std::vector<Item>> FindFolder(const std::string& path, Clock& clock,
-                                             unsigned threads) {
+                                             unsigned threads, const Cancellation* stop) {
   const std::vector<content::Mount> mounts = {{.path = std::string(kTop), .directory = path}};
   const content::IgnoreRules ignore = content::IgnoreRules::Nothing();
-  ASSIGN_OR_RETURN(std::vector<content::SeenFile> seen, content::Walk({.mounts = mounts,
-                                                                       .ignore = ignore,
-                                                                       .clock = clock,
-                                                                       .threads = threads,
-                                                                       .follow_links = false}));
+  absl::StatusOr<std::vector<content::SeenFile>> walked = content::Walk({.mounts = mounts,
+                                                                         .ignore = ignore,
+                                                                         .clock = clock,
+                                                                         .threads = threads,
+                                                                         .stop = stop,
+                                                                         .follow_links = false});
+  if (absl::IsCancelled(walked.status())) return Stopped();
+  RETURN_IF_ERROR(walked.status());
+  std::vector<content::SeenFile>& seen = *walked;
   std::vector<content::SeenFile*> order;
   order.reserve(seen.size());
   for (content::SeenFile& file : seen) order.push_back(&file);
@@ -83,7 +91,7 @@ absl::StatusOr<std::vector<Item>> FindFolder(const std::string& path, Clock& clo
 absl::StatusOr<std::vector<Item>> FindItems(const PutTreeOptions& options, Clock& clock,
                                             unsigned threads) {
   ASSIGN_OR_RETURN(const FileStat stat, StatFile(options.path));
-  if (S_ISDIR(stat.mode)) return FindFolder(options.path, clock, threads);
+  if (S_ISDIR(stat.mode)) return FindFolder(options.path, clock, threads, options.stop);
   const std::string name = options.path.substr(options.path.rfind('/') + 1);
   if (!S_ISREG(stat.mode))
     return absl::InvalidArgumentError(fmt::format("{} is no file and no folder", options.path));
@@ -263,6 +271,7 @@ class Putter {
       const size_t begin = next_.fetch_add(kFilesAtOnce);
       if (begin >= unread_.size()) break;
       for (size_t at = begin; at < std::min(begin + kFilesAtOnce, unread_.size()); ++at) {
+        if (IsStopped()) return Stopped();
         if (tells) RETURN_IF_ERROR(Progress());
         Item& item = items_[unread_[at]];
         item.hashed_ns = absl::ToUnixNanos(clock_.Now());
@@ -313,9 +322,10 @@ class Putter {
   }
 
   // False: it could not be read, or changed meanwhile; noted.
-  static absl::StatusOr<bool> ReadStable(Item& item,
-                                         const std::function<void(std::string_view)>& take) {
-    const absl::Status status = content::StableRead(item.entry, take);
+  absl::StatusOr<bool> ReadStable(Item& item,
+                                  const std::function<void(std::string_view)>& take) const {
+    const absl::Status status = content::StableRead(item.entry, take, options_.stop);
+    if (absl::IsCancelled(status)) return Stopped();
     if (absl::IsResourceExhausted(status)) return status;
     if (!status.ok()) item.error = MessageOf(status);
     return status.ok();
@@ -372,14 +382,17 @@ class Putter {
     return lane.Flush();
   }
 
+  bool IsStopped() const { return options_.stop != nullptr && options_.stop->is_cancelled(); }
+
   absl::Status Progress() {
+    if (IsStopped()) return Stopped();
     if (!options_.on_progress || clock_.Monotonic() < told_ + kProgressInterval)
       return absl::OkStatus();
     told_ = clock_.Monotonic();
     if (options_.on_progress(
             {.files = done_files_, .files_total = items_.size(), .bytes = done_bytes_}))
       return absl::OkStatus();
-    return absl::CancelledError("the put was interrupted; what is in the store stays for a day");
+    return Stopped();
   }
 
   const PutTreeOptions& options_;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "common/base/cancellation.h"
 #include "common/base/clock.h"
 #include "common/base/digest.h"
 #include "common/store/interface/store.h"
@@ -33,6 +34,8 @@ struct PutTreeOptions {
   Clock* clock = nullptr;         // wall time, for what is racy; nullptr: the system's
   // Told now and then by one thread; false stops it.
   std::function<bool(const PutTreeProgress&)> on_progress;
+  // Stops it, also while folders are listed and in the middle of a file. Null: nobody does.
+  const Cancellation* stop = nullptr;
 };
 
 struct PutTreeReport {
@@ -45,7 +48,7 @@ struct PutTreeReport {
 
 // All of the tree is durable on return. INVALID_ARGUMENT: `path` is no file and no folder, holds
 // the store, or holds a part of a tree, because a checkout, a cook or a patch was cut off there
-// (nothing was put then). CANCELLED: by on_progress. RESOURCE_EXHAUSTED and others: the store's.
+// (nothing was put then). CANCELLED: by on_progress, or by `stop`. RESOURCE_EXHAUSTED and others: the store's.
 absl::StatusOr<PutTreeReport> PutTree(store::Store& store, const PutTreeOptions& options);
 
 }  // namespace galley::director

@@ -211,6 +211,30 @@ TEST_F(PutTreeTest, AnInterruptedPutSaysSo) {
   EXPECT_EQ(Put().status().code(), absl::StatusCode::kCancelled);
 }
 
+// Before it begins, among small files, and in the middle of a large one.
+TEST_F(PutTreeTest, AnInterruptIsNoticedWhereverThePutIs) {
+  for (const size_t size : {size_t{0}, size_t{1}, size_t{1} << 20, size_t{20} << 20}) {
+    Cancellation stop;
+    Write("a", std::string(std::max<size_t>(size, 1), static_cast<char>('a' + size % 7)));
+    if (size == 0) stop.Cancel();
+    bool is_read = false;
+    const auto report = PutTree(*store_, {.path = home_ + "/in",
+                                          .clock = &clock_,
+                                          .on_progress =
+                                              [&](const PutTreeProgress& progress) {
+                                                is_read = progress.files_total == 1;
+                                                stop.Cancel();
+                                                return true;
+                                              },
+                                          .stop = &stop});
+    EXPECT_TRUE(absl::IsCancelled(report.status())) << size << report.status();
+    EXPECT_THAT(report.status().message(), HasSubstr("what is in the store stays for a day"));
+    EXPECT_EQ(is_read, size != 0);
+    EXPECT_EQ(store_->Stats()->blobs, 0u) << size;
+  }
+  EXPECT_TRUE(Put().ok());
+}
+
 TEST_F(PutTreeTest, TheStoreItselfIsNotPut) {
   Write("a", "1");
   const auto report = PutTree(*store_, {.path = home_, .digest_cache_file = "", .clock = &clock_});

@@ -44,6 +44,15 @@ int64_t Nanoseconds(const timespec& time) {
 bool IsNoFolder(int error) { return error == ENOENT || error == ENOTDIR || error == ELOOP; }
 
 constexpr mode_t kPermissions = 0777;
+constexpr size_t kPieceBytes = 4 << 20;  // between two looks whether staging goes on
+
+Sandbox::NextPiece PiecesOf(std::string_view bytes) {
+  return [bytes]() mutable -> absl::StatusOr<std::string_view> {
+    const std::string_view piece = bytes.substr(0, kPieceBytes);
+    bytes.remove_prefix(piece.size());
+    return piece;
+  };
+}
 
 // Gives a folder that was just made its mode, but for the bits that it inherited (setgid).
 absl::Status SetModeOfFolder(int folder, mode_t umask, const std::string& path) {
@@ -115,7 +124,13 @@ void Sandbox::Close(std::string_view path) {
   while (!open_.empty() && IsAtOrUnder(open_.back().path, path)) open_.pop_back();
 }
 
+absl::Status Sandbox::CheckGoesOn() const {
+  if (interrupted_ == nullptr || !interrupted_->load()) return absl::OkStatus();
+  return absl::CancelledError("staging was interrupted");
+}
+
 absl::StatusOr<Node> Sandbox::Look(std::string_view path) {
+  RETURN_IF_ERROR(CheckGoesOn());
   ASSIGN_OR_RETURN(const int parent, Folder(ParentOf(path), false));
   if (parent < 0) return Node();
   struct stat s {};
@@ -134,6 +149,7 @@ absl::StatusOr<Node> Sandbox::Look(std::string_view path) {
 }
 
 absl::StatusOr<std::vector<std::string>> Sandbox::Names(std::string_view folder) {
+  RETURN_IF_ERROR(CheckGoesOn());
   std::vector<std::string> names;
   ASSIGN_OR_RETURN(const int fd, Folder(folder, false));
   if (fd < 0) return names;
@@ -175,6 +191,7 @@ absl::StatusOr<bool> Sandbox::Holds(std::string_view path, const Digest& digest)
   DigestBuilder builder;
   std::string buffer(256 << 10, '\0');
   while (true) {
+    RETURN_IF_ERROR(CheckGoesOn());
     const ssize_t count = ::read(file.get(), buffer.data(), buffer.size());
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return ErrnoStatus(errno, "read", Full(path));
@@ -190,6 +207,7 @@ absl::StatusOr<bool> Sandbox::IsBlank(std::string_view path, uint64_t size_bytes
   if (!S_ISREG(stat.mode) || stat.size_bytes > size_bytes_max) return false;
   std::string buffer(256 << 10, '\0');
   while (true) {
+    RETURN_IF_ERROR(CheckGoesOn());
     const ssize_t count = ::read(file.get(), buffer.data(), buffer.size());
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return ErrnoStatus(errno, "read", Full(path));
@@ -248,14 +266,23 @@ absl::StatusOr<FileDescriptor> Sandbox::CreateTemporary(std::string_view path) {
   return file;
 }
 
-absl::StatusOr<bool> Sandbox::WriteNew(int parent, std::string_view path, std::string_view bytes,
+absl::Status Sandbox::WriteTo(int file, std::string_view path, const NextPiece& next) const {
+  while (true) {
+    RETURN_IF_ERROR(CheckGoesOn());
+    ASSIGN_OR_RETURN(const std::string_view piece, next());
+    if (piece.empty()) return absl::OkStatus();
+    RETURN_IF_ERROR(WriteAll(file, piece, Full(path)));
+  }
+}
+
+absl::StatusOr<bool> Sandbox::WriteNew(int parent, std::string_view path, const NextPiece& next,
                                        mode_t mode) {
   struct stat s {};
   if (::fstatat(parent, NameOf(path).c_str(), &s, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT)
     return false;
   const FileDescriptor file(::openat(parent, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600));
   if (!file.valid()) return false;
-  RETURN_IF_ERROR(WriteAll(file.get(), bytes, Full(path)));
+  RETURN_IF_ERROR(WriteTo(file.get(), path, next));
   if (::fchmod(file.get(), mode) != 0) return ErrnoStatus(errno, "chmod", Full(path));
   // (open(2): the way to name such a file that needs no privilege.)
   const std::string unnamed = fmt::format("/proc/self/fd/{}", file.get());
@@ -267,13 +294,18 @@ mode_t Sandbox::ModeOfFile(bool is_executable) const {
 }
 
 absl::Status Sandbox::Write(std::string_view path, std::string_view bytes, bool is_executable) {
-  const mode_t mode = ModeOfFile(is_executable);
   ASSIGN_OR_RETURN(const int parent, Folder(ParentOf(path), true));
-  ASSIGN_OR_RETURN(const bool is_written, WriteNew(parent, path, bytes, mode));
-  if (is_written) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const bool is_written,
+                   WriteNew(parent, path, PiecesOf(bytes), ModeOfFile(is_executable)));
+  return is_written ? absl::OkStatus() : WritePieces(path, PiecesOf(bytes), is_executable);
+}
+
+absl::Status Sandbox::WritePieces(std::string_view path, const NextPiece& next,
+                                  bool is_executable) {
+  ASSIGN_OR_RETURN(const int parent, Folder(ParentOf(path), true));
   ASSIGN_OR_RETURN(FileDescriptor file, CreateTemporary(path));
-  absl::Status status = WriteAll(file.get(), bytes, Full(path));
-  if (status.ok() && ::fchmod(file.get(), mode) != 0)
+  absl::Status status = WriteTo(file.get(), path, next);
+  if (status.ok() && ::fchmod(file.get(), ModeOfFile(is_executable)) != 0)
     status = ErrnoStatus(errno, "chmod", Full(path));
   if (status.ok() && ::close(file.Release()) != 0) status = ErrnoStatus(errno, "write", Full(path));
   if (status.ok() &&
@@ -391,6 +423,7 @@ absl::StatusOr<FileDescriptor> LockFolder(const std::string& directory) {
 }
 
 absl::Status Sandbox::RemoveFile(std::string_view path) {
+  RETURN_IF_ERROR(CheckGoesOn());
   ASSIGN_OR_RETURN(const int parent, Folder(ParentOf(path), false));
   if (parent < 0 || ::unlinkat(parent, NameOf(path).c_str(), 0) == 0 || errno == ENOENT)
     return absl::OkStatus();

@@ -12,7 +12,9 @@
 
 #include <sys/types.h>
 
+#include <atomic>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -53,6 +55,11 @@ class Sandbox {
 
   std::optional<mode_t> umask() const { return umask_; }
 
+  // From now on looking, reading, writing and removing files return CANCELLED once `interrupted` is
+  // true, also in the middle of a file; null: never. A file that was being written is not there
+  // then, or is what it was.
+  void StopOn(const std::atomic<bool>* interrupted) { interrupted_ = interrupted; }
+
   // Removes the files that interrupted writers left.
   absl::Status RemoveTemporaries();
   // True for a path that only such a writer has.
@@ -73,6 +80,10 @@ class Sandbox {
   // The file appears whole, or is replaced whole. Folders above are made; what lies in their place
   // and is no folder is removed. FAILED_PRECONDITION when a folder lies at `path`.
   absl::Status Write(std::string_view path, std::string_view bytes, bool is_executable);
+  // The same, of bytes that come in pieces; an empty one is the end. An error of `next` is returned
+  // as it is, and nothing was written then.
+  using NextPiece = std::function<absl::StatusOr<std::string_view>()>;
+  absl::Status WritePieces(std::string_view path, const NextPiece& next, bool is_executable);
   // A file, link or other non-folder; absent is fine.
   absl::Status RemoveFile(std::string_view path);
   // False when it is not empty (or no folder).
@@ -131,8 +142,10 @@ class Sandbox {
 
   // As a file without a name until it is whole, so that writers do not wait for each other at the
   // folder of the temporary files. False: something lies there, or there are no such files here.
-  absl::StatusOr<bool> WriteNew(int parent, std::string_view path, std::string_view bytes,
+  absl::StatusOr<bool> WriteNew(int parent, std::string_view path, const NextPiece& next,
                                 mode_t mode);
+  absl::Status WriteTo(int file, std::string_view path, const NextPiece& next) const;
+  absl::Status CheckGoesOn() const;
   absl::StatusOr<bool> LinkAt(const std::string& from, int flags, std::string_view path);
   // As Folder(path, false), but a descriptor of its own; FAILED_PRECONDITION when it is not there.
   absl::StatusOr<FileDescriptor> KeepFolder(std::string_view path);
@@ -142,6 +155,7 @@ class Sandbox {
   FileDescriptor root_;
   std::string temporary_name_;
   std::optional<mode_t> umask_;   // the owner may do all with what is made
+  const std::atomic<bool>* interrupted_ = nullptr;
   std::vector<OpenFolder> open_;  // each lies in the one before
 };
 

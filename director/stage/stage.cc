@@ -28,20 +28,27 @@ namespace galley::director {
 namespace {
 
 constexpr uint64_t kCheckoutMarkerBytesMax = 4096;
+constexpr size_t kPieceBytes = 4 << 20;  // of a file, between two looks whether staging goes on
+constexpr size_t kAskedAtOnce = 4096;    // blobs
 
 std::string CheckoutMarker(const Digest& root) { return root.ToString() + "\n"; }
 
-absl::StatusOr<std::vector<tree::TreeFile>> List(store::Store& store, const Digest& root) {
+absl::StatusOr<std::vector<tree::TreeFile>> List(store::Store& store, const Digest& root,
+                                                 const std::atomic<bool>* interrupted) {
   absl::StatusOr<std::vector<tree::TreeFile>> files =
-      tree::ListTree(root, [&](const Digest& digest) { return store.Get(digest); });
-  if (!files.ok())
+      tree::ListTree(root, [&](const Digest& digest) -> absl::StatusOr<Blob> {
+        RETURN_IF_ERROR(CheckInterrupted(interrupted));
+        return store.Get(digest);
+      });
+  if (!files.ok() && !absl::IsCancelled(files.status()))
     return Annotate(files.status(), fmt::format("reading the tree {}", root.ToString()));
   return files;
 }
 
 // The files of a tree that may be gone by now: none then.
-absl::StatusOr<std::vector<tree::TreeFile>> ListIfThere(store::Store& store, const Digest& root) {
-  absl::StatusOr<std::vector<tree::TreeFile>> files = List(store, root);
+absl::StatusOr<std::vector<tree::TreeFile>> ListIfThere(store::Store& store, const Digest& root,
+                                                        const std::atomic<bool>* interrupted) {
+  absl::StatusOr<std::vector<tree::TreeFile>> files = List(store, root, interrupted);
   const absl::Status& status = files.status();
   if (!absl::IsNotFound(status) && !absl::IsDataLoss(status) && !absl::IsInvalidArgument(status))
     return files;
@@ -53,12 +60,20 @@ absl::StatusOr<std::vector<tree::TreeFile>> ListIfThere(store::Store& store, con
 using PackageOf = std::function<std::string(std::string_view path)>;
 
 absl::Status CheckPresent(store::Store& store, const std::vector<tree::TreeFile>& files,
+                          const std::atomic<bool>* interrupted,
                           const PackageOf& package_of = nullptr) {
   std::map<Digest, const std::string*> path_of;
   for (const tree::TreeFile& file : files) path_of.emplace(file.digest, &file.path);
   std::vector<Digest> digests;
   for (const auto& [digest, path] : path_of) digests.push_back(digest);
-  ASSIGN_OR_RETURN(const std::vector<Digest> missing, store.FindMissing(digests));
+  std::vector<Digest> missing;
+  for (size_t at = 0; at < digests.size(); at += kAskedAtOnce) {
+    RETURN_IF_ERROR(CheckInterrupted(interrupted));
+    const size_t count = std::min(kAskedAtOnce, digests.size() - at);
+    ASSIGN_OR_RETURN(const std::vector<Digest> some,
+                     store.FindMissing(std::span(digests).subspan(at, count)));
+    missing.insert(missing.end(), some.begin(), some.end());
+  }
   if (missing.empty()) return absl::OkStatus();
   const auto named = path_of.find(missing.front());
   return absl::DataLossError(
@@ -135,6 +150,38 @@ absl::StatusOr<Blob> Read(const Sources& sources, const Digest& digest, Lacks& l
   return bytes;
 }
 
+// A large file in pieces, so that an interrupt need not wait for its end.
+absl::Status WriteLarge(const Sources& sources, Sandbox& sandbox, const tree::TreeFile& file,
+                        Lacks& lacks) {
+  if (lacks.Knows(file.digest))
+    return absl::DataLossError(fmt::format("blob {} is lost", file.digest.ToString()));
+  const auto note = [&](const absl::Status& status) {
+    if (!IsLoss(status)) return status;
+    lacks.Note();
+    return AsLoss(status);
+  };
+  absl::StatusOr<std::unique_ptr<store::BlobReader>> reader =
+      sources.store.NewReader(file.digest, 0);
+  if (!reader.ok()) return note(reader.status());
+  return sandbox.WritePieces(
+      file.path,
+      [&]() -> absl::StatusOr<std::string_view> {
+        absl::StatusOr<std::string_view> piece = (*reader)->Next(kPieceBytes);
+        if (!piece.ok()) return note(piece.status());
+        return piece;
+      },
+      file.is_executable);
+}
+
+// DATA_LOSS: only of the store's.
+absl::Status WriteFile(const Sources& sources, Sandbox& sandbox, const tree::TreeFile& file,
+                       Lacks& lacks) {
+  if (file.digest.size_bytes() > kPieceBytes) return WriteLarge(sources, sandbox, file, lacks);
+  const absl::StatusOr<Blob> bytes = Read(sources, file.digest, lacks);
+  if (!bytes.ok()) return AsLoss(bytes.status());
+  return sandbox.Write(file.path, **bytes, file.is_executable);
+}
+
 absl::Status WritePart(const Sources& sources, Sandbox& sandbox,
                        std::span<const tree::TreeFile> files, const std::atomic<bool>* interrupted,
                        Lacks& lacks, Part& part) {
@@ -150,19 +197,14 @@ absl::Status WritePart(const Sources& sources, Sandbox& sandbox,
       ++(placed == StoreFiles::Placed::kLinked ? report.linked : report.cloned);
       continue;
     }
-    const absl::StatusOr<Blob> bytes = Read(sources, file.digest, lacks);
-    if (!bytes.ok()) {
-      absl::Status status =
-          Annotate(AsLoss(bytes.status()),
-                   fmt::format("staging {}", NameWithPackage(file.path, sources.package_of)));
-      if (!absl::IsDataLoss(status)) return status;
-      if (part.lost++ == 0) part.loss = std::move(status);
+    absl::Status written = WriteFile(sources, sandbox, file, lacks);
+    if (absl::IsCancelled(written)) return written;
+    if (!written.ok()) {
+      written = Annotate(written,
+                         fmt::format("staging {}", NameWithPackage(file.path, sources.package_of)));
+      if (!absl::IsDataLoss(written)) return written;
+      if (part.lost++ == 0) part.loss = std::move(written);
       continue;
-    }
-    if (const absl::Status written = sandbox.Write(file.path, **bytes, file.is_executable);
-        !written.ok()) {
-      return Annotate(written,
-                      fmt::format("staging {}", NameWithPackage(file.path, sources.package_of)));
     }
     ++report.written;
     report.bytes_written += file.digest.size_bytes();
@@ -190,8 +232,12 @@ absl::Status WriteFiles(const Sources& sources, Sandbox& sandbox,
   };
   const auto write_with_own = [&](size_t i) {
     absl::StatusOr<Sandbox> own = Sandbox::Open(sandbox.Full(""), i, sandbox.umask());
-    if (own.ok()) return write(i, *own);
-    done[i].status = own.status();
+    if (!own.ok()) {
+      done[i].status = own.status();
+      return;
+    }
+    own->StopOn(interrupted);
+    write(i, *own);
   };
   std::vector<std::thread> threads;
   size_t started = 1;
@@ -341,7 +387,7 @@ absl::StatusOr<bool> AddEarlier(store::Store& store, const StageOptions& options
   for (const Digest& root : options.earlier_roots) {
     std::vector<tree::TreeFile> earlier;
     if (root != options.root) {
-      ASSIGN_OR_RETURN(earlier, ListIfThere(store, root));
+      ASSIGN_OR_RETURN(earlier, ListIfThere(store, root, options.interrupted));
     }
     const std::vector<tree::TreeFile>& files = root == options.root ? wanted : earlier;
     // (The root that is staged was published a moment ago: alone it says nothing of before.)
@@ -385,7 +431,8 @@ absl::StatusOr<PlanInput> InputOf(store::Store& store, const StageOptions& optio
                   .packages_beside = options.packages_beside,
                   .interrupted = options.interrupted,
                   .package_of = options.package_of};
-  absl::StatusOr<std::vector<tree::TreeFile>> wanted = List(store, options.root);
+  absl::StatusOr<std::vector<tree::TreeFile>> wanted =
+      List(store, options.root, options.interrupted);
   if (!wanted.ok()) return AsLoss(wanted.status());
   input.wanted = *std::move(wanted);
   RETURN_IF_ERROR(CheckPaths(options, input.wanted));
@@ -393,7 +440,7 @@ absl::StatusOr<PlanInput> InputOf(store::Store& store, const StageOptions& optio
   for (const Digest& root : ledger.roots) {
     std::vector<tree::TreeFile> earlier;
     if (root != options.root) {
-      ASSIGN_OR_RETURN(earlier, ListIfThere(store, root));
+      ASSIGN_OR_RETURN(earlier, ListIfThere(store, root, options.interrupted));
     }
     std::vector<tree::TreeFile>& files = root == options.root ? input.wanted : earlier;
     if (ledger.exact == root) {
@@ -431,6 +478,7 @@ absl::StatusOr<Plan> PlanStage(store::Store& store, const StageOptions& options,
 
 absl::StatusOr<StageReport> Stage(store::Store& store, const StageOptions& options) {
   ASSIGN_OR_RETURN(Sandbox sandbox, Sandbox::Open(options.directory, 0, options.umask));
+  sandbox.StopOn(options.interrupted);
   ASSIGN_OR_RETURN(const Ledger ledger, ReadLedger(sandbox));
   bool knows_all = false;
   ASSIGN_OR_RETURN(Plan plan, PlanStage(store, options, ledger, sandbox, knows_all));
@@ -449,7 +497,7 @@ absl::StatusOr<StageReport> Stage(store::Store& store, const StageOptions& optio
     NoteLedgerHealed(ledger);
     return report;
   }
-  RETURN_IF_ERROR(CheckPresent(store, plan.writes, options.package_of));
+  RETURN_IF_ERROR(CheckPresent(store, plan.writes, options.interrupted, options.package_of));
   RETURN_IF_ERROR(sandbox.RemoveTemporaries());
   Ledger meanwhile{.roots = ledger.roots,
                    .files = std::move(plan.files_meanwhile),
@@ -530,6 +578,7 @@ absl::StatusOr<std::optional<StageReport>> StageChanges(store::Store& store,
                                                         const StageOptions& options,
                                                         const Digest& before) {
   ASSIGN_OR_RETURN(Sandbox sandbox, Sandbox::Open(options.directory, 0, options.umask));
+  sandbox.StopOn(options.interrupted);
   const absl::StatusOr<std::vector<tree::Difference>> differences = tree::DiffTrees(
       before, options.root, [&](const Digest& digest) { return store.Get(digest); });
   if (!differences.ok()) return std::nullopt;
@@ -547,7 +596,7 @@ absl::StatusOr<std::optional<StageReport>> StageChanges(store::Store& store,
     writes.push_back(one.after);
   }
   RETURN_IF_ERROR(CheckPaths(options, writes));
-  RETURN_IF_ERROR(CheckPresent(store, writes, options.package_of));
+  RETURN_IF_ERROR(CheckPresent(store, writes, options.interrupted, options.package_of));
   RETURN_IF_ERROR(
       ledger.brief
           ? ReplaceBriefly(store, options, sandbox, *ledger.brief, writes, report)
@@ -653,13 +702,24 @@ absl::StatusOr<StageReport> LayOut(store::Store& store, const std::vector<tree::
 
 absl::StatusOr<StageReport> Checkout(store::Store& store, const Digest& root,
                                      const std::string& directory, const CheckoutOptions& options) {
-  ASSIGN_OR_RETURN(const std::vector<tree::TreeFile> files, List(store, root));
-  RETURN_IF_ERROR(CheckPresent(store, files));
-  if (!CheckInterrupted(options.interrupted).ok())
-    return absl::CancelledError("interrupted: nothing was laid out");
+  absl::StatusOr<std::vector<tree::TreeFile>> listed = List(store, root, options.interrupted);
+  absl::Status begun = listed.status();
+  if (begun.ok()) begun = CheckPresent(store, *listed, options.interrupted);
+  if (begun.ok()) begun = CheckInterrupted(options.interrupted);
+  if (absl::IsCancelled(begun)) return absl::CancelledError("interrupted: nothing was laid out");
+  RETURN_IF_ERROR(begun);
+  const std::vector<tree::TreeFile>& files = *listed;
   ASSIGN_OR_RETURN(Sandbox sandbox, Sandbox::Open(directory));
+  sandbox.StopOn(options.interrupted);
   ASSIGN_OR_RETURN(const FileDescriptor lock, LockFolder(directory));
-  RETURN_IF_ERROR(ClearForCheckout(sandbox, directory, root, files));
+  if (const absl::Status cleared = ClearForCheckout(sandbox, directory, root, files);
+      !cleared.ok()) {
+    if (!absl::IsCancelled(cleared)) return cleared;
+    return absl::CancelledError(
+        fmt::format("interrupted: {} is still held by a checkout that was cut off; the same "
+                    "command lays it out anew",
+                    directory));
+  }
   // A tree that has this name itself is laid out without.
   const bool is_marked = std::none_of(files.begin(), files.end(), [](const auto& file) {
     return file.path.substr(0, file.path.find('/')) == kCheckoutName;
@@ -671,6 +731,7 @@ absl::StatusOr<StageReport> Checkout(store::Store& store, const Digest& root,
         "interrupted: {} holds a part of the tree; {}", directory,
         is_marked ? "the same command lays it out anew" : "remove it before you try again"));
   }
+  sandbox.StopOn(nullptr);  // all is there
   if (report.ok() && is_marked) RETURN_IF_ERROR(sandbox.RemoveFile(kCheckoutName));
   return report;
 }

@@ -10,10 +10,13 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <random>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "common/base/file.h"
 #include "common/base/healed.h"
@@ -1219,6 +1222,63 @@ TEST_F(StageTest, AnInterruptIsCancelled) {
   const auto report =
       Stage(store_, StageOptions{.directory = sandbox_, .root = root, .interrupted = &interrupted});
   EXPECT_TRUE(absl::IsCancelled(report.status()));
+}
+
+// The interrupt comes while the bytes of the only file are read.
+TEST_F(StageTest, AnInterruptIsNoticedBetweenThePiecesOfAFile) {
+  for (const size_t size : {size_t{1}, size_t{9} << 20}) {
+    const Files before = {{"Game/a", "old"}};
+    const Files after = {{"Game/a", std::string(size, 'x')}};
+    ASSERT_TRUE(StageBook(before).ok());
+    std::atomic<bool> interrupted = false;
+    const Digest root = Tree(after);
+    store_.interrupts = &interrupted;
+    const auto report = Stage(
+        store_, StageOptions{.directory = sandbox_, .root = root, .interrupted = &interrupted});
+    EXPECT_TRUE(absl::IsCancelled(report.status())) << report.status();
+    store_.interrupts = nullptr;
+    EXPECT_EQ(Held(Path("Game")), (Files{{"a", "old"}})) << "whole, or not at all";
+    EXPECT_EQ(Marker(), "absent");
+    EXPECT_EQ(StageBook(after)->written, 1u) << "the next stage takes it up";
+    EXPECT_EQ(Held(), after);
+  }
+}
+
+TEST_F(StageTest, ALargeFileIsWrittenWholeAndItsLossIsTold) {
+  const Files files = {{"Game/a", std::string(size_t{9} << 20, 'x') + "!"}, {"Game/b", "b"}};
+  EXPECT_EQ(StageBook(files)->written, 2u);
+  EXPECT_EQ(Held(), files) << "executable, too";
+  const Digest large = Digest::Of(files.at("Game/a"));
+  fs::remove_all(sandbox_);
+  store_.wrong.insert(large);
+  const absl::Status status = StageBook(files).status();
+  EXPECT_TRUE(absl::IsDataLoss(status)) << status;
+  EXPECT_THAT(status.message(), HasSubstr("staging Game/a"));
+  EXPECT_TRUE(FileExists(Path("Game/b"))) << "the others are written all the same";
+  EXPECT_FALSE(FileExists(Path("Game/a")));
+}
+
+// Whatever staging is at when the interrupt comes.
+TEST_F(StageTest, EachStepOfAStageNoticesAnInterrupt) {
+  std::atomic<bool> interrupted = false;
+  Sandbox sandbox = Sandbox::Open(sandbox_).value();
+  sandbox.StopOn(&interrupted);
+  ASSERT_TRUE(sandbox.Write("folder/a", "a", false).ok());
+  const Digest digest = Digest::Of("a");
+  const std::vector<std::pair<const char*, std::function<absl::Status()>>> steps = {
+      {"looking", [&] { return sandbox.Look("folder/a").status(); }},
+      {"listing", [&] { return sandbox.Names("folder").status(); }},
+      {"hashing", [&] { return sandbox.Holds("folder/a", digest).status(); }},
+      {"looking for zeros", [&] { return sandbox.IsBlank("folder/a", 1).status(); }},
+      {"writing anew", [&] { return sandbox.Write("folder/b", "b", false); }},
+      {"replacing", [&] { return sandbox.Write("folder/a", "b", false); }},
+      {"removing", [&] { return sandbox.RemoveFile("folder/a"); }},
+  };
+  interrupted = true;
+  for (const auto& [what, step] : steps) EXPECT_TRUE(absl::IsCancelled(step())) << what;
+  interrupted = false;
+  EXPECT_EQ(sandbox.Names("folder").value(), std::vector<std::string>{"a"});
+  EXPECT_TRUE(sandbox.Holds("folder/a", digest).value());
 }
 
 TEST_F(StageTest, ALinkPlantedInTheSandboxLeadsNothingOutside) {

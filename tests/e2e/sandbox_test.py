@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Sandboxes beside what people have: folders that Galley did not make, files of other people in them, long names, copied projects."""
-import fcntl, json, os, shutil, signal, subprocess, unittest
+import fcntl, json, os, shutil, signal, subprocess, time, unittest
 
 import harness
 
@@ -128,11 +128,34 @@ class ForeignFolderTest(harness.E2ETest):
         process.send_signal(signal.SIGINT)
         cook = self.finish_cook(game, process)
         self.assertEqual((cook.code, cook.summary["exit_code"]), (130, 130), cook)
-        self.assertIn("pc is published and was not staged: `galley cook` stages what is left", cook.stderr)
+        self.assertIn("pc, phone are published and were not staged: `galley cook` stages what is left", cook.stderr)
         self.assertFalse(os.path.exists(self.path("out/phone")), "it stopped")
         os.close(folder)
         self.cook(game, "--out", self.path("out"))
         self.assertEqual((cooked(self.path("out/pc")), cooked(self.path("out/phone"))), ({"Game/a.txt": b"a"}, {"Game/a.txt": b"a"}))
+
+    def test_ctrl_c_ends_a_cook_that_lays_a_large_tree_out(self):
+        game = self.project({f"{i % 50}/{i}.txt": str(i) for i in range(2000)}, [COPY], name="large")
+        self.cook(game, "--no-stage")
+        process = self.start_cook(game, "--quiet", "--out", self.path("out"))
+        self.addCleanup(process.kill)
+        # Its ledger says that files are being written: it is held there until the signal waits for it.
+        limit = time.monotonic() + 60
+        while not os.path.exists(self.path("out/pc/.galley-root.pending")) and process.poll() is None:
+            self.assertLess(time.monotonic(), limit)
+        process.send_signal(signal.SIGSTOP)
+        process.send_signal(signal.SIGTERM)
+        begun = time.monotonic()
+        process.send_signal(signal.SIGCONT)
+        cook = self.finish_cook(game, process)
+        self.assertLess(time.monotonic() - begun, 10)
+        self.assertEqual((cook.code, cook.summary["exit_code"]), (130, 130), cook)
+        self.assertIn("staging was interrupted; pc is published and was not staged: `galley cook` stages what is left", cook.stderr)
+        laid = len(cooked(self.path("out/pc")))
+        self.assertLess(laid, 2000)
+        next_cook = self.cook(game, "--out", self.path("out"))
+        self.assertIn(f"staged pc: {2000 - laid} written", next_cook.stderr)
+        self.assertEqual(cooked(self.path("out/pc")), {f"Game/{i % 50}/{i}.txt": str(i).encode() for i in range(2000)})
 
     def test_what_is_in_the_way_fails_the_stage_and_the_next_cook_completes_it(self):
         self.cook(self.game)
