@@ -1,10 +1,14 @@
 // init.
 
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 
+#include "common/base/child_process.h"
 #include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/base/named_file.h"
@@ -15,6 +19,7 @@
 #include "director/cli/init/plan.h"
 #include "director/cli/init/table_text.h"
 #include "director/cli/init/worker_looker.h"
+#include "director/cli/interrupt.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
 
@@ -47,11 +52,19 @@ int RunInit(const GlobalOptions& options, const std::string& directory) {
   const auto stat = StatFile(path);
   if (!stat.ok() || !S_ISDIR(stat->mode))
     return Fail(options, kUsage, fmt::format("{} is not a folder", path));
+  // (Nothing is lost before it writes, so that an interrupt may end it wherever it is.)
+  std::atomic<bool> is_ending = false;
+  const InterruptWatch interrupts([&] {
+    if (is_ending.exchange(true)) return;
+    TerminateChildren();
+    std::_Exit(Fail(options, kInterrupted, fmt::format("interrupted: {} was not written", file)));
+  });
   init::WorkerLooker looker(
       {.directory = path, .program = JoinPath(ProgramDirectory(), "galley-worker")});
   init::Plan plan =
       init::MakePlan(init::DiskTree(path), ProjectName(path), init::kFilesMax, &looker);
   plan.not_looked_at = looker.trouble();
+  if (is_ending.exchange(true)) ::pause();  // until the process is gone
   if (const absl::Status written = Write(path, file, plan.toml); !written.ok())
     return Fail(options, kInfrastructure, MessageOf(written));
   if (options.json) {

@@ -1,5 +1,5 @@
 """`galley init` on a tree that has some of everything, and the cook after it."""
-import json, os, struct, unittest, zlib
+import json, os, shutil, signal, struct, subprocess, time, unittest, zlib
 import harness
 
 
@@ -55,6 +55,29 @@ class InitTest(harness.E2ETest):
         os.symlink(".", self.path("game/assets/loop"))
         os.mkfifo(self.path("game/assets/pipe.png"))
         return self.path("game")
+
+    def test_an_interrupt_ends_it_at_once_and_it_says_that_nothing_was_written(self):
+        galley = self.path("bin/galley")
+        os.makedirs(self.path("bin"))
+        shutil.copyfile(os.path.join(harness.BIN, "galley"), galley)
+        os.chmod(galley, 0o755)
+        begun = self.path("begun")
+        worker = self.write("bin/galley-worker", f"#!/bin/sh\necho $$ > {begun}.part\nmv {begun}.part {begun}\nexec sleep 600\n")
+        os.chmod(worker, 0o755)
+        self.write("game/a_normal.png", png())
+        process = subprocess.Popen([galley, "init", self.path("game")], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.kill)
+        limit = time.monotonic() + 60
+        while not os.path.exists(begun):
+            self.assertLess(time.monotonic(), limit)
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=10)
+        self.assertEqual((process.returncode, out), (130, ""))
+        self.assertIn(f"interrupted: {self.path('game/galley.toml')} was not written", err)
+        self.assertFalse(os.path.exists(self.path("game/galley.toml")))
+        pid = int(self.read("begun"))
+        while os.path.exists(f"/proc/{pid}"):
+            self.assertLess(time.monotonic(), limit, "the look goes on")
 
     def test_a_nasty_tree_cooks_without_a_failure(self):
         game = self.nasty()
