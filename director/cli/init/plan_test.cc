@@ -555,6 +555,34 @@ TEST_F(LookedAtTest, AtMostAThousandImagesAreDecodedSmallOnesAndNamedOnesFirst) 
   EXPECT_THAT(ReasonOf("z_normal.png"), HasSubstr("by name: it was not decoded"));
 }
 
+// As SuperTuxKart calls its own; none is among the 1,000 smallest images.
+TEST_F(LookedAtTest, OtherNamesForNormalMapsAreWorthALookToo) {
+  const std::vector<std::string> names = {"bark_nm.png", "road-nm.jpg", "wall_nml.png",
+                                          "wall_NRML.png", "waternormals2.png"};
+  Files files;
+  for (int i = 0; i < 1'200; ++i) files[fmt::format("{:04}.png", i)] = Png();
+  for (const std::string& name : names) {
+    files[name] = (name.ends_with("jpg") ? std::string(kJpeg) : Png()) + std::string(5'000, 'x');
+    looker_.SetPixels(name, "normal");
+  }
+  InitLookedAt(files);
+  for (const std::string& name : names) EXPECT_EQ(Does("/Game/" + name), kNormalTexture) << name;
+}
+
+TEST_F(LookedAtTest, OtherNamesForMasksOfSeveralChannelsAreKnown) {
+  Files files = {{"door.png", Png()}};
+  for (const char* name : {"door_glossy.png", "door_glossmap.png", "chest_PbrData.png",
+                           "carpet_colormask.png", "carpet_color_mask.png"})
+    files[name] = Png();
+  for (const auto& [name, bytes] : files) looker_.SetPixels(name, "color");
+  InitLookedAt(files);
+  for (const auto& [name, bytes] : files) {
+    EXPECT_EQ(Does("/Game/" + name),
+              name == "door.png" ? "texture" : "texture {\"color_space\":\"linear\"}")
+        << name;
+  }
+}
+
 TEST_F(LookedAtTest, AnImageThatTheCookerRefusesIsCopied) {
   looker_.looks["a.png"] = {.takes = false, .why_not = "png: the file is truncated"};
   InitLookedAt({{"a.png", Png()}, {"b.png", Png()}});

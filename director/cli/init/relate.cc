@@ -1,6 +1,7 @@
 #include "director/cli/init/relate.h"
 
 #include <algorithm>
+#include <cctype>
 #include <optional>
 #include <string_view>
 #include <tuple>
@@ -294,16 +295,26 @@ class Relater {
     for (const Judged* image : images) {
       if (!image->is_pointer) order.push_back(image);
     }
-    std::stable_sort(order.begin(), order.end(), [&](const Judged* a, const Judged* b) {
-      const bool a_is_other = !named.contains(a->file.path);
-      const bool b_is_other = !named.contains(b->file.path);
-      return std::tuple(a_is_other, a->file.size_bytes) <
-             std::tuple(b_is_other, b->file.size_bytes);
-    });
+    const auto rank = [&](const Judged* image) {
+      const int name = named.contains(image->file.path)  ? 0
+                       : MayBeNormals(image->file.path) ? 1
+                                                        : 2;
+      return std::tuple(name, image->file.size_bytes);
+    };
+    std::stable_sort(order.begin(), order.end(),
+                     [&](const Judged* a, const Judged* b) { return rank(a) < rank(b); });
     order.resize(std::min(order.size(), kImagesLookedAtMax));
     LookAsk ask{.paths = {}, .cooker = "texture", .mounts = Mounts()};
     for (const Judged* image : order) ask.paths.push_back(image->file.path);
     return looker_->LookAt(ask);
+  }
+
+  // "waternormals2.jpg": its name decides nothing, and makes it worth a look.
+  static bool MayBeNormals(std::string_view path) {
+    std::string name(FileName(path));
+    for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return name.find("norm") != std::string::npos || name.find("nrm") != std::string::npos ||
+           name.find("bump") != std::string::npos;
   }
 
   // "_nm" of "wall_nm.png": images with a use share a rule when all others with this end have it,

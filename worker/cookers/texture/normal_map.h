@@ -2,8 +2,8 @@
 //
 // A tangent-space normal map holds unit vectors (2v - 1) that point mostly up: their mean is near
 // (0.5, 0.5, 1), their length near 1. A map with green down (Direct3D) is one as well, and so is
-// one that is flat everywhere. Texels that are black, or clear, are outside of what the map is for
-// and do not count.
+// one that is flat everywhere. Texels that are black, white or clear are outside of what the map is
+// for and do not count.
 //
 // Cost: at most 65,536 texels are looked at, spread evenly. Pure; the same for the same image.
 #pragma once

@@ -53,6 +53,43 @@ TEST(NormalMapTest, WhatIsBlackOrClearDoesNotCount) {
   EXPECT_EQ(Judge(Make(island(0))), Pixels::kNormals);
 }
 
+// As in gnu_Normal.png and willow_b_nm.jpg of SuperTuxKart.
+TEST(NormalMapTest, TheWhiteAroundAMapDoesNotCountEither) {
+  EXPECT_EQ(Judge(Make([](double u, double v) {
+              return u < 0.6 ? Color{1, 1, 1, 1} : Wave(u, v);
+            })),
+            Pixels::kNormals);
+  EXPECT_EQ(Judge(Make([](double, double) { return Color{1, 1, 1, 1}; })), Pixels::kGrey);
+}
+
+// As in konqi_kart01_Normal.png: the map ends in a seam of dark texels.
+TEST(NormalMapTest, TheSeamTowardsABlackGroundMakesItLikeNormals) {
+  EXPECT_EQ(Judge(Make([](double u, double v) {
+              if (u < 0.3) return Color{0, 0, 0, 1};
+              Color color = Wave(u, v);
+              if (u < 0.38)
+                for (int c = 0; c < 3; ++c) color[c] *= 0.4;
+              return color;
+            })),
+            Pixels::kLooseNormals);
+}
+
+// As in fir_bark_nm.png: x and y were made larger, and z stayed.
+TEST(NormalMapTest, SlopesThatAreTooSteepForUnitVectorsAreLikeNormals) {
+  EXPECT_EQ(Judge(Make([](double u, double v) {
+              return Color{0.5 + 0.38 * std::sin(40 * u), 0.5 + 0.3 * std::cos(30 * v), 0.99, 1};
+            })),
+            Pixels::kLooseNormals);
+}
+
+// As in summersky_n.jpg and sky_nord.jpg, whose vectors are about 1 long.
+TEST(NormalMapTest, ASkyIsNotEvenLikeNormals) {
+  EXPECT_EQ(Judge(Make([](double u, double v) {
+              return Color{0.30 + 0.04 * u, 0.66 + 0.05 * v, 0.79, 1};
+            })),
+            Pixels::kColor);
+}
+
 TEST(NormalMapTest, NormalsThatLostTheirLengthAreLikeNormals) {
   EXPECT_EQ(Judge(Make([](double u, double v) {
               Color color = Wave(u, v);
