@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/time/clock.h"
+#include "common/base/counted.h"
 #include "common/base/status_macros.h"
 #include "director/cli/commands.h"
 #include "director/cli/director_of_project.h"
@@ -278,7 +279,10 @@ int RunDrain(const GlobalOptions& options, const FarDirector& far, const std::st
     if (options.json) PrintJson({{"drained", drained->workers()}});
     if (!options.json && !options.quiet)
       std::fputs(
-          fmt::format("{} workers end when they have nothing in hand\n", drained->workers_size())
+          (drained->workers_size() == 1
+               ? std::string("1 worker ends when it has nothing in hand\n")
+               : fmt::format("{} workers end when they have nothing in hand\n",
+                             drained->workers_size()))
               .c_str(),
           stderr);
     return kDone;

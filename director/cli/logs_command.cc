@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
+#include "common/base/counted.h"
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "director/cli/commands.h"
@@ -125,8 +126,8 @@ class Logs {
 
   void TellSkipped() const {
     if (reader_.skipped() > 0 && !options_.quiet)
-      fmt::print(stderr, "{} lines of the files could not be read, and were left out\n",
-                 reader_.skipped());
+      fmt::print(stderr, "{} of the files could not be read, and {} left out\n",
+                 Counted(reader_.skipped(), "line"), reader_.skipped() == 1 ? "was" : "were");
   }
 
   bool HasDirector() const {

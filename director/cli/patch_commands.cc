@@ -44,7 +44,9 @@ int RunPatch(const GlobalOptions& options, const std::string& before_text,
                {"bytes_literal", report->bytes_literal},
                {"bytes", report->bytes_written}});
   } else if (!options.quiet) {
-    std::puts(fmt::format("{}: {} files differ, {} of {} new, {}", file, report->files,
+    std::puts(fmt::format("{}: {}, {} of {} new, {}", file,
+                          report->files == 1 ? "1 file differs"
+                                             : fmt::format("{} files differ", report->files),
                           HumanBytes(report->bytes_literal), HumanBytes(report->bytes_new),
                           HumanBytes(report->bytes_written))
                   .c_str());
@@ -67,9 +69,9 @@ int RunApply(const GlobalOptions& options, const std::string& file, const std::s
                {"bytes", report->bytes_written},
                {"resumed", report->is_resumed}});
   } else if (!options.quiet) {
-    std::puts(fmt::format("{}: {} written ({}), {} renamed, {} removed, {} were there{}", directory,
+    std::puts(fmt::format("{}: {} written ({}), {} renamed, {} removed, {} {} there{}", directory,
                           report->written, HumanBytes(report->bytes_written), report->renamed,
-                          report->removed, report->kept,
+                          report->removed, report->kept, report->kept == 1 ? "was" : "were",
                           report->is_resumed ? "; an interrupted run was completed" : "")
                   .c_str());
   }

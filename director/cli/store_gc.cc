@@ -1,6 +1,7 @@
 // `galley store gc`.
 #include <cstdio>
 
+#include "common/base/counted.h"
 #include "common/base/human_bytes.h"
 #include "common/base/status_macros.h"
 #include "director/cli/commands.h"
@@ -64,10 +65,12 @@ int RunStoreGc(const GlobalOptions& options, const StoreGcOptions& asked) {
     return kDone;
   }
   if (options.quiet) return kDone;
-  std::puts(fmt::format("{} {} results and {} blobs ({}); {} results and {} blobs ({}) stay",
-                        gc->is_dry ? "would drop" : "dropped", report->dropped_results,
-                        report->dropped_blobs, HumanBytes(report->dropped_bytes), report->results,
-                        report->blobs, HumanBytes(report->bytes))
+  std::puts(fmt::format("{} {} and {} ({}); {} and {} ({}) stay",
+                        gc->is_dry ? "would drop" : "dropped",
+                        Counted(report->dropped_results, "result"),
+                        Counted(report->dropped_blobs, "blob"), HumanBytes(report->dropped_bytes),
+                        Counted(report->results, "result"), Counted(report->blobs, "blob"),
+                        HumanBytes(report->bytes))
                 .c_str());
   if (report->freed_bytes + report->moved_bytes != 0) {
     std::puts(fmt::format("{} segments of {}; {} in them {} written again",
@@ -76,8 +79,9 @@ int RunStoreGc(const GlobalOptions& options, const StoreGcOptions& asked) {
                   .c_str());
   }
   if (report->left_files != 0) {
-    std::puts(fmt::format("{} {} files ({}) that nobody adopted, or that processes which died left",
-                          gc->is_dry ? "would remove" : "removed", report->left_files,
+    std::puts(fmt::format("{} {} ({}) that nobody adopted, or that processes which died left",
+                          gc->is_dry ? "would remove" : "removed",
+                          Counted(report->left_files, "file"),
                           HumanBytes(report->left_bytes))
                   .c_str());
   }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "common/base/counted.h"
 #include "common/base/human_bytes.h"
 #include "common/base/status_macros.h"
 #include "common/store/interface/pins.h"
@@ -30,9 +31,11 @@ absl::StatusOr<store::VerifyReport> Verify(const GlobalOptions& options, store::
                        .restart = asked.restart,
                        .on_progress = [&](const store::VerifyProgress& progress) {
                          line.Show(
-                             fmt::format("verify: {}; {} blobs, {} of {}, {} problems",
-                                         progress.phase, progress.blobs, HumanBytes(progress.bytes),
-                                         HumanBytes(progress.bytes_total), progress.problems));
+                             fmt::format("verify: {}; {}, {} of {}, {}", progress.phase,
+                                         Counted(progress.blobs, "blob"),
+                                         HumanBytes(progress.bytes),
+                                         HumanBytes(progress.bytes_total),
+                                         Counted(progress.problems, "problem")));
                          return !is_stopped;
                        }});
 }
@@ -52,11 +55,12 @@ bool IsPin(const LostRoot& lost) { return lost.root.project_id == store::kPinPro
 std::string Outcome(const store::VerifyReport& report, const std::vector<LostRoot>& lost,
                     bool is_repaired) {
   if (!report.problems.empty())
-    return fmt::format("{} problems, quarantined; {}", report.problems.size(),
+    return fmt::format("{}, quarantined; {}", Counted(report.problems.size(), "problem"),
                        is_repaired ? "made again" : "the next cook makes again what it needs");
   if (lost.empty())
     return is_repaired ? "all whole; what roots lacked was made again" : "all whole";
-  return fmt::format("all that is there is whole, and {} roots lack something: {}", lost.size(),
+  return fmt::format("all that is there is whole, and {} something: {}",
+                     lost.size() == 1 ? "1 root lacks" : fmt::format("{} roots lack", lost.size()),
                      std::any_of(lost.begin(), lost.end(), IsPin)
                          ? "a cook makes again what it still makes; put the rest again"
                          : "the next cook makes again what it needs");
@@ -78,15 +82,16 @@ void PrintReport(const GlobalOptions& options, const store::VerifyReport& report
   }
   for (const std::string& problem : report.problems) std::puts(problem.c_str());
   for (size_t i = 0; i < lost.size() && i < kRootsToldMax; ++i) {
-    std::puts(fmt::format("root {} lacks {} files or folders ({}): {}", NameOfRoot(lost[i].root),
-                          lost[i].lost, lost[i].example.empty() ? "all of it" : lost[i].example,
+    std::puts(fmt::format("root {} lacks {} ({}): {}", NameOfRoot(lost[i].root),
+                          Counted(lost[i].lost, "file or folder", "files or folders"),
+                          lost[i].example.empty() ? "all of it" : lost[i].example,
                           lost[i].root.root.ToString())
                   .c_str());
   }
   if (lost.size() > kRootsToldMax)
-    std::puts(fmt::format("and {} more roots", lost.size() - kRootsToldMax).c_str());
+    std::puts(fmt::format("and {}", Counted(lost.size() - kRootsToldMax, "more root")).c_str());
   if (options.quiet) return;
-  std::puts(fmt::format("{} blobs, {}{}: {}", report.blobs, HumanBytes(report.bytes),
+  std::puts(fmt::format("{}, {}{}: {}", Counted(report.blobs, "blob"), HumanBytes(report.bytes),
                         report.resumed.has_value()
                             ? absl::FormatTime(" (going on with the verify of %Y-%m-%dT%H:%M:%SZ)",
                                                *report.resumed, absl::UTCTimeZone())

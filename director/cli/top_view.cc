@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "common/base/counted.h"
 #include "common/base/human_bytes.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
@@ -143,8 +144,9 @@ void TopView::AddWorker(const v1::StatusAnswer& status, const std::string& name,
   if (found == status.workers().end())
     return rows.push_back({fmt::format("{} is not attached any more", EscapeControl(name))});
   rows.push_back(
-      {fmt::format("{}: process {}, {} slots, {} jobs, {}{}", EscapeControl(name), found->process(),
-                   found->slots(), found->jobs(), HumanBytes(found->memory_bytes()),
+      {fmt::format("{}: process {}, {}, {}, {}{}", EscapeControl(name), found->process(),
+                   Counted(found->slots(), "slot"), Counted(found->jobs(), "job"),
+                   HumanBytes(found->memory_bytes()),
                    found->is_draining() ? ", drains" : "")});
   if (!found->note().empty()) rows.push_back({EscapeControl(found->note())});
   rows.push_back({fmt::format("{:>9}  {}", "SINCE", "PACKAGE")});
@@ -163,7 +165,8 @@ void TopView::AddPackage(const std::string& name, const AskPackage& ask, Rows& r
   if (!answer->worker().empty())
     rows.push_back({fmt::format("worker     {}, attempt {}", answer->worker(), answer->attempt())});
   rows.push_back(
-      {fmt::format("handed     {} times; faults: {} its own, {} of the machine", answer->attempts(),
+      {fmt::format("handed     {}; faults: {} its own, {} of the machine",
+                   Counted(answer->attempts(), "time"),
                    answer->own_faults(), answer->infrastructure_faults())});
   for (const v1::PackageAnswer::Reason& reason : answer->reasons()) {
     const auto category = static_cast<director::InstigatorCategory>(reason.category());

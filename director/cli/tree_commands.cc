@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "absl/time/clock.h"
+#include "common/base/counted.h"
 #include "common/base/file.h"
 #include "common/base/human_bytes.h"
 #include "common/base/log.h"
@@ -198,7 +199,7 @@ int RunCheckout(const GlobalOptions& options, const std::string& root_text,
                {"bytes", report->bytes_written}});
   } else if (!options.quiet) {
     std::puts(fmt::format(
-                  "{}: {} files, {}{}", directory, report->written,
+                  "{}: {}, {}{}", directory, Counted(report->written, "file"),
                   HumanBytes(report->bytes_written),
                   link ? fmt::format(", {} linked, {} cloned", report->linked, report->cloned) : "")
                   .c_str());

@@ -400,8 +400,8 @@ TEST(DemandsTest, ARefusalIsOfTheProgramsWhateverIsDemanded) {
   EXPECT_FALSE(shell.HasOpenJob("B"));
   PassWith(shell, {kFar}, 40);
   EXPECT_TRUE(
-      shell.Says("failed A: no worker can cook it: none of the 1 workers that are attached "
-                 "has its tools"))
+      shell.Says("failed A: no worker can cook it: the only worker that is attached does "
+                 "not have its tools"))
       << shell.TakeLog();
 }
 

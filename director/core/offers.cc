@@ -402,7 +402,10 @@ std::string Offers::WhyParked(PackageId id) const {
 }
 
 std::string Offers::WhyUnoffered(uint32_t kind) const {
-  const std::string attached = std::to_string(workers_.attached());
+  const size_t attached = workers_.attached();
+  const std::string none_has =
+      attached == 1 ? "the only worker that is attached does not have "
+                    : "none of the " + std::to_string(attached) + " workers that are attached has ";
   // (What nobody could do who has all that is demanded, is not missing for the demand.)
   const bool is_demanded =
       kinds_[kind].demand != 0 &&
@@ -422,13 +425,13 @@ std::string Offers::WhyUnoffered(uint32_t kind) const {
       workers_.ring().begin(), workers_.ring().end(),
       [&](WorkerId id) { return Contains(workers_.Find(id)->refuses, kinds_[kind].of_all); });
   if (is_refused)
-    return "no worker can cook it: none of the " + attached +
-           " workers that are attached has its tools as the director has them, and no launcher "
+    return "no worker can cook it: " + none_has +
+           "its tools as the director has them, and no launcher "
            "starts others: " +
            kinds_[kinds_[kind].of_all].refusal;
   return "no worker can cook it: wanted is the cooker \"" + kinds_[kind].cooker +
-         "\" as this director knows it; none of the " + attached +
-         " workers that are attached has it (another build, or a machine on which programs cannot "
+         "\" as this director knows it; " + none_has +
+         "it (another build, or a machine on which programs cannot "
          "be watched), and no launcher starts others";
 }
 

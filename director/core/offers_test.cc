@@ -251,8 +251,8 @@ TEST(OffersTest, WhatAllRefuseFailsByNameWithWhatWasWantedAndFound) {
     shell.Send(WorkerAlive{kFar});
   }
   EXPECT_TRUE(
-      shell.Says("failed A: no worker can cook it: none of the 1 workers that are attached "
-                 "has its tools as the director has them, and no launcher starts others: "
+      shell.Says("failed A: no worker can cook it: the only worker that is attached does "
+                 "not have its tools as the director has them, and no launcher starts others: "
                  "tool(/bin/sh): wanted 1, found 2"))
       << shell.TakeLog();
   shell.Finish();

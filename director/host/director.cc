@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/time/clock.h"
+#include "common/base/counted.h"
 #include "common/base/file.h"
 #include "common/base/healed.h"
 #include "common/base/log.h"
@@ -217,8 +218,8 @@ void Director::FlushWriteBack(bool is_cut_short, CookListener& listener, Cancell
   report.dropped -= before.dropped;
   if (report.failed + report.dropped == 0) return;
   listener.Warn(record::WarningKind::kRemoteStore, fmt::format(
-      "{} of {} results could not be sent to {}: {}{}", report.failed + report.dropped,
-      report.sent + report.failed + report.dropped, stores_->remote()->State().url,
+      "{} of {} could not be sent to {}: {}{}", report.failed + report.dropped,
+      Counted(report.sent + report.failed + report.dropped, "result"), stores_->remote()->State().url,
       report.reason.empty() ? "more were cooked than can wait" : report.reason,
       report.unsent.empty() || journal_->MadeAnew() ? "" : "; the next cook sends them"));
 }

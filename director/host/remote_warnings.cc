@@ -1,5 +1,6 @@
 #include "director/host/remote_warnings.h"
 
+#include "common/base/counted.h"
 #include "fmt/format.h"
 
 namespace galley::director {
@@ -11,11 +12,13 @@ std::string WrongText(const store::RemoteState& state) {
   std::string text =
       state.given_up == GivenUp::kWrongBlobs
           ? fmt::format(
-                "{} of {} blobs of the remote store {} had wrong bytes and were not used: "
-                "the cook went on without it",
-                state.blobs_wrong, state.blobs_came, state.url)
-          : fmt::format("{} blobs of the remote store {} had wrong bytes and were not used",
-                        state.blobs_wrong, state.url);
+                "{} of {} of the remote store {} had wrong bytes and {} not used: the cook went "
+                "on without it",
+                state.blobs_wrong, Counted(state.blobs_came, "blob"), state.url,
+                state.blobs_wrong == 1 ? "was" : "were")
+          : fmt::format("{} of the remote store {} had wrong bytes and {} not used",
+                        Counted(state.blobs_wrong, "blob"), state.url,
+                        state.blobs_wrong == 1 ? "was" : "were");
   if (state.blobs_repaired > 0)
     text +=
         fmt::format("; {} of them were made again, and are right there now", state.blobs_repaired);
@@ -50,10 +53,12 @@ std::vector<std::string> RemoteWarnings(const store::RemoteState& state, std::st
   if (state.blobs_wrong > 0) texts.push_back(WrongText(state));
   if (state.blobs_kept_wrong > 0) {
     texts.push_back(fmt::format(
-        "{} blobs of the remote store {} stay wrong: they were made and sent again, but this "
-        "server "
-        "keeps what it has, and the protocol has no call that replaces a blob; remove them there",
-        state.blobs_kept_wrong, state.url));
+        "{} of the remote store {} {} wrong: {} made and sent again, but this server keeps what it "
+        "has, and the protocol has no call that replaces a blob; remove {} there",
+        Counted(state.blobs_kept_wrong, "blob"), state.url,
+        state.blobs_kept_wrong == 1 ? "stays" : "stay",
+        state.blobs_kept_wrong == 1 ? "it was" : "they were",
+        state.blobs_kept_wrong == 1 ? "it" : "them"));
   }
   return texts;
 }

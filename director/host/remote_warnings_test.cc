@@ -31,7 +31,7 @@ TEST(RemoteWarningsTest, TheVerdictIsSaidWithItsNumbersAndWhatWasRepaired) {
               ElementsAre("32 of 40 blobs of the remote store grpc://cas had wrong bytes and were "
                           "not used: the cook went on without it; 31 of them were made again, and "
                           "are right there now",
-                          HasSubstr("1 blobs of the remote store grpc://cas stay wrong")));
+                          HasSubstr("1 blob of the remote store grpc://cas stays wrong: it was made")));
 }
 
 TEST(RemoteWarningsTest, TooSlowIsSaidOnceWithItsCost) {

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "common/base/counted.h"
 #include "common/tree/tree.h"
 #include "director/shell/stage_path.h"
 #include "fmt/format.h"
@@ -53,9 +54,9 @@ std::string RemovedByRulesText(store::Store& store, const Digest& before, const 
   const auto files = tree::ListTree(before, get);
   if (!files.ok() || 2 * removed <= files->size()) return {};
   return fmt::format(
-      "{}: this cook takes away {} of the {} files of the last root, {} of them because rules "
+      "{}: this cook takes away {} of the {} of the last root, {} of them because rules "
       "changed: no rule makes a package of {} any more{}; is a `match` in galley.toml wrong?",
-      platform, removed, files->size(), by_rules, first, by_rules == 1 ? "" : " and others");
+      platform, removed, Counted(files->size(), "file"), by_rules, first, by_rules == 1 ? "" : " and others");
 }
 
 }  // namespace galley::director

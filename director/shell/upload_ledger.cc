@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/base/counted.h"
 #include "common/base/human_bytes.h"
 #include "fmt/format.h"
 
@@ -19,9 +20,9 @@ absl::StatusOr<bool> UploadLedger::Take(std::string_view worker, const Digest& d
   if (of.unnamed.contains(digest)) return false;
   if (of.unnamed.size() >= limits_.blobs_max || size > limits_.bytes_max - of.bytes) {
     return absl::ResourceExhaustedError(fmt::format(
-        "{} is not taken: {} has uploaded {} in {} blobs that no result of its names, and may have "
+        "{} is not taken: {} has uploaded {} in {} that no result of its names, and may have "
         "{} in {}; a worker reports on a job as soon as its outputs are uploaded",
-        digest.ToString(), worker, HumanBytes(of.bytes), of.unnamed.size(),
+        digest.ToString(), worker, HumanBytes(of.bytes), Counted(of.unnamed.size(), "blob"),
         HumanBytes(limits_.bytes_max), limits_.blobs_max));
   }
   // (What comes when no attempt is under way is nobody's: an honest worker uploads before it says

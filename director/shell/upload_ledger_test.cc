@@ -22,7 +22,7 @@ TEST_F(UploadLedgerTest, WhatIsOverTheQuotaOfAWorkerIsRefusedUntilAResultNamesWh
   const absl::Status over = ledger_.Take("a", BlobOf('2', 41)).status();
   EXPECT_TRUE(absl::IsResourceExhausted(over));
   EXPECT_THAT(std::string(over.message()),
-              testing::HasSubstr("a has uploaded 60 B in 1 blobs that no result of its names"));
+              testing::HasSubstr("a has uploaded 60 B in 1 blob that no result of its names"));
   EXPECT_TRUE(ledger_.Take("b", BlobOf('2', 41)).value()) << "each has its own";
   EXPECT_TRUE(ledger_.Take("a", BlobOf('2', 40)).value());
   const Digest named[] = {BlobOf('1', 60), BlobOf('9', 1)};

@@ -412,7 +412,7 @@ TEST_F(WorkerBytesTest, WhatNoResultNamesIsBoundedAndWhatIsOverIsNotKept) {
   const absl::Status over = Upload({{more, more}}).status();
   EXPECT_TRUE(absl::IsResourceExhausted(over));
   EXPECT_THAT(std::string(over.message()),
-              HasSubstr("node has uploaded 683.6 KiB in 1 blobs that no result of its names"));
+              HasSubstr("node has uploaded 683.6 KiB in 1 blob that no result of its names"));
   EXPECT_THAT(*store_.FindMissing({{Digest::Of(more)}}), SizeIs(1));
   EXPECT_TRUE(Upload({{more, more}}, "other").ok()) << "each worker has its own";
   EXPECT_TRUE(Upload({{large_, large_}}).ok()) << "what is there already costs nothing";

@@ -105,7 +105,7 @@ TEST_F(WorkerLogBookTest, AnAttemptThatFailedIsNotedWithItsTime) {
 TEST_F(WorkerLogBookTest, WhatALostWorkerHadInHandIsNoted) {
   views_.Given("w", 7, {.package = "/Game/a", .given = absl::FromUnixSeconds(5)});
   book_->NoteLost("w", "ended: signal 9");
-  EXPECT_THAT(Written(), ElementsAre("w@node7 director : ended: signal 9; it had 1 jobs in hand",
+  EXPECT_THAT(Written(), ElementsAre("w@node7 director : ended: signal 9; it had 1 job in hand",
                                      "w@node7 director /Game/a: the attempt was lost with its "
                                      "worker: ended: signal 9"));
 }

@@ -172,7 +172,7 @@ class FarProgramsTest(FarmCase):
         done = self.finish_cook(game, cook)
         self.assertEqual(done.code, 1, done)
         for package in ("/Game/a.list", "/Game/b.list"):
-            self.assertRegex(done.errors_of(package)[0], rf"none of the 1 workers that are attached has its tools .*tool\({sort}\).* wanted .*, found ")
+            self.assertRegex(done.errors_of(package)[0], rf"the only worker that is attached does not have its tools .*tool\({sort}\).* wanted .*, found ")
         self.assertEqual(len(done.failures), 3, "and what reads one of them")
         again, _ = self.far_cook(game, workers=1)
         self.assertEqual((again.code, again.cooked), (0, 3), again)

@@ -128,7 +128,7 @@ class StoreGcTest(E2ETest):
         second = self.cook(game)
         self.assertEqual(second.code, 0, second)
         self.assertIn("more than 40.0 KiB", second.stderr)
-        self.assertRegex(second.stderr, "dropped 1 results and .* of the store")
+        self.assertRegex(second.stderr, "dropped 1 result and .* of the store")
         self.runs()
         self.assertEqual(self.cook(game).cooked, 0, "what its newest root needs stays")
         self.write("game/content/a.txt", first)

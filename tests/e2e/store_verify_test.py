@@ -87,7 +87,7 @@ class StoreVerifyTest(E2ETest):
         self.rot(self.large)
         done = self.galley("store", "verify", "--repair", "--store", self.store)
         self.assertEqual(done.returncode, 1, done)
-        self.assertIn(f"lacks 1 files or folders (Game/large.bin): {self.root}", done.stdout)
+        self.assertIn(f"lacks 1 file or folder (Game/large.bin): {self.root}", done.stdout)
         self.assertEqual(self.galley("store", "verify", "--store", self.store).returncode, 1)
 
     def test_roots_that_lack_something_are_named_until_they_are_whole(self):

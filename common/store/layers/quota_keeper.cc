@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "common/base/counted.h"
 #include "common/base/human_bytes.h"
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
@@ -38,8 +39,9 @@ absl::Status QuotaKeeper::Keep(Cancellation* cancellation,
                   HumanBytes(size), HumanBytes(options_.bytes_max)));
   ASSIGN_OR_RETURN(const GcReport report, store_.Collect({.bytes_max = options_.bytes_max / 10 * 9,
                                                           .cancellation = cancellation}));
-  std::string text = fmt::format("dropped {} results and {} of the store", report.dropped_results,
-                                 HumanBytes(report.dropped_bytes));
+  std::string text =
+      fmt::format("dropped {} and {} of the store", Counted(report.dropped_results, "result"),
+                  HumanBytes(report.dropped_bytes));
   if (report.bytes > options_.bytes_max)
     text += fmt::format("; what has to stay takes {}", HumanBytes(report.bytes));
   say(text);
