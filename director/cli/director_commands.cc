@@ -278,13 +278,12 @@ int RunDrain(const GlobalOptions& options, const FarDirector& far, const std::st
     if (!drained.ok()) return FailOf(options, drained.status());
     if (options.json) PrintJson({{"drained", drained->workers()}});
     if (!options.json && !options.quiet)
-      std::fputs(
-          (drained->workers_size() == 1
-               ? std::string("1 worker ends when it has nothing in hand\n")
-               : fmt::format("{} workers end when they have nothing in hand\n",
-                             drained->workers_size()))
-              .c_str(),
-          stderr);
+      std::fputs((drained->workers_size() == 1
+                      ? std::string("1 worker ends when it has nothing in hand\n")
+                      : fmt::format("{} workers end when they have nothing in hand\n",
+                                    drained->workers_size()))
+                     .c_str(),
+                 stderr);
     return kDone;
   });
 }

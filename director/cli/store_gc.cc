@@ -65,12 +65,11 @@ int RunStoreGc(const GlobalOptions& options, const StoreGcOptions& asked) {
     return kDone;
   }
   if (options.quiet) return kDone;
-  std::puts(fmt::format("{} {} and {} ({}); {} and {} ({}) stay",
-                        gc->is_dry ? "would drop" : "dropped",
-                        Counted(report->dropped_results, "result"),
-                        Counted(report->dropped_blobs, "blob"), HumanBytes(report->dropped_bytes),
-                        Counted(report->results, "result"), Counted(report->blobs, "blob"),
-                        HumanBytes(report->bytes))
+  std::puts(fmt::format(
+                "{} {} and {} ({}); {} and {} ({}) stay", gc->is_dry ? "would drop" : "dropped",
+                Counted(report->dropped_results, "result"), Counted(report->dropped_blobs, "blob"),
+                HumanBytes(report->dropped_bytes), Counted(report->results, "result"),
+                Counted(report->blobs, "blob"), HumanBytes(report->bytes))
                 .c_str());
   if (report->freed_bytes + report->moved_bytes != 0) {
     std::puts(fmt::format("{} segments of {}; {} in them {} written again",
@@ -81,8 +80,7 @@ int RunStoreGc(const GlobalOptions& options, const StoreGcOptions& asked) {
   if (report->left_files != 0) {
     std::puts(fmt::format("{} {} ({}) that nobody adopted, or that processes which died left",
                           gc->is_dry ? "would remove" : "removed",
-                          Counted(report->left_files, "file"),
-                          HumanBytes(report->left_bytes))
+                          Counted(report->left_files, "file"), HumanBytes(report->left_bytes))
                   .c_str());
   }
   for (const std::string& session : report->held_by)

@@ -49,12 +49,12 @@ void PrintReport(const GlobalOptions& options, const director::PutTreeReport& re
   // The root alone is on standard output, for scripts.
   if (report.root.has_value()) std::puts(report.root->ToString().c_str());
   if (options.quiet) return;
-  std::fputs(fmt::format("{}, {}: {} read, {} ({}) {} new\n", Counted(report.files, "file"),
-                         HumanBytes(report.bytes), report.read_files,
-                         Counted(report.stored_blobs, "blob"), HumanBytes(report.stored_bytes),
-                         report.stored_blobs == 1 ? "is" : "are")
-                 .c_str(),
-             stderr);
+  std::fputs(
+      fmt::format("{}, {}: {} read, {} ({}) {} new\n", Counted(report.files, "file"),
+                  HumanBytes(report.bytes), report.read_files, Counted(report.stored_blobs, "blob"),
+                  HumanBytes(report.stored_bytes), report.stored_blobs == 1 ? "is" : "are")
+          .c_str(),
+      stderr);
 }
 
 int TellErrors(const GlobalOptions& options, const director::PutTreeReport& report) {
@@ -92,10 +92,11 @@ int RunStorePut(const GlobalOptions& options, const std::string& path, const std
   const auto report = director::PutTree(
       **opened, {.path = absolute,
                  .digest_cache_file = store::PutDigestsPath(info->directory, absolute),
-                 .on_progress = [&](const director::PutTreeProgress& progress) {
-                   line.Show(TextOf(progress));
-                   return true;
-                 },
+                 .on_progress =
+                     [&](const director::PutTreeProgress& progress) {
+                       line.Show(TextOf(progress));
+                       return true;
+                     },
                  .stop = &stop});
   line.Clear();
   if (!report.ok()) return Fail(options, CodeOfPut(report.status()), MessageOf(report.status()));

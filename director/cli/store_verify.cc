@@ -30,12 +30,11 @@ absl::StatusOr<store::VerifyReport> Verify(const GlobalOptions& options, store::
   return store.Verify({.bytes_per_second = bytes_per_second,
                        .restart = asked.restart,
                        .on_progress = [&](const store::VerifyProgress& progress) {
-                         line.Show(
-                             fmt::format("verify: {}; {}, {} of {}, {}", progress.phase,
-                                         Counted(progress.blobs, "blob"),
-                                         HumanBytes(progress.bytes),
-                                         HumanBytes(progress.bytes_total),
-                                         Counted(progress.problems, "problem")));
+                         line.Show(fmt::format("verify: {}; {}, {} of {}, {}", progress.phase,
+                                               Counted(progress.blobs, "blob"),
+                                               HumanBytes(progress.bytes),
+                                               HumanBytes(progress.bytes_total),
+                                               Counted(progress.problems, "problem")));
                          return !is_stopped;
                        }});
 }

@@ -146,8 +146,7 @@ void TopView::AddWorker(const v1::StatusAnswer& status, const std::string& name,
   rows.push_back(
       {fmt::format("{}: process {}, {}, {}, {}{}", EscapeControl(name), found->process(),
                    Counted(found->slots(), "slot"), Counted(found->jobs(), "job"),
-                   HumanBytes(found->memory_bytes()),
-                   found->is_draining() ? ", drains" : "")});
+                   HumanBytes(found->memory_bytes()), found->is_draining() ? ", drains" : "")});
   if (!found->note().empty()) rows.push_back({EscapeControl(found->note())});
   rows.push_back({fmt::format("{:>9}  {}", "SINCE", "PACKAGE")});
   for (const v1::StatusAnswer::Job& job : found->in_hand())
@@ -164,10 +163,9 @@ void TopView::AddPackage(const std::string& name, const AskPackage& ask, Rows& r
   rows.push_back({fmt::format("urgency    {}", answer->urgency())});
   if (!answer->worker().empty())
     rows.push_back({fmt::format("worker     {}, attempt {}", answer->worker(), answer->attempt())});
-  rows.push_back(
-      {fmt::format("handed     {}; faults: {} its own, {} of the machine",
-                   Counted(answer->attempts(), "time"),
-                   answer->own_faults(), answer->infrastructure_faults())});
+  rows.push_back({fmt::format("handed     {}; faults: {} its own, {} of the machine",
+                              Counted(answer->attempts(), "time"), answer->own_faults(),
+                              answer->infrastructure_faults())});
   for (const v1::PackageAnswer::Reason& reason : answer->reasons()) {
     const auto category = static_cast<director::InstigatorCategory>(reason.category());
     rows.push_back({fmt::format("because    {} {}", director::CategoryName(category),

@@ -217,11 +217,14 @@ void Director::FlushWriteBack(bool is_cut_short, CookListener& listener, Cancell
   report.failed -= before.failed;
   report.dropped -= before.dropped;
   if (report.failed + report.dropped == 0) return;
-  listener.Warn(record::WarningKind::kRemoteStore, fmt::format(
-      "{} of {} could not be sent to {}: {}{}", report.failed + report.dropped,
-      Counted(report.sent + report.failed + report.dropped, "result"), stores_->remote()->State().url,
-      report.reason.empty() ? "more were cooked than can wait" : report.reason,
-      report.unsent.empty() || journal_->MadeAnew() ? "" : "; the next cook sends them"));
+  listener.Warn(
+      record::WarningKind::kRemoteStore,
+      fmt::format(
+          "{} of {} could not be sent to {}: {}{}", report.failed + report.dropped,
+          Counted(report.sent + report.failed + report.dropped, "result"),
+          stores_->remote()->State().url,
+          report.reason.empty() ? "more were cooked than can wait" : report.reason,
+          report.unsent.empty() || journal_->MadeAnew() ? "" : "; the next cook sends them"));
 }
 
 }  // namespace galley::director

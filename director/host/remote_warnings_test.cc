@@ -21,17 +21,18 @@ TEST(RemoteWarningsTest, AFewWrongBlobsAreCounted) {
 }
 
 TEST(RemoteWarningsTest, TheVerdictIsSaidWithItsNumbersAndWhatWasRepaired) {
-  EXPECT_THAT(RemoteWarnings({.url = "grpc://cas",
-                              .blobs_came = 40,
-                              .blobs_wrong = 32,
-                              .given_up = store::RemoteState::GivenUp::kWrongBlobs,
-                              .blobs_repaired = 31,
-                              .blobs_kept_wrong = 1},
-                             ""),
-              ElementsAre("32 of 40 blobs of the remote store grpc://cas had wrong bytes and were "
-                          "not used: the cook went on without it; 31 of them were made again, and "
-                          "are right there now",
-                          HasSubstr("1 blob of the remote store grpc://cas stays wrong: it was made")));
+  EXPECT_THAT(
+      RemoteWarnings({.url = "grpc://cas",
+                      .blobs_came = 40,
+                      .blobs_wrong = 32,
+                      .given_up = store::RemoteState::GivenUp::kWrongBlobs,
+                      .blobs_repaired = 31,
+                      .blobs_kept_wrong = 1},
+                     ""),
+      ElementsAre("32 of 40 blobs of the remote store grpc://cas had wrong bytes and were "
+                  "not used: the cook went on without it; 31 of them were made again, and "
+                  "are right there now",
+                  HasSubstr("1 blob of the remote store grpc://cas stays wrong: it was made")));
 }
 
 TEST(RemoteWarningsTest, TooSlowIsSaidOnceWithItsCost) {

@@ -56,7 +56,8 @@ std::string RemovedByRulesText(store::Store& store, const Digest& before, const 
   return fmt::format(
       "{}: this cook takes away {} of the {} of the last root, {} of them because rules "
       "changed: no rule makes a package of {} any more{}; is a `match` in galley.toml wrong?",
-      platform, removed, Counted(files->size(), "file"), by_rules, first, by_rules == 1 ? "" : " and others");
+      platform, removed, Counted(files->size(), "file"), by_rules, first,
+      by_rules == 1 ? "" : " and others");
 }
 
 }  // namespace galley::director

@@ -94,8 +94,7 @@ std::string Staging::NotStagedText(const std::map<std::string, Digest>& roots) c
   }
   return names.size() == 1
              ? fmt::format("{} is published and was not staged", names.front())
-             : fmt::format("{} are published and were not staged",
-                           absl::StrJoin(names, ", "));
+             : fmt::format("{} are published and were not staged", absl::StrJoin(names, ", "));
 }
 
 std::string Staging::StageAll(const std::map<std::string, Digest>& roots, const WorldPtr& world) {

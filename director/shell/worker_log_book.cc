@@ -60,7 +60,9 @@ void WorkerLogBook::NoteLost(const std::string& worker, const std::string& why) 
   const auto in_hand = deps_.views.InHand(worker);
   Note(worker, LogLevel::kWarning,
        fmt::format("{}{}", why,
-                   in_hand.empty() ? "" : fmt::format("; it had {} in hand", Counted(in_hand.size(), "job"))));
+                   in_hand.empty()
+                       ? ""
+                       : fmt::format("; it had {} in hand", Counted(in_hand.size(), "job"))));
   size_t noted = 0;
   for (const auto& [attempt, job] : in_hand) {
     if (++noted > kLostAttemptsMax) break;

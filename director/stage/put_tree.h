@@ -48,7 +48,8 @@ struct PutTreeReport {
 
 // All of the tree is durable on return. INVALID_ARGUMENT: `path` is no file and no folder, holds
 // the store, or holds a part of a tree, because a checkout, a cook or a patch was cut off there
-// (nothing was put then). CANCELLED: by on_progress, or by `stop`. RESOURCE_EXHAUSTED and others: the store's.
+// (nothing was put then). CANCELLED: by on_progress, or by `stop`. RESOURCE_EXHAUSTED and others:
+// the store's.
 absl::StatusOr<PutTreeReport> PutTree(store::Store& store, const PutTreeOptions& options);
 
 }  // namespace galley::director

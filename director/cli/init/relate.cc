@@ -296,7 +296,7 @@ class Relater {
       if (!image->is_pointer) order.push_back(image);
     }
     const auto rank = [&](const Judged* image) {
-      const int name = named.contains(image->file.path)  ? 0
+      const int name = named.contains(image->file.path) ? 0
                        : MayBeNormals(image->file.path) ? 1
                                                         : 2;
       return std::tuple(name, image->file.size_bytes);

@@ -99,7 +99,8 @@ bool IsTwoChannel(const Sums& sums, const PixelFacts& facts) {
 }
 
 Pixels PixelsOf(const Sums& sums, const PixelFacts& facts) {
-  if (sums.counted * 16 < sums.texels) return Pixels::kColor;  // nearly all is black, white or clear
+  if (sums.counted * 16 < sums.texels)
+    return Pixels::kColor;  // nearly all is black, white or clear
   if (IsWithin(sums, facts, kCertain, sums.unit_certain)) return Pixels::kNormals;
   if (IsTwoChannel(sums, facts)) return Pixels::kTwoChannel;
   if (IsWithin(sums, facts, kLoose, sums.unit_loose)) return Pixels::kLooseNormals;
