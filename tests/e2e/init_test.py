@@ -1,6 +1,6 @@
 """`galley init` on a tree that has some of everything, and the cook after it."""
 import json, os, shutil, signal, struct, subprocess, time, unittest, zlib
-import harness
+import harness, look_test
 
 
 def png(color_type=2):
@@ -111,6 +111,21 @@ class InitTest(harness.E2ETest):
         files = sum(row["files"] for row in table["table"] if not row["extension"].startswith("(f") and row["extension"] not in ("(hidden)", "(odd)"))
         self.assertEqual(files, len([p for p in FILES if not p.startswith(("build/", ".godot/"))]))
         self.assertTrue(all(row["reason"] and row["action"] in ("cook", "copy", "read", "leave_out") for row in table["table"]))
+
+    def test_pixels_and_not_names_say_what_a_normal_map_is(self):
+        """Through the worker, more files than it looks at in one call."""
+        normal, red = look_test.png((128, 128, 255)), look_test.png((200, 30, 20))
+        maps = {f"bumps{i:03}.png" for i in range(0, 130, 5)} | {"stone_normal.png"}
+        others = {f"bumps{i:03}.png" for i in range(130)} - maps | {"image_faction_Normal.png", "combo-normal.png"}
+        for name in maps | others:
+            self.write(f"tree/assets/{name}", normal if name in maps else red)
+        table = json.loads(self.galley("init", self.path("tree"), "--json").stdout)
+        self.assertEqual(table["named_only"], ["assets/combo-normal.png", "assets/image_faction_Normal.png"])
+        rows = {row["settings"]: (row["files"], row["reason"]) for row in table["table"]}
+        self.assertEqual(rows['usage = "normal"'], (len(maps), "normal maps, by their pixels: two channels, read as numbers"), rows)
+        self.assertEqual(rows[""][0], len(others), rows)
+        cook = self.cook(self.path("tree"))
+        self.assertEqual((cook.failures, [w for w in cook.summary["warnings"] if "normal" in w["text"]]), ([], []), cook)
 
     def test_what_git_lfs_has_elsewhere_and_names_that_no_package_can_have_are_told(self):
         pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n"
