@@ -3,6 +3,7 @@
 import json, os, stat, subprocess, threading, unittest
 
 import harness
+from look_test import png
 
 COPY = 'match = "/Game/**"\ncooker = "copy"'
 
@@ -47,6 +48,19 @@ class NamedFileTest(harness.E2ETest):
         refused = self.galley(*patch, self.game)
         self.assertEqual(refused.returncode, 2, refused)
         self.assertIn("is a folder, which cannot be written to: name a file", refused.stderr)
+
+    def test_a_preview_is_written_into_what_is_there(self):
+        self.write("r.png", png((200, 30, 20)))
+        device = self.path("null")
+        os.mknod(device, stat.S_IFCHR | 0o666, os.makedev(1, 3)) if os.geteuid() == 0 else os.symlink("/dev/null", device)
+        self.write("old.png", "old")
+        os.symlink("old.png", self.path("link.png"))
+        for name in (device, "link.png"):
+            subprocess.run([os.path.join(self.bin, "galley-worker"), "cook", "r.png", "--cooker", "texture", "--preview", name], cwd=self.dir, check=True,
+                           stdout=subprocess.DEVNULL)
+        self.assertTrue(stat.S_ISCHR(os.stat(device).st_mode))
+        self.assertTrue(os.path.islink(self.path("link.png")))
+        self.assertEqual(self.read("old.png")[:4], b"\x89PNG")
 
     def test_the_outputs_of_a_cook_by_hand_follow_links(self):
         os.makedirs(self.path("out"))
