@@ -1,6 +1,7 @@
 """A farm of four workers of which one has a full disk, one lies and one is slow: the roots are right, and each bad one is told of once."""
 import os, signal, subprocess, threading, unittest
 
+from exposition import read_metrics
 from harness import wait_until
 from prove_test import ProveCase
 
@@ -49,7 +50,7 @@ class BadMachinesTest(ProveCase):
 
     def test_the_roots_are_right_and_each_is_told_of_once(self):
         disk = self.full_disk()
-        game = self.farm(prove=1.0, pictures=40)
+        game = self.farm(prove=1.0, pictures=40, extra='[director]\nmetrics = "127.0.0.1:0"\n')
         self.serve_farm(game)
         far = self.attach(game, ("far-1", "node1", False), ("far-2", "node2", True), ("far-4", "node4", False))
         self.machine(game, "far-3", "node3", env={"TMPDIR": disk})
@@ -70,6 +71,9 @@ class BadMachinesTest(ProveCase):
         held = [w for w in self.status(game)["workers"] if w["worker"] == "far-3"]
         self.assertEqual([w["state"] for w in held], ["held"])
         self.assertIn("no space left on the disk of", held[0]["note"])
+        url = f"http://{self.read('game/.galley/state/metrics-address').decode().strip()}/metrics"
+        wait_until(lambda: read_metrics(url).value("galley_workers", state="held") == 1, "the held worker among the metrics")
+        self.assertGreaterEqual(read_metrics(url).value("galley_breakers_opened_total"), 1)
         # Where there is room again it is used again.
         os.remove(os.path.join(disk, "filler"))
         cook = self.cook(game, "--force")
