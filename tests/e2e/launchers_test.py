@@ -229,7 +229,7 @@ class LaunchersTest(FarmCase):
         env = {"PATH": f"{self.path('fake')}:{os.environ['PATH']}", "HOME": self.path("home")}
         begun = time.monotonic()
         done = self.cook(game, env=env)
-        self.assertLess(time.monotonic() - begun, 60)
+        self.assertLess(time.monotonic() - begun, 30)
         self.assertEqual(done.code, 3, done)
         for said in (done.stderr, self.log_of(game)):
             self.assertIn("the director's certificate is for cook.studio, and not for 127.0.0.1", said)
@@ -242,9 +242,10 @@ class LaunchersTest(FarmCase):
     def test_doctor_names_what_a_farm_lacks(self):
         self.write("fake/ssh", "#!/bin/sh\necho 'node7: no route to host' >&2\nexit 255\n", 0o755)
         self.write("game/farm.hosts", "node7 slots=1\n")
-        env = {"PATH": f"{self.path('fake')}:/usr/bin:/bin"}
+        env = {"PATH": self.path("fake")}  # (the machine may have such tools)
         for farm, name, said in (('launcher = "ssh"\nhosts = "farm.hosts"', "farm host", "node7: ssh does not reach it without a password: node7: no route to host"),
                                  ('launcher = "slurm"\nlisten = "127.0.0.1:0"', "farm sbatch", "sbatch is not found"),
+                                 (f'launcher = "kubernetes"\nlisten = "127.0.0.1:0"\nstart = "{os.environ["GALLEY_SOURCE_DIR"]}/deploy/kubernetes/worker-job.yaml"', "farm kubectl", "kubectl is not found"),
                                  ('launcher = "kubernetes"\nlisten = "127.0.0.1:0"\nstart = "none.yaml"', "farm", "none.yaml")):
             game = self.project({"c.txt": "text"}, [COPY], extra=f"[farm]\n{farm}\n")
             doctor = self.galley("doctor", "--project", game, "--json", env=env)
