@@ -36,6 +36,19 @@ class StandingTest(StandingCase):
         listed = json.loads(self.galley("roots", "--project", game, "--json").stdout.splitlines()[0])
         self.assertNotIn("pc#2", self.galley("roots", "--project", game).stdout, listed)
 
+    def test_the_reason_why_more_was_looked_at_is_the_real_one(self):
+        game = self.game()
+        self.cook(game)
+        why = lambda: [line for line in self.cook(game, "--verbose").stderr.splitlines() if "does not stand" in line]
+        content = os.path.join(game, "content")
+        self.write("game/content/new.txt", "new")
+        self.assertEqual(why(), [f"what is known does not stand: {content} holds other files"])
+        self.write("game/content/c.txt", "other")
+        self.assertEqual(why(), [f"what is known does not stand: {content}/c.txt changed"])
+        os.remove(os.path.join(content, "new.txt"))
+        self.assertEqual(why(), [f"what is known does not stand: {content} holds other files"])
+        self.assertEqual(why(), [])
+
     def test_another_number_of_roots_to_keep_reaches_the_store(self):
         game = self.game()
         self.cook(game)
