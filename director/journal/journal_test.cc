@@ -538,6 +538,19 @@ TEST_F(JournalTest, WhoWasRobbedOfTheLockSeesItEvenWhenTheRobberIsGone) {
   lock.reset();
 }
 
+TEST_F(JournalTest, WhoDeletesTheStateOfACookIsToldWhatToDo) {
+  const std::string state = JoinPath(folder_, "state");
+  const auto lock = ProjectLock::TryAcquire(state).value();
+  ASSERT_TRUE(RemoveAll(state).ok());
+  EXPECT_THAT(lock->Check().ToString(),
+              testing::AllOf(HasSubstr(JoinPath(state, "lock") + " was deleted while it ran"),
+                             HasSubstr("cook again, and leave .galley alone while a cook runs")));
+  const auto robber = ProjectLock::TryAcquire(state).value();
+  EXPECT_THAT(lock->Check().ToString(), HasSubstr("lock is no longer its own"));
+  EXPECT_THAT(lock->Check().ToString(), testing::Not(HasSubstr("leave .galley alone")))
+      << "another cook has it: nobody deleted anything";
+}
+
 TEST_F(JournalTest, AFileSystemThatForgetsTheLockDoesNotMakeTwoDirectors) {
   auto lock = ProjectLock::TryAcquire(folder_).value();
   ASSERT_TRUE(lock->SetTerm(7).ok());

@@ -530,13 +530,12 @@ TEST_F(LookUpTest, ASourceThatIsLargerThanTheJobsMemoryIsRefusedByItsSize) {
   world_.Set(MakeWorld());
   options_of_runner_.memory_bytes_default = uint64_t{4} << 30;
   const RecipesPtr recipes = world_.Get()->table->RecipesOf(kLookedUp);
-  if (recipes->front().holds_source) {
-    EXPECT_EQ(LookUpPackage(),
-              "too large /Game/a.txt has 107374182400 bytes, more than the job's memory limit of "
-              "4294967296, and its cooker `" +
-                  recipes->front().recipe.cooker +
-                  "` holds all of it (a rule's memory sets the limit)");
-  }
+  ASSERT_TRUE(recipes->front().holds_source);
+  EXPECT_EQ(LookUpPackage(),
+            "too large /Game/a.txt has 107374182400 bytes, more than the job's memory limit of "
+            "4294967296, and its cooker `" +
+                recipes->front().recipe.cooker +
+                "` holds all of it (a rule's memory sets the limit)");
   EXPECT_EQ(world_.Get()->snapshot->counters().files_hashed, 0u);
 }
 

@@ -71,6 +71,10 @@ class WatchedTablesTest : public ::testing::Test {
   std::optional<WatchedTables> tables_;
 };
 
+TEST_F(WatchedTablesTest, BeforeTheFirstCookItIsNoFaultThatNothingIsWatched) {
+  EXPECT_EQ(tables_->State(), "the folders are watched from the first cook on");
+}
+
 TEST_F(WatchedTablesTest, OnlyWhatChangedIsLookedAtAgain) {
   EXPECT_EQ(Check().looked_at, 4u);
   EXPECT_EQ(Check().looked_at, 0u);
