@@ -47,11 +47,13 @@ class WorkerServiceImpl final : public WorkerService,
  public:
   // `own`: null, or the object of `door`.
   WorkerServiceImpl(Callbacks callbacks, const std::map<std::string, std::string>& expected,
-                    std::unique_ptr<DirectorDoor> own, DirectorDoor& door)
+                    std::unique_ptr<DirectorDoor> own, DirectorDoor& door,
+                    const AttachLimits::Options& limits)
       : callbacks_(std::move(callbacks)),
         own_door_(std::move(own)),
         door_(door),
-        tokens_(expected) {
+        tokens_(expected),
+        limits_(limits) {
     door_.Admit(this);
   }
 
@@ -515,15 +517,17 @@ class WorkerServiceImpl final : public WorkerService,
 
 absl::StatusOr<std::unique_ptr<WorkerService>> WorkerService::Start(
     const std::string& socket_path, Callbacks callbacks,
-    const std::map<std::string, std::string>& expected) {
+    const std::map<std::string, std::string>& expected, const AttachLimits::Options& limits) {
   ASSIGN_OR_RETURN(std::unique_ptr<DirectorDoor> own, DirectorDoor::Open(socket_path));
   DirectorDoor& door = *own;
-  return std::make_unique<WorkerServiceImpl>(std::move(callbacks), expected, std::move(own), door);
+  return std::make_unique<WorkerServiceImpl>(std::move(callbacks), expected, std::move(own), door,
+                                             limits);
 }
 
 std::unique_ptr<WorkerService> WorkerService::StartBehind(
     DirectorDoor& door, Callbacks callbacks, const std::map<std::string, std::string>& expected) {
-  return std::make_unique<WorkerServiceImpl>(std::move(callbacks), expected, nullptr, door);
+  return std::make_unique<WorkerServiceImpl>(std::move(callbacks), expected, nullptr, door,
+                                             AttachLimits::Options());
 }
 
 }  // namespace galley::director

@@ -16,6 +16,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "director/serve/attach_limits.h"
 #include "director/serve/director_door.h"
 #include "galley/v1/worker.pb.h"
 
@@ -57,10 +58,11 @@ class WorkerService {
   };
 
   // Opens a door of its own (director_door.h). `expected`: worker -> token, of those that may
-  // attach at once.
+  // attach at once. `limits`: of those that come by themselves.
   static absl::StatusOr<std::unique_ptr<WorkerService>> Start(
       const std::string& socket_path, Callbacks callbacks,
-      const std::map<std::string, std::string>& expected = {});
+      const std::map<std::string, std::string>& expected = {},
+      const AttachLimits::Options& limits = {});
   // Behind a door that is open, and outlives it: one service at a time.
   static std::unique_ptr<WorkerService> StartBehind(
       DirectorDoor& door, Callbacks callbacks, const std::map<std::string, std::string>& expected);

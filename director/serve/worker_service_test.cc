@@ -10,6 +10,7 @@
 #include <iterator>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -50,6 +51,14 @@ class FakeStream {
     return stream_->Finish();
   }
 
+  // What the end of the stream said beside its status; nullopt: nothing of that name.
+  std::optional<std::string> Trailer(const std::string& name) const {
+    const auto& trailers = context_.GetServerTrailingMetadata();
+    const auto found = trailers.find(name);
+    if (found == trailers.end()) return std::nullopt;
+    return std::string(found->second.data(), found->second.size());
+  }
+
  private:
   grpc::ClientContext context_;
   std::unique_ptr<v1::Director::Stub> stub_;
@@ -76,28 +85,30 @@ class WorkerServiceTest : public testing::Test {
     service_.reset();
     ASSERT_TRUE(RemoveAll(folder_).ok());
   }
-  void StartAt(const std::string& path) {
+  void StartAt(const std::string& path, const AttachLimits::Options& limits = {}) {
     service_.reset();
     auto service = WorkerService::Start(
-        path, {.on_attach = [this](const std::string& worker,
-                                   const v1::FromWorker&) -> absl::StatusOr<v1::ToWorker> {
-                 Note("attach " + worker);
-                 if (on_attach_) on_attach_(worker);
-                 base::MutexLock lock(mutex_);
-                 if (!attach_error_.ok()) return attach_error_;
-                 v1::ToWorker welcome;
-                 welcome.mutable_welcome()->set_protocol(wire::kWorkerProtocol);
-                 return welcome;
-               },
-               .on_message =
-                   [this](const std::string& worker, const v1::FromWorker& message,
-                          absl::FunctionRef<bool()> is_present) {
-                     if (on_message_) on_message_(message);
-                     if (is_present())
-                       Note((message.has_hello() ? "hello " : "message ") + worker + " " +
-                            std::to_string(message.sequence()));
-                   },
-               .on_detach = [this](const std::string& worker) { Note("detach " + worker); }});
+        path,
+        {.on_attach = [this](const std::string& worker,
+                             const v1::FromWorker&) -> absl::StatusOr<v1::ToWorker> {
+           Note("attach " + worker);
+           if (on_attach_) on_attach_(worker);
+           base::MutexLock lock(mutex_);
+           if (!attach_error_.ok()) return attach_error_;
+           v1::ToWorker welcome;
+           welcome.mutable_welcome()->set_protocol(wire::kWorkerProtocol);
+           return welcome;
+         },
+         .on_message =
+             [this](const std::string& worker, const v1::FromWorker& message,
+                    absl::FunctionRef<bool()> is_present) {
+               if (on_message_) on_message_(message);
+               if (is_present())
+                 Note((message.has_hello() ? "hello " : "message ") + worker + " " +
+                      std::to_string(message.sequence()));
+             },
+         .on_detach = [this](const std::string& worker) { Note("detach " + worker); }},
+        {}, limits);
     ASSERT_TRUE(service.ok()) << service.status();
     service_ = std::move(*service);
   }
@@ -149,6 +160,31 @@ TEST_F(WorkerServiceTest, AWorkerThatCameByItselfShowsTheCommonToken) {
                                                         {std::string(300, 'n'), "common"}})
     EXPECT_EQ(EndOf(Hello(worker, token)).error_code(), grpc::StatusCode::UNAUTHENTICATED)
         << worker << " " << token;
+}
+
+// Nothing is made for it: no log, no place in the status.
+TEST_F(WorkerServiceTest, OneOfAFloodIsToldWhenToComeAgainAndIsNotTakenIn) {
+  StartAt(JoinPath(folder_, "few"), {.burst = 2, .per_second = 0.001});
+  service_->ExpectForeign("common", [](std::string_view id) { return id.starts_with("local-"); });
+  service_->Expect("local-1", "secret");
+  EXPECT_TRUE(EndOf(Hello("node-1", "common")).ok());
+  EXPECT_TRUE(EndOf(Hello("node-2", "common")).ok());
+  FakeStream third(service_->address());
+  third.Write(Hello("node-3", "common"));
+  const grpc::Status refused = third.Finish();
+  EXPECT_EQ(refused.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_THAT(refused.error_message(),
+              testing::HasSubstr("too many workers attach from this machine: come again in "));
+  const auto wait = third.Trailer(wire::kComeAgainMs);
+  ASSERT_TRUE(wait.has_value());
+  EXPECT_GT(std::stoi(*wait), 0);
+  EXPECT_FALSE(service_->IsAttached("node-3"));
+  {
+    base::MutexLock lock(mutex_);
+    EXPECT_THAT(notes_, testing::Not(testing::Contains(testing::HasSubstr("node-3"))));
+  }
+  for (int i = 0; i < 3; ++i)
+    EXPECT_TRUE(EndOf(Hello("local-1", "secret")).ok()) << "a launcher was asked for it";
 }
 
 TEST_F(WorkerServiceTest, ANameThatIsTakenIsFreeWhenItsWorkerIsGone) {
