@@ -12,6 +12,7 @@
 #include "common/base/status_macros.h"
 #include "director/launch/worker_token.h"
 #include "director/shell/project_sources.h"
+#include "director/shell/quick_sources.h"
 #include "fmt/format.h"
 
 namespace galley::director {
@@ -97,9 +98,11 @@ DirectorShell::DirectorShell(ShellOptions options, WorldPtr world, store::Store&
                 .is_sent_back = options_.write_back != nullptr,
                 .holds =
                     [this] {
-                      return [sources = ProjectSources(successors_.last(), tools_)](
-                                 const StoredResult& stored) {
-                        return FilesStillHold(sources, stored);
+                      const auto last = std::make_shared<ProjectSources>(successors_.last(), tools_);
+                      const auto sources = std::make_shared<QuickSources>(QuickSources::Options{
+                          .sources = last, .stop = stopping_, .hashed_max = UINT64_MAX});
+                      return [sources](const StoredResult& stored) {
+                        return FilesStillHold(*sources, stored);
                       };
                     },
                 .committed = [this](const std::vector<ResultId>& cooked) { AfterCommit(cooked); },
@@ -264,6 +267,8 @@ void DirectorShell::MakeLaunches() {
 
 void DirectorShell::Stop() {
   if (!loop_.joinable()) return;
+  stopping_.Cancel();
+  reports_.Cancel();
   Post(Internal([this] { is_stopping_ = true; }));
   loop_.join();
   look_ups_.Cancel();  // nobody wants its open answers any more

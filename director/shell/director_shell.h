@@ -30,6 +30,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "common/base/cancellation.h"
 #include "common/base/clock.h"
 #include "common/base/mutex.h"
 #include "common/store/interface/remote_cache.h"
@@ -264,6 +265,7 @@ class DirectorShell {
   Trace& trace_;
   SystemClock clock_;
 
+  Cancellation stopping_;  // of files that are hashed where the loop or a commit waits for them
   ToolDigests tools_;
   ResultTable results_{ResultTable::Kept::kWhileHeld};
   ReportReader reports_;

@@ -10,9 +10,10 @@ absl::Status QuickSources::CheckQuick(std::string_view path) const {
   const auto failed = options_.failed.find(path);
   if (failed != options_.failed.end()) return failed->second;
   const uint64_t size_bytes = options_.sources->SizeOf(path);
-  if (size_bytes <= options_.hashed_max || options_.sources->KnownDigest(path))
-    return options_.stop.is_cancelled() ? absl::CancelledError("nobody waits for the answer")
-                                        : absl::OkStatus();
+  const bool is_quick = size_bytes <= options_.hashed_max;
+  if (is_quick && !options_.stop.is_cancelled()) return absl::OkStatus();
+  if (options_.sources->KnownDigest(path)) return absl::OkStatus();
+  if (is_quick) return absl::CancelledError("nobody waits for the answer");
   wanted_.emplace_back(path);
   return absl::UnavailableError(fmt::format("{} is not hashed yet", path));
 }
@@ -22,13 +23,27 @@ absl::StatusOr<Digest> QuickSources::DigestOf(std::string_view path, const Cance
   return options_.sources->DigestOf(path, &options_.stop);
 }
 
+// (Look itself cannot be interrupted.) CANCELLED, or OK: what else is wrong, Look says.
+absl::Status QuickSources::HashIfLarge(std::string_view path) const {
+  if (options_.sources->SizeOf(path) <= kHashedMax) return absl::OkStatus();
+  const absl::Status hashed = options_.sources->DigestOf(path, &options_.stop).status();
+  return absl::IsCancelled(hashed) ? hashed : absl::OkStatus();
+}
+
 absl::StatusOr<std::string> QuickSources::Look(const record::Observation& what,
                                                std::string_view package) const {
   if (what.kind == record::ObservationKind::kFile) {
     const absl::StatusOr<std::string> path = AskedName(package, what.subject);
-    if (path.ok()) RETURN_IF_ERROR(CheckQuick(*path));
+    if (path.ok()) {
+      RETURN_IF_ERROR(CheckQuick(*path));
+      RETURN_IF_ERROR(HashIfLarge(*path));
+    }
   }
   return options_.sources->Look(what, package);
+}
+
+bool FilesHoldQuickly(SourcesPtr sources, const StoredResult& stored, const Cancellation& stop) {
+  return FilesStillHold(QuickSources({.sources = std::move(sources), .stop = stop}), stored);
 }
 
 }  // namespace galley::director

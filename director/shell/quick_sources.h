@@ -15,6 +15,10 @@
 
 namespace galley::director {
 
+// FilesStillHold where nobody may wait for a large file: one that nobody has hashed yet counts as
+// another one, and the package is looked up again (LookUps has the file hashed).
+bool FilesHoldQuickly(SourcesPtr sources, const StoredResult& stored, const Cancellation& stop);
+
 // Files that could not be hashed, by path, and why.
 using FailedHashes = std::map<std::string, absl::Status, std::less<>>;
 
@@ -25,7 +29,7 @@ class QuickSources final : public Sources {
 
   struct Options {
     SourcesPtr sources;
-    const Cancellation& stop;  // outlives it; once it is cancelled, no file is hashed
+    const Cancellation& stop;  // outlives it; once it is cancelled, no file is hashed (any more)
     uint64_t hashed_max = kHashedMax;
     FailedHashes failed = {};  // the answers for these files
   };
@@ -56,6 +60,7 @@ class QuickSources final : public Sources {
 
  private:
   absl::Status CheckQuick(std::string_view path) const;
+  absl::Status HashIfLarge(std::string_view path) const;
 
   const Options options_;
   mutable std::vector<std::string> wanted_;

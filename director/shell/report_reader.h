@@ -1,6 +1,7 @@
 // ReportReader: turns a worker's wire reports into the core's events. It recomputes every key
 // itself, checks what a worker claims, and keeps full results in the ResultTable: a worker's word
-// alone decides nothing.
+// alone decides nothing. It hashes no large file: a result that needs the digest of one that nobody
+// knows is not current, and the look-up that follows has the file hashed beside the rest.
 //
 // Threads: any; the streams' threads call Read in parallel.
 #pragma once
@@ -14,6 +15,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
+#include "common/base/cancellation.h"
 #include "common/base/mutex.h"
 #include "common/store/interface/store.h"
 #include "director/core/events.h"
@@ -84,6 +86,9 @@ class ReportReader {
   // attempts outgrew one since.
   std::optional<KeptLimit> OutgrownIn(AttemptId attempt) const;
 
+  // Nobody waits for what is read any more: files are no longer hashed for it.
+  void Cancel() { cancellation_.Cancel(); }
+
   // A commit named its blobs: the store says where they lie, if they do.
   void TakeCommitted(const record::Result& result);
 
@@ -117,6 +122,7 @@ class ReportReader {
   Deps deps_;
   std::string trust_domain_;
   DefaultLimits defaults_;
+  Cancellation cancellation_;
   mutable base::Mutex mutex_;
   absl::flat_hash_map<AttemptId, std::shared_ptr<const AttemptInfo>> attempts_
       GALLEY_GUARDED_BY(mutex_);

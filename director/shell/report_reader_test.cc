@@ -1,7 +1,10 @@
 #include "director/shell/report_reader.h"
 
+#include <unistd.h>
+
 #include "common/record/action.h"
 #include "common/wire/convert.h"
+#include "director/shell/quick_sources.h"
 #include "director/shell/shell_test_world.h"
 
 namespace galley::director {
@@ -487,6 +490,41 @@ TEST_F(ReportReaderTest, AWorkerOfAnotherMachineDecidesNoDigest) {
                [](auto& observed) { observed[0].value = Digest::Of("a lie").ToString(); });
   EXPECT_FALSE(ReadSaved(lie).is_current);
   EXPECT_TRUE(ReadSaved(HonestSaved()).is_current) << "the files are hashed here";
+}
+
+// One of 100 GB would hold up the worker's other reports, and the end of the cook.
+TEST_F(ReportReaderTest, NoLargeFileIsHashedForAReportOfAnotherMachine) {
+  constexpr int64_t kLarge = int64_t{QuickSources::kHashedMax} + 1;
+  info_.hashes_files = false;
+  Register();
+  for (const std::string large : {"a.txt", "inc.txt"}) {
+    Write("content/a.txt", "source");
+    Write("content/inc.txt", "include");
+    ASSERT_EQ(::truncate(Host("content/" + large).c_str(), kLarge), 0);
+    world_.Set(MakeWorld());
+    content::Snapshot& snapshot = *world_.Get()->snapshot;
+    const Digest digest = MakeWorld()->snapshot->DigestOf("/Game/" + large).value();
+    v1::Report report = HonestSaved();
+    if (large == "a.txt") {
+      SetDigest(digest, report.mutable_saved()->mutable_source());
+    } else {
+      EditObserved(*report.mutable_saved(),
+                   [&](auto& observed) { observed[0].value = digest.ToString(); });
+    }
+    EXPECT_FALSE(ReadSaved(report).is_current) << large;
+    EXPECT_EQ(snapshot.KnownDigest("/Game/" + large), std::nullopt) << large;
+    // (The look-up that follows has it hashed.)
+    ASSERT_TRUE(snapshot.DigestOf("/Game/" + large).ok());
+    EXPECT_TRUE(ReadSaved(report).is_current) << large;
+  }
+}
+
+TEST_F(ReportReaderTest, NothingIsHashedForAReportOnceNobodyWaits) {
+  info_.hashes_files = false;
+  Register();
+  reader_->Cancel();
+  EXPECT_FALSE(ReadSaved(HonestSaved()).is_current);
+  EXPECT_EQ(world_.Get()->snapshot->KnownDigest("/Game/a.txt"), std::nullopt);
 }
 
 TEST_F(ReportReaderTest, AResultOfAnotherMachinesToolsIsDropped) {

@@ -3,6 +3,7 @@
 #include "common/base/log.h"
 #include "director/shell/director_shell.h"
 #include "director/shell/project_sources.h"
+#include "director/shell/quick_sources.h"
 #include "director/shell/worker_messages.h"
 
 namespace galley::director {
@@ -21,7 +22,7 @@ void DirectorShell::TakeReports(WorkerReported reported, uint64_t world_number) 
     if (saved == nullptr) continue;
     const StoredResultPtr stored = results_.Get(saved->result->id);
     if (sources->number() != world_number && stored != nullptr) {
-      saved->is_current = saved->is_current && FilesStillHold(*sources, *stored);
+      saved->is_current = saved->is_current && FilesHoldQuickly(sources, *stored, stopping_);
     }
   }
   StepCore(std::move(reported));

@@ -9,6 +9,7 @@
 #include "director/shell/changed_platforms.h"
 #include "director/shell/director_shell.h"
 #include "director/shell/project_sources.h"
+#include "director/shell/quick_sources.h"
 #include "director/shell/worker_messages.h"
 #include "fmt/format.h"
 
@@ -34,9 +35,10 @@ void DirectorShell::TakeSuccessor(Successor successor) {
   const WorldPtr before = world_.Get();
   world_.Set(world);
   std::vector<std::string>& packages = successor.event.packages;
-  const ProjectSources sources(world, tools_);
-  for (std::string& package : commits_.Outdated(
-           [&](const StoredResult& stored) { return FilesStillHold(sources, stored); }))
+  const auto sources = std::make_shared<ProjectSources>(world, tools_);
+  for (std::string& package : commits_.Outdated([&](const StoredResult& stored) {
+         return FilesHoldQuickly(sources, stored, stopping_);
+       }))
     packages.push_back(std::move(package));
   std::sort(packages.begin(), packages.end());
   packages.erase(std::unique(packages.begin(), packages.end()), packages.end());
