@@ -1,6 +1,7 @@
 #include "director/host/foreseen_cook.h"
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <optional>
 #include <span>
@@ -19,6 +20,8 @@ namespace galley::director {
 namespace {
 
 using record::ObservationKind;
+
+constexpr std::array<std::string_view, 4> kLeafCookers = {"audio", "copy", "shader", "texture"};
 
 // The only worker has room for all jobs, and does each of them at once.
 constexpr uint32_t kSlots = 256;
@@ -249,11 +252,21 @@ class Foreseer {
     return "";
   }
 
-  // What a cook is taken to come to.
+  // What a cook is taken to come to. (Its cooker may be another one than the last time.)
   std::shared_ptr<StoredResult> MadeOf(const std::string& name, PlatformIndex platform) {
     std::shared_ptr<StoredResult> made = LastOf(name, platform);
-    if (made != nullptr && !made->result.is_verdict) return made;
-    made = std::make_shared<StoredResult>();
+    if (made == nullptr || made->result.is_verdict) made = FirstOf(name, platform);
+    const RecipesPtr recipes = deps_.sources.RecipesOf(name, !GeneratorName(name).empty());
+    if (recipes != nullptr && platform < recipes->size() &&
+        LeadsNowhere((*recipes)[platform].recipe.cooker)) {
+      made->result.details.references.clear();
+      made->result.details.generated.clear();
+    }
+    return made;
+  }
+
+  std::shared_ptr<StoredResult> FirstOf(const std::string& name, PlatformIndex platform) {
+    auto made = std::make_shared<StoredResult>();
     made->package = name;
     made->platform = platform;
     made->platform_name = PlatformName(platform);
@@ -366,6 +379,10 @@ class Foreseer {
 };
 
 }  // namespace
+
+bool LeadsNowhere(std::string_view cooker) {
+  return std::find(kLeafCookers.begin(), kLeafCookers.end(), cooker) != kLeafCookers.end();
+}
 
 absl::StatusOr<ForeseenCook> ForeseeCook(const ForeseenDeps& deps, const CookRequested& request) {
   return Foreseer(deps).Run(request);

@@ -14,6 +14,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -58,6 +59,9 @@ struct ForeseenCook {
   // The packages in the root that would be published, by platform.
   std::map<std::string, std::set<std::string>> roots;
 };
+
+// Whatever its sources say, what this cooker makes refers to no package and generates none.
+bool LeadsNowhere(std::string_view cooker);
 
 // INTERNAL: the core did not come to an end.
 absl::StatusOr<ForeseenCook> ForeseeCook(const ForeseenDeps& deps, const CookRequested& request);

@@ -122,6 +122,20 @@ class LookAheadTest(E2ETest):
             self.assertIn(part, text)
         self.assertNotIn("at least", text)
 
+    def test_another_cooker_of_a_package_is_foreseen(self):
+        """It makes other files, and refers to nothing."""
+        game = self.game()
+        self.write("game/galley.toml", self.read("game/galley.toml").decode() + '[cook]\nmaps = ["/Game/a.json"]\n')
+        self.cook(game)
+        before = set(self.tree(game, "pc"))
+        self.assertEqual(before, {"Game/a.json.cbor", "Game/b.json.cbor"})
+        self.write("game/content/a.json.cook", 'cooker = "copy"\n')
+        dry = self.dry(game)
+        self.assertEqual((list(self.named(dry)), dry["is_at_least"]), (["/Game/a.json"], False))
+        self.cook(game)
+        self.assertEqual(set(self.tree(game, "pc")), {"Game/a.json"})
+        self.assertEqual({f["path"] for f in dry["removed"] if f["platform"] == "pc"}, before)
+
     def test_what_leaves_the_cook_goes(self):
         game = self.game()
         toml = self.read("game/galley.toml").decode()
