@@ -81,9 +81,9 @@ class Director {
 
   // FAILED_PRECONDITION: another director has the project now.
   absl::Status MayWrite() const { return held_->MayWrite(); }
-  // The store is another one than this director has used up to now, or an older one: its folder was
-  // deleted or replaced, or the process that owns it serves another. Errors: the store's. Any
-  // thread.
+  // The store is another one than this director has used up to now, an older or a damaged one: its
+  // folder, or files in it, were deleted or replaced, or the process that owns it serves another.
+  // Errors: the store's. Any thread.
   absl::StatusOr<bool> IsStoreAnother() const;
   // Uses the store that is there now, and notes it (healed.h); the journal forgets what rested on
   // the one before. REQUIRES: nothing uses the store.

@@ -71,7 +71,7 @@ void ViewStore(const Director& director, uint64_t bytes, v1::StatusAnswer& answe
   if (!is_another.ok()) answer.add_wrong(fmt::format("store: {}", MessageOf(is_another.status())));
   if (is_another.value_or(false))
     answer.add_wrong(fmt::format(
-        "store: the one in {} was deleted or replaced while this director used it: the next cook "
+        "store: the one in {} was deleted or replaced, or files in it were, while this director used it: the next cook "
         "uses what is there now, and cooks what that lacks",
         section.directory));
   struct statvfs disk {};

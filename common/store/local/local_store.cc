@@ -10,6 +10,7 @@
 #include "common/base/status_macros.h"
 #include "common/store/interface/complete_results.h"
 #include "common/store/local/blob_file.h"
+#include "common/store/local/files_check.h"
 #include "common/store/local/log_records.h"
 #include "common/store/local/segment_writer.h"
 #include "common/store/local/sessions.h"
@@ -187,6 +188,10 @@ absl::StatusOr<GcReport> LocalStore::Collect(const GcOptions& options) {
 
 absl::StatusOr<GcReport> LocalStore::GiveBackDeadBytes(Cancellation* cancellation) {
   return maintenance_.GiveBackDeadBytes(cancellation);
+}
+
+absl::Status LocalStore::CheckFiles() {
+  return store::CheckFiles(parts_.folder, parts_.index);
 }
 
 absl::StatusOr<WhyReport> LocalStore::Why(const Digest& digest, size_t limit) {

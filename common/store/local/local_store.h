@@ -16,6 +16,7 @@
 #include "common/base/file.h"
 #include "common/store/interface/dead_bytes.h"
 #include "common/store/interface/store.h"
+#include "common/store/interface/stored_files.h"
 #include "common/store/local/layout.h"
 #include "common/store/local/maintenance/maintenance.h"
 #include "common/store/local/open.h"
@@ -24,7 +25,7 @@
 
 namespace galley::store {
 
-class LocalStore final : public Store, public DeadBytes {
+class LocalStore final : public Store, public DeadBytes, public StoredFiles {
  public:
   // `options`: complete (StoreFolder).
   LocalStore(std::string directory, OpenedLayout layout, Recovered recovered,
@@ -62,6 +63,7 @@ class LocalStore final : public Store, public DeadBytes {
   absl::StatusOr<VerifyReport> Verify(const VerifyOptions& options) override;
   absl::StatusOr<GcReport> Collect(const GcOptions& options) override;
   absl::StatusOr<GcReport> GiveBackDeadBytes(Cancellation* cancellation) override;
+  absl::Status CheckFiles() override;
   absl::StatusOr<WhyReport> Why(const Digest& digest, size_t limit) override;
 
  private:

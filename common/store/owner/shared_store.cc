@@ -7,6 +7,7 @@
 #include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
+#include "common/store/interface/stored_files.h"
 #include "common/store/layers/memory_store.h"
 #include "common/store/local/open.h"
 #include "common/store/owner/connect.h"
@@ -137,7 +138,10 @@ SharedStore::Access SharedStore::Current() const {
 
 absl::Status SharedStore::CheckFolder() const {
   const Access access = Current();
-  return access.watch.has_value() ? access.watch->CheckFolderAndLock() : absl::OkStatus();
+  if (!access.watch.has_value()) return absl::OkStatus();
+  RETURN_IF_ERROR(access.watch->CheckFolderAndLock());
+  auto* const files = dynamic_cast<StoredFiles*>(access.store.get());
+  return files == nullptr ? absl::OkStatus() : files->CheckFiles();
 }
 
 absl::Status SharedStore::CheckStands() const {

@@ -1,0 +1,15 @@
+// CheckFiles: whether the files of a store that is open are still those that its owner has written.
+//
+// Threads: any.
+#pragma once
+
+#include "absl/status/status.h"
+#include "common/store/local/index.h"
+#include "common/store/local/store_folder.h"
+
+namespace galley::store {
+
+// As StoredFiles::CheckFiles. Segments that the index knows to be gone or cut are none of it.
+absl::Status CheckFiles(const StoreFolder& folder, Index& index);
+
+}  // namespace galley::store
