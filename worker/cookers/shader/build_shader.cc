@@ -8,6 +8,7 @@
 #include "fmt/format.h"
 #include "worker/cookers/shader/cross_module.h"
 #include "worker/cookers/shader/essl.h"
+#include "worker/cookers/shader/module_checks.h"
 #include "worker/cookers/shader/msl.h"
 #include "worker/cookers/shader/reflection.h"
 #include "worker/cookers/shader/spirv_tools.h"
@@ -59,17 +60,28 @@ absl::StatusOr<Modules> Compile(const BuildRequest& request, Includes& includes,
   ASSIGN_OR_RETURN(CompiledGlsl compiled, CompileGlsl(request.glsl, includes));
   warnings = std::move(compiled.warnings);
   Modules modules{.named = std::move(compiled.module), .written = {}};
+  RETURN_IF_ERROR(CheckModuleTypes(modules.named));
+  RETURN_IF_ERROR(CheckModuleNesting(modules.named));
   if (!request.optimize) {
     RETURN_IF_ERROR(CheckCompiled(modules.named, target));
     modules.written = modules.named;
     return modules;
   }
-  ASSIGN_OR_RETURN(std::optional<Module> optimized, Optimize(modules.named, target));
+  const std::string too_much = FindTooMuchToOptimize(modules.named);
+  std::optional<Module> optimized;
+  if (too_much.empty()) {
+    ASSIGN_OR_RETURN(optimized, Optimize(modules.named, target));
+  } else {
+    RETURN_IF_ERROR(CheckCompiled(modules.named, target));
+  }
   if (optimized.has_value()) {
     modules.written = *std::move(optimized);
     return modules;
   }
-  warnings.push_back("the optimiser cannot do this shader: it is written as with optimize = false");
+  warnings.push_back(fmt::format(
+      "the optimiser cannot do this shader{}: it is written as with optimize = false",
+      too_much.empty() ? ""
+                       : fmt::format(" ({}, with each call replaced by what it calls)", too_much)));
   modules.written = modules.named;
   if (target.language == ShaderLanguage::kSpirv) {
     ASSIGN_OR_RETURN(modules.written, StripNames(modules.named, target.tools_environment));

@@ -7,6 +7,7 @@
 #include "fmt/format.h"
 #include "worker/cookers/library/build_id.h"
 #include "worker/cookers/out_of_memory.h"
+#include "worker/cookers/shader/parted_structures.h"
 
 namespace galley::worker {
 namespace {
@@ -41,10 +42,13 @@ absl::StatusOr<CrossModule> CrossModule::Create(const std::vector<uint32_t>& mod
   if (spvc_context_create(&cross.context_) != SPVC_SUCCESS)
     return OutOfMemoryError("no memory for spirv-cross");
   spvc_parsed_ir parsed = nullptr;
-  RETURN_IF_ERROR(
-      cross.Check(spvc_context_parse_spirv(cross.context_, module.data(), module.size(), &parsed)));
+  const PartedStructures parted = PartStructures(module);
+  RETURN_IF_ERROR(cross.Check(spvc_context_parse_spirv(cross.context_, parted.module.data(),
+                                                       parted.module.size(), &parsed)));
   RETURN_IF_ERROR(cross.Check(spvc_context_create_compiler(
       cross.context_, backend, parsed, SPVC_CAPTURE_MODE_TAKE_OWNERSHIP, &cross.compiler_)));
+  for (const auto& [id, name] : parted.names)
+    spvc_compiler_set_name(cross.compiler_, id, name.c_str());
   return cross;
 }
 

@@ -43,6 +43,9 @@ std::string Messages(std::string_view info_log) {
       return text + "\n(more messages are left out)";
     if (!text.empty()) text += '\n';
     text += line;
+    // Its parser's words for code that nests deeper than its stack of some thousand places.
+    if (line.find("'' :  memory exhausted") != std::string_view::npos)
+      text += ": the code nests too deep (brackets, if, else if, ?:, signs); divide it";
   }
   return text.empty() ? "the compiler failed without a message" : text;
 }
@@ -88,6 +91,12 @@ absl::StatusOr<CompiledGlsl> CompileGlsl(const GlslRequest& request, Includes& i
   const char* const name_text = name.c_str();
   const std::string preamble =
       fmt::format("#extension GL_GOOGLE_include_directive : enable\n{}", request.preamble);
+  for (const auto& [file, part] :
+       {std::pair<std::string_view, std::string_view>{"defines", preamble},
+        {record::kSourceName, request.source}}) {
+    if (const absl::Status guarded = includes.guard().Read(file, part); !guarded.ok())
+      return absl::InvalidArgumentError("ERROR: " + MessageOf(guarded));
+  }
 
   glslang::TShader shader(request.stage);
   shader.setStringsWithLengthsAndNames(&text, &size, &name_text, 1);

@@ -83,7 +83,7 @@ glslang::TShader::Includer::IncludeResult* Includes::Search(std::string_view nam
       status_ = bytes.status();
       return Refuse("not read");
     }
-    if (*bytes != nullptr) return Accept(*path, *bytes);
+    if (*bytes != nullptr) return Accept(*path, *bytes, includer);
     looked += looked.empty() ? *path : ", " + *path;
   }
   // The compiler asks includeSystem next.
@@ -92,7 +92,8 @@ glslang::TShader::Includer::IncludeResult* Includes::Search(std::string_view nam
 }
 
 glslang::TShader::Includer::IncludeResult* Includes::Accept(const std::string& path,
-                                                            const Blob& bytes) {
+                                                            const Blob& bytes,
+                                                            std::string_view includer) {
   if (const absl::Status fetched = CheckNoLfsPointer(*bytes); !fetched.ok())
     return Refuse(fmt::format("{}: {}", path, MessageOf(fetched)));
   const std::string_view text = WithoutByteOrderMark(*bytes);
@@ -101,6 +102,8 @@ glslang::TShader::Includer::IncludeResult* Includes::Accept(const std::string& p
   if (included_bytes_ > kIncludedBytesMax) {
     return Refuse(fmt::format("more than {} bytes are included", kIncludedBytesMax));
   }
+  if (const absl::Status guarded = guard_.ReadInclude(path, text, includer); !guarded.ok())
+    return Refuse(MessageOf(guarded));
   return new IncludeResult(path, text.data(), text.size(), new Kept{.bytes = bytes, .error = {}});
 }
 

@@ -17,6 +17,7 @@
 #include "common/base/blob.h"
 #include "glslang/Public/ShaderLang.h"
 #include "worker/cookers/cooker.h"
+#include "worker/cookers/shader/text_guard.h"
 
 namespace galley::worker {
 
@@ -39,19 +40,22 @@ class Includes : public glslang::TShader::Includer {
   // The error of the context (stale source, I/O) that ended the search: then the compilation's
   // messages mean nothing.
   const absl::Status& status() const { return status_; }
+  // Reads each text before the compiler does.
+  TextGuard& guard() { return guard_; }
 
  private:
   // nullptr bytes: there is no such file.
   absl::StatusOr<Blob> Read(const std::string& path);
   IncludeResult* Search(std::string_view name, std::string_view includer, size_t depth,
                         bool in_folders);
-  IncludeResult* Accept(const std::string& path, const Blob& bytes);
+  IncludeResult* Accept(const std::string& path, const Blob& bytes, std::string_view includer);
   IncludeResult* Refuse(std::string reason);
 
   CookContext& context_;
   const std::vector<std::string>& folders_;
   absl::Status status_;
   std::map<std::string, Blob> read_;
+  TextGuard guard_;
   size_t includes_ = 0;
   size_t included_bytes_ = 0;
 };

@@ -145,13 +145,13 @@ TEST_F(ReflectionTest, ExplodingStructuresAreRefused) {
             Doubling(16) + "layout(std430, binding = 0) buffer B { S16 s; } b;\nvoid main() { "
                            "b.s.a.a.a.a.a = b.s.b.a.a.a.a; }\n",
             {{"optimize", false}}),
-      HasSubstr("blocks have more than 65536 members"));
+      HasSubstr("structure S16 has more than 65536 members"));
   EXPECT_THAT(Error("spirv-1.3", "vert",
                     Doubling(16) +
                         "layout(location = 0) out B { S16 s; } b;\nvoid main() { b.s.a.a.a.a.a = "
                         "b.s.b.a.a.a.a; }\n",
                     {{"optimize", false}}),
-              HasSubstr("b.s takes more than 65536 locations"));
+              HasSubstr("structure S16 has more than 65536 members"));
 }
 
 TEST_F(ReflectionTest, WhatTheTargetsVulkanDoesNotAllowIsAVerdict) {

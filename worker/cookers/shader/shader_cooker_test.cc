@@ -216,7 +216,7 @@ TEST_F(ShaderCookerTest, ErrorInAnIncludeOfAVariantNamesVariantFileAndLine) {
 
 TEST_F(ShaderCookerTest, IdentityNamesEveryLibraryThatDecidesBytes) {
   EXPECT_THAT(cooker_->description().identity,
-              testing::MatchesRegex("4;glslang=.+;spirv-tools=.+;spirv-cross=.+-[0-9a-f]{8}"));
+              testing::MatchesRegex("5;glslang=.+;spirv-tools=.+;spirv-cross=.+-[0-9a-f]{8}"));
 }
 
 TEST_F(ShaderCookerTest, EmptyFileAndGarbageAreVerdicts) {

@@ -1,0 +1,87 @@
+// MacroExpander: writes out the macros of GLSL, as the compiler's preprocessor does, with a limit.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace galley::worker {
+
+// Tokens that all macros of one compilation write, each time one is moved from a macro into another
+// counted.
+inline constexpr uint64_t kMacroTokensMax = 2'000'000;
+// Of calls in each other's arguments.
+inline constexpr size_t kMacroDepthMax = 1'000;
+
+// Threads: none.
+class MacroExpander {
+ public:
+  // "#define " was read; `tokens` is the rest of its line. `has_parameters`: a "(" follows the name
+  // without a blank.
+  void Define(const std::vector<std::string_view>& tokens, bool has_parameters);
+  void Undefine(std::string_view name);
+  // Whether since the last call a macro was defined that can write more than a few tokens for each
+  // that it is given.
+  bool TakeRisky() { return std::exchange(is_risky_, false); }
+
+  // A new text begins: what an unfinished call holds of the one before is forgotten.
+  void BeginText() { outer_ = {}; }
+  uint64_t spent() const { return spent_; }
+  void SetSpent(uint64_t spent) { spent_ = spent; }
+
+  // The next token of a text with its macros written out. `read` gives its tokens, empty at the
+  // end. INVALID_ARGUMENT: too much is written.
+  absl::StatusOr<std::string_view> Next(const std::function<std::string_view()>& read);
+  // All of one line.
+  absl::StatusOr<std::vector<std::string_view>> ExpandLine(
+      const std::vector<std::string_view>& line);
+
+ private:
+  using Tokens = std::vector<std::string_view>;
+  struct Macro {
+    bool has_parameters = false;
+    Tokens parameters;
+    Tokens body;
+  };
+  // A text in which macros are written out: those that are open, the innermost last, and what was
+  // read ahead.
+  struct Frame {
+    std::string name;
+    std::shared_ptr<const Tokens> tokens;
+    size_t at = 0;
+  };
+  struct Stream {
+    std::vector<Frame> frames;
+    std::set<std::string, std::less<>> busy;
+    std::vector<std::string_view> ahead;  // the next one last
+    std::function<std::string_view()> read;
+  };
+
+  std::string_view Keep(std::string_view token);
+  absl::StatusOr<std::string_view> ReadRaw(Stream& stream);
+  absl::StatusOr<std::string_view> NextOf(Stream& stream, size_t depth);
+  absl::StatusOr<bool> Open(Stream& stream, std::string_view name, size_t depth);
+  absl::StatusOr<std::vector<Tokens>> ReadArguments(Stream& stream);
+  absl::StatusOr<Tokens> ExpandAll(const Tokens& tokens, size_t depth);
+  absl::StatusOr<Tokens> Substitute(const Macro& macro, const std::vector<Tokens>& arguments,
+                                    size_t depth);
+  absl::Status Spend(uint64_t tokens);
+  bool IsRisky(const Macro& macro) const;
+
+  std::set<std::string, std::less<>> kept_;
+  std::map<std::string, std::shared_ptr<const Macro>, std::less<>> macros_;
+  Stream outer_;
+  uint64_t spent_ = 0;
+  bool is_risky_ = false;
+};
+
+}  // namespace galley::worker
