@@ -12,6 +12,7 @@
 #include "worker/cookers/shader/msl.h"
 #include "worker/cookers/shader/reflection.h"
 #include "worker/cookers/shader/spirv_tools.h"
+#include "worker/cookers/shader/target_names.h"
 
 namespace galley::worker {
 namespace {
@@ -60,6 +61,7 @@ absl::StatusOr<Modules> Compile(const BuildRequest& request, Includes& includes,
   ASSIGN_OR_RETURN(CompiledGlsl compiled, CompileGlsl(request.glsl, includes));
   warnings = std::move(compiled.warnings);
   Modules modules{.named = std::move(compiled.module), .written = {}};
+  RETURN_IF_ERROR(CheckSpecializationConstants(modules.named));
   RETURN_IF_ERROR(CheckModuleTypes(modules.named));
   RETURN_IF_ERROR(CheckModuleNesting(modules.named));
   if (!request.optimize) {
@@ -119,11 +121,13 @@ absl::Status ReflectAndWrite(const BuildRequest& request, const Modules& modules
                              BuiltShader& built) {
   const ShaderTarget& target = request.glsl.target;
   ASSIGN_OR_RETURN(CrossModule written,
-                   CrossModule::Create(modules.written, BackendOf(target.language)));
+                   CrossModule::Create(NameForTarget(modules.written, target.language),
+                                       BackendOf(target.language)));
   ASSIGN_OR_RETURN(const std::set<uint32_t> used, written.ActiveVariables());
   ASSIGN_OR_RETURN(const CrossModule named, CrossModule::Create(modules.named, SPVC_BACKEND_NONE));
   ASSIGN_OR_RETURN(Reflection reflection, Reflect(named, used, request.stage_name));
   ASSIGN_OR_RETURN(built.bytes, Write(request, modules, written, reflection));
+  RecordWrittenNames(written, target.language, reflection);
   built.reflection = EncodeReflection(reflection, target.name);
   return absl::OkStatus();
 }

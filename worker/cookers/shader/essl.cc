@@ -12,6 +12,7 @@
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
 #include "worker/cookers/shader/glsl.h"
+#include "worker/cookers/shader/reserved_words.h"
 #include "worker/cookers/shader/stage_interface.h"
 
 namespace galley::worker {
@@ -87,6 +88,7 @@ class EsslWriter {
   absl::Status CheckNames() const;
   absl::Status PrepareInterface();
   absl::Status NameVarying(const InterfaceVariable& variable);
+  void RecordVarying(const InterfaceVariable& variable, const std::string& name);
   absl::Status DropComponent(const InterfaceVariable& variable);
   void Undecorate(const InterfaceVariable& variable, SpvDecoration decoration);
   absl::Status SetOptions();
@@ -136,8 +138,9 @@ absl::Status EsslWriter::Combine() {
   std::sort(combined_.begin(), combined_.end(),
             [&](const Combined& a, const Combined& b) { return order(a) < order(b); });
   for (const Combined& each : combined_) {
-    const std::string name =
-        fmt::format("{}_{}", each.image->name, each.sampler ? each.sampler->name : "texel");
+    const std::string name = WrittenName(
+        ShaderLanguage::kEssl,
+        fmt::format("{}_{}", each.image->name, each.sampler ? each.sampler->name : "texel"));
     spvc_compiler_set_name(compiler_, each.id, name.c_str());
   }
   return absl::OkStatus();
@@ -190,6 +193,7 @@ absl::Status EsslWriter::NameVarying(const InterfaceVariable& variable) {
   if (variable.component != 0) name += fmt::format("c{}", variable.component);
   Undecorate(variable, SpvDecorationLocation);
   Undecorate(variable, SpvDecorationComponent);
+  RecordVarying(variable, "io_" + name);
   if (!variable.index.has_value()) {
     spvc_compiler_set_name(compiler_, variable.id, ("io_" + name).c_str());
     return absl::OkStatus();
@@ -198,6 +202,13 @@ absl::Status EsslWriter::NameVarying(const InterfaceVariable& variable) {
   spvc_compiler_set_name(compiler_, variable.id, "io");
   spvc_compiler_set_member_name(compiler_, variable.block_type, *variable.index, name.c_str());
   return absl::OkStatus();
+}
+
+void EsslWriter::RecordVarying(const InterfaceVariable& variable, const std::string& name) {
+  for (Json& each : reflection_.fields.at(options_.stage == EShLangVertex ? "outputs" : "inputs")) {
+    if (each.at("location") == variable.location && each.at("component") == variable.component)
+      each["written"] = name;
+  }
 }
 
 // spirv-cross gives one of two things with the same name another one, without a word.
@@ -306,7 +317,7 @@ absl::StatusOr<std::string> EsslWriter::Run() {
   RETURN_IF_ERROR(CheckNoMultiview(module_));
   RETURN_IF_ERROR(Combine());
   if (has_bindings()) RETURN_IF_ERROR(Place());
-  NameVariables(module_, reflection_);
+  NameVariables(module_, ShaderLanguage::kEssl, reflection_);
   RETURN_IF_ERROR(PrepareInterface());
   RETURN_IF_ERROR(SetOptions());
   ASSIGN_OR_RETURN(std::string text, module_.Compile());

@@ -213,7 +213,7 @@ absl::StatusOr<std::string> WriteMsl(CrossModule& module, const MslOptions& opti
     RETURN_IF_ERROR(AddBinding(module, SPVC_MSL_PUSH_CONSTANT_DESC_SET,
                                SPVC_MSL_PUSH_CONSTANT_BINDING, Place{}));
   }
-  NameVariables(module, reflection);
+  NameVariables(module, ShaderLanguage::kMsl, reflection);
   RETURN_IF_ERROR(SetOptions(module, options));
   ASSIGN_OR_RETURN(std::string text, module.Compile());
 

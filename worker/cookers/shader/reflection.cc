@@ -9,6 +9,7 @@
 #include "fmt/format.h"
 #include "worker/cookers/cbor/cbor.h"
 #include "worker/cookers/shader/reflected_type.h"
+#include "worker/cookers/shader/reserved_words.h"
 #include "worker/cookers/shader/stage_interface.h"
 
 namespace galley::worker {
@@ -285,14 +286,16 @@ absl::StatusOr<Reflection> Reflector::Run(std::string_view stage) {
 
 }  // namespace
 
-void NameVariables(CrossModule& module, const Reflection& reflection) {
+void NameVariables(CrossModule& module, ShaderLanguage language, const Reflection& reflection) {
   for (const ReflectedBinding& binding : reflection.bindings) {
-    if (binding.is_used)
-      spvc_compiler_set_name(module.compiler(), binding.id, binding.name.c_str());
+    if (binding.is_used) {
+      spvc_compiler_set_name(module.compiler(), binding.id,
+                             WrittenName(language, binding.name).c_str());
+    }
   }
   const std::optional<PushConstants>& push = reflection.push_constants;
   if (!push.has_value() || !push->is_used) return;
-  const std::string name = push->fields.at("name").get<std::string>();
+  const std::string name = WrittenName(language, push->fields.at("name").get<std::string>());
   spvc_compiler_set_name(module.compiler(), push->id, name.c_str());
 }
 

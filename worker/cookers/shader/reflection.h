@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "nlohmann/json.hpp"
 #include "worker/cookers/shader/cross_module.h"
+#include "worker/cookers/shader/shader_target.h"
 
 namespace galley::worker {
 
@@ -72,8 +73,8 @@ absl::StatusOr<Reflection> Reflect(const CrossModule& named, const std::set<uint
                                    std::string_view stage);
 
 // Gives variables that have no name one in a module that is to be translated, so that the text does
-// not call them by numbers which an edit elsewhere changes.
-void NameVariables(CrossModule& module, const Reflection& reflection);
+// not call them by numbers which an edit elsewhere changes. All get one that `language` can have.
+void NameVariables(CrossModule& module, ShaderLanguage language, const Reflection& reflection);
 
 std::string EncodeReflection(const Reflection& reflection, std::string_view target);
 

@@ -1,0 +1,136 @@
+#include "worker/cookers/shader/word_lists.h"
+
+namespace galley::worker {
+
+const std::string_view kGlslWords = R"(
+accelerationStructureEXT active asm atomic_uint attribute bool break buffer bvec2 bvec3 bvec4 case cast centroid class coherent common const
+continue default defined demote discard dmat2 dmat2x2 dmat2x3 dmat2x4 dmat3 dmat3x2 dmat3x3 dmat3x4 dmat4 dmat4x2 dmat4x3 dmat4x4 do double dvec2
+dvec3 dvec4 else enum extern external f16mat2 f16mat2x2 f16mat2x3 f16mat2x4 f16mat3 f16mat3x2 f16mat3x3 f16mat3x4 f16mat4 f16mat4x2 f16mat4x3
+f16mat4x4 f16vec2 f16vec3 f16vec4 f32mat2 f32mat2x2 f32mat2x3 f32mat2x4 f32mat3 f32mat3x2 f32mat3x3 f32mat3x4 f32mat4 f32mat4x2 f32mat4x3
+f32mat4x4 f32vec2 f32vec3 f32vec4 f64mat2 f64mat2x2 f64mat2x3 f64mat2x4 f64mat3 f64mat3x2 f64mat3x3 f64mat3x4 f64mat4 f64mat4x2 f64mat4x3
+f64mat4x4 f64vec2 f64vec3 f64vec4 false filter fixed flat float float16_t float32_t float64_t for fvec2 fvec3 fvec4 goto half highp
+hitAttributeEXT hvec2 hvec3 hvec4 i16vec2 i16vec3 i16vec4 i32vec2 i32vec3 i32vec4 i64vec2 i64vec3 i64vec4 i8vec2 i8vec3 i8vec4 if iimage1D
+iimage1DArray iimage2D iimage2DArray iimage2DMS iimage2DMSArray iimage2DRect iimage3D iimageBuffer iimageCube iimageCubeArray image1D
+image1DArray image2D image2DArray image2DMS image2DMSArray image2DRect image3D imageBuffer imageCube imageCubeArray in inline inout input int
+int16_t int32_t int64_t int8_t interface invariant isampler1D isampler1DArray isampler2D isampler2DArray isampler2DMS isampler2DMSArray
+isampler2DRect isampler3D isamplerBuffer isamplerCube isamplerCubeArray isubpassInput isubpassInputMS itexture1D itexture1DArray itexture2D
+itexture2DArray itexture2DMS itexture2DMSArray itexture2DRect itexture3D itextureBuffer itextureCube itextureCubeArray ivec2 ivec3 ivec4 layout
+long lowp main mat2 mat2x2 mat2x3 mat2x4 mat3 mat3x2 mat3x3 mat3x4 mat4 mat4x2 mat4x3 mat4x4 mediump namespace noinline nonuniformEXT
+noperspective out output packed partition patch pervertexEXT precise precision public rayQueryEXT readonly resource restrict return sample
+sampler sampler1D sampler1DArray sampler1DArrayShadow sampler1DShadow sampler2D sampler2DArray sampler2DArrayShadow sampler2DMS sampler2DMSArray
+sampler2DRect sampler2DRectShadow sampler2DShadow sampler3D sampler3DRect samplerBuffer samplerCube samplerCubeArray samplerCubeArrayShadow
+samplerCubeShadow samplerExternalOES samplerShadow shared short sizeof smooth static struct subpassInput subpassInputMS subroutine superp switch
+template terminateInvocation texture1D texture1DArray texture2D texture2DArray texture2DMS texture2DMSArray texture2DRect texture3D textureBuffer
+textureCube textureCubeArray this true typedef u16vec2 u16vec3 u16vec4 u32vec2 u32vec3 u32vec4 u64vec2 u64vec3 u64vec4 u8vec2 u8vec3 u8vec4
+uimage1D uimage1DArray uimage2D uimage2DArray uimage2DMS uimage2DMSArray uimage2DRect uimage3D uimageBuffer uimageCube uimageCubeArray uint
+uint16_t uint32_t uint64_t uint8_t uniform union unsigned usampler1D usampler1DArray usampler2D usampler2DArray usampler2DMS usampler2DMSArray
+usampler2DRect usampler3D usamplerBuffer usamplerCube usamplerCubeArray using usubpassInput usubpassInputMS utexture1D utexture1DArray utexture2D
+utexture2DArray utexture2DMS utexture2DMSArray utexture2DRect utexture3D utextureBuffer utextureCube utextureCubeArray uvec2 uvec3 uvec4 varying
+vec2 vec3 vec4 void volatile while writeonly
+)";
+
+const std::string_view kGlslFunctions = R"(
+abs acos acosh all allInvocations allInvocationsEqual any anyInvocation asin asinh atan atanh atomicAdd atomicAnd atomicCompSwap atomicCounter
+atomicCounterAdd atomicCounterAnd atomicCounterCompSwap atomicCounterDecrement atomicCounterExchange atomicCounterIncrement atomicCounterMax
+atomicCounterMin atomicCounterOr atomicCounterSubtract atomicCounterXor atomicExchange atomicMax atomicMin atomicOr atomicXor barrier bitCount
+bitfieldExtract bitfieldInsert bitfieldReverse ceil clamp cos cosh cross degrees determinant dFdx dFdxCoarse dFdxFine dFdy dFdyCoarse dFdyFine
+distance dot EmitStreamVertex EmitVertex EndPrimitive EndStreamPrimitive equal exp exp2 faceforward findLSB findMSB float16BitsToInt16
+float16BitsToUint16 floatBitsToInt floatBitsToUint floor fma fract frexp ftransform fwidth fwidthCoarse fwidthFine greaterThan greaterThanEqual
+groupMemoryBarrier imageAtomicAdd imageAtomicAnd imageAtomicCompSwap imageAtomicExchange imageAtomicMax imageAtomicMin imageAtomicOr
+imageAtomicXor imageLoad imageSamples imageSize imageStore imulExtended int16BitsToFloat16 intBitsToFloat interpolateAtCentroid
+interpolateAtOffset interpolateAtSample inverse inversesqrt isinf isnan ldexp length lessThan lessThanEqual log log2 matrixCompMult max
+memoryBarrier memoryBarrierAtomicCounter memoryBarrierBuffer memoryBarrierImage memoryBarrierShared min mix mod modf noise noise1 noise2 noise3
+noise4 normalize not notEqual outerProduct packDouble2x32 packHalf2x16 packInt2x16 packInt4x16 packSnorm2x16 packSnorm4x8 packUint2x16
+packUint4x16 packUnorm2x16 packUnorm4x8 pow radians readFirstInvocationARB readInvocationARB reflect refract round roundEven shadow1D
+shadow1DProj shadow2D shadow2DProj sign sin sinh smoothstep sqrt step subgroupAll subgroupAllEqual subgroupAny subgroupBallot subgroupBarrier
+subgroupBroadcast subgroupBroadcastFirst subgroupElect subgroupMemoryBarrier subpassLoad tan tanh texelFetch texelFetchOffset texture
+texture1DLod texture1DProj texture1DProjLod texture2DLod texture2DProj texture2DProjLod texture3DProj textureCubeLod textureGather
+textureGatherOffset textureGatherOffsets textureGrad textureGradOffset textureLod textureLodOffset textureOffset textureProj textureProjGrad
+textureProjGradOffset textureProjLod textureProjLodOffset textureProjOffset textureQueryLevels textureQueryLod textureSamples textureSize
+transpose trunc uaddCarry uint16BitsToFloat16 uintBitsToFloat umulExtended unpackDouble2x32 unpackHalf2x16 unpackInt2x16 unpackInt4x16
+unpackSnorm2x16 unpackSnorm4x8 unpackUint2x16 unpackUint4x16 unpackUnorm2x16 unpackUnorm4x8 usubBorrow
+)";
+
+const std::string_view kCppWords = R"(
+alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t char8_t class co_await co_return co_yield compl
+concept const const_cast consteval constexpr constinit continue decltype default delete do double dynamic_cast else enum explicit export extern
+false final float for friend goto if import inline int long module mutable namespace new noexcept not not_eq nullptr operator or or_eq override
+private protected public register reinterpret_cast requires restrict return short signed sizeof static static_assert static_cast struct switch
+template this thread_local throw true try typedef typeid typename typeof union unsigned using virtual void volatile wchar_t while xor xor_eq
+)";
+
+const std::string_view kMslWords = R"(
+access address array assert bias border_color clamped_lod_e compare_func component compute constant coord DefaultConstructible device fast filter
+fmax3 fmin3 fragment gradient2d gradient3d gradientcube interpolation intersection is_function_constant_defined kernel level lod_clamp
+lod_options mag_filter math max_anisotropy mem_device mem_flags mem_none mem_object_data mem_texture mem_threadgroup mem_threadgroup_imageblock
+memory_order memory_order_acq_rel memory_order_acquire memory_order_relaxed memory_order_release memory_order_seq_cst mesh metal min_filter
+min_lod_clamp mip_filter numeric_limits object object_data patch_control_point primitive_type quad quad_broadcast r_address ray_data raytracing
+read_only read_write s_address sample saturate sparse_color std stitchable swizzle t_address thread thread_scope thread_scope_device
+thread_scope_simdgroup thread_scope_thread thread_scope_threadgroup threadgroup threadgroup_imageblock vertex visible write_only
+)";
+
+const std::string_view kMslTypes = R"(
+acceleration_structure address_space addressof align aligned_storage array_ref atomic atomic_bool atomic_flag atomic_float atomic_int
+atomic_ulong bfloat bfloat2 bfloat3 bfloat4 bool2 bool3 bool4 char2 char3 char4 command_buffer complex component_type compute_command
+compute_pipeline_state conditional conditional_t conjunction decay declval depth2d depth2d_array depth2d_ms depth2d_ms_array depthcube
+depthcube_array disjunction double2 double2x2 double2x3 double2x4 double3 double3x2 double3x3 double3x4 double4 double4x2 double4x3 double4x4
+enable_if enable_if_t extent false_type float2 float2x2 float2x3 float2x4 float3 float3x2 float3x3 float3x4 float4 float4x2 float4x3 float4x4
+forward half2 half2x2 half2x3 half2x4 half3 half3x2 half3x3 half3x4 half4 half4x2 half4x3 half4x4 imageblock imageblock_data imaginary
+instance_acceleration_structure int2 int3 int4 integral_constant interpolant intersection_function_table intersection_params intersection_query
+intersection_result intersector intptr_t is_array is_class is_const is_convertible is_empty is_enum is_floating_point is_integral is_pointer
+is_reference is_same is_same_v is_scalar is_signed is_unsigned is_vector is_void is_volatile llong long2 long3 long4 make_scalar make_signed
+make_unsigned make_vector matrix move negation packed_bfloat2 packed_bfloat3 packed_bfloat4 packed_bool2 packed_bool3 packed_bool4 packed_char2
+packed_char3 packed_char4 packed_double2 packed_double3 packed_double4 packed_float2 packed_float3 packed_float4 packed_half2 packed_half3
+packed_half4 packed_int2 packed_int3 packed_int4 packed_long2 packed_long3 packed_long4 packed_short2 packed_short3 packed_short4 packed_uchar2
+packed_uchar3 packed_uchar4 packed_uint2 packed_uint3 packed_uint4 packed_ulong2 packed_ulong3 packed_ulong4 packed_ushort2 packed_ushort3
+packed_ushort4 packed_vec primitive_acceleration_structure ptrdiff_t quad_vote r16snorm r16unorm r8snorm r8unorm rank ray remove_const remove_cv
+remove_reference render_command render_pipeline_state rg11b10f rg16snorm rg16unorm rg8snorm rg8unorm rgb10a2 rgb9e5 rgba16snorm rgba16unorm
+rgba8snorm rgba8unorm short2 short3 short4 simd_vote simdgroup_bfloat8x8 simdgroup_float8x8 simdgroup_half8x8 simdgroup_matrix size_t snorm
+srgba8unorm texture1d texture1d_array texture2d texture2d_array texture2d_ms texture2d_ms_array texture3d texture_buffer texturecube
+texturecube_array true_type uchar uchar2 uchar3 uchar4 uint2 uint3 uint4 uintptr_t ullong ulong ulong2 ulong3 ulong4 unorm ushort ushort2 ushort3
+ushort4 vec visible_function_table void_t vote_t
+)";
+
+const std::string_view kMslFunctions = R"(
+absdiff addsat as_type as_type_ref assume atan2 atomic_compare_exchange_strong_explicit atomic_compare_exchange_weak_explicit atomic_exchange
+atomic_exchange_explicit atomic_fetch_add atomic_fetch_add_explicit atomic_fetch_and atomic_fetch_and_explicit atomic_fetch_max_explicit
+atomic_fetch_min_explicit atomic_fetch_or atomic_fetch_or_explicit atomic_fetch_sub atomic_fetch_sub_explicit atomic_fetch_xor
+atomic_fetch_xor_explicit atomic_flag_clear atomic_flag_test_and_set atomic_init atomic_load atomic_load_explicit atomic_max_explicit
+atomic_min_explicit atomic_signal_fence atomic_store atomic_store_explicit atomic_thread_fence clz copysign cospi ctz dfdx dfdy discard_fragment
+distance_squared divide exp10 extract_bits fabs fast_distance fast_length fast_normalize fdim fmax fmedian3 fmin fmod get_null_sampler
+get_null_texture get_num_samples get_sample_position hadd ilogb insert_bits interpolate_at_center interpolate_at_centroid interpolate_at_offset
+interpolate_at_sample is_helper_thread is_null_pipeline is_null_sampler is_null_texture isfinite isnormal isordered isunordered length_squared
+log10 mad24 madhi madsat make_uniform max3 median3 min3 mul24 mulhi nextafter os_log_default pack_float_to_snorm2x16 pack_float_to_snorm4x8
+pack_float_to_srgb_unorm4x8 pack_float_to_unorm10a2 pack_float_to_unorm2x16 pack_float_to_unorm4x8 pack_float_to_unorm565 pack_half_to_snorm2x16
+pack_half_to_snorm4x8 pack_half_to_srgb_unorm4x8 pack_half_to_unorm10a2 pack_half_to_unorm2x16 pack_half_to_unorm4x8 pack_half_to_unorm565
+popcount powr printf quad_active_threads_mask quad_all quad_and quad_any quad_ballot quad_broadcast_first quad_is_first quad_is_helper_thread
+quad_max quad_min quad_or quad_prefix_exclusive_product quad_prefix_exclusive_sum quad_prefix_inclusive_product quad_prefix_inclusive_sum
+quad_product quad_shuffle quad_shuffle_and_fill_down quad_shuffle_and_fill_up quad_shuffle_down quad_shuffle_rotate_down quad_shuffle_rotate_up
+quad_shuffle_up quad_shuffle_xor quad_sum quad_xor remainder reverse_bits rhadd rint rotate rsqrt select signbit simd_active_threads_mask
+simd_all simd_and simd_any simd_ballot simd_broadcast simd_broadcast_first simd_is_first simd_is_helper_thread simd_max simd_min simd_or
+simd_prefix_exclusive_product simd_prefix_exclusive_sum simd_prefix_inclusive_product simd_prefix_inclusive_sum simd_product simd_shuffle
+simd_shuffle_and_fill_down simd_shuffle_and_fill_up simd_shuffle_down simd_shuffle_rotate_down simd_shuffle_rotate_up simd_shuffle_up
+simd_shuffle_xor simd_sum simd_xor simdgroup_barrier sincos sinpi subsat tanpi threadgroup_barrier unpack_snorm2x16_to_float
+unpack_snorm2x16_to_half unpack_snorm4x8_to_float unpack_snorm4x8_to_half unpack_unorm10a2_to_float unpack_unorm10a2_to_half
+unpack_unorm2x16_to_float unpack_unorm2x16_to_half unpack_unorm4x8_srgb_to_float unpack_unorm4x8_srgb_to_half unpack_unorm4x8_to_float
+unpack_unorm4x8_to_half unpack_unorm565_to_float unpack_unorm565_to_half vec_step
+)";
+
+const std::string_view kMslMacros = R"(
+BFLT_DECIMAL_DIG BFLT_DIG BFLT_EPSILON BFLT_MANT_DIG BFLT_MAX BFLT_MAX_10_EXP BFLT_MAX_EXP BFLT_MIN BFLT_MIN_10_EXP BFLT_MIN_EXP BFLT_RADIX
+CHAR_BIT CHAR_MAX CHAR_MIN CHAR_WIDTH DBL_DECIMAL_DIG DBL_DIG DBL_EPSILON DBL_MANT_DIG DBL_MAX DBL_MAX_10_EXP DBL_MAX_EXP DBL_MIN DBL_MIN_10_EXP
+DBL_MIN_EXP DBL_RADIX FLT_DECIMAL_DIG FLT_DIG FLT_EPSILON FLT_MANT_DIG FLT_MAX FLT_MAX_10_EXP FLT_MAX_EXP FLT_MIN FLT_MIN_10_EXP FLT_MIN_EXP
+FLT_RADIX FP_ILOGB0 FP_ILOGBNAN HALF_DECIMAL_DIG HALF_DIG HALF_EPSILON HALF_MANT_DIG HALF_MAX HALF_MAX_10_EXP HALF_MAX_EXP HALF_MIN
+HALF_MIN_10_EXP HALF_MIN_EXP HALF_RADIX HUGE_VAL HUGE_VALB HUGE_VALF HUGE_VALH INFINITY INT16_MAX INT16_MIN INT32_MAX INT32_MIN INT64_MAX
+INT64_MIN INT8_MAX INT8_MIN INT_MAX INT_MIN INT_WIDTH INTPTR_MAX INTPTR_MIN LLONG_MAX LLONG_MIN LONG_MAX LONG_MIN M_1_PI M_1_PI_F M_1_PI_H M_2_PI
+M_2_PI_F M_2_PI_H M_2_SQRTPI M_2_SQRTPI_F M_2_SQRTPI_H M_E M_E_B M_E_F M_E_H M_LN10 M_LN10_F M_LN10_H M_LN2 M_LN2_F M_LN2_H M_LOG10E M_LOG10E_F
+M_LOG10E_H M_LOG2E M_LOG2E_F M_LOG2E_H M_PI M_PI_2 M_PI_2_F M_PI_2_H M_PI_4 M_PI_4_F M_PI_4_H M_PI_F M_PI_H M_SQRT1_2 M_SQRT1_2_F M_SQRT1_2_H
+M_SQRT2 M_SQRT2_F M_SQRT2_H MAXBFLOAT MAXDOUBLE MAXFLOAT MAXHALF METAL_ALIGN METAL_ARG_UNIFORM METAL_ASM METAL_COMPATIBLE_COMPARE_EXCHANGE_ORDERS
+METAL_CONST METAL_CONST_ARG METAL_DEPRECATED METAL_ENABLE_IF METAL_EXPLICIT METAL_FUNC METAL_IMPLICIT METAL_INTERNAL METAL_NON_NULL_RETURN
+METAL_NORETURN METAL_NOTHROW METAL_PURE METAL_UNAVAILABLE METAL_VALID_COMPARE_EXCHANGE_FAILURE_ORDER METAL_VALID_LEVEL_ARG METAL_VALID_LOAD_ORDER
+METAL_VALID_LOD_ARG METAL_VALID_RENDER_TARGET METAL_VALID_STORE_ORDER METAL_ZERO_ARG NAN NULL offsetof PTRDIFF_MAX PTRDIFF_MIN SCHAR_MAX
+SCHAR_MIN SHRT_MAX SHRT_MIN SHRT_WIDTH SIZE_MAX STATIC_DATA_TRACEPOINT STATIC_DATA_TRACEPOINT_V UCHAR_MAX UINT16_MAX UINT32_MAX UINT64_MAX
+UINT8_MAX UINT_MAX UINTPTR_MAX ULLONG_MAX ULONG_MAX USHRT_MAX VARIABLE_TRACEPOINT
+)";
+
+}  // namespace galley::worker
