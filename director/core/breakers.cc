@@ -218,10 +218,13 @@ void Breakers::Look() {
   if (!are_all_held || !has_work) return all_held_since_.reset();
   if (!all_held_since_.has_value()) {
     all_held_since_ = core_.awake;
-    is_last_try_over_ = false;
+    tries_ = 0;
   }
   const absl::Duration held_for = core_.awake - *all_held_since_;
-  if (held_for >= kLastTryAfter && !std::exchange(is_last_try_over_, true)) EndPauses();
+  if (held_for >= (tries_ + 1) * kBetweenTries) {
+    ++tries_;
+    EndPauses();
+  }
   // (A job that has begun may still succeed.)
   if (held_for < kAllHeldMax || workers_.jobs_in_hand() > 0) return;
   all_held_since_.reset();

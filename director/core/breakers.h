@@ -25,9 +25,10 @@ namespace galley::director {
 
 class Breakers : Part {
  public:
-  static constexpr absl::Duration kAllHeldMax = absl::Minutes(1);
-  // Then each is tried once more, however long its pause is.
-  static constexpr absl::Duration kLastTryAfter = absl::Seconds(45);
+  // (With what was begun before, that is within two minutes.)
+  static constexpr absl::Duration kAllHeldMax = absl::Seconds(95);
+  // Meanwhile each is tried so often at least, however long its pause is: one may be mended.
+  static constexpr absl::Duration kBetweenTries = absl::Seconds(10);
   static constexpr uint32_t kViolationsMax = 3;
 
   explicit Breakers(Core& core) : Part(core) {}
@@ -51,6 +52,8 @@ class Breakers : Part {
   // A step: pauses may be over; cooks end where nobody is left.
   void Look();
   uint64_t held() const { return held_; }  // workers, of the attached
+  // Nobody is left: what fails now says nothing of the package.
+  bool are_all_held() const { return all_held_since_.has_value(); }
 
  private:
   struct Machine {
@@ -72,7 +75,7 @@ class Breakers : Part {
   absl::btree_map<uint32_t, Machine> machines_;  // that had a fault or a success
   // All that are attached are held since then.
   std::optional<absl::Duration> all_held_since_;
-  bool is_last_try_over_ = false;  // since then
+  int64_t tries_ = 0;  // of all, since then
   bool are_any_open_ = false;
   absl::Duration looks_at_ = absl::InfiniteDuration();  // when a pause ends; waking time
   uint64_t held_ = 0;

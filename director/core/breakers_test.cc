@@ -186,6 +186,20 @@ TEST(BreakersTest, AlsoWhereTheyWorkedUntilThen) {
   EXPECT_TRUE(farm.shell.Says("ended: no machine can work")) << farm.shell.TakeLog();
 }
 
+// Each is tried every few seconds until the end.
+TEST(BreakersTest, NotWhenOneIsMendedShortlyBefore) {
+  Farmed farm(30);
+  farm.shell.Send(On("m1", kFar0));
+  farm.shell.Send(On("m2", kFar1));
+  farm.bad = {kFar0, kFar1};
+  farm.Begin();
+  farm.Go(absl::Seconds(85));
+  ASSERT_FALSE(farm.shell.Says("ended")) << farm.shell.TakeLog();
+  farm.bad = {kFar1};
+  farm.Go(absl::Seconds(120));
+  EXPECT_TRUE(farm.shell.Says("ended\n")) << farm.shell.TakeLog();
+}
+
 TEST(BreakersTest, NotWhenOneIsMendedInTime) {
   Farmed farm(30);
   farm.shell.Send(On("m1", kFar0));
