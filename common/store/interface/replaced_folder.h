@@ -1,6 +1,7 @@
 // ReplacedFolder: what a process can do when the folder of a store that it owns was deleted, or
 // when another stands in its place (an older copy, say), or when that happened to files in it
-// (StoredFiles). Until then it goes on in the folder that it opened: its reads are right there, and what it makes durable is refused.
+// (StoredFiles). Until then it goes on in the folder that it opened: its reads are right there, and
+// what it makes durable is refused.
 //
 // Threads: any.
 #pragma once
