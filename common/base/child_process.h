@@ -67,7 +67,7 @@ struct ChildOptions {
   int death_signal = 9;  // sent to it when our thread that started it ends, by whatever cause
   bool new_process_group = true;
   bool no_new_privileges = true;
-  ChildWatch* watch = nullptr;  // outlives the child; needs no_new_privileges
+  ChildWatch* watch = nullptr;        // outlives the child; needs no_new_privileges
   const ChildWalls* walls = nullptr;  // need no_new_privileges
 };
 

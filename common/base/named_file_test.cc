@@ -40,8 +40,7 @@ class NamedFileTest : public ::testing::Test {
         std::distance(fs::directory_iterator(folder_.path()), fs::directory_iterator()));
   }
 
-  TemporaryFolder folder_ =
-      TemporaryFolder::Make(::testing::TempDir(), "named-file-").value();
+  TemporaryFolder folder_ = TemporaryFolder::Make(::testing::TempDir(), "named-file-").value();
 };
 
 TEST_F(NamedFileTest, AFileIsMadeAndReplacedWhole) {
@@ -128,8 +127,7 @@ TEST_F(NamedFileTest, AnOpenFileOfThisProcessIsWrittenInto) {
     ::close(reads);
     ::close(writes);
   }
-  const FileDescriptor file(
-      ::open(Path("log").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+  const FileDescriptor file(::open(Path("log").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
   ASSERT_TRUE(WriteAll(file.get(), "one ", "").ok());
   fs::create_symlink(fmt::format("/proc/self/fd/{}", file.get()), Path("link"));
   ASSERT_TRUE(WriteNamedFile(Path("link"), "two ").ok());

@@ -27,7 +27,7 @@ struct ProgramToRun {
   bool takes_privileges = false;         // it may run set-user-id programs (sudo, ssh-keysign)
   absl::Duration wait_max = absl::InfiniteDuration();
   size_t output_bytes_max = 16 << 20;
-  Cancellation* stop = nullptr;  // ends it
+  Cancellation* stop = nullptr;        // ends it
   std::string working_directory = {};  // empty: ours
   // Takes what it prints as it is printed, in place of ProgramOutput; now and then nothing (""), so
   // that it can say that nobody listens. An error ends the program, and is what RunToEnd returns.

@@ -437,7 +437,8 @@ std::vector<std::string> Snapshot::Matches(std::string_view root, const Glob& pa
 absl::StatusOr<Digest> Snapshot::DigestOf(std::string_view path, const Cancellation* stop) {
   ASSIGN_OR_RETURN(const size_t index, impl_->Usable(path));
   if (const std::optional<Digest> known = impl_->Known(index)) return *known;
-  return Stream(path, [](std::string_view) {}, stop);
+  return Stream(
+      path, [](std::string_view) {}, stop);
 }
 
 absl::StatusOr<Digest> Snapshot::Stream(std::string_view path,

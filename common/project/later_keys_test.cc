@@ -39,8 +39,9 @@ TEST(LaterKeysTest, EachIsToldWithItsPlace) {
 }
 
 TEST(LaterKeysTest, AllElementsOfAListAreLookedAt) {
-  EXPECT_EQ(Refusal("[[platform]]\nname = \"a\"\n[[platform]]\nname = \"b\"\nprofile = \"plain\"\n"),
-            "galley.toml:5: `platform.profile`: not yet");
+  EXPECT_EQ(
+      Refusal("[[platform]]\nname = \"a\"\n[[platform]]\nname = \"b\"\nprofile = \"plain\"\n"),
+      "galley.toml:5: `platform.profile`: not yet");
   EXPECT_EQ(Refusal("[[platform]]\ntexture = \"bc7\"\n"),
             "galley.toml:2: `platform.texture` `bc7`: not yet");
   EXPECT_EQ(Refusal("[[rule]]\nmatch = \"/**\"\n[[rule]]\nwalls = { network = true }\n"),
@@ -53,9 +54,10 @@ TEST(LaterKeysTest, ASidecarHasTheKeysOfARule) {
 }
 
 TEST(LaterKeysTest, AllElseIsForOthersToJudge) {
-  EXPECT_EQ(Refusal("[[platform]]\ntexture = \"bc\"\n[farm]\nlauncher = \"ssh\"\n[director]\nhtpp = 1\n"
-                    "[output]\ndir = \"x\"\n"),
-            "");
+  EXPECT_EQ(
+      Refusal("[[platform]]\ntexture = \"bc\"\n[farm]\nlauncher = \"ssh\"\n[director]\nhtpp = 1\n"
+              "[output]\ndir = \"x\"\n"),
+      "");
   EXPECT_EQ(Refusal("director = 1\nplatform = [1]\n"), "");
 }
 

@@ -53,9 +53,10 @@ absl::StatusOr<Platform> ReadPlatform(const TomlValue& value, std::string_view f
     // (A platform may have parameters of its own; but not in the place of one that cookers need.)
     const std::string nearest = record::Nearest(key, kKnownParameters);
     if (!nearest.empty() && nearest != key && table.Find(nearest) == nullptr)
-      return table.Error(key, fmt::format("`{}` is no parameter that a cooker asks for; did you mean "
-                                          "`{}`?",
-                                          key, nearest));
+      return table.Error(key,
+                         fmt::format("`{}` is no parameter that a cooker asks for; did you mean "
+                                     "`{}`?",
+                                     key, nearest));
     ASSIGN_OR_RETURN(const std::optional<std::string> text, table.String(key));
     platform.parameters[key] = *text;
   }

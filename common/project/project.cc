@@ -458,12 +458,12 @@ absl::Status CheckOwnFolders(const Layers& layers, const Project& project) {
     for (const content::Mount& mount : project.mounts) {
       if (value == nullptr || !holds(folder, mount.directory)) continue;
       return WrongValue(
-          *value, fmt::format("`{}` {} {} the content of [[mount]] {}, and Galley keeps files of "
-                              "its own there: give a folder that holds no content (the default is "
-                              "{})",
-                              key, folder, folder == mount.directory ? "is" : "holds", mount.path,
-                              std::string_view(key) == "store.dir" ? ".galley/store"
-                                                                   : ".galley/cooked"));
+          *value,
+          fmt::format("`{}` {} {} the content of [[mount]] {}, and Galley keeps files of "
+                      "its own there: give a folder that holds no content (the default is "
+                      "{})",
+                      key, folder, folder == mount.directory ? "is" : "holds", mount.path,
+                      std::string_view(key) == "store.dir" ? ".galley/store" : ".galley/cooked"));
     }
   }
   return absl::OkStatus();

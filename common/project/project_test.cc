@@ -219,10 +219,10 @@ warnings = { error = ["texture-block-size"] }
 }
 
 TEST_F(ProjectTest, AnUnknownKindOfWarningsIsAnErrorWithItsPlaceAndTheNearest) {
-  EXPECT_THAT(Error("[warnings]\noff = [\"audio-file\",\n\"texure-block-size\"]\n"),
-              testing::AllOf(HasSubstr("galley.toml:9: `warnings.off`: "),
-                             HasSubstr("`texure-block-size`"),
-                             HasSubstr("did you mean `texture-block-size`?")));
+  EXPECT_THAT(
+      Error("[warnings]\noff = [\"audio-file\",\n\"texure-block-size\"]\n"),
+      testing::AllOf(HasSubstr("galley.toml:9: `warnings.off`: "), HasSubstr("`texure-block-size`"),
+                     HasSubstr("did you mean `texture-block-size`?")));
   EXPECT_THAT(Error("[[rule]]\nmatch = \"/**\"\nwarnings = { error = [\"mesh\"] }\n"),
               HasSubstr("galley.toml:9: `warnings.error`: unknown kind of warnings `mesh`"));
   EXPECT_THAT(Error("[warnings]\noff = [\"store\"]\nerror = [\"store\"]\n"),

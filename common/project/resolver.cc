@@ -126,7 +126,7 @@ struct RecipeResolver::Impl {
   std::vector<std::string> platform_names;
   std::vector<Rule> rules;
   record::WarningRules warnings;  // of the project
-  bool ignores_case = false;  // one of them
+  bool ignores_case = false;      // one of them
   std::map<std::string, record::CookerDescription> cookers;
   std::vector<std::string> cooker_names;
 

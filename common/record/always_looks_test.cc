@@ -27,13 +27,15 @@ std::string Missing(const CookerDescription& cooker, const std::vector<Observed>
 TEST(AlwaysLooksTest, OneThatWasNotMadeIsNamed) {
   EXPECT_EQ(Missing(TextureWithLooks(), {}), "platform(texture)");
   EXPECT_EQ(Missing(TextureWithLooks(), {{{ObservationKind::kPlatform, "shader", ""}, "=x"},
-                                {{ObservationKind::kFile, "texture", ""}, "absent"}}),
+                                         {{ObservationKind::kFile, "texture", ""}, "absent"}}),
             "platform(texture)");
-  EXPECT_EQ(Missing(TextureWithLooks(), {{{ObservationKind::kPlatform, "texture", ""}, "unset"}}), "");
+  EXPECT_EQ(Missing(TextureWithLooks(), {{{ObservationKind::kPlatform, "texture", ""}, "unset"}}),
+            "");
 }
 
 TEST(AlwaysLooksTest, SomeHoldForSomeSourcesAndSettingsOnly) {
-  EXPECT_THAT(AlwaysLooksOf(TextureWithLooks(), "png", R"({"format":null,"mipmaps":true})"), SizeIs(1));
+  EXPECT_THAT(AlwaysLooksOf(TextureWithLooks(), "png", R"({"format":null,"mipmaps":true})"),
+              SizeIs(1));
   EXPECT_THAT(AlwaysLooksOf(TextureWithLooks(), "png", R"({"format":"bc7"})"), IsEmpty());
   EXPECT_THAT(AlwaysLooksOf(TextureWithLooks(), "hdr", "{}"), IsEmpty());
 }

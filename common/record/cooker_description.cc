@@ -219,9 +219,9 @@ absl::StatusOr<SettingDescription> SettingFromJson(const json& object, std::stri
 }
 
 constexpr ObservationKind kLookKinds[] = {
-    ObservationKind::kFile,   ObservationKind::kExists,   ObservationKind::kList,
-    ObservationKind::kGlob,   ObservationKind::kCooked,   ObservationKind::kPlatform,
-    ObservationKind::kTool,   ObservationKind::kEnv,      ObservationKind::kName};
+    ObservationKind::kFile, ObservationKind::kExists, ObservationKind::kList,
+    ObservationKind::kGlob, ObservationKind::kCooked, ObservationKind::kPlatform,
+    ObservationKind::kTool, ObservationKind::kEnv,    ObservationKind::kName};
 
 absl::StatusOr<LookDescription> LookFromJson(const json& object, std::string place) {
   ObjectReader reader(object, std::move(place));

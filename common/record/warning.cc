@@ -119,8 +119,7 @@ Warning Warning::Parse(std::string_view told) {
 
 std::string KeptWarning(WarningKind kind, std::string_view text) {
   const Warning own = Warning::Parse(text);
-  return own.kind != WarningKind::kOther ? std::string(text)
-                                         : Warning{kind, own.text}.ToText();
+  return own.kind != WarningKind::kOther ? std::string(text) : Warning{kind, own.text}.ToText();
 }
 
 void WarningRules::Add(const WarningRules& later) {

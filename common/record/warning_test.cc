@@ -17,7 +17,8 @@ TEST(WarningTest, ATextEndsWithTheNameOfItsKind) {
 }
 
 TEST(WarningTest, ATextOfAnOlderGalleyIsRead) {
-  for (const char* text : {"no normals", "", "odd [", "odd []", "odd [no-such-kind]", "[audio-file]"})
+  for (const char* text :
+       {"no normals", "", "odd [", "odd []", "odd [no-such-kind]", "[audio-file]"})
     EXPECT_EQ(Warning::Parse(text), (Warning{WarningKind::kOther, text})) << text;
 }
 

@@ -10,8 +10,8 @@ namespace galley::tree {
 namespace {
 
 constexpr std::string_view kRefused = "<>:\"\\|?*";
-constexpr std::array<std::string_view, 6> kDevices = {"con",    "prn",     "aux",
-                                                      "nul",    "conin$",  "conout$"};
+constexpr std::array<std::string_view, 6> kDevices = {"con", "prn",    "aux",
+                                                      "nul", "conin$", "conout$"};
 // Superscripts count as the digits that they show.
 constexpr std::array<std::string_view, 3> kSuperscripts = {"\u00b9", "\u00b2", "\u00b3"};
 

@@ -33,10 +33,9 @@ TEST(WindowsNamesTest, CharactersAndEndsThatWindowsHasNotAreRefused) {
 }
 
 TEST(WindowsNamesTest, OtherNamesAreTaken) {
-  for (const char* name :
-       {"", "Game/a.png", "auxiliary.png", "com.png", "com0", "com10", "lpt", "console.txt",
-        "my.aux", "a.con", ".aux", " aux", "con_in", "conin", "r\u00e9sum\u00e9 1.png",
-        "a.d/aux_1"})
+  for (const char* name : {"", "Game/a.png", "auxiliary.png", "com.png", "com0", "com10", "lpt",
+                           "console.txt", "my.aux", "a.con", ".aux", " aux", "con_in", "conin",
+                           "r\u00e9sum\u00e9 1.png", "a.d/aux_1"})
     EXPECT_THAT(WindowsNameFault(name), IsEmpty()) << name;
 }
 

@@ -185,8 +185,7 @@ absl::StatusOr<ContextPtr> ContextFor(const ClientTls& tls) {
   const CertificatePtr own(
       PEM_read_bio_X509(Reader(tls.certificate).get(), nullptr, nullptr, nullptr));
   const KeyPtr key(PEM_read_bio_PrivateKey(Reader(tls.key).get(), nullptr, nullptr, nullptr));
-  if (own == nullptr || key == nullptr ||
-      SSL_CTX_use_certificate(context.get(), own.get()) != 1 ||
+  if (own == nullptr || key == nullptr || SSL_CTX_use_certificate(context.get(), own.get()) != 1 ||
       SSL_CTX_use_PrivateKey(context.get(), key.get()) != 1) {
     return absl::FailedPreconditionError(
         fmt::format("this worker's certificate and key cannot be used: {}", ReasonText()));
@@ -235,8 +234,7 @@ absl::StatusOr<Handshake> ShakeHands(const HostPort& to, const ClientTls& tls,
   SetWait(made.socket, wait_max);
   ASSIGN_OR_RETURN(made.context, ContextFor(tls));
   made.connection.reset(SSL_new(made.context.get()));
-  if (made.connection == nullptr ||
-      SSL_set_fd(made.connection.get(), made.socket.get()) != 1)
+  if (made.connection == nullptr || SSL_set_fd(made.connection.get(), made.socket.get()) != 1)
     return absl::UnavailableError("OpenSSL cannot make a connection");
   constexpr std::array<unsigned char, 3> kHttp2 = {2, 'h', '2'};
   SSL_set_alpn_protos(made.connection.get(), kHttp2.data(), static_cast<unsigned>(kHttp2.size()));

@@ -83,8 +83,9 @@ void AddCommands(CLI::App& app, Arguments& arguments) {
   why->add_option("package", why_options.package, "The package")->required();
   why->add_option("--platform", why_options.platform, "This platform only");
   CLI::Option* const limit =
-      why->add_option("--limit", why_options.limit,
-                      "Print at most this many chains of reasons, the shortest first (3; --json: 20)")
+      why->add_option(
+             "--limit", why_options.limit,
+             "Print at most this many chains of reasons, the shortest first (3; --json: 20)")
           ->check(CLI::Range(1u, 100'000u));
   why->add_flag("--all", why_options.all, "Print all chains of reasons")->excludes(limit);
   why->add_option("--cursor", why_options.cursor,

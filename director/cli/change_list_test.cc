@@ -35,14 +35,22 @@ TEST(ChangeListTest, ALineInQuotesIsReadAsGitWroteIt) {
 }
 
 TEST(ChangeListTest, AByteOrderMarkIsNoPartOfAPath) {
-  EXPECT_THAT(PathsIn("\xEF\xBB\xBF" "a\nb"), ElementsAre("a", "b"));
-  EXPECT_THAT(PathsIn("\xEF\xBB\xBF\"a\\tb\"\n\xEF\xBB\xBF" "c"), ElementsAre("a\tb", "c"));
-  EXPECT_THAT(PathsIn("\xEF\xBB\xBF" "a\0b\0"sv), ElementsAre("a", "b"));
+  EXPECT_THAT(PathsIn("\xEF\xBB\xBF"
+                      "a\nb"),
+              ElementsAre("a", "b"));
+  EXPECT_THAT(PathsIn("\xEF\xBB\xBF\"a\\tb\"\n\xEF\xBB\xBF"
+                      "c"),
+              ElementsAre("a\tb", "c"));
+  EXPECT_THAT(PathsIn("\xEF\xBB\xBF"
+                      "a\0b\0"sv),
+              ElementsAre("a", "b"));
   EXPECT_THAT(PathsIn("\xEF\xBB\xBF"), IsEmpty());
 }
 
 TEST(ChangeListTest, AListInUtf16IsReadAsThat) {
-  EXPECT_THAT(PathsIn("\xFF\xFE" "a\0/\0\xE9\0\r\0\n\0b\0"sv), ElementsAre("a/\u00e9", "b"));
+  EXPECT_THAT(PathsIn("\xFF\xFE"
+                      "a\0/\0\xE9\0\r\0\n\0b\0"sv),
+              ElementsAre("a/\u00e9", "b"));
   EXPECT_THAT(PathsIn("\xFE\xFF\0a\0\n\xD8\x3D\xDE\0"sv), ElementsAre("a", "\U0001F600"));
   EXPECT_THAT(PathsIn("\xFF\xFE"), IsEmpty());
 }

@@ -46,9 +46,10 @@ void AddCook(CLI::App& app, Arguments& arguments) {
   cook->add_option("--placement", o.placement,
                    "How the worker for a job is chosen: cost or striped")
       ->type_name("NAME");
-  cook->add_option("--launcher", o.launcher,
-                   "Where workers come from: local, ssh, slurm, kubernetes, command (docs/farm.md), or "
-                   "none (they come by themselves)")
+  cook->add_option(
+          "--launcher", o.launcher,
+          "Where workers come from: local, ssh, slurm, kubernetes, command (docs/farm.md), or "
+          "none (they come by themselves)")
       ->type_name("NAME");
   cook->add_option("--out", o.out, "Put the sandboxes into DIR/<platform>, instead of [output] dir")
       ->type_name("DIR");

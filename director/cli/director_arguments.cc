@@ -89,9 +89,10 @@ void AddDirectorCommands(CLI::App& app, Arguments& arguments) {
                    "How the worker for a job is chosen: cost or striped")
       ->type_name("NAME");
   serve
-      ->add_option("--launcher", o.launcher,
-                   "Where workers come from: local, ssh, slurm, kubernetes, command (docs/farm.md), or "
-                   "none (they come by themselves)")
+      ->add_option(
+          "--launcher", o.launcher,
+          "Where workers come from: local, ssh, slurm, kubernetes, command (docs/farm.md), or "
+          "none (they come by themselves)")
       ->type_name("NAME");
   serve
       ->add_option("--out", o.out, "Put the sandboxes into DIR/<platform>, instead of [output] dir")

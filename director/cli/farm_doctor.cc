@@ -59,15 +59,14 @@ void LookAtHosts(const director::FarmLaunch& launch,
       }));
     }
     for (size_t i = begin; i < end; ++i)
-      findings.push_back(
-          JudgeHost(launch.hosts[i].name, program, answers[i - begin].get(), own));
+      findings.push_back(JudgeHost(launch.hosts[i].name, program, answers[i - begin].get(), own));
   }
 }
 
 void LookAtTools(const std::string& kind, std::vector<FarmFinding>& findings) {
   std::vector<std::vector<std::string>> tools;
-  if (kind == "slurm") tools = {{"sbatch", "--version"}, {"squeue", "--version"},
-                                {"scancel", "--version"}};
+  if (kind == "slurm")
+    tools = {{"sbatch", "--version"}, {"squeue", "--version"}, {"scancel", "--version"}};
   if (kind == "kubernetes") tools = {{"kubectl", "version", "--client"}};
   for (std::vector<std::string>& tool : tools) {
     const std::string name = tool.front();
@@ -89,8 +88,8 @@ void LookAtDoor(const project::FarmSection& farm, const std::string& address,
       found.level = Level::kError;
       found.text += fmt::format("; but who listens there now will not do: {}", MessageOf(probed));
     } else {
-      found.text += probed.ok() ? "; a director listens there, with TLS"
-                                : "; no director listens there now";
+      found.text +=
+          probed.ok() ? "; a director listens there, with TLS" : "; no director listens there now";
     }
   }
   findings.push_back(std::move(found));
@@ -124,8 +123,7 @@ FarmFinding JudgeHost(const std::string& host, const std::string& program,
   const auto found = [&](Level level, const std::string& text) {
     return FarmFinding{"farm host", level, fmt::format("{}: {}", host, EscapeControl(text))};
   };
-  if (!answer.ok())
-    return found(Level::kError, fmt::format("ssh: {}", MessageOf(answer.status())));
+  if (!answer.ok()) return found(Level::kError, fmt::format("ssh: {}", MessageOf(answer.status())));
   if (answer->exit.code == kSshFailed) {
     return found(Level::kError,
                  fmt::format("ssh does not reach it without a password: {}; try `ssh -o "
@@ -142,9 +140,8 @@ FarmFinding JudgeHost(const std::string& host, const std::string& program,
   if (program.empty()) return found(Level::kOk, "reached; it is given the programs");
   const auto there = record::DecodeDescriptions(answer->output);
   if (!there.ok()) {
-    return found(Level::kError,
-                 fmt::format("{} there is of another build ({}): install this one", program,
-                             MessageOf(there.status())));
+    return found(Level::kError, fmt::format("{} there is of another build ({}): install this one",
+                                            program, MessageOf(there.status())));
   }
   if (const std::string differ = Differences(own, *there); !differ.empty()) {
     return found(Level::kError,
@@ -159,9 +156,9 @@ FarmFinding JudgeTool(const std::string& tool, const absl::StatusOr<ProgramOutpu
   const std::string name = "farm " + tool;
   if (!answer.ok()) return {name, Level::kError, MessageOf(answer.status())};
   if (answer->exit.code == kNotFound) {
-    return {name, Level::kError,
-            fmt::format("{} is not found: [farm] launcher needs it on this machine, in PATH",
-                        tool)};
+    return {
+        name, Level::kError,
+        fmt::format("{} is not found: [farm] launcher needs it on this machine, in PATH", tool)};
   }
   if (!answer->exit.ok()) return {name, Level::kError, EscapeControl(HowItEnded(*answer))};
   const std::string said = answer->output.substr(0, answer->output.find('\n'));
@@ -184,11 +181,11 @@ std::vector<FarmFinding> LookAtFarm(const project::Project& project,
   const absl::StatusOr<director::FarmPlan> plan = director::FarmPlanOf(project);
   if (!plan.ok()) return {{"farm", Level::kError, MessageOf(plan.status())}};
   const std::string address = director::AddressFor(plan->launch, plan->listen);
-  findings.push_back({"farm", Level::kOk,
-                      fmt::format("launcher = \"{}\"; {}", farm.launcher,
-                                  plan->launch.forward
-                                      ? "workers attach through ssh"
-                                      : fmt::format("workers attach at {}", address))});
+  findings.push_back(
+      {"farm", Level::kOk,
+       fmt::format("launcher = \"{}\"; {}", farm.launcher,
+                   plan->launch.forward ? "workers attach through ssh"
+                                        : fmt::format("workers attach at {}", address))});
   if (!farm.listen.empty() && !farm.tls_cert.empty()) LookAtDoor(farm, address, findings);
   if (!plan->launch.manifest.empty())
     findings.push_back(

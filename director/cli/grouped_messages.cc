@@ -119,8 +119,7 @@ std::vector<std::string> GroupedMessages::TakeNew(const std::vector<std::string>
       paragraphs.push_back(Paragraph(news, platforms, Again::kNo));
       continue;
     }
-    for (const Member* one : news)
-      paragraphs.push_back(Paragraph({one}, platforms, Again::kNo));
+    for (const Member* one : news) paragraphs.push_back(Paragraph({one}, platforms, Again::kNo));
   }
   return paragraphs;
 }
@@ -177,9 +176,9 @@ std::string GroupedMessages::Paragraph(const std::vector<const Member*>& members
     return in.empty() ? one.package : fmt::format("{} ({})", one.package, in);
   };
   const auto text = [&](const Member& one) {
-    return again == Again::kNo          ? one.text
+    return again == Again::kNo         ? one.text
            : again == Again::kWithMore ? Shortened(one.text, 1)
-                                        : "as told above";
+                                       : "as told above";
   };
   if (members.size() == 1) {
     const std::string place = where(*members[0], true);

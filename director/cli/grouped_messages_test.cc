@@ -113,9 +113,10 @@ TEST(GroupedMessagesTest, EqualWarningsOfOnePackageAreCounted) {
   GroupedMessages grouped({.named_max = 1, .alike = "are warned alike"});
   for (int i = 1; i <= 4; ++i)
     grouped.Add({"/Game/a.png", "", "", fmt::format("item {} is odd", i), ""});
-  EXPECT_THAT(grouped.TakeNew(kBoth),
-              ElementsAre("/Game/a.png: item 1 is odd\n  and 3 more such warnings of it (--verbose, "
-                          "or the summary, has them)"));
+  EXPECT_THAT(
+      grouped.TakeNew(kBoth),
+      ElementsAre("/Game/a.png: item 1 is odd\n  and 3 more such warnings of it (--verbose, "
+                  "or the summary, has them)"));
 }
 
 TEST(GroupedMessagesTest, ConflictsAreOneParagraphWithTheRulesAndAnExample) {

@@ -59,7 +59,8 @@ nlohmann::json ToJson(const PackageRow& row) {
 nlohmann::json ToJson(const std::vector<CookerTotal>& totals) {
   nlohmann::json list = nlohmann::json::array();
   for (const CookerTotal& total : totals)
-    list.push_back({{"cooker", total.cooker}, {"packages", total.packages}, {"bytes", total.bytes}});
+    list.push_back(
+        {{"cooker", total.cooker}, {"packages", total.packages}, {"bytes", total.bytes}});
   return {{"totals", std::move(list)}};
 }
 
@@ -118,9 +119,8 @@ void PrintTable(const std::vector<PackageRow>& rows) {
 void PrintTotals(const std::vector<CookerTotal>& totals) {
   std::fflush(stdout);
   for (const CookerTotal& total : totals) {
-    std::string text =
-        fmt::format("{}: {} {}", total.cooker.empty() ? "no cooker" : total.cooker, total.packages,
-                    total.packages == 1 ? "package" : "packages");
+    std::string text = fmt::format("{}: {} {}", total.cooker.empty() ? "no cooker" : total.cooker,
+                                   total.packages, total.packages == 1 ? "package" : "packages");
     for (const auto& [platform, bytes] : total.bytes)
       text += fmt::format(", {} {}", platform, HumanBytes(bytes));
     std::fputs((EscapeControl(text) + "\n").c_str(), stderr);

@@ -74,8 +74,8 @@ class ImpactReader {
     }
     const absl::StatusOr<std::string> path = director::ToVirtual(*scanned_.project, argument);
     if (!path.ok())
-      return absl::InvalidArgumentError(fmt::format(
-          "{}; and no package was made with such a program", MessageOf(path.status())));
+      return absl::InvalidArgumentError(
+          fmt::format("{}; and no package was made with such a program", MessageOf(path.status())));
     return AddFile(argument, *path);
   }
 
@@ -89,9 +89,8 @@ class ImpactReader {
     }
     const bool is_there = kind == content::EntryKind::kFile;
     const bool was_there = before_ != nullptr && before_->Find(path) != nullptr;
-    ask_.changes.push_back({.path = path,
-                            .was_there = is_there || was_there,
-                            .is_there = is_there || !was_there});
+    ask_.changes.push_back(
+        {.path = path, .was_there = is_there || was_there, .is_there = is_there || !was_there});
     return absl::OkStatus();
   }
 
@@ -209,11 +208,10 @@ nlohmann::json DryRunJson(const DryRun& run) {
   json["unmatched"] = run.unmatched;
   json["warnings"] = nlohmann::json::array();
   for (const director::ForeseenWarning& one : run.warnings)
-    json["warnings"].push_back(
-        {{"package", one.package},
-         {"platform", one.platform},
-         {"text", one.warning.text},
-         {"kind", record::WarningKindName(one.warning.kind)}});
+    json["warnings"].push_back({{"package", one.package},
+                                {"platform", one.platform},
+                                {"text", one.warning.text},
+                                {"kind", record::WarningKindName(one.warning.kind)}});
   return json;
 }
 
@@ -256,10 +254,9 @@ void PrintDryRun(const DryRun& run) {
                        one.package.empty() ? "" : ": ", one.warning.ToText());
   });
   if (!run.unmatched.empty())
-    fmt::print("{} {} no rule (galley ls --unmatched lists {})\n",
-               Counted(run.unmatched.size(), "file"),
-               run.unmatched.size() == 1 ? "matches" : "match",
-               run.unmatched.size() == 1 ? "it" : "them");
+    fmt::print(
+        "{} {} no rule (galley ls --unmatched lists {})\n", Counted(run.unmatched.size(), "file"),
+        run.unmatched.size() == 1 ? "matches" : "match", run.unmatched.size() == 1 ? "it" : "them");
   const Totals totals = TotalsOf(run);
   std::string line = fmt::format("{}{} to cook", run.is_at_least ? "at least " : "",
                                  Counted(totals.sure, "package"));

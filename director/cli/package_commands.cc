@@ -215,11 +215,10 @@ int TellForgotten(const GlobalOptions& options, const std::vector<std::string>& 
   if (!forgotten.ok()) return Fail(options, kInfrastructure, MessageOf(forgotten));
   if (options.json) PrintJson({{"forgot", names}});
   if (!options.quiet && !options.json)
-    std::fputs(
-        fmt::format("forgot {}; the next cook cooks {} again\n", Counted(names.size(), "package"),
-                    names.size() == 1 ? "it" : "them")
-            .c_str(),
-        stderr);
+    std::fputs(fmt::format("forgot {}; the next cook cooks {} again\n",
+                           Counted(names.size(), "package"), names.size() == 1 ? "it" : "them")
+                   .c_str(),
+               stderr);
   return kDone;
 }
 

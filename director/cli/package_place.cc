@@ -19,7 +19,7 @@ namespace {
 
 constexpr uint64_t kSidecarBytesMax = 1 << 20;
 constexpr size_t kNeighboursMax = 1'000;  // that are compared
-constexpr size_t kFilesMax = 20'000;       // likewise, of other folders
+constexpr size_t kFilesMax = 20'000;      // likewise, of other folders
 
 bool IsGenerated(const std::string& package) { return !director::GeneratorName(package).empty(); }
 
@@ -29,14 +29,13 @@ std::string NearestElsewhere(const project::Project& project, const std::string&
   for (const content::Mount& mount : project.mounts) {
     std::error_code error;
     using Walk = std::filesystem::recursive_directory_iterator;
-    for (Walk at(mount.directory, error), end;
-         !error && at != end && names.size() < kFilesMax; at.increment(error)) {
+    for (Walk at(mount.directory, error), end; !error && at != end && names.size() < kFilesMax;
+         at.increment(error)) {
       const std::string path = at->path().string();
       const std::string name = at->path().filename().string();
       if (name.starts_with('.') && at->is_directory(error)) at.disable_recursion_pending();
       if (!at->is_regular_file(error) || project::IsSidecar(path)) continue;
-      names.push_back((mount.path == "/" ? "" : mount.path) +
-                      path.substr(mount.directory.size()));
+      names.push_back((mount.path == "/" ? "" : mount.path) + path.substr(mount.directory.size()));
     }
   }
   std::sort(names.begin(), names.end());

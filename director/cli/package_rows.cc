@@ -99,7 +99,8 @@ class Lister {
   }
 
   void AddGenerated(std::string_view name, const PackageRecord& record) {
-    PackageRow row{.package = std::string(name), .generator = std::string(director::GeneratorName(name))};
+    PackageRow row{.package = std::string(name),
+                   .generator = std::string(director::GeneratorName(name))};
     for (const auto& [platform, one] : record.platforms) {
       const auto recipe = record::DecodeRecipe(one.recipe_bytes);
       if (recipe.ok()) row.cooker = recipe->cooker;
@@ -154,9 +155,9 @@ std::vector<PackageRow> ChosenRows(std::vector<PackageRow> rows, const RowChoice
     });
   }
   if (choice.sort == "size") {
-    std::stable_sort(
-        rows.begin(), rows.end(),
-        [](const PackageRow& a, const PackageRow& b) { return a.bytes() > b.bytes(); });
+    std::stable_sort(rows.begin(), rows.end(), [](const PackageRow& a, const PackageRow& b) {
+      return a.bytes() > b.bytes();
+    });
   }
   return rows;
 }
@@ -177,9 +178,8 @@ std::vector<CookerTotal> TotalsOf(const std::vector<PackageRow>& rows) {
   }
   std::vector<CookerTotal> totals;
   for (auto& [cooker, total] : by_cooker) totals.push_back(std::move(total));
-  std::stable_sort(totals.begin(), totals.end(), [](const CookerTotal& a, const CookerTotal& b) {
-    return a.sum() > b.sum();
-  });
+  std::stable_sort(totals.begin(), totals.end(),
+                   [](const CookerTotal& a, const CookerTotal& b) { return a.sum() > b.sum(); });
   return totals;
 }
 

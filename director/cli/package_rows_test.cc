@@ -25,8 +25,9 @@ std::vector<std::string> Names(const std::vector<PackageRow>& rows) {
   return names;
 }
 
-const std::vector<PackageRow> kRows = {Row("/a.png", 10), Row("/b.png", 30), Row("/c.json", 0, "failed"),
-                                       Row("/d.json", 20, "cooked", 2), Row("/e.json", 20)};
+const std::vector<PackageRow> kRows = {Row("/a.png", 10), Row("/b.png", 30),
+                                       Row("/c.json", 0, "failed"), Row("/d.json", 20, "cooked", 2),
+                                       Row("/e.json", 20)};
 
 TEST(PackageRowsTest, AllAreShownByNameUnlessSomeAreAskedFor) {
   EXPECT_THAT(Names(ChosenRows(kRows, {})),

@@ -147,9 +147,8 @@ Check CheckWalls(const std::string& worker_program, const project::Project* proj
   const auto names_programs = [](const project::Rule& rule) {
     return rule.body.cooker == record::kProgramCooker;
   };
-  const bool matters =
-      walls == project::Walls::kRequire || project == nullptr ||
-      std::any_of(project->rules.begin(), project->rules.end(), names_programs);
+  const bool matters = walls == project::Walls::kRequire || project == nullptr ||
+                       std::any_of(project->rules.begin(), project->rules.end(), names_programs);
   return {"walls", !matters,
           fmt::format("programs of `command` could change the project: {}", *missing)};
 }
@@ -278,13 +277,13 @@ int RunDoctor(const GlobalOptions& options) {
   nlohmann::json json = {{"checks", nlohmann::json::array()}, {"values", nlohmann::json::array()}};
   for (const Check& check : checks) {
     ok = ok && check.ok;
-    json["checks"].push_back(
-        {{"name", check.name}, {"ok", check.ok}, {"heals", check.heals}, {"warns", check.warns},
-         {"text", check.text}});
+    json["checks"].push_back({{"name", check.name},
+                              {"ok", check.ok},
+                              {"heals", check.heals},
+                              {"warns", check.warns},
+                              {"text", check.text}});
     if (!options.json)
-      std::puts(fmt::format("{:<4} {:<12} {}", LevelOf(check),
-                            check.name, check.text)
-                    .c_str());
+      std::puts(fmt::format("{:<4} {:<12} {}", LevelOf(check), check.name, check.text).c_str());
   }
   for (const project::Origin& origin : origins) {
     json["values"].push_back(

@@ -76,10 +76,10 @@ std::string OnTheWayText(const director::WorkersOnTheWay& workers) {
 std::string ProgressText(const director::Counters& c, const director::Progress& progress,
                          std::string_view remote) {
   const uint64_t done = Done(c);
-  std::string text = fmt::format(
-      "{}/{} done, {} cached, {} failed, {}", done, std::max(done, c.results_wanted),
-      c.results_cached + c.results_up_to_date, c.results_failed,
-      Counted(c.workers_attached, "worker"));
+  std::string text =
+      fmt::format("{}/{} done, {} cached, {} failed, {}", done, std::max(done, c.results_wanted),
+                  c.results_cached + c.results_up_to_date, c.results_failed,
+                  Counted(c.workers_attached, "worker"));
   text += OnTheWayText(progress.on_the_way);
   if (progress.pending > 0) text += fmt::format(", {} pending", progress.pending);
   text += fmt::format(", {:.0f}/s", progress.results_per_second);
@@ -240,10 +240,9 @@ void Report::Stands(const director::StandCounts& counts) {
       counts.failed == 0 ? "" : fmt::format(", {} of them failed", counts.failed);
   const std::string stand = counts.packages == 1 ? "stands" : "stand";
   if (counts.is_rest)
-    return Say(
-        fmt::format("{} {}{}", Counted(counts.packages, "other package"), stand, failed));
-  Say(fmt::format("nothing changed: {} {}{} ({:.2f} s)", Counted(counts.packages, "package"),
-                  stand, failed, counts.seconds));
+    return Say(fmt::format("{} {}{}", Counted(counts.packages, "other package"), stand, failed));
+  Say(fmt::format("nothing changed: {} {}{} ({:.2f} s)", Counted(counts.packages, "package"), stand,
+                  failed, counts.seconds));
 }
 
 void Report::Print(const std::vector<std::string>& paragraphs, const char* title,
@@ -452,10 +451,9 @@ void Report::Finish(const Summary& summary, bool has_cooked) {
   TellNotes();
   if (options_.quiet || !has_cooked) return ClearLine();
   const director::Counters& c = summary.counters;
-  Say(fmt::format(
-      "{} in the cook, {}: {} cooked, {} cached, {} up to date, {} failed ({:.2f} s)",
-      Counted(c.in_cook, "package"), Counted(Done(c), "result"), c.results_cooked,
-      c.results_cached, c.results_up_to_date, c.results_failed, summary.total_s));
+  Say(fmt::format("{} in the cook, {}: {} cooked, {} cached, {} up to date, {} failed ({:.2f} s)",
+                  Counted(c.in_cook, "package"), Counted(Done(c), "result"), c.results_cooked,
+                  c.results_cached, c.results_up_to_date, c.results_failed, summary.total_s));
   if (c.bytes_saved > 0)
     Say(fmt::format("  loaded {}, {} of it warm, to save {}",
                     HumanBytes(c.bytes_read + c.bytes_warm), HumanBytes(c.bytes_warm),

@@ -8,13 +8,13 @@ namespace galley::cli {
 namespace {
 
 using nlohmann::json;
+using record::WarningKind::kMeshFile;
+using record::WarningKind::kShaderCompiler;
+using record::WarningKind::kTextureBlockSize;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
-using record::WarningKind::kMeshFile;
-using record::WarningKind::kShaderCompiler;
-using record::WarningKind::kTextureBlockSize;
 
 Summary MakeSummary() {
   Summary summary;
@@ -144,22 +144,23 @@ TEST(ReportTest, JsonEventsAreOneObjectALineAndNothingElse) {
 // What is printed of a cook that warns of the sizes of `count` textures, of which `source` says
 // where the results are from.
 std::string NotesOf(const GlobalOptions& options, int count, director::ResultSource source) {
-  return Capture(options, [&](Report& report) {
-           report.platforms = {"windows", "android"};
-           for (int i = 0; i < count; ++i) {
-             director::StoredResult done;
-             done.package = "/Game/" + std::to_string(i) + ".png";
-             for (const std::string& platform : report.platforms) {
-               done.platform_name = platform;
-               report.OnWarning(done.package, platform,
-                                {kTextureBlockSize, std::to_string(i) + " x 66"});
-               report.OnDone(done, source);
-             }
-           }
-           report.OnWarning("/Game/a.glb", "windows", {kMeshFile, "no normals"});
-           report.Finish(MakeSummary(), false);
-           EXPECT_EQ(report.warnings.size(), 2u * static_cast<size_t>(count) + 1);
-         })
+  return Capture(options,
+                 [&](Report& report) {
+                   report.platforms = {"windows", "android"};
+                   for (int i = 0; i < count; ++i) {
+                     director::StoredResult done;
+                     done.package = "/Game/" + std::to_string(i) + ".png";
+                     for (const std::string& platform : report.platforms) {
+                       done.platform_name = platform;
+                       report.OnWarning(done.package, platform,
+                                        {kTextureBlockSize, std::to_string(i) + " x 66"});
+                       report.OnDone(done, source);
+                     }
+                   }
+                   report.OnWarning("/Game/a.glb", "windows", {kMeshFile, "no normals"});
+                   report.Finish(MakeSummary(), false);
+                   EXPECT_EQ(report.warnings.size(), 2u * static_cast<size_t>(count) + 1);
+                 })
       .error;
 }
 
@@ -204,11 +205,12 @@ TEST(ReportTest, PluralsAreRightAndResultsAreCountedByThemselves) {
     summary.counters.in_cook = count;
     summary.counters.results_cooked = 2 * count;
     summary.counters.results_cached = count;
-    return Capture(GlobalOptions{}, [&](Report& report) {
-             report.Scanned({.files = count, .packages = count});
-             report.Stands({.packages = count});
-             report.Finish(summary, true);
-           })
+    return Capture(GlobalOptions{},
+                   [&](Report& report) {
+                     report.Scanned({.files = count, .packages = count});
+                     report.Stands({.packages = count});
+                     report.Finish(summary, true);
+                   })
         .error;
   };
   EXPECT_THAT(text_of(1), HasSubstr("scanned 1 file, 1 package ("));
@@ -227,7 +229,8 @@ TEST(ReportTest, StoreCatIsNamedOnlyWithALog) {
     return Capture(GlobalOptions{}, [&](Report& report) { report.Finish(summary, true); }).error;
   };
   EXPECT_THAT(text_of(), HasSubstr("1 result failed; `galley why PACKAGE` explains, `galley store "
-                                   "cat " + Digest::Of("log").ToString() + "` prints the log\n"));
+                                   "cat " +
+                                   Digest::Of("log").ToString() + "` prints the log\n"));
   summary.failures[0].log = "";
   EXPECT_THAT(text_of(), HasSubstr("1 result failed; `galley why PACKAGE` explains\n"));
 }
@@ -239,7 +242,8 @@ TEST(ReportTest, AFailureOfAllPlatformsIsOneLineForPeopleAndOneEntryForEach) {
     report.OnWarning("/Game/a.png", "", {kMeshFile, "no normals"});
     report.OnFailed("/Game/x.png", "",
                     {.stage = director::Stage::kRequest, .error = "no such file"});
-    EXPECT_THAT(report.warnings, ElementsAre(SummaryWarning{"/Game/a.png", "", "no normals", "mesh-file"}));
+    EXPECT_THAT(report.warnings,
+                ElementsAre(SummaryWarning{"/Game/a.png", "", "no normals", "mesh-file"}));
     EXPECT_THAT(
         report.Failures(),
         ElementsAre(SummaryFailure{"/Game/x.png", "android", "request", "no such file", "", ""},

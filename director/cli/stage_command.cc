@@ -73,9 +73,9 @@ void Print(const GlobalOptions& options, const std::string& platform, const std:
                   .c_str());
   }
   if (!last.empty()) {
-    std::puts(fmt::format("  the last root is {}, which was not staged: `galley cook` stages it",
-                          last)
-                  .c_str());
+    std::puts(
+        fmt::format("  the last root is {}, which was not staged: `galley cook` stages it", last)
+            .c_str());
   }
   PrintNames("missing", check.missing);
   PrintNames("changed", check.changed);

@@ -146,8 +146,7 @@ std::string WorkerRow(const v1::StatusAnswer::Worker& worker) {
       "{:<12} {:>8} {:>5} {:>5} {:>10}  {:<9} {}{}{}{}", worker.name(), worker.process(),
       worker.slots(), worker.jobs(), HumanBytes(worker.memory_bytes()), worker.state(),
       EscapeControl(worker.machine()), EscapeControl(runs_as),
-      has.empty() ? "" : fmt::format(" [{}]", fmt::join(has, " ")),
-      EscapeControl(note));
+      has.empty() ? "" : fmt::format(" [{}]", fmt::join(has, " ")), EscapeControl(note));
 }
 
 std::string StoreLine(const v1::StatusAnswer& status) {
@@ -173,8 +172,7 @@ std::string EndText(const v1::EndedCook& cook, absl::Time now) {
   return fmt::format("{} ended {} ago: exit {}, {} cooked, {} cached, {} failed{}",
                      cook.cook() == 0 ? "a cook" : fmt::format("cook {}", cook.cook()),
                      AgeText(SinceEnd(cook, now)), cook.exit_code(), cook.cooked(), cook.cached(),
-                     cook.failed(),
-                     cook.why().empty() ? "" : ": " + EscapeControl(cook.why()));
+                     cook.failed(), cook.why().empty() ? "" : ": " + EscapeControl(cook.why()));
 }
 
 std::string StatusText(const v1::StatusAnswer& status, absl::Time now, size_t columns) {

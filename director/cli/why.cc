@@ -187,8 +187,7 @@ class Why {
 
   json ListJson(const std::vector<record::Generated>& list) const {
     json names = json::array();
-    for (size_t i = 0; i < std::min(list.size(), NamesShown()); ++i)
-      names.push_back(list[i].name);
+    for (size_t i = 0; i < std::min(list.size(), NamesShown()); ++i) names.push_back(list[i].name);
     return {{"count", list.size()}, {"names", std::move(names)}};
   }
 
@@ -589,8 +588,8 @@ void PrintPaths(const json& why, const std::vector<director::RootPath>& paths, s
   }
   const bool has_more = !why["next"].is_null();
   if (paths.size() > shown) {
-    Line(fmt::format("  and {}{} more (--all)", has_more ? "more than " : "",
-                     paths.size() - shown));
+    Line(
+        fmt::format("  and {}{} more (--all)", has_more ? "more than " : "", paths.size() - shown));
   } else if (has_more) {
     Line(fmt::format("  there is more: --cursor {}", why["next"].get<size_t>()));
   }

@@ -22,9 +22,9 @@ class Blame {
  public:
   struct OwnFault {
     WorkerId worker;
-    uint32_t machine = 0;           // the worker's (Proofs::MachineOf)
+    uint32_t machine = 0;              // the worker's (Proofs::MachineOf)
     bool are_others_expected = false;  // workers on other machines are about to attach
-    absl::Duration awake;           // the core's waking time
+    absl::Duration awake;              // the core's waking time
   };
   // Returns how many there are now. While workers on other machines are expected, and for at most
   // kOthersMax after the first fault, all faults on one machine count as one: the machine may be
@@ -50,7 +50,7 @@ class Blame {
     uint32_t limits = 0;  // those of `own` that were limits (AddLimit)
     uint32_t infrastructure = 0;
     std::vector<WorkerId> workers;
-    std::vector<uint32_t> machines;  // that failed it, each once, in order
+    std::vector<uint32_t> machines;      // that failed it, each once, in order
     std::vector<uint32_t> own_machines;  // on which `own` were
     absl::Duration first_own_at;
   };

@@ -60,9 +60,9 @@ class Breaker {
  private:
   bool is_open_ = false;
   bool has_succeeded_ = false;
-  uint32_t faults_ = 0;             // in a row
-  WorkerId worker_;                 // of the first of these
-  PackageId package_;               // likewise
+  uint32_t faults_ = 0;  // in a row
+  WorkerId worker_;      // of the first of these
+  PackageId package_;    // likewise
   bool are_of_several_workers_ = false, are_of_several_packages_ = false;
   absl::Duration pause_ = kFirstPause;
   absl::Duration paused_until_;

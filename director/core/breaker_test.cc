@@ -94,15 +94,19 @@ TEST(BreakerTest, FaultsOfOnePackageSayNothingOfAMachineThatWorked) {
   Breaker breaker;
   breaker.AddSuccess(kWhenFailed);
   for (int i = 0; i < 20; ++i)
-    EXPECT_FALSE(breaker.AddFault({.worker = kBadWorker, .package = kTownPackage, .is_only = true}, kWhenFailed));
-  EXPECT_TRUE(breaker.AddFault({.worker = kBadWorker, .package = kMeshPackage, .is_only = true}, kWhenFailed));
+    EXPECT_FALSE(breaker.AddFault({.worker = kBadWorker, .package = kTownPackage, .is_only = true},
+                                  kWhenFailed));
+  EXPECT_TRUE(breaker.AddFault({.worker = kBadWorker, .package = kMeshPackage, .is_only = true},
+                               kWhenFailed));
 }
 
 TEST(BreakerTest, WhereNothingEverWorkedOnePackageIsEnough) {
   Breaker breaker;
   for (int i = 0; i < 2; ++i)
-    EXPECT_FALSE(breaker.AddFault({.worker = kBadWorker, .package = kTownPackage, .is_only = true}, kWhenFailed));
-  EXPECT_TRUE(breaker.AddFault({.worker = kBadWorker, .package = kTownPackage, .is_only = true}, kWhenFailed));
+    EXPECT_FALSE(breaker.AddFault({.worker = kBadWorker, .package = kTownPackage, .is_only = true},
+                                  kWhenFailed));
+  EXPECT_TRUE(breaker.AddFault({.worker = kBadWorker, .package = kTownPackage, .is_only = true},
+                               kWhenFailed));
 }
 
 TEST(BreakerTest, WhatNoPackageExplainsIsEnoughInAnyCase) {
@@ -110,8 +114,8 @@ TEST(BreakerTest, WhatNoPackageExplainsIsEnoughInAnyCase) {
   breaker.AddSuccess(kWhenFailed);
   for (int i = 0; i < 2; ++i)
     breaker.AddFault({.worker = kBadWorker, .package = PackageId(), .is_only = true}, kWhenFailed);
-  EXPECT_TRUE(
-      breaker.AddFault({.worker = kBadWorker, .package = PackageId(), .is_only = true}, kWhenFailed));
+  EXPECT_TRUE(breaker.AddFault({.worker = kBadWorker, .package = PackageId(), .is_only = true},
+                               kWhenFailed));
 }
 
 TEST(BreakerTest, OneOfSeveralWorkersSaysNothingOfTheMachine) {

@@ -48,8 +48,8 @@ void Breakers::AddViolation(WorkerId id, const std::string& why) {
   if (worker == nullptr || worker->has_violated) return;
   if (++worker->violations < kViolationsMax) return AddFault(id, PackageId(), why);
   worker->has_violated = true;
-  const std::string text = "it broke the protocol " + std::to_string(worker->violations) +
-                           " times, the last: " + why;
+  const std::string text =
+      "it broke the protocol " + std::to_string(worker->violations) + " times, the last: " + why;
   Note(WorkerViolated{.worker = id, .session = worker->session, .why = text},
        core_.cooks.running());
   worker->held_why = text;
@@ -124,8 +124,8 @@ void Breakers::HoldAnew() {
   for (const WorkerId id : workers_.ring()) {
     const Worker& worker = *workers_.Find(id);
     const Machine& machine = machines_[worker.machine];
-    const bool is_held = !worker.breaker.MayTake(core_.awake) ||
-                         !machine.breaker.MayTake(core_.awake);
+    const bool is_held =
+        !worker.breaker.MayTake(core_.awake) || !machine.breaker.MayTake(core_.awake);
     if (worker.is_held != is_held) workers_.SetHeld(id, is_held);
     held_ += worker.breaker.is_open() || machine.breaker.is_open();
   }
@@ -140,8 +140,8 @@ void Breakers::TellOf(WorkerId id, CookMask cooks) {
 
 // Where each of its workers is held for its own sake, that says it all.
 void Breakers::TellOfMachine(uint32_t number, CookMask cooks) {
-  const bool is_told = std::all_of(
-      workers_.ring().begin(), workers_.ring().end(), [&](WorkerId id) {
+  const bool is_told =
+      std::all_of(workers_.ring().begin(), workers_.ring().end(), [&](WorkerId id) {
         const Worker& worker = *workers_.Find(id);
         return worker.machine != number || worker.breaker.is_open();
       });
@@ -156,8 +156,7 @@ void Breakers::TellOfMachine(uint32_t number, CookMask cooks) {
 }
 
 void Breakers::TellOver(WorkerId id, bool is_worker, bool is_machine) {
-  if (is_worker)
-    Note(WorkerHeld{.worker = id, .machine = "", .why = "", .is_over = true}, 0);
+  if (is_worker) Note(WorkerHeld{.worker = id, .machine = "", .why = "", .is_over = true}, 0);
   if (is_machine)
     Note(WorkerHeld{.worker = WorkerId(),
                     .machine = core_.proofs.NameOfMachine(workers_.Find(id)->machine),

@@ -298,7 +298,8 @@ TEST(BreakersTest, AMachineThatSaysThatItHasNoRoomIsHeldWhateverThePackage) {
   farm.bad = {kFar0};
   farm.Go(absl::Seconds(120));
   EXPECT_TRUE(farm.shell.Says("held 0:"));
-  EXPECT_TRUE(farm.shell.Says("ended: no machine can work, whatever it is given: m1: no space left"))
+  EXPECT_TRUE(
+      farm.shell.Says("ended: no machine can work, whatever it is given: m1: no space left"))
       << farm.shell.TakeLog();
 }
 
@@ -399,8 +400,7 @@ TEST(BreakersTest, SoIsOneWhoseBytesAreNotThere) {
       farm.shell.Pass(absl::Seconds(1));
     }
     // (What the store lost is nobody's lie.)
-    EXPECT_EQ(farm.shell.Says("ended 0: it broke the protocol"), !is_loss)
-        << farm.shell.TakeLog();
+    EXPECT_EQ(farm.shell.Says("ended 0: it broke the protocol"), !is_loss) << farm.shell.TakeLog();
   }
 }
 

@@ -79,7 +79,7 @@ struct CoreFigures {
   std::array<uint64_t, kRetryCauseCount> retried{};
   std::array<PoolFigures, kPoolCount> pools{};
   uint64_t executors_lost = 0;
-  uint64_t breakers_opened = 0;  // of workers, and of machines
+  uint64_t breakers_opened = 0;                              // of workers, and of machines
   uint64_t bytes_read = 0, bytes_warm = 0, bytes_saved = 0;  // as in Counters
 
   // As of now.

@@ -378,11 +378,13 @@ void CoreHarness::Do(const Notify& effect) {
     for (const PackageId package : odd->unproven) line += " " + core_->NameOf(package);
     Say(line);
   } else if (const auto* held = std::get_if<WorkerHeld>(&effect.notice)) {
-    const std::string who = held->worker.valid() ? std::to_string(held->worker.value() % kLaunchedWorkers)
-                                                 : "all of " + held->machine;
+    const std::string who = held->worker.valid()
+                                ? std::to_string(held->worker.value() % kLaunchedWorkers)
+                                : "all of " + held->machine;
     Say(held->is_over ? "used again " + who : "held " + who + ": " + held->why + to);
   } else if (const auto* violated = std::get_if<WorkerViolated>(&effect.notice)) {
-    Say("ended " + std::to_string(violated->worker.value() % kLaunchedWorkers) + ": " + violated->why);
+    Say("ended " + std::to_string(violated->worker.value() % kLaunchedWorkers) + ": " +
+        violated->why);
   } else if (const auto* done = std::get_if<PackageDone>(&effect.notice)) {
     Say("done " + core_->NameOf(done->package) + to);
   } else if (const auto* left = std::get_if<PackageLeft>(&effect.notice)) {

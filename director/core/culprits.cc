@@ -107,8 +107,7 @@ bool Culprits::PutOff(PackageId package) {
   // (One that waits for a grant is in a queue of its own, in which no time is waited for.)
   if (packages_[package].state == State::kSaveStalled)
     lifecycle().SetState(package, State::kLoad, "put off");
-  lifecycle().BackOff(package,
-                      core_.now + std::min(kPutOff + others * kPutOffForEach, kPutOffMax));
+  lifecycle().BackOff(package, core_.now + std::min(kPutOff + others * kPutOffForEach, kPutOffMax));
   return true;
 }
 

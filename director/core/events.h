@@ -375,7 +375,7 @@ struct WorkerReport {
     // kInfrastructure: its executor or program died by a SIGKILL that Galley did not send
     // (killings.h).
     bool is_killed = false;
-    bool is_loaded = false;      // its load was over, also where that was not reported
+    bool is_loaded = false;  // its load was over, also where that was not reported
     // kMemory, kTimeout: the platform (numbered as in `platforms`) whose load or save outgrew its
     // limit by its own need, when the shell knows all that the attempt had looked at for it.
     std::optional<PlatformIndex> outgrown;
@@ -712,9 +712,9 @@ struct WorkerQuarantined {
 // The worker, or each worker of the machine, gets no jobs for now (Breakers): too many failed there
 // for the machine's sake. A cook is told once.
 struct WorkerHeld {
-  WorkerId worker;      // invalid: all of the machine
-  std::string machine;  // for people; empty where a worker is named
-  std::string why;      // the last fault
+  WorkerId worker;       // invalid: all of the machine
+  std::string machine;   // for people; empty where a worker is named
+  std::string why;       // the last fault
   bool is_over = false;  // a job succeeded there: it is used again. Told to no cook
 };
 // The worker's process broke the protocol too often: it counts as lost, and nothing that it says is

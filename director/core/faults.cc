@@ -173,9 +173,8 @@ void Faults::BlameInfrastructure(PackageId id, PlatformMask platforms, const std
   if (package.work == nullptr) return;
   platforms &= ~core_.attempts.StillInHand(id);  // another attempt goes on
   if (platforms == 0) return;
-  const uint32_t count = core_.breakers.are_all_held()
-                             ? graph().blame.Of(id).infrastructure
-                             : graph().blame.AddInfrastructureFault(id);
+  const uint32_t count = core_.breakers.are_all_held() ? graph().blame.Of(id).infrastructure
+                                                       : graph().blame.AddInfrastructureFault(id);
   // The source may be what cannot be read, and a generator that failed does not make it again.
   const bool is_orphan = package.generated != nullptr && HasFailedGenerator(id);
   if (count <

@@ -130,9 +130,8 @@ class KillingShell : public CoreHarness {
       : CoreHarness(project, std::move(options)) {}
 
   void Kill(const std::string& name) {
-    Answer(name, WorkerReport::Failed{.error = "killed by signal 9",
-                                      .executor_lost = true,
-                                      .is_killed = true});
+    Answer(name, WorkerReport::Failed{
+                     .error = "killed by signal 9", .executor_lost = true, .is_killed = true});
   }
   void Save(const std::string& name) {
     over_.insert(JobOf(name).start.attempt);
@@ -145,9 +144,7 @@ class KillingShell : public CoreHarness {
     over_.insert(JobOf(name).start.attempt);
     Send(WorkerLost{JobOf(name).worker, "signal 9", true});
   }
-  bool IsOpen(const std::string& name) const {
-    return !over_.contains(JobOf(name).start.attempt);
-  }
+  bool IsOpen(const std::string& name) const { return !over_.contains(JobOf(name).start.attempt); }
   // The job comes to a worker again. (A suspect waits for its back-off, and for its turn.)
   bool IsTriedAgain(const std::string& name) {
     for (int i = 0; i < 20 && !IsOpen(name); ++i) Pass(absl::Seconds(1));

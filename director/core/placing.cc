@@ -27,8 +27,7 @@ constexpr absl::Duration kUnknownLoadMax = absl::Milliseconds(50);
 bool Placing::MayTake(PackageId package, WorkerId id, const Worker& worker) const {
   return core_.offers.Has(id, worker, package) && workers_.IsUsable(worker) &&
          core_.reservations.MayTakeAt(package, id) && !graph().blame.HasFailedOn(package, id) &&
-         !IsBetterElsewhere(package, worker) &&
-         !graph().large_jobs.IsKeptFrom(package, id) &&
+         !IsBetterElsewhere(package, worker) && !graph().large_jobs.IsKeptFrom(package, id) &&
          !graph().culprits.IsKeptFrom(package, worker) &&
          worker.hand.HasMemoryFor(core_.dispatching.MemoryOf(package), worker.memory_bytes);
 }
@@ -220,9 +219,8 @@ WorkerId Placing::PlaceBlocking(PackageId package) const {
   if (!best.valid() || !cannot_now(*workers_.Find(best))) return best;
   const bool has_failed =
       !graph().blame.WorkersOf(package).empty() || graph().blame.HasMachines(package);
-  const bool is_elsewhere =
-      has_failed && !graph().blame.HasFailedOn(package, best) &&
-      !graph().blame.HasFailedAt(package, workers_.Find(best)->machine);
+  const bool is_elsewhere = has_failed && !graph().blame.HasFailedOn(package, best) &&
+                            !graph().blame.HasFailedAt(package, workers_.Find(best)->machine);
   return is_elsewhere ? best : PlaceAtSuspect(package);
 }
 

@@ -117,8 +117,8 @@ Reports::Answer Reports::OnSaved(WorkerId worker, ReportId report, AttemptId id,
   PackageData& package = packages_[package_id];
   if (saved.platform >= 32 || (attempt.granted & MaskOf(saved.platform)) == 0 ||
       saved.result == nullptr) {
-    core_.breakers.AddViolation(worker, "a result of " + NameOf(package_id) +
-                                            " for a platform that its job does not have");
+    core_.breakers.AddViolation(
+        worker, "a result of " + NameOf(package_id) + " for a platform that its job does not have");
     return Answer::kNow;
   }
   core_.worker_lives.NoteWorks(worker);
@@ -227,11 +227,9 @@ void Reports::DropResult(PackageId id, PlatformIndex platform, const Attempt& at
   const ResultViewPtr& first = packages_[id].slots[platform].result;
   if (first != nullptr && saved.is_current && core_.survivors.IsOfToday(attempt) &&
       IsAnother(*first, *saved.result))
-    core_.cooks.ForEachOf(packages_[id].cooks,
-                          [id](Cook& cook) {
-                            cook.warnings.TellOnce(
-                                id, {record::WarningKind::kNotDeterministic, kMadeTwice});
-                          });
+    core_.cooks.ForEachOf(packages_[id].cooks, [id](Cook& cook) {
+      cook.warnings.TellOnce(id, {record::WarningKind::kNotDeterministic, kMadeTwice});
+    });
 }
 
 void Reports::OnFailed(AttemptId id, const WorkerReport::Failed& failed) {

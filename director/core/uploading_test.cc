@@ -18,7 +18,8 @@ class UploadingHandTest : public testing::Test {
   // 1 runs, 2 and 3 wait; 10 s each.
   UploadingHandTest() {
     for (const AttemptId attempt : {1, 2, 3})
-      hand_.Add(attempt, {.expected = absl::Seconds(10), .memory_bytes = 10 * attempt}, kWhenUploaded);
+      hand_.Add(attempt, {.expected = absl::Seconds(10), .memory_bytes = 10 * attempt},
+                kWhenUploaded);
   }
   Hand hand_;
 };

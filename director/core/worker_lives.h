@@ -50,8 +50,7 @@ class WorkerLives : Part {
  private:
   void NoteUploading(WorkerId worker, AttemptId attempt);
   void CountSpawnFailure(const std::string& error);
-  void CountLaunchFailure(absl::Duration asked_at, const std::string& error,
-                          bool is_unfit = false);
+  void CountLaunchFailure(absl::Duration asked_at, const std::string& error, bool is_unfit = false);
   // Where none of those that are attached ever worked, others would be lost as well.
   void EndIfAllAreLost(const std::string& reason);
   void Lose(WorkerId worker, bool is_in_order = false);

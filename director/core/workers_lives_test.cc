@@ -49,16 +49,16 @@ TEST(SpawnTest, TwoThatSayThatOthersWouldFareTheSameEndTheCook) {
     shell.Pass(absl::Seconds(10));
     ASSERT_FALSE(shell.spawned.empty());
     const WorkerId worker = shell.spawned.back();
-    shell.Send(WorkerLost{
-        .worker = worker, .reason = "another certificate", .is_unfit = is_unfit});
+    shell.Send(WorkerLost{.worker = worker, .reason = "another certificate", .is_unfit = is_unfit});
   };
   end_unfit(true);
   end_unfit(false);
   end_unfit(true);
   EXPECT_FALSE(shell.Says("ended:"));
   end_unfit(true);
-  EXPECT_TRUE(shell.Says("ended: no worker would start: 4 failures in a row, the last: it ended "
-                         "before it attached: another certificate\n"))
+  EXPECT_TRUE(
+      shell.Says("ended: no worker would start: 4 failures in a row, the last: it ended "
+                 "before it attached: another certificate\n"))
       << shell.TakeLog();
 }
 

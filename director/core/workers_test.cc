@@ -68,7 +68,8 @@ TEST(WorkersTest, AWindowIsCountedInExpectedTimeAndInJobs) {
     Workers workers({.window = absl::Seconds(2), .jobs_max = 4});
     const Worker& worker = workers.Attach(WorkerId(0), 1, kWhenAsked);
     AttemptId attempt = 0;
-    for (const absl::Duration job : jobs) workers.Take(WorkerId(0), ++attempt, Job(job), kWhenAsked);
+    for (const absl::Duration job : jobs)
+      workers.Take(WorkerId(0), ++attempt, Job(job), kWhenAsked);
     workers.CheckInvariants();
     EXPECT_EQ(workers.with_room().empty(), !workers.HasRoom(worker));
     return workers.HasRoom(worker);

@@ -46,8 +46,7 @@ std::set<std::string, std::less<>> LookedAt(const CookNotes& notes) {
 }  // namespace
 
 absl::StatusOr<ChangesSince> ChangesOf(const World& world, const std::string& state_directory,
-                                       const JournalMeta& meta,
-                                       const Cancellation& stop) {
+                                       const JournalMeta& meta, const Cancellation& stop) {
   if (world.since && world.since->table_id == meta.table_id) return *world.since;
   const std::unique_ptr<content::Snapshot> before = BaseTable(state_directory, meta);
   if (before == nullptr) return LookAtAll("the files that it stands for are not known");

@@ -43,8 +43,7 @@ absl::StatusOr<CookDifference> FindDifference(const StandingAsk& ask, const Worl
 // The changes from the journal's base to the files of `world`, as they are now.
 // FAILED_PRECONDITION: the base is not known.
 absl::StatusOr<ChangesSince> ChangesOf(const World& world, const std::string& state_directory,
-                                       const JournalMeta& meta,
-                                       const Cancellation& stop);
+                                       const JournalMeta& meta, const Cancellation& stop);
 
 // The root that lies in the platform's sandbox, if each file there is as it was when the standing
 // was kept, and nobody put another one there. Cost: a stat of each.

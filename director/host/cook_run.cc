@@ -118,7 +118,8 @@ absl::Status CookRun::LookAtFiles() {
       return LookAtGit(*project, stop);
     });
   }
-  ASSIGN_OR_RETURN(scanned_, MakeWorld(deps_.director, *setup_, deps_.place.needs().table, deps_.stop));
+  ASSIGN_OR_RETURN(scanned_,
+                   MakeWorld(deps_.director, *setup_, deps_.place.needs().table, deps_.stop));
   return absl::OkStatus();
 }
 
@@ -261,8 +262,8 @@ void CookRun::TellRemovedByRules() {
   for (const auto& [platform, root] : report_.outcome->roots) {
     const auto last = last_roots_.find(platform);
     if (last == last_roots_.end() || last->second == root || world == nullptr) continue;
-    const std::string text = RemovedByRulesText(deps_.director.stores().store(), last->second, root,
-                                                platform, *world);
+    const std::string text =
+        RemovedByRulesText(deps_.director.stores().store(), last->second, root, platform, *world);
     if (!text.empty()) notes_.SayAlways(text);
   }
 }
@@ -353,13 +354,11 @@ void CookRun::TellLeftOutOfList() {
   if (report_.listed) return;
   const std::optional<int64_t> began_ns = ListedCook(project_->state_directory()).Began();
   if (!began_ns) return;
-  const auto since =
-      ChangesOf(*scanned_, project_->state_directory(), deps_.director.journal().meta(),
-                deps_.stop);
+  const auto since = ChangesOf(*scanned_, project_->state_directory(),
+                               deps_.director.journal().meta(), deps_.stop);
   if (!since.ok())
     return LogInfo("what a list left out is not known: {}", MessageOf(since.status()));
-  const std::string text =
-      TextOf(FindLeftOut(since->changes, *scanned_->snapshot, *began_ns));
+  const std::string text = TextOf(FindLeftOut(since->changes, *scanned_->snapshot, *began_ns));
   if (!text.empty()) notes_.SayAlways(text);
 }
 
@@ -411,11 +410,11 @@ absl::Status CookRun::Cook() {
 // No cook by the book was published yet.
 bool CookRun::IsFirst() const {
   if (!selection_.by_the_book || ask_.repair) return false;
-  return std::none_of(
-      project_->platforms.begin(), project_->platforms.end(), [&](const project::Platform& one) {
-        const auto last = deps_.director.journal().LastPublished(one.name);
-        return !last.ok() || last->sequence != 0;
-      });
+  return std::none_of(project_->platforms.begin(), project_->platforms.end(),
+                      [&](const project::Platform& one) {
+                        const auto last = deps_.director.journal().LastPublished(one.name);
+                        return !last.ok() || last->sequence != 0;
+                      });
 }
 
 CookOrder CookRun::Order() {
@@ -488,9 +487,8 @@ void CookRun::TellTheEnd() {
 void CookRun::TellIdleNames() {
   notes_.SetScanning(true);
   const World& world = *report_.outcome->world;
-  for (const record::Warning& one :
-       IdleNames(*world.project, *world.table,
-                 GeneratedIn(*world.table, &deps_.director.journal())))
+  for (const record::Warning& one : IdleNames(*world.project, *world.table,
+                                              GeneratedIn(*world.table, &deps_.director.journal())))
     notes_.OnWarning("", "", one);
   notes_.SetScanning(false);
 }

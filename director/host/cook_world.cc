@@ -38,8 +38,7 @@ absl::Status CheckPackages(const World& world) {
   if (!world.table->names().empty()) return absl::OkStatus();
   // (Nothing is generated where there is no package.)
   std::string idle;
-  for (const record::Warning& one :
-       IdleNames(*world.project, *world.table, [](const auto&) {})) {
+  for (const record::Warning& one : IdleNames(*world.project, *world.table, [](const auto&) {})) {
     if (one.kind == record::WarningKind::kRuleMatchesNothing ||
         one.kind == record::WarningKind::kMountEmpty)
       idle += "\n  " + one.text;

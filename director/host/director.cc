@@ -170,17 +170,18 @@ absl::Status Director::TakeUpStore() {
   std::string_view what;
   {
     base::MutexLock lock(mutex_);
-    what = info->store_id != store_seen_.store_id  ? "another one"
-           : info->commits < store_seen_.commits ? "an older one"
-                                                 : "the same one, which was damaged";
+    what = info->store_id != store_seen_.store_id ? "another one"
+           : info->commits < store_seen_.commits  ? "an older one"
+                                                  : "the same one, which was damaged";
     store_seen_ = *info;
   }
   RETURN_IF_ERROR(ForgetOvertaken());
-  NoteHealed(fmt::format(
-      "{}: the store that the director used was deleted or replaced, or files in it were, which was "
-      "found at {}; it uses what is there now, {}, and what that lacks is cooked again",
-      project().store.directory, absl::FormatTime("%H:%M:%E3S", absl::Now(), absl::LocalTimeZone()),
-      what));
+  NoteHealed(
+      fmt::format("{}: the store that the director used was deleted or replaced, or files in it "
+                  "were, which was "
+                  "found at {}; it uses what is there now, {}, and what that lacks is cooked again",
+                  project().store.directory,
+                  absl::FormatTime("%H:%M:%E3S", absl::Now(), absl::LocalTimeZone()), what));
   return absl::OkStatus();
 }
 

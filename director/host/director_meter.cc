@@ -45,7 +45,7 @@ std::string_view StateLabel(State state) {
 }
 
 // The state of a worker, as the label has it.
-std::string StateOf(const WorkerView& worker) {
+std::string StateOf(const WorkerStatus& worker) {
   if (worker.is_draining) return "draining";
   if (worker.state == "held") return "held";
   if (worker.state == "attached") return worker.jobs > 0 ? "busy" : "idle";
@@ -191,7 +191,7 @@ void DirectorMeter::ReadCooks(const std::vector<CookUnderWay>& cooks, const Core
 }
 
 void DirectorMeter::ReadFarm(const CoreFigures& core, metrics::Figures& out) const {
-  std::vector<WorkerView> workers;
+  std::vector<WorkerStatus> workers;
   if (const auto shell = deps_.kitchen.shell(); shell != nullptr) workers = shell->Workers();
   const std::string launched = deps_.director.setup()->project->farm.launcher;
   const std::pair<std::string, Pool> pools[] = {
@@ -208,7 +208,7 @@ void DirectorMeter::ReadFarm(const CoreFigures& core, metrics::Figures& out) con
     launcher.launches_failed = counts.launches_failed;
     for (const char* state : {"queued", "starting", "idle", "busy", "held", "draining"})
       launcher.workers[state] = 0;
-    for (const WorkerView& worker : workers) {
+    for (const WorkerStatus& worker : workers) {
       if (worker.launcher != name) continue;
       ++launcher.workers[StateOf(worker)];
       launcher.slots += worker.slots;

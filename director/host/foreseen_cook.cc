@@ -76,7 +76,9 @@ class UndemandingCatalog final : public Catalog {
 class Foreseer {
  public:
   explicit Foreseer(const ForeseenDeps& deps)
-      : deps_(deps), platforms_(deps.sources.platforms()), core_(Options(), std::make_shared<UndemandingCatalog>(deps.catalog)) {}
+      : deps_(deps),
+        platforms_(deps.sources.platforms()),
+        core_(Options(), std::make_shared<UndemandingCatalog>(deps.catalog)) {}
 
   absl::StatusOr<ForeseenCook> Run(const CookRequested& request) {
     Step(request);
@@ -208,7 +210,9 @@ class Foreseer {
   }
 
   // The core knows views; we keep the records behind them.
-  ResultViewPtr Keep(std::shared_ptr<StoredResult> stored) { return results_.Add(std::move(stored)); }
+  ResultViewPtr Keep(std::shared_ptr<StoredResult> stored) {
+    return results_.Add(std::move(stored));
+  }
 
   // ---------------- the worker
 
@@ -324,8 +328,7 @@ class Foreseer {
   }
   void Note(const PackageWarned& warned) {
     if (!warned.is_passing)
-      cook_.warnings.push_back(
-          {core_.NameOf(warned.package), "", {warned.kind, warned.text}});
+      cook_.warnings.push_back({core_.NameOf(warned.package), "", {warned.kind, warned.text}});
   }
   void Note(const PackageDone& done) {
     const std::string& name = core_.NameOf(done.package);

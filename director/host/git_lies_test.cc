@@ -103,9 +103,9 @@ class GitLiesTest : public content::ContentTest {
     const auto changed = ChangedByGit(project_, before, now, stop_);
     if (!changed.ok()) return false;
     for (const char* const path : edited) {
-      EXPECT_TRUE(std::any_of(
-          changed->begin(), changed->end(),
-          [&](const std::string& named) { return content::IsUnder(path, named); }))
+      EXPECT_TRUE(
+          std::any_of(changed->begin(), changed->end(),
+                      [&](const std::string& named) { return content::IsUnder(path, named); }))
           << path << " is not named";
     }
     return true;
@@ -225,7 +225,8 @@ TEST_F(GitLiesTest, SettingsAndMarksInTheRepository) {
     for (const Arguments& one : lie) Git(one);
     const GitState before = Look();
     Edit();
-    if (!ExpectFound(before, Look())) given_up.push_back(fmt::format("{}", fmt::join(lie.front(), " ")));
+    if (!ExpectFound(before, Look()))
+      given_up.push_back(fmt::format("{}", fmt::join(lie.front(), " ")));
   }
   EXPECT_THAT(given_up, testing::SizeIs(testing::Le(9))) << "most settings are overruled";
 }

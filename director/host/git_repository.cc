@@ -28,25 +28,23 @@ constexpr size_t kOutputBytesMax = size_t{1} << 30;
 constexpr std::array<std::string_view, 4> kAllowedVariables = {"HOME", "PATH", "SUDO_UID",
                                                                "XDG_CONFIG_HOME"};
 // GIT_TRACE2*: the user's settings may send traces to files, and nothing is written.
-constexpr std::array<std::string_view, 7> kOwnVariables = {
-    "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "GIT_TRACE2=0",
-    "GIT_TRACE2_EVENT=0",   "GIT_TRACE2_PERF=0",     "LC_ALL=C"};
+constexpr std::array<std::string_view, 7> kOwnVariables = {"GIT_OPTIONAL_LOCKS=0",
+                                                           "GIT_TERMINAL_PROMPT=0",
+                                                           "GIT_NO_LAZY_FETCH=1",
+                                                           "GIT_TRACE2=0",
+                                                           "GIT_TRACE2_EVENT=0",
+                                                           "GIT_TRACE2_PERF=0",
+                                                           "LC_ALL=C"};
 
 // The settings that let git look less closely, or see other names, files or objects. These values
 // win over those of all of git's files.
 constexpr std::array<std::string_view, 13> kSettings = {
-    "core.checkStat=default",
-    "core.fileMode=true",
-    "core.fsmonitor=false",
-    "core.ignoreCase=false",
-    "core.ignoreStat=false",
-    "core.precomposeUnicode=false",
-    "core.symlinks=true",
-    "core.trustctime=true",
-    "core.untrackedCache=false",
-    "core.useReplaceRefs=false",
-    "diff.relative=false",
-    "sparse.expectFilesOutsideOfPatterns=false",
+    "core.checkStat=default",    "core.fileMode=true",
+    "core.fsmonitor=false",      "core.ignoreCase=false",
+    "core.ignoreStat=false",     "core.precomposeUnicode=false",
+    "core.symlinks=true",        "core.trustctime=true",
+    "core.untrackedCache=false", "core.useReplaceRefs=false",
+    "diff.relative=false",       "sparse.expectFilesOutsideOfPatterns=false",
     "submodule.recurse=false"};
 
 std::vector<std::string> Environment() {
@@ -112,8 +110,8 @@ std::string Relative(const std::string& folder, const std::string& top) {
 
 absl::StatusOr<std::string> GitRepository::TopOf(const std::string& folder, Cancellation& stop) {
   constexpr int kNotInstalled = 127;  // env(1)
-  ASSIGN_OR_RETURN(const ProgramOutput answer, RunGit(folder, {"rev-parse", "--show-toplevel"},
-                                                      stop, /*with_errors=*/true));
+  ASSIGN_OR_RETURN(const ProgramOutput answer,
+                   RunGit(folder, {"rev-parse", "--show-toplevel"}, stop, /*with_errors=*/true));
   const std::string top = FirstLine(answer.output);
   if (!answer.exit.ok()) {
     if (answer.exit.code == kNotInstalled ||

@@ -25,7 +25,7 @@ std::string PlaceOfLine(int line) { return fmt::format("{}:{}", project::kProjec
 class IdleFinder {
  public:
   IdleFinder(const project::Project& project, const ProjectCatalog& table,
-         const VisitGenerated& generated)
+             const VisitGenerated& generated)
       : project_(project), table_(table), generated_(generated) {
     for (const content::FileEntry& file : table.snapshot().files()) {
       if (!project::IsSidecar(file.path)) files_.push_back(file.path);
@@ -63,9 +63,8 @@ class IdleFinder {
   }
 
   static bool Matches(const project::Rule& rule, std::string_view name) {
-    return rule.match.Matches(rule.ignore_case
-                                  ? absl::AsciiStrToLower({name.data(), name.size()})
-                                  : std::string(name));
+    return rule.match.Matches(rule.ignore_case ? absl::AsciiStrToLower({name.data(), name.size()})
+                                               : std::string(name));
   }
 
   // The nearest folders, where the pattern's own is not there; else the nearest files.
@@ -81,7 +80,8 @@ class IdleFinder {
     std::set<std::string> folders;
     for (const std::string& file : files_) {
       for (std::string_view folder = content::FolderOf(file);
-           folder.size() > 1 && folders.emplace(folder).second; folder = content::FolderOf(folder)) {
+           folder.size() > 1 && folders.emplace(folder).second;
+           folder = content::FolderOf(folder)) {
       }
     }
     folders_.assign(folders.begin(), folders.end());
@@ -121,8 +121,7 @@ class IdleFinder {
     std::error_code error;
     for (std::filesystem::directory_iterator at(parent, error), end; !error && at != end;
          at.increment(error)) {
-      if (at->is_directory(error) && at->path() != directory)
-        beside.push_back(at->path().string());
+      if (at->is_directory(error) && at->path() != directory) beside.push_back(at->path().string());
     }
     std::sort(beside.begin(), beside.end());
     return Near(directory, beside);
@@ -141,8 +140,7 @@ class IdleFinder {
     }
     if (!project_.resources.empty()) AddAskedForBySidecars(resources);
     TellUnasked(resources);
-    const bool others_may_come =
-        !project_.farm.listen.empty() || project_.farm.launcher == "none";
+    const bool others_may_come = !project_.farm.listen.empty() || project_.farm.launcher == "none";
     if (others_may_come) return;
     std::vector<std::string> known;
     for (const auto& [name, count] : project_.resources) known.push_back(name);

@@ -35,7 +35,8 @@ bool IsOfIdleNames(record::WarningKind kind);
 VisitGenerated GeneratedIn(const ProjectCatalog& table, Journal* journal);
 
 // The same of patterns of `[cook] never`, as a command that cooks nothing sees them.
-std::vector<record::Warning> IdleNever(const ProjectCatalog& table, const VisitGenerated& generated);
+std::vector<record::Warning> IdleNever(const ProjectCatalog& table,
+                                       const VisitGenerated& generated);
 
 // "galley.toml:12: [cook] never: nothing matches ..."
 record::Warning NeverWarning(const project::Pattern& never, const ProjectCatalog& table);

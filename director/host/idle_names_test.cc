@@ -45,18 +45,19 @@ class IdleNamesTest : public testing::Test {
     const auto kept = std::make_shared<const project::Project>(*std::move(project));
     SnapshotPtr snapshot = content::Snapshot::Scan(ScanOptionsOf(*kept)).value();
     const record::CookerDescription copy{.name = "copy", .identity = "1"};
-    const auto table = ProjectCatalog::Build(
-        snapshot, kept,
-        std::make_shared<const project::RecipeResolver>(
-            *kept, std::vector<record::CookerDescription>{copy}),
-        {});
+    const auto table =
+        ProjectCatalog::Build(snapshot, kept,
+                              std::make_shared<const project::RecipeResolver>(
+                                  *kept, std::vector<record::CookerDescription>{copy}),
+                              {});
     EXPECT_TRUE(table.ok()) << table.status();
     std::vector<std::string> texts;
     for (const record::Warning& one : IdleNames(*kept, **table, [&](const auto& visit) {
            for (const std::string& name : generated) visit(name);
          })) {
       std::string text = one.ToText();
-      if (const size_t at = text.find(dir_); at != std::string::npos) text.replace(at, dir_.size(), "~");
+      if (const size_t at = text.find(dir_); at != std::string::npos)
+        text.replace(at, dir_.size(), "~");
       texts.push_back(text);
     }
     return texts;
@@ -69,12 +70,14 @@ class IdleNamesTest : public testing::Test {
 };
 
 TEST_F(IdleNamesTest, ARuleThatMatchesNoFileNamesItsPlaceAndTheNearest) {
-  EXPECT_THAT(Idle(Rule("/Game/textures/**") + Rule("/Game/textres/**")),
-              ElementsAre("galley.toml:10: [[rule]] match: nothing matches \"/Game/textres/**\"; did "
-                          "you mean /Game/textures? [rule-matches-nothing]"));
-  EXPECT_THAT(Idle(Rule("/Game/maps/*.levle")),
-              ElementsAre("galley.toml:7: [[rule]] match: nothing matches \"/Game/maps/*.levle\"; did "
-                          "you mean /Game/maps/town.level? [rule-matches-nothing]"));
+  EXPECT_THAT(
+      Idle(Rule("/Game/textures/**") + Rule("/Game/textres/**")),
+      ElementsAre("galley.toml:10: [[rule]] match: nothing matches \"/Game/textres/**\"; did "
+                  "you mean /Game/textures? [rule-matches-nothing]"));
+  EXPECT_THAT(
+      Idle(Rule("/Game/maps/*.levle")),
+      ElementsAre("galley.toml:7: [[rule]] match: nothing matches \"/Game/maps/*.levle\"; did "
+                  "you mean /Game/maps/town.level? [rule-matches-nothing]"));
   EXPECT_THAT(Idle(Rule("/**/*.cook")).size(), 1u) << "a sidecar is no package";
   EXPECT_THAT(Idle(Rule("/Game/**/*.PNG", "ignore_case = true\n")), IsEmpty());
 }
@@ -103,15 +106,16 @@ TEST_F(IdleNamesTest, AMountWithoutAFileIsTold) {
 }
 
 TEST_F(IdleNamesTest, ResourcesAndLabelsThatNameNothingAreTold) {
-  EXPECT_THAT(Idle("[resources]\nlicense = 1\ngpu = 1\n" +
-                   Rule("/Game/**", "resources = [\"gpu\", \"licence\"]\nlabels = [\"sdk-y\"]\n") +
-                   "[farm]\nlabels = [\"sdk-x\"]\n"),
-              ElementsAre("galley.toml:7: [resources] \"license\": no rule asks for it; did you mean "
-                          "licence? [resource-unknown]",
-                          "galley.toml:10: [[rule]] resources \"licence\": neither [resources] nor "
-                          "[farm] resources has it; did you mean license? [resource-unknown]",
-                          "galley.toml:10: [[rule]] labels \"sdk-y\": no machine of [farm] labels "
-                          "has it; did you mean sdk-x? [label-unknown]"));
+  EXPECT_THAT(
+      Idle("[resources]\nlicense = 1\ngpu = 1\n" +
+           Rule("/Game/**", "resources = [\"gpu\", \"licence\"]\nlabels = [\"sdk-y\"]\n") +
+           "[farm]\nlabels = [\"sdk-x\"]\n"),
+      ElementsAre("galley.toml:7: [resources] \"license\": no rule asks for it; did you mean "
+                  "licence? [resource-unknown]",
+                  "galley.toml:10: [[rule]] resources \"licence\": neither [resources] nor "
+                  "[farm] resources has it; did you mean license? [resource-unknown]",
+                  "galley.toml:10: [[rule]] labels \"sdk-y\": no machine of [farm] labels "
+                  "has it; did you mean sdk-x? [label-unknown]"));
   EXPECT_THAT(Idle(Rule("/Game/**", "labels = [\"sdk-y\"]\n") + "[farm]\nlauncher = \"none\"\n"),
               IsEmpty())
       << "a worker may come that has it";
@@ -119,13 +123,14 @@ TEST_F(IdleNamesTest, ResourcesAndLabelsThatNameNothingAreTold) {
 
 TEST_F(IdleNamesTest, CulturesAndMapSectionsThatNameNothingAreTold) {
   Put("L10N/de/logo.png");
-  EXPECT_THAT(Idle(Rule("/Game/**") + "[cook]\ncultures = [\"de\", \"dee\"]\n[map_section.nightly]\n"
-                                      "maps = [\"/Game/maps/*.level\", \"/Game/map/*.level\"]\n"),
-              ElementsAre("galley.toml:10: [cook] cultures \"dee\": no file is in a folder L10N/dee; "
-                          "did you mean de? [culture-unknown]",
-                          "galley.toml:12: [map_section.nightly]: nothing matches "
-                          "\"/Game/map/*.level\"; did you mean /Game/maps? "
-                          "[map-section-matches-nothing]"));
+  EXPECT_THAT(
+      Idle(Rule("/Game/**") + "[cook]\ncultures = [\"de\", \"dee\"]\n[map_section.nightly]\n"
+                              "maps = [\"/Game/maps/*.level\", \"/Game/map/*.level\"]\n"),
+      ElementsAre("galley.toml:10: [cook] cultures \"dee\": no file is in a folder L10N/dee; "
+                  "did you mean de? [culture-unknown]",
+                  "galley.toml:12: [map_section.nightly]: nothing matches "
+                  "\"/Game/map/*.level\"; did you mean /Game/maps? "
+                  "[map-section-matches-nothing]"));
 }
 
 }  // namespace

@@ -87,8 +87,7 @@ class Finder {
         }
       }
       if (ask_.of_rules && !record.platforms.empty())
-        named_.emplace(name,
-                       NamedReason{Reason::kRules, std::string(project::kProjectFile), ""});
+        named_.emplace(name, NamedReason{Reason::kRules, std::string(project::kProjectFile), ""});
     });
   }
 

@@ -118,8 +118,7 @@ TEST_F(ImpactTest, AToolAndTheRulesReachWhatIsMadeWithThem) {
   EXPECT_THAT(tool.unseen, ElementsAre("/p/tools/other"));
   EXPECT_THAT(ToolsOf(*journal_, "/p").value(), ElementsAre("/p/tools/run"));
   const Impact rules =
-      FindImpact(*journal_,
-                 {.changes = {}, .tools = {}, .of_rules = true, .project_root = "/p"})
+      FindImpact(*journal_, {.changes = {}, .tools = {}, .of_rules = true, .project_root = "/p"})
           .value();
   EXPECT_THAT(NamesOf(rules), ElementsAre("/Game/a.run", "/Game/b.json", "/Game/c.json"));
   EXPECT_EQ(TextOfReason(rules.packages[2]), "is cooked as galley.toml says");

@@ -111,10 +111,11 @@ absl::Status Kitchen::LookAtStore() {
   {
     base::MutexLock lock(mutex_);
     if (cooks_ > 1)
-      return Infrastructure(fmt::format(
-          "the store in {} was deleted or replaced, and other cooks of this director still run with "
-          "the one before: ask again when they have ended",
-          director.project().store.directory));
+      return Infrastructure(
+          fmt::format("the store in {} was deleted or replaced, and other cooks of this director "
+                      "still run with "
+                      "the one before: ask again when they have ended",
+                      director.project().store.directory));
   }
   Close();
   return director.TakeUpStore();

@@ -72,8 +72,7 @@ TEST_F(LeftOutOfListTest, WhereTheTimeIsNotKnownItIsSaidSo) {
   std::filesystem::rename(Host("content/sub"), Host("content/more"));
   while (ChangedAt("content") < began_ns) Write("content/tick", "");
   std::filesystem::remove(Host("content/tick"));
-  EXPECT_THAT(Find(began_ns).perhaps,
-              ElementsAre("/Game/more/d", "/Game/sub/c", "/Game/sub/d"));
+  EXPECT_THAT(Find(began_ns).perhaps, ElementsAre("/Game/more/d", "/Game/sub/c", "/Game/sub/d"));
 }
 
 TEST_F(LeftOutOfListTest, AListedCookIsRememberedUntilAllFilesWereLookedAt) {

@@ -22,13 +22,14 @@ namespace galley::director {
 absl::StatusOr<std::unique_ptr<ProjectStores>> ProjectStores::Open(
     const project::Project& project, std::function<absl::Status()> may_write,
     CookListener& listener) {
-  auto stores = std::unique_ptr<ProjectStores>(new ProjectStores(project.store.directory, project.name));
+  auto stores =
+      std::unique_ptr<ProjectStores>(new ProjectStores(project.store.directory, project.name));
   auto store = store::OpenOrConnect(stores->directory_);
   if (!store.ok()) return Infrastructure("store", store.status());
   // Told at once, whoever owns the store: workers that cannot write are only seen to end.
   if (const absl::Status room = stores->CheckSpace(0); !room.ok())
     return Infrastructure("store", room);
-  if (const absl::Status held = stores->Hold(); !held.ok()) 
+  if (const absl::Status held = stores->Hold(); !held.ok())
     listener.Warn(record::WarningKind::kStore, MessageOf(held));
   stores->dead_bytes_ = dynamic_cast<store::DeadBytes*>(store->get());
   stores->replaced_folder_ = dynamic_cast<store::ReplacedFolder*>(store->get());
@@ -47,8 +48,7 @@ absl::StatusOr<std::unique_ptr<ProjectStores>> ProjectStores::Open(
 // then. Without that a cook is as right, and may have to make blobs again.
 absl::Status ProjectStores::Hold() {
   auto session = store::Session::Begin(directory_, fmt::format("cook of {}", project_name_));
-  if (!session.ok())
-    return Annotate(session.status(), "a collection may drop what this cook uses");
+  if (!session.ok()) return Annotate(session.status(), "a collection may drop what this cook uses");
   session_.emplace(*std::move(session));
   return absl::OkStatus();
 }

@@ -45,14 +45,15 @@ void SizeNotes::AddTo(Sum& sum, const Package& package) const {
 // "3 packages, 1.2 MiB of sources -> android 0.5 MiB, windows 0.9 MiB".
 std::string SizeNotes::TextOf(const Sum& sum) const {
   std::vector<std::pair<std::string, uint64_t>> outputs;
-  for (size_t i = 0; i < platforms_.size(); ++i) outputs.emplace_back(platforms_[i], sum.outputs[i]);
+  for (size_t i = 0; i < platforms_.size(); ++i)
+    outputs.emplace_back(platforms_[i], sum.outputs[i]);
   std::sort(outputs.begin(), outputs.end());
-  std::string text = fmt::format("{} {}, {} of sources ->", sum.packages,
-                                 sum.packages == 1 ? "package" : "packages",
-                                 HumanBytes(sum.source_bytes));
+  std::string text =
+      fmt::format("{} {}, {} of sources ->", sum.packages,
+                  sum.packages == 1 ? "package" : "packages", HumanBytes(sum.source_bytes));
   for (size_t i = 0; i < outputs.size(); ++i)
-    text += fmt::format("{} {} {}", i == 0 ? "" : ",", outputs[i].first,
-                        HumanBytes(outputs[i].second));
+    text +=
+        fmt::format("{} {} {}", i == 0 ? "" : ",", outputs[i].first, HumanBytes(outputs[i].second));
   return text;
 }
 

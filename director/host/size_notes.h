@@ -43,7 +43,7 @@ class SizeNotes {
   void AddTo(Sum& sum, const Package& package) const;
   std::string TextOf(const Sum& sum) const;
 
-  std::vector<std::string> platforms_;               // by number
+  std::vector<std::string> platforms_;                    // by number
   std::map<std::string, Package, std::less<>> packages_;  // by name
 };
 

@@ -51,8 +51,8 @@ absl::StatusOr<StageReport> Staging::StageOne(const std::string& platform, const
                               staged.written, HumanBytes(staged.bytes_written), staged.removed,
                               staged.unchanged));
   if (staged.foreign_count > 0)
-    deps_.notes.OnWarning(
-        "", platform, {record::WarningKind::kForeignFiles, ForeignText(how.directory, staged)});
+    deps_.notes.OnWarning("", platform,
+                          {record::WarningKind::kForeignFiles, ForeignText(how.directory, staged)});
   return staged;
 }
 

@@ -56,11 +56,11 @@ class FileLock final : public ProjectLock {
     const bool is_ours = present.ok() && present->inode == ours.inode &&
                          present->device == ours.device && TextOf(file_.get()) == text_;
     if (is_ours) return absl::OkStatus();
-    return absl::FailedPreconditionError(
-        fmt::format("this cook was overtaken: {} {}, so another cook may have this project now, and "
-                    "nothing more is written; cook again{}",
-                    path_, present.ok() ? "is no longer its own" : "was deleted while it ran",
-                    present.ok() ? "" : ", and leave .galley alone while a cook runs"));
+    return absl::FailedPreconditionError(fmt::format(
+        "this cook was overtaken: {} {}, so another cook may have this project now, and "
+        "nothing more is written; cook again{}",
+        path_, present.ok() ? "is no longer its own" : "was deleted while it ran",
+        present.ok() ? "" : ", and leave .galley alone while a cook runs"));
   }
 
  private:

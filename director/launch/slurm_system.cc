@@ -173,8 +173,8 @@ class Slurm final : public BatchSystem {
       // (Its worker wrote it, where it could: worker/main/tell_launcher.h.)
       if (fields.size() > 5 && fields[5].starts_with(wire::kUnfitComment)) {
         view.is_unfit = true;
-        view.reason += "; it said: " + EscapeInvalidUtf8(EndOf(
-                                           fields[5].substr(std::strlen(wire::kUnfitComment))));
+        view.reason += "; it said: " +
+                       EscapeInvalidUtf8(EndOf(fields[5].substr(std::strlen(wire::kUnfitComment))));
       }
     }
     return view;

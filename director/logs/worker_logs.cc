@@ -19,7 +19,7 @@ namespace galley::director {
 namespace {
 
 constexpr size_t kWorkersMax = 4'096;  // whose rates are known at a time
-constexpr uint64_t kTrimParts = 16;       // of the quotas: so much may come before the next look
+constexpr uint64_t kTrimParts = 16;    // of the quotas: so much may come before the next look
 constexpr const char* kEnd = ".jsonl";
 constexpr const char* kOldEnd = ".old.jsonl";
 

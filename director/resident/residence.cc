@@ -146,8 +146,7 @@ Residence::~Residence() {
   door_.reset();
 }
 
-absl::Status Residence::Live(CookListener& listener, Cancellation& stop,
-                             const Ending& ending) {
+absl::Status Residence::Live(CookListener& listener, Cancellation& stop, const Ending& ending) {
   const Cancellation::Hook on_stop(&stop, [this] { asked_to_stop_.Cancel(); });
   absl::Status mine;
   while (!asked_to_stop_.is_cancelled() && mine.ok()) {
@@ -360,7 +359,7 @@ absl::StatusOr<v1::DrainAnswer> Residence::Drain(const v1::DrainAsk& ask) {
   }
   std::vector<std::string> workers;
   if (shell != nullptr) {
-    for (const WorkerView& view : shell->Workers()) {
+    for (const WorkerStatus& view : shell->Workers()) {
       if (ask.worker().empty() || ask.worker() == view.name) workers.push_back(view.name);
     }
   }

@@ -56,12 +56,13 @@ TEST_F(ResidenceTest, AnIdleOneRenewsItsSessionWithTheStore) {
        .rests_after = absl::ZeroDuration()},
       listener_, stop_);
   ASSERT_TRUE(residence.ok()) << residence.status();
-  std::thread live(
-      [&] { EXPECT_TRUE((*residence)
-                         ->Live(listener_, stop_,
-                                {.hands_over = [] { return false; },
-                                 .why = [] { return std::string("a test"); }})
-                         .ok()); });
+  std::thread live([&] {
+    EXPECT_TRUE((*residence)
+                    ->Live(listener_, stop_,
+                           {.hands_over = [] { return false; },
+                            .why = [] { return std::string("a test"); }})
+                    .ok());
+  });
   const auto is_renewed = [&] {
     const auto sessions = store::LiveSessions(project->store.directory);
     return sessions.ok() && sessions->size() == 1 &&

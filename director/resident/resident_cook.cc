@@ -24,9 +24,9 @@ namespace {
 std::string RefusalOf(const CookReport& report) {
   if (!absl::IsInvalidArgument(report.end)) return "";
   const std::string text = MessageOf(report.end);
-  const bool is_of_project = text.find(project::kProjectFile) != std::string::npos ||
-                             text.find(fmt::format("{}:", project::kSidecarSuffix)) !=
-                                 std::string::npos;
+  const bool is_of_project =
+      text.find(project::kProjectFile) != std::string::npos ||
+      text.find(fmt::format("{}:", project::kSidecarSuffix)) != std::string::npos;
   return is_of_project ? text : "";
 }
 
@@ -166,8 +166,7 @@ void ResidentCook::Run() {
   CookReport report = Cook();
   deps_.project.NoteEnd(RefusalOf(report));
   if (report.outcome.has_value()) deps_.director.Settle(report, listener_, stop_);
-  for (const std::string& text : TakeHealed())
-    listener_.OnWarning("", "", HealedWarning(text));
+  for (const std::string& text : TakeHealed()) listener_.OnWarning("", "", HealedWarning(text));
   const bool is_left = IsLeft(report);
   if (is_left) report = {.end = Stopped()};
   LogInfo("cook={} ended: {}", number_, TextOfEnd(report));
@@ -219,20 +218,19 @@ CookReport ResidentCook::Cook() {
 std::optional<CookReport> ResidentCook::AskWhatStands(const Taken& taken) {
   Director& director = deps_.director;
   const Setup& setup = *taken.needs.setup;
-  StandingAnswer answer =
-      AnswerFromStanding({.ask = taken.ask,
-                          .project = *ProjectOf(taken.ask, setup),
-                          .cookers = setup.cookers,
-                          .environment = director.environment(),
-                          .project_id = director.project_id(),
-                          .store = [&director]() -> absl::StatusOr<store::Store*> {
-                            if (director.IsStoreAnother().value_or(false))
-                              return absl::FailedPreconditionError(
-                                  "the store was deleted or replaced");
-                            return &director.stores().store();
-                          },
-                          .watched = &deps_.watched},
-                         listener_, stop_);
+  StandingAnswer answer = AnswerFromStanding(
+      {.ask = taken.ask,
+       .project = *ProjectOf(taken.ask, setup),
+       .cookers = setup.cookers,
+       .environment = director.environment(),
+       .project_id = director.project_id(),
+       .store = [&director]() -> absl::StatusOr<store::Store*> {
+         if (director.IsStoreAnother().value_or(false))
+           return absl::FailedPreconditionError("the store was deleted or replaced");
+         return &director.stores().store();
+       },
+       .watched = &deps_.watched},
+      listener_, stop_);
   if (!answer.difference.empty()) LogInfo("cook={} looks at all: {}", number_, answer.difference);
   return std::move(answer.report);
 }

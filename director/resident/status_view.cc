@@ -21,7 +21,7 @@ uint64_t ResidentBytes() {
   return resident * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
-void ViewJobs(const WorkerView& view, v1::StatusAnswer::Worker& out) {
+void ViewJobs(const WorkerStatus& view, v1::StatusAnswer::Worker& out) {
   for (const auto& [attempt, job] : view.in_hand) {
     v1::StatusAnswer::Job& of_worker = *out.add_in_hand();
     of_worker.set_package(job.package);
@@ -42,7 +42,7 @@ void ViewProcess(const Director& director, const v1::BuildIdentity& build, absl:
 }
 
 void ViewWorkers(const DirectorShell& shell, const v1::StatusAsk& ask, v1::StatusAnswer& answer) {
-  for (const WorkerView& view : shell.Workers()) {
+  for (const WorkerStatus& view : shell.Workers()) {
     v1::StatusAnswer::Worker& out = *answer.add_workers();
     out.set_name(view.name);
     out.set_process(view.process);
@@ -70,10 +70,11 @@ void ViewStore(const Director& director, uint64_t bytes, v1::StatusAnswer& answe
   const absl::StatusOr<bool> is_another = director.IsStoreAnother();
   if (!is_another.ok()) answer.add_wrong(fmt::format("store: {}", MessageOf(is_another.status())));
   if (is_another.value_or(false))
-    answer.add_wrong(fmt::format(
-        "store: the one in {} was deleted or replaced, or files in it were, while this director used it: the next cook "
-        "uses what is there now, and cooks what that lacks",
-        section.directory));
+    answer.add_wrong(
+        fmt::format("store: the one in {} was deleted or replaced, or files in it were, while this "
+                    "director used it: the next cook "
+                    "uses what is there now, and cooks what that lacks",
+                    section.directory));
   struct statvfs disk {};
   if (::statvfs(section.directory.c_str(), &disk) == 0)
     store.set_free_bytes(static_cast<uint64_t>(disk.f_bavail) * disk.f_frsize);

@@ -9,8 +9,7 @@ namespace {
 constexpr absl::Duration kToldEvery = absl::Minutes(1);
 
 void Replace(std::string& text, std::string_view what, std::string_view by) {
-  if (const size_t at = text.find(what); at != std::string::npos)
-    text.replace(at, what.size(), by);
+  if (const size_t at = text.find(what); at != std::string::npos) text.replace(at, what.size(), by);
 }
 
 }  // namespace

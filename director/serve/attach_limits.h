@@ -41,9 +41,9 @@ class AttachLimits {
  private:
   struct Address {
     double room = 0;
-    absl::Time filled;       // when `room` was right
-    absl::Time next;         // for whom is told to come again next
-    uint64_t refused = 0;    // not told of yet
+    absl::Time filled;     // when `room` was right
+    absl::Time next;       // for whom is told to come again next
+    uint64_t refused = 0;  // not told of yet
     absl::Time told = absl::InfinitePast();
   };
 

@@ -17,7 +17,6 @@
 namespace galley::director {
 namespace {
 
-
 std::string FolderOfHost(const std::string& path) { return path.substr(0, path.rfind('/')); }
 
 // The names in a folder, sorted; none: it is gone.
@@ -36,11 +35,10 @@ absl::Time ChangeTimeOf(const FileStat& stat) { return absl::FromUnixNanos(stat.
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<ContentWatch>> ContentWatch::Begin(WorldPtr world,
-                                                                  Options options) {
+absl::StatusOr<std::unique_ptr<ContentWatch>> ContentWatch::Begin(WorldPtr world, Options options) {
   auto made = std::unique_ptr<ContentWatch>(new ContentWatch(std::move(world), std::move(options)));
-  ASSIGN_OR_RETURN(made->watch_, content::FolderWatch::Open(
-                                     {.cookie_folder = made->options_.cookie_folder}));
+  ASSIGN_OR_RETURN(made->watch_,
+                   content::FolderWatch::Open({.cookie_folder = made->options_.cookie_folder}));
   for (const std::string& folder : made->Folders()) {
     const absl::Status added = made->watch_->Add(folder);
     if (!added.ok() && !absl::IsNotFound(added)) return added;
@@ -79,8 +77,7 @@ std::string ContentWatch::VirtualPath(const std::string& host_path) const {
   return in->path == "/" ? below : in->path + below;
 }
 
-void ContentWatch::Compare(const std::string& folder,
-                           std::vector<ContentChange>& changes) const {
+void ContentWatch::Compare(const std::string& folder, std::vector<ContentChange>& changes) const {
   std::map<std::string, const content::FileEntry*> before;
   for (const content::FileEntry& file : world_->snapshot->files()) {
     if (FolderOfHost(file.host_path) == folder) before[file.host_path] = &file;

@@ -19,9 +19,9 @@
 namespace galley::director {
 
 struct ContentChange {
-  std::string path;      // virtual
-  std::string what;      // "changed", "is new", "is gone"
-  absl::Time when;       // as the file system says; of one that is gone, its folder's last change
+  std::string path;  // virtual
+  std::string what;  // "changed", "is new", "is gone"
+  absl::Time when;   // as the file system says; of one that is gone, its folder's last change
 };
 
 class ContentWatch {

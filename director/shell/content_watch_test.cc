@@ -23,13 +23,14 @@ class ContentWatchTest : public testing::Test {
     Write("content/old.tmp", "ignored");
     Write("content/.galley/state/x", "");
     auto world = std::make_shared<World>();
-    auto scanned = content::Snapshot::Scan(
-        {.mounts = {{.path = "/Game", .directory = root_ + "/content"}}, .ignore = {"*.tmp"},
-         .excluded_directories = {root_ + "/content/.galley"}});
+    auto scanned =
+        content::Snapshot::Scan({.mounts = {{.path = "/Game", .directory = root_ + "/content"}},
+                                 .ignore = {"*.tmp"},
+                                 .excluded_directories = {root_ + "/content/.galley"}});
     ASSERT_TRUE(scanned.ok()) << scanned.status();
     world->snapshot = *std::move(scanned);
-    auto watch = ContentWatch::Begin(world, {.cookie_folder = root_ + "/cookies",
-                                             .excluded = {root_ + "/content/.galley"}});
+    auto watch = ContentWatch::Begin(
+        world, {.cookie_folder = root_ + "/cookies", .excluded = {root_ + "/content/.galley"}});
     if (!watch.ok()) GTEST_SKIP() << watch.status();
     watch_ = *std::move(watch);
   }

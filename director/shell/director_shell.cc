@@ -76,19 +76,19 @@ DirectorShell::DirectorShell(ShellOptions options, WorldPtr world, store::Store&
                   .views = worker_views_,
                   .log_book = log_book_,
                   .tell_core = [this](Event event) { Post(std::move(event)); }}),
-      limits_(options_.state_directory,
-              {.trust_domain = options_.look_up.trust_domain,
-               .retry_failed = options_.look_up.retry_failed,
-               .defaults = {options_.memory_bytes_default, options_.timeout_default},
-               .machine = MachineIdentity() + " " + options_.worker_build},
-              {.sources = [this] { return Present(); },
-               .reports = reports_,
-               .clock = clock_,
-               .thread = commit_thread_,
-               .may_write = options_.may_write,
-               .has_room = options_.has_room,
-               .warn =
-                   [this](const std::string& text) { Warn(record::WarningKind::kStore, text); }}),
+      limits_(
+          options_.state_directory,
+          {.trust_domain = options_.look_up.trust_domain,
+           .retry_failed = options_.look_up.retry_failed,
+           .defaults = {options_.memory_bytes_default, options_.timeout_default},
+           .machine = MachineIdentity() + " " + options_.worker_build},
+          {.sources = [this] { return Present(); },
+           .reports = reports_,
+           .clock = clock_,
+           .thread = commit_thread_,
+           .may_write = options_.may_write,
+           .has_room = options_.has_room,
+           .warn = [this](const std::string& text) { Warn(record::WarningKind::kStore, text); }}),
       commits_({.store = store_,
                 .journal = journal_,
                 .results = results_,
@@ -98,7 +98,8 @@ DirectorShell::DirectorShell(ShellOptions options, WorldPtr world, store::Store&
                 .is_sent_back = options_.write_back != nullptr,
                 .holds =
                     [this] {
-                      const auto last = std::make_shared<ProjectSources>(successors_.last(), tools_);
+                      const auto last =
+                          std::make_shared<ProjectSources>(successors_.last(), tools_);
                       const auto sources = std::make_shared<QuickSources>(QuickSources::Options{
                           .sources = last, .stop = stopping_, .hashed_max = UINT64_MAX});
                       return [sources](const StoredResult& stored) {
@@ -116,21 +117,20 @@ DirectorShell::DirectorShell(ShellOptions options, WorldPtr world, store::Store&
                                                 : [] { return ResidentBytes(::getpid()); },
                .trim = GiveBackMemory,
                .set_short = HoldNoFreeMemory}),
-      look_ups_({.sources = [this] { return Present(); },
-                 .store = store_,
-                 .journal = journal_,
-                 .results = results_,
-                 .limits = limits_.answers(),
-                 .clock = clock_,
-                 .remote = options_.remote,
-                 .reads = options_.farm_listen.empty() ? nullptr : &stored_reads_,
-                 .alarm =
-                     [this](const std::string& text) {
-                       Warn(record::WarningKind::kRemoteStore, text);
-                     },
-                 .post = [this](Internal task) { Post(std::move(task)); },
-                 .answer = [this](LookedUp answer) { StepCore(std::move(answer)); }},
-                LookUpOptionsOf(options_)) {}
+      look_ups_(
+          {.sources = [this] { return Present(); },
+           .store = store_,
+           .journal = journal_,
+           .results = results_,
+           .limits = limits_.answers(),
+           .clock = clock_,
+           .remote = options_.remote,
+           .reads = options_.farm_listen.empty() ? nullptr : &stored_reads_,
+           .alarm =
+               [this](const std::string& text) { Warn(record::WarningKind::kRemoteStore, text); },
+           .post = [this](Internal task) { Post(std::move(task)); },
+           .answer = [this](LookedUp answer) { StepCore(std::move(answer)); }},
+          LookUpOptionsOf(options_)) {}
 
 DirectorShell::~DirectorShell() { Stop(); }
 
@@ -257,11 +257,9 @@ void DirectorShell::MakeLaunches() {
                          },
                      .held =
                          [this](const std::string& text) {
-                           seats_.Tell(
-                               [text](ShellListener& one) {
-                                 one.OnPassingWarning("", "",
-                                                      {record::WarningKind::kWorkerHeld, text});
-                               });
+                           seats_.Tell([text](ShellListener& one) {
+                             one.OnPassingWarning("", "", {record::WarningKind::kWorkerHeld, text});
+                           });
                          }});
 }
 
@@ -288,7 +286,7 @@ void DirectorShell::Stop() {
   message_room_.Close();
   too_late.clear();  // threads that wait for an answer are told that there is none (Carried)
   service_->Stop();
-  for (const WorkerView& worker : worker_views_.All()) worker_views_.Gone(worker.name);
+  for (const WorkerStatus& worker : worker_views_.All()) worker_views_.Gone(worker.name);
   if (farm_door_ == nullptr) return;
   ::unlink(JoinPath(options_.state_directory, kFarmAddressFile).c_str());
   farm_door_.reset();

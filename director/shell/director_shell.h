@@ -48,6 +48,7 @@
 #include "director/shell/content_watch.h"
 #include "director/shell/cook_seats.h"
 #include "director/shell/figures_board.h"
+#include "director/shell/free_programs.h"
 #include "director/shell/group_commits.h"
 #include "director/shell/instigator_notes.h"
 #include "director/shell/job_builder.h"
@@ -57,10 +58,9 @@
 #include "director/shell/memory_guard.h"
 #include "director/shell/message_room.h"
 #include "director/shell/outgrown_limits.h"
+#include "director/shell/program_runs.h"
 #include "director/shell/published_keys.h"
 #include "director/shell/report_reader.h"
-#include "director/shell/free_programs.h"
-#include "director/shell/program_runs.h"
 #include "director/shell/result_table.h"
 #include "director/shell/silence_watch.h"
 #include "director/shell/task_thread.h"
@@ -148,7 +148,7 @@ class DirectorShell {
   // table, the digest cache, the store's state. Waits.
   absl::Status Remember();
 
-  std::vector<WorkerView> Workers() const { return worker_views_.All(); }
+  std::vector<WorkerStatus> Workers() const { return worker_views_.All(); }
   // Where workers attach that nobody here started; empty: nowhere.
   std::string farm_address() const { return farm_door_ == nullptr ? "" : farm_door_->address(); }
   // These workers end when they have nothing in hand, and others are started when there is work.

@@ -103,8 +103,7 @@ LookedUp LookUps::RunQuickly(std::vector<LookUpItem>& items, const SourcesPtr& s
 
 void LookUps::AwaitFiles(const SourcesPtr& sources, Waiting waiting, const FailedHashes& failed) {
   std::sort(waiting.files.begin(), waiting.files.end());
-  waiting.files.erase(std::unique(waiting.files.begin(), waiting.files.end()),
-                      waiting.files.end());
+  waiting.files.erase(std::unique(waiting.files.begin(), waiting.files.end()), waiting.files.end());
   hashing_.Hash(sources, std::move(waiting.files),
                 [this, item = std::move(waiting.item), failed](FailedHashes more) {
                   more.insert(failed.begin(), failed.end());

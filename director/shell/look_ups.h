@@ -88,7 +88,7 @@ class LookUps {
 
   // Last, so that they end before what they use.
   TaskThread thread_;
-  FileHashing hashing_{cancellation_};  // (it posts to the other one)
+  FileHashing hashing_{cancellation_};            // (it posts to the other one)
   std::optional<base::TaskPool> remote_threads_;  // (they post to the other one)
 };
 

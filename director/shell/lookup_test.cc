@@ -540,23 +540,24 @@ TEST_F(LookUpTest, ASourceThatIsLargerThanTheJobsMemoryIsRefusedByItsSize) {
 }
 
 TEST_F(LookUpTest, ASourceThatIsLargerThanItsCookerTakesIsRefusedByItsSize) {
-  auto recipes = std::make_shared<project::ResolvedRecipes>(
-      *world_.Get()->table->RecipesOf(kLookedUp));
+  auto recipes =
+      std::make_shared<project::ResolvedRecipes>(*world_.Get()->table->RecipesOf(kLookedUp));
   recipes->front().source_bytes_max = 5;
-  const LookedUp answer = Runner().Run(
-      {{.package = PackageId(3), .name = std::string(kLookedUp), .platforms = 1, .recipes = recipes}});
+  const LookedUp answer = Runner().Run({{.package = PackageId(3),
+                                         .name = std::string(kLookedUp),
+                                         .platforms = 1,
+                                         .recipes = recipes}});
   ASSERT_EQ(answer.items.size(), 1u);
   EXPECT_THAT(std::get<LookedUp::TooLarge>(answer.items[0].outcome).error,
               HasSubstr("/Game/a.txt has 6 bytes; the cooker `"));
   recipes->front().source_bytes_max = 6;
-  EXPECT_TRUE(std::holds_alternative<LookedUp::Miss>(
-      Runner()
-          .Run({{.package = PackageId(3),
-                 .name = std::string(kLookedUp),
-                 .platforms = 1,
-                 .recipes = recipes}})
-          .items.at(0)
-          .outcome));
+  EXPECT_TRUE(std::holds_alternative<LookedUp::Miss>(Runner()
+                                                         .Run({{.package = PackageId(3),
+                                                                .name = std::string(kLookedUp),
+                                                                .platforms = 1,
+                                                                .recipes = recipes}})
+                                                         .items.at(0)
+                                                         .outcome));
 }
 
 TEST_F(LookUpTest, ASourceThatChangedSinceTheScanIsLeftToTheLoad) {

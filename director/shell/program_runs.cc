@@ -29,8 +29,7 @@ void ProgramRuns::End(AttemptId attempt, absl::Time now) {
 void ProgramRuns::Lost(std::string_view worker, absl::Time now) {
   for (auto at = running_.begin(); at != running_.end();) {
     const AttemptId attempt = at->first;
-    const bool is_its =
-        at->second >= forgotten_ && runs_[at->second - forgotten_].worker == worker;
+    const bool is_its = at->second >= forgotten_ && runs_[at->second - forgotten_].worker == worker;
     ++at;
     if (is_its) End(attempt, now);
   }

@@ -419,10 +419,10 @@ ReferenceTarget ProjectCatalog::Resolve(std::string_view from, std::string_view 
   }
   if (const content::FileEntry* near = snapshot_->FindFolded(target.name); near != nullptr) {
     if (project_->fix_case && EntryOf(near->path) != nullptr) {
-      target.warning =
-          fmt::format("refers to '{}', and the file is named {}: it is taken, since [project] "
-                      "fix_case = true; write the reference as the file is named",
-                      as_written, near->path);
+      target.warning = fmt::format(
+          "refers to '{}', and the file is named {}: it is taken, since [project] "
+          "fix_case = true; write the reference as the file is named",
+          as_written, near->path);
       target.name = near->path;
     } else {
       target.error = fmt::format(

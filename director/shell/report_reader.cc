@@ -160,9 +160,8 @@ WorkerReport ReportReader::Read(const std::string& worker_id, const v1::Report& 
       if (const uint32_t platform = wire.needs().platform();
           platform >= 32 || (info->platforms & MaskOf(platform)) == 0 ||
           !content::ValidateVirtualPath(wire.needs().package()).ok()) {
-        Refuse(
-            report, fmt::format("{} is said to need a package or for a platform that cannot be",
-                                info->name));
+        Refuse(report, fmt::format("{} is said to need a package or for a platform that cannot be",
+                                   info->name));
         break;
       }
       report.what = WorkerReport::Needs{.package = wire.needs().package(),
@@ -170,8 +169,8 @@ WorkerReport ReportReader::Read(const std::string& worker_id, const v1::Report& 
       break;
     case v1::Report::kStale:
       if (const absl::Status path = content::ValidateVirtualPath(wire.stale().path()); !path.ok()) {
-        Refuse(report, fmt::format("a source of {} is said to have changed: {}",
-                                               info->name, MessageOf(path)));
+        Refuse(report, fmt::format("a source of {} is said to have changed: {}", info->name,
+                                   MessageOf(path)));
         break;
       }
       report.what = WorkerReport::Stale{.path = wire.stale().path()};
@@ -210,8 +209,7 @@ void ReportReader::ReadLoaded(const std::string& worker_id, const AttemptInfo& i
                               const v1::Loaded& loaded, WorkerReport& report) {
   auto details = record::DecodeDetails(loaded.details());
   if (!details.ok())
-    return Refuse(
-        report, fmt::format("load of {}: {}", info.name, MessageOf(details.status())));
+    return Refuse(report, fmt::format("load of {}: {}", info.name, MessageOf(details.status())));
   if (std::string programs = ForeignPrograms(worker_id, info, details->generated);
       !programs.empty()) {
     report.what = WorkerReport::Failed{.fault = WorkerReport::Fault::kNeedsFiles,
@@ -322,17 +320,16 @@ void ReportReader::ReadSaved(const std::string& worker_id, const AttemptInfo& in
                              const v1::Saved& saved, WorkerReport& report) {
   auto stored = ToStored(worker_id, info, saved);
   if (!stored.ok())
-    return Refuse(report,
-                  fmt::format("result of {}: {}", info.name, MessageOf(stored.status())));
+    return Refuse(report, fmt::format("result of {}: {}", info.name, MessageOf(stored.status())));
   if (std::string programs = ForeignPrograms(worker_id, info, (*stored)->result.details.generated);
       !programs.empty()) {
     report.what = WorkerReport::Failed{.fault = WorkerReport::Fault::kNeedsFiles,
                                        .error = std::move(programs)};
     return;
   }
-  if (const std::string missing = record::MissingLook((*info.recipes)[saved.platform()].looks,
-                                                      (*stored)->observed,
-                                                      (*stored)->result.is_verdict);
+  if (const std::string missing =
+          record::MissingLook((*info.recipes)[saved.platform()].looks, (*stored)->observed,
+                              (*stored)->result.is_verdict);
       !missing.empty()) {
     return Refuse(
         report,
@@ -448,8 +445,7 @@ void ReportReader::ReadFailed(const std::string& worker_id, const AttemptInfo& i
     ReadSaved(worker_id, info, failed.verdict(), report);
     const auto* saved = std::get_if<WorkerReport::Saved>(&report.what);
     if (saved != nullptr && !saved->result->is_verdict) {
-      Refuse(
-          report, fmt::format("result of {}: reported as a failure, but it is none", info.name));
+      Refuse(report, fmt::format("result of {}: reported as a failure, but it is none", info.name));
     }
     return;
   }

@@ -27,10 +27,9 @@ void DirectorShell::NoteProgram(AttemptId attempt, const AttemptInfo& info) {
   std::string why = is_off ? "" : workers_.WallsMissingOf(info.worker);
   if (!is_off && why.empty()) return;
   if (workers_.HasFiles(info.worker)) WatchContent();
-  program_runs_.Begin(attempt, {.package = info.name,
-                                .worker = info.worker,
-                                .begin = clock_.Now(),
-                                .why = std::move(why)});
+  program_runs_.Begin(
+      attempt,
+      {.package = info.name, .worker = info.worker, .begin = clock_.Now(), .why = std::move(why)});
 }
 
 // Before the first of them begins; once for all cooks that run.

@@ -223,8 +223,8 @@ void DirectorShell::Do(const PublishRoot& effect) {
   CookSeat* const seat = seats_.Find(effect.request);
   if (seat == nullptr) return;
   const std::string platform = PlatformName(effect.platform);
-  const bool is_empty = effect.root == Digest() ||
-                        (!seat->is_difference && seat->last_build.at(platform)->empty());
+  const bool is_empty =
+      effect.root == Digest() || (!seat->is_difference && seat->last_build.at(platform)->empty());
   seat->unpublished.erase(platform);
   if (!seat->order.publishes || is_empty) {
     RootPublished event{.platform = effect.platform};

@@ -74,7 +74,7 @@ absl::Status WorkerAdmission::CheckCookers(const std::string& worker_id,
 // (`galley readmit`).
 absl::Status WorkerAdmission::CheckQuarantine(const std::string& worker_id,
                                               const std::string& machine) {
-  const std::optional<WorkerView> before = deps_.views.Quarantined(worker_id);
+  const std::optional<WorkerStatus> before = deps_.views.Quarantined(worker_id);
   const absl::StatusOr<std::string> known = quarantine_.WhyOf(
       worker_id, before.has_value() ? before->machine : machine, deps_.workers.IsOurs(worker_id));
   // (It comes again.)

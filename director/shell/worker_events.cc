@@ -134,10 +134,10 @@ void DirectorShell::NoteFailedAttempts(const std::string& worker_id,
       const bool is_refused = failed->fault == WorkerReport::Fault::kProtocol;
       if (is_refused)
         LogWarning("worker={} attempt={} refused: {}", worker_id, report.attempt, failed->error);
-      log_book_.NoteFailed(worker_id, report.attempt,
-                           fmt::format("{}: {}", is_refused ? "its report is refused"
-                                                            : "the attempt failed",
-                                       failed->error));
+      log_book_.NoteFailed(
+          worker_id, report.attempt,
+          fmt::format("{}: {}", is_refused ? "its report is refused" : "the attempt failed",
+                      failed->error));
     } else if (const auto* saved = std::get_if<WorkerReport::Saved>(&report.what);
                saved != nullptr && saved->result->is_verdict) {
       const StoredResultPtr stored = results_.Get(saved->result->id);

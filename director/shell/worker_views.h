@@ -24,7 +24,7 @@ struct JobView {
   absl::Time given;
 };
 
-struct WorkerView {
+struct WorkerStatus {
   std::string name;  // "local-1"
   uint32_t process = 0;
   uint32_t slots = 0;
@@ -45,13 +45,13 @@ class WorkerViews {
  public:
   // As the core names it (Proofs).
   static constexpr const char* kOwnMachine = "the director's machine";
-  // Told of each state to which a worker comes: those of WorkerView, "draining" and "gone". It is
+  // Told of each state to which a worker comes: those of WorkerStatus, "draining" and "gone". It is
   // short, and calls nothing here.
   using OnState = std::function<void(const std::string& name, const std::string& state,
                                      const std::string& machine)>;
   explicit WorkerViews(OnState on_state = nullptr) : on_state_(std::move(on_state)) {}
 
-  void Attached(WorkerView view) {
+  void Attached(WorkerStatus view) {
     base::MutexLock lock(mutex_);
     Tell(view.name, view.state, view.machine);
     // (One that comes back drains on.)
@@ -71,24 +71,24 @@ class WorkerViews {
     }
   }
   void UsesMemory(const std::string& name, uint64_t bytes) {
-    Change(name, [&](WorkerView& view) { view.memory_bytes = bytes; });
+    Change(name, [&](WorkerStatus& view) { view.memory_bytes = bytes; });
   }
   void Given(const std::string& name, AttemptId attempt, JobView job) {
-    Change(name, [&](WorkerView& view) {
+    Change(name, [&](WorkerStatus& view) {
       ++view.jobs;
       view.last_job = job.given;
       view.in_hand.emplace(attempt, std::move(job));
     });
   }
   void Ended(const std::string& name, AttemptId attempt, absl::Time now) {
-    Change(name, [&](WorkerView& view) {
+    Change(name, [&](WorkerStatus& view) {
       view.last_job = now;
       view.jobs -= std::min(view.jobs, 1u);
       view.in_hand.erase(attempt);
     });
   }
   void Draining(const std::string& name) {
-    Change(name, [&](WorkerView& view) {
+    Change(name, [&](WorkerStatus& view) {
       view.is_draining = true;
       Tell(name, "draining", view.machine);
     });
@@ -98,13 +98,13 @@ class WorkerViews {
   void Quarantine(const std::string& name, const std::string& why,
                   const std::string& machine = "") {
     base::MutexLock lock(mutex_);
-    WorkerView view{.name = name, .state = "quarantined", .machine = machine, .note = why};
+    WorkerStatus view{.name = name, .state = "quarantined", .machine = machine, .note = why};
     if (const auto found = views_.find(name); found != views_.end())
       view.machine = found->second.machine;
     quarantined_[name] = std::move(view);
   }
   // nullopt: it is not quarantined.
-  std::optional<WorkerView> Quarantined(const std::string& name) const {
+  std::optional<WorkerStatus> Quarantined(const std::string& name) const {
     base::MutexLock lock(mutex_);
     const auto found = quarantined_.find(name);
     if (found == quarantined_.end()) return std::nullopt;
@@ -159,9 +159,9 @@ class WorkerViews {
     const auto found = views_.find(name);
     return found == views_.end() ? "" : found->second.machine;
   }
-  std::vector<WorkerView> All() const {
+  std::vector<WorkerStatus> All() const {
     base::MutexLock lock(mutex_);
-    std::vector<WorkerView> all;
+    std::vector<WorkerStatus> all;
     for (const auto& [name, view] : views_) {
       const auto out = quarantined_.find(name);
       all.push_back(view);
@@ -192,7 +192,7 @@ class WorkerViews {
     held[name] = why;
     return is_new;
   }
-  std::string WhyHeld(const WorkerView& view) const GALLEY_REQUIRES(mutex_) {
+  std::string WhyHeld(const WorkerStatus& view) const GALLEY_REQUIRES(mutex_) {
     if (const auto own = held_.find(view.name); own != held_.end()) return own->second;
     const auto of_machine =
         held_machines_.find(view.launcher == "local" ? kOwnMachine : view.machine);
@@ -206,8 +206,8 @@ class WorkerViews {
 
   const OnState on_state_;
   mutable base::Mutex mutex_;
-  std::map<std::string, WorkerView> views_ GALLEY_GUARDED_BY(mutex_);
-  std::map<std::string, WorkerView> quarantined_ GALLEY_GUARDED_BY(mutex_);
+  std::map<std::string, WorkerStatus> views_ GALLEY_GUARDED_BY(mutex_);
+  std::map<std::string, WorkerStatus> quarantined_ GALLEY_GUARDED_BY(mutex_);
   Reasons held_ GALLEY_GUARDED_BY(mutex_), held_machines_ GALLEY_GUARDED_BY(mutex_);
 };
 

@@ -116,7 +116,7 @@ absl::StatusOr<StageCheck> CheckStage(store::Store& store, const std::string& di
   if (!ledger.exact.has_value()) {
     const bool is_cut = pending.kind == NodeKind::kFile && ledger.damage.empty();
     // (A folder that was claimed and not staged to yet has no root.)
-    check.state = !is_cut              ? StageCheck::State::kUnknown
+    check.state = !is_cut                ? StageCheck::State::kUnknown
                   : ledger.roots.empty() ? StageCheck::State::kAbsent
                                          : StageCheck::State::kInterrupted;
     return check;

@@ -27,9 +27,7 @@ struct StageCheck {
   std::vector<std::string> missing, changed;
   std::vector<std::string> foreign;  // never put there by Galley: they may stay
 
-  bool IsEqual() const {
-    return state == State::kStaged && missing.empty() && changed.empty();
-  }
+  bool IsEqual() const { return state == State::kStaged && missing.empty() && changed.empty(); }
 };
 
 // Any error: the sandbox or the tree could not be read. Blocking: reads all files of the sandbox.

@@ -195,9 +195,9 @@ class Maker {
   std::map<Digest, Pieces> recipes_;
 };
 
-absl::Status WriteTo(store::BlobStore& store, const Digest& from, const Digest& to,
-                     int file, const std::string& path,
-                     const std::atomic<bool>* interrupted, PatchReport& report) {
+absl::Status WriteTo(store::BlobStore& store, const Digest& from, const Digest& to, int file,
+                     const std::string& path, const std::atomic<bool>* interrupted,
+                     PatchReport& report) {
   PatchWriter writer(file, path);
   ASSIGN_OR_RETURN(PatchIndex index, Maker(store, writer, report, interrupted).Make(from, to));
   RETURN_IF_ERROR(writer.Finish(std::move(index)));
@@ -219,8 +219,7 @@ absl::StatusOr<PatchReport> MakePatch(store::BlobStore& store, const Digest& fro
   }
   RETURN_IF_ERROR(named.status());
   PatchReport report;
-  absl::Status status =
-      WriteTo(store, from, to, named->descriptor(), file, interrupted, report);
+  absl::Status status = WriteTo(store, from, to, named->descriptor(), file, interrupted, report);
   if (status.ok()) status = named->Complete(/*sync=*/true);
   if (absl::IsCancelled(status))
     return absl::CancelledError(fmt::format("interrupted: {} was not written", file));

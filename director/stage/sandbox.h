@@ -154,7 +154,7 @@ class Sandbox {
   std::string directory_;
   FileDescriptor root_;
   std::string temporary_name_;
-  std::optional<mode_t> umask_;   // the owner may do all with what is made
+  std::optional<mode_t> umask_;  // the owner may do all with what is made
   const std::atomic<bool>* interrupted_ = nullptr;
   std::vector<OpenFolder> open_;  // each lies in the one before
 };

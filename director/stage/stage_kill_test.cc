@@ -291,8 +291,7 @@ TEST_F(StageKillTest, ASandboxThatAnOlderGalleySpoiledIsAdoptedByWhatWasPublishe
   for (const Cook& next : Cooks()) {
     for (const bool was_cooked_since : {false, true}) {
       for (const bool was_more_since : {false, true}) {
-        SCOPED_TRACE(
-            fmt::format("{}, {}, {}", next.name, was_cooked_since, was_more_since));
+        SCOPED_TRACE(fmt::format("{}, {}, {}", next.name, was_cooked_since, was_more_since));
         published_ = {};
         Begin();
         Sandbox sandbox = Sandbox::Open(sandbox_).value();

@@ -61,10 +61,8 @@ class BadMachines {
     CookOptions options;
     options.workers = 0;
     if (farm.lie == Lie::kWrong)
-      options.proofs = {.share = 1,
-                        .seed = farm.seed,
-                        .second_max = absl::Hours(1),
-                        .third_max = absl::Hours(1)};
+      options.proofs = {
+          .share = 1, .seed = farm.seed, .second_max = absl::Hours(1), .third_max = absl::Hours(1)};
     core_ = std::make_unique<CookCore>(options, std::make_shared<Project>());
     outcome_.jobs.resize(workers_.size());
     outcome_.jobs_failed.resize(workers_.size());
@@ -185,7 +183,8 @@ class BadMachines {
       const bool is_slow = worker.kind == MachineKind::kSlow;
       const absl::Duration takes =
           IsFull(worker) ? random_.Some(20) : absl::Seconds(cost * (is_slow ? farm_.slowness : 1));
-      schedule_.After(takes, [this, index, attempt, run, takes] { End(index, attempt, run, takes); });
+      schedule_.After(takes,
+                      [this, index, attempt, run, takes] { End(index, attempt, run, takes); });
     }
   }
   void End(uint32_t index, AttemptId attempt, uint64_t run, absl::Duration took) {
@@ -252,8 +251,8 @@ class BadMachines {
     Post(kLatency, std::move(built));
   }
   void Do(const PublishRoot& publish) {
-    Post(kLatency, RootPublished{publish.platform, "", publish.platform_set, publish.round,
-                                 publish.request});
+    Post(kLatency,
+         RootPublished{publish.platform, "", publish.platform_set, publish.round, publish.request});
   }
   void Do(const StageRoots&) {}
   void Do(const LookForLost&) {}

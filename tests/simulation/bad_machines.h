@@ -37,10 +37,10 @@ struct BadFarmOutcome {
   bool has_ended = false;
   std::string error;  // exit 3
   absl::Duration took;
-  bool is_right = true;                // each root has what it should
-  size_t failed = 0;                   // packages
-  std::vector<std::string> told;       // of workers, by what is told: "held m0", "ended m3", ...
-  std::vector<uint64_t> jobs;          // made by each worker
+  bool is_right = true;               // each root has what it should
+  size_t failed = 0;                  // packages
+  std::vector<std::string> told;      // of workers, by what is told: "held m0", "ended m3", ...
+  std::vector<uint64_t> jobs;         // made by each worker
   std::vector<uint64_t> jobs_failed;  // by its full disk
 };
 

@@ -80,7 +80,7 @@ enum class TroubleCause {
 struct Trouble {
   TroubleCause cause = TroubleCause::kUnknown;
   std::string error;
-  std::string log;  // of the load or cook that it ended; may be empty
+  std::string log;          // of the load or cook that it ended; may be empty
   bool was_killed = false;  // kInfrastructure: its program (worker/cookers/killed.h)
 };
 struct JobDone {};

@@ -53,8 +53,7 @@ Json TagsOf(const LookContext& context) {
 
 // Load says whether the cooker takes a source, where the cooker has nothing better.
 absl::Status LookAtSource(Cooker& cooker, LookContext& context, FileLook& look) {
-  if (auto* const looker = dynamic_cast<SourceLooker*>(&cooker))
-    return looker->Look(context, look);
+  if (auto* const looker = dynamic_cast<SourceLooker*>(&cooker)) return looker->Look(context, look);
   const absl::Status status = cooker.Load(context).status();
   const std::string& name = cooker.description().name;
   if (status.ok() && name == "mesh") look.kind = "glTF 2.0";

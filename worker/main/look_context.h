@@ -50,7 +50,9 @@ class LookContext final : public CookContext {
   absl::Status AddGenerated(std::string_view name, std::string bytes, std::string_view cooker,
                             std::string_view settings_json) override;
   void AddTag(std::string_view name, std::variant<std::string, double, bool> value) override;
-  void AddWarning(record::WarningKind, std::string_view text) override { warnings.emplace_back(text); }
+  void AddWarning(record::WarningKind, std::string_view text) override {
+    warnings.emplace_back(text);
+  }
   absl::Status AddOutput(std::string_view suffix, std::string bytes, bool is_executable) override;
   absl::Status AddSourceAsOutput(std::string_view suffix) override;
   absl::Status AddOutputFile(std::string_view suffix, const std::string& host_path) override;

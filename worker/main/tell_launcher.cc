@@ -23,14 +23,13 @@ void TellLauncher(const std::string& words) {
   std::replace_if(
       comment.begin(), comment.end(), [](char c) { return c == '\n' || c == '"' || c == '\''; },
       ' ');
-  const auto told =
-      RunToEnd({.argv = {"/usr/bin/env", "scontrol", "update", std::string("JobId=") + job,
-                         "Comment=" + comment},
-                .environment = {"LC_ALL=C"},
-                .with_errors = true,
-                .takes_privileges = true,
-                .wait_max = kCommandMax,
-                .output_bytes_max = 64 << 10});
+  const auto told = RunToEnd({.argv = {"/usr/bin/env", "scontrol", "update",
+                                       std::string("JobId=") + job, "Comment=" + comment},
+                              .environment = {"LC_ALL=C"},
+                              .with_errors = true,
+                              .takes_privileges = true,
+                              .wait_max = kCommandMax,
+                              .output_bytes_max = 64 << 10});
   if (!told.ok()) LogDebug("scontrol: {}", MessageOf(told.status()));
 }
 

@@ -88,8 +88,8 @@ struct DirectorStream::Impl {
     }
   }
 
-  // Whether the director speaks TLS and this worker was given none: asked once, since gRPC would wait
-  // in vain for ever.
+  // Whether the director speaks TLS and this worker was given none: asked once, since gRPC would
+  // wait in vain for ever.
   bool LacksTls() {
     if (!is_far || std::exchange(has_asked_for_tls, true)) return false;
     {

@@ -29,14 +29,16 @@ std::string LackOf(const std::string& folder, const DiskSpace& space) {
     return fmt::format("the disk of {} may only be read: mount it to be written", folder);
   const uint64_t bytes = std::min(kLeastBytes, space.bytes / kPartOfASmallOne);
   if (space.free_bytes < bytes)
-    return fmt::format("no space left on the disk of {}: {} bytes are free, at least {} are needed "
-                       "for a job; make room there",
-                       folder, space.free_bytes, bytes);
+    return fmt::format(
+        "no space left on the disk of {}: {} bytes are free, at least {} are needed "
+        "for a job; make room there",
+        folder, space.free_bytes, bytes);
   const uint64_t inodes = std::min(kLeastInodes, space.inodes / kPartOfASmallOne);
   if (space.inodes > 0 && space.free_inodes < inodes)
-    return fmt::format("no files can be made on the disk of {}: {} inodes are free, at least {} "
-                       "are needed for a job; remove files there",
-                       folder, space.free_inodes, inodes);
+    return fmt::format(
+        "no files can be made on the disk of {}: {} inodes are free, at least {} "
+        "are needed for a job; remove files there",
+        folder, space.free_inodes, inodes);
   return "";
 }
 

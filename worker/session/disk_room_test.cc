@@ -36,8 +36,8 @@ TEST(DiskRoomTest, AndOneThatMayOnlyBeRead) {
 }
 
 TEST(DiskRoomTest, ASmallDiskNeedNotHaveWhatItCannotHave) {
-  EXPECT_EQ(LackOf("/x", {.free_bytes = 4 << 20, .bytes = 8 << 20, .free_inodes = 50, .inodes = 60}),
-            "");
+  EXPECT_EQ(
+      LackOf("/x", {.free_bytes = 4 << 20, .bytes = 8 << 20, .free_inodes = 50, .inodes = 60}), "");
 }
 
 TEST(DiskRoomTest, AFolderThatIsNotThereLacksNothing) {

@@ -164,10 +164,10 @@ struct MemorySampled {
 struct DiskSampled {
   std::string lack;
 };
-using SessionEvent = std::variant<Connected, Disconnected, Refused, Received, SlotReported,
-                                  SlotLost, SlotFailed, SlotFreed, SlotPending, SlotCollected,
-                                  Logged, SegmentUnusable, TerminateAsked, Tick, MemorySampled,
-                                  DiskSampled>;
+using SessionEvent =
+    std::variant<Connected, Disconnected, Refused, Received, SlotReported, SlotLost, SlotFailed,
+                 SlotFreed, SlotPending, SlotCollected, Logged, SegmentUnusable, TerminateAsked,
+                 Tick, MemorySampled, DiskSampled>;
 
 // --- Effects.
 struct ConfigureSlots {
@@ -348,7 +348,7 @@ class SessionCore {
   uint64_t memory_bytes_ = 0;
   Governor governor_;
   bool holds_last_slot_ = false;
-  std::string disk_lack_;  // DiskSampled
+  std::string disk_lack_;   // DiskSampled
   bool limit_due_ = false;  // to be told
   v1::Collections collections_;
   bool collections_due_ = false;

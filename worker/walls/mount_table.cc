@@ -14,8 +14,8 @@ constexpr uint64_t kTableBytesMax = 64 << 20;
 constexpr std::string_view kRemoved = "//deleted";
 // What is mounted below a project's folder for a program's sake (a root of another system, say):
 // these show the machine and no content, and other programs need them as they are.
-constexpr std::array<std::string_view, 7> kOfTheMachine = {
-    "proc", "sysfs", "devtmpfs", "devpts", "mqueue", "cgroup", "cgroup2"};
+constexpr std::array<std::string_view, 7> kOfTheMachine = {"proc",   "sysfs",  "devtmpfs", "devpts",
+                                                           "mqueue", "cgroup", "cgroup2"};
 
 // "\040" is a blank.
 std::string Decoded(std::string_view text) {
@@ -27,8 +27,8 @@ std::string Decoded(std::string_view text) {
       decoded += text[i];
       continue;
     }
-    decoded += static_cast<char>((text[i + 1] - '0') * 64 + (text[i + 2] - '0') * 8 +
-                                 (text[i + 3] - '0'));
+    decoded +=
+        static_cast<char>((text[i + 1] - '0') * 64 + (text[i + 2] - '0') * 8 + (text[i + 3] - '0'));
     i += 3;
   }
   return decoded;
@@ -36,8 +36,8 @@ std::string Decoded(std::string_view text) {
 
 // `path` is the folder or below it.
 bool IsIn(std::string_view path, std::string_view folder) {
-  return folder == "/" || (path.starts_with(folder) &&
-                           (path.size() == folder.size() || path[folder.size()] == '/'));
+  return folder == "/" ||
+         (path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/'));
 }
 
 // What follows the folder: "" or "/...".
@@ -59,20 +59,18 @@ struct MountedFolder {
 const MountLine* MountOf(const std::vector<MountLine>& mounts, const std::string& path) {
   const MountLine* found = nullptr;
   for (const MountLine& mount : mounts) {
-    if (IsIn(path, mount.point) &&
-        (found == nullptr || mount.point.size() >= found->point.size()))
+    if (IsIn(path, mount.point) && (found == nullptr || mount.point.size() >= found->point.size()))
       found = &mount;
   }
   return found;
 }
 
 std::vector<MountedFolder> MountedFoldersOf(const std::vector<std::string>& folders,
-                            const std::vector<MountLine>& mounts) {
+                                            const std::vector<MountLine>& mounts) {
   std::vector<MountedFolder> places;
   for (const std::string& folder : folders) {
     if (const MountLine* const mount = MountOf(mounts, folder); mount != nullptr)
-      places.push_back(
-          {mount->device, Joined(mount->root, Below(folder, mount->point)), folder});
+      places.push_back({mount->device, Joined(mount->root, Below(folder, mount->point)), folder});
     for (const MountLine& mount : mounts) {
       const bool is_of_the_machine =
           std::find(kOfTheMachine.begin(), kOfTheMachine.end(), mount.type) != kOfTheMachine.end();

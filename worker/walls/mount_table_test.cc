@@ -34,9 +34,9 @@ TEST(MountTableTest, LinesAreReadWithTheirEscapes) {
 }
 
 TEST(MountTableTest, AFolderIsReachedThroughBindMountsOfItOfItsParentsAndOfItsParts) {
-  EXPECT_THAT(PathsTo({"/data/my game"}, ParseMountTable(kTable), AlwaysSame),
-              ElementsAre("/data/my game", "/home/u/art", "/home/u/game", "/mnt/gen",
-                          "/srv/content"));
+  EXPECT_THAT(
+      PathsTo({"/data/my game"}, ParseMountTable(kTable), AlwaysSame),
+      ElementsAre("/data/my game", "/home/u/art", "/home/u/game", "/mnt/gen", "/srv/content"));
 }
 
 TEST(MountTableTest, AFolderBelowABindMountIsReachedWhereItReallyLies) {

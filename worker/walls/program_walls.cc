@@ -44,8 +44,8 @@ enum class Step : int {
 
 struct Told {
   Step step = Step::kBuilt;
-  int failure = 0;   // errno
-  size_t path = 0;   // of which, in the plan
+  int failure = 0;  // errno
+  size_t path = 0;  // of which, in the plan
 };
 
 struct Plan {
@@ -57,8 +57,8 @@ struct Plan {
 
 // Older headers lack the calls' names.
 int OpenTree(const char* path) {
-  return static_cast<int>(::syscall(SYS_open_tree, AT_FDCWD, path,
-                                    OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE));
+  return static_cast<int>(
+      ::syscall(SYS_open_tree, AT_FDCWD, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE));
 }
 
 int SetReadOnly(int tree, const char* path) {
@@ -130,9 +130,10 @@ void MakeReadOnly(const Plan& plan, size_t index) {
 // Rights by which a program could change its view, or reach another one. In a user namespace of its
 // own it has the others only there.
 constexpr std::array kInNamespace = {CAP_SYS_ADMIN};
-constexpr std::array kOutside = {CAP_SYS_ADMIN,  CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_MKNOD,
-                                 CAP_SYS_RAWIO,  CAP_SYS_MODULE, CAP_SYS_BOOT,        CAP_BPF,
-                                 CAP_PERFMON,    CAP_CHECKPOINT_RESTORE};
+constexpr std::array kOutside = {
+    CAP_SYS_ADMIN, CAP_SYS_PTRACE,        CAP_DAC_READ_SEARCH, CAP_MKNOD,
+    CAP_SYS_RAWIO, CAP_SYS_MODULE,        CAP_SYS_BOOT,        CAP_BPF,
+    CAP_PERFMON,   CAP_CHECKPOINT_RESTORE};
 
 template <size_t kCount>
 int DropRights(const std::array<int, kCount>& rights) {
@@ -164,8 +165,8 @@ std::string SameIds(const std::string& own_map) {
 // (One write: the kernel takes a map as a whole.)
 bool WriteOnce(const std::string& path, std::string_view text) {
   const FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
-  return file.valid() && ::write(file.get(), text.data(), text.size()) ==
-                             static_cast<ssize_t>(text.size());
+  return file.valid() &&
+         ::write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
 }
 
 // All numbers that there are here; where that is refused, our own alone, which an ordinary user may
@@ -185,8 +186,8 @@ bool MapIds(pid_t builder) {
 }
 
 absl::Status StatusOf(const Plan& plan, const Told& told) {
-  const std::string path = told.path < plan.read_only.size() ? plan.read_only[told.path]
-                                                             : plan.writable;
+  const std::string path =
+      told.path < plan.read_only.size() ? plan.read_only[told.path] : plan.writable;
   std::string what;
   switch (told.step) {
     case Step::kUserNamespace:
@@ -286,7 +287,8 @@ absl::StatusOr<Namespaces> BuildBy(Plan plan) {
 }
 
 bool IsSame(const std::string& one, const std::string& other) {
-  struct stat a {}, b {};
+  struct stat a {
+  }, b{};
   return ::stat(one.c_str(), &a) == 0 && ::stat(other.c_str(), &b) == 0 && a.st_dev == b.st_dev &&
          a.st_ino == b.st_ino;
 }

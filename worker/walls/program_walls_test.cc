@@ -1,9 +1,9 @@
 #include "worker/walls/program_walls.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <fcntl.h>
+#include <gmock/gmock.h>
 #include <grp.h>
+#include <gtest/gtest.h>
 #include <linux/capability.h>
 #include <sched.h>
 #include <sys/mount.h>
@@ -227,16 +227,15 @@ TEST_F(ProgramWallsTest, AnOrdinaryUserHasWallsToo) {
 
 TEST_F(ProgramWallsTest, NobodyUndoesIt) {
   const std::string content = root_ + "/project/content";
-  for (const char* undo : {
-           "mount -o remount,rw $C", "mount -o remount,bind,rw $ROOT/project",
-           "umount $ROOT/project", "umount -l $ROOT/project", "mount --bind $C $ROOT/outside",
-           "nsenter -t $PPID -m true", "nsenter -t $PPID -U -m true", "nsenter -t 1 -m true",
-           "ls /proc/$PPID/root/", "ls /proc/$PPID/cwd/", "ls /proc/1/root/",
-           "unshare -m umount $ROOT/project", "unshare -rm umount $ROOT/project",
-           "unshare -rm mount -o remount,bind,rw $ROOT/project",
-           "unshare -rm sh -c 'mount --bind $ROOT/project $ROOT/outside && "
-           "mount -o remount,bind,rw $ROOT/outside && echo x > $ROOT/outside/content/new'",
-           "unshare -r nsenter -t $PPID -m true"}) {
+  for (const char* undo :
+       {"mount -o remount,rw $C", "mount -o remount,bind,rw $ROOT/project", "umount $ROOT/project",
+        "umount -l $ROOT/project", "mount --bind $C $ROOT/outside", "nsenter -t $PPID -m true",
+        "nsenter -t $PPID -U -m true", "nsenter -t 1 -m true", "ls /proc/$PPID/root/",
+        "ls /proc/$PPID/cwd/", "ls /proc/1/root/", "unshare -m umount $ROOT/project",
+        "unshare -rm umount $ROOT/project", "unshare -rm mount -o remount,bind,rw $ROOT/project",
+        "unshare -rm sh -c 'mount --bind $ROOT/project $ROOT/outside && "
+        "mount -o remount,bind,rw $ROOT/outside && echo x > $ROOT/outside/content/new'",
+        "unshare -r nsenter -t $PPID -m true"}) {
     EXPECT_NE(RunWalled("export C=" + content + "\n" + undo), "") << undo;
   }
   EXPECT_FALSE(FileExists(content + "/new"));
@@ -246,10 +245,9 @@ TEST_F(ProgramWallsTest, RootHasWallsWithoutUserNamespacesToo) {
   WithoutUserNamespaces(/*may_mount=*/true, [this] {
     EXPECT_THAT(RunWalled("echo x > ../content/a.txt"), HasSubstr("Read-only file system"));
     EXPECT_EQ(RunWalled("echo x > mine"), "");
-    for (const char* undo :
-         {"mount -o remount,bind,rw $ROOT/project", "umount $ROOT/project",
-          "mount --bind ../content $ROOT/outside", "nsenter -t $PPID -m true",
-          "ls /proc/$PPID/root/", "unshare -m umount $ROOT/project"})
+    for (const char* undo : {"mount -o remount,bind,rw $ROOT/project", "umount $ROOT/project",
+                             "mount --bind ../content $ROOT/outside", "nsenter -t $PPID -m true",
+                             "ls /proc/$PPID/root/", "unshare -m umount $ROOT/project"})
       EXPECT_NE(RunWalled(undo), "") << undo;
   });
 }
@@ -291,8 +289,8 @@ TEST_F(ProgramWallsTest, WhatIsNotThereIsPassedOver) {
 }
 
 TEST_F(ProgramWallsTest, TheyAreBuiltAgainForOtherContentAndWhenSomethingWasMounted) {
-  ProjectWalls walls({.mode = "best", .read_only = {root_ + "/project"},
-                      .jobs = root_ + "/project/jobs"});
+  ProjectWalls walls(
+      {.mode = "best", .read_only = {root_ + "/project"}, .jobs = root_ + "/project/jobs"});
   const auto first = walls.Around({});
   ASSERT_TRUE(first.ok()) << first.status();
   ASSERT_NE(*first, nullptr);

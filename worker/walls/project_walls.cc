@@ -29,8 +29,7 @@ absl::StatusOr<const ChildWalls*> ProjectWalls::Around(const std::vector<std::st
   mounts_ = FileDescriptor(::open("/proc/self/mounts", O_RDONLY | O_CLOEXEC));
   std::vector<std::string> read_only = options_.read_only;
   read_only.insert(read_only.end(), content.begin(), content.end());
-  auto built =
-      ProgramWalls::Build({.read_only = std::move(read_only), .writable = options_.jobs});
+  auto built = ProgramWalls::Build({.read_only = std::move(read_only), .writable = options_.jobs});
   if (!built.ok())
     return absl::FailedPreconditionError(
         fmt::format("the project cannot be made read-only for programs, as elsewhere on this "

@@ -17,8 +17,7 @@ namespace {
 constexpr size_t kSegmentsLookedAtMax = 1000;
 
 absl::Status IsNotOurs(const std::string& path, std::string_view what) {
-  return absl::FailedPreconditionError(
-      fmt::format("{} {} while the store was in use", path, what));
+  return absl::FailedPreconditionError(fmt::format("{} {} while the store was in use", path, what));
 }
 
 // Errors other than absence (a disk that fails) are for whoever reads or writes there.

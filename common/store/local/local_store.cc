@@ -190,9 +190,7 @@ absl::StatusOr<GcReport> LocalStore::GiveBackDeadBytes(Cancellation* cancellatio
   return maintenance_.GiveBackDeadBytes(cancellation);
 }
 
-absl::Status LocalStore::CheckFiles() {
-  return store::CheckFiles(parts_.folder, parts_.index);
-}
+absl::Status LocalStore::CheckFiles() { return store::CheckFiles(parts_.folder, parts_.index); }
 
 absl::StatusOr<WhyReport> LocalStore::Why(const Digest& digest, size_t limit) {
   return maintenance_.Why(digest, limit);

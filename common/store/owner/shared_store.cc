@@ -210,9 +210,8 @@ absl::Status SharedStore::LetGo(absl::Time end) {
   }
   while (!last.expired()) {
     if (Monotonic() >= end)
-      return absl::UnavailableError(
-          fmt::format("the store in {} was replaced, and the one before is still in use",
-                      directory_));
+      return absl::UnavailableError(fmt::format(
+          "the store in {} was replaced, and the one before is still in use", directory_));
     absl::SleepFor(kPause);
   }
   return absl::OkStatus();

@@ -22,7 +22,7 @@ struct Judged {
   bool is_pointer = false;              // of Git LFS: the name alone says what it is
   bool is_grey = false;                 // an image of one channel
   std::optional<ImageSize> image_size;
-  bool cannot_be_normals = false;       // an image that is no normal map
+  bool cannot_be_normals = false;  // an image that is no normal map
 };
 
 // Reads at most what it must: of an image or a sound the head, of JSON and shaders all, up to

@@ -44,15 +44,15 @@ struct Plan {
   std::vector<MountPlan> mounts;
   std::vector<Row> rows;  // what is cooked first, what is left out last
   std::string toml;
-  size_t lfs_pointers = 0;  // files whose contents Git LFS has elsewhere
-  std::string lfs_example;  // the path of one
+  size_t lfs_pointers = 0;              // files whose contents Git LFS has elsewhere
+  std::string lfs_example;              // the path of one
   std::vector<std::string> named_only;  // like normal maps, and their pixels are none
   std::optional<Growth> growth;         // when it is much
   size_t not_ignored = 0;               // SuggestedRules
   std::string not_ignored_example;
   std::string not_looked_at;  // why some files were not looked at by cookers; "": all were
-  bool is_cut = false;      // there are more than kFilesMax files
-  bool is_empty = false;    // nothing was found that could be a package
+  bool is_cut = false;        // there are more than kFilesMax files
+  bool is_empty = false;      // nothing was found that could be a package
 };
 
 // `name`: of the project. `looker` may be null: then texts and names decide alone.

@@ -90,9 +90,7 @@ std::string HintOf(const SuggestedRule& rule, uint32_t texture_max_size) {
   if (!rule.settings.empty() || rule.comment.empty()) return "";
   if (rule.cooker == "texture") {
     const std::string smaller =
-        texture_max_size == 0
-            ? ""
-            : fmt::format(", max_size = {}, zstd = 9", texture_max_size);
+        texture_max_size == 0 ? "" : fmt::format(", max_size = {}, zstd = 9", texture_max_size);
     return fmt::format(
         "# settings = {{ mipmaps = false{} }}\n# platform.android.settings = {{ block = \"8x8\" "
         "}}\n",

@@ -84,10 +84,10 @@ std::string GuessesText(const Plan& plan) {
 std::string GrowthText(const Plan& plan) {
   if (!plan.growth) return "";
   const Growth& growth = *plan.growth;
-  std::string text = fmt::format(
-      "the textures grow {} times: {} of images take about {} cooked (BC, with mips); ",
-      growth.cooked_bytes / std::max<uint64_t>(growth.source_bytes, 1),
-      HumanBytes(growth.source_bytes), HumanBytes(growth.cooked_bytes));
+  std::string text =
+      fmt::format("the textures grow {} times: {} of images take about {} cooked (BC, with mips); ",
+                  growth.cooked_bytes / std::max<uint64_t>(growth.source_bytes, 1),
+                  HumanBytes(growth.source_bytes), HumanBytes(growth.cooked_bytes));
   if (growth.max_size > 0)
     text += fmt::format("`settings = {{ max_size = {} }}` in their rule makes that about {}, and ",
                         growth.max_size, HumanBytes(growth.cooked_bytes_bounded));
@@ -145,12 +145,9 @@ std::string TableText(const Plan& plan) {
 }
 
 nlohmann::json TableJson(const Plan& plan) {
-  nlohmann::json json = {{"mounts", nlohmann::json::array()},
-                         {"table", nlohmann::json::array()},
-                         {"lfs_pointers", plan.lfs_pointers},
-                         {"named_only", plan.named_only},
-                         {"not_ignored", plan.not_ignored},
-                         {"cut", plan.is_cut}};
+  nlohmann::json json = {{"mounts", nlohmann::json::array()}, {"table", nlohmann::json::array()},
+                         {"lfs_pointers", plan.lfs_pointers}, {"named_only", plan.named_only},
+                         {"not_ignored", plan.not_ignored},   {"cut", plan.is_cut}};
   if (plan.growth)
     json["growth"] = {{"images", plan.growth->images},
                       {"source_bytes", plan.growth->source_bytes},

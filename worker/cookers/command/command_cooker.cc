@@ -350,9 +350,8 @@ class Run {
   }
 
   absl::Status Judge(const ProgramRun& run) const {
-    const std::string said =
-        fmt::format("{}: {}{}{}", settings_.argv[0], run.status.ToString(), TailOf(run.output),
-                    advice_);
+    const std::string said = fmt::format("{}: {}{}{}", settings_.argv[0], run.status.ToString(),
+                                         TailOf(run.output), advice_);
     if (run.timed_out) {
       return absl::DeadlineExceededError(
           fmt::format("{}: killed, the job's time was up (a rule's timeout_s sets it){}",
@@ -377,10 +376,9 @@ class Run {
 
   // What to do for one who found that he may not write; empty: the program did not say so.
   std::string ReadOnlyAdvice(std::string_view output) const {
-    const bool says_so = std::any_of(kReadOnlyWords.begin(), kReadOnlyWords.end(),
-                                     [&](std::string_view words) {
-                                       return output.find(words) != std::string_view::npos;
-                                     });
+    const bool says_so = std::any_of(
+        kReadOnlyWords.begin(), kReadOnlyWords.end(),
+        [&](std::string_view words) { return output.find(words) != std::string_view::npos; });
     if (!says_so || !(has_walls_ || context_.Watch() != nullptr)) return "";
     return fmt::format(
         "\n  the project is read-only for programs: mounts ({}/...), their host folders, the store "

@@ -105,8 +105,8 @@ TEST_F(OptimizerTest, RandomShadersDoTheSameOptimized) {
   const uint64_t count = std::getenv("GALLEY_LONG") != nullptr ? 2'000 : 100;
   for (uint64_t seed = first; seed < first + count; ++seed) {
     const std::string source = RandomShader(seed);
-    EXPECT_EQ(Run(source, true), Run(source, false))
-        << "GALLEY_SHADER_SEED=" << seed << "\n" << source;
+    EXPECT_EQ(Run(source, true), Run(source, false)) << "GALLEY_SHADER_SEED=" << seed << "\n"
+                                                     << source;
     if (HasFailure()) return;
   }
 }

@@ -62,13 +62,13 @@ class ShaderWriter {
   const bool is_sparse_;
   std::string text_;
   int indent_ = 0;
-  int loops_ = 0;      // around the place that is written
-  int switches_ = 0;   // around it, within the innermost loop
+  int loops_ = 0;     // around the place that is written
+  int switches_ = 0;  // around it, within the innermost loop
   int loops_max_ = kLoopDepthMax;
   int counters_ = 0;
-  int functions_ = 0;   // that may be called
-  int statements_ = 0;  // that may still be written
-  std::string returns_;  // what `return` has behind it
+  int functions_ = 0;                  // that may be called
+  int statements_ = 0;                 // that may still be written
+  std::string returns_;                // what `return` has behind it
   std::vector<std::string> ints_;      // may be read
   std::vector<std::string> writable_;  // ints that may be written
   std::vector<std::string> uints_;
@@ -122,7 +122,8 @@ std::string ShaderWriter::Int(int depth) {
 }
 
 std::string ShaderWriter::Uint(int depth) {
-  if (depth <= 0 || is_sparse_ || OneIn(3)) return OneIn(3) ? fmt::format("{}u", Below(9)) : AnyOf(uints_);
+  if (depth <= 0 || is_sparse_ || OneIn(3))
+    return OneIn(3) ? fmt::format("{}u", Below(9)) : AnyOf(uints_);
   const std::string a = Uint(depth - 1);
   const std::string b = Uint(depth - 1);
   switch (Below(6)) {
@@ -202,7 +203,7 @@ void ShaderWriter::WriteIf() {
   --indent_;
   if (leaves || OneIn(2)) {
     Line("}} else {{");
-    leaves && loops_ < loops_max_ && OneIn(2) ? WriteAccumulated() : WriteBlock();
+    leaves&& loops_ < loops_max_&& OneIn(2) ? WriteAccumulated() : WriteBlock();
   }
   Line("}}");
 }
@@ -349,8 +350,10 @@ void ShaderWriter::WriteMain() {
   while (statements_ > 0) WriteBlock();
   ++indent_;
   const std::vector<std::string> results = {
-      "a0",      "a1",      "a2",      "a3",       "g",        "pair.i",   "int(pair.u)", "int(u)",
-      "int(h)", "lanes.x", "lanes.y", "lanes.z", "lanes.w", "cells[0]", "cells[1]", "cells[2] ^ cells[3]"};
+      "a0",      "a1",       "a2",          "a3",
+      "g",       "pair.i",   "int(pair.u)", "int(u)",
+      "int(h)",  "lanes.x",  "lanes.y",     "lanes.z",
+      "lanes.w", "cells[0]", "cells[1]",    "cells[2] ^ cells[3]"};
   for (size_t i = 0; i < results.size(); ++i)
     Line("result[invocation * {} + {}] = {};", kRandomShaderResults, i, results[i]);
   --indent_;

@@ -188,12 +188,11 @@ absl::Status ShaderCooker::Look(CookContext& context, FileLook& look) {
   ASSIGN_OR_RETURN(const std::vector<Variant> variants,
                    ParseVariants(context.settings().at("defines"), nlohmann::json::object()));
   Includes includes(context, folders);
-  RETURN_IF_ERROR(CompileGlsl({.source = text,
-                               .stage = stage,
-                               .target = target,
-                               .preamble = variants.front().preamble},
-                              includes)
-                      .status());
+  RETURN_IF_ERROR(
+      CompileGlsl(
+          {.source = text, .stage = stage, .target = target, .preamble = variants.front().preamble},
+          includes)
+          .status());
   look.kind = fmt::format("GLSL, .{} shader", context.extension());
   return absl::OkStatus();
 }

@@ -31,7 +31,8 @@ TEST(ForeignSourceTest, AFileOfAnotherCookerIsNamedWithThatCooker) {
             "the file is no glTF: it is a PNG image, which the cooker `texture` takes; set that "
             "cooker in its rule, or replace the file");
   EXPECT_NE(said("\xff\xd8\xff\xe0").find("a JPEG image"), std::string::npos);
-  EXPECT_NE(said("RIFFxxxxWAVEfmt ").find("a WAV sound, which the cooker `audio`"), std::string::npos);
+  EXPECT_NE(said("RIFFxxxxWAVEfmt ").find("a WAV sound, which the cooker `audio`"),
+            std::string::npos);
   EXPECT_EQ(said("RIFFxxxxWEBPfmt "), "");
   EXPECT_EQ(said("{\"asset\": {}}"), "");
   EXPECT_NE(ForeignSource("png", "OggS....").message().find("an Ogg sound"), std::string::npos);

@@ -31,7 +31,7 @@ constexpr Bounds kCertain = {0.12, 0.9, 0.12, 0.7, 0.05};
 constexpr Bounds kLoose = {0.3, 0.6, 0.3, 0.5, 0.12};
 constexpr double kGreyShareMin = 0.99;
 constexpr double kGreyDifferenceMax = 0.032;  // 8 of 255: what JPEG makes of grey
-constexpr double kBlank = 2.0 / 255;  // of blue
+constexpr double kBlank = 2.0 / 255;          // of blue
 constexpr double kBlack = 8.0 / 255;
 constexpr double kWhite = 247.0 / 255;
 

@@ -39,7 +39,9 @@ TEST(NormalMapTest, UnitVectorsThatPointUpAreANormalMap) {
 }
 
 TEST(NormalMapTest, AFlatOneIsANormalMapToo) {
-  EXPECT_EQ(Judge(Make([](double, double) { return Color{0.502, 0.502, 1, 1}; })),
+  EXPECT_EQ(Judge(Make([](double, double) {
+              return Color{0.502, 0.502, 1, 1};
+            })),
             Pixels::kNormals);
 }
 
@@ -112,19 +114,26 @@ TEST(NormalMapTest, XAndYWithoutZAreATwoChannelMap) {
 
 TEST(NormalMapTest, PicturesAreColor) {
   EXPECT_EQ(Judge(Make([](double u, double v) { return Color{u, v, 0.2, 1}; })), Pixels::kColor);
-  EXPECT_EQ(Judge(Make([](double u, double v) { return Color{0.8, 0.1 + 0.2 * u, 0.1 * v, 1}; })),
+  EXPECT_EQ(Judge(Make([](double u, double v) {
+              return Color{0.8, 0.1 + 0.2 * u, 0.1 * v, 1};
+            })),
             Pixels::kColor);
   EXPECT_NE(Judge(Make([](double, double v) {  // a sky
               return Color{0.35 + 0.2 * v, 0.55 + 0.2 * v, 0.95, 1};
             })),
             Pixels::kNormals);
-  EXPECT_EQ(Judge(Make([](double, double) { return Color{0.5, 0.25, 0.9, 1}; })), Pixels::kColor)
+  EXPECT_EQ(Judge(Make([](double, double) {
+              return Color{0.5, 0.25, 0.9, 1};
+            })),
+            Pixels::kColor)
       << "one colour";
 }
 
 TEST(NormalMapTest, GreyIsGreyAlsoAfterJpeg) {
   EXPECT_EQ(Judge(Make([](double u, double) { return Color{u, u, u, 1}; })), Pixels::kGrey);
-  EXPECT_EQ(Judge(Make([](double u, double) { return Color{u * 0.99, u, u * 0.98, 1}; })),
+  EXPECT_EQ(Judge(Make([](double u, double) {
+              return Color{u * 0.99, u, u * 0.98, 1};
+            })),
             Pixels::kGrey);
   EXPECT_EQ(Judge(Make([](double, double) { return Color{0, 0, 0, 1}; })), Pixels::kGrey);
 }
@@ -136,8 +145,7 @@ TEST(NormalMapTest, DeeperImagesAreJudgedAlike) {
 }
 
 TEST(NormalMapTest, TheWarningSaysWhatThePixelsAre) {
-  const PixelFacts grey =
-      JudgePixels(Make([](double u, double) { return Color{u, u, u, 1}; }));
+  const PixelFacts grey = JudgePixels(Make([](double u, double) { return Color{u, u, u, 1}; }));
   EXPECT_THAT(NormalMapWarning(grey), HasSubstr("their mean is (0.5"));
   EXPECT_THAT(NormalMapWarning(grey), HasSubstr("set usage to \"color\" or \"mask\""));
   for (const Pixels pixels : {Pixels::kNormals, Pixels::kLooseNormals, Pixels::kTwoChannel})

@@ -8,10 +8,10 @@
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
 #include "worker/cookers/out_of_memory.h"
+#include "worker/cookers/source_looker.h"
 #include "worker/cookers/texture/encoder.h"
 #include "worker/cookers/texture/ktx2_writer.h"
 #include "worker/cookers/texture/layers.h"
-#include "worker/cookers/source_looker.h"
 #include "worker/cookers/texture/library_identity.h"
 #include "worker/cookers/texture/mip_chain.h"
 #include "worker/cookers/texture/normal_map.h"
@@ -106,11 +106,13 @@ void WarnOfPartialBlocks(CookContext& context, const TextureFormat& format, cons
                       1;
   const bool is_astc = format.kind == FormatKind::kAstc;
   if (is_astc && more < kAstcPaddingTold) return;
-  context.AddWarning(record::WarningKind::kTextureBlockSize, fmt::format(
-      "the texture's size is no multiple of its format's blocks: {} x {} texels in blocks of "
-      "{} x {} take the room of {} x {}, {:.1f} % more{}",
-      level.width, level.height, block.width, block.height, width, height, 100 * more,
-      is_astc ? "" : "; Direct3D 11 and WebGL take no such texture"));
+  context.AddWarning(
+      record::WarningKind::kTextureBlockSize,
+      fmt::format(
+          "the texture's size is no multiple of its format's blocks: {} x {} texels in blocks of "
+          "{} x {} take the room of {} x {}, {:.1f} % more{}",
+          level.width, level.height, block.width, block.height, width, height, 100 * more,
+          is_astc ? "" : "; Direct3D 11 and WebGL take no such texture"));
 }
 
 // Warns of losses that would surprise a person.

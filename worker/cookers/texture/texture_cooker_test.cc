@@ -299,8 +299,7 @@ double VisiblePsnr(const Bitmap& a, const Bitmap& b) {
     const Color& x = a.texels[i];
     const Color& y = b.texels[i];
     const double weight = y.alpha / 255.0;
-    for (const int d : {x.red - y.red, x.green - y.green, x.blue - y.blue})
-      error += weight * d * d;
+    for (const int d : {x.red - y.red, x.green - y.green, x.blue - y.blue}) error += weight * d * d;
     weights += 3 * weight;
   }
   return 10 * std::log10(255 * 255 * weights / error);
@@ -310,11 +309,9 @@ TEST_F(TextureCookerTest, ColorsOfInvisibleTexelsTakeNothingFromTheOthers) {
   const Bitmap grass = Grass();
   for (const char* quality : {"fast", "medium", "thorough"}) {
     const auto psnr = [&](const char* usage) {
-      const Ktx2File file =
-          CookAndRead(MakePng(grass), {{"format", "bc3"},
-                                      {"usage", usage},
-                                      {"quality", quality},
-                                      {"mipmaps", false}});
+      const Ktx2File file = CookAndRead(
+          MakePng(grass),
+          {{"format", "bc3"}, {"usage", usage}, {"quality", quality}, {"mipmaps", false}});
       return VisiblePsnr(
           DecodeBlocks(file.levels[0].bytes, file.width, file.height, file.vk_format), grass);
     };

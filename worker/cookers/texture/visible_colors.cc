@@ -120,10 +120,10 @@ bool SolveEnds(const BlockTexels& block, ColorBlock& color) {
   std::array<double, 3> first;
   std::array<double, 3> second;
   for (size_t c = 0; c < 3; ++c) {
-    first[c] = 3.0 * static_cast<double>(a_sum[c] * bb - b_sum[c] * ab) /
-               static_cast<double>(determinant);
-    second[c] = 3.0 * static_cast<double>(b_sum[c] * aa - a_sum[c] * ab) /
-                static_cast<double>(determinant);
+    first[c] =
+        3.0 * static_cast<double>(a_sum[c] * bb - b_sum[c] * ab) / static_cast<double>(determinant);
+    second[c] =
+        3.0 * static_cast<double>(b_sum[c] * aa - a_sum[c] * ab) / static_cast<double>(determinant);
   }
   color.ends = {Quantize(first), Quantize(second)};
   return true;
