@@ -283,6 +283,11 @@ absl::Status Residence::Cancel(uint64_t cook) {
   return absl::OkStatus();
 }
 
+// (While the end has begun, calls still come.)
+std::shared_ptr<DirectorShell> Residence::Shell() const {
+  return is_ending_ ? nullptr : kitchen_->shell();
+}
+
 absl::StatusOr<v1::StatusAnswer> Residence::Status(const v1::StatusAsk& ask) {
   v1::StatusAnswer answer;
   ViewProcess(*director_, build_, started_, answer);
@@ -297,7 +302,7 @@ absl::StatusOr<v1::StatusAnswer> Residence::Status(const v1::StatusAsk& ask) {
         *answer.add_cooks() = cook->View();
       }
     }
-    shell = kitchen_->shell();
+    shell = Shell();
   }
   if (shell != nullptr) ViewWorkers(*shell, ask, answer);
   is_size_asked_for_ = true;
@@ -355,7 +360,7 @@ absl::StatusOr<v1::DrainAnswer> Residence::Drain(const v1::DrainAsk& ask) {
   std::shared_ptr<DirectorShell> shell;
   {
     base::MutexLock lock(mutex_);
-    shell = kitchen_->shell();
+    shell = Shell();
   }
   std::vector<std::string> workers;
   if (shell != nullptr) {
@@ -389,7 +394,8 @@ absl::StatusOr<v1::CleanAnswer> Residence::Clean(const v1::CleanAsk& ask) {
   std::shared_ptr<DirectorShell> shell;
   {
     base::MutexLock lock(mutex_);
-    shell = kitchen_->shell();
+    if (is_ending_) return absl::UnavailableError("the director is about to end");
+    shell = Shell();
   }
   std::unique_ptr<Kitchen::Place> place;
   if (shell == nullptr) {  // nobody has cooked here yet

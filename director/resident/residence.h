@@ -101,6 +101,8 @@ class Residence final : public ClientCalls {
   void Begin(const v1::CookAsk& ask, uint64_t number, std::shared_ptr<CookLog> log)
       GALLEY_REQUIRES(mutex_);
   bool LeaveCooks();
+  // Null: nobody has cooked, or the end has begun.
+  std::shared_ptr<DirectorShell> Shell() const GALLEY_REQUIRES(mutex_);
   std::string WhoStopped();
   void EndCooks(const std::string& why);
   static void AwaitReaders(const std::vector<std::shared_ptr<CookLog>>& logs);
