@@ -6,9 +6,14 @@
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
 #include "worker/cookers/data/json_source.h"
+#include "worker/cookers/mesh/asset_version.h"
+#include "worker/cookers/mesh/extension_places.h"
 #include "worker/cookers/mesh/extensions.h"
 #include "worker/cookers/mesh/glb.h"
 #include "worker/cookers/mesh/meshopt_views.h"
+#include "worker/cookers/mesh/node_forest.h"
+#include "worker/cookers/mesh/node_repairs.h"
+#include "worker/cookers/mesh/property_rules.h"
 #include "worker/cookers/mesh/uri.h"
 #include "worker/cookers/source/foreign_source.h"
 
@@ -78,18 +83,6 @@ absl::Status CheckArrays(const Json& json) {
   return absl::OkStatus();
 }
 
-absl::Status CheckVersion(const Json& json) {
-  const Json* asset = Member(json, "asset");
-  if (asset == nullptr) return Flaw("", "no member \"asset\"; expected glTF 2.0");
-  for (const char* key : {"version", "minVersion"}) {
-    ASSIGN_OR_RETURN(const std::string version, TextOr(*asset, key, "2.0", "/asset"));
-    if (!version.starts_with("2."))
-      return Flaw(fmt::format("/asset/{}", key), "expected 2.0, not " + version);
-  }
-  if (Member(*asset, "version") == nullptr) return Flaw("/asset", "no member \"version\"");
-  return absl::OkStatus();
-}
-
 size_t SizeOf(const Json& json, std::string_view place) {
   const size_t slash = place.find('/');
   const std::string_view key = place.substr(0, slash);
@@ -117,59 +110,16 @@ absl::Status CheckReferences(Json& json) {
   return absl::OkStatus();
 }
 
-// Each scene names roots only, each once. `parent`: by node; its size: there is none.
-absl::Status CheckScenes(const Json& json, const std::vector<size_t>& parent) {
-  const size_t scene_count = ArraySize(json, "scenes");
-  std::vector<size_t> last_scene(parent.size(), scene_count);
-  for (size_t scene = 0; scene < scene_count; ++scene) {
-    const Json* nodes = Array(json["scenes"][scene], "nodes");
-    if (nodes == nullptr) continue;
-    for (size_t i = 0; i < nodes->size(); ++i) {
-      const size_t node = (*nodes)[i].get<size_t>();
-      const std::string place = fmt::format("/scenes/{}/nodes/{}", scene, i);
-      if (parent[node] != parent.size()) {
-        return Flaw(place, fmt::format("expected a root, and node {} is a child of node {}", node,
-                                       parent[node]));
-      }
-      if (last_scene[node] == scene)
-        return Flaw(place, fmt::format("node {} is in the list already", node));
-      last_scene[node] = scene;
-    }
+absl::Status RepairForest(Json& json, std::vector<std::string>& warnings) {
+  {
+    ASSIGN_OR_RETURN(const NodeForest forest, NodeForest::Read(json, warnings));
+    RepairScenes(json, forest, warnings);
   }
+  // Anew: nodes may have become roots.
+  ASSIGN_OR_RETURN(const NodeForest forest, NodeForest::Read(json, warnings));
+  RepairNodes(json, warnings);
+  RepairSkins(json, forest, warnings);
   return absl::OkStatus();
-}
-
-// Each node has at most one parent, and none is its own ancestor.
-absl::Status CheckForest(const Json& json) {
-  const size_t count = ArraySize(json, "nodes");
-  std::vector<size_t> parent(count, count);
-  for (size_t i = 0; i < count; ++i) {
-    const Json* children = Array(json["nodes"][i], "children");
-    if (children == nullptr) continue;
-    for (const Json& child : *children) {
-      const size_t index = child.get<size_t>();
-      if (parent[index] != count) {
-        return Flaw(fmt::format("/nodes/{}/children", i),
-                    fmt::format("node {} is a child of node {} already", index, parent[index]));
-      }
-      parent[index] = i;
-    }
-  }
-  // A walk upwards that is longer than there are nodes goes round. Nodes known to end are marked.
-  std::vector<bool> ends(count, false);
-  std::vector<size_t> path;
-  for (size_t i = 0; i < count; ++i) {
-    path.clear();
-    size_t at = i;
-    while (at != count && !ends[at] && path.size() <= count) {
-      path.push_back(at);
-      at = parent[at];
-    }
-    if (path.size() > count)  // so long a walk has come to the circle, wherever it began
-      return Flaw(fmt::format("/nodes/{}", path.back()), "the node is its own ancestor");
-    for (const size_t node : path) ends[node] = true;
-  }
-  return CheckScenes(json, parent);
 }
 
 class BufferReader {
@@ -302,11 +252,15 @@ absl::StatusOr<Document> ReadDocument(const Blob& source, const FileReader& read
   }
   ASSIGN_OR_RETURN(document.json, ParseJsonSource(chunks.json));
   RETURN_IF_ERROR(CheckArrays(document.json));
-  RETURN_IF_ERROR(CheckVersion(document.json));
+  RETURN_IF_ERROR(CheckAssetVersion(document.json, document.warnings));
   RETURN_IF_ERROR(CheckRequiredExtensions(document.json));
+  DropMisplacedExtensions(document.json, document.warnings);
   DropUnknownExtensions(document.json, document.warnings);
+  DropEmptyArrays(document.json);
+  RepairProperties(document.json, document.warnings);
+  CheckParameters(document.json, document.warnings);
   RETURN_IF_ERROR(CheckReferences(document.json));
-  RETURN_IF_ERROR(CheckForest(document.json));
+  RETURN_IF_ERROR(RepairForest(document.json, document.warnings));
   RETURN_IF_ERROR(BufferReader(document, chunks.binary, read_file).ReadAll());
   return document;
 }

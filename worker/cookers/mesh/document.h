@@ -3,9 +3,12 @@
 //
 // A Document promises: every member of the JSON that is an index into another top-level array or
 // one of an extension lies within it (kReferences in document.cc lists them); nodes are trees, and
-// scenes name roots, each once; every element of the top-level arrays is an object; no extension is
-// required that this cooker does not know. Contents of accessors are checked when they are read
-// (accessor.h), and what they mean in the scene by scene_checks.h.
+// scenes name nodes, each once, which are roots unless another scene shows their parents; every
+// element of the top-level arrays is an object; no extension is required that this cooker does not
+// know. Contents of accessors are checked when they are read (accessor.h), and what they mean in
+// the scene by scene_checks.h. What breaks a rule and can be drawn is repaired or told: extensions
+// by extension_places.h, values by property_rules.h, scenes by node_forest.h, nodes and skins by
+// node_repairs.h.
 #pragma once
 
 #include <deque>

@@ -84,7 +84,11 @@ bool IsAuthorsOwn(std::string_view key) { return key == "extras" || key == "KHR_
 
 absl::Status CheckRequiredExtensions(const Json& json) {
   const Json* required = Array(json, "extensionsRequired");
-  if (required == nullptr) return absl::OkStatus();
+  if (required == nullptr) {
+    const Json* other = Member(json, "extensionsRequired");
+    if (other == nullptr) return absl::OkStatus();
+    return Flaw("/extensionsRequired", "expected an array, not " + Shown(*other));
+  }
   for (const Json& name : *required) {
     if (!name.is_string())
       return Flaw("/extensionsRequired", "expected strings, not " + Shown(name));

@@ -54,7 +54,8 @@ absl::StatusOr<GlbChunks> ReadGlb(std::string_view bytes) {
   GlbChunks chunks;
   if (length < bytes.size()) {
     chunks.warnings.push_back(
-        fmt::format("{} bytes after the end of the GLB are ignored", bytes.size() - length));
+        fmt::format("{} bytes after the end of the GLB are ignored (GLB_LENGTH_MISMATCH)",
+                    bytes.size() - length));
   }
   size_t index = 0;
   for (size_t offset = kHeaderBytes; offset < length; ++index) {
@@ -72,8 +73,14 @@ absl::StatusOr<GlbChunks> ReadGlb(std::string_view bytes) {
       return absl::InvalidArgumentError("the first chunk, and no other, must be JSON");
     if (type == kJsonType) chunks.json = bytes.substr(offset, size);
     if (type == kBinaryType && index == 1) chunks.binary = bytes.substr(offset, size);
-    if (type != kJsonType && (type != kBinaryType || index != 1))
+    if (type == kBinaryType && index != 1) {
+      chunks.warnings.push_back(
+          fmt::format("chunk {} is a second BIN chunk, or not the second chunk; it is dropped "
+                      "(GLB_DUPLICATE_CHUNK, GLB_UNEXPECTED_BIN_CHUNK)",
+                      index));
+    } else if (type != kJsonType && type != kBinaryType) {
       chunks.warnings.push_back(fmt::format("chunk {} of type {:#x} is dropped", index, type));
+    }
     offset += size;
   }
   if (index == 0) return absl::InvalidArgumentError("a GLB without chunks; expected JSON");

@@ -110,6 +110,10 @@ absl::StatusOr<ImageSource> ReadImage(Document& document, size_t image) {
   const Json& json = document.json["images"][image];
   ImageSource source;
   if (Member(json, "uri") != nullptr) {
+    if (Member(json, "bufferView") != nullptr) {
+      document.warnings.push_back(pointer +
+                                  ": has a uri and a bufferView; the uri counts (ONE_OF_MISMATCH)");
+    }
     RETURN_IF_ERROR(ReadUri(document, json, source, pointer));
   } else if (const Json* view = Member(json, "bufferView"); view != nullptr) {
     const BufferView& bytes = document.views[view->get<size_t>()];

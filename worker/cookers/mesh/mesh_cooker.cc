@@ -9,6 +9,7 @@
 #include "worker/cookers/mesh/document.h"
 #include "worker/cookers/mesh/geometry.h"
 #include "worker/cookers/mesh/mesh_passes.h"
+#include "worker/cookers/mesh/mesh_repairs.h"
 #include "worker/cookers/mesh/mesh_settings.h"
 #include "worker/cookers/mesh/scene.h"
 #include "worker/cookers/mesh/textures.h"
@@ -20,7 +21,7 @@ namespace mesh {
 namespace {
 
 // Raised by hand when outputs change without a change of library.
-constexpr int kRevision = 3;
+constexpr int kRevision = 4;
 
 record::CookerDescription Describe() {
   return {.name = "mesh",
@@ -106,6 +107,7 @@ absl::StatusOr<std::unique_ptr<LoadedMesh>> LoadMesh(CookContext& context) {
   ASSIGN_OR_RETURN(TakenTextures textures, TakeTextures(document));
   loaded->normal_map_texcoords = textures.normal_map_texcoords;
   ASSIGN_OR_RETURN(loaded->scene, ReadScene(document));
+  CheckMaterialUse(loaded->scene.json, loaded->scene.meshes, textures.texcoords, document.warnings);
   for (const std::string& warning : Grouped(document.warnings))
     context.AddWarning(record::WarningKind::kMeshFile, warning);
   RETURN_IF_ERROR(ReportTextures(context, std::move(textures)));
@@ -130,7 +132,11 @@ absl::StatusOr<LoadedMesh::Made> MakeOutputs(LoadedMesh& loaded) {
   LoadedMesh::Made made;
   Scene scene = std::move(loaded.scene);
   RETURN_IF_ERROR(AddTangents(scene, loaded.normal_map_texcoords, made.warnings));
-  if (loaded.settings.quantize) RETURN_IF_ERROR(QuantizeScene(scene, made.warnings));
+  if (loaded.settings.quantize) {
+    RETURN_IF_ERROR(QuantizeScene(scene, made.warnings));
+  } else {
+    NormalizeScene(scene, made.warnings);
+  }
   OptimizeScene(scene);
   made.totals = CountGeometry(scene.meshes);
   ASSIGN_OR_RETURN(std::string whole, WriteScene(scene, true));

@@ -44,15 +44,15 @@ absl::Status AddTangents(Primitive& primitive, uint64_t texcoord, MemoryBudget& 
                          std::vector<std::string>& warnings) {
   if (!primitive.is_triangles() || texcoord == kNoNormalMap) return absl::OkStatus();
   const std::string semantic = fmt::format("TEXCOORD_{}", texcoord);
-  if (primitive.Find("NORMAL") != nullptr && primitive.Find("TANGENT") != nullptr)
-    return absl::OkStatus();
   if (primitive.Find(semantic) == nullptr) {
     warnings.push_back(
         fmt::format("{}: its material has a normal map, and it has no {}; no "
-                    "tangents are made",
+                    "tangents are made (MESH_PRIMITIVE_TOO_FEW_TEXCOORDS)",
                     primitive.pointer, semantic));
     return absl::OkStatus();
   }
+  if (primitive.Find("NORMAL") != nullptr && primitive.Find("TANGENT") != nullptr)
+    return absl::OkStatus();
   if (primitive.Find("NORMAL") == nullptr) {
     RETURN_IF_ERROR(budget.Take(FlatNormalBytes(primitive), primitive.pointer));
     GenerateFlatNormals(primitive);
@@ -111,6 +111,12 @@ absl::Status QuantizeScene(Scene& scene, std::vector<std::string>& warnings) {
   RETURN_IF_ERROR(AbsorbGrids(scene, grids));
   PlaceMeshes(scene.json, grids);
   return absl::OkStatus();
+}
+
+void NormalizeScene(Scene& scene, std::vector<std::string>& warnings) {
+  for (MeshData& mesh : scene.meshes) {
+    for (Primitive& primitive : mesh.primitives) NormalizeAttributes(primitive, warnings);
+  }
 }
 
 void OptimizeScene(Scene& scene) {

@@ -17,6 +17,9 @@ absl::Status AddTangents(Scene& scene, const std::vector<uint64_t>& texcoords,
 // Small formats, and the nodes and matrices that undo the positions' grids. INVALID_ARGUMENT:
 // inverse bind matrices that would become infinite.
 absl::Status QuantizeScene(Scene& scene, std::vector<std::string>& warnings);
+// Instead of QuantizeScene: the same formats, with weights that sum to 1 and directions that have a
+// length.
+void NormalizeScene(Scene& scene, std::vector<std::string>& warnings);
 // Equal vertices are one, triangles and vertices lie in a good order.
 void OptimizeScene(Scene& scene);
 

@@ -5,8 +5,11 @@
 #include <utility>
 
 #include "common/base/status_macros.h"
+#include "common/record/warning.h"
 #include "fmt/format.h"
 #include "worker/cookers/mesh/accessor.h"
+#include "worker/cookers/mesh/attribute_names.h"
+#include "worker/cookers/mesh/attribute_repairs.h"
 
 namespace galley::worker::mesh {
 namespace {
@@ -42,14 +45,12 @@ bool IsAllowed(std::string_view semantic, int target, const Format& format) {
   return true;
 }
 
-struct AttributeSource {
-  std::string semantic;
-  int target = kBase;
-  size_t accessor = 0;
-  std::string pointer;
-};
+bool HasPositions(const Json& primitive) {
+  const Json* attributes = Member(primitive, "attributes");
+  return attributes != nullptr && Member(*attributes, "POSITION") != nullptr;
+}
 
-// In the order of targets, then of names.
+// In the order of targets, then of names. REQUIRES: HasPositions.
 absl::StatusOr<std::vector<AttributeSource>> ListAttributes(const Json& json,
                                                             const std::string& pointer) {
   std::vector<AttributeSource> sources;
@@ -67,10 +68,7 @@ absl::StatusOr<std::vector<AttributeSource>> ListAttributes(const Json& json,
     }
     return absl::OkStatus();
   };
-  const Json* attributes = Member(json, "attributes");
-  if (attributes == nullptr || !attributes->is_object() || !attributes->contains("POSITION"))
-    return Flaw(pointer + "/attributes", "expected an object with POSITION");
-  RETURN_IF_ERROR(add(*attributes, kBase, pointer + "/attributes"));
+  RETURN_IF_ERROR(add(json["attributes"], kBase, pointer + "/attributes"));
   const size_t target_count = ArraySize(json, "targets");
   if (target_count > kTargetsMax)
     return Flaw(pointer + "/targets", fmt::format("more than {} targets", kTargetsMax));
@@ -110,6 +108,13 @@ absl::StatusOr<size_t> CheckAttributes(const Document& document,
   return count;
 }
 
+// The index that draws no vertex but ends a strip, which glTF does not use.
+uint32_t RestartOf(Component component) {
+  return component == Component::kUint8    ? UINT8_MAX
+         : component == Component::kUint16 ? UINT16_MAX
+                                           : UINT32_MAX;
+}
+
 absl::StatusOr<std::vector<uint32_t>> ReadIndices(Document& document, const Json& json,
                                                   size_t vertex_count, const std::string& pointer) {
   std::vector<uint32_t> indices;
@@ -137,6 +142,12 @@ absl::StatusOr<std::vector<uint32_t>> ReadIndices(Document& document, const Json
       return Flaw(place, fmt::format("index {} is {}, and there are {} vertices", i, indices[i],
                                      vertex_count));
     }
+  }
+  if (std::find(indices.begin(), indices.end(), RestartOf(component)) != indices.end()) {
+    document.warnings.push_back(
+        fmt::format("{}: the greatest number that an index can be is one of them; it is taken for "
+                    "a vertex (ACCESSOR_INDEX_PRIMITIVE_RESTART)",
+                    place));
   }
   return indices;
 }
@@ -187,12 +198,34 @@ absl::StatusOr<Mode> ReadMode(const Json& json, const std::string& pointer) {
   return static_cast<Mode>(mode);
 }
 
+// A target without deltas gets deltas of 0, so that the weights of the others stay theirs.
+absl::Status FillEmptyTargets(Document& document, size_t target_count, Primitive& primitive) {
+  std::vector<bool> has_deltas(target_count, false);
+  for (const Attribute& attribute : primitive.attributes) {
+    if (attribute.target != kBase) has_deltas[static_cast<size_t>(attribute.target)] = true;
+  }
+  for (size_t i = 0; i < target_count; ++i) {
+    if (has_deltas[i]) continue;
+    const std::string place = fmt::format("{}/targets/{}", primitive.pointer, i);
+    Stream zeros = MakeStream({.component = Component::kFloat, .shape = Shape::kVec3}, 0);
+    RETURN_IF_ERROR(document.Take(primitive.vertex_count * zeros.format.element_bytes(), place));
+    zeros = MakeStream(zeros.format, primitive.vertex_count);
+    primitive.attributes.push_back(
+        {.semantic = "POSITION", .target = static_cast<int>(i), .stream = std::move(zeros)});
+    document.warnings.push_back(record::KeptWarning(
+        record::WarningKind::kMeshRepaired,
+        fmt::format("{}: the morph target moves nothing (EMPTY_ENTITY)", place)));
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Primitive> ReadPrimitive(Document& document, const Json& json,
                                         const std::string& pointer) {
   Primitive primitive;
   primitive.pointer = pointer;
   ASSIGN_OR_RETURN(primitive.mode, ReadMode(json, pointer));
-  ASSIGN_OR_RETURN(const std::vector<AttributeSource> sources, ListAttributes(json, pointer));
+  ASSIGN_OR_RETURN(std::vector<AttributeSource> sources, ListAttributes(json, pointer));
+  RepairAttributeNames(sources, pointer, document.warnings);
   ASSIGN_OR_RETURN(const size_t vertex_count, CheckAttributes(document, sources));
   ASSIGN_OR_RETURN(std::vector<uint32_t> indices,
                    ReadIndices(document, json, vertex_count, pointer));
@@ -220,6 +253,8 @@ absl::StatusOr<Primitive> ReadPrimitive(Document& document, const Json& json,
     primitive.attributes.push_back(
         {.semantic = source.semantic, .target = source.target, .stream = *std::move(stream)});
   }
+  RETURN_IF_ERROR(FillEmptyTargets(document, ArraySize(json, "targets"), primitive));
+  RepairAttributeData(primitive, document.warnings);
   return primitive;
 }
 
@@ -244,22 +279,28 @@ void KeepVertices(Primitive& primitive, std::span<const uint32_t> vertices) {
 
 absl::StatusOr<MeshData> ReadMesh(Document& document, size_t index) {
   const std::string pointer = fmt::format("/meshes/{}", index);
-  const Json& json = document.json["meshes"][index];
-  const size_t count = ArraySize(json, "primitives");
-  if (count == 0) return Flaw(pointer + "/primitives", "expected at least one primitive");
+  Json& json = document.json["meshes"][index];
   MeshData mesh;
-  for (size_t i = 0; i < count; ++i) {
-    const Json& primitive = json["primitives"][i];
+  Json kept = Json::array();
+  for (size_t i = 0; i < ArraySize(json, "primitives"); ++i) {
+    Json& primitive = json["primitives"][i];
     const std::string place = fmt::format("{}/primitives/{}", pointer, i);
+    if (!HasPositions(primitive)) {
+      document.warnings.push_back(
+          place + ": the primitive has no POSITION; it is left out (MESH_PRIMITIVE_NO_POSITION)");
+      continue;
+    }
     ASSIGN_OR_RETURN(Primitive read, ReadPrimitive(document, primitive, place));
     const size_t target_count = ArraySize(primitive, "targets");
-    if (i > 0 && target_count != mesh.target_count) {
+    if (!kept.empty() && target_count != mesh.target_count) {
       return Flaw(place, fmt::format("{} morph targets, and {} in the primitives before it",
                                      target_count, mesh.target_count));
     }
     mesh.target_count = target_count;
     mesh.primitives.push_back(std::move(read));
+    kept.push_back(std::move(primitive));
   }
+  json["primitives"] = std::move(kept);
   return mesh;
 }
 

@@ -53,10 +53,11 @@ struct MeshData {
 void KeepVertices(Primitive& primitive, std::span<const uint32_t> vertices);
 
 // Reads mesh `index`. Only vertices that its indices use are read. Triangle strips and fans become
-// lists; triangles of which two corners are one vertex are left out, unless that are all. Warnings
-// go to the document. INVALID_ARGUMENT: attributes of different counts, an index out of range, an
-// attribute in a format that glTF does not allow for it, a primitive without POSITION, too few
-// vertices. REQUIRES: index in range.
+// lists; triangles of which two corners are one vertex are left out, unless that are all. A
+// primitive without POSITION is left out, of the document's JSON, too; that may be all of them.
+// Warnings go to the document. INVALID_ARGUMENT: attributes of different counts, an index out of
+// range, an attribute in a format that glTF does not allow for it, too few vertices. REQUIRES:
+// index in range.
 absl::StatusOr<MeshData> ReadMesh(Document& document, size_t index);
 
 }  // namespace galley::worker::mesh

@@ -14,6 +14,12 @@ namespace galley::worker::mesh {
 namespace {
 
 constexpr int64_t kWeightSum = 255;
+constexpr std::string_view kNoNormal =
+    "normals have no length; (0, 0, 1) is put there (ACCESSOR_VECTOR3_NON_UNIT)";
+constexpr std::string_view kNoTangent =
+    "tangents have no length; (1, 0, 0) is put there (ACCESSOR_VECTOR3_NON_UNIT)";
+constexpr std::string_view kNoWeight =
+    "vertices have no weight; all is given to their first joint (ACCESSOR_WEIGHTS_NON_NORMALIZED)";
 
 bool IsFloat(const Stream& stream) { return stream.format.component == Component::kFloat; }
 
@@ -54,6 +60,19 @@ Stream QuantizedDirections(const Stream& stream, Vector3 otherwise, size_t& zero
       PutInteger(quantized, i, 3, stream.At(i, 3) < 0 ? -127 : 127);
   }
   return quantized;
+}
+
+// Puts `otherwise` where a direction has no length; how often.
+size_t PutLengths(Stream& stream, Vector3 otherwise) {
+  size_t count = 0;
+  for (size_t i = 0; i < stream.count; ++i) {
+    if (!IsZero(Normalized(VectorAt(stream, i)))) continue;
+    PutFloat(stream, i, 0, static_cast<float>(otherwise.x));
+    PutFloat(stream, i, 1, static_cast<float>(otherwise.y));
+    PutFloat(stream, i, 2, static_cast<float>(otherwise.z));
+    ++count;
+  }
+  return count;
 }
 
 bool IsMultipleOf255th(const Stream& stream) {
@@ -97,11 +116,37 @@ class Influences {
         MakeStream({.component = Component::kUint8, .shape = Shape::kVec4, .is_normalized = true},
                    vertex_count));
     for (size_t vertex = 0; vertex < vertex_count; ++vertex) {
-      const std::vector<int64_t> shares = SharesOf(vertex, zero_count);
+      const std::vector<int64_t> shares = SharesOf(vertex, kWeightSum, zero_count);
       for (size_t i = 0; i < shares.size(); ++i)
         PutInteger(quantized[i / 4], vertex, i % 4, shares[i]);
     }
     for (size_t set = 0; set < weights_.size(); ++set) *weights_[set] = std::move(quantized[set]);
+    return zero_count;
+  }
+
+  // Makes weights sum to 1 in their own format; as floats where the sets are of several formats.
+  // The same number.
+  size_t NormalizeWeights() {
+    if (weights_.empty()) return 0;
+    const Format format = weights_.front()->format;
+    const bool is_one_format =
+        std::all_of(weights_.begin(), weights_.end(),
+                    [&](const Stream* each) { return each->format == format; });
+    if (!is_one_format) {
+      for (Stream* each : weights_) *each = FromFloats(Shape::kVec4, ToFloats(*each));
+    }
+    const bool is_float = !is_one_format || IsFloat(*weights_.front());
+    const int64_t whole = format.component == Component::kUint16 ? 65535 : kWeightSum;
+    size_t zero_count = 0;
+    for (size_t vertex = 0; vertex < weights_.front()->count; ++vertex) {
+      if (is_float) {
+        zero_count += DivideBySum(vertex) ? 0 : 1;
+        continue;
+      }
+      const std::vector<int64_t> shares = SharesOf(vertex, whole, zero_count);
+      for (size_t i = 0; i < shares.size(); ++i)
+        PutInteger(*weights_[i / 4], vertex, i % 4, shares[i]);
+    }
     return zero_count;
   }
 
@@ -116,9 +161,32 @@ class Influences {
   }
 
  private:
-  // Whole shares of kWeightSum: each rounded down, and what is left to the largest remainders, the
+  // False: they are all 0, and the first has become 1.
+  bool DivideBySum(size_t vertex) {
+    // As far as the validator lets the sum be from 1, for each weight.
+    constexpr double kOff = 2e-7;
+    double sum = 0;
+    size_t used_count = 0;
+    for (size_t i = 0; i < weights_.size() * 4; ++i) {
+      const float weight = weights_[i / 4]->At(vertex, i % 4);
+      sum += weight;
+      if (weight != 0) ++used_count;
+    }
+    if (sum == 0) {
+      PutFloat(*weights_.front(), vertex, 0, 1);
+      return false;
+    }
+    if (std::abs(sum - 1) <= kOff * static_cast<double>(used_count)) return true;
+    for (size_t i = 0; i < weights_.size() * 4; ++i) {
+      Stream& stream = *weights_[i / 4];
+      PutFloat(stream, vertex, i % 4, static_cast<float>(stream.At(vertex, i % 4) / sum));
+    }
+    return true;
+  }
+
+  // Whole shares of `whole`: each rounded down, and what is left to the largest remainders, the
   // first of equal ones.
-  std::vector<int64_t> SharesOf(size_t vertex, size_t& zero_count) const {
+  std::vector<int64_t> SharesOf(size_t vertex, int64_t whole, size_t& zero_count) const {
     std::vector<double> weights;
     double sum = 0;
     for (const Stream* stream : weights_) {
@@ -130,13 +198,13 @@ class Influences {
     std::vector<int64_t> shares(weights.size(), 0);
     if (sum == 0) {
       ++zero_count;
-      shares[0] = kWeightSum;
+      shares[0] = whole;
       return shares;
     }
     std::vector<std::pair<double, size_t>> remainders;  // negative remainder, index
-    int64_t left = kWeightSum;
+    int64_t left = whole;
     for (size_t i = 0; i < weights.size(); ++i) {
-      const double share = weights[i] / sum * static_cast<double>(kWeightSum);
+      const double share = weights[i] / sum * static_cast<double>(whole);
       shares[i] = static_cast<int64_t>(std::floor(share));
       left -= shares[i];
       remainders.emplace_back(std::floor(share) - share, i);
@@ -172,10 +240,10 @@ void QuantizeBase(Primitive& primitive, Attribute& attribute, std::vector<std::s
   size_t zero_count = 0;
   if (attribute.semantic == "NORMAL" && IsFloat(stream)) {
     stream = QuantizedDirections(stream, {0, 0, 1}, zero_count);
-    Warn(warnings, primitive, zero_count, "normals have no length; (0, 0, 1) is put there");
+    Warn(warnings, primitive, zero_count, kNoNormal);
   } else if (attribute.semantic == "TANGENT" && IsFloat(stream)) {
     stream = QuantizedDirections(stream, {1, 0, 0}, zero_count);
-    Warn(warnings, primitive, zero_count, "tangents have no length; (1, 0, 0) is put there");
+    Warn(warnings, primitive, zero_count, kNoTangent);
   } else if (attribute.semantic.starts_with("TEXCOORD_") && IsFloat(stream)) {
     if (AllWithin(stream, 0, 1)) stream = Scaled(stream, Component::kUint16, 65535);
   } else if (attribute.semantic.starts_with("COLOR_")) {
@@ -205,8 +273,7 @@ void QuantizeAttributes(Primitive& primitive, std::vector<std::string>& warnings
   Influences influences(primitive);
   const size_t zero_count = influences.QuantizeWeights();
   influences.ClearIdleJoints();
-  Warn(warnings, primitive, zero_count,
-       "vertices have no weight; all is given to their first joint");
+  Warn(warnings, primitive, zero_count, kNoWeight);
   for (Attribute& attribute : primitive.attributes) {
     if (attribute.target == kBase) {
       QuantizeBase(primitive, attribute, warnings);
@@ -214,6 +281,17 @@ void QuantizeAttributes(Primitive& primitive, std::vector<std::string>& warnings
                IsFloat(attribute.stream) && AllWithin(attribute.stream, -1, 1)) {
       attribute.stream = Scaled(attribute.stream, Component::kInt8, 127);
     }
+  }
+}
+
+void NormalizeAttributes(Primitive& primitive, std::vector<std::string>& warnings) {
+  Warn(warnings, primitive, Influences(primitive).NormalizeWeights(), kNoWeight);
+  for (Attribute& attribute : primitive.attributes) {
+    if (attribute.target != kBase || !IsFloat(attribute.stream)) continue;
+    if (attribute.semantic == "NORMAL")
+      Warn(warnings, primitive, PutLengths(attribute.stream, {0, 0, 1}), kNoNormal);
+    if (attribute.semantic == "TANGENT")
+      Warn(warnings, primitive, PutLengths(attribute.stream, {1, 0, 0}), kNoTangent);
   }
 }
 

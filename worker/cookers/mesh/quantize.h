@@ -20,6 +20,9 @@ namespace galley::worker::mesh {
 
 // `warnings` is told of normals and weights that mean nothing, and what was put there.
 void QuantizeAttributes(Primitive& primitive, std::vector<std::string>& warnings);
+// Without a change of format: weights that sum to 1, and directions that have a length. `warnings`:
+// the same.
+void NormalizeAttributes(Primitive& primitive, std::vector<std::string>& warnings);
 // Whether some attribute has a format that only KHR_mesh_quantization allows.
 bool NeedsQuantizationExtension(const Primitive& primitive);
 

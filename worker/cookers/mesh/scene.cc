@@ -5,9 +5,11 @@
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
 #include "worker/cookers/mesh/accessor.h"
+#include "worker/cookers/mesh/animation_repairs.h"
 #include "worker/cookers/mesh/buffer_builder.h"
 #include "worker/cookers/mesh/extensions.h"
 #include "worker/cookers/mesh/glb.h"
+#include "worker/cookers/mesh/mesh_repairs.h"
 #include "worker/cookers/mesh/quantize.h"
 #include "worker/cookers/mesh/scene_checks.h"
 
@@ -21,6 +23,10 @@ constexpr const char* kInstances = "nodes/*/extensions/EXT_mesh_gpu_instancing/a
 // Leaves out channels that say what we do not know ("pointer"), and animations without channels.
 absl::Status FilterChannels(Json& animation, std::vector<std::string>& warnings,
                             const std::string& pointer) {
+  if (Member(animation, "channels") == nullptr) {
+    warnings.push_back(pointer + ": the animation has no channels; it is left out (EMPTY_ENTITY)");
+    return absl::OkStatus();
+  }
   Json* channels = Array(animation, "channels");
   if (channels == nullptr) return Flaw(pointer + "/channels", "expected an array");
   Json kept = Json::array();
@@ -53,7 +59,7 @@ absl::Status FilterAnimations(Json& json, std::vector<std::string>& warnings) {
   for (size_t i = 0; i < animations->size(); ++i) {
     Json& animation = (*animations)[i];
     RETURN_IF_ERROR(FilterChannels(animation, warnings, fmt::format("/animations/{}", i)));
-    if (!animation["channels"].empty()) kept.push_back(std::move(animation));
+    if (ArraySize(animation, "channels") > 0) kept.push_back(std::move(animation));
   }
   *animations = std::move(kept);
   if (animations->empty()) json.erase("animations");
@@ -75,6 +81,15 @@ absl::Status ReadStreams(Document& document, Scene& scene) {
   return absl::OkStatus();
 }
 
+bool AreAffine(const Stream& matrices) {
+  for (size_t i = 0; i < matrices.count; ++i) {
+    for (size_t column = 0; column < 4; ++column) {
+      if (matrices.At(i, column * 4 + 3) != (column == 3 ? 1.0f : 0.0f)) return false;
+    }
+  }
+  return true;
+}
+
 absl::Status ReadSkins(Document& document, Scene& scene) {
   for (size_t i = 0; i < ArraySize(document.json, "skins"); ++i) {
     const std::string place = fmt::format("/skins/{}", i);
@@ -90,6 +105,12 @@ absl::Status ReadSkins(Document& document, Scene& scene) {
         matrices->count < joint_count) {
       return Flaw(place + "/inverseBindMatrices",
                   fmt::format("expected MAT4 of floats, at least {}", joint_count));
+    }
+    if (!AreAffine(*matrices)) {
+      document.warnings.push_back(
+          place +
+          "/inverseBindMatrices: the last row of a matrix is not 0 0 0 1; it stays as it is "
+          "(ACCESSOR_INVALID_IBM)");
     }
     scene.inverse_binds.back() = *std::move(matrices);
   }
@@ -159,12 +180,15 @@ absl::StatusOr<Scene> ReadScene(Document& document) {
     ASSIGN_OR_RETURN(MeshData mesh, ReadMesh(document, i));
     scene.meshes.push_back(std::move(mesh));
   }
+  DropEmptyMeshes(document.json, scene.meshes, document.warnings);
+  RepairMeshUse(document.json, scene.meshes, document.warnings);
   RETURN_IF_ERROR(ReadSkins(document, scene));
   RETURN_IF_ERROR(ReadStreams(document, scene));
   scene.json = std::move(document.json);
   for (const char* key : {"accessors", "bufferViews", "buffers"}) scene.json.erase(key);
   SignAsset(scene.json);
   scene.budget = document.budget;
+  RepairAnimations(scene, document.warnings);
   RETURN_IF_ERROR(CheckJoints(scene));
   RETURN_IF_ERROR(CheckAnimations(scene));
   return scene;

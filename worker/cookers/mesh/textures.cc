@@ -186,6 +186,11 @@ absl::Status TextureTaker::TakeMaterial(size_t index) {
     ASSIGN_OR_RETURN(slots[info.slot], SlotOf(info));
   }
   taken_.normal_map_texcoords.push_back(kNoNormalMap);
+  taken_.texcoords.emplace_back();
+  for (const auto& slot : slots.items()) {
+    if (UseOfSlot(slot.key()) != ImageUse::kNormal)
+      taken_.texcoords.back().insert(slot.value()["texcoord"].get<uint64_t>());
+  }
   for (const char* slot : {"clearcoatNormal", "normal"}) {  // the last goes before
     if (const Json* normal = Member(slots, slot); normal != nullptr)
       taken_.normal_map_texcoords.back() = (*normal)["texcoord"].get<uint64_t>();

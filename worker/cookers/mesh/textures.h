@@ -11,6 +11,7 @@
 // emissive, clearcoat, clearcoatNormal, sheenColor, ...
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,8 @@ struct TakenTextures {
   // By material: the set of texture coordinates of its normal map, or else its clearcoat's,
   // transform heeded; kNoNormalMap: none was taken.
   std::vector<uint64_t> normal_map_texcoords;
+  // By material: the sets that its other textures use.
+  std::vector<std::set<uint64_t>> texcoords;
 };
 
 // Rewrites materials, and removes `images`, `textures` and `samplers`. An image that no material

@@ -1,0 +1,596 @@
+// Files that break a rule of glTF: one small document for each code that Khronos' validator has for
+// an error and that this cooker has to treat (docs/cookers/mesh.md has the table of all).
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "worker/cookers/mesh/testing/mesh_cooking.h"
+
+namespace galley::worker::mesh {
+namespace {
+
+using nlohmann::json;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+enum class Outcome { kTold, kRefused, kSilent };
+
+struct BrokenFile {
+  const char* code;
+  Outcome outcome;
+  const char* place;  // the message begins with it
+  GltfBuilder (*scene)();
+  std::function<void(GltfBuilder&)> change;
+};
+
+void PutName(json& object, const char* text) { object = json::parse(text); }
+
+const char* const kPrimitive = "/meshes/0/primitives/0";
+
+// A triangle of its own, whose accessor of these values is `name`.
+void PutFloats(GltfBuilder& b, const char* name, const char* type, size_t count,
+               const std::vector<float>& element) {
+  std::vector<float> values;
+  for (size_t i = 0; i < count; ++i) values.insert(values.end(), element.begin(), element.end());
+  b.json["meshes"][0]["primitives"][0]["attributes"][name] = b.AddFloats(type, values);
+}
+
+constexpr size_t kCubeVertices = 24;
+constexpr size_t kWaveVertices = 147;
+
+void PutCamera(GltfBuilder& b, const char* text) {
+  b.json["cameras"] = json::array({json::parse(text)});
+  b.json["nodes"][0]["camera"] = 0;
+}
+
+std::vector<BrokenFile> NodeFiles() {
+  return {
+      {"SCENE_NON_ROOT_NODE", Outcome::kTold, "/scenes/0/nodes/1", CubeScene,
+       [](GltfBuilder& b) {
+         b.json["nodes"].push_back({{"children", {0}}});
+         b.json["scenes"][0]["nodes"] = {1, 0};
+       }},
+      {"DUPLICATE_ELEMENTS", Outcome::kTold, "/scenes/0/nodes/1", CubeScene,
+       [](GltfBuilder& b) {
+         b.json["scenes"][0]["nodes"] = {0, 0};
+       }},
+      {"DUPLICATE_ELEMENTS", Outcome::kTold, "/nodes/0/children/1", CubeScene,
+       [](GltfBuilder& b) {
+         b.json["nodes"].push_back(json::object());
+         b.json["nodes"][0]["children"] = {1, 1};
+       }},
+      {"DUPLICATE_ELEMENTS", Outcome::kTold, "/skins/0/joints", SkinnedScene,
+       [](GltfBuilder& b) {
+         b.json["skins"][0]["joints"] = {1, 1};
+       }},
+      {"NODE_LOOP", Outcome::kRefused, "/nodes/0: the node is its own ancestor", CubeScene,
+       [](GltfBuilder& b) { b.json["nodes"][0]["children"] = {0}; }},
+      {"NODE_PARENT_OVERRIDE", Outcome::kRefused, "/nodes/1/children", CubeScene,
+       [](GltfBuilder& b) {
+         PutName(b.json["nodes"], R"([{"children": [2]}, {"children": [2]}, {}])");
+       }},
+      {"NODE_MATRIX_TRS", Outcome::kTold, "/nodes/0", CubeScene,
+       [](GltfBuilder& b) {
+         PutName(b.json["nodes"][0], R"({"mesh": 0, "scale": [9, 9, 9],
+                                     "matrix": [1,0,0,0, 0,1,0,0, 0,0,1,0, 5,0,0,1]})");
+       }},
+      {"NODE_MATRIX_NON_TRS", Outcome::kTold, "/nodes/0/matrix", CubeScene,
+       [](GltfBuilder& b) {
+         PutName(b.json["nodes"][0]["matrix"], "[1,1,0,0, 0,1,0,0, 0,0,1,0, 0,0,0,1]");
+       }},
+      {"ROTATION_NON_UNIT", Outcome::kTold, "/nodes/0/rotation", CubeScene,
+       [](GltfBuilder& b) {
+         b.json["nodes"][0]["rotation"] = {0, 0.5, 0, 0.5};
+       }},
+      {"UNSATISFIED_DEPENDENCY", Outcome::kTold, "/nodes/1/skin", SkinnedScene,
+       [](GltfBuilder& b) { b.json["nodes"][1]["skin"] = 0; }},
+      {"UNSATISFIED_DEPENDENCY", Outcome::kTold, "/nodes/1/weights", CubeScene,
+       [](GltfBuilder& b) {
+         b.json["nodes"].push_back({{"weights", {1}}});
+       }},
+      {"SKIN_NO_COMMON_ROOT", Outcome::kTold, "/skins/0/joints", SkinnedScene,
+       [](GltfBuilder& b) {
+         b.json["nodes"][1].erase("children");
+         b.json["scenes"][0]["nodes"] = {0, 1, 2};
+       }},
+      {"SKIN_SKELETON_INVALID", Outcome::kTold, "/skins/0/skeleton", SkinnedScene,
+       [](GltfBuilder& b) { b.json["skins"][0]["skeleton"] = 2; }},
+      {"NODE_SKIN_NO_SCENE", Outcome::kTold, "/nodes/0/skin", SkinnedScene,
+       [](GltfBuilder& b) { b.json["scenes"][0]["nodes"] = {0}; }},
+      {"NODE_SKIN_WITH_NON_SKINNED_MESH", Outcome::kTold, "/nodes/0/skin", SkinnedScene,
+       [](GltfBuilder& b) {
+         json& attributes = b.json["meshes"][0]["primitives"][0]["attributes"];
+         attributes.erase("JOINTS_0");
+         attributes.erase("WEIGHTS_0");
+       }},
+      {"NODE_WEIGHTS_INVALID", Outcome::kTold, "/nodes/0/weights", MorphScene,
+       [](GltfBuilder& b) { b.json["nodes"][0]["weights"] = {0.5}; }},
+      {"MESH_INVALID_WEIGHTS_COUNT", Outcome::kTold, "/meshes/0/weights", MorphScene,
+       [](GltfBuilder& b) {
+         b.json["meshes"][0]["weights"] = {0, 0, 1};
+       }},
+  };
+}
+
+std::vector<BrokenFile> PropertyFiles() {
+  return {
+      {"TYPE_MISMATCH", Outcome::kTold, "/nodes/0/scale", CubeScene,
+       [](GltfBuilder& b) { b.json["nodes"][0]["scale"] = "big"; }},
+      {"TYPE_MISMATCH", Outcome::kTold, "/meshes/0/name", CubeScene,
+       [](GltfBuilder& b) { b.json["meshes"][0]["name"] = 5; }},
+      {"TYPE_MISMATCH", Outcome::kTold, "/nodes/0/extensions", CubeScene,
+       [](GltfBuilder& b) { b.json["nodes"][0]["extensions"] = 5; }},
+      {"TYPE_MISMATCH", Outcome::kTold, "/materials/0/doubleSided", MaterialsScene,
+       [](GltfBuilder& b) { b.json["materials"][0]["doubleSided"] = 1; }},
+      {"TYPE_MISMATCH", Outcome::kTold, "/materials/0/pbrMetallicRoughness/metallicFactor",
+       MaterialsScene,
+       [](GltfBuilder& b) {
+         b.json["materials"][0]["pbrMetallicRoughness"]["metallicFactor"] = "1";
+       }},
+      {"ARRAY_TYPE_MISMATCH", Outcome::kTold, "/nodes/0/translation", CubeScene,
+       [](GltfBuilder& b) {
+         b.json["nodes"][0]["translation"] = {0, "1", 0};
+       }},
+      {"ARRAY_LENGTH_NOT_IN_LIST", Outcome::kTold, "/nodes/0/translation", CubeScene,
+       [](GltfBuilder& b) {
+         b.json["nodes"][0]["translation"] = {0, 1};
+       }},
+      {"VALUE_NOT_IN_RANGE", Outcome::kTold, "/materials/0/emissiveFactor", MaterialsScene,
+       [](GltfBuilder& b) {
+         b.json["materials"][0]["emissiveFactor"] = {0, 5, 0};
+       }},
+      {"UNDEFINED_PROPERTY", Outcome::kTold, "/cameras/0/perspective", CubeScene,
+       [](GltfBuilder& b) {
+         PutCamera(b, R"({"type": "perspective", "perspective": {"znear": 1}})");
+       }},
+      {"ONE_OF_MISMATCH", Outcome::kTold, "/cameras/0", CubeScene,
+       [](GltfBuilder& b) { PutCamera(b, R"({"type": "perspective"})"); }},
+      {"CAMERA_ZFAR_LEQUAL_ZNEAR", Outcome::kTold, "/cameras/0", CubeScene,
+       [](GltfBuilder& b) {
+         PutCamera(b,
+                   R"({"type": "perspective", "perspective": {"yfov": 1, "znear": 2, "zfar": 1}})");
+       }},
+      {"CAMERA_XMAG_YMAG_ZERO", Outcome::kTold, "/cameras/0", CubeScene,
+       [](GltfBuilder& b) {
+         PutCamera(b, R"({"type": "orthographic",
+                          "orthographic": {"xmag": 0, "ymag": 1, "znear": 0, "zfar": 1}})");
+       }},
+      {"ONE_OF_MISMATCH", Outcome::kTold, "/images/1", MaterialsScene,
+       [](GltfBuilder& b) { b.json["images"][1]["uri"] = "tex/bark.png"; }},
+      {"EMPTY_ENTITY", Outcome::kSilent, "", CubeScene,
+       [](GltfBuilder& b) {
+         for (const char* key : {"animations", "skins", "cameras", "extensionsUsed"})
+           b.json[key] = json::array();
+         b.json["nodes"][0]["children"] = json::array();
+         b.json["extensions"] = json::object();
+       }},
+      {"EMPTY_ENTITY", Outcome::kTold, "/meshes/1", CubeScene,
+       [](GltfBuilder& b) {
+         b.json["meshes"].push_back({{"primitives", json::array()}});
+       }},
+      {"UNDECLARED_EXTENSION", Outcome::kSilent, "", CubeScene,
+       [](GltfBuilder& b) {
+         b.json["nodes"][0]["extensions"]["KHR_node_visibility"]["visible"] = true;
+       }},
+      {"UNEXPECTED_EXTENSION_OBJECT", Outcome::kTold, "/nodes/0/extensions/KHR_materials_unlit",
+       CubeScene,
+       [](GltfBuilder& b) {
+         b.json["nodes"][0]["extensions"]["KHR_materials_unlit"] = json::object();
+       }},
+      {"KHR_LIGHTS_PUNCTUAL_LIGHT_SPOT_ANGLES", Outcome::kTold,
+       "/extensions/KHR_lights_punctual/lights/0/spot", CubeScene,
+       [](GltfBuilder& b) {
+         b.json["extensions"]["KHR_lights_punctual"]["lights"] = json::parse(
+             R"([{"type": "spot", "spot": {"innerConeAngle": 1, "outerConeAngle": 0.5}}])");
+       }},
+      {"KHR_MATERIALS_VARIANTS_NON_UNIQUE_VARIANT", Outcome::kTold, kPrimitive, MaterialsScene,
+       [](GltfBuilder& b) {
+         b.json["extensions"]["KHR_materials_variants"]["variants"] =
+             json::parse(R"([{"name": "a"}])");
+         b.json["meshes"][0]["primitives"][0]["extensions"]["KHR_materials_variants"]["mappings"] =
+             json::parse(R"([{"material": 0, "variants": [0]}, {"material": 1, "variants": [0]}])");
+       }},
+  };
+}
+
+std::vector<BrokenFile> PrimitiveFiles() {
+  return {
+      {"MESH_PRIMITIVE_JOINTS_WEIGHTS_MISMATCH", Outcome::kTold,
+       "/meshes/0/primitives/0/attributes/WEIGHTS_0", SkinnedScene,
+       [](GltfBuilder& b) {
+         b.json["meshes"][0]["primitives"][0]["attributes"].erase("JOINTS_0");
+       }},
+      {"MESH_PRIMITIVE_INVALID_ATTRIBUTE", Outcome::kTold, "/meshes/0/primitives/0/attributes/HEAT",
+       CubeScene, [](GltfBuilder& b) { PutFloats(b, "HEAT", "SCALAR", kCubeVertices, {1}); }},
+      {"MESH_PRIMITIVE_INVALID_ATTRIBUTE", Outcome::kTold,
+       "/meshes/0/primitives/0/attributes/TEXCOORD_01", CubeScene,
+       [](GltfBuilder& b) {
+         PutFloats(b, "TEXCOORD_01", "VEC2", kCubeVertices, {0, 1});
+       }},
+      {"MESH_PRIMITIVE_INDEXED_SEMANTIC_CONTINUITY", Outcome::kTold,
+       "/meshes/0/primitives/0/attributes", CubeScene,
+       [](GltfBuilder& b) {
+         PutFloats(b, "TEXCOORD_2", "VEC2", kCubeVertices, {0, 1});
+       }},
+      {"MESH_PRIMITIVE_MORPH_TARGET_NO_BASE_ACCESSOR", Outcome::kTold,
+       "/meshes/0/primitives/0/targets/0/NORMAL", MorphScene,
+       [](GltfBuilder& b) { b.json["meshes"][0]["primitives"][0]["attributes"].erase("NORMAL"); }},
+      {"EMPTY_ENTITY", Outcome::kTold, "/meshes/0/primitives/0/targets/1", MorphScene,
+       [](GltfBuilder& b) { b.json["meshes"][0]["primitives"][0]["targets"][1] = json::object(); }},
+      {"MESH_PRIMITIVE_TOO_FEW_TEXCOORDS", Outcome::kTold, "/meshes/0/primitives/1", MaterialsScene,
+       [](GltfBuilder& b) { b.json["materials"][1]["emissiveTexture"]["texCoord"] = 1; }},
+      {"MESH_PRIMITIVE_NO_TANGENT_SPACE", Outcome::kTold, "/meshes/0/primitives/1", MaterialsScene,
+       [](GltfBuilder& b) {
+         b.json["materials"][1]["extensions"]["KHR_materials_anisotropy"]["anisotropyStrength"] = 1;
+       }},
+      {"ACCESSOR_INVALID_SIGN", Outcome::kTold, kPrimitive, CubeScene,
+       [](GltfBuilder& b) {
+         PutFloats(b, "TANGENT", "VEC4", kCubeVertices, {1, 0, 0, 0.5});
+       }},
+      {"ACCESSOR_VECTOR3_NON_UNIT", Outcome::kSilent, "", CubeScene,
+       [](GltfBuilder& b) {
+         PutFloats(b, "NORMAL", "VEC3", kCubeVertices, {0, 3, 0});
+       }},
+      {"ACCESSOR_VECTOR3_NON_UNIT", Outcome::kTold, kPrimitive, CubeScene,
+       [](GltfBuilder& b) {
+         PutFloats(b, "NORMAL", "VEC3", kCubeVertices, {0, 0, 0});
+       }},
+      {"ACCESSOR_NON_CLAMPED", Outcome::kTold, kPrimitive, CubeScene,
+       [](GltfBuilder& b) {
+         PutFloats(b, "COLOR_0", "VEC3", kCubeVertices, {0, 2, 0});
+       }},
+      {"ACCESSOR_WEIGHTS_NEGATIVE", Outcome::kTold, kPrimitive, SkinnedScene,
+       [](GltfBuilder& b) {
+         PutFloats(b, "WEIGHTS_0", "VEC4", kWaveVertices, {1, -1, 0, 0});
+       }},
+      {"ACCESSOR_WEIGHTS_NON_NORMALIZED", Outcome::kSilent, "", SkinnedScene,
+       [](GltfBuilder& b) {
+         PutFloats(b, "WEIGHTS_0", "VEC4", kWaveVertices, {3, 1, 0, 0});
+       }},
+      {"ACCESSOR_JOINTS_INDEX_DUPLICATE", Outcome::kTold, kPrimitive, SkinnedScene,
+       [](GltfBuilder& b) {
+         PutFloats(b, "WEIGHTS_0", "VEC4", kWaveVertices, {0.5f, 0.25f, 0.25f, 0});
+       }},
+      {"ACCESSOR_INVALID_IBM", Outcome::kTold, "/skins/0/inverseBindMatrices", SkinnedScene,
+       [](GltfBuilder& b) {
+         b.json["skins"][0]["inverseBindMatrices"] =
+             b.AddFloats("MAT4", {1, 0, 0, 1, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1,
+                                  1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1});
+       }},
+      {"ACCESSOR_INDEX_PRIMITIVE_RESTART", Outcome::kTold, "/meshes/0/primitives/0/indices",
+       CubeScene,
+       [](GltfBuilder& b) {
+         json primitive;
+         primitive["attributes"]["POSITION"] =
+             b.AddFloats("VEC3", std::vector<float>(256 * 3, 1.0f), true);
+         primitive["indices"] = b.AddIntegers("SCALAR", 5121, {0, 1, 255});
+         b.json["meshes"][0]["primitives"][0] = primitive;
+       }},
+  };
+}
+
+std::vector<BrokenFile> AnimationFiles() {
+  return {
+      {"ANIMATION_DUPLICATE_TARGETS", Outcome::kTold, "/animations/0/channels/1", SkinnedScene,
+       [](GltfBuilder& b) {
+         json& channels = b.json["animations"][0]["channels"];
+         channels.push_back(json(channels[0]));
+       }},
+      {"ANIMATION_CHANNEL_TARGET_NODE_MATRIX", Outcome::kTold, "/animations/0/channels/0",
+       SkinnedScene,
+       [](GltfBuilder& b) {
+         PutName(b.json["nodes"][2], R"({"matrix": [1,0,0,0, 0,1,0,0, 0,0,1,0, 0,1,0,1]})");
+       }},
+      {"ANIMATION_CHANNEL_TARGET_NODE_WEIGHTS_NO_MORPHS", Outcome::kTold,
+       "/animations/0/channels/0", MorphScene,
+       [](GltfBuilder& b) {
+         b.json["nodes"].push_back(json::object());
+         b.json["animations"][0]["channels"][0]["target"]["node"] = 1;
+       }},
+      {"ANIMATION_SAMPLER_INPUT_ACCESSOR_TOO_FEW_ELEMENTS", Outcome::kTold,
+       "/animations/0/samplers/0/input", SkinnedScene,
+       [](GltfBuilder& b) {
+         b.json["animations"][0]["samplers"][0] = {
+             {"input", b.AddFloats("SCALAR", {0}, true)},
+             {"output", b.AddFloats("VEC4", {0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0})},
+             {"interpolation", "CUBICSPLINE"}};
+       }},
+      {"ACCESSOR_ANIMATION_SAMPLER_OUTPUT_NON_NORMALIZED_QUATERNION", Outcome::kTold,
+       "/animations/0/samplers/0/output", SkinnedScene,
+       [](GltfBuilder& b) {
+         b.json["animations"][0]["samplers"][0]["output"] =
+             b.AddFloats("VEC4", {0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 1});
+       }},
+      {"EMPTY_ENTITY", Outcome::kTold, "/animations/0", SkinnedScene,
+       [](GltfBuilder& b) { b.json["animations"][0]["channels"] = json::array(); }},
+  };
+}
+
+std::vector<BrokenFile> AccessorFiles() {
+  return {
+      {"ACCESSOR_MAX_MISMATCH", Outcome::kSilent, "", CubeScene,
+       [](GltfBuilder& b) {
+         b.json["accessors"][0]["max"] = {0, 0, 0};
+       }},
+      {"MESH_PRIMITIVE_POSITION_ACCESSOR_WITHOUT_BOUNDS", Outcome::kSilent, "", CubeScene,
+       [](GltfBuilder& b) { b.json["accessors"][0].erase("max"); }},
+      {"BUFFER_VIEW_TARGET_OVERRIDE", Outcome::kSilent, "", CubeScene,
+       [](GltfBuilder& b) { b.json["bufferViews"][0]["target"] = 34963; }},
+      {"ACCESSOR_NORMALIZED_INVALID", Outcome::kRefused,
+       "/meshes/0/primitives/0/attributes/POSITION", CubeScene,
+       [](GltfBuilder& b) { b.json["accessors"][0]["normalized"] = true; }},
+      {"ANIMATION_SAMPLER_INPUT_ACCESSOR_WITHOUT_BOUNDS", Outcome::kSilent, "", SkinnedScene,
+       [](GltfBuilder& b) {
+         const size_t input = b.json["animations"][0]["samplers"][0]["input"].get<size_t>();
+         b.json["accessors"][input].erase("max");
+       }},
+      {"MESH_PRIMITIVES_UNEQUAL_TARGETS_COUNT", Outcome::kRefused, "/meshes/0/primitives/1",
+       MorphScene,
+       [](GltfBuilder& b) {
+         json second = b.json["meshes"][0]["primitives"][0];
+         second["targets"].erase(1);
+         b.json["meshes"][0]["primitives"].push_back(second);
+       }},
+      {"UNUSED_EXTENSION_REQUIRED", Outcome::kSilent, "", CubeScene,
+       [](GltfBuilder& b) { b.json["extensionsRequired"] = {"KHR_materials_unlit"}; }},
+  };
+}
+
+class BrokenRulesTest : public MeshCooking {
+ protected:
+  void Expect(const BrokenFile& file) {
+    SCOPED_TRACE(std::string(file.code) + " " + file.place);
+    GltfBuilder builder = file.scene();
+    file.change(builder);
+    for (const bool quantize : {true, false}) {
+      const auto context = Run(builder.Glb(), {{"quantize", quantize}, {"lods", {0.5}}});
+      if (file.outcome == Outcome::kRefused) {
+        EXPECT_TRUE(absl::IsInvalidArgument(status_)) << status_;
+        EXPECT_TRUE(std::string(status_.message()).starts_with(file.place)) << status_;
+        continue;
+      }
+      ASSERT_TRUE(status_.ok()) << status_;
+      if (file.outcome == Outcome::kSilent) {
+        EXPECT_THAT(context->warnings(), IsEmpty());
+      } else {
+        ASSERT_EQ(context->warnings().size(), 1) << testing::PrintToString(context->warnings());
+        EXPECT_TRUE(context->warnings()[0].starts_with(file.place)) << context->warnings()[0];
+        EXPECT_THAT(context->warnings()[0], HasSubstr(std::string("(") + file.code + ")"));
+      }
+      // What was repaired is not told again, and stays as it is.
+      const std::string once = context->output(".glb");
+      EXPECT_EQ(CookBytes(once, {{"quantize", quantize}}),
+                CookBytes(CookBytes(once, {{"quantize", quantize}}), {{"quantize", quantize}}));
+    }
+  }
+};
+
+TEST_F(BrokenRulesTest, NodesScenesAndSkins) {
+  for (const BrokenFile& file : NodeFiles()) Expect(file);
+}
+TEST_F(BrokenRulesTest, PropertiesAndExtensions) {
+  for (const BrokenFile& file : PropertyFiles()) Expect(file);
+}
+TEST_F(BrokenRulesTest, PrimitivesAndTheirData) {
+  for (const BrokenFile& file : PrimitiveFiles()) Expect(file);
+}
+TEST_F(BrokenRulesTest, Animations) {
+  for (const BrokenFile& file : AnimationFiles()) Expect(file);
+}
+TEST_F(BrokenRulesTest, Accessors) {
+  for (const BrokenFile& file : AccessorFiles()) Expect(file);
+}
+
+TEST_F(BrokenRulesTest, VersionsThatNeedMoreThan2Point0AreRefused) {
+  const auto error = [&](const json& asset) {
+    return ErrorOf(Changed([&](json& g) { g["asset"] = asset; }));
+  };
+  EXPECT_EQ(error({{"version", "2.0"}, {"minVersion", "2.0"}}), "OK");
+  EXPECT_EQ(error({{"version", "2.1"}, {"minVersion", "2.0"}}), "OK");
+  EXPECT_EQ(error({{"version", "3.0"}, {"minVersion", "2.0"}}), "OK");
+  EXPECT_EQ(error({{"version", "2.1"}}), "OK");
+  EXPECT_EQ(error({{"version", "2.1"}, {"minVersion", "2.1"}}),
+            "/asset/minVersion: the file needs a reader of glTF 2.1, and this cooker reads 2.0; "
+            "export it as glTF 2.0");
+  for (const char* least : {"2.10", "3.0", "10.0"}) {
+    EXPECT_THAT(error({{"version", "2.0"}, {"minVersion", least}}),
+                HasSubstr("/asset/minVersion: the file needs a reader of glTF "));
+  }
+  for (const char* version : {"1.0", "3.0", "0.9", "20.0"}) {
+    EXPECT_EQ(error({{"version", version}}),
+              "/asset/version: expected 2.0, not " + std::string(version));
+  }
+  EXPECT_EQ(error({{"version", "1.0"}, {"minVersion", "2.0"}}),
+            "/asset/version: expected 2.0, not 1.0");
+  for (const char* odd :
+       {"2", "2.", ".0", "2.0.0", "2.x", "two", "", " 2.0", "-2.0", "2.0 ", "99999999999.0"}) {
+    EXPECT_EQ(error({{"version", odd}}), "/asset/version: expected 2.0, not \"" + std::string(odd) +
+                                             "\", which is no version (PATTERN_MISMATCH)");
+    EXPECT_THAT(error({{"version", "2.0"}, {"minVersion", odd}}),
+                HasSubstr("/asset/minVersion: expected 2.0, not "));
+  }
+  EXPECT_EQ(error({{"version", 2.0}}), "/asset/version: expected a string, not 2.0");
+}
+
+TEST_F(BrokenRulesTest, NewerVersionsThatMayBeReadAreTold) {
+  const auto warnings = [&](const json& asset) {
+    return Run(Changed([&](json& g) { g["asset"] = asset; }))->warnings();
+  };
+  EXPECT_THAT(warnings({{"version", "2.0"}, {"minVersion", "2.0"}}), IsEmpty());
+  EXPECT_THAT(warnings({{"version", "2.1"}}),
+              ElementsAre("/asset/version: the file is of glTF 2.1, and is read as 2.0 "
+                          "(UNKNOWN_ASSET_MINOR_VERSION)"));
+  EXPECT_THAT(warnings({{"version", "3.0"}, {"minVersion", "2.0"}}),
+              ElementsAre("/asset/version: the file is of glTF 3.0, and is read as 2.0 "
+                          "(UNKNOWN_ASSET_MAJOR_VERSION)"));
+}
+
+TEST_F(BrokenRulesTest, PrimitivesWithoutPositionAreLeftOut) {
+  const char* const said =
+      ": the primitive has no POSITION; it is left out "
+      "(MESH_PRIMITIVE_NO_POSITION)";
+  for (const bool is_first : {true, false}) {
+    GltfBuilder builder = CubeScene();
+    json& primitives = builder.json["meshes"][0]["primitives"];
+    json bare = primitives[0];
+    bare["attributes"].erase("POSITION");
+    bare["mode"] = 99;  // nobody looks
+    primitives.insert(is_first ? primitives.begin() : primitives.end(), bare);
+    const auto context = Run(builder.Glb(), {{"lods", {0.5}}});
+    ASSERT_TRUE(status_.ok()) << status_;
+    EXPECT_THAT(context->warnings(),
+                ElementsAre(std::string("/meshes/0/primitives/") + (is_first ? "0" : "1") + said));
+    EXPECT_EQ(context->output(".glb"), CookBytes(CubeScene().Glb()));
+  }
+}
+
+TEST_F(BrokenRulesTest, MeshesOfWhichNothingIsLeftAreLeftOut) {
+  GltfBuilder builder = CubeScene();
+  json& g = builder.json;
+  g["meshes"].insert(g["meshes"].begin(),
+                     json::parse(R"({"primitives": [{"attributes": {"NORMAL": 1}}, {}]})"));
+  g["meshes"].push_back({{"name", "none"}});
+  g["nodes"] = json::parse(R"([{"mesh": 1}, {"mesh": 0, "weights": [1]}, {"mesh": 2}])");
+  g["scenes"][0]["nodes"] = {0, 1, 2};
+  const size_t times = builder.AddFloats("SCALAR", {0, 1}, true);
+  const size_t weights = builder.AddFloats("SCALAR", {0, 1});
+  g["animations"] = json::parse(R"([{"samplers": [{}], "channels": [
+      {"sampler": 0, "target": {"node": 1, "path": "weights"}}]}])");
+  g["animations"][0]["samplers"][0] = {{"input", times}, {"output", weights}};
+  const auto context = Run(builder.Glb());
+  ASSERT_TRUE(status_.ok()) << status_;
+  EXPECT_THAT(
+      context->warnings(),
+      ElementsAre("/meshes/0/primitives/0 and 1 other place: the primitive has no POSITION; it is "
+                  "left out (MESH_PRIMITIVE_NO_POSITION)",
+                  "/meshes/0 and 1 other place: the mesh has nothing to draw; it is left out "
+                  "(EMPTY_ENTITY)",
+                  "/animations/0/channels/0: its node has no mesh with morph targets; the channel "
+                  "is left out (ANIMATION_CHANNEL_TARGET_NODE_WEIGHTS_NO_MORPHS)"));
+  const GlbFile file = ReadGlbFile(context->output(".glb"));
+  EXPECT_EQ(file.json["meshes"].size(), 1);
+  EXPECT_EQ(file.json["nodes"][1], json::object());
+  EXPECT_FALSE(file.json.contains("animations"));
+  EXPECT_EQ(
+      Compare(ReadTriangles(ReadGlbFile(CookBytes(CubeScene().Glb()))), ReadTriangles(file), {}),
+      "");
+}
+
+TEST_F(BrokenRulesTest, AFileOfNothingThatIsDrawnIsCooked) {
+  const auto context = Run(Changed([](json& g) {
+    g["meshes"][0]["primitives"][0]["attributes"] = {{"NORMAL", 1}};
+  }));
+  ASSERT_TRUE(status_.ok()) << status_;
+  const GlbFile file = ReadGlbFile(context->output(".glb"));
+  EXPECT_FALSE(file.json.contains("meshes"));
+  EXPECT_EQ(file.json["nodes"], json::parse("[{}]"));
+}
+
+// A scene's list, what becomes of it, and of the nodes' children.
+TEST_F(BrokenRulesTest, ScenesMayNameNodesThatAreNoRoots) {
+  const auto cooked = [&](const char* nodes, const char* scenes) {
+    GltfBuilder builder = CubeScene();
+    builder.json["nodes"] = json::parse(nodes);
+    builder.json["scenes"] = json::parse(scenes);
+    const auto context = Run(builder.Glb(), {{"quantize", false}});
+    EXPECT_TRUE(status_.ok()) << status_;
+    json lists = json::array();
+    const json file = ReadGlbFile(context->output(".glb")).json;
+    for (const json& scene : file["scenes"]) lists.push_back(scene["nodes"]);
+    for (const json& node : file["nodes"])
+      lists.push_back(node.contains("children") ? node["children"] : json());
+    return std::pair(lists.dump(), context->warnings());
+  };
+  const std::string places =
+      "/scenes/0/nodes/1: the node is no root, and the scene shows one that "
+      "it is below; it is left out of the list (SCENE_NON_ROOT_NODE)";
+  const char* const chain = R"([{"children": [1]}, {"children": [2]}, {"mesh": 0}])";
+  EXPECT_EQ(cooked(chain, R"([{"nodes": [0, 1]}])"),
+            std::pair(std::string("[[0],[1],[2],null]"), std::vector<std::string>{places}));
+  EXPECT_EQ(cooked(chain, R"([{"nodes": [2, 0]}])").first, "[[0],[1],[2],null]");
+  EXPECT_EQ(cooked(chain, R"([{"nodes": [1, 2]}])").first, "[[1],null,[2],null]");
+  EXPECT_THAT(
+      cooked(chain, R"([{"nodes": [2]}])"),
+      testing::Pair("[[2],[1],null,null]",
+                    ElementsAre("/scenes/0/nodes/0: the node is no root, and no scene shows "
+                                "its parent; it becomes a root (SCENE_NON_ROOT_NODE)")));
+  EXPECT_EQ(cooked(chain, R"([{"nodes": [2]}, {"nodes": [2]}])").first, "[[2],[2],[1],null,null]");
+  EXPECT_THAT(cooked(chain, R"([{"nodes": [0]}, {"nodes": [2]}])"),
+              testing::Pair("[[0],[2],[1],[2],null]",
+                            ElementsAre(HasSubstr("another scene shows its parent; the list stays "
+                                                  "as it is (SCENE_NON_ROOT_NODE)"))));
+}
+
+TEST_F(BrokenRulesTest, AMatrixGoesBeforeTheOtherTransforms) {
+  const GlbFile file = Cook(Changed([](json& g) {
+    g["nodes"][0] = json::parse(R"({"mesh": 0, "scale": [9, 9, 9], "translation": [7, 0, 0],
+                                "matrix": [1,0,0,0, 0,1,0,0, 0,0,1,0, 5,0,0,1]})");
+  }));
+  EXPECT_EQ(file.json["nodes"][0]["matrix"][12], 5);
+  EXPECT_FALSE(file.json["nodes"][0].contains("scale"));
+  EXPECT_FALSE(file.json["nodes"][0].contains("translation"));
+}
+
+// Exporters write any number there.
+TEST_F(BrokenRulesTest, JointsWithoutAWeightMayBeOutOfRange) {
+  const auto cook = [&](const std::vector<float>& weights) {
+    GltfBuilder builder = SkinnedScene();
+    std::vector<uint32_t> joints;
+    for (size_t i = 0; i < kWaveVertices; ++i) joints.insert(joints.end(), {0, 255, 1, 99});
+    builder.json["meshes"][0]["primitives"][0]["attributes"]["JOINTS_0"] =
+        builder.AddIntegers("VEC4", 5121, joints);
+    PutFloats(builder, "WEIGHTS_0", "VEC4", kWaveVertices, weights);
+    return ErrorOf(builder.Glb());
+  };
+  EXPECT_EQ(cook({0.5f, 0, 0.5f, 0}), "OK");
+  EXPECT_THAT(cook({0.5f, 0.5f, 0, 0}), HasSubstr("JOINTS_0: joint 255, and /skins/0"));
+}
+
+TEST_F(BrokenRulesTest, VertexDataIsRepairedWithoutQuantisation) {
+  GltfBuilder builder = SkinnedScene();
+  PutFloats(builder, "NORMAL", "VEC3", kWaveVertices, {0, 4, 0});
+  PutFloats(builder, "TANGENT", "VEC4", kWaveVertices, {3, 0, 0, -0.5f});
+  PutFloats(builder, "WEIGHTS_0", "VEC4", kWaveVertices, {2, -1, 2, 4});  // of joints 0, 1, 1, 0
+  const GlbFile file = Cook(builder.Glb(), {{"quantize", false}});
+  const json& attributes = file.json["meshes"][0]["primitives"][0]["attributes"];
+  const auto first = [&](const char* name, size_t count) {
+    std::vector<double> values = ReadValues(file, attributes[name].get<size_t>());
+    values.resize(count);
+    return values;
+  };
+  EXPECT_THAT(first("NORMAL", 3), ElementsAre(0, 1, 0));
+  EXPECT_THAT(first("TANGENT", 4), ElementsAre(1, 0, 0, -1));
+  EXPECT_THAT(first("WEIGHTS_0", 4), ElementsAre(0.75, 0, 0.25, 0));
+  EXPECT_THAT(first("JOINTS_0", 4), ElementsAre(0, 0, 1, 0));
+}
+
+TEST_F(BrokenRulesTest, WeightsOfIntegersSumToOneWithoutQuantisation) {
+  GltfBuilder builder = SkinnedScene();
+  std::vector<uint32_t> weights;
+  for (size_t i = 0; i < kWaveVertices; ++i) weights.insert(weights.end(), {100, 100, 0, 0});
+  builder.json["meshes"][0]["primitives"][0]["attributes"]["WEIGHTS_0"] =
+      builder.AddIntegers("VEC4", 5123, weights, true);
+  const GlbFile file = Cook(builder.Glb(), {{"quantize", false}});
+  const json& attributes = file.json["meshes"][0]["primitives"][0]["attributes"];
+  const std::vector<double> read = ReadValues(file, attributes["WEIGHTS_0"].get<size_t>());
+  EXPECT_NEAR(read[0] + read[1], 1, 1e-9);
+}
+
+// One line for many places, whatever they hold.
+TEST_F(BrokenRulesTest, EqualFindingsAreOneWarning) {
+  const auto context = Run(Changed([](json& g) {
+    for (int i = 1; i < 100; ++i) {
+      g["nodes"].push_back({{"rotation", {0, i, 0, 0}}});
+      g["scenes"][0]["nodes"].push_back(i);
+      g["nodes"][i]["translation"] = {i};
+    }
+  }));
+  EXPECT_EQ(context->warnings().size(), 3);  // the rotations' range, too
+  EXPECT_THAT(context->warnings(), Contains(HasSubstr("and 98 other places: ")));
+}
+
+}  // namespace
+}  // namespace galley::worker::mesh

@@ -1,0 +1,46 @@
+// NodeForest: the trees that the nodes of a glTF file make.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "worker/cookers/mesh/json_fields.h"
+
+namespace galley::worker::mesh {
+
+class NodeForest {
+ public:
+  // INVALID_ARGUMENT: a node has two parents, or is its own ancestor. A child that its parent names
+  // twice is named once in `json` afterwards, with a warning. REQUIRES: indices are in range.
+  static absl::StatusOr<NodeForest> Read(Json& json, std::vector<std::string>& warnings);
+
+  size_t size() const { return parent_.size(); }
+  bool IsRoot(size_t node) const { return parent_[node] == size(); }
+  size_t parent(size_t node) const { return parent_[node]; }  // REQUIRES: no root
+  // Each node has a span of numbers, which holds the spans of all that are below it.
+  size_t begin(size_t node) const { return begin_[node]; }
+  size_t end(size_t node) const { return end_[node]; }
+  // Whether `below` is `node` or one of its descendants.
+  bool Holds(size_t node, size_t below) const {
+    return begin_[node] <= begin_[below] && begin_[below] < end_[node];
+  }
+  size_t RootOf(size_t node) const { return root_[node]; }
+
+ private:
+  absl::Status ReadParents(Json& json, std::vector<std::string>& warnings);
+  void NumberNodes(const Json& json);
+
+  std::vector<size_t> parent_;  // size(): a root
+  std::vector<size_t> begin_;
+  std::vector<size_t> end_;
+  std::vector<size_t> root_;
+};
+
+// Makes the lists of scenes name roots only, each once, and says so. A node below another one of
+// the list is left out, since it is drawn with that one. Another one becomes a root when no scene
+// shows its parent; else the list stays as it is.
+void RepairScenes(Json& json, const NodeForest& forest, std::vector<std::string>& warnings);
+
+}  // namespace galley::worker::mesh
