@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "absl/strings/ascii.h"
+#include "common/content/expand_braces.h"
 #include "common/content/name.h"
 #include "director/host/near_names.h"
 #include "fmt/format.h"
@@ -19,6 +20,49 @@ using record::WarningKind;
 // Comparisons with names for these warnings, which every cook repeats: a tenth of a second.
 constexpr size_t kIdleNearMax = 30'000;
 constexpr size_t kIdleToldMax = 20;  // of one kind; the rest is a number
+
+// A slip of the hand: so many letters.
+constexpr size_t kSlipMax = 2;
+
+bool HasStar(std::string_view text) { return text.find('*') != std::string_view::npos; }
+std::string_view LastSegment(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+std::string SortedLetters(std::string_view text) {
+  std::string letters = absl::AsciiStrToLower({text.data(), text.size()});
+  std::sort(letters.begin(), letters.end());
+  return letters;
+}
+
+// Whether the extension of a name may be that which a pattern ends with: one letter off, or two
+// that are exchanged.
+bool SharesItsEnd(std::string_view pattern, std::string_view name) {
+  const size_t star = pattern.rfind('*');
+  if (star == std::string_view::npos || star + 1 == pattern.size()) return true;
+  const std::string_view wanted = pattern.substr(pattern.rfind('.') + 1);
+  const std::string_view extension = name.substr(name.rfind('.') + 1);
+  return EditsUntilMatch(wanted, extension, 1) <= 1 ||
+         SortedLetters(wanted) == SortedLetters(extension);
+}
+
+bool IsSlip(std::string_view pattern, std::string_view name) {
+  const std::string_view last = LastSegment(pattern);
+  const bool is_elsewhere =
+      !HasStar(last) && EditsUntilMatch(last, LastSegment(name), 0) == 0;  // in another folder
+  return is_elsewhere || (EditsUntilMatch(pattern, name, kSlipMax) <= kSlipMax &&
+                          SharesItsEnd(pattern, name));
+}
+
+// Those of `near` that may have been meant. (Stars match much, so that names which share nothing
+// but a folder come out near.)
+std::vector<std::string> ReallyNear(std::string_view pattern, std::vector<std::string> near) {
+  const auto expanded = content::ExpandBraces(pattern);
+  std::erase_if(near, [&](const std::string& name) {
+    return !expanded.ok() ||
+           std::none_of(expanded->begin(), expanded->end(),
+                        [&](const std::string& one) { return IsSlip(one, name); });
+  });
+  return near;
+}
 
 std::string PlaceOfLine(int line) { return fmt::format("{}:{}", project::kProjectFile, line); }
 
@@ -72,7 +116,8 @@ class IdleFinder {
     const std::string folder = glob.LiteralFolder();
     const bool is_there =
         folder.size() <= 1 || table_.snapshot().Kind(folder) == content::EntryKind::kFolder;
-    return is_there ? Near(glob.pattern(), files_) : Near(folder, Folders());
+    const std::string near = is_there ? "" : Near(folder, Folders());
+    return near.empty() ? Near(glob.pattern(), files_) : near;
   }
 
   const std::vector<std::string>& Folders() {
@@ -91,7 +136,7 @@ class IdleFinder {
   std::string Near(std::string_view pattern, const std::vector<std::string>& names) {
     if (names.size() > comparisons_left_) return "";
     comparisons_left_ -= names.size();
-    return NearText(NearNames(pattern, names, kIdleNearMax));
+    return NearText(ReallyNear(pattern, NearNames(pattern, names, kIdleNearMax)));
   }
 
   void FindMounts() {
@@ -303,7 +348,8 @@ record::Warning NeverWarning(const project::Pattern& never, const ProjectCatalog
   return {WarningKind::kNeverMatchesNothing,
           fmt::format("{}: nothing matches \"{}\"{}",
                       is_argument ? never.place : never.place + ": [cook] never", never.text,
-                      NearText(NearNames(never.text, table.names(), kIdleNearMax)))};
+                      NearText(ReallyNear(never.text,
+                                          NearNames(never.text, table.names(), kIdleNearMax))))};
 }
 
 }  // namespace galley::director

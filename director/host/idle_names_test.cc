@@ -82,6 +82,16 @@ TEST_F(IdleNamesTest, ARuleThatMatchesNoFileNamesItsPlaceAndTheNearest) {
   EXPECT_THAT(Idle(Rule("/Game/**/*.PNG", "ignore_case = true\n")), IsEmpty());
 }
 
+TEST_F(IdleNamesTest, WhatIsNotNearIsNotNamed) {
+  Put("large0.bin");
+  Put("a.tga");
+  EXPECT_THAT(Idle(Rule("/Game/**/*.txt")),
+              ElementsAre("galley.toml:7: [[rule]] match: nothing matches \"/Game/**/*.txt\" "
+                          "[rule-matches-nothing]"));
+  EXPECT_THAT(Idle(Rule("/Game/**/*.pgn")), ElementsAre(testing::HasSubstr("/one.png? [")));
+  EXPECT_THAT(Idle(Rule("/Game/images/one.png")), ElementsAre(testing::HasSubstr("/one.png? [")));
+}
+
 TEST_F(IdleNamesTest, ARuleMayBeAboutGeneratedPackages) {
   const std::string rule = Rule("/Game/**/_gen/*.level");
   EXPECT_THAT(Idle(rule).size(), 1u);
