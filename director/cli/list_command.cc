@@ -196,8 +196,9 @@ int ListUnmatched(const GlobalOptions& options, const std::vector<std::string>& 
                   const director::ScannedProject& scanned) {
   auto filter = PathFilter::Create(*scanned.project, patterns);
   if (!filter.ok()) return Fail(options, kUsage, MessageOf(filter.status()));
-  std::vector<const content::FileEntry*> files =
-      director::UnmatchedFiles(*scanned.project, *scanned.table);
+  const auto journal = director::Journal::Open(scanned.project->state_directory(), true);
+  std::vector<const content::FileEntry*> files = director::UnmatchedFiles(
+      *scanned.project, *scanned.table, journal.ok() ? journal->get() : nullptr);
   std::vector<std::string> all;
   for (const content::FileEntry* file : files) all.push_back(file->path);
   std::erase_if(files, [&](const auto* file) { return !filter->Matches(file->path); });

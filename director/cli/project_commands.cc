@@ -203,16 +203,16 @@ std::vector<Check> CheckRules(const project::Project& project) {
   if (!scanned.ok()) return {{"rules", false, MessageOf(scanned.status())}};
   if (const absl::Status recipes = director::CheckRecipes(*scanned->table); !recipes.ok())
     return {{"rules", false, MessageOf(recipes)}};
+  const auto opened = director::Journal::Open(project.state_directory(), /*read_only=*/true);
+  director::Journal* const journal = opened.ok() ? opened->get() : nullptr;
   const size_t packages = scanned->table->names().size();
-  const size_t unmatched = director::UnmatchedFiles(project, *scanned->table).size();
+  const size_t unmatched = director::UnmatchedFiles(project, *scanned->table, journal).size();
   std::vector<Check> checks = {
       {"rules", packages > 0,
        fmt::format("{}, {} no rule{}", Counted(packages, "package"),
                    unmatched == 1 ? "1 file matches" : fmt::format("{} files match", unmatched),
                    unmatched > 0 ? " (galley ls --unmatched lists them)" : "")}};
-  const auto journal = director::Journal::Open(project.state_directory(), /*read_only=*/true);
-  const auto generated =
-      director::GeneratedIn(*scanned->table, journal.ok() ? journal->get() : nullptr);
+  const auto generated = director::GeneratedIn(*scanned->table, journal);
   std::vector<record::Warning> idle = director::IdleNames(project, *scanned->table, generated);
   for (record::Warning& one : director::IdleNever(*scanned->table, generated))
     idle.push_back(std::move(one));

@@ -36,6 +36,12 @@ class CookNotes final : public CookListener {
     told_.Scanned(counts);
     listener_.Scanned(counts);
   }
+  // What the next cook tells, when all stands; people were told another number before.
+  void NoteUnmatched(size_t unmatched) {
+    ScanCounts counts = told_.scanned();
+    counts.unmatched = unmatched;
+    told_.Scanned(counts);
+  }
   void Stands(const StandCounts& counts) override { listener_.Stands(counts); }
   void OnFailed(const std::string& package, const std::string& platform,
                 const PackageFailed& failed) override;

@@ -312,10 +312,14 @@ void CookRun::TellScan() {
   TellOddFiles(*world_, notes_);
   notes_.Scanned({.files = world_->snapshot->files().size(),
                   .packages = world_->table->names().size(),
-                  .unmatched = UnmatchedFiles(*project_, *world_->table).size(),
+                  .unmatched = CountUnmatched(*world_),
                   .seconds = absl::ToDoubleSeconds(report_.scan),
                   .listed = report_.listed});
   TellLeftOut(*world_, notes_);
+}
+
+size_t CookRun::CountUnmatched(const World& world) const {
+  return UnmatchedFiles(*project_, *world.table, &deps_.director.journal()).size();
 }
 
 // No file came or went since, and no sidecar or rule is another one.
@@ -554,6 +558,8 @@ void CookRun::KeepWhatStands() {
   if (report_.outcome->world != world_)
     return LogInfo("cook={}: files changed while it ran, so that the next one looks again",
                    deps_.place.cook());
+  // (By now it is known what this cook has read.)
+  if (!is_scan_told_again_) notes_.NoteUnmatched(CountUnmatched(*world_));
   const auto keep = [&]() -> absl::Status {
     const CookDifference* const difference = difference_ ? &*difference_ : nullptr;
     // (Other cooks have no table of members.)

@@ -70,6 +70,7 @@ class CookRun {
   void NoteWhatWasLookedAt();
   StandingAsk AskOfStanding() const;
   void TellScan();
+  size_t CountUnmatched(const World& world) const;
   void TellScanAgain();
   void TellIdleNames();
   absl::Status FollowTheFiles();

@@ -156,7 +156,7 @@ class Looker {
     for (const record::Warning& one :
          IdleNames(project_, table_, GeneratedIn(table_, deps_.journal)))
       taker.OnWarning("", "", one);
-    for (const content::FileEntry* const file : UnmatchedFiles(project_, table_))
+    for (const content::FileEntry* const file : UnmatchedFiles(project_, table_, deps_.journal))
       run_.unmatched.push_back(file->path);
   }
 

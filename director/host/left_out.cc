@@ -9,7 +9,9 @@
 #include "common/base/log.h"
 #include "common/content/name.h"
 #include "common/record/cooker_description.h"
+#include "director/core/package_data.h"
 #include "director/host/error_list.h"
+#include "director/shell/sources.h"
 #include "fmt/format.h"
 
 namespace galley::director {
@@ -18,6 +20,30 @@ namespace {
 constexpr size_t kSandboxesToldMax = 3;
 
 std::string_view BaseName(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+bool Reads(const std::string& package, const PackageRecord& record, const std::string& path) {
+  for (const auto& [platform, known] : record.platforms) {
+    for (const record::Observed& seen : known.observed) {
+      if (seen.what.kind != record::ObservationKind::kFile) continue;
+      const auto asked = AskedName(package, seen.what.subject);
+      if (asked.ok() && *asked == path) return true;
+    }
+  }
+  return false;
+}
+
+// Whether a package that is still there has read the file in its last cook.
+bool IsReadByAPackage(const ProjectCatalog& table, Journal& journal, const std::string& path) {
+  const content::Change change{.path = path, .was_there = true, .is_there = true};
+  const auto may_read = journal.Affected(std::span(&change, 1));
+  if (!may_read.ok()) return false;
+  return std::any_of(may_read->begin(), may_read->end(), [&](const std::string& package) {
+    const std::string generator(GeneratorName(package));
+    if (!table.Find(generator.empty() ? package : generator)) return false;
+    const auto record = journal.Find(package);
+    return record.ok() && record->has_value() && Reads(package, **record, path);
+  });
+}
 
 // The likely new name of a file that is not there any more; empty: none is.
 std::string LikelyNewName(const content::Snapshot& snapshot, const std::string& old) {
@@ -45,7 +71,8 @@ std::string LikelyNewName(const content::Snapshot& snapshot, const std::string& 
 }  // namespace
 
 std::vector<const content::FileEntry*> UnmatchedFiles(const project::Project& project,
-                                                      const ProjectCatalog& table) {
+                                                      const ProjectCatalog& table,
+                                                      Journal* journal) {
   std::vector<const content::FileEntry*> unmatched;
   const std::string project_file = JoinPath(project.root, project::kProjectFile);
   auto package = table.names().begin();  // both are sorted
@@ -56,7 +83,8 @@ std::vector<const content::FileEntry*> UnmatchedFiles(const project::Project& pr
         S_ISDIR(file.stat.mode) || file.host_path == project_file ||
         table.resolver()->IsSetAside(file.path))
       continue;
-    unmatched.push_back(&file);
+    if (journal == nullptr || !IsReadByAPackage(table, *journal, file.path))
+      unmatched.push_back(&file);
   }
   return unmatched;
 }

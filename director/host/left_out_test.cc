@@ -15,10 +15,11 @@ class LeftOutTest : public ShellTest {
   std::vector<std::string> Unmatched() {
     const auto world = MakeWorld();
     std::vector<std::string> paths;
-    for (const content::FileEntry* file : UnmatchedFiles(*world->project, *world->table))
+    for (const content::FileEntry* file : UnmatchedFiles(*world->project, *world->table, journal_of_reads_))
       paths.push_back(file->path);
     return paths;
   }
+  Journal* journal_of_reads_ = nullptr;
   std::vector<std::string> Stray() { return StraySidecars(*MakeWorld()->table); }
 };
 
