@@ -87,8 +87,10 @@ absl::Status CookRun::AskGit() {
   if (listed.ok()) {
     listed_ = *listed;
   } else {
-    notes_.SayAlways(
-        fmt::format("--changed-since: all files are looked at: {}", MessageOf(listed.status())));
+    notes_.OnPassingWarning(
+        "", "",
+        {record::WarningKind::kVersionControl,
+         fmt::format("--changed-since: all files are looked at: {}", MessageOf(listed.status()))});
   }
   return absl::OkStatus();
 }
@@ -255,16 +257,19 @@ void CookRun::NoteLastRoots() {
   for (const store::PublishedRoot& root : *roots) {  // newest first
     if (root.by_the_book) last_roots_.emplace(root.platform, root.root);
   }
+  is_project_file_another_ = IsProjectFileAnother(AskOfStanding());
 }
 
 void CookRun::TellRemovedByRules() {
   const WorldPtr& world = report_.outcome->world;
+  const std::vector<std::string> failed = notes_.FailedPackages();
   for (const auto& [platform, root] : report_.outcome->roots) {
     const auto last = last_roots_.find(platform);
     if (last == last_roots_.end() || last->second == root || world == nullptr) continue;
     const std::string text =
-        RemovedByRulesText(deps_.director.stores().store(), last->second, root, platform, *world);
-    if (!text.empty()) notes_.SayAlways(text);
+        RemovedByRulesText(deps_.director.stores().store(), last->second, root, platform, *world,
+                           {is_project_file_another_, failed});
+    if (!text.empty()) notes_.OnPassingWarning("", "", {record::WarningKind::kRootShrinks, text});
   }
 }
 

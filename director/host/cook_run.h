@@ -105,6 +105,7 @@ class CookRun {
   std::optional<SourcePatches> patches_;      // the files were not scanned
   absl::StatusOr<MembersFile> members_;       // of a cook by the book (MembersAfter)
   std::map<std::string, Digest> last_roots_;  // by platform, before this cook by the book
+  bool is_project_file_another_ = false;      // than in the last cook of the same
   std::optional<Staging> staging_;            // once the selection is known
 
   std::optional<std::vector<std::string>> listed_;  // no other files are looked at

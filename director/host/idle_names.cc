@@ -48,8 +48,8 @@ bool IsSlip(std::string_view pattern, std::string_view name) {
   const std::string_view last = LastSegment(pattern);
   const bool is_elsewhere =
       !HasStar(last) && EditsUntilMatch(last, LastSegment(name), 0) == 0;  // in another folder
-  return is_elsewhere || (EditsUntilMatch(pattern, name, kSlipMax) <= kSlipMax &&
-                          SharesItsEnd(pattern, name));
+  return is_elsewhere ||
+         (EditsUntilMatch(pattern, name, kSlipMax) <= kSlipMax && SharesItsEnd(pattern, name));
 }
 
 // Those of `near` that may have been meant. (Stars match much, so that names which share nothing

@@ -15,7 +15,8 @@ class LeftOutTest : public ShellTest {
   std::vector<std::string> Unmatched() {
     const auto world = MakeWorld();
     std::vector<std::string> paths;
-    for (const content::FileEntry* file : UnmatchedFiles(*world->project, *world->table, journal_of_reads_))
+    for (const content::FileEntry* file :
+         UnmatchedFiles(*world->project, *world->table, journal_of_reads_))
       paths.push_back(file->path);
     return paths;
   }

@@ -4,16 +4,28 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/store/interface/store.h"
+#include "director/host/standing_cook.h"
 #include "director/shell/world.h"
 
 namespace galley::director {
 
-// "windows: 60 of the 100 files of its last root are gone, ...". Empty: no more than half of them
-// went because no rule makes a package of their sources any more, or the trees cannot be read.
+// Whether galley.toml, or what else decides in its place, says something else than in the last cook
+// of the same. False: no such cook is known.
+bool IsProjectFileAnother(const StandingAsk& ask);
+
+struct RulesBefore {
+  bool is_project_file_another = false;
+  const std::vector<std::string>& failed;  // packages, sorted: their files go for that
+};
+
+// "windows: this cook takes away 60 of the 100 files ...". Empty: no more than half of them went,
+// nothing says that rules are the reason, or the trees cannot be read.
 // Cost: that of the trees' difference, and of the last tree when most of it differs.
 std::string RemovedByRulesText(store::Store& store, const Digest& before, const Digest& after,
-                               std::string_view platform, const World& world);
+                               std::string_view platform, const World& world,
+                               const RulesBefore& rules);
 
 }  // namespace galley::director

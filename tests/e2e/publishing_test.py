@@ -57,6 +57,7 @@ class EmptyRootTest(PublishingCase):
                     self.serve(self.game)
                 cook = self.cook(self.game, expect=2)
                 self.assertIn("the project holds no package: no file under its mounts matches a [[rule]] or has a sidecar", cook.stderr)
+                self.assertRegex(cook.stderr, r"galley\.toml:\d+: \[\[rule\]\] match: nothing matches \"/Gmae/")
                 self.assertEqual(self.roots(self.game), before)
                 self.assertEqual(self.tree(self.game, "pc"), staged)
                 self.forget_what_stands(self.game)
@@ -105,6 +106,67 @@ class EmptyRootTest(PublishingCase):
         for name in ("a.json", "b.json"):
             os.remove(self.path("game/content", name))
         self.assertNotIn("takes away", self.cook(self.game).stderr)
+
+    def test_so_does_one_for_another_reason_in_galley_toml(self):
+        text = self.read("game/galley.toml").decode()
+        for what, before, after in (("ignore", "[project]", "[scan]\nignore = [\"**/*.json\"]\n[project]"),
+                                    ("never", "[project]", "[cook]\nnever = [\"/Game/*.json\"]\n[project]"),
+                                    ("stage_as", 'dir = "content"', 'dir = "content"\nstage_as = "/Other"')):
+            with self.subTest(what=what):
+                self.write("game/galley.toml", text)
+                self.cook(self.game)
+                self.replace("game/galley.toml", before, after)
+                cook = self.cook(self.game)
+                self.assertEqual(cook.stderr.count("of the 3 files of the last root"), 1, cook)
+                self.assertEqual([w["kind"] for w in cook.summary["warnings"] if w["kind"] == "root-shrinks"], ["root-shrinks"])
+                self.assertNotIn("takes away", self.cook(self.game).stderr)
+        # It stops whoever says so.
+        self.write("game/galley.toml", text)
+        self.cook(self.game)
+        self.write("game/galley.toml", '[warnings]\nerror = ["root-shrinks"]\n' + text.replace("*.json", "*.jsn"))
+        self.assertIn("[root-shrinks], which is an error here", self.cook(self.game, expect=1).stderr)
+
+    def test_names_that_name_nothing_are_told_by_cook_dry_run_and_doctor(self):
+        os.mkdir(self.path("game/empty"))
+        self.write("game/galley.toml", self.read("game/galley.toml").decode() + '\n[[rule]]\nmatch = "/Game/*.tx"\ncooker = "copy"\n'
+                   '[[rule]]\nmatch = "/Game/**/*.qqq"\ncooker = "copy"\n'
+                   '[[mount]]\npath = "/Empty"\ndir = "empty"\n[resources]\ngpu = 1\n[cook]\nnever = ["/Game/nothing.json"]\n')
+        kinds = {"rule-matches-nothing", "mount-empty", "resource-unknown", "never-matches-nothing"}
+        for how in ("first", "nothing changed", "another"):
+            with self.subTest(how=how):
+                if how == "another":
+                    self.write("game/content/a.json", "[1]")
+                told = [w for w in self.cook(self.game).summary["warnings"] if w["kind"] in kinds]
+                self.assertEqual({w["kind"] for w in told}, kinds)
+                for warning in told:
+                    self.assertRegex(warning["text"], r"galley\.toml:\d+: ")
+        texts = {w["text"] for w in told}
+        self.assertTrue(any(t.endswith("did you mean /Game/c.txt?") for t in texts), texts)
+        self.assertTrue(any(t.endswith('nothing matches "/Game/**/*.qqq"') for t in texts), texts)
+        dry = json.loads(self.galley("cook", "--dry-run", "--json", "--project", self.game).stdout)
+        self.assertEqual({w["text"].rsplit(" [", 1)[0] for w in dry["warnings"]} & texts, texts)
+        doctor = self.galley("doctor", "--project", self.game).stdout
+        for text in texts:
+            self.assertIn(text, doctor)
+
+    def test_files_that_packages_read_match_no_rule_and_are_not_told(self):
+        self.write("game/content/notes.md", "nobody reads it")
+        self.write("game/content/s.frag", '#version 450\n#extension GL_GOOGLE_include_directive : require\n#include "part.glsl"\nvoid main() {}\n')
+        self.write("game/content/part.glsl", "\n")
+        self.write("game/galley.toml", self.read("game/galley.toml").decode() + '\n[[rule]]\nmatch = "/Game/*.frag"\ncooker = "shader"\n')
+        self.cook(self.game)
+        for how in ("nothing changed", "another"):
+            if how == "another":
+                self.write("game/content/a.json", "[2]")
+                self.write("game/content/new.json", "[2]")
+            self.assertIn("1 file matches no rule", self.cook(self.game).stderr, how)
+        self.assertEqual(self.galley("ls", "--unmatched", "--project", self.game).stdout.split(), ["/Game/notes.md"])
+        self.assertIn("1 file matches no rule", self.galley("doctor", "--project", self.game).stdout)
+        dry = json.loads(self.galley("cook", "--dry-run", "--json", "--project", self.game).stdout)
+        self.assertEqual(dry["unmatched"], ["/Game/notes.md"])
+        # One that is no package any more reads nothing.
+        os.remove(self.path("game/content/s.frag"))
+        self.assertIn("2 files match no rule", self.cook(self.game).stderr)
 
 
 class WindowsNamesTest(PublishingCase):
