@@ -30,6 +30,7 @@ class Blame {
   // kOthersMax after the first fault, all faults on one machine count as one: the machine may be
   // what is wrong, and nobody else was there to try.
   static constexpr absl::Duration kOthersMax = absl::Minutes(1);
+  // The package goes to other machines first, since the workers of one may all be as bad.
   uint32_t AddOwnFault(PackageId package, const OwnFault& fault);
   uint32_t AddInfrastructureFault(PackageId package);
   // The package failed there for the machine's sake (Proofs::MachineOf): it goes to others first.
@@ -50,7 +51,7 @@ class Blame {
     uint32_t limits = 0;  // those of `own` that were limits (AddLimit)
     uint32_t infrastructure = 0;
     std::vector<WorkerId> workers;
-    std::vector<uint32_t> machines;      // that failed it, each once, in order
+    std::vector<uint32_t> machines;      // where it failed, each once, in order
     std::vector<uint32_t> own_machines;  // on which `own` were
     absl::Duration first_own_at;
   };

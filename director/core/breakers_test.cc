@@ -451,6 +451,24 @@ TEST(BreakersTest, WhileOthersAreExpectedAllCrashesOnOneMachineCountAsOne) {
   EXPECT_TRUE(shell.Says("ended\n")) << shell.TakeLog();
 }
 
+TEST(BreakersTest, WhatCrashedOnAMachineGoesToAnotherMachineFirst) {
+  Farmed farm(40);
+  farm.fault = WorkerReport::Fault::kCrashed;
+  for (int i = 0; i < 3; ++i) {
+    const WorkerId good(kForeignWorkers + i);
+    farm.shell.Send(On("good" + std::to_string(i), good));
+  }
+  for (int i = 0; i < 8; ++i) {
+    const WorkerId worker(kForeignWorkers + 10 + i);
+    farm.bad.insert(worker);
+    farm.shell.Send(On("bad", worker));
+  }
+  farm.Begin();
+  farm.Go(absl::Minutes(4));
+  const std::string log = farm.shell.TakeLog();
+  EXPECT_EQ(CountOf("failed p", log), 0u) << log;
+}
+
 TEST(BreakersTest, UnderWhateverNameTheWorkerOfThatMachineComes) {
   CoreHarness shell("Town\n", Launched(2));
   shell.hold_workers = true;
