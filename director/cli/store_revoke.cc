@@ -9,6 +9,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/time/clock.h"
+#include "common/base/counted.h"
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "common/record/portable_result.h"
@@ -148,10 +149,6 @@ nlohmann::json JsonOf(const store::RevokeOptions& asked, const Found& found) {
     if (!found.upstream_error.empty()) json["upstream"]["error"] = found.upstream_error;
   }
   return json;
-}
-
-std::string Counted(size_t count, const char* one) {
-  return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
 }
 
 void Print(const store::RevokeOptions& asked, const Found& found) {

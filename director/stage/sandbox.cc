@@ -44,11 +44,10 @@ int64_t Nanoseconds(const timespec& time) {
 bool IsNoFolder(int error) { return error == ENOENT || error == ENOTDIR || error == ELOOP; }
 
 constexpr mode_t kPermissions = 0777;
-constexpr size_t kPieceBytes = 4 << 20;  // between two looks whether staging goes on
 
 Sandbox::NextPiece PiecesOf(std::string_view bytes) {
   return [bytes]() mutable -> absl::StatusOr<std::string_view> {
-    const std::string_view piece = bytes.substr(0, kPieceBytes);
+    const std::string_view piece = bytes.substr(0, Sandbox::kPieceBytes);
     bytes.remove_prefix(piece.size());
     return piece;
   };

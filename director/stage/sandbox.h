@@ -46,6 +46,8 @@ struct Node {
 class Sandbox {
  public:
   static constexpr size_t kWritersMax = 4;
+  // Of a file, between two looks whether staging goes on.
+  static constexpr size_t kPieceBytes = 4 << 20;
 
   // Makes the folder if it is absent. Those that write at the same time have different numbers,
   // below kWritersMax. `umask`: decides the modes of files and folders that are made, whatever that

@@ -28,8 +28,7 @@ namespace galley::director {
 namespace {
 
 constexpr uint64_t kCheckoutMarkerBytesMax = 4096;
-constexpr size_t kPieceBytes = 4 << 20;  // of a file, between two looks whether staging goes on
-constexpr size_t kAskedAtOnce = 4096;    // blobs
+constexpr size_t kAskedAtOnce = 4096;  // blobs
 
 std::string CheckoutMarker(const Digest& root) { return root.ToString() + "\n"; }
 
@@ -166,7 +165,7 @@ absl::Status WriteLarge(const Sources& sources, Sandbox& sandbox, const tree::Tr
   return sandbox.WritePieces(
       file.path,
       [&]() -> absl::StatusOr<std::string_view> {
-        absl::StatusOr<std::string_view> piece = (*reader)->Next(kPieceBytes);
+        absl::StatusOr<std::string_view> piece = (*reader)->Next(Sandbox::kPieceBytes);
         if (!piece.ok()) return note(piece.status());
         return piece;
       },
@@ -176,7 +175,8 @@ absl::Status WriteLarge(const Sources& sources, Sandbox& sandbox, const tree::Tr
 // DATA_LOSS: only of the store's.
 absl::Status WriteFile(const Sources& sources, Sandbox& sandbox, const tree::TreeFile& file,
                        Lacks& lacks) {
-  if (file.digest.size_bytes() > kPieceBytes) return WriteLarge(sources, sandbox, file, lacks);
+  if (file.digest.size_bytes() > Sandbox::kPieceBytes)
+    return WriteLarge(sources, sandbox, file, lacks);
   const absl::StatusOr<Blob> bytes = Read(sources, file.digest, lacks);
   if (!bytes.ok()) return AsLoss(bytes.status());
   return sandbox.Write(file.path, **bytes, file.is_executable);
