@@ -30,7 +30,8 @@ class Blame {
   // kOthersMax after the first fault, all faults on one machine count as one: the machine may be
   // what is wrong, and nobody else was there to try.
   static constexpr absl::Duration kOthersMax = absl::Minutes(1);
-  // The package goes to other machines first, since the workers of one may all be as bad.
+  // The package goes to other machines first, since the workers of one may all be as bad; but for
+  // the director's own.
   uint32_t AddOwnFault(PackageId package, const OwnFault& fault);
   uint32_t AddInfrastructureFault(PackageId package);
   // The package failed there for the machine's sake (Proofs::MachineOf): it goes to others first.

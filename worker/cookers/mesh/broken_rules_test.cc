@@ -202,6 +202,7 @@ std::vector<BrokenFile> PrimitiveFiles() {
        "/meshes/0/primitives/0/attributes/WEIGHTS_0", SkinnedScene,
        [](GltfBuilder& b) {
          b.json["meshes"][0]["primitives"][0]["attributes"].erase("JOINTS_0");
+         b.json["nodes"][0].erase("skin");  // which would be told, too
        }},
       {"MESH_PRIMITIVE_INVALID_ATTRIBUTE", Outcome::kTold, "/meshes/0/primitives/0/attributes/HEAT",
        CubeScene, [](GltfBuilder& b) { PutFloats(b, "HEAT", "SCALAR", kCubeVertices, {1}); }},

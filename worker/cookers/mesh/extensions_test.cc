@@ -104,7 +104,11 @@ TEST_F(ExtensionsTest, ThoseThatAreKeptStayAsTheyAreAndAreDeclared) {
       Use(builder, kept.name, is_required);
       const auto context = Run(builder.Glb(), {{"quantize", false}});
       ASSERT_TRUE(status_.ok()) << kept.name << ": " << status_;
-      EXPECT_THAT(context->warnings(), IsEmpty()) << kept.name;
+      if (std::string_view(kept.name) == "KHR_materials_anisotropy") {  // the scene has no tangents
+        EXPECT_THAT(context->warnings(), ElementsAre(HasSubstr("NO_TANGENT_SPACE")));
+      } else {
+        EXPECT_THAT(context->warnings(), IsEmpty()) << kept.name;
+      }
       json found = ReadGlbFile(context->output(".glb")).json;
       ASSERT_TRUE(found.contains(place)) << kept.name;
       EXPECT_EQ(found[place], builder.json[place]) << kept.name;
