@@ -87,10 +87,8 @@ absl::Status CookRun::AskGit() {
   if (listed.ok()) {
     listed_ = *listed;
   } else {
-    notes_.OnPassingWarning(
-        "", "",
-        {record::WarningKind::kVersionControl,
-         fmt::format("--changed-since: all files are looked at: {}", MessageOf(listed.status()))});
+    notes_.SayAlways(
+        fmt::format("--changed-since: all files are looked at: {}", MessageOf(listed.status())));
   }
   return absl::OkStatus();
 }
