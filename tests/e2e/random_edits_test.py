@@ -265,7 +265,7 @@ class RandomEditsTest(StandingCase):
             self.assertEqual(tree, self.tree(self.path("clean"), platform), (cook, clean))
 
     # What a cook says of what it finds, and not of the project.
-    OF_THE_STATE = ["not put there by Galley", "was damaged", "damaged", "lost from the store", "every package was looked", "is gone; ", "is another one", "hashed again",
+    OF_THE_STATE = ["this cook takes away", "not put there by Galley", "was damaged", "damaged", "lost from the store", "every package was looked", "is gone; ", "is another one", "hashed again",
                     "older one", "another store"]
 
     def seeds(self):
