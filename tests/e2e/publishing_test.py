@@ -144,7 +144,7 @@ class EmptyRootTest(PublishingCase):
         self.assertTrue(any(t.endswith("did you mean /Game/c.txt?") for t in texts), texts)
         self.assertTrue(any(t.endswith('nothing matches "/Game/**/*.qqq"') for t in texts), texts)
         dry = json.loads(self.galley("cook", "--dry-run", "--json", "--project", self.game).stdout)
-        self.assertEqual({w["text"].rsplit(" [", 1)[0] for w in dry["warnings"]} & texts, texts)
+        self.assertEqual({w["text"] for w in dry["warnings"]}, texts)
         doctor = self.galley("doctor", "--project", self.game).stdout
         for text in texts:
             self.assertIn(text, doctor)
