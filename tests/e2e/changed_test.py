@@ -90,7 +90,10 @@ class ChangedTest(ResidentTest):
         now = {n: self.read(os.path.join(content, n)) for n in names if os.path.exists(os.path.join(content, n))}
         changed = [n for n in names if before.get(n) != now.get(n)]
         listed = [n for n in changed if rng.random() < 0.5] if rng.random() < 0.7 else []
-        self.assertEqual(self.look(game, "--changed", "-", stdin="".join(f"/Game/{n}\n" for n in listed), expect=None).summary["files"], "listed")
+        cook = self.look(game, "--changed", "-", stdin="".join(f"/Game/{n}\n" for n in listed), expect=None)
+        if cook.summary.get("files") != "listed":  # the cook before published nothing: this one looked at all
+            return []
+        self.listed += 1
         return ["/Game/" + n for n in changed if n not in listed]
 
     def check_left_out_is_named(self, is_resident):
@@ -99,6 +102,7 @@ class ChangedTest(ResidentTest):
             self.serve(game)
         seed = int(os.environ.get("GALLEY_SEED", random.randrange(1 << 32)))
         rng = random.Random(seed)
+        self.listed = 0
         for step in range(50 if os.environ.get("GALLEY_LONG") else 8):
             self.look(game, expect=None)
             with self.subTest(seed=seed, step=step, is_resident=is_resident):
@@ -110,6 +114,7 @@ class ChangedTest(ResidentTest):
                 if step % 3 == 0 and len(scan.summary["roots"]) > 1:
                     self.check_like_a_clean_cook(game, scan)
                 self.assertNotIn("list of changed files", self.look(game, expect=None).stderr)
+        self.assertGreaterEqual(self.listed, 4)
 
     def test_whatever_a_list_left_out_is_named(self):
         self.check_left_out_is_named(is_resident=False)
