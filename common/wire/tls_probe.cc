@@ -219,7 +219,7 @@ absl::Status AwaitFirstWord(SSL* connection, const FileDescriptor& socket) {
       fmt::format("the director does not take this worker's certificate: {}", reason));
 }
 
-// One handshake; the members go in the reverse order.
+// A handshake that was tried; the members go in the reverse order.
 struct Handshake {
   FileDescriptor socket;
   ContextPtr context;

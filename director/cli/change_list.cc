@@ -30,7 +30,7 @@ absl::StatusOr<std::string> TextOf(const std::string& file) {
     return std::string(std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>());
   std::error_code error;
   const std::filesystem::file_type type = std::filesystem::status(file, error).type();
-  // What a shell writes as <(git diff --name-only) is a pipe, and /dev/null an empty list.
+  // A shell makes a pipe of <(git diff --name-only), and /dev/null is an empty list.
   if (type == std::filesystem::file_type::fifo || type == std::filesystem::file_type::character) {
     std::ifstream in(file, std::ios::binary);
     if (in) return std::string(std::istreambuf_iterator<char>(in), {});

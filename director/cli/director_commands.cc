@@ -55,7 +55,7 @@ FindRunning FindRunningOf(const project::Project& project) {
   return [socket = director::SocketOf(project)] { return director::RunningCook::Find(socket); };
 }
 
-// That nobody can be asked, and how the last cook ended.
+// The text says that nobody can be asked, and how the last cook ended.
 int FailWithoutDirector(const GlobalOptions& options, const project::Project& project) {
   std::string last;
   const auto ended = director::LastCooks(project.state_directory()).All();

@@ -46,7 +46,7 @@ absl::StatusOr<project::Project> Load(const ServeOptions& options) {
   return OpenProject(options.global, overrides);
 }
 
-// As another program of this project is told it; empty: the project says it.
+// The store, as another program of this project is told it; empty: the project says it.
 std::string StoreOf(const ServeOptions& options) {
   return options.global.store.empty() ? "" : AbsolutePath(options.global.store);
 }

@@ -18,7 +18,7 @@
 namespace galley::cli {
 namespace {
 
-// Of a platform, a worker, a time.
+// The longest name of a platform or a worker, or time.
 constexpr size_t kWordBytesMax = 255;
 
 using Arguments = std::vector<std::string>;

@@ -9,7 +9,8 @@
 
 namespace galley::store {
 
-// As StoredFiles::CheckFiles. Segments that the index knows to be gone or cut are none of it.
+// The check does what StoredFiles::CheckFiles says. Segments that the index knows to be gone or cut
+// are none of it.
 absl::Status CheckFiles(const StoreFolder& folder, Index& index);
 
 }  // namespace galley::store

@@ -555,7 +555,7 @@ TEST_F(LookedAtTest, AtMostAThousandImagesAreDecodedSmallOnesAndNamedOnesFirst) 
   EXPECT_THAT(ReasonOf("z_normal.png"), HasSubstr("by name: it was not decoded"));
 }
 
-// As SuperTuxKart calls its own; none is among the 1,000 smallest images.
+// The names are those that SuperTuxKart gives to its own; none is among the 1,000 smallest images.
 TEST_F(LookedAtTest, OtherNamesForNormalMapsAreWorthALookToo) {
   const std::vector<std::string> names = {"bark_nm.png", "road-nm.jpg", "wall_nml.png",
                                           "wall_NRML.png", "waternormals2.png"};
