@@ -339,8 +339,11 @@ absl::Status SweepTemporary(const std::string& directory) {
   return absl::OkStatus();
 }
 
+// All but the folder of large blobs, where a store was and that folder is gone: Recovery forgets what
+// was in it first.
 absl::Status MakeFolders(const std::string& directory) {
-  for (const char* name : {"segments", "files", "quarantine", "tmp"})
+  if (!FileExists(JoinPath(directory, "id"))) return MakeStoreFolders(directory);
+  for (const char* name : {"segments", "quarantine", "tmp"})
     RETURN_IF_ERROR(CreateDirectories(JoinPath(directory, name)));
   return absl::OkStatus();
 }
@@ -422,6 +425,12 @@ absl::StatusOr<std::vector<SegmentListing>> ListSegments(const std::string& stor
     segments.push_back({.number = *number, .size_bytes = stat.size_bytes});
   }
   return segments;  // fixed-width names: the order of names is the order of numbers
+}
+
+absl::Status MakeStoreFolders(const std::string& directory) {
+  for (const char* name : {"segments", "files", "quarantine", "tmp"})
+    RETURN_IF_ERROR(CreateDirectories(JoinPath(directory, name)));
+  return absl::OkStatus();
 }
 
 absl::StatusOr<OpenedLayout> OpenLayout(const std::string& store_directory) {

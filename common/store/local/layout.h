@@ -48,7 +48,10 @@ struct OpenedLayout {
   std::optional<uint64_t> epoch_of_file = 0;
   uint64_t epoch_of_segments = 0;  // as the segments' headers say that were read
 };
-// Makes or opens the layout and takes the lock. What is damaged of the files that say what store
+// Makes the folders of a store that are not there.
+absl::Status MakeStoreFolders(const std::string& store_directory);
+// Makes or opens the layout and takes the lock. The folder of large blobs is not made again where a
+// store was without it: the index is to forget them first. What is damaged of the files that say what store
 // this is, is put right (common/base/healed.h). ALREADY_EXISTS: owned by another;
 // FAILED_PRECONDITION: a newer format, or a folder that is no store; PERMISSION_DENIED: not
 // writable, with what to do.

@@ -113,7 +113,8 @@ class Recovery {
       absl::StatusOr<std::unique_ptr<StoredIndex>> opened = OpenAsItIs();
       if (opened.ok()) {
         index_ = *std::move(opened);
-        return CheckSegments();
+        RETURN_IF_ERROR(CheckSegments());
+        return CheckFilesFolder();
       }
       if (!absl::IsNotFound(opened.status()) && !absl::IsDataLoss(opened.status()))
         return opened.status();
@@ -121,6 +122,7 @@ class Recovery {
     }
     // The lost index knew more than can be told from the segments alone.
     if (!segments_.empty() || layout_.epoch_of_file != 0u) RETURN_IF_ERROR(RaiseEpoch());
+    RETURN_IF_ERROR(MakeStoreFolders(directory_));
     remaking_.Begin(segments_);
     const auto aside = MoveIndexAside(directory_);
     if (!absl::IsNotFound(aside.status())) {
@@ -194,6 +196,27 @@ class Recovery {
       RETURN_IF_ERROR(batch->SetSegment(number, state));
     }
     return batch->size() == 0 ? absl::OkStatus() : index_->Write(std::move(batch));
+  }
+
+  // The folder of large blobs was deleted: the index forgets them. The folder is there again when
+  // that is on the disk, so that a crash in between forgets nothing of it.
+  absl::Status CheckFilesFolder() {
+    const std::string path = JoinPath(directory_, "files");
+    if (FileExists(path)) return absl::OkStatus();
+    RETURN_IF_ERROR(RaiseEpoch());
+    auto batch = index_->NewBatch();
+    uint64_t lost = 0;
+    RETURN_IF_ERROR(index_->ForEachBlob([&](const LocatedBlob& blob) {
+      if (blob.second.segment != 0) return absl::OkStatus();
+      ++lost;
+      return batch->RemoveBlob(blob.first);
+    }));
+    NoteHealed(fmt::format("{} is gone, with {} large files: they are made again when they are "
+                           "needed",
+                           path, lost));
+    RETURN_IF_ERROR(index_->Write(std::move(batch)));
+    RETURN_IF_ERROR(index_->Flush(/*wait=*/true));
+    return MakeStoreFolders(directory_);
   }
 
   // The index knows all that a header says. Without the header another index would lack what is in

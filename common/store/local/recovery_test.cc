@@ -261,6 +261,29 @@ TEST_F(RecoveryTest, ALostSegmentTakesOnlyWhatItHeldAndTheEpochRises) {
   EXPECT_TRUE(ResultOf(*store, Digest::Of("a")).has_value());
 }
 
+TEST_F(RecoveryTest, ADeletedFolderOfLargeBlobsTakesOnlyTheseAndTheEpochRises) {
+  Digest small, large;
+  {
+    const auto store = Open(live_);
+    small = PutBytes(*store, "small");
+    large = PutBytes(*store, LargeBytes('L'));
+    ASSERT_TRUE(store->Commit({.results = {SampleResult("a", large)}}).ok());
+  }
+  fs::remove_all(JoinPath(live_, "files"));
+  for (int times = 0; times < 2; ++times) {
+    const auto store = Open(live_);
+    EXPECT_EQ(EpochOf(*store), 1u);
+    EXPECT_EQ(GetBytes(*store, small), "small");
+    EXPECT_THAT(*store->FindMissing(std::span(&large, 1)), SizeIs(1));
+    EXPECT_EQ(ResultOf(*store, Digest::Of("a")), std::nullopt);
+    EXPECT_THAT(store->Verify()->problems, IsEmpty());
+  }
+  const auto store = Open(live_);
+  PutBytes(*store, LargeBytes('L'));
+  ASSERT_TRUE(store->Commit({}).ok());
+  EXPECT_TRUE(ResultOf(*store, Digest::Of("a")).has_value());
+}
+
 TEST_F(RecoveryTest, NumbersOfSegmentsThatAreGoneAreNotGivenAgain) {
   Digest lost;
   {
