@@ -120,8 +120,12 @@ bool Core::HasJobs() const { return cooks.active() != 0 && dispatching.HasLoadWo
 
 Progress Core::ViewProgress(const Cook& cook) const {
   const auto slots = static_cast<uint32_t>(workers.slots());
-  Progress view =
-      cook.tally.monitor.View(slots > 0 ? slots : fleet.most(), stragglers.RunningOf(cook.bit()));
+  const std::vector<RunningJob> running = stragglers.RunningOf(cook.bit());
+  Progress view = cook.tally.monitor.View(slots > 0 ? slots : fleet.most(), running);
+  // All that is left waits for a worker that may never come.
+  const Lifecycle& lifecycle = cooks.graph().lifecycle;
+  if (running.empty() && lifecycle.loads().empty() && !lifecycle.parked().empty())
+    view.left.reset();
   view.pending = static_cast<uint32_t>(workers.pending());
   stragglers.FindLongest(view);
   return view;

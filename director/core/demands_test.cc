@@ -82,6 +82,20 @@ TEST(DemandsTest, AJobGoesToAWorkerThatHasAllItsLabelsAndHoldsNobodyUp) {
   EXPECT_EQ(CountOf("done", shell.TakeLog()), 3u);
 }
 
+TEST(DemandsTest, NoTimeIsToldWhileAllThatIsLeftWaitsForAWorkerThatMayNeverCome) {
+  CoreHarness shell("A @on sdk\nB\n", WithoutLauncher());
+  shell.Request({"A", "B"});
+  shell.Send(On(kFar, {}));
+  shell.Loaded("B");
+  EXPECT_TRUE(shell.core().progress().left) << "B runs";
+  shell.Saved("B");
+  PassWith(shell, {kFar}, 1);
+  EXPECT_FALSE(shell.core().progress().left);
+  shell.Send(On(kFarther, {.name = "m2", .labels = {"sdk"}}));
+  shell.Loaded("A");
+  EXPECT_TRUE(shell.core().progress().left) << "A runs";
+}
+
 TEST(DemandsTest, WhatAMachineHasIsSharedByTheJobsOfAllItsWorkers) {
   CoreHarness shell(Many("A", 6, "@on gpu=1") + "B\n", WithoutLauncher());
   const std::vector<std::string> names = NamesOf("A", 6);
