@@ -25,6 +25,9 @@ uint64_t FromEnvironment(const char* name, uint64_t otherwise) {
   return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
 }
 
+// How much is asked for. The other tests do less, too, where that is little (under a sanitizer).
+uint64_t SeedCount() { return FromEnvironment("GALLEY_SIM_SEEDS", kSeeds); }
+
 std::string ReplayLine(uint64_t seed) {
   return "replay: GALLEY_SIM_FIRST=" + std::to_string(seed) +
          " GALLEY_SIM_SEEDS=1 build/tests/simulation_test";
@@ -111,7 +114,7 @@ class SimulationTest : public ::testing::Test {
 
 TEST_F(SimulationTest, EverySeedEndsWithTheRootsOfItsFaultFreeCook) {
   const uint64_t first = FromEnvironment("GALLEY_SIM_FIRST", 1);
-  const uint64_t count = FromEnvironment("GALLEY_SIM_SEEDS", kSeeds);
+  const uint64_t count = SeedCount();
   for (uint64_t seed = first; seed < first + count && violations_ < 10; ++seed) RunSeed(seed);
   PrintTable();
   if (count < 1'000) return;
@@ -129,8 +132,9 @@ TEST_F(SimulationTest, EverySeedEndsWithTheRootsOfItsFaultFreeCook) {
 // not hear of it takes jobs that have begun for jobs that wait, and has them cooked elsewhere.
 TEST_F(SimulationTest, FewerJobsAreCookedTwiceWhereTheDirectorHearsWhichHaveLeftTheirSlots) {
   constexpr uint64_t kSlowSeeds = 100;
+  const uint64_t seeds = std::min(kSlowSeeds, (SeedCount() + 9) / 10);
   uint64_t told = 0, untold = 0, quick = 0;
-  for (uint64_t seed = 1; seed <= kSlowSeeds; ++seed) {
+  for (uint64_t seed = 1; seed <= seeds; ++seed) {
     SetReplay("seed " + std::to_string(seed) + " with slow uploads");
     const std::string roots = RunCluster({.seed = seed}).roots;
     const auto run = [&](absl::Duration upload, bool hides_uploads) {
@@ -147,7 +151,7 @@ TEST_F(SimulationTest, FewerJobsAreCookedTwiceWhereTheDirectorHearsWhichHaveLeft
   std::printf("%llu results are made twice; where nobody hears of it %llu; by a quick line %llu\n",
               static_cast<unsigned long long>(told), static_cast<unsigned long long>(untold),
               static_cast<unsigned long long>(quick));
-  EXPECT_LT(3 * told, 2 * untold);
+  if (seeds == kSlowSeeds) EXPECT_LT(3 * told, 2 * untold);
 }
 
 // The first director ends at each of its writes, torn or whole; at some of them the next one ends
@@ -156,7 +160,7 @@ TEST_F(SimulationTest, FewerJobsAreCookedTwiceWhereTheDirectorHearsWhichHaveLeft
 class CrashTest : public ::testing::Test {
  protected:
   static constexpr uint64_t kWritesMin = 100, kWritesMax = 200;
-  // So many places of the first crash have all places of the second one.
+  // So many places of the first crash, at most, have all places of the second one.
   static constexpr uint64_t kTwice = 20;
 
   void SetUp() override {
@@ -208,7 +212,8 @@ TEST_F(CrashTest, ADirectorThatEndsAtAnyWriteIsResumed) {
     Crash({.crash_at_write = n, .cuts_power = true});
     Crash({.crash_at_write = n, .crash_again_at_write = 1 + n % 5, .cuts_power = n % 2 == 0});
   }
-  for (uint64_t i = 1; i <= kTwice; ++i) CrashTwice(i * calm_.writes / kTwice);
+  const uint64_t twice = std::min(kTwice, (SeedCount() + 9) / 10);
+  for (uint64_t i = 1; i <= twice; ++i) CrashTwice(i * calm_.writes / twice);
   std::printf("seed %llu: %llu writes, %llu runs\n", static_cast<unsigned long long>(seed_),
               static_cast<unsigned long long>(calm_.writes),
               static_cast<unsigned long long>(runs_));
