@@ -8,7 +8,6 @@
 #include <variant>
 
 #include "common/base/status_macros.h"
-#include "common/record/recipe.h"
 #include "common/store/layers/memory_store.h"
 #include "director/core/package_data.h"
 #include "director/shell/known_result.h"
@@ -246,6 +245,7 @@ class Foreseer {
     if (record == nullptr) return "";
     for (const record::Observed& seen : record->observed) {
       if (seen.what.kind != ObservationKind::kCooked) continue;
+      if (!MayStillRead(name, platform, *record, seen.what.subject)) continue;
       const auto input = AskedName(name, seen.what.subject);
       if (!input.ok()) continue;
       const auto is_it = [&](const CookedResult& one) {
@@ -254,6 +254,17 @@ class Foreseer {
       if (std::none_of(start.cooked.begin(), start.cooked.end(), is_it)) return *input;
     }
     return "";
+  }
+
+  // With the recipe that the package has now.
+  bool MayStillRead(const std::string& name, PlatformIndex platform, const PlatformRecord& record,
+                    std::string_view input) const {
+    const RecipesPtr recipes = deps_.sources.RecipesOf(name, !GeneratorName(name).empty());
+    if (recipes == nullptr || platform >= recipes->size()) return true;
+    const record::Recipe& now = (*recipes)[platform].recipe;
+    if (record::RecipeDigest(now) == record.recipe) return true;
+    const auto before = record::DecodeRecipe(record.recipe_bytes);
+    return before.ok() && galley::director::MayStillRead(*before, now, input);
   }
 
   // What a cook is taken to come to. (Its cooker may be another one than the last time.)
@@ -385,6 +396,10 @@ class Foreseer {
 
 bool LeadsNowhere(std::string_view cooker) {
   return std::find(kLeafCookers.begin(), kLeafCookers.end(), cooker) != kLeafCookers.end();
+}
+
+bool MayStillRead(const record::Recipe& before, const record::Recipe& now, std::string_view input) {
+  return now.cooker == before.cooker && now.settings.find(input) != std::string::npos;
 }
 
 absl::StatusOr<ForeseenCook> ForeseeCook(const ForeseenDeps& deps, const CookRequested& request) {

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "common/record/recipe.h"
 #include "common/record/warning.h"
 #include "director/core/cook_core.h"
 #include "director/journal/journal.h"
@@ -62,6 +63,10 @@ struct ForeseenCook {
 
 // Whatever its sources say, what this cooker makes refers to no package and generates none.
 bool LeadsNowhere(std::string_view cooker);
+
+// Whether a cook by the recipe `now` may read the cooked input that one by another recipe has read.
+// Inputs are named in a recipe's settings: what these do not name any more is not asked for.
+bool MayStillRead(const record::Recipe& before, const record::Recipe& now, std::string_view input);
 
 // INTERNAL: the core did not come to an end.
 absl::StatusOr<ForeseenCook> ForeseeCook(const ForeseenDeps& deps, const CookRequested& request);
