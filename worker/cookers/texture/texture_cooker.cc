@@ -10,6 +10,7 @@
 #include "worker/cookers/out_of_memory.h"
 #include "worker/cookers/source_looker.h"
 #include "worker/cookers/texture/encoder.h"
+#include "worker/cookers/texture/flat_colors.h"
 #include "worker/cookers/texture/ktx2_writer.h"
 #include "worker/cookers/texture/layers.h"
 #include "worker/cookers/texture/library_identity.h"
@@ -198,6 +199,12 @@ absl::StatusOr<std::unique_ptr<Cooker::Loaded>> TextureCooker::Load(CookContext&
   }
 }
 
+// Of a channel.
+double BitsOf(const Image& image) {
+  if (image.is_hdr()) return 32;
+  return std::holds_alternative<std::vector<uint16_t>>(image.texels) ? 16 : 8;
+}
+
 absl::Status TextureCooker::Look(CookContext& context, FileLook& look) {
   try {
     ASSIGN_OR_RETURN(const TextureSettings settings, ParseTextureSettings(context.settings()));
@@ -209,6 +216,8 @@ absl::Status TextureCooker::Look(CookContext& context, FileLook& look) {
     context.AddTag("width", static_cast<double>(image.width));
     context.AddTag("height", static_cast<double>(image.height));
     context.AddTag("alpha", image.has_alpha);
+    context.AddTag("bits", BitsOf(image));
+    context.AddTag("flat", HasFlatColors(image));
     return absl::OkStatus();
   } catch (const std::bad_alloc&) {
     return OutOfMemory(context);

@@ -95,6 +95,8 @@ TEST_F(TextureCookerTest, ALookSaysWhatAnImageIs) {
   ASSERT_TRUE(dynamic_cast<SourceLooker&>(*cooker_).Look(context, look).ok());
   EXPECT_EQ(look.kind, "image, 8 x 4, with alpha");
   EXPECT_EQ(look.pixels, "color");
+  EXPECT_FALSE(std::get<bool>(context.tags().at("flat")));
+  EXPECT_EQ(std::get<double>(context.tags().at("bits")), 8);
   FakeCookContext broken(cooker_->description(), "/Game/a.png", "<svg>");
   EXPECT_FALSE(dynamic_cast<SourceLooker&>(*cooker_).Look(broken, look).ok());
 }
