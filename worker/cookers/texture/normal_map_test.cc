@@ -92,6 +92,15 @@ TEST(NormalMapTest, ASkyIsNotEvenLikeNormals) {
             Pixels::kColor);
 }
 
+// As OverIce.png of Trigger Rally: a white snowflake on a lilac ground.
+TEST(NormalMapTest, ASignInShadesOfOneHueIsNoNormalMap) {
+  EXPECT_EQ(Judge(Make([](double u, double v) {
+              if (u > 0.4 && u < 0.6) return Color{1, 1, 1, 1};
+              return v < 0.02 ? Color{0.55, 0.55, 1, 1} : Color{0.435, 0.435, 1, 1};
+            })),
+            Pixels::kColor);
+}
+
 TEST(NormalMapTest, NormalsThatLostTheirLengthAreLikeNormals) {
   EXPECT_EQ(Judge(Make([](double u, double v) {
               Color color = Wave(u, v);
