@@ -81,12 +81,17 @@ ColorSpace SourceColorSpace(const LoadedTexture& loaded, const TextureFormat& fo
   return settings.usage == Usage::kColor && !is_data ? ColorSpace::kSrgb : ColorSpace::kLinear;
 }
 
+// False for what JudgePixels calls grey: JPEG, palettes and filters make nearly grey of it.
 bool HasDifferingChannels(const Level& level) {
+  constexpr int kNearlyGrey = 8;
+  constexpr size_t kOneOf = 100;
+  size_t differing = 0;
   for (size_t i = 0; i < level.texels.size(); i += 4) {
-    if (level.texels[i] != level.texels[i + 1] || level.texels[i] != level.texels[i + 2])
-      return true;
+    const uint8_t* const texel = level.texels.data() + i;
+    const auto [least, most] = std::minmax({texel[0], texel[1], texel[2]});
+    differing += most - least > kNearlyGrey ? 1 : 0;
   }
-  return false;
+  return differing * kOneOf * 4 > level.texels.size();
 }
 
 // The side up to which a loss is not worth a word: it is below 1 KiB, and the blocks of ASTC divide

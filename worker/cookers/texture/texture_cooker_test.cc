@@ -169,6 +169,15 @@ TEST_F(TextureCookerTest, LossesAreWarnedOf) {
               IsEmpty());
 }
 
+// As a palette or JPEG makes it of a grey image.
+TEST_F(TextureCookerTest, WhatIsNearlyGreyIsAMaskOfOneChannel) {
+  const Bitmap bitmap = MakeBitmap(64, 64, [](uint32_t x, uint32_t y) {
+    const auto grey = static_cast<uint8_t>(x * 2 + y);
+    return Color{grey, grey, static_cast<uint8_t>(grey ^ 5), 255};
+  });
+  EXPECT_THAT(Cook(MakePng(bitmap), {{"usage", "mask"}}).warnings, IsEmpty());
+}
+
 TEST_F(TextureCookerTest, DamagedSourcesAreVerdicts) {
   std::string png = MakePng(Gradient(64, 64));
   EXPECT_THAT(ErrorOf(png.substr(0, png.size() / 2), {}), HasSubstr("png: the file is truncated"));
