@@ -46,6 +46,16 @@ FILES = {
 }
 
 
+def painted(width, height, at):
+    """A PNG of the texels at(x, y): (red, green, blue, alpha)."""
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    rows = [b"".join(bytes(at(x, y)) for x in range(width)) for y in range(height)]
+    header = struct.pack(">IIBBBBB", width, height, 8, 6, 0, 0, 0)
+    data = zlib.compress(b"".join(b"\0" + row for row in rows))
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", data) + chunk(b"IEND", b""), b"".join(rows)
+
+
 class InitTest(harness.E2ETest):
     def nasty(self):
         for path, data in FILES.items():
@@ -126,6 +136,32 @@ class InitTest(harness.E2ETest):
         self.assertEqual(rows[""][0], len(others), rows)
         cook = self.cook(self.path("tree"))
         self.assertEqual((cook.failures, [w for w in cook.summary["warnings"] if "normal" in w["text"]]), ([], []), cook)
+
+    def test_the_values_of_grids_and_of_masks_in_alpha_come_through(self):
+        """From the pixels of many levels to what is staged."""
+        grids = {}
+        for i in range(4):
+            size = (30 + i, 50)
+            images = {"ground": painted(*size, lambda x, y: (255, 96, 0, 255) if (x // 9 + y // 11) % 2 else (0, 0, 0, 255)),
+                      "height": painted(*size, lambda x, y: (4 * x + y,) * 3 + (255,)),
+                      "preview": painted(40, 40, lambda x, y: (5 * x, 6 * y, x * y % 200, 255))}
+            for name, (data, texels) in images.items():
+                self.write(f"game/levels/{i}/{name}.png", data)
+                grids[f"{i}/{name}"] = texels
+        self.write("game/levels/kart_colormask.png", painted(16, 16, lambda x, y: (0, 0, 0, 255 if x > 7 else 0))[0])
+        game = self.path("game")
+        table = json.loads(self.galley("init", game, "--json").stdout)
+        rows = {row["settings"]: row["examples"] for row in table["table"]}
+        self.assertEqual(len(rows['format = "rgba8", color_space = "linear", mipmaps = false, max_size = 0']), 8, rows)
+        self.assertEqual(rows['color_space = "linear"'], ["levels/kart_colormask.png"], rows)
+        cook = self.cook(game)
+        self.assertEqual(cook.summary["warnings"], [], cook)
+        for platform in ("windows", "android"):
+            tree = self.tree(game, platform)
+            exact = {path.partition("/")[2].partition(".")[0] for path, data in tree.items() if path.partition("/")[2].partition(".")[0] in grids
+                     and data.endswith(grids[path.partition("/")[2].partition(".")[0]])}
+            self.assertEqual(exact, {key for key in grids if "preview" not in key}, sorted(tree))
+        self.assertIn(b"bc3", self.galley("records", "/Game/kart_colormask.png", "--project", game).stdout.lower().encode())
 
     def test_what_git_lfs_has_elsewhere_and_names_that_no_package_can_have_are_told(self):
         pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "director/cli/init/data_images.h"
 #include "director/cli/init/name_rules.h"
 
 namespace galley::init {
@@ -23,6 +24,7 @@ uint64_t BitsOfTexel(const Judged& file) {
 uint64_t CookedBytes(const Judged& file, uint32_t max_size) {
   uint64_t width = std::min(file.image_size->width, kSideMax);
   uint64_t height = std::min(file.image_size->height, kSideMax);
+  if (file.decision.settings == kDataSettings) return width * height * 4;
   while (max_size > 0 && std::max(width, height) > max_size) {
     width = std::max<uint64_t>(width / 2, 1);
     height = std::max<uint64_t>(height / 2, 1);

@@ -11,7 +11,7 @@ namespace galley::init {
 
 // nullopt: it is not worth a word, less than four times the sources, or less than a MiB. By the
 // sizes in the headers of the images, for BC: 4 bits a texel, 8 with alpha or as a normal map, 64
-// of HDR, and a third more for the mips.
+// of HDR, and a third more for the mips; for grids of data 32, without mips.
 std::optional<Growth> EstimateGrowth(const std::vector<Judged>& files);
 
 }  // namespace galley::init

@@ -11,7 +11,11 @@ namespace galley::init {
 struct Look {
   bool takes = false;   // the cooker takes the file
   std::string why_not;  // its words when it does not
-  std::string pixels;   // of an image: color, grey, normal, like-normal, two-channel-normal
+  // Of an image:
+  std::string pixels;  // color, grey, normal, like-normal, two-channel-normal
+  bool has_alpha = false;
+  bool is_flat = false;  // few colours in areas with hard edges
+  int channel_bits = 8;
 };
 
 struct LookAsk {

@@ -361,11 +361,19 @@ class RuleMaker {
       }
     }
     // Endings whose images are all of one use share a rule.
-    std::map<std::pair<std::string, Paths>, Paths> shared;
+    struct Shared {
+      std::string settings;
+      Paths extensions;
+      bool is_whole_name;
+      auto operator<=>(const Shared&) const = default;
+    };
+    std::map<Shared, Paths> shared;
     std::map<std::string, std::string> reasons;
     std::vector<SuggestedRule> named;
     for (auto& [end, ending] : endings) {
       reasons.insert(ending.reasons.begin(), ending.reasons.end());
+      const bool is_whole_name = end.starts_with('/');
+      const std::string stem_end = end.substr(is_whole_name ? 1 : 0);
       Paths all;
       for (const std::string& path : images) {
         const size_t dot = path.rfind('.');
@@ -376,19 +384,22 @@ class RuleMaker {
       const bool is_one_use = ending.chosen.size() == 1 &&
                               ending.chosen.begin()->second.size() == all.size() && !end.empty();
       if (is_one_use) {
-        shared[{ending.chosen.begin()->first, ending.extensions}].insert(AsGlob(end));
+        shared[{ending.chosen.begin()->first, ending.extensions, is_whole_name}].insert(
+            AsGlob(stem_end));
         continue;
       }
-      const std::string names = "*" + AsGlob(end) + "." + Braces(ending.extensions);
+      const std::string names =
+          (is_whole_name ? "" : "*") + AsGlob(stem_end) + "." + Braces(ending.extensions);
       for (const auto& [settings, paths] : ending.chosen) {
         for (std::string& glob : Cover(all, paths, names))
           named.push_back({std::move(glob), "", settings, ""});
       }
     }
     for (const auto& [key, ends] : shared) {
-      const auto& [settings, extensions] = key;
-      made_.rules.push_back({prefix_ + "*" + Braces(ends) + "." + Braces(extensions), "", settings,
-                             Sentence(reasons[settings])});
+      const auto& [settings, extensions, is_whole_name] = key;
+      made_.rules.push_back(
+          {prefix_ + (is_whole_name ? "" : "*") + Braces(ends) + "." + Braces(extensions), "",
+           settings, Sentence(reasons[settings])});
     }
     std::stable_sort(
         named.begin(), named.end(),

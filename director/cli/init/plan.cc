@@ -65,6 +65,9 @@ Plan MakePlan(const Tree& tree, const std::string& name, size_t files_max, Looke
 
   Plan plan{.is_cut = survey.is_cut};
   plan.named_only = relations.named_only;
+  plan.may_be_data = relations.may_be_data;
+  plan.images = relations.images;
+  plan.images_decoded = relations.images_decoded;
   plan.growth = EstimateGrowth(files);
   Table table;
   for (const Root& root : roots) plan.mounts.push_back({root, 0});

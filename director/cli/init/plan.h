@@ -44,11 +44,14 @@ struct Plan {
   std::vector<MountPlan> mounts;
   std::vector<Row> rows;  // what is cooked first, what is left out last
   std::string toml;
-  size_t lfs_pointers = 0;              // files whose contents Git LFS has elsewhere
-  std::string lfs_example;              // the path of one
-  std::vector<std::string> named_only;  // like normal maps, and their pixels are none
-  std::optional<Growth> growth;         // when it is much
-  size_t not_ignored = 0;               // SuggestedRules
+  size_t lfs_pointers = 0;               // files whose contents Git LFS has elsewhere
+  std::string lfs_example;               // the path of one
+  std::vector<std::string> named_only;   // like normal maps, and their pixels are none
+  std::vector<std::string> may_be_data;  // images that are textures, and may be data
+  size_t images = 0;                     // that the texture cooker takes
+  size_t images_decoded = 0;             // of these, for the guess about their use
+  std::optional<Growth> growth;          // when it is much
+  size_t not_ignored = 0;                // SuggestedRules
   std::string not_ignored_example;
   std::string not_looked_at;  // why some files were not looked at by cookers; "": all were
   bool is_cut = false;        // there are more than kFilesMax files

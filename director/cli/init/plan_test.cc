@@ -35,6 +35,12 @@ using Files = std::map<std::string, std::string>;
 std::string Png(char color_type = 6) {
   return "\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08"s + color_type + "\0\0\0rest"s;
 }
+std::string SizedPng(uint8_t width, uint8_t height) {
+  std::string png = Png(2);
+  png[19] = static_cast<char>(width);
+  png[23] = static_cast<char>(height);
+  return png;
+}
 const std::string kJpeg = "\xff\xd8\xff\xe0 a jpeg";
 const std::string kWav = "RIFF\x24\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0"s + std::string(20, '\0');
 const std::string kAdpcm = "RIFF\x24\0\0\0WAVEfmt \x10\0\0\0\x02\0\x01\0"s + std::string(20, '\0');
@@ -581,6 +587,200 @@ TEST_F(LookedAtTest, OtherNamesForMasksOfSeveralChannelsAreKnown) {
               name == "door.png" ? "texture" : "texture {\"color_space\":\"linear\"}")
         << name;
   }
+}
+
+constexpr const char* kDataTexture =
+    "texture {\"color_space\":\"linear\",\"format\":\"rgba8\",\"max_size\":0,\"mipmaps\":false}";
+
+class LevelsTest : public LookedAtTest {
+ protected:
+  // Each level has its size, a grid of the ground, its heights and a picture.
+  void AddLevels(int count, int growth) {
+    files_["sky.png"] = Png();  // so that /Game is the whole tree
+    for (int i = 0; i < count; ++i) {
+      const std::string folder = fmt::format("levels/{}/", i);
+      const auto side = static_cast<uint8_t>(60 + i * growth);
+      files_[folder + "ground.png"] = SizedPng(side, 90);
+      files_[folder + "height.png"] = SizedPng(side, 90);
+      files_[folder + "preview.png"] = SizedPng(static_cast<uint8_t>(side + 1), 90);
+      looker_.looks[folder + "ground.png"] = {.takes = true, .pixels = "color", .is_flat = true};
+      looker_.SetPixels(folder + "height.png", "grey");
+      looker_.SetPixels(folder + "preview.png", "color");
+    }
+  }
+  Files files_;
+};
+
+TEST_F(LevelsTest, GridsOfDataAreKeptWithoutLossAndTold) {
+  AddLevels(4, 1);
+  looker_.looks["levels/2/ground.png"].is_flat = false;  // one that has shades, too
+  InitLookedAt(files_);
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_EQ(Does(fmt::format("/Game/levels/{}/ground.png", i)), kDataTexture) << plan_.toml;
+    EXPECT_EQ(Does(fmt::format("/Game/levels/{}/height.png", i)), kDataTexture);
+    EXPECT_EQ(Does(fmt::format("/Game/levels/{}/preview.png", i)), "texture");
+  }
+  EXPECT_EQ(Does("/Game/levels/9/ground.png"), kDataTexture) << "the next level";
+  EXPECT_EQ(Does("/Game/levels/9/background.png"), "texture");
+  EXPECT_THAT(TableText(plan_), HasSubstr("max_size = 0: levels/0/ground.png, "));
+  EXPECT_THAT(ReasonOf("levels/0/height.png"), HasSubstr("grids of data"));
+}
+
+TEST_F(LevelsTest, ThoseThatWereNotDecodedAreAsTheOthersOfTheirName) {
+  AddLevels(40, 3);
+  for (int i = 10; i < 40; ++i) looker_.looks.erase(fmt::format("levels/{}/ground.png", i));
+  InitLookedAt(files_);
+  EXPECT_EQ(Does("/Game/levels/39/ground.png"), kDataTexture);
+}
+
+TEST_F(LevelsTest, OtherFormsOfAGridBesideItAreGridsToo) {
+  AddLevels(4, 1);
+  files_["levels/1/ground-wet.png"] = files_["levels/1/ground.png"];
+  files_["levels/1/height_snow.png"] = files_["levels/1/ground.png"];
+  files_["levels/1/ground-photo.png"] = files_["levels/1/ground.png"];
+  files_["levels/2/ground-wet.png"] = files_["levels/1/ground.png"];  // of another size
+  files_["levels/9/ground.jpg"] = kJpeg;
+  looker_.looks["levels/1/ground-wet.png"] = looker_.looks["levels/1/ground.png"];
+  looker_.looks["levels/2/ground-wet.png"] = looker_.looks["levels/1/ground.png"];
+  looker_.SetPixels("levels/1/height_snow.png", "grey");
+  looker_.SetPixels("levels/1/ground-photo.png", "color");
+  InitLookedAt(files_);
+  EXPECT_EQ(Does("/Game/levels/1/ground-wet.png"), kDataTexture);
+  EXPECT_EQ(Does("/Game/levels/1/height_snow.png"), kDataTexture);
+  EXPECT_EQ(Does("/Game/levels/9/ground.jpg"), kDataTexture) << "by its name";
+  EXPECT_EQ(Does("/Game/levels/1/ground-photo.png"), "texture");
+  EXPECT_EQ(Does("/Game/levels/2/ground-wet.png"), "texture");
+  EXPECT_THAT(plan_.may_be_data, ElementsAre("levels/2/ground-wet.png"));
+}
+
+TEST_F(LevelsTest, WhereAllHaveOneSizeTheyMayBeDrawnAndAreOnlyTold) {
+  AddLevels(4, 0);
+  InitLookedAt(files_);
+  EXPECT_EQ(Does("/Game/levels/0/ground.png"), "texture");
+  EXPECT_THAT(TableText(plan_), HasSubstr("may be data and no pictures (few colours with hard "
+                                          "edges, or heights): levels/0/ground.png, levels/1"));
+  EXPECT_THAT(TableText(plan_), HasSubstr("give them `settings = { format = \"rgba8\""));
+  EXPECT_EQ(TableJson(plan_)["may_be_data"].size(), 4u);
+}
+
+TEST_F(LevelsTest, PicturesOfLevelsAreNoData) {
+  AddLevels(4, 1);
+  for (auto& [path, look] : looker_.looks) look = {.takes = true, .pixels = "color"};
+  InitLookedAt(files_);
+  EXPECT_EQ(Does("/Game/levels/0/ground.png"), "texture");
+  EXPECT_THAT(TableText(plan_), Not(HasSubstr("may be data")));
+}
+
+TEST_F(LookedAtTest, AnImageThatMayBeDataIsNamed) {
+  const Look grey = {.takes = true, .pixels = "grey"};
+  looker_.looks["lossy.jpg"] = {.takes = true, .pixels = "color", .is_flat = true};
+  looker_.looks["ground.png"] = {.takes = true, .pixels = "color", .is_flat = true};
+  looker_.looks["icon.png"] = looker_.looks["ground.png"];
+  looker_.looks["mark.png"] = {.takes = true, .pixels = "grey", .is_flat = true};
+  looker_.looks["deep.png"] = {.takes = true, .pixels = "grey", .channel_bits = 16};
+  looker_.looks["hills.png"] = grey;
+  looker_.looks["photo.png"] = grey;
+  InitLookedAt({{"ground.png", SizedPng(100, 70)},
+                {"icon.png", SizedPng(16, 16)},
+                {"lossy.jpg", kJpeg},
+                {"mark.png", SizedPng(100, 70)},
+                {"deep.png", SizedPng(100, 70)},
+                {"hills.png", SizedPng(65, 65)},
+                {"photo.png", SizedPng(64, 64)}});
+  EXPECT_THAT(plan_.may_be_data, ElementsAre("deep.png", "ground.png", "hills.png"));
+  for (const std::string& path : plan_.may_be_data) EXPECT_EQ(Does("/Game/" + path), "texture");
+}
+
+// As kiki_kart_colormask.png of SuperTuxKart: black, with the mask in alpha.
+TEST_F(LookedAtTest, AMaskWithAlphaKeepsIt) {
+  looker_.looks["kart_colormask.png"] = {.takes = true, .pixels = "grey", .has_alpha = true};
+  looker_.looks["kart_roughness.png"] = {.takes = true, .pixels = "grey"};
+  InitLookedAt({{"kart_colormask.png", Png()}, {"kart_roughness.png", Png()}});
+  EXPECT_EQ(Does("/Game/kart_colormask.png"), "texture {\"color_space\":\"linear\"}");
+  EXPECT_EQ(Does("/Game/kart_roughness.png"), "texture {\"usage\":\"mask\"}");
+}
+
+TEST_F(LookedAtTest, GreyImagesThatEndAlikeBesideAPictureAreMasks) {
+  Files files;
+  for (const char* name : {"car", "cab", "bus-red"}) {
+    const std::string base = name;
+    for (const char* end : {"", "_tc", "_far", "_disabled", "_dirtmask"}) {
+      files[base + end + ".png"] = Png();
+      const bool is_grey = end == "_tc"s || end == "_disabled"s;
+      looker_.SetPixels(base + end + ".png", is_grey ? "grey" : "color");
+    }
+  }
+  InitLookedAt(files);
+  EXPECT_EQ(Does("/Game/car_tc.png"), "texture {\"usage\":\"mask\"}");
+  EXPECT_EQ(Does("/Game/bus-red_tc.png"), "texture {\"usage\":\"mask\"}");
+  EXPECT_EQ(Does("/Game/cab_dirtmask.png"), "texture {\"color_space\":\"linear\"}");
+  for (const char* path : {"car.png", "car_far.png", "cab_disabled.png"})
+    EXPECT_EQ(Does("/Game/"s + path), "texture");
+  EXPECT_THAT(TableText(plan_), HasSubstr("usage = \"mask\": bus-red_tc.png, cab_tc.png"));
+}
+
+TEST_F(LookedAtTest, TwoOfAnEndOrOneInColorsAreNoMasks) {
+  for (const char* path : {"a_tc.png", "b_tc.png", "a_lm.png", "b_lm.png"})
+    looker_.SetPixels(path, "grey");
+  looker_.SetPixels("c_lm.png", "color");
+  InitLookedAt({{"a.png", Png()},
+                {"b.png", Png()},
+                {"c.png", Png()},
+                {"a_tc.png", Png()},
+                {"b_tc.png", Png()},
+                {"a_lm.png", Png()},
+                {"b_lm.png", Png()},
+                {"c_lm.png", Png()}});
+  EXPECT_EQ(Does("/Game/a_tc.png"), "texture");
+  EXPECT_EQ(Does("/Game/a_lm.png"), "texture");
+}
+
+TEST_F(LookedAtTest, AWordThatSiblingsProveCountsWithoutOneToo) {
+  Files files;
+  for (const char* name : {"egg", "fox", "cow"}) {
+    files[name + "_dif.png"s] = Png();
+    files[name + "_gloss.png"s] = Png();
+  }
+  files["trophy_gloss.png"] = files["owl_bump.png"] = Png();
+  for (const auto& [path, bytes] : files) looker_.SetPixels(path, "color");
+  looker_.SetPixels("owl_bump.png", "grey");
+  InitLookedAt(files);
+  EXPECT_EQ(Does("/Game/egg_gloss.png"), "texture {\"color_space\":\"linear\"}");
+  EXPECT_EQ(Does("/Game/trophy_gloss.png"), "texture {\"color_space\":\"linear\"}");
+  EXPECT_EQ(Does("/Game/owl_bump.png"), "texture") << "no other one proves it";
+}
+
+TEST_F(LookedAtTest, TheNumberOfASurfaceBelongsToItsName) {
+  for (const char* path : {"Painting2.png", "Painting2_glossy.png"})
+    looker_.SetPixels(path, "color");
+  InitLookedAt({{"Painting2.png", Png()}, {"Painting2_glossy.png", Png()}});
+  EXPECT_EQ(Does("/Game/Painting2_glossy.png"), "texture {\"color_space\":\"linear\"}");
+}
+
+TEST_F(LookedAtTest, APictureOfMetalIsAPicture) {
+  for (const char* path : {"trail.png", "trail-metal.png"}) looker_.SetPixels(path, "color");
+  looker_.SetPixels("trail-spec.png", "grey");
+  looker_.looks["trail-alpha.png"] = {.takes = true, .pixels = "grey", .has_alpha = true};
+  InitLookedAt({{"trail.png", Png()},
+                {"trail-metal.png", Png()},
+                {"trail-spec.png", Png()},
+                {"trail-alpha.png", Png()}});
+  EXPECT_EQ(Does("/Game/trail-alpha.png"), "texture");
+  EXPECT_EQ(Does("/Game/trail-metal.png"), "texture");
+  EXPECT_EQ(Does("/Game/trail-spec.png"), "texture {\"usage\":\"mask\"}");
+}
+
+TEST_F(LookedAtTest, TheTableSaysHowManyWereDecoded) {
+  Files files;
+  for (int i = 0; i < 1'200; ++i) {
+    files[fmt::format("{:04}.png", i)] = Png();
+    looker_.SetPixels(fmt::format("{:04}.png", i), "color");
+  }
+  InitLookedAt(files);
+  EXPECT_THAT(TableText(plan_), HasSubstr("1000 of 1200 images were decoded for the guesses; of "
+                                          "the others, the names decide\n"));
+  InitLookedAt({{"0001.png", Png()}});
+  EXPECT_THAT(TableText(plan_), Not(HasSubstr("were decoded")));
 }
 
 TEST_F(LookedAtTest, AnImageThatTheCookerRefusesIsCopied) {

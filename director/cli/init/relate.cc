@@ -2,13 +2,16 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <optional>
 #include <string_view>
 #include <tuple>
 #include <utility>
 
 #include "common/content/name.h"
+#include "director/cli/init/data_images.h"
 #include "director/cli/init/include_finder.h"
+#include "director/cli/init/mask_groups.h"
 #include "director/cli/init/name_rules.h"
 #include "director/cli/init/shader_source.h"
 #include "director/cli/init/texture_names.h"
@@ -19,6 +22,7 @@ namespace galley::init {
 namespace {
 
 using Names = std::set<std::string, std::less<>>;
+using Groups = std::map<std::string, std::vector<const Judged*>>;
 
 std::string_view WithoutExtension(std::string_view path) {
   const size_t dot = path.rfind('.');
@@ -253,8 +257,17 @@ class Relater {
     for (const Judged& file : files_) {
       if (IsCooked(&file) && file.decision.cooker == "texture") images.push_back(&file);
     }
-    const std::map<std::string, NamedTexture> named = FindTextureUses(images);
-    const std::map<std::string, Look> looks = LookAtImages(images, named);
+    std::map<std::string, NamedTexture> named = FindTextureUses(images);
+    const Groups groups = FindMaskGroups(WithoutName(images, named));
+    const std::map<std::string, Look> looks = LookAtImages(images, named, groups);
+    relations_.images = images.size();
+    relations_.images_decoded = looks.size();
+    for (const auto& [word, group] : groups) {
+      if (!AreMasks(word, group, looks)) continue;
+      for (const Judged* image : group)
+        named[image->file.path] = {NamedUse::kPacked, LastWord(image->file.path)};
+    }
+    const DataImages data = FindDataImages(images, looks);
     for (Judged& file : files_) {
       if (!IsCooked(&file) || file.decision.cooker != "texture") continue;
       const auto by_name = named.find(file.file.path);
@@ -262,15 +275,38 @@ class Relater {
       const auto look = looks.find(file.file.path);
       if (const auto by_slot = slots.find(&file); by_slot != slots.end()) {
         UseBySlots(by_slot->second, file);
+      } else if (data.certain.contains(file.file.path) &&
+                 (look == looks.end() || look->second.takes)) {
+        UseAsData(file);
       } else if (look != looks.end()) {
         UseByPixels(look->second, name, file);
       } else if (name != nullptr) {
         UseByName(name->use, looker_ == nullptr ? "" : ", by name: it was not decoded", file);
       }
+      if (file.decision.settings.empty() && data.doubtful.contains(file.file.path))
+        relations_.may_be_data.push_back(file.file.path);
       if (!file.decision.settings.empty() && name != nullptr)
-        relations_.endings[file.file.path] = name->ending;
+        relations_.endings.emplace(file.file.path, name->ending);
     }
     ShareLastWords();
+  }
+
+  static std::vector<const Judged*> WithoutName(const std::vector<const Judged*>& images,
+                                                const std::map<std::string, NamedTexture>& named) {
+    std::vector<const Judged*> others;
+    std::copy_if(images.begin(), images.end(), std::back_inserter(others),
+                 [&](const Judged* image) { return !named.contains(image->file.path); });
+    return others;
+  }
+
+  // Each level has one: they share a rule for their whole name.
+  void UseAsData(Judged& file) {
+    file.decision.settings = kDataSettings;
+    file.decision.reason =
+        "grids of data, as their pixels, sizes and equal names tell: kept without loss (or use "
+        "`copy`, if the game reads the image file itself)";
+    relations_.endings[file.file.path] =
+        "/" + std::string(WithoutExtension(FileName(file.file.path)));
   }
 
   // Images with a use whose names suggest none may still end alike.
@@ -289,16 +325,21 @@ class Relater {
 
   // Names only say which images are worth a look, where not all are looked at.
   std::map<std::string, Look> LookAtImages(const std::vector<const Judged*>& images,
-                                           const std::map<std::string, NamedTexture>& named) const {
+                                           const std::map<std::string, NamedTexture>& named,
+                                           const Groups& groups) const {
     if (looker_ == nullptr) return {};
     std::vector<const Judged*> order;
     for (const Judged* image : images) {
       if (!image->is_pointer) order.push_back(image);
     }
+    std::set<const Judged*> samples;
+    AddSamples(groups, samples);
+    AddSamples(FindFilesOfLevels(images), samples);
     const auto rank = [&](const Judged* image) {
       const int name = named.contains(image->file.path) ? 0
                        : MayBeNormals(image->file.path) ? 1
-                                                        : 2;
+                       : samples.contains(image)        ? 2
+                                                        : 3;
       return std::tuple(name, image->file.size_bytes);
     };
     std::stable_sort(order.begin(), order.end(),
@@ -309,25 +350,25 @@ class Relater {
     return looker_->LookAt(ask);
   }
 
+  // The smallest of each group: enough to tell what the others are.
+  static void AddSamples(const Groups& groups, std::set<const Judged*>& samples) {
+    constexpr size_t kSamples = 8;
+    for (const auto& [name, group] : groups) {
+      std::vector<const Judged*> sorted = group;
+      std::stable_sort(sorted.begin(), sorted.end(), [](const Judged* a, const Judged* b) {
+        return a->file.size_bytes < b->file.size_bytes;
+      });
+      sorted.resize(std::min(sorted.size(), kSamples));
+      samples.insert(sorted.begin(), sorted.end());
+    }
+  }
+
   // "waternormals2.jpg": its name decides nothing, and makes it worth a look.
   static bool MayBeNormals(std::string_view path) {
     std::string name(FileName(path));
     for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     return name.find("norm") != std::string::npos || name.find("nrm") != std::string::npos ||
            name.find("bump") != std::string::npos;
-  }
-
-  // "_nm" of "wall_nm.png": images with a use share a rule when all others with this end have it,
-  // too. "" when the last word is long, or the only one.
-  static std::string LastWord(std::string_view path) {
-    constexpr size_t kLong = 12;
-    const std::string_view stem = WithoutExtension(FileName(path));
-    const size_t at = stem.find_last_of("_-.");
-    const bool is_word = at != std::string_view::npos && at > 0 && stem.size() - at <= kLong &&
-                         stem.size() - at > 1 &&
-                         std::all_of(stem.begin() + static_cast<ptrdiff_t>(at) + 1, stem.end(),
-                                     [](char c) { return (c | 0x20) >= 'a' && (c | 0x20) <= 'z'; });
-    return is_word ? std::string(stem.substr(at)) : "";
   }
 
   static void UseBySlots(const std::set<TextureUse>& uses, Judged& file) {
@@ -339,6 +380,8 @@ class Relater {
   // `name` may be null: the name suggests nothing.
   void UseByPixels(const Look& look, const NamedTexture* name, Judged& file) {
     const bool is_named_normal = name != nullptr && name->use == NamedUse::kNormal;
+    // One channel cannot hold what differs in three, nor what is in alpha.
+    const bool is_one = look.pixels == "grey" && !look.has_alpha;
     if (!look.takes) {
       file.decision = Copy("an image that the texture cooker refuses: " + look.why_not);
     } else if (look.pixels == "normal" || (is_named_normal && look.pixels == "like-normal")) {
@@ -349,10 +392,8 @@ class Relater {
           "normal maps without z: x and y are read as numbers, all channels kept";
     } else if (is_named_normal) {
       relations_.named_only.push_back(file.file.path);
-    } else if (name != nullptr) {
-      // One channel cannot hold what differs in three.
-      const bool is_grey = look.pixels == "grey";
-      UseByName(is_grey ? NamedUse::kMask : NamedUse::kPacked, ", by name and pixels", file);
+    } else if (name != nullptr && (is_one || !name->must_be_one)) {
+      UseByName(is_one ? NamedUse::kMask : NamedUse::kPacked, ", by name and pixels", file);
     }
   }
 

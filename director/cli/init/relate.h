@@ -8,7 +8,7 @@
 //   includes is read, and is no package. Another one is copied with what it includes.
 // - Buffers of glTF that is cooked are read; what materials and JSON refer to is a package.
 // - Images get their use: by the slot of a glTF material, else by their pixels, of which names say
-//   which are worth a look; by name alone where nobody looks.
+//   which are worth a look; by name alone where nobody looks. Grids of data are kept without loss.
 #pragma once
 
 #include <map>
@@ -23,14 +23,18 @@
 
 namespace galley::init {
 
-// So many images are decoded for the guess of their use: those with a name that suggests one, then
-// the others, small ones first.
+// So many images are decoded for the guess of their use: those with a name that suggests one, some
+// of each group of names, then the others, small ones first.
 inline constexpr size_t kImagesLookedAtMax = 1'000;
 
 struct Relations {
-  std::set<std::string> include_folders;       // virtual: what shaders need as include_dirs
-  std::map<std::string, std::string> endings;  // of images with a use: the ends of their names
-  std::vector<std::string> named_only;         // like normal maps, and their pixels are none
+  std::set<std::string> include_folders;  // virtual: what shaders need as include_dirs
+  // Of images with a use: the ends of their names, "/" and the stem when it is the whole name.
+  std::map<std::string, std::string> endings;
+  std::vector<std::string> named_only;   // like normal maps, and their pixels are none
+  std::vector<std::string> may_be_data;  // images; nothing was set for them
+  size_t images = 0;                     // that the texture cooker takes
+  size_t images_decoded = 0;             // of these
   std::map<std::string, std::string> folders_left_out;  // virtual path -> reason
   bool wants_late_spirv = false;
 };

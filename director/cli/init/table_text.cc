@@ -4,6 +4,7 @@
 
 #include "common/base/human_bytes.h"
 #include "common/base/log.h"
+#include "director/cli/init/data_images.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 #include "nlohmann/json.hpp"
@@ -19,8 +20,9 @@ constexpr size_t kGuessesNamed = 12;
 std::string What(const Decision& decision) {
   switch (decision.action) {
     case Action::kCook:
-      return decision.settings.empty() ? decision.cooker
-                                       : fmt::format("{}, {}", decision.cooker, decision.settings);
+      return decision.settings.empty()
+                 ? decision.cooker
+                 : fmt::format("{}, {}", decision.cooker, decision.settings);
     case Action::kCopy:
       return "copy";
     case Action::kRead:
@@ -78,6 +80,11 @@ std::string GuessesText(const Plan& plan) {
   if (!plan.named_only.empty())
     text += fmt::format("  named like a normal map, with the pixels of a picture: {}\n",
                         NamesText(plan.named_only, plan.named_only.size()));
+  if (!plan.may_be_data.empty())
+    text += fmt::format(
+        "  may be data and no pictures (few colours with hard edges, or heights): {}\n"
+        "    if the game reads their values, give them `settings = {{ {} }}`\n",
+        NamesText(plan.may_be_data, plan.may_be_data.size()), kDataSettings);
   return text.empty() ? "" : "guesses about the use of images, for you to look through:\n" + text;
 }
 
@@ -96,6 +103,10 @@ std::string GrowthText(const Plan& plan) {
 
 std::string RestText(const Plan& plan) {
   std::string text;
+  if (plan.images_decoded > 0 && plan.images_decoded < plan.images)
+    text += fmt::format(
+        "{} of {} images were decoded for the guesses; of the others, the names decide\n",
+        plan.images_decoded, plan.images);
   if (plan.not_ignored > 0)
     text += fmt::format(
         "{} of the files that are left out would need too many patterns, and are not in `[scan] "
@@ -145,9 +156,15 @@ std::string TableText(const Plan& plan) {
 }
 
 nlohmann::json TableJson(const Plan& plan) {
-  nlohmann::json json = {{"mounts", nlohmann::json::array()}, {"table", nlohmann::json::array()},
-                         {"lfs_pointers", plan.lfs_pointers}, {"named_only", plan.named_only},
-                         {"not_ignored", plan.not_ignored},   {"cut", plan.is_cut}};
+  nlohmann::json json = {{"mounts", nlohmann::json::array()},
+                         {"table", nlohmann::json::array()},
+                         {"lfs_pointers", plan.lfs_pointers},
+                         {"named_only", plan.named_only},
+                         {"may_be_data", plan.may_be_data},
+                         {"images", plan.images},
+                         {"images_decoded", plan.images_decoded},
+                         {"not_ignored", plan.not_ignored},
+                         {"cut", plan.is_cut}};
   if (plan.growth)
     json["growth"] = {{"images", plan.growth->images},
                       {"source_bytes", plan.growth->source_bytes},

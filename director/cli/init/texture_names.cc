@@ -15,6 +15,7 @@ struct Ending {
   std::string_view word;  // lower case, without what parts it from the rest
   NamedUse use;
   bool needs_sibling = false;  // the word has other meanings
+  bool must_be_one = false;    // one quantity, and a word for things that have pictures
 };
 
 constexpr Ending kEndings[] = {
@@ -55,15 +56,18 @@ constexpr Ending kEndings[] = {
     {"displacement", NamedUse::kMask},
     {"disp", NamedUse::kMask},
     {"opacity", NamedUse::kMask},
-    {"rough", NamedUse::kPacked, true},
-    {"rgh", NamedUse::kPacked, true},
-    {"metal", NamedUse::kPacked, true},
-    {"met", NamedUse::kPacked, true},
+    {"rough", NamedUse::kPacked, true, true},
+    {"rgh", NamedUse::kPacked, true, true},
+    {"metal", NamedUse::kPacked, true, true},
+    {"met", NamedUse::kPacked, true, true},
     {"gloss", NamedUse::kPacked, true},
     {"glossy", NamedUse::kPacked, true},
-    {"glossmap", NamedUse::kPacked, true},
+    {"glossmap", NamedUse::kPacked},
+    {"spec", NamedUse::kPacked, true, true},
+    {"specular", NamedUse::kPacked, true, true},
+    {"alpha", NamedUse::kPacked, true, true},
     {"pbrdata", NamedUse::kPacked},
-    {"bump", NamedUse::kPacked, true},
+    {"bump", NamedUse::kPacked, true, true},
     {"mask", NamedUse::kPacked},
     {"masks", NamedUse::kPacked},
     {"colormask", NamedUse::kPacked},
@@ -83,9 +87,14 @@ constexpr Ending kEndings[] = {
 };
 
 // Endings of a picture that shows the colours of the same surface, beside "".
-constexpr std::string_view kColors[] = {"d",      "diff", "diffuse",   "albedo",     "color",
-                                        "colour", "col",  "basecolor", "base_color", "base",
-                                        "c",      "a",    "alb",       "bc"};
+constexpr std::string_view kColors[] = {
+    "d",        "dif",       "diff",       "diffuse", "albedo", "color", "colour", "col",
+    "colormap", "basecolor", "base_color", "base",    "c",      "a",     "alb",    "bc"};
+
+// Endings of masks that need a sibling: so many images with one, and more than there are without,
+// prove what the word means in this tree. Shorter words prove nothing.
+constexpr size_t kProvenBy = 3;
+constexpr size_t kProvableLength = 4;
 
 // Words beside which "normal" is the state of a control.
 constexpr std::string_view kStates[] = {
@@ -161,12 +170,38 @@ bool HasSibling(const Stems& stems, const std::string& base, const Words& words)
   });
 }
 
+enum class Meaning { kMap, kOther, kDoubtful };
+
 // A number may count the states of a thing as well as its surfaces.
-bool IsMap(const Stems& stems, const std::string& base, const Ending& ending, bool has_number) {
-  if (ending.use == NamedUse::kNormal && HasSibling(stems, base, kStates)) return false;
-  if (!ending.needs_sibling && !has_number) return true;
-  const bool is_compass = stems.contains(base + "_e") && stems.contains(base + "_w");
-  return !is_compass && (stems.contains(base) || HasSibling(stems, base, kColors));
+Meaning MeaningOf(const Stems& stems, const std::string& base, const Ending& ending,
+                  bool has_number) {
+  if (ending.use == NamedUse::kNormal && HasSibling(stems, base, kStates)) return Meaning::kOther;
+  if (!ending.needs_sibling && !has_number) return Meaning::kMap;
+  if (stems.contains(base + "_e") && stems.contains(base + "_w")) return Meaning::kOther;
+  const bool has_sibling = stems.contains(base) || HasSibling(stems, base, kColors);
+  return has_sibling ? Meaning::kMap : Meaning::kDoubtful;
+}
+
+struct Found {
+  const Judged* image;
+  Match match;
+  Meaning meaning;
+};
+
+// The words that are proven by the images that have a sibling.
+std::set<std::string_view> FindProven(const std::vector<Found>& found) {
+  std::map<std::string_view, size_t> maps, others;
+  for (const Found& one : found) {
+    const Ending& ending = *one.match.ending;
+    if (ending.use != NamedUse::kNormal)
+      ++(one.meaning == Meaning::kMap ? maps : others)[ending.word];
+  }
+  std::set<std::string_view> proven;
+  for (const auto& [word, count] : maps) {
+    if (count >= kProvenBy && count > others[word] && word.size() >= kProvableLength)
+      proven.insert(word);
+  }
+  return proven;
 }
 
 }  // namespace
@@ -174,22 +209,32 @@ bool IsMap(const Stems& stems, const std::string& base, const Ending& ending, bo
 std::map<std::string, NamedTexture> FindTextureUses(const std::vector<const Judged*>& images) {
   std::map<std::string, Stems, std::less<>> stems_of_folder;
   for (const Judged* image : images) {
-    stems_of_folder[std::string(FolderOf(image->file.path))].insert(
-        PlainStem(WithoutNumber(Stem(image->file.path))));
+    Stems& stems = stems_of_folder[std::string(FolderOf(image->file.path))];
+    stems.insert(PlainStem(Stem(image->file.path)));
+    stems.insert(PlainStem(WithoutNumber(Stem(image->file.path))));
   }
-  std::map<std::string, NamedTexture> uses;
+  std::vector<Found> found;
   for (const Judged* image : images) {
     const std::string_view stem = Stem(image->file.path);
     const std::optional<Match> match = MatchEnding(stem);
     if (!match) continue;
     const Stems& stems = stems_of_folder.find(FolderOf(image->file.path))->second;
     const bool has_number = !stem.empty() && IsDigit(stem.back());
-    if (!IsMap(stems, PlainStem(stem.substr(0, match->begin)), *match->ending, has_number))
-      continue;
-    NamedUse use = match->ending->use;
+    found.push_back(
+        {image, *match,
+         MeaningOf(stems, PlainStem(stem.substr(0, match->begin)), *match->ending, has_number)});
+  }
+  const std::set<std::string_view> proven = FindProven(found);
+  std::map<std::string, NamedTexture> uses;
+  for (const auto& [image, match, meaning] : found) {
+    const Ending& ending = *match.ending;
+    if (meaning == Meaning::kOther) continue;
+    if (meaning == Meaning::kDoubtful && !proven.contains(ending.word)) continue;
+    NamedUse use = ending.use;
     if (use == NamedUse::kNormal && image->cannot_be_normals) continue;
     if (use == NamedUse::kPacked && image->is_grey) use = NamedUse::kMask;
-    uses[image->file.path] = {use, std::string(stem.substr(match->begin))};
+    uses[image->file.path] = {use, std::string(Stem(image->file.path).substr(match.begin)),
+                              ending.must_be_one};
   }
   return uses;
 }

@@ -2,7 +2,8 @@
 //
 // An end that has other meanings, too, counts only beside a sibling: `wall_n.png` beside `wall.png`
 // or `wall_d.png` is a normal map, and `arrow_n.png` beside `arrow_e.png` and `arrow_w.png` is not;
-// `button_normal.png` beside `button_hover.png` is a button.
+// `button_normal.png` beside `button_hover.png` is a button. Where several images have such a
+// sibling, the longer ends ("_gloss") count for all others of the tree as well.
 #pragma once
 
 #include <map>
@@ -21,7 +22,8 @@ enum class NamedUse {
 
 struct NamedTexture {
   NamedUse use = NamedUse::kNormal;
-  std::string ending;  // of the name before its extension, as it is written: "_Normal"
+  std::string ending;        // of the name before its extension, as it is written: "_Normal"
+  bool must_be_one = false;  // in colours or with alpha it is a picture: "door_metal"
 };
 
 // By path; images without such a name are absent. `images`: all that the texture cooker takes.

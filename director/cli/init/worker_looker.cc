@@ -22,6 +22,18 @@ std::string TextOf(const nlohmann::json& json, const char* key) {
   return found != json.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
+Look LookOf(const nlohmann::json& json) {
+  Look look = {.takes = json.value("takes", false),
+               .why_not = TextOf(json, "why_not"),
+               .pixels = TextOf(json, "pixels")};
+  const auto tags = json.find("tags");
+  if (tags == json.end() || !tags->is_object() || look.pixels.empty()) return look;
+  look.has_alpha = tags->value("alpha", false);
+  look.is_flat = tags->value("flat", false);
+  look.channel_bits = tags->value("bits", 8);
+  return look;
+}
+
 }  // namespace
 
 std::map<std::string, Look> WorkerLooker::LookAt(const LookAsk& ask) {
@@ -65,9 +77,7 @@ void WorkerLooker::LookAtSome(const LookAsk& ask, size_t begin, size_t end,
     rest.remove_prefix(std::min(line_end + 1, rest.size()));
     const std::string file = json.is_object() ? TextOf(json, "file") : "";
     if (!file.starts_with(prefix) || json.contains("failed")) continue;
-    looks[file.substr(prefix.size())] = {.takes = json.value("takes", false),
-                                         .why_not = TextOf(json, "why_not"),
-                                         .pixels = TextOf(json, "pixels")};
+    looks[file.substr(prefix.size())] = LookOf(json);
   }
 }
 
