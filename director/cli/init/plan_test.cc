@@ -623,6 +623,7 @@ TEST_F(LevelsTest, GridsOfDataAreKeptWithoutLossAndTold) {
   EXPECT_EQ(Does("/Game/levels/9/ground.png"), kDataTexture) << "the next level";
   EXPECT_EQ(Does("/Game/levels/9/background.png"), "texture");
   EXPECT_THAT(TableText(plan_), HasSubstr("max_size = 0: levels/0/ground.png, "));
+  EXPECT_THAT(TableText(plan_), HasSubstr(" 8  texture, format = \"rgba8\", ...  grids of data"));
   EXPECT_THAT(ReasonOf("levels/0/height.png"), HasSubstr("grids of data"));
 }
 

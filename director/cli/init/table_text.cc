@@ -16,13 +16,21 @@ namespace {
 constexpr size_t kFilesNamed = 3;
 // So many files of a guess are named.
 constexpr size_t kGuessesNamed = 12;
+// The lines of guesses have the settings in full.
+constexpr size_t kSettingsShown = 30;
+
+std::string Shortened(const std::string& settings) {
+  if (settings.size() <= kSettingsShown) return settings;
+  const size_t comma = settings.rfind(", ", kSettingsShown);
+  return comma == std::string::npos ? settings : settings.substr(0, comma) + ", ...";
+}
 
 std::string What(const Decision& decision) {
   switch (decision.action) {
     case Action::kCook:
       return decision.settings.empty()
                  ? decision.cooker
-                 : fmt::format("{}, {}", decision.cooker, decision.settings);
+                 : fmt::format("{}, {}", decision.cooker, Shortened(decision.settings));
     case Action::kCopy:
       return "copy";
     case Action::kRead:
