@@ -89,8 +89,7 @@ bool IsDoubtful(const Judged& image, const Look& look) {
 
 FilesOfLevels FindFilesOfLevels(const std::vector<const Judged*>& images) {
   FilesOfLevels files;
-  for (const Judged* image : images)
-    files[std::string(Stem(*image))].push_back(image);
+  for (const Judged* image : images) files[std::string(Stem(*image))].push_back(image);
   std::erase_if(files, [](const auto& entry) {
     std::set<Size> sizes;
     for (const Judged* image : entry.second) sizes.insert(SizeOf(*image));

@@ -2,8 +2,8 @@
 // which a lossy format spoils and mips serve for nothing. Pure.
 //
 // An image alone cannot prove it: pixel art has few colours with hard edges, too. Certain is what
-// many folders have under one name (`ground.png`, `ground.tga`), in sizes that differ from folder to
-// folder, and mostly with flat colours: each level has its grid. Certain as well are names whose
+// many folders have under one name (`ground.png`, `ground.tga`), in sizes that differ from folder
+// to folder, and mostly with flat colours: each level has its grid. Certain as well are names whose
 // images are grey or flat and have the size of the grid beside them (the heights of the same
 // ground), and other forms of a grid beside it: `ground-wet.png`.
 #pragma once

@@ -35,8 +35,9 @@ TEST(FlatColorsTest, AGridOfIndicesIsFlat) {
 }
 
 TEST(FlatColorsTest, ShadesAreNotFlat) {
-  EXPECT_FALSE(HasFlatColors(Paint([](uint32_t x, uint32_t) { return Texel{Byte(x), 0, 0, 255}; })))
-      << "a slope";
+  EXPECT_FALSE(HasFlatColors(Paint([](uint32_t x, uint32_t) {
+    return Texel{Byte(x), 0, 0, 255};
+  }))) << "a slope";
   EXPECT_FALSE(HasFlatColors(Paint([](uint32_t x, uint32_t y) {
     return Texel{Byte(x * 37 + y * 91), Byte(y * 53), Byte(x * y), 255};
   }))) << "many colours";
