@@ -1,6 +1,9 @@
 #include "director/host/difference.h"
 
 #include <memory>
+#include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "common/base/file.h"
@@ -18,6 +21,29 @@ absl::StatusOr<std::vector<std::string>> AllPackages(Journal& journal) {
   RETURN_IF_ERROR(journal.ForEach(
       [&](std::string_view name, const PackageRecord&) { names.emplace_back(name); }));
   return names;
+}
+
+// What differs from the files that the journal is of; nullopt: that is not known.
+struct SinceLast {
+  std::vector<content::Change> changes;
+  // Every file has the bytes of before, and whatever a look at them tells is the same.
+  bool is_the_same = false;
+};
+
+std::optional<SinceLast> FindSinceLast(const DifferenceOptions& options, const JournalMeta& last,
+                                       World& world) {
+  SinceLast since;
+  if (world.since && world.since->table_id == last.table_id) {
+    since.changes = world.since->changes;
+    since.is_the_same = since.changes.empty() && world.since->is_of_bytes;
+    return since;
+  }
+  const auto before = BaseTable(options.state_directory, last);
+  if (before == nullptr) return std::nullopt;
+  since.changes = content::Difference(*before, *world.snapshot);
+  since.is_the_same =
+      since.changes.empty() && before->sandboxes() == world.snapshot->sandboxes();
+  return since;
 }
 
 // The packages that are not to be trusted.
@@ -53,11 +79,15 @@ absl::Status ApplyDifference(const DifferenceOptions& options, store::Store& sto
   const auto info = store.Info();
   if (!info.ok()) return Infrastructure("store", info.status());
   const JournalMeta last = journal.meta();
-  const JournalMeta meta = MetaOf(options, *info, last, world.number);
+  JournalMeta meta = MetaOf(options, *info, last, world.number);
   const bool same_store = last.store_id == meta.store_id && last.trust_domain == meta.trust_domain;
   // Fewer commits than we saw: an older store, restored from a backup. What it lost it cannot know.
   const bool same_epoch =
       last.loss_epoch == meta.loss_epoch && meta.store_commits >= last.store_commits;
+  const std::optional<SinceLast> since =
+      same_store ? FindSinceLast(options, last, world) : std::nullopt;
+  // Then what other cooks left stands on these files, too (Standing::base_table).
+  if (since && since->is_the_same && !last.table_id.empty()) meta.table_id = last.table_id;
   world.table_file = JoinPath(options.state_directory, meta.table_file);
   world.table_id = meta.table_id;
   if (const absl::Status written = world.snapshot->WriteTable(world.table_file, world.table_id);
@@ -65,13 +95,8 @@ absl::Status ApplyDifference(const DifferenceOptions& options, store::Store& sto
     return Infrastructure(written);
 
   const auto affected = [&]() -> absl::StatusOr<std::vector<std::string>> {
-    if (!same_store) return AllPackages(journal);
-    if (world.since && world.since->table_id == last.table_id)
-      return AffectedSince(world.since->changes, !same_epoch, store, journal);
-    const auto before = BaseTable(options.state_directory, last);
-    if (before == nullptr) return AllPackages(journal);
-    return AffectedSince(content::Difference(*before, *world.snapshot), !same_epoch, store,
-                         journal);
+    return since ? AffectedSince(since->changes, !same_epoch, store, journal)
+                 : AllPackages(journal);
   }();
   const absl::Status applied =
       affected.ok() ? journal.Invalidate(*affected, meta) : affected.status();

@@ -63,6 +63,38 @@ TEST_F(DifferenceTest, TheJournalNamesTheNewTable) {
   EXPECT_NE(journal_->meta().table_file, first.table_file);
 }
 
+TEST_F(DifferenceTest, ATableOfTheSameFilesHasTheSameIdSoThatWhatOthersLeftStands) {
+  Cook();
+  const JournalMeta first = journal_->meta();
+  Cook();
+  EXPECT_NE(journal_->meta().table_file, first.table_file);
+  EXPECT_EQ(journal_->meta().table_id, first.table_id);
+  const auto id_now = [&] {
+    EXPECT_TRUE(Apply().ok());
+    return journal_->meta().table_id;
+  };
+  Write("content/a.txt", "another text");
+  const std::string edited = id_now();
+  EXPECT_NE(edited, first.table_id);
+  Write("content/new.txt", "new");
+  const std::string with_new = id_now();
+  EXPECT_NE(with_new, edited);
+  Write("content/out/.galley-sandbox", "");
+  EXPECT_NE(id_now(), with_new) << "a scan says something else of the files";
+}
+
+TEST_F(DifferenceTest, TheTableOfAnotherStoreOrOfNoneHasANewId) {
+  Cook();
+  const std::string first = journal_->meta().table_id;
+  cook_.trust_domain = "other";
+  EXPECT_TRUE(Apply().ok());
+  EXPECT_NE(journal_->meta().table_id, first);
+  const std::string other = journal_->meta().table_id;
+  ASSERT_TRUE(RemoveAll(JoinPath(Host("state"), journal_->meta().table_file)).ok());
+  EXPECT_TRUE(Apply().ok());
+  EXPECT_NE(journal_->meta().table_id, other);
+}
+
 TEST_F(DifferenceTest, WithoutTheLastTableNothingIsTrusted) {
   Cook();
   ASSERT_TRUE(RemoveAll(JoinPath(Host("state"), journal_->meta().table_file)).ok());
