@@ -3,8 +3,10 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <span>
 #include <string_view>
 
+#include "absl/container/flat_hash_set.h"
 #include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/content/name.h"
@@ -21,28 +23,32 @@ constexpr size_t kSandboxesToldMax = 3;
 
 std::string_view BaseName(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-bool Reads(const std::string& package, const PackageRecord& record, const std::string& path) {
-  for (const auto& [platform, known] : record.platforms) {
-    for (const record::Observed& seen : known.observed) {
-      if (seen.what.kind != record::ObservationKind::kFile) continue;
-      const auto asked = AskedName(package, seen.what.subject);
-      if (asked.ok() && *asked == path) return true;
+// Those of `files`, sorted, that a package which is still there has read in its last cook. The
+// journal is asked for all of them at once: its index has the readers of a folder in one place.
+absl::flat_hash_set<std::string> ReadByPackages(
+    const ProjectCatalog& table, Journal& journal,
+    std::span<const content::FileEntry* const> files) {
+  absl::flat_hash_set<std::string> read;
+  std::vector<content::Change> changes;
+  changes.reserve(files.size());
+  for (const content::FileEntry* const file : files)
+    changes.push_back({.path = file->path, .was_there = true, .is_there = true});
+  const auto readers = journal.Affected(changes);
+  if (!readers.ok()) return read;
+  for (const std::string& package : *readers) {
+    const std::string generator(GeneratorName(package));
+    if (!table.Find(generator.empty() ? package : generator)) continue;
+    const auto record = journal.Find(package);
+    if (!record.ok() || !record->has_value()) continue;
+    for (const auto& [platform, known] : (*record)->platforms) {
+      for (const record::Observed& seen : known.observed) {
+        if (seen.what.kind != record::ObservationKind::kFile) continue;
+        if (auto asked = AskedName(package, seen.what.subject); asked.ok())
+          read.insert(*std::move(asked));
+      }
     }
   }
-  return false;
-}
-
-// Whether a package that is still there has read the file in its last cook.
-bool IsReadByAPackage(const ProjectCatalog& table, Journal& journal, const std::string& path) {
-  const content::Change change{.path = path, .was_there = true, .is_there = true};
-  const auto may_read = journal.Affected(std::span(&change, 1));
-  if (!may_read.ok()) return false;
-  return std::any_of(may_read->begin(), may_read->end(), [&](const std::string& package) {
-    const std::string generator(GeneratorName(package));
-    if (!table.Find(generator.empty() ? package : generator)) return false;
-    const auto record = journal.Find(package);
-    return record.ok() && record->has_value() && Reads(package, **record, path);
-  });
+  return read;
 }
 
 // The likely new name of a file that is not there any more; empty: none is.
@@ -83,9 +89,12 @@ std::vector<const content::FileEntry*> UnmatchedFiles(const project::Project& pr
         S_ISDIR(file.stat.mode) || file.host_path == project_file ||
         table.resolver()->IsSetAside(file.path))
       continue;
-    if (journal == nullptr || !IsReadByAPackage(table, *journal, file.path))
-      unmatched.push_back(&file);
+    unmatched.push_back(&file);
   }
+  if (journal == nullptr || unmatched.empty()) return unmatched;
+  const auto read = ReadByPackages(table, *journal, unmatched);
+  std::erase_if(unmatched,
+                [&](const content::FileEntry* const file) { return read.contains(file->path); });
   return unmatched;
 }
 

@@ -1,5 +1,6 @@
 #include "director/host/left_out.h"
 
+#include "director/shell/forwarding_journal.h"
 #include "director/shell/shell_test_world.h"
 #include "fmt/format.h"
 
@@ -9,6 +10,18 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+
+// A Journal that counts how often it is asked for packages that look at files.
+class CountingJournal final : public ForwardingJournal {
+ public:
+  using ForwardingJournal::ForwardingJournal;
+  absl::StatusOr<std::vector<std::string>> Affected(
+      std::span<const content::Change> changes) override {
+    ++asked;
+    return ForwardingJournal::Affected(changes);
+  }
+  size_t asked = 0;
+};
 
 class LeftOutTest : public ShellTest {
  protected:
@@ -33,6 +46,32 @@ TEST_F(LeftOutTest, FilesThatNoRuleMatchesAreNamed) {
   Write("content/gone.png.cook", "");
   Link("/etc/passwd", "content/out.bin");
   EXPECT_THAT(Unmatched(), ElementsAre("/Game/notes.md", "/Game/old/b.psd"));
+}
+
+TEST_F(LeftOutTest, WhatAPackageHasReadIsNotMissedAndTheJournalIsAskedOnceForAllFiles) {
+  Write("content/a.txt", "");
+  for (const char* name : {"read.inc", "seen.inc", "by_gone.inc", "1.psd", "2.psd", "far/read.inc"})
+    Write(std::string("content/") + name, "");
+  const auto looked = [](record::ObservationKind kind, const std::string& path) {
+    return record::Observed{{.kind = kind, .subject = path}, "1"};
+  };
+  using enum record::ObservationKind;
+  JournalUpdate reader{.package = "/Game/a.txt", .platform = "windows"};
+  reader.record.observed = {looked(kFile, "read.inc"), looked(kExists, "seen.inc"),
+                            looked(kFile, "/Game/far/read.inc")};
+  JournalUpdate gone{.package = "/Game/gone.txt", .platform = "windows"};
+  gone.record.observed = {looked(kFile, "by_gone.inc")};
+  for (JournalUpdate* const one : {&reader, &gone}) {
+    one->record.result = record::EncodeResult({});
+    one->record.recipe_bytes = record::EncodeRecipe({.cooker = "copy"});
+  }
+  const std::unique_ptr<Journal> journal = Journal::Open(Host("state")).value();
+  ASSERT_TRUE(journal->Record(std::vector{reader, gone}, true).ok());
+  CountingJournal counting(*journal);
+  journal_of_reads_ = &counting;
+  EXPECT_THAT(Unmatched(), ElementsAre("/Game/1.psd", "/Game/2.psd", "/Game/by_gone.inc",
+                                       "/Game/seen.inc"));
+  EXPECT_EQ(counting.asked, 1u);
 }
 
 TEST_F(LeftOutTest, TheProjectFileIsNotMissed) {
