@@ -130,6 +130,22 @@ std::vector<BrokenFile> PropertyFiles() {
        [](GltfBuilder& b) {
          b.json["materials"][0]["pbrMetallicRoughness"]["metallicFactor"] = "1";
        }},
+      {"TYPE_MISMATCH", Outcome::kTold, "/samplers/0/magFilter", MaterialsScene,
+       [](GltfBuilder& b) { b.json["samplers"][0]["magFilter"] = "9728"; }},
+      {"TYPE_MISMATCH", Outcome::kTold, "/samplers/0/wrapT", MaterialsScene,
+       [](GltfBuilder& b) { b.json["samplers"][0]["wrapT"] = 33071.5; }},
+      {"VALUE_NOT_IN_LIST", Outcome::kTold, "/samplers/0/magFilter", MaterialsScene,
+       [](GltfBuilder& b) { b.json["samplers"][0]["magFilter"] = 9987; }},
+      {"VALUE_NOT_IN_LIST", Outcome::kTold, "/samplers/0/minFilter", MaterialsScene,
+       [](GltfBuilder& b) { b.json["samplers"][0]["minFilter"] = 1; }},
+      {"VALUE_NOT_IN_LIST", Outcome::kTold, "/samplers/0/wrapS", MaterialsScene,
+       [](GltfBuilder& b) { b.json["samplers"][0]["wrapS"] = -1; }},
+      {"VALUE_NOT_IN_LIST", Outcome::kTold, "/materials/0/alphaMode", MaterialsScene,
+       [](GltfBuilder& b) { b.json["materials"][0]["alphaMode"] = "GLASS"; }},
+      {"VALUE_NOT_IN_LIST", Outcome::kTold, "/cameras/0/type", CubeScene,
+       [](GltfBuilder& b) {
+         PutCamera(b, R"({"type": "fisheye", "perspective": {"yfov": 1, "znear": 1}})");
+       }},
       {"ARRAY_TYPE_MISMATCH", Outcome::kTold, "/nodes/0/translation", CubeScene,
        [](GltfBuilder& b) {
          b.json["nodes"][0]["translation"] = {0, "1", 0};
@@ -318,6 +334,18 @@ std::vector<BrokenFile> AccessorFiles() {
        }},
       {"MESH_PRIMITIVE_POSITION_ACCESSOR_WITHOUT_BOUNDS", Outcome::kSilent, "", CubeScene,
        [](GltfBuilder& b) { b.json["accessors"][0].erase("max"); }},
+      {"INVALID_GL_VALUE", Outcome::kSilent, "", CubeScene,
+       [](GltfBuilder& b) {
+         const size_t indices = b.json["meshes"][0]["primitives"][0]["indices"].get<size_t>();
+         b.json["accessors"][indices]["min"] = {-1};
+         b.json["accessors"][indices]["max"] = {1e6};
+       }},
+      {"VALUE_NOT_IN_LIST", Outcome::kSilent, "", CubeScene,
+       [](GltfBuilder& b) { b.json["bufferViews"][0]["target"] = 1; }},
+      {"VALUE_NOT_IN_LIST", Outcome::kRefused, "/meshes/0/primitives/0", CubeScene,
+       [](GltfBuilder& b) { b.json["accessors"][0]["componentType"] = 5124; }},
+      {"VALUE_NOT_IN_LIST", Outcome::kRefused, "/meshes/0/primitives/0/mode", CubeScene,
+       [](GltfBuilder& b) { b.json["meshes"][0]["primitives"][0]["mode"] = 7; }},
       {"BUFFER_VIEW_TARGET_OVERRIDE", Outcome::kSilent, "", CubeScene,
        [](GltfBuilder& b) { b.json["bufferViews"][0]["target"] = 34963; }},
       {"ACCESSOR_NORMALIZED_INVALID", Outcome::kRefused,

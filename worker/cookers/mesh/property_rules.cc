@@ -1,6 +1,10 @@
 #include "worker/cookers/mesh/property_rules.h"
 
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <limits>
 #include <optional>
 #include <set>
@@ -8,6 +12,7 @@
 
 #include "common/record/warning.h"
 #include "fmt/format.h"
+#include "fmt/ranges.h"
 #include "worker/cookers/mesh/extensions.h"
 
 namespace galley::worker::mesh {
@@ -16,7 +21,17 @@ namespace {
 constexpr double kAny = std::numeric_limits<double>::infinity();
 constexpr size_t kAnyLength = 0;
 
-enum class Type { kText, kBool, kNumber, kNumbers, kObject };
+enum class Type { kText, kBool, kNumber, kNumbers, kObject, kCode };
+
+// The values that are allowed, in words.
+using Words = std::initializer_list<const char*>;
+constexpr Words kAlphaModes = {"OPAQUE", "MASK", "BLEND"};
+constexpr Words kCameraTypes = {"perspective", "orthographic"};
+constexpr Words kLightTypes = {"directional", "point", "spot"};
+// Of a sampler, by OpenGL's numbers.
+constexpr Words kMagFilters = {"9728", "9729"};
+constexpr Words kMinFilters = {"9728", "9729", "9984", "9985", "9986", "9987"};
+constexpr Words kWraps = {"33071", "33648", "10497"};
 
 struct Rule {
   const char* place;  // of the object
@@ -26,6 +41,7 @@ struct Rule {
   double min = -kAny;
   double max = kAny;
   bool is_above_min = false;  // the least itself is not allowed
+  Words allowed = {};         // of kText and kCode; empty: all
 };
 
 constexpr const char* kPbr = "materials/*/pbrMetallicRoughness";
@@ -52,9 +68,13 @@ constexpr Rule kRules[] = {
     {"nodes/*", "weights", Type::kNumbers},
     {"nodes/*/extensions/KHR_node_visibility", "visible", Type::kBool},
     {"meshes/*", "weights", Type::kNumbers},
+    {"samplers/*", "magFilter", Type::kCode, 0, -kAny, kAny, false, kMagFilters},
+    {"samplers/*", "minFilter", Type::kCode, 0, -kAny, kAny, false, kMinFilters},
+    {"samplers/*", "wrapS", Type::kCode, 0, -kAny, kAny, false, kWraps},
+    {"samplers/*", "wrapT", Type::kCode, 0, -kAny, kAny, false, kWraps},
     {"materials/*", "pbrMetallicRoughness", Type::kObject},
     {"materials/*", "emissiveFactor", Type::kNumbers, 3, 0, 1},
-    {"materials/*", "alphaMode", Type::kText},
+    {"materials/*", "alphaMode", Type::kText, 0, -kAny, kAny, false, kAlphaModes},
     {"materials/*", "alphaCutoff", Type::kNumber, 0, 0},
     {"materials/*", "doubleSided", Type::kBool},
     {"materials/*/normalTexture", "scale", Type::kNumber},
@@ -88,7 +108,7 @@ constexpr Rule kRules[] = {
     {"materials/*/extensions/KHR_materials_ior", "ior", Type::kNumber, 0, 0},
     {"materials/*/extensions/KHR_materials_transmission", "transmissionFactor", Type::kNumber, 0, 0,
      1},
-    {"cameras/*", "type", Type::kText},
+    {"cameras/*", "type", Type::kText, 0, -kAny, kAny, false, kCameraTypes},
     {"cameras/*", "perspective", Type::kObject},
     {"cameras/*", "orthographic", Type::kObject},
     {"cameras/*/perspective", "aspectRatio", Type::kNumber, 0, 0, kAny, true},
@@ -100,7 +120,7 @@ constexpr Rule kRules[] = {
     {"cameras/*/orthographic", "znear", Type::kNumber, 0, 0},
     {"cameras/*/orthographic", "zfar", Type::kNumber, 0, 0, kAny, true},
     {kLight, "name", Type::kText},
-    {kLight, "type", Type::kText},
+    {kLight, "type", Type::kText, 0, -kAny, kAny, false, kLightTypes},
     {kLight, "color", Type::kNumbers, 3, 0, 1},
     {kLight, "intensity", Type::kNumber, 0, 0},
     {kLight, "range", Type::kNumber, 0, 0, kAny, true},
@@ -175,6 +195,15 @@ std::string RangeText(const Rule& rule) {
   return fmt::format("from {} to {}", rule.min, rule.max);
 }
 
+// The integer as text; nullopt: the value is none. (9729.0 is one, too.)
+std::optional<std::string> CodeOf(const Json& value) {
+  constexpr double kMost = 1 << 30;
+  if (!value.is_number()) return std::nullopt;
+  const double number = value.get<double>();
+  if (std::abs(number) > kMost || number != std::trunc(number)) return std::nullopt;
+  return fmt::format("{}", static_cast<int64_t>(number));
+}
+
 std::optional<Finding> CheckType(const Rule& rule, const Json& value) {
   const auto expect = [&](bool is_right, std::string_view what) -> std::optional<Finding> {
     if (is_right) return std::nullopt;
@@ -189,6 +218,8 @@ std::optional<Finding> CheckType(const Rule& rule, const Json& value) {
       return expect(value.is_number(), "a number");
     case Type::kObject:
       return expect(value.is_object(), "an object");
+    case Type::kCode:
+      return expect(CodeOf(value).has_value(), "an integer");
     case Type::kNumbers:
       break;
   }
@@ -215,6 +246,16 @@ std::optional<Finding> CheckRange(const Rule& rule, const Json& value) {
                              RangeText(rule))};
 }
 
+// REQUIRES: the value has the rule's type.
+std::optional<Finding> CheckList(const Rule& rule, const Json& value) {
+  if (rule.allowed.size() == 0) return std::nullopt;
+  const std::string text = rule.type == Type::kCode ? *CodeOf(value) : value.get<std::string>();
+  if (std::find(rule.allowed.begin(), rule.allowed.end(), text) != rule.allowed.end())
+    return std::nullopt;
+  return Finding{"VALUE_NOT_IN_LIST", fmt::format("expected one of {}, not {}",
+                                                  fmt::join(rule.allowed, ", "), value.dump())};
+}
+
 void ApplyRule(const Rule& rule, Json& object, const std::string& pointer,
                std::vector<std::string>& warnings) {
   const Json* value = Member(object, rule.key);
@@ -224,9 +265,13 @@ void ApplyRule(const Rule& rule, Json& object, const std::string& pointer,
     warnings.push_back(record::KeptWarning(record::WarningKind::kMeshRepaired,
                                            fmt::format("{}/{}: {}; the value is left out ({})",
                                                        pointer, rule.key, type->text, type->code)));
-  } else if (const std::optional<Finding> range = CheckRange(rule, *value)) {
+    return;
+  }
+  std::optional<Finding> wrong = CheckRange(rule, *value);
+  if (!wrong) wrong = CheckList(rule, *value);
+  if (wrong) {
     warnings.push_back(fmt::format("{}/{}: {}; the value stays as it is ({})", pointer, rule.key,
-                                   range->text, range->code));
+                                   wrong->text, wrong->code));
   }
 }
 
