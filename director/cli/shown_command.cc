@@ -107,6 +107,15 @@ absl::StatusOr<Arguments> ArgumentsOf(const v1::ShowAsk& ask) {
   return NotFromAfar("this command", "why or logs");
 }
 
+absl::Status ShownOutput::Take(bool is_of_errors, std::string_view bytes) {
+  told_ += bytes.size();
+  if (told_ <= bytes_max_) return Tell(is_of_errors, bytes, audience_);
+  return absl::ResourceExhaustedError(
+      fmt::format("this answer has more than {} MiB, and the rest is left out: ask for less (-n, "
+                  "--since, --limit), or on the director's machine",
+                  bytes_max_ >> 20));
+}
+
 absl::Status RunShown(const v1::ShowAsk& ask, const std::string& root, const std::string& store,
                       director::Audience& audience) {
   ASSIGN_OR_RETURN(Arguments arguments, ArgumentsOf(ask));
@@ -114,15 +123,10 @@ absl::Status RunShown(const v1::ShowAsk& ask, const std::string& root, const std
   if (!store.empty()) project.insert(project.end(), {"--store", store});
   arguments.insert(arguments.begin() + 1, project.begin(), project.end());
   arguments.insert(arguments.begin(), JoinPath(ProgramDirectory(), "galley"));
-  size_t told = 0;
+  ShownOutput output(audience);
   ProgramToRun program{.argv = std::move(arguments), .with_errors = true, .working_directory = "/"};
   program.sink = [&](bool is_of_errors, std::string_view bytes) {
-    told += bytes.size();
-    if (told <= kShownBytesMax) return Tell(is_of_errors, bytes, audience);
-    return absl::ResourceExhaustedError(
-        fmt::format("this answer has more than {} MiB, and the rest is left out: ask for less (-n, "
-                    "--since, --limit), or on the director's machine",
-                    kShownBytesMax >> 20));
+    return output.Take(is_of_errors, bytes);
   };
   ASSIGN_OR_RETURN(const ProgramOutput ended, RunToEnd(program));
   v1::Shown end;

@@ -6,7 +6,9 @@
 // Threads: any.
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -21,6 +23,23 @@ inline constexpr size_t kShownBytesMax = 64 << 20;
 // "why", "--json", "--", "/Game/a.png". INVALID_ARGUMENT: a part is none that can be asked for from
 // elsewhere: a package is given by its virtual path.
 absl::StatusOr<std::vector<std::string>> ArgumentsOf(const v1::ShowAsk& ask);
+
+// ShownOutput: what a command prints, told to an audience up to a bound.
+// Threads: one at a time.
+class ShownOutput {
+ public:
+  // `audience` outlives it.
+  explicit ShownOutput(director::Audience& audience, size_t bytes_max = kShownBytesMax)
+      : audience_(audience), bytes_max_(bytes_max) {}
+  // No bytes: only whether somebody still listens. RESOURCE_EXHAUSTED: that is more than the bound,
+  // and is not told. CANCELLED: nobody listens any more.
+  absl::Status Take(bool is_of_errors, std::string_view bytes);
+
+ private:
+  director::Audience& audience_;
+  const size_t bytes_max_;
+  size_t told_ = 0;
+};
 
 // Runs this program with the arguments of `ask`, for the project at `root`. RESOURCE_EXHAUSTED: it
 // printed more than kShownBytesMax. CANCELLED: nobody listened any more.

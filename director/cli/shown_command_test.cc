@@ -59,5 +59,38 @@ TEST(ShownCommandTest, WhatNamesFilesOfTheDirectorsMachineIsRefused) {
   EXPECT_TRUE(absl::IsInvalidArgument(ArgumentsOf(far).status()));
 }
 
+// Counts what it is told.
+class CountingAudience final : public director::Audience {
+ public:
+  bool Tell(const v1::Shown& shown) override {
+    bytes += shown.output().size() + shown.errors().size();
+    return is_there;
+  }
+  bool IsThere() const override { return is_there; }
+  size_t bytes = 0;
+  bool is_there = true;
+};
+
+TEST(ShownCommandTest, NoMoreThan64MiBAreTold) {
+  constexpr size_t kPiece = 1 << 20;
+  const std::string piece(kPiece, 'x');
+  CountingAudience audience;
+  ShownOutput output(audience);
+  for (int i = 0; i < 64; ++i) ASSERT_TRUE(output.Take(i % 2 == 1, piece).ok()) << i;
+  EXPECT_TRUE(output.Take(false, "").ok());
+  const absl::Status more = output.Take(true, "y");
+  EXPECT_TRUE(absl::IsResourceExhausted(more)) << more;
+  EXPECT_THAT(MessageOf(more), HasSubstr("more than 64 MiB, and the rest is left out: ask for"));
+  EXPECT_EQ(audience.bytes, 64 * kPiece);
+}
+
+TEST(ShownCommandTest, NothingIsToldToAnAudienceThatLeft) {
+  CountingAudience audience;
+  audience.is_there = false;
+  ShownOutput output(audience);
+  EXPECT_TRUE(absl::IsCancelled(output.Take(false, "")));
+  EXPECT_TRUE(absl::IsCancelled(output.Take(false, "x")));
+}
+
 }  // namespace
 }  // namespace galley::cli

@@ -2,8 +2,11 @@
 
 #include <sys/stat.h>
 
+#include <atomic>
 #include <thread>
+#include <vector>
 
+#include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
 #include "common/base/file.h"
 #include "common/record/cooker_description.h"
@@ -74,6 +77,50 @@ TEST_F(ResidenceTest, AnIdleOneRenewsItsSessionWithTheStore) {
   (*residence)->Stop("anna, process 7");
   live.join();
   EXPECT_FALSE((*residence)->has_left());
+}
+
+// Hears all.
+class PatientAudience final : public Audience {
+ public:
+  bool Tell(const v1::Shown&) override { return true; }
+  bool IsThere() const override { return true; }
+};
+
+TEST_F(ResidenceTest, EightCommandsRunForOthersAtATime) {
+  const auto project = std::make_shared<const project::Project>(Load().value());
+  std::atomic<uint32_t> running = 0;
+  absl::Notification may_end;
+  auto residence = Residence::Open(
+      {.director = {.project = project,
+                    .worker_program = JoinPath(folder_, "worker"),
+                    .environment = {},
+                    .hold = {.check = [](const std::string&) { return absl::OkStatus(); }}},
+       .load = [this] { return Load(); },
+       .build = {},
+       .show =
+           [&](const v1::ShowAsk&, Audience&) {
+             if (++running > Residence::kShownMax) return absl::OkStatus();
+             may_end.WaitForNotification();
+             return absl::OkStatus();
+           }},
+      listener_, stop_);
+  ASSERT_TRUE(residence.ok()) << residence.status();
+  PatientAudience audience;
+  std::vector<std::thread> askers;
+  for (uint32_t i = 0; i < Residence::kShownMax; ++i)
+    askers.emplace_back([&] { EXPECT_TRUE((*residence)->Show(v1::ShowAsk(), audience).ok()); });
+  const absl::Time until = absl::Now() + kPatience;
+  while (running < Residence::kShownMax && absl::Now() < until)
+    absl::SleepFor(absl::Milliseconds(1));
+  EXPECT_EQ(running, 8u);
+  const absl::Status refused = (*residence)->Show(v1::ShowAsk(), audience);
+  EXPECT_TRUE(absl::IsResourceExhausted(refused)) << refused;
+  EXPECT_EQ(refused.message(),
+            "8 commands run for others at this director now, and it runs no more at a time: ask "
+            "again when one has ended");
+  may_end.Notify();
+  for (std::thread& asker : askers) asker.join();
+  EXPECT_TRUE((*residence)->Show(v1::ShowAsk(), audience).ok()) << "all have ended";
 }
 
 }  // namespace
