@@ -1,6 +1,8 @@
 #include "common/record/warning.h"
 
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <regex>
 #include <set>
 
@@ -64,6 +66,42 @@ TEST(WarningTest, ThePageHasEachKind) {
   }
   const std::vector<std::string> names = WarningKindNames();
   EXPECT_THAT(std::vector<std::string>(rows.begin(), rows.end()), testing::ElementsAreArray(names));
+}
+
+// The names of the enum, as they are written in the code.
+std::set<std::string> KindsInCode() {
+  std::ifstream header(GALLEY_SOURCE_DIR "/common/record/warning.h");
+  std::set<std::string> kinds;
+  bool is_inside = false;
+  const std::regex name("^  (k[A-Za-z]+),");
+  for (std::string line; std::getline(header, line);) {
+    is_inside = (is_inside || line.starts_with("enum class WarningKind")) && line != "};";
+    std::smatch match;
+    if (is_inside && std::regex_search(line, match, name)) kinds.insert(match[1]);
+  }
+  return kinds;
+}
+
+// Each kind is that of some warning. (`other` is only read.)
+TEST(WarningTest, EachKindIsTold) {
+  std::set<std::string> untold = KindsInCode();
+  ASSERT_EQ(untold.size(), kWarningKindCount);
+  untold.erase("kOther");
+  for (const char* folder : {"common", "director", "worker"}) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(
+             std::filesystem::path(GALLEY_SOURCE_DIR) / folder)) {
+      const std::string path = entry.path().string();
+      if (!path.ends_with(".cc") || path.ends_with("_test.cc") ||
+          path.ends_with("record/warning.cc"))
+        continue;
+      std::ifstream file(path);
+      const std::string text{std::istreambuf_iterator<char>(file), {}};
+      std::erase_if(untold, [&](const std::string& kind) {
+        return text.find("WarningKind::" + kind) != std::string::npos;
+      });
+    }
+  }
+  EXPECT_THAT(untold, testing::IsEmpty());
 }
 
 }  // namespace

@@ -49,6 +49,15 @@ void CookNotes::OnPassingWarning(const std::string& package, const std::string& 
   listener_.OnPassingWarning(package, platform, warning);
 }
 
+void CookNotes::WarnOfAsk(record::WarningKind kind, const std::string& text) {
+  const record::Warning warning{kind, text};
+  if (IsWarning("", "", warning)) {
+    listener_.OnWarning("", "", warning);
+  } else if (rules_of_("").IsError(kind)) {
+    told_.Passing();  // (else it would fail each cook from now on)
+  }
+}
+
 void CookNotes::OnLeft(const std::string& package) {
   const auto forget = [&](auto& of_packages) {
     const auto first = of_packages.lower_bound({package, ""});

@@ -49,6 +49,9 @@ class CookNotes final : public CookListener {
                  const record::Warning& warning) override;
   void OnPassingWarning(const std::string& package, const std::string& platform,
                         const record::Warning& warning) override;
+  // A warning of what this cook was asked for, which is nothing of what it finds: it is told, and
+  // the next cook of the same does not tell it again.
+  void WarnOfAsk(record::WarningKind kind, const std::string& text);
   void OnDone(const StoredResult& result, ResultSource source) override;
   void OnLeft(const std::string& package) override;
   void OnPlatforms(const std::vector<std::string>& platforms) override;

@@ -27,6 +27,29 @@ TEST(CookNotesTest, WarningsOfAResultAreToldOnceAndBeforeIt) {
   EXPECT_EQ(notes.done().at({"/Game/a.png", "windows"}), Digest::Of("2"));
 }
 
+TEST(CookNotesTest, AWarningOfWhatWasAskedForIsNotToldByTheNextCook) {
+  FakeListener told;
+  CookNotes notes(told);
+  notes.WarnOfAsk(record::WarningKind::kVersionControl, "no git");
+  EXPECT_THAT(told.lines, ElementsAre("warning  : no git [version-control]"));
+  EXPECT_TRUE(notes.told().warnings().empty());
+  EXPECT_TRUE(notes.told().stands());
+  EXPECT_FALSE(notes.has_failures());
+
+  notes.SetWarningRules([](const std::string&) {
+    record::WarningRules rules;
+    rules.error.set(static_cast<size_t>(record::WarningKind::kVersionControl));
+    rules.off.set(static_cast<size_t>(record::WarningKind::kOutputGrowth));
+    return rules;
+  });
+  notes.WarnOfAsk(record::WarningKind::kOutputGrowth, "14 times");
+  EXPECT_TRUE(notes.told().stands());
+  notes.WarnOfAsk(record::WarningKind::kVersionControl, "no git");
+  EXPECT_THAT(told.lines, testing::SizeIs(2));
+  EXPECT_TRUE(notes.has_failures());
+  EXPECT_FALSE(notes.told().stands()) << "the next cook would fail, too";
+}
+
 TEST(CookNotesTest, AWarningIsLeftOutOrAnErrorAsTheProjectSays) {
   FakeListener told;
   CookNotes notes(told);

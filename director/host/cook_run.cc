@@ -87,7 +87,8 @@ absl::Status CookRun::AskGit() {
   if (listed.ok()) {
     listed_ = *listed;
   } else {
-    notes_.SayAlways(
+    notes_.WarnOfAsk(
+        record::WarningKind::kVersionControl,
         fmt::format("--changed-since: all files are looked at: {}", MessageOf(listed.status())));
   }
   return absl::OkStatus();
@@ -125,6 +126,7 @@ absl::Status CookRun::LookAtFiles() {
 
 absl::Status CookRun::Scan() {
   const absl::Time begin = began_ = absl::Now();
+  notes_.SetWarningRules([project = project_](const std::string&) { return project->warnings; });
   RETURN_IF_ERROR(AskGit());
   RETURN_IF_ERROR(LookAtFiles());
   world_ = scanned_;
@@ -487,6 +489,16 @@ void CookRun::TellTheEnd() {
   TellRemovedByRules();
   if (!notes_.sizes() || !HasEndedWell()) return;
   for (const std::string& line : notes_.sizes()->Lines()) notes_.Say(line);
+  TellGrowth();
+}
+
+// (The next cook has no sizes to tell, and tells nothing of their growth.)
+void CookRun::TellGrowth() {
+  const std::optional<SizeNotes::Growth> growth = notes_.sizes()->FindGrowth();
+  if (!growth) return;
+  const std::optional<CatalogEntry> entry = report_.outcome->world->table->Find(growth->package);
+  notes_.WarnOfAsk(record::WarningKind::kOutputGrowth,
+                   TextOf(*growth, entry ? entry->cooker : ""));
 }
 
 // The names and patterns of galley.toml that name nothing, as a part of what is told of the scan:

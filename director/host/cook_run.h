@@ -80,6 +80,7 @@ class CookRun {
   void NoteTimes(absl::Time begin, absl::Time end);
   bool HasEndedWell() const;
   void TellTheEnd();
+  void TellGrowth();
   absl::Status TellRefusal();
   void TellUnpublished();
   void NumberRoots();

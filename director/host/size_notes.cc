@@ -12,6 +12,26 @@ namespace galley::director {
 namespace {
 
 constexpr size_t kKindsTold = 5;
+constexpr uint64_t kTimesTold = 4;
+constexpr uint64_t kGrowthTold = 1 << 20;
+
+uint64_t Grown(uint64_t source_bytes, uint64_t output_bytes) {
+  return output_bytes > source_bytes ? output_bytes - source_bytes : 0;
+}
+
+// What makes the outputs of a cooker smaller.
+std::string_view SettingOf(std::string_view cooker) {
+  if (cooker == "texture")
+    return "`settings = { max_size = 1024 }` in their rule bounds textures, and `zstd = 9` packs "
+           "what is staged (docs/cookers/texture.md)";
+  if (cooker == "audio")
+    return "`bitrate` and `format` in the settings of their rule bound sounds "
+           "(docs/cookers/audio.md)";
+  if (cooker == "mesh")
+    return "fewer `lods`, and `quantize = true`, in the settings of their rule make meshes smaller "
+           "(docs/cookers/mesh.md)";
+  return "`galley ls --sort size` lists the largest packages";
+}
 
 }  // namespace
 
@@ -55,6 +75,48 @@ std::string SizeNotes::TextOf(const Sum& sum) const {
     text +=
         fmt::format("{} {} {}", i == 0 ? "" : ",", outputs[i].first, HumanBytes(outputs[i].second));
   return text;
+}
+
+std::optional<SizeNotes::Growth> SizeNotes::FindGrowth() const {
+  Growth most;
+  for (uint32_t platform = 0; platform < platforms_.size(); ++platform) {
+    Growth one{.platform = platforms_[platform]};
+    std::map<std::string_view, uint64_t> grown;      // by kind
+    std::pair<uint64_t, std::string_view> best = {}; // of the kind that grew most, a package
+    for (const auto& [name, package] : packages_) {
+      const auto output = package.outputs.find(platform);
+      if (output == package.outputs.end()) continue;
+      const uint64_t source_bytes = package.is_generated ? 0 : package.source_bytes;
+      one.source_bytes += source_bytes;
+      one.output_bytes += output->second;
+      grown[package.kind] += Grown(source_bytes, output->second);
+    }
+    if (one.output_bytes < one.source_bytes * kTimesTold ||
+        Grown(one.source_bytes, one.output_bytes) < kGrowthTold ||
+        Grown(one.source_bytes, one.output_bytes) <= Grown(most.source_bytes, most.output_bytes))
+      continue;
+    one.kind = std::max_element(grown.begin(), grown.end(), [](const auto& a, const auto& b) {
+                 return a.second < b.second;
+               })->first;
+    for (const auto& [name, package] : packages_) {
+      const auto output = package.outputs.find(platform);
+      if (package.kind != one.kind || output == package.outputs.end()) continue;
+      best = std::max(best, {Grown(package.source_bytes, output->second), name});
+    }
+    one.package = best.second;
+    most = std::move(one);
+  }
+  return most.platform.empty() ? std::nullopt : std::make_optional(std::move(most));
+}
+
+std::string TextOf(const SizeNotes::Growth& growth, std::string_view cooker) {
+  return fmt::format(
+      "the cooked files of {} are {} times as large as their sources: {} of {}, and {} grew most "
+      "(as {}); {}",
+      growth.platform, growth.output_bytes / std::max<uint64_t>(growth.source_bytes, 1),
+      HumanBytes(growth.output_bytes), HumanBytes(growth.source_bytes),
+      growth.kind.empty() ? "files without an extension" : "." + growth.kind, growth.package,
+      SettingOf(cooker));
 }
 
 std::vector<std::string> SizeNotes::Lines() const {

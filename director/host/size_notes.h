@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,17 @@ class SizeNotes {
   void Add(std::string_view package, std::string_view platform, uint64_t source_bytes,
            uint64_t output_bytes);
   void Remove(std::string_view package);
+
+  // A platform for which the cooked files are much larger than their sources: at least four times,
+  // and at least a MiB more.
+  struct Growth {
+    std::string platform;
+    uint64_t source_bytes = 0, output_bytes = 0;
+    std::string kind;     // that grew most
+    std::string package;  // the one of the kind that grew most
+  };
+  // The one of them that grew most.
+  std::optional<Growth> FindGrowth() const;
 
   // For people: a line for all, and one for each of the five largest kinds. Empty: nothing is
   // noted.
@@ -46,5 +58,8 @@ class SizeNotes {
   std::vector<std::string> platforms_;                    // by number
   std::map<std::string, Package, std::less<>> packages_;  // by name
 };
+
+// For people. `cooker`: of the growth's package; its settings are named that make less of it.
+std::string TextOf(const SizeNotes::Growth& growth, std::string_view cooker);
 
 }  // namespace galley::director

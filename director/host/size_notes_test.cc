@@ -43,6 +43,34 @@ TEST(SizeNotesTest, AGeneratedPackageHasNoSourceOfItsOwn) {
               ElementsAre("sizes: 2 packages, 1.0 MiB of sources -> windows 2.0 MiB"));
 }
 
+TEST(SizeNotesTest, MuchGrowthIsToldWithTheSettingThatShrinksIt) {
+  SizeNotes notes;
+  notes.Add("/Game/a.png", "windows", kMiB, 3 * kMiB);
+  EXPECT_EQ(notes.FindGrowth(), std::nullopt) << "three times";
+  notes.Add("/Game/b.png", "windows", kMiB, 20 * kMiB);
+  notes.Add("/Game/c.png", "windows", kMiB, 5 * kMiB);
+  notes.Add("/Game/c.png", "android", kMiB, kMiB);
+  notes.Add("/Game/d.json", "windows", kMiB, 3 * kMiB);
+  const auto growth = notes.FindGrowth();
+  ASSERT_TRUE(growth.has_value());
+  EXPECT_EQ(growth->package, "/Game/b.png");
+  EXPECT_EQ(TextOf(*growth, "texture"),
+            "the cooked files of windows are 7 times as large as their sources: 31.0 MiB of 4.0 "
+            "MiB, and .png grew most (as /Game/b.png); `settings = { max_size = 1024 }` in their "
+            "rule bounds textures, and `zstd = 9` packs what is staged (docs/cookers/texture.md)");
+  EXPECT_NE(TextOf(*growth, "audio").find("`bitrate`"), std::string::npos);
+  EXPECT_NE(TextOf(*growth, "mesh").find("`lods`"), std::string::npos);
+  EXPECT_NE(TextOf(*growth, "command").find("galley ls --sort size"), std::string::npos);
+}
+
+TEST(SizeNotesTest, GrowthOfFewBytesIsNotTold) {
+  SizeNotes notes;
+  notes.Add("/Game/a.json", "windows", 10, kMiB);
+  EXPECT_EQ(notes.FindGrowth(), std::nullopt);
+  notes.Add("/Game/a.json", "windows", 10, kMiB + 10);
+  EXPECT_TRUE(notes.FindGrowth().has_value());
+}
+
 TEST(SizeNotesTest, FiveKindsAreNamedAndTheOthersCounted) {
   SizeNotes notes;
   for (const char* kind : {"a", "b", "c", "d", "e", "f"})

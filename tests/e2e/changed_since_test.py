@@ -167,9 +167,18 @@ class ChangedSinceTest(Changed):
         # Where no command line helps, git is not asked, and the cook says so.
         self.git(game, "replace", self.git(game, "rev-parse", "HEAD:a.json"), self.git(game, "rev-parse", "HEAD:c.txt"))
         cook = self.since(game)
-        self.assertIn("all files are looked at: ", cook.stderr)
-        self.assertIn("has objects that stand for others", cook.stderr)
         self.assertNotIn("files", cook.summary)
+        self.assertEqual([one["kind"] for one in cook.summary["warnings"]], ["version-control"], cook.stderr)
+        for text in ("--changed-since: all files are looked at: ", "has objects that stand for others"):
+            self.assertIn(text, cook.summary["warnings"][0]["text"])
+        # It is a warning of that cook, which stands nevertheless; as an error it fails that cook alone.
+        stands = self.look(game)
+        self.assertEqual([e["rest"] for e in stands.events if e["event"] == "stands"], [False], stands.stdout)
+        self.assertEqual(stands.summary["warnings"], [])
+        self.write("game/galley.toml", self.read("game/galley.toml").decode() + '[warnings]\nerror = ["version-control"]\n')
+        self.look(game)
+        self.assertIn("[version-control], which is an error here", self.since(game, expect=1).summary["failures"][0]["error"])
+        self.look(game)
 
     def test_a_fresh_clone_beside_a_kept_state_is_not_read(self):
         game = self.repository()

@@ -62,6 +62,15 @@ class WarningsTest(E2ETest):
         last = self.cook(game)
         self.assertEqual((last.cooked, last.roots, len(last.summary["warnings"])), (0, first.roots, 2), last)
 
+    def test_much_growth_is_told_once_with_the_setting_that_shrinks_it(self):
+        game = self.project({"big.png": grey_png(2048, 2048)}, [RULE])
+        first = self.cook(game)
+        self.assertEqual(self.kinds(first), [("", "output-growth")], first.summary["warnings"])
+        self.assertRegex(first.stderr, r"warning: the cooked files of pc are \d+ times as large as their sources: .*max_size.*\[output-growth\]\n")
+        self.write("game/content/big.png", grey_png(2048, 1024))
+        self.assertEqual(self.cook(game).summary["warnings"], [])
+        self.assertEqual(self.cook(game).summary["warnings"], [])
+
     def test_a_rule_and_a_sidecar_lie_over_galley_toml(self):
         game = self.odd(extra=f'[warnings]\noff = ["{KIND}"]', rules=[RULE, f'match = "/Game/b.png"\nwarnings = {{ error = ["{KIND}"] }}'])
         cook = self.cook(game, expect=1)
