@@ -507,7 +507,8 @@ void CookRun::TellIdleNames() {
   notes_.SetScanning(true);
   const World& world = *report_.outcome->world;
   for (const record::Warning& one : IdleNames(*world.project, *world.table,
-                                              GeneratedIn(*world.table, &deps_.director.journal())))
+                                              GeneratedIn(*world.table, &deps_.director.journal()),
+                                              ask_.selection.cultures))
     notes_.OnWarning("", "", one);
   notes_.SetScanning(false);
 }

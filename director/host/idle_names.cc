@@ -5,10 +5,14 @@
 #include <map>
 #include <set>
 #include <system_error>
+#include <utility>
+#include <variant>
 
 #include "absl/strings/ascii.h"
+#include "common/base/file.h"
 #include "common/content/expand_braces.h"
 #include "common/content/name.h"
+#include "common/toml/toml_value.h"
 #include "director/host/near_names.h"
 #include "fmt/format.h"
 
@@ -64,13 +68,37 @@ std::vector<std::string> ReallyNear(std::string_view pattern, std::vector<std::s
   return near;
 }
 
+constexpr std::string_view kNoResource = "neither [resources] nor [farm] resources has it";
+constexpr std::string_view kNoLabel = "no machine of [farm] labels has it";
+
+bool Contains(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// The names that a sidecar asks for under `key`, with their lines: ["gpu", "licence=2"] or
+// { gpu = 1 }.
+std::vector<std::pair<std::string, int>> NamesIn(const TomlValue& sidecar, const std::string& key) {
+  std::vector<std::pair<std::string, int>> names;
+  if (sidecar.table() == nullptr || !sidecar.table()->contains(key)) return names;
+  const TomlValue& value = sidecar.table()->at(key);
+  if (value.table() != nullptr) {
+    for (const auto& [name, count] : *value.table()) names.emplace_back(name, count.line);
+  } else if (value.array() != nullptr) {
+    for (const TomlValue& one : *value.array()) {
+      const auto* const text = std::get_if<std::string>(&one.data);
+      if (text != nullptr) names.emplace_back(text->substr(0, text->find('=')), one.line);
+    }
+  }
+  return names;
+}
+
 std::string PlaceOfLine(int line) { return fmt::format("{}:{}", project::kProjectFile, line); }
 
 class IdleFinder {
  public:
   IdleFinder(const project::Project& project, const ProjectCatalog& table,
-             const VisitGenerated& generated)
-      : project_(project), table_(table), generated_(generated) {
+             const VisitGenerated& generated, const std::vector<std::string>& cultures)
+      : project_(project), table_(table), generated_(generated), cultures_(cultures) {
     for (const content::FileEntry& file : table.snapshot().files()) {
       if (!project::IsSidecar(file.path)) files_.push_back(file.path);
     }
@@ -191,9 +219,10 @@ class IdleFinder {
     for (const auto& [name, count] : project_.resources) known.push_back(name);
     for (const auto& [name, count] : project_.farm.offer.resources) known.push_back(name);
     TellUnknown("resources", WarningKind::kResourceUnknown,
-                "neither [resources] nor [farm] resources has it", resources, known);
-    TellUnknown("labels", WarningKind::kLabelUnknown, "no machine of [farm] labels has it", labels,
+                kNoResource, resources, known);
+    TellUnknown("labels", WarningKind::kLabelUnknown, kNoLabel, labels,
                 project_.farm.offer.labels);
+    TellUnknownOfSidecars(known);
   }
 
   void AddAskedForBySidecars(std::map<std::string, int>& resources) const {
@@ -203,6 +232,55 @@ class IdleFinder {
       for (const auto& [resource, count] : recipes->front().needs.resources)
         resources.emplace(resource, 0);
     }
+  }
+
+  // What sidecars ask for, with their own lines. Only those are read whose package asks for what
+  // nobody has.
+  void TellUnknownOfSidecars(const std::vector<std::string>& resources) {
+    const std::vector<std::string>& labels = project_.farm.offer.labels;
+    Limited of_resources(*this, WarningKind::kResourceUnknown, "names of resources in sidecars");
+    Limited of_labels(*this, WarningKind::kLabelUnknown, "names of labels in sidecars");
+    for (const content::FileEntry& file : table_.snapshot().files()) {
+      if (!project::IsSidecar(file.path) || !NeedsUnknown(file.path, resources)) continue;
+      const std::string place = PlaceOf(file);
+      const auto text = ReadFile(file.host_path, kTomlBytesMax);
+      const auto document = text.ok() ? ParseToml(*text, place) : text.status();
+      if (!document.ok()) continue;  // (the table of packages says so)
+      TellUnknownIn(*document, place, "resources", kNoResource, resources, of_resources);
+      TellUnknownIn(*document, place, "labels", kNoLabel, labels, of_labels);
+    }
+  }
+
+  bool NeedsUnknown(std::string_view sidecar, const std::vector<std::string>& resources) const {
+    sidecar.remove_suffix(project::kSidecarSuffix.size());
+    const RecipesPtr recipes = table_.RecipesOf(sidecar);
+    if (recipes == nullptr || recipes->empty()) return false;
+    const project::Needs& needs = recipes->front().needs;
+    return std::any_of(needs.resources.begin(), needs.resources.end(),
+                       [&](const auto& one) { return !Contains(resources, one.first); }) ||
+           std::any_of(needs.labels.begin(), needs.labels.end(), [&](const std::string& one) {
+             return !Contains(project_.farm.offer.labels, one);
+           });
+  }
+
+  class Limited;
+  void TellUnknownIn(const TomlValue& document, const std::string& place, const std::string& key,
+                     std::string_view why, const std::vector<std::string>& known,
+                     Limited& limited) {
+    for (const auto& [name, line] : NamesIn(document, key)) {
+      if (Contains(known, name)) continue;
+      limited.Tell([&] {
+        return fmt::format("{}:{}: {} \"{}\": {}{}", place, line, key, name, why,
+                           Near(name, known));
+      });
+    }
+  }
+
+  // As people write it: relative to the project if it lies there.
+  std::string PlaceOf(const content::FileEntry& file) const {
+    const std::string below = project_.root + "/";
+    return file.host_path.starts_with(below) ? file.host_path.substr(below.size())
+                                             : file.host_path;
   }
 
   void TellUnasked(const std::map<std::string, int>& asked) {
@@ -221,7 +299,7 @@ class IdleFinder {
   void TellUnknown(std::string_view key, WarningKind kind, std::string_view why,
                    const std::map<std::string, int>& asked, const std::vector<std::string>& known) {
     for (const auto& [name, line] : asked) {
-      if (line == 0 || std::find(known.begin(), known.end(), name) != known.end()) continue;
+      if (line == 0 || Contains(known, name)) continue;
       Tell(kind, fmt::format("{}: [[rule]] {} \"{}\": {}{}", PlaceOfLine(line), key, name, why,
                              Near(name, known)));
     }
@@ -229,7 +307,11 @@ class IdleFinder {
 
   // Folders <mount>/L10N/<culture>.
   void FindCultures() {
-    if (project_.cook.cultures.empty()) return;
+    const bool are_asked = !cultures_.empty();
+    const std::vector<std::string>& cultures = are_asked ? cultures_ : project_.cook.cultures;
+    if (cultures.empty()) return;
+    const std::string place =
+        are_asked ? "--culture" : SourceOf("cook.cultures") + ": [cook] cultures";
     std::set<std::string> known;
     for (const content::Mount& mount : project_.mounts) {
       const std::string prefix = mount.path + "/L10N/";
@@ -238,11 +320,11 @@ class IdleFinder {
         known.insert(file->substr(prefix.size(), file->find('/', prefix.size()) - prefix.size()));
     }
     const std::vector<std::string> names(known.begin(), known.end());
-    for (const std::string& culture : project_.cook.cultures) {
+    for (const std::string& culture : cultures) {
       if (known.contains(culture)) continue;
       Tell(WarningKind::kCultureUnknown,
-           fmt::format("{}: [cook] cultures \"{}\": no file is in a folder L10N/{}{}",
-                       SourceOf("cook.cultures"), culture, culture, Near(culture, names)));
+           fmt::format("{} \"{}\": no file is in a folder L10N/{}{}", place, culture, culture,
+                       Near(culture, names)));
     }
   }
 
@@ -296,6 +378,7 @@ class IdleFinder {
   const project::Project& project_;
   const ProjectCatalog& table_;
   const VisitGenerated& generated_;
+  const std::vector<std::string>& cultures_;
   std::vector<std::string> files_;  // sorted, without sidecars
   std::vector<std::string> folders_;
   size_t comparisons_left_ = 4 * kIdleNearMax;
@@ -305,8 +388,9 @@ class IdleFinder {
 }  // namespace
 
 std::vector<record::Warning> IdleNames(const project::Project& project, const ProjectCatalog& table,
-                                       const VisitGenerated& generated) {
-  return IdleFinder(project, table, generated).Find();
+                                       const VisitGenerated& generated,
+                                       const std::vector<std::string>& cultures) {
+  return IdleFinder(project, table, generated, cultures).Find();
 }
 
 bool IsOfIdleNames(WarningKind kind) {

@@ -25,8 +25,10 @@ namespace galley::director {
 // Calls `visit` with each generated package that is known. It is asked only when that matters.
 using VisitGenerated = std::function<void(const std::function<void(std::string_view)>& visit)>;
 
+// `cultures`: of the command line, which count in place of those of galley.toml; empty: none.
 std::vector<record::Warning> IdleNames(const project::Project& project, const ProjectCatalog& table,
-                                       const VisitGenerated& generated);
+                                       const VisitGenerated& generated,
+                                       const std::vector<std::string>& cultures = {});
 
 bool IsOfIdleNames(record::WarningKind kind);
 

@@ -30,14 +30,15 @@ class IdleNamesTest : public testing::Test {
     for (const char* file : {"textures/one.png", "maps/town.level", "maps/town.level.cook"})
       Put(file);
   }
-  void Put(const std::string& file) {
+  void Put(const std::string& file, const std::string& text = "x") {
     const std::filesystem::path path = dir_ + "/content/" + file;
     std::filesystem::create_directories(path.parent_path());
-    ASSERT_TRUE(WriteFileAtomic(path.string(), "x").ok());
+    ASSERT_TRUE(WriteFileAtomic(path.string(), text).ok());
   }
   // "<text> [<kind>]" of each warning of a project with these lines from line 6 on.
   std::vector<std::string> Idle(const std::string& more,
-                                const std::vector<std::string>& generated = {}) {
+                                const std::vector<std::string>& generated = {},
+                                const std::vector<std::string>& cultures = {}) {
     EXPECT_TRUE(WriteFileAtomic(dir_ + "/galley.toml", std::string(kHead) + more).ok());
     auto project = project::LoadProject({.directory = dir_});
     EXPECT_TRUE(project.ok()) << project.status();
@@ -52,9 +53,10 @@ class IdleNamesTest : public testing::Test {
                               {});
     EXPECT_TRUE(table.ok()) << table.status();
     std::vector<std::string> texts;
-    for (const record::Warning& one : IdleNames(*kept, **table, [&](const auto& visit) {
-           for (const std::string& name : generated) visit(name);
-         })) {
+    const auto visit_generated = [&](const auto& visit) {
+      for (const std::string& name : generated) visit(name);
+    };
+    for (const record::Warning& one : IdleNames(*kept, **table, visit_generated, cultures)) {
       std::string text = one.ToText();
       if (const size_t at = text.find(dir_); at != std::string::npos)
         text.replace(at, dir_.size(), "~");
@@ -121,13 +123,35 @@ TEST_F(IdleNamesTest, ResourcesAndLabelsThatNameNothingAreTold) {
            Rule("/Game/**", "resources = [\"gpu\", \"licence\"]\nlabels = [\"sdk-y\"]\n") +
            "[farm]\nlabels = [\"sdk-x\"]\n"),
       ElementsAre("galley.toml:7: [resources] \"license\": no rule asks for it; did you mean "
-                  "licence? [resource-unknown]",
+                  "\"licence\"? [resource-unknown]",
                   "galley.toml:10: [[rule]] resources \"licence\": neither [resources] nor "
-                  "[farm] resources has it; did you mean license? [resource-unknown]",
+                  "[farm] resources has it; did you mean \"license\"? [resource-unknown]",
                   "galley.toml:10: [[rule]] labels \"sdk-y\": no machine of [farm] labels "
-                  "has it; did you mean sdk-x? [label-unknown]"));
+                  "has it; did you mean \"sdk-x\"? [label-unknown]"));
   EXPECT_THAT(Idle(Rule("/Game/**", "labels = [\"sdk-y\"]\n") + "[farm]\nlauncher = \"none\"\n"),
               IsEmpty())
+      << "a worker may come that has it";
+}
+
+TEST_F(IdleNamesTest, WhatASidecarAsksForAndNobodyHasIsToldWithItsPlace) {
+  Put("maps/town.level.cook", "# the town\nlabels = [\"sdk-x\",\n  \"sdk-y\"]\n");
+  Put("textures/one.png.cook", "resources = [\"gpu\", \"licence=2\"]\n");
+  Put("textures/two.png");
+  Put("textures/two.png.cook", "[resources]\ngpu = 1\ngup = 1\n");
+  Put("textures/gone.png.cook", "labels = [\"no-package\"]\n");
+  const std::string project =
+      "[resources]\nlicense = 1\ngpu = 1\n" + Rule("/Game/**", "labels = [\"sdk-x\"]\n");
+  EXPECT_THAT(
+      Idle(project + "[farm]\nlabels = [\"sdk-x\"]\n"),
+      ElementsAre(
+          testing::StartsWith("galley.toml:7: [resources] \"license\": no rule asks for it"),
+          "content/maps/town.level.cook:3: labels \"sdk-y\": no machine of [farm] labels has it; "
+          "did you mean \"sdk-x\"? [label-unknown]",
+          "content/textures/one.png.cook:1: resources \"licence\": neither [resources] nor [farm] "
+          "resources has it; did you mean \"license\"? [resource-unknown]",
+          "content/textures/two.png.cook:3: resources \"gup\": neither [resources] nor [farm] "
+          "resources has it; did you mean \"gpu\"? [resource-unknown]"));
+  EXPECT_THAT(Idle(project + "[farm]\nlauncher = \"none\"\n").size(), 1u)
       << "a worker may come that has it";
 }
 
@@ -137,10 +161,13 @@ TEST_F(IdleNamesTest, CulturesAndMapSectionsThatNameNothingAreTold) {
       Idle(Rule("/Game/**") + "[cook]\ncultures = [\"de\", \"dee\"]\n[map_section.nightly]\n"
                               "maps = [\"/Game/maps/*.level\", \"/Game/map/*.level\"]\n"),
       ElementsAre("galley.toml:10: [cook] cultures \"dee\": no file is in a folder L10N/dee; "
-                  "did you mean de? [culture-unknown]",
+                  "did you mean \"de\"? [culture-unknown]",
                   "galley.toml:12: [map_section.nightly]: nothing matches "
                   "\"/Game/map/*.level\"; did you mean /Game/maps? "
                   "[map-section-matches-nothing]"));
+  EXPECT_THAT(Idle(Rule("/Game/**") + "[cook]\ncultures = [\"nosuch\"]\n", {}, {"de", "dee"}),
+              ElementsAre("--culture \"dee\": no file is in a folder L10N/dee; did you mean "
+                          "\"de\"? [culture-unknown]"));
 }
 
 }  // namespace

@@ -93,6 +93,10 @@ size_t Edits(const std::vector<Token>& tokens, std::string_view name, size_t lim
 
 std::string_view LastSegment(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
+std::string Quoted(const std::string& name) {
+  return name.starts_with('/') ? name : fmt::format("\"{}\"", name);
+}
+
 }  // namespace
 
 size_t EditsUntilMatch(std::string_view pattern, std::string_view name, size_t limit) {
@@ -138,10 +142,10 @@ std::vector<std::string> NearNames(std::string_view pattern, std::span<const std
 
 std::string NearText(std::span<const std::string> near) {
   if (near.empty()) return "";
-  if (near.size() == 1) return fmt::format("; did you mean {}?", near[0]);
+  if (near.size() == 1) return fmt::format("; did you mean {}?", Quoted(near[0]));
   std::string text = "; the nearest are ";
   for (size_t i = 0; i < near.size(); ++i)
-    text += (i == 0 ? "" : i + 1 == near.size() ? " and " : ", ") + near[i];
+    text += (i == 0 ? "" : i + 1 == near.size() ? " and " : ", ") + Quoted(near[i]);
   return text;
 }
 

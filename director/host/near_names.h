@@ -23,7 +23,8 @@ inline constexpr size_t kComparisonsMax = 1'000'000;
 std::vector<std::string> NearNames(std::string_view pattern, std::span<const std::string> names,
                                    size_t comparisons_max = kComparisonsMax);
 
-// "", "; did you mean A?" or "; the nearest are A, B and C".
+// "", "; did you mean /A?" or "; the nearest are /A, /B and "c"": paths stand as they are, and all
+// other names in quotes, since a word would read as one of the sentence.
 std::string NearText(std::span<const std::string> near);
 
 }  // namespace galley::director

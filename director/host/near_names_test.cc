@@ -45,6 +45,8 @@ TEST(NearNamesTest, TheNearestThreeAreNamedNearestFirst) {
 TEST(NearNamesTest, TheTextFitsBehindAnError) {
   EXPECT_EQ(NearText({}), "");
   EXPECT_EQ(NearText(std::vector<std::string>{"/a"}), "; did you mean /a?");
+  EXPECT_EQ(NearText(std::vector<std::string>{"release"}), "; did you mean \"release\"?");
+  EXPECT_EQ(NearText(std::vector<std::string>{"a", "/b"}), "; the nearest are \"a\" and /b");
   EXPECT_EQ(NearText(std::vector<std::string>{"/a", "/b", "/c"}),
             "; the nearest are /a, /b and /c");
 }
