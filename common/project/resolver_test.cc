@@ -177,9 +177,11 @@ TEST_F(ResolverTest, AllThatIsWrongIsToldEachAtItsOwnLine) {
   EXPECT_FALSE(resolver.Resolve("/Game/a.png", std::nullopt, &errors).ok());
   EXPECT_THAT(errors,
               testing::ElementsAre(
-                  "galley.toml:13: setting block of cooker texture is 6: expected string",
-                  "galley.toml:12: cooker texture has no setting mipmap; did you mean mipmaps?",
-                  "galley.toml:14: setting list of cooker texture is 3: expected string list"));
+                  "galley.toml:13: setting \"block\" of cooker \"texture\" is 6: expected string",
+                  "galley.toml:12: cooker \"texture\" has no setting \"mipmap\"; did you mean "
+                  "\"mipmaps\"?",
+                  "galley.toml:14: setting \"list\" of cooker \"texture\" is 3: expected string "
+                  "list"));
   EXPECT_EQ(resolver.CheckRules(), errors) << "the same words, so that each is told once";
   std::vector<std::string> again;
   EXPECT_FALSE(resolver.Resolve("/Game/b.png", std::nullopt, &again).ok());
@@ -202,8 +204,9 @@ TEST_F(ResolverTest, ARuleThatMatchesNothingIsCheckedToo) {
               testing::ElementsAre(
                   "galley.toml:10: unknown cooker `textur`; did you mean `texture`?",
                   "galley.toml:20: unknown setting `mipmap`; did you mean `mipmaps`?",
-                  "galley.toml:40: setting cell_size of cooker data is \"large\": expected integer",
-                  "galley.toml:50: cooker copy has no setting cell_size; it has: none"));
+                  "galley.toml:40: setting \"cell_size\" of cooker \"data\" is \"large\": expected "
+                  "integer",
+                  "galley.toml:50: cooker \"copy\" has no setting \"cell_size\"; it has: none"));
 }
 
 TEST_F(ResolverTest, ASidecarIsNamedAsItsFileIs) {
@@ -216,7 +219,8 @@ TEST_F(ResolverTest, ASidecarIsNamedAsItsFileIs) {
             .message());
   };
   EXPECT_EQ(error("[settings]\nmipmap = true\n"),
-            "content/a.png.cook:2: cooker texture has no setting mipmap; did you mean mipmaps?");
+            "content/a.png.cook:2: cooker \"texture\" has no setting \"mipmap\"; did you mean "
+            "\"mipmaps\"?");
   EXPECT_EQ(error("\ncooker = \"none\"\n"),
             "content/a.png.cook:2: unknown cooker `none`; known: copy, data, texture, texture2, "
             "texture3");

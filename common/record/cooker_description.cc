@@ -80,24 +80,24 @@ bool HasType(const SettingDescription& setting, const json& value) {
 std::string WrongType(const CookerDescription& cooker, const SettingDescription& setting,
                       const json& value) {
   if (setting.type != SettingType::kChoice) {
-    return fmt::format("setting {} of cooker {} is {}: expected {}", setting.name, cooker.name,
-                       value.dump(), TypeName(setting.type));
+    return fmt::format("setting \"{}\" of cooker \"{}\" is {}: expected {}", setting.name,
+                       cooker.name, value.dump(), TypeName(setting.type));
   }
   const std::string near =
       value.is_string() ? Nearest(value.get_ref<const std::string&>(), setting.choices) : "";
-  return fmt::format("setting {} of cooker {} is {}: expected one of {}{}", setting.name,
+  return fmt::format("setting \"{}\" of cooker \"{}\" is {}: expected one of {}{}", setting.name,
                      cooker.name, value.dump(), Joined(setting.choices),
-                     near.empty() ? "" : fmt::format("; did you mean {}?", near));
+                     near.empty() ? "" : fmt::format("; did you mean \"{}\"?", near));
 }
 
 std::string UnknownSetting(const CookerDescription& cooker, std::string_view name) {
   std::vector<std::string> known;
   for (const SettingDescription& setting : cooker.settings) known.push_back(setting.name);
   const std::string near = Nearest(name, known);
-  return fmt::format("cooker {} has no setting {}; {}", cooker.name, name,
+  return fmt::format("cooker \"{}\" has no setting \"{}\"; {}", cooker.name, name,
                      near.empty()
                          ? fmt::format("it has: {}", known.empty() ? "none" : Joined(known))
-                         : fmt::format("did you mean {}?", near));
+                         : fmt::format("did you mean \"{}\"?", near));
 }
 
 ordered_json ToJson(const SettingDescription& setting) {
@@ -289,8 +289,8 @@ std::vector<SettingError> CheckGiven(const CookerDescription& cooker, const json
   for (const SettingDescription& setting : cooker.settings) {
     if (!setting.required || given.contains(setting.name)) continue;
     errors.push_back({setting.name,
-                      fmt::format("setting {} of cooker {} is missing: expected {}", setting.name,
-                                  cooker.name, TypeName(setting.type)),
+                      fmt::format("setting \"{}\" of cooker \"{}\" is missing: expected {}",
+                                  setting.name, cooker.name, TypeName(setting.type)),
                       true});
   }
   return errors;
@@ -306,10 +306,11 @@ absl::StatusOr<json> ParseSettings(const CookerDescription& cooker,
                                    std::string_view settings_json) {
   absl::StatusOr<json> given = ParseJson(settings_json);
   if (!given.ok())
-    return Annotate(given.status(), fmt::format("settings of cooker {}", cooker.name));
+    return Annotate(given.status(), fmt::format("settings of cooker \"{}\"", cooker.name));
   if (!given->is_object()) {
     return absl::InvalidArgumentError(
-        fmt::format("settings of cooker {}: expected a table, not {}", cooker.name, given->dump()));
+        fmt::format("settings of cooker \"{}\": expected a table, not {}", cooker.name,
+                    given->dump()));
   }
   return given;
 }

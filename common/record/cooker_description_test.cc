@@ -110,7 +110,7 @@ TEST(ResolveSettingsTest, AWholeNumberIsAnIntegerHoweverWritten) {
 
 TEST(ResolveSettingsTest, AValueOfTheWrongTypeIsNamed) {
   EXPECT_THAT(Resolved(R"({"mipmaps":1})"),
-              HasSubstr("setting mipmaps of cooker texture is 1: expected bool"));
+              HasSubstr("setting \"mipmaps\" of cooker \"texture\" is 1: expected bool"));
   EXPECT_THAT(Resolved(R"({"max_size":1.5})"), HasSubstr("expected integer"));
   EXPECT_THAT(Resolved(R"({"max_size":null})"), HasSubstr("expected integer"));
   EXPECT_THAT(Resolved(R"({"scale":"1"})"), HasSubstr("expected number"));
@@ -119,14 +119,14 @@ TEST(ResolveSettingsTest, AValueOfTheWrongTypeIsNamed) {
   EXPECT_THAT(Resolved(R"({"parts":["1"]})"), HasSubstr("expected number list"));
   EXPECT_THAT(Resolved(R"({"defines":[]})"), HasSubstr("expected table"));
   EXPECT_THAT(Resolved(R"({"usage":"colour"})"),
-              HasSubstr("expected one of color, normal, mask; did you mean color?"));
+              HasSubstr("expected one of color, normal, mask; did you mean \"color\"?"));
   EXPECT_THAT(Resolved("[]"), HasSubstr("expected a table"));
-  EXPECT_THAT(Resolved("{"), HasSubstr("settings of cooker texture"));
+  EXPECT_THAT(Resolved("{"), HasSubstr("settings of cooker \"texture\""));
 }
 
 TEST(ResolveSettingsTest, AnUnknownSettingIsToldTheNearestName) {
   EXPECT_THAT(Resolved(R"({"mipmap":true})"),
-              HasSubstr("cooker texture has no setting mipmap; did you mean mipmaps?"));
+              HasSubstr("cooker \"texture\" has no setting \"mipmap\"; did you mean \"mipmaps\"?"));
   EXPECT_THAT(Resolved(R"({"zzzzzz":true})"), HasSubstr("it has: usage, mipmaps"));
 }
 
@@ -134,7 +134,7 @@ TEST(ResolveSettingsTest, ARequiredSettingMustBeGiven) {
   CookerDescription cooker = Texture();
   cooker.settings[2].required = true;
   EXPECT_THAT(ResolveSettings(cooker, "{}").status().ToString(),
-              HasSubstr("setting max_size of cooker texture is missing"));
+              HasSubstr("setting \"max_size\" of cooker \"texture\" is missing"));
   EXPECT_TRUE(ResolveSettings(cooker, R"({"max_size":1})").ok());
 }
 

@@ -14,6 +14,7 @@
 #include "director/host/cook_run.h"
 #include "director/host/dry_run.h"
 #include "director/host/impact.h"
+#include "director/host/near_names.h"
 #include "director/host/scanned_project.h"
 #include "director/host/virtual_path.h"
 #include "director/journal/journal.h"
@@ -141,7 +142,15 @@ nlohmann::json ImpactJson(const Impact& impact, const director::ImpactAsk& ask) 
   return json;
 }
 
-void PrintImpact(const Impact& impact) {
+// Of a file that is not there, the ones that may be meant.
+std::string NearFiles(const content::Snapshot& files, const std::string& path) {
+  if (files.Find(path) != nullptr || !path.starts_with('/')) return "";
+  std::vector<std::string> names;
+  for (const content::FileEntry& file : files.files()) names.push_back(file.path);
+  return director::NearText(director::NearNames(path, names));
+}
+
+void PrintImpact(const Impact& impact, const content::Snapshot& files) {
   for (size_t i = 0; i < std::min(impact.packages.size(), kLinesMax); ++i) {
     const ImpactedPackage& one = impact.packages[i];
     std::string chain;
@@ -155,7 +164,9 @@ void PrintImpact(const Impact& impact) {
     fmt::print("and {} more (--json has all)\n", impact.packages.size() - kLinesMax);
   for (const std::string& path : impact.unseen)
     std::puts(
-        EscapeControl(fmt::format("{}: no package of the last cooks looked at it", path)).c_str());
+        EscapeControl(fmt::format("{}: no package of the last cooks looked at it{}", path,
+                                  NearFiles(files, path)))
+            .c_str());
   fmt::print("{} may be cooked: {} the last time, {} of outputs\n",
              Counted(impact.packages.size(), "package"), SecondsText(impact.expected()),
              HumanBytes(impact.output_bytes()));
@@ -301,7 +312,7 @@ int RunImpact(const GlobalOptions& options, const std::vector<std::string>& file
     if (options.json) {
       PrintJson(ImpactJson(impact, ask));
     } else {
-      PrintImpact(impact);
+      PrintImpact(impact, *scanned.snapshot);
     }
     return absl::OkStatus();
   };

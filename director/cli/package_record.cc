@@ -3,6 +3,7 @@
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "director/cli/package_place.h"
+#include "director/host/cook_ask.h"
 #include "director/host/virtual_path.h"
 #include "fmt/format.h"
 
@@ -58,15 +59,9 @@ nlohmann::json ProvenanceJson(const record::Provenance& provenance) {
 }
 
 std::string UnknownPlatform(const project::Project& project, const std::string& platform) {
-  std::string known;
-  for (const project::Platform& one : project.platforms) {
-    if (one.name == platform) return {};
-    known += (known.empty() ? "" : ", ") + one.name;
-  }
-  return platform.empty()
-             ? ""
-             : fmt::format("--platform {}: galley.toml has no such platform (it has {})", platform,
-                           known);
+  if (platform.empty()) return {};
+  const auto known = director::PlatformsIn(project, {platform});
+  return known.ok() ? "" : MessageOf(known.status());
 }
 
 }  // namespace galley::cli

@@ -11,9 +11,14 @@
 namespace galley::cli {
 namespace {
 
+// An option shows by its dashes that it is no word of the sentence.
+std::string QuotedWord(const std::string& name) {
+  return name.starts_with("--") ? name : fmt::format("\"{}\"", name);
+}
+
 std::string DidYouMean(const std::string& word, const std::vector<std::string>& known) {
   const std::string nearest = record::Nearest(word, known);
-  return nearest.empty() ? "" : fmt::format(", did you mean {}?", nearest);
+  return nearest.empty() ? "" : fmt::format(", did you mean {}?", QuotedWord(nearest));
 }
 
 std::vector<std::string> CommandsOf(const CLI::App& command) {
@@ -38,8 +43,8 @@ Walk WalkToCommand(const CLI::App& app, std::span<const std::string> arguments) 
     if (known.empty()) break;
     const auto found = std::find(known.begin(), known.end(), word);
     if (found == known.end()) {
-      walk.unknown = fmt::format("{} has no command {}{}; `{} --help` lists them", walk.name, word,
-                                 DidYouMean(word, known), walk.name);
+      walk.unknown = fmt::format("{} has no command {}{}; `{} --help` lists them", walk.name,
+                                 QuotedWord(word), DidYouMean(word, known), walk.name);
       break;
     }
     walk.command = walk.command->get_subcommands({})[static_cast<size_t>(found - known.begin())];

@@ -13,6 +13,7 @@
 #include "common/store/interface/pins.h"
 #include "common/tree/tree.h"
 #include "director/cli/digest_prefix.h"
+#include "director/host/near_names.h"
 #include "director/journal/journal.h"
 #include "fmt/format.h"
 
@@ -26,11 +27,14 @@ constexpr std::string_view kWhereDigests =
 
 absl::StatusOr<Digest> ResolvePin(store::Store& store, std::string_view name) {
   ASSIGN_OR_RETURN(const std::vector<store::Pin> pins, store::Pins(store));
+  std::vector<std::string> names;
   for (const store::Pin& pin : pins) {
     if (pin.name == name) return pin.root;
+    names.push_back(pin.name);
   }
   return absl::InvalidArgumentError(
-      fmt::format("there is no pin {} (galley store pins lists them)", name));
+      fmt::format("there is no pin \"{}\" (galley store pins lists them){}", name,
+                  director::NearText(director::NearNames(name, names))));
 }
 
 // Roots that were published, newest first, and pins as roots of theirs.
@@ -51,13 +55,26 @@ std::string RootText(const store::PublishedRoot& root) {
   return fmt::format("root {}#{}", root.platform, root.sequence);
 }
 
+std::vector<std::string> PlatformsOf(const Named& named) {
+  std::set<std::string> platforms;
+  for (const store::PublishedRoot& root : named.roots) platforms.insert(root.platform);
+  return {platforms.begin(), platforms.end()};
+}
+
+// Where no root is of the platform, its name may be a slip.
+std::string NearPlatform(const Named& named, std::string_view platform) {
+  const std::vector<std::string> known = PlatformsOf(named);
+  if (std::binary_search(known.begin(), known.end(), platform)) return "";
+  return director::NearText(director::NearNames(platform, known));
+}
+
 absl::StatusOr<Digest> ByPrefix(const Named& named, std::string_view text) {
   DigestPrefix prefix(text);
   for (const store::PublishedRoot& root : named.roots) prefix.Offer(root.root, RootText(root));
   for (const store::Pin& pin : named.pins) prefix.Offer(pin.root, "pin " + pin.name);
   if (prefix.is_valid()) return prefix.Found(kWhereRoots);
   return absl::InvalidArgumentError(
-      fmt::format("{} names no root; expected <hex>/<size>, a unique prefix, PLATFORM@latest, "
+      fmt::format("\"{}\" names no root; expected <hex>/<size>, a unique prefix, PLATFORM@latest, "
                   "PLATFORM@last, PLATFORM@N (N cooks ago), PLATFORM#N (number N) or pin:NAME ({})",
                   text, kWhereRoots));
 }
@@ -90,7 +107,8 @@ absl::StatusOr<Digest> BySequence(const Named& named, std::string_view text, siz
   }
   if (found) return *found;
   return absl::InvalidArgumentError(fmt::format(
-      "{}: no root has this number, or it is no longer kept (galley roots lists them)", text));
+      "{}: no root has this number, or it is no longer kept (galley roots lists them){}", text,
+      NearPlatform(named, platform)));
 }
 
 absl::StatusOr<Digest> ByAge(const Named& named, std::string_view text, size_t mark) {
@@ -112,7 +130,8 @@ absl::StatusOr<Digest> ByAge(const Named& named, std::string_view text, size_t m
     return root.root;
   }
   return absl::InvalidArgumentError(
-      fmt::format("{}: no such root was published (galley roots lists them)", text));
+      fmt::format("{}: no such root was published (galley roots lists them){}", text,
+                  NearPlatform(named, platform)));
 }
 
 // The files of a tree; folders that were offered before are not read again. What is damaged or

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "director/host/near_names.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 
@@ -19,8 +20,8 @@ absl::StatusOr<PlatformMask> PlatformsIn(const project::Project& project,
   for (const std::string& name : asked) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
     return absl::InvalidArgumentError(
-        fmt::format("--platform {}: galley.toml has no such platform (it has {})", name,
-                    fmt::join(known, ", ")));
+        fmt::format("--platform {}: galley.toml has no such platform (it has {}){}", name,
+                    fmt::join(known, ", "), NearText(NearNames(name, known))));
   }
   return mask;
 }

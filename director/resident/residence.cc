@@ -369,7 +369,7 @@ absl::StatusOr<v1::DrainAnswer> Residence::Drain(const v1::DrainAsk& ask) {
     }
   }
   if (workers.empty() && !ask.worker().empty())
-    return absl::NotFoundError(fmt::format("no worker {} is attached", ask.worker()));
+    return absl::NotFoundError(fmt::format("no worker \"{}\" is attached", ask.worker()));
   if (shell != nullptr) shell->Drain(workers);
   v1::DrainAnswer answer;
   answer.mutable_workers()->Assign(workers.begin(), workers.end());

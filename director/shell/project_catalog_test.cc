@@ -142,14 +142,15 @@ TEST_F(ProjectCatalogTest, WhatIsWrongWithRulesAndSidecarsIsToldOnceWithItsPlace
   EXPECT_THAT(
       Table().recipe_errors(),
       ElementsAre("content/props/a.png.cook:3: unknown cooker `txeture`; did you mean `texture`?",
-                  "content/props/b.png.cook:2: setting mipmaps of cooker texture is \"no\": "
+                  "content/props/b.png.cook:2: setting \"mipmaps\" of cooker \"texture\" is "
+                  "\"no\": expected bool",
+                  "content/props/b.png.cook:1: setting \"mipmaps\" of cooker \"texture\" is 1: "
                   "expected bool",
-                  "content/props/b.png.cook:1: setting mipmaps of cooker texture is 1: expected "
-                  "bool",
-                  "galley.toml:33: cooker texture has no setting mipmap; did you mean mipmaps?",
-                  "galley.toml:34: setting mipmaps of cooker texture is 3: expected bool",
-                  "galley.toml:33: cooker copy has no setting mipmap; it has: none",
-                  "galley.toml:34: cooker copy has no setting mipmaps; it has: none"));
+                  "galley.toml:33: cooker \"texture\" has no setting \"mipmap\"; did you mean "
+                  "\"mipmaps\"?",
+                  "galley.toml:34: setting \"mipmaps\" of cooker \"texture\" is 3: expected bool",
+                  "galley.toml:33: cooker \"copy\" has no setting \"mipmap\"; it has: none",
+                  "galley.toml:34: cooker \"copy\" has no setting \"mipmaps\"; it has: none"));
   EXPECT_THAT(Table().Find("/Game/ui/a.png")->error, HasSubstr("galley.toml:33"));
 }
 

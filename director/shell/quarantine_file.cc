@@ -115,7 +115,7 @@ absl::StatusOr<std::vector<QuarantinedWorker>> QuarantineFile::Remove(std::strin
   }
   if (gone.empty())
     return absl::NotFoundError(fmt::format(
-        "no worker {} is quarantined here; `galley readmit` names those that are", worker));
+        "no worker \"{}\" is quarantined here; `galley readmit` names those that are", worker));
   RETURN_IF_ERROR(Write(stay));
   return gone;
 }

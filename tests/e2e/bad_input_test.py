@@ -162,7 +162,7 @@ class BadInputTest(E2ETest):
         game = self.project({"a.png": GOOD_PNG, "a.png.cook": "[settings]\nmipmap = false\n", "b.bin": "fine", "c.odd": "x"},
                             [TEXTURE, COPY, 'match = "/Game/*.odd"\ncooker = "textur"'])
         cook = self.cook(game, expect=2)
-        self.assertIn("content/a.png.cook:2: cooker texture has no setting mipmap; did you mean mipmaps?", cook.stderr)
+        self.assertIn("content/a.png.cook:2: cooker \"texture\" has no setting \"mipmap\"; did you mean \"mipmaps\"?", cook.stderr)
         self.assertIn("unknown cooker `textur`; did you mean `texture`?", cook.stderr)
         self.assertEqual((cook.summary, self.tree(game, "pc")), ({}, {}), "nothing is done: tests/e2e/selection_test.py has more")
         toml = self.read("game/galley.toml").decode().replace('"textur"', '"copy"')

@@ -13,9 +13,9 @@ class CliTest(E2ETest):
         self.assertEqual(answer.stderr, f"galley: {says}\n")
 
     def test_what_nobody_has_is_named_with_what_is_like_it(self):
-        self.check_usage("cok", says="galley has no command cok, did you mean cook?; `galley --help` lists them")
-        self.check_usage("store", "stat", says="galley store has no command stat, did you mean stats?; `galley store --help` lists them")
-        self.check_usage("xyzzyx", says="galley has no command xyzzyx; `galley --help` lists them")
+        self.check_usage("cok", says="galley has no command \"cok\", did you mean \"cook\"?; `galley --help` lists them")
+        self.check_usage("store", "stat", says="galley store has no command \"stat\", did you mean \"stats\"?; `galley store --help` lists them")
+        self.check_usage("xyzzyx", says="galley has no command \"xyzzyx\"; `galley --help` lists them")
         self.check_usage(says="galley needs a command; `galley --help` lists them")
         self.check_usage("store", says="galley store needs a command; `galley store --help` lists them")
         self.check_usage("cook", "--platfrom=pc", says="galley cook has no option --platfrom, did you mean --platform?; `galley cook --help` lists them")
@@ -95,10 +95,10 @@ class CliTest(E2ETest):
         self.assertNotIn("not yet", page.stdout)
 
     def test_help_of_what_is_no_command_is_wrong_usage(self):
-        self.check_usage("help", "nosuch", says="galley has no command nosuch; `galley --help` lists them")
-        self.check_usage("help", "cok", says="galley has no command cok, did you mean cook?; `galley --help` lists them")
-        self.check_usage("help", "store", "stat", says="galley store has no command stat, did you mean stats?; `galley store --help` lists them")
-        self.check_usage("nosuch", "--help", says="galley has no command nosuch; `galley --help` lists them")
+        self.check_usage("help", "nosuch", says="galley has no command \"nosuch\"; `galley --help` lists them")
+        self.check_usage("help", "cok", says="galley has no command \"cok\", did you mean \"cook\"?; `galley --help` lists them")
+        self.check_usage("help", "store", "stat", says="galley store has no command \"stat\", did you mean \"stats\"?; `galley store --help` lists them")
+        self.check_usage("nosuch", "--help", says="galley has no command \"nosuch\"; `galley --help` lists them")
 
     def test_flags_that_are_not_built_yet_take_no_argument_away(self):
         self.check_usage("cook", "--map-dependencies", "/Game/x", says="--map-dependencies: not yet")

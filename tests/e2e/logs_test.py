@@ -96,7 +96,7 @@ class LogsTest(FarmCase):
         unknown = self.logs(game, "local-1", expect=2)
         self.assertIn("local-1 is no worker of which anything is kept, and no package (", unknown.stderr)
         self.assertEqual(self.cook(game, "--workers", "1").code, 0)
-        self.assertIn("did you mean local-1?", self.logs(game, "local-l", expect=2).stderr)
+        self.assertIn("did you mean \"local-1\"?", self.logs(game, "local-l", expect=2).stderr)
         self.assertIn("did you mean /Game/alpha.txt?", self.logs(game, "/Game/alhpa.txt", expect=2).stderr)
         self.assertIn("--since: ", self.logs(game, "--since", "yesterday", expect=2).stderr)
 

@@ -38,6 +38,33 @@ class MessagesTest(E2ETest):
         self.assertEqual({f["rule"] for f in own.failures}, {"/Game/own.dat.cook:2"})
         self.assertIn("error: /Game/own.dat (texture by /Game/own.dat.cook:2): texture: expected a png", own.stderr)
 
+    def test_a_name_that_names_nothing_is_told_with_the_nearest(self):
+        game = self.project({"barrel.bin": "x", "L10N/de/barrel.bin": "y"}, [COPY], platforms=['name = "windows"', 'name = "release"'],
+                            extra='[map_section.nightly]\nmaps = ["/Game/barrel.bin"]\n')
+        self.cook(game)
+        self.galley("store", "pin", "gold", "windows@latest", "--project", game)
+        root = "galley roots lists them)"
+        for args, code, text in (
+                (["cook", "--platform", "relaese"], 2, 'no such platform (it has windows, release); did you mean "release"?'),
+                (["cook", "--dry-run", "--platform", "relaese"], 2, '; did you mean "release"?'),
+                (["why", "/Game/barrel.bin", "--platform", "relaese"], 2, '; did you mean "release"?'),
+                (["records", "/Game/barrel.bin", "--platform", "relaese"], 2, '; did you mean "release"?'),
+                (["cook", "--map-section", "nigthly"], 2, 'no [map_section.nigthly]; did you mean "nightly"?'),
+                (["cook", "--culture", "dee"], 0, '--culture "dee": no file is in a folder L10N/dee; did you mean "de"? [culture-unknown]'),
+                (["cook", "--dry-run", "--culture", "dee"], 0, '--culture "dee": no file is in a folder L10N/dee; did you mean "de"?'),
+                (["tree", "relaese@latest"], 2, root + '; did you mean "release"?'),
+                (["tree", "relaese#1"], 2, root + '; did you mean "release"?'),
+                (["diff", "windows@latest", "windws@last"], 2, root + '; did you mean "windows"?'),
+                (["checkout", "windws@1", self.path("out")], 2, root + '; did you mean "windows"?'),
+                (["tree", "release"], 2, '"release" names no root; expected '),
+                (["tree", "pin:glod"], 2, 'there is no pin "glod" (galley store pins lists them); did you mean "gold"?'),
+                (["clean", "/Game/barel.bin"], 2, "/Game/barel.bin was in no cook of this project; did you mean /Game/barrel.bin?"),
+                (["impact", "/Game/barel.bin"], 0, "/Game/barel.bin: no package of the last cooks looked at it; did you mean /Game/barrel.bin?")):
+            with self.subTest(args):
+                done = self.galley(*args, "--project", game)
+                self.assertEqual(done.returncode, code, done)
+                self.assertIn(text, done.stdout + done.stderr)
+
     def test_conflicts_are_one_paragraph_with_an_example(self):
         files = {f"{i}.json": "{}" for i in range(30)} | {f"{i}.json.cbor": "x" for i in range(30)}
         game = self.project(files, [DATA, 'match = "/Game/*.cbor"\ncooker = "copy"'])

@@ -98,7 +98,7 @@ absl::Status RemovePin(Store& store, std::string_view name, absl::Time time) {
       std::any_of(pins.begin(), pins.end(), [&](const Pin& pin) { return pin.name == name; });
   if (!is_there)
     return absl::NotFoundError(
-        fmt::format("there is no pin {} (galley store pins lists them)", name));
+        fmt::format("there is no pin \"{}\" (galley store pins lists them)", name));
   return Write(store, {std::string(name), Digest(), time});
 }
 
