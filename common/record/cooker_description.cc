@@ -308,9 +308,8 @@ absl::StatusOr<json> ParseSettings(const CookerDescription& cooker,
   if (!given.ok())
     return Annotate(given.status(), fmt::format("settings of cooker \"{}\"", cooker.name));
   if (!given->is_object()) {
-    return absl::InvalidArgumentError(
-        fmt::format("settings of cooker \"{}\": expected a table, not {}", cooker.name,
-                    given->dump()));
+    return absl::InvalidArgumentError(fmt::format(
+        "settings of cooker \"{}\": expected a table, not {}", cooker.name, given->dump()));
   }
   return given;
 }

@@ -164,8 +164,7 @@ class Logs {
     }
     // (Why it is no package may name the nearest file already.)
     const bool is_told = why.find("did you mean") != std::string::npos;
-    const auto near =
-        is_told ? std::vector<std::string>() : director::NearNames(logs_.what, names);
+    const auto near = is_told ? std::vector<std::string>() : director::NearNames(logs_.what, names);
     return Fail(options_, kUsage,
                 fmt::format("{} is no worker of which anything is kept, and no package ({}){}",
                             director::PrintableLine(logs_.what), why, director::NearText(near)));

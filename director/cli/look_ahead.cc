@@ -163,10 +163,9 @@ void PrintImpact(const Impact& impact, const content::Snapshot& files) {
   if (impact.packages.size() > kLinesMax)
     fmt::print("and {} more (--json has all)\n", impact.packages.size() - kLinesMax);
   for (const std::string& path : impact.unseen)
-    std::puts(
-        EscapeControl(fmt::format("{}: no package of the last cooks looked at it{}", path,
-                                  NearFiles(files, path)))
-            .c_str());
+    std::puts(EscapeControl(fmt::format("{}: no package of the last cooks looked at it{}", path,
+                                        NearFiles(files, path)))
+                  .c_str());
   fmt::print("{} may be cooked: {} the last time, {} of outputs\n",
              Counted(impact.packages.size(), "package"), SecondsText(impact.expected()),
              HumanBytes(impact.output_bytes()));

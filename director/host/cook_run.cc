@@ -497,8 +497,7 @@ void CookRun::TellGrowth() {
   const std::optional<SizeNotes::Growth> growth = notes_.sizes()->FindGrowth();
   if (!growth) return;
   const std::optional<CatalogEntry> entry = report_.outcome->world->table->Find(growth->package);
-  notes_.WarnOfAsk(record::WarningKind::kOutputGrowth,
-                   TextOf(*growth, entry ? entry->cooker : ""));
+  notes_.WarnOfAsk(record::WarningKind::kOutputGrowth, TextOf(*growth, entry ? entry->cooker : ""));
 }
 
 // The names and patterns of galley.toml that name nothing, as a part of what is told of the scan:
@@ -506,9 +505,9 @@ void CookRun::TellGrowth() {
 void CookRun::TellIdleNames() {
   notes_.SetScanning(true);
   const World& world = *report_.outcome->world;
-  for (const record::Warning& one : IdleNames(*world.project, *world.table,
-                                              GeneratedIn(*world.table, &deps_.director.journal()),
-                                              ask_.selection.cultures))
+  for (const record::Warning& one :
+       IdleNames(*world.project, *world.table, GeneratedIn(*world.table, &deps_.director.journal()),
+                 ask_.selection.cultures))
     notes_.OnWarning("", "", one);
   notes_.SetScanning(false);
 }

@@ -153,9 +153,8 @@ class Looker {
     TellOddFiles(*world_, taker);
     TellLeftOut(*world_, taker);
     TellIdleNever(*world_, *world_, deps_.ask.selection.has_selection(), taker);
-    for (const record::Warning& one :
-         IdleNames(project_, table_, GeneratedIn(table_, deps_.journal),
-                   deps_.ask.selection.cultures))
+    for (const record::Warning& one : IdleNames(
+             project_, table_, GeneratedIn(table_, deps_.journal), deps_.ask.selection.cultures))
       taker.OnWarning("", "", one);
     for (const content::FileEntry* const file : UnmatchedFiles(project_, table_, deps_.journal))
       run_.unmatched.push_back(file->path);

@@ -26,18 +26,18 @@ class ForeseenCookTest : public ShellTest {
 
   ForeseenCook Foresee(const WorldPtr& world, const PlatformRecord& last) {
     const SourcesPtr sources = SourcesOf(world);
-    const ForeseenDeps deps{.catalog = world->table,
-                            .sources = *sources,
-                            .record_of =
-                                [&](const std::string& package) -> absl::StatusOr<PackageRecord> {
-                              PackageRecord record;
-                              if (package == "/Game/r.txt") record.platforms["windows"] = last;
-                              return record;
-                            },
-                            .may_hold = [](const PlatformRecord&) { return true; },
-                            .is_touched = [](const std::string&) { return false; }};
-    auto cook = ForeseeCook(
-        deps, {.request = 1, .platforms = 1, .selected = {{.name = "/Game/r.txt"}}});
+    const ForeseenDeps deps{
+        .catalog = world->table,
+        .sources = *sources,
+        .record_of = [&](const std::string& package) -> absl::StatusOr<PackageRecord> {
+          PackageRecord record;
+          if (package == "/Game/r.txt") record.platforms["windows"] = last;
+          return record;
+        },
+        .may_hold = [](const PlatformRecord&) { return true; },
+        .is_touched = [](const std::string&) { return false; }};
+    auto cook =
+        ForeseeCook(deps, {.request = 1, .platforms = 1, .selected = {{.name = "/Game/r.txt"}}});
     EXPECT_TRUE(cook.ok()) << cook.status();
     return *std::move(cook);
   }

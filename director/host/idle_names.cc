@@ -218,10 +218,8 @@ class IdleFinder {
     std::vector<std::string> known;
     for (const auto& [name, count] : project_.resources) known.push_back(name);
     for (const auto& [name, count] : project_.farm.offer.resources) known.push_back(name);
-    TellUnknown("resources", WarningKind::kResourceUnknown,
-                kNoResource, resources, known);
-    TellUnknown("labels", WarningKind::kLabelUnknown, kNoLabel, labels,
-                project_.farm.offer.labels);
+    TellUnknown("resources", WarningKind::kResourceUnknown, kNoResource, resources, known);
+    TellUnknown("labels", WarningKind::kLabelUnknown, kNoLabel, labels, project_.farm.offer.labels);
     TellUnknownOfSidecars(known);
   }
 
@@ -279,8 +277,7 @@ class IdleFinder {
   // As people write it: relative to the project if it lies there.
   std::string PlaceOf(const content::FileEntry& file) const {
     const std::string below = project_.root + "/";
-    return file.host_path.starts_with(below) ? file.host_path.substr(below.size())
-                                             : file.host_path;
+    return file.host_path.starts_with(below) ? file.host_path.substr(below.size()) : file.host_path;
   }
 
   void TellUnasked(const std::map<std::string, int>& asked) {

@@ -25,9 +25,8 @@ std::string_view BaseName(std::string_view path) { return path.substr(path.rfind
 
 // Those of `files`, sorted, that a package which is still there has read in its last cook. The
 // journal is asked for all of them at once: its index has the readers of a folder in one place.
-absl::flat_hash_set<std::string> ReadByPackages(
-    const ProjectCatalog& table, Journal& journal,
-    std::span<const content::FileEntry* const> files) {
+absl::flat_hash_set<std::string> ReadByPackages(const ProjectCatalog& table, Journal& journal,
+                                                std::span<const content::FileEntry* const> files) {
   absl::flat_hash_set<std::string> read;
   std::vector<content::Change> changes;
   changes.reserve(files.size());

@@ -69,8 +69,8 @@ TEST_F(LeftOutTest, WhatAPackageHasReadIsNotMissedAndTheJournalIsAskedOnceForAll
   ASSERT_TRUE(journal->Record(std::vector{reader, gone}, true).ok());
   CountingJournal counting(*journal);
   journal_of_reads_ = &counting;
-  EXPECT_THAT(Unmatched(), ElementsAre("/Game/1.psd", "/Game/2.psd", "/Game/by_gone.inc",
-                                       "/Game/seen.inc"));
+  EXPECT_THAT(Unmatched(),
+              ElementsAre("/Game/1.psd", "/Game/2.psd", "/Game/by_gone.inc", "/Game/seen.inc"));
   EXPECT_EQ(counting.asked, 1u);
 }
 

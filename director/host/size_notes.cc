@@ -81,8 +81,8 @@ std::optional<SizeNotes::Growth> SizeNotes::FindGrowth() const {
   Growth most;
   for (uint32_t platform = 0; platform < platforms_.size(); ++platform) {
     Growth one{.platform = platforms_[platform]};
-    std::map<std::string_view, uint64_t> grown;      // by kind
-    std::pair<uint64_t, std::string_view> best = {}; // of the kind that grew most, a package
+    std::map<std::string_view, uint64_t> grown;       // by kind
+    std::pair<uint64_t, std::string_view> best = {};  // of the kind that grew most, a package
     for (const auto& [name, package] : packages_) {
       const auto output = package.outputs.find(platform);
       if (output == package.outputs.end()) continue;
