@@ -339,8 +339,8 @@ absl::Status SweepTemporary(const std::string& directory) {
   return absl::OkStatus();
 }
 
-// All but the folder of large blobs, where a store was and that folder is gone: Recovery forgets what
-// was in it first.
+// All but the folder of large blobs, where a store was and that folder is gone: Recovery forgets
+// what was in it first.
 absl::Status MakeFolders(const std::string& directory) {
   if (!FileExists(JoinPath(directory, "id"))) return MakeStoreFolders(directory);
   for (const char* name : {"segments", "quarantine", "tmp"})

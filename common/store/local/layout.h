@@ -51,8 +51,8 @@ struct OpenedLayout {
 // Makes the folders of a store that are not there.
 absl::Status MakeStoreFolders(const std::string& store_directory);
 // Makes or opens the layout and takes the lock. The folder of large blobs is not made again where a
-// store was without it: the index is to forget them first. What is damaged of the files that say what store
-// this is, is put right (common/base/healed.h). ALREADY_EXISTS: owned by another;
+// store lacks it: the index is to forget them first. What is damaged of the files that say what
+// store this is, is put right (common/base/healed.h). ALREADY_EXISTS: owned by another;
 // FAILED_PRECONDITION: a newer format, or a folder that is no store; PERMISSION_DENIED: not
 // writable, with what to do.
 absl::StatusOr<OpenedLayout> OpenLayout(const std::string& store_directory);

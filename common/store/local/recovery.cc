@@ -211,9 +211,10 @@ class Recovery {
       ++lost;
       return batch->RemoveBlob(blob.first);
     }));
-    NoteHealed(fmt::format("{} is gone, with {} large files: they are made again when they are "
-                           "needed",
-                           path, lost));
+    NoteHealed(
+        fmt::format("{} is gone, with {} large files: they are made again when they are "
+                    "needed",
+                    path, lost));
     RETURN_IF_ERROR(index_->Write(std::move(batch)));
     RETURN_IF_ERROR(index_->Flush(/*wait=*/true));
     return MakeStoreFolders(directory_);
