@@ -151,7 +151,8 @@ TEST_F(SimulationTest, FewerJobsAreCookedTwiceWhereTheDirectorHearsWhichHaveLeft
   std::printf("%llu results are made twice; where nobody hears of it %llu; by a quick line %llu\n",
               static_cast<unsigned long long>(told), static_cast<unsigned long long>(untold),
               static_cast<unsigned long long>(quick));
-  if (seeds == kSlowSeeds) EXPECT_LT(3 * told, 2 * untold);
+  if (seeds < kSlowSeeds) return;
+  EXPECT_LT(3 * told, 2 * untold);
 }
 
 // The first director ends at each of its writes, torn or whole; at some of them the next one ends
