@@ -111,7 +111,7 @@ class ChangedSinceTest(Changed):
         # Where it converts, a changed rule makes other files of the same commit.
         self.write("game/content/.gitattributes", attributes.replace("text", "text eol=crlf"))
         cook = self.since(game)
-        self.assertIn("git's settings or attributes (.gitattributes) changed", cook.stderr)
+        self.assertIn("git's settings or attributes (.gitattributes) changed", cook.summary["warnings"][0]["text"])
         self.check_like_a_clean_cook(game, cook)
 
     def test_a_file_that_changed_while_git_was_asked_is_not_taken_for_committed(self):
@@ -226,7 +226,7 @@ class ChangedSinceTest(Changed):
         # One that was not there is looked at as a whole, once.
         self.git(game, "submodule", "--quiet", "update", "--init")
         cook = self.since(game)
-        self.assertIn("is new", cook.stderr)
+        self.assertIn("is new", cook.summary["warnings"][0]["text"])
         self.check_like_a_clean_cook(game, cook)
         # A repository that is no submodule: git says nothing of it.
         os.mkdir(os.path.join(game, "content/nested"))

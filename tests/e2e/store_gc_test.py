@@ -112,7 +112,7 @@ class StoreGcTest(E2ETest):
         gone = self.galley("checkout", first, self.path("out2"), "--project", game)
         self.assertNotEqual(gone.returncode, 0)
         for args, code, text in ((["pin", "a b", "pc@latest"], 2, "letters"), (["pin", "x", "pc@99"], 2, "no such root"),
-                                 (["pin", "x", first], 1, "store"), (["unpin", "x"], 1, "no pin x")):
+                                 (["pin", "x", first], 1, "store"), (["unpin", "x"], 1, 'no pin "x"')):
             wrong = self.galley("store", *args, "--project", game)
             self.assertEqual(wrong.returncode, code, wrong)
             self.assertIn(text, wrong.stderr)
