@@ -360,14 +360,15 @@ TEST_F(AudioCookerTest, TheBitrateIsKeptAbout) {
 TEST_F(AudioCookerTest, WrongSettingsAreNamed) {
   const std::string wav = MakeWav(Beep(), {});
   EXPECT_EQ(ErrorOf(wav, {{"codec", "mp3"}}),
-            "setting codec: expected one of opus, vorbis, not \"mp3\"");
+            "setting \"codec\": expected one of opus, vorbis, not \"mp3\"");
   EXPECT_EQ(ErrorOf(wav, {{"bitrate", -1}}),
-            "setting bitrate: expected bits per second, an integer from 0 to 4000000, not -1");
-  EXPECT_EQ(ErrorOf(wav, {{"bitrate", 96}}),
-            "setting bitrate: 96 is not possible for 1 channels in Opus; expected 6000 to 256000, "
-            "or 0");
+            "setting \"bitrate\": expected bits per second, an integer from 0 to 4000000, not -1");
+  EXPECT_EQ(
+      ErrorOf(wav, {{"bitrate", 96}}),
+      "setting \"bitrate\": 96 is not possible for 1 channels in Opus; expected 6000 to 256000, "
+      "or 0");
   EXPECT_THAT(ErrorOf(wav, {{"codec", "vorbis"}, {"bitrate", 3'000'000}}),
-              HasSubstr("setting bitrate: Vorbis has no mode for 3000000 bits per second"));
+              HasSubstr("setting \"bitrate\": Vorbis has no mode for 3000000 bits per second"));
 }
 
 TEST_F(AudioCookerTest, TagsDescribeTheOutput) {

@@ -16,7 +16,7 @@ absl::StatusOr<Codec> ParseCodec(const nlohmann::json& settings) {
   if (found == settings.end() || *found == "opus") return Codec::kOpus;
   if (*found == "vorbis") return Codec::kVorbis;
   return absl::InvalidArgumentError(
-      fmt::format("setting codec: expected one of opus, vorbis, not {}", found->dump()));
+      fmt::format("setting \"codec\": expected one of opus, vorbis, not {}", found->dump()));
 }
 
 absl::StatusOr<int64_t> ParseBitrate(const nlohmann::json& settings) {
@@ -27,7 +27,7 @@ absl::StatusOr<int64_t> ParseBitrate(const nlohmann::json& settings) {
     if (value >= 0 && value <= kBitrateMax) return value;
   }
   return absl::InvalidArgumentError(
-      fmt::format("setting bitrate: expected bits per second, an integer from 0 to {}, not {}",
+      fmt::format("setting \"bitrate\": expected bits per second, an integer from 0 to {}, not {}",
                   kBitrateMax, found->dump()));
 }
 

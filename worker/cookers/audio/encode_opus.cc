@@ -71,7 +71,7 @@ absl::StatusOr<int64_t> BitrateOf(OggOpusEnc* encoder, uint32_t channels, int64_
   if (wanted >= kBitratePerChannelMin * channels && wanted <= kBitratePerChannelMax * channels)
     return wanted;
   return absl::InvalidArgumentError(fmt::format(
-      "setting bitrate: {} is not possible for {} channels in Opus; expected {} to {}, or 0",
+      "setting \"bitrate\": {} is not possible for {} channels in Opus; expected {} to {}, or 0",
       wanted, channels, kBitratePerChannelMin * channels, kBitratePerChannelMax * channels));
 }
 

@@ -120,7 +120,7 @@ absl::StatusOr<Strings> EnvironmentOf(const nlohmann::json& table) {
     if (!is_name || !value.is_string() ||
         value.get_ref<const std::string&>().find('\0') != std::string::npos) {
       return absl::InvalidArgumentError(
-          fmt::format("env: \"{}\": expected NAME = \"value\"", name));
+          fmt::format("setting \"env\": \"{}\": expected NAME = \"value\"", name));
     }
     environment.push_back(name + "=" + value.get<std::string>());
   }
@@ -145,7 +145,7 @@ absl::Status NotePlaceholders(CommandSettings& settings) {
           }
           return std::string();
         });
-    if (!expanded.ok()) return Annotate(expanded.status(), "argv");
+    if (!expanded.ok()) return Annotate(expanded.status(), "setting \"argv\"");
   }
   if (wants_depfile && settings.depfile.empty()) settings.depfile = kDepfile;
   return absl::OkStatus();
@@ -157,19 +157,20 @@ absl::StatusOr<CommandSettings> ParseSettings(const nlohmann::json& json) {
   settings.outputs = json.at("outputs").get<Strings>();
   settings.depfile = json.at("depfile").get<std::string>();
   if (settings.argv.empty() || settings.argv[0].empty())
-    return absl::InvalidArgumentError("argv: expected a program and its arguments");
+    return absl::InvalidArgumentError("setting \"argv\": expected a program and its arguments");
   if (settings.outputs.empty())
-    return absl::InvalidArgumentError("outputs: expected at least one suffix");
+    return absl::InvalidArgumentError("setting \"outputs\": expected at least one suffix");
   for (const std::string& suffix : settings.outputs) {
     if (const absl::Status valid = record::ValidateSuffix(suffix); !valid.ok())
-      return Annotate(valid, "outputs");
+      return Annotate(valid, "setting \"outputs\"");
     if (std::count(settings.outputs.begin(), settings.outputs.end(), suffix) > 1) {
-      return absl::InvalidArgumentError(fmt::format("outputs: \"{}\" is given twice", suffix));
+      return absl::InvalidArgumentError(
+          fmt::format("setting \"outputs\": \"{}\" is given twice", suffix));
     }
   }
   for (const std::string& argument : settings.argv) {
     if (argument.find('\0') != std::string::npos)
-      return absl::InvalidArgumentError("argv: a NUL byte");
+      return absl::InvalidArgumentError("setting \"argv\": a NUL byte");
   }
   for (const nlohmann::json& input : json.at("cooked_inputs"))
     settings.cooked_inputs.insert(ParseCookedInput(input.get<std::string>()));

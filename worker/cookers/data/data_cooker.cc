@@ -108,8 +108,8 @@ absl::Status CutIntoCells(CookContext& context, Json& value, double cell_size) {
 absl::StatusOr<std::unique_ptr<Cooker::Loaded>> DataCooker::Load(CookContext& context) {
   const double cell_size = context.settings().at("cell_size").get<double>();
   if (!std::isfinite(cell_size) || cell_size < 0) {
-    return absl::InvalidArgumentError(
-        fmt::format("cell_size is {}; expected 0 (not cut) or the edge of a cell", cell_size));
+    return absl::InvalidArgumentError(fmt::format(
+        "setting \"cell_size\": expected 0 (not cut) or the edge of a cell, not {}", cell_size));
   }
   ASSIGN_OR_RETURN(Json value, ParseJsonSource(*context.source()));
   if (value.is_object()) {

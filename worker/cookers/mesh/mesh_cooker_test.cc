@@ -427,9 +427,9 @@ TEST_F(MeshCookerTest, NegativeZerosAreZeros) {
 
 TEST_F(MeshCookerTest, WrongSettingsAreNamed) {
   const std::string cube = CubeScene().Glb();
-  EXPECT_THAT(ErrorOf(cube, {{"lods", {0.5, 0.5}}}), HasSubstr("setting lods: 0.5"));
-  EXPECT_THAT(ErrorOf(cube, {{"lods", {1.5}}}), HasSubstr("setting lods: 1.5"));
-  EXPECT_THAT(ErrorOf(cube, {{"lod_error", -1}}), HasSubstr("setting lod_error"));
+  EXPECT_THAT(ErrorOf(cube, {{"lods", {0.5, 0.5}}}), HasSubstr("setting \"lods\": 0.5"));
+  EXPECT_THAT(ErrorOf(cube, {{"lods", {1.5}}}), HasSubstr("setting \"lods\": 1.5"));
+  EXPECT_THAT(ErrorOf(cube, {{"lod_error", -1}}), HasSubstr("setting \"lod_error\""));
 }
 
 TEST_F(MeshCookerTest, MaterialsNameTheirTexturesAsWritten) {

@@ -35,20 +35,20 @@ absl::StatusOr<MeshSettings> ParseMeshSettings(const nlohmann::json& settings) {
   parsed.lods = settings.at("lods").get<std::vector<double>>();
   parsed.lod_error = settings.at("lod_error").get<double>();
   if (parsed.lods.size() > kLodsMax) {
-    return absl::InvalidArgumentError(fmt::format("setting lods: at most {} levels", kLodsMax));
+    return absl::InvalidArgumentError(fmt::format("setting \"lods\": at most {} levels", kLodsMax));
   }
   double before = 1;
   for (const double ratio : parsed.lods) {
     if (!(ratio > 0 && ratio < before)) {
       return absl::InvalidArgumentError(
-          fmt::format("setting lods: {} must lie between 0 and {}; expected falling parts of 1",
+          fmt::format("setting \"lods\": {} must lie between 0 and {}; expected falling parts of 1",
                       ratio, before));
     }
     before = ratio;
   }
   if (!(parsed.lod_error >= 0 && parsed.lod_error <= 1)) {
     return absl::InvalidArgumentError(
-        fmt::format("setting lod_error: expected 0 to 1, not {}", parsed.lod_error));
+        fmt::format("setting \"lod_error\": expected 0 to 1, not {}", parsed.lod_error));
   }
   return parsed;
 }

@@ -272,7 +272,7 @@ TEST_F(EsslTest, WhatTheVersionCannotSayIsAnError) {
 
 TEST_F(EsslTest, StrideOutOfRangeIsAnError) {
   EXPECT_THAT(Error("essl-310", "frag", kSampleFragment, {{"set_stride", -1}}),
-              HasSubstr("set_stride is -1; expected 0 to 1024"));
+              HasSubstr("setting \"set_stride\": expected 0 to 1024, not -1"));
 }
 
 }  // namespace

@@ -119,14 +119,14 @@ absl::StatusOr<uint32_t> SetStrideOf(const nlohmann::json& settings) {
   const int64_t stride = settings.at("set_stride").get<int64_t>();
   if (stride >= 0 && stride <= kSetStrideMax) return static_cast<uint32_t>(stride);
   return absl::InvalidArgumentError(
-      fmt::format("set_stride is {}; expected 0 to {}", stride, kSetStrideMax));
+      fmt::format("setting \"set_stride\": expected 0 to {}, not {}", kSetStrideMax, stride));
 }
 
 absl::StatusOr<std::vector<std::string>> IncludeFoldersOf(const nlohmann::json& settings) {
   std::vector<std::string> folders;
   for (const nlohmann::json& folder : settings.at("include_dirs")) {
     auto normal = content::NormalizeAsked(folder.get<std::string>());
-    if (!normal.ok()) return Annotate(normal.status(), "include_dirs");
+    if (!normal.ok()) return Annotate(normal.status(), "setting \"include_dirs\"");
     folders.push_back(*std::move(normal));
   }
   return folders;

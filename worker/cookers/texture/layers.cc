@@ -64,14 +64,14 @@ absl::StatusOr<std::vector<Image>> ReadLayers(CookContext& context,
                    DecodeLayer(context, context.extension(), *context.source(), count));
   if (settings.layout != Layout::kArray && source.width != source.height) {
     return absl::InvalidArgumentError(
-        fmt::format("setting layout: a cube's faces are square, and the image is {} x {}",
+        fmt::format("setting \"layout\": a cube's faces are square, and the image is {} x {}",
                     source.width, source.height));
   }
   images.push_back(std::move(source));
   for (const std::string& path : settings.layers) {
     absl::StatusOr<Image> layer = ReadLayer(context, path, count);
     if (absl::IsInvalidArgument(layer.status()))
-      return Annotate(layer.status(), fmt::format("setting layers: {}", path));
+      return Annotate(layer.status(), fmt::format("setting \"layers\": {}", path));
     RETURN_IF_ERROR(layer.status());
     RETURN_IF_ERROR(CheckAlike(context, images.front(), path, *layer));
     images.push_back(*std::move(layer));

@@ -179,22 +179,24 @@ TEST_F(LayersTest, HdrAndOthersDoNotMix) {
 TEST_F(LayersTest, WhatIsNoImageIsNamed) {
   json settings = Layers(0);
   settings["layers"] = {"missing.png"};
-  EXPECT_EQ(ErrorOf(settings), "setting layers: missing.png: no such file");
+  EXPECT_EQ(ErrorOf(settings), "setting \"layers\": missing.png: no such file");
   settings["layers"] = {"/Game/sky"};
-  EXPECT_EQ(ErrorOf(settings), "setting layers: /Game/sky: expected a file, not a folder");
+  EXPECT_EQ(ErrorOf(settings), "setting \"layers\": /Game/sky: expected a file, not a folder");
   files_[Path(1)] = Layer(1).substr(0, 40);
-  EXPECT_THAT(ErrorOf(Layers(1)), HasSubstr("setting layers: 1.png: png: the file is truncated"));
+  EXPECT_THAT(ErrorOf(Layers(1)),
+              HasSubstr("setting \"layers\": 1.png: png: the file is truncated"));
   settings["layers"] = {1};
-  EXPECT_EQ(ErrorOf(settings), "setting layers: expected a list of paths, not [1]");
+  EXPECT_EQ(ErrorOf(settings), "setting \"layers\": expected a list of paths, not [1]");
 }
 
 TEST_F(LayersTest, CubesNeedSixSquareFaces) {
   EXPECT_EQ(ErrorOf(Layers(4, "cube")),
-            "setting layers: 4 paths; expected 5 with layout cube: the source is +X, then -X +Y -Y "
+            "setting \"layers\": 4 paths; expected 5 with layout \"cube\": the source is +X, then "
+            "-X +Y -Y "
             "+Z -Z");
   EXPECT_THAT(ErrorOf(Layers(6, "cube_array")), HasSubstr("6 paths; expected 5, 11, 17, ..."));
   EXPECT_EQ(ErrorOf(Layers(5, "cube"), Layer(0, 8, 4)),
-            "setting layout: a cube's faces are square, and the image is 8 x 4");
+            "setting \"layout\": a cube's faces are square, and the image is 8 x 4");
   EXPECT_THAT(ErrorOf(Layers(2048)), HasSubstr("2048 paths; expected at most 2047"));
 }
 

@@ -23,7 +23,7 @@ namespace texture {
 namespace {
 
 // Raised by hand when outputs change without a change of library.
-constexpr int kRevision = 4;
+constexpr int kRevision = 5;
 
 record::CookerDescription Describe() {
   return {
@@ -125,21 +125,22 @@ void WarnOfPartialBlocks(CookContext& context, const TextureFormat& format, cons
 void WarnOfLosses(CookContext& context, const LoadedTexture& loaded, const TextureFormat& format,
                   const std::vector<std::vector<Level>>& chains) {
   if (format.kind == FormatKind::kBc1 && loaded.content().has_alpha) {
-    context.AddWarning(record::WarningKind::kTextureAlpha,
-                       "setting format: bc1 has no alpha, and the image has; bc3 keeps it");
+    context.AddWarning(
+        record::WarningKind::kTextureAlpha,
+        "setting \"format\": \"bc1\" has no alpha, and the image has; \"bc3\" keeps it");
   }
   const auto differs = [](const std::vector<Level>& chain) {
     return HasDifferingChannels(chain.front());
   };
   if (format.kind == FormatKind::kBc4 && std::any_of(chains.begin(), chains.end(), differs)) {
-    context.AddWarning(
-        record::WarningKind::kTextureChannels,
-        "bc4 keeps the red channel only, and the image's channels differ; set format to bc1 with "
-        "color_space linear to keep three");
+    context.AddWarning(record::WarningKind::kTextureChannels,
+                       "format \"bc4\" keeps the red channel only, and the image's channels "
+                       "differ; format = \"bc1\" with color_space = \"linear\" keeps three");
   }
   if (loaded.content().is_hdr && loaded.settings().color_space == ColorSpace::kSrgb) {
-    context.AddWarning(record::WarningKind::kTextureColorSpace,
-                       "setting color_space: srgb is ignored for an HDR image, which is linear");
+    context.AddWarning(
+        record::WarningKind::kTextureColorSpace,
+        "setting \"color_space\": \"srgb\" is ignored for an HDR image, which is linear");
   }
 }
 

@@ -142,29 +142,30 @@ TEST_F(TextureCookerTest, WrongSettingsAreNamed) {
   EXPECT_EQ(ErrorOf(png, {}, "pvrtc"),
             "the platform's texture family is \"pvrtc\"; expected bc, astc or rgba8");
   EXPECT_EQ(ErrorOf(png, {{"usage", "normals"}}),
-            "setting usage: expected one of color, normal, mask, not \"normals\"");
+            "setting \"usage\": expected one of color, normal, mask, not \"normals\"");
   EXPECT_EQ(ErrorOf(png, {{"max_size", -1}}),
-            "setting max_size: expected an integer from 0 to 65535, not -1");
-  EXPECT_EQ(ErrorOf(png, {{"zstd", 20}}), "setting zstd: expected an integer from 0 to 19, not 20");
-  EXPECT_EQ(ErrorOf(png, {{"mipmaps", 1}}), "setting mipmaps: expected true or false, not 1");
+            "setting \"max_size\": expected an integer from 0 to 65535, not -1");
+  EXPECT_EQ(ErrorOf(png, {{"zstd", 20}}),
+            "setting \"zstd\": expected an integer from 0 to 19, not 20");
+  EXPECT_EQ(ErrorOf(png, {{"mipmaps", 1}}), "setting \"mipmaps\": expected true or false, not 1");
   EXPECT_THAT(ErrorOf(png, {{"block", "7x7"}}),
-              HasSubstr("setting block: expected one of 4x4, 5x4"));
+              HasSubstr("setting \"block\": expected one of 4x4, 5x4"));
   EXPECT_THAT(ErrorOf(png, {{"usage", "normal"}, {"color_space", "srgb"}}),
-              HasSubstr("contradict each other"));
+              HasSubstr("the settings usage = \"normal\" and color_space = \"srgb\" contradict"));
   EXPECT_THAT(ErrorOf(png, {{"format", "bc4"}, {"color_space", "srgb"}}),
               HasSubstr("linear values only"));
   const std::string hdr = MakeHdr(Gradient(8, 8), 4.0);
   EXPECT_THAT(ErrorOf(hdr, {{"format", "bc1"}}, "bc", "/Game/a.hdr"),
-              HasSubstr("bc1 cannot hold an HDR image"));
+              HasSubstr("setting \"format\": \"bc1\" cannot hold an HDR image"));
   EXPECT_THAT(ErrorOf(hdr, {{"usage", "mask"}}, "bc", "/Game/a.hdr"),
               HasSubstr("can only be of usage color"));
 }
 
 TEST_F(TextureCookerTest, LossesAreWarnedOf) {
   EXPECT_THAT(Cook(MakePng(Gradient(8, 8, true)), {{"format", "bc1"}}).warnings,
-              ElementsAre(HasSubstr("bc1 has no alpha")));
+              ElementsAre(HasSubstr("setting \"format\": \"bc1\" has no alpha")));
   EXPECT_THAT(Cook(MakePng(Gradient(8, 8)), {{"usage", "mask"}}).warnings,
-              ElementsAre(HasSubstr("bc4 keeps the red channel only")));
+              ElementsAre(HasSubstr("format \"bc4\" keeps the red channel only")));
   EXPECT_THAT(Cook(MakePng(Gradient(8, 8), {.kind = PngKind::kGrey}), {{"usage", "mask"}}).warnings,
               IsEmpty());
 }
@@ -400,7 +401,7 @@ TEST_F(TextureCookerTest, OneLoadServesSeveralPlatforms) {
 
 TEST_F(TextureCookerTest, TheIdentityNamesTheLibraries) {
   EXPECT_THAT(cooker_->description().identity,
-              testing::MatchesRegex("4;libpng=[0-9.]+;libjpeg=[0-9.]+-[0-9a-z]+;stb_dxt=1.12;"
+              testing::MatchesRegex("5;libpng=[0-9.]+;libjpeg=[0-9.]+-[0-9a-z]+;stb_dxt=1.12;"
                                     "squish=[0-9a-z]+;astcenc=[0-9a-z]+;zstd=[0-9.]+"));
 }
 

@@ -30,7 +30,7 @@ absl::StatusOr<std::optional<size_t>> ParseChoice(const nlohmann::json& settings
     const auto choice = std::find(choices.begin(), choices.end(), found->get<std::string>());
     if (choice != choices.end()) return static_cast<size_t>(choice - choices.begin());
   }
-  return absl::InvalidArgumentError(fmt::format("setting {}: expected one of {}, not {}", name,
+  return absl::InvalidArgumentError(fmt::format("setting \"{}\": expected one of {}, not {}", name,
                                                 fmt::join(choices, ", "), found->dump()));
 }
 
@@ -43,7 +43,7 @@ absl::StatusOr<int64_t> ParseInteger(const nlohmann::json& settings, const char*
     if (value >= 0 && value <= max) return value;
   }
   return absl::InvalidArgumentError(fmt::format(
-      "setting {}: expected an integer from 0 to {}, not {}", name, max, found->dump()));
+      "setting \"{}\": expected an integer from 0 to {}, not {}", name, max, found->dump()));
 }
 
 absl::StatusOr<bool> ParseBool(const nlohmann::json& settings, const char* name,
@@ -52,7 +52,7 @@ absl::StatusOr<bool> ParseBool(const nlohmann::json& settings, const char* name,
   if (found == settings.end() || found->is_null()) return default_value;
   if (found->is_boolean()) return found->get<bool>();
   return absl::InvalidArgumentError(
-      fmt::format("setting {}: expected true or false, not {}", name, found->dump()));
+      fmt::format("setting \"{}\": expected true or false, not {}", name, found->dump()));
 }
 
 absl::StatusOr<std::vector<std::string>> ParsePaths(const nlohmann::json& settings,
@@ -65,7 +65,7 @@ absl::StatusOr<std::vector<std::string>> ParsePaths(const nlohmann::json& settin
   };
   if (!found->is_array() || !std::all_of(found->begin(), found->end(), is_path)) {
     return absl::InvalidArgumentError(
-        fmt::format("setting {}: expected a list of paths, not {}", name, found->dump()));
+        fmt::format("setting \"{}\": expected a list of paths, not {}", name, found->dump()));
   }
   for (const nlohmann::json& item : *found) paths.push_back(item.get<std::string>());
   return paths;
@@ -74,22 +74,23 @@ absl::StatusOr<std::vector<std::string>> ParsePaths(const nlohmann::json& settin
 absl::Status CheckLayerCount(const TextureSettings& settings) {
   const uint32_t count = settings.images_count();
   if (count > kImagesMax) {
-    return absl::InvalidArgumentError(
-        fmt::format("setting layers: {} paths; expected at most {}, since the source is the first "
-                    "of {} images",
-                    settings.layers.size(), kImagesMax - 1, kImagesMax));
+    return absl::InvalidArgumentError(fmt::format(
+        "setting \"layers\": {} paths; expected at most {}, since the source is the first of {} "
+        "images",
+        settings.layers.size(), kImagesMax - 1, kImagesMax));
   }
   if (settings.layout == Layout::kCube && count != kCubeFaces) {
-    return absl::InvalidArgumentError(
-        fmt::format("setting layers: {} paths; expected 5 with layout cube: the source is +X, then "
-                    "-X +Y -Y +Z -Z",
-                    settings.layers.size()));
+    return absl::InvalidArgumentError(fmt::format(
+        "setting \"layers\": {} paths; expected 5 with layout \"cube\": the source is +X, then "
+        "-X +Y -Y +Z -Z",
+        settings.layers.size()));
   }
   if (settings.layout == Layout::kCubeArray && count % kCubeFaces != 0) {
-    return absl::InvalidArgumentError(fmt::format(
-        "setting layers: {} paths; expected 5, 11, 17, ... with layout cube_array: six faces a "
-        "cube, +X -X +Y -Y +Z -Z, the source is the first",
-        settings.layers.size()));
+    return absl::InvalidArgumentError(
+        fmt::format("setting \"layers\": {} paths; expected 5, 11, 17, ... with layout "
+                    "\"cube_array\": six faces a cube, +X -X +Y -Y +Z -Z, the source is the "
+                    "first",
+                    settings.layers.size()));
   }
   return absl::OkStatus();
 }
@@ -186,8 +187,8 @@ absl::StatusOr<TextureSettings> ParseTextureSettings(const nlohmann::json& setti
   parsed.zstd_level = static_cast<int>(zstd_level);
   if (parsed.usage == Usage::kNormal && parsed.color_space == ColorSpace::kSrgb) {
     return absl::InvalidArgumentError(
-        "settings usage normal and color_space srgb contradict each other: a vector is not a "
-        "colour");
+        "the settings usage = \"normal\" and color_space = \"srgb\" contradict each other: a "
+        "vector is not a colour");
   }
   RETURN_IF_ERROR(CheckLayerCount(parsed));
   return parsed;
@@ -209,18 +210,20 @@ absl::StatusOr<FormatKind> FormatOfFamily(std::string_view family, Usage usage, 
 absl::StatusOr<TextureFormat> MakeFormat(FormatKind kind, const TextureSettings& settings,
                                          Content content) {
   if (content.is_hdr && kind != FormatKind::kRgba16f) {
-    return absl::InvalidArgumentError(
-        fmt::format("setting format: {} cannot hold an HDR image; expected rgba16f, or none",
-                    FormatName(kind)));
+    return absl::InvalidArgumentError(fmt::format(
+        "setting \"format\": \"{}\" cannot hold an HDR image; expected \"rgba16f\", or none",
+        FormatName(kind)));
   }
   if (content.is_hdr && settings.usage != Usage::kColor) {
-    return absl::InvalidArgumentError("setting usage: an HDR image can only be of usage color");
+    return absl::InvalidArgumentError(
+        "setting \"usage\": an HDR image can only have the usage \"color\"");
   }
   const bool is_data = kind == FormatKind::kBc4 || kind == FormatKind::kBc5;
   if (is_data && settings.color_space == ColorSpace::kSrgb) {
-    return absl::InvalidArgumentError(fmt::format(
-        "settings color_space srgb and format {} do not go together: it holds linear values only",
-        FormatName(kind)));
+    return absl::InvalidArgumentError(
+        fmt::format("the settings color_space = \"srgb\" and format = \"{0}\" do not go together: "
+                    "\"{0}\" holds linear values only",
+                    FormatName(kind)));
   }
   const ColorSpace by_usage =
       settings.usage == Usage::kColor ? ColorSpace::kSrgb : ColorSpace::kLinear;
