@@ -21,7 +21,7 @@ enum class Outcome { kTold, kRefused, kSilent };
 struct BrokenFile {
   const char* code;
   Outcome outcome;
-  const char* place;  // the message begins with it
+  std::string place;  // the message begins with it
   GltfBuilder (*scene)();
   std::function<void(GltfBuilder&)> change;
 };
@@ -29,6 +29,14 @@ struct BrokenFile {
 void PutName(json& object, const char* text) { object = json::parse(text); }
 
 const char* const kPrimitive = "/meshes/0/primitives/0";
+const std::string kTransformPlace =
+    "/materials/0/pbrMetallicRoughness/baseColorTexture/extensions/KHR_texture_transform";
+
+// The transform at that place.
+json& TransformOf(GltfBuilder& b) {
+  json& texture = b.json["materials"][0]["pbrMetallicRoughness"]["baseColorTexture"];
+  return texture["extensions"]["KHR_texture_transform"];
+}
 
 // A triangle of its own, whose accessor of these values is `name`.
 void PutFloats(GltfBuilder& b, const char* name, const char* type, size_t count,
@@ -134,6 +142,28 @@ std::vector<BrokenFile> PropertyFiles() {
        [](GltfBuilder& b) { b.json["samplers"][0]["magFilter"] = "9728"; }},
       {"TYPE_MISMATCH", Outcome::kTold, "/samplers/0/wrapT", MaterialsScene,
        [](GltfBuilder& b) { b.json["samplers"][0]["wrapT"] = 33071.5; }},
+      {"TYPE_MISMATCH", Outcome::kTold, kTransformPlace + "/rotation", MaterialsScene,
+       [](GltfBuilder& b) { TransformOf(b)["rotation"] = "1"; }},
+      {"ARRAY_LENGTH_NOT_IN_LIST", Outcome::kTold, kTransformPlace + "/offset", MaterialsScene,
+       [](GltfBuilder& b) { TransformOf(b)["offset"] = {1}; }},
+      {"ARRAY_TYPE_MISMATCH", Outcome::kTold, kTransformPlace + "/scale", MaterialsScene,
+       [](GltfBuilder& b) {
+         TransformOf(b)["scale"] = {"2", 2};
+       }},
+      {"TYPE_MISMATCH", Outcome::kTold,
+       "/materials/1/extensions/KHR_materials_clearcoat/clearcoatNormalTexture/scale",
+       MaterialsScene,
+       [](GltfBuilder& b) {
+         b.json["materials"][1]["extensions"]["KHR_materials_clearcoat"]["clearcoatNormalTexture"] =
+             {{"index", 2}, {"scale", "1"}};
+       }},
+      {"TYPE_MISMATCH", Outcome::kRefused, "/nodes/0/children: expected an array", CubeScene,
+       [](GltfBuilder& b) { b.json["nodes"][0]["children"] = json::object(); }},
+      {"TYPE_MISMATCH", Outcome::kRefused, "/scenes/0/nodes: expected an array", CubeScene,
+       [](GltfBuilder& b) { PutName(b.json["scenes"][0]["nodes"], R"({"first": 0})"); }},
+      {"TYPE_MISMATCH", Outcome::kRefused, "/meshes/0/primitives/0/targets: expected an array",
+       MorphScene,
+       [](GltfBuilder& b) { b.json["meshes"][0]["primitives"][0]["targets"] = json::object(); }},
       {"VALUE_NOT_IN_LIST", Outcome::kTold, "/samplers/0/magFilter", MaterialsScene,
        [](GltfBuilder& b) { b.json["samplers"][0]["magFilter"] = 9987; }},
       {"VALUE_NOT_IN_LIST", Outcome::kTold, "/samplers/0/minFilter", MaterialsScene,
@@ -157,6 +187,11 @@ std::vector<BrokenFile> PropertyFiles() {
       {"VALUE_NOT_IN_RANGE", Outcome::kTold, "/materials/0/emissiveFactor", MaterialsScene,
        [](GltfBuilder& b) {
          b.json["materials"][0]["emissiveFactor"] = {0, 5, 0};
+       }},
+      {"VALUE_NOT_IN_RANGE", Outcome::kTold, "/materials/0/extensions/KHR_materials_ior/ior",
+       MaterialsScene,
+       [](GltfBuilder& b) {
+         b.json["materials"][0]["extensions"]["KHR_materials_ior"]["ior"] = 0.5;
        }},
       {"UNDEFINED_PROPERTY", Outcome::kTold, "/cameras/0/perspective", CubeScene,
        [](GltfBuilder& b) {
@@ -195,6 +230,32 @@ std::vector<BrokenFile> PropertyFiles() {
        CubeScene,
        [](GltfBuilder& b) {
          b.json["nodes"][0]["extensions"]["KHR_materials_unlit"] = json::object();
+       }},
+      {"UNDEFINED_PROPERTY", Outcome::kTold,
+       "/extensions/KHR_lights_punctual: no member \"lights\"", CubeScene,
+       [](GltfBuilder& b) { b.json["extensions"]["KHR_lights_punctual"] = json::object(); }},
+      {"UNDEFINED_PROPERTY", Outcome::kTold,
+       "/extensions/KHR_materials_variants: no member \"variants\"", CubeScene,
+       [](GltfBuilder& b) { b.json["extensions"]["KHR_materials_variants"] = json::object(); }},
+      {"EMPTY_ENTITY", Outcome::kSilent, "", CubeScene,
+       [](GltfBuilder& b) {
+         b.json["extensions"]["KHR_lights_punctual"]["lights"] = json::array();
+       }},
+      {"TYPE_MISMATCH", Outcome::kRefused,
+       "/extensions/KHR_lights_punctual/lights: expected an array", CubeScene,
+       [](GltfBuilder& b) { b.json["extensions"]["KHR_lights_punctual"]["lights"] = 5; }},
+      {"ARRAY_TYPE_MISMATCH", Outcome::kRefused,
+       "/extensions/KHR_materials_variants/variants/0: expected an object", CubeScene,
+       [](GltfBuilder& b) {
+         b.json["extensions"]["KHR_materials_variants"]["variants"] = {"red"};
+       }},
+      {"TYPE_MISMATCH", Outcome::kTold,
+       "/meshes/0/primitives/0/extensions/KHR_materials_variants/mappings/0/name", MaterialsScene,
+       [](GltfBuilder& b) {
+         b.json["extensions"]["KHR_materials_variants"]["variants"] =
+             json::parse(R"([{"name": "a"}])");
+         b.json["meshes"][0]["primitives"][0]["extensions"]["KHR_materials_variants"]["mappings"] =
+             json::parse(R"([{"name": 5, "material": 0, "variants": [0]}])");
        }},
       {"KHR_LIGHTS_PUNCTUAL_LIGHT_SPOT_ANGLES", Outcome::kTold,
        "/extensions/KHR_lights_punctual/lights/0/spot", CubeScene,

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "common/base/status_macros.h"
+#include "common/record/warning.h"
 #include "fmt/format.h"
 #include "worker/cookers/data/json_source.h"
 #include "worker/cookers/mesh/asset_version.h"
@@ -28,6 +29,10 @@ constexpr std::array<const char*, 13> kArrays = {
     "accessors", "animations", "buffers",  "bufferViews", "cameras", "images",  "materials",
     "meshes",    "nodes",      "samplers", "scenes",      "skins",   "textures"};
 
+// The arrays of the file's extensions, of which each object must have its own.
+constexpr std::pair<const char*, const char*> kExtensionArrays[] = {
+    {"KHR_lights_punctual", "lights"}, {"KHR_materials_variants", "variants"}};
+
 // Members that are an index into an array.
 struct IndexRule {
   const char* pattern;
@@ -40,7 +45,7 @@ constexpr IndexRule kReferences[] = {
     {"nodes/*/mesh", "meshes"},
     {"nodes/*/camera", "cameras"},
     {"nodes/*/skin", "skins"},
-    {"nodes/*/extensions/EXT_mesh_gpu_instancing/attributes/*", "accessors"},
+    {"nodes/*/extensions/EXT_mesh_gpu_instancing/attributes/{}", "accessors"},
     {"nodes/*/extensions/KHR_lights_punctual/light", "extensions/KHR_lights_punctual/lights"},
     {"nodes/*/extensions/MSFT_lod/ids/*", "nodes"},
     {"materials/*/extensions/MSFT_lod/ids/*", "materials"},
@@ -52,8 +57,8 @@ constexpr IndexRule kReferences[] = {
     {"animations/*/samplers/*/output", "accessors"},
     {"meshes/*/primitives/*/indices", "accessors"},
     {"meshes/*/primitives/*/material", "materials"},
-    {"meshes/*/primitives/*/attributes/*", "accessors"},
-    {"meshes/*/primitives/*/targets/*/*", "accessors"},
+    {"meshes/*/primitives/*/attributes/{}", "accessors"},
+    {"meshes/*/primitives/*/targets/*/{}", "accessors"},
     {"meshes/*/primitives/*/extensions/KHR_materials_variants/mappings/*/material", "materials"},
     {"meshes/*/primitives/*/extensions/KHR_materials_variants/mappings/*/variants/*",
      "extensions/KHR_materials_variants/variants"},
@@ -66,17 +71,26 @@ constexpr IndexRule kReferences[] = {
     {"bufferViews/*/buffer", "buffers"},
 };
 
+// A member of the file, or of one of its extensions: the indices of others lead to its elements.
+absl::Status CheckIndexed(const Json& object, const char* name, const std::string& pointer) {
+  const Json* array = Member(object, name);
+  if (array == nullptr) return absl::OkStatus();
+  const std::string place = fmt::format("{}/{}", pointer, name);
+  if (!array->is_array()) return Flaw(place, "expected an array, not " + Shown(*array));
+  for (size_t i = 0; i < array->size(); ++i) {
+    if (!(*array)[i].is_object()) return Flaw(fmt::format("{}/{}", place, i), "expected an object");
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckArrays(const Json& json) {
   if (!json.is_object()) return Flaw("", "expected a JSON object, not " + Shown(json));
-  for (const char* name : kArrays) {
-    const Json* array = Member(json, name);
-    if (array == nullptr) continue;
-    if (!array->is_array())
-      return Flaw(fmt::format("/{}", name), "expected an array, not " + Shown(*array));
-    for (size_t i = 0; i < array->size(); ++i) {
-      if (!(*array)[i].is_object())
-        return Flaw(fmt::format("/{}/{}", name, i), "expected an object");
-    }
+  for (const char* name : kArrays) RETURN_IF_ERROR(CheckIndexed(json, name, ""));
+  const Json* extensions = Member(json, "extensions");
+  for (const auto& [extension, name] : kExtensionArrays) {
+    const Json* object = extensions == nullptr ? nullptr : Member(*extensions, extension);
+    if (object == nullptr) continue;
+    RETURN_IF_ERROR(CheckIndexed(*object, name, fmt::format("/extensions/{}", extension)));
   }
   if (ArraySize(json, "nodes") > kNodesMax)
     return Flaw("/nodes", fmt::format("more than {} nodes", kNodesMax));
@@ -108,6 +122,24 @@ absl::Status CheckReferences(Json& json) {
         }));
   }
   return absl::OkStatus();
+}
+
+// Those of kExtensionArrays in which there is nothing.
+void DropEmptyExtensions(Json& json, std::vector<std::string>& warnings) {
+  Json* extensions = Member(json, "extensions");
+  if (extensions == nullptr) return;
+  for (const auto& [extension, name] : kExtensionArrays) {
+    const Json* object = Member(*extensions, extension);
+    if (object == nullptr || ArraySize(*object, name) > 0) continue;
+    if (Member(*object, name) == nullptr) {
+      warnings.push_back(record::KeptWarning(
+          record::WarningKind::kMeshExtension,
+          fmt::format("/extensions/{}: no member \"{}\"; the extension is left out "
+                      "(UNDEFINED_PROPERTY)",
+                      extension, name)));
+    }
+    extensions->erase(extension);
+  }
 }
 
 absl::Status RepairForest(Json& json, std::vector<std::string>& warnings) {
@@ -256,6 +288,7 @@ absl::StatusOr<Document> ReadDocument(const Blob& source, const FileReader& read
   RETURN_IF_ERROR(CheckRequiredExtensions(document.json));
   DropMisplacedExtensions(document.json, document.warnings);
   DropUnknownExtensions(document.json, document.warnings);
+  DropEmptyExtensions(document.json, document.warnings);
   DropEmptyArrays(document.json);
   RepairProperties(document.json, document.warnings);
   CheckParameters(document.json, document.warnings);

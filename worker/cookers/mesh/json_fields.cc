@@ -106,23 +106,23 @@ absl::Status VisitJson(Json& value, std::string_view pattern, const std::string&
   const std::string_view head = pattern.substr(0, slash);
   const std::string_view rest =
       slash == std::string_view::npos ? std::string_view() : pattern.substr(slash + 1);
-  if (head != "*") {
-    if (!value.is_object()) return Flaw(pointer, "expected an object, not " + Shown(value));
-    Json* member = Member(value, head);
-    if (member == nullptr) return absl::OkStatus();
-    return VisitJson(*member, rest, fmt::format("{}/{}", pointer, head), visit);
-  }
-  if (!value.is_structured()) return Flaw(pointer, "expected an array, not " + Shown(value));
-  if (value.is_array()) {
+  if (head == "*") {
+    if (!value.is_array()) return Flaw(pointer, "expected an array, not " + Shown(value));
     for (size_t i = 0; i < value.size(); ++i)
       RETURN_IF_ERROR(VisitJson(value[i], rest, fmt::format("{}/{}", pointer, i), visit));
     return absl::OkStatus();
   }
-  for (const auto& item : value.items()) {
-    RETURN_IF_ERROR(
-        VisitJson(item.value(), rest, fmt::format("{}/{}", pointer, Escaped(item.key())), visit));
+  if (!value.is_object()) return Flaw(pointer, "expected an object, not " + Shown(value));
+  if (head == "{}") {
+    for (const auto& item : value.items()) {
+      RETURN_IF_ERROR(
+          VisitJson(item.value(), rest, fmt::format("{}/{}", pointer, Escaped(item.key())), visit));
+    }
+    return absl::OkStatus();
   }
-  return absl::OkStatus();
+  Json* member = Member(value, head);
+  if (member == nullptr) return absl::OkStatus();
+  return VisitJson(*member, rest, fmt::format("{}/{}", pointer, head), visit);
 }
 
 }  // namespace galley::worker::mesh

@@ -38,9 +38,9 @@ absl::StatusOr<std::string> TextOr(const Json& object, const char* key, std::str
                                    const std::string& pointer);
 
 // Calls `visit` for every value that `pattern` leads to: keys joined with '/', "*" for each element
-// of an array or each member of an object ("meshes/*/primitives/*/targets/*/*"). Absent members are
-// passed over; a value on the way that is neither array nor object is an error. Stops at the first
-// error.
+// of an array, "{}" for each member of an object ("meshes/*/primitives/*/targets/*/{}"). Absent
+// members are passed over; a value on the way that is no array, or no object, where the pattern
+// wants one is an error. Stops at the first error.
 using JsonVisitor = std::function<absl::Status(Json& value, const std::string& pointer)>;
 absl::Status VisitJson(Json& value, std::string_view pattern, const std::string& pointer,
                        const JsonVisitor& visit);

@@ -53,6 +53,11 @@ constexpr const char* kClearcoat = "materials/*/extensions/KHR_materials_clearco
 constexpr const char* kIridescence = "materials/*/extensions/KHR_materials_iridescence";
 constexpr const char* kAnisotropy = "materials/*/extensions/KHR_materials_anisotropy";
 constexpr const char* kDiffuse = "materials/*/extensions/KHR_materials_diffuse_transmission";
+constexpr const char* kClearcoatNormal =
+    "materials/*/extensions/KHR_materials_clearcoat/clearcoatNormalTexture";
+constexpr const char* kTextureTransform = "materials/*/**/KHR_texture_transform";
+constexpr const char* kMapping =
+    "meshes/*/primitives/*/extensions/KHR_materials_variants/mappings/*";
 constexpr const char* kLight = "extensions/KHR_lights_punctual/lights/*";
 constexpr const char* kSpot = "extensions/KHR_lights_punctual/lights/*/spot";
 constexpr double kHalfPi = 1.5707963267948966;
@@ -94,6 +99,10 @@ constexpr Rule kRules[] = {
     {kVolume, "attenuationColor", Type::kNumbers, 3, 0, 1},
     {kClearcoat, "clearcoatFactor", Type::kNumber, 0, 0, 1},
     {kClearcoat, "clearcoatRoughnessFactor", Type::kNumber, 0, 0, 1},
+    {kClearcoatNormal, "scale", Type::kNumber},
+    {kTextureTransform, "offset", Type::kNumbers, 2},
+    {kTextureTransform, "rotation", Type::kNumber},
+    {kTextureTransform, "scale", Type::kNumbers, 2},
     {kIridescence, "iridescenceFactor", Type::kNumber, 0, 0, 1},
     {kIridescence, "iridescenceIor", Type::kNumber, 0, 1},
     {kIridescence, "iridescenceThicknessMinimum", Type::kNumber, 0, 0},
@@ -128,6 +137,7 @@ constexpr Rule kRules[] = {
     {kSpot, "innerConeAngle", Type::kNumber, 0, 0, kHalfPi},
     {kSpot, "outerConeAngle", Type::kNumber, 0, 0, kHalfPi, true},
     {"extensions/KHR_materials_variants/variants/*", "name", Type::kText},
+    {kMapping, "name", Type::kText},
 };
 
 struct Required {
@@ -146,14 +156,15 @@ constexpr Required kRequired[] = {
     {kLight, "type"},
     {"extensions/KHR_materials_variants/variants/*", "name"},
     {"meshes/*/primitives/*/extensions/KHR_materials_variants", "mappings"},
-    {"meshes/*/primitives/*/extensions/KHR_materials_variants/mappings/*", "material"},
-    {"meshes/*/primitives/*/extensions/KHR_materials_variants/mappings/*", "variants"},
+    {kMapping, "material"},
+    {kMapping, "variants"},
 };
 
 using Visitor = std::function<void(Json& object, const std::string& pointer)>;
 
 // Calls `visit` for every object that `pattern` leads to; "*" is each element of an array, or, as
-// the first part, each member of the file. What has no such place is passed over.
+// the first part, each member of the file; "**" is the object and all objects within it. What has
+// no such place is passed over.
 void VisitObjects(Json& value, std::string_view pattern, const std::string& pointer,
                   const Visitor& visit) {
   if (pattern.empty()) {
@@ -164,7 +175,14 @@ void VisitObjects(Json& value, std::string_view pattern, const std::string& poin
   const std::string_view head = pattern.substr(0, slash);
   const std::string_view rest =
       slash == std::string_view::npos ? std::string_view() : pattern.substr(slash + 1);
-  if (head != "*") {
+  if (head == "**") {
+    VisitObjects(value, rest, pointer, visit);
+    if (!value.is_object()) return;
+    for (const auto& item : value.items()) {
+      if (item.value().is_object() && !IsAuthorsOwn(item.key()))
+        VisitObjects(item.value(), pattern, fmt::format("{}/{}", pointer, item.key()), visit);
+    }
+  } else if (head != "*") {
     if (Json* member = Member(value, head); member != nullptr)
       VisitObjects(*member, rest, fmt::format("{}/{}", pointer, head), visit);
   } else if (value.is_array()) {
@@ -324,6 +342,18 @@ void CheckLight(const Json& light, const std::string& pointer, std::vector<std::
   }
 }
 
+// An index of refraction is 0, which stands for an infinite one, or at least 1.
+void CheckRefraction(const Json& material, const std::string& pointer,
+                     std::vector<std::string>& warnings) {
+  const Json* extensions = Member(material, "extensions");
+  const Json* own = extensions == nullptr ? nullptr : Member(*extensions, "KHR_materials_ior");
+  const double ior = own == nullptr ? 1 : NumberOf(*own, "ior", 1);
+  if (!(ior > 0 && ior < 1)) return;
+  warnings.push_back(pointer +
+                     "/extensions/KHR_materials_ior/ior: expected 0, or a number of at least 1; "
+                     "the value stays as it is (VALUE_NOT_IN_RANGE)");
+}
+
 // A variant that two mappings of a primitive give a material.
 void CheckVariants(const Json& primitive, const std::string& pointer,
                    std::vector<std::string>& warnings) {
@@ -383,6 +413,8 @@ void RepairProperties(Json& json, std::vector<std::string>& warnings) {
 void CheckParameters(const Json& json, std::vector<std::string>& warnings) {
   for (size_t i = 0; i < ArraySize(json, "cameras"); ++i)
     CheckCamera(json["cameras"][i], fmt::format("/cameras/{}", i), warnings);
+  for (size_t i = 0; i < ArraySize(json, "materials"); ++i)
+    CheckRefraction(json["materials"][i], fmt::format("/materials/{}", i), warnings);
   for (size_t i = 0; i < ArraySize(json, "meshes"); ++i) {
     const Json& mesh = json["meshes"][i];
     for (size_t k = 0; k < ArraySize(mesh, "primitives"); ++k)

@@ -15,7 +15,7 @@ void DropEmptyArrays(Json& json);
 // Takes out values of a wrong type, whose default counts then, and tells them; tells those that are
 // out of their range or that are missing.
 void RepairProperties(Json& json, std::vector<std::string>& warnings);
-// Tells the cameras, lights and mappings of variants whose values contradict each other.
+// Tells the cameras, lights, indices of refraction and mappings of variants that cannot be.
 void CheckParameters(const Json& json, std::vector<std::string>& warnings);
 
 }  // namespace galley::worker::mesh

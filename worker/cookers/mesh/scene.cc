@@ -18,7 +18,7 @@ namespace {
 
 constexpr const char* kAnimationInputs = "animations/*/samplers/*/input";
 constexpr const char* kAnimationOutputs = "animations/*/samplers/*/output";
-constexpr const char* kInstances = "nodes/*/extensions/EXT_mesh_gpu_instancing/attributes/*";
+constexpr const char* kInstances = "nodes/*/extensions/EXT_mesh_gpu_instancing/attributes/{}";
 
 // Leaves out channels that say what we do not know ("pointer"), and animations without channels.
 absl::Status FilterChannels(Json& animation, std::vector<std::string>& warnings,
