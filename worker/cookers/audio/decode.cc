@@ -55,13 +55,30 @@ absl::Status CheckSignature(std::string_view format, std::string_view bytes) {
       fmt::format("the file is {}; convert it to wav, flac or ogg, or {}", found, kOtherCookers));
 }
 
+absl::StatusOr<Decoded> DecodeStream(std::string_view bytes, const OggStream& stream,
+                                     const DecodeOptions& options) {
+  const auto decode = stream.codec == OggCodec::kOpus ? DecodeOpus : DecodeVorbis;
+  if (stream.is_end_marked) return decode(bytes.substr(0, stream.size_bytes), options);
+  const uint64_t copy_bytes = std::min<uint64_t>(options.memory_bytes_max, stream.size_bytes);
+  absl::StatusOr<Decoded> decoded =
+      decode(MarkEnd(bytes, stream), {.memory_bytes_max = options.memory_bytes_max - copy_bytes});
+  if (!absl::IsInvalidArgument(decoded.status())) return decoded;
+  return absl::InvalidArgumentError(
+      fmt::format("{} (the last page is not marked as the stream's end: the file may be truncated)",
+                  decoded.status().message()));
+}
+
 absl::StatusOr<Decoded> DecodeOgg(std::string_view bytes, const DecodeOptions& options) {
   ASSIGN_OR_RETURN(const OggStream stream, CheckOggStream(bytes));
-  const std::string_view whole = bytes.substr(0, stream.size_bytes);
-  absl::StatusOr<Decoded> decoded =
-      stream.codec == OggCodec::kOpus ? DecodeOpus(whole, options) : DecodeVorbis(whole, options);
+  absl::StatusOr<Decoded> decoded = DecodeStream(bytes, stream, options);
   if (!decoded.ok()) return decoded;
-  if (stream.end_frame != static_cast<int64_t>(decoded->sound.frames())) {
+  if (decoded->begin_frame > 0) {
+    decoded->warnings.push_back(
+        fmt::format("the first {} frames lie on the page of the headers, which decoders pass over; "
+                    "they are left out",
+                    decoded->begin_frame));
+  }
+  if (stream.end_frame != static_cast<int64_t>(decoded->begin_frame + decoded->sound.frames())) {
     decoded->warnings.push_back(fmt::format(
         "the last granule position ends the sound at frame {}, and the file has {} frames: it was "
         "cut out of a longer one, or is damaged",

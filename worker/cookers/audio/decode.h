@@ -1,6 +1,7 @@
 // Decode: bytes of a wav, flac or ogg file -> Sound. The bytes are foreign: nothing is allocated
 // before the length is known to be within the limits, and every flaw is an error in words. A file
-// that was cut off is an error, never a shorter sound or silence.
+// that was cut off is an error, never a shorter sound or silence; an Ogg that ends behind a whole
+// page and packet, which may be whole, is taken with a warning.
 //
 // Errors: INVALID_ARGUMENT (corrupt, truncated, unsupported, empty, or above the limits below: a
 // verdict), OUT_OF_RANGE (within those limits but the job may not use enough memory: no
@@ -34,6 +35,9 @@ struct DecodeOptions {
 
 struct Decoded {
   Sound sound;
+  // Frames before the first one of `sound`, which are in the file, and which the decoder passes
+  // over: libvorbisfile does so with sound on the page of the headers.
+  uint64_t begin_frame = 0;
   std::vector<std::string> warnings;
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
@@ -76,7 +77,9 @@ std::vector<std::string> CommentsOf(const vorbis_comment& comment) {
   return comments;
 }
 
-absl::Status ReadSamples(File& file, int channels, SampleSink& sink) {
+// `begin_frame`: where the first frames lie that the library gives.
+absl::Status ReadSamples(File& file, int channels, SampleSink& sink, uint64_t& begin_frame) {
+  bool is_first = true;
   while (true) {
     float** planes = nullptr;
     int section = 0;
@@ -85,6 +88,10 @@ absl::Status ReadSamples(File& file, int channels, SampleSink& sink) {
     if (frames < 0) {
       return absl::InvalidArgumentError(fmt::format(
           "the file is damaged: a packet cannot be decoded (libvorbisfile: error {})", frames));
+    }
+    if (std::exchange(is_first, false)) {
+      const int64_t end = ov_pcm_tell(file.get());
+      begin_frame = static_cast<uint64_t>(std::max<int64_t>(0, end - frames));
     }
     float* out = sink.Append(static_cast<size_t>(frames));
     if (out == nullptr) return sink.status();
@@ -111,8 +118,10 @@ absl::StatusOr<Decoded> DecodeVorbis(std::string_view bytes, const DecodeOptions
   SampleSink sink(sound, options);
   RETURN_IF_ERROR(sink.Begin(static_cast<uint32_t>(info.rate), static_cast<uint32_t>(info.channels),
                              static_cast<uint64_t>(promised)));
-  RETURN_IF_ERROR(ReadSamples(file, info.channels, sink));
-  RETURN_IF_ERROR(CheckLength(static_cast<uint64_t>(promised), sound.frames()));
+  RETURN_IF_ERROR(ReadSamples(file, info.channels, sink, decoded.begin_frame));
+  const uint64_t length = static_cast<uint64_t>(promised);
+  if (sound.frames() == length) decoded.begin_frame = 0;
+  RETURN_IF_ERROR(CheckLength(length, decoded.begin_frame + sound.frames()));
   const std::vector<std::string> comments = CommentsOf(*ov_comment(file.get(), -1));
   ASSIGN_OR_RETURN(const std::optional<Loop> loop, LoopOfComments(comments, sound.frames()));
   if (loop && sound.frames() > 0) {

@@ -107,6 +107,30 @@ struct Continuity {
   }
 };
 
+// Where a page has the number of its segments; their sizes follow, then the body.
+constexpr size_t kSegmentsAt = 26;
+
+size_t HeaderSize(const unsigned char* header) { return kSegmentsAt + 1 + header[kSegmentsAt]; }
+
+// Whether the last packet up to `page` continues on the next one: a segment of 255 bytes never
+// ends a packet.
+bool IsPacketOpen(const ogg_page& page, bool was_open) {
+  const size_t segments = page.header[kSegmentsAt];
+  return segments == 0 ? was_open : page.header[kSegmentsAt + segments] == 255;
+}
+
+absl::Status CheckUnmarkedEnd(bool is_packet_open) {
+  if (!is_packet_open) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      "the file is truncated: its last packet continues on a page that is not there");
+}
+
+// Where a page has its flags, and the flag of the last one.
+constexpr size_t kFlagsAt = 5;
+constexpr unsigned char kEndFlag = 4;
+// On a page on which no packet ends.
+constexpr int64_t kNoPosition = -1;
+
 }  // namespace
 
 absl::StatusOr<OggStream> CheckOggStream(std::string_view bytes) {
@@ -119,14 +143,22 @@ absl::StatusOr<OggStream> CheckOggStream(std::string_view bytes) {
   ASSIGN_OR_RETURN(stream.codec, CodecOf(page));
   const int64_t pre_skip = PreSkipOf(stream.codec, page);
   Continuity continuity{.serial = ogg_page_serialno(&page), .page = ogg_page_pageno(&page)};
+  bool is_packet_open = IsPacketOpen(page, false);
+  int64_t position = ogg_page_granulepos(&page);
   while (ogg_page_eos(&page) == 0) {
     const size_t at = reader.at();
     ASSIGN_OR_RETURN(const bool has_next, reader.Next(page));
     if (!has_next) {
-      return absl::InvalidArgumentError(
-          "the file is truncated: its last page is not marked as the stream's end");
+      RETURN_IF_ERROR(CheckUnmarkedEnd(is_packet_open));
+      stream.is_end_marked = false;
+      stream.warnings.emplace_back(
+          "the last page is not marked as the stream's end; the file may have been cut there");
+      break;
     }
     RETURN_IF_ERROR(continuity.Check(page, at));
+    stream.last_page_at = at;
+    is_packet_open = IsPacketOpen(page, is_packet_open);
+    if (ogg_page_granulepos(&page) != kNoPosition) position = ogg_page_granulepos(&page);
   }
   if (bytes.substr(reader.at()).starts_with("OggS")) {
     return absl::InvalidArgumentError(fmt::format(
@@ -134,13 +166,26 @@ absl::StatusOr<OggStream> CheckOggStream(std::string_view bytes) {
   }
   stream.size_bytes = reader.at();
   // Unsigned: a foreign position may be the least there is.
-  stream.end_frame = static_cast<int64_t>(static_cast<uint64_t>(ogg_page_granulepos(&page)) -
-                                          static_cast<uint64_t>(pre_skip));
+  stream.end_frame =
+      static_cast<int64_t>(static_cast<uint64_t>(position) - static_cast<uint64_t>(pre_skip));
   if (reader.at() < bytes.size()) {
     stream.warnings.push_back(
         fmt::format("{} bytes behind the stream's end are ignored", bytes.size() - reader.at()));
   }
   return stream;
+}
+
+std::string MarkEnd(std::string_view bytes, const OggStream& stream) {
+  std::string marked(bytes.substr(0, stream.size_bytes));
+  auto* const header = reinterpret_cast<unsigned char*>(marked.data() + stream.last_page_at);
+  header[kFlagsAt] = static_cast<unsigned char>(header[kFlagsAt] | kEndFlag);
+  const size_t header_size = HeaderSize(header);
+  ogg_page page{.header = header,
+                .header_len = static_cast<long>(header_size),
+                .body = header + header_size,
+                .body_len = static_cast<long>(marked.size() - stream.last_page_at - header_size)};
+  ogg_page_checksum_set(&page);
+  return marked;
 }
 
 }  // namespace galley::worker::audio

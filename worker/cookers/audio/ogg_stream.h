@@ -17,13 +17,23 @@ enum class OggCodec { kVorbis, kOpus };
 struct OggStream {
   OggCodec codec = OggCodec::kVorbis;
   size_t size_bytes = 0;  // of the stream
-  int64_t end_frame = 0;  // by the last page's granule position, from the stream's start
-  std::vector<std::string> warnings;  // bytes behind the end
+  size_t last_page_at = 0;
+  // False: the file ends behind a whole page that does not say that it is the last one. Some
+  // programs write such files; others are cut there.
+  bool is_end_marked = true;
+  int64_t end_frame = 0;              // by the last granule position, from the stream's start
+  std::vector<std::string> warnings;  // an unmarked end, bytes behind the end
 };
 
-// Every page is there, in order, with the right sum, of one stream, and the last one says so.
+// Every page is there, in order, with the right sum, of one stream, up to the one that says that
+// it is the last, or up to the end of the file when that is the end of a page and of a packet.
 // INVALID_ARGUMENT says what is not so, and at which byte.
 // Source: RFC 3533.
 absl::StatusOr<OggStream> CheckOggStream(std::string_view bytes);
+
+// The stream with its last page marked as the end. Without the mark decoders do not cut the last
+// packet at the last granule position, and cut a sound of one page at its beginning instead.
+// REQUIRES: `stream` is what CheckOggStream said of `bytes`.
+std::string MarkEnd(std::string_view bytes, const OggStream& stream);
 
 }  // namespace galley::worker::audio
