@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/time/clock.h"
@@ -22,6 +23,7 @@
 #include "director/cli/terminal.h"
 #include "director/cli/top_view.h"
 #include "director/host/director.h"
+#include "director/host/near_names.h"
 #include "director/resident/last_cooks.h"
 #include "director/serve/running_cook.h"
 #include "director/shell/quarantine_file.h"
@@ -244,6 +246,24 @@ void PrintQuarantined(const GlobalOptions& options, const char* event,
   }
 }
 
+// `error`, with the nearest names of those that are quarantined.
+int FailUnknown(const GlobalOptions& options, const director::QuarantineFile& file,
+                const std::string& worker, const absl::Status& error) {
+  std::vector<std::string> names;
+  if (const auto all = file.All(); all.ok()) {
+    for (const director::QuarantinedWorker& one : *all) {
+      names.push_back(worker.find('@') == std::string::npos
+                          ? one.worker
+                          : fmt::format("{}@{}", one.worker, one.machine));
+    }
+  }
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return FailOf(options,
+                absl::NotFoundError(MessageOf(error) +
+                                    director::NearText(director::NearNames(worker, names))));
+}
+
 }  // namespace
 
 int RunReadmit(const GlobalOptions& options, const std::string& worker) {
@@ -259,6 +279,7 @@ int RunReadmit(const GlobalOptions& options, const std::string& worker) {
     return kDone;
   }
   const auto gone = file.Remove(worker);
+  if (absl::IsNotFound(gone.status())) return FailUnknown(options, file, worker, gone.status());
   if (!gone.ok()) return FailOf(options, gone.status());
   if (options.json) PrintQuarantined(options, "readmitted", *gone);
   if (options.json || options.quiet) return kDone;

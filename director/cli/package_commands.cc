@@ -20,7 +20,7 @@
 #include "director/cli/director_of_project.h"
 #include "director/cli/package_record.h"
 #include "director/core/events.h"
-#include "director/host/near_names.h"
+#include "director/host/near_packages.h"
 #include "director/host/virtual_path.h"
 #include "director/journal/journal.h"
 #include "director/journal/kept_limits.h"
@@ -226,23 +226,6 @@ int TellForgotten(const GlobalOptions& options, const std::vector<std::string>& 
   return kDone;
 }
 
-// A name that no cook knows is told with the nearest ones that cooks know.
-absl::Status WithNear(const project::Project& project, const std::vector<std::string>& names,
-                      const absl::Status& forgotten) {
-  if (!absl::IsNotFound(forgotten)) return forgotten;
-  const auto journal = Journal::Open(project.state_directory(), /*read_only=*/true);
-  if (!journal.ok()) return forgotten;
-  std::vector<std::string> known;
-  const absl::Status read = (*journal)->ForEach(
-      [&](std::string_view name, const director::PackageRecord&) { known.emplace_back(name); });
-  for (const std::string& name : names) {
-    if (!read.ok() || std::binary_search(known.begin(), known.end(), name)) continue;
-    return absl::NotFoundError(MessageOf(forgotten) +
-                               director::NearText(director::NearNames(name, known)));
-  }
-  return forgotten;
-}
-
 int CleanFromAfar(const GlobalOptions& options, const FarDirector& far,
                   const std::vector<std::string>& packages) {
   for (const std::string& package : packages) {
@@ -275,8 +258,7 @@ int RunClean(const GlobalOptions& options, const FarDirector& far,
   }
   const auto client = FindDirector(*project);
   if (!client.ok()) return Fail(options, kInfrastructure, MessageOf(client.status()));
-  if (*client != nullptr)
-    return TellForgotten(options, names, WithNear(*project, names, ForgetAt(**client, names)));
+  if (*client != nullptr) return TellForgotten(options, names, ForgetAt(**client, names));
   auto lock = director::ProjectLock::TryAcquire(project->state_directory());
   if (!lock.ok())
     return Fail(options, kUsage, fmt::format("a cook is running: {}", MessageOf(lock.status())));
@@ -285,9 +267,9 @@ int RunClean(const GlobalOptions& options, const FarDirector& far,
   auto store = OpenStoreOf(options);
   if (!store.ok()) return Fail(options, kInfrastructure, MessageOf(store.status()));
   director::KeptLimits limits(project->state_directory());
-  const absl::Status forgotten = director::ForgetResults(names, **store, **journal, limits);
-  journal->reset();
-  return TellForgotten(options, names, WithNear(*project, names, forgotten));
+  const absl::Status forgotten = director::WithNearPackages(
+      **journal, names, director::ForgetResults(names, **store, **journal, limits));
+  return TellForgotten(options, names, forgotten);
 }
 
 }  // namespace galley::cli

@@ -8,6 +8,7 @@
 #include "common/base/status_macros.h"
 #include "director/cli/commands.h"
 #include "director/cli/open_store.h"
+#include "director/cli/package_record.h"
 #include "director/stage/check_stage.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
@@ -97,10 +98,8 @@ std::string OtherLastRoot(const std::vector<store::PublishedRoot>& roots,
 int RunStageCheck(const GlobalOptions& options, const std::string& platform) {
   const auto project = OpenProject(options);
   if (!project.ok()) return Fail(options, kUsage, MessageOf(project.status()));
-  const bool is_known = std::any_of(project->platforms.begin(), project->platforms.end(),
-                                    [&](const auto& one) { return one.name == platform; });
-  if (!platform.empty() && !is_known)
-    return Fail(options, kUsage, fmt::format("{} has no platform '{}'", project->name, platform));
+  if (const std::string unknown = UnknownPlatform(*project, platform); !unknown.empty())
+    return Fail(options, kUsage, unknown);
   auto opened = OpenStoreAndProject(options);
   if (!opened.ok()) return Fail(options, CodeOf(opened.status()), MessageOf(opened.status()));
   const auto roots = opened->store->Roots(opened->project_id);

@@ -1,5 +1,6 @@
 // `galley store pin`, `unpin`, `pins`: trees that no collection drops.
 #include <cstdio>
+#include <vector>
 
 #include "absl/time/clock.h"
 #include "common/base/status_macros.h"
@@ -7,6 +8,7 @@
 #include "director/cli/commands.h"
 #include "director/cli/open_store.h"
 #include "director/cli/resolve_digest.h"
+#include "director/host/near_names.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
 
@@ -17,6 +19,17 @@ int FailWith(const GlobalOptions& options, const absl::Status& status) {
   const bool is_usage = absl::IsInvalidArgument(status);
   const ExitCode code = is_usage ? kUsage : absl::IsNotFound(status) ? kFailed : kInfrastructure;
   return Fail(options, code, MessageOf(status));
+}
+
+// The error about a pin that is not there, with the nearest names of those that are.
+absl::Status WithNearPins(store::Store& store, const std::string& name, const absl::Status& error) {
+  if (!absl::IsNotFound(error)) return error;
+  const auto pins = store::Pins(store);
+  if (!pins.ok()) return error;
+  std::vector<std::string> names;
+  for (const store::Pin& pin : *pins) names.push_back(pin.name);
+  return absl::NotFoundError(MessageOf(error) +
+                             director::NearText(director::NearNames(name, names)));
 }
 
 }  // namespace
@@ -43,7 +56,7 @@ int RunStoreUnpin(const GlobalOptions& options, const std::string& name) {
   auto opened = OpenStoreOf(options);
   if (!opened.ok()) return Fail(options, CodeOf(opened.status()), MessageOf(opened.status()));
   const absl::Status removed = store::RemovePin(**opened, name, absl::Now());
-  if (!removed.ok()) return FailWith(options, removed);
+  if (!removed.ok()) return FailWith(options, WithNearPins(**opened, name, removed));
   if (options.json) {
     PrintJson({{"unpinned", name}});
   } else if (!options.quiet) {

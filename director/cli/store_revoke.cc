@@ -5,7 +5,9 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/time/clock.h"
@@ -21,6 +23,7 @@
 #include "director/cli/open_store.h"
 #include "director/cli/parse_time.h"
 #include "director/cli/resolve_digest.h"
+#include "director/host/near_names.h"
 #include "director/journal/journal.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
@@ -37,12 +40,29 @@ using Packages = std::map<std::string, std::set<std::string>>;
 struct Found {
   store::RevokeReport report;
   Packages packages;
-  std::vector<Digest> keys;  // of all: also of those that only the journal remembers
+  std::set<std::string> makers;  // workers and machines that the journal's results are of
+  std::vector<Digest> keys;      // of all: also of those that only the journal remembers
   std::vector<store::PublishedRoot> roots;
   std::string upstream;               // URL; empty: there is none
   std::vector<Digest> upstream_keys;  // that it answers with such a result
   std::string upstream_error;
 };
+
+// The names by which `--worker` may mean who made a result.
+void AddMakers(const record::Provenance& provenance, std::set<std::string>& makers) {
+  if (provenance.worker.empty() || provenance.machine.empty()) return;
+  makers.insert(provenance.worker);
+  makers.insert(provenance.machine);
+  makers.insert(provenance.worker + "@" + provenance.machine);
+}
+
+// Where nothing is taken back, the name may be a slip.
+std::string NearMakers(const store::RevokeOptions& asked, const Found& found) {
+  if (!found.report.results.empty() || !found.packages.empty()) return "";
+  if (found.makers.contains(asked.what.worker)) return "";
+  const std::vector<std::string> names(found.makers.begin(), found.makers.end());
+  return director::NearText(director::NearNames(asked.what.worker, names));
+}
 
 // The journal says which packages the results are of; the store does not know.
 absl::Status FindPackages(const project::Project& project, const record::Revocation& what,
@@ -53,6 +73,7 @@ absl::Status FindPackages(const project::Project& project, const record::Revocat
   return journal->ForEach([&](std::string_view package, const director::PackageRecord& record) {
     for (const auto& [platform, one] : record.platforms) {
       const auto result = record::DecodeResult(one.result);
+      if (result.ok()) AddMakers(result->provenance, found.makers);
       const bool is_meant = revoked.contains(one.action_key) ||
                             (result.ok() && record::IsRevoked(result->provenance, what));
       if (!is_meant) continue;
@@ -154,7 +175,7 @@ nlohmann::json JsonOf(const store::RevokeOptions& asked, const Found& found) {
 void Print(const store::RevokeOptions& asked, const Found& found) {
   std::set<std::string> platforms;
   for (const auto& [package, of_it] : found.packages) platforms.insert(of_it.begin(), of_it.end());
-  std::puts(fmt::format("{} {}{}: {}{}", asked.is_dry ? "would take back what" : "took back what",
+  std::puts(fmt::format("{} {}{}: {}{}{}", asked.is_dry ? "would take back what" : "took back what",
                         asked.what.worker + " made",
                         asked.what.since == absl::InfinitePast()
                             ? ""
@@ -165,7 +186,8 @@ void Print(const store::RevokeOptions& asked, const Found& found) {
                             : fmt::format("; in this project {} on {}, which the next cook makes "
                                           "again",
                                           Counted(found.packages.size(), "package"),
-                                          Counted(platforms.size(), "platform")))
+                                          Counted(platforms.size(), "platform")),
+                        NearMakers(asked, found))
                 .c_str());
   size_t named = 0;
   for (const auto& [package, of_it] : found.packages) {

@@ -14,6 +14,8 @@
 #include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
+#include "director/host/near_names.h"
+#include "director/host/near_packages.h"
 #include "director/host/outcome_status.h"
 #include "director/resident/asked_environment.h"
 #include "director/resident/status_view.h"
@@ -362,14 +364,17 @@ absl::StatusOr<v1::DrainAnswer> Residence::Drain(const v1::DrainAsk& ask) {
     base::MutexLock lock(mutex_);
     shell = Shell();
   }
-  std::vector<std::string> workers;
+  std::vector<std::string> workers, names;
   if (shell != nullptr) {
     for (const WorkerStatus& view : shell->Workers()) {
+      names.push_back(view.name);
       if (ask.worker().empty() || ask.worker() == view.name) workers.push_back(view.name);
     }
   }
-  if (workers.empty() && !ask.worker().empty())
-    return absl::NotFoundError(fmt::format("no worker \"{}\" is attached", ask.worker()));
+  if (workers.empty() && !ask.worker().empty()) {
+    return absl::NotFoundError(fmt::format("no worker \"{}\" is attached{}", ask.worker(),
+                                           NearText(NearNames(ask.worker(), names))));
+  }
   if (shell != nullptr) shell->Drain(workers);
   v1::DrainAnswer answer;
   answer.mutable_workers()->Assign(workers.begin(), workers.end());
@@ -403,14 +408,15 @@ absl::StatusOr<v1::CleanAnswer> Residence::Clean(const v1::CleanAsk& ask) {
     if (place == nullptr) shell = kitchen_->shell();
   }
   if (shell != nullptr) {
-    RETURN_IF_ERROR(shell->Forget(packages));
+    RETURN_IF_ERROR(WithNearPackages(director_->journal(), packages, shell->Forget(packages)));
   } else if (place == nullptr) {
     return absl::UnavailableError(
         "the first cook of this director looks at the files; ask again when it cooks");
   } else {
     KeptLimits limits(director_->project().state_directory());
-    RETURN_IF_ERROR(
-        ForgetResults(packages, director_->stores().store(), director_->journal(), limits));
+    Journal& journal = director_->journal();
+    RETURN_IF_ERROR(WithNearPackages(
+        journal, packages, ForgetResults(packages, director_->stores().store(), journal, limits)));
   }
   v1::CleanAnswer answer;
   answer.mutable_forgotten()->Assign(packages.begin(), packages.end());

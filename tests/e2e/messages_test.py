@@ -52,12 +52,14 @@ class MessagesTest(E2ETest):
                 (["cook", "--map-section", "nigthly"], 2, 'no [map_section.nigthly]; did you mean "nightly"?'),
                 (["cook", "--culture", "dee"], 0, '--culture "dee": no file is in a folder L10N/dee; did you mean "de"? [culture-unknown]'),
                 (["cook", "--dry-run", "--culture", "dee"], 0, '--culture "dee": no file is in a folder L10N/dee; did you mean "de"?'),
+                (["stage", "--check", "--platform", "relaese"], 2, '; did you mean "release"?'),
                 (["tree", "relaese@latest"], 2, root + '; did you mean "release"?'),
                 (["tree", "relaese#1"], 2, root + '; did you mean "release"?'),
                 (["diff", "windows@latest", "windws@last"], 2, root + '; did you mean "windows"?'),
                 (["checkout", "windws@1", self.path("out")], 2, root + '; did you mean "windows"?'),
                 (["tree", "release"], 2, '"release" names no root; expected '),
                 (["tree", "pin:glod"], 2, 'there is no pin "glod" (galley store pins lists them); did you mean "gold"?'),
+                (["store", "unpin", "glod"], 1, 'there is no pin "glod" (galley store pins lists them); did you mean "gold"?'),
                 (["clean", "/Game/barel.bin"], 2, "/Game/barel.bin was in no cook of this project; did you mean /Game/barrel.bin?"),
                 (["impact", "/Game/barel.bin"], 0, "/Game/barel.bin: no package of the last cooks looked at it; did you mean /Game/barrel.bin?")):
             with self.subTest(args):

@@ -56,6 +56,9 @@ class RolesTest(FarmCase):
         self.assertEqual((forgot.returncode, forgot.stdout), (0, '{"forgot":["/Game/c.txt"]}\n'), forgot)
         self.assertIn("clean packages=1 asked by galley olga at 127.0.0.1", self.read("game/.galley/state/logs/director.log").decode())
         self.assertEqual(self.galley("clean", "content/c.txt", *self.far("olga")).returncode, 2)
+        slip = self.galley("clean", "/Game/cc.txt", *self.far("olga"))
+        self.assertEqual(slip.returncode, 2, slip)
+        self.assertIn("/Game/cc.txt was in no cook of this project; did you mean /Game/c.txt?", slip.stderr)
         drained = self.galley("drain", *self.far("olga"))
         self.assertEqual(drained.returncode, 0, drained)
 
