@@ -119,7 +119,9 @@ class AnimationRepair {
     if (output == nullptr) return;
     const size_t accessor = output->get<size_t>();
     Stream& stream = scene_.streams.at(accessor);
-    if (stream.format != Format{.component = Component::kFloat, .shape = Shape::kVec4}) return;
+    const bool is_share =
+        stream.format.component == Component::kFloat || stream.format.is_normalized;
+    if (stream.format.shape != Shape::kVec4 || !is_share) return;
     if (!repaired_.insert(accessor).second) return;
     const bool is_cubic = cubic_.contains(accessor);
     size_t count = 0;
@@ -143,7 +145,7 @@ class AnimationRepair {
     if (is_cubic) return true;
     for (size_t c = 0; c < 4; ++c) {
       const double value = length > 1e-150 ? stream.At(element, c) / length : (c == 3 ? 1.0 : 0.0);
-      PutFloat(stream, element, c, static_cast<float>(value));
+      PutNearest(stream, element, c, value);
     }
     return true;
   }

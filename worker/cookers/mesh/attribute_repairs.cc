@@ -42,25 +42,23 @@ class DataRepair {
 
   // Those without a length are left to the passes, which say so.
   static void BringToLength1(Stream& stream) {
-    if (!IsFloat(stream)) return;
     for (size_t i = 0; i < stream.count; ++i) {
       const Vector3 vector = VectorAt(stream, i);
       const Vector3 unit = Normalized(vector);
       const double length = std::sqrt(Dot(vector, vector));
       if (IsZero(unit) || std::abs(length - 1) <= kDirectionLengthOff) continue;
-      PutFloat(stream, i, 0, static_cast<float>(unit.x));
-      PutFloat(stream, i, 1, static_cast<float>(unit.y));
-      PutFloat(stream, i, 2, static_cast<float>(unit.z));
+      PutNearest(stream, i, 0, unit.x);
+      PutNearest(stream, i, 1, unit.y);
+      PutNearest(stream, i, 2, unit.z);
     }
   }
 
   void RepairSigns(Stream& stream) {
-    if (!IsFloat(stream)) return;
     size_t count = 0;
     for (size_t i = 0; i < stream.count; ++i) {
       const float sign = stream.At(i, 3);
       if (sign == 1 || sign == -1) continue;
-      PutFloat(stream, i, 3, sign < 0 ? -1.0f : 1.0f);
+      PutNearest(stream, i, 3, sign < 0 ? -1 : 1);
       ++count;
     }
     Warn(count,
@@ -103,12 +101,7 @@ class DataRepair {
   }
 
   static void SetWeight(Stream& stream, size_t vertex, size_t component, double weight) {
-    if (IsFloat(stream)) {
-      PutFloat(stream, vertex, component, static_cast<float>(weight));
-    } else {
-      const double most = stream.format.component == Component::kUint8 ? 255 : 65535;
-      PutInteger(stream, vertex, component, static_cast<int64_t>(std::floor(weight * most + 0.5)));
-    }
+    PutNearest(stream, vertex, component, weight);
   }
 
   void RepairInfluences() {

@@ -46,6 +46,15 @@ void PutFloats(GltfBuilder& b, const char* name, const char* type, size_t count,
   b.json["meshes"][0]["primitives"][0]["attributes"][name] = b.AddFloats(type, values);
 }
 
+// The same of normalised integers of 16 bits.
+void PutShorts(GltfBuilder& b, const char* name, const char* type, size_t count,
+               const std::vector<uint32_t>& element) {
+  std::vector<uint32_t> values;
+  for (size_t i = 0; i < count; ++i) values.insert(values.end(), element.begin(), element.end());
+  b.json["meshes"][0]["primitives"][0]["attributes"][name] =
+      b.AddIntegers(type, 5122, values, true);
+}
+
 constexpr size_t kCubeVertices = 24;
 constexpr size_t kWaveVertices = 147;
 
@@ -316,6 +325,22 @@ std::vector<BrokenFile> PrimitiveFiles() {
        [](GltfBuilder& b) {
          PutFloats(b, "NORMAL", "VEC3", kCubeVertices, {0, 0, 0});
        }},
+      {"ACCESSOR_VECTOR3_NON_UNIT", Outcome::kSilent, "", CubeScene,
+       [](GltfBuilder& b) {
+         PutShorts(b, "NORMAL", "VEC3", kCubeVertices, {0, 9'000, 0});
+       }},
+      {"ACCESSOR_VECTOR3_NON_UNIT", Outcome::kTold, kPrimitive, CubeScene,
+       [](GltfBuilder& b) {
+         PutShorts(b, "NORMAL", "VEC3", kCubeVertices, {0, 0, 0});
+       }},
+      {"ACCESSOR_VECTOR3_NON_UNIT", Outcome::kTold, kPrimitive, CubeScene,
+       [](GltfBuilder& b) {
+         PutShorts(b, "TANGENT", "VEC4", kCubeVertices, {0, 0, 0, 32'767});
+       }},
+      {"ACCESSOR_INVALID_SIGN", Outcome::kTold, kPrimitive, CubeScene,
+       [](GltfBuilder& b) {
+         PutShorts(b, "TANGENT", "VEC4", kCubeVertices, {32'767, 0, 0, 9'000});
+       }},
       {"ACCESSOR_NON_CLAMPED", Outcome::kTold, kPrimitive, CubeScene,
        [](GltfBuilder& b) {
          PutFloats(b, "COLOR_0", "VEC3", kCubeVertices, {0, 2, 0});
@@ -381,6 +406,12 @@ std::vector<BrokenFile> AnimationFiles() {
        [](GltfBuilder& b) {
          b.json["animations"][0]["samplers"][0]["output"] =
              b.AddFloats("VEC4", {0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 1});
+       }},
+      {"ACCESSOR_ANIMATION_SAMPLER_OUTPUT_NON_NORMALIZED_QUATERNION", Outcome::kTold,
+       "/animations/0/samplers/0/output", SkinnedScene,
+       [](GltfBuilder& b) {
+         b.json["animations"][0]["samplers"][0]["output"] =
+             b.AddIntegers("VEC4", 5122, {0, 0, 0, 9'000, 0, 0, 0, 0, 0, 0, 0, 32'767}, true);
        }},
       {"EMPTY_ENTITY", Outcome::kTold, "/animations/0", SkinnedScene,
        [](GltfBuilder& b) { b.json["animations"][0]["channels"] = json::array(); }},

@@ -67,9 +67,9 @@ size_t PutLengths(Stream& stream, Vector3 otherwise) {
   size_t count = 0;
   for (size_t i = 0; i < stream.count; ++i) {
     if (!IsZero(Normalized(VectorAt(stream, i)))) continue;
-    PutFloat(stream, i, 0, static_cast<float>(otherwise.x));
-    PutFloat(stream, i, 1, static_cast<float>(otherwise.y));
-    PutFloat(stream, i, 2, static_cast<float>(otherwise.z));
+    PutNearest(stream, i, 0, otherwise.x);
+    PutNearest(stream, i, 1, otherwise.y);
+    PutNearest(stream, i, 2, otherwise.z);
     ++count;
   }
   return count;
@@ -235,6 +235,15 @@ void Warn(std::vector<std::string>& warnings, const Primitive& primitive, size_t
   if (count > 0) warnings.push_back(fmt::format("{}: {} {}", primitive.pointer, count, what));
 }
 
+// Puts a direction where a normal or tangent has none.
+void RepairLengths(const Primitive& primitive, Attribute& attribute,
+                   std::vector<std::string>& warnings) {
+  if (attribute.semantic == "NORMAL")
+    Warn(warnings, primitive, PutLengths(attribute.stream, {0, 0, 1}), kNoNormal);
+  if (attribute.semantic == "TANGENT")
+    Warn(warnings, primitive, PutLengths(attribute.stream, {1, 0, 0}), kNoTangent);
+}
+
 void QuantizeBase(Primitive& primitive, Attribute& attribute, std::vector<std::string>& warnings) {
   Stream& stream = attribute.stream;
   size_t zero_count = 0;
@@ -250,6 +259,8 @@ void QuantizeBase(Primitive& primitive, Attribute& attribute, std::vector<std::s
     QuantizeColor(stream);
   } else if (attribute.semantic.starts_with("JOINTS_")) {
     ShrinkJoints(stream);
+  } else if (!IsFloat(stream)) {
+    RepairLengths(primitive, attribute, warnings);
   }
 }
 
@@ -287,11 +298,7 @@ void QuantizeAttributes(Primitive& primitive, std::vector<std::string>& warnings
 void NormalizeAttributes(Primitive& primitive, std::vector<std::string>& warnings) {
   Warn(warnings, primitive, Influences(primitive).NormalizeWeights(), kNoWeight);
   for (Attribute& attribute : primitive.attributes) {
-    if (attribute.target != kBase || !IsFloat(attribute.stream)) continue;
-    if (attribute.semantic == "NORMAL")
-      Warn(warnings, primitive, PutLengths(attribute.stream, {0, 0, 1}), kNoNormal);
-    if (attribute.semantic == "TANGENT")
-      Warn(warnings, primitive, PutLengths(attribute.stream, {1, 0, 0}), kNoTangent);
+    if (attribute.target == kBase) RepairLengths(primitive, attribute, warnings);
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <iterator>
 
@@ -146,6 +147,13 @@ void PutInteger(Stream& stream, size_t element, size_t component, int64_t value)
 
 void PutFloat(Stream& stream, size_t element, size_t component, float value) {
   Store(stream, element * stream.format.width() + component, value);
+}
+
+void PutNearest(Stream& stream, size_t element, size_t component, double value) {
+  if (stream.format.component == Component::kFloat)
+    return PutFloat(stream, element, component, static_cast<float>(value));
+  const double most = NormalizationOf(stream.format.component);
+  PutInteger(stream, element, component, static_cast<int64_t>(std::floor(value * most + 0.5)));
 }
 
 std::vector<float> ToFloats(const Stream& stream) {

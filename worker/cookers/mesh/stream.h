@@ -58,6 +58,9 @@ Stream MakeStream(Format format, size_t count);
 // Stores an integer that fits, or a float. REQUIRES: in range.
 void PutInteger(Stream& stream, size_t element, size_t component, int64_t value);
 void PutFloat(Stream& stream, size_t element, size_t component, float value);
+// Stores the value nearest to `value` that the format has, as At gives it. REQUIRES: kFloat or
+// normalised, and in range.
+void PutNearest(Stream& stream, size_t element, size_t component, double value);
 
 // All components as floats, element by element.
 std::vector<float> ToFloats(const Stream& stream);
