@@ -253,7 +253,9 @@ absl::Status SimStore::SyncAndReadLog() {
 }
 
 void SimStore::ReadLog(const std::string& name, uint64_t segment) {
-  const std::string_view bytes = *disk_.Read(name);
+  std::string_view bytes = *disk_.Read(name);
+  // What it has not synced yet is gone if the sync fails (SyncLog).
+  if (segment == log_) bytes = bytes.substr(0, log_synced_);
   for (uint64_t offset = store::kSegmentHeaderBytes; true;) {
     const auto record = HeaderAt(bytes, segment, offset);
     if (!record.ok()) break;
