@@ -79,6 +79,7 @@ class Attempts : Part {
   void CheckHands() const;
 
  private:
+  void NoteOutrun(PackageId package, AttemptId reporter);
   Tell ToTellOfDuplicate(AttemptId id) const;
   void Cancel(std::span<const AttemptId> retracted);
 

@@ -83,7 +83,7 @@ bool Balancing::RetractFor(WorkerId idle, WorkerId busy) {
   std::stable_partition(queue.begin(), queue.end(), [&](AttemptId attempt) {
     return from.hand.At(attempt).urgency == Urgency::kBlocking;
   });
-  const bool is_trusted = workers_.IsUsable(from);
+  const bool is_trusted = workers_.IsUsable(from) && !core_.trust.IsDoubtful(busy);
   const bool is_urgent = from.hand.blocking_count() > 0;
   if (is_trusted && !is_urgent && from.hand.expected() < kWorthMoving) return false;
   // Moving `excess` makes both workers equal for each slot; one job goes into a free slot in any
@@ -101,6 +101,7 @@ bool Balancing::RetractFor(WorkerId idle, WorkerId busy) {
         !core_.offers.Has(idle, to, attempt.package) ||
         graph().blame.HasFailedOn(attempt.package, idle) ||
         core_.placing.IsBetterElsewhere(attempt.package, to) ||
+        !core_.trust.MayTake(attempt.package, idle, to) ||
         !to.hand.HasMemoryFor(core_.dispatching.MemoryOf(attempt.package), to.memory_bytes) ||
         (is_trusted && (left.contains(id) || !IsBetterOffAt(id, idle))))
       continue;
@@ -126,6 +127,19 @@ bool Balancing::IsBetterOffAt(AttemptId id, WorkerId idle) const {
   const absl::Duration there = workers_.Find(idle)->hand.Delay(core_.awake);
   if (here - attempt.saved > there) return true;
   return here - attempt.saved > there - core_.placing.SavedAt(attempt.package, idle);
+}
+
+// Not one that holds a resource, which it would hold twice, nor one that has killed an executor: it
+// may have begun by now, and would kill one more.
+void Balancing::TakeBackWaiting(WorkerId id) {
+  for (const AttemptId waits : workers_.Find(id)->hand.Queue()) {
+    if (core_.attempts.Current(waits) == nullptr || core_.attempts.at(waits).group != 0) continue;
+    const PackageId package = core_.attempts.at(waits).package;
+    if (graph().blame.Of(package).own > 0) continue;
+    core_.attempts.EndAttempt(waits, Tell::kRetract);
+    core_.cooks.Count(package, &Counters::jobs_retracted);
+    core_.advancing.Advance(package);
+  }
 }
 
 // A package in hand became Blocking: an attempt that waits in a worker's queue is taken back, and

@@ -52,6 +52,12 @@ class Breaker {
   bool NoteEnded(AttemptId attempt);
 
   bool is_open() const { return is_open_; }  // paused or on trial
+  // The last job there failed for its sake.
+  bool has_faults() const { return faults_ > 0; }
+  // It is open, or would be if there were more of these faults.
+  bool is_bad() const {
+    return is_open_ || (faults_ > 0 && (are_of_several_packages_ || !has_succeeded_));
+  }
   absl::Duration paused_until() const { return paused_until_; }
   bool MayTake(absl::Duration awake) const {
     return !is_open_ || (trial_ == 0 && awake >= paused_until_);

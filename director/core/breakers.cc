@@ -30,6 +30,7 @@ void Breakers::AddFault(WorkerId id, PackageId package, const std::string& why) 
       worker->breaker.AddFault({.worker = id, .package = package, .is_only = true}, core_.awake);
   const bool is_machine = machine.breaker.AddFault(
       {.worker = id, .package = package, .is_only = AttachedOn(number) <= 1}, core_.awake);
+  core_.trust.NoteJudged(id);
   OnOpened(id, is_worker, is_machine);
 }
 
@@ -38,9 +39,16 @@ void Breakers::AddSuccess(WorkerId id) {
   if (worker == nullptr) return;
   const bool is_worker = worker->breaker.AddSuccess(core_.awake);
   const bool is_machine = machines_[worker->machine].breaker.AddSuccess(core_.awake);
+  core_.trust.NoteJudged(id);
   if (!is_worker && !is_machine) return;
   HoldAnew();
   TellOver(id, is_worker, is_machine);
+}
+
+bool Breakers::HasFaults(uint32_t number) const {
+  const auto machine = machines_.find(number);
+  return machine != machines_.end() &&
+         (machine->second.breaker.has_faults() || machine->second.breaker.is_open());
 }
 
 void Breakers::AddViolation(WorkerId id, const std::string& why) {
@@ -65,25 +73,14 @@ void Breakers::OnOpened(WorkerId id, bool is_worker, bool is_machine) {
   HoldAnew();
   if (is_worker) {
     TellOf(id, core_.cooks.running());
-    TakeBackFrom(id);
+    core_.balancing.TakeBackWaiting(id);
   }
   if (!is_machine) return;
   const uint32_t machine = workers_.Find(id)->machine;
   TellOfMachine(machine, core_.cooks.running());
   const std::vector<WorkerId> ring = workers_.ring();
   for (const WorkerId other : ring) {
-    if (workers_.Find(other)->machine == machine) TakeBackFrom(other);
-  }
-}
-
-// (One that holds a resource would hold it twice.)
-void Breakers::TakeBackFrom(WorkerId id) {
-  for (const AttemptId waits : workers_.Find(id)->hand.Queue()) {
-    if (core_.attempts.Current(waits) == nullptr || core_.attempts.at(waits).group != 0) continue;
-    const PackageId package = core_.attempts.at(waits).package;
-    core_.attempts.EndAttempt(waits, Tell::kRetract);
-    core_.cooks.Count(package, &Counters::jobs_retracted);
-    core_.advancing.Advance(package);
+    if (workers_.Find(other)->machine == machine) core_.balancing.TakeBackWaiting(other);
   }
 }
 
@@ -166,7 +163,7 @@ void Breakers::TellOver(WorkerId id, bool is_worker, bool is_machine) {
 }
 
 void Breakers::BeginCook(CookMask cook, bool is_only) {
-  all_held_since_.reset();
+  all_bad_since_.reset();
   for (auto& [number, machine] : machines_) machine.told &= ~cook;
   workers_.ForEach([&](WorkerId, Worker& worker) { worker.held_told &= ~cook; });
   if (!are_any_open_) return;
@@ -208,25 +205,32 @@ std::string Breakers::WhyNobody() const {
   return text;
 }
 
+bool Breakers::IsBad(const Worker& worker) const {
+  const auto machine = machines_.find(worker.machine);
+  return worker.breaker.is_bad() ||
+         (machine != machines_.end() && machine->second.breaker.is_bad());
+}
+
 void Breakers::Look() {
-  if (!are_any_open_) return all_held_since_.reset();
-  if (core_.awake >= looks_at_) HoldAnew();
+  if (are_any_open_ && core_.awake >= looks_at_) HoldAnew();
+  if (machines_.empty()) return;
   const bool has_work = core_.cooks.active() != 0 && core_.dispatching.HasLoadWork();
-  const bool are_all_held = workers_.attached() > 0 && held_ == workers_.attached() &&
-                            workers_.alive() == workers_.attached();
-  if (!are_all_held || !has_work) return all_held_since_.reset();
-  if (!all_held_since_.has_value()) {
-    all_held_since_ = core_.awake;
+  const bool are_all_bad = workers_.attached() > 0 && workers_.alive() == workers_.attached() &&
+                           std::all_of(workers_.ring().begin(), workers_.ring().end(),
+                                       [this](WorkerId id) { return IsBad(*workers_.Find(id)); });
+  if (!are_all_bad || !has_work) return all_bad_since_.reset();
+  if (!all_bad_since_.has_value()) {
+    all_bad_since_ = core_.awake;
     tries_ = 0;
   }
-  const absl::Duration held_for = core_.awake - *all_held_since_;
-  if (held_for >= (tries_ + 1) * kBetweenTries) {
+  const absl::Duration bad_for = core_.awake - *all_bad_since_;
+  if (bad_for >= (tries_ + 1) * kBetweenTries) {
     ++tries_;
     EndPauses();
   }
   // (A job that has begun may still succeed.)
-  if (held_for < kAllHeldMax || workers_.jobs_in_hand() > 0) return;
-  all_held_since_.reset();
+  if (bad_for < kAllHeldMax || workers_.jobs_in_hand() > 0) return;
+  all_bad_since_.reset();
   core_.cooks.EndAll("no machine can work, whatever it is given: " + WhyNobody() +
                      ". Mend what is named, or let other workers attach, and cook again");
 }

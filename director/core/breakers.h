@@ -2,8 +2,8 @@
 // often in a row for the machine's sake (breaker.h). Each worker has a breaker, and each machine.
 //
 // The jobs that wait at a worker when it is held go to others. A cook is told once of each that is
-// held, with the reason. Where all that are attached are held, and nobody else is about to come,
-// the cooks end with exit 3 after kAllHeldMax.
+// held, with the reason. Where all that are attached are held, or would be after more of the same,
+// and nobody else is about to come, the cooks end with exit 3 after kAllHeldMax.
 //
 // A worker that breaks the protocol kViolationsMax times in its life (a result that the director
 // refuses, say) is ended, and its breaker opens: if it comes back, it has to wait.
@@ -51,9 +51,11 @@ class Breakers : Part {
   void BeginCook(CookMask cook, bool is_only);
   // A step: pauses may be over; cooks end where nobody is left.
   void Look();
+  // The last job on the machine failed for its sake, or it is held.
+  bool HasFaults(uint32_t machine) const;
   uint64_t held() const { return held_; }  // workers, of the attached
   // Nobody is left: what fails now says nothing of the package.
-  bool are_all_held() const { return all_held_since_.has_value(); }
+  bool are_all_held() const { return held_ > 0 && held_ == workers_.attached(); }
 
  private:
   struct Machine {
@@ -63,9 +65,9 @@ class Breakers : Part {
   };
 
   uint32_t AttachedOn(uint32_t machine) const;
+  bool IsBad(const Worker& worker) const;
   void HoldAnew();
   void OnOpened(WorkerId worker, bool is_worker, bool is_machine);
-  void TakeBackFrom(WorkerId worker);
   void TellOf(WorkerId worker, CookMask cooks);
   void TellOfMachine(uint32_t machine, CookMask cooks);
   void EndPauses();
@@ -73,8 +75,8 @@ class Breakers : Part {
   std::string WhyNobody() const;
 
   absl::btree_map<uint32_t, Machine> machines_;  // that had a fault or a success
-  // All that are attached are held since then.
-  std::optional<absl::Duration> all_held_since_;
+  // All that are attached are bad since then.
+  std::optional<absl::Duration> all_bad_since_;
   int64_t tries_ = 0;  // of all, since then
   bool are_any_open_ = false;
   absl::Duration looks_at_ = absl::InfiniteDuration();  // when a pause ends; waking time

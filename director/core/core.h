@@ -37,6 +37,7 @@
 #include "director/core/splitting.h"
 #include "director/core/stragglers.h"
 #include "director/core/survivors.h"
+#include "director/core/trust.h"
 #include "director/core/waiting.h"
 #include "director/core/warmth.h"
 #include "director/core/worker_lives.h"
@@ -98,6 +99,7 @@ struct Core {
   Splitting splitting{*this};
   Stragglers stragglers{*this};
   Survivors survivors{*this};
+  Trust trust{*this};
   Waiting waiting{*this};
   WorkerLives worker_lives{*this};
 

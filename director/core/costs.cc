@@ -43,7 +43,15 @@ absl::Duration Costs::Guess(const CostTraits& traits) const {
   if (traits.cooker >= measured_.size() || measured_[traits.cooker].weight == 0)
     return kCostOfByte * weight;
   const Sums& sums = measured_[traits.cooker];
-  return sums.time * (weight / sums.weight);
+  return (sums.time + sums.running) * (weight / sums.weight);
+}
+
+void Costs::ClearRunning() {
+  for (Sums& sums : measured_) sums.running = absl::ZeroDuration();
+}
+
+void Costs::AddRunning(const CostTraits& traits, absl::Duration ran) {
+  if (traits.cooker < measured_.size()) measured_[traits.cooker].running += ran;
 }
 
 void Costs::Measured(const CostTraits& traits, absl::Duration time) {

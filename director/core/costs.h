@@ -2,7 +2,8 @@
 //
 // Guessed from what this cook has measured of the same cooker, in proportion to the source's size
 // plus a fixed part (a ratio estimate: sums only), and before anything was measured from the size
-// alone.
+// alone. What runs has taken time as well: else the jobs that end first, which are the short ones,
+// would speak for all (the estimate of a rate from data that are cut off at the right).
 //
 // Cost: Guess O(1), without allocation.
 // Threads: none; owned by the core.
@@ -34,13 +35,16 @@ class Costs {
   absl::Duration Guess(const CostTraits& traits) const;
   // A whole attempt took so long.
   void Measured(const CostTraits& traits, absl::Duration time);
+  // What runs now has taken so long in all: cleared, then told for each.
+  void ClearRunning();
+  void AddRunning(const CostTraits& traits, absl::Duration ran);
   // The peak of a job's memory; 0: nothing was measured of this cooker.
   uint64_t GuessMemory(const CostTraits& traits) const;
   void MeasuredMemory(const CostTraits& traits, uint64_t bytes);
 
  private:
   struct Sums {
-    absl::Duration time;
+    absl::Duration time, running;
     double weight = 0;
     double memory_ratio = 0;  // the highest of peak to weight; sinks slowly
   };

@@ -143,9 +143,10 @@ void Dispatching::HandOverAll() {
   if (aloneness.attempt() == 0 && core_.cooks.has_several_classes()) Overtake();
   if (core_.cooks.has_stopped() || aloneness.attempt() != 0) return;
   core_.balancing.Balance();
-  if (!core_.stragglers.IsTimeToLook()) return;
-  core_.splitting.Split();
-  core_.stragglers.BackUp();
+  const bool are_any_doubtful = core_.trust.Look();
+  const bool is_anybody_free = core_.stragglers.IsTimeToLook();
+  if (is_anybody_free) core_.splitting.Split();
+  if (is_anybody_free || are_any_doubtful) core_.stragglers.BackUp();
 }
 
 // No worker has room; but what waits there is of lower classes. A job of a higher class waits

@@ -182,9 +182,9 @@ void Lifecycle::Expect(PackageId id) {
   work.expected = package.cost;
 }
 
-void Lifecycle::SetLoaded(PackageId id) {
+void Lifecycle::SetLoaded(PackageId id, bool is_loaded) {
   const Change change(*this, id);
-  packages_[id].was_loaded = true;
+  packages_[id].was_loaded = is_loaded;
 }
 
 void Lifecycle::Claim(PackageId id, CookMask cooks, PlatformMask platforms, Phase first) {

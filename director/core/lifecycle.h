@@ -44,7 +44,7 @@ class Lifecycle {
   void SetOutcome(PackageId package, Outcome outcome);
   void SetSkipped(PackageId package, bool is_skipped);
   void SetUrgency(PackageId package, Urgency urgency);
-  void SetLoaded(PackageId package);
+  void SetLoaded(PackageId package, bool is_loaded = true);
   // These cooks want the package too. Platforms that nobody wanted before begin in phase `first`.
   void Claim(PackageId package, CookMask cooks, PlatformMask platforms, Phase first);
   // These cooks want the package no longer, for whatever reason.

@@ -23,8 +23,17 @@ class Overruns {
   // run would take (how much is left grows with what has passed when costs have long tails). Four
   // times the expected time before enough was measured.
   absl::Duration Limit(absl::Duration expected) const;
+  // The time that hardly any job takes, one of two hundred; a quarter more than the limit at least.
+  absl::Duration FarLimit(absl::Duration expected) const;
+  // What half of the attempts stay below, of what was expected of them; infinite before a few were
+  // measured: then nobody can be told from the others.
+  double Usual() const;
+  // Jobs below this tell nothing.
+  static constexpr absl::Duration kTellsSomething = absl::Milliseconds(100);
 
  private:
+  double Quantile(double share) const;
+
   static constexpr int kClasses = 24;  // by factors of the square root of 2, from 1/16 on
   std::array<uint64_t, kClasses> counts_{};
   uint64_t total_ = 0;

@@ -29,12 +29,12 @@ bool Placing::MayTake(PackageId package, WorkerId id, const Worker& worker) cons
          core_.reservations.MayTakeAt(package, id) && !graph().blame.HasFailedOn(package, id) &&
          !IsBetterElsewhere(package, worker) && !graph().large_jobs.IsKeptFrom(package, id) &&
          !graph().culprits.IsKeptFrom(package, worker) &&
+         core_.trust.MayTake(package, id, worker) &&
          worker.hand.HasMemoryFor(core_.dispatching.MemoryOf(package), worker.memory_bytes);
 }
 
-bool Placing::IsBetterElsewhere(PackageId package, const Worker& worker) const {
+bool Placing::IsUntriedAnywhere(PackageId package) const {
   const Blame& blame = graph().blame;
-  if (!blame.HasFailedAt(package, worker.machine)) return false;
   const uint64_t memory_bytes = core_.dispatching.MemoryOf(package);
   return std::any_of(workers_.ring().begin(), workers_.ring().end(), [&](WorkerId id) {
     const Worker& other = *workers_.Find(id);
@@ -43,6 +43,10 @@ bool Placing::IsBetterElsewhere(PackageId package, const Worker& worker) const {
            core_.offers.Has(id, other, package) &&
            (other.memory_bytes == 0 || memory_bytes <= other.memory_bytes);
   });
+}
+
+bool Placing::IsBetterElsewhere(PackageId package, const Worker& worker) const {
+  return graph().blame.HasFailedAt(package, worker.machine) && IsUntriedAnywhere(package);
 }
 
 absl::Duration Placing::SavedAt(PackageId package, WorkerId worker) const {
@@ -177,6 +181,7 @@ WorkerId Placing::PlaceElsewhere(PackageId package) const {
   using Order = std::tuple<bool, bool, bool, absl::Duration, WorkerId>;
   Order least;
   WorkerId best;
+  const bool has_killed = !graph().blame.WorkersOf(package).empty();
   for (const WorkerId id : workers_.ring()) {
     const Worker& worker = *workers_.Find(id);
     const bool was_here = graph().blame.HasFailedOn(package, id);
@@ -184,7 +189,7 @@ WorkerId Placing::PlaceElsewhere(PackageId package) const {
     if (worker.is_draining || !core_.offers.Has(id, worker, package) ||
         !core_.reservations.MayTakeAt(package, id) ||
         graph().culprits.IsKeptFrom(package, worker) ||
-        ((was_here || was_failed) && !workers_.HasRoom(worker)))
+        ((was_here || (was_failed && !has_killed)) && !workers_.HasRoom(worker)))
       continue;
     const Order order(was_here, was_failed, !workers_.IsUsable(worker),
                       ViewOf(package, id, worker, 0).load, id);

@@ -25,6 +25,8 @@ class Placing : Part {
   bool MayTake(PackageId package, WorkerId id, const Worker& worker) const;
   // The worker's machine failed the package, and another one may take it. O(workers) in that case.
   bool IsBetterElsewhere(PackageId package, const Worker& worker) const;
+  // A worker that could take it is on a machine that has not failed it. O(workers).
+  bool IsUntriedAnywhere(PackageId package) const;
   absl::Duration SavedAt(PackageId package, WorkerId worker) const;
   // `warm`: the share of what the package reads that is warm there.
   WorkerView ViewOf(PackageId package, WorkerId id, const Worker& worker, double warm) const;

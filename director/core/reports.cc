@@ -289,6 +289,8 @@ void Reports::JudgeWorker(const Attempt& attempt, const WorkerReport::Failed& fa
   if (failed.is_killed) return;  // which may be the package's doing (Culprits)
   switch (failed.fault) {
     case WorkerReport::Fault::kInfrastructure:
+      // What was generated and is gone is made again: no machine can read it before that.
+      if (packages_[attempt.package].generated != nullptr) return;
       return core_.breakers.AddFault(attempt.worker, attempt.package, failed.error);
     case WorkerReport::Fault::kNoRoom:
       return core_.breakers.AddFault(attempt.worker, PackageId(), failed.error);

@@ -11,7 +11,8 @@ namespace {
 constexpr absl::Duration kBetweenLooks = absl::Milliseconds(100);
 // At most one slot of so many holds a backup; one always may.
 constexpr uint64_t kSlotsForABackup = 4;
-constexpr uint32_t kBackupsOfAPackageMax = 3;  // one after the other
+// One after the other; and where results are proven, of which a package needs three at most.
+constexpr uint32_t kBackupsOfAPackageMax = 3, kBackupsWithProofsMax = 6;
 
 }  // namespace
 
@@ -27,16 +28,35 @@ void Stragglers::BackUp() {
   for (const AttemptId straggler : Find()) {
     if (core_.attempts.backups() >= std::max<uint64_t>(1, workers_.slots() / kSlotsForABackup))
       return;
-    const WorkerId worker = IdleFor(core_.attempts.at(straggler), /*is_elsewhere=*/true);
-    if (worker.valid()) GiveBackup(core_.attempts.at(straggler).package, worker);
+    const Attempt attempt = core_.attempts.at(straggler);
+    WorkerId worker = IdleFor(attempt, /*is_elsewhere=*/true);
+    if (!worker.valid() && IsHopeless(straggler)) worker = core_.trust.BestFor(attempt);
+    if (worker.valid()) GiveBackup(attempt.package, worker);
   }
+}
+
+// It ends sooner when another begins it anew, even behind other work.
+bool Stragglers::IsHopeless(AttemptId id) const {
+  const Attempt& attempt = core_.attempts.at(id);
+  const Worker& worker = *workers_.Find(attempt.worker);
+  const std::optional<absl::Duration> began_at = worker.hand.BeganAt(id);
+  if (!began_at || worker.hand.IsUploading(id)) return false;
+  const absl::Duration ran = core_.awake - *began_at;
+  if (core_.trust.IsSlow(worker) &&
+      attempt.expected * core_.trust.PaceOf(worker) - ran > 2 * attempt.expected)
+    return true;
+  const bool is_likely = worker.lateness > 0 || core_.trust.HasFailed(attempt.worker);
+  return ran > std::max(options_.straggler_min, is_likely
+                                                    ? core_.overruns.Limit(attempt.expected)
+                                                    : core_.overruns.FarLimit(attempt.expected));
 }
 
 bool Stragglers::MayBeBackedUp(AttemptId id) const {
   const Attempt& attempt = core_.attempts.at(id);
   const Work& work = *packages_[attempt.package].work;
-  return work.attempt == id && work.others.empty() && work.backups < kBackupsOfAPackageMax &&
-         attempt.group == 0 && attempt.remaining != 0 && graph().blame.Of(attempt.package).own == 0;
+  const uint32_t most = options_.proofs.share > 0 ? kBackupsWithProofsMax : kBackupsOfAPackageMax;
+  return work.attempt == id && work.others.empty() && work.backups < most && attempt.group == 0 &&
+         attempt.remaining != 0 && graph().blame.Of(attempt.package).own == 0;
 }
 
 // Who runs for the longest time comes first.
@@ -47,7 +67,9 @@ std::vector<AttemptId> Stragglers::Find() const {
     const auto look_at = [&](AttemptId attempt, absl::Duration since) {
       const absl::Duration limit =
           std::max(options_.straggler_min, core_.overruns.Limit(worker.hand.At(attempt).expected));
-      const bool is_late = core_.awake - since > limit || !workers_.IsUsable(worker);
+      const absl::Duration ran = core_.awake - since;
+      const bool is_late = ran > limit || !workers_.IsUsable(worker) ||
+                           (ran > options_.straggler_min && core_.trust.IsDoubtful(id));
       if (is_late && MayBeBackedUp(attempt)) found.emplace_back(since, attempt);
     };
     for (const Hand::Running& one : worker.hand.running()) look_at(one.attempt, one.began_at);
@@ -92,12 +114,9 @@ void Stragglers::FindLongest(Progress& view) const {
 }
 
 WorkerId Stragglers::IdleFor(const Attempt& attempt, bool is_elsewhere) const {
-  const uint64_t memory_bytes = core_.dispatching.MemoryOf(attempt.package);
   for (const WorkerId id : workers_.idle()) {
-    const Worker& worker = *workers_.Find(id);
-    if (!(is_elsewhere && id == attempt.worker) && core_.offers.Has(id, worker, attempt.package) &&
-        !graph().large_jobs.IsKeptFrom(attempt.package, id) && workers_.IsUsable(worker) &&
-        worker.hand.HasMemoryFor(memory_bytes, worker.memory_bytes))
+    if (!(is_elsewhere && id == attempt.worker) &&
+        core_.placing.MayTake(attempt.package, id, *workers_.Find(id)))
       return id;
   }
   return WorkerId();

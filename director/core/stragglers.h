@@ -33,6 +33,7 @@ class Stragglers : Part {
 
  private:
   bool MayBeBackedUp(AttemptId attempt) const;
+  bool IsHopeless(AttemptId attempt) const;
   std::vector<AttemptId> Find() const;
   void GiveBackup(PackageId package, WorkerId worker);
 

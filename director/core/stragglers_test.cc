@@ -164,9 +164,9 @@ TEST(StragglersTest, WhatABackupNeedsBothNeed) {
   race.Pass(3);
   race.shell.TakeLog();
   race.shell.Report(HarnessJob(race.shell.JobOf("Slow")), WorkerReport::Needs{"Input", 0});
-  EXPECT_TRUE(race.shell.Says("start Input 0\ncancel Slow\n") ||
-              race.shell.Says("cancel Slow\nstart Input 0\n"))
-      << race.shell.TakeLog();
+  // (Worker 0 is slow at Slow.)
+  EXPECT_TRUE(race.shell.Says("start Input 1\n")) << race.shell.TakeLog();
+  EXPECT_TRUE(race.shell.Says("cancel Slow\n"));
   race.shell.Finish();
   EXPECT_TRUE(race.shell.Says("ended\n"));
 }

@@ -128,6 +128,7 @@ void WorkerLives::Lose(WorkerId worker, bool is_in_order) {
   core_.survivors.ForgetResumedOf(worker);
   core_.attempts.ForgetRetractedOf(worker);
   core_.breakers.NoteLost();
+  core_.trust.NoteLost(worker);
   if (!is_in_order) {
     core_.cooks.CountForAll(&Counters::workers_lost);
     ++PoolCounts(worker).lost;

@@ -29,6 +29,7 @@
 #include "director/core/breaker.h"
 #include "director/core/hand.h"
 #include "director/core/ids.h"
+#include "director/core/pace.h"
 
 namespace galley::director {
 
@@ -71,6 +72,8 @@ struct Worker {
   absl::Duration asked_at;    // of one that the core asked for
   bool is_queued = false;     // it waits for a machine
 
+  Pace pace;            // of its jobs
+  double lateness = 0;  // of what runs far too long there (Trust): how many times too long
   Breaker breaker;
   std::string held_why;       // the last fault of its breaker
   CookMask held_told = 0;     // the cooks that know that it is held

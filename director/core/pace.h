@@ -1,0 +1,28 @@
+// Pace: how much longer jobs take at one worker than was expected of them.
+//
+// A moving mean of the logarithms of the ratios, so that one job of an unknown cost that takes ten
+// times as long says little, and three of them say much. It is compared with what is usual in the
+// farm (Overruns::Usual): costs may be known from faster machines.
+//
+// Cost: O(1).
+// Threads: none; owned by a Worker.
+#pragma once
+
+#include "absl/time/time.h"
+
+namespace galley::director {
+
+class Pace {
+ public:
+  // An attempt at the worker took so long.
+  void Measured(absl::Duration expected, absl::Duration ran);
+  // Another worker did the job in that time, and this one had not done it after `ran`.
+  void Outrun(absl::Duration took, absl::Duration ran);
+  // 1: jobs take as long as expected; also where nothing was measured.
+  double Factor() const;
+
+ private:
+  double log_ = 0;
+};
+
+}  // namespace galley::director

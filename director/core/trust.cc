@@ -1,0 +1,138 @@
+#include "director/core/trust.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "director/core/core.h"
+
+namespace galley::director {
+namespace {
+
+constexpr absl::Duration kBetweenTrustLooks = absl::Milliseconds(100);
+constexpr absl::Duration kLeast = absl::Microseconds(1);
+
+}  // namespace
+
+double Trust::PaceOf(const Worker& worker) const {
+  return std::max({worker.pace.Factor() / core_.overruns.Usual(), worker.lateness, 1.0});
+}
+
+// 0: nothing runs for far too long.
+double Trust::LatenessOf(const Worker& worker) const {
+  double lateness = 0;
+  for (const Hand::Running& one : worker.hand.running()) {
+    const absl::Duration expected = worker.hand.At(one.attempt).expected;
+    const absl::Duration ran = core_.awake - one.began_at;
+    if (one.is_pending ||
+        ran <= std::max(options_.straggler_min, core_.overruns.FarLimit(expected)))
+      continue;
+    lateness = std::max(lateness, absl::FDivDuration(ran, std::max(expected, kLeast)));
+  }
+  return lateness;
+}
+
+bool Trust::HasFailed(WorkerId id) const {
+  const Worker* const worker = workers_.Find(id);
+  return worker != nullptr && (worker->breaker.has_faults() || worker->breaker.is_open() ||
+                               core_.breakers.HasFaults(worker->machine));
+}
+
+bool Trust::HasReason(WorkerId id, const Worker& worker) const {
+  return IsSlow(worker) || worker.lateness > 0 || HasFailed(id);
+}
+
+// (What runs at a doubtful worker tells nothing of the costs.)
+void Trust::NoteRunning() {
+  core_.costs.ClearRunning();
+  for (const WorkerId id : workers_.ring()) {
+    if (doubtful_.contains(id)) continue;
+    for (const Hand::Running& one : workers_.Find(id)->hand.running()) {
+      const PackageId package = core_.attempts.at(one.attempt).package;
+      if (!one.is_pending)
+        core_.costs.AddRunning(packages_[package].cost_traits, core_.awake - one.began_at);
+    }
+  }
+}
+
+bool Trust::Look() {
+  if (workers_.jobs_in_hand() == 0 || core_.awake - looked_at_ < kBetweenTrustLooks) return false;
+  looked_at_ = core_.awake;
+  std::vector<WorkerId> are_slow;
+  absl::btree_set<WorkerId> doubtful;
+  for (const WorkerId id : workers_.ring()) {
+    Worker& worker = *workers_.Find(id);
+    worker.lateness = LatenessOf(worker);
+    if (!HasReason(id, worker)) continue;
+    doubtful.insert(id);
+    if (!doubtful_.contains(id) && worker.hand.has_waiting() &&
+        (IsSlow(worker) || worker.lateness > 0))
+      are_slow.push_back(id);
+  }
+  doubtful_ = std::move(doubtful);
+  NoteRunning();
+  if (doubtful_.size() < workers_.attached()) {
+    for (const WorkerId id : are_slow) core_.balancing.TakeBackWaiting(id);
+  }
+  return !doubtful_.empty();
+}
+
+void Trust::NoteJudged(WorkerId id) {
+  const uint32_t machine = workers_.Find(id)->machine;
+  for (const WorkerId other : workers_.ring()) {
+    const Worker& worker = *workers_.Find(other);
+    if (worker.machine != machine) continue;
+    if (HasReason(other, worker)) {
+      doubtful_.insert(other);
+    } else {
+      doubtful_.erase(other);
+    }
+  }
+}
+
+bool Trust::CanTrustedDo(PackageId package) const {
+  const Blame& blame = graph().blame;
+  const uint64_t memory_bytes = core_.dispatching.MemoryOf(package);
+  return std::any_of(workers_.ring().begin(), workers_.ring().end(), [&](WorkerId id) {
+    const Worker& other = *workers_.Find(id);
+    return !doubtful_.contains(id) && !other.is_draining && !other.is_held &&
+           workers_.IsUsable(other) && !blame.HasFailedAt(package, other.machine) &&
+           !blame.HasFailedOn(package, id) && core_.offers.Has(id, other, package) &&
+           (other.memory_bytes == 0 || memory_bytes <= other.memory_bytes);
+  });
+}
+
+absl::Duration Trust::Left() const {
+  uint64_t slots = workers_.slots();
+  for (const WorkerId id : doubtful_) slots -= workers_.Find(id)->slots();
+  absl::Duration work;
+  core_.cooks.ForEachOf(core_.cooks.active(),
+                        [&](const Cook& cook) { work += cook.tally.monitor.expected(); });
+  return work / std::max<uint64_t>(slots, 1);
+}
+
+WorkerId Trust::BestFor(const Attempt& attempt) const {
+  WorkerId best;
+  absl::Duration least;
+  for (const WorkerId id : workers_.ring()) {
+    const Worker& worker = *workers_.Find(id);
+    if (id == attempt.worker || worker.is_draining || worker.is_held || IsDoubtful(id) ||
+        worker.hand.size() >= options_.window_jobs_max + worker.slots() ||
+        !core_.placing.MayTake(attempt.package, id, worker))
+      continue;
+    const absl::Duration delay = worker.hand.Delay(core_.awake);
+    if (best.valid() && delay >= least) continue;
+    best = id;
+    least = delay;
+  }
+  return best;
+}
+
+bool Trust::MayTake(PackageId package, WorkerId id, const Worker& worker) const {
+  if (!doubtful_.contains(id)) return true;
+  // (As it counts in what is left, which may have been guessed long ago.)
+  const absl::Duration cost = packages_[package].work->expected;
+  const absl::Duration there = (worker.hand.Delay(core_.awake) + cost) * PaceOf(worker);
+  return there + cost <= Left() || !CanTrustedDo(package);
+}
+
+}  // namespace galley::director

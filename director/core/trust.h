@@ -1,0 +1,59 @@
+// Trust: which workers are *doubtful*, and what they may still be given.
+//
+// A worker is doubtful while the last job of it or of its machine failed for their sake
+// (breaker.h), while jobs take kSlow times as long at it as they do elsewhere (pace.h), and while
+// one of its jobs runs for far too long (Overruns::FarLimit). It works as any other as long as
+// there is plenty to do: it gets a job if that would be made there, and then once more at a worker
+// that is trusted, before those have done all that is left. So nothing waits for it at the end.
+// What only doubtful workers can do, they get.
+//
+// What waits at a worker when it turns out to be slow goes to others.
+//
+// Cost: Look O(workers + running jobs), ten times a second; MayTake O(1) while nobody is doubtful,
+// O(workers) else.
+// Threads: none; owned by Core.
+#pragma once
+
+#include "absl/container/btree_set.h"
+#include "absl/time/time.h"
+#include "director/core/attempt.h"
+#include "director/core/part.h"
+
+namespace galley::director {
+
+class Trust : Part {
+ public:
+  static constexpr double kSlow = 3;
+
+  explicit Trust(Core& core) : Part(core) {}
+
+  // Looks who is doubtful, now and then. True: it looked, and some are.
+  bool Look();
+  // Its breaker, or that of its machine, saw a fault or a success.
+  void NoteJudged(WorkerId worker);
+  void NoteLost(WorkerId worker) { doubtful_.erase(worker); }
+  bool IsDoubtful(WorkerId worker) const { return doubtful_.contains(worker); }
+  // Its last job failed, or that of its machine.
+  bool HasFailed(WorkerId worker) const;
+  size_t doubtful() const { return doubtful_.size(); }
+  bool MayTake(PackageId package, WorkerId id, const Worker& worker) const;
+  // The trusted worker where what the attempt has would begin first, whatever else is to be handed
+  // over. Invalid: none. O(workers).
+  WorkerId BestFor(const Attempt& attempt) const;
+  // How many times as long jobs take there as elsewhere; 1 at least.
+  double PaceOf(const Worker& worker) const;
+  bool IsSlow(const Worker& worker) const { return PaceOf(worker) >= kSlow; }
+
+ private:
+  void NoteRunning();
+  bool HasReason(WorkerId id, const Worker& worker) const;
+  double LatenessOf(const Worker& worker) const;
+  bool CanTrustedDo(PackageId package) const;
+  // The time in which the trusted workers do all that is left.
+  absl::Duration Left() const;
+
+  absl::btree_set<WorkerId> doubtful_;  // attached
+  absl::Duration looked_at_ = -absl::InfiniteDuration();
+};
+
+}  // namespace galley::director
