@@ -113,7 +113,7 @@ void Attempts::EndAttempt(AttemptId id, Tell tell) {
       cook.tally.monitor.Measured(attempt.expected, attempt.measured);
     });
   }
-  if (ran >= Overruns::kTellsSomething && is_whole && attempt.saves > 0)
+  if (attempt.expected >= Overruns::kTellsSomething && is_whole && attempt.saves > 0)
     workers_.Find(attempt.worker)->pace.Measured(attempt.expected, ran);
   if (tell == Tell::kCancel) DesireFor(attempt.worker).cancel.push_back(id);
   if (tell != Tell::kRetract) return;
@@ -129,18 +129,14 @@ void Attempts::EndAttempts(PackageId id, Tell tell) {
 void Attempts::EndSpent(PackageId id, AttemptId reporter) {
   const std::vector<AttemptId> current = At(id);
   const bool is_race = current.size() > 1;
-  const Attempt* const first = Find(reporter);
-  const bool is_doubtful = first != nullptr && core_.trust.HasFailed(first->worker);
-  if (is_race && !is_doubtful) NoteOutrun(id, reporter);
+  if (is_race) NoteOutrun(id, reporter);
   for (const AttemptId attempt : current) {
     if (attempts_.at(attempt).remaining != 0) continue;
-    // The loser of a race is stopped: it may be one that never ends. But one beside a worker whose
-    // last job failed goes on: what that made may be refused yet.
+    // The loser of a race is stopped: it may be one that never ends.
     const Tell tell = attempt == reporter
                           ? (attempts_.at(attempt).is_split ? Tell::kRetract : Tell::kNothing)
-                      : is_race && !is_doubtful ? Tell::kCancel
-                      : is_race                 ? Tell::kRetract
-                                                : ToTellOfDuplicate(attempt);
+                      : is_race ? Tell::kCancel
+                                : ToTellOfDuplicate(attempt);
     EndAttempt(attempt, tell);
   }
 }
@@ -148,8 +144,8 @@ void Attempts::EndSpent(PackageId id, AttemptId reporter) {
 // What the reporter made tells how fast the others are that had begun it before.
 void Attempts::NoteOutrun(PackageId id, AttemptId reporter) {
   const Attempt* const first = Find(reporter);
-  if (first == nullptr || first->remaining != 0 || first->is_partial || first->saves == 0 ||
-      first->measured < Overruns::kTellsSomething)
+  if (first == nullptr || core_.trust.HasFailed(first->worker) || first->remaining != 0 ||
+      first->is_partial || first->saves == 0 || first->measured < Overruns::kTellsSomething)
     return;
   for (const AttemptId other : At(id)) {
     Worker& worker = *workers_.Find(attempts_.at(other).worker);

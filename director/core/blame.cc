@@ -37,10 +37,11 @@ uint32_t Blame::AddInfrastructureFault(PackageId package) {
   return ++faults_[package].infrastructure;
 }
 
-void Blame::AddMachine(PackageId package, uint32_t machine) {
+bool Blame::AddMachine(PackageId package, uint32_t machine) {
   std::vector<uint32_t>& machines = faults_[package].machines;
-  if (std::find(machines.begin(), machines.end(), machine) == machines.end())
-    machines.push_back(machine);
+  if (std::find(machines.begin(), machines.end(), machine) != machines.end()) return false;
+  machines.push_back(machine);
+  return true;
 }
 
 bool Blame::HasFailedAt(PackageId package, uint32_t machine) const {

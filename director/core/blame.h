@@ -35,7 +35,8 @@ class Blame {
   uint32_t AddOwnFault(PackageId package, const OwnFault& fault);
   uint32_t AddInfrastructureFault(PackageId package);
   // The package failed there for the machine's sake (Proofs::MachineOf): it goes to others first.
-  void AddMachine(PackageId package, uint32_t machine);
+  // True: it had not failed there before.
+  bool AddMachine(PackageId package, uint32_t machine);
   bool HasFailedAt(PackageId package, uint32_t machine) const;
   bool HasMachines(PackageId package) const;
   // The fault that was added last was one for which the last attempt runs alone (aloneness.h).

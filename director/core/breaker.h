@@ -52,7 +52,7 @@ class Breaker {
   bool NoteEnded(AttemptId attempt);
 
   bool is_open() const { return is_open_; }  // paused or on trial
-  // The last job there failed for its sake.
+  // The last job there that said anything of it failed for its sake.
   bool has_faults() const { return faults_ > 0; }
   // It is open, or would be if there were more of these faults.
   bool is_bad() const {

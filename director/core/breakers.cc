@@ -24,7 +24,7 @@ void Breakers::AddFault(WorkerId id, PackageId package, const std::string& why) 
   if (worker == nullptr) return;
   const uint32_t number = worker->machine;
   Machine& machine = machines_[number];
-  if (package.valid()) graph().blame.AddMachine(package, number);
+  if (package.valid()) (void)graph().blame.AddMachine(package, number);
   worker->held_why = machine.why = why;
   const bool is_worker =
       worker->breaker.AddFault({.worker = id, .package = package, .is_only = true}, core_.awake);
@@ -37,9 +37,12 @@ void Breakers::AddFault(WorkerId id, PackageId package, const std::string& why) 
 void Breakers::AddSuccess(WorkerId id) {
   Worker* const worker = workers_.Find(id);
   if (worker == nullptr) return;
+  Machine& machine = machines_[worker->machine];
+  // (Else each result would cost a look at all workers.)
+  const bool was_doubtful = core_.trust.HasFailed(id);
   const bool is_worker = worker->breaker.AddSuccess(core_.awake);
-  const bool is_machine = machines_[worker->machine].breaker.AddSuccess(core_.awake);
-  core_.trust.NoteJudged(id);
+  const bool is_machine = machine.breaker.AddSuccess(core_.awake);
+  if (was_doubtful) core_.trust.NoteJudged(id);
   if (!is_worker && !is_machine) return;
   HoldAnew();
   TellOver(id, is_worker, is_machine);
@@ -228,8 +231,12 @@ void Breakers::Look() {
     ++tries_;
     EndPauses();
   }
-  // (A job that has begun may still succeed.)
-  if (bad_for < kAllHeldMax || workers_.jobs_in_hand() > 0) return;
+  // (A job that has begun, or is being committed, may still succeed; one that is ready goes to
+  // whoever is not held.)
+  const bool may_go_on = workers_.jobs_in_hand() > 0 ||
+                         core_.commits.HasAnyOf(core_.cooks.active()) ||
+                         (!lifecycle().loads().empty() && !workers_.with_room().empty());
+  if (bad_for < kAllHeldMax || may_go_on) return;
   all_bad_since_.reset();
   core_.cooks.EndAll("no machine can work, whatever it is given: " + WhyNobody() +
                      ". Mend what is named, or let other workers attach, and cook again");

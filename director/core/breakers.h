@@ -8,7 +8,8 @@
 // A worker that breaks the protocol kViolationsMax times in its life (a result that the director
 // refuses, say) is ended, and its breaker opens: if it comes back, it has to wait.
 //
-// Cost: O(1) while none is open; O(workers) for a step else.
+// Cost: O(workers that are bad, at the beginning of the ring) for a step; O(workers) while one is
+// open.
 // Threads: none; owned by Core.
 #pragma once
 
@@ -55,7 +56,9 @@ class Breakers : Part {
   bool HasFaults(uint32_t machine) const;
   uint64_t held() const { return held_; }  // workers, of the attached
   // Nobody is left: what fails now says nothing of the package.
-  bool are_all_held() const { return held_ > 0 && held_ == workers_.attached(); }
+  bool are_all_held() const {
+    return held_ > 0 && held_ == workers_.attached() && workers_.alive() == workers_.attached();
+  }
 
  private:
   struct Machine {

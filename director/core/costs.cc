@@ -43,15 +43,23 @@ absl::Duration Costs::Guess(const CostTraits& traits) const {
   if (traits.cooker >= measured_.size() || measured_[traits.cooker].weight == 0)
     return kCostOfByte * weight;
   const Sums& sums = measured_[traits.cooker];
-  return (sums.time + sums.running) * (weight / sums.weight);
+  return (sums.time + sums.running) * (weight / (sums.weight + sums.running_weight));
 }
 
 void Costs::ClearRunning() {
-  for (Sums& sums : measured_) sums.running = absl::ZeroDuration();
+  for (Sums& sums : measured_) {
+    sums.running = absl::ZeroDuration();
+    sums.running_weight = 0;
+  }
 }
 
 void Costs::AddRunning(const CostTraits& traits, absl::Duration ran) {
-  if (traits.cooker < measured_.size()) measured_[traits.cooker].running += ran;
+  if (traits.cooker >= measured_.size()) return;
+  Sums& sums = measured_[traits.cooker];
+  const double weight = WeightOf(traits);
+  if (sums.weight == 0 || ran <= sums.time * (weight / sums.weight)) return;
+  sums.running += ran;
+  sums.running_weight += weight;
 }
 
 void Costs::Measured(const CostTraits& traits, absl::Duration time) {

@@ -2,8 +2,8 @@
 //
 // Guessed from what this cook has measured of the same cooker, in proportion to the source's size
 // plus a fixed part (a ratio estimate: sums only), and before anything was measured from the size
-// alone. What runs has taken time as well: else the jobs that end first, which are the short ones,
-// would speak for all (the estimate of a rate from data that are cut off at the right).
+// alone. What runs for longer than that counts as well: else the jobs that end first, which are the
+// short ones, would speak for all.
 //
 // Cost: Guess O(1), without allocation.
 // Threads: none; owned by the core.
@@ -45,7 +45,7 @@ class Costs {
  private:
   struct Sums {
     absl::Duration time, running;
-    double weight = 0;
+    double weight = 0, running_weight = 0;
     double memory_ratio = 0;  // the highest of peak to weight; sinks slowly
   };
 

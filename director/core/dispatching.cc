@@ -152,8 +152,7 @@ void Dispatching::HandOverAll() {
 // No worker has room; but what waits there is of lower classes. A job of a higher class waits
 // before that, at each worker as many as it has slots: one of them begins when any job there ends.
 void Dispatching::Overtake() {
-  while (!core_.cooks.has_stopped() && !lifecycle().loads().empty() &&
-         workers_.with_room().empty()) {
+  while (!core_.cooks.has_stopped() && !lifecycle().loads().empty() && !core_.trust.HasRoom()) {
     const PackageId package = NextJob();
     if (!package.valid() || packages_[package].work->runs_alone) break;
     const WorkerId worker = core_.placing.PlaceBefore(package, UrgencyOf(package));

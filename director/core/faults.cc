@@ -168,14 +168,16 @@ bool Faults::HasFailedGenerator(PackageId id) const {
 }
 
 void Faults::BlameInfrastructure(PackageId id, PlatformMask platforms, const std::string& error,
-                                 const std::string& log, RetryCause cause) {
+                                 const std::string& log, RetryCause cause, bool is_new_there) {
   PackageData& package = packages_[id];
   if (package.work == nullptr) return;
   platforms &= ~core_.attempts.StillInHand(id);  // another attempt goes on
   if (platforms == 0) return;
   // The source may be what cannot be read, and a generator that failed does not make it again.
   const bool is_orphan = package.generated != nullptr && HasFailedGenerator(id);
-  const bool says_nothing = core_.breakers.are_all_held() && !is_orphan;
+  // (Another machine may do it at once.)
+  const bool is_untried = is_new_there && core_.placing.IsUntriedAnywhere(id);
+  const bool says_nothing = (core_.breakers.are_all_held() || is_untried) && !is_orphan;
   const uint32_t count =
       says_nothing ? graph().blame.Of(id).infrastructure : graph().blame.AddInfrastructureFault(id);
   // What was loaded there says nothing either; and it may be long.
@@ -183,10 +185,7 @@ void Faults::BlameInfrastructure(PackageId id, PlatformMask platforms, const std
   if (count <
       (is_orphan ? options_.own_fault_attempts_max : options_.infrastructure_attempts_max)) {
     core_.cooks.CountRetry(id, cause);
-    // Another machine may do it at once, if each that failed it was another one.
-    const bool is_each_another = graph().blame.Of(id).machines.size() + 1 >= count;
-    const bool is_first = is_each_another && core_.placing.IsUntriedAnywhere(id);
-    lifecycle().BackOff(id, core_.now + BackOff(is_first ? 1 : count));
+    lifecycle().BackOff(id, core_.now + BackOff(count));
     // Backing off did not help, and followers need not wait for the next back-offs: the package
     // leads no longer, and is looked up with the others.
     for (PlatformIndex p = 0; p < package.slots.size() && count == kFaultsToLetGo; ++p) {

@@ -23,9 +23,11 @@ class Faults : Part {
   // Returns how many there are of the package now.
   uint32_t CountOwnFault(PackageId package, WorkerId worker, const WorkerReport::Failed& failed,
                          bool is_of_today = true);
-  // Counts a fault of the infrastructure; fails the platforms when there were too many.
+  // Counts a fault of the infrastructure; fails the platforms when there were too many. The first
+  // one on a machine (`is_new_there`) is not counted while there are others to try.
   void BlameInfrastructure(PackageId package, PlatformMask platforms, const std::string& error,
-                           const std::string& log, RetryCause cause = RetryCause::kMachine);
+                           const std::string& log, RetryCause cause = RetryCause::kMachine,
+                           bool is_new_there = false);
   // An earlier director counted these.
   void AddEarlier(PackageId package, CookRequested::Blamed blamed);
   // False: the package may be tried (again).

@@ -73,6 +73,7 @@ bool LargeJobs::MayBeKeptFor(PackageId package, WorkerId id, const Worker& worke
   return worker.presence == Worker::Presence::kAttached && !worker.is_draining &&
          core_.offers.Has(id, worker, package) && workers_.IsUsable(worker) &&
          core_.reservations.MayTakeAt(package, id) && !graph().blame.HasFailedOn(package, id) &&
+         core_.trust.MayTake(package, id, worker) &&
          worker.hand.HasMemoryBesidePending(core_.dispatching.MemoryOf(package),
                                             worker.memory_bytes);
 }

@@ -81,7 +81,9 @@ std::vector<WorkerView> Placing::Lightest(PackageId package) const {
   for (const Workers::Load& load : workers_.with_room()) {
     if (views.size() == kLightestMax) break;
     // (Where some lack what others have, the first who has it may come late.)
-    if (++looked_at > kLookedAtMax && (!views.empty() || !core_.offers.has_lacking())) break;
+    if (!core_.trust.IsDoubtful(load.worker) && ++looked_at > kLookedAtMax &&
+        (!views.empty() || !core_.offers.has_lacking()))
+      break;
     const Worker& worker = *workers_.Find(load.worker);
     if (MayTake(package, load.worker, worker))
       views.push_back(ViewOf(package, load.worker, worker, warm_at(load.worker)));

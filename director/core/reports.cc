@@ -277,11 +277,23 @@ void Reports::OnFailed(AttemptId id, const WorkerReport::Failed& failed) {
   } else if (failed.is_killed) {
     graph().culprits.OnKilled(id, failed, platforms);
   } else {
-    graph().faults.BlameInfrastructure(package, platforms, failed.error, failed.log);
+    const Worker* const where = workers_.Find(copy.worker);
+    const bool is_new_there = failed.fault == WorkerReport::Fault::kInfrastructure && where &&
+                              graph().blame.AddMachine(package, where->machine);
+    graph().faults.BlameInfrastructure(package, platforms, failed.error, failed.log,
+                                       RetryCause::kMachine, is_new_there);
   }
   JudgeWorker(copy, failed);
   core_.attempts.EndSpent(package, id);
   core_.advancing.Advance(package);
+}
+
+// What was generated and is gone fails everywhere until it is made again: all that one generator
+// made speaks against a machine like one package.
+PackageId Reports::SuspectOf(PackageId id) const {
+  if (packages_[id].generated == nullptr) return id;
+  const PackageId generator = packages_.Find(GeneratorName(NameOf(id)));
+  return generator.valid() ? generator : id;
 }
 
 // (Another tool, and files that are not there, are no harm: it gets no more such jobs.)
@@ -289,9 +301,7 @@ void Reports::JudgeWorker(const Attempt& attempt, const WorkerReport::Failed& fa
   if (failed.is_killed) return;  // which may be the package's doing (Culprits)
   switch (failed.fault) {
     case WorkerReport::Fault::kInfrastructure:
-      // What was generated and is gone is made again: no machine can read it before that.
-      if (packages_[attempt.package].generated != nullptr) return;
-      return core_.breakers.AddFault(attempt.worker, attempt.package, failed.error);
+      return core_.breakers.AddFault(attempt.worker, SuspectOf(attempt.package), failed.error);
     case WorkerReport::Fault::kNoRoom:
       return core_.breakers.AddFault(attempt.worker, PackageId(), failed.error);
     case WorkerReport::Fault::kProtocol:

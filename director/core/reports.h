@@ -39,6 +39,7 @@ class Reports : Part {
   void DropResult(PackageId package, PlatformIndex platform, const Attempt& attempt,
                   const WorkerReport::Saved& saved);
   void OnFailed(AttemptId id, const WorkerReport::Failed& failed);
+  PackageId SuspectOf(PackageId package) const;
   void JudgeWorker(const Attempt& attempt, const WorkerReport::Failed& failed);
   void OnNeeds(AttemptId id, const WorkerReport::Needs& needs);
   void OnStale(AttemptId id, const WorkerReport::Stale& stale);

@@ -11,6 +11,8 @@ namespace {
 constexpr absl::Duration kBetweenLooks = absl::Milliseconds(100);
 // At most one slot of so many holds a backup; one always may.
 constexpr uint64_t kSlotsForABackup = 4;
+// Stragglers for which nobody was found, in a look.
+constexpr size_t kInVainMax = 64;
 // One after the other; and where results are proven, of which a package needs three at most.
 constexpr uint32_t kBackupsOfAPackageMax = 3, kBackupsWithProofsMax = 6;
 
@@ -25,13 +27,19 @@ bool Stragglers::IsTimeToLook() {
 }
 
 void Stragglers::BackUp() {
+  size_t in_vain = 0;
   for (const AttemptId straggler : Find()) {
+    if (in_vain == kInVainMax) return;
     if (core_.attempts.backups() >= std::max<uint64_t>(1, workers_.slots() / kSlotsForABackup))
       return;
     const Attempt attempt = core_.attempts.at(straggler);
     WorkerId worker = IdleFor(attempt, /*is_elsewhere=*/true);
     if (!worker.valid() && IsHopeless(straggler)) worker = core_.trust.BestFor(attempt);
-    if (worker.valid()) GiveBackup(attempt.package, worker);
+    if (worker.valid()) {
+      GiveBackup(attempt.package, worker);
+    } else {
+      ++in_vain;
+    }
   }
 }
 

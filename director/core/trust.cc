@@ -37,8 +37,13 @@ bool Trust::HasFailed(WorkerId id) const {
                                core_.breakers.HasFaults(worker->machine));
 }
 
-bool Trust::HasReason(WorkerId id, const Worker& worker) const {
-  return IsSlow(worker) || worker.lateness > 0 || HasFailed(id);
+bool Trust::HasReason(WorkerId id) const { return slow_.contains(id) || HasFailed(id); }
+
+bool Trust::HasRoom() const {
+  if (doubtful_.empty() || doubtful_.size() == workers_.attached())
+    return !workers_.with_room().empty();
+  return std::any_of(workers_.with_room().begin(), workers_.with_room().end(),
+                     [this](const Workers::Load& load) { return !IsDoubtful(load.worker); });
 }
 
 // (What runs at a doubtful worker tells nothing of the costs.)
@@ -55,23 +60,27 @@ void Trust::NoteRunning() {
 }
 
 bool Trust::Look() {
-  if (workers_.jobs_in_hand() == 0 || core_.awake - looked_at_ < kBetweenTrustLooks) return false;
+  if (core_.awake - looked_at_ < kBetweenTrustLooks) return false;
   looked_at_ = core_.awake;
-  std::vector<WorkerId> are_slow;
-  absl::btree_set<WorkerId> doubtful;
+  std::vector<WorkerId> became_slow;
+  absl::btree_set<WorkerId> slow;
   for (const WorkerId id : workers_.ring()) {
     Worker& worker = *workers_.Find(id);
     worker.lateness = LatenessOf(worker);
-    if (!HasReason(id, worker)) continue;
-    doubtful.insert(id);
-    if (!doubtful_.contains(id) && worker.hand.has_waiting() &&
-        (IsSlow(worker) || worker.lateness > 0))
-      are_slow.push_back(id);
+    if (!IsSlow(worker) && worker.lateness == 0) continue;
+    slow.insert(id);
+    if (!slow_.contains(id) && worker.hand.has_waiting()) became_slow.push_back(id);
   }
-  doubtful_ = std::move(doubtful);
+  // (Where most are slow, it is the costs that are wrong.)
+  if (2 * slow.size() > workers_.attached()) slow.clear();
+  slow_ = std::move(slow);
+  doubtful_.clear();
+  for (const WorkerId id : workers_.ring()) {
+    if (HasReason(id)) doubtful_.insert(id);
+  }
   NoteRunning();
-  if (doubtful_.size() < workers_.attached()) {
-    for (const WorkerId id : are_slow) core_.balancing.TakeBackWaiting(id);
+  for (const WorkerId id : became_slow) {
+    if (slow_.contains(id)) core_.balancing.TakeBackWaiting(id);
   }
   return !doubtful_.empty();
 }
@@ -81,7 +90,7 @@ void Trust::NoteJudged(WorkerId id) {
   for (const WorkerId other : workers_.ring()) {
     const Worker& worker = *workers_.Find(other);
     if (worker.machine != machine) continue;
-    if (HasReason(other, worker)) {
+    if (HasReason(other)) {
       doubtful_.insert(other);
     } else {
       doubtful_.erase(other);

@@ -31,7 +31,12 @@ class Trust : Part {
   bool Look();
   // Its breaker, or that of its machine, saw a fault or a success.
   void NoteJudged(WorkerId worker);
-  void NoteLost(WorkerId worker) { doubtful_.erase(worker); }
+  void NoteLost(WorkerId worker) {
+    doubtful_.erase(worker);
+    slow_.erase(worker);
+  }
+  // Some worker with room is trusted, or all are doubtful.
+  bool HasRoom() const;
   bool IsDoubtful(WorkerId worker) const { return doubtful_.contains(worker); }
   // Its last job failed, or that of its machine.
   bool HasFailed(WorkerId worker) const;
@@ -46,13 +51,14 @@ class Trust : Part {
 
  private:
   void NoteRunning();
-  bool HasReason(WorkerId id, const Worker& worker) const;
+  bool HasReason(WorkerId id) const;
   double LatenessOf(const Worker& worker) const;
   bool CanTrustedDo(PackageId package) const;
   // The time in which the trusted workers do all that is left.
   absl::Duration Left() const;
 
   absl::btree_set<WorkerId> doubtful_;  // attached
+  absl::btree_set<WorkerId> slow_;      // of these: for the sake of which they are
   absl::Duration looked_at_ = -absl::InfiniteDuration();
 };
 

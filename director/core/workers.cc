@@ -25,6 +25,8 @@ void Worker::BeginSession(uint64_t new_session, ReportId persisted) {
   has_worked = false;
   violations = 0;
   has_violated = false;
+  pace = Pace();
+  lateness = 0;
   seen_up_to_ = persisted;
   seen_.clear();
   ended.clear();
