@@ -1,8 +1,11 @@
 #include "common/base/program_output.h"
 
+#include <chrono>
 #include <csignal>
 #include <string>
+#include <thread>
 
+#include "common/base/file.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -10,6 +13,17 @@ namespace galley {
 namespace {
 
 ProgramToRun Shell(const std::string& script) { return {.argv = {"/bin/sh", "-c", script}}; }
+
+// Within half a second. (What nobody has reaped has ended, too.)
+bool Ends(pid_t process) {
+  const std::string file = "/proc/" + std::to_string(process) + "/stat";
+  for (int i = 0; i < 50; ++i) {
+    const auto stat = ReadFile(file);
+    if (!stat.ok() || stat->find(") Z ") != std::string::npos) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return false;
+}
 
 TEST(ProgramOutputTest, ReturnsWhatItPrintsAndHowItEnded) {
   const auto ended = RunToEnd(Shell("echo one; echo two; exit 3"));
@@ -73,7 +87,16 @@ TEST(ProgramOutputTest, WhatItLeavesInTheBackgroundIsNotWaitedFor) {
   program.wait_max = absl::Seconds(60);
   const auto ended = RunToEnd(program);
   ASSERT_TRUE(ended.ok()) << ended.status();
-  EXPECT_EQ(::kill(std::stoi(ended->output), SIGKILL), 0) << "it lives";
+  const pid_t left = std::stoi(ended->output);
+  EXPECT_TRUE(Ends(left)) << "it is in the group, and is ended with it";
+}
+
+TEST(ProgramOutputTest, WhatLeavesItsProcessGroupGoesOn) {
+  const auto ended = RunToEnd(Shell("echo $(setsid sh -c 'echo $$; exec sleep 1000 >&- 2>&-' &)"));
+  ASSERT_TRUE(ended.ok()) << ended.status();
+  const pid_t daemon = std::stoi(ended->output);
+  EXPECT_FALSE(Ends(daemon));
+  EXPECT_EQ(::kill(daemon, SIGKILL), 0);
 }
 
 TEST(ProgramOutputTest, EndsWhenItIsStopped) {

@@ -1,5 +1,7 @@
 // Variables and settings that make git answer other things than it would: none of them hides an
 // edit from LookAtGit and ChangedByGit. Real git in a real folder.
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -169,6 +171,26 @@ TEST_F(GitLiesTest, VariablesOfTheOneWhoRunsUs) {
       EXPECT_TRUE(ExpectFound(before, now)) << "git is not believed";
     }
   }
+}
+
+// HOME, XDG_CONFIG_HOME and PATH reach git: the first two say which folders of others are safe.
+TEST_F(GitLiesTest, WhatThePersonsOwnSettingsCallSafeIsRead) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
+  constexpr uid_t kNobody = 65534;
+  ASSERT_EQ(::chown(Host("work").c_str(), kNobody, kNobody), 0);
+  ASSERT_EQ(::chown(Host("work/.git").c_str(), kNobody, kNobody), 0);
+  EXPECT_THAT(Look().why_unknown, HasSubstr("dubious ownership"));
+  const std::string safe = fmt::format("[safe]\n\tdirectory = {}\n", Host("work"));
+  for (const char* const file : {".gitconfig", "config/git/config"}) {
+    SCOPED_TRACE(file);
+    Write(file, safe);
+    EXPECT_EQ(Look().why_unknown, "");
+    std::filesystem::remove(Host(file));
+  }
+  Write("bin/git", "#!/bin/sh\necho 'a git of PATH' >&2\nexit 128\n");
+  std::filesystem::permissions(Host("bin/git"), std::filesystem::perms::owner_all);
+  const Variable path("PATH", Host("bin") + ":/usr/bin:/bin");
+  EXPECT_THAT(Look().why_unknown, HasSubstr("a git of PATH"));
 }
 
 // What was edited when git was asked under the lie has the commit's bytes again.

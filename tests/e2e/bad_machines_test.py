@@ -80,6 +80,17 @@ class BadMachinesTest(ProveCase):
         self.assertEqual((cook.code, cook.roots), (0, self.local_roots(game)), cook)
         wait_until(lambda: [w["state"] for w in self.status(game)["workers"] if w["worker"] == "far-3"] == ["attached"], "it to be used again")
 
+    def test_where_no_good_machine_is_left_the_cook_ends_with_3_and_names_them(self):
+        """It takes a minute and a half: the machine is tried until then."""
+        disk = self.full_disk()
+        game = self.farm(prove=0, pictures=8)
+        self.serve_farm(game)
+        self.machine(game, "far-3", "node3", env={"TMPDIR": disk})
+        wait_until(lambda: any(w["worker"] == "far-3" and w["state"] in ("attached", "held") for w in self.status(game)["workers"]), "the worker")
+        cook = self.cook(game)
+        self.assertEqual((cook.code, cook.roots, [f for f in cook.failures if f["package"]]), (3, {}, []), cook)
+        self.assertIn("no machine can work, whatever it is given: node3: no space left on the disk of ", cook.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()

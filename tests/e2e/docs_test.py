@@ -14,7 +14,7 @@ In an output `...` stands for anything, alone in a line also for any number of l
 others of their kind; so does what depends on how a cook was spread over its workers: attempts, what was loaded, and how many of the results were
 cooked rather than taken from another platform.
 """
-import os, re, select, shlex, shutil, signal, subprocess, sys, time, unittest
+import glob, os, re, select, shlex, shutil, signal, subprocess, sys, time, unittest
 
 from harness import BIN, E2ETest, LIMIT_S, SOURCE
 
@@ -226,6 +226,26 @@ class MarksTest(unittest.TestCase):
             with open(os.path.join(SOURCE, page), encoding="utf-8") as file:
                 used |= set(re.findall(r"^ *```\S* .*?skip=(\w+)", file.read(), re.M))
         self.assertEqual(used, set(SKIPPED))
+
+    def test_each_launcher_is_in_the_help_and_in_the_pages(self):
+        with open(os.path.join(SOURCE, "common/project/project.cc"), encoding="utf-8") as file:
+            launchers = re.findall(r'"(\w+)"', re.search(r'Choice\(layers, "farm.launcher", \{(.*?)\}', file.read()).group(1))
+        self.assertGreater(len(launchers), 4)
+        with open(os.path.join(SOURCE, "docs/cli.md"), encoding="utf-8") as file:
+            row = re.search(r"^\| `--launcher NAME` \|.*", file.read(), re.M).group()
+        self.assertEqual([one for one in launchers if f"`{one}`" not in row], [])
+        for command in ("cook", "serve"):
+            text = subprocess.run([os.path.join(BIN, "galley"), command, "--help"], text=True, stdout=subprocess.PIPE, check=True).stdout
+            option = " ".join(text[text.index("--launcher"):].split())[:300]
+            self.assertEqual([one for one in launchers if one not in option], [], option)
+
+    def test_sample_batch_scripts_say_what_their_nodes_must_have(self):
+        scripts = [name for end in ("slurm/*.sbatch", "condor/*.sub") for name in glob.glob(os.path.join(SOURCE, "deploy", end))]
+        self.assertGreater(len(scripts), 2)
+        for script in scripts:
+            with self.subTest(script), open(script, encoding="utf-8") as file:
+                comments = " ".join(line for line in file.read().splitlines() if line.startswith("#"))
+                self.assertRegex(comments, r"What its nodes? must have: ")
 
     def test_links_between_documents_lead_somewhere(self):
         self.assertEqual(broken_links(SOURCE), [])

@@ -1,9 +1,10 @@
 """Workers that a launcher brings up on other machines: a queue of the test's own plays the farm."""
-import json, os, shutil, signal, subprocess, threading, time, unittest
+import json, os, shutil, signal, socket, subprocess, threading, time, unittest
 
 from farm_test import DATA, FarmCase, can_hide
 from harness import COPY, SOURCE, wait_until
 from link import Link
+from slurm_cluster import free_ports
 
 # What a studio's queue has: submit, status, stop. Its jobs are files in a folder, which the Queue below looks at.
 QUEUE = """#!/usr/bin/env python3
@@ -252,6 +253,26 @@ class LaunchersTest(FarmCase):
             [check] = [check for check in json.loads(doctor.stdout)["checks"] if check["name"] == name]
             self.assertEqual((doctor.returncode, check["ok"]), (1, False), check)
             self.assertIn(said, check["text"])
+
+    def test_doctor_looks_at_who_listens_at_the_farms_address(self):
+        port = free_ports(1)
+        game = self.project({"c.txt": "text"}, [COPY], extra=f'[farm]\nlauncher = "none"\nlisten = "127.0.0.1:{port}"\n{self.tls(self.certificates())}')
+
+        def door():
+            doctor = self.galley("doctor", "--project", game, "--json")
+            [check] = [check for check in json.loads(doctor.stdout)["checks"] if check["name"] == "farm door"]
+            self.assertTrue(check["text"].startswith("its certificate is for 127.0.0.1"), check)
+            return check["ok"], check["text"]
+        self.assertEqual(door(), (True, f"its certificate is for 127.0.0.1:{port}; no director listens there now"))
+        self.serve(game)
+        self.assertEqual(door(), (True, f"its certificate is for 127.0.0.1:{port}; a director listens there, with TLS"))
+        self.assertEqual(self.galley("serve", "--stop", "--project", game).returncode, 0)
+        other = subprocess.Popen(["python3", "-m", "http.server", str(port), "--bind", "127.0.0.1"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(lambda: (other.kill(), other.wait()))
+        wait_until(lambda: socket.socket().connect_ex(("127.0.0.1", port)) == 0, "somebody else to listen")
+        is_ok, text = door()
+        self.assertFalse(is_ok, text)
+        self.assertIn("; but who listens there now will not do: ", text)
 
     def test_status_says_what_the_cluster_calls_a_worker(self):
         os.environ.update({"SLURM_JOB_ID": "125", "SLURM_ARRAY_JOB_ID": "123", "SLURM_ARRAY_TASK_ID": "4", "SLURMD_NODENAME": "node7"})

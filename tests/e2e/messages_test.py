@@ -67,6 +67,14 @@ class MessagesTest(E2ETest):
                 self.assertEqual(done.returncode, code, done)
                 self.assertIn(text, done.stdout + done.stderr)
 
+    def test_a_file_of_another_cooker_is_named_with_that_cooker(self):
+        game = self.project({"a.gltf": b"\x89PNG\r\n\x1a\n and more", "a.json": b"\x89PNG\r\n\x1a\n and more"},
+                            ['match = "/Game/*.gltf"\ncooker = "mesh"', DATA])
+        cook = self.cook(game, expect=1)
+        for package, expected in (("/Game/a.gltf", "glTF or GLB"), ("/Game/a.json", "JSON")):
+            error, = cook.errors_of(package)
+            self.assertIn(f"the file is no {expected}: it is a PNG image, which the cooker `texture` takes; set that cooker in its rule, or replace the file", error)
+
     def test_conflicts_are_one_paragraph_with_an_example(self):
         files = {f"{i}.json": "{}" for i in range(30)} | {f"{i}.json.cbor": "x" for i in range(30)}
         game = self.project(files, [DATA, 'match = "/Game/*.cbor"\ncooker = "copy"'])

@@ -2,7 +2,7 @@
 """Which roots are published and which sandboxes follow: nothing empty, nothing twice, no name that the platform cannot have; and `galley stage --check`."""
 import json, os, unittest
 
-import harness
+import harness, look_test
 
 COPY = 'match = "/Game/**/*.txt"\ncooker = "copy"'
 DATA = 'match = "/Game/**/*.json"\ncooker = "data"'
@@ -153,7 +153,10 @@ class EmptyRootTest(PublishingCase):
         self.write("game/content/notes.md", "nobody reads it")
         self.write("game/content/s.frag", '#version 450\n#extension GL_GOOGLE_include_directive : require\n#include "part.glsl"\nvoid main() {}\n')
         self.write("game/content/part.glsl", "\n")
-        self.write("game/galley.toml", self.read("game/galley.toml").decode() + '\n[[rule]]\nmatch = "/Game/*.frag"\ncooker = "shader"\n')
+        self.write("game/content/m.gltf", json.dumps(look_test.MESH | {"images": [], "textures": [], "materials": [{}]}))
+        self.write("game/content/tri.bin", look_test.FILES["tri.bin"])
+        self.write("game/galley.toml", self.read("game/galley.toml").decode() + '\n[[rule]]\nmatch = "/Game/*.frag"\ncooker = "shader"\n'
+                   '[[rule]]\nmatch = "/Game/*.gltf"\ncooker = "mesh"\n')
         self.cook(self.game)
         for how in ("nothing changed", "another"):
             if how == "another":

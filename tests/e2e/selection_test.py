@@ -128,6 +128,15 @@ class SelectionTest(E2ETest):
         self.write("game/galley.toml", toml)
         os.remove(self.path("game/content/tex/7.png.cook"))
         self.assertEqual(self.state_of(game), before)
+        # So is a platform that there is not, in either.
+        wrong = toml + '\n[[rule]]\nmatch = "/Game/tex/*"\nplatform.pcc.settings = { quality = "fast" }\n'
+        self.write("game/galley.toml", wrong)
+        self.assertRegex(self.cook(game, expect=2).stderr, r"galley\.toml:\d+: unknown platform `pcc`; did you mean `pc`\?")
+        self.write("game/galley.toml", toml)
+        self.write("game/content/tex/7.png.cook", "[platform.pcc]\n")
+        self.assertIn("content/tex/7.png.cook:1: unknown platform `pcc`; did you mean `pc`?", self.cook(game, expect=2).stderr)
+        os.remove(self.path("game/content/tex/7.png.cook"))
+        self.assertEqual(self.state_of(game), before)
         self.assertEqual(self.cook(game).results["up_to_date"], 31)
 
     def test_what_is_left_out_is_said(self):
@@ -148,11 +157,27 @@ class SelectionTest(E2ETest):
         self.assertRegex(rows["/Game/Rock.PNG"]["rule"], r"^galley\.toml:\d+$")
         totals = json.loads(self.galley("ls", "--project", game, "--json", "--totals").stdout.splitlines()[-1])["totals"]
         self.assertEqual(sum(total["packages"] for total in totals), len(rows), totals)
+        of_texture, = [total for total in totals if total["cooker"] == "texture"]
+        size = os.path.getsize(self.path("game/.galley/cooked/pc/Game/Rock.PNG.ktx2"))
+        self.assertEqual((rows["/Game/Rock.PNG"]["bytes"], of_texture["bytes"]), ({"pc": size}, {"pc": size}))
         table = self.galley("ls", "--project", game, "/Game/*.{PNG,png}").stdout.splitlines()
         self.assertEqual([line.split()[0] for line in table], ["PACKAGE", "/Game/Rock.PNG", "/Game/bad.png"])
         nothing = self.galley("ls", "--project", game, "/Game/*.pgn")
         self.assertEqual(nothing.returncode, 2)
         self.assertIn('nothing matches "/Game/*.pgn"; the nearest are', nothing.stderr)
+
+    def test_ls_chooses_by_outcome_and_sorts_by_size(self):
+        files = {"a.bin": "a", "b.bin": "b" * 3000, "c.bin": "c" * 200, "bad.png": b"no png", "soft.json": json.dumps({"$soft": "/Game/no.json"})}
+        game = self.project(files, [COPY, TEXTURE, 'match = "/Game/**/*.json"\ncooker = "data"'])
+        self.cook(game, expect=1)
+        for options, packages in (([], ["a.bin", "b.bin", "bad.png", "c.bin", "soft.json"]), (["--failed"], ["bad.png"]), (["--warned"], ["soft.json"]),
+                                  (["--failed", "--warned"], ["bad.png", "soft.json"]), (["--sort", "size", "/Game/*.bin"], ["b.bin", "c.bin", "a.bin"])):
+            with self.subTest(options):
+                listed = self.galley("ls", "--project", game, "--json", *options)
+                self.assertEqual(listed.returncode, 0, listed)
+                self.assertEqual([json.loads(line)["package"] for line in listed.stdout.splitlines()], ["/Game/" + name for name in packages])
+                table = self.galley("ls", "--project", game, *options).stdout.splitlines()
+                self.assertEqual([line.split()[0] for line in table[1:]], ["/Game/" + name for name in packages])
 
     def test_ls_knows_what_generators_made(self):
         level = json.dumps({"items": [{"position": [5, 0, 5]}, {"position": [15, 0, 5]}]})

@@ -265,10 +265,18 @@ class ServeTest(ResidentTest):
             self.assertEqual(waits.returncode, 3, waits.stderr)
             self.assertIn("the next `galley serve` goes on with it", waits.stderr)
             self.assertFalse(os.path.exists(summary))
-            served = self.galley("serve", "--detach", "--project", project, "--workers", "2", env={"SECRET": "hidden treasure"})
-            self.assertEqual(served.returncode, 0, served)
-            self.assertIn(f"cook {number} goes on: it is detached, and the director before left it", served.stderr)
-            again = int(re.search(r"process (\d+)", served.stderr)[1])
+            goes_on = f"cook {number} goes on: it is detached, and the director before left it"
+            if end == signal.SIGKILL:
+                served = self.galley("serve", "--detach", "--project", project, "--workers", "2", env={"SECRET": "hidden treasure"})
+                self.assertEqual(served.returncode, 0, served)
+                self.assertIn(goes_on, served.stderr)
+                again = int(re.search(r"process (\d+)", served.stderr)[1])
+            else:
+                foreground = subprocess.Popen([os.path.join(BIN, "galley"), "serve", "--project", project, "--workers", "2"], stderr=subprocess.PIPE, text=True,
+                                              env={**os.environ, "SECRET": "hidden treasure"})
+                self.addCleanup(foreground.kill)
+                self.wait_for_line(foreground, goes_on)
+                again = foreground.pid
             self.assertEqual([str(c["cook"]) for c in self.status(project)["cooks"]], [number])
             ended = self.galley("cook", "--attach", number, "--project", project)
             self.assertEqual(ended.returncode, 0, ended.stderr)

@@ -804,6 +804,17 @@ TEST_F(LookedAtTest, TheCompilersWordOnAShaderCounts) {
   EXPECT_EQ(Does("/Game/d.frag"), "shader");
 }
 
+// So that names which Windows cannot have fail there, and nowhere else.
+TEST_F(PlanTest, ThePlatformWindowsSaysItsSystem) {
+  Init({{"a.png", Png()}});
+  std::map<std::string, std::string> systems;
+  for (const project::Platform& platform : project_->platforms) {
+    const auto os = platform.parameters.find("os");
+    systems[platform.name] = os == platform.parameters.end() ? "" : os->second;
+  }
+  EXPECT_THAT(systems, UnorderedElementsAre(Pair("windows", "windows"), Pair("android", "")));
+}
+
 TEST_F(PlanTest, AnOrphanDoesNotStopThePatternOfEditorsNotes) {
   Files files = {{"gone.png.import", "[remap]\nimporter=\"texture\"\n"}};
   for (int i = 0; i < 500; ++i) {
