@@ -65,7 +65,7 @@ absl::StatusOr<Decoded> DecodeStream(std::string_view bytes, const OggStream& st
   if (!absl::IsInvalidArgument(decoded.status())) return decoded;
   return absl::InvalidArgumentError(
       fmt::format("{} (the last page is not marked as the stream's end: the file may be truncated)",
-                  std::string_view(decoded.status().message())));
+                  std::string(decoded.status().message())));
 }
 
 absl::StatusOr<Decoded> DecodeOgg(std::string_view bytes, const DecodeOptions& options) {
