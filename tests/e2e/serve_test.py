@@ -461,7 +461,7 @@ class ServeTest(ResidentTest):
         self.assertTrue(json.loads(self.read("trace.json"))["traceEvents"])
         self.assertEqual(self.galley("clean", "/Game/a.txt", "--project", project).returncode, 0)
         unknown = self.galley("clean", "/Game/none.txt", "--project", project)
-        self.assertEqual((unknown.returncode, unknown.stderr), (2, "galley: /Game/none.txt was in no cook of this project\n"), unknown)
+        self.assertEqual((unknown.returncode, unknown.stderr), (2, "galley: /Game/none.txt was in no cook of this project; did you mean /Game/b.txt?\n"), unknown)
         slip = self.galley("clean", "/Game/aa.txt", "--project", project)
         self.assertEqual(slip.returncode, 2, slip)
         self.assertIn("/Game/aa.txt was in no cook of this project; did you mean /Game/a.txt?", slip.stderr)
