@@ -265,11 +265,18 @@ class LaunchersTest(FarmCase):
             return check["ok"], check["text"]
         self.assertEqual(door(), (True, f"its certificate is for 127.0.0.1:{port}; no director listens there now"))
         self.serve(game)
-        self.assertEqual(door(), (True, f"its certificate is for 127.0.0.1:{port}; a director listens there, with TLS"))
+        cook = self.start_cook(game)  # the director listens from the first cook on
+        wait_until(lambda: door() == (True, f"its certificate is for 127.0.0.1:{port}; a director listens there, with TLS"), "the director's door")
+        self.assertEqual(self.galley("cancel", "1", "--project", game).returncode, 0)
+        self.finish_cook(game, cook)
         self.assertEqual(self.galley("serve", "--stop", "--project", game).returncode, 0)
         other = subprocess.Popen(["python3", "-m", "http.server", str(port), "--bind", "127.0.0.1"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.addCleanup(lambda: (other.kill(), other.wait()))
-        wait_until(lambda: socket.socket().connect_ex(("127.0.0.1", port)) == 0, "somebody else to listen")
+
+        def is_there():
+            with socket.socket() as caller:
+                return caller.connect_ex(("127.0.0.1", port)) == 0
+        wait_until(is_there, "somebody else to listen")
         is_ok, text = door()
         self.assertFalse(is_ok, text)
         self.assertIn("; but who listens there now will not do: ", text)
