@@ -158,7 +158,7 @@ TEST_F(TextureCookerTest, WrongSettingsAreNamed) {
   EXPECT_THAT(ErrorOf(hdr, {{"format", "bc1"}}, "bc", "/Game/a.hdr"),
               HasSubstr("setting \"format\": \"bc1\" cannot hold an HDR image"));
   EXPECT_THAT(ErrorOf(hdr, {{"usage", "mask"}}, "bc", "/Game/a.hdr"),
-              HasSubstr("can only be of usage color"));
+              HasSubstr("an HDR image can only have the usage \"color\""));
 }
 
 TEST_F(TextureCookerTest, LossesAreWarnedOf) {
