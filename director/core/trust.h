@@ -40,7 +40,6 @@ class Trust : Part {
   bool IsDoubtful(WorkerId worker) const { return doubtful_.contains(worker); }
   // Its last job failed, or that of its machine.
   bool HasFailed(WorkerId worker) const;
-  size_t doubtful() const { return doubtful_.size(); }
   bool MayTake(PackageId package, WorkerId id, const Worker& worker) const;
   // The trusted worker where what the attempt has would begin first, whatever else is to be handed
   // over. Invalid: none. O(workers).
