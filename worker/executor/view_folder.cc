@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <memory>
 #include <system_error>
@@ -42,6 +43,15 @@ void RemoveWithLocks(const std::string& path) {
   Remove(path);
   ::unlink((path + std::string(kBusy)).c_str());
   ::unlink((path + std::string(kOwner)).c_str());
+}
+
+// Its time is the clock's own: that which a file system gives by itself is some milliseconds old, the
+// same for two that were used one after the other.
+void NoteUse(const FileDescriptor& busy) {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  const timespec times[] = {now, now};
+  ::futimens(busy.get(), times);
 }
 
 void WriteBytes(const FileDescriptor& busy, uint64_t bytes, const std::string& path) {
@@ -127,11 +137,8 @@ bool ViewFolder::Use() { return Lock(busy_, LOCK_EX) && FileExists(path_); }
 void ViewFolder::Release(uint64_t bytes) {
   const bool has_grown = bytes > bytes_;
   bytes_ = bytes;
-  if (has_grown) {
-    WriteBytes(busy_, bytes, path_);
-  } else {
-    ::futimens(busy_.get(), nullptr);
-  }
+  if (has_grown) WriteBytes(busy_, bytes, path_);
+  NoteUse(busy_);
   Lock(busy_, LOCK_UN);
   if (has_grown) MakeRoom(parent_, bytes_max_);
 }
