@@ -27,6 +27,7 @@ struct Attempt {
   uint32_t saves = 0;       // that it reported
   bool is_split = false;    // others have some of it, which may go on here all the same
   bool is_backup = false;   // beside the one that it backs up
+  bool is_outrun = false;   // another made all of it first, and what that made is not durable yet
   bool is_alone = false;    // nothing else was in hand while it was (aloneness.h)
   bool is_earlier = false;  // of an earlier term, and not taken for a hand-over of this one
   bool is_unheard = false;  // its worker may never say that it ended (Attempts::ForgetLater)

@@ -12,6 +12,8 @@ namespace {
 
 // Ids of different terms differ.
 constexpr int kTermShift = 40;
+// A job that takes less may as well end.
+constexpr absl::Duration kWorthAnExecutor = absl::Milliseconds(500);
 
 }  // namespace
 
@@ -132,12 +134,16 @@ void Attempts::EndSpent(PackageId id, AttemptId reporter) {
   if (is_race) NoteOutrun(id, reporter);
   for (const AttemptId attempt : current) {
     if (attempts_.at(attempt).remaining != 0) continue;
-    // The loser of a race is stopped: it may be one that never ends.
-    const Tell tell = attempt == reporter
-                          ? (attempts_.at(attempt).is_split ? Tell::kRetract : Tell::kNothing)
-                      : is_race ? Tell::kCancel
-                                : ToTellOfDuplicate(attempt);
-    EndAttempt(attempt, tell);
+    if (attempt == reporter) {
+      EndAttempt(attempt, attempts_.at(attempt).is_split ? Tell::kRetract : Tell::kNothing);
+      continue;
+    }
+    Attempt& outrun = attempts_.at(attempt);
+    // It is stopped, since it may be one that never ends; but not before what was made in its place
+    // is durable: that may be refused, and then this one makes it. Cancelling a job that runs costs
+    // its worker a warm executor. A job that holds a resource must not go on without it.
+    outrun.is_outrun = outrun.group == 0 && (is_race || outrun.expected >= kWorthAnExecutor);
+    EndAttempt(attempt, outrun.group == 0 ? Tell::kRetract : Tell::kCancel);
   }
 }
 
@@ -153,14 +159,6 @@ void Attempts::NoteOutrun(PackageId id, AttemptId reporter) {
     if (other != reporter && began_at && !worker.hand.IsUploading(other))
       worker.pace.Outrun(first->measured, core_.awake - *began_at);
   }
-}
-
-// Cancelling a job that runs costs its worker a warm executor. A job that holds a resource must not
-// go on without it.
-Tell Attempts::ToTellOfDuplicate(AttemptId id) const {
-  constexpr absl::Duration kWorthAnExecutor = absl::Milliseconds(500);
-  const Attempt& attempt = attempts_.at(id);
-  return attempt.expected < kWorthAnExecutor && attempt.group == 0 ? Tell::kRetract : Tell::kCancel;
 }
 
 void Attempts::TakeBack(const Attempt& attempt, PlatformMask platforms) {
@@ -203,6 +201,15 @@ void Attempts::Cancel(std::span<const AttemptId> retracted) {
 void Attempts::CancelRetracted(PackageId package) {
   Cancel(RetractedAt(package));
   retracted_.erase(package);
+}
+
+void Attempts::CancelOutrun(PackageId package) {
+  std::vector<AttemptId> outrun;
+  for (const AttemptId id : RetractedAt(package)) {
+    if (attempts_.at(id).is_outrun) outrun.push_back(id);
+  }
+  Cancel(outrun);
+  for (const AttemptId id : outrun) ForgetRetracted(id);
 }
 
 void Attempts::CancelAllRetracted() {

@@ -71,6 +71,8 @@ class Attempts : Part {
   // Cancels jobs that had begun when they were moved: they run twice, and nobody waits for these.
   void CancelRetracted(PackageId package);
   void CancelAllRetracted();
+  // What others made in their place is durable, and nobody waits for these.
+  void CancelOutrun(PackageId package);
   // A cook begins: nobody asks for those of the one before.
   void ForgetAllRetracted() { retracted_.clear(); }
 
@@ -80,7 +82,6 @@ class Attempts : Part {
 
  private:
   void NoteOutrun(PackageId package, AttemptId reporter);
-  Tell ToTellOfDuplicate(AttemptId id) const;
   void Cancel(std::span<const AttemptId> retracted);
 
   absl::flat_hash_map<AttemptId, Attempt> attempts_;                  // look-up only

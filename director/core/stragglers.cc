@@ -50,10 +50,10 @@ bool Stragglers::IsHopeless(AttemptId id) const {
   const std::optional<absl::Duration> began_at = worker.hand.BeganAt(id);
   if (!began_at || worker.hand.IsUploading(id)) return false;
   const absl::Duration ran = core_.awake - *began_at;
-  if (core_.trust.IsSlow(worker) &&
-      attempt.expected * core_.trust.PaceOf(worker) - ran > 2 * attempt.expected)
+  const bool is_slow = core_.trust.IsSlow(attempt.worker);
+  if (is_slow && attempt.expected * core_.trust.PaceOf(worker) - ran > 2 * attempt.expected)
     return true;
-  const bool is_likely = worker.lateness > 0 || core_.trust.HasFailed(attempt.worker);
+  const bool is_likely = is_slow || core_.trust.HasFailed(attempt.worker);
   return ran > std::max(options_.straggler_min, is_likely
                                                     ? core_.overruns.Limit(attempt.expected)
                                                     : core_.overruns.FarLimit(attempt.expected));

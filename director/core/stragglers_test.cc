@@ -57,13 +57,37 @@ TEST(StragglersTest, TheBackupsResultCountsAndTheStragglerIsCancelled) {
   race.Pass(3);
   race.shell.TakeLog();
   race.shell.Saved("Slow");
-  EXPECT_EQ(race.shell.TakeLog(), "cancel Slow\ndone Slow\nroot Quick Slow\npublish 0\nended\n");
+  EXPECT_EQ(race.shell.TakeLog(),
+            "retract Slow\ncancel Slow\ndone Slow\nroot Quick Slow\npublish 0\nended\n");
   EXPECT_EQ(race.counters().backups_won, 1u);
   EXPECT_EQ(race.counters().jobs_retried, 0u);
   const ReportId late = race.shell.Saved(straggler);
   EXPECT_TRUE(race.shell.acknowledged().contains(late));
   EXPECT_EQ(race.counters().results_dropped, 1u);
   EXPECT_EQ(race.counters().results_cooked, 2u);
+}
+
+TEST(StragglersTest, TheStragglerGoesOnUntilTheBackupsResultIsDurableAndCountsIfThatIsRefused) {
+  for (const bool is_refused : {false, true}) {
+    Race race;
+    const HarnessJob straggler = race.shell.JobOf("Slow");
+    race.Pass(3);
+    race.shell.hold_commits = true;
+    race.shell.TakeLog();
+    race.shell.Saved("Slow");
+    EXPECT_EQ(race.shell.TakeLog(), "retract Slow\n");
+    const Persist::Item item = race.shell.commits.front();
+    race.shell.hold_commits = false;
+    Persisted persisted{{{item.package, item.platform, item.result, nullptr}}, ""};
+    if (is_refused) persisted.items[0].refused = "its worker did not write blob x";
+    race.shell.Send(persisted);
+    EXPECT_EQ(race.shell.Says("cancel Slow\n"), !is_refused);
+    if (!is_refused) continue;
+    race.shell.TakeLog();
+    race.shell.Saved(straggler);
+    EXPECT_TRUE(race.shell.Says("done Slow\nroot Quick Slow\n")) << race.shell.TakeLog();
+    EXPECT_EQ(race.counters().results_dropped, 0u);
+  }
 }
 
 TEST(StragglersTest, WhatComesOutOtherwiseTheSecondTimeIsAWarningAndDropped) {

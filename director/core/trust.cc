@@ -37,7 +37,7 @@ bool Trust::HasFailed(WorkerId id) const {
                                core_.breakers.HasFaults(worker->machine));
 }
 
-bool Trust::HasReason(WorkerId id) const { return slow_.contains(id) || HasFailed(id); }
+bool Trust::HasReason(WorkerId id) const { return IsSlow(id) || HasFailed(id); }
 
 bool Trust::HasRoom() const {
   if (doubtful_.empty() || doubtful_.size() == workers_.attached())
@@ -67,7 +67,7 @@ bool Trust::Look() {
   for (const WorkerId id : workers_.ring()) {
     Worker& worker = *workers_.Find(id);
     worker.lateness = LatenessOf(worker);
-    if (!IsSlow(worker) && worker.lateness == 0) continue;
+    if (PaceOf(worker) < kSlow && worker.lateness == 0) continue;
     slow.insert(id);
     if (!slow_.contains(id) && worker.hand.has_waiting()) became_slow.push_back(id);
   }

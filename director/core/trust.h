@@ -46,7 +46,8 @@ class Trust : Part {
   WorkerId BestFor(const Attempt& attempt) const;
   // How many times as long jobs take there as elsewhere; 1 at least.
   double PaceOf(const Worker& worker) const;
-  bool IsSlow(const Worker& worker) const { return PaceOf(worker) >= kSlow; }
+  // Doubtful for the sake of its pace, or of a job that runs for far too long.
+  bool IsSlow(WorkerId worker) const { return slow_.contains(worker); }
 
  private:
   void NoteRunning();
