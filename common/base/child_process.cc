@@ -521,6 +521,11 @@ bool IsRunning(pid_t pid) {
   return name_end == std::string::npos || (*stat)[name_end + 2] != 'Z';
 }
 
+bool IsStopped(pid_t pid) {
+  const char state = StatOf(fmt::format("/proc/{}/stat", pid)).state;
+  return state == 'T' || state == 't';
+}
+
 uint64_t ResidentBytes(pid_t pid) {
   char name[32];
   std::snprintf(name, sizeof(name), "/proc/%d/statm", static_cast<int>(pid));

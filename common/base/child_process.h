@@ -132,6 +132,9 @@ std::vector<pid_t> ChildrenOf(pid_t pid);
 uint64_t ResidentBytes(pid_t pid);
 // False: it has ended, though perhaps its parent has not asked how yet.
 bool IsRunning(pid_t pid);
+// A signal (SIGSTOP, a terminal's Ctrl-Z) or a debugger holds it, and it goes on when somebody says
+// so. False also when it is gone.
+bool IsStopped(pid_t pid);
 // The same, summed over all processes below `pid`, without itself. Memory that they share counts
 // for each.
 uint64_t ResidentBytesBelow(pid_t pid);

@@ -83,6 +83,22 @@ TEST(ChildProcessTest, AProcessThatEndedDoesNotRunThoughNobodyAskedHow) {
   EXPECT_FALSE(IsRunning(child));
 }
 
+TEST(ChildProcessTest, AProcessThatASignalHoldsIsStoppedUntilItGoesOn) {
+  EXPECT_FALSE(IsStopped(getpid()));
+  const pid_t child = fork();
+  if (child == 0) {
+    raise(SIGSTOP);
+    _exit(0);
+  }
+  siginfo_t info{};
+  ASSERT_EQ(waitid(P_PID, static_cast<id_t>(child), &info, WSTOPPED), 0);
+  EXPECT_TRUE(IsStopped(child));
+  EXPECT_TRUE(IsRunning(child)) << "it has not ended";
+  kill(child, SIGCONT);
+  waitpid(child, nullptr, 0);
+  EXPECT_FALSE(IsStopped(child));
+}
+
 TEST(ChildProcessTest, ResidentBytesOfThisProcessIsPositive) {
   EXPECT_GT(ResidentBytes(getpid()), 1000u);
 }

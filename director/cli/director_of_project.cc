@@ -67,10 +67,8 @@ absl::StatusOr<std::unique_ptr<DirectorClient>> FindDirectorOfAnyBuild(
                     HolderOf(project), socket));
   }
   if (absl::IsDeadlineExceeded(found.status())) {
-    return director::Infrastructure(fmt::format(
-        "{} has this project, and has not answered for {:.0f} s at {}: is it stopped? Continue it "
-        "(kill -CONT), or end it",
-        HolderOf(project), absl::ToDoubleSeconds(DirectorClient::kPatience), socket));
+    return director::Infrastructure(
+        fmt::format("{} has this project, and {}", HolderOf(project), MessageOf(found.status())));
   }
   if (!found.ok()) return director::Infrastructure(found.status());
   return found;

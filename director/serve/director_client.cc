@@ -4,10 +4,12 @@
 #include <pwd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
 #include "absl/time/clock.h"
+#include "common/base/child_process.h"
 #include "common/base/status_macros.h"
 #include "common/wire/channel.h"
 #include "director/serve/peer.h"
@@ -18,7 +20,8 @@
 namespace galley::director {
 namespace {
 
-// So long one Hello waits: then it is looked whether anybody listens still.
+// So long the first Hello waits, and each later one twice as long as the one before it: then it is
+// looked whether anybody listens still.
 constexpr absl::Duration kHelloPatience = absl::Milliseconds(500);
 constexpr absl::Duration kFarPatience = absl::Seconds(10);  // with TLS, through a network
 
@@ -47,10 +50,27 @@ class StreamOf final : public Stream {
 };
 using StreamOfEvents = StreamOf<CookStream, v1::CookEvent>;
 
+// `process`: of this machine; 0: not known.
+bool IsAtWork(pid_t process) { return process > 0 && IsRunning(process) && !IsStopped(process); }
+
+absl::Status SilentError(const SocketProbe& probe) {
+  if (IsAtWork(probe.process))
+    return absl::DeadlineExceededError(
+        fmt::format("has not answered for {:.0f} s at {}, though it is not stopped: ask again when "
+                    "this machine "
+                    "has less to do, or end it",
+                    absl::ToDoubleSeconds(DirectorClient::kBusyPatience), probe.path));
+  return absl::DeadlineExceededError(
+      fmt::format("has not answered for {:.0f} s at {}: is it stopped? Continue it (kill -CONT), "
+                  "or end it",
+                  absl::ToDoubleSeconds(DirectorClient::kPatience), probe.path));
+}
+
 class Client final : public DirectorClient {
  public:
-  explicit Client(const std::string& address, const wire::ClientTls& tls = {})
-      : stub_(v1::Resident::NewStub(wire::OpenChannel(address, tls))) {}
+  // `process`: of this machine, that listens there; 0: not known.
+  explicit Client(const std::string& address, const wire::ClientTls& tls = {}, pid_t process = 0)
+      : stub_(v1::Resident::NewStub(wire::OpenChannel(address, tls))), process_(process) {}
 
   // DEADLINE_EXCEEDED: not answered within `patience`, though somebody may listen.
   absl::Status SayHello(const v1::BuildIdentity& own, absl::Duration patience) {
@@ -97,16 +117,29 @@ class Client final : public DirectorClient {
         [&](grpc::ClientContext* context) { return stub_->Show(context, ask); });
   }
   bool HasEnded() override {
-    const auto hello = Call<v1::HelloAnswer>(v1::HelloAsk(), &v1::Resident::Stub::Hello);
+    const auto hello = CallOnce<v1::HelloAnswer>(v1::HelloAsk(), &v1::Resident::Stub::Hello);
     if (!hello.ok()) return absl::IsUnavailable(hello.status());
     return hello->process() != hello_.process() || hello->started_us() != hello_.started_us();
   }
 
  private:
   template <typename Answer, typename Ask>
-  absl::StatusOr<Answer> Call(const Ask& ask,
-                              grpc::Status (v1::Resident::Stub::*call)(grpc::ClientContext*,
-                                                                       const Ask&, Answer*)) {
+  using CallOfStub = grpc::Status (v1::Resident::Stub::*)(grpc::ClientContext*, const Ask&,
+                                                          Answer*);
+
+  // A call may be made twice: what it asks for is then done already.
+  template <typename Answer, typename Ask>
+  absl::StatusOr<Answer> Call(const Ask& ask, CallOfStub<Answer, Ask> call) {
+    const absl::Time until = absl::Now() + kBusyPatience;
+    while (true) {
+      absl::StatusOr<Answer> answer = CallOnce<Answer>(ask, call);
+      const bool is_busy = absl::IsDeadlineExceeded(answer.status()) && IsAtWork(process_);
+      if (!is_busy || absl::Now() > until) return answer;
+    }
+  }
+
+  template <typename Answer, typename Ask>
+  absl::StatusOr<Answer> CallOnce(const Ask& ask, CallOfStub<Answer, Ask> call) {
     CallContext context;
     context.set_deadline(absl::ToChronoTime(absl::Now() + kPatience));
     Answer answer;
@@ -116,6 +149,7 @@ class Client final : public DirectorClient {
   }
 
   const std::unique_ptr<v1::Resident::Stub> stub_;
+  const pid_t process_;
   v1::HelloAnswer hello_;
 };
 
@@ -158,20 +192,23 @@ std::unique_ptr<HostedClient> HostedClient::Find(const std::string& socket_path)
 
 absl::StatusOr<std::unique_ptr<DirectorClient>> DirectorClient::Find(const std::string& socket_path,
                                                                      const v1::BuildIdentity& own) {
-  const absl::Time until = absl::Now() + kPatience;
+  const absl::Time began = absl::Now();
+  absl::Duration patience = kHelloPatience;
   while (true) {
     const SocketProbe probe = ProbeSocket(socket_path);
     if (probe.listening == Listening::kNobody) return nullptr;
     if (probe.listening == Listening::kForbidden)
       return absl::PermissionDeniedError(fmt::format("{} belongs to another user", probe.path));
-    auto client = std::make_unique<Client>("unix:" + probe.path);
-    const absl::Status hello = client->SayHello(own, kHelloPatience);
+    auto client = std::make_unique<Client>("unix:" + probe.path, wire::ClientTls(), probe.process);
+    const absl::Status hello = client->SayHello(own, patience);
     if (hello.ok()) return std::unique_ptr<DirectorClient>(std::move(client));
     if (absl::IsUnimplemented(hello)) return nullptr;
     // One that ends takes its socket away.
     const bool may_end = absl::IsDeadlineExceeded(hello) || absl::IsUnavailable(hello);
     if (!may_end) return hello;
-    if (absl::Now() > until) return absl::DeadlineExceededError("the director is silent");
+    const absl::Duration waited = absl::Now() - began;
+    if (waited > (IsAtWork(probe.process) ? kBusyPatience : kPatience)) return SilentError(probe);
+    patience = waited < kPatience ? std::min(2 * patience, kPatience - waited) : kPatience;
   }
 }
 

@@ -41,11 +41,14 @@ std::string OwnCaller();
 
 class DirectorClient {
  public:
-  // So long a director may take to answer.
+  // So long a director may take to answer; one of this machine that is seen to run, because it may
+  // have more to do than the machine can, kBusyPatience.
   static constexpr absl::Duration kPatience = absl::Seconds(5);
+  static constexpr absl::Duration kBusyPatience = absl::Seconds(60);
 
   // The resident director whose socket is at `socket_path`. Null: nobody listens, or only a command
-  // that hosts one cook. PERMISSION_DENIED: it is another user's. DEADLINE_EXCEEDED: it is silent.
+  // that hosts one cook. PERMISSION_DENIED: it is another user's. DEADLINE_EXCEEDED: it is silent; the text says
+  // how long and what to do.
   static absl::StatusOr<std::unique_ptr<DirectorClient>> Find(const std::string& socket_path,
                                                               const v1::BuildIdentity& own);
   // The resident director of another machine (ClientDoor), at "host:port". UNAVAILABLE: nobody

@@ -3,6 +3,8 @@
 // Threads: none.
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
 
 namespace galley::director {
@@ -15,7 +17,8 @@ enum class Listening {
 
 struct SocketProbe {
   Listening listening = Listening::kNobody;
-  std::string path;  // of the socket itself: `socket_path` may be a link to a shorter one
+  std::string path;   // of the socket itself: `socket_path` may be a link to a shorter one
+  pid_t process = 0;  // who listens; 0: nobody, or that cannot be known now
 };
 
 SocketProbe ProbeSocket(const std::string& socket_path);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """A resident director when clients, its own process, galley.toml or the disk fail: what is said, what goes on, and that nothing is wrong then."""
-import collections, contextlib, fcntl, json, os, random, shutil, signal, subprocess, threading, time, unittest
+import collections, contextlib, fcntl, json, os, random, shutil, signal, socket, subprocess, threading, time, unittest
 
 from harness import BIN, COPY, LIMIT_S, ResidentTest, is_running, kill, processes, processes_below, read_file, wait_until
 
@@ -274,6 +274,20 @@ class ServeFaultsTest(ResidentTest):
         self.assertEqual((ended.summary["workers"]["lost"], ended.summary["workers"]["jobs_retried"]), (0, 0), ended)
         self.assertEqual({w["process"] for w in self.status(project)["workers"]}, workers)
         self.expect_right(project, ended.roots)
+
+    def test_a_director_that_runs_and_is_silent_is_waited_for(self):
+        project = self.project({"a.txt": "a"}, [COPY])
+        os.makedirs(os.path.join(project, ".galley"), exist_ok=True)
+        path = os.path.join(project, ".galley", "director.sock")
+        with socket.socket(socket.AF_UNIX) as silent:  # this process is the director, and has a lot to do
+            silent.bind(path)
+            silent.listen()
+            cook = self.start_cook(project)
+            with self.assertRaises(subprocess.TimeoutExpired, msg="it gave up a director that is not stopped"):
+                cook.wait(timeout=7)
+            os.unlink(path)
+        ended = self.finish_cook(project, cook)
+        self.assertEqual((ended.code, ended.cooked), (0, 1), ended)
 
     @unittest.skip("product fault: they wait 10 s for the owner of the store, and do not name its process")
     def test_questions_to_the_store_name_a_director_that_is_stopped(self):
