@@ -80,7 +80,14 @@ std::string FirstLine(const std::string& text) { return text.substr(0, text.find
 // What git says of its end: "fatal: detected dubious ownership in repository at '/x'".
 std::string WordsOf(const std::string& errors) {
   const size_t fatal = errors.find("fatal: ");
-  return EscapeControl(FirstLine(fatal == std::string::npos ? errors : errors.substr(fatal + 7)));
+  std::string words =
+      EscapeControl(FirstLine(fatal == std::string::npos ? errors : errors.substr(fatal + 7)));
+  // (Git says what to do in the lines that follow, among others.)
+  if (words.find("dubious ownership") != std::string::npos)
+    words +=
+        "; if its owner may be trusted, say so: git config --global --add safe.directory, and "
+        "that folder";
+  return words;
 }
 
 std::vector<std::string> Split(std::string_view text) {
