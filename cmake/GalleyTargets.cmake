@@ -10,6 +10,10 @@
 #   symbols it has. (So these sources share no member with others: under GALLEY_UNITY they are compiled in groups of their own.) Not under a sanitizer.
 # galley_check_all_listed(): configure error for a .cc that no target lists.
 
+# Sources that GALLEY_UNITY compiles together. (Twelve instead of six: a build from nothing takes a quarter less, and the one after an edit of one
+# source a few seconds more.)
+set(GALLEY_GROUP 12)
+
 define_property(GLOBAL PROPERTY GALLEY_LISTED_SOURCES BRIEF_DOCS "sources listed by a target" FULL_DOCS "sources listed by a target")
 
 function(_galley_note_sources)
@@ -25,7 +29,7 @@ function(cook_library)
   if(ARG_SRCS)
     add_library(${ARG_NAME} STATIC ${ARG_SRCS} ${ARG_HDRS})
     target_link_libraries(${ARG_NAME} PUBLIC ${ARG_DEPS} PRIVATE galley_compile_options ${ARG_PRIVATE_DEPS})
-    set_target_properties(${ARG_NAME} PROPERTIES UNITY_BUILD ${GALLEY_UNITY} UNITY_BUILD_BATCH_SIZE 6)
+    set_target_properties(${ARG_NAME} PROPERTIES UNITY_BUILD ${GALLEY_UNITY} UNITY_BUILD_BATCH_SIZE ${GALLEY_GROUP})
   else()
     add_library(${ARG_NAME} INTERFACE)
     target_link_libraries(${ARG_NAME} INTERFACE ${ARG_DEPS})
@@ -57,7 +61,7 @@ function(cook_test)
   add_executable(${ARG_NAME} ${ARG_SRCS})
   target_link_libraries(${ARG_NAME} PRIVATE ${ARG_DEPS} galley_compile_options GTest::gmock GTest::gtest_main)
   if(NOT ARG_EACH_ALONE)
-    set_target_properties(${ARG_NAME} PROPERTIES UNITY_BUILD ${GALLEY_UNITY} UNITY_BUILD_BATCH_SIZE 6)
+    set_target_properties(${ARG_NAME} PROPERTIES UNITY_BUILD ${GALLEY_UNITY} UNITY_BUILD_BATCH_SIZE ${GALLEY_GROUP})
   endif()
   set_target_properties(${ARG_NAME} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   target_compile_definitions(${ARG_NAME} PRIVATE
@@ -66,7 +70,7 @@ function(cook_test)
   set_tests_properties(${ARG_NAME} PROPERTIES LABELS ${ARG_LABELS} TIMEOUT ${ARG_TIMEOUT})
 endfunction()
 
-# Replaces, in the library, those of SRCS that lie in its folder by files that include six of them each; they are appended to the list OUT.
+# Replaces, in the library, those of SRCS that lie in its folder by files that include GALLEY_GROUP of them each; they are appended to the list OUT.
 function(_galley_group library out)
   get_target_property(folder ${library} SOURCE_DIR)
   set(of_library ${ARGN})
@@ -75,7 +79,7 @@ function(_galley_group library out)
   set(groups ${${out}})
   while(of_library)
     list(LENGTH of_library count)
-    list(SUBLIST of_library 0 6 group)
+    list(SUBLIST of_library 0 ${GALLEY_GROUP} group)
     list(REMOVE_ITEM of_library ${group})
     list(TRANSFORM group PREPEND "#include \"")
     list(TRANSFORM group APPEND "\"\n")

@@ -21,6 +21,10 @@ target_include_directories(galley_compile_options INTERFACE ${CMAKE_SOURCE_DIR} 
 if(GALLEY_SANITIZE)
   add_compile_options(-fsanitize=${GALLEY_SANITIZE} -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${GALLEY_SANITIZE})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND GALLEY_SANITIZE MATCHES "undefined")
+    # They are a third of the time of g++. AddressSanitizer sees what null and object-size are about; the fuzz preset, of clang, has them all.
+    add_compile_options(-fno-sanitize=null,object-size,alignment,vptr)
+  endif()
 endif()
 if(GALLEY_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)

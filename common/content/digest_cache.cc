@@ -12,7 +12,7 @@
 namespace galley::content {
 namespace {
 
-constexpr std::string_view kMagic = "GLYDIGC1";
+constexpr std::string_view kCacheMagic = "GLYDIGC1";
 constexpr uint64_t kFileBytesMax = uint64_t{4} << 30;
 
 }  // namespace
@@ -22,7 +22,7 @@ absl::StatusOr<DigestCache> DigestCache::Load(const std::string& file) {
   if (absl::IsNotFound(bytes.status())) return DigestCache();
   if (!bytes.ok())
     return absl::InvalidArgumentError(fmt::format("{}: {}", file, MessageOf(bytes.status())));
-  const absl::StatusOr<std::string_view> payload = Unseal(kMagic, *bytes);
+  const absl::StatusOr<std::string_view> payload = Unseal(kCacheMagic, *bytes);
   if (!payload.ok()) return Annotate(payload.status(), file);
   absl::StatusOr<DigestCache> cache = Decode(*payload);
   if (!cache.ok()) return Annotate(cache.status(), file);
@@ -81,7 +81,7 @@ absl::Status DigestCache::Save(const std::string& file) const {
     writer.Varint(version.inode);
     writer.Raw(version.digest.hash());
   }
-  return WriteFileAtomic(file, Seal(kMagic, writer.bytes()));
+  return WriteFileAtomic(file, Seal(kCacheMagic, writer.bytes()));
 }
 
 }  // namespace galley::content

@@ -80,7 +80,7 @@ TEST(ObservationTest, LinesAreSortedAndEndEach) {
   EXPECT_NE(LinesValue({"absent"}), kAbsent);
 }
 
-std::string Refusal(const std::function<void(v1::ObservationSet&)>& spoil) {
+std::string RefusalOfSet(const std::function<void(v1::ObservationSet&)>& spoil) {
   v1::ObservationSet message;
   EXPECT_TRUE(message.ParseFromString(EncodeSet(SetOf(SampleObserved()))));
   spoil(message);
@@ -91,12 +91,13 @@ std::string Refusal(const std::function<void(v1::ObservationSet&)>& spoil) {
 
 TEST(ObservationTest, WhatEncodeSetWouldNotHaveWrittenIsRefused) {
   using testing::HasSubstr;
-  EXPECT_THAT(Refusal([](auto& m) { m.mutable_entry()->SwapElements(0, 1); }),
+  EXPECT_THAT(RefusalOfSet([](auto& m) { m.mutable_entry()->SwapElements(0, 1); }),
               HasSubstr("observation 1 is not after"));
-  EXPECT_THAT(Refusal([](auto& m) { *m.add_entry() = m.entry(11); }),
+  EXPECT_THAT(RefusalOfSet([](auto& m) { *m.add_entry() = m.entry(11); }),
               HasSubstr("observation 12 is not after"));
-  EXPECT_THAT(Refusal([](auto& m) { m.mutable_entry(0)->set_kind(10); }), HasSubstr("kind 10"));
-  EXPECT_THAT(Refusal([](auto& m) { m.mutable_entry(0)->set_kind(0); }), HasSubstr("kind 0"));
+  EXPECT_THAT(RefusalOfSet([](auto& m) { m.mutable_entry(0)->set_kind(10); }),
+              HasSubstr("kind 10"));
+  EXPECT_THAT(RefusalOfSet([](auto& m) { m.mutable_entry(0)->set_kind(0); }), HasSubstr("kind 0"));
   EXPECT_FALSE(DecodeSet(EncodeObserved(SampleObserved())).ok());
   EXPECT_FALSE(DecodeSet(std::string("\x12\x00", 2)).ok());
   EXPECT_FALSE(DecodeSet(std::string("\x0a\x04\x12\x00\x08\x01", 6)).ok())

@@ -20,7 +20,7 @@ std::string Set(const std::string& path) {
   return EncodeSet(SetOf(observed));
 }
 
-const tree::ReadBlob kNothing = [](const Digest&) -> absl::StatusOr<Blob> {
+const tree::ReadBlob kNoBlobs = [](const Digest&) -> absl::StatusOr<Blob> {
   return absl::NotFoundError("not there");
 };
 
@@ -30,9 +30,9 @@ TEST(SetListTest, EncodingIsTheGolden) {
 }
 
 TEST(SetListTest, ComesBackAsItWentInline) {
-  EXPECT_THAT(*DecodeSetList(EncodeSetList({Set("b"), Set("a")}).bytes, kNothing),
+  EXPECT_THAT(*DecodeSetList(EncodeSetList({Set("b"), Set("a")}).bytes, kNoBlobs),
               ElementsAre(Set("b"), Set("a")));
-  EXPECT_THAT(*DecodeSetList(EncodeSetList({}).bytes, kNothing), IsEmpty());
+  EXPECT_THAT(*DecodeSetList(EncodeSetList({}).bytes, kNoBlobs), IsEmpty());
 }
 
 TEST(SetListTest, ComesBackFromABlobWhereTheServerTookItOut) {
@@ -46,27 +46,27 @@ TEST(SetListTest, ComesBackFromABlobWhereTheServerTookItOut) {
     return MakeBlob(encoded.list);
   };
   EXPECT_THAT(*DecodeSetList(message.SerializeAsString(), read), ElementsAre(Set("b"), Set("a")));
-  EXPECT_TRUE(absl::IsNotFound(DecodeSetList(message.SerializeAsString(), kNothing).status()));
+  EXPECT_TRUE(absl::IsNotFound(DecodeSetList(message.SerializeAsString(), kNoBlobs).status()));
 }
 
 TEST(SetListTest, TheOldestGoFirst) {
   std::vector<std::string> many;
   for (int i = 0; i < 20; ++i) many.push_back(Set(std::to_string(i)));
-  const auto sixteen = *DecodeSetList(EncodeSetList(many).bytes, kNothing);
+  const auto sixteen = *DecodeSetList(EncodeSetList(many).bytes, kNoBlobs);
   many.resize(kSetListCountMax);
   EXPECT_EQ(sixteen, many);
   const auto large = [](char c) { return Set(std::string(400'000, c)); };
-  EXPECT_THAT(*DecodeSetList(EncodeSetList({large('c'), large('b'), large('a')}).bytes, kNothing),
+  EXPECT_THAT(*DecodeSetList(EncodeSetList({large('c'), large('b'), large('a')}).bytes, kNoBlobs),
               ElementsAre(large('c'), large('b')));
 }
 
 TEST(SetListTest, WhatIsNoSetIsLeftOut) {
-  EXPECT_THAT(*DecodeSetList(EncodeSetList({"junk", Set("a")}).bytes, kNothing),
+  EXPECT_THAT(*DecodeSetList(EncodeSetList({"junk", Set("a")}).bytes, kNoBlobs),
               ElementsAre(Set("a")));
-  EXPECT_TRUE(absl::IsInvalidArgument(DecodeSetList("", kNothing).status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(DecodeSetList("", kNoBlobs).status()));
   EXPECT_TRUE(
-      absl::IsInvalidArgument(DecodeSetList(EncodeResult(SampleResult()), kNothing).status()));
-  EXPECT_TRUE(absl::IsInvalidArgument(DecodeSetList("\x12\x05x", kNothing).status()));
+      absl::IsInvalidArgument(DecodeSetList(EncodeResult(SampleResult()), kNoBlobs).status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(DecodeSetList("\x12\x05x", kNoBlobs).status()));
 }
 
 }  // namespace

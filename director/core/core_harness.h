@@ -47,6 +47,13 @@
 
 namespace galley::director {
 
+// Workers of other machines.
+inline constexpr WorkerId kFar(kForeignWorkers), kFarther(kForeignWorkers + 1),
+    kFarthest(kForeignWorkers + 2);
+// A worker of term 1, and what it was given then.
+inline constexpr WorkerId kOld(3);
+inline constexpr AttemptId kGiven = AttemptId{1} << 40 | 7;
+
 struct TextPackage {
   std::vector<record::Reference> references;
   std::vector<record::Generated> generated;

@@ -9,9 +9,6 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr WorkerId kFar(kForeignWorkers), kFarther(kForeignWorkers + 1),
-    kFarthest(kForeignWorkers + 2);
-
 CookOptions WithoutLauncher() {
   CookOptions options;
   options.workers = 0;

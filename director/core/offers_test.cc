@@ -9,8 +9,6 @@
 namespace galley::director {
 namespace {
 
-constexpr WorkerId kFar(kForeignWorkers), kFarther(kForeignWorkers + 1);
-
 // No launcher: workers come by themselves.
 CookOptions WithoutLauncher() {
   CookOptions options;

@@ -314,9 +314,6 @@ TEST(PendingBalanceTest, ABlockingJobGoesNotWhereNothingBegins) {
   EXPECT_EQ(shell.JobOf("Now").worker, second);
 }
 
-constexpr WorkerId kOld(3);
-constexpr AttemptId kGiven = AttemptId{1} << 40 | 7;  // by term 1
-
 TEST(PendingSurvivorTest, ItIsPendingForTheNextDirectorToo) {
   CoreHarness shell("A ~ 9000000\nB ~ 9000000\n", {.term = 2});
   shell.hold_workers = true;

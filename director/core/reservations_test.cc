@@ -7,8 +7,6 @@
 namespace galley::director {
 namespace {
 
-constexpr WorkerId kFar(kForeignWorkers), kFarther(kForeignWorkers + 1);
-
 WorkerAttached On(WorkerId worker, const std::string& machine, record::ResourceCounts resources) {
   return {.worker = worker,
           .slots = 8,

@@ -83,9 +83,6 @@ TEST_F(ResumingTest, EachFaultOfItsOwnIsToldForTheJournal) {
   EXPECT_THAT(shell_.TakeLog(), Not(HasSubstr("blamed")));
 }
 
-constexpr WorkerId kOld(3);
-constexpr AttemptId kGiven = AttemptId{1} << 40 | 7;  // by term 1
-
 // Term 2 begins with a worker of term 1, who was given A; no other comes up.
 class SurvivorTest : public ResumingTest {
  protected:

@@ -200,8 +200,6 @@ TEST_F(UploadingStragglerTest, IsNoneWhileOutputsComeFromItsWorker) {
 }
 
 TEST(UploadingSurvivorTest, ItIsSoForTheNextDirectorToo) {
-  constexpr WorkerId kOld(3);
-  constexpr AttemptId kGiven = AttemptId{1} << 40 | 7;  // by term 1
   CoreHarness shell("A ~ 9000000\nB ~ 9000000\n", {.term = 2});
   shell.hold_workers = true;
   shell.Send(

@@ -19,7 +19,7 @@ namespace {
 constexpr std::string_view kHomeKind = "galley-project";
 constexpr std::array<std::string_view, 2> kNames = {"project", "project.copy"};
 constexpr int kHomeVersion = 1;
-constexpr uint64_t kBytesMax = 64 << 10;
+constexpr uint64_t kFileBytesMax = 64 << 10;
 // Where each project has its state (project::Project::state_directory).
 constexpr std::string_view kStateBelow = ".galley/state";
 
@@ -31,7 +31,7 @@ struct Home {
 
 // NOT_FOUND: absent. Others: it is not to be used, and why.
 absl::StatusOr<Home> ReadOne(const std::string& file) {
-  ASSIGN_OR_RETURN(const std::string text, ReadFile(file, kBytesMax));
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(file, kFileBytesMax));
   ASSIGN_OR_RETURN(const std::vector<SealedLine> lines, Unseal(kHomeKind, kHomeVersion, text));
   Home home{.project_id = std::string(ValueOf(lines, "project")),
             .folder = std::string(ValueOf(lines, "folder"))};

@@ -96,7 +96,7 @@ std::string Saying(const std::string& text) {
 
 // Reasons for which a pod waits until somebody changes something. (ErrImagePull may pass; it
 // becomes ImagePullBackOff.) Source: kubernetes/pkg/kubelet/images/types.go, kuberuntime.
-std::string AdviceOn(std::string_view reason, const std::string& pod) {
+std::string AdviceOnPod(std::string_view reason, const std::string& pod) {
   std::string what;
   if (reason == "ImagePullBackOff" || reason == "InvalidImageName" || reason == "ErrImageNeverPull")
     what = "Its image cannot be had: look at the image's name, and at imagePullSecrets, in the";
@@ -233,7 +233,7 @@ class Kubernetes final : public BatchSystem {
       view.reason = fmt::format("{}: {}", row[kUnscheduled], row[kText].substr(0, kNoNodeMax));
     } else if (view.state == TaskView::State::kQueued && !row[kWaitsFor].empty()) {
       view.reason = row[kWaitsFor];
-      view.advice = AdviceOn(view.reason, row[kName]);
+      view.advice = AdviceOnPod(view.reason, row[kName]);
     }
   }
 

@@ -45,7 +45,7 @@ constexpr HeldFor kHeldFor[] = {
     {"InvalidQOS", "Slurm does not know the QOS: change --qos in [farm] arguments"},
 };
 
-std::string AdviceOn(std::string_view reason, const std::string& job) {
+std::string AdviceOnJob(std::string_view reason, const std::string& job) {
   const auto* const found = std::find_if(std::begin(kHeldFor), std::end(kHeldFor),
                                          [&](const HeldFor& one) { return one.reason == reason; });
   return found == std::end(kHeldFor) ? "" : FillIn(std::string(found->advice), {{"job", job}});
@@ -159,7 +159,7 @@ class Slurm final : public BatchSystem {
         state == "REQUEUE_HOLD" || state == "SUSPENDED" || state == "RESIZING") {
       view.state = TaskView::State::kQueued;
       view.reason = fields[4];
-      view.advice = AdviceOn(view.reason, id);
+      view.advice = AdviceOnJob(view.reason, id);
     } else if (state == "RUNNING" || state == "COMPLETING" || state == "STAGE_OUT" ||
                state == "SIGNALING" || state == "STOPPED") {
       view.state = TaskView::State::kRunning;

@@ -16,7 +16,7 @@ namespace {
 
 // Trees are at most 256 deep (tree.h); what is far deeper was not made by us, and each level holds
 // a descriptor.
-constexpr size_t kDepthMax = 512;
+constexpr size_t kFoldersDeepMax = 512;
 
 std::string Join(std::string_view folder, std::string_view name) {
   return folder.empty() ? std::string(name) : fmt::format("{}/{}", folder, name);
@@ -142,9 +142,9 @@ class Planner {
   // stage. The answer is something that stays; empty: nothing does. `is_in_the_way`: a file must go
   // where the folder is, so that empty folders in it go, too, whoever made them.
   absl::StatusOr<std::string> Clear(const std::string& folder, size_t depth, bool is_in_the_way) {
-    if (depth > kDepthMax) {
+    if (depth > kFoldersDeepMax) {
       return absl::FailedPreconditionError(
-          fmt::format("{}: more than {} folders deep", sandbox_.Full(folder), kDepthMax));
+          fmt::format("{}: more than {} folders deep", sandbox_.Full(folder), kFoldersDeepMax));
     }
     ASSIGN_OR_RETURN(const std::vector<std::string> names, sandbox_.Names(folder));
     if (input_.exact) RETURN_IF_ERROR(CheckBare(folder, names));
@@ -170,7 +170,7 @@ class Planner {
     is_in_the_way |= IsWanted(path);
     const bool may_stay = !is_ours && !input_.exact;
     absl::StatusOr<std::string> left = std::string();
-    bool is_read = !may_stay || depth <= kDepthMax;
+    bool is_read = !may_stay || depth <= kFoldersDeepMax;
     if (is_read) {
       left = Clear(path, depth, is_in_the_way);
       is_read = !may_stay || !absl::IsPermissionDenied(left.status());

@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr size_t kDepthMax = 512;
+constexpr size_t kNestingMax = 512;
 
 // Builds nothing: finds a key twice, values nested too deep and the references.
 class FactsReader : public nlohmann::json_sax<Json> {
@@ -75,8 +75,8 @@ class FactsReader : public nlohmann::json_sax<Json> {
   bool Open() {
     Value();
     open_.emplace_back();
-    if (open_.size() <= kDepthMax) return true;
-    facts_.why_not = fmt::format("JSON nested deeper than {}", kDepthMax);
+    if (open_.size() <= kNestingMax) return true;
+    facts_.why_not = fmt::format("JSON nested deeper than {}", kNestingMax);
     return false;
   }
   bool Close() {
@@ -88,7 +88,7 @@ class FactsReader : public nlohmann::json_sax<Json> {
   std::vector<Level> open_;
 };
 
-uint32_t Little32(std::string_view bytes, size_t at) {
+uint32_t WordAt(std::string_view bytes, size_t at) {
   uint32_t value = 0;
   for (size_t i = 0; i < 4 && at + i < bytes.size(); ++i)
     value |= uint32_t{static_cast<uint8_t>(bytes[at + i])} << (8 * i);
@@ -241,11 +241,11 @@ JsonFacts ReadJson(std::string_view text) {
 GltfFacts ReadGltf(std::string_view bytes) {
   GltfFacts facts;
   if (bytes.starts_with("glTF")) {
-    if (Little32(bytes, 4) != 2) {
-      facts.why_not = fmt::format("GLB of version {}", Little32(bytes, 4));
+    if (WordAt(bytes, 4) != 2) {
+      facts.why_not = fmt::format("GLB of version {}", WordAt(bytes, 4));
       return facts;
     }
-    bytes = bytes.substr(std::min<size_t>(bytes.size(), 20), Little32(bytes, 12));
+    bytes = bytes.substr(std::min<size_t>(bytes.size(), 20), WordAt(bytes, 12));
   }
   const Json document = Json::parse(bytes, nullptr, /*allow_exceptions=*/false);
   if (document.is_discarded() || !document.is_object()) {

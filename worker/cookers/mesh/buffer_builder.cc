@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/base/digest.h"
+#include "worker/cookers/mesh/glb.h"
 
 namespace galley::worker::mesh {
 namespace {
@@ -13,8 +14,6 @@ constexpr size_t kStrideMax = 252;
 constexpr size_t kShortVerticesMax = 65'535;  // index 65,535 restarts a primitive
 constexpr int kArrayBuffer = 34962;
 constexpr int kElementArrayBuffer = 34963;
-
-size_t Padded(size_t size) { return (size + 3) & ~size_t{3}; }
 
 // One element as a buffer has it: the columns of matrices at multiples of 4.
 void PutElement(const Stream& stream, size_t element, char* target) {

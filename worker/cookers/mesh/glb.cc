@@ -26,8 +26,6 @@ void PutWord(std::string& out, size_t word) {
     out.push_back(static_cast<char>(word >> shift & 0xFF));
 }
 
-size_t Padded(size_t size) { return (size + 3) & ~size_t{3}; }
-
 void PutChunk(std::string& out, uint32_t type, std::string_view bytes, char padding) {
   PutWord(out, Padded(bytes.size()));
   PutWord(out, type);

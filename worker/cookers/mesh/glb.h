@@ -2,6 +2,7 @@
 // then chunks (length, type, bytes padded to 4): JSON first, then perhaps BIN.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,9 @@ struct GlbChunks {
   std::string_view binary;  // empty when there is none
   std::vector<std::string> warnings;
 };
+
+// To a multiple of 4: chunks, and what accessors read, begin at one.
+inline size_t Padded(size_t size) { return (size + 3) & ~size_t{3}; }
 
 inline bool IsGlb(std::string_view bytes) { return bytes.starts_with("glTF"); }
 // INVALID_ARGUMENT: another version, truncated, a first chunk that is not JSON.

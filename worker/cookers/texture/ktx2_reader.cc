@@ -13,9 +13,9 @@
 namespace galley::worker::texture {
 namespace {
 
-absl::Status Truncated() { return absl::InvalidArgumentError("the KTX2 file is truncated"); }
+absl::Status TruncatedFile() { return absl::InvalidArgumentError("the KTX2 file is truncated"); }
 
-absl::Status Unsupported(std::string_view what, uint64_t value) {
+absl::Status UnsupportedFile(std::string_view what, uint64_t value) {
   return absl::InvalidArgumentError(
       fmt::format("the KTX2 file is corrupt or of an unsupported kind: {} {}", what, value));
 }
@@ -29,7 +29,7 @@ absl::StatusOr<std::string_view> FindSwizzle(std::string_view data) {
   constexpr std::string_view kKey("KTXswizzle\0", 11);
   while (data.size() >= 4) {
     const uint64_t size = ByteReader(data).Get32();
-    if (!IsWithin(data, 4, size)) return Truncated();
+    if (!IsWithin(data, 4, size)) return TruncatedFile();
     const std::string_view pair = data.substr(4, size);
     if (pair.starts_with(kKey)) return pair.substr(kKey.size(), 4);
     data.remove_prefix(std::min<size_t>(4 + (size + 3) / 4 * 4, data.size()));
@@ -45,13 +45,13 @@ uint64_t LevelBytes(const Ktx2Contents& contents, uint32_t level) {
 absl::Status CheckCounts(const Ktx2Contents& contents, uint32_t levels_count) {
   RETURN_IF_ERROR(CheckSize(contents.width, contents.height, 1, {}));
   if (contents.faces_count != 1 && contents.faces_count != kCubeFaces)
-    return Unsupported("faces:", contents.faces_count);
-  if (contents.layers_count > kImagesMax) return Unsupported("layers:", contents.layers_count);
+    return UnsupportedFile("faces:", contents.faces_count);
+  if (contents.layers_count > kImagesMax) return UnsupportedFile("layers:", contents.layers_count);
   const uint32_t side = std::max(contents.width, contents.height);
   if (levels_count == 0 || levels_count > 16 || side >> (levels_count - 1) == 0)
-    return Unsupported("levels:", levels_count);
+    return UnsupportedFile("levels:", levels_count);
   if (LevelBytes(contents, 0) > 2 * kDecodedBytesMax)
-    return Unsupported("bytes of the first level:", LevelBytes(contents, 0));
+    return UnsupportedFile("bytes of the first level:", LevelBytes(contents, 0));
   return absl::OkStatus();
 }
 
@@ -61,7 +61,7 @@ absl::Status ReadLevelIndex(std::string_view file, ByteReader& reader, uint32_t 
     const uint64_t offset = reader.Get64();
     const uint64_t stored = reader.Get64();
     const uint64_t inflated = reader.Get64();
-    if (reader.is_truncated() || !IsWithin(file, offset, stored)) return Truncated();
+    if (reader.is_truncated() || !IsWithin(file, offset, stored)) return TruncatedFile();
     if (inflated != LevelBytes(contents, level) || (!contents.is_zstd && stored != inflated)) {
       return absl::InvalidArgumentError(
           fmt::format("the KTX2 file is corrupt: level {} should have {} bytes and has {}", level,
@@ -91,13 +91,13 @@ absl::StatusOr<Ktx2Contents> ParseKtx2(std::string_view file) {
   const uint32_t pairs_offset = reader.Get32();
   const uint32_t pairs_bytes = reader.Get32();
   reader.Skip(16);  // supercompression global data
-  if (reader.is_truncated() || !IsWithin(file, pairs_offset, pairs_bytes)) return Truncated();
+  if (reader.is_truncated() || !IsWithin(file, pairs_offset, pairs_bytes)) return TruncatedFile();
 
   const std::optional<TextureFormat> format = FormatOfVk(vk_format);
-  if (!format) return Unsupported("VkFormat", vk_format);
-  if (depth != 0) return Unsupported("depth", depth);
+  if (!format) return UnsupportedFile("VkFormat", vk_format);
+  if (depth != 0) return UnsupportedFile("depth", depth);
   if (scheme != 0 && scheme != kKtx2SchemeZstd)
-    return Unsupported("supercompression scheme", scheme);
+    return UnsupportedFile("supercompression scheme", scheme);
   contents.format = *format;
   contents.is_zstd = scheme == kKtx2SchemeZstd;
   RETURN_IF_ERROR(CheckCounts(contents, levels_count));
