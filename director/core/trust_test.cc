@@ -126,15 +126,19 @@ TEST(TrustTest, AWorkerWhoseLastJobFailedGetsNoneOfTheLast) {
 }
 
 TEST(TrustTest, WhatOnlyADoubtfulWorkerCanDoItGets) {
-  CoreHarness shell("First ~ 5000000\n", Farm());
+  CoreHarness shell("First % tool ~ 5000000\n", Farm());
   shell.Send(On("m0", kFar0));
+  WorkerAttached trusted = On("m1", kFar1);
+  trusted.lacks = {"tool"};
+  shell.Send(trusted);
   shell.Request({"First"});
   shell.Report(shell.JobOf("First"),
                WorkerReport::Failed{.fault = WorkerReport::Fault::kInfrastructure,
                                     .error = "no space left on device"});
   shell.TakeLog();
-  Pass(shell, 1, {kFar0});
-  EXPECT_TRUE(shell.HasOpenJob("First")) << shell.TakeLog();
+  Pass(shell, 1, {kFar0, kFar1});
+  ASSERT_TRUE(shell.HasOpenJob("First")) << shell.TakeLog();
+  EXPECT_EQ(shell.JobOf("First").worker, kFar0);
 }
 
 }  // namespace
