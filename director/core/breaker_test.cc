@@ -59,6 +59,7 @@ TEST(BreakerTest, ASuccessThenClosesIt) {
   const absl::Duration later = kWhenFailed + Breaker::kFirstPause;
   breaker.NoteGiven(7);
   EXPECT_TRUE(breaker.AddSuccess(later));
+  EXPECT_FALSE(breaker.is_open());
   breaker.NoteEnded(7);
   EXPECT_TRUE(breaker.MayTake(later));
   EXPECT_FALSE(breaker.AddFault(Any(1), later)) << "three are needed again";

@@ -55,6 +55,7 @@ class Farmed {
     for (; time > absl::ZeroDuration() && !shell.Says("ended"); time -= absl::Seconds(1)) {
       Take();
       for (auto& [worker, jobs] : hands_) {
+        if (busy.contains(worker)) continue;
         const auto open = std::find_if(jobs.begin(), jobs.end(), [&](const HarnessJob& job) {
           return shell.core().StateText(job.start.package) != "Idle, cooked" && IsHere(job);
         });
@@ -78,6 +79,7 @@ class Farmed {
 
   CoreHarness shell;
   std::set<WorkerId> bad;
+  std::set<WorkerId> busy;  // with jobs that take long: they report nothing
   WorkerReport::Fault fault = WorkerReport::Fault::kInfrastructure;
   std::string log;
 
@@ -265,10 +267,13 @@ TEST(BreakersTest, OneBadWorkerDoesNotHoldTheOthersOfItsMachine) {
   farm.shell.Send(On("m1", kFar0));
   farm.shell.Send(On("m1", kFar1));
   farm.bad = {kFar1};
+  farm.busy = {kFar0};  // no success of it says that the machine is well
   farm.Begin();
-  farm.Go(absl::Seconds(60));
+  farm.Go(absl::Seconds(20));
   EXPECT_TRUE(farm.shell.Says("held 1:"));
   EXPECT_FALSE(farm.shell.Says("held all of")) << farm.shell.TakeLog();
+  farm.busy.clear();
+  farm.Go(absl::Seconds(60));
   EXPECT_FALSE(farm.shell.Says("held 0:"));
   EXPECT_TRUE(farm.shell.Says("ended\n"));
 }

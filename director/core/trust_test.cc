@@ -111,7 +111,7 @@ TEST(TrustTest, AJobThatRunsForFarTooLongIsBegunElsewhereThoughNobodyIsIdle) {
 
 // The last job is rather left to a worker that is trusted, though it is busy.
 TEST(TrustTest, AWorkerWhoseLastJobFailedGetsNoneOfTheLast) {
-  CoreHarness shell("First ~ 5000000\nLong ~ 6000000\nLast ~ 4000000\n", Farm());
+  CoreHarness shell("First ~ 5000000\nLong ~ 6000000\nLast ~ 20000000\n", Farm());
   shell.Send(On("m0", kFar0));
   shell.Send(On("m1", kFar1));
   shell.Request({"First", "Long"});
@@ -123,6 +123,14 @@ TEST(TrustTest, AWorkerWhoseLastJobFailedGetsNoneOfTheLast) {
   Pass(shell, 1, {kFar0, kFar1});
   EXPECT_EQ(shell.JobOf("First").worker, good);  // behind Long
   EXPECT_TRUE(shell.HasOpenJob("First"));
+  // It would not be made there, and then once more elsewhere, before all else is done.
+  shell.Send(PackagesDiscovered{{{"Last", InstigatorCategory::kCommandLinePackage}}});
+  Pass(shell, 1, {kFar0, kFar1});
+  EXPECT_TRUE(!shell.HasOpenJob("Last") || shell.JobOf("Last").worker == good);
+  shell.Saved("Long");
+  Pass(shell, 1, {kFar0, kFar1});
+  ASSERT_TRUE(shell.HasOpenJob("Last")) << shell.TakeLog();
+  EXPECT_EQ(shell.JobOf("Last").worker, good);
 }
 
 TEST(TrustTest, WhatOnlyADoubtfulWorkerCanDoItGets) {

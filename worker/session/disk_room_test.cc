@@ -17,6 +17,8 @@ TEST(DiskRoomTest, AFullDiskIsNamedWithItsFolder) {
   DiskSpace space = kLarge;
   space.free_bytes = 0;
   EXPECT_THAT(LackOf("/scratch", space), HasSubstr("no space left on the disk of /scratch"));
+  space.free_bytes = kLeastBytes - 1;
+  EXPECT_THAT(LackOf("/scratch", space), HasSubstr("no space left on the disk of /scratch"));
   space.free_bytes = kLeastBytes;
   EXPECT_EQ(LackOf("/scratch", space), "");
 }
