@@ -18,6 +18,9 @@ TEST(RemoteWarningsTest, AFewWrongBlobsAreCounted) {
   EXPECT_THAT(
       RemoteWarnings({.url = "grpc://cas", .blobs_came = 700, .blobs_wrong = 3}, ""),
       ElementsAre("3 blobs of the remote store grpc://cas had wrong bytes and were not used"));
+  EXPECT_THAT(
+      RemoteWarnings({.url = "grpc://cas", .blobs_came = 700, .blobs_wrong = 1}, ""),
+      ElementsAre("1 blob of the remote store grpc://cas had wrong bytes and was not used"));
 }
 
 TEST(RemoteWarningsTest, TheVerdictIsSaidWithItsNumbersAndWhatWasRepaired) {

@@ -53,17 +53,16 @@ using StreamOfEvents = StreamOf<CookStream, v1::CookEvent>;
 // `process`: of this machine; 0: not known.
 bool IsAtWork(pid_t process) { return process > 0 && IsRunning(process) && !IsStopped(process); }
 
-absl::Status SilentError(const SocketProbe& probe) {
-  if (IsAtWork(probe.process))
+absl::Status SilentError(pid_t process, const std::string& path) {
+  if (IsAtWork(process))
     return absl::DeadlineExceededError(
         fmt::format("has not answered for {:.0f} s at {}, though it is not stopped: ask again when "
-                    "this machine "
-                    "has less to do, or end it",
-                    absl::ToDoubleSeconds(DirectorClient::kBusyPatience), probe.path));
+                    "this machine has less to do, or end it",
+                    absl::ToDoubleSeconds(DirectorClient::kBusyPatience), path));
   return absl::DeadlineExceededError(
       fmt::format("has not answered for {:.0f} s at {}: is it stopped? Continue it (kill -CONT), "
                   "or end it",
-                  absl::ToDoubleSeconds(DirectorClient::kPatience), probe.path));
+                  absl::ToDoubleSeconds(DirectorClient::kPatience), path));
 }
 
 class Client final : public DirectorClient {
@@ -117,7 +116,8 @@ class Client final : public DirectorClient {
         [&](grpc::ClientContext* context) { return stub_->Show(context, ask); });
   }
   bool HasEnded() override {
-    const auto hello = CallOnce<v1::HelloAnswer>(v1::HelloAsk(), &v1::Resident::Stub::Hello);
+    const auto hello =
+        CallWithin<v1::HelloAnswer>(kPatience, v1::HelloAsk(), &v1::Resident::Stub::Hello);
     if (!hello.ok()) return absl::IsUnavailable(hello.status());
     return hello->process() != hello_.process() || hello->started_us() != hello_.started_us();
   }
@@ -127,21 +127,16 @@ class Client final : public DirectorClient {
   using CallOfStub = grpc::Status (v1::Resident::Stub::*)(grpc::ClientContext*, const Ask&,
                                                           Answer*);
 
-  // A call may be made twice: what it asks for is then done already.
   template <typename Answer, typename Ask>
   absl::StatusOr<Answer> Call(const Ask& ask, CallOfStub<Answer, Ask> call) {
-    const absl::Time until = absl::Now() + kBusyPatience;
-    while (true) {
-      absl::StatusOr<Answer> answer = CallOnce<Answer>(ask, call);
-      const bool is_busy = absl::IsDeadlineExceeded(answer.status()) && IsAtWork(process_);
-      if (!is_busy || absl::Now() > until) return answer;
-    }
+    return CallWithin<Answer>(IsAtWork(process_) ? kBusyPatience : kPatience, ask, call);
   }
 
   template <typename Answer, typename Ask>
-  absl::StatusOr<Answer> CallOnce(const Ask& ask, CallOfStub<Answer, Ask> call) {
+  absl::StatusOr<Answer> CallWithin(absl::Duration patience, const Ask& ask,
+                                    CallOfStub<Answer, Ask> call) {
     CallContext context;
-    context.set_deadline(absl::ToChronoTime(absl::Now() + kPatience));
+    context.set_deadline(absl::ToChronoTime(absl::Now() + patience));
     Answer answer;
     if (const grpc::Status status = (stub_.get()->*call)(&context, ask, &answer); !status.ok())
       return wire::FromGrpc(status);
@@ -194,12 +189,14 @@ absl::StatusOr<std::unique_ptr<DirectorClient>> DirectorClient::Find(const std::
                                                                      const v1::BuildIdentity& own) {
   const absl::Time began = absl::Now();
   absl::Duration patience = kHelloPatience;
+  pid_t process = 0;
   while (true) {
     const SocketProbe probe = ProbeSocket(socket_path);
+    if (probe.process > 0) process = probe.process;  // (not told while many wait to be taken in)
     if (probe.listening == Listening::kNobody) return nullptr;
     if (probe.listening == Listening::kForbidden)
       return absl::PermissionDeniedError(fmt::format("{} belongs to another user", probe.path));
-    auto client = std::make_unique<Client>("unix:" + probe.path, wire::ClientTls(), probe.process);
+    auto client = std::make_unique<Client>("unix:" + probe.path, wire::ClientTls(), process);
     const absl::Status hello = client->SayHello(own, patience);
     if (hello.ok()) return std::unique_ptr<DirectorClient>(std::move(client));
     if (absl::IsUnimplemented(hello)) return nullptr;
@@ -207,7 +204,8 @@ absl::StatusOr<std::unique_ptr<DirectorClient>> DirectorClient::Find(const std::
     const bool may_end = absl::IsDeadlineExceeded(hello) || absl::IsUnavailable(hello);
     if (!may_end) return hello;
     const absl::Duration waited = absl::Now() - began;
-    if (waited > (IsAtWork(probe.process) ? kBusyPatience : kPatience)) return SilentError(probe);
+    if (waited > (IsAtWork(process) ? kBusyPatience : kPatience))
+      return SilentError(process, probe.path);
     patience = waited < kPatience ? std::min(2 * patience, kPatience - waited) : kPatience;
   }
 }
