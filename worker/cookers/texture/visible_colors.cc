@@ -1,6 +1,7 @@
 #include "worker/cookers/texture/visible_colors.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 
 #include "worker/cookers/texture/stb.h"
@@ -11,9 +12,11 @@ namespace {
 constexpr int kRoundsFast = 1;
 constexpr int kRoundsThorough = 4;
 // Shares of the first end colour, of three: by the index of a texel.
-constexpr std::array<int64_t, 4> kShares = {3, 0, 2, 1};
+constexpr std::array<int32_t, 4> kShares = {3, 0, 2, 1};
 
-using Color = std::array<int64_t, 3>;
+// (32 bits hold each error: at most 16 texels of 3 * 255 * 255 * 256.)
+using Color = std::array<int32_t, 3>;
+using ColorSums = std::array<int64_t, 3>;
 using Palette = std::array<Color, 4>;
 
 struct ColorBlock {
@@ -21,12 +24,22 @@ struct ColorBlock {
   std::array<uint8_t, 16> indices{};
 };
 
-int64_t Weight(const BlockTexels& block, size_t texel) { return block[texel * 4 + 3] + 1; }
+// By channel, so that the compiler takes several texels at once.
+struct Planes {
+  explicit Planes(const BlockTexels& block) {
+    for (size_t texel = 0; texel < 16; ++texel) {
+      for (size_t c = 0; c < 3; ++c) channels[c][texel] = block[texel * 4 + c];
+      weights[texel] = block[texel * 4 + 3] + 1;
+    }
+  }
+  std::array<std::array<int32_t, 16>, 3> channels;
+  std::array<int32_t, 16> weights;
+};
 
 Color Expand(uint16_t end) {
-  const int64_t red = end >> 11;
-  const int64_t green = (end >> 5) & 63;
-  const int64_t blue = end & 31;
+  const int32_t red = end >> 11;
+  const int32_t green = (end >> 5) & 63;
+  const int32_t blue = end & 31;
   return {red << 3 | red >> 2, green << 2 | green >> 4, blue << 3 | blue >> 2};
 }
 
@@ -67,23 +80,26 @@ void Pack(ColorBlock color, uint8_t* bytes) {
 }
 
 // Gives each texel the nearest colour of the ends; returns the weighted error.
-int64_t ChooseIndices(const BlockTexels& block, ColorBlock& color) {
+int32_t ChooseIndices(const Planes& texels, ColorBlock& color) {
   const Palette palette = PaletteOf(color.ends);
-  int64_t error = 0;
-  for (size_t texel = 0; texel < 16; ++texel) {
-    int64_t best = INT64_MAX;
-    for (size_t i = 0; i < palette.size(); ++i) {
-      int64_t distance = 0;
-      for (size_t c = 0; c < 3; ++c) {
-        const int64_t difference = block[texel * 4 + c] - palette[i][c];
-        distance += difference * difference;
-      }
-      if (distance < best) {
-        best = distance;
-        color.indices[texel] = static_cast<uint8_t>(i);
-      }
+  std::array<int32_t, 16> least;
+  least.fill(INT32_MAX);
+  std::array<int32_t, 16> indices{};
+  for (int32_t i = 0; i < 4; ++i) {
+    const auto& [red, green, blue] = palette[static_cast<size_t>(i)];
+    for (size_t texel = 0; texel < 16; ++texel) {
+      const int32_t r = texels.channels[0][texel] - red;
+      const int32_t g = texels.channels[1][texel] - green;
+      const int32_t b = texels.channels[2][texel] - blue;
+      const int32_t distance = r * r + g * g + b * b;
+      indices[texel] = distance < least[texel] ? i : indices[texel];
+      least[texel] = std::min(least[texel], distance);
     }
-    error += best * Weight(block, texel);
+  }
+  int32_t error = 0;
+  for (size_t texel = 0; texel < 16; ++texel) {
+    color.indices[texel] = static_cast<uint8_t>(indices[texel]);
+    error += least[texel] * texels.weights[texel];
   }
   return error;
 }
@@ -97,22 +113,22 @@ uint16_t Quantize(const std::array<double, 3>& end) {
 }
 
 // The ends that fit the indices best; false: all texels have one index.
-bool SolveEnds(const BlockTexels& block, ColorBlock& color) {
+bool SolveEnds(const Planes& texels, ColorBlock& color) {
   int64_t aa = 0;
   int64_t ab = 0;
   int64_t bb = 0;
-  Color a_sum{};
-  Color b_sum{};
+  ColorSums a_sum{};
+  ColorSums b_sum{};
   for (size_t texel = 0; texel < 16; ++texel) {
-    const int64_t weight = Weight(block, texel);
+    const int64_t weight = texels.weights[texel];
     const int64_t a = kShares[color.indices[texel]];
     const int64_t b = 3 - a;
     aa += weight * a * a;
     ab += weight * a * b;
     bb += weight * b * b;
     for (size_t c = 0; c < 3; ++c) {
-      a_sum[c] += weight * a * block[texel * 4 + c];
-      b_sum[c] += weight * b * block[texel * 4 + c];
+      a_sum[c] += weight * a * texels.channels[c][texel];
+      b_sum[c] += weight * b * texels.channels[c][texel];
     }
   }
   const int64_t determinant = aa * bb - ab * ab;
@@ -129,21 +145,24 @@ bool SolveEnds(const BlockTexels& block, ColorBlock& color) {
   return true;
 }
 
-// The colours of texels that nobody sees become the mean of the others.
-BlockTexels WithoutInvisible(const BlockTexels& block) {
-  Color sum{};
+// The colours of texels that nobody sees become the mean of the others, and each texel opaque, as
+// stb_dxt wants it. False: there is no such texel, or no other.
+bool MoveInvisible(BlockTexels& block) {
+  ColorSums sum{};
   int64_t weights = 0;
+  bool is_any_invisible = false;
   for (size_t i = 0; i < block.size(); i += 4) {
     for (size_t c = 0; c < 3; ++c) sum[c] += int64_t{block[i + c]} * block[i + 3];
     weights += block[i + 3];
+    is_any_invisible |= block[i + 3] == 0;
   }
-  BlockTexels moved = block;
-  for (size_t i = 0; i < block.size() && weights > 0; i += 4) {
-    if (block[i + 3] != 0) continue;
-    for (size_t c = 0; c < 3; ++c)
-      moved[i + c] = static_cast<uint8_t>((sum[c] + weights / 2) / weights);
+  if (!is_any_invisible || weights == 0) return false;
+  for (size_t i = 0; i < block.size(); i += 4) {
+    for (size_t c = 0; c < 3 && block[i + 3] == 0; ++c)
+      block[i + c] = static_cast<uint8_t>((sum[c] + weights / 2) / weights);
+    block[i + 3] = 255;
   }
-  return moved;
+  return true;
 }
 
 bool HasOneAlpha(const BlockTexels& block) {
@@ -157,23 +176,26 @@ bool HasOneAlpha(const BlockTexels& block) {
 
 void FitVisibleColors(const BlockTexels& block, int mode, uint8_t* color) {
   if (HasOneAlpha(block)) return;
+  const Planes texels(block);
   ColorBlock best = Unpack(color);
-  int64_t least = ChooseIndices(block, best);
-  const auto consider = [&](const ColorBlock& other, int64_t error) {
+  int32_t least = ChooseIndices(texels, best);
+  const auto consider = [&](const ColorBlock& other, int32_t error) {
     if (error >= least) return false;
     best = other;
     least = error;
     return true;
   };
-  std::array<uint8_t, 16> moved;
-  stb_compress_dxt_block(moved.data(), WithoutInvisible(block).data(), 1, mode);
-  ColorBlock other = Unpack(moved.data() + 8);
-  consider(other, ChooseIndices(block, other));
+  if (BlockTexels moved = block; MoveInvisible(moved)) {
+    std::array<uint8_t, 8> bytes;
+    stb_compress_dxt_block(bytes.data(), moved.data(), 0, mode);
+    ColorBlock other = Unpack(bytes.data());
+    consider(other, ChooseIndices(texels, other));
+  }
   const int rounds = mode == STB_DXT_NORMAL ? kRoundsFast : kRoundsThorough;
   for (int i = 0; i < rounds; ++i) {
     ColorBlock refined = best;
-    if (!SolveEnds(block, refined)) break;
-    const int64_t error = ChooseIndices(block, refined);
+    if (!SolveEnds(texels, refined)) break;
+    const int32_t error = ChooseIndices(texels, refined);
     if (!consider(refined, error)) break;
   }
   Pack(best, color);
