@@ -47,8 +47,8 @@ class DirectorClient {
   static constexpr absl::Duration kBusyPatience = absl::Seconds(60);
 
   // The resident director whose socket is at `socket_path`. Null: nobody listens, or only a command
-  // that hosts one cook. PERMISSION_DENIED: it is another user's. DEADLINE_EXCEEDED: it is silent; the text says
-  // how long and what to do.
+  // that hosts one cook. PERMISSION_DENIED: it is another user's. DEADLINE_EXCEEDED: it is silent;
+  // the text says how long and what to do.
   static absl::StatusOr<std::unique_ptr<DirectorClient>> Find(const std::string& socket_path,
                                                               const v1::BuildIdentity& own);
   // The resident director of another machine (ClientDoor), at "host:port". UNAVAILABLE: nobody
