@@ -91,7 +91,7 @@ void Advancing::Advance(PackageId id) {
 
 void Advancing::Finish(PackageId id) {
   core_.waiting.WakeWaiters(id);
-  core_.attempts.EndAttempts(id, Tell::kCancel);
+  core_.attempts.EndAttempts(id);
   graph().changes.StopWaitingForScan(id);
   lifecycle().SetState(id, State::kIdle, InPhase(id, Phase::kFailed) != 0 ? "failed" : "cooked");
   Conclude(id);
@@ -100,7 +100,7 @@ void Advancing::Finish(PackageId id) {
 // No cook that goes on wants the package: nothing new begins. What is being committed is waited
 // for.
 void Advancing::TakeBack(PackageId id) {
-  core_.attempts.EndAttempts(id, Tell::kCancel);
+  core_.attempts.EndAttempts(id);
   if (InPhase(id, Phase::kCommitting) == 0) return graph().claims.GiveUp(id);
   lifecycle().StopLeading(id);
   lifecycle().SetState(id, State::kSave, "being committed");

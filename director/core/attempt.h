@@ -23,15 +23,15 @@ struct Attempt {
   absl::Duration measured;
   bool is_partial = false;  // others did some of it: `measured` is not of the whole
   bool is_loaded = false;
-  absl::Duration load;      // what that took
-  uint32_t saves = 0;       // that it reported
-  bool is_split = false;    // others have some of it, which may go on here all the same
-  bool is_backup = false;   // beside the one that it backs up
-  bool is_outrun = false;   // another made all of it first, and what that made is not durable yet
-  bool is_alone = false;    // nothing else was in hand while it was (aloneness.h)
-  bool is_earlier = false;  // of an earlier term, and not taken for a hand-over of this one
-  bool is_unheard = false;  // its worker may never say that it ended (Attempts::ForgetLater)
-  ReportId told_up_to = 0;  // of its reports, whose bytes are counted
+  absl::Duration load;        // what that took
+  uint32_t saves = 0;         // that it reported
+  bool is_split = false;      // others have some of it, which may go on here all the same
+  bool is_backup = false;     // beside the one that it backs up
+  PlatformMask in_doubt = 0;  // of one that was outrun: what others made, until it is durable
+  bool is_alone = false;      // nothing else was in hand while it was (aloneness.h)
+  bool is_earlier = false;    // of an earlier term, and not taken for a hand-over of this one
+  bool is_unheard = false;    // its worker may never say that it ended (Attempts::ForgetLater)
+  ReportId told_up_to = 0;    // of its reports, whose bytes are counted
 };
 
 // Where a job goes, as Placing finds it.

@@ -1,6 +1,7 @@
 #include "director/core/attempts.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "common/base/sabotage.h"
@@ -124,26 +125,32 @@ void Attempts::EndAttempt(AttemptId id, Tell tell) {
   if (IsSabotaged(Sabotage::kForgetAttempt)) unheard_.emplace_front(-absl::InfiniteDuration(), id);
 }
 
-void Attempts::EndAttempts(PackageId id, Tell tell) {
-  for (const AttemptId attempt : At(id)) EndAttempt(attempt, tell);
+void Attempts::EndAttempts(PackageId id) {
+  for (const AttemptId attempt : At(id)) EndAttempt(attempt, Tell::kCancel);
+  CancelOutrun(id, ~PlatformMask{0});
 }
 
 void Attempts::EndSpent(PackageId id, AttemptId reporter) {
   const std::vector<AttemptId> current = At(id);
   const bool is_race = current.size() > 1;
   if (is_race) NoteOutrun(id, reporter);
+  const PlatformMask in_doubt = core_.advancing.InPhase(id, Phase::kCommitting);
   for (const AttemptId attempt : current) {
     if (attempts_.at(attempt).remaining != 0) continue;
     if (attempt == reporter) {
       EndAttempt(attempt, attempts_.at(attempt).is_split ? Tell::kRetract : Tell::kNothing);
       continue;
     }
-    Attempt& outrun = attempts_.at(attempt);
-    // It is stopped, since it may be one that never ends; but not before what was made in its place
-    // is durable: that may be refused, and then this one makes it. Cancelling a job that runs costs
-    // its worker a warm executor. A job that holds a resource must not go on without it.
-    outrun.is_outrun = outrun.group == 0 && (is_race || outrun.expected >= kWorthAnExecutor);
-    EndAttempt(attempt, outrun.group == 0 ? Tell::kRetract : Tell::kCancel);
+    // The loser goes on until what was made in its place is durable: that may be refused, and then
+    // the loser makes it. Then it is cancelled, since it may never end; a short job may as well
+    // end, as cancelling costs its worker a warm executor. A job that holds a resource must not go
+    // on without it.
+    Attempt& loser = attempts_.at(attempt);
+    const bool is_short = !is_race && loser.expected < kWorthAnExecutor;
+    const bool goes_on = loser.group == 0 && (is_short || in_doubt != 0);
+    if (goes_on && !is_short) loser.in_doubt = in_doubt;
+    turn_.is_persist_urgent |= loser.in_doubt != 0;  // its worker is thought to have room
+    EndAttempt(attempt, goes_on ? Tell::kRetract : Tell::kCancel);
   }
 }
 
@@ -180,8 +187,7 @@ void Attempts::ForgetRetracted(AttemptId id) {
 void Attempts::ForgetRetractedOf(WorkerId worker) {
   for (auto at = retracted_.begin(); at != retracted_.end();) {
     std::erase_if(at->second, [&](AttemptId id) { return attempts_.at(id).worker == worker; });
-    const auto here = at++;
-    if (here->second.empty()) retracted_.erase(here);
+    at = at->second.empty() ? retracted_.erase(at) : std::next(at);
   }
 }
 
@@ -203,10 +209,13 @@ void Attempts::CancelRetracted(PackageId package) {
   retracted_.erase(package);
 }
 
-void Attempts::CancelOutrun(PackageId package) {
+void Attempts::CancelOutrun(PackageId package, PlatformMask durable) {
   std::vector<AttemptId> outrun;
   for (const AttemptId id : RetractedAt(package)) {
-    if (attempts_.at(id).is_outrun) outrun.push_back(id);
+    Attempt& attempt = attempts_.at(id);
+    if (attempt.in_doubt == 0) continue;
+    attempt.in_doubt &= ~durable;
+    if (attempt.in_doubt == 0) outrun.push_back(id);
   }
   Cancel(outrun);
   for (const AttemptId id : outrun) ForgetRetracted(id);
@@ -238,6 +247,13 @@ void Attempts::CheckInvariants(PackageId id) const {
 }
 
 void Attempts::CheckHands() const {
+  for (const auto& [package, retracted] : retracted_) {
+    for (const AttemptId id : retracted) {
+      const auto attempt = attempts_.find(id);
+      GALLEY_CHECK(attempt != attempts_.end() && !attempt->second.is_current &&
+                   attempt->second.package == package);
+    }
+  }
   uint64_t backups_held = 0;
   for (const WorkerId id : workers_.Holding()) {
     absl::Duration expected;

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/btree_map.h"
 #include "absl/container/flat_hash_map.h"
 #include "director/core/attempt.h"
 #include "director/core/part.h"
@@ -51,7 +52,8 @@ class Attempts : Part {
 
   // The caller calls Advance.
   void EndAttempt(AttemptId id, Tell tell);
-  void EndAttempts(PackageId package, Tell tell);
+  // The package is over, or begins anew: its attempts are cancelled, and those that were outrun.
+  void EndAttempts(PackageId package);
   // Ends those that have nothing left to report; `reporter` has just said so itself.
   void EndSpent(PackageId package, AttemptId reporter);
   // The attempt does not cook these platforms: they are to be cooked, unless another one does.
@@ -71,8 +73,8 @@ class Attempts : Part {
   // Cancels jobs that had begun when they were moved: they run twice, and nobody waits for these.
   void CancelRetracted(PackageId package);
   void CancelAllRetracted();
-  // What others made in their place is durable, and nobody waits for these.
-  void CancelOutrun(PackageId package);
+  // These platforms are durable: nobody waits for attempts of which others made no more than that.
+  void CancelOutrun(PackageId package, PlatformMask durable);
   // A cook begins: nobody asks for those of the one before.
   void ForgetAllRetracted() { retracted_.clear(); }
 
@@ -84,8 +86,8 @@ class Attempts : Part {
   void NoteOutrun(PackageId package, AttemptId reporter);
   void Cancel(std::span<const AttemptId> retracted);
 
-  absl::flat_hash_map<AttemptId, Attempt> attempts_;                  // look-up only
-  absl::flat_hash_map<PackageId, std::vector<AttemptId>> retracted_;  // look-up only
+  absl::flat_hash_map<AttemptId, Attempt> attempts_;              // look-up only
+  absl::btree_map<PackageId, std::vector<AttemptId>> retracted_;  // (cancels have an order)
   // Attempts that are to be forgotten, and since when, in the core's waking time.
   std::deque<std::pair<absl::Duration, AttemptId>> unheard_;
   uint64_t given_ = 0;

@@ -314,7 +314,7 @@ void Claims::Leave(PackageId id, std::string_view reason) {
   package.is_listing_final = false;
   if (package.work != nullptr) {
     core_.waiting.WakeWaiters(id);
-    core_.attempts.EndAttempts(id, Tell::kCancel);
+    core_.attempts.EndAttempts(id);
     graph().changes.StopWaitingForScan(id);
     lifecycle().SetState(id, State::kIdle, reason);
   }
@@ -349,7 +349,7 @@ void Claims::GiveUp(PackageId id) {
   PackageData& package = packages_[id];
   if (package.work != nullptr) {
     core_.waiting.WakeWaiters(id);
-    core_.attempts.EndAttempts(id, Tell::kCancel);
+    core_.attempts.EndAttempts(id);
     graph().changes.StopWaitingForScan(id);
     ++package.generation;
     for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
@@ -450,7 +450,7 @@ void Claims::Requeue(PackageId id) {
   core_.cooks.ForEachOf(package.cooks, [id](Cook& cook) { cook.NoteRequeued(id); });
   if (!IsSabotaged(Sabotage::kBumpEpochAtDispatch)) package.NoteNewContent();
   graph().faults.NoteForgiven(id, options_.own_fault_attempts_max - 1);
-  core_.attempts.EndAttempts(id, Tell::kCancel);
+  core_.attempts.EndAttempts(id);
   lifecycle().SetOutcome(id, Outcome::kNone);
   lifecycle().SetSkipped(id, false);
   package.is_listing_final = false;

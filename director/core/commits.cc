@@ -71,8 +71,7 @@ void Commits::OnPersisted(const Persisted& event) {
                            item.was_stored ? ResultSource::kCached : slot.source);
       core_.advancing.Settle(item.package, *platform);
     }
-    if (core_.advancing.InPhase(item.package, Phase::kCommitting) == 0)
-      core_.attempts.CancelOutrun(item.package);
+    core_.attempts.CancelOutrun(item.package, MaskOf(*platform));
     core_.advancing.Advance(item.package);
   }
 }

@@ -146,14 +146,14 @@ void Faults::OnLateFault(AttemptId id, const WorkerReport::Failed& failed) {
                                        is_of_today || package.outcome == Outcome::kFailed);
   // The attempts in hand would be the last one, and not alone.
   if (!is_over && is_of_today && graph().aloneness.WaitsToBeAlone(late.package)) {
-    core_.attempts.EndAttempts(late.package, Tell::kCancel);
+    core_.attempts.EndAttempts(late.package);
     return core_.advancing.Advance(late.package);
   }
   if (count < options_.own_fault_attempts_max || !is_of_today || (is_over && !late.is_earlier))
     return;
   QuarantineOnceToCook(late.package, failed, count);
   if (is_over) return;  // or not asked for yet
-  core_.attempts.EndAttempts(late.package, Tell::kCancel);
+  core_.attempts.EndAttempts(late.package);
   core_.advancing.FailPlatforms(late.package, core_.advancing.InPhase(late.package, Phase::kToCook),
                                 Stage::kLoad,
                                 QuarantineText(WhatItDid(failed.fault), failed.error, count),

@@ -324,7 +324,7 @@ void Reports::OnNeeds(AttemptId id, const WorkerReport::Needs& needs) {
   const std::optional<PlatformIndex> platform =
       core_.platform_sets.Index(needs.platform, attempt->platform_set);
   core_.attempts.EndAttempt(id, Tell::kNothing);
-  core_.attempts.EndAttempts(package_id, Tell::kCancel);  // a backup would ask for the same
+  core_.attempts.EndAttempts(package_id);  // a backup would ask for the same
   const PlatformMask platforms = core_.advancing.InPhase(package_id, Phase::kToCook) &
                                  (platform.has_value() ? MaskOf(*platform) : 0);
   std::string error;
@@ -367,7 +367,7 @@ void Reports::OnStale(AttemptId id, const WorkerReport::Stale& stale) {
   PackageData& package = packages_[package_id];
   const uint32_t attempt_epoch = attempt->epoch;
   core_.attempts.EndAttempt(id, Tell::kNothing);
-  core_.attempts.EndAttempts(package_id, Tell::kCancel);
+  core_.attempts.EndAttempts(package_id);
   package.NoteNewContent();
   if (graph().blame.AddInfrastructureFault(package_id) >= options_.infrastructure_attempts_max) {
     return core_.advancing.FailPackage(

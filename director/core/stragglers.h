@@ -1,5 +1,6 @@
 // Stragglers: near the end, a job that runs for too long gets a second attempt (a *backup*) on a
-// worker that has nothing to do. The first result wins, the other attempt is cancelled.
+// worker that has nothing to do. The first result wins, and the other attempt is cancelled when
+// that result is durable.
 //
 // A straggler is a job that takes much longer than expected (overruns.h), or whose worker has not
 // been heard of for a while. One whose outputs are on their way is none as long as some come from

@@ -90,6 +90,37 @@ TEST(StragglersTest, TheStragglerGoesOnUntilTheBackupsResultIsDurableAndCountsIf
   }
 }
 
+TEST(StragglersTest, TheStragglerOfAPackageThatFailsElsewhereIsCancelledToo) {
+  Race race;
+  race.Pass(3);
+  race.shell.TakeLog();
+  race.shell.Report(race.shell.JobOf("Slow"),
+                    WorkerReport::Failed{.fault = WorkerReport::Fault::kRefused, .error = "no"});
+  EXPECT_TRUE(race.shell.Says("cancel Slow\n")) << race.shell.TakeLog();
+  EXPECT_TRUE(race.shell.Says("failed Slow"));
+}
+
+TEST(StragglersTest, TheStragglerGoesOnWhileOneOfItsPlatformsMayHaveToBeMade) {
+  CookOptions options;
+  options.platform_count = 2;
+  for (const size_t refused : {size_t{0}, size_t{1}}) {
+    Race race("Slow ~ 100000\nQuick ~ 90000\n", options);
+    race.Pass(3);
+    race.shell.hold_commits = true;
+    race.shell.Saved("Slow", 0);
+    race.shell.Saved("Slow", 1);
+    ASSERT_EQ(race.shell.commits.size(), 2u);
+    race.shell.TakeLog();
+    race.shell.hold_commits = false;
+    Persisted persisted;
+    for (const Persist::Item& item : race.shell.commits)
+      persisted.items.push_back({item.package, item.platform, item.result, nullptr});
+    persisted.items[refused].refused = "its worker did not write blob x";
+    race.shell.Send(persisted);
+    EXPECT_FALSE(race.shell.Says("cancel Slow\n")) << refused << race.shell.TakeLog();
+  }
+}
+
 TEST(StragglersTest, WhatComesOutOtherwiseTheSecondTimeIsAWarningAndDropped) {
   CookOptions options;
   options.platform_count = 2;

@@ -147,9 +147,9 @@ class ProveTest(ProveCase):
 
     def test_the_directors_machine_decides_where_there_is_no_third(self):
         game = self.farm(prove=1.0, pictures=3)
+        self.serve_farm(game)
         toml = self.read("game/galley.toml").decode().replace('launcher = "none"', "workers = 1")
         self.write("game/galley.toml", toml)
-        self.serve_farm(game)
         self.attach(game, ("far-2", "node2", True))
         cook = self.cook(game)
         self.assertEqual(cook.code, 0, cook)
