@@ -10,6 +10,7 @@
 
 #include "absl/time/clock.h"
 #include "common/base/child_process.h"
+#include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "common/wire/channel.h"
 #include "director/serve/peer.h"
@@ -20,9 +21,10 @@
 namespace galley::director {
 namespace {
 
-// So long the first Hello waits, and each later one twice as long as the one before it: then it is
-// looked whether anybody listens still.
+// So long the first Hello waits, and each later one twice as long as the one before it, up to the
+// most: then it is looked whether anybody listens still.
 constexpr absl::Duration kHelloPatience = absl::Milliseconds(500);
+constexpr absl::Duration kHelloPatienceMax = absl::Seconds(2);
 constexpr absl::Duration kFarPatience = absl::Seconds(10);  // with TLS, through a network
 
 // A call of this process, as it says.
@@ -52,6 +54,10 @@ using StreamOfEvents = StreamOf<CookStream, v1::CookEvent>;
 
 // `process`: of this machine; 0: not known.
 bool IsAtWork(pid_t process) { return process > 0 && IsRunning(process) && !IsStopped(process); }
+
+absl::Duration PatienceWith(pid_t process) {
+  return IsAtWork(process) ? DirectorClient::kBusyPatience : DirectorClient::kPatience;
+}
 
 absl::Status SilentError(pid_t process, const std::string& path) {
   if (IsAtWork(process))
@@ -129,7 +135,7 @@ class Client final : public DirectorClient {
 
   template <typename Answer, typename Ask>
   absl::StatusOr<Answer> Call(const Ask& ask, CallOfStub<Answer, Ask> call) {
-    return CallWithin<Answer>(IsAtWork(process_) ? kBusyPatience : kPatience, ask, call);
+    return CallWithin<Answer>(PatienceWith(process_), ask, call);
   }
 
   template <typename Answer, typename Ask>
@@ -150,11 +156,11 @@ class Client final : public DirectorClient {
 
 class ClientOfHosted final : public HostedClient {
  public:
-  explicit ClientOfHosted(const std::string& address)
-      : stub_(v1::Hosted::NewStub(wire::OpenChannel(address))) {}
+  ClientOfHosted(const std::string& address, pid_t process)
+      : stub_(v1::Hosted::NewStub(wire::OpenChannel(address))), process_(process) {}
   absl::StatusOr<v1::StatusAnswer> Status(const v1::StatusAsk& ask) override {
     CallContext context;
-    context.set_deadline(absl::ToChronoTime(absl::Now() + DirectorClient::kPatience));
+    context.set_deadline(absl::ToChronoTime(absl::Now() + PatienceWith(process_)));
     v1::StatusAnswer answer;
     if (const grpc::Status status = stub_->Status(&context, ask, &answer); !status.ok())
       return wire::FromGrpc(status);
@@ -163,6 +169,7 @@ class ClientOfHosted final : public HostedClient {
 
  private:
   const std::unique_ptr<v1::Hosted::Stub> stub_;
+  const pid_t process_;
 };
 
 }  // namespace
@@ -182,7 +189,7 @@ std::string OwnCaller() {
 std::unique_ptr<HostedClient> HostedClient::Find(const std::string& socket_path) {
   const SocketProbe probe = ProbeSocket(socket_path);
   if (probe.listening != Listening::kSomebody) return nullptr;
-  return std::make_unique<ClientOfHosted>("unix:" + probe.path);
+  return std::make_unique<ClientOfHosted>("unix:" + probe.path, probe.process);
 }
 
 absl::StatusOr<std::unique_ptr<DirectorClient>> DirectorClient::Find(const std::string& socket_path,
@@ -190,6 +197,7 @@ absl::StatusOr<std::unique_ptr<DirectorClient>> DirectorClient::Find(const std::
   const absl::Time began = absl::Now();
   absl::Duration patience = kHelloPatience;
   pid_t process = 0;
+  bool is_told = false;
   while (true) {
     const SocketProbe probe = ProbeSocket(socket_path);
     if (probe.process > 0) process = probe.process;  // (not told while many wait to be taken in)
@@ -204,9 +212,16 @@ absl::StatusOr<std::unique_ptr<DirectorClient>> DirectorClient::Find(const std::
     const bool may_end = absl::IsDeadlineExceeded(hello) || absl::IsUnavailable(hello);
     if (!may_end) return hello;
     const absl::Duration waited = absl::Now() - began;
-    if (waited > (IsAtWork(process) ? kBusyPatience : kPatience))
-      return SilentError(process, probe.path);
-    patience = waited < kPatience ? std::min(2 * patience, kPatience - waited) : kPatience;
+    if (waited > PatienceWith(process)) return SilentError(process, probe.path);
+    patience = std::min(2 * patience, kHelloPatienceMax);
+    if (waited < kPatience) {
+      patience = std::min(patience, kPatience - waited);
+    } else if (!std::exchange(is_told, true)) {
+      LogWarning(
+          "process {} has this project, runs, and has not answered for {:.0f} s: waiting up to "
+          "{:.0f} s for it",
+          process, absl::ToDoubleSeconds(kPatience), absl::ToDoubleSeconds(kBusyPatience));
+    }
   }
 }
 
