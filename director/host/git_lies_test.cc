@@ -180,7 +180,9 @@ TEST_F(GitLiesTest, WhatThePersonsOwnSettingsCallSafeIsRead) {
   ASSERT_EQ(::chown(Host("work").c_str(), kNobody, kNobody), 0);
   ASSERT_EQ(::chown(Host("work/.git").c_str(), kNobody, kNobody), 0);
   EXPECT_THAT(Look().why_unknown, HasSubstr("dubious ownership"));
-  EXPECT_THAT(Look().why_unknown, HasSubstr("git config --global --add safe.directory"));
+  EXPECT_THAT(
+      Look().why_unknown,
+      HasSubstr(fmt::format("git config --global --add safe.directory '{}'", Host("work"))));
   const std::string safe = fmt::format("[safe]\n\tdirectory = {}\n", Host("work"));
   for (const char* const file : {".gitconfig", "config/git/config"}) {
     SCOPED_TRACE(file);

@@ -83,10 +83,10 @@ std::string WordsOf(const std::string& errors) {
   std::string words =
       EscapeControl(FirstLine(fatal == std::string::npos ? errors : errors.substr(fatal + 7)));
   // (Git says what to do in the lines that follow, among others.)
-  if (words.find("dubious ownership") != std::string::npos)
-    words +=
-        "; if its owner may be trusted, say so: git config --global --add safe.directory, and "
-        "that folder";
+  const size_t folder = words.find('\'');  // in quotes
+  if (words.find("dubious ownership") != std::string::npos && folder != std::string::npos)
+    words += "; if its owner may be trusted: git config --global --add safe.directory " +
+             words.substr(folder);
   return words;
 }
 
