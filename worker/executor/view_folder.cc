@@ -45,8 +45,8 @@ void RemoveWithLocks(const std::string& path) {
   ::unlink((path + std::string(kOwner)).c_str());
 }
 
-// Its time is the clock's own: that which a file system gives by itself is some milliseconds old,
-// the same for two that were used one after the other.
+// The time of use is the clock's own. The time that a file system gives by itself is some
+// milliseconds old, and the same for two views that were used one after the other.
 void NoteUse(const FileDescriptor& busy) {
   timespec now{};
   ::clock_gettime(CLOCK_REALTIME, &now);

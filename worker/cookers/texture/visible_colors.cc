@@ -24,7 +24,7 @@ struct ColorBlock {
   std::array<uint8_t, 16> indices{};
 };
 
-// By channel, so that the compiler takes several texels at once.
+// The texels of a block, by channel, so that the compiler takes several at once.
 struct Planes {
   explicit Planes(const BlockTexels& block) {
     for (size_t texel = 0; texel < 16; ++texel) {
@@ -185,7 +185,8 @@ void FitVisibleColors(const BlockTexels& block, int mode, uint8_t* color) {
     least = error;
     return true;
   };
-  if (BlockTexels moved = block; MoveInvisible(moved)) {
+  alignas(4) BlockTexels moved = block;  // stb_dxt reads words of it
+  if (MoveInvisible(moved)) {
     std::array<uint8_t, 8> bytes;
     stb_compress_dxt_block(bytes.data(), moved.data(), 0, mode);
     ColorBlock other = Unpack(bytes.data());
