@@ -73,7 +73,7 @@ class Attempts : Part {
   // Cancels jobs that had begun when they were moved: they run twice, and nobody waits for these.
   void CancelRetracted(PackageId package);
   void CancelAllRetracted();
-  // These platforms are durable: nobody waits for attempts of which others made no more than that.
+  // Attempts are cancelled of which others made what is durable now, and nothing else.
   void CancelOutrun(PackageId package, PlatformMask durable);
   // A cook begins: nobody asks for those of the one before.
   void ForgetAllRetracted() { retracted_.clear(); }

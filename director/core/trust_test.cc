@@ -123,7 +123,7 @@ TEST(TrustTest, AWorkerWhoseLastJobFailedGetsNoneOfTheLast) {
   Pass(shell, 1, {kFar0, kFar1});
   EXPECT_EQ(shell.JobOf("First").worker, good);  // behind Long
   EXPECT_TRUE(shell.HasOpenJob("First"));
-  // It would not be made there, and then once more elsewhere, before all else is done.
+  // Last would not be made there, and then once more elsewhere, before all else is done.
   shell.Send(PackagesDiscovered{{{"Last", InstigatorCategory::kCommandLinePackage}}});
   Pass(shell, 1, {kFar0, kFar1});
   EXPECT_TRUE(!shell.HasOpenJob("Last") || shell.JobOf("Last").worker == good);

@@ -18,7 +18,7 @@ std::string TargetOf(const std::string& path) {
   return size > 0 ? std::string(target, static_cast<size_t>(size)) : path;
 }
 
-// Who called listen. Source: SO_PEERCRED in unix(7).
+// The process that called listen. Source: SO_PEERCRED in unix(7).
 pid_t ListenerOf(const FileDescriptor& connected) {
   ucred peer{};
   socklen_t size = sizeof(peer);
