@@ -37,7 +37,7 @@ void MacroExpander::Define(const std::vector<std::string_view>& tokens, bool has
   }
   for (size_t i = body; i < tokens.size(); ++i) macro.body.push_back(Keep(tokens[i]));
   is_risky_ = is_risky_ || IsRisky(macro);
-  macros_[std::string(tokens[0])] = std::make_shared<const Macro>(std::move(macro));
+  macros_[Keep(tokens[0])] = std::make_shared<const Macro>(std::move(macro));
 }
 
 // One that names another macro, an argument twice, or the parts of a name; or a long one.
@@ -184,9 +184,13 @@ absl::StatusOr<std::string_view> MacroExpander::NextOf(Stream& stream, size_t de
   }
 }
 
-absl::StatusOr<std::string_view> MacroExpander::Next(
-    const std::function<std::string_view()>& read) {
-  outer_.read = read;
+absl::StatusOr<std::string_view> MacroExpander::Next() {
+  // Nearly all tokens stand in the text itself and name no macro.
+  if (outer_.frames.empty() && outer_.ahead.empty()) {
+    const std::string_view token = outer_.read();
+    if (token.empty() || !IsWordStart(token[0]) || !macros_.contains(token)) return token;
+    outer_.ahead.push_back(token);
+  }
   return NextOf(outer_, 0);
 }
 

@@ -4,11 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -33,14 +33,18 @@ class MacroExpander {
   // that it is given.
   bool TakeRisky() { return std::exchange(is_risky_, false); }
 
-  // A new text begins: what an unfinished call holds of the one before is forgotten.
-  void BeginText() { outer_ = {}; }
+  // A new text begins: what an unfinished call holds of the one before is forgotten. `read` gives
+  // the tokens of the new text, and is empty at the end; a token outlives this object.
+  void BeginText(std::function<std::string_view()> read) {
+    outer_ = {};
+    outer_.read = std::move(read);
+  }
   uint64_t spent() const { return spent_; }
   void SetSpent(uint64_t spent) { spent_ = spent; }
 
-  // The next token of a text with its macros written out. `read` gives its tokens, empty at the
-  // end. INVALID_ARGUMENT: too much is written.
-  absl::StatusOr<std::string_view> Next(const std::function<std::string_view()>& read);
+  // The next token of the text with its macros written out, empty at the end. INVALID_ARGUMENT: too
+  // much is written.
+  absl::StatusOr<std::string_view> Next();
   // All of one line.
   absl::StatusOr<std::vector<std::string_view>> ExpandLine(
       const std::vector<std::string_view>& line);
@@ -78,7 +82,7 @@ class MacroExpander {
   bool IsRisky(const Macro& macro) const;
 
   std::set<std::string, std::less<>> kept_;
-  std::map<std::string, std::shared_ptr<const Macro>, std::less<>> macros_;
+  std::unordered_map<std::string_view, std::shared_ptr<const Macro>> macros_;  // names are kept
   Stream outer_;
   uint64_t spent_ = 0;
   bool is_risky_ = false;

@@ -17,10 +17,13 @@ uint64_t Add(uint64_t a, uint64_t b) { return std::min(a + b, kSaturated); }
 
 // Two operands behind and before: a chain of such operators is a chain of nested nodes.
 bool IsOperator(std::string_view token) {
-  static const std::set<std::string_view> kOperators = {"+", "-", "*",  "/",  "%",  "<<", ">>",
-                                                        "<", ">", "<=", ">=", "==", "!=", "&",
-                                                        "|", "^", "&&", "||", "^^"};
-  return kOperators.contains(token);
+  constexpr std::string_view kAlone = "+-*/%<>&|^";
+  if (token.size() == 1) return kAlone.find(token[0]) != std::string_view::npos;
+  constexpr std::string_view kDoubled = "<>&|^=";  // "==" is one, "=" is none
+  constexpr std::string_view kBeforeEqual = "<>!";
+  if (token.size() != 2) return false;
+  return (token[1] == token[0] && kDoubled.find(token[0]) != std::string_view::npos) ||
+         (token[1] == '=' && kBeforeEqual.find(token[0]) != std::string_view::npos);
 }
 
 // A word behind which a "(" begins arguments.
@@ -30,8 +33,28 @@ bool IsName(std::string_view token) {
   return IsWordStart(token[0]) && !kStatements.contains(token);
 }
 
+bool IsSign(std::string_view token, char sign) { return token.size() == 1 && token[0] == sign; }
+
 bool IsPostfix(std::string_view token) {
-  return token == "." || token == "[" || token == "]" || token == ")";
+  return IsSign(token, '.') || IsSign(token, '[') || IsSign(token, ']') || IsSign(token, ')');
+}
+
+// Words behind which a "{" opens a structure or a block.
+bool OpensStructure(std::string_view word) {
+  switch (word[0]) {
+    case 's':
+      return word == "struct";
+    case 'b':
+      return word == "buffer";
+    case 'u':
+      return word == "uniform";
+    case 'i':
+      return word == "in";
+    case 'o':
+      return word == "out";
+    default:
+      return false;
+  }
 }
 
 }  // namespace
@@ -59,14 +82,14 @@ class TextGuard::Reader {
   };
   // A structure or block whose members are read.
   struct Open {
-    std::string name;
+    std::string_view name;
     Structure structure;
     size_t brackets;  // of its body
     Structure type;   // of the member
     bool has_type = false;
   };
   static std::string_view NameOf(const Open& open) {
-    return open.name.empty() ? "without a name" : std::string_view(open.name);
+    return open.name.empty() ? "without a name" : open.name;
   }
   absl::Status TooMuch(std::string_view text) const {
     return absl::InvalidArgumentError(fmt::format("{}:{}: {}", file_, scanner_.line(), text));
@@ -78,11 +101,11 @@ class TextGuard::Reader {
   void SkipPart();
   std::vector<std::string_view> RestOfLine();
   std::string_view ReadText();
-  absl::Status ReadToken(const std::string& token);
+  absl::Status ReadToken(std::string_view token);
   absl::Status OpenBracket(char open);
   void CloseBracket();
   absl::Status CountOperators(uint64_t count);
-  absl::Status ReadMember(const std::string& token);
+  absl::Status ReadMember(std::string_view token);
   absl::Status CloseStructure();
 
   TextGuard& guard_;
@@ -90,8 +113,8 @@ class TextGuard::Reader {
   GlslScanner scanner_;
   std::vector<Bracket> brackets_ = {{.open = ' ', .is_call = false}};
   std::vector<Open> open_;
-  std::string before_;  // the token before
-  std::string named_;   // `struct X`, or a block's name: what a `{` would open
+  std::string_view before_;  // the token before
+  std::string_view named_;   // `struct X`, or a block's name: what a `{` would open
   bool opens_structure_ = false;
   std::vector<Condition> conditions_;
   bool is_line_start_ = true;
@@ -226,7 +249,7 @@ absl::Status TextGuard::Reader::CountOperators(uint64_t count) {
 
 // A member is `qualifiers type name, name[..];`: the last word before the first name that is a
 // known structure is its type.
-absl::Status TextGuard::Reader::ReadMember(const std::string& token) {
+absl::Status TextGuard::Reader::ReadMember(std::string_view token) {
   Open& open = open_.back();
   if (brackets_.size() != open.brackets) return absl::OkStatus();
   if (token == "," || token == ";") {
@@ -258,7 +281,7 @@ absl::Status TextGuard::Reader::CloseStructure() {
   if (open_.empty() || brackets_.size() != open_.back().brackets) return absl::OkStatus();
   Open closed = std::move(open_.back());
   open_.pop_back();
-  if (!closed.name.empty()) guard_.structures_[closed.name] = closed.structure;
+  if (!closed.name.empty()) guard_.structures_[std::string(closed.name)] = closed.structure;
   // `struct A { struct B { .. } b; }`: B's members are the type of what follows.
   if (!open_.empty()) {
     open_.back().type = closed.structure;
@@ -267,15 +290,15 @@ absl::Status TextGuard::Reader::CloseStructure() {
   return absl::OkStatus();
 }
 
-absl::Status TextGuard::Reader::ReadToken(const std::string& token) {
-  if (token != "[" && before_ == "]") dimensions_ = 0;
+absl::Status TextGuard::Reader::ReadToken(std::string_view token) {
+  if (IsSign(before_, ']') && token[0] != '[') dimensions_ = 0;
   if (!IsWordStart(token[0]) && !IsPostfix(token)) members_ = 0;
   if (!open_.empty() && token != "}") {
     if (absl::Status read = ReadMember(token); !read.ok()) return read;
   }
   switch (token[0]) {
     case '[':
-      if (before_ == "]" && ++dimensions_ > kArrayDimensionsMax)
+      if (IsSign(before_, ']') && ++dimensions_ > kArrayDimensionsMax)
         return TooMuch(
             fmt::format("an array has more than {} dimensions; use fewer", kArrayDimensionsMax));
       return OpenBracket('[');
@@ -306,16 +329,16 @@ absl::Status TextGuard::Reader::ReadToken(const std::string& token) {
     default:
       break;
   }
-  if (token == ".") {
+  if (IsSign(token, '.')) {
     if (++members_ <= kOperatorChainMax) return absl::OkStatus();
     return TooMuch(fmt::format("more than {} members of members in a row", kOperatorChainMax));
   }
-  if (IsOperator(token)) return CountOperators(1);
-  if (!IsWordStart(token[0])) return absl::OkStatus();
-  if (token == "struct" || token == "buffer" || token == "uniform" || token == "in" ||
-      token == "out") {
+  if (!IsWordStart(token[0])) {
+    return IsOperator(token) ? CountOperators(1) : absl::OkStatus();
+  }
+  if (OpensStructure(token)) {
     opens_structure_ = true;
-    named_.clear();
+    named_ = {};
   } else if (opens_structure_) {
     named_ = token;
   }
@@ -326,11 +349,11 @@ absl::Status TextGuard::Reader::ReadToken(const std::string& token) {
 std::string_view TextGuard::Reader::ReadText() {
   for (std::string_view token = scanner_.Next(); !token.empty() && status_.ok();
        token = scanner_.Next()) {
-    if (token == "\n") {
+    if (IsSign(token, '\n')) {
       is_line_start_ = true;
       return token;
     }
-    if (token != "#" || !is_line_start_) {
+    if (!is_line_start_ || !IsSign(token, '#')) {
       is_line_start_ = false;
       return token;
     }
@@ -340,21 +363,20 @@ std::string_view TextGuard::Reader::ReadText() {
 }
 
 absl::Status TextGuard::Reader::Run() {
+  guard_.macros_.BeginText([this] { return ReadText(); });
   for (;;) {
-    auto token = guard_.macros_.Next([this] { return ReadText(); });
+    const auto token = guard_.macros_.Next();
     RETURN_IF_ERROR(status_);
     if (!token.ok()) return TooMuch(MessageOf(token.status()));
     if (token->empty()) return absl::OkStatus();
-    if (*token == "\n") continue;
-    const std::string word(*token);
-    RETURN_IF_ERROR(ReadToken(word));
-    before_ = word;
+    if (IsSign(*token, '\n')) continue;
+    RETURN_IF_ERROR(ReadToken(*token));
+    before_ = *token;
   }
 }
 
 absl::Status TextGuard::Read(std::string_view file, std::string_view text) {
   texts_.try_emplace(std::string(file), Text{.text = text, .includer = {}});
-  macros_.BeginText();
   return Reader(*this, file, text).Run();
 }
 
