@@ -3,7 +3,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <span>
+#include <numeric>
 #include <string_view>
 
 #include "absl/container/flat_hash_set.h"
@@ -23,31 +23,45 @@ constexpr size_t kSandboxesToldMax = 3;
 
 std::string_view BaseName(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-// Those of `files`, sorted, that a package which is still there has read in its last cook. The
-// journal is asked for all of them at once: its index has the readers of a folder in one place.
-absl::flat_hash_set<std::string> ReadByPackages(const ProjectCatalog& table, Journal& journal,
-                                                std::span<const content::FileEntry* const> files) {
-  absl::flat_hash_set<std::string> read;
-  std::vector<content::Change> changes;
-  changes.reserve(files.size());
-  for (const content::FileEntry* const file : files)
-    changes.push_back({.path = file->path, .was_there = true, .is_there = true});
-  const auto readers = journal.Affected(changes);
-  if (!readers.ok()) return read;
-  for (const std::string& package : *readers) {
-    const std::string generator(GeneratorName(package));
-    if (!table.Find(generator.empty() ? package : generator)) continue;
-    const auto record = journal.Find(package);
-    if (!record.ok() || !record->has_value()) continue;
-    for (const auto& [platform, known] : (*record)->platforms) {
-      for (const record::Observed& seen : known.observed) {
-        if (seen.what.kind != record::ObservationKind::kFile) continue;
-        if (auto asked = AskedName(package, seen.what.subject); asked.ok())
-          read.insert(*std::move(asked));
-      }
+using Paths = absl::flat_hash_set<std::string>;
+
+// Takes the files that the package asked for in its last cook out of `unread`.
+void TakeOutRead(Journal& journal, const std::string& package, Paths& unread) {
+  const auto record = journal.Find(package);
+  if (!record.ok() || !record->has_value()) return;
+  for (const auto& [platform, known] : (*record)->platforms) {
+    for (const record::Observed& seen : known.observed) {
+      if (seen.what.kind != record::ObservationKind::kFile) continue;
+      if (const auto asked = AskedName(package, seen.what.subject); asked.ok())
+        unread.erase(*asked);
     }
   }
-  return read;
+}
+
+// Those of `files`, sorted, that no package which is still there has read in its last cook. The
+// journal is asked for the readers of all files at once: its index has the readers of a folder in
+// one place. Their records are looked at in an order that is spread over the project, until no file
+// is left: as a rule the first few readers of a folder tell of all its files.
+Paths UnreadOf(const ProjectCatalog& table, Journal& journal,
+               const std::vector<const content::FileEntry*>& files) {
+  Paths unread;
+  std::vector<content::Change> changes;
+  changes.reserve(files.size());
+  for (const content::FileEntry* const file : files) {
+    unread.insert(file->path);
+    changes.push_back({.path = file->path, .was_there = true, .is_there = true});
+  }
+  const auto readers = journal.Affected(changes);
+  if (!readers.ok() || readers->empty()) return unread;
+  const size_t count = readers->size();
+  size_t stride = count - count * 3 / 8;
+  while (std::gcd(stride, count) != 1) ++stride;
+  for (size_t i = 0, at = 0; i < count && !unread.empty(); ++i, at = (at + stride) % count) {
+    const std::string& package = (*readers)[at];
+    const std::string generator(GeneratorName(package));
+    if (table.Find(generator.empty() ? package : generator)) TakeOutRead(journal, package, unread);
+  }
+  return unread;
 }
 
 // The likely new name of a file that is not there any more; empty: none is.
@@ -91,9 +105,9 @@ std::vector<const content::FileEntry*> UnmatchedFiles(const project::Project& pr
     unmatched.push_back(&file);
   }
   if (journal == nullptr || unmatched.empty()) return unmatched;
-  const auto read = ReadByPackages(table, *journal, unmatched);
+  const Paths unread = UnreadOf(table, *journal, unmatched);
   std::erase_if(unmatched,
-                [&](const content::FileEntry* const file) { return read.contains(file->path); });
+                [&](const content::FileEntry* const file) { return !unread.contains(file->path); });
   return unmatched;
 }
 
