@@ -61,7 +61,7 @@ void LargeJobs::KeepWorkerFor(PackageId package) {
   for (const WorkerId id : workers_.ring()) {
     const Worker& worker = *workers_.Find(id);
     if (!MayBeKeptFor(package, id, worker)) continue;
-    const WorkerView view = core_.placing.ViewOf(package, id, worker, 0);
+    const PlacementCandidate view = core_.placing.ViewOf(package, id, worker, 0);
     const Order order(!view.is_large_enough, view.load, id);
     if (kept_.has_value() && least <= order) continue;
     kept_ = KeptWorker{.worker = id, .package = package};

@@ -56,8 +56,8 @@ absl::Duration Placing::SavedAt(PackageId package, WorkerId worker) const {
   return absl::ZeroDuration();
 }
 
-WorkerView Placing::ViewOf(PackageId package, WorkerId id, const Worker& worker,
-                           double warm) const {
+PlacementCandidate Placing::ViewOf(PackageId package, WorkerId id, const Worker& worker,
+                                   double warm) const {
   // A job more counts even where nothing is expected of it.
   const absl::Duration jobs = absl::Microseconds(static_cast<int64_t>(worker.hand.active_count()));
   return {.worker = id,
@@ -69,14 +69,14 @@ WorkerView Placing::ViewOf(PackageId package, WorkerId id, const Worker& worker,
                              core_.dispatching.MemoryOf(package) <= worker.memory_bytes};
 }
 
-std::vector<WorkerView> Placing::Lightest(PackageId package) const {
+std::vector<PlacementCandidate> Placing::Lightest(PackageId package) const {
   const std::vector<Warmth::Holder> holders = core_.warmth.Holders(InputsOf(package));
   const auto warm_at = [&](WorkerId id) {
     const auto found = std::find_if(holders.begin(), holders.end(),
                                     [&](const Warmth::Holder& one) { return one.worker == id; });
     return found == holders.end() ? 0 : found->share;
   };
-  std::vector<WorkerView> views;
+  std::vector<PlacementCandidate> views;
   size_t looked_at = 0;
   for (const Workers::Load& load : workers_.with_room()) {
     if (views.size() == kLightestMax) break;
@@ -89,7 +89,7 @@ std::vector<WorkerView> Placing::Lightest(PackageId package) const {
       views.push_back(ViewOf(package, load.worker, worker, warm_at(load.worker)));
   }
   for (const auto& [id, share] : holders) {
-    const auto is_it = [id = id](const WorkerView& view) { return view.worker == id; };
+    const auto is_it = [id = id](const PlacementCandidate& view) { return view.worker == id; };
     if (views.size() == kWorkersShownMax) break;
     const Worker* worker = workers_.Find(id);
     if (worker == nullptr || worker->presence != Worker::Presence::kAttached ||
@@ -129,7 +129,7 @@ absl::Duration Placing::LoadTimeOf(PackageId id) const {
   return is_known ? load : std::min(core_.dispatching.CostOf(id) / kLoadsInAJob, kUnknownLoadMax);
 }
 
-std::vector<WorkerView> Placing::FromItsPlace(PackageId package) const {
+std::vector<PlacementCandidate> Placing::FromItsPlace(PackageId package) const {
   const std::vector<WorkerId>& ring = workers_.ring();
   const uint64_t place = Fnv1a(NameOf(package));
   for (size_t i = 0; i < ring.size(); ++i) {
@@ -143,7 +143,7 @@ std::vector<WorkerView> Placing::FromItsPlace(PackageId package) const {
 
 Placement Placing::Place(PackageId package) const {
   if (packages_[package].urgency == Urgency::kBlocking) return {.worker = PlaceBlocking(package)};
-  const std::vector<WorkerView> views =
+  const std::vector<PlacementCandidate> views =
       policy_->shown() == Policy::Shown::kFromItsPlace ? FromItsPlace(package) : Lightest(package);
   if (!views.empty()) {
     const size_t chosen = policy_->Choose(views);

@@ -29,13 +29,14 @@ class Placing : Part {
   bool IsUntriedAnywhere(PackageId package) const;
   absl::Duration SavedAt(PackageId package, WorkerId worker) const;
   // `warm`: the share of what the package reads that is warm there.
-  WorkerView ViewOf(PackageId package, WorkerId id, const Worker& worker, double warm) const;
+  PlacementCandidate ViewOf(PackageId package, WorkerId id, const Worker& worker,
+                            double warm) const;
   // The inputs that the package is known to read beside its source.
   std::vector<uint64_t> InputsOf(PackageId package) const;
 
  private:
-  std::vector<WorkerView> Lightest(PackageId package) const;
-  std::vector<WorkerView> FromItsPlace(PackageId package) const;
+  std::vector<PlacementCandidate> Lightest(PackageId package) const;
+  std::vector<PlacementCandidate> FromItsPlace(PackageId package) const;
   WorkerId PlaceElsewhere(PackageId package) const;
   WorkerId PlaceBlocking(PackageId package) const;
   WorkerId PlaceAtSuspect(PackageId package) const;

@@ -12,24 +12,24 @@ constexpr double kPatience = 0.5;
 class CostPolicy final : public Policy {
  public:
   Shown shown() const override { return Shown::kLightestAndWarm; }
-  size_t Choose(std::span<const WorkerView> workers) const override {
-    const auto is_lighter = [](const WorkerView& a, const WorkerView& b) {
+  size_t Choose(std::span<const PlacementCandidate> workers) const override {
+    const auto is_lighter = [](const PlacementCandidate& a, const PlacementCandidate& b) {
       return a.load < b.load;
     };
     const absl::Duration least = std::min_element(workers.begin(), workers.end(), is_lighter)->load;
     // The soonest end at a worker with a free slot; infinite: no slot is free.
     absl::Duration soonest = absl::InfiniteDuration();
-    for (const WorkerView& view : workers) {
+    for (const PlacementCandidate& view : workers) {
       if (view.is_large_enough && view.delay == absl::ZeroDuration())
         soonest = std::min(soonest, -view.saved);
     }
     const double patience = soonest == absl::InfiniteDuration() ? kPatience : 0;
-    const auto key = [&](const WorkerView& view) {
+    const auto key = [&](const PlacementCandidate& view) {
       const bool is_late = view.delay > absl::ZeroDuration() && view.delay - view.saved >= soonest;
       return std::tuple(!view.is_large_enough, is_late,
                         view.load - view.saved - view.warm * patience * least, view.worker);
     };
-    const auto is_before = [&](const WorkerView& a, const WorkerView& b) {
+    const auto is_before = [&](const PlacementCandidate& a, const PlacementCandidate& b) {
       return key(a) < key(b);
     };
     return static_cast<size_t>(std::min_element(workers.begin(), workers.end(), is_before) -
@@ -40,7 +40,7 @@ class CostPolicy final : public Policy {
 class StripedPolicy final : public Policy {
  public:
   Shown shown() const override { return Shown::kFromItsPlace; }
-  size_t Choose(std::span<const WorkerView>) const override { return 0; }
+  size_t Choose(std::span<const PlacementCandidate>) const override { return 0; }
 };
 
 }  // namespace

@@ -27,7 +27,7 @@ namespace galley::director {
 // The most workers that are shown for one package.
 inline constexpr size_t kWorkersShownMax = 16;
 
-struct WorkerView {
+struct PlacementCandidate {
   WorkerId worker;
   absl::Duration load;          // expected time of what is in its hands, for each slot
   absl::Duration delay;         // until the job would begin; zero: a slot is free
@@ -45,7 +45,7 @@ class Policy {
   virtual ~Policy() = default;
   virtual Shown shown() const = 0;
   // An index into `workers`. REQUIRES: not empty.
-  virtual size_t Choose(std::span<const WorkerView> workers) const = 0;
+  virtual size_t Choose(std::span<const PlacementCandidate> workers) const = 0;
 };
 
 std::unique_ptr<Policy> MakePolicy(PlacementPolicy policy);

@@ -85,13 +85,13 @@ TEST(WarmthTest, WhileAllHaveWorkAJobWaitsHalfAsLongAgainForWarmInputsAndNoLonge
   const auto policy = MakePolicy(PlacementPolicy::kCost);
   for (const Case& one : {Case{1, 1.4, 1, 1}, Case{1, 1.6, 1, 0}, Case{1, 1.2, 0.5, 1},
                           Case{1, 1.3, 0.5, 0}, Case{0, 0.1, 1, 0}}) {
-    const std::vector<WorkerView> views = {{.worker = WorkerId(0),
-                                            .load = absl::Seconds(one.least_s),
-                                            .delay = absl::Seconds(one.least_s)},
-                                           {.worker = WorkerId(1),
-                                            .load = absl::Seconds(one.warm_load_s),
-                                            .delay = absl::Seconds(one.warm_load_s),
-                                            .warm = one.warm}};
+    const std::vector<PlacementCandidate> views = {{.worker = WorkerId(0),
+                                                    .load = absl::Seconds(one.least_s),
+                                                    .delay = absl::Seconds(one.least_s)},
+                                                   {.worker = WorkerId(1),
+                                                    .load = absl::Seconds(one.warm_load_s),
+                                                    .delay = absl::Seconds(one.warm_load_s),
+                                                    .warm = one.warm}};
     EXPECT_EQ(policy->Choose(views), one.chosen) << one.least_s << " " << one.warm_load_s;
   }
 }
@@ -104,17 +104,18 @@ TEST(WarmthTest, WhileASlotIsFreeAJobWaitsForWarmInputsOnlyWhereItEndsSooner) {
   const auto policy = MakePolicy(PlacementPolicy::kCost);
   for (const Case& one : {Case{50, 90, 1}, Case{90, 90, 0}, Case{200, 90, 0}, Case{50, 0, 0}}) {
     // A long job runs in the other slot of the first.
-    const std::vector<WorkerView> views = {{.worker = WorkerId(0), .load = absl::Seconds(5)},
-                                           {.worker = WorkerId(1),
-                                            .load = absl::Milliseconds(one.delay_ms),
-                                            .delay = absl::Milliseconds(one.delay_ms),
-                                            .saved = absl::Milliseconds(one.saved_ms),
-                                            .warm = 1}};
+    const std::vector<PlacementCandidate> views = {
+        {.worker = WorkerId(0), .load = absl::Seconds(5)},
+        {.worker = WorkerId(1),
+         .load = absl::Milliseconds(one.delay_ms),
+         .delay = absl::Milliseconds(one.delay_ms),
+         .saved = absl::Milliseconds(one.saved_ms),
+         .warm = 1}};
     EXPECT_EQ(policy->Choose(views), one.chosen) << one.delay_ms << " " << one.saved_ms;
   }
 }
 
-size_t Chosen(const std::vector<WorkerView>& views) {
+size_t Chosen(const std::vector<PlacementCandidate>& views) {
   return MakePolicy(PlacementPolicy::kCost)->Choose(views);
 }
 

@@ -181,8 +181,8 @@ TEST(OverrunsTest, ShortJobsTellNothing) {
 
 TEST(PolicyTest, CostWeighsLoadAgainstWarmth) {
   const std::unique_ptr<Policy> cost = MakePolicy(PlacementPolicy::kCost);
-  std::vector<WorkerView> workers = {{.worker = WorkerId(0), .load = absl::Seconds(1)},
-                                     {.worker = WorkerId(1), .load = absl::Seconds(2)}};
+  std::vector<PlacementCandidate> workers = {{.worker = WorkerId(0), .load = absl::Seconds(1)},
+                                             {.worker = WorkerId(1), .load = absl::Seconds(2)}};
   EXPECT_EQ(cost->Choose(workers), 0u);
   workers[1].saved = absl::Milliseconds(1500);
   EXPECT_EQ(cost->Choose(workers), 1u);
