@@ -17,6 +17,7 @@
 #include "common/base/digest.h"
 #include "common/base/fnv.h"
 #include "common/store/interface/store.h"
+#include "tests/simulation/decision_digest.h"
 
 namespace galley::simulation {
 
@@ -38,6 +39,9 @@ class Checks {
     Trace(std::string_view(line));
   }
   uint64_t trace() const { return trace_; }
+
+  // Of all cores that ran.
+  DecisionDigest decisions;
 
   // Action keys of results that were promised to be durable.
   std::set<Digest> promised;

@@ -67,6 +67,7 @@ Outcome Cluster::Run() {
   }
   outcome_.broken = checks_.broken();
   outcome_.trace = checks_.trace();
+  outcome_.decisions = checks_.decisions.value();
   outcome_.faults = faults_.counts();
   outcome_.writes = disk_.writes();
   for (const auto& [name, count] : cooks_) {

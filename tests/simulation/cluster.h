@@ -33,7 +33,8 @@ struct Outcome {
   std::string roots;        // every platform: each package and its output
   std::string selected;     // how each selected package ended
   std::string instigators;  // why packages are in the cook
-  uint64_t trace = 0;       // a hash of all decisions
+  uint64_t trace = 0;       // a hash of all that happened
+  uint64_t decisions = 0;   // DecisionDigest
   uint64_t attempts_max = 0;
   uint64_t cooks = 0;   // jobs that were begun
   uint64_t writes = 0;  // of directors

@@ -268,6 +268,7 @@ void CooksStage::Step(const Event& event) {
 void CooksStage::StepOnce(const Event& event) {
   std::vector<Effect> effects;
   core_->Step(schedule_.now(), event, effects);
+  checks_.decisions.Add(schedule_.now(), effects);
   core_->CheckInvariants();
   if (bounds_ != nullptr) {
     std::vector<ClassBounds::HandedOver> handed_over;

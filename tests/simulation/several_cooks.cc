@@ -94,6 +94,7 @@ SeveralCooksOutcome RunSeveralCooks(const SeveralCooksOptions& options) {
   if (checks.broken().empty()) stage.CheckNothingIsLeft();
   outcome.wrong = checks.broken();
   outcome.trace = checks.trace();
+  outcome.decisions = checks.decisions.value();
   outcome.counts = stage.counts();
   for (const auto& [number, ending] : stage.endings()) {
     if (!outcome.wrong.empty() || !ending.is_whole || ending.roots.empty()) continue;

@@ -27,6 +27,7 @@ struct SeveralCooksOutcome {
   uint64_t cooks = 0;     // that were asked for
   CooksStage::Counts counts;
   uint64_t trace = 0;
+  uint64_t decisions = 0;  // DecisionDigest
 };
 
 SeveralCooksOutcome RunSeveralCooks(const SeveralCooksOptions& options);

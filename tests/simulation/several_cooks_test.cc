@@ -8,6 +8,7 @@
 #include <string>
 
 #include "gtest/gtest.h"
+#include "tests/simulation/decision_digest.h"
 #include "tests/simulation/several_cooks.h"
 
 namespace galley::simulation {
@@ -27,6 +28,9 @@ TEST(SeveralCooksTest, EachComesToWhatItComesToAlone) {
   for (uint64_t seed = first; seed < first + seeds && violations < 5; ++seed) {
     std::fprintf(stderr, "%s", is_told ? ("seed " + std::to_string(seed) + "\n").c_str() : "");
     const SeveralCooksOutcome outcome = RunSeveralCooks({.seed = seed, .is_told = is_told});
+    if (AreDecisionsShown())
+      std::printf("decisions: seed %llu %016llx\n", static_cast<unsigned long long>(seed),
+                  static_cast<unsigned long long>(outcome.decisions));
     std::string wrong = outcome.wrong;
     if (wrong.empty() && seed % 100 == 0 && RunSeveralCooks({.seed = seed}).trace != outcome.trace)
       wrong = "safety: two runs of one seed differ";

@@ -181,6 +181,7 @@ void SimDirector::Step(const Event& event) {
     core_->Step(deps_.schedule.now(), Tick{}, effects);
   }
   core_->CheckInvariants();
+  deps_.checks.decisions.Add(deps_.schedule.now(), effects);
   CarryOut(effects);
   if (notes_.IsDue(deps_.schedule.now())) RecordProgress();
   NoteMadeAgain();

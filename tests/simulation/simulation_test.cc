@@ -2,6 +2,7 @@
 //
 //   GALLEY_SIM_FIRST=42 GALLEY_SIM_SEEDS=1 build/tests/simulation_test     one seed again
 //   GALLEY_SIM_TRACE=1 ...                                                 and all its decisions
+//   GALLEY_SIM_DECISIONS=1 ...                                             a digest of these
 //   GALLEY_SIM_CRASH_AT=7 [GALLEY_SIM_CRASH_AGAIN_AT=2] [GALLEY_SIM_POWER_CUT=1] ...
 //     --gtest_filter='CrashTest.*'                                         one crash again
 //   scripts/test --sim 10000                                               many
@@ -14,6 +15,7 @@
 
 #include "gtest/gtest.h"
 #include "tests/simulation/cluster.h"
+#include "tests/simulation/decision_digest.h"
 
 namespace galley::simulation {
 namespace {
@@ -57,6 +59,10 @@ class SimulationTest : public ::testing::Test {
     const bool is_told = std::getenv("GALLEY_SIM_TRACE") != nullptr;
     const Outcome calm = RunCluster({.seed = seed, .is_told = is_told});
     const Outcome outcome = RunCluster({.seed = seed, .has_faults = true, .is_told = is_told});
+    if (AreDecisionsShown())
+      std::printf("decisions: seed %llu %016llx %016llx\n", static_cast<unsigned long long>(seed),
+                  static_cast<unsigned long long>(calm.decisions),
+                  static_cast<unsigned long long>(outcome.decisions));
     std::string wrong = WhatIsWrong(calm, outcome);
     if (wrong.empty() && seed % 100 == 0 &&
         RunCluster({.seed = seed, .has_faults = true}).trace != outcome.trace)

@@ -543,6 +543,7 @@ StandingCooksOutcome RunStandingCooks(const StandingCooksOptions& options) {
   cooks.Run(outcome);
   outcome.wrong = checks.broken();
   outcome.trace = checks.trace();
+  outcome.decisions = checks.decisions.value();
   return outcome;
 }
 

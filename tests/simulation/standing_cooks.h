@@ -32,6 +32,7 @@ struct StandingCooksOutcome {
   std::string wrong;  // empty: nothing
   uint64_t cooks = 0, differences = 0, widened = 0;
   uint64_t trace = 0;
+  uint64_t decisions = 0;  // DecisionDigest
 };
 
 StandingCooksOutcome RunStandingCooks(const StandingCooksOptions& options);

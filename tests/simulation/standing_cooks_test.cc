@@ -7,6 +7,7 @@
 #include <string>
 
 #include "gtest/gtest.h"
+#include "tests/simulation/decision_digest.h"
 #include "tests/simulation/standing_cooks.h"
 
 namespace galley::simulation {
@@ -25,6 +26,9 @@ TEST(StandingCooksTest, EachComesToWhatItComesToAlone) {
   int violations = 0;
   for (uint64_t seed = first; seed < first + seeds && violations < 5; ++seed) {
     const StandingCooksOutcome outcome = RunStandingCooks({.seed = seed, .is_told = is_told});
+    if (AreDecisionsShown())
+      std::printf("decisions: seed %llu %016llx\n", static_cast<unsigned long long>(seed),
+                  static_cast<unsigned long long>(outcome.decisions));
     std::string wrong = outcome.wrong;
     if (wrong.empty() && seed % 100 == 0 && RunStandingCooks({.seed = seed}).trace != outcome.trace)
       wrong = "safety: two runs of one seed differ";
