@@ -58,13 +58,13 @@ void Balancing::Balance() {
     if (!workers_.IsUsable(*workers_.Find(to)) || graph().large_jobs.IsKeptFrom(PackageId(), to))
       continue;
     // A copy, since jobs that are moved change the order.
-    std::vector<Workers::Excess> busiest;
-    for (const Workers::Excess& from : workers_.busy()) {
+    std::vector<WorkerTable::Excess> busiest;
+    for (const WorkerTable::Excess& from : workers_.busy()) {
       if (busiest.size() == kBusiestMax) break;
       busiest.push_back(from);
     }
     if (busiest.empty()) return;
-    for (const Workers::Excess& from : busiest) {
+    for (const WorkerTable::Excess& from : busiest) {
       if (++pairs > kPairsMax) return;
       if (from.worker != to && RetractFor(to, from.worker)) break;
     }

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "director/core/core_harness.h"
-#include "director/core/workers.h"
+#include "director/core/worker_table.h"
 #include "gtest/gtest.h"
 
 namespace galley::director {

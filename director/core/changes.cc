@@ -14,7 +14,7 @@ namespace {
 // AddedPlatforms: what PlatformsChanged adds to the cooks that are open, by slot.
 class AddedPlatforms {
  public:
-  AddedPlatforms(const PlatformsChanged& event, const Cooks& cooks, CookMask open) {
+  AddedPlatforms(const PlatformsChanged& event, const CookTable& cooks, CookMask open) {
     cooks.ForEachOf(open, [&](const Cook& cook) {
       const PlatformMask added = Of(event, cook.request().request);
       if (added != 0) to_.emplace_back(cook.bit(), added);

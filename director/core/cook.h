@@ -10,11 +10,11 @@
 
 #include "director/core/changes.h"
 #include "director/core/cook_core.h"
+#include "director/core/cook_roots.h"
 #include "director/core/edges.h"
 #include "director/core/judging.h"
 #include "director/core/losing.h"
 #include "director/core/part.h"
-#include "director/core/roots.h"
 #include "director/core/selection.h"
 #include "director/core/tally.h"
 #include "director/core/warnings.h"
@@ -102,7 +102,7 @@ class Cook : Part {
   Selection selection;
   Judging judging;
   Warnings warnings;
-  Roots roots;
+  CookRoots roots;
   Losing losing;
 
  private:

@@ -14,10 +14,9 @@
 #include "director/core/balancing.h"
 #include "director/core/breakers.h"
 #include "director/core/catalog.h"
-#include "director/core/commits.h"
 #include "director/core/cook.h"
 #include "director/core/cook_core.h"
-#include "director/core/cooks.h"
+#include "director/core/cook_table.h"
 #include "director/core/core_figures.h"
 #include "director/core/costs.h"
 #include "director/core/dispatching.h"
@@ -28,6 +27,7 @@
 #include "director/core/looking_up.h"
 #include "director/core/offers.h"
 #include "director/core/overruns.h"
+#include "director/core/pending_commits.h"
 #include "director/core/placing.h"
 #include "director/core/platforms.h"
 #include "director/core/proofs.h"
@@ -71,7 +71,7 @@ struct Core {
   CoreFigures counted;          // `cookers` by CostTraits::cooker; nothing of what waits
 
   PackageTable packages;
-  Workers workers;
+  WorkerTable workers;
   Turn turn;
   Grants grants;
   Costs costs;
@@ -84,8 +84,8 @@ struct Core {
   Attempts attempts{*this};
   Balancing balancing{*this};
   Breakers breakers{*this};
-  Commits commits{*this};
-  Cooks cooks{*this};
+  PendingCommits commits{*this};
+  CookTable cooks{*this};
   Dispatching dispatching{*this};
   Exploring exploring{*this};
   Fleet fleet{*this};

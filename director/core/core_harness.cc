@@ -6,7 +6,7 @@
 
 #include "common/base/fnv.h"
 #include "common/base/status_macros.h"
-#include "director/core/workers.h"
+#include "director/core/worker_table.h"
 
 namespace galley::director {
 

@@ -1,6 +1,6 @@
 // What rules demand of a machine, its labels and resources, and where such jobs go.
 #include "director/core/core_harness.h"
-#include "director/core/workers.h"
+#include "director/core/worker_table.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

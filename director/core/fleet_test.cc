@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "director/core/core_harness.h"
-#include "director/core/workers.h"
+#include "director/core/worker_table.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

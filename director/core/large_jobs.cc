@@ -45,7 +45,7 @@ void LargeJobs::LookAtParked() {
 bool LargeJobs::IsHeldUpByMemory(PackageId id) const {
   const uint64_t bytes = core_.dispatching.MemoryOf(id);
   return bytes > 0 && std::any_of(workers_.with_room().begin(), workers_.with_room().end(),
-                                  [&](const Workers::Load& load) {
+                                  [&](const WorkerTable::Load& load) {
                                     const Worker& worker = *workers_.Find(load.worker);
                                     return core_.offers.Has(load.worker, worker, id) &&
                                            core_.reservations.MayTakeAt(id, load.worker) &&

@@ -2,7 +2,7 @@
 #include <string>
 
 #include "director/core/core_harness.h"
-#include "director/core/workers.h"
+#include "director/core/worker_table.h"
 #include "gtest/gtest.h"
 
 namespace galley::director {

@@ -40,7 +40,7 @@ struct Progress {
   double cooked_per_second = 0;
   uint32_t to_cook = 0;                // packages that are known to be cooked, and are not yet
   uint32_t unknown = 0;                // packages of which nothing is known yet
-  uint32_t pending = 0;                // jobs whose external programs merely wait; from Workers
+  uint32_t pending = 0;                // jobs whose external programs merely wait; from WorkerTable
   std::optional<absl::Duration> left;  // nothing to tell it by: nullopt
   // The package that a worker has been at for the longest time; empty: none. From Workers.
   std::string longest;

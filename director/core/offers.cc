@@ -296,7 +296,7 @@ bool Offers::Park(PackageId package) {
   const uint32_t kind = KindOf(package);
   bool holds_up =
       FleetLacks(kind) || std::any_of(workers_.with_room().begin(), workers_.with_room().end(),
-                                      [&](const Workers::Load& load) {
+                                      [&](const WorkerTable::Load& load) {
                                         return CannotHaveNow(package, kind, load.worker);
                                       });
   // (A Blocking one needs no room; but others, which could go somewhere, wait behind it.)

@@ -36,7 +36,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "director/core/catalog.h"
 #include "director/core/part.h"
-#include "director/core/workers.h"
+#include "director/core/worker_table.h"
 
 namespace galley::director {
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "director/core/core_harness.h"
-#include "director/core/workers.h"
+#include "director/core/worker_table.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

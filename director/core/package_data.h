@@ -96,7 +96,7 @@ struct Work {
 struct PackageInCook {
   Outcome outcome = Outcome::kNone;
   Urgency urgency = Urgency::kLow;
-  CookMask cooks = 0;             // that want it; some may be over (Cooks::running)
+  CookMask cooks = 0;             // that want it; some may be over (CookTable::running)
   CookMask selected_by = 0;       // whose requests name it: its closure is published
   CookMask named_by = 0;          // by itself, not by a folder
   CookMask asked_generator = 0;   // that had come when its generator was over (Claims::Unlisted)

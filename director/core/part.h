@@ -10,7 +10,7 @@
 
 #include "director/core/package_data.h"
 #include "director/core/turn.h"
-#include "director/core/workers.h"
+#include "director/core/worker_table.h"
 
 namespace galley::director {
 
@@ -40,7 +40,7 @@ class Part {
   Core& core_;
   const CookOptions& options_;
   PackageTable& packages_;
-  Workers& workers_;
+  WorkerTable& workers_;
   Turn& turn_;
 };
 

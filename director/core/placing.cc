@@ -78,7 +78,7 @@ std::vector<PlacementCandidate> Placing::Lightest(PackageId package) const {
   };
   std::vector<PlacementCandidate> views;
   size_t looked_at = 0;
-  for (const Workers::Load& load : workers_.with_room()) {
+  for (const WorkerTable::Load& load : workers_.with_room()) {
     if (views.size() == kLightestMax) break;
     // (Where some lack what others have, the first who has it may come late.)
     if (!core_.trust.IsDoubtful(load.worker) && ++looked_at > kLookedAtMax &&

@@ -37,7 +37,7 @@
 #include "absl/container/btree_set.h"
 #include "absl/time/time.h"
 #include "director/core/part.h"
-#include "director/core/workers.h"
+#include "director/core/worker_table.h"
 
 namespace galley::director {
 
@@ -95,7 +95,7 @@ class Proofs : Part {
   void Sweep();
   // Platforms have new numbers.
   void DropAll();
-  // As Commits::ForgetReportsOf.
+  // As PendingCommits::ForgetReportsOf.
   void ForgetReportsOf(WorkerId worker);
   // No cook runs: who made what is not asked for any more.
   void ForgetUnproven() { unproven_.clear(); }

@@ -1,6 +1,6 @@
 // Proofs: jobs of workers on other machines are made again, and what differs is held back.
 #include "director/core/core_harness.h"
-#include "director/core/workers.h"
+#include "director/core/worker_table.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

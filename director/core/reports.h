@@ -33,7 +33,7 @@ class Reports : Part {
   void CountBytes(Attempt& attempt, const WorkerReport& report);
   void OnLoaded(AttemptId id, const WorkerReport::Loaded& loaded);
   Answer OnSaved(WorkerId worker, ReportId report, AttemptId id, const WorkerReport::Saved& saved);
-  // No platform: as Commits::Commit.
+  // No platform: as PendingCommits::Commit.
   Answer FeedCache(PackageId package, std::optional<PlatformIndex> platform, const Source& source,
                    const WorkerReport::Saved& saved);
   void DropResult(PackageId package, PlatformIndex platform, const Attempt& attempt,

@@ -1,6 +1,6 @@
 // A job that wants several units of a resource has its turn, though others want fewer.
 #include "director/core/core_harness.h"
-#include "director/core/workers.h"
+#include "director/core/worker_table.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

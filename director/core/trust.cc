@@ -43,7 +43,7 @@ bool Trust::HasRoom() const {
   if (doubtful_.empty() || doubtful_.size() == workers_.attached())
     return !workers_.with_room().empty();
   return std::any_of(workers_.with_room().begin(), workers_.with_room().end(),
-                     [this](const Workers::Load& load) { return !IsDoubtful(load.worker); });
+                     [this](const WorkerTable::Load& load) { return !IsDoubtful(load.worker); });
 }
 
 // (What runs at a doubtful worker tells nothing of the costs.)

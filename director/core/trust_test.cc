@@ -6,7 +6,7 @@
 #include "director/core/core_harness.h"
 #include "director/core/overruns.h"
 #include "director/core/pace.h"
-#include "director/core/workers.h"
+#include "director/core/worker_table.h"
 #include "gtest/gtest.h"
 
 namespace galley::director {

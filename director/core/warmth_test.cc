@@ -9,7 +9,7 @@
 
 #include "director/core/core_harness.h"
 #include "director/core/policy.h"
-#include "director/core/workers.h"
+#include "director/core/worker_table.h"
 #include "gtest/gtest.h"
 
 namespace galley::director {

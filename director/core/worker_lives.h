@@ -7,7 +7,7 @@
 
 #include "director/core/core_figures.h"
 #include "director/core/part.h"
-#include "director/core/workers.h"
+#include "director/core/worker_table.h"
 
 namespace galley::director {
 

@@ -20,7 +20,7 @@
 #include "common/wire/conversation.h"
 #include "common/wire/replaced_sessions.h"
 #include "director/core/cook_core.h"
-#include "director/core/workers.h"
+#include "director/core/worker_table.h"
 #include "director/shell/commit_group.h"
 #include "director/shell/fenced_store.h"
 #include "director/shell/job_builder.h"

@@ -1,12 +1,12 @@
-#include "director/core/commits.h"
+#include "director/core/pending_commits.h"
 
 #include <algorithm>
 
 #include "director/core/core.h"
 
 namespace galley::director {
-void Commits::Commit(PackageId package, std::optional<PlatformIndex> platform, ResultId result,
-                     WorkerId worker, ReportId report, bool may_be_stored) {
+void PendingCommits::Commit(PackageId package, std::optional<PlatformIndex> platform,
+                            ResultId result, WorkerId worker, ReportId report, bool may_be_stored) {
   InFlight& commit = commits_[{package, result, platform.value_or(0)}];
   commit.platform = platform;
   const std::unique_ptr<Work>& work = packages_[package].work;
@@ -29,7 +29,7 @@ void Commits::Commit(PackageId package, std::optional<PlatformIndex> platform, R
   commit.reports.emplace_back(worker, report);
 }
 
-void Commits::Submit(Persist::Item item) {
+void PendingCommits::Submit(Persist::Item item) {
   if (const Cook* cook = core_.cooks.FirstOf(item.package)) {
     item.cook = cook->request().request;
     item.is_forced = cook->request().force;
@@ -38,7 +38,7 @@ void Commits::Submit(Persist::Item item) {
   turn_.persist.push_back(std::move(item));
 }
 
-void Commits::OnPersisted(const Persisted& event) {
+void PendingCommits::OnPersisted(const Persisted& event) {
   if (!event.error.empty()) core_.cooks.EndAll("results could not be made durable: " + event.error);
   if (!event.error.empty()) return Uncommit(event.items);
   for (const Persisted::Item& item : event.items) {
@@ -78,7 +78,7 @@ void Commits::OnPersisted(const Persisted& event) {
 
 // Who names bytes that are not there told a lie, unless the store lost them. A worker of this
 // machine has written them itself, and its disk may have failed it.
-void Commits::JudgeWorker(WorkerId worker, const Persisted::Item& item) {
+void PendingCommits::JudgeWorker(WorkerId worker, const Persisted::Item& item) {
   if (item.refused.empty()) return core_.breakers.AddSuccess(worker);
   if (item.is_loss) return;
   if (PoolOf(worker) == Pool::kLocal)
@@ -89,7 +89,7 @@ void Commits::JudgeWorker(WorkerId worker, const Persisted::Item& item) {
 // The worker is wrong about where the bytes of the result are: the platform is as if it had not
 // been cooked. An earlier director may have stored a result that the worker reports again, so the
 // platform is looked up.
-void Commits::OnRefused(PackageId id, PlatformIndex platform, const std::string& why) {
+void PendingCommits::OnRefused(PackageId id, PlatformIndex platform, const std::string& why) {
   lifecycle().SetPhase(id, platform, core_.cooks.FirstPhaseOf(id));
   packages_[id].slots[platform].result.reset();
   graph().faults.BlameInfrastructure(id, MaskOf(platform), why, "");
@@ -98,13 +98,14 @@ void Commits::OnRefused(PackageId id, PlatformIndex platform, const std::string&
 
 // An earlier cook of the very same inputs came out otherwise: the stored outcome counts, since all
 // who share the store see it.
-void Commits::StandInstead(PackageId id, PlatformIndex platform, const ResultViewPtr& instead) {
+void PendingCommits::StandInstead(PackageId id, PlatformIndex platform,
+                                  const ResultViewPtr& instead) {
   packages_[id].slots[platform].result = instead;
   if (!instead->is_verdict) core_.exploring.SetExplored(id, platform, instead, true);
 }
 
 // The workers keep results whose commit failed: these are taken again when they are sent again.
-void Commits::Uncommit(const std::vector<Persisted::Item>& items) {
+void PendingCommits::Uncommit(const std::vector<Persisted::Item>& items) {
   for (const Persisted::Item& item : items) {
     const auto commit = commits_.find({item.package, item.result, item.platform});
     if (commit == commits_.end()) continue;
@@ -117,13 +118,13 @@ void Commits::Uncommit(const std::vector<Persisted::Item>& items) {
   }
 }
 
-bool Commits::HasAnyOf(CookMask cooks) const {
+bool PendingCommits::HasAnyOf(CookMask cooks) const {
   return std::any_of(commits_.begin(), commits_.end(), [&](const auto& commit) {
     return (packages_[std::get<0>(commit.first)].cooks & cooks) != 0;
   });
 }
 
-bool Commits::Has(PackageId id, PlatformIndex platform) const {
+bool PendingCommits::Has(PackageId id, PlatformIndex platform) const {
   const ResultId result = packages_[id].slots[platform].result->id;
   for (auto at = commits_.lower_bound({id, result, 0});
        at != commits_.end() && std::get<0>(at->first) == id && std::get<1>(at->first) == result;
@@ -133,13 +134,13 @@ bool Commits::Has(PackageId id, PlatformIndex platform) const {
   return false;
 }
 
-void Commits::ForgetReportsOf(WorkerId worker) {
+void PendingCommits::ForgetReportsOf(WorkerId worker) {
   for (auto& entry : commits_) {
     std::erase_if(entry.second.reports, [&](const auto& report) { return report.first == worker; });
   }
 }
 
-void Commits::Remap(const PlatformMap& map) {
+void PendingCommits::Remap(const PlatformMap& map) {
   for (auto& [key, commit] : commits_) {
     if (commit.platform.has_value()) commit.platform = map.Index(*commit.platform);
   }

@@ -1,4 +1,4 @@
-#include "director/core/roots.h"
+#include "director/core/cook_roots.h"
 
 #include <bit>
 
@@ -6,7 +6,7 @@
 #include "director/core/core.h"
 
 namespace galley::director {
-void Roots::Build(const std::vector<PackageId>& by_name) {
+void CookRoots::Build(const std::vector<PackageId>& by_name) {
   is_settling_ = true;
   unpublished_ = cook_.request().platforms;
   for (PlatformIndex p = 0; p < core_.platform_count; ++p) {
@@ -16,12 +16,12 @@ void Roots::Build(const std::vector<PackageId>& by_name) {
   if (unpublished_ == 0) StageOrEnd();
 }
 
-void Roots::Remap(const PlatformMap& map) {
+void CookRoots::Remap(const PlatformMap& map) {
   if (!is_publishing_) unpublished_ = map.Mask(unpublished_);
 }
 
 // The closure of what was selected, over results that stand.
-void Roots::SendRoot(PlatformIndex platform, const std::vector<PackageId>& by_name) {
+void CookRoots::SendRoot(PlatformIndex platform, const std::vector<PackageId>& by_name) {
   std::vector<PackageId> found;
   std::vector<bool> is_found(packages_.size(), false);
   const auto is_done = [&](PackageId id) {
@@ -60,7 +60,7 @@ void Roots::SendRoot(PlatformIndex platform, const std::vector<PackageId>& by_na
   turn_.roots.emplace_back(std::move(root));
 }
 
-void Roots::OnRootBuilt(const RootBuilt& event) {
+void CookRoots::OnRootBuilt(const RootBuilt& event) {
   if (cook_.is_over() || !is_settling_ || cook_.is_ending() ||
       event.platform_set != core_.platform_sets.present() || event.round != cook_.losing.rounds() ||
       !(unpublished_ & MaskOf(event.platform)))
@@ -105,7 +105,7 @@ void Roots::OnRootBuilt(const RootBuilt& event) {
 // All roots are published together: a cook that is interrupted, or fails fast for a conflict,
 // publishes none. None is published while a look for lost bytes is under way: its answer may open
 // the cook again.
-void Roots::PublishIfBuilt() {
+void CookRoots::PublishIfBuilt() {
   if (built_.empty() || built_.size() < static_cast<size_t>(std::popcount(unpublished_))) return;
   if (cook_.losing.is_looking()) return;
   is_publishing_ = has_published_ = true;
@@ -119,7 +119,7 @@ void Roots::PublishIfBuilt() {
                                          .request = cook_.request().request});
 }
 
-void Roots::OnRootPublished(const RootPublished& event) {
+void CookRoots::OnRootPublished(const RootPublished& event) {
   if (cook_.is_over() || !is_settling_ || cook_.is_ending() || event.round != cook_.losing.rounds())
     return;
   if (!is_publishing_ || event.platform_set != publishing_set_) return;
@@ -132,20 +132,20 @@ void Roots::OnRootPublished(const RootPublished& event) {
 }
 
 // All roots that are to be published are published.
-void Roots::StageOrEnd() {
+void CookRoots::StageOrEnd() {
   if (!cook_.request().is_staged) return cook_.End("");
   is_staging_ = true;
   turn_.roots.emplace_back(
       StageRoots{.round = cook_.losing.rounds(), .request = cook_.request().request});
 }
 
-void Roots::OnRootsStaged(const RootsStaged& event) {
+void CookRoots::OnRootsStaged(const RootsStaged& event) {
   if (cook_.is_over() || !is_staging_ || event.round != cook_.losing.rounds()) return;
   if (event.loss.empty()) return cook_.End("");
   cook_.losing.OnUnstaged(event.loss);
 }
 
-void Roots::OpenAgain() {
+void CookRoots::OpenAgain() {
   is_settling_ = is_publishing_ = is_staging_ = false;
   built_.clear();
   core_.cooks.NoteState();

@@ -1,4 +1,4 @@
-#include "director/core/workers.h"
+#include "director/core/worker_table.h"
 
 #include <algorithm>
 
@@ -34,7 +34,7 @@ void Worker::BeginSession(uint64_t new_session, ReportId persisted) {
   uncommitted.clear();
 }
 
-WorkerId Workers::AddOwn(Pool pool, absl::Duration heard_at) {
+WorkerId WorkerTable::AddOwn(Pool pool, absl::Duration heard_at) {
   uint32_t& next = pool == Pool::kLaunched ? next_launched_ : next_local_;
   WorkerId id(next++);
   while (workers_.contains(id)) id = WorkerId(next++);
@@ -43,14 +43,14 @@ WorkerId Workers::AddOwn(Pool pool, absl::Duration heard_at) {
   return id;
 }
 
-void Workers::AddSurvivor(WorkerId id, absl::Duration heard_at) {
+void WorkerTable::AddSurvivor(WorkerId id, absl::Duration heard_at) {
   Worker& worker = workers_[id];
   worker.heard_at = heard_at;
   worker.is_survivor = true;
   SetPresent(id, true);
 }
 
-Worker& Workers::Attach(WorkerId id, uint32_t slots, absl::Duration awake) {
+Worker& WorkerTable::Attach(WorkerId id, uint32_t slots, absl::Duration awake) {
   Worker& worker = workers_[id];
   Unlist(id, worker);
   if (worker.presence != Worker::Presence::kAttached) {
@@ -67,14 +67,14 @@ Worker& Workers::Attach(WorkerId id, uint32_t slots, absl::Duration awake) {
   return worker;
 }
 
-bool Workers::AnyQueued() const {
+bool WorkerTable::AnyQueued() const {
   return std::any_of(present_.begin(), present_.end(), [this](WorkerId id) {
     const Worker& worker = workers_.at(id);
     return worker.is_queued && worker.presence == Worker::Presence::kStarting;
   });
 }
 
-void Workers::SetPresent(WorkerId id, bool is_present) {
+void WorkerTable::SetPresent(WorkerId id, bool is_present) {
   const bool changes = is_present ? present_.insert(id).second : present_.erase(id) > 0;
   if (!changes) return;
   const uint32_t by = is_present ? 1u : ~0u;
@@ -82,7 +82,7 @@ void Workers::SetPresent(WorkerId id, bool is_present) {
   if (workers_.at(id).is_draining) draining_of_[static_cast<size_t>(PoolOf(id))] += by;
 }
 
-void Workers::SetLost(WorkerId id, absl::Duration awake) {
+void WorkerTable::SetLost(WorkerId id, absl::Duration awake) {
   Worker& worker = workers_.at(id);
   Unlist(id, worker);
   if (worker.presence == Worker::Presence::kAttached) std::erase(ring_, id);
@@ -96,7 +96,7 @@ void Workers::SetLost(WorkerId id, absl::Duration awake) {
   }
 }
 
-void Workers::ForgetLost(absl::Duration awake) {
+void WorkerTable::ForgetLost(absl::Duration awake) {
   for (; !lost_.empty() && awake - lost_.front().first >= options_.lost_max; lost_.pop_front()) {
     const auto [lost_at, id] = lost_.front();
     const Worker* worker = Find(id);
@@ -106,7 +106,7 @@ void Workers::ForgetLost(absl::Duration awake) {
   }
 }
 
-void Workers::Heard(WorkerId id, absl::Duration awake) {
+void WorkerTable::Heard(WorkerId id, absl::Duration awake) {
   Worker& worker = workers_.at(id);
   worker.heard_at = awake;
   if (!worker.is_suspect) return;
@@ -115,7 +115,7 @@ void Workers::Heard(WorkerId id, absl::Duration awake) {
   List(id, worker);
 }
 
-size_t Workers::Take(WorkerId id, AttemptId attempt, const InHand& job, absl::Duration awake) {
+size_t WorkerTable::Take(WorkerId id, AttemptId attempt, const InHand& job, absl::Duration awake) {
   Worker& worker = workers_.at(id);
   Unlist(id, worker);
   if (worker.hand.empty()) worker.busy_since = awake;
@@ -124,8 +124,8 @@ size_t Workers::Take(WorkerId id, AttemptId attempt, const InHand& job, absl::Du
   return became;
 }
 
-size_t Workers::SetPending(WorkerId id, const std::vector<AttemptId>& attempts,
-                           const std::vector<AttemptId>* begun, absl::Duration awake) {
+size_t WorkerTable::SetPending(WorkerId id, const std::vector<AttemptId>& attempts,
+                               const std::vector<AttemptId>* begun, absl::Duration awake) {
   Worker& worker = workers_.at(id);
   Unlist(id, worker);
   const size_t became = worker.hand.SetPending(attempts, awake);
@@ -134,14 +134,14 @@ size_t Workers::SetPending(WorkerId id, const std::vector<AttemptId>& attempts,
   return became;
 }
 
-void Workers::SetUploading(WorkerId id, AttemptId attempt, absl::Duration awake) {
+void WorkerTable::SetUploading(WorkerId id, AttemptId attempt, absl::Duration awake) {
   Worker& worker = workers_.at(id);
   Unlist(id, worker);
   worker.hand.SetUploading(attempt, awake);
   List(id, worker);
 }
 
-absl::Duration Workers::Drop(WorkerId id, AttemptId attempt, absl::Duration awake) {
+absl::Duration WorkerTable::Drop(WorkerId id, AttemptId attempt, absl::Duration awake) {
   Worker& worker = workers_.at(id);
   Unlist(id, worker);
   const absl::Duration ran = worker.hand.Remove(attempt, awake);
@@ -150,17 +150,17 @@ absl::Duration Workers::Drop(WorkerId id, AttemptId attempt, absl::Duration awak
   return ran;
 }
 
-Worker* Workers::Find(WorkerId id) {
+Worker* WorkerTable::Find(WorkerId id) {
   const auto found = workers_.find(id);
   return found == workers_.end() ? nullptr : &found->second;
 }
 
-const Worker* Workers::Find(WorkerId id) const {
+const Worker* WorkerTable::Find(WorkerId id) const {
   const auto found = workers_.find(id);
   return found == workers_.end() ? nullptr : &found->second;
 }
 
-std::vector<WorkerId> Workers::Silent(absl::Duration awake) {
+std::vector<WorkerId> WorkerTable::Silent(absl::Duration awake) {
   constexpr int kLooksInTheShortest = 32;
   const absl::Duration shortest = std::min(
       {options_.silence_max, options_.start_max, options_.survivor_max, options_.suspect_after});
@@ -191,7 +191,7 @@ std::vector<WorkerId> Workers::Silent(absl::Duration awake) {
   return silent;
 }
 
-void Workers::SetDraining(WorkerId id, bool is_draining) {
+void WorkerTable::SetDraining(WorkerId id, bool is_draining) {
   Worker& worker = workers_.at(id);
   Unlist(id, worker);
   if (worker.is_draining != is_draining && present_.contains(id))
@@ -200,33 +200,33 @@ void Workers::SetDraining(WorkerId id, bool is_draining) {
   List(id, worker);
 }
 
-void Workers::SetHeld(WorkerId id, bool is_held) {
+void WorkerTable::SetHeld(WorkerId id, bool is_held) {
   Worker& worker = workers_.at(id);
   Unlist(id, worker);
   worker.is_held = is_held;
   List(id, worker);
 }
 
-bool Workers::HasRoom(const Worker& worker) const {
+bool WorkerTable::HasRoom(const Worker& worker) const {
   if (worker.is_draining || worker.is_held || worker.hand.size() >= options_.jobs_max) return false;
   return worker.hand.active_count() < worker.slots() + 1 ||
          worker.hand.expected() < options_.window;
 }
 
-Workers::Load Workers::LoadOf(WorkerId id, const Worker& worker) const {
+WorkerTable::Load WorkerTable::LoadOf(WorkerId id, const Worker& worker) const {
   const absl::Duration jobs = absl::Microseconds(static_cast<int64_t>(worker.hand.active_count()));
   return {.is_suspect = worker.is_suspect,
           .load = (worker.hand.expected() + jobs) / worker.slots(),
           .worker = id};
 }
 
-Workers::Excess Workers::ExcessOf(WorkerId id, const Worker& worker) const {
+WorkerTable::Excess WorkerTable::ExcessOf(WorkerId id, const Worker& worker) const {
   return {.is_trusted = !worker.is_suspect,
           .negated_load = -worker.hand.expected() / worker.slots(),
           .worker = id};
 }
 
-void Workers::Unlist(WorkerId id, const Worker& worker) {
+void WorkerTable::Unlist(WorkerId id, const Worker& worker) {
   if (worker.presence != Worker::Presence::kAttached) return;
   with_room_.erase(LoadOf(id, worker));
   busy_.erase(ExcessOf(id, worker));
@@ -238,7 +238,7 @@ void Workers::Unlist(WorkerId id, const Worker& worker) {
   suspects_ -= worker.is_suspect;
 }
 
-void Workers::List(WorkerId id, const Worker& worker) {
+void WorkerTable::List(WorkerId id, const Worker& worker) {
   if (worker.presence != Worker::Presence::kAttached) return;
   if (HasRoom(worker)) with_room_.insert(LoadOf(id, worker));
   if (worker.hand.has_waiting()) busy_.insert(ExcessOf(id, worker));
@@ -250,7 +250,7 @@ void Workers::List(WorkerId id, const Worker& worker) {
   suspects_ += worker.is_suspect;
 }
 
-std::vector<WorkerId> Workers::Holding() const {
+std::vector<WorkerId> WorkerTable::Holding() const {
   std::vector<WorkerId> holding;
   for (const auto& [id, worker] : workers_) {
     if (!worker.hand.empty()) holding.push_back(id);
@@ -258,7 +258,7 @@ std::vector<WorkerId> Workers::Holding() const {
   return holding;
 }
 
-void Workers::CheckInvariants() const {
+void WorkerTable::CheckInvariants() const {
   size_t present = 0, attached = 0, room = 0, idle = 0, busy = 0, suspects = 0;
   std::array<uint32_t, kPoolCount> alive_of{}, draining_of{};
   std::array<uint64_t, kPoolCount> jobs_of{};

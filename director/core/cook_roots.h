@@ -1,4 +1,4 @@
-// Roots: the trees of a cook that is done are built, published together, and staged.
+// CookRoots: the trees of a cook that is done are built, published together, and staged.
 //
 // A cook is *settling* from when its roots are being built: then later changes are not the cook's,
 // until it is opened again.
@@ -12,9 +12,9 @@
 
 namespace galley::director {
 
-class Roots : CookPart {
+class CookRoots : CookPart {
  public:
-  Roots(Core& core, Cook& cook) : CookPart(core, cook) {}
+  CookRoots(Core& core, Cook& cook) : CookPart(core, cook) {}
 
   // All is judged: the roots are of these packages.
   void Build(const std::vector<PackageId>& by_name);

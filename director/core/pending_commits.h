@@ -1,4 +1,4 @@
-// Commits: results on their way to the disk, and who waits for an answer.
+// PendingCommits: results on their way to the disk, and who waits for an answer.
 //
 // A result is committed once, however many reports name it; each of them is acknowledged when it is
 // durable.
@@ -15,9 +15,9 @@
 
 namespace galley::director {
 
-class Commits : Part {
+class PendingCommits : Part {
  public:
-  explicit Commits(Core& core) : Part(core) {}
+  explicit PendingCommits(Core& core) : Part(core) {}
 
   // No platform: the result is for a removed one, and only feeds the cache. `may_be_stored`: as in
   // Persist.

@@ -1,5 +1,5 @@
 // Workers and what is in their hands.
-#include "director/core/workers.h"
+#include "director/core/worker_table.h"
 
 #include <random>
 #include <set>
@@ -65,7 +65,7 @@ TEST(HandTest, MemoryIsThatOfTheLargestThatMayRunTogether) {
 
 TEST(WorkersTest, AWindowIsCountedInExpectedTimeAndInJobs) {
   const auto has_room = [&](std::vector<absl::Duration> jobs) {
-    Workers workers({.window = absl::Seconds(2), .jobs_max = 4});
+    WorkerTable workers({.window = absl::Seconds(2), .jobs_max = 4});
     const Worker& worker = workers.Attach(WorkerId(0), 1, kWhenAsked);
     AttemptId attempt = 0;
     for (const absl::Duration job : jobs)
@@ -82,7 +82,7 @@ TEST(WorkersTest, AWindowIsCountedInExpectedTimeAndInJobs) {
 }
 
 TEST(WorkersTest, TheLeastLoadedForItsSlotsComesFirst) {
-  Workers workers({.window = absl::Seconds(100), .jobs_max = 100});
+  WorkerTable workers({.window = absl::Seconds(100), .jobs_max = 100});
   workers.Attach(WorkerId(0), 1, kWhenAsked);
   workers.Attach(WorkerId(1), 4, kWhenAsked);
   workers.Take(WorkerId(0), 1, Job(absl::Seconds(3)), kWhenAsked);
@@ -108,10 +108,10 @@ TEST(WorkersTest, AReportIsSeenOnceInWhateverOrderReportsCome) {
 }
 
 TEST(WorkersTest, OnlyThoseWithJobsOrThatAreStartingCanBeSilent) {
-  Workers workers({.window = absl::Seconds(2),
-                   .jobs_max = 4,
-                   .silence_max = absl::Seconds(10),
-                   .start_max = absl::Seconds(20)});
+  WorkerTable workers({.window = absl::Seconds(2),
+                       .jobs_max = 4,
+                       .silence_max = absl::Seconds(10),
+                       .start_max = absl::Seconds(20)});
   const WorkerId starting = workers.AddOwn(Pool::kLocal, kWhenAsked);
   const WorkerId idle(10), busy(11);
   workers.Attach(idle, 1, kWhenAsked);
@@ -123,7 +123,8 @@ TEST(WorkersTest, OnlyThoseWithJobsOrThatAreStartingCanBeSilent) {
 }
 
 TEST(WorkersTest, TheSuspectComeLastUntilTheySpeak) {
-  Workers workers({.window = absl::Seconds(2), .jobs_max = 4, .suspect_after = absl::Seconds(3)});
+  WorkerTable workers(
+      {.window = absl::Seconds(2), .jobs_max = 4, .suspect_after = absl::Seconds(3)});
   workers.Attach(WorkerId(0), 1, kWhenAsked);
   workers.Attach(WorkerId(1), 1, kWhenAsked);
   workers.Take(WorkerId(1), 1, Job(absl::Seconds(1)), kWhenAsked);
@@ -139,7 +140,7 @@ TEST(WorkersTest, TheSuspectComeLastUntilTheySpeak) {
 }
 
 TEST(WorkersTest, IdsOfOwnWorkersPassOverThoseThatAreTaken) {
-  Workers workers({});
+  WorkerTable workers({});
   workers.Attach(WorkerId(0), 1, kWhenAsked);
   workers.Attach(WorkerId(1), 1, kWhenAsked);
   EXPECT_EQ(workers.AddOwn(Pool::kLocal, kWhenAsked), WorkerId(2));
@@ -147,7 +148,7 @@ TEST(WorkersTest, IdsOfOwnWorkersPassOverThoseThatAreTaken) {
 }
 
 TEST(WorkersTest, OneThatNeverAttachedIsForgotten) {
-  Workers workers({});
+  WorkerTable workers({});
   const WorkerId worker = workers.AddOwn(Pool::kLocal, kWhenAsked);
   workers.SetLost(worker, absl::ZeroDuration());
   EXPECT_EQ(workers.Find(worker), nullptr);

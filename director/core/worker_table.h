@@ -1,4 +1,4 @@
-// Workers: who is there, what is in whose hands, and which reports were seen.
+// WorkerTable: who is there, what is in whose hands, and which reports were seen.
 //
 // A worker that was attached is kept for some time when it is lost: its results are still welcome,
 // and it may attach again under its id. Ids tell where a worker comes from (PoolOf): those that the
@@ -50,7 +50,7 @@ inline bool IsForeign(WorkerId worker) { return PoolOf(worker) == Pool::kForeign
 
 struct Worker {
   enum class Presence : uint8_t { kStarting, kAttached, kLost };
-  Presence presence = Presence::kStarting;  // changed by Workers only, as is `hand`
+  Presence presence = Presence::kStarting;  // changed by WorkerTable only, as is `hand`
   bool was_attached = false;
   bool is_survivor = false;  // an earlier director started it
   bool has_worked = false;   // something of a job came back
@@ -112,9 +112,9 @@ struct WorkersOptions {
   absl::Duration lost_max = absl::InfiniteDuration();  // so long a lost one is kept
 };
 
-class Workers {
+class WorkerTable {
  public:
-  explicit Workers(const WorkersOptions& options) : options_(options) {}
+  explicit WorkerTable(const WorkersOptions& options) : options_(options) {}
 
   // kStarting. An id that somebody else attached under is passed over. REQUIRES: not kForeign.
   WorkerId AddOwn(Pool pool, absl::Duration heard_at);

@@ -1,4 +1,4 @@
-// Cooks: the cooks that run, each in a slot of its own, and those that wait for their turn.
+// CookTable: the cooks that run, each in a slot of its own, and those that wait for their turn.
 //
 // A cook that is over keeps its slot until its claims are let go: until the next step when other
 // cooks run, until the next cook begins when none does. So what it came to can still be asked for.
@@ -20,9 +20,9 @@
 
 namespace galley::director {
 
-class Cooks : Part, public Claimants {
+class CookTable : Part, public Claimants {
  public:
-  explicit Cooks(Core& core);
+  explicit CookTable(Core& core);
 
   void OnCookRequested(const CookRequested& event);
   void OnCancelRequested(const CancelRequested& event);

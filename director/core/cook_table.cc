@@ -1,4 +1,4 @@
-#include "director/core/cooks.h"
+#include "director/core/cook_table.h"
 
 #include <algorithm>
 #include <utility>
@@ -9,19 +9,19 @@
 
 namespace galley::director {
 
-Cooks::Cooks(Core& core)
+CookTable::CookTable(Core& core)
     : Part(core),
       nothing_(std::make_unique<Cook>(core)),
       last_(nothing_.get()),
       graph_(std::make_unique<Graph>(core)) {}
 
-void Cooks::OnCookRequested(const CookRequested& event) {
+void CookTable::OnCookRequested(const CookRequested& event) {
   waiting_.push_back(event);
   if (CanBeginNext()) BeginNext();
 }
 
 // A cook that waits for its turn is over before it began.
-void Cooks::OnCancelRequested(const CancelRequested& event) {
+void CookTable::OnCancelRequested(const CancelRequested& event) {
   if (Cook* cook = Find(event.request)) return cook->Stop(Cook::Ending::kInterrupted);
   const auto waiting = FindWaiting(event.request);
   if (waiting == waiting_.end()) return;
@@ -29,8 +29,8 @@ void Cooks::OnCancelRequested(const CancelRequested& event) {
   waiting_.erase(waiting);
 }
 
-void Cooks::EndUnbegun(const CookRequested& waiting, bool is_interrupted,
-                       const std::string& error) {
+void CookTable::EndUnbegun(const CookRequested& waiting, bool is_interrupted,
+                           const std::string& error) {
   Note(CookEnded{.request = waiting.request,
                  .is_interrupted = is_interrupted,
                  .is_fail_fast = false,
@@ -38,7 +38,7 @@ void Cooks::EndUnbegun(const CookRequested& waiting, bool is_interrupted,
        0);
 }
 
-void Cooks::Discover(const std::vector<PackagesDiscovered>& all) {
+void CookTable::Discover(const std::vector<PackagesDiscovered>& all) {
   for (const PackagesDiscovered& one : all) {
     const Cook* const cook = Find(one.request);
     if (cook != nullptr ? cook->CanStillChange() : FindWaiting(one.request) != waiting_.end())
@@ -46,7 +46,7 @@ void Cooks::Discover(const std::vector<PackagesDiscovered>& all) {
   }
 }
 
-void Cooks::OnPackagesDiscovered(const PackagesDiscovered& event) {
+void CookTable::OnPackagesDiscovered(const PackagesDiscovered& event) {
   Cook* const cook = Find(event.request);
   const auto waiting = FindWaiting(event.request);
   for (const SelectedPackage& one : event.packages) {
@@ -65,40 +65,40 @@ void Cooks::OnPackagesDiscovered(const PackagesDiscovered& event) {
   }
 }
 
-std::deque<CookRequested>::iterator Cooks::FindWaiting(uint64_t request) {
+std::deque<CookRequested>::iterator CookTable::FindWaiting(uint64_t request) {
   return std::find_if(waiting_.begin(), waiting_.end(),
                       [&](const CookRequested& one) { return one.request == request; });
 }
 
-void Cooks::OnRootBuilt(const RootBuilt& event) {
+void CookTable::OnRootBuilt(const RootBuilt& event) {
   if (Cook* cook = Find(event.request)) cook->roots.OnRootBuilt(event);
 }
 
-void Cooks::OnRootPublished(const RootPublished& event) {
+void CookTable::OnRootPublished(const RootPublished& event) {
   if (Cook* cook = Find(event.request)) cook->roots.OnRootPublished(event);
 }
 
-void Cooks::OnRootsStaged(const RootsStaged& event) {
+void CookTable::OnRootsStaged(const RootsStaged& event) {
   if (Cook* cook = Find(event.request)) cook->roots.OnRootsStaged(event);
 }
 
-void Cooks::OnLossSeen(const LossSeen& event) {
+void CookTable::OnLossSeen(const LossSeen& event) {
   ForEachOf(active_, [&](Cook& cook) { cook.losing.OnLossSeen(event); });
 }
 
-void Cooks::OnLostFound(const LostFound& event) {
+void CookTable::OnLostFound(const LostFound& event) {
   ForEachOf(running_, [&](Cook& cook) { cook.losing.OnLostFound(event); });
 }
 
-void Cooks::EndAll(const std::string& infrastructure_error) {
+void CookTable::EndAll(const std::string& infrastructure_error) {
   ForEachOf(running_, [&](Cook& cook) { cook.End(infrastructure_error); });
 }
 
-void Cooks::OnCookUnfit(const CookUnfit& event) {
+void CookTable::OnCookUnfit(const CookUnfit& event) {
   if (Cook* cook = Find(event.request)) cook->End(event.reason);
 }
 
-void Cooks::OnMemoryShort() {
+void CookTable::OnMemoryShort() {
   const bool is_named =
       !core_.commits.empty() || core_.attempts.size() != 0 || core_.survivors.names_packages();
   if (running_ != 0 || !waiting_.empty() || has_ended_ || is_named) return;
@@ -111,12 +111,12 @@ void Cooks::OnMemoryShort() {
   ++graphs_;
 }
 
-void Cooks::Advance() {
+void CookTable::Advance() {
   has_ended_ = false;
   ForEachOf(running_, [this](Cook& cook) { cook.tally.monitor.Advance(core_.now); });
 }
 
-void Cooks::NoteState() {
+void CookTable::NoteState() {
   running_ = active_ = open_ = forcing_ = fail_fast_ = follow_soft_ = over_ = 0;
   with_standing_ = 0;
   classes_ = 0;
@@ -139,7 +139,7 @@ void Cooks::NoteState() {
   }
 }
 
-size_t Cooks::LetGo(size_t units_max) {
+size_t CookTable::LetGo(size_t units_max) {
   size_t units = 0;
   if (running_ == 0 || over_ == 0) return units;
   for (CookMask left = over_; left != 0 && units < units_max; left &= left - 1) {
@@ -152,14 +152,14 @@ size_t Cooks::LetGo(size_t units_max) {
   return units;
 }
 
-void Cooks::GiveUp() {
+void CookTable::GiveUp() {
   if (!std::exchange(has_stopped_, false)) return;
   ForEachOf(running_, [](Cook& cook) {
     if (cook.is_ending()) cook.GiveUp();
   });
 }
 
-size_t Cooks::SelectSome(size_t units_max) {
+size_t CookTable::SelectSome(size_t units_max) {
   size_t units = 0;
   ForEachOf(active_, [&](Cook& cook) {
     if (units < units_max) units += cook.selection.SelectSome(units_max - units);
@@ -167,7 +167,7 @@ size_t Cooks::SelectSome(size_t units_max) {
   return units;
 }
 
-void Cooks::GoOn() {
+void CookTable::GoOn() {
   GiveUp();
   if (running_ == 0) {
     if (CanBeginNext()) BeginNext();
@@ -178,7 +178,7 @@ void Cooks::GoOn() {
   while (running_ != 0 && CanBeginNext()) BeginNext();
 }
 
-bool Cooks::CanBeginNext() const {
+bool CookTable::CanBeginNext() const {
   if (waiting_.empty()) return false;
   // Jobs that were in hand for the cooks before are not this one's.
   if (running_ == 0) return core_.commits.empty() && !has_ended_;
@@ -186,7 +186,7 @@ bool Cooks::CanBeginNext() const {
   return std::popcount(running_ | over_) < most;
 }
 
-void Cooks::BeginNext() {
+void CookTable::BeginNext() {
   CookRequested next = std::move(waiting_.front());
   waiting_.pop_front();
   core_.worker_lives.BeginCook();
@@ -215,7 +215,7 @@ void Cooks::BeginNext() {
   }
 }
 
-void Cooks::ForEach(PackageId package, absl::FunctionRef<void(const Claimant&)> visit) const {
+void CookTable::ForEach(PackageId package, absl::FunctionRef<void(const Claimant&)> visit) const {
   ForEachOf(packages_[package].cooks, [&](Cook& cook) {
     visit({.tally = cook.tally,
            .platforms = cook.request().platforms,
@@ -223,7 +223,7 @@ void Cooks::ForEach(PackageId package, absl::FunctionRef<void(const Claimant&)> 
   });
 }
 
-bool Cooks::HasAgenda() const {
+bool CookTable::HasAgenda() const {
   if (running_ == 0) return !waiting_.empty() && core_.commits.empty();
   if (active_ == 0) return false;
   bool has_agenda = !graph_->agenda.empty() || graph_->lifecycle.equal_work().has_freed() ||
@@ -234,7 +234,7 @@ bool Cooks::HasAgenda() const {
   return has_agenda;
 }
 
-CookMask Cooks::ClaimersOn(PackageId package, PlatformMask platforms) const {
+CookMask CookTable::ClaimersOn(PackageId package, PlatformMask platforms) const {
   CookMask claimers = 0;
   ForEachOf(packages_[package].cooks, [&](const Cook& cook) {
     if (cook.request().platforms & platforms) claimers |= cook.bit();
@@ -242,7 +242,7 @@ CookMask Cooks::ClaimersOn(PackageId package, PlatformMask platforms) const {
   return claimers;
 }
 
-CookMask Cooks::ListenersOn(PackageId package, PlatformIndex platform) const {
+CookMask CookTable::ListenersOn(PackageId package, PlatformIndex platform) const {
   CookMask listeners = 0;
   ForEachOf(packages_[package].cooks, [&](const Cook& cook) {
     if (cook.request().platforms & ~cook.judging.JudgedOf(package) & MaskOf(platform))
@@ -253,7 +253,7 @@ CookMask Cooks::ListenersOn(PackageId package, PlatformIndex platform) const {
   return listeners;
 }
 
-CookMask Cooks::StandingIn(PackageId package, CookMask cooks) const {
+CookMask CookTable::StandingIn(PackageId package, CookMask cooks) const {
   CookMask standing = 0;
   ForEachOf(cooks & with_standing_, [&](const Cook& cook) {
     if (cook.Stands(package)) standing |= cook.bit();
@@ -261,13 +261,13 @@ CookMask Cooks::StandingIn(PackageId package, CookMask cooks) const {
   return standing;
 }
 
-PlatformMask Cooks::PlatformsOf(CookMask cooks) const {
+PlatformMask CookTable::PlatformsOf(CookMask cooks) const {
   PlatformMask platforms = 0;
   ForEachOf(cooks, [&](const Cook& cook) { platforms |= cook.request().platforms; });
   return platforms;
 }
 
-Urgency Cooks::UrgencyOf(CookMask cooks, InstigatorCategory category) const {
+Urgency CookTable::UrgencyOf(CookMask cooks, InstigatorCategory category) const {
   Urgency urgency = Urgency::kLow;
   ForEachOf(cooks, [&](const Cook& cook) {
     urgency = std::max(urgency, director::UrgencyOf(cook.request().of_class, category));
@@ -275,7 +275,7 @@ Urgency Cooks::UrgencyOf(CookMask cooks, InstigatorCategory category) const {
   return urgency;
 }
 
-const Cook* Cooks::FirstOf(PackageId package) const {
+const Cook* CookTable::FirstOf(PackageId package) const {
   const Cook* first = nullptr;
   ForEachOf(packages_[package].cooks, [&](const Cook& cook) {
     const auto rank = [](const Cook& one) {
@@ -286,38 +286,38 @@ const Cook* Cooks::FirstOf(PackageId package) const {
   return first;
 }
 
-bool Cooks::IsAllSelected() const {
+bool CookTable::IsAllSelected() const {
   bool is_all = true;
   ForEachOf(active_, [&](const Cook& cook) { is_all &= cook.selection.IsAllSelected(); });
   return is_all;
 }
 
-void Cooks::Count(PackageId package, uint64_t Counters::*counter, uint64_t by) const {
+void CookTable::Count(PackageId package, uint64_t Counters::*counter, uint64_t by) const {
   for (CookMask cooks = packages_[package].cooks & (running_ | over_); cooks != 0;
        cooks &= cooks - 1)
     cooks_[static_cast<size_t>(std::countr_zero(cooks))]->tally.counters.*counter += by;
 }
 
-void Cooks::CountForAll(uint64_t Counters::*counter, uint64_t by) const {
+void CookTable::CountForAll(uint64_t Counters::*counter, uint64_t by) const {
   ForEachOf(running_, [&](Cook& cook) { cook.tally.counters.*counter += by; });
 }
 
-void Cooks::CountRetry(PackageId package, RetryCause cause) const {
+void CookTable::CountRetry(PackageId package, RetryCause cause) const {
   Count(package, &Counters::jobs_retried);
   ++core_.counted.retried[static_cast<size_t>(cause)];
 }
 
-void Cooks::CountAttached() const {
+void CookTable::CountAttached() const {
   ForEachOf(running_,
             [this](Cook& cook) { cook.tally.counters.workers_attached = workers_.attached(); });
 }
 
-bool Cooks::IsPublishing(uint64_t request) const {
+bool CookTable::IsPublishing(uint64_t request) const {
   const Cook* const cook = Find(request);
   return cook != nullptr && cook->roots.is_publishing();
 }
 
-Cook* Cooks::Find(uint64_t request) const {
+Cook* CookTable::Find(uint64_t request) const {
   Cook* found = nullptr;
   ForEachOf(running_, [&](Cook& cook) {
     if (cook.request().request == request) found = &cook;
@@ -325,7 +325,7 @@ Cook* Cooks::Find(uint64_t request) const {
   return found;
 }
 
-Cook& Cooks::At(uint64_t request) const {
+Cook& CookTable::At(uint64_t request) const {
   for (const std::unique_ptr<Cook>& cook : cooks_) {
     if (cook != nullptr && cook->request().request == request) return *cook;
   }
