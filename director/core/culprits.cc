@@ -81,11 +81,12 @@ bool Culprits::IsInHandAt(PackageId package, Killings::Machine machine) const {
   });
 }
 
-// One that waits for the outputs of others may wait for this very package.
+// A package that waits for the outputs of others, or to be alone, may wait for this very package.
 bool Culprits::HoldsItsTurn(PackageId turn, PackageId package) const {
   const State state = packages_[turn].state;
   return packages_[turn].work != nullptr && (state == State::kLoad || state == State::kSave) &&
-         packages_[turn].urgency >= packages_[package].urgency;
+         packages_[turn].urgency >= packages_[package].urgency &&
+         !graph().aloneness.WaitsToBeAlone(turn);
 }
 
 bool Culprits::IsKeptFrom(PackageId package, const Worker& worker) const {
