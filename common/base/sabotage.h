@@ -45,6 +45,10 @@ enum class Sabotage : uint8_t {
   kOverfillMachine,     // a machine's resources are given out again and again
   kProveOnSameMachine,  // a job is made again by whoever made it first
   kCommitBeforeProof,   // what is to be proven is committed, and nobody makes it again
+  kPublishEmptyRoot,    // a root without a file becomes the platform's last one
+  kPublishTwice,        // a root that is the last one already is published again
+  kStageUnpublished,    // the sandbox gets roots that are not published yet
+  kTellClosedCook,      // a cook is told something behind its end
   kCount,
 };
 

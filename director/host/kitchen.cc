@@ -43,7 +43,7 @@ std::map<std::string, std::string> SharedValues(const project::Project& project)
 }
 
 // What a resident director may use. Its workers are on the same machine, and need memory, too.
-uint64_t OwnMemory(const project::Project& project) {
+uint64_t OwnMemoryBytes(const project::Project& project) {
   if (project.director.memory_bytes != 0) return project.director.memory_bytes;
   return MemoryLimits().Sample().limit_bytes / 2;
 }
@@ -199,7 +199,7 @@ ShellOptions Kitchen::OptionsOf(const Setup& setup, FarmPlan farm, Inheritance i
   options.farm_certificate_lifetime = absl::Seconds(project.farm.certificate_s);
   options.farm_launch = std::move(farm.launch);
   options.figures = deps_.figures;
-  if (director.is_resident()) options.own_memory_bytes = OwnMemory(director.project());
+  if (director.is_resident()) options.own_memory_bytes = OwnMemoryBytes(director.project());
   options.core.platform_count = static_cast<uint32_t>(project.platforms.size());
   options.core.workers = WorkersToStart(project.farm);
   options.core.fleet = farm.fleet;

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "common/base/mutex.h"
-#include "director/shell/cook_seat.h"
+#include "director/shell/active_cook.h"
 #include "galley/v1/worker.pb.h"
 
 namespace galley::director {

@@ -35,7 +35,7 @@ void GroupCommits::WriteNotesIfDue() {
 void GroupCommits::WriteNotes() {
   JournalProgress progress = notes_.Take(!pending_.empty(), deps_.clock.Monotonic());
   if (progress.empty()) return;
-  deps_.thread.Post([this, progress = std::move(progress)] {
+  deps_.tasks.Post([this, progress = std::move(progress)] {
     const absl::Status recorded = deps_.journal.RecordProgress(progress);
     if (!recorded.ok()) LogWarning("journal: {}", MessageOf(recorded));
   });
@@ -47,9 +47,9 @@ void GroupCommits::Begin(std::vector<FailureUpdate> failures) {
   pacing_.Begun(deps_.clock.Monotonic());
   is_urgent_ = false;
   ++running_;
-  deps_.thread.Post([this, persist = Persist{std::exchange(pending_, {})},
-                     results = std::exchange(pending_results_, {}),
-                     failures = std::move(failures)]() mutable {
+  deps_.tasks.Post([this, persist = Persist{std::exchange(pending_, {})},
+                    results = std::exchange(pending_results_, {}),
+                    failures = std::move(failures)]() mutable {
     Ended ended = Commit(persist, failures);
     ended.results = std::move(results);
     {

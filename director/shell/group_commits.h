@@ -23,7 +23,7 @@
 #include "director/shell/commit_pacing.h"
 #include "director/shell/progress_notes.h"
 #include "director/shell/result_table.h"
-#include "director/shell/task_thread.h"
+#include "director/shell/tasks.h"
 #include "director/shell/trace.h"
 #include "director/shell/unjournaled_results.h"
 
@@ -44,7 +44,7 @@ class GroupCommits {
     ResultTable& results;
     Trace& trace;
     Clock& clock;
-    TaskThread& thread;         // in order with all else that is posted there
+    Tasks& tasks;               // in order with all else that is posted there
     bool is_sent_back = false;  // to a store of other people
     // Called on the thread. What says whether a result holds in the files that the journal's
     // differences begin from:

@@ -24,11 +24,19 @@ std::string OutgrownLimits::Keep(const PackageFailed& failed) {
     const std::string what = answers_.WhatIsKept(seen->kind);
     kept = answers_.Keep(*std::move(seen), failed, deps_.clock.Now());
     if (kept.ok()) {
-      deps_.thread.Post([this] { Save(); });
+      deps_.tasks.Post([this] { Save(); });
       return "; " + what;
     }
   }
   return fmt::format("; this is not kept for the next cook: {}", MessageOf(kept));
+}
+
+void OutgrownLimits::WithdrawAll(const ResultTable& results, const std::vector<ResultId>& cooked) {
+  for (const ResultId id : cooked) {
+    const StoredResultPtr stored = results.Get(id);
+    if (stored != nullptr) kept_.Withdraw(stored->weak_key, stored->observed);
+  }
+  Save();
 }
 
 void OutgrownLimits::Save() {

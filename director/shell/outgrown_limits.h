@@ -17,7 +17,7 @@
 #include "director/shell/report_reader.h"
 #include "director/shell/result_table.h"
 #include "director/shell/sources.h"
-#include "director/shell/task_thread.h"
+#include "director/shell/tasks.h"
 
 namespace galley::director {
 
@@ -28,7 +28,7 @@ class OutgrownLimits {
     PresentSources sources;
     const ReportReader& reports;
     Clock& clock;
-    TaskThread& thread;                                 // writes files
+    Tasks& tasks;                                       // writes files
     std::function<absl::Status()> may_write, has_room;  // as ShellOptions says
     std::function<void(const std::string&)> warn;       // people; any thread
   };
@@ -43,8 +43,8 @@ class OutgrownLimits {
   // kept by an earlier cook has no attempt.) A disk without room is the machine's fault, whatever
   // failed for it.
   std::string Keep(const PackageFailed& failed);
-  // The package was cooked to this within its limits.
-  void Withdraw(const StoredResult& stored) { kept_.Withdraw(stored.weak_key, stored.observed); }
+  // These results were cooked within their limits, and are durable.
+  void WithdrawAll(const ResultTable& results, const std::vector<ResultId>& cooked);
   // Writes down what is new. What cannot be written is tried again at the next call.
   void Save();
 

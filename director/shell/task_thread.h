@@ -1,5 +1,6 @@
 // TaskThread: one thread that runs the tasks posted to it, in order. Look-ups have one, commits
 // another: tasks that must be ordered with commits (roots, successor snapshots) go there, too.
+// Threads: any.
 #pragma once
 
 #include <deque>
@@ -7,14 +8,15 @@
 #include <thread>
 
 #include "common/base/mutex.h"
+#include "director/shell/tasks.h"
 
 namespace galley::director {
 
-class TaskThread {
+class TaskThread final : public Tasks {
  public:
   TaskThread();
-  ~TaskThread();  // runs what is posted, then ends
-  void Post(std::function<void()> task);
+  ~TaskThread() override;  // runs what is posted, then ends
+  void Post(std::function<void()> task) override;
   // Waits until all that was posted has run.
   void Drain();
 

@@ -22,12 +22,12 @@ bool HasNew(const std::vector<content::Change>& changes) {
   });
 }
 
-void AskOne(const CookSeat& seat, Successor& successor) {
-  if (!seat.order.select || !successor.asked.insert(seat.number()).second) return;
+void AskOne(const ActiveCook& cook, Successor& successor) {
+  if (!cook.order.select || !successor.asked.insert(cook.number()).second) return;
   absl::flat_hash_set<std::string_view> known;
-  for (const SelectedPackage& one : seat.order.request.selected) known.insert(one.name);
-  PackagesDiscovered found{.request = seat.number()};
-  for (SelectedPackage& one : seat.order.select(*successor.world)) {
+  for (const SelectedPackage& one : cook.order.request.selected) known.insert(one.name);
+  PackagesDiscovered found{.request = cook.number()};
+  for (SelectedPackage& one : cook.order.select(*successor.world)) {
     if (!known.contains(one.name)) found.packages.push_back(std::move(one));
   }
   if (!found.packages.empty()) successor.event.discovered.push_back(std::move(found));
@@ -130,7 +130,7 @@ absl::StatusOr<Successor> WorldSuccession::OfScan(std::shared_ptr<World> scanned
 
 void WorldSuccession::AskForNew(Successor& successor) const {
   if (!successor.has_new) return;
-  for (const auto& seat : deps_.seats.All()) AskOne(*seat, successor);
+  for (const auto& cook : deps_.cooks.All()) AskOne(*cook, successor);
 }
 
 absl::Status WorldSuccession::Remember() const {

@@ -17,8 +17,8 @@
 #include "common/store/interface/store.h"
 #include "director/core/events.h"
 #include "director/journal/journal.h"
-#include "director/shell/cook_seat.h"
-#include "director/shell/cook_seats.h"
+#include "director/shell/active_cook.h"
+#include "director/shell/active_cooks.h"
 #include "director/shell/world.h"
 
 namespace galley::director {
@@ -42,7 +42,7 @@ class WorldSuccession {
   struct Deps {
     store::Store& store;
     Journal& journal;
-    const CookSeats& seats;
+    const ActiveCooks& cooks;
   };
 
   WorldSuccession(Options options, Deps deps, WorldPtr first);

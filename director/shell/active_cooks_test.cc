@@ -1,4 +1,4 @@
-#include "director/shell/cook_seats.h"
+#include "director/shell/active_cooks.h"
 
 #include <memory>
 #include <vector>
@@ -11,47 +11,47 @@ namespace {
 
 using ::testing::ElementsAre;
 
-class CookSeatsTest : public ::testing::Test {
+class ActiveCooksTest : public ::testing::Test {
  protected:
   void Add(uint64_t number, bool retry_failed = false) {
     CookOrder order;
     order.request.request = number;
     order.retry_failed = retry_failed;
-    seats_.Add(std::make_shared<CookSeat>(std::move(order)));
+    cooks_.Add(std::make_shared<ActiveCook>(std::move(order)));
   }
   std::vector<uint64_t> In(CookMask cooks) const {
     std::vector<uint64_t> numbers;
-    seats_.ForEachOf(cooks, [&](const CookSeat& seat) { numbers.push_back(seat.number()); });
+    cooks_.ForEachOf(cooks, [&](const ActiveCook& cook) { numbers.push_back(cook.number()); });
     return numbers;
   }
-  CookSeats seats_;
+  ActiveCooks cooks_;
 };
 
-TEST_F(CookSeatsTest, NoticesGoToTheSlotsThatTheCooksHave) {
+TEST_F(ActiveCooksTest, NoticesGoToTheSlotsThatTheCooksHave) {
   for (const uint64_t number : {7, 8, 9}) Add(number);
-  seats_.Sit(7, 3);
-  seats_.Sit(9, 0);
+  cooks_.TakeSlot(7, 3);
+  cooks_.TakeSlot(9, 0);
   EXPECT_THAT(In(~CookMask{0}), ElementsAre(9, 7));
   EXPECT_THAT(In(BitOf(3) | BitOf(5)), ElementsAre(7));
   // Another cook gets the slot while the first one's outcome is not told yet.
-  const std::shared_ptr<CookSeat> left = seats_.Leave(7);
-  seats_.Sit(8, 3);
+  const std::shared_ptr<ActiveCook> left = cooks_.LeaveSlot(7);
+  cooks_.TakeSlot(8, 3);
   EXPECT_THAT(In(BitOf(3)), ElementsAre(8));
-  seats_.Remove(7);
+  cooks_.Remove(7);
   EXPECT_EQ(left->number(), 7u);
-  EXPECT_EQ(seats_.Find(7), nullptr);
+  EXPECT_EQ(cooks_.Find(7), nullptr);
   EXPECT_THAT(In(BitOf(3)), ElementsAre(8));
-  EXPECT_EQ(seats_.All().size(), 2u);
+  EXPECT_EQ(cooks_.All().size(), 2u);
 }
 
-TEST_F(CookSeatsTest, SomebodyRetriesWhileOneOfThemDoes) {
+TEST_F(ActiveCooksTest, SomebodyRetriesWhileOneOfThemDoes) {
   Add(1);
-  EXPECT_FALSE(seats_.IsAnyRetrying());
+  EXPECT_FALSE(cooks_.IsAnyRetrying());
   Add(2, /*retry_failed=*/true);
   Add(3);
-  EXPECT_TRUE(seats_.IsAnyRetrying());
-  seats_.Remove(2);
-  EXPECT_FALSE(seats_.IsAnyRetrying());
+  EXPECT_TRUE(cooks_.IsAnyRetrying());
+  cooks_.Remove(2);
+  EXPECT_FALSE(cooks_.IsAnyRetrying());
 }
 
 }  // namespace

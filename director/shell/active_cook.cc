@@ -1,16 +1,17 @@
-#include "director/shell/cook_seat.h"
+#include "director/shell/active_cook.h"
 
 namespace galley::director {
 
-void ToldInOrder::Add(Tell tell) {
+void ListenerQueue::Add(Tell tell) {
   {
     base::MutexLock lock(mutex_);
+    told_late_ += outcome_.has_value();
     waiting_.push_back(std::move(tell));
   }
   changed_.NotifyAll();
 }
 
-void ToldInOrder::SetProgress(const Counters& counters, const Progress& progress) {
+void ListenerQueue::SetProgress(const Counters& counters, const Progress& progress) {
   {
     base::MutexLock lock(mutex_);
     progress_ = {counters, progress};
@@ -18,7 +19,7 @@ void ToldInOrder::SetProgress(const Counters& counters, const Progress& progress
   changed_.NotifyAll();
 }
 
-void ToldInOrder::End(absl::StatusOr<ShellOutcome> outcome) {
+void ListenerQueue::End(absl::StatusOr<ShellOutcome> outcome) {
   {
     base::MutexLock lock(mutex_);
     outcome_ = std::move(outcome);
@@ -26,7 +27,7 @@ void ToldInOrder::End(absl::StatusOr<ShellOutcome> outcome) {
   changed_.NotifyAll();
 }
 
-absl::StatusOr<ShellOutcome> ToldInOrder::Hear(ShellListener& listener) {
+absl::StatusOr<ShellOutcome> ListenerQueue::Hear(ShellListener& listener) {
   while (true) {
     std::deque<Tell> told;
     std::optional<std::pair<Counters, Progress>> progress;

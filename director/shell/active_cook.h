@@ -1,4 +1,4 @@
-// CookSeat: what a DirectorShell has of one cook, from when it begins until its outcome is told.
+// ActiveCook: what the shell has of one cook, from when it begins until its outcome is told.
 //
 // Threads: `told` any; the rest is the loop's.
 #pragma once
@@ -25,6 +25,7 @@
 #include "director/shell/observed_values.h"
 #include "director/shell/result_table.h"
 #include "director/shell/standing_base.h"
+#include "director/shell/tasks.h"
 #include "director/shell/world.h"
 
 namespace galley::director {
@@ -81,7 +82,7 @@ struct ShellOutcome {
   absl::Status remembered;     // whether the journal learned why each package is in the cook
 };
 
-// What is asked of a DirectorShell.
+// CookOrder: a cook as it is asked for.
 struct CookOrder {
   CookRequested request;  // its number is the cook's
   // The world in which `request` was made; another one may be there when the cook begins. Null:
@@ -110,39 +111,59 @@ struct CookOrder {
       stage;
 };
 
-// ToldInOrder: what the loop has for the thread that asked for a cook: the loop never waits for
-// what that thread does, as printing and staging.
-class ToldInOrder {
+// ListenerQueue: what the loop has for the thread that asked for a cook: the loop never waits for
+// what that thread does, as printing and staging. A task that is posted runs there, behind what was
+// told before it.
+class ListenerQueue final : public Tasks {
  public:
   using Tell = std::function<void(ShellListener& listener)>;
 
   void Add(Tell tell);
+  void Post(std::function<void()> task) override {
+    Add([task = std::move(task)](ShellListener&) { task(); });
+  }
   // Takes the place of what was told before and is not yet heard.
   void SetProgress(const Counters& counters, const Progress& progress);
   void End(absl::StatusOr<ShellOutcome> outcome);
+
+  // How often something came behind the end: nobody hears that.
+  uint64_t told_late() const {
+    base::MutexLock lock(mutex_);
+    return told_late_;
+  }
 
   // Calls `listener` with all that is told, on this thread, until the end.
   absl::StatusOr<ShellOutcome> Hear(ShellListener& listener);
 
  private:
-  base::Mutex mutex_;
+  mutable base::Mutex mutex_;
   base::CondVar changed_;
+  uint64_t told_late_ GALLEY_GUARDED_BY(mutex_) = 0;
   std::deque<Tell> waiting_ GALLEY_GUARDED_BY(mutex_);
   std::optional<std::pair<Counters, Progress>> progress_ GALLEY_GUARDED_BY(mutex_);
   std::optional<absl::StatusOr<ShellOutcome>> outcome_ GALLEY_GUARDED_BY(mutex_);
 };
 
-struct CookSeat {
-  explicit CookSeat(CookOrder asked)
+struct ActiveCook {
+  explicit ActiveCook(CookOrder asked)
       : order(std::move(asked)),
         platforms(order.request.platforms),
         is_difference(order.request.standing != nullptr) {}
 
   uint64_t number() const { return order.request.request; }
+  // Tells it something of this moment that is of no package.
+  void Warn(record::WarningKind kind, const std::string& text) { WarnOf("", "", kind, text); }
+  void WarnOf(const std::string& package, const std::string& platform, record::WarningKind kind,
+              const std::string& text) {
+    told.Add([package, platform, warning = record::Warning{kind, text}](ShellListener& one) {
+      one.OnPassingWarning(package, platform, warning);
+    });
+  }
 
   const CookOrder order;
-  ToldInOrder told;
-  absl::Time began;  // by the wall clock, as files have it
+  ListenerQueue told;
+  Tasks* asker = &told;  // the thread that asked for the cook
+  absl::Time began;      // by the wall clock, as files have it
 
   PlatformMask platforms = 0;                     // that the cook is for, of the present world
   std::map<std::string, Digest> roots;            // published, by platform name

@@ -1,13 +1,13 @@
-// Questions of people about the cook that runs, asked on gRPC's threads and answered on the loop's.
+#include "director/shell/questions.h"
 
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <utility>
 
 #include "common/base/mutex.h"
 #include "director/core/instigators.h"
 #include "director/core/package_data.h"
-#include "director/shell/director_shell.h"
 
 namespace galley::director {
 namespace {
@@ -57,29 +57,33 @@ class Carried {
 
 }  // namespace
 
-absl::StatusOr<v1::PackageAnswer> DirectorShell::OnQuestion(const v1::PackageQuestion& question) {
+absl::StatusOr<v1::PackageAnswer> Questions::Ask(const v1::PackageQuestion& question) {
   const auto awaited = std::make_shared<Awaited>();
-  Post(Internal([this, question, carried = std::make_shared<Carried>(awaited)] {
-    carried->Give(Answer(question));
-  }));
+  deps_.inbox.PostTask([this, question, carried = std::make_shared<Carried>(awaited)] {
+    carried->Give(AskCore(question));
+  });
   return awaited->Wait();
 }
 
-absl::StatusOr<v1::PackageAnswer> DirectorShell::Answer(const v1::PackageQuestion& question) {
-  if (seats_.empty()) return absl::FailedPreconditionError("no cook runs");
+absl::StatusOr<v1::PackageAnswer> Questions::AskCore(const v1::PackageQuestion& question) {
+  if (deps_.cooks.empty()) return absl::FailedPreconditionError("no cook runs");
   QueryAsked ask{.package = question.package(),
                  .cursor = {.cook = question.cook(), .reason = question.reason()}};
   if (question.limit() > 0) ask.limit = question.limit();
   reply_.reset();
-  StepCore(ask);
+  deps_.inbox.StepCore(ask);
   if (!reply_.has_value()) return absl::InternalError("the core did not answer");
   const Reply reply = *std::exchange(reply_, std::nullopt);
   if (!reply.error.empty() && question.cook() != 0) return absl::AbortedError(reply.error);
   if (!reply.error.empty()) return absl::NotFoundError(reply.error);
+  return AnswerOf(reply);
+}
+
+v1::PackageAnswer Questions::AnswerOf(const Reply& reply) const {
   v1::PackageAnswer answer;
   answer.set_state(reply.package->state);
   answer.set_urgency(std::string(UrgencyName(reply.package->urgency)));
-  if (reply.package->worker.valid()) answer.set_worker(workers_.NameOf(reply.package->worker));
+  if (reply.package->worker.valid()) answer.set_worker(deps_.name_of(reply.package->worker));
   answer.set_attempt(reply.package->attempt);
   answer.set_attempts(reply.package->attempts);
   answer.set_own_faults(reply.package->own_faults);
@@ -87,7 +91,7 @@ absl::StatusOr<v1::PackageAnswer> DirectorShell::Answer(const v1::PackageQuestio
   for (const Reply::Reason& reason : reply.reasons) {
     v1::PackageAnswer::Reason& out = *answer.add_reasons();
     out.set_category(static_cast<uint32_t>(reason.why.category));
-    if (reason.why.referencer.valid()) out.set_referencer(core_->NameOf(reason.why.referencer));
+    if (reason.why.referencer.valid()) out.set_referencer(deps_.core.NameOf(reason.why.referencer));
   }
   if (reply.next.has_value()) {
     answer.set_next_cook(reply.next->cook);

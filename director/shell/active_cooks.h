@@ -1,0 +1,70 @@
+// ActiveCooks: the cooks of a director: by number from when they are asked for until their outcome
+// is told, and by slot while the core has notices for them.
+//
+// Threads: All: any; the rest is the loop's.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "common/base/mutex.h"
+#include "director/core/events.h"
+#include "director/core/ids.h"
+#include "director/shell/active_cook.h"
+
+namespace galley::director {
+
+class ActiveCooks {
+ public:
+  // REQUIRES: no other cook has its number.
+  void Add(const std::shared_ptr<ActiveCook>& cook);
+  // The core has begun with the cook.
+  void TakeSlot(uint64_t number, CookSlot slot);
+  // No notice comes for the cook any more. Returns it. REQUIRES: Add.
+  std::shared_ptr<ActiveCook> LeaveSlot(uint64_t number);
+  void Remove(uint64_t number);
+
+  // Null: none.
+  ActiveCook* Find(uint64_t number) const;
+  // REQUIRES: Find. Other threads read only what never changes.
+  std::shared_ptr<const ActiveCook> Hold(uint64_t number) const { return cooks_.at(number); }
+  bool empty() const { return cooks_.empty(); }
+  bool IsAnyRetrying() const;
+  // Cooks that are there together are not alone (ActiveCook::was_alone).
+  void NoteCompany() const {
+    for (const auto& [number, cook] : cooks_) cook->was_alone &= cooks_.size() == 1;
+  }
+  // visit(ActiveCook&) for each, by number.
+  template <typename Visit>
+  void ForEach(Visit visit) const {
+    for (const auto& [number, cook] : cooks_) visit(*cook);
+  }
+  // The same for the cooks in these slots.
+  template <typename Visit>
+  void ForEachOf(CookMask cooks, Visit visit) const {
+    for (; cooks != 0; cooks &= cooks - 1) {
+      ActiveCook* const cook = by_slot_[static_cast<size_t>(std::countr_zero(cooks))];
+      if (cook != nullptr) visit(*cook);
+    }
+  }
+  // Tells each cook something that is of no package.
+  void Warn(record::WarningKind kind, const std::string& text) const {
+    ForEach([&](ActiveCook& cook) { cook.Warn(kind, text); });
+  }
+  // Only what never changes may be read of them.
+  std::vector<std::shared_ptr<const ActiveCook>> All() const;
+
+ private:
+  std::map<uint64_t, std::shared_ptr<ActiveCook>> cooks_;
+  std::array<ActiveCook*, kCooksMax> by_slot_ = {};  // null: none
+
+  mutable base::Mutex mutex_;
+  std::map<uint64_t, std::shared_ptr<const ActiveCook>> all_
+      GALLEY_GUARDED_BY(mutex_);  // as cooks_
+};
+
+}  // namespace galley::director

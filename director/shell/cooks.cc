@@ -1,0 +1,194 @@
+#include "director/shell/cooks.h"
+
+#include <bit>
+#include <utility>
+
+#include "common/base/log.h"
+#include "common/base/sabotage.h"
+#include "common/base/status_macros.h"
+#include "director/shell/difference_root.h"
+
+namespace galley::director {
+
+absl::StatusOr<ShellOutcome> Cooks::Run(CookOrder order, ShellListener& listener,
+                                        Cancellation& stop) {
+  const auto cook = std::make_shared<ActiveCook>(std::move(order));
+  deps_.inbox.PostTask([this, cook] { Begin(cook); });
+  // Behind Begin in the inbox: a cook is never cancelled before it is known.
+  const Cancellation::Hook on_stop(&stop, [this, number = cook->number()] {
+    deps_.inbox.PostTask([this, number] { Cancel(number); });
+  });
+  return cook->told.Hear(listener);
+}
+
+void Cooks::Cancel(uint64_t number) {
+  const ActiveCook* const cook = deps_.active.Find(number);
+  if (cook != nullptr && !cook->ended) deps_.inbox.StepCore(CancelRequested{number});
+}
+
+// ------------------------------------------------------------------ begin
+
+void Cooks::Begin(const std::shared_ptr<ActiveCook>& cook) {
+  cook->began = deps_.clock.Now();
+  deps_.active.Add(cook);
+  deps_.active.NoteCompany();
+  deps_.before_begin(*cook);
+  deps_.inbox.StepCore(RequestOf(*cook));
+  if (!cook->refusal.empty()) CancelRefused();
+  deps_.after_begin();
+}
+
+// Since the cook was prepared another one may have brought other files, or another galley.toml.
+CookRequested Cooks::RequestOf(ActiveCook& cook) const {
+  const WorldPtr world = deps_.world();
+  CookRequested request = cook.order.request;
+  const bool is_other = cook.order.world != nullptr && cook.order.world != world;
+  if (is_other && cook.order.select) {
+    // Where nothing can be selected any more, what was selected fails by name.
+    auto selected = cook.order.select(*world);
+    if (!selected.empty()) request.selected = std::move(selected);
+  }
+  cook.platforms = PlatformsIn(cook, *world, request.platforms);
+  request.platforms = cook.platforms;
+  if (cook.refusal.empty()) TellPlatforms(cook);
+  return request;
+}
+
+// The platforms of the cook in `world`; `otherwise`: where it has no opinion. A cook whose
+// platforms are not there is refused.
+PlatformMask Cooks::PlatformsIn(ActiveCook& cook, const World& world, PlatformMask otherwise) {
+  if (!cook.order.platforms) return otherwise;
+  const absl::StatusOr<PlatformMask> platforms = cook.order.platforms(world);
+  if (platforms.ok()) return *platforms;
+  if (cook.refusal.empty()) cook.refusal = MessageOf(platforms.status());
+  return otherwise != 0 ? otherwise : 1;  // until it is cancelled, which is the next step
+}
+
+void Cooks::CancelRefused() {
+  std::vector<uint64_t> refused;
+  deps_.active.ForEach([&](const ActiveCook& cook) {
+    if (!cook.refusal.empty()) refused.push_back(cook.number());
+  });
+  for (const uint64_t number : refused) Cancel(number);
+}
+
+std::vector<std::string> Cooks::PlatformNames(PlatformMask platforms) const {
+  const PlatformsPtr all = deps_.sources()->platforms();
+  std::vector<std::string> names;
+  for (PlatformMask left = platforms; left != 0; left &= left - 1)
+    names.push_back(all->at(static_cast<size_t>(std::countr_zero(left))).name);
+  return names;
+}
+
+void Cooks::TellPlatforms(ActiveCook& cook) const {
+  cook.told.Add(
+      [names = PlatformNames(cook.platforms)](ShellListener& one) { one.OnPlatforms(names); });
+}
+
+// ------------------------------------------------------------------ while it runs
+
+std::vector<PlatformsChanged::Added> Cooks::AdoptPlatforms(const World& world,
+                                                           const PlatformMap& map) {
+  std::vector<PlatformsChanged::Added> all;
+  deps_.active.ForEach([&](ActiveCook& cook) {
+    if (cook.ended) return;
+    const PlatformMask kept = map.Mask(cook.platforms);
+    cook.platforms = kept;
+    if (deps_.core.is_publishing(cook.number())) return;
+    cook.platforms = PlatformsIn(cook, world, kept);
+    if (!cook.refusal.empty()) return;
+    if (const PlatformMask added = cook.platforms & ~kept; added != 0)
+      all.push_back({cook.number(), added});
+    TellPlatforms(cook);
+  });
+  CancelRefused();
+  return all;
+}
+
+void Cooks::TellProgress(const WorkersOnTheWay& on_the_way) {
+  deps_.active.ForEach([&](ActiveCook& cook) {
+    if (!cook.slot || cook.ended) return;
+    Progress progress = deps_.core.progress(cook.number());
+    progress.on_the_way = on_the_way;
+    cook.told.SetProgress(deps_.core.counters(cook.number()), progress);
+  });
+}
+
+// ------------------------------------------------------------------ end
+
+// The cook is over when its last group is committed, which may still fail.
+void Cooks::End(const std::shared_ptr<ActiveCook>& cook, const CookEnded& ended) {
+  if (cook->slot) {
+    cook->counters = deps_.core.counters(cook->number());
+    cook->told.SetProgress(cook->counters, deps_.core.progress(cook->number()));
+  }
+  cook->ended = ended;
+  if (ended.is_empty) cook->roots.clear();
+  InstigatorNotes notes;
+  if (cook->slot) notes = NoteInstigators(*cook);
+  deps_.commits.BeginAll();
+  deps_.tasks.Post([this, cook, notes = std::move(notes)] {
+    const absl::Status remembered = RecordInstigators(*cook, notes);
+    deps_.inbox.RunOnLoop([this, cook, remembered] { Close(cook, remembered); });
+  });
+}
+
+// In the step in which the cook ended: the core lets go of its reasons then.
+InstigatorNotes Cooks::NoteInstigators(const ActiveCook& cook) const {
+  const CookEnded& ended = *cook.ended;
+  const bool is_whole = cook.order.request.by_the_book && !ended.is_interrupted &&
+                        !ended.is_fail_fast && ended.infrastructure_error.empty();
+  // (Of a difference only the packages that are new in the cook have reasons of this cook alone.)
+  using Of = InstigatorNotes::Of;
+  InstigatorNotes notes(cook.is_difference ? Of::kDifference
+                        : is_whole         ? Of::kWhole
+                                           : Of::kPart,
+                        PlatformNames(cook.platforms));
+  deps_.core.ForEachReasonIn(cook.number(), [&](PackageId package, const InstigatorView& why) {
+    if (cook.is_difference && cook.order.base->WasInCook(deps_.core.NameOf(package))) return;
+    notes.Add(deps_.core.NameOf(package), why.category,
+              why.referencer.valid() ? &deps_.core.NameOf(why.referencer) : nullptr);
+  });
+  return notes;
+}
+
+absl::Status Cooks::RecordInstigators(const ActiveCook& cook, const InstigatorNotes& notes) {
+  absl::Status recorded = notes.Record(deps_.journal);
+  if (!cook.is_difference) return recorded;
+  std::vector<InstigatorChange> changes = ChangesOf(cook.references);
+  AddGone(*cook.order.base, changes);
+  recorded.Update(RecordInstigatorChanges(deps_.journal, changes));
+  return recorded;
+}
+
+// The thread of the commits waits meanwhile, so that nothing else is written.
+void Cooks::Close(const std::shared_ptr<ActiveCook>& cook, const absl::Status& remembered) {
+  ShellOutcome outcome{.ended = *cook->ended,
+                       .counters = cook->counters,
+                       .roots = cook->roots,
+                       .bytes_stored = cook->bytes_stored,
+                       .bytes_deduplicated = cook->bytes_deduplicated,
+                       .lost_blobs = cook->lost_blobs.size(),
+                       .lost_packages = cook->lost_packages.size(),
+                       .unstarted = cook->unstarted,
+                       .unstarted_reason = cook->unstarted_reason,
+                       .collections = {},
+                       .world = deps_.world(),
+                       .observed = cook->observed,
+                       .loss_epoch = deps_.journal.meta().loss_epoch,
+                       .in_roots = cook->last_build,
+                       .is_difference = cook->is_difference,
+                       .refusal = cook->refusal,
+                       .remembered = remembered};
+  deps_.before_close(*cook, outcome);
+  if (!IsSabotaged(Sabotage::kTellClosedCook)) deps_.active.Remove(cook->number());
+  deps_.after_close();
+  if (deps_.active.empty()) {
+    // All cooks ended by themselves: the next one blames packages anew.
+    if (const absl::Status forgotten = deps_.journal.ForgetProgress(); !forgotten.ok())
+      LogWarning("journal: {}", MessageOf(forgotten));
+  }
+  cook->told.End(std::move(outcome));
+}
+
+}  // namespace galley::director

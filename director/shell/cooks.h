@@ -1,0 +1,83 @@
+// Cooks: the life of each cook, from when it is asked for until its outcome is told.
+//
+//   Run       on the thread that asks: waits until the cook is over, and hears what it is told
+//   begins    with the platforms and packages of the world that is present by then
+//   ends      when the core is done with it
+//   is closed when its last group of results is committed, and the journal knows why each package
+//             was in it
+//
+// Threads: the loop's, but for Run.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "common/base/cancellation.h"
+#include "common/base/clock.h"
+#include "director/core/cook_core.h"
+#include "director/core/events.h"
+#include "director/core/platforms.h"
+#include "director/journal/journal.h"
+#include "director/shell/active_cooks.h"
+#include "director/shell/commits.h"
+#include "director/shell/inbox.h"
+#include "director/shell/instigator_notes.h"
+#include "director/shell/tasks.h"
+#include "director/shell/world.h"
+
+namespace galley::director {
+
+class Cooks {
+ public:
+  // All outlive it.
+  struct Deps {
+    const CookCore& core;
+    Journal& journal;
+    Clock& clock;
+    Tasks& tasks;  // of the commits
+    Inbox& inbox;
+    ActiveCooks& active;
+    Commits& commits;
+    std::function<WorldPtr()> world;
+    PresentSources sources;
+    // The cook is there, and the core does not know it yet.
+    std::function<void(ActiveCook& cook)> before_begin;
+    // The core has taken it.
+    std::function<void()> after_begin;
+    // Adds what others know of the cook, which is about to be closed.
+    std::function<void(ActiveCook& cook, ShellOutcome& outcome)> before_close;
+    // It is there no more.
+    std::function<void()> after_close;
+  };
+  explicit Cooks(Deps deps) : deps_(std::move(deps)) {}
+
+  // As DirectorShell::Cook. Any thread but the loop's.
+  absl::StatusOr<ShellOutcome> Run(CookOrder order, ShellListener& listener, Cancellation& stop);
+  void Begin(const std::shared_ptr<ActiveCook>& cook);
+  void Cancel(uint64_t number);
+  // The core is done with the cook.
+  void End(const std::shared_ptr<ActiveCook>& cook, const CookEnded& ended);
+
+  // Cooks go on with the platforms of an edited galley.toml; but what is being published stays as
+  // it is. Returns what they are to cook as well.
+  std::vector<PlatformsChanged::Added> AdoptPlatforms(const World& world, const PlatformMap& map);
+  void TellProgress(const WorkersOnTheWay& on_the_way);
+
+ private:
+  CookRequested RequestOf(ActiveCook& cook) const;
+  static PlatformMask PlatformsIn(ActiveCook& cook, const World& world, PlatformMask otherwise);
+  void CancelRefused();
+  std::vector<std::string> PlatformNames(PlatformMask platforms) const;
+  void TellPlatforms(ActiveCook& cook) const;
+  InstigatorNotes NoteInstigators(const ActiveCook& cook) const;
+  absl::Status RecordInstigators(const ActiveCook& cook, const InstigatorNotes& notes);
+  void Close(const std::shared_ptr<ActiveCook>& cook, const absl::Status& remembered);
+
+  const Deps deps_;
+};
+
+}  // namespace galley::director

@@ -1,0 +1,129 @@
+#include "director/shell/notices.h"
+
+#include <memory>
+#include <utility>
+#include <variant>
+
+#include "director/core/platforms.h"
+
+namespace galley::director {
+
+void Notices::Tell(const Notify& effect) {
+  std::visit([&](const auto& notice) { TellCooks(effect.cooks, notice); }, effect.notice);
+}
+
+std::string Notices::PlatformName(const std::optional<PlatformIndex>& platform) const {
+  return platform ? deps_.sources()->platforms()->at(*platform).name : "";
+}
+
+void Notices::WarnCooks(CookMask cooks, record::WarningKind kind, const std::string& text) {
+  deps_.cooks.ForEachOf(cooks, [&](ActiveCook& cook) { cook.Warn(kind, text); });
+}
+
+// ------------------------------------------------------------------ packages
+
+void Notices::TellCooks(CookMask cooks, const PackageFailed& notice) {
+  PackageFailed told = notice;
+  if (notice.cause == FailureCause::kLimit) told.error += deps_.keep_limit(notice);
+  const ListenerQueue::Tell tell =
+      [package = notice.package.valid() ? deps_.core.NameOf(notice.package) : "",
+       platform = PlatformName(notice.platform),
+       told](ShellListener& one) { one.OnFailed(package, platform, told); };
+  deps_.cooks.ForEachOf(cooks, [&](ActiveCook& cook) {
+    if (notice.package.valid()) NoteFailure(cook, told);
+    cook.told.Add(tell);
+    if (notice.verdict.valid()) LookAtResult(cook, deps_.results.Get(notice.verdict));
+  });
+}
+
+void Notices::NoteFailure(ActiveCook& cook, const PackageFailed& failed) const {
+  const FailureRecord record{.cook = static_cast<uint32_t>(cook.number()),
+                             .time = deps_.clock.Now(),
+                             .stage = std::string(StageName(failed.stage)),
+                             .error = failed.error,
+                             .log = failed.log,
+                             .cause = std::string(FailureCauseName(failed.cause)),
+                             .worker = failed.worker.valid() ? deps_.name_of(failed.worker) : "",
+                             .attempt = failed.attempt,
+                             .attempts = failed.attempts,
+                             .own_faults = failed.own_faults,
+                             .infrastructure_faults = failed.infrastructure_faults};
+  const PlatformsPtr platforms = deps_.sources()->platforms();
+  for (PlatformIndex p = 0; p < platforms->size(); ++p) {
+    if (!failed.platform ? (cook.platforms & MaskOf(p)) == 0 : *failed.platform != p) continue;
+    cook.failures.Failed({deps_.core.NameOf(failed.package), (*platforms)[p].name}, record);
+  }
+}
+
+void Notices::TellCooks(CookMask cooks, const PackageWarned& notice) {
+  const ListenerQueue::Tell tell = [package = deps_.core.NameOf(notice.package),
+                                    platform = PlatformName(notice.platform),
+                                    warning = record::Warning{notice.kind, notice.text},
+                                    is_passing = notice.is_passing](ShellListener& one) {
+    is_passing ? one.OnPassingWarning(package, platform, warning)
+               : one.OnWarning(package, platform, warning);
+  };
+  deps_.cooks.ForEachOf(cooks, [&](ActiveCook& cook) { cook.told.Add(tell); });
+}
+
+void Notices::TellCooks(CookMask cooks, const PackageDone& notice) {
+  const StoredResultPtr stored = deps_.results.Get(notice.result);
+  if (stored == nullptr) return;
+  deps_.cooks.ForEachOf(cooks, [&](ActiveCook& cook) {
+    cook.failures.Done({stored->package, stored->platform_name}, stored->has_failed_before);
+    LookAtResult(cook, stored);
+    cook.told.Add(
+        [stored, source = notice.source](ShellListener& one) { one.OnDone(*stored, source); });
+  });
+}
+
+void Notices::TellCooks(CookMask cooks, const PackageLeft& notice) {
+  const std::string& package = deps_.core.NameOf(notice.package);
+  deps_.cooks.ForEachOf(cooks, [&](ActiveCook& cook) {
+    cook.failures.Left(package);
+    cook.told.Add([package](ShellListener& one) { one.OnLeft(package); });
+  });
+}
+
+void Notices::TellCooks(CookMask, const PackageBlamed& notice) {
+  deps_.notes.NoteBlame(deps_.core.NameOf(notice.package), notice);
+}
+
+// A cook that refuses a result ends. (The loop hears that before it hears of roots that are built.)
+void Notices::LookAtResult(ActiveCook& cook, const StoredResultPtr& result) {
+  if (result != nullptr) cook.observed.Note(result->observed);
+  if (!cook.order.refuses || !cook.refusal.empty() || result == nullptr) return;
+  cook.refusal = cook.order.refuses(*result);
+  if (cook.refusal.empty()) return;
+  deps_.inbox.PostTask([this, number = cook.number()] {
+    const ActiveCook* const refused = deps_.cooks.Find(number);
+    if (refused != nullptr && !refused->ended) deps_.inbox.StepCore(CancelRequested{number});
+  });
+}
+
+// ------------------------------------------------------------------ workers
+
+void Notices::TellCooks(CookMask cooks, const WorkerQuarantined& notice) {
+  WarnCooks(cooks, record::WarningKind::kWorkerQuarantined, deps_.quarantine(notice));
+}
+
+void Notices::TellCooks(CookMask cooks, const WorkerHeld& notice) {
+  const std::string text = deps_.hold(notice);
+  if (!notice.is_over) WarnCooks(cooks, record::WarningKind::kMachineHeld, text);
+}
+
+void Notices::TellCooks(CookMask cooks, const WorkerViolated& notice) {
+  WarnCooks(cooks, record::WarningKind::kWorkerEnded, deps_.end_process(notice));
+}
+
+// ------------------------------------------------------------------ cooks
+
+void Notices::TellCooks(CookMask, const CookBegan& notice) {
+  deps_.cooks.TakeSlot(notice.request, notice.slot);
+}
+
+void Notices::TellCooks(CookMask, const CookEnded& notice) {
+  deps_.end_cook(deps_.cooks.LeaveSlot(notice.request), notice);
+}
+
+}  // namespace galley::director

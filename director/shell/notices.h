@@ -1,0 +1,65 @@
+// Notices: what the core says of packages, workers and cooks, told to the cooks that it is for and
+// noted where somebody will ask for it later.
+//
+// Threads: the loop's.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "common/base/clock.h"
+#include "director/core/cook_core.h"
+#include "director/core/events.h"
+#include "director/shell/active_cooks.h"
+#include "director/shell/inbox.h"
+#include "director/shell/progress_notes.h"
+#include "director/shell/result_table.h"
+#include "director/shell/sources.h"
+
+namespace galley::director {
+
+class Notices {
+ public:
+  // All outlive it.
+  struct Deps {
+    const CookCore& core;
+    const ResultTable& results;
+    Clock& clock;
+    Inbox& inbox;
+    ActiveCooks& cooks;
+    ProgressNotes& notes;
+    PresentSources sources;
+    std::function<std::string(WorkerId worker)> name_of;
+    // Keeps the limit that a package outgrew. Returns what a person is told of that.
+    std::function<std::string(const PackageFailed& failed)> keep_limit;
+    // What follows for the worker. Returns what the cooks are told.
+    std::function<std::string(const WorkerQuarantined& notice)> quarantine;
+    std::function<std::string(const WorkerHeld& notice)> hold;
+    std::function<std::string(const WorkerViolated& notice)> end_process;
+    // The cook is in no slot any more.
+    std::function<void(const std::shared_ptr<ActiveCook>& cook, const CookEnded& ended)> end_cook;
+  };
+  explicit Notices(Deps deps) : deps_(std::move(deps)) {}
+
+  void Tell(const Notify& effect);
+
+ private:
+  void TellCooks(CookMask cooks, const PackageFailed& notice);
+  void TellCooks(CookMask cooks, const PackageWarned& notice);
+  void TellCooks(CookMask cooks, const PackageDone& notice);
+  void TellCooks(CookMask cooks, const PackageLeft& notice);
+  void TellCooks(CookMask cooks, const PackageBlamed& notice);
+  void TellCooks(CookMask cooks, const WorkerQuarantined& notice);
+  void TellCooks(CookMask cooks, const WorkerHeld& notice);
+  void TellCooks(CookMask cooks, const WorkerViolated& notice);
+  void TellCooks(CookMask cooks, const CookBegan& notice);
+  void TellCooks(CookMask cooks, const CookEnded& notice);
+  void WarnCooks(CookMask cooks, record::WarningKind kind, const std::string& text);
+  std::string PlatformName(const std::optional<PlatformIndex>& platform) const;
+  void NoteFailure(ActiveCook& cook, const PackageFailed& failed) const;
+  void LookAtResult(ActiveCook& cook, const StoredResultPtr& result);
+
+  const Deps deps_;
+};
+
+}  // namespace galley::director

@@ -1,0 +1,44 @@
+// Questions: what people ask about packages of the cooks that run, on any thread; the core answers
+// on the loop's.
+//
+// Threads: Ask: any but the loop's; the rest: the loop's.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "director/core/cook_core.h"
+#include "director/core/events.h"
+#include "director/shell/active_cooks.h"
+#include "director/shell/inbox.h"
+#include "galley/v1/worker.pb.h"
+
+namespace galley::director {
+
+class Questions {
+ public:
+  // All outlive it.
+  struct Deps {
+    const CookCore& core;
+    Inbox& inbox;
+    const ActiveCooks& cooks;
+    std::function<std::string(WorkerId worker)> name_of;
+  };
+  explicit Questions(Deps deps) : deps_(std::move(deps)) {}
+
+  // UNAVAILABLE: the director is busy, or about to end; FAILED_PRECONDITION: no cook runs;
+  // NOT_FOUND: no such package; ABORTED: the page before is of another cook.
+  absl::StatusOr<v1::PackageAnswer> Ask(const v1::PackageQuestion& question);
+  void TakeReply(const Reply& effect) { reply_ = effect; }
+
+ private:
+  absl::StatusOr<v1::PackageAnswer> AskCore(const v1::PackageQuestion& question);
+  v1::PackageAnswer AnswerOf(const Reply& reply) const;
+
+  const Deps deps_;
+  std::optional<Reply> reply_;
+};
+
+}  // namespace galley::director

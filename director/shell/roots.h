@@ -1,0 +1,86 @@
+// Roots: the cooked trees of cooks, from their results to published and staged roots, and what the
+// store lost of them. What becomes of a root is told to the core (RootBuilt, RootPublished,
+// RootsStaged, LostFound).
+//
+//   Build     the Directories go into the store, behind the commits that are asked for by then
+//   Publish   the root becomes the platform's last one, and the journal learns of it. A root without
+//             a file is never published: whoever reads there would lose all that was good
+//   Stage     the thread that asked for the cook lays out the roots
+//
+// Threads: the loop's; what it posts runs on that of the commits, in order with them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "common/base/clock.h"
+#include "common/base/digest.h"
+#include "common/store/interface/store.h"
+#include "director/core/events.h"
+#include "director/journal/journal.h"
+#include "director/shell/active_cooks.h"
+#include "director/shell/commits.h"
+#include "director/shell/difference_root.h"
+#include "director/shell/inbox.h"
+#include "director/shell/published_keys.h"
+#include "director/shell/result_table.h"
+#include "director/shell/sources.h"
+#include "director/shell/tasks.h"
+#include "director/shell/world.h"
+
+namespace galley::director {
+
+class Roots {
+ public:
+  struct Options {
+    std::string project_id;
+    uint32_t keep_roots = 0;  // PublishedRoot::keep_roots
+  };
+  // All outlive it.
+  struct Deps {
+    store::Store& store;
+    Journal& journal;
+    ResultTable& results;
+    Clock& clock;
+    Tasks& tasks;  // of the commits
+    Inbox& inbox;
+    Commits& commits;
+    ActiveCooks& cooks;
+    // The present ones.
+    std::function<WorldPtr()> world;
+    PresentSources sources;
+  };
+  Roots(Options options, const Deps& deps) : options_(std::move(options)), deps_(deps) {}
+
+  void Build(const BuildRoot& effect);
+  void Publish(const PublishRoot& effect);
+  void Stage(const StageRoots& effect);
+  // Looks behind the commits that are posted already.
+  void LookForLostBlobs(const LookForLost& effect);
+
+ private:
+  std::string PlatformName(PlatformIndex platform) const;
+  HeldResults Hold(const std::vector<std::pair<PackageId, ResultId>>& packages) const;
+  void BuildWhole(const Sources& sources, const BuildRoot& effect, const std::string& platform);
+  void BuildOfDifference(const ActiveCook& cook, const BuildRoot& effect, HeldResults results,
+                         const std::string& platform);
+  void TakeOfDifference(DifferenceRoot made);
+  void TakeTooNarrow(const RootBuilt& wider);
+  void CountLost(const std::vector<RootBuilt::Lost>& lost,
+                 const std::vector<std::string>& packages);
+  std::optional<Digest> WholeRoot(const std::string& platform);
+  std::optional<uint64_t> PublishedAlready(const std::string& platform, const PublishRoot& effect);
+  std::string PublishAndRecord(const std::string& platform, const PublishRoot& effect,
+                               const RootContent& content);
+  void LookAndDistrust(const LookForLost& effect);
+
+  const Options options_;
+  const Deps deps_;
+};
+
+}  // namespace galley::director

@@ -1,0 +1,87 @@
+// ShellOptions: what a DirectorShell is told when it is made.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "common/base/clock.h"
+#include "common/store/interface/remote_cache.h"
+#include "common/store/interface/store.h"
+#include "director/core/cook_core.h"
+#include "director/journal/journal.h"
+#include "director/launch/farm_launcher.h"
+#include "director/launch/worker_record.h"
+#include "director/serve/director_door.h"
+#include "director/serve/farm_door.h"
+#include "director/shell/figures_board.h"
+#include "director/shell/inbox.h"
+#include "director/shell/lookup.h"
+#include "director/shell/trace.h"
+#include "director/shell/write_back.h"
+
+namespace galley::director {
+
+struct ShellOptions {
+  std::string state_directory;
+  std::string socket_path;          // where workers attach, if there is no `door`
+  std::string worker_program;       // galley-worker
+  std::string cookers_json;         // as the cookers of this director describe themselves
+  bool is_identity_binary = false;  // [cook] identity = "binary"
+  CookOptions core;
+  LookUpRunner::Options look_up;
+  std::string worker_build;       // Cookers::build
+  bool has_far_programs = false;  // workers without the project's files are given `command`
+  uint32_t slots = 1;
+  uint64_t memory_bytes_default = 4ull << 30;
+  absl::Duration timeout_default = absl::Minutes(30);
+  std::string project_id;
+  uint32_t keep_roots = 0;  // PublishedRoot::keep_roots
+  // Asked before files of the state folder are written; the journal and the store ask by
+  // themselves.
+  std::function<absl::Status()> may_write;
+  // Asked when a worker or an attempt ended for the machine's sake: an error ends the cook. (None
+  // of the hundred times that it is tried again would make room.)
+  std::function<absl::Status()> has_room;
+  // What this process may use; 0: nobody looks.
+  uint64_t own_memory_bytes = 0;
+  std::function<uint64_t()> own_memory_used = nullptr;  // null: as the system says
+  // The workers of a director that died which still live, and the attempts that it gave to them.
+  std::vector<WorkerRecord> survivors;
+  std::vector<AttemptRecord> given_before;
+  // A store of other people behind ours, and what sends results there; null: none.
+  store::RemoteCache* remote = nullptr;
+  WriteBack* write_back = nullptr;
+  // The socket of the director; outlives the shell. Null: the shell opens one at `socket_path`.
+  DirectorDoor* door = nullptr;
+  // Where workers that nobody here started attach ([farm] listen); empty: nowhere.
+  std::string farm_listen;
+  wire::TlsFiles farm_tls;  // no certificate: no TLS
+  absl::Duration farm_certificate_lifetime = FarmDoor::kCertificateLifetime;
+  // Where it writes what it counts; outlives the shell. Null: nobody asks.
+  FiguresBoard* figures = nullptr;
+  // What brings workers up on other machines (CookOptions::fleet says how many); they attach at
+  // `farm_listen`.
+  FarmLaunch farm_launch;
+};
+
+// Under the state folder, while workers can attach at farm_listen: the address with its port, and
+// the token that they show, which stays (mode 0600).
+inline constexpr const char* kFarmAddressFile = "farm-address";
+inline constexpr const char* kFarmTokenFile = "farm-token";
+
+// What all parts of a shell stand on; it outlives them.
+struct ShellGround {
+  const ShellOptions& options;
+  store::Store& store;
+  Journal& journal;
+  Trace& trace;
+  Clock& clock;
+  CookCore& core;
+  Inbox& inbox;
+};
+
+}  // namespace galley::director

@@ -1,0 +1,66 @@
+// Streams: what the core desires of each worker, as messages: jobs in full, and what is taken back,
+// acknowledged or asked for. Each job that is handed over is noted where somebody will ask for it.
+//
+// Threads: the loop's.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "common/store/interface/store.h"
+#include "director/core/cook_core.h"
+#include "director/core/events.h"
+#include "director/journal/journal.h"
+#include "director/shell/job_builder.h"
+#include "director/shell/lookup.h"
+#include "director/shell/progress_notes.h"
+#include "director/shell/report_reader.h"
+#include "director/shell/result_table.h"
+#include "director/shell/sources.h"
+#include "director/shell/stored_reads.h"
+#include "galley/v1/worker.pb.h"
+
+namespace galley::director {
+
+class Streams {
+ public:
+  // A job that is about to be handed over.
+  struct Given {
+    const Desire::Start& start;
+    const std::string& worker;
+    const AttemptInfo& info;
+    bool has_files = true;  // the worker reads files in their places
+    v1::Job& job;
+  };
+  // All outlive it.
+  struct Deps {
+    const CookCore& core;
+    const ResultTable& results;
+    ReportReader& reports;
+    store::Store& store;
+    Journal& journal;
+    PresentSources sources;
+    const StoredReads* reads = nullptr;  // as look-ups have told; null: no worker fetches ahead
+    ProgressNotes& notes;
+    std::function<std::string(WorkerId worker)> name_of;
+    std::function<bool(const std::string& worker)> has_files;
+    std::function<void(const Given& given)> note_given;
+    std::function<void(const std::string& worker, v1::ToWorker message)> send;
+  };
+  explicit Streams(Deps deps) : deps_(std::move(deps)) {}
+
+  void TellWorker(const Desire& effect);
+  // The questions of the effect, in full.
+  std::vector<LookUpItem> ItemsOf(const LookUp& effect) const;
+  // Of the present state of the project.
+  JobBuilder Builder() const;
+
+ private:
+  void GiveJob(const JobBuilder& builder, const Desire::Start& start, const std::string& worker,
+               v1::ToWorker& message);
+
+  const Deps deps_;
+};
+
+}  // namespace galley::director

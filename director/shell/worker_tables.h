@@ -1,0 +1,30 @@
+// WorkerTables: what is known of workers and of their attempts, by name.
+//
+// Threads: any.
+#pragma once
+
+#include "director/shell/attached_workers.h"
+#include "director/shell/clock_offsets.h"
+#include "director/shell/collection_counts.h"
+#include "director/shell/report_reader.h"
+#include "director/shell/result_table.h"
+#include "director/shell/shell_options.h"
+#include "director/shell/sources.h"
+#include "director/shell/stored_reads.h"
+#include "director/shell/worker_views.h"
+
+namespace galley::director {
+
+struct WorkerTables {
+  WorkerTables(const ShellGround& ground, PresentSources sources);
+
+  ResultTable results{ResultTable::Kept::kWhileHeld};
+  AttachedWorkers attached;
+  WorkerViews views;
+  ClockOffsets clocks;
+  CollectionCounts collections;
+  StoredReads reads;
+  ReportReader reports;
+};
+
+}  // namespace galley::director
