@@ -68,7 +68,8 @@ void Cluster::CheckStored(const std::map<std::string, std::map<std::string, Dige
   const auto stored = store.Roots("");
   for (const store::PublishedRoot& root : *stored) published.insert(root.platform);
   for (const auto& [platform, tree] : roots) {
-    if (!published.contains(platform)) checks_.Break("safety: a published root is lost");
+    if (!published.contains(platform) && !tree.empty())
+      checks_.Break("safety: a published root is lost");
     for (const auto& [name, digest] : tree) {
       // (Of two copies the index may know that one again which was destroyed, until it is read.)
       const bool is_rotten =
@@ -121,6 +122,11 @@ std::string Cluster::Stuck() const {
   if (director_ == nullptr) return ": there is no director";
   std::string text;
   const CookCore& core = director_->core();
+  const Holdings left = core.holdings();
+  text += "\n  the core waits for " + std::to_string(left.commits) + " commits, " +
+          std::to_string(left.attempts) + " attempts, " + std::to_string(left.workers) +
+          " lost workers; held: " + std::to_string(core.held_workers()) +
+          (core.has_jobs() ? ", has jobs" : ", no jobs");
   for (uint32_t i = 0; i < core.package_count(); ++i) {
     const std::string state = core.StateText(PackageId(i));
     if (!state.starts_with("Idle,")) text += "\n  " + core.NameOf(PackageId(i)) + ": " + state;

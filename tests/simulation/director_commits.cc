@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "tests/simulation/sim_director.h"
+#include "tests/simulation/director_owners.h"
 
 namespace galley::simulation {
 
@@ -17,13 +17,7 @@ void SimDirector::Do(const Persist& effect) {
     const auto cooked = cooked_.find(results_.Get(item.result)->action_key);
     found_equal_ += cooked != cooked_.end() && cooked->second != core_->NameOf(item.package);
   }
-  unjournaled_.Add(effect);
-  pending_commit_.insert(pending_commit_.end(), effect.items.begin(), effect.items.end());
-  if (commits_running_ == 0) {
-    After(deps_.random.Some(10), [this] {
-      if (commits_running_ == 0) CommitPending();
-    });
-  }
+  own_->commits.Persist(effect);
 }
 
 // A job's result for a platform is committed once, however often it is reported (each report is
@@ -66,116 +60,81 @@ void SimDirector::Unaccept(ResultId result) {
   if (accepted_.erase(result) > 0) brought_.erase(told_by_.at(result));
 }
 
-void SimDirector::CommitPending() {
-  RecordProgress();
-  if (pending_commit_.empty()) return;
-  ++commits_running_;
-  PostTask(30, [this, persist = Persist{std::exchange(pending_commit_, {})}] {
-    const absl::Time wall = Wall();
-    CommitOutcome outcome = CommitGroup(
-        fenced_, journal_, results_, persist, /*is_sent_back=*/false,
-        [this](const StoredResult& stored) { return FilesStillHold(*commit_snapshot_, stored); },
-        wall);
-    Answer(20, [this, outcome = std::move(outcome)] {
-      --commits_running_;
-      unjournaled_.Remove(outcome.event);
-      for (const Persisted::Item& item : outcome.event.items) {
-        if (!outcome.event.error.empty() || !item.refused.empty()) {
-          Unaccept(item.result);
-        } else {
-          reports_.TakeCommitted(results_.Get(item.result)->result);
-        }
-      }
-      const bool was_cooking = has_request_;
-      Step(outcome.event);
-      // As in the shell: what ended after the cook did is the director's failure as well. (Workers
-      // keep what they said, for the next.)
-      if (!outcome.event.error.empty() && !was_cooking)
-        callbacks_.ended({.infrastructure_error = outcome.event.error});
-      if (commits_running_ == 0) CommitPending();
-    });
-  });
+void SimDirector::Take(const Persisted& persisted) {
+  for (const Persisted::Item& item : persisted.items) {
+    if (!persisted.error.empty() || !item.refused.empty()) Unaccept(item.result);
+  }
 }
+
+// As DirectorShell's loop does it.
+void SimDirector::BeginCommits() {
+  own_->commits.BeginDue(core_->has_jobs());
+  const absl::Time next = own_->commits.NextBegin(core_->has_jobs());
+  const absl::Time now = deps_.schedule.now();
+  if (next == absl::InfiniteFuture() || wakes_at_ > now) return;
+  wakes_at_ = std::max(next, now + absl::Milliseconds(1));
+  After(wakes_at_ - now, [this] { BeginCommits(); });
+}
+
+// ------------------------------------------------------------------ roots
 
 void SimDirector::Do(const BuildRoot& effect) {
   const std::string platform = snapshot_->platform_names().at(effect.platform);
-  last_build_[platform] = effect;
+  Building& building = last_build_[platform] = {.effect = effect, .tree = {}};
+  for (const auto& [package, id] : effect.packages)
+    building.tree[core_->NameOf(package)] = results_.Get(id)->result.outputs.at(0).digest;
   lost_since_built_.clear();
-  CommitPending();
-  PostTask(20, [this, effect, platform, cook = cook_snapshot_] {
-    std::string text;
-    std::map<std::string, Digest> tree;
-    std::map<std::string, PackageId> names;
-    std::vector<tree::TreeFile> files;
-    std::vector<PackageId> owners;
-    std::vector<RootBuilt::Lost> disputed;
-    for (const auto& [package, id] : effect.packages) {
-      const std::string& name = core_->NameOf(package);
-      const StoredResultPtr stored = results_.Get(id);
-      if (results_.IsDisputed(id)) {
-        disputed.push_back({package, name, stored->action_key});
-      } else if (store_.IsInDispute(stored->action_key)) {
-        deps_.checks.Break("safety: in dispute, and in the root: " + name);
-      }
-      names[name] = package;
-      tree[name] = stored->result.outputs.at(0).digest;
-      files.push_back({name, tree[name], false});
-      owners.push_back(package);
-      text += name + " = " + tree[name].ToString() + "\n";
-      if (!deps_.world.IsExpected(tree[name], name, platform, cook->files()))
-        deps_.checks.Break("safety: a wrong result in the root: " + name);
-      if (!store_.IsSafe(stored->action_key) && !deps_.checks.voided.contains(stored->action_key))
-        deps_.checks.Break("safety: a result in the root is not durable: " + name);
+  own_->roots.Build(effect);
+  tasks_.Behind(
+      [this, effect, platform, cook = cook_snapshot_] { CheckBuild(effect, platform, cook); });
+}
+
+// In the turn in which the root was built.
+void SimDirector::CheckBuild(const BuildRoot& effect, const std::string& platform,
+                             const SnapshotPtr& cook) {
+  std::string text;
+  for (const auto& [package, id] : effect.packages) {
+    const std::string& name = core_->NameOf(package);
+    const StoredResultPtr stored = results_.Get(id);
+    const Digest& output = stored->result.outputs.at(0).digest;
+    if (!results_.IsDisputed(id) && store_.IsInDispute(stored->action_key))
+      deps_.checks.Break("safety: in dispute, and in the root: " + name);
+    if (!deps_.world.IsExpected(output, name, platform, cook->files()))
+      deps_.checks.Break("safety: a wrong result in the root: " + name);
+    if (!store_.IsSafe(stored->action_key) && !deps_.checks.voided.contains(stored->action_key))
+      deps_.checks.Break("safety: a result in the root is not durable: " + name);
+    text += name + " = " + output.ToString() + "\n";
+    if (const auto place = store_.LocationOf(output)) {
+      told_.insert(output);
+      deps_.checks.told_at[output] = *place;
     }
-    deps_.checks.Trace(text);
-    RootBuilt built{effect.platform, Digest::Of(text), {}, effect.platform_set};
-    built.round = effect.round;
-    built.request = effect.request;
-    for (const auto& [a, b] : deps_.world.conflicts) {
-      if (names.contains(a) && names.contains(b))
-        built.conflicts.push_back({names[a], names[b], "x", "the same path"});
-    }
-    absl::Status status = fenced_.Put(built.root, text);
-    if (status.ok() && built.conflicts.empty()) {
-      built.lost = disputed;
-      if (disputed.empty() && !IsWhole(platform, built.root))
-        built.lost = *LostFiles(store_, files, owners);
-      CheckLost(built.lost);
-      std::set<Digest> told;
-      for (const tree::TreeFile& file : files) {
-        told.insert(file.digest);
-        if (const auto place = store_.LocationOf(file.digest))
-          deps_.checks.told_at[file.digest] = *place;
-      }
-      for (const RootBuilt::Lost& one : built.lost) told.erase(one.digest);
-      told_.insert(told.begin(), told.end());
-      status = DistrustLost(journal_, results_, effect.packages, built.lost).status();
-    }
-    if (!status.ok()) {
-      built.error = std::string(status.message());
-      return Answer(10, [this, built] { Step(built); });
-    }
-    if (built.lost.empty() && HasPlatform(platform)) roots_[platform] = tree;
+  }
+  deps_.checks.Trace(text);
+}
+
+void SimDirector::Take(const RootBuilt& built) {
+  if (!built.error.empty()) return;
+  CheckLost(built.lost);
+  for (const auto& [platform, building] : last_build_) {
+    const BuildRoot& effect = building.effect;
+    if (effect.platform != built.platform || effect.platform_set != built.platform_set ||
+        effect.round != built.round || effect.request != built.request)
+      continue;
+    if (built.lost.empty() && HasPlatform(platform)) trees_[platform] = building.tree;
     if (built.conflicts.empty()) built_[platform] = built.root;
-    Answer(10, [this, built, effect, platform] {
-      if (!built.lost.empty()) TakeLost(effect, platform, built.lost);
-      Step(built);
-    });
-  });
+    if (!built.lost.empty()) TakeLost(built, platform);
+    return;
+  }
 }
 
 // The cook is open again, if it is not about to end.
-void SimDirector::TakeLost(const BuildRoot& effect, const std::string& platform,
-                           std::span<const RootBuilt::Lost> lost) {
-  const auto last = last_build_.find(platform);
-  if (!has_request_ || is_ending_ || is_publishing_ || last == last_build_.end() ||
-      last->second.round != effect.round || last->second.platform_set != effect.platform_set)
-    return;
+void SimDirector::TakeLost(const RootBuilt& built, const std::string& platform) {
+  if (!has_request_ || is_ending_ || is_publishing_ || !last_build_.contains(platform)) return;
   deps_.faults.Count(Fault::kUnaskedCollected);
   std::vector<std::string> names;
-  for (const RootBuilt::Lost& one : lost) {
-    deps_.checks.Trace("lost before it was published: " + one.path);
-    names.push_back(one.path);
+  for (const RootBuilt::Lost& one : built.lost) {
+    names.push_back(core_->NameOf(one.package));
+    deps_.checks.Trace("lost before it was published: " + names.back());
   }
   own_faults_->Change(WithReaders(names));
   last_build_.clear();
@@ -188,30 +147,27 @@ void SimDirector::Do(const PublishRoot& effect) {
   const std::string platform = snapshot_->platform_names().at(effect.platform);
   if (built_[platform] != effect.root)
     deps_.checks.Break("safety: another root was published than was built last");
-  PostTask(20, [this, effect, platform, build = last_build_[platform]] {
-    RootPublished event{.platform = effect.platform,
-                        .error = "",
-                        .platform_set = effect.platform_set,
-                        .round = effect.round,
-                        .request = effect.request};
-    const auto sequence = fenced_.Publish({.project_id = "project",
-                                           .platform = platform,
-                                           .root = effect.root,
-                                           .by_the_book = effect.by_the_book,
-                                           .time = Wall()});
-    if (sequence.ok()) {
-      std::vector<std::pair<std::string, std::optional<Digest>>> keys;
-      for (const auto& [package, result] : build.packages)
-        keys.emplace_back(core_->NameOf(package), results_.Get(result)->action_key);
-      (void)journal_.RecordPublished(
-          platform,
-          {.sequence = *sequence, .root = effect.root, .loss_epoch = journal_.meta().loss_epoch},
-          keys);
-    } else {
-      event.error = "publishing the root: " + std::string(sequence.status().message());
-    }
-    Answer(10, [this, event] { Step(event); });
-  });
+  own_->roots.Publish(effect);
+}
+
+// What was published is not empty, and not what was there already.
+void SimDirector::Take(const RootPublished& published) {
+  if (!published.error.empty() || is_overtaken_) return;
+  std::map<std::string, const store::PublishedRoot*> newer;
+  const std::vector<store::PublishedRoot> roots = *store_.Roots("project");
+  for (const store::PublishedRoot& root : roots) {
+    if (root.root == Digest::Of("")) deps_.checks.Break("safety: an empty root is published");
+    const store::PublishedRoot*& later = newer[root.platform];
+    if (later != nullptr && later->root == root.root && later->by_the_book == root.by_the_book)
+      deps_.checks.Break("safety: a root is published twice");
+    later = &root;
+  }
+}
+
+// ------------------------------------------------------------------ the end
+
+void SimDirector::Close(const ActiveCook& cook) {
+  After(absl::ZeroDuration(), [this, ended = *cook.ended] { callbacks_.ended(ended); });
 }
 
 }  // namespace galley::simulation

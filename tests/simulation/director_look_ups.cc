@@ -1,20 +1,10 @@
 // SimDirector's look-ups: those of LookUpRunner, each after a while.
 
-#include "director/shell/job_builder.h"
-#include "tests/simulation/sim_director.h"
+#include "tests/simulation/director_owners.h"
 
 namespace galley::simulation {
 
 using namespace director;  // NOLINT: a shell of it
-
-JobBuilder SimDirector::Builder() {
-  return JobBuilder({.core = core_.get(),
-                     .results = &results_,
-                     .reports = &reports_,
-                     .store = &fenced_,
-                     .journal = &journal_,
-                     .sources = snapshot_});
-}
 
 void SimDirector::Do(const LookUp& effect) {
   BeginCook();
@@ -40,9 +30,7 @@ void SimDirector::LookUpSoon(const LookUp& effect) {
 }
 
 LookedUp SimDirector::LookUpNow(const LookUp& effect) {
-  const JobBuilder builder = Builder();
-  std::vector<LookUpItem> items;
-  for (const LookUp::Item& item : effect.items) items.push_back(builder.ItemOf(item));
+  const std::vector<LookUpItem> items = own_->streams.ItemsOf(effect);
   is_looking_up_ = true;
   LookedUp answer = look_ups_.Run(items);
   is_looking_up_ = false;

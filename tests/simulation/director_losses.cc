@@ -1,7 +1,8 @@
 // SimDirector's losses: what somebody takes from its store, and what staging and a look find gone.
 
-#include "director/shell/lost_files.h"
-#include "tests/simulation/sim_director.h"
+#include <algorithm>
+
+#include "tests/simulation/director_owners.h"
 
 namespace galley::simulation {
 
@@ -55,21 +56,8 @@ void SimDirector::Damage() {
   ForgetLost();
 }
 
-// As DirectorShell::WholeRoot.
-bool SimDirector::IsWhole(const std::string& platform, const Digest& root) {
-  const uint64_t epoch = store_.Info()->loss_epoch;
-  const auto last = journal_.LastPublished(platform);
-  if (!last.ok() || epoch != journal_.meta().loss_epoch || last->loss_epoch != epoch) return false;
-  const std::vector<store::PublishedRoot> roots = *store_.Roots("project");
-  for (auto newest = roots.rbegin(); newest != roots.rend(); ++newest) {
-    if (newest->platform == platform)
-      return newest->sequence == last->sequence && newest->root == root;
-  }
-  return false;
-}
-
 void SimDirector::CheckPublished() {
-  for (const auto& [platform, tree] : roots_) {
+  for (const auto& [platform, tree] : trees_) {
     if (!HasPlatform(platform)) continue;
     for (const auto& [name, digest] : tree) {
       if (!store_.LocationOf(digest) && !lost_since_built_.contains(digest))
@@ -79,15 +67,16 @@ void SimDirector::CheckPublished() {
 }
 
 // As CookSession::StageAll: everything is read, whatever is lost. What is missing there.
-std::string SimDirector::StageAll() {
+std::string SimDirector::StageAll(const std::map<std::string, Digest>& roots) {
+  CheckPublishedBefore(roots);
   std::string loss;
   std::vector<Digest> all;
-  for (const auto& [platform, tree] : roots_) {
+  for (const auto& [platform, tree] : trees_) {
     for (const auto& [name, digest] : tree) all.push_back(digest);
   }
   lost_since_staged_.clear();
   rotten_since_staged_ = false;
-  for (const auto& [platform, tree] : roots_) {
+  for (const auto& [platform, tree] : trees_) {
     if (!HasPlatform(platform)) continue;
     for (const auto& [name, digest] : tree) {
       const auto blob = store_.Get(digest);
@@ -98,43 +87,30 @@ std::string SimDirector::StageAll() {
       loss = platform + ": " + name;
     }
   }
+  deps_.checks.Trace("staged: lacks " + loss);
   return loss;
+}
+
+void SimDirector::CheckPublishedBefore(const std::map<std::string, Digest>& roots) {
+  const std::vector<store::PublishedRoot> all = *store_.Roots("project");  // newest first
+  for (const auto& [platform, root] : roots) {
+    const auto newest = std::find_if(
+        all.begin(), all.end(), [&, of = platform](const auto& one) { return one.platform == of; });
+    if (newest == all.end() || newest->root != root)
+      deps_.checks.Break("safety: staged before it was published: " + platform);
+  }
 }
 
 void SimDirector::Do(const StageRoots& effect) {
   is_staging_ = true;
-  PostTask(20, [this, effect] {
-    const std::string loss = StageAll();
-    deps_.checks.Trace("staged: lacks " + loss);
-    Answer(10, [this, loss, effect] {
-      Step(RootsStaged{.loss = loss, .round = effect.round, .request = effect.request});
-    });
-  });
+  own_->roots.Stage(effect);
 }
 
 void SimDirector::Do(const LookForLost& effect) {
-  PostTask(20, [this, effect] {
-    LostFound found;
-    found.look = effect.look;
-    std::vector<std::string> names;
-    auto lost = LookForLostFiles(fenced_, results_, effect);
-    if (lost.ok()) {
-      auto packages = DistrustLost(journal_, results_, effect.packages, *lost);
-      if (packages.ok()) names = *std::move(packages);
-      if (!packages.ok()) lost = packages.status();
-    }
-    if (lost.ok()) {
-      found.lost = *std::move(lost);
-      CheckLost(found.lost);
-      CheckLooked(effect);
-    } else {
-      found.error = std::string(lost.status().message());
-    }
+  own_->roots.LookForLostBlobs(effect);
+  tasks_.Behind([this, effect] {
+    CheckLooked(effect);
     ForgetLost();
-    Answer(10, [this, found, names] {
-      TakeLostFound(found, names);
-      Step(found);
-    });
   });
 }
 
@@ -150,13 +126,18 @@ void SimDirector::CheckLooked(const LookForLost& look) {
 }
 
 // The cook is open again, if it is not about to end.
-void SimDirector::TakeLostFound(const LostFound& found, const std::vector<std::string>& names) {
+void SimDirector::Take(const LostFound& found) {
+  CheckLost(found.lost);
   if (!has_request_ || is_ending_ || !found.error.empty()) return;
   if (!is_staging_ && found.lost.empty()) return;
   if (is_staging_ && is_interrupted_late_) return;  // what is lost is for the next cook
   if (!is_staging_ && is_publishing_)
     deps_.checks.Break("safety: published while somebody looked for what is lost");
-  for (const RootBuilt::Lost& one : found.lost) deps_.checks.Trace("is made again: " + one.path);
+  std::vector<std::string> names;
+  for (const RootBuilt::Lost& one : found.lost) {
+    names.push_back(core_->NameOf(one.package));
+    deps_.checks.Trace("is made again: " + names.back());
+  }
   own_faults_->Change(WithReaders(names));
   is_staging_ = is_publishing_ = false;
   last_build_.clear();

@@ -3,7 +3,7 @@
 #include "director/shell/changed_packages.h"
 #include "director/shell/job_builder.h"
 #include "director/shell/lost_files.h"
-#include "tests/simulation/sim_director.h"
+#include "tests/simulation/director_owners.h"
 
 namespace galley::simulation {
 
@@ -61,7 +61,7 @@ void SimDirector::TakeOver(const std::set<std::string>& survivors) {
       dead.over.push_back(given.attempt);
       continue;
     }
-    const std::shared_ptr<const AttemptInfo> info = Builder().InfoOf(given);
+    const std::shared_ptr<const AttemptInfo> info = own_->streams.Builder().InfoOf(given);
     if (info == nullptr) continue;
     survived.given.push_back({given.attempt, WorkerOf(given.worker), given.package, info->platforms,
                               given.generated_source});
@@ -70,7 +70,7 @@ void SimDirector::TakeOver(const std::set<std::string>& survivors) {
   Step(survived);
   for (const AttemptRecord& given : before.given) {
     if (!survivors.contains(given.worker)) continue;
-    if (auto info = Builder().InfoOf(given)) {  // now the core knows its package
+    if (auto info = own_->streams.Builder().InfoOf(given)) {  // now the core knows its package
       reports_.Register(given.attempt, std::move(info));
       given_.insert(given.attempt);
     }

@@ -2,7 +2,7 @@
 
 #include "common/wire/worker_protocol.h"
 #include "director/shell/worker_messages.h"
-#include "tests/simulation/sim_director.h"
+#include "tests/simulation/director_owners.h"
 
 namespace galley::simulation {
 
@@ -103,7 +103,7 @@ void SimDirector::OnMessage(const std::string& worker, uint64_t stream,
       reported_.erase({worker, report.report()});  // a process that has its name numbers anew
     }
   }
-  notes_.NoteOver(reported);
+  own_->commits.notes().NoteOver(reported);
   Step(reported);
   if (core_->counters().bytes_read > bytes_heard_)
     deps_.checks.Break("safety: what a job read is counted twice");
@@ -167,7 +167,7 @@ void SimDirector::OnLaunchState(WorkerId worker, LauncherReported::State state) 
 
 WorkerReport SimDirector::Read(const std::string& worker, const v1::Report& wire) {
   WorkerReport report = reports_.Read(worker, wire);
-  LookAtInputs(report);
+  own_->repair.LookAtReport(report);
   const auto* saved = std::get_if<WorkerReport::Saved>(&report.what);
   if (saved == nullptr) return report;
   const ResultId result = saved->result->id;

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "director/shell/changed_packages.h"
-#include "tests/simulation/sim_director.h"
+#include "tests/simulation/director_owners.h"
 
 namespace galley::simulation {
 
@@ -74,7 +74,7 @@ void SimDirector::TakeSuccessor(const SnapshotPtr& successor, FilesChanged event
   event.catalog = successor->catalog();
   TakeIntoCook(event.renamed);
   std::vector<std::string>& packages = event.packages;
-  for (std::string& package : unjournaled_.Outdated(
+  for (std::string& package : own_->commits.Outdated(
            [this](const StoredResult& stored) { return FilesStillHold(*snapshot_, stored); }))
     packages.push_back(std::move(package));
   std::sort(packages.begin(), packages.end());
@@ -127,24 +127,22 @@ void SimDirector::ChangePlatforms(const std::vector<std::string>& platforms) {
           .catalog = successor->catalog(),
           .mapping = {},
           .platform_count = static_cast<uint32_t>(successor->platform_names().size())};
-      PlatformMask kept = 0;
       for (const std::string& name : snapshot_->platform_names()) {
         const auto at =
             std::find(successor->platform_names().begin(), successor->platform_names().end(), name);
         event.mapping.emplace_back();
         if (at == successor->platform_names().end()) continue;
         event.mapping.back() = static_cast<PlatformIndex>(at - successor->platform_names().begin());
-        kept |= MaskOf(*event.mapping.back());
       }
-      const PlatformMask added = (MaskOf(event.platform_count) - 1) & ~kept;
-      if (added != 0) event.added = {{request_, added}};
-      deps_.checks.Trace("platforms change", event.platform_count, added);
-      deps_.faults.Count(Fault::kPlatformsChanged);
       snapshot_ = successor;
+      event.added = own_->cooks.AdoptPlatforms(*world_, PlatformMap(event.mapping));
+      const bool are_more = !event.added.empty();
+      deps_.checks.Trace("platforms change", event.platform_count, are_more);
+      deps_.faults.Count(Fault::kPlatformsChanged);
       if (!is_publishing_) last_build_.clear();
       TakeIntoCook({});
-      std::erase_if(roots_, [this](const auto& root) { return !HasPlatform(root.first); });
-      if (added != 0 && has_request_ && !is_ending_ && !is_publishing_) own_faults_->AddPlatforms();
+      std::erase_if(trees_, [this](const auto& root) { return !HasPlatform(root.first); });
+      if (are_more && has_request_ && !is_ending_ && !is_publishing_) own_faults_->AddPlatforms();
       Announce(snapshot_);
       Step(event);
     });
@@ -157,9 +155,9 @@ bool SimDirector::HasPlatform(const std::string& name) const {
 }
 
 bool SimDirector::HasAllPlatforms() const {
-  return platform_count() == kPlatforms.size() && roots_.size() == kPlatforms.size() &&
+  return platform_count() == kPlatforms.size() && trees_.size() == kPlatforms.size() &&
          std::all_of(kPlatforms.begin(), kPlatforms.end(), [&](const std::string& name) {
-           return roots_.contains(name) && HasPlatform(name);
+           return trees_.contains(name) && HasPlatform(name);
          });
 }
 

@@ -119,12 +119,12 @@ void SimDirector::NoteMadeAgain() {
 
 bool SimDirector::Stage() {
   std::vector<Digest> all;
-  for (const auto& [platform, tree] : roots_) {
+  for (const auto& [platform, tree] : trees_) {
     for (const auto& [name, digest] : tree) all.push_back(digest);
   }
   // As a checkout: everything is read, and with the first loss all is looked for.
   bool is_whole = true;
-  for (const auto& [platform, tree] : roots_) {
+  for (const auto& [platform, tree] : trees_) {
     for (const auto& [name, digest] : tree) {
       const auto blob = store_.Get(digest);
       if (!blob.ok()) {
@@ -140,31 +140,6 @@ bool SimDirector::Stage() {
     }
   }
   return is_whole;
-}
-
-void SimDirector::LookAtInputs(const WorkerReport& report) {
-  const auto* failed = std::get_if<WorkerReport::Failed>(&report.what);
-  if (failed == nullptr || failed->fault != WorkerReport::Fault::kInfrastructure ||
-      failed->executor_lost)
-    return;
-  const std::vector<GivenBlob> blobs = reports_.GivenTo(report.attempt);
-  if (blobs.empty()) return;
-  PostTask(20, [this, blobs] {
-    const auto found =
-        DistrustUnreadable(fenced_, journal_, blobs,
-                           [this](const Digest& digest, const store::BlobLocation& location) {
-                             return store_.LiesAt(digest, location);
-                           });
-    if (!found.ok())
-      return Answer(10, [this, error = found.status().ToString()] { Step(DirectorUnfit{error}); });
-    if (found->packages.empty()) return;
-    ForgetLost();
-    Answer(10, [this, packages = found->packages] {
-      for (const std::string& name : packages) deps_.checks.Trace("made again: " + name);
-      StepCleared(packages);
-      Step(LossSeen{});
-    });
-  });
 }
 
 }  // namespace galley::simulation

@@ -129,7 +129,11 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{Sabotage::kCommitBeforeProof, "CommitBeforeProof"},
                       Case{Sabotage::kStarveClass, "StarveClass", Scene::kSeveralCooks},
                       Case{Sabotage::kHoldUpNow, "HoldUpNow", Scene::kSeveralCooks},
-                      Case{Sabotage::kForgetAttempt, "ForgetAttempt", Scene::kSeveralCooks}),
+                      Case{Sabotage::kForgetAttempt, "ForgetAttempt", Scene::kSeveralCooks},
+                      Case{Sabotage::kPublishEmptyRoot, "PublishEmptyRoot"},
+                      Case{Sabotage::kPublishTwice, "PublishTwice"},
+                      Case{Sabotage::kStageUnpublished, "StageUnpublished"},
+                      Case{Sabotage::kTellClosedCook, "TellClosedCook"}),
     [](const auto& test) { return std::string(test.param.name); });
 
 // The seed's number alone says nothing when nothing is sabotaged.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tests/simulation/director_owners.h"
+
 namespace galley::simulation {
 
 using namespace director;  // NOLINT: a shell of it
@@ -48,7 +50,13 @@ SimDirector::SimDirector(const Deps& deps, const CookOptions& options, Callbacks
                  .journal = &journal_,
                  .results = &results_,
                  .alarm = [this](const std::string& text) { deps_.checks.Trace(text); }},
-                {.trust_domain = World::kTrustDomain}) {
+                {.trust_domain = World::kTrustDomain}),
+      clock_([this] { return Wall(); }, [this] { return deps_.schedule.now(); }),
+      tasks_([this](std::function<void()> act) { PostTask(30, std::move(act)); }),
+      asker_([this](std::function<void()> act) { After(deps_.random.Some(20), std::move(act)); }),
+      inbox_({.tasks = tasks_,
+              .schedule = [this](std::function<void()> act) { Answer(20, std::move(act)); },
+              .step = [this](const Event& event) { Step(event); }}) {
   journal_.Fence([this] {
     return is_overtaken_ ? absl::FailedPreconditionError("this cook was overtaken")
                          : absl::OkStatus();
@@ -73,6 +81,7 @@ SimDirector::SimDirector(const Deps& deps, const CookOptions& options, Callbacks
   CookOptions with_term = options_;
   with_term.term = journal_.meta().term;
   core_ = std::make_unique<CookCore>(with_term, snapshot_->catalog());
+  own_ = std::make_unique<Owners>(*this);
   task_free_at_ = deps_.schedule.now();
   TakeOver(survivors);
   journal_.fails = [this] { return deps_.faults.Happens(Fault::kStoreFailed, 1); };
@@ -153,7 +162,16 @@ void SimDirector::Request(CookRequested request, std::vector<std::string> ids) {
     is_staged_ = request.is_staged;
     request.selected = Select(ids, InstigatorCategory::kCookMap);
     if (is_first) own_faults_->BeginCook();  // nothing is before it that must be over
-    Step(request);
+    const auto cook = std::make_shared<ActiveCook>(
+        CookOrder{.request = request,
+                  .platforms = [this](const director::World&) -> absl::StatusOr<PlatformMask> {
+                    return MaskOf(static_cast<PlatformIndex>(platform_count())) - 1;
+                  },
+                  .stage = [this](const std::map<std::string, Digest>& roots,
+                                  const WorldPtr&) { return StageAll(roots); }});
+    cook->asker = &asker_;
+    asked_.push_back(cook);
+    own_->cooks.Begin(cook);
   });
   if (requests_++ > 0) return;
   struct Ticker {
@@ -174,6 +192,13 @@ void SimDirector::Cancel() {
 }
 
 void SimDirector::Step(const Event& event) {
+  const auto* const persisted = std::get_if<Persisted>(&event);
+  const bool has_failed_late = persisted != nullptr && !persisted->error.empty() && !has_request_;
+  if (persisted != nullptr) Take(*persisted);
+  if (const auto* built = std::get_if<RootBuilt>(&event)) Take(*built);
+  if (const auto* published = std::get_if<RootPublished>(&event)) Take(*published);
+  if (const auto* found = std::get_if<LostFound>(&event)) Take(*found);
+  if (const auto* cleared = std::get_if<PackagesCleared>(&event)) Take(*cleared);
   std::vector<Effect> effects;
   core_->Step(deps_.schedule.now(), event, effects);
   for (size_t turns = 0; core_->has_agenda(); ++turns) {
@@ -183,9 +208,15 @@ void SimDirector::Step(const Event& event) {
   core_->CheckInvariants();
   deps_.checks.decisions.Add(deps_.schedule.now(), effects);
   CarryOut(effects);
-  if (notes_.IsDue(deps_.schedule.now())) RecordProgress();
+  BeginCommits();
   NoteMadeAgain();
   if (deps_.faults.Has(Fault::kUrgentAsked)) CheckUrgent();
+  for (const auto& cook : asked_) {
+    if (cook->told.told_late() > 0) deps_.checks.Break("safety: a cook is told behind its end");
+  }
+  // What ends after the cook did is the director's failure as well. (Workers keep what they said,
+  // for the next.)
+  if (has_failed_late) callbacks_.ended({.infrastructure_error = persisted->error});
 }
 
 void SimDirector::CarryOut(const std::vector<Effect>& effects) {
@@ -212,18 +243,18 @@ void SimDirector::Clear(const std::vector<std::string>& packages) {
     Answer(10, [this, packages] {
       deps_.faults.Count(Fault::kPackagesCleared);
       deps_.checks.Trace("cleared", packages.size());
-      StepCleared(packages);
+      Step(PackagesCleared{packages});
     });
   });
 }
 
 // Once roots are being built, or the cook is to end, it is too late.
-void SimDirector::StepCleared(const std::vector<std::string>& packages) {
-  if (has_request_ && !is_ending_ && last_build_.empty()) {
-    own_faults_->Change(WithReaders(packages));
-    own_faults_->Clear(packages);
-  }
-  Step(PackagesCleared{packages});
+void SimDirector::Take(const PackagesCleared& cleared) {
+  ForgetLost();
+  for (const std::string& name : cleared.packages) deps_.checks.Trace("made again: " + name);
+  if (!has_request_ || is_ending_ || !last_build_.empty()) return;
+  own_faults_->Change(WithReaders(cleared.packages));
+  own_faults_->Clear(cleared.packages);
 }
 
 std::set<std::string> SimDirector::WithReaders(std::vector<std::string> packages) const {
@@ -262,7 +293,6 @@ void SimDirector::Note(const PackageBlamed& blamed) {
   BeginCook();
   const std::string& name = core_->NameOf(blamed.package);
   blamed_[name] = blamed;
-  notes_.NoteBlame(name, blamed);
 }
 
 // It attaches again, and is let in to hear that it is to end.
@@ -302,17 +332,13 @@ void SimDirector::Do(const Notify& effect) {
     own_faults_->Lose(NameOf(odd->worker));
   }
   if (const auto* violated = std::get_if<WorkerViolated>(&effect.notice)) EndStreamOf(*violated);
-  if (const auto* ended = std::get_if<CookEnded>(&effect.notice)) {
+  if (std::holds_alternative<CookEnded>(effect.notice)) {
     has_request_ = false;
     own_faults_->EndCook();
-    notes_ = {};
     // (What fails when it is made again, after roots were published, ends no cook.)
     has_failed_ = core_->counters().results_failed > 0 && !has_failed_late_;
-    PostTask(5, [this, copy = *ended] {
-      (void)journal_.ForgetProgress();
-      callbacks_.ended(copy);
-    });
   }
+  own_->notices.Tell(effect);
 }
 
 }  // namespace galley::simulation

@@ -1,7 +1,7 @@
-// SimDirector: a director's process for one term: the real CookCore, look-ups (LookUpRunner), jobs
-// (JobBuilder), reports (ReportReader), commit order (CommitGroup), keys and stored encodings, on
-// the simulation's disk. What DirectorShell does with threads is done here in turns: look-ups, one
-// commit after the other with what must be ordered with it, reports.
+// SimDirector: a director's process for one term: the real CookCore and the shell's real owners of
+// effects (Commits, Roots, Notices, Cooks, Streams, InputRepair), look-ups (LookUpRunner) and reports
+// (ReportReader), on the simulation's disk. Where DirectorShell has threads, tasks and messages are
+// scheduled here (sim_ports.h).
 //
 // Where the product has the real files of a project, this has a Snapshot of World. Its parts, by
 // what they do, are in director_*.cc.
@@ -21,17 +21,20 @@
 #include "common/wire/replaced_sessions.h"
 #include "director/core/cook_core.h"
 #include "director/core/worker_table.h"
-#include "director/shell/commit_group.h"
+#include "director/shell/active_cooks.h"
+#include "director/shell/commits.h"
+#include "director/shell/cooks.h"
 #include "director/shell/fenced_store.h"
+#include "director/shell/input_repair.h"
 #include "director/shell/job_builder.h"
 #include "director/shell/lookup.h"
-#include "director/shell/lost_files.h"
-#include "director/shell/progress_notes.h"
+#include "director/shell/notices.h"
 #include "director/shell/report_reader.h"
 #include "director/shell/result_table.h"
+#include "director/shell/roots.h"
+#include "director/shell/streams.h"
 #include "director/shell/trace.h"
-#include "director/shell/unjournaled_results.h"
-#include "director/shell/unreadable_inputs.h"
+#include "director/shell/world.h"
 #include "galley/v1/worker.pb.h"
 #include "tests/simulation/checks.h"
 #include "tests/simulation/disk.h"
@@ -39,6 +42,7 @@
 #include "tests/simulation/own_faults.h"
 #include "tests/simulation/schedule.h"
 #include "tests/simulation/sim_journal.h"
+#include "tests/simulation/sim_ports.h"
 #include "tests/simulation/sim_store.h"
 #include "tests/simulation/snapshot.h"
 #include "tests/simulation/world.h"
@@ -130,7 +134,7 @@ class SimDirector {
   uint64_t found_equal() const { return found_equal_; }
   SimStore& store() { return store_; }
   bool is_journal_broken() const { return journal_.is_broken(); }
-  const std::map<std::string, std::map<std::string, Digest>>& roots() const { return roots_; }
+  const std::map<std::string, std::map<std::string, Digest>>& roots() const { return trees_; }
   const director::ResultTable& results() const { return results_; }
   static std::string NameOf(director::WorkerId worker);
   static director::WorkerId WorkerOf(const std::string& name);
@@ -154,16 +158,19 @@ class SimDirector {
   void Do(const director::Persist& effect);
   void Do(const director::Rescan& effect);
   void Do(const director::BuildRoot& effect);
-  void TakeLost(const director::BuildRoot& effect, const std::string& platform,
-                std::span<const director::RootBuilt::Lost> lost);
+  void CheckBuild(const director::BuildRoot& effect, const std::string& platform,
+                  const SnapshotPtr& cook);
+  void Take(const director::RootBuilt& built);
+  void TakeLost(const director::RootBuilt& built, const std::string& platform);
   void Do(const director::PublishRoot& effect);
-  bool IsWhole(const std::string& platform, const Digest& root);
+  void Take(const director::RootPublished& published);
   void Do(const director::StageRoots& effect);
-  std::string StageAll();
+  std::string StageAll(const std::map<std::string, Digest>& roots);
+  void CheckPublishedBefore(const std::map<std::string, Digest>& roots);
   void Do(const director::LookForLost& effect);
   void CheckLooked(const director::LookForLost& look);
   void CheckLost(std::span<const director::RootBuilt::Lost> lost);
-  void TakeLostFound(const director::LostFound& found, const std::vector<std::string>& names);
+  void Take(const director::LostFound& found);
   void Do(const director::Notify& effect);
   void Note(const director::PackageFailed& failed);
   void Note(const director::PackageBlamed& blamed);
@@ -171,12 +178,10 @@ class SimDirector {
   void BeginCook();
   void Do(const director::Reply&) {}
 
-  director::JobBuilder Builder();
   director::LookedUp LookUpNow(const director::LookUp& effect);
   void CheckServed(const director::StoredResult& stored);
   void CheckPlace(const std::string& worker, const std::string& package);
-  void Give(const std::string& worker, const director::Desire::Start& start, v1::ToWorker& message);
-  void RecordProgress();
+  void NoteGiven(const director::Streams::Given& given);
   director::WorkerReport Read(const std::string& worker, const v1::Report& report);
   void TellOwnFaults(const std::string& worker, const director::WorkerReport& report);
   void Send(const std::string& worker, v1::ToWorker message);
@@ -184,12 +189,15 @@ class SimDirector {
                      std::vector<World::Renamed> renamed);
   void TakeSuccessor(const SnapshotPtr& successor, director::FilesChanged event);
   void TakeIntoCook(const std::vector<World::Renamed>& renamed);
-  void StepCleared(const std::vector<std::string>& packages);
+  void Take(const director::PackagesCleared& cleared);
+  void Take(const director::Persisted& persisted);
   // The packages, and those that read what they give, as the core knows it.
   std::set<std::string> WithReaders(std::vector<std::string> packages) const;
   std::vector<director::SelectedPackage> Select(const std::vector<std::string>& ids,
                                                 director::InstigatorCategory category);
   void CarryOut(const std::vector<director::Effect>& effects);
+  void BeginCommits();
+  void Close(const director::ActiveCook& cook);
   void CheckUrgent();
   std::vector<director::Reply::Reason> AskAll(director::QueryAsked question);
   std::vector<director::Reply::Reason> Reasons() const;
@@ -203,13 +211,10 @@ class SimDirector {
   void Accept(const director::Persist::Item& item);
   void CountEqual(const std::string& name, const director::StoredResult& stored);
   void Unaccept(director::ResultId result);
-  void CommitPending();
   void After(absl::Duration delay, std::function<void()> act);
   void Run(const std::function<void()>& act);
   // The wall clock, which jumps; the core sees the other one.
   absl::Time Wall();
-  // A worker could not read an input of the job: the bytes are looked at.
-  void LookAtInputs(const director::WorkerReport& report);
   void NoteKept();
   void NoteGivenUp(const Digest& blob, const Digest& bytes);
   void NoteMadeAgain();
@@ -248,6 +253,16 @@ class SimDirector {
   director::LookUpRunner look_ups_;
   bool is_looking_up_ = false;
   std::unique_ptr<director::CookCore> core_;
+  SimClock clock_;
+  SimTasks tasks_;  // of the commits
+  SimTasks asker_;  // the thread that asks for cooks
+  SimInbox inbox_;
+  // The owners of effects, of the core.
+  struct Owners;
+  std::unique_ptr<Owners> own_;
+  const director::WorldPtr world_ = std::make_shared<director::World>();  // without anything
+  absl::Time wakes_at_ = absl::InfinitePast();                            // to begin commits
+  std::vector<std::shared_ptr<const director::ActiveCook>> asked_;        // all cooks
   SnapshotPtr snapshot_, commit_snapshot_;
   uint64_t snapshots_made_ = 1;
   SnapshotPtr cook_snapshot_;  // that the cook belongs to: what changes once roots are built is
@@ -257,7 +272,6 @@ class SimDirector {
   std::vector<std::vector<World::Renamed>> late_renames_;  // than cook_snapshot_
   std::set<director::AttemptId> given_;
   std::vector<director::CookRequested::Blamed> blamed_before_;
-  director::ProgressNotes notes_;
   std::map<uint64_t, wire::Conversation> conversations_;  // by stream
   std::map<std::string, uint64_t> streams_;               // the present one of each worker
   wire::ReplacedSessions replaced_;
@@ -269,22 +283,24 @@ class SimDirector {
   std::set<director::ResultId> accepted_;                                    // to be committed
   using Brought = std::pair<director::AttemptId, uint32_t>;  // for a platform, by its number then
   std::map<director::ResultId, Brought> told_by_;
-  std::set<Brought> brought_;  // to be committed
-  std::vector<director::Persist::Item> pending_commit_;
+  std::set<Brought> brought_;                      // to be committed
   std::set<std::pair<uint64_t, uint64_t>> heard_;  // attempts, and the numbers of their reports
   uint64_t bytes_heard_ = 0;                       // that these read
   std::map<Digest, std::string> cooked_;  // action key of what was committed -> its package
   uint64_t found_equal_ = 0;              // results of such that another package found
-  director::UnjournaledResults unjournaled_{&results_};
-  int commits_running_ = 0;
   absl::Time task_free_at_ = absl::InfinitePast(), answered_at_ = absl::InfinitePast();
-  std::map<std::string, director::BuildRoot> last_build_;  // by platform
+  // By platform, with the files that the cook is of by then.
+  struct Building {
+    director::BuildRoot effect;
+    std::map<std::string, Digest> tree;  // package -> output
+  };
+  std::map<std::string, Building> last_build_;
   std::map<std::string, Digest> built_;
   std::set<Digest> told_;                                  // by the store to be there
   std::set<Digest> lost_since_built_, lost_since_staged_;  // what the store dropped
   std::set<Digest> taken_;  // collected before it was told of it, rotten, gone with the index
   bool is_staging_ = false, is_staged_ = false, rotten_since_staged_ = false;
-  std::map<std::string, std::map<std::string, Digest>> roots_;  // platform -> package -> output
+  std::map<std::string, std::map<std::string, Digest>> trees_;  // platform -> package -> output
   absl::Duration wall_offset_;
   // A question whose pages are asked for one now and then, while the cook goes on.
   struct LongQuestion {

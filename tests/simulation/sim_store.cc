@@ -715,7 +715,7 @@ absl::StatusOr<uint64_t> SimStore::Publish(const store::PublishedRoot& root) {
 }
 
 absl::StatusOr<std::vector<store::PublishedRoot>> SimStore::Roots(std::string_view /*project*/) {
-  return roots_;
+  return std::vector<store::PublishedRoot>(roots_.rbegin(), roots_.rend());
 }
 
 absl::Status SimStore::Forget(std::span<const Digest> action_keys) {

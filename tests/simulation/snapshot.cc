@@ -46,6 +46,9 @@ absl::StatusOr<std::string> Snapshot::Look(const record::Observation& what,
 }
 
 std::string Snapshot::StagePath(std::string_view package) const {
+  for (const auto& [first, second] : world_.conflicts) {
+    if (package == second) return first.substr(1);
+  }
   return std::string(package.substr(1));
 }
 

@@ -1,0 +1,104 @@
+// What the shell's owners of effects stand on in the simulation: tasks and messages are closures
+// that are scheduled, and the clock is the schedule's.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "common/base/clock.h"
+#include "director/shell/inbox.h"
+#include "director/shell/tasks.h"
+
+namespace galley::simulation {
+
+class SimClock final : public Clock {
+ public:
+  SimClock(std::function<absl::Time()> wall, std::function<absl::Time()> monotonic)
+      : wall_(std::move(wall)), monotonic_(std::move(monotonic)) {}
+  absl::Time Now() override { return wall_(); }
+  absl::Time Monotonic() override { return monotonic_(); }
+
+ private:
+  const std::function<absl::Time()> wall_, monotonic_;
+};
+
+// SimTasks: tasks run in order, one after the other, each after a while.
+class SimTasks final : public director::Tasks {
+ public:
+  // `schedule` runs what it is given after a while, and in order.
+  explicit SimTasks(std::function<void(std::function<void()>)> schedule)
+      : schedule_(std::move(schedule)) {}
+
+  void Post(std::function<void()> task) override {
+    last_ = std::make_shared<std::vector<std::function<void()>>>();
+    last_->push_back(std::move(task));
+    schedule_([this, acts = last_] { Run(acts); });
+  }
+  // In the same turn as the task that was posted last.
+  void Behind(std::function<void()> act) { last_->push_back(std::move(act)); }
+
+  // No task runs until Release.
+  void Hold() { is_held_ = true; }
+  void Release() {
+    is_held_ = false;
+    Drain();
+  }
+
+ private:
+  using Acts = std::shared_ptr<std::vector<std::function<void()>>>;
+
+  void Run(const Acts& acts) {
+    if (is_held_ || !held_.empty()) return held_.push_back(acts);
+    for (const std::function<void()>& act : *acts) act();
+  }
+  // What waits runs before what is posted from now on.
+  void Drain() {
+    if (is_held_ || held_.empty()) return;
+    schedule_([this] {
+      if (is_held_ || held_.empty()) return;
+      const Acts acts = held_.front();
+      for (const std::function<void()>& act : *acts) act();
+      held_.pop_front();
+      Drain();
+    });
+  }
+
+  const std::function<void(std::function<void()>)> schedule_;
+  bool is_held_ = false;
+  std::deque<Acts> held_;
+  Acts last_;
+};
+
+// SimInbox: messages are taken in order, each after a while.
+class SimInbox final : public director::Inbox {
+ public:
+  struct Deps {
+    SimTasks& tasks;
+    // Runs what it is given after a while, and in order.
+    std::function<void(std::function<void()>)> schedule;
+    std::function<void(const director::Event&)> step;
+  };
+  explicit SimInbox(Deps deps) : deps_(std::move(deps)) {}
+
+  void PostEvent(director::Event event) override {
+    deps_.schedule([this, event = std::move(event)] { deps_.step(event); });
+  }
+  void PostTask(Task task) override { deps_.schedule(std::move(task)); }
+  void RunOnLoop(Task task) override {
+    deps_.tasks.Hold();
+    deps_.schedule([this, task = std::move(task)] {
+      task();
+      deps_.tasks.Release();
+    });
+  }
+  void StepCore(const director::Event& event) override { deps_.step(event); }
+
+ private:
+  const Deps deps_;
+};
+
+}  // namespace galley::simulation
