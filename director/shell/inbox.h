@@ -1,5 +1,5 @@
-// Inbox: the way to the loop of a director, which steps the core. Messages are taken in the order in
-// which they are posted; what is posted when the director stops is dropped.
+// Inbox: the way to the loop of a director, which steps the core. Messages are taken in the order
+// in which they are posted; what is posted when the director stops is dropped.
 #pragma once
 
 #include <functional>

@@ -3,8 +3,8 @@
 // RootsStaged, LostFound).
 //
 //   Build     the Directories go into the store, behind the commits that are asked for by then
-//   Publish   the root becomes the platform's last one, and the journal learns of it. A root without
-//             a file is never published: whoever reads there would lose all that was good
+//   Publish   the root becomes the platform's last one, and the journal learns of it. A root
+//             without a file is never published: whoever reads there would lose all that was good
 //   Stage     the thread that asked for the cook lays out the roots
 //
 // Threads: the loop's; what it posts runs on that of the commits, in order with them.

@@ -143,8 +143,8 @@ WorkerService::Callbacks WorkerOwners::Callbacks() {
                                auto is_present) { workers.HearMessage(id, message, is_present); },
           .on_detach =
               [](const std::string& id) {
-                // The rest depends on the worker's process: the launcher reports its death; one that
-                // lives attaches again.
+                // The rest depends on the worker's process: the launcher reports its death, and one
+                // that lives attaches again.
                 LogInfo("worker={} detached", id);
               },
           .on_question = [this](const v1::PackageQuestion& q) { return cooks.questions.Ask(q); },

@@ -1,5 +1,5 @@
-// WorkerPresence: which workers are there: those that a director before left are adopted, those that
-// fell silent are lost, and those that a person drains end.
+// WorkerPresence: which workers are there: those that a director before left are adopted, those
+// that fell silent are lost, and those that a person drains end.
 //
 // Threads: the loop's, but where a function says otherwise.
 #pragma once

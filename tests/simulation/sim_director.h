@@ -1,7 +1,7 @@
 // SimDirector: a director's process for one term: the real CookCore and the shell's real owners of
-// effects (Commits, Roots, Notices, Cooks, Streams, InputRepair), look-ups (LookUpRunner) and reports
-// (ReportReader), on the simulation's disk. Where DirectorShell has threads, tasks and messages are
-// scheduled here (sim_ports.h).
+// effects (Commits, Roots, Notices, Cooks, Streams, InputRepair), look-ups (LookUpRunner) and
+// reports (ReportReader), on the simulation's disk. Where DirectorShell has threads, tasks and
+// messages are scheduled here (sim_ports.h).
 //
 // Where the product has the real files of a project, this has a Snapshot of World. Its parts, by
 // what they do, are in director_*.cc.
