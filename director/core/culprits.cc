@@ -81,11 +81,13 @@ bool Culprits::IsInHandAt(PackageId package, Killings::Machine machine) const {
   });
 }
 
-// A package that waits for the outputs of others, or to be alone, may wait for this very package.
+// A package that waits for the outputs of others, to be alone, or for a worker that can cook it, may
+// wait for this very package: of those that are parked only the first is asked for.
 bool Culprits::HoldsItsTurn(PackageId turn, PackageId package) const {
   const State state = packages_[turn].state;
-  return packages_[turn].work != nullptr && (state == State::kLoad || state == State::kSave) &&
-         packages_[turn].urgency >= packages_[package].urgency &&
+  const Work* const work = packages_[turn].work.get();
+  return work != nullptr && (state == State::kLoad || state == State::kSave) &&
+         !work->parked.has_value() && packages_[turn].urgency >= packages_[package].urgency &&
          !graph().aloneness.WaitsToBeAlone(turn);
 }
 
