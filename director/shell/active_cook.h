@@ -162,7 +162,7 @@ struct ActiveCook {
 
   const CookOrder order;
   ListenerQueue told;
-  Tasks* asker = &told;  // the thread that asked for the cook
+  Tasks* asker = &told;  // the thread that asked for the cook; the simulation has another
   absl::Time began;      // by the wall clock, as files have it
 
   PlatformMask platforms = 0;                     // that the cook is for, of the present world

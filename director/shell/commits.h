@@ -56,8 +56,8 @@ class Commits {
   std::vector<std::string> Outdated(const std::function<bool(const StoredResult&)>& holds) const {
     return groups_.Outdated(holds);
   }
-  // Takes the outcome of the next group that has ended; false: there is none. The loop is told of
-  // one group for each message: what was done ahead of a group comes before it.
+  // Takes the outcome of one group, the first that has ended; false: there is none. One for each
+  // message: between two groups the loop takes what was posted between them.
   bool TakeEnded();
 
   // Why a group failed, and no later task may rely on it; empty: none did since the last cook.

@@ -161,8 +161,10 @@ CookOwners::CookOwners(const ShellGround& on, WorldPtr world, WorkerTables& work
            .alarm =
                [this](const std::string& text) { Warn(record::WarningKind::kRemoteStore, text); },
            .post = [this](Inbox::Task task) { ground.inbox.PostTask(std::move(task)); },
-           .answer = [this](const LookedUp& answer) { ground.inbox.StepCore(answer); }},
+           .answer = [this](LookedUp answer) { ground.inbox.StepCore(std::move(answer)); }},
           LookUpOptionsOf(on.options)) {}
+
+CookOwners::~CookOwners() { tasks.End(); }
 
 void CookOwners::Warn(record::WarningKind kind, const std::string& text) {
   ground.inbox.PostTask([this, kind, text] { active.Warn(kind, text); });

@@ -1,5 +1,5 @@
 // CookOwners: the owners of all effects that are of cooks and of their results: worlds, look-ups,
-// commits, roots, notices. Work that takes time goes to the thread of the commits, in order.
+// commits, roots, notices. What must be in order with commits goes to their thread.
 //
 // Threads: the loop's, but where an owner says otherwise.
 #pragma once
@@ -39,6 +39,8 @@ struct CookOwners {
   };
   CookOwners(const ShellGround& ground, WorldPtr world, WorkerTables& tables, Workers workers,
              std::function<void()> check_fence);
+  // Ends the thread of the commits.
+  ~CookOwners();
 
   // People learn of something that is of no package. Any thread.
   void Warn(record::WarningKind kind, const std::string& text);
@@ -46,6 +48,7 @@ struct CookOwners {
   const ShellGround ground;
   WorkerTables& tables;
   const Workers workers;
+  TaskThread tasks;  // of the commits
   ActiveCooks active;
   OutgrownLimits limits;
   Commits commits;
@@ -56,9 +59,7 @@ struct CookOwners {
   Questions questions;
   InputRepair repair;
   OwnMemory memory;
-  // Last, so that they end before what their tasks use.
-  LookUps look_ups;
-  TaskThread tasks;
+  LookUps look_ups;  // last: its threads end before what they use
 
  private:
   void BeforeBegin(ActiveCook& cook);

@@ -129,7 +129,7 @@ void Cooks::End(const std::shared_ptr<ActiveCook>& cook, const CookEnded& ended)
   deps_.commits.BeginAll();
   deps_.tasks.Post([this, cook, notes = std::move(notes)] {
     const absl::Status remembered = RecordInstigators(*cook, notes);
-    deps_.inbox.RunOnLoop([this, cook, remembered] { Close(cook, remembered); });
+    deps_.inbox.RunOnLoop([this, cook, remembered] { Close(cook, remembered); }, [] {});
   });
 }
 
@@ -181,7 +181,7 @@ void Cooks::Close(const std::shared_ptr<ActiveCook>& cook, const absl::Status& r
                        .refusal = cook->refusal,
                        .remembered = remembered};
   deps_.before_close(*cook, outcome);
-  if (!IsSabotaged(Sabotage::kTellClosedCook)) deps_.active.Remove(cook->number());
+  deps_.active.Remove(cook->number());
   deps_.after_close();
   if (deps_.active.empty()) {
     // All cooks ended by themselves: the next one blames packages anew.
@@ -189,6 +189,7 @@ void Cooks::Close(const std::shared_ptr<ActiveCook>& cook, const absl::Status& r
       LogWarning("journal: {}", MessageOf(forgotten));
   }
   cook->told.End(std::move(outcome));
+  if (IsSabotaged(Sabotage::kTellClosedCook)) TellPlatforms(*cook);
 }
 
 }  // namespace galley::director

@@ -73,8 +73,9 @@ absl::Status DirectorShell::Forget(const std::vector<std::string>& packages) {
   cooks_.tasks.Post([this, &packages, &forgotten] {
     const absl::Status status =
         ForgetResults(packages, cooks_.ground.store, cooks_.ground.journal, cooks_.limits.kept());
-    if (status.ok()) RunOnLoop([this, &packages] { StepCore(PackagesCleared{packages}); });
-    forgotten.set_value(status);
+    const auto end = [&forgotten, status] { forgotten.set_value(status); };
+    if (!status.ok()) return end();
+    RunOnLoop([this, &packages] { StepCore(PackagesCleared{packages}); }, end);
   });
   return told.get();
 }
@@ -85,6 +86,7 @@ void DirectorShell::Stop() {
   tables_.reports.Cancel();
   PostTask([this] { is_stopping_ = true; });
   loop_.join();
+  has_ended_ = true;
   cooks_.look_ups.Cancel();  // nobody wants its open answers any more
   workers_.bytes.Cancel();
   workers_.EndProcesses();
@@ -176,9 +178,9 @@ absl::Duration DirectorShell::LongestWait() {
   return std::clamp(next - clock_.Monotonic(), absl::ZeroDuration(), kTick);
 }
 
-// A commit that ends when the loop has ended changes nothing any more.
+// A group of results that ends when the loop has ended is counted, and the core learns no more of it.
 void DirectorShell::StepCore(const Event& event) {
-  if (is_stopping_) return;
+  if (has_ended_) return;
   if (const auto* const lost = std::get_if<WorkerLost>(&event))
     workers_.programs.NoteLost(tables_.attached.NameOf(lost->worker));
   std::vector<Effect> effects;

@@ -104,12 +104,16 @@ class DirectorShell final : private Inbox {
   std::vector<Message> inbox_ GALLEY_GUARDED_BY(mutex_);
   bool accepting_ GALLEY_GUARDED_BY(mutex_) = true;
 
+  bool has_ended_ = false;  // the loop's thread has
+
   // Loop thread only.
   bool is_stopping_ = false;
   absl::Time looked_around_ = absl::InfinitePast();
   absl::Time fence_checked_ = absl::InfinitePast();
 
-  // Last, so that they end before what their callbacks use.
+  // Each may call those above it on any thread, and those below it on the loop's only. So Stop ends
+  // the loop first; the threads of `cooks_` that still run when `workers_` is destroyed do not know
+  // it.
   WorkerTables tables_;
   CookOwners cooks_;
   WorkerOwners workers_;

@@ -112,9 +112,9 @@ void Roots::BuildWhole(const Sources& sources, const BuildRoot& effect,
         "package={} what it was cooked to is in the store no more, or in dispute: it is made again",
         package);
   }
-  deps_.inbox.PostTask([this, built = *std::move(built), packages = std::move(packages)] {
+  deps_.inbox.PostTask([this, built = *std::move(built), packages = std::move(packages)]() mutable {
     CountLost(built.lost, packages);
-    deps_.inbox.StepCore(built);
+    deps_.inbox.StepCore(std::move(built));
   });
 }
 
@@ -173,7 +173,8 @@ void Roots::BuildOfDifference(const ActiveCook& cook, const BuildRoot& effect, H
     wider.whole = select();
     // Where nothing can be selected any more, what was selected fails by name.
     if (wider.whole.empty()) wider.whole = order->whole;
-    deps_.inbox.PostTask([this, wider = std::move(wider)] { TakeTooNarrow(wider); });
+    deps_.inbox.PostTask(
+        [this, wider = std::move(wider)]() mutable { TakeTooNarrow(std::move(wider)); });
   });
 }
 
@@ -185,10 +186,10 @@ void Roots::TakeOfDifference(DifferenceRoot made) {
   deps_.inbox.StepCore(std::move(made.built));
 }
 
-void Roots::TakeTooNarrow(const RootBuilt& wider) {
+void Roots::TakeTooNarrow(RootBuilt wider) {
   ActiveCook* const cook = deps_.cooks.Find(wider.request);
   if (cook != nullptr) cook->is_difference = false;
-  deps_.inbox.StepCore(wider);
+  deps_.inbox.StepCore(std::move(wider));
 }
 
 // Counts lost blobs for the one warning about them. A result in dispute has lost nothing: the
@@ -312,13 +313,13 @@ void Roots::LookAndDistrust(const LookForLost& effect) {
   }
   if (status.ok()) event.lost = *std::move(lost);
   if (!status.ok()) event.error = MessageOf(status);
-  deps_.inbox.PostTask([this, event = std::move(event), packages = std::move(packages)] {
+  deps_.inbox.PostTask([this, event = std::move(event), packages = std::move(packages)]() mutable {
     for (const RootBuilt::Lost& one : event.lost) {
       LogWarning("path={} digest={} is {}: it is made again", one.path, one.digest.ToString(),
                  one.is_disputed ? "in dispute" : "in the store no more");
     }
     CountLost(event.lost, packages);
-    deps_.inbox.StepCore(event);
+    deps_.inbox.StepCore(std::move(event));
   });
 }
 

@@ -7,7 +7,8 @@
 //             without a file is never published: whoever reads there would lose all that was good
 //   Stage     the thread that asked for the cook lays out the roots
 //
-// Threads: the loop's; what it posts runs on that of the commits, in order with them.
+// Threads: the loop's. Building, publishing and looking run on the thread of the commits, in order
+// with them; staging on the thread that asked for the cook.
 #pragma once
 
 #include <cstdint>
@@ -70,7 +71,7 @@ class Roots {
   void BuildOfDifference(const ActiveCook& cook, const BuildRoot& effect, HeldResults results,
                          const std::string& platform);
   void TakeOfDifference(DifferenceRoot made);
-  void TakeTooNarrow(const RootBuilt& wider);
+  void TakeTooNarrow(RootBuilt wider);
   void CountLost(const std::vector<RootBuilt::Lost>& lost,
                  const std::vector<std::string>& packages);
   std::optional<Digest> WholeRoot(const std::string& platform);

@@ -73,7 +73,7 @@ struct ShellOptions {
 inline constexpr const char* kFarmAddressFile = "farm-address";
 inline constexpr const char* kFarmTokenFile = "farm-token";
 
-// What all parts of a shell stand on; it outlives them.
+// What all parts of a shell stand on: the objects outlive them.
 struct ShellGround {
   const ShellOptions& options;
   store::Store& store;

@@ -31,7 +31,7 @@ class Streams {
     const std::string& worker;
     const AttemptInfo& info;
     bool has_files = true;  // the worker reads files in their places
-    v1::Job& job;
+    v1::Job& job;           // as it will be sent; the simulation changes it
   };
   // All outlive it.
   struct Deps {
@@ -41,7 +41,7 @@ class Streams {
     store::Store& store;
     Journal& journal;
     PresentSources sources;
-    const StoredReads* reads = nullptr;  // as look-ups have told; null: no worker fetches ahead
+    const StoredReads* reads = nullptr;  // as look-ups have told; null: the journal is asked
     ProgressNotes& notes;
     std::function<std::string(WorkerId worker)> name_of;
     std::function<bool(const std::string& worker)> has_files;

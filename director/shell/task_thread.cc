@@ -6,7 +6,8 @@ namespace galley::director {
 
 TaskThread::TaskThread() : thread_([this] { Run(); }) {}
 
-TaskThread::~TaskThread() {
+void TaskThread::End() {
+  if (!thread_.joinable()) return;
   {
     base::MutexLock lock(mutex_);
     ending_ = true;

@@ -15,10 +15,12 @@ namespace galley::director {
 class TaskThread final : public Tasks {
  public:
   TaskThread();
-  ~TaskThread() override;  // runs what is posted, then ends
+  ~TaskThread() override { End(); }
   void Post(std::function<void()> task) override;
   // Waits until all that was posted has run.
   void Drain();
+  // Runs what is posted, then ends the thread. REQUIRES: nobody posts from now on.
+  void End();
 
  private:
   void Run();

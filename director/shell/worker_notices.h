@@ -36,7 +36,7 @@ class WorkerNotices {
 
   // It is shown, and kept for the directors to come.
   std::string Quarantine(const WorkerQuarantined& notice);
-  // In the log once, and shown as long as it is so.
+  // In the log once, and shown as long as it is so. Empty: it is over.
   std::string Hold(const WorkerHeld& notice);
   // Its stream ends, and when it comes back it is told why it may not (WorkerAdmission). A process
   // of ours is ended by its launcher when it does not go by itself.

@@ -93,7 +93,11 @@ WorkerOwners::WorkerOwners(const ShellGround& on, WorkerTables& worker_tables,
            .send = [this](const std::string& worker,
                           v1::ToWorker message) { service->Send(worker, std::move(message)); },
            .has_come = [this](const std::string& worker) { launches->HasCome(worker); },
-           .has_left = [this](const std::string& worker) { presence->Leave(worker); }}) {}
+           .has_left =
+               [this](const std::string& worker) {
+                 tables.ForgetWorker(worker);
+                 launches->EndLaunched(worker);
+               }}) {}
 
 void WorkerOwners::NoteGiven(const Streams::Given& given) {
   const AttemptId attempt = given.start.attempt;
@@ -112,13 +116,11 @@ absl::Status WorkerOwners::Start() {
                                                                    .service = *service,
                                                                    .farm_door = farm_door.get(),
                                                                    .launches = *launches,
-                                                                   .attached = tables.attached,
-                                                                   .views = tables.views,
-                                                                   .clocks = tables.clocks,
+                                                                   .tables = tables,
                                                                    .log_book = log_book});
   admission.ShowQuarantined();
   presence->Adopt({.workers = ground.options.survivors, .given = ground.options.given_before},
-                  ground.options.core.workers, streams.Builder(), tables.reports);
+                  ground.options.core.workers, streams.Builder());
   workers.Open();
   return absl::OkStatus();
 }
@@ -202,7 +204,7 @@ void WorkerOwners::MakeLaunches() {
                      .tell_core = [this](Event event) { ground.inbox.PostEvent(std::move(event)); },
                      .post = [this](Inbox::Task task) { ground.inbox.PostTask(std::move(task)); },
                      .look_at_disk = [this] { cooks.repair.LookAtRoom(); },
-                     .forget = [this](const std::string& worker) { presence->Forget(worker); },
+                     .forget = [this](const std::string& worker) { tables.ForgetWorker(worker); },
                      .unstarted =
                          [this](const std::string& reason) {
                            cooks.active.ForEach([&](ActiveCook& cook) {

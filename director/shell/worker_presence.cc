@@ -11,11 +11,11 @@
 namespace galley::director {
 
 void WorkerPresence::Adopt(const Survivors& survivors, uint32_t workers_max,
-                           const JobBuilder& builder, ReportReader& reports) {
+                           const JobBuilder& builder) {
   std::set<std::string> expected;
   WorkersSurvived survived;
   for (const WorkerRecord& survivor : survivors.workers) {
-    const WorkerId worker = deps_.attached.IdOf(survivor.worker_id);
+    const WorkerId worker = deps_.tables.attached.IdOf(survivor.worker_id);
     survived.first_free = std::max(survived.first_free, worker.value() + 1);
     deps_.launches.Adopt(survivor);
     if (survivor.director_address == deps_.service.address() && expected.size() < workers_max) {
@@ -29,7 +29,7 @@ void WorkerPresence::Adopt(const Survivors& survivors, uint32_t workers_max,
     const std::shared_ptr<const AttemptInfo> info = builder.InfoOf(given);
     if (!expected.contains(given.worker) || info == nullptr) continue;
     survived.given.push_back({.attempt = given.attempt,
-                              .worker = deps_.attached.IdOf(given.worker),
+                              .worker = deps_.tables.attached.IdOf(given.worker),
                               .package = given.package,
                               .platforms = info->platforms,
                               .generated_source = given.generated_source});
@@ -38,30 +38,19 @@ void WorkerPresence::Adopt(const Survivors& survivors, uint32_t workers_max,
   for (const AttemptRecord& given : survivors.given) {
     // Now the core knows its package.
     if (std::shared_ptr<const AttemptInfo> info = builder.InfoOf(given))
-      reports.Register(given.attempt, std::move(info));
+      deps_.tables.reports.Register(given.attempt, std::move(info));
   }
   if (survivors.workers.empty()) return;
   LogInfo("survivors={} expected={} attempts={}", survivors.workers.size(), expected.size(),
           survived.given.size());
 }
 
-void WorkerPresence::Forget(const std::string& worker) {
-  deps_.attached.Remove(worker);
-  deps_.views.Gone(worker);
-  deps_.clocks.Forget(worker);
-}
-
-void WorkerPresence::Leave(const std::string& worker) {
-  Forget(worker);
-  deps_.launches.EndLaunched(worker);
-}
-
 void WorkerPresence::Drain(const std::vector<std::string>& workers) {
   DrainAsked asked;
   for (const std::string& worker : workers) {
     deps_.log_book.Note(worker, LogLevel::kInfo, "is drained");
-    deps_.views.Draining(worker);
-    asked.workers.push_back(deps_.attached.IdOf(worker));
+    deps_.tables.views.Draining(worker);
+    asked.workers.push_back(deps_.tables.attached.IdOf(worker));
   }
   deps_.inbox.PostEvent(std::move(asked));
 }
@@ -72,16 +61,17 @@ void WorkerPresence::LoseSilent() {
   if (deps_.farm_door != nullptr) deps_.farm_door->LookAtCertificates();
   deps_.service.EndSilent(now);
   // They spoke: it is this director that has no time for them.
-  for (const std::string& name : deps_.service.NotHeardOut()) deps_.attached.Heard(name, now);
+  for (const std::string& name : deps_.service.NotHeardOut())
+    deps_.tables.attached.Heard(name, now);
   if (!silence_.HasListened(now)) return;
-  for (const std::string& name : deps_.attached.RemoveSilentSince(
+  for (const std::string& name : deps_.tables.attached.RemoveSilentSince(
            now - SilenceWatch::kSilentMax, now - SilenceWatch::kMostSilentMax)) {
     deps_.log_book.NoteLost(name, fmt::format("is lost: nothing was heard of it for {} or longer",
                                               absl::FormatDuration(SilenceWatch::kSilentMax)));
-    Forget(name);
+    deps_.tables.ForgetWorker(name);
     deps_.service.HangUp(name);
     deps_.launches.EndLaunched(name);
-    deps_.inbox.StepCore(WorkerLost{.worker = deps_.attached.IdOf(name),
+    deps_.inbox.StepCore(WorkerLost{.worker = deps_.tables.attached.IdOf(name),
                                     .reason = "its machine or its connection fell silent",
                                     .is_infrastructure = true});
   }

@@ -12,15 +12,12 @@
 #include "director/launch/worker_record.h"
 #include "director/serve/farm_door.h"
 #include "director/serve/worker_service.h"
-#include "director/shell/attached_workers.h"
-#include "director/shell/clock_offsets.h"
 #include "director/shell/inbox.h"
 #include "director/shell/job_builder.h"
 #include "director/shell/launches.h"
-#include "director/shell/report_reader.h"
 #include "director/shell/silence_watch.h"
 #include "director/shell/worker_log_book.h"
-#include "director/shell/worker_views.h"
+#include "director/shell/worker_tables.h"
 
 namespace galley::director {
 
@@ -33,9 +30,7 @@ class WorkerPresence {
     WorkerService& service;
     FarmDoor* farm_door = nullptr;  // null: no worker of another machine can attach
     Launches& launches;
-    AttachedWorkers& attached;
-    WorkerViews& views;
-    ClockOffsets& clocks;
+    WorkerTables& tables;
     WorkerLogBook& log_book;
   };
   explicit WorkerPresence(const Deps& deps) : deps_(deps) {}
@@ -45,16 +40,10 @@ class WorkerPresence {
     std::vector<WorkerRecord> workers;
     std::vector<AttemptRecord> given;
   };
-  // Adopts at most `workers_max`; the others, and those that cannot find us, are ended. `reports`
-  // learns of their attempts.
-  void Adopt(const Survivors& survivors, uint32_t workers_max, const JobBuilder& builder,
-             ReportReader& reports);
+  // Adopts at most `workers_max`; the others, and those that cannot find us, are ended.
+  void Adopt(const Survivors& survivors, uint32_t workers_max, const JobBuilder& builder);
   // To be called again and again: workers are lost of whose end no launcher tells.
   void LoseSilent();
-  // What is known of a worker that is gone. Any thread.
-  void Forget(const std::string& worker);
-  // The worker said goodbye. Any thread.
-  void Leave(const std::string& worker);
   // These workers end when they have nothing in hand. Any thread.
   void Drain(const std::vector<std::string>& workers);
 

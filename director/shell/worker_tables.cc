@@ -25,4 +25,10 @@ WorkerTables::WorkerTables(const ShellGround& ground, PresentSources sources)
               ground.options.look_up.trust_domain,
               {ground.options.memory_bytes_default, ground.options.timeout_default}) {}
 
+void WorkerTables::ForgetWorker(const std::string& worker) {
+  attached.Remove(worker);
+  views.Gone(worker);
+  clocks.Forget(worker);
+}
+
 }  // namespace galley::director

@@ -1,7 +1,10 @@
-// WorkerTables: what is known of workers and of their attempts, by name.
+// WorkerTables: what is known of workers, of their attempts, and of the results that they and
+// look-ups brought.
 //
 // Threads: any.
 #pragma once
+
+#include <string>
 
 #include "director/shell/attached_workers.h"
 #include "director/shell/clock_offsets.h"
@@ -17,6 +20,9 @@ namespace galley::director {
 
 struct WorkerTables {
   WorkerTables(const ShellGround& ground, PresentSources sources);
+
+  // The worker is gone.
+  void ForgetWorker(const std::string& worker);
 
   ResultTable results{ResultTable::Kept::kWhileHeld};
   AttachedWorkers attached;

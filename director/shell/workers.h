@@ -1,7 +1,7 @@
 // Workers: what workers say, from when they attach: it goes to the core as events, and to whoever
 // keeps something of it (log, views, clocks, the ledger of their bytes).
 //
-// Threads: those of the streams, each for one worker; Attach and HearMessage: any.
+// Threads: Announce: the loop's; the rest: any, for one worker one at a time.
 #pragma once
 
 #include <atomic>

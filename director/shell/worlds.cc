@@ -65,9 +65,9 @@ absl::StatusOr<WorldPtr> Worlds::Follow(std::shared_ptr<World> scanned) {
   deps_.tasks.Post([this, &made, scanned = std::move(scanned)]() mutable {
     auto successor = succession_.OfScan(std::move(scanned));
     if (!successor.ok()) return made.set_value(successor.status());
-    if (successor->world != present_.Get())
-      deps_.inbox.RunOnLoop([this, &successor] { TakeSuccessor(*std::move(successor)); });
-    made.set_value(absl::OkStatus());
+    const auto end = [&made] { made.set_value(absl::OkStatus()); };
+    if (successor->world == present_.Get()) return end();
+    deps_.inbox.RunOnLoop([this, next = *std::move(successor)] { TakeSuccessor(next); }, end);
   });
   RETURN_IF_ERROR(told.get());
   return present_.Get();

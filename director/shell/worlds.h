@@ -60,8 +60,8 @@ class Worlds {
 
   // Whether the result holds in the present world, as far as that is known without hashing much.
   bool HoldsQuickly(const StoredResult& stored) const;
-  // The same for the world that is the base of the journal's differences. On the thread of the
-  // commits.
+  // Says whether a result holds in the world that is the base of the journal's differences; hashes
+  // what it must. On the thread of the commits.
   std::function<bool(const StoredResult&)> HoldsInLast() const;
 
   // Writes down from what the next director starts: snapshot, digests, the store's state; waits.
