@@ -84,9 +84,12 @@ void SimDirector::Do(const BuildRoot& effect) {
   for (const auto& [package, id] : effect.packages)
     building.tree[core_->NameOf(package)] = results_.Get(id)->result.outputs.at(0).digest;
   lost_since_built_.clear();
+  const size_t posted = tasks_.posted();
   own_->roots.Build(effect);
-  tasks_.Behind(
-      [this, effect, platform, cook = cook_snapshot_] { CheckBuild(effect, platform, cook); });
+  if (tasks_.posted() == posted) return;  // the cook is over
+  tasks_.Behind([this, effect, platform, cook = cook_snapshot_] {
+    if (!is_overtaken_) CheckBuild(effect, platform, cook);
+  });
 }
 
 // In the turn in which the root was built.

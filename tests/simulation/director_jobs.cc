@@ -72,6 +72,10 @@ void SimDirector::Do(const Desire& effect) {
 void SimDirector::Do(const Spawn& effect) {
   BeginCook();
   deps_.checks.Trace("spawn", effect.worker.value());
+  // A fault at a worker that came by itself counts once while others are expected beside it.
+  for (const auto& [worker, stream] : streams_) {
+    if (PoolOf(WorkerOf(worker)) == Pool::kForeign) own_faults_->MayCountLess();
+  }
   callbacks_.spawn(effect);
 }
 

@@ -109,25 +109,28 @@ void SimDirector::Do(const StageRoots& effect) {
 void SimDirector::Do(const LookForLost& effect) {
   own_->roots.LookForLostBlobs(effect);
   tasks_.Behind([this, effect] {
-    CheckLooked(effect);
+    believed_ = BelievedThough(effect);
     ForgetLost();
   });
 }
 
-// Checks that no blob is believed any more to be there that was gone.
-void SimDirector::CheckLooked(const LookForLost& look) {
+// The package of a blob that is believed to be there and is gone; empty: there is none.
+std::string SimDirector::BelievedThough(const LookForLost& look) {
   for (const auto& [package, result] : look.packages) {
     for (const record::Output& output : results_.Get(result)->result.outputs) {
       if (store_.LocationOf(output.digest) && !store_.IsOnDisk(output.digest))
-        deps_.checks.Break("safety: it was looked for, is gone, and is believed to be there: " +
-                           core_->NameOf(package));
+        return core_->NameOf(package);
     }
   }
+  return "";
 }
 
 // The cook is open again, if it is not about to end.
 void SimDirector::Take(const LostFound& found) {
   CheckLost(found.lost);
+  if (found.error.empty() && !believed_.empty())
+    deps_.checks.Break("safety: it was looked for, is gone, and is believed to be there: " +
+                       believed_);
   if (!has_request_ || is_ending_ || !found.error.empty()) return;
   if (!is_staging_ && found.lost.empty()) return;
   if (is_staging_ && is_interrupted_late_) return;  // what is lost is for the next cook

@@ -144,6 +144,8 @@ Faults::Faults(bool are_any, uint64_t seed, Random& random)
     const auto fault = static_cast<Fault>(i);
     on_[i] = fault < kFirstLate ? random.Percent(50) : IsLateOn(seed, FaultName(fault));
   }
+  // It takes a farm, proofs, and this.
+  on_[static_cast<size_t>(Fault::kWorkerWrong)] |= IsLateOn(seed, "and once more");
 }
 
 bool Faults::Happens(Fault fault, uint64_t percent) {

@@ -52,8 +52,14 @@ SimDirector::SimDirector(const Deps& deps, const CookOptions& options, Callbacks
                  .alarm = [this](const std::string& text) { deps_.checks.Trace(text); }},
                 {.trust_domain = World::kTrustDomain}),
       clock_([this] { return Wall(); }, [this] { return deps_.schedule.now(); }),
-      tasks_([this](std::function<void()> act) { PostTask(30, std::move(act)); }),
-      asker_([this](std::function<void()> act) { After(deps_.random.Some(20), std::move(act)); }),
+      tasks_(30,
+             [this](int64_t ms_max, std::function<void()> act) {
+               Schedule(task_free_at_, ms_max, std::move(act));
+             }),
+      asker_(20,
+             [this](int64_t ms_max, std::function<void()> act) {
+               Schedule(asker_free_at_, ms_max, std::move(act));
+             }),
       inbox_({.tasks = tasks_,
               .schedule = [this](std::function<void()> act) { Answer(20, std::move(act)); },
               .step = [this](const Event& event) { Step(event); }}) {
@@ -126,8 +132,12 @@ void SimDirector::WakeOvertaken() {
 }
 
 void SimDirector::PostTask(int64_t ms_max, std::function<void()> task) {
-  task_free_at_ = std::max(task_free_at_, deps_.schedule.now()) + deps_.random.Some(ms_max);
-  After(task_free_at_ - deps_.schedule.now(), std::move(task));
+  tasks_.PostWithin(ms_max, std::move(task));
+}
+
+void SimDirector::Schedule(absl::Time& free_at, int64_t ms_max, std::function<void()> act) {
+  free_at = std::max(free_at, deps_.schedule.now()) + deps_.random.Some(ms_max);
+  After(free_at - deps_.schedule.now(), std::move(act));
 }
 
 void SimDirector::Answer(int64_t ms_max, std::function<void()> act) {
@@ -208,7 +218,13 @@ void SimDirector::Step(const Event& event) {
   core_->CheckInvariants();
   deps_.checks.decisions.Add(deps_.schedule.now(), effects);
   CarryOut(effects);
-  BeginCommits();
+  // Behind what else is to do in this turn, as in DirectorShell's loop.
+  if (!std::exchange(is_commit_due_, true)) {
+    After(absl::ZeroDuration(), [this] {
+      is_commit_due_ = false;
+      BeginCommits();
+    });
+  }
   NoteMadeAgain();
   if (deps_.faults.Has(Fault::kUrgentAsked)) CheckUrgent();
   for (const auto& cook : asked_) {

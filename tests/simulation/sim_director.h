@@ -168,7 +168,7 @@ class SimDirector {
   std::string StageAll(const std::map<std::string, Digest>& roots);
   void CheckPublishedBefore(const std::map<std::string, Digest>& roots);
   void Do(const director::LookForLost& effect);
-  void CheckLooked(const director::LookForLost& look);
+  std::string BelievedThough(const director::LookForLost& look);
   void CheckLost(std::span<const director::RootBuilt::Lost> lost);
   void Take(const director::LostFound& found);
   void Do(const director::Notify& effect);
@@ -206,6 +206,8 @@ class SimDirector {
 
   // Tasks run in order, one after the other, each after a while.
   void PostTask(int64_t ms_max, std::function<void()> task);
+  // Behind what was scheduled with the same `free_at`.
+  void Schedule(absl::Time& free_at, int64_t ms_max, std::function<void()> act);
   // A task gives `act` to the loop; answers come in the order of the tasks.
   void Answer(int64_t ms_max, std::function<void()> act);
   void Accept(const director::Persist::Item& item);
@@ -261,8 +263,10 @@ class SimDirector {
   struct Owners;
   std::unique_ptr<Owners> own_;
   const director::WorldPtr world_ = std::make_shared<director::World>();  // without anything
-  absl::Time wakes_at_ = absl::InfinitePast();                            // to begin commits
-  std::vector<std::shared_ptr<const director::ActiveCook>> asked_;        // all cooks
+  bool is_commit_due_ = false;
+  std::string believed_;                                            // BelievedThough the last look
+  absl::Time wakes_at_ = absl::InfinitePast();                      // to begin commits
+  std::vector<std::shared_ptr<const director::ActiveCook>> asked_;  // all cooks
   SnapshotPtr snapshot_, commit_snapshot_;
   uint64_t snapshots_made_ = 1;
   SnapshotPtr cook_snapshot_;  // that the cook belongs to: what changes once roots are built is
@@ -288,7 +292,8 @@ class SimDirector {
   uint64_t bytes_heard_ = 0;                       // that these read
   std::map<Digest, std::string> cooked_;  // action key of what was committed -> its package
   uint64_t found_equal_ = 0;              // results of such that another package found
-  absl::Time task_free_at_ = absl::InfinitePast(), answered_at_ = absl::InfinitePast();
+  absl::Time task_free_at_ = absl::InfinitePast(), asker_free_at_ = absl::InfinitePast(),
+             answered_at_ = absl::InfinitePast();
   // By platform, with the files that the cook is of by then.
   struct Building {
     director::BuildRoot effect;

@@ -2,6 +2,8 @@
 // that are scheduled, and the clock is the schedule's.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -29,45 +31,44 @@ class SimClock final : public Clock {
 // SimTasks: tasks run in order, one after the other, each after a while.
 class SimTasks final : public director::Tasks {
  public:
-  // `schedule` runs what it is given after a while, and in order.
-  explicit SimTasks(std::function<void(std::function<void()>)> schedule)
-      : schedule_(std::move(schedule)) {}
+  // Runs `act` at most `ms_max` later, and behind what it was given before.
+  using Schedule = std::function<void(int64_t ms_max, std::function<void()> act)>;
+  SimTasks(int64_t ms_max, Schedule schedule) : ms_max_(ms_max), schedule_(std::move(schedule)) {}
 
-  void Post(std::function<void()> task) override {
+  void Post(std::function<void()> task) override { PostWithin(ms_max_, std::move(task)); }
+  void PostWithin(int64_t ms_max, std::function<void()> task) {
     last_ = std::make_shared<std::vector<std::function<void()>>>();
     last_->push_back(std::move(task));
-    schedule_([this, acts = last_] { Run(acts); });
+    ++posted_;
+    schedule_(ms_max, [this, acts = last_] { Run(acts); });
   }
-  // In the same turn as the task that was posted last.
+  // How many were posted.
+  size_t posted() const { return posted_; }
+  // In the same turn as the task that was posted last. REQUIRES: it has not run.
   void Behind(std::function<void()> act) { last_->push_back(std::move(act)); }
 
   // No task runs until Release.
   void Hold() { is_held_ = true; }
   void Release() {
     is_held_ = false;
-    Drain();
+    while (!is_held_ && !held_.empty()) {
+      const Acts acts = held_.front();
+      held_.pop_front();
+      for (const std::function<void()>& act : *acts) act();
+    }
   }
 
  private:
   using Acts = std::shared_ptr<std::vector<std::function<void()>>>;
 
   void Run(const Acts& acts) {
-    if (is_held_ || !held_.empty()) return held_.push_back(acts);
+    if (is_held_) return held_.push_back(acts);
     for (const std::function<void()>& act : *acts) act();
   }
-  // What waits runs before what is posted from now on.
-  void Drain() {
-    if (is_held_ || held_.empty()) return;
-    schedule_([this] {
-      if (is_held_ || held_.empty()) return;
-      const Acts acts = held_.front();
-      for (const std::function<void()>& act : *acts) act();
-      held_.pop_front();
-      Drain();
-    });
-  }
 
-  const std::function<void(std::function<void()>)> schedule_;
+  const int64_t ms_max_;
+  const Schedule schedule_;
+  size_t posted_ = 0;
   bool is_held_ = false;
   std::deque<Acts> held_;
   Acts last_;
@@ -88,10 +89,11 @@ class SimInbox final : public director::Inbox {
     deps_.schedule([this, event = std::move(event)] { deps_.step(event); });
   }
   void PostTask(Task task) override { deps_.schedule(std::move(task)); }
-  void RunOnLoop(Task task) override {
+  void RunOnLoop(Task task, Task then) override {
     deps_.tasks.Hold();
-    deps_.schedule([this, task = std::move(task)] {
+    deps_.schedule([this, task = std::move(task), then = std::move(then)] {
       task();
+      then();
       deps_.tasks.Release();
     });
   }

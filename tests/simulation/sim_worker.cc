@@ -614,7 +614,7 @@ void SimWorker::Save(const RunPtr& run) {
   std::string text = World::Cooked(package, platform_name, run->source, *read);
   if (package.is_fickle && around_.faults.Happens(Fault::kCookedOtherwise, 30))
     text = World::Otherwise(text);
-  if (options_.is_wrong && around_.faults.Happens(Fault::kWorkerWrong, 80)) {
+  if (options_.is_wrong && around_.faults.Happens(Fault::kWorkerWrong, 50)) {
     text = World::Otherwise(text) + " by " + options_.id;
     around_.made_wrong(Digest::Of(text));
   }
