@@ -178,7 +178,8 @@ absl::Duration DirectorShell::LongestWait() {
   return std::clamp(next - clock_.Monotonic(), absl::ZeroDuration(), kTick);
 }
 
-// A group of results that ends when the loop has ended is counted, and the core learns no more of it.
+// A group of results that ends when the loop has ended is counted, and the core learns no more of
+// it.
 void DirectorShell::StepCore(const Event& event) {
   if (has_ended_) return;
   if (const auto* const lost = std::get_if<WorkerLost>(&event))
