@@ -95,7 +95,7 @@ class Proofs : Part {
   void Sweep();
   // Platforms have new numbers.
   void DropAll();
-  // As PendingCommits::ForgetReportsOf.
+  // The worker's process is another, as in PendingCommits::ForgetReportsOf.
   void ForgetReportsOf(WorkerId worker);
   // No cook runs: who made what is not asked for any more.
   void ForgetUnproven() { unproven_.clear(); }

@@ -100,6 +100,8 @@ void SimDirector::CheckUrgent() {
   if (is_stopped_ || is_ending_ || is_failing || has_survivors_ ||
       core_->counters().workers_attached == 0 || core_->progress().packages[load][blocking] == 0)
     return;
+  // Nobody is there but workers that are held: too much failed there for the machine's sake.
+  if (core_->held_workers() >= core_->counters().workers_attached) return;
   // (Those who were sent away while nothing was to be done take nothing more.)
   if (std::all_of(streams_.begin(), streams_.end(),
                   [this](const auto& one) { return draining_.contains(one.first); }))
