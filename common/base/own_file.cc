@@ -50,12 +50,11 @@ std::string BrokenName(const std::string& path, uint64_t number) {
 }
 
 void DropOldest(const std::string& path) {
-  const std::vector<uint64_t> numbers = BrokenOf(path);
+  const std::vector<std::string> aside = ListPutAside(path);
   int files = 0;
-  for (auto number = numbers.rbegin(); number != numbers.rend(); ++number) {
-    const std::string name = BrokenName(path, *number);
-    const absl::StatusOr<FileStat> stat = StatFile(name, /*follow_links=*/false);
-    if (stat.ok() && S_ISREG(stat->mode) && ++files > kBrokenFilesMax) ::unlink(name.c_str());
+  for (auto name = aside.rbegin(); name != aside.rend(); ++name) {
+    const absl::StatusOr<FileStat> stat = StatFile(*name, /*follow_links=*/false);
+    if (stat.ok() && S_ISREG(stat->mode) && ++files > kBrokenFilesMax) ::unlink(name->c_str());
   }
 }
 
@@ -94,6 +93,12 @@ absl::StatusOr<std::string> PutAside(const std::string& path) {
   if (::rename(path.c_str(), aside.c_str()) != 0) return ErrnoStatus(errno, "move aside", path);
   DropOldest(path);
   return aside;
+}
+
+std::vector<std::string> ListPutAside(const std::string& path) {
+  std::vector<std::string> paths;
+  for (const uint64_t number : BrokenOf(path)) paths.push_back(BrokenName(path, number));
+  return paths;
 }
 
 absl::StatusOr<std::string> ReadOwnFile(const std::string& path, uint64_t size_bytes_max) {

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
 
@@ -27,6 +28,8 @@ absl::StatusOr<std::string> ReadOwnFile(const std::string& path, uint64_t size_b
 // is never removed: a person may have put it there.
 inline constexpr int kBrokenFilesMax = 3;
 absl::StatusOr<std::string> PutAside(const std::string& path);
+// The paths of everything that was put aside from `path`, the oldest first.
+std::vector<std::string> ListPutAside(const std::string& path);
 
 // A thing that is no regular file is put aside, which is noted; a regular file of this user's is
 // made readable and writable. For files whose contents do not matter (logs, locks). OK when absent.

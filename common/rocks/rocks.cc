@@ -4,17 +4,23 @@
 #include <cerrno>
 #include <cstdarg>
 #include <cstdio>
+#include <filesystem>
 #include <iterator>
 #include <memory>
 #include <system_error>
+#include <vector>
 
+#include "common/base/file.h"
 #include "common/base/log.h"
+#include "common/base/own_file.h"
 #include "fmt/format.h"
 #include "rocksdb/env.h"
 #include "rocksdb/options.h"
 
 namespace galley::rocks {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr int kErrnosOfMachine[] = {EMFILE, ENFILE, ENOMEM, ENOSPC, EDQUOT,
                                     EFBIG,  EROFS,  EAGAIN, EINTR};
@@ -88,6 +94,23 @@ absl::StatusOr<std::optional<std::string>> Get(rocksdb::DB& database, std::strin
   if (status.IsNotFound()) return std::optional<std::string>();
   RETURN_IF_ERROR(convert(status));
   return std::optional<std::string>(std::move(value));
+}
+
+absl::StatusOr<std::string> MoveAside(const std::string& path,
+                                      absl::FunctionRef<bool(const std::string&)> may_remove) {
+  ASSIGN_OR_RETURN(std::string aside, PutAside(path));
+  std::vector<std::string> removable = ListPutAside(path);
+  std::erase_if(removable, [&](const std::string& other) { return !may_remove(other); });
+  for (size_t i = 0; i + kBrokenFilesMax < removable.size(); ++i) RemoveAside(removable[i]);
+  return aside;
+}
+
+void RemoveAside(const std::string& path) {
+  std::error_code error;
+  if (fs::is_directory(fs::symlink_status(path, error)))
+    fs::permissions(path, fs::perms::owner_all, fs::perm_options::add, error);
+  if (const absl::Status removed = RemoveAll(path); !removed.ok())
+    LogWarning("{}: it was damaged and moved aside, and stays: {}", path, MessageOf(removed));
 }
 
 rocksdb::Status OpenForLook(const std::string& path, std::unique_ptr<rocksdb::DB>& database) {

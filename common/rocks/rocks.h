@@ -14,6 +14,7 @@
 #include <string_view>
 #include <utility>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "common/base/status_macros.h"
 #include "rocksdb/db.h"
@@ -43,6 +44,15 @@ using Convert = std::function<absl::Status(const rocksdb::Status& status)>;
 // The value under a key; nullopt: none.
 absl::StatusOr<std::optional<std::string>> Get(rocksdb::DB& database, std::string_view key,
                                                const Convert& convert);
+
+// Renames the folder of a database, or whatever lies in its place, and returns its new path
+// (PutAside in common/base/own_file.h). The newest kBrokenFilesMax stay: of those for which
+// `may_remove(path)` is true, older ones are removed. NOT_FOUND: there is none.
+absl::StatusOr<std::string> MoveAside(const std::string& path,
+                                      absl::FunctionRef<bool(const std::string&)> may_remove);
+// Removes a database that was moved aside; a folder that nobody may write in is no obstacle. One
+// that cannot be removed stays, which is logged.
+void RemoveAside(const std::string& path);
 
 // Opens a database for a look, which changes nothing in its folder, and verifies the checksums of
 // all its files. Null in `database`: it could not be opened.

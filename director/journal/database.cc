@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/numbers.h"
 #include "common/base/file.h"
 #include "common/base/healed.h"
 #include "common/base/log.h"
@@ -28,8 +27,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kBrokenMax = 3;
-constexpr std::string_view kBrokenPrefix = "journal.broken-";
 // A director may replace files between our reading of its manifest and the opening of what it
 // names.
 constexpr int kReadOnlyAttemptsMax = 5;
@@ -103,26 +100,6 @@ bool IsOnlyOurs(const std::string& directory) {
     has_database |= name.starts_with("MANIFEST-") || name.ends_with(".sst");
   }
   return !error && has_database;
-}
-
-// Removes the older ones of the journals that were moved aside; the newest stay.
-void DropOldBroken(const std::string& state_directory) {
-  std::vector<std::pair<uint64_t, std::string>> broken;
-  std::error_code error;
-  for (fs::directory_iterator at(state_directory, error), end; !error && at != end;
-       at.increment(error)) {
-    const std::string name = at->path().filename().string();
-    uint64_t number = 0;
-    if (name.starts_with(kBrokenPrefix) &&
-        absl::SimpleAtoi(name.substr(kBrokenPrefix.size()), &number) &&
-        IsOnlyOurs(at->path().string()))
-      broken.emplace_back(number, at->path().string());
-  }
-  std::sort(broken.begin(), broken.end());
-  for (size_t i = 0; i + kBrokenMax < broken.size(); ++i) {
-    if (const absl::Status removed = RemoveAll(broken[i].second); !removed.ok())
-      LogWarning("journal: {}", MessageOf(removed));
-  }
 }
 
 absl::Status RemoveMark(const std::string& state_directory) {
@@ -203,13 +180,12 @@ void MarkDamaged(const std::string& state_directory) {
 absl::Status MoveAside(const std::string& state_directory, std::string_view reason) {
   const std::string directory = JournalDirectory(state_directory);
   if (FileExists(directory)) {
-    ASSIGN_OR_RETURN(const std::string aside, PutAside(directory));
+    ASSIGN_OR_RETURN(const std::string aside, rocks::MoveAside(directory, &IsOnlyOurs));
     NoteHealed(
         fmt::format("{}: {}; it was moved aside to {} and a new one was begun: every package is "
                     "looked up again, and results that a remote store was still to get are not "
                     "sent",
                     directory, reason, aside));
-    DropOldBroken(state_directory);
   }
   return RemoveMark(state_directory);
 }

@@ -11,45 +11,45 @@
 
 namespace galley::director {
 
+absl::Status OpenedDatabase::Use(const std::function<absl::Status(rocksdb::DB&)>& work) {
+  const base::SharedLock lock(mutex_);
+  return database_ == nullptr ? closed_ : work(*database_);
+}
+
+std::unique_ptr<rocksdb::DB> OpenedDatabase::Close(const absl::Status& why) {
+  const base::ExclusiveLock lock(mutex_);
+  closed_ = why;
+  return std::move(database_);
+}
+
 LiveDatabase::LiveDatabase(std::string state_directory, const JournalOptions& options,
                            std::unique_ptr<rocksdb::DB> database,
                            std::function<void()> on_made_anew)
-    : state_directory_(std::move(state_directory)),
+    : Healing(std::make_shared<OpenedDatabase>(std::move(database))),
+      state_directory_(std::move(state_directory)),
       options_(options),
-      on_made_anew_(std::move(on_made_anew)),
-      database_(std::move(database)) {}
+      on_made_anew_(std::move(on_made_anew)) {}
 
 LiveDatabase::~LiveDatabase() {
-  const base::ExclusiveLock lock(mutex_);
-  if (database_ == nullptr) return;
+  std::unique_ptr<rocksdb::DB> database = Current()->Close(absl::CancelledError());
+  if (database == nullptr) return;
   // (Debian's RocksDB ends the program when a log that could not be written is synced.)
   const rocksdb::Status synced = options_.read_only ? rocksdb::Status::OK()
                                  : has_failed_      ? rocksdb::Status::IOError()
-                                                    : database_->SyncWAL();
-  const rocksdb::Status closed = database_->Close();
-  database_.reset();
+                                                    : database->SyncWAL();
+  const rocksdb::Status closed = database->Close();
+  database.reset();
   if (options_.read_only || !synced.ok() || !closed.ok() || !fence_.Check().ok()) return;
   if (const absl::Status sealed = WriteSeal(JournalDirectory(state_directory_)); !sealed.ok())
     LogWarning("journal: {}", MessageOf(sealed));
 }
 
 absl::Status LiveDatabase::With(const std::function<absl::Status(rocksdb::DB&)>& work) {
-  uint64_t seen = 0;
-  absl::Status status;
-  {
-    const base::SharedLock lock(mutex_);
-    if (database_ == nullptr) return broken_;
-    seen = generation_;
-    status = work(*database_);
-  }
-  if (!status.ok()) has_failed_ = true;
-  if (!absl::IsDataLoss(status)) return status;
-  if (options_.read_only)
-    return absl::DataLossError(fmt::format("{}: {}; the next cook begins a new journal",
-                                           JournalDirectory(state_directory_), MessageOf(status)));
-  RETURN_IF_ERROR(MakeAnew(seen, MessageOf(status)));
-  const base::SharedLock lock(mutex_);
-  return database_ == nullptr ? broken_ : work(*database_);
+  return Healing::With([&](OpenedDatabase& opened) {
+    absl::Status status = opened.Use(work);
+    if (!status.ok()) has_failed_ = true;
+    return status;
+  });
 }
 
 void LiveDatabase::KeepMeta(std::string encoded_meta) {
@@ -57,30 +57,35 @@ void LiveDatabase::KeepMeta(std::string encoded_meta) {
   meta_ = std::move(encoded_meta);
 }
 
-absl::Status LiveDatabase::MakeAnew(uint64_t seen, std::string_view reason) {
-  const base::ExclusiveLock lock(mutex_);
-  if (generation_ != seen) return absl::OkStatus();  // somebody else did
+absl::Status LiveDatabase::Remake(OpenedDatabase& damaged, const absl::Status& damage) {
+  if (options_.read_only)
+    return absl::DataLossError(fmt::format("{}: {}; the next cook begins a new journal",
+                                           JournalDirectory(state_directory_), MessageOf(damage)));
   RETURN_IF_ERROR(fence_.Check());
-  database_.reset();
-  const auto begin = [&]() -> absl::Status {
-    RETURN_IF_ERROR(MoveAside(state_directory_, reason));
-    ASSIGN_OR_RETURN(database_, OpenDatabase(state_directory_, options_));
-    const base::MutexLock meta_lock(meta_mutex_);
-    if (meta_.empty()) return absl::OkStatus();
-    rocksdb::WriteOptions synced;
-    synced.sync = true;
-    return rocks::ToStatus(database_->Put(synced, rocks::ToSlice(kMetaKey), meta_),
-                           "beginning the journal anew");
-  };
-  broken_ = begin();
-  if (!broken_.ok()) {
-    database_.reset();
+  // Calls that come from here on wait for the new one, as if they had met the damage.
+  damaged.Close(damage).reset();
+  absl::StatusOr<std::unique_ptr<rocksdb::DB>> begun = BeginAnew(MessageOf(damage));
+  if (!begun.ok()) {
+    damaged.Close(begun.status());
     MarkDamaged(state_directory_);
-    return broken_;
+    return begun.status();
   }
   on_made_anew_();
-  ++generation_;
+  made_anew_ = true;
+  Replace(std::make_shared<OpenedDatabase>(*std::move(begun)));
   return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<rocksdb::DB>> LiveDatabase::BeginAnew(std::string_view reason) {
+  RETURN_IF_ERROR(MoveAside(state_directory_, reason));
+  ASSIGN_OR_RETURN(std::unique_ptr<rocksdb::DB> database, OpenDatabase(state_directory_, options_));
+  const base::MutexLock meta_lock(meta_mutex_);
+  if (meta_.empty()) return database;
+  rocksdb::WriteOptions synced;
+  synced.sync = true;
+  RETURN_IF_ERROR(rocks::ToStatus(database->Put(synced, rocks::ToSlice(kMetaKey), meta_),
+                                  "beginning the journal anew"));
+  return database;
 }
 
 }  // namespace galley::director

@@ -135,7 +135,7 @@ absl::Status CommitPlanner::AddSets(const CommitBatch& batch) {
   std::vector<Digest> weak_keys;
   for (const CommitPlan::SetView& set : given) weak_keys.push_back(set.weak_key);
   state_.told.Tell(weak_keys);
-  ASSIGN_OR_RETURN(const auto known, state_.index.ObservationSets(weak_keys));
+  ASSIGN_OR_RETURN(const auto known, state_.index.With(&Index::ObservationSets, weak_keys));
   for (size_t i = 0; i < given.size(); ++i) {
     const uint64_t checksum = Checksum(given[i].bytes);
     if (!set_checksums_.emplace(given[i].weak_key, checksum).second) continue;

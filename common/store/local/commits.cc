@@ -63,10 +63,10 @@ absl::Status Commits::CommitPlanned(CommitPlan plan, const PublishedRoot* root) 
 }
 
 absl::Status Commits::WriteInOrder(const CommitPlan& plan, const PublishedRoot* root) {
-  auto index = state_.index.NewBatch();
+  IndexBatch index;
   if (plan.is_disputing) {
-    RETURN_IF_ERROR(writer_.RaiseEpoch(*index));
-    index->SetDisputed();
+    RETURN_IF_ERROR(writer_.RaiseEpoch(index));
+    index.SetDisputed();
   }
   // The writer's lock is held while they run.
   const CommitSteps steps = {
@@ -74,12 +74,12 @@ absl::Status Commits::WriteInOrder(const CommitPlan& plan, const PublishedRoot* 
           [&]() GALLEY_REQUIRES(writer_.mutex()) { return writer_.RaiseMark(plan.Files()); },
       .sync_named = [&]() GALLEY_REQUIRES(writer_.mutex()) { return SyncNamed(plan); },
       .sync_folders = [&]() GALLEY_REQUIRES(writer_.mutex()) { return SyncFolders(plan); },
-      .append = [&] { return Append(plan, root, *index); },
+      .append = [&] { return Append(plan, root, index); },
       .sync_log = [&]() GALLEY_REQUIRES(writer_.mutex()) { return writer_.SyncMarkedLog(); },
       .lower_mark = [&]() GALLEY_REQUIRES(writer_.mutex()) { return writer_.LowerMark(); },
       .index = [&]() GALLEY_REQUIRES(writer_.mutex()) -> absl::Status {
-        const absl::Status noted = writer_.NoteSegments(plan.adopted, plan.pending, *index);
-        if (noted.ok()) return writer_.WriteIndex(std::move(index));
+        const absl::Status noted = writer_.NoteSegments(plan.adopted, plan.pending, index);
+        if (noted.ok()) return writer_.WriteIndex(index);
         // The log has it already: a later commit would say that it is in the index.
         writer_.Break(noted);
         return noted;
@@ -169,8 +169,8 @@ absl::Status Commits::Append(const CommitPlan& plan, const PublishedRoot* root, 
   for (const LocatedBlob& blob : plan.pending) {
     if (blob.second.segment == 0) adopted.push_back(blob);
   }
-  RETURN_IF_ERROR(index.SetBlobs(plan.pending));
-  RETURN_IF_ERROR(index.SetBlobs(plan.adopted));
+  index.SetBlobs(plan.pending);
+  index.SetBlobs(plan.adopted);
   OwnLog& log = state_.log;
   RETURN_IF_ERROR(log.AppendAdopted(adopted));
   const base::MutexLock lock(log.mutex());
@@ -178,30 +178,28 @@ absl::Status Commits::Append(const CommitPlan& plan, const PublishedRoot* root, 
   RETURN_IF_ERROR(AppendResults(plan, index));
   for (const auto& [key, payload] : plan.action_results) {
     ASSIGN_OR_RETURN(const RecordPlace place, log.Append(RecordKind::kActionResult, key, payload));
-    RETURN_IF_ERROR(index.SetActionResult(key, place));
+    index.SetActionResult(key, place);
   }
   if (root == nullptr) return absl::OkStatus();
   ASSIGN_OR_RETURN(const RecordPlace place,
                    log.Append(RecordKind::kPublished, root->root, EncodePublished(*root)));
-  return index.SetRoot(*root, place);
+  index.SetRoot(*root, place);
+  return absl::OkStatus();
 }
 
 // In the order of their keys, so that each goes into the index near the one before.
 absl::Status Commits::AppendSets(const CommitPlan& plan, IndexBatch& index) {
-  RETURN_IF_ERROR(index.AddObservationSets(plan.sets_known));
+  for (const auto& [weak_key, set] : plan.sets_known) index.AddObservationSet(weak_key, set);
   std::vector<SegmentFile::KeyedPayload> records;
   records.reserve(plan.sets.size());
   for (const CommitPlan::SetView& set : plan.sets)
     records.push_back({.key = set.weak_key, .payload = set.bytes});
   std::stable_sort(records.begin(), records.end(), &HasLesserKey);
-  std::vector<LocatedSet> sets;
-  sets.reserve(records.size());
-  RETURN_IF_ERROR(state_.log.Append(
+  return state_.log.Append(
       RecordKind::kObservationSet, records, [&](size_t i, const RecordPlace& place) {
-        sets.emplace_back(records[i].key,
-                          SetPlace{.place = place, .checksum = Checksum(records[i].payload)});
-      }));
-  return index.AddObservationSets(sets);
+        index.AddObservationSet(records[i].key,
+                                {.place = place, .checksum = Checksum(records[i].payload)});
+      });
 }
 
 absl::Status Commits::AppendResults(const CommitPlan& plan, IndexBatch& index) {
@@ -210,12 +208,9 @@ absl::Status Commits::AppendResults(const CommitPlan& plan, IndexBatch& index) {
   for (const PutResult* put : plan.results)
     records.push_back({.key = put->action_key, .payload = put->result});
   std::stable_sort(records.begin(), records.end(), &HasLesserKey);
-  std::vector<LocatedResult> results;
-  results.reserve(records.size());
-  RETURN_IF_ERROR(state_.log.Append(
-      RecordKind::kResult, records,
-      [&](size_t i, const RecordPlace& place) { results.emplace_back(records[i].key, place); }));
-  return index.SetResults(results);
+  return state_.log.Append(RecordKind::kResult, records, [&](size_t i, const RecordPlace& place) {
+    index.SetResult(records[i].key, place);
+  });
 }
 
 absl::StatusOr<uint64_t> Commits::Publish(const PublishedRoot& root) {
@@ -226,7 +221,8 @@ absl::StatusOr<uint64_t> Commits::Publish(const PublishedRoot& root) {
         fmt::format("root {} is not in the store: put its Directories before it is published",
                     root.root.ToString()));
   }
-  ASSIGN_OR_RETURN(const std::vector<IndexedRoot> roots, state_.index.Roots(root.project_id));
+  ASSIGN_OR_RETURN(const std::vector<IndexedRoot> roots,
+                   state_.index.With(&Index::Roots, root.project_id));
   PublishedRoot published = root;
   published.sequence = 1;
   for (const IndexedRoot& other : roots) {
@@ -240,23 +236,23 @@ absl::StatusOr<uint64_t> Commits::Publish(const PublishedRoot& root) {
 absl::Status Commits::Forget(std::span<const Digest> action_keys) {
   const base::MutexLock lock(writer_.mutex());
   RETURN_IF_ERROR(CommitPlanned(CommitPlan(), nullptr));
-  ASSIGN_OR_RETURN(const auto places, state_.index.Results(action_keys));
+  ASSIGN_OR_RETURN(const auto places, state_.index.With(&Index::Results, action_keys));
   std::vector<Digest> known;
-  auto index = state_.index.NewBatch();
+  IndexBatch index;
   for (size_t i = 0; i < action_keys.size(); ++i) {
     if (!places[i].has_value()) continue;
     known.push_back(action_keys[i]);
-    RETURN_IF_ERROR(index->RemoveResult(action_keys[i]));
+    index.RemoveResult(action_keys[i]);
   }
   if (known.empty()) return absl::OkStatus();
   RETURN_IF_ERROR(state_.folder.CheckSpace(RecordSpan(known.size() * 64)));
-  RETURN_IF_ERROR(writer_.RaiseEpoch(*index));
+  RETURN_IF_ERROR(writer_.RaiseEpoch(index));
   {
     const base::MutexLock append_lock(state_.log.mutex());
     RETURN_IF_ERROR(
         state_.log.Append(RecordKind::kForgotten, Digest(), EncodeDigests(known)).status());
   }
-  return writer_.SyncAndIndex(std::move(index));
+  return writer_.SyncAndIndex(index);
 }
 
 void Commits::Close() {
@@ -266,7 +262,7 @@ void Commits::Close() {
       LogWarning("store={} closing: {}", state_.folder.directory, MessageOf(status));
   }
   // Without it the next opening reads the tail again.
-  if (const absl::Status status = state_.index.Flush(/*wait=*/true); !status.ok())
+  if (const absl::Status status = state_.index.With(&Index::Flush, /*wait=*/true); !status.ok())
     LogWarning("store={} closing: {}", state_.folder.directory, MessageOf(status));
 }
 

@@ -40,15 +40,15 @@ absl::Status CheckSegment(const std::string& path, const SegmentState& known) {
 }
 
 // The newest first: an older copy of the store lacks these.
-absl::Status CheckSegments(const std::string& directory, Index& index) {
-  const auto states = index.Segments();
+absl::Status CheckSegments(const std::string& directory, LiveIndex& index) {
+  const auto states = index.With(&Index::Segments);
   if (!states.ok()) return absl::OkStatus();  // (Whoever needs it is told.)
   size_t left = kSegmentsLookedAtMax;
   for (auto at = states->rbegin(); at != states->rend() && left > 0; ++at, --left) {
     const std::string path = SegmentPath(directory, at->first);
     if (CheckSegment(path, at->second).ok()) continue;
     // A collection may have removed it since the index was asked.
-    const auto now = index.Segment(at->first);
+    const auto now = index.With(&Index::Segment, at->first);
     if (now.ok() && now->has_value()) RETURN_IF_ERROR(CheckSegment(path, **now));
   }
   return absl::OkStatus();
@@ -56,7 +56,7 @@ absl::Status CheckSegments(const std::string& directory, Index& index) {
 
 }  // namespace
 
-absl::Status CheckFiles(const StoreFolder& folder, Index& index) {
+absl::Status CheckFiles(const StoreFolder& folder, LiveIndex& index) {
   const std::string& directory = folder.directory;
   for (const char* name : {"segments", "files", "format"}) {
     const std::string path = JoinPath(directory, name);

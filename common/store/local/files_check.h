@@ -4,13 +4,13 @@
 #pragma once
 
 #include "absl/status/status.h"
-#include "common/store/local/index.h"
+#include "common/store/local/live_index.h"
 #include "common/store/local/store_folder.h"
 
 namespace galley::store {
 
 // The check does what StoredFiles::CheckFiles says. Segments that the index knows to be gone or cut
 // are none of it.
-absl::Status CheckFiles(const StoreFolder& folder, Index& index);
+absl::Status CheckFiles(const StoreFolder& folder, LiveIndex& index);
 
 }  // namespace galley::store

@@ -1,85 +1,122 @@
-// RocksBatch: the changes of an IndexBatch, for one IndexDatabase. It keeps the index's counters
-// true, and knows what it has changed so far.
+// IndexBatch: changes of an index that are written together (Index::Write). It is plain data, so
+// it can be written again to another index when the first one is found damaged.
 //
-// Errors: as IndexDatabase.
 // Threads: one at a time.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
-#include "common/store/local/index.h"
-#include "common/store/local/index_database.h"
-#include "rocksdb/write_batch.h"
+#include "absl/time/time.h"
+#include "common/base/digest.h"
+#include "common/store/interface/store.h"
+#include "common/store/local/log_records.h"
+#include "common/store/local/segment_format.h"
 
 namespace galley::store {
 
-class RocksBatch final : public IndexBatch {
+// Where a record of the owner's begins.
+struct RecordPlace {
+  uint64_t segment = 0;
+  uint64_t offset = 0;
+  auto operator<=>(const RecordPlace&) const = default;
+};
+
+inline uint32_t HoursOf(absl::Time time) {
+  return static_cast<uint32_t>(std::max<int64_t>(0, absl::ToUnixSeconds(time) / 3600));
+}
+
+struct ResultPlace : RecordPlace {
+  uint32_t used_hours = 0;  // when it was last asked for, since 1970; 0: never
+};
+
+struct SetPlace {
+  RecordPlace place;
+  uint64_t checksum = 0;  // of the set's bytes: tells equal sets
+  auto operator<=>(const SetPlace&) const = default;
+};
+
+struct SegmentState {
+  SegmentWriterKind writer = SegmentWriterKind::kOwner;
+  bool is_abandoned = false;  // its end is torn: nothing is appended any more
+  bool is_cut = false;  // once it was longer: what is said to lie behind indexed_bytes is gone
+  // The owner's segment: all that it says is said again in later ones, so whoever opens the store
+  // removes it.
+  bool is_dropped = false;
+  // Owner: all before this is in the index. Worker: the end of what was adopted.
+  uint64_t indexed_bytes = 0;
+  bool operator==(const SegmentState&) const = default;
+};
+
+// A change of the value under one key. It sees the changes that were made before it.
+struct IndexChange {
+  struct Remove {};
+  // A result that is there was used, in hours since 1970. An absent one stays absent.
+  struct Stamp {
+    uint32_t hours;
+  };
+  // The changes of a list of observation sets.
+  struct AddSet {
+    SetPlace set;
+  };
+  struct RemoveSet {
+    RecordPlace place;
+  };
+  struct MoveSet {
+    RecordPlace from, to;
+  };
+
+  std::string key;                                                            // index_values.h
+  std::variant<std::string, Remove, Stamp, AddSet, RemoveSet, MoveSet> edit;  // string: the value
+};
+
+class IndexBatch {
  public:
-  RocksBatch(IndexDatabase& db, const IndexCounters& counters) : db_(db), counters_(counters) {}
+  void SetBlob(const Digest& digest, const BlobLocation& location);
+  void SetBlobs(std::span<const LocatedBlob> blobs);
+  void RemoveBlob(const Digest& digest);
+  void SetResult(const Digest& action_key, const RecordPlace& place);
+  void RemoveResult(const Digest& action_key);
+  void SetActionResult(const Digest& key, const RecordPlace& place);
+  void RemoveActionResult(const Digest& key);
+  // A result that is there was used; `hours` since 1970. An absent one stays absent.
+  void StampResult(const Digest& action_key, uint32_t hours);
+  void StampActionResult(const Digest& key, uint32_t hours);
+  // Puts the set first; one with the same checksum is replaced, the oldest above
+  // ActionCache::kSetsMax goes.
+  void AddObservationSet(const Digest& weak_key, const SetPlace& set);
+  void RemoveObservationSet(const Digest& weak_key, const RecordPlace& place);
+  // A set that is there lies elsewhere now.
+  void MoveObservationSet(const Digest& weak_key, const RecordPlace& from, const RecordPlace& to);
+  void SetRoot(const PublishedRoot& root, const RecordPlace& place);
+  void SetSegment(uint64_t number, const SegmentState& state);
+  void RemoveSegment(uint64_t number);
+  // Damage of a segment that was reported; it is not reported again.
+  void NoteDamage(const RecordPlace& place);
 
-  absl::Status SetBlob(const Digest& digest, const BlobLocation& location) override;
-  absl::Status SetBlobs(std::span<const LocatedBlob> blobs) override;
-  absl::Status RemoveBlob(const Digest& digest) override;
-  absl::Status SetResults(std::span<const LocatedResult> results) override;
-  absl::Status RemoveResult(const Digest& action_key) override;
-  absl::Status SetActionResult(const Digest& key, const RecordPlace& place) override;
-  absl::Status RemoveActionResult(const Digest& key) override;
-  absl::Status StampResult(const Digest& action_key, uint32_t hours) override;
-  absl::Status StampActionResult(const Digest& key, uint32_t hours) override;
-  absl::Status AddObservationSets(std::span<const LocatedSet> added) override;
-  absl::Status RemoveObservationSet(const Digest& weak_key, const RecordPlace& place) override;
-  absl::Status MoveObservationSet(const Digest& weak_key, const RecordPlace& from,
-                                  const RecordPlace& to) override;
-  absl::Status SetRoot(const PublishedRoot& root, const RecordPlace& place) override;
-  absl::Status SetSegment(uint64_t number, const SegmentState& state) override;
-  absl::Status RemoveSegment(uint64_t number) override;
-  absl::Status SetEpoch(uint64_t epoch) override;
-  std::optional<uint64_t> epoch() const override { return epoch_; }
-  void SetDisputed() override { is_disputing_ = true; }
+  // It never falls: a lower one changes nothing.
+  void SetEpoch(uint64_t epoch) { epoch_ = std::max(epoch_.value_or(0), epoch); }
+  // The epoch that SetEpoch was called with.
+  std::optional<uint64_t> epoch() const { return epoch_; }
+  // A result is in dispute from this batch on, or may be. It raises the epoch, too.
+  void SetDisputed() { is_disputing_ = true; }
   bool is_disputing() const { return is_disputing_; }
-  absl::Status NoteDamage(const RecordPlace& place) override;
-  size_t size() const override { return changes_; }
 
-  absl::Status WriteTo(uint64_t epoch, std::optional<uint64_t> disputed_epoch);
-  const IndexCounters& counters() const { return counters_; }
-
-  // Makes the same changes here.
-  absl::Status Add(const RocksBatch& other);
+  std::span<const IndexChange> changes() const { return changes_; }
+  size_t size() const { return changes_.size(); }
+  bool is_empty() const { return changes_.empty() && !epoch_.has_value() && !is_disputing_; }
 
  private:
-  // Keeps the counters true when `value` comes (sign 1) or goes (-1).
-  absl::Status Count(std::string_view key, std::string_view value, uint64_t sign);
-  static bool IsCounted(std::string_view key);
-  absl::Status Replace(std::string key, std::optional<std::string> value);
-  absl::Status Replace(std::string key, const std::optional<std::string_view>& there,
-                       std::optional<std::string> value);
-  // For each digest and what it is given, the value becomes what `value_of` makes of that and of
-  // the value there (nullopt: none). What is there is asked for together.
-  template <typename Given, typename ValueOf>
-  absl::Status ReplaceEach(char kind, std::span<const std::pair<Digest, Given>> all,
-                           const ValueOf& value_of);
-  absl::Status Stamp(std::string key, uint32_t hours);
-  absl::StatusOr<std::vector<SetPlace>> Sets(const Digest& weak_key);
-  absl::Status ReplaceSets(const Digest& weak_key, const std::vector<SetPlace>& sets);
-  absl::StatusOr<std::optional<std::string>> Get(const std::string& key);
-  absl::Status Set(std::string key, std::optional<std::string> value);
-
-  IndexDatabase& db_;
-  rocksdb::WriteBatch batch_;
-  // The value that `batch_` gives to each key that it names. Their order does not matter: they are
-  // looked up, and added to another batch.
-  absl::flat_hash_map<std::string, std::optional<std::string>> changed_;
-  IndexCounters counters_;
+  std::vector<IndexChange> changes_;
   std::optional<uint64_t> epoch_;
   bool is_disputing_ = false;
-  size_t changes_ = 0;
 };
 
 }  // namespace galley::store

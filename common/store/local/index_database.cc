@@ -86,17 +86,16 @@ absl::Status IndexDatabase::Damaged(std::string_view what) {
 }
 
 absl::Status IndexDatabase::GetMany(
-    std::span<const std::string> keys,
-    absl::FunctionRef<absl::Status(size_t, std::optional<std::string_view>)> visit) {
-  const std::vector<rocksdb::Slice> slices(keys.begin(), keys.end());
+    std::span<const rocksdb::Slice> keys,
+    absl::FunctionRef<absl::Status(std::optional<std::string_view>)> visit) {
   std::vector<rocksdb::PinnableSlice> values(keys.size());
   std::vector<rocksdb::Status> statuses(keys.size());
-  db_->MultiGet(rocksdb::ReadOptions(), db_->DefaultColumnFamily(), keys.size(), slices.data(),
+  db_->MultiGet(rocksdb::ReadOptions(), db_->DefaultColumnFamily(), keys.size(), keys.data(),
                 values.data(), statuses.data());
   for (size_t i = 0; i < keys.size(); ++i) {
     const bool absent = statuses[i].IsNotFound();
     if (!absent) RETURN_IF_ERROR(From(statuses[i]));
-    RETURN_IF_ERROR(visit(i, absent ? std::nullopt : std::optional(rocks::ToView(values[i]))));
+    RETURN_IF_ERROR(visit(absent ? std::nullopt : std::optional(rocks::ToView(values[i]))));
   }
   return absl::OkStatus();
 }

@@ -47,10 +47,9 @@ class IndexDatabase {
   }
   // It is damaged: the first that is said of it stays.
   absl::Status Damaged(std::string_view what);
-  // Visits the value under each of at most kKeysAtOnce keys, with its number; nullopt: none.
-  absl::Status GetMany(
-      std::span<const std::string> keys,
-      absl::FunctionRef<absl::Status(size_t, std::optional<std::string_view>)> visit);
+  // Visits the value under each of at most kKeysAtOnce keys, in their order; nullopt: none.
+  absl::Status GetMany(std::span<const rocksdb::Slice> keys,
+                       absl::FunctionRef<absl::Status(std::optional<std::string_view>)> visit);
   absl::Status damage() const {
     const base::MutexLock lock(mutex_);
     return damage_;

@@ -23,7 +23,7 @@ absl::Status IndexRebuild::Read() {
   RETURN_IF_ERROR(CheckFreeSpace(deps_.directory, 0, deps_.free_bytes_least));
   ASSIGN_OR_RETURN(const std::vector<SegmentListing> segments, ListSegments(deps_.directory));
   remaking_.Begin(segments);
-  ASSIGN_OR_RETURN(index_, StoredIndex::Create(NewIndexPath(deps_.directory)));
+  ASSIGN_OR_RETURN(index_, Index::Create(NewIndexPath(deps_.directory)));
   return ReadSegments();
 }
 
@@ -40,25 +40,25 @@ absl::Status IndexRebuild::ReadSegments() {
 // A collection may have removed them since they were read.
 absl::Status IndexRebuild::ForgetGoneSegments(const std::vector<SegmentListing>& listed) {
   ASSIGN_OR_RETURN(const auto states, index_->Segments());
-  const auto batch = index_->NewBatch();
+  IndexBatch batch;
   for (const auto& [number, state] : states) {
     const bool is_there = std::any_of(
         listed.begin(), listed.end(),
         [number = number](const SegmentListing& listing) { return listing.number == number; });
-    if (!is_there) RETURN_IF_ERROR(batch->RemoveSegment(number));
+    if (!is_there) batch.RemoveSegment(number);
   }
-  return batch->size() == 0 ? absl::OkStatus() : index_->Write(*batch);
+  return index_->Write(batch);
 }
 
-absl::StatusOr<std::unique_ptr<StoredIndex>> IndexRebuild::Finish(uint64_t epoch) {
+absl::StatusOr<std::unique_ptr<Index>> IndexRebuild::Finish(uint64_t epoch) {
   RETURN_IF_ERROR(ReadSegments());
   epoch = std::max(epoch, replay_.epoch_max() + 1);
   // Before anybody sees the index.
   RETURN_IF_ERROR(WriteEpoch(deps_.directory, epoch));
-  const auto batch = index_->NewBatch();
-  RETURN_IF_ERROR(batch->SetEpoch(epoch));
-  batch->SetDisputed();  // which of the results is in dispute, and since when, nobody knows
-  RETURN_IF_ERROR(index_->Write(*batch));
+  IndexBatch batch;
+  batch.SetEpoch(epoch);
+  batch.SetDisputed();  // which of the results is in dispute, and since when, nobody knows
+  RETURN_IF_ERROR(index_->Write(batch));
   RETURN_IF_ERROR(index_->Finish(deps_.store_id));
   RETURN_IF_ERROR(PutNewIndexInPlace(deps_.directory));
   index_->SetPath(IndexPath(deps_.directory));

@@ -42,7 +42,7 @@ class IndexRebuild {
   absl::Status Read();
   // The index, in the place of `index`, with this epoch or the log's, if that is higher.
   // REQUIRES: Read was OK; there is no `index`; no batch is written to any index meanwhile.
-  absl::StatusOr<std::unique_ptr<StoredIndex>> Finish(uint64_t epoch);
+  absl::StatusOr<std::unique_ptr<Index>> Finish(uint64_t epoch);
 
   IndexRemaking& remaking() { return remaking_; }
 
@@ -53,7 +53,7 @@ class IndexRebuild {
   const Deps deps_;
   IndexRemaking remaking_;
   LogReplay replay_;
-  std::unique_ptr<StoredIndex> index_;
+  std::unique_ptr<Index> index_;
 };
 
 }  // namespace galley::store

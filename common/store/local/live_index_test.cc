@@ -46,7 +46,7 @@ class LiveIndexTest : public testing::Test {
     Open();
   }
   void Open() {
-    auto stored = StoredIndex::Open(IndexPath(directory_), deps_.store_id);
+    auto stored = Index::Open(IndexPath(directory_), deps_.store_id);
     ASSERT_TRUE(stored.ok()) << stored.status();
     index_.emplace(*std::move(stored), deps_);
   }
@@ -64,7 +64,7 @@ class LiveIndexTest : public testing::Test {
     }
   }
   size_t CountFound() {
-    const auto found = index_->Blobs(digests_);
+    const auto found = index_->With(&Index::Blobs, digests_);
     EXPECT_TRUE(found.ok()) << found.status();
     return static_cast<size_t>(
         std::count_if(found->begin(), found->end(), [](const auto& at) { return at.has_value(); }));
@@ -80,13 +80,13 @@ class LiveIndexTest : public testing::Test {
 
 TEST_F(LiveIndexTest, AWalkGoesOnInTheNewIndexWhereItWas) {
   std::vector<Digest> visited;
-  const auto visit = [&](const LocatedBlob& blob) {
+  const auto visit = [&](const Digest& digest, const BlobLocation&) {
     // The first block is in memory by now, the others are not.
     if (visited.empty()) FlipTables();
-    visited.push_back(blob.first);
+    visited.push_back(digest);
     return absl::OkStatus();
   };
-  ASSERT_TRUE(index_->ForEachBlob(visit).ok());
+  ASSERT_TRUE(index_->Walk(&Index::ForEachBlob, visit).ok());
   EXPECT_THAT(visited, ElementsAreArray(digests_));
   EXPECT_THAT(TakeHealed(), SizeIs(1));
 }
@@ -95,48 +95,49 @@ TEST_F(LiveIndexTest, APartOfAWalkHasSoManyKeysAllTheSame) {
   FlipTables();
   std::vector<Digest> visited;
   ASSERT_TRUE(index_
-                  ->ForEachBlob({.after = digests_[99], .keys_max = 150},
-                                [&](const LocatedBlob& blob) {
-                                  visited.push_back(blob.first);
-                                  return absl::OkStatus();
-                                })
+                  ->Walk(&Index::ForEachBlob, {.after = digests_[99], .keys_max = 150},
+                         [&](const Digest& digest, const BlobLocation&) {
+                           visited.push_back(digest);
+                           return absl::OkStatus();
+                         })
                   .ok());
   EXPECT_THAT(visited, ElementsAreArray(digests_.begin() + 100, digests_.begin() + 250));
   EXPECT_THAT(TakeHealed(), SizeIs(1));
 }
 
 TEST_F(LiveIndexTest, AnErrorOfAVisitorHealsNothing) {
-  const absl::Status status = index_->ForEachBlob(
-      [](const LocatedBlob&) { return absl::DataLossError("a blob is wrong"); });
+  const absl::Status status = index_->Walk(
+      &Index::ForEachBlob,
+      [](const Digest&, const BlobLocation&) { return absl::DataLossError("a blob is wrong"); });
   EXPECT_EQ(status, absl::DataLossError("a blob is wrong"));
   EXPECT_THAT(TakeHealed(), IsEmpty());
 }
 
 TEST_F(LiveIndexTest, ABatchThatWasBegunBeforeIsWrittenToTheNewIndex) {
   const Digest more = Digest::Of("more");
-  const auto batch = index_->NewBatch();
-  ASSERT_TRUE(batch->SetBlob(more, {.segment = 1, .offset = 64}).ok());
-  ASSERT_TRUE(batch->RemoveBlob(digests_[7]).ok());
+  IndexBatch batch;
+  batch.SetBlob(more, {.segment = 1, .offset = 64});
+  batch.RemoveBlob(digests_[7]);
   FlipTables();
   ASSERT_EQ(CountFound(), digests_.size());
   ASSERT_THAT(TakeHealed(), SizeIs(1));
-  ASSERT_TRUE(batch->RemoveBlob(digests_[8]).ok());
-  ASSERT_TRUE(index_->Write(*batch).ok());
+  batch.RemoveBlob(digests_[8]);
+  ASSERT_TRUE(index_->Write(batch).ok());
   EXPECT_EQ(CountFound(), digests_.size() - 2);
-  EXPECT_TRUE(index_->Blobs(std::span(&more, 1))->front().has_value());
+  EXPECT_TRUE(index_->With(&Index::Blobs, std::span(&more, 1))->front().has_value());
   EXPECT_EQ(index_->counters().blobs, digests_.size() - 1);
 }
 
 TEST_F(LiveIndexTest, WhatABatchLosesHasALossEpochThatNobodyWasToldBefore) {
-  const auto batch = index_->NewBatch();
-  ASSERT_TRUE(batch->SetEpoch(index_->epoch() + 1).ok());
-  ASSERT_TRUE(batch->RemoveBlob(digests_[7]).ok());
+  IndexBatch batch;
+  batch.SetEpoch(index_->epoch() + 1);
+  batch.RemoveBlob(digests_[7]);
   FlipTables();
   const uint64_t before = index_->epoch();
   CountFound();
   const uint64_t told = index_->epoch();
   EXPECT_EQ(told, before + 1);
-  ASSERT_TRUE(index_->Write(*batch).ok());
+  ASSERT_TRUE(index_->Write(batch).ok());
   EXPECT_EQ(index_->epoch(), told + 1);
   index_.reset();
   EXPECT_EQ(EpochOf(**OpenLocalStore(directory_)), told + 1);
@@ -169,7 +170,7 @@ TEST_F(LiveIndexTest, OnAFullDiskNothingIsLostAndNothingIsRemoved) {
   Open();
   FlipTables();
   for (int times = 0; times < 2; ++times) {
-    const absl::Status status = index_->Blobs(digests_).status();
+    const absl::Status status = index_->With(&Index::Blobs, digests_).status();
     EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
     EXPECT_THAT(std::string(status.message()), HasSubstr("it is " + directory_ +
                                                          "/index.broken-1 now, and another one "
@@ -192,7 +193,7 @@ TEST_F(LiveIndexTest, WhereRoomIsMissingTheOldestAsideMakeIt) {
   deps_.free_bytes_least = uint64_t{1} << 60;
   Open();
   FlipTables();
-  EXPECT_TRUE(absl::IsResourceExhausted(index_->Blobs(digests_).status()));
+  EXPECT_TRUE(absl::IsResourceExhausted(index_->With(&Index::Blobs, digests_).status()));
   EXPECT_FALSE(FileExists(directory_ + "/index.broken-4"));
   EXPECT_FALSE(FileExists(directory_ + "/index.broken-5"));
   EXPECT_FALSE(FileExists(directory_ + "/index.anew"));
@@ -201,7 +202,7 @@ TEST_F(LiveIndexTest, WhereRoomIsMissingTheOldestAsideMakeIt) {
 
 TEST_F(LiveIndexTest, WhatIsDamagedAgainAtOnceIsTheMachinesDoing) {
   int flips = 0;
-  const auto visit = [&](const LocatedBlob&) {
+  const auto visit = [&](const Digest&, const BlobLocation&) {
     // In the index that was there, and in the one that is made for this call.
     if (flips == 0 || (flips == 1 && FileExists(directory_ + "/index.broken-1"))) {
       FlipTables();
@@ -209,12 +210,13 @@ TEST_F(LiveIndexTest, WhatIsDamagedAgainAtOnceIsTheMachinesDoing) {
     }
     return absl::OkStatus();
   };
-  const absl::Status status = index_->ForEachBlob(visit);
+  const absl::Status status = index_->Walk(&Index::ForEachBlob, visit);
   EXPECT_EQ(status.code(), absl::StatusCode::kInternal) << status;
   EXPECT_THAT(std::string(status.message()), HasSubstr("See to the disk and the memory"));
   EXPECT_EQ(flips, 2);
   EXPECT_FALSE(FileExists(directory_ + "/index.broken-2"));
-  EXPECT_EQ(index_->Blobs(digests_).status(), status) << "no other is made in this process";
+  EXPECT_EQ(index_->With(&Index::Blobs, digests_).status(), status)
+      << "no other is made in this process";
   EXPECT_FALSE(index_->Cover().ok());
   index_.reset();
   EXPECT_THAT(*(*OpenLocalStore(directory_))->FindMissing(digests_), IsEmpty());

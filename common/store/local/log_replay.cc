@@ -17,9 +17,9 @@ namespace {
 constexpr size_t kBatchChangesMax = 8192;
 
 absl::Status SetState(Index& index, uint64_t segment, const SegmentState& state) {
-  const auto batch = index.NewBatch();
-  RETURN_IF_ERROR(batch->SetSegment(segment, state));
-  return index.Write(*batch);
+  IndexBatch batch;
+  batch.SetSegment(segment, state);
+  return index.Write(batch);
 }
 
 // A collection moves it aside and, when it is cut off, back again.
@@ -85,58 +85,48 @@ absl::Status LogReplay::NoteBadHeader(const SegmentListing& segment, const absl:
 
 absl::Status LogReplay::Read(const SegmentTail& tail, Index& index) {
   SegmentState state = tail.state;
-  auto batch = index.NewBatch();
+  IndexBatch batch;
   // How far it is indexed is said at the end only: until then a crash has it read again.
-  std::vector<LocatedBlob> blobs;  // one behind the other: indexed together
-  const auto set_blobs = [&]() -> absl::Status {
-    return batch->SetBlobs(std::exchange(blobs, {}));
-  };
   const RecordVisitor visit = [&](uint64_t offset, const RecordHeader& header,
                                   std::string_view payload) -> absl::Status {
     if (deps_.on_read) deps_.on_read(RecordSpan(header.payload_bytes));
-    if (header.kind == RecordKind::kBlob && blobs.size() < kBatchChangesMax) {
-      blobs.emplace_back(header.key, BlobLocation{tail.segment, offset});
-      return absl::OkStatus();
+    if (batch.size() >= kBatchChangesMax) {
+      RETURN_IF_ERROR(index.Write(batch));
+      batch = IndexBatch();
     }
-    RETURN_IF_ERROR(set_blobs());
-    if (batch->size() >= kBatchChangesMax) {
-      RETURN_IF_ERROR(index.Write(*batch));
-      batch = index.NewBatch();
-    }
-    return Apply({tail.segment, offset}, header, payload, *batch);
+    return Apply({tail.segment, offset}, header, payload, batch);
   };
   const absl::StatusOr<ScanReport> report =
       ScanSegment(deps_.directory, tail.segment, state.indexed_bytes, visit, tail.end);
   if (absl::IsNotFound(report.status())) return absl::OkStatus();  // a collection removed it
   RETURN_IF_ERROR(report.status());
-  RETURN_IF_ERROR(set_blobs());
   if (!report->damaged.empty() || adopted_missing_ > 0) RETURN_IF_ERROR(deps_.on_loss());
   for (const DamagedRange& range : report->damaged) {
     NoteHealed(fmt::format(
         "{}: {} bytes at offset {} are damaged; what they held is made again when it is needed",
         SegmentPath(deps_.directory, tail.segment), range.size_bytes, range.offset));
-    RETURN_IF_ERROR(batch->NoteDamage({tail.segment, range.offset}));
+    batch.NoteDamage({tail.segment, range.offset});
   }
   // A torn tail is behind us for good: nobody appends to this segment again.
   state.indexed_bytes = report->size_bytes;
   if (report->whole_end != report->size_bytes) {
-    RETURN_IF_ERROR(batch->NoteDamage({tail.segment, report->whole_end}));
+    batch.NoteDamage({tail.segment, report->whole_end});
     state.is_abandoned = true;
   }
-  RETURN_IF_ERROR(batch->SetSegment(tail.segment, state));
-  return index.Write(*batch);
+  batch.SetSegment(tail.segment, state);
+  return index.Write(batch);
 }
 
 absl::Status LogReplay::NoteAdopted(Index& index) {
-  auto batch = index.NewBatch();
+  IndexBatch batch;
   for (const auto& [segment, end] : std::exchange(adopted_ends_, {})) {
     ASSIGN_OR_RETURN(std::optional<SegmentState> state, index.Segment(segment));
     const bool is_workers = state.has_value() && state->writer == SegmentWriterKind::kWorker;
     if (!is_workers || state->is_cut || state->indexed_bytes >= end) continue;
     state->indexed_bytes = end;
-    RETURN_IF_ERROR(batch->SetSegment(segment, *state));
+    batch.SetSegment(segment, *state);
   }
-  return batch->size() == 0 ? absl::OkStatus() : index.Write(*batch);
+  return index.Write(batch);
 }
 
 bool LogReplay::CanHold(const Digest& digest, const BlobLocation& location) {
@@ -163,7 +153,7 @@ absl::Status LogReplay::ApplyAdopted(std::string_view payload, IndexBatch& batch
       ++adopted_missing_;
       continue;
     }
-    RETURN_IF_ERROR(batch.SetBlob(digest, location));
+    batch.SetBlob(digest, location);
     if (location.segment == 0) continue;
     // Without the padding, which a worker that died may not have written.
     uint64_t& end = adopted_ends_[location.segment];
@@ -177,40 +167,41 @@ absl::Status LogReplay::Apply(const RecordPlace& place, const RecordHeader& head
   const uint32_t used_hours = deps_.used_hours();
   switch (header.kind) {
     case RecordKind::kBlob:
-      return batch.SetBlob(header.key, {place.segment, place.offset});
+      batch.SetBlob(header.key, {place.segment, place.offset});
+      break;
     case RecordKind::kAdopted:
       return ApplyAdopted(payload, batch);
-    case RecordKind::kObservationSet: {
-      const LocatedSet set(header.key, {.place = place, .checksum = header.payload_checksum});
-      return batch.AddObservationSets(std::span(&set, 1));
-    }
-    case RecordKind::kResult: {
-      const LocatedResult result(header.key, place);
-      RETURN_IF_ERROR(batch.SetResults(std::span(&result, 1)));
-      return used_hours == 0 ? absl::OkStatus() : batch.StampResult(header.key, used_hours);
-    }
+    case RecordKind::kObservationSet:
+      batch.AddObservationSet(header.key, {.place = place, .checksum = header.payload_checksum});
+      break;
+    case RecordKind::kResult:
+      batch.SetResult(header.key, place);
+      if (used_hours != 0) batch.StampResult(header.key, used_hours);
+      break;
     case RecordKind::kActionResult:
-      RETURN_IF_ERROR(batch.SetActionResult(header.key, place));
-      return used_hours == 0 ? absl::OkStatus() : batch.StampActionResult(header.key, used_hours);
+      batch.SetActionResult(header.key, place);
+      if (used_hours != 0) batch.StampActionResult(header.key, used_hours);
+      break;
     case RecordKind::kPublished: {
       ASSIGN_OR_RETURN(const PublishedRoot root, DecodePublished(payload));
-      return batch.SetRoot(root, place);
+      batch.SetRoot(root, place);
+      break;
     }
     case RecordKind::kForgotten: {
       ASSIGN_OR_RETURN(const std::vector<Digest> keys, DecodeDigests(payload));
-      for (const Digest& key : keys) RETURN_IF_ERROR(batch.RemoveResult(key));
-      return absl::OkStatus();
+      for (const Digest& key : keys) batch.RemoveResult(key);
+      break;
     }
     case RecordKind::kCollected: {
       ASSIGN_OR_RETURN(const std::vector<Digest> keys, DecodeDigests(payload));
-      for (const Digest& key : keys) RETURN_IF_ERROR(batch.RemoveActionResult(key));
-      return absl::OkStatus();
+      for (const Digest& key : keys) batch.RemoveActionResult(key);
+      break;
     }
     case RecordKind::kLoss: {
       ASSIGN_OR_RETURN(const Loss loss, DecodeLoss(payload));
       epoch_max_ = std::max(epoch_max_, loss.epoch);
-      for (const Digest& digest : loss.blobs) RETURN_IF_ERROR(batch.RemoveBlob(digest));
-      return absl::OkStatus();
+      for (const Digest& digest : loss.blobs) batch.RemoveBlob(digest);
+      break;
     }
   }
   return absl::OkStatus();  // a later version's

@@ -87,8 +87,8 @@ absl::Status Losses::DropLost(std::span<const Digest> digests) {
 
 // So that the next opening does not find them gone, and tell of it, once more.
 absl::Status Losses::NoteGoneSegments() {
-  ASSIGN_OR_RETURN(const auto states, state_.index.Segments());
-  auto batch = state_.index.NewBatch();
+  ASSIGN_OR_RETURN(const auto states, state_.index.With(&Index::Segments));
+  IndexBatch batch;
   for (const auto& [number, known] : states) {
     if (known.is_dropped || known.is_cut || known.indexed_bytes == 0) continue;
     const absl::StatusOr<FileStat> stat = StatFile(SegmentPath(state_.folder.directory, number));
@@ -97,9 +97,9 @@ absl::Status Losses::NoteGoneSegments() {
     SegmentState state = known;
     state.is_abandoned = state.is_cut = true;
     state.indexed_bytes = stat.ok() ? stat->size_bytes : 0;
-    RETURN_IF_ERROR(batch->SetSegment(number, state));
+    batch.SetSegment(number, state);
   }
-  return batch->size() == 0 ? absl::OkStatus() : writer_.WriteIndex(std::move(batch));
+  return batch.is_empty() ? absl::OkStatus() : writer_.WriteIndex(batch);
 }
 
 }  // namespace galley::store

@@ -28,7 +28,7 @@ uint64_t EndOfSegmentToFill(const Recovered& recovered) {
 
 }  // namespace
 
-OwnLog::OwnLog(const StoreFolder& folder, const Index& index, SyncedEnds& synced_ends,
+OwnLog::OwnLog(const StoreFolder& folder, const LiveIndex& index, SyncedEnds& synced_ends,
                const Recovered& recovered)
     : folder_(folder),
       index_(index),

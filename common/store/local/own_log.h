@@ -26,7 +26,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "common/base/mutex.h"
-#include "common/store/local/index.h"
+#include "common/store/local/live_index.h"
 #include "common/store/local/log_records.h"
 #include "common/store/local/pending_blobs.h"
 #include "common/store/local/recovery.h"
@@ -40,7 +40,7 @@ class OwnLog {
  public:
   // `index` says the loss epoch, which it may raise when it is made anew. `synced_ends` is told how
   // far the owner's segments are synced. They and `folder` outlive the log.
-  OwnLog(const StoreFolder& folder, const Index& index, SyncedEnds& synced_ends,
+  OwnLog(const StoreFolder& folder, const LiveIndex& index, SyncedEnds& synced_ends,
          const Recovered& recovered);
 
   base::Mutex& mutex() GALLEY_RETURN_CAPABILITY(mutex_) { return mutex_; }
@@ -113,7 +113,7 @@ class OwnLog {
   absl::Status RestoreOne(std::shared_ptr<SegmentFile>& file) GALLEY_REQUIRES(mutex_);
 
   const StoreFolder& folder_;
-  const Index& index_;
+  const LiveIndex& index_;
   SyncedEnds& synced_ends_;
   std::atomic<uint64_t> commits_;
 

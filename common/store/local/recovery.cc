@@ -110,7 +110,7 @@ class Recovery {
  private:
   absl::Status OpenIndex() {
     if (why_.ok()) {
-      absl::StatusOr<std::unique_ptr<StoredIndex>> opened = OpenAsItIs();
+      absl::StatusOr<std::unique_ptr<Index>> opened = OpenAsItIs();
       if (opened.ok()) {
         index_ = *std::move(opened);
         RETURN_IF_ERROR(CheckSegments());
@@ -129,18 +129,18 @@ class Recovery {
       RETURN_IF_ERROR(aside.status());
       remaking_.set_aside(*aside);
     }
-    ASSIGN_OR_RETURN(index_, StoredIndex::Create(NewIndexPath(directory_)));
-    auto batch = index_->NewBatch();
-    batch->SetDisputed();  // in epoch 0, or where it is settled
-    RETURN_IF_ERROR(index_->Write(std::move(batch)));
+    ASSIGN_OR_RETURN(index_, Index::Create(NewIndexPath(directory_)));
+    IndexBatch batch;
+    batch.SetDisputed();  // in epoch 0, or where it is settled
+    RETURN_IF_ERROR(index_->Write(batch));
     return absl::OkStatus();
   }
 
-  absl::StatusOr<std::unique_ptr<StoredIndex>> OpenAsItIs() {
+  absl::StatusOr<std::unique_ptr<Index>> OpenAsItIs() {
     if (FileExists(RebuildMarkerPath(directory_)))
       return absl::DataLossError("an older program found it damaged");
-    absl::StatusOr<std::unique_ptr<StoredIndex>> opened =
-        StoredIndex::Open(IndexPath(directory_), layout_.store_id);
+    absl::StatusOr<std::unique_ptr<Index>> opened =
+        Index::Open(IndexPath(directory_), layout_.store_id);
     const std::string anew = NewIndexPath(directory_);
     if (!FileExists(anew)) return opened;
     if (FileExists(IndexPath(directory_))) {
@@ -148,7 +148,7 @@ class Recovery {
       return opened;
     }
     // The making of one was cut off: at its very end, or before.
-    absl::StatusOr<std::unique_ptr<StoredIndex>> made = StoredIndex::Open(anew, layout_.store_id);
+    absl::StatusOr<std::unique_ptr<Index>> made = Index::Open(anew, layout_.store_id);
     if (absl::IsNotFound(made.status()) || absl::IsDataLoss(made.status()))
       return absl::NotFoundError("its making was cut off");
     RETURN_IF_ERROR(made.status());
@@ -164,16 +164,17 @@ class Recovery {
     RETURN_IF_ERROR(SyncDirectory(JoinPath(directory_, "segments")));
     std::erase_if(segments_,
                   [&](const SegmentListing& listing) { return listing.number == number; });
-    return batch.RemoveSegment(number);
+    batch.RemoveSegment(number);
+    return absl::OkStatus();
   }
 
   // Segments that are gone, or shorter than they were. The rest of the index stays right.
   absl::Status CheckSegments() {
     ASSIGN_OR_RETURN(const auto states, index_->Segments());
-    auto batch = index_->NewBatch();
+    IndexBatch batch;
     for (const auto& [number, known] : states) {
       if (known.is_dropped) {
-        RETURN_IF_ERROR(RemoveDropped(number, *batch));
+        RETURN_IF_ERROR(RemoveDropped(number, batch));
         continue;
       }
       const auto at = std::lower_bound(
@@ -193,9 +194,9 @@ class Recovery {
       state.is_abandoned = state.is_cut = true;
       state.indexed_bytes = is_there ? at->size_bytes : 0;
       RETURN_IF_ERROR(RaiseEpoch());
-      RETURN_IF_ERROR(batch->SetSegment(number, state));
+      batch.SetSegment(number, state);
     }
-    return batch->size() == 0 ? absl::OkStatus() : index_->Write(std::move(batch));
+    return index_->Write(batch);
   }
 
   // The folder of large blobs was deleted: the index forgets them. The folder is there again when
@@ -204,18 +205,20 @@ class Recovery {
     const std::string path = JoinPath(directory_, "files");
     if (FileExists(path)) return absl::OkStatus();
     RETURN_IF_ERROR(RaiseEpoch());
-    auto batch = index_->NewBatch();
+    IndexBatch batch;
     uint64_t lost = 0;
-    RETURN_IF_ERROR(index_->ForEachBlob([&](const LocatedBlob& blob) {
-      if (blob.second.segment != 0) return absl::OkStatus();
-      ++lost;
-      return batch->RemoveBlob(blob.first);
-    }));
+    RETURN_IF_ERROR(
+        index_->ForEachBlob(KeyRange(), [&](const Digest& digest, const BlobLocation& location) {
+          if (location.segment != 0) return absl::OkStatus();
+          ++lost;
+          batch.RemoveBlob(digest);
+          return absl::OkStatus();
+        }));
     NoteHealed(
         fmt::format("{} is gone, with {} large files: they are made again when they are "
                     "needed",
                     path, lost));
-    RETURN_IF_ERROR(index_->Write(std::move(batch)));
+    RETURN_IF_ERROR(index_->Write(batch));
     RETURN_IF_ERROR(index_->Flush(/*wait=*/true));
     return MakeStoreFolders(directory_);
   }
@@ -346,7 +349,7 @@ class Recovery {
   // the store over.
   absl::Status RemoveUnused() {
     ASSIGN_OR_RETURN(const auto states, index_->Segments());
-    auto batch = index_->NewBatch();
+    IndexBatch batch;
     for (const auto& [number, state] : states) {
       if (!IsUnused(state)) continue;
       const auto listed = std::lower_bound(
@@ -355,9 +358,9 @@ class Recovery {
       const bool is_there = listed != segments_.end() && listed->number == number;
       if (is_there && (listed->size_bytes != kSegmentHeaderBytes || !RemoveIfIdle(number)))
         continue;
-      RETURN_IF_ERROR(batch->RemoveSegment(number));
+      batch.RemoveSegment(number);
     }
-    return batch->size() == 0 ? absl::OkStatus() : index_->Write(std::move(batch));
+    return index_->Write(batch);
   }
 
   // Under the lock that a writer holds, so that nothing is written to it meanwhile.
@@ -413,10 +416,10 @@ class Recovery {
       RETURN_IF_ERROR(WriteEpoch(directory_, epoch));
     NoteHealedEpoch(epoch);
     if (epoch == index_->epoch()) return absl::OkStatus();
-    auto batch = index_->NewBatch();
-    RETURN_IF_ERROR(batch->SetEpoch(epoch));
-    batch->SetDisputed();  // what the log had to say may have been that
-    return index_->Write(std::move(batch));
+    IndexBatch batch;
+    batch.SetEpoch(epoch);
+    batch.SetDisputed();  // what the log had to say may have been that
+    return index_->Write(batch);
   }
 
   // After an unclean stop a new segment is begun: the old one's pages may have met a failed sync
@@ -445,7 +448,7 @@ class Recovery {
   uint64_t epoch_min_ = 0;
   IndexRemaking remaking_;
   LogReplay replay_;
-  std::unique_ptr<StoredIndex> index_;
+  std::unique_ptr<Index> index_;
   std::vector<SegmentTail> tails_;
   uint64_t raised_epoch_ = 0;  // 0: nothing is lost
 };

@@ -27,7 +27,7 @@
 namespace galley::store {
 
 struct Recovered {
-  std::unique_ptr<StoredIndex> index;
+  std::unique_ptr<Index> index;
   uint64_t loss_epoch = 0;
   uint64_t epoch_in_segments = 0;           // that some segment says, as far as it is known
   uint64_t segment_next = 1;                // no segment has this number or a higher one

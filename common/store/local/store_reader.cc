@@ -29,7 +29,8 @@ StoreReader::StoreReader(StoreState& state, const std::map<uint64_t, SegmentStat
 
 absl::StatusOr<std::vector<std::optional<BlobLocation>>> StoreReader::Indexed(
     std::span<const Digest> digests) {
-  ASSIGN_OR_RETURN(std::vector<std::optional<BlobLocation>> found, state_.index.Blobs(digests));
+  ASSIGN_OR_RETURN(std::vector<std::optional<BlobLocation>> found,
+                   state_.index.With(&Index::Blobs, digests));
   if (cut_segments_.empty()) return found;
   for (size_t i = 0; i < digests.size(); ++i) {
     std::optional<BlobLocation>& location = found[i];
@@ -118,7 +119,8 @@ absl::StatusOr<std::string> StoreReader::ReadLogged(RecordKind kind, const Diges
 }
 
 absl::StatusOr<std::vector<PublishedRoot>> StoreReader::Roots(std::string_view project_id) {
-  ASSIGN_OR_RETURN(const std::vector<IndexedRoot> indexed, state_.index.Roots(project_id));
+  ASSIGN_OR_RETURN(const std::vector<IndexedRoot> indexed,
+                   state_.index.With(&Index::Roots, project_id));
   std::vector<PublishedRoot> roots;
   for (const IndexedRoot& root : indexed) roots.push_back(root.root);
   return roots;
@@ -126,7 +128,7 @@ absl::StatusOr<std::vector<PublishedRoot>> StoreReader::Roots(std::string_view p
 
 absl::StatusOr<std::vector<std::vector<std::string>>> StoreReader::ObservationSets(
     std::span<const Digest> weak_keys) {
-  ASSIGN_OR_RETURN(const auto places, state_.index.ObservationSets(weak_keys));
+  ASSIGN_OR_RETURN(const auto places, state_.index.With(&Index::ObservationSets, weak_keys));
   std::vector<std::vector<std::string>> answer(weak_keys.size());
   for (size_t i = 0; i < weak_keys.size(); ++i) {
     for (const SetPlace& set : places[i]) {
@@ -149,7 +151,8 @@ absl::StatusOr<std::vector<std::vector<std::string>>> StoreReader::ObservationSe
 absl::StatusOr<std::string> StoreReader::ReadSet(const Digest& weak_key, const SetPlace& set) {
   absl::StatusOr<std::string> bytes = ReadLogged(RecordKind::kObservationSet, weak_key, set.place);
   if (!absl::IsDataLoss(bytes.status())) return bytes;
-  ASSIGN_OR_RETURN(const auto now, state_.index.ObservationSets(std::span(&weak_key, 1)));
+  ASSIGN_OR_RETURN(const auto now,
+                   state_.index.With(&Index::ObservationSets, std::span(&weak_key, 1)));
   for (const SetPlace& other : now.front()) {
     if (other.checksum == set.checksum && other.place != set.place)
       bytes = ReadLogged(RecordKind::kObservationSet, weak_key, other.place);
@@ -174,8 +177,9 @@ absl::StatusOr<std::vector<std::optional<std::string>>> StoreReader::ReadTold(
   std::vector<std::optional<ResultPlace>> places;
   {
     const base::SharedLock telling(state_.told.mutex());
-    ASSIGN_OR_RETURN(places, kind == RecordKind::kResult ? state_.index.Results(keys)
-                                                         : state_.index.ActionResults(keys));
+    ASSIGN_OR_RETURN(
+        places, state_.index.With(
+                    kind == RecordKind::kResult ? &Index::Results : &Index::ActionResults, keys));
     const absl::Time now = state_.told.Now();
     for (size_t i = 0; i < keys.size(); ++i) {
       if (state_.told.IsCondemned(keys[i])) places[i].reset();
@@ -202,9 +206,10 @@ absl::StatusOr<std::vector<std::optional<std::string>>> StoreReader::ReadLoggedR
     if (absl::IsDataLoss(bytes.status())) {
       // A collection may have moved it meanwhile.
       const std::span key(&keys[i], 1);
-      ASSIGN_OR_RETURN(const auto now, kind == RecordKind::kResult
-                                           ? state_.index.Results(key)
-                                           : state_.index.ActionResults(key));
+      ASSIGN_OR_RETURN(
+          const auto now,
+          state_.index.With(kind == RecordKind::kResult ? &Index::Results : &Index::ActionResults,
+                            key));
       const std::optional<ResultPlace>& place = now.front();
       if (place.has_value() && RecordPlace(*place) != RecordPlace(*places[i]))
         bytes = ReadLogged(kind, keys[i], *place);

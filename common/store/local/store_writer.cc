@@ -54,7 +54,7 @@ absl::Status StoreWriter::NoteSegments(std::span<const LocatedBlob> adopted,
     if (at == changed.end()) {
       // Only segments that are named: a commit costs the same however many segments there are.
       ASSIGN_OR_RETURN(const std::optional<SegmentState> known,
-                       state_.index.Segment(location.segment));
+                       state_.index.With(&Index::Segment, location.segment));
       at = changed
                .emplace(location.segment,
                         known.value_or(SegmentState{.writer = SegmentWriterKind::kWorker}))
@@ -66,49 +66,49 @@ absl::Status StoreWriter::NoteSegments(std::span<const LocatedBlob> adopted,
                                         location.offset + kRecordHeaderBytes + digest.size_bytes());
   }
   state_.log.NoteIndexed(pending, changed);
-  for (const auto& [number, state] : changed) RETURN_IF_ERROR(index.SetSegment(number, state));
+  for (const auto& [number, state] : changed) index.SetSegment(number, state);
   return absl::OkStatus();
 }
 
 // Notes which results were asked for since the last time.
-absl::Status StoreWriter::StampUses(IndexBatch& index) {
+void StoreWriter::StampUses(IndexBatch& index) {
   const UsedResults::Keys used = state_.used.Take();
   const uint32_t hours = HoursOf(state_.folder.options.now());
-  for (const Digest& key : used.results) RETURN_IF_ERROR(index.StampResult(key, hours));
-  for (const Digest& key : used.action_results)
-    RETURN_IF_ERROR(index.StampActionResult(key, hours));
-  return absl::OkStatus();
+  for (const Digest& key : used.results) index.StampResult(key, hours);
+  for (const Digest& key : used.action_results) index.StampActionResult(key, hours);
 }
 
-absl::Status StoreWriter::WriteIndex(std::unique_ptr<IndexBatch> index) {
-  absl::Status status = StampUses(*index);
-  if (status.ok()) status = state_.index.Write(std::move(index));
-  if (status.ok() && state_.log.IsFlushDue()) status = state_.index.Flush(/*wait=*/false);
+absl::Status StoreWriter::WriteIndex(IndexBatch& index) {
+  StampUses(index);
+  absl::Status status = state_.index.Write(index);
+  if (status.ok() && state_.log.IsFlushDue())
+    status = state_.index.With(&Index::Flush, /*wait=*/false);
   if (status.ok()) return status;
   // The segments hold more than the index knows. Going on would let the index step over it.
   Break(status);
   return broken_;
 }
 
-absl::Status StoreWriter::SyncAndIndex(std::unique_ptr<IndexBatch> index) {
+absl::Status StoreWriter::SyncAndIndex(IndexBatch& index) {
   RETURN_IF_ERROR(SyncLog());
-  RETURN_IF_ERROR(NoteSegments({}, {}, *index));
-  return WriteIndex(std::move(index));
+  RETURN_IF_ERROR(NoteSegments({}, {}, index));
+  return WriteIndex(index);
 }
 
 absl::Status StoreWriter::RaiseEpoch(IndexBatch& index) {
   const uint64_t epoch = state_.index.epoch() + 1;
   RETURN_IF_ERROR(WriteEpoch(state_.folder.directory, epoch));
   state_.log.SetLossEpoch(epoch);
-  return index.SetEpoch(epoch);
+  index.SetEpoch(epoch);
+  return absl::OkStatus();
 }
 
 absl::Status StoreWriter::Lose(const std::vector<Digest>& blobs) {
   const StoreFolder& folder = state_.folder;
   const uint64_t epoch = state_.index.epoch() + 1;
-  auto index = state_.index.NewBatch();
-  RETURN_IF_ERROR(RaiseEpoch(*index));
-  for (const Digest& digest : blobs) RETURN_IF_ERROR(index->RemoveBlob(digest));
+  IndexBatch index;
+  RETURN_IF_ERROR(RaiseEpoch(index));
+  for (const Digest& digest : blobs) index.RemoveBlob(digest);
   absl::Status logged;
   {
     // Absent from here on: who wants one puts it again, behind what the log says.
@@ -124,15 +124,15 @@ absl::Status StoreWriter::Lose(const std::vector<Digest>& blobs) {
   // Not fatal: an index that is made again would find the wrong bytes anew when they are read.
   if (!logged.ok())
     LogWarning("store={} loss is not logged: {}", folder.directory, MessageOf(logged));
-  absl::Status status = NoteSegments({}, {}, *index);
-  if (status.ok()) status = WriteIndex(std::move(index));
+  absl::Status status = NoteSegments({}, {}, index);
+  if (status.ok()) status = WriteIndex(index);
   state_.told.PardonAll();
   RETURN_IF_ERROR(status);
   if (const absl::Status trimmed = TrimQuarantine(
           folder.directory, folder.options.quarantine_bytes_max, kQuarantineFilesMax);
       !trimmed.ok())
     LogWarning("store={} {}", folder.directory, MessageOf(trimmed));
-  return state_.index.Flush(/*wait=*/true);
+  return state_.index.With(&Index::Flush, /*wait=*/true);
 }
 
 absl::Status StoreWriter::LogEpoch() {

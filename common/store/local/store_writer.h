@@ -12,7 +12,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
@@ -54,9 +53,9 @@ class StoreWriter {
                             std::span<const LocatedBlob> pending, IndexBatch& index)
       GALLEY_REQUIRES(mutex_);
   // Writes the batch, and which results were asked for. An error breaks the writer.
-  absl::Status WriteIndex(std::unique_ptr<IndexBatch> index) GALLEY_REQUIRES(mutex_);
+  absl::Status WriteIndex(IndexBatch& index) GALLEY_REQUIRES(mutex_);
   // What follows when everything is appended: SyncLog, NoteSegments, WriteIndex.
-  absl::Status SyncAndIndex(std::unique_ptr<IndexBatch> index) GALLEY_REQUIRES(mutex_);
+  absl::Status SyncAndIndex(IndexBatch& index) GALLEY_REQUIRES(mutex_);
 
   // Raises the epoch before anything else of a loss is written: whoever relies on what was there
   // must not miss that it is gone.
@@ -78,7 +77,7 @@ class StoreWriter {
   }
 
  private:
-  absl::Status StampUses(IndexBatch& index);
+  void StampUses(IndexBatch& index);
 
   StoreState& state_;
   base::Mutex mutex_;

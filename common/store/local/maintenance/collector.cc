@@ -103,12 +103,14 @@ absl::Status Collector::MarkTree(const Digest& root) {
 }
 
 absl::Status Collector::ReadResults() {
-  RETURN_IF_ERROR(store_.index.ForEachResult([&](const Digest& key, const ResultPlace& place) {
-    return Read(key, place, RecordKind::kResult);
-  }));
-  return store_.index.ForEachActionResult([&](const Digest& key, const ResultPlace& place) {
-    return Read(key, place, RecordKind::kActionResult);
-  });
+  RETURN_IF_ERROR(
+      store_.index.Walk(&Index::ForEachResult, [&](const Digest& key, const ResultPlace& place) {
+        return Read(key, place, RecordKind::kResult);
+      }));
+  return store_.index.Walk(&Index::ForEachActionResult,
+                           [&](const Digest& key, const ResultPlace& place) {
+                             return Read(key, place, RecordKind::kActionResult);
+                           });
 }
 
 absl::Status Collector::Read(const Digest& key, const ResultPlace& place, RecordKind kind) {
@@ -218,29 +220,33 @@ void Collector::Keep(const Result& result) {
 // (A program before Provenance.weak_key left results that do not say where they belong.)
 absl::Status Collector::ChooseSets() {
   if (some_weak_key_is_unknown_) return absl::OkStatus();
-  return store_.index.ForEachObservationSet([&](const Digest& weak_key,
-                                                const SetPlace& set) -> absl::Status {
-    if (weak_keys_.contains(DigestHash()(weak_key)) || IsTold(weak_key)) return absl::OkStatus();
-    RETURN_IF_ERROR(CheckCancelled(options_));
-    const auto record = ReadRecord(store_.folder.directory, set.place.segment, set.place.offset);
-    const bool is_young =
-        record.ok() &&
-        absl::FromUnixSeconds(static_cast<int64_t>(record->header.written_s)) > UnnamedSince();
-    if (!is_young) dropped_sets_.emplace_back(weak_key, set.place);
-    return absl::OkStatus();
-  });
+  return store_.index.Walk(
+      &Index::ForEachObservationSet,
+      [&](const Digest& weak_key, const SetPlace& set) -> absl::Status {
+        if (weak_keys_.contains(DigestHash()(weak_key)) || IsTold(weak_key))
+          return absl::OkStatus();
+        RETURN_IF_ERROR(CheckCancelled(options_));
+        const auto record =
+            ReadRecord(store_.folder.directory, set.place.segment, set.place.offset);
+        const bool is_young =
+            record.ok() &&
+            absl::FromUnixSeconds(static_cast<int64_t>(record->header.written_s)) > UnnamedSince();
+        if (!is_young) dropped_sets_.emplace_back(weak_key, set.place);
+        return absl::OkStatus();
+      });
 }
 
 absl::Status Collector::ChooseBlobs() {
-  return store_.index.ForEachBlob([&](const LocatedBlob& blob) -> absl::Status {
-    const auto& [digest, location] = blob;
-    const bool stays =
-        needed_.Has(digest) || IsTold(digest) || (!named_by_dropped_.Has(digest) && IsYoung(blob));
-    (stays ? report_.blobs : report_.dropped_blobs) += 1;
-    (stays ? report_.bytes : report_.dropped_bytes) += digest.size_bytes();
-    if (!stays) dropped_blobs_.push_back(blob);
-    return absl::OkStatus();
-  });
+  return store_.index.Walk(&Index::ForEachBlob,
+                           [&](const Digest& digest, const BlobLocation& location) {
+                             const LocatedBlob blob(digest, location);
+                             const bool stays = needed_.Has(digest) || IsTold(digest) ||
+                                                (!named_by_dropped_.Has(digest) && IsYoung(blob));
+                             (stays ? report_.blobs : report_.dropped_blobs) += 1;
+                             (stays ? report_.bytes : report_.dropped_bytes) += digest.size_bytes();
+                             if (!stays) dropped_blobs_.push_back(blob);
+                             return absl::OkStatus();
+                           });
 }
 
 // Whether the blob was written lately, or lies in a segment that was.

@@ -84,7 +84,7 @@ absl::Status Compactor::Plan(const Dropped& dropped) {
 // All segments, with what of each is live.
 absl::Status Compactor::List(const Dropped& dropped, const Holders& holders) {
   ASSIGN_OR_RETURN(const auto live, Weigh(dropped));
-  ASSIGN_OR_RETURN(const auto states, store_.index.Segments());
+  ASSIGN_OR_RETURN(const auto states, store_.index.With(&Index::Segments));
   ASSIGN_OR_RETURN(const std::vector<SegmentListing> listed, ListSegments(store_.folder.directory));
   for (const SegmentListing& segment : listed) {
     const auto state = states.find(segment.number);
@@ -272,7 +272,8 @@ absl::Status Compactor::MakeRoom() {
     // it.
     RETURN_IF_ERROR(store_.log.AllocateSegment().status());
   }
-  return store_.writer.SyncAndIndex(store_.index.NewBatch());
+  IndexBatch index;
+  return store_.writer.SyncAndIndex(index);
 }
 
 absl::Status Compactor::Run() {
@@ -287,8 +288,7 @@ absl::Status Compactor::Run() {
 // About how many bytes of each segment are live.
 absl::StatusOr<std::map<uint64_t, uint64_t>> Compactor::Weigh(const Dropped& dropped) {
   std::map<uint64_t, uint64_t> live;
-  const auto count_blob = [&](const LocatedBlob& blob) {
-    const auto& [digest, location] = blob;
+  const auto count_blob = [&](const Digest& digest, const BlobLocation& location) {
     if (dropped.blobs.contains(digest)) return absl::OkStatus();
     if (location.segment == 0) {
       file_bytes_ += digest.size_bytes();
@@ -297,18 +297,19 @@ absl::StatusOr<std::map<uint64_t, uint64_t>> Compactor::Weigh(const Dropped& dro
     }
     return CheckCancelled(options_);
   };
-  RETURN_IF_ERROR(store_.index.ForEachBlob(count_blob));
+  RETURN_IF_ERROR(store_.index.Walk(&Index::ForEachBlob, count_blob));
   const auto count = [&](const RecordPlace& place) {
     if (!dropped.records.contains(place)) live[place.segment] += kRecordBytesGuess;
     return absl::OkStatus();
   };
   const auto count_result = [&](const Digest&, const ResultPlace& place) { return count(place); };
-  RETURN_IF_ERROR(store_.index.ForEachResult(count_result));
-  RETURN_IF_ERROR(store_.index.ForEachActionResult(count_result));
-  RETURN_IF_ERROR(store_.index.ForEachObservationSet(
-      [&](const Digest&, const SetPlace& set) { return count(set.place); }));
+  RETURN_IF_ERROR(store_.index.Walk(&Index::ForEachResult, count_result));
+  RETURN_IF_ERROR(store_.index.Walk(&Index::ForEachActionResult, count_result));
   RETURN_IF_ERROR(
-      store_.index.ForEachRoot([&](const IndexedRoot& root) { return count(root.place); }));
+      store_.index.Walk(&Index::ForEachObservationSet,
+                        [&](const Digest&, const SetPlace& set) { return count(set.place); }));
+  ASSIGN_OR_RETURN(const std::vector<IndexedRoot> roots, store_.index.With(&Index::AllRoots));
+  for (const IndexedRoot& root : roots) RETURN_IF_ERROR(count(root.place));
   return live;
 }
 
@@ -385,9 +386,9 @@ absl::Status Compactor::Move(uint64_t segment, std::span<const LiveRecord> given
     for (const LiveRecord& record : records) bytes += record.span;
     RETURN_IF_ERROR(
         CheckFreeSpace(store_.folder.directory, bytes, store_.folder.options.free_bytes_least));
-    auto index = store_.index.NewBatch();
+    IndexBatch index;
     for (const LiveRecord& record : records) {
-      const absl::Status status = MoveOne(segment, record, *index);
+      const absl::Status status = MoveOne(segment, record, index);
       if (absl::IsDataLoss(status)) {
         LogWarning("store={} gc: {}", store_.folder.directory, MessageOf(status));
         if (record.kind == RecordKind::kBlob) wrong.push_back(record.key);
@@ -395,7 +396,7 @@ absl::Status Compactor::Move(uint64_t segment, std::span<const LiveRecord> given
         RETURN_IF_ERROR(status);
       }
     }
-    RETURN_IF_ERROR(store_.writer.SyncAndIndex(std::move(index)));
+    RETURN_IF_ERROR(store_.writer.SyncAndIndex(index));
     moved_bytes_ += bytes;
   }
   for (const Digest& digest : wrong)
@@ -416,10 +417,9 @@ absl::Status Compactor::MoveOne(uint64_t segment, const LiveRecord& record, Inde
   } else {
     absl::StatusOr<std::string> read = store_.reader.ReadLogged(record.kind, key, from);
     if (absl::IsDataLoss(read.status())) {
-      if (record.kind == RecordKind::kResult) RETURN_IF_ERROR(index.RemoveResult(key));
-      if (record.kind == RecordKind::kActionResult) RETURN_IF_ERROR(index.RemoveActionResult(key));
-      if (record.kind == RecordKind::kObservationSet)
-        RETURN_IF_ERROR(index.RemoveObservationSet(key, from));
+      if (record.kind == RecordKind::kResult) index.RemoveResult(key);
+      if (record.kind == RecordKind::kActionResult) index.RemoveActionResult(key);
+      if (record.kind == RecordKind::kObservationSet) index.RemoveObservationSet(key, from);
     }
     RETURN_IF_ERROR(read.status());
     payload = *std::move(read);
@@ -431,22 +431,25 @@ absl::Status Compactor::MoveOne(uint64_t segment, const LiveRecord& record, Inde
   }
   switch (record.kind) {
     case RecordKind::kBlob:
-      return index.SetBlob(key, {.segment = to.segment, .offset = to.offset});
-    case RecordKind::kResult: {
-      const LocatedResult result(key, to);
-      RETURN_IF_ERROR(index.SetResults(std::span(&result, 1)));
-      return index.StampResult(key, record.used_hours);
-    }
+      index.SetBlob(key, {.segment = to.segment, .offset = to.offset});
+      break;
+    case RecordKind::kResult:
+      index.SetResult(key, to);
+      index.StampResult(key, record.used_hours);
+      break;
     case RecordKind::kActionResult:
-      RETURN_IF_ERROR(index.SetActionResult(key, to));
-      return index.StampActionResult(key, record.used_hours);
+      index.SetActionResult(key, to);
+      index.StampActionResult(key, record.used_hours);
+      break;
     case RecordKind::kObservationSet:
-      return index.MoveObservationSet(key, from, to);
+      index.MoveObservationSet(key, from, to);
+      break;
     default: {
       ASSIGN_OR_RETURN(const PublishedRoot root, DecodePublished(payload));
-      return index.SetRoot(root, to);
+      index.SetRoot(root, to);
     }
   }
+  return absl::OkStatus();
 }
 
 // Drops records that the index still says to lie in segments that were left: they could not be read
@@ -455,10 +458,12 @@ absl::Status Compactor::GiveUpDamaged() {
   std::set<uint64_t> numbers;
   for (const Left& left : left_) numbers.insert(left.segment.number);
   std::vector<Digest> blobs;
-  RETURN_IF_ERROR(store_.index.ForEachBlob([&](const LocatedBlob& blob) {
-    if (numbers.contains(blob.second.segment)) blobs.push_back(blob.first);
-    return absl::OkStatus();
-  }));
+  RETURN_IF_ERROR(store_.index.Walk(&Index::ForEachBlob,
+                                    [&](const Digest& digest, const BlobLocation& location) {
+                                      if (numbers.contains(location.segment))
+                                        blobs.push_back(digest);
+                                      return absl::OkStatus();
+                                    }));
   for (const Digest& digest : blobs) {
     ASSIGN_OR_RETURN(const bool was_wrong, store_.losses.QuarantineIfWrong(digest));
     if (!was_wrong) {
@@ -470,31 +475,36 @@ absl::Status Compactor::GiveUpDamaged() {
   }
   const base::MutexLock lock(store_.writer.mutex());
   RETURN_IF_ERROR(store_.writer.CheckWritable());
-  auto index = store_.index.NewBatch();
-  RETURN_IF_ERROR(store_.index.ForEachResult([&](const Digest& key, const ResultPlace& place) {
-    return numbers.contains(place.segment) ? index->RemoveResult(key) : absl::OkStatus();
-  }));
+  IndexBatch index;
   RETURN_IF_ERROR(
-      store_.index.ForEachActionResult([&](const Digest& key, const ResultPlace& place) {
-        return numbers.contains(place.segment) ? index->RemoveActionResult(key) : absl::OkStatus();
+      store_.index.Walk(&Index::ForEachResult, [&](const Digest& key, const ResultPlace& place) {
+        if (numbers.contains(place.segment)) index.RemoveResult(key);
+        return absl::OkStatus();
       }));
-  RETURN_IF_ERROR(store_.index.ForEachObservationSet([&](const Digest& key, const SetPlace& set) {
-    return numbers.contains(set.place.segment) ? index->RemoveObservationSet(key, set.place)
-                                               : absl::OkStatus();
-  }));
-  const auto write_again = [&](const IndexedRoot& root) -> absl::Status {
-    if (!numbers.contains(root.place.segment)) return absl::OkStatus();
+  RETURN_IF_ERROR(store_.index.Walk(&Index::ForEachActionResult,
+                                    [&](const Digest& key, const ResultPlace& place) {
+                                      if (numbers.contains(place.segment))
+                                        index.RemoveActionResult(key);
+                                      return absl::OkStatus();
+                                    }));
+  RETURN_IF_ERROR(
+      store_.index.Walk(&Index::ForEachObservationSet, [&](const Digest& key, const SetPlace& set) {
+        if (numbers.contains(set.place.segment)) index.RemoveObservationSet(key, set.place);
+        return absl::OkStatus();
+      }));
+  ASSIGN_OR_RETURN(const std::vector<IndexedRoot> roots, store_.index.With(&Index::AllRoots));
+  for (const IndexedRoot& root : roots) {
+    if (!numbers.contains(root.place.segment)) continue;
     const base::MutexLock append_lock(store_.log.mutex());
     ASSIGN_OR_RETURN(
         const RecordPlace place,
         store_.log.Append(RecordKind::kPublished, root.root.root, EncodePublished(root.root)));
-    return index->SetRoot(root.root, place);
-  };
-  RETURN_IF_ERROR(store_.index.ForEachRoot(write_again));
-  if (index->size() == 0) return absl::OkStatus();
+    index.SetRoot(root.root, place);
+  }
+  if (index.size() == 0) return absl::OkStatus();
   LogWarning("store={} gc: {} damaged results, sets and roots are dropped or written again",
-             store_.folder.directory, index->size());
-  return store_.writer.SyncAndIndex(std::move(index));
+             store_.folder.directory, index.size());
+  return store_.writer.SyncAndIndex(index);
 }
 
 absl::Status Compactor::Remove() {
@@ -502,8 +512,8 @@ absl::Status Compactor::Remove() {
   RETURN_IF_ERROR(store_.writer.CheckWritable());
   RETURN_IF_ERROR(store_.index.StillCovers(coverage_));
   ASSIGN_OR_RETURN(const Holders holders, FindHolders(store_));
-  ASSIGN_OR_RETURN(const auto states, store_.index.Segments());
-  auto index = store_.index.NewBatch();
+  ASSIGN_OR_RETURN(const auto states, store_.index.With(&Index::Segments));
+  IndexBatch index;
   std::vector<const Left*> workers, log;
   bool is_log_held = false;
   for (const Left& left : left_) {
@@ -518,14 +528,18 @@ absl::Status Compactor::Remove() {
       continue;
     }
     state.is_dropped = true;
-    RETURN_IF_ERROR(is_log ? index->SetSegment(number, state) : index->RemoveSegment(number));
+    if (is_log) {
+      index.SetSegment(number, state);
+    } else {
+      index.RemoveSegment(number);
+    }
     (is_log ? log : workers).push_back(&left);
   }
   if (log.empty() && workers.empty()) return absl::OkStatus();
-  RETURN_IF_ERROR(store_.writer.WriteIndex(std::move(index)));
+  RETURN_IF_ERROR(store_.writer.WriteIndex(index));
   // Before they go: an index that knows them would take them for lost, and one that does not would
   // read the log's begin anew.
-  RETURN_IF_ERROR(store_.index.Flush(/*wait=*/true));
+  RETURN_IF_ERROR(store_.index.With(&Index::Flush, /*wait=*/true));
   // An index that was made meanwhile does not say that they go.
   RETURN_IF_ERROR(store_.index.StillCovers(coverage_));
   const auto remove = [&](const Left& left) {
@@ -535,14 +549,14 @@ absl::Status Compactor::Remove() {
     return absl::OkStatus();
   };
   for (const Left* left : workers) RETURN_IF_ERROR(remove(*left));
-  index = store_.index.NewBatch();
+  index = IndexBatch();
   for (const Left* left : log) {
     RETURN_IF_ERROR(remove(*left));
     // One after the other: what is there is the log's end, whatever comes.
     RETURN_IF_ERROR(SyncDirectory(JoinPath(store_.folder.directory, "segments")));
-    RETURN_IF_ERROR(index->RemoveSegment(left->segment.number));
+    index.RemoveSegment(left->segment.number);
   }
-  return store_.writer.WriteIndex(std::move(index));
+  return store_.writer.WriteIndex(index);
 }
 
 absl::Time Compactor::WrittenAt(const std::string& path) {

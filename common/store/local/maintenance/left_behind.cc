@@ -141,7 +141,7 @@ namespace {
 
 // Some segment has no header any more: if it was the owner's, what it adopted is not known.
 absl::StatusOr<bool> IndexCoversAllSegments(StoreState& store) {
-  ASSIGN_OR_RETURN(const auto segments, store.index.Segments());
+  ASSIGN_OR_RETURN(const auto segments, store.index.With(&Index::Segments));
   return std::none_of(segments.begin(), segments.end(), [](const auto& segment) {
     return segment.second.writer == SegmentWriterKind::kWorker && segment.second.is_abandoned &&
            !segment.second.is_cut;

@@ -94,18 +94,18 @@ absl::StatusOr<std::vector<LiveRecord>> StillLive(StoreState& store, uint64_t se
       keys[RecordKind::kAdopted].push_back(digest);
   }
   std::erase(keys[RecordKind::kAdopted], Digest());
-  ASSIGN_OR_RETURN(const auto blobs, store.index.Blobs(keys[RecordKind::kBlob]));
-  ASSIGN_OR_RETURN(const auto adopted, store.index.Blobs(keys[RecordKind::kAdopted]));
-  ASSIGN_OR_RETURN(const auto results, store.index.Results(keys[RecordKind::kResult]));
+  ASSIGN_OR_RETURN(const auto blobs, store.index.With(&Index::Blobs, keys[RecordKind::kBlob]));
+  ASSIGN_OR_RETURN(const auto adopted, store.index.With(&Index::Blobs, keys[RecordKind::kAdopted]));
+  ASSIGN_OR_RETURN(const auto results,
+                   store.index.With(&Index::Results, keys[RecordKind::kResult]));
   ASSIGN_OR_RETURN(const auto action_results,
-                   store.index.ActionResults(keys[RecordKind::kActionResult]));
-  ASSIGN_OR_RETURN(const auto sets, store.index.ObservationSets(keys[RecordKind::kObservationSet]));
+                   store.index.With(&Index::ActionResults, keys[RecordKind::kActionResult]));
+  ASSIGN_OR_RETURN(const auto sets,
+                   store.index.With(&Index::ObservationSets, keys[RecordKind::kObservationSet]));
   std::set<RecordPlace> roots;
   if (keys.contains(RecordKind::kPublished)) {
-    RETURN_IF_ERROR(store.index.ForEachRoot([&](const IndexedRoot& root) {
-      roots.insert(root.place);
-      return absl::OkStatus();
-    }));
+    ASSIGN_OR_RETURN(const std::vector<IndexedRoot> all, store.index.With(&Index::AllRoots));
+    for (const IndexedRoot& root : all) roots.insert(root.place);
   }
   size_t blob = 0, adopted_blob = 0, result = 0, action_result = 0, set = 0;
   const auto is_live = [&](LiveRecord& record) {

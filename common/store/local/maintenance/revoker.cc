@@ -33,8 +33,8 @@ absl::Status Revoker::Find(RecordKind kind) {
   const auto visit = [&](const Digest& key, const ResultPlace& place) {
     return Take(kind, key, place);
   };
-  return kind == RecordKind::kResult ? store_.index.ForEachResult(visit)
-                                     : store_.index.ForEachActionResult(visit);
+  return store_.index.Walk(
+      kind == RecordKind::kResult ? &Index::ForEachResult : &Index::ForEachActionResult, visit);
 }
 
 absl::Status Revoker::Take(RecordKind kind, const Digest& key, const RecordPlace& place) {
@@ -77,7 +77,7 @@ absl::Status Revoker::Forget() {
   RETURN_IF_ERROR(store_.writer.CheckWritable());
   RETURN_IF_ERROR(store_.writer.RestoreLog());
   RETURN_IF_ERROR(store_.folder.CheckSpace(4096 + 64 * (ours_.size() + others_.size())));
-  auto index = store_.index.NewBatch();
+  IndexBatch index;
   std::vector<Digest> ours, others;
   const auto still = [](const std::map<Digest, RecordPlace>& found, const auto& places,
                         const std::vector<Digest>& keys, std::vector<Digest>& go) {
@@ -88,16 +88,16 @@ absl::Status Revoker::Forget() {
   };
   std::vector<Digest> keys;
   for (const auto& [key, place] : ours_) keys.push_back(key);
-  ASSIGN_OR_RETURN(const auto places, store_.index.Results(keys));
+  ASSIGN_OR_RETURN(const auto places, store_.index.With(&Index::Results, keys));
   still(ours_, places, keys, ours);
   keys.clear();
   for (const auto& [key, place] : others_) keys.push_back(key);
-  ASSIGN_OR_RETURN(const auto other_places, store_.index.ActionResults(keys));
+  ASSIGN_OR_RETURN(const auto other_places, store_.index.With(&Index::ActionResults, keys));
   still(others_, other_places, keys, others);
-  for (const Digest& key : ours) RETURN_IF_ERROR(index->RemoveResult(key));
-  for (const Digest& key : others) RETURN_IF_ERROR(index->RemoveActionResult(key));
-  RETURN_IF_ERROR(store_.writer.RaiseEpoch(*index));
-  index->SetDisputed();
+  for (const Digest& key : ours) index.RemoveResult(key);
+  for (const Digest& key : others) index.RemoveActionResult(key);
+  RETURN_IF_ERROR(store_.writer.RaiseEpoch(index));
+  index.SetDisputed();
   {
     const base::MutexLock append_lock(store_.log.mutex());
     const auto append = [&](RecordKind kind, std::span<const Digest> gone)
@@ -111,7 +111,7 @@ absl::Status Revoker::Forget() {
     RETURN_IF_ERROR(append(RecordKind::kForgotten, ours));
     RETURN_IF_ERROR(append(RecordKind::kCollected, others));
   }
-  return store_.writer.SyncAndIndex(std::move(index));
+  return store_.writer.SyncAndIndex(index);
 }
 
 }  // namespace galley::store

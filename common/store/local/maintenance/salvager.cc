@@ -49,8 +49,9 @@ absl::Status Salvager::WantedByResults(absl::flat_hash_set<Digest>& wanted) {
         page.emplace_back(key, place);
         return absl::OkStatus();
       };
-      RETURN_IF_ERROR(kind == RecordKind::kResult ? store_.index.ForEachResult(range, add)
-                                                  : store_.index.ForEachActionResult(range, add));
+      RETURN_IF_ERROR(store_.index.Walk(
+          kind == RecordKind::kResult ? &Index::ForEachResult : &Index::ForEachActionResult, range,
+          add));
       if (page.empty()) break;
       for (const auto& [key, place] : page) {
         const absl::StatusOr<std::string> bytes = store_.reader.ReadLogged(kind, key, place);

@@ -60,12 +60,12 @@ absl::Status Sweeper::SweepSets(const std::vector<std::pair<Digest, RecordPlace>
     const base::MutexLock lock(store_.writer.mutex());
     RETURN_IF_ERROR(store_.writer.CheckWritable());
     RETURN_IF_ERROR(store_.index.StillCovers(coverage_));
-    auto index = store_.index.NewBatch();
+    IndexBatch index;
     for (size_t i = begin; i < std::min(begin + kStepMax, sets.size()); ++i) {
       const auto& [weak_key, place] = sets[i];
-      if (!IsTold(weak_key)) RETURN_IF_ERROR(index->RemoveObservationSet(weak_key, place));
+      if (!IsTold(weak_key)) index.RemoveObservationSet(weak_key, place);
     }
-    RETURN_IF_ERROR(store_.writer.WriteIndex(std::move(index)));
+    RETURN_IF_ERROR(store_.writer.WriteIndex(index));
   }
   return absl::OkStatus();
 }
@@ -73,9 +73,9 @@ absl::Status Sweeper::SweepSets(const std::vector<std::pair<Digest, RecordPlace>
 absl::Status Sweeper::RaiseEpoch() {
   const base::MutexLock lock(store_.writer.mutex());
   RETURN_IF_ERROR(store_.writer.CheckWritable());
-  auto index = store_.index.NewBatch();
-  RETURN_IF_ERROR(store_.writer.RaiseEpoch(*index));
-  RETURN_IF_ERROR(store_.writer.WriteIndex(std::move(index)));
+  IndexBatch index;
+  RETURN_IF_ERROR(store_.writer.RaiseEpoch(index));
+  RETURN_IF_ERROR(store_.writer.WriteIndex(index));
   epoch_ = store_.index.epoch();
   return absl::OkStatus();
 }
@@ -91,12 +91,12 @@ absl::Status Sweeper::Drop(Step& step, GcReport& report) {
     Pardon(step);
     return logged;
   }
-  auto index = store_.index.NewBatch();
-  const absl::Status noted = Note(step, *index);
+  IndexBatch index;
+  const absl::Status noted = Note(step, index);
   // The log says that it is gone: an index that says otherwise is behind it for good.
   if (!noted.ok()) store_.writer.Break(noted);
   RETURN_IF_ERROR(noted);
-  RETURN_IF_ERROR(store_.writer.WriteIndex(std::move(index)));
+  RETURN_IF_ERROR(store_.writer.WriteIndex(index));
   store_.told.PardonAll();
   report.dropped_results += step.results.size() + step.action_results.size();
   for (const auto& [digest, location] : step.blobs) {
@@ -108,9 +108,9 @@ absl::Status Sweeper::Drop(Step& step, GcReport& report) {
 }
 
 absl::Status Sweeper::Note(const Step& step, IndexBatch& index) {
-  for (const Digest& key : step.results) RETURN_IF_ERROR(index.RemoveResult(key));
-  for (const Digest& key : step.action_results) RETURN_IF_ERROR(index.RemoveActionResult(key));
-  for (const auto& [digest, location] : step.blobs) RETURN_IF_ERROR(index.RemoveBlob(digest));
+  for (const Digest& key : step.results) index.RemoveResult(key);
+  for (const Digest& key : step.action_results) index.RemoveActionResult(key);
+  for (const auto& [digest, location] : step.blobs) index.RemoveBlob(digest);
   return store_.writer.NoteSegments({}, {}, index);
 }
 

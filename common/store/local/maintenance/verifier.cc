@@ -67,7 +67,7 @@ void Verifier::TakeUpCursor() {
 }
 
 absl::Status Verifier::RunPhases() {
-  RETURN_IF_ERROR(store_.index.CheckFiles());
+  RETURN_IF_ERROR(store_.index.With(&Index::CheckFiles));
   pace_.Begin();
   using Phase = absl::Status (Verifier::*)();
   struct Step {
@@ -102,11 +102,11 @@ absl::Status Verifier::SettleAndSave() {
 absl::Status Verifier::Blobs() {
   while (true) {
     std::vector<LocatedBlob> page;
-    RETURN_IF_ERROR(store_.index.ForEachBlob({cursor_.after, kPageKeys},
-                                             [&](const LocatedBlob& blob) -> absl::Status {
-                                               page.push_back(blob);
-                                               return absl::OkStatus();
-                                             }));
+    RETURN_IF_ERROR(store_.index.Walk(&Index::ForEachBlob, {cursor_.after, kPageKeys},
+                                      [&](const Digest& digest, const BlobLocation& location) {
+                                        page.emplace_back(digest, location);
+                                        return absl::OkStatus();
+                                      }));
     if (page.empty()) return absl::OkStatus();
     for (const LocatedBlob& blob : page) {
       RETURN_IF_ERROR(Check(blob));
@@ -144,7 +144,7 @@ absl::Status Verifier::Settle() {
   std::vector<Digest> digests, lost, gone;
   for (const Suspect& suspect : suspects_) digests.push_back(suspect.blob.first);
   ASSIGN_OR_RETURN(const auto found, store_.reader.Look(digests));
-  ASSIGN_OR_RETURN(const auto indexed, store_.index.Blobs(digests));
+  ASSIGN_OR_RETURN(const auto indexed, store_.index.With(&Index::Blobs, digests));
   for (size_t i = 0; i < suspects_.size(); ++i) {
     const auto& [digest, location] = suspects_[i].blob;
     if (!found[i].has_value() && indexed[i] == location && store_.reader.IsCutOff(digest, location))
@@ -199,11 +199,11 @@ absl::Status Verifier::List(const KeyRange& range, std::vector<Entry>& entries) 
   const auto add_set = [&](const Digest& key, const SetPlace& set) { return add(key, set.place); };
   switch (KindOf(cursor_.phase)) {
     case RecordKind::kResult:
-      return store_.index.ForEachResult(range, add);
+      return store_.index.Walk(&Index::ForEachResult, range, add);
     case RecordKind::kActionResult:
-      return store_.index.ForEachActionResult(range, add);
+      return store_.index.Walk(&Index::ForEachActionResult, range, add);
     default:
-      return store_.index.ForEachObservationSet(range, add_set);
+      return store_.index.Walk(&Index::ForEachObservationSet, range, add_set);
   }
 }
 
@@ -211,9 +211,9 @@ absl::Status Verifier::Drop(const std::vector<Entry>& wrong) {
   if (wrong.empty()) return absl::OkStatus();
   const base::MutexLock lock(store_.writer.mutex());
   RETURN_IF_ERROR(store_.writer.CheckWritable());
-  auto index = store_.index.NewBatch();
-  for (const Entry& entry : wrong) RETURN_IF_ERROR(DropOne(entry, *index));
-  return WriteAndLose(std::move(index));
+  IndexBatch index;
+  for (const Entry& entry : wrong) RETURN_IF_ERROR(DropOne(entry, index));
+  return WriteAndLose(index);
 }
 
 // Drops an entry, unless another one took its place since it was read.
@@ -225,41 +225,41 @@ absl::Status Verifier::DropOne(const Entry& entry, IndexBatch& index) {
   };
   switch (KindOf(cursor_.phase)) {
     case RecordKind::kResult: {
-      const auto places = store_.index.Results(key);
+      const auto places = store_.index.With(&Index::Results, key);
       RETURN_IF_ERROR(places.status());
       if (!is_there(places)) return absl::OkStatus();
       cursor_.AddProblem(fmt::format("result {}: {}; dropped, it is cooked again",
                                      entry.key.ToString(), entry.why));
-      return index.RemoveResult(entry.key);
+      index.RemoveResult(entry.key);
+      return absl::OkStatus();
     }
     case RecordKind::kActionResult: {
-      const auto places = store_.index.ActionResults(key);
+      const auto places = store_.index.With(&Index::ActionResults, key);
       RETURN_IF_ERROR(places.status());
       if (!is_there(places)) return absl::OkStatus();
       cursor_.AddProblem(
           fmt::format("another program's result {}: {}; dropped", entry.key.ToString(), entry.why));
-      return index.RemoveActionResult(entry.key);
+      index.RemoveActionResult(entry.key);
+      return absl::OkStatus();
     }
     default:
       cursor_.AddProblem(
           fmt::format("observation set of {}: {}; dropped", entry.key.ToString(), entry.why));
-      return index.RemoveObservationSet(entry.key, entry.place);
+      index.RemoveObservationSet(entry.key, entry.place);
+      return absl::OkStatus();
   }
 }
 
-absl::Status Verifier::WriteAndLose(std::unique_ptr<IndexBatch> index) {
-  if (index->size() == 0) return absl::OkStatus();
-  RETURN_IF_ERROR(store_.writer.SyncAndIndex(std::move(index)));
+absl::Status Verifier::WriteAndLose(IndexBatch& index) {
+  if (index.is_empty()) return absl::OkStatus();
+  RETURN_IF_ERROR(store_.writer.SyncAndIndex(index));
   return store_.writer.Lose({});
 }
 
 // One that cannot be read is written again from the index.
 absl::Status Verifier::Roots() {
-  std::vector<IndexedRoot> roots, wrong;
-  RETURN_IF_ERROR(store_.index.ForEachRoot([&](const IndexedRoot& root) -> absl::Status {
-    roots.push_back(root);
-    return absl::OkStatus();
-  }));
+  ASSIGN_OR_RETURN(const std::vector<IndexedRoot> roots, store_.index.With(&Index::AllRoots));
+  std::vector<IndexedRoot> wrong;
   for (const IndexedRoot& root : roots) {
     RETURN_IF_ERROR(pace_.Used(kRecordHeaderBytes));
     const absl::Status status =
@@ -275,19 +275,19 @@ absl::Status Verifier::Roots() {
   if (wrong.empty()) return absl::OkStatus();
   const base::MutexLock lock(store_.writer.mutex());
   RETURN_IF_ERROR(store_.writer.CheckWritable());
-  auto index = store_.index.NewBatch();
+  IndexBatch index;
   for (const IndexedRoot& root : wrong) {
     const base::MutexLock append_lock(store_.log.mutex());
     ASSIGN_OR_RETURN(
         const RecordPlace place,
         store_.log.Append(RecordKind::kPublished, root.root.root, EncodePublished(root.root)));
-    RETURN_IF_ERROR(index->SetRoot(root.root, place));
+    index.SetRoot(root.root, place);
   }
-  return WriteAndLose(std::move(index));
+  return WriteAndLose(index);
 }
 
 absl::Status Verifier::Segments() {
-  ASSIGN_OR_RETURN(const auto states, store_.index.Segments());
+  ASSIGN_OR_RETURN(const auto states, store_.index.With(&Index::Segments));
   for (auto at = states.upper_bound(cursor_.after_segment); at != states.end(); ++at) {
     RETURN_IF_ERROR(Segment(at->first, at->second));
     cursor_.after_segment = at->first;
@@ -308,15 +308,15 @@ absl::Status Verifier::Segment(uint64_t number, const SegmentState& state) {
   if (state.writer == SegmentWriterKind::kOwner) RETURN_IF_ERROR(Relog());
   const base::MutexLock lock(store_.writer.mutex());
   RETURN_IF_ERROR(store_.writer.CheckWritable());
-  auto index = store_.index.NewBatch();
+  IndexBatch index;
   for (const DamagedRange& range : damaged) {
-    RETURN_IF_ERROR(index->NoteDamage({number, range.offset}));
+    index.NoteDamage({number, range.offset});
     cursor_.AddProblem(
         fmt::format("segment {:016x} offset {}: {} bytes are wrong; noted, they are never used",
                     number, range.offset, range.size_bytes));
   }
-  if (state.writer == SegmentWriterKind::kOwner) return WriteAndLose(std::move(index));
-  return store_.writer.WriteIndex(std::move(index));
+  if (state.writer == SegmentWriterKind::kOwner) return WriteAndLose(index);
+  return store_.writer.WriteIndex(index);
 }
 
 // The damage of a segment that is not noted yet.
@@ -343,7 +343,8 @@ absl::StatusOr<std::vector<DamagedRange>> Verifier::NewDamage(uint64_t number,
         {.offset = scan->whole_end, .size_bytes = state.indexed_bytes - scan->whole_end});
   std::vector<DamagedRange> unknown;
   for (const DamagedRange& range : damaged) {
-    ASSIGN_OR_RETURN(const bool is_known, store_.index.IsKnownDamage({number, range.offset}));
+    ASSIGN_OR_RETURN(const bool is_known,
+                     store_.index.With(&Index::IsKnownDamage, RecordPlace{number, range.offset}));
     if (!is_known) unknown.push_back(range);
   }
   return unknown;
@@ -357,11 +358,11 @@ absl::Status Verifier::Relog() {
     const base::MutexLock lock(store_.writer.mutex());
     RETURN_IF_ERROR(store_.writer.CheckWritable());
     std::vector<LocatedBlob> blobs;
-    RETURN_IF_ERROR(store_.index.ForEachBlob({after, kAdoptedMax},
-                                             [&](const LocatedBlob& blob) -> absl::Status {
-                                               blobs.push_back(blob);
-                                               return absl::OkStatus();
-                                             }));
+    RETURN_IF_ERROR(store_.index.Walk(&Index::ForEachBlob, {after, kAdoptedMax},
+                                      [&](const Digest& digest, const BlobLocation& location) {
+                                        blobs.emplace_back(digest, location);
+                                        return absl::OkStatus();
+                                      }));
     if (blobs.empty()) return absl::OkStatus();
     after = blobs.back().first;
     RETURN_IF_ERROR(store_.log.AppendAdopted(blobs));

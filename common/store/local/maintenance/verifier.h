@@ -64,8 +64,7 @@ class Verifier {
   absl::Status List(const KeyRange& range, std::vector<Entry>& entries) const;
   absl::Status Drop(const std::vector<Entry>& wrong);
   absl::Status DropOne(const Entry& entry, IndexBatch& index);
-  absl::Status WriteAndLose(std::unique_ptr<IndexBatch> index)
-      GALLEY_REQUIRES(store_.writer.mutex());
+  absl::Status WriteAndLose(IndexBatch& index) GALLEY_REQUIRES(store_.writer.mutex());
   absl::Status Segment(uint64_t number, const SegmentState& state);
   absl::StatusOr<std::vector<DamagedRange>> NewDamage(uint64_t number, const SegmentState& state);
   absl::Status Relog();

@@ -166,8 +166,8 @@ absl::Status WhyFinder::FindResults() {
                                  .used = TimeOf(uint64_t{place.used_hours} * 3600)});
       return absl::OkStatus();
     };
-    RETURN_IF_ERROR(kind == RecordKind::kResult ? store_.index.ForEachResult(visit)
-                                                : store_.index.ForEachActionResult(visit));
+    RETURN_IF_ERROR(store_.index.Walk(
+        kind == RecordKind::kResult ? &Index::ForEachResult : &Index::ForEachActionResult, visit));
   }
   return absl::OkStatus();
 }
@@ -189,7 +189,7 @@ absl::Status WhyFinder::FindSessions() {
 // Finds what became of the blob, by the log and by what lies in the quarantine.
 absl::Status WhyFinder::FindLosses() {
   std::vector<std::pair<absl::Time, std::string>> past;
-  ASSIGN_OR_RETURN(const auto states, store_.index.Segments());
+  ASSIGN_OR_RETURN(const auto states, store_.index.With(&Index::Segments));
   for (const auto& [number, state] : states) {
     if (state.writer != SegmentWriterKind::kOwner) continue;
     const RecordVisitor visit = [&](uint64_t, const RecordHeader& header,
