@@ -83,8 +83,8 @@ absl::StatusOr<project::Project> OpenProject(const GlobalOptions& options,
   return project::LoadProject(load);
 }
 
-absl::StatusOr<std::unique_ptr<store::Store>> OpenStoreOf(const GlobalOptions& options,
-                                                          store::OpenMode mode) {
+absl::StatusOr<std::unique_ptr<store::StoreDirectory>> OpenStoreOf(const GlobalOptions& options,
+                                                                   store::OpenMode mode) {
   std::string directory = options.store;
   if (directory.find("://") != std::string::npos) {
     return absl::InvalidArgumentError(

@@ -9,7 +9,7 @@
 #include "CLI/CLI.hpp"
 #include "absl/status/statusor.h"
 #include "common/project/project.h"
-#include "common/store/interface/store.h"
+#include "common/store/interface/store_admin.h"
 #include "common/store/owner/store_server.h"
 #include "director/cli/exit_code.h"
 #include "nlohmann/json.hpp"
@@ -48,7 +48,7 @@ absl::StatusOr<project::Project> OpenProject(
     const GlobalOptions& options, const std::map<std::string, std::string>& overrides = {});
 
 // The store that --store names, else the project's.
-absl::StatusOr<std::unique_ptr<store::Store>> OpenStoreOf(
+absl::StatusOr<std::unique_ptr<store::StoreDirectory>> OpenStoreOf(
     const GlobalOptions& options, store::OpenMode mode = store::OpenMode::kMustExist);
 
 // The id under which this project publishes; empty when it never cooked.

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "common/store/interface/store.h"
+#include "common/store/interface/store_admin.h"
 #include "director/cli/exit_code.h"
 #include "director/cli/global_options.h"
 
@@ -15,7 +15,7 @@ namespace galley::cli {
 // The store, and the id of the project whose roots are meant: with --store and no project, every
 // project's.
 struct OpenedStore {
-  std::unique_ptr<store::Store> store;
+  std::unique_ptr<store::StoreDirectory> store;
   std::string project_id;
 };
 absl::StatusOr<OpenedStore> OpenStoreAndProject(const GlobalOptions& options);

@@ -15,7 +15,7 @@
 #include "common/base/memory_limit.h"
 #include "common/base/status_macros.h"
 #include "common/record/programs.h"
-#include "common/store/layers/memory_store.h"
+#include "common/store/layers/empty_store.h"
 #include "common/store/local/look.h"
 #include "common/store/reapi/client/open_remote.h"
 #include "director/cli/commands.h"
@@ -153,13 +153,19 @@ Check CheckWalls(const std::string& worker_program, const project::Project* proj
           fmt::format("programs of `command` could change the project: {}", *missing)};
 }
 
+constexpr std::string_view kProbe = "galley doctor";
+
+class ProbeStore final : public store::EmptyStore {
+ public:
+  ProbeStore() : EmptyStore(absl::UnimplementedError("it holds a probe")) {}
+  absl::StatusOr<Blob> Get(const Digest&) override { return MakeBlob(std::string(kProbe)); }
+};
+
 // Writes as a cook in read-write would, with a blob that says whose it is.
 absl::Status TryToWrite(store::RemoteCache& remote) {
   const store::RemoteLimits limits{.patience = absl::Seconds(10)};
-  store::MemoryStore store;
-  constexpr std::string_view kProbe = "galley doctor";
+  ProbeStore store;
   const std::vector<Digest> probes = {Digest::Of(kProbe)};
-  RETURN_IF_ERROR(store.Put(probes[0], kProbe));
   RETURN_IF_ERROR(remote.Send(probes, store, limits));
   if (!remote.State().takes_results)
     return absl::PermissionDeniedError("the server lets us only read results");

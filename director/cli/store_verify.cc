@@ -22,7 +22,7 @@ namespace {
 
 constexpr size_t kRootsToldMax = 20;
 
-absl::StatusOr<store::VerifyReport> Verify(const GlobalOptions& options, store::Store& store,
+absl::StatusOr<store::VerifyReport> Verify(const GlobalOptions& options, store::StoreAdmin& store,
                                            const StoreVerifyOptions& asked,
                                            uint64_t bytes_per_second,
                                            const std::atomic<bool>& is_stopped) {

@@ -114,10 +114,10 @@ void DirectorMeter::LookSoon() {
 
 void DirectorMeter::Look() {
   Looked looked;
-  store::Store& store = deps_.director.stores().store();
-  if (auto stats = store.Stats({.counts_unadopted = false}); stats.ok())
+  ProjectStores& stores = deps_.director.stores();
+  if (auto stats = stores.admin().Stats({.counts_unadopted = false}); stats.ok())
     looked.stats = *std::move(stats);
-  if (const auto info = store.Info(); info.ok()) looked.loss_epoch = info->loss_epoch;
+  if (const auto info = stores.store().Info(); info.ok()) looked.loss_epoch = info->loss_epoch;
   const SetupPtr setup = deps_.director.setup();
   const project::FarmSection& farm = setup->project->farm;
   if (!farm.tls_cert.empty()) {

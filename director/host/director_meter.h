@@ -17,7 +17,7 @@
 
 #include "absl/time/time.h"
 #include "common/base/mutex.h"
-#include "common/store/interface/store.h"
+#include "common/store/interface/store_admin.h"
 #include "director/host/cook_class.h"
 #include "director/host/director.h"
 #include "director/host/kitchen.h"

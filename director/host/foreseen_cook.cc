@@ -8,7 +8,7 @@
 #include <variant>
 
 #include "common/base/status_macros.h"
-#include "common/store/layers/memory_store.h"
+#include "common/store/layers/empty_store.h"
 #include "director/core/package_data.h"
 #include "director/shell/known_result.h"
 #include "director/shell/result_table.h"
@@ -29,8 +29,9 @@ constexpr absl::Duration kTick = absl::Milliseconds(100);
 constexpr int kIdleTicksMax = 36'000;  // an hour
 
 // Everything is in it, and what is put into it goes nowhere.
-class BoundlessStore final : public store::MemoryStore {
+class BoundlessStore final : public store::EmptyStore {
  public:
+  BoundlessStore() : EmptyStore(absl::UnimplementedError("nothing is stored")) {}
   absl::StatusOr<std::vector<Digest>> FindMissing(std::span<const Digest>) override {
     return std::vector<Digest>();
   }

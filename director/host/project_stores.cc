@@ -31,15 +31,18 @@ absl::StatusOr<std::unique_ptr<ProjectStores>> ProjectStores::Open(
     return Infrastructure("store", room);
   if (const absl::Status held = stores->Hold(); !held.ok())
     listener.Warn(record::WarningKind::kStore, MessageOf(held));
+  stores->admin_ = store->get();
   stores->dead_bytes_ = dynamic_cast<store::DeadBytes*>(store->get());
   stores->replaced_folder_ = dynamic_cast<store::ReplacedFolder*>(store->get());
   RETURN_IF_ERROR(stores->OpenRemote(project.store.remote, listener));
+  std::unique_ptr<store::Store> tiered = *std::move(store);
   if (stores->remote_.cache != nullptr)
-    *store = std::make_unique<store::TieredStore>(*std::move(store), stores->remote_.cache);
-  stores->store_ = std::make_unique<FencedStore>(*std::move(store), std::move(may_write));
+    tiered = std::make_unique<store::TieredStore>(std::move(tiered), stores->remote_.cache);
+  stores->store_ = std::make_unique<FencedStore>(std::move(tiered), may_write);
   stores->quota_ = std::make_unique<store::QuotaKeeper>(
-      *stores->store_,
+      *stores->admin_,
       store::QuotaOptions{.bytes_max = project.store.size_bytes_max,
+                          .may_collect = std::move(may_write),
                           .say = [](const std::string& text) { LogInfo("{}", text); }});
   return stores;
 }

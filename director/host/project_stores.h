@@ -19,7 +19,7 @@
 #include "common/project/project.h"
 #include "common/store/interface/dead_bytes.h"
 #include "common/store/interface/replaced_folder.h"
-#include "common/store/interface/store.h"
+#include "common/store/interface/store_admin.h"
 #include "common/store/layers/quota_keeper.h"
 #include "common/store/local/sessions.h"
 #include "common/store/reapi/client/open_remote.h"
@@ -36,6 +36,8 @@ class ProjectStores {
       CookListener& listener);
 
   store::Store& store() { return *store_; }
+  // Of the project's store directory, unfenced.
+  store::StoreAdmin& admin() { return *admin_; }
   // Null: there is none.
   store::RemoteCache* remote() { return remote_.cache.get(); }
   store::BlobStore* known_of_remote() { return remote_.known.get(); }
@@ -73,6 +75,7 @@ class ProjectStores {
 
   const std::string directory_, project_name_;
   std::unique_ptr<store::Store> store_;
+  store::StoreAdmin* admin_ = nullptr;      // of store_
   store::DeadBytes* dead_bytes_ = nullptr;  // of store_; null: another process owns the directory
   store::ReplacedFolder* replaced_folder_ = nullptr;  // of store_; null: it cannot tell
   std::optional<store::Session> session_;

@@ -1,7 +1,7 @@
 #include "director/host/unsent_results.h"
 
 #include "common/base/temporary_folder.h"
-#include "common/store/layers/memory_store.h"
+#include "common/store/testing/memory_store.h"
 #include "gmock/gmock.h"
 
 namespace galley::director {

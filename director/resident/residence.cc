@@ -335,7 +335,7 @@ void Residence::LookAtStore() {
   if (now < store_looked_at_ + kSizeInterval || !is_size_asked_for_.exchange(false)) return;
   store_looked_at_ = now;
   const auto stats =
-      director_->stores().store().Stats(store::StatsOptions{.counts_unadopted = false});
+      director_->stores().admin().Stats(store::StatsOptions{.counts_unadopted = false});
   if (stats.ok()) store_bytes_ = stats->segment_bytes + stats->file_bytes;
 }
 

@@ -59,14 +59,6 @@ class FencedStore final : public store::ForwardingStore {
     RETURN_IF_ERROR(fence_.Check());
     return behind().Forget(action_keys);
   }
-  absl::StatusOr<store::RevokeReport> Revoke(const store::RevokeOptions& options) override {
-    RETURN_IF_ERROR(fence_.Check());
-    return behind().Revoke(options);
-  }
-  absl::StatusOr<store::GcReport> Collect(const store::GcOptions& options) override {
-    RETURN_IF_ERROR(fence_.Check());
-    return behind().Collect(options);
-  }
 
  private:
   const WriteFence fence_;

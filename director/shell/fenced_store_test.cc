@@ -1,6 +1,6 @@
 #include "director/shell/fenced_store.h"
 
-#include "common/store/layers/memory_store.h"
+#include "common/store/testing/memory_store.h"
 #include "gmock/gmock.h"
 
 namespace galley::director {

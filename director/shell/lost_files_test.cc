@@ -106,7 +106,7 @@ TEST_F(LostFilesTest, WhatWasRevokedIsAsGoodAsLost) {
   made_by_ = "far-2";
   Add("/Game/b");
   EXPECT_THAT(*PackagesThatLost(*journal_, store_), IsEmpty());
-  ASSERT_TRUE(store_.Revoke({.what = {.worker = "far-2"}}).ok());
+  ASSERT_TRUE(store_.inner.Revoke({.what = {.worker = "far-2"}}).ok());
   EXPECT_THAT(*PackagesThatLost(*journal_, store_), ElementsAre("/Game/b"))
       << "whether the store had its result or not";
 }
@@ -115,7 +115,7 @@ TEST_F(LostFilesTest, ARootIsNotKnownToBeWholeWhenAResultMayHaveBeenRevoked) {
   const tree::BuiltTree built = Build({{.path = "a", .digest = Make("a")}});
   const std::vector<Digest> keys = {Digest::Of("key that the store does not have")};
   EXPECT_TRUE(*AreWhole(store_, std::span(&built.root, 1), keys));
-  ASSERT_TRUE(store_.Revoke({.what = {.worker = "far-2"}}).ok());
+  ASSERT_TRUE(store_.inner.Revoke({.what = {.worker = "far-2"}}).ok());
   EXPECT_FALSE(*AreWhole(store_, std::span(&built.root, 1), keys));
   EXPECT_TRUE(*AreWhole(store_, std::span(&built.root, 1), {}));
 }

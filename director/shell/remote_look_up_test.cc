@@ -108,7 +108,7 @@ class RemoteLookUpTest : public ShellJournalTest {
 
 TEST_F(RemoteLookUpTest, WhatSomebodyMadeWhoIsRevokedIsNotRead) {
   PutThere({});
-  ASSERT_TRUE(store_.Revoke({.what = {.worker = "farm-9@pollux"}}).ok());
+  ASSERT_TRUE(store_.inner.Revoke({.what = {.worker = "farm-9@pollux"}}).ok());
   EXPECT_EQ(BringAndLookUp(), "miss") << "(its observation set is no harm)";
   EXPECT_EQ(BringAndLookUp(), "miss");
 }
@@ -134,7 +134,7 @@ TEST_F(RemoteLookUpTest, WhatLacksAnythingIsNoHit) {
   PutThere({.outputs = {{"", "made"}, {".d/more", "more"}}});
   remote_.Drop(Digest::Of("more"));
   EXPECT_EQ(BringAndLookUp(), "miss");
-  EXPECT_EQ(store_.Stats()->results, 0u);
+  EXPECT_EQ(store_.inner.Stats()->results, 0u);
   remote_.Put(Digest::Of("more"), "more");
   EXPECT_EQ(BringAndLookUp(), "hit made");
 }

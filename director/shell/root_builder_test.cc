@@ -86,7 +86,7 @@ TEST_F(RootBuilderTest, TwoPackagesWithOnePathConflictAndAreBothNamed) {
   EXPECT_EQ(built.conflicts[0].first, PackageId(0));
   EXPECT_EQ(built.conflicts[0].second, PackageId(1));
   EXPECT_EQ(built.conflicts[0].path, "Game/a.txt.spv");
-  EXPECT_EQ(store_.Stats()->blobs, 0u) << "nothing of a tree that cannot be is written";
+  EXPECT_EQ(store_.inner.Stats()->blobs, 0u) << "nothing of a tree that cannot be is written";
 }
 
 TEST_F(RootBuilderTest, StagingCanMakePackagesConflict) {
@@ -117,7 +117,7 @@ TEST_F(RootBuilderTest, AnOutputWithANameThatNoFileSystemTakesIsItsPackagesFault
   EXPECT_EQ(built.conflicts[0].path, "Game/b" + fits + ".ktx2");
   EXPECT_THAT(built.conflicts[0].reason, testing::HasSubstr("a name of 256 bytes"));
   EXPECT_EQ(built.conflicts[1].first, PackageId(2));
-  EXPECT_EQ(store_.Stats()->blobs, 0u) << "nothing of a tree that cannot be is written";
+  EXPECT_EQ(store_.inner.Stats()->blobs, 0u) << "nothing of a tree that cannot be is written";
   build_.packages.resize(1);
   EXPECT_THAT(Paths(Build().root), ElementsAre("Game/" + fits + ".ktx2"));
 }
@@ -126,7 +126,7 @@ TEST_F(RootBuilderTest, ATreeBuiltAgainHasTheSameRootAndIsWholeInTheStore) {
   Add("/Game/a.txt", {""});
   const Digest root = Build().root;
   EXPECT_EQ(Build().root, root);
-  EXPECT_EQ(store_.Stats()->blobs, 2u) << "the top folder and Game";
+  EXPECT_EQ(store_.inner.Stats()->blobs, 2u) << "the top folder and Game";
   // A folder that the store says it has is put all the same: it may go with the process that put
   // it.
   store_.put_error = absl::ResourceExhaustedError("no space left on device");

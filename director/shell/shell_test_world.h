@@ -12,7 +12,7 @@
 
 #include "common/content/test_tree.h"
 #include "common/record/result.h"
-#include "common/store/layers/memory_store.h"
+#include "common/store/testing/memory_store.h"
 #include "director/journal/journal.h"
 #include "director/shell/project_sources.h"
 #include "director/shell/result_table.h"
@@ -64,18 +64,8 @@ class WatchedStore final : public store::Store {
     return inner.Roots(project_id);
   }
   absl::Status Forget(std::span<const Digest> keys) override { return inner.Forget(keys); }
-  absl::StatusOr<store::RevokeReport> Revoke(const store::RevokeOptions& options) override {
-    return inner.Revoke(options);
-  }
   absl::StatusOr<std::vector<record::Revocation>> Revocations() override {
     return inner.Revocations();
-  }
-  using store::Store::Stats;
-  absl::StatusOr<store::StoreStats> Stats(const store::StatsOptions& options) override {
-    return inner.Stats(options);
-  }
-  absl::StatusOr<store::VerifyReport> Verify(const store::VerifyOptions& options) override {
-    return inner.Verify(options);
   }
 
   store::MemoryStore inner;

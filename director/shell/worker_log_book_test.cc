@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "common/base/file.h"
-#include "common/store/layers/memory_store.h"
+#include "common/store/testing/memory_store.h"
 #include "director/logs/log_reader.h"
 #include "fmt/format.h"
 #include "gmock/gmock.h"

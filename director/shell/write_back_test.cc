@@ -10,8 +10,8 @@
 #include "common/record/recipe.h"
 #include "common/record/sample_for_test.h"
 #include "common/record/set_list.h"
-#include "common/store/layers/memory_store.h"
 #include "common/store/reapi/client/reapi_client.h"
+#include "common/store/testing/memory_store.h"
 #include "gmock/gmock.h"
 #include "tests/testing/fake_reapi.h"
 

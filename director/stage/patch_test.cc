@@ -10,7 +10,7 @@
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "common/base/zstd_stream.h"
-#include "common/store/layers/memory_store.h"
+#include "common/store/testing/memory_store.h"
 #include "director/stage/apply_patch.h"
 #include "director/stage/make_patch.h"
 #include "director/stage/patch_reader.h"

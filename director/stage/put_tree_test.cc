@@ -66,7 +66,7 @@ class PutTreeTest : public testing::Test {
 
   const std::string home_;
   ManualClock clock_;
-  std::unique_ptr<store::Store> store_;
+  std::unique_ptr<store::StoreDirectory> store_;
   std::function<bool(const PutTreeProgress&)> on_progress_;
 };
 

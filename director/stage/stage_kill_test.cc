@@ -85,10 +85,6 @@ class Blobs final : public store::Store {
     return Unused();
   }
   absl::Status Forget(std::span<const Digest>) override { return Unused(); }
-  absl::StatusOr<store::StoreStats> Stats(const store::StatsOptions&) override { return Unused(); }
-  absl::StatusOr<store::VerifyReport> Verify(const store::VerifyOptions&) override {
-    return Unused();
-  }
 
  private:
   static absl::Status Unused() { return absl::UnimplementedError("staging does not need this"); }

@@ -96,10 +96,6 @@ class BlobsInMemory final : public store::Store {
     return Unused();
   }
   absl::Status Forget(std::span<const Digest>) override { return Unused(); }
-  absl::StatusOr<store::StoreStats> Stats(const store::StatsOptions&) override { return Unused(); }
-  absl::StatusOr<store::VerifyReport> Verify(const store::VerifyOptions&) override {
-    return Unused();
-  }
 
   std::atomic<int> file_reads_left = 0;  // fails at the read that makes it 0; 0: never
   Digest fails_at;

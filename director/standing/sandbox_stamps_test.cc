@@ -9,10 +9,11 @@
 #include "common/base/file.h"
 #include "common/content/patched_file.h"
 #include "common/content/stamp_table.h"
-#include "common/store/layers/memory_store.h"
+#include "common/store/testing/memory_store.h"
 #include "common/tree/tree.h"
 #include "director/stage/ownership.h"
 #include "director/stage/stage.h"
+#include "fmt/format.h"
 
 namespace galley::director {
 namespace {

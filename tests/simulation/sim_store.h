@@ -59,12 +59,6 @@ class SimStore final : public store::Store {
   absl::StatusOr<uint64_t> Publish(const store::PublishedRoot& root) override;
   absl::StatusOr<std::vector<store::PublishedRoot>> Roots(std::string_view project_id) override;
   absl::Status Forget(std::span<const Digest> action_keys) override;
-  absl::StatusOr<store::StoreStats> Stats(const store::StatsOptions& /*options*/) override {
-    return store::StoreStats{};
-  }
-  absl::StatusOr<store::VerifyReport> Verify(const store::VerifyOptions&) override {
-    return store::VerifyReport{};
-  }
 
   // The blob is dropped; the loss epoch rises.
   void Evict(const Digest& digest);

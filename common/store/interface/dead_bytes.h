@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "common/base/cancellation.h"
-#include "common/store/interface/store.h"
+#include "common/store/interface/store_admin.h"
 
 namespace galley::store {
 

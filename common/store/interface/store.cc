@@ -81,20 +81,8 @@ absl::StatusOr<std::vector<Digest>> Store::FindLost(std::span<const Digest> dige
   return FindMissing(digests);
 }
 
-absl::StatusOr<RevokeReport> Store::Revoke(const RevokeOptions&) {
-  return absl::UnimplementedError("this store takes nothing back");
-}
-
 absl::StatusOr<std::vector<record::Revocation>> Store::Revocations() {
   return std::vector<record::Revocation>();
-}
-
-absl::StatusOr<GcReport> Store::Collect(const GcOptions&) {
-  return absl::UnimplementedError("this store collects nothing");
-}
-
-absl::StatusOr<WhyReport> Store::Why(const Digest&, size_t) {
-  return absl::UnimplementedError("this store does not know why it keeps a blob");
 }
 
 }  // namespace galley::store

@@ -67,25 +67,8 @@ class ForwardingStore : public Store {
   absl::Status Forget(std::span<const Digest> action_keys) override {
     return behind_->Forget(action_keys);
   }
-  absl::StatusOr<RevokeReport> Revoke(const RevokeOptions& options) override {
-    return behind_->Revoke(options);
-  }
   absl::StatusOr<std::vector<record::Revocation>> Revocations() override {
     return behind_->Revocations();
-  }
-  using Store::Stats;
-  absl::StatusOr<StoreStats> Stats(const StatsOptions& options) override {
-    return behind_->Stats(options);
-  }
-  using Store::Verify;
-  absl::StatusOr<VerifyReport> Verify(const VerifyOptions& options) override {
-    return behind_->Verify(options);
-  }
-  absl::StatusOr<GcReport> Collect(const GcOptions& options) override {
-    return behind_->Collect(options);
-  }
-  absl::StatusOr<WhyReport> Why(const Digest& digest, size_t limit) override {
-    return behind_->Why(digest, limit);
   }
 
  protected:

@@ -9,7 +9,7 @@
 
 namespace galley::store {
 
-QuotaKeeper::QuotaKeeper(Store& store, QuotaOptions options)
+QuotaKeeper::QuotaKeeper(StoreAdmin& store, QuotaOptions options)
     : store_(store), options_(std::move(options)), thread_([this] { Run(); }) {}
 
 QuotaKeeper::~QuotaKeeper() {
@@ -37,6 +37,7 @@ absl::Status QuotaKeeper::Keep(Cancellation* cancellation,
   if (size <= options_.bytes_max) return absl::OkStatus();
   say(fmt::format("the store holds {}, more than {}: dropping what was not used for the longest",
                   HumanBytes(size), HumanBytes(options_.bytes_max)));
+  if (options_.may_collect) RETURN_IF_ERROR(options_.may_collect());
   ASSIGN_OR_RETURN(const GcReport report, store_.Collect({.bytes_max = options_.bytes_max / 10 * 9,
                                                           .cancellation = cancellation}));
   std::string text =

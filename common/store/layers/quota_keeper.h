@@ -9,7 +9,7 @@
 #include "absl/time/time.h"
 #include "common/base/cancellation.h"
 #include "common/base/mutex.h"
-#include "common/store/interface/store.h"
+#include "common/store/interface/store_admin.h"
 
 namespace galley::store {
 
@@ -17,6 +17,8 @@ struct QuotaOptions {
   uint64_t bytes_max = UINT64_MAX;  // of segments and files on the disk
   // Between two looks in the background; the first comes after one.
   absl::Duration period = absl::Minutes(10);
+  // Asked before a collection; an answer other than OK is returned. Empty: OK.
+  std::function<absl::Status()> may_collect;
   // In the background: what was dropped, or why nothing could be. On a thread of its own.
   std::function<void(const std::string& text)> say;
 };
@@ -25,7 +27,7 @@ struct QuotaOptions {
 class QuotaKeeper {
  public:
   // `store` outlives it.
-  QuotaKeeper(Store& store, QuotaOptions options);
+  QuotaKeeper(StoreAdmin& store, QuotaOptions options);
   // Cuts off what runs in the background: nothing is lost by that.
   ~QuotaKeeper();
   QuotaKeeper(const QuotaKeeper&) = delete;
@@ -38,7 +40,7 @@ class QuotaKeeper {
  private:
   void Run();
 
-  Store& store_;
+  StoreAdmin& store_;
   const QuotaOptions options_;
   base::Mutex mutex_;  // one look at a time
   Cancellation over_;

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "common/store/layers/memory_store.h"
+#include "common/store/testing/memory_store.h"
 #include "gmock/gmock.h"
 
 namespace galley::store {
@@ -79,6 +79,15 @@ TEST_F(QuotaKeeperTest, SaysWhenMoreHasToStay) {
   QuotaKeeper keeper(store_, Options(1'000));
   EXPECT_TRUE(keeper.Keep(nullptr, Say()).ok());
   EXPECT_THAT(said_, ElementsAre(testing::_, HasSubstr("what has to stay takes 1.0 KiB")));
+}
+
+TEST_F(QuotaKeeperTest, WhoMayNotWriteCollectsNothing) {
+  const absl::Status overtaken = absl::FailedPreconditionError("overtaken");
+  QuotaOptions options = Options(1'000);
+  options.may_collect = [&] { return overtaken; };
+  QuotaKeeper keeper(store_, options);
+  EXPECT_EQ(keeper.Keep(nullptr, Say()), overtaken);
+  EXPECT_THAT(store_.asked_, IsEmpty());
 }
 
 TEST_F(QuotaKeeperTest, LooksAgainAndAgainInTheBackground) {

@@ -109,8 +109,8 @@ class FakeKernel {
 
 class FailedSyncTest : public testing::Test {
  protected:
-  std::unique_ptr<Store> Open(const std::string& directory) {
-    absl::StatusOr<std::unique_ptr<Store>> store =
+  std::unique_ptr<StoreDirectory> Open(const std::string& directory) {
+    absl::StatusOr<std::unique_ptr<StoreDirectory>> store =
         OpenLocalStore(directory, {.sync = kernel_->sync()});
     EXPECT_TRUE(store.ok()) << store.status();
     return *std::move(store);
@@ -143,7 +143,7 @@ struct Reported {
              .results = {SampleResult("a", small.first), SampleResult("b", large.first)}};
   }
   // Checks that all that CommitAndPublish made is there.
-  void Check(Store& store) const {
+  void Check(StoreDirectory& store) const {
     EXPECT_EQ(GetBytes(store, Digest::Of("root")), "root");
     EXPECT_EQ(GetBytes(store, Digest::Of(LargeBytes('P'))), LargeBytes('P'));
     EXPECT_THAT(*store.Roots("project"), testing::Not(IsEmpty()));
@@ -155,7 +155,7 @@ struct Reported {
 };
 
 // A director's commit: with something Put beside what the worker wrote.
-absl::Status CommitAndPublish(Store& store, const Reported& reported) {
+absl::Status CommitAndPublish(StoreDirectory& store, const Reported& reported) {
   RETURN_IF_ERROR(store.Put(Digest::Of("root"), "root"));
   RETURN_IF_ERROR(store.Put(Digest::Of(LargeBytes('P')), LargeBytes('P')));
   RETURN_IF_ERROR(store.Commit(reported.batch));
@@ -163,7 +163,7 @@ absl::Status CommitAndPublish(Store& store, const Reported& reported) {
 }
 
 // As a worker does that is told that its blobs are not there any more.
-absl::Status CommitAgain(Store& store, const std::string& directory, Reported& reported) {
+absl::Status CommitAgain(StoreDirectory& store, const std::string& directory, Reported& reported) {
   absl::Status status = CommitAndPublish(store, reported);
   if (status.code() != absl::StatusCode::kInvalidArgument) return status;
   reported.Write(directory, *store.AllocateSegment());

@@ -72,14 +72,14 @@ class IndexDamageTest : public testing::Test {
     }
     TakeHealed();
   }
-  std::unique_ptr<Store> OpenAt(const std::string& directory) {
-    absl::StatusOr<std::unique_ptr<Store>> store = OpenLocalStore(
+  std::unique_ptr<StoreDirectory> OpenAt(const std::string& directory) {
+    absl::StatusOr<std::unique_ptr<StoreDirectory>> store = OpenLocalStore(
         directory, {.boot_time = [this] { return boot_ + absl::Microseconds(++ticks_); },
                     .sync = [](int) { return 0; }});
     EXPECT_TRUE(store.ok()) << store.status();
     return store.ok() ? *std::move(store) : nullptr;
   }
-  void WritePart(Store& store, int part) {
+  void WritePart(StoreDirectory& store, int part) {
     std::vector<PutResult> results;
     for (int i = 0; i < kBlobsInPart; ++i) {
       const std::string bytes = fmt::format("blob {} of part {}", i, part);
@@ -106,7 +106,7 @@ class IndexDamageTest : public testing::Test {
         store.Publish(SampleRoot(fmt::format("platform {}", part), PutBytes(store, root))).ok());
   }
   // All that was written, as often as it is asked for.
-  void ExpectAll(Store& store) {
+  void ExpectAll(StoreDirectory& store) {
     std::vector<Digest> digests;
     for (const auto& [digest, bytes] : blobs_) digests.push_back(digest);
     const auto missing = store.FindMissing(digests);
@@ -137,7 +137,7 @@ class IndexDamageTest : public testing::Test {
     }
   }
   // Every kind of work; a bit is written, too.
-  void ExpectAllWork(Store& store) {
+  void ExpectAllWork(StoreDirectory& store) {
     ExpectAll(store);
     const auto collected = store.Collect(GcOptions());
     EXPECT_TRUE(collected.ok()) << collected.status();
@@ -378,38 +378,42 @@ TEST_F(IndexDamageTest, EveryCallHealsAnIndexThatIsDamagedUnderIt) {
   const Digest some = blobs_.front().first;
   PutResult later = SampleResult("later", some);
   later.weak_key = results_.front().weak_key;  // one that is there
-  const std::vector<std::pair<std::string, std::function<absl::Status(Store&)>>> calls = {
+  const std::vector<std::pair<std::string, std::function<absl::Status(StoreDirectory&)>>> calls = {
       {"FindMissing",
-       [&](Store& store) {
+       [&](StoreDirectory& store) {
          const auto missing = store.FindMissing(std::span(&some, 1));
          EXPECT_TRUE(!missing.ok() || missing->empty());
          return missing.status();
        }},
-      {"Get", [&](Store& store) { return store.Get(some).status(); }},
-      {"NewReader", [&](Store& store) { return store.NewReader(some, 0).status(); }},
+      {"Get", [&](StoreDirectory& store) { return store.Get(some).status(); }},
+      {"NewReader", [&](StoreDirectory& store) { return store.NewReader(some, 0).status(); }},
       {"Results",
-       [&](Store& store) {
+       [&](StoreDirectory& store) {
          return store.Results(std::span(&results_.front().action_key, 1)).status();
        }},
       {"ObservationSets",
-       [&](Store& store) {
+       [&](StoreDirectory& store) {
          return store.ObservationSets(std::span(&results_.front().weak_key, 1)).status();
        }},
       {"ActionResults",
-       [&](Store& store) {
+       [&](StoreDirectory& store) {
          const Digest action = Digest::Of("action 0");
          return store.ActionResults("theirs", std::span(&action, 1)).status();
        }},
-      {"Roots", [&](Store& store) { return store.Roots("project").status(); }},
-      {"Put", [&](Store& store) { return store.Put(some, blobs_.front().second); }},
-      {"Commit", [&](Store& store) { return store.Commit({.results = {later}}); }},
+      {"Roots", [&](StoreDirectory& store) { return store.Roots("project").status(); }},
+      {"Put", [&](StoreDirectory& store) { return store.Put(some, blobs_.front().second); }},
+      {"Commit", [&](StoreDirectory& store) { return store.Commit({.results = {later}}); }},
       {"Publish",
-       [&](Store& store) { return store.Publish(SampleRoot("platform 0", some)).status(); }},
+       [&](StoreDirectory& store) {
+         return store.Publish(SampleRoot("platform 0", some)).status();
+       }},
       {"Forget",
-       [&](Store& store) { return store.Forget(std::span(&results_.front().action_key, 1)); }},
-      {"Collect", [&](Store& store) { return store.Collect(GcOptions()).status(); }},
-      {"Verify", [&](Store& store) { return store.Verify().status(); }},
-      {"Why", [&](Store& store) { return store.Why(some, 10).status(); }},
+       [&](StoreDirectory& store) {
+         return store.Forget(std::span(&results_.front().action_key, 1));
+       }},
+      {"Collect", [&](StoreDirectory& store) { return store.Collect(GcOptions()).status(); }},
+      {"Verify", [&](StoreDirectory& store) { return store.Verify().status(); }},
+      {"Why", [&](StoreDirectory& store) { return store.Why(some, 10).status(); }},
   };
   for (const auto& [name, call] : calls) {
     SCOPED_TRACE(name);

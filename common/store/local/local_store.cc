@@ -196,12 +196,12 @@ absl::StatusOr<WhyReport> LocalStore::Why(const Digest& digest, size_t limit) {
   return maintenance_.Why(digest, limit);
 }
 
-absl::StatusOr<std::unique_ptr<Store>> OpenLocalStore(const std::string& directory) {
+absl::StatusOr<std::unique_ptr<StoreDirectory>> OpenLocalStore(const std::string& directory) {
   return OpenLocalStore(directory, LocalStoreOptions());
 }
 
-absl::StatusOr<std::unique_ptr<Store>> OpenLocalStore(const std::string& directory,
-                                                      const LocalStoreOptions& options) {
+absl::StatusOr<std::unique_ptr<StoreDirectory>> OpenLocalStore(const std::string& directory,
+                                                               const LocalStoreOptions& options) {
   const std::string absolute = AbsolutePath(directory);
   ASSIGN_OR_RETURN(OpenedLayout layout, OpenLayout(absolute));
   if (const absl::Status room = CheckFreeSpace(absolute, 0, options.free_bytes_least);
@@ -221,7 +221,7 @@ absl::StatusOr<std::unique_ptr<Store>> OpenLocalStore(const std::string& directo
   RETURN_IF_ERROR(Annotate(recovered.status(), "opening store " + absolute));
   auto store = std::make_unique<LocalStore>(absolute, std::move(layout), *std::move(recovered),
                                             std::move(complete));
-  return std::unique_ptr<Store>(std::move(store));
+  return std::unique_ptr<StoreDirectory>(std::move(store));
 }
 
 }  // namespace galley::store

@@ -25,7 +25,7 @@
 
 namespace galley::store {
 
-class LocalStore final : public Store, public DeadBytes, public StoredFiles {
+class LocalStore final : public StoreDirectory, public DeadBytes, public StoredFiles {
  public:
   // `options`: complete (StoreFolder).
   LocalStore(std::string directory, OpenedLayout layout, Recovered recovered,
@@ -58,8 +58,8 @@ class LocalStore final : public Store, public DeadBytes, public StoredFiles {
   absl::StatusOr<RevokeReport> Revoke(const RevokeOptions& options) override;
   absl::StatusOr<std::vector<record::Revocation>> Revocations() override;
   absl::StatusOr<StoreStats> Stats(const StatsOptions& options) override;
-  using Store::Stats;
-  using Store::Verify;
+  using StoreAdmin::Stats;
+  using StoreAdmin::Verify;
   absl::StatusOr<VerifyReport> Verify(const VerifyOptions& options) override;
   absl::StatusOr<GcReport> Collect(const GcOptions& options) override;
   absl::StatusOr<GcReport> GiveBackDeadBytes(Cancellation* cancellation) override;

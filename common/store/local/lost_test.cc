@@ -60,7 +60,7 @@ class LostTest : public testing::Test {
 
   const TemporaryFolder folder_;
   const std::string directory_ = folder_.In("store");
-  std::unique_ptr<Store> store_;
+  std::unique_ptr<StoreDirectory> store_;
   std::string segment_;
 };
 

@@ -9,7 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "common/store/interface/store.h"
+#include "common/store/interface/store_admin.h"
 
 namespace galley::store {
 
@@ -50,8 +50,8 @@ struct LocalStoreOptions {
 // Owner: opens (or makes) the layout in `directory` and holds its lock until it is destroyed.
 // ALREADY_EXISTS: another process owns it (try ConnectStore). PERMISSION_DENIED: not writable; says
 // what to do. FAILED_PRECONDITION: another format version, or a folder that is no store.
-absl::StatusOr<std::unique_ptr<Store>> OpenLocalStore(const std::string& directory);
-absl::StatusOr<std::unique_ptr<Store>> OpenLocalStore(const std::string& directory,
-                                                      const LocalStoreOptions& options);
+absl::StatusOr<std::unique_ptr<StoreDirectory>> OpenLocalStore(const std::string& directory);
+absl::StatusOr<std::unique_ptr<StoreDirectory>> OpenLocalStore(const std::string& directory,
+                                                               const LocalStoreOptions& options);
 
 }  // namespace galley::store

@@ -90,8 +90,8 @@ class OwnFilesTest : public testing::Test {
     ASSERT_EQ(info_.loss_epoch, 2u);
     TakeHealed();
   }
-  static std::unique_ptr<Store> Open(const std::string& directory) {
-    absl::StatusOr<std::unique_ptr<Store>> store =
+  static std::unique_ptr<StoreDirectory> Open(const std::string& directory) {
+    absl::StatusOr<std::unique_ptr<StoreDirectory>> store =
         OpenLocalStore(directory, {.sync = [](int) { return 0; }});
     EXPECT_TRUE(store.ok()) << store.status();
     return store.ok() ? *std::move(store) : nullptr;
@@ -100,7 +100,7 @@ class OwnFilesTest : public testing::Test {
     fs::copy(live_, folder_.In(name), fs::copy_options::recursive);
     return folder_.In(name);
   }
-  void Check(Store& store) {
+  void Check(StoreDirectory& store) {
     EXPECT_EQ(GetBytes(store, kept_), "kept");
     EXPECT_THAT(ResultOf(store, result_.action_key), Optional(result_.result));
     EXPECT_THAT(*store.Roots("project"), SizeIs(1));

@@ -29,8 +29,8 @@ using testing::SizeIs;
 
 class RecoveryTest : public testing::Test {
  protected:
-  static std::unique_ptr<Store> Open(const std::string& directory) {
-    absl::StatusOr<std::unique_ptr<Store>> store =
+  static std::unique_ptr<StoreDirectory> Open(const std::string& directory) {
+    absl::StatusOr<std::unique_ptr<StoreDirectory>> store =
         OpenLocalStore(directory, {.sync = [](int) { return 0; }});
     EXPECT_TRUE(store.ok()) << store.status();
     return *std::move(store);
@@ -40,7 +40,7 @@ class RecoveryTest : public testing::Test {
     fs::copy(live_, folder_.In(name), fs::copy_options::recursive);
     return folder_.In(name);
   }
-  static std::pair<Digest, BlobLocation> Write(Store& store, const std::string& directory,
+  static std::pair<Digest, BlobLocation> Write(StoreDirectory& store, const std::string& directory,
                                                std::string_view bytes) {
     return *(*SegmentWriter::Open(directory, *store.AllocateSegment()))->Append(bytes);
   }
@@ -62,7 +62,7 @@ struct Story {
   Digest small, large, by_worker, by_worker_large;
   PutResult result, forgotten;
 
-  void Write(Store& store, const std::string& directory) {
+  void Write(StoreDirectory& store, const std::string& directory) {
     small = PutBytes(store, "small");
     large = PutBytes(store, LargeBytes('L'));
     auto writer = *SegmentWriter::Open(directory, *store.AllocateSegment());
@@ -79,7 +79,7 @@ struct Story {
     EXPECT_EQ(*store.Publish(SampleRoot("windows", small)), 1u);
   }
   std::string Theirs() const { return SampleActionResult({{"out", small}}); }
-  void Check(Store& store) const {
+  void Check(StoreDirectory& store) const {
     EXPECT_EQ(GetBytes(store, small), "small");
     EXPECT_EQ(GetBytes(store, large), LargeBytes('L'));
     EXPECT_EQ(GetBytes(store, by_worker), worker_bytes);
@@ -222,7 +222,7 @@ TEST_F(RecoveryTest, ATailTornAtAnyByteLosesOnlyItsLastRecord) {
 
 TEST_F(RecoveryTest, WhatWasPutDuringACommitIsKeptByTheNextOne) {
   std::string crashed;
-  std::unique_ptr<Store> store;
+  std::unique_ptr<StoreDirectory> store;
   bool is_first = true;
   Digest late;
   const auto put_in_between = [&](int) {

@@ -161,7 +161,7 @@ class Watchdog {
   std::thread thread_;
 };
 
-class RemoteStore final : public Store {
+class RemoteStore final : public StoreDirectory {
  public:
   RemoteStore(std::string directory, ConnectOptions options)
       : directory_(std::move(directory)), options_(options) {
@@ -605,12 +605,12 @@ class RemoteStore final : public Store {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Store>> ConnectStore(const std::string& directory) {
+absl::StatusOr<std::unique_ptr<StoreDirectory>> ConnectStore(const std::string& directory) {
   return ConnectStore(directory, ConnectOptions());
 }
 
-absl::StatusOr<std::unique_ptr<Store>> ConnectStore(const std::string& directory,
-                                                    const ConnectOptions& options) {
+absl::StatusOr<std::unique_ptr<StoreDirectory>> ConnectStore(const std::string& directory,
+                                                             const ConnectOptions& options) {
   const std::string absolute = AbsolutePath(directory);
   const std::string path = SocketPath(absolute);
   if (path.empty() || path.size() > kSocketPathBytesMax || !FileExists(path)) {
@@ -619,7 +619,7 @@ absl::StatusOr<std::unique_ptr<Store>> ConnectStore(const std::string& directory
   }
   auto store = std::make_unique<RemoteStore>(absolute, options);
   RETURN_IF_ERROR(store->Info().status());
-  return std::unique_ptr<Store>(std::move(store));
+  return std::unique_ptr<StoreDirectory>(std::move(store));
 }
 
 }  // namespace galley::store

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "common/store/interface/store.h"
+#include "common/store/interface/store_admin.h"
 #include "common/store/owner/socket_path.h"
 
 namespace galley::store {
@@ -22,8 +22,8 @@ struct ConnectOptions {
 
 // UNAVAILABLE: nobody answers on the socket (try OpenLocalStore). Calls reconnect by themselves
 // when the owner is replaced by another; while there is none they answer UNAVAILABLE.
-absl::StatusOr<std::unique_ptr<Store>> ConnectStore(const std::string& directory);
-absl::StatusOr<std::unique_ptr<Store>> ConnectStore(const std::string& directory,
-                                                    const ConnectOptions& options);
+absl::StatusOr<std::unique_ptr<StoreDirectory>> ConnectStore(const std::string& directory);
+absl::StatusOr<std::unique_ptr<StoreDirectory>> ConnectStore(const std::string& directory,
+                                                             const ConnectOptions& options);
 
 }  // namespace galley::store

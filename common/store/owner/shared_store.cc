@@ -8,7 +8,7 @@
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "common/store/interface/stored_files.h"
-#include "common/store/layers/memory_store.h"
+#include "common/store/layers/empty_store.h"
 #include "common/store/local/open.h"
 #include "common/store/owner/connect.h"
 #include "common/store/owner/store_server.h"
@@ -24,7 +24,7 @@ absl::Time Monotonic() { return SystemClock().Monotonic(); }
 
 // A store and its server: the server goes first.
 struct Served {
-  std::unique_ptr<Store> store;
+  std::unique_ptr<StoreDirectory> store;
   std::unique_ptr<StoreServer> server;
 };
 
@@ -50,20 +50,20 @@ bool IsSameRoot(const PublishedRoot& a, const PublishedRoot& b) {
 // KeptReader keeps the access that its reader was made by.
 class KeptReader final : public BlobReader {
  public:
-  KeptReader(std::shared_ptr<Store> store, std::unique_ptr<BlobReader> reader)
+  KeptReader(std::shared_ptr<StoreDirectory> store, std::unique_ptr<BlobReader> reader)
       : store_(std::move(store)), reader_(std::move(reader)) {}
   absl::StatusOr<std::string_view> Next(size_t bytes_max) override {
     return reader_->Next(bytes_max);
   }
 
  private:
-  const std::shared_ptr<Store> store_;
+  const std::shared_ptr<StoreDirectory> store_;
   const std::unique_ptr<BlobReader> reader_;
 };
 
 class KeptWriter final : public BlobWriter {
  public:
-  KeptWriter(std::shared_ptr<Store> store, std::unique_ptr<BlobWriter> writer)
+  KeptWriter(std::shared_ptr<StoreDirectory> store, std::unique_ptr<BlobWriter> writer)
       : store_(std::move(store)), writer_(std::move(writer)) {}
   absl::Status Append(std::string_view bytes) override { return writer_->Append(bytes); }
   absl::Status Finish() override {
@@ -72,24 +72,8 @@ class KeptWriter final : public BlobWriter {
   }
 
  private:
-  const std::shared_ptr<Store> store_;
+  const std::shared_ptr<StoreDirectory> store_;
   const std::unique_ptr<BlobWriter> writer_;
-};
-
-// ClosedStore stands for one that was let go of, until another is open.
-class ClosedStore final : public MemoryStore {
- public:
-  explicit ClosedStore(const std::string& directory)
-      : closed_(absl::UnavailableError(
-            fmt::format("the store in {} was deleted or replaced", directory))) {}
-  absl::Status Put(const Digest&, std::string_view) override { return closed_; }
-  absl::StatusOr<StoreInfo> Info() override { return closed_; }
-  absl::StatusOr<uint64_t> AllocateSegment() override { return closed_; }
-  absl::Status Commit(const CommitBatch&) override { return closed_; }
-  absl::StatusOr<uint64_t> Publish(const PublishedRoot&) override { return closed_; }
-
- private:
-  const absl::Status closed_;
 };
 
 }  // namespace
@@ -105,19 +89,19 @@ absl::StatusOr<std::unique_ptr<SharedStore>> SharedStore::Open(const std::string
 
 // UNAVAILABLE: there is an owner, or was a moment ago, that does not answer.
 absl::StatusOr<SharedStore::Access> SharedStore::OpenOnce() const {
-  absl::StatusOr<std::unique_ptr<Store>> own = OpenLocalStore(directory_);
+  absl::StatusOr<std::unique_ptr<StoreDirectory>> own = OpenLocalStore(directory_);
   if (own.ok()) {
     auto served = std::make_shared<Served>();
     served->store = *std::move(own);
     ASSIGN_OR_RETURN(served->server, StoreServer::Start(*served->store, directory_));
     ASSIGN_OR_RETURN(const FolderWatch watch, FolderWatch::Begin(directory_));
-    Store* const store = served->store.get();
-    return Access{.store = std::shared_ptr<Store>(std::move(served), store),
+    StoreDirectory* const store = served->store.get();
+    return Access{.store = std::shared_ptr<StoreDirectory>(std::move(served), store),
                   .is_owner = true,
                   .watch = watch};
   }
   if (own.status().code() != absl::StatusCode::kAlreadyExists) return own.status();
-  ASSIGN_OR_RETURN(std::shared_ptr<Store> theirs,
+  ASSIGN_OR_RETURN(std::shared_ptr<StoreDirectory> theirs,
                    ConnectStore(directory_, {.reconnect_time = absl::ZeroDuration()}));
   return Access{.store = std::move(theirs)};
 }
@@ -156,7 +140,7 @@ absl::Status SharedStore::Explained(const Access& access, const absl::Status& st
 }
 
 template <typename Call>
-auto SharedStore::RetriedOn(const Call& call) -> decltype(call(std::shared_ptr<Store>())) {
+auto SharedStore::RetriedOn(const Call& call) -> decltype(call(std::shared_ptr<StoreDirectory>())) {
   absl::Time end = absl::InfiniteFuture();
   while (true) {
     const Access access = Current();
@@ -174,8 +158,8 @@ auto SharedStore::RetriedOn(const Call& call) -> decltype(call(std::shared_ptr<S
 }
 
 template <typename Call>
-auto SharedStore::Retried(const Call& call) -> decltype(call(std::declval<Store&>())) {
-  return RetriedOn([&](const std::shared_ptr<Store>& store) { return call(*store); });
+auto SharedStore::Retried(const Call& call) -> decltype(call(std::declval<StoreDirectory&>())) {
+  return RetriedOn([&](const std::shared_ptr<StoreDirectory>& store) { return call(*store); });
 }
 
 absl::Status SharedStore::Replace(uint64_t generation, absl::Time end) {
@@ -199,7 +183,9 @@ absl::Status SharedStore::LetGo(absl::Time end) {
   std::weak_ptr<Store> last;
   {
     // (What was in hand goes outside of the lock.)
-    Access gone{.store = std::make_shared<ClosedStore>(directory_), .is_owner = true};
+    Access gone{.store = std::make_shared<EmptyStore>(absl::UnavailableError(
+                    fmt::format("the store in {} was deleted or replaced", directory_))),
+                .is_owner = true};
     const base::MutexLock lock(mutex_);
     gone.generation = access_.generation + 1;
     gone.watch = access_.watch;  // until something is open again, the folder is another one
@@ -336,20 +322,20 @@ absl::StatusOr<Blob> SharedStore::Get(const Digest& digest) {
 
 absl::StatusOr<std::unique_ptr<BlobReader>> SharedStore::NewReader(const Digest& digest,
                                                                    uint64_t offset) {
-  return RetriedOn(
-      [&](const std::shared_ptr<Store>& store) -> absl::StatusOr<std::unique_ptr<BlobReader>> {
-        ASSIGN_OR_RETURN(std::unique_ptr<BlobReader> reader, store->NewReader(digest, offset));
-        return std::make_unique<KeptReader>(store, std::move(reader));
-      });
+  return RetriedOn([&](const std::shared_ptr<StoreDirectory>& store)
+                       -> absl::StatusOr<std::unique_ptr<BlobReader>> {
+    ASSIGN_OR_RETURN(std::unique_ptr<BlobReader> reader, store->NewReader(digest, offset));
+    return std::make_unique<KeptReader>(store, std::move(reader));
+  });
 }
 
 absl::StatusOr<std::unique_ptr<BlobWriter>> SharedStore::NewWriter(const Digest& digest) {
-  return RetriedOn(
-      [&](const std::shared_ptr<Store>& store) -> absl::StatusOr<std::unique_ptr<BlobWriter>> {
-        RETURN_IF_ERROR(store->Info().status());  // is the owner there?
-        ASSIGN_OR_RETURN(std::unique_ptr<BlobWriter> writer, store->NewWriter(digest));
-        return std::make_unique<KeptWriter>(store, std::move(writer));
-      });
+  return RetriedOn([&](const std::shared_ptr<StoreDirectory>& store)
+                       -> absl::StatusOr<std::unique_ptr<BlobWriter>> {
+    RETURN_IF_ERROR(store->Info().status());  // is the owner there?
+    ASSIGN_OR_RETURN(std::unique_ptr<BlobWriter> writer, store->NewWriter(digest));
+    return std::make_unique<KeptWriter>(store, std::move(writer));
+  });
 }
 
 absl::StatusOr<std::vector<std::vector<std::string>>> SharedStore::ObservationSets(
@@ -393,7 +379,7 @@ absl::Status SharedStore::Forget(std::span<const Digest> action_keys) {
 }
 
 absl::StatusOr<RevokeReport> SharedStore::Revoke(const RevokeOptions& options) {
-  return Retried([&](Store& store) { return store.Revoke(options); });
+  return Retried([&](StoreDirectory& store) { return store.Revoke(options); });
 }
 
 absl::StatusOr<std::vector<record::Revocation>> SharedStore::Revocations() {
@@ -401,12 +387,12 @@ absl::StatusOr<std::vector<record::Revocation>> SharedStore::Revocations() {
 }
 
 absl::StatusOr<StoreStats> SharedStore::Stats(const StatsOptions& options) {
-  return Retried([&](Store& store) { return store.Stats(options); });
+  return Retried([&](StoreDirectory& store) { return store.Stats(options); });
 }
 
 absl::StatusOr<VerifyReport> SharedStore::Verify(const VerifyOptions& options) {
   VerifyOptions asked = options;
-  return Retried([&](Store& store) {
+  return Retried([&](StoreDirectory& store) {
     auto report = store.Verify(asked);
     asked.restart = false;  // the next owner goes on
     return report;
@@ -414,11 +400,11 @@ absl::StatusOr<VerifyReport> SharedStore::Verify(const VerifyOptions& options) {
 }
 
 absl::StatusOr<WhyReport> SharedStore::Why(const Digest& digest, size_t limit) {
-  return Retried([&](Store& store) { return store.Why(digest, limit); });
+  return Retried([&](StoreDirectory& store) { return store.Why(digest, limit); });
 }
 
 absl::StatusOr<GcReport> SharedStore::Collect(const GcOptions& options) {
-  return Retried([&](Store& store) { return store.Collect(options); });
+  return Retried([&](StoreDirectory& store) { return store.Collect(options); });
 }
 
 absl::StatusOr<GcReport> SharedStore::GiveBackDeadBytes(Cancellation* cancellation) {
@@ -428,8 +414,9 @@ absl::StatusOr<GcReport> SharedStore::GiveBackDeadBytes(Cancellation* cancellati
   return own->GiveBackDeadBytes(cancellation);
 }
 
-absl::StatusOr<std::unique_ptr<Store>> OpenOrConnect(const std::string& directory, OpenMode mode,
-                                                     absl::Duration timeout) {
+absl::StatusOr<std::unique_ptr<StoreDirectory>> OpenOrConnect(const std::string& directory,
+                                                              OpenMode mode,
+                                                              absl::Duration timeout) {
   if (mode == OpenMode::kMustExist && !FileExists(JoinPath(AbsolutePath(directory), "format"))) {
     return absl::NotFoundError(fmt::format("there is no store in {}", AbsolutePath(directory)));
   }

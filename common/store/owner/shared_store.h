@@ -23,12 +23,12 @@
 #include "common/base/mutex.h"
 #include "common/store/interface/dead_bytes.h"
 #include "common/store/interface/replaced_folder.h"
-#include "common/store/interface/store.h"
+#include "common/store/interface/store_admin.h"
 #include "common/store/owner/folder_watch.h"
 
 namespace galley::store {
 
-class SharedStore final : public Store, public DeadBytes, public ReplacedFolder {
+class SharedStore final : public StoreDirectory, public DeadBytes, public ReplacedFolder {
  public:
   static constexpr uint64_t kUnsavedBytesMax = 64ull << 20;
 
@@ -66,8 +66,8 @@ class SharedStore final : public Store, public DeadBytes, public ReplacedFolder 
   absl::StatusOr<RevokeReport> Revoke(const RevokeOptions& options) override;
   absl::StatusOr<std::vector<record::Revocation>> Revocations() override;
   absl::StatusOr<StoreStats> Stats(const StatsOptions& options) override;
-  using Store::Stats;
-  using Store::Verify;
+  using StoreAdmin::Stats;
+  using StoreAdmin::Verify;
   absl::StatusOr<VerifyReport> Verify(const VerifyOptions& options) override;
   absl::StatusOr<GcReport> Collect(const GcOptions& options) override;
   absl::StatusOr<GcReport> GiveBackDeadBytes(Cancellation* cancellation) override;
@@ -77,7 +77,7 @@ class SharedStore final : public Store, public DeadBytes, public ReplacedFolder 
 
  private:
   struct Access {
-    std::shared_ptr<Store> store;
+    std::shared_ptr<StoreDirectory> store;
     bool is_owner = false;
     std::optional<FolderWatch> watch;  // of an owner
     uint64_t generation = 0;  // of accesses: tells whether somebody else replaced it meanwhile
@@ -95,9 +95,9 @@ class SharedStore final : public Store, public DeadBytes, public ReplacedFolder 
   absl::StatusOr<Access> OpenWithin(absl::Time end) const;
   // `call` on the store, and again on the next owner's when this one is gone.
   template <typename Call>
-  auto RetriedOn(const Call& call) -> decltype(call(std::shared_ptr<Store>()));
+  auto RetriedOn(const Call& call) -> decltype(call(std::shared_ptr<StoreDirectory>()));
   template <typename Call>
-  auto Retried(const Call& call) -> decltype(call(std::declval<Store&>()));
+  auto Retried(const Call& call) -> decltype(call(std::declval<StoreDirectory&>()));
   Access Current() const;
   // FAILED_PRECONDITION: nothing can be made durable.
   absl::Status CheckStands() const;

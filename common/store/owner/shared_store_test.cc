@@ -35,17 +35,17 @@ class MortalOwner {
     is_dead_ = true;
     store_.reset();
   }
-  Store& store() { return *store_; }
+  StoreDirectory& store() { return *store_; }
 
  private:
   bool is_dead_ = false;
-  std::unique_ptr<Store> store_;
+  std::unique_ptr<StoreDirectory> store_;
   std::unique_ptr<StoreServer> server_;
 };
 
 class SharedStoreTest : public testing::Test {
  protected:
-  std::unique_ptr<Store> Open(absl::Duration timeout = absl::Seconds(10)) {
+  std::unique_ptr<StoreDirectory> Open(absl::Duration timeout = absl::Seconds(10)) {
     return *OpenOrConnect(folder_.path(), OpenMode::kMakeIfAbsent, timeout);
   }
 

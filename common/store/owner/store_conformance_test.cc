@@ -1,11 +1,11 @@
 // The promises of every Store, whatever stands behind it: in memory, on the disk, and behind the
 // socket.
 #include "common/store/interface/sample_for_test.h"
-#include "common/store/layers/memory_store.h"
 #include "common/store/local/open.h"
 #include "common/store/local/segment_writer.h"
 #include "common/store/owner/connect.h"
 #include "common/store/owner/store_server.h"
+#include "common/store/testing/memory_store.h"
 #include "gmock/gmock.h"
 
 namespace galley::store {
@@ -23,13 +23,13 @@ using Written = std::pair<Digest, BlobLocation>;
 class Subject {
  public:
   virtual ~Subject() = default;
-  virtual Store& store() = 0;
+  virtual StoreDirectory& store() = 0;
   virtual absl::StatusOr<Written> WriteAsWorker(uint64_t segment, std::string_view bytes) = 0;
 };
 
 class MemorySubject final : public Subject {
  public:
-  Store& store() override { return store_; }
+  StoreDirectory& store() override { return store_; }
   absl::StatusOr<Written> WriteAsWorker(uint64_t segment, std::string_view bytes) override {
     return store_.WriteAsWorker(segment, bytes);
   }
@@ -42,7 +42,7 @@ class LocalSubject : public Subject {
  public:
   // Without syncs: no power is cut here, and they are what takes time.
   LocalSubject() : store_(*OpenLocalStore(folder_.path(), {.sync = [](int) { return 0; }})) {}
-  Store& store() override { return *store_; }
+  StoreDirectory& store() override { return *store_; }
   absl::StatusOr<Written> WriteAsWorker(uint64_t segment, std::string_view bytes) override {
     absl::StatusOr<std::unique_ptr<SegmentWriter>> writer =
         SegmentWriter::Open(folder_.path(), segment);
@@ -52,7 +52,7 @@ class LocalSubject : public Subject {
 
  protected:
   const TemporaryFolder folder_;
-  const std::unique_ptr<Store> store_;
+  const std::unique_ptr<StoreDirectory> store_;
 };
 
 class RemoteSubject final : public LocalSubject {
@@ -60,11 +60,11 @@ class RemoteSubject final : public LocalSubject {
   RemoteSubject()
       : server_(*StoreServer::Start(*store_, folder_.path())),
         client_(*ConnectStore(folder_.path())) {}
-  Store& store() override { return *client_; }
+  StoreDirectory& store() override { return *client_; }
 
  private:
   const std::unique_ptr<StoreServer> server_;
-  const std::unique_ptr<Store> client_;
+  const std::unique_ptr<StoreDirectory> client_;
 };
 
 struct Kind {
@@ -85,7 +85,7 @@ class EveryStore : public testing::TestWithParam<Kind> {
   std::vector<std::string> SetsOf(const Digest& weak_key) {
     return store().ObservationSets(std::span(&weak_key, 1))->front();
   }
-  Store& store() { return subject_->store(); }
+  StoreDirectory& store() { return subject_->store(); }
 
   const std::unique_ptr<Subject> subject_ = GetParam().make();
 };

@@ -45,7 +45,7 @@ absl::StatusOr<std::string> ShortFolder(const std::string& directory) {
 
 class GrpcStoreServer final : public StoreServer {
  public:
-  explicit GrpcStoreServer(Store& store) : service_(store) {}
+  explicit GrpcStoreServer(StoreDirectory& store) : service_(store) {}
 
   ~GrpcStoreServer() override {
     // The name goes first: who comes now finds no owner, not one that does not answer.
@@ -109,7 +109,7 @@ class GrpcStoreServer final : public StoreServer {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<StoreServer>> StoreServer::Start(Store& store,
+absl::StatusOr<std::unique_ptr<StoreServer>> StoreServer::Start(StoreDirectory& store,
                                                                 const std::string& directory) {
   auto server = std::make_unique<GrpcStoreServer>(store);
   RETURN_IF_ERROR(server->Start(AbsolutePath(directory)));

@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "common/store/interface/store.h"
+#include "common/store/interface/store_admin.h"
 
 namespace galley::store {
 
@@ -17,7 +17,7 @@ class StoreServer {
  public:
   // REQUIRES: the caller owns the store in `directory` (a stale socket there is replaced); `store`
   // outlives the server.
-  static absl::StatusOr<std::unique_ptr<StoreServer>> Start(Store& store,
+  static absl::StatusOr<std::unique_ptr<StoreServer>> Start(StoreDirectory& store,
                                                             const std::string& directory);
   virtual ~StoreServer() = default;
 };
@@ -29,8 +29,8 @@ enum class OpenMode { kMakeIfAbsent, kMustExist };
 // becomes the owner, or a client of the next one (shared_store.h). UNAVAILABLE: it is owned by a
 // process that does not answer within `timeout`. NOT_FOUND: kMustExist, and there is no store
 // there; nothing is made. Others as OpenLocalStore.
-absl::StatusOr<std::unique_ptr<Store>> OpenOrConnect(const std::string& directory,
-                                                     OpenMode mode = OpenMode::kMakeIfAbsent,
-                                                     absl::Duration timeout = absl::Seconds(10));
+absl::StatusOr<std::unique_ptr<StoreDirectory>> OpenOrConnect(
+    const std::string& directory, OpenMode mode = OpenMode::kMakeIfAbsent,
+    absl::Duration timeout = absl::Seconds(10));
 
 }  // namespace galley::store

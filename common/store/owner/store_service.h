@@ -1,7 +1,7 @@
 // The gRPC service galley.v1.Store over any Store. gRPC headers: only serve/*.cc include this.
 #pragma once
 
-#include "common/store/interface/store.h"
+#include "common/store/interface/store_admin.h"
 #include "galley/v1/store.grpc.pb.h"
 #include "grpcpp/grpcpp.h"
 
@@ -9,7 +9,7 @@ namespace galley::store {
 
 class StoreService final : public v1::Store::Service {
  public:
-  explicit StoreService(Store& store) : store_(store) {}
+  explicit StoreService(StoreDirectory& store) : store_(store) {}
 
   using ChunkStream = grpc::ServerReaderWriter<v1::Chunk, v1::Chunk>;
   using ChunkReader = grpc::ServerReader<v1::Chunk>;
@@ -46,7 +46,7 @@ class StoreService final : public v1::Store::Service {
                    ChunkWriter* writer) override;
 
  private:
-  Store& store_;
+  StoreDirectory& store_;
 };
 
 }  // namespace galley::store

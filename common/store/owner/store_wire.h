@@ -13,7 +13,7 @@
 #include "absl/status/statusor.h"
 #include "common/base/digest.h"
 #include "common/base/status_macros.h"
-#include "common/store/interface/store.h"
+#include "common/store/interface/store_admin.h"
 #include "common/wire/digest_messages.h"
 #include "fmt/format.h"
 #include "galley/v1/store.pb.h"

@@ -7,7 +7,7 @@
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "common/content/name.h"
-#include "common/store/layers/memory_store.h"
+#include "common/store/testing/memory_store.h"
 #include "director/shell/project_sources.h"
 #include "director/shell/report_reader.h"
 

@@ -24,7 +24,7 @@ class GcTest : public testing::Test {
   void SetUp() override { Open(); }
   void Open() {
     store_.reset();
-    absl::StatusOr<std::unique_ptr<Store>> store =
+    absl::StatusOr<std::unique_ptr<StoreDirectory>> store =
         OpenLocalStore(directory_, {.segment_bytes_max = segment_bytes_max_,
                                     .moved_bytes_max = moved_bytes_max_,
                                     .boot_time = [this] { return boot_; },
@@ -103,7 +103,7 @@ class GcTest : public testing::Test {
   absl::Duration later_ = absl::ZeroDuration();
   std::function<int()> on_sync_;
   std::function<void()> on_now_;
-  std::unique_ptr<Store> store_;
+  std::unique_ptr<StoreDirectory> store_;
   uint64_t segment_bytes_max_ = 256 << 20, moved_bytes_max_ = 512 << 20;
   int copies_ = 0, uses_ = 0;
 };

@@ -3,8 +3,8 @@
 
 #include <filesystem>
 
-#include "common/store/layers/memory_store.h"
 #include "common/store/local/maintenance/gc_for_test.h"
+#include "common/store/testing/memory_store.h"
 
 namespace galley::store {
 namespace {
@@ -13,7 +13,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-std::vector<std::string> NamesOf(Store& store) {
+std::vector<std::string> NamesOf(StoreDirectory& store) {
   std::vector<std::string> names;
   const std::vector<Pin> pins = Pins(store).value();
   for (const Pin& pin : pins) names.push_back(pin.name);

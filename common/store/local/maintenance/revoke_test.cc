@@ -36,7 +36,7 @@ class RevokeTest : public testing::Test {
 
   TemporaryFolder folder_;
   const std::string directory_ = folder_.In("store");
-  std::unique_ptr<Store> store_;
+  std::unique_ptr<StoreDirectory> store_;
 };
 
 TEST_F(RevokeTest, WhatIsRevokedStaysSoForTheNextOwner) {

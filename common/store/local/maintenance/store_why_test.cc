@@ -79,7 +79,7 @@ class StoreWhyTest : public testing::Test {
   const TemporaryFolder folder_;
   const std::string directory_ = folder_.In("store");
   absl::Duration later_;
-  std::unique_ptr<Store> store_;
+  std::unique_ptr<StoreDirectory> store_;
 };
 
 TEST_F(StoreWhyTest, NamesTheRootsAndItsPathInThem) {

@@ -93,7 +93,7 @@ class VerifyTest : public testing::Test {
   LocalStoreOptions options_;
   absl::Time boot_ = BootTime(), now_ = absl::Now();
   absl::Duration paused_;
-  std::unique_ptr<Store> store_;
+  std::unique_ptr<StoreDirectory> store_;
 };
 
 TEST_F(VerifyTest, GoesOnWhereItWasStopped) {

@@ -8,7 +8,7 @@
 #include "common/base/manual_clock_for_test.h"
 #include "common/base/status_macros.h"
 #include "common/store/interface/sample_for_test.h"
-#include "common/store/layers/memory_store.h"
+#include "common/store/testing/memory_store.h"
 #include "gmock/gmock.h"
 #include "tests/testing/fake_reapi.h"
 

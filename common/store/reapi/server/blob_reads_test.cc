@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "common/store/interface/sample_for_test.h"
-#include "common/store/layers/memory_store.h"
 #include "common/store/reapi/server/reapi_for_test.h"
+#include "common/store/testing/memory_store.h"
 #include "gmock/gmock.h"
 
 namespace galley::store {

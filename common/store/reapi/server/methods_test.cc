@@ -9,7 +9,7 @@
 
 #include "build/bazel/remote/execution/v2/remote_execution.pb.h"
 #include "common/base/manual_clock_for_test.h"
-#include "common/store/layers/memory_store.h"
+#include "common/store/testing/memory_store.h"
 #include "gmock/gmock.h"
 #include "google/bytestream/bytestream.pb.h"
 #include "grpc/health/v1/health.pb.h"

@@ -7,9 +7,9 @@
 #include "common/base/wire_format.h"
 #include "common/record/observation.h"
 #include "common/store/interface/sample_for_test.h"
-#include "common/store/layers/memory_store.h"
 #include "common/store/reapi/server/error_details.h"
 #include "common/store/reapi/server/reapi_for_test.h"
+#include "common/store/testing/memory_store.h"
 #include "gmock/gmock.h"
 
 namespace galley::store {

@@ -1,4 +1,4 @@
-// MemoryStore: a Store with a memory and no disk, for tests and simulations. It keeps the same
+// MemoryStore: a store with a memory and no disk, for tests. It keeps the same
 // promises as the local one; what it holds is gone with it.
 //
 // Threads: any.
@@ -12,11 +12,11 @@
 #include <vector>
 
 #include "common/base/mutex.h"
-#include "common/store/interface/store.h"
+#include "common/store/interface/store_admin.h"
 
 namespace galley::store {
 
-class MemoryStore : public Store {
+class MemoryStore : public StoreDirectory {
  public:
   explicit MemoryStore(std::string store_id = std::string(32, '0'));
 
@@ -50,9 +50,12 @@ class MemoryStore : public Store {
   absl::StatusOr<RevokeReport> Revoke(const RevokeOptions& options) override;
   absl::StatusOr<std::vector<record::Revocation>> Revocations() override;
   absl::StatusOr<StoreStats> Stats(const StatsOptions& options) override;
-  using Store::Stats;
-  using Store::Verify;
+  using StoreAdmin::Stats;
+  using StoreAdmin::Verify;
   absl::StatusOr<VerifyReport> Verify(const VerifyOptions&) override;
+  // UNIMPLEMENTED.
+  absl::StatusOr<GcReport> Collect(const GcOptions&) override;
+  absl::StatusOr<WhyReport> Why(const Digest&, size_t) override;
 
  private:
   struct Stored {

@@ -1,4 +1,4 @@
-#include "common/store/layers/memory_store.h"
+#include "common/store/testing/memory_store.h"
 
 #include "absl/time/clock.h"
 #include "common/base/status_macros.h"
@@ -321,6 +321,14 @@ absl::StatusOr<VerifyReport> MemoryStore::Verify(const VerifyOptions&) {
         "blob {}: its bytes were wrong; quarantined, cook again what needs it", digest.ToString()));
   }
   return report;
+}
+
+absl::StatusOr<GcReport> MemoryStore::Collect(const GcOptions&) {
+  return absl::UnimplementedError("this store collects nothing");
+}
+
+absl::StatusOr<WhyReport> MemoryStore::Why(const Digest&, size_t) {
+  return absl::UnimplementedError("this store does not know why it keeps a blob");
 }
 
 }  // namespace galley::store
