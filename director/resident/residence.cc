@@ -77,7 +77,7 @@ absl::StatusOr<std::unique_ptr<Residence>> Residence::Open(Options options, Cook
   if (!door.ok()) return Infrastructure(door.status());
   base::MutexLock lock(residence->mutex_);  // clients that came already wait for it
   residence->door_ = *std::move(door);
-  RETURN_IF_ERROR(residence->OpenClientDoor(listen));
+  RETURN_IF_ERROR(residence->ListenToClients(listen));
   residence->kitchen_.emplace(Kitchen::Deps{.director = *residence->director_,
                                             .trace = residence->trace_,
                                             .door = residence->door_.get(),
@@ -90,10 +90,10 @@ absl::StatusOr<std::unique_ptr<Residence>> Residence::Open(Options options, Cook
   return residence;
 }
 
-absl::Status Residence::OpenClientDoor(const std::string& listen) {
+absl::Status Residence::ListenToClients(const std::string& listen) {
   if (listen.empty()) return absl::OkStatus();
   const project::FarmSection& farm = director_->project().farm;
-  auto door = ClientDoor::Open(
+  auto door = OpenClientDoor(
       {.address = listen,
        .tls = {.certificate = farm.tls_cert, .key = farm.tls_key, .ca = farm.tls_ca}},
       *this, *door_);

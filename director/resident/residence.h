@@ -95,7 +95,7 @@ class Residence final : public ClientCalls {
  private:
   Residence(Options options, std::unique_ptr<Director> director);
   void GoOn() GALLEY_REQUIRES(mutex_);
-  absl::Status OpenClientDoor(const std::string& listen);
+  absl::Status ListenToClients(const std::string& listen);
   std::string ClientAddressFile() const;
   void CloseClientDoor();
   void Begin(const v1::CookAsk& ask, uint64_t number, std::shared_ptr<CookLog> log)
@@ -124,7 +124,7 @@ class Residence final : public ClientCalls {
   WatchedTables watched_;
   Trace trace_;
   std::unique_ptr<DirectorDoor> door_;
-  std::unique_ptr<ClientDoor> clients_;  // null: of this machine only
+  std::unique_ptr<TcpDoor> clients_;  // null: of this machine only
   Cancellation asked_to_stop_;
   FiguresBoard figures_;
   std::optional<Kitchen> kitchen_;

@@ -1,17 +1,20 @@
 #include "director/serve/client_door.h"
 
-#include "common/base/status_macros.h"
+#include <utility>
+
 #include "common/listen/listen_address.h"
 #include "common/wire/channel.h"
 #include "director/serve/director_door.h"
 #include "director/serve/resident_service.h"
 #include "director/serve/roles.h"
-#include "director/serve/tcp_door.h"
+#include "director/serve/tcp_door_options.h"
 #include "fmt/format.h"
 #include "galley/v1/worker.grpc.pb.h"
 
 namespace galley::director {
 namespace {
+
+constexpr int kClientMessageBytesMax = 16 << 20;  // a list of changed files, say
 
 class QuestionsOnly final : public v1::Director::Service {
  public:
@@ -25,41 +28,10 @@ class QuestionsOnly final : public v1::Director::Service {
   DirectorDoor& door_;
 };
 
-class ClientDoorImpl final : public ClientDoor {
- public:
-  ClientDoorImpl(const Options& options, ClientCalls& calls, DirectorDoor& door)
-      : resident_(calls, ResidentService::From::kAnotherMachine),
-        questions_(door),
-        tcp_({.name = "clients",
-              .address = options.address,
-              .tls = options.tls,
-              .gate = GateOfClients(),
-              .message_bytes_max = kMessageBytesMax,
-              .threads_max = kClientCallsMax,
-              // (A client that waits for a long time pings, and is not to be cut off for it.)
-              .arguments = {{GRPC_ARG_KEEPALIVE_TIME_MS, wire::kKeepaliveMs},
-                            {GRPC_ARG_KEEPALIVE_TIMEOUT_MS, wire::kKeepaliveMs},
-                            {GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
-                             wire::kKeepaliveMs / 2},
-                            {GRPC_ARG_HTTP2_MAX_PING_STRIKES, 0}},
-              .user_timeout = absl::Milliseconds(2 * wire::kKeepaliveMs)}) {}
-
-  const std::string& address() const override { return tcp_.address(); }
-  void Close() override { resident_.Close(); }
-  void LookAtCertificates() override { tcp_.LookAtCertificates(); }
-  absl::Status Listen() { return tcp_.Listen({&resident_, &questions_}); }
-
- private:
-  ResidentService resident_;
-  QuestionsOnly questions_;
-  TcpDoor tcp_;  // (ends before what it calls)
-};
-
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<ClientDoor>> ClientDoor::Open(const Options& options,
-                                                             ClientCalls& calls,
-                                                             DirectorDoor& door) {
+absl::StatusOr<std::unique_ptr<TcpDoor>> OpenClientDoor(const ClientDoorOptions& options,
+                                                        ClientCalls& calls, DirectorDoor& door) {
   if (listen::IsUnixAddress(options.address) || !listen::HostOf(options.address).has_value()) {
     return absl::InvalidArgumentError(
         fmt::format("--listen {}: expected HOST:PORT", options.address));
@@ -70,9 +42,24 @@ absl::StatusOr<std::unique_ptr<ClientDoor>> ClientDoor::Open(const Options& opti
                     "tls_cert and tls_key in [farm] (`deploy/dev-certs` makes some)",
                     options.address));
   }
-  auto made = std::make_unique<ClientDoorImpl>(options, calls, door);
-  RETURN_IF_ERROR(made->Listen());
-  return std::unique_ptr<ClientDoor>(std::move(made));
+  auto resident = std::make_unique<ResidentService>(calls, ResidentService::From::kAnotherMachine);
+  TcpDoorOptions tcp{
+      .name = "clients",
+      .address = options.address,
+      .tls = options.tls,
+      .gate = GateOfClients(),
+      .message_bytes_max = kClientMessageBytesMax,
+      .threads_max = kClientCallsMax,
+      // (A client that waits for a long time pings, and is not to be cut off for it.)
+      .arguments = {{GRPC_ARG_KEEPALIVE_TIME_MS, wire::kKeepaliveMs},
+                    {GRPC_ARG_KEEPALIVE_TIMEOUT_MS, wire::kKeepaliveMs},
+                    {GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, wire::kKeepaliveMs / 2},
+                    {GRPC_ARG_HTTP2_MAX_PING_STRIKES, 0}},
+      .user_timeout = absl::Milliseconds(2 * wire::kKeepaliveMs),
+      .on_close = [service = resident.get()] { service->Close(); }};
+  tcp.services.push_back(std::move(resident));
+  tcp.services.push_back(std::make_unique<QuestionsOnly>(door));
+  return TcpDoor::Open(std::move(tcp));
 }
 
 }  // namespace galley::director

@@ -1,5 +1,5 @@
-// ClientDoor: where clients of other machines ask a resident director (`galley serve --listen`):
-// who shows a certificate with a role (roles.h). Calls of workers are not served here.
+// OpenClientDoor: the door where clients of other machines ask a resident director (`galley serve
+// --listen`): who shows a certificate with a role (roles.h). Calls of workers are not served here.
 //
 // What comes here comes from another machine, whose files and whose user are not the director's: a
 // cook that it asks for is staged where the project says and never takes away files that Galley did
@@ -13,34 +13,23 @@
 
 #include "absl/status/statusor.h"
 #include "common/wire/tls_pair.h"
+#include "director/serve/tcp_door.h"
 
 namespace galley::director {
 
 class ClientCalls;
 class DirectorDoor;
 
-class ClientDoor {
- public:
-  static constexpr int kClientCallsMax = 256;
-  static constexpr int kMessageBytesMax = 16 << 20;  // a list of changed files, say
+inline constexpr int kClientCallsMax = 256;
 
-  struct Options {
-    std::string address;  // "host:port"
-    wire::TlsFiles tls;
-  };
-  // `calls` and `door`, who answers questions about packages, outlive it. FAILED_PRECONDITION:
-  // there are no files of TLS; INVALID_ARGUMENT: they do not fit; UNAVAILABLE: the address cannot
-  // be listened on.
-  static absl::StatusOr<std::unique_ptr<ClientDoor>> Open(const Options& options,
-                                                          ClientCalls& calls, DirectorDoor& door);
-  // Ends all calls, and waits for them.
-  virtual ~ClientDoor() = default;
-
-  virtual const std::string& address() const = 0;  // with the port that it has
-  // Ends the streams of all readers soon; new ones are none.
-  virtual void Close() = 0;
-  // Now and then: takes what the files of TLS hold now, and says so in the log.
-  virtual void LookAtCertificates() = 0;
+struct ClientDoorOptions {
+  std::string address;  // "host:port"
+  wire::TlsFiles tls;
 };
+// `calls` and `door`, who answers questions about packages, outlive it. FAILED_PRECONDITION: there
+// are no files of TLS; INVALID_ARGUMENT: they do not fit; UNAVAILABLE: the address cannot be
+// listened on.
+absl::StatusOr<std::unique_ptr<TcpDoor>> OpenClientDoor(const ClientDoorOptions& options,
+                                                        ClientCalls& calls, DirectorDoor& door);
 
 }  // namespace galley::director

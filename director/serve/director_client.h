@@ -51,7 +51,7 @@ class DirectorClient {
   // the text says how long and what to do.
   static absl::StatusOr<std::unique_ptr<DirectorClient>> Find(const std::string& socket_path,
                                                               const v1::BuildIdentity& own);
-  // The resident director of another machine (ClientDoor), at "host:port". UNAVAILABLE: nobody
+  // The resident director of another machine (OpenClientDoor), at "host:port". UNAVAILABLE: nobody
   // answers there whom the authority is for; UNAUTHENTICATED, PERMISSION_DENIED: roles.h.
   static absl::StatusOr<std::unique_ptr<DirectorClient>> Connect(const std::string& address,
                                                                  const wire::ClientTls& tls,

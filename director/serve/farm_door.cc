@@ -3,7 +3,6 @@
 #include <grpcpp/grpcpp.h>
 
 #include <atomic>
-#include <optional>
 #include <utility>
 
 #include "common/base/descriptor_limit.h"
@@ -12,7 +11,7 @@
 #include "common/wire/certificate_authority.h"
 #include "common/wire/channel.h"
 #include "director/serve/roles.h"
-#include "director/serve/tcp_door.h"
+#include "director/serve/tcp_door_options.h"
 #include "director/serve/worker_calls.h"
 #include "director/serve/worker_stream.h"
 #include "fmt/format.h"
@@ -33,9 +32,9 @@ constexpr absl::Duration kUnacknowledgedMax =
 // its clients.
 class WorkersOnly final : public v1::Director::WithCallbackMethod_Attach<v1::Director::Service> {
  public:
-  // `lifetime`: of certificates.
-  WorkersOnly(WorkerCalls& calls, Clock& clock, absl::Duration lifetime)
-      : calls_(calls), clock_(clock), lifetime_(lifetime) {}
+  // `lifetime`: of certificates. `clock`: null: the system's.
+  WorkersOnly(WorkerCalls& calls, Clock* clock, absl::Duration lifetime)
+      : calls_(calls), clock_(clock != nullptr ? *clock : system_clock_), lifetime_(lifetime) {}
 
   WorkerCalls::Stream* Attach(grpc::CallbackServerContext* context) override {
     NoteCall(*context);
@@ -92,57 +91,16 @@ class WorkersOnly final : public v1::Director::WithCallbackMethod_Attach<v1::Dir
 
   WorkerCalls& calls_;
   std::atomic<TcpDoor*> door_ = nullptr;  // null: nobody comes yet
+  SystemClock system_clock_;
   Clock& clock_;
   const absl::Duration lifetime_;
   std::unique_ptr<wire::CertificateAuthority> authority_;  // null: no TLS
 };
 
-class FarmDoorImpl final : public FarmDoor {
- public:
-  FarmDoorImpl(const Options& options, WorkerCalls& calls)
-      : service_(calls, options.clock != nullptr ? *options.clock : clock_,
-                 options.certificate_lifetime) {}
-
-  const std::string& address() const override { return tcp_->address(); }
-  std::string authority() const override { return tcp_->authority(); }
-  void LookAtCertificates() override { tcp_->LookAtCertificates(); }
-
-  absl::Status Listen(const Options& options) {
-    std::string own;
-    if (!options.tls.certificate.empty()) {
-      ASSIGN_OR_RETURN(own, service_.MakeAuthority());
-    }
-    tcp_.emplace(TcpDoor::Options{
-        .name = "farm",
-        .address = options.address,
-        .tls = options.tls,
-        .more_roots = std::move(own),
-        // One that is shown is checked; who shows none may ask for one, and for nothing else.
-        .request = GRPC_SSL_REQUEST_CLIENT_CERTIFICATE_AND_VERIFY,
-        .gate = GateOfFarm(),
-        .message_bytes_max = wire::kMessageBytesMax,
-        .arguments = {{GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs},
-                      {GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs},
-                      {GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0},
-                      {GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
-                       wire::kKeepaliveMs / 2},
-                      {GRPC_ARG_HTTP2_MAX_PING_STRIKES, 0}},
-        .limits = listen::FarmDoorLimits(CurrentDescriptorLimit().soft),
-        .user_timeout = kUnacknowledgedMax});
-    service_.ComesThrough(*tcp_);
-    return tcp_->Listen({&service_});
-  }
-
- private:
-  SystemClock clock_;
-  WorkersOnly service_;
-  std::optional<TcpDoor> tcp_;  // (ends before what it calls)
-};
-
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<FarmDoor>> FarmDoor::Open(const Options& options,
-                                                         WorkerCalls& calls) {
+absl::StatusOr<std::unique_ptr<TcpDoor>> OpenFarmDoor(const FarmDoorOptions& options,
+                                                      WorkerCalls& calls) {
   const bool has_tls = !options.tls.certificate.empty() && !options.tls.ca.empty();
   if (listen::IsUnixAddress(options.address) ||
       (!has_tls && !listen::IsLocalAddress(options.address))) {
@@ -151,9 +109,30 @@ absl::StatusOr<std::unique_ptr<FarmDoor>> FarmDoor::Open(const Options& options,
         "tls_cert, tls_key)",
         options.address));
   }
-  auto door = std::make_unique<FarmDoorImpl>(options, calls);
-  RETURN_IF_ERROR(door->Listen(options));
-  return std::unique_ptr<FarmDoor>(std::move(door));
+  auto workers = std::make_unique<WorkersOnly>(calls, options.clock, options.certificate_lifetime);
+  std::string own;
+  if (!options.tls.certificate.empty()) {
+    ASSIGN_OR_RETURN(own, workers->MakeAuthority());
+  }
+  TcpDoorOptions tcp{
+      .name = "farm",
+      .address = options.address,
+      .tls = options.tls,
+      .more_roots = std::move(own),
+      // One that is shown is checked; who shows none may ask for one, and for nothing else.
+      .request = GRPC_SSL_REQUEST_CLIENT_CERTIFICATE_AND_VERIFY,
+      .gate = GateOfFarm(),
+      .message_bytes_max = wire::kMessageBytesMax,
+      .arguments = {{GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs},
+                    {GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs},
+                    {GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0},
+                    {GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, wire::kKeepaliveMs / 2},
+                    {GRPC_ARG_HTTP2_MAX_PING_STRIKES, 0}},
+      .limits = listen::FarmDoorLimits(CurrentDescriptorLimit().soft),
+      .user_timeout = kUnacknowledgedMax,
+      .on_open = [service = workers.get()](TcpDoor& door) { service->ComesThrough(door); }};
+  tcp.services.push_back(std::move(workers));
+  return TcpDoor::Open(std::move(tcp));
 }
 
 }  // namespace galley::director

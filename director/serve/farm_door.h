@@ -1,5 +1,5 @@
-// FarmDoor: where workers of other machines attach ([farm] listen): a gRPC server on TCP that
-// passes the calls of workers on, and no others.
+// OpenFarmDoor: the door where workers of other machines attach ([farm] listen): a gRPC server on
+// TCP that passes the calls of workers on, and no others.
 //
 // With TLS both sides show certificates, and the files may be exchanged while it runs. Workers that
 // came by themselves have theirs from the authority that [farm] tls_ca names; those that were
@@ -15,34 +15,25 @@
 #include "absl/time/time.h"
 #include "common/base/clock.h"
 #include "common/wire/tls_pair.h"
+#include "director/serve/tcp_door.h"
 
 namespace galley::director {
 
 class WorkerCalls;
 
-class FarmDoor {
- public:
-  static constexpr absl::Duration kCertificateLifetime = absl::Hours(7 * 24);
+inline constexpr absl::Duration kFarmCertificateLifetime = absl::Hours(7 * 24);
 
-  struct Options {
-    std::string address;  // "host:port"
-    wire::TlsFiles tls;   // no certificate: no TLS
-    // Of launched workers.
-    absl::Duration certificate_lifetime = kCertificateLifetime;
-    Clock* clock = nullptr;  // outlives it; null: the system's
-  };
-  // `calls`: outlives it. FAILED_PRECONDITION: an address that others than this machine may reach,
-  // without TLS; INVALID_ARGUMENT: the files of TLS do not fit; UNAVAILABLE: it cannot be listened
-  // on.
-  static absl::StatusOr<std::unique_ptr<FarmDoor>> Open(const Options& options, WorkerCalls& calls);
-  // Ends all calls, and waits for them.
-  virtual ~FarmDoor() = default;
-
-  virtual const std::string& address() const = 0;  // "host:port", with the port that it has
-  // PEM: the authority by which workers know it; empty: no TLS.
-  virtual std::string authority() const = 0;
-  // Now and then: takes what the files of TLS hold now, and says so in the log.
-  virtual void LookAtCertificates() = 0;
+struct FarmDoorOptions {
+  std::string address;  // "host:port"
+  wire::TlsFiles tls;   // no certificate: no TLS
+  // Of launched workers.
+  absl::Duration certificate_lifetime = kFarmCertificateLifetime;
+  Clock* clock = nullptr;  // outlives it; null: the system's
 };
+// `calls`: outlives it. FAILED_PRECONDITION: an address that others than this machine may reach,
+// without TLS; INVALID_ARGUMENT: the files of TLS do not fit; UNAVAILABLE: it cannot be listened
+// on.
+absl::StatusOr<std::unique_ptr<TcpDoor>> OpenFarmDoor(const FarmDoorOptions& options,
+                                                      WorkerCalls& calls);
 
 }  // namespace galley::director

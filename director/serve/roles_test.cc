@@ -187,13 +187,13 @@ class RolesTest : public testing::Test {
     rlimit few = limit;
     few.rlim_cur = kDescriptors;
     ::setrlimit(RLIMIT_NOFILE, &few);
-    door_ = FarmDoor::Open({.address = "127.0.0.1:0",
-                            .tls = {.certificate = Path("director.pem"),
-                                    .key = Path("director.key"),
-                                    .ca = Path("ca.pem")},
-                            .certificate_lifetime = kLifetime,
-                            .clock = &clock_},
-                           service_->calls())
+    door_ = OpenFarmDoor({.address = "127.0.0.1:0",
+                          .tls = {.certificate = Path("director.pem"),
+                                  .key = Path("director.key"),
+                                  .ca = Path("ca.pem")},
+                          .certificate_lifetime = kLifetime,
+                          .clock = &clock_},
+                         service_->calls())
                 .value();
     ::setrlimit(RLIMIT_NOFILE, &limit);
   }
@@ -331,7 +331,7 @@ class RolesTest : public testing::Test {
   ManualClock clock_;
   absl::Status may_renew_;
   std::unique_ptr<WorkerService> service_;
-  std::unique_ptr<FarmDoor> door_;
+  std::unique_ptr<TcpDoor> door_;
 };
 std::string* RolesTest::folder_ = nullptr;
 
@@ -454,9 +454,9 @@ class TableTest : public RolesTest {
     RolesTest::SetUp();
     socket_ = DirectorDoor::Open(JoinPath(*folder_, "d"), &resident_).value();
     socket_->Admit(&service_->calls());
-    clients_ = ClientDoor::Open({.address = "127.0.0.1:0", .tls = TlsOfDoor()}, resident_, *socket_)
-                   .value();
-    plain_ = FarmDoor::Open({.address = "127.0.0.1:0"}, service_->calls()).value();
+    clients_ =
+        OpenClientDoor({.address = "127.0.0.1:0", .tls = TlsOfDoor()}, resident_, *socket_).value();
+    plain_ = OpenFarmDoor({.address = "127.0.0.1:0"}, service_->calls()).value();
   }
   void TearDown() override {
     clients_.reset();
@@ -499,8 +499,8 @@ class TableTest : public RolesTest {
 
   TableResident resident_;
   std::unique_ptr<DirectorDoor> socket_;
-  std::unique_ptr<ClientDoor> clients_;
-  std::unique_ptr<FarmDoor> plain_;
+  std::unique_ptr<TcpDoor> clients_;
+  std::unique_ptr<TcpDoor> plain_;
 };
 
 TEST_F(TableTest, EveryCallOfTheWireHasOneRow) {
@@ -622,9 +622,9 @@ TEST_F(TableTest, WhatACallerAtTheSocketSaysOfItselfIsOneShortLine) {
 
 TEST_F(TableTest, AClientsDoorWithoutTlsIsRefused) {
   EXPECT_TRUE(absl::IsFailedPrecondition(
-      ClientDoor::Open({.address = "127.0.0.1:0"}, resident_, *socket_).status()));
+      OpenClientDoor({.address = "127.0.0.1:0"}, resident_, *socket_).status()));
   EXPECT_TRUE(absl::IsInvalidArgument(
-      ClientDoor::Open({.address = "unix:/tmp/s", .tls = TlsOfDoor()}, resident_, *socket_)
+      OpenClientDoor({.address = "unix:/tmp/s", .tls = TlsOfDoor()}, resident_, *socket_)
           .status()));
 }
 

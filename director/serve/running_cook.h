@@ -18,7 +18,7 @@ class RunningCook {
   // The cook whose director was to have its socket at `socket_path` (WorkerService::Start). Null:
   // no cook runs, or none can be reached.
   static std::unique_ptr<RunningCook> Find(const std::string& socket_path);
-  // The director of another machine (ClientDoor). No connection is made yet.
+  // The director of another machine (OpenClientDoor). No connection is made yet.
   static std::unique_ptr<RunningCook> At(const std::string& address, const wire::ClientTls& tls);
   virtual ~RunningCook() = default;
 

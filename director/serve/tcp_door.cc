@@ -3,7 +3,9 @@
 #include <grpcpp/resource_quota.h>
 
 #include <chrono>
+#include <utility>
 
+#include "common/base/clock.h"
 #include "common/base/descriptor_limit.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
@@ -11,6 +13,7 @@
 #include "common/wire/channel.h"
 #include "common/wire/hand_over.h"
 #include "common/wire/tls_credentials.h"
+#include "director/serve/tcp_door_options.h"
 #include "fmt/format.h"
 
 namespace galley::director {
@@ -21,16 +24,39 @@ constexpr absl::Duration kTlsLookPeriod = absl::Seconds(10);  // at the files of
 constexpr int kTcpHandshakeMs = 20'000;
 constexpr int kTcpStreamsMax = 32;  // of one connection, at a time: a call holds a thread
 
-}  // namespace
+class TcpDoorImpl final : public TcpDoor {
+ public:
+  explicit TcpDoorImpl(TcpDoorOptions options) : options_(std::move(options)) {}
+  ~TcpDoorImpl() override;
 
-TcpDoor::~TcpDoor() {
+  absl::Status Listen();
+
+  const std::string& address() const override { return address_; }
+  std::string authority() const override { return tls_ == nullptr ? "" : tls_->authority(); }
+  void NoteCall(const std::string& peer) override { door_->NoteCall(peer); }
+  void Close() override {
+    if (options_.on_close) options_.on_close();
+  }
+  void LookAtCertificates() override;
+
+ private:
+  const TcpDoorOptions options_;
+  SystemClock clock_;
+  std::string address_;
+  std::shared_ptr<wire::TlsPair> tls_;  // null: no TLS
+  absl::Time next_look_ = absl::InfinitePast();
+  std::unique_ptr<listen::AcceptLoop> door_;
+  std::unique_ptr<grpc::Server> server_;
+};
+
+TcpDoorImpl::~TcpDoorImpl() {
   if (door_ != nullptr) door_->Stop();
   if (server_ == nullptr) return;
   server_->Shutdown(std::chrono::system_clock::now() + kTcpEndGrace);
   server_->Wait();
 }
 
-absl::Status TcpDoor::Listen(const std::vector<grpc::Service*>& services) {
+absl::Status TcpDoorImpl::Listen() {
   const std::string& address = options_.address;
   wire::PrepareGrpc();
   std::shared_ptr<grpc::ServerCredentials> credentials = wire::PlainCredentials(options_.gate);
@@ -51,7 +77,7 @@ absl::Status TcpDoor::Listen(const std::vector<grpc::Service*>& services) {
     builder.SetResourceQuota(quota);
   }
   const auto hand_over = wire::HandOverTo(builder, std::move(credentials));
-  for (grpc::Service* service : services) builder.RegisterService(service);
+  for (const auto& service : options_.services) builder.RegisterService(service.get());
   ASSIGN_OR_RETURN(listen::TcpSockets tcp, listen::ListenOnTcp(address));
   server_ = builder.BuildAndStart();
   if (server_ == nullptr)
@@ -66,10 +92,11 @@ absl::Status TcpDoor::Listen(const std::vector<grpc::Service*>& services) {
        .limits = options_.limits.value_or(listen::LocalDoorLimits(CurrentDescriptorLimit().soft)),
        .user_timeout = options_.user_timeout},
       clock_);
+  if (options_.on_open) options_.on_open(*this);
   return door_->Start(std::move(listeners));
 }
 
-void TcpDoor::LookAtCertificates() {
+void TcpDoorImpl::LookAtCertificates() {
   if (tls_ == nullptr || clock_.Monotonic() < next_look_) return;
   next_look_ = clock_.Monotonic() + kTlsLookPeriod;
   const absl::StatusOr<bool> is_new = tls_->Look();
@@ -81,6 +108,14 @@ void TcpDoor::LookAtCertificates() {
   }
   if (const auto expired = tls_->TellExpired(clock_.Now()))
     LogWarning("{}: {}", options_.name, *expired);
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<TcpDoor>> TcpDoor::Open(TcpDoorOptions options) {
+  auto door = std::make_unique<TcpDoorImpl>(std::move(options));
+  RETURN_IF_ERROR(door->Listen());
+  return std::unique_ptr<TcpDoor>(std::move(door));
 }
 
 }  // namespace galley::director

@@ -264,7 +264,7 @@ TEST_F(WorkerServiceTest, BytesAreForWorkersThatAreAttached) {
 
 TEST_F(WorkerServiceTest, AtTheFarmsDoorWorkersAttachAndNobodyAsksQuestions) {
   service_->ExpectForeign("common", [](std::string_view id) { return id.starts_with("local-"); });
-  auto door = FarmDoor::Open({.address = "127.0.0.1:0", .tls = {}}, service_->calls());
+  auto door = OpenFarmDoor({.address = "127.0.0.1:0", .tls = {}}, service_->calls());
   ASSERT_TRUE(door.ok()) << door.status();
   FakeStream stream((*door)->address());
   stream.Write(Hello("node-7", "common"));
@@ -284,7 +284,7 @@ TEST_F(WorkerServiceTest, AtTheFarmsDoorWorkersAttachAndNobodyAsksQuestions) {
 TEST_F(WorkerServiceTest, TheFarmsDoorIsOpenedOnThisMachineAlone) {
   for (const char* address : {"0.0.0.0:0", "10.1.2.3:0", "cook.studio:9010", "unix:/tmp/x"})
     EXPECT_TRUE(absl::IsFailedPrecondition(
-        FarmDoor::Open({.address = address, .tls = {}}, service_->calls()).status()))
+        OpenFarmDoor({.address = address, .tls = {}}, service_->calls()).status()))
         << address;
 }
 

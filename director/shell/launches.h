@@ -21,7 +21,7 @@
 #include "director/core/monitor.h"
 #include "director/launch/farm_launcher.h"
 #include "director/launch/process_launcher.h"
-#include "director/serve/farm_door.h"
+#include "director/serve/tcp_door.h"
 #include "director/serve/worker_service.h"
 #include "director/shell/attached_workers.h"
 #include "director/shell/worker_log_book.h"
@@ -46,7 +46,7 @@ class Launches {
   // All outlive it.
   struct Deps {
     WorkerService& service;
-    FarmDoor* farm_door = nullptr;  // null: no worker of another machine can attach
+    TcpDoor* farm_door = nullptr;  // null: no worker of another machine can attach
     AttachedWorkers& workers;
     WorkerViews& views;
     WorkerLogBook& log_book;

@@ -60,7 +60,7 @@ struct ShellOptions {
   // Where workers that nobody here started attach ([farm] listen); empty: nowhere.
   std::string farm_listen;
   wire::TlsFiles farm_tls;  // no certificate: no TLS
-  absl::Duration farm_certificate_lifetime = FarmDoor::kCertificateLifetime;
+  absl::Duration farm_certificate_lifetime = kFarmCertificateLifetime;
   // Where it writes what it counts; outlives the shell. Null: nobody asks.
   FiguresBoard* figures = nullptr;
   // What brings workers up on other machines (CookOptions::fleet says how many); they attach at

@@ -109,7 +109,7 @@ void WorkerOwners::NoteGiven(const Streams::Given& given) {
 
 absl::Status WorkerOwners::Start() {
   RETURN_IF_ERROR(OpenService());
-  if (!ground.options.farm_listen.empty()) RETURN_IF_ERROR(OpenFarmDoor());
+  if (!ground.options.farm_listen.empty()) RETURN_IF_ERROR(ListenToFarm());
   MakeLaunches();
   presence = std::make_unique<WorkerPresence>(WorkerPresence::Deps{.clock = ground.clock,
                                                                    .inbox = ground.inbox,
@@ -172,16 +172,16 @@ WorkerService::Callbacks WorkerOwners::Callbacks() {
 }
 
 // The token is made once: workers go on with it when the director was away.
-absl::Status WorkerOwners::OpenFarmDoor() {
+absl::Status WorkerOwners::ListenToFarm() {
   const ShellOptions& options = ground.options;
   const std::string token_file = JoinPath(options.state_directory, kFarmTokenFile);
   ASSIGN_OR_RETURN(const std::string token, KeptToken(token_file));
   service->ExpectForeign(token, [this](std::string_view id) { return tables.attached.IsOurs(id); });
   ASSIGN_OR_RETURN(farm_door,
-                   FarmDoor::Open({.address = options.farm_listen,
-                                   .tls = options.farm_tls,
-                                   .certificate_lifetime = options.farm_certificate_lifetime},
-                                  service->calls()));
+                   OpenFarmDoor({.address = options.farm_listen,
+                                 .tls = options.farm_tls,
+                                 .certificate_lifetime = options.farm_certificate_lifetime},
+                                service->calls()));
   LogInfo("farm address={} token_file={}", farm_door->address(), token_file);
   return WriteFileAtomic(JoinPath(options.state_directory, kFarmAddressFile),
                          farm_door->address() + "\n");

@@ -50,14 +50,14 @@ struct WorkerOwners {
   Workers workers;
   // From Start on. Last, so that they end before what their callbacks use.
   std::unique_ptr<WorkerService> service;
-  std::unique_ptr<FarmDoor> farm_door;  // null: nobody is let in who was not started here
+  std::unique_ptr<TcpDoor> farm_door;  // null: nobody is let in who was not started here
   std::unique_ptr<Launches> launches;
   std::unique_ptr<WorkerPresence> presence;
 
  private:
   WorkerService::Callbacks Callbacks();
   absl::Status OpenService();
-  absl::Status OpenFarmDoor();
+  absl::Status ListenToFarm();
   void MakeLaunches();
   void NoteGiven(const Streams::Given& given);
 };

@@ -10,7 +10,7 @@
 #include "common/base/clock.h"
 #include "director/journal/journal.h"
 #include "director/launch/worker_record.h"
-#include "director/serve/farm_door.h"
+#include "director/serve/tcp_door.h"
 #include "director/serve/worker_service.h"
 #include "director/shell/inbox.h"
 #include "director/shell/job_builder.h"
@@ -28,7 +28,7 @@ class WorkerPresence {
     Clock& clock;
     Inbox& inbox;
     WorkerService& service;
-    FarmDoor* farm_door = nullptr;  // null: no worker of another machine can attach
+    TcpDoor* farm_door = nullptr;  // null: no worker of another machine can attach
     Launches& launches;
     WorkerTables& tables;
     WorkerLogBook& log_book;
