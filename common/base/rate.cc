@@ -31,13 +31,4 @@ absl::Duration TokenBucket::Take(uint64_t amount) {
   return Until(0);
 }
 
-absl::Duration TokenBucket::TryTake(uint64_t amount) {
-  const base::MutexLock lock(mutex_);
-  Refill();
-  const double wanted = std::min(static_cast<double>(amount), options_.burst);
-  const absl::Duration wait = Until(wanted);
-  if (wait == absl::ZeroDuration()) tokens_ -= static_cast<double>(amount);
-  return wait;
-}
-
 }  // namespace galley

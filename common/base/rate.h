@@ -24,9 +24,6 @@ class TokenBucket {
   // Takes `amount`, also when it is not there yet, and answers how long to wait before it is used:
   // for one's own work. An amount larger than the burst waits longer, and so do those after it.
   absl::Duration Take(uint64_t amount);
-  // Takes `amount` when it is there, or when the bucket is full and can never hold as much; else
-  // takes nothing and answers when to ask again: for others' calls. Zero: taken.
-  absl::Duration TryTake(uint64_t amount);
 
  private:
   void Refill() GALLEY_REQUIRES(mutex_);

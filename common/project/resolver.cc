@@ -406,10 +406,6 @@ int RecipeResolver::RuleLineOf(std::string_view path) const {
   return line;
 }
 
-bool RecipeResolver::MatchesAnyRule(std::string_view path) const {
-  return !IsSidecar(path) && impl_->NamesCooker(impl_->MatchingRules(path));
-}
-
 bool RecipeResolver::IsSetAside(std::string_view path) const {
   const auto matching = impl_->MatchingRules(path);
   return std::any_of(matching.begin(), matching.end(),

@@ -78,8 +78,6 @@ class RecipeResolver {
   // The line in galley.toml of the rule that names the cooker of `path`: the last of those that
   // match and name one; 0: there is none.
   int RuleLineOf(std::string_view path) const;
-  // True when a rule that matches names a cooker: without a sidecar, too, `path` is a package.
-  bool MatchesAnyRule(std::string_view path) const;
   // True when a rule that says nothing but `match` matches: somebody knows the file, which others
   // read and which is no package.
   bool IsSetAside(std::string_view path) const;

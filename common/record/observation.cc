@@ -26,11 +26,8 @@ constexpr KindInfo kKinds[] = {
     {ObservationKind::kName, "name"},
 };
 
-const Observation& WhatOf(const Observation& what) { return what; }
-const Observation& WhatOf(const Observed& observed) { return observed.what; }
-
-constexpr auto kLess = [](const auto& a, const auto& b) { return WhatOf(a) < WhatOf(b); };
-constexpr auto kSame = [](const auto& a, const auto& b) { return WhatOf(a) == WhatOf(b); };
+constexpr auto kLess = [](const Observed& a, const Observed& b) { return a.what < b.what; };
+constexpr auto kSame = [](const Observed& a, const Observed& b) { return a.what == b.what; };
 
 // EntryView: one entry of an encoded set; views into it, or into what is to be encoded.
 struct EntryView {
@@ -45,7 +42,7 @@ struct EntryView {
 };
 
 EntryView ViewOf(const Observation& what) { return {what.kind, what.subject, what.detail, {}}; }
-EntryView ViewOf(const Observed& one) {
+EntryView ViewWithValue(const Observed& one) {
   return {one.what.kind, one.what.subject, one.what.detail, one.value};
 }
 
@@ -55,15 +52,15 @@ size_t SizeOf(const EntryView& entry) {
          WireWriter::SizeOfBytes(4, entry.value);
 }
 
-// `view`: makes an EntryView of an element.
-template <typename T, typename View>
-std::string Encode(std::span<const T> elements, const View& view) {
+// `view`: makes an EntryView of an observation.
+template <typename View>
+std::string Encode(std::span<const Observed> observed, const View& view) {
   size_t size = 0;
-  for (const T& element : elements) size += WireWriter::SizeOfElement(1, SizeOf(view(element)));
+  for (const Observed& one : observed) size += WireWriter::SizeOfElement(1, SizeOf(view(one)));
   WireWriter writer;
   writer.Reserve(size);
-  for (const T& element : elements) {
-    const EntryView entry = view(element);
+  for (const Observed& one : observed) {
+    const EntryView entry = view(one);
     writer.ElementHead(1, SizeOf(entry));
     writer.Varint(1, static_cast<uint64_t>(entry.kind));
     writer.Bytes(2, entry.subject);
@@ -71,19 +68,6 @@ std::string Encode(std::span<const T> elements, const View& view) {
     writer.Bytes(4, entry.value);
   }
   return writer.Take();
-}
-
-template <typename T>
-std::string Encode(std::span<const T> elements) {
-  return Encode(elements, [](const T& element) { return ViewOf(element); });
-}
-
-template <typename T>
-std::string EncodeInOrder(std::span<const T> elements) {
-  if (std::is_sorted(elements.begin(), elements.end(), kLess)) return Encode(elements);
-  std::vector<T> sorted(elements.begin(), elements.end());
-  std::sort(sorted.begin(), sorted.end(), kLess);
-  return Encode(std::span<const T>(sorted));
 }
 
 absl::Status NotCanonical() {
@@ -197,11 +181,13 @@ ObservationSet SetOf(std::span<const Observed> observed) {
   return set;
 }
 
-std::string EncodeSet(const ObservationSet& set) {
-  return EncodeInOrder(std::span<const Observation>(set));
+std::string EncodeObserved(std::span<const Observed> observed) {
+  if (std::is_sorted(observed.begin(), observed.end(), kLess))
+    return Encode(observed, &ViewWithValue);
+  std::vector<Observed> sorted(observed.begin(), observed.end());
+  std::sort(sorted.begin(), sorted.end(), kLess);
+  return Encode(sorted, &ViewWithValue);
 }
-
-std::string EncodeObserved(std::span<const Observed> observed) { return EncodeInOrder(observed); }
 
 std::string EncodeSetOf(std::span<const Observed> observed) {
   return Encode(observed, [](const Observed& one) { return ViewOf(one.what); });

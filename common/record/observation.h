@@ -91,11 +91,10 @@ std::string LinesValue(std::vector<std::string> lines);
 absl::StatusOr<std::vector<Observed>> Canonical(std::vector<Observed> observed);
 ObservationSet SetOf(std::span<const Observed> observed);
 
-std::string EncodeSet(const ObservationSet& set);
-// EncodeSet(SetOf(observed)).
+// The set without the values, encoded.
 // REQUIRES: `observed` is canonical.
 std::string EncodeSetOf(std::span<const Observed> observed);
-// Refuses what EncodeSet would not have written (order, duplicates, unknown kinds or fields).
+// Refuses what EncodeSetOf would not have written (order, duplicates, unknown kinds or fields).
 absl::StatusOr<ObservationSet> DecodeSet(std::string_view bytes);
 // The same with values: Entry gains value = 4. This text is the file `observations` in an Action's
 // input root.

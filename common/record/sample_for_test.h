@@ -1,10 +1,21 @@
-// For tests: one of everything, for goldens.
+// One of everything, for goldens.
 #pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "common/record/action.h"
 #include "common/record/result.h"
 
 namespace galley::record {
+
+// EncodeSetOf for a set by itself.
+inline std::string EncodeSet(const ObservationSet& set) {
+  std::vector<Observed> observed;
+  for (const Observation& what : set) observed.push_back({.what = what, .value = {}});
+  return EncodeSetOf(*Canonical(std::move(observed)));
+}
 
 inline std::vector<Observed> SampleObserved() {
   return {{{ObservationKind::kFile, "../inc/common.glsl", ""}, Digest::Of("common").ToString()},

@@ -95,12 +95,4 @@ inline std::optional<PackageKeyParts> ParsePackageKey(std::string_view key) {
       .package = key.substr(1, end - 1), .tag = key[end + 1], .platform = key.substr(end + 2)};
 }
 
-// The first key after all that begin with `prefix`.
-// REQUIRES: its last byte is below 0xff.
-inline std::string PrefixEnd(std::string_view prefix) {
-  std::string end(prefix);
-  end.back() = static_cast<char>(end.back() + 1);
-  return end;
-}
-
 }  // namespace galley::director

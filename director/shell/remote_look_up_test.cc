@@ -3,6 +3,7 @@
 #include "common/record/action.h"
 #include "common/record/portable_result.h"
 #include "common/record/recipe.h"
+#include "common/record/sample_for_test.h"
 #include "common/record/set_list.h"
 #include "common/store/reapi/client/reapi_client.h"
 #include "director/shell/shell_test_world.h"

@@ -6,6 +6,7 @@
 
 #include "common/base/wire_format.h"
 #include "common/record/observation.h"
+#include "common/record/sample_for_test.h"
 #include "common/store/interface/sample_for_test.h"
 #include "common/store/reapi/server/error_details.h"
 #include "common/store/reapi/server/reapi_for_test.h"

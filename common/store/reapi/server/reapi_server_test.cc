@@ -19,6 +19,7 @@
 #include "common/base/zstd_stream.h"
 #include "common/store/interface/sample_for_test.h"
 #include "common/store/reapi/server/reapi_for_test.h"
+#include "common/store/reapi/server/resource_names_for_test.h"
 #include "common/store/testing/memory_store.h"
 #include "common/wire/channel.h"
 #include "common/wire/tls_pair.h"

@@ -138,11 +138,4 @@ absl::StatusOr<ResourceName> ParseWriteName(std::string_view text) {
   return name;
 }
 
-std::string FormatResourceName(const ResourceName& name) {
-  return fmt::format("{}{}{}{}{}", name.instance, name.instance.empty() ? "" : "/",
-                     name.upload_id.empty() ? "" : fmt::format("uploads/{}/", name.upload_id),
-                     name.compressor == Compressor::kZstd ? "compressed-blobs/zstd/" : "blobs/",
-                     name.digest.ToString());
-}
-
 }  // namespace galley::store

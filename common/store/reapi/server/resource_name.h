@@ -39,7 +39,5 @@ absl::Status CheckEmptyDigest(const Digest& digest);
 // INVALID_ARGUMENT says what was expected.
 absl::StatusOr<ResourceName> ParseReadName(std::string_view name);
 absl::StatusOr<ResourceName> ParseWriteName(std::string_view name);
-// A read's when upload_id is empty, else a write's.
-std::string FormatResourceName(const ResourceName& name);
 
 }  // namespace galley::store

@@ -1,0 +1,19 @@
+// Resource names as a client writes them.
+#pragma once
+
+#include <string>
+
+#include "common/store/reapi/server/resource_name.h"
+#include "fmt/format.h"
+
+namespace galley::store {
+
+// A read's when upload_id is empty, else a write's.
+inline std::string FormatResourceName(const ResourceName& name) {
+  return fmt::format("{}{}{}{}{}", name.instance, name.instance.empty() ? "" : "/",
+                     name.upload_id.empty() ? "" : fmt::format("uploads/{}/", name.upload_id),
+                     name.compressor == Compressor::kZstd ? "compressed-blobs/zstd/" : "blobs/",
+                     name.digest.ToString());
+}
+
+}  // namespace galley::store
