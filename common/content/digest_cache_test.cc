@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "common/content/test_tree.h"
+#include "common/content/testing/test_tree.h"
 
 namespace galley::content {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "common/base/status_macros.h"
 #include "common/content/sandboxes.h"
-#include "common/content/test_tree.h"
+#include "common/content/testing/test_tree.h"
 
 namespace galley::content {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <thread>
 
-#include "common/content/test_tree.h"
+#include "common/content/testing/test_tree.h"
 
 namespace galley::content {
 namespace {

@@ -9,7 +9,7 @@
 #include <fstream>
 
 #include "common/content/patched_file.h"
-#include "common/content/test_tree.h"
+#include "common/content/testing/test_tree.h"
 
 namespace galley::content {
 namespace {

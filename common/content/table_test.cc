@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/content/test_tree.h"
+#include "common/content/testing/test_tree.h"
 
 namespace galley::content {
 namespace {

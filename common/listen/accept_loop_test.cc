@@ -10,9 +10,9 @@
 
 #include <deque>
 
-#include "common/base/manual_clock_for_test.h"
 #include "common/base/mutex.h"
 #include "common/base/status_macros.h"
+#include "common/base/testing/manual_clock.h"
 #include "common/listen/first_bytes.h"
 #include "common/listen/listening_socket.h"
 #include "fmt/format.h"

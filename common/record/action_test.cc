@@ -8,8 +8,8 @@
 #include <set>
 
 #include "build/bazel/remote/execution/v2/remote_execution.pb.h"
-#include "common/record/sample_for_test.h"
-#include "common/tree/golden.h"
+#include "common/record/testing/sample.h"
+#include "common/tree/testing/golden.h"
 #include "common/tree/tree.h"
 
 namespace galley::record {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "common/tree/golden.h"
+#include "common/tree/testing/golden.h"
 
 namespace galley::record {
 namespace {

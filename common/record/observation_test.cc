@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <random>
 
-#include "common/record/sample_for_test.h"
-#include "common/tree/golden.h"
+#include "common/record/testing/sample.h"
+#include "common/tree/testing/golden.h"
 #include "galley/v1/record.pb.h"
 
 namespace galley::record {

@@ -7,8 +7,8 @@
 
 #include "build/bazel/remote/execution/v2/remote_execution.pb.h"
 #include "common/base/status_macros.h"
-#include "common/record/sample_for_test.h"
-#include "common/tree/golden.h"
+#include "common/record/testing/sample.h"
+#include "common/tree/testing/golden.h"
 
 namespace galley::record {
 namespace {

@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
 #include "build/bazel/remote/execution/v2/remote_execution.pb.h"
-#include "common/tree/golden.h"
 #include "common/tree/plain_name.h"
+#include "common/tree/testing/golden.h"
 #include "common/tree/tree.h"
 #include "common/tree/wire_fields.h"
 

@@ -15,7 +15,7 @@
 
 #include "common/base/program_output.h"
 #include "common/content/name.h"
-#include "common/content/test_tree.h"
+#include "common/content/testing/test_tree.h"
 #include "director/host/git_files.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "common/content/test_tree.h"
+#include "common/content/testing/test_tree.h"
 #include "gmock/gmock.h"
 
 namespace galley::director {

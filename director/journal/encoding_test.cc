@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "common/tree/golden.h"
+#include "common/tree/testing/golden.h"
 #include "gtest/gtest.h"
 
 namespace galley::director {

@@ -14,7 +14,7 @@
 
 #include "common/base/certificates.h"
 #include "common/base/file.h"
-#include "common/base/manual_clock_for_test.h"
+#include "common/base/testing/manual_clock.h"
 #include "common/wire/certificate_authority.h"
 #include "common/wire/channel.h"
 #include "common/wire/worker_protocol.h"

@@ -7,7 +7,7 @@
 
 #include "common/base/digest.h"
 #include "common/base/healed.h"
-#include "common/content/test_tree.h"
+#include "common/content/testing/test_tree.h"
 #include "fmt/format.h"
 #include "gmock/gmock.h"
 

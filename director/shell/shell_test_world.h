@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/content/test_tree.h"
+#include "common/content/testing/test_tree.h"
 #include "common/record/result.h"
 #include "common/store/testing/memory_store.h"
 #include "director/journal/journal.h"

@@ -1,7 +1,7 @@
 #include "director/shell/snapshot_tables.h"
 
 #include "common/base/healed.h"
-#include "common/content/test_tree.h"
+#include "common/content/testing/test_tree.h"
 #include "gmock/gmock.h"
 
 namespace galley::director {

@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "common/base/wire_format.h"
-#include "common/tree/golden.h"
+#include "common/tree/testing/golden.h"
 
 namespace galley::director {
 namespace {

@@ -8,7 +8,7 @@
 #include <functional>
 
 #include "common/base/file.h"
-#include "common/base/manual_clock_for_test.h"
+#include "common/base/testing/manual_clock.h"
 #include "common/store/local/layout.h"
 #include "common/store/local/open.h"
 #include "common/tree/tree.h"

@@ -3,7 +3,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "worker/executor/action_inputs.h"
-#include "worker/executor/executor_test_world.h"
+#include "worker/executor/testing/executor_world.h"
 
 namespace galley::worker {
 namespace {

@@ -10,8 +10,8 @@
 #include <thread>
 
 #include "galley/v1/executor.pb.h"
-#include "worker/executor/executor_test_world.h"
 #include "worker/executor/frame.h"
+#include "worker/executor/testing/executor_world.h"
 
 namespace galley::worker {
 namespace {

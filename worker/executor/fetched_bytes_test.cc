@@ -8,7 +8,7 @@
 #include <string>
 
 #include "common/base/file.h"
-#include "common/content/test_tree.h"
+#include "common/content/testing/test_tree.h"
 #include "common/store/local/blob_file.h"
 #include "common/store/local/layout.h"
 #include "common/wire/convert.h"

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "common/base/file.h"
-#include "common/content/test_tree.h"
+#include "common/content/testing/test_tree.h"
 #include "fmt/format.h"
 #include "gmock/gmock.h"
 #include "worker/executor/input_provider.h"

@@ -4,8 +4,8 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "worker/executor/executor_test_world.h"
 #include "worker/executor/job_messages.h"
+#include "worker/executor/testing/executor_world.h"
 
 namespace galley::worker {
 namespace {

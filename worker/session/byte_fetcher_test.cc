@@ -7,13 +7,13 @@
 #include <string>
 
 #include "common/base/file.h"
-#include "common/content/test_tree.h"
+#include "common/content/testing/test_tree.h"
 #include "common/store/local/layout.h"
 #include "common/store/local/segment_writer.h"
 #include "common/wire/convert.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "worker/session/fake_director_bytes_for_test.h"
+#include "worker/session/testing/fake_director_bytes.h"
 
 namespace galley::worker {
 namespace {

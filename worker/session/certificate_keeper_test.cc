@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "common/base/manual_clock_for_test.h"
+#include "common/base/testing/manual_clock.h"
 #include "common/wire/certificate_authority.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

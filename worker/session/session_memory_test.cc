@@ -5,7 +5,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "worker/session/session_core_fixture_for_test.h"
+#include "worker/session/testing/session_core_fixture.h"
 
 namespace galley::worker {
 namespace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "worker/session/session_core_fixture_for_test.h"
+#include "worker/session/testing/session_core_fixture.h"
 
 namespace galley::worker {
 namespace {

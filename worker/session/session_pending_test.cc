@@ -6,7 +6,7 @@
 #include "common/record/recipe.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "worker/session/session_core_fixture_for_test.h"
+#include "worker/session/testing/session_core_fixture.h"
 
 namespace galley::worker {
 namespace {

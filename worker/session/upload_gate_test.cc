@@ -8,7 +8,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "worker/session/blob_cache.h"
-#include "worker/session/fake_director_bytes_for_test.h"
+#include "worker/session/testing/fake_director_bytes.h"
 
 namespace galley::worker {
 namespace {

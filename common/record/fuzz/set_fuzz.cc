@@ -3,7 +3,7 @@
 
 #include "common/base/status_macros.h"
 #include "common/record/observation.h"
-#include "common/record/sample_for_test.h"
+#include "common/record/testing/sample.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);

@@ -1,8 +1,8 @@
 #include "common/store/layers/existence_cache.h"
 
-#include "common/base/manual_clock_for_test.h"
-#include "common/store/interface/sample_for_test.h"
+#include "common/base/testing/manual_clock.h"
 #include "common/store/testing/memory_store.h"
+#include "common/store/testing/sample.h"
 #include "gmock/gmock.h"
 
 namespace galley::store {

@@ -1,8 +1,8 @@
 #include "common/store/layers/faulty.h"
 
-#include "common/store/interface/sample_for_test.h"
 #include "common/store/layers/verifying_blob_store.h"
 #include "common/store/testing/memory_store.h"
+#include "common/store/testing/sample.h"
 #include "gmock/gmock.h"
 
 namespace galley::store {

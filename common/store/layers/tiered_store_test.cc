@@ -1,7 +1,7 @@
 #include "common/store/layers/tiered_store.h"
 
-#include "common/store/interface/sample_for_test.h"
 #include "common/store/testing/memory_store.h"
+#include "common/store/testing/sample.h"
 #include "gmock/gmock.h"
 
 namespace galley::store {

@@ -11,11 +11,11 @@
 #include <map>
 
 #include "common/base/status_macros.h"
-#include "common/store/interface/sample_for_test.h"
 #include "common/store/local/layout.h"
 #include "common/store/local/open.h"
 #include "common/store/local/segment_format.h"
 #include "common/store/local/segment_writer.h"
+#include "common/store/testing/sample.h"
 #include "gmock/gmock.h"
 
 namespace galley::store {

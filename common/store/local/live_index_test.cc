@@ -8,10 +8,10 @@
 #include "absl/time/clock.h"
 #include "common/base/file.h"
 #include "common/base/healed.h"
-#include "common/store/interface/sample_for_test.h"
 #include "common/store/local/index_folder.h"
 #include "common/store/local/open.h"
 #include "common/store/local/sessions.h"
+#include "common/store/testing/sample.h"
 #include "fmt/format.h"
 #include "gmock/gmock.h"
 

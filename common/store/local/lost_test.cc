@@ -4,10 +4,10 @@
 
 #include "common/base/file.h"
 #include "common/base/healed.h"
-#include "common/store/interface/sample_for_test.h"
 #include "common/store/local/layout.h"
 #include "common/store/local/open.h"
 #include "common/store/local/segment_writer.h"
+#include "common/store/testing/sample.h"
 #include "gmock/gmock.h"
 
 namespace galley::store {

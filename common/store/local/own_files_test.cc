@@ -10,13 +10,13 @@
 
 #include "common/base/healed.h"
 #include "common/base/sealed_text.h"
-#include "common/store/interface/sample_for_test.h"
 #include "common/store/local/layout.h"
 #include "common/store/local/log_records.h"
 #include "common/store/local/open.h"
 #include "common/store/local/segment_format.h"
 #include "common/store/local/segment_reader.h"
 #include "common/store/local/sessions.h"
+#include "common/store/testing/sample.h"
 #include "fmt/format.h"
 #include "gmock/gmock.h"
 

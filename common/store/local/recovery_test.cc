@@ -8,12 +8,12 @@
 #include <filesystem>
 #include <fstream>
 
-#include "common/store/interface/sample_for_test.h"
 #include "common/store/local/layout.h"
 #include "common/store/local/open.h"
 #include "common/store/local/segment_format.h"
 #include "common/store/local/segment_reader.h"
 #include "common/store/local/segment_writer.h"
+#include "common/store/testing/sample.h"
 #include "gmock/gmock.h"
 
 namespace galley::store {

@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <optional>
 
-#include "common/store/interface/sample_for_test.h"
 #include "common/store/local/open.h"
+#include "common/store/testing/sample.h"
 #include "fmt/format.h"
 #include "gmock/gmock.h"
 

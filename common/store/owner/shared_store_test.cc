@@ -7,12 +7,12 @@
 #include <cerrno>
 #include <thread>
 
-#include "common/store/interface/sample_for_test.h"
 #include "common/store/local/layout.h"
 #include "common/store/local/open.h"
 #include "common/store/local/segment_writer.h"
 #include "common/store/owner/connect.h"
 #include "common/store/owner/store_server.h"
+#include "common/store/testing/sample.h"
 #include "gmock/gmock.h"
 
 namespace galley::store {

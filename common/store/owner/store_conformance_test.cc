@@ -1,11 +1,11 @@
 // The promises of every Store, whatever stands behind it: in memory, on the disk, and behind the
 // socket.
-#include "common/store/interface/sample_for_test.h"
 #include "common/store/local/open.h"
 #include "common/store/local/segment_writer.h"
 #include "common/store/owner/connect.h"
 #include "common/store/owner/store_server.h"
 #include "common/store/testing/memory_store.h"
+#include "common/store/testing/sample.h"
 #include "gmock/gmock.h"
 
 namespace galley::store {

@@ -6,10 +6,10 @@
 #include <filesystem>
 
 #include "common/base/status_macros.h"
-#include "common/store/interface/sample_for_test.h"
 #include "common/store/local/open.h"
 #include "common/store/owner/connect.h"
 #include "common/store/owner/folder_watch.h"
+#include "common/store/testing/sample.h"
 #include "gmock/gmock.h"
 
 namespace galley::store {

@@ -4,8 +4,8 @@
 #include <regex>
 #include <sstream>
 
-#include "worker/cookers/shader/shader_fixture_for_test.h"
-#include "worker/cookers/shader/shader_samples_for_test.h"
+#include "worker/cookers/shader/testing/shader_fixture.h"
+#include "worker/cookers/shader/testing/shader_samples.h"
 
 namespace galley::worker {
 namespace {

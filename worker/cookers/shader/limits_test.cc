@@ -1,5 +1,5 @@
 // Shaders that ask the libraries for too much: each ends soon, with the limit, and kills nothing.
-#include "worker/cookers/shader/shader_fixture_for_test.h"
+#include "worker/cookers/shader/testing/shader_fixture.h"
 
 namespace galley::worker {
 namespace {

@@ -1,7 +1,7 @@
 #include "worker/cookers/shader/msl.h"
 
-#include "worker/cookers/shader/shader_fixture_for_test.h"
-#include "worker/cookers/shader/shader_samples_for_test.h"
+#include "worker/cookers/shader/testing/shader_fixture.h"
+#include "worker/cookers/shader/testing/shader_samples.h"
 
 namespace galley::worker {
 namespace {

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "tests/testing/fake_cook_context.h"
-#include "worker/cookers/shader/compute_device_for_test.h"
-#include "worker/cookers/shader/random_shader_for_test.h"
 #include "worker/cookers/shader/shader_cooker.h"
+#include "worker/cookers/shader/testing/compute_device.h"
+#include "worker/cookers/shader/testing/random_shader.h"
 
 namespace galley::worker {
 namespace {

@@ -4,7 +4,7 @@
 #include <regex>
 #include <sstream>
 
-#include "worker/cookers/shader/shader_fixture_for_test.h"
+#include "worker/cookers/shader/testing/shader_fixture.h"
 #include "worker/cookers/shader/word_lists.h"
 
 namespace galley::worker {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "common/store/local/layout.h"
-#include "common/store/local/maintenance/gc_for_test.h"
+#include "common/store/local/maintenance/testing/gc_fixture.h"
 #include "common/store/local/segment_format.h"
 #include "common/store/local/segment_writer.h"
 

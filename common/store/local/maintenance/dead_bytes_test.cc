@@ -6,7 +6,7 @@
 #include "common/base/file.h"
 #include "common/store/interface/dead_bytes.h"
 #include "common/store/local/layout.h"
-#include "common/store/local/maintenance/gc_for_test.h"
+#include "common/store/local/maintenance/testing/gc_fixture.h"
 #include "common/store/local/segment_writer.h"
 
 namespace galley::store {

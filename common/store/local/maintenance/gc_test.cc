@@ -10,7 +10,7 @@
 #include <random>
 
 #include "common/store/local/layout.h"
-#include "common/store/local/maintenance/gc_for_test.h"
+#include "common/store/local/maintenance/testing/gc_fixture.h"
 #include "common/store/local/segment_writer.h"
 #include "common/store/local/sessions.h"
 #include "fmt/format.h"

@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "common/store/local/maintenance/gc_for_test.h"
+#include "common/store/local/maintenance/testing/gc_fixture.h"
 #include "common/store/testing/memory_store.h"
 
 namespace galley::store {

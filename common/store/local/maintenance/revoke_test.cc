@@ -2,9 +2,9 @@
 #include <filesystem>
 
 #include "common/record/portable_result.h"
-#include "common/store/interface/sample_for_test.h"
 #include "common/store/local/layout.h"
 #include "common/store/local/open.h"
+#include "common/store/testing/sample.h"
 #include "gmock/gmock.h"
 
 namespace galley::store {

@@ -3,12 +3,12 @@
 #include <fstream>
 #include <optional>
 
-#include "common/store/interface/sample_for_test.h"
 #include "common/store/local/layout.h"
 #include "common/store/local/open.h"
 #include "common/store/local/segment_format.h"
 #include "common/store/local/segment_reader.h"
 #include "common/store/local/sessions.h"
+#include "common/store/testing/sample.h"
 #include "common/tree/tree.h"
 #include "fmt/format.h"
 #include "gmock/gmock.h"

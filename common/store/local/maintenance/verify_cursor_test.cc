@@ -1,6 +1,6 @@
 #include "common/store/local/maintenance/verify_cursor.h"
 
-#include "common/store/interface/sample_for_test.h"
+#include "common/store/testing/sample.h"
 #include "gmock/gmock.h"
 
 namespace galley::store {

@@ -6,13 +6,13 @@
 #include <set>
 
 #include "common/base/healed.h"
-#include "common/store/interface/sample_for_test.h"
 #include "common/store/local/layout.h"
 #include "common/store/local/open.h"
 #include "common/store/local/segment_file.h"
 #include "common/store/local/segment_reader.h"
 #include "common/store/local/segment_writer.h"
 #include "common/store/local/sessions.h"
+#include "common/store/testing/sample.h"
 #include "common/tree/tree.h"
 #include "fmt/format.h"
 #include "gmock/gmock.h"

@@ -5,10 +5,10 @@
 #include <random>
 #include <thread>
 
-#include "common/base/manual_clock_for_test.h"
 #include "common/base/status_macros.h"
-#include "common/store/interface/sample_for_test.h"
+#include "common/base/testing/manual_clock.h"
 #include "common/store/testing/memory_store.h"
+#include "common/store/testing/sample.h"
 #include "gmock/gmock.h"
 #include "tests/testing/fake_reapi.h"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "build/bazel/remote/execution/v2/remote_execution.pb.h"
-#include "common/base/manual_clock_for_test.h"
+#include "common/base/testing/manual_clock.h"
 #include "common/store/testing/memory_store.h"
 #include "gmock/gmock.h"
 #include "google/bytestream/bytestream.pb.h"

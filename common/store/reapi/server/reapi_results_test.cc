@@ -6,11 +6,11 @@
 
 #include "common/base/wire_format.h"
 #include "common/record/observation.h"
-#include "common/record/sample_for_test.h"
-#include "common/store/interface/sample_for_test.h"
+#include "common/record/testing/sample.h"
 #include "common/store/reapi/server/error_details.h"
-#include "common/store/reapi/server/reapi_for_test.h"
+#include "common/store/reapi/server/testing/reapi_messages.h"
 #include "common/store/testing/memory_store.h"
+#include "common/store/testing/sample.h"
 #include "gmock/gmock.h"
 
 namespace galley::store {

@@ -7,7 +7,7 @@
 
 #include "build/bazel/remote/execution/v2/remote_execution.pb.h"
 #include "common/base/wire_format.h"
-#include "common/store/reapi/server/resource_names_for_test.h"
+#include "common/store/reapi/server/testing/resource_names.h"
 #include "gmock/gmock.h"
 #include "google/bytestream/bytestream.pb.h"
 #include "gtest/gtest.h"

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "common/store/reapi/server/resource_names_for_test.h"
+#include "common/store/reapi/server/testing/resource_names.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "common/store/interface/sample_for_test.h"
-#include "common/store/reapi/server/reapi_for_test.h"
+#include "common/store/reapi/server/testing/reapi_messages.h"
 #include "common/store/testing/memory_store.h"
+#include "common/store/testing/sample.h"
 #include "gmock/gmock.h"
 
 namespace galley::store {

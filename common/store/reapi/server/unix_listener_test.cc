@@ -9,7 +9,7 @@
 
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
-#include "common/store/interface/sample_for_test.h"
+#include "common/store/testing/sample.h"
 #include "gmock/gmock.h"
 
 namespace galley::store {

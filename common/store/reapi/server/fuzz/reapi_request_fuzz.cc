@@ -7,7 +7,7 @@
 #include "build/bazel/remote/execution/v2/remote_execution.pb.h"
 #include "common/base/status_macros.h"
 #include "common/store/reapi/server/requests.h"
-#include "common/store/reapi/server/resource_names_for_test.h"
+#include "common/store/reapi/server/testing/resource_names.h"
 
 namespace {
 

@@ -5,7 +5,7 @@
 
 #include "common/base/status_macros.h"
 #include "common/store/reapi/server/resource_name.h"
-#include "common/store/reapi/server/resource_names_for_test.h"
+#include "common/store/reapi/server/testing/resource_names.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace galley::store;

@@ -1,4 +1,4 @@
-#include "worker/cookers/shader/compute_device_for_test.h"
+#include "worker/cookers/shader/testing/compute_device.h"
 
 #include <algorithm>
 #include <array>

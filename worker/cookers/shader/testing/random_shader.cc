@@ -1,4 +1,4 @@
-#include "worker/cookers/shader/random_shader_for_test.h"
+#include "worker/cookers/shader/testing/random_shader.h"
 
 #include <utility>
 #include <vector>

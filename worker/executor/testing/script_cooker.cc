@@ -1,4 +1,4 @@
-#include "worker/executor/script_cooker_for_test.h"
+#include "worker/executor/testing/script_cooker.h"
 
 #include <fstream>
 #include <new>

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "absl/time/clock.h"
-#include "common/store/interface/sample_for_test.h"
 #include "common/store/local/open.h"
 #include "common/store/local/sessions.h"
+#include "common/store/testing/sample.h"
 #include "common/tree/tree.h"
 #include "fmt/format.h"
 #include "gmock/gmock.h"

@@ -14,8 +14,8 @@
 #include "gtest/gtest.h"
 #include "worker/executor/files_in_place.h"
 #include "worker/executor/run_job.h"
-#include "worker/executor/script_cooker_for_test.h"
 #include "worker/executor/snapshot_inputs.h"
+#include "worker/executor/testing/script_cooker.h"
 
 namespace galley::worker {
 
