@@ -15,7 +15,7 @@ namespace {
 
 size_t Aligned(size_t size) { return (size + 3) & ~size_t{3}; }
 
-// Of the notes of one segment; empty: it is not among them.
+// The build id in the notes of one segment; empty: the notes have none.
 std::string IdInNotes(std::string_view notes) {
   while (notes.size() >= sizeof(ElfW(Nhdr))) {
     ElfW(Nhdr) header;

@@ -147,8 +147,8 @@ void SetLimit(__rlimit_resource_t resource, uint64_t value) {
   ::setrlimit(resource, &limit);
 }
 
-// What the child says of the descriptor through which its calls are told. (It is fetched, since the
-// call that sends descriptors may wait for somebody who has it.)
+// The child's message about the descriptor through which its calls are told. The parent fetches the
+// descriptor, since the call that sends descriptors may wait for somebody who has it.
 struct CallsAt {
   pid_t pid = 0;
   int descriptor = -1;
@@ -192,7 +192,7 @@ void ServeUntilStarted(ChildWatch& watch, int error_fd) {
   }
 }
 
-// What the child is told; in our memory.
+// The instructions for the child; they lie in our memory.
 struct ChildStart {
   const ChildOptions& options;
   const Prepared& prepared;
@@ -265,9 +265,9 @@ void ForgetHandlers() {
   ::_exit(127);
 }
 
-// As fork, but that the child shares our memory, on a stack of its own, until it has become the
+// Forks so that the child shares our memory, on a stack of its own, until it has become the
 // program: our page tables are not copied, which takes 47 ms for 1 GiB. We wait meanwhile.
-// (Sanitizers keep books of memory and stacks that the child would write in.)
+// Sanitizers keep books of memory and stacks that the child would write in.
 pid_t StartSharing(const ChildStart& start) {
   if (kIsSanitized) {
     const pid_t pid = ::fork();

@@ -39,7 +39,7 @@ class ChildWatch {
   virtual int descriptor() const = 0;
   // Lets the call that waits happen, or answers it. May block.
   virtual void Serve() = 0;
-  // What a call needed could not be had: the child is of no use any more.
+  // A call needed something that could not be had: the child is of no use any more.
   virtual bool has_failed() const = 0;
   // Looks through the files that it wrote in `folder`. FAILED_PRECONDITION: one of them says where
   // something was that is elsewhere on another machine.
@@ -61,7 +61,7 @@ struct ChildOptions {
   std::vector<std::string> environment;      // NAME=value; nothing else is passed
   bool inherit_environment = false;          // put `environment` on top of ours instead
   std::string working_directory;             // empty: ours
-  std::vector<std::pair<int, int>> inherit;  // (our descriptor, its number in the child)
+  std::vector<std::pair<int, int>> inherit;  // pairs of our descriptor and its number in the child
   uint64_t file_size_bytes_max = 0;          // RLIMIT_FSIZE; 0: none
   uint64_t memory_bytes_max = 0;             // RLIMIT_AS; 0: none
   int death_signal = 9;  // sent to it when our thread that started it ends, by whatever cause

@@ -91,7 +91,7 @@ TEST(ChunkerTest, WhatNeverMatchesIsCutAtTheLargestSize) {
   EXPECT_EQ(chunker.Sizes(std::string(10'000, '\0')), (Sizes{4096, 4096, 1808}));
 }
 
-// As implementations do that look at two bytes a round.
+// Implementations that look at two bytes a round do the same.
 TEST(ChunkerTest, ALastOddByteIsNotLookedAt) {
   const Chunker chunker({.average_bytes = 1 << 10});
   const std::string third = Stream(5000).substr(1291 + 1149);  // it is cut after 1410 bytes

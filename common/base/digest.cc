@@ -64,7 +64,8 @@ Digest::Digest() {
   std::memcpy(hash_.data(), kEmpty, kHashSize);
 }
 
-// One context a thread: what is hashed is often so small that making one would be half of it.
+// Every thread keeps one context: the bytes are often so few that making a context would be half of
+// the work.
 Digest Digest::Of(std::string_view bytes) {
   struct Freed {
     void operator()(EVP_MD_CTX* context) const { EVP_MD_CTX_free(context); }

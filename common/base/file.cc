@@ -93,7 +93,7 @@ absl::StatusOr<std::string> ReadFile(const std::string& path, uint64_t size_byte
         fmt::format("{} has {} bytes, the limit is {}", path, stat.size_bytes, size_bytes_max));
   }
   std::string bytes;
-  // One more, to see the end without another read; a file of /proc says 0 whatever it holds.
+  // A further byte shows the end without another read; a file of /proc says 0 whatever it holds.
   bytes.resize(stat.size_bytes == 0 ? kProcFileBytes : stat.size_bytes + 1);
   size_t size = 0;
   while (true) {

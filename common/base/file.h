@@ -56,7 +56,7 @@ struct FileStat {
 absl::StatusOr<FileStat> StatFile(const std::string& path, bool follow_links = true);
 absl::StatusOr<FileStat> StatDescriptor(int fd, std::string_view path);
 bool FileExists(const std::string& path);
-// What this user may still write on the disk of `path`.
+// The bytes that this user may still write on the disk of `path`.
 absl::StatusOr<uint64_t> FreeBytesAt(const std::string& path);
 
 // FAILED_PRECONDITION unless a regular file (a FIFO is not opened for reading); RESOURCE_EXHAUSTED

@@ -8,7 +8,8 @@
 
 namespace galley {
 
-// Of the names, sorted by bytes, each with a NUL at its end. NOT_FOUND: there is no such folder.
+// The digest of the names, sorted by bytes, each with a NUL at its end. NOT_FOUND: there is no such
+// folder.
 absl::StatusOr<Digest> DigestOfNames(const std::string& folder);
 
 }  // namespace galley

@@ -137,7 +137,7 @@ absl::StatusOr<NamedFile> NamedFile::Open(const std::string& path) {
   ASSIGN_OR_RETURN(const std::string target, FollowLinks(AbsolutePath(path)));
   const std::optional<OpenFile> open = AsOpenFile(target);
   if (open && open->process == ::getpid()) {
-    // What was printed there comes first. (A descriptor of our own needs no permission.)
+    // Text that was printed there comes first. A descriptor of our own needs no permission.
     std::fflush(nullptr);
     FileDescriptor copy(::fcntl(open->number, F_DUPFD_CLOEXEC, 0));
     if (!copy.valid()) return ErrnoStatus(errno, "open", path);

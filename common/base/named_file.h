@@ -1,9 +1,10 @@
 // NamedFile: a file that a person named, to be written: on the command line or in a configuration.
 //
-// What is there decides how. A regular file, or none, gets its new bytes by a rename, so that a
-// reader sees the old ones or the new. A link is followed and stays: the file at its end is
-// replaced, or made. A character device, a FIFO, and what this process has open (/dev/stdout,
-// /dev/fd/N, /proc/self/fd/N) are written into as they are. Folders, sockets and disks are refused.
+// The thing at the path decides how. A regular file, or an absent one, gets its new bytes by a
+// rename, so that a reader sees the old ones or the new. A link is followed and stays: the file at
+// its end is replaced, or made. A character device, a FIFO, and what this process has open
+// (/dev/stdout, /dev/fd/N, /proc/self/fd/N) are written into as they are. Folders, sockets and
+// disks are refused.
 //
 // A FIFO that nobody reads is given some seconds.
 //
@@ -25,7 +26,7 @@ class NamedFile {
   static absl::StatusOr<NamedFile> Open(const std::string& path);
   NamedFile(NamedFile&& other) noexcept;
   NamedFile& operator=(NamedFile&&) = delete;
-  // What was not completed is removed.
+  // Removes a file that was not completed.
   ~NamedFile();
 
   int descriptor() const { return file_.get(); }

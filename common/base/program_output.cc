@@ -103,7 +103,7 @@ absl::StatusOr<ProgramOutput> RunToEnd(const ProgramToRun& program) {
   std::optional<ExitStatus> exit;
   std::array<pollfd, 2> events{{{pipe.read.get(), POLLIN, 0}, {errors.read.get(), POLLIN, 0}}};
   const std::array<std::string*, 2> texts{&ended.output, &ended.errors};
-  // (poll passes over a negative descriptor: that of a pipe which is at its end.)
+  // A pipe that is at its end has a negative descriptor, which poll passes over.
   while (events[0].fd >= 0 || events[1].fd >= 0) {
     if (program.stop != nullptr && program.stop->is_cancelled())
       return absl::CancelledError(fmt::format("{} was stopped", program.argv.front()));

@@ -14,7 +14,7 @@ namespace {
 
 ProgramToRun Shell(const std::string& script) { return {.argv = {"/bin/sh", "-c", script}}; }
 
-// Within half a second. (What nobody has reaped has ended, too.)
+// Within half a second. A process that nobody has reaped has ended, too.
 bool Ends(pid_t process) {
   const std::string file = "/proc/" + std::to_string(process) + "/stat";
   for (int i = 0; i < 50; ++i) {

@@ -11,7 +11,7 @@ namespace galley {
 void OpenStandardDescriptors() {
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
     if (::fcntl(fd, F_GETFD) >= 0 || errno != EBADF) continue;
-    // The lowest number that is free is this one. (What is printed fails still, and is seen to.)
+    // The lowest number that is free is this one. Printing still fails, and the failure is seen.
     if (::open("/dev/null", O_RDONLY) != fd) std::abort();
   }
 }

@@ -1,8 +1,8 @@
 // TaskPool: a few threads that run posted tasks, for tasks that wait on others. The order is not
 // defined.
 //
-// Of the threads that have nothing to do the one that worked last is woken first: with few tasks at
-// a time few threads work, whose caches and free memory are warm.
+// The idle thread that worked last is woken first: with few tasks at a time few threads work, whose
+// caches and free memory are warm.
 #pragma once
 
 #include <deque>

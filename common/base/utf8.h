@@ -13,7 +13,7 @@ bool IsUtf8(std::string_view text);
 // The code point at `at`, which moves behind it; nullopt (and `at` stays) where the bytes are not
 // UTF-8. REQUIRES: at < text.size().
 std::optional<char32_t> NextCodePoint(std::string_view text, size_t& at);
-// Each byte that is no part of a well-formed sequence becomes \xNN; the rest stays as it is.
+// Replaces each byte that is no part of a well-formed sequence by \xNN; the rest stays as it is.
 std::string EscapeInvalidUtf8(std::string_view text);
 
 }  // namespace galley

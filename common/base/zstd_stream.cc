@@ -16,8 +16,8 @@ constexpr size_t kFrameHeaderBytesMax = 18;  // with the magic number (RFC 8878,
 constexpr size_t kMagicBytes = 4;
 
 // Whether a frame of RFC 8878, or one to skip, can begin with `bytes`, which may be the first few
-// of it. (The library may know frames of the drafts before the RFC, as far as they come in one
-// piece.)
+// of it. The library may know frames of the drafts before the RFC, as far as they come in one
+// piece.
 bool MayBeFrame(std::string_view bytes) {
   constexpr std::string_view kFrame = "\x28\xb5\x2f\xfd", kSkipped = "\x50\x2a\x4d\x18";
   if (kFrame.starts_with(bytes)) return true;
@@ -123,7 +123,8 @@ absl::Status ZstdDecompressor::Take(std::string_view bytes, const Sink& sink) {
   State& state = *state_;
   ZSTD_inBuffer in{bytes.data(), bytes.size(), 0};
   while (true) {
-    // One byte more than may come, so that too much is seen before it is made.
+    // The room is one byte larger than allowed, so that too many bytes are seen before they are
+    // made.
     const size_t room = static_cast<size_t>(std::min<uint64_t>(state.piece.size(), state.left + 1));
     ZSTD_outBuffer out{state.piece.data(), room, 0};
     const size_t begin = in.pos;

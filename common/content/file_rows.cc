@@ -44,7 +44,7 @@ FileRows::Chunk& FileRows::ChunkAt(size_t chunk) const {
   absl::StatusOr<std::vector<Row>> rows = file_->Read(chunk);
   GALLEY_CHECK(rows.ok());
   auto decoded = std::make_unique<Chunk>(*std::move(rows));
-  // (Two threads may do that at once; all have the one that was first.)
+  // Two threads may decode the chunk at once; all of them get the first one's.
   if (at.compare_exchange_strong(known, decoded.get())) return *decoded.release();
   return *known;
 }

@@ -89,7 +89,8 @@ absl::Status FolderWatch::Add(const std::string& folder) {
         fmt::format("{} is on a file system (type {:#x}) that does not tell of all changes", folder,
                     static_cast<uint64_t>(system.f_type)));
   }
-  // (Asked for again each time: the path may lead to another folder by now, and nobody told.)
+  // The watch is asked for again each time: the path may lead to another folder by now, and nobody
+  // said so.
   const bool is_too_many = known == folders_.end() && folders_.size() >= options_.folders_max;
   const int watch = is_too_many ? (errno = ENOSPC, -1)
                                 : ::inotify_add_watch(inotify_.get(), folder.c_str(),
@@ -108,7 +109,7 @@ absl::Status FolderWatch::Add(const std::string& folder) {
     folders_.erase(known);
   }
   if (const auto other = by_watch_.find(watch); other != by_watch_.end()) {
-    // One folder with two paths (a link, a mount), or one that was moved here.
+    // A link or a mount gives one folder two paths, or the folder was moved here.
     const absl::StatusOr<FileStat> there = StatFile(other->second), here = StatFile(folder);
     if (there.ok() && here.ok() && there->inode == here->inode && there->device == here->device)
       return absl::FailedPreconditionError(
@@ -154,7 +155,7 @@ absl::StatusOr<FolderWatch::Changes> FolderWatch::Take() {
       return absl::UnavailableError("the system tells nothing of what changes in folders");
     }
   }
-  // (POLLERR: something was mounted, or unmounted, since the last time.)
+  // POLLERR says that something was mounted, or unmounted, since the last time.
   pollfd mounts{.fd = mounts_.get(), .events = POLLPRI, .revents = 0};
   if (!mounts_.valid() || ::poll(&mounts, 1, 0) > 0) changes.is_all = true;
   std::sort(changes.folders.begin(), changes.folders.end());

@@ -159,7 +159,7 @@ bool ClassMatches(std::string_view pattern, size_t& at, char32_t c) {
   return is_member != is_negated;
 }
 
-// One of: '?', a class, a literal character. Moves both on when it matches.
+// Matches one '?', class or literal character. Moves both on when it matches.
 bool OneMatches(std::string_view pattern, size_t& at, std::string_view name, size_t& name_at) {
   size_t after = at;
   size_t name_after = name_at;

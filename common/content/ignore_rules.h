@@ -16,7 +16,7 @@ class IgnoreRules {
   static absl::StatusOr<IgnoreRules> Create(const std::vector<std::string>& patterns,
                                             const std::vector<std::string>& excluded_directories);
 
-  // Those that ignore nothing, not even what is never content.
+  // Rules that ignore nothing, not even files that are never content.
   static IgnoreRules Nothing();
 
   // `path`: virtual, of a file or a folder; an ignored folder is ignored with all that lies in it.

@@ -1,4 +1,4 @@
-// Each odd file of a scan (snapshot.h) has an error of its own, and the other files are there.
+// Every odd file of a scan (snapshot.h) has an error of its own, and the other files are there.
 #include <gmock/gmock.h>
 #include <sys/socket.h>
 #include <sys/un.h>

@@ -21,7 +21,7 @@ std::pair<size_t, size_t> RangeIn(const std::vector<SeenFile>& files, const std:
   return {static_cast<size_t>(begin - files.begin()), static_cast<size_t>(end - files.begin())};
 }
 
-// All folders that hold a file, directly or not.
+// The folders that hold a file, directly or not.
 std::unordered_set<std::string_view> FoldersOf(const std::vector<SeenFile>& files) {
   std::unordered_set<std::string_view> folders;
   for (const SeenFile& file : files) {

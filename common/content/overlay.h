@@ -22,8 +22,8 @@ struct Overlaid {
   std::vector<SeenFile> hidden;  // the others, sorted by path, then descending rank
 };
 
-// As if mounts were laid over each other from the lowest rank to the highest: a file hides the file
-// or the folder below it at its path, a folder hides a file and is merged with a folder.
+// Lays mounts over each other from the lowest rank to the highest: a file hides the file or the
+// folder below it at its path, a folder hides a file and is merged with a folder.
 Overlaid Overlay(const std::vector<Mount>& mounts, std::vector<SeenFile> seen);
 
 // Finds names that differ only in case or Unicode form.
@@ -31,7 +31,7 @@ class FoldIndex {
  public:
   using PathOf = std::function<std::string_view(size_t)>;
   FoldIndex() = default;
-  // Of `count` files, sorted; the index holds positions in them.
+  // `count` is the number of files, which are sorted; the index holds positions in them.
   FoldIndex(size_t count, const PathOf& path_of);
 
   // Groups of at least two files of one fold, each sorted by path.
@@ -40,7 +40,8 @@ class FoldIndex {
   std::optional<size_t> Find(const PathOf& path_of, std::string_view path) const;
 
  private:
-  std::vector<std::pair<uint64_t, uint32_t>> entries_;  // (hash of the fold, position), sorted
+  // pairs of a fold's hash and a position, sorted
+  std::vector<std::pair<uint64_t, uint32_t>> entries_;
 };
 
 }  // namespace galley::content

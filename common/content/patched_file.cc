@@ -26,7 +26,7 @@ constexpr size_t kHeadBytes = kCheckedFrom + sizeof(uint64_t);  // with the size
 constexpr size_t kRangeHeadBytes = 2 * sizeof(uint64_t);
 constexpr uint64_t kPatchFileBytesMax = uint64_t{64} << 20;
 
-// (Numbers are little-endian, as those of all machines that Galley runs on.)
+// Numbers are little-endian, like those of all machines that Galley runs on.
 std::string SumOf(std::string_view bytes) {
   const XXH128_hash_t sum = XXH3_128bits(bytes.data(), bytes.size());
   const uint64_t words[2] = {sum.low64, sum.high64};
@@ -81,7 +81,7 @@ std::string EncodePatch(std::string_view base_sum, const PatchedFile::Ranges& ra
 absl::StatusOr<std::unique_ptr<PatchedFile>> PatchedFile::Open(const std::string& file,
                                                                std::string_view magic) {
   const absl::StatusOr<std::string> patch = ReadFile(PatchOf(file), kPatchFileBytesMax);
-  // (A writable mapping counts as memory in use where the system lends no more than it has.)
+  // A writable mapping counts as memory in use where the system lends no more than it has.
   ASSIGN_OR_RETURN(MappedFile mapped, MappedFile::Open(file, /*is_writable=*/patch.ok()));
   std::unique_ptr<PatchedFile> opened(new PatchedFile);
   opened->mapped_ = std::move(mapped);
@@ -172,7 +172,7 @@ bool PatchedFile::Touch(size_t block) const {
   return state == kRight;
 }
 
-// (A range may lie in several blocks.)
+// A range may lie in several blocks.
 void PatchedFile::Apply(size_t block) const {
   const uint64_t begin = block * kBlockBytes;
   const uint64_t end = std::min<uint64_t>(begin + kBlockBytes, size_);
@@ -198,10 +198,10 @@ absl::Status PatchedFile::Verify() const {
 absl::StatusOr<std::string> PatchedFile::With(const Ranges& ranges) const {
   RETURN_IF_ERROR(Status());
   Ranges all = ranges;
-  all.insert(ranges_.begin(), ranges_.end());  // (those given win)
+  all.insert(ranges_.begin(), ranges_.end());  // the given ranges win
   size_t patch_bytes = kCheckedFrom + kSumBytes;
   for (const auto& [at, bytes] : all) patch_bytes += kRangeHeadBytes + bytes.size();
-  // (In memory it has no place beside it.)
+  // A file that is in memory only has no place for a patch beside it.
   const bool is_small = patch_bytes <= std::min(kPatchBytesMax, size_ / 2);
   if (mapped_.has_value() && is_small) return EncodePatch(base_sum_, all);
   RETURN_IF_ERROR(Verify());
@@ -231,7 +231,7 @@ absl::Status PatchedFile::Write(const std::string& file, std::string_view bytes)
   if (!IsPatch(bytes)) {
     RETURN_IF_ERROR(ClearTheWay(file));
     RETURN_IF_ERROR(WriteFileAtomic(file, bytes));
-    // (One that stays is of another file.)
+    // A patch that stays belongs to another file.
     RETURN_IF_ERROR(ClearTheWay(patch));
     std::error_code error;
     std::filesystem::remove(patch, error);

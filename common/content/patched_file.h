@@ -45,7 +45,7 @@ class PatchedFile {
   PatchedFile& operator=(const PatchedFile&) = delete;
 
   size_t size() const { return size_; }  // of the payload
-  // (A multiple of 16, so that records lie where they are aligned.)
+  // The begin is a multiple of 16, so that records are aligned.
   const char* begin() const { return begin_; }
   std::string id() const;
   // The files are the same apart from their patches: none was written anew in between.

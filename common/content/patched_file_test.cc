@@ -79,7 +79,7 @@ TEST_F(PatchedFileTest, APatchOfAnotherFileIsLeftOutOfAccount) {
   const std::string whole = PatchedFile::Seal(kTestMagic, payload_);
   ASSERT_TRUE(PatchedFile::Write(file_, whole).ok());
   EXPECT_FALSE(HasPatch());
-  // As when whoever wrote the file was killed before it removed the patch.
+  // The writer of the file was killed before it removed the patch.
   ASSERT_TRUE(WriteFileAtomic(PatchedFile::PatchOf(file_), patch).ok());
   ExpectPayload();
   EXPECT_EQ((*Open())->id(), PatchedFile::IdOf(whole));
@@ -129,7 +129,7 @@ TEST_F(PatchedFileTest, NoDamageIsReadAsContent) {
   for (const std::string& file : {file_, PatchedFile::PatchOf(file_)}) {
     const std::string good = *ReadFile(file);
     for (size_t i = 0; i < 400; ++i) {
-      // (The heads byte by byte, and the rest here and there.)
+      // The heads are changed byte by byte, and the rest here and there.
       const size_t at = i < 150 ? std::min(i, good.size() - 1) : random() % good.size();
       std::string bad = good;
       bad[at] = static_cast<char>(bad[at] ^ (1 << random() % 8));

@@ -10,7 +10,7 @@ std::string SandboxAround(const Snapshot& snapshot, std::string_view path) {
     std::string host = mount.directory;
     host += path.substr(mount.path == "/" ? 0 : mount.path.size());
     for (const std::string& sandbox : snapshot.sandboxes()) {
-      // (A mount may be in a sandbox: that hides nothing of it.)
+      // A mount may be in a sandbox: then the sandbox hides nothing of the mount.
       if (sandbox.size() > mount.directory.size() && IsUnder(host, sandbox)) return sandbox;
     }
   }

@@ -354,7 +354,7 @@ absl::Status Snapshot::Replace(const TableFile& table, const std::string& file, 
 }
 
 absl::StatusOr<std::string> Snapshot::BaseOfTable(const std::string& file) {
-  // (Not all of it is read: who takes it for the base of a cook does that.)
+  // Not all of the table is read here: whoever takes it for the base of a cook reads it.
   ASSIGN_OR_RETURN(const MappedFile mapped, MappedFile::Open(file));
   ASSIGN_OR_RETURN(const TableFile table,
                    TableFile::FromBytes(mapped.bytes(), /*is_trusted=*/true));
@@ -656,7 +656,7 @@ absl::StatusOr<std::string> Snapshot::Stamps() {
     const size_t slash = entry.host_path.rfind('/');
     const auto folder = folder_of.find(std::string_view(entry.host_path).substr(0, slash));
     if (folder == folder_of.end() || S_ISDIR(entry.stat.mode) || entry.stat.mode == 0) return false;
-    // (A link that cannot be followed has its own stat in its entry; it may lead somewhere.)
+    // A link that cannot be followed has its own stat in its entry; it may lead somewhere.
     std::optional<FileStat> target;
     if (own_stat != nullptr)
       target =

@@ -157,8 +157,8 @@ class Snapshot {
   // INVALID_ARGUMENT: a path does not begin with '/', or a mount is no folder any more.
   absl::StatusOr<std::unique_ptr<Snapshot>> Refresh(std::span<const std::string> paths) const;
 
-  // All files of the other one are here, at the same places, and no others; some may have other
-  // bytes. (False: nobody knows.)
+  // Every file of the other one is here, at the same place, and there are no more; some may have
+  // other bytes. False: nobody knows.
   bool IsRevisionOf(const Snapshot& other) const;
 
   // Digests known so far and the stats they hold for, written by rename. Files racy at the time are

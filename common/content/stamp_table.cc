@@ -172,7 +172,7 @@ uint32_t StampTableBuilder::Add(const StampedFolder& folder) {
 void StampTableBuilder::Add(uint32_t folder, const StampedFile& file) {
   Noted noted{.folder = folder, .name = names_.size(), .stat = file.stat, .is_racy = file.is_racy};
   names_.append(file.name).push_back('\0');
-  // (A digest that is learned later has a place then.)
+  // A digest that is learned later has a place then.
   const bool may_be_read = !file.link_target && S_ISREG(file.stat.mode);
   if (file.digest || may_be_read) {
     digests_.push_back(file.digest.value_or(Digest()));
@@ -281,7 +281,7 @@ class StampTable::Mapping {
     return {hash.bytes, sizeof(hash.bytes)};
   }
   const char* name(uint32_t at) const {
-    // (A block is looked at for as long as the name does not end there.)
+    // A block is looked at for as long as the name does not end there.
     for (uint64_t end = at; end < header_.names_bytes;) {
       const uint64_t from = names_at_ + end;
       const uint64_t size = std::min(PatchedFile::kBlockBytes - from % PatchedFile::kBlockBytes,
@@ -303,7 +303,7 @@ class StampTable::Mapping {
     char bytes[Digest::kHashSize];
   };
 
-  // (All records begin at multiples of eight bytes, as the mapping does.)
+  // Records begin at multiples of eight bytes, as the mapping does.
   template <typename T>
   const T& At(uint64_t begin, uint32_t i, uint64_t count) const {
     const char* const bytes =
@@ -361,7 +361,7 @@ class Checker {
     check_.looked_at = looked_at_;
     check_.hashed = hashed_;
     check_.bytes_hashed = bytes_hashed_;
-    // (What was looked at by the names and stamps that are wrong says nothing.)
+    // A look by names and stamps that are wrong says nothing.
     if (const absl::Status whole = table_.file().Status(); !whole.ok()) {
       check_.difference = fmt::format("the table of stamps is damaged: {}", MessageOf(whole));
       return std::move(check_);
@@ -488,7 +488,7 @@ class Checker {
     }
     const bool is_same = IsStatOf(file.stat, *stat);
     if (file.target != 0) {
-      // (All zero: it leads nowhere.)
+      // A stat of zeros stands for a link that leads nowhere.
       const FileStat target = StatAt(fd, name, 0).value_or(FileStat());
       if (!is_same || !IsStatOf(table_.target(file.target - 1), target))
         return Differ(folder, name, "leads to another file");
@@ -496,7 +496,7 @@ class Checker {
     if (is_same && (file.stat.flags & kIsRacy) == 0) return;
     const int64_t looked_ns = NowNanos();
     Touched touched{.record = &file.stat, .folder = folder, .name = name, .stat = *stat};
-    // (A file that is odd, or a link, or was never read, is known by its stamp alone.)
+    // A file that is odd, or a link, or was never read, is known by its stamp alone.
     const bool was_read =
         file.digest != 0 && (file.stat.flags & kIsUnread) == 0 && file.target == 0;
     const bool may_have_other_bytes = options_.changes_max > 0 && file.target == 0 &&
@@ -590,7 +590,7 @@ class Checker {
     }
     if (renewed.empty()) return;
     absl::StatusOr<std::string> bytes = table_.file().With(renewed);
-    // (It is damaged where nobody looked. The next check looks again then.)
+    // On an error the table is damaged where nobody looked: the next check looks again.
     if (bytes.ok()) check_.renewed = *std::move(bytes);
   }
 
@@ -616,7 +616,7 @@ absl::StatusOr<std::string> StampTable::With(const std::vector<StampPatch>& patc
   std::map<std::string_view, std::map<std::string_view, const StampPatch*>> wanted;
   for (const StampPatch& patch : patches) {
     const StampPatch*& one = wanted[patch.folder][patch.name];
-    // (A file of two folders of the table was looked at twice.)
+    // A file that two folders of the table have was looked at twice.
     if (one == nullptr || !one->digest.has_value()) one = &patch;
   }
   std::set<const StampPatch*> found;
@@ -643,7 +643,7 @@ absl::StatusOr<std::string> StampTable::With(const std::vector<StampPatch>& patc
       const auto patch = in_it.find(table.name(file.name));
       if (patch == in_it.end() || file.target != 0) continue;
       const std::optional<Digest>& digest = patch->second->digest;
-      // (The new stamp with the old digest would be a lie.)
+      // The new stamp with the old digest would be a lie.
       const bool was_read = file.digest != 0 && (file.stat.flags & kIsUnread) == 0;
       if (was_read && patch->second->has_other_bytes && !digest.has_value()) continue;
       put(file.stat, *patch->second);

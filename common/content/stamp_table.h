@@ -108,8 +108,9 @@ struct StampCheck {
   // Asked for with `finds_elsewhere`: files that somebody may change without a change in their
   // folder: links, and files that have other names, too.
   std::vector<FileInTable> elsewhere;
-  // They hold, and some have other stamps: what makes the table's file (PatchedFile::Write) one
-  // with those of today, which spares the next check what this one had to look at. Else empty.
+  // The bytes that PatchedFile::Write makes of the table's file when the files hold and some have
+  // other stamps: a table with today's stamps, which spares the next check the looks of this one.
+  // Else empty.
   std::string renewed;
   // Then: the files, by host path, that have other stamps and the same bytes.
   std::vector<std::string> touched;

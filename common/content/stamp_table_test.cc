@@ -122,7 +122,7 @@ TEST_F(StampTableTest, WhatWasTouchedOrWrittenAnewHoldsAndIsHashedOnce) {
   EXPECT_EQ(again.hashed, 0u);
 }
 
-// As after a fresh clone with a kept state folder.
+// A fresh clone with a kept state folder looks like this.
 TEST_F(StampTableTest, ACopyWithTheSameBytesInItsPlaceHolds) {
   Write("content/a/x", "1");
   Write("content/b", "2");
@@ -273,7 +273,7 @@ TEST_F(StampChangesTest, EachFileWithOtherBytesIsNamedAndThePatchedTableHolds) {
     }
   }
   std::vector<StampPatch> patches = check.patches;
-  patches.push_back(patches.front());  // (a file may be looked at twice)
+  patches.push_back(patches.front());  // a file may be looked at twice
   const auto patched = StampTable::Open(Host("stamps"))->With(patches);
   ASSERT_TRUE(patched.ok()) << patched.status();
   ASSERT_TRUE(PatchedFile::Write(Host("stamps"), *patched).ok());

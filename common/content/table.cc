@@ -23,7 +23,7 @@ constexpr uint64_t kHasClash = 2;
 constexpr uint64_t kHasDigest = 4;
 constexpr size_t kFileBytesMin = 12;
 
-// (Bytes of the machine's order: a table is read where it was written.)
+// The bytes are in the machine's order: a table is read where it was written.
 std::string ChecksumOf(std::string_view bytes) {
   const XXH128_hash_t sum = XXH3_128bits(bytes.data(), bytes.size());
   std::string text(kChecksumSize, '\0');

@@ -73,12 +73,12 @@ class TableWriter {
 
 class TableFile {
  public:
-  // All chunks have so many rows, but the last.
+  // The rows of every chunk but the last.
   static constexpr size_t kRowsOfChunk = 128;
 
   // NOT_FOUND: there is none. INVALID_ARGUMENT: it is damaged. FAILED_PRECONDITION: it is of
-  // another version. (Whoever changes what a row may hold makes another version: Read is not to
-  // fail once the checksum is right.)
+  // another version. Whoever changes what a row may hold makes another version: Read is not to fail
+  // once the checksum is right.
   static absl::StatusOr<TableFile> Open(const std::string& file);
   // The same of bytes, which outlive it. `is_trusted`: the checksum is not looked at.
   static absl::StatusOr<TableFile> FromBytes(std::string_view bytes, bool is_trusted = false);

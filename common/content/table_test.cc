@@ -60,7 +60,7 @@ TEST_F(TableTest, EveryFlippedBitAndEveryCutIsRefused) {
     flipped[i] = static_cast<char>(flipped[i] ^ (1 << (i % 8)));
     Write("table", flipped);
     const absl::Status read = Snapshot::ReadTable(Table()).status();
-    // (The last byte of the magic is the version.)
+    // The last byte of the magic is the version.
     EXPECT_TRUE(i == 7 ? absl::IsFailedPrecondition(read) : absl::IsInvalidArgument(read)) << i;
     Write("table", good.substr(0, i));
     EXPECT_TRUE(absl::IsInvalidArgument(Snapshot::ReadTable(Table()).status())) << i;

@@ -209,8 +209,8 @@ class Walker {
     options_.folders->push_back(std::move(folder));
   }
 
-  // A folder that is a sandbox is not looked into. (A folder that a mount names is, whatever it
-  // is.)
+  // A folder that is a sandbox is not looked into. A folder that a mount names is looked into,
+  // whatever it is.
   bool Leaves(const Folder& folder) GALLEY_EXCLUDES(mutex_) {
     if (options_.sandboxes == nullptr || folder.path == options_.mounts[folder.mount].path)
       return false;

@@ -49,7 +49,7 @@ struct Peer {
   std::string name;     // as gRPC names it; "": a Unix socket's
 };
 
-// One network of IPv6 counts as one address: whoever has one has 2^64.
+// A network of IPv6 counts as one address: whoever has one has 2^64.
 Peer PeerOf(const sockaddr_storage& storage) {
   std::array<char, INET6_ADDRSTRLEN> text{};
   if (storage.ss_family == AF_INET) {

@@ -54,9 +54,9 @@ class Doorkeeper {
   Arrival Arrive(Id id, const std::string& address, absl::Time now);
   // The first bytes were there. `is_finished`: there is nothing to wait for, else it is shaking.
   void Speak(Id id, bool is_finished, absl::Time now);
-  // It has made a call.
+  // The connection has made a call.
   void Finish(Id id);
-  // It was closed. Harmless when it is not known.
+  // The connection was closed. Harmless when it is not known.
   void Leave(Id id);
   // The silent ones whose patience is over: close them; they are known no more. Shaking ones are
   // finished after that time: gRPC has closed those that were not.

@@ -11,7 +11,7 @@ namespace galley::project {
 namespace {
 
 constexpr size_t kNameBytesMax = 64;
-// What cookers ask a platform for.
+// The parameters that cookers ask a platform for.
 const std::vector<std::string> kKnownParameters = {"profile", "shader", "texture"};
 
 bool IsName(std::string_view name) {
@@ -50,7 +50,7 @@ absl::StatusOr<Platform> ReadPlatform(const TomlValue& value, std::string_view f
   }
   for (const auto& [key, item] : *value.table()) {
     if (key == "name") continue;
-    // (A platform may have parameters of its own; but not in the place of one that cookers need.)
+    // A platform may have parameters of its own, but not in the place of one that cookers need.
     const std::string nearest = record::Nearest(key, kKnownParameters);
     if (!nearest.empty() && nearest != key && table.Find(nearest) == nullptr)
       return table.Error(key,

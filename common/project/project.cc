@@ -288,7 +288,7 @@ absl::Status CheckVariables(const Layers& layers, const std::vector<std::string>
   return absl::OkStatus();
 }
 
-// What each worker of the launcher has.
+// Reads the offer of each worker of the launcher.
 absl::Status ReadOffer(const Layers& layers, FarmSection& farm) {
   const auto offer = record::ParseOffer(List(layers, "farm.labels"), {});
   if (!offer.ok())

@@ -60,7 +60,7 @@ struct RuleBody {
   std::optional<absl::Duration> timeout;
   std::optional<std::vector<std::string>> labels;
   record::WarningRules warnings;
-  // Where these are in their file, for errors; 0 and absent: not known.
+  // The lines of these keys in their file, for errors; 0 and absent: not known.
   int cooker_line = 0;
   std::map<std::string, int> platform_lines;  // every `platform.<name>` that is given
   SettingLines setting_lines;
@@ -75,7 +75,7 @@ struct Rule {
   Digest digest;             // of all that it says, wherever it stands
 };
 
-// What keeps the programs of `command` from changing the project ([cook] walls).
+// The walls that keep the programs of `command` from changing the project ([cook] walls).
 enum class Walls : uint8_t {
   kBest,     // what the worker's machine lets us
   kRequire,  // a machine that does not let us gets no jobs
@@ -146,7 +146,7 @@ struct DirectorSection {
   std::string metrics;  // where Prometheus reads its figures, "127.0.0.1:9464"; empty: nowhere
 };
 
-// Where a value came from, for doctor: ("store.dir", "/x/.galley/store", "default").
+// The place that a value came from, for doctor: ("store.dir", "/x/.galley/store", "default").
 struct Origin {
   std::string key;
   std::string value;

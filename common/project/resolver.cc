@@ -20,7 +20,7 @@ namespace {
 
 using nlohmann::json;
 
-// One place that gives keys of [[rule]].
+// A place that gives keys of [[rule]].
 struct Layer {
   const RuleBody* body = nullptr;
   std::string file;  // "galley.toml", "content/a.png.cook"

@@ -40,7 +40,7 @@ struct ResolvedRecipe {
   record::Recipe recipe;
   Digest digest;  // RecipeDigest(recipe)
   Needs needs;
-  // What the cooker's description says; in no key.
+  // Facts of the cooker's description; they are in no key.
   uint64_t source_bytes_max = 0;  // 0: its cooker has no limit of its own
   bool holds_source = true;
   std::vector<record::AlwaysLook> looks;  // that a result has, or is not believed
@@ -67,9 +67,9 @@ class RecipeResolver {
   absl::StatusOr<std::shared_ptr<const ResolvedRecipes>> Resolve(
       std::string_view package, const std::optional<Sidecar>& sidecar,
       std::vector<std::string>* errors = nullptr) const;
-  // All that is wrong with the rules by themselves, whether they match anything or not: cookers,
-  // settings and values that do not exist. A rule that names no cooker may set what some cooker
-  // takes. In the order of the file; in the words of Resolve.
+  // Every error in the rules by themselves, whether they match anything or not: cookers, settings
+  // and values that do not exist. A rule that names no cooker may set what some cooker takes. In
+  // the order of the file; in the words of Resolve.
   std::vector<std::string> CheckRules() const;
   // A generated package: rules apply to its name; the generator's cooker and settings lie on top
   // like a sidecar's. Never nullptr.

@@ -80,8 +80,8 @@ struct ActionParts {
   std::string_view trust_domain;
 };
 absl::StatusOr<Digest> ActionKeyOf(const ActionParts& parts);
-// Where a present `what` lies in the input root; empty for what has no file there. `index`: its
-// place in the set.
+// The path of a present `what` in the input root; empty for an observation that has no file there.
+// `index`: its place in the set.
 std::string InputPath(const Observation& what, size_t index);
 
 }  // namespace galley::record

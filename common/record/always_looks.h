@@ -20,7 +20,7 @@ struct AlwaysLook {
   bool operator==(const AlwaysLook&) const = default;
 };
 
-// Those of a cook of a source with this extension (lower case, without dot) by these settings
+// The looks of a cook of a source with this extension (lower case, without dot) by these settings
 // (canonical JSON, all of them).
 std::vector<AlwaysLook> AlwaysLooksOf(const CookerDescription& cooker, std::string_view extension,
                                       std::string_view settings_json);

@@ -51,7 +51,7 @@ struct CookerDescription {
   std::vector<SettingDescription> settings;
   // Sources of more bytes are no use to it, whatever memory there is; 0: no limit of its own.
   uint64_t source_bytes_max = 0;
-  // It has the whole source in memory, so that the job's memory limit bounds its size.
+  // The cooker has the whole source in memory, so that the job's memory limit bounds its size.
   bool holds_source = true;
   std::vector<LookDescription> looks = {};  // an observation set without them is refused
 };

@@ -82,8 +82,8 @@ inline std::string SetValue(std::string_view value) { return "=" + std::string(v
 inline constexpr size_t kObservationsMax = 100'000;
 inline constexpr size_t kEncodedSetBytesMax = 64 << 20;
 
-// The value of a list or glob: each name with a '\n' behind it, sorted, unique. (So a folder that
-// holds one file named "absent" is not an absent folder, and an empty one is "".)
+// The value of a list or glob: each name with a '\n' behind it, sorted, unique. So a folder that
+// holds one file named "absent" is not an absent folder, and an empty one is "".
 std::string LinesValue(std::vector<std::string> lines);
 
 // Sorts and removes duplicates. Two observations of one thing with different values:

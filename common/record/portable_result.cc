@@ -91,7 +91,7 @@ class TreeReader {
           fmt::format("a tree lacks its Directory {}", digest.ToString()));
     }
     ASSIGN_OR_RETURN(const tree::Directory directory, tree::DecodeDirectory(at->second));
-    // (Folders count, too: a tree of nothing but folders is work without end.)
+    // Folders count, too: a tree of nothing but folders is work without end.
     count_ += directory.files.size() + directory.directories.size();
     if (count_ > kPortableOutputsMax) {
       return absl::ResourceExhaustedError(

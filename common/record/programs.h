@@ -15,8 +15,8 @@ inline constexpr std::string_view kProgramCooker = "command";
 
 // argv[0]; empty: the recipe starts no program.
 std::string ProgramOf(const Recipe& recipe);
-// Whether who generates such a package says what programs its cook starts. (One without settings is
-// cooked as the project's rules say.)
+// Whether who generates such a package says what programs its cook starts. A package without
+// settings is cooked as the project's rules say.
 bool NamesPrograms(const Generated& generated);
 // A program that was named may read it, and say so: a file of the system, by its absolute path.
 bool IsSystemFile(std::string_view path);

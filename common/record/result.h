@@ -78,8 +78,8 @@ struct Provenance {
   std::string received_from;
   // The key of its observation set; the digest of no bytes: not known.
   Digest weak_key;
-  // When the director took it. (Who made it is the director's word, too.) In the infinite past: an
-  // older Galley did not say.
+  // When the director took it; in the infinite past: an older Galley did not say. The worker that
+  // made it is the director's word, too.
   absl::Time taken = absl::InfinitePast();
 };
 

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::string_view kDigits = "0123456789";
 
-// Where "NAME:<line>:" may begin in a line.
+// The offset in a line at which "NAME:<line>:" may begin.
 size_t BeginOfPlace(std::string_view line) {
   for (const std::string_view mark : {"ERROR: ", "WARNING: "}) {
     if (const size_t at = line.find(mark); at != std::string_view::npos) return at + mark.size();

@@ -23,7 +23,7 @@ namespace galley::record {
 // A new kind goes to the end of its group, to the table in warning.cc, and to docs/warnings.md. The
 // numbers are in no file and in no message.
 enum class WarningKind : uint8_t {
-  // What cookers say of a source.
+  // Said by cookers about a source.
   kAudioFile,
   kDataReference,
   kMeshExtension,
@@ -58,7 +58,7 @@ enum class WarningKind : uint8_t {
   kNeverMatchesNothing,
   kResourceUnknown,
   kRuleMatchesNothing,
-  // What a cook publishes and stages.
+  // About the tree that a cook publishes and stages.
   kForeignFiles,
   kNothingPublished,
   kRootShrinks,
@@ -104,8 +104,8 @@ struct Warning {
   auto operator<=>(const Warning&) const = default;
 };
 
-// What a cooker says, as it is kept in a result. The kind that `text` itself ends with wins over
-// `kind`.
+// A cooker's warning in the form that is kept in a result. The kind that `text` itself ends with
+// wins over `kind`.
 std::string KeptWarning(WarningKind kind, std::string_view text);
 
 // The warnings that a project leaves out, and those that are errors there. A kind is in one of both

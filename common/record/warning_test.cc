@@ -82,7 +82,7 @@ std::set<std::string> KindsInCode() {
   return kinds;
 }
 
-// Each kind is that of some warning. (`other` is only read.)
+// Every kind belongs to some warning, but `other`, which is only read.
 TEST(WarningTest, EachKindIsTold) {
   std::set<std::string> untold = KindsInCode();
   ASSERT_EQ(untold.size(), kWarningKindCount);

@@ -5,7 +5,7 @@
 //   "gpu=2"        two of the resource gpu
 //   "gpu"          one, where a job asks for it
 //
-// They place jobs, and are in no key.
+// Offers place jobs, and are in no key.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ struct WorkerOffer {
 
   bool empty() const { return labels.empty() && resources.empty(); }
   bool HasLabels(const std::vector<std::string>& sorted) const;
-  // What `other` has as well. Of a resource that both name it is this one's count that holds.
+  // Adds everything that `other` has. When both name a resource, this one's count holds.
   void Add(const WorkerOffer& other);
   bool operator==(const WorkerOffer&) const = default;
 };

@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 constexpr int kErrnosOfMachine[] = {EMFILE, ENFILE, ENOMEM, ENOSPC, EDQUOT,
                                     EFBIG,  EROFS,  EAGAIN, EINTR};
-// (rocksdb/env/env_posix.cc, LockFile.)
+// Source: rocksdb/env/env_posix.cc, LockFile.
 constexpr std::string_view kLockErrors[] = {"While lock file", "lock hold by current process"};
 
 // RocksDB would begin a file LOG.

@@ -1,6 +1,6 @@
-// What the two users of RocksDB share: the index of a store (common/store/local) and the journal of
-// a project (director/journal). Both hold what can be derived again, so both tell an error of the
-// machine, which passes, from damage of the files, which a new database cures.
+// Functions for the two users of RocksDB: the index of a store (common/store/local) and the journal
+// of a project (director/journal). Both databases can be derived again, so both users tell an error
+// of the machine, which passes, from damage of the files, which a new database cures.
 //
 // Threads: any, but for PrefixScan.
 #pragma once

@@ -12,7 +12,8 @@
 namespace galley::tree {
 namespace {
 
-// Where two texts begin to differ; eight bytes at a time, since neighbours share long folders.
+// Returns the offset at which two texts begin to differ. Compares eight bytes at a time, since
+// neighbours share long folders.
 size_t SharedLength(std::string_view a, std::string_view b) {
   const size_t size = std::min(a.size(), b.size());
   size_t at = 0;

@@ -5,8 +5,8 @@
 
 namespace galley::tree {
 
-// One path segment that every file system and person can live with: valid UTF-8, not empty, ".", or
-// "..", without '/', '\\', control characters or NUL.
+// True for a path segment that every file system and person can live with: valid UTF-8, not empty,
+// ".", or "..", without '/', '\\', control characters or NUL.
 bool IsPlainSegment(std::string_view name);
 // Plain segments joined by single '/': no '/' at either end.
 bool IsPlainPath(std::string_view path);

@@ -71,7 +71,7 @@ inline constexpr size_t kTreeFilesMax = 10'000'000;
 
 using ReadBlob = std::function<absl::StatusOr<Blob>(const Digest&)>;
 
-// All files under `root`, sorted by path. INVALID_ARGUMENT: not canonical, or deeper than
+// Lists the files under `root`, sorted by path. INVALID_ARGUMENT: not canonical, or deeper than
 // kTreeDepthMax; RESOURCE_EXHAUSTED: more than kTreeFilesMax files; else what `read` answered. Each
 // names the folder.
 absl::StatusOr<std::vector<TreeFile>> ListTree(const Digest& root, const ReadBlob& read);
@@ -84,7 +84,7 @@ struct Difference {
   TreeFile after;   // all but kRemoved
   bool operator==(const Difference&) const = default;
 
-  // Where it is now, or was when it is gone.
+  // The path that the file has now, or had when it is gone.
   const std::string& path() const { return kind == Kind::kRemoved ? before.path : after.path; }
 };
 // Equal sub-folders are not read. Sorted by path; a file that became a folder is one removal and
@@ -94,8 +94,7 @@ absl::StatusOr<std::vector<Difference>> DiffTrees(const Digest& before, const Di
 
 // Makes one kRenamed, in place of the addition, of each removal and addition with the same bytes.
 // Where several could be paired, those with the longest common end of their paths are, then the
-// first by path. (Above kRenamePairsMax pairs of one digest: the first by path, whatever their
-// ends.)
+// first by path. Above kRenamePairsMax pairs of one digest: the first by path, whatever their ends.
 inline constexpr size_t kRenamePairsMax = 1'000'000;
 std::vector<Difference> FindRenames(std::vector<Difference> differences);
 

@@ -14,7 +14,7 @@ namespace galley::tree {
 // INVALID_ARGUMENT "<name>: expected bytes" when the field has another wire type.
 absl::StatusOr<std::string_view> BytesOf(const WireReader::Field& field, std::string_view name);
 absl::StatusOr<uint64_t> VarintOf(const WireReader::Field& field, std::string_view name);
-// As VarintOf; more than 1 is INVALID_ARGUMENT.
+// Like VarintOf; more than 1 is INVALID_ARGUMENT.
 absl::StatusOr<bool> BoolOf(const WireReader::Field& field, std::string_view name);
 // INVALID_ARGUMENT "<message> has no field <number>".
 absl::Status UnknownField(const WireReader::Field& field, std::string_view message);

@@ -12,7 +12,7 @@
 
 namespace galley::wire {
 
-// Who calls, as far as the transport knows.
+// The caller, as far as the transport knows.
 struct CallerView {
   bool has_tls = false;
   bool has_certificate = false;   // it showed one, of an authority of the server's

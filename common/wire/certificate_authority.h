@@ -28,8 +28,8 @@ class CertificateAuthority {
 // INTERNAL: OpenSSL cannot.
 absl::StatusOr<std::unique_ptr<CertificateAuthority>> NewCertificateAuthority(absl::Time now);
 
-// A certificate (PEM) whose issuer has the name of such an authority. (That it is the issuer is for
-// the handshake to check.)
+// A certificate (PEM) whose issuer has the name of such an authority. Whether it is the issuer is
+// for the handshake to check.
 bool IsOfALaunch(const std::string& certificate);
 
 // PEM.

@@ -44,9 +44,9 @@ std::shared_ptr<grpc::Channel> OpenChannel(const std::string& address, const Cli
   arguments.SetMaxReceiveMessageSize(kMessageBytesMax);
   arguments.SetMaxSendMessageSize(kMessageBytesMax);
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 50);
-  // The time that a connection may take. (A handshake of TLS takes 2 ms of processor time on each
-  // side: a thousand workers that come at once to a machine that is busy wait for their turn. Who
-  // gave up and began again made it worse.)
+  // The time that a connection may take. A handshake of TLS takes 2 ms of processor time on each
+  // side: a thousand workers that come at once to a machine that is busy wait for their turn.
+  // Workers that gave up and began again made it worse.
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, tls.ca.empty() ? 5'000 : 20'000);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1000);
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);

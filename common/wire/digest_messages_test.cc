@@ -8,7 +8,7 @@
 namespace galley::wire {
 namespace {
 
-// What protobuf makes of a message with these two fields.
+// The class that protobuf makes of a message with these two fields.
 template <typename Size>
 class Message {
  public:

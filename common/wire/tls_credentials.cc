@@ -46,7 +46,7 @@ CallerView ViewOf(const grpc_auth_context* context) {
   CallerView view;
   const auto transport = ValuesOf(context, GRPC_TRANSPORT_SECURITY_TYPE_PROPERTY_NAME);
   view.has_tls = !transport.empty() && transport.front() == GRPC_SSL_TRANSPORT_SECURITY_TYPE;
-  // (Only a certificate that was verified makes it so.)
+  // Only a certificate that was verified makes the peer authenticated.
   view.has_certificate = view.has_tls && grpc_auth_context_peer_is_authenticated(context) != 0;
   if (view.has_certificate) view.uris = ValuesOf(context, GRPC_PEER_URI_PROPERTY_NAME);
   return view;

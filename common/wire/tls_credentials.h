@@ -11,7 +11,7 @@
 
 namespace galley::wire {
 
-// They outlive the server. `gate`: null: all may call.
+// The credentials outlive the server. `gate`: null: all may call.
 std::shared_ptr<grpc::ServerCredentials> TlsCredentials(
     std::shared_ptr<const TlsPair> pair, grpc_ssl_client_certificate_request_type request,
     CallGate gate = nullptr);

@@ -204,7 +204,7 @@ absl::Status NoHandshake(int result, const SSL* connection, const std::string& a
                   address, reason));
 }
 
-// One that refuses the certificate of a client says so behind the handshake.
+// A server that refuses the certificate of a client says so behind the handshake.
 absl::Status AwaitFirstWord(SSL* connection, const FileDescriptor& socket) {
   SetWait(socket, kFirstWordMax);
   std::array<char, 1> first{};

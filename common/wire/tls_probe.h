@@ -21,8 +21,8 @@ absl::Status ProbeTls(const std::string& address, const ClientTls& tls, absl::Du
 // Whether who answers at `address` speaks TLS: for a client that was given none.
 bool SpeaksTls(const std::string& address, absl::Duration wait_max);
 
-// Where a client would be told of `address`: whether the certificate (PEM, the first one) is for
-// its host, and is valid now. FAILED_PRECONDITION: no, and for what it is.
+// Checks that a client that was given `address` would take the certificate (PEM, the first one): it
+// is for that host, and valid now. FAILED_PRECONDITION: it is not, and the message says why.
 absl::Status CheckServerName(const std::string& certificate, const std::string& address);
 
 }  // namespace galley::wire

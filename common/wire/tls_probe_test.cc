@@ -71,7 +71,7 @@ class OneServer {
     ::signal(SIGPIPE, SIG_IGN);
     listening_ = *listen::ListenOnTcp("127.0.0.1:0");
     thread_ = std::thread([this, serve] {
-      // (The listening socket does not block.)
+      // The listening socket does not block.
       pollfd client{listening_.sockets.front().get(), POLLIN, 0};
       ::poll(&client, 1, 10'000);
       const int socket = ::accept(listening_.sockets.front().get(), nullptr, nullptr);

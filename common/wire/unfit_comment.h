@@ -1,4 +1,4 @@
-// What a worker of Slurm that ends unfit writes into its job's comment, for its director to read.
+// The text that a worker of Slurm that ends unfit writes into its job's comment, for its director.
 #pragma once
 
 namespace galley::wire {

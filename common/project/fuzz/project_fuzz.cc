@@ -11,8 +11,8 @@
 #include "fmt/format.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  // One folder for each process, so that several run beside each other. /dev/shm: the file is
-  // written again for each input.
+  // Every process has its own folder, so that several run beside each other. The folder is in
+  // /dev/shm since the file is written again for each input.
   static const std::string& folder =
       *new std::string(galley::MakeTemporaryDirectory("/dev/shm", "galley-fuzz-").value());
   static const bool is_registered = std::atexit([] { (void)galley::RemoveAll(folder); }) == 0;

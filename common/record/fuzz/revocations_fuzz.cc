@@ -1,4 +1,5 @@
-// What DecodeRevocations takes says the same when EncodeRevocations has written it again.
+// Revocations that DecodeRevocations takes say the same when EncodeRevocations has written them
+// again.
 #include <cstdint>
 
 #include "common/base/status_macros.h"

@@ -1,4 +1,4 @@
-// One of everything, for goldens.
+// Samples with one of everything, for goldens.
 #pragma once
 
 #include <string>

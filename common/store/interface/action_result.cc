@@ -61,7 +61,7 @@ struct OutputFolder {
 struct Symlink {
   OptionalBytes path, target;
 };
-// One ActionResult, taken apart.
+// An ActionResult, taken apart.
 struct Parts {
   std::vector<OutputFile> files;
   std::vector<OutputFolder> folders;

@@ -25,7 +25,8 @@ class BlobWriter {
   virtual ~BlobWriter() = default;
   // INVALID_ARGUMENT: more bytes than the digest says.
   virtual absl::Status Append(std::string_view bytes) = 0;
-  // As BlobStore::Put of all that was appended. INVALID_ARGUMENT: they are not the digest's.
+  // Does what BlobStore::Put does with the bytes that were appended. INVALID_ARGUMENT: they are not
+  // the digest's.
   virtual absl::Status Finish() = 0;
 };
 

@@ -31,7 +31,7 @@ absl::Status ValidatePinName(std::string_view name);
 
 bool IsRemovedPin(const PublishedRoot& root);
 
-// All pins, by name.
+// Lists the pins by name.
 absl::StatusOr<std::vector<Pin>> Pins(Store& store);
 
 // Sets a pin, in place of the one of this name. All blobs under `root` are asked for: NOT_FOUND

@@ -3,8 +3,8 @@
 // there are none.
 //
 // Trouble there is no error here: a server that is down, slow, evicting, corrupt or lying has
-// nothing. Errors are those of our own side (`into`, `from`), except where a method says so. (As a
-// BlobStore it answers UNAVAILABLE and so on, like any other.)
+// nothing. Errors are those of our own side (`into`, `from`), except where a method says so. As a
+// BlobStore it answers UNAVAILABLE and so on, like any other.
 //
 // Threads: all methods may be called from many threads, and block.
 #pragma once
@@ -58,7 +58,7 @@ struct RemoteState {
 class RemoteCache : public BlobStore {
  public:
   using BlobStore::FindMissing;
-  // Those of `digests` that the remote lacks. UNAVAILABLE and others: it did not answer.
+  // Returns the digests that the remote lacks. UNAVAILABLE and others: it did not answer.
   virtual absl::StatusOr<std::vector<Digest>> FindMissing(std::span<const Digest> digests,
                                                           const RemoteLimits& limits) = 0;
   using BlobStore::Get;
@@ -68,9 +68,9 @@ class RemoteCache : public BlobStore {
   virtual absl::StatusOr<std::vector<Digest>> Fetch(std::span<const Digest> digests,
                                                     BlobStore& into,
                                                     const RemoteLimits& limits) = 0;
-  // Those of `digests` that are to be sent though the remote says that it has them: wrong bytes of
-  // them came from there; or so many were wrong that it is not believed of any that this cook has
-  // not sent.
+  // Returns the digests that are to be sent though the remote says that it has them: their bytes
+  // came from there and were wrong, or so many were wrong that the remote is believed only for
+  // blobs that this cook has sent.
   virtual std::vector<Digest> Doubted(std::span<const Digest> digests) = 0;
   // Sends blobs, whether the remote has them or not: ask FindMissing before. An error: not all were
   // taken.

@@ -38,7 +38,7 @@ struct BlobView {
 class BlobStore {
  public:
   virtual ~BlobStore() = default;
-  // Those of `digests` that are absent, in the order given. The empty blob is always there.
+  // Returns the digests that are absent, in the order given. The empty blob is always there.
   virtual absl::StatusOr<std::vector<Digest>> FindMissing(std::span<const Digest> digests) = 0;
   // Whole and verified, or an error.
   virtual absl::StatusOr<Blob> Get(const Digest& digest) = 0;
@@ -71,8 +71,8 @@ class ActionCache {
       std::string_view instance, std::span<const Digest> actions);
 };
 
-// Where a local worker put a blob. A segment has no name beyond its number; a large blob is a file
-// named by its digest (segment 0).
+// The place where a local worker put a blob. A segment has no name beyond its number; a large blob
+// is a file named by its digest (segment 0).
 struct BlobLocation {
   uint64_t segment = 0;  // 0: a file of its own
   uint64_t offset = 0;   // of the record's header in the segment
@@ -146,12 +146,12 @@ class Store : public BlobStore, public ActionCache {
   // and at each segment. A store without a disk has no other truth than its index.
   virtual absl::StatusOr<std::vector<Digest>> FindLost(std::span<const Digest> digests);
 
-  // One group: (1) syncs the data that is named, blobs Put before included, (2) appends the results
-  // and syncs, (3) indexes. When it returns OK all of it survives a power cut. A result whose key
-  // is there with another outcome is not replaced: ALREADY_EXISTS names the key in the message, the
-  // rest is committed. But a success replaces a verdict: the judgement was wrong, or not the
-  // cooker's alone; and of two successes that differ neither stands: a dispute replaces the one
-  // that is there (record/dispute.h). INVALID_ARGUMENT: a location that does not hold what is
+  // Commits one group: (1) syncs the data that is named, blobs Put before included, (2) appends the
+  // results and syncs, (3) indexes. When it returns OK all of it survives a power cut. A result
+  // whose key is there with another outcome is not replaced: ALREADY_EXISTS names the key in the
+  // message, the rest is committed. But a success replaces a verdict: the judgement was wrong, or
+  // not the cooker's alone; and of two successes that differ neither stands: a dispute replaces the
+  // one that is there (record/dispute.h). INVALID_ARGUMENT: a location that does not hold what is
   // claimed (nothing of it is committed).
   virtual absl::Status Commit(const CommitBatch& batch) = 0;
 

@@ -30,7 +30,7 @@ DecodedSyncMark DecodeSyncMark(std::string_view bytes) {
   for (size_t at = 0; at < bytes.size();) {
     const size_t end = bytes.find('\n', at);
     if (end == std::string_view::npos) {
-      // As long as a whole one: its last byte is wrong.
+      // An entry as long as a whole one has a wrong last byte.
       if (bytes.size() - at == EndOf("").size() + 1) return damaged();
       break;
     }

@@ -1,7 +1,7 @@
 // ForwardingStore: passes every call to the store behind it. A decorator of a whole Store derives
 // from it and overrides only what it changes; what it does not override is the other store's in
-// every detail, PutMany and the streams included. (Decorators of a BlobStore have three functions,
-// and change all of them.)
+// every detail, PutMany and the streams included. A decorator of a BlobStore alone derives from
+// BlobStore: it has three functions, and changes all of them.
 //
 // Threads: those of the store behind.
 #pragma once

@@ -2,8 +2,8 @@
 // wrong, is read from there, verified, and is ours again.
 //
 // Only Get and NewReader ask the remote, and only for what they do not find: everything else is our
-// own store's, so that nobody who commits or looks up waits for a network. (Results are brought
-// from a remote in batches: director/shell/remote_look_up.h.)
+// own store's, so that nobody who commits or looks up waits for a network. Results are brought from
+// a remote in batches: director/shell/remote_look_up.h.
 //
 // Threads: those of the store in front.
 #pragma once

@@ -70,7 +70,7 @@ class CommitPlanner {
   StoreState& state_;
   StoreReader& reader_;
   CommitPlan plan_;
-  // These three are of all batches that were added.
+  // The following three are about all batches that were added.
   std::set<Digest> adopted_digests_;
   absl::flat_hash_set<std::pair<Digest, uint64_t>> set_checksums_;
   std::deque<record::Result> results_;  // of which the outcomes are some

@@ -20,7 +20,7 @@ namespace galley::store {
 class CommitQueue {
  public:
   static constexpr size_t kGroupMax = 4096;
-  // One outcome for each batch. Called by one thread at a time.
+  // Returns one outcome for each batch. Called by one thread at a time.
   using Commit =
       std::function<std::vector<absl::Status>(std::span<const CommitBatch* const> batches)>;
 

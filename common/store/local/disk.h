@@ -16,8 +16,7 @@
 
 namespace galley::store {
 
-// Each segment is looked at once, so this is for one pass.
-// Threads: one.
+// A Disk looks at each segment once, so it is for one pass. Threads: one.
 class Disk {
  public:
   explicit Disk(std::string store_directory) : directory_(std::move(store_directory)) {}

@@ -37,7 +37,7 @@ class FakeKernel {
   // While the process that asked has no answer yet.
   std::function<void()> on_failure;
 
-  // As the directory is for whoever opens it when its owner is killed now.
+  // Copies the directory as the next owner finds it when this one is killed now.
   void Copy(const std::string& from, const std::string& to) {
     fs::copy(from, to, fs::copy_options::recursive);
     for (const auto& entry : fs::recursive_directory_iterator(from)) {
@@ -162,7 +162,7 @@ absl::Status CommitAndPublish(StoreDirectory& store, const Reported& reported) {
   return store.Publish(SampleRoot("windows", Digest::Of("root"))).status();
 }
 
-// As a worker does that is told that its blobs are not there any more.
+// Does what a worker does when its blobs are not there any more.
 absl::Status CommitAgain(StoreDirectory& store, const std::string& directory, Reported& reported) {
   absl::Status status = CommitAndPublish(store, reported);
   if (status.code() != absl::StatusCode::kInvalidArgument) return status;
@@ -233,7 +233,8 @@ TEST_F(FailedSyncTest, AnOpeningThatFailsLeavesTheNextOneAsCareful) {
   }
 }
 
-// One puts, another's commit fails: the first one's own commit promises it all the same.
+// A caller puts a blob and another's commit fails: the first caller's own commit promises the blob
+// all the same.
 TEST_F(FailedSyncTest, WhatOthersPutOutlivesACommitThatFails) {
   bool has_failed = true;
   for (uint64_t n = 1; has_failed; ++n) {
@@ -296,7 +297,7 @@ TEST_F(FailedSyncTest, AnOwnerGoesOnAndCopiesFromASegmentWhoseSyncFailed) {
   EXPECT_EQ(GetBytes(*after_cut, later.first), "written after");
 }
 
-// One owner saw it fail, the next was never told of the blob, the third is.
+// The first owner saw the sync fail, the next was never told of the blob, the third is.
 TEST_F(FailedSyncTest, WhatLayInAWorkersSegmentBeforeAnOwnerCameIsCopied) {
   std::pair<Digest, BlobLocation> before, after;
   std::unique_ptr<SegmentWriter> writer;

@@ -23,7 +23,7 @@ absl::Status IsNotOurs(const std::string& path, std::string_view what) {
 // Errors other than absence (a disk that fails) are for whoever reads or writes there.
 bool IsGone(const std::string& path) { return absl::IsNotFound(StatFile(path).status()); }
 
-// (An index that is being made anew takes its place later.)
+// An index that is being made anew takes its place later.
 absl::Status CheckIndex(const std::string& directory) {
   const std::string current = JoinPath(IndexPath(directory), "CURRENT");
   if (!IsGone(current) || !IsGone(NewIndexPath(directory)) || !IsGone(current))
@@ -42,7 +42,7 @@ absl::Status CheckSegment(const std::string& path, const SegmentState& known) {
 // The newest first: an older copy of the store lacks these.
 absl::Status CheckSegments(const std::string& directory, LiveIndex& index) {
   const auto states = index.With(&Index::Segments);
-  if (!states.ok()) return absl::OkStatus();  // (Whoever needs it is told.)
+  if (!states.ok()) return absl::OkStatus();  // whoever needs the index is told
   size_t left = kSegmentsLookedAtMax;
   for (auto at = states->rbegin(); at != states->rend() && left > 0; ++at, --left) {
     const std::string path = SegmentPath(directory, at->first);

@@ -72,7 +72,7 @@ absl::Status ForEachDigest(IndexDatabase& db, char kind, const KeyRange& range,
                            absl::StatusOr<Entry> (*decode)(std::string_view),
                            const std::function<absl::Status(const Digest&, const Entry&)>& visit) {
   const std::string prefix(1, kind);
-  // (A zero more than a key is the least that is behind it.)
+  // A key with a zero at its end is the least key that is behind it.
   const std::string from = range.after.has_value() ? DigestKey(kind, *range.after) + '\0' : prefix;
   return ForEach(db, from, prefix, range.keys_max,
                  [&](std::string_view key, std::string_view value) -> absl::Status {
@@ -220,8 +220,8 @@ absl::StatusOr<std::vector<std::vector<SetPlace>>> Index::ObservationSets(
 absl::StatusOr<std::vector<IndexedRoot>> Index::Roots(std::string_view project_id) {
   ASSIGN_OR_RETURN(std::vector<IndexedRoot> roots,
                    ListRoots(*database_, project_id.empty() ? "p" : RootsPrefix(project_id)));
-  // They come by project, platform and sequence. A clock that was put back does not put one before
-  // its predecessors; those of one time are told apart by where they lie.
+  // The roots come by project, platform and sequence. A clock that was put back does not put one
+  // before its predecessors; those of one time are told apart by where they lie.
   std::vector<std::tuple<int64_t, RecordPlace, size_t>> order;
   for (size_t i = 0; i < roots.size(); ++i) {
     const PublishedRoot& root = roots[i].root;

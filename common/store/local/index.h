@@ -43,7 +43,7 @@ struct IndexCounters {
            roots = 0;
 };
 
-// One index on the disk. An error of any call is DATA_LOSS when something is wrong with the index
+// An index on the disk. An error of any call is DATA_LOSS when something is wrong with the index
 // itself: damage() says so from then on, and another one has to be made. All other errors are the
 // machine's. What cannot be read is never answered as absent.
 class Index {

@@ -22,7 +22,7 @@
 
 namespace galley::store {
 
-// Where a record of the owner's begins.
+// The place where a record of the owner's begins.
 struct RecordPlace {
   uint64_t segment = 0;
   uint64_t offset = 0;
@@ -101,7 +101,7 @@ class IndexBatch {
   // Damage of a segment that was reported; it is not reported again.
   void NoteDamage(const RecordPlace& place);
 
-  // It never falls: a lower one changes nothing.
+  // The epoch never falls: a lower one changes nothing.
   void SetEpoch(uint64_t epoch) { epoch_ = std::max(epoch_.value_or(0), epoch); }
   // The epoch that SetEpoch was called with.
   std::optional<uint64_t> epoch() const { return epoch_; }

@@ -105,7 +105,7 @@ class IndexDamageTest : public testing::Test {
     EXPECT_TRUE(
         store.Publish(SampleRoot(fmt::format("platform {}", part), PutBytes(store, root))).ok());
   }
-  // All that was written, as often as it is asked for.
+  // Expects everything that was written, as often as it is asked for.
   void ExpectAll(StoreDirectory& store) {
     std::vector<Digest> digests;
     for (const auto& [digest, bytes] : blobs_) digests.push_back(digest);
@@ -152,8 +152,8 @@ class IndexDamageTest : public testing::Test {
     EXPECT_EQ(stats->results, results_.size());
     ExpectAll(store);
   }
-  // A copy of the store, as the last owner left it. The copy before it goes. (Each has another
-  // name: what was noted once is not noted again.)
+  // A copy of the store, as the last owner left it. The copy before it goes. Every copy has another
+  // name: a heal that was noted once is not noted again.
   std::string Copy() {
     std::error_code ignored;
     fs::remove_all(folder_.In(fmt::format("copy{}", copies_)), ignored);
@@ -182,9 +182,9 @@ class IndexDamageTest : public testing::Test {
     file.seekp(static_cast<std::streamoff>(offset));
     file.put(static_cast<char>(byte ^ 0x40));
   }
-  // All tables, everywhere but at their ends, so that they can be opened. The folder is held,
-  // because a thread of the test may meet the first damage and move the index aside before the last
-  // one: the next index stays whole.
+  // Flips bytes of every table, everywhere but at its end, so that it can be opened. The folder is
+  // held, because a thread of the test may meet the first damage and move the index aside before
+  // the last one: the next index stays whole.
   static void FlipTables(const std::string& directory) {
     const FileDescriptor index(
         ::open(JoinPath(directory, "index").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
@@ -207,7 +207,7 @@ class IndexDamageTest : public testing::Test {
     std::sort(names.begin(), names.end());
     return names;
   }
-  // One note at most, and none by the next owner.
+  // Expects at most one note of healing, and none by the next owner.
   void ExpectHeals(const std::string& directory, size_t notes_min = 0) {
     {
       const auto store = OpenAt(directory);
@@ -249,7 +249,7 @@ TEST_F(IndexDamageTest, AByteThatIsFlippedAnywhereIsNoDamageToTheStore) {
       SCOPED_TRACE(fmt::format("{} place {}", name, place));
       const std::string copy = Copy();
       Flip(JoinPath(JoinPath(copy, "index"), name), size * place / places);
-      // Each byte of a table is checked by a verify.
+      // A verify checks every byte of a table.
       ExpectHeals(copy, name.ends_with(".sst") ? 1 : 0);
       if (HasFailure()) return;
     }
@@ -373,7 +373,7 @@ TEST_F(IndexDamageTest, TheNoteSaysWhatWasWrongAndWhatWasDone) {
                                          HasSubstr("made again from segments and files in "))));
 }
 
-// Each of them is the first that meets the damage.
+// Every call is the first that meets the damage.
 TEST_F(IndexDamageTest, EveryCallHealsAnIndexThatIsDamagedUnderIt) {
   const Digest some = blobs_.front().first;
   PutResult later = SampleResult("later", some);

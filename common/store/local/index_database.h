@@ -45,7 +45,7 @@ class IndexDatabase {
     if (value.ok()) return value;
     return Damaged(MessageOf(value.status()));
   }
-  // It is damaged: the first that is said of it stays.
+  // The database is damaged: the first thing that is said about the damage stays.
   absl::Status Damaged(std::string_view what);
   // Visits the value under each of at most kKeysAtOnce keys, in their order; nullopt: none.
   absl::Status GetMany(std::span<const rocksdb::Slice> keys,

@@ -23,7 +23,7 @@ class IndexRemaking {
   // `segments`: what will be read, as far as it is the owner's.
   void Begin(const std::vector<SegmentListing>& segments);
   bool has_begun() const { return begun_ != absl::InfiniteFuture(); }
-  // Where the damaged one is now.
+  // The path at which the damaged one is now.
   void set_aside(std::string path) { aside_ = std::move(path); }
   // So many bytes of a segment were read.
   void NoteRead(uint64_t bytes);

@@ -36,7 +36,7 @@ std::string DamageKey(const RecordPlace& place);
 std::string EncodePlace(uint64_t segment, uint64_t offset);
 absl::StatusOr<RecordPlace> DecodePlace(std::string_view bytes);
 std::string EncodeResultPlace(const ResultPlace& place);
-// One that an older program wrote says nothing of its use.
+// A place that an older program wrote says nothing about its use.
 absl::StatusOr<ResultPlace> DecodeResultPlace(std::string_view bytes);
 std::string EncodeSets(const std::vector<SetPlace>& sets);
 absl::StatusOr<std::vector<SetPlace>> DecodeSets(std::string_view bytes);
@@ -47,7 +47,7 @@ absl::StatusOr<SegmentState> DecodeSegmentState(std::string_view bytes);
 std::string EncodeCounters(const IndexCounters& counters);
 absl::StatusOr<IndexCounters> DecodeCounters(std::string_view bytes);
 
-// What is said of one that has the wrong size.
+// The error for a value of the wrong size.
 absl::Status WrongValue(std::string_view what);
 
 }  // namespace galley::store

@@ -233,7 +233,7 @@ std::string ParseId(std::string_view text) {
   return bytes.has_value() && bytes->size() == kStoreIdBytes && HexEncode(*bytes) == id ? id : "";
 }
 
-// Each segment's header has the id, with a checksum: that is the check of the file.
+// Every segment's header has the id, with a checksum: so the file is checked by them.
 absl::StatusOr<std::string> ReadOrMakeId(const std::string& directory, Witness& witness) {
   const std::string path = JoinPath(directory, "id");
   const absl::StatusOr<std::string> text = ReadOwnFile(path, 4096);
@@ -339,8 +339,8 @@ absl::Status SweepTemporary(const std::string& directory) {
   return absl::OkStatus();
 }
 
-// All but the folder of large blobs, where a store was and that folder is gone: Recovery forgets
-// what was in it first.
+// Leaves the folder of large blobs out where a store was and that folder is gone: Recovery first
+// forgets the blobs that were in it.
 absl::Status MakeFolders(const std::string& directory) {
   if (!FileExists(JoinPath(directory, "id"))) return MakeStoreFolders(directory);
   for (const char* name : {"segments", "quarantine", "tmp"})

@@ -44,7 +44,7 @@ struct OpenedLayout {
   FileDescriptor folder_lock;  // of the folder itself: the file `lock` may be deleted
   FileDescriptor lock;
   std::string store_id;  // 32 hex digits
-  // As the file `epoch` says; 0 when it is absent; nullopt when it is damaged.
+  // The number in the file `epoch`; 0 when it is absent; nullopt when it is damaged.
   std::optional<uint64_t> epoch_of_file = 0;
   uint64_t epoch_of_segments = 0;  // as the segments' headers say that were read
 };
@@ -58,7 +58,7 @@ absl::Status MakeStoreFolders(const std::string& store_directory);
 absl::StatusOr<OpenedLayout> OpenLayout(const std::string& store_directory);
 // The id of the store in a folder, for one who only asks; empty: there is none that can be read.
 std::string StoreIdIn(const std::string& store_directory);
-// Likewise its loss epoch; 0: it lost nothing, or that cannot be read.
+// The loss epoch of that store; 0: it lost nothing, or the epoch cannot be read.
 uint64_t LossEpochIn(const std::string& store_directory);
 // The mark of sync_doubt.h, not synced.
 std::string SyncMarkPath(std::string_view store_directory);
@@ -72,13 +72,13 @@ std::string RevokedPath(std::string_view store_directory);
 std::string PutDigestsPath(std::string_view store_directory, std::string_view path);
 // Files that `checkout --link` has verified.
 std::string VerifiedFilesPath(std::string_view store_directory);
-// Where a large blob's file lies between the time when it was condemned and that when the log says
-// so (maintenance/sweeper.h).
+// The place of a large blob's file from the time when it was condemned until the log says so
+// (maintenance/sweeper.h).
 std::string CollectedFilePath(std::string_view store_directory, const Digest& digest);
 // Puts a collected file back in its place, unless another lies there. NOT_FOUND: it was not put
 // aside.
 absl::Status RestoreCollectedFile(const std::string& store_directory, const Digest& digest);
-// All files that are put aside.
+// Lists the files that are put aside.
 absl::StatusOr<std::vector<Digest>> ListCollectedFiles(const std::string& store_directory);
 absl::Status WriteEpoch(const std::string& store_directory, uint64_t epoch);
 // RESOURCE_EXHAUSTED when fewer than `bytes_wanted` + `margin_bytes` are free.

@@ -50,7 +50,7 @@ class LiveIndexTest : public testing::Test {
     ASSERT_TRUE(stored.ok()) << stored.status();
     index_.emplace(*std::move(stored), deps_);
   }
-  // All blocks but the last ones, by which tables are opened.
+  // Flips bytes in the blocks of every table but the last ones, by which tables are opened.
   void FlipTables() {
     for (const auto& entry : fs::directory_iterator(IndexPath(directory_))) {
       if (entry.path().extension() != ".sst") continue;

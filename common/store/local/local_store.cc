@@ -130,7 +130,7 @@ absl::StatusOr<StoreInfo> LocalStore::Info() {
   if (const absl::Status logged = parts_.writer.LogEpoch(); !logged.ok())
     LogWarning("store={} the loss epoch is in no segment yet: {}", folder.directory,
                MessageOf(logged));
-  // (The loss epoch first: a dispute that comes in between must not look older than it.)
+  // The loss epoch is read first: a dispute that comes in between must not look older than it.
   return StoreInfo{.directory = folder.directory,
                    .store_id = folder.store_id,
                    .loss_epoch = parts_.index.epoch(),

@@ -15,7 +15,7 @@
 
 namespace galley::store {
 
-// One adopted record names at most this many blobs; more take more records.
+// An adopted record names at most this many blobs; more take more records.
 inline constexpr size_t kAdoptedMax = 16'384;
 inline constexpr size_t kAdoptedBytes = kDigestBytes + 16;  // of each in it
 

@@ -110,7 +110,7 @@ class Look {
     Bad damaged, forbidden;
     for (const SegmentListing& segment : *segments) {
       sizes_[segment.number] = segment.size_bytes;
-      // (Whoever reads a header puts the file's mode right first.)
+      // Whoever reads a header puts the file's mode right first.
       const std::string path = SegmentPath(directory_, segment.number);
       if (::access(path.c_str(), R_OK) != 0) {
         forbidden.Add(path);
@@ -173,7 +173,7 @@ class Look {
                              MessageOf(whole)));
   }
 
-  // (index.cc has the keys: "s" and a segment's number, "b" and a blob's digest.)
+  // The keys are those of index_values.h: "s" and a segment's number, "b" and a blob's digest.
   absl::Status LookAtWhatItNames(rocksdb::DB& index) {
     rocks::PrefixScan scan(index, AsItIs, rocks::PastTheCache());
     Bad segments, files;
@@ -197,7 +197,7 @@ class Look {
     for (const char c : key.substr(1)) number = number << 8 | static_cast<uint8_t>(c);
     const auto found = sizes_.find(number);
     const uint64_t indexed_bytes = GetFixed64(value, 8);
-    // (Of one whose loss is known nothing is indexed.)
+    // A segment whose loss is known has no indexed bytes.
     if (indexed_bytes != 0 && (found == sizes_.end() || found->second < indexed_bytes))
       segments.Add(SegmentPath(directory_, number));
     return absl::OkStatus();

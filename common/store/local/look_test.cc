@@ -1,4 +1,4 @@
-// What `galley doctor` says of a store when several things are damaged at once.
+// Tests of the report of `galley doctor` on a store in which several things are damaged at once.
 #include "common/store/local/look.h"
 
 #include <filesystem>

@@ -74,7 +74,7 @@ absl::Status Losses::DropLost(std::span<const Digest> digests) {
     if (!found[i].has_value()) continue;
     ASSIGN_OR_RETURN(const bool is_there, disk.Has(digests[i], *found[i]));
     if (is_there || !lost.insert(digests[i]).second) continue;
-    // One of another size is kept for a look.
+    // A file of another size is kept for a look.
     if (found[i]->segment == 0 && FileExists(BlobFilePath(directory, digests[i])))
       RETURN_IF_ERROR(MoveToQuarantine(directory, digests[i], *found[i]));
   }

@@ -72,7 +72,7 @@ std::map<std::string, Damage> Damages() {
 
 class OwnFilesTest : public testing::Test {
  protected:
-  // One that has lost something twice, with the epoch file as it was in between.
+  // The store has lost something twice, and the epoch file is the one from in between.
   void SetUp() override {
     const auto store = Open(live_);
     kept_ = PutBytes(*store, "kept");

@@ -19,7 +19,7 @@ namespace {
 constexpr int kTakenNumbersMax = 1'000;
 constexpr uint64_t kAppendBytesMax = 1 << 20;
 
-// (It ends where the index says, and the index has whole records only.)
+// The segment ends where the index says, and the index has whole records only.
 uint64_t EndOfSegmentToFill(const Recovered& recovered) {
   if (!recovered.segment_to_fill.has_value()) return kSegmentHeaderBytes;
   const auto state = recovered.segments.find(*recovered.segment_to_fill);

@@ -45,14 +45,14 @@ class OwnLog {
 
   base::Mutex& mutex() GALLEY_RETURN_CAPABILITY(mutex_) { return mutex_; }
 
-  // Where the record lies. `written_s`: as SegmentFile::Append.
+  // Returns the record's place. `written_s`: as in SegmentFile::Append.
   absl::StatusOr<RecordPlace> Append(RecordKind kind, const Digest& key, std::string_view payload,
                                      uint64_t written_s = 0) GALLEY_REQUIRES(mutex_);
   // Many, and where each lies. What was placed before an error stays.
   absl::Status Append(RecordKind kind, std::span<const SegmentFile::KeyedPayload> records,
                       absl::FunctionRef<void(size_t, const RecordPlace&)> placed)
       GALLEY_REQUIRES(mutex_);
-  // As many adopted records as it takes.
+  // Appends as many adopted records as it takes.
   absl::Status AppendAdopted(std::span<const LocatedBlob> blobs);
 
   // The number of a new segment that a worker fills.
@@ -71,7 +71,7 @@ class OwnLog {
   std::optional<BlobLocation> Pending(const Digest& digest) const;
   std::vector<std::optional<BlobLocation>> Pending(std::span<const Digest> digests) const;
   bool IsPending(const Digest& digest) const GALLEY_REQUIRES(mutex_);
-  // All of them, in the order of digests.
+  // The pending blobs, in the order of digests.
   std::vector<LocatedBlob> AllPending() const;
   // More than the options allow without a commit.
   bool HasTooManyPending() const;

@@ -337,8 +337,8 @@ class Recovery {
     return absl::OkStatus();
   }
 
-  // Whether a segment is a worker's from which nothing was ever adopted. (An older program's
-  // abandoned one forgot what was.)
+  // Whether a segment is a worker's from which nothing was ever adopted. An older program's
+  // abandoned one forgot what was.
   static bool IsUnused(const SegmentState& state) {
     return state.writer == SegmentWriterKind::kWorker && !state.is_abandoned &&
            state.indexed_bytes == 0;

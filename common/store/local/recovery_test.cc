@@ -35,7 +35,7 @@ class RecoveryTest : public testing::Test {
     EXPECT_TRUE(store.ok()) << store.status();
     return *std::move(store);
   }
-  // As a crash would leave it: what was written so far, nothing closed.
+  // Copies what a crash leaves: everything that was written so far, nothing closed.
   std::string Copy(const std::string& name) {
     fs::copy(live_, folder_.In(name), fs::copy_options::recursive);
     return folder_.In(name);

@@ -51,7 +51,8 @@ class SegmentFile {
     std::string_view payload;
     uint64_t written_s = 0;  // seconds since 1970 that it says it was written at; 0: now
   };
-  // Where the record begins. After an error the file is cut back to its last whole record.
+  // Returns the offset at which the record begins. After an error the file is cut back to its last
+  // whole record.
   absl::StatusOr<uint64_t> Append(RecordKind kind, const Digest& key, std::string_view payload,
                                   uint64_t written_s = 0);
   // Records one behind the other, all or none: where the first one begins.

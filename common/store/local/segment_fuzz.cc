@@ -2,7 +2,7 @@
 // list of edits of a right segment, and then bytes that follow it: "<edits> { <offset, 2 bytes>
 // <byte> }... <tail>".
 //
-// Each whole record is inside the file and read alike by its place; nothing is told twice, and the
+// Every whole record is inside the file and read alike by its place; nothing is told twice, and the
 // scan ends.
 #include <cstdint>
 #include <string>

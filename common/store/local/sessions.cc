@@ -130,8 +130,8 @@ absl::StatusOr<FileDescriptor> Session::PutInPlace(const std::string& store_dire
   return file;
 }
 
-// All of it in one write, which a reader sees whole or finds out. One that was deleted, or
-// replaced, is put there again: the process lives.
+// The file is written in one write, which a reader sees whole or finds out. A file that was
+// deleted, or replaced, is put there again: the process lives.
 absl::Status Session::Renew(absl::Duration keeps) {
   const std::string text = TextOf(std::max(BootTime() - keeps, absl::UnixEpoch()), rest_);
   const absl::StatusOr<FileStat> named = StatFile(path_);

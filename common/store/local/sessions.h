@@ -41,7 +41,8 @@ class Session {
  public:
   // `name` is for people: what runs ("cook", "serve").
   static absl::StatusOr<Session> Begin(const std::string& store_directory, std::string_view name);
-  // As if it had begun `keeps` ago: what it was told before, it does not rely on any more.
+  // Makes the session one that began `keeps` ago: it relies no more on anything that it was told
+  // before.
   absl::Status Renew(absl::Duration keeps = absl::ZeroDuration());
   ~Session();
   Session(Session&& other) noexcept
@@ -66,8 +67,8 @@ class Session {
   FileDescriptor file_;
 };
 
-// Those whose processes live, oldest first; the files of others are removed. One that cannot be
-// read counts as older than all.
+// Returns the sessions whose processes live, oldest first; the files of others are removed. A
+// session that cannot be read counts as older than all.
 absl::StatusOr<std::vector<SessionInfo>> LiveSessions(const std::string& store_directory);
 
 }  // namespace galley::store

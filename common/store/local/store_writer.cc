@@ -22,7 +22,7 @@ StoreWriter::StoreWriter(StoreState& state, const Recovered& recovered)
            .remove = [this] { return RemoveSyncMark(state_.folder.directory); }}) {
   for (const auto& [number, end] : recovered.worker_ends) doubtful_.Note(number, end);
   for (const auto& [number, segment] : recovered.segments) {
-    // What is said to lie in a segment that was cut never names it again.
+    // A blob that is said to lie in a segment that was cut never names it again.
     if (segment.is_cut) doubtful_.Note(number, UINT64_MAX);
   }
 }

@@ -54,7 +54,7 @@ class StoreWriter {
       GALLEY_REQUIRES(mutex_);
   // Writes the batch, and which results were asked for. An error breaks the writer.
   absl::Status WriteIndex(IndexBatch& index) GALLEY_REQUIRES(mutex_);
-  // What follows when everything is appended: SyncLog, NoteSegments, WriteIndex.
+  // The steps after everything is appended: SyncLog, NoteSegments, WriteIndex.
   absl::Status SyncAndIndex(IndexBatch& index) GALLEY_REQUIRES(mutex_);
 
   // Raises the epoch before anything else of a loss is written: whoever relies on what was there

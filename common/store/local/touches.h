@@ -21,14 +21,14 @@ namespace galley::store {
 
 class Touches {
  public:
-  // Those of one span are dropped together.
+  // The touches of one span are dropped together.
   static constexpr absl::Duration kTimeSpan = absl::Minutes(10);
 
   // Times are those of sessions.h, and do not go back.
   explicit Touches(absl::Time now) : begun_(now) {}
 
   void Add(const Digest& digest, absl::Time now);
-  // It was told at `since` or later; perhaps up to kTimeSpan before.
+  // True: the digest was told at `since` or later, or up to kTimeSpan before.
   bool Have(const Digest& digest, absl::Time since) const;
   void DropBefore(absl::Time since);
   // The begin of what is known: what was told before that, an earlier owner knew.

@@ -377,7 +377,7 @@ class RemoteStore final : public StoreDirectory {
     request.set_bytes_per_second(options.bytes_per_second);
     request.set_restart(options.restart);
     grpc::ClientContext context;
-    // It takes as long as it takes, while it says how far it is.
+    // A verify may take any time while it says how far it is.
     Watchdog watchdog(context, options_.verify_deadline);
     auto reader = stub_->Verify(&context, request);
     std::string bytes;
@@ -565,7 +565,7 @@ class RemoteStore final : public StoreDirectory {
     });
   }
 
-  // Those of `digests` that the owner names in its answers.
+  // Returns the digests that the owner names in its answers.
   template <typename Start>
   absl::StatusOr<std::vector<Digest>> AskWhich(std::span<const Digest> digests,
                                                const Start& start) {

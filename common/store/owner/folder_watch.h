@@ -18,8 +18,8 @@ class FolderWatch {
 
   // FAILED_PRECONDITION: the folder was deleted, or another stands in its place.
   absl::Status CheckFolder() const;
-  // As CheckFolder; also when the store's file `lock` was deleted: then another process may take
-  // the store for nobody's.
+  // Fails as CheckFolder does, and also when the store's file `lock` was deleted: then another
+  // process may take the store for nobody's.
   absl::Status CheckFolderAndLock() const;
 
  private:

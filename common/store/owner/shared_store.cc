@@ -182,7 +182,7 @@ absl::Status SharedStore::Replace(uint64_t generation, absl::Time end) {
 absl::Status SharedStore::LetGo(absl::Time end) {
   std::weak_ptr<Store> last;
   {
-    // (What was in hand goes outside of the lock.)
+    // The old access is destroyed outside of the lock.
     Access gone{.store = std::make_shared<EmptyStore>(absl::UnavailableError(
                     fmt::format("the store in {} was deleted or replaced", directory_))),
                 .is_owner = true};

@@ -137,7 +137,7 @@ TEST_F(SharedStoreTest, ARootWhoseAnswerWasLostIsNotPublishedTwice) {
   MortalOwner owner(folder_.path());
   const auto client = Open();
   const Digest root = PutBytes(*client, "root");
-  // As if the owner died between the record and its answer.
+  // The owner dies between the record and its answer.
   ASSERT_TRUE(owner.store().Publish(SampleRoot("windows", root)).ok());
   owner.Die();
   EXPECT_EQ(*client->Publish(SampleRoot("windows", root)), 1u);

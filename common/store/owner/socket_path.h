@@ -1,7 +1,7 @@
-// Where the socket of a store's owner is: <directory>/store.sock. When that is too long for a
+// The path of the socket of a store's owner: <directory>/store.sock. When that is too long for a
 // socket's name, it is <folder>/store.sock in one of ShortSocketFolders, and the file
 // <directory>/store.sock.path says which: a line with the path, and a line `sum <64 hex digits>`,
-// the SHA-256 of the path. (Older programs write no such line, and read the first one only.)
+// the SHA-256 of the path. Older programs write no such line, and read the first one only.
 #pragma once
 
 #include <string>

@@ -90,7 +90,7 @@ TEST(StoreServerTest, IsFoundWhenTheFileThatSaysWhereIsDamagedOrGone) {
   EXPECT_TRUE(ConnectStore(directory).ok());
   fs::create_directory(file);
   EXPECT_TRUE(ConnectStore(directory).ok());
-  // That of an older program.
+  // The file of an older program has the first line only.
   fs::remove(file);
   ASSERT_TRUE(WriteFileAtomic(file, whole.substr(0, whole.find('\n') + 1)).ok());
   EXPECT_TRUE(ConnectStore(directory).ok());

@@ -283,7 +283,7 @@ grpc::Status StoreService::Collect(grpc::ServerContext* context, const v1::Colle
                                    v1::CollectReply* reply) {
   GcOptions options{.bytes_max = request->bytes_max(), .is_dry = request->is_dry()};
   if (request->has_age_max_s()) options.age_max = absl::Seconds(request->age_max_s());
-  // Who asked may go away.
+  // The caller may go away.
   Cancellation cancellation, answered;
   options.cancellation = &cancellation;
   std::thread watch([&] {

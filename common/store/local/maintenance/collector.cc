@@ -156,7 +156,7 @@ void Collector::ChooseResults() {
                     result.named.begin() + static_cast<ptrdiff_t>(result.outputs),
                     [&](const Digest& digest) { return needed_.Has(digest); });
     const bool has_generated = result.outputs != result.named.size();
-    // It costs next to nothing, and without it the next outcome would be believed.
+    // A live dispute costs next to nothing, and without it the next outcome would be believed.
     const bool is_live_dispute = result.is_disputed && result.used > DisputesSince();
     if ((is_of_kept && !has_generated) || is_live_dispute || IsTold(result.key)) {
       Keep(result);
@@ -215,9 +215,9 @@ void Collector::Keep(const Result& result) {
   some_weak_key_is_unknown_ |= result.is_ours && !result.weak_key.has_value();
 }
 
-// Chooses observation sets under which no result is left, but for young ones: their results may
-// be about to come.
-// (A program before Provenance.weak_key left results that do not say where they belong.)
+// Chooses observation sets under which no result is left, but for young ones: their results may be
+// about to come. A program before Provenance.weak_key left results that do not say where they
+// belong.
 absl::Status Collector::ChooseSets() {
   if (some_weak_key_is_unknown_) return absl::OkStatus();
   return store_.index.Walk(

@@ -109,7 +109,7 @@ TEST_F(CompactionTest, ASegmentStaysWhileASessionLivesThatKnowsIt) {
   EXPECT_GT(report.moved_bytes, 0u);
   EXPECT_TRUE(ReadBlobAt(directory_, known, location).ok());
   EXPECT_NE(SegmentOf(known), location.segment);
-  // One that began later does not.
+  // A session that began later does not.
   session.reset();
   boot_ = BootTime() + absl::Milliseconds(2);
   while (BootTime() <= boot_) std::this_thread::yield();  // sessions know the real time only

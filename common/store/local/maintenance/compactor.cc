@@ -21,7 +21,7 @@
 namespace galley::store {
 namespace {
 
-// One that is smaller goes whatever is live in it: workers leave many.
+// A smaller segment goes whatever is live in it: workers leave many.
 constexpr uint64_t kSmallSegmentBytes = 4 << 20;
 // The most records that are moved in one step, while commits wait.
 constexpr size_t kStepRecordsMax = 1024;
@@ -32,8 +32,8 @@ constexpr uint64_t kRecordBytesGuess = 128;
 // A segment of which less than this part is dead stays; of the log's, it is not read either.
 constexpr uint64_t kReadShare = 8;
 constexpr uint64_t kLittleBytes = 64 << 10;
-// After a cook, a larger segment of the log is judged by a sample until it is chosen. (To read all
-// of it, and to ask the index for each of its records, took 5 % of a cook of small jobs.)
+// After a cook, a larger segment of the log is judged by a sample until it is chosen. To read all
+// of it, and to ask the index for each of its records, took 5 % of a cook of small jobs.
 constexpr uint64_t kSampledBytesMin = 4 << 20;
 
 }  // namespace
@@ -81,7 +81,7 @@ absl::Status Compactor::Plan(const Dropped& dropped) {
   return absl::OkStatus();
 }
 
-// All segments, with what of each is live.
+// Lists the segments with the live bytes of each.
 absl::Status Compactor::List(const Dropped& dropped, const Holders& holders) {
   ASSIGN_OR_RETURN(const auto live, Weigh(dropped));
   ASSIGN_OR_RETURN(const auto states, store_.index.With(&Index::Segments));
@@ -121,7 +121,7 @@ absl::Status Compactor::Estimate(Weighed& segment, const Dropped& dropped) {
   ASSIGN_OR_RETURN(const std::optional<uint64_t> live_bytes,
                    EstimateLiveBytes(store_, segment.segment.number, dropped));
   if (!live_bytes.has_value()) return Read(segment, dropped);
-  // (Of blobs it was known before, and not by a sample.)
+  // The live bytes of blobs were known before, and not by a sample.
   segment.live_bytes = std::max(segment.live_bytes, *live_bytes);
   return absl::OkStatus();
 }
@@ -208,7 +208,7 @@ size_t Compactor::LogEnd(uint64_t dead_share) {
   for (size_t i = 0; i < log_.size(); ++i) {
     dead_bytes += log_[i].dead_bytes();
     live_bytes += log_[i].live_bytes;
-    // One that is being filled is not left for next to nothing.
+    // The segment that is being filled is not left for next to nothing.
     const bool is_little = log_[i].segment.number == filled && dead_bytes < kLittleBytes;
     if (dead_share * dead_bytes > live_bytes && !is_little && HasRoomFor(chosen_bytes_, live_bytes))
       end = std::max(end, i + 1);
@@ -552,7 +552,7 @@ absl::Status Compactor::Remove() {
   index = IndexBatch();
   for (const Left* left : log) {
     RETURN_IF_ERROR(remove(*left));
-    // One after the other: what is there is the log's end, whatever comes.
+    // The segments go one after the other: those that are left are the log's end, whatever comes.
     RETURN_IF_ERROR(SyncDirectory(JoinPath(store_.folder.directory, "segments")));
     index.RemoveSegment(left->segment.number);
   }

@@ -13,7 +13,7 @@ namespace galley::store {
 namespace {
 
 // Less is not worth a look: a new segment's begin and a few roots come to some of it in each store.
-// (To read the index of a small store and to write its live bytes again takes milliseconds.)
+// To read the index of a small store and to write its live bytes again takes milliseconds.
 constexpr uint64_t kDeadBytesMin = 64 << 10;
 constexpr uint64_t kChangedShare = 20;
 constexpr uint64_t kNoteBytesMax = 100;
@@ -31,8 +31,8 @@ std::string EncodeNote(const Note& note) {
   return text + fmt::format("end {:016x}\n", Checksum(text));
 }
 
-// One that cannot be read is none, nor is one without a checksum, of an older program: there is a
-// look more.
+// A note that cannot be read counts as absent, and so does an older program's without a checksum:
+// then there is one look more.
 std::optional<Note> ReadNote(const std::string& directory) {
   const absl::StatusOr<std::string> text = ReadOwnFile(NotePath(directory), kNoteBytesMax);
   if (!text.ok() || !text->starts_with(kNoteVersion)) return std::nullopt;
@@ -72,7 +72,7 @@ absl::StatusOr<GcReport> GiveBackDeadBytes(StoreParts& store, Cancellation* canc
   ASSIGN_OR_RETURN(const StoreStats before, SizesOf(store));
   if (!MayHaveTooMuchDead(before)) return GcReport{};
   const std::optional<Note> note = ReadNote(directory);
-  // (Of all bytes: a store may hold results and next to no blobs.)
+  // The share is that of the bytes on the disk: a store may hold results and next to no blobs.
   if (note.has_value() &&
       kChangedShare * Changed(*note, NoteOf(before)) < before.segment_bytes + before.file_bytes)
     return GcReport{};
@@ -90,7 +90,7 @@ absl::StatusOr<GcReport> GiveBackDeadBytes(StoreParts& store, Cancellation* canc
     RETURN_IF_ERROR(RemoveAll(NotePath(directory)));
     RETURN_IF_ERROR(compactor.MakeRoom());
     const absl::Status run = compactor.Run();
-    // Where another index was made meanwhile, the next cook goes on.
+    // If another index was made meanwhile, the next cook goes on.
     const bool is_cut_off = !store.index.StillCovers(coverage).ok();
     if (!is_cut_off) RETURN_IF_ERROR(run);
     is_done =

@@ -1,4 +1,4 @@
-// What is given back after a cook: the bytes of segments that nothing is made of.
+// Giving back the dead bytes of segments after a cook.
 //
 // Most cooks leave few of them, and have to end at once: what sizes and counters say costs next to
 // nothing. The index is read only when by them too much may be dead, and the segments have grown,

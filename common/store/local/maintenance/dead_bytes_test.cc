@@ -76,7 +76,7 @@ TEST_F(DeadBytesTest, WhatTwoWorkersAppendedLiesThereOnce) {
   EXPECT_EQ(GiveBack().freed_bytes, 0u) << "once";
 }
 
-// Each segment is mostly live: those with the largest dead part go until little is dead.
+// Every segment is mostly live: the segments with the largest dead part go until little is dead.
 TEST_F(DeadBytesTest, WhatIsDeadAllOverTheStoreIsGivenBackTillAFifth) {
   CookAndDieOften();
   EXPECT_GT(PerLiveByte(), 1.45);

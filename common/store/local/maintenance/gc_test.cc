@@ -97,7 +97,7 @@ TEST_F(GcTest, ASetGoesWithTheLastResultUnderItsKey) {
   const Digest kept = Cook("kept");
   Cook("other");
   Publish("windows", {kept});
-  // One without a result yet, and two results under one key, of which one stays.
+  // A set without a result yet, and two results under one key, of which one stays.
   ASSERT_TRUE(store_->Commit({.sets = {{Digest::Of("weak lonely"), "set"}}}).ok());
   PutResult second = SampleResult("second", PutBytes(*store_, "second"));
   PutResult third = SampleResult("third", kept);
@@ -445,7 +445,7 @@ TEST_F(GcTest, WhateverHappensNothingNeededGoesAndAllElseDoes) {
           break;
         }
         default:
-          // As after a kill.
+          // The copy is what a kill leaves.
           Copy(folder_.In("crashed"));
           store_.reset();
           ASSERT_TRUE(RemoveAll(directory_).ok());

@@ -128,7 +128,7 @@ void RemoveOldWriterNotes(StoreParts& store) {
     const std::vector<Digest> files(note.files.begin(), note.files.end());
     const auto found = store.reader.Look(files);
     if (!found.ok()) return;
-    // (A process that was killed before it gave the file its name left none.)
+    // A process that was killed before it gave the file its name left no note.
     bool says_something = false;
     for (size_t i = 0; i < files.size(); ++i)
       says_something |=

@@ -55,7 +55,7 @@ class LeftBehind {
 
   // `is_needed`: something that stays names it.
   absl::Status Find(const std::function<bool(const Digest&)>& is_needed);
-  // Those that were found, but for what somebody came to rely on meanwhile.
+  // Removes the files that were found, but for those that somebody came to rely on meanwhile.
   absl::Status Remove(const GcOptions& options);
   // Found; when Remove was called, removed.
   uint64_t files() const { return files_.size() + temporary_.size(); }

@@ -36,15 +36,15 @@ struct Dropped {
   std::set<RecordPlace> records;  // of results and observation sets
 };
 
-// Those of a whole segment, with `dropped` taken for dead.
+// Returns the live records of a whole segment, with `dropped` taken for dead.
 absl::StatusOr<std::vector<LiveRecord>> LiveOf(StoreState& store, uint64_t segment,
                                                const Dropped& dropped);
 // About how many bytes of a segment are live: one record of sixteen is asked for. nullopt: it has
 // too few to tell.
 absl::StatusOr<std::optional<uint64_t>> EstimateLiveBytes(StoreState& store, uint64_t segment,
                                                           const Dropped& dropped);
-// Those of `records` that are live, which lie in this order in the segment. What an adopted record
-// tells of is left out where the index says otherwise.
+// Returns the live ones of `records`, which lie in this order in the segment. A blob that an
+// adopted record names is left out where the index says otherwise.
 absl::StatusOr<std::vector<LiveRecord>> StillLive(StoreState& store, uint64_t segment,
                                                   std::vector<LiveRecord> records,
                                                   const Dropped& dropped);

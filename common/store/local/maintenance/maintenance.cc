@@ -14,7 +14,7 @@ namespace galley::store {
 namespace {
 
 constexpr int kCollectTriesMax = 3;
-// One whose caller went away ends soon.
+// A verify whose caller went away ends soon.
 constexpr int kVerifyLooksMax = 25;
 
 }  // namespace
@@ -54,7 +54,7 @@ absl::StatusOr<GcReport> Maintenance::GiveBackDeadBytes(Cancellation* cancellati
   return store::GiveBackDeadBytes(store_, cancellation);
 }
 
-// (A collection writes the places of results anew.)
+// A collection writes the places of results anew.
 absl::StatusOr<RevokeReport> Maintenance::Revoke(const RevokeOptions& options) {
   const base::MutexLock lock(collect_mutex_);
   return Revoker(store_, options).Run();

@@ -1,8 +1,8 @@
 // Maintenance: looks after an open store: verifies it, collects what nobody needs, gives back the
 // bytes of segments, counts, and says why something is kept.
 //
-// Each task is a class of its own in this folder that works on StoreParts. What is here is which
-// of them may run at the same time: one collection (or what follows a cook), one verify, and
+// Every task is a class of its own in this folder that works on StoreParts. This class decides
+// which of them may run at the same time: one collection (or what follows a cook), one verify, and
 // everything else beside them.
 //
 // Errors: as the functions of Store and DeadBytes.

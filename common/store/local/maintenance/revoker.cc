@@ -55,7 +55,7 @@ absl::Status Revoker::Take(RecordKind kind, const Digest& key, const RecordPlace
     result = record::DecodePortable(
         put->result, [this](const Digest& digest) { return store_.reader.GetUntold(digest); });
   }
-  // (Most of other programs' results are none of ours.)
+  // Most of other programs' results are none of ours.
   if (!result.ok() || !record::IsRevoked(result->provenance, options_.what))
     return absl::OkStatus();
   const record::Provenance& made = result->provenance;

@@ -7,7 +7,8 @@
 
 namespace galley::store {
 
-// What the index and the names of segments say. Commits what is pending, if there is room for it.
+// The sizes that the index and the names of segments tell. Commits what is pending, if there is
+// room for it.
 absl::StatusOr<StoreStats> SizesOf(StoreParts& store);
 // Store::Stats.
 absl::StatusOr<StoreStats> StatsOf(StoreParts& store, const StatsOptions& options);

@@ -99,7 +99,7 @@ TEST_F(StoreWhyTest, NamesTheRootsAndItsPathInThem) {
   EXPECT_EQ(Why(last).roots[0].path, "") << "itself";
 }
 
-// Each platform counts its own.
+// Every platform counts its own roots.
 TEST_F(StoreWhyTest, WhichRootIsKeptIsSaidForEachPlatform) {
   const Digest output = PutBytes(*store_, "output"), other = PutBytes(*store_, "other");
   PublishedRoot root = SampleRoot("windows", Publish("a.bin", output, true, 1));

@@ -1,7 +1,7 @@
 // Sweeper: the part of a collection that drops what was found to be of no use.
 //
-// That goes in small steps, each of which asks again whether anybody was told meanwhile that it is
-// there:
+// A sweep goes in small steps, each of which asks again whether anybody was told meanwhile that it
+// is there:
 //   1. the loss epoch rises;
 //   2. under the lock that everybody shares who tells that something is there: what was not told is
 //      *condemned* (told.h). From here on it is absent, so that whoever wants it puts it again,

@@ -19,7 +19,7 @@ namespace {
 constexpr size_t kPageKeys = 256;
 constexpr absl::Duration kCursorAgeMax = absl::Hours(24 * 30);
 
-// (A link to it made meanwhile changes its times.)
+// A link to the file that is made meanwhile changes its times.
 bool IsSameFile(const std::optional<FileStat>& a, const std::optional<FileStat>& b) {
   if (!a.has_value() || !b.has_value()) return a.has_value() == b.has_value();
   return a->inode == b->inode && a->size_bytes == b->size_bytes && a->mtime_ns == b->mtime_ns;
@@ -256,7 +256,7 @@ absl::Status Verifier::WriteAndLose(IndexBatch& index) {
   return store_.writer.Lose({});
 }
 
-// One that cannot be read is written again from the index.
+// A root that cannot be read is written again from the index.
 absl::Status Verifier::Roots() {
   ASSIGN_OR_RETURN(const std::vector<IndexedRoot> roots, store_.index.With(&Index::AllRoots));
   std::vector<IndexedRoot> wrong;

@@ -9,7 +9,7 @@
 //   problem <one line>                    (any number of them)
 //   end <16 hex>                          (the checksum of all bytes before this line)
 //
-// One that is not as this says is none: everything is read again.
+// A file of another form counts as absent: everything is read again.
 #pragma once
 
 #include <cstdint>

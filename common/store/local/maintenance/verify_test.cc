@@ -116,7 +116,7 @@ TEST_F(VerifyTest, GoesOnWhereItWasStopped) {
 TEST_F(VerifyTest, GoesOnWhereItWasKilledAndTellsWhatWasFoundBefore) {
   const std::vector<Digest> digests = PutMany(700);
   Rot(digests[20]);
-  // As a kill leaves it.
+  // The copy is what a kill leaves.
   const std::string killed = folder_.In("killed");
   const auto kill = [&](const VerifyProgress& progress) {
     if (progress.blobs < 400) return true;
@@ -173,7 +173,7 @@ TEST_F(VerifyTest, HoldsUpNoCommitWhateverItReads) {
   const VerifyReport report = Verify({.on_progress = [&](const VerifyProgress& progress) {
     phases.insert(progress.phase);
     PutBytes(*store_, fmt::format("while it reads {}", commits));
-    // (What is written meanwhile may be read too: some end must be.)
+    // Blobs that are written meanwhile may be read too: there must be some end.
     EXPECT_TRUE(++commits > 200 || store_->Commit({}).ok());
     return true;
   }});
@@ -213,7 +213,7 @@ TEST_F(VerifyTest, FindsWhatIsWrongBetweenRecords) {
   EXPECT_EQ(GetBytes(*store_, digest), "hello");
 }
 
-// Where a record ends nothing looks torn.
+// At the end of a record nothing looks torn.
 TEST_F(VerifyTest, TellsWhatIsGoneWithTheEndOfASegment) {
   const Digest stays = PutBytes(*store_, "stays"), goes = PutBytes(*store_, "goes"),
                again = PutBytes(*store_, "is put again");

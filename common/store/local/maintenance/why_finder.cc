@@ -123,7 +123,8 @@ absl::Status WhyFinder::FindRoots() {
   return absl::OkStatus();
 }
 
-// One of its paths in a folder; nullopt: it is not in it, as far as its folders can be read.
+// Returns one of the blob's paths in a folder; nullopt: the blob is not in the folder, as far as
+// its folders can be read.
 absl::StatusOr<std::optional<std::string>> WhyFinder::PathIn(const Digest& folder, size_t depth) {
   if (folder == digest_) return std::optional<std::string>("");
   if (const auto known = paths_.find(folder); known != paths_.end()) return known->second;

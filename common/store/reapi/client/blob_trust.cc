@@ -93,7 +93,7 @@ void BlobTrust::Sent(std::span<const Digest> digests) {
   const base::MutexLock lock(mutex_);
   for (const Digest& digest : digests) {
     const Kind& kind = kinds_[KindOf(digest)];
-    // One that was read back has been judged; the others are as those were.
+    // A blob that was read back has been judged; the others are as right as those were.
     if (kind.taken > 0 && kind.kept == 0) BecomesRight(digest);
     if (verdict_.reason() == RemoteVerdict::Reason::kWrong && sent_.size() < kSentMax)
       sent_.insert(digest);

@@ -56,7 +56,7 @@ class ReapiCaller {
   static constexpr absl::Duration kReadTryMax = absl::Minutes(1);
   absl::Status CallInParts(std::string_view what, uint64_t bytes, const uint64_t& moved,
                            const RemoteLimits& limits, const Attempt& attempt);
-  // As Call, but once, and how it ends says nothing about the server.
+  // Calls once; unlike in Call, the outcome says nothing about the server.
   absl::Status CallOnce(uint64_t bytes, const RemoteLimits& limits, const Attempt& attempt);
 
   // UNAVAILABLE: the server is down; FAILED_PRECONDITION: it is of no use.

@@ -24,7 +24,7 @@ namespace {
 constexpr size_t kDigestsAtOnce = 20'000;  // a digest is about 75 bytes, a message at most 4 MiB
 constexpr uint64_t kResultBytesUsual = 16 << 10;
 
-// One blob that is in memory.
+// A store of one blob, which is in memory.
 class OnlyBlob final : public BlobStore {
  public:
   OnlyBlob(const Digest& digest, std::string_view bytes) : digest_(digest), bytes_(bytes) {}

@@ -64,7 +64,7 @@ class ReapiClientTest : public ::testing::Test {
     EXPECT_TRUE(lacking.ok()) << lacking.status();
     return lacking.ok() ? *lacking : std::vector<Digest>();
   }
-  // All of them are here, and nothing else is.
+  // Expects that exactly these blobs are here.
   void ExpectHere(const std::vector<Digest>& digests) {
     for (const Digest& digest : digests)
       EXPECT_EQ(Digest::Of(GetBytes(local_, digest)), digest) << digest.ToString();
@@ -319,7 +319,7 @@ TEST_F(ReapiClientTest, AStoreWhoseReadsHangIsNotReadFromAnyMore) {
 
 TEST_F(ReapiClientTest, AReadThatBrokeGoesOn) {
   for (const bool has_zstd : {false, true}) {
-    // (A compressed read that went on in the middle would end in a third one, not compressed.)
+    // A compressed read that went on in the middle would end in a third one, not compressed.
     const int breaks = has_zstd ? 1 : 2;
     fake_.Set({.has_zstd = has_zstd, .break_reads = breaks});
     Connect({});
@@ -375,7 +375,7 @@ TEST_F(ReapiClientTest, AnySizeThatIsSaidToBeCommittedIsSuccess) {
 
 TEST_F(ReapiClientTest, CallsAreTriedAgainAsOftenAsMayHelp) {
   const std::vector<Digest> there = There(1, 100);
-  EXPECT_THAT(*client_->FindMissing(there), IsEmpty());  // (it knows the server's capabilities)
+  EXPECT_THAT(*client_->FindMissing(there), IsEmpty());  // it knows the server's capabilities
   fake_.Set({.fail_calls = 4});
   EXPECT_THAT(LackingAfterFetch(there), IsEmpty());
   fake_.ForgetCalls();
@@ -428,7 +428,7 @@ TEST_F(ReapiClientTest, OneThatWasKilledIsUsedAgainWhenItIsBack) {
   for (int i = 0; i < 3; ++i) EXPECT_FALSE(client_->FindMissing(there).ok());
   EXPECT_TRUE(client_->State().is_down);
   fake_.Restart();
-  // (A channel may need a moment to notice that it can connect again.)
+  // A channel may need a moment to notice that it can connect again.
   while (client_->State().is_down) {
     clock_->Advance(absl::Minutes(2));
     EXPECT_TRUE(client_->Fetch(there, local_, limits_).ok());
@@ -511,7 +511,7 @@ TEST_F(ReapiClientTest, ATokenThatIsReplacedIsReadAgain) {
   const std::vector<Digest> there = There(1, 100);
   Connect({.credentials = {.authorization = "Bearer first"}, .credential_file = file});
   EXPECT_TRUE(client_->FindMissing(there).ok());
-  // It expired, and the file has the next one already.
+  // The token expired, and the file has the next one already.
   fake_.Set({.token = "Bearer second"});
   EXPECT_TRUE(WriteFileAtomic(file, "second\n").ok());
   EXPECT_TRUE(client_->FindMissing(there).ok());

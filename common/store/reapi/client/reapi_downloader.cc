@@ -151,8 +151,8 @@ absl::StatusOr<std::vector<Digest>> ReapiDownloader::Fetch(std::span<const Diges
   return std::vector<Digest>(work.lacking.begin(), work.lacking.end());
 }
 
-// Those that did not come out of the batch, or with wrong bytes, are asked for alone: the server
-// may have limits of its own, or a bad day.
+// Blobs that did not come out of the batch, or came with wrong bytes, are asked for alone: the
+// server may have limits of its own, or a bad day.
 void ReapiDownloader::FetchBatch(std::span<const Digest> batch, Work& work) {
   reapi::BatchReadBlobsRequest request;
   request.set_instance_name(caller_.options().instance);
@@ -290,8 +290,8 @@ absl::Status ReapiDownloader::ReadStream(Stream& stream, int rounds, const Remot
       fmt::format("blob {}: the server's bytes are wrong", digest.ToString()));
 }
 
-// One try. Plain bytes go on where the last one broke; compressed ones begin again, since some
-// servers send the whole blob wherever a compressed read begins (bb-storage).
+// Makes one try. Plain bytes go on where the last one broke; compressed ones begin again, since
+// some servers send the whole blob wherever a compressed read begins (bb-storage).
 grpc::Status ReapiDownloader::ReadOnce(Stream& stream, grpc::ClientContext& context) {
   if (stream.writer == nullptr || stream.is_zstd) {
     absl::StatusOr<std::unique_ptr<BlobWriter>> writer = stream.into.NewWriter(stream.digest);
@@ -332,7 +332,8 @@ grpc::Status ReapiDownloader::ReadOnce(Stream& stream, grpc::ClientContext& cont
   }
   grpc::Status status = reader->Finish();
   if (status.ok() && stream.offset < size) {
-    // It said that this was all. Compressed, or from the start, it would be the same again.
+    // The server said that this was all. A read that is compressed, or from the start, would end
+    // the same again.
     if (stream.is_zstd || request.read_offset() == 0)
       return grpc::Status(grpc::StatusCode::INVALID_ARGUMENT, "too short");
     return grpc::Status(grpc::StatusCode::UNAVAILABLE, "ended early");

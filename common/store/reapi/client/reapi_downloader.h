@@ -20,10 +20,11 @@ class ReapiDownloader {
  public:
   ReapiDownloader(ReapiCaller& caller, BlobTrust& trust) : caller_(caller), trust_(trust) {}
 
-  // As RemoteCache::Fetch.
+  // Does what RemoteCache::Fetch says.
   absl::StatusOr<std::vector<Digest>> Fetch(std::span<const Digest> digests, BlobStore& into,
                                             const RemoteLimits& limits);
-  // One blob, into memory. NOT_FOUND, DATA_LOSS (twice wrong), or why the server did not answer.
+  // Fetches one blob into memory. NOT_FOUND, DATA_LOSS (twice wrong), or why the server did not
+  // answer.
   absl::StatusOr<Blob> Get(const Digest& digest, const RemoteLimits& limits);
   // Whether the server's bytes are right, whatever is known of them; nothing: it did not say.
   std::optional<bool> IsRightThere(const Digest& digest, const RemoteLimits& limits);

@@ -95,7 +95,7 @@ absl::Status ReapiUploader::Send(std::span<const Digest> digests, BlobStore& fro
   return first_error;
 }
 
-// Those that the batch did not take are sent alone: the server may have limits of its own.
+// Blobs that the batch did not take are sent alone: the server may have limits of its own.
 absl::Status ReapiUploader::SendBatch(std::span<const Digest> batch, BlobStore& from,
                                       const ReapiCapabilities& server, const RemoteLimits& limits) {
   reapi::BatchUpdateBlobsRequest request;
@@ -166,7 +166,7 @@ absl::Status ReapiUploader::WriteStream(Stream& stream, const RemoteLimits& limi
           if (!std::exchange(stream.is_first_try, false)) FindOutHowFar(stream, limits);
           if (stream.offset == stream.digest.size_bytes()) return grpc::Status::OK;
           const grpc::Status status = WriteOnce(stream, context);
-          // (UNKNOWN is what bazel-remote says of any offset but 0.)
+          // For any offset but 0 bazel-remote answers UNKNOWN.
           stream.was_refused =
               stream.offset != 0 && (status.error_code() == grpc::StatusCode::UNKNOWN ||
                                      !IsWorthRetrying(wire::FromGrpc(status).code()));
@@ -203,7 +203,7 @@ void ReapiUploader::FindOutHowFar(Stream& stream, const RemoteLimits& limits) {
   }
 }
 
-// One try. The server may answer before it has all: it has the blob already, or refuses it.
+// Makes one try. The server may answer before it has all: it has the blob already, or refuses it.
 // Whatever size it says it committed is taken for success: there are three customs (docs).
 grpc::Status ReapiUploader::WriteOnce(Stream& stream, grpc::ClientContext& context) {
   const auto own = [&](const absl::Status& status) {

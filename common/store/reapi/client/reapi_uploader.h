@@ -16,7 +16,7 @@ class ReapiUploader {
  public:
   explicit ReapiUploader(ReapiCaller& caller) : caller_(caller) {}
 
-  // As RemoteCache::Send. The first error ends it.
+  // Does what RemoteCache::Send says. The first error ends it.
   absl::Status Send(std::span<const Digest> digests, BlobStore& from, const RemoteLimits& limits);
 
  private:

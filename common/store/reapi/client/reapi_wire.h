@@ -1,5 +1,5 @@
-// REAPI's names of blobs, and what its statuses say. Pure but for protobuf. (Its digests:
-// common/wire/digest_messages.h.)
+// REAPI's names of blobs, and what its statuses say. Pure but for protobuf. Its digests:
+// common/wire/digest_messages.h.
 #pragma once
 
 #include <optional>

@@ -25,7 +25,7 @@ class WaitedRead {
   }
 
   const RemoteLimits& limits() const { return limits_; }
-  // It is over. A store that is down loses nothing more: it is not asked.
+  // The read is over. A store that is down loses nothing more: it is not asked.
   void Ended(uint64_t bytes, bool is_of_use, bool is_down) {
     if (!limits_.is_waited_for || is_down) return;
     trust_.ReadTook(

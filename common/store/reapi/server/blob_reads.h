@@ -27,7 +27,7 @@ class ByteStreamRead final : public CallHandler {
   ByteStreamRead(BlobStore& store, const ReapiOptions& options, const Caller& caller)
       : store_(store), options_(options), caller_(caller) {}
 
-  // One ReadResponse for each step. OUT_OF_RANGE: an offset or a limit below 0, an offset behind
+  // Every step gives one ReadResponse. OUT_OF_RANGE: an offset or a limit below 0, an offset behind
   // the end. INVALID_ARGUMENT: a limit on a compressed blob. NOT_FOUND: absent, also when its bytes
   // turned out wrong.
   Step OnMessage(std::string_view request) override;

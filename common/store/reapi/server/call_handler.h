@@ -45,7 +45,7 @@ class CallHandler {
   virtual Step OnContinue() { return Step{}; }
 };
 
-// One message in, one out.
+// A call with one message in and one out.
 class UnaryHandler final : public CallHandler {
  public:
   struct Answer {

@@ -120,7 +120,7 @@ TEST(GateTest, CredentialsNameOneIdentityOrNone) {
   EXPECT_EQ(name_of({.authorization = "Bearer d"}), "dev");
   EXPECT_EQ(name_of({.certificate_names = {"x", "spiffe://farm/w"}}), "farm");
   EXPECT_EQ(name_of({.certificate_names = {"ci.example"}}), "ci");
-  // Who shows a token is who the token says.
+  // A caller that shows a token is the one that the token names.
   EXPECT_EQ(name_of({.authorization = "Bearer d", .certificate_names = {"ci.example"}}), "dev");
   for (const char* header :
        {"Bearer ", "Bearer x", "bearer d", "Basic d", "d", "", "Bearer d ", "Bearer  d"})

@@ -1,5 +1,5 @@
-// Where a server listens, and with what credentials: other addresses than loopback only with TLS
-// and with identities. gRPC stays in listeners.cc.
+// The addresses at which a server listens, and their credentials: other addresses than loopback
+// only with TLS and with identities. gRPC stays in listeners.cc.
 #pragma once
 
 #include <string>

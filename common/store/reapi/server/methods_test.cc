@@ -1,4 +1,5 @@
-// Who may call what of a store: each identity at each call that the protocol files have.
+// The calls that each identity may make to a store: every identity at every call that the protocol
+// files have.
 #include "common/store/reapi/server/methods.h"
 
 #include <google/protobuf/descriptor.h>
@@ -21,7 +22,7 @@ namespace {
 
 namespace reapi = build::bazel::remote::execution::v2;
 
-// As docs/shared-store.md has it. No role: the call is not served.
+// The table of docs/shared-store.md. No role: the call is not served.
 const std::map<std::string, std::vector<std::string>>& WhoMayOfStore() {
   const std::string v2 = "/build.bazel.remote.execution.v2.";
   static const std::vector<std::string> all = {"nobody", "reader", "writer", "ci", "admin"};

@@ -106,7 +106,7 @@ class ReapiCall final : public grpc::ServerGenericBidiReactor,
   Step::Next next_ GALLEY_GUARDED_BY(mutex_) = Step::Next::kRead;  // when the reply was taken
 };
 
-// As it travels, with its details.
+// The status as it travels, with its details.
 grpc::Status ToWire(const absl::Status& status);
 
 }  // namespace galley::store

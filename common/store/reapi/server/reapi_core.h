@@ -25,7 +25,8 @@ namespace galley::store {
 struct ReapiOptions {
   // The only instance that is served; nullopt: any, each with action results of its own.
   std::optional<std::string> instance;
-  // Where the store's own results are seen: under the instance that is served, else under "".
+  // True for the name under which the store's own results are seen: the instance that is served,
+  // else "".
   bool IsNative(std::string_view name) const { return name == instance.value_or(""); }
 
   // Told to clients as max_batch_total_size_bytes. A message of theirs is 4 MiB at most by gRPC's
@@ -36,7 +37,7 @@ struct ReapiOptions {
   uint64_t reply_bytes_max = (4 << 20) - (64 << 10);
 };
 
-// Who calls, as far as what they may see and write depends on it (gate.h).
+// The caller, as far as its rights to see and write depend on it (gate.h).
 struct Caller {
   std::string name;  // of the identity; "": anybody
   std::string peer;  // for people
@@ -53,7 +54,7 @@ absl::Status LossAsAbsence(const absl::Status& status);
 
 class ReapiCore {
  public:
-  // One for each call. `store` outlives it.
+  // A core for one call. `store` outlives it.
   ReapiCore(Store& store, const ReapiOptions& options, const Caller& caller)
       : store_(store), options_(options), caller_(caller) {}
 

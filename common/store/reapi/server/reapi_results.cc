@@ -116,7 +116,7 @@ absl::StatusOr<std::optional<std::string>> ReapiResults::FindSets(const Digest& 
   ASSIGN_OR_RETURN(const auto sets, store_.ObservationSets(std::span(&weak_key, 1)));
   if (sets.front().empty()) return std::nullopt;
   const std::string list = EncodeSets(sets.front());
-  // Who reads the result may ask for its file as for any other.
+  // The reader of the result may ask for its file as for any other.
   RETURN_IF_ERROR(store_.Put(Digest::Of(list), list));
   return ResultOfSets(list);
 }
@@ -222,7 +222,7 @@ absl::Status ReapiResults::CheckTrust(const Digest& key, bool is_weak_key) {
 absl::StatusOr<std::optional<std::string>> ReapiResults::CommitNative(const Digest& action,
                                                                       std::string_view result) {
   const absl::StatusOr<record::Result> decoded = record::DecodeResult(result);
-  // (A dispute is told so that the result that is here is used no more.)
+  // A dispute is told so that the result that is here is used no more.
   if (!decoded.ok() || (decoded->is_verdict && !decoded->is_disputed)) return std::nullopt;
   const absl::Status committed =
       store_.Commit({.results = {{.action_key = action, .result = std::string(result)}}});

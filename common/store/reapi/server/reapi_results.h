@@ -27,7 +27,7 @@ inline constexpr size_t kObservationSetsBytesMax = 1 << 20;
 
 class ReapiResults {
  public:
-  // One for each call. `store` outlives it.
+  // An object for one call. `store` outlives it.
   ReapiResults(Store& store, const ReapiOptions& options, const Caller& caller)
       : store_(store), options_(options), caller_(caller) {}
 

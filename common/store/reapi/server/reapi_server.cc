@@ -216,7 +216,7 @@ class GrpcReapiServer final : public ReapiServer, private grpc::CallbackGenericS
     return gate_;
   }
 
-  // Those that cannot be used leave the ones before them in force.
+  // Identities that cannot be used leave the ones before them in force.
   void TakeIdentities() {
     absl::StatusOr<std::optional<std::vector<Identity>>> changed = identities_file_.Changed();
     if (!changed.ok()) {
@@ -230,7 +230,7 @@ class GrpcReapiServer final : public ReapiServer, private grpc::CallbackGenericS
     }
   }
 
-  // Where nobody is asked for a certificate, who has no token is nobody.
+  // If nobody is asked for a certificate, a caller without a token is nobody.
   void TellUnreachable(const std::vector<Identity>& identities) const {
     if (!options_.tls.ca.empty()) return;
     for (const Identity& identity : identities) {
@@ -240,7 +240,7 @@ class GrpcReapiServer final : public ReapiServer, private grpc::CallbackGenericS
     }
   }
 
-  // As the identities.
+  // A certificate that cannot be used leaves the one before it in force.
   void TakeCertificate() {
     if (tls_pair_ == nullptr || clock_.Monotonic() - tls_looked_ < options_.tls_interval) return;
     tls_looked_ = clock_.Monotonic();

@@ -61,7 +61,7 @@ class ReapiServer {
   // Calls that are open are given a second.
   virtual ~ReapiServer() = default;
 
-  // As given, with the ports that were chosen.
+  // The addresses as given, with the ports that were chosen.
   virtual std::vector<std::string> addresses() const = 0;
   // Ends what is overdue, and takes identities and certificates whose files have changed.
   virtual void Sweep() = 0;

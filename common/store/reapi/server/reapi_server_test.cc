@@ -120,7 +120,7 @@ class ReapiServerTest : public testing::Test {
                                Compressor compressor = Compressor::kIdentity) {
     return FormatResourceName({.upload_id = "id", .compressor = compressor, .digest = digest});
   }
-  // One call of any method with any bytes.
+  // Calls any method with any bytes.
   grpc::Status Call(const std::string& method, const std::string& request,
                     const std::vector<std::pair<std::string, std::string>>& metadata = {}) {
     grpc::GenericStub stub(channel_);
@@ -150,7 +150,7 @@ class ReapiServerTest : public testing::Test {
       std::this_thread::yield();
     }
   }
-  // One that has not gone a second after it was told so is cut off.
+  // A connection that has not gone a second after it was told so is cut off.
   static bool IsOverdue(const grpc::Status& status) {
     return status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED ||
            status.error_code() == grpc::StatusCode::CANCELLED;

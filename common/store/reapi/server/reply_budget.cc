@@ -11,7 +11,7 @@ constexpr absl::Duration kPatience = absl::Seconds(10);
 ReplyBudget::Outcome ReplyBudget::Take(Call call, size_t bytes, absl::Time now) {
   Outcome outcome;
   const base::MutexLock lock(mutex_);
-  // One that is larger than all has its turn when there is no other.
+  // A reply that is larger than the budget has its turn when there is no other.
   outcome.fits = bytes_ == 0 || bytes_ + bytes <= bytes_max_;
   if (outcome.fits) {
     bytes_ += bytes;

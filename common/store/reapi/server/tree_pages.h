@@ -30,8 +30,8 @@ class TreePages final : public CallHandler {
   TreePages(BlobStore& store, const ReapiOptions& options, const Caller& caller)
       : store_(store), options_(options), caller_(caller) {}
 
-  // One GetTreeResponse for each step. NOT_FOUND: the root is missing. INVALID_ARGUMENT: it is no
-  // Directory; a token of another tree. RESOURCE_EXHAUSTED: more than kTreeDirectoriesMax.
+  // Every step gives one GetTreeResponse. NOT_FOUND: the root is missing. INVALID_ARGUMENT: it is
+  // no Directory; a token of another tree. RESOURCE_EXHAUSTED: more than kTreeDirectoriesMax.
   Step OnMessage(std::string_view request) override;
   Step OnContinue() override;
 

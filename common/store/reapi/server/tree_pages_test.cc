@@ -125,7 +125,7 @@ TEST_F(TreePagesTest, TokensOfOthersAreRefused) {
     EXPECT_TRUE(absl::IsInvalidArgument(Get(root, 1, wrong).status)) << wrong;
 }
 
-// As deep as anybody likes: nothing calls itself.
+// A tree may have any depth: nothing calls itself.
 TEST_F(TreePagesTest, AChainOf20000FoldersIsWalked) {
   Digest folder = Folder("leaf");
   for (int i = 0; i < 20'000; ++i) folder = Folder("f", {folder});

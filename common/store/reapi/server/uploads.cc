@@ -38,7 +38,7 @@ struct Uploads::Upload {
   uint64_t held GALLEY_GUARDED_BY(mutex) = 0;                 // uncompressed bytes in it
 };
 
-// One call. Its upload is its own until another call takes it over.
+// A call of ByteStream.Write. Its upload is its own until another call takes it over.
 class Uploads::Write final : public CallHandler {
  public:
   Write(Uploads& uploads, const Caller& caller)

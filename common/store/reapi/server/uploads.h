@@ -41,8 +41,8 @@ class Uploads {
   Uploads(BlobStore& store, const ReapiOptions& reapi, Clock& clock, const Options& options);
   ~Uploads();
 
-  // One call of ByteStream.Write; may not outlive the uploads. INVALID_ARGUMENT: a wrong name,
-  // another name later on, an offset that is not where the upload is, bytes that are not the
+  // Handles one call of ByteStream.Write; it may not outlive the uploads. INVALID_ARGUMENT: a wrong
+  // name, another name later on, an offset that is not where the upload is, bytes that are not the
   // digest's (they are dropped). ABORTED: another call took the upload over, or it was dropped.
   std::unique_ptr<CallHandler> NewWrite(const Caller& caller);
   // ByteStream.QueryWriteStatus. NOT_FOUND: no such upload, and the blob is not here.

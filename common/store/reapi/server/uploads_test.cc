@@ -82,8 +82,8 @@ TEST_F(UploadsTest, ABlobComesInMessages) {
 
 TEST_F(UploadsTest, WhatIsHereIsAnsweredAtOnce) {
   PutBytes(store_, bytes_);
-  // As the first message of a stream that would go on; and though it may be another call's that is
-  // not durable yet.
+  // The message is the first of a stream that would go on; and the blob may be another call's that
+  // is not durable yet.
   const Step step = Send(*NewWrite(), Name(digest_), 0, "tw");
   EXPECT_EQ(Committed(step), 12);
   EXPECT_TRUE(step.commit.has_value());
@@ -172,7 +172,8 @@ TEST_F(UploadsTest, APackedUploadCountsItsOwnBytes) {
   EXPECT_EQ(GetBytes(store_, digest_), bytes_);
 }
 
-// It goes on at an uncompressed offset, with a new frame; what it says it committed counts both.
+// The upload goes on at an uncompressed offset, with a new frame; the committed size counts both
+// frames.
 TEST_F(UploadsTest, APackedUploadIsTakenUpWithANewFrame) {
   const std::string name = PackedName(digest_);
   Send(*NewWrite(), name, 0, ZstdCompress(bytes_.substr(0, 6)));

@@ -72,7 +72,7 @@ class GcTest : public testing::Test {
     EXPECT_TRUE(store_->Publish(published).ok());
     return digest;
   }
-  // As after a kill. RocksDB may be removing what it needs no more.
+  // Copies what a kill leaves. RocksDB may be removing files that it no longer needs.
   void Copy(const std::string& to) {
     for (std::error_code error(EAGAIN, std::generic_category()); error;) {
       std::filesystem::remove_all(to);
