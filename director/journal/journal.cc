@@ -1,8 +1,7 @@
-// The journal over RocksDB. What lies under which key: keys.h, index.h; in which form: encoding.h.
+// The journal over RocksDB. Keys: keys.h, index.h; the form of values: encoding.h.
 
 #include "director/journal/journal.h"
 
-#include <algorithm>
 #include <atomic>
 #include <set>
 #include <utility>
@@ -16,10 +15,11 @@
 #include "director/journal/encoding.h"
 #include "director/journal/generation.h"
 #include "director/journal/index.h"
+#include "director/journal/journal_changes.h"
 #include "director/journal/keys.h"
 #include "director/journal/live_database.h"
+#include "director/journal/record_builder.h"
 #include "director/journal/rocks_journal.h"
-#include "director/journal/write_fence.h"
 #include "fmt/format.h"
 #include "rocksdb/write_batch.h"
 
@@ -31,106 +31,6 @@ absl::Status ToStatusOfRead(const rocksdb::Status& status) {
 }
 
 rocks::PrefixScan ScanOf(rocksdb::DB& database) { return {database, ToStatusOfRead}; }
-
-// Changes: the changes of one write. They go to RocksDB in the order of their keys: its memtable
-// finds the place of a key from that of the one before, which is near when they are sorted, and
-// packages of a group are often of one folder.
-class Changes {
- public:
-  void Put(std::string key, std::string value) {
-    changes_.push_back({std::move(key), std::move(value), false});
-  }
-  void Delete(std::string key) { changes_.push_back({std::move(key), {}, true}); }
-
-  // Of the write, about, so that it is not moved while it grows.
-  size_t bytes() const {
-    size_t sum = 0;
-    for (const Change& change : changes_)
-      sum += change.key.size() + change.value.size() + kRecordBytes;
-    return sum;
-  }
-
-  absl::Status AppendTo(rocksdb::WriteBatch& batch) const {
-    std::vector<const Change*> sorted;
-    sorted.reserve(changes_.size());
-    for (const Change& change : changes_) sorted.push_back(&change);
-    // When two changes have one key, the later one holds.
-    std::sort(sorted.begin(), sorted.end(), [](const Change* a, const Change* b) {
-      const int order = a->key.compare(b->key);
-      return order < 0 || (order == 0 && a < b);
-    });
-    for (const Change* change : sorted) {
-      RETURN_IF_ERROR(rocks::ToStatus(
-          change->is_deleted ? batch.Delete(change->key) : batch.Put(change->key, change->value),
-          "writing the journal"));
-    }
-    return absl::OkStatus();
-  }
-
- private:
-  static constexpr size_t kRecordBytes = 12;  // its kind and two lengths
-  struct Change {
-    std::string key, value;
-    bool is_deleted;
-  };
-  std::vector<Change> changes_;
-};
-
-bool IsWorthTelling(const PackageRecord& record) {
-  return !record.platforms.empty() || !record.instigators.empty() || !record.failures.empty();
-}
-
-// Gathers the keys of one package; they come in the order of their tags.
-class RecordBuilder {
- public:
-  absl::Status Add(const PackageKeyParts& parts, std::string_view value) {
-    switch (parts.tag) {
-      case kFailureTag: {
-        ASSIGN_OR_RETURN(record_.failures[std::string(parts.platform)], DecodeFailure(value));
-        return absl::OkStatus();
-      }
-      case kInstigatorsTag: {
-        ASSIGN_OR_RETURN(record_.instigators, DecodeInstigators(value));
-        return absl::OkStatus();
-      }
-      case kPublishedTag: {
-        ASSIGN_OR_RETURN(Published published, DecodePublished(value));
-        published_.emplace_back(parts.platform, std::move(published));
-        return absl::OkStatus();
-      }
-      case kRecordTag: {
-        ASSIGN_OR_RETURN(PlatformRecord record, DecodePlatformRecord(value));
-        record_.platforms.emplace(parts.platform, std::move(record));
-        return absl::OkStatus();
-      }
-      case kUntrustedTag: {
-        if (const auto found = record_.platforms.find(std::string(parts.platform));
-            found != record_.platforms.end()) {
-          found->second.is_trusted = false;
-        }
-        return absl::OkStatus();
-      }
-      default:
-        return absl::DataLossError(
-            fmt::format("the journal holds an unknown kind of record for {}", parts.package));
-    }
-  }
-
-  PackageRecord Take() {
-    for (auto& [platform, published] : published_) {
-      const auto found = record_.platforms.find(platform);
-      if (found == record_.platforms.end()) continue;
-      found->second.published_key = published.key;
-      found->second.published_in = std::move(published.in);
-    }
-    published_.clear();
-    return std::exchange(record_, PackageRecord());
-  }
-
- private:
-  PackageRecord record_;
-  std::vector<std::pair<std::string, Published>> published_;
-};
 
 class RocksJournal final : public Journal {
  public:
@@ -149,22 +49,16 @@ class RocksJournal final : public Journal {
   absl::Status SetMeta(const JournalMeta& meta) override { return Invalidate({}, meta); }
 
   absl::StatusOr<std::optional<PackageRecord>> Find(std::string_view package) override {
-    std::optional<PackageRecord> found;
-    const absl::Status asked = database_.With([&](rocksdb::DB& database) -> absl::Status {
-      found.reset();
-      if (IsUnknown(package)) return absl::OkStatus();
+    using Found = std::optional<PackageRecord>;
+    return database_.With([&](rocksdb::DB& database) -> absl::StatusOr<Found> {
+      if (IsUnknown(package)) return Found();
       RecordBuilder builder;
       rocks::PrefixScan scan = ScanOf(database);
-      RETURN_IF_ERROR(
-          scan.Each(PackagePrefix(package), [&](std::string_view key, std::string_view value) {
-            return AddTo(builder, key, value);
-          }));
-      PackageRecord record = builder.Take();
-      if (IsWorthTelling(record)) found = std::move(record);
-      return absl::OkStatus();
+      RETURN_IF_ERROR(scan.Each(
+          PackagePrefix(package),
+          [&](std::string_view key, std::string_view value) { return builder.Add(key, value); }));
+      return builder.Take();
     });
-    RETURN_IF_ERROR(asked);
-    return found;
   }
 
   absl::StatusOr<std::string> RelyOnGeneration() override {
@@ -173,16 +67,11 @@ class RocksJournal final : public Journal {
   }
 
   absl::StatusOr<std::vector<InstigatorRecord>> InstigatorsOf(std::string_view package) override {
-    std::vector<InstigatorRecord> instigators;
-    const absl::Status asked = database_.With([&](rocksdb::DB& database) -> absl::Status {
-      instigators.clear();
+    using Instigators = std::vector<InstigatorRecord>;
+    return database_.With([&](rocksdb::DB& database) -> absl::StatusOr<Instigators> {
       ASSIGN_OR_RETURN(const auto bytes, Get(database, PackageKey(package, kInstigatorsTag, {})));
-      if (!bytes) return absl::OkStatus();
-      ASSIGN_OR_RETURN(instigators, DecodeInstigators(*bytes));
-      return absl::OkStatus();
+      return bytes ? DecodeInstigators(*bytes) : Instigators();
     });
-    RETURN_IF_ERROR(asked);
-    return instigators;
   }
 
   absl::Status ForEach(const std::function<void(std::string_view, PackageRecord)>& visit) override {
@@ -191,9 +80,8 @@ class RocksJournal final : public Journal {
 
   absl::StatusOr<std::vector<std::string>> Affected(
       std::span<const content::Change> changes) override {
-    std::set<std::string, std::less<>> affected;
-    const absl::Status asked = database_.With([&](rocksdb::DB& database) -> absl::Status {
-      affected.clear();
+    return database_.With([&](rocksdb::DB& database) -> absl::StatusOr<std::vector<std::string>> {
+      std::set<std::string, std::less<>> affected;
       // Affected packages whose readers are still to be found.
       std::vector<std::string> readers_wanted;
       rocks::PrefixScan scan = ScanOf(database);
@@ -226,10 +114,8 @@ class RocksJournal final : public Journal {
         readers_wanted.pop_back();
         RETURN_IF_ERROR(take(IndexPrefix(kCookedKind, package)));
       }
-      return absl::OkStatus();
+      return std::vector<std::string>(affected.begin(), affected.end());
     });
-    RETURN_IF_ERROR(asked);
-    return std::vector<std::string>(affected.begin(), affected.end());
   }
 
   absl::Status Invalidate(std::span<const std::string> packages, const JournalMeta& meta) override {
@@ -270,7 +156,7 @@ class RocksJournal final : public Journal {
       by_package[update.package][update.platform] = &update;
     }
     return database_.With([&](rocksdb::DB& database) -> absl::Status {
-      Changes changes;
+      JournalChanges changes;
       rocks::PrefixScan scan = ScanOf(database);
       for (const auto& [package, platforms] : by_package) {
         const bool is_new = IsUnknown(package);
@@ -331,7 +217,7 @@ class RocksJournal final : public Journal {
       std::span<const std::pair<std::string, std::optional<Digest>>> keys) override {
     RETURN_IF_ERROR(CheckKeyPart("platform name", platform));
     return database_.With([&](rocksdb::DB& database) -> absl::Status {
-      Changes changes;
+      JournalChanges changes;
       for (const auto& [package, key] : keys) {
         RETURN_IF_ERROR(CheckKeyPart("package name", package));
         NoteKnown(package);
@@ -343,33 +229,25 @@ class RocksJournal final : public Journal {
   }
 
   absl::StatusOr<std::vector<std::string>> PublishedPackages(std::string_view platform) override {
-    std::vector<std::string> packages;
-    const absl::Status asked = database_.With([&](rocksdb::DB& database) -> absl::Status {
-      packages.clear();
+    return database_.With([&](rocksdb::DB& database) -> absl::StatusOr<std::vector<std::string>> {
+      std::vector<std::string> packages;
       rocks::PrefixScan scan(database, ToStatusOfRead, rocks::PastTheCache());
-      return scan.Each("P", [&](std::string_view key, std::string_view) -> absl::Status {
+      RETURN_IF_ERROR(scan.Each("P", [&](std::string_view key, std::string_view) -> absl::Status {
         const std::optional<PackageKeyParts> parts = ParsePackageKey(key);
         if (!parts) return absl::DataLossError("the journal holds a malformed key");
         if (parts->tag == kPublishedTag && parts->platform == platform)
           packages.emplace_back(parts->package);
         return absl::OkStatus();
-      });
+      }));
+      return packages;
     });
-    RETURN_IF_ERROR(asked);
-    return packages;
   }
 
   absl::StatusOr<PublishedIn> LastPublished(std::string_view platform) override {
-    PublishedIn last;
-    const absl::Status asked = database_.With([&](rocksdb::DB& database) -> absl::Status {
-      last = PublishedIn();
+    return database_.With([&](rocksdb::DB& database) -> absl::StatusOr<PublishedIn> {
       ASSIGN_OR_RETURN(const auto bytes, Get(database, PublishedSequenceKey(platform)));
-      if (!bytes) return absl::OkStatus();
-      ASSIGN_OR_RETURN(last, DecodeLastPublished(*bytes));
-      return absl::OkStatus();
+      return bytes ? DecodeLastPublished(*bytes) : PublishedIn();
     });
-    RETURN_IF_ERROR(asked);
-    return last;
   }
 
   absl::Status RecordProgress(const JournalProgress& progress) override {
@@ -390,30 +268,27 @@ class RocksJournal final : public Journal {
   }
 
   absl::StatusOr<JournalProgress> Progress() override {
-    JournalProgress progress;
-    const absl::Status asked = database_.With([&](rocksdb::DB& database) -> absl::Status {
-      progress = JournalProgress();
+    return database_.With([&](rocksdb::DB& database) -> absl::StatusOr<JournalProgress> {
+      JournalProgress progress;
       rocks::PrefixScan scan = ScanOf(database);
-      RETURN_IF_ERROR(scan.Each(kAttemptPrefix,
-                                [&](std::string_view key, std::string_view value) -> absl::Status {
-                                  const std::optional<uint64_t> attempt = ParseAttemptKey(key);
-                                  if (!attempt)
-                                    return absl::DataLossError("the journal holds a malformed key");
-                                  ASSIGN_OR_RETURN(AttemptRecord record, DecodeAttempt(value));
-                                  record.attempt = *attempt;
-                                  progress.given.push_back(std::move(record));
-                                  return absl::OkStatus();
-                                }));
-      return scan.Each(kBlamePrefix,
-                       [&](std::string_view key, std::string_view value) -> absl::Status {
-                         ASSIGN_OR_RETURN(BlameRecord blame, DecodeBlame(value));
-                         blame.package.assign(key.substr(kBlamePrefix.size()));
-                         progress.blamed.push_back(std::move(blame));
-                         return absl::OkStatus();
-                       });
+      const auto add_attempt = [&](std::string_view key, std::string_view value) -> absl::Status {
+        const std::optional<uint64_t> attempt = ParseAttemptKey(key);
+        if (!attempt) return absl::DataLossError("the journal holds a malformed key");
+        ASSIGN_OR_RETURN(AttemptRecord record, DecodeAttempt(value));
+        record.attempt = *attempt;
+        progress.given.push_back(std::move(record));
+        return absl::OkStatus();
+      };
+      RETURN_IF_ERROR(scan.Each(kAttemptPrefix, add_attempt));
+      const auto add_blame = [&](std::string_view key, std::string_view value) -> absl::Status {
+        ASSIGN_OR_RETURN(BlameRecord blame, DecodeBlame(value));
+        blame.package.assign(key.substr(kBlamePrefix.size()));
+        progress.blamed.push_back(std::move(blame));
+        return absl::OkStatus();
+      };
+      RETURN_IF_ERROR(scan.Each(kBlamePrefix, add_blame));
+      return progress;
     });
-    RETURN_IF_ERROR(asked);
-    return progress;
   }
 
   absl::Status ForgetProgress() override {
@@ -450,24 +325,22 @@ class RocksJournal final : public Journal {
   }
 
   absl::StatusOr<std::vector<UnsentResult>> Unsent() override {
-    std::vector<UnsentResult> unsent;
-    const absl::Status asked = database_.With([&](rocksdb::DB& database) -> absl::Status {
-      unsent.clear();
+    return database_.With([&](rocksdb::DB& database) -> absl::StatusOr<std::vector<UnsentResult>> {
+      std::vector<UnsentResult> unsent;
+      const auto add = [&](std::string_view key, std::string_view value) -> absl::Status {
+        const size_t end = key.find('\0');
+        if (end == std::string_view::npos)
+          return absl::DataLossError("the journal holds a malformed key");
+        ASSIGN_OR_RETURN(UnsentResult one, DecodeUnsent(value));
+        one.package.assign(key.substr(kUnsentPrefix.size(), end - kUnsentPrefix.size()));
+        one.platform.assign(key.substr(end + 1));
+        unsent.push_back(std::move(one));
+        return absl::OkStatus();
+      };
       rocks::PrefixScan scan = ScanOf(database);
-      return scan.Each(
-          kUnsentPrefix, [&](std::string_view key, std::string_view value) -> absl::Status {
-            const size_t end = key.find('\0');
-            if (end == std::string_view::npos)
-              return absl::DataLossError("the journal holds a malformed key");
-            ASSIGN_OR_RETURN(UnsentResult one, DecodeUnsent(value));
-            one.package.assign(key.substr(kUnsentPrefix.size(), end - kUnsentPrefix.size()));
-            one.platform.assign(key.substr(end + 1));
-            unsent.push_back(std::move(one));
-            return absl::OkStatus();
-          });
+      RETURN_IF_ERROR(scan.Each(kUnsentPrefix, add));
+      return unsent;
     });
-    RETURN_IF_ERROR(asked);
-    return unsent;
   }
 
   absl::Status ForgetUnsent(std::span<const UnsentResult> sent) override {
@@ -505,19 +378,13 @@ class RocksJournal final : public Journal {
     return rocks::Get(database, key, ToStatusOfRead);
   }
 
-  static absl::Status AddTo(RecordBuilder& builder, std::string_view key, std::string_view value) {
-    const std::optional<PackageKeyParts> parts = ParsePackageKey(key);
-    if (!parts) return absl::DataLossError("the journal holds a malformed key");
-    return Annotate(builder.Add(*parts, value), fmt::format("record of {}", parts->package));
-  }
-
   static absl::Status ScanPackages(
       rocksdb::DB& database, const std::function<void(std::string_view, PackageRecord)>& visit) {
     RecordBuilder builder;
     std::string package;
     const auto finish = [&] {
-      PackageRecord record = builder.Take();
-      if (IsWorthTelling(record)) visit(package, std::move(record));
+      if (std::optional<PackageRecord> record = builder.Take(); record.has_value())
+        visit(package, *std::move(record));
     };
     rocks::PrefixScan scan(database, ToStatusOfRead, rocks::PastTheCache());
     RETURN_IF_ERROR(scan.Each("P", [&](std::string_view key, std::string_view value) {
@@ -527,7 +394,7 @@ class RocksJournal final : public Journal {
         finish();
         package.assign(parts->package);
       }
-      return AddTo(builder, key, value);
+      return builder.Add(key, value);
     }));
     finish();
     return absl::OkStatus();
@@ -556,7 +423,7 @@ class RocksJournal final : public Journal {
 
   // Index entries that hold for no platform any more go, new ones come. No `scan`: there are none.
   static absl::Status Reindex(std::string_view package, const UpdatesOfPackage& updates,
-                              rocks::PrefixScan* scan, Changes& changes) {
+                              rocks::PrefixScan* scan, JournalChanges& changes) {
     Indexed indexed;
     if (scan != nullptr) {
       ASSIGN_OR_RETURN(indexed, ReadIndexed(package, updates, *scan));
@@ -582,13 +449,14 @@ class RocksJournal final : public Journal {
                            "writing the journal");
   }
 
-  static void PutPublished(Changes& changes, std::string_view package, std::string_view platform,
-                           const std::optional<Digest>& key, const std::optional<PublishedIn>& in) {
+  static void PutPublished(JournalChanges& changes, std::string_view package,
+                           std::string_view platform, const std::optional<Digest>& key,
+                           const std::optional<PublishedIn>& in) {
     std::string at = PackageKey(package, kPublishedTag, platform);
     key ? changes.Put(std::move(at), EncodePublished({*key, in})) : changes.Delete(std::move(at));
   }
 
-  static absl::Status PutRecord(const JournalUpdate& update, bool is_new, Changes& changes) {
+  static absl::Status PutRecord(const JournalUpdate& update, bool is_new, JournalChanges& changes) {
     const PlatformRecord& record = update.record;
     std::string encoded;
     if (record::IsStrictlySorted(record.observed)) {
@@ -669,7 +537,7 @@ class RocksJournal final : public Journal {
     return generation_.Move(why);
   }
 
-  absl::Status Write(rocksdb::DB& database, Changes& changes, bool sync) {
+  absl::Status Write(rocksdb::DB& database, JournalChanges& changes, bool sync) {
     rocksdb::WriteBatch batch(changes.bytes());
     RETURN_IF_ERROR(changes.AppendTo(batch));
     return Write(database, batch, sync);

@@ -11,11 +11,6 @@
 
 namespace galley::director {
 
-absl::Status OpenedDatabase::Use(const std::function<absl::Status(rocksdb::DB&)>& work) {
-  const base::SharedLock lock(mutex_);
-  return database_ == nullptr ? closed_ : work(*database_);
-}
-
 std::unique_ptr<rocksdb::DB> OpenedDatabase::Close(const absl::Status& why) {
   const base::ExclusiveLock lock(mutex_);
   closed_ = why;
@@ -42,14 +37,6 @@ LiveDatabase::~LiveDatabase() {
   if (options_.read_only || !synced.ok() || !closed.ok() || !fence_.Check().ok()) return;
   if (const absl::Status sealed = WriteSeal(JournalDirectory(state_directory_)); !sealed.ok())
     LogWarning("journal: {}", MessageOf(sealed));
-}
-
-absl::Status LiveDatabase::With(const std::function<absl::Status(rocksdb::DB&)>& work) {
-  return Healing::With([&](OpenedDatabase& opened) {
-    absl::Status status = opened.Use(work);
-    if (!status.ok()) has_failed_ = true;
-    return status;
-  });
 }
 
 void LiveDatabase::KeepMeta(std::string encoded_meta) {

@@ -12,6 +12,9 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -27,8 +30,13 @@ class OpenedDatabase {
  public:
   explicit OpenedDatabase(std::unique_ptr<rocksdb::DB> database) : database_(std::move(database)) {}
 
-  // Once it is closed: the reason that Close was given.
-  absl::Status Use(const std::function<absl::Status(rocksdb::DB&)>& work);
+  // Returns the answer of `work`; once it is closed: the reason that Close was given.
+  template <typename Work>
+  std::invoke_result_t<const Work&, rocksdb::DB&> Use(const Work& work) {
+    const base::SharedLock lock(mutex_);
+    if (database_ == nullptr) return closed_;
+    return work(*database_);
+  }
   // Waits for the calls that are under way, and returns the database to be closed. Calls that come
   // later get `why`.
   std::unique_ptr<rocksdb::DB> Close(const absl::Status& why);
@@ -48,7 +56,14 @@ class LiveDatabase final : private rocks::Healing<OpenedDatabase> {
   ~LiveDatabase() override;
 
   // Healing::With for the database itself. `work` does not call With.
-  absl::Status With(const std::function<absl::Status(rocksdb::DB&)>& work);
+  template <typename Work>
+  std::invoke_result_t<const Work&, rocksdb::DB&> With(const Work& work) {
+    return Healing::With([&](OpenedDatabase& opened) {
+      auto answer = opened.Use(work);
+      if (!answer.ok()) has_failed_ = true;
+      return answer;
+    });
+  }
 
   // Before other threads call.
   void Fence(WriteFence fence) { fence_ = std::move(fence); }

@@ -1,0 +1,34 @@
+// RecordBuilder: makes the record of one package from its keys in the journal, which come in the
+// order of their tags.
+//
+// Threads: one.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "director/journal/encoding.h"
+#include "director/journal/journal.h"
+#include "director/journal/keys.h"
+
+namespace galley::director {
+
+class RecordBuilder {
+ public:
+  // DATA_LOSS: the key or its value is wrong.
+  absl::Status Add(std::string_view key, std::string_view value);
+  // The record so far, and begins anew; nullopt: there is nothing to tell of the package.
+  std::optional<PackageRecord> Take();
+
+ private:
+  absl::Status AddPart(const PackageKeyParts& parts, std::string_view value);
+
+  PackageRecord record_;
+  std::vector<std::pair<std::string, Published>> published_;
+};
+
+}  // namespace galley::director
