@@ -1,10 +1,9 @@
 #include <chrono>
-#include <thread>
 #include <utility>
 
 #include "common/base/file.h"
-#include "common/base/mutex.h"
 #include "common/base/status_macros.h"
+#include "common/store/owner/call_watchdog.h"
 #include "common/store/owner/connect.h"
 #include "common/store/owner/store_wire.h"
 #include "common/wire/channel.h"
@@ -111,54 +110,6 @@ class StreamWriter final : public BlobWriter {
   uint64_t written_ = 0;
   bool is_open_ = true;
   absl::Status outcome_;
-};
-
-// Cancels a call that nothing was heard of for a time.
-class Watchdog {
- public:
-  Watchdog(grpc::ClientContext& context, absl::Duration first) : context_(context) {
-    Reset(first);
-    thread_ = std::thread([this] { Run(); });
-  }
-  ~Watchdog() {
-    {
-      const base::MutexLock lock(mutex_);
-      is_over_ = true;
-    }
-    changed_.NotifyAll();
-    thread_.join();
-  }
-  void Reset(absl::Duration time) {
-    const base::MutexLock lock(mutex_);
-    end_ = std::chrono::steady_clock::now() + absl::ToChronoMilliseconds(time);
-    changed_.NotifyAll();
-  }
-  bool has_fired() const {
-    const base::MutexLock lock(mutex_);
-    return has_fired_;
-  }
-
- private:
-  void Run() {
-    const base::MutexLock lock(mutex_);
-    while (!is_over_ && !has_fired_) {
-      const auto left = end_ - std::chrono::steady_clock::now();
-      if (left > left.zero()) {
-        changed_.WaitFor(mutex_, left);
-        continue;
-      }
-      has_fired_ = true;
-      context_.TryCancel();
-    }
-  }
-
-  grpc::ClientContext& context_;
-  mutable base::Mutex mutex_;
-  base::CondVar changed_;
-  std::chrono::steady_clock::time_point end_ GALLEY_GUARDED_BY(mutex_);
-  bool is_over_ GALLEY_GUARDED_BY(mutex_) = false;
-  bool has_fired_ GALLEY_GUARDED_BY(mutex_) = false;
-  std::thread thread_;
 };
 
 class RemoteStore final : public StoreDirectory {
@@ -378,7 +329,7 @@ class RemoteStore final : public StoreDirectory {
     request.set_restart(options.restart);
     grpc::ClientContext context;
     // A verify may take any time while it says how far it is.
-    Watchdog watchdog(context, options_.verify_deadline);
+    CallWatchdog watchdog(context, options_.verify_deadline);
     auto reader = stub_->Verify(&context, request);
     std::string bytes;
     bool is_stopped = false;
