@@ -271,6 +271,9 @@ std::string Roots::PublishAndRecord(const std::string& platform, const PublishRo
     if (!published.ok())
       return fmt::format("publishing the root: {}", MessageOf(published.status()));
     sequence = *published;
+  } else if (const absl::Status kept = deps_.store.Commit({}); !kept.ok()) {
+    // Folders of the root that the store had lost were put again: they become durable, too.
+    return fmt::format("publishing the root: {}", MessageOf(kept));
   }
   const absl::Status recorded = RecordRoot(
       deps_.journal, platform,

@@ -694,6 +694,8 @@ absl::Status SimStore::Commit(const store::CommitBatch& batch) {
   if (!batch.results.empty() && commit_fails && commit_fails())
     return absl::ResourceExhaustedError("no space left on device");
   ASSIGN_OR_RETURN(const Plan plan, MakePlan(batch));
+  if (batch.results.empty() && plan.adopted.empty() && plan.pending.empty())
+    return absl::OkStatus();
   RETURN_IF_ERROR(Write(plan, nullptr));
   if (!plan.disputes.empty() && disputed) disputed();
   if (plan.conflicts.empty()) return absl::OkStatus();
