@@ -30,6 +30,11 @@ class ActiveCooks {
 
   // Null: none.
   ActiveCook* Find(uint64_t number) const;
+  // It is there, and the core is not done with it.
+  bool IsRunning(uint64_t number) const {
+    const ActiveCook* const cook = Find(number);
+    return cook != nullptr && !cook->ended;
+  }
   // REQUIRES: Find. Other threads read only what never changes.
   std::shared_ptr<const ActiveCook> Hold(uint64_t number) const { return cooks_.at(number); }
   bool empty() const { return cooks_.empty(); }

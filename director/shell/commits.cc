@@ -66,7 +66,7 @@ bool Commits::TakeEnded() {
       deps_.reports.TakeCommitted(deps_.results.Get(item.result)->result);
   }
   if (has_failed) TellFailedCommit(outcome.event.error);
-  deps_.inbox.StepCore(std::move(outcome.event));
+  deps_.inbox.HandleNow(std::move(outcome.event));
   // All cooks that ran have ended for it. The machine may be another one for the next: a disk that
   // was full has room again.
   if (has_failed) deps_.tasks.Post([this] { groups_.Forgive(); });

@@ -37,10 +37,10 @@ bool LiesAtAll(store::Store& store, const Digest& digest, const store::BlobLocat
 
 }  // namespace
 
-CookOwners::CookOwners(const ShellGround& on, WorldPtr world, WorkerTables& worker_tables,
-                       Workers sides, std::function<void()> check_fence)
+CookOwners::CookOwners(const ShellGround& on, WorldPtr world, SharedTables& shared_tables,
+                       WorkerSide sides, std::function<void()> check_fence)
     : ground(on),
-      tables(worker_tables),
+      tables(shared_tables),
       workers(std::move(sides)),
       limits(
           on.options.state_directory, LimitOptionsOf(on.options),
@@ -161,7 +161,7 @@ CookOwners::CookOwners(const ShellGround& on, WorldPtr world, WorkerTables& work
            .alarm =
                [this](const std::string& text) { Warn(record::WarningKind::kRemoteStore, text); },
            .post = [this](Inbox::Task task) { ground.inbox.PostTask(std::move(task)); },
-           .answer = [this](LookedUp answer) { ground.inbox.StepCore(std::move(answer)); }},
+           .answer = [this](LookedUp answer) { ground.inbox.HandleNow(std::move(answer)); }},
           LookUpOptionsOf(on.options)) {}
 
 CookOwners::~CookOwners() { tasks.End(); }

@@ -17,16 +17,16 @@
 #include "director/shell/own_memory.h"
 #include "director/shell/questions.h"
 #include "director/shell/roots.h"
+#include "director/shell/shared_tables.h"
 #include "director/shell/shell_options.h"
 #include "director/shell/task_thread.h"
-#include "director/shell/worker_tables.h"
 #include "director/shell/worlds.h"
 
 namespace galley::director {
 
 struct CookOwners {
   // What cooks ask of the side of the workers; called on the loop.
-  struct Workers {
+  struct WorkerSide {
     std::function<void(const World& world)> announce;
     std::function<std::string(const WorkerQuarantined& notice)> quarantine;
     std::function<std::string(const WorkerHeld& notice)> hold;
@@ -37,7 +37,7 @@ struct CookOwners {
     std::function<void()> forget_programs;
     std::function<void()> forget_uploads;
   };
-  CookOwners(const ShellGround& ground, WorldPtr world, WorkerTables& tables, Workers workers,
+  CookOwners(const ShellGround& ground, WorldPtr world, SharedTables& tables, WorkerSide workers,
              std::function<void()> check_fence);
   // Ends the thread of the commits.
   ~CookOwners();
@@ -46,8 +46,8 @@ struct CookOwners {
   void Warn(record::WarningKind kind, const std::string& text);
 
   const ShellGround ground;
-  WorkerTables& tables;
-  const Workers workers;
+  SharedTables& tables;
+  const WorkerSide workers;
   TaskThread tasks;  // of the commits
   ActiveCooks active;
   OutgrownLimits limits;

@@ -22,8 +22,7 @@ absl::StatusOr<ShellOutcome> Cooks::Run(CookOrder order, ShellListener& listener
 }
 
 void Cooks::Cancel(uint64_t number) {
-  const ActiveCook* const cook = deps_.active.Find(number);
-  if (cook != nullptr && !cook->ended) deps_.inbox.StepCore(CancelRequested{number});
+  if (deps_.active.IsRunning(number)) deps_.inbox.HandleNow(CancelRequested{number});
 }
 
 // ------------------------------------------------------------------ begin
@@ -33,7 +32,7 @@ void Cooks::Begin(const std::shared_ptr<ActiveCook>& cook) {
   deps_.active.Add(cook);
   deps_.active.NoteCompany();
   deps_.before_begin(*cook);
-  deps_.inbox.StepCore(RequestOf(*cook));
+  deps_.inbox.HandleNow(RequestOf(*cook));
   if (!cook->refusal.empty()) CancelRefused();
   deps_.after_begin();
 }

@@ -75,7 +75,7 @@ absl::Status DirectorShell::Forget(const std::vector<std::string>& packages) {
         ForgetResults(packages, cooks_.ground.store, cooks_.ground.journal, cooks_.limits.kept());
     const auto end = [&forgotten, status] { forgotten.set_value(status); };
     if (!status.ok()) return end();
-    RunOnLoop([this, &packages] { StepCore(PackagesCleared{packages}); }, end);
+    RunOnLoop([this, &packages] { HandleNow(PackagesCleared{packages}); }, end);
   });
   return told.get();
 }
@@ -134,12 +134,12 @@ void DirectorShell::Loop() {
         TakeInbox(core_.has_agenda() ? absl::ZeroDuration() : LongestWait());
     for (Message& message : messages) {
       if (auto* event = std::get_if<Event>(&message)) {
-        StepCore(*event);
+        HandleNow(*event);
       } else {
         std::get<Task>(message)();
       }
     }
-    if (messages.empty() || core_.has_agenda()) StepCore(Tick{});
+    if (messages.empty() || core_.has_agenda()) HandleNow(Tick{});
     cooks_.commits.BeginDue(core_.has_jobs());
     if (clock_.Monotonic() - looked_around_ >= kLookInterval) LookAround();
   }
@@ -168,7 +168,7 @@ void DirectorShell::CheckFence() {
   if (!options_.may_write || now - fence_checked_ < kFenceInterval) return;
   fence_checked_ = now;
   if (const absl::Status status = options_.may_write(); !status.ok())
-    StepCore(DirectorUnfit{MessageOf(status)});
+    HandleNow(DirectorUnfit{MessageOf(status)});
 }
 
 absl::Duration DirectorShell::LongestWait() {
@@ -180,7 +180,7 @@ absl::Duration DirectorShell::LongestWait() {
 
 // A group of results that ends when the loop has ended is counted, and the core learns no more of
 // it.
-void DirectorShell::StepCore(const Event& event) {
+void DirectorShell::HandleNow(const Event& event) {
   if (has_ended_) return;
   if (const auto* const lost = std::get_if<WorkerLost>(&event))
     workers_.programs.NoteLost(tables_.attached.NameOf(lost->worker));
@@ -190,20 +190,21 @@ void DirectorShell::StepCore(const Event& event) {
 }
 
 void DirectorShell::CarryOut(const Effect& effect) {
-  std::visit(
-      Overloaded{[this](const Reply& one) { cooks_.questions.TakeReply(one); },
-                 [this](const LookUp& one) { cooks_.look_ups.Ask(workers_.streams.ItemsOf(one)); },
-                 [this](const Desire& one) { workers_.streams.TellWorker(one); },
-                 [this](const Spawn& one) { workers_.launches->Start(one); },
-                 [this](const director::Stop& one) { workers_.launches->End(one.worker); },
-                 [this](const Persist& one) { cooks_.commits.Persist(one); },
-                 [this](const Rescan& one) { cooks_.worlds.Rescan(one); },
-                 [this](const BuildRoot& one) { cooks_.roots.Build(one); },
-                 [this](const PublishRoot& one) { cooks_.roots.Publish(one); },
-                 [this](const StageRoots& one) { cooks_.roots.Stage(one); },
-                 [this](const LookForLost& one) { cooks_.roots.LookForLostBlobs(one); },
-                 [this](const Notify& one) { cooks_.notices.Tell(one); }},
-      effect);
+  std::visit(Overloaded{[this](const Reply& one) { cooks_.questions.TakeReply(one); },
+                        [this](const LookUp& one) {
+                          cooks_.look_ups.Ask(workers_.streams.LookUpItemsOf(one));
+                        },
+                        [this](const Desire& one) { workers_.streams.TellWorker(one); },
+                        [this](const Spawn& one) { workers_.launches->Start(one); },
+                        [this](const director::Stop& one) { workers_.launches->End(one.worker); },
+                        [this](const Persist& one) { cooks_.commits.Persist(one); },
+                        [this](const Rescan& one) { cooks_.worlds.Rescan(one); },
+                        [this](const BuildRoot& one) { cooks_.roots.Build(one); },
+                        [this](const PublishRoot& one) { cooks_.roots.Publish(one); },
+                        [this](const StageRoots& one) { cooks_.roots.Stage(one); },
+                        [this](const LookForLost& one) { cooks_.roots.LookForLostBlobs(one); },
+                        [this](const Notify& one) { cooks_.notices.Tell(one); }},
+             effect);
 }
 
 }  // namespace galley::director

@@ -32,10 +32,10 @@
 #include "director/journal/journal.h"
 #include "director/shell/cook_owners.h"
 #include "director/shell/inbox.h"
+#include "director/shell/shared_tables.h"
 #include "director/shell/shell_options.h"
 #include "director/shell/trace.h"
 #include "director/shell/worker_owners.h"
-#include "director/shell/worker_tables.h"
 #include "director/shell/world.h"
 
 namespace galley::director {
@@ -85,7 +85,7 @@ class DirectorShell final : private Inbox {
 
   void PostEvent(Event event) override { Post(std::move(event)); }
   void PostTask(Task task) override { Post(std::move(task)); }
-  void StepCore(const Event& event) override;
+  void HandleNow(const Event& event) override;
   void Post(Message message);
   std::vector<Message> TakeInbox(absl::Duration wait);
   absl::Duration LongestWait();
@@ -114,7 +114,7 @@ class DirectorShell final : private Inbox {
   // Each may call those above it on any thread, and those below it on the loop's only. So Stop ends
   // the loop first; the threads of `cooks_` that still run when `workers_` is destroyed do not know
   // it.
-  WorkerTables tables_;
+  SharedTables tables_;
   CookOwners cooks_;
   WorkerOwners workers_;
   std::thread loop_;

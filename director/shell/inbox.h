@@ -35,7 +35,7 @@ class Inbox {
     then();
   }
   // The core takes the event now, and its effects are carried out. Loop thread.
-  virtual void StepCore(const Event& event) = 0;
+  virtual void HandleNow(const Event& event) = 0;
 };
 
 }  // namespace galley::director

@@ -16,14 +16,14 @@ void InputRepair::LookAtReport(const WorkerReport& report) {
       failed != nullptr && (failed->fault == WorkerReport::Fault::kInfrastructure ||
                             failed->fault == WorkerReport::Fault::kNoRoom);
   if (!is_of_disk) return;
-  LookAtRoom();
+  EndIfDiskIsFull();
   if (failed->executor_lost || failed->fault == WorkerReport::Fault::kNoRoom) return;
   std::vector<GivenBlob> blobs = deps_.reports.GivenTo(report.attempt);
   if (blobs.empty()) return;
   deps_.tasks.Post([this, blobs = std::move(blobs)] { Distrust(blobs); });
 }
 
-void InputRepair::LookAtRoom() {
+void InputRepair::EndIfDiskIsFull() {
   if (!deps_.has_room) return;
   if (const absl::Status room = deps_.has_room(); !room.ok())
     deps_.inbox.PostEvent(DirectorUnfit{MessageOf(room)});
@@ -44,8 +44,8 @@ void InputRepair::Distrust(const std::vector<GivenBlob>& blobs) {
       cook.lost_blobs.insert(found.blobs.begin(), found.blobs.end());
       cook.lost_packages.insert(found.packages.begin(), found.packages.end());
     });
-    deps_.inbox.StepCore(PackagesCleared{std::move(found.packages)});
-    deps_.inbox.StepCore(LossSeen{});  // one that was found is seldom the only one
+    deps_.inbox.HandleNow(PackagesCleared{std::move(found.packages)});
+    deps_.inbox.HandleNow(LossSeen{});  // one that was found is seldom the only one
   });
 }
 

@@ -36,8 +36,8 @@ class InputRepair {
   explicit InputRepair(Deps deps) : deps_(std::move(deps)) {}
 
   void LookAtReport(const WorkerReport& report);
-  // A process ended, maybe for want of room.
-  void LookAtRoom();
+  // Cooks end if our disk has no room: a process ended, maybe for that.
+  void EndIfDiskIsFull();
 
  private:
   void Distrust(const std::vector<GivenBlob>& blobs);

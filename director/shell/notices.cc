@@ -12,10 +12,6 @@ void Notices::Tell(const Notify& effect) {
   std::visit([&](const auto& notice) { TellCooks(effect.cooks, notice); }, effect.notice);
 }
 
-std::string Notices::PlatformName(const std::optional<PlatformIndex>& platform) const {
-  return platform ? deps_.sources()->platforms()->at(*platform).name : "";
-}
-
 void Notices::WarnCooks(CookMask cooks, record::WarningKind kind, const std::string& text) {
   deps_.cooks.ForEachOf(cooks, [&](ActiveCook& cook) { cook.Warn(kind, text); });
 }
@@ -27,7 +23,7 @@ void Notices::TellCooks(CookMask cooks, const PackageFailed& notice) {
   if (notice.cause == FailureCause::kLimit) told.error += deps_.keep_limit(notice);
   const ListenerQueue::Tell tell =
       [package = notice.package.valid() ? deps_.core.NameOf(notice.package) : "",
-       platform = PlatformName(notice.platform),
+       platform = deps_.sources()->PlatformName(notice.platform),
        told](ShellListener& one) { one.OnFailed(package, platform, told); };
   deps_.cooks.ForEachOf(cooks, [&](ActiveCook& cook) {
     if (notice.package.valid()) NoteFailure(cook, told);
@@ -57,7 +53,7 @@ void Notices::NoteFailure(ActiveCook& cook, const PackageFailed& failed) const {
 
 void Notices::TellCooks(CookMask cooks, const PackageWarned& notice) {
   const ListenerQueue::Tell tell = [package = deps_.core.NameOf(notice.package),
-                                    platform = PlatformName(notice.platform),
+                                    platform = deps_.sources()->PlatformName(notice.platform),
                                     warning = record::Warning{notice.kind, notice.text},
                                     is_passing = notice.is_passing](ShellListener& one) {
     is_passing ? one.OnPassingWarning(package, platform, warning)
@@ -96,8 +92,7 @@ void Notices::LookAtResult(ActiveCook& cook, const StoredResultPtr& result) {
   cook.refusal = cook.order.refuses(*result);
   if (cook.refusal.empty()) return;
   deps_.inbox.PostTask([this, number = cook.number()] {
-    const ActiveCook* const refused = deps_.cooks.Find(number);
-    if (refused != nullptr && !refused->ended) deps_.inbox.StepCore(CancelRequested{number});
+    if (deps_.cooks.IsRunning(number)) deps_.inbox.HandleNow(CancelRequested{number});
   });
 }
 

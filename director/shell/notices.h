@@ -55,7 +55,6 @@ class Notices {
   void TellCooks(CookMask cooks, const CookBegan& notice);
   void TellCooks(CookMask cooks, const CookEnded& notice);
   void WarnCooks(CookMask cooks, record::WarningKind kind, const std::string& text);
-  std::string PlatformName(const std::optional<PlatformIndex>& platform) const;
   void NoteFailure(ActiveCook& cook, const PackageFailed& failed) const;
   void LookAtResult(ActiveCook& cook, const StoredResultPtr& result);
 

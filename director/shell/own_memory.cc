@@ -44,14 +44,14 @@ void OwnMemory::Look() {
       const MemoryGuard::Cook& cook = MemoryGuard::Choose(cooks);
       const std::string reason = guard_.ReasonFor(cook, cooks);
       LogWarning("cook={} {}", cook.number, reason);
-      return deps_.inbox.StepCore(CookUnfit{cook.number, reason});
+      return deps_.inbox.HandleNow(CookUnfit{cook.number, reason});
     }
   }
 }
 
 void OwnMemory::LetGo() {
   const size_t known = deps_.core.package_count();
-  deps_.inbox.StepCore(MemoryShort{});
+  deps_.inbox.HandleNow(MemoryShort{});
   if (deps_.core.package_count() == known) return;
   LogInfo("memory is short: what was known of {} packages is let go", known);
   // The allocator keeps what is free by thread.

@@ -71,7 +71,7 @@ absl::StatusOr<v1::PackageAnswer> Questions::AskCore(const v1::PackageQuestion& 
                  .cursor = {.cook = question.cook(), .reason = question.reason()}};
   if (question.limit() > 0) ask.limit = question.limit();
   reply_.reset();
-  deps_.inbox.StepCore(ask);
+  deps_.inbox.HandleNow(ask);
   if (!reply_.has_value()) return absl::InternalError("the core did not answer");
   const Reply reply = *std::exchange(reply_, std::nullopt);
   if (!reply.error.empty() && question.cook() != 0) return absl::AbortedError(reply.error);

@@ -59,10 +59,6 @@ const store::PublishedRoot* NewestOf(const std::vector<store::PublishedRoot>& ne
 
 }  // namespace
 
-std::string Roots::PlatformName(PlatformIndex platform) const {
-  return deps_.sources()->platforms()->at(platform).name;
-}
-
 // The results that an effect names, so that they are there while others work with it.
 HeldResults Roots::Hold(const std::vector<std::pair<PackageId, ResultId>>& packages) const {
   auto held = std::make_shared<std::vector<StoredResultPtr>>();
@@ -80,7 +76,7 @@ void Roots::Build(const BuildRoot& effect) {
   ActiveCook* const cook = deps_.cooks.Find(effect.request);
   if (cook == nullptr) return;
   const HeldResults results = Hold(effect.packages);
-  const std::string platform = PlatformName(effect.platform);
+  const std::string platform = deps_.sources()->PlatformName(effect.platform);
   cook->last_build[platform] = results;
   // Nobody waits for results that look-ups found, but the journal learns them before the root.
   deps_.commits.BeginAll();
@@ -114,7 +110,7 @@ void Roots::BuildWhole(const Sources& sources, const BuildRoot& effect,
   }
   deps_.inbox.PostTask([this, built = *std::move(built), packages = std::move(packages)]() mutable {
     CountLost(built.lost, packages);
-    deps_.inbox.StepCore(std::move(built));
+    deps_.inbox.HandleNow(std::move(built));
   });
 }
 
@@ -183,13 +179,13 @@ void Roots::TakeOfDifference(DifferenceRoot made) {
   // Another platform's root may have widened the cook.
   if (cook == nullptr || !cook->is_difference) return;
   Merge(made.references, cook->references);
-  deps_.inbox.StepCore(std::move(made.built));
+  deps_.inbox.HandleNow(std::move(made.built));
 }
 
 void Roots::TakeTooNarrow(RootBuilt wider) {
   ActiveCook* const cook = deps_.cooks.Find(wider.request);
   if (cook != nullptr) cook->is_difference = false;
-  deps_.inbox.StepCore(std::move(wider));
+  deps_.inbox.HandleNow(std::move(wider));
 }
 
 // Counts lost blobs for the one warning about them. A result in dispute has lost nothing: the
@@ -212,7 +208,7 @@ void Roots::CountLost(const std::vector<RootBuilt::Lost>& lost,
 void Roots::Publish(const PublishRoot& effect) {
   ActiveCook* const cook = deps_.cooks.Find(effect.request);
   if (cook == nullptr) return;
-  const std::string platform = PlatformName(effect.platform);
+  const std::string platform = deps_.sources()->PlatformName(effect.platform);
   const bool is_empty =
       IsWithoutFiles(*cook, platform, effect.root) && !IsSabotaged(Sabotage::kPublishEmptyRoot);
   cook->unpublished.erase(platform);
@@ -234,7 +230,7 @@ void Roots::Publish(const PublishRoot& effect) {
         deps_.inbox.PostTask([this, published, platform, root = effect.root] {
           ActiveCook* const publisher = deps_.cooks.Find(published.request);
           if (published.error.empty() && publisher != nullptr) publisher->roots[platform] = root;
-          deps_.inbox.StepCore(published);
+          deps_.inbox.HandleNow(published);
         });
       });
 }
@@ -322,7 +318,7 @@ void Roots::LookAndDistrust(const LookForLost& effect) {
                  one.is_disputed ? "in dispute" : "in the store no more");
     }
     CountLost(event.lost, packages);
-    deps_.inbox.StepCore(std::move(event));
+    deps_.inbox.HandleNow(std::move(event));
   });
 }
 

@@ -65,7 +65,6 @@ class Roots {
   void LookForLostBlobs(const LookForLost& effect);
 
  private:
-  std::string PlatformName(PlatformIndex platform) const;
   HeldResults Hold(const std::vector<std::pair<PackageId, ResultId>>& packages) const;
   void BuildWhole(const Sources& sources, const BuildRoot& effect, const std::string& platform);
   void BuildOfDifference(const ActiveCook& cook, const BuildRoot& effect, HeldResults results,

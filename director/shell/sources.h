@@ -37,6 +37,10 @@ class Sources {
   virtual uint64_t number() const = 0;
   // The platforms; their places here are their PlatformIndex.
   virtual PlatformsPtr platforms() const = 0;
+  // Empty: no platform is meant.
+  std::string PlatformName(std::optional<PlatformIndex> platform) const {
+    return platform ? platforms()->at(*platform).name : "";
+  }
   // nullptr: no package, or its recipes cannot be resolved. `is_generated`: it is what a generator
   // told of, and no file.
   virtual RecipesPtr RecipesOf(std::string_view package, bool is_generated) const = 0;

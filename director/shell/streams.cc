@@ -16,7 +16,7 @@ JobBuilder Streams::Builder() const {
                      .reads = deps_.reads});
 }
 
-std::vector<LookUpItem> Streams::ItemsOf(const LookUp& effect) const {
+std::vector<LookUpItem> Streams::LookUpItemsOf(const LookUp& effect) const {
   const JobBuilder builder = Builder();
   std::vector<LookUpItem> items;
   items.reserve(effect.items.size());

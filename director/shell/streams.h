@@ -52,7 +52,7 @@ class Streams {
 
   void TellWorker(const Desire& effect);
   // The questions of the effect, in full.
-  std::vector<LookUpItem> ItemsOf(const LookUp& effect) const;
+  std::vector<LookUpItem> LookUpItemsOf(const LookUp& effect) const;
   // Of the present state of the project.
   JobBuilder Builder() const;
 

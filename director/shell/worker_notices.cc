@@ -13,7 +13,7 @@ std::string WorkerNotices::Quarantine(const WorkerQuarantined& notice) {
   const std::string machine = deps_.views.MachineOf(name);
   const std::string why =
       fmt::format("it made something else of {} for {} than {}", deps_.core.NameOf(notice.package),
-                  deps_.platform_name(notice.platform), notice.others);
+                  deps_.sources()->PlatformName(notice.platform), notice.others);
   deps_.admission.Quarantine(
       {.worker = name, .machine = machine, .why = why, .since = deps_.clock.Now()});
   std::set<std::string> unproven;

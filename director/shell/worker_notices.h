@@ -11,6 +11,7 @@
 #include "director/core/cook_core.h"
 #include "director/core/events.h"
 #include "director/shell/attached_workers.h"
+#include "director/shell/sources.h"
 #include "director/shell/worker_admission.h"
 #include "director/shell/worker_log_book.h"
 #include "director/shell/worker_views.h"
@@ -27,7 +28,7 @@ class WorkerNotices {
     WorkerViews& views;
     WorkerAdmission& admission;
     WorkerLogBook& log_book;
-    std::function<std::string(PlatformIndex platform)> platform_name;
+    PresentSources sources;
     std::function<void(const std::string& worker)> hang_up;
   };
   explicit WorkerNotices(Deps deps) : deps_(std::move(deps)), began_at_(deps_.clock.Now()) {}

@@ -12,10 +12,10 @@
 
 namespace galley::director {
 
-WorkerOwners::WorkerOwners(const ShellGround& on, WorkerTables& worker_tables,
+WorkerOwners::WorkerOwners(const ShellGround& on, SharedTables& shared_tables,
                            CookOwners& cook_owners)
     : ground(on),
-      tables(worker_tables),
+      tables(shared_tables),
       cooks(cook_owners),
       log_book({.reports = tables.reports,
                 .views = tables.views,
@@ -69,8 +69,7 @@ WorkerOwners::WorkerOwners(const ShellGround& on, WorkerTables& worker_tables,
                .views = tables.views,
                .admission = admission,
                .log_book = log_book,
-               .platform_name =
-                   [this](PlatformIndex platform) { return cooks.worlds.PlatformName(platform); },
+               .sources = [this] { return cooks.worlds.Sources(); },
                .hang_up = [this](const std::string& worker) { service->HangUp(worker); }}),
       workers(
           {.store = on.store,
@@ -203,7 +202,7 @@ void WorkerOwners::MakeLaunches() {
                      .log_book = log_book,
                      .tell_core = [this](Event event) { ground.inbox.PostEvent(std::move(event)); },
                      .post = [this](Inbox::Task task) { ground.inbox.PostTask(std::move(task)); },
-                     .look_at_disk = [this] { cooks.repair.LookAtRoom(); },
+                     .look_at_disk = [this] { cooks.repair.EndIfDiskIsFull(); },
                      .forget = [this](const std::string& worker) { tables.ForgetWorker(worker); },
                      .unstarted =
                          [this](const std::string& reason) {

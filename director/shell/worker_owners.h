@@ -14,7 +14,8 @@
 #include "director/serve/worker_service.h"
 #include "director/shell/cook_owners.h"
 #include "director/shell/launches.h"
-#include "director/shell/programs.h"
+#include "director/shell/program_side_effects.h"
+#include "director/shell/shared_tables.h"
 #include "director/shell/shell_options.h"
 #include "director/shell/streams.h"
 #include "director/shell/worker_admission.h"
@@ -22,13 +23,12 @@
 #include "director/shell/worker_log_book.h"
 #include "director/shell/worker_notices.h"
 #include "director/shell/worker_presence.h"
-#include "director/shell/worker_tables.h"
 #include "director/shell/workers.h"
 
 namespace galley::director {
 
 struct WorkerOwners {
-  WorkerOwners(const ShellGround& ground, WorkerTables& tables, CookOwners& cooks);
+  WorkerOwners(const ShellGround& ground, SharedTables& tables, CookOwners& cooks);
 
   // Opens the doors, and adopts what a director before left. Once. UNAVAILABLE: the socket cannot
   // be served. Before the loop runs.
@@ -39,12 +39,12 @@ struct WorkerOwners {
   void CloseDoors();
 
   const ShellGround ground;
-  WorkerTables& tables;
+  SharedTables& tables;
   CookOwners& cooks;
   WorkerLogBook log_book;
   WorkerAdmission admission;
   WorkerBytes bytes;
-  Programs programs;
+  ProgramSideEffects programs;
   Streams streams;
   WorkerNotices notices;
   Workers workers;

@@ -34,7 +34,7 @@ void WorkerPresence::Adopt(const Survivors& survivors, uint32_t workers_max,
                               .platforms = info->platforms,
                               .generated_source = given.generated_source});
   }
-  deps_.inbox.StepCore(survived);
+  deps_.inbox.HandleNow(survived);
   for (const AttemptRecord& given : survivors.given) {
     // Now the core knows its package.
     if (std::shared_ptr<const AttemptInfo> info = builder.InfoOf(given))
@@ -71,9 +71,9 @@ void WorkerPresence::LoseSilent() {
     deps_.tables.ForgetWorker(name);
     deps_.service.HangUp(name);
     deps_.launches.EndLaunched(name);
-    deps_.inbox.StepCore(WorkerLost{.worker = deps_.tables.attached.IdOf(name),
-                                    .reason = "its machine or its connection fell silent",
-                                    .is_infrastructure = true});
+    deps_.inbox.HandleNow(WorkerLost{.worker = deps_.tables.attached.IdOf(name),
+                                     .reason = "its machine or its connection fell silent",
+                                     .is_infrastructure = true});
   }
 }
 

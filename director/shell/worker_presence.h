@@ -15,9 +15,9 @@
 #include "director/shell/inbox.h"
 #include "director/shell/job_builder.h"
 #include "director/shell/launches.h"
+#include "director/shell/shared_tables.h"
 #include "director/shell/silence_watch.h"
 #include "director/shell/worker_log_book.h"
-#include "director/shell/worker_tables.h"
 
 namespace galley::director {
 
@@ -30,7 +30,7 @@ class WorkerPresence {
     WorkerService& service;
     TcpDoor* farm_door = nullptr;  // null: no worker of another machine can attach
     Launches& launches;
-    WorkerTables& tables;
+    SharedTables& tables;
     WorkerLogBook& log_book;
   };
   explicit WorkerPresence(const Deps& deps) : deps_(deps) {}

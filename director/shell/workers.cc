@@ -123,7 +123,7 @@ void Workers::TakeReports(WorkerReported reported, uint64_t world_number) {
     if (stored != nullptr)
       saved->is_current = saved->is_current && deps_.worlds.HoldsQuickly(*stored);
   }
-  deps_.inbox.StepCore(std::move(reported));
+  deps_.inbox.HandleNow(std::move(reported));
 }
 
 // For whoever asks what became of a package.

@@ -21,7 +21,7 @@
 #include "director/shell/inbox.h"
 #include "director/shell/input_repair.h"
 #include "director/shell/message_room.h"
-#include "director/shell/programs.h"
+#include "director/shell/program_side_effects.h"
 #include "director/shell/progress_notes.h"
 #include "director/shell/report_reader.h"
 #include "director/shell/result_table.h"
@@ -51,8 +51,8 @@ class Workers {
     WorkerLogBook& log_book;
     WorkerAdmission& admission;
     CollectionCounts& collections;
-    Programs& programs;    // of the loop
-    ProgressNotes& notes;  // likewise
+    ProgramSideEffects& programs;  // of the loop
+    ProgressNotes& notes;          // likewise
     InputRepair& repair;
     // How gRPC says it; what goes to a worker.
     std::function<std::string(const std::string& worker)> comes_from;

@@ -31,10 +31,6 @@ SourcesPtr Worlds::Sources() const {
   return std::make_shared<ProjectSources>(present_.Get(), tools_);
 }
 
-std::string Worlds::PlatformName(PlatformIndex platform) const {
-  return present_.Get()->project->platforms[platform].name;
-}
-
 bool Worlds::HoldsQuickly(const StoredResult& stored) const {
   return FilesHoldQuickly(Sources(), stored, stopping_);
 }
@@ -90,7 +86,7 @@ void Worlds::TakeSuccessor(Successor successor) {
   // A cook may have begun since the others were asked.
   succession_.AskForNew(successor);
   if (IsSameNumbering(before->project->platforms, world->project->platforms))
-    return deps_.inbox.StepCore(successor.event);
+    return deps_.inbox.HandleNow(successor.event);
   TakePlatforms(*before, *world, std::move(successor.event));
 }
 
@@ -101,7 +97,7 @@ void Worlds::TakePlatforms(const World& before, const World& world, FilesChanged
                          .platform_count = static_cast<uint32_t>(platforms.size()),
                          .files = std::move(files)};
   event.added = deps_.adopt_platforms(world, PlatformMap(event.mapping));
-  deps_.inbox.StepCore(event);
+  deps_.inbox.HandleNow(event);
 }
 
 absl::Status Worlds::Remember() {

@@ -51,7 +51,6 @@ class Worlds {
   const WorldHolder& present() const { return present_; }
   WorldPtr Get() const { return present_.Get(); }
   SourcesPtr Sources() const;
-  std::string PlatformName(PlatformIndex platform) const;
 
   void Rescan(const director::Rescan& effect);
   // Makes the files as a new scan found them the present world. Waits; returns the world that is

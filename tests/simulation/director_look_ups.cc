@@ -30,7 +30,7 @@ void SimDirector::LookUpSoon(const LookUp& effect) {
 }
 
 LookedUp SimDirector::LookUpNow(const LookUp& effect) {
-  const std::vector<LookUpItem> items = own_->streams.ItemsOf(effect);
+  const std::vector<LookUpItem> items = own_->streams.LookUpItemsOf(effect);
   is_looking_up_ = true;
   LookedUp answer = look_ups_.Run(items);
   is_looking_up_ = false;

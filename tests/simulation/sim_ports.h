@@ -97,7 +97,7 @@ class SimInbox final : public director::Inbox {
       deps_.tasks.Release();
     });
   }
-  void StepCore(const director::Event& event) override { deps_.step(event); }
+  void HandleNow(const director::Event& event) override { deps_.step(event); }
 
  private:
   const Deps deps_;

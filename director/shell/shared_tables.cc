@@ -1,11 +1,11 @@
-#include "director/shell/worker_tables.h"
+#include "director/shell/shared_tables.h"
 
 #include <string>
 #include <utility>
 
 namespace galley::director {
 
-WorkerTables::WorkerTables(const ShellGround& ground, PresentSources sources)
+SharedTables::SharedTables(const ShellGround& ground, PresentSources sources)
     : attached(ground.options.farm_launch.kind),
       views([trace = &ground.trace, clock = &ground.clock](
                 const std::string& name, const std::string& state, const std::string& machine) {
@@ -25,7 +25,7 @@ WorkerTables::WorkerTables(const ShellGround& ground, PresentSources sources)
               ground.options.look_up.trust_domain,
               {ground.options.memory_bytes_default, ground.options.timeout_default}) {}
 
-void WorkerTables::ForgetWorker(const std::string& worker) {
+void SharedTables::ForgetWorker(const std::string& worker) {
   attached.Remove(worker);
   views.Gone(worker);
   clocks.Forget(worker);

@@ -1,5 +1,5 @@
-// WorkerTables: what is known of workers, of their attempts, and of the results that they and
-// look-ups brought.
+// SharedTables: what the owners of cooks and those of workers both know: the workers, their
+// attempts, and the results that they and look-ups brought.
 //
 // Threads: any.
 #pragma once
@@ -18,8 +18,8 @@
 
 namespace galley::director {
 
-struct WorkerTables {
-  WorkerTables(const ShellGround& ground, PresentSources sources);
+struct SharedTables {
+  SharedTables(const ShellGround& ground, PresentSources sources);
 
   // The worker is gone.
   void ForgetWorker(const std::string& worker);

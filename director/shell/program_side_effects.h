@@ -1,5 +1,6 @@
-// Programs: the jobs that start programs which nothing keeps from changing the project: where they
-// ran, and what changed in the content meanwhile, for the cooks.
+// ProgramSideEffects: what programs that nothing keeps from changing the project may have done to
+// it: where jobs ran that start such programs, and what changed in the content meanwhile, for the
+// cooks.
 //
 // Threads: the loop's.
 #pragma once
@@ -22,7 +23,7 @@
 
 namespace galley::director {
 
-class Programs {
+class ProgramSideEffects {
  public:
   // All outlive it.
   struct Deps {
@@ -31,7 +32,7 @@ class Programs {
     const AttachedWorkers& workers;
     Clock& clock;
   };
-  explicit Programs(Deps deps) : deps_(std::move(deps)) {}
+  explicit ProgramSideEffects(Deps deps) : deps_(std::move(deps)) {}
 
   void NoteGiven(AttemptId attempt, const AttemptInfo& info);
   void NoteEnded(AttemptId attempt) { runs_.End(attempt, deps_.clock.Now()); }

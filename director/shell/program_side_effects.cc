@@ -1,4 +1,4 @@
-#include "director/shell/programs.h"
+#include "director/shell/program_side_effects.h"
 
 #include <algorithm>
 #include <utility>
@@ -21,7 +21,7 @@ bool StartsPrograms(const AttemptInfo& info) {
 
 }  // namespace
 
-void Programs::NoteGiven(AttemptId attempt, const AttemptInfo& info) {
+void ProgramSideEffects::NoteGiven(AttemptId attempt, const AttemptInfo& info) {
   if (!StartsPrograms(info)) return;
   const bool is_off = deps_.world.Get()->project->cook.walls == project::Walls::kOff;
   std::string why = is_off ? "" : deps_.workers.WallsMissingOf(info.worker);
@@ -34,7 +34,7 @@ void Programs::NoteGiven(AttemptId attempt, const AttemptInfo& info) {
 }
 
 // Before the first of them begins; once for all cooks that run.
-void Programs::WatchContent() {
+void ProgramSideEffects::WatchContent() {
   if (watch_ != nullptr || !blind_.empty()) return;
   const WorldPtr world = deps_.world.Get();
   const project::Project& project = *world->project;
@@ -51,7 +51,8 @@ void Programs::WatchContent() {
 }
 
 // What may be the work of the cook's programs, as far as the content was watched.
-absl::StatusOr<std::vector<FreePrograms::Change>> Programs::ChangesBy(const ActiveCook& cook) {
+absl::StatusOr<std::vector<FreePrograms::Change>> ProgramSideEffects::ChangesBy(
+    const ActiveCook& cook) {
   std::vector<FreePrograms::Change> by_programs;
   if (watch_ == nullptr) return by_programs;
   ASSIGN_OR_RETURN(const std::vector<ContentChange> changes, watch_->Look());
@@ -63,7 +64,7 @@ absl::StatusOr<std::vector<FreePrograms::Change>> Programs::ChangesBy(const Acti
   return by_programs;
 }
 
-void Programs::WarnOfChanges(ActiveCook& cook) {
+void ProgramSideEffects::WarnOfChanges(ActiveCook& cook) {
   ProgramRuns::Lacking lacking = runs_.LackingSince(cook.began);
   FreePrograms free{.workers = std::move(lacking.workers),
                     .why = std::move(lacking.why),
@@ -81,7 +82,7 @@ void Programs::WarnOfChanges(ActiveCook& cook) {
     cook.WarnOf(one.package, "", record::WarningKind::kProgramChangedContent, one.text);
 }
 
-void Programs::ForgetAll() {
+void ProgramSideEffects::ForgetAll() {
   runs_.Clear();
   watch_.reset();
   blind_.clear();
