@@ -1,9 +1,10 @@
 // A director dies at its n-th write, for every n: before each write to the journal and the store,
-// and before each sync of the store's files. The cook is small but real: the core, look-ups,
-// commits, journal, local store and roots, in a process of its own (this program again, as the test
-// CrashChild.Cooks) that ends without a word at the write that it is told. The next cook dies, too,
-// in its recovery; the one after it ends. Then the root is that of a cook that nobody disturbed,
-// what was said to be done was not cooked again, and no more was cooked twice than was in flight.
+// and before each sync of the store's files. The cook is small but real: the core, look-ups, the
+// shell's owners of effects, journal and local store, in a process of its own (this program again,
+// as the test CrashChild.Cooks) that ends without a word at the write that it is told. The next
+// cook dies, too, in its recovery; the one after it ends. Then the root is that of a cook that
+// nobody disturbed, what was said to be done was not cooked again, and no more was cooked twice
+// than was in flight.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -20,10 +21,13 @@
 #include "common/store/local/open.h"
 #include "common/store/local/segment_writer.h"
 #include "director/core/cook_core.h"
-#include "director/shell/commit_group.h"
+#include "director/shell/commits.h"
+#include "director/shell/cooks.h"
 #include "director/shell/fenced_store.h"
 #include "director/shell/lookup.h"
-#include "director/shell/root_builder.h"
+#include "director/shell/notices.h"
+#include "director/shell/report_reader.h"
+#include "director/shell/roots.h"
 #include "director/shell/shell_test_world.h"
 #include "fmt/format.h"
 
@@ -39,7 +43,42 @@ std::string Environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// The director's shell in one thread: each effect of the core is carried out at once.
+// Tasks of the commits and messages to the loop, in one queue.
+class OneThread final : public Tasks, public Inbox {
+ public:
+  explicit OneThread(std::function<void(const Event&)> step) : step_(std::move(step)) {}
+  void Post(std::function<void()> task) override { waiting_.push_back(std::move(task)); }
+  void PostTask(Task task) override { Post(std::move(task)); }
+  void PostEvent(Event event) override {
+    Post([this, event = std::move(event)] { step_(event); });
+  }
+  void RunOnLoop(Task task, Task then) override {
+    task();
+    then();
+  }
+  void HandleNow(const Event& event) override { step_(event); }
+  // False: there is nothing to do.
+  bool RunNext() {
+    if (waiting_.empty()) return false;
+    const std::function<void()> task = std::move(waiting_.front());
+    waiting_.pop_front();
+    task();
+    return true;
+  }
+
+ private:
+  const std::function<void(const Event&)> step_;
+  std::deque<std::function<void()>> waiting_;
+};
+
+class TestClock final : public Clock {
+ public:
+  absl::Time Now() override { return now; }
+  absl::Time Monotonic() override { return now; }
+  absl::Time now = absl::FromUnixSeconds(1000);
+};
+
+// The core and the shell's owners of effects in one thread; workers are played.
 class CrashChild : public ShellTest {
  protected:
   void SetUp() override {
@@ -83,8 +122,9 @@ class CrashChild : public ShellTest {
     meta.project_id = "p";
     ++meta.term;
     ASSERT_TRUE(journal_->Invalidate({}, meta).ok());
+    const PresentSources sources = [this] { return SourcesOf(world_.Get()); };
     look_ups_ = std::make_unique<LookUpRunner>(
-        LookUpRunner::Deps{.sources = [this] { return SourcesOf(world_.Get()); },
+        LookUpRunner::Deps{.sources = sources,
                            .store = store_of_cook_.get(),
                            .journal = journal_.get(),
                            .results = &results_,
@@ -92,34 +132,106 @@ class CrashChild : public ShellTest {
         LookUpRunner::Options{.trust_domain = "main"});
     core_ = std::make_unique<CookCore>(
         CookOptions{.platform_count = 3, .workers = 1, .term = meta.term}, world_.Get()->table);
+    reader_ = std::make_unique<ReportReader>(ReportReader::Deps{.sources = sources,
+                                                                .store = store_of_cook_.get(),
+                                                                .results = &results_,
+                                                                .trace = &trace_},
+                                             "main", DefaultLimits{});
+    owners_ = std::make_unique<Owners>(*this, sources);
     auto segment = store_of_cook_->AllocateSegment();
     ASSERT_TRUE(segment.ok());
     writer_ = store::SegmentWriter::Open(Host("store"), *segment).value();
   }
 
+  struct Owners {
+    Owners(CrashChild& of, const PresentSources& sources)
+        : commits({.store = *of.store_of_cook_,
+                   .journal = *of.journal_,
+                   .results = of.results_,
+                   .trace = of.trace_,
+                   .clock = of.clock_,
+                   .tasks = of.thread_,
+                   .inbox = of.thread_,
+                   .cooks = active,
+                   .reports = *of.reader_,
+                   .holds = [] { return [](const StoredResult&) { return true; }; },
+                   .committed = [](const std::vector<ResultId>&) {}}),
+          roots({.project_id = "p"}, {.store = *of.store_of_cook_,
+                                      .journal = *of.journal_,
+                                      .results = of.results_,
+                                      .clock = of.clock_,
+                                      .tasks = of.thread_,
+                                      .inbox = of.thread_,
+                                      .commits = commits,
+                                      .cooks = active,
+                                      .world = [&of] { return of.world_.Get(); },
+                                      .sources = sources}),
+          cooks({.core = *of.core_,
+                 .journal = *of.journal_,
+                 .clock = of.clock_,
+                 .tasks = of.thread_,
+                 .inbox = of.thread_,
+                 .active = active,
+                 .commits = commits,
+                 .world = [&of] { return of.world_.Get(); },
+                 .sources = sources,
+                 .before_begin = [](ActiveCook&) {},
+                 .after_begin = [] {},
+                 .before_close = [](ActiveCook&, ShellOutcome&) {},
+                 .after_close = [&of] { of.has_ended_ = true; }}),
+          notices({.core = *of.core_,
+                   .results = of.results_,
+                   .clock = of.clock_,
+                   .inbox = of.thread_,
+                   .cooks = active,
+                   .notes = commits.notes(),
+                   .sources = sources,
+                   .name_of = [](WorkerId) { return std::string("local-1"); },
+                   .keep_limit = [](const PackageFailed&) { return std::string(); },
+                   .quarantine = [](const WorkerQuarantined&) { return std::string(); },
+                   .hold = [](const WorkerHeld&) { return std::string(); },
+                   .end_process = [](const WorkerViolated&) { return std::string(); },
+                   .end_cook = [this](const std::shared_ptr<ActiveCook>& cook,
+                                      const CookEnded& ended) { cooks.End(cook, ended); }}) {}
+
+    ActiveCooks active;
+    Commits commits;
+    Roots roots;
+    Cooks cooks;
+    Notices notices;
+  };
+
   void Cook() {
     CookRequested request{.platforms = kPlatforms, .by_the_book = true};
     for (const std::string& name : world_.Get()->table->names())
       request.selected.push_back({name, InstigatorCategory::kCookMap});
-    Step(request);
+    owners_->cooks.Begin(std::make_shared<ActiveCook>(CookOrder{.request = request}));
     for (int turn = 0; turn < 10'000 && !has_ended_; ++turn) {
-      now_ += absl::Milliseconds(10);
-      if (!jobs_.empty()) {
+      if (thread_.RunNext()) continue;
+      clock_.now += absl::Milliseconds(10);
+      if (pending_ >= kGroupMax) {
+        Commit();
+      } else if (!jobs_.empty()) {
         Work();
-      } else if (!pending_.empty()) {
+      } else if (pending_ > 0) {
         Commit();
       } else {
         Step(Tick{});
       }
-      if (pending_.size() >= kGroupMax) Commit();
     }
     EXPECT_TRUE(has_ended_);
     Note("writes", fmt::format("{}", writes_));
   }
 
+  void Commit() {
+    pending_ = 0;
+    owners_->commits.BeginAll();
+  }
+
   void Step(const Event& event) {
+    if (const auto* published = std::get_if<RootPublished>(&event)) CheckPublished(*published);
     std::vector<Effect> effects;
-    core_->Step(now_, event, effects);
+    core_->Step(clock_.now, event, effects);
     for (const Effect& effect : effects) std::visit([this](const auto& one) { Do(one); }, effect);
   }
 
@@ -176,15 +288,6 @@ class CrashChild : public ShellTest {
     return results_.Add(std::move(stored));
   }
 
-  void Commit() {
-    const Persist persist{std::exchange(pending_, {})};
-    const CommitOutcome outcome = CommitGroup(
-        *store_of_cook_, *journal_, results_, persist, /*is_sent_back=*/false,
-        [](const StoredResult&) { return true; }, absl::UnixEpoch());
-    EXPECT_EQ(outcome.event.error, "");
-    Step(outcome.event);
-  }
-
   void Do(const LookUp& effect) {
     std::vector<LookUpItem> items;
     for (const LookUp::Item& item : effect.items) {
@@ -203,48 +306,44 @@ class CrashChild : public ShellTest {
   void Do(const Spawn& effect) { Step(WorkerAttached{effect.worker, 2, {}}); }
   void Do(const director::Stop&) {}
   void Do(const Persist& effect) {
-    pending_.insert(pending_.end(), effect.items.begin(), effect.items.end());
+    pending_ += effect.items.size();
+    owners_->commits.Persist(effect);
   }
   void Do(const Rescan&) {}
   void Do(const Reply&) {}
   void Do(const BuildRoot& effect) {
-    if (!pending_.empty()) Commit();
-    builds_[effect.platform] = effect;
-    Step(BuildRootTree(*SourcesOf(world_.Get()), results_, *store_of_cook_, effect).value());
+    pending_ = 0;  // what waits is committed before it
+    owners_->roots.Build(effect);
   }
-  void Do(const PublishRoot& effect) {
-    const std::string platform = project_.platforms[effect.platform].name;
-    const auto sequence = store_of_cook_->Publish(
-        {.project_id = "p", .platform = platform, .root = effect.root, .by_the_book = true});
-    ASSERT_TRUE(sequence.ok()) << sequence.status();
-    std::vector<std::pair<std::string, std::optional<Digest>>> keys;
-    for (const auto& [package, result] : builds_[effect.platform].packages) {
-      const StoredResultPtr stored = results_.Get(result);
-      keys.emplace_back(stored->package, stored->action_key);
-    }
-    ASSERT_TRUE(
-        journal_->RecordPublished(platform, {.sequence = *sequence, .root = effect.root}, keys)
-            .ok());
-    EXPECT_EQ(journal_->LastPublished(platform)->sequence, *sequence);
-    Note("roots", fmt::format("{} {}", platform, effect.root.ToString()));
-    Step(RootPublished{effect.platform, "", 0, effect.round, effect.request});
+  void Do(const PublishRoot& effect) { owners_->roots.Publish(effect); }
+  void Do(const StageRoots& effect) { owners_->roots.Stage(effect); }
+  void Do(const LookForLost& effect) { owners_->roots.LookForLostBlobs(effect); }
+  void CheckPublished(const RootPublished& published) {
+    ASSERT_EQ(published.error, "");
+    const std::string platform = project_.platforms[published.platform].name;
+    const auto roots = store_of_cook_->Roots("p");
+    ASSERT_TRUE(roots.ok()) << roots.status();
+    const auto newest = std::find_if(roots->begin(), roots->end(),
+                                     [&](const auto& root) { return root.platform == platform; });
+    ASSERT_NE(newest, roots->end());
+    EXPECT_EQ(journal_->LastPublished(platform)->sequence, newest->sequence);
+    Note("roots", fmt::format("{} {}", platform, newest->root.ToString()));
   }
-  void Do(const StageRoots&) {}   // nothing is staged here,
-  void Do(const LookForLost&) {}  // and nothing is lost
   void Do(const Notify& effect) {
     if (const auto* done = std::get_if<PackageDone>(&effect.notice)) {
       Note("done", fmt::format("{} {}", core_->NameOf(done->package), done->platform));
-    } else if (std::holds_alternative<CookEnded>(effect.notice)) {
-      has_ended_ = true;
     } else if (const auto* failed = std::get_if<PackageFailed>(&effect.notice)) {
       ADD_FAILURE() << failed->error;
     }
+    owners_->notices.Tell(effect);
   }
 
   std::string made_;
   int die_at_ = 0;
   int writes_ = 0;
-  absl::Time now_ = absl::FromUnixSeconds(1000);
+  TestClock clock_;
+  OneThread thread_{[this](const Event& event) { Step(event); }};
+  Trace trace_;
   WorldHolder world_{nullptr};
   std::unique_ptr<store::Store> store_of_cook_;
   std::unique_ptr<Journal> journal_;
@@ -252,8 +351,9 @@ class CrashChild : public ShellTest {
   std::unique_ptr<CookCore> core_;
   std::unique_ptr<store::SegmentWriter> writer_;
   std::deque<std::pair<WorkerId, Desire::Start>> jobs_;
-  std::vector<Persist::Item> pending_;
-  std::map<PlatformIndex, BuildRoot> builds_;
+  size_t pending_ = 0;  // results that wait to be committed
+  std::unique_ptr<ReportReader> reader_;
+  std::unique_ptr<Owners> owners_;
   ReportId reports_ = 0;
   bool has_ended_ = false;
 };
