@@ -1,9 +1,7 @@
 #include "director/cli/init/disk_tree.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -11,6 +9,7 @@
 #include <memory>
 
 #include "common/base/file.h"
+#include "common/base/file_head.h"
 #include "common/base/status_macros.h"
 #include "common/content/name.h"
 #include "fmt/format.h"
@@ -53,7 +52,7 @@ absl::StatusOr<std::vector<Entry>> DiskTree::List(const std::string& folder) con
   errno = 0;
   while (const dirent* entry = ::readdir(directory.get())) {
     const std::string name = entry->d_name;
-    if (name != "." && name != "..") entries.push_back(Look(path, name));
+    if (name != "." && name != "..") entries.push_back(LookAtEntry(path, name));
     errno = 0;
   }
   if (errno != 0) return ErrnoStatus(errno, "reading", path);
@@ -62,7 +61,7 @@ absl::StatusOr<std::vector<Entry>> DiskTree::List(const std::string& folder) con
   return entries;
 }
 
-Entry DiskTree::Look(const std::string& folder, const std::string& name) const {
+Entry DiskTree::LookAtEntry(const std::string& folder, const std::string& name) const {
   Entry entry{.name = name};
   const auto refuse = [&entry](std::string why) {
     entry.kind = EntryKind::kTrouble;
@@ -116,22 +115,7 @@ void DiskTree::FollowLink(const std::string& host_path, Entry& entry) const {
 }
 
 absl::StatusOr<std::string> DiskTree::Read(const std::string& path, size_t bytes_max) const {
-  const std::string host_path = Below(directory_, path);
-  const FileDescriptor file(::open(host_path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!file.valid()) return ErrnoStatus(errno, "reading", host_path);
-  const auto stat = StatDescriptor(file.get(), host_path);
-  if (!stat.ok()) return stat.status();
-  std::string bytes(std::min<uint64_t>(stat->size_bytes, bytes_max), '\0');
-  size_t done = 0;
-  while (done < bytes.size()) {
-    const ssize_t count = ::read(file.get(), bytes.data() + done, bytes.size() - done);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return ErrnoStatus(errno, "reading", host_path);
-    if (count == 0) break;
-    done += static_cast<size_t>(count);
-  }
-  bytes.resize(done);
-  return bytes;
+  return ReadFileHead(Below(directory_, path), bytes_max);
 }
 
 }  // namespace galley::init

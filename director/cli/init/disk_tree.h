@@ -20,7 +20,7 @@ class DiskTree : public Tree {
   absl::StatusOr<std::string> Read(const std::string& path, size_t bytes_max) const override;
 
  private:
-  Entry Look(const std::string& folder, const std::string& name) const;
+  Entry LookAtEntry(const std::string& folder, const std::string& name) const;
   void FollowLink(const std::string& host_path, Entry& entry) const;
 
   std::string directory_;
