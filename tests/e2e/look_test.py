@@ -45,7 +45,27 @@ class LookTest(harness.E2ETest):
         self.assertEqual(looks["d.json"]["references"], [{"path": "red.png", "kind": "soft"}])
         self.assertEqual((looks["x.fbx"]["cooker"], looks["x.fbx"]["why_not"]), ("", "no cooker takes .fbx files"))
         self.assertEqual((looks["b.frag"]["takes"], looks["b.frag"]["kind"]), (False, "HLSL"))
+        self.assertEqual(looks["b.frag"]["flaw"], "not GLSL but another language, such as HLSL")
         self.assertIn("absent.png", looks["absent.png"]["failed"])
+
+    def test_an_outline_decodes_and_compiles_nothing_and_reads_heads_only(self):
+        """What is wrong behind a header is not seen; a header that is longer than the head is read to its end."""
+        whole = png((1, 2, 3), 64)
+        comment = b"iTXt" + b"x" * 100_000
+        chunk = struct.pack(">I", 100_000) + comment + struct.pack(">I", zlib.crc32(comment))
+        self.write("tree/cut.png", whole[:60])
+        self.write("tree/long.png", whole[:33] + chunk + whole[33:])
+        self.write("tree/photo.png", b"\xff\xd8\xff\xe0")
+        self.write("tree/wrong.frag", "#include <light.glsl>\nvoid main() { no }")
+        self.write("tree/lost.gltf", json.dumps({**MESH, "buffers": [{"uri": "absent.bin", "byteLength": 36}]}))
+        looks = self.look("--outline", "--look", "cut.png", "long.png", "photo.png", "wrong.frag", "lost.gltf", "d.json", "x.fbx", "absent.png")
+        self.assertEqual({file for file, look in looks.items() if look["takes"]}, {"cut.png", "long.png", "wrong.frag", "lost.gltf", "d.json"})
+        for name in ("cut.png", "long.png"):
+            self.assertEqual((looks[name]["kind"], looks[name]["tags"]["width"], "pixels" in looks[name]), ("image, 64 x 64", 64, False))
+        self.assertEqual(looks["photo.png"]["flaw"], "a JPEG under the name .png")
+        self.assertEqual((looks["wrong.frag"]["includes"], looks["wrong.frag"]["tags"]), (["light.glsl"], {"main": True}))
+        self.assertEqual((looks["lost.gltf"]["reads"], looks["lost.gltf"]["images"]), (["absent.bin"], [{"path": "bumps.png", "use": "normal"}]))
+        self.assertEqual(looks["d.json"]["references"], [{"path": "red.png", "kind": "soft"}])
 
     def test_names_come_from_standard_input_and_settings_reach_the_cooker(self):
         args = ("--cooker", "shader", "--settings", '{"include_dirs": ["/Game/lib"]}', "--mount", "/Game=.", "--look", "-")

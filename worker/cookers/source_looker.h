@@ -3,25 +3,43 @@
 // all other cookers.
 #pragma once
 
+#include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "worker/cookers/cooker.h"
 
 namespace galley::worker {
+
+// LookDepth: how far a look goes.
+enum class LookDepth {
+  kOutline,  // the first bytes, or the text alone: nothing is decoded or compiled
+  kWhole,    // as far as the cooker must go to know that it takes the source
+};
 
 // FileLook: a cooker's words for a file. What the file refers to, and what is read with it, is told
 // to the context.
 struct FileLook {
   std::string kind;    // "image, 512 x 512, with alpha"; "": nothing is known
   std::string pixels;  // of an image: NameOf(texture::Pixels)
+  // Why the cooker does not take it, in a few words that are the same for all files with this flaw:
+  // "a JPEG under the name .png". "": only the error says it.
+  std::string flaw;
+  std::vector<std::string> includes;                     // names in #include, in order
+  std::set<std::string> buffers;                         // files of a glTF's buffers, as written
+  std::set<std::pair<std::string, std::string>> images;  // a glTF's, as written; "normal"
 };
 
 class SourceLooker {
  public:
   virtual ~SourceLooker() = default;
-  // OK: the cooker takes the source. Errors are those of Load and of the part of Cook that decides
-  // whether a source is taken. `context` gets references and tags, and no outputs.
-  virtual absl::Status Look(CookContext& context, FileLook& look) = 0;
+  // The number of first bytes of a source that mostly are enough for an outline; UINT64_MAX: all.
+  virtual uint64_t outline_bytes() const { return UINT64_MAX; }
+  // OK: the cooker takes the source, as far as `depth` tells. Errors are those of Load and of the
+  // part of Cook that decides whether a source is taken. `context` gets references and tags, and no
+  // outputs. An outline of the first bytes alone may be refused for what is missing of them.
+  virtual absl::Status Look(CookContext& context, LookDepth depth, FileLook& look) = 0;
 };
 
 }  // namespace galley::worker

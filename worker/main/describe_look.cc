@@ -10,6 +10,7 @@
 #include <string>
 
 #include "common/base/file.h"
+#include "common/base/file_head.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "common/content/name.h"
@@ -27,6 +28,8 @@ using Json = nlohmann::ordered_json;
 
 constexpr uint64_t kFileBytesMax = 256 << 20;
 constexpr size_t kWhyBytesMax = 400;
+// Nobody who asks has to hold more of an answer.
+constexpr size_t kLineBytesMax = 8 << 20;
 
 std::string Dump(const Json& json) {
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -52,14 +55,9 @@ Json TagsOf(const LookContext& context) {
 }
 
 // Load says whether the cooker takes a source, where the cooker has nothing better.
-absl::Status LookAtSource(Cooker& cooker, LookContext& context, FileLook& look) {
-  if (auto* const looker = dynamic_cast<SourceLooker*>(&cooker)) return looker->Look(context, look);
-  const absl::Status status = cooker.Load(context).status();
-  const std::string& name = cooker.description().name;
-  if (status.ok() && name == "mesh") look.kind = "glTF 2.0";
-  if (status.ok() && name == "data") look.kind = "JSON";
-  if (status.ok() && name == "audio") look.kind = "sound";
-  return status;
+absl::Status LookAtSource(Cooker& cooker, LookContext& context, LookDepth depth, FileLook& look) {
+  auto* const looker = dynamic_cast<SourceLooker*>(&cooker);
+  return looker != nullptr ? looker->Look(context, depth, look) : cooker.Load(context).status();
 }
 
 class Looker {
@@ -80,6 +78,7 @@ class Looker {
       looker.world_.mounts.emplace_back(pair.first, AbsolutePath(pair.second));
     }
     looker.named_ = flags.cooker;
+    looker.depth_ = flags.is_outline ? LookDepth::kOutline : LookDepth::kWhole;
     if (flags.cooker.empty() && flags.settings != "{}")
       return absl::InvalidArgumentError("--settings: expected --cooker NAME beside it");
     RETURN_IF_ERROR(looker.SettleSettings(flags));
@@ -98,14 +97,16 @@ class Looker {
                                           : fmt::format("no cooker takes .{} files", extension);
       return Dump(json);
     }
-    auto bytes = ReadFile(path, kFileBytesMax);
-    if (!bytes.ok()) {
+    if (const absl::Status read = LookInto(*cooker, path, extension, json); !read.ok()) {
       json["takes"] = false;
-      json["failed"] = MessageOf(bytes.status());
-      return Dump(json);
+      json["failed"] = MessageOf(read);
     }
-    LookWith(*cooker, path, extension, *std::move(bytes), json);
-    return Dump(json);
+    std::string line = Dump(json);
+    if (line.size() <= kLineBytesMax) return line;
+    return Dump({{"file", file},
+                 {"cooker", json["cooker"]},
+                 {"takes", false},
+                 {"failed", fmt::format("the answer takes more than {} bytes", kLineBytesMax)}});
   }
 
  private:
@@ -146,25 +147,53 @@ class Looker {
     return nullptr;
   }
 
+  // The first bytes of a file mostly are enough for an outline. A head that is refused is a verdict
+  // only when they announce another format; else the whole file decides. The error is that of
+  // reading the file.
+  absl::Status LookInto(Cooker& cooker, const std::string& path, const std::string& extension,
+                        Json& json) const {
+    auto* const looker = dynamic_cast<SourceLooker*>(&cooker);
+    const uint64_t head_bytes =
+        looker == nullptr || depth_ == LookDepth::kWhole ? UINT64_MAX : looker->outline_bytes();
+    if (head_bytes < kFileBytesMax) {
+      ASSIGN_OR_RETURN(std::string head, ReadFileHead(path, head_bytes));
+      const bool is_whole = head.size() < head_bytes;
+      Json outline = json;
+      LookWith(cooker, path, extension, std::move(head), outline);
+      if (is_whole || outline["takes"] || outline.contains("flaw")) {
+        json = std::move(outline);
+        return absl::OkStatus();
+      }
+    }
+    ASSIGN_OR_RETURN(std::string bytes, ReadFile(path, kFileBytesMax));
+    LookWith(cooker, path, extension, std::move(bytes), json);
+    return absl::OkStatus();
+  }
+
   void LookWith(Cooker& cooker, const std::string& path, const std::string& extension,
                 std::string bytes, Json& json) const {
     LookContext context(world_, path, extension, MakeBlob(std::move(bytes)),
                         settings_.at(cooker.description().name));
     FileLook look;
-    const absl::Status status = LookAtSource(cooker, context, look);
+    const absl::Status status = LookAtSource(cooker, context, depth_, look);
     json["takes"] = status.ok();
     if (absl::IsInvalidArgument(status)) {
       json["why_not"] = FirstLine(MessageOf(status));
+      if (!look.flaw.empty()) json["flaw"] = look.flaw;
     } else if (!status.ok()) {
       json["failed"] = FirstLine(MessageOf(status));
     }
     json["kind"] = look.kind;
     if (!look.pixels.empty()) json["pixels"] = look.pixels;
+    if (!look.includes.empty()) json["includes"] = look.includes;
+    for (const auto& [image, use] : look.images)
+      json["images"].push_back({{"path", image}, {"use", use}});
     json["references"] = Json::array();
     for (const auto& [reference, kind] : context.references) {
       json["references"].push_back(
           {{"path", reference}, {"kind", record::ReferenceKindName(kind)}});
     }
+    context.reads.insert(look.buffers.begin(), look.buffers.end());
     json["reads"] = context.reads;
     json["generated"] = context.generated;
     json["tags"] = TagsOf(context);
@@ -173,6 +202,7 @@ class Looker {
 
   Cookers cookers_ = AllCookers();
   std::string named_;
+  LookDepth depth_ = LookDepth::kWhole;
   std::map<std::string, nlohmann::json> settings_;  // by cooker
   LookWorld world_;
 };

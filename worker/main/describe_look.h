@@ -1,5 +1,5 @@
 // `galley-worker describe --look FILE...`: what the cookers say about files, without cooking them.
-// One JSON object a line, in the order of the files (docs/formats.md, "Looks").
+// The answer is one JSON object a line, in the order of the files (docs/formats.md, "Looks").
 //
 // The looks are made in a child. A file that crashes a codec, or takes longer than a look may,
 // costs its own answer alone: the line says so, and a new child goes on with the next file.
@@ -20,6 +20,7 @@ struct LookFlags {
   std::string settings = "{}";          // JSON, for a cooker that is named
   std::vector<std::string> parameters;  // "shader=spirv-1.5": of the platform
   std::vector<std::string> mounts;      // "/Game=content"
+  bool is_outline = false;              // LookDepth::kOutline
 };
 
 // The exit code: 0, also when files were refused; kExitUsage; kExitOther.

@@ -71,6 +71,10 @@ void AddLook(CLI::App& describe, galley::worker::LookFlags& flags) {
       ->needs(look);
   describe.add_option("--settings", flags.settings, "JSON over the defaults of --cooker")
       ->needs(look);
+  describe
+      .add_flag("--outline", flags.is_outline,
+                "looks at first bytes and texts only: nothing is decoded or compiled")
+      ->needs(look);
   repeat("--platform", flags.parameters, "KEY=VALUE, repeatable: as for `cook`");
   repeat("--mount", flags.mounts, "/VIRTUAL=DIR, repeatable: as for `cook`");
 }

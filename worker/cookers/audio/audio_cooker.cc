@@ -18,6 +18,7 @@
 #include "worker/cookers/audio/loudness.h"
 #include "worker/cookers/audio/resampler.h"
 #include "worker/cookers/out_of_memory.h"
+#include "worker/cookers/source_looker.h"
 
 namespace galley::worker {
 namespace audio {
@@ -25,6 +26,8 @@ namespace {
 
 // Raised by hand when outputs change without a change of library.
 constexpr int kRevision = 3;
+// Enough for what is in front of most sounds.
+constexpr uint64_t kHeadBytes = 64 << 10;
 
 record::CookerDescription Describe() {
   return {.name = "audio",
@@ -50,7 +53,7 @@ struct LoadedAudio : Cooker::Loaded {
   std::optional<double> loudness;
 };
 
-class AudioCooker : public Cooker {
+class AudioCooker : public Cooker, public SourceLooker {
  public:
   AudioCooker() {
     ForgetResamplerVariables();
@@ -59,6 +62,8 @@ class AudioCooker : public Cooker {
 
   const record::CookerDescription& description() const override { return description_; }
   absl::StatusOr<std::unique_ptr<Loaded>> Load(CookContext& context) override;
+  uint64_t outline_bytes() const override { return kHeadBytes; }
+  absl::Status Look(CookContext& context, LookDepth depth, FileLook& look) override;
   absl::Status Cook(CookContext& context, Loaded& loaded) override;
 
  private:
@@ -140,6 +145,18 @@ absl::StatusOr<std::unique_ptr<Cooker::Loaded>> AudioCooker::Load(CookContext& c
   } catch (const std::bad_alloc&) {
     return OutOfMemory(context);
   }
+}
+
+absl::Status AudioCooker::Look(CookContext& context, LookDepth depth, FileLook& look) {
+  absl::Status status = depth == LookDepth::kOutline
+                            ? CheckHead(context.extension(), *context.source())
+                            : Load(context).status();
+  if (status.ok()) {
+    look.kind = "sound";
+  } else {
+    look.flaw = FindSoundFlaw(context.extension(), *context.source());
+  }
+  return status;
 }
 
 absl::Status AudioCooker::Cook(CookContext& context, Loaded& loaded) {

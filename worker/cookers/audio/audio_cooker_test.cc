@@ -24,6 +24,7 @@
 #include "worker/cookers/audio/resampler.h"
 #include "worker/cookers/audio/testing/decoded_file.h"
 #include "worker/cookers/audio/testing/sample_sounds.h"
+#include "worker/cookers/source_looker.h"
 
 namespace galley::worker::audio {
 namespace {
@@ -739,6 +740,34 @@ TEST_F(AudioCookerTest, OpusOutputsSoundLikeTheGoldenOnes) {
   const absl::StatusOr<std::string> wanted = ReadFile(path);
   ASSERT_TRUE(wanted.ok()) << wanted.status();
   ExpectNear(found, *wanted, 0.004);
+}
+
+TEST_F(AudioCookerTest, AnOutlineIsThatOfTheFirstBytes) {
+  const auto outline = [&](const std::string& package, const std::string& bytes) {
+    FakeCookContext context(cooker_->description(), package, bytes);
+    FileLook look;
+    const absl::Status status =
+        dynamic_cast<SourceLooker&>(*cooker_).Look(context, LookDepth::kOutline, look);
+    return status.ok() ? look.kind : look.flaw.empty() ? MessageOf(status) : look.flaw;
+  };
+  const std::string wav = MakeWav(Tones(48'000, 4'800, {Tone()}), {});
+  EXPECT_EQ(outline("/Game/a.wav", wav), "sound");
+  EXPECT_EQ(outline("/Game/a.wav", wav.substr(0, 60)), "sound");
+  std::string adpcm = wav;
+  adpcm[20] = 2;
+  EXPECT_THAT(outline("/Game/a.wav", adpcm), HasSubstr("Microsoft ADPCM"));
+  const std::string flac = MakeFlac(Tones(48'000, 4'800, {Tone()}), {});
+  EXPECT_EQ(outline("/Game/a.flac", flac.substr(0, 50)), "sound");
+  EXPECT_EQ(outline("/Game/a.wav", flac), "a FLAC under the name .wav");
+  EXPECT_EQ(outline("/Game/a.ogg", "ID3\x04 an MP3"), "an MP3 under the name .ogg");
+  EXPECT_EQ(outline("/Game/a.wav", "no sound"), "not what .wav files begin with");
+  const std::string ogg = Cook(wav, kVorbis).file;
+  EXPECT_EQ(outline("/Game/a.ogg", ogg.substr(0, 60)), "sound");
+  EXPECT_EQ(outline("/Game/a.oga", ogg), "sound");
+  EXPECT_THAT(outline("/Game/a.ogg", "OggS no codec"), HasSubstr("page"));
+  // Two streams that begin together.
+  const std::string first_page = ogg.substr(0, 58);
+  EXPECT_THAT(outline("/Game/a.ogg", first_page + ogg), HasSubstr("several streams"));
 }
 
 }  // namespace

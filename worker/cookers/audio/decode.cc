@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "absl/strings/ascii.h"
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
 #include "worker/cookers/audio/ogg_stream.h"
+#include "worker/cookers/audio/wave_file.h"
 #include "worker/cookers/out_of_memory.h"
 #include "worker/cookers/source/foreign_source.h"
 
@@ -40,6 +42,11 @@ std::string_view SniffFormat(std::string_view bytes) {
   if (bytes.size() >= 12 && bytes.substr(4, 4) == "ftyp") return "MP4";
   if (bytes.starts_with(".snd")) return "AU";
   return {};
+}
+
+std::string_view FormatOf(std::string_view extension) {
+  const bool is_ogg = extension == "ogg" || extension == "oga" || extension == "opus";
+  return is_ogg ? "ogg" : extension;
 }
 
 absl::Status CheckSignature(std::string_view format, std::string_view bytes) {
@@ -160,10 +167,26 @@ absl::Status CheckMemory(uint64_t rate, uint64_t channels, uint64_t frames, uint
       frames, channels, rate, decoded_bytes, output_bytes, options.memory_bytes_max));
 }
 
+absl::Status CheckHead(std::string_view extension, std::string_view head) {
+  const std::string_view format = FormatOf(extension);
+  absl::Status status = CheckSignature(format, head);
+  if (status.ok() && format == "wav") status = CheckWaveHead(head);
+  if (status.ok() && format == "ogg") status = CheckOggHead(head);
+  return status.ok() ? status : Annotate(status, format);
+}
+
+std::string FindSoundFlaw(std::string_view extension, std::string_view bytes) {
+  const std::string_view found = SniffFormat(bytes);
+  if (found == FormatOf(extension)) return "";
+  const std::string_view name = found.substr(0, found.find(" ("));
+  const bool is_read = found == "wav" || found == "flac" || found == "ogg";
+  return MisnamedFlaw(extension, bytes,
+                      is_read ? absl::AsciiStrToUpper(std::string(name)) : std::string(name));
+}
+
 absl::StatusOr<Decoded> Decode(std::string_view extension, std::string_view bytes,
                                const DecodeOptions& options) {
-  const bool is_ogg = extension == "ogg" || extension == "oga" || extension == "opus";
-  const std::string_view format = is_ogg ? "ogg" : extension;
+  const std::string_view format = FormatOf(extension);
   if (format != "wav" && format != "flac" && format != "ogg") {
     return absl::InvalidArgumentError(
         fmt::format("audio: expected a wav, flac, ogg, oga or opus file, not .{}", extension));

@@ -21,8 +21,8 @@ namespace galley::worker::audio {
 
 inline constexpr uint32_t kRateMin = 1'000;
 inline constexpr uint32_t kRateMax = 768'000;
-// As 32-bit floats, at the source's rate and at 48 kHz, which Opus is made from: what bounds the
-// time that a sound takes. 46 minutes of stereo at 48 kHz and below.
+// The limit of a sound as 32-bit floats, at the source's rate and at 48 kHz, which Opus is made
+// from. It bounds the time that a sound takes: 46 minutes of stereo at 48 kHz and below.
 inline constexpr uint64_t kDecodedBytesMax = uint64_t{1} << 30;
 // Beyond it (36 dB above full scale) libopus takes a block for nonsense and encodes silence.
 inline constexpr float kPeakMax = 64.0F;
@@ -44,6 +44,12 @@ struct Decoded {
 // `extension`: wav, flac, ogg, oga, opus.
 absl::StatusOr<Decoded> Decode(std::string_view extension, std::string_view bytes,
                                const DecodeOptions& options);
+
+// Whether the first bytes of a file announce a sound that Decode takes. `head` may be all of it.
+absl::Status CheckHead(std::string_view extension, std::string_view head);
+// The flaw of a file that Decode refuses, in a few words: "an MP3 under the name .wav"; "": nothing
+// but the error says it.
+std::string FindSoundFlaw(std::string_view extension, std::string_view bytes);
 
 // --- The codecs, for Decode, which checks the samples that they give.
 absl::StatusOr<Decoded> DecodeWav(std::string_view bytes, const DecodeOptions& options);

@@ -24,7 +24,7 @@ class PageReader {
   PageReader(const PageReader&) = delete;
   PageReader& operator=(const PageReader&) = delete;
 
-  // Where the next page begins.
+  // The place where the next page begins.
   size_t at() const { return at_; }
   // False at the end of the file. INVALID_ARGUMENT: no whole page here.
   absl::StatusOr<bool> Next(ogg_page& page) {
@@ -107,7 +107,7 @@ struct Continuity {
   }
 };
 
-// Where a page has the number of its segments; their sizes follow, then the body.
+// The place where a page has the number of its segments; their sizes follow, then the body.
 constexpr size_t kSegmentsAt = 26;
 
 size_t HeaderSize(const unsigned char* header) { return kSegmentsAt + 1 + header[kSegmentsAt]; }
@@ -125,22 +125,36 @@ absl::Status CheckUnmarkedEnd(bool is_packet_open) {
       "the file is truncated: its last packet continues on a page that is not there");
 }
 
-// Where a page has its flags, and the flag of the last one.
+// The place where a page has its flags, and the flag of the last one.
 constexpr size_t kFlagsAt = 5;
 constexpr unsigned char kEndFlag = 4;
 // On a page on which no packet ends.
 constexpr int64_t kNoPosition = -1;
 
+// Reads the first page, which names the codec.
+absl::StatusOr<OggCodec> BeginStream(PageReader& reader, ogg_page& page) {
+  ASSIGN_OR_RETURN(const bool has_page, reader.Next(page));
+  if (!has_page || ogg_page_bos(&page) == 0)
+    return absl::InvalidArgumentError("the file does not begin with the first page of a stream");
+  return CodecOf(page);
+}
+
 }  // namespace
+
+absl::Status CheckOggHead(std::string_view head) {
+  PageReader reader(head);
+  ogg_page page;
+  RETURN_IF_ERROR(BeginStream(reader, page).status());
+  const auto has_next = reader.Next(page);
+  if (!has_next.ok() || !*has_next || ogg_page_bos(&page) == 0) return absl::OkStatus();
+  return absl::InvalidArgumentError("several streams lie in the file; expected one");
+}
 
 absl::StatusOr<OggStream> CheckOggStream(std::string_view bytes) {
   PageReader reader(bytes);
   ogg_page page;
-  ASSIGN_OR_RETURN(const bool has_page, reader.Next(page));
-  if (!has_page || ogg_page_bos(&page) == 0)
-    return absl::InvalidArgumentError("the file does not begin with the first page of a stream");
   OggStream stream;
-  ASSIGN_OR_RETURN(stream.codec, CodecOf(page));
+  ASSIGN_OR_RETURN(stream.codec, BeginStream(reader, page));
   const int64_t pre_skip = PreSkipOf(stream.codec, page);
   Continuity continuity{.serial = ogg_page_serialno(&page), .page = ogg_page_pageno(&page)};
   bool is_packet_open = IsPacketOpen(page, false);

@@ -31,6 +31,9 @@ struct OggStream {
 // Source: RFC 3533.
 absl::StatusOr<OggStream> CheckOggStream(std::string_view bytes);
 
+// The same as far as the first two pages tell.
+absl::Status CheckOggHead(std::string_view head);
+
 // The stream with its last page marked as the end. Without the mark decoders do not cut the last
 // packet at the last granule position, and cut a sound of one page at its beginning instead.
 // REQUIRES: `stream` is what CheckOggStream said of `bytes`.

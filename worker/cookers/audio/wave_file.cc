@@ -247,4 +247,15 @@ absl::StatusOr<WaveFile> ParseWaveFile(std::string_view bytes) {
   return file;
 }
 
+absl::Status CheckWaveHead(std::string_view head) {
+  for (size_t at = kFileHeaderSize; at + kChunkHeaderSize <= head.size();) {
+    const Chunk chunk = ChunkAt(head, at);
+    WaveFile file;
+    if (chunk.name == "fmt ") return ParseFormat(chunk.content, file);
+    if (!chunk.is_whole()) break;
+    at = NextChunkAt(head, chunk);
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace galley::worker::audio

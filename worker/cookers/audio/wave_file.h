@@ -36,5 +36,7 @@ struct WaveFile {
 
 // INVALID_ARGUMENT says what is wrong and at which byte. REQUIRES: "RIFF" and "WAVE" were seen.
 absl::StatusOr<WaveFile> ParseWaveFile(std::string_view bytes);
+// Checks the form of the samples, if the first bytes of the file say it.
+absl::Status CheckWaveHead(std::string_view head);
 
 }  // namespace galley::worker::audio

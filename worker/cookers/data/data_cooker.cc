@@ -11,21 +11,23 @@
 #include "worker/cookers/data/cells.h"
 #include "worker/cookers/data/json_source.h"
 #include "worker/cookers/data/references.h"
+#include "worker/cookers/source_looker.h"
 
 namespace galley::worker {
 namespace {
 
 using Json = nlohmann::json;
 
-// Where the parent keeps the references to its cells.
+// The key under which the parent keeps the references to its cells.
 constexpr const char* kCellsKey = "$cells";
 constexpr size_t kStrayWarningsMax = 20;
 
-class DataCooker : public Cooker {
+class DataCooker : public Cooker, public SourceLooker {
  public:
   DataCooker();
   const record::CookerDescription& description() const override { return description_; }
   absl::StatusOr<std::unique_ptr<Loaded>> Load(CookContext& context) override;
+  absl::Status Look(CookContext& context, LookDepth depth, FileLook& look) override;
   absl::Status Cook(CookContext& context, Loaded& loaded) override;
 
  private:
@@ -105,7 +107,8 @@ absl::Status CutIntoCells(CookContext& context, Json& value, double cell_size) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::unique_ptr<Cooker::Loaded>> DataCooker::Load(CookContext& context) {
+// The value, its cells cut off, and what it refers to told to the context.
+absl::StatusOr<Json> ReadSource(CookContext& context) {
   const double cell_size = context.settings().at("cell_size").get<double>();
   if (!std::isfinite(cell_size) || cell_size < 0) {
     return absl::InvalidArgumentError(fmt::format(
@@ -119,6 +122,24 @@ absl::StatusOr<std::unique_ptr<Cooker::Loaded>> DataCooker::Load(CookContext& co
   }
   if (cell_size > 0) RETURN_IF_ERROR(CutIntoCells(context, value, cell_size));
   RETURN_IF_ERROR(RecordReferences(context, value));
+  return value;
+}
+
+// Both depths are alike: there is nothing to decode.
+absl::Status DataCooker::Look(CookContext& context, LookDepth, FileLook& look) {
+  absl::Status status = ReadSource(context).status();
+  if (status.ok()) {
+    look.kind = "JSON";
+  } else if (context.source()->empty()) {
+    look.flaw = "empty";
+  } else if (!Json::accept(*context.source())) {
+    look.flaw = "not JSON";
+  }
+  return status;
+}
+
+absl::StatusOr<std::unique_ptr<Cooker::Loaded>> DataCooker::Load(CookContext& context) {
+  ASSIGN_OR_RETURN(const Json value, ReadSource(context));
   auto loaded = std::make_unique<LoadedData>();
   loaded->cbor = EncodeCbor(value);
   return loaded;

@@ -9,6 +9,7 @@
 #include "tests/testing/fake_cook_context.h"
 #include "worker/cookers/cbor/cbor.h"
 #include "worker/cookers/data/json_source.h"
+#include "worker/cookers/source_looker.h"
 
 namespace galley::worker {
 namespace {
@@ -230,6 +231,29 @@ TEST_F(DataCookerTest, CellsThatCannotBeNumberedAreAnError) {
       Cook(R"({"items": [{"position": [1e300, 0, 0]}]})", {{"cell_size", 1}})));
   EXPECT_TRUE(absl::IsInvalidArgument(Cook("{}", {{"cell_size", -1}})));
   EXPECT_TRUE(absl::IsInvalidArgument(Cook(R"({"$cells": 1, "items": []})", {{"cell_size", 1}})));
+}
+
+TEST(DataLookTest, ALookSaysWhatIsReferredToAndWhyAFileIsRefused) {
+  const std::unique_ptr<Cooker> cooker = CreateDataCooker();
+  const auto said_of = [&](const std::string& text) {
+    FakeCookContext context(cooker->description(), "/Game/a.json", text);
+    FileLook look;
+    const absl::Status status =
+        dynamic_cast<SourceLooker&>(*cooker).Look(context, LookDepth::kOutline, look);
+    std::string said = status.ok() ? look.kind : look.flaw.empty() ? MessageOf(status) : look.flaw;
+    for (const record::Reference& reference : context.references()) said += " " + reference.path;
+    return said;
+  };
+  EXPECT_EQ(said_of(R"({"b": {"$ref": "b.json"}, "c": [{"$soft": "c.png"}]})"),
+            "JSON b.json c.png");
+  EXPECT_EQ(said_of("[1, 2]"), "JSON");
+  EXPECT_EQ(said_of(""), "empty");
+  EXPECT_EQ(said_of("// hello\n{}"), "not JSON");
+  EXPECT_EQ(said_of("shader \"lit\" { albedo brick.png }"), "not JSON");
+  EXPECT_EQ(said_of("{} {}"), "not JSON");
+  EXPECT_EQ(said_of("\"\xff\""), "not JSON");
+  EXPECT_THAT(said_of(R"({"a": 1, "a": 2})"), HasSubstr("the object has the key \"a\" twice"));
+  EXPECT_THAT(said_of("\xEF\xBB\xBF{}"), HasSubstr("byte order mark"));
 }
 
 }  // namespace

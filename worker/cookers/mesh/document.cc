@@ -124,7 +124,7 @@ absl::Status CheckReferences(Json& json) {
   return absl::OkStatus();
 }
 
-// Those of kExtensionArrays in which there is nothing.
+// Drops the extensions of kExtensionArrays in which there is nothing.
 void DropEmptyExtensions(Json& json, std::vector<std::string>& warnings) {
   Json* extensions = Member(json, "extensions");
   if (extensions == nullptr) return;
@@ -201,6 +201,12 @@ absl::StatusOr<BufferReader::Buffer> BufferReader::Read(const Json& json, bool i
   Buffer buffer;
   if (Member(json, "uri") != nullptr) {
     ASSIGN_OR_RETURN(const std::string uri, TextOr(json, "uri", "", pointer));
+    if (document_.is_outline && !IsDataUri(uri)) {
+      auto path = PathOfUri(uri);
+      if (!path.ok()) return Annotate(path.status(), pointer + "/uri");
+      document_.files.push_back(*std::move(path));
+      return Buffer{.bytes = {}, .has_bytes = false};
+    }
     ASSIGN_OR_RETURN(buffer.bytes, ReadUri(uri, pointer + "/uri"));
   } else if (is_first && !binary_.empty()) {
     buffer.bytes = binary_;
@@ -236,7 +242,7 @@ absl::Status BufferReader::AddView(const Json& json, const std::string& pointer)
   const Json* extensions = Member(json, "extensions");
   const Json* compressed =
       extensions == nullptr ? nullptr : Member(*extensions, kMeshoptCompression);
-  if (compressed != nullptr) {
+  if (compressed != nullptr && !document_.is_outline) {
     const std::string place = fmt::format("{}/extensions/{}", pointer, kMeshoptCompression);
     ASSIGN_OR_RETURN(const uint64_t source,
                      NumberOr(*compressed, "buffer", buffers_.size(), UINT32_MAX, place));
@@ -275,6 +281,7 @@ absl::StatusOr<Document> ReadDocument(const Blob& source, const FileReader& read
                                       const DocumentOptions& options) {
   Document document;
   document.budget = MemoryBudget(options.memory_bytes_max);
+  document.is_outline = options.is_outline;
   const std::string_view bytes = document.Keep(source);
   GlbChunks chunks{.json = bytes, .binary = {}, .warnings = {}};
   if (!IsGlb(bytes)) RETURN_IF_ERROR(CheckNoOtherCookers("glTF or GLB", bytes));

@@ -37,6 +37,8 @@ class Document {
  public:
   Json json;
   std::vector<BufferView> views;
+  std::vector<std::string> files;  // of buffers, as written, percent escapes decoded
+  bool is_outline = false;         // no file was read: the views of their buffers have no bytes
   std::vector<std::string> warnings;
   MemoryBudget budget;
 
@@ -56,6 +58,8 @@ using FileReader = std::function<absl::StatusOr<Blob>(const std::string& path)>;
 
 struct DocumentOptions {
   uint64_t memory_bytes_max = 0;
+  // Reads no file of a buffer, and decodes no view.
+  bool is_outline = false;
 };
 // Reads a .gltf or .glb (told apart by their first bytes) with its buffers. INVALID_ARGUMENT says
 // which JSON pointer is wrong; errors of `read_file` are handed on.

@@ -4,6 +4,7 @@
 #include <meshoptimizer.h>
 
 #include "worker/cookers/mesh/testing/mesh_cooking.h"
+#include "worker/cookers/source_looker.h"
 
 namespace galley::worker::mesh {
 namespace {
@@ -12,6 +13,8 @@ using nlohmann::json;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Pair;
 
 constexpr Tolerance kQuantised = {.position = 3.1e-5, .attribute = 0.011};
 
@@ -402,6 +405,40 @@ TEST_F(GltfReadingTest, ImagesThatNoCookerReadsAreRefused) {
   EXPECT_THAT(error({{"uri", "_Gen/a.png"}}), HasSubstr("/images/0/uri: a folder _gen"));
   EXPECT_THAT(error({{"uri", "http://example.org/a.png"}}), HasSubstr("not a relative path"));
   EXPECT_THAT(error(json::object()), HasSubstr("expected a uri or a bufferView"));
+}
+
+TEST_F(GltfReadingTest, AnOutlineReadsNoOtherFile) {
+  FileLook look;
+  const auto outline = [&](const std::string& source) {
+    FakeCookContext context(cooker_->description(), "/Game/m/a.gltf", source);
+    look = {};
+    const absl::Status status =
+        dynamic_cast<SourceLooker&>(*cooker_).Look(context, LookDepth::kOutline, look);
+    EXPECT_THAT(context.looks(), IsEmpty());
+    return status.ok() ? look.kind : std::string(status.message());
+  };
+  // Base colour, normal map and quantities; an image in a buffer that nobody reads; a webp
+  // beside it, of an extension; and one that no material uses.
+  EXPECT_EQ(outline(R"({"asset": {"version": "2.0"},
+      "buffers": [{"uri": "m%201.bin", "byteLength": 99}, {"uri": "m.bin", "byteLength": 9}],
+      "bufferViews": [{"buffer": 0, "byteOffset": 8, "byteLength": 90}],
+      "images": [{"uri": "c.png"}, {"uri": "bumps.png"}, {"uri": "r%20m.png"}, {"uri": "x.png"},
+                 {"bufferView": 0, "mimeType": "image/png"}, {"uri": "w.webp"}],
+      "textures": [{"source": 0}, {"source": 1}, {"source": 2}, {"source": 4},
+                   {"extensions": {"EXT_texture_webp": {"source": 5}}}],
+      "materials": [{"normalTexture": {"index": 1}, "emissiveTexture": {"index": 3},
+        "occlusionTexture": {"index": 4}, "pbrMetallicRoughness": {
+        "baseColorTexture": {"index": 0}, "metallicRoughnessTexture": {"index": 2}}}]})"),
+            "glTF 2.0");
+  EXPECT_THAT(look.buffers, ElementsAre("m 1.bin", "m.bin"));
+  EXPECT_THAT(look.images, ElementsAre(Pair("bumps.png", "normal"), Pair("c.png", "color"),
+                                       Pair("r m.png", "data"), Pair("w.webp", "data")));
+  EXPECT_EQ(outline(CubeScene().Glb()), "glTF 2.0");
+  EXPECT_THAT(outline(R"({"asset": {"version": "1.0"}})"), HasSubstr("expected 2.0, not 1.0"));
+  EXPECT_THAT(outline(R"({"asset": {"version": "2.0"},
+                          "extensionsRequired": ["KHR_draco_mesh_compression"]})"),
+              HasSubstr("KHR_draco_mesh_compression"));
+  EXPECT_THAT(outline("model"), HasSubstr("begins with `model`"));
 }
 
 }  // namespace

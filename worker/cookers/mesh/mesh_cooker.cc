@@ -15,6 +15,7 @@
 #include "worker/cookers/mesh/textures.h"
 #include "worker/cookers/mesh/warnings.h"
 #include "worker/cookers/out_of_memory.h"
+#include "worker/cookers/source_looker.h"
 
 namespace galley::worker {
 namespace mesh {
@@ -60,12 +61,13 @@ class LoadedMesh : public Cooker::Loaded {
   std::optional<absl::StatusOr<Made>> made;
 };
 
-class MeshCooker : public Cooker {
+class MeshCooker : public Cooker, public SourceLooker {
  public:
   MeshCooker() : description_(Describe()) {}
 
   const record::CookerDescription& description() const override { return description_; }
   absl::StatusOr<std::unique_ptr<Loaded>> Load(CookContext& context) override;
+  absl::Status Look(CookContext& context, LookDepth depth, FileLook& look) override;
   absl::Status Cook(CookContext& context, Loaded& loaded) override;
 
  private:
@@ -113,6 +115,17 @@ absl::StatusOr<std::unique_ptr<LoadedMesh>> LoadMesh(CookContext& context) {
   RETURN_IF_ERROR(ReportTextures(context, std::move(textures)));
   ReportFacts(context, loaded->scene);
   return loaded;
+}
+
+absl::Status LookAtOutline(CookContext& context, FileLook& look) {
+  const auto read_nothing = [](const std::string&) -> absl::StatusOr<Blob> { return nullptr; };
+  ASSIGN_OR_RETURN(Document document, ReadDocument(context.source(), read_nothing,
+                                                   {.memory_bytes_max = context.MemoryBytesMax(),
+                                                    .is_outline = true}));
+  look.buffers.insert(document.files.begin(), document.files.end());
+  ASSIGN_OR_RETURN(TakenTextures textures, TakeTextures(document));
+  for (const auto& [path, use] : textures.files) look.images.emplace(path, UseName(use));
+  return ReportTextures(context, std::move(textures));
 }
 
 absl::Status AddLevels(const Scene& scene, const MeshSettings& settings, LoadedMesh::Made& made) {
@@ -165,6 +178,17 @@ absl::Status CookMesh(CookContext& context, LoadedMesh& loaded) {
 absl::StatusOr<std::unique_ptr<Cooker::Loaded>> MeshCooker::Load(CookContext& context) {
   try {
     return LoadMesh(context);
+  } catch (const std::bad_alloc&) {
+    return OutOfMemory(context);
+  }
+}
+
+absl::Status MeshCooker::Look(CookContext& context, LookDepth depth, FileLook& look) {
+  try {
+    RETURN_IF_ERROR(depth == LookDepth::kOutline ? LookAtOutline(context, look)
+                                                 : LoadMesh(context).status());
+    look.kind = "glTF 2.0";
+    return absl::OkStatus();
   } catch (const std::bad_alloc&) {
     return OutOfMemory(context);
   }

@@ -118,6 +118,7 @@ absl::StatusOr<std::string> TextureTaker::NameOf(size_t image, ImageUse use) {
   std::string name;
   if (source.is_external) {
     name = source.path;
+    taken_.files.emplace(name, use);
     if (referenced_.insert(name).second) taken_.references.push_back(name);
   } else {
     const auto of_image = named_.lower_bound({image, ImageUse::kColor});  // the least use

@@ -13,10 +13,12 @@
 
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "worker/cookers/mesh/document.h"
+#include "worker/cookers/mesh/image_source.h"
 
 namespace galley::worker::mesh {
 
@@ -31,6 +33,7 @@ inline constexpr uint64_t kNoNormalMap = UINT64_MAX;
 
 struct TakenTextures {
   std::vector<std::string> references;  // each once, in the order of materials and slots
+  std::set<std::pair<std::string, ImageUse>> files;  // of the references: those beside the source
   std::vector<GeneratedImage> generated;
   // By material: the set of texture coordinates of its normal map, or else its clearcoat's,
   // transform heeded; kNoNormalMap: none was taken.

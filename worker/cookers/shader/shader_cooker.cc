@@ -10,6 +10,7 @@
 #include "fmt/format.h"
 #include "worker/cookers/shader/build_shader.h"
 #include "worker/cookers/shader/defines.h"
+#include "worker/cookers/shader/glsl_outline.h"
 #include "worker/cookers/shader/includes.h"
 #include "worker/cookers/shader/shader_target.h"
 #include "worker/cookers/source/foreign_source.h"
@@ -31,7 +32,7 @@ class ShaderCooker : public Cooker, public SourceLooker {
   absl::StatusOr<std::unique_ptr<Loaded>> Load(CookContext&) override {
     return std::make_unique<Loaded>();
   }
-  absl::Status Look(CookContext& context, FileLook& look) override;
+  absl::Status Look(CookContext& context, LookDepth depth, FileLook& look) override;
   absl::Status Cook(CookContext& context, Loaded& loaded) override;
 
  private:
@@ -145,7 +146,7 @@ absl::StatusOr<std::string_view> TextOf(const Blob& source) {
   return text;
 }
 
-// Each warning once, in the order of their first appearance.
+// Passes every warning on once, in the order of their first appearance.
 void PassOn(CookContext& context, const std::vector<std::string>& warnings) {
   std::set<std::string> seen;
   for (const std::string& warning : warnings) {
@@ -168,33 +169,52 @@ absl::Status AddOutputs(CookContext& context, const Variant& variant, ShaderLang
   return context.AddOutput(stem + ".reflect.cbor", std::move(built.reflection));
 }
 
-// Words of HLSL, in a text without the directive that GLSL begins with.
-bool LooksLikeHlsl(std::string_view text) {
-  if (text.find("#version") != std::string_view::npos) return false;
-  for (const std::string_view word :
-       {"cbuffer", "float4", "SV_", "register(", "StructuredBuffer"}) {
-    if (text.find(word) != std::string_view::npos) return true;
+// Whether the module needs what SPIR-V has from 1.4 on only: ray queries, mesh shading.
+bool NeedsLateSpirv(const std::vector<uint32_t>& module) {
+  // The names of extensions stand in the module as text.
+  const std::string_view bytes(reinterpret_cast<const char*>(module.data()),
+                               module.size() * sizeof(uint32_t));
+  for (const std::string_view extension :
+       {"SPV_KHR_ray_query", "SPV_KHR_ray_tracing", "SPV_EXT_mesh_shader"}) {
+    if (bytes.find(extension) != std::string_view::npos) return true;
   }
   return false;
 }
 
 // The front end alone: a translator may still refuse what the platform's language cannot say.
-absl::Status ShaderCooker::Look(CookContext& context, FileLook& look) {
-  ASSIGN_OR_RETURN(const std::string_view text, TextOf(context.source()));
-  look.kind = LooksLikeHlsl(text) ? "HLSL" : "text";
+absl::Status CompileForLook(CookContext& context, std::string_view text) {
   ASSIGN_OR_RETURN(const ShaderTarget target, TargetOf(context));
   ASSIGN_OR_RETURN(const EShLanguage stage, StageOf(context, target));
   ASSIGN_OR_RETURN(const std::vector<std::string> folders, IncludeFoldersOf(context.settings()));
   ASSIGN_OR_RETURN(const std::vector<Variant> variants,
                    ParseVariants(context.settings().at("defines"), nlohmann::json::object()));
   Includes includes(context, folders);
-  RETURN_IF_ERROR(
+  ASSIGN_OR_RETURN(
+      const CompiledGlsl compiled,
       CompileGlsl(
           {.source = text, .stage = stage, .target = target, .preamble = variants.front().preamble},
-          includes)
-          .status());
-  look.kind = fmt::format("GLSL, .{} shader", context.extension());
+          includes));
+  context.AddTag("late_spirv", NeedsLateSpirv(compiled.module));
   return absl::OkStatus();
+}
+
+absl::Status ShaderCooker::Look(CookContext& context, LookDepth depth, FileLook& look) {
+  const auto text = TextOf(context.source());
+  if (!text.ok()) {
+    if (context.source()->empty()) look.flaw = "empty";
+    return text.status();
+  }
+  GlslOutline outline = ReadGlslOutline(*text);
+  look.kind = outline.is_hlsl ? "HLSL" : "text";
+  if (depth == LookDepth::kOutline) {
+    look.includes = std::move(outline.includes);
+    context.AddTag("main", outline.has_main);
+    return absl::OkStatus();
+  }
+  absl::Status status = CompileForLook(context, *text);
+  if (status.ok()) look.kind = fmt::format("GLSL, .{} shader", context.extension());
+  if (absl::IsInvalidArgument(status)) look.flaw = FindGlslFlaw(*text, MessageOf(status));
+  return status;
 }
 
 absl::Status ShaderCooker::Cook(CookContext& context, Loaded&) {

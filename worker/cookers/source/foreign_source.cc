@@ -44,6 +44,14 @@ std::string FirstBytes(std::string_view bytes) {
   return text;
 }
 
+std::string MisnamedFlaw(std::string_view extension, std::string_view bytes,
+                         std::string_view announced) {
+  if (bytes.empty()) return "empty";
+  if (announced.empty()) return fmt::format("not what .{} files begin with", extension);
+  const bool is_vowel = std::string_view("AEHIMO").find(announced[0]) != std::string_view::npos;
+  return fmt::format("{} {} under the name .{}", is_vowel ? "an" : "a", announced, extension);
+}
+
 absl::Status CheckNoLfsPointer(std::string_view bytes) {
   if (!content::IsLfsPointerFile(bytes)) return absl::OkStatus();
   return absl::InvalidArgumentError("the file is a Git LFS pointer; run `git lfs pull`");

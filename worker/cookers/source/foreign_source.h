@@ -13,6 +13,11 @@ namespace galley::worker {
 inline constexpr std::string_view kOtherCookers =
     "for a file of another kind choose the cooker `copy` or `command`";
 
+// The flaw of a file whose first bytes announce another format than its name: "a JPEG under
+// the name .png", "not what .png files begin with" where they announce none, "empty". `announced`:
+// "JPEG", or "".
+std::string MisnamedFlaw(std::string_view extension, std::string_view bytes,
+                         std::string_view announced);
 // "`<!DOCTYPE html>`" of text, "the bytes 00 01 02 ff" of all else. At most 24 characters or 8
 // bytes.
 std::string FirstBytes(std::string_view bytes);

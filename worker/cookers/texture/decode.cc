@@ -2,6 +2,7 @@
 
 #include <type_traits>
 
+#include "absl/strings/ascii.h"
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
 #include "worker/cookers/out_of_memory.h"
@@ -114,9 +115,18 @@ absl::StatusOr<Decoded> Decode(std::string_view extension, std::string_view byte
   }
   absl::StatusOr<Decoded> decoded = DecodeAs(format, bytes, options);
   if (!decoded.ok()) return Annotate(decoded.status(), format);
+  if (options.header_only) return decoded;
   decoded->image.has_alpha =
       std::visit([](const auto& texels) { return HasAlpha(texels); }, decoded->image.texels);
   return decoded;
+}
+
+std::string FindImageFlaw(std::string_view extension, std::string_view bytes) {
+  const std::string_view format = extension == "jpeg" ? "jpg" : extension;
+  const std::string_view found = SniffFormat(bytes);
+  if (found == format) return "";
+  return MisnamedFlaw(extension, bytes,
+                      found == "jpg" ? "JPEG" : absl::AsciiStrToUpper(std::string(found)));
 }
 
 }  // namespace galley::worker::texture

@@ -28,16 +28,25 @@ struct DecodeOptions {
   uint64_t memory_bytes_max = UINT64_MAX;
   // How many images of this size are held together: the layers of a texture.
   uint32_t images_count = 1;
+  // Reads the header alone: `bytes` may end behind it, and the image has no texels.
+  bool header_only = false;
 };
 
 struct Decoded {
-  Image image;
+  Image image;  // with `header_only` has_alpha says that the file has room for alpha
   std::vector<std::string> warnings;
+  // The header's words; only with `header_only`.
+  bool is_grey = false;
+  bool has_palette = false;
 };
 
 // `extension`: png, jpg, jpeg, tga, bmp, hdr.
 absl::StatusOr<Decoded> Decode(std::string_view extension, std::string_view bytes,
                                const DecodeOptions& options);
+
+// The flaw of a file that Decode refuses, in a few words: "a JPEG under the name .png"; "": nothing
+// but the error says it.
+std::string FindImageFlaw(std::string_view extension, std::string_view bytes);
 
 // --- The codecs, for Decode.
 absl::StatusOr<Decoded> DecodePng(std::string_view bytes, const DecodeOptions& options);

@@ -147,7 +147,7 @@ absl::Status CheckPalette(const BmpHeader& header) {
       header.colors_used, most, room));
 }
 
-// As many entries as are announced and there is room for before the image.
+// So many entries as are announced and there is room for before the image.
 std::vector<Rgba> ReadPalette(std::string_view bytes, const BmpHeader& header) {
   const uint32_t entry_bytes = header.header_bytes == kCoreHeaderBytes ? 3 : 4;
   const uint32_t most = 1u << header.bits;
@@ -324,12 +324,13 @@ absl::StatusOr<Decoded> DecodeBmp(std::string_view bytes, const DecodeOptions& o
   ASSIGN_OR_RETURN(const BmpHeader header, ReadHeader(bytes));
   RETURN_IF_ERROR(CheckPalette(header));
   RETURN_IF_ERROR(CheckSize(header.width, header.height, 1, options));
-  ASSIGN_OR_RETURN(std::vector<uint8_t> texels, BmpReader(header, bytes).ReadTexels());
-  // Without masks the fourth byte of 32 bits is unused, or alpha.
-  if (header.compression == kPlain) MakeOpaqueWhenAllIsClear(texels);
   Decoded decoded;
   decoded.image.width = header.width;
   decoded.image.height = header.height;
+  if (options.header_only) return decoded;
+  ASSIGN_OR_RETURN(std::vector<uint8_t> texels, BmpReader(header, bytes).ReadTexels());
+  // Without masks the fourth byte of 32 bits is unused, or alpha.
+  if (header.compression == kPlain) MakeOpaqueWhenAllIsClear(texels);
   decoded.image.texels = std::move(texels);
   return decoded;
 }

@@ -196,13 +196,14 @@ absl::StatusOr<std::vector<float>> ReadRows(std::string_view image, const HdrHea
 absl::StatusOr<Decoded> DecodeHdr(std::string_view bytes, const DecodeOptions& options) {
   ASSIGN_OR_RETURN(const HdrHeader header, ParseHeader(bytes));
   RETURN_IF_ERROR(CheckSize(header.width, header.height, sizeof(float), options));
+  Decoded decoded;
+  decoded.image.width = header.width;
+  decoded.image.height = header.height;
+  if (options.header_only) return decoded;
   const std::string_view image = bytes.substr(header.image_offset);
   if (header.height * kRowBytesMin > image.size())
     return absl::InvalidArgumentError("the file is truncated");
-  Decoded decoded;
   ASSIGN_OR_RETURN(decoded.image.texels, ReadRows(image, header));
-  decoded.image.width = header.width;
-  decoded.image.height = header.height;
   return decoded;
 }
 

@@ -35,7 +35,7 @@ class JpegReader {
   JpegReader(const JpegReader&) = delete;
   JpegReader& operator=(const JpegReader&) = delete;
 
-  // Each returns false with Error() set.
+  // Both return false with Error() set.
   bool ReadHeader();
   bool ReadRows(uint8_t* texels);
 
@@ -44,6 +44,7 @@ class JpegReader {
   }
   uint32_t width() const { return info_.image_width; }
   uint32_t height() const { return info_.image_height; }
+  bool is_grey() const { return info_.num_components == 1; }
   bool is_huffman() const { return info_.arith_code == 0; }
   long flaws_count() const { return flaws_count_; }
 
@@ -123,12 +124,14 @@ absl::StatusOr<Decoded> DecodeJpeg(std::string_view bytes, const DecodeOptions& 
   JpegReader reader(bytes);
   if (!reader.ReadHeader()) return reader.Error();
   RETURN_IF_ERROR(CheckSize(reader.width(), reader.height(), 1, options));
-  RETURN_IF_ERROR(CheckPlausible(reader, bytes.size()));
-  std::vector<uint8_t> texels(size_t{reader.width()} * reader.height() * 4);
-  if (!reader.ReadRows(texels.data())) return reader.Error();
   Decoded decoded;
   decoded.image.width = reader.width();
   decoded.image.height = reader.height();
+  decoded.is_grey = reader.is_grey();
+  if (options.header_only) return decoded;
+  RETURN_IF_ERROR(CheckPlausible(reader, bytes.size()));
+  std::vector<uint8_t> texels(size_t{reader.width()} * reader.height() * 4);
+  if (!reader.ReadRows(texels.data())) return reader.Error();
   decoded.image.texels = std::move(texels);
   if (reader.flaws_count() > 0) {
     decoded.warnings.push_back(fmt::format(

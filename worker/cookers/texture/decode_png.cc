@@ -31,7 +31,7 @@ class PngReader {
   PngReader(const PngReader&) = delete;
   PngReader& operator=(const PngReader&) = delete;
 
-  // Each returns false with Error() set.
+  // Both return false with Error() set.
   bool ReadHeader();
   bool ReadRows(png_bytepp rows);
 
@@ -44,6 +44,11 @@ class PngReader {
   // Whether the file is an APNG.
   bool is_animated() const { return is_animated_; }
   bool has_palette() const { return png_get_color_type(png_, info_) == PNG_COLOR_TYPE_PALETTE; }
+  bool is_grey() const { return (png_get_color_type(png_, info_) & PNG_COLOR_MASK_COLOR) == 0; }
+  bool has_alpha() const {
+    return (png_get_color_type(png_, info_) & PNG_COLOR_MASK_ALPHA) != 0 ||
+           png_get_valid(png_, info_, PNG_INFO_tRNS) != 0;
+  }
   // REQUIRES: has_palette(), and its rows were read: from their indices to RGBA, in place.
   absl::Status ApplyPalette(std::vector<uint8_t>& texels);
   // The bits of a texel in the file, before expansion.
@@ -204,10 +209,16 @@ absl::StatusOr<Decoded> DecodePng(std::string_view bytes, const DecodeOptions& o
   PngReader reader(bytes);
   if (!reader.ReadHeader()) return reader.Error();
   RETURN_IF_ERROR(CheckSize(reader.width(), reader.height(), reader.is_16_bit() ? 2 : 1, options));
-  RETURN_IF_ERROR(CheckPlausible(reader, bytes.size()));
   Decoded decoded;
   decoded.image.width = reader.width();
   decoded.image.height = reader.height();
+  if (options.header_only) {
+    decoded.image.has_alpha = reader.has_alpha();
+    decoded.is_grey = reader.is_grey();
+    decoded.has_palette = reader.has_palette();
+    return decoded;
+  }
+  RETURN_IF_ERROR(CheckPlausible(reader, bytes.size()));
   if (reader.is_16_bit()) {
     ASSIGN_OR_RETURN(decoded.image.texels, ReadTexels<uint16_t>(reader));
   } else {

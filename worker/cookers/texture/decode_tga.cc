@@ -194,15 +194,18 @@ absl::StatusOr<Decoded> DecodeTga(std::string_view bytes, const DecodeOptions& o
   if (reader.is_truncated()) return absl::InvalidArgumentError("the file is truncated");
   RETURN_IF_ERROR(CheckHeader(header));
   RETURN_IF_ERROR(CheckSize(header.width, header.height, 1, options));
+  Decoded decoded;
+  decoded.image.width = header.width;
+  decoded.image.height = header.height;
+  decoded.image.has_alpha = header.bits == 32 || header.map_bits == 32;
+  decoded.is_grey = header.kind == TgaKind::kGrey;
+  if (options.header_only) return decoded;
   RETURN_IF_ERROR(CheckLength(header, reader));
   TgaReader image(header, reader);
   image.ReadMap();
   ASSIGN_OR_RETURN(std::vector<uint8_t> texels, image.ReadTexels());
   // Writers that leave the fourth byte unused say so in alpha_bits; others forget to set those.
   if (header.alpha_bits == 0) MakeOpaqueWhenAllIsClear(texels);
-  Decoded decoded;
-  decoded.image.width = header.width;
-  decoded.image.height = header.height;
   decoded.image.texels = std::move(texels);
   return decoded;
 }

@@ -9,6 +9,7 @@
 #include "fmt/format.h"
 #include "worker/cookers/out_of_memory.h"
 #include "worker/cookers/source_looker.h"
+#include "worker/cookers/texture/decode.h"
 #include "worker/cookers/texture/encoder.h"
 #include "worker/cookers/texture/flat_colors.h"
 #include "worker/cookers/texture/ktx2_writer.h"
@@ -98,6 +99,8 @@ bool HasDifferingChannels(const Level& level) {
 // few textures.
 constexpr uint32_t kSmallSide = 64;
 constexpr double kAstcPaddingTold = 0.1;
+// Enough for the headers of most images. A JPEG may have more in front of its size.
+constexpr uint64_t kHeaderBytes = 64 << 10;
 
 // Told of the whole texture, not of its small mips, which never fill a block.
 void WarnOfPartialBlocks(CookContext& context, const TextureFormat& format, const Level& level) {
@@ -175,7 +178,8 @@ class TextureCooker : public Cooker, public SourceLooker {
   const record::CookerDescription& description() const override { return description_; }
   void Trim() override { astc_encoder_.Trim(); }
   absl::StatusOr<std::unique_ptr<Loaded>> Load(CookContext& context) override;
-  absl::Status Look(CookContext& context, FileLook& look) override;
+  uint64_t outline_bytes() const override { return kHeaderBytes; }
+  absl::Status Look(CookContext& context, LookDepth depth, FileLook& look) override;
   absl::Status Cook(CookContext& context, Loaded& loaded) override;
 
  private:
@@ -205,26 +209,47 @@ absl::StatusOr<std::unique_ptr<Cooker::Loaded>> TextureCooker::Load(CookContext&
   }
 }
 
-// Of a channel.
+// The bits of a channel.
 double BitsOf(const Image& image) {
   if (image.is_hdr()) return 32;
   return std::holds_alternative<std::vector<uint16_t>>(image.texels) ? 16 : 8;
 }
 
-absl::Status TextureCooker::Look(CookContext& context, FileLook& look) {
+void DescribeImage(CookContext& context, const Image& image, FileLook& look) {
+  look.kind = fmt::format("image, {} x {}{}{}", image.width, image.height,
+                          image.is_hdr() ? ", HDR" : "", image.has_alpha ? ", with alpha" : "");
+  context.AddTag("width", static_cast<double>(image.width));
+  context.AddTag("height", static_cast<double>(image.height));
+  context.AddTag("alpha", image.has_alpha);
+}
+
+absl::Status LookAtHeader(CookContext& context, FileLook& look) {
+  ASSIGN_OR_RETURN(const Decoded decoded,
+                   Decode(context.extension(), *context.source(),
+                          {.memory_bytes_max = context.MemoryBytesMax(), .header_only = true}));
+  DescribeImage(context, decoded.image, look);
+  context.AddTag("grey", decoded.is_grey);
+  context.AddTag("palette", decoded.has_palette);
+  return absl::OkStatus();
+}
+
+absl::Status LookAtTexels(CookContext& context, FileLook& look) {
+  ASSIGN_OR_RETURN(const TextureSettings settings, ParseTextureSettings(context.settings()));
+  ASSIGN_OR_RETURN(const std::vector<Image> images, ReadLayers(context, settings));
+  const Image& image = images.front();
+  DescribeImage(context, image, look);
+  look.pixels = NameOf(JudgePixels(image).pixels);
+  context.AddTag("bits", BitsOf(image));
+  context.AddTag("flat", HasFlatColors(image));
+  return absl::OkStatus();
+}
+
+absl::Status TextureCooker::Look(CookContext& context, LookDepth depth, FileLook& look) {
   try {
-    ASSIGN_OR_RETURN(const TextureSettings settings, ParseTextureSettings(context.settings()));
-    ASSIGN_OR_RETURN(const std::vector<Image> images, ReadLayers(context, settings));
-    const Image& image = images.front();
-    look.kind = fmt::format("image, {} x {}{}{}", image.width, image.height,
-                            image.is_hdr() ? ", HDR" : "", image.has_alpha ? ", with alpha" : "");
-    look.pixels = NameOf(JudgePixels(image).pixels);
-    context.AddTag("width", static_cast<double>(image.width));
-    context.AddTag("height", static_cast<double>(image.height));
-    context.AddTag("alpha", image.has_alpha);
-    context.AddTag("bits", BitsOf(image));
-    context.AddTag("flat", HasFlatColors(image));
-    return absl::OkStatus();
+    absl::Status status =
+        depth == LookDepth::kOutline ? LookAtHeader(context, look) : LookAtTexels(context, look);
+    if (!status.ok()) look.flaw = FindImageFlaw(context.extension(), *context.source());
+    return status;
   } catch (const std::bad_alloc&) {
     return OutOfMemory(context);
   }

@@ -10,6 +10,7 @@
 #include "common/base/digest.h"
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
+#include "fmt/format.h"
 #include "tests/testing/fake_cook_context.h"
 #include "worker/cookers/source_looker.h"
 #include "worker/cookers/texture/testing/block_decoder.h"
@@ -92,13 +93,41 @@ TEST_F(TextureCookerTest, ANormalMapWhosePixelsAreNoneIsAWarning) {
 TEST_F(TextureCookerTest, ALookSaysWhatAnImageIs) {
   FakeCookContext context(cooker_->description(), "/Game/a.png", MakePng(Gradient(8, 4, true)));
   FileLook look;
-  ASSERT_TRUE(dynamic_cast<SourceLooker&>(*cooker_).Look(context, look).ok());
+  ASSERT_TRUE(dynamic_cast<SourceLooker&>(*cooker_).Look(context, LookDepth::kWhole, look).ok());
   EXPECT_EQ(look.kind, "image, 8 x 4, with alpha");
   EXPECT_EQ(look.pixels, "color");
   EXPECT_FALSE(std::get<bool>(context.tags().at("flat")));
   EXPECT_EQ(std::get<double>(context.tags().at("bits")), 8);
   FakeCookContext broken(cooker_->description(), "/Game/a.png", "<svg>");
-  EXPECT_FALSE(dynamic_cast<SourceLooker&>(*cooker_).Look(broken, look).ok());
+  EXPECT_FALSE(dynamic_cast<SourceLooker&>(*cooker_).Look(broken, LookDepth::kWhole, look).ok());
+}
+
+// An outline is of the header alone: the file may end behind it.
+TEST_F(TextureCookerTest, AnOutlineOfAnImageIsThatOfItsHeader) {
+  const auto outline = [&](const std::string& package, const std::string& bytes) {
+    FakeCookContext context(cooker_->description(), package, bytes);
+    FileLook look;
+    const absl::Status status =
+        dynamic_cast<SourceLooker&>(*cooker_).Look(context, LookDepth::kOutline, look);
+    if (!status.ok()) return look.flaw.empty() ? MessageOf(status) : look.flaw;
+    const auto is = [&](const char* tag) { return std::get<bool>(context.tags().at(tag)); };
+    return fmt::format("{}{}{}{}", look.kind, is("alpha") ? ", alpha" : "",
+                       is("grey") ? ", grey" : "", is("palette") ? ", palette" : "");
+  };
+  const std::string png = MakePng(Gradient(300, 200, true));
+  const std::string head = png.substr(0, 64);
+  ASSERT_LT(head.size(), png.size());
+  EXPECT_EQ(outline("/Game/a.png", head), "image, 300 x 200, with alpha, alpha");
+  EXPECT_EQ(outline("/Game/a.png", MakePng(Gradient(8, 8))), "image, 8 x 8, with alpha, alpha");
+  EXPECT_EQ(outline("/Game/a.hdr", MakeHdr(Gradient(8, 4), 4.0).substr(0, 60)), "image, 8 x 4");
+  const std::string tga("\0\0\x03\0\0\0\0\0\0\0\0\0\x02\0\x03\0\x08\0", 18);
+  EXPECT_EQ(outline("/Game/a.tga", tga), "image, 2 x 3, grey");
+  EXPECT_EQ(outline("/Game/a.png", "\xff\xd8\xff\xe0"), "a JPEG under the name .png");
+  EXPECT_EQ(outline("/Game/a.jpeg", head), "a PNG under the name .jpeg");
+  EXPECT_EQ(outline("/Game/a.bmp", "\x76\x2f\x31\x01"), "an EXR under the name .bmp");
+  EXPECT_EQ(outline("/Game/a.tga", "no picture, whatever it is"), "not what .tga files begin with");
+  EXPECT_EQ(outline("/Game/a.png", ""), "empty");
+  EXPECT_THAT(outline("/Game/a.png", head.substr(0, 20)), HasSubstr("truncated"));
 }
 
 TEST_F(TextureCookerTest, OtherFamiliesAndHdrPickTheirFormats) {
