@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 
 #include "common/base/child_process.h"
@@ -52,15 +54,19 @@ int RunInit(const GlobalOptions& options, const std::string& directory) {
   const auto stat = StatFile(path);
   if (!stat.ok() || !S_ISDIR(stat->mode))
     return Fail(options, kUsage, fmt::format("{} is not a folder", path));
-  // (Nothing is lost before it writes, so that an interrupt may end it wherever it is.)
+  const std::string worker = JoinPath(ProgramDirectory(), "galley-worker");
+  if (::access(worker.c_str(), X_OK) != 0)
+    return Fail(options, kInfrastructure,
+                fmt::format("{}: {}; init asks it what the files are. {} was not written", worker,
+                            std::strerror(errno), file));
+  // Nothing is lost before it writes, so that an interrupt may end it wherever it is.
   std::atomic<bool> is_ending = false;
   const InterruptWatch interrupts([&] {
     if (is_ending.exchange(true)) return;
     TerminateChildren();
     std::_Exit(Fail(options, kInterrupted, fmt::format("interrupted: {} was not written", file)));
   });
-  init::WorkerLooker looker(
-      {.directory = path, .program = JoinPath(ProgramDirectory(), "galley-worker")});
+  init::WorkerLooker looker({.directory = path, .program = worker});
   init::Plan plan =
       init::MakePlan(init::DiskTree(path), ProjectName(path), init::kFilesMax, &looker);
   plan.not_looked_at = looker.trouble();

@@ -89,6 +89,36 @@ class InitTest(harness.E2ETest):
         while os.path.exists(f"/proc/{pid}"):
             self.assertLess(time.monotonic(), limit, "the look goes on")
 
+    def program_and_worker(self, script):
+        """A galley beside another program in the place of the worker; script None: beside none."""
+        os.makedirs(self.path("bin"))
+        galley = self.path("bin/galley")
+        shutil.copyfile(os.path.join(harness.BIN, "galley"), galley)
+        os.chmod(galley, 0o755)
+        if script is not None:
+            os.chmod(self.write("bin/galley-worker", "#!/bin/sh\n" + script), 0o755)
+        return galley
+
+    def test_without_a_worker_it_says_so_and_writes_nothing(self):
+        self.write("game/a.png", png())
+        made = subprocess.run([self.program_and_worker(None), "init", self.path("game")], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60)
+        self.assertEqual((made.returncode, made.stdout), (3, ""), made.stderr)
+        self.assertIn(f"{self.path('bin/galley-worker')}: No such file or directory", made.stderr)
+        self.assertFalse(os.path.exists(self.path("game/galley.toml")))
+
+    def test_a_file_that_crashes_a_cooker_is_one_line_and_init_goes_on(self):
+        real = os.path.join(harness.BIN, "galley-worker")
+        worker = self.program_and_worker(
+            f"""case "$*" in *--outline*) {real} "$@" | sed 's/\\("file":"[^"]*bad[0-9].png"\\).*/\\1,"failed":"the look crashed: signal 11"}}/';; *) exec {real} "$@";; esac""")
+        for name in ("bad1.png", "bad2.png", "good.png"):
+            self.write("game/assets/" + name, png())
+        self.write("game/assets/photo.png", b"\xff\xd8\xff\xe0")
+        made = subprocess.run([worker, "init", self.path("game")], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        self.assertIn("not all files were looked into, and their names decide: 2 files, first assets/bad1.png: the look crashed: signal 11\n", made.stdout)
+        self.assertRegex(made.stdout, r"\.png +3 +texture ")
+        self.assertIn("a JPEG under the name .png", made.stdout)
+
     def test_a_nasty_tree_cooks_without_a_failure(self):
         game = self.nasty()
         made = self.galley("init", game)

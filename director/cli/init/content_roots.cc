@@ -21,9 +21,7 @@ bool IsContentName(std::string_view name) {
   static const std::set<std::string, std::less<>> names = {
       "assets",    "asset",    "content", "contents", "data", "media",
       "resources", "resource", "res",     "gamedata", "art",  "public"};
-  std::string lower(name);
-  for (char& c : lower) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-  return names.contains(lower);
+  return names.contains(InLowerCase(name));
 }
 
 std::vector<std::string_view> Segments(std::string_view path) {
@@ -55,10 +53,6 @@ std::string_view NamedFolder(std::string_view path) {
     ++end;
   }
   return {};
-}
-
-bool IsPackage(const Judged& file) {
-  return file.decision.action == Action::kCook || file.decision.action == Action::kCopy;
 }
 
 // The folder in which all paths lie.
@@ -164,7 +158,7 @@ std::vector<Root> ChooseRoots(const std::vector<Judged>& files) {
   std::vector<std::string_view> cooked;
   std::vector<std::string_view> packages;
   for (const Judged& file : files) {
-    if (!IsPackage(file) || IsAside(file.file.path) || IsLicence(file.file.path)) continue;
+    if (!IsPackage(file.decision) || IsAside(file.file.path) || IsLicence(file.file.path)) continue;
     packages.push_back(file.file.path);
     if (file.decision.action == Action::kCook) cooked.push_back(file.file.path);
   }

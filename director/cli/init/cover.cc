@@ -13,7 +13,7 @@ namespace {
 constexpr size_t kNamesInBraces = 12;
 
 struct Folder {
-  size_t all = 0;     // of it and below
+  size_t all = 0;     // in the folder and below
   size_t chosen = 0;  // the same
   size_t all_here = 0;
   std::vector<std::string> names;  // chosen, in it

@@ -20,14 +20,7 @@ using Size = std::pair<uint64_t, uint64_t>;
 using FilesOfLevels = std::map<std::string, std::vector<const Judged*>>;
 using Looks = std::map<std::string, Look>;
 
-Size SizeOf(const Judged& image) {
-  return image.image_size ? Size{image.image_size->width, image.image_size->height} : Size{0, 0};
-}
-
-std::string_view Stem(const Judged& image) {
-  const std::string_view name = FileName(image.file.path);
-  return name.substr(0, name.rfind('.'));
-}
+Size SizeOf(const Judged& image) { return {image.outline.width, image.outline.height}; }
 
 const Look* FindLook(const Looks& looks, const Judged& image) {
   const auto found = looks.find(image.file.path);
@@ -37,7 +30,7 @@ const Look* FindLook(const Looks& looks, const Judged& image) {
 bool IsFlat(const Look& look) { return look.is_flat; }
 bool IsFlatOrGrey(const Look& look) { return look.is_flat || look.pixels == "grey"; }
 
-// Of the images that were looked at; nullopt when these are too few.
+// The share of the images that were looked at; nullopt when these are too few.
 std::optional<double> ShareOf(const std::vector<const Judged*>& images, const Looks& looks,
                               bool (*is)(const Look&)) {
   size_t seen = 0, count = 0;
@@ -67,7 +60,7 @@ bool IsCompanion(const std::vector<const Judged*>& images, const Looks& looks,
 bool IsOtherForm(const Judged& image, const Look* look, const GridSizes& grids) {
   if (look != nullptr && !IsFlatOrGrey(*look)) return false;
   const auto grid = grids.find({std::string(FolderOf(image.file.path)), SizeOf(image)});
-  const std::string_view stem = Stem(image);
+  const std::string_view stem = StemOf(image.file.path);
   const size_t end = stem.find_first_of("-_. ");
   return grid != grids.end() && end != std::string_view::npos &&
          grid->second.contains(stem.substr(0, end));
@@ -89,7 +82,7 @@ bool IsDoubtful(const Judged& image, const Look& look) {
 
 FilesOfLevels FindFilesOfLevels(const std::vector<const Judged*>& images) {
   FilesOfLevels files;
-  for (const Judged* image : images) files[std::string(Stem(*image))].push_back(image);
+  for (const Judged* image : images) files[std::string(StemOf(image->file.path))].push_back(image);
   std::erase_if(files, [](const auto& entry) {
     std::set<Size> sizes;
     for (const Judged* image : entry.second) sizes.insert(SizeOf(*image));

@@ -2,9 +2,7 @@
 #pragma once
 
 #include <string>
-#include <vector>
-
-#include "director/cli/init/json_source.h"
+#include <utility>
 
 namespace galley::init {
 
@@ -19,19 +17,24 @@ enum class Action {
 struct Decision {
   Action action = Action::kCopy;
   std::string cooker;    // kCook: "texture"; kCopy: "copy"
-  std::string settings;  // as galley.toml has them: `usage = "normal"`; "" when there are none
+  std::string settings;  // in the words of galley.toml: `usage = "normal"`; "": none
   std::string reason;
-
-  // Equal decisions share a rule.
-  bool SameRule(const Decision& other) const {
-    return action == other.action && cooker == other.cooker && settings == other.settings;
-  }
 };
 
-Decision CookBy(std::string cooker, std::string reason);
-Decision Copy(std::string reason);
-Decision ReadByOthers(std::string reason);
-Decision Rename(std::string reason);
-Decision LeaveOut(std::string reason);
+inline bool IsPackage(const Decision& decision) {
+  return decision.action == Action::kCook || decision.action == Action::kCopy;
+}
+
+inline Decision CookBy(std::string cooker, std::string reason) {
+  return {Action::kCook, std::move(cooker), {}, std::move(reason)};
+}
+inline Decision Copy(std::string reason) { return {Action::kCopy, "copy", {}, std::move(reason)}; }
+inline Decision ReadByOthers(std::string reason) {
+  return {Action::kRead, {}, {}, std::move(reason)};
+}
+inline Decision Rename(std::string reason) { return {Action::kRename, {}, {}, std::move(reason)}; }
+inline Decision LeaveOut(std::string reason) {
+  return {Action::kLeaveOut, {}, {}, std::move(reason)};
+}
 
 }  // namespace galley::init

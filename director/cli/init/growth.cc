@@ -17,13 +17,13 @@ constexpr uint64_t kSideMax = 65'535;
 uint64_t BitsOfTexel(const Judged& file) {
   if (Extension(file.file.path) == "hdr") return 64;
   if (file.decision.settings.find("normal") != std::string::npos) return 8;
-  return file.image_size->has_alpha ? 8 : 4;
+  return file.outline.has_alpha ? 8 : 4;
 }
 
 // `max_size`: 0 for no bound. Sides are halved until they are within it.
 uint64_t CookedBytes(const Judged& file, uint32_t max_size) {
-  uint64_t width = std::min(file.image_size->width, kSideMax);
-  uint64_t height = std::min(file.image_size->height, kSideMax);
+  uint64_t width = std::min(file.outline.width, kSideMax);
+  uint64_t height = std::min(file.outline.height, kSideMax);
   if (file.decision.settings == kDataSettings) return width * height * 4;
   while (max_size > 0 && std::max(width, height) > max_size) {
     width = std::max<uint64_t>(width / 2, 1);
@@ -39,7 +39,7 @@ std::optional<Growth> EstimateGrowth(const std::vector<Judged>& files) {
   std::vector<const Judged*> images;
   for (const Judged& file : files) {
     if (file.decision.action != Action::kCook || file.decision.cooker != "texture" ||
-        !file.image_size)
+        file.outline.width == 0)
       continue;
     images.push_back(&file);
     growth.source_bytes += file.file.size_bytes;

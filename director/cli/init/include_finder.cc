@@ -1,20 +1,15 @@
 #include "director/cli/init/include_finder.h"
 
+#include <utility>
+
 #include "common/content/name.h"
 #include "director/cli/init/name_rules.h"
-#include "director/cli/init/shader_source.h"
 
 namespace galley::init {
-namespace {
 
-constexpr int kDepthMax = 32;
-constexpr size_t kTextBytesMax = 4 << 20;
-
-}  // namespace
-
-IncludeFinder::IncludeFinder(const std::vector<Root>& roots, const std::vector<Judged>& files)
+IncludeFinder::IncludeFinder(const std::vector<Root>& roots, std::vector<Judged>& files)
     : roots_(roots) {
-  for (const Judged& file : files) {
+  for (Judged& file : files) {
     const Root* root = RootOf(roots, file.file.path);
     if (root == nullptr || !MayBeIncluded(file.file.path)) continue;
     std::string path = VirtualPath(*root, file.file.path);
@@ -23,28 +18,43 @@ IncludeFinder::IncludeFinder(const std::vector<Root>& roots, const std::vector<J
   }
 }
 
-ExpandedShader IncludeFinder::Expand(const Judged& shader) const {
-  ExpandedShader expanded;
-  Append(shader, 0, expanded);
-  return expanded;
-}
-
-void IncludeFinder::Append(const Judged& file, int depth, ExpandedShader& shader) const {
-  shader.text += file.shader_text;
-  shader.text += '\n';
-  for (const std::string& name : IncludesOf(file.shader_text)) {
-    if (depth >= kDepthMax || shader.text.size() > kTextBytesMax) return;
-    const Judged* included = Find(name, file, shader);
-    if (included == nullptr) {
-      if (shader.missing.empty()) shader.missing = name;
-    } else if (shader.files.insert(included->file.path).second) {
-      Append(*included, depth + 1, shader);
+void IncludeFinder::TakeOutlines(std::vector<Judged*> shaders, Looker& looker) {
+  std::set<const Judged*> known(shaders.begin(), shaders.end());
+  while (!shaders.empty()) {
+    LookAsk ask{.paths = {}, .cooker = "shader", .is_outline = true};
+    for (const Judged* shader : shaders) ask.paths.push_back(shader->file.path);
+    std::map<std::string, Look> outlines = looker.LookAt(ask);
+    std::vector<Judged*> included;
+    for (Judged* shader : shaders) {
+      shader->outline = std::move(outlines[shader->file.path]);
+      for (const std::string& name : shader->outline.includes) {
+        std::string folder;
+        Judged* const file = FindFile(name, *shader, folder);
+        if (file != nullptr && known.insert(file).second) included.push_back(file);
+      }
     }
+    shaders = std::move(included);
   }
 }
 
-const Judged* IncludeFinder::Find(std::string_view name, const Judged& includer,
-                                  ExpandedShader& shader) const {
+FoundIncludes IncludeFinder::FindIncludes(const Judged& shader) const {
+  FoundIncludes found;
+  for (std::vector<const Judged*> left = {&shader}; !left.empty();) {
+    const Judged& file = *left.back();
+    left.pop_back();
+    for (const std::string& name : file.outline.includes) {
+      std::string folder;
+      const Judged* const included = FindFile(name, file, folder);
+      if (included == nullptr) continue;
+      if (!folder.empty()) found.folders.insert(folder);
+      if (found.files.insert(included->file.path).second) left.push_back(included);
+    }
+  }
+  return found;
+}
+
+Judged* IncludeFinder::FindFile(std::string_view name, const Judged& includer,
+                                std::string& folder) const {
   const Root* root = RootOf(roots_, includer.file.path);
   const auto asked = content::NormalizeAsked(name);
   if (root == nullptr || !asked.ok()) return nullptr;
@@ -53,11 +63,11 @@ const Judged* IncludeFinder::Find(std::string_view name, const Judged& includer,
     if (const auto found = by_virtual_path_.find(*path); found != by_virtual_path_.end())
       return found->second;
   }
-  return asked->starts_with('/') ? nullptr : FindElsewhere(*asked, *root, shader);
+  return asked->starts_with('/') ? nullptr : FindElsewhere(*asked, *root, folder);
 }
 
-const Judged* IncludeFinder::FindElsewhere(std::string_view name, const Root& root,
-                                           ExpandedShader& shader) const {
+Judged* IncludeFinder::FindElsewhere(std::string_view name, const Root& root,
+                                     std::string& folder) const {
   const std::string end = "/" + std::string(name);
   const std::string* best = nullptr;
   const auto [begin, past] = by_name_.equal_range(FileName(name));
@@ -69,7 +79,7 @@ const Judged* IncludeFinder::FindElsewhere(std::string_view name, const Root& ro
     if (best == nullptr || is_nearer) best = &path;
   }
   if (best == nullptr) return nullptr;
-  shader.folders.insert(best->substr(0, best->size() - end.size()));
+  folder = best->substr(0, best->size() - end.size());
   return by_virtual_path_.find(*best)->second;
 }
 

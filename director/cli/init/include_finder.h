@@ -1,5 +1,5 @@
-// IncludeFinder: fills the includes of shaders in, as the shader cooker would, and finds the
-// folders that it has to be told of. Pure.
+// IncludeFinder: finds the files that shaders include, and the folders that the shader cooker has
+// to be told of. The names in the texts are the cooker's word (Look::includes).
 #pragma once
 
 #include <map>
@@ -10,33 +10,32 @@
 
 #include "director/cli/init/content_roots.h"
 #include "director/cli/init/judge_file.h"
+#include "director/cli/init/looker.h"
 
 namespace galley::init {
 
-struct ExpandedShader {
-  std::string text;               // its own and what it includes
-  std::set<std::string> files;    // included: paths in the tree
+struct FoundIncludes {
+  std::set<std::string> files;    // paths in the tree: also those that includes include
   std::set<std::string> folders;  // virtual: where includes are that are not beside the includer
-  std::string missing;            // an include that is not in the tree; "" when there is none
 };
 
 class IncludeFinder {
  public:
   // `files` outlive this.
-  IncludeFinder(const std::vector<Root>& roots, const std::vector<Judged>& files);
+  IncludeFinder(const std::vector<Root>& roots, std::vector<Judged>& files);
 
-  // Depth, files and bytes are bounded: beyond the bounds the text is not complete.
-  ExpandedShader Expand(const Judged& shader) const;
+  // Has outlines made of `shaders`, and of all that these include.
+  void TakeOutlines(std::vector<Judged*> shaders, Looker& looker);
+  // By the outlines that were made.
+  FoundIncludes FindIncludes(const Judged& shader) const;
 
  private:
-  void Append(const Judged& file, int depth, ExpandedShader& shader) const;
-  // nullptr: nowhere.
-  const Judged* Find(std::string_view name, const Judged& includer, ExpandedShader& shader) const;
-  const Judged* FindElsewhere(std::string_view name, const Root& root,
-                              ExpandedShader& shader) const;
+  // nullptr: nowhere. `folder` is set when it is not where the includer says.
+  Judged* FindFile(std::string_view name, const Judged& includer, std::string& folder) const;
+  Judged* FindElsewhere(std::string_view name, const Root& root, std::string& folder) const;
 
   const std::vector<Root>& roots_;
-  std::map<std::string, const Judged*, std::less<>> by_virtual_path_;
+  std::map<std::string, Judged*, std::less<>> by_virtual_path_;
   std::multimap<std::string, std::string, std::less<>> by_name_;  // file name -> virtual path
 };
 

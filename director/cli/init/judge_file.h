@@ -1,12 +1,12 @@
-// JudgeFile: what is to be done with a file, by its name and its bytes, without a look at others.
+// JudgeFiles: what is to be done with each file, by its name and what its cooker says of it,
+// without a look at others.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "director/cli/init/decision.h"
-#include "director/cli/init/file_bytes.h"
+#include "director/cli/init/looker.h"
 #include "director/cli/init/survey.h"
 #include "director/cli/init/tree.h"
 
@@ -15,19 +15,15 @@ namespace galley::init {
 struct Judged {
   File file;
   Decision decision;
-  std::string shader_text;              // of a shader or what shaders may include, without comments
-  std::vector<std::string> references;  // JSON: as written
-  std::vector<std::string> buffers;     // glTF: as written, percent escapes decoded
-  std::vector<GltfImage> images;        // glTF
-  bool is_pointer = false;              // of Git LFS: the name alone says what it is
-  bool is_grey = false;                 // an image of one channel
-  std::optional<ImageSize> image_size;
-  bool cannot_be_normals = false;  // an image that is no normal map
+  // The cooker's outline, where one was made; of shaders and texts that shaders include, Relate
+  // has it made.
+  Look outline;
+  bool is_pointer = false;  // a pointer of Git LFS: the name alone says what it is
 };
 
-// Reads at most what it must: of an image or a sound the head, of JSON and shaders all, up to
-// limits (64 MiB, 1 MiB) beyond which only the extension counts.
-Judged JudgeFile(const Tree& tree, const File& file);
+// In the order of `files`. Reads the first bytes of files that have no decision by their names.
+// `looker` may be null: then names decide which cooker takes a file.
+std::vector<Judged> JudgeFiles(const Tree& tree, const std::vector<File>& files, Looker* looker);
 
 // Texts that a shader may include.
 bool MayBeIncluded(const std::string& path);

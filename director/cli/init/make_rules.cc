@@ -23,10 +23,6 @@ constexpr size_t kIgnoresShort = 8;
 // So many patterns of one reason are still written; beyond, the table says how many files are left.
 constexpr size_t kIgnoresMax = 400;
 
-bool IsPackage(const Decision& decision) {
-  return decision.action == Action::kCook || decision.action == Action::kCopy;
-}
-
 struct Known {
   const Judged* judged;
   std::string path;  // virtual
@@ -69,10 +65,11 @@ class RuleMaker {
     }
   }
 
-  SuggestedRules Make(const std::vector<Omission>& omissions) {
+  SuggestedRules MakeAll(const std::vector<Omission>& omissions) {
     for (const Omission& omission : omissions) IgnoreOmission(omission);
-    if (roots_[0].folder.empty()) Ignore("the project file", "/Game/galley.toml");
-    for (const auto& [folder, reason] : relations_.folders_left_out) Ignore(reason, AsGlob(folder));
+    if (roots_[0].folder.empty()) IgnoreGlob("the project file", "/Game/galley.toml");
+    for (const auto& [folder, reason] : relations_.folders_left_out)
+      IgnoreGlob(reason, AsGlob(folder));
     for (const auto& [extension, kind] : kinds_) {
       MakeRulesOf(kind);
       NameWhatIsRead(kind);
@@ -109,19 +106,19 @@ class RuleMaker {
                        [&](const auto& folder) { return content::IsUnder(path, folder.first); });
   }
 
-  void Ignore(const std::string& comment, std::string glob) {
+  void IgnoreGlob(const std::string& comment, std::string glob) {
     ignored_[comment].insert(std::move(glob));
   }
 
   void IgnoreOmission(const Omission& omission) {
     if (omission.has_bad_name) return;  // no glob can say it
-    if (omission.is_hidden) return Ignore("names that begin with a dot", ".*");
+    if (omission.is_hidden) return IgnoreGlob("names that begin with a dot", ".*");
     const Root* root = RootOf(roots_, omission.path);
     if (root == nullptr) return;
     const std::string_view name = FileName(omission.path);
     const bool is_by_name = omission.reason == "files of a build tool";
-    Ignore(omission.reason,
-           is_by_name ? std::string(name) : AsGlob(VirtualPath(*root, omission.path)));
+    IgnoreGlob(omission.reason,
+               is_by_name ? std::string(name) : AsGlob(VirtualPath(*root, omission.path)));
   }
 
   void MakeRulesOf(const Kind& kind) {
@@ -161,7 +158,7 @@ class RuleMaker {
     }
   }
 
-  // What others read is said in rules without a cooker, so that nobody is told of files without a
+  // Files that others read get rules without a cooker, so that nobody is told of files without a
   // rule.
   void NameWhatIsRead(const Kind& kind) {
     std::map<std::string, Paths> read;
@@ -223,7 +220,7 @@ class RuleMaker {
     const auto most =
         std::max_element(reasons.begin(), reasons.end(),
                          [](const auto& a, const auto& b) { return a.second < b.second; });
-    Ignore(most->first, NamesWithExtension(kind.written));
+    IgnoreGlob(most->first, NamesWithExtension(kind.written));
   }
 
   // A name that is left out wherever it is.
@@ -245,14 +242,14 @@ class RuleMaker {
       const Decision& decision = file.judged->decision;
       if (decision.action != Action::kLeaveOut) continue;
       if (IsIgnoredByName(file)) {
-        Ignore(decision.reason, std::string(FileName(file.path)));
+        IgnoreGlob(decision.reason, std::string(FileName(file.path)));
       } else {
         left[decision.reason].insert(file.path);
       }
     }
     for (const auto& [reason, paths] : left) {
       std::vector<std::string> globs = Cover(kind.all, paths, NamesWithExtension(kind.written));
-      for (std::string& glob : globs) Ignore(reason, std::move(glob));
+      for (std::string& glob : globs) IgnoreGlob(reason, std::move(glob));
     }
   }
 
@@ -264,10 +261,10 @@ class RuleMaker {
       const Decision& decision = file.judged->decision;
       if (decision.action != Action::kLeaveOut) continue;
       if (IsIgnoredByName(file)) {
-        Ignore(decision.reason, std::string(FileName(file.path)));
+        IgnoreGlob(decision.reason, std::string(FileName(file.path)));
       } else if (const std::string ends = EndsOf(file.path);
                  !ends.empty() && IsAllLeftOut(kind, ends)) {
-        Ignore(decision.reason, "*" + ends);
+        IgnoreGlob(decision.reason, "*" + ends);
       } else {
         left[decision.reason].insert(file.path);
       }
@@ -298,7 +295,7 @@ class RuleMaker {
     const std::string names = has_extension ? NamesWithExtension(kind.written) : "*";
     std::vector<std::string> globs = Cover(has_extension ? kind.all : all_, paths, names);
     if (globs.size() + ignored_[reason].size() <= kIgnoresMax) {
-      for (std::string& glob : globs) Ignore(reason, std::move(glob));
+      for (std::string& glob : globs) IgnoreGlob(reason, std::move(glob));
       return;
     }
     made_.not_ignored += paths.size();
@@ -433,7 +430,7 @@ class RuleMaker {
   std::map<std::string, Kind> kinds_;
   Paths all_;
   std::map<std::string, size_t> names_;       // file name -> files
-  std::map<std::string, size_t> names_left_;  // of these, left out
+  std::map<std::string, size_t> names_left_;  // file name -> files that are left out
   std::map<std::string, Paths> general_;      // cooker -> extensions
   Paths licences_;                            // file names
   std::map<CookerAndReason, std::vector<std::string>> without_extension_;
@@ -447,7 +444,7 @@ class RuleMaker {
 
 SuggestedRules MakeRules(const std::vector<Root>& roots, const std::vector<Judged>& files,
                          const std::vector<Omission>& omissions, const Relations& relations) {
-  return RuleMaker(roots, files, relations).Make(omissions);
+  return RuleMaker(roots, files, relations).MakeAll(omissions);
 }
 
 }  // namespace galley::init

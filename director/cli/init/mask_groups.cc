@@ -1,7 +1,6 @@
 #include "director/cli/init/mask_groups.h"
 
 #include <algorithm>
-#include <cctype>
 #include <set>
 
 #include "director/cli/init/name_rules.h"
@@ -16,17 +15,6 @@ constexpr std::string_view kSeparators = "_-. ";
 constexpr std::string_view kPictures[] = {
     "disabled", "inactive", "off",   "locked", "gray",  "grey", "greyed", "bw",  "shadow",
     "shade",    "dark",     "light", "black",  "white", "icon", "thumb",  "old", "preview"};
-
-std::string InLowerCase(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return lower;
-}
-
-std::string StemOf(std::string_view path) {
-  const std::string_view name = FileName(path);
-  return InLowerCase(name.substr(0, name.rfind('.')));
-}
 
 // The stems in a folder, in lower case.
 using Stems = std::set<std::string, std::less<>>;
@@ -50,8 +38,7 @@ bool IsPictureWord(std::string_view word) {
 
 std::string LastWord(std::string_view path) {
   constexpr size_t kLong = 12;
-  const std::string_view name = FileName(path);
-  const std::string_view stem = name.substr(0, name.rfind('.'));
+  const std::string_view stem = StemOf(path);
   const size_t at = stem.find_last_of("_-.");
   const bool is_word = at != std::string_view::npos && at > 0 && stem.size() - at <= kLong &&
                        stem.size() - at > 1 &&
@@ -65,7 +52,7 @@ std::map<std::string, std::vector<const Judged*>> FindMaskGroups(
   std::map<std::string, Stems, std::less<>> folders;
   std::map<std::string, std::vector<const Judged*>> groups;
   for (const Judged* image : images) {
-    folders[std::string(FolderOf(image->file.path))].insert(StemOf(image->file.path));
+    folders[std::string(FolderOf(image->file.path))].insert(InLowerCase(StemOf(image->file.path)));
     const std::string word = InLowerCase(LastWord(image->file.path));
     if (!word.empty() && !IsPictureWord(word)) groups[word].push_back(image);
   }
@@ -74,7 +61,7 @@ std::map<std::string, std::vector<const Judged*>> FindMaskGroups(
     return members.size() < kGroupMin ||
            !std::all_of(members.begin(), members.end(), [&, &word = word](const Judged* image) {
              const Stems& stems = folders.find(FolderOf(image->file.path))->second;
-             return HasPictureBeside(stems, StemOf(image->file.path), word);
+             return HasPictureBeside(stems, InLowerCase(StemOf(image->file.path)), word);
            });
   });
   return groups;

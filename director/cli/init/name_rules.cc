@@ -1,9 +1,10 @@
 #include "director/cli/init/name_rules.h"
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <set>
+
+#include "absl/strings/ascii.h"
 
 namespace galley::init {
 namespace {
@@ -11,12 +12,6 @@ namespace {
 constexpr std::string_view kBuildFile = "a file of a build tool";
 
 using Words = std::set<std::string, std::less<>>;
-
-std::string Lower(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return lower;
-}
 
 struct LeftOut {
   std::string_view reason;
@@ -129,10 +124,17 @@ std::string_view FileName(std::string_view path) {
   return path.substr(path.rfind('/') + 1);  // npos + 1 is 0
 }
 
+std::string_view StemOf(std::string_view path) {
+  const std::string_view name = FileName(path);
+  return name.substr(0, name.rfind('.'));
+}
+
+std::string InLowerCase(std::string_view text) { return absl::AsciiStrToLower(std::string(text)); }
+
 std::string Extension(std::string_view path) {
   const std::string_view name = FileName(path);
   const size_t dot = name.rfind('.');
-  return dot == std::string_view::npos || dot == 0 ? "" : Lower(name.substr(dot + 1));
+  return dot == std::string_view::npos || dot == 0 ? "" : InLowerCase(name.substr(dot + 1));
 }
 
 std::string_view FolderOf(std::string_view path) {
@@ -141,7 +143,7 @@ std::string_view FolderOf(std::string_view path) {
 }
 
 std::optional<Decision> DecideByName(std::string_view path) {
-  const std::string name = Lower(FileName(path));
+  const std::string name = InLowerCase(FileName(path));
   const std::string extension = Extension(path);
   if (extension == "cook")
     return ReadByOthers("a sidecar of Galley: it says how the file beside it is cooked");
@@ -206,17 +208,17 @@ std::string_view WhyCopied(std::string_view extension) {
 bool IsBuildFile(std::string_view path) {
   const auto decision = DecideByName(path);
   return decision.has_value() && decision->reason == kBuildFile &&
-         Lower(FileName(path)) != "galley.toml";
+         InLowerCase(FileName(path)) != "galley.toml";
 }
 
 bool IsLicence(std::string_view path) {
-  return IsLicenceName(Lower(FileName(path)), Extension(path));
+  return IsLicenceName(InLowerCase(FileName(path)), Extension(path));
 }
 
 bool IsFolderForPeople(std::string_view name) {
   static const Words names = {"doc",     "docs", "documentation", "screenshots", "screenshot",
                               "website", "man",  "metainfo",      "appdata",     "debian"};
-  return names.contains(Lower(name));
+  return names.contains(InLowerCase(name));
 }
 
 bool IsFolderAside(std::string_view name) {
@@ -224,7 +226,7 @@ bool IsFolderAside(std::string_view name) {
       "tools",    "android",   "ios",   "apple",        "macos",      "osx",     "xcode", "msvc",
       "libs",     "vendor",    "cmake", "applications", "pixmaps",    "icons",   "test",  "tests",
       "testdata", "packaging", "ci",    "third_party",  "thirdparty", "external"};
-  return IsFolderForPeople(name) || names.contains(Lower(name));
+  return IsFolderForPeople(name) || names.contains(InLowerCase(name));
 }
 
 }  // namespace galley::init

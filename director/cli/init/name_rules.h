@@ -12,6 +12,9 @@ namespace galley::init {
 // "shaders/a.PNG" -> "a.PNG"; "a.PNG" -> "png" (lower case), "Makefile" -> "".
 std::string_view FileName(std::string_view path);
 std::string Extension(std::string_view path);
+// "a" of "shaders/a.PNG".
+std::string_view StemOf(std::string_view path);
+std::string InLowerCase(std::string_view text);
 // "" for a file of the tree's own folder.
 std::string_view FolderOf(std::string_view path);
 

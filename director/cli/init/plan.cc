@@ -19,7 +19,7 @@ constexpr size_t kExamples = 3;
 
 class Table {
  public:
-  void Add(const std::string& extension, const Decision& decision, const std::string& path) {
+  void AddFile(const std::string& extension, const Decision& decision, const std::string& path) {
     Row& row =
         rows_[{decision.action, decision.cooker, extension, decision.settings, decision.reason}];
     row.extension = extension;
@@ -57,9 +57,7 @@ std::string ShownKind(const Omission& omission) {
 
 Plan MakePlan(const Tree& tree, const std::string& name, size_t files_max, Looker* looker) {
   Survey survey = TakeSurvey(tree, files_max);
-  std::vector<Judged> files;
-  files.reserve(survey.files.size());
-  for (const File& file : survey.files) files.push_back(JudgeFile(tree, file));
+  std::vector<Judged> files = JudgeFiles(tree, survey.files, looker);
   const std::vector<Root> roots = ChooseRoots(files);
   const Relations relations = Relate(roots, survey.links, files, looker);
 
@@ -72,7 +70,7 @@ Plan MakePlan(const Tree& tree, const std::string& name, size_t files_max, Looke
   Table table;
   for (const Root& root : roots) plan.mounts.push_back({root, 0});
   for (const Judged& file : files) {
-    table.Add(ShownExtension(file.file.path), file.decision, file.file.path);
+    table.AddFile(ShownExtension(file.file.path), file.decision, file.file.path);
     const bool is_package = !file.decision.cooker.empty();
     if (file.is_pointer && is_package && plan.lfs_pointers++ == 0)
       plan.lfs_example = file.file.path;
@@ -82,8 +80,8 @@ Plan MakePlan(const Tree& tree, const std::string& name, size_t files_max, Looke
   for (const Omission& omission : survey.omissions) {
     // A scan names what it meets under a mount.
     const bool fails = omission.has_bad_name && RootOf(roots, omission.path) != nullptr;
-    table.Add(ShownKind(omission), fails ? Rename(omission.reason) : LeaveOut(omission.reason),
-              omission.path);
+    table.AddFile(ShownKind(omission), fails ? Rename(omission.reason) : LeaveOut(omission.reason),
+                  omission.path);
   }
   plan.rows = table.Rows();
   ProjectTextOptions text{

@@ -42,18 +42,18 @@ struct Growth {
 
 struct Plan {
   std::vector<MountPlan> mounts;
-  std::vector<Row> rows;  // what is cooked first, what is left out last
+  std::vector<Row> rows;  // cooked files first, files that are left out last
   std::string toml;
   size_t lfs_pointers = 0;               // files whose contents Git LFS has elsewhere
   std::string lfs_example;               // the path of one
   std::vector<std::string> named_only;   // like normal maps, and their pixels are none
   std::vector<std::string> may_be_data;  // images that are textures, and may be data
-  size_t images = 0;                     // that the texture cooker takes
-  size_t images_decoded = 0;             // of these, for the guess about their use
+  size_t images = 0;                     // taken by the texture cooker
+  size_t images_decoded = 0;             // decoded for the guess about their use
   std::optional<Growth> growth;          // when it is much
   size_t not_ignored = 0;                // SuggestedRules
   std::string not_ignored_example;
-  std::string not_looked_at;  // why some files were not looked at by cookers; "": all were
+  std::string not_looked_at;  // why some files have no look of a cooker; "": all have
   bool is_cut = false;        // there are more than kFilesMax files
   bool is_empty = false;      // nothing was found that could be a package
 };

@@ -1,10 +1,12 @@
-// The plans of `galley init` for small trees. Each galley.toml is read as a cook reads it, and
-// asked what it does with each file: "texture", "texture {"usage":"normal"}", "copy", "no rule",
-// "ignored".
+// The plans of `galley init` for small trees, of which `galley-worker` says what the files are.
+// Each galley.toml is read as a cook reads it, and asked what it does with each file: "texture",
+// "texture {"usage":"normal"}", "copy", "no rule", "ignored".
 #include "director/cli/init/plan.h"
 
 #include <map>
 #include <optional>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/ascii.h"
@@ -14,6 +16,7 @@
 #include "common/project/resolver.h"
 #include "director/cli/init/table_text.h"
 #include "director/cli/init/testing/memory_tree.h"
+#include "director/cli/init/worker_looker.h"
 #include "fmt/format.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -32,18 +35,70 @@ using ::testing::UnorderedElementsAre;
 
 using Files = std::map<std::string, std::string>;
 
-std::string Png(char color_type = 6) {
-  return "\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08"s + color_type + "\0\0\0rest"s;
+std::string BigEndian(uint32_t value) {
+  std::string bytes;
+  for (int shift = 24; shift >= 0; shift -= 8) bytes += static_cast<char>(value >> shift);
+  return bytes;
 }
-std::string SizedPng(uint8_t width, uint8_t height) {
-  std::string png = Png(2);
-  png[19] = static_cast<char>(width);
-  png[23] = static_cast<char>(height);
-  return png;
+// Source: PNG specification, annex D.
+std::string PngChunk(const std::string& type, const std::string& content) {
+  uint32_t sum = 0xffffffff;
+  for (const char c : type + content) {
+    sum ^= static_cast<uint8_t>(c);
+    for (int i = 0; i < 8; ++i) sum = (sum & 1) != 0 ? 0xedb88320 ^ sum >> 1 : sum >> 1;
+  }
+  return BigEndian(static_cast<uint32_t>(content.size())) + type + content + BigEndian(~sum);
 }
-const std::string kJpeg = "\xff\xd8\xff\xe0 a jpeg";
-const std::string kWav = "RIFF\x24\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0"s + std::string(20, '\0');
-const std::string kAdpcm = "RIFF\x24\0\0\0WAVEfmt \x10\0\0\0\x02\0\x01\0"s + std::string(20, '\0');
+// So many zeros as a zlib stream. Source: RFC 1950; RFC 1951, 3.2.6: a literal, then runs of 258 at
+// distance 1, then literals.
+std::string ZerosAsStream(size_t count) {
+  std::string bits = "110";  // the last block, of fixed codes
+  const std::string literal = "00110000", run = "1100010100000";
+  bits += literal;
+  for (size_t i = 0; i < (count - 1) / 258; ++i) bits += run;
+  for (size_t i = 0; i < (count - 1) % 258; ++i) bits += literal;
+  bits += "0000000";  // the end of the block
+  bits.resize((bits.size() + 7) / 8 * 8, '0');
+  std::string stream = "\x78\x01";
+  for (size_t at = 0; at < bits.size(); at += 8) {
+    uint32_t byte = 0;
+    for (size_t bit = 0; bit < 8; ++bit) byte |= (bits[at + bit] == '1' ? 1u : 0u) << bit;
+    stream += static_cast<char>(byte);
+  }
+  return stream + BigEndian(static_cast<uint32_t>(count % 65521) << 16 | 1);  // Adler-32
+}
+// A black image.
+std::string SizedPng(uint32_t width, uint32_t height, char color_type = 2) {
+  const uint32_t texel = color_type == 2 ? 3 : color_type == 4 ? 2 : color_type == 6 ? 4 : 1;
+  return "\x89PNG\r\n\x1a\n" +
+         PngChunk("IHDR", BigEndian(width) + BigEndian(height) + "\x08"s + color_type + "\0\0\0"s) +
+         (color_type == 3 ? PngChunk("PLTE", "rgb") : "") +
+         PngChunk("IDAT", ZerosAsStream(size_t{height} * (size_t{width} * texel + 1))) +
+         PngChunk("IEND", "");
+}
+std::string Png(char color_type = 6) { return SizedPng(1, 1, color_type); }
+// One texel of three channels.
+const std::string kJpeg =
+    "\377\330\377\340\000\020\112\106\111\106\000\001\001\000\000\001\000\001\000\000\377\333"
+    "\000\103\000\120\067\074\106\074\062\120\106\101\106\132\125\120\137\170\310\202\170\156"
+    "\156\170\365\257\271\221\310\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377"
+    "\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377"
+    "\377\377\333\000\103\001\125\132\132\170\151\170\353\202\202\353\377\377\377\377\377\377"
+    "\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377"
+    "\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377"
+    "\377\377\377\377\377\300\000\021\010\000\001\000\001\003\001\042\000\002\021\001\003\021"
+    "\001\377\304\000\024\000\001\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000"
+    "\000\377\304\000\024\020\001\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000"
+    "\000\377\304\000\024\001\001\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000"
+    "\003\377\304\000\024\021\001\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000"
+    "\000\377\332\000\014\003\001\000\002\021\003\021\000\077\000\000\062\277\377\331"s;
+// A frame of 16 bits at 8,000 Hz; `format`: 1 PCM, 2 ADPCM.
+std::string Wav(char format) {
+  return "RIFF\x26\0\0\0WAVEfmt \x10\0\0\0"s + format +
+         "\0\x01\0\x40\x1f\0\0\x80\x3e\0\0\x02\0\x10\0data\x02\0\0\0\0\0"s;
+}
+const std::string kWav = Wav(1);
+const std::string kAdpcm = Wav(2);
 const std::string kVulkan =
     "#version 450\nlayout(location = 0) out vec4 c;\nvoid main() { c = vec4(1); }\n";
 const std::string kOldGlsl = "#version 120\nvarying vec2 uv;\nvoid main() {}\n";
@@ -66,10 +121,30 @@ class PlanTest : public ::testing::Test {
     project_ = *std::move(project);
   }
 
-  void Init(Files files) { InitTree(MemoryTree(std::move(files))); }
-  void InitTree(const Tree& tree) {
-    plan_ = MakePlan(tree, "game");
+  void Init(const Files& files) { InitTree(MemoryTree(files), files); }
+  // `files`: those of the tree that cookers look at.
+  void InitTree(const Tree& tree, const Files& files) {
+    WriteTree(files);
+    WorkerLooker looker = RealLooker();
+    plan_ = MakePlan(tree, "game", kFilesMax, &looker);
+    EXPECT_EQ(looker.trouble(), "");
     Load(plan_);
+  }
+  void WriteTree(const Files& files) {
+    ASSERT_TRUE(RemoveAll(tree_).ok());
+    std::set<std::string> folders;
+    for (const auto& [path, bytes] : files) {
+      const std::string host_path = JoinPath(tree_, path);
+      const std::string folder = host_path.substr(0, host_path.rfind('/'));
+      if (folders.insert(folder).second) {
+        ASSERT_TRUE(CreateDirectories(folder).ok());
+      }
+      ASSERT_TRUE(WriteFileAtomic(host_path, bytes).ok());
+    }
+  }
+  WorkerLooker RealLooker() const {
+    return WorkerLooker(
+        {.directory = tree_, .program = std::string(GALLEY_BIN_DIR) + "/galley-worker"});
   }
 
   // The answer of the galley.toml for a file of this virtual path.
@@ -112,6 +187,7 @@ class PlanTest : public ::testing::Test {
   }
 
   const std::string root_;
+  const std::string tree_ = JoinPath(root_, "tree");
   Plan plan_;
   std::optional<project::Project> project_;
 };
@@ -206,7 +282,7 @@ TEST_F(PlanTest, IncludesAreReadAndTheirFolderIsNamed) {
 
 TEST_F(PlanTest, PartsOfShadersAreNoPackagesWhereAllShadersAreCooked) {
   Init({{"a.frag", "#version 450\n#include \"math.glsl\"\nvoid main() {}\n"},
-        {"math.glsl", "float half() { return 0.5; }"},
+        {"math.glsl", "float middle() { return 0.5; }"},
         {"light.glsl", "#include \"math.glsl\"\nvec3 light() { return vec3(1); }"}});
   EXPECT_EQ(Does("/Game/a.frag"), "shader");
   EXPECT_EQ(Does("/Game/math.glsl"), "no rule");
@@ -248,21 +324,14 @@ TEST_F(PlanTest, BuiltFilesBesideTheirSourcesAreLeftAlone) {
 }
 
 TEST_F(PlanTest, NormalMapsAndMasksAreKnownByTheEndsOfTheirNames) {
-  Init({{"wall.png", Png()},
-        {"wall_n.png", Png()},
-        {"wall-normal.png", Png()},
-        {"Wall_Normal.PNG", Png()},
-        {"wall_roughness.png", Png()},
-        {"wall_orm.png", Png()},
-        {"button_normal.png", Png()},
-        {"button_hover.png", Png()},
-        {"state_normal1.png", Png()},
-        {"stone_color2.png", Png()},
-        {"stone_normal2.png", Png()},
-        {"arrow_n.png", Png()},
-        {"arrow_e.png", Png()},
-        {"arrow_w.png", Png()},
-        {"map_normal.png", Png(3)}});
+  const Files files = {
+      {"wall.png", Png()},          {"wall_n.png", Png()},         {"wall-normal.png", Png()},
+      {"Wall_Normal.PNG", Png()},   {"wall_roughness.png", Png()}, {"wall_orm.png", Png()},
+      {"button_normal.png", Png()}, {"button_hover.png", Png()},   {"state_normal1.png", Png()},
+      {"stone_color2.png", Png()},  {"stone_normal2.png", Png()},  {"arrow_n.png", Png()},
+      {"arrow_e.png", Png()},       {"arrow_w.png", Png()}};
+  plan_ = MakePlan(MemoryTree(files), "game");  // nobody looks at texels: names decide alone
+  Load(plan_);
   const std::string normal = "texture {\"usage\":\"normal\"}";
   EXPECT_EQ(Does("/Game/wall.png"), "texture");
   EXPECT_EQ(Does("/Game/wall_n.png"), normal);
@@ -274,6 +343,7 @@ TEST_F(PlanTest, NormalMapsAndMasksAreKnownByTheEndsOfTheirNames) {
   EXPECT_EQ(Does("/Game/arrow_n.png"), "texture");        // north
   EXPECT_EQ(Does("/Game/state_normal1.png"), "texture");  // the first of several states
   EXPECT_EQ(Does("/Game/stone_normal2.png"), normal);
+  Init({{"map_normal.png", Png(3)}});
   EXPECT_EQ(Does("/Game/map_normal.png"), "texture");  // has a palette
 }
 
@@ -368,12 +438,13 @@ TEST_F(PlanTest, TheRootOfAProgramsRepositoryIsNoContent) {
 }
 
 TEST_F(PlanTest, OddThingsAreLeftOutAndTold) {
-  MemoryTree tree({{"a/a.png", Png()}, {"a/b.png", Png()}, {"secret/c.png", Png()}});
+  const Files files = {{"a/a.png", Png()}, {"a/b.png", Png()}, {"secret/c.png", Png()}};
+  MemoryTree tree(files);
   tree.AddTrouble("a/loop", "a link to nothing, or in a loop");
   tree.AddTrouble("a/p.png", "a device, a pipe or a socket");
   tree.Forbid("secret");
   tree.Forbid("a/b.png");
-  InitTree(tree);
+  InitTree(tree, files);
   EXPECT_EQ(Does("/Game/a.png"), "texture");
   EXPECT_EQ(Does("/Game/b.png"), "ignored");
   EXPECT_EQ(Does("/Game/loop"), "ignored");
@@ -389,7 +460,8 @@ TEST_F(PlanTest, ALinkOutOfItsMountIsLeftOut) {
   MemoryTree tree(files);
   tree.AddLink("one/assets/in.png", "one/assets/1.png");
   tree.AddLink("one/assets/out.png", "two/assets/1.png");
-  InitTree(tree);
+  files["one/assets/in.png"] = files["one/assets/out.png"] = Png();
+  InitTree(tree, files);
   EXPECT_EQ(Does("/Game/in.png"), "texture");
   EXPECT_EQ(Does("/Game/out.png"), "ignored");
 }
@@ -458,10 +530,12 @@ TEST_F(PlanTest, PointersOfGitLfsHaveTheRuleOfTheirNames) {
   EXPECT_EQ(TableJson(plan_)["lfs_pointers"], 6);
 }
 
-// Answers from memory, and notes what it was asked.
+// Has the worker make outlines; answers the other looks from memory, and notes what it was asked.
 class FakeLooker : public Looker {
  public:
+  explicit FakeLooker(WorkerLooker worker) : worker_(std::move(worker)) {}
   std::map<std::string, Look> LookAt(const LookAsk& ask) override {
+    if (ask.is_outline) return worker_.LookAt(ask);
     asked[ask.cooker] = ask.paths;
     settings[ask.cooker] = ask.settings;
     std::map<std::string, Look> found;
@@ -477,15 +551,19 @@ class FakeLooker : public Looker {
   std::map<std::string, Look> looks;
   std::map<std::string, std::vector<std::string>> asked;
   std::map<std::string, std::string> settings;
+
+ private:
+  WorkerLooker worker_;
 };
 
 class LookedAtTest : public PlanTest {
  protected:
-  void InitLookedAt(Files files) {
-    plan_ = MakePlan(MemoryTree(std::move(files)), "game", kFilesMax, &looker_);
+  void InitLookedAt(const Files& files) {
+    WriteTree(files);
+    plan_ = MakePlan(MemoryTree(files), "game", kFilesMax, &looker_);
     Load(plan_);
   }
-  FakeLooker looker_;
+  FakeLooker looker_{RealLooker()};
   const std::string kNormalTexture = "texture {\"usage\":\"normal\"}";
 };
 
@@ -594,15 +672,15 @@ constexpr const char* kDataTexture =
 
 class LevelsTest : public LookedAtTest {
  protected:
-  // Each level has its size, a grid of the ground, its heights and a picture.
+  // A level has its size, a grid of the ground, its heights and a picture.
   void AddLevels(int count, int growth) {
     files_["sky.png"] = Png();  // so that /Game is the whole tree
     for (int i = 0; i < count; ++i) {
       const std::string folder = fmt::format("levels/{}/", i);
-      const auto side = static_cast<uint8_t>(60 + i * growth);
+      const auto side = static_cast<uint32_t>(60 + i * growth);
       files_[folder + "ground.png"] = SizedPng(side, 90);
       files_[folder + "height.png"] = SizedPng(side, 90);
-      files_[folder + "preview.png"] = SizedPng(static_cast<uint8_t>(side + 1), 90);
+      files_[folder + "preview.png"] = SizedPng(side + 1, 90);
       looker_.looks[folder + "ground.png"] = {.takes = true, .pixels = "color", .is_flat = true};
       looker_.SetPixels(folder + "height.png", "grey");
       looker_.SetPixels(folder + "preview.png", "color");
@@ -692,7 +770,7 @@ TEST_F(LookedAtTest, AnImageThatMayBeDataIsNamed) {
   for (const std::string& path : plan_.may_be_data) EXPECT_EQ(Does("/Game/" + path), "texture");
 }
 
-// As kiki_kart_colormask.png of SuperTuxKart: black, with the mask in alpha.
+// The image is like kiki_kart_colormask.png of SuperTuxKart: black, with the mask in alpha.
 TEST_F(LookedAtTest, AMaskWithAlphaKeepsIt) {
   looker_.looks["kart_colormask.png"] = {.takes = true, .pixels = "grey", .has_alpha = true};
   looker_.looks["kart_roughness.png"] = {.takes = true, .pixels = "grey"};
@@ -785,7 +863,7 @@ TEST_F(LookedAtTest, TheTableSaysHowManyWereDecoded) {
 }
 
 TEST_F(LookedAtTest, AnImageThatTheCookerRefusesIsCopied) {
-  looker_.looks["a.png"] = {.takes = false, .why_not = "png: the file is truncated"};
+  looker_.looks["a.png"] = {.takes = false, .reason = "png: the file is truncated"};
   InitLookedAt({{"a.png", Png()}, {"b.png", Png()}});
   EXPECT_EQ(Does("/Game/a.png"), "copy");
   EXPECT_THAT(ReasonOf("a.png"), HasSubstr("the file is truncated"));
@@ -793,8 +871,9 @@ TEST_F(LookedAtTest, AnImageThatTheCookerRefusesIsCopied) {
 
 TEST_F(LookedAtTest, TheCompilersWordOnAShaderCounts) {
   looker_.looks["a.frag"] = {.takes = true};
-  looker_.looks["b.frag"] = {.takes = false, .why_not = "ERROR: 1"};
-  looker_.looks["c.frag"] = {.takes = false, .why_not = "ERROR: 2"};
+  looker_.looks["b.frag"] = {.takes = false};
+  looker_.looks["c.frag"] = {.takes = false,
+                             .reason = "GLSL of #version 120: Vulkan takes 140 and later"};
   InitLookedAt(
       {{"a.frag", kOldGlsl}, {"b.frag", kVulkan}, {"c.frag", kOldGlsl}, {"d.frag", kVulkan}});
   EXPECT_EQ(Does("/Game/a.frag"), "shader");
@@ -802,6 +881,36 @@ TEST_F(LookedAtTest, TheCompilersWordOnAShaderCounts) {
   EXPECT_EQ(ReasonOf("b.frag"), "no Vulkan GLSL: the shader cooker refuses it");
   EXPECT_EQ(ReasonOf("c.frag"), "GLSL of #version 120: Vulkan takes 140 and later");
   EXPECT_EQ(Does("/Game/d.frag"), "shader");
+}
+
+TEST_F(PlanTest, ManyReasonsBecomeOne) {
+  Files files = {{"a.json", "{}"}};
+  for (int i = 0; i < 9; ++i)
+    files[fmt::format("b{}.json", i)] = fmt::format(R"({{"{0}":1,"{0}":2}})", i);
+  Init(files);
+  EXPECT_EQ(Does("/Game/a.json"), "data");
+  EXPECT_EQ(ReasonOf("b0.json"), "the data cooker refuses it");
+  files.erase("b0.json");
+  Init(files);
+  EXPECT_EQ(ReasonOf("b1.json"), "the object has the key \"1\" twice");
+}
+
+TEST_F(PlanTest, ThePlanIsTheSameWhateverTheOrderOfAnswers) {
+  Files files;
+  for (int i = 0; i < 300; ++i) {
+    files[fmt::format("{}.png", i)] = i % 7 == 0 ? kJpeg : SizedPng(i + 1, 4);
+    files[fmt::format("{}.json", i)] = fmt::format(R"({{"a": {{"$ref": "{}.png"}}}})", i);
+  }
+  WriteTree(files);
+  std::set<std::string> plans;
+  for (const size_t programs_max : {size_t{1}, size_t{4}, size_t{4}}) {
+    WorkerLooker looker({.directory = tree_,
+                         .program = std::string(GALLEY_BIN_DIR) + "/galley-worker",
+                         .programs_max = programs_max});
+    const Plan plan = MakePlan(MemoryTree(files), "game", kFilesMax, &looker);
+    plans.insert(plan.toml + TableText(plan));
+  }
+  EXPECT_EQ(plans.size(), 1u);
 }
 
 // So that names which Windows cannot have fail there, and nowhere else.
@@ -857,26 +966,16 @@ TEST_F(PlanTest, WhatOthersReadHasARuleWithoutACooker) {
   EXPECT_FALSE(is_set_aside("/Game/m.gltf"));
 }
 
-std::string SizedPng(uint32_t side) {
-  std::string png = Png(2);
-  for (const size_t at : {size_t{16}, size_t{20}}) {
-    png[at] = static_cast<char>(side >> 24);
-    png[at + 1] = static_cast<char>(side >> 16);
-    png[at + 2] = static_cast<char>(side >> 8);
-    png[at + 3] = static_cast<char>(side);
-  }
-  return png;
-}
-
 TEST_F(PlanTest, ATreeThatGrowsIsToldWithTheSettingThatShrinksIt) {
-  Init({{"a.png", SizedPng(2'048) + std::string(200'000, 'x')}, {"b.wav", kWav}});
+  const std::string large = SizedPng(2'048, 2'048);
+  Init({{"a.png", large + std::string(200'000 - large.size(), 'x')}, {"b.wav", kWav}});
   ASSERT_TRUE(plan_.growth.has_value());
   EXPECT_EQ(plan_.growth->cooked_bytes, 2'048u * 2'048 / 2 * 4 / 3);
   EXPECT_EQ(plan_.growth->max_size, 1'024u);
   EXPECT_THAT(TableText(plan_), HasSubstr("the textures grow 13 times"));
   EXPECT_THAT(TableText(plan_), HasSubstr("`settings = { max_size = 1024 }`"));
   EXPECT_THAT(plan_.toml, HasSubstr("max_size = 1024, zstd = 9"));
-  Init({{"a.png", SizedPng(2'048) + std::string(900'000, 'x')}});
+  Init({{"a.png", SizedPng(2'048, 2'048) + std::string(900'000, 'x')}});
   EXPECT_FALSE(plan_.growth.has_value());
 }
 

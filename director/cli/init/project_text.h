@@ -15,7 +15,7 @@ struct ProjectTextOptions {
   std::vector<Root> roots;
   SuggestedRules rules;
   bool wants_late_spirv = false;
-  uint32_t texture_max_size = 0;  // that would shrink the textures much; 0: none
+  uint32_t texture_max_size = 0;  // a bound that would shrink the textures much; 0: none
 };
 
 std::string ProjectText(const ProjectTextOptions& options);

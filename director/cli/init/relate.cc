@@ -1,7 +1,6 @@
 #include "director/cli/init/relate.h"
 
 #include <algorithm>
-#include <cctype>
 #include <iterator>
 #include <optional>
 #include <string_view>
@@ -13,7 +12,6 @@
 #include "director/cli/init/include_finder.h"
 #include "director/cli/init/mask_groups.h"
 #include "director/cli/init/name_rules.h"
-#include "director/cli/init/shader_source.h"
 #include "director/cli/init/texture_names.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
@@ -23,11 +21,6 @@ namespace {
 
 using Names = std::set<std::string, std::less<>>;
 using Groups = std::map<std::string, std::vector<const Judged*>>;
-
-std::string_view WithoutExtension(std::string_view path) {
-  const size_t dot = path.rfind('.');
-  return dot == std::string_view::npos ? path : path.substr(0, dot);
-}
 
 class Relater {
  public:
@@ -53,7 +46,7 @@ class Relater {
   }
 
  private:
-  Judged* Find(std::string_view path) const {
+  Judged* FindFile(std::string_view path) const {
     const auto found = by_path_.find(path);
     return found == by_path_.end() ? nullptr : found->second;
   }
@@ -88,14 +81,15 @@ class Relater {
                                  "pvr", "basis", "crn", "astc", "vtf",  "cbor"};
     if (file.decision.action == Action::kLeaveOut) return;
     const std::string extension = Extension(file.file.path);
-    const std::string_view stem = WithoutExtension(file.file.path);
+    const std::string_view stem =
+        std::string_view(file.file.path).substr(0, file.file.path.rfind('.'));
     if (kEditors.contains(extension)) {
-      if (Find(stem) != nullptr || folders_.contains(stem))
+      if (FindFile(stem) != nullptr || folders_.contains(stem))
         file.decision = LeaveOut("an editor's notes on the file beside it");
       return;
     }
     if (!kBuilt.contains(extension)) return;
-    if (IsCooked(Find(stem)) || HasCookedSource(stem, extension == "spv"))
+    if (IsCooked(FindFile(stem)) || HasCookedSource(stem, extension == "spv"))
       file.decision = LeaveOut("built already from a source beside it, which is cooked");
   }
 
@@ -105,39 +99,37 @@ class Relater {
 
   bool HasCookedSource(std::string_view stem, bool is_shader) const {
     for (const char* extension : {".png", ".tga", ".jpg", ".jpeg", ".bmp", ".hdr"}) {
-      if (!is_shader && IsCooked(Find(std::string(stem) + extension))) return true;
+      if (!is_shader && IsCooked(FindFile(std::string(stem) + extension))) return true;
     }
     for (const char* extension : {".vert", ".frag", ".comp", ".geom", ".tesc", ".tese"}) {
-      if (is_shader && IsCooked(Find(std::string(stem) + extension))) return true;
+      if (is_shader && IsCooked(FindFile(std::string(stem) + extension))) return true;
     }
     return false;
   }
 
+  static bool IsShaderToCook(const Judged& file) {
+    return file.decision.action == Action::kCook && file.decision.cooker == "shader" &&
+           !file.is_pointer;
+  }
+
+  // By its name: of whatever language.
+  static bool IsShader(const Judged& file) {
+    const std::string extension = Extension(file.file.path);
+    return CookerOf(extension) == "shader" || WhyCopied(extension).starts_with("a shader in");
+  }
+
   void JudgeShaders() {
-    const IncludeFinder finder(roots_, files_);
-    std::map<const Judged*, ExpandedShader> shaders;
-    for (const Judged& file : files_) {
-      if (file.decision.action == Action::kCook && file.decision.cooker == "shader" &&
-          !file.is_pointer)
-        shaders.emplace(&file, finder.Expand(file));
-    }
-    const std::map<std::string, Look> looks = LookAtShaders(shaders);
-    std::set<std::string> included;
+    IncludeFinder finder(roots_, files_);
+    std::vector<Judged*> shaders;
     for (Judged& file : files_) {
-      if (file.decision.action != Action::kCook || file.decision.cooker != "shader" ||
-          file.is_pointer)
-        continue;
-      const ExpandedShader& shader = shaders.at(&file);
-      if (const std::string why_not = WhyNoShader(file, shader, looks); !why_not.empty()) {
-        file.decision = Copy(why_not);
-        continue;
-      }
-      relations_.wants_late_spirv |= WantsLateSpirv(shader.text);
-      relations_.include_folders.insert(shader.folders.begin(), shader.folders.end());
-      included.insert(shader.files.begin(), shader.files.end());
+      const bool is_copied = file.decision.action == Action::kCopy && IsShader(file);
+      if (IsShaderToCook(file) || is_copied) shaders.push_back(&file);
     }
+    if (looker_ != nullptr) finder.TakeOutlines(shaders, *looker_);
+    std::set<std::string> included;
+    CookShaders(finder, included);
     for (const std::string& path : included) {
-      Judged& file = *Find(path);
+      Judged& file = *FindFile(path);
       if (file.decision.action != Action::kCook)
         file.decision = ReadByOthers("included by shaders that are cooked");
     }
@@ -150,27 +142,39 @@ class Relater {
     CopyWhatCopiesInclude(finder);
   }
 
-  // The compiler's word counts, where there is one. The text says more plainly why not.
-  static std::string WhyNoShader(const Judged& file, const ExpandedShader& shader,
-                                 const std::map<std::string, Look>& looks) {
-    const auto look = looks.find(file.file.path);
-    if (look != looks.end() && look->second.takes) return "";
-    if (!shader.missing.empty()) return "a shader that includes what is not in the tree";
-    const std::string why_not = WhyNoVulkanGlsl(shader.text);
-    if (!why_not.empty() || look == looks.end()) return why_not;
-    return "no Vulkan GLSL: the shader cooker refuses it";
+  // The compiler's word counts, where there is one.
+  void CookShaders(const IncludeFinder& finder, std::set<std::string>& included) {
+    std::map<const Judged*, FoundIncludes> includes;
+    for (const Judged& file : files_) {
+      if (IsShaderToCook(file)) includes.emplace(&file, finder.FindIncludes(file));
+    }
+    const std::map<std::string, Look> looks = LookAtShaders(includes);
+    for (Judged& file : files_) {
+      if (!IsShaderToCook(file)) continue;
+      const auto look = looks.find(file.file.path);
+      if (look != looks.end() && !look->second.takes) {
+        const std::string& reason = look->second.reason;
+        file.decision =
+            Copy(reason.empty() ? "no Vulkan GLSL: the shader cooker refuses it" : reason);
+        continue;
+      }
+      relations_.wants_late_spirv |= look != looks.end() && look->second.needs_late_spirv;
+      const FoundIncludes& found = includes.at(&file);
+      relations_.include_folders.insert(found.folders.begin(), found.folders.end());
+      included.insert(found.files.begin(), found.files.end());
+    }
   }
 
   std::map<std::string, Look> LookAtShaders(
-      const std::map<const Judged*, ExpandedShader>& shaders) const {
+      const std::map<const Judged*, FoundIncludes>& includes) const {
     if (looker_ == nullptr) return {};
     LookAsk ask{.paths = {}, .cooker = "shader", .mounts = Mounts()};
     std::set<std::string> folders;
     for (const Judged& file : files_) {
-      const auto shader = shaders.find(&file);
-      if (shader == shaders.end()) continue;
+      const auto found = includes.find(&file);
+      if (found == includes.end()) continue;
       ask.paths.push_back(file.file.path);
-      folders.insert(shader->second.folders.begin(), shader->second.folders.end());
+      folders.insert(found->second.folders.begin(), found->second.folders.end());
     }
     ask.settings = nlohmann::json{{"include_dirs", folders}}.dump();
     return looker_->LookAt(ask);
@@ -183,10 +187,7 @@ class Relater {
   }
 
   static bool IsShaderToCompile(const Judged& file) {
-    const std::string extension = Extension(file.file.path);
-    const bool is_shader =
-        CookerOf(extension) == "shader" || WhyCopied(extension).starts_with("a shader in");
-    return is_shader && file.shader_text.find("main") != std::string::npos;
+    return IsShader(file) && file.outline.has_main;
   }
 
   // No shader that the game compiles itself is there, so that nobody needs the part at run time.
@@ -200,22 +201,19 @@ class Relater {
   void CopyWhatCopiesInclude(const IncludeFinder& finder) {
     std::set<std::string> included;
     for (const Judged& file : files_) {
-      const std::string extension = Extension(file.file.path);
-      const bool is_source =
-          CookerOf(extension) == "shader" || WhyCopied(extension).starts_with("a shader in");
-      if (file.decision.action != Action::kCopy || !is_source) continue;
-      const ExpandedShader shader = finder.Expand(file);
-      included.insert(shader.files.begin(), shader.files.end());
+      if (file.decision.action != Action::kCopy || !IsShader(file)) continue;
+      const FoundIncludes found = finder.FindIncludes(file);
+      included.insert(found.files.begin(), found.files.end());
     }
     for (const std::string& path : included) {
-      Judged& file = *Find(path);
+      Judged& file = *FindFile(path);
       if (file.decision.action == Action::kLeaveOut || file.decision.action == Action::kRead)
         file.decision = Copy("included by shaders that are copied");
     }
   }
 
   // A relative or virtual path as it is written in `from`.
-  Judged* Referred(const Judged& from, const std::string& written) const {
+  Judged* FindReferred(const Judged& from, const std::string& written) const {
     const Root* root = RootOf(roots_, from.file.path);
     const auto asked = content::NormalizeAsked(written);
     if (root == nullptr || !asked.ok()) return nullptr;
@@ -224,20 +222,20 @@ class Relater {
     for (const Root& each : roots_) {
       if (!content::IsUnder(*path, each.path) || path->size() == each.path.size()) continue;
       const std::string below = path->substr(each.path.size() + 1);
-      return Find(each.folder.empty() ? below : each.folder + "/" + below);
+      return FindFile(each.folder.empty() ? below : each.folder + "/" + below);
     }
     return nullptr;
   }
 
   void TakeReferences(const Judged& file) {
     if (file.decision.action != Action::kCook) return;
-    for (const std::string& buffer : file.buffers) {
-      Judged* found = Referred(file, buffer);
+    for (const std::string& buffer : file.outline.reads) {
+      Judged* found = FindReferred(file, buffer);
       if (found != nullptr && found != &file)
         found->decision = ReadByOthers("buffers of glTF: its GLB holds them");
     }
-    for (const GltfImage& image : file.images) MakePackage(Referred(file, image.path));
-    for (const std::string& reference : file.references) MakePackage(Referred(file, reference));
+    for (const std::string& reference : file.outline.references)
+      MakePackage(FindReferred(file, reference));
   }
 
   static void MakePackage(Judged* file) {
@@ -250,8 +248,8 @@ class Relater {
     std::map<const Judged*, std::set<TextureUse>> slots;
     for (const Judged& file : files_) {
       if (file.decision.action != Action::kCook) continue;
-      for (const GltfImage& image : file.images)
-        slots[Referred(file, image.path)].insert(image.use);
+      for (const GltfImage& image : file.outline.images)
+        slots[FindReferred(file, image.path)].insert(image.use);
     }
     std::vector<const Judged*> images;
     for (const Judged& file : files_) {
@@ -299,14 +297,13 @@ class Relater {
     return others;
   }
 
-  // Each level has one: they share a rule for their whole name.
+  // Every level has such an image: a rule for the whole name takes all of them.
   void UseAsData(Judged& file) {
     file.decision.settings = kDataSettings;
     file.decision.reason =
         "grids of data, as their pixels, sizes and equal names tell: kept without loss (or use "
         "`copy`, if the game reads the image file itself)";
-    relations_.endings[file.file.path] =
-        "/" + std::string(WithoutExtension(FileName(file.file.path)));
+    relations_.endings[file.file.path] = "/" + std::string(StemOf(file.file.path));
   }
 
   // Images with a use whose names suggest none may still end alike.
@@ -365,8 +362,7 @@ class Relater {
 
   // "waternormals2.jpg": its name decides nothing, and makes it worth a look.
   static bool MayBeNormals(std::string_view path) {
-    std::string name(FileName(path));
-    for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    const std::string name = InLowerCase(FileName(path));
     return name.find("norm") != std::string::npos || name.find("nrm") != std::string::npos ||
            name.find("bump") != std::string::npos;
   }
@@ -380,10 +376,10 @@ class Relater {
   // `name` may be null: the name suggests nothing.
   void UseByPixels(const Look& look, const NamedTexture* name, Judged& file) {
     const bool is_named_normal = name != nullptr && name->use == NamedUse::kNormal;
-    // One channel cannot hold what differs in three, nor what is in alpha.
+    // A single channel cannot hold what differs in three, nor what is in alpha.
     const bool is_one = look.pixels == "grey" && !look.has_alpha;
     if (!look.takes) {
-      file.decision = Copy("an image that the texture cooker refuses: " + look.why_not);
+      file.decision = Copy("an image that the texture cooker refuses: " + look.reason);
     } else if (look.pixels == "normal" || (is_named_normal && look.pixels == "like-normal")) {
       UseByName(NamedUse::kNormal, ", by their pixels", file);
     } else if (is_named_normal && look.pixels == "two-channel-normal") {

@@ -29,12 +29,12 @@ inline constexpr size_t kImagesLookedAtMax = 1'000;
 
 struct Relations {
   std::set<std::string> include_folders;  // virtual: what shaders need as include_dirs
-  // Of images with a use: the ends of their names, "/" and the stem when it is the whole name.
+  // Images with a use: path -> the end of the name, "/" and the stem when it is the whole name.
   std::map<std::string, std::string> endings;
   std::vector<std::string> named_only;   // like normal maps, and their pixels are none
   std::vector<std::string> may_be_data;  // images; nothing was set for them
-  size_t images = 0;                     // that the texture cooker takes
-  size_t images_decoded = 0;             // of these
+  size_t images = 0;                     // taken by the texture cooker
+  size_t images_decoded = 0;             // by the texture cooker
   std::map<std::string, std::string> folders_left_out;  // virtual path -> reason
   bool wants_late_spirv = false;
 };

@@ -10,12 +10,12 @@
 namespace galley::init {
 namespace {
 
-// As a scan does (common/content/walk.h).
+// The limit of a scan (common/content/walk.h).
 constexpr int kFolderLinksMax = 4;
 
 using Names = std::set<std::string, std::less<>>;
 
-struct Folder {
+struct SurveyedFolder {
   std::string path;
   int links = 0;
 };
@@ -62,10 +62,10 @@ class Surveyor {
  public:
   Surveyor(const Tree& tree, size_t files_max) : tree_(tree), files_max_(files_max) {}
 
-  Survey Take() {
+  Survey TakeAll() {
     folders_.push_back({"", 0});
     while (!folders_.empty() && !survey_.is_cut) {
-      const Folder folder = folders_.back();
+      const SurveyedFolder folder = folders_.back();
       folders_.pop_back();
       LookInto(folder);
     }
@@ -76,7 +76,7 @@ class Surveyor {
   }
 
  private:
-  void LookInto(const Folder& folder) {
+  void LookInto(const SurveyedFolder& folder) {
     const auto entries = tree_.List(folder.path);
     if (!entries.ok()) {
       Omit(folder.path, "a folder that cannot be read", {.is_folder = true});
@@ -90,12 +90,12 @@ class Surveyor {
     }
     for (const Entry& entry : *entries) {
       const std::string path = folder.path.empty() ? entry.name : folder.path + "/" + entry.name;
-      Take(folder, entry, path, files, folders);
+      AddEntry(folder, entry, path, files, folders);
     }
   }
 
-  void Take(const Folder& folder, const Entry& entry, const std::string& path, const Names& files,
-            const Names& folders) {
+  void AddEntry(const SurveyedFolder& folder, const Entry& entry, const std::string& path,
+                const Names& files, const Names& folders) {
     const bool is_folder = entry.kind == EntryKind::kFolder;
     if (entry.name == ".galley") return;
     if (entry.name.starts_with('.')) {
@@ -135,12 +135,14 @@ class Surveyor {
 
   const Tree& tree_;
   const size_t files_max_;
-  std::vector<Folder> folders_;
+  std::vector<SurveyedFolder> folders_;
   Survey survey_;
 };
 
 }  // namespace
 
-Survey TakeSurvey(const Tree& tree, size_t files_max) { return Surveyor(tree, files_max).Take(); }
+Survey TakeSurvey(const Tree& tree, size_t files_max) {
+  return Surveyor(tree, files_max).TakeAll();
+}
 
 }  // namespace galley::init

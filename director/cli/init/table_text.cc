@@ -121,7 +121,7 @@ std::string RestText(const Plan& plan) {
         "ignore` ({}, ...): a cook counts them as files without a rule\n",
         plan.not_ignored, EscapeControl(plan.not_ignored_example));
   if (!plan.not_looked_at.empty())
-    text += fmt::format("not all images and shaders were looked into, and names decide: {}\n",
+    text += fmt::format("not all files were looked into, and their names decide: {}\n",
                         EscapeControl(plan.not_looked_at));
   return text;
 }

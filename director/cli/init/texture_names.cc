@@ -15,7 +15,7 @@ struct Ending {
   std::string_view word;  // lower case, without what parts it from the rest
   NamedUse use;
   bool needs_sibling = false;  // the word has other meanings
-  bool must_be_one = false;    // one quantity, and a word for things that have pictures
+  bool must_be_one = false;    // a single quantity, and a word for things that have pictures
 };
 
 constexpr Ending kEndings[] = {
@@ -101,12 +101,6 @@ constexpr std::string_view kStates[] = {
     "hover",   "hovered", "pressed", "press",    "disabled", "active",    "focus",
     "focused", "down",    "over",    "selected", "clicked",  "highlight", "highlighted"};
 
-std::string Lower(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return lower;
-}
-
 bool IsSeparator(char c) { return c == '_' || c == '-' || c == '.' || c == ' '; }
 bool IsLower(char c) { return std::islower(static_cast<unsigned char>(c)) != 0; }
 bool IsUpper(char c) { return std::isupper(static_cast<unsigned char>(c)) != 0; }
@@ -132,7 +126,7 @@ struct Match {
 
 std::optional<Match> MatchEnding(std::string_view stem) {
   const std::string_view body = WithoutNumber(stem);
-  std::string plain = Lower(body);
+  std::string plain = InLowerCase(body);
   std::replace_if(plain.begin(), plain.end(), IsSeparator, '_');
   std::optional<Match> best;
   for (const Ending& ending : kEndings) {
@@ -152,13 +146,8 @@ std::optional<Match> MatchEnding(std::string_view stem) {
 // The stems in a folder, in lower case, with '_' for what parts words.
 using Stems = std::set<std::string, std::less<>>;
 
-std::string_view Stem(std::string_view path) {
-  const std::string_view name = FileName(path);
-  return name.substr(0, name.rfind('.'));
-}
-
 std::string PlainStem(std::string_view stem) {
-  std::string plain = Lower(stem);
+  std::string plain = InLowerCase(stem);
   std::replace_if(plain.begin(), plain.end(), IsSeparator, '_');
   return plain;
 }
@@ -210,12 +199,12 @@ std::map<std::string, NamedTexture> FindTextureUses(const std::vector<const Judg
   std::map<std::string, Stems, std::less<>> stems_of_folder;
   for (const Judged* image : images) {
     Stems& stems = stems_of_folder[std::string(FolderOf(image->file.path))];
-    stems.insert(PlainStem(Stem(image->file.path)));
-    stems.insert(PlainStem(WithoutNumber(Stem(image->file.path))));
+    stems.insert(PlainStem(StemOf(image->file.path)));
+    stems.insert(PlainStem(WithoutNumber(StemOf(image->file.path))));
   }
   std::vector<Found> found;
   for (const Judged* image : images) {
-    const std::string_view stem = Stem(image->file.path);
+    const std::string_view stem = StemOf(image->file.path);
     const std::optional<Match> match = MatchEnding(stem);
     if (!match) continue;
     const Stems& stems = stems_of_folder.find(FolderOf(image->file.path))->second;
@@ -231,9 +220,10 @@ std::map<std::string, NamedTexture> FindTextureUses(const std::vector<const Judg
     if (meaning == Meaning::kOther) continue;
     if (meaning == Meaning::kDoubtful && !proven.contains(ending.word)) continue;
     NamedUse use = ending.use;
-    if (use == NamedUse::kNormal && image->cannot_be_normals) continue;
-    if (use == NamedUse::kPacked && image->is_grey) use = NamedUse::kMask;
-    uses[image->file.path] = {use, std::string(Stem(image->file.path).substr(match.begin)),
+    const Look& outline = image->outline;
+    if (use == NamedUse::kNormal && (outline.is_grey || outline.has_palette)) continue;
+    if (use == NamedUse::kPacked && outline.is_grey) use = NamedUse::kMask;
+    uses[image->file.path] = {use, std::string(StemOf(image->file.path).substr(match.begin)),
                               ending.must_be_one};
   }
   return uses;

@@ -16,13 +16,13 @@ namespace galley::init {
 
 enum class NamedUse {
   kNormal,  // directions of a surface
-  kMask,    // one quantity: roughness, height
+  kMask,    // a single quantity: roughness, height
   kPacked,  // a quantity in each channel: occlusion, roughness and metal
 };
 
 struct NamedTexture {
   NamedUse use = NamedUse::kNormal;
-  std::string ending;        // of the name before its extension, as it is written: "_Normal"
+  std::string ending;        // the end of the name without extension: "_Normal"
   bool must_be_one = false;  // in colours or with alpha it is a picture: "door_metal"
 };
 

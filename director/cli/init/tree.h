@@ -20,8 +20,8 @@ struct Entry {
   std::string name;
   EntryKind kind = EntryKind::kFile;
   uint64_t size_bytes = 0;
-  std::string link_target;  // of a link: where it ends, relative to the tree; "" when it is no link
-  std::string trouble;      // kTrouble: why, as "a link to nothing"
+  std::string link_target;    // the end of a link, relative to the tree; "": no link
+  std::string trouble;        // kTrouble: why, as "a link to nothing"
   bool has_bad_name = false;  // kTrouble: the name is not UTF-8, or has control characters
 };
 

@@ -1,7 +1,14 @@
 // WorkerLooker: asks `galley-worker describe --look`, for files of a folder of this machine.
+//
+// Files go to a few programs at a time, in batches; an answer is read as it is printed. A file that
+// crashes a cooker has no answer, and the others have theirs.
+// Threads: one caller; LookAt has threads of its own, which end with it.
 #pragma once
 
+#include <cstddef>
+#include <map>
 #include <string>
+#include <utility>
 
 #include "absl/time/time.h"
 #include "director/cli/init/looker.h"
@@ -13,22 +20,25 @@ class WorkerLooker final : public Looker {
   struct Options {
     std::string directory;  // absolute: the tree
     std::string program;    // galley-worker
-    // Of all looks together. What is not looked at by then has no answer.
+    // The time for all looks that are no outlines. A file that is left then has no answer.
     absl::Duration time_max = absl::Minutes(2);
+    size_t programs_max = 4;  // at a time, and not more than there are processors
   };
   explicit WorkerLooker(Options options) : options_(std::move(options)) {}
 
   std::map<std::string, Look> LookAt(const LookAsk& ask) override;
 
-  // What was not looked at, and why, for people; "": all was.
-  const std::string& trouble() const { return trouble_; }
+  // The files without an answer, and why, for people; "": all have one.
+  std::string trouble() const;
 
  private:
-  void LookAtSome(const LookAsk& ask, size_t begin, size_t end, std::map<std::string, Look>& looks);
+  class Run;
 
   const Options options_;
   absl::Duration used_;
-  std::string trouble_;
+  size_t failed_count_ = 0;
+  std::string failed_;   // the first of these in the order of paths, and why
+  std::string stopped_;  // why some files were not looked at at all
 };
 
 }  // namespace galley::init
