@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/container/btree_map.h"
+#include "common/base/sabotage.h"
 #include "director/core/core.h"
 
 namespace galley::director {
@@ -33,43 +34,24 @@ bool UsesUpAttempts(FailureCause cause) {
 // A platform has its durable result.
 void Advancing::Settle(PackageId id, PlatformIndex platform) {
   packages_[id].was_told = true;
-  TellDone(id, platform, core_.cooks.ListenersOn(id, platform));
-  core_.waiting.WakeWaiters(id);
+  TellDone(id, platform, claimants_.ListenersOn(id, platform));
+  core_.waits.WakeWaiters(id);
 }
 
 void Advancing::TellDone(PackageId id, PlatformIndex platform, CookMask cooks) {
   const Slot& slot = packages_[id].slots[platform];
   const auto outcome = static_cast<size_t>(ResultOutcomeOf(slot.source));
-  core_.CountsOf(id).results[outcome] += static_cast<uint64_t>(std::popcount(cooks));
+  counts_.CookerOf(packages_[id]).results[outcome] += static_cast<uint64_t>(std::popcount(cooks));
   Note(PackageDone{id, platform, slot.result->id, slot.source}, cooks);
-}
-
-PlatformMask Advancing::Wanted(PackageId id) const {
-  PlatformMask mask = 0;
-  const RareVector<Slot>& slots = packages_[id].slots;
-  for (PlatformIndex p = 0; p < slots.size(); ++p)
-    mask |= slots[p].phase != Phase::kUnwanted ? MaskOf(p) : 0;
-  return mask;
-}
-
-PlatformMask Advancing::InPhase(PackageId id, Phase phase) const {
-  PlatformMask mask = 0;
-  const RareVector<Slot>& slots = packages_[id].slots;
-  for (PlatformIndex p = 0; p < slots.size(); ++p) mask |= slots[p].phase == phase ? MaskOf(p) : 0;
-  return mask;
-}
-
-bool Advancing::IsAllSettled(PackageId id) const {
-  return (InPhase(id, Phase::kDone) | InPhase(id, Phase::kFailed)) == Wanted(id);
 }
 
 void Advancing::Advance(PackageId id) {
   PackageData& package = packages_[id];
   if (package.work == nullptr) return;
   const Work& work = *package.work;
-  const auto any = [&](Phase phase) { return InPhase(id, phase) != 0; };
-  if (IsAllSettled(id)) return Finish(id);
-  if (!core_.cooks.IsWanted(id)) return TakeBack(id);
+  const auto any = [&](Phase phase) { return InPhase(package, phase) != 0; };
+  if (IsAllSettled(package)) return Finish(id);
+  if (!claimants_.IsWanted(id)) return TakeBack(id);
   if (work.attempt != 0) {
     return lifecycle().SetState(id, work.is_loaded ? State::kSave : State::kLoad,
                                 work.is_loaded ? "loaded" : "handed over");
@@ -86,14 +68,15 @@ void Advancing::Advance(PackageId id) {
     return lifecycle().SetState(id, State::kRequest, "equal work is cooked");
   if (package.state == State::kSaveStalled) return;
   lifecycle().SetState(id, State::kLoad, "not up to date");
-  core_.offers.ParkBeyondFleet(id);
+  if (options_.fleet.max > 0) notes_.packages_ready.push_back({id});
 }
 
 void Advancing::Finish(PackageId id) {
-  core_.waiting.WakeWaiters(id);
+  core_.waits.WakeWaiters(id);
   core_.attempts.EndAttempts(id);
-  graph().changes.StopWaitingForScan(id);
-  lifecycle().SetState(id, State::kIdle, InPhase(id, Phase::kFailed) != 0 ? "failed" : "cooked");
+  StopWaitingForScan(id);
+  lifecycle().SetState(id, State::kIdle,
+                       InPhase(packages_[id], Phase::kFailed) != 0 ? "failed" : "cooked");
   Conclude(id);
 }
 
@@ -101,14 +84,69 @@ void Advancing::Finish(PackageId id) {
 // for.
 void Advancing::TakeBack(PackageId id) {
   core_.attempts.EndAttempts(id);
-  if (InPhase(id, Phase::kCommitting) == 0) return graph().claims.GiveUp(id);
+  if (InPhase(packages_[id], Phase::kCommitting) == 0) return GiveUp(id);
   lifecycle().StopLeading(id);
   lifecycle().SetState(id, State::kSave, "being committed");
 }
 
+// Questions about the package are asked again when another cook wants it.
+void Advancing::GiveUp(PackageId id) {
+  PackageData& package = packages_[id];
+  if (package.work != nullptr) {
+    core_.waits.WakeWaiters(id);
+    core_.attempts.EndAttempts(id);
+    StopWaitingForScan(id);
+    ++package.generation;
+    for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
+      const Phase phase = package.slots[p].phase;
+      if (phase == Phase::kLookingUp || phase == Phase::kWaiting || phase == Phase::kFollowing ||
+          phase == Phase::kCommitting)
+        lifecycle().SetPhase(id, p, Phase::kToLookUp);
+    }
+    lifecycle().SetState(id, State::kIdle, "no cook wants it any more");
+  }
+  if (package.outcome != Outcome::kNone) return;
+  if (InPhase(package, Phase::kFailed) != 0) {
+    lifecycle().SetOutcome(id, Outcome::kFailed);
+  } else {
+    lifecycle().SetSkipped(id, true);
+  }
+}
+
+void Advancing::WaitForScan(PackageId id, const std::string& path, uint32_t attempt_epoch) {
+  PendingChanges& pending = graph_.pending_changes();
+  if (pending.IsKnown(path, attempt_epoch)) return;
+  packages_[id].work->stale_path = path;
+  if (pending.WaitForScan(id, path)) turn_.rescans.push_back(path);
+}
+
+// The journal forgave the package when its change was recorded; but a fault that was told before
+// the core heard of the change may have been recorded behind that.
+void Advancing::NoteForgiven(PackageId package, uint32_t own_faults) {
+  if (graph_.blame().Of(package).own > own_faults)
+    Note(PackageBlamed{package, own_faults, "", "", ""},
+         packages_[package].cooks & claimants_.running());
+}
+
+void Advancing::StopWaitingForScan(PackageId id) {
+  graph_.pending_changes().StopWaitingForScan(id, packages_[id].work->stale_path);
+}
+
+// Questions that were asked are answered from the new files: they are asked again.
+void Advancing::Hold(PackageId id) {
+  PackageData& package = packages_[id];
+  package.work->is_held = true;
+  const PlatformMask asked = InPhase(package, Phase::kLookingUp);
+  if (asked != 0) ++package.generation;
+  for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
+    if ((asked & MaskOf(p)) != 0) lifecycle().SetPhase(id, p, Phase::kToLookUp);
+  }
+  Advance(id);
+}
+
 // The package's outcome follows from how its platforms ended.
 void Advancing::Conclude(PackageId id) {
-  const bool has_failed = InPhase(id, Phase::kFailed) != 0;
+  const bool has_failed = InPhase(packages_[id], Phase::kFailed) != 0;
   lifecycle().SetOutcome(id, has_failed ? Outcome::kFailed : Outcome::kCooked);
 }
 
@@ -125,7 +163,7 @@ void Advancing::NoteFailed(PackageId id, PlatformMask platforms, Stage stage,
                            FailureCause cause, AttemptId attempt_id) {
   PackageData& package = packages_[id];
   package.was_told = true;
-  const Blame::Faults faults = graph().blame.Of(id);
+  const Blame::Faults faults = graph_.blame().Of(id);
   PackageFailed failed{.package = id,
                        .platform = std::nullopt,
                        .stage = stage,
@@ -141,9 +179,9 @@ void Advancing::NoteFailed(PackageId id, PlatformMask platforms, Stage stage,
   if (attempt_id != 0) failed.worker = core_.attempts.at(attempt_id).worker;
   // Cooks that want the same platforms, as nearly all do, are told together.
   absl::btree_map<std::pair<PlatformMask, PlatformMask>, CookMask> groups;
-  core_.cooks.ForEachOf(cooks, [&](const Cook& cook) {
-    const PlatformMask wanted = cook.request().platforms & Wanted(id);
-    groups[{wanted, platforms & wanted & ~cook.judging.JudgedOf(id)}] |= cook.bit();
+  claimants_.ForEachOf(cooks, [&](const Claimant& cook) {
+    const PlatformMask wanted = cook.request.platforms & WantedPlatforms(package);
+    groups[{wanted, platforms & wanted & ~cook.JudgedOf(id)}] |= cook.bit();
   });
   for (const auto& [masks, group] : groups) NoteFailedTo(group, masks.first, masks.second, failed);
 }
@@ -151,10 +189,11 @@ void Advancing::NoteFailed(PackageId id, PlatformMask platforms, Stage stage,
 void Advancing::NoteFailedTo(CookMask cooks, PlatformMask wanted, PlatformMask platforms,
                              PackageFailed failed) {
   if (platforms == 0) return;
-  core_.CountsOf(failed.package).results[static_cast<size_t>(ResultOutcome::kFailed)] +=
+  counts_.CookerOf(packages_[failed.package])
+      .results[static_cast<size_t>(ResultOutcome::kFailed)] +=
       static_cast<uint64_t>(std::popcount(platforms) * std::popcount(cooks));
   if (platforms == wanted) return Note(std::move(failed), cooks);
-  for (PlatformIndex p = 0; p < core_.platform_count; ++p) {
+  for (PlatformIndex p = 0; p < today_.platform_count; ++p) {
     if ((platforms & MaskOf(p)) == 0) continue;
     failed.platform = p;
     Note(failed, cooks);
@@ -166,7 +205,7 @@ void Advancing::FailPlatforms(PackageId id, PlatformMask platforms, Stage stage,
                               const std::string& error, const std::string& log, FailureCause cause,
                               AttemptId attempt_id) {
   PackageData& package = packages_[id];
-  platforms &= Wanted(id) & ~InPhase(id, Phase::kFailed);
+  platforms &= WantedPlatforms(package) & ~InPhase(package, Phase::kFailed);
   if (platforms == 0) return;
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
     if ((platforms & MaskOf(p)) == 0) continue;
@@ -181,15 +220,39 @@ void Advancing::FailPlatforms(PackageId id, PlatformMask platforms, Stage stage,
       core_.attempts.at(current).remaining &= ~platforms;
       core_.attempts.at(current).is_partial = true;
     }
-    core_.waiting.WakeWaiters(id);
+    core_.waits.WakeWaiters(id);
   }
-  core_.cooks.ForEachOf(core_.cooks.ClaimersOn(id, platforms) & core_.cooks.fail_fast(),
-                        [](Cook& cook) { cook.Stop(Cook::Ending::kFailFast); });
+  claimants_.ForEachOf(claimants_.ClaimersOn(id, platforms) & claimants_.fail_fast(),
+                       [this](Claimant& cook) { StopCook(cook, Claimant::Ending::kFailFast); });
+}
+
+void Advancing::StopCook(Claimant& cook, Claimant::Ending how) {
+  if (claimants_.Stop(cook, how)) core_.resumed_attempts.EndUnwanted();
 }
 
 void Advancing::FailPackage(PackageId id, Stage stage, const std::string& error) {
-  FailPlatforms(id, ~InPhase(id, Phase::kDone), stage, error, "");
+  FailPlatforms(id, ~InPhase(packages_[id], Phase::kDone), stage, error, "");
   Advance(id);
+}
+
+// Goes on with followers for which the equal work is over. Returns units.
+size_t Advancing::GoOnWithFollowers(size_t units_max) {
+  size_t units = 0;
+  for (; lifecycle().equal_work().has_freed() && units < units_max; ++units) {
+    const EqualWork::Freed freed = lifecycle().equal_work().TakeFreed();
+    const bool has_nothing =
+        freed.why == EqualWork::End::kNothing || freed.why == EqualWork::End::kExhausted;
+    if (IsSabotaged(Sabotage::kForgetFollowers) && has_nothing) continue;
+    const auto& [id, platform, work] = freed.follower;
+    const PackageData& package = packages_[id];
+    if (package.work == nullptr || platform >= package.slots.size()) continue;
+    const Slot& slot = package.slots[platform];
+    if (slot.phase != Phase::kFollowing || slot.work != work) continue;
+    packages_[id].slots[platform].has_followed = freed.why != EqualWork::End::kNothing;
+    lifecycle().SetPhase(id, platform, Phase::kToLookUp);
+    Advance(id);
+  }
+  return units;
 }
 
 }  // namespace galley::director

@@ -20,6 +20,8 @@ class Advancing : Part {
   void TellDone(PackageId package, PlatformIndex platform, CookMask cooks);
   // How the package ended, from how its platforms did.
   void Conclude(PackageId package);
+  // Nothing new begins in the cook; what only it has in hand ends.
+  void StopCook(Claimant& cook, Claimant::Ending how);
   // Fails those of `platforms` that have not failed yet. The caller calls Advance.
   void FailPlatforms(PackageId package, PlatformMask platforms, Stage stage,
                      const std::string& error, const std::string& log,
@@ -30,12 +32,22 @@ class Advancing : Part {
   void NoteFailed(PackageId package, PlatformMask platforms, Stage stage, const std::string& error,
                   CookMask cooks, const std::string& log = "",
                   FailureCause cause = FailureCause::kProject, AttemptId attempt = 0);
-  PlatformMask InPhase(PackageId package, Phase phase) const;
-  // All wanted platforms are done or have failed.
-  bool IsAllSettled(PackageId package) const;
+  // Only cooks that are over or ending want the package: it is attempted no longer.
+  void GiveUp(PackageId package);
+  // The package waits for a late change. REQUIRES: PendingChanges::IsHeld, and it is in the works.
+  void Hold(PackageId package);
+  // The package waits until `path` was scanned again. An attempt that was handed over before the
+  // last change of the file was known tells nothing new.
+  void WaitForScan(PackageId package, const std::string& path, uint32_t attempt_epoch);
+  // The scan goes on, for others. REQUIRES: the package is in the works.
+  void StopWaitingForScan(PackageId package);
+
+  // Followers for which the equal work is over go on. Returns units.
+  size_t GoOnWithFollowers(size_t units_max);
+  // Cooks that were told of more own faults of the package than so many hear that they are fewer.
+  void NoteForgiven(PackageId package, uint32_t own_faults);
 
  private:
-  PlatformMask Wanted(PackageId package) const;
   void Finish(PackageId package);
   void TakeBack(PackageId package);
   ResultId VerdictOf(PackageId package, PlatformMask platforms, FailureCause cause) const;

@@ -25,17 +25,6 @@ class Aloneness : Part {
   bool WaitsToBeAlone(PackageId package) const;
   bool IsAllElseDone() const;
   bool IsForTooLong() const;
-  void HandOver(PackageId package);
-  // Another job is handed over.
-  void End();
-  // An attempt is over, which ran for so long.
-  void EndAttempt(AttemptId attempt, absl::Duration ran);
-  // The attempt that has all workers to itself; 0: none has.
-  AttemptId attempt() const { return attempt_; }
-
- private:
-  AttemptId attempt_ = 0;
-  absl::Duration taken_;  // in this cook, by all attempts that were alone
 };
 
 }  // namespace galley::director

@@ -6,7 +6,7 @@
 
 namespace galley::director {
 void Asking::OnQueryAsked(const QueryAsked& event) {
-  const bool is_stale = event.cursor.cook != 0 && event.cursor.cook != core_.cooks.graphs();
+  const bool is_stale = event.cursor.cook != 0 && event.cursor.cook != graph_.rounds();
   Reply reply;
   if (is_stale) {
     reply.error = "the cook that the cursor is of is over: ask from the beginning";
@@ -23,14 +23,14 @@ void Asking::OnQueryAsked(const QueryAsked& event) {
 Reply Asking::AnswerInstigators(const QueryAsked& event) const {
   Reply reply;
   QueryAsked::Cursor at = event.cursor;
-  at.cook = core_.cooks.graphs();
+  at.cook = graph_.rounds();
   uint32_t room = std::clamp(event.limit, 1u, options_.query_limit_max);
   for (; at.package < packages_.size() && room > 0; ++at.package, at.reason = 0) {
     const PackageId id(at.package);
-    const size_t count = graph().edges.InstigatorCount(id);
+    const size_t count = graph_.edges().InstigatorCount(id);
     if (count == 0) --room;
     for (; at.reason < count && room > 0; ++at.reason, --room) {
-      if (const auto why = graph().edges.InstigatorAt(id, at.reason))
+      if (const auto why = graph_.edges().InstigatorAt(id, at.reason))
         reply.reasons.push_back({id, *why});
     }
     if (at.reason < count) break;
@@ -41,9 +41,9 @@ Reply Asking::AnswerInstigators(const QueryAsked& event) const {
 
 bool Asking::IsJudged(PackageId id) const {
   bool is_judged = false;
-  const auto look = [&](const Cook& cook) { is_judged |= cook.judging.JudgedOf(id) != 0; };
-  core_.cooks.ForEachOf(packages_[id].cooks, look);
-  if (core_.cooks.running() == 0) look(core_.cooks.last());
+  const auto look = [&](const Claimant& cook) { is_judged |= cook.JudgedOf(id) != 0; };
+  claimants_.ForEachOf(packages_[id].cooks, look);
+  if (claimants_.running() == 0) look(claimants_.last());
   return is_judged;
 }
 
@@ -55,7 +55,7 @@ std::string Asking::StateTextOf(PackageId id) const {
   const bool is_pending = hand != nullptr && hand->IsPending(attempt);
   const bool is_uploading = hand != nullptr && hand->IsUploading(attempt);
   const std::vector<PackageId> leaders =
-      package.state == State::kRequest ? core_.following.LeadersOf(id) : std::vector<PackageId>();
+      package.state == State::kRequest ? core_.urgencies.LeadersOf(id) : std::vector<PackageId>();
   // A package whose results stand may have failed for how it fits in.
   const bool is_judged = package.state == State::kIdle && IsJudged(id);
   return (is_judged ? "Idle, failed" : director::StateText(package)) +
@@ -66,7 +66,7 @@ std::string Asking::StateTextOf(PackageId id) const {
 // What it waits for, if that is a worker or resources.
 std::string Asking::WaitTextOf(PackageId id) const {
   const PackageData& package = packages_[id];
-  if (const std::string parked = core_.offers.WhyParked(id); !parked.empty())
+  if (const std::string parked = core_.parking.WhyParked(id); !parked.empty())
     return ", waits " + parked;
   if (package.state != State::kSaveStalled) return "";
   return ", waits for " + record::OfferText({}, core_.grants.WantedBy(package.resource_group)) +
@@ -81,7 +81,7 @@ Reply Asking::AnswerPackage(const QueryAsked& event) const {
     return reply;
   }
   const PackageData& package = packages_[id];
-  const Blame::Faults faults = graph().blame.Of(id);
+  const Blame::Faults faults = graph_.blame().Of(id);
   Reply::Package answer{.package = id,
                         .state = StateTextOf(id) + WaitTextOf(id),
                         .urgency = package.urgency,
@@ -97,11 +97,11 @@ Reply Asking::AnswerPackage(const QueryAsked& event) const {
   }
   reply.package = std::move(answer);
   QueryAsked::Cursor at = event.cursor;
-  at.cook = core_.cooks.graphs();
-  const size_t count = graph().edges.InstigatorCount(id);
+  at.cook = graph_.rounds();
+  const size_t count = graph_.edges().InstigatorCount(id);
   uint32_t room = std::clamp(event.limit, 1u, options_.query_limit_max);
   for (; at.reason < count && room > 0; ++at.reason, --room) {
-    if (const auto why = graph().edges.InstigatorAt(id, at.reason))
+    if (const auto why = graph_.edges().InstigatorAt(id, at.reason))
       reply.reasons.push_back({id, *why});
   }
   if (at.reason < count) reply.next = at;

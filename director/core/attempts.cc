@@ -37,26 +37,38 @@ void Attempts::Add(AttemptId id, const Attempt& attempt) {
 void Attempts::Forget(AttemptId id) {
   const Attempt& attempt = attempts_.at(id);
   GALLEY_CHECK(!attempt.is_current);
-  core_.survivors.Forget(id);
   ForgetRetracted(id);
   if (Worker* worker = workers_.Find(attempt.worker)) worker->given.erase(id);
   attempts_.erase(id);
 }
 
 void Attempts::ForgetLater(AttemptId id) {
-  if (!std::exchange(attempts_.at(id).is_unheard, true)) unheard_.emplace_back(core_.awake, id);
+  if (!std::exchange(attempts_.at(id).is_unheard, true)) unheard_.emplace_back(today_.awake, id);
 }
 
 void Attempts::ForgetLaterOf(WorkerId worker) {
   for (const AttemptId id : workers_.Find(worker)->given) ForgetLater(id);
 }
 
-void Attempts::ForgetUnheard() {
-  while (!unheard_.empty() && core_.awake - unheard_.front().first >= options_.unheard_max) {
+std::optional<AttemptId> Attempts::TakeUnheard() {
+  while (!unheard_.empty() && today_.awake - unheard_.front().first >= options_.unheard_max) {
     const AttemptId id = unheard_.front().second;
     unheard_.pop_front();
-    if (attempts_.contains(id)) Forget(id);
+    if (attempts_.contains(id)) return id;
   }
+  return std::nullopt;
+}
+
+void Attempts::SetAlone(AttemptId id) {
+  EndAlone();
+  alone_ = id;
+  attempts_.at(id).is_alone = true;
+}
+
+void Attempts::EndAlone() {
+  if (alone_ == 0) return;
+  attempts_.at(alone_).is_alone = false;
+  alone_ = 0;
 }
 
 void Attempts::SetBackup(AttemptId id) {
@@ -87,9 +99,12 @@ PlatformMask Attempts::StillInHand(PackageId id) const {
 void Attempts::EndAttempt(AttemptId id, Tell tell) {
   Attempt& attempt = attempts_.at(id);
   attempt.is_current = false;
-  const absl::Duration ran = workers_.Drop(attempt.worker, id, core_.awake);
-  core_.breakers.NoteEnded(attempt.worker, id);
-  graph().aloneness.EndAttempt(id, ran);
+  const absl::Duration ran = workers_.Drop(attempt.worker, id, today_.awake);
+  notes_.attempts_ended.push_back({attempt.worker, id});
+  if (alone_ == id) {
+    alone_ = 0;
+    alone_for_ += ran;
+  }
   core_.grants.Release(id);
   Work& work = *packages_[attempt.package].work;
   if (work.attempt != id) {
@@ -108,11 +123,12 @@ void Attempts::EndAttempt(AttemptId id, Tell tell) {
   TakeBack(attempt, ~PlatformMask{0});
   const bool is_whole = attempt.remaining == 0 && !attempt.is_partial;
   // (A copy of a small file takes less than can be measured.)
-  if (is_whole && attempt.saves > 0) core_.CountsOf(attempt.package).jobs.Add(attempt.measured);
+  if (is_whole && attempt.saves > 0)
+    counts_.CookerOf(packages_[attempt.package]).jobs.Add(attempt.measured);
   if (is_whole && attempt.measured > absl::ZeroDuration()) {
     core_.costs.Measured(packages_[attempt.package].cost_traits, attempt.measured);
     core_.overruns.Measured(attempt.expected, ran);
-    core_.cooks.ForEachOf(packages_[attempt.package].cooks, [&](Cook& cook) {
+    claimants_.ForEachOf(packages_[attempt.package].cooks, [&](Claimant& cook) {
       cook.tally.monitor.Measured(attempt.expected, attempt.measured);
     });
   }
@@ -134,7 +150,7 @@ void Attempts::EndSpent(PackageId id, AttemptId reporter) {
   const std::vector<AttemptId> current = At(id);
   const bool is_race = current.size() > 1;
   if (is_race) NoteOutrun(id, reporter);
-  const PlatformMask in_doubt = core_.advancing.InPhase(id, Phase::kCommitting);
+  const PlatformMask in_doubt = InPhase(packages_[id], Phase::kCommitting);
   for (const AttemptId attempt : current) {
     if (attempts_.at(attempt).remaining != 0) continue;
     if (attempt == reporter) {
@@ -157,14 +173,15 @@ void Attempts::EndSpent(PackageId id, AttemptId reporter) {
 // What the reporter made tells how fast the others are that had begun it before.
 void Attempts::NoteOutrun(PackageId id, AttemptId reporter) {
   const Attempt* const first = Find(reporter);
-  if (first == nullptr || core_.trust.HasFailed(first->worker) || first->remaining != 0 ||
-      first->is_partial || first->saves == 0 || first->measured < Overruns::kTellsSomething)
+  if (first == nullptr || core_.machines.HasFailed(workers_.Find(first->worker)) ||
+      first->remaining != 0 || first->is_partial || first->saves == 0 ||
+      first->measured < Overruns::kTellsSomething)
     return;
   for (const AttemptId other : At(id)) {
     Worker& worker = *workers_.Find(attempts_.at(other).worker);
     const std::optional<absl::Duration> began_at = worker.hand.BeganAt(other);
     if (other != reporter && began_at && !worker.hand.IsUploading(other))
-      worker.pace.Outrun(first->measured, core_.awake - *began_at);
+      worker.pace.Outrun(first->measured, today_.awake - *began_at);
   }
 }
 

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -50,6 +51,13 @@ class Attempts : Part {
   void SetBackup(AttemptId id);
   uint64_t backups() const { return backups_; }  // current attempts that are one
 
+  // The attempt has all workers to itself, until another job is handed over.
+  void SetAlone(AttemptId id);
+  void EndAlone();
+  AttemptId alone() const { return alone_; }  // 0: none has
+  // How long attempts that had all workers to themselves took since BeginRound.
+  absl::Duration alone_for() const { return alone_for_; }
+
   // The caller calls Advance.
   void EndAttempt(AttemptId id, Tell tell);
   // The package is over, or begins anew: its attempts are cancelled, and those that were outrun.
@@ -67,16 +75,20 @@ class Attempts : Part {
   void ForgetLater(AttemptId id);
   // The same for all that were given to the worker. REQUIRES: it is known.
   void ForgetLaterOf(WorkerId worker);
-  // A step begins: those go of which nothing was heard for long enough.
-  void ForgetUnheard();
+  // One of which nothing was heard for long enough, which the caller forgets. nullopt: none.
+  std::optional<AttemptId> TakeUnheard();
   size_t size() const { return attempts_.size(); }
   // Cancels jobs that had begun when they were moved: they run twice, and nobody waits for these.
   void CancelRetracted(PackageId package);
   void CancelAllRetracted();
   // Attempts are cancelled of which others made what is durable now, and nothing else.
   void CancelOutrun(PackageId package, PlatformMask durable);
-  // A cook begins: nobody asks for those of the one before.
-  void ForgetAllRetracted() { retracted_.clear(); }
+  // Graph begins anew: nobody asks for those of the cooks before.
+  void BeginRound() {
+    retracted_.clear();
+    alone_ = 0;
+    alone_for_ = absl::ZeroDuration();
+  }
 
   // CHECKs what holds of the package's attempts, and of the workers' hands.
   void CheckInvariants(PackageId package) const;
@@ -92,6 +104,8 @@ class Attempts : Part {
   std::deque<std::pair<absl::Duration, AttemptId>> unheard_;
   uint64_t given_ = 0;
   uint64_t backups_ = 0;
+  AttemptId alone_ = 0;
+  absl::Duration alone_for_;
 };
 
 }  // namespace galley::director

@@ -55,7 +55,7 @@ void Balancing::Balance() {
   size_t pairs = 0;
   const std::vector<WorkerId> idle(workers_.idle().begin(), workers_.idle().end());
   for (const WorkerId to : idle) {
-    if (!workers_.IsUsable(*workers_.Find(to)) || graph().large_jobs.IsKeptFrom(PackageId(), to))
+    if (!workers_.IsUsable(*workers_.Find(to)) || IsKeptFrom(core_.kept_worker, PackageId(), to))
       continue;
     // A copy, since jobs that are moved change the order.
     std::vector<WorkerTable::Excess> busiest;
@@ -91,7 +91,7 @@ bool Balancing::RetractFor(WorkerId idle, WorkerId busy) {
   const double share = static_cast<double>(to.slots()) / (from.slots() + to.slots());
   const absl::Duration excess = share * from.hand.expected() - (1 - share) * to.hand.expected();
   const absl::btree_set<AttemptId> left =
-      LeftAt(busy, from.hand, to.hand.Delay(core_.awake), core_.awake);
+      LeftAt(busy, from.hand, to.hand.Delay(today_.awake), today_.awake);
   absl::Duration moved;
   bool has_moved = false;
   for (const AttemptId id : queue) {
@@ -99,10 +99,10 @@ bool Balancing::RetractFor(WorkerId idle, WorkerId busy) {
     const Attempt attempt = core_.attempts.at(id);
     if (attempt.is_loaded || attempt.group != 0 || core_.attempts.At(attempt.package).size() > 1 ||
         !core_.offers.Has(idle, to, attempt.package) ||
-        graph().blame.HasFailedOn(attempt.package, idle) ||
+        graph_.blame().HasFailedOn(attempt.package, idle) ||
         core_.placing.IsBetterElsewhere(attempt.package, to) ||
         !core_.trust.MayTake(attempt.package, idle, to) ||
-        !to.hand.HasMemoryFor(core_.dispatching.MemoryOf(attempt.package), to.memory_bytes) ||
+        !to.hand.HasMemoryFor(MemoryOf(packages_[attempt.package], core_.costs), to.memory_bytes) ||
         (is_trusted && (left.contains(id) || !IsBetterOffAt(id, idle))))
       continue;
     const bool is_enough = is_trusted ? moved + attempt.expected > excess : !workers_.HasRoom(to);
@@ -111,8 +111,8 @@ bool Balancing::RetractFor(WorkerId idle, WorkerId busy) {
     core_.attempts.EndAttempt(id, Tell::kRetract);
     core_.advancing.Advance(attempt.package);
     if (packages_[attempt.package].state != State::kLoad) continue;
-    core_.dispatching.HandOver(attempt.package, {.worker = idle});
-    core_.cooks.Count(attempt.package, &Counters::jobs_retracted);
+    core_.handing_over.HandOver(attempt.package, {.worker = idle});
+    claimants_.Count(attempt.package, &Counters::jobs_retracted);
     has_moved = true;
   }
   return has_moved;
@@ -123,28 +123,16 @@ bool Balancing::RetractFor(WorkerId idle, WorkerId busy) {
 bool Balancing::IsBetterOffAt(AttemptId id, WorkerId idle) const {
   const Attempt& attempt = core_.attempts.at(id);
   if (attempt.saved <= absl::ZeroDuration()) return true;
-  const absl::Duration here = workers_.Find(attempt.worker)->hand.DelayOf(id, core_.awake);
-  const absl::Duration there = workers_.Find(idle)->hand.Delay(core_.awake);
+  const absl::Duration here = workers_.Find(attempt.worker)->hand.DelayOf(id, today_.awake);
+  const absl::Duration there = workers_.Find(idle)->hand.Delay(today_.awake);
   if (here - attempt.saved > there) return true;
   return here - attempt.saved > there - core_.placing.SavedAt(attempt.package, idle);
-}
-
-// Not one that holds a resource, which it would hold twice, nor one that has killed an executor: it
-// may have begun by now, and would kill one more.
-void Balancing::TakeBackWaiting(WorkerId id) {
-  for (const AttemptId waits : workers_.Find(id)->hand.Queue()) {
-    if (core_.attempts.Current(waits) == nullptr || core_.attempts.at(waits).group != 0) continue;
-    const PackageId package = core_.attempts.at(waits).package;
-    if (graph().blame.Of(package).own > 0) continue;
-    core_.attempts.EndAttempt(waits, Tell::kRetract);
-    core_.cooks.Count(package, &Counters::jobs_retracted);
-    core_.advancing.Advance(package);
-  }
 }
 
 // A package in hand became Blocking: an attempt that waits in a worker's queue is taken back, and
 // goes to the front of a queue.
 void Balancing::TakeForward(PackageId id) {
+  if (packages_[id].work == nullptr) return;  // it is over since
   const AttemptId attempt = packages_[id].work->attempt;
   if (attempt == 0 || core_.attempts.at(attempt).group != 0 || core_.attempts.At(id).size() > 1)
     return;

@@ -13,8 +13,6 @@ class Balancing : Part {
   // A package in hand became High, or more: its job is taken back from a worker's queue, and goes
   // before what waits there and is less urgent.
   void TakeForward(PackageId package);
-  // What waits at the worker goes to others. (What has begun may well succeed.)
-  void TakeBackWaiting(WorkerId worker);
 
  private:
   bool RetractFor(WorkerId idle, WorkerId busy);

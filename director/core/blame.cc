@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "director/core/proofs.h"
-
 namespace galley::director {
 
 uint32_t Blame::AddOwnFault(PackageId package, const OwnFault& fault) {
@@ -15,7 +13,7 @@ uint32_t Blame::AddOwnFault(PackageId package, const OwnFault& fault) {
     return is_new;
   };
   add(faults.workers, fault.worker);
-  if (fault.machine != Proofs::kHome) add(faults.machines, fault.machine);
+  if (fault.machine != kHomeMachine) add(faults.machines, fault.machine);
   const bool is_elsewhere = add(faults.own_machines, fault.machine);
   const bool are_expected =
       fault.are_others_expected && fault.awake - faults.first_own_at < kOthersMax;

@@ -9,10 +9,12 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/time/time.h"
+#include "director/core/events.h"
 #include "director/core/ids.h"
 #include "director/core/killings.h"
 
@@ -60,16 +62,28 @@ class Blame {
   // The package goes to other workers while there are some, as if it had failed there.
   void Avoid(PackageId package, WorkerId worker);
   Faults Of(PackageId package) const;
+  // The package fails once it turns out that it must be cooked, with these faults.
+  void Quarantine(PackageId package, CookRequested::Blamed faults) {
+    quarantined_.insert_or_assign(package, std::move(faults));
+  }
+  // nullptr: it may be tried (again).
+  const CookRequested::Blamed* Quarantined(PackageId package) const {
+    const auto found = quarantined_.find(package);
+    return found == quarantined_.end() ? nullptr : &found->second;
+  }
+  // The package may be tried again: what it is made of may have been mended.
+  void Pardon(PackageId package) { quarantined_.erase(package); }
+  void PardonAll() { quarantined_.clear(); }
   Killings& killings() { return killings_; }
   const Killings& killings() const { return killings_; }
   void Forget(PackageId package) {
     faults_.erase(package);
     killings_.Forget(package);
   }
-  void Clear() { *this = Blame(); }
 
  private:
-  absl::flat_hash_map<PackageId, Faults> faults_;  // look-up only
+  absl::flat_hash_map<PackageId, Faults> faults_;                      // look-up only
+  absl::flat_hash_map<PackageId, CookRequested::Blamed> quarantined_;  // look-up only
   Killings killings_;
 };
 

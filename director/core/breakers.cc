@@ -23,13 +23,13 @@ void Breakers::AddFault(WorkerId id, PackageId package, const std::string& why) 
   Worker* const worker = workers_.Find(id);
   if (worker == nullptr) return;
   const uint32_t number = worker->machine;
-  Machine& machine = machines_[number];
-  if (package.valid()) (void)graph().blame.AddMachine(package, number);
+  MachineTable::Health& machine = core_.machines.health()[number];
+  if (package.valid()) (void)graph_.blame().AddMachine(package, number);
   worker->held_why = machine.why = why;
   const bool is_worker =
-      worker->breaker.AddFault({.worker = id, .package = package, .is_only = true}, core_.awake);
+      worker->breaker.AddFault({.worker = id, .package = package, .is_only = true}, today_.awake);
   const bool is_machine = machine.breaker.AddFault(
-      {.worker = id, .package = package, .is_only = AttachedOn(number) <= 1}, core_.awake);
+      {.worker = id, .package = package, .is_only = AttachedOn(number) <= 1}, today_.awake);
   core_.trust.NoteJudged(id);
   OnOpened(id, is_worker, is_machine);
 }
@@ -37,21 +37,15 @@ void Breakers::AddFault(WorkerId id, PackageId package, const std::string& why) 
 void Breakers::AddSuccess(WorkerId id) {
   Worker* const worker = workers_.Find(id);
   if (worker == nullptr) return;
-  Machine& machine = machines_[worker->machine];
+  MachineTable::Health& machine = core_.machines.health()[worker->machine];
   // (Else each result would cost a look at all workers.)
-  const bool was_doubtful = core_.trust.HasFailed(id);
-  const bool is_worker = worker->breaker.AddSuccess(core_.awake);
-  const bool is_machine = machine.breaker.AddSuccess(core_.awake);
+  const bool was_doubtful = core_.machines.HasFailed(workers_.Find(id));
+  const bool is_worker = worker->breaker.AddSuccess(today_.awake);
+  const bool is_machine = machine.breaker.AddSuccess(today_.awake);
   if (was_doubtful) core_.trust.NoteJudged(id);
   if (!is_worker && !is_machine) return;
   HoldAnew();
   TellOver(id, is_worker, is_machine);
-}
-
-bool Breakers::HasFaults(uint32_t number) const {
-  const auto machine = machines_.find(number);
-  return machine != machines_.end() &&
-         (machine->second.breaker.has_faults() || machine->second.breaker.is_open());
 }
 
 void Breakers::AddViolation(WorkerId id, const std::string& why) {
@@ -61,29 +55,28 @@ void Breakers::AddViolation(WorkerId id, const std::string& why) {
   worker->has_violated = true;
   const std::string text =
       "it broke the protocol " + std::to_string(worker->violations) + " times, the last: " + why;
-  Note(WorkerViolated{.worker = id, .session = worker->session, .why = text},
-       core_.cooks.running());
+  Note(WorkerViolated{.worker = id, .session = worker->session, .why = text}, claimants_.running());
   worker->held_why = text;
-  core_.counted.breakers_opened += worker->breaker.Open(core_.awake);
-  core_.worker_lives.LoseViolator(id);
+  counts_.figures.breakers_opened += worker->breaker.Open(today_.awake);
+  core_.worker_loss.LoseViolator(id);
   HoldAnew();
 }
 
 // The jobs that wait there go to others. (Those that have begun may well succeed.)
 void Breakers::OnOpened(WorkerId id, bool is_worker, bool is_machine) {
   if (!is_worker && !is_machine) return;
-  core_.counted.breakers_opened += (is_worker ? 1 : 0) + (is_machine ? 1 : 0);
+  counts_.figures.breakers_opened += (is_worker ? 1 : 0) + (is_machine ? 1 : 0);
   HoldAnew();
   if (is_worker) {
-    TellOf(id, core_.cooks.running());
-    core_.balancing.TakeBackWaiting(id);
+    TellOf(id, claimants_.running());
+    core_.handing_back.TakeBackWaiting(id);
   }
   if (!is_machine) return;
   const uint32_t machine = workers_.Find(id)->machine;
-  TellOfMachine(machine, core_.cooks.running());
+  TellOfMachine(machine, claimants_.running());
   const std::vector<WorkerId> ring = workers_.ring();
   for (const WorkerId other : ring) {
-    if (workers_.Find(other)->machine == machine) core_.balancing.TakeBackWaiting(other);
+    if (workers_.Find(other)->machine == machine) core_.handing_back.TakeBackWaiting(other);
   }
 }
 
@@ -91,21 +84,21 @@ void Breakers::NoteGiven(WorkerId id, AttemptId attempt) {
   if (!are_any_open_) return;
   Worker& worker = *workers_.Find(id);
   const bool is_trial = worker.breaker.NoteGiven(attempt);
-  if (machines_[worker.machine].breaker.NoteGiven(attempt) || is_trial) HoldAnew();
+  if (core_.machines.health()[worker.machine].breaker.NoteGiven(attempt) || is_trial) HoldAnew();
 }
 
 void Breakers::NoteEnded(WorkerId id, AttemptId attempt) {
   Worker* const worker = are_any_open_ ? workers_.Find(id) : nullptr;
   if (worker == nullptr) return;
   const bool was_trial = worker->breaker.NoteEnded(attempt);
-  if (machines_[worker->machine].breaker.NoteEnded(attempt) || was_trial)
+  if (core_.machines.health()[worker->machine].breaker.NoteEnded(attempt) || was_trial)
     looks_at_ = -absl::InfiniteDuration();
 }
 
 void Breakers::NoteAttached(WorkerId id) {
   if (!are_any_open_) return;
   HoldAnew();
-  if (workers_.Find(id)->breaker.is_open()) TellOf(id, core_.cooks.running());
+  if (workers_.Find(id)->breaker.is_open()) TellOf(id, claimants_.running());
 }
 
 // What Look need not find again before looks_at_.
@@ -115,17 +108,17 @@ void Breakers::HoldAnew() {
   const auto look_at = [this](const Breaker& breaker) {
     if (!breaker.is_open()) return;
     are_any_open_ = true;
-    if (core_.awake < breaker.paused_until())
+    if (today_.awake < breaker.paused_until())
       looks_at_ = std::min(looks_at_, breaker.paused_until());
   };
-  for (const auto& [number, machine] : machines_) look_at(machine.breaker);
+  for (const auto& [number, machine] : core_.machines.health()) look_at(machine.breaker);
   workers_.ForEach([&](WorkerId, const Worker& worker) { look_at(worker.breaker); });
   held_ = 0;
   for (const WorkerId id : workers_.ring()) {
     const Worker& worker = *workers_.Find(id);
-    const Machine& machine = machines_[worker.machine];
+    const MachineTable::Health& machine = core_.machines.health()[worker.machine];
     const bool is_held =
-        !worker.breaker.MayTake(core_.awake) || !machine.breaker.MayTake(core_.awake);
+        !worker.breaker.MayTake(today_.awake) || !machine.breaker.MayTake(today_.awake);
     if (worker.is_held != is_held) workers_.SetHeld(id, is_held);
     held_ += worker.breaker.is_open() || machine.breaker.is_open();
   }
@@ -146,9 +139,9 @@ void Breakers::TellOfMachine(uint32_t number, CookMask cooks) {
         return worker.machine != number || worker.breaker.is_open();
       });
   if (is_told) return;
-  Machine& machine = machines_[number];
+  MachineTable::Health& machine = core_.machines.health()[number];
   Note(WorkerHeld{.worker = WorkerId(),
-                  .machine = core_.proofs.NameOfMachine(number),
+                  .machine = core_.machines.NameOf(number),
                   .why = machine.why,
                   .is_over = false},
        cooks & ~machine.told);
@@ -159,7 +152,7 @@ void Breakers::TellOver(WorkerId id, bool is_worker, bool is_machine) {
   if (is_worker) Note(WorkerHeld{.worker = id, .machine = "", .why = "", .is_over = true}, 0);
   if (is_machine)
     Note(WorkerHeld{.worker = WorkerId(),
-                    .machine = core_.proofs.NameOfMachine(workers_.Find(id)->machine),
+                    .machine = core_.machines.NameOf(workers_.Find(id)->machine),
                     .why = "",
                     .is_over = true},
          0);
@@ -167,24 +160,24 @@ void Breakers::TellOver(WorkerId id, bool is_worker, bool is_machine) {
 
 void Breakers::BeginCook(CookMask cook, bool is_only) {
   all_bad_since_.reset();
-  for (auto& [number, machine] : machines_) machine.told &= ~cook;
+  for (auto& [number, machine] : core_.machines.health()) machine.told &= ~cook;
   workers_.ForEach([&](WorkerId, Worker& worker) { worker.held_told &= ~cook; });
   if (!are_any_open_) return;
   if (is_only) EndPauses();
   for (const WorkerId id : workers_.ring()) {
     if (workers_.Find(id)->breaker.is_open()) TellOf(id, cook);
   }
-  for (const auto& [number, machine] : machines_) {
+  for (const auto& [number, machine] : core_.machines.health()) {
     if (machine.breaker.is_open() && AttachedOn(number) > 0) TellOfMachine(number, cook);
   }
 }
 
 void Breakers::EndPauses() {
-  for (auto& [number, machine] : machines_) {
-    if (machine.breaker.is_open()) machine.breaker.EndPause(core_.awake);
+  for (auto& [number, machine] : core_.machines.health()) {
+    if (machine.breaker.is_open()) machine.breaker.EndPause(today_.awake);
   }
   workers_.ForEach([&](WorkerId, Worker& worker) {
-    if (worker.breaker.is_open()) worker.breaker.EndPause(core_.awake);
+    if (worker.breaker.is_open()) worker.breaker.EndPause(today_.awake);
   });
   HoldAnew();
 }
@@ -195,7 +188,7 @@ std::string Breakers::WhyNobody() const {
   for (const WorkerId id : workers_.ring()) {
     const Worker& worker = *workers_.Find(id);
     std::string& of = why[worker.machine];
-    if (of.empty() || worker.breaker.is_open()) of = machines_.at(worker.machine).why;
+    if (of.empty() || worker.breaker.is_open()) of = core_.machines.health().at(worker.machine).why;
   }
   size_t named = 0;
   for (const auto& [number, of] : why) {
@@ -203,30 +196,31 @@ std::string Breakers::WhyNobody() const {
       text += "; and " + std::to_string(why.size() - kMachinesNamedMax) + " more machines";
       break;
     }
-    text += (text.empty() ? "" : "; ") + core_.proofs.NameOfMachine(number) + ": " + of;
+    text += (text.empty() ? "" : "; ") + core_.machines.NameOf(number) + ": " + of;
   }
   return text;
 }
 
 bool Breakers::IsBad(const Worker& worker) const {
-  const auto machine = machines_.find(worker.machine);
+  const auto machine = core_.machines.health().find(worker.machine);
   return worker.breaker.is_bad() ||
-         (machine != machines_.end() && machine->second.breaker.is_bad());
+         (machine != core_.machines.health().end() && machine->second.breaker.is_bad());
 }
 
 void Breakers::Look() {
-  if (are_any_open_ && core_.awake >= looks_at_) HoldAnew();
-  if (machines_.empty()) return;
-  const bool has_work = core_.cooks.active() != 0 && core_.dispatching.HasLoadWork();
+  const bool is_one_lost = std::exchange(losses_seen_, workers_.losses()) != workers_.losses();
+  if (are_any_open_ && (is_one_lost || today_.awake >= looks_at_)) HoldAnew();
+  if (core_.machines.health().empty()) return;
+  const bool has_work = claimants_.active() != 0 && core_.job_queue.HasLoadWork();
   const bool are_all_bad = workers_.attached() > 0 && workers_.alive() == workers_.attached() &&
                            std::all_of(workers_.ring().begin(), workers_.ring().end(),
                                        [this](WorkerId id) { return IsBad(*workers_.Find(id)); });
   if (!are_all_bad || !has_work) return all_bad_since_.reset();
   if (!all_bad_since_.has_value()) {
-    all_bad_since_ = core_.awake;
+    all_bad_since_ = today_.awake;
     tries_ = 0;
   }
-  const absl::Duration bad_for = core_.awake - *all_bad_since_;
+  const absl::Duration bad_for = today_.awake - *all_bad_since_;
   if (bad_for >= (tries_ + 1) * kBetweenTries) {
     ++tries_;
     EndPauses();
@@ -234,12 +228,12 @@ void Breakers::Look() {
   // (A job that has begun, or is being committed, may still succeed; one that is ready goes to
   // whoever is not held.)
   const bool may_go_on = workers_.jobs_in_hand() > 0 ||
-                         core_.commits.HasAnyOf(core_.cooks.active()) ||
+                         core_.commits.HasAnyOf(claimants_.active()) ||
                          (!lifecycle().loads().empty() && !workers_.with_room().empty());
   if (bad_for < kAllHeldMax || may_go_on) return;
   all_bad_since_.reset();
-  core_.cooks.EndAll("no machine can work, whatever it is given: " + WhyNobody() +
-                     ". Mend what is named, or let other workers attach, and cook again");
+  claimants_.EndAll("no machine can work, whatever it is given: " + WhyNobody() +
+                    ". Mend what is named, or let other workers attach, and cook again");
 }
 
 }  // namespace galley::director

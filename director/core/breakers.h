@@ -46,14 +46,11 @@ class Breakers : Part {
   void NoteEnded(WorkerId worker, AttemptId attempt);
   // The worker attached: its machine may be held. A worker was lost.
   void NoteAttached(WorkerId worker);
-  void NoteLost() { looks_at_ = -absl::InfiniteDuration(); }
   // A cook began; `is_only`: no other one runs. It is told what is held; pauses end for the only
   // one, since what was wrong may have been mended.
   void BeginCook(CookMask cook, bool is_only);
   // A step: pauses may be over; cooks end where nobody is left.
   void Look();
-  // The last job on the machine failed for its sake, or it is held.
-  bool HasFaults(uint32_t machine) const;
   uint64_t held() const { return held_; }  // workers, of the attached
   // Nobody is left: what fails now says nothing of the package.
   bool are_all_held() const {
@@ -61,12 +58,6 @@ class Breakers : Part {
   }
 
  private:
-  struct Machine {
-    Breaker breaker;
-    std::string why;  // the last fault
-    CookMask told = 0;
-  };
-
   uint32_t AttachedOn(uint32_t machine) const;
   bool IsBad(const Worker& worker) const;
   void HoldAnew();
@@ -77,13 +68,13 @@ class Breakers : Part {
   void TellOver(WorkerId worker, bool is_worker, bool is_machine);
   std::string WhyNobody() const;
 
-  absl::btree_map<uint32_t, Machine> machines_;  // that had a fault or a success
   // All that are attached are bad since then.
   std::optional<absl::Duration> all_bad_since_;
   int64_t tries_ = 0;  // of all, since then
   bool are_any_open_ = false;
   absl::Duration looks_at_ = absl::InfiniteDuration();  // when a pause ends; waking time
   uint64_t held_ = 0;
+  uint64_t losses_seen_ = 0;  // WorkerTable::losses
 };
 
 }  // namespace galley::director

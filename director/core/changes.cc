@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/base/status_macros.h"
+#include "director/core/changed_names.h"
 #include "director/core/core.h"
 
 namespace galley::director {
@@ -14,9 +15,9 @@ namespace {
 // AddedPlatforms: what PlatformsChanged adds to the cooks that are open, by slot.
 class AddedPlatforms {
  public:
-  AddedPlatforms(const PlatformsChanged& event, const CookTable& cooks, CookMask open) {
-    cooks.ForEachOf(open, [&](const Cook& cook) {
-      const PlatformMask added = Of(event, cook.request().request);
+  AddedPlatforms(const PlatformsChanged& event, const Claimants& cooks, CookMask open) {
+    cooks.ForEachOf(open, [&](const Claimant& cook) {
+      const PlatformMask added = Of(event, cook.request.request);
       if (added != 0) to_.emplace_back(cook.bit(), added);
     });
   }
@@ -41,54 +42,42 @@ class AddedPlatforms {
 }  // namespace
 
 void Changes::TakeLate() {
-  if (core_.cooks.settling() != 0 || core_.cooks.active() == 0) return;
-  if (late_changes_.empty()) return;
-  ++core_.epoch;  // references that were judged since were judged beside packages as they were
-  for (const FilesChanged& change : std::exchange(late_changes_, {})) TakeChange(change);
+  if (claimants_.settling() != 0 || claimants_.active() == 0) return;
+  if (!graph_.pending_changes().has_late()) return;
+  ++today_.epoch;  // references that were judged since were judged beside packages as they were
+  for (const FilesChanged& change : graph_.pending_changes().TakeLate()) TakeChange(change);
   Release();
   core_.exploring.ExploreLate();
 }
 
 // Packages that are held go on, with the new files or, where no change reached them, as before.
 void Changes::Release() {
-  for (const PackageId id : std::exchange(held_, {})) {
+  for (const PackageId id : graph_.pending_changes().TakeHeld()) {
     PackageData& package = packages_[id];
     if (package.work == nullptr || !std::exchange(package.work->is_held, false)) continue;
     if (package.work->has_begun) {
       core_.advancing.Advance(id);
     } else {
-      graph().Push({AgendaItem::Kind::kBegin, id});
+      graph_.Push({AgendaItem::Kind::kBegin, id});
     }
   }
 }
 
-// Questions that were asked are answered from the new files: they are asked again.
-void Changes::Hold(PackageId id) {
-  PackageData& package = packages_[id];
-  package.work->is_held = true;
-  const PlatformMask asked = core_.advancing.InPhase(id, Phase::kLookingUp);
-  if (asked != 0) ++package.generation;
-  for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
-    if ((asked & MaskOf(p)) != 0) lifecycle().SetPhase(id, p, Phase::kToLookUp);
-  }
-  core_.advancing.Advance(id);
-}
-
 void Changes::OnFilesChanged(const FilesChanged& event) {
-  if (event.catalog != nullptr) core_.catalog = event.catalog;
-  ++core_.epoch;
+  if (event.catalog != nullptr) today_.catalog = event.catalog;
+  ++today_.epoch;
   const NewNames new_names = NewNamesOf(event.renamed);
   core_.cooks.ForEachWaiting(
       [&](CookRequested& waiting) { RenameIn(waiting.selected, 0, new_names); });
   ForgiveWaiting(event);
   core_.cooks.Discover(event.discovered);
-  if (core_.cooks.running() == 0) return;
-  if (core_.cooks.active() != 0 && core_.cooks.settling() == 0) return TakeChange(event);
+  if (claimants_.running() == 0) return;
+  if (claimants_.active() != 0 && claimants_.settling() == 0) return TakeChange(event);
   // Roots are built from the files as they were before, unless their cook is opened again
   // (PlatformsChanged, or bytes that the store lost). Until then other cooks wait with theirs.
   // (So do those that begin while all others are ending.)
   ForgiveLate(event);
-  late_changes_.push_back({nullptr, event.packages, event.paths, event.renamed});
+  graph_.pending_changes().AddLate({nullptr, event.packages, event.paths, event.renamed});
 }
 
 // Faults that an earlier director saw for a cook that still waits for its turn.
@@ -101,8 +90,7 @@ void Changes::ForgiveWaiting(const FilesChanged& event) {
   absl::btree_set<PackageId> done;
   for (const std::string& name : event.packages) {
     if (const PackageId package = packages_.Find(name); package.valid()) {
-      graph().claims.ForEachWithReaders(package, done,
-                                        [&](PackageId one) { changed.insert(NameOf(one)); });
+      graph_.ForEachWithReaders(package, done, [&](PackageId one) { changed.insert(NameOf(one)); });
     }
   }
   core_.cooks.ForEachWaiting([&](CookRequested& waiting) {
@@ -120,11 +108,11 @@ void Changes::ForgiveLate(const FilesChanged& event) {
   const auto forgive = [&](std::string_view name) {
     const PackageId package = packages_.Find(name);
     if (!package.valid()) return;
-    graph().claims.ForEachWithReaders(package, done, [&](PackageId one) {
-      forgiven_late_.insert(one);
-      graph().faults.NoteForgiven(one, options_.own_fault_attempts_max - 1);
-      held_.insert(one);
-      if (packages_[one].work != nullptr) Hold(one);
+    graph_.ForEachWithReaders(package, done, [&](PackageId one) {
+      graph_.pending_changes().ForgiveLate(one);
+      core_.advancing.NoteForgiven(one, options_.own_fault_attempts_max - 1);
+      graph_.pending_changes().Hold(one);
+      if (packages_[one].work != nullptr) core_.advancing.Hold(one);
     });
   };
   for (const std::string& name : event.packages) forgive(name);
@@ -137,22 +125,20 @@ void Changes::ForgiveLate(const FilesChanged& event) {
 void Changes::TakeChange(const FilesChanged& event) {
   absl::btree_set<PackageId> waiting;
   for (const std::string& path : event.paths) {
-    StaleFile& file = stale_files_[path];
-    if (file.changes++ == 0) file.cooks = core_.cooks.running();
-    file.epoch = core_.epoch;
-    const auto waiters = stale_waiters_.extract(path);
-    if (!waiters.empty()) waiting.insert(waiters.mapped().begin(), waiters.mapped().end());
+    const absl::btree_set<PackageId> waiters =
+        graph_.pending_changes().NoteScanned(path, claimants_.running(), today_.epoch);
+    waiting.insert(waiters.begin(), waiters.end());
   }
   absl::btree_set<PackageId> done;
   RenameAll(event.renamed, done);
   for (const std::string& name : event.packages) {
     const PackageId package = packages_.Find(name);
-    if (package.valid()) graph().claims.RequeueWithReaders(package, done);
+    if (package.valid()) core_.claims.RequeueWithReaders(package, done);
   }
   for (const PackageId id : waiting) {
     if (packages_[id].work == nullptr) continue;
     const std::string path = std::exchange(packages_[id].work->stale_path, "");
-    const uint32_t changes = stale_files_[path].changes;
+    const uint32_t changes = graph_.pending_changes().ChangesOf(path);
     if (changes >= options_.stale_max) {
       core_.advancing.FailPackage(id, Stage::kLoad,
                                   path + " changed " + std::to_string(changes) +
@@ -163,20 +149,6 @@ void Changes::TakeChange(const FilesChanged& event) {
   }
 }
 
-NewNames Changes::NewNamesOf(const std::vector<FilesChanged::Renamed>& all) {
-  NewNames new_names;
-  for (const FilesChanged::Renamed& renamed : all) new_names[renamed.from] = renamed.to;
-  return new_names;
-}
-
-void RenameIn(std::vector<SelectedPackage>& selected, size_t first, const NewNames& new_names) {
-  if (new_names.empty()) return;
-  for (size_t i = first; i < selected.size(); ++i) {
-    const auto found = new_names.find(selected[i].name);
-    if (found != new_names.end()) selected[i].name = std::string(found->second);
-  }
-}
-
 // All renames are done at once, not one after the other: names may be exchanged, or handed on in a
 // row. References to an old name lead to the package that has it now, or nowhere; packages that
 // read the old one's output are looked up again.
@@ -184,7 +156,10 @@ void Changes::RenameAll(const std::vector<FilesChanged::Renamed>& all,
                         absl::btree_set<PackageId>& done) {
   if (all.empty()) return;
   const NewNames new_names = NewNamesOf(all);
-  core_.cooks.ForEachOf(core_.cooks.running(), [&](Cook& cook) { cook.RenameSelected(new_names); });
+  // Packages that were selected up to now are in the cook already.
+  claimants_.ForEachOf(claimants_.running(), [&](Claimant& cook) {
+    RenameIn(cook.request.selected, cook.selected, new_names);
+  });
   struct Moved {
     PackageId from;
     std::string_view to;
@@ -197,7 +172,7 @@ void Changes::RenameAll(const std::vector<FilesChanged::Renamed>& all,
     const PackageId from = packages_.Find(from_name);
     if (!from.valid()) continue;
     Moved one{.from = from, .to = to_name};
-    graph().edges.ForEachInstigator(from, [&](const InstigatorView& why) {
+    graph_.edges().ForEachInstigator(from, [&](const InstigatorView& why) {
       if (!why.referencer.valid()) one.causes.push_back(why.category);
     });
     // (A package that is never cooked has left the cook, and may be wanted under its new name.)
@@ -207,62 +182,61 @@ void Changes::RenameAll(const std::vector<FilesChanged::Renamed>& all,
     moved.push_back(std::move(one));
   }
   for (const Moved& one : moved) {
-    graph().claims.Leave(one.from, "renamed");
-    graph().edges.DropRoots(one.from);
-    graph().claims.RequeueWithReaders(one.from, done);
+    core_.claims.Leave(one.from, "renamed");
+    graph_.edges().DropRoots(one.from);
+    core_.claims.RequeueWithReaders(one.from, done);
   }
   for (const Moved& one : moved) {
-    const PackageId to = graph().claims.FindOrAdd(one.to);
+    const PackageId to = graph_.FindOrAdd(one.to);
     packages_[to].selected_by |= one.selected_by;
     packages_[to].named_by |= one.named_by;
     for (const InstigatorCategory cause : one.causes)
-      graph().claims.Join(to, cause, PackageId(), one.selected_by);
+      core_.claims.Join(to, cause, PackageId(), one.selected_by);
     // `to` may have failed, when no file had that name.
-    graph().claims.RequeueWithReaders(to, done);
+    core_.claims.RequeueWithReaders(to, done);
   }
 }
 
 void Changes::OnPackagesCleared(const PackagesCleared& event) {
-  if (core_.cooks.active() == 0 || core_.cooks.settling() != 0) return;
+  if (claimants_.active() == 0 || claimants_.settling() != 0) return;
   absl::btree_set<PackageId> done;
   for (const std::string& name : event.packages) {
-    const PackageId package = packages_.Find(graph().claims.NameAsked(name));
+    const PackageId package = packages_.Find(core_.claims.NameAsked(name));
     if (!package.valid()) continue;
-    graph().faults.NoteForgiven(package, 0);
-    graph().blame.Forget(package);
-    graph().faults.Pardon(package);
-    graph().claims.RequeueWithReaders(package, done);
+    core_.advancing.NoteForgiven(package, 0);
+    graph_.blame().Forget(package);
+    graph_.blame().Pardon(package);
+    core_.claims.RequeueWithReaders(package, done);
   }
 }
 
 // All that is stored is remapped in one pass, and packages go on in a second one, since a package
 // that goes on may look at others.
 void Changes::OnPlatformsChanged(const PlatformsChanged& event) {
-  GALLEY_CHECK(event.mapping.size() == core_.platform_count);
+  GALLEY_CHECK(event.mapping.size() == today_.platform_count);
   GALLEY_CHECK(event.platform_count >= 1 && event.platform_count <= 32);
-  if (event.catalog != nullptr) core_.catalog = event.catalog;
+  if (event.catalog != nullptr) today_.catalog = event.catalog;
   const PlatformMap map(event.mapping);
   lifecycle().CountEvery(false);
-  core_.platform_sets.Add(map);
-  core_.platform_count = event.platform_count;
+  today_.platform_sets.Add(map);
+  today_.platform_count = event.platform_count;
   // A cook whose roots are being published is over but for that.
   CookMask open = 0;
-  core_.cooks.ForEachOf(core_.cooks.active(), [&](const Cook& cook) {
-    if (!cook.roots.is_publishing()) open |= cook.bit();
+  claimants_.ForEachOf(claimants_.active(), [&](const Claimant& cook) {
+    if (!cook.is_publishing) open |= cook.bit();
   });
-  const AddedPlatforms added(event, core_.cooks, open);
-  if (added.is_any()) graph().faults.PardonAll();  // one more chance
+  const AddedPlatforms added(event, claimants_, open);
+  if (added.is_any()) graph_.blame().PardonAll();  // one more chance
   core_.cooks.ForEachWaiting([&](CookRequested& waiting) {
     waiting.platforms = map.Mask(waiting.platforms) | AddedPlatforms::Of(event, waiting.request);
   });
   core_.commits.Remap(map);
-  core_.proofs.DropAll();
-  graph().agenda.Remap(map, [this](PackageId id) { --packages_[id].on_agenda; });
-  core_.cooks.ForEachOf(core_.cooks.running(), [&](Cook& cook) {
-    cook.Remap(map, added.For(cook.bit()));
-    cook.roots.Remap(map);
-    cook.judging.Remap(map);
-    if ((open & cook.bit()) != 0) cook.roots.OpenAgain();
+  core_.held_results.DropAll();
+  graph_.RemapAgenda(map);
+  core_.cooks.ForEachOf(claimants_.running(), [&](Cook& cook) {
+    Claimant& claimant = cook.claimant();
+    cook.Remap(map, added.For(claimant.bit()));
+    if ((open & claimant.bit()) != 0) claimants_.OpenAgain(claimant);
   });
   lifecycle().equal_work().Clear();
   for (uint32_t i = 0; i < packages_.size(); ++i)
@@ -282,8 +256,8 @@ void Changes::RemapPackage(PackageId id, const PlatformMap& map, PlatformMask ad
   // because the result came from a worker; but the next question must not take them.) Jobs are as
   // they were.
   ++package.generation;
-  lifecycle().Remap(id, map, added, core_.cooks.FirstPhaseOf(id));
-  graph().edges.Remap(id, map);
+  lifecycle().Remap(id, map, added, claimants_.FirstPhaseOf(id));
+  graph_.edges().Remap(id, map);
   for (Problem& problem : package.problems) problem.platforms = map.Mask(problem.platforms);
   package.problems.EraseIf([](const Problem& problem) { return problem.platforms == 0; });
   if (package.work == nullptr) return;
@@ -317,28 +291,7 @@ void Changes::GoOnWithPlatforms(PackageId id, PlatformMask added) {
   }
   lifecycle().SetOutcome(id, Outcome::kNone);
   lifecycle().SetSkipped(id, false);
-  graph().Push({AgendaItem::Kind::kBegin, id});
-}
-
-void Changes::WaitForScan(PackageId id, const std::string& path, uint32_t attempt_epoch) {
-  const auto file = stale_files_.find(path);
-  if (file != stale_files_.end() && attempt_epoch < file->second.epoch) return;
-  packages_[id].work->stale_path = path;
-  absl::btree_set<PackageId>& waiters = stale_waiters_[path];
-  if (waiters.empty()) turn_.rescans.push_back(path);
-  waiters.insert(id);
-}
-
-void Changes::LetGo(CookMask cook) {
-  for (auto at = stale_files_.begin(); at != stale_files_.end();) {
-    at->second.cooks &= ~cook;
-    at = at->second.cooks == 0 ? stale_files_.erase(at) : std::next(at);
-  }
-}
-
-void Changes::StopWaitingForScan(PackageId id) {
-  const auto waiters = stale_waiters_.find(packages_[id].work->stale_path);
-  if (waiters != stale_waiters_.end()) waiters->second.erase(id);
+  graph_.Push({AgendaItem::Kind::kBegin, id});
 }
 
 }  // namespace galley::director

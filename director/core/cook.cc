@@ -9,94 +9,62 @@
 
 namespace galley::director {
 
-Cook::Cook(Core& core) : Cook(core, 0, CookRequested()) { is_over_ = true; }
-
-Cook::Cook(Core& core, CookSlot slot, CookRequested request)
+Cook::Cook(Core& core, Claimant& claimant)
     : Part(core),
-      selection(core, *this),
-      judging(core, *this),
-      warnings(core, *this),
-      roots(core, *this),
-      losing(core, *this),
-      slot_(slot),
-      request_(std::move(request)),
-      begun_epoch_(core.epoch) {
+      cook_(claimant),
+      losing_(core, claimant),
+      roots_(core, claimant, losing_),
+      begun_epoch_(today_.epoch) {
   const PlatformMask all =
-      core.platform_count == 32 ? ~PlatformMask{0} : MaskOf(core.platform_count) - 1;
-  request_.platforms &= all;
-  tally.counters.workers_attached = workers_.attached();
-  if (core.now != absl::InfinitePast()) tally.monitor.Advance(core.now);
+      today_.platform_count == 32 ? ~PlatformMask{0} : MaskOf(today_.platform_count) - 1;
+  cook_.request.platforms &= all;
+  cook_.tally.counters.workers_attached = workers_.attached();
+  if (today_.now != absl::InfinitePast()) cook_.tally.monitor.Advance(today_.now);
 }
 
 bool Cook::IsQuiet() const {
-  if (is_over_ || !selection.IsAllSelected() || tally.on_agenda > 0 || losing.is_looking())
+  if (cook_.is_over || !cook_.IsAllSelected() || cook_.tally.on_agenda > 0 || losing_.is_looking())
     return false;
-  const uint64_t left = tally.counters.in_cook - tally.monitor.over();
+  const uint64_t left = cook_.tally.counters.in_cook - cook_.tally.monitor.over();
   return left <= (IsSabotaged(Sabotage::kEndWithPending) ? 1 : 0) && !HasCommits() &&
-         !graph().changes.has_late();
+         !graph_.pending_changes().has_late();
 }
 
 // While it runs alone, all commits are its own: those that merely feed the cache too.
 bool Cook::HasCommits() const {
-  return core_.cooks.running() == bit() ? !core_.commits.empty() : core_.commits.HasAnyOf(bit());
+  return claimants_.running() == cook_.bit() ? !core_.commits.empty()
+                                             : core_.commits.HasAnyOf(cook_.bit());
 }
 
 bool Cook::LacksCommitsOnly() const {
-  const uint64_t left = tally.counters.in_cook - tally.monitor.over();
-  return left > 0 && tally.monitor.to_cook() == 0 && tally.monitor.In(State::kSave) == left;
-}
-
-std::vector<PackageId> Cook::Wanted() const {
-  std::vector<PackageId> wanted;
-  wanted.reserve(members_.size());
-  for (const PackageId id : members_) {
-    if (Wants(id)) wanted.push_back(id);
-  }
-  std::sort(wanted.begin(), wanted.end());
-  wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
-  return wanted;
-}
-
-std::vector<PackageId> Cook::WantedByName() const {
-  std::vector<PackageId> wanted = Wanted();
-  std::sort(wanted.begin(), wanted.end(),
-            [&](PackageId a, PackageId b) { return NameOf(a) < NameOf(b); });
-  return wanted;
-}
-
-void Cook::NoteRequeued(PackageId id) {
-  judging.Forget(id);
-  warnings.ForgetRead(id);
-  warnings.ForgetJudged(id);
-  if (roots.is_settling()) losing.BeginRound();
+  const uint64_t left = cook_.tally.counters.in_cook - cook_.tally.monitor.over();
+  return left > 0 && cook_.tally.monitor.to_cook() == 0 &&
+         cook_.tally.monitor.In(State::kSave) == left;
 }
 
 void Cook::Remap(const PlatformMap& map, PlatformMask added) {
-  request_.platforms = map.Mask(request_.platforms) | added;
-}
-
-// Packages that were selected up to now are in the cook already.
-void Cook::RenameSelected(const NewNames& new_names) {
-  RenameIn(request_.selected, selection.selected(), new_names);
+  cook_.request.platforms = map.Mask(cook_.request.platforms) | added;
+  roots_.Remap(map);
+  Judgements::Remap(cook_, map);
 }
 
 // Packages that were selected for the difference (as IterativeCook) are selected no longer: one
 // of them stays if what the cook selects leads to it.
 void Cook::Widen(std::vector<SelectedPackage> whole) {
-  const std::vector<PackageId> wanted = Wanted();
+  const std::vector<PackageId> wanted = cook_.Wanted();
   for (const PackageId id : wanted) {
-    packages_[id].selected_by &= ~bit();
-    packages_[id].named_by &= ~bit();
-    graph().edges.DropRoot(id, InstigatorCategory::kIterativeCook);
+    packages_[id].selected_by &= ~cook_.bit();
+    packages_[id].named_by &= ~cook_.bit();
+    graph_.edges().DropRoot(id, InstigatorCategory::kIterativeCook);
   }
-  request_.standing.reset();
-  request_.selected = std::move(whole);
-  selection.BeginAgain();
-  was_widened_ = true;
+  cook_.request.standing.reset();
+  cook_.request.selected = std::move(whole);
+  cook_.selected = 0;
+  cook_.was_widened = true;
   // What was judged of other files is judged anew.
-  if (core_.epoch != begun_epoch_) judging.TakeBack();
-  for (const PackageId id : wanted) graph().Push({AgendaItem::Kind::kSpread, id});
-  roots.OpenAgain();
+  if (today_.epoch != begun_epoch_) core_.judgements.TakeBack(cook_);
+  for (const PackageId id : wanted) graph_.Push({AgendaItem::Kind::kSpread, id});
+  claimants_.OpenAgain(cook_);
 }
 
 // Packages that the difference led to, and nothing else does.
@@ -104,7 +72,7 @@ void Cook::LeaveUnreached() {
   std::vector<bool> is_reached(packages_.size(), false);
   std::vector<PackageId> reached;
   const auto reach_one = [&](PackageId id) {
-    if (!id.valid() || is_reached[id.index()] || !Wants(id)) return;
+    if (!id.valid() || is_reached[id.index()] || !cook_.Wants(id)) return;
     is_reached[id.index()] = true;
     reached.push_back(id);
   };
@@ -115,133 +83,167 @@ void Cook::LeaveUnreached() {
     if (const std::string_view generator = GeneratorName(packages_[id].name); !generator.empty())
       reach_one(packages_.Find(generator));
   };
-  const std::vector<PackageId> wanted = Wanted();
+  const std::vector<PackageId> wanted = cook_.Wanted();
   for (const PackageId id : wanted) {
-    if (packages_[id].selected_by & bit()) reach(id);
+    if (packages_[id].selected_by & cook_.bit()) reach(id);
   }
   for (size_t i = 0; i < reached.size(); ++i) {
     const PackageData& package = packages_[reached[i]];
-    graph().edges.ForEachReference(reached[i], [&](const Edge& edge) {
-      if (Follows(edge)) reach(edge.target);
+    graph_.edges().ForEachReference(reached[i], [&](const Edge& edge) {
+      if (cook_.Follows(edge)) reach(edge.target);
     });
     for (const PackageId child : package.generates) reach(child);
     for (const PackageId input : package.cooked_inputs) reach(input);
   }
   for (const PackageId id : wanted) {
-    if (!is_reached[id.index()]) graph().claims.LeaveCook(id, bit());
+    if (!is_reached[id.index()]) core_.claims.LeaveCook(id, cook_.bit());
   }
 }
 
-void Cook::GoOn() {
-  if (is_ending()) {
+bool Cook::GoOn() {
+  if (cook_.is_ending()) {
     if (!HasCommits()) End("");
-    return;
+    return true;
   }
   // Others had it opened again when its roots were published already.
-  if (losing.is_interrupted() && !roots.is_settling()) return Stop(Ending::kInterrupted), GoOn();
+  if (losing_.is_interrupted() && !cook_.is_settling) {
+    core_.advancing.StopCook(cook_, Claimant::Ending::kInterrupted);
+    return false;
+  }
   // The jobs of others do not hold it up: a commit waits for more of them as long as any run.
-  if (core_.cooks.running() != bit()) turn_.is_persist_urgent |= LacksCommitsOnly();
-  if (roots.is_settling() || !IsQuiet() || judging.Reexplore()) return;
-  if (was_widened_) LeaveUnreached();
-  const std::vector<PackageId> by_name = WantedByName();
-  for (const PackageId package : by_name) judging.Judge(package);
-  if (is_ending()) return core_.cooks.GiveUp(), GoOn();
-  warnings.NoteFailedTargets();
-  // All that was selected is gone, or was never there: there is nothing to be a root of.
-  const auto is_there = [&](PackageId id) {
-    const PackageData& package = packages_[id];
-    if ((package.selected_by & bit()) == 0) return false;
-    if (package.generated == nullptr) return core_.catalog->Find(package.name).has_value();
-    const PackageId generator = packages_.Find(GeneratorName(package.name));
-    return generator.valid() &&
-           (core_.advancing.InPhase(generator, Phase::kDone) & request_.platforms) != 0;
-  };
-  if (request_.standing == nullptr && !request_.selected.empty() &&
-      std::none_of(by_name.begin(), by_name.end(), is_there))
-    return is_empty_ = true, End("");
-  roots.Build(by_name);
+  if (claimants_.running() != cook_.bit()) turn_.is_persist_urgent |= LacksCommitsOnly();
+  if (cook_.is_settling || !IsQuiet() || core_.judging.Reexplore(cook_)) return true;
+  if (cook_.was_widened) LeaveUnreached();
+  const std::vector<PackageId> by_name = cook_.WantedByName();
+  for (const PackageId package : by_name) core_.judging.Judge(cook_, package);
+  if (cook_.is_ending()) return false;
+  core_.warnings.NoteFailedTargets(cook_);
+  if (IsNothingThere(by_name)) {
+    is_empty_ = true;
+    End("");
+    return true;
+  }
+  roots_.Build(by_name);
+  EndIfConcluded();
+  return true;
 }
 
-void Cook::Stop(Ending how) {
-  if (is_over_) return;
-  if (roots.is_publishing()) {
-    if (how == Ending::kInterrupted) losing.Interrupt();
-    return;
+// All that was selected is gone, or was never there: there is nothing to be a root of.
+bool Cook::IsNothingThere(const std::vector<PackageId>& by_name) const {
+  if (cook_.request.standing != nullptr || cook_.request.selected.empty()) return false;
+  return std::none_of(by_name.begin(), by_name.end(), [&](PackageId id) {
+    const PackageData& package = packages_[id];
+    if ((package.selected_by & cook_.bit()) == 0) return false;
+    if (package.generated == nullptr) return today_.catalog->Find(package.name).has_value();
+    const PackageId generator = packages_.Find(GeneratorName(package.name));
+    return generator.valid() &&
+           (InPhase(packages_[generator], Phase::kDone) & cook_.request.platforms) != 0;
+  });
+}
+
+void Cook::EndIfConcluded() {
+  if (cook_.conclusion.has_value() && !cook_.is_over) End(*cook_.conclusion);
+}
+
+void Cook::OnRootBuilt(const RootBuilt& event) {
+  if (roots_.OnRootBuilt(event)) Widen(event.whole);
+  EndIfConcluded();
+}
+
+void Cook::OnRootPublished(const RootPublished& event) {
+  roots_.OnRootPublished(event);
+  EndIfConcluded();
+}
+
+void Cook::OnRootsStaged(const RootsStaged& event) {
+  roots_.OnRootsStaged(event);
+  EndIfConcluded();
+}
+
+void Cook::OnLossSeen(const LossSeen& event) { losing_.OnLossSeen(event); }
+
+void Cook::OnLostFound(const LostFound& event) {
+  if (losing_.OnLostFound(event)) roots_.PublishIfBuilt();
+  EndIfConcluded();
+}
+
+void Cook::Interrupt() {
+  if (!cook_.is_over && cook_.is_publishing) return losing_.Interrupt();
+  core_.advancing.StopCook(cook_, Claimant::Ending::kInterrupted);
+}
+
+size_t Cook::SelectSome(size_t units_max) {
+  if (cook_.is_over || cook_.is_ending()) return 0;
+  size_t units = 0;
+  for (; !cook_.IsAllSelected() && units < units_max; ++units) {
+    const SelectedPackage& selected = cook_.request.selected[cook_.selected++];
+    const PackageId package = graph_.FindOrAdd(selected.name);
+    packages_[package].selected_by |= cook_.bit();
+    if (selected.category == InstigatorCategory::kCommandLinePackage)
+      packages_[package].named_by |= cook_.bit();
+    core_.claims.Join(package, selected.category, PackageId(), cook_.bit());
   }
-  if (is_ending()) {
-    if (how == Ending::kInterrupted) ending_ = how;
-    return;
-  }
-  ending_ = how;
-  core_.cooks.NoteState();
-  core_.cooks.NoteStopped();
-  if (core_.cooks.active() == 0) core_.survivors.CancelResumed();
-  for (const WorkerId worker : workers_.Holding()) {
-    for (const AttemptId attempt : workers_.Find(worker)->hand.All()) {
-      if (core_.attempts.Current(attempt) == nullptr) continue;  // it ended with one before it
-      const PackageId package = core_.attempts.at(attempt).package;
-      if (!core_.cooks.IsWanted(package)) core_.attempts.EndAttempt(attempt, Tell::kCancel);
-    }
-  }
+  return units;
 }
 
 void Cook::GiveUp() {
-  for (const PackageId id : Wanted()) {
-    if (!core_.cooks.IsWanted(id)) core_.advancing.Advance(id);
+  for (const PackageId id : cook_.Wanted()) {
+    if (!claimants_.IsWanted(id)) core_.advancing.Advance(id);
   }
 }
 
 // Packages that others go on with count as skipped in this cook.
 void Cook::CountUnfinished() {
-  for (const PackageId id : Wanted()) {
+  for (const PackageId id : cook_.Wanted()) {
     const PackageData& package = packages_[id];
-    const PlatformMask judged = judging.JudgedOf(id);
-    if (IsOver(package, request_.platforms, judged)) continue;
+    const PlatformMask judged = cook_.JudgedOf(id);
+    if (IsOver(package, cook_.request.platforms, judged)) continue;
     const bool has_failed =
-        judged != 0 || (core_.advancing.InPhase(id, Phase::kFailed) & request_.platforms) != 0;
-    ++(has_failed ? tally.counters.failed : tally.counters.skipped);
+        judged != 0 || (InPhase(packages_[id], Phase::kFailed) & cook_.request.platforms) != 0;
+    ++(has_failed ? cook_.tally.counters.failed : cook_.tally.counters.skipped);
   }
 }
 
 void Cook::End(const std::string& infrastructure_error) {
-  const bool is_complete = infrastructure_error.empty() && !is_ending();
-  warnings.TellJudged();
-  if (is_complete) warnings.TellFailedTargets();
-  if (is_complete) warnings.TellUnsolicited();
+  const bool is_complete = infrastructure_error.empty() && !cook_.is_ending();
+  core_.warnings.TellJudged(cook_);
+  if (is_complete) core_.warnings.TellFailedTargets(cook_);
+  if (is_complete) core_.warnings.TellUnsolicited(cook_);
   CountUnfinished();
-  is_over_ = true;
-  core_.cooks.NoteEnded();
-  core_.cooks.NoteState();
-  graph().changes.LetGo(bit());
-  for (const PackageId id : Wanted()) {
-    if ((packages_[id].cooks & core_.cooks.running()) == 0) graph().claims.GiveUp(id);
+  claimants_.NoteOver(cook_);
+  graph_.pending_changes().LetGo(cook_.bit());
+  for (const PackageId id : cook_.Wanted()) {
+    if ((packages_[id].cooks & claimants_.running()) == 0) core_.advancing.GiveUp(id);
   }
-  if (core_.cooks.running() == 0) {
-    core_.survivors.CancelResumed();
-    graph().ClearAgenda();
+  if (claimants_.running() == 0) {
+    core_.resumed_attempts.CancelResumed();
+    graph_.ClearAgenda();
     lifecycle().equal_work().Clear();
   }
-  Note(CookEnded{request_.request, ending_ == Ending::kInterrupted, ending_ == Ending::kFailFast,
-                 infrastructure_error, is_empty_},
-       bit());
+  Note(CookEnded{.request = cook_.request.request,
+                 .is_interrupted = cook_.ending == Claimant::Ending::kInterrupted,
+                 .is_fail_fast = cook_.ending == Claimant::Ending::kFailFast,
+                 .infrastructure_error = infrastructure_error,
+                 .is_empty = is_empty_},
+       cook_.bit());
 }
 
 void Cook::CheckTally() const {
   Tally sum;
-  for (const PackageId id : Wanted())
-    sum.Count(packages_[id], request_.platforms, judging.JudgedOf(id), true);
-  const Counters& a = tally.counters;
+  for (const PackageId id : cook_.Wanted())
+    sum.Count(packages_[id], cook_.request.platforms, cook_.JudgedOf(id), true);
+  const Counters& a = cook_.tally.counters;
   const Counters& b = sum.counters;
   GALLEY_CHECK(a.in_cook == b.in_cook && a.loaded == b.loaded && a.failed == b.failed);
   GALLEY_CHECK(a.up_to_date == b.up_to_date && a.results_wanted == b.results_wanted);
   GALLEY_CHECK(a.results_cooked == b.results_cooked && a.results_cached == b.results_cached);
   GALLEY_CHECK(a.results_up_to_date == b.results_up_to_date &&
                a.results_failed == b.results_failed);
-  GALLEY_CHECK(tally.on_agenda == sum.on_agenda);
-  GALLEY_CHECK(tally.monitor.View(1).packages == sum.monitor.View(1).packages);
-  GALLEY_CHECK(tally.monitor.over() == sum.monitor.over());
-  GALLEY_CHECK(tally.monitor.to_cook() == sum.monitor.to_cook());
-  GALLEY_CHECK(tally.monitor.expected() == sum.monitor.expected());
+  GALLEY_CHECK(cook_.tally.on_agenda == sum.on_agenda);
+  GALLEY_CHECK(cook_.tally.monitor.View(1).packages == sum.monitor.View(1).packages);
+  GALLEY_CHECK(cook_.tally.monitor.over() == sum.monitor.over());
+  GALLEY_CHECK(cook_.tally.monitor.to_cook() == sum.monitor.to_cook());
+  GALLEY_CHECK(cook_.tally.monitor.expected() == sum.monitor.expected());
 }
 
 }  // namespace galley::director

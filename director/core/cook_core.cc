@@ -15,43 +15,44 @@ void CookCore::Step(absl::Time now, const Event& event, std::vector<Effect>& eff
 }
 bool CookCore::has_agenda() const { return core_->HasAgenda(); }
 bool CookCore::has_jobs() const { return core_->HasJobs(); }
-const Counters& CookCore::counters() const { return core_->cooks.last().tally.counters; }
-Progress CookCore::progress() const { return core_->ViewProgress(core_->cooks.last()); }
+const Counters& CookCore::counters() const { return core_->claimants.last().tally.counters; }
+Progress CookCore::progress() const { return core_->ViewProgress(core_->claimants.last()); }
 const Counters& CookCore::counters(uint64_t request) const {
-  return core_->cooks.At(request).tally.counters;
+  return core_->claimants.At(request).tally.counters;
 }
 Progress CookCore::progress(uint64_t request) const {
-  return core_->ViewProgress(core_->cooks.At(request));
+  return core_->ViewProgress(core_->claimants.At(request));
 }
 uint64_t CookCore::held_workers() const { return core_->breakers.held(); }
 CoreFigures CookCore::figures() { return core_->ViewFigures(); }
-bool CookCore::is_publishing(uint64_t request) const { return core_->cooks.IsPublishing(request); }
+bool CookCore::is_publishing(uint64_t request) const {
+  const Claimant* const cook = core_->claimants.Find(request);
+  return cook != nullptr && cook->is_publishing;
+}
 size_t CookCore::package_count() const { return core_->packages.size(); }
 const std::string& CookCore::NameOf(PackageId package) const {
   return core_->packages[package].name;
 }
 PackageId CookCore::Find(std::string_view name_or_file) const {
   const PackageId package = core_->packages.Find(name_or_file);
-  return package.valid()
-             ? package
-             : core_->packages.Find(core_->cooks.graph().claims.NameAsked(name_or_file));
+  return package.valid() ? package : core_->packages.Find(core_->claims.NameAsked(name_or_file));
 }
 
 std::vector<InstigatorView> CookCore::InstigatorsOf(PackageId package) const {
   std::vector<InstigatorView> reasons;
-  core_->cooks.graph().edges.ForEachInstigator(
+  core_->graph.edges().ForEachInstigator(
       package, [&](const InstigatorView& why) { reasons.push_back(why); });
   return reasons;
 }
 
 void CookCore::ForEachReasonIn(
     uint64_t request, absl::FunctionRef<void(PackageId, const InstigatorView&)> visit) const {
-  const Cook& cook = core_->cooks.At(request);
-  std::vector<PackageId> members = cook.members();
+  const Claimant& cook = core_->claimants.At(request);
+  std::vector<PackageId> members = cook.members;
   std::sort(members.begin(), members.end());
   members.erase(std::unique(members.begin(), members.end()), members.end());
   for (const PackageId package : members) {
-    core_->cooks.graph().edges.ForEachInstigator(package, [&](const InstigatorView& why) {
+    core_->graph.edges().ForEachInstigator(package, [&](const InstigatorView& why) {
       if (cook.HasReason(package, why)) visit(package, why);
     });
   }
@@ -67,18 +68,17 @@ Holdings CookCore::holdings() const {
   return {.attempts = core_->attempts.size(),
           .workers = core_->workers.size(),
           .commits = core_->commits.size(),
-          .changed_files = core_->cooks.graph().changes.stale_files(),
+          .changed_files = core_->graph.pending_changes().stale_files(),
           .job_kinds = core_->offers.kinds()};
 }
 
 Urgency CookCore::UrgencyOf(PackageId package) const { return core_->packages[package].urgency; }
 
 bool CookCore::IsReady(PackageId id) const {
-  const Graph& graph = core_->cooks.graph();
-  const bool is_queued =
-      graph.lifecycle.loads().Contains(id) || graph.lifecycle.saves().Contains(id);
-  return is_queued && core_->dispatching.HasResources(id) && !core_->survivors.Has(id) &&
-         !graph.aloneness.WaitsToBeAlone(id);
+  const Lifecycle& lifecycle = core_->graph.lifecycle();
+  const bool is_queued = lifecycle.loads().Contains(id) || lifecycle.saves().Contains(id);
+  return is_queued && core_->job_queue.HasResources(id) && !core_->resumed_attempts.Has(id) &&
+         !core_->aloneness.WaitsToBeAlone(id);
 }
 
 bool CookCore::Knows(AttemptId attempt) const { return core_->attempts.Find(attempt) != nullptr; }

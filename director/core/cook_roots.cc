@@ -7,17 +7,18 @@
 
 namespace galley::director {
 void CookRoots::Build(const std::vector<PackageId>& by_name) {
-  is_settling_ = true;
-  unpublished_ = cook_.request().platforms;
-  for (PlatformIndex p = 0; p < core_.platform_count; ++p) {
+  cook_.is_settling = true;
+  built_.clear();
+  unpublished_ = cook_.request.platforms;
+  for (PlatformIndex p = 0; p < today_.platform_count; ++p) {
     if (unpublished_ & MaskOf(p)) SendRoot(p, by_name);
   }
-  core_.cooks.NoteState();
+  claimants_.NoteState();
   if (unpublished_ == 0) StageOrEnd();
 }
 
 void CookRoots::Remap(const PlatformMap& map) {
-  if (!is_publishing_) unpublished_ = map.Mask(unpublished_);
+  if (!cook_.is_publishing) unpublished_ = map.Mask(unpublished_);
 }
 
 // The closure of what was selected, over results that stand.
@@ -28,7 +29,7 @@ void CookRoots::SendRoot(PlatformIndex platform, const std::vector<PackageId>& b
     const PackageData& package = packages_[id];
     return cook_.Wants(id) && platform < package.slots.size() &&
            package.slots[platform].phase == Phase::kDone &&
-           (cook_.judging.JudgedOf(id) & MaskOf(platform)) == 0;
+           (cook_.JudgedOf(id) & MaskOf(platform)) == 0;
   };
   const auto add = [&](PackageId id) {
     if (is_found[id.index()] || !is_done(id)) return;
@@ -43,16 +44,16 @@ void CookRoots::SendRoot(PlatformIndex platform, const std::vector<PackageId>& b
     if (packages_[id].selected_by & cook_.bit()) add(id);
   }
   for (size_t i = 0; i < found.size(); ++i) {
-    graph().edges.ForEachReference(found[i], [&](const Edge& edge) {
+    graph_.edges().ForEachReference(found[i], [&](const Edge& edge) {
       if ((edge.platforms & MaskOf(platform)) && cook_.Follows(edge)) add(edge.target);
     });
     for (const PackageId child : packages_[found[i]].generates) add(child);
   }
   BuildRoot root{.platform = platform};
-  root.platform_set = core_.platform_sets.present();
-  root.round = cook_.losing.rounds();
-  root.request = cook_.request().request;
-  root.is_difference = cook_.request().standing != nullptr;
+  root.platform_set = today_.platform_sets.present();
+  root.round = cook_.rounds;
+  root.request = cook_.request.request;
+  root.is_difference = cook_.request.standing != nullptr;
   for (const PackageId id : by_name) {
     if (is_found[id.index()])
       root.packages.emplace_back(id, packages_[id].slots[platform].result->id);
@@ -60,34 +61,33 @@ void CookRoots::SendRoot(PlatformIndex platform, const std::vector<PackageId>& b
   turn_.roots.emplace_back(std::move(root));
 }
 
-void CookRoots::OnRootBuilt(const RootBuilt& event) {
-  if (cook_.is_over() || !is_settling_ || cook_.is_ending() ||
-      event.platform_set != core_.platform_sets.present() || event.round != cook_.losing.rounds() ||
+bool CookRoots::OnRootBuilt(const RootBuilt& event) {
+  if (cook_.is_over || !cook_.is_settling || cook_.is_ending() ||
+      event.platform_set != today_.platform_sets.present() || event.round != cook_.rounds ||
       !(unpublished_ & MaskOf(event.platform)))
-    return;
-  if (!event.error.empty()) return cook_.End("a root could not be built: " + event.error);
-  if (event.is_too_narrow) {
-    // (Each platform's answer may say so.)
-    if (cook_.request().standing != nullptr) cook_.Widen(event.whole);
-    return;
-  }
+    return false;
+  if (!event.error.empty())
+    return cook_.Conclude("a root could not be built: " + event.error), false;
+  // (Each platform's answer may say so.)
+  if (event.is_too_narrow) return cook_.request.standing != nullptr;
   if (!event.lost.empty()) {
-    cook_.losing.MakeAgain(event.lost);
-    if (!cook_.is_over())
-      cook_.losing.SendLookForLost();  // the builder asked the index, not the disk
-    return;
+    losing_.MakeAgain(event.lost);
+    if (!cook_.conclusion.has_value())
+      losing_.SendLookForLost();  // the builder asked the index, not the disk
+    return false;
   }
   if (event.conflicts.empty()) {
     built_[event.platform] = event.root;
-    return PublishIfBuilt();
+    PublishIfBuilt();
+    return false;
   }
   bool has_failed = false;
   const auto fail = [&](PackageId id, PackageId other, const RootBuilt::Conflict& conflict) {
     if (!packages_.Has(id) || !cook_.Wants(id)) return;
-    has_failed |= (core_.advancing.InPhase(id, Phase::kDone) & ~cook_.judging.JudgedOf(id) &
-                   MaskOf(event.platform)) != 0;
-    cook_.judging.FailJudged(
-        id, MaskOf(event.platform), Stage::kCommit,
+    has_failed |=
+        (InPhase(packages_[id], Phase::kDone) & ~cook_.JudgedOf(id) & MaskOf(event.platform)) != 0;
+    core_.judgements.Fail(
+        cook_, id, MaskOf(event.platform), Stage::kCommit,
         id == other ? "its output " + conflict.path + " cannot be in a tree: " + conflict.reason
                     : ConflictText({conflict.path, NameOf(other), conflict.reason}));
   };
@@ -96,10 +96,13 @@ void CookRoots::OnRootBuilt(const RootBuilt& event) {
     if (conflict.second != conflict.first) fail(conflict.second, conflict.first, conflict);
   }
   if (!has_failed)
-    return cook_.End("a root could not be built: conflicts between packages that are not in it");
-  if (cook_.is_ending()) return;
-  cook_.warnings.NoteFailedTargets();
+    return cook_.Conclude(
+               "a root could not be built: conflicts between packages that are not in it"),
+           false;
+  if (cook_.is_ending()) return false;
+  core_.warnings.NoteFailedTargets(cook_);
   SendRoot(event.platform, cook_.WantedByName());
+  return false;
 }
 
 // All roots are published together: a cook that is interrupted, or fails fast for a conflict,
@@ -107,48 +110,41 @@ void CookRoots::OnRootBuilt(const RootBuilt& event) {
 // the cook again.
 void CookRoots::PublishIfBuilt() {
   if (built_.empty() || built_.size() < static_cast<size_t>(std::popcount(unpublished_))) return;
-  if (cook_.losing.is_looking()) return;
-  is_publishing_ = has_published_ = true;
-  publishing_set_ = core_.platform_sets.present();
+  if (losing_.is_looking()) return;
+  cook_.is_publishing = cook_.has_published = true;
+  publishing_set_ = today_.platform_sets.present();
   for (const auto& [platform, root] : built_)
     turn_.roots.emplace_back(PublishRoot{.platform = platform,
                                          .root = root,
-                                         .by_the_book = cook_.request().by_the_book,
-                                         .platform_set = core_.platform_sets.present(),
-                                         .round = cook_.losing.rounds(),
-                                         .request = cook_.request().request});
+                                         .by_the_book = cook_.request.by_the_book,
+                                         .platform_set = today_.platform_sets.present(),
+                                         .round = cook_.rounds,
+                                         .request = cook_.request.request});
 }
 
 void CookRoots::OnRootPublished(const RootPublished& event) {
-  if (cook_.is_over() || !is_settling_ || cook_.is_ending() || event.round != cook_.losing.rounds())
+  if (cook_.is_over || !cook_.is_settling || cook_.is_ending() || event.round != cook_.rounds)
     return;
-  if (!is_publishing_ || event.platform_set != publishing_set_) return;
+  if (!cook_.is_publishing || event.platform_set != publishing_set_) return;
   // (Nobody wants the root of a platform that is gone.)
-  const bool is_there = core_.platform_sets.Index(event.platform, event.platform_set).has_value();
+  const bool is_there = today_.platform_sets.Index(event.platform, event.platform_set).has_value();
   if (!event.error.empty() && is_there)
-    return cook_.End("a root could not be published: " + event.error);
+    return cook_.Conclude("a root could not be published: " + event.error);
   unpublished_ &= ~MaskOf(event.platform);
   if (unpublished_ == 0) StageOrEnd();
 }
 
 // All roots that are to be published are published.
 void CookRoots::StageOrEnd() {
-  if (!cook_.request().is_staged) return cook_.End("");
-  is_staging_ = true;
-  turn_.roots.emplace_back(
-      StageRoots{.round = cook_.losing.rounds(), .request = cook_.request().request});
+  if (!cook_.request.is_staged) return cook_.Conclude("");
+  cook_.is_staging = true;
+  turn_.roots.emplace_back(StageRoots{.round = cook_.rounds, .request = cook_.request.request});
 }
 
 void CookRoots::OnRootsStaged(const RootsStaged& event) {
-  if (cook_.is_over() || !is_staging_ || event.round != cook_.losing.rounds()) return;
-  if (event.loss.empty()) return cook_.End("");
-  cook_.losing.OnUnstaged(event.loss);
-}
-
-void CookRoots::OpenAgain() {
-  is_settling_ = is_publishing_ = is_staging_ = false;
-  built_.clear();
-  core_.cooks.NoteState();
+  if (cook_.is_over || !cook_.is_staging || event.round != cook_.rounds) return;
+  if (event.loss.empty()) return cook_.Conclude("");
+  losing_.OnUnstaged(event.loss);
 }
 
 }  // namespace galley::director

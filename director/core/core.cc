@@ -1,6 +1,7 @@
 #include "director/core/core.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "common/base/status_macros.h"
 
@@ -8,8 +9,7 @@ namespace galley::director {
 
 Core::Core(const CookOptions& cook_options, std::shared_ptr<const Catalog> first_catalog)
     : options(cook_options),
-      catalog(std::move(first_catalog)),
-      platform_count(cook_options.platform_count),
+      today{.catalog = std::move(first_catalog), .platform_count = cook_options.platform_count},
       workers({.window = cook_options.window,
                .jobs_max = cook_options.window_jobs_max,
                .silence_max = cook_options.silence_max,
@@ -17,10 +17,9 @@ Core::Core(const CookOptions& cook_options, std::shared_ptr<const Catalog> first
                .survivor_max = cook_options.survivor_max,
                .suspect_after = cook_options.suspect_after,
                .lost_max = cook_options.unheard_max}),
-      grants(cook_options.resources),
-      placing(*this, cook_options.policy) {
-  GALLEY_CHECK(platform_count >= 1 && platform_count <= 32);
-  GALLEY_CHECK(catalog != nullptr);
+      grants(cook_options.resources) {
+  GALLEY_CHECK(today.platform_count >= 1 && today.platform_count <= 32);
+  GALLEY_CHECK(today.catalog != nullptr);
   GALLEY_CHECK(options.silence_max > absl::ZeroDuration() &&
                options.silence_max < absl::InfiniteDuration());
 }
@@ -38,17 +37,17 @@ void Core::Apply(const Event& event) {
     void operator()(const WorkerUploads& e) { core.worker_lives.OnWorkerUploads(e); }
     void operator()(const WorkerAlive& e) { core.worker_lives.OnWorkerAlive(e); }
     void operator()(const WorkerUnfit& e) { core.worker_lives.OnWorkerUnfit(e); }
-    void operator()(const WorkerReadmitted& e) { core.proofs.Readmit(e.worker); }
+    void operator()(const WorkerReadmitted& e) { core.held_results.Readmit(e.worker); }
     void operator()(const DrainAsked& e) { core.worker_lives.OnDrainAsked(e); }
     void operator()(const WorkerLost& e) { core.worker_lives.OnWorkerLost(e); }
-    void operator()(const Persisted& e) { core.commits.OnPersisted(e); }
-    void operator()(const DirectorUnfit& e) { core.cooks.OnDirectorUnfit(e); }
+    void operator()(const Persisted& e) { core.persisting.OnPersisted(e); }
+    void operator()(const DirectorUnfit& e) { core.cooks.EndAll(e.reason); }
     void operator()(const CookUnfit& e) { core.cooks.OnCookUnfit(e); }
     void operator()(const MemoryShort&) { core.cooks.OnMemoryShort(); }
-    void operator()(const FilesChanged& e) { core.cooks.graph().changes.OnFilesChanged(e); }
+    void operator()(const FilesChanged& e) { core.changes.OnFilesChanged(e); }
     void operator()(const PackagesDiscovered& e) { core.cooks.OnPackagesDiscovered(e); }
-    void operator()(const PackagesCleared& e) { core.cooks.graph().changes.OnPackagesCleared(e); }
-    void operator()(const PlatformsChanged& e) { core.cooks.graph().changes.OnPlatformsChanged(e); }
+    void operator()(const PackagesCleared& e) { core.changes.OnPackagesCleared(e); }
+    void operator()(const PlatformsChanged& e) { core.changes.OnPlatformsChanged(e); }
     void operator()(const LauncherReported& e) { core.worker_lives.OnLauncherReported(e); }
     void operator()(const RootBuilt& e) { core.cooks.OnRootBuilt(e); }
     void operator()(const RootPublished& e) { core.cooks.OnRootPublished(e); }
@@ -61,47 +60,71 @@ void Core::Apply(const Event& event) {
   std::visit(Dispatcher{*this}, event);
 }
 
+// Each kind in turn; what a handler leaves of another kind is handed on in the next round.
+void Core::HandOnNotes() {
+  while (!notes.empty()) {
+    const Notes now = std::exchange(notes, {});
+    for (const AttemptEnded& note : now.attempts_ended)
+      breakers.NoteEnded(note.worker, note.attempt);
+    for (const RoundBegan& note : now.rounds_begun) changes.OnRoundBegan(note);
+    for (const UrgencyRaised& note : now.urgencies_raised) balancing.TakeForward(note.package);
+    for (const PackageReady& note : now.packages_ready) parking.ParkBeyondFleet(note.package);
+    for (const CooksFailed& note : now.cooks_failed) cooks.EndAll(note.infrastructure_error);
+  }
+}
+
 void Core::Step(absl::Time time, const Event& event, std::vector<Effect>& effects) {
-  GALLEY_CHECK(time >= now);
-  awake += std::min(time - now, options.silence_max / 8);
-  now = time;
+  GALLEY_CHECK(time >= today.now);
+  today.awake += std::min(time - today.now, options.silence_max / 8);
+  today.now = time;
   cooks.Advance();
-  attempts.ForgetUnheard();
-  workers.ForgetLost(awake);
+  resumed_attempts.ForgetUnheard();
+  workers.ForgetLost(today.awake);
   const size_t units = cooks.LetGo(options.units_per_step);
   Apply(event);
+  HandOnNotes();
   worker_lives.LoseTheSilent();
-  cooks.graph().lifecycle.Release(now);
+  HandOnNotes();
+  graph.lifecycle().Release(today.now);
   cooks.GiveUp();
   RunAgenda(units);
   cooks.GiveUp();
   proofs.Sweep();
   looking_up.SendLookUps();
   breakers.Look();
+  HandOnNotes();
   dispatching.HandOverAll();
+  HandOnNotes();
   fleet.LetIdleGo();
   cooks.GoOn();
+  changes.TakeLate();
+  cooks.BeginNext();
+  HandOnNotes();
   turn.Flush(effects);
 }
 
 void Core::RunAgenda(size_t units) {
-  if (cooks.active() == 0) return;
+  if (claimants.active() == 0) return;
   const auto left = [&] {
     return options.units_per_step - std::min<size_t>(units, options.units_per_step);
   };
   units += cooks.SelectSome(left());
-  units += following.GoOnWithFollowers(left());
-  while (!cooks.graph().agenda.empty() && left() > 0) units += RunNext();
-  exploring.RankAnewIfDue();
+  units += advancing.GoOnWithFollowers(left());
+  while (!graph.agenda().empty() && left() > 0) {
+    units += RunNext();
+    HandOnNotes();
+  }
+  HandOnNotes();
+  graph.RankAnewIfDue();
 }
 
 size_t Core::RunNext() {
-  const AgendaItem item = cooks.graph().Pop();
+  const AgendaItem item = graph.Pop();
   // An item for cooks that were stopped is made anew when another cook wants the package.
-  if (!cooks.IsWanted(item.package) && item.kind != AgendaItem::Kind::kWake) return 1;
+  if (!claimants.IsWanted(item.package) && item.kind != AgendaItem::Kind::kWake) return 1;
   switch (item.kind) {
     case AgendaItem::Kind::kBegin:
-      cooks.graph().claims.Begin(item.package);
+      beginning.Begin(item.package);
       return 1;
     case AgendaItem::Kind::kExplore:
       return exploring.Explore(item.package, item.platform);
@@ -109,21 +132,21 @@ size_t Core::RunNext() {
       waiting.EvaluateWaits(item.package);
       return 1;
     case AgendaItem::Kind::kSpread:
-      return cooks.graph().claims.Spread(item.package);
+      return claims.Spread(item.package);
   }
   return 1;
 }
 
 bool Core::HasAgenda() const { return cooks.HasAgenda(); }
 
-bool Core::HasJobs() const { return cooks.active() != 0 && dispatching.HasLoadWork(); }
+bool Core::HasJobs() const { return claimants.active() != 0 && job_queue.HasLoadWork(); }
 
-Progress Core::ViewProgress(const Cook& cook) const {
+Progress Core::ViewProgress(const Claimant& cook) const {
   const auto slots = static_cast<uint32_t>(workers.slots());
   const std::vector<RunningJob> running = stragglers.RunningOf(cook.bit());
   Progress view = cook.tally.monitor.View(slots > 0 ? slots : fleet.most(), running);
   // All that is left waits for a worker that may never come.
-  const Lifecycle& lifecycle = cooks.graph().lifecycle;
+  const Lifecycle& lifecycle = graph.lifecycle();
   if (running.empty() && lifecycle.loads().empty() && !lifecycle.parked().empty())
     view.left.reset();
   view.pending = static_cast<uint32_t>(workers.pending());
@@ -131,35 +154,26 @@ Progress Core::ViewProgress(const Cook& cook) const {
   return view;
 }
 
-CookerFigures& Core::CountsOf(PackageId package) {
-  const uint32_t cooker = packages[package].cost_traits.cooker;
-  while (counted.cookers.size() <= cooker)
-    counted.cookers.push_back(
-        {.name = costs.NameOf(static_cast<uint32_t>(counted.cookers.size()))});
-  return counted.cookers[cooker];
-}
-
 CoreFigures Core::ViewFigures() {
-  CoreFigures view = counted;
-  cooks.ForEachOf(cooks.running(), [&](const Cook& cook) {
-    auto& of_class = view.packages[static_cast<size_t>(cook.request().of_class)];
+  CoreFigures view = counts.figures;
+  claimants.ForEachOf(claimants.running(), [&](const Claimant& cook) {
+    auto& of_class = view.packages[static_cast<size_t>(cook.request.of_class)];
     for (size_t state = 0; state < kStateCount; ++state)
       of_class[state] += cook.tally.monitor.In(static_cast<State>(state));
   });
-  Lifecycle& lifecycle = cooks.graph().lifecycle;
+  Lifecycle& lifecycle = graph.lifecycle();
   view.ready = lifecycle.loads().size();
   for (const auto& [cooker, queue] : lifecycle.parked()) view.parked += queue.size();
   view.stalled = lifecycle.saves().size();
   view.held = breakers.held();
   if (const std::optional<absl::Time> since = lifecycle.ReadySince())
-    view.oldest_ready = now - *since;
+    view.oldest_ready = today.now - *since;
   return view;
 }
 
 void Core::CheckInvariants() const {
-  const Graph& graph = cooks.graph();
-  graph.lifecycle.CheckInvariants();
-  cooks.ForEachOf(cooks.running(), [](const Cook& cook) { cook.CheckTally(); });
+  graph.lifecycle().CheckInvariants();
+  cooks.CheckTallies();
   for (uint32_t i = 0; i < packages.size(); ++i) {
     const PackageId id(i);
     const PackageData& package = packages[id];
@@ -175,10 +189,10 @@ void Core::CheckInvariants() const {
   workers.CheckInvariants();
   attempts.CheckHands();
   offers.CheckInvariants();
-  if (cooks.running() != 0) return;
+  if (claimants.running() != 0) return;
   // Nothing of a cook that is over is held for it.
-  GALLEY_CHECK(graph.lifecycle.in_works() == 0 && graph.agenda.empty());
-  GALLEY_CHECK(workers.jobs_in_hand() == 0 && attempts.backups() == 0 && proofs.empty());
+  GALLEY_CHECK(graph.lifecycle().in_works() == 0 && graph.agenda().empty());
+  GALLEY_CHECK(workers.jobs_in_hand() == 0 && attempts.backups() == 0 && held_results.empty());
 }
 
 }  // namespace galley::director

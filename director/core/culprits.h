@@ -23,8 +23,6 @@ class Culprits : Part {
   // The attempt ran on a worker that was lost. True: the package has failed for that.
   // REQUIRES: the attempt is ended.
   bool OnWorkerLost(AttemptId id, const Attempt& attempt, const std::string& reason);
-  // Another suspect is to run on the worker's machine, or runs there. O(suspects).
-  bool IsKeptFrom(PackageId package, const Worker& worker) const;
   // No worker can take the package now. True: it is a suspect, and waits without holding up the
   // jobs behind it.
   bool PutOff(PackageId package);
@@ -34,8 +32,6 @@ class Culprits : Part {
   bool Fail(AttemptId id, PackageId package, PlatformMask platforms,
             const WorkerReport::Failed& failed);
   bool HasOthers() const;
-  bool HoldsItsTurn(PackageId turn, PackageId package) const;
-  bool IsInHandAt(PackageId package, Killings::Machine machine) const;
   std::string Text(const std::vector<Killings::Place>& places, const std::string& error) const;
 };
 

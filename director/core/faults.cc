@@ -52,36 +52,36 @@ uint32_t Faults::CountOwnFault(PackageId package, WorkerId worker,
                                const WorkerReport::Failed& failed, bool is_of_today) {
   core_.attempts.CancelRetracted(package);
   const Worker* const where = workers_.Find(worker);
-  const uint32_t machine = where == nullptr ? Proofs::kHome : where->machine;
-  const uint32_t before = graph().blame.Of(package).own;
-  const uint32_t count = graph().blame.AddOwnFault(
+  const uint32_t machine = where == nullptr ? kHomeMachine : where->machine;
+  const uint32_t before = graph_.blame().Of(package).own;
+  const uint32_t count = graph_.blame().AddOwnFault(
       package, {.worker = worker,
                 .machine = machine,
-                .are_others_expected = core_.worker_lives.ExpectsBeside(machine),
-                .awake = core_.awake});
-  if (IsLimit(failed) && count > before) graph().blame.AddLimit(package);
+                .are_others_expected = workers_.ExpectsBeside(machine, today_.awake),
+                .awake = today_.awake});
+  if (IsLimit(failed) && count > before) graph_.blame().AddLimit(package);
   // (It waits for the others that are to come.)
   if (count == before && packages_[package].work != nullptr)
-    lifecycle().BackOff(package, core_.now + kBetweenUncounted);
+    lifecycle().BackOff(package, today_.now + kBetweenUncounted);
   if (is_of_today && packages_[package].work != nullptr) {
-    packages_[package].work->runs_alone = graph().aloneness.IsToRunAlone(package);
+    packages_[package].work->runs_alone = core_.aloneness.IsToRunAlone(package);
     lifecycle().Refresh(package);
   }
-  const uint32_t told = is_of_today && !graph().changes.IsForgivenLate(package)
+  const uint32_t told = is_of_today && !graph_.pending_changes().IsForgivenLate(package)
                             ? count
                             : std::min(count, options_.own_fault_attempts_max - 1);
   Note(PackageBlamed{package, told, WhatItDid(failed.fault), failed.error, failed.log},
-       packages_[package].cooks & core_.cooks.running());
+       packages_[package].cooks & claimants_.running());
   return IsSabotaged(Sabotage::kRetryPoisonForEver) ? 0 : count;
 }
 
 // False: the package may be tried (again). True: it fails for its faults under an earlier director,
 // so that it does not kill once more.
 bool Faults::Quarantine(PackageId id) {
-  const auto found = quarantined_.find(id);
-  if (found == quarantined_.end()) return false;
-  const CookRequested::Blamed& before = found->second;
-  core_.advancing.FailPlatforms(id, core_.advancing.InPhase(id, Phase::kToCook), Stage::kLoad,
+  const CookRequested::Blamed* const found = graph_.blame().Quarantined(id);
+  if (found == nullptr) return false;
+  const CookRequested::Blamed before = *found;
+  core_.advancing.FailPlatforms(id, InPhase(packages_[id], Phase::kToCook), Stage::kLoad,
                                 QuarantineText(before.what, before.error, before.own_faults),
                                 before.log, FailureCause::kPackage);
   core_.advancing.Advance(id);
@@ -92,16 +92,16 @@ void Faults::OnOwnFault(AttemptId id, const WorkerReport::Failed& failed, Platfo
   const Attempt& attempt = core_.attempts.at(id);
   const uint32_t count = CountOwnFault(attempt.package, attempt.worker, failed);
   if (count < options_.own_fault_attempts_max) {
-    core_.cooks.CountRetry(attempt.package, RetryCauseOf(failed.fault));
+    claimants_.CountRetry(attempt.package, RetryCauseOf(failed.fault));
     // The attempts that go on elsewhere would be its last one, and not alone.
-    if (!graph().aloneness.WaitsToBeAlone(attempt.package)) return;
+    if (!core_.aloneness.WaitsToBeAlone(attempt.package)) return;
     for (const AttemptId other : core_.attempts.At(attempt.package)) {
       if (other != id) core_.attempts.EndAttempt(other, Tell::kCancel);
     }
     return;
   }
-  if ((core_.advancing.InPhase(attempt.package, Phase::kToLookUp) |
-       core_.advancing.InPhase(attempt.package, Phase::kFollowing)) != 0)
+  if ((InPhase(packages_[attempt.package], Phase::kToLookUp) |
+       InPhase(packages_[attempt.package], Phase::kFollowing)) != 0)
     QuarantineOnceToCook(attempt.package, failed, count);
   const Stage stage = packages_[attempt.package].work->is_loaded ? Stage::kSave : Stage::kLoad;
   const PlatformMask by_limit = KeptLimit(attempt, failed) & platforms;
@@ -117,15 +117,8 @@ void Faults::OnOwnFault(AttemptId id, const WorkerReport::Failed& failed, Platfo
 // need a cook fail.
 void Faults::QuarantineOnceToCook(PackageId id, const WorkerReport::Failed& failed,
                                   uint32_t count) {
-  quarantined_[id] = {NameOf(id), count, WhatItDid(failed.fault), failed.error, failed.log};
-}
-
-// The journal forgave the package when its change was recorded; but a fault that was told before
-// the core heard of the change may have been recorded behind that.
-void Faults::NoteForgiven(PackageId package, uint32_t own_faults) {
-  if (graph().blame.Of(package).own > own_faults)
-    Note(PackageBlamed{package, own_faults, "", "", ""},
-         packages_[package].cooks & core_.cooks.running());
+  graph_.blame().Quarantine(id,
+                            {NameOf(id), count, WhatItDid(failed.fault), failed.error, failed.log});
 }
 
 // An attempt that was taken back had begun all the same: it killed its executor and counts like any
@@ -138,14 +131,14 @@ void Faults::OnLateFault(AttemptId id, const WorkerReport::Failed& failed) {
   core_.attempts.ForgetRetracted(id);  // this one is over
   const Attempt late = core_.attempts.at(id);
   const bool is_over = packages_[late.package].work == nullptr;
-  if ((packages_[late.package].cooks & core_.cooks.running()) == 0 && !late.is_earlier) return;
-  if (core_.cooks.running() == 0) return;
+  if ((packages_[late.package].cooks & claimants_.running()) == 0 && !late.is_earlier) return;
+  if (claimants_.running() == 0) return;
   const PackageData& package = packages_[late.package];
   const bool is_of_today = late.is_earlier || late.content == package.content;
   const uint32_t count = CountOwnFault(late.package, late.worker, failed,
                                        is_of_today || package.outcome == Outcome::kFailed);
   // The attempts in hand would be the last one, and not alone.
-  if (!is_over && is_of_today && graph().aloneness.WaitsToBeAlone(late.package)) {
+  if (!is_over && is_of_today && core_.aloneness.WaitsToBeAlone(late.package)) {
     core_.attempts.EndAttempts(late.package);
     return core_.advancing.Advance(late.package);
   }
@@ -154,7 +147,7 @@ void Faults::OnLateFault(AttemptId id, const WorkerReport::Failed& failed) {
   QuarantineOnceToCook(late.package, failed, count);
   if (is_over) return;  // or not asked for yet
   core_.attempts.EndAttempts(late.package);
-  core_.advancing.FailPlatforms(late.package, core_.advancing.InPhase(late.package, Phase::kToCook),
+  core_.advancing.FailPlatforms(late.package, InPhase(packages_[late.package], Phase::kToCook),
                                 Stage::kLoad,
                                 QuarantineText(WhatItDid(failed.fault), failed.error, count),
                                 failed.log, FailureCause::kPackage, id);
@@ -163,8 +156,8 @@ void Faults::OnLateFault(AttemptId id, const WorkerReport::Failed& failed) {
 
 bool Faults::HasFailedGenerator(PackageId id) const {
   const PackageId generator = packages_.Find(GeneratorName(NameOf(id)));
-  return generator.valid() && core_.advancing.InPhase(generator, Phase::kFailed) != 0 &&
-         core_.advancing.InPhase(generator, Phase::kDone) == 0;
+  return generator.valid() && InPhase(packages_[generator], Phase::kFailed) != 0 &&
+         InPhase(packages_[generator], Phase::kDone) == 0;
 }
 
 void Faults::BlameInfrastructure(PackageId id, PlatformMask platforms, const std::string& error,
@@ -178,14 +171,14 @@ void Faults::BlameInfrastructure(PackageId id, PlatformMask platforms, const std
   // (Another machine may do it at once.)
   const bool is_untried = is_new_there && core_.placing.IsUntriedAnywhere(id);
   const bool says_nothing = (core_.breakers.are_all_held() || is_untried) && !is_orphan;
-  const uint32_t count =
-      says_nothing ? graph().blame.Of(id).infrastructure : graph().blame.AddInfrastructureFault(id);
+  const uint32_t count = says_nothing ? graph_.blame().Of(id).infrastructure
+                                      : graph_.blame().AddInfrastructureFault(id);
   // What was loaded there says nothing either; and it may be long.
   lifecycle().SetLoaded(id, false);
   if (count <
       (is_orphan ? options_.own_fault_attempts_max : options_.infrastructure_attempts_max)) {
-    core_.cooks.CountRetry(id, cause);
-    lifecycle().BackOff(id, core_.now + BackOff(count));
+    claimants_.CountRetry(id, cause);
+    lifecycle().BackOff(id, today_.now + BackOff(count));
     // Backing off did not help, and followers need not wait for the next back-offs: the package
     // leads no longer, and is looked up with the others.
     for (PlatformIndex p = 0; p < package.slots.size() && count == kFaultsToLetGo; ++p) {
@@ -200,8 +193,8 @@ void Faults::BlameInfrastructure(PackageId id, PlatformMask platforms, const std
   const std::string text =
       std::to_string(count) + " attempts failed for the machine's sake, the last: " + error +
       (is_orphan ? " (its generator " + std::string(GeneratorName(NameOf(id))) + " failed)" : "");
-  core_.advancing.FailPlatforms(id, platforms & ~core_.advancing.InPhase(id, Phase::kCommitting),
-                                stage, text, log, FailureCause::kMachine);
+  core_.advancing.FailPlatforms(id, platforms & ~InPhase(packages_[id], Phase::kCommitting), stage,
+                                text, log, FailureCause::kMachine);
 }
 
 // Memory may have been short because of jobs that ran beside it. A timeout counts as a limit only
@@ -216,19 +209,20 @@ bool Faults::IsLimit(const WorkerReport::Failed& failed) {
 // before: what that left in memory may have made it outgrow its limit.
 // REQUIRES: the fault is counted.
 PlatformMask Faults::KeptLimit(const Attempt& attempt, const WorkerReport::Failed& failed) const {
-  const Blame::Faults faults = graph().blame.Of(attempt.package);
+  const Blame::Faults faults = graph_.blame().Of(attempt.package);
   if (!IsLimit(failed) || !failed.outgrown || !attempt.is_alone || attempt.saves > 0 ||
       faults.limits != faults.own)
     return 0;
   const std::optional<PlatformIndex> platform =
-      core_.platform_sets.Index(*failed.outgrown, attempt.platform_set);
+      today_.platform_sets.Index(*failed.outgrown, attempt.platform_set);
   return platform.has_value() ? MaskOf(*platform) : 0;
 }
 
 void Faults::AddEarlier(PackageId package, CookRequested::Blamed blamed) {
-  graph().blame.AddEarlierFaults(package, blamed.own_faults);
-  if (blamed.own_faults >= options_.own_fault_attempts_max)
-    quarantined_.emplace(package, std::move(blamed));
+  graph_.blame().AddEarlierFaults(package, blamed.own_faults);
+  if (blamed.own_faults >= options_.own_fault_attempts_max &&
+      graph_.blame().Quarantined(package) == nullptr)
+    graph_.blame().Quarantine(package, std::move(blamed));
 }
 
 }  // namespace galley::director

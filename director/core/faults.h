@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <string>
 
-#include "absl/container/flat_hash_map.h"
 #include "director/core/attempt.h"
 #include "director/core/core_figures.h"
 #include "director/core/part.h"
@@ -32,10 +31,6 @@ class Faults : Part {
   void AddEarlier(PackageId package, CookRequested::Blamed blamed);
   // False: the package may be tried (again).
   bool Quarantine(PackageId package);
-  // The package may be tried again: its inputs may have been mended.
-  void Pardon(PackageId package) { quarantined_.erase(package); }
-  void PardonAll() { quarantined_.clear(); }
-  void NoteForgiven(PackageId package, uint32_t own_faults);
   // No platform of the package's generator came out well.
   bool HasFailedGenerator(PackageId package) const;
 
@@ -43,8 +38,6 @@ class Faults : Part {
   void QuarantineOnceToCook(PackageId package, const WorkerReport::Failed& failed, uint32_t count);
   static bool IsLimit(const WorkerReport::Failed& failed);
   PlatformMask KeptLimit(const Attempt& attempt, const WorkerReport::Failed& failed) const;
-
-  absl::flat_hash_map<PackageId, CookRequested::Blamed> quarantined_;  // look-up only
 };
 
 }  // namespace galley::director

@@ -30,7 +30,7 @@ uint32_t Fleet::HelpersWanted() const {
   for (const WorkerId id : workers_.ring())
     busy += PoolOf(id) == Pool::kLocal && !workers_.Find(id)->hand.empty();
   return static_cast<uint32_t>(
-      std::min<size_t>(busy + core_.offers.CountForHelpers(), options_.fleet.helpers_max));
+      std::min<size_t>(busy + core_.parking.CountForHelpers(), options_.fleet.helpers_max));
 }
 
 bool Fleet::IsNobodyThere() const {
@@ -42,7 +42,7 @@ bool Fleet::IsAnyIdleFor(PackageId package) const {
   return std::any_of(workers_.idle().begin(), workers_.idle().end(), [&](WorkerId id) {
     const Worker& worker = *workers_.Find(id);
     return PoolOf(id) == Pool::kLaunched && worker.hand.empty() &&
-           core_.awake - worker.idle_since >= kLookPeriod && core_.offers.Has(id, worker, package);
+           today_.awake - worker.idle_since >= kLookPeriod && core_.offers.Has(id, worker, package);
   });
 }
 
@@ -79,12 +79,12 @@ uint32_t Fleet::FurtherMachines() {
 uint32_t Fleet::Wanted() {
   const FleetOptions& fleet = options_.fleet;
   // One that made something else than others is not replaced.
-  const uint32_t out = std::min(core_.proofs.quarantined(Pool::kLaunched), fleet.max - 1);
+  const uint32_t out = std::min(core_.held_results.quarantined(Pool::kLaunched), fleet.max - 1);
   const uint32_t most = fleet.max - out;
   const uint32_t least = std::min(fleet.min, most);
   // What they can take: neither what only helpers or others can cook, nor what waits for a resource
   // of the farm.
-  const size_t demanding = core_.offers.CountForFleet();
+  const size_t demanding = core_.parking.CountForFleet();
   const uint32_t further = FurtherMachines();
   // (Where nobody is left who holds what others wait for, they wait for a worker.)
   const size_t stalled = IsNobodyThere() ? lifecycle().saves().size() : 0;
@@ -93,7 +93,7 @@ uint32_t Fleet::Wanted() {
   if (ready + further == 0) return least;
   absl::Duration work;
   uint64_t packages = 0;
-  core_.cooks.ForEachOf(core_.cooks.active(), [&](const Cook& cook) {
+  claimants_.ForEachOf(claimants_.active(), [&](const Claimant& cook) {
     work += cook.tally.monitor.Work();
     packages += cook.tally.monitor.to_cook();
   });
@@ -111,27 +111,27 @@ uint32_t Fleet::Wanted() {
 }
 
 void Fleet::SpawnUpTo(Pool pool, uint32_t count) {
-  const uint32_t failures = core_.worker_lives.failures(pool);
+  const uint32_t failures = core_.start_failures.Of(pool);
   const absl::Duration delay = failures == 0 ? absl::ZeroDuration() : BackOff(failures);
   // One that drains takes no jobs, however long it stays. (On this machine it has its slots until
   // it is gone.)
   const uint32_t leaving = pool == Pool::kLaunched ? workers_.draining(pool) : 0;
   for (uint32_t alive = workers_.alive(pool) - leaving; alive < count; ++alive)
-    turn_.spawns.push_back({workers_.AddOwn(pool, core_.awake + delay), delay});
+    turn_.spawns.push_back({workers_.AddOwn(pool, today_.awake + delay), delay});
 }
 
 void Fleet::LetIdleGo() {
-  if (options_.fleet.max == 0 || core_.awake - looked_at_ < kLookPeriod) return;
-  looked_at_ = core_.awake;
+  if (options_.fleet.max == 0 || today_.awake - looked_at_ < kLookPeriod) return;
+  looked_at_ = today_.awake;
   // (Who is wanted would be asked for again at once.)
-  const uint32_t kept = core_.HasJobs() ? Wanted() : 0;
+  const uint32_t kept = (claimants_.active() != 0 && core_.job_queue.HasLoadWork()) ? Wanted() : 0;
   uint32_t launched = workers_.alive(Pool::kLaunched) - workers_.draining(Pool::kLaunched);
   std::vector<WorkerId> idle;
   for (const WorkerId id : workers_.ring()) {
     const Worker& worker = *workers_.Find(id);
     const Pool pool = PoolOf(id);
     if (pool == Pool::kForeign || worker.is_draining || !worker.hand.empty() ||
-        core_.awake - worker.idle_since < options_.fleet.idle_max)
+        today_.awake - worker.idle_since < options_.fleet.idle_max)
       continue;
     // (It would stay until these are taken. One that is held as half of a proof may wait for the
     // helper that would come in its place.)
@@ -141,7 +141,7 @@ void Fleet::LetIdleGo() {
     launched -= pool == Pool::kLaunched;
     idle.push_back(id);
   }
-  for (const WorkerId id : idle) core_.worker_lives.Drain(id);
+  for (const WorkerId id : idle) core_.worker_loss.Drain(id);
 }
 
 }  // namespace galley::director

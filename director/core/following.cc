@@ -15,7 +15,7 @@ void Following::FollowEqualWork(PackageId id) {
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
     Slot& slot = package.slots[p];
     const bool may_follow = slot.phase == Phase::kToCook && slot.work != 0 && !slot.is_leading &&
-                            !slot.has_followed && !core_.survivors.Has(id);
+                            !slot.has_followed && !core_.resumed_attempts.Has(id);
     if (!may_follow) continue;
     EqualWork& equal_work = lifecycle().equal_work();
     if (equal_work.HasResultSince(slot.work, slot.asked)) {
@@ -27,8 +27,8 @@ void Following::FollowEqualWork(PackageId id) {
     if (!leader.valid() || leader == id) continue;
     lifecycle().SetPhase(id, p, Phase::kFollowing);
     equal_work.Follow({id, p, slot.work});
-    graph().claims.RaiseUrgency(leader, package.urgency);
-    core_.waiting.LengthenChain(leader, package.work->chain);
+    core_.urgencies.RaiseUrgency(leader, package.urgency);
+    core_.urgencies.LengthenChain(leader, package.work->chain);
   }
 }
 
@@ -36,23 +36,13 @@ void Following::FollowEqualWork(PackageId id) {
 // leading, but does not begin to lead: others need not wait for its back-off.)
 void Following::LeadEqualWork(PackageId id) {
   const PackageData& package = packages_[id];
-  if (package.work->not_before > core_.now) return;
+  if (package.work->not_before > today_.now) return;
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
     const Slot& slot = package.slots[p];
     if (slot.phase != Phase::kToCook || slot.work == 0 || slot.is_leading) continue;
     const PackageId leader = lifecycle().equal_work().LeaderOf(slot.work);
     if (!leader.valid() || leader == id) lifecycle().Lead(id, p);
   }
-}
-
-std::vector<PackageId> Following::LeadersOf(PackageId id) const {
-  std::vector<PackageId> leaders;
-  for (const Slot& slot : packages_[id].slots) {
-    if (slot.phase != Phase::kFollowing) continue;
-    const PackageId leader = lifecycle().equal_work().LeaderOf(slot.work);
-    if (leader.valid()) leaders.push_back(leader);
-  }
-  return leaders;
 }
 
 // The package's cook asked for a cooked input. Platforms with equal work are looked up again: equal
@@ -69,26 +59,6 @@ void Following::LookUpWithInputs(PackageId id) {
     slot.has_followed = false;
     lifecycle().SetPhase(id, p, Phase::kToLookUp);
   }
-}
-
-// Goes on with followers for which the equal work is over. Returns units.
-size_t Following::GoOnWithFollowers(size_t units_max) {
-  size_t units = 0;
-  for (; lifecycle().equal_work().has_freed() && units < units_max; ++units) {
-    const EqualWork::Freed freed = lifecycle().equal_work().TakeFreed();
-    const bool has_nothing =
-        freed.why == EqualWork::End::kNothing || freed.why == EqualWork::End::kExhausted;
-    if (IsSabotaged(Sabotage::kForgetFollowers) && has_nothing) continue;
-    const auto& [id, platform, work] = freed.follower;
-    const PackageData& package = packages_[id];
-    if (package.work == nullptr || platform >= package.slots.size()) continue;
-    const Slot& slot = package.slots[platform];
-    if (slot.phase != Phase::kFollowing || slot.work != work) continue;
-    packages_[id].slots[platform].has_followed = freed.why != EqualWork::End::kNothing;
-    lifecycle().SetPhase(id, platform, Phase::kToLookUp);
-    core_.advancing.Advance(id);
-  }
-  return units;
 }
 
 // Somebody waits for the package's result. (Its followers lend it the chain of the packages that

@@ -4,8 +4,6 @@
 // follows.
 #pragma once
 
-#include <vector>
-
 #include "director/core/part.h"
 
 namespace galley::director {
@@ -16,11 +14,7 @@ class Following : Part {
 
   void FollowEqualWork(PackageId package);
   void LeadEqualWork(PackageId package);
-  // The packages that this one follows.
-  std::vector<PackageId> LeadersOf(PackageId package) const;
   void LookUpWithInputs(PackageId package);
-  // The equal work that they waited for is over. Returns units.
-  size_t GoOnWithFollowers(size_t units_max);
   // Somebody waits for the package's result.
   bool IsAwaited(PackageId package) const;
 };

@@ -29,6 +29,7 @@ using WorkId = uint64_t;
 
 using AttemptId = uint64_t;  // from 1; 0: none. The term is in the upper 24 bits, so that attempts
                              // of earlier directors differ
-using ReportId = uint64_t;   // a worker's own numbering
+inline constexpr uint32_t kHomeMachine = 0;  // the director's, of the machines that are numbered
+using ReportId = uint64_t;                   // a worker's own numbering
 
 }  // namespace galley::director

@@ -4,7 +4,6 @@
 // jobs, that could go elsewhere, do not.
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "director/core/part.h"
@@ -20,22 +19,14 @@ class LargeJobs : Part {
   // A step hands jobs over: of what is parked, the first of each kind may have waited too long.
   // O(workers with room) for each kind.
   void LookAtParked();
-  bool IsKeptFrom(PackageId package, WorkerId worker) const;
   // The job that a worker is kept for goes there before all others.
   void HandOverKept();
 
  private:
-  struct KeptWorker {
-    WorkerId worker;
-    PackageId package;
-  };
-
   void NoteOvertaken(PackageId package);
   bool IsHeldUpByMemory(PackageId package) const;
   void KeepWorkerFor(PackageId package);
   bool MayBeKeptFor(PackageId package, WorkerId id, const Worker& worker) const;
-
-  std::optional<KeptWorker> kept_;
 };
 
 }  // namespace galley::director

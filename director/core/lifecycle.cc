@@ -118,8 +118,9 @@ void Lifecycle::EndLeads(PackageId id) {
 }
 
 void Lifecycle::CountAll(PackageId id, bool is_there) {
-  claimants_.ForEach(id, [&](const Claimant& claimant) {
-    claimant.tally.Count(packages_[id], claimant.platforms, claimant.judged, is_there);
+  claimants_.ForEachOf(packages_[id].cooks, [&](Claimant& claimant) {
+    claimant.tally.Count(packages_[id], claimant.request.platforms, claimant.JudgedOf(id),
+                         is_there);
   });
 }
 
@@ -148,8 +149,9 @@ void Lifecycle::SetPhase(PackageId id, PlatformIndex platform, Phase phase, Resu
   }
   if (!IsSettled(phase)) return;
   const bool is_cooked = phase == Phase::kDone && source == ResultSource::kCooked;
-  claimants_.ForEach(id, [&](const Claimant& claimant) {
-    if (claimant.platforms & MaskOf(platform)) claimant.tally.monitor.CountResult(is_cooked);
+  claimants_.ForEachOf(packages_[id].cooks, [&](Claimant& claimant) {
+    if (claimant.request.platforms & MaskOf(platform))
+      claimant.tally.monitor.CountResult(is_cooked);
   });
 }
 
@@ -211,7 +213,8 @@ void Lifecycle::Unclaim(PackageId id, CookMask cooks) {
 void Lifecycle::CountOnAgenda(PackageId id, bool is_there) {
   const uint32_t one = is_there ? 1 : ~uint32_t{0};
   packages_[id].on_agenda += one;
-  claimants_.ForEach(id, [&](const Claimant& claimant) { claimant.tally.on_agenda += one; });
+  claimants_.ForEachOf(packages_[id].cooks,
+                       [&](Claimant& claimant) { claimant.tally.on_agenda += one; });
 }
 
 void Lifecycle::Remap(PackageId id, const PlatformMap& map, PlatformMask added, Phase added_phase) {

@@ -15,7 +15,7 @@ constexpr size_t kBatchesInFlight = 4;
 }  // namespace
 
 void LookingUp::SendLookUps() {
-  if (core_.cooks.active() == 0) return;
+  if (claimants_.active() == 0) return;
   RequestQueue& queue = lifecycle().requests();
   const size_t in_flight_max = kBatchesInFlight * options_.look_ups_per_batch;
   while (!queue.empty() && turn_.look_ups.size() < options_.look_ups_per_batch &&
@@ -28,7 +28,7 @@ LookUp::Item LookingUp::QuestionFor(PackageId id) {
   PackageData& package = packages_[id];
   if (IsSabotaged(Sabotage::kBumpEpochAtDispatch)) ++package.generation;
   LookUp::Item item{.package = id,
-                    .platforms = core_.advancing.InPhase(id, Phase::kToLookUp),
+                    .platforms = InPhase(packages_[id], Phase::kToLookUp),
                     .generation = package.generation};
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
     if (!(item.platforms & MaskOf(p))) continue;
@@ -36,8 +36,8 @@ LookUp::Item LookingUp::QuestionFor(PackageId id) {
     package.slots[p].asked = lifecycle().equal_work().results_noted();
     lifecycle().SetPhase(id, p, Phase::kLookingUp);
     for (const PackageId input : package.cooked_inputs) {
-      const Waiting::Availability availability = core_.waiting.AvailabilityOf(input, p);
-      if (availability != Waiting::Availability::kReady) continue;
+      const Waits::Availability availability = core_.waits.AvailabilityOf(input, p);
+      if (availability != Waits::Availability::kReady) continue;
       item.cooked.push_back({input, p, packages_[input].slots[p].result->id});
     }
   }
@@ -72,7 +72,7 @@ void LookingUp::OnLookedUp(const LookedUp& event) {
         memory_last = std::max(memory_last, miss.last_memory_bytes);
         core.NoteLastRead(id, miss.last_read);
         core.lifecycle().SetPhase(id, platform, Phase::kToCook);
-        core.packages_[id].cost = core.core_.dispatching.CostOf(id);
+        core.packages_[id].cost = CostOf(core.packages_[id], core.core_.costs);
       }
       void operator()(const LookedUp::NeedsCooked& needs) {
         core.OnNeedsCooked(id, platform, needs);
@@ -110,14 +110,14 @@ void LookingUp::OnHit(PackageId id, PlatformIndex platform, const LookedUp::Hit&
   PackageData& package = packages_[id];
   package.slots[platform].result = hit.result;
   core_.commits.Submit({id, platform, hit.result->id, false});
-  core_.cooks.ForEachOf(package.cooks, [&](Cook& cook) { cook.warnings.NoteRead(id, hit.read); });
+  core_.warnings.NoteRead(package.cooks, id, hit.read);
   if (hit.result->is_verdict) {
     return core_.advancing.FailPlatforms(id, MaskOf(platform), Stage::kSave, hit.result->error,
                                          hit.result->log, FailureCause::kVerdict);
   }
   lifecycle().SetPhase(id, platform, Phase::kDone,
                        hit.is_up_to_date ? ResultSource::kUpToDate : ResultSource::kCached);
-  core_.exploring.SetExplored(id, platform, hit.result, true);
+  core_.explored.SetExplored(id, platform, hit.result, true);
   core_.advancing.Settle(id, platform);
 }
 
@@ -131,19 +131,19 @@ void LookingUp::OnNeedsCooked(PackageId id, PlatformIndex platform,
   bool can_wait = ++package.work->needs <= options_.needs_max;
   for (const std::string& name : needs.packages) {
     std::string error;
-    if (!can_wait || !core_.waiting.CanBeCookedInput(name, &error)) {
+    if (!can_wait || !core_.waits.CanBeCookedInput(name, &error)) {
       can_wait = false;
       break;
     }
-    const PackageId input = graph().claims.FindOrAdd(name);
-    graph().claims.Join(input, InstigatorCategory::kBuildDependency, id, package.cooks);
-    core_.waiting.NoteInput(id, input);
-    const Waiting::Availability availability = core_.waiting.AvailabilityOf(input, platform);
-    can_wait = availability != Waiting::Availability::kNone &&
-               core_.waiting.AddWait(id, {input, platform, false});
+    const PackageId input = graph_.FindOrAdd(name);
+    core_.claims.Join(input, InstigatorCategory::kBuildDependency, id, package.cooks);
+    core_.waits.NoteInput(id, input);
+    const Waits::Availability availability = core_.waits.AvailabilityOf(input, platform);
+    can_wait = availability != Waits::Availability::kNone &&
+               core_.wait_cycles.AddWait(id, {input, platform, false});
   }
   if (package.work == nullptr || package.slots[platform].phase != Phase::kWaiting) return;
-  if (!can_wait) return core_.waiting.MissInstead(id, platform);
+  if (!can_wait) return core_.waits.MissInstead(id, platform);
   core_.waiting.EvaluateWaits(id);
 }
 

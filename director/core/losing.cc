@@ -35,14 +35,14 @@ void Losing::OnUnstaged(const std::string& loss) {
 // next cook then.
 bool Losing::LeaveUnstaged() {
   if (!is_interrupted_) return false;
-  cook_.roots.OpenAgain();
-  cook_.Stop(Cook::Ending::kInterrupted);
+  claimants_.OpenAgain(cook_);
+  core_.advancing.StopCook(cook_, Claimant::Ending::kInterrupted);
   return true;
 }
 
 // Files that roots lack which are being published are met when those are staged.
 void Losing::OnLossSeen(const LossSeen& /*event*/) {
-  if (!cook_.is_over() && !cook_.is_ending() && !cook_.roots.is_publishing()) SendLookForLost();
+  if (!cook_.is_over && !cook_.is_ending() && !cook_.is_publishing) SendLookForLost();
 }
 
 // Only one look is under way at a time. Results that are not committed yet are not looked for: a
@@ -53,8 +53,8 @@ void Losing::SendLookForLost() {
     return;
   }
   LookForLost look;
-  look.look = look_ = ++core_.looks_for_lost;
-  look.request = cook_.request().request;
+  look.look = look_ = ++today_.looks_for_lost;
+  look.request = cook_.request.request;
   for (const PackageId id : cook_.Wanted()) {
     const PackageData& package = packages_[id];
     for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
@@ -64,32 +64,35 @@ void Losing::SendLookForLost() {
   turn_.roots.emplace_back(std::move(look));
 }
 
-void Losing::OnLostFound(const LostFound& event) {
-  if (event.look != look_ || !is_looking_) return;
+bool Losing::OnLostFound(const LostFound& event) {
+  if (event.look != look_ || !is_looking_) return false;
   is_looking_ = false;
-  if (cook_.is_over() || cook_.is_ending()) return;
-  if (!event.error.empty()) return cook_.End("looking for what the store lost: " + event.error);
+  if (cook_.is_over || cook_.is_ending()) return false;
+  if (!event.error.empty())
+    return cook_.Conclude("looking for what the store lost: " + event.error), false;
   std::vector<RootBuilt::Lost> lost;
   for (const RootBuilt::Lost& one : event.lost) {
     if (IsStillNamed(one)) lost.push_back(one);
   }
-  const bool is_for_staging = cook_.roots.is_staging();
-  if (is_for_staging && LeaveUnstaged()) return;
-  if (is_for_staging && lost.empty() && ++fruitless_ > options_.lost_rounds_max)
-    return cook_.End("the roots are published, and cannot be staged: " + from_staging_ +
-                     std::string(kWhatToDo));
+  const bool is_for_staging = cook_.is_staging;
+  if (is_for_staging && LeaveUnstaged()) return false;
+  if (is_for_staging && lost.empty() && ++fruitless_ > options_.lost_rounds_max) {
+    cook_.Conclude("the roots are published, and cannot be staged: " + from_staging_ +
+                   std::string(kWhatToDo));
+    return false;
+  }
   if (is_for_staging || !lost.empty()) MakeAgain(lost);
-  if (cook_.is_over()) return;
-  if (std::exchange(is_seen_again_, false)) return SendLookForLost();
-  if (cook_.roots.is_settling() && !cook_.roots.is_publishing()) cook_.roots.PublishIfBuilt();
+  if (cook_.conclusion.has_value()) return false;
+  if (std::exchange(is_seen_again_, false)) return SendLookForLost(), false;
+  return cook_.is_settling && !cook_.is_publishing;
 }
 
 // A root may name the platform's outputs.
 bool Losing::IsWanted(PackageId id, PlatformIndex platform) const {
   const Slot& slot = packages_[id].slots[platform];
-  return (cook_.request().platforms & MaskOf(platform)) && slot.phase == Phase::kDone &&
+  return (cook_.request.platforms & MaskOf(platform)) && slot.phase == Phase::kDone &&
          slot.result != nullptr && !slot.result->is_verdict &&
-         (cook_.judging.JudgedOf(id) & MaskOf(platform)) == 0;
+         (cook_.JudgedOf(id) & MaskOf(platform)) == 0;
 }
 
 // False: the package's present result is another one, or is being made again already.
@@ -112,31 +115,28 @@ void Losing::MakeAgain(const std::vector<RootBuilt::Lost>& lost) {
     times += losers.insert(one.package).second;
     if (times > options_.lost_rounds_max) hopeless.push_back(&one);
   }
-  if (hopeless.empty() && rounds_ >= options_.lost_rounds_in_all_max) {
+  if (hopeless.empty() && cook_.rounds >= options_.lost_rounds_in_all_max) {
     for (const RootBuilt::Lost& one : lost) hopeless.push_back(&one);
-    if (hopeless.empty())
-      return cook_.End("the roots cannot be staged: " + from_staging_ + std::string(kWhatToDo));
+    if (hopeless.empty()) {
+      cook_.Conclude("the roots cannot be staged: " + from_staging_ + std::string(kWhatToDo));
+      return;
+    }
   }
   if (!hopeless.empty()) {
-    return cook_.End(
+    cook_.conclusion =
         "the store dropped what this cook's roots name, and again what was made in its place, " +
-        std::to_string(std::min(rounds_, options_.lost_rounds_max)) +
-        " times: " + ListOf(hopeless) + std::string(kWhatToDo));
+        std::to_string(std::min(cook_.rounds, options_.lost_rounds_max)) +
+        " times: " + ListOf(hopeless) + std::string(kWhatToDo);
+    return;
   }
-  BeginRound();
+  core_.judgements.BeginRound(cook_);
   absl::btree_set<PackageId> done;
   for (const PackageId package : losers) {
     const bool is_first = made_again_.at(package) == 1;
     if (IsSabotaged(Sabotage::kMakeAgainOnce) && !is_first) continue;
-    graph().claims.RequeueWithReaders(package, done);
+    core_.claims.RequeueWithReaders(package, done);
   }
-  graph().changes.TakeLate();
-}
-
-void Losing::BeginRound() {
-  ++rounds_;
-  cook_.roots.OpenAgain();
-  cook_.judging.TakeBack();  // what others made of the project meanwhile counts from now on
+  notes_.rounds_begun.push_back({});
 }
 
 }  // namespace galley::director

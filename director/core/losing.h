@@ -12,12 +12,13 @@
 
 namespace galley::director {
 
-class Losing : CookPart {
+class Losing : Part {
  public:
-  Losing(Core& core, Cook& cook) : CookPart(core, cook) {}
+  Losing(Core& core, Claimant& cook) : Part(core), cook_(cook) {}
 
   void OnLossSeen(const LossSeen& event);
-  void OnLostFound(const LostFound& event);
+  // True: roots that are built may be published now, if nobody looks for what is lost.
+  bool OnLostFound(const LostFound& event);
   // Staging lacks something: what and where.
   void OnUnstaged(const std::string& loss);
   // One at a time.
@@ -27,9 +28,6 @@ class Losing : CookPart {
   // Somebody interrupts the cook since its roots are being published.
   void Interrupt() { is_interrupted_ = true; }
   bool is_interrupted() const { return is_interrupted_; }
-  // Roots are built anew, from packages that changed.
-  void BeginRound();
-  uint32_t rounds() const { return rounds_; }      // in which roots had to be built again
   bool is_looking() const { return is_looking_; }  // LookForLost is not answered
 
  private:
@@ -37,7 +35,7 @@ class Losing : CookPart {
   bool IsWanted(PackageId package, PlatformIndex platform) const;
   bool IsStillNamed(const RootBuilt::Lost& lost) const;
 
-  uint32_t rounds_ = 0;
+  Claimant& cook_;
   bool is_interrupted_ = false;  // told when staging lacks something
   uint32_t fruitless_ = 0;       // rounds before which no package was found to have lost a thing
   absl::btree_map<PackageId, uint32_t> made_again_;  // how often

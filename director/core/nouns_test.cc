@@ -102,7 +102,7 @@ TEST(BlameTest, OwnFaultsAndThoseOfTheInfrastructureAreCountedApart) {
   EXPECT_TRUE(blame.HasFailedOn(PackageId(1), WorkerId(8)));
   EXPECT_FALSE(blame.HasFailedOn(PackageId(2), WorkerId(8)));
   EXPECT_TRUE(blame.WorkersOf(PackageId(3)).empty());
-  blame.Clear();
+  blame = Blame();
   EXPECT_EQ(blame.AddOwnFault(PackageId(1), {.worker = WorkerId(7)}), 1u);
 }
 
@@ -245,11 +245,8 @@ TEST(PackageStateTest, EveryWayInGoesThroughRequest) {
     EXPECT_TRUE(IsLegalEdge(from, State::kIdle));
 }
 
-class LifecycleTest : public testing::Test, protected Claimants {
+class LifecycleTest : public testing::Test {
  protected:
-  void ForEach(PackageId package, absl::FunctionRef<void(const Claimant&)> visit) const override {
-    if (packages_[package].is_in_cook()) visit({.tally = tally_, .platforms = ~PlatformMask{0}});
-  }
   PackageId Enter(const std::string& name, PlatformMask platforms) {
     const PackageId id = packages_.FindOrAdd(name);
     ranks_.Grow(packages_.size());
@@ -262,10 +259,14 @@ class LifecycleTest : public testing::Test, protected Claimants {
   PackageTable packages_;
   Edges edges_;
   Ranks ranks_{edges_};
-  mutable Tally tally_;
-  Counters& counters_ = tally_.counters;
+  Costs costs_;
+  CoreCounts counts_{costs_};
+  Notes notes_;
+  Claimants claimants_{packages_, counts_, notes_};
+  Counters& counters_ =
+      claimants_.Begin(0, {.request = 1, .platforms = ~PlatformMask{0}}).tally.counters;
   absl::Time now_ = absl::UnixEpoch();
-  Lifecycle lifecycle_{packages_, ranks_, *this, now_};
+  Lifecycle lifecycle_{packages_, ranks_, claimants_, now_};
 };
 
 TEST_F(LifecycleTest, CountersFollowThePhases) {

@@ -141,7 +141,7 @@ void Offers::Refuse(WorkerId id, PackageId package, const std::string& error) {
     const PackageId same = core_.attempts.at(waits).package;
     if (same == package || kinds_[packages_[same].work->job_kind].of_all != kind) continue;
     core_.attempts.EndAttempt(waits, Tell::kRetract);
-    core_.cooks.Count(same, &Counters::jobs_retracted);
+    claimants_.Count(same, &Counters::jobs_retracted);
     core_.advancing.Advance(same);
   }
 }
@@ -190,7 +190,6 @@ void Offers::ForgetPrograms() {
 }
 
 void Offers::Free(uint32_t number) {
-  unoffered_since_.erase(number);
   kinds_[number] = {};
   free_.push_back(number);
 }
@@ -206,7 +205,7 @@ bool Offers::Lacks(WorkerId id, const Worker& worker, uint32_t kind) const {
 
 bool Offers::Has(WorkerId id, const Worker& worker, PackageId package) const {
   return !worker.is_held && (!has_lacking_ || !Lacks(id, worker, KindOf(package))) &&
-         core_.proofs.MayCook(worker, package);
+         core_.held_results.MayCook(worker, package);
 }
 
 // (One that drains gets no more jobs.)
@@ -251,105 +250,6 @@ bool Offers::FleetLacks(uint32_t kind) const {
          (fleet_refuses_.contains(of.of_all) && !HasElsewhere(kind));
 }
 
-size_t Offers::CountForHelpers() const {
-  size_t count = 0;
-  for (const auto& [kind, queue] : lifecycle().parked()) {
-    const bool is_proof = Proofs::IsQueue(kind);
-    if (!DemandOf(is_proof ? KindOf(queue.Top()) : kind).is_of_local) continue;
-    const bool needs_helper =
-        is_proof ? core_.proofs.NeedsHome(queue.Top()) : FleetLacks(kind) || !HasElsewhere(kind);
-    count += needs_helper ? queue.size() : 0;
-  }
-  return count;
-}
-
-size_t Offers::CountForFleet() const {
-  size_t count = 0;
-  for (const auto& [kind, queue] : lifecycle().parked()) {
-    if (!Proofs::IsQueue(kind) && kinds_[kind].demand != 0 && MayBeLaunched(kind))
-      count += queue.size();
-  }
-  return count;
-}
-
-// The worker lacks its kind, or its machine has not enough of what it asks for now.
-bool Offers::CannotHaveNow(PackageId package, uint32_t kind, WorkerId worker) const {
-  return Lacks(worker, *workers_.Find(worker), kind) ||
-         !core_.reservations.MayTakeAt(package, worker);
-}
-
-void Offers::ParkBeyondFleet(PackageId package) {
-  if (options_.fleet.max == 0 || !lifecycle().loads().Contains(package)) return;
-  const uint32_t kind = KindOf(package);
-  if (kinds_[kind].demand != 0 && FleetLacks(kind) && !core_.proofs.IsHeld(package))
-    lifecycle().Park(package, kind);
-}
-
-bool Offers::Park(PackageId package) {
-  if (parked_ >= kParkedMax) return false;
-  if (core_.proofs.IsHeld(package)) {
-    lifecycle().Park(package, core_.proofs.QueueOf(package));
-    ++parked_;
-    return true;
-  }
-  if (!has_lacking_) return false;
-  const uint32_t kind = KindOf(package);
-  bool holds_up =
-      FleetLacks(kind) || std::any_of(workers_.with_room().begin(), workers_.with_room().end(),
-                                      [&](const WorkerTable::Load& load) {
-                                        return CannotHaveNow(package, kind, load.worker);
-                                      });
-  // (A Blocking one needs no room; but others, which could go somewhere, wait behind it.)
-  if (!holds_up && packages_[package].urgency == Urgency::kBlocking)
-    holds_up = std::any_of(workers_.ring().begin(), workers_.ring().end(),
-                           [&](WorkerId worker) { return CannotHaveNow(package, kind, worker); });
-  if (!holds_up) return false;
-  lifecycle().Park(package, kind);
-  ++parked_;
-  return true;
-}
-
-void Offers::ParkForHelpers() {
-  parked_ = 0;
-  if (options_.fleet.max == 0) return;
-  for (const PackageId package : std::exchange(beyond_fleet_, {})) ParkBeyondFleet(package);
-  const LoadQueue& loads = lifecycle().loads();
-  while (!loads.empty() && parked_ < kParkedMax && FleetLacks(KindOf(loads.Top()))) {
-    const PackageId first = loads.Top();
-    lifecycle().Park(first, KindOf(first));
-    ++parked_;
-  }
-}
-
-void Offers::Unpark() {
-  if (lifecycle().parked().empty()) return unoffered_since_.clear();
-  std::vector<uint32_t> kinds;
-  for (const auto& [kind, queue] : lifecycle().parked()) kinds.push_back(kind);
-  for (const uint32_t kind : kinds) {
-    if (Proofs::IsQueue(kind)) {
-      // (Settling one queue may let go of another.)
-      if (lifecycle().parked().contains(kind) && core_.proofs.IsOffered(kind)) UnparkOf(kind);
-    } else if (IsOffered(kind)) {
-      unoffered_since_.erase(kind);
-      UnparkOf(kind);
-    } else if (core_.awake - unoffered_since_.try_emplace(kind, core_.awake).first->second >=
-               options_.unoffered_max) {
-      FailUnoffered(kind);
-    }
-  }
-}
-
-void Offers::UnparkOf(uint32_t kind) {
-  for (size_t i = 0; i < kUnparkedMax; ++i) {
-    const auto queue = lifecycle().parked().find(kind);
-    if (queue == lifecycle().parked().end()) return;
-    const PackageId first = queue->second.Top();
-    if (!core_.placing.Place(first).worker.valid()) return;
-    lifecycle().Unpark(first);
-    if (options_.fleet.max > 0) beyond_fleet_.push_back(first);
-  }
-}
-
 std::string Offers::WantedText(uint32_t kind) const {
   const Demand& demand = DemandOf(kind);
   const std::string& cooker = kinds_[kind].cooker;
@@ -388,19 +288,6 @@ std::string Offers::OfferedText() const {
   return text;
 }
 
-std::string Offers::WhyParked(PackageId id) const {
-  const Work* const work = packages_[id].work.get();
-  if (work == nullptr || !work->parked.has_value()) return "";
-  const uint32_t kind = *work->parked;
-  if (Proofs::IsQueue(kind)) return "for another machine, to be made again there";
-  if (kinds_[kind].demand == 0) return "for a worker that can cook it";
-  const std::string wanted = WantedText(kind);
-  if (HasAttached(kind)) return "for a worker that has it free: " + wanted;
-  const std::string offered = "wanted: " + wanted + "; offered: " + OfferedText();
-  if (IsOffered(kind)) return "for a worker that is to come; " + offered;
-  return "in vain, and fails soon, unless a worker comes that has it; " + offered;
-}
-
 std::string Offers::WhyUnoffered(uint32_t kind) const {
   const size_t attached = workers_.attached();
   const std::string none_has =
@@ -433,18 +320,6 @@ std::string Offers::WhyUnoffered(uint32_t kind) const {
          "\" as this director knows it; " + none_has +
          "it (another build, or a machine on which programs cannot "
          "be watched), and no launcher starts others";
-}
-
-void Offers::FailUnoffered(uint32_t kind) {
-  for (size_t i = 0; i < kFailedMax && !core_.cooks.has_stopped(); ++i) {
-    const auto queue = lifecycle().parked().find(kind);
-    if (queue == lifecycle().parked().end()) return;
-    const PackageId package = queue->second.Top();
-    lifecycle().Unpark(package);
-    core_.advancing.FailPlatforms(package, core_.advancing.InPhase(package, Phase::kToCook),
-                                  Stage::kLoad, WhyUnoffered(kind), "", FailureCause::kMachine);
-    core_.advancing.Advance(package);
-  }
 }
 
 // Counted anew, from the workers' hands.

@@ -13,16 +13,7 @@
 //
 // Jobs are of one *kind* if a worker that can do one of them can do all: those of a cooker; of a
 // cooker that starts programs, those that start the same; or all that need files; and of these,
-// those that demand the same. A package that no worker which can do its kind can take now is
-// *parked*, so that it holds up nothing that others could do; one of each kind at a time, the
-// first, is asked for whether some worker can take it by now.
-//
-// What launched workers are known to lack, or all refuse, is parked at once, for the helpers
-// (fleet.h).
-//
-// Where no worker of this machine is started, and none of those that are attached can do the kind
-// for `unoffered_max`, its packages fail: nobody is to wait for ever. The failure is in no cache.
-// What is demanded and no worker has waits as long as a launcher may bring one up that has it.
+// those that demand the same.
 #pragma once
 
 #include <cstdint>
@@ -42,9 +33,6 @@ namespace galley::director {
 
 class Offers : Part {
  public:
-  static constexpr size_t kParkedMax = 16'384;  // in a step
-  static constexpr size_t kUnparkedMax = 64;    // in a step, of a kind
-  static constexpr size_t kFailedMax = 256;     // likewise
   static constexpr uint32_t kNeedFilesMax = 2;
 
   explicit Offers(Core& core);
@@ -68,25 +56,26 @@ class Offers : Part {
   bool Has(WorkerId id, const Worker& worker, PackageId package) const;
   // Some worker lacks something, or did.
   bool has_lacking() const { return has_lacking_; }
-  // False: no worker with room lacks its kind, so that nobody waits in vain behind it; or so many
-  // were parked in this step. REQUIRES: Placing::Place found no worker. O(workers with room) where
-  // a worker lacks any.
-  bool Park(PackageId package);
-  // A step begins: what those elsewhere lack is put aside, as far as it comes first, so that nobody
-  // is asked for there on its behalf. Then Unpark.
-  void ParkForHelpers();
-  // What workers can take now goes back to its queue; what nobody ever could fails.
-  void Unpark();
-  // The parked packages that workers on other machines cannot cook. O(workers) for each kind of
-  // them.
-  size_t CountForHelpers() const;
-  // The parked packages that demand something which launched workers have.
-  size_t CountForFleet() const;
-  // The package was found to be cooked. If it demands what the farm's workers do not have, it is
-  // parked at once, so that nobody is asked for there on its behalf.
-  void ParkBeyondFleet(PackageId package);
-  // Of a package that is parked: what it waits for; empty: it is not.
-  std::string WhyParked(PackageId package) const;
+  // The kind demands something of its worker's machine.
+  bool IsDemanding(uint32_t kind) const { return kinds_[kind].demand != 0; }
+  // Workers that are started on this machine have what the kind demands.
+  bool IsOfLocal(uint32_t kind) const { return DemandOf(kind).is_of_local; }
+  // The kind of a package. REQUIRES: it is in the works.
+  uint32_t KindOf(PackageId package) const;
+  bool Lacks(WorkerId id, const Worker& worker, uint32_t kind) const;
+  // An attached worker can do the kind; one that is no helper.
+  bool HasAttached(uint32_t kind) const;
+  bool HasElsewhere(uint32_t kind) const;
+  // A launcher may bring up a worker that can do the kind.
+  bool MayBeLaunched(uint32_t kind) const;
+  // Launched workers are known not to do the kind.
+  bool FleetLacks(uint32_t kind) const;
+  // A worker that can do the kind is there, or may come.
+  bool IsOffered(uint32_t kind) const;
+  // For people: what the kind wants of a worker; what there is; why nobody can do the kind.
+  std::string WantedText(uint32_t kind) const;
+  std::string OfferedText() const;
+  std::string WhyUnoffered(uint32_t kind) const;
   // CHECKs that what is in hand is where it may be, and holds no more than there is.
   void CheckInvariants() const;
 
@@ -115,38 +104,22 @@ class Offers : Part {
   bool Meets(const record::WorkerOffer& offer, const Demand& demand) const;
   const Demand& DemandOf(uint32_t kind) const { return demands_[kinds_[kind].demand]; }
   bool MayBeLocal(uint32_t kind) const;
-  bool MayBeLaunched(uint32_t kind) const;
-  bool CannotHaveNow(PackageId package, uint32_t kind, WorkerId worker) const;
-  std::string WantedText(uint32_t kind) const;
-  std::string OfferedText() const;
-  uint32_t KindOf(PackageId package) const;
-  bool Lacks(WorkerId id, const Worker& worker, uint32_t kind) const;
   bool NeedsFiles(uint32_t kind) const { return kinds_[kind].needed_files >= kNeedFilesMax; }
   // Also of what was parked before that was learned.
   bool WantsFiles(const Kind& of) const {
     return of.of_all == kNeedsFiles || NeedsFiles(of.of_all);
   }
-  bool HasAttached(uint32_t kind) const;
-  bool HasElsewhere(uint32_t kind) const;
   void ForgetPrograms();
   void Free(uint32_t kind);
-  bool FleetLacks(uint32_t kind) const;
-  bool IsOffered(uint32_t kind) const;
-  void UnparkOf(uint32_t kind);
-  void FailUnoffered(uint32_t kind);
-  std::string WhyUnoffered(uint32_t kind) const;
 
   std::vector<Kind> kinds_;                                             // by number
   std::vector<uint32_t> free_;                                          // that are not in use
   absl::flat_hash_map<std::string, uint32_t> numbers_;                  // look-up only
   std::vector<Demand> demands_;                                         // by number; 0: nothing
   absl::btree_map<std::pair<uint32_t, uint32_t>, uint32_t> demanding_;  // kind, demand -> kind
-  std::vector<PackageId> beyond_fleet_;  // that went back to their queue in a step
-  bool has_lacking_ = false;             // some worker lacks something, or did
-  size_t parked_ = 0;                    // in this step
+  bool has_lacking_ = false;  // some worker lacks something, or did
   // What the launched worker lacks which came last, and what launched workers refused.
   absl::btree_set<uint32_t> fleet_lacks_, fleet_refuses_;
-  absl::btree_map<uint32_t, absl::Duration> unoffered_since_;  // by kind; Core::awake
 };
 
 }  // namespace galley::director

@@ -14,6 +14,26 @@ void PackageData::BeginCook() {
   ++generation;
 }
 
+PlatformMask InPhase(const PackageData& package, Phase phase) {
+  PlatformMask mask = 0;
+  const RareVector<Slot>& slots = package.slots;
+  for (PlatformIndex p = 0; p < slots.size(); ++p) mask |= slots[p].phase == phase ? MaskOf(p) : 0;
+  return mask;
+}
+
+PlatformMask WantedPlatforms(const PackageData& package) {
+  PlatformMask mask = 0;
+  const RareVector<Slot>& slots = package.slots;
+  for (PlatformIndex p = 0; p < slots.size(); ++p)
+    mask |= slots[p].phase != Phase::kUnwanted ? MaskOf(p) : 0;
+  return mask;
+}
+
+bool IsAllSettled(const PackageData& package) {
+  return (InPhase(package, Phase::kDone) | InPhase(package, Phase::kFailed)) ==
+         WantedPlatforms(package);
+}
+
 std::string StateText(const PackageData& package) {
   std::string text(StateName(package.state));
   if (package.state != State::kIdle) return text;

@@ -133,6 +133,12 @@ struct PackageData : PackageInCook {
   void NoteNewContent() { content = ++generation; }
 };
 
+// The platforms of the package that are in this phase; those that some cook wants.
+PlatformMask InPhase(const PackageData& package, Phase phase);
+PlatformMask WantedPlatforms(const PackageData& package);
+// All wanted platforms are done or have failed.
+bool IsAllSettled(const PackageData& package);
+
 // "Save", "Idle, cooked": for dumps and why.
 std::string StateText(const PackageData& package);
 

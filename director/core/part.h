@@ -1,24 +1,25 @@
 // Part: what each part of the core can reach.
 //
-// A part owns what its name says. All that parts share is in Core; what begins anew with each cook
-// is in Cook, and the packages that cooks want are in Graph.
+// A part owns what its name says. All that parts share is in Core; the packages that cooks want are
+// in Graph.
 // Threads: none.
 #pragma once
 
 #include <string>
 #include <utility>
 
+#include "director/core/claimants.h"
+#include "director/core/core_counts.h"
+#include "director/core/graph.h"
 #include "director/core/package_data.h"
+#include "director/core/today.h"
 #include "director/core/turn.h"
 #include "director/core/worker_table.h"
 
 namespace galley::director {
 
 struct Core;
-class Cook;
-class Graph;
 struct CookOptions;
-class Lifecycle;
 
 class Part {
  public:
@@ -28,8 +29,7 @@ class Part {
  protected:
   explicit Part(Core& core);
 
-  Graph& graph() const;
-  Lifecycle& lifecycle() const;
+  Lifecycle& lifecycle() const { return graph_.lifecycle(); }
   Desire& DesireFor(WorkerId worker) const { return turn_.DesireFor(worker); }
   template <typename T>
   void Note(T notice, CookMask cooks) const {
@@ -39,17 +39,14 @@ class Part {
 
   Core& core_;
   const CookOptions& options_;
+  Today& today_;
   PackageTable& packages_;
+  Graph& graph_;
+  Claimants& claimants_;
+  CoreCounts& counts_;
+  Notes& notes_;
   WorkerTable& workers_;
   Turn& turn_;
-};
-
-// CookPart: a part of one cook.
-class CookPart : protected Part {
- protected:
-  CookPart(Core& core, Cook& cook) : Part(core), cook_(cook) {}
-
-  Cook& cook_;
 };
 
 }  // namespace galley::director

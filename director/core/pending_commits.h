@@ -19,13 +19,20 @@ class PendingCommits : Part {
  public:
   explicit PendingCommits(Core& core) : Part(core) {}
 
+  struct InFlight {
+    std::optional<PlatformIndex> platform;  // nullopt: removed since
+    std::vector<std::pair<WorkerId, ReportId>> reports;
+  };
+
   // No platform: the result is for a removed one, and only feeds the cache. `may_be_stored`: as in
   // Persist.
   void Commit(PackageId package, std::optional<PlatformIndex> platform, ResultId result,
               WorkerId worker, ReportId report, bool may_be_stored = false);
   // For the cook that it is for.
   void Submit(Persist::Item item);
-  void OnPersisted(const Persisted& event);
+
+  // The commit is answered. nullopt: it is none that anybody waits for.
+  std::optional<InFlight> Take(const Persisted::Item& item);
 
   bool empty() const { return commits_.empty(); }
   size_t size() const { return commits_.size(); }
@@ -39,16 +46,6 @@ class PendingCommits : Part {
   void Remap(const PlatformMap& map);
 
  private:
-  struct InFlight {
-    std::optional<PlatformIndex> platform;  // nullopt: removed since
-    std::vector<std::pair<WorkerId, ReportId>> reports;
-  };
-
-  void OnRefused(PackageId package, PlatformIndex platform, const std::string& why);
-  void JudgeWorker(WorkerId worker, const Persisted::Item& item);
-  void StandInstead(PackageId package, PlatformIndex platform, const ResultViewPtr& instead);
-  void Uncommit(const std::vector<Persisted::Item>& items);
-
   // The platform: as Persist had it, whatever its number is today.
   absl::btree_map<std::tuple<PackageId, ResultId, PlatformIndex>, InFlight> commits_;
 };

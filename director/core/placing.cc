@@ -24,18 +24,19 @@ constexpr absl::Duration kUnknownLoadMax = absl::Milliseconds(50);
 
 }  // namespace
 
+Placing::Placing(Core& core) : Part(core) { policy_ = MakePolicy(options_.policy); }
+
 bool Placing::MayTake(PackageId package, WorkerId id, const Worker& worker) const {
   return core_.offers.Has(id, worker, package) && workers_.IsUsable(worker) &&
-         core_.reservations.MayTakeAt(package, id) && !graph().blame.HasFailedOn(package, id) &&
-         !IsBetterElsewhere(package, worker) && !graph().large_jobs.IsKeptFrom(package, id) &&
-         !graph().culprits.IsKeptFrom(package, worker) &&
-         core_.trust.MayTake(package, id, worker) &&
-         worker.hand.HasMemoryFor(core_.dispatching.MemoryOf(package), worker.memory_bytes);
+         core_.reservations.MayTakeAt(package, id) && !graph_.blame().HasFailedOn(package, id) &&
+         !IsBetterElsewhere(package, worker) && !IsKeptFrom(core_.kept_worker, package, id) &&
+         !core_.suspects.IsKeptFrom(package, worker) && core_.trust.MayTake(package, id, worker) &&
+         worker.hand.HasMemoryFor(MemoryOf(packages_[package], core_.costs), worker.memory_bytes);
 }
 
 bool Placing::IsUntriedAnywhere(PackageId package) const {
-  const Blame& blame = graph().blame;
-  const uint64_t memory_bytes = core_.dispatching.MemoryOf(package);
+  const Blame& blame = graph_.blame();
+  const uint64_t memory_bytes = MemoryOf(packages_[package], core_.costs);
   return std::any_of(workers_.ring().begin(), workers_.ring().end(), [&](WorkerId id) {
     const Worker& other = *workers_.Find(id);
     return !other.is_draining && !blame.HasFailedAt(package, other.machine) &&
@@ -46,7 +47,7 @@ bool Placing::IsUntriedAnywhere(PackageId package) const {
 }
 
 bool Placing::IsBetterElsewhere(PackageId package, const Worker& worker) const {
-  return graph().blame.HasFailedAt(package, worker.machine) && IsUntriedAnywhere(package);
+  return graph_.blame().HasFailedAt(package, worker.machine) && IsUntriedAnywhere(package);
 }
 
 absl::Duration Placing::SavedAt(PackageId package, WorkerId worker) const {
@@ -62,11 +63,11 @@ PlacementCandidate Placing::ViewOf(PackageId package, WorkerId id, const Worker&
   const absl::Duration jobs = absl::Microseconds(static_cast<int64_t>(worker.hand.active_count()));
   return {.worker = id,
           .load = (worker.hand.expected() + jobs) / worker.slots(),
-          .delay = worker.hand.Delay(core_.awake),
+          .delay = worker.hand.Delay(today_.awake),
           .saved = warm * LoadTimeOf(package),
           .warm = warm,
           .is_large_enough = worker.memory_bytes == 0 ||
-                             core_.dispatching.MemoryOf(package) <= worker.memory_bytes};
+                             MemoryOf(packages_[package], core_.costs) <= worker.memory_bytes};
 }
 
 std::vector<PlacementCandidate> Placing::Lightest(PackageId package) const {
@@ -126,7 +127,8 @@ absl::Duration Placing::LoadTimeOf(PackageId id) const {
     load = std::max(load, slot.last_load);
     is_known |= slot.last_load + slot.last_save > absl::ZeroDuration();
   }
-  return is_known ? load : std::min(core_.dispatching.CostOf(id) / kLoadsInAJob, kUnknownLoadMax);
+  return is_known ? load
+                  : std::min(CostOf(packages_[id], core_.costs) / kLoadsInAJob, kUnknownLoadMax);
 }
 
 std::vector<PlacementCandidate> Placing::FromItsPlace(PackageId package) const {
@@ -150,7 +152,7 @@ Placement Placing::Place(PackageId package) const {
     GALLEY_CHECK(chosen < views.size());
     return {.worker = views[chosen].worker, .saved = views[chosen].saved};
   }
-  if (graph().blame.WorkersOf(package).empty() && !graph().blame.HasMachines(package))
+  if (graph_.blame().WorkersOf(package).empty() && !graph_.blame().HasMachines(package))
     return {.worker = PlaceAtSuspect(package)};
   return {.worker = PlaceElsewhere(package)};
 }
@@ -168,7 +170,7 @@ WorkerId Placing::PlaceAtSuspect(PackageId package) const {
     const absl::Duration load = ViewOf(package, id, worker, 0).load;
     const bool can_now =
         workers_.HasRoom(worker) && core_.reservations.MayTakeAt(package, id) &&
-        worker.hand.HasMemoryFor(core_.dispatching.MemoryOf(package), worker.memory_bytes);
+        worker.hand.HasMemoryFor(MemoryOf(packages_[package], core_.costs), worker.memory_bytes);
     if (!can_now || (best.valid() && load >= least)) continue;
     best = id;
     least = load;
@@ -183,14 +185,13 @@ WorkerId Placing::PlaceElsewhere(PackageId package) const {
   using Order = std::tuple<bool, bool, bool, absl::Duration, WorkerId>;
   Order least;
   WorkerId best;
-  const bool has_killed = !graph().blame.WorkersOf(package).empty();
+  const bool has_killed = !graph_.blame().WorkersOf(package).empty();
   for (const WorkerId id : workers_.ring()) {
     const Worker& worker = *workers_.Find(id);
-    const bool was_here = graph().blame.HasFailedOn(package, id);
-    const bool was_failed = graph().blame.HasFailedAt(package, worker.machine);
+    const bool was_here = graph_.blame().HasFailedOn(package, id);
+    const bool was_failed = graph_.blame().HasFailedAt(package, worker.machine);
     if (worker.is_draining || !core_.offers.Has(id, worker, package) ||
-        !core_.reservations.MayTakeAt(package, id) ||
-        graph().culprits.IsKeptFrom(package, worker) ||
+        !core_.reservations.MayTakeAt(package, id) || core_.suspects.IsKeptFrom(package, worker) ||
         ((was_here || (was_failed && !has_killed)) && !workers_.HasRoom(worker)))
       continue;
     const Order order(was_here, was_failed, !workers_.IsUsable(worker),
@@ -216,18 +217,18 @@ WorkerId Placing::PlaceBlocking(PackageId package) const {
     if (worker.is_draining || !core_.offers.Has(id, worker, package) ||
         !core_.reservations.MayTakeAt(package, id))
       continue;
-    const Order order(graph().blame.HasFailedOn(package, id),
-                      graph().blame.HasFailedAt(package, worker.machine), cannot_now(worker),
-                      !MayTake(package, id, worker), worker.hand.BlockingDelay(core_.awake), id);
+    const Order order(graph_.blame().HasFailedOn(package, id),
+                      graph_.blame().HasFailedAt(package, worker.machine), cannot_now(worker),
+                      !MayTake(package, id, worker), worker.hand.BlockingDelay(today_.awake), id);
     if (best.valid() && least <= order) continue;
     best = id;
     least = order;
   }
   if (!best.valid() || !cannot_now(*workers_.Find(best))) return best;
   const bool has_failed =
-      !graph().blame.WorkersOf(package).empty() || graph().blame.HasMachines(package);
-  const bool is_elsewhere = has_failed && !graph().blame.HasFailedOn(package, best) &&
-                            !graph().blame.HasFailedAt(package, workers_.Find(best)->machine);
+      !graph_.blame().WorkersOf(package).empty() || graph_.blame().HasMachines(package);
+  const bool is_elsewhere = has_failed && !graph_.blame().HasFailedOn(package, best) &&
+                            !graph_.blame().HasFailedAt(package, workers_.Find(best)->machine);
   return is_elsewhere ? best : PlaceAtSuspect(package);
 }
 
@@ -244,8 +245,8 @@ WorkerId Placing::PlaceBefore(PackageId package, Urgency urgency) const {
     const bool can_take = !worker.is_draining && workers_.IsUsable(worker) &&
                           worker.hand.size() < options_.window_jobs_max + worker.slots() &&
                           worker.hand.has_waiting() && before < worker.slots() &&
-                          MayTake(package, id, worker) && !graph().blame.HasFailedOn(package, id);
-    const absl::Duration delay = worker.hand.NextSlot(core_.awake);
+                          MayTake(package, id, worker) && !graph_.blame().HasFailedOn(package, id);
+    const absl::Duration delay = worker.hand.NextSlot(today_.awake);
     if (!can_take || (best.valid() && delay >= least)) continue;
     best = id;
     least = delay;

@@ -16,7 +16,7 @@ namespace galley::director {
 
 class Placing : Part {
  public:
-  Placing(Core& core, PlacementPolicy policy) : Part(core), policy_(MakePolicy(policy)) {}
+  explicit Placing(Core& core);
 
   Placement Place(PackageId package) const;
   // A worker where the package, with that urgency, comes before jobs of lower classes that wait.

@@ -36,6 +36,7 @@
 #include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
 #include "absl/time/time.h"
+#include "director/core/held_results.h"
 #include "director/core/part.h"
 #include "director/core/worker_table.h"
 
@@ -43,21 +44,8 @@ namespace galley::director {
 
 class Proofs : Part {
  public:
-  static constexpr uint32_t kHome = 0;  // the director's machine
-  // Names of parking queues: beyond all cookers.
-  static constexpr uint32_t kFirstQueue = 1u << 31;
-  static bool IsQueue(uint32_t parked) { return parked >= kFirstQueue; }
-  static constexpr size_t kUnprovenNamed = 100'000;  // of a worker, in WorkerQuarantined
-
   explicit Proofs(Core& core) : Part(core) {}
 
-  // The number of a worker's machine: kHome for one of Pool::kLocal, whatever it says. An empty
-  // name is a machine, too: all that say nothing are on one.
-  uint32_t MachineOf(WorkerId worker, const std::string& name);
-  const std::string& NameOfMachine(uint32_t machine) const { return machines_[machine]; }
-
-  // The worker's result for the package is not to be used as it is.
-  bool IsChosen(WorkerId worker, PackageId package) const;
   // The result is wanted now. False: it need not be proven, and the caller commits it. True: it is
   // dealt with here; the report may be acknowledged by now.
   // REQUIRES: the attempt was given to the worker; its `remaining` is without the platform.
@@ -68,49 +56,19 @@ class Proofs : Part {
   };
   bool Take(PackageId package, PlatformIndex platform, const Report& report,
             const WorkerReport::Saved& saved);
-  // What was committed unproven.
-  void NoteUnproven(WorkerId worker, PackageId package);
-
-  // A result of it is held.
-  bool IsHeld(PackageId package) const;
-  bool empty() const { return held_.empty(); }
-  // Platforms of the package that the worker may not make again. None where nothing is held.
-  PlatformMask NotFor(const Worker& worker, PackageId package) const;
-  // It may have a job of the package: for some of what is to be cooked, or beside others.
-  bool MayCook(const Worker& worker, PackageId package) const;
-  // REQUIRES: IsHeld.
-  uint32_t QueueOf(PackageId package) const;
   // No attached worker of another machine than the director's may take the package.
   bool NeedsHome(PackageId package) const;
   // True: a worker is attached that may take what is first in the queue. Else what is parked there
   // is settled, if nobody came for long enough. REQUIRES: the queue is parked.
   bool IsOffered(uint32_t queue);
 
-  bool IsQuarantined(WorkerId worker) const { return quarantined_.contains(worker); }
-  uint32_t quarantined(Pool pool) const;
-  // From its next attach on it is a worker like others.
-  void Readmit(WorkerId worker) { quarantined_.erase(worker); }
-
   // A step begins: what is held for nothing goes (its package is over, or of other files now).
   void Sweep();
-  // Platforms have new numbers.
-  void DropAll();
-  // The worker's process is another, as in PendingCommits::ForgetReportsOf.
-  void ForgetReportsOf(WorkerId worker);
-  // No cook runs: who made what is not asked for any more.
-  void ForgetUnproven() { unproven_.clear(); }
 
  private:
-  struct Candidate {
-    WorkerId worker;
-    ReportId report = 0;  // 0: its process is another by now
-    AttemptId attempt = 0;
-    uint32_t machine = kHome;
-    uint64_t content = 0;  // of the package, when it was handed over
-    WorkerReport::Saved saved;
-  };
-  using Key = std::pair<PackageId, PlatformIndex>;
-  using Held = std::vector<Candidate>;  // no two of one machine, but for kHome
+  using Candidate = HeldResults::Candidate;
+  using Key = HeldResults::Key;
+  using Held = HeldResults::Held;
 
   static bool Agree(const Candidate& a, const Candidate& b);
   bool IsStillWanted(const Key& key, const Candidate& candidate) const;
@@ -120,22 +78,12 @@ class Proofs : Part {
   void FailUndecided(const Key& key);
   void CommitUnproven(const Key& key);
   void Quarantine(const Candidate& odd, const Key& key, const Held& held);
-  void ForgetHeldOf(WorkerId worker);
-  void Release(const Candidate& candidate);
-  void Release(const Held& held);
-  // Nothing is held of the platform any more. Returns what was.
-  Held Erase(Key key);  // by value: callers name it by what goes
   void SettleParked(PackageId package);
   bool HasMachineFor(PackageId package) const;
   bool CanHaveHome() const;
   std::string MachinesOf(const Held& held) const;
 
-  absl::btree_map<std::string, uint32_t> machine_numbers_;
-  std::vector<std::string> machines_ = {"the director's machine"};
-  absl::btree_map<Key, Held> held_;
-  absl::btree_set<WorkerId> quarantined_;
-  absl::btree_map<WorkerId, std::vector<PackageId>> unproven_;
-  absl::btree_map<uint32_t, absl::Duration> waiting_since_;  // by queue; Core::awake
+  absl::btree_map<uint32_t, absl::Duration> waiting_since_;  // by queue; Today::awake
 };
 
 }  // namespace galley::director

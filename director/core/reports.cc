@@ -22,12 +22,12 @@ bool IsAnother(const ResultView& first, const ResultView& second) {
 void Reports::OnWorkerReported(const WorkerReported& event) {
   Worker* worker = workers_.Find(event.worker);
   if (worker == nullptr) return;
-  workers_.Heard(event.worker, core_.awake);
+  workers_.Heard(event.worker, today_.awake);
   for (const WorkerReport& report : event.reports) {
     if (worker->See(report.report) || worker->uncommitted.erase(report.report) > 0) {
       OnReport(event.worker, report);
     } else if (!worker->unacknowledged.contains(report.report)) {
-      core_.worker_lives.Acknowledge(event.worker, report.report);
+      core_.acknowledgements.Acknowledge(event.worker, report.report);
     }
   }
 }
@@ -37,24 +37,24 @@ void Reports::OnWorkerReported(const WorkerReported& event) {
 void Reports::CountBytes(Attempt& attempt, const WorkerReport& report) {
   if (report.report <= attempt.told_up_to) return;
   attempt.told_up_to = report.report;
-  core_.cooks.Count(attempt.package, &Counters::bytes_read, report.bytes.read);
-  core_.cooks.Count(attempt.package, &Counters::bytes_warm, report.bytes.warm);
-  core_.cooks.Count(attempt.package, &Counters::bytes_saved, report.bytes.saved);
-  core_.counted.bytes_read += report.bytes.read;
-  core_.counted.bytes_warm += report.bytes.warm;
-  core_.counted.bytes_saved += report.bytes.saved;
+  claimants_.Count(attempt.package, &Counters::bytes_read, report.bytes.read);
+  claimants_.Count(attempt.package, &Counters::bytes_warm, report.bytes.warm);
+  claimants_.Count(attempt.package, &Counters::bytes_saved, report.bytes.saved);
+  counts_.figures.bytes_read += report.bytes.read;
+  counts_.figures.bytes_warm += report.bytes.warm;
+  counts_.figures.bytes_saved += report.bytes.saved;
 }
 
 void Reports::OnReport(WorkerId worker, const WorkerReport& report) {
   const Attempt* attempt = core_.attempts.Find(report.attempt);
   // From someone to whom this attempt was never given: refused.
   if (attempt == nullptr || attempt->worker != worker || workers_.Find(worker)->has_violated)
-    return core_.worker_lives.Acknowledge(worker, report.report);
-  workers_.Find(worker)->hand.NoteReport(report.attempt, core_.awake);
+    return core_.acknowledgements.Acknowledge(worker, report.report);
+  workers_.Find(worker)->hand.NoteReport(report.attempt, today_.awake);
   CountBytes(core_.attempts.at(report.attempt), report);
-  if (core_.proofs.IsQuarantined(worker) &&
+  if (core_.held_results.IsQuarantined(worker) &&
       !std::holds_alternative<WorkerReport::Ended>(report.what))
-    return core_.worker_lives.Acknowledge(worker, report.report);
+    return core_.acknowledgements.Acknowledge(worker, report.report);
   struct Dispatcher {
     Reports& reports;
     WorkerId worker;
@@ -75,14 +75,14 @@ void Reports::OnReport(WorkerId worker, const WorkerReport& report) {
       return reports.OnStale(report.attempt, what), Answer::kNow;
     }
     Answer operator()(const WorkerReport::Ended&) {
-      reports.core_.survivors.ForgetResumed(report.attempt);
-      reports.core_.worker_lives.NoteEnded(worker, report.report, report.attempt);
+      reports.core_.resumed_attempts.ForgetResumed(report.attempt);
+      reports.core_.acknowledgements.NoteEnded(worker, report.report, report.attempt);
       return reports.OnEnded(report.attempt), Answer::kNow;
     }
   };
   switch (std::visit(Dispatcher{*this, worker, report}, report.what)) {
     case Answer::kNow:
-      return core_.worker_lives.Acknowledge(worker, report.report);
+      return core_.acknowledgements.Acknowledge(worker, report.report);
     case Answer::kWhenDurable:
       workers_.Find(worker)->unacknowledged.insert(report.report);
       return;
@@ -94,16 +94,16 @@ void Reports::OnReport(WorkerId worker, const WorkerReport& report) {
 void Reports::OnLoaded(AttemptId id, const WorkerReport::Loaded& loaded) {
   Attempt* attempt = core_.attempts.Current(id);
   if (attempt == nullptr) return;
-  core_.worker_lives.NoteWorks(attempt->worker);
+  core_.start_failures.NoteWorks(*workers_.Find(attempt->worker));
   attempt->measured += loaded.load_time;
   attempt->load += loaded.load_time;
   const PackageId package = attempt->package;
   attempt->is_loaded = packages_[package].work->is_loaded = true;
   lifecycle().SetLoaded(package);
   const PlatformMask platforms =
-      core_.platform_sets.Mask(loaded.platforms, attempt->platform_set) & attempt->remaining;
-  for (PlatformIndex p = 0; p < core_.platform_count && loaded.so_far != nullptr; ++p) {
-    if (platforms & MaskOf(p)) core_.exploring.SetExplored(package, p, loaded.so_far, false);
+      today_.platform_sets.Mask(loaded.platforms, attempt->platform_set) & attempt->remaining;
+  for (PlatformIndex p = 0; p < today_.platform_count && loaded.so_far != nullptr; ++p) {
+    if (platforms & MaskOf(p)) core_.explored.SetExplored(package, p, loaded.so_far, false);
   }
   core_.advancing.Advance(package);
 }
@@ -121,13 +121,13 @@ Reports::Answer Reports::OnSaved(WorkerId worker, ReportId report, AttemptId id,
         worker, "a result of " + NameOf(package_id) + " for a platform that its job does not have");
     return Answer::kNow;
   }
-  core_.worker_lives.NoteWorks(worker);
+  core_.start_failures.NoteWorks(*workers_.Find(worker));
   core_.offers.NoteMade(worker, package_id);
-  graph().blame.killings().NoteDone(package_id, workers_.Find(worker)->machine, core_.awake);
+  graph_.blame().killings().NoteDone(package_id, workers_.Find(worker)->machine, today_.awake);
   attempt.measured += saved.save_time;
   ++attempt.saves;
   const std::optional<PlatformIndex> present =
-      core_.platform_sets.Index(saved.platform, attempt.platform_set);
+      today_.platform_sets.Index(saved.platform, attempt.platform_set);
   if (!present.has_value())
     return FeedCache(package_id, std::nullopt, {.worker = worker, .report = report}, saved);
   const PlatformIndex platform = *present;
@@ -150,29 +150,29 @@ Reports::Answer Reports::OnSaved(WorkerId worker, ReportId report, AttemptId id,
   if (IsSettled(slot.phase) || slot.phase == Phase::kCommitting) {
     DropResult(package_id, platform, attempt, saved);
     if (was_expected && attempt.remaining == 0) core_.attempts.EndAttempt(id, Tell::kNothing);
-  } else if (!saved.is_current || !core_.survivors.IsOfToday(attempt)) {
+  } else if (!saved.is_current || !core_.resumed_attempts.IsOfToday(attempt)) {
     // The result is right for an older snapshot, or for what the package's generator or inputs gave
     // before.
     answer = FeedCache(package_id, platform, {.worker = worker, .report = report}, saved);
     if (was_expected) {
       if ((core_.attempts.StillInHand(package_id) & bit) == 0) {
-        lifecycle().SetPhase(package_id, platform, core_.cooks.FirstPhaseOf(package_id));
+        lifecycle().SetPhase(package_id, platform, claimants_.FirstPhaseOf(package_id));
       }
       if (attempt.remaining == 0) core_.attempts.EndAttempt(id, Tell::kNothing);
-      graph().faults.BlameInfrastructure(package_id, bit, "its files changed while it was cooked",
-                                         "");
+      core_.faults.BlameInfrastructure(package_id, bit, "its files changed while it was cooked",
+                                       "");
     }
   } else if (core_.proofs.Take(package_id, platform,
                                {.worker = worker, .report = report, .attempt = id}, saved)) {
     answer = Answer::kOfProofs;
   } else {
-    core_.proofs.NoteUnproven(worker, package_id);
-    Accept({.package = package_id,
-            .platform = platform,
-            .worker = worker,
-            .report = report,
-            .attempt = id},
-           saved);
+    core_.held_results.NoteUnproven(worker, package_id);
+    core_.accepting.Accept({.package = package_id,
+                            .platform = platform,
+                            .worker = worker,
+                            .report = report,
+                            .attempt = id},
+                           saved);
     answer = Answer::kWhenDurable;
   }
   core_.advancing.Advance(package_id);
@@ -181,55 +181,26 @@ Reports::Answer Reports::OnSaved(WorkerId worker, ReportId report, AttemptId id,
 
 // A result that no cook waits for. One that is to be proven nobody would make again: it is dropped.
 Reports::Answer Reports::FeedCache(PackageId package, std::optional<PlatformIndex> platform,
-                                   const Source& source, const WorkerReport::Saved& saved) {
-  if (core_.proofs.IsChosen(source.worker, package)) {
-    core_.cooks.Count(package, &Counters::results_dropped);
+                                   const Accepting::Source& source,
+                                   const WorkerReport::Saved& saved) {
+  if (core_.held_results.IsChosen(source.worker, package)) {
+    claimants_.Count(package, &Counters::results_dropped);
     return Answer::kNow;
   }
-  core_.proofs.NoteUnproven(source.worker, package);
+  core_.held_results.NoteUnproven(source.worker, package);
   core_.commits.Commit(package, platform, saved.result->id, source.worker, source.report);
   return Answer::kWhenDurable;
-}
-
-void Reports::Accept(const Source& source, const WorkerReport::Saved& saved) {
-  const PackageId package_id = source.package;
-  const PlatformIndex platform = source.platform;
-  const AttemptId by = source.attempt;
-  PackageData& package = packages_[package_id];
-  const PlatformMask bit = MaskOf(platform);
-  core_.waiting.MissInstead(package_id, platform);
-  package.slots[platform].result = saved.result;
-  lifecycle().SetPhase(package_id, platform, Phase::kCommitting,
-                       saved.shared ? ResultSource::kCached : ResultSource::kCooked);
-  const Attempt* attempt = core_.attempts.Find(by);
-  core_.commits.Commit(package_id, platform, saved.result->id, source.worker, source.report,
-                       attempt != nullptr && attempt->is_earlier);
-  lifecycle().SetLoaded(package_id);
-  if (!saved.result->is_verdict)
-    core_.exploring.SetExplored(package_id, platform, saved.result, true);
-  core_.cooks.ForEachOf(package.cooks,
-                        [&](Cook& cook) { cook.warnings.NoteRead(package_id, saved.read); });
-  core_.costs.MeasuredMemory(package.cost_traits, saved.memory_peak_bytes);
-  // Another attempt need not make it again.
-  for (const AttemptId current : core_.attempts.At(package_id)) {
-    core_.attempts.at(current).remaining &= ~bit;
-    core_.attempts.at(current).is_partial |= current != by;
-  }
-  if (attempt != nullptr && attempt->is_backup && attempt->remaining == 0)
-    core_.cooks.Count(package_id, &Counters::backups_won);
-  core_.attempts.EndSpent(package_id, by);
 }
 
 // The platform has a result already. Which of two attempts is the first is chance.
 void Reports::DropResult(PackageId id, PlatformIndex platform, const Attempt& attempt,
                          const WorkerReport::Saved& saved) {
-  core_.cooks.Count(id, &Counters::results_dropped);
+  claimants_.Count(id, &Counters::results_dropped);
   const ResultViewPtr& first = packages_[id].slots[platform].result;
-  if (first != nullptr && saved.is_current && core_.survivors.IsOfToday(attempt) &&
+  if (first != nullptr && saved.is_current && core_.resumed_attempts.IsOfToday(attempt) &&
       IsAnother(*first, *saved.result))
-    core_.cooks.ForEachOf(packages_[id].cooks, [id](Cook& cook) {
-      cook.warnings.TellOnce(id, {record::WarningKind::kNotDeterministic, kMadeTwice});
-    });
+    core_.warnings.TellOnce(packages_[id].cooks, id,
+                            {record::WarningKind::kNotDeterministic, kMadeTwice});
 }
 
 void Reports::OnFailed(AttemptId id, const WorkerReport::Failed& failed) {
@@ -241,18 +212,18 @@ void Reports::OnFailed(AttemptId id, const WorkerReport::Failed& failed) {
   bool is_refused = failed.fault == WorkerReport::Fault::kRefused;
   const bool is_own = !is_of_machine && !is_refused;
   if (failed.executor_lost) {
-    core_.cooks.CountForAll(&Counters::executors_lost);
-    ++core_.counted.executors_lost;
+    claimants_.CountForAll(&Counters::executors_lost);
+    ++counts_.figures.executors_lost;
   }
   Attempt* attempt = core_.attempts.Current(id);
-  if (attempt == nullptr && is_own) graph().faults.OnLateFault(id, failed);
+  if (attempt == nullptr && is_own) core_.faults.OnLateFault(id, failed);
   if (attempt == nullptr) return JudgeWorker(core_.attempts.at(id), failed);
   const Attempt copy = *attempt;  // what follows may end it
   const PackageId package = attempt->package;
   if (failed.is_loaded) attempt->is_loaded = packages_[package].work->is_loaded = true;
   const PlatformMask platforms =
       (failed.platforms == 0 ? ~PlatformMask{0}
-                             : core_.platform_sets.Mask(failed.platforms, attempt->platform_set)) &
+                             : today_.platform_sets.Mask(failed.platforms, attempt->platform_set)) &
       attempt->remaining;
   if (platforms == 0) return;
   attempt->remaining &= ~platforms;
@@ -264,24 +235,24 @@ void Reports::OnFailed(AttemptId id, const WorkerReport::Failed& failed) {
   const bool lacks_files = is_elsewhere && failed.fault == WorkerReport::Fault::kNeedsFiles;
   is_refused |= lacks_files && !core_.offers.NeedFiles(package, failed.error);
   if (is_elsewhere && failed.fault == WorkerReport::Fault::kOtherTool) {
-    core_.cooks.Count(package, &Counters::jobs_retried);
+    claimants_.Count(package, &Counters::jobs_retried);
     core_.offers.Refuse(attempt->worker, package, failed.error);
   } else if (lacks_files && !is_refused) {
-    core_.cooks.Count(package, &Counters::jobs_retried);
+    claimants_.Count(package, &Counters::jobs_retried);
   } else if (is_refused) {
     core_.advancing.FailPlatforms(package, platforms,
                                   packages_[package].work->is_loaded ? Stage::kSave : Stage::kLoad,
                                   failed.error, failed.log, FailureCause::kRefused, id);
   } else if (is_own) {
-    graph().faults.OnOwnFault(id, failed, platforms);
+    core_.faults.OnOwnFault(id, failed, platforms);
   } else if (failed.is_killed) {
-    graph().culprits.OnKilled(id, failed, platforms);
+    core_.culprits.OnKilled(id, failed, platforms);
   } else {
     const Worker* const where = workers_.Find(copy.worker);
     const bool is_new_there = failed.fault == WorkerReport::Fault::kInfrastructure && where &&
-                              graph().blame.AddMachine(package, where->machine);
-    graph().faults.BlameInfrastructure(package, platforms, failed.error, failed.log,
-                                       RetryCause::kMachine, is_new_there);
+                              graph_.blame().AddMachine(package, where->machine);
+    core_.faults.BlameInfrastructure(package, platforms, failed.error, failed.log,
+                                     RetryCause::kMachine, is_new_there);
   }
   JudgeWorker(copy, failed);
   core_.attempts.EndSpent(package, id);
@@ -322,10 +293,10 @@ void Reports::OnNeeds(AttemptId id, const WorkerReport::Needs& needs) {
   const PackageId package_id = attempt->package;
   PackageData& package = packages_[package_id];
   const std::optional<PlatformIndex> platform =
-      core_.platform_sets.Index(needs.platform, attempt->platform_set);
+      today_.platform_sets.Index(needs.platform, attempt->platform_set);
   core_.attempts.EndAttempt(id, Tell::kNothing);
   core_.attempts.EndAttempts(package_id);  // a backup would ask for the same
-  const PlatformMask platforms = core_.advancing.InPhase(package_id, Phase::kToCook) &
+  const PlatformMask platforms = InPhase(packages_[package_id], Phase::kToCook) &
                                  (platform.has_value() ? MaskOf(*platform) : 0);
   std::string error;
   if (platforms == 0 || core_.attempts.IsOfAnotherTerm(id)) {
@@ -337,23 +308,23 @@ void Reports::OnNeeds(AttemptId id, const WorkerReport::Needs& needs) {
         package_id, Stage::kLoad,
         "asked for more than " + std::to_string(options_.needs_max) +
             " cooked inputs one after the other, the last: " + needs.package);
-  } else if (!core_.waiting.CanBeCookedInput(needs.package, &error)) {
+  } else if (!core_.waits.CanBeCookedInput(needs.package, &error)) {
     // The input is in no cook for that; but when it changes, the package is tried again.
-    graph().claims.Join(graph().claims.FindOrAdd(needs.package),
-                        InstigatorCategory::kBuildDependency, package_id, 0);
+    core_.claims.Join(graph_.FindOrAdd(needs.package), InstigatorCategory::kBuildDependency,
+                      package_id, 0);
     core_.advancing.FailPlatforms(
         package_id, platforms, Stage::kLoad,
         "cooked input " + needs.package + ": expected a package: " + error, "");
   } else {
-    const PackageId input = graph().claims.FindOrAdd(needs.package);
+    const PackageId input = graph_.FindOrAdd(needs.package);
     packages_[input].is_cooked_input = true;
-    graph().claims.Join(input, InstigatorCategory::kBuildDependency, package_id, package.cooks);
-    if (core_.waiting.AvailabilityOf(input, *platform) == Waiting::Availability::kNone) {
-      core_.waiting.NoteInput(package_id, input);
-      core_.advancing.FailPlatforms(package_id, platforms, Stage::kLoad,
-                                    core_.waiting.WhyNone(input), "");
+    core_.claims.Join(input, InstigatorCategory::kBuildDependency, package_id, package.cooks);
+    if (core_.waits.AvailabilityOf(input, *platform) == Waits::Availability::kNone) {
+      core_.waits.NoteInput(package_id, input);
+      core_.advancing.FailPlatforms(package_id, platforms, Stage::kLoad, core_.waits.WhyNone(input),
+                                    "");
     } else {
-      core_.waiting.AddWait(package_id, {input, *platform, true});
+      core_.wait_cycles.AddWait(package_id, {input, *platform, true});
       core_.following.LookUpWithInputs(package_id);
     }
   }
@@ -369,16 +340,16 @@ void Reports::OnStale(AttemptId id, const WorkerReport::Stale& stale) {
   core_.attempts.EndAttempt(id, Tell::kNothing);
   core_.attempts.EndAttempts(package_id);
   package.NoteNewContent();
-  if (graph().blame.AddInfrastructureFault(package_id) >= options_.infrastructure_attempts_max) {
+  if (graph_.blame().AddInfrastructureFault(package_id) >= options_.infrastructure_attempts_max) {
     return core_.advancing.FailPackage(
         package_id, Stage::kLoad,
         "its files changed in each of too many attempts, the last: " + stale.path);
   }
-  for (PlatformIndex p = 0; p < package.slots.size() && !core_.cooks.IsForced(package_id); ++p) {
+  for (PlatformIndex p = 0; p < package.slots.size() && !claimants_.IsForced(package_id); ++p) {
     if (package.slots[p].phase == Phase::kToCook)
       lifecycle().SetPhase(package_id, p, Phase::kToLookUp);
   }
-  graph().changes.WaitForScan(package_id, stale.path, attempt_epoch);
+  core_.advancing.WaitForScan(package_id, stale.path, attempt_epoch);
   core_.advancing.Advance(package_id);
 }
 
@@ -390,7 +361,7 @@ void Reports::OnEnded(AttemptId id) {
   const PackageId package = attempt->package;
   const PlatformMask left = attempt->remaining;
   core_.attempts.EndAttempt(id, Tell::kNothing);
-  graph().faults.BlameInfrastructure(package, left, "the worker gave it back", "");
+  core_.faults.BlameInfrastructure(package, left, "the worker gave it back", "");
   core_.advancing.Advance(package);
 }
 

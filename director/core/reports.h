@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "director/core/accepting.h"
 #include "director/core/attempt.h"
 #include "director/core/part.h"
 
@@ -14,16 +15,6 @@ class Reports : Part {
   explicit Reports(Core& core) : Part(core) {}
 
   void OnWorkerReported(const WorkerReported& event);
-  // The result is what the package comes to: it is committed, and acknowledged then. `attempt`: the
-  // one that has just reported it, or that agrees with it; 0: none.
-  struct Source {
-    PackageId package;
-    PlatformIndex platform = 0;
-    WorkerId worker;  // that made it
-    ReportId report = 0;
-    AttemptId attempt = 0;
-  };
-  void Accept(const Source& source, const WorkerReport::Saved& saved);
 
  private:
   // When a report is acknowledged. (What Proofs takes, Proofs sees to.)
@@ -34,8 +25,8 @@ class Reports : Part {
   void OnLoaded(AttemptId id, const WorkerReport::Loaded& loaded);
   Answer OnSaved(WorkerId worker, ReportId report, AttemptId id, const WorkerReport::Saved& saved);
   // No platform: as PendingCommits::Commit.
-  Answer FeedCache(PackageId package, std::optional<PlatformIndex> platform, const Source& source,
-                   const WorkerReport::Saved& saved);
+  Answer FeedCache(PackageId package, std::optional<PlatformIndex> platform,
+                   const Accepting::Source& source, const WorkerReport::Saved& saved);
   void DropResult(PackageId package, PlatformIndex platform, const Attempt& attempt,
                   const WorkerReport::Saved& saved);
   void OnFailed(AttemptId id, const WorkerReport::Failed& failed);

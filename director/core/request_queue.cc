@@ -6,7 +6,7 @@ namespace galley::director {
 namespace {
 
 // When the queue is empty, the room of a larger one is given back.
-constexpr size_t kKeptMax = 4096;
+constexpr size_t kKeysKeptMax = 4096;
 
 }  // namespace
 
@@ -28,7 +28,7 @@ void RequestQueue::Remove(PackageId package) {
   if (found == keys_.end()) return;
   order_.erase(found->second);
   keys_.erase(found);
-  if (keys_.empty() && keys_.capacity() > kKeptMax) keys_ = {};
+  if (keys_.empty() && keys_.capacity() > kKeysKeptMax) keys_ = {};
 }
 
 PackageId RequestQueue::Pop() {

@@ -15,7 +15,7 @@ bool Reservations::Waits(PackageId id) const {
   const PackageData& package = packages_[id];
   return (package.state == State::kLoad || package.state == State::kSaveStalled) &&
          package.work->attempt == 0 && package.work->not_before == absl::InfinitePast() &&
-         core_.cooks.IsWanted(id) && !graph().aloneness.WaitsToBeAlone(id);
+         claimants_.IsWanted(id) && !core_.aloneness.WaitsToBeAlone(id);
 }
 
 bool Reservations::IsOver() const {
@@ -30,8 +30,8 @@ bool Reservations::IsOver() const {
 
 void Reservations::Look() {
   if (reserved_.has_value() && IsOver()) reserved_.reset();
-  if (!core_.grants.has_composite() || core_.awake - looked_at_ < kBetweenReservations) return;
-  looked_at_ = core_.awake;
+  if (!core_.grants.has_composite() || today_.awake - looked_at_ < kBetweenReservations) return;
+  looked_at_ = today_.awake;
   std::vector<std::pair<absl::Time, PackageId>> overtaken;
   lifecycle().saves().ForEachLine(
       [&](uint32_t, PackageId first, size_t) { Consider(first, overtaken); });
@@ -39,7 +39,7 @@ void Reservations::Look() {
   if (reserved_.has_value()) return;
   std::sort(overtaken.begin(), overtaken.end());
   for (const auto& [since, package] : overtaken) {
-    if (core_.now - since < options_.overtaken_max || Reserve(package)) return;
+    if (today_.now - since < options_.overtaken_max || Reserve(package)) return;
   }
 }
 
@@ -48,7 +48,7 @@ void Reservations::Consider(PackageId id,
                             std::vector<std::pair<absl::Time, PackageId>>& overtaken) const {
   if (!core_.grants.IsComposite(packages_[id].resource_group) || !Waits(id)) return;
   absl::Time& since = packages_[id].work->aside_since;
-  since = std::min(since, core_.now);
+  since = std::min(since, today_.now);
   overtaken.emplace_back(since, id);
 }
 
@@ -82,7 +82,7 @@ bool Reservations::GoesBefore(PackageId id) const {
   const Urgency urgency = packages_[id].urgency;
   if (urgency == Urgency::kBlocking) return true;
   return urgency > reserved.urgency &&
-         core_.now - reserved.work->aside_since < options_.overtaken_by_urgent_max;
+         today_.now - reserved.work->aside_since < options_.overtaken_by_urgent_max;
 }
 
 bool Reservations::MayTake(PackageId id) const {

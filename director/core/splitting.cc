@@ -19,12 +19,12 @@ void Splitting::Split() {
     whole.remaining &= ~share.platforms;
     whole.is_partial = whole.is_split = true;
     const AttemptId other =
-        core_.dispatching.Give(package, {.worker = worker}, share.platforms, share.expected);
+        core_.handing_over.Give(package, {.worker = worker}, share.platforms, share.expected);
     core_.attempts.at(other).is_partial = true;
     Work& work = *packages_[package].work;
     work.others.push_back(other);
     ++work.attempts;
-    core_.cooks.Count(package, &Counters::jobs_split);
+    claimants_.Count(package, &Counters::jobs_split);
   }
 }
 
@@ -35,10 +35,10 @@ std::vector<Splitting::Share> Splitting::Shares() const {
     for (const Hand::Running& one : workers_.Find(id)->hand.running()) {
       const Attempt& attempt = core_.attempts.at(one.attempt);
       if (std::popcount(attempt.remaining) < 2 || attempt.group != 0 ||
-          attempt.platform_set != core_.platform_sets.present() ||
-          !MayHaveAnother(attempt.package) || graph().blame.Of(attempt.package).own > 0)
+          attempt.platform_set != today_.platform_sets.present() ||
+          !MayHaveAnother(attempt.package) || graph_.blame().Of(attempt.package).own > 0)
         continue;
-      const Share share = ShareOf(one.attempt, core_.awake - one.began_at);
+      const Share share = ShareOf(one.attempt, today_.awake - one.began_at);
       if (share.gain >= options_.split_min) shares.push_back(share);
     }
   }

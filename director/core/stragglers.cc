@@ -21,8 +21,8 @@ constexpr uint32_t kBackupsOfAPackageMax = 3, kBackupsWithProofsMax = 6;
 // A look at all running jobs is due, for a worker that has nothing to do.
 bool Stragglers::IsTimeToLook() {
   if (workers_.idle().empty() || workers_.jobs_in_hand() == 0) return false;
-  if (core_.awake - looked_at_ < kBetweenLooks) return false;
-  looked_at_ = core_.awake;
+  if (today_.awake - looked_at_ < kBetweenLooks) return false;
+  looked_at_ = today_.awake;
   return true;
 }
 
@@ -34,7 +34,7 @@ void Stragglers::BackUp() {
       return;
     const Attempt attempt = core_.attempts.at(straggler);
     WorkerId worker = IdleFor(attempt, /*is_elsewhere=*/true);
-    if (!worker.valid() && IsHopeless(straggler)) worker = core_.trust.BestFor(attempt);
+    if (!worker.valid() && IsHopeless(straggler)) worker = BestFor(attempt);
     if (worker.valid()) {
       GiveBackup(attempt.package, worker);
     } else {
@@ -49,11 +49,11 @@ bool Stragglers::IsHopeless(AttemptId id) const {
   const Worker& worker = *workers_.Find(attempt.worker);
   const std::optional<absl::Duration> began_at = worker.hand.BeganAt(id);
   if (!began_at || worker.hand.IsUploading(id)) return false;
-  const absl::Duration ran = core_.awake - *began_at;
+  const absl::Duration ran = today_.awake - *began_at;
   const bool is_slow = core_.trust.IsSlow(attempt.worker);
   if (is_slow && attempt.expected * core_.trust.PaceOf(worker) - ran > 2 * attempt.expected)
     return true;
-  const bool is_likely = is_slow || core_.trust.HasFailed(attempt.worker);
+  const bool is_likely = is_slow || core_.machines.HasFailed(workers_.Find(attempt.worker));
   return ran > std::max(options_.straggler_min, is_likely
                                                     ? core_.overruns.Limit(attempt.expected)
                                                     : core_.overruns.FarLimit(attempt.expected));
@@ -64,7 +64,7 @@ bool Stragglers::MayBeBackedUp(AttemptId id) const {
   const Work& work = *packages_[attempt.package].work;
   const uint32_t most = options_.proofs.share > 0 ? kBackupsWithProofsMax : kBackupsOfAPackageMax;
   return work.attempt == id && work.others.empty() && work.backups < most && attempt.group == 0 &&
-         attempt.remaining != 0 && graph().blame.Of(attempt.package).own == 0;
+         attempt.remaining != 0 && graph_.blame().Of(attempt.package).own == 0;
 }
 
 // Who runs for the longest time comes first.
@@ -75,7 +75,7 @@ std::vector<AttemptId> Stragglers::Find() const {
     const auto look_at = [&](AttemptId attempt, absl::Duration since) {
       const absl::Duration limit =
           std::max(options_.straggler_min, core_.overruns.Limit(worker.hand.At(attempt).expected));
-      const absl::Duration ran = core_.awake - since;
+      const absl::Duration ran = today_.awake - since;
       const bool is_late = ran > limit || !workers_.IsUsable(worker) ||
                            (ran > options_.straggler_min && core_.trust.IsDoubtful(id));
       if (is_late && MayBeBackedUp(attempt)) found.emplace_back(since, attempt);
@@ -85,7 +85,7 @@ std::vector<AttemptId> Stragglers::Find() const {
       look_at(attempt, std::max(one.left_at, worker.hand.uploaded_at()));
     if (workers_.IsUsable(worker)) continue;
     for (const AttemptId waiting : worker.hand.Queue()) {
-      if (MayBeBackedUp(waiting)) found.emplace_back(core_.awake, waiting);
+      if (MayBeBackedUp(waiting)) found.emplace_back(today_.awake, waiting);
     }
   }
   std::sort(found.begin(), found.end());
@@ -101,7 +101,7 @@ std::vector<RunningJob> Stragglers::RunningOf(CookMask cooks) const {
     for (const Hand::Running& one : worker.hand.running()) {
       const Attempt& attempt = core_.attempts.at(one.attempt);
       if ((packages_[attempt.package].cooks & cooks) != 0)
-        jobs.push_back({attempt.expected, core_.awake - one.began_at});
+        jobs.push_back({attempt.expected, today_.awake - one.began_at});
     }
   }
   return jobs;
@@ -117,8 +117,8 @@ void Stragglers::FindLongest(Progress& view) const {
   }
   if (!longest) return;
   view.longest = NameOf(core_.attempts.at(longest->second).package);
-  view.longest_for = core_.awake - longest->first;
-  view.is_alone = longest->second == graph().aloneness.attempt();
+  view.longest_for = today_.awake - longest->first;
+  view.is_alone = longest->second == core_.attempts.alone();
 }
 
 WorkerId Stragglers::IdleFor(const Attempt& attempt, bool is_elsewhere) const {
@@ -135,12 +135,30 @@ void Stragglers::GiveBackup(PackageId id, WorkerId worker) {
   const Attempt& primary = core_.attempts.at(work.attempt);
   const PlatformMask platforms = primary.remaining;
   const AttemptId backup =
-      core_.dispatching.Give(id, {.worker = worker}, platforms, primary.expected);
+      core_.handing_over.Give(id, {.worker = worker}, platforms, primary.expected);
   core_.attempts.SetBackup(backup);
   work.others.push_back(backup);
   ++work.attempts;
   ++work.backups;
-  core_.cooks.Count(id, &Counters::backups_started);
+  claimants_.Count(id, &Counters::backups_started);
+}
+
+WorkerId Stragglers::BestFor(const Attempt& attempt) const {
+  WorkerId best;
+  absl::Duration least;
+  for (const WorkerId id : workers_.ring()) {
+    const Worker& worker = *workers_.Find(id);
+    if (id == attempt.worker || worker.is_draining || worker.is_held ||
+        core_.trust.IsDoubtful(id) ||
+        worker.hand.size() >= options_.window_jobs_max + worker.slots() ||
+        !core_.placing.MayTake(attempt.package, id, worker))
+      continue;
+    const absl::Duration delay = worker.hand.Delay(today_.awake);
+    if (best.valid() && delay >= least) continue;
+    best = id;
+    least = delay;
+  }
+  return best;
 }
 
 }  // namespace galley::director

@@ -36,6 +36,9 @@ class Stragglers : Part {
   bool MayBeBackedUp(AttemptId attempt) const;
   bool IsHopeless(AttemptId attempt) const;
   std::vector<AttemptId> Find() const;
+  // The trusted worker where what the attempt has would begin first, whatever else is to be handed
+  // over. Invalid: none. O(workers).
+  WorkerId BestFor(const Attempt& attempt) const;
   void GiveBackup(PackageId package, WorkerId worker);
 
   absl::Duration looked_at_ = -absl::InfiniteDuration();

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "director/core/cook_core.h"
+#include "director/core/counters.h"
 #include "director/core/monitor.h"
 #include "director/core/package_data.h"
 

@@ -9,7 +9,7 @@ namespace galley::director {
 namespace {
 
 constexpr absl::Duration kBetweenTrustLooks = absl::Milliseconds(100);
-constexpr absl::Duration kLeast = absl::Microseconds(1);
+constexpr absl::Duration kLeastExpected = absl::Microseconds(1);
 
 }  // namespace
 
@@ -22,22 +22,18 @@ double Trust::LatenessOf(const Worker& worker) const {
   double lateness = 0;
   for (const Hand::Running& one : worker.hand.running()) {
     const absl::Duration expected = worker.hand.At(one.attempt).expected;
-    const absl::Duration ran = core_.awake - one.began_at;
+    const absl::Duration ran = today_.awake - one.began_at;
     if (one.is_pending ||
         ran <= std::max(options_.straggler_min, core_.overruns.FarLimit(expected)))
       continue;
-    lateness = std::max(lateness, absl::FDivDuration(ran, std::max(expected, kLeast)));
+    lateness = std::max(lateness, absl::FDivDuration(ran, std::max(expected, kLeastExpected)));
   }
   return lateness;
 }
 
-bool Trust::HasFailed(WorkerId id) const {
-  const Worker* const worker = workers_.Find(id);
-  return worker != nullptr && (worker->breaker.has_faults() || worker->breaker.is_open() ||
-                               core_.breakers.HasFaults(worker->machine));
+bool Trust::HasReason(WorkerId id) const {
+  return IsSlow(id) || core_.machines.HasFailed(workers_.Find(id));
 }
-
-bool Trust::HasReason(WorkerId id) const { return IsSlow(id) || HasFailed(id); }
 
 bool Trust::HasRoom() const {
   if (doubtful_.empty() || doubtful_.size() == workers_.attached())
@@ -54,14 +50,14 @@ void Trust::NoteRunning() {
     for (const Hand::Running& one : workers_.Find(id)->hand.running()) {
       const PackageId package = core_.attempts.at(one.attempt).package;
       if (!one.is_pending)
-        core_.costs.AddRunning(packages_[package].cost_traits, core_.awake - one.began_at);
+        core_.costs.AddRunning(packages_[package].cost_traits, today_.awake - one.began_at);
     }
   }
 }
 
 bool Trust::Look() {
-  if (core_.awake - looked_at_ < kBetweenTrustLooks) return false;
-  looked_at_ = core_.awake;
+  if (today_.awake - looked_at_ < kBetweenTrustLooks) return false;
+  looked_at_ = today_.awake;
   std::vector<WorkerId> became_slow;
   absl::btree_set<WorkerId> slow;
   for (const WorkerId id : workers_.ring()) {
@@ -80,7 +76,7 @@ bool Trust::Look() {
   }
   NoteRunning();
   for (const WorkerId id : became_slow) {
-    if (slow_.contains(id)) core_.balancing.TakeBackWaiting(id);
+    if (slow_.contains(id)) core_.handing_back.TakeBackWaiting(id);
   }
   return !doubtful_.empty();
 }
@@ -99,8 +95,8 @@ void Trust::NoteJudged(WorkerId id) {
 }
 
 bool Trust::CanTrustedDo(PackageId package) const {
-  const Blame& blame = graph().blame;
-  const uint64_t memory_bytes = core_.dispatching.MemoryOf(package);
+  const Blame& blame = graph_.blame();
+  const uint64_t memory_bytes = MemoryOf(packages_[package], core_.costs);
   return std::any_of(workers_.ring().begin(), workers_.ring().end(), [&](WorkerId id) {
     const Worker& other = *workers_.Find(id);
     return !doubtful_.contains(id) && !other.is_draining && !other.is_held &&
@@ -114,33 +110,16 @@ absl::Duration Trust::Left() const {
   uint64_t slots = workers_.slots();
   for (const WorkerId id : doubtful_) slots -= workers_.Find(id)->slots();
   absl::Duration work;
-  core_.cooks.ForEachOf(core_.cooks.active(),
-                        [&](const Cook& cook) { work += cook.tally.monitor.expected(); });
+  claimants_.ForEachOf(claimants_.active(),
+                       [&](const Claimant& cook) { work += cook.tally.monitor.expected(); });
   return work / std::max<uint64_t>(slots, 1);
-}
-
-WorkerId Trust::BestFor(const Attempt& attempt) const {
-  WorkerId best;
-  absl::Duration least;
-  for (const WorkerId id : workers_.ring()) {
-    const Worker& worker = *workers_.Find(id);
-    if (id == attempt.worker || worker.is_draining || worker.is_held || IsDoubtful(id) ||
-        worker.hand.size() >= options_.window_jobs_max + worker.slots() ||
-        !core_.placing.MayTake(attempt.package, id, worker))
-      continue;
-    const absl::Duration delay = worker.hand.Delay(core_.awake);
-    if (best.valid() && delay >= least) continue;
-    best = id;
-    least = delay;
-  }
-  return best;
 }
 
 bool Trust::MayTake(PackageId package, WorkerId id, const Worker& worker) const {
   if (!doubtful_.contains(id)) return true;
   // (As it counts in what is left, which may have been guessed long ago.)
   const absl::Duration cost = packages_[package].work->expected;
-  const absl::Duration there = (worker.hand.Delay(core_.awake) + cost) * PaceOf(worker);
+  const absl::Duration there = (worker.hand.Delay(today_.awake) + cost) * PaceOf(worker);
   return there + cost <= Left() || !CanTrustedDo(package);
 }
 

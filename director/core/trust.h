@@ -38,12 +38,7 @@ class Trust : Part {
   // Some worker with room is trusted, or all are doubtful.
   bool HasRoom() const;
   bool IsDoubtful(WorkerId worker) const { return doubtful_.contains(worker); }
-  // Its last job failed, or that of its machine.
-  bool HasFailed(WorkerId worker) const;
   bool MayTake(PackageId package, WorkerId id, const Worker& worker) const;
-  // The trusted worker where what the attempt has would begin first, whatever else is to be handed
-  // over. Invalid: none. O(workers).
-  WorkerId BestFor(const Attempt& attempt) const;
   // How many times as long jobs take there as elsewhere; 1 at least.
   double PaceOf(const Worker& worker) const;
   // Doubtful for the sake of its pace, or of a job that runs for far too long.

@@ -88,6 +88,7 @@ void WorkerTable::SetLost(WorkerId id, absl::Duration awake) {
   if (worker.presence == Worker::Presence::kAttached) std::erase(ring_, id);
   SetPresent(id, false);
   worker.presence = Worker::Presence::kLost;
+  ++losses_;
   worker.lost_at = awake;
   if (!worker.was_attached) {
     workers_.erase(id);
@@ -291,6 +292,17 @@ void WorkerTable::CheckInvariants() const {
   GALLEY_CHECK(jobs_of == jobs_of_);
   GALLEY_CHECK(slots == slots_ && jobs == jobs_in_hand_ && pending == pending_ &&
                suspects == suspects_);
+}
+
+// (Those that launchers bring up may come anywhere.)
+bool WorkerTable::ExpectsBeside(uint32_t machine, absl::Duration awake) const {
+  constexpr absl::Duration kExpectedMax = absl::Minutes(1);
+  return std::any_of(present_.begin(), present_.end(), [&](WorkerId id) {
+    const Worker& worker = *Find(id);
+    const bool may_be_elsewhere = PoolOf(id) != Pool::kLocal || machine != kHomeMachine;
+    return worker.presence == Worker::Presence::kStarting && may_be_elsewhere &&
+           awake - worker.asked_at < kExpectedMax;
+  });
 }
 
 }  // namespace galley::director

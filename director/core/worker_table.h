@@ -177,6 +177,9 @@ class WorkerTable {
   void ForgetRefusals() {
     for (auto& [id, worker] : workers_) worker.refuses.clear();
   }
+  // A worker that was asked for may attach soon on another machine. O(workers).
+  bool ExpectsBeside(uint32_t machine, absl::Duration awake) const;
+  uint64_t losses() const { return losses_; }  // so far
   uint32_t attached() const { return static_cast<uint32_t>(ring_.size()); }
   uint64_t slots() const { return slots_; }  // of the attached
   uint64_t jobs_in_hand() const { return jobs_in_hand_; }
@@ -238,7 +241,7 @@ class WorkerTable {
   absl::btree_set<Excess> busy_;
   std::array<uint32_t, kPoolCount> alive_of_{}, draining_of_{};  // of the present
   std::array<uint64_t, kPoolCount> jobs_of_{};                   // of the attached
-  uint64_t slots_ = 0, jobs_in_hand_ = 0, pending_ = 0;
+  uint64_t slots_ = 0, jobs_in_hand_ = 0, pending_ = 0, losses_ = 0;
   size_t suspects_ = 0;  // attached
   absl::Duration looked_at_ = -absl::InfiniteDuration();
   uint32_t next_local_ = 0, next_launched_ = kLaunchedWorkers;

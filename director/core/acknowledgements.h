@@ -1,0 +1,23 @@
+// Acknowledgements: the reports that a worker need not send again, and the attempts that nobody
+// will report on any more. Threads: none; owned by Core.
+#pragma once
+
+#include "director/core/part.h"
+
+namespace galley::director {
+
+class Acknowledgements : Part {
+ public:
+  explicit Acknowledgements(Core& core) : Part(core) {}
+
+  // The report is durable, or nobody wants it: the worker need not send it again.
+  void Acknowledge(WorkerId worker, ReportId report);
+  // The worker's last report on the attempt was seen: the attempt is forgotten when all reports up
+  // to that one are acknowledged. The caller acknowledges it.
+  void NoteEnded(WorkerId worker, ReportId report, AttemptId attempt);
+
+ private:
+  void ForgetEnded(Worker& worker);
+};
+
+}  // namespace galley::director

@@ -1,0 +1,43 @@
+// JobQueue: which package is to be handed over next: the most urgent one, but for the share of
+// lower classes (shares.h). Threads: none; owned by Core.
+#pragma once
+
+#include "absl/time/time.h"
+#include "director/core/part.h"
+
+namespace galley::director {
+
+class JobQueue : Part {
+ public:
+  explicit JobQueue(Core& core) : Part(core) {}
+
+  // Something is ready, waits for something, or is in hand.
+  bool HasLoadWork() const;
+  // The next package whose resources are free; packages met on the way whose resources are not free
+  // go to the save queue. Invalid: none.
+  PackageId NextJob();
+  // What it asks for is free, and is not reserved for another.
+  bool HasResources(PackageId package) const;
+  bool HasBlockingJob() const;
+  // As urgent as the job's turn makes it.
+  Urgency UrgencyOf(PackageId package) const;
+  // The package is handed over: what its class owes to lower ones, and what higher ones owe to it.
+  void Account(PackageId package, absl::Duration expected);
+  // No job has its turn before its time any more.
+  void EndTurn() { lent_ = {}; }
+
+ private:
+  // A job of a lower class has its turn, as if it were that urgent.
+  struct Lent {
+    PackageId package;
+    Urgency urgency = Urgency::kLow;
+  };
+
+  PackageId NextInTurn();
+  PackageId FirstStalled(Urgency urgency) const;
+  PackageId FirstAtMost(Urgency urgency) const;
+
+  Lent lent_;
+};
+
+}  // namespace galley::director

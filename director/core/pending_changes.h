@@ -1,0 +1,73 @@
+// PendingChanges: changes of the project that packages wait for, or that wait for cooks.
+//
+// Changes that come while roots are built are *late*: they belong to the roots that are built after
+// them. A package that has a late change, or whose cook reads one that has, is *held*: nobody
+// begins with it until the change is taken, for some platforms would be of the old files, and
+// others of the new ones.
+//
+// A file that changed under an attempt is *stale*: the packages that read it wait until it was
+// scanned again.
+// Cost: O(log) for each call, unless it says otherwise.
+// Threads: none; owned by Graph.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
+#include "absl/container/flat_hash_set.h"
+#include "director/core/events.h"
+#include "director/core/ids.h"
+
+namespace galley::director {
+
+class PendingChanges {
+ public:
+  void AddLate(FilesChanged change) { late_.push_back(std::move(change)); }
+  std::vector<FilesChanged> TakeLate() { return std::exchange(late_, {}); }
+  bool has_late() const { return !late_.empty(); }
+  void Hold(PackageId package) { held_.insert(package); }
+  absl::btree_set<PackageId> TakeHeld() { return std::exchange(held_, {}); }
+  bool IsHeld(PackageId package) const { return held_.contains(package); }
+  // The package's faults are of what it was made of before a late change.
+  void ForgiveLate(PackageId package) { forgiven_late_.insert(package); }
+  bool IsForgivenLate(PackageId package) const { return forgiven_late_.contains(package); }
+  // From now on the package is made of what is known of today.
+  void ForgetLate(PackageId package) { forgiven_late_.erase(package); }
+
+  // The file changed, while these cooks run; the catalog of `epoch` knows it. Returns who waits for
+  // that.
+  absl::btree_set<PackageId> NoteScanned(const std::string& path, CookMask running, uint32_t epoch);
+  // How often the file changed since the first of the cooks that still run saw it change.
+  uint32_t ChangesOf(const std::string& path) const;
+  // An attempt that was handed over in `epoch` found the file changed. True: it tells nothing new,
+  // since the last change of the file is known by now.
+  bool IsKnown(const std::string& path, uint32_t epoch) const;
+  // The package waits until the file was scanned again. True: it is the first that does.
+  bool WaitForScan(PackageId package, const std::string& path);
+  // The scan goes on, for others.
+  void StopWaitingForScan(PackageId package, const std::string& path);
+  bool is_scan_awaited() const { return !stale_waiters_.empty(); }
+  // A cook is over: changes of files that were counted since it ran count no more. O(files).
+  void LetGo(CookMask cook);
+  size_t stale_files() const { return stale_files_.size(); }
+
+ private:
+  struct StaleFile {
+    uint32_t changes = 0;
+    CookMask cooks = 0;  // that ran at the first of them, and still run
+    uint32_t epoch = 0;  // since when the catalog has its last change
+  };
+
+  std::vector<FilesChanged> late_;                // without their catalogs
+  absl::flat_hash_set<PackageId> forgiven_late_;  // look-up only
+  absl::btree_set<PackageId> held_;
+  absl::btree_map<std::string, StaleFile> stale_files_;
+  absl::btree_map<std::string, absl::btree_set<PackageId>> stale_waiters_;
+};
+
+}  // namespace galley::director
