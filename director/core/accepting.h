@@ -2,13 +2,27 @@
 // Threads: none; owned by Core.
 #pragma once
 
-#include "director/core/part.h"
+#include "director/core/attempts.h"
+#include "director/core/costs.h"
+#include "director/core/explored.h"
+#include "director/core/package_part.h"
+#include "director/core/pending_commits.h"
+#include "director/core/waits.h"
+#include "director/core/warnings.h"
 
 namespace galley::director {
 
-class Accepting : Part {
+class Accepting : PackagePart {
  public:
-  explicit Accepting(Core& core) : Part(core) {}
+  Accepting(const PackageGround& ground, Costs& costs, Attempts& attempts, Waits& waits,
+            PendingCommits& commits, Warnings& warnings, Explored& explored)
+      : PackagePart(ground),
+        costs_(costs),
+        attempts_(attempts),
+        waits_(waits),
+        commits_(commits),
+        warnings_(warnings),
+        explored_(explored) {}
 
   struct Source {
     PackageId package;
@@ -20,6 +34,14 @@ class Accepting : Part {
   // The result is committed, and acknowledged then. `source.attempt`: the one that has just
   // reported it, or that agrees with it; 0: none.
   void Accept(const Source& source, const WorkerReport::Saved& saved);
+
+ private:
+  Costs& costs_;
+  Attempts& attempts_;
+  Waits& waits_;
+  PendingCommits& commits_;
+  Warnings& warnings_;
+  Explored& explored_;
 };
 
 }  // namespace galley::director

@@ -1,7 +1,5 @@
 #include "director/core/acknowledgements.h"
 
-#include "director/core/core.h"
-
 namespace galley::director {
 
 void Acknowledgements::Acknowledge(WorkerId id, ReportId report) {
@@ -10,7 +8,8 @@ void Acknowledgements::Acknowledge(WorkerId id, ReportId report) {
   worker->unacknowledged.erase(report);
   ForgetEnded(*worker);
   // A lost worker sends the report again if it ever comes back, and is answered then.
-  if (worker->presence == Worker::Presence::kAttached) DesireFor(id).persisted.push_back(report);
+  if (worker->presence == Worker::Presence::kAttached)
+    turn_.DesireFor(id).persisted.push_back(report);
 }
 
 void Acknowledgements::NoteEnded(WorkerId id, ReportId report, AttemptId attempt) {
@@ -21,7 +20,7 @@ void Acknowledgements::ForgetEnded(Worker& worker) {
   while (!worker.ended.empty() && worker.IsSettled(worker.ended.begin()->first)) {
     const AttemptId ended = worker.ended.begin()->second;
     worker.ended.erase(worker.ended.begin());
-    if (core_.attempts.Find(ended) != nullptr) core_.resumed_attempts.ForgetAttempt(ended);
+    if (attempts_.Find(ended) != nullptr) resumed_attempts_.ForgetAttempt(ended);
   }
 }
 

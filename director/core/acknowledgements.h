@@ -2,13 +2,16 @@
 // will report on any more. Threads: none; owned by Core.
 #pragma once
 
-#include "director/core/part.h"
+#include "director/core/attempts.h"
+#include "director/core/job_part.h"
+#include "director/core/resumed_attempts.h"
 
 namespace galley::director {
 
-class Acknowledgements : Part {
+class Acknowledgements : JobPart {
  public:
-  explicit Acknowledgements(Core& core) : Part(core) {}
+  Acknowledgements(const JobGround& ground, Attempts& attempts, ResumedAttempts& resumed_attempts)
+      : JobPart(ground), attempts_(attempts), resumed_attempts_(resumed_attempts) {}
 
   // The report is durable, or nobody wants it: the worker need not send it again.
   void Acknowledge(WorkerId worker, ReportId report);
@@ -18,6 +21,9 @@ class Acknowledgements : Part {
 
  private:
   void ForgetEnded(Worker& worker);
+
+  Attempts& attempts_;
+  ResumedAttempts& resumed_attempts_;
 };
 
 }  // namespace galley::director

@@ -6,7 +6,6 @@
 
 #include "absl/container/btree_map.h"
 #include "common/base/sabotage.h"
-#include "director/core/core.h"
 
 namespace galley::director {
 namespace {
@@ -35,14 +34,14 @@ bool UsesUpAttempts(FailureCause cause) {
 void Advancing::Settle(PackageId id, PlatformIndex platform) {
   packages_[id].was_told = true;
   TellDone(id, platform, claimants_.ListenersOn(id, platform));
-  core_.waits.WakeWaiters(id);
+  waits_.WakeWaiters(id);
 }
 
 void Advancing::TellDone(PackageId id, PlatformIndex platform, CookMask cooks) {
   const Slot& slot = packages_[id].slots[platform];
   const auto outcome = static_cast<size_t>(ResultOutcomeOf(slot.source));
   counts_.CookerOf(packages_[id]).results[outcome] += static_cast<uint64_t>(std::popcount(cooks));
-  Note(PackageDone{id, platform, slot.result->id, slot.source}, cooks);
+  turn_.Note(PackageDone{id, platform, slot.result->id, slot.source}, cooks);
 }
 
 void Advancing::Advance(PackageId id) {
@@ -53,63 +52,64 @@ void Advancing::Advance(PackageId id) {
   if (IsAllSettled(package)) return Finish(id);
   if (!claimants_.IsWanted(id)) return TakeBack(id);
   if (work.attempt != 0) {
-    return lifecycle().SetState(id, work.is_loaded ? State::kSave : State::kLoad,
-                                work.is_loaded ? "loaded" : "handed over");
+    return graph_.lifecycle().SetState(id, work.is_loaded ? State::kSave : State::kLoad,
+                                       work.is_loaded ? "loaded" : "handed over");
   }
-  if (!work.has_begun || IsBlocked(work)) return lifecycle().SetState(id, State::kRequest, "waits");
-  core_.following.FollowEqualWork(id);
+  if (!work.has_begun || IsBlocked(work))
+    return graph_.lifecycle().SetState(id, State::kRequest, "waits");
+  following_.FollowEqualWork(id);
   if (any(Phase::kToLookUp) || any(Phase::kLookingUp) || any(Phase::kWaiting)) {
-    return lifecycle().SetState(id, State::kRequest, "to be looked up");
+    return graph_.lifecycle().SetState(id, State::kRequest, "to be looked up");
   }
-  core_.following.LeadEqualWork(id);
+  following_.LeadEqualWork(id);
   if (!any(Phase::kToCook) && any(Phase::kCommitting))
-    return lifecycle().SetState(id, State::kSave, "being committed");
+    return graph_.lifecycle().SetState(id, State::kSave, "being committed");
   if (!any(Phase::kToCook))
-    return lifecycle().SetState(id, State::kRequest, "equal work is cooked");
+    return graph_.lifecycle().SetState(id, State::kRequest, "equal work is cooked");
   if (package.state == State::kSaveStalled) return;
-  lifecycle().SetState(id, State::kLoad, "not up to date");
+  graph_.lifecycle().SetState(id, State::kLoad, "not up to date");
   if (options_.fleet.max > 0) notes_.packages_ready.push_back({id});
 }
 
 void Advancing::Finish(PackageId id) {
-  core_.waits.WakeWaiters(id);
-  core_.attempts.EndAttempts(id);
+  waits_.WakeWaiters(id);
+  attempts_.EndAttempts(id);
   StopWaitingForScan(id);
-  lifecycle().SetState(id, State::kIdle,
-                       InPhase(packages_[id], Phase::kFailed) != 0 ? "failed" : "cooked");
+  graph_.lifecycle().SetState(id, State::kIdle,
+                              InPhase(packages_[id], Phase::kFailed) != 0 ? "failed" : "cooked");
   Conclude(id);
 }
 
 // No cook that goes on wants the package: nothing new begins. What is being committed is waited
 // for.
 void Advancing::TakeBack(PackageId id) {
-  core_.attempts.EndAttempts(id);
+  attempts_.EndAttempts(id);
   if (InPhase(packages_[id], Phase::kCommitting) == 0) return GiveUp(id);
-  lifecycle().StopLeading(id);
-  lifecycle().SetState(id, State::kSave, "being committed");
+  graph_.lifecycle().StopLeading(id);
+  graph_.lifecycle().SetState(id, State::kSave, "being committed");
 }
 
 // Questions about the package are asked again when another cook wants it.
 void Advancing::GiveUp(PackageId id) {
   PackageData& package = packages_[id];
   if (package.work != nullptr) {
-    core_.waits.WakeWaiters(id);
-    core_.attempts.EndAttempts(id);
+    waits_.WakeWaiters(id);
+    attempts_.EndAttempts(id);
     StopWaitingForScan(id);
     ++package.generation;
     for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
       const Phase phase = package.slots[p].phase;
       if (phase == Phase::kLookingUp || phase == Phase::kWaiting || phase == Phase::kFollowing ||
           phase == Phase::kCommitting)
-        lifecycle().SetPhase(id, p, Phase::kToLookUp);
+        graph_.lifecycle().SetPhase(id, p, Phase::kToLookUp);
     }
-    lifecycle().SetState(id, State::kIdle, "no cook wants it any more");
+    graph_.lifecycle().SetState(id, State::kIdle, "no cook wants it any more");
   }
   if (package.outcome != Outcome::kNone) return;
   if (InPhase(package, Phase::kFailed) != 0) {
-    lifecycle().SetOutcome(id, Outcome::kFailed);
+    graph_.lifecycle().SetOutcome(id, Outcome::kFailed);
   } else {
-    lifecycle().SetSkipped(id, true);
+    graph_.lifecycle().SetSkipped(id, true);
   }
 }
 
@@ -124,8 +124,8 @@ void Advancing::WaitForScan(PackageId id, const std::string& path, uint32_t atte
 // the core heard of the change may have been recorded behind that.
 void Advancing::NoteForgiven(PackageId package, uint32_t own_faults) {
   if (graph_.blame().Of(package).own > own_faults)
-    Note(PackageBlamed{package, own_faults, "", "", ""},
-         packages_[package].cooks & claimants_.running());
+    turn_.Note(PackageBlamed{package, own_faults, "", "", ""},
+               packages_[package].cooks & claimants_.running());
 }
 
 void Advancing::StopWaitingForScan(PackageId id) {
@@ -139,7 +139,7 @@ void Advancing::Hold(PackageId id) {
   const PlatformMask asked = InPhase(package, Phase::kLookingUp);
   if (asked != 0) ++package.generation;
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
-    if ((asked & MaskOf(p)) != 0) lifecycle().SetPhase(id, p, Phase::kToLookUp);
+    if ((asked & MaskOf(p)) != 0) graph_.lifecycle().SetPhase(id, p, Phase::kToLookUp);
   }
   Advance(id);
 }
@@ -147,7 +147,7 @@ void Advancing::Hold(PackageId id) {
 // The package's outcome follows from how its platforms ended.
 void Advancing::Conclude(PackageId id) {
   const bool has_failed = InPhase(packages_[id], Phase::kFailed) != 0;
-  lifecycle().SetOutcome(id, has_failed ? Outcome::kFailed : Outcome::kCooked);
+  graph_.lifecycle().SetOutcome(id, has_failed ? Outcome::kFailed : Outcome::kCooked);
 }
 
 // A verdict fails one platform at a time.
@@ -176,7 +176,7 @@ void Advancing::NoteFailed(PackageId id, PlatformMask platforms, Stage stage,
                        .own_faults = faults.own,
                        .infrastructure_faults = faults.infrastructure,
                        .verdict = VerdictOf(id, platforms, cause)};
-  if (attempt_id != 0) failed.worker = core_.attempts.at(attempt_id).worker;
+  if (attempt_id != 0) failed.worker = attempts_.at(attempt_id).worker;
   // Cooks that want the same platforms, as nearly all do, are told together.
   absl::btree_map<std::pair<PlatformMask, PlatformMask>, CookMask> groups;
   claimants_.ForEachOf(cooks, [&](const Claimant& cook) {
@@ -192,11 +192,11 @@ void Advancing::NoteFailedTo(CookMask cooks, PlatformMask wanted, PlatformMask p
   counts_.CookerOf(packages_[failed.package])
       .results[static_cast<size_t>(ResultOutcome::kFailed)] +=
       static_cast<uint64_t>(std::popcount(platforms) * std::popcount(cooks));
-  if (platforms == wanted) return Note(std::move(failed), cooks);
+  if (platforms == wanted) return turn_.Note(std::move(failed), cooks);
   for (PlatformIndex p = 0; p < today_.platform_count; ++p) {
     if ((platforms & MaskOf(p)) == 0) continue;
     failed.platform = p;
-    Note(failed, cooks);
+    turn_.Note(failed, cooks);
   }
 }
 
@@ -209,25 +209,25 @@ void Advancing::FailPlatforms(PackageId id, PlatformMask platforms, Stage stage,
   if (platforms == 0) return;
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
     if ((platforms & MaskOf(p)) == 0) continue;
-    if (UsesUpAttempts(cause)) lifecycle().ExhaustLead(id, p);
-    lifecycle().SetPhase(id, p, Phase::kFailed);
+    if (UsesUpAttempts(cause)) graph_.lifecycle().ExhaustLead(id, p);
+    graph_.lifecycle().SetPhase(id, p, Phase::kFailed);
   }
   NoteFailed(id, platforms, stage, error, package.cooks, log, cause, attempt_id);
   if (package.work != nullptr) {
     std::erase_if(package.work->waits,
                   [&](const Wait& wait) { return (platforms & MaskOf(wait.platform)) != 0; });
-    for (const AttemptId current : core_.attempts.At(id)) {
-      core_.attempts.at(current).remaining &= ~platforms;
-      core_.attempts.at(current).is_partial = true;
+    for (const AttemptId current : attempts_.At(id)) {
+      attempts_.at(current).remaining &= ~platforms;
+      attempts_.at(current).is_partial = true;
     }
-    core_.waits.WakeWaiters(id);
+    waits_.WakeWaiters(id);
   }
   claimants_.ForEachOf(claimants_.ClaimersOn(id, platforms) & claimants_.fail_fast(),
                        [this](Claimant& cook) { StopCook(cook, Claimant::Ending::kFailFast); });
 }
 
 void Advancing::StopCook(Claimant& cook, Claimant::Ending how) {
-  if (claimants_.Stop(cook, how)) core_.resumed_attempts.EndUnwanted();
+  if (claimants_.Stop(cook, how)) resumed_attempts_.EndUnwanted();
 }
 
 void Advancing::FailPackage(PackageId id, Stage stage, const std::string& error) {
@@ -238,8 +238,8 @@ void Advancing::FailPackage(PackageId id, Stage stage, const std::string& error)
 // Goes on with followers for which the equal work is over. Returns units.
 size_t Advancing::GoOnWithFollowers(size_t units_max) {
   size_t units = 0;
-  for (; lifecycle().equal_work().has_freed() && units < units_max; ++units) {
-    const EqualWork::Freed freed = lifecycle().equal_work().TakeFreed();
+  for (; graph_.lifecycle().equal_work().has_freed() && units < units_max; ++units) {
+    const EqualWork::Freed freed = graph_.lifecycle().equal_work().TakeFreed();
     const bool has_nothing =
         freed.why == EqualWork::End::kNothing || freed.why == EqualWork::End::kExhausted;
     if (IsSabotaged(Sabotage::kForgetFollowers) && has_nothing) continue;
@@ -249,7 +249,7 @@ size_t Advancing::GoOnWithFollowers(size_t units_max) {
     const Slot& slot = package.slots[platform];
     if (slot.phase != Phase::kFollowing || slot.work != work) continue;
     packages_[id].slots[platform].has_followed = freed.why != EqualWork::End::kNothing;
-    lifecycle().SetPhase(id, platform, Phase::kToLookUp);
+    graph_.lifecycle().SetPhase(id, platform, Phase::kToLookUp);
     Advance(id);
   }
   return units;

@@ -4,13 +4,23 @@
 // Stateless.
 #pragma once
 
-#include "director/core/part.h"
+#include "director/core/attempts.h"
+#include "director/core/following.h"
+#include "director/core/package_part.h"
+#include "director/core/resumed_attempts.h"
+#include "director/core/waits.h"
 
 namespace galley::director {
 
-class Advancing : Part {
+class Advancing : PackagePart {
  public:
-  explicit Advancing(Core& core) : Part(core) {}
+  Advancing(const PackageGround& ground, Attempts& attempts, ResumedAttempts& resumed_attempts,
+            Following& following, Waits& waits)
+      : PackagePart(ground),
+        attempts_(attempts),
+        resumed_attempts_(resumed_attempts),
+        following_(following),
+        waits_(waits) {}
 
   // Decides the package's state, when anything changed that decides it.
   void Advance(PackageId package);
@@ -53,6 +63,11 @@ class Advancing : Part {
   ResultId VerdictOf(PackageId package, PlatformMask platforms, FailureCause cause) const;
   void NoteFailedTo(CookMask cooks, PlatformMask wanted, PlatformMask platforms,
                     PackageFailed failed);
+
+  Attempts& attempts_;
+  ResumedAttempts& resumed_attempts_;
+  Following& following_;
+  Waits& waits_;
 };
 
 }  // namespace galley::director

@@ -2,8 +2,6 @@
 
 #include <optional>
 
-#include "director/core/core.h"
-
 namespace galley::director {
 // The package has one attempt left, and all others ended by limits.
 bool Aloneness::IsToRunAlone(PackageId package) const {
@@ -17,29 +15,29 @@ bool Aloneness::IsToRunAlone(PackageId package) const {
 // REQUIRES: the package is in the cook, and not over.
 bool Aloneness::WaitsToBeAlone(PackageId package) const {
   return packages_[package].work->runs_alone && packages_[package].urgency != Urgency::kBlocking &&
-         core_.attempts.alone_for() < options_.alone_max;
+         attempts_.alone_for() < options_.alone_max;
 }
 
 bool Aloneness::IsAllElseDone() const {
-  return workers_.jobs_in_hand() == 0 && lifecycle().requests().empty() &&
-         core_.looking_up.in_flight() == 0 && graph_.agenda().empty() &&
-         !lifecycle().equal_work().has_freed() && core_.commits.empty() &&
-         !lifecycle().has_backing_off() && lifecycle().parked().empty() &&
+  return workers_.jobs_in_hand() == 0 && graph_.lifecycle().requests().empty() &&
+         looking_up_.in_flight() == 0 && graph_.agenda().empty() &&
+         !graph_.lifecycle().equal_work().has_freed() && commits_.empty() &&
+         !graph_.lifecycle().has_backing_off() && graph_.lifecycle().parked().empty() &&
          !graph_.pending_changes().is_scan_awaited() && claimants_.IsAllSelected();
 }
 
 // While jobs wait that came up since.
 bool Aloneness::IsForTooLong() const {
-  const AttemptId alone = core_.attempts.alone();
+  const AttemptId alone = attempts_.alone();
   if (alone == 0) return false;
-  const LoadQueue& loads = lifecycle().loads();
-  const bool others_wait =
-      !lifecycle().saves().empty() || (!loads.empty() && !packages_[loads.Top()].work->runs_alone);
+  const LoadQueue& loads = graph_.lifecycle().loads();
+  const bool others_wait = !graph_.lifecycle().saves().empty() ||
+                           (!loads.empty() && !packages_[loads.Top()].work->runs_alone);
   if (!others_wait) return false;
-  const Hand& hand = workers_.Find(core_.attempts.at(alone).worker)->hand;
+  const Hand& hand = workers_.Find(attempts_.at(alone).worker)->hand;
   const std::optional<absl::Duration> began_at = hand.BeganAt(alone);
   return began_at.has_value() &&
-         core_.attempts.alone_for() + (today_.awake - *began_at) >= options_.alone_max;
+         attempts_.alone_for() + (today_.awake - *began_at) >= options_.alone_max;
 }
 
 }  // namespace galley::director

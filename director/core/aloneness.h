@@ -12,19 +12,29 @@
 #pragma once
 
 #include "absl/time/time.h"
-#include "director/core/part.h"
+#include "director/core/attempts.h"
+#include "director/core/job_part.h"
+#include "director/core/looking_up.h"
+#include "director/core/pending_commits.h"
 
 namespace galley::director {
 
-class Aloneness : Part {
+class Aloneness : JobPart {
  public:
-  explicit Aloneness(Core& core) : Part(core) {}
+  Aloneness(const JobGround& ground, Attempts& attempts, PendingCommits& commits,
+            LookingUp& looking_up)
+      : JobPart(ground), attempts_(attempts), commits_(commits), looking_up_(looking_up) {}
 
   bool IsToRunAlone(PackageId package) const;
   // REQUIRES: the package is in the cook, and not over.
   bool WaitsToBeAlone(PackageId package) const;
   bool IsAllElseDone() const;
   bool IsForTooLong() const;
+
+ private:
+  Attempts& attempts_;
+  PendingCommits& commits_;
+  LookingUp& looking_up_;
 };
 
 }  // namespace galley::director

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "director/core/core.h"
-
 namespace galley::director {
 void Asking::OnQueryAsked(const QueryAsked& event) {
   const bool is_stale = event.cursor.cook != 0 && event.cursor.cook != graph_.rounds();
@@ -51,25 +49,27 @@ std::string Asking::StateTextOf(PackageId id) const {
   const PackageData& package = packages_[id];
   const AttemptId attempt = package.work == nullptr ? 0 : package.work->attempt;
   const Hand* const hand =
-      attempt == 0 ? nullptr : &workers_.Find(core_.attempts.at(attempt).worker)->hand;
+      attempt == 0 ? nullptr : &workers_.Find(attempts_.at(attempt).worker)->hand;
   const bool is_pending = hand != nullptr && hand->IsPending(attempt);
   const bool is_uploading = hand != nullptr && hand->IsUploading(attempt);
   const std::vector<PackageId> leaders =
-      package.state == State::kRequest ? core_.urgencies.LeadersOf(id) : std::vector<PackageId>();
+      package.state == State::kRequest ? urgencies_.LeadersOf(id) : std::vector<PackageId>();
   // A package whose results stand may have failed for how it fits in.
   const bool is_judged = package.state == State::kIdle && IsJudged(id);
   return (is_judged ? "Idle, failed" : director::StateText(package)) +
          (is_pending ? ", pending" : "") + (is_uploading ? ", uploading" : "") +
-         (leaders.empty() ? "" : ", waits for " + NameOf(leaders[0]) + ", whose work is equal");
+         (leaders.empty()
+              ? ""
+              : ", waits for " + packages_.NameOf(leaders[0]) + ", whose work is equal");
 }
 
 // What it waits for, if that is a worker or resources.
 std::string Asking::WaitTextOf(PackageId id) const {
   const PackageData& package = packages_[id];
-  if (const std::string parked = core_.parking.WhyParked(id); !parked.empty())
+  if (const std::string parked = parking_.WhyParked(id); !parked.empty())
     return ", waits " + parked;
   if (package.state != State::kSaveStalled) return "";
-  return ", waits for " + record::OfferText({}, core_.grants.WantedBy(package.resource_group)) +
+  return ", waits for " + record::OfferText({}, grants_.WantedBy(package.resource_group)) +
          ", which others hold";
 }
 
@@ -93,7 +93,7 @@ Reply Asking::AnswerPackage(const QueryAsked& event) const {
   if (package.work != nullptr) {
     answer.attempts = package.work->attempts;
     answer.attempt = package.work->attempt;
-    if (answer.attempt != 0) answer.worker = core_.attempts.at(answer.attempt).worker;
+    if (answer.attempt != 0) answer.worker = attempts_.at(answer.attempt).worker;
   }
   reply.package = std::move(answer);
   QueryAsked::Cursor at = event.cursor;

@@ -1,13 +1,23 @@
 // Asking: questions about a running cook are answered from what is there, a page at a time.
 #pragma once
 
-#include "director/core/part.h"
+#include "director/core/attempts.h"
+#include "director/core/grants.h"
+#include "director/core/job_part.h"
+#include "director/core/parking.h"
+#include "director/core/urgencies.h"
 
 namespace galley::director {
 
-class Asking : Part {
+class Asking : JobPart {
  public:
-  explicit Asking(Core& core) : Part(core) {}
+  Asking(const JobGround& ground, Grants& grants, Attempts& attempts, Urgencies& urgencies,
+         Parking& parking)
+      : JobPart(ground),
+        grants_(grants),
+        attempts_(attempts),
+        urgencies_(urgencies),
+        parking_(parking) {}
 
   void OnQueryAsked(const QueryAsked& event);
   // "Save", "Save, pending", "Idle, cooked".
@@ -19,6 +29,11 @@ class Asking : Part {
   Reply AnswerInstigators(const QueryAsked& event) const;
   std::string WaitTextOf(PackageId package) const;
   Reply AnswerPackage(const QueryAsked& event) const;
+
+  Grants& grants_;
+  Attempts& attempts_;
+  Urgencies& urgencies_;
+  Parking& parking_;
 };
 
 }  // namespace galley::director

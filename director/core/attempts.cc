@@ -6,7 +6,6 @@
 
 #include "common/base/sabotage.h"
 #include "common/base/status_macros.h"
-#include "director/core/core.h"
 
 namespace galley::director {
 namespace {
@@ -105,7 +104,7 @@ void Attempts::EndAttempt(AttemptId id, Tell tell) {
     alone_ = 0;
     alone_for_ += ran;
   }
-  core_.grants.Release(id);
+  grants_.Release(id);
   Work& work = *packages_[attempt.package].work;
   if (work.attempt != id) {
     work.others.EraseIf([id](AttemptId other) { return other == id; });
@@ -126,17 +125,17 @@ void Attempts::EndAttempt(AttemptId id, Tell tell) {
   if (is_whole && attempt.saves > 0)
     counts_.CookerOf(packages_[attempt.package]).jobs.Add(attempt.measured);
   if (is_whole && attempt.measured > absl::ZeroDuration()) {
-    core_.costs.Measured(packages_[attempt.package].cost_traits, attempt.measured);
-    core_.overruns.Measured(attempt.expected, ran);
+    costs_.Measured(packages_[attempt.package].cost_traits, attempt.measured);
+    overruns_.Measured(attempt.expected, ran);
     claimants_.ForEachOf(packages_[attempt.package].cooks, [&](Claimant& cook) {
       cook.tally.monitor.Measured(attempt.expected, attempt.measured);
     });
   }
   if (attempt.expected >= Overruns::kTellsSomething && is_whole && attempt.saves > 0)
     workers_.Find(attempt.worker)->pace.Measured(attempt.expected, ran);
-  if (tell == Tell::kCancel) DesireFor(attempt.worker).cancel.push_back(id);
+  if (tell == Tell::kCancel) turn_.DesireFor(attempt.worker).cancel.push_back(id);
   if (tell != Tell::kRetract) return;
-  DesireFor(attempt.worker).retract.push_back(id);
+  turn_.DesireFor(attempt.worker).retract.push_back(id);
   retracted_[attempt.package].push_back(id);
   if (IsSabotaged(Sabotage::kForgetAttempt)) unheard_.emplace_front(-absl::InfiniteDuration(), id);
 }
@@ -173,7 +172,7 @@ void Attempts::EndSpent(PackageId id, AttemptId reporter) {
 // What the reporter made tells how fast the others are that had begun it before.
 void Attempts::NoteOutrun(PackageId id, AttemptId reporter) {
   const Attempt* const first = Find(reporter);
-  if (first == nullptr || core_.machines.HasFailed(workers_.Find(first->worker)) ||
+  if (first == nullptr || machines_.HasFailed(workers_.Find(first->worker)) ||
       first->remaining != 0 || first->is_partial || first->saves == 0 ||
       first->measured < Overruns::kTellsSomething)
     return;
@@ -190,7 +189,7 @@ void Attempts::TakeBack(const Attempt& attempt, PlatformMask platforms) {
   platforms &= ~StillInHand(attempt.package);
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
     if ((platforms & MaskOf(p)) && package.slots[p].phase == Phase::kInHand)
-      lifecycle().SetPhase(attempt.package, p, Phase::kToCook);
+      graph_.lifecycle().SetPhase(attempt.package, p, Phase::kToCook);
   }
 }
 
@@ -217,7 +216,7 @@ void Attempts::Cancel(std::span<const AttemptId> retracted) {
   for (const AttemptId attempt : retracted) {
     const WorkerId where = attempts_.at(attempt).worker;
     if (workers_.Find(where)->presence == Worker::Presence::kAttached)
-      DesireFor(where).cancel.push_back(attempt);
+      turn_.DesireFor(where).cancel.push_back(attempt);
   }
 }
 

@@ -20,13 +20,19 @@
 #include "absl/container/btree_map.h"
 #include "absl/container/flat_hash_map.h"
 #include "director/core/attempt.h"
-#include "director/core/part.h"
+#include "director/core/costs.h"
+#include "director/core/grants.h"
+#include "director/core/job_part.h"
+#include "director/core/machine_table.h"
+#include "director/core/overruns.h"
 
 namespace galley::director {
 
-class Attempts : Part {
+class Attempts : JobPart {
  public:
-  explicit Attempts(Core& core) : Part(core) {}
+  Attempts(const JobGround& ground, Costs& costs, MachineTable& machines, Grants& grants,
+           Overruns& overruns)
+      : JobPart(ground), costs_(costs), machines_(machines), grants_(grants), overruns_(overruns) {}
 
   // nullptr: never given, or forgotten.
   const Attempt* Find(AttemptId id) const;
@@ -106,6 +112,11 @@ class Attempts : Part {
   uint64_t backups_ = 0;
   AttemptId alone_ = 0;
   absl::Duration alone_for_;
+
+  Costs& costs_;
+  MachineTable& machines_;
+  Grants& grants_;
+  Overruns& overruns_;
 };
 
 }  // namespace galley::director

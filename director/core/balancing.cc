@@ -1,9 +1,10 @@
 #include "director/core/balancing.h"
 
+#include "director/core/job_costs.h"
+
 #include <algorithm>
 
 #include "absl/container/btree_set.h"
-#include "director/core/core.h"
 
 namespace galley::director {
 namespace {
@@ -55,7 +56,7 @@ void Balancing::Balance() {
   size_t pairs = 0;
   const std::vector<WorkerId> idle(workers_.idle().begin(), workers_.idle().end());
   for (const WorkerId to : idle) {
-    if (!workers_.IsUsable(*workers_.Find(to)) || IsKeptFrom(core_.kept_worker, PackageId(), to))
+    if (!workers_.IsUsable(*workers_.Find(to)) || IsKeptFrom(kept_worker_, PackageId(), to))
       continue;
     // A copy, since jobs that are moved change the order.
     std::vector<WorkerTable::Excess> busiest;
@@ -83,7 +84,7 @@ bool Balancing::RetractFor(WorkerId idle, WorkerId busy) {
   std::stable_partition(queue.begin(), queue.end(), [&](AttemptId attempt) {
     return from.hand.At(attempt).urgency == Urgency::kBlocking;
   });
-  const bool is_trusted = workers_.IsUsable(from) && !core_.trust.IsDoubtful(busy);
+  const bool is_trusted = workers_.IsUsable(from) && !trust_.IsDoubtful(busy);
   const bool is_urgent = from.hand.blocking_count() > 0;
   if (is_trusted && !is_urgent && from.hand.expected() < kWorthMoving) return false;
   // Moving `excess` makes both workers equal for each slot; one job goes into a free slot in any
@@ -95,23 +96,23 @@ bool Balancing::RetractFor(WorkerId idle, WorkerId busy) {
   absl::Duration moved;
   bool has_moved = false;
   for (const AttemptId id : queue) {
-    if (core_.attempts.Current(id) == nullptr) continue;
-    const Attempt attempt = core_.attempts.at(id);
-    if (attempt.is_loaded || attempt.group != 0 || core_.attempts.At(attempt.package).size() > 1 ||
-        !core_.offers.Has(idle, to, attempt.package) ||
+    if (attempts_.Current(id) == nullptr) continue;
+    const Attempt attempt = attempts_.at(id);
+    if (attempt.is_loaded || attempt.group != 0 || attempts_.At(attempt.package).size() > 1 ||
+        !offers_.Has(idle, to, attempt.package) ||
         graph_.blame().HasFailedOn(attempt.package, idle) ||
-        core_.placing.IsBetterElsewhere(attempt.package, to) ||
-        !core_.trust.MayTake(attempt.package, idle, to) ||
-        !to.hand.HasMemoryFor(MemoryOf(packages_[attempt.package], core_.costs), to.memory_bytes) ||
+        placing_.IsBetterElsewhere(attempt.package, to) ||
+        !trust_.MayTake(attempt.package, idle, to) ||
+        !to.hand.HasMemoryFor(MemoryOf(packages_[attempt.package], costs_), to.memory_bytes) ||
         (is_trusted && (left.contains(id) || !IsBetterOffAt(id, idle))))
       continue;
     const bool is_enough = is_trusted ? moved + attempt.expected > excess : !workers_.HasRoom(to);
     if (!to.hand.has_free_slot() && is_enough) break;
     moved += attempt.expected;
-    core_.attempts.EndAttempt(id, Tell::kRetract);
-    core_.advancing.Advance(attempt.package);
+    attempts_.EndAttempt(id, Tell::kRetract);
+    advancing_.Advance(attempt.package);
     if (packages_[attempt.package].state != State::kLoad) continue;
-    core_.handing_over.HandOver(attempt.package, {.worker = idle});
+    handing_over_.HandOver(attempt.package, {.worker = idle});
     claimants_.Count(attempt.package, &Counters::jobs_retracted);
     has_moved = true;
   }
@@ -121,12 +122,12 @@ bool Balancing::RetractFor(WorkerId idle, WorkerId busy) {
 // A job that was put where its inputs are warm is not moved when its wait there is shorter than the
 // time that the warm inputs save.
 bool Balancing::IsBetterOffAt(AttemptId id, WorkerId idle) const {
-  const Attempt& attempt = core_.attempts.at(id);
+  const Attempt& attempt = attempts_.at(id);
   if (attempt.saved <= absl::ZeroDuration()) return true;
   const absl::Duration here = workers_.Find(attempt.worker)->hand.DelayOf(id, today_.awake);
   const absl::Duration there = workers_.Find(idle)->hand.Delay(today_.awake);
   if (here - attempt.saved > there) return true;
-  return here - attempt.saved > there - core_.placing.SavedAt(attempt.package, idle);
+  return here - attempt.saved > there - placing_.SavedAt(attempt.package, idle);
 }
 
 // A package in hand became Blocking: an attempt that waits in a worker's queue is taken back, and
@@ -134,11 +135,10 @@ bool Balancing::IsBetterOffAt(AttemptId id, WorkerId idle) const {
 void Balancing::TakeForward(PackageId id) {
   if (packages_[id].work == nullptr) return;  // it is over since
   const AttemptId attempt = packages_[id].work->attempt;
-  if (attempt == 0 || core_.attempts.at(attempt).group != 0 || core_.attempts.At(id).size() > 1)
-    return;
-  if (workers_.Find(core_.attempts.at(attempt).worker)->hand.HasBegun(attempt)) return;
-  core_.attempts.EndAttempt(attempt, Tell::kRetract);
-  core_.advancing.Advance(id);
+  if (attempt == 0 || attempts_.at(attempt).group != 0 || attempts_.At(id).size() > 1) return;
+  if (workers_.Find(attempts_.at(attempt).worker)->hand.HasBegun(attempt)) return;
+  attempts_.EndAttempt(attempt, Tell::kRetract);
+  advancing_.Advance(id);
 }
 
 }  // namespace galley::director

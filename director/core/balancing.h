@@ -1,13 +1,32 @@
 // Balancing: work is moved from the busiest worker to one that has nothing to do.
 #pragma once
 
-#include "director/core/part.h"
+#include "director/core/advancing.h"
+#include "director/core/attempts.h"
+#include "director/core/costs.h"
+#include "director/core/handing_over.h"
+#include "director/core/job_part.h"
+#include "director/core/kept_worker.h"
+#include "director/core/offers.h"
+#include "director/core/placing.h"
+#include "director/core/trust.h"
 
 namespace galley::director {
 
-class Balancing : Part {
+class Balancing : JobPart {
  public:
-  explicit Balancing(Core& core) : Part(core) {}
+  Balancing(const JobGround& ground, Costs& costs, std::optional<KeptWorker>& kept_worker,
+            Attempts& attempts, Advancing& advancing, Offers& offers, Trust& trust,
+            Placing& placing, HandingOver& handing_over)
+      : JobPart(ground),
+        costs_(costs),
+        kept_worker_(kept_worker),
+        attempts_(attempts),
+        advancing_(advancing),
+        offers_(offers),
+        trust_(trust),
+        placing_(placing),
+        handing_over_(handing_over) {}
 
   void Balance();
   // A package in hand became High, or more: its job is taken back from a worker's queue, and goes
@@ -17,6 +36,15 @@ class Balancing : Part {
  private:
   bool RetractFor(WorkerId idle, WorkerId busy);
   bool IsBetterOffAt(AttemptId attempt, WorkerId idle) const;
+
+  Costs& costs_;
+  std::optional<KeptWorker>& kept_worker_;
+  Attempts& attempts_;
+  Advancing& advancing_;
+  Offers& offers_;
+  Trust& trust_;
+  Placing& placing_;
+  HandingOver& handing_over_;
 };
 
 }  // namespace galley::director

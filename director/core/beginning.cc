@@ -1,14 +1,14 @@
 #include "director/core/beginning.h"
 
-#include "director/core/core.h"
+#include "director/core/job_costs.h"
 
 namespace galley::director {
 
 void Beginning::Begin(PackageId id) {
   PackageData& package = packages_[id];
   if (!claimants_.IsWanted(id) || package.outcome != Outcome::kNone || package.is_skipped) return;
-  if (package.state == State::kIdle) lifecycle().SetState(id, State::kRequest, "asked for");
-  if (graph_.pending_changes().IsHeld(id)) return core_.advancing.Hold(id);
+  if (package.state == State::kIdle) graph_.lifecycle().SetState(id, State::kRequest, "asked for");
+  if (graph_.pending_changes().IsHeld(id)) return advancing_.Hold(id);
   std::optional<CatalogEntry> entry;
   if (GeneratorName(package.name).empty()) {
     entry = today_.catalog->Find(package.name);
@@ -20,30 +20,31 @@ void Beginning::Begin(PackageId id) {
   }
   if (!entry.has_value()) {
     const CookMask asking = NamersOf(id) & package.cooks & claimants_.active();
-    if (asking == 0) return core_.claims.Leave(id, "its file is gone");
-    core_.claims.Unclaim(id, package.cooks & claimants_.active() & ~asking);
-    core_.claims.LeaveOrphans(id, "its generator's file is gone");
+    if (asking == 0) return claims_.Leave(id, "its file is gone");
+    claims_.Unclaim(id, package.cooks & claimants_.active() & ~asking);
+    claims_.LeaveOrphans(id, "its generator's file is gone");
     graph_.NoteNoGenerator(id);
-    return core_.advancing.FailPackage(
+    return advancing_.FailPackage(
         id, Stage::kRequest,
         "unknown package: no source file of that name, or no rule or sidecar makes it a package");
   }
   if (!MayCook(id, *entry)) return;
-  if (!entry->error.empty()) return core_.advancing.FailPackage(id, Stage::kRequest, entry->error);
+  if (!entry->error.empty()) return advancing_.FailPackage(id, Stage::kRequest, entry->error);
   std::string why;
-  if (!core_.grants.GroupOf(entry->resources, &package.resource_group, &why))
-    return core_.advancing.FailPackage(id, Stage::kRequest, why);
-  package.cost_traits = core_.costs.TraitsOf(entry->cooker, entry->source_bytes);
-  package.work->job_kind = core_.offers.KindOf(*entry, package.resource_group);
-  package.cost = CostOf(packages_[id], core_.costs);
+  if (!grants_.GroupOf(entry->resources, &package.resource_group, &why))
+    return advancing_.FailPackage(id, Stage::kRequest, why);
+  package.cost_traits = costs_.TraitsOf(entry->cooker, entry->source_bytes);
+  package.work->job_kind = offers_.KindOf(*entry, package.resource_group);
+  package.cost = CostOf(packages_[id], costs_);
   package.work->memory_max = entry->memory_bytes;
   package.work->has_begun = true;
   if (claimants_.IsForced(id)) {
     for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
-      if (package.slots[p].phase == Phase::kToLookUp) lifecycle().SetPhase(id, p, Phase::kToCook);
+      if (package.slots[p].phase == Phase::kToLookUp)
+        graph_.lifecycle().SetPhase(id, p, Phase::kToCook);
     }
   }
-  core_.advancing.Advance(id);
+  advancing_.Advance(id);
 }
 
 // The cooks that asked for the package itself, and for which it fails when its file is gone: a
@@ -66,12 +67,12 @@ bool Beginning::MayCook(PackageId id, const CatalogEntry& entry) {
   const CookMask named = package.cooks & package.named_by & claimants_.active();
   const CookMask others = package.cooks & claimants_.active() & ~named;
   if (named != 0) {
-    core_.claims.Unclaim(id, others);
-    core_.advancing.FailPackage(id, Stage::kRequest,
-                                "is never cooked: [cook] never or --never matches it");
+    claims_.Unclaim(id, others);
+    advancing_.FailPackage(id, Stage::kRequest,
+                           "is never cooked: [cook] never or --never matches it");
     return false;
   }
-  return core_.claims.Leave(id, "never cooked"), false;
+  return claims_.Leave(id, "never cooked"), false;
 }
 
 // Asks the package's generator, which has not listed it yet. False: the package waits, or is over.
@@ -80,12 +81,12 @@ bool Beginning::BeginGenerated(PackageId id) {
   const std::string_view name = GeneratorName(packages_[id].name);
   if (GeneratorName(name).empty() && !today_.catalog->Find(name).has_value()) return true;
   const PackageId generator = graph_.FindOrAdd(name);
-  core_.claims.Join(generator, InstigatorCategory::kBuildDependency, id, packages_[id].cooks);
-  if (packages_[id].generated == nullptr && core_.waits.IsOver(generator)) {
-    core_.waiting.Unlisted(id, generator);
+  claims_.Join(generator, InstigatorCategory::kBuildDependency, id, packages_[id].cooks);
+  if (packages_[id].generated == nullptr && waits_.IsOver(generator)) {
+    waiting_.Unlisted(id, generator);
     return false;
   }
-  core_.waiting.WaitForGenerator(id, generator);
+  waiting_.WaitForGenerator(id, generator);
   return false;
 }
 

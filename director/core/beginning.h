@@ -3,14 +3,30 @@
 // Threads: none; owned by Core.
 #pragma once
 
+#include "director/core/advancing.h"
 #include "director/core/catalog.h"
-#include "director/core/part.h"
+#include "director/core/claims.h"
+#include "director/core/costs.h"
+#include "director/core/grants.h"
+#include "director/core/offers.h"
+#include "director/core/package_part.h"
+#include "director/core/waiting.h"
+#include "director/core/waits.h"
 
 namespace galley::director {
 
-class Beginning : Part {
+class Beginning : PackagePart {
  public:
-  explicit Beginning(Core& core) : Part(core) {}
+  Beginning(const PackageGround& ground, Costs& costs, Grants& grants, Waits& waits,
+            Advancing& advancing, Claims& claims, Waiting& waiting, Offers& offers)
+      : PackagePart(ground),
+        costs_(costs),
+        grants_(grants),
+        waits_(waits),
+        advancing_(advancing),
+        claims_(claims),
+        waiting_(waiting),
+        offers_(offers) {}
 
   void Begin(PackageId package);
 
@@ -18,6 +34,14 @@ class Beginning : Part {
   CookMask NamersOf(PackageId package);
   bool MayCook(PackageId package, const CatalogEntry& entry);
   bool BeginGenerated(PackageId package);
+
+  Costs& costs_;
+  Grants& grants_;
+  Waits& waits_;
+  Advancing& advancing_;
+  Claims& claims_;
+  Waiting& waiting_;
+  Offers& offers_;
 };
 
 }  // namespace galley::director

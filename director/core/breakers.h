@@ -20,11 +20,17 @@
 #include "absl/container/btree_map.h"
 #include "absl/time/time.h"
 #include "director/core/breaker.h"
-#include "director/core/part.h"
+#include "director/core/handing_back.h"
+#include "director/core/job_part.h"
+#include "director/core/job_queue.h"
+#include "director/core/machine_table.h"
+#include "director/core/pending_commits.h"
+#include "director/core/trust.h"
+#include "director/core/worker_loss.h"
 
 namespace galley::director {
 
-class Breakers : Part {
+class Breakers : JobPart {
  public:
   // (With what was begun before, that is within two minutes.)
   static constexpr absl::Duration kAllHeldMax = absl::Seconds(95);
@@ -32,7 +38,15 @@ class Breakers : Part {
   static constexpr absl::Duration kBetweenTries = absl::Seconds(10);
   static constexpr uint32_t kViolationsMax = 3;
 
-  explicit Breakers(Core& core) : Part(core) {}
+  Breakers(const JobGround& ground, MachineTable& machines, PendingCommits& commits,
+           HandingBack& handing_back, Trust& trust, WorkerLoss& worker_loss, JobQueue& job_queue)
+      : JobPart(ground),
+        machines_(machines),
+        commits_(commits),
+        handing_back_(handing_back),
+        trust_(trust),
+        worker_loss_(worker_loss),
+        job_queue_(job_queue) {}
 
   // Something failed at the worker for its machine's sake. `package`: the one that was cooked;
   // invalid: any would have failed. Nothing where the worker is not known (any more).
@@ -75,6 +89,13 @@ class Breakers : Part {
   absl::Duration looks_at_ = absl::InfiniteDuration();  // when a pause ends; waking time
   uint64_t held_ = 0;
   uint64_t losses_seen_ = 0;  // WorkerTable::losses
+
+  MachineTable& machines_;
+  PendingCommits& commits_;
+  HandingBack& handing_back_;
+  Trust& trust_;
+  WorkerLoss& worker_loss_;
+  JobQueue& job_queue_;
 };
 
 }  // namespace galley::director

@@ -7,7 +7,6 @@
 
 #include "common/base/status_macros.h"
 #include "director/core/changed_names.h"
-#include "director/core/core.h"
 
 namespace galley::director {
 namespace {
@@ -47,7 +46,7 @@ void Changes::TakeLate() {
   ++today_.epoch;  // references that were judged since were judged beside packages as they were
   for (const FilesChanged& change : graph_.pending_changes().TakeLate()) TakeChange(change);
   Release();
-  core_.exploring.ExploreLate();
+  exploring_.ExploreLate();
 }
 
 // Packages that are held go on, with the new files or, where no change reached them, as before.
@@ -56,7 +55,7 @@ void Changes::Release() {
     PackageData& package = packages_[id];
     if (package.work == nullptr || !std::exchange(package.work->is_held, false)) continue;
     if (package.work->has_begun) {
-      core_.advancing.Advance(id);
+      advancing_.Advance(id);
     } else {
       graph_.Push({AgendaItem::Kind::kBegin, id});
     }
@@ -67,10 +66,9 @@ void Changes::OnFilesChanged(const FilesChanged& event) {
   if (event.catalog != nullptr) today_.catalog = event.catalog;
   ++today_.epoch;
   const NewNames new_names = NewNamesOf(event.renamed);
-  core_.cooks.ForEachWaiting(
-      [&](CookRequested& waiting) { RenameIn(waiting.selected, 0, new_names); });
+  cooks_.ForEachWaiting([&](CookRequested& waiting) { RenameIn(waiting.selected, 0, new_names); });
   ForgiveWaiting(event);
-  core_.cooks.Discover(event.discovered);
+  cooks_.Discover(event.discovered);
   if (claimants_.running() == 0) return;
   if (claimants_.active() != 0 && claimants_.settling() == 0) return TakeChange(event);
   // Roots are built from the files as they were before, unless their cook is opened again
@@ -83,17 +81,18 @@ void Changes::OnFilesChanged(const FilesChanged& event) {
 // Faults that an earlier director saw for a cook that still waits for its turn.
 void Changes::ForgiveWaiting(const FilesChanged& event) {
   bool is_any_blamed = false;
-  core_.cooks.ForEachWaiting(
+  cooks_.ForEachWaiting(
       [&](const CookRequested& waiting) { is_any_blamed |= !waiting.blamed.empty(); });
   if (!is_any_blamed) return;
   absl::btree_set<std::string_view> changed(event.packages.begin(), event.packages.end());
   absl::btree_set<PackageId> done;
   for (const std::string& name : event.packages) {
     if (const PackageId package = packages_.Find(name); package.valid()) {
-      graph_.ForEachWithReaders(package, done, [&](PackageId one) { changed.insert(NameOf(one)); });
+      graph_.ForEachWithReaders(package, done,
+                                [&](PackageId one) { changed.insert(packages_.NameOf(one)); });
     }
   }
-  core_.cooks.ForEachWaiting([&](CookRequested& waiting) {
+  cooks_.ForEachWaiting([&](CookRequested& waiting) {
     for (CookRequested::Blamed& one : waiting.blamed) {
       if (changed.contains(one.package))
         one.own_faults = std::min(one.own_faults, options_.own_fault_attempts_max - 1);
@@ -110,9 +109,9 @@ void Changes::ForgiveLate(const FilesChanged& event) {
     if (!package.valid()) return;
     graph_.ForEachWithReaders(package, done, [&](PackageId one) {
       graph_.pending_changes().ForgiveLate(one);
-      core_.advancing.NoteForgiven(one, options_.own_fault_attempts_max - 1);
+      advancing_.NoteForgiven(one, options_.own_fault_attempts_max - 1);
       graph_.pending_changes().Hold(one);
-      if (packages_[one].work != nullptr) core_.advancing.Hold(one);
+      if (packages_[one].work != nullptr) advancing_.Hold(one);
     });
   };
   for (const std::string& name : event.packages) forgive(name);
@@ -133,18 +132,18 @@ void Changes::TakeChange(const FilesChanged& event) {
   RenameAll(event.renamed, done);
   for (const std::string& name : event.packages) {
     const PackageId package = packages_.Find(name);
-    if (package.valid()) core_.claims.RequeueWithReaders(package, done);
+    if (package.valid()) claims_.RequeueWithReaders(package, done);
   }
   for (const PackageId id : waiting) {
     if (packages_[id].work == nullptr) continue;
     const std::string path = std::exchange(packages_[id].work->stale_path, "");
     const uint32_t changes = graph_.pending_changes().ChangesOf(path);
     if (changes >= options_.stale_max) {
-      core_.advancing.FailPackage(id, Stage::kLoad,
-                                  path + " changed " + std::to_string(changes) +
-                                      " times while it was cooked: expected files that keep still");
+      advancing_.FailPackage(id, Stage::kLoad,
+                             path + " changed " + std::to_string(changes) +
+                                 " times while it was cooked: expected files that keep still");
     } else {
-      core_.advancing.Advance(id);
+      advancing_.Advance(id);
     }
   }
 }
@@ -182,18 +181,18 @@ void Changes::RenameAll(const std::vector<FilesChanged::Renamed>& all,
     moved.push_back(std::move(one));
   }
   for (const Moved& one : moved) {
-    core_.claims.Leave(one.from, "renamed");
+    claims_.Leave(one.from, "renamed");
     graph_.edges().DropRoots(one.from);
-    core_.claims.RequeueWithReaders(one.from, done);
+    claims_.RequeueWithReaders(one.from, done);
   }
   for (const Moved& one : moved) {
     const PackageId to = graph_.FindOrAdd(one.to);
     packages_[to].selected_by |= one.selected_by;
     packages_[to].named_by |= one.named_by;
     for (const InstigatorCategory cause : one.causes)
-      core_.claims.Join(to, cause, PackageId(), one.selected_by);
+      claims_.Join(to, cause, PackageId(), one.selected_by);
     // `to` may have failed, when no file had that name.
-    core_.claims.RequeueWithReaders(to, done);
+    claims_.RequeueWithReaders(to, done);
   }
 }
 
@@ -201,12 +200,12 @@ void Changes::OnPackagesCleared(const PackagesCleared& event) {
   if (claimants_.active() == 0 || claimants_.settling() != 0) return;
   absl::btree_set<PackageId> done;
   for (const std::string& name : event.packages) {
-    const PackageId package = packages_.Find(core_.claims.NameAsked(name));
+    const PackageId package = packages_.Find(claims_.NameAsked(name));
     if (!package.valid()) continue;
-    core_.advancing.NoteForgiven(package, 0);
+    advancing_.NoteForgiven(package, 0);
     graph_.blame().Forget(package);
     graph_.blame().Pardon(package);
-    core_.claims.RequeueWithReaders(package, done);
+    claims_.RequeueWithReaders(package, done);
   }
 }
 
@@ -217,7 +216,7 @@ void Changes::OnPlatformsChanged(const PlatformsChanged& event) {
   GALLEY_CHECK(event.platform_count >= 1 && event.platform_count <= 32);
   if (event.catalog != nullptr) today_.catalog = event.catalog;
   const PlatformMap map(event.mapping);
-  lifecycle().CountEvery(false);
+  graph_.lifecycle().CountEvery(false);
   today_.platform_sets.Add(map);
   today_.platform_count = event.platform_count;
   // A cook whose roots are being published is over but for that.
@@ -227,21 +226,21 @@ void Changes::OnPlatformsChanged(const PlatformsChanged& event) {
   });
   const AddedPlatforms added(event, claimants_, open);
   if (added.is_any()) graph_.blame().PardonAll();  // one more chance
-  core_.cooks.ForEachWaiting([&](CookRequested& waiting) {
+  cooks_.ForEachWaiting([&](CookRequested& waiting) {
     waiting.platforms = map.Mask(waiting.platforms) | AddedPlatforms::Of(event, waiting.request);
   });
-  core_.commits.Remap(map);
-  core_.held_results.DropAll();
+  commits_.Remap(map);
+  held_results_.DropAll();
   graph_.RemapAgenda(map);
-  core_.cooks.ForEachOf(claimants_.running(), [&](Cook& cook) {
+  cooks_.ForEachOf(claimants_.running(), [&](Cook& cook) {
     Claimant& claimant = cook.claimant();
     cook.Remap(map, added.For(claimant.bit()));
     if ((open & claimant.bit()) != 0) claimants_.OpenAgain(claimant);
   });
-  lifecycle().equal_work().Clear();
+  graph_.lifecycle().equal_work().Clear();
   for (uint32_t i = 0; i < packages_.size(); ++i)
     RemapPackage(PackageId(i), map, added.For(packages_[PackageId(i)].cooks));
-  lifecycle().CountEvery(true);
+  graph_.lifecycle().CountEvery(true);
   // Before anything goes on: a cook that has nothing left to do on its platforms is not over.
   if (event.files.has_value()) OnFilesChanged(*event.files);
   for (uint32_t i = 0; i < packages_.size(); ++i)
@@ -256,7 +255,7 @@ void Changes::RemapPackage(PackageId id, const PlatformMap& map, PlatformMask ad
   // because the result came from a worker; but the next question must not take them.) Jobs are as
   // they were.
   ++package.generation;
-  lifecycle().Remap(id, map, added, claimants_.FirstPhaseOf(id));
+  graph_.lifecycle().Remap(id, map, added, claimants_.FirstPhaseOf(id));
   graph_.edges().Remap(id, map);
   for (Problem& problem : package.problems) problem.platforms = map.Mask(problem.platforms);
   package.problems.EraseIf([](const Problem& problem) { return problem.platforms == 0; });
@@ -266,8 +265,8 @@ void Changes::RemapPackage(PackageId id, const PlatformMap& map, PlatformMask ad
     wait.platform = platform.value_or(0);
     return !platform.has_value();
   });
-  for (const AttemptId current : core_.attempts.At(id)) {
-    Attempt& attempt = core_.attempts.at(current);
+  for (const AttemptId current : attempts_.At(id)) {
+    Attempt& attempt = attempts_.at(current);
     const PlatformMask remaining = map.Mask(attempt.remaining);
     attempt.is_partial |= std::popcount(remaining) != std::popcount(attempt.remaining);
     attempt.remaining = remaining;
@@ -278,19 +277,18 @@ void Changes::GoOnWithPlatforms(PackageId id, PlatformMask added) {
   PackageData& package = packages_[id];
   if (!package.is_in_cook()) return;
   if (package.work != nullptr) {
-    for (const AttemptId attempt : core_.attempts.At(id)) {
-      if (core_.attempts.at(attempt).remaining == 0)
-        core_.attempts.EndAttempt(attempt, Tell::kCancel);
+    for (const AttemptId attempt : attempts_.At(id)) {
+      if (attempts_.at(attempt).remaining == 0) attempts_.EndAttempt(attempt, Tell::kCancel);
     }
-    return core_.advancing.Advance(id);
+    return advancing_.Advance(id);
   }
   if (package.outcome == Outcome::kNone && !package.is_skipped) return;  // not begun
   if (added == 0) {
-    if (!package.is_skipped) core_.advancing.Conclude(id);
+    if (!package.is_skipped) advancing_.Conclude(id);
     return;
   }
-  lifecycle().SetOutcome(id, Outcome::kNone);
-  lifecycle().SetSkipped(id, false);
+  graph_.lifecycle().SetOutcome(id, Outcome::kNone);
+  graph_.lifecycle().SetSkipped(id, false);
   graph_.Push({AgendaItem::Kind::kBegin, id});
 }
 

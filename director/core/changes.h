@@ -8,14 +8,31 @@
 #include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_set.h"
-#include "director/core/part.h"
+#include "director/core/advancing.h"
+#include "director/core/attempts.h"
+#include "director/core/claims.h"
+#include "director/core/cook_table.h"
+#include "director/core/exploring.h"
+#include "director/core/held_results.h"
+#include "director/core/package_part.h"
+#include "director/core/pending_commits.h"
 #include "director/core/platforms.h"
 
 namespace galley::director {
 
-class Changes : Part {
+class Changes : PackagePart {
  public:
-  explicit Changes(Core& core) : Part(core) {}
+  Changes(const PackageGround& ground, Attempts& attempts, Advancing& advancing,
+          PendingCommits& commits, Claims& claims, HeldResults& held_results, CookTable& cooks,
+          Exploring& exploring)
+      : PackagePart(ground),
+        attempts_(attempts),
+        advancing_(advancing),
+        commits_(commits),
+        claims_(claims),
+        held_results_(held_results),
+        cooks_(cooks),
+        exploring_(exploring) {}
 
   void OnFilesChanged(const FilesChanged& event);
   void OnPackagesCleared(const PackagesCleared& event);
@@ -34,6 +51,14 @@ class Changes : Part {
   void RenameAll(const std::vector<FilesChanged::Renamed>& all, absl::btree_set<PackageId>& done);
   void RemapPackage(PackageId package, const PlatformMap& map, PlatformMask added);
   void GoOnWithPlatforms(PackageId package, PlatformMask added);
+
+  Attempts& attempts_;
+  Advancing& advancing_;
+  PendingCommits& commits_;
+  Claims& claims_;
+  HeldResults& held_results_;
+  CookTable& cooks_;
+  Exploring& exploring_;
 };
 
 }  // namespace galley::director

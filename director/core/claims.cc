@@ -5,7 +5,6 @@
 
 #include "common/base/sabotage.h"
 #include "common/base/status_macros.h"
-#include "director/core/core.h"
 
 namespace galley::director {
 namespace {
@@ -45,21 +44,21 @@ void Claims::Bring(PackageId id, InstigatorCategory category, PackageId referenc
     urgency = std::max(urgency, packages_[referencer].urgency);
   const CookMask fresh = cooks & ~packages_[id].cooks;
   if (fresh != 0) Claim(id, fresh, urgency);
-  core_.urgencies.RaiseUrgency(id, urgency);
+  urgencies_.RaiseUrgency(id, urgency);
 }
 
 void Claims::Claim(PackageId id, CookMask cooks, Urgency urgency) {
   PackageData& package = packages_[id];
   const CookMask before = package.cooks;
-  if ((before & claimants_.active()) == 0) lifecycle().SetUrgency(id, urgency);
+  if ((before & claimants_.active()) == 0) graph_.lifecycle().SetUrgency(id, urgency);
   claimants_.ForEachOf(cooks, [id](Claimant& cook) { cook.members.push_back(id); });
   const PlatformMask platforms = claimants_.PlatformsOf(cooks);
-  lifecycle().Claim(id, cooks, platforms, claimants_.FirstPhaseOf(id));
+  graph_.lifecycle().Claim(id, cooks, platforms, claimants_.FirstPhaseOf(id));
   // At once: the cook that wants the generator may be over before the package's turn comes, and
   // what it listed would be forgotten.
   if (package.generated != nullptr)
-    Join(graph_.FindOrAdd(GeneratorName(NameOf(id))), InstigatorCategory::kBuildDependency, id,
-         cooks);
+    Join(graph_.FindOrAdd(GeneratorName(packages_.NameOf(id))),
+         InstigatorCategory::kBuildDependency, id, cooks);
   if (before == 0) return graph_.Push({AgendaItem::Kind::kBegin, id});
   if ((cooks & claimants_.forcing()) != 0) {
     absl::btree_set<PackageId> done;
@@ -70,7 +69,7 @@ void Claims::Claim(PackageId id, CookMask cooks, Urgency urgency) {
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
     const Slot& slot = package.slots[p];
     if (slot.phase == Phase::kDone)
-      core_.advancing.TellDone(id, p, cooks & claimants_.ListenersOn(id, p));
+      advancing_.TellDone(id, p, cooks & claimants_.ListenersOn(id, p));
   }
   // References that no cook before followed, or that were not followed before it stopped.
   const bool is_unfollowed = (before & claimants_.follow_soft()) == 0;
@@ -81,24 +80,24 @@ void Claims::Claim(PackageId id, CookMask cooks, Urgency urgency) {
       graph_.Push({AgendaItem::Kind::kExplore, id, p});
   }
   if (package.state == State::kIdle && !IsAllSettled(package)) {
-    lifecycle().SetOutcome(id, Outcome::kNone);
-    lifecycle().SetSkipped(id, false);
+    graph_.lifecycle().SetOutcome(id, Outcome::kNone);
+    graph_.lifecycle().SetSkipped(id, false);
     graph_.Push({AgendaItem::Kind::kBegin, id});
   }
-  lifecycle().Refresh(id);
+  graph_.lifecycle().Refresh(id);
   graph_.Push({AgendaItem::Kind::kSpread, id});
 }
 
 // The limits of attempts are those of a cook: the cooks that saw the package fail keep that.
 void Claims::TryAgain(PackageId id, PlatformMask failed, CookMask before) {
   PackageData& package = packages_[id];
-  claimants_.ForEachOf(before, [&](Claimant& cook) { core_.judgements.Settle(cook, id, failed); });
-  core_.advancing.NoteForgiven(id, 0);
+  claimants_.ForEachOf(before, [&](Claimant& cook) { judgements_.Settle(cook, id, failed); });
+  advancing_.NoteForgiven(id, 0);
   graph_.blame().Forget(id);
   graph_.blame().Pardon(id);
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
     if ((failed & MaskOf(p)) == 0) continue;
-    lifecycle().SetPhase(id, p, claimants_.FirstPhaseOf(id));
+    graph_.lifecycle().SetPhase(id, p, claimants_.FirstPhaseOf(id));
     package.slots[p].result.reset();
     package.slots[p].explored.reset();
     package.slots[p].has_followed = false;
@@ -124,30 +123,30 @@ size_t Claims::Spread(PackageId id) {
   if (const std::string_view generator = GeneratorName(package.name);
       !generator.empty() && (package.generated != nullptr || waits))
     Join(graph_.FindOrAdd(generator), InstigatorCategory::kBuildDependency, id, cooks);
-  core_.advancing.Advance(id);
+  advancing_.Advance(id);
   return 1 + references.size() + generates.size() + inputs.size();
 }
 
 void Claims::Withdraw(PackageId id) {
   TellLeft(id, packages_[id].cooks);
   packages_[id].was_told = false;
-  core_.judgements.Forget(packages_[id].cooks, id);
+  judgements_.Forget(packages_[id].cooks, id);
   graph_.edges().Unfollow(id);
-  lifecycle().Withdraw(id);
+  graph_.lifecycle().Withdraw(id);
 }
 
 // A cook whose roots are being built or published keeps what it judged.
 void Claims::TellLeft(PackageId id, CookMask cooks) {
   const CookMask told = cooks & claimants_.running() & ~claimants_.settling();
-  if (packages_[id].was_told && told != 0) Note(PackageLeft{id}, told);
+  if (packages_[id].was_told && told != 0) turn_.Note(PackageLeft{id}, told);
 }
 
 // The package leaves these cooks, and goes on in others.
 void Claims::Unclaim(PackageId id, CookMask cooks) {
   if (cooks == 0) return;
   TellLeft(id, cooks);
-  core_.judgements.Forget(cooks, id);
-  lifecycle().Unclaim(id, cooks);
+  judgements_.Forget(cooks, id);
+  graph_.lifecycle().Unclaim(id, cooks);
 }
 
 // The package leaves all cooks, with all that it generated.
@@ -156,13 +155,13 @@ void Claims::Leave(PackageId id, std::string_view reason) {
   if (!package.is_in_cook()) return;
   LeaveOrphans(id, reason);
   ++package.generation;
-  lifecycle().SetSkipped(id, false);
+  graph_.lifecycle().SetSkipped(id, false);
   package.is_listing_final = false;
   if (package.work != nullptr) {
-    core_.waits.WakeWaiters(id);
-    core_.attempts.EndAttempts(id);
-    core_.advancing.StopWaitingForScan(id);
-    lifecycle().SetState(id, State::kIdle, reason);
+    waits_.WakeWaiters(id);
+    attempts_.EndAttempts(id);
+    advancing_.StopWaitingForScan(id);
+    graph_.lifecycle().SetState(id, State::kIdle, reason);
   }
   Withdraw(id);
 }
@@ -200,7 +199,7 @@ size_t Claims::LetGo(Claimant& cook, size_t units_max) {
     package.selected_by &= ~cook.bit();
     package.named_by &= ~cook.bit();
     if (!cook.Wants(id)) continue;
-    lifecycle().Unclaim(id, cook.bit());
+    graph_.lifecycle().Unclaim(id, cook.bit());
     if (package.is_in_cook()) {
       LowerUrgency(id);
     } else {
@@ -218,10 +217,10 @@ void Claims::LowerUrgency(PackageId id) {
                                                          ? InstigatorCategory::kCommandLinePackage
                                                          : InstigatorCategory::kHardDependency);
   if (urgency >= package.urgency) return;
-  lifecycle().SetUrgency(id, urgency);
+  graph_.lifecycle().SetUrgency(id, urgency);
   if (package.work == nullptr) return;
   for (const PackageId waiter : std::vector<PackageId>(package.work->waiters))
-    core_.urgencies.RaiseUrgency(id, packages_[waiter].urgency);
+    urgencies_.RaiseUrgency(id, packages_[waiter].urgency);
 }
 
 // No cook wants the package: what is known of it here is void when its files change next.
@@ -242,9 +241,9 @@ void Claims::Forget(PackageId id) {
 }
 
 void Claims::Skip(PackageId id) {
-  core_.waits.WakeWaiters(id);
-  lifecycle().SetSkipped(id, true);
-  lifecycle().SetState(id, State::kIdle, "its generator failed");
+  waits_.WakeWaiters(id);
+  graph_.lifecycle().SetSkipped(id, true);
+  graph_.lifecycle().SetState(id, State::kIdle, "its generator failed");
 }
 
 // The package's results no longer hold: it starts from the beginning.
@@ -253,24 +252,24 @@ void Claims::Requeue(PackageId id) {
   graph_.ForgetNoGenerator(id);
   graph_.blame().Pardon(id);
   graph_.pending_changes().ForgetLate(id);
-  core_.resumed_attempts.Outdate(id);
+  resumed_attempts_.Outdate(id);
   if (!package.is_in_cook()) return;
   claimants_.ForEachOf(package.cooks, [&](Claimant& cook) {
-    core_.judgements.Forget(cook.bit(), id);
-    core_.warnings.Forget(cook, id);
-    if (cook.is_settling) core_.judgements.BeginRound(cook);
+    judgements_.Forget(cook.bit(), id);
+    warnings_.Forget(cook, id);
+    if (cook.is_settling) judgements_.BeginRound(cook);
   });
   if (!IsSabotaged(Sabotage::kBumpEpochAtDispatch)) package.NoteNewContent();
-  core_.advancing.NoteForgiven(id, options_.own_fault_attempts_max - 1);
-  core_.attempts.EndAttempts(id);
-  lifecycle().SetOutcome(id, Outcome::kNone);
-  lifecycle().SetSkipped(id, false);
+  advancing_.NoteForgiven(id, options_.own_fault_attempts_max - 1);
+  attempts_.EndAttempts(id);
+  graph_.lifecycle().SetOutcome(id, Outcome::kNone);
+  graph_.lifecycle().SetSkipped(id, false);
   package.is_listing_final = false;
   graph_.edges().Unfollow(id);
   package.problems.clear();
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
     if (package.slots[p].phase == Phase::kUnwanted) continue;
-    lifecycle().SetPhase(id, p, Phase::kToLookUp);
+    graph_.lifecycle().SetPhase(id, p, Phase::kToLookUp);
     package.slots[p].result.reset();
     package.slots[p].explored.reset();
     package.slots[p].has_followed = false;
@@ -283,8 +282,9 @@ void Claims::Requeue(PackageId id) {
     package.work->waits_for_generator = false;
     package.work->is_loaded = false;
   }
-  if (!claimants_.IsWanted(id)) return core_.advancing.GiveUp(id);
-  if (package.work != nullptr) lifecycle().SetState(id, State::kRequest, "from the beginning");
+  if (!claimants_.IsWanted(id)) return advancing_.GiveUp(id);
+  if (package.work != nullptr)
+    graph_.lifecycle().SetState(id, State::kRequest, "from the beginning");
   graph_.Push({AgendaItem::Kind::kBegin, id});
 }
 

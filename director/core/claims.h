@@ -9,14 +9,31 @@
 #include <string_view>
 
 #include "absl/container/btree_set.h"
+#include "director/core/advancing.h"
+#include "director/core/attempts.h"
 #include "director/core/catalog.h"
-#include "director/core/part.h"
+#include "director/core/judgements.h"
+#include "director/core/package_part.h"
+#include "director/core/resumed_attempts.h"
+#include "director/core/urgencies.h"
+#include "director/core/waits.h"
+#include "director/core/warnings.h"
 
 namespace galley::director {
 
-class Claims : Part {
+class Claims : PackagePart {
  public:
-  explicit Claims(Core& core) : Part(core) {}
+  Claims(const PackageGround& ground, Attempts& attempts, ResumedAttempts& resumed_attempts,
+         Urgencies& urgencies, Waits& waits, Advancing& advancing, Judgements& judgements,
+         Warnings& warnings)
+      : PackagePart(ground),
+        attempts_(attempts),
+        resumed_attempts_(resumed_attempts),
+        urgencies_(urgencies),
+        waits_(waits),
+        advancing_(advancing),
+        judgements_(judgements),
+        warnings_(warnings) {}
 
   std::string NameAsked(std::string_view name_or_file) const;
 
@@ -55,6 +72,14 @@ class Claims : Part {
   void LowerUrgency(PackageId package);
   void Forget(PackageId package);
   void Withdraw(PackageId package);
+
+  Attempts& attempts_;
+  ResumedAttempts& resumed_attempts_;
+  Urgencies& urgencies_;
+  Waits& waits_;
+  Advancing& advancing_;
+  Judgements& judgements_;
+  Warnings& warnings_;
 };
 
 }  // namespace galley::director

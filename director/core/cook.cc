@@ -5,15 +5,21 @@
 
 #include "common/base/sabotage.h"
 #include "common/base/status_macros.h"
-#include "director/core/core.h"
 
 namespace galley::director {
 
-Cook::Cook(Core& core, Claimant& claimant)
-    : Part(core),
+Cook::Cook(const JobGround& ground, const CookParts& parts, Claimant& claimant)
+    : JobPart(ground),
+      resumed_attempts_(parts.resumed_attempts),
+      commits_(parts.commits),
+      advancing_(parts.advancing),
+      judgements_(parts.judgements),
+      warnings_(parts.warnings),
+      claims_(parts.claims),
+      judging_(parts.judging),
       cook_(claimant),
-      losing_(core, claimant),
-      roots_(core, claimant, losing_),
+      losing_(ground, advancing_, judgements_, claims_, claimant),
+      roots_(ground, judgements_, warnings_, claimant, losing_),
       begun_epoch_(today_.epoch) {
   const PlatformMask all =
       today_.platform_count == 32 ? ~PlatformMask{0} : MaskOf(today_.platform_count) - 1;
@@ -32,8 +38,7 @@ bool Cook::IsQuiet() const {
 
 // While it runs alone, all commits are its own: those that merely feed the cache too.
 bool Cook::HasCommits() const {
-  return claimants_.running() == cook_.bit() ? !core_.commits.empty()
-                                             : core_.commits.HasAnyOf(cook_.bit());
+  return claimants_.running() == cook_.bit() ? !commits_.empty() : commits_.HasAnyOf(cook_.bit());
 }
 
 bool Cook::LacksCommitsOnly() const {
@@ -62,7 +67,7 @@ void Cook::Widen(std::vector<SelectedPackage> whole) {
   cook_.selected = 0;
   cook_.was_widened = true;
   // What was judged of other files is judged anew.
-  if (today_.epoch != begun_epoch_) core_.judgements.TakeBack(cook_);
+  if (today_.epoch != begun_epoch_) judgements_.TakeBack(cook_);
   for (const PackageId id : wanted) graph_.Push({AgendaItem::Kind::kSpread, id});
   claimants_.OpenAgain(cook_);
 }
@@ -96,7 +101,7 @@ void Cook::LeaveUnreached() {
     for (const PackageId input : package.cooked_inputs) reach(input);
   }
   for (const PackageId id : wanted) {
-    if (!is_reached[id.index()]) core_.claims.LeaveCook(id, cook_.bit());
+    if (!is_reached[id.index()]) claims_.LeaveCook(id, cook_.bit());
   }
 }
 
@@ -107,17 +112,17 @@ bool Cook::GoOn() {
   }
   // Others had it opened again when its roots were published already.
   if (losing_.is_interrupted() && !cook_.is_settling) {
-    core_.advancing.StopCook(cook_, Claimant::Ending::kInterrupted);
+    advancing_.StopCook(cook_, Claimant::Ending::kInterrupted);
     return false;
   }
   // The jobs of others do not hold it up: a commit waits for more of them as long as any run.
   if (claimants_.running() != cook_.bit()) turn_.is_persist_urgent |= LacksCommitsOnly();
-  if (cook_.is_settling || !IsQuiet() || core_.judging.Reexplore(cook_)) return true;
+  if (cook_.is_settling || !IsQuiet() || judging_.Reexplore(cook_)) return true;
   if (cook_.was_widened) LeaveUnreached();
   const std::vector<PackageId> by_name = cook_.WantedByName();
-  for (const PackageId package : by_name) core_.judging.Judge(cook_, package);
+  for (const PackageId package : by_name) judging_.Judge(cook_, package);
   if (cook_.is_ending()) return false;
-  core_.warnings.NoteFailedTargets(cook_);
+  warnings_.NoteFailedTargets(cook_);
   if (IsNothingThere(by_name)) {
     is_empty_ = true;
     End("");
@@ -169,7 +174,7 @@ void Cook::OnLostFound(const LostFound& event) {
 
 void Cook::Interrupt() {
   if (!cook_.is_over && cook_.is_publishing) return losing_.Interrupt();
-  core_.advancing.StopCook(cook_, Claimant::Ending::kInterrupted);
+  advancing_.StopCook(cook_, Claimant::Ending::kInterrupted);
 }
 
 size_t Cook::SelectSome(size_t units_max) {
@@ -181,14 +186,14 @@ size_t Cook::SelectSome(size_t units_max) {
     packages_[package].selected_by |= cook_.bit();
     if (selected.category == InstigatorCategory::kCommandLinePackage)
       packages_[package].named_by |= cook_.bit();
-    core_.claims.Join(package, selected.category, PackageId(), cook_.bit());
+    claims_.Join(package, selected.category, PackageId(), cook_.bit());
   }
   return units;
 }
 
 void Cook::GiveUp() {
   for (const PackageId id : cook_.Wanted()) {
-    if (!claimants_.IsWanted(id)) core_.advancing.Advance(id);
+    if (!claimants_.IsWanted(id)) advancing_.Advance(id);
   }
 }
 
@@ -206,26 +211,26 @@ void Cook::CountUnfinished() {
 
 void Cook::End(const std::string& infrastructure_error) {
   const bool is_complete = infrastructure_error.empty() && !cook_.is_ending();
-  core_.warnings.TellJudged(cook_);
-  if (is_complete) core_.warnings.TellFailedTargets(cook_);
-  if (is_complete) core_.warnings.TellUnsolicited(cook_);
+  warnings_.TellJudged(cook_);
+  if (is_complete) warnings_.TellFailedTargets(cook_);
+  if (is_complete) warnings_.TellUnsolicited(cook_);
   CountUnfinished();
   claimants_.NoteOver(cook_);
   graph_.pending_changes().LetGo(cook_.bit());
   for (const PackageId id : cook_.Wanted()) {
-    if ((packages_[id].cooks & claimants_.running()) == 0) core_.advancing.GiveUp(id);
+    if ((packages_[id].cooks & claimants_.running()) == 0) advancing_.GiveUp(id);
   }
   if (claimants_.running() == 0) {
-    core_.resumed_attempts.CancelResumed();
+    resumed_attempts_.CancelResumed();
     graph_.ClearAgenda();
-    lifecycle().equal_work().Clear();
+    graph_.lifecycle().equal_work().Clear();
   }
-  Note(CookEnded{.request = cook_.request.request,
-                 .is_interrupted = cook_.ending == Claimant::Ending::kInterrupted,
-                 .is_fail_fast = cook_.ending == Claimant::Ending::kFailFast,
-                 .infrastructure_error = infrastructure_error,
-                 .is_empty = is_empty_},
-       cook_.bit());
+  turn_.Note(CookEnded{.request = cook_.request.request,
+                       .is_interrupted = cook_.ending == Claimant::Ending::kInterrupted,
+                       .is_fail_fast = cook_.ending == Claimant::Ending::kFailFast,
+                       .infrastructure_error = infrastructure_error,
+                       .is_empty = is_empty_},
+             cook_.bit());
 }
 
 void Cook::CheckTally() const {

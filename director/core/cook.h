@@ -8,16 +8,34 @@
 #include <string>
 #include <vector>
 
+#include "director/core/advancing.h"
+#include "director/core/claims.h"
 #include "director/core/cook_roots.h"
+#include "director/core/job_part.h"
+#include "director/core/judgements.h"
+#include "director/core/judging.h"
 #include "director/core/losing.h"
-#include "director/core/part.h"
+#include "director/core/pending_commits.h"
 #include "director/core/platforms.h"
+#include "director/core/resumed_attempts.h"
+#include "director/core/warnings.h"
 
 namespace galley::director {
 
-class Cook : Part {
+// What a cook uses.
+struct CookParts {
+  ResumedAttempts& resumed_attempts;
+  PendingCommits& commits;
+  Advancing& advancing;
+  Judgements& judgements;
+  Warnings& warnings;
+  Claims& claims;
+  Judging& judging;
+};
+
+class Cook : JobPart {
  public:
-  Cook(Core& core, Claimant& claimant);
+  Cook(const JobGround& ground, const CookParts& parts, Claimant& claimant);
 
   Claimant& claimant() const { return cook_; }
   // Nothing of it is under way.
@@ -56,6 +74,13 @@ class Cook : Part {
   bool LacksCommitsOnly() const;
   bool IsNothingThere(const std::vector<PackageId>& by_name) const;
 
+  ResumedAttempts& resumed_attempts_;
+  PendingCommits& commits_;
+  Advancing& advancing_;
+  Judgements& judgements_;
+  Warnings& warnings_;
+  Claims& claims_;
+  Judging& judging_;
   Claimant& cook_;
   Losing losing_;
   CookRoots roots_;

@@ -3,7 +3,6 @@
 #include <bit>
 
 #include "director/core/conflict_text.h"
-#include "director/core/core.h"
 
 namespace galley::director {
 void CookRoots::Build(const std::vector<PackageId>& by_name) {
@@ -33,7 +32,7 @@ void CookRoots::SendRoot(PlatformIndex platform, const std::vector<PackageId>& b
   };
   const auto add = [&](PackageId id) {
     if (is_found[id.index()] || !is_done(id)) return;
-    if (const std::string_view name = GeneratorName(NameOf(id)); !name.empty()) {
+    if (const std::string_view name = GeneratorName(packages_.NameOf(id)); !name.empty()) {
       const PackageId generator = packages_.Find(name);
       if (!generator.valid() || !is_done(generator)) return;
     }
@@ -86,10 +85,10 @@ bool CookRoots::OnRootBuilt(const RootBuilt& event) {
     if (!packages_.Has(id) || !cook_.Wants(id)) return;
     has_failed |=
         (InPhase(packages_[id], Phase::kDone) & ~cook_.JudgedOf(id) & MaskOf(event.platform)) != 0;
-    core_.judgements.Fail(
+    judgements_.Fail(
         cook_, id, MaskOf(event.platform), Stage::kCommit,
         id == other ? "its output " + conflict.path + " cannot be in a tree: " + conflict.reason
-                    : ConflictText({conflict.path, NameOf(other), conflict.reason}));
+                    : ConflictText({conflict.path, packages_.NameOf(other), conflict.reason}));
   };
   for (const RootBuilt::Conflict& conflict : event.conflicts) {
     fail(conflict.first, conflict.second, conflict);
@@ -100,7 +99,7 @@ bool CookRoots::OnRootBuilt(const RootBuilt& event) {
                "a root could not be built: conflicts between packages that are not in it"),
            false;
   if (cook_.is_ending()) return false;
-  core_.warnings.NoteFailedTargets(cook_);
+  warnings_.NoteFailedTargets(cook_);
   SendRoot(event.platform, cook_.WantedByName());
   return false;
 }

@@ -7,16 +7,23 @@
 #include <vector>
 
 #include "absl/container/btree_map.h"
+#include "director/core/judgements.h"
 #include "director/core/losing.h"
-#include "director/core/part.h"
+#include "director/core/package_part.h"
 #include "director/core/platforms.h"
+#include "director/core/warnings.h"
 
 namespace galley::director {
 
-class CookRoots : Part {
+class CookRoots : PackagePart {
  public:
-  CookRoots(Core& core, Claimant& cook, Losing& losing)
-      : Part(core), cook_(cook), losing_(losing) {}
+  CookRoots(const PackageGround& ground, Judgements& judgements, Warnings& warnings, Claimant& cook,
+            Losing& losing)
+      : PackagePart(ground),
+        judgements_(judgements),
+        warnings_(warnings),
+        cook_(cook),
+        losing_(losing) {}
 
   // All is judged: the roots are of these packages.
   void Build(const std::vector<PackageId>& by_name);
@@ -33,6 +40,8 @@ class CookRoots : Part {
   void SendRoot(PlatformIndex platform, const std::vector<PackageId>& by_name);
   void StageOrEnd();
 
+  Judgements& judgements_;
+  Warnings& warnings_;
   Claimant& cook_;
   Losing& losing_;
   PlatformMask unpublished_ = 0;                  // while publishing: of `publishing_set_`

@@ -5,7 +5,6 @@
 
 #include "common/base/sabotage.h"
 #include "common/base/status_macros.h"
-#include "director/core/core.h"
 
 namespace galley::director {
 
@@ -19,11 +18,11 @@ void CookTable::OnCancelRequested(const CancelRequested& event) {
   if (Cook* cook = Find(event.request)) return cook->Interrupt();
   const auto waiting = FindWaiting(event.request);
   if (waiting == waiting_.end()) return;
-  Note(CookEnded{.request = waiting->request,
-                 .is_interrupted = true,
-                 .is_fail_fast = false,
-                 .infrastructure_error = ""},
-       0);
+  turn_.Note(CookEnded{.request = waiting->request,
+                       .is_interrupted = true,
+                       .is_fail_fast = false,
+                       .infrastructure_error = ""},
+             0);
   waiting_.erase(waiting);
 }
 
@@ -40,17 +39,17 @@ void CookTable::OnPackagesDiscovered(const PackagesDiscovered& event) {
   Cook* const cook = Find(event.request);
   const auto waiting = FindWaiting(event.request);
   for (const SelectedPackage& one : event.packages) {
-    const SelectedPackage selected{core_.claims.NameAsked(one.name), one.category};
+    const SelectedPackage selected{parts_.claims.NameAsked(one.name), one.category};
     if (cook != nullptr && cook->claimant().CanStillChange()) {
       cook->claimant().request.selected.push_back(selected);
     } else if (cook == nullptr && waiting != waiting_.end()) {
       waiting->selected.push_back(selected);
     } else {
-      Note(PackageWarned{graph_.FindOrAdd(selected.name), std::nullopt,
-                         record::WarningKind::kAskedTooLate,
-                         "is asked for too late: no cook runs that it could join",
-                         /*is_passing=*/true},
-           cook == nullptr ? 0 : cook->claimant().bit());
+      turn_.Note(PackageWarned{graph_.FindOrAdd(selected.name), std::nullopt,
+                               record::WarningKind::kAskedTooLate,
+                               "is asked for too late: no cook runs that it could join",
+                               /*is_passing=*/true},
+                 cook == nullptr ? 0 : cook->claimant().bit());
     }
   }
 }
@@ -89,19 +88,19 @@ void CookTable::OnCookUnfit(const CookUnfit& event) {
 }
 
 void CookTable::OnMemoryShort() {
-  const bool is_named = !core_.commits.empty() || core_.attempts.size() != 0 ||
-                        core_.resumed_attempts.names_packages();
+  const bool is_named =
+      !parts_.commits.empty() || attempts_.size() != 0 || parts_.resumed_attempts.names_packages();
   if (claimants_.running() != 0 || !waiting_.empty() || claimants_.has_ended() || is_named) return;
   claimants_.Clear();
   for (std::unique_ptr<Cook>& over : cooks_) over.reset();
-  core_.attempts.BeginRound();
+  attempts_.BeginRound();
   packages_.Clear();
   BeginRound();
 }
 
 // What is known of the packages of the cooks before is void.
 void CookTable::BeginRound() {
-  core_.kept_worker.reset();
+  kept_worker_.reset();
   graph_.BeginAnew();
 }
 
@@ -117,7 +116,7 @@ size_t CookTable::LetGo(size_t units_max) {
   for (CookMask left = claimants_.over(); left != 0 && units < units_max; left &= left - 1) {
     Claimant& cook = claimants_.InSlot(static_cast<CookSlot>(std::countr_zero(left)));
     if (IsSabotaged(Sabotage::kKeepClaims)) continue;
-    units += 1 + core_.claims.LetGo(cook, units_max - units);
+    units += 1 + parts_.claims.LetGo(cook, units_max - units);
     if (cook.members.empty()) cook.is_let_go = true;
   }
   claimants_.NoteState();
@@ -157,38 +156,38 @@ void CookTable::BeginNext() {
 bool CookTable::CanBeginNext() const {
   if (waiting_.empty()) return false;
   // Jobs that were in hand for the cooks before are not this one's.
-  if (claimants_.running() == 0) return core_.commits.empty() && !claimants_.has_ended();
+  if (claimants_.running() == 0) return parts_.commits.empty() && !claimants_.has_ended();
   return claimants_.FreeSlot(options_.cooks_max).has_value();
 }
 
 void CookTable::BeginOne() {
   CookRequested next = std::move(waiting_.front());
   waiting_.pop_front();
-  core_.worker_lives.BeginCook();
+  worker_lives_.BeginCook();
   if (claimants_.running() == 0) {
-    core_.attempts.BeginRound();
-    core_.held_results.ForgetUnproven();
+    attempts_.BeginRound();
+    held_results_.ForgetUnproven();
     claimants_.LetAllGo();
     BeginRound();
   }
   const CookSlot slot = *claimants_.FreeSlot(kCooksMax);
   std::vector<CookRequested::Blamed> blamed = std::exchange(next.blamed, {});
-  Note(CookBegan{next.request, slot}, BitOf(slot));
+  turn_.Note(CookBegan{next.request, slot}, BitOf(slot));
   cooks_[slot].reset();
   Claimant& claimant = claimants_.Begin(slot, std::move(next));
-  core_.warnings.BeginCook(slot);
-  cooks_[slot] = std::make_unique<Cook>(core_, claimant);
-  core_.breakers.BeginCook(BitOf(slot), claimants_.running() == BitOf(slot));
+  parts_.warnings.BeginCook(slot);
+  cooks_[slot] = std::make_unique<Cook>(ground_, parts_, claimant);
+  breakers_.BeginCook(BitOf(slot), claimants_.running() == BitOf(slot));
   for (CookRequested::Blamed& one : blamed) {
     const PackageId package = graph_.FindOrAdd(one.package);
-    core_.faults.AddEarlier(package, std::move(one));
+    faults_.AddEarlier(package, std::move(one));
   }
 }
 
 bool CookTable::HasAgenda() const {
-  if (claimants_.running() == 0) return !waiting_.empty() && core_.commits.empty();
+  if (claimants_.running() == 0) return !waiting_.empty() && parts_.commits.empty();
   if (claimants_.active() == 0) return false;
-  bool has_agenda = !graph_.agenda().empty() || lifecycle().equal_work().has_freed() ||
+  bool has_agenda = !graph_.agenda().empty() || graph_.lifecycle().equal_work().has_freed() ||
                     claimants_.over() != 0 || CanBeginNext();
   ForEachOf(claimants_.active(), [&](const Cook& cook) {
     has_agenda |=

@@ -6,17 +6,35 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "director/core/attempts.h"
+#include "director/core/breakers.h"
 #include "director/core/cook.h"
-#include "director/core/part.h"
+#include "director/core/faults.h"
+#include "director/core/held_results.h"
+#include "director/core/job_part.h"
+#include "director/core/kept_worker.h"
+#include "director/core/worker_lives.h"
 
 namespace galley::director {
 
-class CookTable : Part {
+class CookTable : PackagePart {
  public:
-  explicit CookTable(Core& core) : Part(core) {}
+  CookTable(const JobGround& ground, const CookParts& parts, std::optional<KeptWorker>& kept_worker,
+            Attempts& attempts, HeldResults& held_results, Breakers& breakers, Faults& faults,
+            WorkerLives& worker_lives)
+      : PackagePart(ground),
+        ground_(ground),
+        parts_(parts),
+        kept_worker_(kept_worker),
+        attempts_(attempts),
+        held_results_(held_results),
+        breakers_(breakers),
+        faults_(faults),
+        worker_lives_(worker_lives) {}
 
   void OnCookRequested(const CookRequested& event);
   void OnCancelRequested(const CancelRequested& event);
@@ -66,6 +84,14 @@ class CookTable : Part {
   void BeginOne();
   void BeginRound();
 
+  const JobGround& ground_;
+  const CookParts parts_;
+  std::optional<KeptWorker>& kept_worker_;
+  Attempts& attempts_;
+  HeldResults& held_results_;
+  Breakers& breakers_;
+  Faults& faults_;
+  WorkerLives& worker_lives_;
   std::array<std::unique_ptr<Cook>, kCooksMax> cooks_;  // by slot
   std::deque<CookRequested> waiting_;
 };

@@ -40,7 +40,7 @@
 #include "director/core/handing_back.h"
 #include "director/core/handing_over.h"
 #include "director/core/held_results.h"
-#include "director/core/job_costs.h"
+#include "director/core/job_part.h"
 #include "director/core/job_queue.h"
 #include "director/core/judgements.h"
 #include "director/core/judging.h"
@@ -107,55 +107,81 @@ struct Core {
   StartFailures start_failures;
   std::optional<KeptWorker> kept_worker;
   Warmth warmth;
+  const JobGround ground{{options, today, packages, claimants, graph, notes, turn, counts},
+                         workers};
 
-  Advancing advancing{*this};
-  Aloneness aloneness{*this};
-  Asking asking{*this};
-  Attempts attempts{*this};
-  Balancing balancing{*this};
-  Beginning beginning{*this};
-  Breakers breakers{*this};
-  Changes changes{*this};
-  Claims claims{*this};
-  PendingCommits commits{*this};
-  CookTable cooks{*this};
-  Culprits culprits{*this};
-  Dispatching dispatching{*this};
-  Exploring exploring{*this};
-  Faults faults{*this};
-  Explored explored{*this};
-  HandingBack handing_back{*this};
-  Acknowledgements acknowledgements{*this};
-  WorkerLoss worker_loss{*this};
-  Accepting accepting{*this};
-  Persisting persisting{*this};
-  JobQueue job_queue{*this};
-  HandingOver handing_over{*this};
-  Suspects suspects{*this};
-  ResumedAttempts resumed_attempts{*this};
-  HeldResults held_results{*this};
-  Parking parking{*this};
-  Fleet fleet{*this};
-  Following following{*this};
-  Judgements judgements{*this};
-  Judging judging{*this};
-  LargeJobs large_jobs{*this};
-  LookingUp looking_up{*this};
-  Offers offers{*this};
-  Placing placing{*this};
-  Proofs proofs{*this};
-  Reports reports{*this};
-  Reservations reservations{*this};
-  Splitting splitting{*this};
-  Stragglers stragglers{*this};
-  Survivors survivors{*this};
-  Trust trust{*this};
-  Urgencies urgencies{*this};
-  WaitCycles wait_cycles{*this};
-  Waiting waiting{*this};
-  Waits waits{*this};
-  Warnings warnings{*this};
-  WorkerLives worker_lives{*this};
+  // Each receives parts that are above it in this list.
+  Attempts attempts{ground, costs, machines, grants, overruns};
+  ResumedAttempts resumed_attempts{ground, grants, attempts};
+  Urgencies urgencies{ground};
+  Following following{ground, resumed_attempts, urgencies};
+  Waits waits{ground};
+  Advancing advancing{ground, attempts, resumed_attempts, following, waits};
+  PendingCommits commits{ground, following};
+  Judgements judgements{ground, advancing};
+  Warnings warnings{ground};
+  Claims claims{ground, attempts,  resumed_attempts, urgencies,
+                waits,  advancing, judgements,       warnings};
+  WaitCycles wait_cycles{ground, urgencies, waits, advancing};
+  Waiting waiting{ground, waits, advancing, judgements, claims, wait_cycles};
+  Explored explored{ground, advancing, claims, waiting};
+  LookingUp looking_up{ground,   costs,  waits,       advancing, commits,
+                       warnings, claims, wait_cycles, waiting,   explored};
+  Aloneness aloneness{ground, attempts, commits, looking_up};
+  Acknowledgements acknowledgements{ground, attempts, resumed_attempts};
+  HeldResults held_results{ground, acknowledgements};
+  Offers offers{ground, grants, attempts, advancing, held_results};
+  Reservations reservations{ground, grants, aloneness, offers};
+  Suspects suspects{ground, attempts, aloneness};
+  HandingBack handing_back{ground, attempts, advancing};
+  Trust trust{ground, costs, machines, overruns, attempts, offers, handing_back};
+  Placing placing{ground, costs, kept_worker, warmth, offers, reservations, suspects, trust};
+  Accepting accepting{ground, costs, attempts, waits, commits, warnings, explored};
+  WorkerLoss worker_loss{ground,    grants,       warmth,       attempts, resumed_attempts,
+                         advancing, held_results, handing_back, trust};
+  Proofs proofs{ground,           machines,     attempts, waits,     advancing,  commits,
+                acknowledgements, held_results, offers,   accepting, worker_loss};
+  Parking parking{ground, advancing, held_results, offers, reservations, placing, proofs};
+  Asking asking{ground, grants, attempts, urgencies, parking};
+  JobQueue job_queue{ground, costs, grants, shares, resumed_attempts, aloneness, reservations};
+  Breakers breakers{ground, machines, commits, handing_back, trust, worker_loss, job_queue};
+  HandingOver handing_over{ground,    costs, grants,       warmth,  attempts,  resumed_attempts,
+                           following, waits, held_results, placing, job_queue, breakers};
+  Balancing balancing{ground, costs, kept_worker, attempts,    advancing,
+                      offers, trust, placing,     handing_over};
+  Beginning beginning{ground, costs, grants, waits, advancing, claims, waiting, offers};
+  Faults faults{ground, attempts, advancing, aloneness, placing, breakers};
+  Culprits culprits{ground, machines, attempts, advancing, faults};
+  Fleet fleet{ground, grants,      start_failures, held_results,
+              offers, worker_loss, parking,        job_queue};
+  Survivors survivors{ground,    costs,      grants, attempts,     resumed_attempts,
+                      advancing, looking_up, offers, reservations, handing_over};
+  WorkerLives worker_lives{ground,           machines,    start_failures, warmth,       attempts,
+                           resumed_attempts, advancing,   commits,        held_results, offers,
+                           handing_back,     worker_loss, parking,        breakers,     faults,
+                           culprits,         fleet,       survivors};
+  Judging judging{ground, judgements, warnings};
+  CookTable cooks{
+      ground,       {resumed_attempts, commits, advancing, judgements, warnings, claims, judging},
+      kept_worker,  attempts,
+      held_results, breakers,
+      faults,       worker_lives};
+  Exploring exploring{ground, claims, judging};
+  Changes changes{ground, attempts, advancing, commits, claims, held_results, cooks, exploring};
+  LargeJobs large_jobs{ground, costs,   kept_worker, aloneness,    offers, reservations,
+                       trust,  placing, job_queue,   handing_over, faults, survivors};
+  Stragglers stragglers{ground, machines, overruns, attempts, trust, placing, handing_over};
+  Splitting splitting{ground, attempts, handing_over, stragglers};
+  Dispatching dispatching{ground,     attempts,   resumed_attempts, aloneness, reservations,
+                          trust,      placing,    parking,          job_queue, handing_over,
+                          balancing,  faults,     culprits,         fleet,     survivors,
+                          large_jobs, stragglers, splitting};
+  Persisting persisting{ground,   attempts,         advancing, commits,
+                        explored, acknowledgements, breakers,  faults};
+  Reports reports{ground,      start_failures, attempts,         resumed_attempts, following,
+                  waits,       advancing,      commits,          warnings,         claims,
+                  wait_cycles, explored,       acknowledgements, held_results,     offers,
+                  accepting,   proofs,         breakers,         faults,           culprits};
 
  private:
   void Apply(const Event& event);
@@ -163,17 +189,5 @@ struct Core {
   void RunAgenda(size_t units);  // that the step has done already
   size_t RunNext();              // returns units
 };
-
-inline Part::Part(Core& core)
-    : core_(core),
-      options_(core.options),
-      today_(core.today),
-      packages_(core.packages),
-      graph_(core.graph),
-      claimants_(core.claimants),
-      counts_(core.counts),
-      notes_(core.notes),
-      workers_(core.workers),
-      turn_(core.turn) {}
 
 }  // namespace galley::director

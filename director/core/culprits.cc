@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "absl/time/time.h"
-#include "director/core/core.h"
 
 namespace galley::director {
 namespace {
@@ -35,10 +34,10 @@ void Culprits::AddDeath(const Attempt& attempt, Killings::What what) {
 }
 
 void Culprits::OnKilled(AttemptId id, const WorkerReport::Failed& failed, PlatformMask platforms) {
-  const Attempt attempt = core_.attempts.at(id);
+  const Attempt attempt = attempts_.at(id);
   AddDeath(attempt, Killings::What::kExecutor);
   if (!Fail(id, attempt.package, platforms, failed))
-    core_.faults.BlameInfrastructure(attempt.package, platforms, failed.error, failed.log);
+    faults_.BlameInfrastructure(attempt.package, platforms, failed.error, failed.log);
 }
 
 bool Culprits::OnWorkerLost(AttemptId id, const Attempt& attempt, const std::string& reason) {
@@ -49,13 +48,12 @@ bool Culprits::OnWorkerLost(AttemptId id, const Attempt& attempt, const std::str
 bool Culprits::Fail(AttemptId id, PackageId package, PlatformMask platforms,
                     const WorkerReport::Failed& failed) {
   if (packages_[package].work == nullptr) return false;
-  platforms &= ~core_.attempts.StillInHand(package);  // another attempt goes on
+  platforms &= ~attempts_.StillInHand(package);  // another attempt goes on
   const auto places = graph_.blame().killings().Judge(package, HasOthers());
   if (platforms == 0 || !places.has_value()) return false;
-  core_.advancing.FailPlatforms(
-      package, platforms & ~InPhase(packages_[package], Phase::kCommitting),
-      packages_[package].work->is_loaded ? Stage::kSave : Stage::kLoad, Text(*places, failed.error),
-      failed.log, FailureCause::kPackage, id);
+  advancing_.FailPlatforms(package, platforms & ~InPhase(packages_[package], Phase::kCommitting),
+                           packages_[package].work->is_loaded ? Stage::kSave : Stage::kLoad,
+                           Text(*places, failed.error), failed.log, FailureCause::kPackage, id);
   return true;
 }
 
@@ -66,7 +64,7 @@ std::string Culprits::Text(const std::vector<Killings::Place>& places,
   for (const Killings::Place& place : places) {
     deaths += place.deaths;
     where += (where.empty() ? "" : ", ") + Times(place.deaths) + " on " +
-             core_.machines.NameOf(place.machine) +
+             machines_.NameOf(place.machine) +
              (place.others_succeeded ? ", where other packages succeeded meanwhile" : "");
   }
   return "its executor or worker was killed (SIGKILL) " + Times(deaths) + " while it ran (" +
@@ -79,9 +77,9 @@ bool Culprits::PutOff(PackageId package) {
   const auto others = static_cast<int64_t>(killings.suspects().size());
   // (One that waits for a grant is in a queue of its own, in which no time is waited for.)
   if (packages_[package].state == State::kSaveStalled)
-    lifecycle().SetState(package, State::kLoad, "put off");
-  lifecycle().BackOff(package,
-                      today_.now + std::min(kPutOff + others * kPutOffForEach, kPutOffMax));
+    graph_.lifecycle().SetState(package, State::kLoad, "put off");
+  graph_.lifecycle().BackOff(package,
+                             today_.now + std::min(kPutOff + others * kPutOffForEach, kPutOffMax));
   return true;
 }
 
@@ -92,11 +90,11 @@ bool Culprits::HasOthers() const {
   for (const PackageId suspect : graph_.blame().killings().suspects()) {
     const Work* const work = packages_[suspect].work.get();
     if (work == nullptr) continue;
-    const size_t in_hand = core_.attempts.At(suspect).size();
+    const size_t in_hand = attempts_.At(suspect).size();
     suspects += in_hand > 0 ? in_hand : work->not_before == absl::InfinitePast();
   }
-  return workers_.jobs_in_hand() + lifecycle().loads().size() + lifecycle().saves().size() +
-             lifecycle().requests().size() >
+  return workers_.jobs_in_hand() + graph_.lifecycle().loads().size() +
+             graph_.lifecycle().saves().size() + graph_.lifecycle().requests().size() >
          suspects;
 }
 

@@ -7,15 +7,25 @@
 #include <string>
 #include <vector>
 
+#include "director/core/advancing.h"
 #include "director/core/attempt.h"
+#include "director/core/attempts.h"
+#include "director/core/faults.h"
+#include "director/core/job_part.h"
 #include "director/core/killings.h"
-#include "director/core/part.h"
+#include "director/core/machine_table.h"
 
 namespace galley::director {
 
-class Culprits : Part {
+class Culprits : JobPart {
  public:
-  explicit Culprits(Core& core) : Part(core) {}
+  Culprits(const JobGround& ground, MachineTable& machines, Attempts& attempts,
+           Advancing& advancing, Faults& faults)
+      : JobPart(ground),
+        machines_(machines),
+        attempts_(attempts),
+        advancing_(advancing),
+        faults_(faults) {}
 
   // The attempt's executor, or its program, was killed. The package fails, or is tried again with a
   // back-off, on another machine first.
@@ -33,6 +43,11 @@ class Culprits : Part {
             const WorkerReport::Failed& failed);
   bool HasOthers() const;
   std::string Text(const std::vector<Killings::Place>& places, const std::string& error) const;
+
+  MachineTable& machines_;
+  Attempts& attempts_;
+  Advancing& advancing_;
+  Faults& faults_;
 };
 
 }  // namespace galley::director

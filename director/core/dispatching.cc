@@ -3,73 +3,72 @@
 #include <algorithm>
 
 #include "common/base/sabotage.h"
-#include "director/core/core.h"
 
 namespace galley::director {
 void Dispatching::HandOverAll() {
   if (claimants_.active() == 0) return;
-  core_.survivors.DropUnwanted();
-  core_.survivors.HoldResources();
-  if (!core_.job_queue.HasLoadWork()) return;
-  core_.parking.ParkForHelpers();
-  core_.fleet.Keep();
-  core_.reservations.Look();
-  core_.parking.Unpark();
-  Aloneness& aloneness = core_.aloneness;
-  if (aloneness.IsForTooLong()) core_.attempts.EndAlone();
-  if (core_.attempts.alone() != 0 && !core_.job_queue.HasBlockingJob()) return;
-  if (core_.attempts.alone() == 0) {
-    core_.large_jobs.LookAtParked();
-    core_.large_jobs.HandOverKept();
+  survivors_.DropUnwanted();
+  survivors_.HoldResources();
+  if (!job_queue_.HasLoadWork()) return;
+  parking_.ParkForHelpers();
+  fleet_.Keep();
+  reservations_.Look();
+  parking_.Unpark();
+  Aloneness& aloneness = aloneness_;
+  if (aloneness.IsForTooLong()) attempts_.EndAlone();
+  if (attempts_.alone() != 0 && !job_queue_.HasBlockingJob()) return;
+  if (attempts_.alone() == 0) {
+    large_jobs_.LookAtParked();
+    large_jobs_.HandOverKept();
   }
   std::vector<PackageId> aside;
   // (A package that is quarantined may end a cook, which gives up others.)
   while (!claimants_.has_stopped() &&
-         (!workers_.with_room().empty() || core_.job_queue.HasBlockingJob())) {
-    const PackageId package = core_.job_queue.NextJob();
+         (!workers_.with_room().empty() || job_queue_.HasBlockingJob())) {
+    const PackageId package = job_queue_.NextJob();
     if (!package.valid()) break;
-    if (core_.attempts.alone() != 0 && packages_[package].urgency != Urgency::kBlocking) break;
+    if (attempts_.alone() != 0 && packages_[package].urgency != Urgency::kBlocking) break;
     const bool runs_alone = aloneness.WaitsToBeAlone(package);
     if (runs_alone && !aloneness.IsAllElseDone()) break;
-    if (core_.faults.Quarantine(package) || core_.survivors.TakeUp(package)) continue;
+    if (faults_.Quarantine(package) || survivors_.TakeUp(package)) continue;
     if (runs_alone) {
       // (What a job from before holds is not waited for.)
-      if (!core_.job_queue.HasResources(package)) core_.resumed_attempts.CancelResumed();
-      if (!core_.placing.Place(package).worker.valid() && core_.parking.Park(package)) continue;
-      core_.handing_over.HandOverAlone(package);
+      if (!job_queue_.HasResources(package)) resumed_attempts_.CancelResumed();
+      if (!placing_.Place(package).worker.valid() && parking_.Park(package)) continue;
+      handing_over_.HandOverAlone(package);
       break;
     }
-    const Placement at = core_.placing.Place(package);
+    const Placement at = placing_.Place(package);
     if (at.worker.valid()) {
-      core_.handing_over.HandOver(package, at);
-    } else if (!core_.parking.Park(package) && !core_.culprits.PutOff(package) &&
-               !core_.large_jobs.SetAside(package, aside)) {
+      handing_over_.HandOver(package, at);
+    } else if (!parking_.Park(package) && !culprits_.PutOff(package) &&
+               !large_jobs_.SetAside(package, aside)) {
       break;
     }
   }
-  core_.job_queue.EndTurn();
-  for (const PackageId package : aside) lifecycle().Refresh(package);
-  if (core_.attempts.alone() == 0 && claimants_.has_several_classes()) Overtake();
-  if (claimants_.has_stopped() || core_.attempts.alone() != 0) return;
-  core_.balancing.Balance();
-  const bool are_any_doubtful = core_.trust.Look();
-  const bool is_anybody_free = core_.stragglers.IsTimeToLook();
-  if (is_anybody_free) core_.splitting.Split();
-  if (is_anybody_free || are_any_doubtful) core_.stragglers.BackUp();
+  job_queue_.EndTurn();
+  for (const PackageId package : aside) graph_.lifecycle().Refresh(package);
+  if (attempts_.alone() == 0 && claimants_.has_several_classes()) Overtake();
+  if (claimants_.has_stopped() || attempts_.alone() != 0) return;
+  balancing_.Balance();
+  const bool are_any_doubtful = trust_.Look();
+  const bool is_anybody_free = stragglers_.IsTimeToLook();
+  if (is_anybody_free) splitting_.Split();
+  if (is_anybody_free || are_any_doubtful) stragglers_.BackUp();
 }
 
 // No worker has room; but what waits there is of lower classes. A job of a higher class waits
 // before that, at each worker as many as it has slots: one of them begins when any job there ends.
 void Dispatching::Overtake() {
-  while (!claimants_.has_stopped() && !lifecycle().loads().empty() && !core_.trust.HasRoom()) {
-    const PackageId package = core_.job_queue.NextJob();
+  while (!claimants_.has_stopped() && !graph_.lifecycle().loads().empty() && !trust_.HasRoom()) {
+    const PackageId package = job_queue_.NextJob();
     if (!package.valid() || packages_[package].work->runs_alone) break;
-    const WorkerId worker = core_.placing.PlaceBefore(package, core_.job_queue.UrgencyOf(package));
+    const WorkerId worker = placing_.PlaceBefore(package, job_queue_.UrgencyOf(package));
     if (!worker.valid()) break;
-    if (core_.faults.Quarantine(package) || core_.survivors.TakeUp(package)) continue;
-    core_.handing_over.HandOver(package, {.worker = worker});
+    if (faults_.Quarantine(package) || survivors_.TakeUp(package)) continue;
+    handing_over_.HandOver(package, {.worker = worker});
   }
-  core_.job_queue.EndTurn();
+  job_queue_.EndTurn();
 }
 
 }  // namespace galley::director

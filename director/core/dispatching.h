@@ -2,18 +2,76 @@
 // Threads: none; owned by Core.
 #pragma once
 
-#include "director/core/part.h"
+#include "director/core/aloneness.h"
+#include "director/core/attempts.h"
+#include "director/core/balancing.h"
+#include "director/core/culprits.h"
+#include "director/core/faults.h"
+#include "director/core/fleet.h"
+#include "director/core/handing_over.h"
+#include "director/core/job_part.h"
+#include "director/core/job_queue.h"
+#include "director/core/large_jobs.h"
+#include "director/core/parking.h"
+#include "director/core/placing.h"
+#include "director/core/reservations.h"
+#include "director/core/resumed_attempts.h"
+#include "director/core/splitting.h"
+#include "director/core/stragglers.h"
+#include "director/core/survivors.h"
+#include "director/core/trust.h"
 
 namespace galley::director {
 
-class Dispatching : Part {
+class Dispatching : JobPart {
  public:
-  explicit Dispatching(Core& core) : Part(core) {}
+  Dispatching(const JobGround& ground, Attempts& attempts, ResumedAttempts& resumed_attempts,
+              Aloneness& aloneness, Reservations& reservations, Trust& trust, Placing& placing,
+              Parking& parking, JobQueue& job_queue, HandingOver& handing_over,
+              Balancing& balancing, Faults& faults, Culprits& culprits, Fleet& fleet,
+              Survivors& survivors, LargeJobs& large_jobs, Stragglers& stragglers,
+              Splitting& splitting)
+      : JobPart(ground),
+        attempts_(attempts),
+        resumed_attempts_(resumed_attempts),
+        aloneness_(aloneness),
+        reservations_(reservations),
+        trust_(trust),
+        placing_(placing),
+        parking_(parking),
+        job_queue_(job_queue),
+        handing_over_(handing_over),
+        balancing_(balancing),
+        faults_(faults),
+        culprits_(culprits),
+        fleet_(fleet),
+        survivors_(survivors),
+        large_jobs_(large_jobs),
+        stragglers_(stragglers),
+        splitting_(splitting) {}
 
   void HandOverAll();
 
  private:
   void Overtake();
+
+  Attempts& attempts_;
+  ResumedAttempts& resumed_attempts_;
+  Aloneness& aloneness_;
+  Reservations& reservations_;
+  Trust& trust_;
+  Placing& placing_;
+  Parking& parking_;
+  JobQueue& job_queue_;
+  HandingOver& handing_over_;
+  Balancing& balancing_;
+  Faults& faults_;
+  Culprits& culprits_;
+  Fleet& fleet_;
+  Survivors& survivors_;
+  LargeJobs& large_jobs_;
+  Stragglers& stragglers_;
+  Splitting& splitting_;
 };
 
 }  // namespace galley::director

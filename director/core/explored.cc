@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "director/core/core.h"
-
 namespace galley::director {
 
 namespace {
@@ -54,11 +52,11 @@ void Explored::RegisterGenerated(PackageId id, const ResultView& view, bool is_r
                   " for one platform otherwise than for another: the list must be the same");
     }
     child.generated = std::make_unique<record::Generated>(generated);
-    if (is_changed && child.is_in_cook()) core_.claims.RequeueWithReaders(child_id, requeued);
-    core_.claims.Join(child_id, InstigatorCategory::kGeneratedPackage, id, package.cooks);
+    if (is_changed && child.is_in_cook()) claims_.RequeueWithReaders(child_id, requeued);
+    claims_.Join(child_id, InstigatorCategory::kGeneratedPackage, id, package.cooks);
     graph_.BindRanks(id, child_id, InstigatorCategory::kGeneratedPackage);
     if (child.work != nullptr && child.work->waits_for_generator)
-      core_.waiting.EvaluateGenerator(child_id);
+      waiting_.EvaluateGenerator(child_id);
   }
   std::sort(listed.begin(), listed.end());
   if (!is_result) {
@@ -80,14 +78,14 @@ void Explored::RegisterGenerated(PackageId id, const ResultView& view, bool is_r
   for (const PackageId child_id : before) {
     if (std::binary_search(package.generates.begin(), package.generates.end(), child_id)) continue;
     packages_[child_id].generated.reset();
-    if (packages_[child_id].is_in_cook()) core_.claims.RequeueWithReaders(child_id, requeued);
+    if (packages_[child_id].is_in_cook()) claims_.RequeueWithReaders(child_id, requeued);
   }
 }
 
 // The generator fails on all platforms, whichever of them came first.
 void Explored::FailGenerator(PackageId id, const std::string& error) {
-  core_.advancing.FailPlatforms(id, ~PlatformMask{0}, Stage::kSave, error, "");
-  core_.advancing.Advance(id);
+  advancing_.FailPlatforms(id, ~PlatformMask{0}, Stage::kSave, error, "");
+  advancing_.Advance(id);
 }
 
 }  // namespace galley::director

@@ -4,13 +4,17 @@
 
 #include <string>
 
-#include "director/core/part.h"
+#include "director/core/advancing.h"
+#include "director/core/claims.h"
+#include "director/core/package_part.h"
+#include "director/core/waiting.h"
 
 namespace galley::director {
 
-class Explored : Part {
+class Explored : PackagePart {
  public:
-  explicit Explored(Core& core) : Part(core) {}
+  Explored(const PackageGround& ground, Advancing& advancing, Claims& claims, Waiting& waiting)
+      : PackagePart(ground), advancing_(advancing), claims_(claims), waiting_(waiting) {}
 
   // The platform came to this result, or its load to this list (`is_result` is false), which may be
   // incomplete.
@@ -20,6 +24,10 @@ class Explored : Part {
  private:
   void RegisterGenerated(PackageId package, const ResultView& view, bool is_result);
   void FailGenerator(PackageId package, const std::string& error);
+
+  Advancing& advancing_;
+  Claims& claims_;
+  Waiting& waiting_;
 };
 
 }  // namespace galley::director

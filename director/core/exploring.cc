@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "director/core/core.h"
-
 namespace galley::director {
 size_t Exploring::Explore(PackageId id, PlatformIndex platform) {
   PackageData& package = packages_[id];
@@ -59,10 +57,10 @@ size_t Exploring::ExploreOne(PackageId id, PlatformIndex platform) {
   std::vector<PackageId> found;
   graph_.edges().Follow(id, platform, targets, found);
   const CookMask cooks = claimants_.ClaimersOn(id, bit);
-  for (const auto& [to, category] : targets) core_.claims.Bring(to, category, id, cooks);
+  for (const auto& [to, category] : targets) claims_.Bring(to, category, id, cooks);
   graph_.PlaceInRanks(id, found, /*are_cooked_inputs=*/false);
   claimants_.ForEachOf(cooks & claimants_.fail_fast(), [&](Claimant& cook) {
-    if (!cook.is_ending()) core_.judging.Judge(cook, id);
+    if (!cook.is_ending()) judging_.Judge(cook, id);
   });
   return 1 + references.size();
 }

@@ -4,14 +4,17 @@
 #include <string>
 #include <vector>
 
+#include "director/core/claims.h"
 #include "director/core/edges.h"
-#include "director/core/part.h"
+#include "director/core/judging.h"
+#include "director/core/package_part.h"
 
 namespace galley::director {
 
-class Exploring : Part {
+class Exploring : PackagePart {
  public:
-  explicit Exploring(Core& core) : Part(core) {}
+  Exploring(const PackageGround& ground, Claims& claims, Judging& judging)
+      : PackagePart(ground), claims_(claims), judging_(judging) {}
 
   // Returns units.
   size_t Explore(PackageId package, PlatformIndex platform);
@@ -26,6 +29,9 @@ class Exploring : Part {
               std::vector<Edges::Target>& targets);
 
   std::vector<PackageId> late_;  // wait for ExploreLate
+
+  Claims& claims_;
+  Judging& judging_;
 };
 
 }  // namespace galley::director

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "common/base/sabotage.h"
-#include "director/core/core.h"
 
 namespace galley::director {
 namespace {
@@ -50,7 +49,7 @@ std::string QuarantineText(const std::string& what, const std::string& error, ui
 // the last fault of the present one: it is told of at least one less than the maximum.
 uint32_t Faults::CountOwnFault(PackageId package, WorkerId worker,
                                const WorkerReport::Failed& failed, bool is_of_today) {
-  core_.attempts.CancelRetracted(package);
+  attempts_.CancelRetracted(package);
   const Worker* const where = workers_.Find(worker);
   const uint32_t machine = where == nullptr ? kHomeMachine : where->machine;
   const uint32_t before = graph_.blame().Of(package).own;
@@ -62,16 +61,16 @@ uint32_t Faults::CountOwnFault(PackageId package, WorkerId worker,
   if (IsLimit(failed) && count > before) graph_.blame().AddLimit(package);
   // (It waits for the others that are to come.)
   if (count == before && packages_[package].work != nullptr)
-    lifecycle().BackOff(package, today_.now + kBetweenUncounted);
+    graph_.lifecycle().BackOff(package, today_.now + kBetweenUncounted);
   if (is_of_today && packages_[package].work != nullptr) {
-    packages_[package].work->runs_alone = core_.aloneness.IsToRunAlone(package);
-    lifecycle().Refresh(package);
+    packages_[package].work->runs_alone = aloneness_.IsToRunAlone(package);
+    graph_.lifecycle().Refresh(package);
   }
   const uint32_t told = is_of_today && !graph_.pending_changes().IsForgivenLate(package)
                             ? count
                             : std::min(count, options_.own_fault_attempts_max - 1);
-  Note(PackageBlamed{package, told, WhatItDid(failed.fault), failed.error, failed.log},
-       packages_[package].cooks & claimants_.running());
+  turn_.Note(PackageBlamed{package, told, WhatItDid(failed.fault), failed.error, failed.log},
+             packages_[package].cooks & claimants_.running());
   return IsSabotaged(Sabotage::kRetryPoisonForEver) ? 0 : count;
 }
 
@@ -81,22 +80,22 @@ bool Faults::Quarantine(PackageId id) {
   const CookRequested::Blamed* const found = graph_.blame().Quarantined(id);
   if (found == nullptr) return false;
   const CookRequested::Blamed before = *found;
-  core_.advancing.FailPlatforms(id, InPhase(packages_[id], Phase::kToCook), Stage::kLoad,
-                                QuarantineText(before.what, before.error, before.own_faults),
-                                before.log, FailureCause::kPackage);
-  core_.advancing.Advance(id);
+  advancing_.FailPlatforms(id, InPhase(packages_[id], Phase::kToCook), Stage::kLoad,
+                           QuarantineText(before.what, before.error, before.own_faults), before.log,
+                           FailureCause::kPackage);
+  advancing_.Advance(id);
   return true;
 }
 
 void Faults::OnOwnFault(AttemptId id, const WorkerReport::Failed& failed, PlatformMask platforms) {
-  const Attempt& attempt = core_.attempts.at(id);
+  const Attempt& attempt = attempts_.at(id);
   const uint32_t count = CountOwnFault(attempt.package, attempt.worker, failed);
   if (count < options_.own_fault_attempts_max) {
     claimants_.CountRetry(attempt.package, RetryCauseOf(failed.fault));
     // The attempts that go on elsewhere would be its last one, and not alone.
-    if (!core_.aloneness.WaitsToBeAlone(attempt.package)) return;
-    for (const AttemptId other : core_.attempts.At(attempt.package)) {
-      if (other != id) core_.attempts.EndAttempt(other, Tell::kCancel);
+    if (!aloneness_.WaitsToBeAlone(attempt.package)) return;
+    for (const AttemptId other : attempts_.At(attempt.package)) {
+      if (other != id) attempts_.EndAttempt(other, Tell::kCancel);
     }
     return;
   }
@@ -105,20 +104,20 @@ void Faults::OnOwnFault(AttemptId id, const WorkerReport::Failed& failed, Platfo
     QuarantineOnceToCook(attempt.package, failed, count);
   const Stage stage = packages_[attempt.package].work->is_loaded ? Stage::kSave : Stage::kLoad;
   const PlatformMask by_limit = KeptLimit(attempt, failed) & platforms;
-  core_.advancing.FailPlatforms(attempt.package, by_limit, stage,
-                                LimitText(WhatItDid(failed.fault), failed.error, count), failed.log,
-                                FailureCause::kLimit, id);
-  core_.advancing.FailPlatforms(attempt.package, platforms & ~by_limit, stage,
-                                QuarantineText(WhatItDid(failed.fault), failed.error, count),
-                                failed.log, FailureCause::kPackage, id);
+  advancing_.FailPlatforms(attempt.package, by_limit, stage,
+                           LimitText(WhatItDid(failed.fault), failed.error, count), failed.log,
+                           FailureCause::kLimit, id);
+  advancing_.FailPlatforms(attempt.package, platforms & ~by_limit, stage,
+                           QuarantineText(WhatItDid(failed.fault), failed.error, count), failed.log,
+                           FailureCause::kPackage, id);
 }
 
 // Platforms that are not looked up yet may have been cooked before: only those that turn out to
 // need a cook fail.
 void Faults::QuarantineOnceToCook(PackageId id, const WorkerReport::Failed& failed,
                                   uint32_t count) {
-  graph_.blame().Quarantine(id,
-                            {NameOf(id), count, WhatItDid(failed.fault), failed.error, failed.log});
+  graph_.blame().Quarantine(
+      id, {packages_.NameOf(id), count, WhatItDid(failed.fault), failed.error, failed.log});
 }
 
 // An attempt that was taken back had begun all the same: it killed its executor and counts like any
@@ -128,8 +127,8 @@ void Faults::QuarantineOnceToCook(PackageId id, const WorkerReport::Failed& fail
 // does not fail for it. It has only one chance left, though: one fault of the present content, and
 // it is quarantined.
 void Faults::OnLateFault(AttemptId id, const WorkerReport::Failed& failed) {
-  core_.attempts.ForgetRetracted(id);  // this one is over
-  const Attempt late = core_.attempts.at(id);
+  attempts_.ForgetRetracted(id);  // this one is over
+  const Attempt late = attempts_.at(id);
   const bool is_over = packages_[late.package].work == nullptr;
   if ((packages_[late.package].cooks & claimants_.running()) == 0 && !late.is_earlier) return;
   if (claimants_.running() == 0) return;
@@ -138,24 +137,24 @@ void Faults::OnLateFault(AttemptId id, const WorkerReport::Failed& failed) {
   const uint32_t count = CountOwnFault(late.package, late.worker, failed,
                                        is_of_today || package.outcome == Outcome::kFailed);
   // The attempts in hand would be the last one, and not alone.
-  if (!is_over && is_of_today && core_.aloneness.WaitsToBeAlone(late.package)) {
-    core_.attempts.EndAttempts(late.package);
-    return core_.advancing.Advance(late.package);
+  if (!is_over && is_of_today && aloneness_.WaitsToBeAlone(late.package)) {
+    attempts_.EndAttempts(late.package);
+    return advancing_.Advance(late.package);
   }
   if (count < options_.own_fault_attempts_max || !is_of_today || (is_over && !late.is_earlier))
     return;
   QuarantineOnceToCook(late.package, failed, count);
   if (is_over) return;  // or not asked for yet
-  core_.attempts.EndAttempts(late.package);
-  core_.advancing.FailPlatforms(late.package, InPhase(packages_[late.package], Phase::kToCook),
-                                Stage::kLoad,
-                                QuarantineText(WhatItDid(failed.fault), failed.error, count),
-                                failed.log, FailureCause::kPackage, id);
-  core_.advancing.Advance(late.package);
+  attempts_.EndAttempts(late.package);
+  advancing_.FailPlatforms(late.package, InPhase(packages_[late.package], Phase::kToCook),
+                           Stage::kLoad,
+                           QuarantineText(WhatItDid(failed.fault), failed.error, count), failed.log,
+                           FailureCause::kPackage, id);
+  advancing_.Advance(late.package);
 }
 
 bool Faults::HasFailedGenerator(PackageId id) const {
-  const PackageId generator = packages_.Find(GeneratorName(NameOf(id)));
+  const PackageId generator = packages_.Find(GeneratorName(packages_.NameOf(id)));
   return generator.valid() && InPhase(packages_[generator], Phase::kFailed) != 0 &&
          InPhase(packages_[generator], Phase::kDone) == 0;
 }
@@ -164,37 +163,40 @@ void Faults::BlameInfrastructure(PackageId id, PlatformMask platforms, const std
                                  const std::string& log, RetryCause cause, bool is_new_there) {
   PackageData& package = packages_[id];
   if (package.work == nullptr) return;
-  platforms &= ~core_.attempts.StillInHand(id);  // another attempt goes on
+  platforms &= ~attempts_.StillInHand(id);  // another attempt goes on
   if (platforms == 0) return;
   // The source may be what cannot be read, and a generator that failed does not make it again.
   const bool is_orphan = package.generated != nullptr && HasFailedGenerator(id);
   // (Another machine may do it at once.)
-  const bool is_untried = is_new_there && core_.placing.IsUntriedAnywhere(id);
-  const bool says_nothing = (core_.breakers.are_all_held() || is_untried) && !is_orphan;
+  const bool is_untried = is_new_there && placing_.IsUntriedAnywhere(id);
+  const bool says_nothing = (breakers_.are_all_held() || is_untried) && !is_orphan;
   const uint32_t count = says_nothing ? graph_.blame().Of(id).infrastructure
                                       : graph_.blame().AddInfrastructureFault(id);
   // What was loaded there says nothing either; and it may be long.
-  lifecycle().SetLoaded(id, false);
+  graph_.lifecycle().SetLoaded(id, false);
   if (count <
       (is_orphan ? options_.own_fault_attempts_max : options_.infrastructure_attempts_max)) {
     claimants_.CountRetry(id, cause);
-    lifecycle().BackOff(id, today_.now + BackOff(count));
+    graph_.lifecycle().BackOff(id, today_.now + BackOff(count));
     // Backing off did not help, and followers need not wait for the next back-offs: the package
     // leads no longer, and is looked up with the others.
     for (PlatformIndex p = 0; p < package.slots.size() && count == kFaultsToLetGo; ++p) {
       const Slot& slot = package.slots[p];
-      const bool is_followed = slot.is_leading && lifecycle().equal_work().IsFollowed(slot.work);
+      const bool is_followed =
+          slot.is_leading && graph_.lifecycle().equal_work().IsFollowed(slot.work);
       if ((platforms & MaskOf(p)) && is_followed && slot.phase == Phase::kToCook)
-        lifecycle().SetPhase(id, p, Phase::kToLookUp);
+        graph_.lifecycle().SetPhase(id, p, Phase::kToLookUp);
     }
     return;
   }
   const Stage stage = package.work->is_loaded ? Stage::kSave : Stage::kLoad;
   const std::string text =
       std::to_string(count) + " attempts failed for the machine's sake, the last: " + error +
-      (is_orphan ? " (its generator " + std::string(GeneratorName(NameOf(id))) + " failed)" : "");
-  core_.advancing.FailPlatforms(id, platforms & ~InPhase(packages_[id], Phase::kCommitting), stage,
-                                text, log, FailureCause::kMachine);
+      (is_orphan
+           ? " (its generator " + std::string(GeneratorName(packages_.NameOf(id))) + " failed)"
+           : "");
+  advancing_.FailPlatforms(id, platforms & ~InPhase(packages_[id], Phase::kCommitting), stage, text,
+                           log, FailureCause::kMachine);
 }
 
 // Memory may have been short because of jobs that ran beside it. A timeout counts as a limit only

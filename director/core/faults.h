@@ -7,15 +7,27 @@
 #include <cstdint>
 #include <string>
 
+#include "director/core/advancing.h"
+#include "director/core/aloneness.h"
 #include "director/core/attempt.h"
+#include "director/core/attempts.h"
+#include "director/core/breakers.h"
 #include "director/core/core_figures.h"
-#include "director/core/part.h"
+#include "director/core/job_part.h"
+#include "director/core/placing.h"
 
 namespace galley::director {
 
-class Faults : Part {
+class Faults : JobPart {
  public:
-  explicit Faults(Core& core) : Part(core) {}
+  Faults(const JobGround& ground, Attempts& attempts, Advancing& advancing, Aloneness& aloneness,
+         Placing& placing, Breakers& breakers)
+      : JobPart(ground),
+        attempts_(attempts),
+        advancing_(advancing),
+        aloneness_(aloneness),
+        placing_(placing),
+        breakers_(breakers) {}
 
   void OnOwnFault(AttemptId id, const WorkerReport::Failed& failed, PlatformMask platforms);
   void OnLateFault(AttemptId id, const WorkerReport::Failed& failed);
@@ -38,6 +50,12 @@ class Faults : Part {
   void QuarantineOnceToCook(PackageId package, const WorkerReport::Failed& failed, uint32_t count);
   static bool IsLimit(const WorkerReport::Failed& failed);
   PlatformMask KeptLimit(const Attempt& attempt, const WorkerReport::Failed& failed) const;
+
+  Attempts& attempts_;
+  Advancing& advancing_;
+  Aloneness& aloneness_;
+  Placing& placing_;
+  Breakers& breakers_;
 };
 
 }  // namespace galley::director

@@ -6,8 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "director/core/core.h"
-
 namespace galley::director {
 namespace {
 
@@ -21,7 +19,7 @@ void Fleet::Keep() {
   SpawnUpTo(Pool::kLocal, options_.workers);
   if (options_.fleet.max == 0) return;
   SpawnUpTo(Pool::kLaunched, Wanted());
-  if (!lifecycle().parked().empty()) SpawnUpTo(Pool::kLocal, HelpersWanted());
+  if (!graph_.lifecycle().parked().empty()) SpawnUpTo(Pool::kLocal, HelpersWanted());
 }
 
 // As many as can be busy with what they alone can cook.
@@ -30,7 +28,7 @@ uint32_t Fleet::HelpersWanted() const {
   for (const WorkerId id : workers_.ring())
     busy += PoolOf(id) == Pool::kLocal && !workers_.Find(id)->hand.empty();
   return static_cast<uint32_t>(
-      std::min<size_t>(busy + core_.parking.CountForHelpers(), options_.fleet.helpers_max));
+      std::min<size_t>(busy + parking_.CountForHelpers(), options_.fleet.helpers_max));
 }
 
 bool Fleet::IsNobodyThere() const {
@@ -42,7 +40,7 @@ bool Fleet::IsAnyIdleFor(PackageId package) const {
   return std::any_of(workers_.idle().begin(), workers_.idle().end(), [&](WorkerId id) {
     const Worker& worker = *workers_.Find(id);
     return PoolOf(id) == Pool::kLaunched && worker.hand.empty() &&
-           today_.awake - worker.idle_since >= kLookPeriod && core_.offers.Has(id, worker, package);
+           today_.awake - worker.idle_since >= kLookPeriod && offers_.Has(id, worker, package);
   });
 }
 
@@ -61,10 +59,10 @@ uint32_t Fleet::FurtherMachines() {
   double machines = 0;
   const bool is_nobody_there = IsNobodyThere();
   const absl::btree_set<uint32_t> were_in_vain = std::exchange(in_vain_, {});
-  lifecycle().saves().ForEachLine([&](uint32_t group, PackageId first, size_t size) {
-    const uint64_t jobs = std::min<uint64_t>(size, core_.grants.FreeOfFarm(group));
+  graph_.lifecycle().saves().ForEachLine([&](uint32_t group, PackageId first, size_t size) {
+    const uint64_t jobs = std::min<uint64_t>(size, grants_.FreeOfFarm(group));
     const uint64_t of_each = std::min<uint64_t>(
-        options_.fleet.slots, core_.grants.JobsOn(group, options_.fleet.offer.resources));
+        options_.fleet.slots, grants_.JobsOn(group, options_.fleet.offer.resources));
     if (jobs == 0 || of_each == 0) return;
     if (!is_nobody_there && (were_in_vain.contains(group) || IsAnyIdleFor(first))) {
       in_vain_.insert(group);
@@ -79,16 +77,16 @@ uint32_t Fleet::FurtherMachines() {
 uint32_t Fleet::Wanted() {
   const FleetOptions& fleet = options_.fleet;
   // One that made something else than others is not replaced.
-  const uint32_t out = std::min(core_.held_results.quarantined(Pool::kLaunched), fleet.max - 1);
+  const uint32_t out = std::min(held_results_.quarantined(Pool::kLaunched), fleet.max - 1);
   const uint32_t most = fleet.max - out;
   const uint32_t least = std::min(fleet.min, most);
   // What they can take: neither what only helpers or others can cook, nor what waits for a resource
   // of the farm.
-  const size_t demanding = core_.parking.CountForFleet();
+  const size_t demanding = parking_.CountForFleet();
   const uint32_t further = FurtherMachines();
   // (Where nobody is left who holds what others wait for, they wait for a worker.)
-  const size_t stalled = IsNobodyThere() ? lifecycle().saves().size() : 0;
-  const size_t ready = lifecycle().loads().size() + demanding + stalled;
+  const size_t stalled = IsNobodyThere() ? graph_.lifecycle().saves().size() : 0;
+  const size_t ready = graph_.lifecycle().loads().size() + demanding + stalled;
   const size_t jobs = ready + workers_.jobs_in_hand(Pool::kLaunched);
   if (ready + further == 0) return least;
   absl::Duration work;
@@ -98,7 +96,7 @@ uint32_t Fleet::Wanted() {
     packages += cook.tally.monitor.to_cook();
   });
   size_t parked = 0;
-  for (const auto& [cooker, queue] : lifecycle().parked()) parked += queue.size();
+  for (const auto& [cooker, queue] : graph_.lifecycle().parked()) parked += queue.size();
   parked -= demanding;
   if (packages > 0)
     work *= 1 - std::min(1.0, static_cast<double>(parked) / static_cast<double>(packages));
@@ -111,7 +109,7 @@ uint32_t Fleet::Wanted() {
 }
 
 void Fleet::SpawnUpTo(Pool pool, uint32_t count) {
-  const uint32_t failures = core_.start_failures.Of(pool);
+  const uint32_t failures = start_failures_.Of(pool);
   const absl::Duration delay = failures == 0 ? absl::ZeroDuration() : BackOff(failures);
   // One that drains takes no jobs, however long it stays. (On this machine it has its slots until
   // it is gone.)
@@ -124,7 +122,7 @@ void Fleet::LetIdleGo() {
   if (options_.fleet.max == 0 || today_.awake - looked_at_ < kLookPeriod) return;
   looked_at_ = today_.awake;
   // (Who is wanted would be asked for again at once.)
-  const uint32_t kept = (claimants_.active() != 0 && core_.job_queue.HasLoadWork()) ? Wanted() : 0;
+  const uint32_t kept = (claimants_.active() != 0 && job_queue_.HasLoadWork()) ? Wanted() : 0;
   uint32_t launched = workers_.alive(Pool::kLaunched) - workers_.draining(Pool::kLaunched);
   std::vector<WorkerId> idle;
   for (const WorkerId id : workers_.ring()) {
@@ -141,7 +139,7 @@ void Fleet::LetIdleGo() {
     launched -= pool == Pool::kLaunched;
     idle.push_back(id);
   }
-  for (const WorkerId id : idle) core_.worker_loss.Drain(id);
+  for (const WorkerId id : idle) worker_loss_.Drain(id);
 }
 
 }  // namespace galley::director

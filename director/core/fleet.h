@@ -21,16 +21,33 @@
 
 #include "absl/container/btree_set.h"
 #include "absl/time/time.h"
+#include "director/core/grants.h"
+#include "director/core/held_results.h"
 #include "director/core/ids.h"
-#include "director/core/part.h"
+#include "director/core/job_part.h"
+#include "director/core/job_queue.h"
+#include "director/core/offers.h"
+#include "director/core/parking.h"
+#include "director/core/start_failures.h"
+#include "director/core/worker_loss.h"
 
 namespace galley::director {
 
-class Fleet : Part {
+class Fleet : JobPart {
  public:
   static constexpr int kWorthStarts = 10;
 
-  explicit Fleet(Core& core) : Part(core) {}
+  Fleet(const JobGround& ground, Grants& grants, StartFailures& start_failures,
+        HeldResults& held_results, Offers& offers, WorkerLoss& worker_loss, Parking& parking,
+        JobQueue& job_queue)
+      : JobPart(ground),
+        grants_(grants),
+        start_failures_(start_failures),
+        held_results_(held_results),
+        offers_(offers),
+        worker_loss_(worker_loss),
+        parking_(parking),
+        job_queue_(job_queue) {}
 
   // Asks for the workers that are missing. REQUIRES: there is work.
   void Keep();
@@ -50,6 +67,14 @@ class Fleet : Part {
   // Groups (Grants) of which further machines bring nothing, of those that are waited for.
   absl::btree_set<uint32_t> in_vain_;
   absl::Duration looked_at_ = -absl::InfiniteDuration();  // LetIdleGo
+
+  Grants& grants_;
+  StartFailures& start_failures_;
+  HeldResults& held_results_;
+  Offers& offers_;
+  WorkerLoss& worker_loss_;
+  Parking& parking_;
+  JobQueue& job_queue_;
 };
 
 }  // namespace galley::director

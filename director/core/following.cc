@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "common/base/sabotage.h"
-#include "director/core/core.h"
 
 namespace galley::director {
 // Platforms that are to be cooked follow equal work that another package leads. A platform that was
@@ -15,20 +14,20 @@ void Following::FollowEqualWork(PackageId id) {
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
     Slot& slot = package.slots[p];
     const bool may_follow = slot.phase == Phase::kToCook && slot.work != 0 && !slot.is_leading &&
-                            !slot.has_followed && !core_.resumed_attempts.Has(id);
+                            !slot.has_followed && !resumed_attempts_.Has(id);
     if (!may_follow) continue;
-    EqualWork& equal_work = lifecycle().equal_work();
+    EqualWork& equal_work = graph_.lifecycle().equal_work();
     if (equal_work.HasResultSince(slot.work, slot.asked)) {
       slot.has_followed = true;
-      lifecycle().SetPhase(id, p, Phase::kToLookUp);
+      graph_.lifecycle().SetPhase(id, p, Phase::kToLookUp);
       continue;
     }
     const PackageId leader = equal_work.LeaderOf(slot.work);
     if (!leader.valid() || leader == id) continue;
-    lifecycle().SetPhase(id, p, Phase::kFollowing);
+    graph_.lifecycle().SetPhase(id, p, Phase::kFollowing);
     equal_work.Follow({id, p, slot.work});
-    core_.urgencies.RaiseUrgency(leader, package.urgency);
-    core_.urgencies.LengthenChain(leader, package.work->chain);
+    urgencies_.RaiseUrgency(leader, package.urgency);
+    urgencies_.LengthenChain(leader, package.work->chain);
   }
 }
 
@@ -40,8 +39,8 @@ void Following::LeadEqualWork(PackageId id) {
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
     const Slot& slot = package.slots[p];
     if (slot.phase != Phase::kToCook || slot.work == 0 || slot.is_leading) continue;
-    const PackageId leader = lifecycle().equal_work().LeaderOf(slot.work);
-    if (!leader.valid() || leader == id) lifecycle().Lead(id, p);
+    const PackageId leader = graph_.lifecycle().equal_work().LeaderOf(slot.work);
+    if (!leader.valid() || leader == id) graph_.lifecycle().Lead(id, p);
   }
 }
 
@@ -54,10 +53,11 @@ void Following::LookUpWithInputs(PackageId id) {
   const bool is_blocked = IsBlocked(*package.work);
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
     Slot& slot = package.slots[p];
-    const bool has_equal = slot.has_followed || lifecycle().equal_work().IsFollowed(slot.work);
+    const bool has_equal =
+        slot.has_followed || graph_.lifecycle().equal_work().IsFollowed(slot.work);
     if (slot.phase != Phase::kToCook || !has_equal || (slot.is_leading && !is_blocked)) continue;
     slot.has_followed = false;
-    lifecycle().SetPhase(id, p, Phase::kToLookUp);
+    graph_.lifecycle().SetPhase(id, p, Phase::kToLookUp);
   }
 }
 
@@ -70,7 +70,7 @@ bool Following::IsAwaited(PackageId id) const {
   if (!package.work->waiters.empty()) return true;
   const bool is_followed =
       std::any_of(package.slots.begin(), package.slots.end(), [&](const Slot& slot) {
-        return slot.is_leading && lifecycle().equal_work().IsFollowed(slot.work);
+        return slot.is_leading && graph_.lifecycle().equal_work().IsFollowed(slot.work);
       });
   return is_followed && package.work->chain > absl::ZeroDuration();
 }

@@ -4,19 +4,26 @@
 // follows.
 #pragma once
 
-#include "director/core/part.h"
+#include "director/core/package_part.h"
+#include "director/core/resumed_attempts.h"
+#include "director/core/urgencies.h"
 
 namespace galley::director {
 
-class Following : Part {
+class Following : PackagePart {
  public:
-  explicit Following(Core& core) : Part(core) {}
+  Following(const PackageGround& ground, ResumedAttempts& resumed_attempts, Urgencies& urgencies)
+      : PackagePart(ground), resumed_attempts_(resumed_attempts), urgencies_(urgencies) {}
 
   void FollowEqualWork(PackageId package);
   void LeadEqualWork(PackageId package);
   void LookUpWithInputs(PackageId package);
   // Somebody waits for the package's result.
   bool IsAwaited(PackageId package) const;
+
+ private:
+  ResumedAttempts& resumed_attempts_;
+  Urgencies& urgencies_;
 };
 
 }  // namespace galley::director

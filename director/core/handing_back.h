@@ -2,18 +2,25 @@
 // Threads: none; owned by Core.
 #pragma once
 
-#include "director/core/part.h"
+#include "director/core/advancing.h"
+#include "director/core/attempts.h"
+#include "director/core/job_part.h"
 
 namespace galley::director {
 
-class HandingBack : Part {
+class HandingBack : JobPart {
  public:
-  explicit HandingBack(Core& core) : Part(core) {}
+  HandingBack(const JobGround& ground, Attempts& attempts, Advancing& advancing)
+      : JobPart(ground), attempts_(attempts), advancing_(advancing) {}
 
   // What waits at the worker goes to others. (What has begun may well succeed.)
   void TakeBackWaiting(WorkerId worker);
   // All that it has in hand goes to others, who are not told why. REQUIRES: it was lost just now.
   void GiveBack(WorkerId worker);
+
+ private:
+  Attempts& attempts_;
+  Advancing& advancing_;
 };
 
 }  // namespace galley::director

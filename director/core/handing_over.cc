@@ -1,21 +1,22 @@
 #include "director/core/handing_over.h"
 
-#include "director/core/core.h"
+#include "director/core/job_costs.h"
 
 namespace galley::director {
 
 void HandingOver::HandOver(PackageId id, const Placement& at) {
-  const absl::Duration expected = CostOf(packages_[id], core_.costs);
+  const absl::Duration expected = CostOf(packages_[id], costs_);
   const PlatformMask platforms =
-      PutInHand(id, ~core_.held_results.NotFor(*workers_.Find(at.worker), id));
+      PutInHand(id, ~held_results_.NotFor(*workers_.Find(at.worker), id));
   SetHandedOver(id, Give(id, at, platforms, expected));
 }
 
 PlatformMask HandingOver::PutInHand(PackageId id, PlatformMask of) {
-  if (packages_[id].state == State::kSaveStalled) lifecycle().SetState(id, State::kLoad, "granted");
+  if (packages_[id].state == State::kSaveStalled)
+    graph_.lifecycle().SetState(id, State::kLoad, "granted");
   const PlatformMask platforms = InPhase(packages_[id], Phase::kToCook) & of;
   for (PlatformIndex p = 0; p < packages_[id].slots.size(); ++p) {
-    if (platforms & MaskOf(p)) lifecycle().SetPhase(id, p, Phase::kInHand);
+    if (platforms & MaskOf(p)) graph_.lifecycle().SetPhase(id, p, Phase::kInHand);
   }
   return platforms;
 }
@@ -26,23 +27,23 @@ void HandingOver::SetHandedOver(PackageId id, AttemptId attempt) {
   work.handed = today_.now;
   work.aside_since = absl::InfiniteFuture();
   ++work.attempts;
-  work.is_loaded = core_.attempts.at(attempt).is_loaded;
-  lifecycle().Refresh(id);
+  work.is_loaded = attempts_.at(attempt).is_loaded;
+  graph_.lifecycle().Refresh(id);
 }
 
 // REQUIRES: the attempt's package, worker, group and expected time are known.
 void HandingOver::Hold(AttemptId id, const Attempt& attempt) {
-  core_.attempts.EndAlone();
-  const Urgency urgency = core_.job_queue.UrgencyOf(attempt.package);
-  core_.job_queue.Account(attempt.package,
-                          attempt.expected);  // what others wait for, too, is free until here
-  core_.grants.Acquire(id, attempt.group, attempt.worker);
-  core_.warmth.Note(attempt.worker, core_.placing.InputsOf(attempt.package));
+  attempts_.EndAlone();
+  const Urgency urgency = job_queue_.UrgencyOf(attempt.package);
+  job_queue_.Account(attempt.package,
+                     attempt.expected);  // what others wait for, too, is free until here
+  grants_.Acquire(id, attempt.group, attempt.worker);
+  warmth_.Note(attempt.worker, placing_.InputsOf(attempt.package));
   const uint64_t pending =
       workers_.Take(attempt.worker, id,
                     {.urgency = urgency,
                      .expected = attempt.expected,
-                     .memory_bytes = MemoryOf(packages_[attempt.package], core_.costs)},
+                     .memory_bytes = MemoryOf(packages_[attempt.package], costs_)},
                     today_.awake);
   claimants_.CountForAll(&Counters::jobs_pending, pending);
 }
@@ -50,7 +51,7 @@ void HandingOver::Hold(AttemptId id, const Attempt& attempt) {
 AttemptId HandingOver::Give(PackageId id, const Placement& at, PlatformMask platforms,
                             absl::Duration expected) {
   const PackageData& package = packages_[id];
-  const AttemptId attempt_id = core_.attempts.NewId();
+  const AttemptId attempt_id = attempts_.NewId();
   const Attempt attempt{.package = id,
                         .worker = at.worker,
                         .platform_set = today_.platform_sets.present(),
@@ -66,33 +67,33 @@ AttemptId HandingOver::Give(PackageId id, const Placement& at, PlatformMask plat
                       .platforms = platforms,
                       .cooked = {},
                       .expected = expected,
-                      .memory_bytes = MemoryOf(packages_[id], core_.costs),
-                      .urgency = core_.job_queue.UrgencyOf(id),
-                      .is_awaited = core_.following.IsAwaited(id),
+                      .memory_bytes = MemoryOf(packages_[id], costs_),
+                      .urgency = job_queue_.UrgencyOf(id),
+                      .is_awaited = following_.IsAwaited(id),
                       .runs_alone = package.work->runs_alone};
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
     if (!(platforms & MaskOf(p))) continue;
     for (const PackageId input : package.cooked_inputs) {
-      if (core_.waits.AvailabilityOf(input, p) != Waits::Availability::kReady) continue;
+      if (waits_.AvailabilityOf(input, p) != Waits::Availability::kReady) continue;
       start.cooked.push_back({input, p, packages_[input].slots[p].result->id});
     }
   }
   Hold(attempt_id, attempt);
-  core_.attempts.Add(attempt_id, attempt);
-  core_.breakers.NoteGiven(at.worker, attempt_id);
-  DesireFor(at.worker).start.push_back(std::move(start));
+  attempts_.Add(attempt_id, attempt);
+  breakers_.NoteGiven(at.worker, attempt_id);
+  turn_.DesireFor(at.worker).start.push_back(std::move(start));
   return attempt_id;
 }
 
 // A job that a worker of an earlier director has may go on somewhere; but it may never be heard of
 // again, and is not waited for.
 void HandingOver::HandOverAlone(PackageId id) {
-  const Placement at = core_.placing.Place(id);
+  const Placement at = placing_.Place(id);
   if (!at.worker.valid()) return;
-  core_.attempts.CancelAllRetracted();
+  attempts_.CancelAllRetracted();
   HandOver(id, at);
-  if (!core_.resumed_attempts.empty()) return;
-  core_.attempts.SetAlone(packages_[id].work->attempt);
+  if (!resumed_attempts_.empty()) return;
+  attempts_.SetAlone(packages_[id].work->attempt);
 }
 
 }  // namespace galley::director

@@ -4,13 +4,39 @@
 
 #include "absl/time/time.h"
 #include "director/core/attempt.h"
-#include "director/core/part.h"
+#include "director/core/attempts.h"
+#include "director/core/breakers.h"
+#include "director/core/costs.h"
+#include "director/core/following.h"
+#include "director/core/grants.h"
+#include "director/core/held_results.h"
+#include "director/core/job_part.h"
+#include "director/core/job_queue.h"
+#include "director/core/placing.h"
+#include "director/core/resumed_attempts.h"
+#include "director/core/waits.h"
+#include "director/core/warmth.h"
 
 namespace galley::director {
 
-class HandingOver : Part {
+class HandingOver : JobPart {
  public:
-  explicit HandingOver(Core& core) : Part(core) {}
+  HandingOver(const JobGround& ground, Costs& costs, Grants& grants, Warmth& warmth,
+              Attempts& attempts, ResumedAttempts& resumed_attempts, Following& following,
+              Waits& waits, HeldResults& held_results, Placing& placing, JobQueue& job_queue,
+              Breakers& breakers)
+      : JobPart(ground),
+        costs_(costs),
+        grants_(grants),
+        warmth_(warmth),
+        attempts_(attempts),
+        resumed_attempts_(resumed_attempts),
+        following_(following),
+        waits_(waits),
+        held_results_(held_results),
+        placing_(placing),
+        job_queue_(job_queue),
+        breakers_(breakers) {}
 
   void HandOver(PackageId package, const Placement& at);
   // The package gets a worker with nothing else in hand anywhere (aloneness.h), if there is one.
@@ -22,6 +48,19 @@ class HandingOver : Part {
   void Hold(AttemptId id, const Attempt& attempt);
   AttemptId Give(PackageId package, const Placement& at, PlatformMask platforms,
                  absl::Duration expected);
+
+ private:
+  Costs& costs_;
+  Grants& grants_;
+  Warmth& warmth_;
+  Attempts& attempts_;
+  ResumedAttempts& resumed_attempts_;
+  Following& following_;
+  Waits& waits_;
+  HeldResults& held_results_;
+  Placing& placing_;
+  JobQueue& job_queue_;
+  Breakers& breakers_;
 };
 
 }  // namespace galley::director

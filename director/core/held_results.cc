@@ -5,7 +5,6 @@
 
 #include "common/base/fnv.h"
 #include "common/base/sabotage.h"
-#include "director/core/core.h"
 
 namespace galley::director {
 
@@ -22,7 +21,7 @@ uint64_t Spread(uint64_t value) {
 
 bool HeldResults::IsChosen(WorkerId worker, PackageId package) const {
   if (options_.proofs.share <= 0 || PoolOf(worker) == Pool::kLocal) return false;
-  const uint64_t drawn = Spread(Fnv1a(NameOf(package)) ^ Spread(options_.proofs.seed));
+  const uint64_t drawn = Spread(Fnv1a(packages_.NameOf(package)) ^ Spread(options_.proofs.seed));
   return static_cast<double>(drawn >> 11) * 0x1p-53 < options_.proofs.share;
 }
 
@@ -33,7 +32,7 @@ void HeldResults::NoteUnproven(WorkerId worker, PackageId package) {
 }
 
 void HeldResults::Release(const Candidate& candidate) {
-  core_.acknowledgements.Acknowledge(candidate.worker, candidate.report);
+  acknowledgements_.Acknowledge(candidate.worker, candidate.report);
 }
 
 HeldResults::Held HeldResults::Erase(Key key) {
@@ -42,7 +41,7 @@ HeldResults::Held HeldResults::Erase(Key key) {
   held_.erase(found);
   const Work* work = packages_[key.first].work.get();
   if (work != nullptr && work->parked.has_value() && IsQueue(*work->parked))
-    lifecycle().Unpark(key.first);
+    graph_.lifecycle().Unpark(key.first);
   return held;
 }
 

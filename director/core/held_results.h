@@ -12,12 +12,13 @@
 
 #include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
-#include "director/core/part.h"
+#include "director/core/acknowledgements.h"
+#include "director/core/package_part.h"
 #include "director/core/worker_table.h"
 
 namespace galley::director {
 
-class HeldResults : Part {
+class HeldResults : PackagePart {
  public:
   // Names of parking queues: beyond all cookers.
   static constexpr uint32_t kFirstQueue = 1u << 31;
@@ -36,7 +37,8 @@ class HeldResults : Part {
   using Key = std::pair<PackageId, PlatformIndex>;
   using Held = std::vector<Candidate>;  // no two of one machine, but for kHomeMachine
 
-  explicit HeldResults(Core& core) : Part(core) {}
+  HeldResults(const PackageGround& ground, Acknowledgements& acknowledgements)
+      : PackagePart(ground), acknowledgements_(acknowledgements) {}
 
   // The worker's result for the package is not to be used as it is.
   bool IsChosen(WorkerId worker, PackageId package) const;
@@ -82,6 +84,8 @@ class HeldResults : Part {
   absl::btree_map<Key, Held> held_;
   absl::btree_set<WorkerId> quarantined_;
   absl::btree_map<WorkerId, std::vector<PackageId>> unproven_;
+
+  Acknowledgements& acknowledgements_;
 };
 
 }  // namespace galley::director

@@ -1,9 +1,10 @@
 #include "director/core/job_queue.h"
 
+#include "director/core/job_costs.h"
+
 #include <algorithm>
 
 #include "common/base/sabotage.h"
-#include "director/core/core.h"
 
 namespace galley::director {
 
@@ -12,22 +13,22 @@ namespace galley::director {
 PackageId JobQueue::NextJob() {
   while (true) {
     const PackageId next = NextInTurn();
-    if (!next.valid() || lifecycle().saves().Contains(next) ||
-        core_.aloneness.WaitsToBeAlone(next) || HasResources(next))
+    if (!next.valid() || graph_.lifecycle().saves().Contains(next) ||
+        aloneness_.WaitsToBeAlone(next) || HasResources(next))
       return next;
-    lifecycle().SetState(next, State::kSaveStalled, "its resources are taken");
+    graph_.lifecycle().SetState(next, State::kSaveStalled, "its resources are taken");
   }
 }
 
 // The first of the class whose turn it is, of the jobs whose resources are free, that need none, or
 // of which that is not known yet.
 PackageId JobQueue::NextInTurn() {
-  const LoadQueue& loads = lifecycle().loads();
+  const LoadQueue& loads = graph_.lifecycle().loads();
   lent_ = {};
   const PackageId stalled = FirstStalled(Urgency::kBlocking);
   PackageId next = stalled;
   // All else is to end before the one that waits to be alone; but what has its resource goes on.
-  const bool waits_alone = !loads.empty() && core_.aloneness.WaitsToBeAlone(loads.Top());
+  const bool waits_alone = !loads.empty() && aloneness_.WaitsToBeAlone(loads.Top());
   if (!loads.empty() && !(waits_alone && stalled.valid()) &&
       (!stalled.valid() || packages_[stalled].urgency < loads.TopUrgency()))
     next = loads.Top();
@@ -39,11 +40,10 @@ PackageId JobQueue::NextInTurn() {
     const Urgency below = Shares::UrgencyBelow(of_class);
     const PackageId lower = waits_alone ? FirstStalled(below) : FirstAtMost(below);
     if (!lower.valid() || IsSabotaged(Sabotage::kStarveClass)) break;
-    if (core_.aloneness.WaitsToBeAlone(lower)) break;  // it has no turn before those above it
+    if (aloneness_.WaitsToBeAlone(lower)) break;  // it has no turn before those above it
     const bool is_held_up =
         urgency == Urgency::kBlocking && IsSabotaged(Sabotage::kHoldUpNow) && lent_.package != next;
-    if (!core_.shares.IsTurnOfLower(of_class, CostOf(packages_[lower], core_.costs)) && !is_held_up)
-      break;
+    if (!shares_.IsTurnOfLower(of_class, CostOf(packages_[lower], costs_)) && !is_held_up) break;
     next = lower;
     lent_ = {next, urgency};
   }
@@ -53,21 +53,20 @@ PackageId JobQueue::NextInTurn() {
 // (One whose job from before may go on has what it needs: Survivors::TakeUp looks at that.)
 bool JobQueue::HasResources(PackageId package) const {
   const uint32_t group = packages_[package].resource_group;
-  if (group == 0 || core_.resumed_attempts.Has(package)) return true;
-  return !core_.resumed_attempts.is_unsure() && core_.grants.IsFree(group) &&
-         core_.reservations.MayTake(package);
+  if (group == 0 || resumed_attempts_.Has(package)) return true;
+  return !resumed_attempts_.is_unsure() && grants_.IsFree(group) && reservations_.MayTake(package);
 }
 
 // The first that waits for resources which are free by now and that is not more urgent.
 PackageId JobQueue::FirstStalled(Urgency urgency) const {
-  return lifecycle().saves().BestAtMost(
+  return graph_.lifecycle().saves().BestAtMost(
       urgency, [&](uint32_t, PackageId first) { return HasResources(first); });
 }
 
 // The first of these, and of those that were not asked yet and need not run alone.
 PackageId JobQueue::FirstAtMost(Urgency urgency) const {
   const PackageId stalled = FirstStalled(urgency);
-  const PackageId load = lifecycle().loads().TopAtMost(urgency);
+  const PackageId load = graph_.lifecycle().loads().TopAtMost(urgency);
   if (!stalled.valid() || !load.valid()) return stalled.valid() ? stalled : load;
   return packages_[stalled].urgency >= packages_[load].urgency ? stalled : load;
 }
@@ -81,22 +80,23 @@ Urgency JobQueue::UrgencyOf(PackageId id) const {
 void JobQueue::Account(PackageId id, absl::Duration expected) {
   const size_t of_class = Shares::ClassOf(packages_[id].urgency);
   if (of_class > 0 && FirstAtMost(Shares::UrgencyBelow(of_class)).valid())
-    core_.shares.Earn(of_class, expected);
+    shares_.Earn(of_class, expected);
   if (lent_.package != id) return;
   for (size_t above = of_class + 1; above <= Shares::ClassOf(lent_.urgency); ++above)
-    core_.shares.Spend(above, expected);
+    shares_.Spend(above, expected);
   lent_ = {};
 }
 
 bool JobQueue::HasBlockingJob() const {
   const PackageId stalled = FirstStalled(Urgency::kBlocking);
   return (stalled.valid() && packages_[stalled].urgency == Urgency::kBlocking) ||
-         (!lifecycle().loads().empty() && lifecycle().loads().TopUrgency() == Urgency::kBlocking);
+         (!graph_.lifecycle().loads().empty() &&
+          graph_.lifecycle().loads().TopUrgency() == Urgency::kBlocking);
 }
 
 bool JobQueue::HasLoadWork() const {
-  return !lifecycle().loads().empty() || !lifecycle().saves().empty() ||
-         !lifecycle().parked().empty() || lifecycle().has_backing_off() ||
+  return !graph_.lifecycle().loads().empty() || !graph_.lifecycle().saves().empty() ||
+         !graph_.lifecycle().parked().empty() || graph_.lifecycle().has_backing_off() ||
          workers_.jobs_in_hand() > 0;
 }
 

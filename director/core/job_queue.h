@@ -3,13 +3,27 @@
 #pragma once
 
 #include "absl/time/time.h"
-#include "director/core/part.h"
+#include "director/core/aloneness.h"
+#include "director/core/costs.h"
+#include "director/core/grants.h"
+#include "director/core/job_part.h"
+#include "director/core/reservations.h"
+#include "director/core/resumed_attempts.h"
+#include "director/core/shares.h"
 
 namespace galley::director {
 
-class JobQueue : Part {
+class JobQueue : JobPart {
  public:
-  explicit JobQueue(Core& core) : Part(core) {}
+  JobQueue(const JobGround& ground, Costs& costs, Grants& grants, Shares& shares,
+           ResumedAttempts& resumed_attempts, Aloneness& aloneness, Reservations& reservations)
+      : JobPart(ground),
+        costs_(costs),
+        grants_(grants),
+        shares_(shares),
+        resumed_attempts_(resumed_attempts),
+        aloneness_(aloneness),
+        reservations_(reservations) {}
 
   // Something is ready, waits for something, or is in hand.
   bool HasLoadWork() const;
@@ -38,6 +52,13 @@ class JobQueue : Part {
   PackageId FirstAtMost(Urgency urgency) const;
 
   Lent lent_;
+
+  Costs& costs_;
+  Grants& grants_;
+  Shares& shares_;
+  ResumedAttempts& resumed_attempts_;
+  Aloneness& aloneness_;
+  Reservations& reservations_;
 };
 
 }  // namespace galley::director

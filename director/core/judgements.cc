@@ -1,7 +1,5 @@
 #include "director/core/judgements.h"
 
-#include "director/core/core.h"
-
 namespace galley::director {
 
 void Judgements::Fail(Claimant& cook, PackageId id, PlatformMask platforms, Stage stage,
@@ -12,14 +10,14 @@ void Judgements::Fail(Claimant& cook, PackageId id, PlatformMask platforms, Stag
       is_shared ? ~InPhase(packages_[id], Phase::kFailed) : InPhase(packages_[id], Phase::kDone);
   const PlatformMask fresh = kept & platforms & cook.request.platforms & ~cook.JudgedOf(id);
   if (fresh != 0) {
-    core_.advancing.NoteFailed(id, fresh, stage, error, cook.bit());
+    advancing_.NoteFailed(id, fresh, stage, error, cook.bit());
     Set(cook.judged, id, cook.judged[id] | fresh);
-    if (cook.FailsFast()) core_.advancing.StopCook(cook, Claimant::Ending::kFailFast);
+    if (cook.FailsFast()) advancing_.StopCook(cook, Claimant::Ending::kFailFast);
   }
   if (is_shared) return;
   // With fail_fast packages are judged before they are done: they are not cooked any further.
-  core_.advancing.FailPlatforms(id, platforms & ~kept, stage, error, "");
-  core_.advancing.Advance(id);
+  advancing_.FailPlatforms(id, platforms & ~kept, stage, error, "");
+  advancing_.Advance(id);
 }
 
 void Judgements::Settle(Claimant& cook, PackageId id, PlatformMask platforms) {
@@ -28,7 +26,7 @@ void Judgements::Settle(Claimant& cook, PackageId id, PlatformMask platforms) {
 }
 
 void Judgements::Set(Map& map, PackageId id, PlatformMask platforms) {
-  lifecycle().Recount(id, [&] {
+  graph_.lifecycle().Recount(id, [&] {
     if (platforms == 0) {
       map.erase(id);
     } else {
@@ -52,7 +50,7 @@ void Judgements::TakeBack(Claimant& cook) {
     const PlatformMask done = InPhase(package, Phase::kDone) & platforms;
     Set(cook.judged, other, platforms & ~done);
     for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
-      if ((done & MaskOf(p)) != 0) core_.advancing.TellDone(other, p, cook.bit());
+      if ((done & MaskOf(p)) != 0) advancing_.TellDone(other, p, cook.bit());
     }
   }
 }

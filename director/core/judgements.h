@@ -6,14 +6,16 @@
 
 #include <string>
 
-#include "director/core/part.h"
+#include "director/core/advancing.h"
+#include "director/core/package_part.h"
 #include "director/core/platforms.h"
 
 namespace galley::director {
 
-class Judgements : Part {
+class Judgements : PackagePart {
  public:
-  explicit Judgements(Core& core) : Part(core) {}
+  Judgements(const PackageGround& ground, Advancing& advancing)
+      : PackagePart(ground), advancing_(advancing) {}
 
   // The package fails in the cook on these platforms.
   void Fail(Claimant& cook, PackageId package, PlatformMask platforms, Stage stage,
@@ -35,6 +37,8 @@ class Judgements : Part {
  private:
   using Map = absl::btree_map<PackageId, PlatformMask>;
   void Set(Map& map, PackageId package, PlatformMask platforms);
+
+  Advancing& advancing_;
 };
 
 }  // namespace galley::director

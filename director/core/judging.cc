@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "director/core/core.h"
-
 namespace galley::director {
 namespace {
 
@@ -59,7 +57,7 @@ bool HasWarnings(const PackageData& package) {
 bool Judging::Reexplore(Claimant& cook) {
   if (cook.judged_epoch != today_.epoch) {
     cook.judged_epoch = today_.epoch;
-    if (cook.was_widened) core_.judgements.TakeBack(cook);  // what it judged of the difference
+    if (cook.was_widened) judgements_.TakeBack(cook);  // what it judged of the difference
   }
   for (const PackageId id : cook.Wanted()) {
     if (packages_[id].explored_epoch != today_.epoch) graph_.PushExploreAnew(id);
@@ -107,12 +105,12 @@ void Judging::Judge(Claimant& cook, PackageId id) {
       warnings.insert(warning);
     }
   }
-  core_.warnings.NoteJudged(cook, id, std::move(warnings));
+  warnings_.NoteJudged(cook, id, std::move(warnings));
   for (const auto& [error, platforms] : ErrorsOf(problems))
-    core_.judgements.Fail(cook, id, platforms, Stage::kLoad, error);
+    judgements_.Fail(cook, id, platforms, Stage::kLoad, error);
   if (rules.error.none()) return;
   for (const auto& [error, platforms] : ErrorsOfResults(package, rules))
-    core_.judgements.Fail(cook, id, platforms, Stage::kSave, error);
+    judgements_.Fail(cook, id, platforms, Stage::kSave, error);
 }
 
 }  // namespace galley::director

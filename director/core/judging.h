@@ -3,19 +3,26 @@
 // Threads: none; owned by Core.
 #pragma once
 
-#include "director/core/part.h"
+#include "director/core/judgements.h"
+#include "director/core/package_part.h"
+#include "director/core/warnings.h"
 
 namespace galley::director {
 
-class Judging : Part {
+class Judging : PackagePart {
  public:
-  explicit Judging(Core& core) : Part(core) {}
+  Judging(const PackageGround& ground, Judgements& judgements, Warnings& warnings)
+      : PackagePart(ground), judgements_(judgements), warnings_(warnings) {}
 
   // References are those of the last catalog as a whole. False: nothing is to be done for it.
   bool Reexplore(Claimant& cook);
   // A hard reference that leads nowhere fails the package, though its results stand; a soft one is
   // a warning.
   void Judge(Claimant& cook, PackageId package);
+
+ private:
+  Judgements& judgements_;
+  Warnings& warnings_;
 };
 
 }  // namespace galley::director

@@ -1,9 +1,9 @@
 #include "director/core/large_jobs.h"
 
+#include "director/core/job_costs.h"
+
 #include <algorithm>
 #include <tuple>
-
-#include "director/core/core.h"
 
 namespace galley::director {
 namespace {
@@ -18,10 +18,10 @@ constexpr absl::Duration kOvertakenMax = absl::Seconds(5);
 bool LargeJobs::SetAside(PackageId id, std::vector<PackageId>& aside) {
   const PackageData& package = packages_[id];
   if (aside.size() >= kAsideMax || package.urgency == Urgency::kBlocking) return false;
-  const bool is_large = MemoryOf(packages_[id], core_.costs) > 0;
-  if (!is_large && !core_.kept_worker.has_value()) return false;
+  const bool is_large = MemoryOf(packages_[id], costs_) > 0;
+  if (!is_large && !kept_worker_.has_value()) return false;
   if (is_large) NoteOvertaken(id);
-  lifecycle().SetAside(id);
+  graph_.lifecycle().SetAside(id);
   aside.push_back(id);
   return true;
 }
@@ -29,11 +29,11 @@ bool LargeJobs::SetAside(PackageId id, std::vector<PackageId>& aside) {
 void LargeJobs::NoteOvertaken(PackageId id) {
   absl::Time& since = packages_[id].work->aside_since;
   since = std::min(since, today_.now);
-  if (!core_.kept_worker.has_value() && today_.now - since >= kOvertakenMax) KeepWorkerFor(id);
+  if (!kept_worker_.has_value() && today_.now - since >= kOvertakenMax) KeepWorkerFor(id);
 }
 
 void LargeJobs::LookAtParked() {
-  for (const auto& [kind, queue] : lifecycle().parked()) {
+  for (const auto& [kind, queue] : graph_.lifecycle().parked()) {
     const PackageId first = queue.Top();
     if (!HeldResults::IsQueue(kind) && packages_[first].urgency != Urgency::kBlocking &&
         IsHeldUpByMemory(first))
@@ -43,12 +43,12 @@ void LargeJobs::LookAtParked() {
 
 // A worker has all else that it wants, and room for a job.
 bool LargeJobs::IsHeldUpByMemory(PackageId id) const {
-  const uint64_t bytes = MemoryOf(packages_[id], core_.costs);
+  const uint64_t bytes = MemoryOf(packages_[id], costs_);
   return bytes > 0 && std::any_of(workers_.with_room().begin(), workers_.with_room().end(),
                                   [&](const WorkerTable::Load& load) {
                                     const Worker& worker = *workers_.Find(load.worker);
-                                    return core_.offers.Has(load.worker, worker, id) &&
-                                           core_.reservations.MayTakeAt(id, load.worker) &&
+                                    return offers_.Has(load.worker, worker, id) &&
+                                           reservations_.MayTakeAt(id, load.worker) &&
                                            !worker.hand.HasMemoryFor(bytes, worker.memory_bytes);
                                   });
 }
@@ -61,44 +61,41 @@ void LargeJobs::KeepWorkerFor(PackageId package) {
   for (const WorkerId id : workers_.ring()) {
     const Worker& worker = *workers_.Find(id);
     if (!MayBeKeptFor(package, id, worker)) continue;
-    const PlacementCandidate view = core_.placing.ViewOf(package, id, worker, 0);
+    const PlacementCandidate view = placing_.ViewOf(package, id, worker, 0);
     const Order order(!view.is_large_enough, view.load, id);
-    if (core_.kept_worker.has_value() && least <= order) continue;
-    core_.kept_worker = KeptWorker{.worker = id, .package = package};
+    if (kept_worker_.has_value() && least <= order) continue;
+    kept_worker_ = KeptWorker{.worker = id, .package = package};
     least = order;
   }
 }
 
 bool LargeJobs::MayBeKeptFor(PackageId package, WorkerId id, const Worker& worker) const {
   return worker.presence == Worker::Presence::kAttached && !worker.is_draining &&
-         core_.offers.Has(id, worker, package) && workers_.IsUsable(worker) &&
-         core_.reservations.MayTakeAt(package, id) && !graph_.blame().HasFailedOn(package, id) &&
-         core_.trust.MayTake(package, id, worker) &&
-         worker.hand.HasMemoryBesidePending(MemoryOf(packages_[package], core_.costs),
+         offers_.Has(id, worker, package) && workers_.IsUsable(worker) &&
+         reservations_.MayTakeAt(package, id) && !graph_.blame().HasFailedOn(package, id) &&
+         trust_.MayTake(package, id, worker) &&
+         worker.hand.HasMemoryBesidePending(MemoryOf(packages_[package], costs_),
                                             worker.memory_bytes);
 }
 
 // The job that a worker is kept for goes there before all others.
 void LargeJobs::HandOverKept() {
-  if (!core_.kept_worker.has_value()) return;
-  const PackageId id = core_.kept_worker->package;
+  if (!kept_worker_.has_value()) return;
+  const PackageId id = kept_worker_->package;
   const PackageData& package = packages_[id];
   const bool is_ready = (package.state == State::kLoad || package.state == State::kSaveStalled) &&
-                        package.work->attempt == 0 && !core_.aloneness.WaitsToBeAlone(id) &&
+                        package.work->attempt == 0 && !aloneness_.WaitsToBeAlone(id) &&
                         package.work->not_before == absl::InfinitePast() &&
-                        core_.job_queue.HasResources(id);
-  if (!is_ready ||
-      !MayBeKeptFor(id, core_.kept_worker->worker, *workers_.Find(core_.kept_worker->worker))) {
-    core_.kept_worker.reset();
+                        job_queue_.HasResources(id);
+  if (!is_ready || !MayBeKeptFor(id, kept_worker_->worker, *workers_.Find(kept_worker_->worker))) {
+    kept_worker_.reset();
     return;
   }
-  const Worker& worker = *workers_.Find(core_.kept_worker->worker);
-  if (!workers_.HasRoom(worker) || !core_.placing.MayTake(id, core_.kept_worker->worker, worker))
-    return;
-  const WorkerId to = core_.kept_worker->worker;
-  core_.kept_worker.reset();
-  if (!core_.faults.Quarantine(id) && !core_.survivors.TakeUp(id))
-    core_.handing_over.HandOver(id, {.worker = to});
+  const Worker& worker = *workers_.Find(kept_worker_->worker);
+  if (!workers_.HasRoom(worker) || !placing_.MayTake(id, kept_worker_->worker, worker)) return;
+  const WorkerId to = kept_worker_->worker;
+  kept_worker_.reset();
+  if (!faults_.Quarantine(id) && !survivors_.TakeUp(id)) handing_over_.HandOver(id, {.worker = to});
 }
 
 }  // namespace galley::director

@@ -6,13 +6,39 @@
 
 #include <vector>
 
-#include "director/core/part.h"
+#include "director/core/aloneness.h"
+#include "director/core/costs.h"
+#include "director/core/faults.h"
+#include "director/core/handing_over.h"
+#include "director/core/job_part.h"
+#include "director/core/job_queue.h"
+#include "director/core/kept_worker.h"
+#include "director/core/offers.h"
+#include "director/core/placing.h"
+#include "director/core/reservations.h"
+#include "director/core/survivors.h"
+#include "director/core/trust.h"
 
 namespace galley::director {
 
-class LargeJobs : Part {
+class LargeJobs : JobPart {
  public:
-  explicit LargeJobs(Core& core) : Part(core) {}
+  LargeJobs(const JobGround& ground, Costs& costs, std::optional<KeptWorker>& kept_worker,
+            Aloneness& aloneness, Offers& offers, Reservations& reservations, Trust& trust,
+            Placing& placing, JobQueue& job_queue, HandingOver& handing_over, Faults& faults,
+            Survivors& survivors)
+      : JobPart(ground),
+        costs_(costs),
+        kept_worker_(kept_worker),
+        aloneness_(aloneness),
+        offers_(offers),
+        reservations_(reservations),
+        trust_(trust),
+        placing_(placing),
+        job_queue_(job_queue),
+        handing_over_(handing_over),
+        faults_(faults),
+        survivors_(survivors) {}
 
   // False: the package is to wait at the head of its queue.
   bool SetAside(PackageId package, std::vector<PackageId>& aside);
@@ -27,6 +53,18 @@ class LargeJobs : Part {
   bool IsHeldUpByMemory(PackageId package) const;
   void KeepWorkerFor(PackageId package);
   bool MayBeKeptFor(PackageId package, WorkerId id, const Worker& worker) const;
+
+  Costs& costs_;
+  std::optional<KeptWorker>& kept_worker_;
+  Aloneness& aloneness_;
+  Offers& offers_;
+  Reservations& reservations_;
+  Trust& trust_;
+  Placing& placing_;
+  JobQueue& job_queue_;
+  HandingOver& handing_over_;
+  Faults& faults_;
+  Survivors& survivors_;
 };
 
 }  // namespace galley::director

@@ -1,10 +1,11 @@
 #include "director/core/looking_up.h"
 
+#include "director/core/job_costs.h"
+
 #include <algorithm>
 #include <iterator>
 
 #include "common/base/sabotage.h"
-#include "director/core/core.h"
 
 namespace galley::director {
 namespace {
@@ -16,7 +17,7 @@ constexpr size_t kBatchesInFlight = 4;
 
 void LookingUp::SendLookUps() {
   if (claimants_.active() == 0) return;
-  RequestQueue& queue = lifecycle().requests();
+  RequestQueue& queue = graph_.lifecycle().requests();
   const size_t in_flight_max = kBatchesInFlight * options_.look_ups_per_batch;
   while (!queue.empty() && turn_.look_ups.size() < options_.look_ups_per_batch &&
          in_flight_ < in_flight_max) {
@@ -33,15 +34,15 @@ LookUp::Item LookingUp::QuestionFor(PackageId id) {
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
     if (!(item.platforms & MaskOf(p))) continue;
     ++in_flight_;
-    package.slots[p].asked = lifecycle().equal_work().results_noted();
-    lifecycle().SetPhase(id, p, Phase::kLookingUp);
+    package.slots[p].asked = graph_.lifecycle().equal_work().results_noted();
+    graph_.lifecycle().SetPhase(id, p, Phase::kLookingUp);
     for (const PackageId input : package.cooked_inputs) {
-      const Waits::Availability availability = core_.waits.AvailabilityOf(input, p);
+      const Waits::Availability availability = waits_.AvailabilityOf(input, p);
       if (availability != Waits::Availability::kReady) continue;
       item.cooked.push_back({input, p, packages_[input].slots[p].result->id});
     }
   }
-  lifecycle().Refresh(id);
+  graph_.lifecycle().Refresh(id);
   return item;
 }
 
@@ -71,29 +72,29 @@ void LookingUp::OnLookedUp(const LookedUp& event) {
         uint64_t& memory_last = core.packages_[id].work->memory_last;
         memory_last = std::max(memory_last, miss.last_memory_bytes);
         core.NoteLastRead(id, miss.last_read);
-        core.lifecycle().SetPhase(id, platform, Phase::kToCook);
-        core.packages_[id].cost = CostOf(core.packages_[id], core.core_.costs);
+        core.graph_.lifecycle().SetPhase(id, platform, Phase::kToCook);
+        core.packages_[id].cost = CostOf(core.packages_[id], core.costs_);
       }
       void operator()(const LookedUp::NeedsCooked& needs) {
         core.OnNeedsCooked(id, platform, needs);
       }
       void operator()(const LookedUp::Error& error) {
-        core.core_.advancing.FailPlatforms(id, MaskOf(platform), Stage::kRequest, error.error, "",
-                                           FailureCause::kUnread);
+        core.advancing_.FailPlatforms(id, MaskOf(platform), Stage::kRequest, error.error, "",
+                                      FailureCause::kUnread);
       }
       void operator()(const LookedUp::TooLarge& large) {
-        core.core_.advancing.FailPlatforms(id, MaskOf(platform), Stage::kRequest, large.error, "",
-                                           FailureCause::kProject);
+        core.advancing_.FailPlatforms(id, MaskOf(platform), Stage::kRequest, large.error, "",
+                                      FailureCause::kProject);
       }
       void operator()(const LookedUp::Kept& kept) {
-        core.core_.advancing.FailPlatforms(id, MaskOf(platform), kept.stage, kept.error, kept.log,
-                                           FailureCause::kLimit);
+        core.advancing_.FailPlatforms(id, MaskOf(platform), kept.stage, kept.error, kept.log,
+                                      FailureCause::kLimit);
       }
     };
     std::visit(Answer{*this, item.package, item.platform}, item.outcome);
-    core_.advancing.Advance(item.package);
+    advancing_.Advance(item.package);
   }
-  if (in_flight_ == 0) lifecycle().equal_work().ForgetResults();
+  if (in_flight_ == 0) graph_.lifecycle().equal_work().ForgetResults();
 }
 
 // Keeps the least ids of all, so that packages that read many of the same files keep the same ids.
@@ -109,16 +110,16 @@ void LookingUp::NoteLastRead(PackageId id, const std::vector<uint64_t>& read) {
 void LookingUp::OnHit(PackageId id, PlatformIndex platform, const LookedUp::Hit& hit) {
   PackageData& package = packages_[id];
   package.slots[platform].result = hit.result;
-  core_.commits.Submit({id, platform, hit.result->id, false});
-  core_.warnings.NoteRead(package.cooks, id, hit.read);
+  commits_.Submit({id, platform, hit.result->id, false});
+  warnings_.NoteRead(package.cooks, id, hit.read);
   if (hit.result->is_verdict) {
-    return core_.advancing.FailPlatforms(id, MaskOf(platform), Stage::kSave, hit.result->error,
-                                         hit.result->log, FailureCause::kVerdict);
+    return advancing_.FailPlatforms(id, MaskOf(platform), Stage::kSave, hit.result->error,
+                                    hit.result->log, FailureCause::kVerdict);
   }
-  lifecycle().SetPhase(id, platform, Phase::kDone,
-                       hit.is_up_to_date ? ResultSource::kUpToDate : ResultSource::kCached);
-  core_.explored.SetExplored(id, platform, hit.result, true);
-  core_.advancing.Settle(id, platform);
+  graph_.lifecycle().SetPhase(id, platform, Phase::kDone,
+                              hit.is_up_to_date ? ResultSource::kUpToDate : ResultSource::kCached);
+  explored_.SetExplored(id, platform, hit.result, true);
+  advancing_.Settle(id, platform);
 }
 
 // A look-up met an observation set that cannot be judged without results that are not there yet.
@@ -127,24 +128,24 @@ void LookingUp::OnHit(PackageId id, PlatformIndex platform, const LookedUp::Hit&
 void LookingUp::OnNeedsCooked(PackageId id, PlatformIndex platform,
                               const LookedUp::NeedsCooked& needs) {
   PackageData& package = packages_[id];
-  lifecycle().SetPhase(id, platform, Phase::kWaiting);
+  graph_.lifecycle().SetPhase(id, platform, Phase::kWaiting);
   bool can_wait = ++package.work->needs <= options_.needs_max;
   for (const std::string& name : needs.packages) {
     std::string error;
-    if (!can_wait || !core_.waits.CanBeCookedInput(name, &error)) {
+    if (!can_wait || !waits_.CanBeCookedInput(name, &error)) {
       can_wait = false;
       break;
     }
     const PackageId input = graph_.FindOrAdd(name);
-    core_.claims.Join(input, InstigatorCategory::kBuildDependency, id, package.cooks);
-    core_.waits.NoteInput(id, input);
-    const Waits::Availability availability = core_.waits.AvailabilityOf(input, platform);
+    claims_.Join(input, InstigatorCategory::kBuildDependency, id, package.cooks);
+    waits_.NoteInput(id, input);
+    const Waits::Availability availability = waits_.AvailabilityOf(input, platform);
     can_wait = availability != Waits::Availability::kNone &&
-               core_.wait_cycles.AddWait(id, {input, platform, false});
+               wait_cycles_.AddWait(id, {input, platform, false});
   }
   if (package.work == nullptr || package.slots[platform].phase != Phase::kWaiting) return;
-  if (!can_wait) return core_.waits.MissInstead(id, platform);
-  core_.waiting.EvaluateWaits(id);
+  if (!can_wait) return waits_.MissInstead(id, platform);
+  waiting_.EvaluateWaits(id);
 }
 
 }  // namespace galley::director

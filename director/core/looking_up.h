@@ -5,13 +5,34 @@
 #include <cstdint>
 #include <vector>
 
-#include "director/core/part.h"
+#include "director/core/advancing.h"
+#include "director/core/claims.h"
+#include "director/core/costs.h"
+#include "director/core/explored.h"
+#include "director/core/package_part.h"
+#include "director/core/pending_commits.h"
+#include "director/core/wait_cycles.h"
+#include "director/core/waiting.h"
+#include "director/core/waits.h"
+#include "director/core/warnings.h"
 
 namespace galley::director {
 
-class LookingUp : Part {
+class LookingUp : PackagePart {
  public:
-  explicit LookingUp(Core& core) : Part(core) {}
+  LookingUp(const PackageGround& ground, Costs& costs, Waits& waits, Advancing& advancing,
+            PendingCommits& commits, Warnings& warnings, Claims& claims, WaitCycles& wait_cycles,
+            Waiting& waiting, Explored& explored)
+      : PackagePart(ground),
+        costs_(costs),
+        waits_(waits),
+        advancing_(advancing),
+        commits_(commits),
+        warnings_(warnings),
+        claims_(claims),
+        wait_cycles_(wait_cycles),
+        waiting_(waiting),
+        explored_(explored) {}
 
   void SendLookUps();
   void OnLookedUp(const LookedUp& event);
@@ -26,6 +47,16 @@ class LookingUp : Part {
   void OnNeedsCooked(PackageId package, PlatformIndex platform, const LookedUp::NeedsCooked& needs);
 
   size_t in_flight_ = 0;
+
+  Costs& costs_;
+  Waits& waits_;
+  Advancing& advancing_;
+  PendingCommits& commits_;
+  Warnings& warnings_;
+  Claims& claims_;
+  WaitCycles& wait_cycles_;
+  Waiting& waiting_;
+  Explored& explored_;
 };
 
 }  // namespace galley::director

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "common/base/sabotage.h"
-#include "director/core/core.h"
 
 namespace galley::director {
 namespace {
@@ -36,7 +35,7 @@ void Losing::OnUnstaged(const std::string& loss) {
 bool Losing::LeaveUnstaged() {
   if (!is_interrupted_) return false;
   claimants_.OpenAgain(cook_);
-  core_.advancing.StopCook(cook_, Claimant::Ending::kInterrupted);
+  advancing_.StopCook(cook_, Claimant::Ending::kInterrupted);
   return true;
 }
 
@@ -129,12 +128,12 @@ void Losing::MakeAgain(const std::vector<RootBuilt::Lost>& lost) {
         " times: " + ListOf(hopeless) + std::string(kWhatToDo);
     return;
   }
-  core_.judgements.BeginRound(cook_);
+  judgements_.BeginRound(cook_);
   absl::btree_set<PackageId> done;
   for (const PackageId package : losers) {
     const bool is_first = made_again_.at(package) == 1;
     if (IsSabotaged(Sabotage::kMakeAgainOnce) && !is_first) continue;
-    core_.claims.RequeueWithReaders(package, done);
+    claims_.RequeueWithReaders(package, done);
   }
   notes_.rounds_begun.push_back({});
 }

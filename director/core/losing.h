@@ -8,13 +8,22 @@
 #include <vector>
 
 #include "absl/container/btree_map.h"
-#include "director/core/part.h"
+#include "director/core/advancing.h"
+#include "director/core/claims.h"
+#include "director/core/judgements.h"
+#include "director/core/package_part.h"
 
 namespace galley::director {
 
-class Losing : Part {
+class Losing : PackagePart {
  public:
-  Losing(Core& core, Claimant& cook) : Part(core), cook_(cook) {}
+  Losing(const PackageGround& ground, Advancing& advancing, Judgements& judgements, Claims& claims,
+         Claimant& cook)
+      : PackagePart(ground),
+        advancing_(advancing),
+        judgements_(judgements),
+        claims_(claims),
+        cook_(cook) {}
 
   void OnLossSeen(const LossSeen& event);
   // True: roots that are built may be published now, if nobody looks for what is lost.
@@ -35,6 +44,9 @@ class Losing : Part {
   bool IsWanted(PackageId package, PlatformIndex platform) const;
   bool IsStillNamed(const RootBuilt::Lost& lost) const;
 
+  Advancing& advancing_;
+  Judgements& judgements_;
+  Claims& claims_;
   Claimant& cook_;
   bool is_interrupted_ = false;  // told when staging lacks something
   uint32_t fruitless_ = 0;       // rounds before which no package was found to have lost a thing

@@ -5,7 +5,6 @@
 
 #include "common/base/sabotage.h"
 #include "common/base/status_macros.h"
-#include "director/core/core.h"
 
 namespace galley::director {
 namespace {
@@ -16,7 +15,13 @@ bool Contains(const std::vector<uint32_t>& sorted, uint32_t kind) {
 
 }  // namespace
 
-Offers::Offers(Core& core) : Part(core) {
+Offers::Offers(const JobGround& ground, Grants& grants, Attempts& attempts, Advancing& advancing,
+               HeldResults& held_results)
+    : JobPart(ground),
+      grants_(grants),
+      attempts_(attempts),
+      advancing_(advancing),
+      held_results_(held_results) {
   kinds_.resize(kNeedsFiles + 1);
   demands_.resize(1);
   has_lacking_ = !options_.fleet.lacks.empty();
@@ -95,7 +100,7 @@ uint32_t Offers::Demanding(uint32_t kind, uint32_t demand) {
 }
 
 bool Offers::Meets(const record::WorkerOffer& offer, const Demand& demand) const {
-  return offer.HasLabels(demand.labels) && core_.grants.CanEver(demand.group, offer.resources);
+  return offer.HasLabels(demand.labels) && grants_.CanEver(demand.group, offer.resources);
 }
 
 void Offers::SetOffer(WorkerId id, const std::string& machine, const record::WorkerOffer& offer) {
@@ -106,7 +111,7 @@ void Offers::SetOffer(WorkerId id, const std::string& machine, const record::Wor
     if (!Meets(offer, demands_[i])) worker.unmet.push_back(i);
   }
   has_lacking_ |= !worker.unmet.empty() || !offer.resources.empty();
-  core_.grants.SetOffer(id, machine, offer.resources);
+  grants_.SetOffer(id, machine, offer.resources);
 }
 
 // REQUIRES: it is in the works.
@@ -137,12 +142,12 @@ void Offers::Refuse(WorkerId id, PackageId package, const std::string& error) {
   worker.refuses.insert(std::upper_bound(worker.refuses.begin(), worker.refuses.end(), kind), kind);
   for (const AttemptId waits : worker.hand.Queue()) {
     // (One that holds a resource would hold it twice.)
-    if (core_.attempts.Current(waits) == nullptr || core_.attempts.at(waits).group != 0) continue;
-    const PackageId same = core_.attempts.at(waits).package;
+    if (attempts_.Current(waits) == nullptr || attempts_.at(waits).group != 0) continue;
+    const PackageId same = attempts_.at(waits).package;
     if (same == package || kinds_[packages_[same].work->job_kind].of_all != kind) continue;
-    core_.attempts.EndAttempt(waits, Tell::kRetract);
+    attempts_.EndAttempt(waits, Tell::kRetract);
     claimants_.Count(same, &Counters::jobs_retracted);
-    core_.advancing.Advance(same);
+    advancing_.Advance(same);
   }
 }
 
@@ -170,7 +175,7 @@ void Offers::ForgetRefusals() {
   fleet_refuses_.clear();
   workers_.ForgetRefusals();  // of lost ones, too: numbers of kinds are given again
   for (Kind& kind : kinds_) kind.needed_files = 0;
-  if (lifecycle().in_works() == 0) ForgetPrograms();
+  if (graph_.lifecycle().in_works() == 0) ForgetPrograms();
 }
 
 // REQUIRES: no package is in the works, and nobody is known to refuse any.
@@ -205,7 +210,7 @@ bool Offers::Lacks(WorkerId id, const Worker& worker, uint32_t kind) const {
 
 bool Offers::Has(WorkerId id, const Worker& worker, PackageId package) const {
   return !worker.is_held && (!has_lacking_ || !Lacks(id, worker, KindOf(package))) &&
-         core_.held_results.MayCook(worker, package);
+         held_results_.MayCook(worker, package);
 }
 
 // (One that drains gets no more jobs.)
@@ -253,7 +258,7 @@ bool Offers::FleetLacks(uint32_t kind) const {
 std::string Offers::WantedText(uint32_t kind) const {
   const Demand& demand = DemandOf(kind);
   const std::string& cooker = kinds_[kind].cooker;
-  return record::OfferText(demand.labels, core_.grants.WantedBy(demand.group)) +
+  return record::OfferText(demand.labels, grants_.WantedBy(demand.group)) +
          (cooker.empty() ? "" : " for the cooker \"" + cooker + "\"");
 }
 
@@ -283,8 +288,8 @@ std::string Offers::OfferedText() const {
         options_.workers > 0 ? options_.local_offer : options_.fleet.offer;
     add("[farm] says of each that it starts", record::OfferText(offer.labels, offer.resources));
   }
-  if (!core_.grants.totals().empty())
-    add("[resources], for the whole farm", record::OfferText({}, core_.grants.totals()));
+  if (!grants_.totals().empty())
+    add("[resources], for the whole farm", record::OfferText({}, grants_.totals()));
   return text;
 }
 
@@ -328,12 +333,12 @@ void Offers::CheckInvariants() const {
   absl::btree_map<std::string, record::ResourceCounts> of_machines;
   for (const WorkerId id : workers_.Holding()) {
     const Worker& worker = *workers_.Find(id);
-    const std::string* const machine = core_.grants.MachineOf(id);
+    const std::string* const machine = grants_.MachineOf(id);
     for (const AttemptId held : worker.hand.All()) {
-      const Attempt& attempt = core_.attempts.at(held);
+      const Attempt& attempt = attempts_.at(held);
       const Kind& kind = kinds_[packages_[attempt.package].work->job_kind];
       GALLEY_CHECK(worker.offer.HasLabels(demands_[kind.demand].labels));
-      for (const auto& [name, count] : core_.grants.WantedBy(attempt.group)) {
+      for (const auto& [name, count] : grants_.WantedBy(attempt.group)) {
         of_farm[name] += count;
         if (machine != nullptr) of_machines[*machine][name] += count;
       }
@@ -344,7 +349,7 @@ void Offers::CheckInvariants() const {
       GALLEY_CHECK(offered == worker.offer.resources.end() || count <= offered->second);
     }
   }
-  for (const auto& [name, total] : core_.grants.totals())
+  for (const auto& [name, total] : grants_.totals())
     GALLEY_CHECK(!of_farm.contains(name) || of_farm.at(name) <= total);
 }
 

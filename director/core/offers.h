@@ -25,17 +25,22 @@
 #include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_map.h"
+#include "director/core/advancing.h"
+#include "director/core/attempts.h"
 #include "director/core/catalog.h"
-#include "director/core/part.h"
+#include "director/core/grants.h"
+#include "director/core/held_results.h"
+#include "director/core/job_part.h"
 #include "director/core/worker_table.h"
 
 namespace galley::director {
 
-class Offers : Part {
+class Offers : JobPart {
  public:
   static constexpr uint32_t kNeedFilesMax = 2;
 
-  explicit Offers(Core& core);
+  Offers(const JobGround& ground, Grants& grants, Attempts& attempts, Advancing& advancing,
+         HeldResults& held_results);
 
   // `group`: of the entry's resources (Grants).
   uint32_t KindOf(const CatalogEntry& entry, uint32_t group);
@@ -120,6 +125,11 @@ class Offers : Part {
   bool has_lacking_ = false;  // some worker lacks something, or did
   // What the launched worker lacks which came last, and what launched workers refused.
   absl::btree_set<uint32_t> fleet_lacks_, fleet_refuses_;
+
+  Grants& grants_;
+  Attempts& attempts_;
+  Advancing& advancing_;
+  HeldResults& held_results_;
 };
 
 }  // namespace galley::director

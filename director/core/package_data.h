@@ -162,6 +162,7 @@ class PackageTable {
   const PackageData& operator[](PackageId id) const {
     return chunks_[id.index() / kChunkSize][id.index() % kChunkSize];
   }
+  const std::string& NameOf(PackageId id) const { return (*this)[id].name; }
   uint32_t size() const { return size_; }
   // Without what hangs on the packages: names that are long, slots, work.
   size_t bytes() const;

@@ -3,18 +3,15 @@
 #include <algorithm>
 #include <utility>
 
-#include "director/core/core.h"
-
 namespace galley::director {
 
 size_t Parking::CountForHelpers() const {
   size_t count = 0;
-  for (const auto& [kind, queue] : lifecycle().parked()) {
+  for (const auto& [kind, queue] : graph_.lifecycle().parked()) {
     const bool is_proof = HeldResults::IsQueue(kind);
-    if (!core_.offers.IsOfLocal(is_proof ? core_.offers.KindOf(queue.Top()) : kind)) continue;
-    const bool needs_helper =
-        is_proof ? core_.proofs.NeedsHome(queue.Top())
-                 : core_.offers.FleetLacks(kind) || !core_.offers.HasElsewhere(kind);
+    if (!offers_.IsOfLocal(is_proof ? offers_.KindOf(queue.Top()) : kind)) continue;
+    const bool needs_helper = is_proof ? proofs_.NeedsHome(queue.Top())
+                                       : offers_.FleetLacks(kind) || !offers_.HasElsewhere(kind);
     count += needs_helper ? queue.size() : 0;
   }
   return count;
@@ -22,9 +19,8 @@ size_t Parking::CountForHelpers() const {
 
 size_t Parking::CountForFleet() const {
   size_t count = 0;
-  for (const auto& [kind, queue] : lifecycle().parked()) {
-    if (!HeldResults::IsQueue(kind) && core_.offers.IsDemanding(kind) &&
-        core_.offers.MayBeLaunched(kind))
+  for (const auto& [kind, queue] : graph_.lifecycle().parked()) {
+    if (!HeldResults::IsQueue(kind) && offers_.IsDemanding(kind) && offers_.MayBeLaunched(kind))
       count += queue.size();
   }
   return count;
@@ -32,28 +28,27 @@ size_t Parking::CountForFleet() const {
 
 // The worker lacks its kind, or its machine has not enough of what it asks for now.
 bool Parking::CannotHaveNow(PackageId package, uint32_t kind, WorkerId worker) const {
-  return core_.offers.Lacks(worker, *workers_.Find(worker), kind) ||
-         !core_.reservations.MayTakeAt(package, worker);
+  return offers_.Lacks(worker, *workers_.Find(worker), kind) ||
+         !reservations_.MayTakeAt(package, worker);
 }
 
 void Parking::ParkBeyondFleet(PackageId package) {
-  if (options_.fleet.max == 0 || !lifecycle().loads().Contains(package)) return;
-  const uint32_t kind = core_.offers.KindOf(package);
-  if (core_.offers.IsDemanding(kind) && core_.offers.FleetLacks(kind) &&
-      !core_.held_results.IsHeld(package))
-    lifecycle().Park(package, kind);
+  if (options_.fleet.max == 0 || !graph_.lifecycle().loads().Contains(package)) return;
+  const uint32_t kind = offers_.KindOf(package);
+  if (offers_.IsDemanding(kind) && offers_.FleetLacks(kind) && !held_results_.IsHeld(package))
+    graph_.lifecycle().Park(package, kind);
 }
 
 bool Parking::Park(PackageId package) {
   if (parked_ >= kParkedMax) return false;
-  if (core_.held_results.IsHeld(package)) {
-    lifecycle().Park(package, core_.held_results.QueueOf(package));
+  if (held_results_.IsHeld(package)) {
+    graph_.lifecycle().Park(package, held_results_.QueueOf(package));
     ++parked_;
     return true;
   }
-  if (!core_.offers.has_lacking()) return false;
-  const uint32_t kind = core_.offers.KindOf(package);
-  bool holds_up = core_.offers.FleetLacks(kind) ||
+  if (!offers_.has_lacking()) return false;
+  const uint32_t kind = offers_.KindOf(package);
+  bool holds_up = offers_.FleetLacks(kind) ||
                   std::any_of(workers_.with_room().begin(), workers_.with_room().end(),
                               [&](const WorkerTable::Load& load) {
                                 return CannotHaveNow(package, kind, load.worker);
@@ -63,37 +58,38 @@ bool Parking::Park(PackageId package) {
     holds_up = std::any_of(workers_.ring().begin(), workers_.ring().end(),
                            [&](WorkerId worker) { return CannotHaveNow(package, kind, worker); });
   if (!holds_up) return false;
-  lifecycle().Park(package, kind);
+  graph_.lifecycle().Park(package, kind);
   ++parked_;
   return true;
 }
 
 void Parking::BeginCook() {
-  if (lifecycle().in_works() == 0) unoffered_since_.clear();  // numbers of kinds are given again
+  if (graph_.lifecycle().in_works() == 0)
+    unoffered_since_.clear();  // numbers of kinds are given again
 }
 
 void Parking::ParkForHelpers() {
   parked_ = 0;
   if (options_.fleet.max == 0) return;
   for (const PackageId package : std::exchange(beyond_fleet_, {})) ParkBeyondFleet(package);
-  const LoadQueue& loads = lifecycle().loads();
+  const LoadQueue& loads = graph_.lifecycle().loads();
   while (!loads.empty() && parked_ < kParkedMax &&
-         core_.offers.FleetLacks(core_.offers.KindOf(loads.Top()))) {
+         offers_.FleetLacks(offers_.KindOf(loads.Top()))) {
     const PackageId first = loads.Top();
-    lifecycle().Park(first, core_.offers.KindOf(first));
+    graph_.lifecycle().Park(first, offers_.KindOf(first));
     ++parked_;
   }
 }
 
 void Parking::Unpark() {
-  if (lifecycle().parked().empty()) return unoffered_since_.clear();
+  if (graph_.lifecycle().parked().empty()) return unoffered_since_.clear();
   std::vector<uint32_t> kinds;
-  for (const auto& [kind, queue] : lifecycle().parked()) kinds.push_back(kind);
+  for (const auto& [kind, queue] : graph_.lifecycle().parked()) kinds.push_back(kind);
   for (const uint32_t kind : kinds) {
     if (HeldResults::IsQueue(kind)) {
       // (Settling one queue may let go of another.)
-      if (lifecycle().parked().contains(kind) && core_.proofs.IsOffered(kind)) UnparkOf(kind);
-    } else if (core_.offers.IsOffered(kind)) {
+      if (graph_.lifecycle().parked().contains(kind) && proofs_.IsOffered(kind)) UnparkOf(kind);
+    } else if (offers_.IsOffered(kind)) {
       unoffered_since_.erase(kind);
       UnparkOf(kind);
     } else if (today_.awake - unoffered_since_.try_emplace(kind, today_.awake).first->second >=
@@ -105,11 +101,11 @@ void Parking::Unpark() {
 
 void Parking::UnparkOf(uint32_t kind) {
   for (size_t i = 0; i < kUnparkedMax; ++i) {
-    const auto queue = lifecycle().parked().find(kind);
-    if (queue == lifecycle().parked().end()) return;
+    const auto queue = graph_.lifecycle().parked().find(kind);
+    if (queue == graph_.lifecycle().parked().end()) return;
     const PackageId first = queue->second.Top();
-    if (!core_.placing.Place(first).worker.valid()) return;
-    lifecycle().Unpark(first);
+    if (!placing_.Place(first).worker.valid()) return;
+    graph_.lifecycle().Unpark(first);
     if (options_.fleet.max > 0) beyond_fleet_.push_back(first);
   }
 }
@@ -119,24 +115,23 @@ std::string Parking::WhyParked(PackageId id) const {
   if (work == nullptr || !work->parked.has_value()) return "";
   const uint32_t kind = *work->parked;
   if (HeldResults::IsQueue(kind)) return "for another machine, to be made again there";
-  if (!core_.offers.IsDemanding(kind)) return "for a worker that can cook it";
-  const std::string wanted = core_.offers.WantedText(kind);
-  if (core_.offers.HasAttached(kind)) return "for a worker that has it free: " + wanted;
-  const std::string offered = "wanted: " + wanted + "; offered: " + core_.offers.OfferedText();
-  if (core_.offers.IsOffered(kind)) return "for a worker that is to come; " + offered;
+  if (!offers_.IsDemanding(kind)) return "for a worker that can cook it";
+  const std::string wanted = offers_.WantedText(kind);
+  if (offers_.HasAttached(kind)) return "for a worker that has it free: " + wanted;
+  const std::string offered = "wanted: " + wanted + "; offered: " + offers_.OfferedText();
+  if (offers_.IsOffered(kind)) return "for a worker that is to come; " + offered;
   return "in vain, and fails soon, unless a worker comes that has it; " + offered;
 }
 
 void Parking::FailUnoffered(uint32_t kind) {
   for (size_t i = 0; i < kFailedMax && !claimants_.has_stopped(); ++i) {
-    const auto queue = lifecycle().parked().find(kind);
-    if (queue == lifecycle().parked().end()) return;
+    const auto queue = graph_.lifecycle().parked().find(kind);
+    if (queue == graph_.lifecycle().parked().end()) return;
     const PackageId package = queue->second.Top();
-    lifecycle().Unpark(package);
-    core_.advancing.FailPlatforms(package, InPhase(packages_[package], Phase::kToCook),
-                                  Stage::kLoad, core_.offers.WhyUnoffered(kind), "",
-                                  FailureCause::kMachine);
-    core_.advancing.Advance(package);
+    graph_.lifecycle().Unpark(package);
+    advancing_.FailPlatforms(package, InPhase(packages_[package], Phase::kToCook), Stage::kLoad,
+                             offers_.WhyUnoffered(kind), "", FailureCause::kMachine);
+    advancing_.Advance(package);
   }
 }
 

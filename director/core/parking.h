@@ -17,17 +17,31 @@
 
 #include "absl/container/btree_map.h"
 #include "absl/time/time.h"
-#include "director/core/part.h"
+#include "director/core/advancing.h"
+#include "director/core/held_results.h"
+#include "director/core/job_part.h"
+#include "director/core/offers.h"
+#include "director/core/placing.h"
+#include "director/core/proofs.h"
+#include "director/core/reservations.h"
 
 namespace galley::director {
 
-class Parking : Part {
+class Parking : JobPart {
  public:
   static constexpr size_t kParkedMax = 16'384;  // in a step
   static constexpr size_t kUnparkedMax = 64;    // in a step, of a kind
   static constexpr size_t kFailedMax = 256;     // in a step, of a kind
 
-  explicit Parking(Core& core) : Part(core) {}
+  Parking(const JobGround& ground, Advancing& advancing, HeldResults& held_results, Offers& offers,
+          Reservations& reservations, Placing& placing, Proofs& proofs)
+      : JobPart(ground),
+        advancing_(advancing),
+        held_results_(held_results),
+        offers_(offers),
+        reservations_(reservations),
+        placing_(placing),
+        proofs_(proofs) {}
 
   // A cook begins.
   void BeginCook();
@@ -59,6 +73,13 @@ class Parking : Part {
   std::vector<PackageId> beyond_fleet_;  // that went back to their queue in a step
   size_t parked_ = 0;                    // in this step
   absl::btree_map<uint32_t, absl::Duration> unoffered_since_;  // by kind; Today::awake
+
+  Advancing& advancing_;
+  HeldResults& held_results_;
+  Offers& offers_;
+  Reservations& reservations_;
+  Placing& placing_;
+  Proofs& proofs_;
 };
 
 }  // namespace galley::director

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "director/core/core.h"
-
 namespace galley::director {
 void PendingCommits::Commit(PackageId package, std::optional<PlatformIndex> platform,
                             ResultId result, WorkerId worker, ReportId report, bool may_be_stored) {
@@ -25,7 +23,7 @@ void PendingCommits::Commit(PackageId package, std::optional<PlatformIndex> plat
     }
     Submit(std::move(item));
   }
-  turn_.is_persist_urgent |= core_.following.IsAwaited(package);
+  turn_.is_persist_urgent |= following_.IsAwaited(package);
   commit.reports.emplace_back(worker, report);
 }
 

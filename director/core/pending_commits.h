@@ -10,14 +10,16 @@
 #include <vector>
 
 #include "absl/container/btree_map.h"
-#include "director/core/part.h"
+#include "director/core/following.h"
+#include "director/core/package_part.h"
 #include "director/core/platforms.h"
 
 namespace galley::director {
 
-class PendingCommits : Part {
+class PendingCommits : PackagePart {
  public:
-  explicit PendingCommits(Core& core) : Part(core) {}
+  PendingCommits(const PackageGround& ground, Following& following)
+      : PackagePart(ground), following_(following) {}
 
   struct InFlight {
     std::optional<PlatformIndex> platform;  // nullopt: removed since
@@ -48,6 +50,8 @@ class PendingCommits : Part {
  private:
   // The platform: as Persist had it, whatever its number is today.
   absl::btree_map<std::tuple<PackageId, ResultId, PlatformIndex>, InFlight> commits_;
+
+  Following& following_;
 };
 
 }  // namespace galley::director

@@ -1,17 +1,15 @@
 #include "director/core/persisting.h"
 
-#include "director/core/core.h"
-
 namespace galley::director {
 
 void Persisting::OnPersisted(const Persisted& event) {
   if (!event.error.empty()) claimants_.EndAll("results could not be made durable: " + event.error);
   if (!event.error.empty()) return Uncommit(event.items);
   for (const Persisted::Item& item : event.items) {
-    const std::optional<PendingCommits::InFlight> commit = core_.commits.Take(item);
+    const std::optional<PendingCommits::InFlight> commit = commits_.Take(item);
     if (!commit.has_value()) continue;  // a hit: nobody waits for it
     const std::vector<std::pair<WorkerId, ReportId>>& reports = commit->reports;
-    for (const auto& [worker, report] : reports) core_.acknowledgements.Acknowledge(worker, report);
+    for (const auto& [worker, report] : reports) acknowledgements_.Acknowledge(worker, report);
     const std::optional<PlatformIndex> platform = commit->platform;
     for (const auto& [worker, report] : reports) JudgeWorker(worker, item);
     const PackageData& package = packages_[item.package];
@@ -29,49 +27,48 @@ void Persisting::OnPersisted(const Persisted& event) {
     if (slot.phase != Phase::kCommitting) continue;
     if (slot.result->is_verdict) {
       const ResultViewPtr verdict = slot.result;
-      core_.advancing.FailPlatforms(item.package, MaskOf(*platform), Stage::kSave, verdict->error,
-                                    verdict->log, FailureCause::kVerdict);
+      advancing_.FailPlatforms(item.package, MaskOf(*platform), Stage::kSave, verdict->error,
+                               verdict->log, FailureCause::kVerdict);
     } else {
-      lifecycle().SetPhase(item.package, *platform, Phase::kDone,
-                           item.was_stored ? ResultSource::kCached : slot.source);
-      core_.advancing.Settle(item.package, *platform);
+      graph_.lifecycle().SetPhase(item.package, *platform, Phase::kDone,
+                                  item.was_stored ? ResultSource::kCached : slot.source);
+      advancing_.Settle(item.package, *platform);
     }
-    core_.attempts.CancelOutrun(item.package, MaskOf(*platform));
-    core_.advancing.Advance(item.package);
+    attempts_.CancelOutrun(item.package, MaskOf(*platform));
+    advancing_.Advance(item.package);
   }
 }
 
 // Who names bytes that are not there told a lie, unless the store lost them. A worker of this
 // machine has written them itself, and its disk may have failed it.
 void Persisting::JudgeWorker(WorkerId worker, const Persisted::Item& item) {
-  if (item.refused.empty()) return core_.breakers.AddSuccess(worker);
+  if (item.refused.empty()) return breakers_.AddSuccess(worker);
   if (item.is_loss) return;
-  if (PoolOf(worker) == Pool::kLocal)
-    return core_.breakers.AddFault(worker, item.package, item.refused);
-  core_.breakers.AddViolation(worker, "a result of it is refused: " + item.refused);
+  if (PoolOf(worker) == Pool::kLocal) return breakers_.AddFault(worker, item.package, item.refused);
+  breakers_.AddViolation(worker, "a result of it is refused: " + item.refused);
 }
 
 // The worker is wrong about where the bytes of the result are: the platform is as if it had not
 // been cooked. An earlier director may have stored a result that the worker reports again, so the
 // platform is looked up.
 void Persisting::OnRefused(PackageId id, PlatformIndex platform, const std::string& why) {
-  lifecycle().SetPhase(id, platform, claimants_.FirstPhaseOf(id));
+  graph_.lifecycle().SetPhase(id, platform, claimants_.FirstPhaseOf(id));
   packages_[id].slots[platform].result.reset();
-  core_.faults.BlameInfrastructure(id, MaskOf(platform), why, "");
-  core_.advancing.Advance(id);
+  faults_.BlameInfrastructure(id, MaskOf(platform), why, "");
+  advancing_.Advance(id);
 }
 
 // An earlier cook of the very same inputs came out otherwise: the stored outcome counts, since all
 // who share the store see it.
 void Persisting::StandInstead(PackageId id, PlatformIndex platform, const ResultViewPtr& instead) {
   packages_[id].slots[platform].result = instead;
-  if (!instead->is_verdict) core_.explored.SetExplored(id, platform, instead, true);
+  if (!instead->is_verdict) explored_.SetExplored(id, platform, instead, true);
 }
 
 // The workers keep results whose commit failed: these are taken again when they are sent again.
 void Persisting::Uncommit(const std::vector<Persisted::Item>& items) {
   for (const Persisted::Item& item : items) {
-    const std::optional<PendingCommits::InFlight> commit = core_.commits.Take(item);
+    const std::optional<PendingCommits::InFlight> commit = commits_.Take(item);
     if (!commit.has_value()) continue;
     for (const auto& [id, report] : commit->reports) {
       Worker* worker = workers_.Find(id);

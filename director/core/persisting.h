@@ -5,13 +5,30 @@
 #include <string>
 #include <vector>
 
-#include "director/core/part.h"
+#include "director/core/acknowledgements.h"
+#include "director/core/advancing.h"
+#include "director/core/attempts.h"
+#include "director/core/breakers.h"
+#include "director/core/explored.h"
+#include "director/core/faults.h"
+#include "director/core/job_part.h"
+#include "director/core/pending_commits.h"
 
 namespace galley::director {
 
-class Persisting : Part {
+class Persisting : JobPart {
  public:
-  explicit Persisting(Core& core) : Part(core) {}
+  Persisting(const JobGround& ground, Attempts& attempts, Advancing& advancing,
+             PendingCommits& commits, Explored& explored, Acknowledgements& acknowledgements,
+             Breakers& breakers, Faults& faults)
+      : JobPart(ground),
+        attempts_(attempts),
+        advancing_(advancing),
+        commits_(commits),
+        explored_(explored),
+        acknowledgements_(acknowledgements),
+        breakers_(breakers),
+        faults_(faults) {}
 
   void OnPersisted(const Persisted& event);
 
@@ -20,6 +37,14 @@ class Persisting : Part {
   void JudgeWorker(WorkerId worker, const Persisted::Item& item);
   void StandInstead(PackageId package, PlatformIndex platform, const ResultViewPtr& instead);
   void Uncommit(const std::vector<Persisted::Item>& items);
+
+  Attempts& attempts_;
+  Advancing& advancing_;
+  PendingCommits& commits_;
+  Explored& explored_;
+  Acknowledgements& acknowledgements_;
+  Breakers& breakers_;
+  Faults& faults_;
 };
 
 }  // namespace galley::director

@@ -1,11 +1,12 @@
 #include "director/core/placing.h"
 
+#include "director/core/job_costs.h"
+
 #include <algorithm>
 #include <tuple>
 
 #include "common/base/fnv.h"
 #include "common/base/status_macros.h"
-#include "director/core/core.h"
 
 namespace galley::director {
 namespace {
@@ -24,24 +25,22 @@ constexpr absl::Duration kUnknownLoadMax = absl::Milliseconds(50);
 
 }  // namespace
 
-Placing::Placing(Core& core) : Part(core) { policy_ = MakePolicy(options_.policy); }
-
 bool Placing::MayTake(PackageId package, WorkerId id, const Worker& worker) const {
-  return core_.offers.Has(id, worker, package) && workers_.IsUsable(worker) &&
-         core_.reservations.MayTakeAt(package, id) && !graph_.blame().HasFailedOn(package, id) &&
-         !IsBetterElsewhere(package, worker) && !IsKeptFrom(core_.kept_worker, package, id) &&
-         !core_.suspects.IsKeptFrom(package, worker) && core_.trust.MayTake(package, id, worker) &&
-         worker.hand.HasMemoryFor(MemoryOf(packages_[package], core_.costs), worker.memory_bytes);
+  return offers_.Has(id, worker, package) && workers_.IsUsable(worker) &&
+         reservations_.MayTakeAt(package, id) && !graph_.blame().HasFailedOn(package, id) &&
+         !IsBetterElsewhere(package, worker) && !IsKeptFrom(kept_worker_, package, id) &&
+         !suspects_.IsKeptFrom(package, worker) && trust_.MayTake(package, id, worker) &&
+         worker.hand.HasMemoryFor(MemoryOf(packages_[package], costs_), worker.memory_bytes);
 }
 
 bool Placing::IsUntriedAnywhere(PackageId package) const {
   const Blame& blame = graph_.blame();
-  const uint64_t memory_bytes = MemoryOf(packages_[package], core_.costs);
+  const uint64_t memory_bytes = MemoryOf(packages_[package], costs_);
   return std::any_of(workers_.ring().begin(), workers_.ring().end(), [&](WorkerId id) {
     const Worker& other = *workers_.Find(id);
     return !other.is_draining && !blame.HasFailedAt(package, other.machine) &&
            !blame.HasFailedOn(package, id) && workers_.IsUsable(other) &&
-           core_.offers.Has(id, other, package) &&
+           offers_.Has(id, other, package) &&
            (other.memory_bytes == 0 || memory_bytes <= other.memory_bytes);
   });
 }
@@ -51,7 +50,7 @@ bool Placing::IsBetterElsewhere(PackageId package, const Worker& worker) const {
 }
 
 absl::Duration Placing::SavedAt(PackageId package, WorkerId worker) const {
-  for (const Warmth::Holder& holder : core_.warmth.Holders(InputsOf(package))) {
+  for (const Warmth::Holder& holder : warmth_.Holders(InputsOf(package))) {
     if (holder.worker == worker) return holder.share * LoadTimeOf(package);
   }
   return absl::ZeroDuration();
@@ -67,11 +66,11 @@ PlacementCandidate Placing::ViewOf(PackageId package, WorkerId id, const Worker&
           .saved = warm * LoadTimeOf(package),
           .warm = warm,
           .is_large_enough = worker.memory_bytes == 0 ||
-                             MemoryOf(packages_[package], core_.costs) <= worker.memory_bytes};
+                             MemoryOf(packages_[package], costs_) <= worker.memory_bytes};
 }
 
 std::vector<PlacementCandidate> Placing::Lightest(PackageId package) const {
-  const std::vector<Warmth::Holder> holders = core_.warmth.Holders(InputsOf(package));
+  const std::vector<Warmth::Holder> holders = warmth_.Holders(InputsOf(package));
   const auto warm_at = [&](WorkerId id) {
     const auto found = std::find_if(holders.begin(), holders.end(),
                                     [&](const Warmth::Holder& one) { return one.worker == id; });
@@ -82,8 +81,8 @@ std::vector<PlacementCandidate> Placing::Lightest(PackageId package) const {
   for (const WorkerTable::Load& load : workers_.with_room()) {
     if (views.size() == kLightestMax) break;
     // (Where some lack what others have, the first who has it may come late.)
-    if (!core_.trust.IsDoubtful(load.worker) && ++looked_at > kLookedAtMax &&
-        (!views.empty() || !core_.offers.has_lacking()))
+    if (!trust_.IsDoubtful(load.worker) && ++looked_at > kLookedAtMax &&
+        (!views.empty() || !offers_.has_lacking()))
       break;
     const Worker& worker = *workers_.Find(load.worker);
     if (MayTake(package, load.worker, worker))
@@ -127,13 +126,12 @@ absl::Duration Placing::LoadTimeOf(PackageId id) const {
     load = std::max(load, slot.last_load);
     is_known |= slot.last_load + slot.last_save > absl::ZeroDuration();
   }
-  return is_known ? load
-                  : std::min(CostOf(packages_[id], core_.costs) / kLoadsInAJob, kUnknownLoadMax);
+  return is_known ? load : std::min(CostOf(packages_[id], costs_) / kLoadsInAJob, kUnknownLoadMax);
 }
 
 std::vector<PlacementCandidate> Placing::FromItsPlace(PackageId package) const {
   const std::vector<WorkerId>& ring = workers_.ring();
-  const uint64_t place = Fnv1a(NameOf(package));
+  const uint64_t place = Fnv1a(packages_.NameOf(package));
   for (size_t i = 0; i < ring.size(); ++i) {
     const WorkerId id = ring[(place + i) % ring.size()];
     const Worker& worker = *workers_.Find(id);
@@ -165,12 +163,12 @@ WorkerId Placing::PlaceAtSuspect(PackageId package) const {
   absl::Duration least;
   for (const WorkerId id : workers_.ring()) {
     const Worker& worker = *workers_.Find(id);
-    if (worker.is_draining || !core_.offers.Has(id, worker, package)) continue;
+    if (worker.is_draining || !offers_.Has(id, worker, package)) continue;
     if (!worker.is_suspect) return WorkerId();
     const absl::Duration load = ViewOf(package, id, worker, 0).load;
     const bool can_now =
-        workers_.HasRoom(worker) && core_.reservations.MayTakeAt(package, id) &&
-        worker.hand.HasMemoryFor(MemoryOf(packages_[package], core_.costs), worker.memory_bytes);
+        workers_.HasRoom(worker) && reservations_.MayTakeAt(package, id) &&
+        worker.hand.HasMemoryFor(MemoryOf(packages_[package], costs_), worker.memory_bytes);
     if (!can_now || (best.valid() && load >= least)) continue;
     best = id;
     least = load;
@@ -190,8 +188,8 @@ WorkerId Placing::PlaceElsewhere(PackageId package) const {
     const Worker& worker = *workers_.Find(id);
     const bool was_here = graph_.blame().HasFailedOn(package, id);
     const bool was_failed = graph_.blame().HasFailedAt(package, worker.machine);
-    if (worker.is_draining || !core_.offers.Has(id, worker, package) ||
-        !core_.reservations.MayTakeAt(package, id) || core_.suspects.IsKeptFrom(package, worker) ||
+    if (worker.is_draining || !offers_.Has(id, worker, package) ||
+        !reservations_.MayTakeAt(package, id) || suspects_.IsKeptFrom(package, worker) ||
         ((was_here || (was_failed && !has_killed)) && !workers_.HasRoom(worker)))
       continue;
     const Order order(was_here, was_failed, !workers_.IsUsable(worker),
@@ -214,8 +212,8 @@ WorkerId Placing::PlaceBlocking(PackageId package) const {
   Order least;
   for (const WorkerId id : workers_.ring()) {
     const Worker& worker = *workers_.Find(id);
-    if (worker.is_draining || !core_.offers.Has(id, worker, package) ||
-        !core_.reservations.MayTakeAt(package, id))
+    if (worker.is_draining || !offers_.Has(id, worker, package) ||
+        !reservations_.MayTakeAt(package, id))
       continue;
     const Order order(graph_.blame().HasFailedOn(package, id),
                       graph_.blame().HasFailedAt(package, worker.machine), cannot_now(worker),

@@ -5,18 +5,37 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/time/time.h"
 #include "director/core/attempt.h"
-#include "director/core/part.h"
+#include "director/core/costs.h"
+#include "director/core/job_part.h"
+#include "director/core/kept_worker.h"
+#include "director/core/offers.h"
 #include "director/core/policy.h"
+#include "director/core/reservations.h"
+#include "director/core/suspects.h"
+#include "director/core/trust.h"
+#include "director/core/warmth.h"
 
 namespace galley::director {
 
-class Placing : Part {
+class Placing : JobPart {
  public:
-  explicit Placing(Core& core);
+  Placing(const JobGround& ground, const Costs& costs, const std::optional<KeptWorker>& kept_worker,
+          const Warmth& warmth, const Offers& offers, const Reservations& reservations,
+          const Suspects& suspects, const Trust& trust)
+      : JobPart(ground),
+        costs_(costs),
+        kept_worker_(kept_worker),
+        warmth_(warmth),
+        offers_(offers),
+        reservations_(reservations),
+        suspects_(suspects),
+        trust_(trust),
+        policy_(MakePolicy(options_.policy)) {}
 
   Placement Place(PackageId package) const;
   // A worker where the package, with that urgency, comes before jobs of lower classes that wait.
@@ -42,6 +61,13 @@ class Placing : Part {
   WorkerId PlaceAtSuspect(PackageId package) const;
   absl::Duration LoadTimeOf(PackageId package) const;
 
+  const Costs& costs_;
+  const std::optional<KeptWorker>& kept_worker_;
+  const Warmth& warmth_;
+  const Offers& offers_;
+  const Reservations& reservations_;
+  const Suspects& suspects_;
+  const Trust& trust_;
   std::unique_ptr<Policy> policy_;
 };
 

@@ -5,7 +5,6 @@
 
 #include "common/base/fnv.h"
 #include "common/base/sabotage.h"
-#include "director/core/core.h"
 
 namespace galley::director {
 // Results of the same inputs that came to the same. (The error of a verdict may have a place of its
@@ -20,19 +19,19 @@ bool Proofs::Agree(const Candidate& a, const Candidate& b) {
 bool Proofs::Take(PackageId package, PlatformIndex platform, const Report& by,
                   const WorkerReport::Saved& saved) {
   const Key key(package, platform);
-  const bool is_held = core_.held_results.all().contains(key);
-  if (!is_held && !core_.held_results.IsChosen(by.worker, package)) return false;
+  const bool is_held = held_results_.all().contains(key);
+  if (!is_held && !held_results_.IsChosen(by.worker, package)) return false;
   if (!is_held && IsSabotaged(Sabotage::kCommitBeforeProof)) return false;
   const uint32_t machine = workers_.Find(by.worker)->machine;
-  Held& held = core_.held_results.all()[key];
+  Held& held = held_results_.all()[key];
   const bool is_known = machine != kHomeMachine && !IsSabotaged(Sabotage::kProveOnSameMachine) &&
                         std::any_of(held.begin(), held.end(),
                                     [&](const Candidate& one) { return one.machine == machine; });
-  const Attempt& attempt = core_.attempts.at(by.attempt);
+  const Attempt& attempt = attempts_.at(by.attempt);
   workers_.Find(by.worker)->unacknowledged.insert(by.report);
   if (is_known) {
     claimants_.Count(package, &Counters::results_dropped);
-    core_.acknowledgements.Acknowledge(by.worker, by.report);
+    acknowledgements_.Acknowledge(by.worker, by.report);
   } else {
     held.push_back({.worker = by.worker,
                     .report = by.report,
@@ -41,108 +40,107 @@ bool Proofs::Take(PackageId package, PlatformIndex platform, const Report& by,
                     .content = attempt.is_earlier ? packages_[package].content : attempt.content,
                     .saved = saved});
   }
-  core_.waits.MissInstead(package, platform);
-  lifecycle().SetLoaded(package);
+  waits_.MissInstead(package, platform);
+  graph_.lifecycle().SetLoaded(package);
   if (held.size() > 1 && !is_known) {
     Compare(key, by);
   } else {
-    core_.attempts.TakeBack(attempt, MaskOf(platform));
-    core_.attempts.EndSpent(package, by.attempt);
+    attempts_.TakeBack(attempt, MaskOf(platform));
+    attempts_.EndSpent(package, by.attempt);
   }
   return true;
 }
 
 // The last one that came has not been compared yet.
 void Proofs::Compare(const Key& key, const Report& by) {
-  const Held& held = core_.held_results.all().at(key);
+  const Held& held = held_results_.all().at(key);
   for (size_t i = 0; i + 1 < held.size(); ++i) {
     if (Agree(held[i], held.back())) return Settle(key, i, by);
   }
-  core_.attempts.TakeBack(core_.attempts.at(by.attempt), MaskOf(key.second));
-  core_.attempts.EndSpent(key.first, by.attempt);
+  attempts_.TakeBack(attempts_.at(by.attempt), MaskOf(key.second));
+  attempts_.EndSpent(key.first, by.attempt);
   if (held.size() > 2) Differ(key);
 }
 
 // Two agree: the first of them is committed for both. Whoever said something else lied, or its
 // machine is broken; but for the director's.
 void Proofs::Settle(const Key& key, size_t chosen, const Report& by) {
-  Held held = core_.held_results.Erase(key);
+  Held held = held_results_.Erase(key);
   const Candidate& first = held[chosen];
   const Candidate& last = held.back();
   claimants_.Count(key.first, &Counters::results_proven);
-  core_.accepting.Accept({.package = key.first,
-                          .platform = key.second,
-                          .worker = first.worker,
-                          .report = first.report,
-                          .attempt = by.attempt},
-                         first.saved);
-  core_.commits.Commit(key.first, key.second, first.saved.result->id, last.worker, last.report);
+  accepting_.Accept({.package = key.first,
+                     .platform = key.second,
+                     .worker = first.worker,
+                     .report = first.report,
+                     .attempt = by.attempt},
+                    first.saved);
+  commits_.Commit(key.first, key.second, first.saved.result->id, last.worker, last.report);
   for (size_t i = 0; i + 1 < held.size(); ++i) {
     if (i == chosen) continue;
-    core_.held_results.Release(held[i]);
+    held_results_.Release(held[i]);
     Quarantine(held[i], key, held);
   }
 }
 
 void Proofs::Differ(const Key& key) {
-  const Held held = core_.held_results.Erase(key);
+  const Held held = held_results_.Erase(key);
   claimants_.Count(key.first, &Counters::proofs_failed);
-  core_.advancing.FailPlatforms(
+  advancing_.FailPlatforms(
       key.first, MaskOf(key.second), Stage::kSave,
       "it was cooked on " + MachinesOf(held) +
           ", and came out different each time: its cooker is not deterministic, or reads what it "
           "does not declare. Nothing of it is kept",
       "", FailureCause::kUnproven, held.back().attempt);
-  core_.held_results.Release(held);
-  core_.advancing.Advance(key.first);
+  held_results_.Release(held);
+  advancing_.Advance(key.first);
 }
 
 void Proofs::FailUndecided(const Key& key) {
-  const Held held = core_.held_results.Erase(key);
+  const Held held = held_results_.Erase(key);
   claimants_.Count(key.first, &Counters::proofs_failed);
-  core_.held_results.Release(held);
-  core_.advancing.FailPlatforms(
+  held_results_.Release(held);
+  advancing_.FailPlatforms(
       key.first, MaskOf(key.second), Stage::kSave,
       "it was cooked on " + MachinesOf(held) +
           ", and came out different; there is no third machine to decide who is right. Nothing of "
           "it is kept",
       "", FailureCause::kUnproven);
-  core_.advancing.Advance(key.first);
+  advancing_.Advance(key.first);
 }
 
 void Proofs::CommitUnproven(const Key& key) {
-  const Held held = core_.held_results.Erase(key);
+  const Held held = held_results_.Erase(key);
   const Candidate& only = held.front();
   claimants_.Count(key.first, &Counters::results_unproven);
-  core_.held_results.NoteUnproven(only.worker, key.first);
-  core_.accepting.Accept({.package = key.first,
-                          .platform = key.second,
-                          .worker = only.worker,
-                          .report = only.report,
-                          .attempt = 0},
-                         only.saved);
-  core_.advancing.Advance(key.first);
+  held_results_.NoteUnproven(only.worker, key.first);
+  accepting_.Accept({.package = key.first,
+                     .platform = key.second,
+                     .worker = only.worker,
+                     .report = only.report,
+                     .attempt = 0},
+                    only.saved);
+  advancing_.Advance(key.first);
 }
 
 // Its word counts for nothing from now on, be it on its way or of long ago: what else is held of
 // it is made by others, and what was committed is told.
 void Proofs::Quarantine(const Candidate& odd, const Key& key, const Held& held) {
-  if (odd.machine == kHomeMachine || !core_.held_results.Quarantine(odd.worker)) return;
+  if (odd.machine == kHomeMachine || !held_results_.Quarantine(odd.worker)) return;
   std::string others;
   for (const Candidate& one : held) {
     if (&one == &odd) continue;
-    others += (others.empty() ? "" : " and ") + core_.machines.NameOf(one.machine);
+    others += (others.empty() ? "" : " and ") + machines_.NameOf(one.machine);
   }
-  Note(WorkerQuarantined{.worker = odd.worker,
-                         .package = key.first,
-                         .platform = key.second,
-                         .others = std::move(others),
-                         .unproven = core_.held_results.TakeUnproven(odd.worker)},
-       claimants_.running());
-  core_.held_results.ForgetHeldOf(odd.worker);
-  core_.worker_loss.Dismiss(odd.worker);
-  if (options_.fleet.max == 0 ||
-      core_.held_results.quarantined(Pool::kLaunched) < options_.fleet.max)
+  turn_.Note(WorkerQuarantined{.worker = odd.worker,
+                               .package = key.first,
+                               .platform = key.second,
+                               .others = std::move(others),
+                               .unproven = held_results_.TakeUnproven(odd.worker)},
+             claimants_.running());
+  held_results_.ForgetHeldOf(odd.worker);
+  worker_loss_.Dismiss(odd.worker);
+  if (options_.fleet.max == 0 || held_results_.quarantined(Pool::kLaunched) < options_.fleet.max)
     return;
   claimants_.EndAll("as many launched workers as there may be (" +
                     std::to_string(options_.fleet.max) +
@@ -155,21 +153,21 @@ bool Proofs::NeedsHome(PackageId package) const {
   return std::none_of(workers_.ring().begin(), workers_.ring().end(), [&](WorkerId id) {
     const Worker& worker = *workers_.Find(id);
     return worker.machine != kHomeMachine && !worker.is_draining &&
-           core_.offers.Has(id, worker, package);
+           offers_.Has(id, worker, package);
   });
 }
 
 bool Proofs::HasMachineFor(PackageId package) const {
   return std::any_of(workers_.ring().begin(), workers_.ring().end(), [&](WorkerId id) {
     const Worker& worker = *workers_.Find(id);
-    return !worker.is_draining && core_.offers.Has(id, worker, package);
+    return !worker.is_draining && offers_.Has(id, worker, package);
   });
 }
 
 bool Proofs::IsOffered(uint32_t queue) {
   const auto first = [&] {
-    const auto parked = lifecycle().parked().find(queue);
-    return parked == lifecycle().parked().end() ? PackageId() : parked->second.Top();
+    const auto parked = graph_.lifecycle().parked().find(queue);
+    return parked == graph_.lifecycle().parked().end() ? PackageId() : parked->second.Top();
   };
   if (HasMachineFor(first())) {
     waiting_since_.erase(queue);
@@ -190,11 +188,11 @@ bool Proofs::IsOffered(uint32_t queue) {
 // No machine is there that could make the package again.
 void Proofs::SettleParked(PackageId package) {
   std::vector<std::pair<Key, size_t>> all;
-  for (auto at = core_.held_results.all().lower_bound({package, 0});
-       at != core_.held_results.all().end() && at->first.first == package; ++at)
+  for (auto at = held_results_.all().lower_bound({package, 0});
+       at != held_results_.all().end() && at->first.first == package; ++at)
     all.emplace_back(at->first, at->second.size());
   for (const auto& [key, count] : all) {
-    if (!core_.held_results.all().contains(key)) continue;
+    if (!held_results_.all().contains(key)) continue;
     if (count > 1) {
       FailUndecided(key);
     } else {
@@ -215,21 +213,21 @@ bool Proofs::IsStillWanted(const Key& key, const Candidate& candidate) const {
 
 void Proofs::Sweep() {
   if (claimants_.running() == 0) waiting_since_.clear();
-  if (core_.held_results.all().empty()) return;
+  if (held_results_.all().empty()) return;
   std::vector<Key> over;
-  for (const auto& [key, held] : core_.held_results.all()) {
+  for (const auto& [key, held] : held_results_.all()) {
     if (!std::all_of(held.begin(), held.end(),
                      [&](const Candidate& one) { return IsStillWanted(key, one); }))
       over.push_back(key);
   }
-  for (const Key& key : over) core_.held_results.Release(core_.held_results.Erase(key));
+  for (const Key& key : over) held_results_.Release(held_results_.Erase(key));
 }
 
 std::string Proofs::MachinesOf(const Held& held) const {
   std::string all;
   for (size_t i = 0; i < held.size(); ++i) {
     all += i == 0 ? "" : i + 1 == held.size() ? " and " : ", ";
-    all += core_.machines.NameOf(held[i].machine);
+    all += machines_.NameOf(held[i].machine);
   }
   return all;
 }

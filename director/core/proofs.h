@@ -36,15 +36,37 @@
 #include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
 #include "absl/time/time.h"
+#include "director/core/accepting.h"
+#include "director/core/acknowledgements.h"
+#include "director/core/advancing.h"
+#include "director/core/attempts.h"
 #include "director/core/held_results.h"
-#include "director/core/part.h"
+#include "director/core/job_part.h"
+#include "director/core/machine_table.h"
+#include "director/core/offers.h"
+#include "director/core/pending_commits.h"
+#include "director/core/waits.h"
+#include "director/core/worker_loss.h"
 #include "director/core/worker_table.h"
 
 namespace galley::director {
 
-class Proofs : Part {
+class Proofs : JobPart {
  public:
-  explicit Proofs(Core& core) : Part(core) {}
+  Proofs(const JobGround& ground, MachineTable& machines, Attempts& attempts, Waits& waits,
+         Advancing& advancing, PendingCommits& commits, Acknowledgements& acknowledgements,
+         HeldResults& held_results, Offers& offers, Accepting& accepting, WorkerLoss& worker_loss)
+      : JobPart(ground),
+        machines_(machines),
+        attempts_(attempts),
+        waits_(waits),
+        advancing_(advancing),
+        commits_(commits),
+        acknowledgements_(acknowledgements),
+        held_results_(held_results),
+        offers_(offers),
+        accepting_(accepting),
+        worker_loss_(worker_loss) {}
 
   // The result is wanted now. False: it need not be proven, and the caller commits it. True: it is
   // dealt with here; the report may be acknowledged by now.
@@ -84,6 +106,17 @@ class Proofs : Part {
   std::string MachinesOf(const Held& held) const;
 
   absl::btree_map<uint32_t, absl::Duration> waiting_since_;  // by queue; Today::awake
+
+  MachineTable& machines_;
+  Attempts& attempts_;
+  Waits& waits_;
+  Advancing& advancing_;
+  PendingCommits& commits_;
+  Acknowledgements& acknowledgements_;
+  HeldResults& held_results_;
+  Offers& offers_;
+  Accepting& accepting_;
+  WorkerLoss& worker_loss_;
 };
 
 }  // namespace galley::director

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "director/core/core.h"
-
 namespace galley::director {
 namespace {
 
@@ -27,7 +25,7 @@ void Reports::OnWorkerReported(const WorkerReported& event) {
     if (worker->See(report.report) || worker->uncommitted.erase(report.report) > 0) {
       OnReport(event.worker, report);
     } else if (!worker->unacknowledged.contains(report.report)) {
-      core_.acknowledgements.Acknowledge(event.worker, report.report);
+      acknowledgements_.Acknowledge(event.worker, report.report);
     }
   }
 }
@@ -46,15 +44,15 @@ void Reports::CountBytes(Attempt& attempt, const WorkerReport& report) {
 }
 
 void Reports::OnReport(WorkerId worker, const WorkerReport& report) {
-  const Attempt* attempt = core_.attempts.Find(report.attempt);
+  const Attempt* attempt = attempts_.Find(report.attempt);
   // From someone to whom this attempt was never given: refused.
   if (attempt == nullptr || attempt->worker != worker || workers_.Find(worker)->has_violated)
-    return core_.acknowledgements.Acknowledge(worker, report.report);
+    return acknowledgements_.Acknowledge(worker, report.report);
   workers_.Find(worker)->hand.NoteReport(report.attempt, today_.awake);
-  CountBytes(core_.attempts.at(report.attempt), report);
-  if (core_.held_results.IsQuarantined(worker) &&
+  CountBytes(attempts_.at(report.attempt), report);
+  if (held_results_.IsQuarantined(worker) &&
       !std::holds_alternative<WorkerReport::Ended>(report.what))
-    return core_.acknowledgements.Acknowledge(worker, report.report);
+    return acknowledgements_.Acknowledge(worker, report.report);
   struct Dispatcher {
     Reports& reports;
     WorkerId worker;
@@ -75,14 +73,14 @@ void Reports::OnReport(WorkerId worker, const WorkerReport& report) {
       return reports.OnStale(report.attempt, what), Answer::kNow;
     }
     Answer operator()(const WorkerReport::Ended&) {
-      reports.core_.resumed_attempts.ForgetResumed(report.attempt);
-      reports.core_.acknowledgements.NoteEnded(worker, report.report, report.attempt);
+      reports.resumed_attempts_.ForgetResumed(report.attempt);
+      reports.acknowledgements_.NoteEnded(worker, report.report, report.attempt);
       return reports.OnEnded(report.attempt), Answer::kNow;
     }
   };
   switch (std::visit(Dispatcher{*this, worker, report}, report.what)) {
     case Answer::kNow:
-      return core_.acknowledgements.Acknowledge(worker, report.report);
+      return acknowledgements_.Acknowledge(worker, report.report);
     case Answer::kWhenDurable:
       workers_.Find(worker)->unacknowledged.insert(report.report);
       return;
@@ -92,37 +90,37 @@ void Reports::OnReport(WorkerId worker, const WorkerReport& report) {
 }
 
 void Reports::OnLoaded(AttemptId id, const WorkerReport::Loaded& loaded) {
-  Attempt* attempt = core_.attempts.Current(id);
+  Attempt* attempt = attempts_.Current(id);
   if (attempt == nullptr) return;
-  core_.start_failures.NoteWorks(*workers_.Find(attempt->worker));
+  start_failures_.NoteWorks(*workers_.Find(attempt->worker));
   attempt->measured += loaded.load_time;
   attempt->load += loaded.load_time;
   const PackageId package = attempt->package;
   attempt->is_loaded = packages_[package].work->is_loaded = true;
-  lifecycle().SetLoaded(package);
+  graph_.lifecycle().SetLoaded(package);
   const PlatformMask platforms =
       today_.platform_sets.Mask(loaded.platforms, attempt->platform_set) & attempt->remaining;
   for (PlatformIndex p = 0; p < today_.platform_count && loaded.so_far != nullptr; ++p) {
-    if (platforms & MaskOf(p)) core_.explored.SetExplored(package, p, loaded.so_far, false);
+    if (platforms & MaskOf(p)) explored_.SetExplored(package, p, loaded.so_far, false);
   }
-  core_.advancing.Advance(package);
+  advancing_.Advance(package);
 }
 
 // A result is welcome from any worker that was once given the attempt, if the package still wants
 // it.
 Reports::Answer Reports::OnSaved(WorkerId worker, ReportId report, AttemptId id,
                                  const WorkerReport::Saved& saved) {
-  Attempt& attempt = core_.attempts.at(id);
+  Attempt& attempt = attempts_.at(id);
   const PackageId package_id = attempt.package;
   PackageData& package = packages_[package_id];
   if (saved.platform >= 32 || (attempt.granted & MaskOf(saved.platform)) == 0 ||
       saved.result == nullptr) {
-    core_.breakers.AddViolation(
-        worker, "a result of " + NameOf(package_id) + " for a platform that its job does not have");
+    breakers_.AddViolation(worker, "a result of " + packages_.NameOf(package_id) +
+                                       " for a platform that its job does not have");
     return Answer::kNow;
   }
-  core_.start_failures.NoteWorks(*workers_.Find(worker));
-  core_.offers.NoteMade(worker, package_id);
+  start_failures_.NoteWorks(*workers_.Find(worker));
+  offers_.NoteMade(worker, package_id);
   graph_.blame().killings().NoteDone(package_id, workers_.Find(worker)->machine, today_.awake);
   attempt.measured += saved.save_time;
   ++attempt.saves;
@@ -149,33 +147,32 @@ Reports::Answer Reports::OnSaved(WorkerId worker, ReportId report, AttemptId id,
   Answer answer = Answer::kNow;
   if (IsSettled(slot.phase) || slot.phase == Phase::kCommitting) {
     DropResult(package_id, platform, attempt, saved);
-    if (was_expected && attempt.remaining == 0) core_.attempts.EndAttempt(id, Tell::kNothing);
-  } else if (!saved.is_current || !core_.resumed_attempts.IsOfToday(attempt)) {
+    if (was_expected && attempt.remaining == 0) attempts_.EndAttempt(id, Tell::kNothing);
+  } else if (!saved.is_current || !resumed_attempts_.IsOfToday(attempt)) {
     // The result is right for an older snapshot, or for what the package's generator or inputs gave
     // before.
     answer = FeedCache(package_id, platform, {.worker = worker, .report = report}, saved);
     if (was_expected) {
-      if ((core_.attempts.StillInHand(package_id) & bit) == 0) {
-        lifecycle().SetPhase(package_id, platform, claimants_.FirstPhaseOf(package_id));
+      if ((attempts_.StillInHand(package_id) & bit) == 0) {
+        graph_.lifecycle().SetPhase(package_id, platform, claimants_.FirstPhaseOf(package_id));
       }
-      if (attempt.remaining == 0) core_.attempts.EndAttempt(id, Tell::kNothing);
-      core_.faults.BlameInfrastructure(package_id, bit, "its files changed while it was cooked",
-                                       "");
+      if (attempt.remaining == 0) attempts_.EndAttempt(id, Tell::kNothing);
+      faults_.BlameInfrastructure(package_id, bit, "its files changed while it was cooked", "");
     }
-  } else if (core_.proofs.Take(package_id, platform,
-                               {.worker = worker, .report = report, .attempt = id}, saved)) {
+  } else if (proofs_.Take(package_id, platform, {.worker = worker, .report = report, .attempt = id},
+                          saved)) {
     answer = Answer::kOfProofs;
   } else {
-    core_.held_results.NoteUnproven(worker, package_id);
-    core_.accepting.Accept({.package = package_id,
-                            .platform = platform,
-                            .worker = worker,
-                            .report = report,
-                            .attempt = id},
-                           saved);
+    held_results_.NoteUnproven(worker, package_id);
+    accepting_.Accept({.package = package_id,
+                       .platform = platform,
+                       .worker = worker,
+                       .report = report,
+                       .attempt = id},
+                      saved);
     answer = Answer::kWhenDurable;
   }
-  core_.advancing.Advance(package_id);
+  advancing_.Advance(package_id);
   return answer;
 }
 
@@ -183,12 +180,12 @@ Reports::Answer Reports::OnSaved(WorkerId worker, ReportId report, AttemptId id,
 Reports::Answer Reports::FeedCache(PackageId package, std::optional<PlatformIndex> platform,
                                    const Accepting::Source& source,
                                    const WorkerReport::Saved& saved) {
-  if (core_.held_results.IsChosen(source.worker, package)) {
+  if (held_results_.IsChosen(source.worker, package)) {
     claimants_.Count(package, &Counters::results_dropped);
     return Answer::kNow;
   }
-  core_.held_results.NoteUnproven(source.worker, package);
-  core_.commits.Commit(package, platform, saved.result->id, source.worker, source.report);
+  held_results_.NoteUnproven(source.worker, package);
+  commits_.Commit(package, platform, saved.result->id, source.worker, source.report);
   return Answer::kWhenDurable;
 }
 
@@ -197,10 +194,10 @@ void Reports::DropResult(PackageId id, PlatformIndex platform, const Attempt& at
                          const WorkerReport::Saved& saved) {
   claimants_.Count(id, &Counters::results_dropped);
   const ResultViewPtr& first = packages_[id].slots[platform].result;
-  if (first != nullptr && saved.is_current && core_.resumed_attempts.IsOfToday(attempt) &&
+  if (first != nullptr && saved.is_current && resumed_attempts_.IsOfToday(attempt) &&
       IsAnother(*first, *saved.result))
-    core_.warnings.TellOnce(packages_[id].cooks, id,
-                            {record::WarningKind::kNotDeterministic, kMadeTwice});
+    warnings_.TellOnce(packages_[id].cooks, id,
+                       {record::WarningKind::kNotDeterministic, kMadeTwice});
 }
 
 void Reports::OnFailed(AttemptId id, const WorkerReport::Failed& failed) {
@@ -215,9 +212,9 @@ void Reports::OnFailed(AttemptId id, const WorkerReport::Failed& failed) {
     claimants_.CountForAll(&Counters::executors_lost);
     ++counts_.figures.executors_lost;
   }
-  Attempt* attempt = core_.attempts.Current(id);
-  if (attempt == nullptr && is_own) core_.faults.OnLateFault(id, failed);
-  if (attempt == nullptr) return JudgeWorker(core_.attempts.at(id), failed);
+  Attempt* attempt = attempts_.Current(id);
+  if (attempt == nullptr && is_own) faults_.OnLateFault(id, failed);
+  if (attempt == nullptr) return JudgeWorker(attempts_.at(id), failed);
   const Attempt copy = *attempt;  // what follows may end it
   const PackageId package = attempt->package;
   if (failed.is_loaded) attempt->is_loaded = packages_[package].work->is_loaded = true;
@@ -228,42 +225,42 @@ void Reports::OnFailed(AttemptId id, const WorkerReport::Failed& failed) {
   if (platforms == 0) return;
   attempt->remaining &= ~platforms;
   attempt->is_partial = true;  // what it measured is not the time of a whole job
-  core_.attempts.TakeBack(*attempt, platforms);
+  attempts_.TakeBack(*attempt, platforms);
   // (A worker of this machine has both tools and files: its word on that is trouble like any
   // other.)
   const bool is_elsewhere = PoolOf(attempt->worker) != Pool::kLocal;
   const bool lacks_files = is_elsewhere && failed.fault == WorkerReport::Fault::kNeedsFiles;
-  is_refused |= lacks_files && !core_.offers.NeedFiles(package, failed.error);
+  is_refused |= lacks_files && !offers_.NeedFiles(package, failed.error);
   if (is_elsewhere && failed.fault == WorkerReport::Fault::kOtherTool) {
     claimants_.Count(package, &Counters::jobs_retried);
-    core_.offers.Refuse(attempt->worker, package, failed.error);
+    offers_.Refuse(attempt->worker, package, failed.error);
   } else if (lacks_files && !is_refused) {
     claimants_.Count(package, &Counters::jobs_retried);
   } else if (is_refused) {
-    core_.advancing.FailPlatforms(package, platforms,
-                                  packages_[package].work->is_loaded ? Stage::kSave : Stage::kLoad,
-                                  failed.error, failed.log, FailureCause::kRefused, id);
+    advancing_.FailPlatforms(package, platforms,
+                             packages_[package].work->is_loaded ? Stage::kSave : Stage::kLoad,
+                             failed.error, failed.log, FailureCause::kRefused, id);
   } else if (is_own) {
-    core_.faults.OnOwnFault(id, failed, platforms);
+    faults_.OnOwnFault(id, failed, platforms);
   } else if (failed.is_killed) {
-    core_.culprits.OnKilled(id, failed, platforms);
+    culprits_.OnKilled(id, failed, platforms);
   } else {
     const Worker* const where = workers_.Find(copy.worker);
     const bool is_new_there = failed.fault == WorkerReport::Fault::kInfrastructure && where &&
                               graph_.blame().AddMachine(package, where->machine);
-    core_.faults.BlameInfrastructure(package, platforms, failed.error, failed.log,
-                                     RetryCause::kMachine, is_new_there);
+    faults_.BlameInfrastructure(package, platforms, failed.error, failed.log, RetryCause::kMachine,
+                                is_new_there);
   }
   JudgeWorker(copy, failed);
-  core_.attempts.EndSpent(package, id);
-  core_.advancing.Advance(package);
+  attempts_.EndSpent(package, id);
+  advancing_.Advance(package);
 }
 
 // What was generated and is gone fails everywhere until it is made again: all that one generator
 // made speaks against a machine like one package.
 PackageId Reports::SuspectOf(PackageId id) const {
   if (packages_[id].generated == nullptr) return id;
-  const PackageId generator = packages_.Find(GeneratorName(NameOf(id)));
+  const PackageId generator = packages_.Find(GeneratorName(packages_.NameOf(id)));
   return generator.valid() ? generator : id;
 }
 
@@ -272,11 +269,11 @@ void Reports::JudgeWorker(const Attempt& attempt, const WorkerReport::Failed& fa
   if (failed.is_killed) return;  // which may be the package's doing (Culprits)
   switch (failed.fault) {
     case WorkerReport::Fault::kInfrastructure:
-      return core_.breakers.AddFault(attempt.worker, SuspectOf(attempt.package), failed.error);
+      return breakers_.AddFault(attempt.worker, SuspectOf(attempt.package), failed.error);
     case WorkerReport::Fault::kNoRoom:
-      return core_.breakers.AddFault(attempt.worker, PackageId(), failed.error);
+      return breakers_.AddFault(attempt.worker, PackageId(), failed.error);
     case WorkerReport::Fault::kProtocol:
-      return core_.breakers.AddViolation(attempt.worker, failed.error);
+      return breakers_.AddViolation(attempt.worker, failed.error);
     case WorkerReport::Fault::kCrashed:
     case WorkerReport::Fault::kMemory:
     case WorkerReport::Fault::kTimeout:
@@ -288,81 +285,79 @@ void Reports::JudgeWorker(const Attempt& attempt, const WorkerReport::Failed& fa
 }
 
 void Reports::OnNeeds(AttemptId id, const WorkerReport::Needs& needs) {
-  Attempt* attempt = core_.attempts.Current(id);
+  Attempt* attempt = attempts_.Current(id);
   if (attempt == nullptr || needs.platform >= 32) return;
   const PackageId package_id = attempt->package;
   PackageData& package = packages_[package_id];
   const std::optional<PlatformIndex> platform =
       today_.platform_sets.Index(needs.platform, attempt->platform_set);
-  core_.attempts.EndAttempt(id, Tell::kNothing);
-  core_.attempts.EndAttempts(package_id);  // a backup would ask for the same
+  attempts_.EndAttempt(id, Tell::kNothing);
+  attempts_.EndAttempts(package_id);  // a backup would ask for the same
   const PlatformMask platforms = InPhase(packages_[package_id], Phase::kToCook) &
                                  (platform.has_value() ? MaskOf(*platform) : 0);
   std::string error;
-  if (platforms == 0 || core_.attempts.IsOfAnotherTerm(id)) {
+  if (platforms == 0 || attempts_.IsOfAnotherTerm(id)) {
     // The platform is no longer wanted, and the others go on; or the attempt is of another term,
     // and was given inputs that this director was not asked for: the next attempt asks for all of
     // them, so that all are in the cook.
   } else if (++package.work->needs > options_.needs_max) {
-    core_.advancing.FailPackage(
-        package_id, Stage::kLoad,
-        "asked for more than " + std::to_string(options_.needs_max) +
-            " cooked inputs one after the other, the last: " + needs.package);
-  } else if (!core_.waits.CanBeCookedInput(needs.package, &error)) {
+    advancing_.FailPackage(package_id, Stage::kLoad,
+                           "asked for more than " + std::to_string(options_.needs_max) +
+                               " cooked inputs one after the other, the last: " + needs.package);
+  } else if (!waits_.CanBeCookedInput(needs.package, &error)) {
     // The input is in no cook for that; but when it changes, the package is tried again.
-    core_.claims.Join(graph_.FindOrAdd(needs.package), InstigatorCategory::kBuildDependency,
-                      package_id, 0);
-    core_.advancing.FailPlatforms(
-        package_id, platforms, Stage::kLoad,
-        "cooked input " + needs.package + ": expected a package: " + error, "");
+    claims_.Join(graph_.FindOrAdd(needs.package), InstigatorCategory::kBuildDependency, package_id,
+                 0);
+    advancing_.FailPlatforms(package_id, platforms, Stage::kLoad,
+                             "cooked input " + needs.package + ": expected a package: " + error,
+                             "");
   } else {
     const PackageId input = graph_.FindOrAdd(needs.package);
     packages_[input].is_cooked_input = true;
-    core_.claims.Join(input, InstigatorCategory::kBuildDependency, package_id, package.cooks);
-    if (core_.waits.AvailabilityOf(input, *platform) == Waits::Availability::kNone) {
-      core_.waits.NoteInput(package_id, input);
-      core_.advancing.FailPlatforms(package_id, platforms, Stage::kLoad, core_.waits.WhyNone(input),
-                                    "");
+    claims_.Join(input, InstigatorCategory::kBuildDependency, package_id, package.cooks);
+    if (waits_.AvailabilityOf(input, *platform) == Waits::Availability::kNone) {
+      waits_.NoteInput(package_id, input);
+      advancing_.FailPlatforms(package_id, platforms, Stage::kLoad, waits_.WhyNone(input), "");
     } else {
-      core_.wait_cycles.AddWait(package_id, {input, *platform, true});
-      core_.following.LookUpWithInputs(package_id);
+      wait_cycles_.AddWait(package_id, {input, *platform, true});
+      following_.LookUpWithInputs(package_id);
     }
   }
-  core_.advancing.Advance(package_id);
+  advancing_.Advance(package_id);
 }
 
 void Reports::OnStale(AttemptId id, const WorkerReport::Stale& stale) {
-  Attempt* attempt = core_.attempts.Current(id);
+  Attempt* attempt = attempts_.Current(id);
   if (attempt == nullptr) return;
   const PackageId package_id = attempt->package;
   PackageData& package = packages_[package_id];
   const uint32_t attempt_epoch = attempt->epoch;
-  core_.attempts.EndAttempt(id, Tell::kNothing);
-  core_.attempts.EndAttempts(package_id);
+  attempts_.EndAttempt(id, Tell::kNothing);
+  attempts_.EndAttempts(package_id);
   package.NoteNewContent();
   if (graph_.blame().AddInfrastructureFault(package_id) >= options_.infrastructure_attempts_max) {
-    return core_.advancing.FailPackage(
+    return advancing_.FailPackage(
         package_id, Stage::kLoad,
         "its files changed in each of too many attempts, the last: " + stale.path);
   }
   for (PlatformIndex p = 0; p < package.slots.size() && !claimants_.IsForced(package_id); ++p) {
     if (package.slots[p].phase == Phase::kToCook)
-      lifecycle().SetPhase(package_id, p, Phase::kToLookUp);
+      graph_.lifecycle().SetPhase(package_id, p, Phase::kToLookUp);
   }
-  core_.advancing.WaitForScan(package_id, stale.path, attempt_epoch);
-  core_.advancing.Advance(package_id);
+  advancing_.WaitForScan(package_id, stale.path, attempt_epoch);
+  advancing_.Advance(package_id);
 }
 
 // The attempt is over, and something was not reported: the worker dropped it, or reports overtook
 // each other.
 void Reports::OnEnded(AttemptId id) {
-  const Attempt* attempt = core_.attempts.Current(id);
-  if (attempt == nullptr) return core_.attempts.ForgetRetracted(id);
+  const Attempt* attempt = attempts_.Current(id);
+  if (attempt == nullptr) return attempts_.ForgetRetracted(id);
   const PackageId package = attempt->package;
   const PlatformMask left = attempt->remaining;
-  core_.attempts.EndAttempt(id, Tell::kNothing);
-  core_.faults.BlameInfrastructure(package, left, "the worker gave it back", "");
-  core_.advancing.Advance(package);
+  attempts_.EndAttempt(id, Tell::kNothing);
+  faults_.BlameInfrastructure(package, left, "the worker gave it back", "");
+  advancing_.Advance(package);
 }
 
 }  // namespace galley::director

@@ -5,14 +5,57 @@
 #include <optional>
 
 #include "director/core/accepting.h"
+#include "director/core/acknowledgements.h"
+#include "director/core/advancing.h"
 #include "director/core/attempt.h"
-#include "director/core/part.h"
+#include "director/core/attempts.h"
+#include "director/core/breakers.h"
+#include "director/core/claims.h"
+#include "director/core/culprits.h"
+#include "director/core/explored.h"
+#include "director/core/faults.h"
+#include "director/core/following.h"
+#include "director/core/held_results.h"
+#include "director/core/job_part.h"
+#include "director/core/offers.h"
+#include "director/core/pending_commits.h"
+#include "director/core/proofs.h"
+#include "director/core/resumed_attempts.h"
+#include "director/core/start_failures.h"
+#include "director/core/wait_cycles.h"
+#include "director/core/waits.h"
+#include "director/core/warnings.h"
 
 namespace galley::director {
 
-class Reports : Part {
+class Reports : JobPart {
  public:
-  explicit Reports(Core& core) : Part(core) {}
+  Reports(const JobGround& ground, StartFailures& start_failures, Attempts& attempts,
+          ResumedAttempts& resumed_attempts, Following& following, Waits& waits,
+          Advancing& advancing, PendingCommits& commits, Warnings& warnings, Claims& claims,
+          WaitCycles& wait_cycles, Explored& explored, Acknowledgements& acknowledgements,
+          HeldResults& held_results, Offers& offers, Accepting& accepting, Proofs& proofs,
+          Breakers& breakers, Faults& faults, Culprits& culprits)
+      : JobPart(ground),
+        start_failures_(start_failures),
+        attempts_(attempts),
+        resumed_attempts_(resumed_attempts),
+        following_(following),
+        waits_(waits),
+        advancing_(advancing),
+        commits_(commits),
+        warnings_(warnings),
+        claims_(claims),
+        wait_cycles_(wait_cycles),
+        explored_(explored),
+        acknowledgements_(acknowledgements),
+        held_results_(held_results),
+        offers_(offers),
+        accepting_(accepting),
+        proofs_(proofs),
+        breakers_(breakers),
+        faults_(faults),
+        culprits_(culprits) {}
 
   void OnWorkerReported(const WorkerReported& event);
 
@@ -35,6 +78,26 @@ class Reports : Part {
   void OnNeeds(AttemptId id, const WorkerReport::Needs& needs);
   void OnStale(AttemptId id, const WorkerReport::Stale& stale);
   void OnEnded(AttemptId id);
+
+  StartFailures& start_failures_;
+  Attempts& attempts_;
+  ResumedAttempts& resumed_attempts_;
+  Following& following_;
+  Waits& waits_;
+  Advancing& advancing_;
+  PendingCommits& commits_;
+  Warnings& warnings_;
+  Claims& claims_;
+  WaitCycles& wait_cycles_;
+  Explored& explored_;
+  Acknowledgements& acknowledgements_;
+  HeldResults& held_results_;
+  Offers& offers_;
+  Accepting& accepting_;
+  Proofs& proofs_;
+  Breakers& breakers_;
+  Faults& faults_;
+  Culprits& culprits_;
 };
 
 }  // namespace galley::director

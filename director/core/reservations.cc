@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "director/core/core.h"
-
 namespace galley::director {
 namespace {
 
@@ -15,7 +13,7 @@ bool Reservations::Waits(PackageId id) const {
   const PackageData& package = packages_[id];
   return (package.state == State::kLoad || package.state == State::kSaveStalled) &&
          package.work->attempt == 0 && package.work->not_before == absl::InfinitePast() &&
-         claimants_.IsWanted(id) && !core_.aloneness.WaitsToBeAlone(id);
+         claimants_.IsWanted(id) && !aloneness_.WaitsToBeAlone(id);
 }
 
 bool Reservations::IsOver() const {
@@ -25,17 +23,17 @@ bool Reservations::IsOver() const {
   const Worker* worker = workers_.Find(reserved_->worker);
   return worker == nullptr || worker->presence != Worker::Presence::kAttached ||
          worker->is_draining || !workers_.IsUsable(*worker) ||
-         !core_.offers.Has(reserved_->worker, *worker, reserved_->package);
+         !offers_.Has(reserved_->worker, *worker, reserved_->package);
 }
 
 void Reservations::Look() {
   if (reserved_.has_value() && IsOver()) reserved_.reset();
-  if (!core_.grants.has_composite() || today_.awake - looked_at_ < kBetweenReservations) return;
+  if (!grants_.has_composite() || today_.awake - looked_at_ < kBetweenReservations) return;
   looked_at_ = today_.awake;
   std::vector<std::pair<absl::Time, PackageId>> overtaken;
-  lifecycle().saves().ForEachLine(
+  graph_.lifecycle().saves().ForEachLine(
       [&](uint32_t, PackageId first, size_t) { Consider(first, overtaken); });
-  for (const auto& [kind, queue] : lifecycle().parked()) Consider(queue.Top(), overtaken);
+  for (const auto& [kind, queue] : graph_.lifecycle().parked()) Consider(queue.Top(), overtaken);
   if (reserved_.has_value()) return;
   std::sort(overtaken.begin(), overtaken.end());
   for (const auto& [since, package] : overtaken) {
@@ -46,7 +44,7 @@ void Reservations::Look() {
 // Since when it waits is noted here.
 void Reservations::Consider(PackageId id,
                             std::vector<std::pair<absl::Time, PackageId>>& overtaken) const {
-  if (!core_.grants.IsComposite(packages_[id].resource_group) || !Waits(id)) return;
+  if (!grants_.IsComposite(packages_[id].resource_group) || !Waits(id)) return;
   absl::Time& since = packages_[id].work->aside_since;
   since = std::min(since, today_.now);
   overtaken.emplace_back(since, id);
@@ -58,9 +56,8 @@ bool Reservations::Reserve(PackageId id) {
   uint64_t least = 0;
   for (const WorkerId at : workers_.ring()) {
     const Worker& worker = *workers_.Find(at);
-    if (worker.is_draining || !workers_.IsUsable(worker) || !core_.offers.Has(at, worker, id))
-      continue;
-    const uint64_t missing = core_.grants.MissingAt(reserved.group, at);
+    if (worker.is_draining || !workers_.IsUsable(worker) || !offers_.Has(at, worker, id)) continue;
+    const uint64_t missing = grants_.MissingAt(reserved.group, at);
     if (reserved.worker.valid() && missing >= least) continue;
     reserved.worker = at;
     least = missing;
@@ -89,16 +86,16 @@ bool Reservations::MayTake(PackageId id) const {
   const uint32_t group = packages_[id].resource_group;
   // (Of those that want the same the first in their line goes: the others are behind it.)
   return group == 0 || !IsReserved() || reserved_->group == group || GoesBefore(id) ||
-         core_.grants.IsFreeBeside(group, reserved_->group);
+         grants_.IsFreeBeside(group, reserved_->group);
 }
 
 bool Reservations::MayTakeAt(PackageId id, WorkerId worker) const {
   const uint32_t group = packages_[id].resource_group;
   if (group == 0) return true;
-  if (!core_.grants.IsFreeAt(group, worker)) return false;
+  if (!grants_.IsFreeAt(group, worker)) return false;
   return !IsReserved() || reserved_->group == group || GoesBefore(id) ||
-         !core_.grants.IsSameMachine(reserved_->worker, worker) ||
-         core_.grants.IsFreeAtBeside(group, reserved_->group, worker);
+         !grants_.IsSameMachine(reserved_->worker, worker) ||
+         grants_.IsFreeAtBeside(group, reserved_->group, worker);
 }
 
 }  // namespace galley::director

@@ -17,13 +17,17 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "director/core/part.h"
+#include "director/core/aloneness.h"
+#include "director/core/grants.h"
+#include "director/core/job_part.h"
+#include "director/core/offers.h"
 
 namespace galley::director {
 
-class Reservations : Part {
+class Reservations : JobPart {
  public:
-  explicit Reservations(Core& core) : Part(core) {}
+  Reservations(const JobGround& ground, Grants& grants, Aloneness& aloneness, Offers& offers)
+      : JobPart(ground), grants_(grants), aloneness_(aloneness), offers_(offers) {}
 
   // A step hands jobs over: reservations come and go.
   void Look();
@@ -47,6 +51,10 @@ class Reservations : Part {
 
   std::optional<Reserved> reserved_;
   absl::Duration looked_at_ = -absl::InfiniteDuration();
+
+  Grants& grants_;
+  Aloneness& aloneness_;
+  Offers& offers_;
 };
 
 }  // namespace galley::director

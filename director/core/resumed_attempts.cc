@@ -1,7 +1,6 @@
 #include "director/core/resumed_attempts.h"
 
 #include "common/base/sabotage.h"
-#include "director/core/core.h"
 
 namespace galley::director {
 
@@ -12,28 +11,27 @@ constexpr uint64_t kOutdated = ~uint64_t{0};  // the content of what was given b
 }  // namespace
 
 bool ResumedAttempts::IsResumed(AttemptId id) const {
-  const Attempt* attempt = core_.attempts.Find(id);
+  const Attempt* attempt = attempts_.Find(id);
   if (attempt == nullptr) return false;
   const auto found = resumed_.find(attempt->package);
   return found != resumed_.end() && found->second.attempt == id;
 }
 
 void ResumedAttempts::ForgetResumed(AttemptId id) {
-  if (IsResumed(id)) Erase(resumed_.find(core_.attempts.at(id).package));
+  if (IsResumed(id)) Erase(resumed_.find(attempts_.at(id).package));
 }
 
 void ResumedAttempts::ForgetAttempt(AttemptId id) {
   ForgetResumed(id);
-  if (const auto given = given_.find(core_.attempts.at(id).package); given != given_.end()) {
+  if (const auto given = given_.find(attempts_.at(id).package); given != given_.end()) {
     std::erase(given->second, id);
     if (given->second.empty()) given_.erase(given);
   }
-  core_.attempts.Forget(id);
+  attempts_.Forget(id);
 }
 
 void ResumedAttempts::ForgetUnheard() {
-  while (const std::optional<AttemptId> unheard = core_.attempts.TakeUnheard())
-    ForgetAttempt(*unheard);
+  while (const std::optional<AttemptId> unheard = attempts_.TakeUnheard()) ForgetAttempt(*unheard);
 }
 
 void ResumedAttempts::Add(PackageId package, AttemptId attempt,
@@ -54,7 +52,7 @@ std::optional<ResumedAttempts::Resumed> ResumedAttempts::Take(PackageId package)
 
 void ResumedAttempts::ForgetResumedOf(WorkerId worker) {
   for (auto at = resumed_.begin(); at != resumed_.end();) {
-    const bool is_its = core_.attempts.at(at->second.attempt).worker == worker;
+    const bool is_its = attempts_.at(at->second.attempt).worker == worker;
     at = is_its ? Erase(at) : std::next(at);
   }
 }
@@ -63,10 +61,10 @@ void ResumedAttempts::Outdate(PackageId id) {
   const auto found = given_.find(id);
   if (found == given_.end()) return;
   for (const AttemptId given : found->second) {
-    Attempt& attempt = core_.attempts.at(given);
+    Attempt& attempt = attempts_.at(given);
     if (!attempt.is_earlier) continue;
     if (IsResumed(given)) {
-      DesireFor(attempt.worker).cancel.push_back(given);
+      turn_.DesireFor(attempt.worker).cancel.push_back(given);
       Erase(resumed_.find(id));
     }
     attempt.is_earlier = false;
@@ -77,11 +75,11 @@ void ResumedAttempts::Outdate(PackageId id) {
 
 void ResumedAttempts::CancelResumed() {
   for (auto at = resumed_.begin(); at != resumed_.end(); at = Erase(at))
-    DesireFor(core_.attempts.at(at->second.attempt).worker).cancel.push_back(at->second.attempt);
+    turn_.DesireFor(attempts_.at(at->second.attempt).worker).cancel.push_back(at->second.attempt);
 }
 
 ResumedAttempts::ByPackage::iterator ResumedAttempts::Erase(ByPackage::iterator at) {
-  core_.grants.Release(at->second.attempt);
+  grants_.Release(at->second.attempt);
   unsettled_.erase(at->first);
   return resumed_.erase(at);
 }
@@ -89,7 +87,7 @@ ResumedAttempts::ByPackage::iterator ResumedAttempts::Erase(ByPackage::iterator 
 // The attempt's results are made from what the package is made of now. For an attempt of an earlier
 // term the shell has compared files and settings; but a generated source may be another one now.
 bool ResumedAttempts::IsOfToday(const Attempt& attempt) const {
-  if (attempt.is_earlier) return GeneratorName(NameOf(attempt.package)).empty();
+  if (attempt.is_earlier) return GeneratorName(packages_.NameOf(attempt.package)).empty();
   return attempt.content == packages_[attempt.package].content ||
          IsSabotaged(Sabotage::kSkipEpochCheck);
 }
@@ -98,9 +96,9 @@ void ResumedAttempts::EndUnwanted() {
   if (claimants_.active() == 0) CancelResumed();
   for (const WorkerId worker : workers_.Holding()) {
     for (const AttemptId attempt : workers_.Find(worker)->hand.All()) {
-      if (core_.attempts.Current(attempt) == nullptr) continue;  // it ended with one before it
-      const PackageId package = core_.attempts.at(attempt).package;
-      if (!claimants_.IsWanted(package)) core_.attempts.EndAttempt(attempt, Tell::kCancel);
+      if (attempts_.Current(attempt) == nullptr) continue;  // it ended with one before it
+      const PackageId package = attempts_.at(attempt).package;
+      if (!claimants_.IsWanted(package)) attempts_.EndAttempt(attempt, Tell::kCancel);
     }
   }
 }

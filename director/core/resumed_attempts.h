@@ -10,11 +10,13 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/time/time.h"
 #include "director/core/attempt.h"
-#include "director/core/part.h"
+#include "director/core/attempts.h"
+#include "director/core/grants.h"
+#include "director/core/job_part.h"
 
 namespace galley::director {
 
-class ResumedAttempts : Part {
+class ResumedAttempts : JobPart {
  public:
   struct Resumed {
     AttemptId attempt = 0;
@@ -24,7 +26,8 @@ class ResumedAttempts : Part {
   };
   using ByPackage = absl::btree_map<PackageId, Resumed>;
 
-  explicit ResumedAttempts(Core& core) : Part(core) {}
+  ResumedAttempts(const JobGround& ground, Grants& grants, Attempts& attempts)
+      : JobPart(ground), grants_(grants), attempts_(attempts) {}
 
   // REQUIRES: Attempts has it.
   void Add(PackageId package, AttemptId attempt, const std::optional<Digest>& generated_source);
@@ -65,6 +68,9 @@ class ResumedAttempts : Part {
   bool is_unsure_ = false;
   // All attempts that the journal knows of, by package.
   absl::flat_hash_map<PackageId, std::vector<AttemptId>> given_;  // look-up only
+
+  Grants& grants_;
+  Attempts& attempts_;
 };
 
 }  // namespace galley::director

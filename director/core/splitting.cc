@@ -4,23 +4,21 @@
 #include <bit>
 #include <tuple>
 
-#include "director/core/core.h"
-
 namespace galley::director {
 void Splitting::Split() {
   for (const Share& share : Shares()) {
     if (workers_.idle().empty()) return;
-    Attempt& whole = core_.attempts.at(share.attempt);
-    const WorkerId worker = core_.stragglers.IdleFor(whole, /*is_elsewhere=*/false);
+    Attempt& whole = attempts_.at(share.attempt);
+    const WorkerId worker = stragglers_.IdleFor(whole, /*is_elsewhere=*/false);
     // (Another part of the same package may have gone just now.)
     if (!worker.valid() || !MayHaveAnother(whole.package)) continue;
     const PackageId package = whole.package;
-    DesireFor(whole.worker).retract_part.push_back({share.attempt, share.platforms});
+    turn_.DesireFor(whole.worker).retract_part.push_back({share.attempt, share.platforms});
     whole.remaining &= ~share.platforms;
     whole.is_partial = whole.is_split = true;
     const AttemptId other =
-        core_.handing_over.Give(package, {.worker = worker}, share.platforms, share.expected);
-    core_.attempts.at(other).is_partial = true;
+        handing_over_.Give(package, {.worker = worker}, share.platforms, share.expected);
+    attempts_.at(other).is_partial = true;
     Work& work = *packages_[package].work;
     work.others.push_back(other);
     ++work.attempts;
@@ -33,7 +31,7 @@ std::vector<Splitting::Share> Splitting::Shares() const {
   std::vector<Share> shares;
   for (const WorkerId id : workers_.ring()) {
     for (const Hand::Running& one : workers_.Find(id)->hand.running()) {
-      const Attempt& attempt = core_.attempts.at(one.attempt);
+      const Attempt& attempt = attempts_.at(one.attempt);
       if (std::popcount(attempt.remaining) < 2 || attempt.group != 0 ||
           attempt.platform_set != today_.platform_sets.present() ||
           !MayHaveAnother(attempt.package) || graph_.blame().Of(attempt.package).own > 0)
@@ -49,14 +47,14 @@ std::vector<Splitting::Share> Splitting::Shares() const {
 }
 
 bool Splitting::MayHaveAnother(PackageId id) const {
-  const std::vector<AttemptId> current = core_.attempts.At(id);
-  return current.size() + core_.attempts.RetractedAt(id).size() < options_.own_fault_attempts_max &&
+  const std::vector<AttemptId> current = attempts_.At(id);
+  return current.size() + attempts_.RetractedAt(id).size() < options_.own_fault_attempts_max &&
          std::none_of(current.begin(), current.end(),
-                      [&](AttemptId one) { return core_.attempts.at(one).is_backup; });
+                      [&](AttemptId one) { return attempts_.at(one).is_backup; });
 }
 
 Splitting::Share Splitting::ShareOf(AttemptId id, absl::Duration ran) const {
-  const Attempt& attempt = core_.attempts.at(id);
+  const Attempt& attempt = attempts_.at(id);
   const PackageData& package = packages_[attempt.package];
   absl::Duration load = attempt.load;
   for (PlatformIndex p = 0; p < package.slots.size() && !attempt.is_loaded; ++p) {

@@ -14,13 +14,21 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "director/core/part.h"
+#include "director/core/attempts.h"
+#include "director/core/handing_over.h"
+#include "director/core/job_part.h"
+#include "director/core/stragglers.h"
 
 namespace galley::director {
 
-class Splitting : Part {
+class Splitting : JobPart {
  public:
-  explicit Splitting(Core& core) : Part(core) {}
+  Splitting(const JobGround& ground, Attempts& attempts, HandingOver& handing_over,
+            Stragglers& stragglers)
+      : JobPart(ground),
+        attempts_(attempts),
+        handing_over_(handing_over),
+        stragglers_(stragglers) {}
 
   void Split();
 
@@ -37,6 +45,10 @@ class Splitting : Part {
   bool MayHaveAnother(PackageId package) const;
   // None: nothing is gained. `ran`: for so long it has.
   Share ShareOf(AttemptId attempt, absl::Duration ran) const;
+
+  Attempts& attempts_;
+  HandingOver& handing_over_;
+  Stragglers& stragglers_;
 };
 
 }  // namespace galley::director

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "director/core/core.h"
-
 namespace galley::director {
 namespace {
 
@@ -30,9 +28,8 @@ void Stragglers::BackUp() {
   size_t in_vain = 0;
   for (const AttemptId straggler : Find()) {
     if (in_vain == kInVainMax) return;
-    if (core_.attempts.backups() >= std::max<uint64_t>(1, workers_.slots() / kSlotsForABackup))
-      return;
-    const Attempt attempt = core_.attempts.at(straggler);
+    if (attempts_.backups() >= std::max<uint64_t>(1, workers_.slots() / kSlotsForABackup)) return;
+    const Attempt attempt = attempts_.at(straggler);
     WorkerId worker = IdleFor(attempt, /*is_elsewhere=*/true);
     if (!worker.valid() && IsHopeless(straggler)) worker = BestFor(attempt);
     if (worker.valid()) {
@@ -45,22 +42,20 @@ void Stragglers::BackUp() {
 
 // It ends sooner when another begins it anew, even behind other work.
 bool Stragglers::IsHopeless(AttemptId id) const {
-  const Attempt& attempt = core_.attempts.at(id);
+  const Attempt& attempt = attempts_.at(id);
   const Worker& worker = *workers_.Find(attempt.worker);
   const std::optional<absl::Duration> began_at = worker.hand.BeganAt(id);
   if (!began_at || worker.hand.IsUploading(id)) return false;
   const absl::Duration ran = today_.awake - *began_at;
-  const bool is_slow = core_.trust.IsSlow(attempt.worker);
-  if (is_slow && attempt.expected * core_.trust.PaceOf(worker) - ran > 2 * attempt.expected)
-    return true;
-  const bool is_likely = is_slow || core_.machines.HasFailed(workers_.Find(attempt.worker));
-  return ran > std::max(options_.straggler_min, is_likely
-                                                    ? core_.overruns.Limit(attempt.expected)
-                                                    : core_.overruns.FarLimit(attempt.expected));
+  const bool is_slow = trust_.IsSlow(attempt.worker);
+  if (is_slow && attempt.expected * trust_.PaceOf(worker) - ran > 2 * attempt.expected) return true;
+  const bool is_likely = is_slow || machines_.HasFailed(workers_.Find(attempt.worker));
+  return ran > std::max(options_.straggler_min, is_likely ? overruns_.Limit(attempt.expected)
+                                                          : overruns_.FarLimit(attempt.expected));
 }
 
 bool Stragglers::MayBeBackedUp(AttemptId id) const {
-  const Attempt& attempt = core_.attempts.at(id);
+  const Attempt& attempt = attempts_.at(id);
   const Work& work = *packages_[attempt.package].work;
   const uint32_t most = options_.proofs.share > 0 ? kBackupsWithProofsMax : kBackupsOfAPackageMax;
   return work.attempt == id && work.others.empty() && work.backups < most && attempt.group == 0 &&
@@ -74,10 +69,10 @@ std::vector<AttemptId> Stragglers::Find() const {
     const Worker& worker = *workers_.Find(id);
     const auto look_at = [&](AttemptId attempt, absl::Duration since) {
       const absl::Duration limit =
-          std::max(options_.straggler_min, core_.overruns.Limit(worker.hand.At(attempt).expected));
+          std::max(options_.straggler_min, overruns_.Limit(worker.hand.At(attempt).expected));
       const absl::Duration ran = today_.awake - since;
       const bool is_late = ran > limit || !workers_.IsUsable(worker) ||
-                           (ran > options_.straggler_min && core_.trust.IsDoubtful(id));
+                           (ran > options_.straggler_min && trust_.IsDoubtful(id));
       if (is_late && MayBeBackedUp(attempt)) found.emplace_back(since, attempt);
     };
     for (const Hand::Running& one : worker.hand.running()) look_at(one.attempt, one.began_at);
@@ -99,7 +94,7 @@ std::vector<RunningJob> Stragglers::RunningOf(CookMask cooks) const {
   for (const WorkerId id : workers_.ring()) {
     const Worker& worker = *workers_.Find(id);
     for (const Hand::Running& one : worker.hand.running()) {
-      const Attempt& attempt = core_.attempts.at(one.attempt);
+      const Attempt& attempt = attempts_.at(one.attempt);
       if ((packages_[attempt.package].cooks & cooks) != 0)
         jobs.push_back({attempt.expected, today_.awake - one.began_at});
     }
@@ -116,15 +111,15 @@ void Stragglers::FindLongest(Progress& view) const {
     }
   }
   if (!longest) return;
-  view.longest = NameOf(core_.attempts.at(longest->second).package);
+  view.longest = packages_.NameOf(attempts_.at(longest->second).package);
   view.longest_for = today_.awake - longest->first;
-  view.is_alone = longest->second == core_.attempts.alone();
+  view.is_alone = longest->second == attempts_.alone();
 }
 
 WorkerId Stragglers::IdleFor(const Attempt& attempt, bool is_elsewhere) const {
   for (const WorkerId id : workers_.idle()) {
     if (!(is_elsewhere && id == attempt.worker) &&
-        core_.placing.MayTake(attempt.package, id, *workers_.Find(id)))
+        placing_.MayTake(attempt.package, id, *workers_.Find(id)))
       return id;
   }
   return WorkerId();
@@ -132,11 +127,10 @@ WorkerId Stragglers::IdleFor(const Attempt& attempt, bool is_elsewhere) const {
 
 void Stragglers::GiveBackup(PackageId id, WorkerId worker) {
   Work& work = *packages_[id].work;
-  const Attempt& primary = core_.attempts.at(work.attempt);
+  const Attempt& primary = attempts_.at(work.attempt);
   const PlatformMask platforms = primary.remaining;
-  const AttemptId backup =
-      core_.handing_over.Give(id, {.worker = worker}, platforms, primary.expected);
-  core_.attempts.SetBackup(backup);
+  const AttemptId backup = handing_over_.Give(id, {.worker = worker}, platforms, primary.expected);
+  attempts_.SetBackup(backup);
   work.others.push_back(backup);
   ++work.attempts;
   ++work.backups;
@@ -148,10 +142,9 @@ WorkerId Stragglers::BestFor(const Attempt& attempt) const {
   absl::Duration least;
   for (const WorkerId id : workers_.ring()) {
     const Worker& worker = *workers_.Find(id);
-    if (id == attempt.worker || worker.is_draining || worker.is_held ||
-        core_.trust.IsDoubtful(id) ||
+    if (id == attempt.worker || worker.is_draining || worker.is_held || trust_.IsDoubtful(id) ||
         worker.hand.size() >= options_.window_jobs_max + worker.slots() ||
-        !core_.placing.MayTake(attempt.package, id, worker))
+        !placing_.MayTake(attempt.package, id, worker))
       continue;
     const absl::Duration delay = worker.hand.Delay(today_.awake);
     if (best.valid() && delay >= least) continue;

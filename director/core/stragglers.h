@@ -13,14 +13,28 @@
 
 #include "absl/time/time.h"
 #include "director/core/attempt.h"
+#include "director/core/attempts.h"
+#include "director/core/handing_over.h"
+#include "director/core/job_part.h"
+#include "director/core/machine_table.h"
 #include "director/core/monitor.h"
-#include "director/core/part.h"
+#include "director/core/overruns.h"
+#include "director/core/placing.h"
+#include "director/core/trust.h"
 
 namespace galley::director {
 
-class Stragglers : Part {
+class Stragglers : JobPart {
  public:
-  explicit Stragglers(Core& core) : Part(core) {}
+  Stragglers(const JobGround& ground, MachineTable& machines, Overruns& overruns,
+             Attempts& attempts, Trust& trust, Placing& placing, HandingOver& handing_over)
+      : JobPart(ground),
+        machines_(machines),
+        overruns_(overruns),
+        attempts_(attempts),
+        trust_(trust),
+        placing_(placing),
+        handing_over_(handing_over) {}
 
   // Somebody has nothing to do, and the last look at all that runs is long enough ago.
   bool IsTimeToLook();
@@ -42,6 +56,13 @@ class Stragglers : Part {
   void GiveBackup(PackageId package, WorkerId worker);
 
   absl::Duration looked_at_ = -absl::InfiniteDuration();
+
+  MachineTable& machines_;
+  Overruns& overruns_;
+  Attempts& attempts_;
+  Trust& trust_;
+  Placing& placing_;
+  HandingOver& handing_over_;
 };
 
 }  // namespace galley::director

@@ -1,10 +1,11 @@
 #include "director/core/survivors.h"
 
+#include "director/core/job_costs.h"
+
 #include <algorithm>
 #include <utility>
 
 #include "common/base/sabotage.h"
-#include "director/core/core.h"
 
 namespace galley::director {
 namespace {
@@ -28,24 +29,24 @@ void Survivors::OnWorkersSurvived(const WorkersSurvived& event) {
   for (const WorkersSurvived::Given& given : event.given) {
     if (workers_.Find(given.worker) == nullptr) continue;
     const PackageId package = graph_.FindOrAdd(given.package);
-    core_.attempts.Add(given.attempt, Attempt{.package = package,
-                                              .worker = given.worker,
-                                              .platform_set = today_.platform_sets.present(),
-                                              .granted = given.platforms,
-                                              .remaining = given.platforms,
-                                              .is_current = false,
-                                              .is_earlier = true});
-    core_.resumed_attempts.Add(package, given.attempt, given.generated_source);
+    attempts_.Add(given.attempt, Attempt{.package = package,
+                                         .worker = given.worker,
+                                         .platform_set = today_.platform_sets.present(),
+                                         .granted = given.platforms,
+                                         .remaining = given.platforms,
+                                         .is_current = false,
+                                         .is_earlier = true});
+    resumed_attempts_.Add(package, given.attempt, given.generated_source);
   }
 }
 
 // A worker says what it really has.
 void Survivors::Resume(const WorkerAttached& event) {
   const bool is_wanted = claimants_.active() != 0;
-  ResumedAttempts& resumed = core_.resumed_attempts;
+  ResumedAttempts& resumed = resumed_attempts_;
   for (auto at = resumed.all().begin(); at != resumed.all().end();) {
     ResumedAttempts::Resumed& one = at->second;
-    const bool is_its = core_.attempts.at(one.attempt).worker == event.worker;
+    const bool is_its = attempts_.at(one.attempt).worker == event.worker;
     one.has_begun |= is_its && IsIn(event.begun, one.attempt);
     if (is_its && !IsIn(event.in_hand, one.attempt)) {
       one.over_at = today_.now + kReportsMax;
@@ -56,19 +57,19 @@ void Survivors::Resume(const WorkerAttached& event) {
 }
 
 bool Survivors::TakeUp(PackageId id) {
-  const auto found = core_.resumed_attempts.all().find(id);
-  if (found == core_.resumed_attempts.all().end()) return false;
+  const auto found = resumed_attempts_.all().find(id);
+  if (found == resumed_attempts_.all().end()) return false;
   const ResumedAttempts::Resumed was = found->second;
-  Attempt& attempt = core_.attempts.at(was.attempt);
+  Attempt& attempt = attempts_.at(was.attempt);
   const bool is_over = was.over_at != absl::InfiniteFuture();
   const bool is_awaited = is_over ? today_.now < was.over_at : IsAwaited(was);
   if (is_awaited) {
     if (packages_[id].state == State::kSaveStalled)
-      lifecycle().SetState(id, State::kLoad, "its worker is expected");
-    lifecycle().BackOff(id, today_.now + kLookAgain);
+      graph_.lifecycle().SetState(id, State::kLoad, "its worker is expected");
+    graph_.lifecycle().BackOff(id, today_.now + kLookAgain);
     return true;
   }
-  core_.resumed_attempts.Erase(found);
+  resumed_attempts_.Erase(found);
   // (Whether what it asks for is free was not looked at yet.)
   const bool comes_again = packages_[id].resource_group != 0;
   if (is_over) return comes_again;
@@ -80,31 +81,31 @@ bool Survivors::TakeUp(PackageId id) {
   const PlatformMask platforms = InPhase(packages_[id], Phase::kToCook);
   if (!is_same_source || attempt.platform_set != today_.platform_sets.present() ||
       (platforms & ~attempt.remaining) != 0 ||
-      !core_.offers.Has(attempt.worker, *workers_.Find(attempt.worker), id) ||
-      !core_.grants.IsFree(packages_[id].resource_group) ||
-      !core_.reservations.MayTakeAt(id, attempt.worker)) {
-    DesireFor(attempt.worker).cancel.push_back(was.attempt);
+      !offers_.Has(attempt.worker, *workers_.Find(attempt.worker), id) ||
+      !grants_.IsFree(packages_[id].resource_group) ||
+      !reservations_.MayTakeAt(id, attempt.worker)) {
+    turn_.DesireFor(attempt.worker).cancel.push_back(was.attempt);
     return comes_again;
   }
   attempt.remaining = platforms;
   attempt.content = packages_[id].content;
   attempt.is_current = true;
   attempt.group = packages_[id].resource_group;
-  attempt.expected = CostOf(packages_[id], core_.costs);
+  attempt.expected = CostOf(packages_[id], costs_);
   attempt.is_partial = true;  // nobody has seen how long the whole took
   attempt.is_loaded = was.has_begun;
   attempt.is_earlier = false;
-  core_.handing_over.PutInHand(id);
-  core_.handing_over.Hold(was.attempt, attempt);
-  core_.handing_over.SetHandedOver(id, was.attempt);
-  core_.advancing.Advance(id);
+  handing_over_.PutInHand(id);
+  handing_over_.Hold(was.attempt, attempt);
+  handing_over_.SetHandedOver(id, was.attempt);
+  advancing_.Advance(id);
   claimants_.Count(id, &Counters::jobs_resumed);
   return true;
 }
 
 void Survivors::DropUnwanted() {
-  ResumedAttempts& resumed = core_.resumed_attempts;
-  if (resumed.empty() || !lifecycle().requests().empty() || core_.looking_up.in_flight() > 0 ||
+  ResumedAttempts& resumed = resumed_attempts_;
+  if (resumed.empty() || !graph_.lifecycle().requests().empty() || looking_up_.in_flight() > 0 ||
       !graph_.agenda().empty() || !claimants_.IsAllSelected() ||
       today_.awake - dropped_at_ < kLookAgain)
     return;
@@ -114,14 +115,14 @@ void Survivors::DropUnwanted() {
     const bool is_unwanted =
         packages_[at->first].work == nullptr && (!IsAwaited(at->second) || GroupOf(at->first) == 0);
     if (is_unwanted)
-      DesireFor(core_.attempts.at(at->second.attempt).worker).cancel.push_back(at->second.attempt);
+      turn_.DesireFor(attempts_.at(at->second.attempt).worker).cancel.push_back(at->second.attempt);
     at = is_unwanted ? resumed.Erase(at) : std::next(at);
   }
 }
 
 // Its worker has not spoken yet.
 bool Survivors::IsAwaited(const ResumedAttempts::Resumed& one) const {
-  const WorkerId worker = core_.attempts.at(one.attempt).worker;
+  const WorkerId worker = attempts_.at(one.attempt).worker;
   return workers_.Find(worker)->presence == Worker::Presence::kStarting;
 }
 
@@ -133,11 +134,11 @@ std::optional<uint32_t> Survivors::GroupOf(PackageId id) const {
   const std::optional<CatalogEntry> entry = today_.catalog->Find(package.name);
   uint32_t group = 0;
   std::string why;
-  return entry.has_value() && core_.grants.GroupOf(entry->resources, &group, &why) ? group : 0;
+  return entry.has_value() && grants_.GroupOf(entry->resources, &group, &why) ? group : 0;
 }
 
 void Survivors::HoldResources() {
-  ResumedAttempts& resumed = core_.resumed_attempts;
+  ResumedAttempts& resumed = resumed_attempts_;
   resumed.SetUnsure(false);
   // (By another catalog a package may ask for something else.)
   if (std::exchange(settled_epoch_, today_.epoch) != today_.epoch) {
@@ -151,19 +152,19 @@ void Survivors::HoldResources() {
 // True: it holds what it asks for, or will hold nothing.
 bool Survivors::SettleHold(PackageId package, const ResumedAttempts::Resumed& one) {
   if (one.over_at != absl::InfiniteFuture()) {
-    core_.grants.Release(one.attempt);
+    grants_.Release(one.attempt);
     return true;
   }
-  if (core_.grants.Holds(one.attempt)) return true;
+  if (grants_.Holds(one.attempt)) return true;
   const std::optional<uint32_t> group = GroupOf(package);
   if (group == 0) return true;
-  const WorkerId worker = core_.attempts.at(one.attempt).worker;
+  const WorkerId worker = attempts_.at(one.attempt).worker;
   if (!group.has_value() || IsAwaited(one)) {
-    core_.resumed_attempts.SetUnsure(true);
+    resumed_attempts_.SetUnsure(true);
     return false;
   }
-  if (!core_.grants.IsFreeBeside(*group, 0) || !core_.grants.IsFreeAt(*group, worker)) return false;
-  core_.grants.Acquire(one.attempt, *group, worker);
+  if (!grants_.IsFreeBeside(*group, 0) || !grants_.IsFreeAt(*group, worker)) return false;
+  grants_.Acquire(one.attempt, *group, worker);
   return true;
 }
 

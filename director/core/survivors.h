@@ -17,15 +17,35 @@
 #include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/time/time.h"
+#include "director/core/advancing.h"
 #include "director/core/attempt.h"
-#include "director/core/part.h"
+#include "director/core/attempts.h"
+#include "director/core/costs.h"
+#include "director/core/grants.h"
+#include "director/core/handing_over.h"
+#include "director/core/job_part.h"
+#include "director/core/looking_up.h"
+#include "director/core/offers.h"
+#include "director/core/reservations.h"
 #include "director/core/resumed_attempts.h"
 
 namespace galley::director {
 
-class Survivors : Part {
+class Survivors : JobPart {
  public:
-  explicit Survivors(Core& core) : Part(core) {}
+  Survivors(const JobGround& ground, Costs& costs, Grants& grants, Attempts& attempts,
+            ResumedAttempts& resumed_attempts, Advancing& advancing, LookingUp& looking_up,
+            Offers& offers, Reservations& reservations, HandingOver& handing_over)
+      : JobPart(ground),
+        costs_(costs),
+        grants_(grants),
+        attempts_(attempts),
+        resumed_attempts_(resumed_attempts),
+        advancing_(advancing),
+        looking_up_(looking_up),
+        offers_(offers),
+        reservations_(reservations),
+        handing_over_(handing_over) {}
 
   void OnWorkersSurvived(const WorkersSurvived& event);
   // A worker says what it really has.
@@ -43,6 +63,16 @@ class Survivors : Part {
 
   uint32_t settled_epoch_ = 0;  // Core::epoch for which the others are settled
   absl::Duration dropped_at_ = -absl::InfiniteDuration();  // DropUnwanted looked; Core::awake
+
+  Costs& costs_;
+  Grants& grants_;
+  Attempts& attempts_;
+  ResumedAttempts& resumed_attempts_;
+  Advancing& advancing_;
+  LookingUp& looking_up_;
+  Offers& offers_;
+  Reservations& reservations_;
+  HandingOver& handing_over_;
 };
 
 }  // namespace galley::director

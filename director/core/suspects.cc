@@ -2,14 +2,12 @@
 
 #include <algorithm>
 
-#include "director/core/core.h"
-
 namespace galley::director {
 
 bool Suspects::IsInHandAt(PackageId package, Killings::Machine machine) const {
-  const std::vector<AttemptId> attempts = core_.attempts.At(package);
+  const std::vector<AttemptId> attempts = attempts_.At(package);
   return std::any_of(attempts.begin(), attempts.end(), [&](AttemptId attempt) {
-    const Worker* const worker = workers_.Find(core_.attempts.at(attempt).worker);
+    const Worker* const worker = workers_.Find(attempts_.at(attempt).worker);
     return worker != nullptr && worker->machine == machine;
   });
 }
@@ -21,7 +19,7 @@ bool Suspects::HoldsItsTurn(PackageId turn, PackageId package) const {
   const Work* const work = packages_[turn].work.get();
   return work != nullptr && (state == State::kLoad || state == State::kSave) &&
          !work->parked.has_value() && packages_[turn].urgency >= packages_[package].urgency &&
-         !core_.aloneness.WaitsToBeAlone(turn);
+         !aloneness_.WaitsToBeAlone(turn);
 }
 
 bool Suspects::IsKeptFrom(PackageId package, const Worker& worker) const {

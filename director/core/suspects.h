@@ -3,14 +3,17 @@
 // Threads: none; owned by Core.
 #pragma once
 
+#include "director/core/aloneness.h"
+#include "director/core/attempts.h"
+#include "director/core/job_part.h"
 #include "director/core/killings.h"
-#include "director/core/part.h"
 
 namespace galley::director {
 
-class Suspects : Part {
+class Suspects : JobPart {
  public:
-  explicit Suspects(Core& core) : Part(core) {}
+  Suspects(const JobGround& ground, Attempts& attempts, Aloneness& aloneness)
+      : JobPart(ground), attempts_(attempts), aloneness_(aloneness) {}
 
   // Another suspect is to run on the worker's machine, or runs there. O(suspects).
   bool IsKeptFrom(PackageId package, const Worker& worker) const;
@@ -18,6 +21,9 @@ class Suspects : Part {
  private:
   bool HoldsItsTurn(PackageId turn, PackageId package) const;
   bool IsInHandAt(PackageId package, Killings::Machine machine) const;
+
+  Attempts& attempts_;
+  Aloneness& aloneness_;
 };
 
 }  // namespace galley::director

@@ -1,9 +1,9 @@
 #include "director/core/trust.h"
 
+#include "director/core/job_costs.h"
+
 #include <algorithm>
 #include <vector>
-
-#include "director/core/core.h"
 
 namespace galley::director {
 namespace {
@@ -14,7 +14,7 @@ constexpr absl::Duration kLeastExpected = absl::Microseconds(1);
 }  // namespace
 
 double Trust::PaceOf(const Worker& worker) const {
-  return std::max({worker.pace.Factor() / core_.overruns.Usual(), worker.lateness, 1.0});
+  return std::max({worker.pace.Factor() / overruns_.Usual(), worker.lateness, 1.0});
 }
 
 // 0: nothing runs for far too long.
@@ -23,8 +23,7 @@ double Trust::LatenessOf(const Worker& worker) const {
   for (const Hand::Running& one : worker.hand.running()) {
     const absl::Duration expected = worker.hand.At(one.attempt).expected;
     const absl::Duration ran = today_.awake - one.began_at;
-    if (one.is_pending ||
-        ran <= std::max(options_.straggler_min, core_.overruns.FarLimit(expected)))
+    if (one.is_pending || ran <= std::max(options_.straggler_min, overruns_.FarLimit(expected)))
       continue;
     lateness = std::max(lateness, absl::FDivDuration(ran, std::max(expected, kLeastExpected)));
   }
@@ -32,7 +31,7 @@ double Trust::LatenessOf(const Worker& worker) const {
 }
 
 bool Trust::HasReason(WorkerId id) const {
-  return IsSlow(id) || core_.machines.HasFailed(workers_.Find(id));
+  return IsSlow(id) || machines_.HasFailed(workers_.Find(id));
 }
 
 bool Trust::HasRoom() const {
@@ -44,13 +43,13 @@ bool Trust::HasRoom() const {
 
 // (What runs at a doubtful worker tells nothing of the costs.)
 void Trust::NoteRunning() {
-  core_.costs.ClearRunning();
+  costs_.ClearRunning();
   for (const WorkerId id : workers_.ring()) {
     if (doubtful_.contains(id)) continue;
     for (const Hand::Running& one : workers_.Find(id)->hand.running()) {
-      const PackageId package = core_.attempts.at(one.attempt).package;
+      const PackageId package = attempts_.at(one.attempt).package;
       if (!one.is_pending)
-        core_.costs.AddRunning(packages_[package].cost_traits, today_.awake - one.began_at);
+        costs_.AddRunning(packages_[package].cost_traits, today_.awake - one.began_at);
     }
   }
 }
@@ -76,7 +75,7 @@ bool Trust::Look() {
   }
   NoteRunning();
   for (const WorkerId id : became_slow) {
-    if (slow_.contains(id)) core_.handing_back.TakeBackWaiting(id);
+    if (slow_.contains(id)) handing_back_.TakeBackWaiting(id);
   }
   return !doubtful_.empty();
 }
@@ -96,12 +95,12 @@ void Trust::NoteJudged(WorkerId id) {
 
 bool Trust::CanTrustedDo(PackageId package) const {
   const Blame& blame = graph_.blame();
-  const uint64_t memory_bytes = MemoryOf(packages_[package], core_.costs);
+  const uint64_t memory_bytes = MemoryOf(packages_[package], costs_);
   return std::any_of(workers_.ring().begin(), workers_.ring().end(), [&](WorkerId id) {
     const Worker& other = *workers_.Find(id);
     return !doubtful_.contains(id) && !other.is_draining && !other.is_held &&
            workers_.IsUsable(other) && !blame.HasFailedAt(package, other.machine) &&
-           !blame.HasFailedOn(package, id) && core_.offers.Has(id, other, package) &&
+           !blame.HasFailedOn(package, id) && offers_.Has(id, other, package) &&
            (other.memory_bytes == 0 || memory_bytes <= other.memory_bytes);
   });
 }

@@ -17,15 +17,29 @@
 #include "absl/container/btree_set.h"
 #include "absl/time/time.h"
 #include "director/core/attempt.h"
-#include "director/core/part.h"
+#include "director/core/attempts.h"
+#include "director/core/costs.h"
+#include "director/core/handing_back.h"
+#include "director/core/job_part.h"
+#include "director/core/machine_table.h"
+#include "director/core/offers.h"
+#include "director/core/overruns.h"
 
 namespace galley::director {
 
-class Trust : Part {
+class Trust : JobPart {
  public:
   static constexpr double kSlow = 3;
 
-  explicit Trust(Core& core) : Part(core) {}
+  Trust(const JobGround& ground, Costs& costs, MachineTable& machines, Overruns& overruns,
+        Attempts& attempts, Offers& offers, HandingBack& handing_back)
+      : JobPart(ground),
+        costs_(costs),
+        machines_(machines),
+        overruns_(overruns),
+        attempts_(attempts),
+        offers_(offers),
+        handing_back_(handing_back) {}
 
   // Looks who is doubtful, now and then. True: it looked, and some are.
   bool Look();
@@ -55,6 +69,13 @@ class Trust : Part {
   absl::btree_set<WorkerId> doubtful_;  // attached
   absl::btree_set<WorkerId> slow_;      // of these: for the sake of which they are
   absl::Duration looked_at_ = -absl::InfiniteDuration();
+
+  Costs& costs_;
+  MachineTable& machines_;
+  Overruns& overruns_;
+  Attempts& attempts_;
+  Offers& offers_;
+  HandingBack& handing_back_;
 };
 
 }  // namespace galley::director

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/container/btree_map.h"
@@ -25,6 +26,11 @@ struct Turn {
     Desire& desire = desires[worker];
     desire.worker = worker;
     return desire;
+  }
+  // Told to these cooks; to none: to whoever listens to the director.
+  template <typename T>
+  void Note(T notice, CookMask cooks) {
+    notices.push_back({std::move(notice), cooks});
   }
   // Moves all of it to the end of `effects`, and begins anew.
   void Flush(std::vector<Effect>& effects);

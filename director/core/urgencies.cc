@@ -1,7 +1,5 @@
 #include "director/core/urgencies.h"
 
-#include "director/core/core.h"
-
 namespace galley::director {
 
 namespace {
@@ -14,7 +12,7 @@ std::vector<PackageId> Urgencies::LeadersOf(PackageId id) const {
   std::vector<PackageId> leaders;
   for (const Slot& slot : packages_[id].slots) {
     if (slot.phase != Phase::kFollowing) continue;
-    const PackageId leader = lifecycle().equal_work().LeaderOf(slot.work);
+    const PackageId leader = graph_.lifecycle().equal_work().LeaderOf(slot.work);
     if (leader.valid()) leaders.push_back(leader);
   }
   return leaders;
@@ -28,7 +26,7 @@ void Urgencies::RaiseUrgency(PackageId id, Urgency urgency) {
     raise.pop_back();
     PackageData& package = packages_[next];
     if (package.urgency >= urgency) continue;
-    lifecycle().SetUrgency(next, urgency);
+    graph_.lifecycle().SetUrgency(next, urgency);
     if (package.work == nullptr) continue;
     // (Its worker would begin it in its turn, as it was given; and nothing else that is as urgent
     // would be given there before that.)
@@ -50,7 +48,7 @@ void Urgencies::LengthenChain(PackageId id, absl::Duration chain) {
     PackageData& package = packages_[next];
     if (package.work == nullptr || package.work->chain >= length) continue;
     package.work->chain = length;
-    lifecycle().Refresh(next);
+    graph_.lifecycle().Refresh(next);
     for (const Wait& wait : package.work->waits)
       longer.emplace_back(wait.on, length + package.cost);
     for (const PackageId leader : LeadersOf(next)) longer.emplace_back(leader, length);

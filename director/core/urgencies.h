@@ -6,13 +6,13 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "director/core/part.h"
+#include "director/core/package_part.h"
 
 namespace galley::director {
 
-class Urgencies : Part {
+class Urgencies : PackagePart {
  public:
-  explicit Urgencies(Core& core) : Part(core) {}
+  explicit Urgencies(const PackageGround& ground) : PackagePart(ground) {}
 
   // The packages that the package waits for become as urgent.
   void RaiseUrgency(PackageId package, Urgency urgency);

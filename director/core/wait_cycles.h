@@ -5,18 +5,27 @@
 // Threads: none; owned by Core.
 #pragma once
 
-#include "director/core/part.h"
+#include "director/core/advancing.h"
+#include "director/core/package_part.h"
+#include "director/core/urgencies.h"
+#include "director/core/waits.h"
 
 namespace galley::director {
 
-class WaitCycles : Part {
+class WaitCycles : PackagePart {
  public:
-  explicit WaitCycles(Core& core) : Part(core) {}
+  WaitCycles(const PackageGround& ground, Urgencies& urgencies, Waits& waits, Advancing& advancing)
+      : PackagePart(ground), urgencies_(urgencies), waits_(waits), advancing_(advancing) {}
 
   // False: the wait closed a cycle, which was dealt with.
   bool AddWait(PackageId package, const Wait& wait);
   // True: the package is on no cycle of waits.
   bool BreakCycles(PackageId package);
+
+ private:
+  Urgencies& urgencies_;
+  Waits& waits_;
+  Advancing& advancing_;
 };
 
 }  // namespace galley::director

@@ -3,14 +3,13 @@
 #include <algorithm>
 
 #include "absl/container/flat_hash_map.h"
-#include "director/core/core.h"
 
 namespace galley::director {
 // What a package waits for may have been given up when a cook ended.
 void Waiting::WantAgain(PackageId on, PackageId waiter, CookMask cooks) {
   std::string error;
-  if (!claimants_.IsWanted(on) && core_.waits.CanBeCookedInput(NameOf(on), &error))
-    core_.claims.Bring(on, InstigatorCategory::kBuildDependency, waiter, cooks);
+  if (!claimants_.IsWanted(on) && waits_.CanBeCookedInput(packages_.NameOf(on), &error))
+    claims_.Bring(on, InstigatorCategory::kBuildDependency, waiter, cooks);
 }
 
 void Waiting::EvaluateGenerator(PackageId id) {
@@ -19,12 +18,12 @@ void Waiting::EvaluateGenerator(PackageId id) {
   WantAgain(generator, id, package.cooks);
   if (package.generated != nullptr) {
     package.work->waits_for_generator = false;
-    lifecycle().Refresh(id);
+    graph_.lifecycle().Refresh(id);
     graph_.Push({AgendaItem::Kind::kBegin, id});
-  } else if (core_.waits.IsOver(generator)) {
+  } else if (waits_.IsOver(generator)) {
     Unlisted(id, generator);
   } else {
-    core_.waits.AddWaiter(generator, id);
+    waits_.AddWaiter(generator, id);
   }
 }
 
@@ -39,34 +38,34 @@ void Waiting::EvaluateWaits(PackageId id) {
   for (const Wait& wait : waits) {
     if (package.slots[wait.platform].phase == Phase::kFailed) continue;
     WantAgain(wait.on, id, package.cooks);
-    const Waits::Availability availability = core_.waits.AvailabilityOf(wait.on, wait.platform);
+    const Waits::Availability availability = waits_.AvailabilityOf(wait.on, wait.platform);
     if (availability == Waits::Availability::kPending) {
       package.work->waits.push_back(wait);
-      core_.waits.AddWaiter(wait.on, id);
+      waits_.AddWaiter(wait.on, id);
     } else if (availability == Waits::Availability::kNone && wait.is_certain) {
-      core_.advancing.FailPlatforms(id, MaskOf(wait.platform), Stage::kLoad,
-                                    core_.waits.WhyNone(wait.on), "");
+      advancing_.FailPlatforms(id, MaskOf(wait.platform), Stage::kLoad, waits_.WhyNone(wait.on),
+                               "");
     } else if (availability == Waits::Availability::kNone) {
       missed |= MaskOf(wait.platform);
     }
   }
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
-    if (missed & MaskOf(p)) core_.waits.MissInstead(id, p);
+    if (missed & MaskOf(p)) waits_.MissInstead(id, p);
     if (package.slots[p].phase != Phase::kWaiting) continue;
     const std::vector<Wait>& left = package.work->waits;
     const bool waits_on = std::any_of(left.begin(), left.end(), [&](const Wait& wait) {
       return !wait.is_certain && wait.platform == p;
     });
-    if (!waits_on) lifecycle().SetPhase(id, p, Phase::kToLookUp);
+    if (!waits_on) graph_.lifecycle().SetPhase(id, p, Phase::kToLookUp);
   }
-  core_.advancing.Advance(id);
+  advancing_.Advance(id);
 }
 
 void Waiting::WaitForGenerator(PackageId id, PackageId generator) {
   packages_[id].work->waits_for_generator = true;
-  core_.waits.AddWaiter(generator, id);
-  lifecycle().Refresh(id);
-  core_.wait_cycles.BreakCycles(id);
+  waits_.AddWaiter(generator, id);
+  graph_.lifecycle().Refresh(id);
+  wait_cycles_.BreakCycles(id);
 }
 
 // The package's generator is over and does not list it. A reference to it is judged at the end.
@@ -76,8 +75,8 @@ void Waiting::Unlisted(PackageId id, PackageId generator) {
   const CookMask fresh =
       package.cooks & claimants_.open() & ~packages_[generator].cooks & ~package.asked_generator;
   package.asked_generator |= fresh;
-  if (fresh != 0) core_.claims.Join(generator, InstigatorCategory::kBuildDependency, id, fresh);
-  if (!core_.waits.IsOver(generator)) return WaitForGenerator(id, generator);
+  if (fresh != 0) claims_.Join(generator, InstigatorCategory::kBuildDependency, id, fresh);
+  if (!waits_.IsOver(generator)) return WaitForGenerator(id, generator);
   package.work->waits_for_generator = false;
   const PackageData& from = packages_[generator];
   const bool has_failed =
@@ -89,15 +88,15 @@ void Waiting::Unlisted(PackageId id, PackageId generator) {
   const CookMask failing = package.is_cooked_input ? lacking : lacking & package.selected_by;
   const std::string text =
       from.name + " does not generate it: expected it in the list of packages that its cook gives";
-  if (skipping == 0 && failing == 0) return core_.claims.Leave(id, "not generated");
-  core_.claims.Unclaim(id, lacking & ~failing);
-  if (skipping == 0) return core_.advancing.FailPackage(id, Stage::kRequest, text);
-  core_.claims.TellLeft(id,
-                        skipping);  // it may have failed before, when its generator listed others
+  if (skipping == 0 && failing == 0) return claims_.Leave(id, "not generated");
+  claims_.Unclaim(id, lacking & ~failing);
+  if (skipping == 0) return advancing_.FailPackage(id, Stage::kRequest, text);
+  claims_.TellLeft(id,
+                   skipping);  // it may have failed before, when its generator listed others
   claimants_.ForEachOf(failing, [&](Claimant& cook) {
-    core_.judgements.Fail(cook, id, ~PlatformMask{0}, Stage::kRequest, text);
+    judgements_.Fail(cook, id, ~PlatformMask{0}, Stage::kRequest, text);
   });
-  core_.claims.Skip(id);
+  claims_.Skip(id);
 }
 
 }  // namespace galley::director

@@ -2,13 +2,25 @@
 // Threads: none; owned by Core.
 #pragma once
 
-#include "director/core/part.h"
+#include "director/core/advancing.h"
+#include "director/core/claims.h"
+#include "director/core/judgements.h"
+#include "director/core/package_part.h"
+#include "director/core/wait_cycles.h"
+#include "director/core/waits.h"
 
 namespace galley::director {
 
-class Waiting : Part {
+class Waiting : PackagePart {
  public:
-  explicit Waiting(Core& core) : Part(core) {}
+  Waiting(const PackageGround& ground, Waits& waits, Advancing& advancing, Judgements& judgements,
+          Claims& claims, WaitCycles& wait_cycles)
+      : PackagePart(ground),
+        waits_(waits),
+        advancing_(advancing),
+        judgements_(judgements),
+        claims_(claims),
+        wait_cycles_(wait_cycles) {}
 
   void EvaluateWaits(PackageId package);
   void EvaluateGenerator(PackageId package);
@@ -18,6 +30,12 @@ class Waiting : Part {
 
  private:
   void WantAgain(PackageId on, PackageId waiter, CookMask cooks);
+
+  Waits& waits_;
+  Advancing& advancing_;
+  Judgements& judgements_;
+  Claims& claims_;
+  WaitCycles& wait_cycles_;
 };
 
 }  // namespace galley::director

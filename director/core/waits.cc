@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "absl/container/flat_hash_map.h"
-#include "director/core/core.h"
 
 namespace galley::director {
 
@@ -47,7 +46,7 @@ void Waits::NoteInput(PackageId id, PackageId input) {
 
 // A package that has no Work yet could wake nobody: it gets its Work here, before its Begin.
 void Waits::AddWaiter(PackageId on, PackageId waiter) {
-  if (packages_[on].work == nullptr) lifecycle().SetState(on, State::kRequest, "waited for");
+  if (packages_[on].work == nullptr) graph_.lifecycle().SetState(on, State::kRequest, "waited for");
   std::vector<PackageId>& waiters = packages_[on].work->waiters;
   const auto at = std::lower_bound(waiters.begin(), waiters.end(), waiter);
   if (at == waiters.end() || *at != waiter) waiters.insert(at, waiter);
@@ -58,7 +57,7 @@ void Waits::MissInstead(PackageId id, PlatformIndex platform) {
   std::erase_if(packages_[id].work->waits,
                 [&](const Wait& wait) { return !wait.is_certain && wait.platform == platform; });
   if (packages_[id].slots[platform].phase == Phase::kWaiting)
-    lifecycle().SetPhase(id, platform, Phase::kToCook);
+    graph_.lifecycle().SetPhase(id, platform, Phase::kToCook);
 }
 
 void Waits::WakeWaiters(PackageId id) {
@@ -74,9 +73,9 @@ void Waits::WakeWaiters(PackageId id) {
 
 std::string Waits::WhyNone(PackageId input) const {
   std::string error;
-  return CanBeCookedInput(NameOf(input), &error)
-             ? "cooked input " + NameOf(input) + " failed"
-             : "cooked input " + NameOf(input) + ": expected a package: " + error;
+  return CanBeCookedInput(packages_.NameOf(input), &error)
+             ? "cooked input " + packages_.NameOf(input) + " failed"
+             : "cooked input " + packages_.NameOf(input) + ": expected a package: " + error;
 }
 
 // The shortest way from `start` back to itself along waits, breadth first; empty when there is

@@ -9,13 +9,13 @@
 #include <string_view>
 #include <vector>
 
-#include "director/core/part.h"
+#include "director/core/package_part.h"
 
 namespace galley::director {
 
-class Waits : Part {
+class Waits : PackagePart {
  public:
-  explicit Waits(Core& core) : Part(core) {}
+  explicit Waits(const PackageGround& ground) : PackagePart(ground) {}
 
   enum class Availability { kPending, kReady, kNone };
   Availability AvailabilityOf(PackageId package, PlatformIndex platform) const;

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "director/core/core.h"
-
 namespace galley::director {
 namespace {
 
@@ -16,7 +14,7 @@ constexpr size_t kUnsolicitedMax = 10'000;
 void Warnings::TellOnce(CookMask cooks, PackageId id, const record::Warning& warning) {
   claimants_.ForEachOf(cooks, [&](const Claimant& cook) {
     if (cooks_[cook.slot].told.emplace(id, warning).second)
-      Note(PackageWarned{id, std::nullopt, warning.kind, warning.text}, cook.bit());
+      turn_.Note(PackageWarned{id, std::nullopt, warning.kind, warning.text}, cook.bit());
   });
 }
 
@@ -36,23 +34,25 @@ void Warnings::TellJudged(const Claimant& cook) const {
     if (cook.Wants(id)) warned.push_back(id);
   }
   std::sort(warned.begin(), warned.end(),
-            [&](PackageId a, PackageId b) { return NameOf(a) < NameOf(b); });
+            [&](PackageId a, PackageId b) { return packages_.NameOf(a) < packages_.NameOf(b); });
   for (const PackageId id : warned) {
     for (const record::Warning& one : judged.at(id))
-      Note(PackageWarned{id, std::nullopt, one.kind, one.text}, cook.bit());
+      turn_.Note(PackageWarned{id, std::nullopt, one.kind, one.text}, cook.bit());
   }
 }
 
 void Warnings::TellFailedTargets(const Claimant& cook) const {
   for (const auto& [referencer, text] : cooks_[cook.slot].failed_targets)
-    Note(PackageWarned{referencer, std::nullopt, record::WarningKind::kFailedReference, text},
-         cook.bit());
+    turn_.Note(PackageWarned{referencer, std::nullopt, record::WarningKind::kFailedReference, text},
+               cook.bit());
 }
 
 void Warnings::NoteFailedTargets(const Claimant& cook) {
   OfCook& of = cooks_[cook.slot];
   of.failed_targets.clear();
-  const auto by_name = [&](PackageId a, PackageId b) { return NameOf(a) < NameOf(b); };
+  const auto by_name = [&](PackageId a, PackageId b) {
+    return packages_.NameOf(a) < packages_.NameOf(b);
+  };
   const auto has_own = [&](PackageId id) {  // whether others skip it or not
     return cook.JudgedOf(id) != 0 ||
            (InPhase(packages_[id], Phase::kFailed) & cook.request.platforms) != 0;
@@ -81,7 +81,7 @@ void Warnings::NoteFailedTargets(const Claimant& cook) {
     for (const PackageId target : targets) {
       const bool is_skipped = packages_[target].is_skipped && !has_own(target);
       of.failed_targets.emplace_back(
-          id, "refers to " + NameOf(target) +
+          id, "refers to " + packages_.NameOf(target) +
                   (is_skipped ? ", which was not cooked" : ", which failed"));
     }
   }
@@ -94,26 +94,28 @@ void Warnings::TellUnsolicited(const Claimant& cook) const {
   std::vector<PackageId> readers;
   for (const auto& [reader, read] : of.unsolicited) readers.push_back(reader);
   std::sort(readers.begin(), readers.end(),
-            [&](PackageId a, PackageId b) { return NameOf(a) < NameOf(b); });
+            [&](PackageId a, PackageId b) { return packages_.NameOf(a) < packages_.NameOf(b); });
   for (const PackageId reader : readers) {
     if (!cook.Wants(reader)) continue;
     for (const std::string& name : of.unsolicited.at(reader)) {
       const std::optional<CatalogEntry> entry = today_.catalog->Find(name);
       if (cook.Holds(name) || !entry.has_value() || entry->never_cook) continue;
-      Note(PackageWarned{reader, std::nullopt, record::WarningKind::kUnsolicitedRead,
-                         "reads " + name +
-                             ", a package that is not in the cook (Unsolicited): expected a hard "
-                             "reference to it, or that it is never cooked"},
-           cook.bit());
+      turn_.Note(
+          PackageWarned{reader, std::nullopt, record::WarningKind::kUnsolicitedRead,
+                        "reads " + name +
+                            ", a package that is not in the cook (Unsolicited): expected a hard "
+                            "reference to it, or that it is never cooked"},
+          cook.bit());
     }
   }
   if (of.unsolicited_dropped == 0 || readers.empty()) return;
-  Note(PackageWarned{readers.back(), std::nullopt, record::WarningKind::kUnsolicitedRead,
-                     "and other packages read " + std::to_string(of.unsolicited_dropped) +
-                         " more names that were not in the cook then: they are not told one by "
-                         "one",
-                     /*is_passing=*/true},
-       cook.bit());
+  turn_.Note(
+      PackageWarned{readers.back(), std::nullopt, record::WarningKind::kUnsolicitedRead,
+                    "and other packages read " + std::to_string(of.unsolicited_dropped) +
+                        " more names that were not in the cook then: they are not told one by "
+                        "one",
+                    /*is_passing=*/true},
+      cook.bit());
 }
 
 // A package that the reader refers to with a hard reference joins the cook through that reference;

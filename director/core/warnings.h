@@ -13,13 +13,13 @@
 #include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
 #include "common/record/warning.h"
-#include "director/core/part.h"
+#include "director/core/package_part.h"
 
 namespace galley::director {
 
-class Warnings : Part {
+class Warnings : PackagePart {
  public:
-  explicit Warnings(Core& core) : Part(core) {}
+  explicit Warnings(const PackageGround& ground) : PackagePart(ground) {}
 
   // A cook begins in the slot.
   void BeginCook(CookSlot slot) { cooks_[slot] = {}; }

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "common/base/sabotage.h"
-#include "director/core/core.h"
 
 namespace galley::director {
 void WorkerLives::OnWorkerAttached(const WorkerAttached& event) {
@@ -17,10 +16,10 @@ void WorkerLives::OnWorkerAttached(const WorkerAttached& event) {
   const bool is_new_process = before == nullptr || before->session != event.session;
   Worker& worker = workers_.Attach(event.worker, event.slots, today_.awake);
   worker.memory_bytes = event.memory_bytes;
-  worker.machine = core_.machines.NumberOf(event.worker, event.machine);
-  core_.breakers.NoteAttached(event.worker);
-  core_.offers.SetLacks(event.worker, event.lacks);
-  core_.offers.SetOffer(event.worker, event.machine, event.offer);
+  worker.machine = machines_.NumberOf(event.worker, event.machine);
+  breakers_.NoteAttached(event.worker);
+  offers_.SetLacks(event.worker, event.lacks);
+  offers_.SetOffer(event.worker, event.machine, event.offer);
   claimants_.CountForAll(&Counters::jobs_pending,
                          workers_.SetPending(event.worker, event.pending,
                                              event.is_held ? &event.begun : nullptr, today_.awake));
@@ -29,59 +28,58 @@ void WorkerLives::OnWorkerAttached(const WorkerAttached& event) {
     worker.BeginSession(event.session, event.persisted);
     worker.refuses.clear();
     workers_.SetDraining(event.worker, false);
-    core_.warmth.Forget(event.worker);  // its executors are others
-    core_.attempts.ForgetRetractedOf(event.worker);
-    core_.commits.ForgetReportsOf(event.worker);
-    core_.held_results.ForgetReportsOf(event.worker);
+    warmth_.Forget(event.worker);  // its executors are others
+    attempts_.ForgetRetractedOf(event.worker);
+    commits_.ForgetReportsOf(event.worker);
+    held_results_.ForgetReportsOf(event.worker);
   }
-  const bool is_out = core_.held_results.IsQuarantined(event.worker) || worker.has_violated;
+  const bool is_out = held_results_.IsQuarantined(event.worker) || worker.has_violated;
   if (is_out) workers_.SetDraining(event.worker, true);
   if (worker.is_draining) {
-    DesireFor(event.worker).drain = true;
-    DesireFor(event.worker).start_another = PoolOf(event.worker) == Pool::kForeign && !is_out;
+    turn_.DesireFor(event.worker).drain = true;
+    turn_.DesireFor(event.worker).start_another = PoolOf(event.worker) == Pool::kForeign && !is_out;
   }
   claimants_.CountAttached(workers_.attached());
   if (IsSabotaged(Sabotage::kForgetInFlight)) return;
-  core_.survivors.Resume(event);
+  survivors_.Resume(event);
   for (const AttemptId attempt : event.in_hand) {
-    if (!worker.hand.Contains(attempt) && !core_.resumed_attempts.IsResumed(attempt))
-      DesireFor(event.worker).cancel.push_back(attempt);
+    if (!worker.hand.Contains(attempt) && !resumed_attempts_.IsResumed(attempt))
+      turn_.DesireFor(event.worker).cancel.push_back(attempt);
   }
   // Attempts that the worker should have and has not were lost on the way to it, or with the
   // process before it: those that were merely queued there, or done, had no part in its end.
   const std::vector<AttemptId> in_hand = worker.hand.All();
   for (size_t i = 0; i < in_hand.size(); ++i) {
     const AttemptId attempt = in_hand[i];
-    if (core_.attempts.Current(attempt) == nullptr ||
+    if (attempts_.Current(attempt) == nullptr ||
         std::find(event.in_hand.begin(), event.in_hand.end(), attempt) != event.in_hand.end())
       continue;
-    const Attempt lost = core_.attempts.at(attempt);
-    core_.attempts.EndAttempt(attempt, Tell::kCancel);
+    const Attempt lost = attempts_.at(attempt);
+    attempts_.EndAttempt(attempt, Tell::kCancel);
     if (is_new_process && i >= running) {
       claimants_.CountRetry(lost.package, RetryCause::kWorkerLost);
     } else {
-      core_.faults.BlameInfrastructure(lost.package, lost.remaining,
-                                       is_new_process
-                                           ? "another process took the place of its worker"
-                                           : "it was lost on the way to its worker",
-                                       "", RetryCause::kWorkerLost);
+      faults_.BlameInfrastructure(lost.package, lost.remaining,
+                                  is_new_process ? "another process took the place of its worker"
+                                                 : "it was lost on the way to its worker",
+                                  "", RetryCause::kWorkerLost);
     }
-    core_.advancing.Advance(lost.package);
+    advancing_.Advance(lost.package);
   }
   // An attempt that is over there is told with the next messages; one that never came there is told
   // by nobody.
   for (const AttemptId attempt : worker.given) {
     if (std::find(event.in_hand.begin(), event.in_hand.end(), attempt) == event.in_hand.end())
-      core_.attempts.ForgetLater(attempt);
+      attempts_.ForgetLater(attempt);
   }
 }
 
 void WorkerLives::BeginCook() {
-  core_.start_failures.Clear();
-  core_.offers.ForgetRefusals();
-  core_.parking.BeginCook();
+  start_failures_.Clear();
+  offers_.ForgetRefusals();
+  parking_.BeginCook();
   for (const WorkerId worker : workers_.ring()) {
-    if (!workers_.Find(worker)->uncommitted.empty()) DesireFor(worker).resend_all = true;
+    if (!workers_.Find(worker)->uncommitted.empty()) turn_.DesireFor(worker).resend_all = true;
   }
 }
 
@@ -94,51 +92,49 @@ void WorkerLives::OnWorkerLost(const WorkerLost& event) {
                                .is_unfit = event.is_unfit});
   }
   const bool is_in_order = event.is_in_order || (worker->is_draining && worker->hand.empty());
-  core_.worker_loss.Lose(event.worker, is_in_order);
+  worker_loss_.Lose(event.worker, is_in_order);
   // (Those that came by themselves come and go, and say nothing of those that are started here.)
-  if (!is_in_order && !IsForeign(event.worker)) ++core_.start_failures.losses;
+  if (!is_in_order && !IsForeign(event.worker)) ++start_failures_.losses;
   const size_t running = worker->hand.running().size();
   const std::vector<AttemptId> in_hand = worker->hand.All();
   for (size_t i = 0; i < in_hand.size(); ++i) {
-    if (core_.attempts.Current(in_hand[i]) == nullptr)
-      continue;  // a failure before it ended the cook
-    const Attempt attempt = core_.attempts.at(in_hand[i]);
-    core_.attempts.EndAttempt(in_hand[i], Tell::kNothing);
+    if (attempts_.Current(in_hand[i]) == nullptr) continue;  // a failure before it ended the cook
+    const Attempt attempt = attempts_.at(in_hand[i]);
+    attempts_.EndAttempt(in_hand[i], Tell::kNothing);
     if (i >= running) {
       // It was merely queued there, or done but for the way of its outputs.
       claimants_.CountRetry(attempt.package, RetryCause::kWorkerLost);
     } else if (event.is_infrastructure) {
-      if (!core_.culprits.OnWorkerLost(in_hand[i], attempt, event.reason)) {
-        core_.faults.BlameInfrastructure(attempt.package, attempt.remaining,
-                                         "worker lost: " + event.reason, "",
-                                         RetryCause::kWorkerLost);
+      if (!culprits_.OnWorkerLost(in_hand[i], attempt, event.reason)) {
+        faults_.BlameInfrastructure(attempt.package, attempt.remaining,
+                                    "worker lost: " + event.reason, "", RetryCause::kWorkerLost);
       }
     } else {
-      const uint32_t count = core_.faults.CountOwnFault(
+      const uint32_t count = faults_.CountOwnFault(
           attempt.package, event.worker,
           {.fault = WorkerReport::Fault::kCrashed, .error = "worker lost: " + event.reason});
       claimants_.CountRetry(attempt.package, RetryCause::kWorkerLost);
       if (count >= options_.own_fault_attempts_max) {
-        core_.advancing.FailPlatforms(
+        advancing_.FailPlatforms(
             attempt.package, attempt.remaining, Stage::kLoad,
             "its worker was lost (" + std::to_string(count) +
                 " attempts ended so); quarantined for this cook: " + event.reason,
             "", FailureCause::kPackage, in_hand[i]);
       }
     }
-    core_.advancing.Advance(attempt.package);
+    advancing_.Advance(attempt.package);
   }
   if (!IsForeign(event.worker)) EndIfAllAreLost(event.reason);
 }
 
 void WorkerLives::EndIfAllAreLost(const std::string& reason) {
   // (All may be lost at once, with their machine.)
-  if (core_.start_failures.losses <
-      std::max(options_.losses_max, options_.losses_of_each_max * core_.fleet.most()))
+  if (start_failures_.losses <
+      std::max(options_.losses_max, options_.losses_of_each_max * fleet_.most()))
     return;
   const auto has_worked = [this](WorkerId id) { return workers_.Find(id)->has_worked; };
   if (std::any_of(workers_.ring().begin(), workers_.ring().end(), has_worked)) return;
-  claimants_.EndAll("no worker lives: " + std::to_string(core_.start_failures.losses) +
+  claimants_.EndAll("no worker lives: " + std::to_string(start_failures_.losses) +
                     " in a row were lost before they had done anything, the last: " + reason);
 }
 
@@ -152,8 +148,8 @@ void WorkerLives::OnLauncherReported(const LauncherReported& event) {
   if (IsSabotaged(Sabotage::kForgetLaunch) && PoolOf(event.worker) == Pool::kLaunched) return;
   const absl::Duration asked_at = worker->asked_at;
   const bool is_survivor = worker->is_survivor;
-  core_.resumed_attempts.ForgetResumedOf(event.worker);
-  core_.attempts.ForgetLaterOf(event.worker);
+  resumed_attempts_.ForgetResumedOf(event.worker);
+  attempts_.ForgetLaterOf(event.worker);
   workers_.SetLost(event.worker, today_.awake);
   if (is_survivor) return;
   ++counts_.Of(PoolOf(event.worker)).launches_failed;
@@ -166,26 +162,25 @@ void WorkerLives::OnLauncherReported(const LauncherReported& event) {
 // or one bad machine, is one failure.
 void WorkerLives::CountLaunchFailure(absl::Duration asked_at, const std::string& error,
                                      bool is_unfit) {
-  if (asked_at >= core_.start_failures.launch_failed_at) {
-    core_.start_failures.launch_failed_at = today_.awake;
-    ++core_.start_failures.launches;
-    core_.start_failures.unfit = is_unfit ? core_.start_failures.unfit + 1 : 0;
+  if (asked_at >= start_failures_.launch_failed_at) {
+    start_failures_.launch_failed_at = today_.awake;
+    ++start_failures_.launches;
+    start_failures_.unfit = is_unfit ? start_failures_.unfit + 1 : 0;
   }
   // (Of those that say themselves that others would fare the same the second is believed, when no
   // other machine may be better.)
   const bool are_unfit =
-      core_.start_failures.unfit >= options_.unfit_max && workers_.alive(Pool::kLaunched) == 0;
-  if ((core_.start_failures.launches < options_.fleet.failures_max && !are_unfit) ||
+      start_failures_.unfit >= options_.unfit_max && workers_.alive(Pool::kLaunched) == 0;
+  if ((start_failures_.launches < options_.fleet.failures_max && !are_unfit) ||
       workers_.attached() > 0 || workers_.AnyQueued())
     return;
-  claimants_.EndAll("no worker would start: " + std::to_string(core_.start_failures.launches) +
+  claimants_.EndAll("no worker would start: " + std::to_string(start_failures_.launches) +
                     " failures in a row, the last: " + error);
 }
 
 void WorkerLives::CountSpawnFailure(const std::string& error) {
-  if (++core_.start_failures.spawns < options_.spawn_failures_max || workers_.attached() > 0)
-    return;
-  claimants_.EndAll("no worker would start: " + std::to_string(core_.start_failures.spawns) +
+  if (++start_failures_.spawns < options_.spawn_failures_max || workers_.attached() > 0) return;
+  claimants_.EndAll("no worker would start: " + std::to_string(start_failures_.spawns) +
                     " failures in a row, the last: " + error);
 }
 
@@ -207,7 +202,7 @@ void WorkerLives::OnWorkerUploads(const WorkerUploads& event) {
 
 // (One of an earlier director may come to the worker's hand later.)
 void WorkerLives::NoteUploading(WorkerId worker, AttemptId attempt) {
-  if (workers_.Find(worker)->hand.Contains(attempt) || core_.resumed_attempts.IsResumed(attempt))
+  if (workers_.Find(worker)->hand.Contains(attempt) || resumed_attempts_.IsResumed(attempt))
     workers_.SetUploading(worker, attempt, today_.awake);
 }
 
@@ -216,9 +211,9 @@ void WorkerLives::OnWorkerUnfit(const WorkerUnfit& event) {
   if (worker == nullptr || worker->presence != Worker::Presence::kAttached) return;
   // (Those that we start are counted below, and end the cook by that count.)
   if (PoolOf(event.worker) == Pool::kForeign)
-    core_.breakers.AddFault(event.worker, PackageId(), event.reason);
-  core_.worker_loss.Lose(event.worker);
-  core_.handing_back.GiveBack(event.worker);
+    breakers_.AddFault(event.worker, PackageId(), event.reason);
+  worker_loss_.Lose(event.worker);
+  handing_back_.GiveBack(event.worker);
   if (PoolOf(event.worker) == Pool::kLocal) CountSpawnFailure(event.reason);
   if (PoolOf(event.worker) == Pool::kLaunched) CountLaunchFailure(worker->asked_at, event.reason);
 }
@@ -227,7 +222,7 @@ void WorkerLives::OnDrainAsked(const DrainAsked& event) {
   for (const WorkerId id : event.workers) {
     const Worker* worker = workers_.Find(id);
     if (worker != nullptr && worker->presence == Worker::Presence::kAttached)
-      core_.worker_loss.Drain(id);
+      worker_loss_.Drain(id);
   }
 }
 

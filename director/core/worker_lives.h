@@ -5,15 +5,55 @@
 #include <cstdint>
 #include <string>
 
+#include "director/core/advancing.h"
+#include "director/core/attempts.h"
+#include "director/core/breakers.h"
 #include "director/core/core_figures.h"
-#include "director/core/part.h"
+#include "director/core/culprits.h"
+#include "director/core/faults.h"
+#include "director/core/fleet.h"
+#include "director/core/handing_back.h"
+#include "director/core/held_results.h"
+#include "director/core/job_part.h"
+#include "director/core/machine_table.h"
+#include "director/core/offers.h"
+#include "director/core/parking.h"
+#include "director/core/pending_commits.h"
+#include "director/core/resumed_attempts.h"
+#include "director/core/start_failures.h"
+#include "director/core/survivors.h"
+#include "director/core/warmth.h"
+#include "director/core/worker_loss.h"
 #include "director/core/worker_table.h"
 
 namespace galley::director {
 
-class WorkerLives : Part {
+class WorkerLives : JobPart {
  public:
-  explicit WorkerLives(Core& core) : Part(core) {}
+  WorkerLives(const JobGround& ground, MachineTable& machines, StartFailures& start_failures,
+              Warmth& warmth, Attempts& attempts, ResumedAttempts& resumed_attempts,
+              Advancing& advancing, PendingCommits& commits, HeldResults& held_results,
+              Offers& offers, HandingBack& handing_back, WorkerLoss& worker_loss, Parking& parking,
+              Breakers& breakers, Faults& faults, Culprits& culprits, Fleet& fleet,
+              Survivors& survivors)
+      : JobPart(ground),
+        machines_(machines),
+        start_failures_(start_failures),
+        warmth_(warmth),
+        attempts_(attempts),
+        resumed_attempts_(resumed_attempts),
+        advancing_(advancing),
+        commits_(commits),
+        held_results_(held_results),
+        offers_(offers),
+        handing_back_(handing_back),
+        worker_loss_(worker_loss),
+        parking_(parking),
+        breakers_(breakers),
+        faults_(faults),
+        culprits_(culprits),
+        fleet_(fleet),
+        survivors_(survivors) {}
 
   void OnWorkerAttached(const WorkerAttached& event);
   void OnWorkerLost(const WorkerLost& event);
@@ -34,6 +74,24 @@ class WorkerLives : Part {
   void CountLaunchFailure(absl::Duration asked_at, const std::string& error, bool is_unfit = false);
   // Where none of those that are attached ever worked, others would be lost as well.
   void EndIfAllAreLost(const std::string& reason);
+
+  MachineTable& machines_;
+  StartFailures& start_failures_;
+  Warmth& warmth_;
+  Attempts& attempts_;
+  ResumedAttempts& resumed_attempts_;
+  Advancing& advancing_;
+  PendingCommits& commits_;
+  HeldResults& held_results_;
+  Offers& offers_;
+  HandingBack& handing_back_;
+  WorkerLoss& worker_loss_;
+  Parking& parking_;
+  Breakers& breakers_;
+  Faults& faults_;
+  Culprits& culprits_;
+  Fleet& fleet_;
+  Survivors& survivors_;
 };
 
 }  // namespace galley::director

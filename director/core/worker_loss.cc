@@ -1,17 +1,15 @@
 #include "director/core/worker_loss.h"
 
-#include "director/core/core.h"
-
 namespace galley::director {
 
 void WorkerLoss::Lose(WorkerId worker, bool is_in_order) {
-  core_.attempts.ForgetLaterOf(worker);
+  attempts_.ForgetLaterOf(worker);
   workers_.SetLost(worker, today_.awake);
-  core_.grants.Forget(worker);
-  core_.warmth.Forget(worker);
-  core_.resumed_attempts.ForgetResumedOf(worker);
-  core_.attempts.ForgetRetractedOf(worker);
-  core_.trust.NoteLost(worker);
+  grants_.Forget(worker);
+  warmth_.Forget(worker);
+  resumed_attempts_.ForgetResumedOf(worker);
+  attempts_.ForgetRetractedOf(worker);
+  trust_.NoteLost(worker);
   if (!is_in_order) {
     claimants_.CountForAll(&Counters::workers_lost);
     ++counts_.Of(PoolOf(worker)).lost;
@@ -23,23 +21,22 @@ void WorkerLoss::LoseViolator(WorkerId id) {
   const Worker* worker = workers_.Find(id);
   if (worker == nullptr || worker->presence != Worker::Presence::kAttached) return;
   Lose(id);
-  core_.handing_back.GiveBack(id);
+  handing_back_.GiveBack(id);
 }
 
 void WorkerLoss::Drain(WorkerId id) {
   workers_.SetDraining(id, true);
-  DesireFor(id).drain = true;
+  turn_.DesireFor(id).drain = true;
   // (Those that launchers started are replaced by these when there is work.)
-  DesireFor(id).start_another =
-      PoolOf(id) == Pool::kForeign && !core_.held_results.IsQuarantined(id);
+  turn_.DesireFor(id).start_another =
+      PoolOf(id) == Pool::kForeign && !held_results_.IsQuarantined(id);
   // What has not begun there goes elsewhere, but for what would hold its resource twice.
   for (const AttemptId attempt : workers_.Find(id)->hand.Queue()) {
-    if (core_.attempts.Current(attempt) == nullptr || core_.attempts.at(attempt).group != 0)
-      continue;
-    const PackageId package = core_.attempts.at(attempt).package;
-    core_.attempts.EndAttempt(attempt, Tell::kRetract);
+    if (attempts_.Current(attempt) == nullptr || attempts_.at(attempt).group != 0) continue;
+    const PackageId package = attempts_.at(attempt).package;
+    attempts_.EndAttempt(attempt, Tell::kRetract);
     claimants_.Count(package, &Counters::jobs_retracted);
-    core_.advancing.Advance(package);
+    advancing_.Advance(package);
   }
 }
 
@@ -47,13 +44,13 @@ void WorkerLoss::Dismiss(WorkerId id) {
   const Worker* worker = workers_.Find(id);
   if (worker == nullptr || worker->presence != Worker::Presence::kAttached) return;
   workers_.SetDraining(id, true);
-  DesireFor(id).drain = true;
+  turn_.DesireFor(id).drain = true;
   for (const AttemptId attempt : worker->hand.All()) {
-    if (core_.attempts.Current(attempt) == nullptr) continue;
-    const PackageId package = core_.attempts.at(attempt).package;
-    core_.attempts.EndAttempt(attempt, Tell::kCancel);
+    if (attempts_.Current(attempt) == nullptr) continue;
+    const PackageId package = attempts_.at(attempt).package;
+    attempts_.EndAttempt(attempt, Tell::kCancel);
     claimants_.Count(package, &Counters::jobs_retried);
-    core_.advancing.Advance(package);
+    advancing_.Advance(package);
   }
 }
 

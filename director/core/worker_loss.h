@@ -2,13 +2,32 @@
 // Threads: none; owned by Core.
 #pragma once
 
-#include "director/core/part.h"
+#include "director/core/advancing.h"
+#include "director/core/attempts.h"
+#include "director/core/grants.h"
+#include "director/core/handing_back.h"
+#include "director/core/held_results.h"
+#include "director/core/job_part.h"
+#include "director/core/resumed_attempts.h"
+#include "director/core/trust.h"
+#include "director/core/warmth.h"
 
 namespace galley::director {
 
-class WorkerLoss : Part {
+class WorkerLoss : JobPart {
  public:
-  explicit WorkerLoss(Core& core) : Part(core) {}
+  WorkerLoss(const JobGround& ground, Grants& grants, Warmth& warmth, Attempts& attempts,
+             ResumedAttempts& resumed_attempts, Advancing& advancing, HeldResults& held_results,
+             HandingBack& handing_back, Trust& trust)
+      : JobPart(ground),
+        grants_(grants),
+        warmth_(warmth),
+        attempts_(attempts),
+        resumed_attempts_(resumed_attempts),
+        advancing_(advancing),
+        held_results_(held_results),
+        handing_back_(handing_back),
+        trust_(trust) {}
 
   // It is lost. What it had in hand is the caller's to end. `is_in_order`: it said goodbye.
   void Lose(WorkerId worker, bool is_in_order = false);
@@ -18,6 +37,16 @@ class WorkerLoss : Part {
   void Drain(WorkerId worker);
   // It gets no more jobs, all that it has in hand goes to others, and it ends.
   void Dismiss(WorkerId worker);
+
+ private:
+  Grants& grants_;
+  Warmth& warmth_;
+  Attempts& attempts_;
+  ResumedAttempts& resumed_attempts_;
+  Advancing& advancing_;
+  HeldResults& held_results_;
+  HandingBack& handing_back_;
+  Trust& trust_;
 };
 
 }  // namespace galley::director
