@@ -23,7 +23,6 @@
 #include "director/core/changes.h"
 #include "director/core/claimants.h"
 #include "director/core/claims.h"
-#include "director/core/cook_core.h"
 #include "director/core/cook_table.h"
 #include "director/core/core_counts.h"
 #include "director/core/core_figures.h"

@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "director/core/cook_core.h"
+#include "director/core/events.h"
 
 namespace galley::director {
 

@@ -19,7 +19,7 @@
 #include <span>
 
 #include "absl/time/time.h"
-#include "director/core/cook_core.h"
+#include "director/core/core_options.h"
 #include "director/core/ids.h"
 
 namespace galley::director {
