@@ -8,8 +8,7 @@ bool Aloneness::IsToRunAlone(PackageId package) const {
   if (!claimants_.IsWanted(package) || (packages_[package].cooks & claimants_.fail_fast()) != 0)
     return false;
   const Blame::Faults faults = graph_.blame().Of(package);
-  return faults.own + 1 == options_.own_fault_attempts_max && faults.limits == faults.own &&
-         faults.own > 0;
+  return retry_.IsLastAttempt(faults.own) && faults.limits == faults.own && faults.own > 0;
 }
 
 // REQUIRES: the package is in the cook, and not over.

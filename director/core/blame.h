@@ -87,7 +87,4 @@ class Blame {
   Killings killings_;
 };
 
-// 100 ms, doubling with each failure in a row, at most 5 s. `failures` from 1.
-absl::Duration BackOff(uint32_t failures);
-
 }  // namespace galley::director

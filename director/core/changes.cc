@@ -95,7 +95,7 @@ void Changes::ForgiveWaiting(const FilesChanged& event) {
   cooks_.ForEachWaiting([&](CookRequested& waiting) {
     for (CookRequested::Blamed& one : waiting.blamed) {
       if (changed.contains(one.package))
-        one.own_faults = std::min(one.own_faults, options_.own_fault_attempts_max - 1);
+        one.own_faults = std::min(one.own_faults, retry_.OneChanceLeft());
     }
   });
 }
@@ -109,7 +109,7 @@ void Changes::ForgiveLate(const FilesChanged& event) {
     if (!package.valid()) return;
     graph_.ForEachWithReaders(package, done, [&](PackageId one) {
       graph_.pending_changes().ForgiveLate(one);
-      advancing_.NoteForgiven(one, options_.own_fault_attempts_max - 1);
+      advancing_.NoteForgiven(one, retry_.OneChanceLeft());
       graph_.pending_changes().Hold(one);
       if (packages_[one].work != nullptr) advancing_.Hold(one);
     });
@@ -138,7 +138,7 @@ void Changes::TakeChange(const FilesChanged& event) {
     if (packages_[id].work == nullptr) continue;
     const std::string path = std::exchange(packages_[id].work->stale_path, "");
     const uint32_t changes = graph_.pending_changes().ChangesOf(path);
-    if (changes >= options_.stale_max) {
+    if (retry_.AreChangesEnough(changes)) {
       advancing_.FailPackage(id, Stage::kLoad,
                              path + " changed " + std::to_string(changes) +
                                  " times while it was cooked: expected files that keep still");

@@ -260,7 +260,7 @@ void Claims::Requeue(PackageId id) {
     if (cook.is_settling) judgements_.BeginRound(cook);
   });
   if (!IsSabotaged(Sabotage::kBumpEpochAtDispatch)) package.NoteNewContent();
-  advancing_.NoteForgiven(id, options_.own_fault_attempts_max - 1);
+  advancing_.NoteForgiven(id, retry_.OneChanceLeft());
   attempts_.EndAttempts(id);
   graph_.lifecycle().SetOutcome(id, Outcome::kNone);
   graph_.lifecycle().SetSkipped(id, false);

@@ -90,6 +90,7 @@ struct Core {
   void CheckInvariants() const;
 
   const CookOptions options;
+  const RetryPolicy retry{options};
   Today today;
   Costs costs;
   CoreCounts counts{costs};
@@ -106,7 +107,7 @@ struct Core {
   StartFailures start_failures;
   std::optional<KeptWorker> kept_worker;
   Warmth warmth;
-  const JobGround ground{{options, today, packages, claimants, graph, notes, turn, counts},
+  const JobGround ground{{options, retry, today, packages, claimants, graph, notes, turn, counts},
                          workers};
 
   // Each receives parts that are above it in this list.

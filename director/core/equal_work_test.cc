@@ -7,6 +7,7 @@
 
 #include "director/core/blame.h"
 #include "director/core/core_harness.h"
+#include "director/core/retry_policy.h"
 #include "gtest/gtest.h"
 
 namespace galley::director {

@@ -68,7 +68,7 @@ uint32_t Faults::CountOwnFault(PackageId package, WorkerId worker,
   }
   const uint32_t told = is_of_today && !graph_.pending_changes().IsForgivenLate(package)
                             ? count
-                            : std::min(count, options_.own_fault_attempts_max - 1);
+                            : std::min(count, retry_.OneChanceLeft());
   turn_.Note(PackageBlamed{package, told, WhatItDid(failed.fault), failed.error, failed.log},
              packages_[package].cooks & claimants_.running());
   return IsSabotaged(Sabotage::kRetryPoisonForEver) ? 0 : count;
@@ -90,7 +90,7 @@ bool Faults::Quarantine(PackageId id) {
 void Faults::OnOwnFault(AttemptId id, const WorkerReport::Failed& failed, PlatformMask platforms) {
   const Attempt& attempt = attempts_.at(id);
   const uint32_t count = CountOwnFault(attempt.package, attempt.worker, failed);
-  if (count < options_.own_fault_attempts_max) {
+  if (!retry_.AreOwnFaultsEnough(count)) {
     claimants_.CountRetry(attempt.package, RetryCauseOf(failed.fault));
     // The attempts that go on elsewhere would be its last one, and not alone.
     if (!aloneness_.WaitsToBeAlone(attempt.package)) return;
@@ -141,8 +141,7 @@ void Faults::OnLateFault(AttemptId id, const WorkerReport::Failed& failed) {
     attempts_.EndAttempts(late.package);
     return advancing_.Advance(late.package);
   }
-  if (count < options_.own_fault_attempts_max || !is_of_today || (is_over && !late.is_earlier))
-    return;
+  if (!retry_.AreOwnFaultsEnough(count) || !is_of_today || (is_over && !late.is_earlier)) return;
   QuarantineOnceToCook(late.package, failed, count);
   if (is_over) return;  // or not asked for yet
   attempts_.EndAttempts(late.package);
@@ -174,8 +173,7 @@ void Faults::BlameInfrastructure(PackageId id, PlatformMask platforms, const std
                                       : graph_.blame().AddInfrastructureFault(id);
   // What was loaded there says nothing either; and it may be long.
   graph_.lifecycle().SetLoaded(id, false);
-  if (count <
-      (is_orphan ? options_.own_fault_attempts_max : options_.infrastructure_attempts_max)) {
+  if (!retry_.AreInfrastructureFaultsEnough(count, is_orphan)) {
     claimants_.CountRetry(id, cause);
     graph_.lifecycle().BackOff(id, today_.now + BackOff(count));
     // Backing off did not help, and followers need not wait for the next back-offs: the package
@@ -222,7 +220,7 @@ PlatformMask Faults::KeptLimit(const Attempt& attempt, const WorkerReport::Faile
 
 void Faults::AddEarlier(PackageId package, CookRequested::Blamed blamed) {
   graph_.blame().AddEarlierFaults(package, blamed.own_faults);
-  if (blamed.own_faults >= options_.own_fault_attempts_max &&
+  if (retry_.AreOwnFaultsEnough(blamed.own_faults) &&
       graph_.blame().Quarantined(package) == nullptr)
     graph_.blame().Quarantine(package, std::move(blamed));
 }

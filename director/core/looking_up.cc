@@ -129,7 +129,7 @@ void LookingUp::OnNeedsCooked(PackageId id, PlatformIndex platform,
                               const LookedUp::NeedsCooked& needs) {
   PackageData& package = packages_[id];
   graph_.lifecycle().SetPhase(id, platform, Phase::kWaiting);
-  bool can_wait = ++package.work->needs <= options_.needs_max;
+  bool can_wait = !retry_.AreLateInputsEnough(++package.work->needs);
   for (const std::string& name : needs.packages) {
     std::string error;
     if (!can_wait || !waits_.CanBeCookedInput(name, &error)) {

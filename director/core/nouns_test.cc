@@ -12,6 +12,7 @@
 #include "director/core/lifecycle.h"
 #include "director/core/package_data.h"
 #include "director/core/request_queue.h"
+#include "director/core/retry_policy.h"
 #include "director/core/save_queue.h"
 #include "gtest/gtest.h"
 

@@ -11,6 +11,7 @@
 #include "director/core/graph.h"
 #include "director/core/notes.h"
 #include "director/core/package_data.h"
+#include "director/core/retry_policy.h"
 #include "director/core/today.h"
 #include "director/core/turn.h"
 
@@ -18,6 +19,7 @@ namespace galley::director {
 
 struct PackageGround {
   const CookOptions& options;
+  const RetryPolicy& retry;
   Today& today;
   PackageTable& packages;
   Claimants& claimants;
@@ -35,6 +37,7 @@ class PackagePart {
  protected:
   explicit PackagePart(const PackageGround& ground)
       : options_(ground.options),
+        retry_(ground.retry),
         today_(ground.today),
         packages_(ground.packages),
         claimants_(ground.claimants),
@@ -44,6 +47,7 @@ class PackagePart {
         counts_(ground.counts) {}
 
   const CookOptions& options_;
+  const RetryPolicy& retry_;
   Today& today_;
   PackageTable& packages_;
   Claimants& claimants_;

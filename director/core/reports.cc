@@ -300,9 +300,9 @@ void Reports::OnNeeds(AttemptId id, const WorkerReport::Needs& needs) {
     // The platform is no longer wanted, and the others go on; or the attempt is of another term,
     // and was given inputs that this director was not asked for: the next attempt asks for all of
     // them, so that all are in the cook.
-  } else if (++package.work->needs > options_.needs_max) {
+  } else if (retry_.AreLateInputsEnough(++package.work->needs)) {
     advancing_.FailPackage(package_id, Stage::kLoad,
-                           "asked for more than " + std::to_string(options_.needs_max) +
+                           "asked for more than " + std::to_string(retry_.late_inputs_max()) +
                                " cooked inputs one after the other, the last: " + needs.package);
   } else if (!waits_.CanBeCookedInput(needs.package, &error)) {
     // The input is in no cook for that; but when it changes, the package is tried again.
@@ -335,7 +335,7 @@ void Reports::OnStale(AttemptId id, const WorkerReport::Stale& stale) {
   attempts_.EndAttempt(id, Tell::kNothing);
   attempts_.EndAttempts(package_id);
   package.NoteNewContent();
-  if (graph_.blame().AddInfrastructureFault(package_id) >= options_.infrastructure_attempts_max) {
+  if (retry_.AreInfrastructureFaultsEnough(graph_.blame().AddInfrastructureFault(package_id))) {
     return advancing_.FailPackage(
         package_id, Stage::kLoad,
         "its files changed in each of too many attempts, the last: " + stale.path);

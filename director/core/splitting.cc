@@ -48,7 +48,7 @@ std::vector<Splitting::Share> Splitting::Shares() const {
 
 bool Splitting::MayHaveAnother(PackageId id) const {
   const std::vector<AttemptId> current = attempts_.At(id);
-  return current.size() + attempts_.RetractedAt(id).size() < options_.own_fault_attempts_max &&
+  return retry_.MayHaveAnotherAtATime(current.size() + attempts_.RetractedAt(id).size()) &&
          std::none_of(current.begin(), current.end(),
                       [&](AttemptId one) { return attempts_.at(one).is_backup; });
 }

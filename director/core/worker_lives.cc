@@ -114,7 +114,7 @@ void WorkerLives::OnWorkerLost(const WorkerLost& event) {
           attempt.package, event.worker,
           {.fault = WorkerReport::Fault::kCrashed, .error = "worker lost: " + event.reason});
       claimants_.CountRetry(attempt.package, RetryCause::kWorkerLost);
-      if (count >= options_.own_fault_attempts_max) {
+      if (retry_.AreOwnFaultsEnough(count)) {
         advancing_.FailPlatforms(
             attempt.package, attempt.remaining, Stage::kLoad,
             "its worker was lost (" + std::to_string(count) +

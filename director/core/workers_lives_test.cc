@@ -5,6 +5,7 @@
 
 #include "director/core/blame.h"
 #include "director/core/core_harness.h"
+#include "director/core/retry_policy.h"
 #include "director/core/worker_table.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
