@@ -27,7 +27,7 @@
 #include "director/host/sandboxes.h"
 #include "director/host/selection.h"
 #include "director/host/standing_cook.h"
-#include "director/resident/cook_shelf.h"
+#include "director/resident/cook_archive.h"
 #include "director/resident/cook_wire.h"
 #include "director/resident/event_wire.h"
 #include "director/serve/director_door.h"
@@ -183,14 +183,14 @@ absl::StatusOr<bool> CookSession::Attach(director::DirectorClient* client) {
   if (client != nullptr) {
     end = remote.Follow(*client, *options_.attach, stop_);
   } else {
-    const director::CookShelf shelf(project_->state_directory());
-    if (shelf.IsKept(*options_.attach)) {
+    const director::CookArchive archive(project_->state_directory());
+    if (archive.IsKept(*options_.attach)) {
       return director::Infrastructure(fmt::format(
           "cook {} is detached and not done, and no director serves this project: the next `galley "
           "serve` goes on with it",
           *options_.attach));
     }
-    const auto log = shelf.Find(*options_.attach);
+    const auto log = archive.Find(*options_.attach);
     if (absl::IsNotFound(log.status())) return WrongUse(log.status());
     if (!log.ok()) return director::Infrastructure(log.status());
     end = remote.Read(*director::CookLog::Read(*log));
@@ -300,11 +300,11 @@ absl::Status CookSession::CookHere() {
   auto door = director::DirectorDoor::Open(director::SocketOf(*project_), nullptr, &hosted);
   if (!door.ok()) return director::Infrastructure(door.status());
   director::FiguresBoard figures;
-  director::Kitchen kitchen(
+  director::CookAdmission admission(
       {.director = *director_, .trace = trace_, .door = door->get(), .figures = &figures});
-  const director::HostedCook::In in(hosted, kitchen);
+  const director::HostedCook::In in(hosted, admission);
   director::DirectorMeter meter({.director = *director_,
-                                 .kitchen = kitchen,
+                                 .admission = admission,
                                  .board = figures,
                                  .version = OwnBuild().version()});
   ASSIGN_OR_RETURN(
@@ -314,9 +314,9 @@ absl::Status CookSession::CookHere() {
   if (metrics != nullptr)
     report_.Say(fmt::format("metrics at {}", director::MetricsUrl(*project_)));
   TellHosted(&hosted);
-  const absl::Status in_kitchen = CookInKitchen(kitchen, hosted);
+  const absl::Status admitted = CookAdmitted(admission, hosted);
   TellHosted(nullptr);
-  RETURN_IF_ERROR(in_kitchen);
+  RETURN_IF_ERROR(admitted);
   NoteEnd(meter);
   bytes_fetched_ = director_->stores().BytesFetched();
   if (cooked_.outcome.has_value()) {
@@ -326,27 +326,28 @@ absl::Status CookSession::CookHere() {
   return cooked_.end;
 }
 
-absl::Status CookSession::CookInKitchen(director::Kitchen& kitchen, director::HostedCook& hosted) {
-  ASSIGN_OR_RETURN(const auto place,
-                   kitchen.Enter(/*cook=*/0, ask_.urgency_class,
-                                 {.setup = director_->setup(),
-                                  .table = director::TableOptionsOf(ask_, *project_)},
-                                 stop_, [] {}));
-  place->SetNumbering([this, &hosted] {
+absl::Status CookSession::CookAdmitted(director::CookAdmission& admission,
+                                       director::HostedCook& hosted) {
+  ASSIGN_OR_RETURN(const auto permit,
+                   admission.Enter(/*cook=*/0, ask_.urgency_class,
+                                   {.setup = director_->setup(),
+                                    .table = director::TableOptionsOf(ask_, *project_)},
+                                   stop_, [] {}));
+  permit->SetNumbering([this, &hosted] {
     const uint64_t number =
         director::TakeCookNumber(project_->state_directory(), director_->term());
     hosted.SetNumber(number);
     return number;
   });
   cooked_ = director::CookRun(ask_, {.director = *director_,
-                                     .place = *place,
+                                     .permit = *permit,
                                      .listener = report_,
                                      .trace = trace_,
                                      .stop = stop_,
                                      .checked = std::move(checked_)})
                 .Run();
   hosted.SetEnd(cooked_);
-  kitchen.Close();
+  admission.Close();
   return absl::OkStatus();
 }
 

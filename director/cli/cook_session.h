@@ -47,7 +47,7 @@ class CookSession {
   absl::StatusOr<bool> Attach(director::DirectorClient* client);
   bool StandsHere();
   absl::Status CookHere();
-  absl::Status CookInKitchen(director::Kitchen& kitchen, director::HostedCook& hosted);
+  absl::Status CookAdmitted(director::CookAdmission& admission, director::HostedCook& hosted);
   director::HostedCook::Options OptionsOfHosted() const;
   // Null: nobody is told any more.
   void TellHosted(director::HostedCook* hosted);

@@ -25,7 +25,7 @@
 #include "director/host/director.h"
 #include "director/host/near_names.h"
 #include "director/resident/last_cooks.h"
-#include "director/serve/running_cook.h"
+#include "director/serve/package_query_client.h"
 #include "director/shell/quarantine_file.h"
 #include "fmt/format.h"
 
@@ -37,7 +37,7 @@ using director::DirectorClient;
 constexpr absl::Duration kTopInterval = absl::Seconds(1);
 
 // Who answers questions about packages now; null: nobody does.
-using FindRunning = std::function<std::unique_ptr<director::RunningCook>()>;
+using FindRunning = std::function<std::unique_ptr<director::PackageQueryClient>()>;
 using AskStatus = std::function<absl::StatusOr<v1::StatusAnswer>(const v1::StatusAsk& ask)>;
 using AskDirector = std::function<int(DirectorClient& client, const FindRunning& find_running)>;
 
@@ -47,14 +47,15 @@ int WithFarDirector(const GlobalOptions& options, const FarDirector& far, const 
     const bool is_wrong_use = absl::IsInvalidArgument(client.status());
     return Fail(options, is_wrong_use ? kUsage : kInfrastructure, MessageOf(client.status()));
   }
-  return ask(**client, [&]() -> std::unique_ptr<director::RunningCook> {
+  return ask(**client, [&]() -> std::unique_ptr<director::PackageQueryClient> {
     const auto tls = TlsOf(far);
-    return tls.ok() ? director::RunningCook::At(far.address, *tls) : nullptr;
+    return tls.ok() ? director::PackageQueryClient::At(far.address, *tls) : nullptr;
   });
 }
 
 FindRunning FindRunningOf(const project::Project& project) {
-  return [socket = director::SocketOf(project)] { return director::RunningCook::Find(socket); };
+  return
+      [socket = director::SocketOf(project)] { return director::PackageQueryClient::Find(socket); };
 }
 
 // The text says that nobody can be asked, and how the last cook ended.

@@ -26,7 +26,7 @@
 #include "director/cli/shown_command.h"
 #include "director/host/open_metrics.h"
 #include "director/host/outcome_status.h"
-#include "director/resident/residence.h"
+#include "director/resident/resident_director.h"
 #include "fmt/format.h"
 
 namespace galley::cli {
@@ -119,7 +119,7 @@ int Serve(const ServeOptions& options, project::Project loaded) {
   Cancellation stop;
   const InterruptWatch interrupt([&stop] { stop.Cancel(); });
   const auto project = std::make_shared<const project::Project>(std::move(loaded));
-  auto residence = director::Residence::Open(
+  auto resident = director::ResidentDirector::Open(
       {.director = {.project = project,
                     .worker_program = JoinPath(ProgramDirectory(), "galley-worker"),
                     .environment = Environment(),
@@ -140,33 +140,32 @@ int Serve(const ServeOptions& options, project::Project loaded) {
            },
        .listen = options.listen},
       report, stop);
-  if (absl::IsAborted(residence.status())) {
+  if (absl::IsAborted(resident.status())) {
     return Fail(
         options.global, kInfrastructure,
-        fmt::format("a director serves this project already: {}", MessageOf(residence.status())));
+        fmt::format("a director serves this project already: {}", MessageOf(resident.status())));
   }
-  if (!residence.ok()) return FailOf(options.global, residence.status());
+  if (!resident.ok()) return FailOf(options.global, resident.status());
   const std::string metrics_url = director::MetricsUrl(*project);
   report.Say(fmt::format("serving {} (process {}) at {}{}", project->name, ::getpid(),
-                         (*residence)->address(),
+                         (*resident)->address(),
                          metrics_url.empty() ? "" : ", metrics at " + metrics_url));
-  if (const std::string clients = (*residence)->client_address(); !clients.empty())
+  if (const std::string clients = (*resident)->client_address(); !clients.empty())
     report.Say(fmt::format("clients of other machines at {}", clients));
   if (options.global.json) PrintJson(ServingEvent(*project, ::getpid()));
-  TellTakenUp(options.global, (*residence)->taken_up());
+  TellTakenUp(options.global, (*resident)->taken_up());
   std::fflush(stdout);
   NotifyServiceManager("READY=1");
   const absl::Status end =
-      (*residence)
-          ->Live(report, stop,
-                 {.hands_over = [&interrupt] { return interrupt.terminated(); },
-                  .why = [&interrupt] { return WhyItEnds(interrupt.signal()); }});
+      (*resident)->Live(report, stop,
+                        {.hands_over = [&interrupt] { return interrupt.terminated(); },
+                         .why = [&interrupt] { return WhyItEnds(interrupt.signal()); }});
   NotifyServiceManager("STOPPING=1");
-  if ((*residence)->has_left()) {
+  if ((*resident)->has_left()) {
     std::fflush(stdout);
     ::_exit(kDone);
   }
-  residence->reset();
+  resident->reset();
   return end.ok() ? kDone : FailOf(options.global, end);
 }
 

@@ -22,7 +22,7 @@
 #include "director/core/package_data.h"
 #include "director/core/root_paths.h"
 #include "director/host/cook_numbers.h"
-#include "director/serve/running_cook.h"
+#include "director/serve/package_query_client.h"
 #include "director/shell/sources.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
@@ -34,9 +34,9 @@ using director::ChangedObservation;
 using director::FailureRecord;
 using director::InstigatorCategory;
 using director::LastCook;
+using director::PackageQueryClient;
 using director::PackageRecord;
 using director::PlatformRecord;
-using director::RunningCook;
 using nlohmann::json;
 using record::ObservationKind;
 
@@ -69,7 +69,7 @@ uint32_t LastCookOf(const OpenedPackage& opened) {
 class Why {
  public:
   // `running` may be null.
-  Why(OpenedPackage& opened, RunningCook* running, const GlobalOptions& global,
+  Why(OpenedPackage& opened, PackageQueryClient* running, const GlobalOptions& global,
       const WhyOptions& options)
       : opened_(opened), running_(running), global_(global), options_(options) {}
 
@@ -154,7 +154,7 @@ class Why {
 
   void AddPaths(json& why) {
     director::RootPaths found;
-    RunningCook* asked = nullptr;
+    PackageQueryClient* asked = nullptr;
     do {
       asked = running_;
       director::RootPathsOptions bounds{.skip = options_.cursor, .limit = PathsShown()};
@@ -381,7 +381,7 @@ class Why {
   OpenedPackage& opened_;
   const uint32_t cook_ = LastCookOf(opened_);  // the number of the last cook
   std::vector<director::RootPath> paths_;
-  RunningCook* running_;
+  PackageQueryClient* running_;
   bool are_reasons_cut_ = false;
   const GlobalOptions& global_;
   const WhyOptions& options_;
@@ -639,7 +639,8 @@ int RunWhy(const GlobalOptions& options, const WhyOptions& why_options) {
   if (const std::string unknown = UnknownPlatform(opened->project, why_options.platform);
       !unknown.empty())
     return Fail(options, kUsage, unknown);
-  const auto running = RunningCook::Find(JoinPath(opened->project.root, ".galley/director.sock"));
+  const auto running =
+      PackageQueryClient::Find(JoinPath(opened->project.root, ".galley/director.sock"));
   Why asked(*opened, running.get(), options, why_options);
   const json why = asked.ToJson();
   const json& now = why["running"];

@@ -134,7 +134,7 @@ void TellTheRest(const CookDifference& difference, CookNotes& notes, Counters& c
   notes.Stands(rest);
 
   std::set<std::tuple<std::string_view, std::string_view, std::string_view>> told;
-  const std::vector<StandingWarning> now = notes.told().warnings();
+  const std::vector<StandingWarning> now = notes.replayed().warnings();
   for (const StandingWarning& one : now) told.emplace(one.package, one.platform, one.text);
   Standing again;
   for (const StandingWarning& one : standing.warnings) {

@@ -23,7 +23,7 @@ void CookNotes::OnFailed(const std::string& package, const std::string& platform
   for (const std::string& one : platforms_) {
     if (!package.empty() && is_of_all) failed_.emplace(package, one);
   }
-  told_.Failed(package, platform, failed);
+  replayed_.Failed(package, platform, failed);
   listener_.OnFailed(package, platform, failed);
 }
 
@@ -38,14 +38,14 @@ bool CookNotes::IsWarning(const std::string& package, const std::string& platfor
 void CookNotes::OnWarning(const std::string& package, const std::string& platform,
                           const record::Warning& warning) {
   if (!IsWarning(package, platform, warning)) return;
-  told_.Warned(package, platform, warning.ToText());
+  replayed_.Warned(package, platform, warning.ToText());
   listener_.OnWarning(package, platform, warning);
 }
 
 void CookNotes::OnPassingWarning(const std::string& package, const std::string& platform,
                                  const record::Warning& warning) {
   if (!IsWarning(package, platform, warning)) return;
-  told_.Passing();
+  replayed_.Passing();
   listener_.OnPassingWarning(package, platform, warning);
 }
 
@@ -54,7 +54,7 @@ void CookNotes::WarnOfAsk(record::WarningKind kind, const std::string& text) {
   if (IsWarning("", "", warning)) {
     listener_.OnWarning("", "", warning);
   } else if (rules_of_("").IsError(kind)) {
-    told_.Passing();  // (else it would fail each cook from now on)
+    replayed_.Passing();  // (else it would fail each cook from now on)
   }
 }
 
@@ -68,12 +68,12 @@ void CookNotes::OnLeft(const std::string& package) {
   forget(failed_);
   forget(done_);
   if (sizes_) sizes_->Remove(package);
-  told_.Passing();  // (what was told of it may have been of another state of the project)
+  replayed_.Passing();  // (what was told of it may have been of another state of the project)
   listener_.OnLeft(package);
 }
 
 void CookNotes::OnPlatforms(const std::vector<std::string>& platforms) {
-  if (!platforms_.empty() && platforms != platforms_) told_.Passing();
+  if (!platforms_.empty() && platforms != platforms_) replayed_.Passing();
   platforms_ = platforms;
   const auto is_other = [&](const std::string& platform) {
     return !platform.empty() &&
@@ -86,7 +86,7 @@ void CookNotes::OnPlatforms(const std::vector<std::string>& platforms) {
 
 void CookNotes::OnDone(const StoredResult& result, ResultSource source) {
   failed_.erase({result.package, result.platform_name});
-  told_.Done(result.package, result.platform_name);
+  replayed_.Done(result.package, result.platform_name);
   const bool is_new =
       done_.insert_or_assign({result.package, result.platform_name}, result.action_key).second;
   if (sizes_) {

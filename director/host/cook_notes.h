@@ -20,8 +20,8 @@
 #include "common/base/digest.h"
 #include "director/host/cook_listener.h"
 #include "director/host/package_of_path.h"
+#include "director/host/replayed_messages.h"
 #include "director/host/size_notes.h"
-#include "director/host/told.h"
 
 namespace galley::director {
 
@@ -33,14 +33,14 @@ class CookNotes final : public CookListener {
   void Say(std::string_view text) override { listener_.Say(text); }
   void SayAlways(std::string_view text) override { listener_.SayAlways(text); }
   void Scanned(const ScanCounts& counts) override {
-    told_.Scanned(counts);
+    replayed_.Scanned(counts);
     listener_.Scanned(counts);
   }
   // What the next cook tells, when all stands; people were told another number before.
   void NoteUnmatched(size_t unmatched) {
-    ScanCounts counts = told_.scanned();
+    ScanCounts counts = replayed_.scanned();
     counts.unmatched = unmatched;
-    told_.Scanned(counts);
+    replayed_.Scanned(counts);
   }
   void Stands(const StandCounts& counts) override { listener_.Stands(counts); }
   void OnFailed(const std::string& package, const std::string& platform,
@@ -62,8 +62,8 @@ class CookNotes final : public CookListener {
   using WarningRulesOf = std::function<record::WarningRules(const std::string& package)>;
   void SetWarningRules(WarningRulesOf rules) { rules_of_ = std::move(rules); }
 
-  const Told& told() const { return told_; }
-  void SetScanning(bool is_scanning) { told_.SetScanning(is_scanning); }
+  const ReplayedMessages& replayed() const { return replayed_; }
+  void SetScanning(bool is_scanning) { replayed_.SetScanning(is_scanning); }
   // Some failure was told, and not taken back.
   bool has_failures() const { return has_other_failures_ || !failed_.empty(); }
   // The packages that failed on some platform, sorted.
@@ -86,7 +86,7 @@ class CookNotes final : public CookListener {
 
   CookListener& listener_;
   WarningRulesOf rules_of_ = [](const std::string&) { return record::WarningRules(); };
-  Told told_;
+  ReplayedMessages replayed_;
   std::vector<std::string> platforms_;                    // of the cook
   bool has_other_failures_ = false;                       // of no package
   std::set<std::pair<std::string, std::string>> failed_;  // package, platform (empty: of none)

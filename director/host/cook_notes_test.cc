@@ -32,8 +32,8 @@ TEST(CookNotesTest, AWarningOfWhatWasAskedForIsNotToldByTheNextCook) {
   CookNotes notes(told);
   notes.WarnOfAsk(record::WarningKind::kVersionControl, "no git");
   EXPECT_THAT(told.lines, ElementsAre("warning  : no git [version-control]"));
-  EXPECT_TRUE(notes.told().warnings().empty());
-  EXPECT_TRUE(notes.told().stands());
+  EXPECT_TRUE(notes.replayed().warnings().empty());
+  EXPECT_TRUE(notes.replayed().stands());
   EXPECT_FALSE(notes.has_failures());
 
   notes.SetWarningRules([](const std::string&) {
@@ -43,11 +43,11 @@ TEST(CookNotesTest, AWarningOfWhatWasAskedForIsNotToldByTheNextCook) {
     return rules;
   });
   notes.WarnOfAsk(record::WarningKind::kOutputGrowth, "14 times");
-  EXPECT_TRUE(notes.told().stands());
+  EXPECT_TRUE(notes.replayed().stands());
   notes.WarnOfAsk(record::WarningKind::kVersionControl, "no git");
   EXPECT_THAT(told.lines, testing::SizeIs(2));
   EXPECT_TRUE(notes.has_failures());
-  EXPECT_FALSE(notes.told().stands()) << "the next cook would fail, too";
+  EXPECT_FALSE(notes.replayed().stands()) << "the next cook would fail, too";
 }
 
 TEST(CookNotesTest, AWarningIsLeftOutOrAnErrorAsTheProjectSays) {
@@ -65,8 +65,8 @@ TEST(CookNotesTest, AWarningIsLeftOutOrAnErrorAsTheProjectSays) {
   notes.Warn(record::WarningKind::kStraySidecar, "no effect");
   notes.OnPassingWarning("/Game/b.png", "", {record::WarningKind::kAudioFile, "cut off"});
   EXPECT_THAT(told.lines, ElementsAre());
-  EXPECT_TRUE(notes.told().warnings().empty());
-  EXPECT_TRUE(notes.told().stands());
+  EXPECT_TRUE(notes.replayed().warnings().empty());
+  EXPECT_TRUE(notes.replayed().stands());
   notes.OnWarning("/Game/a.png", "pc", {record::WarningKind::kAudioFile, "cut off"});
   EXPECT_THAT(told.lines,
               ElementsAre("failed /Game/a.png pc: cut off [audio-file], which is an error here "

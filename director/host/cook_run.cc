@@ -39,7 +39,7 @@ CookRun::CookRun(CookAsk ask, const Deps& deps)
     : ask_(std::move(ask)), deps_(deps), notes_(deps_.listener) {}
 
 CookReport CookRun::Run() {
-  report_.end = deps_.place.Prepare([this] { return Prepare(); });
+  report_.end = deps_.permit.Prepare([this] { return Prepare(); });
   if (report_.end.ok()) report_.end = Cook();
   if (report_.outcome.has_value()) {
     if (!report_.outcome->is_difference) difference_.reset();
@@ -60,7 +60,7 @@ CookReport CookRun::Run() {
 
 // Between two steps a person may end the cook.
 absl::Status CookRun::Prepare() {
-  setup_ = deps_.place.needs().setup;
+  setup_ = deps_.permit.needs().setup;
   project_ = ProjectOf(ask_, *setup_);
   if (const auto platforms = PlatformsIn(*project_, ask_.platforms); !platforms.ok())
     return WrongUse(platforms.status());
@@ -120,7 +120,7 @@ absl::Status CookRun::LookAtFiles() {
     });
   }
   ASSIGN_OR_RETURN(scanned_,
-                   MakeWorld(deps_.director, *setup_, deps_.place.needs().table, deps_.stop));
+                   MakeWorld(deps_.director, *setup_, deps_.permit.needs().table, deps_.stop));
   return absl::OkStatus();
 }
 
@@ -151,7 +151,7 @@ absl::Status CookRun::Scan() {
 // Others would change what the journal says meanwhile; and what fails for the time being would end
 // a cook that fails fast.
 bool CookRun::MayLookAtDifference() const {
-  return IsByTheBook(ask_.selection) && !ask_.repair && !ask_.fail_fast && deps_.place.IsAlone();
+  return IsByTheBook(ask_.selection) && !ask_.repair && !ask_.fail_fast && deps_.permit.IsAlone();
 }
 
 absl::Status CookRun::LookAtChangedFiles() {
@@ -160,8 +160,8 @@ absl::Status CookRun::LookAtChangedFiles() {
   ASSIGN_OR_RETURN(const ChangedFiles files,
                    ChangedFiles::Find(AskOfStanding(), meta, deps_.checked, deps_.stop));
   ASSIGN_OR_RETURN(std::shared_ptr<World> world,
-                   MakeRevisedWorld(deps_.director, *setup_, deps_.place.needs().table, meta,
-                                    deps_.place.Present(), [&](const content::Snapshot& base) {
+                   MakeRevisedWorld(deps_.director, *setup_, deps_.permit.needs().table, meta,
+                                    deps_.permit.Present(), [&](const content::Snapshot& base) {
                                       return files.PathsIn(base);
                                     }));
   RETURN_IF_ERROR(files.Hold(*world->snapshot));
@@ -173,7 +173,7 @@ absl::Status CookRun::LookAtChangedFiles() {
 
 absl::Status CookRun::LookAtListedFiles() {
   // (The journal follows the files of others that run.)
-  if (!deps_.place.IsAlone())
+  if (!deps_.permit.IsAlone())
     return absl::FailedPreconditionError("other cooks run in this director");
   // What a list says holds against the files for which all else stands.
   ASSIGN_OR_RETURN(const Standing standing, FindButFiles(AskOfStanding(), deps_.stop));
@@ -189,8 +189,8 @@ absl::Status CookRun::LookAtListedFiles() {
     return paths;
   };
   ASSIGN_OR_RETURN(std::shared_ptr<World> world,
-                   MakeRevisedWorld(deps_.director, *setup_, deps_.place.needs().table, meta,
-                                    deps_.place.Present(), listed));
+                   MakeRevisedWorld(deps_.director, *setup_, deps_.permit.needs().table, meta,
+                                    deps_.permit.Present(), listed));
   if (MayLookAtDifference() && TakeRevised(world).ok()) return absl::OkStatus();
   // All packages are looked at, in the files that the list says.
   // (Names that name nothing are looked for again.)
@@ -394,7 +394,7 @@ StandingAsk CookRun::AskOfStanding() const {
 }
 
 absl::Status CookRun::FollowTheFiles() {
-  ASSIGN_OR_RETURN(world_, deps_.place.Follow(std::exchange(scanned_, nullptr)));
+  ASSIGN_OR_RETURN(world_, deps_.permit.Follow(std::exchange(scanned_, nullptr)));
   if (difference_.has_value()) difference_->base->catalog = world_->table;
   NoteWhatWasLookedAt();
   return absl::OkStatus();
@@ -402,14 +402,14 @@ absl::Status CookRun::FollowTheFiles() {
 
 absl::Status CookRun::Cook() {
   const absl::Time begin = absl::Now();
-  deps_.place.TakeNumber();
+  deps_.permit.TakeNumber();
   if (IsFirst()) notes_.NoteSizes();
-  if (const std::string address = deps_.place.AwaitsWorkersAt(); !address.empty())
+  if (const std::string address = deps_.permit.AwaitsWorkersAt(); !address.empty())
     notes_.SayAlways(fmt::format(
         "no worker is attached: the cook waits for workers at {} (`galley worker` here, "
         "or `galley worker --director {} --token-file FILE` elsewhere)",
         address, address));
-  absl::StatusOr<ShellOutcome> outcome = deps_.place.Cook(Order(), notes_, deps_.stop);
+  absl::StatusOr<ShellOutcome> outcome = deps_.permit.Cook(Order(), notes_, deps_.stop);
   NoteTimes(begin, absl::Now());
   if (!outcome.ok()) return Infrastructure(outcome.status());
   report_.outcome = *std::move(outcome);
@@ -541,7 +541,7 @@ void CookRun::TellUnpublished() {
 void CookRun::Remember() {
   absl::Status remembered = report_.outcome->remembered;
   // (Where another director has the project, the next cook starts from what that one leaves.)
-  if (deps_.director.MayWrite().ok()) remembered.Update(deps_.place.Remember());
+  if (deps_.director.MayWrite().ok()) remembered.Update(deps_.permit.Remember());
   if (remembered.ok()) return;
   deps_.listener.Warn(
       record::WarningKind::kJournal,
@@ -572,7 +572,7 @@ GitState CookRun::GitOfFiles() {
 void CookRun::KeepWhatStands() {
   if (report_.outcome->world != world_)
     return LogInfo("cook={}: files changed while it ran, so that the next one looks again",
-                   deps_.place.cook());
+                   deps_.permit.cook());
   // (By now it is known what this cook has read.)
   if (!is_scan_told_again_) notes_.NoteUnmatched(CountUnmatched(*world_));
   const auto keep = [&]() -> absl::Status {
@@ -585,7 +585,7 @@ void CookRun::KeepWhatStands() {
   };
   const absl::Status kept = keep();
   if (!kept.ok())
-    LogInfo("cook={}: the next one looks again: {}", deps_.place.cook(), MessageOf(kept));
+    LogInfo("cook={}: the next one looks again: {}", deps_.permit.cook(), MessageOf(kept));
 }
 
 // For people; a store that does not answer has told so elsewhere.

@@ -1,5 +1,5 @@
 // CookRun: one cook, from the scan of the files to the sandboxes. A new one is constructed for each
-// cook that has its place in a Director's Kitchen.
+// cook that has a CookPermit.
 //
 // Threads: one, which Run blocks; `stop` ends it from any.
 #pragma once
@@ -13,13 +13,13 @@
 
 #include "absl/status/statusor.h"
 #include "common/base/cancellation.h"
+#include "director/host/cook_admission.h"
 #include "director/host/cook_ask.h"
 #include "director/host/cook_difference.h"
 #include "director/host/cook_notes.h"
 #include "director/host/cook_report.h"
 #include "director/host/director.h"
 #include "director/host/git_files.h"
-#include "director/host/kitchen.h"
 #include "director/host/selection.h"
 #include "director/host/staging.h"
 #include "director/shell/trace.h"
@@ -37,7 +37,7 @@ class CookRun {
  public:
   struct Deps {
     Director& director;
-    Kitchen::Place& place;
+    CookPermit& permit;
     CookListener& listener;
     Trace& trace;
     Cancellation& stop;

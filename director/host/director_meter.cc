@@ -192,7 +192,7 @@ void DirectorMeter::ReadCooks(const std::vector<CookUnderWay>& cooks, const Core
 
 void DirectorMeter::ReadFarm(const CoreFigures& core, metrics::Figures& out) const {
   std::vector<WorkerStatus> workers;
-  if (const auto shell = deps_.kitchen.shell(); shell != nullptr) workers = shell->Workers();
+  if (const auto shell = deps_.admission.shell(); shell != nullptr) workers = shell->Workers();
   const std::string launched = deps_.director.setup()->project->farm.launcher;
   const std::pair<std::string, Pool> pools[] = {
       {"local", Pool::kLocal}, {launched, Pool::kLaunched}, {kByHand, Pool::kForeign}};

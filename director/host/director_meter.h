@@ -18,9 +18,9 @@
 #include "absl/time/time.h"
 #include "common/base/mutex.h"
 #include "common/store/interface/store_admin.h"
+#include "director/host/cook_admission.h"
 #include "director/host/cook_class.h"
 #include "director/host/director.h"
-#include "director/host/kitchen.h"
 #include "director/host/last_success.h"
 #include "director/metrics/figures.h"
 #include "director/shell/figures_board.h"
@@ -32,7 +32,7 @@ class DirectorMeter {
  public:
   struct Deps {
     Director& director;
-    const Kitchen& kitchen;
+    const CookAdmission& admission;
     const FiguresBoard& board;
     std::string version;  // of this build
   };

@@ -27,7 +27,7 @@ std::string WhyItDoesNotStand(const CookNotes& notes, const CookReport& report) 
   if (ended.is_interrupted || ended.is_fail_fast || !ended.infrastructure_error.empty() ||
       !outcome.refusal.empty() || report.stage_failed)
     return "the cook did not end well";
-  if (!notes.told().stands() || outcome.lost_blobs > 0)
+  if (!notes.replayed().stands() || outcome.lost_blobs > 0)
     return "something was told that is of this cook alone";
   if (outcome.world == nullptr || outcome.world->table->has_unread_sidecars())
     return "a sidecar could not be read";
@@ -40,7 +40,7 @@ std::string WhyItDoesNotStand(const CookNotes& notes, const CookReport& report) 
 }
 
 StandingCounts CountsOf(const CookNotes& notes, const Counters& counters) {
-  const ScanCounts& scanned = notes.told().scanned();
+  const ScanCounts& scanned = notes.replayed().scanned();
   return {
       .files = scanned.files,
       .packages = scanned.packages,
@@ -157,8 +157,8 @@ absl::Status KeepStanding(const StandingAsk& ask, content::Snapshot& sources,
   const ShellOutcome& outcome = *report.outcome;
   Standing standing{.ask = *text,
                     .environment = EnvironmentFacts(outcome.observed),
-                    .warnings = notes.told().warnings(),
-                    .failures = notes.told().failures(),
+                    .warnings = notes.replayed().warnings(),
+                    .failures = notes.replayed().failures(),
                     .counts = CountsOf(notes, outcome.counters),
                     .snapshot = report.snapshot};
   ASSIGN_OR_RETURN(standing.facts, FactsOf(ask.project, ask.cookers));

@@ -19,9 +19,9 @@ HostedCook::HostedCook(Options options)
   cook_.set_started_us(absl::ToUnixMicros(started_));
 }
 
-void HostedCook::Enter(const Kitchen* kitchen) {
+void HostedCook::Enter(const CookAdmission* admission) {
   base::MutexLock lock(mutex_);
-  kitchen_ = kitchen;
+  admission_ = admission;
 }
 
 void HostedCook::SetNumber(uint64_t cook) {
@@ -63,7 +63,7 @@ absl::StatusOr<v1::StatusAnswer> HostedCook::Status(const v1::StatusAsk& ask) {
     base::MutexLock lock(mutex_);
     if (!has_ended_) *answer.add_cooks() = cook_;
     answer.set_cooks_ended(has_ended_ ? 1 : 0);
-    if (kitchen_ != nullptr) shell = kitchen_->shell();
+    if (admission_ != nullptr) shell = admission_->shell();
   }
   if (shell != nullptr) ViewWorkers(*shell, ask, answer);
   ViewStore(director_, 0, answer);

@@ -1,7 +1,7 @@
 // HostedCook: what `galley status` hears of a director that a command hosts for its own cook.
 //
 //   HostedCook hosted(...);                      then DirectorDoor::Open(socket, nullptr, &hosted)
-//   const HostedCook::In in(hosted, kitchen);    while the kitchen is there
+//   const HostedCook::In in(hosted, admission);    while the admission is there
 //
 // Threads: any.
 #pragma once
@@ -10,8 +10,8 @@
 
 #include "absl/time/time.h"
 #include "common/base/mutex.h"
+#include "director/host/cook_admission.h"
 #include "director/host/director.h"
-#include "director/host/kitchen.h"
 #include "director/resident/last_cooks.h"
 #include "director/resident/project_reader.h"
 #include "director/serve/client_calls.h"
@@ -30,7 +30,9 @@ class HostedCook final : public StatusCalls {
 
   class In {
    public:
-    In(HostedCook& hosted, const Kitchen& kitchen) : hosted_(hosted) { hosted_.Enter(&kitchen); }
+    In(HostedCook& hosted, const CookAdmission& admission) : hosted_(hosted) {
+      hosted_.Enter(&admission);
+    }
     ~In() { hosted_.Enter(nullptr); }
     In(const In&) = delete;
     In& operator=(const In&) = delete;
@@ -49,7 +51,7 @@ class HostedCook final : public StatusCalls {
   absl::StatusOr<v1::StatusAnswer> Status(const v1::StatusAsk& ask) override;
 
  private:
-  void Enter(const Kitchen* kitchen);
+  void Enter(const CookAdmission* admission);
 
   const Director& director_;
   const v1::BuildIdentity build_;
@@ -59,7 +61,7 @@ class HostedCook final : public StatusCalls {
   mutable base::Mutex mutex_;
   v1::StatusAnswer::Cook cook_ GALLEY_GUARDED_BY(mutex_);
   bool has_ended_ GALLEY_GUARDED_BY(mutex_) = false;
-  const Kitchen* kitchen_ GALLEY_GUARDED_BY(mutex_) = nullptr;
+  const CookAdmission* admission_ GALLEY_GUARDED_BY(mutex_) = nullptr;
 };
 
 }  // namespace galley::director

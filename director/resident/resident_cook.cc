@@ -180,7 +180,7 @@ void ResidentCook::Run() {
     // (Before it is dropped: a director that dies in between leaves the cook to the next one.)
     const bool has_files = !ask_.summary_file().empty() || !ask_.trace_file().empty();
     if (has_files && deps_.write_files) deps_.write_files(number_, ask_);
-    deps_.shelf.Drop(number_);
+    deps_.archive.Drop(number_);
   }
   state_ = State::kEnded;
 }
@@ -202,11 +202,11 @@ CookReport ResidentCook::Cook() {
   by_the_book_ = IsByTheBook(taken->ask.selection) && !taken->ask.repair;
   if (std::optional<CookReport> standing = AskWhatStands(*taken)) return *std::move(standing);
   CookAsk ask;
-  const auto place = Enter(*std::move(taken), ask);
-  if (!place.ok()) return {.end = place.status()};
+  const auto permit = Enter(*std::move(taken), ask);
+  if (!permit.ok()) return {.end = permit.status()};
   state_ = State::kScanning;
   return CookRun(std::move(ask), {.director = deps_.director,
-                                  .place = **place,
+                                  .permit = **permit,
                                   .listener = listener_,
                                   .trace = deps_.trace,
                                   .stop = stop_,
@@ -214,7 +214,7 @@ CookReport ResidentCook::Cook() {
       .Run();
 }
 
-// It needs no place, and waits for nobody.
+// The answer needs no permit, and waits for nobody.
 std::optional<CookReport> ResidentCook::AskWhatStands(const Taken& taken) {
   Director& director = deps_.director;
   const Setup& setup = *taken.needs.setup;
@@ -236,21 +236,21 @@ std::optional<CookReport> ResidentCook::AskWhatStands(const Taken& taken) {
 }
 
 // Where the cook had to wait, the project file may be another by now.
-absl::StatusOr<std::unique_ptr<Kitchen::Place>> ResidentCook::Enter(Taken taken, CookAsk& ask) {
+absl::StatusOr<std::unique_ptr<CookPermit>> ResidentCook::Enter(Taken taken, CookAsk& ask) {
   while (true) {
     bool has_waited = false;
     ASSIGN_OR_RETURN(
-        std::unique_ptr<Kitchen::Place> place,
-        deps_.kitchen.Enter(number_, class_, taken.needs, stop_, [&] {
+        std::unique_ptr<CookPermit> permit,
+        deps_.admission.Enter(number_, class_, taken.needs, stop_, [&] {
           has_waited = true;
           listener_.Say(fmt::format("cook {} waits for others of this director", number_));
         }));
     if (has_waited) {
       ASSIGN_OR_RETURN(taken, TakeAsk());
     }
-    if (taken.needs.GoWith(place->needs())) {
+    if (taken.needs.GoWith(permit->needs())) {
       ask = std::move(taken.ask);
-      return place;
+      return permit;
     }
   }
 }
@@ -274,7 +274,7 @@ absl::StatusOr<ResidentCook::Taken> ResidentCook::TakeAsk() {
     if (const auto found = differing_.find(name); found != differing_.end())
       ask.differing.insert(*found);
   }
-  Kitchen::Needs needs{.setup = std::move(setup), .table = TableOptionsOf(ask, **project)};
+  CookAdmission::Needs needs{.setup = std::move(setup), .table = TableOptionsOf(ask, **project)};
   if (!ask.is_staged()) return Taken{std::move(ask), std::move(needs)};
   project::Project of_cook = **project;
   if (!ask.output_directory.empty()) of_cook.output_directory = ask.output_directory;

@@ -1,5 +1,5 @@
-// ResidentCook: one cook of a Residence, from when it was asked for until its report is on the
-// shelf.
+// ResidentCook: one cook of a ResidentDirector, from when it was asked for until its report is in
+// the archive.
 //
 // Threads: one of its own, which runs it; methods from any.
 #pragma once
@@ -15,12 +15,12 @@
 #include "absl/time/time.h"
 #include "common/base/cancellation.h"
 #include "common/base/mutex.h"
+#include "director/host/cook_admission.h"
 #include "director/host/director.h"
 #include "director/host/director_meter.h"
 #include "director/host/environment_difference.h"
-#include "director/host/kitchen.h"
+#include "director/resident/cook_archive.h"
 #include "director/resident/cook_log.h"
-#include "director/resident/cook_shelf.h"
 #include "director/resident/cook_wire.h"
 #include "director/resident/event_wire.h"
 #include "director/resident/last_cooks.h"
@@ -34,14 +34,14 @@ class ResidentCook {
  public:
   struct Deps {
     Director& director;
-    Kitchen& kitchen;
+    CookAdmission& admission;
     DirectorMeter& meter;
     ProjectReader& project;
-    const CookShelf& shelf;
+    const CookArchive& archive;
     LastCooks& last;
-    Trace& trace;  // of the kitchen
+    Trace& trace;  // of the admission
     WatchedTables& watched;
-    // Residence::Options::write_files.
+    // ResidentDirector::Options::write_files.
     const std::function<void(uint64_t cook, const v1::CookAsk& ask)>& write_files;
   };
   // Begins. All of `deps` outlives it.
@@ -52,7 +52,7 @@ class ResidentCook {
   // A person ends it.
   void Cancel();
   // The director ends, and says why: cancels the cook, whose report is then that `why` (exit 3),
-  // unless it was done before. What was asked of a detached one stays on the shelf.
+  // unless it was done before. What was asked of a detached one stays there.
   void Stop(const std::string& why);
   // The process is about to end, and leaves its jobs to the next director: tells at once what Stop
   // tells in the end. The thread goes on.
@@ -73,11 +73,11 @@ class ResidentCook {
   // An ask as the director understands it, with the project file as it is at that moment.
   struct Taken {
     CookAsk ask;
-    Kitchen::Needs needs;
+    CookAdmission::Needs needs;
   };
   absl::StatusOr<Taken> TakeAsk();
-  // The ask, and a place for it.
-  absl::StatusOr<std::unique_ptr<Kitchen::Place>> Enter(Taken taken, CookAsk& ask);
+  // The ask, and a permit for it.
+  absl::StatusOr<std::unique_ptr<CookPermit>> Enter(Taken taken, CookAsk& ask);
   std::optional<CookReport> AskWhatStands(const Taken& taken);
   CookReport Cook();
   void TellBegun();

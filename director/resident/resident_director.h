@@ -1,8 +1,8 @@
-// Residence: a director that stays, and takes asks from many clients: `galley serve`.
+// ResidentDirector: a director that stays, and takes asks from many clients: `galley serve`.
 //
 //   Open   Live
 //
-// Cooks are ResidentCooks, by their number; what happens in them is on the shelf, for all readers.
+// Cooks are ResidentCooks, by their number; their events are in the archive, for all readers.
 //
 // Threads: Open and Live: one; ClientCalls: any.
 #pragma once
@@ -20,11 +20,11 @@
 #include "absl/time/time.h"
 #include "common/base/cancellation.h"
 #include "common/base/mutex.h"
+#include "director/host/cook_admission.h"
 #include "director/host/director.h"
 #include "director/host/director_meter.h"
-#include "director/host/kitchen.h"
 #include "director/host/open_metrics.h"
-#include "director/resident/cook_shelf.h"
+#include "director/resident/cook_archive.h"
 #include "director/resident/last_cooks.h"
 #include "director/resident/project_reader.h"
 #include "director/resident/resident_cook.h"
@@ -36,7 +36,7 @@
 
 namespace galley::director {
 
-class Residence final : public ClientCalls {
+class ResidentDirector final : public ClientCalls {
  public:
   static constexpr size_t kCooksMax = 1'000;  // that run and wait
   static constexpr uint32_t kShownMax = 8;    // commands that run for others
@@ -55,9 +55,10 @@ class Residence final : public ClientCalls {
   };
   // Opens the project, answers Prometheus where the project says so, and listens. Errors:
   // outcome_status.h.
-  static absl::StatusOr<std::unique_ptr<Residence>> Open(Options options, CookListener& listener,
-                                                         Cancellation& stop);
-  ~Residence() override;
+  static absl::StatusOr<std::unique_ptr<ResidentDirector>> Open(Options options,
+                                                                CookListener& listener,
+                                                                Cancellation& stop);
+  ~ResidentDirector() override;
 
   // What it knows about itself, for metrics. Any thread; waits for nobody.
   metrics::Figures Figures();
@@ -93,7 +94,7 @@ class Residence final : public ClientCalls {
   absl::Status Show(const v1::ShowAsk& ask, Audience& audience) override;
 
  private:
-  Residence(Options options, std::unique_ptr<Director> director);
+  ResidentDirector(Options options, std::unique_ptr<Director> director);
   void GoOn() GALLEY_REQUIRES(mutex_);
   absl::Status ListenToClients(const std::string& listen);
   std::string ClientAddressFile() const;
@@ -109,7 +110,7 @@ class Residence final : public ClientCalls {
   void LookAtStore();
   void RestIfIdle();
   void LetGoOfEnded() GALLEY_REQUIRES(mutex_);
-  std::unique_ptr<Kitchen::Place> EnterSoon();
+  std::unique_ptr<CookPermit> EnterSoon();
 
   const v1::BuildIdentity build_;
   const absl::Time started_;
@@ -119,7 +120,7 @@ class Residence final : public ClientCalls {
   const std::unique_ptr<Director> director_;
   ProjectReader project_;
   std::vector<uint64_t> taken_up_;  // constant once it is open
-  CookShelf shelf_;
+  CookArchive archive_;
   LastCooks last_;
   WatchedTables watched_;
   Trace trace_;
@@ -127,8 +128,8 @@ class Residence final : public ClientCalls {
   std::unique_ptr<TcpDoor> clients_;  // null: of this machine only
   Cancellation asked_to_stop_;
   FiguresBoard figures_;
-  std::optional<Kitchen> kitchen_;
-  std::optional<DirectorMeter> meter_;  // of kitchen_
+  std::optional<CookAdmission> admission_;
+  std::optional<DirectorMeter> meter_;  // of admission_
   // Who lives.
   bool has_left_ = false;
   absl::Time store_looked_at_ = absl::InfinitePast();

@@ -1,4 +1,4 @@
-#include "director/resident/residence.h"
+#include "director/resident/resident_director.h"
 
 #include <sys/stat.h>
 
@@ -21,10 +21,10 @@ namespace {
 constexpr absl::Duration kPatience = absl::Seconds(30);
 
 // A project in a folder of its own, whose worker is a script that only describes itself.
-class ResidenceTest : public testing::Test {
+class ResidentDirectorTest : public testing::Test {
  protected:
   void SetUp() override {
-    folder_ = MakeTemporaryDirectory(testing::TempDir(), "residence").value();
+    folder_ = MakeTemporaryDirectory(testing::TempDir(), "resident").value();
     ASSERT_TRUE(CreateDirectories(JoinPath(folder_, "content")).ok());
     Write("galley.toml",
           "[project]\nname = \"tower\"\n[[mount]]\npath = \"/Game\"\ndir = \"content\"\n"
@@ -47,9 +47,9 @@ class ResidenceTest : public testing::Test {
   Cancellation stop_;
 };
 
-TEST_F(ResidenceTest, AnIdleOneRenewsItsSessionWithTheStore) {
+TEST_F(ResidentDirectorTest, AnIdleOneRenewsItsSessionWithTheStore) {
   const auto project = std::make_shared<const project::Project>(Load().value());
-  auto residence = Residence::Open(
+  auto resident = ResidentDirector::Open(
       {.director = {.project = project,
                     .worker_program = JoinPath(folder_, "worker"),
                     .environment = {},
@@ -58,9 +58,9 @@ TEST_F(ResidenceTest, AnIdleOneRenewsItsSessionWithTheStore) {
        .build = {},
        .rests_after = absl::ZeroDuration()},
       listener_, stop_);
-  ASSERT_TRUE(residence.ok()) << residence.status();
+  ASSERT_TRUE(resident.ok()) << resident.status();
   std::thread live([&] {
-    EXPECT_TRUE((*residence)
+    EXPECT_TRUE((*resident)
                     ->Live(listener_, stop_,
                            {.hands_over = [] { return false; },
                             .why = [] { return std::string("a test"); }})
@@ -74,9 +74,9 @@ TEST_F(ResidenceTest, AnIdleOneRenewsItsSessionWithTheStore) {
   const absl::Time until = absl::Now() + kPatience;
   while (!is_renewed() && absl::Now() < until) absl::SleepFor(absl::Milliseconds(10));
   EXPECT_TRUE(is_renewed());
-  (*residence)->Stop("anna, process 7");
+  (*resident)->Stop("anna, process 7");
   live.join();
-  EXPECT_FALSE((*residence)->has_left());
+  EXPECT_FALSE((*resident)->has_left());
 }
 
 // Hears all.
@@ -86,11 +86,11 @@ class PatientAudience final : public Audience {
   bool IsThere() const override { return true; }
 };
 
-TEST_F(ResidenceTest, EightCommandsRunForOthersAtATime) {
+TEST_F(ResidentDirectorTest, EightCommandsRunForOthersAtATime) {
   const auto project = std::make_shared<const project::Project>(Load().value());
   std::atomic<uint32_t> running = 0;
   absl::Notification may_end;
-  auto residence = Residence::Open(
+  auto resident = ResidentDirector::Open(
       {.director = {.project = project,
                     .worker_program = JoinPath(folder_, "worker"),
                     .environment = {},
@@ -99,28 +99,28 @@ TEST_F(ResidenceTest, EightCommandsRunForOthersAtATime) {
        .build = {},
        .show =
            [&](const v1::ShowAsk&, Audience&) {
-             if (++running > Residence::kShownMax) return absl::OkStatus();
+             if (++running > ResidentDirector::kShownMax) return absl::OkStatus();
              may_end.WaitForNotification();
              return absl::OkStatus();
            }},
       listener_, stop_);
-  ASSERT_TRUE(residence.ok()) << residence.status();
+  ASSERT_TRUE(resident.ok()) << resident.status();
   PatientAudience audience;
   std::vector<std::thread> askers;
-  for (uint32_t i = 0; i < Residence::kShownMax; ++i)
-    askers.emplace_back([&] { EXPECT_TRUE((*residence)->Show(v1::ShowAsk(), audience).ok()); });
+  for (uint32_t i = 0; i < ResidentDirector::kShownMax; ++i)
+    askers.emplace_back([&] { EXPECT_TRUE((*resident)->Show(v1::ShowAsk(), audience).ok()); });
   const absl::Time until = absl::Now() + kPatience;
-  while (running < Residence::kShownMax && absl::Now() < until)
+  while (running < ResidentDirector::kShownMax && absl::Now() < until)
     absl::SleepFor(absl::Milliseconds(1));
   EXPECT_EQ(running, 8u);
-  const absl::Status refused = (*residence)->Show(v1::ShowAsk(), audience);
+  const absl::Status refused = (*resident)->Show(v1::ShowAsk(), audience);
   EXPECT_TRUE(absl::IsResourceExhausted(refused)) << refused;
   EXPECT_EQ(refused.message(),
             "8 commands run for others at this director now, and it runs no more at a time: ask "
             "again when one has ended");
   may_end.Notify();
   for (std::thread& asker : askers) asker.join();
-  EXPECT_TRUE((*residence)->Show(v1::ShowAsk(), audience).ok()) << "all have ended";
+  EXPECT_TRUE((*resident)->Show(v1::ShowAsk(), audience).ok()) << "all have ended";
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "director/host/told.h"
+#include "director/host/replayed_messages.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,8 +20,8 @@ PackageFailed Failed(const std::string& error, FailureCause cause = FailureCause
   return failed;
 }
 
-TEST(ToldTest, WhatWasToldIsToldAgain) {
-  Told told;
+TEST(ReplayedMessagesTest, WhatWasToldIsToldAgain) {
+  ReplayedMessages told;
   told.Failed("/Game/b", "pc", Failed("broken"));
   told.Failed("/Game/b", "pc", Failed("broken"));
   told.Failed("/Game/a", "", Failed("missing", FailureCause::kProject));
@@ -33,8 +33,8 @@ TEST(ToldTest, WhatWasToldIsToldAgain) {
                                           "warning /Game/c pc: odd [mesh-file]"));
 }
 
-TEST(ToldTest, AFailureThatIsMendedIsNotToldAgain) {
-  Told told;
+TEST(ReplayedMessagesTest, AFailureThatIsMendedIsNotToldAgain) {
+  ReplayedMessages told;
   told.Failed("/Game/a", "pc", Failed("broken"));
   told.Failed("/Game/a", "mac", Failed("broken"));
   told.Done("/Game/a", "pc");
@@ -44,24 +44,24 @@ TEST(ToldTest, AFailureThatIsMendedIsNotToldAgain) {
   EXPECT_THAT(told.failures(), IsEmpty());
 }
 
-TEST(ToldTest, WhatAnotherCookWouldNotTellStandsNot) {
+TEST(ReplayedMessagesTest, WhatAnotherCookWouldNotTellStandsNot) {
   for (const FailureCause cause :
        {FailureCause::kPackage, FailureCause::kLimit, FailureCause::kRefused,
         FailureCause::kMachine, FailureCause::kUnread}) {
-    Told told;
+    ReplayedMessages told;
     told.Failed("/Game/a", "pc", Failed("it crashed", cause));
     EXPECT_FALSE(told.stands());
   }
-  Told attempted;
+  ReplayedMessages attempted;
   PackageFailed failed = Failed("a cycle", FailureCause::kProject);
   failed.attempt = 7;
   attempted.Failed("/Game/a", "pc", failed);
   EXPECT_FALSE(attempted.stands());
-  Told passing;
+  ReplayedMessages passing;
   passing.Passing();
   EXPECT_FALSE(passing.stands());
   // Which of the platforms are left is not known.
-  Told in_part;
+  ReplayedMessages in_part;
   in_part.Failed("/Game/a", "", Failed("missing"));
   in_part.Done("/Game/a", "pc");
   EXPECT_FALSE(in_part.stands());

@@ -1,5 +1,5 @@
-// Told: what people were told of a cook and what still holds at its end, so that the same can be
-// told again when all stands.
+// ReplayedMessages: what people were told of a cook and what still holds at its end, so that the
+// same can be told again when all stands.
 //
 // Threads: one.
 #pragma once
@@ -14,7 +14,7 @@
 
 namespace galley::director {
 
-class Told {
+class ReplayedMessages {
  public:
   void Scanned(const ScanCounts& counts) { scanned_ = counts; }
   void Failed(const std::string& package, const std::string& platform, const PackageFailed& failed);

@@ -1,4 +1,4 @@
-#include "director/resident/cook_shelf.h"
+#include "director/resident/cook_archive.h"
 
 #include <algorithm>
 #include <charconv>
@@ -37,10 +37,10 @@ absl::StatusOr<v1::CookAsk> ReadAsk(const std::string& path) {
 
 }  // namespace
 
-CookShelf::CookShelf(const std::string& state_directory)
+CookArchive::CookArchive(const std::string& state_directory)
     : state_(state_directory), folder_(JoinPath(state_directory, kCooksFolder)) {}
 
-CookShelf::Begun CookShelf::Begin(uint32_t term) {
+CookArchive::Begun CookArchive::Begin(uint32_t term) {
   base::MutexLock lock(mutex_);
   // (A number that could not be written down is taken all the same.)
   const uint64_t number = last_ = TakeCookNumber(state_, term, last_);
@@ -48,31 +48,31 @@ CookShelf::Begun CookShelf::Begin(uint32_t term) {
   return {.number = number, .log = CookLog::Begin(PathOf(number), {})};
 }
 
-std::shared_ptr<CookLog> CookShelf::BeginAgain(uint64_t number) const {
+std::shared_ptr<CookLog> CookArchive::BeginAgain(uint64_t number) const {
   // (A director that was overtaken may still write to the old file.)
   std::error_code error;
   std::filesystem::remove(PathOf(number), error);
   return CookLog::Begin(PathOf(number), {});
 }
 
-absl::Status CookShelf::Keep(uint64_t number, const v1::CookAsk& ask) const {
+absl::Status CookArchive::Keep(uint64_t number, const v1::CookAsk& ask) const {
   const std::string bytes = ask.SerializeAsString();
   const std::string text = fmt::format("{}{}\n", kAskFirstLine, Digest::Of(bytes).ToString());
   RETURN_IF_ERROR(ClearTheWay(AskOf(number)));
   return WriteFileAtomic(AskOf(number), text + bytes, /*sync=*/true);
 }
 
-void CookShelf::Drop(uint64_t number) const {
+void CookArchive::Drop(uint64_t number) const {
   std::error_code error;
   std::filesystem::remove(AskOf(number), error);
 }
 
-bool CookShelf::IsKept(uint64_t number) const {
+bool CookArchive::IsKept(uint64_t number) const {
   std::error_code error;
   return std::filesystem::exists(AskOf(number), error);
 }
 
-std::vector<std::pair<uint64_t, v1::CookAsk>> CookShelf::Kept() const {
+std::vector<std::pair<uint64_t, v1::CookAsk>> CookArchive::Kept() const {
   std::vector<std::pair<uint64_t, v1::CookAsk>> kept;
   std::vector<uint64_t> numbers = Numbers(kAskEnding);
   std::reverse(numbers.begin(), numbers.end());
@@ -87,7 +87,7 @@ std::vector<std::pair<uint64_t, v1::CookAsk>> CookShelf::Kept() const {
   return kept;
 }
 
-absl::StatusOr<std::shared_ptr<CookLog>> CookShelf::Find(uint64_t number) const {
+absl::StatusOr<std::shared_ptr<CookLog>> CookArchive::Find(uint64_t number) const {
   auto log = CookLog::Open(PathOf(number));
   if (!absl::IsNotFound(log.status())) return log;
   return absl::NotFoundError(fmt::format(
@@ -95,15 +95,15 @@ absl::StatusOr<std::shared_ptr<CookLog>> CookShelf::Find(uint64_t number) const 
       kKept));
 }
 
-std::string CookShelf::PathOf(uint64_t number) const {
+std::string CookArchive::PathOf(uint64_t number) const {
   return JoinPath(folder_, fmt::format("{}{}", number, kLogEnding));
 }
 
-std::string CookShelf::AskOf(uint64_t number) const {
+std::string CookArchive::AskOf(uint64_t number) const {
   return JoinPath(folder_, fmt::format("{}{}", number, kAskEnding));
 }
 
-std::vector<uint64_t> CookShelf::Numbers(std::string_view ending) const {
+std::vector<uint64_t> CookArchive::Numbers(std::string_view ending) const {
   std::vector<uint64_t> numbers;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(folder_, error)) {
@@ -116,7 +116,7 @@ std::vector<uint64_t> CookShelf::Numbers(std::string_view ending) const {
   return numbers;
 }
 
-void CookShelf::RemoveOld() const {
+void CookArchive::RemoveOld() const {
   const std::vector<uint64_t> numbers = Numbers(kLogEnding);
   std::error_code error;
   for (size_t i = kKept - 1; i < numbers.size(); ++i)

@@ -1,4 +1,4 @@
-#include "director/host/told.h"
+#include "director/host/replayed_messages.h"
 
 #include <algorithm>
 
@@ -12,8 +12,8 @@ bool Stands(FailureCause cause) {
 
 }  // namespace
 
-void Told::Failed(const std::string& package, const std::string& platform,
-                  const PackageFailed& failed) {
+void ReplayedMessages::Failed(const std::string& package, const std::string& platform,
+                              const PackageFailed& failed) {
   // (What an attempt without a result had looked at is not known.)
   if (!Stands(failed.cause) || failed.attempt != 0) Passing();
   failures_.insert({.package = package,
@@ -24,12 +24,12 @@ void Told::Failed(const std::string& package, const std::string& platform,
                     .log = failed.log});
 }
 
-void Told::Warned(const std::string& package, const std::string& platform,
-                  const std::string& text) {
+void ReplayedMessages::Warned(const std::string& package, const std::string& platform,
+                              const std::string& text) {
   warnings_.push_back({package, platform, text, is_scanning_});
 }
 
-void Told::Done(const std::string& package, const std::string& platform) {
+void ReplayedMessages::Done(const std::string& package, const std::string& platform) {
   const auto first = failures_.lower_bound({.package = package});
   for (auto at = first; at != failures_.end() && at->package == package;) {
     // (One of all platforms is taken back in part; what is left of it is not known here.)

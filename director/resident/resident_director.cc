@@ -1,4 +1,4 @@
-#include "director/resident/residence.h"
+#include "director/resident/resident_director.h"
 
 #include <unistd.h>
 
@@ -48,7 +48,7 @@ std::unique_ptr<content::FolderWatch> OpenWatch(const project::Project& project)
 
 }  // namespace
 
-Residence::Residence(Options options, std::unique_ptr<Director> director)
+ResidentDirector::ResidentDirector(Options options, std::unique_ptr<Director> director)
     : build_(std::move(options.build)),
       started_(absl::Now()),
       rests_after_(options.rests_after),
@@ -56,41 +56,42 @@ Residence::Residence(Options options, std::unique_ptr<Director> director)
       show_(std::move(options.show)),
       director_(std::move(director)),
       project_(std::move(options.load), options.director.project),
-      shelf_(director_->project().state_directory()),
+      archive_(director_->project().state_directory()),
       last_(director_->project().state_directory()),
       watched_(OpenWatch(director_->project())),
       busy_at_(started_) {}
 
-absl::StatusOr<std::unique_ptr<Residence>> Residence::Open(Options options, CookListener& listener,
-                                                           Cancellation& stop) {
+absl::StatusOr<std::unique_ptr<ResidentDirector>> ResidentDirector::Open(Options options,
+                                                                         CookListener& listener,
+                                                                         Cancellation& stop) {
   options.director.is_resident = true;
   const std::string listen = options.listen;
   ASSIGN_OR_RETURN(std::unique_ptr<Director> director,
                    Director::Open(options.director, listener, stop));
-  auto residence =
-      std::unique_ptr<Residence>(new Residence(std::move(options), std::move(director)));
+  auto resident = std::unique_ptr<ResidentDirector>(
+      new ResidentDirector(std::move(options), std::move(director)));
   // Before clients can come: who starts a director in the background sees by them that it is ready.
-  ASSIGN_OR_RETURN(residence->metrics_,
-                   OpenMetrics(residence->director_->project(),
-                               [of = residence.get()] { return of->Figures(); }));
-  auto door = DirectorDoor::Open(SocketOf(residence->director_->project()), residence.get());
+  ASSIGN_OR_RETURN(
+      resident->metrics_,
+      OpenMetrics(resident->director_->project(), [of = resident.get()] { return of->Figures(); }));
+  auto door = DirectorDoor::Open(SocketOf(resident->director_->project()), resident.get());
   if (!door.ok()) return Infrastructure(door.status());
-  base::MutexLock lock(residence->mutex_);  // clients that came already wait for it
-  residence->door_ = *std::move(door);
-  RETURN_IF_ERROR(residence->ListenToClients(listen));
-  residence->kitchen_.emplace(Kitchen::Deps{.director = *residence->director_,
-                                            .trace = residence->trace_,
-                                            .door = residence->door_.get(),
-                                            .figures = &residence->figures_});
-  residence->meter_.emplace(DirectorMeter::Deps{.director = *residence->director_,
-                                                .kitchen = *residence->kitchen_,
-                                                .board = residence->figures_,
-                                                .version = residence->build_.version()});
-  residence->GoOn();
-  return residence;
+  base::MutexLock lock(resident->mutex_);  // clients that came already wait for it
+  resident->door_ = *std::move(door);
+  RETURN_IF_ERROR(resident->ListenToClients(listen));
+  resident->admission_.emplace(CookAdmission::Deps{.director = *resident->director_,
+                                                   .trace = resident->trace_,
+                                                   .door = resident->door_.get(),
+                                                   .figures = &resident->figures_});
+  resident->meter_.emplace(DirectorMeter::Deps{.director = *resident->director_,
+                                               .admission = *resident->admission_,
+                                               .board = resident->figures_,
+                                               .version = resident->build_.version()});
+  resident->GoOn();
+  return resident;
 }
 
-absl::Status Residence::ListenToClients(const std::string& listen) {
+absl::Status ResidentDirector::ListenToClients(const std::string& listen) {
   if (listen.empty()) return absl::OkStatus();
   const project::FarmSection& farm = director_->project().farm;
   auto door = OpenClientDoor(
@@ -105,11 +106,11 @@ absl::Status Residence::ListenToClients(const std::string& listen) {
   return WriteFileAtomic(ClientAddressFile(), clients_->address() + "\n");
 }
 
-std::string Residence::ClientAddressFile() const {
+std::string ResidentDirector::ClientAddressFile() const {
   return JoinPath(director_->project().state_directory(), "client-address");
 }
 
-void Residence::CloseClientDoor() {
+void ResidentDirector::CloseClientDoor() {
   if (clients_ == nullptr) return;
   ::unlink(ClientAddressFile().c_str());
   clients_->Close();
@@ -117,20 +118,21 @@ void Residence::CloseClientDoor() {
 }
 
 // The detached cooks that the director before left.
-void Residence::GoOn() {
-  for (auto& [number, ask] : shelf_.Kept()) {
+void ResidentDirector::GoOn() {
+  for (auto& [number, ask] : archive_.Kept()) {
     LogInfo("cook={} goes on: the director before left it", number);
     taken_up_.push_back(number);
-    Begin(ask, number, shelf_.BeginAgain(number));
+    Begin(ask, number, archive_.BeginAgain(number));
   }
 }
 
-void Residence::Begin(const v1::CookAsk& ask, uint64_t number, std::shared_ptr<CookLog> log) {
+void ResidentDirector::Begin(const v1::CookAsk& ask, uint64_t number,
+                             std::shared_ptr<CookLog> log) {
   cooks_[number] = std::make_unique<ResidentCook>(ResidentCook::Deps{.director = *director_,
-                                                                     .kitchen = *kitchen_,
+                                                                     .admission = *admission_,
                                                                      .meter = *meter_,
                                                                      .project = project_,
-                                                                     .shelf = shelf_,
+                                                                     .archive = archive_,
                                                                      .last = last_,
                                                                      .trace = trace_,
                                                                      .watched = watched_,
@@ -138,17 +140,18 @@ void Residence::Begin(const v1::CookAsk& ask, uint64_t number, std::shared_ptr<C
                                                   ask, number, std::move(log));
 }
 
-Residence::~Residence() {
+ResidentDirector::~ResidentDirector() {
   metrics_.reset();
   EndCooks(std::string(kStopped));
   meter_.reset();
   // The workers' calls end before the door goes.
   CloseClientDoor();
-  kitchen_.reset();
+  admission_.reset();
   door_.reset();
 }
 
-absl::Status Residence::Live(CookListener& listener, Cancellation& stop, const Ending& ending) {
+absl::Status ResidentDirector::Live(CookListener& listener, Cancellation& stop,
+                                    const Ending& ending) {
   const Cancellation::Hook on_stop(&stop, [this] { asked_to_stop_.Cancel(); });
   absl::Status mine;
   while (!asked_to_stop_.is_cancelled() && mine.ok()) {
@@ -164,19 +167,19 @@ absl::Status Residence::Live(CookListener& listener, Cancellation& stop, const E
                                                          : WhoStopped());
   if (mine.ok() && stop.is_cancelled() && ending.hands_over() && LeaveCooks()) return mine;
   EndCooks(mine.ok() ? std::string(kStopped) : MessageOf(mine));
-  kitchen_->Close();
+  admission_->Close();
   Cancellation nobody;
   director_->Close(listener, mine.ok() ? nobody : asked_to_stop_);
   return mine.ok() ? mine : Infrastructure(mine);
 }
 
-std::string Residence::WhoStopped() {
+std::string ResidentDirector::WhoStopped() {
   base::MutexLock lock(mutex_);
   return fmt::format("{} asked it to (`galley serve --stop`)", stopped_by_);
 }
 
 // False: there was none. The threads of the cooks go on until the process ends.
-bool Residence::LeaveCooks() {
+bool ResidentDirector::LeaveCooks() {
   std::vector<std::shared_ptr<CookLog>> logs;
   {
     base::MutexLock lock(mutex_);
@@ -196,7 +199,7 @@ bool Residence::LeaveCooks() {
   return true;
 }
 
-void Residence::EndCooks(const std::string& why) {
+void ResidentDirector::EndCooks(const std::string& why) {
   if (has_left_) return;
   std::map<uint64_t, std::unique_ptr<ResidentCook>> cooks;
   {
@@ -214,14 +217,14 @@ void Residence::EndCooks(const std::string& why) {
 }
 
 // Who reads slowly may miss the end.
-void Residence::AwaitReaders(const std::vector<std::shared_ptr<CookLog>>& logs) {
+void ResidentDirector::AwaitReaders(const std::vector<std::shared_ptr<CookLog>>& logs) {
   const absl::Time until = absl::Now() + kFarewell;
   for (const auto& log : logs) {
     while (log->readers() > 0 && absl::Now() < until) absl::SleepFor(absl::Milliseconds(10));
   }
 }
 
-v1::HelloAnswer Residence::Hello(const v1::HelloAsk&) {
+v1::HelloAnswer ResidentDirector::Hello(const v1::HelloAsk&) {
   v1::HelloAnswer answer;
   *answer.mutable_director() = build_;
   answer.set_process(static_cast<uint32_t>(::getpid()));
@@ -230,7 +233,7 @@ v1::HelloAnswer Residence::Hello(const v1::HelloAsk&) {
   return answer;
 }
 
-absl::StatusOr<uint64_t> Residence::Cook(const v1::CookAsk& ask) {
+absl::StatusOr<uint64_t> ResidentDirector::Cook(const v1::CookAsk& ask) {
   base::MutexLock lock(mutex_);
   if (is_ending_) return absl::UnavailableError("the director is about to end");
   LetGoOfEnded();
@@ -238,11 +241,11 @@ absl::StatusOr<uint64_t> Residence::Cook(const v1::CookAsk& ask) {
     return absl::ResourceExhaustedError(
         fmt::format("{} cooks run and wait; the director takes no more", kCooksMax));
   }
-  CookShelf::Begun begun = shelf_.Begin(director_->term());
+  CookArchive::Begun begun = archive_.Begin(director_->term());
   if (ask.is_detached()) {
     v1::CookAsk sealed = ask;
     SealEnvironment(sealed);
-    if (const absl::Status kept = shelf_.Keep(begun.number, sealed); !kept.ok()) {
+    if (const absl::Status kept = archive_.Keep(begun.number, sealed); !kept.ok()) {
       return absl::ResourceExhaustedError(
           fmt::format("--detach: what is asked cannot be kept: {}", MessageOf(kept)));
     }
@@ -251,7 +254,7 @@ absl::StatusOr<uint64_t> Residence::Cook(const v1::CookAsk& ask) {
   return begun.number;
 }
 
-void Residence::LetGoOfEnded() {
+void ResidentDirector::LetGoOfEnded() {
   auto ended = std::count_if(cooks_.begin(), cooks_.end(),
                              [](const auto& one) { return one.second->has_ended(); });
   for (auto at = cooks_.begin(); at != cooks_.end();) {
@@ -265,17 +268,17 @@ void Residence::LetGoOfEnded() {
   }
 }
 
-absl::StatusOr<std::unique_ptr<CookReader>> Residence::Read(uint64_t cook) {
+absl::StatusOr<std::unique_ptr<CookReader>> ResidentDirector::Read(uint64_t cook) {
   {
     base::MutexLock lock(mutex_);
     const auto found = cooks_.find(cook);
     if (found != cooks_.end()) return CookLog::Read(found->second->log());
   }
-  ASSIGN_OR_RETURN(std::shared_ptr<CookLog> log, shelf_.Find(cook));
+  ASSIGN_OR_RETURN(std::shared_ptr<CookLog> log, archive_.Find(cook));
   return CookLog::Read(std::move(log));
 }
 
-absl::Status Residence::Cancel(uint64_t cook) {
+absl::Status ResidentDirector::Cancel(uint64_t cook) {
   base::MutexLock lock(mutex_);
   const auto found = cooks_.find(cook);
   if (found == cooks_.end() || found->second->has_ended())
@@ -286,11 +289,11 @@ absl::Status Residence::Cancel(uint64_t cook) {
 }
 
 // (While the end has begun, calls still come.)
-std::shared_ptr<DirectorShell> Residence::Shell() const {
-  return is_ending_ ? nullptr : kitchen_->shell();
+std::shared_ptr<DirectorShell> ResidentDirector::Shell() const {
+  return is_ending_ ? nullptr : admission_->shell();
 }
 
-absl::StatusOr<v1::StatusAnswer> Residence::Status(const v1::StatusAsk& ask) {
+absl::StatusOr<v1::StatusAnswer> ResidentDirector::Status(const v1::StatusAsk& ask) {
   v1::StatusAnswer answer;
   ViewProcess(*director_, build_, started_, answer);
   std::shared_ptr<DirectorShell> shell;
@@ -316,7 +319,7 @@ absl::StatusOr<v1::StatusAnswer> Residence::Status(const v1::StatusAsk& ask) {
   return answer;
 }
 
-metrics::Figures Residence::Figures() {
+metrics::Figures ResidentDirector::Figures() {
   std::vector<DirectorMeter::CookUnderWay> cooks;
   {
     base::MutexLock lock(mutex_);
@@ -330,7 +333,7 @@ metrics::Figures Residence::Figures() {
 
 // How large the store is: its index knows, but a look waits for what is being committed, so no
 // question waits for one.
-void Residence::LookAtStore() {
+void ResidentDirector::LookAtStore() {
   const absl::Time now = absl::Now();
   if (now < store_looked_at_ + kSizeInterval || !is_size_asked_for_.exchange(false)) return;
   store_looked_at_ = now;
@@ -341,7 +344,7 @@ void Residence::LookAtStore() {
 
 // A director that nobody asks for long lets its workers go, and all that it was told of the store:
 // from then on a collection may drop what was not used since. The next cook begins as the first.
-void Residence::RestIfIdle() {
+void ResidentDirector::RestIfIdle() {
   const absl::Time now = absl::Now();
   {
     base::MutexLock lock(mutex_);
@@ -351,14 +354,14 @@ void Residence::RestIfIdle() {
   }
   if (now < busy_at_ + rests_after_) return;
   busy_at_ = now;
-  const auto place = kitchen_->Enter(0, CookClass::kAhead, {}, asked_to_stop_, [] {});
-  if (!place.ok()) return;
-  if (kitchen_->shell() != nullptr) LogInfo("nobody cooks: the workers end");
-  kitchen_->Close();
+  const auto permit = admission_->Enter(0, CookClass::kAhead, {}, asked_to_stop_, [] {});
+  if (!permit.ok()) return;
+  if (admission_->shell() != nullptr) LogInfo("nobody cooks: the workers end");
+  admission_->Close();
   director_->stores().RenewSession();
 }
 
-absl::StatusOr<v1::DrainAnswer> Residence::Drain(const v1::DrainAsk& ask) {
+absl::StatusOr<v1::DrainAnswer> ResidentDirector::Drain(const v1::DrainAsk& ask) {
   std::shared_ptr<DirectorShell> shell;
   {
     base::MutexLock lock(mutex_);
@@ -381,20 +384,20 @@ absl::StatusOr<v1::DrainAnswer> Residence::Drain(const v1::DrainAsk& ask) {
   return answer;
 }
 
-// Null: a cook was in the kitchen all the time.
-std::unique_ptr<Kitchen::Place> Residence::EnterSoon() {
+// Null: a cook was in the admission all the time.
+std::unique_ptr<CookPermit> ResidentDirector::EnterSoon() {
   Cancellation stop;
   std::promise<void> entered;
   std::thread timer([&stop, has_entered = entered.get_future()] {
     if (has_entered.wait_for(kCleanPatience) == std::future_status::timeout) stop.Cancel();
   });
-  auto place = kitchen_->Enter(0, CookClass::kNow, {}, stop, [] {});
+  auto permit = admission_->Enter(0, CookClass::kNow, {}, stop, [] {});
   entered.set_value();
   timer.join();
-  return place.ok() ? *std::move(place) : nullptr;
+  return permit.ok() ? *std::move(permit) : nullptr;
 }
 
-absl::StatusOr<v1::CleanAnswer> Residence::Clean(const v1::CleanAsk& ask) {
+absl::StatusOr<v1::CleanAnswer> ResidentDirector::Clean(const v1::CleanAsk& ask) {
   const std::vector<std::string> packages(ask.packages().begin(), ask.packages().end());
   std::shared_ptr<DirectorShell> shell;
   {
@@ -402,14 +405,14 @@ absl::StatusOr<v1::CleanAnswer> Residence::Clean(const v1::CleanAsk& ask) {
     if (is_ending_) return absl::UnavailableError("the director is about to end");
     shell = Shell();
   }
-  std::unique_ptr<Kitchen::Place> place;
+  std::unique_ptr<CookPermit> permit;
   if (shell == nullptr) {  // nobody has cooked here yet
-    place = EnterSoon();
-    if (place == nullptr) shell = kitchen_->shell();
+    permit = EnterSoon();
+    if (permit == nullptr) shell = admission_->shell();
   }
   if (shell != nullptr) {
     RETURN_IF_ERROR(WithNearPackages(director_->journal(), packages, shell->Forget(packages)));
-  } else if (place == nullptr) {
+  } else if (permit == nullptr) {
     return absl::UnavailableError(
         "the first cook of this director looks at the files; ask again when it cooks");
   } else {
@@ -423,7 +426,7 @@ absl::StatusOr<v1::CleanAnswer> Residence::Clean(const v1::CleanAsk& ask) {
   return answer;
 }
 
-v1::StopAnswer Residence::Stop(const std::string& who) {
+v1::StopAnswer ResidentDirector::Stop(const std::string& who) {
   {
     base::MutexLock lock(mutex_);
     if (stopped_by_.empty()) stopped_by_ = who;
@@ -434,7 +437,7 @@ v1::StopAnswer Residence::Stop(const std::string& who) {
   return answer;
 }
 
-absl::Status Residence::Show(const v1::ShowAsk& ask, Audience& audience) {
+absl::Status ResidentDirector::Show(const v1::ShowAsk& ask, Audience& audience) {
   if (show_ == nullptr) return absl::UnimplementedError("this director runs no commands");
   {
     base::MutexLock lock(mutex_);

@@ -1,4 +1,4 @@
-#include "director/host/kitchen.h"
+#include "director/host/cook_admission.h"
 
 #include <algorithm>
 #include <array>
@@ -61,15 +61,14 @@ bool ShareAShell(const Setup& a, const Setup& b) {
 
 }  // namespace
 
-bool Kitchen::Needs::GoWith(const Needs& other) const {
+bool CookAdmission::Needs::GoWith(const Needs& other) const {
   return setup != nullptr && other.setup != nullptr && table == other.table &&
          ShareAShell(*setup, *other.setup);
 }
 
-absl::StatusOr<std::unique_ptr<Kitchen::Place>> Kitchen::Enter(uint64_t cook,
-                                                               CookClass urgency_class, Needs needs,
-                                                               Cancellation& stop,
-                                                               const std::function<void()>& wait) {
+absl::StatusOr<std::unique_ptr<CookPermit>> CookAdmission::Enter(
+    uint64_t cook, CookClass urgency_class, Needs needs, Cancellation& stop,
+    const std::function<void()>& wait) {
   Ticket ticket{-static_cast<int>(urgency_class), cook, 0};
   const auto is_next = [&]() GALLEY_REQUIRES(mutex_) {
     const bool fits = needs.GoWith(needs_) && cooks_ < kCooksMax;
@@ -94,17 +93,17 @@ absl::StatusOr<std::unique_ptr<Kitchen::Place>> Kitchen::Enter(uint64_t cook,
   if (stop.is_cancelled()) return Interrupted();
   ++cooks_;
   needs_ = needs;
-  return std::make_unique<Place>(*this, cook, std::move(needs));
+  return std::make_unique<CookPermit>(*this, cook, std::move(needs));
 }
 
-void Kitchen::Leave() {
+void CookAdmission::Leave() {
   base::MutexLock lock(mutex_);
   --cooks_;
   changed_.NotifyAll();
 }
 
 // What the workers and the core were told of the store holds no more.
-absl::Status Kitchen::LookAtStore() {
+absl::Status CookAdmission::LookAtStore() {
   Director& director = deps_.director;
   // (Where the store does not answer, whoever needs it says so.)
   if (!director.IsStoreAnother().value_or(false)) return absl::OkStatus();
@@ -121,12 +120,13 @@ absl::Status Kitchen::LookAtStore() {
   return director.TakeUpStore();
 }
 
-void Kitchen::Renew(Needs& needs) const {
+void CookAdmission::Renew(Needs& needs) const {
   if (Needs newest{.setup = deps_.director.setup(), .table = needs.table}; newest.GoWith(needs))
     needs = std::move(newest);
 }
 
-absl::StatusOr<WorldPtr> Kitchen::Follow(const SetupPtr& setup, std::shared_ptr<World> scanned) {
+absl::StatusOr<WorldPtr> CookAdmission::Follow(const SetupPtr& setup,
+                                               std::shared_ptr<World> scanned) {
   std::shared_ptr<DirectorShell> present_shell = shell();
   if (present_shell == nullptr || !ShareAShell(*setup_, *setup)) {
     present_shell.reset();
@@ -140,7 +140,7 @@ absl::StatusOr<WorldPtr> Kitchen::Follow(const SetupPtr& setup, std::shared_ptr<
   return present;
 }
 
-absl::Status Kitchen::Open(const SetupPtr& setup, std::shared_ptr<World> world) {
+absl::Status CookAdmission::Open(const SetupPtr& setup, std::shared_ptr<World> world) {
   Close();
   Director& director = deps_.director;
   auto farm = FarmPlanOf(*setup->project);
@@ -168,7 +168,8 @@ absl::Status Kitchen::Open(const SetupPtr& setup, std::shared_ptr<World> world) 
   return absl::OkStatus();
 }
 
-ShellOptions Kitchen::OptionsOf(const Setup& setup, FarmPlan farm, Inheritance inherited) const {
+ShellOptions CookAdmission::OptionsOf(const Setup& setup, FarmPlan farm,
+                                      Inheritance inherited) const {
   Director& director = deps_.director;
   const project::Project& project = *setup.project;
   const std::string& listen = farm.listen;
@@ -213,7 +214,7 @@ ShellOptions Kitchen::OptionsOf(const Setup& setup, FarmPlan farm, Inheritance i
   return options;
 }
 
-void Kitchen::Close() {
+void CookAdmission::Close() {
   setup_.reset();
   std::shared_ptr<DirectorShell> last;
   {
@@ -223,19 +224,19 @@ void Kitchen::Close() {
   if (last != nullptr) last->Stop();  // (somebody may still ask it something)
 }
 
-std::shared_ptr<DirectorShell> Kitchen::shell() const {
+std::shared_ptr<DirectorShell> CookAdmission::shell() const {
   base::MutexLock lock(mutex_);
   return shell_;
 }
 
-absl::StatusOr<ShellOutcome> Kitchen::Place::Cook(CookOrder order, ShellListener& listener,
-                                                  Cancellation& stop) {
+absl::StatusOr<ShellOutcome> CookPermit::Cook(CookOrder order, ShellListener& listener,
+                                              Cancellation& stop) {
   order.request.request = cook_;
   std::shared_ptr<DirectorShell> shell;
   {
-    base::MutexLock lock(kitchen_.mutex_);
-    order.request.blamed = std::exchange(kitchen_.blamed_, {});
-    shell = kitchen_.shell_;
+    base::MutexLock lock(admission_.mutex_);
+    order.request.blamed = std::exchange(admission_.blamed_, {});
+    shell = admission_.shell_;
   }
   return shell->Cook(std::move(order), listener, stop);
 }

@@ -1,4 +1,4 @@
-#include "director/host/kitchen.h"
+#include "director/host/cook_admission.h"
 
 #include <sys/stat.h>
 
@@ -17,10 +17,10 @@ namespace galley::director {
 namespace {
 
 // A project in a folder of its own, whose worker is a script that only describes itself.
-class KitchenTest : public testing::Test {
+class CookAdmissionTest : public testing::Test {
  protected:
   void SetUp() override {
-    folder_ = MakeTemporaryDirectory(testing::TempDir(), "kitchen").value();
+    folder_ = MakeTemporaryDirectory(testing::TempDir(), "admission").value();
     ASSERT_TRUE(CreateDirectories(JoinPath(folder_, "content")).ok());
     Write("worker", fmt::format("#!/bin/sh\ncat <<'END'\n{}\nEND\n",
                                 record::EncodeDescriptions({{.name = "copy", .identity = "1"}})));
@@ -33,10 +33,11 @@ class KitchenTest : public testing::Test {
                        listener_, stop_);
     ASSERT_TRUE(director.ok()) << director.status();
     director_ = *std::move(director);
-    kitchen_ = std::make_unique<Kitchen>(Kitchen::Deps{.director = *director_, .trace = trace_});
+    admission_ = std::make_unique<CookAdmission>(
+        CookAdmission::Deps{.director = *director_, .trace = trace_});
   }
   void TearDown() override {
-    kitchen_.reset();
+    admission_.reset();
     director_.reset();
     ASSERT_TRUE(RemoveAll(folder_).ok());
   }
@@ -52,25 +53,27 @@ class KitchenTest : public testing::Test {
     return std::make_shared<const project::Project>(
         project::LoadProject({.directory = folder_, .environment = {}, .overrides = {}}).value());
   }
-  Kitchen::Needs NeedsOf(const std::string& more, ProjectCatalog::Options table = {}) const {
+  CookAdmission::Needs NeedsOf(const std::string& more, ProjectCatalog::Options table = {}) const {
     auto setup = std::make_shared<director::Setup>(*director_->setup());
     setup->project = Load(more);
     return {.setup = std::move(setup), .table = std::move(table)};
   }
-  using PlacePtr = std::unique_ptr<Kitchen::Place>;
-  PlacePtr Enter(uint64_t cook, const Kitchen::Needs& needs) {
-    return kitchen_->Enter(cook, CookClass::kNightly, needs, stop_, [] {}).value();
+  using PermitPtr = std::unique_ptr<CookPermit>;
+  PermitPtr Enter(uint64_t cook, const CookAdmission::Needs& needs) {
+    return admission_->Enter(cook, CookClass::kNightly, needs, stop_, [] {}).value();
   }
   // The cook enters as soon as it may. Returns when it waits.
-  std::future<PlacePtr> Wait(uint64_t cook, CookClass of_class, const Kitchen::Needs& needs) {
+  std::future<PermitPtr> Wait(uint64_t cook, CookClass of_class,
+                              const CookAdmission::Needs& needs) {
     auto waits = std::make_shared<std::promise<void>>();
     std::future<void> told = waits->get_future();
-    std::future<PlacePtr> place = std::async(std::launch::async, [=, this] {
-      auto entered = kitchen_->Enter(cook, of_class, needs, stop_, [waits] { waits->set_value(); });
+    std::future<PermitPtr> permit = std::async(std::launch::async, [=, this] {
+      auto entered =
+          admission_->Enter(cook, of_class, needs, stop_, [waits] { waits->set_value(); });
       return entered.ok() ? *std::move(entered) : nullptr;
     });
     told.wait();
-    return place;
+    return permit;
   }
 
   std::string folder_;
@@ -78,11 +81,11 @@ class KitchenTest : public testing::Test {
   Cancellation stop_;
   Trace trace_;
   std::unique_ptr<Director> director_;
-  std::unique_ptr<Kitchen> kitchen_;
+  std::unique_ptr<CookAdmission> admission_;
 };
 
-TEST_F(KitchenTest, CooksGoTogetherThatDifferInWhatAWorldHas) {
-  const Kitchen::Needs plain = NeedsOf("");
+TEST_F(CookAdmissionTest, CooksGoTogetherThatDifferInWhatAWorldHas) {
+  const CookAdmission::Needs plain = NeedsOf("");
   EXPECT_TRUE(plain.GoWith(NeedsOf("[[rule]]\nmatch = \"/Game/**\"\ncooker = \"copy\"\n")));
   EXPECT_TRUE(
       plain.GoWith(NeedsOf("[cook]\nmaps = [\"/Game/*.level\"]\nnever = [\"/Game/x/**\"]\n")));
@@ -96,16 +99,16 @@ TEST_F(KitchenTest, CooksGoTogetherThatDifferInWhatAWorldHas) {
   EXPECT_FALSE(plain.GoWith({})) << "that one is alone";
 }
 
-TEST_F(KitchenTest, OneThatNeedsSomethingElseWaitsAndIsNotOvertakenByItsClass) {
-  const Kitchen::Needs plain = NeedsOf(""), other = NeedsOf("", {.never = {"/Game/x/**"}});
-  PlacePtr first = Enter(1, plain), second = Enter(2, plain);
-  std::future<PlacePtr> third = Wait(3, CookClass::kNightly, other);
-  std::future<PlacePtr> fourth = Wait(4, CookClass::kNightly, plain);
-  std::future<PlacePtr> urgent = Wait(5, CookClass::kNow, other);
+TEST_F(CookAdmissionTest, OneThatNeedsSomethingElseWaitsAndIsNotOvertakenByItsClass) {
+  const CookAdmission::Needs plain = NeedsOf(""), other = NeedsOf("", {.never = {"/Game/x/**"}});
+  PermitPtr first = Enter(1, plain), second = Enter(2, plain);
+  std::future<PermitPtr> third = Wait(3, CookClass::kNightly, other);
+  std::future<PermitPtr> fourth = Wait(4, CookClass::kNightly, plain);
+  std::future<PermitPtr> urgent = Wait(5, CookClass::kNow, other);
   first.reset();
   second.reset();
   // The higher class is first, and the one that needs the same goes with it.
-  PlacePtr of_urgent = urgent.get(), of_third = third.get();
+  PermitPtr of_urgent = urgent.get(), of_third = third.get();
   EXPECT_EQ(of_urgent->cook(), 5u);
   EXPECT_EQ(of_third->cook(), 3u);
   of_urgent.reset();
@@ -113,17 +116,18 @@ TEST_F(KitchenTest, OneThatNeedsSomethingElseWaitsAndIsNotOvertakenByItsClass) {
   EXPECT_EQ(fourth.get()->cook(), 4u);
 }
 
-TEST_F(KitchenTest, SeveralWithoutANumberWaitOneAfterAnother) {
-  PlacePtr first = Enter(0, {});
-  std::future<PlacePtr> second = Wait(0, CookClass::kNow, {}), third = Wait(0, CookClass::kNow, {});
+TEST_F(CookAdmissionTest, SeveralWithoutANumberWaitOneAfterAnother) {
+  PermitPtr first = Enter(0, {});
+  std::future<PermitPtr> second = Wait(0, CookClass::kNow, {}),
+                         third = Wait(0, CookClass::kNow, {});
   first.reset();
   second.get().reset();
   EXPECT_NE(third.get(), nullptr);
 }
 
-TEST_F(KitchenTest, OneThatIsStoppedWaitsNoLonger) {
-  const PlacePtr first = Enter(1, {});
-  std::future<PlacePtr> second = Wait(2, CookClass::kNow, {});
+TEST_F(CookAdmissionTest, OneThatIsStoppedWaitsNoLonger) {
+  const PermitPtr first = Enter(1, {});
+  std::future<PermitPtr> second = Wait(2, CookClass::kNow, {});
   stop_.Cancel();
   EXPECT_EQ(second.get(), nullptr);
 }

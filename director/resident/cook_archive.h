@@ -1,6 +1,6 @@
-// CookShelf: the logs of a project's last cooks, for those who ask again: `<state>/cooks/<n>.log`.
-// And what was asked of the detached cooks that are not over, so that the next director goes on
-// with them, however this one ends: `<state>/cooks/<n>.ask`.
+// CookArchive: keeps the logs of a project's last cooks, `<state>/cooks/<n>.log`, for those who ask
+// again, and the asks of detached cooks that are not over, `<state>/cooks/<n>.ask`: the next
+// director goes on with them, however this one ends.
 //
 //   ask   "galley-cook-ask 1\n", the digest text of the bytes that follow, "\n", a CookAsk
 //         (director.proto) with a sealed environment (asked_environment.h)
@@ -22,11 +22,11 @@
 
 namespace galley::director {
 
-class CookShelf {
+class CookArchive {
  public:
   static constexpr size_t kKept = 100;
 
-  explicit CookShelf(const std::string& state_directory);
+  explicit CookArchive(const std::string& state_directory);
 
   // Of a new cook, with a number of its own (host/cook_numbers.h). The oldest logs beyond kKept go.
   struct Begun {

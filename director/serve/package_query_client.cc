@@ -1,4 +1,4 @@
-#include "director/serve/running_cook.h"
+#include "director/serve/package_query_client.h"
 
 #include <grpcpp/grpcpp.h>
 
@@ -16,7 +16,7 @@ namespace {
 // Longer than the director takes to say that it is too busy.
 constexpr std::chrono::seconds kAskWait{7};
 
-class RemoteCook final : public RunningCook {
+class RemoteCook final : public PackageQueryClient {
  public:
   explicit RemoteCook(const std::string& address, const wire::ClientTls& tls = {})
       : stub_(v1::Director::NewStub(wire::OpenChannel(address, tls))) {}
@@ -48,14 +48,14 @@ class RemoteCook final : public RunningCook {
 
 }  // namespace
 
-std::unique_ptr<RunningCook> RunningCook::Find(const std::string& socket_path) {
+std::unique_ptr<PackageQueryClient> PackageQueryClient::Find(const std::string& socket_path) {
   const SocketProbe probe = ProbeSocket(socket_path);
   if (probe.listening != Listening::kSomebody) return nullptr;
   return std::make_unique<RemoteCook>("unix:" + probe.path);
 }
 
-std::unique_ptr<RunningCook> RunningCook::At(const std::string& address,
-                                             const wire::ClientTls& tls) {
+std::unique_ptr<PackageQueryClient> PackageQueryClient::At(const std::string& address,
+                                                           const wire::ClientTls& tls) {
   return std::make_unique<RemoteCook>(address, tls);
 }
 
