@@ -341,7 +341,7 @@ absl::Status CookSession::CookAdmitted(director::CookAdmission& admission,
   });
   cooked_ = director::CookRun(ask_, {.director = *director_,
                                      .permit = *permit,
-                                     .listener = report_,
+                                     .sink = report_,
                                      .trace = trace_,
                                      .stop = stop_,
                                      .checked = std::move(checked_)})
@@ -369,7 +369,9 @@ void CookSession::TellHosted(director::HostedCook* hosted) {
   };
   report_.on_progress = [this, hosted](const auto& counters, const auto& progress) {
     if (hosted == nullptr) return;
-    v1::CookProgress told = director::ToWire(counters, progress);
+    v1::CookProgress told =
+        director::ToWire(director::CookEvent{director::CookEvent::Progressed{counters, progress}})
+            .progress();
     told.set_remote_down(report_.remote_down());
     hosted->SetProgress(std::move(told));
   };
@@ -390,7 +392,7 @@ void CookSession::NoteEnd(director::DirectorMeter& meter) const {
 int CookSession::Finish(const absl::Status& end) {
   if (end.ok() && is_detached_) return kDone;
   for (const std::string& text : TakeHealed())
-    report_.OnWarning("", "", director::HealedWarning(text));
+    report_.Tell(director::CookEvent::Warned{"", "", director::HealedWarning(text)});
   report_.TellMessages();
   ExitCode code = TellEnd(end);
   if (absl::IsInvalidArgument(end)) return code;

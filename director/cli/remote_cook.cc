@@ -95,8 +95,8 @@ bool RemoteCook::Take(const v1::CookEvent& event) {
     wanted_ = counters.results_wanted();
     callbacks_.remote_down(event.progress().remote_down());
   } else if (event.has_missed()) {
-    listener_.Warn(record::WarningKind::kCookNotKept,
-                   fmt::format("{} lines of this cook were not kept", event.missed()));
+    sink_.Warn(record::WarningKind::kCookNotKept,
+               fmt::format("{} lines of this cook were not kept", event.missed()));
   } else if (event.has_trace()) {
     trace_ += event.trace();
   } else if (event.has_report()) {
@@ -107,7 +107,7 @@ bool RemoteCook::Take(const v1::CookEvent& event) {
       damaged_ = director::Infrastructure("the report of the cook", report.status());
     }
   }
-  director::TellListener(event, listener_);
+  if (const auto told = director::FromWire(event)) sink_.TakeEvent(*told);
   return true;
 }
 

@@ -1,5 +1,5 @@
-// RemoteCook: a cook of a resident director, as its client sees it: what the director tells becomes
-// calls of a listener, and in the end a report.
+// RemoteCook: a cook of a resident director, as its client sees it: hands the events on to a sink, and
+// has the report in the end.
 //
 // Threads: one; `stop` from any.
 #pragma once
@@ -13,10 +13,10 @@
 
 #include "absl/status/statusor.h"
 #include "common/base/cancellation.h"
-#include "director/host/cook_listener.h"
 #include "director/resident/cook_wire.h"
 #include "director/serve/client_calls.h"
 #include "director/serve/director_client.h"
+#include "director/shell/cook_event.h"
 
 namespace galley::cli {
 
@@ -27,8 +27,8 @@ class RemoteCook {
     std::function<bool(const v1::CookEvent::Begun&)> begun;
     std::function<void(const std::string& text)> remote_down;
   };
-  RemoteCook(director::CookListener& listener, Callbacks callbacks)
-      : listener_(listener), callbacks_(std::move(callbacks)) {}
+  RemoteCook(director::CookEventSink& sink, Callbacks callbacks)
+      : sink_(sink), callbacks_(std::move(callbacks)) {}
 
   // Asks for a cook, which `stop` cancels: its report comes all the same. Errors: outcome_status.h.
   absl::Status Cook(director::DirectorClient& client, const v1::CookAsk& ask, Cancellation& stop);
@@ -46,7 +46,7 @@ class RemoteCook {
   bool Take(const v1::CookEvent& event);  // false: no more is wanted
   absl::Status Gone(const director::DirectorClient& client) const;
 
-  director::CookListener& listener_;
+  director::CookEventSink& sink_;
   const Callbacks callbacks_;
   std::atomic<uint64_t> number_ = 0;
   uint64_t done_ = 0, wanted_ = 0;

@@ -193,17 +193,19 @@ void Report::ClearLine() {
   line_shown_ = false;
 }
 
-void Report::Say(std::string_view text) {
-  if (!options_.quiet && !options_.json) SayAlways(text);
+void Report::TakeEvent(const director::CookEvent& event) {
+  std::visit([this](const auto& what) { Take(what); }, event.what);
 }
 
-void Report::SayAlways(std::string_view text) {
+// A line that is always told is printed with --quiet and --json, too.
+void Report::Take(const director::CookEvent::Said& said) {
+  if (!said.is_always_told && (options_.quiet || options_.json)) return;
   TellMessages();
   ClearLine();
-  std::fputs(fmt::format("{}\n", EscapeControl(text)).c_str(), stderr);
+  std::fputs(fmt::format("{}\n", EscapeControl(said.text)).c_str(), stderr);
 }
 
-void Report::Scanned(const director::ScanCounts& scan) {
+void Report::Take(const director::CookEvent::Scanned& scan) {
   on_scanned();
   if (options_.json) {
     nlohmann::json event = {{"event", "scanned"},
@@ -227,7 +229,7 @@ void Report::Scanned(const director::ScanCounts& scan) {
                   scan.unmatched == 1 ? "it" : "them"));
 }
 
-void Report::Stands(const director::StandCounts& counts) {
+void Report::Take(const director::CookEvent::Stands& counts) {
   if (options_.json) {
     return Event({{"event", "stands"},
                   {"packages", counts.packages},
@@ -266,19 +268,19 @@ std::string Report::WithFileNames(const std::string& package, const std::string&
                              [&](std::string_view name) { return file_of_place(package, name); });
 }
 
-void Report::OnFailed(const std::string& package, const std::string& platform,
-                      const director::PackageFailed& failed) {
-  const std::string stage(director::StageName(failed.stage));
-  const std::string error = WithFileNames(package, failed.error);
-  const bool has_choice = failed.cause == director::FailureCause::kVerdict ||
-                          director::ReadConflict(failed.error).has_value();
+void Report::Take(const director::CookEvent::Failed& failed) {
+  const auto& [package, platform, told] = failed;
+  const std::string stage(director::StageName(told.stage));
+  const std::string error = WithFileNames(package, told.error);
+  const bool has_choice = told.cause == director::FailureCause::kVerdict ||
+                          director::ReadConflict(told.error).has_value();
   const std::optional<project::CookerChoice> choice =
       has_choice ? choice_of(package) : std::nullopt;
   const std::string rule = choice ? choice->place : "";
   const bool is_of_all = platform.empty() && !package.empty();
   bool is_new = false;
   for (const std::string& one : is_of_all ? platforms : std::vector<std::string>{platform}) {
-    const SummaryFailure failure{package, one, stage, error, failed.log, rule};
+    const SummaryFailure failure{package, one, stage, error, told.log, rule};
     failures_.insert(failure);
     taken_back_.erase(failure);
     // The failure was judged again, with what was made again since.
@@ -293,13 +295,13 @@ void Report::OnFailed(const std::string& package, const std::string& platform,
   told_failures_.Add({package, platform, stage, error, choice ? ChoiceText(*choice) : ""});
 }
 
-void Report::OnWarning(const std::string& package, const std::string& platform,
-                       const record::Warning& told) {
+void Report::Take(const director::CookEvent::Warned& warned) {
+  const auto& [package, platform, told, is_passing] = warned;
   if (package.empty() && warning_rules.IsOff(told.kind)) return;
   if (package.empty() && warning_rules.IsError(told.kind)) {
     has_warning_errors_ = true;
-    return OnFailed(package, platform,
-                    {.stage = director::Stage::kRequest, .error = told.ErrorText()});
+    return Take(director::CookEvent::Failed{
+        package, platform, {.stage = director::Stage::kRequest, .error = told.ErrorText()}});
   }
   const record::Warning named{told.kind, WithFileNames(package, told.text)};
   const SummaryWarning warning{package, platform, named.text,
@@ -353,14 +355,16 @@ void Report::TakeBackIf(std::set<SummaryFailure>::iterator at, Is is) {
   }
 }
 
-void Report::OnLeft(const std::string& package) {
+void Report::Take(const director::CookEvent::Left& left) {
+  const std::string& package = left.package;
   TakeBackIf(failures_.lower_bound({.package = package}),
              [&](const SummaryFailure& one) { return one.package == package; });
   if (options_.json) Event({{"event", "left"}, {"package", package}});
 }
 
 // Before the first package it says what the command's own look at galley.toml told.
-void Report::OnPlatforms(const std::vector<std::string>& now) {
+void Report::Take(const director::CookEvent::Platforms& told) {
+  const std::vector<std::string>& now = told.names;
   for (auto at = failures_.begin(); at != failures_.end();) {
     const bool is_other =
         !at->platform.empty() && std::find(now.begin(), now.end(), at->platform) == now.end();
@@ -373,7 +377,9 @@ void Report::OnPlatforms(const std::vector<std::string>& now) {
   Say(fmt::format("galley.toml was edited: the cook is for {} now", fmt::join(now, ", ")));
 }
 
-void Report::OnDone(const director::StoredResult& result, director::ResultSource source) {
+void Report::Take(const director::CookEvent::Done& done) {
+  const director::StoredResult& result = *done.result;
+  const director::ResultSource source = done.source;
   TakeBackIf(failures_.lower_bound({.package = result.package, .platform = result.platform_name}),
              [&](const SummaryFailure& one) {
                return one.package == result.package && one.platform == result.platform_name;
@@ -397,7 +403,8 @@ std::string Report::TextOf(const director::Counters& counters, const director::P
   return ProgressText(counters, progress, remote);
 }
 
-void Report::OnProgress(const director::Counters& counters, const director::Progress& progress) {
+void Report::Take(const director::CookEvent::Progressed& progressed) {
+  const auto& [counters, progress] = progressed;
   on_progress(counters, progress);
   TellMessages();
   const absl::Time now = absl::Now();

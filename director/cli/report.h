@@ -17,7 +17,8 @@
 #include "director/cli/global_options.h"
 #include "director/cli/grouped_messages.h"
 #include "director/cli/terminal.h"
-#include "director/host/cook_listener.h"
+#include "director/shell/active_cook.h"
+#include "director/shell/cook_event.h"
 #include "nlohmann/json.hpp"
 
 namespace galley::cli {
@@ -63,24 +64,12 @@ struct Summary {
   std::string ToText() const;
 };
 
-class Report final : public director::CookListener {
+class Report final : public director::CookEventSink {
  public:
   explicit Report(const GlobalOptions& options);
   ~Report() override;
 
-  void Say(std::string_view text) override;
-  // It is printed with --quiet and --json, too.
-  void SayAlways(std::string_view text) override;
-  void Stands(const director::StandCounts& counts) override;
-  void Scanned(const director::ScanCounts& scan) override;
-  void OnFailed(const std::string& package, const std::string& platform,
-                const director::PackageFailed& failed) override;
-  void OnWarning(const std::string& package, const std::string& platform,
-                 const record::Warning& warning) override;
-  void OnDone(const director::StoredResult& result, director::ResultSource source) override;
-  void OnLeft(const std::string& package) override;
-  void OnPlatforms(const std::vector<std::string>& platforms) override;
-  void OnProgress(const director::Counters& counters, const director::Progress& progress) override;
+  void TakeEvent(const director::CookEvent& event) override;
 
   // The live line.
   static std::string TextOf(const director::Counters& counters, const director::Progress& progress,
@@ -119,6 +108,15 @@ class Report final : public director::CookListener {
   std::vector<SummaryFailure> Failures() const { return {failures_.begin(), failures_.end()}; }
 
  private:
+  void Take(const director::CookEvent::Said& said);
+  void Take(const director::CookEvent::Scanned& scan);
+  void Take(const director::CookEvent::Stands& counts);
+  void Take(const director::CookEvent::Failed& failed);
+  void Take(const director::CookEvent::Warned& warned);
+  void Take(const director::CookEvent::Done& done);
+  void Take(const director::CookEvent::Left& left);
+  void Take(const director::CookEvent::Platforms& told);
+  void Take(const director::CookEvent::Progressed& progressed);
   void Event(const nlohmann::json& event);
   void ClearLine();
   void Print(const std::vector<std::string>& paragraphs, const char* title, const char* colour);

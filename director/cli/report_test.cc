@@ -7,6 +7,8 @@
 namespace galley::cli {
 namespace {
 
+using director::CookEvent;
+
 using nlohmann::json;
 using record::WarningKind::kMeshFile;
 using record::WarningKind::kShaderCompiler;
@@ -121,10 +123,13 @@ TEST(ReportTest, JsonEventsAreOneObjectALineAndNothingElse) {
   done.platform_name = "windows";
   const Printed printed = Capture(options, [&](Report& report) {
     report.Say("scanned 3 files");
-    report.OnFailed("/Game/x.png", "windows",
-                    {.stage = director::Stage::kLoad, .error = "bad \xff\nbytes", .log = "d"});
-    report.OnWarning("/Game/a.png", "windows", {kMeshFile, "no normals"});
-    report.OnDone(done, director::ResultSource::kCached);
+    report.Tell(CookEvent::Failed{
+        "/Game/x.png",
+        "windows",
+        {.stage = director::Stage::kLoad, .error = "bad \xff\nbytes", .log = "d"}});
+    report.Tell(CookEvent::Warned{"/Game/a.png", "windows", {kMeshFile, "no normals"}});
+    report.Tell(CookEvent::Done{std::make_shared<director::StoredResult>(done),
+                                director::ResultSource::kCached});
     report.Finish(MakeSummary(), true);
   });
   EXPECT_EQ(printed.error, "");
@@ -144,23 +149,25 @@ TEST(ReportTest, JsonEventsAreOneObjectALineAndNothingElse) {
 // What is printed of a cook that warns of the sizes of `count` textures, of which `source` says
 // where the results are from.
 std::string NotesOf(const GlobalOptions& options, int count, director::ResultSource source) {
-  return Capture(options,
-                 [&](Report& report) {
-                   report.platforms = {"windows", "android"};
-                   for (int i = 0; i < count; ++i) {
-                     director::StoredResult done;
-                     done.package = "/Game/" + std::to_string(i) + ".png";
-                     for (const std::string& platform : report.platforms) {
-                       done.platform_name = platform;
-                       report.OnWarning(done.package, platform,
-                                        {kTextureBlockSize, std::to_string(i) + " x 66"});
-                       report.OnDone(done, source);
-                     }
-                   }
-                   report.OnWarning("/Game/a.glb", "windows", {kMeshFile, "no normals"});
-                   report.Finish(MakeSummary(), false);
-                   EXPECT_EQ(report.warnings.size(), 2u * static_cast<size_t>(count) + 1);
-                 })
+  return Capture(
+             options,
+             [&](Report& report) {
+               report.platforms = {"windows", "android"};
+               for (int i = 0; i < count; ++i) {
+                 director::StoredResult done;
+                 done.package = "/Game/" + std::to_string(i) + ".png";
+                 for (const std::string& platform : report.platforms) {
+                   done.platform_name = platform;
+                   report.Tell(CookEvent::Warned{
+                       done.package, platform, {kTextureBlockSize, std::to_string(i) + " x 66"}});
+                   report.Tell(
+                       CookEvent::Done{std::make_shared<director::StoredResult>(done), source});
+                 }
+               }
+               report.Tell(CookEvent::Warned{"/Game/a.glb", "windows", {kMeshFile, "no normals"}});
+               report.Finish(MakeSummary(), false);
+               EXPECT_EQ(report.warnings.size(), 2u * static_cast<size_t>(count) + 1);
+             })
       .error;
 }
 
@@ -207,8 +214,8 @@ TEST(ReportTest, PluralsAreRightAndResultsAreCountedByThemselves) {
     summary.counters.results_cached = count;
     return Capture(GlobalOptions{},
                    [&](Report& report) {
-                     report.Scanned({.files = count, .packages = count});
-                     report.Stands({.packages = count});
+                     report.Tell(CookEvent::Scanned{.files = count, .packages = count});
+                     report.Tell(CookEvent::Stands{.packages = count});
                      report.Finish(summary, true);
                    })
         .error;
@@ -239,9 +246,9 @@ TEST(ReportTest, AFailureOfAllPlatformsIsOneLineForPeopleAndOneEntryForEach) {
   const GlobalOptions options{.quiet = true};
   const Printed printed = Capture(options, [&](Report& report) {
     report.platforms = {"windows", "android"};
-    report.OnWarning("/Game/a.png", "", {kMeshFile, "no normals"});
-    report.OnFailed("/Game/x.png", "",
-                    {.stage = director::Stage::kRequest, .error = "no such file"});
+    report.Tell(CookEvent::Warned{"/Game/a.png", "", {kMeshFile, "no normals"}});
+    report.Tell(CookEvent::Failed{
+        "/Game/x.png", "", {.stage = director::Stage::kRequest, .error = "no such file"}});
     EXPECT_THAT(report.warnings,
                 ElementsAre(SummaryWarning{"/Game/a.png", "", "no normals", "mesh-file"}));
     EXPECT_THAT(
@@ -283,9 +290,9 @@ TEST(ReportTest, WorkersOnTheirWayAreInTheLine) {
 TEST(ReportTest, ElsewhereThanOnATerminalLinesArePlain) {
   const GlobalOptions options;
   const Printed printed = Capture(options, [&](Report& report) {
-    report.OnProgress({}, {});  // no live line, and none of the plain ones so soon
-    report.OnFailed("/Game/x.png", "windows", {.error = "truncated"});
-    report.OnWarning("/Game/a.png", "windows", {kMeshFile, "no normals"});
+    report.Tell(CookEvent::Progressed{{}, {}});  // no live line, and none of the plain ones so soon
+    report.Tell(CookEvent::Failed{"/Game/x.png", "windows", {.error = "truncated"}});
+    report.Tell(CookEvent::Warned{"/Game/a.png", "windows", {kMeshFile, "no normals"}});
     report.Warn(record::WarningKind::kStore, "the store is nearly full");
     report.Finish(MakeSummary(), true);
   });
@@ -309,11 +316,13 @@ TEST(ReportTest, AVerdictNamesTheCookerTheRuleAndTheFile) {
     report.file_of_place = [](const std::string& package, std::string_view name) {
       return name == "source" ? std::optional("content" + package) : std::nullopt;
     };
-    report.OnFailed(
-        "/lit.frag", "windows",
-        {.error = "ERROR: source:12: 'x' : undeclared", .cause = director::FailureCause::kVerdict});
-    report.OnFailed("/no.frag", "windows", {.error = "no such file"});
-    report.OnWarning("/lit.frag", "windows", {kShaderCompiler, "WARNING: source:3: y"});
+    report.Tell(CookEvent::Failed{"/lit.frag",
+                                  "windows",
+                                  {.error = "ERROR: source:12: 'x' : undeclared",
+                                   .cause = director::FailureCause::kVerdict}});
+    report.Tell(CookEvent::Failed{"/no.frag", "windows", {.error = "no such file"}});
+    report.Tell(
+        CookEvent::Warned{"/lit.frag", "windows", {kShaderCompiler, "WARNING: source:3: y"}});
     EXPECT_EQ(report.Failures()[0].rule, "galley.toml:52");
     EXPECT_EQ(report.Failures()[0].error, "ERROR: content/lit.frag:12: 'x' : undeclared");
     EXPECT_EQ(report.Failures()[1].rule, "") << "no cooker had a say";
@@ -328,7 +337,8 @@ TEST(ReportTest, AVerdictNamesTheCookerTheRuleAndTheFile) {
 TEST(ReportTest, ManyEqualFailuresAreOneForPeopleAndEachIsInTheEventsAndTheSummary) {
   const auto fail = [](Report& report) {
     for (int i = 100; i < 408; ++i)
-      report.OnFailed("/Game/" + std::to_string(i) + ".png", "windows", {.error = "truncated"});
+      report.Tell(CookEvent::Failed{
+          "/Game/" + std::to_string(i) + ".png", "windows", {.error = "truncated"}});
     EXPECT_EQ(report.Failures().size(), 308u);
     report.Finish(MakeSummary(), true);
   };
@@ -354,8 +364,8 @@ TEST(ReportTest, FailFastSaysHowManyItDidNotTry) {
 TEST(ReportTest, WhatACookerSaysCannotDriveTheTerminal) {
   const GlobalOptions options;
   const Printed printed = Capture(options, [&](Report& report) {
-    report.OnFailed("/Game/x.png", "windows", {.error = "line 1\nline 2 \x1b[2J\a"});
-    report.OnWarning("/Game/x.png", "windows", {kMeshFile, "\x1b]0;title\a"});
+    report.Tell(CookEvent::Failed{"/Game/x.png", "windows", {.error = "line 1\nline 2 \x1b[2J\a"}});
+    report.Tell(CookEvent::Warned{"/Game/x.png", "windows", {kMeshFile, "\x1b]0;title\a"}});
   });
   EXPECT_THAT(printed.error, Not(HasSubstr("\x1b")));
   EXPECT_THAT(printed.error, Not(HasSubstr("\a")));
@@ -366,15 +376,17 @@ TEST(ReportTest, AFailureIsTakenBackByAResultAndWhenThePackageOrThePlatformGoes)
   const GlobalOptions options;
   const Printed printed = Capture(options, [&](Report& report) {
     report.platforms = {"windows", "android"};
-    for (const char* package : {"/a", "/b", "/c"}) report.OnFailed(package, "", {.error = "bad"});
+    for (const char* package : {"/a", "/b", "/c"})
+      report.Tell(CookEvent::Failed{package, "", {.error = "bad"}});
     director::StoredResult done;
     done.package = "/a";
     done.platform_name = "windows";
-    report.OnDone(done, director::ResultSource::kCooked);
-    report.OnLeft("/b");
-    report.OnPlatforms({"windows"});
+    report.Tell(CookEvent::Done{std::make_shared<director::StoredResult>(done),
+                                director::ResultSource::kCooked});
+    report.Tell(CookEvent::Left{"/b"});
+    report.Tell(CookEvent::Platforms{{"windows"}});
     EXPECT_THAT(report.Failures(), ElementsAre(SummaryFailure{"/c", "windows", "request", "bad"}));
-    report.OnFailed("/a", "windows", {.error = "bad"});
+    report.Tell(CookEvent::Failed{"/a", "windows", {.error = "bad"}});
     EXPECT_EQ(report.Failures().size(), 2u) << "it failed again";
     report.Finish(MakeSummary(), true);
   });
@@ -389,8 +401,10 @@ TEST(ReportTest, WhatIsToldTwiceIsTheSame) {
   const Printed printed = Capture(options, [&](Report& report) {
     report.platforms = {"windows", "android"};
     for (int i = 0; i < 2; ++i)
-      report.OnFailed("/Game/x.png", "", {.stage = director::Stage::kLoad, .error = "refers to"});
-    report.OnFailed("/Game/x.png", "", {.stage = director::Stage::kLoad, .error = "another"});
+      report.Tell(CookEvent::Failed{
+          "/Game/x.png", "", {.stage = director::Stage::kLoad, .error = "refers to"}});
+    report.Tell(CookEvent::Failed{
+        "/Game/x.png", "", {.stage = director::Stage::kLoad, .error = "another"}});
     EXPECT_EQ(report.Failures().size(), 4u);
   });
   EXPECT_EQ(printed.error.find("refers to"), printed.error.rfind("refers to"));

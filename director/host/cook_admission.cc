@@ -229,7 +229,7 @@ std::shared_ptr<DirectorShell> CookAdmission::shell() const {
   return shell_;
 }
 
-absl::StatusOr<ShellOutcome> CookPermit::Cook(CookOrder order, ShellListener& listener,
+absl::StatusOr<ShellOutcome> CookPermit::Cook(CookOrder order, CookEventSink& sink,
                                               Cancellation& stop) {
   order.request.request = cook_;
   std::shared_ptr<DirectorShell> shell;
@@ -238,7 +238,7 @@ absl::StatusOr<ShellOutcome> CookPermit::Cook(CookOrder order, ShellListener& li
     order.request.blamed = std::exchange(admission_.blamed_, {});
     shell = admission_.shell_;
   }
-  return shell->Cook(std::move(order), listener, stop);
+  return shell->Cook(std::move(order), sink, stop);
 }
 
 }  // namespace galley::director

@@ -147,7 +147,7 @@ class CookPermit {
     return awaits ? shell->farm_address() : "";
   }
   // Ends soon when `stop` is cancelled. REQUIRES: Follow, TakeNumber.
-  absl::StatusOr<ShellOutcome> Cook(CookOrder order, ShellListener& listener, Cancellation& stop);
+  absl::StatusOr<ShellOutcome> Cook(CookOrder order, CookEventSink& sink, Cancellation& stop);
   // Writes down from what the next director starts. REQUIRES: Follow.
   absl::Status Remember() { return admission_.shell()->Remember(); }
 

@@ -107,10 +107,10 @@ void TellTheRest(const CookDifference& difference, CookNotes& notes, Counters& c
   const Standing& standing = difference.standing;
   const StandingBase& base = *difference.base;
   const uint64_t platforms = base.members->platforms().size();
-  StandCounts rest{.packages = standing.counts.in_cook,
-                   .failed = standing.counts.failed,
-                   .results = standing.counts.results,
-                   .is_rest = true};
+  CookEvent::Stands rest{.packages = standing.counts.in_cook,
+                         .failed = standing.counts.failed,
+                         .results = standing.counts.results,
+                         .is_rest = true};
   uint64_t results_failed = standing.counts.results_failed;
   std::set<std::string, std::less<>> looked_at = LookedAt(notes);
   looked_at.insert(base.gone.begin(), base.gone.end());
@@ -131,7 +131,7 @@ void TellTheRest(const CookDifference& difference, CookNotes& notes, Counters& c
   counters.results_up_to_date += rest.results;
   counters.results_failed += results_failed;
   counters.results_wanted += rest.results + results_failed;
-  notes.Stands(rest);
+  notes.Tell(rest);
 
   std::set<std::tuple<std::string_view, std::string_view, std::string_view>> told;
   const std::vector<StandingWarning> now = notes.replayed().warnings();

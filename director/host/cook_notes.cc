@@ -15,76 +15,86 @@ const std::string& PackageOf(const DoneKeys::value_type& done) { return done.fir
 
 }  // namespace
 
-void CookNotes::OnFailed(const std::string& package, const std::string& platform,
-                         const PackageFailed& failed) {
+void CookNotes::TakeEvent(const CookEvent& event) {
+  if (std::visit([this](const auto& what) { return Note(what); }, event.what))
+    sink_.TakeEvent(event);
+}
+
+bool CookNotes::Note(const CookEvent::Scanned& scanned) {
+  replayed_.Scanned(scanned);
+  return true;
+}
+
+bool CookNotes::Note(const CookEvent::Failed& failed) {
+  const auto& [package, platform, failure] = failed;
   has_other_failures_ |= package.empty();
   const bool is_of_all = platform.empty() && !platforms_.empty();
   if (!package.empty() && !is_of_all) failed_.emplace(package, platform);
   for (const std::string& one : platforms_) {
     if (!package.empty() && is_of_all) failed_.emplace(package, one);
   }
-  replayed_.Failed(package, platform, failed);
-  listener_.OnFailed(package, platform, failed);
+  replayed_.Failed(package, platform, failure);
+  return true;
 }
 
 bool CookNotes::IsWarning(const std::string& package, const std::string& platform,
                           const record::Warning& warning) {
   const record::WarningRules rules = rules_of_(package);
-  if (rules.IsError(warning.kind))
-    OnFailed(package, platform, {.stage = Stage::kRequest, .error = warning.ErrorText()});
+  if (rules.IsError(warning.kind)) {
+    Tell(CookEvent::Failed{
+        package, platform, {.stage = Stage::kRequest, .error = warning.ErrorText()}});
+  }
   return !rules.IsError(warning.kind) && !rules.IsOff(warning.kind);
 }
 
-void CookNotes::OnWarning(const std::string& package, const std::string& platform,
-                          const record::Warning& warning) {
-  if (!IsWarning(package, platform, warning)) return;
-  replayed_.Warned(package, platform, warning.ToText());
-  listener_.OnWarning(package, platform, warning);
-}
-
-void CookNotes::OnPassingWarning(const std::string& package, const std::string& platform,
-                                 const record::Warning& warning) {
-  if (!IsWarning(package, platform, warning)) return;
-  replayed_.Passing();
-  listener_.OnPassingWarning(package, platform, warning);
+bool CookNotes::Note(const CookEvent::Warned& warned) {
+  const auto& [package, platform, warning, is_passing] = warned;
+  if (!IsWarning(package, platform, warning)) return false;
+  if (is_passing) {
+    replayed_.Passing();
+  } else {
+    replayed_.Warned(package, platform, warning.ToText());
+  }
+  return true;
 }
 
 void CookNotes::WarnOfAsk(record::WarningKind kind, const std::string& text) {
   const record::Warning warning{kind, text};
   if (IsWarning("", "", warning)) {
-    listener_.OnWarning("", "", warning);
+    sink_.Warn(kind, text);
   } else if (rules_of_("").IsError(kind)) {
     replayed_.Passing();  // (else it would fail each cook from now on)
   }
 }
 
-void CookNotes::OnLeft(const std::string& package) {
+bool CookNotes::Note(const CookEvent::Left& left) {
   const auto forget = [&](auto& of_packages) {
-    const auto first = of_packages.lower_bound({package, ""});
+    const auto first = of_packages.lower_bound({left.package, ""});
     auto last = first;
-    while (last != of_packages.end() && PackageOf(*last) == package) ++last;
+    while (last != of_packages.end() && PackageOf(*last) == left.package) ++last;
     of_packages.erase(first, last);
   };
   forget(failed_);
   forget(done_);
-  if (sizes_) sizes_->Remove(package);
+  if (sizes_) sizes_->Remove(left.package);
   replayed_.Passing();  // (what was told of it may have been of another state of the project)
-  listener_.OnLeft(package);
+  return true;
 }
 
-void CookNotes::OnPlatforms(const std::vector<std::string>& platforms) {
-  if (!platforms_.empty() && platforms != platforms_) replayed_.Passing();
-  platforms_ = platforms;
+bool CookNotes::Note(const CookEvent::Platforms& platforms) {
+  const std::vector<std::string>& names = platforms.names;
+  if (!platforms_.empty() && names != platforms_) replayed_.Passing();
+  platforms_ = names;
   const auto is_other = [&](const std::string& platform) {
-    return !platform.empty() &&
-           std::find(platforms.begin(), platforms.end(), platform) == platforms.end();
+    return !platform.empty() && std::find(names.begin(), names.end(), platform) == names.end();
   };
   std::erase_if(failed_, [&](const auto& one) { return is_other(one.second); });
   std::erase_if(done_, [&](const auto& one) { return is_other(one.first.second); });
-  listener_.OnPlatforms(platforms);
+  return true;
 }
 
-void CookNotes::OnDone(const StoredResult& result, ResultSource source) {
+bool CookNotes::Note(const CookEvent::Done& done) {
+  const StoredResult& result = *done.result;
   failed_.erase({result.package, result.platform_name});
   replayed_.Done(result.package, result.platform_name);
   const bool is_new =
@@ -94,19 +104,15 @@ void CookNotes::OnDone(const StoredResult& result, ResultSource source) {
     for (const record::Output& output : result.result.outputs) bytes += output.digest.size_bytes();
     sizes_->Add(result.package, result.platform_name, result.source.size_bytes(), bytes);
   }
-  if (source == ResultSource::kCooked && first_cooked_ == absl::InfiniteFuture())
+  if (done.source == ResultSource::kCooked && first_cooked_ == absl::InfiniteFuture())
     first_cooked_ = absl::Now();
   for (const std::string& kept : result.result.details.warnings) {
     const record::Warning warning = record::Warning::Parse(kept);
     // (One that is an error fails the package when it is judged.)
     if (is_new && !rules_of_(result.package).IsError(warning.kind))
-      OnWarning(result.package, result.platform_name, warning);
+      Tell(CookEvent::Warned{result.package, result.platform_name, warning});
   }
-  listener_.OnDone(result, source);
-}
-
-void CookNotes::OnProgress(const Counters& counters, const Progress& progress) {
-  listener_.OnProgress(counters, progress);
+  return true;
 }
 
 std::vector<std::string> CookNotes::FailedPackages() const {

@@ -1,5 +1,5 @@
-// CookNotes: what the parts of one cook ask about its past: what failed, and what is done. It
-// stands between the cook and its listener, who is told everything.
+// CookNotes: notes which packages of one cook failed and are done, for the later parts of the cook.
+// Events pass through it on their way to the cook's sink.
 //
 // The warnings of a result are told once for each package and platform, before the result itself.
 // A warning that a project leaves out is not told; one that is an error there is told as a failure.
@@ -18,44 +18,28 @@
 
 #include "absl/time/time.h"
 #include "common/base/digest.h"
-#include "director/host/cook_listener.h"
 #include "director/host/package_of_path.h"
 #include "director/host/replayed_messages.h"
 #include "director/host/size_notes.h"
+#include "director/shell/cook_event.h"
 
 namespace galley::director {
 
-class CookNotes final : public CookListener {
+class CookNotes final : public CookEventSink {
  public:
-  // `listener` outlives it.
-  explicit CookNotes(CookListener& listener) : listener_(listener) {}
+  // `sink` outlives it.
+  explicit CookNotes(CookEventSink& sink) : sink_(sink) {}
 
-  void Say(std::string_view text) override { listener_.Say(text); }
-  void SayAlways(std::string_view text) override { listener_.SayAlways(text); }
-  void Scanned(const ScanCounts& counts) override {
-    replayed_.Scanned(counts);
-    listener_.Scanned(counts);
-  }
-  // What the next cook tells, when all stands; people were told another number before.
+  void TakeEvent(const CookEvent& event) override;
+  // The next cook tells this number when all stands; people were told another one before.
   void NoteUnmatched(size_t unmatched) {
-    ScanCounts counts = replayed_.scanned();
-    counts.unmatched = unmatched;
-    replayed_.Scanned(counts);
+    CookEvent::Scanned scanned = replayed_.scanned();
+    scanned.unmatched = unmatched;
+    replayed_.Scanned(scanned);
   }
-  void Stands(const StandCounts& counts) override { listener_.Stands(counts); }
-  void OnFailed(const std::string& package, const std::string& platform,
-                const PackageFailed& failed) override;
-  void OnWarning(const std::string& package, const std::string& platform,
-                 const record::Warning& warning) override;
-  void OnPassingWarning(const std::string& package, const std::string& platform,
-                        const record::Warning& warning) override;
-  // A warning of what this cook was asked for, which is nothing of what it finds: it is told, and
-  // the next cook of the same does not tell it again.
+  // A warning of the ask of this cook, and not of what it finds: it is told, and the next cook of
+  // the same does not tell it again.
   void WarnOfAsk(record::WarningKind kind, const std::string& text);
-  void OnDone(const StoredResult& result, ResultSource source) override;
-  void OnLeft(const std::string& package) override;
-  void OnPlatforms(const std::vector<std::string>& platforms) override;
-  void OnProgress(const Counters& counters, const Progress& progress) override;
 
   // The rules of the warnings of a package; of "": those of what is about no package. Until it is
   // set, nothing is left out.
@@ -80,11 +64,21 @@ class CookNotes final : public CookListener {
   absl::Time first_cooked() const { return first_cooked_; }
 
  private:
+  // Notes an event. False: nobody is told of it.
+  bool Note(const CookEvent::Said&) { return true; }
+  bool Note(const CookEvent::Scanned& scanned);
+  bool Note(const CookEvent::Stands&) { return true; }
+  bool Note(const CookEvent::Failed& failed);
+  bool Note(const CookEvent::Warned& warned);
+  bool Note(const CookEvent::Done& done);
+  bool Note(const CookEvent::Left& left);
+  bool Note(const CookEvent::Platforms& platforms);
+  bool Note(const CookEvent::Progressed&) { return true; }
   // False: the warning is left out, or an error, as which it was told.
   bool IsWarning(const std::string& package, const std::string& platform,
                  const record::Warning& warning);
 
-  CookListener& listener_;
+  CookEventSink& sink_;
   WarningRulesOf rules_of_ = [](const std::string&) { return record::WarningRules(); };
   ReplayedMessages replayed_;
   std::vector<std::string> platforms_;                    // of the cook

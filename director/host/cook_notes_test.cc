@@ -8,20 +8,20 @@ namespace {
 
 using testing::ElementsAre;
 
-StoredResult ResultOf(const std::string& package, const std::string& key) {
+CookEvent::Done Done(const std::string& package, const std::string& key, ResultSource source) {
   StoredResult result;
   result.package = package;
   result.platform_name = "windows";
   result.action_key = Digest::Of(key);
   result.result.details.warnings = {"no normals"};
-  return result;
+  return {std::make_shared<const StoredResult>(result), source};
 }
 
 TEST(CookNotesTest, WarningsOfAResultAreToldOnceAndBeforeIt) {
   FakeListener told;
   CookNotes notes(told);
-  notes.OnDone(ResultOf("/Game/a.png", "1"), ResultSource::kCached);
-  notes.OnDone(ResultOf("/Game/a.png", "2"), ResultSource::kCooked);
+  notes.Tell(Done("/Game/a.png", "1", ResultSource::kCached));
+  notes.Tell(Done("/Game/a.png", "2", ResultSource::kCooked));
   EXPECT_THAT(told.lines, ElementsAre("warning /Game/a.png windows: no normals [other]",
                                       "done /Game/a.png windows", "done /Game/a.png windows"));
   EXPECT_EQ(notes.done().at({"/Game/a.png", "windows"}), Digest::Of("2"));
@@ -63,11 +63,12 @@ TEST(CookNotesTest, AWarningIsLeftOutOrAnErrorAsTheProjectSays) {
     return rules;
   });
   notes.Warn(record::WarningKind::kStraySidecar, "no effect");
-  notes.OnPassingWarning("/Game/b.png", "", {record::WarningKind::kAudioFile, "cut off"});
+  notes.Tell(
+      CookEvent::Warned{"/Game/b.png", "", {record::WarningKind::kAudioFile, "cut off"}, true});
   EXPECT_THAT(told.lines, ElementsAre());
   EXPECT_TRUE(notes.replayed().warnings().empty());
   EXPECT_TRUE(notes.replayed().stands());
-  notes.OnWarning("/Game/a.png", "pc", {record::WarningKind::kAudioFile, "cut off"});
+  notes.Tell(CookEvent::Warned{"/Game/a.png", "pc", {record::WarningKind::kAudioFile, "cut off"}});
   EXPECT_THAT(told.lines,
               ElementsAre("failed /Game/a.png pc: cut off [audio-file], which is an error here "
                           "([warnings] error)"));
@@ -82,16 +83,16 @@ TEST(CookNotesTest, AWarningOfAResultThatIsAnErrorIsTheCoresToTell) {
     rules.error.set(static_cast<size_t>(record::WarningKind::kOther));
     return rules;
   });
-  notes.OnDone(ResultOf("/Game/a.png", "1"), ResultSource::kCached);
+  notes.Tell(Done("/Game/a.png", "1", ResultSource::kCached));
   EXPECT_THAT(told.lines, ElementsAre("done /Game/a.png windows"));
 }
 
 TEST(CookNotesTest, TheFirstResultThatWasCookedHasItsTime) {
   FakeListener told;
   CookNotes notes(told);
-  notes.OnDone(ResultOf("/Game/a.png", "1"), ResultSource::kCached);
+  notes.Tell(Done("/Game/a.png", "1", ResultSource::kCached));
   EXPECT_EQ(notes.first_cooked(), absl::InfiniteFuture());
-  notes.OnDone(ResultOf("/Game/b.png", "1"), ResultSource::kCooked);
+  notes.Tell(Done("/Game/b.png", "1", ResultSource::kCooked));
   EXPECT_LT(notes.first_cooked(), absl::InfiniteFuture());
 }
 
@@ -99,10 +100,10 @@ TEST(CookNotesTest, FailuresAreCountedByPlatform) {
   FakeListener told;
   CookNotes notes(told);
   EXPECT_FALSE(notes.has_failures());
-  notes.OnFailed("/Game/b.png", "windows", {.error = "truncated"});
-  notes.OnFailed("/Game/b.png", "android", {.error = "truncated"});
-  notes.OnFailed("/Game/a.png", "", {.error = "no such file"});
-  notes.OnFailed("", "windows", {.error = "its sandbox is full"});
+  notes.Tell(CookEvent::Failed{"/Game/b.png", "windows", {.error = "truncated"}});
+  notes.Tell(CookEvent::Failed{"/Game/b.png", "android", {.error = "truncated"}});
+  notes.Tell(CookEvent::Failed{"/Game/a.png", "", {.error = "no such file"}});
+  notes.Tell(CookEvent::Failed{"", "windows", {.error = "its sandbox is full"}});
   EXPECT_TRUE(notes.has_failures());
   EXPECT_THAT(notes.FailedPackages(), ElementsAre("/Game/a.png", "/Game/b.png"));
   EXPECT_EQ(notes.CountFailedOn("windows"), 2u);
@@ -117,9 +118,9 @@ TEST(CookNotesTest, TheDigestIsOfWhatIsDoneInWhateverOrder) {
   FakeListener told;
   CookNotes one(told), other(told), none(told);
   for (const char* package : {"/Game/a.png", "/Game/b.png"})
-    one.OnDone(ResultOf(package, "1"), ResultSource::kCooked);
+    one.Tell(Done(package, "1", ResultSource::kCooked));
   for (const char* package : {"/Game/b.png", "/Game/a.png"})
-    other.OnDone(ResultOf(package, "1"), ResultSource::kCached);
+    other.Tell(Done(package, "1", ResultSource::kCached));
   EXPECT_EQ(DigestOfDone(one.done()), DigestOfDone(other.done()));
   EXPECT_EQ(DigestOfDone(none.done()), Digest::Of(""));
 }

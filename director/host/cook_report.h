@@ -22,7 +22,7 @@ struct CookReport {
   std::map<std::string, uint64_t> sequences;
   Digest snapshot = Digest::Of("");  // of all that is done (Members::snapshot)
 
-  bool has_failures = false;  // of packages, or of something else that the listener was told of
+  bool has_failures = false;  // of packages, or of something else that the sink was told of
   bool stage_failed = false;
   bool is_published = false;  // an interrupt came too late, if one came
   absl::Duration scan, explore, cook, stage;

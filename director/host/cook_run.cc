@@ -36,7 +36,7 @@ ProjectCatalog::Options TableOptionsOf(const CookAsk& ask, const project::Projec
 }
 
 CookRun::CookRun(CookAsk ask, const Deps& deps)
-    : ask_(std::move(ask)), deps_(deps), notes_(deps_.listener) {}
+    : ask_(std::move(ask)), deps_(deps), notes_(deps_.sink) {}
 
 CookReport CookRun::Run() {
   report_.end = deps_.permit.Prepare([this] { return Prepare(); });
@@ -269,7 +269,7 @@ void CookRun::TellRemovedByRules() {
     const std::string text =
         RemovedByRulesText(deps_.director.stores().store(), last->second, root, platform, *world,
                            {is_project_file_another_, failed});
-    if (!text.empty()) notes_.OnPassingWarning("", "", {record::WarningKind::kRootShrinks, text});
+    if (!text.empty()) notes_.WarnInPassing(record::WarningKind::kRootShrinks, text);
   }
 }
 
@@ -315,11 +315,11 @@ void CookRun::TellScan() {
   for (const std::string& warning : selection_.warnings)
     notes_.Warn(record::WarningKind::kAllIsNever, warning);
   TellOddFiles(*world_, notes_);
-  notes_.Scanned({.files = world_->snapshot->files().size(),
-                  .packages = world_->table->names().size(),
-                  .unmatched = CountUnmatched(*world_),
-                  .seconds = absl::ToDoubleSeconds(report_.scan),
-                  .listed = report_.listed});
+  notes_.Tell(CookEvent::Scanned{.files = world_->snapshot->files().size(),
+                                 .packages = world_->table->names().size(),
+                                 .unmatched = CountUnmatched(*world_),
+                                 .seconds = absl::ToDoubleSeconds(report_.scan),
+                                 .listed = report_.listed});
   TellLeftOut(*world_, notes_);
 }
 
@@ -333,13 +333,13 @@ void CookRun::TellScanAgain() {
   const Standing& standing = difference_->standing;
   for (const StandingWarning& one : standing.warnings) {
     if (one.is_of_scan)
-      notes_.OnWarning(one.package, one.platform, record::Warning::Parse(one.text));
+      notes_.Tell(CookEvent::Warned{one.package, one.platform, record::Warning::Parse(one.text)});
   }
-  notes_.Scanned({.files = standing.counts.files,
-                  .packages = standing.counts.packages,
-                  .unmatched = standing.counts.unmatched,
-                  .seconds = absl::ToDoubleSeconds(report_.scan),
-                  .listed = report_.listed});
+  notes_.Tell(CookEvent::Scanned{.files = standing.counts.files,
+                                 .packages = standing.counts.packages,
+                                 .unmatched = standing.counts.unmatched,
+                                 .seconds = absl::ToDoubleSeconds(report_.scan),
+                                 .listed = report_.listed});
 }
 
 // Before the journal follows the files: it says of packages what it said when they were cooked.
@@ -479,9 +479,9 @@ void CookRun::TellTheEnd() {
   if (const auto lost = LostText(outcome, project_->store.directory))
     NoteHealed(record::KeptWarning(record::WarningKind::kStoreLost, *lost));
   if (const auto unstarted = UnstartedText(outcome, project_->farm.launcher))
-    notes_.OnPassingWarning("", "", {record::WarningKind::kWorkersMissing, *unstarted});
+    notes_.WarnInPassing(record::WarningKind::kWorkersMissing, *unstarted);
   if (const auto unproven = UnprovenText(outcome))
-    notes_.OnPassingWarning("", "", {record::WarningKind::kResultsUnproven, *unproven});
+    notes_.WarnInPassing(record::WarningKind::kResultsUnproven, *unproven);
   const std::string unanswered =
       UnansweredText(*project_, outcome.observed, deps_.director.environment());
   if (!unanswered.empty()) notes_.SayAlways(unanswered);
@@ -508,7 +508,7 @@ void CookRun::TellIdleNames() {
   for (const record::Warning& one :
        IdleNames(*world.project, *world.table, GeneratedIn(*world.table, &deps_.director.journal()),
                  ask_.selection.cultures))
-    notes_.OnWarning("", "", one);
+    notes_.Warn(one.kind, one.text);
   notes_.SetScanning(false);
 }
 
@@ -518,7 +518,7 @@ absl::Status CookRun::TellRefusal() {
   if (refusal.empty()) return staging_->stopped();
   if (!staging_->is_published()) return WrongUse(refusal);
   // (A package was made again after that, for the store had lost it.)
-  notes_.OnPassingWarning("", "", {record::WarningKind::kNotDeterministic, refusal});
+  notes_.WarnInPassing(record::WarningKind::kNotDeterministic, refusal);
   return staging_->stopped();
 }
 
@@ -531,10 +531,12 @@ void CookRun::TellUnpublished() {
   for (const std::string& platform : notes_.platforms()) {
     if (outcome.roots.contains(platform)) continue;
     const auto last = deps_.director.journal().LastPublished(platform);
-    notes_.OnWarning("", platform,
-                     {record::WarningKind::kNothingPublished,
-                      UnpublishedText(notes_.CountFailedOn(platform), outcome.counters.in_cook,
-                                      last.ok() && last->sequence != 0)});
+    notes_.Tell(
+        CookEvent::Warned{"",
+                          platform,
+                          {record::WarningKind::kNothingPublished,
+                           UnpublishedText(notes_.CountFailedOn(platform), outcome.counters.in_cook,
+                                           last.ok() && last->sequence != 0)}});
   }
 }
 
@@ -543,7 +545,7 @@ void CookRun::Remember() {
   // (Where another director has the project, the next cook starts from what that one leaves.)
   if (deps_.director.MayWrite().ok()) remembered.Update(deps_.permit.Remember());
   if (remembered.ok()) return;
-  deps_.listener.Warn(
+  deps_.sink.Warn(
       record::WarningKind::kJournal,
       fmt::format("the next cook will look at more than it must: {}", MessageOf(remembered)));
 }

@@ -38,7 +38,7 @@ class CookRun {
   struct Deps {
     Director& director;
     CookPermit& permit;
-    CookListener& listener;
+    CookEventSink& sink;
     Trace& trace;
     Cancellation& stop;
     WatchedTables* watched = nullptr;       // null: all files are looked at

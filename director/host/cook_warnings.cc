@@ -11,26 +11,25 @@
 
 namespace galley::director {
 
-void TellOddFiles(const World& world, CookListener& listener) {
+void TellOddFiles(const World& world, CookEventSink& sink) {
   for (const content::FileEntry& file : world.snapshot->files()) {
     if (file.error.empty() || world.table->Find(file.path)) continue;
     if (S_ISDIR(file.stat.mode)) {
-      listener.OnFailed(file.path, "", {.stage = Stage::kRequest, .error = file.error});
+      sink.Tell(CookEvent::Failed{file.path, "", {.stage = Stage::kRequest, .error = file.error}});
     } else {
-      listener.OnWarning(file.path, "", {record::WarningKind::kUnusableFile, file.error});
+      sink.Tell(CookEvent::Warned{file.path, "", {record::WarningKind::kUnusableFile, file.error}});
     }
   }
 }
 
-void TellLeftOut(const World& world, CookListener& listener) {
+void TellLeftOut(const World& world, CookEventSink& sink) {
   for (const std::string& warning : StraySidecars(*world.table))
-    listener.Warn(record::WarningKind::kStraySidecar, warning);
+    sink.Warn(record::WarningKind::kStraySidecar, warning);
   if (const std::string text = SandboxesAmongContent(*world.snapshot); !text.empty())
-    listener.Warn(record::WarningKind::kSandboxInContent, text);
+    sink.Warn(record::WarningKind::kSandboxInContent, text);
 }
 
-void TellIdleNever(const World& before, const World& after, bool is_narrow,
-                   CookListener& listener) {
+void TellIdleNever(const World& before, const World& after, bool is_narrow, CookEventSink& sink) {
   const auto named_before = before.table->NeverThatNamesNothing();
   for (const project::Pattern& never : after.table->NeverThatNamesNothing()) {
     const bool is_of_both =
@@ -41,7 +40,7 @@ void TellIdleNever(const World& before, const World& after, bool is_narrow,
     const bool is_unknown =
         is_narrow && (!is_argument || never.text.find("_gen") != std::string::npos);
     if (!is_of_both || is_unknown) continue;
-    listener.OnWarning("", "", NeverWarning(never, *before.table));
+    sink.Tell(CookEvent::Warned{"", "", NeverWarning(never, *before.table)});
   }
 }
 

@@ -8,22 +8,23 @@
 #include <string>
 #include <vector>
 
-#include "director/host/cook_listener.h"
+#include "director/shell/active_cook.h"
+#include "director/shell/cook_event.h"
 #include "director/shell/world.h"
 
 namespace galley::director {
 
 // Files that cannot be used and are no packages: a folder that cannot be read hides packages, so it
 // fails; the rest is worth a warning.
-void TellOddFiles(const World& world, CookListener& listener);
+void TellOddFiles(const World& world, CookEventSink& sink);
 
 // Sidecars without a file, sandboxes among the content.
-void TellLeftOut(const World& world, CookListener& listener);
+void TellLeftOut(const World& world, CookEventSink& sink);
 
 // Patterns of `never` that named nothing when the cook began, and nothing either now that its
 // generated packages are known (`after`). `is_narrow`: the cook did not ask for all packages, so
 // that patterns of galley.toml may be about others.
-void TellIdleNever(const World& before, const World& after, bool is_narrow, CookListener& listener);
+void TellIdleNever(const World& before, const World& after, bool is_narrow, CookEventSink& sink);
 
 // "2 workers of [farm] launcher = \"ssh\" did not start, ..."; nullopt: all came, or that is the
 // cook's error.

@@ -29,22 +29,21 @@ Director::Director(DirectorOptions options, std::unique_ptr<HeldProject> held)
 }
 
 absl::StatusOr<std::unique_ptr<Director>> Director::Open(DirectorOptions options,
-                                                         CookListener& listener,
-                                                         Cancellation& stop) {
+                                                         CookEventSink& sink, Cancellation& stop) {
   ASSIGN_OR_RETURN(std::unique_ptr<HeldProject> held,
-                   HeldProject::Take(*options.project, options.hold, listener, stop));
+                   HeldProject::Take(*options.project, options.hold, sink, stop));
   auto director = std::unique_ptr<Director>(new Director(std::move(options), std::move(held)));
   if (stop.is_cancelled()) return Interrupted();
-  RETURN_IF_ERROR(director->OpenAll(listener));
+  RETURN_IF_ERROR(director->OpenAll(sink));
   return director;
 }
 
-absl::Status Director::OpenAll(CookListener& listener) {
+absl::Status Director::OpenAll(CookEventSink& sink) {
   const std::string state = project().state_directory();
   RETURN_IF_ERROR(OpenLog(state));
   RETURN_IF_ERROR(TakeUp(options_.project).status());
   const auto may_write = [held = held_.get()] { return held->MayWrite(); };
-  ASSIGN_OR_RETURN(stores_, ProjectStores::Open(project(), may_write, listener));
+  ASSIGN_OR_RETURN(stores_, ProjectStores::Open(project(), may_write, sink));
   if (const auto info = stores_->store().Info(); info.ok()) {
     base::MutexLock lock(mutex_);
     store_seen_ = *info;
@@ -53,7 +52,7 @@ absl::Status Director::OpenAll(CookListener& listener) {
   if (!journal.ok()) return Infrastructure("journal", journal.status());
   journal_ = *std::move(journal);
   journal_->Fence(may_write);
-  RETURN_IF_ERROR(held_->Settle(*journal_, listener));
+  RETURN_IF_ERROR(held_->Settle(*journal_, sink));
   if (project().store.remote.is_written && stores_->remote() != nullptr) StartWriteBack();
   // A term that the journal never learned of may have left its table, and a power cut can bring
   // that back in the place of another of its name.
@@ -185,22 +184,22 @@ absl::Status Director::TakeUpStore() {
   return absl::OkStatus();
 }
 
-void Director::Settle(const CookReport& last, CookListener& listener, Cancellation& stop) {
+void Director::Settle(const CookReport& last, CookEventSink& sink, Cancellation& stop) {
   base::MutexLock lock(settling_);
-  if (write_back_ != nullptr) FlushWriteBack(last.is_cut_short(), listener, stop);
-  stores_->TellRemote(listener);
+  if (write_back_ != nullptr) FlushWriteBack(last.is_cut_short(), sink, stop);
+  stores_->TellRemote(sink);
 }
 
-void Director::Close(CookListener& listener, Cancellation& stop) {
+void Director::Close(CookEventSink& sink, Cancellation& stop) {
   stores_->LeaveRemote();
-  stores_->KeepWithinSize(stop, listener);
+  stores_->KeepWithinSize(stop, sink);
   if (!MayWrite().ok()) return;
   EndInheritedWorkers(project().state_directory(), std::exchange(survivors_, {}));
-  stores_->GiveBackDeadBytes(stop, listener);
+  stores_->GiveBackDeadBytes(stop, sink);
 }
 
 // After staging: nobody waits for it but whoever waits for the director to end.
-void Director::FlushWriteBack(bool is_cut_short, CookListener& listener, Cancellation& stop) {
+void Director::FlushWriteBack(bool is_cut_short, CookEventSink& sink, Cancellation& stop) {
   const auto give_up = [this] {
     write_back_->Cancel();
     stores_->remote()->Stop();
@@ -220,14 +219,13 @@ void Director::FlushWriteBack(bool is_cut_short, CookListener& listener, Cancell
   report.failed -= before.failed;
   report.dropped -= before.dropped;
   if (report.failed + report.dropped == 0) return;
-  listener.Warn(
-      record::WarningKind::kRemoteStore,
-      fmt::format(
-          "{} of {} could not be sent to {}: {}{}", report.failed + report.dropped,
-          Counted(report.sent + report.failed + report.dropped, "result"),
-          stores_->remote()->State().url,
-          report.reason.empty() ? "more were cooked than can wait" : report.reason,
-          report.unsent.empty() || journal_->MadeAnew() ? "" : "; the next cook sends them"));
+  sink.Warn(record::WarningKind::kRemoteStore,
+            fmt::format(
+                "{} of {} could not be sent to {}: {}{}", report.failed + report.dropped,
+                Counted(report.sent + report.failed + report.dropped, "result"),
+                stores_->remote()->State().url,
+                report.reason.empty() ? "more were cooked than can wait" : report.reason,
+                report.unsent.empty() || journal_->MadeAnew() ? "" : "; the next cook sends them"));
 }
 
 }  // namespace galley::director

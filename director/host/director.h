@@ -22,12 +22,12 @@
 #include "common/project/project.h"
 #include "common/project/resolver.h"
 #include "common/store/interface/store.h"
-#include "director/host/cook_listener.h"
 #include "director/host/cook_report.h"
 #include "director/host/held_project.h"
 #include "director/host/inheritance.h"
 #include "director/host/project_stores.h"
 #include "director/journal/journal.h"
+#include "director/shell/cook_event.h"
 #include "director/shell/describe.h"
 #include "director/shell/write_back.h"
 
@@ -56,10 +56,10 @@ struct DirectorOptions {
 
 class Director {
  public:
-  // Takes the project, waits for another director if need be, and opens all that it has. `listener`
+  // Takes the project, waits for another director if need be, and opens all that it has. `sink`
   // and `stop` are used during the call only. Errors: outcome_status.h.
   static absl::StatusOr<std::unique_ptr<Director>> Open(DirectorOptions options,
-                                                        CookListener& listener, Cancellation& stop);
+                                                        CookEventSink& sink, Cancellation& stop);
 
   // As the director was opened: what does not change while it lives is read here ([store], places).
   const project::Project& project() const { return *options_.project; }
@@ -101,18 +101,18 @@ class Director {
 
   // After a cook: sends what is left to the remote. All that goes wrong is a warning: the cook is
   // right without it. REQUIRES: last.outcome.
-  void Settle(const CookReport& last, CookListener& listener, Cancellation& stop);
+  void Settle(const CookReport& last, CookEventSink& sink, Cancellation& stop);
   // After the last cook: tidies the store, and leaves the remote. Likewise.
-  void Close(CookListener& listener, Cancellation& stop);
+  void Close(CookEventSink& sink, Cancellation& stop);
 
  private:
   Director(DirectorOptions options, std::unique_ptr<HeldProject> held);
-  absl::Status OpenAll(CookListener& listener);
+  absl::Status OpenAll(CookEventSink& sink);
   absl::Status OpenLog(const std::string& state) const;
   absl::StatusOr<SetupPtr> MakeSetup(std::shared_ptr<const project::Project> project) const;
   absl::Status ForgetOvertaken();
   void StartWriteBack();
-  void FlushWriteBack(bool is_cut_short, CookListener& listener, Cancellation& stop)
+  void FlushWriteBack(bool is_cut_short, CookEventSink& sink, Cancellation& stop)
       GALLEY_REQUIRES(settling_);
 
   const DirectorOptions options_;

@@ -26,25 +26,15 @@ namespace {
 using record::ObservationKind;
 
 // WarningTaker: keeps what a cook tells of the files that it finds.
-class WarningTaker final : public CookListener {
+class WarningTaker final : public CookEventSink {
  public:
   explicit WarningTaker(DryRun& run) : run_(run) {}
-  void OnWarning(const std::string& package, const std::string& platform,
-                 const record::Warning& warning) override {
-    run_.warnings.push_back({package, platform, warning});
+  void TakeEvent(const CookEvent& event) override {
+    if (const auto* const warned = std::get_if<CookEvent::Warned>(&event.what))
+      run_.warnings.push_back({warned->package, warned->platform, warned->warning});
+    if (const auto* const failed = std::get_if<CookEvent::Failed>(&event.what))
+      run_.failing.push_back({failed->package, failed->platform, failed->failure.error});
   }
-  void OnFailed(const std::string& package, const std::string& platform,
-                const PackageFailed& failed) override {
-    run_.failing.push_back({package, platform, failed.error});
-  }
-  void Say(std::string_view) override {}
-  void SayAlways(std::string_view) override {}
-  void Scanned(const ScanCounts&) override {}
-  void Stands(const StandCounts&) override {}
-  void OnDone(const StoredResult&, ResultSource) override {}
-  void OnLeft(const std::string&) override {}
-  void OnPlatforms(const std::vector<std::string>&) override {}
-  void OnProgress(const Counters&, const Progress&) override {}
 
  private:
   DryRun& run_;
@@ -155,7 +145,7 @@ class Looker {
     TellIdleNever(*world_, *world_, deps_.ask.selection.has_selection(), taker);
     for (const record::Warning& one : IdleNames(
              project_, table_, GeneratedIn(table_, deps_.journal), deps_.ask.selection.cultures))
-      taker.OnWarning("", "", one);
+      taker.Warn(one.kind, one.text);
     for (const content::FileEntry* const file : UnmatchedFiles(project_, table_, deps_.journal))
       run_.unmatched.push_back(file->path);
   }

@@ -1,43 +1,43 @@
-// FakeListener: a listener of tests, which keeps what it is told as lines.
+// FakeListener: the sink of tests, which keeps the events that it takes as lines.
 #pragma once
 
 #include <string>
-#include <string_view>
+#include <variant>
 #include <vector>
 
-#include "director/host/cook_listener.h"
+#include "director/shell/cook_event.h"
 #include "fmt/format.h"
 
 namespace galley::director {
 
-class FakeListener final : public CookListener {
+class FakeListener final : public CookEventSink {
  public:
-  void Say(std::string_view text) override { lines.push_back(fmt::format("say {}", text)); }
-  void SayAlways(std::string_view text) override { Say(text); }
-  void Scanned(const ScanCounts& counts) override {
-    lines.push_back(fmt::format("scanned {} files", counts.files));
+  void TakeEvent(const CookEvent& event) override {
+    std::visit([this](const auto& what) { Note(what); }, event.what);
   }
-  void Stands(const StandCounts& counts) override {
-    lines.push_back(fmt::format("{} packages stand", counts.packages));
-  }
-  void OnFailed(const std::string& package, const std::string& platform,
-                const PackageFailed& failed) override {
-    lines.push_back(fmt::format("failed {} {}: {}", package, platform, failed.error));
-  }
-  void OnWarning(const std::string& package, const std::string& platform,
-                 const record::Warning& warning) override {
-    lines.push_back(fmt::format("warning {} {}: {}", package, platform, warning.ToText()));
-  }
-  void OnDone(const StoredResult& result, ResultSource) override {
-    lines.push_back(fmt::format("done {} {}", result.package, result.platform_name));
-  }
-  void OnLeft(const std::string& package) override {
-    lines.push_back(fmt::format("left {}", package));
-  }
-  void OnPlatforms(const std::vector<std::string>&) override {}
-  void OnProgress(const Counters&, const Progress&) override {}
 
   std::vector<std::string> lines;
+
+ private:
+  template <typename... Parts>
+  void AddLine(fmt::format_string<Parts...> text, Parts&&... parts) {
+    lines.push_back(fmt::format(text, std::forward<Parts>(parts)...));
+  }
+  void Note(const CookEvent::Said& said) { AddLine("say {}", said.text); }
+  void Note(const CookEvent::Scanned& scanned) { AddLine("scanned {} files", scanned.files); }
+  void Note(const CookEvent::Stands& stands) { AddLine("{} packages stand", stands.packages); }
+  void Note(const CookEvent::Failed& failed) {
+    AddLine("failed {} {}: {}", failed.package, failed.platform, failed.failure.error);
+  }
+  void Note(const CookEvent::Warned& warned) {
+    AddLine("warning {} {}: {}", warned.package, warned.platform, warned.warning.ToText());
+  }
+  void Note(const CookEvent::Done& done) {
+    AddLine("done {} {}", done.result->package, done.result->platform_name);
+  }
+  void Note(const CookEvent::Left& left) { AddLine("left {}", left.package); }
+  void Note(const CookEvent::Platforms&) {}
+  void Note(const CookEvent::Progressed&) {}
 };
 
 }  // namespace galley::director

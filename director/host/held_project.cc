@@ -35,7 +35,7 @@ absl::Status MakeState(const project::Project& project) {
 
 absl::StatusOr<std::unique_ptr<ProjectLock>> TakeLock(const std::string& state,
                                                       const HoldOptions& options,
-                                                      CookListener& listener, Cancellation& stop) {
+                                                      CookEventSink& sink, Cancellation& stop) {
   bool said = false;
   while (true) {
     auto lock = ProjectLock::TryAcquire(state);
@@ -44,7 +44,7 @@ absl::StatusOr<std::unique_ptr<ProjectLock>> TakeLock(const std::string& state,
     if (!options.waits) return WrongUse(fmt::format("--standalone: {}", MessageOf(lock.status())));
     if (options.gives_way()) return absl::AbortedError(MessageOf(lock.status()));
     if (!said)
-      listener.Say(
+      sink.Say(
           fmt::format("waiting for another cook of this project: {}", MessageOf(lock.status())));
     said = true;
     if (stop.is_cancelled()) return Interrupted();
@@ -56,12 +56,12 @@ absl::StatusOr<std::unique_ptr<ProjectLock>> TakeLock(const std::string& state,
 
 absl::StatusOr<std::unique_ptr<HeldProject>> HeldProject::Take(const project::Project& project,
                                                                const HoldOptions& options,
-                                                               CookListener& listener,
+                                                               CookEventSink& sink,
                                                                Cancellation& stop) {
   const std::string state = project.state_directory();
   RETURN_IF_ERROR(MakeState(project));
   RETURN_IF_ERROR(options.check(FindHome(state, project.root).project_id));
-  ASSIGN_OR_RETURN(std::unique_ptr<ProjectLock> lock, TakeLock(state, options, listener, stop));
+  ASSIGN_OR_RETURN(std::unique_ptr<ProjectLock> lock, TakeLock(state, options, sink, stop));
   ProjectHome home = FindHome(state, project.root);
   if (!home.copied_from.empty()) {
     RETURN_IF_ERROR(options.check(""));
@@ -71,7 +71,7 @@ absl::StatusOr<std::unique_ptr<HeldProject>> HeldProject::Take(const project::Pr
   return std::unique_ptr<HeldProject>(new HeldProject(project, std::move(lock), std::move(home)));
 }
 
-absl::Status HeldProject::Settle(const Journal& journal, CookListener& listener) {
+absl::Status HeldProject::Settle(const Journal& journal, CookEventSink& sink) {
   if (home_.project_id.empty() && home_.copied_from.empty())
     home_.project_id = journal.meta().project_id;  // an older Galley kept it there alone
   if (home_.project_id.empty()) home_.project_id = RandomId();
@@ -83,7 +83,7 @@ absl::Status HeldProject::Settle(const Journal& journal, CookListener& listener)
         "own from now on, and publishes its own roots",
         home_.copied_from);
     LogInfo("{}", text);
-    listener.Warn(record::WarningKind::kProjectCopied, text);
+    sink.Warn(record::WarningKind::kProjectCopied, text);
   }
   return absl::OkStatus();
 }

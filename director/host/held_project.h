@@ -12,9 +12,9 @@
 #include "absl/status/statusor.h"
 #include "common/base/cancellation.h"
 #include "common/project/project.h"
-#include "director/host/cook_listener.h"
 #include "director/journal/journal.h"
 #include "director/journal/project_home.h"
+#include "director/shell/cook_event.h"
 
 namespace galley::director {
 
@@ -34,15 +34,14 @@ class HeldProject {
   // Makes the state's folders. Blocking: `stop` ends it. Errors: outcome_status.h.
   static absl::StatusOr<std::unique_ptr<HeldProject>> Take(const project::Project& project,
                                                            const HoldOptions& options,
-                                                           CookListener& listener,
-                                                           Cancellation& stop);
+                                                           CookEventSink& sink, Cancellation& stop);
 
   // FAILED_PRECONDITION: another director has the project now.
   absl::Status MayWrite() const { return lock_->Check(); }
   absl::Status SetTerm(uint32_t term) { return lock_->SetTerm(term); }
 
   // Gives the project an id if it has none, and records that it is here. Tells that it is a copy.
-  absl::Status Settle(const Journal& journal, CookListener& listener);
+  absl::Status Settle(const Journal& journal, CookEventSink& sink);
   // REQUIRES: Settle.
   const std::string& project_id() const { return home_.project_id; }
 

@@ -40,7 +40,7 @@ std::string WhyItDoesNotStand(const CookNotes& notes, const CookReport& report) 
 }
 
 StandingCounts CountsOf(const CookNotes& notes, const Counters& counters) {
-  const ScanCounts& scanned = notes.replayed().scanned();
+  const CookEvent::Scanned& scanned = notes.replayed().scanned();
   return {
       .files = scanned.files,
       .packages = scanned.packages,

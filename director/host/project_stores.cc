@@ -20,8 +20,7 @@
 namespace galley::director {
 
 absl::StatusOr<std::unique_ptr<ProjectStores>> ProjectStores::Open(
-    const project::Project& project, std::function<absl::Status()> may_write,
-    CookListener& listener) {
+    const project::Project& project, std::function<absl::Status()> may_write, CookEventSink& sink) {
   auto stores =
       std::unique_ptr<ProjectStores>(new ProjectStores(project.store.directory, project.name));
   auto store = store::OpenOrConnect(stores->directory_);
@@ -30,11 +29,11 @@ absl::StatusOr<std::unique_ptr<ProjectStores>> ProjectStores::Open(
   if (const absl::Status room = stores->CheckSpace(0); !room.ok())
     return Infrastructure("store", room);
   if (const absl::Status held = stores->Hold(); !held.ok())
-    listener.Warn(record::WarningKind::kStore, MessageOf(held));
+    sink.Warn(record::WarningKind::kStore, MessageOf(held));
   stores->admin_ = store->get();
   stores->dead_bytes_ = dynamic_cast<store::DeadBytes*>(store->get());
   stores->replaced_folder_ = dynamic_cast<store::ReplacedFolder*>(store->get());
-  RETURN_IF_ERROR(stores->OpenRemote(project.store.remote, listener));
+  RETURN_IF_ERROR(stores->OpenRemote(project.store.remote, sink));
   std::unique_ptr<store::Store> tiered = *std::move(store);
   if (stores->remote_.cache != nullptr)
     tiered = std::make_unique<store::TieredStore>(std::move(tiered), stores->remote_.cache);
@@ -74,8 +73,7 @@ void ProjectStores::RenewSession() {
     LogWarning("the session with the store is not renewed: {}", MessageOf(renewed));
 }
 
-absl::Status ProjectStores::OpenRemote(const project::RemoteSection& section,
-                                       CookListener& listener) {
+absl::Status ProjectStores::OpenRemote(const project::RemoteSection& section, CookEventSink& sink) {
   if (section.url.empty()) return absl::OkStatus();
   auto remote = store::OpenRemote({.url = section.url,
                                    .instance = section.instance,
@@ -86,7 +84,7 @@ absl::Status ProjectStores::OpenRemote(const project::RemoteSection& section,
   if (!remote.ok()) return WrongUse(fmt::format("[store] remote: {}", MessageOf(remote.status())));
   remote_ = *std::move(remote);
   for (const std::string& warning : remote_.warnings)
-    listener.Warn(record::WarningKind::kRemoteStore, warning);
+    sink.Warn(record::WarningKind::kRemoteStore, warning);
   return absl::OkStatus();
 }
 
@@ -105,38 +103,37 @@ std::string ProjectStores::RemoteDown() const {
                         absl::LocalTimeZone());
 }
 
-void ProjectStores::TellRemote(CookListener& listener) {
+void ProjectStores::TellRemote(CookEventSink& sink) {
   if (remote_.cache == nullptr) return;
   for (const std::string& text : RemoteWarnings(remote_.cache->State(), RemoteDown()))
-    listener.Warn(record::WarningKind::kRemoteStore, text);
+    sink.Warn(record::WarningKind::kRemoteStore, text);
 }
 
 void ProjectStores::LeaveRemote() {
   if (remote_.cache != nullptr) remote_.cache->Stop();
 }
 
-void ProjectStores::KeepWithinSize(Cancellation& stop, CookListener& listener) {
-  const absl::Status status =
-      quota_->Keep(&stop, [&](const std::string& text) { listener.Say(text); });
+void ProjectStores::KeepWithinSize(Cancellation& stop, CookEventSink& sink) {
+  const absl::Status status = quota_->Keep(&stop, [&](const std::string& text) { sink.Say(text); });
   if (!status.ok() && !stop.is_cancelled())
-    listener.Warn(
+    sink.Warn(
         record::WarningKind::kStore,
         fmt::format("the store was not brought within [store] max_size: {}", MessageOf(status)));
 }
 
-void ProjectStores::GiveBackDeadBytes(Cancellation& stop, CookListener& listener) {
+void ProjectStores::GiveBackDeadBytes(Cancellation& stop, CookEventSink& sink) {
   if (dead_bytes_ == nullptr || stop.is_cancelled()) return;
   session_.reset();
   absl::StatusOr<store::GcReport> given;
   RunAtLowPriority([&] { given = dead_bytes_->GiveBackDeadBytes(&stop); });
   if (stop.is_cancelled()) return;
   if (!given.ok())
-    return listener.Warn(
+    return sink.Warn(
         record::WarningKind::kStore,
         fmt::format("dead bytes of the store were not given back: {}", MessageOf(given.status())));
   if (given->freed_bytes > given->moved_bytes)
-    listener.Say(fmt::format("gave back {} of the store's segments, which nothing needed",
-                             HumanBytes(given->freed_bytes - given->moved_bytes)));
+    sink.Say(fmt::format("gave back {} of the store's segments, which nothing needed",
+                         HumanBytes(given->freed_bytes - given->moved_bytes)));
 }
 
 }  // namespace galley::director

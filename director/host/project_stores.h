@@ -23,7 +23,7 @@
 #include "common/store/layers/quota_keeper.h"
 #include "common/store/local/sessions.h"
 #include "common/store/reapi/client/open_remote.h"
-#include "director/host/cook_listener.h"
+#include "director/shell/cook_event.h"
 
 namespace galley::director {
 
@@ -33,7 +33,7 @@ class ProjectStores {
   // answers other than OK. Errors: outcome_status.h.
   static absl::StatusOr<std::unique_ptr<ProjectStores>> Open(
       const project::Project& project, std::function<absl::Status()> may_write,
-      CookListener& listener);
+      CookEventSink& sink);
 
   store::Store& store() { return *store_; }
   // Of the project's store directory, unfenced.
@@ -57,21 +57,21 @@ class ProjectStores {
   // "down since 14:05"; empty: it is not down, or there is none.
   std::string RemoteDown() const;
   // Gives up what hangs there: nobody waits for it any more. Tells what went wrong.
-  void TellRemote(CookListener& listener);
+  void TellRemote(CookEventSink& sink);
   // Nothing is asked of it any more.
   void LeaveRemote();
 
   // [store] max_size. (A thread looks in between, too.)
-  void KeepWithinSize(Cancellation& stop, CookListener& listener);
+  void KeepWithinSize(Cancellation& stop, CookEventSink& sink);
   // Dead bytes lie in the store's segments, and nothing needs them. The session ends first: nothing
   // is given back while a session lives, which may read there. Only when no cook is left.
-  void GiveBackDeadBytes(Cancellation& stop, CookListener& listener);
+  void GiveBackDeadBytes(Cancellation& stop, CookEventSink& sink);
 
  private:
   ProjectStores(std::string directory, std::string project_name)
       : directory_(std::move(directory)), project_name_(std::move(project_name)) {}
   absl::Status Hold();
-  absl::Status OpenRemote(const project::RemoteSection& section, CookListener& listener);
+  absl::Status OpenRemote(const project::RemoteSection& section, CookEventSink& sink);
 
   const std::string directory_, project_name_;
   std::unique_ptr<store::Store> store_;

@@ -38,7 +38,7 @@ void ReplayedMessages::Done(const std::string& package, const std::string& platf
   }
 }
 
-void TellAgain(const Standing& standing, CookListener& listener) {
+void TellAgain(const Standing& standing, CookEventSink& sink) {
   for (const StandingFailure& failure : standing.failures) {
     PackageFailed failed;
     failed.stage =
@@ -47,10 +47,11 @@ void TellAgain(const Standing& standing, CookListener& listener) {
         std::min(failure.cause, static_cast<uint32_t>(kLastFailureCause)));
     failed.error = failure.error;
     failed.log = failure.log;
-    listener.OnFailed(failure.package, failure.platform, failed);
+    sink.Tell(CookEvent::Failed{failure.package, failure.platform, failed});
   }
   for (const StandingWarning& warning : standing.warnings)
-    listener.OnWarning(warning.package, warning.platform, record::Warning::Parse(warning.text));
+    sink.Tell(
+        CookEvent::Warned{warning.package, warning.platform, record::Warning::Parse(warning.text)});
 }
 
 }  // namespace galley::director

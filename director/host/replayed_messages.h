@@ -9,14 +9,14 @@
 #include <vector>
 
 #include "director/core/events.h"
-#include "director/host/cook_listener.h"
+#include "director/shell/cook_event.h"
 #include "director/standing/standing.h"
 
 namespace galley::director {
 
 class ReplayedMessages {
  public:
-  void Scanned(const ScanCounts& counts) { scanned_ = counts; }
+  void Scanned(const CookEvent::Scanned& counts) { scanned_ = counts; }
   void Failed(const std::string& package, const std::string& platform, const PackageFailed& failed);
   void Warned(const std::string& package, const std::string& platform, const std::string& text);
   void Done(const std::string& package, const std::string& platform);
@@ -25,14 +25,14 @@ class ReplayedMessages {
   // Something was told that another cook of the same would not tell.
   void Passing() { is_passing_ = true; }
 
-  const ScanCounts& scanned() const { return scanned_; }
+  const CookEvent::Scanned& scanned() const { return scanned_; }
   const std::vector<StandingWarning>& warnings() const { return warnings_; }
   std::vector<StandingFailure> failures() const { return {failures_.begin(), failures_.end()}; }
   // True: another cook of the same tells the same.
   bool stands() const { return !is_passing_; }
 
  private:
-  ScanCounts scanned_;
+  CookEvent::Scanned scanned_;
   std::vector<StandingWarning> warnings_;
   std::set<StandingFailure> failures_;
   bool is_passing_ = false;
@@ -40,6 +40,6 @@ class ReplayedMessages {
 };
 
 // Tells it again.
-void TellAgain(const Standing& standing, CookListener& listener);
+void TellAgain(const Standing& standing, CookEventSink& sink);
 
 }  // namespace galley::director

@@ -27,10 +27,10 @@ TEST(ReplayedMessagesTest, WhatWasToldIsToldAgain) {
   told.Failed("/Game/a", "", Failed("missing", FailureCause::kProject));
   told.Warned("/Game/c", "pc", "odd [mesh-file]");
   EXPECT_TRUE(told.stands());
-  FakeListener listener;
-  TellAgain({.warnings = told.warnings(), .failures = told.failures()}, listener);
-  EXPECT_THAT(listener.lines, ElementsAre("failed /Game/a : missing", "failed /Game/b pc: broken",
-                                          "warning /Game/c pc: odd [mesh-file]"));
+  FakeListener sink;
+  TellAgain({.warnings = told.warnings(), .failures = told.failures()}, sink);
+  EXPECT_THAT(sink.lines, ElementsAre("failed /Game/a : missing", "failed /Game/b pc: broken",
+                                      "warning /Game/c pc: odd [mesh-file]"));
 }
 
 TEST(ReplayedMessagesTest, AFailureThatIsMendedIsNotToldAgain) {

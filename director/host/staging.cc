@@ -51,8 +51,8 @@ absl::StatusOr<StageReport> Staging::StageOne(const std::string& platform, const
                               staged.written, HumanBytes(staged.bytes_written), staged.removed,
                               staged.unchanged));
   if (staged.foreign_count > 0)
-    deps_.notes.OnWarning("", platform,
-                          {record::WarningKind::kForeignFiles, ForeignText(how.directory, staged)});
+    deps_.notes.Tell(CookEvent::Warned{
+        "", platform, {record::WarningKind::kForeignFiles, ForeignText(how.directory, staged)}});
   return staged;
 }
 
@@ -138,8 +138,8 @@ void Staging::TellFailures() {
         platform.empty()
             ? ""
             : "; its root is published: fix this and cook again, which stages what is left";
-    deps_.notes.OnFailed("", platform,
-                         {.stage = Stage::kStage, .error = fmt::format("{}{}", error, advice)});
+    deps_.notes.Tell(CookEvent::Failed{
+        "", platform, {.stage = Stage::kStage, .error = fmt::format("{}{}", error, advice)}});
   }
 }
 

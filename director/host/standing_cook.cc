@@ -240,22 +240,21 @@ CookReport ReportOf(const Standing& standing, absl::Duration took) {
   return report;
 }
 
-void Tell(const Standing& standing, const CookAsk& ask, absl::Duration took,
-          CookListener& listener) {
+void Tell(const Standing& standing, const CookAsk& ask, absl::Duration took, CookEventSink& sink) {
   std::vector<std::string> platforms;
   for (const StandingPlatform& platform : standing.platforms) platforms.push_back(platform.name);
-  listener.OnPlatforms(platforms);
-  listener.Scanned(
-      {.files = standing.counts.files,
-       .packages = standing.counts.packages,
-       .unmatched = standing.counts.unmatched,
-       .seconds = absl::ToDoubleSeconds(took),
-       .listed = ask.changed ? std::optional<uint64_t>(ask.changed->size()) : std::nullopt});
-  listener.Stands({.packages = standing.counts.in_cook,
-                   .failed = standing.counts.failed,
-                   .results = standing.counts.results,
-                   .seconds = absl::ToDoubleSeconds(took)});
-  TellAgain(standing, listener);
+  sink.Tell(CookEvent::Platforms{platforms});
+  sink.Tell(CookEvent::Scanned{
+      .files = standing.counts.files,
+      .packages = standing.counts.packages,
+      .unmatched = standing.counts.unmatched,
+      .seconds = absl::ToDoubleSeconds(took),
+      .listed = ask.changed ? std::optional<uint64_t>(ask.changed->size()) : std::nullopt});
+  sink.Tell(CookEvent::Stands{.packages = standing.counts.in_cook,
+                              .failed = standing.counts.failed,
+                              .results = standing.counts.results,
+                              .seconds = absl::ToDoubleSeconds(took)});
+  TellAgain(standing, sink);
 }
 
 // The files of the journal's base are those of today; of a list nobody looked.
@@ -268,8 +267,7 @@ void NoteWhatWasLookedAt(const StandingAsk& ask, absl::Time began) {
 
 }  // namespace
 
-StandingAnswer AnswerFromStanding(const StandingAsk& ask, CookListener& listener,
-                                  Cancellation& stop) {
+StandingAnswer AnswerFromStanding(const StandingAsk& ask, CookEventSink& sink, Cancellation& stop) {
   const absl::Time begin = absl::Now();
   const std::optional<std::string> text = TextOfAsk(ask.ask, ask.project);
   if (!text.has_value()) return {};
@@ -281,7 +279,7 @@ StandingAnswer AnswerFromStanding(const StandingAsk& ask, CookListener& listener
   judge.Renew();
   NoteWhatWasLookedAt(ask, begin);
   const absl::Duration took = absl::Now() - begin;
-  Tell(judge.standing(), ask.ask, took, listener);
+  Tell(judge.standing(), ask.ask, took, sink);
   CookReport report = ReportOf(judge.standing(), took);
   if (ask.ask.changed) report.listed = ask.ask.changed->size();
   return {.report = std::move(report)};
@@ -323,7 +321,7 @@ absl::StatusOr<Standing> FindButFiles(const StandingAsk& ask, Cancellation& stop
   return judge.standing();
 }
 
-StandingAnswer AnswerCold(const ColdAsk& ask, CookListener& listener, Cancellation& stop) {
+StandingAnswer AnswerCold(const ColdAsk& ask, CookEventSink& sink, Cancellation& stop) {
   const std::string state = ask.project.state_directory();
   const std::optional<std::string> text = TextOfAsk(ask.ask, ask.project);
   if (!text.has_value() || !Standings(state).Find(*text).has_value()) return {};
@@ -346,7 +344,7 @@ StandingAnswer AnswerCold(const ColdAsk& ask, CookListener& listener, Cancellati
                                               .environment = ask.environment,
                                               .project_id = home.project_id,
                                               .store = open},
-                                             listener, stop);
+                                             sink, stop);
   // A director that was killed after it had kept what stands has left its workers.
   if (answer.report.has_value()) EndInheritedWorkers(state, FindInheritedWorkers(state));
   return answer;

@@ -46,9 +46,8 @@ struct StandingAnswer {
   std::string difference;            // then: what differs, for people; empty: nothing was known
   std::optional<CheckedSources> checked;  // then: if that was it
 };
-// Tells `listener` all that the cook would tell, when all stands.
-StandingAnswer AnswerFromStanding(const StandingAsk& ask, CookListener& listener,
-                                  Cancellation& stop);
+// Tells `sink` all that the cook would tell, when all stands.
+StandingAnswer AnswerFromStanding(const StandingAsk& ask, CookEventSink& sink, Cancellation& stop);
 
 // The standing of the ask, of which all holds but for files, and for [[rule]]s (changed_rules.h):
 // sources and sandboxes were not looked at. FAILED_PRECONDITION: what differs.
@@ -73,6 +72,6 @@ struct ColdAsk {
   const std::string& worker_program;
   const std::map<std::string, std::string>& environment;
 };
-StandingAnswer AnswerCold(const ColdAsk& ask, CookListener& listener, Cancellation& stop);
+StandingAnswer AnswerCold(const ColdAsk& ask, CookEventSink& sink, Cancellation& stop);
 
 }  // namespace galley::director

@@ -148,61 +148,62 @@ TEST(CookWireTest, AFewWordsSayWhatIsAsked) {
   EXPECT_EQ(WhatIsAsked(ask), "/Game/b.png and 1 more");
 }
 
-// A listener that writes calls down, and another at the other end of the wire: both must hear the
-// same.
-struct Heard final : CookListener {
-  void Say(std::string_view text) override { calls.push_back("say " + std::string(text)); }
-  void SayAlways(std::string_view text) override {
-    calls.push_back("say always " + std::string(text));
+// A sink that writes events down, and another at the other end of the wire: both must take the same.
+struct Heard final : CookEventSink {
+  void TakeEvent(const CookEvent& event) override {
+    std::visit([this](const auto& what) { calls.push_back(TextOf(what)); }, event.what);
   }
-  void Scanned(const ScanCounts& scan) override {
-    calls.push_back(fmt::format("scanned {} {} {} {}", scan.files, scan.packages, scan.unmatched,
-                                scan.seconds));
+  static std::string TextOf(const CookEvent::Said& said) {
+    return (said.is_always_told ? "say always " : "say ") + said.text;
   }
-  void Stands(const StandCounts& counts) override {
-    calls.push_back(fmt::format("stands {} {} {} {}", counts.packages, counts.failed,
-                                counts.results, counts.seconds));
+  static std::string TextOf(const CookEvent::Scanned& scan) {
+    return fmt::format("scanned {} {} {} {}", scan.files, scan.packages, scan.unmatched,
+                       scan.seconds);
   }
-  void OnFailed(const std::string& package, const std::string& platform,
-                const PackageFailed& failed) override {
-    calls.push_back(fmt::format("failed {} {} {} {} {} {} {} {} {} {}", package, platform,
-                                StageName(failed.stage), failed.error, failed.log,
-                                FailureCauseName(failed.cause), failed.attempt, failed.attempts,
-                                failed.own_faults, failed.infrastructure_faults));
+  static std::string TextOf(const CookEvent::Stands& counts) {
+    return fmt::format("stands {} {} {} {}", counts.packages, counts.failed, counts.results,
+                       counts.seconds);
   }
-  void OnWarning(const std::string& package, const std::string& platform,
-                 const record::Warning& warning) override {
-    calls.push_back(fmt::format("warned {} {} {}", package, platform, warning.ToText()));
+  static std::string TextOf(const CookEvent::Failed& told) {
+    const PackageFailed& failed = told.failure;
+    return fmt::format("failed {} {} {} {} {} {} {} {} {} {}", told.package, told.platform,
+                       StageName(failed.stage), failed.error, failed.log,
+                       FailureCauseName(failed.cause), failed.attempt, failed.attempts,
+                       failed.own_faults, failed.infrastructure_faults);
   }
-  void OnDone(const StoredResult& result, ResultSource source) override {
-    calls.push_back(fmt::format("done {} {} {}", result.package, result.platform_name,
-                                static_cast<int>(source)));
+  static std::string TextOf(const CookEvent::Warned& warned) {
+    return fmt::format("warned {} {} {}", warned.package, warned.platform, warned.warning.ToText());
   }
-  void OnLeft(const std::string& package) override { calls.push_back("left " + package); }
-  void OnPlatforms(const std::vector<std::string>& platforms) override {
-    calls.push_back(fmt::format("platforms {}", fmt::join(platforms, " ")));
+  static std::string TextOf(const CookEvent::Done& done) {
+    return fmt::format("done {} {} {}", done.result->package, done.result->platform_name,
+                       static_cast<int>(done.source));
   }
-  void OnProgress(const Counters& counters, const Progress& progress) override {
-    calls.push_back(fmt::format(
+  static std::string TextOf(const CookEvent::Left& left) { return "left " + left.package; }
+  static std::string TextOf(const CookEvent::Platforms& platforms) {
+    return fmt::format("platforms {}", fmt::join(platforms.names, " "));
+  }
+  static std::string TextOf(const CookEvent::Progressed& progressed) {
+    const auto& [counters, progress] = progressed;
+    return fmt::format(
         "progress {} {} {} {} {} {} {} {} {} {} {} {}", counters.in_cook, counters.results_wanted,
         progress.packages[1][2], progress.packages[4][3], progress.results_per_second,
         progress.cooked_per_second, progress.to_cook, progress.unknown, progress.pending,
         progress.left ? absl::FormatDuration(*progress.left) : "none", progress.longest,
-        absl::FormatDuration(progress.longest_for) + (progress.is_alone ? " alone" : "")));
+        absl::FormatDuration(progress.longest_for) + (progress.is_alone ? " alone" : ""));
   }
   std::vector<std::string> calls;
 };
 
-TEST(EventWireTest, EachCallOfAListenerArrivesAtTheOtherEnd) {
+// WireEnd: sends each event over the wire to `there`.
+struct WireEnd final : CookEventSink {
+  explicit WireEnd(CookEventSink& other) : there(other) {}
+  void TakeEvent(const CookEvent& event) override { there.TakeEvent(*FromWire(ToWire(event))); }
+  CookEventSink& there;
+};
+
+TEST(EventWireTest, EachEventArrivesAtTheOtherEnd) {
   Heard here, there;
-  EventSource source({.event = [&](const v1::CookEvent& event) { TellListener(event, there); },
-                      .progress =
-                          [&](const v1::CookProgress& progress) {
-                            v1::CookEvent event;
-                            *event.mutable_progress() = progress;
-                            TellListener(event, there);
-                          },
-                      .remote_down = [] { return std::string("down since 14:05"); }});
+  WireEnd wire(there);
   StoredResult result;
   result.package = "/Game/a.png";
   result.platform_name = "android";
@@ -217,30 +218,32 @@ TEST(EventWireTest, EachCallOfAListenerArrivesAtTheOtherEnd) {
                     .is_alone = true};
   progress.packages[1][2] = 8;
   progress.packages[4][3] = 9;
-  for (CookListener* listener :
-       {static_cast<CookListener*>(&here), static_cast<CookListener*>(&source)}) {
-    listener->Say("staged");
-    listener->SayAlways("waiting");
-    listener->Scanned({.files = 1, .packages = 2, .unmatched = 3, .seconds = 0.25});
-    listener->Stands({.packages = 1, .failed = 3, .results = 2, .seconds = 0.5});
-    listener->OnFailed("/Game/a.png", "",
-                       {.stage = Stage::kSave,
-                        .error = "bad",
-                        .log = "log",
-                        .cause = FailureCause::kUnread,
-                        .attempt = 1ull << 50,
-                        .attempts = 2,
-                        .own_faults = 3,
-                        .infrastructure_faults = 4});
-    listener->OnWarning("/Game/a.png", "android", {record::WarningKind::kMeshFile, "odd"});
-    listener->OnLeft("/Game/b.png");
-    listener->OnPlatforms({"android", "deck"});
-    listener->Warn(record::WarningKind::kJournal, "of no package");
+  for (CookEventSink* sink :
+       {static_cast<CookEventSink*>(&here), static_cast<CookEventSink*>(&wire)}) {
+    sink->Say("staged");
+    sink->SayAlways("waiting");
+    sink->Tell(CookEvent::Scanned{.files = 1, .packages = 2, .unmatched = 3, .seconds = 0.25});
+    sink->Tell(CookEvent::Stands{.packages = 1, .failed = 3, .results = 2, .seconds = 0.5});
+    sink->Tell(CookEvent::Failed{"/Game/a.png",
+                                 "",
+                                 {.stage = Stage::kSave,
+                                  .error = "bad",
+                                  .log = "log",
+                                  .cause = FailureCause::kUnread,
+                                  .attempt = 1ull << 50,
+                                  .attempts = 2,
+                                  .own_faults = 3,
+                                  .infrastructure_faults = 4}});
+    sink->Tell(
+        CookEvent::Warned{"/Game/a.png", "android", {record::WarningKind::kMeshFile, "odd"}});
+    sink->Tell(CookEvent::Left{"/Game/b.png"});
+    sink->Tell(CookEvent::Platforms{{"android", "deck"}});
+    sink->Warn(record::WarningKind::kJournal, "of no package");
     for (const ResultSource from :
          {ResultSource::kCooked, ResultSource::kCached, ResultSource::kUpToDate})
-      listener->OnDone(result, from);
-    listener->OnProgress({.in_cook = 6, .results_wanted = 7}, progress);
-    listener->OnProgress({}, {});
+      sink->Tell(CookEvent::Done{std::make_shared<StoredResult>(result), from});
+    sink->Tell(CookEvent::Progressed{{.in_cook = 6, .results_wanted = 7}, progress});
+    sink->Tell(CookEvent::Progressed{{}, {}});
   }
   EXPECT_EQ(here.calls.size(), 14u);
   EXPECT_EQ(here.calls, there.calls);

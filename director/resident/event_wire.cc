@@ -1,7 +1,12 @@
 #include "director/resident/event_wire.h"
 
 #include <algorithm>
+#include <memory>
+#include <string>
 #include <utility>
+#include <variant>
+
+#include "absl/time/time.h"
 
 #include "director/resident/cook_wire.h"
 
@@ -20,99 +25,70 @@ PackageFailed FailureOf(const v1::CookFailure& failure) {
           .infrastructure_faults = failure.infrastructure_faults()};
 }
 
-}  // namespace
-
-void EventSource::Say(std::string_view text) {
-  v1::CookEvent event;
-  event.set_said(std::string(text));
-  sinks_.event(event);
+void Put(const CookEvent::Said& said, v1::CookEvent& event) {
+  said.is_always_told ? event.set_said_always(said.text) : event.set_said(said.text);
 }
 
-void EventSource::SayAlways(std::string_view text) {
-  v1::CookEvent event;
-  event.set_said_always(std::string(text));
-  sinks_.event(event);
-}
-
-void EventSource::Scanned(const ScanCounts& counts) {
-  v1::CookEvent event;
+void Put(const CookEvent::Scanned& scanned, v1::CookEvent& event) {
   v1::CookEvent::Scanned& out = *event.mutable_scanned();
-  out.set_files(counts.files);
-  out.set_packages(counts.packages);
-  out.set_unmatched(counts.unmatched);
-  out.set_seconds(counts.seconds);
-  if (counts.listed) out.set_listed(*counts.listed);
-  sinks_.event(event);
+  out.set_files(scanned.files);
+  out.set_packages(scanned.packages);
+  out.set_unmatched(scanned.unmatched);
+  out.set_seconds(scanned.seconds);
+  if (scanned.listed) out.set_listed(*scanned.listed);
 }
 
-void EventSource::Stands(const StandCounts& counts) {
-  v1::CookEvent event;
+void Put(const CookEvent::Stands& stands, v1::CookEvent& event) {
   v1::CookEvent::Stands& out = *event.mutable_stands();
-  out.set_packages(counts.packages);
-  out.set_failed(counts.failed);
-  out.set_results(counts.results);
-  out.set_seconds(counts.seconds);
-  out.set_is_rest(counts.is_rest);
-  sinks_.event(event);
+  out.set_packages(stands.packages);
+  out.set_failed(stands.failed);
+  out.set_results(stands.results);
+  out.set_seconds(stands.seconds);
+  out.set_is_rest(stands.is_rest);
 }
 
-void EventSource::OnFailed(const std::string& package, const std::string& platform,
-                           const PackageFailed& failed) {
-  v1::CookEvent event;
+void Put(const CookEvent::Failed& failed, v1::CookEvent& event) {
+  const PackageFailed& failure = failed.failure;
   v1::CookFailure& out = *event.mutable_failed();
-  out.set_package(package);
-  out.set_platform(platform);
-  out.set_stage(static_cast<uint32_t>(failed.stage));
-  out.set_error(failed.error);
-  out.set_log(failed.log);
-  out.set_cause(static_cast<uint32_t>(failed.cause));
-  out.set_attempt(failed.attempt);
-  out.set_attempts(failed.attempts);
-  out.set_own_faults(failed.own_faults);
-  out.set_infrastructure_faults(failed.infrastructure_faults);
-  sinks_.event(event);
+  out.set_package(failed.package);
+  out.set_platform(failed.platform);
+  out.set_stage(static_cast<uint32_t>(failure.stage));
+  out.set_error(failure.error);
+  out.set_log(failure.log);
+  out.set_cause(static_cast<uint32_t>(failure.cause));
+  out.set_attempt(failure.attempt);
+  out.set_attempts(failure.attempts);
+  out.set_own_faults(failure.own_faults);
+  out.set_infrastructure_faults(failure.infrastructure_faults);
 }
 
-void EventSource::OnWarning(const std::string& package, const std::string& platform,
-                            const record::Warning& warning) {
-  v1::CookEvent event;
+void Put(const CookEvent::Warned& warned, v1::CookEvent& event) {
   v1::CookEvent::Warned& out = *event.mutable_warned();
-  out.set_package(package);
-  out.set_platform(platform);
-  out.set_text(warning.ToText());
-  sinks_.event(event);
+  out.set_package(warned.package);
+  out.set_platform(warned.platform);
+  out.set_text(warned.warning.ToText());
 }
 
-void EventSource::OnDone(const StoredResult& result, ResultSource source) {
-  v1::CookEvent event;
+void Put(const CookEvent::Done& done, v1::CookEvent& event) {
   v1::CookEvent::Done& out = *event.mutable_done();
-  out.set_package(result.package);
-  out.set_platform(result.platform_name);
-  out.set_source(static_cast<uint32_t>(source));
-  sinks_.event(event);
+  out.set_package(done.result->package);
+  out.set_platform(done.result->platform_name);
+  out.set_source(static_cast<uint32_t>(done.source));
 }
 
-void EventSource::OnLeft(const std::string& package) {
-  v1::CookEvent event;
-  event.mutable_left()->set_package(package);
-  sinks_.event(event);
+void Put(const CookEvent::Left& left, v1::CookEvent& event) {
+  event.mutable_left()->set_package(left.package);
 }
 
-void EventSource::OnPlatforms(const std::vector<std::string>& platforms) {
-  v1::CookEvent event;
-  event.mutable_platforms()->mutable_names()->Assign(platforms.begin(), platforms.end());
-  sinks_.event(event);
+void Put(const CookEvent::Platforms& platforms, v1::CookEvent& event) {
+  event.mutable_platforms()->mutable_names()->Assign(platforms.names.begin(),
+                                                     platforms.names.end());
 }
 
-void EventSource::OnProgress(const Counters& counters, const Progress& progress) {
-  v1::CookProgress out = ToWire(counters, progress);
-  out.set_remote_down(sinks_.remote_down());
-  sinks_.progress(std::move(out));
-}
-
-v1::CookProgress ToWire(const Counters& counters, const Progress& progress) {
-  v1::CookProgress out;
-  ToWire(counters, *out.mutable_counters());
+void Put(const CookEvent::Progressed& progressed, v1::CookEvent& event) {
+  const Progress& progress = progressed.progress;
+  v1::CookProgress& out = *event.mutable_progress();
+  ToWire(progressed.counters, *out.mutable_counters());
   for (const auto& of_state : progress.packages) {
     for (const uint32_t count : of_state) out.add_packages(count);
   }
@@ -131,7 +107,13 @@ v1::CookProgress ToWire(const Counters& counters, const Progress& progress) {
     out.mutable_on_the_way()->set_queued(workers.queued);
     out.mutable_on_the_way()->set_starting(workers.starting);
   }
-  return out;
+}
+
+CookEvent::Done DoneOf(const v1::CookEvent::Done& done) {
+  auto result = std::make_shared<StoredResult>();
+  result->package = done.package();
+  result->platform_name = done.platform();
+  return {std::move(result), static_cast<ResultSource>(std::min(done.source(), 2u))};
 }
 
 Progress ProgressOf(const v1::CookProgress& progress) {
@@ -159,54 +141,58 @@ Progress ProgressOf(const v1::CookProgress& progress) {
   return read;
 }
 
-void TellListener(const v1::CookEvent& event, CookListener& listener) {
+}  // namespace
+
+v1::CookEvent ToWire(const CookEvent& event) {
+  v1::CookEvent out;
+  std::visit([&](const auto& what) { Put(what, out); }, event.what);
+  return out;
+}
+
+std::optional<CookEvent> FromWire(const v1::CookEvent& event) {
   switch (event.what_case()) {
     case v1::CookEvent::kSaid:
-      return listener.Say(event.said());
+      return CookEvent{CookEvent::Said{event.said()}};
     case v1::CookEvent::kSaidAlways:
-      return listener.SayAlways(event.said_always());
+      return CookEvent{CookEvent::Said{event.said_always(), true}};
     case v1::CookEvent::kScanned:
-      return listener.Scanned({.files = event.scanned().files(),
-                               .packages = event.scanned().packages(),
-                               .unmatched = event.scanned().unmatched(),
-                               .seconds = event.scanned().seconds(),
-                               .listed = event.scanned().has_listed()
-                                             ? std::optional(event.scanned().listed())
-                                             : std::nullopt});
+      return CookEvent{CookEvent::Scanned{.files = event.scanned().files(),
+                                          .packages = event.scanned().packages(),
+                                          .unmatched = event.scanned().unmatched(),
+                                          .seconds = event.scanned().seconds(),
+                                          .listed = event.scanned().has_listed()
+                                                        ? std::optional(event.scanned().listed())
+                                                        : std::nullopt}};
     case v1::CookEvent::kStands:
-      return listener.Stands({.packages = event.stands().packages(),
-                              .failed = event.stands().failed(),
-                              .results = event.stands().results(),
-                              .seconds = event.stands().seconds(),
-                              .is_rest = event.stands().is_rest()});
+      return CookEvent{CookEvent::Stands{.packages = event.stands().packages(),
+                                         .failed = event.stands().failed(),
+                                         .results = event.stands().results(),
+                                         .seconds = event.stands().seconds(),
+                                         .is_rest = event.stands().is_rest()}};
     case v1::CookEvent::kFailed:
-      return listener.OnFailed(event.failed().package(), event.failed().platform(),
-                               FailureOf(event.failed()));
+      return CookEvent{CookEvent::Failed{event.failed().package(), event.failed().platform(),
+                                         FailureOf(event.failed())}};
     case v1::CookEvent::kWarned:
-      return listener.OnWarning(event.warned().package(), event.warned().platform(),
-                                record::Warning::Parse(event.warned().text()));
-    case v1::CookEvent::kDone: {
-      StoredResult result;
-      result.package = event.done().package();
-      result.platform_name = event.done().platform();
-      return listener.OnDone(result,
-                             static_cast<ResultSource>(std::min(event.done().source(), 2u)));
-    }
+      return CookEvent{CookEvent::Warned{event.warned().package(), event.warned().platform(),
+                                         record::Warning::Parse(event.warned().text())}};
+    case v1::CookEvent::kDone:
+      return CookEvent{DoneOf(event.done())};
     case v1::CookEvent::kLeft:
-      return listener.OnLeft(event.left().package());
+      return CookEvent{CookEvent::Left{event.left().package()}};
     case v1::CookEvent::kPlatforms:
-      return listener.OnPlatforms(
-          {event.platforms().names().begin(), event.platforms().names().end()});
+      return CookEvent{CookEvent::Platforms{
+          {event.platforms().names().begin(), event.platforms().names().end()}}};
     case v1::CookEvent::kProgress:
-      return listener.OnProgress(FromWire(event.progress().counters()),
-                                 ProgressOf(event.progress()));
+      return CookEvent{CookEvent::Progressed{FromWire(event.progress().counters()),
+                                             ProgressOf(event.progress())}};
     case v1::CookEvent::kBegun:
     case v1::CookEvent::kMissed:
     case v1::CookEvent::kReport:
     case v1::CookEvent::kTrace:
     case v1::CookEvent::WHAT_NOT_SET:
-      return;
+      return std::nullopt;
   }
+  return std::nullopt;
 }
 
 }  // namespace galley::director

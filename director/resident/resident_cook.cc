@@ -14,6 +14,7 @@
 #include "director/host/selection.h"
 #include "director/host/standing_cook.h"
 #include "director/resident/asked_environment.h"
+#include "director/resident/event_wire.h"
 #include "fmt/format.h"
 
 namespace galley::director {
@@ -56,15 +57,7 @@ ResidentCook::ResidentCook(const Deps& deps, v1::CookAsk ask, uint64_t number,
       class_(ClassOfName(ask_.urgency_class()).value_or(CookClass::kNightly)),
       number_(number),
       log_(std::move(log)),
-      started_(absl::Now()),
-      listener_({.event =
-                     [this](const v1::CookEvent& event) {
-                       if (event.has_scanned()) state_ = State::kCooking;
-                       log_->Append(event);
-                     },
-                 .progress =
-                     [this](v1::CookProgress progress) { log_->SetProgress(std::move(progress)); },
-                 .remote_down = [this] { return deps_.director.RemoteDown(); }}) {
+      started_(absl::Now()) {
   TellBegun();
   thread_ = std::thread([this] { Run(); });
 }
@@ -72,6 +65,17 @@ ResidentCook::ResidentCook(const Deps& deps, v1::CookAsk ask, uint64_t number,
 ResidentCook::~ResidentCook() {
   stop_.Cancel();
   thread_.join();
+}
+
+void ResidentCook::TakeEvent(const CookEvent& event) {
+  v1::CookEvent out = ToWire(event);
+  if (out.has_progress()) {
+    out.mutable_progress()->set_remote_down(deps_.director.RemoteDown());
+    log_->SetProgress(std::move(*out.mutable_progress()));
+    return;
+  }
+  if (out.has_scanned()) state_ = State::kCooking;
+  log_->Append(out);
 }
 
 void ResidentCook::Cancel() {
@@ -165,8 +169,8 @@ void ResidentCook::Run() {
   const uint64_t fetched_before = deps_.director.stores().BytesFetched();
   CookReport report = Cook();
   deps_.project.NoteEnd(RefusalOf(report));
-  if (report.outcome.has_value()) deps_.director.Settle(report, listener_, stop_);
-  for (const std::string& text : TakeHealed()) listener_.OnWarning("", "", HealedWarning(text));
+  if (report.outcome.has_value()) deps_.director.Settle(report, *this, stop_);
+  for (const std::string& text : TakeHealed()) Tell(CookEvent::Warned{"", "", HealedWarning(text)});
   const bool is_left = IsLeft(report);
   if (is_left) report = {.end = Stopped()};
   LogInfo("cook={} ended: {}", number_, TextOfEnd(report));
@@ -207,7 +211,7 @@ CookReport ResidentCook::Cook() {
   state_ = State::kScanning;
   return CookRun(std::move(ask), {.director = deps_.director,
                                   .permit = **permit,
-                                  .listener = listener_,
+                                  .sink = *this,
                                   .trace = deps_.trace,
                                   .stop = stop_,
                                   .watched = &deps_.watched})
@@ -230,7 +234,7 @@ std::optional<CookReport> ResidentCook::AskWhatStands(const Taken& taken) {
          return &director.stores().store();
        },
        .watched = &deps_.watched},
-      listener_, stop_);
+      *this, stop_);
   if (!answer.difference.empty()) LogInfo("cook={} looks at all: {}", number_, answer.difference);
   return std::move(answer.report);
 }
@@ -239,12 +243,11 @@ std::optional<CookReport> ResidentCook::AskWhatStands(const Taken& taken) {
 absl::StatusOr<std::unique_ptr<CookPermit>> ResidentCook::Enter(Taken taken, CookAsk& ask) {
   while (true) {
     bool has_waited = false;
-    ASSIGN_OR_RETURN(
-        std::unique_ptr<CookPermit> permit,
-        deps_.admission.Enter(number_, class_, taken.needs, stop_, [&] {
-          has_waited = true;
-          listener_.Say(fmt::format("cook {} waits for others of this director", number_));
-        }));
+    ASSIGN_OR_RETURN(std::unique_ptr<CookPermit> permit,
+                     deps_.admission.Enter(number_, class_, taken.needs, stop_, [&] {
+                       has_waited = true;
+                       Say(fmt::format("cook {} waits for others of this director", number_));
+                     }));
     if (has_waited) {
       ASSIGN_OR_RETURN(taken, TakeAsk());
     }

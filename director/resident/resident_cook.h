@@ -22,15 +22,15 @@
 #include "director/resident/cook_archive.h"
 #include "director/resident/cook_log.h"
 #include "director/resident/cook_wire.h"
-#include "director/resident/event_wire.h"
 #include "director/resident/last_cooks.h"
 #include "director/resident/project_reader.h"
+#include "director/shell/cook_event.h"
 #include "director/shell/trace.h"
 #include "director/standing/watched_tables.h"
 
 namespace galley::director {
 
-class ResidentCook {
+class ResidentCook final : public CookEventSink {
  public:
   struct Deps {
     Director& director;
@@ -47,7 +47,7 @@ class ResidentCook {
   // Begins. All of `deps` outlives it.
   ResidentCook(const Deps& deps, v1::CookAsk ask, uint64_t number, std::shared_ptr<CookLog> log);
   // Cancels, and waits.
-  ~ResidentCook();
+  ~ResidentCook() override;
 
   // A person ends it.
   void Cancel();
@@ -69,6 +69,7 @@ class ResidentCook {
  private:
   enum class State : uint8_t { kWaiting, kScanning, kCooking, kEnded };
 
+  void TakeEvent(const CookEvent& event) override;  // the cook's own thread
   void Run();
   // An ask as the director understands it, with the project file as it is at that moment.
   struct Taken {
@@ -95,7 +96,6 @@ class ResidentCook {
   const std::shared_ptr<CookLog> log_;
   const absl::Time started_;
   bool by_the_book_ = false;  // the cook's thread, once the ask was understood
-  EventSource listener_;
   Cancellation stop_;
   std::atomic<State> state_ = State::kWaiting;
   std::atomic<bool> is_cancelled_ = false;  // by a person

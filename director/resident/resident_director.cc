@@ -62,12 +62,12 @@ ResidentDirector::ResidentDirector(Options options, std::unique_ptr<Director> di
       busy_at_(started_) {}
 
 absl::StatusOr<std::unique_ptr<ResidentDirector>> ResidentDirector::Open(Options options,
-                                                                         CookListener& listener,
+                                                                         CookEventSink& sink,
                                                                          Cancellation& stop) {
   options.director.is_resident = true;
   const std::string listen = options.listen;
   ASSIGN_OR_RETURN(std::unique_ptr<Director> director,
-                   Director::Open(options.director, listener, stop));
+                   Director::Open(options.director, sink, stop));
   auto resident = std::unique_ptr<ResidentDirector>(
       new ResidentDirector(std::move(options), std::move(director)));
   // Before clients can come: who starts a director in the background sees by them that it is ready.
@@ -150,8 +150,7 @@ ResidentDirector::~ResidentDirector() {
   door_.reset();
 }
 
-absl::Status ResidentDirector::Live(CookListener& listener, Cancellation& stop,
-                                    const Ending& ending) {
+absl::Status ResidentDirector::Live(CookEventSink& sink, Cancellation& stop, const Ending& ending) {
   const Cancellation::Hook on_stop(&stop, [this] { asked_to_stop_.Cancel(); });
   absl::Status mine;
   while (!asked_to_stop_.is_cancelled() && mine.ok()) {
@@ -169,7 +168,7 @@ absl::Status ResidentDirector::Live(CookListener& listener, Cancellation& stop,
   EndCooks(mine.ok() ? std::string(kStopped) : MessageOf(mine));
   admission_->Close();
   Cancellation nobody;
-  director_->Close(listener, mine.ok() ? nobody : asked_to_stop_);
+  director_->Close(sink, mine.ok() ? nobody : asked_to_stop_);
   return mine.ok() ? mine : Infrastructure(mine);
 }
 

@@ -56,7 +56,7 @@ class ResidentDirector final : public ClientCalls {
   // Opens the project, answers Prometheus where the project says so, and listens. Errors:
   // outcome_status.h.
   static absl::StatusOr<std::unique_ptr<ResidentDirector>> Open(Options options,
-                                                                CookListener& listener,
+                                                                CookEventSink& sink,
                                                                 Cancellation& stop);
   ~ResidentDirector() override;
 
@@ -77,7 +77,7 @@ class ResidentDirector final : public ClientCalls {
   };
   // Waits for `stop`, or for a client that stops the director; then ends all cooks and closes.
   // UNAVAILABLE: it ended because another director has the project now.
-  absl::Status Live(CookListener& listener, Cancellation& stop, const Ending& ending);
+  absl::Status Live(CookEventSink& sink, Cancellation& stop, const Ending& ending);
   // The detached cooks of an earlier director that this one goes on with.
   const std::vector<uint64_t>& taken_up() const { return taken_up_; }
   // Jobs were left: the process must end now, without destructors (_exit), or its workers end, too.

@@ -2,11 +2,11 @@
 
 namespace galley::director {
 
-void ListenerQueue::Add(Tell tell) {
+void ListenerQueue::Add(Item item) {
   {
     base::MutexLock lock(mutex_);
     told_late_ += outcome_.has_value();
-    waiting_.push_back(std::move(tell));
+    waiting_.push_back(std::move(item));
   }
   changed_.NotifyAll();
 }
@@ -14,7 +14,7 @@ void ListenerQueue::Add(Tell tell) {
 void ListenerQueue::SetProgress(const Counters& counters, const Progress& progress) {
   {
     base::MutexLock lock(mutex_);
-    progress_ = {counters, progress};
+    progress_ = {CookEvent::Progressed{counters, progress}};
   }
   changed_.NotifyAll();
 }
@@ -27,10 +27,10 @@ void ListenerQueue::End(absl::StatusOr<ShellOutcome> outcome) {
   changed_.NotifyAll();
 }
 
-absl::StatusOr<ShellOutcome> ListenerQueue::Hear(ShellListener& listener) {
+absl::StatusOr<ShellOutcome> ListenerQueue::Hear(CookEventSink& sink) {
   while (true) {
-    std::deque<Tell> told;
-    std::optional<std::pair<Counters, Progress>> progress;
+    std::deque<Item> told;
+    std::optional<CookEvent> progress;
     std::optional<absl::StatusOr<ShellOutcome>> outcome;
     {
       base::MutexLock lock(mutex_);
@@ -40,8 +40,14 @@ absl::StatusOr<ShellOutcome> ListenerQueue::Hear(ShellListener& listener) {
       progress.swap(progress_);
       outcome = outcome_;
     }
-    for (const Tell& one : told) one(listener);
-    if (progress.has_value()) listener.OnProgress(progress->first, progress->second);
+    for (const Item& item : told) {
+      if (const auto* const event = std::get_if<CookEvent>(&item)) {
+        sink.TakeEvent(*event);
+      } else {
+        std::get<std::function<void()>>(item)();
+      }
+    }
+    if (progress.has_value()) sink.TakeEvent(*progress);
     if (outcome.has_value()) return *std::move(outcome);
   }
 }

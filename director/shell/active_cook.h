@@ -11,14 +11,15 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <variant>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "common/base/digest.h"
 #include "common/base/mutex.h"
-#include "common/record/warning.h"
 #include "director/core/cook_core.h"
 #include "director/core/events.h"
+#include "director/shell/cook_event.h"
 #include "director/shell/difference_root.h"
 #include "director/shell/failure_notes.h"
 #include "director/shell/instigator_notes.h"
@@ -29,28 +30,6 @@
 #include "director/shell/world.h"
 
 namespace galley::director {
-
-// The receiver of all that people and the summary are told of a cook.
-struct ShellListener {
-  virtual ~ShellListener() = default;
-  virtual void OnFailed(const std::string& package, const std::string& platform,
-                        const PackageFailed& failed) = 0;
-  virtual void OnWarning(const std::string& package, const std::string& platform,
-                         const record::Warning& warning) = 0;
-  // A warning of this moment: another cook of the same would not have it.
-  virtual void OnPassingWarning(const std::string& package, const std::string& platform,
-                                const record::Warning& warning) {
-    OnWarning(package, platform, warning);
-  }
-  // What failed there before is taken back.
-  virtual void OnDone(const StoredResult& result, ResultSource source) = 0;
-  // The package is in the cook no more: all that was told of it is taken back.
-  virtual void OnLeft(const std::string& package) = 0;
-  // The platforms of the cook, by name: before all else, and when an edited galley.toml has others.
-  // What was told of others is taken back.
-  virtual void OnPlatforms(const std::vector<std::string>& platforms) = 0;
-  virtual void OnProgress(const Counters& counters, const Progress& progress) = 0;
-};
 
 // How often executors gave memory back between two jobs, by reason; proto/galley/v1/worker.proto.
 struct Collections {
@@ -111,18 +90,14 @@ struct CookOrder {
       stage;
 };
 
-// ListenerQueue: what the loop has for the thread that asked for a cook: the loop never waits for
-// what that thread does, as printing and staging. A task that is posted runs there, behind what was
-// told before it.
+// ListenerQueue: the events of a cook on their way from the loop to the thread that asked for the
+// cook. The loop never waits for what that thread does, as printing and staging. A task that is
+// posted runs there, behind the events that were added before it.
 class ListenerQueue final : public Tasks {
  public:
-  using Tell = std::function<void(ShellListener& listener)>;
-
-  void Add(Tell tell);
-  void Post(std::function<void()> task) override {
-    Add([task = std::move(task)](ShellListener&) { task(); });
-  }
-  // Takes the place of what was told before and is not yet heard.
+  void AddEvent(CookEvent event) { Add(std::move(event)); }
+  void Post(std::function<void()> task) override { Add(std::move(task)); }
+  // Takes the place of an earlier progress that is not yet heard.
   void SetProgress(const Counters& counters, const Progress& progress);
   void End(absl::StatusOr<ShellOutcome> outcome);
 
@@ -132,15 +107,18 @@ class ListenerQueue final : public Tasks {
     return told_late_;
   }
 
-  // Calls `listener` with all that is told, on this thread, until the end.
-  absl::StatusOr<ShellOutcome> Hear(ShellListener& listener);
+  // Hands all events to `sink`, on this thread, until the end.
+  absl::StatusOr<ShellOutcome> Hear(CookEventSink& sink);
 
  private:
+  using Item = std::variant<CookEvent, std::function<void()>>;
+  void Add(Item item);
+
   mutable base::Mutex mutex_;
   base::CondVar changed_;
   uint64_t told_late_ GALLEY_GUARDED_BY(mutex_) = 0;
-  std::deque<Tell> waiting_ GALLEY_GUARDED_BY(mutex_);
-  std::optional<std::pair<Counters, Progress>> progress_ GALLEY_GUARDED_BY(mutex_);
+  std::deque<Item> waiting_ GALLEY_GUARDED_BY(mutex_);
+  std::optional<CookEvent> progress_ GALLEY_GUARDED_BY(mutex_);
   std::optional<absl::StatusOr<ShellOutcome>> outcome_ GALLEY_GUARDED_BY(mutex_);
 };
 
@@ -155,9 +133,7 @@ struct ActiveCook {
   void Warn(record::WarningKind kind, const std::string& text) { WarnOf("", "", kind, text); }
   void WarnOf(const std::string& package, const std::string& platform, record::WarningKind kind,
               const std::string& text) {
-    told.Add([package, platform, warning = record::Warning{kind, text}](ShellListener& one) {
-      one.OnPassingWarning(package, platform, warning);
-    });
+    told.AddEvent({CookEvent::Warned{package, platform, {kind, text}, /*is_passing=*/true}});
   }
 
   const CookOrder order;

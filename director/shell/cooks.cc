@@ -10,15 +10,14 @@
 
 namespace galley::director {
 
-absl::StatusOr<ShellOutcome> Cooks::Run(CookOrder order, ShellListener& listener,
-                                        Cancellation& stop) {
+absl::StatusOr<ShellOutcome> Cooks::Run(CookOrder order, CookEventSink& sink, Cancellation& stop) {
   const auto cook = std::make_shared<ActiveCook>(std::move(order));
   deps_.inbox.PostTask([this, cook] { Begin(cook); });
   // Behind Begin in the inbox: a cook is never cancelled before it is known.
   const Cancellation::Hook on_stop(&stop, [this, number = cook->number()] {
     deps_.inbox.PostTask([this, number] { Cancel(number); });
   });
-  return cook->told.Hear(listener);
+  return cook->told.Hear(sink);
 }
 
 void Cooks::Cancel(uint64_t number) {
@@ -80,8 +79,7 @@ std::vector<std::string> Cooks::PlatformNames(PlatformMask platforms) const {
 }
 
 void Cooks::TellPlatforms(ActiveCook& cook) const {
-  cook.told.Add(
-      [names = PlatformNames(cook.platforms)](ShellListener& one) { one.OnPlatforms(names); });
+  cook.told.AddEvent({CookEvent::Platforms{PlatformNames(cook.platforms)}});
 }
 
 // ------------------------------------------------------------------ while it runs

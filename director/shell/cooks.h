@@ -56,7 +56,7 @@ class Cooks {
   explicit Cooks(Deps deps) : deps_(std::move(deps)) {}
 
   // As DirectorShell::Cook. Any thread but the loop's.
-  absl::StatusOr<ShellOutcome> Run(CookOrder order, ShellListener& listener, Cancellation& stop);
+  absl::StatusOr<ShellOutcome> Run(CookOrder order, CookEventSink& sink, Cancellation& stop);
   void Begin(const std::shared_ptr<ActiveCook>& cook);
   void Cancel(uint64_t number);
   // The core is done with the cook.

@@ -59,10 +59,10 @@ class DirectorShell final : private Inbox {
     return cooks_.worlds.Follow(std::move(scanned));
   }
 
-  // A cook: waits until it is over, which is soon when `stop` is cancelled. `listener` is called on
+  // A cook: waits until it is over, which is soon when `stop` is cancelled. `sink` gets its events on
   // this thread. REQUIRES: Start, not Stop; no other cook has its number.
-  absl::StatusOr<ShellOutcome> Cook(CookOrder order, ShellListener& listener, Cancellation& stop) {
-    return cooks_.cooks.Run(std::move(order), listener, stop);
+  absl::StatusOr<ShellOutcome> Cook(CookOrder order, CookEventSink& sink, Cancellation& stop) {
+    return cooks_.cooks.Run(std::move(order), sink, stop);
   }
   // Between two cooks, or beside some: writes down from what the next director starts: the snapshot
   // table, the digest cache, the store's state. Waits.

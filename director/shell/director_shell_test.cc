@@ -24,7 +24,7 @@ class FullJournal final : public ForwardingJournal {
   }
 };
 
-class DirectorShellTest : public ShellJournalTest, public ShellListener {
+class DirectorShellTest : public ShellJournalTest, public CookEventSink {
  protected:
   void SetUp() override {
     ShellJournalTest::SetUp();
@@ -59,14 +59,10 @@ class DirectorShellTest : public ShellJournalTest, public ShellListener {
         .value();
   }
 
-  void OnFailed(const std::string& package, const std::string&, const PackageFailed&) override {
-    failed_.push_back(package);
+  void TakeEvent(const CookEvent& event) override {
+    if (const auto* const failed = std::get_if<CookEvent::Failed>(&event.what))
+      failed_.push_back(failed->package);
   }
-  void OnWarning(const std::string&, const std::string&, const record::Warning&) override {}
-  void OnDone(const StoredResult&, ResultSource) override {}
-  void OnLeft(const std::string&) override {}
-  void OnPlatforms(const std::vector<std::string>&) override {}
-  void OnProgress(const Counters&, const Progress&) override {}
 
   Trace trace_;
   std::vector<std::string> failed_;

@@ -21,13 +21,12 @@ void Notices::WarnCooks(CookMask cooks, record::WarningKind kind, const std::str
 void Notices::TellCooks(CookMask cooks, const PackageFailed& notice) {
   PackageFailed told = notice;
   if (notice.cause == FailureCause::kLimit) told.error += deps_.keep_limit(notice);
-  const ListenerQueue::Tell tell =
-      [package = notice.package.valid() ? deps_.core.NameOf(notice.package) : "",
-       platform = deps_.sources()->PlatformName(notice.platform),
-       told](ShellListener& one) { one.OnFailed(package, platform, told); };
+  const CookEvent event{
+      CookEvent::Failed{notice.package.valid() ? deps_.core.NameOf(notice.package) : "",
+                        deps_.sources()->PlatformName(notice.platform), told}};
   deps_.cooks.ForEachOf(cooks, [&](ActiveCook& cook) {
     if (notice.package.valid()) NoteFailure(cook, told);
-    cook.told.Add(tell);
+    cook.told.AddEvent(event);
     if (notice.verdict.valid()) LookAtResult(cook, deps_.results.Get(notice.verdict));
   });
 }
@@ -52,14 +51,11 @@ void Notices::NoteFailure(ActiveCook& cook, const PackageFailed& failed) const {
 }
 
 void Notices::TellCooks(CookMask cooks, const PackageWarned& notice) {
-  const ListenerQueue::Tell tell = [package = deps_.core.NameOf(notice.package),
-                                    platform = deps_.sources()->PlatformName(notice.platform),
-                                    warning = record::Warning{notice.kind, notice.text},
-                                    is_passing = notice.is_passing](ShellListener& one) {
-    is_passing ? one.OnPassingWarning(package, platform, warning)
-               : one.OnWarning(package, platform, warning);
-  };
-  deps_.cooks.ForEachOf(cooks, [&](ActiveCook& cook) { cook.told.Add(tell); });
+  const CookEvent event{CookEvent::Warned{deps_.core.NameOf(notice.package),
+                                          deps_.sources()->PlatformName(notice.platform),
+                                          {notice.kind, notice.text},
+                                          notice.is_passing}};
+  deps_.cooks.ForEachOf(cooks, [&](ActiveCook& cook) { cook.told.AddEvent(event); });
 }
 
 void Notices::TellCooks(CookMask cooks, const PackageDone& notice) {
@@ -68,8 +64,7 @@ void Notices::TellCooks(CookMask cooks, const PackageDone& notice) {
   deps_.cooks.ForEachOf(cooks, [&](ActiveCook& cook) {
     cook.failures.Done({stored->package, stored->platform_name}, stored->has_failed_before);
     LookAtResult(cook, stored);
-    cook.told.Add(
-        [stored, source = notice.source](ShellListener& one) { one.OnDone(*stored, source); });
+    cook.told.AddEvent({CookEvent::Done{stored, notice.source}});
   });
 }
 
@@ -77,7 +72,7 @@ void Notices::TellCooks(CookMask cooks, const PackageLeft& notice) {
   const std::string& package = deps_.core.NameOf(notice.package);
   deps_.cooks.ForEachOf(cooks, [&](ActiveCook& cook) {
     cook.failures.Left(package);
-    cook.told.Add([package](ShellListener& one) { one.OnLeft(package); });
+    cook.told.AddEvent({CookEvent::Left{package}});
   });
 }
 
