@@ -3,44 +3,62 @@
 #include "director/cli/add_commands.h"
 
 namespace galley::cli {
+namespace {
+
+using Names = google::protobuf::RepeatedPtrField<std::string>;
+
+// A repeatable option; `names` outlives the parser.
+CLI::Option* AddNames(CLI::App& app, const char* option, const char* type, Names* names,
+                      const char* help) {
+  const auto take = [names](const std::vector<std::string>& given) {
+    names->Assign(given.begin(), given.end());
+  };
+  return app.add_option_function<std::vector<std::string>>(option, take, help)
+      ->type_name(type)
+      ->allow_extra_args(false);
+}
+
+// A flag that sets a field of `message`, which outlives the parser.
+template <typename Message>
+void AddFlag(CLI::App& app, const char* flag, Message& message, void (Message::*set)(bool),
+             const char* help) {
+  app.add_flag_function(
+      flag, [&message, set](int64_t count) { (message.*set)(count > 0); }, help);
+}
+
+}  // namespace
 
 void AddCook(CLI::App& app, Arguments& arguments) {
   CookCommandOptions& o = arguments.cook;
-  director::SelectionAsk& selection = o.ask.selection;
+  v1::CookAsk& ask = o.ask;
+  v1::Selection& selection = *ask.mutable_selection();
   CLI::App* cook = app.add_subcommand(
       "cook", "Cook by the book, or only the packages, maps and folders that are named");
   o.global.AddTo(*cook);
   o.far.AddTo(*cook);
-  cook->add_option("selection", selection.positional,
-                   "PACKAGE, MAP or DIR: a virtual path under a mount, else a file path")
+  cook->add_option_function<std::vector<std::string>>(
+          "selection",
+          [&selection](const std::vector<std::string>& given) {
+            selection.mutable_positional()->Assign(given.begin(), given.end());
+          },
+          "PACKAGE, MAP or DIR: a virtual path under a mount, else a file path")
       ->type_name("");
-  cook->add_option("--platform", o.platforms, "Cook for this platform only (repeatable)")
-      ->type_name("NAME")
-      ->allow_extra_args(false);
+  AddNames(*cook, "--platform", "NAME", ask.mutable_platforms(),
+           "Cook for this platform only (repeatable)");
   cook->add_flag("--all-platforms", o.all_platforms, "Cook for all platforms (the default)");
-  cook->add_option("--map", selection.maps, "A map to cook: a package or a glob (repeatable)")
-      ->type_name("MAP")
-      ->allow_extra_args(false);
-  cook->add_option("--package", selection.packages, "A package to cook (repeatable)")
-      ->type_name("PACKAGE")
-      ->allow_extra_args(false);
-  cook->add_option("--dir", selection.directories, "A folder to cook (repeatable)")
-      ->type_name("DIR")
-      ->allow_extra_args(false);
-  cook->add_option("--map-section", selection.map_sections,
-                   "Cook the maps of [map_section.NAME] (repeatable)")
-      ->type_name("NAME")
-      ->allow_extra_args(false);
-  cook->add_option("--culture", selection.cultures,
-                   "Use this culture instead of [cook] cultures (repeatable)")
-      ->type_name("NAME")
-      ->allow_extra_args(false);
-  cook->add_option("--never", selection.never,
-                   "Do not cook packages that this glob matches (repeatable)")
-      ->type_name("GLOB")
-      ->allow_extra_args(false);
-  cook->add_flag("--no-soft-references", selection.no_soft_references,
-                 "Do not follow soft references");
+  AddNames(*cook, "--map", "MAP", selection.mutable_maps(),
+           "A map to cook: a package or a glob (repeatable)");
+  AddNames(*cook, "--package", "PACKAGE", selection.mutable_packages(),
+           "A package to cook (repeatable)");
+  AddNames(*cook, "--dir", "DIR", selection.mutable_directories(), "A folder to cook (repeatable)");
+  AddNames(*cook, "--map-section", "NAME", selection.mutable_map_sections(),
+           "Cook the maps of [map_section.NAME] (repeatable)");
+  AddNames(*cook, "--culture", "NAME", selection.mutable_cultures(),
+           "Use this culture instead of [cook] cultures (repeatable)");
+  AddNames(*cook, "--never", "GLOB", selection.mutable_never(),
+           "Do not cook packages that this glob matches (repeatable)");
+  AddFlag(*cook, "--no-soft-references", selection, &v1::Selection::set_no_soft_references,
+          "Do not follow soft references");
   cook->add_option("--workers", o.workers, "Start exactly this many workers")
       ->check(CLI::Range(1u, 4096u));
   cook->add_option("--placement", o.placement,
@@ -57,23 +75,24 @@ void AddCook(CLI::App& app, Arguments& arguments) {
                    "Answer Prometheus at http://HOST:PORT/metrics (loopback only) while it cooks, "
                    "instead of [director] metrics")
       ->type_name("HOST:PORT");
-  cook->add_flag("--no-stage", o.ask.no_stage,
-                 "Publish the roots, but do not change the sandboxes");
-  cook->add_flag("--adopt", o.ask.adopt,
-                 "Use a folder that has other files as a sandbox; these files stay");
-  cook->add_flag("--exact", o.ask.exact,
-                 "Remove from the sandboxes files that Galley did not put there");
-  cook->add_flag("--force", o.ask.force, "Cook everything, even if it is cached");
-  cook->add_flag("--retry-failed", o.ask.retry_failed,
-                 "Cook again what failed before by its cooker's verdict, or outgrew its memory or "
-                 "its time");
-  cook->add_flag("--fail-fast", o.ask.fail_fast, "Stop at the first failure");
+  AddFlag(*cook, "--no-stage", ask, &v1::CookAsk::set_no_stage,
+          "Publish the roots, but do not change the sandboxes");
+  AddFlag(*cook, "--adopt", ask, &v1::CookAsk::set_adopt,
+          "Use a folder that has other files as a sandbox; these files stay");
+  AddFlag(*cook, "--exact", ask, &v1::CookAsk::set_exact,
+          "Remove from the sandboxes files that Galley did not put there");
+  AddFlag(*cook, "--force", ask, &v1::CookAsk::set_force, "Cook everything, even if it is cached");
+  AddFlag(*cook, "--retry-failed", ask, &v1::CookAsk::set_retry_failed,
+          "Cook again what failed before by its cooker's verdict, or outgrew its memory or "
+          "its time");
+  AddFlag(*cook, "--fail-fast", ask, &v1::CookAsk::set_fail_fast, "Stop at the first failure");
   cook->add_flag(
       "--standalone", o.standalone,
       "Cook in this process, not in a resident director; refuse when the project is in use");
-  cook->add_option("--class", o.urgency_class,
-                   "How urgent it is for a director with several cooks (default: commit with a "
-                   "selection, else nightly)")
+  cook->add_option_function<std::string>(
+          "--class", [&ask](const std::string& name) { ask.set_urgency_class(name); },
+          "How urgent it is for a director with several cooks (default: commit with a "
+          "selection, else nightly)")
       ->check(CLI::IsMember({"now", "commit", "nightly", "ahead"}));
   cook->add_flag("--detach", o.detach,
                  "Print the number of the cook and leave it to the resident director");
@@ -90,9 +109,10 @@ void AddCook(CLI::App& app, Arguments& arguments) {
                        "standard input)")
           ->type_name("FILE")
           ->allow_extra_args(false);
-  cook->add_option("--changed-since", o.ask.changed_since,
-                   "Look only at files that git does not say to be as the last cook saw them; REV "
-                   "is a commit that must be there")
+  cook->add_option_function<std::string>(
+          "--changed-since", [&ask](const std::string& rev) { ask.set_changed_since(rev); },
+          "Look only at files that git does not say to be as the last cook saw them; REV "
+          "is a commit that must be there")
       ->type_name("REV")
       ->excludes(listed);
   NotYet(*cook,

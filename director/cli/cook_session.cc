@@ -47,7 +47,8 @@ CookSession::CookSession(const CookCommandOptions& options, Report& report)
       ask_(options.ask),
       interrupt_([this] { stop_.Cancel(); }) {
   if (!options_.trace.empty()) recording_.emplace(trace_);
-  ask_.umask = OwnUmask();
+  ask_.set_umask(OwnUmask());
+  if (options_.all_platforms) ask_.clear_platforms();
 }
 
 CookSession::~CookSession() = default;
@@ -83,19 +84,20 @@ absl::Status CookSession::LoadTheProject() {
     return WrongUse(metrics);
   project_ = std::make_shared<const project::Project>(*std::move(project));
   summary_.project = project_->name;
-  if (!options_.urgency_class.empty()) {
-    ask_.urgency_class = *director::ClassOfName(options_.urgency_class);
-  } else if (ask_.selection.has_selection() || !options_.changed.empty() ||
-             !ask_.changed_since.empty()) {
-    ask_.urgency_class = director::CookClass::kCommit;
+  if (ask_.urgency_class().empty()) {
+    const bool is_narrow = director::HasSelection(ask_.selection()) ||
+                           !options_.changed.empty() || !ask_.changed_since().empty();
+    const auto urgency_class =
+        is_narrow ? director::CookClass::kCommit : director::CookClass::kNightly;
+    ask_.set_urgency_class(std::string(director::ClassName(urgency_class)));
   }
   report_.remote_down = [this] { return remote_down_; };
-  if (!options_.all_platforms) ask_.platforms = options_.platforms;
-  if (const auto known = director::PlatformsIn(*project_, ask_.platforms); !known.ok())
+  const std::vector<std::string> platforms = director::ListOf(ask_.platforms());
+  if (const auto known = director::PlatformsIn(*project_, platforms); !known.ok())
     return WrongUse(known.status());
   RETURN_IF_ERROR(CheckFilesToWrite());
   RETURN_IF_ERROR(FindChangedFiles());
-  report_.platforms = director::PlatformNames(*project_, ask_.platforms);
+  report_.platforms = director::PlatformNames(*project_, platforms);
   report_.warning_rules = project_->warnings;
   report_.choice_of = [this](const std::string& package) { return ChoiceOf(*project_, package); };
   report_.file_of_place = [this](const std::string& package, std::string_view name) {
@@ -118,7 +120,7 @@ absl::Status CookSession::FindChangedFiles() {
   }
   if (list.elsewhere > 0)
     report_.Say(fmt::format("{} of the paths that changed lie under no mount", list.elsewhere));
-  ask_.changed = std::move(list.paths);
+  ask_.mutable_changed()->mutable_paths()->Assign(list.paths.begin(), list.paths.end());
   return absl::OkStatus();
 }
 
@@ -221,8 +223,7 @@ absl::Status CookSession::TakeRemote(const RemoteCook& remote, const absl::Statu
 }
 
 v1::CookAsk CookSession::AskOnWire() const {
-  v1::CookAsk ask;
-  director::ToWire(ask_, ask);
+  v1::CookAsk ask = ask_;
   // The director's working directory is another one.
   const auto make_absolute = [](auto* list) {
     for (std::string& one : *list) {
@@ -274,8 +275,8 @@ bool CookSession::StandsHere() {
 absl::Status CookSession::CookHere() {
   if (StandsHere()) return absl::OkStatus();
   const auto check = [this](const std::string& project_id) {
-    if (!ask_.is_staged()) return absl::OkStatus();
-    return director::Sandboxes(*project_, {.adopt = ask_.adopt, .exact = ask_.exact})
+    if (!director::IsStaged(ask_)) return absl::OkStatus();
+    return director::Sandboxes(*project_, {.adopt = ask_.adopt(), .exact = ask_.exact()})
         .CheckAll(report_.platforms, project_id);
   };
   ASSIGN_OR_RETURN(
@@ -309,7 +310,7 @@ absl::Status CookSession::CookHere() {
                                  .version = OwnBuild().version()});
   ASSIGN_OR_RETURN(
       const auto metrics, director::OpenMetrics(*project_, [&] {
-        return meter.Read({{.urgency_class = ask_.urgency_class, .is_waiting = false}});
+        return meter.Read({{.urgency_class = director::ClassOf(ask_), .is_waiting = false}});
       }));
   if (metrics != nullptr)
     report_.Say(fmt::format("metrics at {}", director::MetricsUrl(*project_)));
@@ -329,7 +330,7 @@ absl::Status CookSession::CookHere() {
 absl::Status CookSession::CookAdmitted(director::CookAdmission& admission,
                                        director::HostedCook& hosted) {
   ASSIGN_OR_RETURN(const auto permit,
-                   admission.Enter(/*cook=*/0, ask_.urgency_class,
+                   admission.Enter(/*cook=*/0, director::ClassOf(ask_),
                                    {.setup = director_->setup(),
                                     .table = director::TableOptionsOf(ask_, *project_)},
                                    stop_, [] {}));
@@ -379,8 +380,8 @@ void CookSession::TellHosted(director::HostedCook* hosted) {
 
 void CookSession::NoteEnd(director::DirectorMeter& meter) const {
   director::DirectorMeter::EndedCook ended{
-      .urgency_class = ask_.urgency_class,
-      .by_the_book = director::IsByTheBook(ask_.selection) && !ask_.repair,
+      .urgency_class = director::ClassOf(ask_),
+      .by_the_book = director::IsByTheBook(ask_),
       .exit_code = director::ExitCodeOf(cooked_),
       .took = absl::Now() - started_};
   if (cooked_.outcome.has_value()) {

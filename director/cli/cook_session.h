@@ -54,7 +54,7 @@ class CookSession {
   bool TakeBegun(const v1::CookEvent::Begun& begun);
   absl::Status TakeRemote(const RemoteCook& remote, const absl::Status& end);
   v1::CookAsk AskOnWire() const;
-  bool IsForResident() const { return !options_.standalone && !ask_.repair; }
+  bool IsForResident() const { return !options_.standalone && !ask_.repair(); }
 
   void NoteEnd(director::DirectorMeter& meter) const;
   int Finish(const absl::Status& end);
@@ -65,7 +65,7 @@ class CookSession {
   const CookCommandOptions& options_;
   Report& report_;
   const absl::Time started_;
-  director::CookAsk ask_;
+  v1::CookAsk ask_;  // paths as they were given
   director::Trace trace_;
   std::optional<director::Trace::Recording> recording_;  // --trace
   Cancellation stop_;

@@ -322,9 +322,9 @@ int RunDryCook(const CookCommandOptions& options) {
   const GlobalOptions& global = options.global;
   const auto run = [&]() -> absl::Status {
     ASSIGN_OR_RETURN(project::Project project, OpenProject(global));
-    director::CookAsk ask = options.ask;
-    if (!options.all_platforms) ask.platforms = options.platforms;
-    RETURN_IF_ERROR(director::PlatformsIn(project, ask.platforms).status());
+    v1::CookAsk ask = options.ask;
+    if (options.all_platforms) ask.clear_platforms();
+    RETURN_IF_ERROR(director::PlatformsIn(project, director::ListOf(ask.platforms())).status());
     ASSIGN_OR_RETURN(const auto journal, OpenJournal(project));
     const std::string project_store = project.store.directory;
     const std::string store_id = store::StoreIdIn(project_store);

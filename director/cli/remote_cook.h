@@ -1,5 +1,5 @@
-// RemoteCook: a cook of a resident director, as its client sees it: hands the events on to a sink, and
-// has the report in the end.
+// RemoteCook: a cook of a resident director, as its client sees it: hands the events on to a sink,
+// and has the report in the end.
 //
 // Threads: one; `stop` from any.
 #pragma once

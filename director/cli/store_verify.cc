@@ -104,7 +104,7 @@ CookCommandOptions CookOf(const GlobalOptions& options) {
   cook.global = options;
   cook.global.json = false;
   cook.global.quiet = true;
-  cook.ask.no_stage = true;
+  cook.ask.set_no_stage(true);
   return cook;
 }
 
@@ -117,7 +117,7 @@ absl::StatusOr<std::vector<LostRoot>> LostRootsOf(const GlobalOptions& options) 
 // made by the cook of the whole. Nothing is staged. The cook's exit code.
 int Repair(const GlobalOptions& options) {
   CookCommandOptions cook = CookOf(options);
-  cook.ask.repair = true;
+  cook.ask.set_repair(true);
   if (const int code = RunCook(cook); code != kDone) return code;
   const absl::StatusOr<std::vector<LostRoot>> lost = LostRootsOf(options);
   if (!lost.ok()) return Fail(options, kInfrastructure, MessageOf(lost.status()));

@@ -3,10 +3,47 @@
 #include <algorithm>
 
 #include "director/host/near_names.h"
+#include "director/host/outcome_status.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 
 namespace galley::director {
+
+std::vector<std::string> ListOf(const google::protobuf::RepeatedPtrField<std::string>& names) {
+  return {names.begin(), names.end()};
+}
+
+bool HasSelection(const v1::Selection& selection) {
+  return selection.positional_size() + selection.maps_size() + selection.packages_size() +
+             selection.directories_size() + selection.map_sections_size() >
+         0;
+}
+
+bool IsByTheBook(const v1::Selection& selection) {
+  return !HasSelection(selection) && selection.never().empty() && selection.cultures().empty() &&
+         !selection.no_soft_references();
+}
+
+CookClass ClassOf(const v1::CookAsk& ask) {
+  return ClassOfName(ask.urgency_class()).value_or(CookClass::kNightly);
+}
+
+std::string WhatIsAsked(const v1::CookAsk& ask) {
+  std::vector<std::string> named;
+  const v1::Selection& selection = ask.selection();
+  for (const auto* list : {&selection.positional(), &selection.maps(), &selection.packages(),
+                           &selection.directories(), &selection.map_sections()})
+    named.insert(named.end(), list->begin(), list->end());
+  if (named.empty()) return "by the book";
+  return named.size() == 1 ? named[0] : fmt::format("{} and {} more", named[0], named.size() - 1);
+}
+
+absl::Status CheckAsk(const v1::CookAsk& ask, const project::Project& project) {
+  if (!ClassOfName(ask.urgency_class()).has_value())
+    return WrongUse(fmt::format("--class {}: there is no such class", ask.urgency_class()));
+  const auto known = PlatformsIn(project, ListOf(ask.platforms()));
+  return known.ok() ? absl::OkStatus() : WrongUse(known.status());
+}
 
 absl::StatusOr<PlatformMask> PlatformsIn(const project::Project& project,
                                          const std::vector<std::string>& asked) {

@@ -22,20 +22,20 @@
 
 namespace galley::director {
 
-std::shared_ptr<const project::Project> ProjectOf(const CookAsk& ask, const Setup& setup) {
-  if (ask.output_directory.empty()) return setup.project;
+std::shared_ptr<const project::Project> ProjectOf(const v1::CookAsk& ask, const Setup& setup) {
+  if (ask.output_directory().empty()) return setup.project;
   auto project = std::make_shared<project::Project>(*setup.project);
-  project->output_directory = ask.output_directory;
+  project->output_directory = ask.output_directory();
   return project;
 }
 
-ProjectCatalog::Options TableOptionsOf(const CookAsk& ask, const project::Project& project) {
-  const std::vector<std::string>& cultures = ask.selection.cultures;
-  return {.never = ask.selection.never,
-          .cultures = cultures.empty() ? project.cook.cultures : cultures};
+ProjectCatalog::Options TableOptionsOf(const v1::CookAsk& ask, const project::Project& project) {
+  const auto& cultures = ask.selection().cultures();
+  return {.never = ListOf(ask.selection().never()),
+          .cultures = cultures.empty() ? project.cook.cultures : ListOf(cultures)};
 }
 
-CookRun::CookRun(CookAsk ask, const Deps& deps)
+CookRun::CookRun(v1::CookAsk ask, const Deps& deps)
     : ask_(std::move(ask)), deps_(deps), notes_(deps_.sink) {}
 
 CookReport CookRun::Run() {
@@ -62,7 +62,7 @@ CookReport CookRun::Run() {
 absl::Status CookRun::Prepare() {
   setup_ = deps_.permit.needs().setup;
   project_ = ProjectOf(ask_, *setup_);
-  if (const auto platforms = PlatformsIn(*project_, ask_.platforms); !platforms.ok())
+  if (const auto platforms = PlatformsIn(*project_, ListOf(ask_.platforms())); !platforms.ok())
     return WrongUse(platforms.status());
   using Step = absl::Status (CookRun::*)();
   for (const Step step : {&CookRun::Scan, &CookRun::FindWhatDiffers, &CookRun::FollowTheFiles}) {
@@ -74,9 +74,9 @@ absl::Status CookRun::Prepare() {
 
 // Which files may be others, by a list of a person or by git.
 absl::Status CookRun::AskGit() {
-  listed_ = ask_.changed;
-  if (ask_.changed_since.empty()) return absl::OkStatus();
-  if (const absl::Status known = CheckRevision(*project_, ask_.changed_since, deps_.stop);
+  if (ask_.has_changed()) listed_ = ListOf(ask_.changed().paths());
+  if (ask_.changed_since().empty()) return absl::OkStatus();
+  if (const absl::Status known = CheckRevision(*project_, ask_.changed_since(), deps_.stop);
       !known.ok())
     return deps_.stop.is_cancelled() ? Interrupted() : WrongUse(known);
   git_ = LookAtGit(*project_, deps_.stop);
@@ -114,7 +114,7 @@ absl::Status CookRun::LookAtFiles() {
   scanned_ = nullptr;
   patches_.reset();
   git_before_ = {};
-  if (!git_ && IsByTheBook(ask_.selection) && !ask_.repair) {
+  if (!git_ && IsByTheBook(ask_)) {
     git_meanwhile_ = std::async(std::launch::async, [project = project_, &stop = deps_.stop] {
       return LookAtGit(*project, stop);
     });
@@ -151,7 +151,7 @@ absl::Status CookRun::Scan() {
 // Others would change what the journal says meanwhile; and what fails for the time being would end
 // a cook that fails fast.
 bool CookRun::MayLookAtDifference() const {
-  return IsByTheBook(ask_.selection) && !ask_.repair && !ask_.fail_fast && deps_.permit.IsAlone();
+  return IsByTheBook(ask_) && !ask_.fail_fast() && deps_.permit.IsAlone();
 }
 
 absl::Status CookRun::LookAtChangedFiles() {
@@ -238,10 +238,10 @@ absl::Status CookRun::Select() {
     return absl::OkStatus();
   }
   auto selection =
-      ask_.repair ? SelectLost() : director::Select(ask_.selection, *project_, *world_->table);
+      ask_.repair() ? SelectLost() : director::Select(ask_.selection(), *project_, *world_->table);
   if (!selection.ok()) return WrongUse(selection.status());
   selection_ = *std::move(selection);
-  if (ask_.exact && !selection_.by_the_book) {
+  if (ask_.exact() && !selection_.by_the_book) {
     return WrongUse(
         "--exact makes the sandboxes equal to whole trees: give it without a selection, --never, "
         "--culture and --no-soft-references");
@@ -251,7 +251,7 @@ absl::Status CookRun::Select() {
 
 // What the last cook by the book published, for a word on what this one takes away.
 void CookRun::NoteLastRoots() {
-  if (!selection_.by_the_book || ask_.repair) return;
+  if (!selection_.by_the_book || ask_.repair()) return;
   const auto roots = deps_.director.stores().store().Roots(deps_.director.project_id());
   if (!roots.ok()) return;
   for (const store::PublishedRoot& root : *roots) {  // newest first
@@ -276,8 +276,8 @@ void CookRun::TellRemovedByRules() {
 void CookRun::BeginStaging() {
   staging_.emplace(Staging::Options{.project_id = deps_.director.project_id(),
                                     .by_the_book = selection_.by_the_book,
-                                    .rules = {.adopt = ask_.adopt, .exact = ask_.exact},
-                                    .umask = ask_.umask},
+                                    .rules = {.adopt = ask_.adopt(), .exact = ask_.exact()},
+                                    .umask = ask_.umask() & 0777},
                    Staging::Deps{.project = *project_,
                                  .store = deps_.director.stores().store(),
                                  .notes = notes_,
@@ -293,7 +293,7 @@ void CookRun::BeginStaging() {
 
 // What cannot be selected any more fails by name.
 std::vector<SelectedPackage> CookRun::SelectIn(const World& world) const {
-  auto selection = director::Select(ask_.selection, *world.project, *world.table);
+  auto selection = director::Select(ask_.selection(), *world.project, *world.table);
   return selection.ok() ? std::move(selection->packages) : std::vector<SelectedPackage>();
 }
 
@@ -375,7 +375,7 @@ void CookRun::TellLeftOutOfList() {
 void CookRun::NoteWhatWasLookedAt() {
   ListedCook last(project_->state_directory());
   if (!report_.listed) return last.Forget();
-  if (!ask_.changed) return;  // git named them, and leaves nothing out
+  if (!ask_.has_changed()) return;  // git named them, and leaves nothing out
   if (const absl::Status noted = last.Note(began_); !noted.ok())
     LogWarning("what the list leaves out will not be named: {}", MessageOf(noted));
 }
@@ -386,6 +386,7 @@ StandingAsk CookRun::AskOfStanding() const {
           .project = *project_,
           .cookers = setup_->cookers,
           .environment = director.environment(),
+          .differing = deps_.differing,
           .project_id = director.project_id(),
           .store = [&director]() -> absl::StatusOr<store::Store*> {
             return &director.stores().store();
@@ -418,7 +419,7 @@ absl::Status CookRun::Cook() {
 
 // No cook by the book was published yet.
 bool CookRun::IsFirst() const {
-  if (!selection_.by_the_book || ask_.repair) return false;
+  if (!selection_.by_the_book || ask_.repair()) return false;
   return std::none_of(project_->platforms.begin(), project_->platforms.end(),
                       [&](const project::Platform& one) {
                         const auto last = deps_.director.journal().LastPublished(one.name);
@@ -430,24 +431,24 @@ CookOrder CookRun::Order() {
   CookOrder order{.request = {.platforms = 0,
                               .selected = selection_.packages,
                               .by_the_book = selection_.by_the_book,
-                              .force = ask_.force,
-                              .fail_fast = ask_.fail_fast,
-                              .follow_soft = !ask_.selection.no_soft_references,
-                              .is_staged = ask_.is_staged(),
-                              .of_class = ask_.urgency_class},
+                              .force = ask_.force(),
+                              .fail_fast = ask_.fail_fast(),
+                              .follow_soft = !ask_.selection().no_soft_references(),
+                              .is_staged = IsStaged(ask_),
+                              .of_class = ClassOf(ask_)},
                   .world = world_,
-                  .publishes = !ask_.repair,
-                  .retry_failed = ask_.retry_failed};
+                  .publishes = !ask_.repair(),
+                  .retry_failed = ask_.retry_failed()};
   if (difference_.has_value()) {
     order.request.selected = difference_->selected;
     order.request.standing = order.base = difference_->base;
     order.whole = selection_.packages;
   }
-  if (!ask_.repair) order.select = [this](const World& world) { return SelectIn(world); };
+  if (!ask_.repair()) order.select = [this](const World& world) { return SelectIn(world); };
   order.platforms = [this](const World& world) {
-    return PlatformsIn(*world.project, ask_.platforms);
+    return PlatformsIn(*world.project, ListOf(ask_.platforms()));
   };
-  order.refuses = [this](const auto& result) { return RefusalOf(ask_.differing, result); };
+  order.refuses = [this](const auto& result) { return RefusalOf(deps_.differing, result); };
   order.stage = [this](const auto& roots, const auto& world) {
     return staging_->StageAll(roots, world);
   };
@@ -472,9 +473,9 @@ void CookRun::NoteTimes(absl::Time begin, absl::Time end) {
 void CookRun::TellTheEnd() {
   const ShellOutcome& outcome = *report_.outcome;
   // (Of a difference it is not known which generated packages the patterns name.)
-  if (!is_scan_told_again_ && !ask_.repair) TellIdleNames();
-  if (!ask_.repair && !outcome.ended.is_interrupted && !difference_.has_value())
-    TellIdleNever(*world_, *outcome.world, ask_.selection.has_selection(), notes_);
+  if (!is_scan_told_again_ && !ask_.repair()) TellIdleNames();
+  if (!ask_.repair() && !outcome.ended.is_interrupted && !difference_.has_value())
+    TellIdleNever(*world_, *outcome.world, HasSelection(ask_.selection()), notes_);
   staging_->TellFailures();
   if (const auto lost = LostText(outcome, project_->store.directory))
     NoteHealed(record::KeptWarning(record::WarningKind::kStoreLost, *lost));
@@ -507,7 +508,7 @@ void CookRun::TellIdleNames() {
   const World& world = *report_.outcome->world;
   for (const record::Warning& one :
        IdleNames(*world.project, *world.table, GeneratedIn(*world.table, &deps_.director.journal()),
-                 ask_.selection.cultures))
+                 ListOf(ask_.selection().cultures())))
     notes_.Warn(one.kind, one.text);
   notes_.SetScanning(false);
 }
@@ -525,7 +526,7 @@ absl::Status CookRun::TellRefusal() {
 void CookRun::TellUnpublished() {
   const ShellOutcome& outcome = *report_.outcome;
   const CookEnded& ended = outcome.ended;
-  if (!selection_.by_the_book || ask_.repair || ended.is_interrupted || ended.is_fail_fast ||
+  if (!selection_.by_the_book || ask_.repair() || ended.is_interrupted || ended.is_fail_fast ||
       !ended.infrastructure_error.empty())
     return;
   for (const std::string& platform : notes_.platforms()) {
@@ -552,7 +553,7 @@ void CookRun::Remember() {
 
 // The packages of the cook, and the digest of all that was observed.
 void CookRun::NoteMembers() {
-  if (report_.outcome.has_value() && selection_.by_the_book && !ask_.repair)
+  if (report_.outcome.has_value() && selection_.by_the_book && !ask_.repair())
     members_ = MembersAfter(notes_, *report_.outcome, difference_ ? &*difference_ : nullptr);
   report_.snapshot = members_.ok() ? members_->snapshot : DigestOfDone(notes_.done());
 }

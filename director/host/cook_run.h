@@ -19,6 +19,7 @@
 #include "director/host/cook_notes.h"
 #include "director/host/cook_report.h"
 #include "director/host/director.h"
+#include "director/host/environment_difference.h"
 #include "director/host/git_files.h"
 #include "director/host/selection.h"
 #include "director/host/staging.h"
@@ -28,10 +29,10 @@
 namespace galley::director {
 
 // The project with the output folder that is asked for.
-std::shared_ptr<const project::Project> ProjectOf(const CookAsk& ask, const Setup& setup);
+std::shared_ptr<const project::Project> ProjectOf(const v1::CookAsk& ask, const Setup& setup);
 
 // What is a package to the ask, and what comes with it.
-ProjectCatalog::Options TableOptionsOf(const CookAsk& ask, const project::Project& project);
+ProjectCatalog::Options TableOptionsOf(const v1::CookAsk& ask, const project::Project& project);
 
 class CookRun {
  public:
@@ -41,11 +42,12 @@ class CookRun {
     CookEventSink& sink;
     Trace& trace;
     Cancellation& stop;
+    DifferingVariables differing = {};      // of the environment of who asks; none: it is the same
     WatchedTables* watched = nullptr;       // null: all files are looked at
     std::optional<CheckedSources> checked;  // a moment ago
   };
   // All of `deps` outlives it.
-  CookRun(CookAsk ask, const Deps& deps);
+  CookRun(v1::CookAsk ask, const Deps& deps);
 
   // Once.
   CookReport Run();
@@ -89,7 +91,7 @@ class CookRun {
   GitState GitOfFiles();
   void KeepWhatStands();
 
-  const CookAsk ask_;
+  const v1::CookAsk ask_;
   const Deps deps_;
   absl::Time began_;                                 // to look at the files
   SetupPtr setup_;                                   // from Prepare on

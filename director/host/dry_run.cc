@@ -48,10 +48,11 @@ class Looker {
         table_(*deps.scanned.table),
         world_(WorldOf(deps)),
         sources_(world_, tools_),
-        platforms_(PlatformNames(project_, deps.ask.platforms)) {}
+        platforms_(PlatformNames(project_, ListOf(deps.ask.platforms()))) {}
 
   absl::StatusOr<DryRun> Look() {
-    ASSIGN_OR_RETURN(const CookSelection selection, Select(deps_.ask.selection, project_, table_));
+    ASSIGN_OR_RETURN(const CookSelection selection,
+                     Select(deps_.ask.selection(), project_, table_));
     RETURN_IF_ERROR(FindWhatHolds());
     ASSIGN_OR_RETURN(const ForeseenCook cook, Foresee(selection));
     TellOfFiles(selection);
@@ -81,7 +82,7 @@ class Looker {
 
   // What the journal says of the files and the store that it knows.
   absl::Status FindWhatHolds() {
-    if (deps_.ask.force) run_.nothing_holds = "--force cooks all";
+    if (deps_.ask.force()) run_.nothing_holds = "--force cooks all";
     if (deps_.journal == nullptr) run_.nothing_holds = "nothing was cooked yet";
     if (!run_.nothing_holds.empty()) return absl::OkStatus();
     const JournalMeta& meta = deps_.journal->meta();
@@ -122,18 +123,19 @@ class Looker {
         .may_hold =
             [this](const PlatformRecord& record) {
               if (!run_.nothing_holds.empty()) return false;
-              if (!deps_.ask.retry_failed) return true;
+              if (!deps_.ask.retry_failed()) return true;
               const auto result = record::DecodeResult(record.result);
               return result.ok() && !result->is_verdict;
             },
         .is_touched = [this](const std::string& package) { return changed_.contains(package); }};
-    ASSIGN_OR_RETURN(const PlatformMask platforms, PlatformsIn(project_, deps_.ask.platforms));
+    ASSIGN_OR_RETURN(const PlatformMask platforms,
+                     PlatformsIn(project_, ListOf(deps_.ask.platforms())));
     return ForeseeCook(deps, {.request = 1,
                               .platforms = platforms,
                               .selected = selection.packages,
                               .by_the_book = selection.by_the_book,
-                              .force = deps_.ask.force,
-                              .follow_soft = !deps_.ask.selection.no_soft_references});
+                              .force = deps_.ask.force(),
+                              .follow_soft = !deps_.ask.selection().no_soft_references()});
   }
 
   void TellOfFiles(const CookSelection& selection) {
@@ -142,9 +144,10 @@ class Looker {
       taker.Warn(record::WarningKind::kAllIsNever, warning);
     TellOddFiles(*world_, taker);
     TellLeftOut(*world_, taker);
-    TellIdleNever(*world_, *world_, deps_.ask.selection.has_selection(), taker);
-    for (const record::Warning& one : IdleNames(
-             project_, table_, GeneratedIn(table_, deps_.journal), deps_.ask.selection.cultures))
+    TellIdleNever(*world_, *world_, HasSelection(deps_.ask.selection()), taker);
+    for (const record::Warning& one :
+         IdleNames(project_, table_, GeneratedIn(table_, deps_.journal),
+                   ListOf(deps_.ask.selection().cultures())))
       taker.Warn(one.kind, one.text);
     for (const content::FileEntry* const file : UnmatchedFiles(project_, table_, deps_.journal))
       run_.unmatched.push_back(file->path);
@@ -188,7 +191,7 @@ class Looker {
     if (!known.is_trusted) return "what it came to is not known to hold any more";
     if (GeneratorName(name).empty() && !HasRecipe(name, platform, known.recipe))
       return "its rule, its sidecar, its cooker or its platform is another one";
-    if (result.is_verdict && deps_.ask.retry_failed)
+    if (result.is_verdict && deps_.ask.retry_failed())
       return "it failed, and --retry-failed tries it again";
     for (const record::Observed& seen : known.observed) {
       if (seen.what.kind == ObservationKind::kTool || seen.what.kind == ObservationKind::kEnv) {

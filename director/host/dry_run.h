@@ -65,7 +65,7 @@ struct DryRun {
 };
 
 struct DryRunDeps {
-  const CookAsk& ask;
+  const v1::CookAsk& ask;
   const ScannedProject& scanned;
   Journal* journal = nullptr;  // for reading; null: there was no cook yet
   std::string store_id;        // empty: there is no store

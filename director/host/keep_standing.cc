@@ -149,8 +149,9 @@ absl::Status KeepStanding(const StandingAsk& ask, content::Snapshot& sources,
                           const CookDifference* difference, const SourcePatches* patches,
                           Journal& journal) {
   const std::string state = ask.project.state_directory();
-  CookAsk of_same = ask.ask;
-  of_same.force = of_same.retry_failed = false;
+  v1::CookAsk of_same = ask.ask;
+  of_same.set_force(false);
+  of_same.set_retry_failed(false);
   const std::optional<std::string> text = TextOfAsk(of_same, ask.project);
   if (!text.has_value()) return Differs("such a cook is never answered from what stands");
   if (const std::string why = WhyItDoesNotStand(notes, report); !why.empty()) return Differs(why);
@@ -192,7 +193,7 @@ absl::Status KeepStanding(const StandingAsk& ask, content::Snapshot& sources,
     const Digest& root = outcome.roots.at(platform);
     standing.platforms.push_back(
         {.name = platform, .root = root, .sequence = report.sequences.at(platform)});
-    if (!ask.ask.is_staged()) continue;
+    if (!IsStaged(ask.ask)) continue;
     ASSIGN_OR_RETURN(tables.sandboxes[platform],
                      StampsOfSandbox(*store, standing.platforms.back(),
                                      Sandboxes(ask.project, {}).PathOf(platform), state, difference,

@@ -67,8 +67,9 @@ Facts OfProjectFile(const Facts& facts) {
 }  // namespace
 
 bool IsProjectFileAnother(const StandingAsk& ask) {
-  CookAsk of_same = ask.ask;
-  of_same.force = of_same.retry_failed = false;
+  v1::CookAsk of_same = ask.ask;
+  of_same.set_force(false);
+  of_same.set_retry_failed(false);
   const auto text = TextOfAsk(of_same, ask.project);
   if (!text) return false;
   const auto standing = Standings(ask.project.state_directory()).Find(*text);

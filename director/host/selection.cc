@@ -239,18 +239,18 @@ class Selector {
   bool has_work_ = false;  // something that was selected may be cooked
 };
 
-void SelectFromCommandLine(const SelectionAsk& ask, const project::Project& project,
+void SelectFromCommandLine(const v1::Selection& ask, const project::Project& project,
                            Selector& selector) {
   const Finder& finder = selector.finder;
-  for (const std::string& argument : ask.positional)
+  for (const std::string& argument : ask.positional())
     selector.Add("", argument, finder.PackagesOrFolder(argument), finder.CategoryOf(argument));
-  for (const std::string& package : ask.packages)
+  for (const std::string& package : ask.packages())
     selector.Add("--package", package, finder.Packages(package), finder.CategoryOf(package));
-  for (const std::string& map : ask.maps)
+  for (const std::string& map : ask.maps())
     selector.Add("--map", map, finder.Packages(map), InstigatorCategory::kCookMap);
-  for (const std::string& folder : ask.directories)
+  for (const std::string& folder : ask.directories())
     selector.Add("--dir", folder, finder.Folder(folder), InstigatorCategory::kCommandLineDirectory);
-  for (const std::string& section : ask.map_sections) {
+  for (const std::string& section : ask.map_sections()) {
     const auto found = project.map_sections.find(section);
     if (found == project.map_sections.end()) {
       std::vector<std::string> known;
@@ -280,10 +280,10 @@ void SelectByTheBook(const project::Project& project, Selector& selector) {
 
 }  // namespace
 
-absl::StatusOr<CookSelection> Select(const SelectionAsk& ask, const project::Project& project,
+absl::StatusOr<CookSelection> Select(const v1::Selection& ask, const project::Project& project,
                                      const ProjectCatalog& table) {
   Selector selector(project, table);
-  if (ask.has_selection()) {
+  if (HasSelection(ask)) {
     SelectFromCommandLine(ask, project, selector);
   } else {
     SelectByTheBook(project, selector);
@@ -294,11 +294,6 @@ absl::StatusOr<CookSelection> Select(const SelectionAsk& ask, const project::Pro
   ASSIGN_OR_RETURN(CookSelection selection, selector.Take());
   selection.by_the_book = IsByTheBook(ask);
   return selection;
-}
-
-bool IsByTheBook(const SelectionAsk& ask) {
-  return !ask.has_selection() && ask.never.empty() && ask.cultures.empty() &&
-         !ask.no_soft_references;
 }
 
 absl::StatusOr<std::vector<std::string>> PackagesNamedBy(const std::string& pattern,

@@ -24,11 +24,8 @@ struct CookSelection {
 
 // INVALID_ARGUMENT: all that names nothing, a line each, with its place and the nearest names; or
 // nothing is left to cook, for all of it is never cooked.
-absl::StatusOr<CookSelection> Select(const SelectionAsk& ask, const project::Project& project,
+absl::StatusOr<CookSelection> Select(const v1::Selection& ask, const project::Project& project,
                                      const ProjectCatalog& table);
-
-// It asks for all that the project file says, and leaves nothing out.
-bool IsByTheBook(const SelectionAsk& ask);
 
 // The packages that `pattern` names. It is a glob over virtual paths, a package, or a folder (all
 // packages below it), each also as a path of the host. Sorted. INVALID_ARGUMENT: it names nothing;

@@ -51,14 +51,19 @@ class SelectionTest : public ShellTest {
     }
   }
 
-  SelectionAsk ask_;
+  void Ask(google::protobuf::RepeatedPtrField<std::string>* names,
+           std::initializer_list<std::string> asked) {
+    names->Assign(asked.begin(), asked.end());
+  }
+
+  v1::Selection ask_;
   bool by_the_book_ = false;
 };
 
 TEST_F(SelectionTest, AFileInASandboxIsNamedAsSuch) {
   Write("content/out/pc/.galley-sandbox", "");
   Write("content/out/pc/Game/a.png", "");
-  ask_.packages = {"/Game/out/pc/Game/a.png"};
+  Ask(ask_.mutable_packages(), {"/Game/out/pc/Game/a.png"});
   EXPECT_EQ(Selected(), "--package: /Game/out/pc/Game/a.png is no package: it is in the sandbox " +
                             dir_ + "/content/out/pc, which is not content");
 }
@@ -113,67 +118,67 @@ TEST_F(SelectionTest, WhenAllIsNeverCookedNothingIs) {
 }
 
 TEST_F(SelectionTest, AGlobNamesPackagesOnTheCommandLine) {
-  ask_.positional = {"/Game/maps/*", Host("content/props/*.png")};
+  Ask(ask_.mutable_positional(), {"/Game/maps/*", Host("content/props/*.png")});
   EXPECT_EQ(Selected(), "maps/forest.txt folder, maps/town.txt folder, props/a.png folder");
-  ask_.positional = {};
-  ask_.packages = {"**/c.png"};
+  Ask(ask_.mutable_positional(), {});
+  Ask(ask_.mutable_packages(), {"**/c.png"});
   EXPECT_EQ(Selected(), "props/b/c.png folder");
-  ask_.packages = {"/Game/mops/*"};
+  Ask(ask_.mutable_packages(), {"/Game/mops/*"});
   EXPECT_THAT(Selected(), HasSubstr("--package: nothing matches \"/Game/mops/*\"; the nearest are "
                                     "/Game/maps/forest.txt, /Game/maps/town.txt"));
-  ask_.packages = {};
-  ask_.directories = {"/Game/pr*"};
+  Ask(ask_.mutable_packages(), {});
+  Ask(ask_.mutable_directories(), {"/Game/pr*"});
   EXPECT_THAT(Selected(), HasSubstr("a folder is named without wildcards"));
 }
 
 TEST_F(SelectionTest, ASelectionReplacesMapsAndDirectoriesButNotAlways) {
   project_.cook.maps = {"/Game/maps/*"};
   project_.cook.always = {"/Game/propsx.txt"};
-  ask_.packages = {"/Game/props/a.png"};
+  Ask(ask_.mutable_packages(), {"/Game/props/a.png"});
   EXPECT_EQ(Selected(), "props/a.png package, propsx.txt always");
   EXPECT_FALSE(by_the_book_);
 }
 
 TEST_F(SelectionTest, APositionalArgumentIsAPackageOrAFolderVirtualOrNot) {
-  ask_.positional = {"/Game/maps/town.txt", "/Game/props/"};
+  Ask(ask_.mutable_positional(), {"/Game/maps/town.txt", "/Game/props/"});
   EXPECT_EQ(Selected(), "maps/town.txt package, props/a.png folder, props/b/c.png folder");
-  ask_.positional = {Host("content/maps/town.txt"), Host("content/props/b")};
+  Ask(ask_.mutable_positional(), {Host("content/maps/town.txt"), Host("content/props/b")});
   EXPECT_EQ(Selected(), "maps/town.txt package, props/b/c.png folder");
-  ask_.positional = {"/Game"};
+  Ask(ask_.mutable_positional(), {"/Game"});
   EXPECT_THAT(Selected(), AllOf(HasSubstr("maps/town.txt"), HasSubstr("propsx.txt")));
 }
 
 TEST_F(SelectionTest, AMapMayBeAGlob) {
-  ask_.maps = {"/Game/maps/*.txt", "/Game/props/a.png"};
+  Ask(ask_.mutable_maps(), {"/Game/maps/*.txt", "/Game/props/a.png"});
   EXPECT_EQ(Selected(), "maps/forest.txt map, maps/town.txt map, props/a.png map");
-  ask_.maps = {"/Game/none/*"};
+  Ask(ask_.mutable_maps(), {"/Game/none/*"});
   EXPECT_THAT(Selected(), HasSubstr("/Game/none/*"));
 }
 
 TEST_F(SelectionTest, AMapSectionIsNamedInTheProject) {
   project_.map_sections["nightly"] = {"/Game/maps/f*"};
-  ask_.map_sections = {"nightly"};
+  Ask(ask_.mutable_map_sections(), {"nightly"});
   EXPECT_EQ(Selected(), "maps/forest.txt section");
-  ask_.map_sections = {"weekly"};
+  Ask(ask_.mutable_map_sections(), {"weekly"});
   EXPECT_EQ(Selected(), "--map-section: galley.toml has no [map_section.weekly]");
   project_.map_sections["weekly"] = {{"/Game/mops/*", "galley.toml:50"}};
   EXPECT_THAT(Selected(), HasSubstr("galley.toml:50: [map_section.weekly] maps: nothing matches"));
 }
 
 TEST_F(SelectionTest, OnePackageForTwoReasonsKeepsBothAndTheSameReasonOnce) {
-  ask_.packages = {"/Game/maps/town.txt", "/Game/maps/town.txt"};
-  ask_.maps = {"/Game/maps/town.txt"};
+  Ask(ask_.mutable_packages(), {"/Game/maps/town.txt", "/Game/maps/town.txt"});
+  Ask(ask_.mutable_maps(), {"/Game/maps/town.txt"});
   EXPECT_EQ(Selected(), "maps/town.txt package, maps/town.txt map");
 }
 
 TEST_F(SelectionTest, AGeneratedPackageIsTakenOnItsGeneratorsWord) {
-  ask_.packages = {"/Game/maps/town.txt/_gen/cell.txt"};
+  Ask(ask_.mutable_packages(), {"/Game/maps/town.txt/_gen/cell.txt"});
   EXPECT_EQ(Selected(), "maps/town.txt/_gen/cell.txt package");
-  ask_.packages = {"/Game/maps/town.png/_gen/cell.txt"};
+  Ask(ask_.mutable_packages(), {"/Game/maps/town.png/_gen/cell.txt"});
   EXPECT_EQ(Selected(),
             "--package: /Game/maps/town.png/_gen/cell.txt is no package: there is no "
             "/Game/maps/town.png that could generate it; did you mean /Game/maps/town.txt?");
-  ask_.packages = {"/Game/maps/town.txt/_gen/*"};
+  Ask(ask_.mutable_packages(), {"/Game/maps/town.txt/_gen/*"});
   EXPECT_THAT(Selected(), HasSubstr("name the generator, or each of them without wildcards"));
 }
 
@@ -184,11 +189,11 @@ TEST_F(SelectionTest, WhatNamesNothingIsAnErrorThatHelps) {
       {"/Game/readme.md", "no rule or sidecar"},
       {"/elsewhere/x", "mounts: /Game"}};
   for (const auto& [argument, help] : cases) {
-    ask_.positional = {argument};
+    Ask(ask_.mutable_positional(), {argument});
     EXPECT_THAT(Selected(), AllOf(HasSubstr(argument), HasSubstr(help)));
   }
-  ask_.positional.clear();
-  ask_.directories = {"/Game/none"};
+  ask_.clear_positional();
+  Ask(ask_.mutable_directories(), {"/Game/none"});
   EXPECT_THAT(Selected(), HasSubstr("--dir: no package is under /Game/none"));
 }
 

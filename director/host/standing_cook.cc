@@ -119,7 +119,7 @@ class Judge {
     if (!differing.empty())
       return Differs(fmt::format("the environment variable {} differs", differing));
     for (const Fact& fact : standing_.environment) {
-      if (ask_.ask.differing.contains(fact.name))
+      if (ask_.differing.contains(fact.name))
         return Differs(fmt::format("the environment variable {} differs here", fact.name));
     }
     return absl::OkStatus();
@@ -135,8 +135,8 @@ class Judge {
   }
 
   absl::Status JudgeSources() {
-    if (ask_.ask.changed && ask_.ask.changed->empty()) return absl::OkStatus();
-    if (ask_.ask.changed || !ask_.ask.changed_since.empty())
+    if (ask_.ask.has_changed() && ask_.ask.changed().paths().empty()) return absl::OkStatus();
+    if (ask_.ask.has_changed() || !ask_.ask.changed_since().empty())
       return Differs("files are named that may have changed");
     ASSIGN_OR_RETURN(content::StampCheck check,
                      CheckSources(ask_, standing_, stop_, /*is_kept=*/true));
@@ -160,7 +160,7 @@ class Judge {
   absl::Status JudgeSandboxes() {
     if (standing_.platforms.empty()) return Differs("it has no platform");
     for (const StandingPlatform& platform : standing_.platforms) {
-      if (!ask_.ask.is_staged()) continue;
+      if (!IsStaged(ask_.ask)) continue;
       ASSIGN_OR_RETURN(content::StampCheck check,
                        CheckSandbox(ask_, standing_, platform, stop_, /*is_kept=*/true));
       if (!check.holds) return Differs(check.difference);
@@ -240,16 +240,22 @@ CookReport ReportOf(const Standing& standing, absl::Duration took) {
   return report;
 }
 
-void Tell(const Standing& standing, const CookAsk& ask, absl::Duration took, CookEventSink& sink) {
+// The number of the files that a list named; nullopt: there was none.
+std::optional<uint64_t> ListedBy(const v1::CookAsk& ask) {
+  if (!ask.has_changed()) return std::nullopt;
+  return static_cast<uint64_t>(ask.changed().paths_size());
+}
+
+void Tell(const Standing& standing, const v1::CookAsk& ask, absl::Duration took,
+          CookEventSink& sink) {
   std::vector<std::string> platforms;
   for (const StandingPlatform& platform : standing.platforms) platforms.push_back(platform.name);
   sink.Tell(CookEvent::Platforms{platforms});
-  sink.Tell(CookEvent::Scanned{
-      .files = standing.counts.files,
-      .packages = standing.counts.packages,
-      .unmatched = standing.counts.unmatched,
-      .seconds = absl::ToDoubleSeconds(took),
-      .listed = ask.changed ? std::optional<uint64_t>(ask.changed->size()) : std::nullopt});
+  sink.Tell(CookEvent::Scanned{.files = standing.counts.files,
+                               .packages = standing.counts.packages,
+                               .unmatched = standing.counts.unmatched,
+                               .seconds = absl::ToDoubleSeconds(took),
+                               .listed = ListedBy(ask)});
   sink.Tell(CookEvent::Stands{.packages = standing.counts.in_cook,
                               .failed = standing.counts.failed,
                               .results = standing.counts.results,
@@ -260,7 +266,7 @@ void Tell(const Standing& standing, const CookAsk& ask, absl::Duration took, Coo
 // The files of the journal's base are those of today; of a list nobody looked.
 void NoteWhatWasLookedAt(const StandingAsk& ask, absl::Time began) {
   ListedCook last(ask.project.state_directory());
-  if (!ask.ask.changed) return last.Forget();
+  if (!ask.ask.has_changed()) return last.Forget();
   if (const absl::Status noted = last.Note(began); !noted.ok())
     LogWarning("what the list leaves out will not be named: {}", MessageOf(noted));
 }
@@ -281,7 +287,7 @@ StandingAnswer AnswerFromStanding(const StandingAsk& ask, CookEventSink& sink, C
   const absl::Duration took = absl::Now() - begin;
   Tell(judge.standing(), ask.ask, took, sink);
   CookReport report = ReportOf(judge.standing(), took);
-  if (ask.ask.changed) report.listed = ask.ask.changed->size();
+  report.listed = ListedBy(ask.ask);
   return {.report = std::move(report)};
 }
 

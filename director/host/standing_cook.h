@@ -17,6 +17,7 @@
 #include "director/host/cook_ask.h"
 #include "director/host/cook_notes.h"
 #include "director/host/cook_report.h"
+#include "director/host/environment_difference.h"
 #include "director/journal/journal.h"
 #include "director/shell/describe.h"
 #include "director/standing/watched_tables.h"
@@ -25,10 +26,11 @@ namespace galley::director {
 
 // An ask, and all that there is beside the files. All of it outlives the call.
 struct StandingAsk {
-  const CookAsk& ask;
+  const v1::CookAsk& ask;
   const project::Project& project;  // with the cook's own output folder
   const Cookers& cookers;
   const std::map<std::string, std::string>& environment;  // what env(...) observes
+  DifferingVariables differing = {};  // of the environment of who asks; none: it is the same
   const std::string& project_id;
   // Opened only when all else stands.
   std::function<absl::StatusOr<store::Store*>()> store;
@@ -67,7 +69,7 @@ std::string WatchedSandbox(const Standing& standing, const std::string& platform
 // The same for a command that has no Director (yet): takes the project's lock meanwhile, and leaves
 // it to a Director when another process has it.
 struct ColdAsk {
-  const CookAsk& ask;
+  const v1::CookAsk& ask;
   const project::Project& project;
   const std::string& worker_program;
   const std::map<std::string, std::string>& environment;

@@ -38,24 +38,23 @@ std::string UserText() {
   return text;
 }
 
-void PutList(std::string& text, std::string_view name, const std::vector<std::string>& values) {
+template <typename List>
+void PutList(std::string& text, std::string_view name, const List& values) {
   for (const std::string& value : values)
     text += fmt::format("{} {}:{}\n", name, value.size(), value);
 }
 
 // "/x" and "x" are two files, for one who asks from somewhere else, too.
-void PutSelection(std::string& text, const SelectionAsk& selection) {
-  const auto& [positional, maps, packages, directories, map_sections, cultures, never,
-               no_soft_references] = selection;
-  if (selection.has_selection()) text += fmt::format("from {}\n", AbsolutePath("."));
-  PutList(text, "positional", positional);
-  PutList(text, "map", maps);
-  PutList(text, "package", packages);
-  PutList(text, "directory", directories);
-  PutList(text, "section", map_sections);
-  PutList(text, "culture", cultures);
-  PutList(text, "never", never);
-  text += fmt::format("no soft references {}\n", no_soft_references);
+void PutSelection(std::string& text, const v1::Selection& selection) {
+  if (HasSelection(selection)) text += fmt::format("from {}\n", AbsolutePath("."));
+  PutList(text, "positional", selection.positional());
+  PutList(text, "map", selection.maps());
+  PutList(text, "package", selection.packages());
+  PutList(text, "directory", selection.directories());
+  PutList(text, "section", selection.map_sections());
+  PutList(text, "culture", selection.cultures());
+  PutList(text, "never", selection.never());
+  text += fmt::format("no soft references {}\n", selection.no_soft_references());
 }
 
 std::string PathOf(const std::string& tool, const std::string& project_root) {
@@ -66,25 +65,18 @@ int64_t NowNanos() { return absl::ToUnixNanos(absl::Now()); }
 
 }  // namespace
 
-// A field that is added to an ask does not compile here until it is decided what it decides.
-std::optional<std::string> TextOfAsk(const CookAsk& ask, const project::Project& project) {
-  const auto& [selection, platforms, no_stage, adopt, exact, force, retry_failed, fail_fast,
-               output_directory, umask, differing, urgency_class, changed, changed_since, repair] =
-      ask;
-  // `adopt` has no effect on a sandbox that is ours, and `differing` is looked at by itself.
-  static_cast<void>(adopt);
-  static_cast<void>(differing);
-  static_cast<void>(output_directory);  // (the project's, or instead of it)
-  static_cast<void>(urgency_class);
-  static_cast<void>(changed);  // (how files are found, and not which)
-  static_cast<void>(changed_since);
-  if (force || retry_failed || repair) return std::nullopt;
+// A field that decides nothing is in the list of standing_facts_test.cc, which knows all fields:
+// how files are found and how urgent the cook is, and `adopt`, which has no effect on a sandbox
+// that is ours. The output folder is the project's, or instead of it. The environment is looked at
+// by itself (StandingAsk::differing).
+std::optional<std::string> TextOfAsk(const v1::CookAsk& ask, const project::Project& project) {
+  if (ask.force() || ask.retry_failed() || ask.repair()) return std::nullopt;
   std::string text;
-  PutSelection(text, selection);
-  PutList(text, "platform", platforms);
-  text += fmt::format("no stage {}\nexact {}\nfail fast {}\numask {:o}\n", no_stage, exact,
-                      fail_fast, umask);
-  PutList(text, "out", {project.output_directory});
+  PutSelection(text, ask.selection());
+  PutList(text, "platform", ask.platforms());
+  text += fmt::format("no stage {}\nexact {}\nfail fast {}\numask {:o}\n", ask.no_stage(),
+                      ask.exact(), ask.fail_fast(), ask.umask() & 0777);
+  PutList(text, "out", std::vector{project.output_directory});
   return text;
 }
 

@@ -21,7 +21,7 @@ namespace galley::director {
 // All that is asked for, as text: equal texts ask for the same of equal projects. nullopt: such an
 // ask is never answered without a cook. What has no effect on what a cook comes to is not in it.
 // `project` has the cook's own output folder.
-std::optional<std::string> TextOfAsk(const CookAsk& ask, const project::Project& project);
+std::optional<std::string> TextOfAsk(const v1::CookAsk& ask, const project::Project& project);
 
 // The program, the user, the project file, configuration and cookers. The fact kProjectFileFact is
 // of all bytes of galley.toml, another one of what it says beside its rules.

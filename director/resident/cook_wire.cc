@@ -1,39 +1,11 @@
 #include "director/resident/cook_wire.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "common/base/status_macros.h"
-#include "director/host/outcome_status.h"
-#include "fmt/format.h"
 
 namespace galley::director {
 namespace {
-
-void ToWire(const SelectionAsk& selection, v1::Selection& out) {
-  out.mutable_positional()->Assign(selection.positional.begin(), selection.positional.end());
-  out.mutable_maps()->Assign(selection.maps.begin(), selection.maps.end());
-  out.mutable_packages()->Assign(selection.packages.begin(), selection.packages.end());
-  out.mutable_directories()->Assign(selection.directories.begin(), selection.directories.end());
-  out.mutable_map_sections()->Assign(selection.map_sections.begin(), selection.map_sections.end());
-  out.mutable_cultures()->Assign(selection.cultures.begin(), selection.cultures.end());
-  out.mutable_never()->Assign(selection.never.begin(), selection.never.end());
-  out.set_no_soft_references(selection.no_soft_references);
-}
-
-SelectionAsk FromWire(const v1::Selection& selection) {
-  const auto list = [](const auto& field) {
-    return std::vector<std::string>(field.begin(), field.end());
-  };
-  return {.positional = list(selection.positional()),
-          .maps = list(selection.maps()),
-          .packages = list(selection.packages()),
-          .directories = list(selection.directories()),
-          .map_sections = list(selection.map_sections()),
-          .cultures = list(selection.cultures()),
-          .never = list(selection.never()),
-          .no_soft_references = selection.no_soft_references()};
-}
 
 void ToWire(const ShellOutcome& outcome, v1::CookReport::Outcome& out) {
   out.set_is_interrupted(outcome.ended.is_interrupted);
@@ -78,60 +50,6 @@ absl::StatusOr<ShellOutcome> FromWire(const v1::CookReport::Outcome& outcome) {
 }
 
 }  // namespace
-
-void ToWire(const CookAsk& ask, v1::CookAsk& out) {
-  ToWire(ask.selection, *out.mutable_selection());
-  out.mutable_platforms()->Assign(ask.platforms.begin(), ask.platforms.end());
-  out.set_no_stage(ask.no_stage);
-  out.set_adopt(ask.adopt);
-  out.set_exact(ask.exact);
-  out.set_force(ask.force);
-  out.set_retry_failed(ask.retry_failed);
-  out.set_fail_fast(ask.fail_fast);
-  out.set_output_directory(ask.output_directory);
-  out.set_urgency_class(std::string(ClassName(ask.urgency_class)));
-  out.set_umask(ask.umask);
-  out.set_changed_since(ask.changed_since);
-  if (ask.changed) {
-    v1::CookAsk::ChangedFiles& changed = *out.mutable_changed();
-    for (const std::string& path : *ask.changed) changed.add_paths(path);
-  }
-}
-
-absl::StatusOr<CookAsk> FromWire(const v1::CookAsk& ask, const project::Project& project) {
-  const std::optional<CookClass> urgency_class = ClassOfName(ask.urgency_class());
-  if (!urgency_class.has_value())
-    return WrongUse(fmt::format("--class {}: there is no such class", ask.urgency_class()));
-  std::vector<std::string> platforms(ask.platforms().begin(), ask.platforms().end());
-  if (const auto known = PlatformsIn(project, platforms); !known.ok())
-    return WrongUse(known.status());
-  std::optional<std::vector<std::string>> changed;
-  if (ask.has_changed())
-    changed.emplace(ask.changed().paths().begin(), ask.changed().paths().end());
-  return CookAsk{.selection = FromWire(ask.selection()),
-                 .platforms = std::move(platforms),
-                 .no_stage = ask.no_stage(),
-                 .adopt = ask.adopt(),
-                 .exact = ask.exact(),
-                 .force = ask.force(),
-                 .retry_failed = ask.retry_failed(),
-                 .fail_fast = ask.fail_fast(),
-                 .output_directory = ask.output_directory(),
-                 .umask = ask.umask() & 0777,
-                 .urgency_class = *urgency_class,
-                 .changed = std::move(changed),
-                 .changed_since = ask.changed_since()};
-}
-
-std::string WhatIsAsked(const v1::CookAsk& ask) {
-  std::vector<std::string> named;
-  const v1::Selection& selection = ask.selection();
-  for (const auto* list : {&selection.positional(), &selection.maps(), &selection.packages(),
-                           &selection.directories(), &selection.map_sections()})
-    named.insert(named.end(), list->begin(), list->end());
-  if (named.empty()) return "by the book";
-  return named.size() == 1 ? named[0] : fmt::format("{} and {} more", named[0], named.size() - 1);
-}
 
 void ToWire(const Counters& counters, v1::CookCounters& out) {
   out.set_in_cook(counters.in_cook);

@@ -70,12 +70,6 @@ std::string Diff(const google::protobuf::Message& one, const google::protobuf::M
   return text;
 }
 
-project::Project ProjectOf(const std::vector<std::string>& platforms) {
-  project::Project project;
-  for (const std::string& name : platforms) project.platforms.push_back({.name = name});
-  return project;
-}
-
 TEST(CookWireTest, EveryFieldOfAReportSurvives) {
   v1::CookReport report;
   uint32_t next = 0;
@@ -105,50 +99,8 @@ TEST(CookWireTest, AReportWithADigestThatIsNoneIsRefused) {
   EXPECT_FALSE(FromWire(v1::CookReport()).ok());
 }
 
-TEST(CookWireTest, EveryFieldOfAnAskSurvives) {
-  v1::CookAsk ask;
-  uint32_t next = 0;
-  Fill(ask, next);
-  ask.set_urgency_class("commit");
-  ask.set_umask(027);
-  ask.mutable_platforms()->Clear();
-  ask.add_platforms("b");
-  const auto read = FromWire(ask, ProjectOf({"a", "b", "c"}));
-  ASSERT_TRUE(read.ok()) << read.status();
-  v1::CookAsk again;
-  ToWire(*read, again);
-  // The caller's, not the cook's.
-  again.set_is_detached(ask.is_detached());
-  again.set_wants_trace(ask.wants_trace());
-  again.set_environment_salt(ask.environment_salt());
-  again.set_is_from_afar(ask.is_from_afar());
-  again.set_asked_by(ask.asked_by());
-  again.set_summary_file(ask.summary_file());
-  again.set_trace_file(ask.trace_file());
-  EXPECT_EQ(Diff(ask, again), "");
-}
-
-TEST(CookWireTest, AnAskNamesAllPlatformsOrThoseThatThereAre) {
-  v1::CookAsk ask;
-  ask.set_urgency_class("now");
-  EXPECT_TRUE(FromWire(ask, ProjectOf({"a", "b"}))->platforms.empty());
-  ask.add_platforms("z");
-  EXPECT_TRUE(absl::IsInvalidArgument(FromWire(ask, ProjectOf({"a"})).status()));
-  ask.Clear();
-  ask.set_urgency_class("someday");
-  EXPECT_TRUE(absl::IsInvalidArgument(FromWire(ask, ProjectOf({"a"})).status()));
-}
-
-TEST(CookWireTest, AFewWordsSayWhatIsAsked) {
-  v1::CookAsk ask;
-  EXPECT_EQ(WhatIsAsked(ask), "by the book");
-  ask.mutable_selection()->add_packages("/Game/a.png");
-  EXPECT_EQ(WhatIsAsked(ask), "/Game/a.png");
-  ask.mutable_selection()->add_positional("/Game/b.png");
-  EXPECT_EQ(WhatIsAsked(ask), "/Game/b.png and 1 more");
-}
-
-// A sink that writes events down, and another at the other end of the wire: both must take the same.
+// A sink that writes events down. Another one is at the other end of the wire, and must take the
+// same.
 struct Heard final : CookEventSink {
   void TakeEvent(const CookEvent& event) override {
     std::visit([this](const auto& what) { calls.push_back(TextOf(what)); }, event.what);

@@ -11,7 +11,6 @@
 #include "director/host/cook_warnings.h"
 #include "director/host/outcome_status.h"
 #include "director/host/sandboxes.h"
-#include "director/host/selection.h"
 #include "director/host/standing_cook.h"
 #include "director/resident/asked_environment.h"
 #include "director/resident/event_wire.h"
@@ -54,7 +53,7 @@ ResidentCook::ResidentCook(const Deps& deps, v1::CookAsk ask, uint64_t number,
       differing_(ask.is_from_afar() ? decltype(differing_)()
                                     : DifferingOf(deps.director.environment(), ask)),
       ask_(WithoutEnvironment(std::move(ask))),
-      class_(ClassOfName(ask_.urgency_class()).value_or(CookClass::kNightly)),
+      class_(ClassOf(ask_)),
       number_(number),
       log_(std::move(log)),
       started_(absl::Now()) {
@@ -152,7 +151,7 @@ void ResidentCook::TellBegun() {
   begun.set_cook(number_);
   begun.set_project(setup->project->name);
   for (const std::string& name :
-       PlatformNames(*setup->project, {ask_.platforms().begin(), ask_.platforms().end()}))
+       PlatformNames(*setup->project, ListOf(ask_.platforms())))
     begun.add_platforms(name);
   begun.set_urgency_class(std::string(ClassName(class_)));
   begun.set_started_us(absl::ToUnixMicros(started_));
@@ -203,17 +202,17 @@ void ResidentCook::NoteEnd(const CookReport& report) {
 CookReport ResidentCook::Cook() {
   auto taken = TakeAsk();
   if (!taken.ok()) return {.end = taken.status()};
-  by_the_book_ = IsByTheBook(taken->ask.selection) && !taken->ask.repair;
+  by_the_book_ = IsByTheBook(ask_);
   if (std::optional<CookReport> standing = AskWhatStands(*taken)) return *std::move(standing);
-  CookAsk ask;
-  const auto permit = Enter(*std::move(taken), ask);
+  const auto permit = Enter(*taken);
   if (!permit.ok()) return {.end = permit.status()};
   state_ = State::kScanning;
-  return CookRun(std::move(ask), {.director = deps_.director,
+  return CookRun(ask_, {.director = deps_.director,
                                   .permit = **permit,
                                   .sink = *this,
                                   .trace = deps_.trace,
                                   .stop = stop_,
+                                  .differing = std::move(taken->differing),
                                   .watched = &deps_.watched})
       .Run();
 }
@@ -223,10 +222,11 @@ std::optional<CookReport> ResidentCook::AskWhatStands(const Taken& taken) {
   Director& director = deps_.director;
   const Setup& setup = *taken.needs.setup;
   StandingAnswer answer = AnswerFromStanding(
-      {.ask = taken.ask,
-       .project = *ProjectOf(taken.ask, setup),
+      {.ask = ask_,
+       .project = *ProjectOf(ask_, setup),
        .cookers = setup.cookers,
        .environment = director.environment(),
+       .differing = taken.differing,
        .project_id = director.project_id(),
        .store = [&director]() -> absl::StatusOr<store::Store*> {
          if (director.IsStoreAnother().value_or(false))
@@ -240,7 +240,7 @@ std::optional<CookReport> ResidentCook::AskWhatStands(const Taken& taken) {
 }
 
 // Where the cook had to wait, the project file may be another by now.
-absl::StatusOr<std::unique_ptr<CookPermit>> ResidentCook::Enter(Taken taken, CookAsk& ask) {
+absl::StatusOr<std::unique_ptr<CookPermit>> ResidentCook::Enter(Taken& taken) {
   while (true) {
     bool has_waited = false;
     ASSIGN_OR_RETURN(std::unique_ptr<CookPermit> permit,
@@ -251,10 +251,7 @@ absl::StatusOr<std::unique_ptr<CookPermit>> ResidentCook::Enter(Taken taken, Coo
     if (has_waited) {
       ASSIGN_OR_RETURN(taken, TakeAsk());
     }
-    if (taken.needs.GoWith(permit->needs())) {
-      ask = std::move(taken.ask);
-      return permit;
-    }
+    if (taken.needs.GoWith(permit->needs())) return permit;
   }
 }
 
@@ -272,19 +269,20 @@ absl::StatusOr<ResidentCook::Taken> ResidentCook::TakeAsk() {
         "serves this project (`galley serve --stop`)",
         differs));
   }
-  ASSIGN_OR_RETURN(CookAsk ask, FromWire(ask_, **project));
+  RETURN_IF_ERROR(CheckAsk(ask_, **project));
+  if (ask_.repair()) return WrongUse("a director that stays does not cook again what a store lost");
+  Taken taken{.needs = {.setup = std::move(setup), .table = TableOptionsOf(ask_, **project)}};
   for (const std::string& name : (*project)->farm.environment) {
     if (const auto found = differing_.find(name); found != differing_.end())
-      ask.differing.insert(*found);
+      taken.differing.insert(*found);
   }
-  CookAdmission::Needs needs{.setup = std::move(setup), .table = TableOptionsOf(ask, **project)};
-  if (!ask.is_staged()) return Taken{std::move(ask), std::move(needs)};
+  if (!IsStaged(ask_)) return taken;
   project::Project of_cook = **project;
-  if (!ask.output_directory.empty()) of_cook.output_directory = ask.output_directory;
-  RETURN_IF_ERROR(
-      Sandboxes(of_cook, {.adopt = ask.adopt, .exact = ask.exact})
-          .CheckAll(PlatformNames(of_cook, ask.platforms), deps_.director.project_id()));
-  return Taken{std::move(ask), std::move(needs)};
+  if (!ask_.output_directory().empty()) of_cook.output_directory = ask_.output_directory();
+  RETURN_IF_ERROR(Sandboxes(of_cook, {.adopt = ask_.adopt(), .exact = ask_.exact()})
+                      .CheckAll(PlatformNames(of_cook, ListOf(ask_.platforms())),
+                                deps_.director.project_id()));
+  return taken;
 }
 
 v1::StatusAnswer::Cook ResidentCook::View() const {

@@ -73,12 +73,12 @@ class ResidentCook final : public CookEventSink {
   void Run();
   // An ask as the director understands it, with the project file as it is at that moment.
   struct Taken {
-    CookAsk ask;
+    DifferingVariables differing;
     CookAdmission::Needs needs;
   };
   absl::StatusOr<Taken> TakeAsk();
-  // The ask, and a permit for it.
-  absl::StatusOr<std::unique_ptr<CookPermit>> Enter(Taken taken, CookAsk& ask);
+  // A permit for it; the project file may be another by then.
+  absl::StatusOr<std::unique_ptr<CookPermit>> Enter(Taken& taken);
   std::optional<CookReport> AskWhatStands(const Taken& taken);
   CookReport Cook();
   void TellBegun();

@@ -79,6 +79,27 @@ TEST_F(ResidentDirectorTest, AnIdleOneRenewsItsSessionWithTheStore) {
   EXPECT_FALSE((*resident)->has_left());
 }
 
+TEST_F(ResidentDirectorTest, ACookOfWhatAStoreLostIsForTheCommandThatHostsItsDirector) {
+  auto resident = ResidentDirector::Open(
+      {.director = {.project = std::make_shared<const project::Project>(Load().value()),
+                    .worker_program = JoinPath(folder_, "worker"),
+                    .environment = {},
+                    .hold = {.check = [](const std::string&) { return absl::OkStatus(); }}},
+       .load = [this] { return Load(); },
+       .build = {}},
+      listener_, stop_);
+  ASSERT_TRUE(resident.ok()) << resident.status();
+  v1::CookAsk ask;
+  ask.set_urgency_class("now");
+  ask.set_repair(true);
+  const auto reader = (*resident)->Read((*resident)->Cook(ask).value()).value();
+  v1::CookEvent event;
+  const absl::Time until = absl::Now() + kPatience;
+  while (!event.has_report() && absl::Now() < until) reader->Next(absl::Seconds(1), event);
+  ASSERT_TRUE(event.has_report());
+  EXPECT_EQ(event.report().end_code(), static_cast<int>(absl::StatusCode::kInvalidArgument));
+}
+
 // Hears all.
 class PatientAudience final : public Audience {
  public:

@@ -59,8 +59,8 @@ class DirectorShell final : private Inbox {
     return cooks_.worlds.Follow(std::move(scanned));
   }
 
-  // A cook: waits until it is over, which is soon when `stop` is cancelled. `sink` gets its events on
-  // this thread. REQUIRES: Start, not Stop; no other cook has its number.
+  // A cook: waits until it is over, which is soon when `stop` is cancelled. `sink` takes its events
+  // on this thread. REQUIRES: Start, not Stop; no other cook has its number.
   absl::StatusOr<ShellOutcome> Cook(CookOrder order, CookEventSink& sink, Cancellation& stop) {
     return cooks_.cooks.Run(std::move(order), sink, stop);
   }
