@@ -19,24 +19,21 @@
 #include "director/cli/farm_check.h"
 #include "director/cli/host_file.h"
 #include "director/cli/package_place.h"
-#include "director/host/cook_numbers.h"
-#include "director/host/cook_run.h"
 #include "director/host/cook_warnings.h"
 #include "director/host/open_metrics.h"
 #include "director/host/outcome_status.h"
 #include "director/host/sandboxes.h"
-#include "director/host/selection.h"
 #include "director/host/standing_cook.h"
 #include "director/resident/cook_archive.h"
-#include "director/resident/cook_wire.h"
-#include "director/resident/event_wire.h"
-#include "director/serve/director_door.h"
+#include "director/resident/resident_director.h"
 #include "fmt/format.h"
 
 namespace galley::cli {
 namespace {
 
 using director::WrongUse;
+
+std::string WorkerProgram() { return JoinPath(ProgramDirectory(), "galley-worker"); }
 
 }  // namespace
 
@@ -46,7 +43,7 @@ CookSession::CookSession(const CookCommandOptions& options, Report& report)
       started_(absl::Now()),
       ask_(options.ask),
       interrupt_([this] { stop_.Cancel(); }) {
-  if (!options_.trace.empty()) recording_.emplace(trace_);
+  ask_.set_wants_trace(!options_.trace.empty());
   ask_.set_umask(OwnUmask());
   if (options_.all_platforms) ask_.clear_platforms();
 }
@@ -85,13 +82,12 @@ absl::Status CookSession::LoadTheProject() {
   project_ = std::make_shared<const project::Project>(*std::move(project));
   summary_.project = project_->name;
   if (ask_.urgency_class().empty()) {
-    const bool is_narrow = director::HasSelection(ask_.selection()) ||
-                           !options_.changed.empty() || !ask_.changed_since().empty();
+    const bool is_narrow = director::HasSelection(ask_.selection()) || !options_.changed.empty() ||
+                           !ask_.changed_since().empty();
     const auto urgency_class =
         is_narrow ? director::CookClass::kCommit : director::CookClass::kNightly;
     ask_.set_urgency_class(std::string(director::ClassName(urgency_class)));
   }
-  report_.remote_down = [this] { return remote_down_; };
   const std::vector<std::string> platforms = director::ListOf(ask_.platforms());
   if (const auto known = director::PlatformsIn(*project_, platforms); !known.ok())
     return WrongUse(known.status());
@@ -164,9 +160,7 @@ absl::StatusOr<bool> CookSession::CookRemotely() {
         "--detach`");
   }
   if (client == nullptr) return false;
-  RemoteCook remote(report_,
-                    {.begun = [this](const auto& begun) { return TakeBegun(begun); },
-                     .remote_down = [this](const std::string& text) { remote_down_ = text; }});
+  RemoteCook remote(report_, [this](const auto& begun) { return TakeBegun(begun); });
   const absl::Status end = remote.Cook(*client, AskOnWire(), stop_);
   RETURN_IF_ERROR(TakeRemote(remote, end));
   return true;
@@ -174,13 +168,10 @@ absl::StatusOr<bool> CookSession::CookRemotely() {
 
 // A cook that has ended needs no director.
 absl::StatusOr<bool> CookSession::Attach(director::DirectorClient* client) {
-  RemoteCook remote(
-      report_, {.begun =
-                    [this](const v1::CookEvent::Begun& begun) {
-                      report_.platforms.assign(begun.platforms().begin(), begun.platforms().end());
-                      return true;
-                    },
-                .remote_down = [this](const std::string& text) { remote_down_ = text; }});
+  RemoteCook remote(report_, [this](const v1::CookEvent::Begun& begun) {
+    report_.platforms = director::ListOf(begun.platforms());
+    return true;
+  });
   absl::Status end;
   if (client != nullptr) {
     end = remote.Follow(*client, *options_.attach, stop_);
@@ -216,9 +207,7 @@ bool CookSession::TakeBegun(const v1::CookEvent::Begun& begun) {
 
 absl::Status CookSession::TakeRemote(const RemoteCook& remote, const absl::Status& end) {
   if (!remote.report().has_value()) return end;
-  cooked_ = remote.report()->report;
-  bytes_fetched_ = remote.report()->bytes_fetched;
-  remote_trace_ = remote.trace();
+  cooked_ = *remote.report();
   return absl::OkStatus();
 }
 
@@ -243,7 +232,6 @@ v1::CookAsk CookSession::AskOnWire() const {
     if (!options_.summary.empty()) ask.set_summary_file(AbsolutePath(options_.summary));
     if (!options_.trace.empty()) ask.set_trace_file(AbsolutePath(options_.trace));
   }
-  ask.set_wants_trace(!options_.trace.empty());
   if (!options_.far.address.empty()) return ask;
   for (const auto& [name, value] : Environment()) {
     if (IsUtf8(name)) (*ask.mutable_environment())[name] = value;
@@ -259,12 +247,12 @@ v1::CookAsk CookSession::AskOnWire() const {
 
 // True when nothing has changed, and that is the answer.
 bool CookSession::StandsHere() {
-  director::StandingAnswer answer =
-      director::AnswerCold({.ask = ask_,
-                            .project = *project_,
-                            .worker_program = JoinPath(ProgramDirectory(), "galley-worker"),
-                            .environment = Environment()},
-                           report_, stop_);
+  const std::string worker_program = WorkerProgram();
+  director::StandingAnswer answer = director::AnswerCold({.ask = ask_,
+                                                          .project = *project_,
+                                                          .worker_program = worker_program,
+                                                          .environment = Environment()},
+                                                         report_, stop_);
   if (answer.report.has_value()) cooked_ = *std::move(answer.report);
   checked_ = std::move(answer.checked);
   if (options_.global.verbose && !answer.difference.empty())
@@ -279,115 +267,32 @@ absl::Status CookSession::CookHere() {
     return director::Sandboxes(*project_, {.adopt = ask_.adopt(), .exact = ask_.exact()})
         .CheckAll(report_.platforms, project_id);
   };
-  ASSIGN_OR_RETURN(
-      director_,
-      director::Director::Open(
-          {.project = project_,
-           .worker_program = JoinPath(ProgramDirectory(), "galley-worker"),  // beside this program
-           .environment = Environment(),
-           .is_verbose = options_.global.verbose,
-           .hold = {.waits = !options_.standalone,
-                    .gives_way =
-                        [this] {
-                          if (!IsForResident()) return false;
-                          const auto found = FindDirector(*project_);
-                          return !found.ok() || *found != nullptr;
-                        },
-                    .check = check}},
-          report_, stop_));
-  report_.remote_down = [this] { return director_->RemoteDown(); };
-  // Whoever asks how the cook gets on finds it there, from before the files are looked at.
-  director::HostedCook hosted(OptionsOfHosted());
-  auto door = director::DirectorDoor::Open(director::SocketOf(*project_), nullptr, &hosted);
-  if (!door.ok()) return director::Infrastructure(door.status());
-  director::FiguresBoard figures;
-  director::CookAdmission admission(
-      {.director = *director_, .trace = trace_, .door = door->get(), .figures = &figures});
-  const director::HostedCook::In in(hosted, admission);
-  director::DirectorMeter meter({.director = *director_,
-                                 .admission = admission,
-                                 .board = figures,
-                                 .version = OwnBuild().version()});
-  ASSIGN_OR_RETURN(
-      const auto metrics, director::OpenMetrics(*project_, [&] {
-        return meter.Read({{.urgency_class = director::ClassOf(ask_), .is_waiting = false}});
-      }));
-  if (metrics != nullptr)
+  const auto gives_way = [this] {
+    if (!IsForResident()) return false;
+    const auto found = FindDirector(*project_);
+    return !found.ok() || *found != nullptr;
+  };
+  ASSIGN_OR_RETURN(const auto resident, director::ResidentDirector::Open(
+                                            {.director = {.project = project_,
+                                                          .worker_program = WorkerProgram(),
+                                                          .environment = Environment(),
+                                                          .is_verbose = options_.global.verbose,
+                                                          .hold = {.waits = !options_.standalone,
+                                                                   .gives_way = gives_way,
+                                                                   .check = check}},
+                                             .load = [this] { return ReadTheProject(); },
+                                             .build = OwnBuild(),
+                                             .is_hosted = true},
+                                            report_, stop_));
+  if (!project_->director.metrics.empty())
     report_.Say(fmt::format("metrics at {}", director::MetricsUrl(*project_)));
-  TellHosted(&hosted);
-  const absl::Status admitted = CookAdmitted(admission, hosted);
-  TellHosted(nullptr);
-  RETURN_IF_ERROR(admitted);
-  NoteEnd(meter);
-  bytes_fetched_ = director_->stores().BytesFetched();
-  if (cooked_.outcome.has_value()) {
-    director_->Settle(cooked_, report_, stop_);
-    director_->Close(report_, stop_);
-  }
+  v1::CookAsk ask = ask_;
+  ask.set_asked_by(director::OwnCaller());
+  cooked_ = resident->CookHosted(ask, {.sink = report_,
+                                       .stop = stop_,
+                                       .what = director::WhatIsAsked(AskOnWire()),
+                                       .checked = std::move(checked_)});
   return cooked_.end;
-}
-
-absl::Status CookSession::CookAdmitted(director::CookAdmission& admission,
-                                       director::HostedCook& hosted) {
-  ASSIGN_OR_RETURN(const auto permit,
-                   admission.Enter(/*cook=*/0, director::ClassOf(ask_),
-                                   {.setup = director_->setup(),
-                                    .table = director::TableOptionsOf(ask_, *project_)},
-                                   stop_, [] {}));
-  permit->SetNumbering([this, &hosted] {
-    const uint64_t number =
-        director::TakeCookNumber(project_->state_directory(), director_->term());
-    hosted.SetNumber(number);
-    return number;
-  });
-  cooked_ = director::CookRun(ask_, {.director = *director_,
-                                     .permit = *permit,
-                                     .sink = report_,
-                                     .trace = trace_,
-                                     .stop = stop_,
-                                     .checked = std::move(checked_)})
-                .Run();
-  hosted.SetEnd(cooked_);
-  admission.Close();
-  return absl::OkStatus();
-}
-
-director::HostedCook::Options CookSession::OptionsOfHosted() const {
-  const v1::CookAsk ask = AskOnWire();
-  v1::StatusAnswer::Cook cook;
-  cook.set_urgency_class(ask.urgency_class());
-  cook.set_what(director::WhatIsAsked(ask));
-  cook.set_asked_by(director::OwnCaller());
-  cook.mutable_platforms()->CopyFrom(ask.platforms());
-  return {.director = *director_, .build = OwnBuild(), .cook = std::move(cook), .load = [this] {
-            return ReadTheProject();
-          }};
-}
-
-void CookSession::TellHosted(director::HostedCook* hosted) {
-  report_.on_scanned = [hosted] {
-    if (hosted != nullptr) hosted->SetCooking();
-  };
-  report_.on_progress = [this, hosted](const auto& counters, const auto& progress) {
-    if (hosted == nullptr) return;
-    v1::CookProgress told =
-        director::ToWire(director::CookEvent{director::CookEvent::Progressed{counters, progress}})
-            .progress();
-    told.set_remote_down(report_.remote_down());
-    hosted->SetProgress(std::move(told));
-  };
-}
-
-void CookSession::NoteEnd(director::DirectorMeter& meter) const {
-  director::DirectorMeter::EndedCook ended{
-      .urgency_class = director::ClassOf(ask_),
-      .by_the_book = director::IsByTheBook(ask_),
-      .exit_code = director::ExitCodeOf(cooked_),
-      .took = absl::Now() - started_};
-  if (cooked_.outcome.has_value()) {
-    for (const auto& [platform, root] : cooked_.outcome->roots) ended.platforms.push_back(platform);
-  }
-  meter.NoteEnd(ended);
 }
 
 int CookSession::Finish(const absl::Status& end) {
@@ -422,7 +327,7 @@ void CookSession::FillSummary(ExitCode code) {
     summary_.counters = outcome.counters;
     summary_.bytes_stored = outcome.bytes_stored;
     summary_.bytes_deduplicated = outcome.bytes_deduplicated;
-    summary_.bytes_fetched = bytes_fetched_;
+    summary_.bytes_fetched = cooked_.bytes_fetched;
     summary_.collections = outcome.collections;
     for (const auto& [platform, root] : outcome.roots) summary_.roots[platform] = root.ToString();
     summary_.sequences = cooked_.sequences;
@@ -451,8 +356,11 @@ ExitCode CookSession::WriteFiles(ExitCode code) {
     Fail(options_.global, code, fmt::format("{}: {}", option, MessageOf(written)));
   };
   if (!options_.summary.empty()) write("--summary", options_.summary, summary_.ToText());
+  // (A cook that did nothing has nothing to trace.)
+  director::Trace nothing;
   if (!options_.trace.empty())
-    write("--trace", options_.trace, remote_trace_.empty() ? recording_->ToJson() : remote_trace_);
+    write("--trace", options_.trace,
+          cooked_.trace.empty() ? director::Trace::Recording(nothing).ToJson() : cooked_.trace);
   return code;
 }
 

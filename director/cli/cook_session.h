@@ -17,10 +17,7 @@
 #include "director/cli/report.h"
 #include "director/host/cook_ask.h"
 #include "director/host/cook_report.h"
-#include "director/host/director.h"
-#include "director/host/director_meter.h"
 #include "director/host/standing_cook.h"
-#include "director/resident/hosted_cook.h"
 #include "director/serve/director_client.h"
 #include "director/shell/trace.h"
 
@@ -39,7 +36,6 @@ class CookSession {
   // The Status of each: outcome_status.h.
   absl::Status LoadTheProject();
   absl::Status FindChangedFiles();
-  absl::StatusOr<director::PlatformMask> PlatformsWanted() const;
   absl::Status CheckFilesToWrite() const;
   absl::Status Cook();
   // By the resident director; false: there is none, or this cook is not for it.
@@ -47,16 +43,11 @@ class CookSession {
   absl::StatusOr<bool> Attach(director::DirectorClient* client);
   bool StandsHere();
   absl::Status CookHere();
-  absl::Status CookAdmitted(director::CookAdmission& admission, director::HostedCook& hosted);
-  director::HostedCook::Options OptionsOfHosted() const;
-  // Null: nobody is told any more.
-  void TellHosted(director::HostedCook* hosted);
   bool TakeBegun(const v1::CookEvent::Begun& begun);
   absl::Status TakeRemote(const RemoteCook& remote, const absl::Status& end);
   v1::CookAsk AskOnWire() const;
   bool IsForResident() const { return !options_.standalone && !ask_.repair(); }
 
-  void NoteEnd(director::DirectorMeter& meter) const;
   int Finish(const absl::Status& end);
   ExitCode TellEnd(const absl::Status& end);
   void FillSummary(ExitCode code);
@@ -66,19 +57,13 @@ class CookSession {
   Report& report_;
   const absl::Time started_;
   v1::CookAsk ask_;  // paths as they were given
-  director::Trace trace_;
-  std::optional<director::Trace::Recording> recording_;  // --trace
   Cancellation stop_;
   InterruptWatch interrupt_;  // until all else has ended
 
   std::shared_ptr<const project::Project> project_;
-  std::unique_ptr<director::Director> director_;
   director::CookReport cooked_;
   std::optional<director::CheckedSources> checked_;  // of what stands
   bool is_detached_ = false;
-  std::string remote_down_;
-  std::string remote_trace_;
-  uint64_t bytes_fetched_ = 0;
   Summary summary_;
 };
 

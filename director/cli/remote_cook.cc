@@ -66,7 +66,7 @@ absl::Status RemoteCook::Read(CookReader& reader) {
   while (reader.Next(absl::ZeroDuration(), event) == CookReader::Got::kEvent) {
     if (!Take(event)) break;
   }
-  return report_.has_value() ? report_->report.end : damaged_;
+  return report_.has_value() ? report_->end : damaged_;
 }
 
 absl::Status RemoteCook::Listen(DirectorClient& client, CookStream& stream) {
@@ -75,7 +75,7 @@ absl::Status RemoteCook::Listen(DirectorClient& client, CookStream& stream) {
   if (is_left_) return absl::OkStatus();
   const absl::Status end = stream.End();
   RETURN_IF_ERROR(damaged_);
-  if (report_.has_value()) return report_->report.end;
+  if (report_.has_value()) return report_->end;
   if (absl::IsInvalidArgument(end) || absl::IsNotFound(end) || absl::IsPermissionDenied(end) ||
       absl::IsUnauthenticated(end))
     return director::WrongUse(end);
@@ -86,19 +86,18 @@ absl::Status RemoteCook::Listen(DirectorClient& client, CookStream& stream) {
 bool RemoteCook::Take(const v1::CookEvent& event) {
   if (event.has_begun()) {
     number_ = event.begun().cook();
-    return callbacks_.begun(event.begun());
+    return begun_(event.begun());
   }
   if (event.has_progress()) {
     const v1::CookCounters& counters = event.progress().counters();
     done_ = counters.results_cooked() + counters.results_cached() + counters.results_up_to_date() +
             counters.results_failed();
     wanted_ = counters.results_wanted();
-    callbacks_.remote_down(event.progress().remote_down());
   } else if (event.has_missed()) {
     sink_.Warn(record::WarningKind::kCookNotKept,
                fmt::format("{} lines of this cook were not kept", event.missed()));
   } else if (event.has_trace()) {
-    trace_ += event.trace();
+    if (report_.has_value()) report_->trace += event.trace();
   } else if (event.has_report()) {
     auto report = director::FromWire(event.report());
     if (report.ok()) {

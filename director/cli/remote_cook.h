@@ -22,13 +22,9 @@ namespace galley::cli {
 
 class RemoteCook {
  public:
-  struct Callbacks {
-    // The director took the ask; false: no more is wanted.
-    std::function<bool(const v1::CookEvent::Begun&)> begun;
-    std::function<void(const std::string& text)> remote_down;
-  };
-  RemoteCook(director::CookEventSink& sink, Callbacks callbacks)
-      : sink_(sink), callbacks_(std::move(callbacks)) {}
+  // `begun`: the director took the ask; false: no more is wanted.
+  using Begun = std::function<bool(const v1::CookEvent::Begun&)>;
+  RemoteCook(director::CookEventSink& sink, Begun begun) : sink_(sink), begun_(std::move(begun)) {}
 
   // Asks for a cook, which `stop` cancels: its report comes all the same. Errors: outcome_status.h.
   absl::Status Cook(director::DirectorClient& client, const v1::CookAsk& ask, Cancellation& stop);
@@ -38,8 +34,7 @@ class RemoteCook {
   absl::Status Read(director::CookReader& reader);
 
   // Its result; nullopt: the listening ended before.
-  const std::optional<director::ReportOnWire>& report() const { return report_; }
-  const std::string& trace() const { return trace_; }
+  const std::optional<director::CookReport>& report() const { return report_; }
 
  private:
   absl::Status Listen(director::DirectorClient& client, director::CookStream& stream);
@@ -47,13 +42,12 @@ class RemoteCook {
   absl::Status Gone(const director::DirectorClient& client) const;
 
   director::CookEventSink& sink_;
-  const Callbacks callbacks_;
+  const Begun begun_;
   std::atomic<uint64_t> number_ = 0;
   uint64_t done_ = 0, wanted_ = 0;
   bool is_left_ = false;
   absl::Status damaged_;
-  std::optional<director::ReportOnWire> report_;
-  std::string trace_;
+  std::optional<director::CookReport> report_;
 };
 
 }  // namespace galley::cli

@@ -206,7 +206,6 @@ void Report::Take(const director::CookEvent::Said& said) {
 }
 
 void Report::Take(const director::CookEvent::Scanned& scan) {
-  on_scanned();
   if (options_.json) {
     nlohmann::json event = {{"event", "scanned"},
                             {"files", scan.files},
@@ -404,12 +403,11 @@ std::string Report::TextOf(const director::Counters& counters, const director::P
 }
 
 void Report::Take(const director::CookEvent::Progressed& progressed) {
-  const auto& [counters, progress] = progressed;
-  on_progress(counters, progress);
+  const auto& [counters, progress, remote_down] = progressed;
   TellMessages();
   const absl::Time now = absl::Now();
   if (terminal_.can_redraw) {
-    std::string line = ProgressText(counters, progress, remote_down());
+    std::string line = ProgressText(counters, progress, remote_down);
     winsize window{};
     if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 1 &&
         line.size() >= window.ws_col)
@@ -438,12 +436,12 @@ void Report::Take(const director::CookEvent::Progressed& progressed) {
            {"starting", progress.on_the_way.starting},
            {"pending", progress.pending},
            {"per_second", progress.results_per_second},
-           {"remote", remote_down()},
+           {"remote", remote_down},
            {"longest", IsLong(progress) ? nlohmann::json(progress.longest) : nlohmann::json()},
            {"seconds_left", progress.left ? nlohmann::json(absl::ToDoubleSeconds(*progress.left))
                                           : nlohmann::json()}});
   } else {
-    Say(ProgressText(counters, progress, remote_down()));
+    Say(ProgressText(counters, progress, remote_down));
   }
 }
 

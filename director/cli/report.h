@@ -90,14 +90,6 @@ class Report final : public director::CookEventSink {
   // The file that a cook of `package` calls `name` (FileOfPlace).
   std::function<std::optional<std::string>(const std::string& package, std::string_view name)>
       file_of_place = [](const std::string&, std::string_view) { return std::nullopt; };
-  // The state of the remote store, as RemoteDownText has it; may be asked at any time.
-  std::function<std::string()> remote_down = [] { return std::string(); };
-
-  // Told when the files were looked at, and of each progress.
-  std::function<void()> on_scanned = [] {};
-  std::function<void(const director::Counters& counters, const director::Progress& progress)>
-      on_progress = [](const auto&, const auto&) {};
-
   // The project's: which warnings of no package are left out, and which are errors.
   record::WarningRules warning_rules;
 

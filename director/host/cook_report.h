@@ -26,6 +26,9 @@ struct CookReport {
   bool stage_failed = false;
   bool is_published = false;  // an interrupt came too late, if one came
   absl::Duration scan, explore, cook, stage;
+  absl::Duration total;        // from when it was asked for
+  uint64_t bytes_fetched = 0;  // from the remote store
+  std::string trace;           // Chrome trace, when one is asked for
   // The files are those of a list of so many paths (CookAsk::changed), and not of a look at all.
   std::optional<uint64_t> listed;
 

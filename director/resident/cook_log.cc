@@ -209,11 +209,6 @@ void CookLog::SetProgress(v1::CookProgress progress) {
   changed_.NotifyAll();
 }
 
-v1::CookProgress CookLog::progress() const {
-  base::MutexLock lock(mutex_);
-  return progress_;
-}
-
 void CookLog::End(const v1::CookReport& report, std::string trace) {
   base::MutexLock lock(mutex_);
   v1::CookEvent event;

@@ -45,7 +45,6 @@ class CookLog {
   // Once, last. `trace` follows the report; it is not in the file.
   void End(const v1::CookReport& report, std::string trace);
 
-  v1::CookProgress progress() const;
   uint32_t readers() const { return readers_; }
 
   static std::unique_ptr<CookReader> Read(std::shared_ptr<CookLog> log);

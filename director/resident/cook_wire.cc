@@ -113,8 +113,7 @@ Counters FromWire(const v1::CookCounters& counters) {
           .bytes_saved = counters.bytes_saved()};
 }
 
-void ToWire(const ReportOnWire& report, v1::CookReport& out) {
-  const CookReport& cook = report.report;
+void ToWire(const CookReport& cook, v1::CookReport& out) {
   out.set_end_code(static_cast<int32_t>(cook.end.code()));
   out.set_end_text(MessageOf(cook.end));
   if (cook.outcome.has_value()) ToWire(*cook.outcome, *out.mutable_outcome());
@@ -129,13 +128,12 @@ void ToWire(const ReportOnWire& report, v1::CookReport& out) {
   out.set_explore_us(absl::ToInt64Microseconds(cook.explore));
   out.set_cook_us(absl::ToInt64Microseconds(cook.cook));
   out.set_stage_us(absl::ToInt64Microseconds(cook.stage));
-  out.set_total_us(absl::ToInt64Microseconds(report.total));
-  out.set_bytes_fetched(report.bytes_fetched);
+  out.set_total_us(absl::ToInt64Microseconds(cook.total));
+  out.set_bytes_fetched(cook.bytes_fetched);
 }
 
-absl::StatusOr<ReportOnWire> FromWire(const v1::CookReport& report) {
-  ReportOnWire read;
-  CookReport& cook = read.report;
+absl::StatusOr<CookReport> FromWire(const v1::CookReport& report) {
+  CookReport cook;
   if (report.end_code() != 0)
     cook.end = absl::Status(static_cast<absl::StatusCode>(report.end_code()), report.end_text());
   if (report.has_outcome()) {
@@ -151,9 +149,9 @@ absl::StatusOr<ReportOnWire> FromWire(const v1::CookReport& report) {
   cook.explore = absl::Microseconds(report.explore_us());
   cook.cook = absl::Microseconds(report.cook_us());
   cook.stage = absl::Microseconds(report.stage_us());
-  read.total = absl::Microseconds(report.total_us());
-  read.bytes_fetched = report.bytes_fetched();
-  return read;
+  cook.total = absl::Microseconds(report.total_us());
+  cook.bytes_fetched = report.bytes_fetched();
+  return cook;
 }
 
 }  // namespace galley::director

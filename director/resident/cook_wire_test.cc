@@ -82,17 +82,17 @@ TEST(CookWireTest, EveryFieldOfAReportSurvives) {
   v1::CookReport again;
   ToWire(*read, again);
   EXPECT_EQ(Diff(report, again), "");
-  EXPECT_TRUE(absl::IsInvalidArgument(read->report.end));
+  EXPECT_TRUE(absl::IsInvalidArgument(read->end));
 }
 
 TEST(CookWireTest, AReportWithoutAnOutcomeHasNone) {
   v1::CookReport report;
-  ToWire({.report = {.end = absl::CancelledError("interrupted")}}, report);
+  ToWire({.end = absl::CancelledError("interrupted")}, report);
   EXPECT_FALSE(report.has_outcome());
   const auto read = FromWire(report);
   ASSERT_TRUE(read.ok()) << read.status();
-  EXPECT_FALSE(read->report.outcome.has_value());
-  EXPECT_EQ(read->report.end, absl::CancelledError("interrupted"));
+  EXPECT_FALSE(read->outcome.has_value());
+  EXPECT_EQ(read->end, absl::CancelledError("interrupted"));
 }
 
 TEST(CookWireTest, AReportWithADigestThatIsNoneIsRefused) {
@@ -135,13 +135,14 @@ struct Heard final : CookEventSink {
     return fmt::format("platforms {}", fmt::join(platforms.names, " "));
   }
   static std::string TextOf(const CookEvent::Progressed& progressed) {
-    const auto& [counters, progress] = progressed;
+    const auto& [counters, progress, remote_down] = progressed;
     return fmt::format(
         "progress {} {} {} {} {} {} {} {} {} {} {} {}", counters.in_cook, counters.results_wanted,
         progress.packages[1][2], progress.packages[4][3], progress.results_per_second,
         progress.cooked_per_second, progress.to_cook, progress.unknown, progress.pending,
         progress.left ? absl::FormatDuration(*progress.left) : "none", progress.longest,
-        absl::FormatDuration(progress.longest_for) + (progress.is_alone ? " alone" : ""));
+        absl::FormatDuration(progress.longest_for) + (progress.is_alone ? " alone" : "") +
+            remote_down);
   }
   std::vector<std::string> calls;
 };
@@ -194,7 +195,8 @@ TEST(EventWireTest, EachEventArrivesAtTheOtherEnd) {
     for (const ResultSource from :
          {ResultSource::kCooked, ResultSource::kCached, ResultSource::kUpToDate})
       sink->Tell(CookEvent::Done{std::make_shared<StoredResult>(result), from});
-    sink->Tell(CookEvent::Progressed{{.in_cook = 6, .results_wanted = 7}, progress});
+    sink->Tell(
+        CookEvent::Progressed{{.in_cook = 6, .results_wanted = 7}, progress, " down since 14:05"});
     sink->Tell(CookEvent::Progressed{{}, {}});
   }
   EXPECT_EQ(here.calls.size(), 14u);

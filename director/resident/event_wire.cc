@@ -89,6 +89,7 @@ void Put(const CookEvent::Progressed& progressed, v1::CookEvent& event) {
   const Progress& progress = progressed.progress;
   v1::CookProgress& out = *event.mutable_progress();
   ToWire(progressed.counters, *out.mutable_counters());
+  out.set_remote_down(progressed.remote_down);
   for (const auto& of_state : progress.packages) {
     for (const uint32_t count : of_state) out.add_packages(count);
   }
@@ -184,7 +185,8 @@ std::optional<CookEvent> FromWire(const v1::CookEvent& event) {
           {event.platforms().names().begin(), event.platforms().names().end()}}};
     case v1::CookEvent::kProgress:
       return CookEvent{CookEvent::Progressed{FromWire(event.progress().counters()),
-                                             ProgressOf(event.progress())}};
+                                             ProgressOf(event.progress()),
+                                             event.progress().remote_down()}};
     case v1::CookEvent::kBegun:
     case v1::CookEvent::kMissed:
     case v1::CookEvent::kReport:

@@ -10,8 +10,7 @@
 
 namespace galley::director {
 
-// A result has a package and a platform only, a failure all but ids of packages and workers, and
-// progress all but the state of the remote store.
+// A result has a package and a platform only, a failure all but ids of packages and workers.
 v1::CookEvent ToWire(const CookEvent& event);
 // nullopt: the event is of the stream itself (begun, missed, report, trace).
 std::optional<CookEvent> FromWire(const v1::CookEvent& event);

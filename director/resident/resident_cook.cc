@@ -7,6 +7,7 @@
 #include "common/base/healed.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
+#include "director/host/cook_numbers.h"
 #include "director/host/cook_run.h"
 #include "director/host/cook_warnings.h"
 #include "director/host/outcome_status.h"
@@ -54,6 +55,7 @@ ResidentCook::ResidentCook(const Deps& deps, v1::CookAsk ask, uint64_t number,
                                     : DifferingOf(deps.director.environment(), ask)),
       ask_(WithoutEnvironment(std::move(ask))),
       class_(ClassOf(ask_)),
+      what_(WhatIsAsked(ask_)),
       number_(number),
       log_(std::move(log)),
       started_(absl::Now()) {
@@ -61,20 +63,37 @@ ResidentCook::ResidentCook(const Deps& deps, v1::CookAsk ask, uint64_t number,
   thread_ = std::thread([this] { Run(); });
 }
 
+ResidentCook::ResidentCook(const Deps& deps, v1::CookAsk ask, Host host)
+    : deps_(deps),
+      ask_(std::move(ask)),
+      class_(ClassOf(ask_)),
+      what_(host.what),
+      number_(0),
+      host_(std::move(host)),
+      started_(absl::Now()),
+      state_(State::kScanning) {}
+
 ResidentCook::~ResidentCook() {
   stop_.Cancel();
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
 }
 
 void ResidentCook::TakeEvent(const CookEvent& event) {
-  v1::CookEvent out = ToWire(event);
-  if (out.has_progress()) {
-    out.mutable_progress()->set_remote_down(deps_.director.RemoteDown());
-    log_->SetProgress(std::move(*out.mutable_progress()));
-    return;
+  if (std::holds_alternative<CookEvent::Scanned>(event.what)) state_ = State::kCooking;
+  if (const auto* const progressed = std::get_if<CookEvent::Progressed>(&event.what))
+    return TakeProgress(*progressed);
+  host_.has_value() ? host_->sink.TakeEvent(event) : log_->Append(ToWire(event));
+}
+
+void ResidentCook::TakeProgress(CookEvent::Progressed progressed) {
+  progressed.remote_down = deps_.director.RemoteDown();
+  const CookEvent event{std::move(progressed)};
+  v1::CookProgress progress = ToWire(event).progress();
+  {
+    base::MutexLock lock(mutex_);
+    progress_ = progress;
   }
-  if (out.has_scanned()) state_ = State::kCooking;
-  log_->Append(out);
+  host_.has_value() ? host_->sink.TakeEvent(event) : log_->SetProgress(std::move(progress));
 }
 
 void ResidentCook::Cancel() {
@@ -95,21 +114,21 @@ void ResidentCook::Abandon(const std::string& why) {
     base::MutexLock lock(mutex_);
     stopped_ = why;
   }
-  TellEnd({.report = {.end = Stopped()}, .total = absl::Now() - started_}, "");
+  TellEnd({.end = Stopped(), .total = absl::Now() - started_});
 }
 
 // The report of a cook that the director's end cut short.
 absl::Status ResidentCook::Stopped() {
-  const v1::CookCounters counters = log_->progress().counters();
+  base::MutexLock lock(mutex_);
+  const v1::CookCounters& counters = progress_.counters();
   const uint64_t done = counters.results_cooked() + counters.results_cached() +
                         counters.results_up_to_date() + counters.results_failed();
-  base::MutexLock lock(mutex_);
   return Infrastructure(fmt::format(
-      "{}; cook {} was at {} of {} results, and what was finished is kept: {}", stopped_, number_,
+      "{}; cook {} was at {} of {} results, and what was finished is kept: {}", stopped_, number(),
       done, counters.results_wanted(),
       ask_.is_detached()
           ? fmt::format("the next `galley serve` goes on with it (`galley cook --attach {}`)",
-                        number_)
+                        number())
           : "ask again"));
 }
 
@@ -121,7 +140,7 @@ bool ResidentCook::IsLeft(const CookReport& report) {
 }
 
 // Once: who tells it first is heard. False: that was another.
-bool ResidentCook::TellEnd(ReportOnWire report, std::string trace) {
+bool ResidentCook::TellEnd(const CookReport& report) {
   {
     base::MutexLock lock(mutex_);
     if (std::exchange(has_told_end_, true)) return false;
@@ -129,18 +148,18 @@ bool ResidentCook::TellEnd(ReportOnWire report, std::string trace) {
   NoteAmongLast(report);
   v1::CookReport out;
   ToWire(report, out);
-  log_->End(out, std::move(trace));
+  log_->End(out, report.trace);
   return true;
 }
 
-void ResidentCook::NoteAmongLast(const ReportOnWire& report) {
+void ResidentCook::NoteAmongLast(const CookReport& report) {
   v1::EndedCook ended;
   ended.set_cook(number_);
   ended.set_urgency_class(std::string(ClassName(class_)));
-  ended.set_what(WhatIsAsked(ask_));
+  ended.set_what(what_);
   ended.set_asked_by(ask_.asked_by());
   ended.set_started_us(absl::ToUnixMicros(started_));
-  SetEnd(report.report, report.total, ended);
+  SetEnd(report, report.total, ended);
   deps_.last.Add(ended);
 }
 
@@ -150,35 +169,28 @@ void ResidentCook::TellBegun() {
   const SetupPtr setup = deps_.director.setup();
   begun.set_cook(number_);
   begun.set_project(setup->project->name);
-  for (const std::string& name :
-       PlatformNames(*setup->project, ListOf(ask_.platforms())))
+  for (const std::string& name : PlatformNames(*setup->project, ListOf(ask_.platforms())))
     begun.add_platforms(name);
   begun.set_urgency_class(std::string(ClassName(class_)));
   begun.set_started_us(absl::ToUnixMicros(started_));
   begun.set_is_detached(ask_.is_detached());
-  begun.set_what(WhatIsAsked(ask_));
+  begun.set_what(what_);
   log_->Append(event);
 }
 
 void ResidentCook::Run() {
-  LogInfo("cook={} class={} asked: {}; by {}", number_, ClassName(class_), WhatIsAsked(ask_),
-          ask_.asked_by());
-  std::optional<Trace::Recording> recording;
-  if (ask_.wants_trace()) recording.emplace(deps_.trace);
-  const uint64_t fetched_before = deps_.director.stores().BytesFetched();
-  CookReport report = Cook();
-  deps_.project.NoteEnd(RefusalOf(report));
-  if (report.outcome.has_value()) deps_.director.Settle(report, *this, stop_);
-  for (const std::string& text : TakeHealed()) Tell(CookEvent::Warned{"", "", HealedWarning(text)});
+  LogInfo("cook={} class={} asked: {}; by {}", number(), ClassName(class_), what_, ask_.asked_by());
+  CookReport report = CookAndSettle();
   const bool is_left = IsLeft(report);
-  if (is_left) report = {.end = Stopped()};
-  LogInfo("cook={} ended: {}", number_, TextOfEnd(report));
+  if (is_left) {
+    report = {.end = Stopped(),
+              .total = report.total,
+              .bytes_fetched = report.bytes_fetched,
+              .trace = std::move(report.trace)};
+  }
+  LogInfo("cook={} ended: {}", number(), TextOfEnd(report));
   NoteEnd(report);
-  const bool is_told =
-      TellEnd({.report = std::move(report),
-               .total = absl::Now() - started_,
-               .bytes_fetched = deps_.director.stores().BytesFetched() - fetched_before},
-              recording ? recording->ToJson() : "");
+  const bool is_told = TellEnd(report);
   if (ask_.is_detached() && is_told && !is_left) {
     // (Before it is dropped: a director that dies in between leaves the cook to the next one.)
     const bool has_files = !ask_.summary_file().empty() || !ask_.trace_file().empty();
@@ -186,6 +198,34 @@ void ResidentCook::Run() {
     deps_.archive.Drop(number_);
   }
   state_ = State::kEnded;
+}
+
+CookReport ResidentCook::RunHosted() {
+  const Cancellation::Hook on_stop(&host_->stop, [this] { Cancel(); });
+  CookReport report = CookAndSettle();
+  NoteEnd(report);
+  return report;
+}
+
+CookReport ResidentCook::CookAndSettle() {
+  std::optional<Trace::Recording> recording;
+  if (ask_.wants_trace()) recording.emplace(deps_.trace);
+  const uint64_t fetched_before = deps_.director.stores().BytesFetched();
+  CookReport report = Cook();
+  if (host_.has_value()) {  // the cook is over, and nobody asks for another
+    report.total = absl::Now() - started_;
+    NoteAmongLast(report);
+    state_ = State::kEnded;
+    deps_.admission.Close();
+  }
+  deps_.project.NoteEnd(RefusalOf(report));
+  if (report.outcome.has_value()) deps_.director.Settle(report, *this, stop_);
+  if (host_.has_value() && report.outcome.has_value()) deps_.director.Close(*this, stop_);
+  for (const std::string& text : TakeHealed()) Tell(CookEvent::Warned{"", "", HealedWarning(text)});
+  report.total = absl::Now() - started_;
+  report.bytes_fetched = deps_.director.stores().BytesFetched() - fetched_before;
+  if (recording) report.trace = recording->ToJson();
+  return report;
 }
 
 void ResidentCook::NoteEnd(const CookReport& report) {
@@ -203,17 +243,21 @@ CookReport ResidentCook::Cook() {
   auto taken = TakeAsk();
   if (!taken.ok()) return {.end = taken.status()};
   by_the_book_ = IsByTheBook(ask_);
-  if (std::optional<CookReport> standing = AskWhatStands(*taken)) return *std::move(standing);
+  // (A host has asked before it made the director.)
+  if (!host_.has_value()) {
+    if (std::optional<CookReport> standing = AskWhatStands(*taken)) return *std::move(standing);
+  }
   const auto permit = Enter(*taken);
   if (!permit.ok()) return {.end = permit.status()};
   state_ = State::kScanning;
   return CookRun(ask_, {.director = deps_.director,
-                                  .permit = **permit,
-                                  .sink = *this,
-                                  .trace = deps_.trace,
-                                  .stop = stop_,
-                                  .differing = std::move(taken->differing),
-                                  .watched = &deps_.watched})
+                        .permit = **permit,
+                        .sink = *this,
+                        .trace = deps_.trace,
+                        .stop = stop_,
+                        .differing = std::move(taken->differing),
+                        .watched = deps_.watched,
+                        .checked = host_.has_value() ? std::move(host_->checked) : std::nullopt})
       .Run();
 }
 
@@ -233,9 +277,9 @@ std::optional<CookReport> ResidentCook::AskWhatStands(const Taken& taken) {
            return absl::FailedPreconditionError("the store was deleted or replaced");
          return &director.stores().store();
        },
-       .watched = &deps_.watched},
+       .watched = deps_.watched},
       *this, stop_);
-  if (!answer.difference.empty()) LogInfo("cook={} looks at all: {}", number_, answer.difference);
+  if (!answer.difference.empty()) LogInfo("cook={} looks at all: {}", number(), answer.difference);
   return std::move(answer.report);
 }
 
@@ -246,16 +290,25 @@ absl::StatusOr<std::unique_ptr<CookPermit>> ResidentCook::Enter(Taken& taken) {
     ASSIGN_OR_RETURN(std::unique_ptr<CookPermit> permit,
                      deps_.admission.Enter(number_, class_, taken.needs, stop_, [&] {
                        has_waited = true;
-                       Say(fmt::format("cook {} waits for others of this director", number_));
+                       Say(fmt::format("cook {} waits for others of this director", number()));
                      }));
     if (has_waited) {
       ASSIGN_OR_RETURN(taken, TakeAsk());
     }
-    if (taken.needs.GoWith(permit->needs())) return permit;
+    if (!taken.needs.GoWith(permit->needs())) continue;
+    permit->SetNumbering([this] {
+      number_ = TakeCookNumber(deps_.director.project().state_directory(), deps_.director.term());
+      return number();
+    });
+    return permit;
   }
 }
 
 absl::StatusOr<ResidentCook::Taken> ResidentCook::TakeAsk() {
+  if (host_.has_value()) {  // which has read the project, and looked at the sandboxes
+    const SetupPtr setup = deps_.director.setup();
+    return Taken{.needs = {.setup = setup, .table = TableOptionsOf(ask_, *setup->project)}};
+  }
   auto project = deps_.project.Read();
   if (!project.ok()) return WrongUse(project.status());
   ASSIGN_OR_RETURN(SetupPtr setup, deps_.director.TakeUp(*project));
@@ -279,9 +332,9 @@ absl::StatusOr<ResidentCook::Taken> ResidentCook::TakeAsk() {
   if (!IsStaged(ask_)) return taken;
   project::Project of_cook = **project;
   if (!ask_.output_directory().empty()) of_cook.output_directory = ask_.output_directory();
-  RETURN_IF_ERROR(Sandboxes(of_cook, {.adopt = ask_.adopt(), .exact = ask_.exact()})
-                      .CheckAll(PlatformNames(of_cook, ListOf(ask_.platforms())),
-                                deps_.director.project_id()));
+  RETURN_IF_ERROR(
+      Sandboxes(of_cook, {.adopt = ask_.adopt(), .exact = ask_.exact()})
+          .CheckAll(PlatformNames(of_cook, ListOf(ask_.platforms())), deps_.director.project_id()));
   return taken;
 }
 
@@ -303,11 +356,14 @@ v1::StatusAnswer::Cook ResidentCook::View() const {
   };
   view.set_state(state_name(state_));
   view.set_urgency_class(std::string(ClassName(class_)));
-  view.set_what(WhatIsAsked(ask_));
+  view.set_what(what_);
   view.set_started_us(absl::ToUnixMicros(started_));
   view.set_is_detached(ask_.is_detached());
-  view.set_readers(log_->readers());
-  *view.mutable_progress() = log_->progress();
+  view.set_readers(log_ == nullptr ? 0 : log_->readers());
+  {
+    base::MutexLock lock(mutex_);
+    *view.mutable_progress() = progress_;
+  }
   view.mutable_platforms()->CopyFrom(ask_.platforms());
   view.set_asked_by(ask_.asked_by());
   return view;

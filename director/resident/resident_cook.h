@@ -1,7 +1,7 @@
 // ResidentCook: one cook of a ResidentDirector, from when it was asked for until its report is in
 // the archive.
 //
-// Threads: one of its own, which runs it; methods from any.
+// Threads: one runs it: its own, or that of its host; methods from any.
 #pragma once
 
 #include <atomic>
@@ -19,6 +19,7 @@
 #include "director/host/director.h"
 #include "director/host/director_meter.h"
 #include "director/host/environment_difference.h"
+#include "director/host/standing_cook.h"
 #include "director/resident/cook_archive.h"
 #include "director/resident/cook_log.h"
 #include "director/resident/cook_wire.h"
@@ -39,16 +40,28 @@ class ResidentCook final : public CookEventSink {
     ProjectReader& project;
     const CookArchive& archive;
     LastCooks& last;
-    Trace& trace;  // of the admission
-    WatchedTables& watched;
+    Trace& trace;                      // of the admission
+    WatchedTables* watched = nullptr;  // null: all files are looked at
     // ResidentDirector::Options::write_files.
     const std::function<void(uint64_t cook, const v1::CookAsk& ask)>& write_files;
   };
-  // Begins. All of `deps` outlives it.
+  // The command that hosts the director for one cook of its own. All of it outlives the cook.
+  struct Host {
+    CookEventSink& sink;                         // takes the events of the cook
+    Cancellation& stop;                          // a person ends the cook
+    std::string what;                            // is asked for, for people who ask for the status
+    std::optional<CheckedSources> checked = {};  // a moment ago
+  };
+  // Begins on a thread of its own. All of `deps` outlives it.
   ResidentCook(const Deps& deps, v1::CookAsk ask, uint64_t number, std::shared_ptr<CookLog> log);
+  // The cook of `host`, which RunHosted runs. It gets its number when it is sure to begin.
+  ResidentCook(const Deps& deps, v1::CookAsk ask, Host host);
   // Cancels, and waits.
   ~ResidentCook() override;
 
+  // Runs the cook on this thread, and then ends the workers and closes the director. Once.
+  // REQUIRES: a host.
+  CookReport RunHosted();
   // A person ends it.
   void Cancel();
   // The director ends, and says why: cancels the cook, whose report is then that `why` (exit 3),
@@ -59,7 +72,7 @@ class ResidentCook final : public CookEventSink {
   void Abandon(const std::string& why);
 
   uint64_t number() const { return number_; }
-  const std::shared_ptr<CookLog>& log() const { return log_; }
+  const std::shared_ptr<CookLog>& log() const { return log_; }  // null: of a host
   bool has_ended() const { return state_ == State::kEnded; }
   v1::StatusAnswer::Cook View() const;
   DirectorMeter::CookUnderWay UnderWay() const {
@@ -69,8 +82,10 @@ class ResidentCook final : public CookEventSink {
  private:
   enum class State : uint8_t { kWaiting, kScanning, kCooking, kEnded };
 
-  void TakeEvent(const CookEvent& event) override;  // the cook's own thread
+  void TakeEvent(const CookEvent& event) override;  // the thread that runs the cook
+  void TakeProgress(CookEvent::Progressed progressed);
   void Run();
+  CookReport CookAndSettle();
   // An ask as the director understands it, with the project file as it is at that moment.
   struct Taken {
     DifferingVariables differing;
@@ -82,8 +97,8 @@ class ResidentCook final : public CookEventSink {
   std::optional<CookReport> AskWhatStands(const Taken& taken);
   CookReport Cook();
   void TellBegun();
-  void NoteAmongLast(const ReportOnWire& report);
-  bool TellEnd(ReportOnWire report, std::string trace);
+  void NoteAmongLast(const CookReport& report);
+  bool TellEnd(const CookReport& report);
   bool IsLeft(const CookReport& report);
   absl::Status Stopped();
   void NoteEnd(const CookReport& report);
@@ -92,14 +107,17 @@ class ResidentCook final : public CookEventSink {
   const DifferingVariables differing_;  // from the director's environment
   const v1::CookAsk ask_;               // without the client's
   const CookClass class_;
-  const uint64_t number_;
+  const std::string what_;  // is asked for, for people
+  std::atomic<uint64_t> number_;
   const std::shared_ptr<CookLog> log_;
+  std::optional<Host> host_;  // nullopt: the director stays
   const absl::Time started_;
   bool by_the_book_ = false;  // the cook's thread, once the ask was understood
   Cancellation stop_;
   std::atomic<State> state_ = State::kWaiting;
   std::atomic<bool> is_cancelled_ = false;  // by a person
-  base::Mutex mutex_;
+  mutable base::Mutex mutex_;
+  v1::CookProgress progress_ GALLEY_GUARDED_BY(mutex_);
   bool has_told_end_ GALLEY_GUARDED_BY(mutex_) = false;
   std::string stopped_ GALLEY_GUARDED_BY(mutex_);  // why; empty: it was not
   std::thread thread_;

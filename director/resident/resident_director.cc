@@ -49,7 +49,8 @@ std::unique_ptr<content::FolderWatch> OpenWatch(const project::Project& project)
 }  // namespace
 
 ResidentDirector::ResidentDirector(Options options, std::unique_ptr<Director> director)
-    : build_(std::move(options.build)),
+    : is_hosted_(options.is_hosted),
+      build_(std::move(options.build)),
       started_(absl::Now()),
       rests_after_(options.rests_after),
       write_files_(std::move(options.write_files)),
@@ -58,13 +59,15 @@ ResidentDirector::ResidentDirector(Options options, std::unique_ptr<Director> di
       project_(std::move(options.load), options.director.project),
       archive_(director_->project().state_directory()),
       last_(director_->project().state_directory()),
-      watched_(OpenWatch(director_->project())),
-      busy_at_(started_) {}
+      busy_at_(started_) {
+  if (!is_hosted_) watched_.emplace(OpenWatch(director_->project()));
+}
 
 absl::StatusOr<std::unique_ptr<ResidentDirector>> ResidentDirector::Open(Options options,
                                                                          CookEventSink& sink,
                                                                          Cancellation& stop) {
-  options.director.is_resident = true;
+  const bool is_hosted = options.is_hosted;
+  options.director.is_resident = !is_hosted;
   const std::string listen = options.listen;
   ASSIGN_OR_RETURN(std::unique_ptr<Director> director,
                    Director::Open(options.director, sink, stop));
@@ -74,7 +77,9 @@ absl::StatusOr<std::unique_ptr<ResidentDirector>> ResidentDirector::Open(Options
   ASSIGN_OR_RETURN(
       resident->metrics_,
       OpenMetrics(resident->director_->project(), [of = resident.get()] { return of->Figures(); }));
-  auto door = DirectorDoor::Open(SocketOf(resident->director_->project()), resident.get());
+  auto door = DirectorDoor::Open(SocketOf(resident->director_->project()),
+                                 is_hosted ? nullptr : resident.get(),
+                                 is_hosted ? resident.get() : nullptr);
   if (!door.ok()) return Infrastructure(door.status());
   base::MutexLock lock(resident->mutex_);  // clients that came already wait for it
   resident->door_ = *std::move(door);
@@ -87,7 +92,7 @@ absl::StatusOr<std::unique_ptr<ResidentDirector>> ResidentDirector::Open(Options
                                                .admission = *resident->admission_,
                                                .board = resident->figures_,
                                                .version = resident->build_.version()});
-  resident->GoOn();
+  if (!is_hosted) resident->GoOn();
   return resident;
 }
 
@@ -126,18 +131,31 @@ void ResidentDirector::GoOn() {
   }
 }
 
+ResidentCook::Deps ResidentDirector::DepsOfCooks() {
+  return {.director = *director_,
+          .admission = *admission_,
+          .meter = *meter_,
+          .project = project_,
+          .archive = archive_,
+          .last = last_,
+          .trace = trace_,
+          .watched = watched_.has_value() ? &*watched_ : nullptr,
+          .write_files = write_files_};
+}
+
 void ResidentDirector::Begin(const v1::CookAsk& ask, uint64_t number,
                              std::shared_ptr<CookLog> log) {
-  cooks_[number] = std::make_unique<ResidentCook>(ResidentCook::Deps{.director = *director_,
-                                                                     .admission = *admission_,
-                                                                     .meter = *meter_,
-                                                                     .project = project_,
-                                                                     .archive = archive_,
-                                                                     .last = last_,
-                                                                     .trace = trace_,
-                                                                     .watched = watched_,
-                                                                     .write_files = write_files_},
-                                                  ask, number, std::move(log));
+  cooks_[number] = std::make_unique<ResidentCook>(DepsOfCooks(), ask, number, std::move(log));
+}
+
+CookReport ResidentDirector::CookHosted(const v1::CookAsk& ask, ResidentCook::Host host) {
+  auto hosted = std::make_unique<ResidentCook>(DepsOfCooks(), ask, std::move(host));
+  ResidentCook& cook = *hosted;
+  {
+    base::MutexLock lock(mutex_);
+    cooks_[cook.number()] = std::move(hosted);
+  }
+  return cook.RunHosted();
 }
 
 ResidentDirector::~ResidentDirector() {
@@ -209,7 +227,7 @@ void ResidentDirector::EndCooks(const std::string& why) {
   for (const auto& [number, cook] : cooks) cook->Stop(why);
   std::vector<std::shared_ptr<CookLog>> logs;
   for (auto& [number, cook] : cooks) {
-    logs.push_back(cook->log());
+    if (cook->log() != nullptr) logs.push_back(cook->log());
     cook.reset();  // waits
   }
   AwaitReaders(logs);
@@ -311,7 +329,8 @@ absl::StatusOr<v1::StatusAnswer> ResidentDirector::Status(const v1::StatusAsk& a
   if (shell != nullptr) ViewWorkers(*shell, ask, answer);
   is_size_asked_for_ = true;
   ViewStore(*director_, store_bytes_, answer);
-  answer.set_watch(watched_.State());
+  answer.set_is_hosted(is_hosted_);
+  if (watched_.has_value()) answer.set_watch(watched_->State());
   project_.Renew();
   for (const std::string& note : project_.notes()) answer.add_wrong(note);
   for (const v1::EndedCook& cook : last_.All()) *answer.add_last_cooks() = cook;

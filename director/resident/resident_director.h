@@ -1,6 +1,9 @@
-// ResidentDirector: a director that stays, and takes asks from many clients: `galley serve`.
+// ResidentDirector: a director that stays, and takes asks from many clients: `galley serve`. A
+// command hosts one for a cook of its own, `galley cook`: nobody else asks it for anything but the
+// status.
 //
-//   Open   Live
+//   Open   Live          `galley serve`
+//   Open   CookHosted    `galley cook`
 //
 // Cooks are ResidentCooks, by their number; their events are in the archive, for all readers.
 //
@@ -51,7 +54,8 @@ class ResidentDirector final : public ClientCalls {
     std::function<void(uint64_t cook, const v1::CookAsk& ask)> write_files;
     // Runs a command that only reads, and tells what it prints; null: none is run.
     std::function<absl::Status(const v1::ShowAsk& ask, Audience& audience)> show;
-    std::string listen;  // where clients of other machines ask, "host:port"; empty: nowhere
+    bool is_hosted = false;  // by a command, for one cook
+    std::string listen;      // where clients of other machines ask, "host:port"; empty: nowhere
   };
   // Opens the project, answers Prometheus where the project says so, and listens. Errors:
   // outcome_status.h.
@@ -67,6 +71,10 @@ class ResidentDirector final : public ClientCalls {
   const std::string& address() const { return door_->address(); }
   // Where clients of other machines ask; empty: nowhere.
   std::string client_address() const { return clients_ == nullptr ? "" : clients_->address(); }
+
+  // Runs the one cook of the command that hosts this director, on this thread, and closes the
+  // director. REQUIRES: Options::is_hosted.
+  CookReport CookHosted(const v1::CookAsk& ask, ResidentCook::Host host);
 
   // What is asked when `stop` was cancelled.
   struct Ending {
@@ -99,6 +107,7 @@ class ResidentDirector final : public ClientCalls {
   absl::Status ListenToClients(const std::string& listen);
   std::string ClientAddressFile() const;
   void CloseClientDoor();
+  ResidentCook::Deps DepsOfCooks();
   void Begin(const v1::CookAsk& ask, uint64_t number, std::shared_ptr<CookLog> log)
       GALLEY_REQUIRES(mutex_);
   bool LeaveCooks();
@@ -112,6 +121,7 @@ class ResidentDirector final : public ClientCalls {
   void LetGoOfEnded() GALLEY_REQUIRES(mutex_);
   std::unique_ptr<CookPermit> EnterSoon();
 
+  const bool is_hosted_;
   const v1::BuildIdentity build_;
   const absl::Time started_;
   const absl::Duration rests_after_;
@@ -122,7 +132,7 @@ class ResidentDirector final : public ClientCalls {
   std::vector<uint64_t> taken_up_;  // constant once it is open
   CookArchive archive_;
   LastCooks last_;
-  WatchedTables watched_;
+  std::optional<WatchedTables> watched_;  // nullopt: it does not stay
   Trace trace_;
   std::unique_ptr<DirectorDoor> door_;
   std::unique_ptr<TcpDoor> clients_;  // null: of this machine only
@@ -130,7 +140,7 @@ class ResidentDirector final : public ClientCalls {
   FiguresBoard figures_;
   std::optional<CookAdmission> admission_;
   std::optional<DirectorMeter> meter_;  // of admission_
-  // Who lives.
+  // The thread of Live.
   bool has_left_ = false;
   absl::Time store_looked_at_ = absl::InfinitePast();
   absl::Time busy_at_;  // the last time that a cook was seen, or that it rested

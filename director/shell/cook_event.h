@@ -73,6 +73,7 @@ struct CookEvent {
   struct Progressed {
     Counters counters;
     Progress progress;
+    std::string remote_down;  // RemoteDown of the director; empty: not known, or it is not
   };
 
   std::variant<Said, Scanned, Stands, Failed, Warned, Done, Left, Platforms, Progressed> what;
