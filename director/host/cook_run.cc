@@ -8,9 +8,7 @@
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "director/host/answered_variables.h"
-#include "director/host/changed_files.h"
 #include "director/host/cook_warnings.h"
-#include "director/host/cook_world.h"
 #include "director/host/idle_names.h"
 #include "director/host/left_out.h"
 #include "director/host/left_out_of_list.h"
@@ -42,9 +40,9 @@ CookReport CookRun::Run() {
   report_.end = deps_.permit.Prepare([this] { return Prepare(); });
   if (report_.end.ok()) report_.end = Cook();
   if (report_.outcome.has_value()) {
-    if (!report_.outcome->is_difference) difference_.reset();
-    if (difference_.has_value() && HasEndedWell())
-      TellTheRest(*difference_, notes_, report_.outcome->counters);
+    if (!report_.outcome->is_difference) changes_.difference.reset();
+    if (changes_.difference.has_value() && HasEndedWell())
+      TellTheRest(*changes_.difference, notes_, report_.outcome->counters);
     TellTheEnd();
     report_.end = TellRefusal();
     report_.stage_failed = staging_->has_failed();
@@ -72,67 +70,22 @@ absl::Status CookRun::Prepare() {
   return deps_.stop.is_cancelled() ? Interrupted() : absl::OkStatus();
 }
 
-// Which files may be others, by a list of a person or by git.
-absl::Status CookRun::AskGit() {
-  if (ask_.has_changed()) listed_ = ListOf(ask_.changed().paths());
-  if (ask_.changed_since().empty()) return absl::OkStatus();
-  if (const absl::Status known = CheckRevision(*project_, ask_.changed_since(), deps_.stop);
-      !known.ok())
-    return deps_.stop.is_cancelled() ? Interrupted() : WrongUse(known);
-  git_ = LookAtGit(*project_, deps_.stop);
-  const auto listed = [&]() -> absl::StatusOr<std::vector<std::string>> {
-    ASSIGN_OR_RETURN(const Standing standing, FindButFiles(AskOfStanding(), deps_.stop));
-    return ChangedByGit(*project_, standing.git, git_->state, deps_.stop);
-  }();
-  if (listed.ok()) {
-    listed_ = *listed;
-  } else {
-    notes_.WarnOfAsk(
-        record::WarningKind::kVersionControl,
-        fmt::format("--changed-since: all files are looked at: {}", MessageOf(listed.status())));
-  }
-  return absl::OkStatus();
-}
-
-// The files are those of what stands, but for those that differ or are named, as far as that is
-// known; else all are looked at.
-absl::Status CookRun::LookAtFiles() {
-  if (listed_) {
-    const absl::Status revised = LookAtListedFiles();
-    if (revised.ok()) {
-      report_.listed = listed_->size();
-      return absl::OkStatus();
-    }
-    notes_.SayAlways(
-        fmt::format("the list of changed files is not used, and all files are looked at: {}",
-                    MessageOf(revised)));
-  }
-  scanned_ = nullptr;
-  const absl::Status revised = LookAtChangedFiles();
-  if (revised.ok()) return absl::OkStatus();
-  LogInfo("all files are looked at: {}", MessageOf(revised));
-  scanned_ = nullptr;
-  patches_.reset();
-  git_before_ = {};
-  if (!git_ && IsByTheBook(ask_)) {
-    git_meanwhile_ = std::async(std::launch::async, [project = project_, &stop = deps_.stop] {
-      return LookAtGit(*project, stop);
-    });
-  }
-  ASSIGN_OR_RETURN(scanned_,
-                   MakeWorld(deps_.director, *setup_, deps_.permit.needs().table, deps_.stop));
-  return absl::OkStatus();
-}
-
 absl::Status CookRun::Scan() {
   const absl::Time begin = began_ = absl::Now();
   notes_.SetWarningRules([project = project_](const std::string&) { return project->warnings; });
-  RETURN_IF_ERROR(AskGit());
-  RETURN_IF_ERROR(LookAtFiles());
-  world_ = scanned_;
+  const StandingAsk standing = AskOfStanding();
+  ASSIGN_OR_RETURN(changes_, FindChanges({.ask = ask_,
+                                          .project = *project_,
+                                          .director = deps_.director,
+                                          .permit = deps_.permit,
+                                          .standing = standing,
+                                          .checked = deps_.checked},
+                                         notes_, deps_.stop));
+  report_.listed = changes_.CountListed();
+  world_ = changes_.world;
   notes_.SetWarningRules(
       [this](const std::string& package) { return world_->table->WarningRulesOf(package); });
-  sources_ = scanned_->snapshot;
+  sources_ = world_->snapshot;
   RETURN_IF_ERROR(Select());
   BeginStaging();
   NoteLastRoots();
@@ -143,96 +96,13 @@ absl::Status CookRun::Scan() {
                    .started_us = absl::ToUnixMicros(begin),
                    .duration_us = absl::ToInt64Microseconds(report_.scan)});
   notes_.SetScanning(true);
-  difference_.has_value() ? TellScanAgain() : TellScan();
+  changes_.has_same_names ? TellScanAgain() : TellScan();
   notes_.SetScanning(false);
   return absl::OkStatus();
 }
 
-// Others would change what the journal says meanwhile; and what fails for the time being would end
-// a cook that fails fast.
-bool CookRun::MayLookAtDifference() const {
-  return IsByTheBook(ask_) && !ask_.fail_fast() && deps_.permit.IsAlone();
-}
-
-absl::Status CookRun::LookAtChangedFiles() {
-  if (!MayLookAtDifference()) return absl::FailedPreconditionError("such a cook looks at all");
-  const JournalMeta meta = deps_.director.journal().meta();
-  ASSIGN_OR_RETURN(const ChangedFiles files,
-                   ChangedFiles::Find(AskOfStanding(), meta, deps_.checked, deps_.stop));
-  ASSIGN_OR_RETURN(std::shared_ptr<World> world,
-                   MakeRevisedWorld(deps_.director, *setup_, deps_.permit.needs().table, meta,
-                                    deps_.permit.Present(), [&](const content::Snapshot& base) {
-                                      return files.PathsIn(base);
-                                    }));
-  RETURN_IF_ERROR(files.Hold(*world->snapshot));
-  RETURN_IF_ERROR(TakeRevised(std::move(world)));
-  git_before_ = difference_->standing.git;
-  patches_ = files.patches();
-  return absl::OkStatus();
-}
-
-absl::Status CookRun::LookAtListedFiles() {
-  // (The journal follows the files of others that run.)
-  if (!deps_.permit.IsAlone())
-    return absl::FailedPreconditionError("other cooks run in this director");
-  // What a list says holds against the files for which all else stands.
-  ASSIGN_OR_RETURN(const Standing standing, FindButFiles(AskOfStanding(), deps_.stop));
-  git_before_ = standing.git;
-  const JournalMeta meta = deps_.director.journal().meta();
-  if (standing.base_table != meta.table_id || standing.has_more_touched)
-    return absl::FailedPreconditionError("the files that the last cook saw are not known");
-  const auto listed = [&](const content::Snapshot& base) {
-    std::vector<std::string> paths = *listed_;
-    for (const std::string& touched : standing.touched) {
-      for (std::string& path : PathsOf(base, touched)) paths.push_back(std::move(path));
-    }
-    return paths;
-  };
-  ASSIGN_OR_RETURN(std::shared_ptr<World> world,
-                   MakeRevisedWorld(deps_.director, *setup_, deps_.permit.needs().table, meta,
-                                    deps_.permit.Present(), listed));
-  if (MayLookAtDifference() && TakeRevised(world).ok()) return absl::OkStatus();
-  // All packages are looked at, in the files that the list says.
-  // (Names that name nothing are looked for again.)
-  const auto is_of_scan = [](const StandingWarning& one) {
-    return one.is_of_scan && !IsOfIdleNames(record::Warning::Parse(one.text).kind);
-  };
-  if (std::any_of(standing.warnings.begin(), standing.warnings.end(), is_of_scan))
-    return absl::FailedPreconditionError("the last look at all files had something to say");
-  const absl::Status packages = CheckPackages(*world);
-  if (world->table->has_unread_sidecars())
-    return absl::FailedPreconditionError("a sidecar changed that it does not name");
-  RETURN_IF_ERROR(packages);
-  scanned_ = std::move(world);
-  return absl::OkStatus();
-}
-
-// The cook looks at what differs in `world`; FAILED_PRECONDITION: why it cannot.
-absl::Status CookRun::TakeRevised(std::shared_ptr<World> world) {
-  // (What a scan would say is said again.)
-  if (!world->since->is_of_bytes)
-    return absl::FailedPreconditionError("more than bytes of files is another");
-  for (const content::Change& change : world->since->changes) {
-    if (!change.was_there || !change.is_there || project::IsSidecar(change.path))
-      return absl::FailedPreconditionError(fmt::format("{} {}", change.path,
-                                                       !change.was_there  ? "is new"
-                                                       : !change.is_there ? "is gone"
-                                                                          : "changed"));
-  }
-  ASSIGN_OR_RETURN(CookDifference difference,
-                   FindDifference(AskOfStanding(), *world, /*selected=*/{},
-                                  deps_.director.journal(), deps_.stop));
-  // Their sidecars may be others by now, and a list may leave them out.
-  for (const SelectedPackage& one : difference.selected) (void)world->table->Find(one.name);
-  if (world->table->has_unread_sidecars())
-    return absl::FailedPreconditionError("a sidecar changed that it does not name");
-  difference_ = std::move(difference);
-  scanned_ = std::move(world);
-  return absl::OkStatus();
-}
-
 absl::Status CookRun::Select() {
-  if (difference_.has_value()) {
+  if (changes_.difference.has_value()) {
     // It asks for the same as the cook that stands, and that is not all looked up.
     selection_ = {.packages = {}, .by_the_book = true, .warnings = {}};
     return absl::OkStatus();
@@ -285,9 +155,10 @@ void CookRun::BeginStaging() {
                                  .may_write = [this] { return deps_.director.MayWrite(); },
                                  .lies_there =
                                      [this](const std::string& platform) {
-                                       return difference_ ? LiesThere(*difference_, AskOfStanding(),
-                                                                      platform, deps_.stop)
-                                                          : std::nullopt;
+                                       return changes_.difference
+                                                  ? LiesThere(*changes_.difference, AskOfStanding(),
+                                                              platform, deps_.stop)
+                                                  : std::nullopt;
                                      }});
 }
 
@@ -329,8 +200,7 @@ size_t CookRun::CountUnmatched(const World& world) const {
 
 // No file came or went since, and no sidecar or rule is another one.
 void CookRun::TellScanAgain() {
-  is_scan_told_again_ = true;
-  const Standing& standing = difference_->standing;
+  const Standing& standing = changes_.difference->standing;
   for (const StandingWarning& one : standing.warnings) {
     if (one.is_of_scan)
       notes_.Tell(CookEvent::Warned{one.package, one.platform, record::Warning::Parse(one.text)});
@@ -344,12 +214,12 @@ void CookRun::TellScanAgain() {
 
 // Before the journal follows the files: it says of packages what it said when they were cooked.
 absl::Status CookRun::FindWhatDiffers() {
-  if (!difference_.has_value() && MayLookAtDifference()) {
-    auto difference = FindDifference(AskOfStanding(), *scanned_, selection_.packages,
+  if (!changes_.difference.has_value() && MayLookAtDifference(ask_, deps_.permit)) {
+    auto difference = FindDifference(AskOfStanding(), *changes_.world, selection_.packages,
                                      deps_.director.journal(), deps_.stop);
     if (difference.ok()) {
-      difference_ = *std::move(difference);
-      scanned_->since = difference_->changes;
+      changes_.difference = *std::move(difference);
+      changes_.world->since = changes_.difference->changes;
     } else {
       LogInfo("the cook looks at all: {}", MessageOf(difference.status()));
     }
@@ -363,11 +233,12 @@ void CookRun::TellLeftOutOfList() {
   if (report_.listed) return;
   const std::optional<int64_t> began_ns = ListedCook(project_->state_directory()).Began();
   if (!began_ns) return;
-  const auto since = ChangesOf(*scanned_, project_->state_directory(),
+  const auto since = ChangesOf(*changes_.world, project_->state_directory(),
                                deps_.director.journal().meta(), deps_.stop);
   if (!since.ok())
     return LogInfo("what a list left out is not known: {}", MessageOf(since.status()));
-  const std::string text = TextOf(FindLeftOut(since->changes, *scanned_->snapshot, *began_ns));
+  const std::string text =
+      TextOf(FindLeftOut(since->changes, *changes_.world->snapshot, *began_ns));
   if (!text.empty()) notes_.SayAlways(text);
 }
 
@@ -395,8 +266,8 @@ StandingAsk CookRun::AskOfStanding() const {
 }
 
 absl::Status CookRun::FollowTheFiles() {
-  ASSIGN_OR_RETURN(world_, deps_.permit.Follow(std::exchange(scanned_, nullptr)));
-  if (difference_.has_value()) difference_->base->catalog = world_->table;
+  ASSIGN_OR_RETURN(world_, deps_.permit.Follow(std::exchange(changes_.world, nullptr)));
+  if (changes_.difference.has_value()) changes_.difference->base->catalog = world_->table;
   NoteWhatWasLookedAt();
   return absl::OkStatus();
 }
@@ -439,9 +310,9 @@ CookOrder CookRun::Order() {
                   .world = world_,
                   .publishes = !ask_.repair(),
                   .retry_failed = ask_.retry_failed()};
-  if (difference_.has_value()) {
-    order.request.selected = difference_->selected;
-    order.request.standing = order.base = difference_->base;
+  if (changes_.difference.has_value()) {
+    order.request.selected = changes_.difference->selected;
+    order.request.standing = order.base = changes_.difference->base;
     order.whole = selection_.packages;
   }
   if (!ask_.repair()) order.select = [this](const World& world) { return SelectIn(world); };
@@ -473,8 +344,8 @@ void CookRun::NoteTimes(absl::Time begin, absl::Time end) {
 void CookRun::TellTheEnd() {
   const ShellOutcome& outcome = *report_.outcome;
   // (Of a difference it is not known which generated packages the patterns name.)
-  if (!is_scan_told_again_ && !ask_.repair()) TellIdleNames();
-  if (!ask_.repair() && !outcome.ended.is_interrupted && !difference_.has_value())
+  if (!changes_.has_same_names && !ask_.repair()) TellIdleNames();
+  if (!ask_.repair() && !outcome.ended.is_interrupted && !changes_.difference.has_value())
     TellIdleNever(*world_, *outcome.world, HasSelection(ask_.selection()), notes_);
   staging_->TellFailures();
   if (const auto lost = LostText(outcome, project_->store.directory))
@@ -554,21 +425,9 @@ void CookRun::Remember() {
 // The packages of the cook, and the digest of all that was observed.
 void CookRun::NoteMembers() {
   if (report_.outcome.has_value() && selection_.by_the_book && !ask_.repair())
-    members_ = MembersAfter(notes_, *report_.outcome, difference_ ? &*difference_ : nullptr);
+    members_ = MembersAfter(notes_, *report_.outcome,
+                            changes_.difference ? &*changes_.difference : nullptr);
   report_.snapshot = members_.ok() ? members_->snapshot : DigestOfDone(notes_.done());
-}
-
-// What git said of the files that the cook was of.
-GitState CookRun::GitOfFiles() {
-  const bool are_scanned = !report_.listed && !patches_;
-  if (git_meanwhile_.valid()) git_ = git_meanwhile_.get();
-  if (git_ && are_scanned) return StateOf(*std::move(git_), *sources_);
-  std::vector<std::string> changed;
-  if (world_->since) {
-    for (const content::Change& change : world_->since->changes) changed.push_back(change.path);
-  }
-  if (!git_) return WithDirty(std::move(git_before_), changed);
-  return StateOf(*std::move(git_), *sources_, report_.listed ? *listed_ : changed);
 }
 
 // The next cook of the same need not be run, as long as all is as it is now.
@@ -577,14 +436,15 @@ void CookRun::KeepWhatStands() {
     return LogInfo("cook={}: files changed while it ran, so that the next one looks again",
                    deps_.permit.cook());
   // (By now it is known what this cook has read.)
-  if (!is_scan_told_again_) notes_.NoteUnmatched(CountUnmatched(*world_));
+  if (!changes_.has_same_names) notes_.NoteUnmatched(CountUnmatched(*world_));
   const auto keep = [&]() -> absl::Status {
-    const CookDifference* const difference = difference_ ? &*difference_ : nullptr;
+    const CookDifference* const difference = changes_.difference ? &*changes_.difference : nullptr;
     // (Other cooks have no table of members.)
-    return KeepStanding(
-        AskOfStanding(), *sources_, notes_, report_,
-        {.members = members_.ok() ? std::move(members_->bytes) : "", .git = GitOfFiles()},
-        difference, patches_ ? &*patches_ : nullptr, deps_.director.journal());
+    return KeepStanding(AskOfStanding(), *sources_, notes_, report_,
+                        {.members = members_.ok() ? std::move(members_->bytes) : "",
+                         .git = changes_.TakeGitState(*sources_, *world_)},
+                        difference, changes_.patches ? &*changes_.patches : nullptr,
+                        deps_.director.journal());
   };
   const absl::Status kept = keep();
   if (!kept.ok())

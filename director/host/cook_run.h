@@ -4,7 +4,6 @@
 // Threads: one, which Run blocks; `stop` ends it from any.
 #pragma once
 
-#include <future>
 #include <map>
 #include <memory>
 #include <optional>
@@ -13,6 +12,7 @@
 
 #include "absl/status/statusor.h"
 #include "common/base/cancellation.h"
+#include "director/host/change_set.h"
 #include "director/host/cook_admission.h"
 #include "director/host/cook_ask.h"
 #include "director/host/cook_difference.h"
@@ -20,7 +20,6 @@
 #include "director/host/cook_report.h"
 #include "director/host/director.h"
 #include "director/host/environment_difference.h"
-#include "director/host/git_files.h"
 #include "director/host/selection.h"
 #include "director/host/staging.h"
 #include "director/shell/trace.h"
@@ -55,12 +54,6 @@ class CookRun {
  private:
   absl::Status Prepare();
   absl::Status Scan();
-  absl::Status AskGit();
-  absl::Status LookAtFiles();
-  bool MayLookAtDifference() const;
-  absl::Status LookAtChangedFiles();
-  absl::Status LookAtListedFiles();
-  absl::Status TakeRevised(std::shared_ptr<World> world);
   absl::Status Select();
   void NoteLastRoots();
   void TellRemovedByRules();
@@ -88,7 +81,6 @@ class CookRun {
   void NumberRoots();
   void Remember();
   void NoteMembers();
-  GitState GitOfFiles();
   void KeepWhatStands();
 
   const v1::CookAsk ask_;
@@ -100,21 +92,13 @@ class CookRun {
   CookReport report_;
 
   WorldPtr world_;                            // as it was when the cook began
-  std::shared_ptr<World> scanned_;            // until then
   SnapshotPtr sources_;                       // as the scan found them
   CookSelection selection_;                   // of a difference without its packages
-  std::optional<CookDifference> difference_;  // the cook looks at that, as far as that goes
-  bool is_scan_told_again_ = false;           // and not anew
-  std::optional<SourcePatches> patches_;      // the files were not scanned
+  ChangeSet changes_;                         // its world until the director has it
   absl::StatusOr<MembersFile> members_;       // of a cook by the book (MembersAfter)
   std::map<std::string, Digest> last_roots_;  // by platform, before this cook by the book
   bool is_project_file_another_ = false;      // than in the last cook of the same
   std::optional<Staging> staging_;            // once the selection is known
-
-  std::optional<std::vector<std::string>> listed_;  // no other files are looked at
-  GitState git_before_;                             // of the files that are not looked at
-  std::optional<GitLook> git_;                      // before the files were looked at
-  std::future<GitLook> git_meanwhile_;              // begun before that, when nobody waits for it
 };
 
 }  // namespace galley::director
