@@ -11,6 +11,7 @@
 #include "common/base/log.h"
 #include "common/record/source_names.h"
 #include "director/core/conflict_text.h"
+#include "director/shell/counter_table.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 
@@ -112,24 +113,12 @@ nlohmann::json Summary::ToJson() const {
   for (const SummaryFailure& one : failures) {
     failure_list.push_back(one.ToJson());
   }
-  const director::Counters& c = counters;
   nlohmann::json json = {{"schema", "galley.cook-summary.v1"},
                          {"exit_code", exit_code},
                          {"project", project},
                          {"roots", roots},
                          {"patch_roots", nlohmann::json::object()},
                          {"snapshot", snapshot},
-                         {"packages",
-                          {{"in_cook", c.in_cook},
-                           {"loaded", c.loaded},
-                           {"up_to_date", c.up_to_date},
-                           {"failed", c.failed},
-                           {"skipped", c.skipped}}},
-                         {"results",
-                          {{"cooked", c.results_cooked},
-                           {"cached", c.results_cached},
-                           {"up_to_date", c.results_up_to_date},
-                           {"failed", c.results_failed}}},
                          {"seconds",
                           {{"total", total_s},
                            {"scan", scan_s},
@@ -137,32 +126,22 @@ nlohmann::json Summary::ToJson() const {
                            {"cook", cook_s},
                            {"stage", stage_s}}},
                          {"workers",
-                          {{"started", c.workers_started},
-                           {"lost", c.workers_lost},
-                           {"executors_lost", c.executors_lost},
-                           {"jobs_retried", c.jobs_retried},
-                           {"jobs_pending", c.jobs_pending},
-                           {"jobs_split", c.jobs_split},
-                           {"collections",
+                          {{"collections",
                             {{"soft_limit", collections.soft_limit},
                              {"hard_limit", collections.hard_limit},
                              {"package_count", collections.package_count},
                              {"idle", collections.idle},
                              {"restarts", collections.restarts},
                              {"pauses", collections.pauses}}}}},
-                         {"proofs",
-                          {{"proven", c.results_proven},
-                           {"not_proven", c.results_unproven},
-                           {"failed", c.proofs_failed}}},
                          {"bytes",
-                          {{"read", c.bytes_read},
-                           {"warm", c.bytes_warm},
-                           {"saved", c.bytes_saved},
-                           {"stored", bytes_stored},
+                          {{"stored", bytes_stored},
                            {"deduplicated", bytes_deduplicated},
                            {"fetched", bytes_fetched}}},
                          {"warnings", std::move(warning_list)},
                          {"failures", std::move(failure_list)}};
+  for (const director::CounterRow& row : director::kCounterTable) {
+    if (row.group != nullptr) json[row.group][row.key] = counters.*row.value;
+  }
   if (listed) json["files"] = "listed";
   return json;
 }

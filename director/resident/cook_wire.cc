@@ -3,9 +3,14 @@
 #include <utility>
 
 #include "common/base/status_macros.h"
+#include "director/shell/counter_table.h"
 
 namespace galley::director {
 namespace {
+
+const google::protobuf::FieldDescriptor* FieldOf(const CounterRow& row) {
+  return v1::CookCounters::descriptor()->FindFieldByName(row.name);
+}
 
 void ToWire(const ShellOutcome& outcome, v1::CookReport::Outcome& out) {
   out.set_is_interrupted(outcome.ended.is_interrupted);
@@ -52,65 +57,15 @@ absl::StatusOr<ShellOutcome> FromWire(const v1::CookReport::Outcome& outcome) {
 }  // namespace
 
 void ToWire(const Counters& counters, v1::CookCounters& out) {
-  out.set_in_cook(counters.in_cook);
-  out.set_loaded(counters.loaded);
-  out.set_up_to_date(counters.up_to_date);
-  out.set_failed(counters.failed);
-  out.set_skipped(counters.skipped);
-  out.set_results_cooked(counters.results_cooked);
-  out.set_results_cached(counters.results_cached);
-  out.set_results_up_to_date(counters.results_up_to_date);
-  out.set_results_failed(counters.results_failed);
-  out.set_results_wanted(counters.results_wanted);
-  out.set_workers_started(counters.workers_started);
-  out.set_workers_lost(counters.workers_lost);
-  out.set_executors_lost(counters.executors_lost);
-  out.set_jobs_retried(counters.jobs_retried);
-  out.set_jobs_retracted(counters.jobs_retracted);
-  out.set_jobs_resumed(counters.jobs_resumed);
-  out.set_jobs_pending(counters.jobs_pending);
-  out.set_backups_started(counters.backups_started);
-  out.set_backups_won(counters.backups_won);
-  out.set_jobs_split(counters.jobs_split);
-  out.set_results_dropped(counters.results_dropped);
-  out.set_workers_attached(counters.workers_attached);
-  out.set_results_proven(counters.results_proven);
-  out.set_results_unproven(counters.results_unproven);
-  out.set_proofs_failed(counters.proofs_failed);
-  out.set_bytes_read(counters.bytes_read);
-  out.set_bytes_warm(counters.bytes_warm);
-  out.set_bytes_saved(counters.bytes_saved);
+  for (const CounterRow& row : kCounterTable)
+    out.GetReflection()->SetUInt64(&out, FieldOf(row), counters.*row.value);
 }
 
 Counters FromWire(const v1::CookCounters& counters) {
-  return {.in_cook = counters.in_cook(),
-          .loaded = counters.loaded(),
-          .up_to_date = counters.up_to_date(),
-          .failed = counters.failed(),
-          .skipped = counters.skipped(),
-          .results_cooked = counters.results_cooked(),
-          .results_cached = counters.results_cached(),
-          .results_up_to_date = counters.results_up_to_date(),
-          .results_failed = counters.results_failed(),
-          .results_wanted = counters.results_wanted(),
-          .workers_started = counters.workers_started(),
-          .workers_lost = counters.workers_lost(),
-          .executors_lost = counters.executors_lost(),
-          .jobs_retried = counters.jobs_retried(),
-          .jobs_retracted = counters.jobs_retracted(),
-          .jobs_resumed = counters.jobs_resumed(),
-          .jobs_pending = counters.jobs_pending(),
-          .backups_started = counters.backups_started(),
-          .backups_won = counters.backups_won(),
-          .jobs_split = counters.jobs_split(),
-          .results_dropped = counters.results_dropped(),
-          .workers_attached = counters.workers_attached(),
-          .results_proven = counters.results_proven(),
-          .results_unproven = counters.results_unproven(),
-          .proofs_failed = counters.proofs_failed(),
-          .bytes_read = counters.bytes_read(),
-          .bytes_warm = counters.bytes_warm(),
-          .bytes_saved = counters.bytes_saved()};
+  Counters read;
+  for (const CounterRow& row : kCounterTable)
+    read.*row.value = counters.GetReflection()->GetUInt64(counters, FieldOf(row));
+  return read;
 }
 
 void ToWire(const CookReport& cook, v1::CookReport& out) {
