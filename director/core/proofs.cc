@@ -7,6 +7,11 @@
 #include "common/base/sabotage.h"
 
 namespace galley::director {
+namespace {
+
+constexpr size_t kSettledMax = 256;  // packages, in a step, of a queue
+
+}  // namespace
 // Results of the same inputs that came to the same. (The error of a verdict may have a place of its
 // machine in it.)
 bool Proofs::Agree(const Candidate& a, const Candidate& b) {
@@ -178,7 +183,7 @@ bool Proofs::IsOffered(uint32_t queue) {
       is_patient ? options_.proofs.third_max : options_.proofs.second_max;
   const absl::Duration since = waiting_since_.try_emplace(queue, today_.awake).first->second;
   if (today_.awake - since < patience) return false;
-  for (size_t i = 0; i < Parking::kFailedMax && first().valid() && !claimants_.has_stopped(); ++i)
+  for (size_t i = 0; i < kSettledMax && first().valid() && !claimants_.has_stopped(); ++i)
     SettleParked(first());
   // (For a second machine nobody waits again in the same cook; a third one is worth it each time.)
   if ((queue & HeldResults::kThirdQueue) != 0) waiting_since_.erase(queue);
