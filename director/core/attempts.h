@@ -81,7 +81,7 @@ class Attempts : JobPart {
   void ForgetLater(AttemptId id);
   // The same for all that were given to the worker. REQUIRES: it is known.
   void ForgetLaterOf(WorkerId worker);
-  // One of which nothing was heard for long enough, which the caller forgets. nullopt: none.
+  // An attempt of which nothing was heard for long enough; the caller forgets it. nullopt: none.
   std::optional<AttemptId> TakeUnheard();
   size_t size() const { return attempts_.size(); }
   // Cancels jobs that had begun when they were moved: they run twice, and nobody waits for these.

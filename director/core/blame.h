@@ -24,7 +24,7 @@ class Blame {
  public:
   struct OwnFault {
     WorkerId worker;
-    uint32_t machine = 0;              // the worker's (Proofs::MachineOf)
+    uint32_t machine = 0;              // the worker's (MachineTable::NumberOf)
     bool are_others_expected = false;  // workers on other machines are about to attach
     absl::Duration awake;              // the core's waking time
   };
@@ -36,8 +36,8 @@ class Blame {
   // the director's own.
   uint32_t AddOwnFault(PackageId package, const OwnFault& fault);
   uint32_t AddInfrastructureFault(PackageId package);
-  // The package failed there for the machine's sake (Proofs::MachineOf): it goes to others first.
-  // True: it had not failed there before.
+  // The package failed there for the machine's sake (MachineTable::NumberOf): it goes to others
+  // first. True: it had not failed there before.
   bool AddMachine(PackageId package, uint32_t machine);
   bool HasFailedAt(PackageId package, uint32_t machine) const;
   bool HasMachines(PackageId package) const;

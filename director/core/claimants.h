@@ -104,7 +104,7 @@ class Claimants {
   std::optional<CookSlot> FreeSlot(uint32_t cooks_max) const;
   // No claim is left of those that are over. REQUIRES: none runs.
   void LetAllGo();
-  // Those that are over are forgotten. REQUIRES: none runs.
+  // Cooks that are over are forgotten. REQUIRES: none runs.
   void Clear();
   // Nothing new begins in the cook. False: it was stopped before, or its roots are being published.
   bool Stop(Claimant& cook, Claimant::Ending how);
@@ -147,7 +147,7 @@ class Claimants {
 
   // Some cook that goes on wants the package.
   bool IsWanted(PackageId package) const { return (packages_[package].cooks & active_) != 0; }
-  // Such a cook wants it to be cooked whatever is known.
+  // A cook that goes on wants the package to be cooked whatever is known.
   bool IsForced(PackageId package) const {
     return (packages_[package].cooks & active_ & forcing_) != 0;
   }

@@ -47,7 +47,7 @@ class Claims : PackagePart {
   // The claims of a cook that is over go, as far as the units reach: its members get fewer. What is
   // known of packages that no cook wants any more goes with them. Returns units.
   size_t LetGo(Claimant& cook, size_t units_max);
-  // All that the package generated leaves. A cook that asked for one of these itself has it fail,
+  // The packages that it generated leave. A cook that asked for one of these itself has it fail,
   // and does not lose it in silence.
   void LeaveOrphans(PackageId generator, std::string_view reason);
   // The package leaves all cooks, with all that it generated.

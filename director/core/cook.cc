@@ -133,7 +133,7 @@ bool Cook::GoOn() {
   return true;
 }
 
-// All that was selected is gone, or was never there: there is nothing to be a root of.
+// Nothing that was selected is there, or it is gone: a root would be of nothing.
 bool Cook::IsNothingThere(const std::vector<PackageId>& by_name) const {
   if (cook_.request.standing != nullptr || cook_.request.selected.empty()) return false;
   return std::none_of(by_name.begin(), by_name.end(), [&](PackageId id) {

@@ -706,7 +706,7 @@ struct WorkerQuarantined {
   PlatformIndex platform = 0;
   std::string others;  // the machines, for people
   // Packages of the cooks that run for which results of this worker were committed unproven, by the
-  // time of the commits, some more than once; at most Proofs::kUnprovenNamed.
+  // time of the commits, some more than once; at most HeldResults::kUnprovenNamed.
   std::vector<PackageId> unproven;
 };
 // The worker, or each worker of the machine, gets no jobs for now (Breakers): too many failed there

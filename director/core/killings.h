@@ -36,7 +36,7 @@ class Killings {
   static constexpr uint32_t kTurnMax = 5;
 
   enum class What : uint8_t { kExecutor, kWorker };
-  using Machine = uint32_t;  // Proofs::MachineOf
+  using Machine = uint32_t;  // MachineTable::NumberOf
 
   void AddDeath(PackageId package, Machine machine, What what, absl::Duration now);
   // A job of the package came to a result there.

@@ -81,8 +81,8 @@ class Lifecycle {
   void Release(absl::Time now);
 
   // No worker that may have it can take it now: it is in no queue but `queue` (its kind of job, or
-  // Proofs::QueueOf) until Unpark, or until its state changes. REQUIRES: it is in a queue of jobs
-  // to be handed over.
+  // HeldResults::QueueOf) until Unpark, or until its state changes. REQUIRES: it is in a queue of
+  // jobs to be handed over.
   void Park(PackageId package, uint32_t queue);
   // Back to the queue. REQUIRES: it is parked.
   void Unpark(PackageId package);

@@ -65,7 +65,7 @@ struct Work {
   std::vector<PackageId> waiters;
   bool has_begun = false;  // found in the catalog and fit to be cooked
   bool waits_for_generator = false;
-  bool is_held = false;                          // Changes::IsHeld
+  bool is_held = false;                          // PendingChanges::IsHeld
   bool wakes = false;                            // a wake of this package is on the agenda
   std::string stale_path;                        // not empty: waits for FilesChanged of this file
   absl::Time not_before = absl::InfinitePast();  // back-off
@@ -96,10 +96,10 @@ struct Work {
 struct PackageInCook {
   Outcome outcome = Outcome::kNone;
   Urgency urgency = Urgency::kLow;
-  CookMask cooks = 0;             // that want it; some may be over (CookTable::running)
+  CookMask cooks = 0;             // that want it; some may be over (Claimants::running)
   CookMask selected_by = 0;       // whose requests name it: its closure is published
   CookMask named_by = 0;          // by itself, not by a folder
-  CookMask asked_generator = 0;   // that had come when its generator was over (Claims::Unlisted)
+  CookMask asked_generator = 0;   // that had come when its generator was over (Waiting::Unlisted)
   bool is_cooked_input = false;   // some cook reads its output
   bool was_loaded = false;        // in this cook
   bool is_skipped = false;        // not attempted: its generator failed, or the cook ended before

@@ -61,8 +61,8 @@ class Survivors : JobPart {
   std::optional<uint32_t> GroupOf(PackageId package) const;
   bool SettleHold(PackageId package, const ResumedAttempts::Resumed& one);
 
-  uint32_t settled_epoch_ = 0;  // Core::epoch for which the others are settled
-  absl::Duration dropped_at_ = -absl::InfiniteDuration();  // DropUnwanted looked; Core::awake
+  uint32_t settled_epoch_ = 0;  // Today::epoch for which the others are settled
+  absl::Duration dropped_at_ = -absl::InfiniteDuration();  // DropUnwanted looked; Today::awake
 
   Costs& costs_;
   Grants& grants_;

@@ -81,7 +81,7 @@ struct Worker {
   bool has_violated = false;  // too many: nothing more is taken of that process
 
   uint64_t session = 0;           // its process
-  uint32_t machine = 0;           // Proofs::MachineOf
+  uint32_t machine = 0;           // MachineTable::NumberOf
   std::vector<uint32_t> lacks;    // sorted: kinds of jobs that it does not get (Offers),
   std::vector<uint32_t> refuses;  // and that it turned out that it cannot do
   record::WorkerOffer offer;

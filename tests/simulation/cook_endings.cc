@@ -42,7 +42,7 @@ std::string DifferenceOf(const CookEnding& alone, const CookEnding& among,
       return "safety: " + of + ": another root than alone, for platform " +
              std::to_string(platform) + ":\n" + found->second + "alone:\n" + root;
   }
-  // Published roots stand, and what fails behind them stops nothing (Cook::FailsFast).
+  // Published roots stand, and what fails behind them stops nothing (Claimant::FailsFast).
   const bool may_fail_slowly = request.fail_fast && among.was_opened_after_publishing;
   if (may_fail_slowly && alone.roots.empty() && !alone.failures.empty())
     return among.failures.empty() ? "safety: " + of + " should have failed" : "";

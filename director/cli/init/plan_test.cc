@@ -77,7 +77,7 @@ std::string SizedPng(uint32_t width, uint32_t height, char color_type = 2) {
          PngChunk("IEND", "");
 }
 std::string Png(char color_type = 6) { return SizedPng(1, 1, color_type); }
-// One texel of three channels.
+// An image of one texel in three channels.
 const std::string kJpeg =
     "\377\330\377\340\000\020\112\106\111\106\000\001\001\000\000\001\000\001\000\000\377\333"
     "\000\103\000\120\067\074\106\074\062\120\106\101\106\132\125\120\137\170\310\202\170\156"
