@@ -1,10 +1,9 @@
 #include "director/core/balancing.h"
 
-#include "director/core/job_costs.h"
-
 #include <algorithm>
 
 #include "absl/container/btree_set.h"
+#include "director/core/job_costs.h"
 
 namespace galley::director {
 namespace {

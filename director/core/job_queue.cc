@@ -1,10 +1,9 @@
 #include "director/core/job_queue.h"
 
-#include "director/core/job_costs.h"
-
 #include <algorithm>
 
 #include "common/base/sabotage.h"
+#include "director/core/job_costs.h"
 
 namespace galley::director {
 

@@ -1,9 +1,9 @@
 #include "director/core/large_jobs.h"
 
-#include "director/core/job_costs.h"
-
 #include <algorithm>
 #include <tuple>
+
+#include "director/core/job_costs.h"
 
 namespace galley::director {
 namespace {

@@ -1,11 +1,10 @@
 #include "director/core/looking_up.h"
 
-#include "director/core/job_costs.h"
-
 #include <algorithm>
 #include <iterator>
 
 #include "common/base/sabotage.h"
+#include "director/core/job_costs.h"
 
 namespace galley::director {
 namespace {

@@ -1,12 +1,12 @@
 #include "director/core/placing.h"
 
-#include "director/core/job_costs.h"
-
 #include <algorithm>
 #include <tuple>
 
 #include "common/base/fnv.h"
 #include "common/base/status_macros.h"
+#include "director/core/job_costs.h"
+#include "director/core/shares.h"
 
 namespace galley::director {
 namespace {

@@ -1,11 +1,10 @@
 #include "director/core/survivors.h"
 
-#include "director/core/job_costs.h"
-
 #include <algorithm>
 #include <utility>
 
 #include "common/base/sabotage.h"
+#include "director/core/job_costs.h"
 
 namespace galley::director {
 namespace {

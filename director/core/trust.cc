@@ -1,9 +1,9 @@
 #include "director/core/trust.h"
 
-#include "director/core/job_costs.h"
-
 #include <algorithm>
 #include <vector>
+
+#include "director/core/job_costs.h"
 
 namespace galley::director {
 namespace {
