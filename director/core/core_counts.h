@@ -7,7 +7,7 @@
 #include "director/core/core_figures.h"
 #include "director/core/costs.h"
 #include "director/core/package_data.h"
-#include "director/core/worker_table.h"
+#include "director/core/pools.h"
 
 namespace galley::director {
 

@@ -30,23 +30,9 @@
 #include "director/core/hand.h"
 #include "director/core/ids.h"
 #include "director/core/pace.h"
+#include "director/core/pools.h"
 
 namespace galley::director {
-
-enum class Pool : uint8_t {
-  kLocal,     // started on the director's machine
-  kLaunched,  // brought up on the farm: they share no files with the director
-  kForeign,   // came by themselves
-};
-inline constexpr size_t kPoolCount = 3;
-inline constexpr uint32_t kLaunchedWorkers = 1u << 30;
-inline constexpr uint32_t kForeignWorkers = 1u << 31;
-inline Pool PoolOf(WorkerId worker) {
-  return worker.value() >= kForeignWorkers    ? Pool::kForeign
-         : worker.value() >= kLaunchedWorkers ? Pool::kLaunched
-                                              : Pool::kLocal;
-}
-inline bool IsForeign(WorkerId worker) { return PoolOf(worker) == Pool::kForeign; }
 
 struct Worker {
   enum class Presence : uint8_t { kStarting, kAttached, kLost };

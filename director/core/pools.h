@@ -1,0 +1,28 @@
+// Pools: where a worker comes from, which its id tells. Ids that the core asks for (Spawn) are dense
+// from the beginning of their pool on; the shell gives those of workers that come by themselves.
+// Threads: none; values.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "director/core/ids.h"
+
+namespace galley::director {
+
+enum class Pool : uint8_t {
+  kLocal,     // started on the director's machine
+  kLaunched,  // brought up on the farm: they share no files with the director
+  kForeign,   // came by themselves
+};
+inline constexpr size_t kPoolCount = 3;
+inline constexpr uint32_t kLaunchedWorkers = 1u << 30;
+inline constexpr uint32_t kForeignWorkers = 1u << 31;
+inline Pool PoolOf(WorkerId worker) {
+  return worker.value() >= kForeignWorkers    ? Pool::kForeign
+         : worker.value() >= kLaunchedWorkers ? Pool::kLaunched
+                                              : Pool::kLocal;
+}
+inline bool IsForeign(WorkerId worker) { return PoolOf(worker) == Pool::kForeign; }
+
+}  // namespace galley::director
