@@ -10,7 +10,7 @@
 #include "common/content/name.h"
 #include "common/record/cooker_description.h"
 #include "director/cli/host_file.h"
-#include "director/core/package_data.h"
+#include "director/core/packages/package_data.h"
 #include "director/host/near_names.h"
 #include "fmt/format.h"
 

@@ -6,7 +6,7 @@
 #include "common/base/status_macros.h"
 #include "common/record/recipe.h"
 #include "common/record/result.h"
-#include "director/core/package_data.h"
+#include "director/core/packages/package_data.h"
 #include "fmt/format.h"
 
 namespace galley::cli {

@@ -1,6 +1,6 @@
 #include "director/cli/path_text.h"
 
-#include "director/core/instigators.h"
+#include "director/core/packages/instigators.h"
 #include "fmt/format.h"
 
 namespace galley::cli {

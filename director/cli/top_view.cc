@@ -10,7 +10,7 @@
 #include "common/base/status_macros.h"
 #include "director/cli/status_text.h"
 #include "director/core/events.h"
-#include "director/core/instigators.h"
+#include "director/core/packages/instigators.h"
 #include "fmt/format.h"
 
 namespace galley::cli {

@@ -19,7 +19,7 @@
 #include "director/core/counters.h"
 #include "director/core/events.h"
 #include "director/core/ids.h"
-#include "director/core/monitor.h"
+#include "director/core/packages/monitor.h"
 
 namespace galley::director {
 

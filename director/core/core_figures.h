@@ -15,7 +15,7 @@
 
 #include "absl/time/time.h"
 #include "director/core/events.h"
-#include "director/core/package_state.h"
+#include "director/core/packages/package_state.h"
 #include "director/core/pools.h"
 
 namespace galley::director {

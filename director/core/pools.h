@@ -1,5 +1,6 @@
-// Pools: where a worker comes from, which its id tells. Ids that the core asks for (Spawn) are dense
-// from the beginning of their pool on; the shell gives those of workers that come by themselves.
+// Pools: where a worker comes from, which its id tells. The core gives the ids of the workers that
+// it asks for (Spawn), densely from the beginning of their pool on; the shell gives the ids of
+// workers that come by themselves.
 // Threads: none; values.
 #pragma once
 

@@ -9,7 +9,7 @@
 #include "common/base/status_macros.h"
 #include "common/record/recipe.h"
 #include "common/record/result.h"
-#include "director/core/package_data.h"
+#include "director/core/packages/package_data.h"
 #include "director/host/answered_variables.h"
 #include "director/host/cook_warnings.h"
 #include "director/host/idle_names.h"

@@ -9,7 +9,7 @@
 
 #include "common/base/status_macros.h"
 #include "common/store/layers/empty_store.h"
-#include "director/core/package_data.h"
+#include "director/core/packages/package_data.h"
 #include "director/shell/known_result.h"
 #include "director/shell/result_table.h"
 #include "director/shell/root_builder.h"

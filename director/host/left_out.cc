@@ -11,7 +11,7 @@
 #include "common/base/log.h"
 #include "common/content/name.h"
 #include "common/record/cooker_description.h"
-#include "director/core/package_data.h"
+#include "director/core/packages/package_data.h"
 #include "director/host/error_list.h"
 #include "director/shell/sources.h"
 #include "fmt/format.h"

@@ -5,7 +5,7 @@
 
 #include "common/base/human_bytes.h"
 #include "common/content/name.h"
-#include "director/core/package_data.h"
+#include "director/core/packages/package_data.h"
 #include "fmt/format.h"
 
 namespace galley::director {

@@ -4,7 +4,7 @@
 #include <charconv>
 
 #include "common/base/status_macros.h"
-#include "director/core/worker_table.h"
+#include "director/core/jobs/worker_table.h"
 #include "fmt/format.h"
 
 namespace galley::director {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "director/core/worker_table.h"
+#include "director/core/jobs/worker_table.h"
 
 namespace galley::director {
 namespace {

@@ -20,7 +20,7 @@
 #include "common/base/clock.h"
 #include "director/core/cook_core.h"
 #include "director/core/events.h"
-#include "director/core/platforms.h"
+#include "director/core/packages/platforms.h"
 #include "director/journal/journal.h"
 #include "director/shell/active_cooks.h"
 #include "director/shell/commits.h"

@@ -5,7 +5,7 @@
 #include "absl/status/statusor.h"
 #include "common/base/file.h"
 #include "common/base/log.h"
-#include "director/core/worker_table.h"
+#include "director/core/jobs/worker_table.h"
 #include "director/launch/worker_token.h"
 #include "fmt/format.h"
 

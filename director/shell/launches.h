@@ -18,7 +18,7 @@
 #include "absl/time/time.h"
 #include "common/record/worker_offer.h"
 #include "director/core/events.h"
-#include "director/core/monitor.h"
+#include "director/core/packages/monitor.h"
 #include "director/launch/farm_launcher.h"
 #include "director/launch/process_launcher.h"
 #include "director/serve/tcp_door.h"

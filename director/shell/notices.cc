@@ -4,7 +4,7 @@
 #include <utility>
 #include <variant>
 
-#include "director/core/platforms.h"
+#include "director/core/packages/platforms.h"
 
 namespace galley::director {
 

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "common/base/mutex.h"
-#include "director/core/instigators.h"
-#include "director/core/package_data.h"
+#include "director/core/packages/instigators.h"
+#include "director/core/packages/package_data.h"
 
 namespace galley::director {
 namespace {

@@ -9,7 +9,7 @@
 #include "common/record/programs.h"
 #include "common/store/interface/named_blobs.h"
 #include "common/wire/convert.h"
-#include "director/core/package_data.h"
+#include "director/core/packages/package_data.h"
 #include "director/shell/quick_sources.h"
 #include "director/shell/told_tools.h"
 #include "fmt/format.h"

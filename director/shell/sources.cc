@@ -4,7 +4,7 @@
 
 #include "common/base/status_macros.h"
 #include "common/content/name.h"
-#include "director/core/package_data.h"
+#include "director/core/packages/package_data.h"
 #include "fmt/format.h"
 
 namespace galley::director {

@@ -6,7 +6,7 @@
 
 #include "common/base/status_macros.h"
 #include "common/record/cooker_description.h"
-#include "director/core/breaker.h"
+#include "director/core/jobs/breaker.h"
 #include "fmt/format.h"
 
 namespace galley::director {

@@ -8,7 +8,7 @@
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "common/store/local/segment_writer.h"
-#include "director/core/worker_table.h"
+#include "director/core/jobs/worker_table.h"
 #include "director/shell/worker_messages.h"
 #include "fmt/format.h"
 

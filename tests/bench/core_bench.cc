@@ -31,9 +31,9 @@
 #include <vector>
 
 #include "director/core/cook_core.h"
-#include "director/core/edges.h"
-#include "director/core/package_data.h"
-#include "director/core/ranks.h"
+#include "director/core/packages/edges.h"
+#include "director/core/packages/package_data.h"
+#include "director/core/packages/ranks.h"
 #include "tests/bench/graph_flags.h"
 
 namespace galley::director {

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "director/core/cook_core.h"
-#include "director/core/worker_table.h"
+#include "director/core/jobs/worker_table.h"
 #include "tests/simulation/schedule.h"
 
 namespace galley::simulation {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "director/core/shares.h"
+#include "director/core/workers/shares.h"
 
 namespace galley::simulation {
 

@@ -1,5 +1,5 @@
-// ClassBounds: checks that classes of cooks get what is theirs (director/core/shares.h), by what is
-// handed over and what is ready meanwhile:
+// ClassBounds: checks that classes of cooks get what is theirs (director/core/workers/shares.h), by
+// what is handed over and what is ready meanwhile:
 //
 //   - No job is handed over while one of a higher class is ready, but for the tenth of the lower
 //     classes, of which a Blocking job is never held up.

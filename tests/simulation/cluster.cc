@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "common/base/log.h"
-#include "director/core/worker_table.h"
+#include "director/core/jobs/worker_table.h"
 #include "tests/simulation/cluster_impl.h"
 
 namespace galley::simulation {

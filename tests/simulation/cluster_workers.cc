@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "director/core/worker_table.h"
+#include "director/core/jobs/worker_table.h"
 #include "tests/simulation/cluster_impl.h"
 
 namespace galley::simulation {

@@ -13,7 +13,7 @@ namespace {
 // How long a job may take; a poison that hangs takes it each time.
 constexpr absl::Duration kTimeout = absl::Seconds(2);
 
-// Of an attempt's id: its director's term is above these bits (director/core/attempts.cc).
+// Of an attempt's id: its director's term is above these bits (director/core/jobs/attempts.cc).
 constexpr int kTermShift = 40;
 
 // The words of the core for a fault.

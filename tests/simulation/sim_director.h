@@ -20,7 +20,7 @@
 #include "common/wire/conversation.h"
 #include "common/wire/replaced_sessions.h"
 #include "director/core/cook_core.h"
-#include "director/core/worker_table.h"
+#include "director/core/jobs/worker_table.h"
 #include "director/shell/active_cooks.h"
 #include "director/shell/commits.h"
 #include "director/shell/cooks.h"

@@ -1,0 +1,91 @@
+// Cook: one request, from when its turn comes until it is published or given up.
+//
+// A Cook decides how its request goes on. Its state is in its Claimant, which all parts may read;
+// the packages that it wants are in Graph.
+// Threads: none; owned by CookTable.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "director/core/cooks/cook_roots.h"
+#include "director/core/cooks/judging.h"
+#include "director/core/cooks/losing.h"
+#include "director/core/jobs/advancing.h"
+#include "director/core/jobs/claims.h"
+#include "director/core/jobs/job_part.h"
+#include "director/core/jobs/judgements.h"
+#include "director/core/jobs/pending_commits.h"
+#include "director/core/jobs/resumed_attempts.h"
+#include "director/core/packages/platforms.h"
+#include "director/core/packages/warnings.h"
+
+namespace galley::director {
+
+// What a cook uses.
+struct CookParts {
+  ResumedAttempts& resumed_attempts;
+  PendingCommits& commits;
+  Advancing& advancing;
+  Judgements& judgements;
+  Warnings& warnings;
+  Claims& claims;
+  Judging& judging;
+};
+
+class Cook : JobPart {
+ public:
+  Cook(const JobGround& ground, const CookParts& parts, Claimant& claimant);
+
+  Claimant& claimant() const { return cook_; }
+  // Nothing of it is under way.
+  bool IsQuiet() const;
+  // Takes what the request selects, as far as the units reach. Returns units.
+  size_t SelectSome(size_t units_max);
+
+  void OnRootBuilt(const RootBuilt& event);
+  void OnRootPublished(const RootPublished& event);
+  void OnRootsStaged(const RootsStaged& event);
+  void OnLossSeen(const LossSeen& event);
+  void OnLostFound(const LostFound& event);
+
+  // The request's platforms have new numbers, and some are asked for as well.
+  void Remap(const PlatformMap& map, PlatformMask added);
+
+  // Somebody asks for it: nothing new begins; what is in hand is cancelled; what is being committed
+  // is waited for. Once the roots are being published, all is done.
+  void Interrupt();
+  // REQUIRES: it was stopped. Packages that no other cook wants are given up.
+  void GiveUp();
+  // At the end of a step: the cook settles when it is quiet, and ends when it is settled.
+  // False: it was stopped just now: what it has in hand is to be given up before it goes on.
+  bool GoOn();
+  void End(const std::string& infrastructure_error);
+  // CHECKs that the tally is the sum of what the packages add.
+  void CheckTally() const;
+
+ private:
+  // Packages that stood are looked at as well: `whole` is all that the cook selects.
+  void Widen(std::vector<SelectedPackage> whole);
+  void EndIfConcluded();
+  void CountUnfinished();
+  void LeaveUnreached();
+  bool HasCommits() const;
+  bool LacksCommitsOnly() const;
+  bool IsNothingThere(const std::vector<PackageId>& by_name) const;
+
+  ResumedAttempts& resumed_attempts_;
+  PendingCommits& commits_;
+  Advancing& advancing_;
+  Judgements& judgements_;
+  Warnings& warnings_;
+  Claims& claims_;
+  Judging& judging_;
+  Claimant& cook_;
+  Losing losing_;
+  CookRoots roots_;
+  bool is_empty_ = false;       // CookEnded::is_empty
+  const uint32_t begun_epoch_;  // of the catalog
+};
+
+}  // namespace galley::director

@@ -1,0 +1,149 @@
+#include "director/core/cooks/cook_roots.h"
+
+#include <bit>
+
+#include "director/core/conflict_text.h"
+
+namespace galley::director {
+void CookRoots::Build(const std::vector<PackageId>& by_name) {
+  cook_.is_settling = true;
+  built_.clear();
+  unpublished_ = cook_.request.platforms;
+  for (PlatformIndex p = 0; p < today_.platform_count; ++p) {
+    if (unpublished_ & MaskOf(p)) SendRoot(p, by_name);
+  }
+  claimants_.NoteState();
+  if (unpublished_ == 0) StageOrEnd();
+}
+
+void CookRoots::Remap(const PlatformMap& map) {
+  if (!cook_.is_publishing) unpublished_ = map.Mask(unpublished_);
+}
+
+// The closure of what was selected, over results that stand.
+void CookRoots::SendRoot(PlatformIndex platform, const std::vector<PackageId>& by_name) {
+  std::vector<PackageId> found;
+  std::vector<bool> is_found(packages_.size(), false);
+  const auto is_done = [&](PackageId id) {
+    const PackageData& package = packages_[id];
+    return cook_.Wants(id) && platform < package.slots.size() &&
+           package.slots[platform].phase == Phase::kDone &&
+           (cook_.JudgedOf(id) & MaskOf(platform)) == 0;
+  };
+  const auto add = [&](PackageId id) {
+    if (is_found[id.index()] || !is_done(id)) return;
+    if (const std::string_view name = GeneratorName(packages_.NameOf(id)); !name.empty()) {
+      const PackageId generator = packages_.Find(name);
+      if (!generator.valid() || !is_done(generator)) return;
+    }
+    is_found[id.index()] = true;
+    found.push_back(id);
+  };
+  for (const PackageId id : by_name) {
+    if (packages_[id].selected_by & cook_.bit()) add(id);
+  }
+  for (size_t i = 0; i < found.size(); ++i) {
+    graph_.edges().ForEachReference(found[i], [&](const Edge& edge) {
+      if ((edge.platforms & MaskOf(platform)) && cook_.Follows(edge)) add(edge.target);
+    });
+    for (const PackageId child : packages_[found[i]].generates) add(child);
+  }
+  BuildRoot root{.platform = platform};
+  root.platform_set = today_.platform_sets.present();
+  root.round = cook_.rounds;
+  root.request = cook_.request.request;
+  root.is_difference = cook_.request.standing != nullptr;
+  for (const PackageId id : by_name) {
+    if (is_found[id.index()])
+      root.packages.emplace_back(id, packages_[id].slots[platform].result->id);
+  }
+  turn_.roots.emplace_back(std::move(root));
+}
+
+bool CookRoots::OnRootBuilt(const RootBuilt& event) {
+  if (cook_.is_over || !cook_.is_settling || cook_.is_ending() ||
+      event.platform_set != today_.platform_sets.present() || event.round != cook_.rounds ||
+      !(unpublished_ & MaskOf(event.platform)))
+    return false;
+  if (!event.error.empty())
+    return cook_.Conclude("a root could not be built: " + event.error), false;
+  // (Each platform's answer may say so.)
+  if (event.is_too_narrow) return cook_.request.standing != nullptr;
+  if (!event.lost.empty()) {
+    losing_.MakeAgain(event.lost);
+    if (!cook_.conclusion.has_value())
+      losing_.SendLookForLost();  // the builder asked the index, not the disk
+    return false;
+  }
+  if (event.conflicts.empty()) {
+    built_[event.platform] = event.root;
+    PublishIfBuilt();
+    return false;
+  }
+  bool has_failed = false;
+  const auto fail = [&](PackageId id, PackageId other, const RootBuilt::Conflict& conflict) {
+    if (!packages_.Has(id) || !cook_.Wants(id)) return;
+    has_failed |=
+        (InPhase(packages_[id], Phase::kDone) & ~cook_.JudgedOf(id) & MaskOf(event.platform)) != 0;
+    judgements_.Fail(
+        cook_, id, MaskOf(event.platform), Stage::kCommit,
+        id == other ? "its output " + conflict.path + " cannot be in a tree: " + conflict.reason
+                    : ConflictText({conflict.path, packages_.NameOf(other), conflict.reason}));
+  };
+  for (const RootBuilt::Conflict& conflict : event.conflicts) {
+    fail(conflict.first, conflict.second, conflict);
+    if (conflict.second != conflict.first) fail(conflict.second, conflict.first, conflict);
+  }
+  if (!has_failed)
+    return cook_.Conclude(
+               "a root could not be built: conflicts between packages that are not in it"),
+           false;
+  if (cook_.is_ending()) return false;
+  warnings_.NoteFailedTargets(cook_);
+  SendRoot(event.platform, cook_.WantedByName());
+  return false;
+}
+
+// All roots are published together: a cook that is interrupted, or fails fast for a conflict,
+// publishes none. None is published while a look for lost bytes is under way: its answer may open
+// the cook again.
+void CookRoots::PublishIfBuilt() {
+  if (built_.empty() || built_.size() < static_cast<size_t>(std::popcount(unpublished_))) return;
+  if (losing_.is_looking()) return;
+  cook_.is_publishing = cook_.has_published = true;
+  publishing_set_ = today_.platform_sets.present();
+  for (const auto& [platform, root] : built_)
+    turn_.roots.emplace_back(PublishRoot{.platform = platform,
+                                         .root = root,
+                                         .by_the_book = cook_.request.by_the_book,
+                                         .platform_set = today_.platform_sets.present(),
+                                         .round = cook_.rounds,
+                                         .request = cook_.request.request});
+}
+
+void CookRoots::OnRootPublished(const RootPublished& event) {
+  if (cook_.is_over || !cook_.is_settling || cook_.is_ending() || event.round != cook_.rounds)
+    return;
+  if (!cook_.is_publishing || event.platform_set != publishing_set_) return;
+  // (Nobody wants the root of a platform that is gone.)
+  const bool is_there = today_.platform_sets.Index(event.platform, event.platform_set).has_value();
+  if (!event.error.empty() && is_there)
+    return cook_.Conclude("a root could not be published: " + event.error);
+  unpublished_ &= ~MaskOf(event.platform);
+  if (unpublished_ == 0) StageOrEnd();
+}
+
+// All roots that are to be published are published.
+void CookRoots::StageOrEnd() {
+  if (!cook_.request.is_staged) return cook_.Conclude("");
+  cook_.is_staging = true;
+  turn_.roots.emplace_back(StageRoots{.round = cook_.rounds, .request = cook_.request.request});
+}
+
+void CookRoots::OnRootsStaged(const RootsStaged& event) {
+  if (cook_.is_over || !cook_.is_staging || event.round != cook_.rounds) return;
+  if (event.loss.empty()) return cook_.Conclude("");
+  losing_.OnUnstaged(event.loss);
+}
+
+}  // namespace galley::director

@@ -1,0 +1,208 @@
+#include "director/core/cooks/cook_table.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/base/sabotage.h"
+#include "common/base/status_macros.h"
+
+namespace galley::director {
+
+void CookTable::OnCookRequested(const CookRequested& event) {
+  waiting_.push_back(event);
+  if (CanBeginNext()) BeginOne();
+}
+
+// A cook that waits for its turn is over before it began.
+void CookTable::OnCancelRequested(const CancelRequested& event) {
+  if (Cook* cook = Find(event.request)) return cook->Interrupt();
+  const auto waiting = FindWaiting(event.request);
+  if (waiting == waiting_.end()) return;
+  turn_.Note(CookEnded{.request = waiting->request,
+                       .is_interrupted = true,
+                       .is_fail_fast = false,
+                       .infrastructure_error = ""},
+             0);
+  waiting_.erase(waiting);
+}
+
+void CookTable::Discover(const std::vector<PackagesDiscovered>& all) {
+  for (const PackagesDiscovered& one : all) {
+    const Cook* const cook = Find(one.request);
+    if (cook != nullptr ? cook->claimant().CanStillChange()
+                        : FindWaiting(one.request) != waiting_.end())
+      OnPackagesDiscovered(one);
+  }
+}
+
+void CookTable::OnPackagesDiscovered(const PackagesDiscovered& event) {
+  Cook* const cook = Find(event.request);
+  const auto waiting = FindWaiting(event.request);
+  for (const SelectedPackage& one : event.packages) {
+    const SelectedPackage selected{parts_.claims.NameAsked(one.name), one.category};
+    if (cook != nullptr && cook->claimant().CanStillChange()) {
+      cook->claimant().request.selected.push_back(selected);
+    } else if (cook == nullptr && waiting != waiting_.end()) {
+      waiting->selected.push_back(selected);
+    } else {
+      turn_.Note(PackageWarned{graph_.FindOrAdd(selected.name), std::nullopt,
+                               record::WarningKind::kAskedTooLate,
+                               "is asked for too late: no cook runs that it could join",
+                               /*is_passing=*/true},
+                 cook == nullptr ? 0 : cook->claimant().bit());
+    }
+  }
+}
+
+std::deque<CookRequested>::iterator CookTable::FindWaiting(uint64_t request) {
+  return std::find_if(waiting_.begin(), waiting_.end(),
+                      [&](const CookRequested& one) { return one.request == request; });
+}
+
+void CookTable::OnRootBuilt(const RootBuilt& event) {
+  if (Cook* cook = Find(event.request)) cook->OnRootBuilt(event);
+}
+
+void CookTable::OnRootPublished(const RootPublished& event) {
+  if (Cook* cook = Find(event.request)) cook->OnRootPublished(event);
+}
+
+void CookTable::OnRootsStaged(const RootsStaged& event) {
+  if (Cook* cook = Find(event.request)) cook->OnRootsStaged(event);
+}
+
+void CookTable::OnLossSeen(const LossSeen& event) {
+  ForEachOf(claimants_.active(), [&](Cook& cook) { cook.OnLossSeen(event); });
+}
+
+void CookTable::OnLostFound(const LostFound& event) {
+  ForEachOf(claimants_.running(), [&](Cook& cook) { cook.OnLostFound(event); });
+}
+
+void CookTable::EndAll(const std::string& infrastructure_error) {
+  ForEachOf(claimants_.running(), [&](Cook& cook) { cook.End(infrastructure_error); });
+}
+
+void CookTable::OnCookUnfit(const CookUnfit& event) {
+  if (Cook* cook = Find(event.request)) cook->End(event.reason);
+}
+
+void CookTable::OnMemoryShort() {
+  const bool is_named =
+      !parts_.commits.empty() || attempts_.size() != 0 || parts_.resumed_attempts.names_packages();
+  if (claimants_.running() != 0 || !waiting_.empty() || claimants_.has_ended() || is_named) return;
+  claimants_.Clear();
+  for (std::unique_ptr<Cook>& over : cooks_) over.reset();
+  attempts_.BeginRound();
+  packages_.Clear();
+  BeginRound();
+}
+
+// What is known of the packages of the cooks before is void.
+void CookTable::BeginRound() {
+  kept_worker_.reset();
+  graph_.BeginAnew();
+}
+
+void CookTable::Advance() {
+  claimants_.BeginStep();
+  claimants_.ForEachOf(claimants_.running(),
+                       [this](Claimant& cook) { cook.tally.monitor.Advance(today_.now); });
+}
+
+size_t CookTable::LetGo(size_t units_max) {
+  size_t units = 0;
+  if (claimants_.running() == 0 || claimants_.over() == 0) return units;
+  for (CookMask left = claimants_.over(); left != 0 && units < units_max; left &= left - 1) {
+    Claimant& cook = claimants_.InSlot(static_cast<CookSlot>(std::countr_zero(left)));
+    if (IsSabotaged(Sabotage::kKeepClaims)) continue;
+    units += 1 + parts_.claims.LetGo(cook, units_max - units);
+    if (cook.members.empty()) cook.is_let_go = true;
+  }
+  claimants_.NoteState();
+  return units;
+}
+
+void CookTable::GiveUp() {
+  if (!claimants_.TakeStopped()) return;
+  ForEachOf(claimants_.running(), [](Cook& cook) {
+    if (cook.claimant().is_ending()) cook.GiveUp();
+  });
+}
+
+size_t CookTable::SelectSome(size_t units_max) {
+  size_t units = 0;
+  ForEachOf(claimants_.active(), [&](Cook& cook) {
+    if (units < units_max) units += cook.SelectSome(units_max - units);
+  });
+  return units;
+}
+
+void CookTable::GoOn() {
+  GiveUp();
+  ForEachOf(claimants_.running(), [this](Cook& cook) {
+    while (!cook.GoOn()) GiveUp();
+  });
+}
+
+void CookTable::BeginNext() {
+  if (claimants_.running() == 0) {
+    if (CanBeginNext()) BeginOne();
+    return;
+  }
+  while (claimants_.running() != 0 && CanBeginNext()) BeginOne();
+}
+
+bool CookTable::CanBeginNext() const {
+  if (waiting_.empty()) return false;
+  // Jobs that were in hand for the cooks before are not this one's.
+  if (claimants_.running() == 0) return parts_.commits.empty() && !claimants_.has_ended();
+  return claimants_.FreeSlot(options_.cooks_max).has_value();
+}
+
+void CookTable::BeginOne() {
+  CookRequested next = std::move(waiting_.front());
+  waiting_.pop_front();
+  worker_lives_.BeginCook();
+  if (claimants_.running() == 0) {
+    attempts_.BeginRound();
+    held_results_.ForgetUnproven();
+    claimants_.LetAllGo();
+    BeginRound();
+  }
+  const CookSlot slot = *claimants_.FreeSlot(kCooksMax);
+  std::vector<CookRequested::Blamed> blamed = std::exchange(next.blamed, {});
+  turn_.Note(CookBegan{next.request, slot}, BitOf(slot));
+  cooks_[slot].reset();
+  Claimant& claimant = claimants_.Begin(slot, std::move(next));
+  parts_.warnings.BeginCook(slot);
+  cooks_[slot] = std::make_unique<Cook>(ground_, parts_, claimant);
+  breakers_.BeginCook(BitOf(slot), claimants_.running() == BitOf(slot));
+  for (CookRequested::Blamed& one : blamed) {
+    const PackageId package = graph_.FindOrAdd(one.package);
+    faults_.AddEarlier(package, std::move(one));
+  }
+}
+
+bool CookTable::HasAgenda() const {
+  if (claimants_.running() == 0) return !waiting_.empty() && parts_.commits.empty();
+  if (claimants_.active() == 0) return false;
+  bool has_agenda = !graph_.agenda().empty() || graph_.lifecycle().equal_work().has_freed() ||
+                    claimants_.over() != 0 || CanBeginNext();
+  ForEachOf(claimants_.active(), [&](const Cook& cook) {
+    has_agenda |=
+        !cook.claimant().IsAllSelected() || (cook.IsQuiet() && !cook.claimant().is_settling);
+  });
+  return has_agenda;
+}
+
+void CookTable::CheckTallies() const {
+  ForEachOf(claimants_.running(), [](const Cook& cook) { cook.CheckTally(); });
+}
+
+Cook* CookTable::Find(uint64_t request) const {
+  const Claimant* const found = claimants_.Find(request);
+  return found == nullptr ? nullptr : cooks_[found->slot].get();
+}
+
+}  // namespace galley::director

@@ -1,0 +1,99 @@
+// CookTable: the cooks that run, each in a slot of its own, and those that wait for their turn.
+// Threads: none; owned by Core.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "director/core/cooks/cook.h"
+#include "director/core/jobs/attempts.h"
+#include "director/core/jobs/job_part.h"
+#include "director/core/workers/breakers.h"
+#include "director/core/workers/faults.h"
+#include "director/core/workers/held_results.h"
+#include "director/core/workers/kept_worker.h"
+#include "director/core/workers/worker_lives.h"
+
+namespace galley::director {
+
+class CookTable : PackagePart {
+ public:
+  CookTable(const JobGround& ground, const CookParts& parts, std::optional<KeptWorker>& kept_worker,
+            Attempts& attempts, HeldResults& held_results, Breakers& breakers, Faults& faults,
+            WorkerLives& worker_lives)
+      : PackagePart(ground),
+        ground_(ground),
+        parts_(parts),
+        kept_worker_(kept_worker),
+        attempts_(attempts),
+        held_results_(held_results),
+        breakers_(breakers),
+        faults_(faults),
+        worker_lives_(worker_lives) {}
+
+  void OnCookRequested(const CookRequested& event);
+  void OnCancelRequested(const CancelRequested& event);
+  void OnCookUnfit(const CookUnfit& event);
+  void OnMemoryShort();
+  void OnPackagesDiscovered(const PackagesDiscovered& event);
+  // The same with new files, for cooks that go on with them.
+  void Discover(const std::vector<PackagesDiscovered>& all);
+  void OnRootBuilt(const RootBuilt& event);
+  void OnRootPublished(const RootPublished& event);
+  void OnRootsStaged(const RootsStaged& event);
+  void OnLossSeen(const LossSeen& event);
+  void OnLostFound(const LostFound& event);
+  // None of the running ones can go on.
+  void EndAll(const std::string& infrastructure_error);
+
+  // A step begins.
+  void Advance();
+  // Lets claims of cooks that are over go, while others run. Returns units.
+  size_t LetGo(size_t units_max);
+  // Packages that only cooks want which were stopped since the last call are given up.
+  void GiveUp();
+  // Returns units.
+  size_t SelectSome(size_t units_max);
+  // At the end of a step: cooks that are done are settled or ended.
+  void GoOn();
+  // The next ones begin. REQUIRES: GoOn was called in this step.
+  void BeginNext();
+  bool HasAgenda() const;
+  void CheckTallies() const;
+
+  // visit(Cook&) for each of these that runs, by slot.
+  template <typename Visit>
+  void ForEachOf(CookMask cooks, Visit visit) const {
+    claimants_.ForEachOf(cooks, [&](const Claimant& one) { visit(*cooks_[one.slot]); });
+  }
+  // visit(CookRequested&) for each that waits for its turn.
+  template <typename Visit>
+  void ForEachWaiting(Visit visit) {
+    for (CookRequested& waiting : waiting_) visit(waiting);
+  }
+
+ private:
+  Cook* Find(uint64_t request) const;
+  std::deque<CookRequested>::iterator FindWaiting(uint64_t request);
+  bool CanBeginNext() const;
+  void BeginOne();
+  void BeginRound();
+
+  const JobGround& ground_;
+  const CookParts parts_;
+  std::optional<KeptWorker>& kept_worker_;
+  Attempts& attempts_;
+  HeldResults& held_results_;
+  Breakers& breakers_;
+  Faults& faults_;
+  WorkerLives& worker_lives_;
+  std::array<std::unique_ptr<Cook>, kCooksMax> cooks_;  // by slot
+  std::deque<CookRequested> waiting_;
+};
+
+}  // namespace galley::director

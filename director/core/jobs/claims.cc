@@ -1,0 +1,295 @@
+#include "director/core/jobs/claims.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/base/sabotage.h"
+#include "common/base/status_macros.h"
+
+namespace galley::director {
+namespace {
+
+// Categories that need no more of a package than that it is in the cook.
+bool IsReference(InstigatorCategory category) {
+  return category == InstigatorCategory::kHardDependency ||
+         category == InstigatorCategory::kSoftDependency ||
+         category == InstigatorCategory::kCulture;
+}
+
+}  // namespace
+
+std::string Claims::NameAsked(std::string_view name_or_file) const {
+  if (packages_.Find(name_or_file).valid() || today_.catalog->Find(name_or_file).has_value())
+    return std::string(name_or_file);
+  return today_.catalog->NameOfFile(name_or_file).value_or(std::string(name_or_file));
+}
+
+void Claims::Join(PackageId id, InstigatorCategory category, PackageId referencer, CookMask cooks) {
+  if (referencer.valid()) {
+    graph_.edges().Add(referencer, {id, category}, /*binds_ranks=*/false);
+  } else {
+    graph_.edges().AddRoot(id, category);
+  }
+  Bring(id, category, referencer, cooks);
+}
+
+void Claims::Bring(PackageId id, InstigatorCategory category, PackageId referencer,
+                   CookMask cooks) {
+  cooks &= claimants_.open();
+  if (category == InstigatorCategory::kSoftDependency) cooks &= claimants_.follow_soft();
+  if (IsReference(category)) cooks &= ~claimants_.StandingIn(id, cooks);
+  if (cooks == 0) return;
+  Urgency urgency = claimants_.UrgencyOf(cooks, category);
+  if (category == InstigatorCategory::kBuildDependency && referencer.valid())
+    urgency = std::max(urgency, packages_[referencer].urgency);
+  const CookMask fresh = cooks & ~packages_[id].cooks;
+  if (fresh != 0) Claim(id, fresh, urgency);
+  urgencies_.RaiseUrgency(id, urgency);
+}
+
+void Claims::Claim(PackageId id, CookMask cooks, Urgency urgency) {
+  PackageData& package = packages_[id];
+  const CookMask before = package.cooks;
+  if ((before & claimants_.active()) == 0) graph_.lifecycle().SetUrgency(id, urgency);
+  claimants_.ForEachOf(cooks, [id](Claimant& cook) { cook.members.push_back(id); });
+  const PlatformMask platforms = claimants_.PlatformsOf(cooks);
+  graph_.lifecycle().Claim(id, cooks, platforms, claimants_.FirstPhaseOf(id));
+  // At once: the cook that wants the generator may be over before the package's turn comes, and
+  // what it listed would be forgotten.
+  if (package.generated != nullptr)
+    Join(graph_.FindOrAdd(GeneratorName(packages_.NameOf(id))),
+         InstigatorCategory::kBuildDependency, id, cooks);
+  if (before == 0) return graph_.Push({AgendaItem::Kind::kBegin, id});
+  if ((cooks & claimants_.forcing()) != 0) {
+    absl::btree_set<PackageId> done;
+    RequeueWithReaders(id, done);
+  }
+  if (const PlatformMask failed = InPhase(packages_[id], Phase::kFailed) & platforms)
+    TryAgain(id, failed, before);
+  for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
+    const Slot& slot = package.slots[p];
+    if (slot.phase == Phase::kDone)
+      advancing_.TellDone(id, p, cooks & claimants_.ListenersOn(id, p));
+  }
+  // References that no cook before followed, or that were not followed before it stopped.
+  const bool is_unfollowed = (before & claimants_.follow_soft()) == 0;
+  if (is_unfollowed) package.explored_epoch = 0;
+  for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
+    if (package.slots[p].explored != nullptr &&
+        (is_unfollowed || (graph_.edges().followed(id) & MaskOf(p)) == 0))
+      graph_.Push({AgendaItem::Kind::kExplore, id, p});
+  }
+  if (package.state == State::kIdle && !IsAllSettled(package)) {
+    graph_.lifecycle().SetOutcome(id, Outcome::kNone);
+    graph_.lifecycle().SetSkipped(id, false);
+    graph_.Push({AgendaItem::Kind::kBegin, id});
+  }
+  graph_.lifecycle().Refresh(id);
+  graph_.Push({AgendaItem::Kind::kSpread, id});
+}
+
+// The limits of attempts are those of a cook: the cooks that saw the package fail keep that.
+void Claims::TryAgain(PackageId id, PlatformMask failed, CookMask before) {
+  PackageData& package = packages_[id];
+  claimants_.ForEachOf(before, [&](Claimant& cook) { judgements_.Settle(cook, id, failed); });
+  advancing_.NoteForgiven(id, 0);
+  graph_.blame().Forget(id);
+  graph_.blame().Pardon(id);
+  for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
+    if ((failed & MaskOf(p)) == 0) continue;
+    graph_.lifecycle().SetPhase(id, p, claimants_.FirstPhaseOf(id));
+    package.slots[p].result.reset();
+    package.slots[p].explored.reset();
+    package.slots[p].has_followed = false;
+    package.slots[p].work = 0;
+  }
+}
+
+size_t Claims::Spread(PackageId id) {
+  const PackageData& package = packages_[id];
+  const CookMask cooks = package.cooks;
+  std::vector<Edge> references;
+  graph_.edges().ForEachReference(id, [&](const Edge& edge) { references.push_back(edge); });
+  for (const Edge& edge : references) {
+    Bring(edge.target, edge.category, id, claimants_.FollowersOf(edge, cooks));
+  }
+  const std::vector<PackageId> generates(package.generates.begin(), package.generates.end());
+  for (const PackageId child : generates)
+    Bring(child, InstigatorCategory::kGeneratedPackage, id, cooks);
+  const std::vector<PackageId> inputs(package.cooked_inputs.begin(), package.cooked_inputs.end());
+  for (const PackageId input : inputs)
+    Bring(input, InstigatorCategory::kBuildDependency, id, cooks);
+  const bool waits = package.work != nullptr && package.work->waits_for_generator;
+  if (const std::string_view generator = GeneratorName(package.name);
+      !generator.empty() && (package.generated != nullptr || waits))
+    Join(graph_.FindOrAdd(generator), InstigatorCategory::kBuildDependency, id, cooks);
+  advancing_.Advance(id);
+  return 1 + references.size() + generates.size() + inputs.size();
+}
+
+void Claims::Withdraw(PackageId id) {
+  TellLeft(id, packages_[id].cooks);
+  packages_[id].was_told = false;
+  judgements_.Forget(packages_[id].cooks, id);
+  graph_.edges().Unfollow(id);
+  graph_.lifecycle().Withdraw(id);
+}
+
+// A cook whose roots are being built or published keeps what it judged.
+void Claims::TellLeft(PackageId id, CookMask cooks) {
+  const CookMask told = cooks & claimants_.running() & ~claimants_.settling();
+  if (packages_[id].was_told && told != 0) turn_.Note(PackageLeft{id}, told);
+}
+
+// The package leaves these cooks, and goes on in others.
+void Claims::Unclaim(PackageId id, CookMask cooks) {
+  if (cooks == 0) return;
+  TellLeft(id, cooks);
+  judgements_.Forget(cooks, id);
+  graph_.lifecycle().Unclaim(id, cooks);
+}
+
+// The package leaves all cooks, with all that it generated.
+void Claims::Leave(PackageId id, std::string_view reason) {
+  PackageData& package = packages_[id];
+  if (!package.is_in_cook()) return;
+  LeaveOrphans(id, reason);
+  ++package.generation;
+  graph_.lifecycle().SetSkipped(id, false);
+  package.is_listing_final = false;
+  if (package.work != nullptr) {
+    waits_.WakeWaiters(id);
+    attempts_.EndAttempts(id);
+    advancing_.StopWaitingForScan(id);
+    graph_.lifecycle().SetState(id, State::kIdle, reason);
+  }
+  Withdraw(id);
+}
+
+void Claims::LeaveCook(PackageId id, CookMask cooks) {
+  if ((packages_[id].cooks & claimants_.running() & ~cooks) != 0) return Unclaim(id, cooks);
+  Leave(id, "nothing leads to it");
+}
+
+// All that the package generated leaves. A cook that asked for one of these itself has it fail, and
+// does not lose it in silence.
+void Claims::LeaveOrphans(PackageId generator, std::string_view reason) {
+  for (const PackageId child : std::exchange(packages_[generator].generates, {})) {
+    PackageData& package = packages_[child];
+    package.generated.reset();
+    package.NoteNewContent();
+    const CookMask active = package.cooks & claimants_.active();
+    const CookMask asking = package.selected_by & active;
+    if (asking == 0) {
+      Leave(child, reason);
+      continue;
+    }
+    Unclaim(child, active & ~asking);
+    Requeue(child);
+  }
+}
+
+size_t Claims::LetGo(Claimant& cook, size_t units_max) {
+  size_t units = 0;
+  std::vector<PackageId>& members = cook.members;
+  for (; !members.empty() && units < units_max; ++units) {
+    const PackageId id = members.back();
+    members.pop_back();
+    PackageData& package = packages_[id];
+    package.selected_by &= ~cook.bit();
+    package.named_by &= ~cook.bit();
+    if (!cook.Wants(id)) continue;
+    graph_.lifecycle().Unclaim(id, cook.bit());
+    if (package.is_in_cook()) {
+      LowerUrgency(id);
+    } else {
+      Forget(id);
+    }
+  }
+  return units;
+}
+
+// Who is left may be less urgent.
+void Claims::LowerUrgency(PackageId id) {
+  const PackageData& package = packages_[id];
+  const CookMask left = package.cooks & claimants_.active();
+  const Urgency urgency = claimants_.UrgencyOf(left, (package.selected_by & left) != 0
+                                                         ? InstigatorCategory::kCommandLinePackage
+                                                         : InstigatorCategory::kHardDependency);
+  if (urgency >= package.urgency) return;
+  graph_.lifecycle().SetUrgency(id, urgency);
+  if (package.work == nullptr) return;
+  for (const PackageId waiter : std::vector<PackageId>(package.work->waiters))
+    urgencies_.RaiseUrgency(id, packages_[waiter].urgency);
+}
+
+// No cook wants the package: what is known of it here is void when its files change next.
+void Claims::Forget(PackageId id) {
+  graph_.ForgetNoGenerator(id);
+  PackageData& package = packages_[id];
+  GALLEY_CHECK(package.work == nullptr);
+  for (const PackageId child : package.generates) packages_[child].generated.reset();
+  graph_.edges().Unfollow(id);
+  graph_.edges().DropRoots(id);
+  graph_.blame().Forget(id);
+  graph_.blame().Pardon(id);
+  const uint32_t on_agenda = package.on_agenda;
+  std::unique_ptr<record::Generated> generated = std::move(package.generated);
+  package.BeginCook();
+  package.on_agenda = on_agenda;
+  package.generated = std::move(generated);
+}
+
+void Claims::Skip(PackageId id) {
+  waits_.WakeWaiters(id);
+  graph_.lifecycle().SetSkipped(id, true);
+  graph_.lifecycle().SetState(id, State::kIdle, "its generator failed");
+}
+
+// The package's results no longer hold: it starts from the beginning.
+void Claims::Requeue(PackageId id) {
+  PackageData& package = packages_[id];
+  graph_.ForgetNoGenerator(id);
+  graph_.blame().Pardon(id);
+  graph_.pending_changes().ForgetLate(id);
+  resumed_attempts_.Outdate(id);
+  if (!package.is_in_cook()) return;
+  claimants_.ForEachOf(package.cooks, [&](Claimant& cook) {
+    judgements_.Forget(cook.bit(), id);
+    warnings_.Forget(cook, id);
+    if (cook.is_settling) judgements_.BeginRound(cook);
+  });
+  if (!IsSabotaged(Sabotage::kBumpEpochAtDispatch)) package.NoteNewContent();
+  advancing_.NoteForgiven(id, retry_.OneChanceLeft());
+  attempts_.EndAttempts(id);
+  graph_.lifecycle().SetOutcome(id, Outcome::kNone);
+  graph_.lifecycle().SetSkipped(id, false);
+  package.is_listing_final = false;
+  graph_.edges().Unfollow(id);
+  package.problems.clear();
+  for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
+    if (package.slots[p].phase == Phase::kUnwanted) continue;
+    graph_.lifecycle().SetPhase(id, p, Phase::kToLookUp);
+    package.slots[p].result.reset();
+    package.slots[p].explored.reset();
+    package.slots[p].has_followed = false;
+    package.slots[p].work = 0;
+  }
+  if (package.work != nullptr) {
+    package.work->waits.clear();
+    package.work->has_begun = false;
+    package.work->runs_alone = false;  // it may need less by now
+    package.work->waits_for_generator = false;
+    package.work->is_loaded = false;
+  }
+  if (!claimants_.IsWanted(id)) return advancing_.GiveUp(id);
+  if (package.work != nullptr)
+    graph_.lifecycle().SetState(id, State::kRequest, "from the beginning");
+  graph_.Push({AgendaItem::Kind::kBegin, id});
+}
+
+void Claims::RequeueWithReaders(PackageId id, absl::btree_set<PackageId>& done) {
+  graph_.ForEachWithReaders(id, done, [this](PackageId one) { Requeue(one); });
+}
+
+}  // namespace galley::director

@@ -1,0 +1,85 @@
+// Claims: which cooks want a package, and why.
+//
+// A claim is handed on along references, to what a package generates, and to what it needs.
+// Results that stand are told to a cook that comes later; what failed is tried again for it, while
+// the cooks before it keep the failure.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "absl/container/btree_set.h"
+#include "director/core/catalog.h"
+#include "director/core/jobs/advancing.h"
+#include "director/core/jobs/attempts.h"
+#include "director/core/jobs/judgements.h"
+#include "director/core/jobs/resumed_attempts.h"
+#include "director/core/packages/package_part.h"
+#include "director/core/packages/urgencies.h"
+#include "director/core/packages/waits.h"
+#include "director/core/packages/warnings.h"
+
+namespace galley::director {
+
+class Claims : PackagePart {
+ public:
+  Claims(const PackageGround& ground, Attempts& attempts, ResumedAttempts& resumed_attempts,
+         Urgencies& urgencies, Waits& waits, Advancing& advancing, Judgements& judgements,
+         Warnings& warnings)
+      : PackagePart(ground),
+        attempts_(attempts),
+        resumed_attempts_(resumed_attempts),
+        urgencies_(urgencies),
+        waits_(waits),
+        advancing_(advancing),
+        judgements_(judgements),
+        warnings_(warnings) {}
+
+  std::string NameAsked(std::string_view name_or_file) const;
+
+  // A reason: a referencer, or none for a root cause. The package is wanted in those of `cooks`
+  // which packages can still join.
+  void Join(PackageId package, InstigatorCategory category, PackageId referencer, CookMask cooks);
+  // The same for a reason that is in `edges` already.
+  void Bring(PackageId package, InstigatorCategory category, PackageId referencer, CookMask cooks);
+  // Hands the package's claims on. Returns units.
+  size_t Spread(PackageId package);
+  // The claims of a cook that is over go, as far as the units reach: its members get fewer. What is
+  // known of packages that no cook wants any more goes with them. Returns units.
+  size_t LetGo(Claimant& cook, size_t units_max);
+  // The packages that it generated leave. A cook that asked for one of these itself has it fail,
+  // and does not lose it in silence.
+  void LeaveOrphans(PackageId generator, std::string_view reason);
+  // The package leaves all cooks, with all that it generated.
+  void Leave(PackageId package, std::string_view reason);
+  // The package leaves these cooks, and goes on in others.
+  void Unclaim(PackageId package, CookMask cooks);
+  // Cooks that heard of the package hear that it left. A cook whose roots are being built or
+  // published keeps what it judged.
+  void TellLeft(PackageId package, CookMask cooks);
+  // The package is not attempted, since its generator failed.
+  void Skip(PackageId package);
+  // The package leaves these cooks, which nothing leads to it from.
+  void LeaveCook(PackageId package, CookMask cooks);
+  // The package begins again: its results no longer hold.
+  void Requeue(PackageId package);
+  // The same for all whose cooks read its output, or wait for its list, or for its file to come.
+  void RequeueWithReaders(PackageId package, absl::btree_set<PackageId>& done);
+
+ private:
+  void Claim(PackageId package, CookMask cooks, Urgency urgency);
+  void TryAgain(PackageId package, PlatformMask failed, CookMask before);
+  void LowerUrgency(PackageId package);
+  void Forget(PackageId package);
+  void Withdraw(PackageId package);
+
+  Attempts& attempts_;
+  ResumedAttempts& resumed_attempts_;
+  Urgencies& urgencies_;
+  Waits& waits_;
+  Advancing& advancing_;
+  Judgements& judgements_;
+  Warnings& warnings_;
+};
+
+}  // namespace galley::director

@@ -1,0 +1,21 @@
+// JobPart: a part of the core that knows the workers, too (PackagePart).
+// Threads: none.
+#pragma once
+
+#include "director/core/jobs/worker_table.h"
+#include "director/core/packages/package_part.h"
+
+namespace galley::director {
+
+struct JobGround : PackageGround {
+  WorkerTable& workers;
+};
+
+class JobPart : protected PackagePart {
+ protected:
+  explicit JobPart(const JobGround& ground) : PackagePart(ground), workers_(ground.workers) {}
+
+  WorkerTable& workers_;
+};
+
+}  // namespace galley::director

@@ -1,0 +1,31 @@
+// WaitCycles: a package that comes to wait for another may close a cycle of waits.
+//
+// A cycle of certain waits fails all packages that are on it; any other cycle is broken where a
+// look-up waits.
+// Threads: none; owned by Core.
+#pragma once
+
+#include "director/core/jobs/advancing.h"
+#include "director/core/packages/package_part.h"
+#include "director/core/packages/urgencies.h"
+#include "director/core/packages/waits.h"
+
+namespace galley::director {
+
+class WaitCycles : PackagePart {
+ public:
+  WaitCycles(const PackageGround& ground, Urgencies& urgencies, Waits& waits, Advancing& advancing)
+      : PackagePart(ground), urgencies_(urgencies), waits_(waits), advancing_(advancing) {}
+
+  // False: the wait closed a cycle, which was dealt with.
+  bool AddWait(PackageId package, const Wait& wait);
+  // True: the package is on no cycle of waits.
+  bool BreakCycles(PackageId package);
+
+ private:
+  Urgencies& urgencies_;
+  Waits& waits_;
+  Advancing& advancing_;
+};
+
+}  // namespace galley::director

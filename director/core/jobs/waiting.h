@@ -1,0 +1,41 @@
+// Waiting: what a package waited for has changed; its generator may be over, or list it by now.
+// Threads: none; owned by Core.
+#pragma once
+
+#include "director/core/jobs/advancing.h"
+#include "director/core/jobs/claims.h"
+#include "director/core/jobs/judgements.h"
+#include "director/core/jobs/wait_cycles.h"
+#include "director/core/packages/package_part.h"
+#include "director/core/packages/waits.h"
+
+namespace galley::director {
+
+class Waiting : PackagePart {
+ public:
+  Waiting(const PackageGround& ground, Waits& waits, Advancing& advancing, Judgements& judgements,
+          Claims& claims, WaitCycles& wait_cycles)
+      : PackagePart(ground),
+        waits_(waits),
+        advancing_(advancing),
+        judgements_(judgements),
+        claims_(claims),
+        wait_cycles_(wait_cycles) {}
+
+  void EvaluateWaits(PackageId package);
+  void EvaluateGenerator(PackageId package);
+  void WaitForGenerator(PackageId package, PackageId generator);
+  // The package's generator is over and does not list it. A reference to it is judged at the end.
+  void Unlisted(PackageId package, PackageId generator);
+
+ private:
+  void WantAgain(PackageId on, PackageId waiter, CookMask cooks);
+
+  Waits& waits_;
+  Advancing& advancing_;
+  Judgements& judgements_;
+  Claims& claims_;
+  WaitCycles& wait_cycles_;
+};
+
+}  // namespace galley::director

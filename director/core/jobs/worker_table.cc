@@ -1,0 +1,308 @@
+#include "director/core/jobs/worker_table.h"
+
+#include <algorithm>
+
+#include "common/base/status_macros.h"
+
+namespace galley::director {
+
+bool Worker::See(ReportId report) {
+  if (report <= seen_up_to_ || !seen_.insert(report).second) return false;
+  while (!seen_.empty() && (*seen_.begin() == seen_up_to_ + 1 || seen_.size() > kBeyondMax)) {
+    seen_up_to_ = *seen_.begin();
+    seen_.erase(seen_.begin());
+  }
+  return true;
+}
+
+bool Worker::IsSettled(ReportId report) const {
+  return (unacknowledged.empty() || *unacknowledged.begin() > report) &&
+         (uncommitted.empty() || *uncommitted.begin() > report);
+}
+
+void Worker::BeginSession(uint64_t new_session, ReportId persisted) {
+  session = new_session;
+  has_worked = false;
+  violations = 0;
+  has_violated = false;
+  pace = Pace();
+  lateness = 0;
+  seen_up_to_ = persisted;
+  seen_.clear();
+  ended.clear();
+  unacknowledged.clear();
+  uncommitted.clear();
+}
+
+WorkerId WorkerTable::AddOwn(Pool pool, absl::Duration heard_at) {
+  uint32_t& next = pool == Pool::kLaunched ? next_launched_ : next_local_;
+  WorkerId id(next++);
+  while (workers_.contains(id)) id = WorkerId(next++);
+  workers_[id].heard_at = workers_[id].asked_at = heard_at;
+  SetPresent(id, true);
+  return id;
+}
+
+void WorkerTable::AddSurvivor(WorkerId id, absl::Duration heard_at) {
+  Worker& worker = workers_[id];
+  worker.heard_at = heard_at;
+  worker.is_survivor = true;
+  SetPresent(id, true);
+}
+
+Worker& WorkerTable::Attach(WorkerId id, uint32_t slots, absl::Duration awake) {
+  Worker& worker = workers_[id];
+  Unlist(id, worker);
+  if (worker.presence != Worker::Presence::kAttached) {
+    SetPresent(id, true);
+    ring_.insert(std::lower_bound(ring_.begin(), ring_.end(), id), id);
+    worker.idle_since = awake;
+  }
+  worker.presence = Worker::Presence::kAttached;
+  worker.was_attached = true;
+  worker.hand.SetSlots(slots, awake);
+  worker.heard_at = awake;
+  worker.is_suspect = false;
+  List(id, worker);
+  return worker;
+}
+
+bool WorkerTable::AnyQueued() const {
+  return std::any_of(present_.begin(), present_.end(), [this](WorkerId id) {
+    const Worker& worker = workers_.at(id);
+    return worker.is_queued && worker.presence == Worker::Presence::kStarting;
+  });
+}
+
+void WorkerTable::SetPresent(WorkerId id, bool is_present) {
+  const bool changes = is_present ? present_.insert(id).second : present_.erase(id) > 0;
+  if (!changes) return;
+  const uint32_t by = is_present ? 1u : ~0u;
+  alive_of_[static_cast<size_t>(PoolOf(id))] += by;
+  if (workers_.at(id).is_draining) draining_of_[static_cast<size_t>(PoolOf(id))] += by;
+}
+
+void WorkerTable::SetLost(WorkerId id, absl::Duration awake) {
+  Worker& worker = workers_.at(id);
+  Unlist(id, worker);
+  if (worker.presence == Worker::Presence::kAttached) std::erase(ring_, id);
+  SetPresent(id, false);
+  worker.presence = Worker::Presence::kLost;
+  ++losses_;
+  worker.lost_at = awake;
+  if (!worker.was_attached) {
+    workers_.erase(id);
+  } else {
+    lost_.emplace_back(awake, id);
+  }
+}
+
+void WorkerTable::ForgetLost(absl::Duration awake) {
+  for (; !lost_.empty() && awake - lost_.front().first >= options_.lost_max; lost_.pop_front()) {
+    const auto [lost_at, id] = lost_.front();
+    const Worker* worker = Find(id);
+    if (worker != nullptr && worker->presence == Worker::Presence::kLost &&
+        worker->lost_at == lost_at)
+      workers_.erase(id);
+  }
+}
+
+void WorkerTable::Heard(WorkerId id, absl::Duration awake) {
+  Worker& worker = workers_.at(id);
+  worker.heard_at = awake;
+  if (!worker.is_suspect) return;
+  Unlist(id, worker);
+  worker.is_suspect = false;
+  List(id, worker);
+}
+
+size_t WorkerTable::Take(WorkerId id, AttemptId attempt, const InHand& job, absl::Duration awake) {
+  Worker& worker = workers_.at(id);
+  Unlist(id, worker);
+  if (worker.hand.empty()) worker.busy_since = awake;
+  const size_t became = worker.hand.Add(attempt, job, awake);
+  List(id, worker);
+  return became;
+}
+
+size_t WorkerTable::SetPending(WorkerId id, const std::vector<AttemptId>& attempts,
+                               const std::vector<AttemptId>* begun, absl::Duration awake) {
+  Worker& worker = workers_.at(id);
+  Unlist(id, worker);
+  const size_t became = worker.hand.SetPending(attempts, awake);
+  worker.hand.SetHeld(begun, awake);
+  List(id, worker);
+  return became;
+}
+
+void WorkerTable::SetUploading(WorkerId id, AttemptId attempt, absl::Duration awake) {
+  Worker& worker = workers_.at(id);
+  Unlist(id, worker);
+  worker.hand.SetUploading(attempt, awake);
+  List(id, worker);
+}
+
+absl::Duration WorkerTable::Drop(WorkerId id, AttemptId attempt, absl::Duration awake) {
+  Worker& worker = workers_.at(id);
+  Unlist(id, worker);
+  const absl::Duration ran = worker.hand.Remove(attempt, awake);
+  if (worker.hand.empty()) worker.idle_since = awake;
+  List(id, worker);
+  return ran;
+}
+
+Worker* WorkerTable::Find(WorkerId id) {
+  const auto found = workers_.find(id);
+  return found == workers_.end() ? nullptr : &found->second;
+}
+
+const Worker* WorkerTable::Find(WorkerId id) const {
+  const auto found = workers_.find(id);
+  return found == workers_.end() ? nullptr : &found->second;
+}
+
+std::vector<WorkerId> WorkerTable::Silent(absl::Duration awake) {
+  constexpr int kLooksInTheShortest = 32;
+  const absl::Duration shortest = std::min(
+      {options_.silence_max, options_.start_max, options_.survivor_max, options_.suspect_after});
+  if (awake - looked_at_ < shortest / kLooksInTheShortest) return {};
+  looked_at_ = awake;
+  std::vector<WorkerId> silent, suspect;
+  for (const WorkerId id : present_) {
+    const Worker& worker = workers_.at(id);
+    const absl::Duration silence = awake - worker.heard_at;
+    const bool is_starting = worker.presence == Worker::Presence::kStarting;
+    const absl::Duration start_max =
+        worker.is_survivor ? options_.survivor_max : options_.start_max;
+    if (is_starting
+            ? silence > start_max
+            : (!worker.hand.empty() || worker.is_draining) &&
+                  awake - std::max(worker.heard_at, worker.busy_since) > options_.silence_max) {
+      silent.push_back(id);
+    } else if (!is_starting && !worker.is_suspect && silence > options_.suspect_after) {
+      suspect.push_back(id);
+    }
+  }
+  for (const WorkerId id : suspect) {
+    Worker& worker = workers_.at(id);
+    Unlist(id, worker);
+    worker.is_suspect = true;
+    List(id, worker);
+  }
+  return silent;
+}
+
+void WorkerTable::SetDraining(WorkerId id, bool is_draining) {
+  Worker& worker = workers_.at(id);
+  Unlist(id, worker);
+  if (worker.is_draining != is_draining && present_.contains(id))
+    draining_of_[static_cast<size_t>(PoolOf(id))] += is_draining ? 1u : ~0u;
+  worker.is_draining = is_draining;
+  List(id, worker);
+}
+
+void WorkerTable::SetHeld(WorkerId id, bool is_held) {
+  Worker& worker = workers_.at(id);
+  Unlist(id, worker);
+  worker.is_held = is_held;
+  List(id, worker);
+}
+
+bool WorkerTable::HasRoom(const Worker& worker) const {
+  if (worker.is_draining || worker.is_held || worker.hand.size() >= options_.jobs_max) return false;
+  return worker.hand.active_count() < worker.slots() + 1 ||
+         worker.hand.expected() < options_.window;
+}
+
+WorkerTable::Load WorkerTable::LoadOf(WorkerId id, const Worker& worker) const {
+  const absl::Duration jobs = absl::Microseconds(static_cast<int64_t>(worker.hand.active_count()));
+  return {.is_suspect = worker.is_suspect,
+          .load = (worker.hand.expected() + jobs) / worker.slots(),
+          .worker = id};
+}
+
+WorkerTable::Excess WorkerTable::ExcessOf(WorkerId id, const Worker& worker) const {
+  return {.is_trusted = !worker.is_suspect,
+          .negated_load = -worker.hand.expected() / worker.slots(),
+          .worker = id};
+}
+
+void WorkerTable::Unlist(WorkerId id, const Worker& worker) {
+  if (worker.presence != Worker::Presence::kAttached) return;
+  with_room_.erase(LoadOf(id, worker));
+  busy_.erase(ExcessOf(id, worker));
+  idle_.erase(id);
+  slots_ -= worker.slots();
+  jobs_in_hand_ -= worker.hand.size();
+  jobs_of_[static_cast<size_t>(PoolOf(id))] -= worker.hand.size();
+  pending_ -= worker.hand.pending_count();
+  suspects_ -= worker.is_suspect;
+}
+
+void WorkerTable::List(WorkerId id, const Worker& worker) {
+  if (worker.presence != Worker::Presence::kAttached) return;
+  if (HasRoom(worker)) with_room_.insert(LoadOf(id, worker));
+  if (worker.hand.has_waiting()) busy_.insert(ExcessOf(id, worker));
+  if (worker.hand.has_free_slot() && !worker.is_draining && !worker.is_held) idle_.insert(id);
+  slots_ += worker.slots();
+  jobs_in_hand_ += worker.hand.size();
+  jobs_of_[static_cast<size_t>(PoolOf(id))] += worker.hand.size();
+  pending_ += worker.hand.pending_count();
+  suspects_ += worker.is_suspect;
+}
+
+std::vector<WorkerId> WorkerTable::Holding() const {
+  std::vector<WorkerId> holding;
+  for (const auto& [id, worker] : workers_) {
+    if (!worker.hand.empty()) holding.push_back(id);
+  }
+  return holding;
+}
+
+void WorkerTable::CheckInvariants() const {
+  size_t present = 0, attached = 0, room = 0, idle = 0, busy = 0, suspects = 0;
+  std::array<uint32_t, kPoolCount> alive_of{}, draining_of{};
+  std::array<uint64_t, kPoolCount> jobs_of{};
+  uint64_t slots = 0, jobs = 0, pending = 0;
+  for (const auto& [id, worker] : workers_) {
+    present += worker.presence != Worker::Presence::kLost;
+    alive_of[static_cast<size_t>(PoolOf(id))] += worker.presence != Worker::Presence::kLost;
+    draining_of[static_cast<size_t>(PoolOf(id))] +=
+        worker.presence != Worker::Presence::kLost && worker.is_draining;
+    GALLEY_CHECK(present_.contains(id) == (worker.presence != Worker::Presence::kLost));
+    if (worker.presence != Worker::Presence::kAttached) continue;
+    ++attached;
+    GALLEY_CHECK(std::binary_search(ring_.begin(), ring_.end(), id));
+    GALLEY_CHECK(with_room_.contains(LoadOf(id, worker)) == HasRoom(worker));
+    GALLEY_CHECK(busy_.contains(ExcessOf(id, worker)) == worker.hand.has_waiting());
+    const bool is_idle = worker.hand.has_free_slot() && !worker.is_draining && !worker.is_held;
+    GALLEY_CHECK(idle_.contains(id) == is_idle);
+    room += HasRoom(worker);
+    busy += worker.hand.has_waiting();
+    idle += is_idle;
+    slots += worker.slots();
+    jobs += worker.hand.size();
+    jobs_of[static_cast<size_t>(PoolOf(id))] += worker.hand.size();
+    pending += worker.hand.pending_count();
+    suspects += worker.is_suspect;
+  }
+  GALLEY_CHECK(present == present_.size() && attached == ring_.size() && alive_of == alive_of_ &&
+               draining_of == draining_of_);
+  GALLEY_CHECK(room == with_room_.size() && busy == busy_.size() && idle == idle_.size());
+  GALLEY_CHECK(jobs_of == jobs_of_);
+  GALLEY_CHECK(slots == slots_ && jobs == jobs_in_hand_ && pending == pending_ &&
+               suspects == suspects_);
+}
+
+// (Those that launchers bring up may come anywhere.)
+bool WorkerTable::ExpectsBeside(uint32_t machine, absl::Duration awake) const {
+  constexpr absl::Duration kExpectedMax = absl::Minutes(1);
+  return std::any_of(present_.begin(), present_.end(), [&](WorkerId id) {
+    const Worker& worker = *Find(id);
+    const bool may_be_elsewhere = PoolOf(id) != Pool::kLocal || machine != kHomeMachine;
+    return worker.presence == Worker::Presence::kStarting && may_be_elsewhere &&
+           awake - worker.asked_at < kExpectedMax;
+  });
+}
+
+}  // namespace galley::director

@@ -1,0 +1,51 @@
+// Agenda: what the core has still to do of its own accord. A step takes items while their units fit
+// its bound; an item is never split (its cost is a package's references, at most).
+//
+// Order: urgency, highest first; among equals first come, first served.
+// Cost: O(1).
+// Threads: none; owned by the core.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+
+#include "absl/functional/function_ref.h"
+#include "director/core/events.h"
+#include "director/core/ids.h"
+#include "director/core/packages/monitor.h"
+#include "director/core/packages/platforms.h"
+
+namespace galley::director {
+
+struct AgendaItem {
+  enum class Kind : uint8_t {
+    kBegin,    // a package joined the cook, or must be looked up anew
+    kExplore,  // follow the references of the result in a slot
+    kWake,     // something that the package waits for has changed
+    kSpread,   // another cook wants the package, and all that it refers to
+  };
+  Kind kind = Kind::kBegin;
+  PackageId package;
+  PlatformIndex platform = 0;  // kExplore
+};
+
+class Agenda {
+ public:
+  void Push(Urgency urgency, const AgendaItem& item) {
+    lines_[static_cast<size_t>(urgency)].push_back(item);
+    ++size_;
+  }
+  // REQUIRES: not empty.
+  AgendaItem Pop();
+  bool empty() const { return size_ == 0; }
+  void Clear();
+  // Platforms have new numbers; items of a removed platform go: gone(PackageId) for each.
+  void Remap(const PlatformMap& map, absl::FunctionRef<void(PackageId)> gone);
+
+ private:
+  std::array<std::deque<AgendaItem>, kUrgencyCount> lines_;
+  size_t size_ = 0;
+};
+
+}  // namespace galley::director

@@ -1,0 +1,223 @@
+#include "director/core/packages/claimants.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/base/sabotage.h"
+#include "common/base/status_macros.h"
+
+namespace galley::director {
+namespace {
+
+PlatformMask MaskIn(const absl::btree_map<PackageId, PlatformMask>& map, PackageId package) {
+  const auto found = map.find(package);
+  return found == map.end() ? 0 : found->second;
+}
+
+}  // namespace
+
+bool Claimant::Holds(std::string_view name) const {
+  const PackageId package = packages.Find(name);
+  return (package.valid() && Wants(package)) ||
+         (request.standing != nullptr && request.standing->WasInCook(name));
+}
+
+bool Claimant::HasReason(PackageId package, const InstigatorView& why) const {
+  if (!why.referencer.valid()) return (packages[package].selected_by & bit()) != 0;
+  return Wants(why.referencer) &&
+         (request.follow_soft || why.category != InstigatorCategory::kSoftDependency);
+}
+
+PlatformMask Claimant::JudgedOf(PackageId package) const {
+  return MaskIn(judged, package) | MaskIn(settled, package);
+}
+
+std::vector<PackageId> Claimant::Wanted() const {
+  std::vector<PackageId> wanted;
+  wanted.reserve(members.size());
+  for (const PackageId id : members) {
+    if (Wants(id)) wanted.push_back(id);
+  }
+  std::sort(wanted.begin(), wanted.end());
+  wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
+  return wanted;
+}
+
+std::vector<PackageId> Claimant::WantedByName() const {
+  std::vector<PackageId> wanted = Wanted();
+  std::sort(wanted.begin(), wanted.end(),
+            [&](PackageId a, PackageId b) { return packages[a].name < packages[b].name; });
+  return wanted;
+}
+
+Claimants::Claimants(PackageTable& packages, CoreCounts& counts, Notes& notes)
+    : packages_(packages), counts_(counts), notes_(notes), nothing_(packages) {}
+
+Claimant& Claimants::Begin(CookSlot slot, CookRequested request) {
+  last_ = &nothing_;
+  slots_[slot] = std::make_unique<Claimant>(packages_, slot, std::move(request));
+  last_ = slots_[slot].get();
+  NoteState();
+  return *last_;
+}
+
+std::optional<CookSlot> Claimants::FreeSlot(uint32_t cooks_max) const {
+  const CookMask taken = running_ | over_;
+  if (std::popcount(taken) >= static_cast<int>(std::min(cooks_max, kCooksMax))) return std::nullopt;
+  return static_cast<CookSlot>(std::countr_one(taken));
+}
+
+void Claimants::LetAllGo() {
+  for (const std::unique_ptr<Claimant>& over : slots_) {
+    if (over != nullptr) over->is_let_go = true;
+  }
+  NoteState();
+}
+
+void Claimants::Clear() {
+  last_ = &nothing_;
+  for (std::unique_ptr<Claimant>& over : slots_) over.reset();
+  NoteState();
+}
+
+bool Claimants::Stop(Claimant& cook, Claimant::Ending how) {
+  if (cook.is_over || cook.is_publishing) return false;
+  if (cook.is_ending()) {
+    if (how == Claimant::Ending::kInterrupted) cook.ending = how;
+    return false;
+  }
+  cook.ending = how;
+  NoteState();
+  has_stopped_ = true;
+  return true;
+}
+
+void Claimants::OpenAgain(Claimant& cook) {
+  cook.is_settling = cook.is_publishing = cook.is_staging = false;
+  NoteState();
+}
+
+void Claimants::NoteState() {
+  running_ = active_ = open_ = forcing_ = fail_fast_ = follow_soft_ = over_ = 0;
+  with_standing_ = 0;
+  classes_ = 0;
+  for (const std::unique_ptr<Claimant>& slot : slots_) {
+    if (slot == nullptr) continue;
+    const Claimant& cook = *slot;
+    const CookMask bit = cook.bit();
+    if (cook.is_over && !cook.is_let_go) over_ |= bit;
+    if (cook.is_over) continue;
+    running_ |= bit;
+    if (!cook.is_ending()) {
+      active_ |= bit;
+      classes_ |= 1u << static_cast<uint32_t>(cook.request.of_class);
+    }
+    if (cook.CanStillChange()) open_ |= bit;
+    if (cook.request.force) forcing_ |= bit;
+    if (cook.FailsFast()) fail_fast_ |= bit;
+    if (cook.request.follow_soft) follow_soft_ |= bit;
+    if (cook.request.standing != nullptr) with_standing_ |= bit;
+  }
+}
+
+CookMask Claimants::ClaimersOn(PackageId package, PlatformMask platforms) const {
+  CookMask claimers = 0;
+  ForEachOf(packages_[package].cooks, [&](const Claimant& cook) {
+    if (cook.request.platforms & platforms) claimers |= cook.bit();
+  });
+  return claimers;
+}
+
+CookMask Claimants::ListenersOn(PackageId package, PlatformIndex platform) const {
+  CookMask listeners = 0;
+  ForEachOf(packages_[package].cooks, [&](const Claimant& cook) {
+    if (cook.request.platforms & ~cook.JudgedOf(package) & MaskOf(platform))
+      listeners |= cook.bit();
+  });
+  if (IsSabotaged(Sabotage::kTellWrongCook) && std::popcount(running_) > 1)
+    listeners = running_ & ~listeners;
+  return listeners;
+}
+
+CookMask Claimants::StandingIn(PackageId package, CookMask cooks) const {
+  CookMask standing = 0;
+  ForEachOf(cooks & with_standing_, [&](const Claimant& cook) {
+    if (cook.Stands(package)) standing |= cook.bit();
+  });
+  return standing;
+}
+
+CookMask Claimants::FollowersOf(const Edge& edge, CookMask cooks) const {
+  CookMask followers = 0;
+  ForEachOf(cooks, [&](const Claimant& cook) {
+    if (cook.Follows(edge)) followers |= cook.bit();
+  });
+  return followers;
+}
+
+PlatformMask Claimants::PlatformsOf(CookMask cooks) const {
+  PlatformMask platforms = 0;
+  ForEachOf(cooks, [&](const Claimant& cook) { platforms |= cook.request.platforms; });
+  return platforms;
+}
+
+Urgency Claimants::UrgencyOf(CookMask cooks, InstigatorCategory category) const {
+  Urgency urgency = Urgency::kLow;
+  ForEachOf(cooks, [&](const Claimant& cook) {
+    urgency = std::max(urgency, director::UrgencyOf(cook.request.of_class, category));
+  });
+  return urgency;
+}
+
+const Claimant* Claimants::FirstOf(PackageId package) const {
+  const Claimant* first = nullptr;
+  ForEachOf(packages_[package].cooks, [&](const Claimant& cook) {
+    const auto rank = [](const Claimant& one) {
+      return std::pair(-static_cast<int>(one.request.of_class), one.request.request);
+    };
+    if (first == nullptr || rank(cook) < rank(*first)) first = &cook;
+  });
+  return first;
+}
+
+bool Claimants::IsAllSelected() const {
+  bool is_all = true;
+  ForEachOf(active_, [&](const Claimant& cook) { is_all &= cook.IsAllSelected(); });
+  return is_all;
+}
+
+Claimant* Claimants::Find(uint64_t request) const {
+  Claimant* found = nullptr;
+  ForEachOf(running_, [&](Claimant& cook) {
+    if (cook.request.request == request) found = &cook;
+  });
+  return found;
+}
+
+Claimant& Claimants::At(uint64_t request) const {
+  for (const std::unique_ptr<Claimant>& cook : slots_) {
+    if (cook != nullptr && cook->request.request == request) return *cook;
+  }
+  GALLEY_CHECK(false && "no such cook");
+}
+
+void Claimants::Count(PackageId package, uint64_t Counters::*counter, uint64_t by) const {
+  for (CookMask cooks = packages_[package].cooks & (running_ | over_); cooks != 0;
+       cooks &= cooks - 1)
+    slots_[static_cast<size_t>(std::countr_zero(cooks))]->tally.counters.*counter += by;
+}
+
+void Claimants::CountForAll(uint64_t Counters::*counter, uint64_t by) const {
+  ForEachOf(running_, [&](Claimant& cook) { cook.tally.counters.*counter += by; });
+}
+
+void Claimants::CountRetry(PackageId package, RetryCause cause) const {
+  Count(package, &Counters::jobs_retried);
+  ++counts_.figures.retried[static_cast<size_t>(cause)];
+}
+
+void Claimants::CountAttached(uint32_t attached) const {
+  ForEachOf(running_, [&](Claimant& cook) { cook.tally.counters.workers_attached = attached; });
+}
+
+}  // namespace galley::director

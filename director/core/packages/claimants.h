@@ -1,0 +1,200 @@
+// Claimants: the cooks that run, as the packages that they want see them: what each asks for, how
+// far it is, and what it has come to in numbers.
+//
+// A Claimant is the state of one cook that all parts of the core may read; the decisions about the
+// cook are in Cook and its parts, which also write it. A cook that is over keeps its slot until its
+// claims are let go: until the next step when other cooks run, until the next cook begins when none
+// does. So what the cook came to can still be asked for.
+// Cost: O(cooks) for each question about several cooks.
+// Threads: none; owned by Core.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "director/core/events.h"
+#include "director/core/ids.h"
+#include "director/core/packages/core_counts.h"
+#include "director/core/packages/edges.h"
+#include "director/core/packages/notes.h"
+#include "director/core/packages/package_data.h"
+#include "director/core/packages/tally.h"
+
+namespace galley::director {
+
+struct Claimant {
+  enum class Ending : uint8_t { kNone, kInterrupted, kFailFast };
+
+  // Before the first request: a cook of nothing, which is over.
+  explicit Claimant(const PackageTable& package_table) : packages(package_table), is_over(true) {}
+  Claimant(const PackageTable& package_table, CookSlot of_slot, CookRequested of_request)
+      : packages(package_table), slot(of_slot), request(std::move(of_request)) {}
+
+  CookMask bit() const { return BitOf(slot); }
+  // The cook is to end now, with that error of the infrastructure, or with none.
+  void Conclude(std::string infrastructure_error) { conclusion = std::move(infrastructure_error); }
+  bool is_ending() const { return ending != Ending::kNone && !is_over; }
+  // Changes reach the cook. While its roots are being built they do not.
+  bool CanStillChange() const { return !is_over && !is_ending() && !is_settling; }
+  // Published roots stand: what fails when lost bytes are made again behind them stops nothing.
+  bool FailsFast() const { return !is_over && request.fail_fast && !has_published; }
+  bool IsAllSelected() const { return selected == request.selected.size(); }
+  bool Wants(PackageId package) const { return (packages[package].cooks & bit()) != 0; }
+  // The package is in the cook and need not be looked at.
+  bool Stands(PackageId package) const {
+    return request.standing != nullptr && !Wants(package) &&
+           request.standing->Has(packages[package].name);
+  }
+  // The cook has a package of this name, whether it looks at it or not.
+  bool Holds(std::string_view name) const;
+  // The target of such a reference belongs to the cook, too.
+  bool Follows(const Edge& edge) const {
+    return (edge.platforms & request.platforms) != 0 &&
+           (request.follow_soft || edge.category != InstigatorCategory::kSoftDependency);
+  }
+  // True: for that reason this cook wants the package, whoever else does.
+  bool HasReason(PackageId package, const InstigatorView& why) const;
+  // The platforms on which the package failed in this cook, whatever becomes of them in others.
+  PlatformMask JudgedOf(PackageId package) const;
+  // The packages that are wanted, each once, by id.
+  std::vector<PackageId> Wanted() const;
+  // The same by name.
+  std::vector<PackageId> WantedByName() const;
+
+  const PackageTable& packages;
+  const CookSlot slot = 0;
+  CookRequested request;
+  size_t selected = 0;  // of request.selected: taken so far
+  Tally tally;
+  // The packages that are or were wanted, in the order found, some perhaps twice.
+  std::vector<PackageId> members;
+  // By package, the platforms that failed for how packages fit together: their results stand, and
+  // others may read them; and those that failed and are tried again for the sake of another cook.
+  absl::btree_map<PackageId, PlatformMask> judged, settled;
+  Ending ending = Ending::kNone;
+  bool is_over = false;
+  bool is_let_go = false;      // its claims are gone
+  bool is_settling = false;    // its roots are being built, or more
+  bool is_publishing = false;  // or staged
+  bool is_staging = false;     // and laid out in the sandboxes
+  bool has_published = false;  // it may be open again since
+  bool was_widened = false;    // from what differs to all that it selects
+  uint32_t judged_epoch = 0;   // of the catalog, at its last judgement
+  uint32_t rounds = 0;         // in which its roots had to be built again
+  std::optional<std::string> conclusion;
+};
+
+class Claimants {
+ public:
+  Claimants(PackageTable& packages, CoreCounts& counts, Notes& notes);
+  Claimants(const Claimants&) = delete;
+  Claimants& operator=(const Claimants&) = delete;
+
+  // A cook begins in this slot. REQUIRES: free_slot() gave the slot.
+  Claimant& Begin(CookSlot slot, CookRequested request);
+  // nullopt: as many run as may.
+  std::optional<CookSlot> FreeSlot(uint32_t cooks_max) const;
+  // No claim is left of those that are over. REQUIRES: none runs.
+  void LetAllGo();
+  // Cooks that are over are forgotten. REQUIRES: none runs.
+  void Clear();
+  // Nothing new begins in the cook. False: it was stopped before, or its roots are being published.
+  bool Stop(Claimant& cook, Claimant::Ending how);
+  // The cook is open again: roots that are being built are not wanted any more. What is published
+  // stays.
+  void OpenAgain(Claimant& cook);
+  // None of the running cooks can go on: they end when the note is handed on (CooksFailed).
+  void EndAll(const std::string& infrastructure_error) {
+    notes_.cooks_failed.push_back({infrastructure_error});
+  }
+  // The state of a cook changed, on which the masks below depend.
+  void NoteState();
+
+  // visit(Claimant&) for each of these that runs, by slot.
+  template <typename Visit>
+  void ForEachOf(CookMask cooks, Visit visit) const {
+    for (cooks &= running_; cooks != 0; cooks &= cooks - 1)
+      visit(*slots_[static_cast<size_t>(std::countr_zero(cooks))]);
+  }
+  CookMask running() const { return running_; }  // not over
+  CookMask active() const { return active_; }    // and not ending
+  CookMask open() const { return open_; }        // and not settling: packages can join it
+  CookMask settling() const { return active_ & ~open_; }
+  CookMask fail_fast() const { return fail_fast_; }
+  CookMask forcing() const { return forcing_; }
+  CookMask follow_soft() const { return follow_soft_; }
+  CookMask over() const { return over_; }  // whose claims are not let go yet
+  // The cooks that go on are of several classes.
+  bool has_several_classes() const { return (classes_ & (classes_ - 1)) != 0; }
+  // A cook was stopped since TakeStopped was called last.
+  bool has_stopped() const { return has_stopped_; }
+  bool TakeStopped() { return std::exchange(has_stopped_, false); }
+  // A cook ended in this step: the next one may take its graph.
+  bool has_ended() const { return has_ended_; }
+  void BeginStep() { has_ended_ = false; }
+  void NoteOver(Claimant& cook) {
+    cook.is_over = has_ended_ = true;
+    NoteState();
+  }
+
+  // Some cook that goes on wants the package.
+  bool IsWanted(PackageId package) const { return (packages_[package].cooks & active_) != 0; }
+  // A cook that goes on wants the package to be cooked whatever is known.
+  bool IsForced(PackageId package) const {
+    return (packages_[package].cooks & active_ & forcing_) != 0;
+  }
+  // The phase of a platform of the package that must be cooked, or looked up first.
+  Phase FirstPhaseOf(PackageId package) const {
+    return IsForced(package) ? Phase::kToCook : Phase::kToLookUp;
+  }
+  // The cooks that want the package for one of these platforms.
+  CookMask ClaimersOn(PackageId package, PlatformMask platforms) const;
+  // The same without those in which the package failed for it already.
+  CookMask ListenersOn(PackageId package, PlatformIndex platform) const;
+  // The cooks among `cooks` in which the package stands (Claimant::Stands).
+  CookMask StandingIn(PackageId package, CookMask cooks) const;
+  // The cooks among `cooks` to which the target of the reference belongs, too.
+  CookMask FollowersOf(const Edge& edge, CookMask cooks) const;
+  PlatformMask PlatformsOf(CookMask cooks) const;
+  Urgency UrgencyOf(CookMask cooks, InstigatorCategory category) const;
+  // The running cook for which a result of the package counts. Null: none.
+  const Claimant* FirstOf(PackageId package) const;
+  bool IsAllSelected() const;
+  // The running cook with that number. Null: none.
+  Claimant* Find(uint64_t request) const;
+  // The one with that number: one that runs, or whose claims are not let go yet.
+  Claimant& At(uint64_t request) const;
+  // REQUIRES: a cook has the slot.
+  Claimant& InSlot(CookSlot slot) const { return *slots_[slot]; }
+  // The one that began last; before the first one, one of nothing.
+  Claimant& last() const { return *last_; }
+
+  // The counter of all cooks that want the package, or of all that run.
+  void Count(PackageId package, uint64_t Counters::*counter, uint64_t by = 1) const;
+  void CountForAll(uint64_t Counters::*counter, uint64_t by = 1) const;
+  void CountRetry(PackageId package, RetryCause cause) const;
+  void CountAttached(uint32_t attached) const;
+
+ private:
+  PackageTable& packages_;
+  CoreCounts& counts_;
+  Notes& notes_;
+  Claimant nothing_;
+  Claimant* last_ = &nothing_;
+  std::array<std::unique_ptr<Claimant>, kCooksMax> slots_;
+  bool has_stopped_ = false, has_ended_ = false;
+  CookMask running_ = 0, active_ = 0, open_ = 0, forcing_ = 0, fail_fast_ = 0, follow_soft_ = 0;
+  CookMask with_standing_ = 0;
+  CookMask over_ = 0;
+  uint32_t classes_ = 0;  // of active_: a bit for each
+};
+
+}  // namespace galley::director

@@ -1,0 +1,154 @@
+// Edges: what refers to what, and why, both ways.
+//
+// Forward: the resolved references of a package, with the platforms for which they hold, and what
+// else it asked for. Backward: the instigators of a package, that is all reasons why it is in the
+// cook, in the order found. A reason stays for the cook though the reference that gave it is gone
+// (an edge of no platform).
+//
+// An edge is one word in each direction: the other end, the category, and whether it binds ranks.
+// Nearly always all edges of a package hold for the same platforms, those that it was followed for;
+// only for a package where they do not, masks are kept beside. About 10 bytes an edge for both
+// directions together.
+//
+// Cost: Follow O(edges of the package), Add O(log), more when `to` is lower than what was added
+// before.
+// Threads: none; owned by the core.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "director/core/events.h"
+#include "director/core/ids.h"
+#include "director/core/packages/instigators.h"
+#include "director/core/packages/list_pool.h"
+#include "director/core/packages/platforms.h"
+
+namespace galley::director {
+
+struct Edge {
+  PackageId target;
+  InstigatorCategory category = InstigatorCategory::kHardDependency;
+  PlatformMask platforms = 0;
+};
+
+class Edges {
+ public:
+  static constexpr uint32_t kPackagesMax = (1u << 26) - 1;
+
+  using Target = std::pair<PackageId, InstigatorCategory>;
+
+  // Packages 0 .. count-1 exist from now on.
+  void Grow(size_t count);
+  void Clear();
+
+  // A root cause. False: known already.
+  bool AddRoot(PackageId package, InstigatorCategory category);
+  // The package has no root cause any more.
+  void DropRoots(PackageId package) { roots_[package.index()] = 0; }
+  void DropRoot(PackageId package, InstigatorCategory category) {
+    roots_[package.index()] &= static_cast<uint16_t>(~RootBit(category));
+  }
+  // A reason other than a reference. An edge that binds ranks does so from then on.
+  struct Added {
+    bool is_new = false;
+    bool binds_now = false;  // and did not before
+  };
+  Added Add(PackageId from, const Target& to, bool binds_ranks);
+
+  // The references for this platform are these and no others; any order, repeats are welcome. They
+  // bind ranks. Appends to `found` those that were no reason yet.
+  void Follow(PackageId from, PlatformIndex platform, std::vector<Target> targets,
+              std::vector<PackageId>& found);
+  // The references for this platform are those for `like`, which was followed.
+  void FollowAlike(PackageId from, PlatformIndex platform, PlatformIndex like);
+  void Unfollow(PackageId from);
+  // Platforms are numbered otherwise from now on.
+  void Remap(PackageId from, const PlatformMap& map);
+  PlatformMask followed(PackageId from) const { return followed_[from.index()]; }
+
+  // visit(const Edge&) for each reference, by target.
+  template <typename Visit>
+  void ForEachReference(PackageId from, Visit visit) const {
+    if (followed_[from.index()] == 0) return;
+    const std::span<const uint32_t> words = forward_.Words(nodes_[from.index()].forward);
+    const auto mixed = mixed_.find(from);
+    for (size_t i = 0; i < words.size(); ++i) {
+      if ((words[i] & kHolds) == 0) continue;
+      visit(Edge{End(words[i]), Category(words[i]),
+                 mixed == mixed_.end() ? followed_[from.index()] : mixed->second[i]});
+    }
+  }
+  // visit(const InstigatorView&) for each reason, in the order found.
+  template <typename Visit>
+  void ForEachInstigator(PackageId package, Visit visit) const {
+    for (size_t i = 0; i < InstigatorCount(package); ++i) {
+      if (const auto why = InstigatorAt(package, i)) visit(*why);
+    }
+  }
+  // The same, one by one: none changes its place while a cook runs. nullopt: a root cause that was
+  // dropped.
+  size_t InstigatorCount(PackageId package) const {
+    return package.index() < nodes_.size() ? To(package).size() : 0;
+  }
+  std::optional<InstigatorView> InstigatorAt(PackageId package, size_t index) const {
+    const uint32_t word = To(package)[index];
+    if (word >> kIdShift != kPackagesMax) return InstigatorView{Category(word), End(word)};
+    if ((roots_[package.index()] & RootBit(Category(word))) == 0) return std::nullopt;
+    return InstigatorView{Category(word), PackageId()};
+  }
+
+  // For Ranks: words that BindsRanks and End read.
+  std::span<const uint32_t> From(PackageId package) const {
+    return forward_.Words(nodes_[package.index()].forward);
+  }
+  std::span<const uint32_t> To(PackageId package) const {
+    return backward_.Words(nodes_[package.index()].backward);
+  }
+  static bool BindsRanks(uint32_t word) { return (word & kBinds) != 0; }
+  static PackageId End(uint32_t word) { return PackageId(word >> kIdShift); }
+
+  size_t size() const { return size_; }
+  // The bytes of all edges, in both directions.
+  size_t bytes() const;
+
+ private:
+  // id << 6 | category << 2 | holds << 1 | binds; a backward word has no `holds`.
+  static constexpr uint32_t kIdShift = 6;
+  static constexpr uint32_t kHolds = 2;
+  static constexpr uint32_t kBinds = 1;
+  struct Node {
+    ListPool::List forward;   // sorted by (id, category)
+    ListPool::List backward;  // as found
+  };
+  static uint32_t KeyOf(uint32_t id, InstigatorCategory category) {
+    return id << kIdShift | static_cast<uint32_t>(category) << 2;
+  }
+  static uint16_t RootBit(InstigatorCategory category) {
+    return static_cast<uint16_t>(1u << static_cast<uint32_t>(category));
+  }
+  static uint32_t KeyIn(uint32_t word) { return word & ~(kHolds | kBinds); }
+  static InstigatorCategory Category(uint32_t word) {
+    return static_cast<InstigatorCategory>((word >> 2) & 15);
+  }
+  void AddBackward(PackageId package, uint32_t word);
+  // After a change of followed_ and mixed_.
+  void MarkWhatHolds(PackageId from);
+
+  ListPool forward_, backward_;
+  std::vector<Node> nodes_;
+  std::vector<uint16_t> roots_;         // by package: a bit for each category that holds
+  std::vector<PlatformMask> followed_;  // by package
+  // Masks of packages whose references differ between platforms, one for each forward word. Look-up
+  // only.
+  absl::flat_hash_map<PackageId, std::vector<PlatformMask>> mixed_;
+  size_t size_ = 0;
+  std::vector<uint32_t> keys_, words_;  // of the last Follow; kept for their capacity
+  std::vector<PlatformMask> masks_;
+};
+
+}  // namespace galley::director

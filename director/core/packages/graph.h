@@ -1,0 +1,99 @@
+// Graph: the packages that some cook wants, and what is known of them together: why they are
+// wanted, their order, their queues, what failed, and what changed under them. It begins anew when
+// no cook is left that wants any.
+// Threads: none; owned by Core.
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
+#include "absl/functional/function_ref.h"
+#include "director/core/core_options.h"
+#include "director/core/packages/agenda.h"
+#include "director/core/packages/blame.h"
+#include "director/core/packages/claimants.h"
+#include "director/core/packages/edges.h"
+#include "director/core/packages/lifecycle.h"
+#include "director/core/packages/package_data.h"
+#include "director/core/packages/pending_changes.h"
+#include "director/core/packages/ranks.h"
+#include "director/core/packages/today.h"
+
+namespace galley::director {
+
+class Graph {
+ public:
+  Graph(const CookOptions& options, const Today& today, PackageTable& packages,
+        const Claimants& claimants);
+  Graph(const Graph&) = delete;
+  Graph& operator=(const Graph&) = delete;
+
+  // Nothing is known of any package. REQUIRES: no package is in the works.
+  void BeginAnew();
+  uint64_t rounds() const { return rounds_; }  // in which it began anew
+
+  Edges& edges() { return round_->edges; }
+  const Edges& edges() const { return round_->edges; }
+  Ranks& ranks() { return round_->ranks; }
+  Lifecycle& lifecycle() { return round_->lifecycle; }
+  const Lifecycle& lifecycle() const { return round_->lifecycle; }
+  const Agenda& agenda() const { return round_->agenda; }
+  Blame& blame() { return round_->blame; }
+  const Blame& blame() const { return round_->blame; }
+  PendingChanges& pending_changes() { return round_->pending_changes; }
+  const PendingChanges& pending_changes() const { return round_->pending_changes; }
+
+  PackageId FindOrAdd(std::string_view name);
+
+  // An item for the agenda, by the package's urgency. It counts for the cooks that want the
+  // package.
+  void Push(const AgendaItem& item);
+  // REQUIRES: the agenda is not empty.
+  AgendaItem Pop();
+  void ClearAgenda();
+  void RemapAgenda(const PlatformMap& map);
+  // The package is explored by the files of today, when its turn comes, if anything of it is known.
+  void PushExploreAnew(PackageId package);
+
+  // Makes the reason bind ranks.
+  void BindRanks(PackageId dependent, PackageId dependency, InstigatorCategory category);
+  void PlaceInRanks(PackageId dependent, const std::vector<PackageId>& dependencies,
+                    bool are_cooked_inputs);
+  // One pass over all packages when so many edges were put aside that they justify its cost.
+  void RankAnewIfDue();
+
+  // The package failed since nothing has the name of its generator; it may be tried again.
+  void NoteNoGenerator(PackageId package);
+  void ForgetNoGenerator(PackageId package);
+  // Visits the package, and all whose cooks read its output, or wait for its list, or for its file
+  // to come; but those in `done`, which grows.
+  void ForEachWithReaders(PackageId package, absl::btree_set<PackageId>& done,
+                          absl::FunctionRef<void(PackageId)> visit) const;
+
+ private:
+  struct Round {
+    Round(const CookOptions& options, const Today& today, PackageTable& packages,
+          const Claimants& claimants);
+
+    Edges edges;
+    Ranks ranks;
+    Lifecycle lifecycle;
+    Agenda agenda;
+    Blame blame;
+    PendingChanges pending_changes;
+    // Packages that failed since nothing has the name of their generator, by that name's package.
+    absl::btree_map<PackageId, absl::btree_set<PackageId>> without_generator;
+  };
+
+  const CookOptions& options_;
+  const Today& today_;
+  PackageTable& packages_;
+  const Claimants& claimants_;
+  uint64_t rounds_ = 0;
+  std::unique_ptr<Round> round_;
+};
+
+}  // namespace galley::director

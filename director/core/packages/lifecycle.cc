@@ -1,0 +1,433 @@
+#include "director/core/packages/lifecycle.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "common/base/status_macros.h"
+
+namespace galley::director {
+
+namespace {
+
+// The package waits for an output that a worker's cook asked for.
+bool WaitsForOutput(const Work& work) {
+  return std::any_of(work.waits.begin(), work.waits.end(),
+                     [](const Wait& wait) { return wait.is_certain; });
+}
+
+// The package is known to be cooked, and is not cooked yet.
+bool IsToBeCooked(const PackageData& package) {
+  switch (package.state) {
+    case State::kIdle:
+    case State::kRequest:
+      return false;
+    case State::kLoad:
+    case State::kSaveStalled:
+      return true;
+    case State::kSave:
+      return package.work->attempt != 0;
+  }
+  return false;
+}
+
+}  // namespace
+
+class Lifecycle::Change {
+ public:
+  Change(Lifecycle& lifecycle, PackageId package)
+      : lifecycle_(lifecycle),
+        package_(package),
+        around_(lifecycle.changing_),
+        is_inner_(around_ == package) {
+    if (is_inner_) return;
+    GALLEY_CHECK(!around_.valid());
+    lifecycle_.changing_ = package_;
+    lifecycle_.CountAll(package_, false);
+  }
+  ~Change() {
+    if (is_inner_) return;
+    lifecycle_.CountAll(package_, true);
+    lifecycle_.changing_ = around_;
+  }
+  Change(const Change&) = delete;
+  Change& operator=(const Change&) = delete;
+
+ private:
+  Lifecycle& lifecycle_;
+  const PackageId package_;
+  const PackageId around_;
+  const bool is_inner_;
+};
+
+bool IsBlocked(const Work& work) {
+  return work.waits_for_generator || work.is_held || !work.stale_path.empty() ||
+         WaitsForOutput(work);
+}
+
+void Lifecycle::SetState(PackageId id, State state, std::string_view reason) {
+  PackageData& package = packages_[id];
+  if (package.state == state) return Refresh(id);
+  GALLEY_CHECK(IsLegalEdge(package.state, state));
+  const Change change(*this, id);
+  GALLEY_CHECK(!reason.empty());
+  if (package.state == State::kIdle) {
+    package.work = std::make_unique<Work>();
+    package.work->asked = package.work->ready = package.work->handed = now_;
+    ++in_works_;
+  }
+  if (package.state == State::kRequest && state == State::kLoad) package.work->ready = now_;
+  package.state = state;
+  if (state == State::kIdle || state == State::kRequest) EndLeads(id);
+  if (state == State::kIdle) {
+    backing_off_.erase({package.work->not_before, id});
+    if (package.work->parked.has_value()) LeaveParking(id);
+    package.work.reset();
+    --in_works_;
+  }
+  Refresh(id);
+}
+
+void Lifecycle::Lead(PackageId id, PlatformIndex platform) {
+  Slot& slot = packages_[id].slots[platform];
+  GALLEY_CHECK(CanLead(slot.phase) && !slot.is_leading);
+  slot.is_leading = true;
+  equal_work_.Lead(id, slot.work);
+}
+
+void Lifecycle::EndLead(PackageId id, Slot& slot, EqualWork::End how) {
+  slot.is_leading = false;
+  if (how == EqualWork::End::kNothing && WaitsForOutput(*packages_[id].work))
+    how = EqualWork::End::kWaits;
+  equal_work_.EndLead(id, slot.work, how);
+}
+
+void Lifecycle::ExhaustLead(PackageId id, PlatformIndex platform) {
+  Slot& slot = packages_[id].slots[platform];
+  if (slot.is_leading) EndLead(id, slot, EqualWork::End::kExhausted);
+}
+
+// The package waits for something, or is over. Platforms that are being committed wait for nobody.
+void Lifecycle::EndLeads(PackageId id) {
+  PackageData& package = packages_[id];
+  const bool is_over = package.state == State::kIdle;
+  for (Slot& slot : package.slots) {
+    if (!slot.is_leading || (!is_over && slot.phase == Phase::kCommitting)) continue;
+    EndLead(id, slot, EqualWork::End::kNothing);
+  }
+}
+
+void Lifecycle::CountAll(PackageId id, bool is_there) {
+  claimants_.ForEachOf(packages_[id].cooks, [&](Claimant& claimant) {
+    claimant.tally.Count(packages_[id], claimant.request.platforms, claimant.JudgedOf(id),
+                         is_there);
+  });
+}
+
+void Lifecycle::CountEvery(bool is_there) {
+  for (uint32_t i = 0; i < packages_.size(); ++i) CountAll(PackageId(i), is_there);
+}
+
+void Lifecycle::Recount(PackageId id, absl::FunctionRef<void()> change) {
+  const Change counting(*this, id);
+  change();
+}
+
+void Lifecycle::SetPhase(PackageId id, PlatformIndex platform, Phase phase, ResultSource source) {
+  Slot& slot = packages_[id].slots[platform];
+  GALLEY_CHECK(slot.phase != Phase::kUnwanted);
+  const bool has_result =
+      slot.phase == Phase::kCommitting &&
+      (phase == Phase::kDone || (phase == Phase::kFailed && slot.result->is_verdict));
+  if (has_result && slot.work != 0) equal_work_.NoteResult(slot.work);
+  if (slot.is_leading && !CanLead(phase))
+    EndLead(id, slot, has_result ? EqualWork::End::kResult : EqualWork::End::kNothing);
+  {
+    const Change change(*this, id);
+    slot.phase = phase;
+    slot.source = source;
+  }
+  if (!IsSettled(phase)) return;
+  const bool is_cooked = phase == Phase::kDone && source == ResultSource::kCooked;
+  claimants_.ForEachOf(packages_[id].cooks, [&](Claimant& claimant) {
+    if (claimant.request.platforms & MaskOf(platform))
+      claimant.tally.monitor.CountResult(is_cooked);
+  });
+}
+
+void Lifecycle::SetOutcome(PackageId id, Outcome outcome) {
+  const Change change(*this, id);
+  packages_[id].outcome = outcome;
+}
+
+void Lifecycle::SetSkipped(PackageId id, bool is_skipped) {
+  const Change change(*this, id);
+  packages_[id].is_skipped = is_skipped;
+}
+
+void Lifecycle::SetUrgency(PackageId id, Urgency urgency) {
+  {
+    const Change change(*this, id);
+    packages_[id].urgency = urgency;
+  }
+  Refresh(id);
+}
+
+void Lifecycle::Expect(PackageId id) {
+  PackageData& package = packages_[id];
+  if (package.work == nullptr) return;
+  Work& work = *package.work;
+  const bool is_expected = IsToBeCooked(package);
+  if (is_expected == work.is_expected && (!is_expected || package.cost == work.expected)) return;
+  const Change change(*this, id);
+  work.is_expected = is_expected;
+  work.expected = package.cost;
+}
+
+void Lifecycle::SetLoaded(PackageId id, bool is_loaded) {
+  const Change change(*this, id);
+  packages_[id].was_loaded = is_loaded;
+}
+
+void Lifecycle::Claim(PackageId id, CookMask cooks, PlatformMask platforms, Phase first) {
+  PackageData& package = packages_[id];
+  GALLEY_CHECK((package.cooks & cooks) == 0);
+  {
+    const Change change(*this, id);
+    package.cooks |= cooks;
+    const auto width = static_cast<size_t>(std::bit_width(platforms));
+    if (package.slots.size() < width) package.slots.resize(width);
+    for (PlatformIndex p = 0; p < width; ++p) {
+      Slot& slot = package.slots[p];
+      if ((platforms & MaskOf(p)) && slot.phase == Phase::kUnwanted) slot.phase = first;
+    }
+  }
+  Refresh(id);
+}
+
+void Lifecycle::Unclaim(PackageId id, CookMask cooks) {
+  const Change change(*this, id);
+  packages_[id].cooks &= ~cooks;
+}
+
+void Lifecycle::CountOnAgenda(PackageId id, bool is_there) {
+  const uint32_t one = is_there ? 1 : ~uint32_t{0};
+  packages_[id].on_agenda += one;
+  claimants_.ForEachOf(packages_[id].cooks,
+                       [&](Claimant& claimant) { claimant.tally.on_agenda += one; });
+}
+
+void Lifecycle::Remap(PackageId id, const PlatformMap& map, PlatformMask added, Phase added_phase) {
+  PackageData& package = packages_[id];
+  std::vector<Slot> before = package.slots.Take();
+  PlatformMask wanted = 0;
+  for (PlatformIndex p = 0; p < before.size(); ++p) {
+    if (before[p].phase != Phase::kUnwanted) wanted |= map.Mask(MaskOf(p));
+  }
+  GALLEY_CHECK((wanted & added) == 0);
+  package.slots.resize(static_cast<size_t>(std::bit_width(wanted | added)));
+  for (PlatformIndex p = 0; p < before.size(); ++p) {
+    if (before[p].phase == Phase::kUnwanted || !map.Index(p).has_value()) continue;
+    Slot& slot = package.slots[*map.Index(p)];
+    slot = std::move(before[p]);
+    slot.is_leading = false;  // whoever calls this begins EqualWork anew
+    if (slot.phase == Phase::kLookingUp || slot.phase == Phase::kFollowing)
+      slot.phase = Phase::kToLookUp;
+  }
+  for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
+    if (added & MaskOf(p)) package.slots[p].phase = added_phase;
+  }
+}
+
+void Lifecycle::Withdraw(PackageId id) {
+  PackageData& package = packages_[id];
+  GALLEY_CHECK(package.is_in_cook() && package.state == State::kIdle);
+  const Change change(*this, id);
+  package.outcome = Outcome::kNone;
+  package.was_loaded = false;
+  package.slots.clear();
+  package.problems.clear();
+  package.is_skipped = false;
+  package.cooks = 0;
+}
+
+void Lifecycle::StopLeading(PackageId id) {
+  for (Slot& slot : packages_[id].slots) {
+    if (slot.is_leading && slot.phase != Phase::kCommitting)
+      EndLead(id, slot, EqualWork::End::kNothing);
+  }
+}
+
+bool Lifecycle::WantsLookUp(const PackageData& package) {
+  if (package.state != State::kRequest || !package.work->has_begun || IsBlocked(*package.work) ||
+      package.work->attempt != 0)
+    return false;
+  return std::any_of(package.slots.begin(), package.slots.end(),
+                     [](const Slot& slot) { return slot.phase == Phase::kToLookUp; });
+}
+
+void Lifecycle::Refresh(PackageId id) {
+  PackageData& package = packages_[id];
+  Expect(id);
+  if (WantsLookUp(package)) {
+    requests_.Push(id, package.urgency);
+  } else {
+    requests_.Remove(id);
+  }
+  const bool is_backing_off =
+      package.work != nullptr && backing_off_.contains({package.work->not_before, id});
+  const bool is_free = package.state == State::kLoad && package.work->attempt == 0;
+  const std::optional<uint32_t> parked =
+      package.work != nullptr ? package.work->parked : std::nullopt;
+  if (parked.has_value()) LeaveParking(id);
+  if (parked.has_value() && is_free && package.work->not_before == absl::InfinitePast()) {
+    package.work->parked = parked;
+    parked_[*parked].Push(id, OrderOf(id));
+    loads_.Remove(id);
+  } else if (is_free && package.work->not_before != absl::InfinitePast() && !is_backing_off) {
+    backing_off_.insert({package.work->not_before, id});
+    loads_.Remove(id);
+  } else if (is_free && !is_backing_off) {
+    if (!loads_.Contains(id) && !std::exchange(package.work->is_aside, false)) StandInLine(id);
+    loads_.Push(id, OrderOf(id));
+  } else {
+    loads_.Remove(id);
+  }
+  if (!is_free && is_backing_off) backing_off_.erase({package.work->not_before, id});
+  if (package.state == State::kSaveStalled) {
+    saves_.Push(id, package.resource_group,
+                {.urgency = package.urgency,
+                 .chain = package.cost + package.work->chain,
+                 .rank = ranks_.RankOf(id),
+                 .name = package.name});
+  } else {
+    saves_.Remove(id);
+  }
+}
+
+void Lifecycle::StandInLine(PackageId id) {
+  packages_[id].work->in_line = now_;
+  line_.Add(id, now_, loads_.size() + 1,
+            [this](const ReadyPlace& place) { return StandsInLine(place); });
+}
+
+bool Lifecycle::StandsInLine(const ReadyPlace& place) const {
+  const Work* const work = packages_[place.package].work.get();
+  return work != nullptr && work->in_line == place.since &&
+         (loads_.Contains(place.package) || work->is_aside);
+}
+
+std::optional<absl::Time> Lifecycle::ReadySince() {
+  return line_.First([this](const ReadyPlace& place) { return StandsInLine(place); });
+}
+
+LoadOrder Lifecycle::OrderOf(PackageId id) const {
+  const PackageData& package = packages_[id];
+  return {.runs_alone = package.work->runs_alone && package.urgency != Urgency::kBlocking,
+          .urgency = package.urgency,
+          .was_loaded = package.was_loaded,
+          .length = LengthOf(package.cost + package.work->chain),
+          .rank = ranks_.RankOf(id)};
+}
+
+void Lifecycle::LeaveParking(PackageId id) {
+  std::optional<uint32_t>& parked = packages_[id].work->parked;
+  const auto queue = parked_.find(*parked);
+  queue->second.Remove(id);
+  if (queue->second.empty()) parked_.erase(queue);
+  parked.reset();
+}
+
+void Lifecycle::Park(PackageId id, uint32_t queue) {
+  if (packages_[id].state == State::kSaveStalled)
+    SetState(id, State::kLoad, "no worker may take it");
+  packages_[id].work->parked = queue;
+  parked_[queue].Push(id, OrderOf(id));
+  Refresh(id);
+}
+
+void Lifecycle::Unpark(PackageId id) {
+  LeaveParking(id);
+  Refresh(id);
+}
+
+void Lifecycle::SetAside(PackageId id) {
+  packages_[id].work->is_aside = loads_.Contains(id);
+  loads_.Remove(id);
+  saves_.Remove(id);
+}
+
+void Lifecycle::BackOff(PackageId id, absl::Time until) {
+  Work& work = *packages_[id].work;
+  if (until <= work.not_before) return;
+  backing_off_.erase({work.not_before, id});
+  work.not_before = until;
+  Refresh(id);
+}
+
+void Lifecycle::Release(absl::Time now) {
+  while (!backing_off_.empty() && backing_off_.begin()->first <= now) {
+    const PackageId id = backing_off_.begin()->second;
+    backing_off_.erase(backing_off_.begin());
+    packages_[id].work->not_before = absl::InfinitePast();
+    Refresh(id);
+  }
+}
+
+void Lifecycle::CheckEqualWork() const {
+  size_t leading = 0;
+  for (uint32_t i = 0; i < packages_.size(); ++i) {
+    const PackageData& package = packages_[PackageId(i)];
+    const bool waits = package.state == State::kIdle || package.state == State::kRequest;
+    for (const Slot& slot : package.slots) {
+      leading += slot.is_leading;
+      const PackageId leader = equal_work_.LeaderOf(slot.work);
+      GALLEY_CHECK(!slot.is_leading || leader == PackageId(i));
+      GALLEY_CHECK(!slot.is_leading ||
+                   (waits ? slot.phase == Phase::kCommitting : CanLead(slot.phase)));
+      if (slot.phase != Phase::kFollowing || package.work == nullptr) continue;
+      GALLEY_CHECK(equal_work_.has_freed() || (leader.valid() && leader != PackageId(i)));
+    }
+  }
+  GALLEY_CHECK(leading == equal_work_.leading());
+}
+
+void Lifecycle::CheckInvariants() const {
+  CheckEqualWork();
+  uint32_t in_works = 0;
+  size_t requests = 0, loads = 0, saves = 0, backing_off = 0, parked = 0;
+  for (uint32_t i = 0; i < packages_.size(); ++i) {
+    const PackageId id(i);
+    const PackageData& package = packages_[id];
+    GALLEY_CHECK((package.work != nullptr) == (package.state != State::kIdle));
+    GALLEY_CHECK(package.work == nullptr || package.is_in_cook());
+    GALLEY_CHECK(package.work == nullptr || package.work->is_expected == IsToBeCooked(package));
+    GALLEY_CHECK(requests_.Contains(id) == WantsLookUp(package));
+    const bool is_free = package.state == State::kLoad && package.work->attempt == 0;
+    const bool waits = is_free && package.work->not_before != absl::InfinitePast();
+    const bool is_parked = package.work != nullptr && package.work->parked.has_value();
+    GALLEY_CHECK(!is_parked || (is_free && !waits && parked_.contains(*package.work->parked) &&
+                                parked_.at(*package.work->parked).Contains(id)));
+    GALLEY_CHECK(loads_.Contains(id) == (is_free && !waits && !is_parked));
+    parked += is_parked;
+    GALLEY_CHECK(!waits || backing_off_.contains({package.work->not_before, id}));
+    GALLEY_CHECK(saves_.Contains(id) == (package.state == State::kSaveStalled));
+    requests += WantsLookUp(package);
+    loads += is_free && !waits && !is_parked;
+    saves += package.state == State::kSaveStalled;
+    backing_off += waits;
+    in_works += package.state != State::kIdle;
+    for (const Slot& slot : package.slots) {
+      GALLEY_CHECK(slot.phase != Phase::kDone ||
+                   (slot.result != nullptr && !slot.result->is_verdict));
+      GALLEY_CHECK(slot.phase != Phase::kCommitting || slot.result != nullptr);
+    }
+  }
+  GALLEY_CHECK(in_works == in_works_);
+  GALLEY_CHECK(requests == requests_.size() && loads == loads_.size() && saves == saves_.size());
+  GALLEY_CHECK(backing_off == backing_off_.size());
+  for (const auto& [cooker, queue] : parked_) parked -= queue.size();
+  GALLEY_CHECK(parked == 0);
+}
+
+}  // namespace galley::director

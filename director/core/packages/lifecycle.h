@@ -1,0 +1,139 @@
+// Lifecycle: the one door for a package's state, phases and outcome; keeps queues, leads of equal
+// work, work and the tallies of cooks true.
+//
+// Invariants (CheckInvariants):
+//   - `work` exists exactly while state != kIdle;
+//   - each queue holds what its header says;
+//   - no platform leads that EqualWork would not let.
+// Tallies agree with the packages as well (Cook::CheckTally).
+// Cost: O(log n + platforms) for each cook that wants the package.
+// Threads: none; owned by the core.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
+#include "absl/functional/function_ref.h"
+#include "absl/time/time.h"
+#include "director/core/packages/claimants.h"
+#include "director/core/packages/equal_work.h"
+#include "director/core/packages/load_queue.h"
+#include "director/core/packages/package_data.h"
+#include "director/core/packages/platforms.h"
+#include "director/core/packages/ranks.h"
+#include "director/core/packages/ready_line.h"
+#include "director/core/packages/request_queue.h"
+#include "director/core/packages/save_queue.h"
+
+namespace galley::director {
+
+class Lifecycle {
+ public:
+  // `now`: the time of the present step.
+  Lifecycle(PackageTable& packages, Ranks& ranks, const Claimants& claimants, const absl::Time& now)
+      : packages_(packages), ranks_(ranks), claimants_(claimants), now_(now) {}
+
+  // REQUIRES: IsLegalEdge. `reason` is for a person who debugs ("looked up", "attempt lost").
+  void SetState(PackageId package, State state, std::string_view reason);
+  // REQUIRES: in the cook.
+  void SetPhase(PackageId package, PlatformIndex platform, Phase phase,
+                ResultSource source = ResultSource::kCached);
+  void SetOutcome(PackageId package, Outcome outcome);
+  void SetSkipped(PackageId package, bool is_skipped);
+  void SetUrgency(PackageId package, Urgency urgency);
+  void SetLoaded(PackageId package, bool is_loaded = true);
+  // These cooks want the package too. Platforms that nobody wanted before begin in phase `first`.
+  void Claim(PackageId package, CookMask cooks, PlatformMask platforms, Phase first);
+  // These cooks want the package no longer, for whatever reason.
+  void Unclaim(PackageId package, CookMask cooks);
+  // An item of the agenda comes or goes.
+  void CountOnAgenda(PackageId package, bool is_there);
+  // Takes all packages out of all tallies, or puts them in again: in between, platforms may get new
+  // numbers.
+  void CountEvery(bool is_there);
+  // The package's platforms have new numbers. Platforms that are being looked up, or follow equal
+  // work, are to be looked up again, and nothing leads: EqualWork is cleared for all. `added` are
+  // in phase `added_phase`. The caller sees to state and outcome.
+  // REQUIRES: CountEvery(false).
+  void Remap(PackageId package, const PlatformMap& map, PlatformMask added, Phase added_phase);
+  // The package is in no cook after all. REQUIRES: idle.
+  void Withdraw(PackageId package);
+  // The package leads equal work only where it is being committed.
+  void StopLeading(PackageId package);
+  // A change of what Claimants says of the package: the tallies follow it.
+  void Recount(PackageId package, absl::FunctionRef<void()> change);
+  // Puts the package into the queues where it belongs, at its place. Call it when anything changed
+  // that decides that.
+  void Refresh(PackageId package);
+  // The platform leads all equal work. REQUIRES: it is in CanLead, and no other package leads.
+  void Lead(PackageId package, PlatformIndex platform);
+  // The platform leads no longer, if it did: its attempts are used up. The caller calls SetPhase.
+  void ExhaustLead(PackageId package, PlatformIndex platform);
+  // Takes the package out of the queues of jobs to be handed over, until the next Refresh.
+  void SetAside(PackageId package);
+
+  // Not to be handed over before `until`. REQUIRES: not idle.
+  void BackOff(PackageId package, absl::Time until);
+  // Packages whose back-off is over by `now` go to the load queue.
+  void Release(absl::Time now);
+
+  // No worker that may have it can take it now: it is in no queue but `queue` (its kind of job, or
+  // HeldResults::QueueOf) until Unpark, or until its state changes. REQUIRES: it is in a queue of
+  // jobs to be handed over.
+  void Park(PackageId package, uint32_t queue);
+  // Back to the queue. REQUIRES: it is parked.
+  void Unpark(PackageId package);
+  // By `queue`, each in the order of the load queue; none is empty.
+  const absl::btree_map<uint32_t, LoadQueue>& parked() const { return parked_; }
+
+  uint32_t in_works() const { return in_works_; }
+  bool has_backing_off() const { return !backing_off_.empty(); }
+  bool has_parked() const { return !parked_.empty(); }
+  RequestQueue& requests() { return requests_; }
+  const LoadQueue& loads() const { return loads_; }
+  const SaveQueue& saves() const { return saves_; }
+  // Since when the first of loads() waits; nullopt: there is none.
+  std::optional<absl::Time> ReadySince();
+  EqualWork& equal_work() { return equal_work_; }
+  const EqualWork& equal_work() const { return equal_work_; }
+  // CHECKs the invariants over all packages.
+  void CheckInvariants() const;
+
+ private:
+  static bool WantsLookUp(const PackageData& package);
+  // While it lives, the package counts nowhere: it may change. Changes of one package nest; those
+  // of two do not.
+  class Change;
+  void CountAll(PackageId package, bool is_there);
+  void Expect(PackageId package);
+  void EndLead(PackageId package, Slot& slot, EqualWork::End how);
+  void EndLeads(PackageId package);
+  void CheckEqualWork() const;
+
+  PackageTable& packages_;
+  Ranks& ranks_;
+  const Claimants& claimants_;
+  const absl::Time& now_;
+  RequestQueue requests_;
+  LoadQueue loads_;
+  ReadyLine line_;  // of loads_
+  SaveQueue saves_;
+  EqualWork equal_work_;
+  absl::btree_set<std::pair<absl::Time, PackageId>> backing_off_;
+  LoadOrder OrderOf(PackageId package) const;
+  void StandInLine(PackageId package);
+  bool StandsInLine(const ReadyPlace& place) const;
+  void LeaveParking(PackageId package);
+  absl::btree_map<uint32_t, LoadQueue> parked_;
+  uint32_t in_works_ = 0;
+  PackageId changing_;
+};
+
+// True while the package waits for something outside its look-ups: its generator's list, a new
+// snapshot, a cooked input.
+bool IsBlocked(const Work& work);
+
+}  // namespace galley::director

@@ -1,0 +1,59 @@
+// LoadQueue: packages that must be cooked and are in nobody's hands.
+//
+// Order:
+//   1. not alone      a package that is to run alone comes last: it waits until all else is done
+//   2. urgency        highest first
+//   3. never loaded   these reveal the graph
+//   4. length         longest first, so that no long job begins when all others are done
+//   5. rank           lowest first: leaves
+//   6. PackageId      lowest first
+// Invariant: holds p exactly while p is in kLoad, has no attempt and is not backing off (Lifecycle
+// keeps it so).
+// Cost: Push, Remove, TopAtMost O(log n); Top O(1).
+// Threads: none; owned by the core.
+#pragma once
+
+#include <tuple>
+
+#include "absl/container/btree_set.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/time/time.h"
+#include "director/core/events.h"
+#include "director/core/ids.h"
+#include "director/core/packages/ranks.h"
+
+namespace galley::director {
+
+struct LoadOrder {
+  bool runs_alone = false;
+  Urgency urgency = Urgency::kNormal;
+  bool was_loaded = false;
+  int length = 0;  // see LengthOf
+  Rank rank = 0;
+};
+
+// The class of an expected time: 0 below 32 ms, one more with each doubling. Rough, so that among
+// jobs of a kind the rank decides.
+int LengthOf(absl::Duration expected);
+
+class LoadQueue {
+ public:
+  // Puts it in, or moves it to where it belongs now.
+  void Push(PackageId package, const LoadOrder& order);
+  void Remove(PackageId package);
+  // REQUIRES: not empty.
+  PackageId Top() const;
+  Urgency TopUrgency() const;
+  // The first of those that are not more urgent and need not run alone. Invalid: none.
+  PackageId TopAtMost(Urgency urgency) const;
+  bool Contains(PackageId package) const { return keys_.contains(package); }
+  bool empty() const { return order_.empty(); }
+  size_t size() const { return order_.size(); }
+
+ private:
+  using Key = std::tuple<bool, int, bool, int, Rank, PackageId>;  // negated urgency and length
+  absl::btree_set<Key> order_;
+  absl::flat_hash_map<PackageId, Key> keys_;
+};
+
+}  // namespace galley::director

@@ -1,0 +1,113 @@
+// Monitor: what a cook has come to and what is left of it, kept by the door through which every
+// change goes (Lifecycle). CheckInvariants recomputes what can be recomputed.
+//
+// Rates are of a sliding window of time, which Advance is told. The time left is the expected cost
+// of the packages that are known to be cooked, as far as costs came out as expected in this cook,
+// and for each package of which nothing is known yet (it may be up to date) the mean of those that
+// are over; less what the running jobs have done of that, and shared by the workers' slots. It is
+// never less than what the running job has left that ends last: nobody can help that one.
+//
+// Cost: O(1) for each change and each question.
+// Threads: none; owned by the core.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "absl/time/time.h"
+#include "director/core/events.h"
+#include "director/core/packages/package_state.h"
+
+namespace galley::director {
+
+inline constexpr size_t kUrgencyCount = 5;
+
+// For people.
+// Workers that a launcher was asked for and that are not attached; the shell counts them.
+struct WorkersOnTheWay {
+  std::string launcher;  // "slurm"; empty: there is none
+  uint32_t asked_for = 0, queued = 0, starting = 0;
+};
+
+struct Progress {
+  // Packages in the cook, by State and Urgency.
+  std::array<std::array<uint32_t, kUrgencyCount>, kStateCount> packages{};
+  double results_per_second = 0;  // done or failed, in the window
+  double cooked_per_second = 0;
+  uint32_t to_cook = 0;                // packages that are known to be cooked, and are not yet
+  uint32_t unknown = 0;                // packages of which nothing is known yet
+  uint32_t pending = 0;                // jobs whose external programs merely wait; from WorkerTable
+  std::optional<absl::Duration> left;  // nothing to tell it by: nullopt
+  // The package that a worker has been at for the longest time; empty: none. From Workers.
+  std::string longest;
+  absl::Duration longest_for;
+  bool is_alone = false;  // it has the machine for itself (aloneness.h): all others wait
+  WorkersOnTheWay on_the_way;
+};
+
+// A job that runs: what it was expected to take, and for how long it has run.
+struct RunningJob {
+  absl::Duration expected, ran;
+};
+
+class Monitor {
+ public:
+  static constexpr absl::Duration kWindow = absl::Seconds(10);
+
+  // REQUIRES: `now` does not go back.
+  void Advance(absl::Time now);
+
+  void Enter(State state, Urgency urgency) { ++Count(state, urgency); }
+  void Leave(State state, Urgency urgency) { --Count(state, urgency); }
+  // A package is over, or is not over after all.
+  void CountOver(bool is_over) { over_ += is_over ? 1u : ~0u; }
+  // A platform has a result (`is_cooked`: a cooker made it) or failed; what is taken back again
+  // does not change what the window saw.
+  void CountResult(bool is_cooked);
+  // A package is known to be cooked, or is so no longer, for that much.
+  void AddExpected(absl::Duration cost);
+  void RemoveExpected(absl::Duration cost);
+  // A whole attempt took so long.
+  void Measured(absl::Duration expected, absl::Duration measured);
+
+  // `running`: jobs for packages of the cook.
+  Progress View(uint32_t slots, std::span<const RunningJob> running = {}) const;
+  uint32_t In(State state) const;
+  uint32_t over() const { return over_; }
+  uint32_t to_cook() const { return to_cook_; }
+  absl::Duration expected() const { return expected_; }
+  // What is left to be done, as it would take one slot; zero: nothing to tell it by.
+  absl::Duration Work() const;
+
+ private:
+  static constexpr size_t kBuckets = 20;
+  struct Bucket {
+    uint32_t results = 0;
+    uint32_t cooked = 0;
+  };
+
+  uint32_t& Count(State state, Urgency urgency) {
+    return packages_[static_cast<size_t>(state)][static_cast<size_t>(urgency)];
+  }
+  uint32_t InCook() const;
+  double Correction() const;
+  absl::Duration Left(uint32_t slots, std::span<const RunningJob> running) const;
+
+  std::array<std::array<uint32_t, kUrgencyCount>, kStateCount> packages_{};
+  uint32_t over_ = 0;
+  uint32_t to_cook_ = 0;
+  absl::Duration expected_;  // of these
+  absl::Duration attempts_expected_, attempts_measured_;
+
+  std::optional<absl::Time> begun_;
+  absl::Time now_;
+  int64_t bucket_ = 0;  // number of the present one since begun_
+  std::array<Bucket, kBuckets> buckets_{};
+  Bucket sum_;  // of all
+};
+
+}  // namespace galley::director

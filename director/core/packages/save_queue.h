@@ -1,0 +1,70 @@
+// SaveQueue: packages that wait for the director's grant of resources, one line for each resource
+// group (see Grants), so that a line whose resources are all taken does not hold up the others.
+//
+// Order in a line:
+//   1. urgency   highest first
+//   2. chain     longest first: the own expected cost, and that of the longest chain of packages
+//                that waits for this one
+//   3. rank      lowest first
+//   4. name
+// Invariant: holds p exactly while p is in kSaveStalled (Lifecycle keeps it so).
+// Cost: Push, Remove O(log n); BestAtMost O(groups log n).
+// Threads: none; owned by the core.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <tuple>
+
+#include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/time/time.h"
+#include "director/core/events.h"
+#include "director/core/ids.h"
+#include "director/core/packages/ranks.h"
+
+namespace galley::director {
+
+struct SaveOrder {
+  Urgency urgency = Urgency::kNormal;
+  absl::Duration chain;
+  Rank rank = 0;
+  std::string_view name;  // must live as long as the package is queued
+};
+
+class SaveQueue {
+ public:
+  // Puts it in, or moves it to where it belongs now.
+  void Push(PackageId package, uint32_t group, const SaveOrder& order);
+  void Remove(PackageId package);
+  // The first that is not more urgent, of the lines of which `is_free(group, first)`; invalid:
+  // none.
+  template <typename IsFree>
+  PackageId BestAtMost(Urgency urgency, IsFree is_free) const {
+    const Key from{-static_cast<int>(urgency), -absl::InfiniteDuration(), 0, "", PackageId()};
+    const Key* best = nullptr;
+    for (const auto& [group, line] : lines_) {
+      const auto first = line.lower_bound(from);
+      if (first == line.end() || !is_free(group, std::get<4>(*first))) continue;
+      if (best == nullptr || *first < *best) best = &*first;
+    }
+    return best == nullptr ? PackageId() : std::get<4>(*best);
+  }
+  // `visit(group, first, size)` for each line.
+  template <typename Visit>
+  void ForEachLine(Visit visit) const {
+    for (const auto& [group, line] : lines_) visit(group, std::get<4>(*line.begin()), line.size());
+  }
+  bool Contains(PackageId package) const { return keys_.contains(package); }
+  bool empty() const { return keys_.empty(); }
+  size_t size() const { return keys_.size(); }
+
+ private:
+  // Urgency and chain are negated.
+  using Key = std::tuple<int, absl::Duration, Rank, std::string_view, PackageId>;
+  absl::btree_map<uint32_t, absl::btree_set<Key>> lines_;  // none is empty
+  absl::flat_hash_map<PackageId, std::pair<uint32_t, Key>> keys_;
+};
+
+}  // namespace galley::director

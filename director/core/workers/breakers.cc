@@ -1,0 +1,238 @@
+#include "director/core/workers/breakers.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/base/status_macros.h"
+
+namespace galley::director {
+namespace {
+
+constexpr size_t kMachinesNamedMax = 8;
+
+}  // namespace
+
+uint32_t Breakers::AttachedOn(uint32_t machine) const {
+  return static_cast<uint32_t>(
+      std::count_if(workers_.ring().begin(), workers_.ring().end(),
+                    [&](WorkerId id) { return workers_.Find(id)->machine == machine; }));
+}
+
+void Breakers::AddFault(WorkerId id, PackageId package, const std::string& why) {
+  Worker* const worker = workers_.Find(id);
+  if (worker == nullptr) return;
+  const uint32_t number = worker->machine;
+  MachineTable::Health& machine = machines_.health()[number];
+  if (package.valid()) (void)graph_.blame().AddMachine(package, number);
+  worker->held_why = machine.why = why;
+  const bool is_worker =
+      worker->breaker.AddFault({.worker = id, .package = package, .is_only = true}, today_.awake);
+  const bool is_machine = machine.breaker.AddFault(
+      {.worker = id, .package = package, .is_only = AttachedOn(number) <= 1}, today_.awake);
+  trust_.NoteJudged(id);
+  OnOpened(id, is_worker, is_machine);
+}
+
+void Breakers::AddSuccess(WorkerId id) {
+  Worker* const worker = workers_.Find(id);
+  if (worker == nullptr) return;
+  MachineTable::Health& machine = machines_.health()[worker->machine];
+  // (Else each result would cost a look at all workers.)
+  const bool was_doubtful = machines_.HasFailed(workers_.Find(id));
+  const bool is_worker = worker->breaker.AddSuccess(today_.awake);
+  const bool is_machine = machine.breaker.AddSuccess(today_.awake);
+  if (was_doubtful) trust_.NoteJudged(id);
+  if (!is_worker && !is_machine) return;
+  HoldAnew();
+  TellOver(id, is_worker, is_machine);
+}
+
+void Breakers::AddViolation(WorkerId id, const std::string& why) {
+  Worker* const worker = workers_.Find(id);
+  if (worker == nullptr || worker->has_violated) return;
+  if (++worker->violations < kViolationsMax) return AddFault(id, PackageId(), why);
+  worker->has_violated = true;
+  const std::string text =
+      "it broke the protocol " + std::to_string(worker->violations) + " times, the last: " + why;
+  turn_.Note(WorkerViolated{.worker = id, .session = worker->session, .why = text},
+             claimants_.running());
+  worker->held_why = text;
+  counts_.figures.breakers_opened += worker->breaker.Open(today_.awake);
+  worker_loss_.LoseViolator(id);
+  HoldAnew();
+}
+
+// The jobs that wait there go to others. (Those that have begun may well succeed.)
+void Breakers::OnOpened(WorkerId id, bool is_worker, bool is_machine) {
+  if (!is_worker && !is_machine) return;
+  counts_.figures.breakers_opened += (is_worker ? 1 : 0) + (is_machine ? 1 : 0);
+  HoldAnew();
+  if (is_worker) {
+    TellOf(id, claimants_.running());
+    handing_back_.TakeBackWaiting(id);
+  }
+  if (!is_machine) return;
+  const uint32_t machine = workers_.Find(id)->machine;
+  TellOfMachine(machine, claimants_.running());
+  const std::vector<WorkerId> ring = workers_.ring();
+  for (const WorkerId other : ring) {
+    if (workers_.Find(other)->machine == machine) handing_back_.TakeBackWaiting(other);
+  }
+}
+
+void Breakers::NoteGiven(WorkerId id, AttemptId attempt) {
+  if (!are_any_open_) return;
+  Worker& worker = *workers_.Find(id);
+  const bool is_trial = worker.breaker.NoteGiven(attempt);
+  if (machines_.health()[worker.machine].breaker.NoteGiven(attempt) || is_trial) HoldAnew();
+}
+
+void Breakers::NoteEnded(WorkerId id, AttemptId attempt) {
+  Worker* const worker = are_any_open_ ? workers_.Find(id) : nullptr;
+  if (worker == nullptr) return;
+  const bool was_trial = worker->breaker.NoteEnded(attempt);
+  if (machines_.health()[worker->machine].breaker.NoteEnded(attempt) || was_trial)
+    looks_at_ = -absl::InfiniteDuration();
+}
+
+void Breakers::NoteAttached(WorkerId id) {
+  if (!are_any_open_) return;
+  HoldAnew();
+  if (workers_.Find(id)->breaker.is_open()) TellOf(id, claimants_.running());
+}
+
+// What Look need not find again before looks_at_.
+void Breakers::HoldAnew() {
+  are_any_open_ = false;
+  looks_at_ = absl::InfiniteDuration();
+  const auto look_at = [this](const Breaker& breaker) {
+    if (!breaker.is_open()) return;
+    are_any_open_ = true;
+    if (today_.awake < breaker.paused_until())
+      looks_at_ = std::min(looks_at_, breaker.paused_until());
+  };
+  for (const auto& [number, machine] : machines_.health()) look_at(machine.breaker);
+  workers_.ForEach([&](WorkerId, const Worker& worker) { look_at(worker.breaker); });
+  held_ = 0;
+  for (const WorkerId id : workers_.ring()) {
+    const Worker& worker = *workers_.Find(id);
+    const MachineTable::Health& machine = machines_.health()[worker.machine];
+    const bool is_held =
+        !worker.breaker.MayTake(today_.awake) || !machine.breaker.MayTake(today_.awake);
+    if (worker.is_held != is_held) workers_.SetHeld(id, is_held);
+    held_ += worker.breaker.is_open() || machine.breaker.is_open();
+  }
+}
+
+void Breakers::TellOf(WorkerId id, CookMask cooks) {
+  Worker& worker = *workers_.Find(id);
+  turn_.Note(WorkerHeld{.worker = id, .machine = "", .why = worker.held_why, .is_over = false},
+             cooks & ~worker.held_told);
+  worker.held_told |= cooks;
+}
+
+// Where each of its workers is held for its own sake, that says it all.
+void Breakers::TellOfMachine(uint32_t number, CookMask cooks) {
+  const bool is_told =
+      std::all_of(workers_.ring().begin(), workers_.ring().end(), [&](WorkerId id) {
+        const Worker& worker = *workers_.Find(id);
+        return worker.machine != number || worker.breaker.is_open();
+      });
+  if (is_told) return;
+  MachineTable::Health& machine = machines_.health()[number];
+  turn_.Note(WorkerHeld{.worker = WorkerId(),
+                        .machine = machines_.NameOf(number),
+                        .why = machine.why,
+                        .is_over = false},
+             cooks & ~machine.told);
+  machine.told |= cooks;
+}
+
+void Breakers::TellOver(WorkerId id, bool is_worker, bool is_machine) {
+  if (is_worker) turn_.Note(WorkerHeld{.worker = id, .machine = "", .why = "", .is_over = true}, 0);
+  if (is_machine)
+    turn_.Note(WorkerHeld{.worker = WorkerId(),
+                          .machine = machines_.NameOf(workers_.Find(id)->machine),
+                          .why = "",
+                          .is_over = true},
+               0);
+}
+
+void Breakers::BeginCook(CookMask cook, bool is_only) {
+  all_bad_since_.reset();
+  for (auto& [number, machine] : machines_.health()) machine.told &= ~cook;
+  workers_.ForEach([&](WorkerId, Worker& worker) { worker.held_told &= ~cook; });
+  if (!are_any_open_) return;
+  if (is_only) EndPauses();
+  for (const WorkerId id : workers_.ring()) {
+    if (workers_.Find(id)->breaker.is_open()) TellOf(id, cook);
+  }
+  for (const auto& [number, machine] : machines_.health()) {
+    if (machine.breaker.is_open() && AttachedOn(number) > 0) TellOfMachine(number, cook);
+  }
+}
+
+void Breakers::EndPauses() {
+  for (auto& [number, machine] : machines_.health()) {
+    if (machine.breaker.is_open()) machine.breaker.EndPause(today_.awake);
+  }
+  workers_.ForEach([&](WorkerId, Worker& worker) {
+    if (worker.breaker.is_open()) worker.breaker.EndPause(today_.awake);
+  });
+  HoldAnew();
+}
+
+std::string Breakers::WhyNobody() const {
+  std::string text;
+  absl::btree_map<uint32_t, std::string> why;
+  for (const WorkerId id : workers_.ring()) {
+    const Worker& worker = *workers_.Find(id);
+    std::string& of = why[worker.machine];
+    if (of.empty() || worker.breaker.is_open()) of = machines_.health().at(worker.machine).why;
+  }
+  size_t named = 0;
+  for (const auto& [number, of] : why) {
+    if (named++ == kMachinesNamedMax) {
+      text += "; and " + std::to_string(why.size() - kMachinesNamedMax) + " more machines";
+      break;
+    }
+    text += (text.empty() ? "" : "; ") + machines_.NameOf(number) + ": " + of;
+  }
+  return text;
+}
+
+bool Breakers::IsBad(const Worker& worker) const {
+  const auto machine = machines_.health().find(worker.machine);
+  return worker.breaker.is_bad() ||
+         (machine != machines_.health().end() && machine->second.breaker.is_bad());
+}
+
+void Breakers::Look() {
+  const bool is_one_lost = std::exchange(losses_seen_, workers_.losses()) != workers_.losses();
+  if (are_any_open_ && (is_one_lost || today_.awake >= looks_at_)) HoldAnew();
+  if (machines_.health().empty()) return;
+  const bool has_work = claimants_.active() != 0 && job_queue_.HasLoadWork();
+  const bool are_all_bad = workers_.attached() > 0 && workers_.alive() == workers_.attached() &&
+                           std::all_of(workers_.ring().begin(), workers_.ring().end(),
+                                       [this](WorkerId id) { return IsBad(*workers_.Find(id)); });
+  if (!are_all_bad || !has_work) return all_bad_since_.reset();
+  if (!all_bad_since_.has_value()) {
+    all_bad_since_ = today_.awake;
+    tries_ = 0;
+  }
+  const absl::Duration bad_for = today_.awake - *all_bad_since_;
+  if (bad_for >= (tries_ + 1) * kBetweenTries) {
+    ++tries_;
+    EndPauses();
+  }
+  // (A job that has begun, or is being committed, may still succeed; one that is ready goes to
+  // whoever is not held.)
+  const bool may_go_on = workers_.jobs_in_hand() > 0 || commits_.HasAnyOf(claimants_.active()) ||
+                         (!graph_.lifecycle().loads().empty() && !workers_.with_room().empty());
+  if (bad_for < kAllHeldMax || may_go_on) return;
+  all_bad_since_.reset();
+  claimants_.EndAll("no machine can work, whatever it is given: " + WhyNobody() +
+                    ". Mend what is named, or let other workers attach, and cook again");
+}
+
+}  // namespace galley::director

@@ -1,0 +1,61 @@
+// Faults: attempts that ended without a result: who is to blame, and when it is enough.
+//
+// A package with too many faults of its own is quarantined for the cook. If an earlier director
+// counted too many, the package is quarantined as soon as it turns out that it must be cooked.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "director/core/core_figures.h"
+#include "director/core/jobs/advancing.h"
+#include "director/core/jobs/attempt.h"
+#include "director/core/jobs/attempts.h"
+#include "director/core/jobs/job_part.h"
+#include "director/core/workers/aloneness.h"
+#include "director/core/workers/breakers.h"
+#include "director/core/workers/placing.h"
+
+namespace galley::director {
+
+class Faults : JobPart {
+ public:
+  Faults(const JobGround& ground, Attempts& attempts, Advancing& advancing, Aloneness& aloneness,
+         Placing& placing, Breakers& breakers)
+      : JobPart(ground),
+        attempts_(attempts),
+        advancing_(advancing),
+        aloneness_(aloneness),
+        placing_(placing),
+        breakers_(breakers) {}
+
+  void OnOwnFault(AttemptId id, const WorkerReport::Failed& failed, PlatformMask platforms);
+  void OnLateFault(AttemptId id, const WorkerReport::Failed& failed);
+  // Returns how many there are of the package now.
+  uint32_t CountOwnFault(PackageId package, WorkerId worker, const WorkerReport::Failed& failed,
+                         bool is_of_today = true);
+  // Counts a fault of the infrastructure; fails the platforms when there were too many. The first
+  // one on a machine (`is_new_there`) is not counted while there are others to try.
+  void BlameInfrastructure(PackageId package, PlatformMask platforms, const std::string& error,
+                           const std::string& log, RetryCause cause = RetryCause::kMachine,
+                           bool is_new_there = false);
+  // An earlier director counted these.
+  void AddEarlier(PackageId package, CookRequested::Blamed blamed);
+  // False: the package may be tried (again).
+  bool Quarantine(PackageId package);
+  // No platform of the package's generator came out well.
+  bool HasFailedGenerator(PackageId package) const;
+
+ private:
+  void QuarantineOnceToCook(PackageId package, const WorkerReport::Failed& failed, uint32_t count);
+  static bool IsLimit(const WorkerReport::Failed& failed);
+  PlatformMask KeptLimit(const Attempt& attempt, const WorkerReport::Failed& failed) const;
+
+  Attempts& attempts_;
+  Advancing& advancing_;
+  Aloneness& aloneness_;
+  Placing& placing_;
+  Breakers& breakers_;
+};
+
+}  // namespace galley::director

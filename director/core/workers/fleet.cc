@@ -1,0 +1,145 @@
+#include "director/core/workers/fleet.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace galley::director {
+namespace {
+
+constexpr absl::Duration kLookPeriod = absl::Seconds(1);
+
+}  // namespace
+
+uint32_t Fleet::most() const { return options_.workers + options_.fleet.max; }
+
+void Fleet::Keep() {
+  SpawnUpTo(Pool::kLocal, options_.workers);
+  if (options_.fleet.max == 0) return;
+  SpawnUpTo(Pool::kLaunched, Wanted());
+  if (!graph_.lifecycle().parked().empty()) SpawnUpTo(Pool::kLocal, HelpersWanted());
+}
+
+// As many as can be busy with what they alone can cook.
+uint32_t Fleet::HelpersWanted() const {
+  size_t busy = 0;
+  for (const WorkerId id : workers_.ring())
+    busy += PoolOf(id) == Pool::kLocal && !workers_.Find(id)->hand.empty();
+  return static_cast<uint32_t>(
+      std::min<size_t>(busy + parking_.CountForHelpers(), options_.fleet.helpers_max));
+}
+
+bool Fleet::IsNobodyThere() const {
+  return workers_.alive(Pool::kLaunched) == workers_.draining(Pool::kLaunched);
+}
+
+// A launched worker has had nothing to do for a while, which could do it as far as is known.
+bool Fleet::IsAnyIdleFor(PackageId package) const {
+  return std::any_of(workers_.idle().begin(), workers_.idle().end(), [&](WorkerId id) {
+    const Worker& worker = *workers_.Find(id);
+    return PoolOf(id) == Pool::kLaunched && worker.hand.empty() &&
+           today_.awake - worker.idle_since >= kLookPeriod && offers_.Has(id, worker, package);
+  });
+}
+
+// The launched workers that have something to do. (One that has just come is among the further.)
+uint32_t Fleet::Busy() const {
+  return static_cast<uint32_t>(
+      std::count_if(workers_.ring().begin(), workers_.ring().end(), [&](WorkerId id) {
+        const Worker& worker = *workers_.Find(id);
+        return PoolOf(id) == Pool::kLaunched && !worker.is_draining && !worker.hand.empty();
+      }));
+}
+
+// What waits for units that the farm has, but none of the machines that are there, could keep so
+// many others busy.
+uint32_t Fleet::FurtherMachines() {
+  double machines = 0;
+  const bool is_nobody_there = IsNobodyThere();
+  const absl::btree_set<uint32_t> were_in_vain = std::exchange(in_vain_, {});
+  graph_.lifecycle().saves().ForEachLine([&](uint32_t group, PackageId first, size_t size) {
+    const uint64_t jobs = std::min<uint64_t>(size, grants_.FreeOfFarm(group));
+    const uint64_t of_each = std::min<uint64_t>(
+        options_.fleet.slots, grants_.JobsOn(group, options_.fleet.offer.resources));
+    if (jobs == 0 || of_each == 0) return;
+    if (!is_nobody_there && (were_in_vain.contains(group) || IsAnyIdleFor(first))) {
+      in_vain_.insert(group);
+    } else {
+      machines += static_cast<double>(jobs) / static_cast<double>(of_each);
+    }
+  });
+  return static_cast<uint32_t>(
+      std::min(std::ceil(machines), static_cast<double>(options_.fleet.max)));
+}
+
+uint32_t Fleet::Wanted() {
+  const FleetOptions& fleet = options_.fleet;
+  // One that made something else than others is not replaced.
+  const uint32_t out = std::min(held_results_.quarantined(Pool::kLaunched), fleet.max - 1);
+  const uint32_t most = fleet.max - out;
+  const uint32_t least = std::min(fleet.min, most);
+  // What they can take: neither what only helpers or others can cook, nor what waits for a resource
+  // of the farm.
+  const size_t demanding = parking_.CountForFleet();
+  const uint32_t further = FurtherMachines();
+  // (Where nobody is left who holds what others wait for, they wait for a worker.)
+  const size_t stalled = IsNobodyThere() ? graph_.lifecycle().saves().size() : 0;
+  const size_t ready = graph_.lifecycle().loads().size() + demanding + stalled;
+  const size_t jobs = ready + workers_.jobs_in_hand(Pool::kLaunched);
+  if (ready + further == 0) return least;
+  absl::Duration work;
+  uint64_t packages = 0;
+  claimants_.ForEachOf(claimants_.active(), [&](const Claimant& cook) {
+    work += cook.tally.monitor.Work();
+    packages += cook.tally.monitor.to_cook();
+  });
+  size_t parked = 0;
+  for (const auto& [cooker, queue] : graph_.lifecycle().parked()) parked += queue.size();
+  parked -= demanding;
+  if (packages > 0)
+    work *= 1 - std::min(1.0, static_cast<double>(parked) / static_cast<double>(packages));
+  const double worth = absl::FDivDuration(work, fleet.start * kWorthStarts * fleet.slots);
+  double busy = std::ceil(static_cast<double>(jobs) / fleet.slots);
+  if (further > 0) busy = std::max(busy, static_cast<double>(further + Busy()));
+  const double wanted =
+      std::clamp(std::min(std::ceil(worth), busy), 1.0, static_cast<double>(most));
+  return std::max(static_cast<uint32_t>(wanted), least);
+}
+
+void Fleet::SpawnUpTo(Pool pool, uint32_t count) {
+  const uint32_t failures = start_failures_.Of(pool);
+  const absl::Duration delay = failures == 0 ? absl::ZeroDuration() : BackOff(failures);
+  // One that drains takes no jobs, however long it stays. (On this machine it has its slots until
+  // it is gone.)
+  const uint32_t leaving = pool == Pool::kLaunched ? workers_.draining(pool) : 0;
+  for (uint32_t alive = workers_.alive(pool) - leaving; alive < count; ++alive)
+    turn_.spawns.push_back({workers_.AddOwn(pool, today_.awake + delay), delay});
+}
+
+void Fleet::LetIdleGo() {
+  if (options_.fleet.max == 0 || today_.awake - looked_at_ < kLookPeriod) return;
+  looked_at_ = today_.awake;
+  // (Who is wanted would be asked for again at once.)
+  const uint32_t kept = (claimants_.active() != 0 && job_queue_.HasLoadWork()) ? Wanted() : 0;
+  uint32_t launched = workers_.alive(Pool::kLaunched) - workers_.draining(Pool::kLaunched);
+  std::vector<WorkerId> idle;
+  for (const WorkerId id : workers_.ring()) {
+    const Worker& worker = *workers_.Find(id);
+    const Pool pool = PoolOf(id);
+    if (pool == Pool::kForeign || worker.is_draining || !worker.hand.empty() ||
+        today_.awake - worker.idle_since < options_.fleet.idle_max)
+      continue;
+    // (It would stay until these are taken. One that is held as half of a proof may wait for the
+    // helper that would come in its place.)
+    if (!worker.unacknowledged.empty()) continue;
+    if (pool == Pool::kLaunched && launched <= kept) continue;
+    if (pool == Pool::kLocal && options_.workers > 0) continue;
+    launched -= pool == Pool::kLaunched;
+    idle.push_back(id);
+  }
+  for (const WorkerId id : idle) worker_loss_.Drain(id);
+}
+
+}  // namespace galley::director

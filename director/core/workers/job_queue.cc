@@ -1,0 +1,102 @@
+#include "director/core/workers/job_queue.h"
+
+#include <algorithm>
+
+#include "common/base/sabotage.h"
+#include "director/core/packages/job_costs.h"
+
+namespace galley::director {
+
+// The next package whose resources are free; packages met on the way whose resources are not free
+// go to the save queue. Invalid: none.
+PackageId JobQueue::NextJob() {
+  while (true) {
+    const PackageId next = NextInTurn();
+    if (!next.valid() || graph_.lifecycle().saves().Contains(next) ||
+        aloneness_.WaitsToBeAlone(next) || HasResources(next))
+      return next;
+    graph_.lifecycle().SetState(next, State::kSaveStalled, "its resources are taken");
+  }
+}
+
+// The first of the class whose turn it is, of the jobs whose resources are free, that need none, or
+// of which that is not known yet.
+PackageId JobQueue::NextInTurn() {
+  const LoadQueue& loads = graph_.lifecycle().loads();
+  lent_ = {};
+  const PackageId stalled = FirstStalled(Urgency::kBlocking);
+  PackageId next = stalled;
+  // All else is to end before the one that waits to be alone; but what has its resource goes on.
+  const bool waits_alone = !loads.empty() && aloneness_.WaitsToBeAlone(loads.Top());
+  if (!loads.empty() && !(waits_alone && stalled.valid()) &&
+      (!stalled.valid() || packages_[stalled].urgency < loads.TopUrgency()))
+    next = loads.Top();
+  if (!next.valid() || packages_[next].work->runs_alone) return next;
+  const Urgency urgency = packages_[next].urgency;
+  while (true) {
+    const size_t of_class = Shares::ClassOf(packages_[next].urgency);
+    if (of_class == 0) break;
+    const Urgency below = Shares::UrgencyBelow(of_class);
+    const PackageId lower = waits_alone ? FirstStalled(below) : FirstAtMost(below);
+    if (!lower.valid() || IsSabotaged(Sabotage::kStarveClass)) break;
+    if (aloneness_.WaitsToBeAlone(lower)) break;  // it has no turn before those above it
+    const bool is_held_up =
+        urgency == Urgency::kBlocking && IsSabotaged(Sabotage::kHoldUpNow) && lent_.package != next;
+    if (!shares_.IsTurnOfLower(of_class, CostOf(packages_[lower], costs_)) && !is_held_up) break;
+    next = lower;
+    lent_ = {next, urgency};
+  }
+  return next;
+}
+
+// (One whose job from before may go on has what it needs: Survivors::TakeUp looks at that.)
+bool JobQueue::HasResources(PackageId package) const {
+  const uint32_t group = packages_[package].resource_group;
+  if (group == 0 || resumed_attempts_.Has(package)) return true;
+  return !resumed_attempts_.is_unsure() && grants_.IsFree(group) && reservations_.MayTake(package);
+}
+
+// The first that waits for resources which are free by now and that is not more urgent.
+PackageId JobQueue::FirstStalled(Urgency urgency) const {
+  return graph_.lifecycle().saves().BestAtMost(
+      urgency, [&](uint32_t, PackageId first) { return HasResources(first); });
+}
+
+// The first of these, and of those that were not asked yet and need not run alone.
+PackageId JobQueue::FirstAtMost(Urgency urgency) const {
+  const PackageId stalled = FirstStalled(urgency);
+  const PackageId load = graph_.lifecycle().loads().TopAtMost(urgency);
+  if (!stalled.valid() || !load.valid()) return stalled.valid() ? stalled : load;
+  return packages_[stalled].urgency >= packages_[load].urgency ? stalled : load;
+}
+
+// A job that has its turn before more urgent ones is not overtaken by them at its worker.
+Urgency JobQueue::UrgencyOf(PackageId id) const {
+  return lent_.package == id ? lent_.urgency : packages_[id].urgency;
+}
+
+// What the job's class owes to lower ones, and what higher ones owe to it.
+void JobQueue::Account(PackageId id, absl::Duration expected) {
+  const size_t of_class = Shares::ClassOf(packages_[id].urgency);
+  if (of_class > 0 && FirstAtMost(Shares::UrgencyBelow(of_class)).valid())
+    shares_.Earn(of_class, expected);
+  if (lent_.package != id) return;
+  for (size_t above = of_class + 1; above <= Shares::ClassOf(lent_.urgency); ++above)
+    shares_.Spend(above, expected);
+  lent_ = {};
+}
+
+bool JobQueue::HasBlockingJob() const {
+  const PackageId stalled = FirstStalled(Urgency::kBlocking);
+  return (stalled.valid() && packages_[stalled].urgency == Urgency::kBlocking) ||
+         (!graph_.lifecycle().loads().empty() &&
+          graph_.lifecycle().loads().TopUrgency() == Urgency::kBlocking);
+}
+
+bool JobQueue::HasLoadWork() const {
+  return !graph_.lifecycle().loads().empty() || !graph_.lifecycle().saves().empty() ||
+         !graph_.lifecycle().parked().empty() || graph_.lifecycle().has_backing_off() ||
+         workers_.jobs_in_hand() > 0;
+}
+
+}  // namespace galley::director

@@ -1,0 +1,64 @@
+// JobQueue: which package is to be handed over next: the most urgent one, but for the share of
+// lower classes (shares.h). Threads: none; owned by Core.
+#pragma once
+
+#include "absl/time/time.h"
+#include "director/core/jobs/grants.h"
+#include "director/core/jobs/job_part.h"
+#include "director/core/jobs/resumed_attempts.h"
+#include "director/core/packages/costs.h"
+#include "director/core/workers/aloneness.h"
+#include "director/core/workers/reservations.h"
+#include "director/core/workers/shares.h"
+
+namespace galley::director {
+
+class JobQueue : JobPart {
+ public:
+  JobQueue(const JobGround& ground, Costs& costs, Grants& grants, Shares& shares,
+           ResumedAttempts& resumed_attempts, Aloneness& aloneness, Reservations& reservations)
+      : JobPart(ground),
+        costs_(costs),
+        grants_(grants),
+        shares_(shares),
+        resumed_attempts_(resumed_attempts),
+        aloneness_(aloneness),
+        reservations_(reservations) {}
+
+  // Something is ready, waits for something, or is in hand.
+  bool HasLoadWork() const;
+  // The next package whose resources are free; packages met on the way whose resources are not free
+  // go to the save queue. Invalid: none.
+  PackageId NextJob();
+  // What it asks for is free, and is not reserved for another.
+  bool HasResources(PackageId package) const;
+  bool HasBlockingJob() const;
+  // As urgent as the job's turn makes it.
+  Urgency UrgencyOf(PackageId package) const;
+  // The package is handed over: what its class owes to lower ones, and what higher ones owe to it.
+  void Account(PackageId package, absl::Duration expected);
+  // No job has its turn before its time any more.
+  void EndTurn() { lent_ = {}; }
+
+ private:
+  // A job of a lower class has its turn, as if it were that urgent.
+  struct Lent {
+    PackageId package;
+    Urgency urgency = Urgency::kLow;
+  };
+
+  PackageId NextInTurn();
+  PackageId FirstStalled(Urgency urgency) const;
+  PackageId FirstAtMost(Urgency urgency) const;
+
+  Lent lent_;
+
+  Costs& costs_;
+  Grants& grants_;
+  Shares& shares_;
+  ResumedAttempts& resumed_attempts_;
+  Aloneness& aloneness_;
+  Reservations& reservations_;
+};
+
+}  // namespace galley::director

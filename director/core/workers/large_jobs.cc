@@ -1,0 +1,101 @@
+#include "director/core/workers/large_jobs.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "director/core/packages/job_costs.h"
+
+namespace galley::director {
+namespace {
+
+constexpr size_t kAsideMax = 16;  // in a step
+constexpr absl::Duration kOvertakenMax = absl::Seconds(5);
+
+}  // namespace
+
+// A Blocking package is not set aside: it goes wherever it begins first. A package whose memory is
+// not known is set aside only while a worker is kept for another one.
+bool LargeJobs::SetAside(PackageId id, std::vector<PackageId>& aside) {
+  const PackageData& package = packages_[id];
+  if (aside.size() >= kAsideMax || package.urgency == Urgency::kBlocking) return false;
+  const bool is_large = MemoryOf(packages_[id], costs_) > 0;
+  if (!is_large && !kept_worker_.has_value()) return false;
+  if (is_large) NoteOvertaken(id);
+  graph_.lifecycle().SetAside(id);
+  aside.push_back(id);
+  return true;
+}
+
+void LargeJobs::NoteOvertaken(PackageId id) {
+  absl::Time& since = packages_[id].work->aside_since;
+  since = std::min(since, today_.now);
+  if (!kept_worker_.has_value() && today_.now - since >= kOvertakenMax) KeepWorkerFor(id);
+}
+
+void LargeJobs::LookAtParked() {
+  for (const auto& [kind, queue] : graph_.lifecycle().parked()) {
+    const PackageId first = queue.Top();
+    if (!HeldResults::IsQueue(kind) && packages_[first].urgency != Urgency::kBlocking &&
+        IsHeldUpByMemory(first))
+      NoteOvertaken(first);
+  }
+}
+
+// A worker has all else that it wants, and room for a job.
+bool LargeJobs::IsHeldUpByMemory(PackageId id) const {
+  const uint64_t bytes = MemoryOf(packages_[id], costs_);
+  return bytes > 0 && std::any_of(workers_.with_room().begin(), workers_.with_room().end(),
+                                  [&](const WorkerTable::Load& load) {
+                                    const Worker& worker = *workers_.Find(load.worker);
+                                    return offers_.Has(load.worker, worker, id) &&
+                                           reservations_.MayTakeAt(id, load.worker) &&
+                                           !worker.hand.HasMemoryFor(bytes, worker.memory_bytes);
+                                  });
+}
+
+// Chooses the worker with the least to do among those whose pending jobs, which may last, leave
+// room for the package. O(workers).
+void LargeJobs::KeepWorkerFor(PackageId package) {
+  using Order = std::tuple<bool, absl::Duration, WorkerId>;
+  Order least;
+  for (const WorkerId id : workers_.ring()) {
+    const Worker& worker = *workers_.Find(id);
+    if (!MayBeKeptFor(package, id, worker)) continue;
+    const PlacementCandidate view = placing_.ViewOf(package, id, worker, 0);
+    const Order order(!view.is_large_enough, view.load, id);
+    if (kept_worker_.has_value() && least <= order) continue;
+    kept_worker_ = KeptWorker{.worker = id, .package = package};
+    least = order;
+  }
+}
+
+bool LargeJobs::MayBeKeptFor(PackageId package, WorkerId id, const Worker& worker) const {
+  return worker.presence == Worker::Presence::kAttached && !worker.is_draining &&
+         offers_.Has(id, worker, package) && workers_.IsUsable(worker) &&
+         reservations_.MayTakeAt(package, id) && !graph_.blame().HasFailedOn(package, id) &&
+         trust_.MayTake(package, id, worker) &&
+         worker.hand.HasMemoryBesidePending(MemoryOf(packages_[package], costs_),
+                                            worker.memory_bytes);
+}
+
+// The job that a worker is kept for goes there before all others.
+void LargeJobs::HandOverKept() {
+  if (!kept_worker_.has_value()) return;
+  const PackageId id = kept_worker_->package;
+  const PackageData& package = packages_[id];
+  const bool is_ready = (package.state == State::kLoad || package.state == State::kSaveStalled) &&
+                        package.work->attempt == 0 && !aloneness_.WaitsToBeAlone(id) &&
+                        package.work->not_before == absl::InfinitePast() &&
+                        job_queue_.HasResources(id);
+  if (!is_ready || !MayBeKeptFor(id, kept_worker_->worker, *workers_.Find(kept_worker_->worker))) {
+    kept_worker_.reset();
+    return;
+  }
+  const Worker& worker = *workers_.Find(kept_worker_->worker);
+  if (!workers_.HasRoom(worker) || !placing_.MayTake(id, kept_worker_->worker, worker)) return;
+  const WorkerId to = kept_worker_->worker;
+  kept_worker_.reset();
+  if (!faults_.Quarantine(id) && !survivors_.TakeUp(id)) handing_over_.HandOver(id, {.worker = to});
+}
+
+}  // namespace galley::director

@@ -1,0 +1,240 @@
+#include "director/core/workers/proofs.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/base/fnv.h"
+#include "common/base/sabotage.h"
+
+namespace galley::director {
+namespace {
+
+constexpr size_t kSettledMax = 256;  // packages, in a step, of a queue
+
+}  // namespace
+// Results of the same inputs that came to the same. (The error of a verdict may have a place of its
+// machine in it.)
+bool Proofs::Agree(const Candidate& a, const Candidate& b) {
+  const ResultView &one = *a.saved.result, &other = *b.saved.result;
+  if (one.key != other.key || one.is_verdict != other.is_verdict) return false;
+  return one.outputs == other.outputs && one.references == other.references &&
+         one.generated == other.generated;
+}
+
+bool Proofs::Take(PackageId package, PlatformIndex platform, const Report& by,
+                  const WorkerReport::Saved& saved) {
+  const Key key(package, platform);
+  const bool is_held = held_results_.all().contains(key);
+  if (!is_held && !held_results_.IsChosen(by.worker, package)) return false;
+  if (!is_held && IsSabotaged(Sabotage::kCommitBeforeProof)) return false;
+  const uint32_t machine = workers_.Find(by.worker)->machine;
+  Held& held = held_results_.all()[key];
+  const bool is_known = machine != kHomeMachine && !IsSabotaged(Sabotage::kProveOnSameMachine) &&
+                        std::any_of(held.begin(), held.end(),
+                                    [&](const Candidate& one) { return one.machine == machine; });
+  const Attempt& attempt = attempts_.at(by.attempt);
+  workers_.Find(by.worker)->unacknowledged.insert(by.report);
+  if (is_known) {
+    claimants_.Count(package, &Counters::results_dropped);
+    acknowledgements_.Acknowledge(by.worker, by.report);
+  } else {
+    held.push_back({.worker = by.worker,
+                    .report = by.report,
+                    .attempt = by.attempt,
+                    .machine = machine,
+                    .content = attempt.is_earlier ? packages_[package].content : attempt.content,
+                    .saved = saved});
+  }
+  waits_.MissInstead(package, platform);
+  graph_.lifecycle().SetLoaded(package);
+  if (held.size() > 1 && !is_known) {
+    Compare(key, by);
+  } else {
+    attempts_.TakeBack(attempt, MaskOf(platform));
+    attempts_.EndSpent(package, by.attempt);
+  }
+  return true;
+}
+
+// The last one that came has not been compared yet.
+void Proofs::Compare(const Key& key, const Report& by) {
+  const Held& held = held_results_.all().at(key);
+  for (size_t i = 0; i + 1 < held.size(); ++i) {
+    if (Agree(held[i], held.back())) return Settle(key, i, by);
+  }
+  attempts_.TakeBack(attempts_.at(by.attempt), MaskOf(key.second));
+  attempts_.EndSpent(key.first, by.attempt);
+  if (held.size() > 2) Differ(key);
+}
+
+// Two agree: the first of them is committed for both. Whoever said something else lied, or its
+// machine is broken; but for the director's.
+void Proofs::Settle(const Key& key, size_t chosen, const Report& by) {
+  Held held = held_results_.Erase(key);
+  const Candidate& first = held[chosen];
+  const Candidate& last = held.back();
+  claimants_.Count(key.first, &Counters::results_proven);
+  accepting_.Accept({.package = key.first,
+                     .platform = key.second,
+                     .worker = first.worker,
+                     .report = first.report,
+                     .attempt = by.attempt},
+                    first.saved);
+  commits_.Commit(key.first, key.second, first.saved.result->id, last.worker, last.report);
+  for (size_t i = 0; i + 1 < held.size(); ++i) {
+    if (i == chosen) continue;
+    held_results_.Release(held[i]);
+    Quarantine(held[i], key, held);
+  }
+}
+
+void Proofs::Differ(const Key& key) {
+  const Held held = held_results_.Erase(key);
+  claimants_.Count(key.first, &Counters::proofs_failed);
+  advancing_.FailPlatforms(
+      key.first, MaskOf(key.second), Stage::kSave,
+      "it was cooked on " + MachinesOf(held) +
+          ", and came out different each time: its cooker is not deterministic, or reads what it "
+          "does not declare. Nothing of it is kept",
+      "", FailureCause::kUnproven, held.back().attempt);
+  held_results_.Release(held);
+  advancing_.Advance(key.first);
+}
+
+void Proofs::FailUndecided(const Key& key) {
+  const Held held = held_results_.Erase(key);
+  claimants_.Count(key.first, &Counters::proofs_failed);
+  held_results_.Release(held);
+  advancing_.FailPlatforms(
+      key.first, MaskOf(key.second), Stage::kSave,
+      "it was cooked on " + MachinesOf(held) +
+          ", and came out different; there is no third machine to decide who is right. Nothing of "
+          "it is kept",
+      "", FailureCause::kUnproven);
+  advancing_.Advance(key.first);
+}
+
+void Proofs::CommitUnproven(const Key& key) {
+  const Held held = held_results_.Erase(key);
+  const Candidate& only = held.front();
+  claimants_.Count(key.first, &Counters::results_unproven);
+  held_results_.NoteUnproven(only.worker, key.first);
+  accepting_.Accept({.package = key.first,
+                     .platform = key.second,
+                     .worker = only.worker,
+                     .report = only.report,
+                     .attempt = 0},
+                    only.saved);
+  advancing_.Advance(key.first);
+}
+
+// Its word counts for nothing from now on, be it on its way or of long ago: what else is held of
+// it is made by others, and what was committed is told.
+void Proofs::Quarantine(const Candidate& odd, const Key& key, const Held& held) {
+  if (odd.machine == kHomeMachine || !held_results_.Quarantine(odd.worker)) return;
+  std::string others;
+  for (const Candidate& one : held) {
+    if (&one == &odd) continue;
+    others += (others.empty() ? "" : " and ") + machines_.NameOf(one.machine);
+  }
+  turn_.Note(WorkerQuarantined{.worker = odd.worker,
+                               .package = key.first,
+                               .platform = key.second,
+                               .others = std::move(others),
+                               .unproven = held_results_.TakeUnproven(odd.worker)},
+             claimants_.running());
+  held_results_.ForgetHeldOf(odd.worker);
+  worker_loss_.Dismiss(odd.worker);
+  if (options_.fleet.max == 0 || held_results_.quarantined(Pool::kLaunched) < options_.fleet.max)
+    return;
+  claimants_.EndAll("as many launched workers as there may be (" +
+                    std::to_string(options_.fleet.max) +
+                    ") made something else than other machines: no more are started");
+}
+
+bool Proofs::CanHaveHome() const { return options_.workers > 0 || options_.fleet.helpers_max > 0; }
+
+bool Proofs::NeedsHome(PackageId package) const {
+  return std::none_of(workers_.ring().begin(), workers_.ring().end(), [&](WorkerId id) {
+    const Worker& worker = *workers_.Find(id);
+    return worker.machine != kHomeMachine && !worker.is_draining &&
+           offers_.Has(id, worker, package);
+  });
+}
+
+bool Proofs::HasMachineFor(PackageId package) const {
+  return std::any_of(workers_.ring().begin(), workers_.ring().end(), [&](WorkerId id) {
+    const Worker& worker = *workers_.Find(id);
+    return !worker.is_draining && offers_.Has(id, worker, package);
+  });
+}
+
+bool Proofs::IsOffered(uint32_t queue) {
+  const auto first = [&] {
+    const auto parked = graph_.lifecycle().parked().find(queue);
+    return parked == graph_.lifecycle().parked().end() ? PackageId() : parked->second.Top();
+  };
+  if (HasMachineFor(first())) {
+    waiting_since_.erase(queue);
+    return true;
+  }
+  const bool is_patient = CanHaveHome() || (queue & HeldResults::kThirdQueue) != 0;
+  const absl::Duration patience =
+      is_patient ? options_.proofs.third_max : options_.proofs.second_max;
+  const absl::Duration since = waiting_since_.try_emplace(queue, today_.awake).first->second;
+  if (today_.awake - since < patience) return false;
+  for (size_t i = 0; i < kSettledMax && first().valid() && !claimants_.has_stopped(); ++i)
+    SettleParked(first());
+  // (For a second machine nobody waits again in the same cook; a third one is worth it each time.)
+  if ((queue & HeldResults::kThirdQueue) != 0) waiting_since_.erase(queue);
+  return false;
+}
+
+// No machine is there that could make the package again.
+void Proofs::SettleParked(PackageId package) {
+  std::vector<std::pair<Key, size_t>> all;
+  for (auto at = held_results_.all().lower_bound({package, 0});
+       at != held_results_.all().end() && at->first.first == package; ++at)
+    all.emplace_back(at->first, at->second.size());
+  for (const auto& [key, count] : all) {
+    if (!held_results_.all().contains(key)) continue;
+    if (count > 1) {
+      FailUndecided(key);
+    } else {
+      CommitUnproven(key);
+    }
+  }
+}
+
+// Whether the candidate may still be what the package comes to.
+bool Proofs::IsStillWanted(const Key& key, const Candidate& candidate) const {
+  const PackageData& package = packages_[key.first];
+  if (package.work == nullptr || key.second >= package.slots.size() ||
+      package.content != candidate.content || !claimants_.IsWanted(key.first))
+    return false;
+  const Phase phase = package.slots[key.second].phase;
+  return !IsSettled(phase) && phase != Phase::kUnwanted && phase != Phase::kCommitting;
+}
+
+void Proofs::Sweep() {
+  if (claimants_.running() == 0) waiting_since_.clear();
+  if (held_results_.all().empty()) return;
+  std::vector<Key> over;
+  for (const auto& [key, held] : held_results_.all()) {
+    if (!std::all_of(held.begin(), held.end(),
+                     [&](const Candidate& one) { return IsStillWanted(key, one); }))
+      over.push_back(key);
+  }
+  for (const Key& key : over) held_results_.Release(held_results_.Erase(key));
+}
+
+std::string Proofs::MachinesOf(const Held& held) const {
+  std::string all;
+  for (size_t i = 0; i < held.size(); ++i) {
+    all += i == 0 ? "" : i + 1 == held.size() ? " and " : ", ";
+    all += machines_.NameOf(held[i].machine);
+  }
+  return all;
+}
+
+}  // namespace galley::director

@@ -1,0 +1,122 @@
+// Proofs: a share of the jobs that workers on other machines do is done again, on another machine
+// than the first. Until the second result is there, the first one is *held*: it is neither
+// committed nor seen by anybody, so that a worker which lies poisons no cache with it.
+//
+//   W1 on m1 says a            held: the package is to be cooked once more, anywhere but on m1
+//   W2 on m2 says a            proven: a is committed, as made by W1
+//   W2 on m2 says b            they differ: once more, anywhere but on m1 and m2
+//   W3 on m3 says b            b is committed; W1 is *quarantined*: its jobs go to others, what it
+//                              says from now on is not believed, and it gets no more
+//   W3 on m3 says c            the package fails, uncached: its cooker is not deterministic, and
+//                              nobody is blamed
+//
+// Workers of one machine count as one, so that none is blamed by two of its like. The director's
+// own machine (Pool::kLocal) is believed: what it makes is not proven, it is as good as any other
+// as the second, and as the third even where it was the second, since it would have to contradict
+// itself. Where no other machine is there for a while (CookOptions::proofs), the first result is
+// committed as it is, and counted (Counters::results_unproven); where two differ and there is no
+// third, the package fails.
+//
+// Which jobs are proven follows from the packages' names and a seed that no worker knows: not from
+// the order of anything. A result that is chosen and only feeds the cache (it came late, or is of
+// older files) is dropped.
+//
+// Packages with a held result are ordinary jobs; which workers may take them Offers asks here. When
+// none has room they are parked (Lifecycle::Park), one queue for each set of machines that matters.
+//
+// Cost: O(1) where nothing is held; Sweep O(held).
+// Threads: none; owned by Core.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
+#include "absl/time/time.h"
+#include "director/core/jobs/accepting.h"
+#include "director/core/jobs/acknowledgements.h"
+#include "director/core/jobs/advancing.h"
+#include "director/core/jobs/attempts.h"
+#include "director/core/jobs/job_part.h"
+#include "director/core/jobs/machine_table.h"
+#include "director/core/jobs/pending_commits.h"
+#include "director/core/jobs/worker_table.h"
+#include "director/core/packages/waits.h"
+#include "director/core/workers/held_results.h"
+#include "director/core/workers/offers.h"
+#include "director/core/workers/worker_loss.h"
+
+namespace galley::director {
+
+class Proofs : JobPart {
+ public:
+  Proofs(const JobGround& ground, MachineTable& machines, Attempts& attempts, Waits& waits,
+         Advancing& advancing, PendingCommits& commits, Acknowledgements& acknowledgements,
+         HeldResults& held_results, Offers& offers, Accepting& accepting, WorkerLoss& worker_loss)
+      : JobPart(ground),
+        machines_(machines),
+        attempts_(attempts),
+        waits_(waits),
+        advancing_(advancing),
+        commits_(commits),
+        acknowledgements_(acknowledgements),
+        held_results_(held_results),
+        offers_(offers),
+        accepting_(accepting),
+        worker_loss_(worker_loss) {}
+
+  // The result is wanted now. False: it need not be proven, and the caller commits it. True: it is
+  // dealt with here; the report may be acknowledged by now.
+  // REQUIRES: the attempt was given to the worker; its `remaining` is without the platform.
+  struct Report {
+    WorkerId worker;
+    ReportId report = 0;
+    AttemptId attempt = 0;
+  };
+  bool Take(PackageId package, PlatformIndex platform, const Report& report,
+            const WorkerReport::Saved& saved);
+  // No attached worker of another machine than the director's may take the package.
+  bool NeedsHome(PackageId package) const;
+  // True: a worker is attached that may take what is first in the queue. Else what is parked there
+  // is settled, if nobody came for long enough. REQUIRES: the queue is parked.
+  bool IsOffered(uint32_t queue);
+
+  // A step begins: what is held for nothing goes (its package is over, or of other files now).
+  void Sweep();
+
+ private:
+  using Candidate = HeldResults::Candidate;
+  using Key = HeldResults::Key;
+  using Held = HeldResults::Held;
+
+  static bool Agree(const Candidate& a, const Candidate& b);
+  bool IsStillWanted(const Key& key, const Candidate& candidate) const;
+  void Compare(const Key& key, const Report& by);
+  void Settle(const Key& key, size_t chosen, const Report& by);
+  void Differ(const Key& key);
+  void FailUndecided(const Key& key);
+  void CommitUnproven(const Key& key);
+  void Quarantine(const Candidate& odd, const Key& key, const Held& held);
+  void SettleParked(PackageId package);
+  bool HasMachineFor(PackageId package) const;
+  bool CanHaveHome() const;
+  std::string MachinesOf(const Held& held) const;
+
+  absl::btree_map<uint32_t, absl::Duration> waiting_since_;  // by queue; Today::awake
+
+  MachineTable& machines_;
+  Attempts& attempts_;
+  Waits& waits_;
+  Advancing& advancing_;
+  PendingCommits& commits_;
+  Acknowledgements& acknowledgements_;
+  HeldResults& held_results_;
+  Offers& offers_;
+  Accepting& accepting_;
+  WorkerLoss& worker_loss_;
+};
+
+}  // namespace galley::director

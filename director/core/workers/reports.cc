@@ -1,0 +1,363 @@
+#include "director/core/workers/reports.h"
+
+#include <algorithm>
+
+namespace galley::director {
+namespace {
+
+constexpr char kMadeTwice[] =
+    "two workers cooked it in this cook, and it came out different: its cooker is not "
+    "deterministic. The first result counts";
+
+bool IsAnother(const ResultView& first, const ResultView& second) {
+  return !first.is_verdict && !second.is_verdict &&
+         (first.outputs != second.outputs || first.references != second.references ||
+          first.generated != second.generated);
+}
+
+}  // namespace
+
+void Reports::OnWorkerReported(const WorkerReported& event) {
+  Worker* worker = workers_.Find(event.worker);
+  if (worker == nullptr) return;
+  workers_.Heard(event.worker, today_.awake);
+  for (const WorkerReport& report : event.reports) {
+    if (worker->See(report.report) || worker->uncommitted.erase(report.report) > 0) {
+      OnReport(event.worker, report);
+    } else if (!worker->unacknowledged.contains(report.report)) {
+      acknowledgements_.Acknowledge(event.worker, report.report);
+    }
+  }
+}
+
+// Counts each report once: a report comes again after a commit that failed, and from a process that
+// comes back when another had taken its place. An attempt's reports come in their order.
+void Reports::CountBytes(Attempt& attempt, const WorkerReport& report) {
+  if (report.report <= attempt.told_up_to) return;
+  attempt.told_up_to = report.report;
+  claimants_.Count(attempt.package, &Counters::bytes_read, report.bytes.read);
+  claimants_.Count(attempt.package, &Counters::bytes_warm, report.bytes.warm);
+  claimants_.Count(attempt.package, &Counters::bytes_saved, report.bytes.saved);
+  counts_.figures.bytes_read += report.bytes.read;
+  counts_.figures.bytes_warm += report.bytes.warm;
+  counts_.figures.bytes_saved += report.bytes.saved;
+}
+
+void Reports::OnReport(WorkerId worker, const WorkerReport& report) {
+  const Attempt* attempt = attempts_.Find(report.attempt);
+  // From someone to whom this attempt was never given: refused.
+  if (attempt == nullptr || attempt->worker != worker || workers_.Find(worker)->has_violated)
+    return acknowledgements_.Acknowledge(worker, report.report);
+  workers_.Find(worker)->hand.NoteReport(report.attempt, today_.awake);
+  CountBytes(attempts_.at(report.attempt), report);
+  if (held_results_.IsQuarantined(worker) &&
+      !std::holds_alternative<WorkerReport::Ended>(report.what))
+    return acknowledgements_.Acknowledge(worker, report.report);
+  struct Dispatcher {
+    Reports& reports;
+    WorkerId worker;
+    const WorkerReport& report;
+    Answer operator()(const WorkerReport::Loaded& what) {
+      return reports.OnLoaded(report.attempt, what), Answer::kNow;
+    }
+    Answer operator()(const WorkerReport::Saved& what) {
+      return reports.OnSaved(worker, report.report, report.attempt, what);
+    }
+    Answer operator()(const WorkerReport::Failed& what) {
+      return reports.OnFailed(report.attempt, what), Answer::kNow;
+    }
+    Answer operator()(const WorkerReport::Needs& what) {
+      return reports.OnNeeds(report.attempt, what), Answer::kNow;
+    }
+    Answer operator()(const WorkerReport::Stale& what) {
+      return reports.OnStale(report.attempt, what), Answer::kNow;
+    }
+    Answer operator()(const WorkerReport::Ended&) {
+      reports.resumed_attempts_.ForgetResumed(report.attempt);
+      reports.acknowledgements_.NoteEnded(worker, report.report, report.attempt);
+      return reports.OnEnded(report.attempt), Answer::kNow;
+    }
+  };
+  switch (std::visit(Dispatcher{*this, worker, report}, report.what)) {
+    case Answer::kNow:
+      return acknowledgements_.Acknowledge(worker, report.report);
+    case Answer::kWhenDurable:
+      workers_.Find(worker)->unacknowledged.insert(report.report);
+      return;
+    case Answer::kOfProofs:
+      return;
+  }
+}
+
+void Reports::OnLoaded(AttemptId id, const WorkerReport::Loaded& loaded) {
+  Attempt* attempt = attempts_.Current(id);
+  if (attempt == nullptr) return;
+  start_failures_.NoteWorks(*workers_.Find(attempt->worker));
+  attempt->measured += loaded.load_time;
+  attempt->load += loaded.load_time;
+  const PackageId package = attempt->package;
+  attempt->is_loaded = packages_[package].work->is_loaded = true;
+  graph_.lifecycle().SetLoaded(package);
+  const PlatformMask platforms =
+      today_.platform_sets.Mask(loaded.platforms, attempt->platform_set) & attempt->remaining;
+  for (PlatformIndex p = 0; p < today_.platform_count && loaded.so_far != nullptr; ++p) {
+    if (platforms & MaskOf(p)) explored_.SetExplored(package, p, loaded.so_far, false);
+  }
+  advancing_.Advance(package);
+}
+
+// A result is welcome from any worker that was once given the attempt, if the package still wants
+// it.
+Reports::Answer Reports::OnSaved(WorkerId worker, ReportId report, AttemptId id,
+                                 const WorkerReport::Saved& saved) {
+  Attempt& attempt = attempts_.at(id);
+  const PackageId package_id = attempt.package;
+  PackageData& package = packages_[package_id];
+  if (saved.platform >= 32 || (attempt.granted & MaskOf(saved.platform)) == 0 ||
+      saved.result == nullptr) {
+    breakers_.AddViolation(worker, "a result of " + packages_.NameOf(package_id) +
+                                       " for a platform that its job does not have");
+    return Answer::kNow;
+  }
+  start_failures_.NoteWorks(*workers_.Find(worker));
+  offers_.NoteMade(worker, package_id);
+  graph_.blame().killings().NoteDone(package_id, workers_.Find(worker)->machine, today_.awake);
+  attempt.measured += saved.save_time;
+  ++attempt.saves;
+  const std::optional<PlatformIndex> present =
+      today_.platform_sets.Index(saved.platform, attempt.platform_set);
+  if (!present.has_value())
+    return FeedCache(package_id, std::nullopt, {.worker = worker, .report = report}, saved);
+  const PlatformIndex platform = *present;
+  const PlatformMask bit = MaskOf(platform);
+  const bool was_expected = attempt.is_current && (attempt.remaining & bit) != 0;
+  attempt.remaining &= ~bit;
+  if (package.work == nullptr || platform >= package.slots.size() ||
+      package.slots[platform].phase == Phase::kUnwanted) {
+    // The package is over, or an earlier cook wanted it. A result that nobody had yet feeds the
+    // cache.
+    const bool has_result =
+        platform < package.slots.size() && package.slots[platform].result != nullptr;
+    if (!has_result)
+      return FeedCache(package_id, platform, {.worker = worker, .report = report}, saved);
+    DropResult(package_id, platform, attempt, saved);
+    return Answer::kNow;
+  }
+  Slot& slot = package.slots[platform];
+  Answer answer = Answer::kNow;
+  if (IsSettled(slot.phase) || slot.phase == Phase::kCommitting) {
+    DropResult(package_id, platform, attempt, saved);
+    if (was_expected && attempt.remaining == 0) attempts_.EndAttempt(id, Tell::kNothing);
+  } else if (!saved.is_current || !resumed_attempts_.IsOfToday(attempt)) {
+    // The result is right for an older snapshot, or for what the package's generator or inputs gave
+    // before.
+    answer = FeedCache(package_id, platform, {.worker = worker, .report = report}, saved);
+    if (was_expected) {
+      if ((attempts_.StillInHand(package_id) & bit) == 0) {
+        graph_.lifecycle().SetPhase(package_id, platform, claimants_.FirstPhaseOf(package_id));
+      }
+      if (attempt.remaining == 0) attempts_.EndAttempt(id, Tell::kNothing);
+      faults_.BlameInfrastructure(package_id, bit, "its files changed while it was cooked", "");
+    }
+  } else if (proofs_.Take(package_id, platform, {.worker = worker, .report = report, .attempt = id},
+                          saved)) {
+    answer = Answer::kOfProofs;
+  } else {
+    held_results_.NoteUnproven(worker, package_id);
+    accepting_.Accept({.package = package_id,
+                       .platform = platform,
+                       .worker = worker,
+                       .report = report,
+                       .attempt = id},
+                      saved);
+    answer = Answer::kWhenDurable;
+  }
+  advancing_.Advance(package_id);
+  return answer;
+}
+
+// A result that no cook waits for. One that is to be proven nobody would make again: it is dropped.
+Reports::Answer Reports::FeedCache(PackageId package, std::optional<PlatformIndex> platform,
+                                   const Accepting::Source& source,
+                                   const WorkerReport::Saved& saved) {
+  if (held_results_.IsChosen(source.worker, package)) {
+    claimants_.Count(package, &Counters::results_dropped);
+    return Answer::kNow;
+  }
+  held_results_.NoteUnproven(source.worker, package);
+  commits_.Commit(package, platform, saved.result->id, source.worker, source.report);
+  return Answer::kWhenDurable;
+}
+
+// The platform has a result already. Which of two attempts is the first is chance.
+void Reports::DropResult(PackageId id, PlatformIndex platform, const Attempt& attempt,
+                         const WorkerReport::Saved& saved) {
+  claimants_.Count(id, &Counters::results_dropped);
+  const ResultViewPtr& first = packages_[id].slots[platform].result;
+  if (first != nullptr && saved.is_current && resumed_attempts_.IsOfToday(attempt) &&
+      IsAnother(*first, *saved.result))
+    warnings_.TellOnce(packages_[id].cooks, id,
+                       {record::WarningKind::kNotDeterministic, kMadeTwice});
+}
+
+void Reports::OnFailed(AttemptId id, const WorkerReport::Failed& failed) {
+  const bool is_of_machine = failed.fault == WorkerReport::Fault::kInfrastructure ||
+                             failed.fault == WorkerReport::Fault::kOtherTool ||
+                             failed.fault == WorkerReport::Fault::kNeedsFiles ||
+                             failed.fault == WorkerReport::Fault::kNoRoom ||
+                             failed.fault == WorkerReport::Fault::kProtocol;
+  bool is_refused = failed.fault == WorkerReport::Fault::kRefused;
+  const bool is_own = !is_of_machine && !is_refused;
+  if (failed.executor_lost) {
+    claimants_.CountForAll(&Counters::executors_lost);
+    ++counts_.figures.executors_lost;
+  }
+  Attempt* attempt = attempts_.Current(id);
+  if (attempt == nullptr && is_own) faults_.OnLateFault(id, failed);
+  if (attempt == nullptr) return JudgeWorker(attempts_.at(id), failed);
+  const Attempt copy = *attempt;  // what follows may end it
+  const PackageId package = attempt->package;
+  if (failed.is_loaded) attempt->is_loaded = packages_[package].work->is_loaded = true;
+  const PlatformMask platforms =
+      (failed.platforms == 0 ? ~PlatformMask{0}
+                             : today_.platform_sets.Mask(failed.platforms, attempt->platform_set)) &
+      attempt->remaining;
+  if (platforms == 0) return;
+  attempt->remaining &= ~platforms;
+  attempt->is_partial = true;  // what it measured is not the time of a whole job
+  attempts_.TakeBack(*attempt, platforms);
+  // (A worker of this machine has both tools and files: its word on that is trouble like any
+  // other.)
+  const bool is_elsewhere = PoolOf(attempt->worker) != Pool::kLocal;
+  const bool lacks_files = is_elsewhere && failed.fault == WorkerReport::Fault::kNeedsFiles;
+  is_refused |= lacks_files && !offers_.NeedFiles(package, failed.error);
+  if (is_elsewhere && failed.fault == WorkerReport::Fault::kOtherTool) {
+    claimants_.Count(package, &Counters::jobs_retried);
+    offers_.Refuse(attempt->worker, package, failed.error);
+  } else if (lacks_files && !is_refused) {
+    claimants_.Count(package, &Counters::jobs_retried);
+  } else if (is_refused) {
+    advancing_.FailPlatforms(package, platforms,
+                             packages_[package].work->is_loaded ? Stage::kSave : Stage::kLoad,
+                             failed.error, failed.log, FailureCause::kRefused, id);
+  } else if (is_own) {
+    faults_.OnOwnFault(id, failed, platforms);
+  } else if (failed.is_killed) {
+    culprits_.OnKilled(id, failed, platforms);
+  } else {
+    const Worker* const where = workers_.Find(copy.worker);
+    const bool is_new_there = failed.fault == WorkerReport::Fault::kInfrastructure && where &&
+                              graph_.blame().AddMachine(package, where->machine);
+    faults_.BlameInfrastructure(package, platforms, failed.error, failed.log, RetryCause::kMachine,
+                                is_new_there);
+  }
+  JudgeWorker(copy, failed);
+  attempts_.EndSpent(package, id);
+  advancing_.Advance(package);
+}
+
+// What was generated and is gone fails everywhere until it is made again: all that one generator
+// made speaks against a machine like one package.
+PackageId Reports::SuspectOf(PackageId id) const {
+  if (packages_[id].generated == nullptr) return id;
+  const PackageId generator = packages_.Find(GeneratorName(packages_.NameOf(id)));
+  return generator.valid() ? generator : id;
+}
+
+// (Another tool, and files that are not there, are no harm: it gets no more such jobs.)
+void Reports::JudgeWorker(const Attempt& attempt, const WorkerReport::Failed& failed) {
+  if (failed.is_killed) return;  // which may be the package's doing (Culprits)
+  switch (failed.fault) {
+    case WorkerReport::Fault::kInfrastructure:
+      return breakers_.AddFault(attempt.worker, SuspectOf(attempt.package), failed.error);
+    case WorkerReport::Fault::kNoRoom:
+      return breakers_.AddFault(attempt.worker, PackageId(), failed.error);
+    case WorkerReport::Fault::kProtocol:
+      return breakers_.AddViolation(attempt.worker, failed.error);
+    case WorkerReport::Fault::kCrashed:
+    case WorkerReport::Fault::kMemory:
+    case WorkerReport::Fault::kTimeout:
+    case WorkerReport::Fault::kRefused:
+    case WorkerReport::Fault::kOtherTool:
+    case WorkerReport::Fault::kNeedsFiles:
+      return;
+  }
+}
+
+void Reports::OnNeeds(AttemptId id, const WorkerReport::Needs& needs) {
+  Attempt* attempt = attempts_.Current(id);
+  if (attempt == nullptr || needs.platform >= 32) return;
+  const PackageId package_id = attempt->package;
+  PackageData& package = packages_[package_id];
+  const std::optional<PlatformIndex> platform =
+      today_.platform_sets.Index(needs.platform, attempt->platform_set);
+  attempts_.EndAttempt(id, Tell::kNothing);
+  attempts_.EndAttempts(package_id);  // a backup would ask for the same
+  const PlatformMask platforms = InPhase(packages_[package_id], Phase::kToCook) &
+                                 (platform.has_value() ? MaskOf(*platform) : 0);
+  std::string error;
+  if (platforms == 0 || attempts_.IsOfAnotherTerm(id)) {
+    // The platform is no longer wanted, and the others go on; or the attempt is of another term,
+    // and was given inputs that this director was not asked for: the next attempt asks for all of
+    // them, so that all are in the cook.
+  } else if (retry_.AreLateInputsEnough(++package.work->needs)) {
+    advancing_.FailPackage(package_id, Stage::kLoad,
+                           "asked for more than " + std::to_string(retry_.late_inputs_max()) +
+                               " cooked inputs one after the other, the last: " + needs.package);
+  } else if (!waits_.CanBeCookedInput(needs.package, &error)) {
+    // The input is in no cook for that; but when it changes, the package is tried again.
+    claims_.Join(graph_.FindOrAdd(needs.package), InstigatorCategory::kBuildDependency, package_id,
+                 0);
+    advancing_.FailPlatforms(package_id, platforms, Stage::kLoad,
+                             "cooked input " + needs.package + ": expected a package: " + error,
+                             "");
+  } else {
+    const PackageId input = graph_.FindOrAdd(needs.package);
+    packages_[input].is_cooked_input = true;
+    claims_.Join(input, InstigatorCategory::kBuildDependency, package_id, package.cooks);
+    if (waits_.AvailabilityOf(input, *platform) == Waits::Availability::kNone) {
+      waits_.NoteInput(package_id, input);
+      advancing_.FailPlatforms(package_id, platforms, Stage::kLoad, waits_.WhyNone(input), "");
+    } else {
+      wait_cycles_.AddWait(package_id, {input, *platform, true});
+      following_.LookUpWithInputs(package_id);
+    }
+  }
+  advancing_.Advance(package_id);
+}
+
+void Reports::OnStale(AttemptId id, const WorkerReport::Stale& stale) {
+  Attempt* attempt = attempts_.Current(id);
+  if (attempt == nullptr) return;
+  const PackageId package_id = attempt->package;
+  PackageData& package = packages_[package_id];
+  const uint32_t attempt_epoch = attempt->epoch;
+  attempts_.EndAttempt(id, Tell::kNothing);
+  attempts_.EndAttempts(package_id);
+  package.NoteNewContent();
+  if (retry_.AreInfrastructureFaultsEnough(graph_.blame().AddInfrastructureFault(package_id))) {
+    return advancing_.FailPackage(
+        package_id, Stage::kLoad,
+        "its files changed in each of too many attempts, the last: " + stale.path);
+  }
+  for (PlatformIndex p = 0; p < package.slots.size() && !claimants_.IsForced(package_id); ++p) {
+    if (package.slots[p].phase == Phase::kToCook)
+      graph_.lifecycle().SetPhase(package_id, p, Phase::kToLookUp);
+  }
+  advancing_.WaitForScan(package_id, stale.path, attempt_epoch);
+  advancing_.Advance(package_id);
+}
+
+// The attempt is over, and something was not reported: the worker dropped it, or reports overtook
+// each other.
+void Reports::OnEnded(AttemptId id) {
+  const Attempt* attempt = attempts_.Current(id);
+  if (attempt == nullptr) return attempts_.ForgetRetracted(id);
+  const PackageId package = attempt->package;
+  const PlatformMask left = attempt->remaining;
+  attempts_.EndAttempt(id, Tell::kNothing);
+  faults_.BlameInfrastructure(package, left, "the worker gave it back", "");
+  advancing_.Advance(package);
+}
+
+}  // namespace galley::director

@@ -1,0 +1,101 @@
+#include "director/core/workers/reservations.h"
+
+#include <algorithm>
+
+namespace galley::director {
+namespace {
+
+constexpr absl::Duration kBetweenReservations = absl::Milliseconds(500);
+
+}  // namespace
+
+bool Reservations::Waits(PackageId id) const {
+  const PackageData& package = packages_[id];
+  return (package.state == State::kLoad || package.state == State::kSaveStalled) &&
+         package.work->attempt == 0 && package.work->not_before == absl::InfinitePast() &&
+         claimants_.IsWanted(id) && !aloneness_.WaitsToBeAlone(id);
+}
+
+bool Reservations::IsOver() const {
+  if (!IsReserved() || packages_[reserved_->package].resource_group != reserved_->group ||
+      !Waits(reserved_->package))
+    return true;
+  const Worker* worker = workers_.Find(reserved_->worker);
+  return worker == nullptr || worker->presence != Worker::Presence::kAttached ||
+         worker->is_draining || !workers_.IsUsable(*worker) ||
+         !offers_.Has(reserved_->worker, *worker, reserved_->package);
+}
+
+void Reservations::Look() {
+  if (reserved_.has_value() && IsOver()) reserved_.reset();
+  if (!grants_.has_composite() || today_.awake - looked_at_ < kBetweenReservations) return;
+  looked_at_ = today_.awake;
+  std::vector<std::pair<absl::Time, PackageId>> overtaken;
+  graph_.lifecycle().saves().ForEachLine(
+      [&](uint32_t, PackageId first, size_t) { Consider(first, overtaken); });
+  for (const auto& [kind, queue] : graph_.lifecycle().parked()) Consider(queue.Top(), overtaken);
+  if (reserved_.has_value()) return;
+  std::sort(overtaken.begin(), overtaken.end());
+  for (const auto& [since, package] : overtaken) {
+    if (today_.now - since < options_.overtaken_max || Reserve(package)) return;
+  }
+}
+
+// Since when it waits is noted here.
+void Reservations::Consider(PackageId id,
+                            std::vector<std::pair<absl::Time, PackageId>>& overtaken) const {
+  if (!grants_.IsComposite(packages_[id].resource_group) || !Waits(id)) return;
+  absl::Time& since = packages_[id].work->aside_since;
+  since = std::min(since, today_.now);
+  overtaken.emplace_back(since, id);
+}
+
+// False: no worker that is attached can ever have it. O(workers).
+bool Reservations::Reserve(PackageId id) {
+  Reserved reserved{.package = id, .group = packages_[id].resource_group, .worker = WorkerId()};
+  uint64_t least = 0;
+  for (const WorkerId at : workers_.ring()) {
+    const Worker& worker = *workers_.Find(at);
+    if (worker.is_draining || !workers_.IsUsable(worker) || !offers_.Has(at, worker, id)) continue;
+    const uint64_t missing = grants_.MissingAt(reserved.group, at);
+    if (reserved.worker.valid() && missing >= least) continue;
+    reserved.worker = at;
+    least = missing;
+  }
+  if (!reserved.worker.valid()) return false;
+  reserved_ = reserved;
+  return true;
+}
+
+// (Its package may have ended since the last look.)
+bool Reservations::IsReserved() const {
+  return reserved_.has_value() && packages_.Has(reserved_->package) &&
+         packages_[reserved_->package].work != nullptr;
+}
+
+// More urgent, as long as that counts.
+bool Reservations::GoesBefore(PackageId id) const {
+  const PackageData& reserved = packages_[reserved_->package];
+  const Urgency urgency = packages_[id].urgency;
+  if (urgency == Urgency::kBlocking) return true;
+  return urgency > reserved.urgency &&
+         today_.now - reserved.work->aside_since < options_.overtaken_by_urgent_max;
+}
+
+bool Reservations::MayTake(PackageId id) const {
+  const uint32_t group = packages_[id].resource_group;
+  // (Of those that want the same the first in their line goes: the others are behind it.)
+  return group == 0 || !IsReserved() || reserved_->group == group || GoesBefore(id) ||
+         grants_.IsFreeBeside(group, reserved_->group);
+}
+
+bool Reservations::MayTakeAt(PackageId id, WorkerId worker) const {
+  const uint32_t group = packages_[id].resource_group;
+  if (group == 0) return true;
+  if (!grants_.IsFreeAt(group, worker)) return false;
+  return !IsReserved() || reserved_->group == group || GoesBefore(id) ||
+         !grants_.IsSameMachine(reserved_->worker, worker) ||
+         grants_.IsFreeAtBeside(group, reserved_->group, worker);
+}
+
+}  // namespace galley::director

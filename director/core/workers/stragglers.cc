@@ -1,0 +1,157 @@
+#include "director/core/workers/stragglers.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace galley::director {
+namespace {
+
+constexpr absl::Duration kBetweenLooks = absl::Milliseconds(100);
+// At most one slot of so many holds a backup; one always may.
+constexpr uint64_t kSlotsForABackup = 4;
+// Stragglers for which nobody was found, in a look.
+constexpr size_t kInVainMax = 64;
+// One after the other; and where results are proven, of which a package needs three at most.
+constexpr uint32_t kBackupsOfAPackageMax = 3, kBackupsWithProofsMax = 6;
+
+}  // namespace
+
+// A look at all running jobs is due, for a worker that has nothing to do.
+bool Stragglers::IsTimeToLook() {
+  if (workers_.idle().empty() || workers_.jobs_in_hand() == 0) return false;
+  if (today_.awake - looked_at_ < kBetweenLooks) return false;
+  looked_at_ = today_.awake;
+  return true;
+}
+
+void Stragglers::BackUp() {
+  size_t in_vain = 0;
+  for (const AttemptId straggler : Find()) {
+    if (in_vain == kInVainMax) return;
+    if (attempts_.backups() >= std::max<uint64_t>(1, workers_.slots() / kSlotsForABackup)) return;
+    const Attempt attempt = attempts_.at(straggler);
+    WorkerId worker = IdleFor(attempt, /*is_elsewhere=*/true);
+    if (!worker.valid() && IsHopeless(straggler)) worker = BestFor(attempt);
+    if (worker.valid()) {
+      GiveBackup(attempt.package, worker);
+    } else {
+      ++in_vain;
+    }
+  }
+}
+
+// It ends sooner when another begins it anew, even behind other work.
+bool Stragglers::IsHopeless(AttemptId id) const {
+  const Attempt& attempt = attempts_.at(id);
+  const Worker& worker = *workers_.Find(attempt.worker);
+  const std::optional<absl::Duration> began_at = worker.hand.BeganAt(id);
+  if (!began_at || worker.hand.IsUploading(id)) return false;
+  const absl::Duration ran = today_.awake - *began_at;
+  const bool is_slow = trust_.IsSlow(attempt.worker);
+  if (is_slow && attempt.expected * trust_.PaceOf(worker) - ran > 2 * attempt.expected) return true;
+  const bool is_likely = is_slow || machines_.HasFailed(workers_.Find(attempt.worker));
+  return ran > std::max(options_.straggler_min, is_likely ? overruns_.Limit(attempt.expected)
+                                                          : overruns_.FarLimit(attempt.expected));
+}
+
+bool Stragglers::MayBeBackedUp(AttemptId id) const {
+  const Attempt& attempt = attempts_.at(id);
+  const Work& work = *packages_[attempt.package].work;
+  const uint32_t most = options_.proofs.share > 0 ? kBackupsWithProofsMax : kBackupsOfAPackageMax;
+  return work.attempt == id && work.others.empty() && work.backups < most && attempt.group == 0 &&
+         attempt.remaining != 0 && graph_.blame().Of(attempt.package).own == 0;
+}
+
+// Who runs for the longest time comes first.
+std::vector<AttemptId> Stragglers::Find() const {
+  std::vector<std::pair<absl::Duration, AttemptId>> found;
+  for (const WorkerId id : workers_.ring()) {
+    const Worker& worker = *workers_.Find(id);
+    const auto look_at = [&](AttemptId attempt, absl::Duration since) {
+      const absl::Duration limit =
+          std::max(options_.straggler_min, overruns_.Limit(worker.hand.At(attempt).expected));
+      const absl::Duration ran = today_.awake - since;
+      const bool is_late = ran > limit || !workers_.IsUsable(worker) ||
+                           (ran > options_.straggler_min && trust_.IsDoubtful(id));
+      if (is_late && MayBeBackedUp(attempt)) found.emplace_back(since, attempt);
+    };
+    for (const Hand::Running& one : worker.hand.running()) look_at(one.attempt, one.began_at);
+    for (const auto& [attempt, one] : worker.hand.uploading())
+      look_at(attempt, std::max(one.left_at, worker.hand.uploaded_at()));
+    if (workers_.IsUsable(worker)) continue;
+    for (const AttemptId waiting : worker.hand.Queue()) {
+      if (MayBeBackedUp(waiting)) found.emplace_back(today_.awake, waiting);
+    }
+  }
+  std::sort(found.begin(), found.end());
+  std::vector<AttemptId> stragglers;
+  for (const auto& [began_at, attempt] : found) stragglers.push_back(attempt);
+  return stragglers;
+}
+
+std::vector<RunningJob> Stragglers::RunningOf(CookMask cooks) const {
+  std::vector<RunningJob> jobs;
+  for (const WorkerId id : workers_.ring()) {
+    const Worker& worker = *workers_.Find(id);
+    for (const Hand::Running& one : worker.hand.running()) {
+      const Attempt& attempt = attempts_.at(one.attempt);
+      if ((packages_[attempt.package].cooks & cooks) != 0)
+        jobs.push_back({attempt.expected, today_.awake - one.began_at});
+    }
+  }
+  return jobs;
+}
+
+void Stragglers::FindLongest(Progress& view) const {
+  std::optional<std::pair<absl::Duration, AttemptId>> longest;
+  for (const WorkerId id : workers_.ring()) {
+    for (const Hand::Running& one : workers_.Find(id)->hand.running()) {
+      const std::pair running(one.began_at, one.attempt);
+      if (!longest || running < *longest) longest = running;
+    }
+  }
+  if (!longest) return;
+  view.longest = packages_.NameOf(attempts_.at(longest->second).package);
+  view.longest_for = today_.awake - longest->first;
+  view.is_alone = longest->second == attempts_.alone();
+}
+
+WorkerId Stragglers::IdleFor(const Attempt& attempt, bool is_elsewhere) const {
+  for (const WorkerId id : workers_.idle()) {
+    if (!(is_elsewhere && id == attempt.worker) &&
+        placing_.MayTake(attempt.package, id, *workers_.Find(id)))
+      return id;
+  }
+  return WorkerId();
+}
+
+void Stragglers::GiveBackup(PackageId id, WorkerId worker) {
+  Work& work = *packages_[id].work;
+  const Attempt& primary = attempts_.at(work.attempt);
+  const PlatformMask platforms = primary.remaining;
+  const AttemptId backup = handing_over_.Give(id, {.worker = worker}, platforms, primary.expected);
+  attempts_.SetBackup(backup);
+  work.others.push_back(backup);
+  ++work.attempts;
+  ++work.backups;
+  claimants_.Count(id, &Counters::backups_started);
+}
+
+WorkerId Stragglers::BestFor(const Attempt& attempt) const {
+  WorkerId best;
+  absl::Duration least;
+  for (const WorkerId id : workers_.ring()) {
+    const Worker& worker = *workers_.Find(id);
+    if (id == attempt.worker || worker.is_draining || worker.is_held || trust_.IsDoubtful(id) ||
+        worker.hand.size() >= options_.window_jobs_max + worker.slots() ||
+        !placing_.MayTake(attempt.package, id, worker))
+      continue;
+    const absl::Duration delay = worker.hand.Delay(today_.awake);
+    if (best.valid() && delay >= least) continue;
+    best = id;
+    least = delay;
+  }
+  return best;
+}
+
+}  // namespace galley::director

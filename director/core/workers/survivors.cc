@@ -1,0 +1,170 @@
+#include "director/core/workers/survivors.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/base/sabotage.h"
+#include "director/core/packages/job_costs.h"
+
+namespace galley::director {
+namespace {
+
+constexpr absl::Duration kLookAgain = absl::Milliseconds(100);
+// A worker lists its jobs in its first message, and reports what became of the others in the next
+// ones.
+constexpr absl::Duration kReportsMax = absl::Seconds(1);
+
+bool IsIn(const std::vector<AttemptId>& attempts, AttemptId attempt) {
+  return std::find(attempts.begin(), attempts.end(), attempt) != attempts.end();
+}
+
+}  // namespace
+
+void Survivors::OnWorkersSurvived(const WorkersSurvived& event) {
+  workers_.BeginOwnAt(event.first_free);
+  for (const WorkerId worker : event.workers) {
+    if (workers_.Find(worker) == nullptr) workers_.AddSurvivor(worker, today_.awake);
+  }
+  for (const WorkersSurvived::Given& given : event.given) {
+    if (workers_.Find(given.worker) == nullptr) continue;
+    const PackageId package = graph_.FindOrAdd(given.package);
+    attempts_.Add(given.attempt, Attempt{.package = package,
+                                         .worker = given.worker,
+                                         .platform_set = today_.platform_sets.present(),
+                                         .granted = given.platforms,
+                                         .remaining = given.platforms,
+                                         .is_current = false,
+                                         .is_earlier = true});
+    resumed_attempts_.Add(package, given.attempt, given.generated_source);
+  }
+}
+
+// A worker says what it really has.
+void Survivors::Resume(const WorkerAttached& event) {
+  const bool is_wanted = claimants_.active() != 0;
+  ResumedAttempts& resumed = resumed_attempts_;
+  for (auto at = resumed.all().begin(); at != resumed.all().end();) {
+    ResumedAttempts::Resumed& one = at->second;
+    const bool is_its = attempts_.at(one.attempt).worker == event.worker;
+    one.has_begun |= is_its && IsIn(event.begun, one.attempt);
+    if (is_its && !IsIn(event.in_hand, one.attempt)) {
+      one.over_at = today_.now + kReportsMax;
+      resumed.unsettled().insert(at->first);
+    }
+    at = is_its && !is_wanted ? resumed.Erase(at) : std::next(at);
+  }
+}
+
+bool Survivors::TakeUp(PackageId id) {
+  const auto found = resumed_attempts_.all().find(id);
+  if (found == resumed_attempts_.all().end()) return false;
+  const ResumedAttempts::Resumed was = found->second;
+  Attempt& attempt = attempts_.at(was.attempt);
+  const bool is_over = was.over_at != absl::InfiniteFuture();
+  const bool is_awaited = is_over ? today_.now < was.over_at : IsAwaited(was);
+  if (is_awaited) {
+    if (packages_[id].state == State::kSaveStalled)
+      graph_.lifecycle().SetState(id, State::kLoad, "its worker is expected");
+    graph_.lifecycle().BackOff(id, today_.now + kLookAgain);
+    return true;
+  }
+  resumed_attempts_.Erase(found);
+  // (Whether what it asks for is free was not looked at yet.)
+  const bool comes_again = packages_[id].resource_group != 0;
+  if (is_over) return comes_again;
+  const record::Generated* generated = packages_[id].generated.get();
+  const bool is_same_source =
+      was.generated_source.has_value()
+          ? generated != nullptr && generated->source == *was.generated_source
+          : generated == nullptr;
+  const PlatformMask platforms = InPhase(packages_[id], Phase::kToCook);
+  if (!is_same_source || attempt.platform_set != today_.platform_sets.present() ||
+      (platforms & ~attempt.remaining) != 0 ||
+      !offers_.Has(attempt.worker, *workers_.Find(attempt.worker), id) ||
+      !grants_.IsFree(packages_[id].resource_group) ||
+      !reservations_.MayTakeAt(id, attempt.worker)) {
+    turn_.DesireFor(attempt.worker).cancel.push_back(was.attempt);
+    return comes_again;
+  }
+  attempt.remaining = platforms;
+  attempt.content = packages_[id].content;
+  attempt.is_current = true;
+  attempt.group = packages_[id].resource_group;
+  attempt.expected = CostOf(packages_[id], costs_);
+  attempt.is_partial = true;  // nobody has seen how long the whole took
+  attempt.is_loaded = was.has_begun;
+  attempt.is_earlier = false;
+  handing_over_.PutInHand(id);
+  handing_over_.Hold(was.attempt, attempt);
+  handing_over_.SetHandedOver(id, was.attempt);
+  advancing_.Advance(id);
+  claimants_.Count(id, &Counters::jobs_resumed);
+  return true;
+}
+
+void Survivors::DropUnwanted() {
+  ResumedAttempts& resumed = resumed_attempts_;
+  if (resumed.empty() || !graph_.lifecycle().requests().empty() || looking_up_.in_flight() > 0 ||
+      !graph_.agenda().empty() || !claimants_.IsAllSelected() ||
+      today_.awake - dropped_at_ < kLookAgain)
+    return;
+  dropped_at_ = today_.awake;
+  for (auto at = resumed.all().begin(); at != resumed.all().end();) {
+    // (One that may hold something goes on until its worker has heard that it is not wanted.)
+    const bool is_unwanted =
+        packages_[at->first].work == nullptr && (!IsAwaited(at->second) || GroupOf(at->first) == 0);
+    if (is_unwanted)
+      turn_.DesireFor(attempts_.at(at->second.attempt).worker).cancel.push_back(at->second.attempt);
+    at = is_unwanted ? resumed.Erase(at) : std::next(at);
+  }
+}
+
+// Its worker has not spoken yet.
+bool Survivors::IsAwaited(const ResumedAttempts::Resumed& one) const {
+  const WorkerId worker = attempts_.at(one.attempt).worker;
+  return workers_.Find(worker)->presence == Worker::Presence::kStarting;
+}
+
+// What it asks for; nullopt: that is not known.
+std::optional<uint32_t> Survivors::GroupOf(PackageId id) const {
+  const PackageData& package = packages_[id];
+  if (package.work != nullptr && package.work->has_begun) return package.resource_group;
+  if (!GeneratorName(package.name).empty()) return std::nullopt;
+  const std::optional<CatalogEntry> entry = today_.catalog->Find(package.name);
+  uint32_t group = 0;
+  std::string why;
+  return entry.has_value() && grants_.GroupOf(entry->resources, &group, &why) ? group : 0;
+}
+
+void Survivors::HoldResources() {
+  ResumedAttempts& resumed = resumed_attempts_;
+  resumed.SetUnsure(false);
+  // (By another catalog a package may ask for something else.)
+  if (std::exchange(settled_epoch_, today_.epoch) != today_.epoch) {
+    for (const auto& [package, one] : resumed.all()) resumed.unsettled().insert(package);
+  }
+  absl::btree_set<PackageId>& unsettled = resumed.unsettled();
+  for (auto at = unsettled.begin(); at != unsettled.end();)
+    at = SettleHold(*at, resumed.all().at(*at)) ? unsettled.erase(at) : std::next(at);
+}
+
+// True: it holds what it asks for, or will hold nothing.
+bool Survivors::SettleHold(PackageId package, const ResumedAttempts::Resumed& one) {
+  if (one.over_at != absl::InfiniteFuture()) {
+    grants_.Release(one.attempt);
+    return true;
+  }
+  if (grants_.Holds(one.attempt)) return true;
+  const std::optional<uint32_t> group = GroupOf(package);
+  if (group == 0) return true;
+  const WorkerId worker = attempts_.at(one.attempt).worker;
+  if (!group.has_value() || IsAwaited(one)) {
+    resumed_attempts_.SetUnsure(true);
+    return false;
+  }
+  if (!grants_.IsFreeBeside(*group, 0) || !grants_.IsFreeAt(*group, worker)) return false;
+  grants_.Acquire(one.attempt, *group, worker);
+  return true;
+}
+
+}  // namespace galley::director

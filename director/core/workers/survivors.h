@@ -1,0 +1,78 @@
+// Survivors: workers that outlive a director bring to the next one jobs and reports that it does
+// not know. The journal says which of them an earlier term gave them (WorkersSurvived); the rest is
+// cancelled and refused.
+//
+// An attempt that may still be in hand is *resumed*: when its package comes to be handed over, the
+// attempt is taken for the hand-over; until its worker has spoken or is given up, the package
+// waits. When all that was asked for is looked up, attempts that are not wanted are cancelled.
+//
+// Until then it holds what its package asks for (Grants). While it is not known yet what that is,
+// or on which machine, nobody else gets any resource: `is_unsure`.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/time/time.h"
+#include "director/core/jobs/advancing.h"
+#include "director/core/jobs/attempt.h"
+#include "director/core/jobs/attempts.h"
+#include "director/core/jobs/grants.h"
+#include "director/core/jobs/job_part.h"
+#include "director/core/jobs/looking_up.h"
+#include "director/core/jobs/resumed_attempts.h"
+#include "director/core/packages/costs.h"
+#include "director/core/workers/handing_over.h"
+#include "director/core/workers/offers.h"
+#include "director/core/workers/reservations.h"
+
+namespace galley::director {
+
+class Survivors : JobPart {
+ public:
+  Survivors(const JobGround& ground, Costs& costs, Grants& grants, Attempts& attempts,
+            ResumedAttempts& resumed_attempts, Advancing& advancing, LookingUp& looking_up,
+            Offers& offers, Reservations& reservations, HandingOver& handing_over)
+      : JobPart(ground),
+        costs_(costs),
+        grants_(grants),
+        attempts_(attempts),
+        resumed_attempts_(resumed_attempts),
+        advancing_(advancing),
+        looking_up_(looking_up),
+        offers_(offers),
+        reservations_(reservations),
+        handing_over_(handing_over) {}
+
+  void OnWorkersSurvived(const WorkersSurvived& event);
+  // A worker says what it really has.
+  void Resume(const WorkerAttached& event);
+  // True: the package is dealt with for now.
+  bool TakeUp(PackageId package);
+  void DropUnwanted();
+  // A step hands jobs over. O(resumed attempts of which it is not settled what they hold).
+  void HoldResources();
+
+ private:
+  bool IsAwaited(const ResumedAttempts::Resumed& one) const;
+  std::optional<uint32_t> GroupOf(PackageId package) const;
+  bool SettleHold(PackageId package, const ResumedAttempts::Resumed& one);
+
+  uint32_t settled_epoch_ = 0;  // Today::epoch for which the others are settled
+  absl::Duration dropped_at_ = -absl::InfiniteDuration();  // DropUnwanted looked; Today::awake
+
+  Costs& costs_;
+  Grants& grants_;
+  Attempts& attempts_;
+  ResumedAttempts& resumed_attempts_;
+  Advancing& advancing_;
+  LookingUp& looking_up_;
+  Offers& offers_;
+  Reservations& reservations_;
+  HandingOver& handing_over_;
+};
+
+}  // namespace galley::director

@@ -1,0 +1,29 @@
+// Suspects: packages that may be what kills their executors (killings.h) run one at a time on a
+// machine.
+// Threads: none; owned by Core.
+#pragma once
+
+#include "director/core/jobs/attempts.h"
+#include "director/core/jobs/job_part.h"
+#include "director/core/packages/killings.h"
+#include "director/core/workers/aloneness.h"
+
+namespace galley::director {
+
+class Suspects : JobPart {
+ public:
+  Suspects(const JobGround& ground, Attempts& attempts, Aloneness& aloneness)
+      : JobPart(ground), attempts_(attempts), aloneness_(aloneness) {}
+
+  // Another suspect is to run on the worker's machine, or runs there. O(suspects).
+  bool IsKeptFrom(PackageId package, const Worker& worker) const;
+
+ private:
+  bool HoldsItsTurn(PackageId turn, PackageId package) const;
+  bool IsInHandAt(PackageId package, Killings::Machine machine) const;
+
+  Attempts& attempts_;
+  Aloneness& aloneness_;
+};
+
+}  // namespace galley::director
