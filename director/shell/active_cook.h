@@ -1,6 +1,6 @@
-// ActiveCook: what the shell has of one cook, from when it begins until its outcome is told.
+// ActiveCook: what the shell knows of one cook, from its begin until its outcome is told.
 //
-// Threads: `told` any; the rest is the loop's.
+// Threads: `told` any; everything else belongs to the loop.
 #pragma once
 
 #include <cstdint>
@@ -31,11 +31,12 @@
 
 namespace galley::director {
 
-// How often executors gave memory back between two jobs, by reason; proto/galley/v1/worker.proto.
+// Counts how often executors gave memory back between two jobs, by reason
+// (proto/galley/v1/worker.proto).
 struct Collections {
   uint64_t soft_limit = 0, hard_limit = 0, package_count = 0, idle = 0;
-  uint64_t restarts = 0;  // executors that a collection did not help, and that were replaced
-  uint64_t pauses = 0;    // for want of memory on the machine
+  uint64_t restarts = 0;  // executors that were replaced because a collection did not help
+  uint64_t pauses = 0;    // pauses because the machine lacked memory
 };
 
 struct ShellOutcome {
@@ -44,70 +45,73 @@ struct ShellOutcome {
   std::map<std::string, Digest> roots;  // platform name -> root published
   uint64_t bytes_stored = 0;
   uint64_t bytes_deduplicated = 0;
-  // Blobs that the store lost and that were made again, and the number of their packages.
+  // Counts the blobs that the store lost and a cook made again, and the packages of these blobs.
   uint64_t lost_blobs = 0, lost_packages = 0;
-  // Workers of other machines that were asked for and did not come, and what is said of the last.
+  // Counts the workers of other machines that were asked for and did not come; the text is about
+  // the last of these workers.
   uint32_t unstarted = 0;
   std::string unstarted_reason;
   Collections collections;
-  WorldPtr world;           // as it was at the end
-  ObservedValues observed;  // by all that is or was done, and by verdicts
-  // The store's, up to which the cook took losses into account.
+  WorldPtr world;           // at the end of the cook
+  ObservedValues observed;  // by everything that is or was done, and by verdicts
+  // The loss epoch of the store up to which the cook took losses into account.
   uint64_t loss_epoch = 0;
-  // The packages that each root holds, by platform name; of a difference those that were looked at.
+  // The packages that each root holds, by platform name. For a difference: the packages that the
+  // cook looked at.
   std::map<std::string, HeldResults> in_roots;
   bool is_difference = false;  // the roots were made from CookOrder::base
-  std::string refusal;         // CookOrder::refuses, the first; empty: nothing was refused
-  absl::Status remembered;     // whether the journal learned why each package is in the cook
+  std::string refusal;      // the first refusal by CookOrder::refuses; empty: no result was refused
+  absl::Status remembered;  // whether the journal learned why each package is in the cook
 };
 
-// CookOrder: a cook as it is asked for.
+// CookOrder: what somebody asks the shell to cook.
 struct CookOrder {
-  CookRequested request;  // its number is the cook's
-  // The world in which `request` was made; another one may be there when the cook begins. Null:
-  // any.
+  CookRequested request;  // the number of the request is the cook's number
+  // The world in which `request` was made; the world may be another one when the cook begins. Null:
+  // any world.
   WorldPtr world = nullptr;
-  bool publishes = true;      // the roots that it builds
-  bool retry_failed = false;  // what the journal or the cache knows to have failed
-  // What the cook asks for in another world, where files came; on the commit thread. Null: always
-  // the same.
+  bool publishes = true;      // publishes the roots that the cook builds
+  bool retry_failed = false;  // tries again what the journal or the cache knows to have failed
+  // Selects what the cook asks for in another world, after files came. Called on the commit thread.
+  // Null: the selection is the same in every world.
   std::function<std::vector<SelectedPackage>(const World& world)> select;
-  // The platforms that the cook is for in a world; an error ends the cook as a refusal. Called on
-  // the loop thread. Null: those of `request`, as far as they are left.
+  // The platforms of the cook in a world; an error ends the cook as a refusal. Called on the loop
+  // thread. Null: the platforms of `request` that still exist.
   std::function<absl::StatusOr<PlatformMask>(const World& world)> platforms = nullptr;
-  // With `request.standing`: `request.selected` is of what differs, and `select` says all that is
-  // asked for. When the roots cannot be made of that, the cook goes on with all.
+  // With `request.standing`: `request.selected` holds only the difference, and `select` returns the
+  // whole selection. When the roots cannot be made of the difference, the cook goes on with the
+  // whole selection.
   std::shared_ptr<const StandingBase> base = nullptr;
-  std::vector<SelectedPackage> whole = {};  // all that was asked for when `base` was found
-  // Says why a result may not be a part of this cook, which then ends unpublished; empty: it may.
-  // Called on the loop thread. Null: all may.
+  std::vector<SelectedPackage> whole = {};  // the whole selection when `base` was found
+  // Says why a result may not be a part of this cook, which then ends unpublished; empty: the
+  // result is allowed. Called on the loop thread. Null: every result is allowed.
   std::function<std::string(const StoredResult& result)> refuses = nullptr;
-  // Lays the published roots (by platform) out. Returns what the store lacks of them, and where;
-  // empty: nothing. All else that goes wrong is told elsewhere. Called when roots are published,
-  // and when lost bytes were made again, on the thread that asked for the cook. Null: nobody
-  // stages.
+  // Stages the published roots, by platform. Returns which blobs the store lacks and who needs
+  // them; empty: none is missing. Other errors are told elsewhere. Called on the thread that asked
+  // for the cook, when roots are published and when lost bytes were made again. Null: nothing is
+  // staged.
   std::function<std::string(const std::map<std::string, Digest>& roots, const WorldPtr& world)>
       stage;
 };
 
-// ListenerQueue: the events of a cook on their way from the loop to the thread that asked for the
-// cook. The loop never waits for what that thread does, as printing and staging. A task that is
-// posted runs there, behind the events that were added before it.
+// ListenerQueue: carries the events of a cook from the loop to the thread that asked for the cook.
+// The loop never waits for the work of that thread, such as printing and staging. A posted task
+// runs on that thread, after the events that were added before the task.
 class ListenerQueue final : public Tasks {
  public:
   void AddEvent(CookEvent event) { Add(std::move(event)); }
   void Post(std::function<void()> task) override { Add(std::move(task)); }
-  // Takes the place of an earlier progress that is not yet heard.
+  // Replaces an earlier progress that nobody has heard yet.
   void SetProgress(const Counters& counters, const Progress& progress);
   void End(absl::StatusOr<ShellOutcome> outcome);
 
-  // How often something came behind the end: nobody hears that.
+  // Counts the events that came after the end, which nobody hears.
   uint64_t told_late() const {
     base::MutexLock lock(mutex_);
     return told_late_;
   }
 
-  // Hands all events to `sink`, on this thread, until the end.
+  // Hands all events to `sink`, on the calling thread, until the end.
   absl::StatusOr<ShellOutcome> Hear(CookEventSink& sink);
 
  private:
@@ -129,7 +133,7 @@ struct ActiveCook {
         is_difference(order.request.standing != nullptr) {}
 
   uint64_t number() const { return order.request.request; }
-  // Tells it something of this moment that is of no package.
+  // Gives the listener a warning of this moment that concerns no package.
   void Warn(record::WarningKind kind, const std::string& text) { WarnOf("", "", kind, text); }
   void WarnOf(const std::string& package, const std::string& platform, record::WarningKind kind,
               const std::string& text) {
@@ -138,28 +142,29 @@ struct ActiveCook {
 
   const CookOrder order;
   ListenerQueue told;
-  Tasks* asker = &told;  // the thread that asked for the cook; the simulation has another
-  absl::Time began;      // by the wall clock, as files have it
+  // runs tasks on the thread that asked for the cook; the simulation has another
+  Tasks* asker = &told;
+  absl::Time began;  // by the wall clock, like the times of files
 
-  PlatformMask platforms = 0;                     // that the cook is for, of the present world
-  std::map<std::string, Digest> roots;            // published, by platform name
-  std::map<std::string, Digest> unpublished;      // without a file, of a narrow cook: staged only
-  std::map<std::string, HeldResults> last_build;  // what was to be in the root, likewise
+  PlatformMask platforms = 0;                 // the platforms of the cook in the present world
+  std::map<std::string, Digest> roots;        // published, by platform name
+  std::map<std::string, Digest> unpublished;  // roots without a file, of a narrow cook: staged only
+  std::map<std::string, HeldResults> last_build;  // what each root was to hold, by platform name
   uint64_t bytes_stored = 0;
   uint64_t bytes_deduplicated = 0;
   std::set<Digest> lost_blobs;
   std::set<std::string> lost_packages;
-  uint32_t unstarted = 0;  // ShellOutcome
+  uint32_t unstarted = 0;  // as in ShellOutcome
   std::string unstarted_reason;
   FailureNotes failures;
   ObservedValues observed;
-  bool is_difference = false;      // looks at a difference (still)
+  bool is_difference = false;      // the cook still looks at a difference
   bool was_alone = true;           // no other cook ran beside it
-  ReferencesOf references;         // DifferenceRoot, of all platforms
-  std::string refusal;             // as of ShellOutcome
-  std::optional<CookSlot> slot;    // once it has begun
-  Counters counters;               // once it ended
-  std::optional<CookEnded> ended;  // its last commits may be under way
+  ReferencesOf references;         // for DifferenceRoot, of all platforms
+  std::string refusal;             // as in ShellOutcome
+  std::optional<CookSlot> slot;    // set once the cook has begun
+  Counters counters;               // set once the cook has ended
+  std::optional<CookEnded> ended;  // the last commits of the cook may be under way
 };
 
 }  // namespace galley::director

@@ -1,7 +1,7 @@
-// ActiveCooks: the cooks of a director: by number from when they are asked for until their outcome
-// is told, and by slot while the core has notices for them.
+// ActiveCooks: the cooks of a director, found by number from the request until the outcome is told,
+// and by slot while the core has notices for the cook.
 //
-// Threads: All: any; the rest is the loop's.
+// Threads: All: any; everything else belongs to the loop.
 #pragma once
 
 #include <array>
@@ -20,35 +20,35 @@ namespace galley::director {
 
 class ActiveCooks {
  public:
-  // REQUIRES: no other cook has its number.
+  // REQUIRES: no other cook has the same number.
   void Add(const std::shared_ptr<ActiveCook>& cook);
   // The core has begun with the cook.
   void TakeSlot(uint64_t number, CookSlot slot);
-  // No notice comes for the cook any more. Returns it. REQUIRES: Add.
+  // Returns the cook, for which no further notice comes. REQUIRES: Add.
   std::shared_ptr<ActiveCook> LeaveSlot(uint64_t number);
   void Remove(uint64_t number);
 
-  // Null: none.
+  // Null: there is no such cook.
   ActiveCook* Find(uint64_t number) const;
-  // It is there, and the core is not done with it.
+  // Says whether the cook is known and the core is not done with the cook.
   bool IsRunning(uint64_t number) const {
     const ActiveCook* const cook = Find(number);
     return cook != nullptr && !cook->ended;
   }
-  // REQUIRES: Find. Other threads read only what never changes.
+  // REQUIRES: Find. Other threads read only fields that never change.
   std::shared_ptr<const ActiveCook> Hold(uint64_t number) const { return cooks_.at(number); }
   bool empty() const { return cooks_.empty(); }
   bool IsAnyRetrying() const;
-  // Cooks that are there together are not alone (ActiveCook::was_alone).
+  // Marks cooks that run together as not alone (ActiveCook::was_alone).
   void NoteCompany() const {
     for (const auto& [number, cook] : cooks_) cook->was_alone &= cooks_.size() == 1;
   }
-  // visit(ActiveCook&) for each, by number.
+  // Calls visit(ActiveCook&) for each cook, by number.
   template <typename Visit>
   void ForEach(Visit visit) const {
     for (const auto& [number, cook] : cooks_) visit(*cook);
   }
-  // The same for the cooks in these slots.
+  // Calls visit(ActiveCook&) for each cook in these slots.
   template <typename Visit>
   void ForEachOf(CookMask cooks, Visit visit) const {
     for (; cooks != 0; cooks &= cooks - 1) {
@@ -56,11 +56,11 @@ class ActiveCooks {
       if (cook != nullptr) visit(*cook);
     }
   }
-  // Tells each cook something that is of no package.
+  // Gives each cook a warning that concerns no package.
   void Warn(record::WarningKind kind, const std::string& text) const {
     ForEach([&](ActiveCook& cook) { cook.Warn(kind, text); });
   }
-  // Only what never changes may be read of them.
+  // The caller may read only fields that never change.
   std::vector<std::shared_ptr<const ActiveCook>> All() const;
 
  private:
@@ -69,7 +69,7 @@ class ActiveCooks {
 
   mutable base::Mutex mutex_;
   std::map<uint64_t, std::shared_ptr<const ActiveCook>> all_
-      GALLEY_GUARDED_BY(mutex_);  // as cooks_
+      GALLEY_GUARDED_BY(mutex_);  // guarded like cooks_
 };
 
 }  // namespace galley::director

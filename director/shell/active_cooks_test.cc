@@ -33,7 +33,7 @@ TEST_F(ActiveCooksTest, NoticesGoToTheSlotsThatTheCooksHave) {
   cooks_.TakeSlot(9, 0);
   EXPECT_THAT(In(~CookMask{0}), ElementsAre(9, 7));
   EXPECT_THAT(In(BitOf(3) | BitOf(5)), ElementsAre(7));
-  // Another cook gets the slot while the first one's outcome is not told yet.
+  // Another cook gets the slot before the outcome of the first cook is told.
   const std::shared_ptr<ActiveCook> left = cooks_.LeaveSlot(7);
   cooks_.TakeSlot(8, 3);
   EXPECT_THAT(In(BitOf(3)), ElementsAre(8));

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kLocal = "local-";
 
-// "local-3" with the prefix "local-": 2. nullopt: another name.
+// Returns 2 for "local-3" with the prefix "local-"; nullopt for another kind of name.
 std::optional<uint32_t> NumberAfter(std::string_view prefix, std::string_view name) {
   if (prefix.empty() || !name.starts_with(prefix)) return std::nullopt;
   uint32_t number = 0;
@@ -23,7 +23,7 @@ std::optional<uint32_t> NumberAfter(std::string_view prefix, std::string_view na
   return number - 1;
 }
 
-// Of a worker that a launcher named.
+// The id of a worker that a launcher named.
 std::optional<WorkerId> OwnId(std::string_view launched, std::string_view name) {
   if (const auto local = NumberAfter(kLocal, name)) return WorkerId(*local);
   if (const auto number = NumberAfter(launched, name)) return WorkerId(kLaunchedWorkers + *number);
@@ -104,7 +104,7 @@ std::optional<uint64_t> AttachedWorkers::SegmentOf(std::string_view name) const 
 bool AttachedWorkers::HasFiles(std::string_view name) const {
   const base::MutexLock lock(mutex_);
   const auto found = attached_.find(name);
-  // (One that a dead director started, and that is not back yet, has them.)
+  // A worker that a dead director started, and that is not back yet, has the local files.
   return found == attached_.end() ? IsLocal(name) : found->second.segment.has_value();
 }
 

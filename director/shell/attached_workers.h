@@ -1,14 +1,17 @@
-// AttachedWorkers: workers by their names: the id that each has in the core, and what the shell
-// knows of it while it is attached.
+// AttachedWorkers: workers by name: the id of each worker in the core, and what the shell knows of
+// a worker while the worker is attached.
 //
-// "local-3" is one that the core asked for on this machine, and has the id 2; "slurm-3" is one on
-// the farm. Every other name is that of a worker which came by itself; it has an id from
-// kForeignWorkers on, for as long as this object lives. No launcher tells soon, or at all, of the
-// end of those that are not local: they are taken for lost when nothing was heard of them for some
-// time, whatever has become of their connection. (They speak once a second.) When most of many are
-// silent at once, it is rather we who do not come to hear them, as when all attach again; or there
-// is nobody who could do their work. Then it takes longer: to hang up on them would have them
-// attach once more.
+// "local-3" is a worker that the core asked for on this machine, and has the id 2; "slurm-3" is a
+// worker on the farm. Every other name belongs to a worker that came by itself; such a worker has
+// an id from kForeignWorkers on, for as long as this object lives.
+//
+// No launcher tells soon, or at all, that a worker of another machine ended. Workers speak once a
+// second, so a worker that is not local and was silent for some time is taken for lost, even if its
+// connection is open. When more than half of many workers are silent at once, the likely reason is
+// the director, which is too busy to hear the workers, for example because all attach again; or
+// nobody could replace the workers. Then the director waits longer, for a worker that was hung up
+// on would only attach once more.
+//
 // Threads: any.
 #pragma once
 
@@ -25,45 +28,49 @@
 
 namespace galley::director {
 
-// The launcher of those that came by themselves, for people.
+// The launcher shown to people for workers that came by themselves.
 inline constexpr const char* kByHand = "hand";
 
 class AttachedWorkers {
  public:
   static constexpr size_t kForeignMax = 65'536;  // names in a director's life
-  // `launcher`: the kind of the farm's launcher, as in the names of its workers; empty: none.
+  // `launcher`: the kind of the farm's launcher, as in the names of its workers; empty: there is no
+  // farm.
   explicit AttachedWorkers(const std::string& launcher = "")
       : launcher_(launcher), launched_(launcher.empty() ? "" : launcher + "-") {}
 
-  // A name that only the launcher of this machine gives.
+  // Says whether only the launcher of this machine gives such a name.
   static bool IsLocal(std::string_view name);
-  // A name that only a launcher of ours gives.
+  // Says whether only one of our launchers gives such a name.
   bool IsOurs(std::string_view name) const;
-  // What started the worker, for people: "local", the farm's launcher, or kByHand.
+  // Says for people what started the worker: "local", the farm's launcher, or kByHand.
   std::string LauncherOf(std::string_view name) const;
 
-  // False: so many names were met that no further one is taken.
+  // False: so many names were met that no further name is taken.
   bool MayTake(std::string_view name) const;
-  // REQUIRES: MayTake, or it is ours.
+  // REQUIRES: MayTake, or the name is ours.
   WorkerId IdOf(std::string_view name);
-  // REQUIRES: IdOf gave it, or the core asked for it.
+  // REQUIRES: IdOf returned the id, or the core asked for the worker.
   std::string NameOf(WorkerId worker) const;
 
-  // `segment`: where it writes; none: it reads and writes no file of this machine.
+  // `segment`: the segment to which the worker writes; none: the worker reads and writes no file of
+  // this machine.
   void Attach(const std::string& name, std::optional<uint64_t> segment, absl::Time now);
   // The worker got another segment to write to.
   void SetSegment(const std::string& name, uint64_t segment);
   std::optional<uint64_t> SegmentOf(std::string_view name) const;
   bool HasFiles(std::string_view name) const;
-  // Why its programs can change the project (v1::Hello); empty: they cannot, or it is not attached.
+  // Notes why the programs of the worker can change the project (v1::Hello); empty: the programs
+  // cannot, or the worker is not attached.
   void SetWallsMissing(const std::string& name, const std::string& why);
   std::string WallsMissingOf(std::string_view name) const;
   std::vector<std::string> Names() const;
-  // It said something.
+  // Notes that the worker sent a message.
   void Heard(std::string_view name, absl::Time now);
   void Remove(std::string_view name);
-  // Removes and returns those that are not local and of which nothing was heard after `since`; or
-  // after `long_since`, if the former are more than half of them, and kManySilent at least.
+  // Removes and returns the workers that are not local and were silent since `since`. When more
+  // than half of these workers, and at least kManySilent, were silent: returns the workers that
+  // were silent since `long_since` instead.
   static constexpr size_t kManySilent = 8;
   std::vector<std::string> RemoveSilentSince(absl::Time since, absl::Time long_since);
 
@@ -74,8 +81,8 @@ class AttachedWorkers {
     std::string walls_missing;
   };
 
-  const std::string launcher_;  // "slurm"; empty: there is none
-  const std::string launched_;  // "slurm-"; likewise
+  const std::string launcher_;  // "slurm"; empty: there is no farm
+  const std::string launched_;  // "slurm-"; empty: there is no farm
   mutable base::Mutex mutex_;
   std::map<std::string, Attached, std::less<>> attached_ GALLEY_GUARDED_BY(mutex_);
   std::map<std::string, WorkerId, std::less<>> foreign_ GALLEY_GUARDED_BY(mutex_);

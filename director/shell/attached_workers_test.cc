@@ -53,7 +53,7 @@ TEST(AttachedWorkersTest, OneThatIsBackIsNotLostForItsSilenceBefore) {
   EXPECT_THAT(workers.RemoveSilentSince(begin, absl::InfinitePast()), IsEmpty());
 }
 
-// A flood of attaches, or a network that is gone.
+// Many workers attach at once, or the network is gone.
 TEST(AttachedWorkersTest, WhenMostOfManyAreSilentItTakesLonger) {
   AttachedWorkers workers;
   const absl::Time begin = absl::UnixEpoch(), soon = begin + absl::Seconds(3),

@@ -27,7 +27,7 @@ absl::StatusOr<std::vector<std::string>> ChangedPackages(Journal& journal,
     std::string package =
         change.path.substr(0, change.path.size() - project::kSidecarSuffix.size());
     packages.push_back(package);
-    // (Whoever reads a file is warned when it is a package that is not in the cook.)
+    // Whoever reads a file is warned when the file is a package that is not in the cook.
     looked_at.push_back({.path = std::move(package), .was_there = true, .is_there = true});
   }
   ASSIGN_OR_RETURN(std::vector<std::string> affected, journal.Affected(looked_at));

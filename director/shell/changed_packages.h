@@ -1,8 +1,8 @@
-// The packages that a change of files concerns, also those of which the journal has no observations
-// because they never had a result. Such a package is made of its own source at least, and its name
-// is the name of that file.
+// ChangedPackages: the packages that a change of files concerns, also packages without observations
+// in the journal because they never had a result. Such a package is made of at least its own
+// source, and has the name of that file.
 //
-// The simulation's director asks the same.
+// The director of the simulation calls the same functions.
 // Threads: as Journal.
 #pragma once
 
@@ -16,13 +16,13 @@
 
 namespace galley::director {
 
-// For a cook, whose packages may have failed or be under way: Journal::Affected, and all files that
-// the changes name. Sorted. For few changes.
+// For a cook, whose packages may have failed or be under way: returns Journal::Affected and all
+// files that the changes name, sorted. For few changes.
 absl::StatusOr<std::vector<std::string>> ChangedPackages(Journal& journal,
                                                          std::span<const content::Change> changes);
 
-// For the start of a director: Journal::Affected, and the changed packages that the cook before it
-// blamed. For any number of changes, sorted by path.
+// For the start of a director: returns Journal::Affected and the changed packages that the previous
+// cook blamed, sorted by path. For any number of changes.
 absl::StatusOr<std::vector<std::string>> ChangedSinceLastCook(
     Journal& journal, std::span<const content::Change> changes);
 

@@ -38,7 +38,7 @@ TEST_F(ChangedPackagesTest, AChangedSidecarConcernsThePackageThatItIsOf) {
               ElementsAre("/Game/new.txt", "/Game/new.txt.cook"));
 }
 
-// By a sidecar a file becomes a package, of which its readers are warned when no cook holds it.
+// A sidecar makes a package of a file; readers of the package are warned when no cook holds it.
 TEST_F(ChangedPackagesTest, AChangedSidecarConcernsWhoReadsItsFile) {
   EXPECT_THAT(ChangedPackages(*journal_, std::vector<content::Change>{{.path = "/Game/inc.txt.cook",
                                                                        .is_there = true}})

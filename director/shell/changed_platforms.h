@@ -11,8 +11,8 @@
 
 namespace galley::director {
 
-// By old number; nullopt: `now` has no such platform. A platform with the same name and other
-// parameters is another one, for they are what its packages are made of. O(n * n).
+// Indexed by old number; nullopt: `now` has no such platform. A platform with the same name and
+// other parameters is another platform, because packages are made of the parameters. O(n * n).
 std::vector<std::optional<PlatformIndex>> PlatformMapping(
     const std::vector<project::Platform>& before, const std::vector<project::Platform>& now);
 

@@ -15,8 +15,8 @@
 namespace galley::director {
 namespace {
 
-// Of more packages a cook looks at all: that is not much more then, and finds no reason to begin
-// again.
+// A cook that would look at more packages than this looks at all packages: that costs little more
+// then, and gives no reason to begin again.
 constexpr size_t kAlwaysFew = 256;
 bool AreFew(size_t packages, size_t of) { return packages <= kAlwaysFew || packages <= of / 4; }
 
@@ -25,13 +25,13 @@ absl::Status LookAtAll(fmt::format_string<Args...> text, Args&&... args) {
   return absl::FailedPreconditionError(fmt::format(text, std::forward<Args>(args)...));
 }
 
-// What a package and those that it generated were.
+// Before: what a package, and the packages that it generated, were before.
 class Before {
  public:
   Before(StandingBase& base, Journal& journal) : base_(base), journal_(journal) {}
 
   absl::Status Add(const std::string& package) { return AddAll(package, /*is_gone=*/false); }
-  // It is in the project no more, and neither is what it generated.
+  // The project no longer has the package, nor anything that the package generated.
   absl::Status AddGone(const std::string& package) { return AddAll(package, /*is_gone=*/true); }
 
  private:
@@ -71,7 +71,7 @@ class Chooser {
         journal_(journal),
         before_(base, journal) {}
 
-  // `selected`: what the cook asks for, as far as that may be new, sorted by name.
+  // `selected`: what the cook asks for, as far as it may be new, sorted by name.
   absl::StatusOr<std::vector<SelectedPackage>> Choose(
       const std::vector<content::Change>& changes, const std::vector<SelectedPackage>& selected) {
     ASSIGN_OR_RETURN(const std::vector<std::string> changed,
@@ -90,7 +90,7 @@ class Chooser {
         if (came_.contains(package)) ChooseNew(package, selected);
         continue;
       }
-      // (What it led to before it failed is not known.)
+      // The references that the package had before it failed are not known.
       if (failed_.contains(package) || !base_.members->Find(package).has_value())
         return LookAtAll("{} failed, and something that it looked at changed", package);
       RETURN_IF_ERROR(before_.Add(package));
@@ -104,8 +104,8 @@ class Chooser {
   }
 
  private:
-  // (Who reads what such a package is cooked to looks at the package, and not at the sidecar or the
-  // rule.)
+  // A reader of the cooked form of such a package looks at the package, and not at its sidecar or
+  // rule.
   std::vector<content::Change> WithPackagesOfOtherRules(
       const std::vector<content::Change>& changes) const {
     std::map<std::string, content::Change> all;
@@ -136,12 +136,13 @@ class Chooser {
     return absl::OkStatus();
   }
 
-  // It may be a package now, or no longer, or another one, since `path` came, went or changed.
+  // `path` came, went or changed: the file may now be a package, be none any more, or be another
+  // one.
   absl::Status JudgePackage(const std::string& package, const std::string& path) {
     has_others_ = true;
     if (const std::string text = WarningOfNoPackage(); !text.empty())
       return LookAtAll("{} came, went or is another one, and it was said that {}", path, text);
-    // (A package leads to those of the cultures, which are no references.)
+    // A package leads to the packages of its cultures without a reference.
     if (project_.has_cultures) return LookAtAll("{} came, went or is another one", path);
     const bool is_package = project_.catalog.Find(package).has_value();
     if (is_package) came_.insert(package);
@@ -151,7 +152,7 @@ class Chooser {
     return before_.AddGone(package);
   }
 
-  // It may be said with other names now.
+  // The warning may now name other packages.
   std::string WarningOfNoPackage() const {
     for (const StandingWarning& one : standing_.warnings) {
       if (one.package.empty() && one.platform.empty() && !one.is_of_scan) return one.text;
@@ -159,7 +160,7 @@ class Chooser {
     return "";
   }
 
-  // (Of a difference it is not known what the patterns name that name nothing else.)
+  // A difference does not know what the patterns alone name.
   bool IsNamedByNever(const std::string& path) const {
     const std::vector<project::Pattern>& never = project_.never;
     return std::any_of(never.begin(), never.end(), [&](const project::Pattern& one) {
@@ -168,8 +169,8 @@ class Chooser {
     });
   }
 
-  // Who refers to what went looks again; and who is warned of something, for what came may be what
-  // it missed.
+  // Packages that refer to a package that went look again. So do packages with a warning, because a
+  // new package may be the missing one.
   absl::Status FindReferencers() {
     if (!base_.gone.empty() && journal_.meta().reasons_of != ReasonsOf(base_.members->platforms()))
       return LookAtAll("who refers to {} is not known", *base_.gone.begin());
@@ -179,7 +180,7 @@ class Chooser {
       }
     }
     if (!has_others_) return absl::OkStatus();
-    // (Those that failed are looked at anyway, with what they are warned of.)
+    // Packages that failed are looked at anyway, with their warnings.
     for (const StandingWarning& warning : standing_.warnings) {
       if (!warning.is_of_scan && base_.WasInCook(warning.package) &&
           !failed_.contains(warning.package))
@@ -188,13 +189,13 @@ class Chooser {
     return absl::OkStatus();
   }
 
-  // Those that failed are judged again: what they looked at may not be known.
+  // Packages that failed are judged again, because their observations may not be known.
   absl::Status FindFailed() {
     for (const auto& [package, platform] : base_.failed) {
       if (IsPackage(project_.catalog, package)) failed_.insert(package);
     }
     for (const StandingFailure& failure : standing_.failures) {
-      // Its outputs are in no root, and may be in conflict with others now.
+      // The outputs of the package are in no root, and may now be in conflict with other outputs.
       if (failure.stage == static_cast<uint32_t>(Stage::kCommit))
         return LookAtAll("{} is in conflict with another package", failure.package);
     }

@@ -1,7 +1,7 @@
-// ChoosePackages: what a cook of a difference looks at, by what the journal says of who looked
-// where, and by what stands.
+// ChoosePackages: chooses the packages that a cook of a difference looks at, by the journal's
+// observations and by what stands.
 //
-// Threads: one; what the journal says does not change meanwhile.
+// Threads: one; the journal does not change meanwhile.
 #pragma once
 
 #include <memory>
@@ -20,10 +20,10 @@
 
 namespace galley::director {
 
-// What a cook starts from when this stands.
+// Returns what a cook starts from when this stands.
 std::shared_ptr<StandingBase> BaseOf(const Standing& standing, Members members);
 
-// False for what is told of by a name and is no package, as a folder that cannot be read.
+// Returns false for a name that is no package, such as a folder that cannot be read.
 bool IsPackage(const Catalog& catalog, const std::string& name);
 
 // The project as it is now.
@@ -31,12 +31,12 @@ struct ChangedProject {
   const Catalog& catalog;
   bool has_cultures = false;
   const std::vector<project::Pattern>& never;  // [cook] never
-  // Names for which other rules hold than before, sorted.
+  // Names for which the rules changed, sorted.
   std::vector<std::string> of_other_rules;
 };
 
-// The packages that are to be looked at since files changed; `base` is told what they were, and
-// which are gone. FAILED_PRECONDITION: why all packages must be looked at.
+// Returns the packages to look at since files changed, and tells `base` what these packages were
+// and which of them are gone. FAILED_PRECONDITION: the reason why all packages must be looked at.
 // `selected`: all that the cook asks for, sorted by name; empty: no file came or went, and no
 // sidecar changed.
 absl::StatusOr<std::vector<SelectedPackage>> ChoosePackages(

@@ -1,12 +1,13 @@
-// ClockOffsets: what the director's clock showed when a worker's clock showed something.
+// ClockOffsets: translates times of a worker's clock to the director's clock.
 //
-// Each message says what the worker's clock showed when it was sent. The offset is the least
-// difference to its arrival in the last kWindow to 2 kWindow, so a time is late by the least time
-// that a message took, as a rule far below a millisecond in a studio's network, and never early: in
-// the director's time nothing begins before it was asked for. A clock that is set meanwhile is
-// believed after 2 kWindow, or at once if it was set forward.
+// Each message says what the worker's clock showed when the message was sent. The offset is the
+// least difference to the arrival of a message in the last kWindow to 2 kWindow. So a translated
+// time is late by the least travel time of a message, which is mostly far below a millisecond in a
+// studio's network, and never early: by the director's clock nothing begins before it was asked
+// for. A clock that is set meanwhile is believed after 2 kWindow, or at once if it was set forward.
 //
-// Workers of this machine have its clock. Whatever a worker says, a time is no later than now.
+// Workers of this machine use the director's clock. Whatever a worker says, a translated time is
+// never later than now.
 // Threads: any.
 #pragma once
 
@@ -40,7 +41,8 @@ class ClockOffsets {
     base::MutexLock lock(mutex_);
     if (const auto found = clocks_.find(worker); found != clocks_.end()) clocks_.erase(found);
   }
-  // `time` by the worker's clock, as the director's shows it; of one that was not heard: as it is.
+  // Translates `time` of the worker's clock; the time of a worker that was not heard stays the
+  // same.
   absl::Time ToOurs(std::string_view worker, absl::Time time, absl::Time now) const {
     base::MutexLock lock(mutex_);
     const auto found = clocks_.find(worker);
@@ -52,7 +54,7 @@ class ClockOffsets {
 
  private:
   struct Clock {
-    absl::Time since;  // of `least`
+    absl::Time since;  // when `least` began
     std::optional<absl::Duration> least, before;
   };
   mutable base::Mutex mutex_;

@@ -1,5 +1,5 @@
-// CollectionCounts: what workers say of the memory that their executors gave back, each the sum of
-// its life so far.
+// CollectionCounts: how often each worker's executors gave memory back, as totals of the worker's
+// life.
 //
 // Threads: any.
 #pragma once

@@ -28,7 +28,7 @@ JournalUpdate UpdateOf(const StoredResult& stored) {
   return update;
 }
 
-// Says which parts of the recipe differ: its digests alone tell nobody anything.
+// Says which parts of the recipe differ, because digests alone tell nobody anything.
 void ExplainRecipe(const PlatformRecord& old, const PlatformRecord& now,
                    std::vector<ChangedObservation>& changed) {
   const auto before = record::DecodeRecipe(old.recipe_bytes);
@@ -59,8 +59,8 @@ void ExplainRecipe(const PlatformRecord& old, const PlatformRecord& now,
     changed.push_back({"recipe", old.recipe.ToString(), now.recipe.ToString()});
 }
 
-// Says why this result is not that of the record before: source, recipe, or the observations whose
-// values differ.
+// Says why this result differs from the record before: the source, the recipe, or the observations
+// whose values differ.
 void ExplainChange(const std::optional<PackageRecord>& before, bool was_cooked,
                    JournalUpdate& update) {
   LastCook& last = update.record.last_cook;
@@ -76,7 +76,7 @@ void ExplainChange(const std::optional<PackageRecord>& before, bool was_cooked,
   update.record.published_key = old->published_key;
   update.record.published_in = old->published_in;
   if (!was_cooked && old->action_key == update.record.action_key) {
-    last = old->last_cook;  // found again, as it was: its story goes on
+    last = old->last_cook;  // the same outcome was found again: its history goes on
     return;
   }
   if (old->source != update.record.source) {
@@ -85,7 +85,7 @@ void ExplainChange(const std::optional<PackageRecord>& before, bool was_cooked,
   if (old->recipe != update.record.recipe) {
     ExplainRecipe(*old, update.record, last.changed);
   }
-  // Both lists are sorted by what was looked at.
+  // Both lists are sorted by the observed path.
   auto seen = update.record.observed.begin();
   for (const record::Observed& was : old->observed) {
     while (seen != update.record.observed.end() && seen->what < was.what) ++seen;
@@ -102,9 +102,8 @@ struct CookedItem {
   StoredResultPtr stored;
 };
 
-// Puts the blobs that results name beside those of their workers: a result names its details
-// (out/details) like any output, so that other servers and readers find them as a blob. Many
-// results have the same.
+// Stores the details of results (out/details), which a result names like any output, so that other
+// servers and readers find the details as a blob. Many results have the same details.
 absl::Status PutDetails(store::Store& store, std::span<const CookedItem> cooked) {
   std::map<std::string, Digest> details;
   for (const auto& [place, stored] : cooked) {
@@ -118,7 +117,7 @@ absl::Status PutDetails(store::Store& store, std::span<const CookedItem> cooked)
   return absl::OkStatus();
 }
 
-// The blobs, observation sets and results of cooks, whose other blobs are Put.
+// Collects the blobs, observation sets and results of cooks. REQUIRES: all other blobs were Put.
 absl::StatusOr<store::CommitBatch> BatchOf(store::Store& store,
                                            std::span<const CookedItem> cooked) {
   RETURN_IF_ERROR(PutDetails(store, cooked));
@@ -140,8 +139,8 @@ CommitOutcome::Alarm AlarmOf(const StoredResult& made) {
                       made.action_key.ToString())};
 }
 
-// The store refused to replace the results that it holds for some keys: those stand instead.
-// Results that were found by look-up are left alone: the core goes on with them.
+// The store refused to replace the results that it holds for some keys: the stored results stand
+// instead. Results that a look-up found are left alone, because the core goes on with them.
 absl::Status TakeWhatStands(store::Store& store, ResultTable& results, const Persist& persist,
                             CommitOutcome& outcome) {
   std::vector<StoredResultPtr> made;
@@ -186,10 +185,10 @@ void LeaveOutRefused(const CommitOutcome& outcome, std::vector<CookedItem>& cook
   });
 }
 
-// Counts for the summary only: bytes that cannot be counted are left out.
+// Counts bytes for the summary only: bytes that cannot be counted are left out.
 void CountBytes(store::Store& store, std::span<const CookedItem> cooked, const Persist& persist,
                 CommitOutcome& outcome) {
-  std::vector<std::pair<uint64_t, Digest>> written;  // with the cook
+  std::vector<std::pair<uint64_t, Digest>> written;  // blobs that came with the cook
   std::vector<Digest> digests;
   for (const auto& [place, stored] : cooked) {
     for (const auto& blob : stored->blobs) {
@@ -207,8 +206,8 @@ void CountBytes(store::Store& store, std::span<const CookedItem> cooked, const P
   }
 }
 
-// The store has lost something since this director looked at it: who names bytes that are not there
-// may have been told before that they are.
+// Says whether the store has lost something since this director looked. If so, a worker that names
+// missing blobs may have been told before the loss that the store has these blobs.
 bool HasLostSince(store::Store& store, const Journal& journal) {
   const absl::StatusOr<store::StoreInfo> info = store.Info();
   return info.ok() && info->loss_epoch != journal.meta().loss_epoch;
@@ -246,13 +245,14 @@ absl::Status RefuseIncomplete(store::Store& store, std::span<const CookedItem> c
   return absl::OkStatus();
 }
 
-// One result of the group is not what its worker said: that one is refused, not all.
+// Commits each result alone, so that only the results that differ from what their worker said are
+// refused.
 absl::Status CommitOneByOne(store::Store& store, std::span<const CookedItem> cooked,
                             CommitOutcome& outcome) {
   absl::Status last;
   for (const CookedItem& cooked_one : cooked) {
     const auto& [place, stored] = cooked_one;
-    // Bytes that another result of the group was to bring may be refused with it.
+    // A refused result may take along bytes that another result of the group relies on.
     std::set<Digest> written;
     for (const auto& blob : stored->blobs) written.insert(blob.first);
     Persisted::Item& item = outcome.event.items[place];
@@ -271,7 +271,8 @@ absl::Status CommitOneByOne(store::Store& store, std::span<const CookedItem> coo
   return last;
 }
 
-// Of results that an earlier director may have stored. (What cannot be asked is told as new.)
+// Finds results that an earlier director may have stored. An action that cannot be looked up counts
+// as new.
 void FindStored(store::Store& store, std::span<const CookedItem> cooked, const Persist& persist,
                 CommitOutcome& outcome) {
   std::vector<const CookedItem*> asked;

@@ -17,7 +17,7 @@ using testing::IsEmpty;
 
 class CommitGroupTest : public ShellJournalTest {
  protected:
-  // A result of /Game/a.txt for windows under a key of its own, with one output that a worker
+  // Returns a result of /Game/a.txt for windows under its own key, with one output that a worker
   // wrote.
   std::shared_ptr<StoredResult> Make(std::string_view key, std::string_view output,
                                      std::string_view include = "include") {
@@ -229,11 +229,11 @@ TEST_F(CommitGroupTest, OfTwoOutcomesOfAKeyNeitherIsUsed) {
   EXPECT_TRUE(record::DecodeResult(Record()->result)->is_disputed) << "store and journal agree";
   EXPECT_TRUE(results_.IsDisputed(ResultId(0))) << "a root must not name it";
   EXPECT_FALSE(results_.IsDisputed(instead->id));
-  // A result that comes after the dispute is another matter.
+  // A result that comes after the dispute is not disputed.
   EXPECT_FALSE(results_.IsDisputed(results_.Add(Make("key", "later"))->id));
 }
 
-// Two packages have one key: one was found by look-up before the other one was cooked.
+// Two packages have the same key: the first was found by look-up before the second was cooked.
 TEST_F(CommitGroupTest, AHitOfAKeyThatIsDisputedByNowIsNotRecorded) {
   Commit(Make("key", "made"));
   auto other = Make("key", "made");

@@ -1,8 +1,8 @@
-// CommitPacing: when the next group of results is committed.
+// CommitPacing: decides when the next group of results is committed.
 //
-// The cost of making results durable is that of a group, not of a result. While jobs run and nobody
-// waits for these results, commits begin two hundred times as far apart as one takes, within
-// bounds; a large group does not wait. Pure.
+// A commit costs about the same for any number of results. While jobs run and nobody waits for
+// these results, commits begin two hundred times as far apart as one commit takes, within bounds; a
+// large group does not wait. Pure.
 //
 // Threads: one owner.
 #pragma once
@@ -22,19 +22,19 @@ class CommitPacing {
 
   struct Pending {
     size_t results = 0;
-    bool is_urgent = false;  // somebody waits for one of them
+    bool is_urgent = false;  // somebody waits for one of the results
     bool has_jobs = false;   // more results will come
   };
 
-  // InfinitePast: now.
+  // InfinitePast: the next group begins now.
   absl::Time Next(const Pending& pending) const;
   void Begun(absl::Time now) { begun_ = now; }
-  // `took`: how long the commit took, from when its thread came to it.
+  // `took`: how long the commit took on its thread.
   void Ended(absl::Duration took);
 
  private:
   absl::Time begun_ = absl::InfinitePast();
-  absl::Duration period_;  // none before one was measured
+  absl::Duration period_;  // zero before the first measurement
 };
 
 }  // namespace galley::director

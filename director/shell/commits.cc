@@ -46,8 +46,8 @@ std::vector<FailureUpdate> Commits::TakeFailures() {
   return updates;
 }
 
-// A commit that ended after the core was done with the cook is counted as well, and its failure is
-// the cook's.
+// A commit that ended after the core was done with the cook is counted as well; a failure of such a
+// commit is a failure of the cook.
 bool Commits::TakeEnded() {
   std::optional<GroupCommits::Ended> ended = groups_.TakeEnded();
   if (!ended.has_value()) return false;
@@ -67,8 +67,8 @@ bool Commits::TakeEnded() {
   }
   if (has_failed) TellFailedCommit(outcome.event.error);
   deps_.inbox.HandleNow(std::move(outcome.event));
-  // All cooks that ran have ended for it. The machine may be another one for the next: a disk that
-  // was full has room again.
+  // The failure has ended all cooks that ran. The next cook may succeed: a disk that was full may
+  // have room again.
   if (has_failed) deps_.tasks.Post([this] { groups_.Forgive(); });
   return true;
 }
@@ -84,7 +84,7 @@ void Commits::CountBytes(const CommitOutcome& outcome) {
   }
 }
 
-// After a root was published only late results and what they replace are left to commit: their
+// After a root was published, only late results and their replacements are left to commit: a
 // failure is worth a warning.
 void Commits::TellFailedCommit(const std::string& error) {
   const std::string text = "results could not be made durable: " + error;
@@ -107,7 +107,7 @@ void Commits::LogRefused(const Persisted::Item& item) const {
              item.is_loss ? " (the store has lost something since)" : "");
 }
 
-// Sends results that were cooked here and stand to the store of other people.
+// Sends results that were cooked here and stand to the upstream cache.
 void Commits::SendBack(const GroupCommits::Ended& committed) {
   const Persisted& event = committed.outcome.event;
   if (!event.error.empty()) return;

@@ -1,8 +1,8 @@
-// Commits: the results of cooks become durable, in groups (GroupCommits), and whoever waits for
-// that learns how it ended: the core, the cooks, the reader of reports, and the store of other
-// people. The failures of cooks go to the journal with the groups.
+// Commits: makes the results of cooks durable, in groups (GroupCommits), and tells the outcome to
+// whoever waits: the core, the cooks, the reader of reports, and the upstream cache. The failures
+// of cooks go to the journal with the groups.
 //
-// Threads: the loop's; error(): that of the commits.
+// Threads: the loop's; error(): the thread of the commits.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ namespace galley::director {
 
 class Commits {
  public:
-  // All outlive it.
+  // Everything in Deps outlives Commits.
   struct Deps {
     store::Store& store;
     Journal& journal;
@@ -32,38 +32,39 @@ class Commits {
     Inbox& inbox;
     ActiveCooks& cooks;
     ReportReader& reports;
-    // Sends a result to a store of other people; null: there is none.
+    // Sends a result to the upstream cache; null: there is none.
     std::function<void(const StoredResultPtr& stored)> send_back = nullptr;
-    // On the thread of the commits. GroupCommits::Deps::holds:
+    // GroupCommits::Deps::holds; called on the thread of the commits.
     std::function<std::function<bool(const StoredResult&)>()> holds;
-    // These results were cooked, and are durable as far as the group is.
+    // Called with the results that were cooked and are durable as far as the group is durable.
     std::function<void(const std::vector<ResultId>& cooked)> committed;
   };
   explicit Commits(const Deps& deps);
 
   void Persist(const director::Persist& effect) { groups_.Add(effect); }
-  // What the journal is to learn of attempts and faults.
+  // Notes of attempts and faults for the journal.
   ProgressNotes& notes() { return groups_.notes(); }
-  // Begins a group if it is time to; `has_jobs`: more results will come.
+  // Begins a group if the time has come; `has_jobs`: more results will come.
   void BeginDue(bool has_jobs);
-  // Begins a group with all that waits, and with the failures of the cooks.
+  // Begins a group with everything that waits, and with the failures of the cooks.
   void BeginAll();
-  // When the next group begins, if no other event comes first. InfiniteFuture: nothing waits, or a
-  // group is under way.
+  // Says when the next group begins if no other event comes first. InfiniteFuture: nothing waits,
+  // or a group is under way.
   absl::Time NextBegin(bool has_jobs) const;
   bool is_running() const { return groups_.is_running(); }
-  // The packages of results that the journal does not name yet and that do not hold.
+  // Returns the packages of results that the journal does not name yet and that no longer hold.
   std::vector<std::string> Outdated(const std::function<bool(const StoredResult&)>& holds) const {
     return groups_.Outdated(holds);
   }
-  // Takes the outcome of one group, the first that has ended; false: there is none. One for each
-  // message: between two groups the loop takes what was posted between them.
+  // Takes the outcome of the first group that has ended; false: no group has ended. The loop calls
+  // TakeEnded once for each message, and so handles what was posted between two groups.
   bool TakeEnded();
 
-  // Why a group failed, and no later task may rely on it; empty: none did since the last cook.
+  // Says why a group failed, after which no later task may rely on that group; empty: no group
+  // failed since the last cook.
   const std::string& error() const { return groups_.error(); }
 
-  // Of all cooks.
+  // Totals of all cooks.
   uint64_t bytes_stored() const { return bytes_stored_; }
   uint64_t bytes_deduplicated() const { return bytes_deduplicated_; }
 

@@ -19,7 +19,7 @@ namespace {
 
 std::string FolderOfHost(const std::string& path) { return path.substr(0, path.rfind('/')); }
 
-// The names in a folder, sorted; none: it is gone.
+// Returns the names in a folder, sorted; empty: the folder is gone.
 std::set<std::string> NamesOf(const std::string& folder) {
   std::set<std::string> names;
   DIR* const opened = ::opendir(folder.c_str());
@@ -50,7 +50,7 @@ std::vector<std::string> ContentWatch::Folders() const {
   std::set<std::string> folders;
   for (const content::Mount& mount : world_->snapshot->mounts()) folders.insert(mount.directory);
   for (const content::FileEntry& file : world_->snapshot->files()) {
-    // (Folders in which only folders lie are there as well.)
+    // Folders that hold nothing but folders are in the content as well.
     for (std::string folder = FolderOfHost(file.host_path);
          !folder.empty() && folders.insert(folder).second;)
       folder = FolderOfHost(folder);
@@ -95,7 +95,7 @@ void ContentWatch::Compare(const std::string& folder, std::vector<ContentChange>
         changes.push_back({.path = virtual_path, .what = "changed", .when = ChangeTimeOf(*now)});
       before.erase(known);
     } else if (!S_ISDIR(now->mode) || !watch_->Watches(path)) {
-      // (A file that [scan] ignores may have been there; the time tells.)
+      // A file that [scan] ignores may have been there before; the change time tells.
       changes.push_back({.path = virtual_path, .what = "is new", .when = ChangeTimeOf(*now)});
     }
   }

@@ -1,9 +1,9 @@
-// ContentWatch: what changes in the content while programs run that nothing keeps from that
-// (ProgramRuns). The kernel tells in which folders something changed (FolderWatch); only these are
-// looked at, and compared with the files as they were when the watch began.
+// ContentWatch: what changes in the content while programs run that nothing keeps from changing the
+// content (ProgramRuns). The kernel tells in which folders something changed (FolderWatch); only
+// these folders are looked at, and compared with the files at the begin of the watch.
 //
-// Who changed something it does not know, nor does the kernel say: a person may save meanwhile.
-// Cost: 2 us for each folder at the beginning; at the end the folders that changed.
+// Neither the watch nor the kernel knows who changed a file: a person may save meanwhile.
+// Cost: 2 us for each folder at the begin; at the end the folders that changed.
 // Threads: one owner.
 #pragma once
 
@@ -21,19 +21,19 @@ namespace galley::director {
 struct ContentChange {
   std::string path;  // virtual
   std::string what;  // "changed", "is new", "is gone"
-  absl::Time when;   // as the file system says; of one that is gone, its folder's last change
+  absl::Time when;   // by the file system; for a file that is gone: the last change of its folder
 };
 
 class ContentWatch {
  public:
   struct Options {
     std::string cookie_folder;          // FolderWatch
-    std::vector<std::string> excluded;  // host folders that are no content: Galley's own
+    std::vector<std::string> excluded;  // host folders that are no content because Galley owns them
   };
-  // UNAVAILABLE, or as FolderWatch::Add: not all changes would be seen.
+  // UNAVAILABLE, or the errors of FolderWatch::Add: the watch would miss changes.
   static absl::StatusOr<std::unique_ptr<ContentWatch>> Begin(WorldPtr world, Options options);
 
-  // All changes since it began, as they are now; sorted by path.
+  // Returns all changes since the begin, with the present state of the files; sorted by path.
   absl::StatusOr<std::vector<ContentChange>> Look();
 
  private:

@@ -40,7 +40,7 @@ class ContentWatchTest : public testing::Test {
     ASSERT_TRUE(CreateDirectories(file.substr(0, file.rfind('/'))).ok());
     ASSERT_TRUE(WriteFileAtomic(file, bytes).ok());
   }
-  // "/Game/a.obj changed".
+  // Returns texts such as "/Game/a.obj changed".
   std::vector<std::string> Changes() {
     const auto changes = watch_->Look();
     EXPECT_TRUE(changes.ok()) << changes.status();
@@ -61,11 +61,11 @@ TEST_F(ContentWatchTest, FilesThatChangeComeAndGoAreNamed) {
   ::unlink((root_ + "/content/sub/s.dat").c_str());
   ::mkdir((root_ + "/content/sub/folder").c_str(), 0755);
   const std::vector<std::string> expected = {"/Game/a.obj changed", "/Game/new.obj is new",
-                                             // It was there, as its time tells.
+                                             // The file was there before, as its time tells.
                                              "/Game/old.tmp is new", "/Game/sub/folder is new",
                                              "/Game/sub/s.dat is gone"};
   EXPECT_EQ(Changes(), expected);
-  EXPECT_EQ(Changes(), expected);  // the next cook beside it asks, too
+  EXPECT_EQ(Changes(), expected);  // the next cook, which runs beside the first one, asks as well
 }
 
 TEST_F(ContentWatchTest, RightsAndTimesAreChangesToo) {

@@ -1,7 +1,7 @@
-// CookEvent: one event of a cook, as a value: from where it happens to the terminal, the summary,
-// the wire and the log (CookEvent of director.proto).
+// CookEvent: one event of a cook, as a value, which goes to the terminal, the summary, the wire and
+// the log (CookEvent of director.proto).
 //
-// Threads: none; a value. Whoever owns a CookEventSink says from which thread events come.
+// Threads: none; a value. The owner of a CookEventSink says from which thread events come.
 #pragma once
 
 #include <cstddef>
@@ -21,29 +21,32 @@
 namespace galley::director {
 
 struct CookEvent {
-  // A line for people: "staged windows: 3 written".
+  // Said: a line for people, such as "staged windows: 3 written".
   struct Said {
     std::string text;
-    bool is_always_told = false;  // even where nothing else is: the cook waits for something
+    // shown even where no other event is: the cook waits for something
+    bool is_always_told = false;
   };
-  // The files were looked at.
+  // Scanned: the files were looked at.
   struct Scanned {
     size_t files = 0;
     size_t packages = 0;
     size_t unmatched = 0;  // files that no rule matches
     double seconds = 0;
-    // Only so many paths were looked at (CookAsk::changed), and no others.
+    // The number of paths that were looked at, when the ask named them (CookAsk::changed).
     std::optional<uint64_t> listed = std::nullopt;
   };
-  // Packages stand since an earlier cook of the same: none of them is told by itself.
+  // Stands: packages stand since an earlier cook of the same selection; no event tells of one such
+  // package.
   struct Stands {
     uint64_t packages = 0;  // in the cook
-    uint64_t failed = 0;    // of these
-    uint64_t results = 0;   // (package, platform): all that are done
-    double seconds = 0;     // that it took to find out
-    bool is_rest = false;   // others were looked at
+    uint64_t failed = 0;    // of these packages
+    uint64_t results = 0;   // pairs of package and platform that are done
+    double seconds = 0;     // time spent to find out
+    bool is_rest = false;   // other packages were looked at
   };
-  // No package: something else failed. No platform: it failed on all.
+  // Failed: a package failed. No package: something else failed. No platform: every platform
+  // failed.
   struct Failed {
     std::string package;
     std::string platform;
@@ -53,33 +56,37 @@ struct CookEvent {
     std::string package;
     std::string platform;
     record::Warning warning;
-    bool is_passing = false;  // of this moment: another cook of the same would not have it
+    // true only of this moment: a second cook of the same files would not warn
+    bool is_passing = false;
   };
-  // A package has a result. A failure of the package on that platform is taken back.
+  // Done: a package has a result. The event takes back a failure of the package on that platform.
   struct Done {
-    StoredResultPtr result;  // from another process: its package and platform only
+    StoredResultPtr result;  // from another process: holds only the package and the platform
     ResultSource source = ResultSource::kCooked;
   };
-  // The package is in the cook no more: all that was told of it is taken back.
+  // Left: the package is no longer in the cook: the event takes back everything told of the
+  // package.
   struct Left {
     std::string package;
   };
-  // The platforms of the cook by name: before all else, and when an edited galley.toml has others.
-  // What was told of others is taken back.
+  // Platforms: the platforms of the cook by name. The event comes first, and again when an edited
+  // galley.toml has other platforms. The event takes back everything told of platforms not in the
+  // list.
   struct Platforms {
     std::vector<std::string> names;
   };
-  // Only the newest matters.
+  // Progressed: only the newest progress matters.
   struct Progressed {
     Counters counters;
     Progress progress;
-    std::string remote_down;  // RemoteDown of the director; empty: not known, or it is not
+    // RemoteDown of the director; empty: unknown, or the remote is not down
+    std::string remote_down;
   };
 
   std::variant<Said, Scanned, Stands, Failed, Warned, Done, Left, Platforms, Progressed> what;
 };
 
-// CookEventSink: takes the events of a cook, or of a director that opens or closes, in their order.
+// CookEventSink: takes the events of a cook, or of a director that opens or closes, in order.
 class CookEventSink {
  public:
   virtual ~CookEventSink() = default;
@@ -91,11 +98,11 @@ class CookEventSink {
   }
   void Say(std::string_view text) { Tell(CookEvent::Said{std::string(text)}); }
   void SayAlways(std::string_view text) { Tell(CookEvent::Said{std::string(text), true}); }
-  // The warning is about no package.
+  // Adds a warning that concerns no package.
   void Warn(record::WarningKind kind, std::string_view text) {
     Tell(CookEvent::Warned{"", "", {kind, std::string(text)}});
   }
-  // The same, of this moment.
+  // Adds a warning of this moment that concerns no package.
   void WarnInPassing(record::WarningKind kind, std::string_view text) {
     Tell(CookEvent::Warned{"", "", {kind, std::string(text)}, /*is_passing=*/true});
   }

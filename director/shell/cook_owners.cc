@@ -28,7 +28,7 @@ std::function<void(const StoredResultPtr&)> SenderTo(WriteBack* write_back) {
   return [write_back](const StoredResultPtr& stored) { write_back->Add(stored); };
 }
 
-// Whether a blob's bytes lie in the store's folder at all.
+// Says whether the store's folder holds bytes for the blob at all.
 bool LiesAtAll(store::Store& store, const Digest& digest, const store::BlobLocation& location) {
   const absl::StatusOr<store::StoreInfo> info = store.Info();
   return !info.ok() ||
@@ -186,7 +186,7 @@ void CookOwners::AfterClose() {
   workers.forget_uploads();
 }
 
-// While one cook tries again what is known to have failed, none takes such an answer.
+// While one cook tries known failures again, no cook takes a known failure as an answer.
 void CookOwners::RetryWhatCooksAsk() {
   look_ups.RetryFailed(active.IsAnyRetrying());
   limits.RetryFailed(active.IsAnyRetrying());

@@ -1,7 +1,7 @@
-// CookOwners: the owners of all effects that are of cooks and of their results: worlds, look-ups,
-// commits, roots, notices. What must be in order with commits goes to their thread.
+// CookOwners: the owners of all effects that concern cooks and their results: worlds, look-ups,
+// commits, roots, notices. What must be in order with commits goes to the thread of the commits.
 //
-// Threads: the loop's, but where an owner says otherwise.
+// Threads: the loop's, unless an owner says otherwise.
 #pragma once
 
 #include <functional>
@@ -25,13 +25,13 @@
 namespace galley::director {
 
 struct CookOwners {
-  // What cooks ask of the side of the workers; called on the loop.
+  // WorkerSide: what cooks ask of the owners of the workers; called on the loop.
   struct WorkerSide {
     std::function<void(const World& world)> announce;
     std::function<std::string(const WorkerQuarantined& notice)> quarantine;
     std::function<std::string(const WorkerHeld& notice)> hold;
     std::function<std::string(const WorkerViolated& notice)> end_process;
-    // Tells a cook what is known of workers that will not come, and what programs may have changed.
+    // Tells a cook which workers will not come, and what programs may have changed.
     std::function<void(ActiveCook& cook)> warn_of_held;
     std::function<void(ActiveCook& cook)> warn_of_programs;
     std::function<void()> forget_programs;
@@ -42,13 +42,13 @@ struct CookOwners {
   // Ends the thread of the commits.
   ~CookOwners();
 
-  // People learn of something that is of no package. Any thread.
+  // Gives people a warning that concerns no package. Any thread.
   void Warn(record::WarningKind kind, const std::string& text);
 
   const ShellGround ground;
   SharedTables& tables;
   const WorkerSide workers;
-  TaskThread tasks;  // of the commits
+  TaskThread tasks;  // runs the commits
   ActiveCooks active;
   OutgrownLimits limits;
   Commits commits;
@@ -59,7 +59,7 @@ struct CookOwners {
   Questions questions;
   InputRepair repair;
   OwnMemory memory;
-  LookUps look_ups;  // last: its threads end before what they use
+  LookUps look_ups;  // last: the threads of LookUps end before what they use
 
  private:
   void BeforeBegin(ActiveCook& cook);

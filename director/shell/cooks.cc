@@ -13,7 +13,7 @@ namespace galley::director {
 absl::StatusOr<ShellOutcome> Cooks::Run(CookOrder order, CookEventSink& sink, Cancellation& stop) {
   const auto cook = std::make_shared<ActiveCook>(std::move(order));
   deps_.inbox.PostTask([this, cook] { Begin(cook); });
-  // Behind Begin in the inbox: a cook is never cancelled before it is known.
+  // The cancellation is posted after Begin: no cook is cancelled before the loop knows the cook.
   const Cancellation::Hook on_stop(&stop, [this, number = cook->number()] {
     deps_.inbox.PostTask([this, number] { Cancel(number); });
   });
@@ -36,13 +36,13 @@ void Cooks::Begin(const std::shared_ptr<ActiveCook>& cook) {
   deps_.after_begin();
 }
 
-// Since the cook was prepared another one may have brought other files, or another galley.toml.
+// Another cook may have brought other files or another galley.toml since the cook was prepared.
 CookRequested Cooks::RequestOf(ActiveCook& cook) const {
   const WorldPtr world = deps_.world();
   CookRequested request = cook.order.request;
   const bool is_other = cook.order.world != nullptr && cook.order.world != world;
   if (is_other && cook.order.select) {
-    // Where nothing can be selected any more, what was selected fails by name.
+    // When the new world allows no selection, the packages of the old selection fail by name.
     auto selected = cook.order.select(*world);
     if (!selected.empty()) request.selected = std::move(selected);
   }
@@ -52,14 +52,14 @@ CookRequested Cooks::RequestOf(ActiveCook& cook) const {
   return request;
 }
 
-// The platforms of the cook in `world`; `otherwise`: where it has no opinion. A cook whose
-// platforms are not there is refused.
+// Returns the platforms of the cook in `world`; `otherwise`: the platforms of a cook without an
+// opinion. A cook whose platforms do not exist is refused.
 PlatformMask Cooks::PlatformsIn(ActiveCook& cook, const World& world, PlatformMask otherwise) {
   if (!cook.order.platforms) return otherwise;
   const absl::StatusOr<PlatformMask> platforms = cook.order.platforms(world);
   if (platforms.ok()) return *platforms;
   if (cook.refusal.empty()) cook.refusal = MessageOf(platforms.status());
-  return otherwise != 0 ? otherwise : 1;  // until it is cancelled, which is the next step
+  return otherwise != 0 ? otherwise : 1;  // until the next step, which cancels the cook
 }
 
 void Cooks::CancelRefused() {
@@ -113,7 +113,7 @@ void Cooks::TellProgress(const WorkersOnTheWay& on_the_way) {
 
 // ------------------------------------------------------------------ end
 
-// The cook is over when its last group is committed, which may still fail.
+// The cook ends when its last group is committed, and that commit may still fail.
 void Cooks::End(const std::shared_ptr<ActiveCook>& cook, const CookEnded& ended) {
   if (cook->slot) {
     cook->counters = deps_.core.counters(cook->number());
@@ -130,12 +130,12 @@ void Cooks::End(const std::shared_ptr<ActiveCook>& cook, const CookEnded& ended)
   });
 }
 
-// In the step in which the cook ended: the core lets go of its reasons then.
+// Called in the step in which the cook ended, because the core then drops the reasons of the cook.
 InstigatorNotes Cooks::NoteInstigators(const ActiveCook& cook) const {
   const CookEnded& ended = *cook.ended;
   const bool is_whole = cook.order.request.by_the_book && !ended.is_interrupted &&
                         !ended.is_fail_fast && ended.infrastructure_error.empty();
-  // (Of a difference only the packages that are new in the cook have reasons of this cook alone.)
+  // In a difference only the packages that are new in the cook have reasons of this cook alone.
   using Of = InstigatorNotes::Of;
   InstigatorNotes notes(cook.is_difference ? Of::kDifference
                         : is_whole         ? Of::kWhole
@@ -181,7 +181,7 @@ void Cooks::Close(const std::shared_ptr<ActiveCook>& cook, const absl::Status& r
   deps_.active.Remove(cook->number());
   deps_.after_close();
   if (deps_.active.empty()) {
-    // All cooks ended by themselves: the next one blames packages anew.
+    // No cook is left that did not end by itself: the next cook blames packages anew.
     if (const absl::Status forgotten = deps_.journal.ForgetProgress(); !forgotten.ok())
       LogWarning("journal: {}", MessageOf(forgotten));
   }

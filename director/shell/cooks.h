@@ -1,12 +1,12 @@
-// Cooks: the life of each cook, from when it is asked for until its outcome is told.
+// Cooks: the life of each cook, from the request until the outcome is told.
 //
-//   Run       on the thread that asks: waits until the cook is over, and hears what it is told
-//   begins    with the platforms and packages of the world that is present by then
-//   ends      when the core is done with it
-//   is closed when its last group of results is committed, and the journal knows why each package
-//             was in it
+//   Run       on the thread that asks: waits until the cook is over, and hears the cook's events
+//   begins    with the platforms and packages of the world that is then present
+//   ends      when the core is done with the cook
+//   is closed when the last group of results is committed, and the journal knows why each package
+//             was in the cook
 //
-// Threads: the loop's, but for Run.
+// Threads: the loop's, except for Run.
 #pragma once
 
 #include <cstdint>
@@ -33,37 +33,37 @@ namespace galley::director {
 
 class Cooks {
  public:
-  // All outlive it.
+  // Everything in Deps outlives Cooks.
   struct Deps {
     const CookCore& core;
     Journal& journal;
     Clock& clock;
-    Tasks& tasks;  // of the commits
+    Tasks& tasks;  // run in order with the commits
     Inbox& inbox;
     ActiveCooks& active;
     Commits& commits;
     std::function<WorldPtr()> world;
     PresentSources sources;
-    // The cook is there, and the core does not know it yet.
+    // Called when the cook is known to Cooks and not yet to the core.
     std::function<void(ActiveCook& cook)> before_begin;
-    // The core has taken it.
+    // Called when the core has taken the cook.
     std::function<void()> after_begin;
-    // Adds what others know of the cook, which is about to be closed.
+    // Adds what other parts know of the cook, which is about to be closed.
     std::function<void(ActiveCook& cook, ShellOutcome& outcome)> before_close;
-    // It is there no more.
+    // Called when the cook is gone.
     std::function<void()> after_close;
   };
   explicit Cooks(Deps deps) : deps_(std::move(deps)) {}
 
-  // As DirectorShell::Cook. Any thread but the loop's.
+  // Same contract as DirectorShell::Cook. Any thread but the loop's.
   absl::StatusOr<ShellOutcome> Run(CookOrder order, CookEventSink& sink, Cancellation& stop);
   void Begin(const std::shared_ptr<ActiveCook>& cook);
   void Cancel(uint64_t number);
-  // The core is done with the cook.
+  // Ends a cook with which the core is done.
   void End(const std::shared_ptr<ActiveCook>& cook, const CookEnded& ended);
 
-  // Cooks go on with the platforms of an edited galley.toml; but what is being published stays as
-  // it is. Returns what they are to cook as well.
+  // Lets cooks go on with the platforms of an edited galley.toml; a root that is being published
+  // stays the same. Returns what the cooks are to cook as well.
   std::vector<PlatformsChanged::Added> AdoptPlatforms(const World& world, const PlatformMap& map);
   void TellProgress(const WorkersOnTheWay& on_the_way);
 

@@ -1,5 +1,6 @@
-// The table of a cook's counters: from it the wire (CookCounters of director.proto) and the summary
-// have them. A new counter is a line here, a field there, and a member of Counters.
+// CounterTable: the table of a cook's counters, from which the wire (CookCounters of
+// director.proto) and the summary are filled. A new counter is a row here, a wire field, and a
+// member of Counters.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +10,10 @@
 namespace galley::director {
 
 struct CounterRow {
-  const char* name;  // of the field on the wire
+  const char* name;  // name of the wire field
   uint64_t Counters::*value;
-  const char* group = nullptr;  // of the summary; null: it is not there
-  const char* key = nullptr;    // in the group
+  const char* group = nullptr;  // group in the summary; null: the summary has no such counter
+  const char* key = nullptr;    // key in the group
 };
 
 inline constexpr CounterRow kCounterTable[] = {

@@ -1,10 +1,11 @@
-// A director dies at its n-th write, for every n: before each write to the journal and the store,
-// and before each sync of the store's files. The cook is small but real: the core, look-ups, the
-// shell's owners of effects, journal and local store, in a process of its own (this program again,
-// as the test CrashChild.Cooks) that ends without a word at the write that it is told. The next
-// cook dies, too, in its recovery; the one after it ends. Then the root is that of a cook that
-// nobody disturbed, what was said to be done was not cooked again, and no more was cooked twice
-// than was in flight.
+// CrashTest: a director dies at its n-th write, for every n: before each write to the journal and
+// the store, and before each sync of the store's files.
+//
+// The cook is small but real: the core, look-ups, the shell's owners of effects, journal and local
+// store. The cook runs in a process of its own (this program again, as the test CrashChild.Cooks),
+// which ends without a word at the n-th write. The next cook dies as well, during recovery; the
+// third cook ends. Then the root equals the root of an undisturbed cook, no result that was
+// reported done was cooked again, and only packages that were in flight were cooked twice.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -36,14 +37,14 @@ namespace {
 
 constexpr int kKilled = 86;
 constexpr PlatformMask kPlatforms = 3;  // windows, android
-constexpr size_t kGroupMax = 2;         // results in a commit: what is cooked and not yet durable
+constexpr size_t kGroupMax = 2;         // results in a commit: cooked and not yet durable
 
 std::string Environment(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
 }
 
-// Tasks of the commits and messages to the loop, in one queue.
+// OneThread: tasks of the commits and messages to the loop, in one queue.
 class OneThread final : public Tasks, public Inbox {
  public:
   explicit OneThread(std::function<void(const Event&)> step) : step_(std::move(step)) {}
@@ -57,7 +58,7 @@ class OneThread final : public Tasks, public Inbox {
     then();
   }
   void HandleNow(const Event& event) override { step_(event); }
-  // False: there is nothing to do.
+  // Returns false when the queue is empty.
   bool RunNext() {
     if (waiting_.empty()) return false;
     const std::function<void()> task = std::move(waiting_.front());
@@ -78,7 +79,7 @@ class TestClock final : public Clock {
   absl::Time now = absl::FromUnixSeconds(1000);
 };
 
-// The core and the shell's owners of effects in one thread; workers are played.
+// CrashChild: the core and the shell's owners of effects in one thread; the test plays the workers.
 class CrashChild : public ShellTest {
  protected:
   void SetUp() override {
@@ -235,7 +236,7 @@ class CrashChild : public ShellTest {
     for (const Effect& effect : effects) std::visit([this](const auto& one) { Do(one); }, effect);
   }
 
-  // Cooks one platform of the next job.
+  // Cooks the next job for one platform.
   void Work() {
     auto& [worker, start] = jobs_.front();
     const std::string name = core_->NameOf(start.package);
@@ -243,7 +244,7 @@ class CrashChild : public ShellTest {
       if ((start.platforms & MaskOf(platform)) == 0) continue;
       start.platforms &= ~MaskOf(platform);
       WorkerReported report{worker, {}};
-      // The first attempt at this package crashes, whoever makes it.
+      // The first attempt at this package crashes, whoever makes the attempt.
       if (name.ends_with("poison.txt") && !FileExists(Host("crashed"))) {
         Note("crashed", name);
         report.reports.push_back(
@@ -312,7 +313,7 @@ class CrashChild : public ShellTest {
   void Do(const Rescan&) {}
   void Do(const Reply&) {}
   void Do(const BuildRoot& effect) {
-    pending_ = 0;  // what waits is committed before it
+    pending_ = 0;  // waiting results are committed first
     owners_->roots.Build(effect);
   }
   void Do(const PublishRoot& effect) { owners_->roots.Publish(effect); }
@@ -365,13 +366,13 @@ TEST_F(CrashChild, Cooks) {
 
 class CrashTest : public content::ContentTest {
  protected:
-  // A folder with a project in which nothing was cooked.
+  // Returns a new folder with a project in which nothing was cooked.
   std::string NewFolder(const std::string& name) {
     for (const char* file : {"a.txt", "b.txt", "c.txt", "poison.txt"})
       Write(fmt::format("{}/content/{}", name, file), file);
     return Host(name);
   }
-  // False: it died at that write.
+  // Returns false when the child died at the given write.
   static bool Run(const std::string& folder, int die_at) {
     const FileDescriptor quiet(::open(JoinPath(folder, "output").c_str(),
                                       O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
@@ -393,7 +394,7 @@ class CrashTest : public content::ContentTest {
     for (std::string line; std::getline(in, line);) lines.push_back(line);
     return lines;
   }
-  // The last root of each platform.
+  // Returns the last root of each platform.
   static std::map<std::string, std::string> Roots(const std::string& folder) {
     std::map<std::string, std::string> roots;
     for (const std::string& line : Lines(folder, "roots"))
@@ -423,7 +424,7 @@ TEST_F(CrashTest, ADirectorThatDiesAtAnyWriteLosesOnlyWhatWasInFlight) {
     ASSERT_FALSE(Run(folder, n));
     const auto done_before = Lines(folder, "done");
     const size_t cooked_before = Lines(folder, "cooked").size();
-    died += Run(folder, 1 + n % 7) ? 0 : 1;  // in its recovery, or soon after
+    died += Run(folder, 1 + n % 7) ? 0 : 1;  // during recovery, or soon after
     ASSERT_TRUE(Run(folder, 0));
     EXPECT_EQ(Roots(folder), roots);
     const std::vector<std::string> cooked = Lines(folder, "cooked");

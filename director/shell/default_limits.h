@@ -1,4 +1,4 @@
-// The limits of a job whose rule says nothing.
+// DefaultLimits: the limits of a job whose rule sets none.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ struct DefaultLimits {
   absl::Duration timeout;
 };
 
-// As in KeptLimit::limit.
+// Returns the limit in the unit of KeptLimit::limit.
 uint64_t LimitOf(KeptLimit::Kind kind, const project::Needs& needs, const DefaultLimits& defaults);
 
 }  // namespace galley::director

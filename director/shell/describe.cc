@@ -38,7 +38,7 @@ nlohmann::json StatOf(const std::string& path) {
   return {stat->size_bytes, stat->mtime_ns, stat->ctime_ns, stat->inode};
 }
 
-// The program and the libraries that the dynamic loader says it loads (ld.so(8),
+// Returns the program and the libraries that the dynamic loader lists for the program (ld.so(8),
 // LD_TRACE_LOADED_OBJECTS).
 std::vector<std::string> FilesOf(const std::string& program, absl::Duration wait_max) {
   std::vector<std::string> files = {program};
@@ -61,8 +61,8 @@ std::string BuildOf(const nlohmann::json& files) {
                    .ToString();
 }
 
-// {"cookers": 1, "sum": <SHA-256 of the text of "of">, "of": {"program", "files", "cookers"}}: the
-// number is the version.
+// The cache file is {"cookers": 1, "sum": <SHA-256 of the text of "of">, "of": {"program", "files",
+// "cookers"}}; the number is the version.
 constexpr int kCacheVersion = 1;
 
 std::string TextOf(const nlohmann::json& json) {
@@ -73,14 +73,14 @@ std::string CacheText(const nlohmann::json& of) {
   return TextOf({{"cookers", kCacheVersion}, {"sum", Digest::Of(TextOf(of)).hex()}, {"of", of}});
 }
 
-// The cache is as an older Galley wrote it, without a checksum.
+// Says whether an older Galley wrote the cache, without a checksum.
 bool IsUnsealed(const nlohmann::json& cache) {
   return cache.is_object() && cache.contains("program") && cache.contains("files") &&
          cache.contains("cookers") && cache.size() == 3;
 }
 
-// The part "of"; null: there is none that is whole. A damaged file is told to people: the cookers
-// are asked again, and the file is written anew.
+// Returns the part "of"; null: the file is absent or damaged. A damaged file is told to people; the
+// cookers are asked again, and the file is written anew.
 nlohmann::json ReadCache(const std::string& cache_file) {
   const auto bytes = ReadOwnFile(cache_file, kOutputBytesMax);
   if (absl::IsNotFound(bytes.status())) return nullptr;
@@ -93,7 +93,7 @@ nlohmann::json ReadCache(const std::string& cache_file) {
   return nullptr;
 }
 
-// nullopt: absent, damaged, of another program, or the program changed since.
+// nullopt: the cache is absent, damaged or of another program, or the program changed since.
 std::optional<Cookers> FromCache(const std::string& cache_file, const std::string& program) {
   const nlohmann::json cache = ReadCache(cache_file);
   if (!cache.is_object() || cache.value("program", nlohmann::json()) != program)
@@ -109,10 +109,11 @@ std::optional<Cookers> FromCache(const std::string& cache_file, const std::strin
   return Cookers{.descriptions = *std::move(descriptions), .build = BuildOf(cache["files"])};
 }
 
-// Asks the program itself, and remembers its answer.
+// Asks the program itself, and caches the answer.
 absl::StatusOr<Cookers> Ask(const std::string& program, const std::string& cache_file,
                             absl::Duration wait_max) {
-  // The files are looked at before the program runs: one that is replaced meanwhile is asked again.
+  // The files are looked at before the program runs, so that a program replaced meanwhile is asked
+  // again.
   nlohmann::json files = nlohmann::json::object();
   if (!cache_file.empty()) {
     for (const std::string& file : FilesOf(program, wait_max)) files[file] = StatOf(file);

@@ -16,7 +16,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// A worker is a shell script that notes each run.
+// The worker is a shell script that notes each run.
 class DescribeTest : public content::ContentTest {
  protected:
   void SetUp() override {

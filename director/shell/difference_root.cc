@@ -80,7 +80,8 @@ class Maker {
       return TooNarrow("{} failed on {}, and does no longer", now.package, platform_);
     const std::optional<Member> member = base_.members->Find(now.package);
     if (!member || !WasInRoot(member->roots)) {
-      // It may be there because it failed on another platform, and was looked at for that.
+      // The package may be in the cook because it failed on another platform, and was looked at for
+      // that.
       if (base_.WasInCook(now.package))
         return TooNarrow("{} was in the cook, and not in the root of {}", now.package, platform_);
       NoteNew(now);
@@ -110,7 +111,7 @@ class Maker {
     return Add(now, id, old.outputs);
   }
 
-  // A package that went, with all to which only it leads.
+  // Takes out a package that went, and all packages to which no other package leads.
   absl::Status TakeOut(const std::string& package, const PackageRecord& record) {
     const auto before = record.platforms.find(platform_);
     const std::optional<Member> member = base_.members->Find(package);
@@ -170,7 +171,8 @@ class Maker {
     }
   }
 
-  // What reads a package that is in the cook from now on was warned of that it is not.
+  // Readers of a package that enters the cook were warned earlier that the package is not in the
+  // cook.
   absl::Status CheckReaders(const std::set<std::string_view>& there) const {
     std::vector<content::Change> read;
     for (const std::string& package : new_)
@@ -183,9 +185,10 @@ class Maker {
     return absl::OkStatus();
   }
 
-  // A target that is referred to no more stays in the cook if that asks for it itself.
+  // A target that nobody refers to any more stays in the cook if the cook asks for the target
+  // itself.
   absl::Status CheckTargets(const std::string& package, const ReferenceSets& sets) const {
-    // (What is only read while packages are cooked is in no root.)
+    // A package that is only read while other packages are cooked is in no root.
     const auto is_led_to = [&](const std::string& target, InstigatorCategory as) {
       return std::any_of(sets.now.begin(), sets.now.end(), [&](const auto& one) {
         return one.first == target && (as == InstigatorCategory::kBuildDependency ||
@@ -205,7 +208,7 @@ class Maker {
         tree::EditTree(
             root, removed_, added_, [&](const Digest& digest) { return deps_.store.Get(digest); },
             [](std::string_view name) { return content::FoldName(name); }));
-    // A root of no package is not published, and one of packages without outputs is.
+    // A root without packages is not published; a root of packages without outputs is published.
     if (edited.root == Digest()) return TooNarrow("nothing is left in the root");
     ASSIGN_OR_RETURN(const std::vector<RootBuilt::Lost> lost,
                      LostFiles(deps_.store, added_, owners_));

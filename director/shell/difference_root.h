@@ -1,11 +1,12 @@
-// RootOfDifference: a platform's root made from the last one by what the packages came to that were
-// looked at again.
+// RootOfDifference: makes a platform's root from the last root and the new outcomes of the packages
+// that were looked at again.
 //
-// It is the root that a cook of all packages would come to, or none: whatever might change what
-// else is in the cook, or what is told of it, is refused: a package that failed and does no longer,
-// or the other way round; a reference that is gone, whose target nobody selects; another list of
-// generated packages; cooked inputs that are not read any more; outputs that may be in conflict; a
-// package that comes into the cook and is read by one that is not looked at; a root without a file.
+// The new root is the root that a cook of all packages would make, or there is none.
+// RootOfDifference refuses whatever might change which other packages are in the cook, or what is
+// told of other packages: a package that failed and now succeeds, or the reverse; a lost reference
+// to a target that nobody selects; another list of generated packages; cooked inputs that are no
+// longer read; outputs that may be in conflict; a package that enters the cook and is read by a
+// package that is not looked at; a root without a file.
 #pragma once
 
 #include <functional>
@@ -25,16 +26,16 @@
 
 namespace galley::director {
 
-// ReferenceSets: what a package leads to, and how; before the cook, and now.
+// ReferenceSets: which packages a package leads to, and how, before the cook and now.
 struct ReferenceSets {
   using Set = std::set<std::pair<std::string, InstigatorCategory>>;
   Set before, now;
 };
 using ReferencesOf = std::map<std::string, ReferenceSets>;  // by package
-// Of all platforms together.
+// Merges the references of all platforms.
 void Merge(const ReferencesOf& from, ReferencesOf& into);
 std::vector<InstigatorChange> ChangesOf(const ReferencesOf& references);
-// Packages that went have no reasons any more.
+// Removes the reasons of packages that went.
 void AddGone(const StandingBase& base, std::vector<InstigatorChange>& changes);
 
 struct DifferenceRoot {
@@ -48,12 +49,12 @@ struct DifferenceDeps {
   store::Store& store;
   Journal& journal;
   const StandingBase& base;
-  // Whether the cook asks for the package itself. It may take long, and is asked for few.
+  // Says whether the cook asks for the package itself. A call may take long; the calls are few.
   std::function<bool(const std::string& package)> selects;
 };
 
-// Puts the folders into the store. `platform`: its name. Any error: why all packages must be looked
-// at. Blocking. Cost: that of the packages in `request`, and of the folders of their outputs.
+// Puts the folders into the store. `platform`: the name of the platform. Any error is a reason to
+// look at all packages. Blocks. Cost: the packages in `request`, and the folders of their outputs.
 absl::StatusOr<DifferenceRoot> RootOfDifference(const DifferenceDeps& deps,
                                                 const BuildRoot& request,
                                                 const std::string& platform);

@@ -50,7 +50,7 @@ DirectorShell::DirectorShell(ShellOptions options, WorldPtr world, store::Store&
            .forget_programs = [this] { workers_.programs.ForgetAll(); },
            .forget_uploads = [this] { workers_.bytes.ForgetUploads(); }},
           [this] {
-            fence_checked_ = absl::InfinitePast();  // what was seen between two cooks ended none
+            fence_checked_ = absl::InfinitePast();  // a check between two cooks ended no cook
             CheckFence();
           }),
       workers_({options_, store, journal, trace, clock_, core_, *this}, tables_, cooks_) {}
@@ -87,7 +87,7 @@ void DirectorShell::Stop() {
   PostTask([this] { is_stopping_ = true; });
   loop_.join();
   has_ended_ = true;
-  cooks_.look_ups.Cancel();  // nobody wants its open answers any more
+  cooks_.look_ups.Cancel();  // nobody wants the open answers any more
   workers_.bytes.Cancel();
   workers_.EndProcesses();
   cooks_.tasks.Drain();
@@ -102,7 +102,7 @@ void DirectorShell::Stop() {
   WriteFigures();
   if (options_.figures != nullptr) options_.figures->EndShell();
   workers_.workers.Close();
-  too_late.clear();  // threads that wait for an answer are told that there is none (Questions)
+  too_late.clear();  // tells threads that wait for an answer that none will come (Questions)
   workers_.CloseDoors();
 }
 
@@ -161,8 +161,8 @@ void DirectorShell::WriteFigures() {
                            .bytes_deduplicated = cooks_.commits.bytes_deduplicated()});
 }
 
-// Each write asks, too. But a director that was overtaken may never have anything to write: no
-// worker finds it any more.
+// Writes ask as well. But a director that was overtaken may have nothing to write, because no
+// worker finds the director any more.
 void DirectorShell::CheckFence() {
   const absl::Time now = clock_.Monotonic();
   if (!options_.may_write || now - fence_checked_ < kFenceInterval) return;
@@ -178,8 +178,8 @@ absl::Duration DirectorShell::LongestWait() {
   return std::clamp(next - clock_.Monotonic(), absl::ZeroDuration(), kTick);
 }
 
-// A group of results that ends when the loop has ended is counted, and the core learns no more of
-// it.
+// A group of results that ends after the loop has ended is counted, and the core does not learn of
+// that group.
 void DirectorShell::HandleNow(const Event& event) {
   if (has_ended_) return;
   if (const auto* const lost = std::get_if<WorkerLost>(&event))

@@ -1,18 +1,18 @@
-// DirectorShell: the loop around CookCore. It turns the outside into events, and hands each effect
-// to the owner that carries it out (cook_owners.h, worker_owners.h).
+// DirectorShell: the loop around CookCore. The loop turns the outside into events, and hands each
+// effect to the owner that carries the effect out (cook_owners.h, worker_owners.h).
 //
 //   Start   (Follow | Cook | Remember)*   Stop
 //
-// Workers and worlds stay from one cook to the next; what is one cook's is in its ActiveCook.
+// Workers and worlds stay from one cook to the next; the state of one cook is in its ActiveCook.
 //
 //   loop thread      drains the inbox, steps the core, hands out effects
-//   asking threads   one for each cook: hears what it is told, stages
+//   asking threads   one for each cook: hears the events of the cook, stages
 //   look-up threads  LookUps
 //   commit thread    CommitGroup, roots, successor snapshots: in order
 //   stream threads   one for each attached worker (WorkerService), convert reports (ReportReader)
 //   launcher thread  starts workers, notices deaths (Launches)
 //
-// Threads: Start and Stop: one; the rest: any.
+// Threads: Start and Stop: one; the other functions: any.
 #pragma once
 
 #include <memory>
@@ -44,37 +44,39 @@ class DirectorShell final : private Inbox {
  public:
   DirectorShell(ShellOptions options, WorldPtr world, store::Store& store, Journal& journal,
                 Trace& trace);
-  // Stops.
+  // Calls Stop.
   ~DirectorShell() override;
 
-  // Once. UNAVAILABLE: the socket cannot be served.
+  // Called once. UNAVAILABLE: the socket cannot be served.
   absl::Status Start();
 
   // The present world.
   WorldPtr world() const { return cooks_.worlds.Get(); }
-  // Makes the files as they were found by a new scan the present world: those that a cook which
-  // begins now, and cooks that run, go on with. Waits; returns the world that is present then.
-  // Errors: the machine's fault; the world is as it was.
+  // Makes the files that a new scan found the present world, with which running cooks go on and new
+  // cooks begin. Waits; returns the world that is present then. Errors: the machine's fault; the
+  // world stays the same.
   absl::StatusOr<WorldPtr> Follow(std::shared_ptr<World> scanned) {
     return cooks_.worlds.Follow(std::move(scanned));
   }
 
-  // A cook: waits until it is over, which is soon when `stop` is cancelled. `sink` takes its events
-  // on this thread. REQUIRES: Start, not Stop; no other cook has its number.
+  // Runs a cook: waits until the cook is over, which is soon when `stop` is cancelled. `sink` takes
+  // the cook's events on the calling thread. REQUIRES: after Start, before Stop; no other cook has
+  // the same number.
   absl::StatusOr<ShellOutcome> Cook(CookOrder order, CookEventSink& sink, Cancellation& stop) {
     return cooks_.cooks.Run(std::move(order), sink, stop);
   }
-  // Between two cooks, or beside some: writes down from what the next director starts: the snapshot
-  // table, the digest cache, the store's state. Waits.
+  // Writes down the state from which the next director starts: the snapshot table, the digest
+  // cache, the store's state. Called between two cooks or beside some. Waits.
   absl::Status Remember() { return cooks_.worlds.Remember(); }
 
   std::vector<WorkerStatus> Workers() const { return tables_.views.All(); }
-  // Where workers attach that nobody here started; empty: nowhere.
+  // The address where workers attach that nobody here started; empty: there is none.
   std::string farm_address() const;
-  // These workers end when they have nothing in hand, and others are started when there is work.
+  // Lets these workers end when they have nothing in hand; other workers are started when there is
+  // work.
   void Drain(const std::vector<std::string>& workers) { workers_.presence->Drain(workers); }
-  // Forgets all results of these packages; a cook that runs looks them up again. Waits. NOT_FOUND:
-  // one of them was in no cook, and nothing was forgotten.
+  // Forgets all results of these packages; a running cook looks them up again. Waits. NOT_FOUND:
+  // one of the packages was in no cook, and nothing was forgotten.
   absl::Status Forget(const std::vector<std::string>& packages);
 
   // Ends the workers and all threads. REQUIRES: no cook runs.
@@ -104,16 +106,16 @@ class DirectorShell final : private Inbox {
   std::vector<Message> inbox_ GALLEY_GUARDED_BY(mutex_);
   bool accepting_ GALLEY_GUARDED_BY(mutex_) = true;
 
-  bool has_ended_ = false;  // the loop's thread has
+  bool has_ended_ = false;  // the thread of the loop has ended
 
   // Loop thread only.
   bool is_stopping_ = false;
   absl::Time looked_around_ = absl::InfinitePast();
   absl::Time fence_checked_ = absl::InfinitePast();
 
-  // Each may call those above it on any thread, and those below it on the loop's only. So Stop ends
-  // the loop first; the threads of `cooks_` that still run when `workers_` is destroyed do not know
-  // it.
+  // A member may call the members above it on any thread, and the members below it only on the
+  // loop's thread. So Stop ends the loop first; the threads of `cooks_` that still run when
+  // `workers_` is destroyed do not know `workers_`.
   SharedTables tables_;
   CookOwners cooks_;
   WorkerOwners workers_;

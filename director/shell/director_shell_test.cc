@@ -1,4 +1,4 @@
-// Cooks that need no worker: what becomes of a cook when its commits fail.
+// DirectorShellTest: cooks that need no worker, and what becomes of a cook when its commits fail.
 #include "director/shell/director_shell.h"
 
 #include "common/record/action.h"
@@ -14,7 +14,7 @@ namespace {
 using testing::HasSubstr;
 using testing::SizeIs;
 
-// A Journal that does not learn of failures any more.
+// FullJournal: a Journal that takes no failures.
 class FullJournal final : public ForwardingJournal {
  public:
   using ForwardingJournal::ForwardingJournal;
@@ -34,7 +34,7 @@ class DirectorShellTest : public ShellJournalTest, public CookEventSink {
     options_.digest_cache_file = Host("digests");
   }
 
-  // Cooks a package that fails without a worker: its sidecar is wrong.
+  // Cooks a package that fails without a worker because its sidecar is wrong.
   ShellOutcome Cook(Journal& journal, bool fail_fast) {
     ShellOptions options{.state_directory = Host("state"), .socket_path = Host("socket")};
     options.core.platform_count = 3;
@@ -66,7 +66,8 @@ class DirectorShellTest : public ShellJournalTest, public CookEventSink {
 
   Trace trace_;
   std::vector<std::string> failed_;
-  // What the look-up of /Game/a.txt finds, which observed the variable LEVEL.
+  // Puts a result of /Game/a.txt, which observed the variable LEVEL, where the look-up finds the
+  // result.
   void PutIntoCache(const record::Result& result) {
     Write("content/a.txt", "a");
     const project::ResolvedRecipe recipe = MakeWorld()->table->RecipesOf("/Game/a.txt")->front();
@@ -109,7 +110,7 @@ TEST_F(DirectorShellTest, ACookWhoseFailuresCannotBeKeptFailsAndPublishesNothing
   EXPECT_THAT(store_.Roots("p").value(), SizeIs(0));
 }
 
-// This director's stores do not check the lock: it must find out by itself.
+// The stores of this director do not check the lock: the director must find out by itself.
 TEST_F(DirectorShellTest, ACookThatWasOvertakenEndsThoughItHasNothingToWrite) {
   may_write_ = [] { return absl::FailedPreconditionError("it was overtaken"); };
   const ShellOutcome outcome = Cook(*journal_, false);
@@ -117,7 +118,8 @@ TEST_F(DirectorShellTest, ACookThatWasOvertakenEndsThoughItHasNothingToWrite) {
   EXPECT_THAT(outcome.roots, SizeIs(0));
 }
 
-// A worker that cannot write ends, whatever it says; it is not tried again and again.
+// A worker that cannot write ends, whatever it says; the cook does not try the worker again and
+// again.
 TEST_F(DirectorShellTest, ACookWhoseWorkerEndsOnAFullDiskSaysThatTheDiskIsFull) {
   Write("content/a.txt", "a");
   selected_ = "/Game/a.txt";
@@ -138,7 +140,7 @@ TEST_F(DirectorShellTest, ACookThatDoesNotFitIntoTheMemoryEndsAndSaysWhatItWould
   EXPECT_THAT(outcome.roots, SizeIs(0));
 }
 
-// The cook has ended when its last group is committed.
+// The cook ends when its last group is committed.
 TEST_F(DirectorShellTest, TheLastGroupCountsAsWell) {
   FullJournal full(*journal_);
   const ShellOutcome outcome = Cook(full, true);

@@ -1,9 +1,9 @@
 // FailureNotes: what the journal is to learn of failures with the next commit.
 //
-// A result that is committed takes the failure of its platform out of the journal: as a rule the
-// platform is done. A result that comes late, for a package whose failure the cook has reported,
-// feeds the cache only: the failure stands until the cook says that the platform is done, and is
-// written again behind the result.
+// A committed result takes the failure of its platform out of the journal, because the platform is
+// then mostly done. A result that comes late, for a package whose failure the cook has reported,
+// feeds only the cache: the failure stands until the cook says that the platform is done, and is
+// written again after the result.
 //
 // Threads: none; owned by DirectorShell's loop.
 #pragma once
@@ -26,18 +26,18 @@ class FailureNotes {
   void Failed(const Where& where, FailureRecord record);
   // `is_known`: the journal told of a failure before this cook.
   void Done(const Where& where, bool is_known);
-  // The package is in the cook no more: nothing stands of what it failed for.
+  // Drops the failures of a package that is no longer in the cook.
   void Left(const std::string& package);
   bool has_news() const { return !news_.empty(); }
   bool has_standing() const { return !standing_.empty(); }
-  // The updates that go to the journal behind a group that records `committed`.
+  // Returns the updates that go to the journal after a group that records `committed`.
   std::vector<FailureUpdate> Take(const std::vector<Where>& committed);
-  // The packages that this cook says failed for the platform.
+  // Returns the packages that this cook says failed for the platform.
   std::vector<std::string> FailedFor(const std::string& platform) const;
 
  private:
   std::map<Where, FailureRecord> standing_;             // reported by this cook
-  std::map<Where, std::optional<FailureRecord>> news_;  // not yet taken
+  std::map<Where, std::optional<FailureRecord>> news_;  // updates that nobody has taken yet
 };
 
 }  // namespace galley::director

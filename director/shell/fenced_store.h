@@ -1,6 +1,5 @@
-// FencedStore: a store that makes nothing durable for a director that was overtaken. `may_write` is
-// asked before each call that writes, and an answer other than OK is returned; all else goes
-// through.
+// FencedStore: a store that makes nothing durable for a director that was overtaken. Each call that
+// writes first asks `may_write`, and returns any answer other than OK; all other calls go through.
 //
 // Threads: those of the inner store; `may_write` is called from all of them.
 #pragma once

@@ -1,7 +1,9 @@
-// FiguresBoard: what the shells of a director counted, for whoever asks for metrics. It outlives
-// them: a shell begins anew when the workers do, and its counts go on from those before.
+// FiguresBoard: what the shells of a director counted, for whoever asks for metrics. The board
+// outlives the shells: when the workers begin anew a new shell begins, and its counts add to the
+// earlier counts.
 //
-// A shell's loop writes here now and then (DirectorShell): what is read may be half a second old.
+// A shell's loop writes here now and then (DirectorShell): a reader may see figures that are half a
+// second old.
 // Threads: any.
 #pragma once
 
@@ -16,18 +18,18 @@ namespace galley::director {
 
 struct ShellFigures {
   CoreFigures core;
-  uint64_t bytes_stored = 0, bytes_deduplicated = 0;  // of results that were committed
+  uint64_t bytes_stored = 0, bytes_deduplicated = 0;  // of committed results
 };
 
 class FiguresBoard {
  public:
-  // A shell is over: what it wrote last stays counted, and nothing of it waits any more.
+  // Ends a shell: its last counts stay counted, and nothing of the shell waits any more.
   void EndShell() {
     base::MutexLock lock(mutex_);
     Add(last_, before_);
     last_ = {};
   }
-  // All that the present shell counted.
+  // Replaces the counts of the present shell.
   void Write(ShellFigures figures) {
     base::MutexLock lock(mutex_);
     last_ = std::move(figures);
@@ -39,7 +41,7 @@ class FiguresBoard {
     return sum;
   }
 
-  // Bytes that workers without our files got from here, and brought.
+  // Counts bytes that workers without our files fetched from here, and bytes that they brought.
   void CountFetched(uint64_t bytes) { fetched_.fetch_add(bytes, std::memory_order_relaxed); }
   void CountUploaded(uint64_t bytes) { uploaded_.fetch_add(bytes, std::memory_order_relaxed); }
   uint64_t fetched() const { return fetched_; }
@@ -53,7 +55,7 @@ class FiguresBoard {
   }
 
   mutable base::Mutex mutex_;
-  ShellFigures before_ GALLEY_GUARDED_BY(mutex_);  // of shells that are over
+  ShellFigures before_ GALLEY_GUARDED_BY(mutex_);  // of ended shells
   ShellFigures last_ GALLEY_GUARDED_BY(mutex_);
   std::atomic<uint64_t> fetched_ = 0, uploaded_ = 0;
 };

@@ -21,7 +21,7 @@ void FileHashing::HashNext(SourcesPtr sources, std::vector<std::string> paths, F
   const base::MutexLock lock(mutex_);
   std::vector<Waiter>& waiters = waiting_[{sources->number(), path}];
   waiters.push_back(std::move(waiter));
-  if (waiters.size() > 1) return;  // somebody hashes it
+  if (waiters.size() > 1) return;  // another call hashes the file
   Post(sources->SizeOf(path), [this, sources, path] { HashOne(sources, path); });
 }
 

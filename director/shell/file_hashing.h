@@ -1,11 +1,12 @@
-// FileHashing: takes the digests of large files on threads of its own, so that one of 100 GB holds
-// up nobody who does not need it. A file that several ask for is hashed once at a time.
+// FileHashing: takes the digests of large files on threads of its own, so that a file of 100 GB
+// holds up nobody who does not need it. A file that several callers ask for is hashed once.
 //
 // Huge files have a thread of their own, so that they hold up no file that is merely large. The
-// digests are learned by the Sources; what is called is told of the files that could not be hashed.
+// Sources learn the digests; `done` is told which files could not be hashed.
 //
-// Threads: Hash from any; `done` is called on the caller's or on one of its own. Its end drops what
-// has not begun and waits for what has: cancel `stop` first.
+// Threads: Hash from any; `done` is called on the caller's thread or on a thread of FileHashing.
+// The destructor drops files that have not begun and waits for files that have: cancel `stop`
+// first.
 #pragma once
 
 #include <functional>
@@ -28,7 +29,7 @@ class FileHashing {
   static constexpr uint64_t kHugeBytes = uint64_t{1} << 30;
   using Done = std::function<void(FailedHashes failed)>;
 
-  // `stop` outlives it: once it is cancelled, files end unhashed, between two pieces.
+  // `stop` outlives FileHashing: once `stop` is cancelled, files end unhashed, between two pieces.
   explicit FileHashing(const Cancellation& stop) : stop_(stop) {}
 
   // Hashes these files of `sources`, one after another, then calls `done`.

@@ -12,7 +12,7 @@ namespace {
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-// Files whose hashing waits until it is let go, or stopped.
+// SlowSources: files whose hashing waits until the test lets the hashing go on, or stops it.
 class SlowSources final : public Sources {
  public:
   explicit SlowSources(uint64_t size_bytes) : size_bytes_(size_bytes) {}
@@ -50,7 +50,7 @@ class SlowSources final : public Sources {
 
 class FileHashingTest : public ::testing::Test {
  protected:
-  // The answer to come.
+  // Returns a future of the answer.
   std::future<FailedHashes> Ask(const SourcesPtr& sources, std::vector<std::string> paths) {
     auto promise = std::make_shared<std::promise<FailedHashes>>();
     hashing_->Hash(sources, std::move(paths),

@@ -23,7 +23,8 @@ absl::Status ForgetResults(std::span<const std::string> packages, store::Store& 
   RETURN_IF_ERROR(store.Forget(keys));
   RETURN_IF_ERROR(journal.Forget(packages));
   if (!outgrew_limit) return absl::OkStatus();
-  // All: it may have been seen to at an equal package, and what is tried once too often is no harm.
+  // Clears all limits: the limit may have been learned at an equal package, and one needless trial
+  // does no harm.
   limits.Clear();
   return limits.Save();
 }

@@ -1,6 +1,7 @@
-// ForgetResults: `galley clean`: whatever is known of packages is cooked again.
+// ForgetResults: the work of `galley clean`: everything known of packages is forgotten, and they
+// are cooked again.
 //
-// Threads: none; under the project's lock, where the journal is written.
+// Threads: none; called under the project's lock, where the journal is written.
 #pragma once
 
 #include <span>
@@ -12,7 +13,8 @@
 
 namespace galley::director {
 
-// NOT_FOUND: one of them was in no cook, and nothing was forgotten. Others: the machine's fault.
+// NOT_FOUND: one of the packages was in no cook, and nothing was forgotten. Other errors: the
+// machine's fault.
 absl::Status ForgetResults(std::span<const std::string> packages, store::Store& store,
                            Journal& journal, KeptLimits& limits);
 

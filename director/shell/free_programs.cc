@@ -8,7 +8,7 @@ namespace {
 constexpr size_t kChangesNamed = 20;
 constexpr size_t kWorkersNamed = 3, kPackagesNamed = 3;
 
-// "a", "a and b", "a, b, c and 2 more".
+// Returns "a", "a and b", or "a, b, c and 2 more".
 template <typename Names>
 std::string Listed(const Names& names, size_t named) {
   std::string text;

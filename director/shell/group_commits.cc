@@ -10,12 +10,12 @@ namespace galley::director {
 
 void GroupCommits::Add(const Persist& effect) {
   unjournaled_.Add(effect);
-  // (The event that brought them still has their views.)
+  // The event that brought the results still has their views.
   for (const Persist::Item& item : effect.items)
     pending_results_.push_back(deps_.results.Get(item.result));
   pending_.insert(pending_.end(), effect.items.begin(), effect.items.end());
-  // An urgent effect without results waits for earlier ones: those in the running commit are as
-  // good as durable.
+  // An urgent effect without results waits for earlier results; the results in the running commit
+  // are as good as durable.
   is_urgent_ |= effect.is_urgent && !pending_.empty();
 }
 
@@ -31,7 +31,7 @@ void GroupCommits::WriteNotesIfDue() {
   if (notes_.IsDue(deps_.clock.Monotonic())) WriteNotes();
 }
 
-// Without a sync: the next group's sync makes them durable.
+// Writes without a sync: the sync of the next group makes the notes durable.
 void GroupCommits::WriteNotes() {
   JournalProgress progress = notes_.Take(!pending_.empty(), deps_.clock.Monotonic());
   if (progress.empty()) return;

@@ -1,5 +1,5 @@
-// Inbox: what there is to do for the loop of a director. The loop takes messages in the order in
-// which they are posted; what is posted when the director stops is dropped.
+// Inbox: the messages to the loop of a director. The loop takes messages in the order in which they
+// are posted; messages that are left when the director stops are dropped.
 #pragma once
 
 #include <functional>
@@ -16,14 +16,14 @@ class Inbox {
   using Task = std::function<void()>;
   virtual ~Inbox() = default;
 
-  // The core takes the event. Any thread.
+  // Gives the event to the core. Any thread.
   virtual void PostEvent(Event event) = 0;
-  // The loop runs the task. Any thread.
+  // Runs the task on the loop. Any thread.
   virtual void PostTask(Task task) = 0;
-  // Has the loop run `task`; then `then` is called, also where the message was dropped. No later
-  // task of the caller's thread runs before that. The last statement of a task: the product waits
-  // in the call; the simulation, which has no second thread to wait on, does not. Any thread but
-  // the loop's.
+  // Runs `task` on the loop, then calls `then`, which is also called when the message was dropped.
+  // No later task of the caller's thread runs before `then`. RunOnLoop must be the last statement
+  // of a task, because only the product waits in the call; the simulation has no second thread to
+  // wait on. Any thread but the loop's.
   virtual void RunOnLoop(Task task, Task then) {
     auto done = std::make_shared<std::promise<void>>();
     std::future<void> ran = done->get_future();
@@ -31,10 +31,10 @@ class Inbox {
       task();
       done->set_value();
     });
-    ran.wait();  // it ends, too, when the message is dropped
+    ran.wait();  // also ends when the message is dropped
     then();
   }
-  // The core takes the event now, and its effects are carried out. Loop thread.
+  // Gives the event to the core at once, and carries its effects out. Loop thread.
   virtual void HandleNow(const Event& event) = 0;
 };
 

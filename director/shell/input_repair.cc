@@ -31,7 +31,7 @@ void InputRepair::EndIfDiskIsFull() {
 
 void InputRepair::Distrust(const std::vector<GivenBlob>& blobs) {
   auto found = DistrustUnreadable(deps_.store, deps_.journal, blobs, deps_.lies_at);
-  // A package that reads such a blob would be tried a hundred times in vain.
+  // Otherwise a package that reads such a blob would be tried a hundred times in vain.
   if (!found.ok()) {
     return deps_.inbox.PostEvent(DirectorUnfit{
         fmt::format("forgetting what cannot be read: {}", MessageOf(found.status()))});
@@ -45,7 +45,7 @@ void InputRepair::Distrust(const std::vector<GivenBlob>& blobs) {
       cook.lost_packages.insert(found.packages.begin(), found.packages.end());
     });
     deps_.inbox.HandleNow(PackagesCleared{std::move(found.packages)});
-    deps_.inbox.HandleNow(LossSeen{});  // one that was found is seldom the only one
+    deps_.inbox.HandleNow(LossSeen{});  // a found loss is seldom the only loss
   });
 }
 

@@ -1,8 +1,8 @@
-// InputRepair: blobs of the store that a job could not read are distrusted, and their packages are
-// made again, whatever else the job failed for. When a job failed for its machine's sake, somebody
-// looks whether that machine is ours and has no room.
+// InputRepair: distrusts blobs of the store that a job could not read, and has their packages made
+// again, whatever else the job failed for. When a job failed because of its machine, InputRepair
+// looks whether that machine is ours and has a full disk.
 //
-// Threads: any; what it posts runs on the thread of the commits.
+// Threads: any; posted tasks run on the thread of the commits.
 #pragma once
 
 #include <functional>
@@ -21,7 +21,7 @@ namespace galley::director {
 
 class InputRepair {
  public:
-  // All outlive it.
+  // Everything in Deps outlives InputRepair.
   struct Deps {
     store::Store& store;
     Journal& journal;
@@ -29,14 +29,14 @@ class InputRepair {
     Inbox& inbox;
     ActiveCooks& cooks;
     const ReportReader& reports;
-    std::function<absl::Status()> has_room;  // as ShellOptions says; null: nobody looks
-    // Whether the bytes of a blob lie where the store says.
+    std::function<absl::Status()> has_room;  // as in ShellOptions; null: nobody looks
+    // Says whether the bytes of a blob lie where the store says.
     std::function<bool(const Digest& digest, const store::BlobLocation& location)> lies_at;
   };
   explicit InputRepair(Deps deps) : deps_(std::move(deps)) {}
 
   void LookAtReport(const WorkerReport& report);
-  // Cooks end if our disk has no room: a process ended, maybe for that.
+  // Ends the cooks if our disk has no room, which may be why a process ended.
   void EndIfDiskIsFull();
 
  private:

@@ -73,7 +73,7 @@ absl::Status InstigatorNotes::Record(Journal& journal) const {
   return SetReasonsOf(journal, reasons_of_);
 }
 
-// Packages that the last cook by the book held and this one does not are in no cook any more.
+// Packages of the last cook by the book that are not in this cook are in no cook any more.
 absl::Status InstigatorNotes::ForgetOthers(Journal& journal) const {
   absl::flat_hash_set<std::string_view> noted;
   for (const Reason& reason : reasons_) noted.insert(*reason.package);

@@ -1,7 +1,7 @@
 // InstigatorNotes: why each package was in a cook, noted when the cook ended and written to the
 // journal afterwards, for `galley why`.
 //
-// Cost: three words for each reason until it is written.
+// Cost: three words for each reason until the notes are written.
 // Threads: one at a time.
 #pragma once
 
@@ -15,40 +15,40 @@
 
 namespace galley::director {
 
-// InstigatorChange: a reference that a package has or has no more.
+// InstigatorChange: a reference that a package gained or lost.
 struct InstigatorChange {
-  std::string package;  // that is referred to
+  std::string package;  // the target of the reference
   InstigatorCategory category = InstigatorCategory::kHardDependency;
   std::string referencer;
   bool holds = false;
 };
 
-// Writes down what changed of why packages are in a cook, beside what was known. Blocking.
+// Adds changed reasons to the known reasons in the journal. Blocks.
 absl::Status RecordInstigatorChanges(Journal& journal,
                                      const std::vector<InstigatorChange>& changes);
 
-// JournalMeta::reasons_of for a cook by the book of these platforms.
+// Returns JournalMeta::reasons_of for a cook by the book of these platforms.
 std::string ReasonsOf(std::vector<std::string> platforms);
 
 class InstigatorNotes {
  public:
   enum class Of {
-    kWhole,       // a cook by the book: what has no reason here is in no cook any more
-    kDifference,  // the packages that are new in one
+    kWhole,       // a cook by the book: a package without a reason here is in no cook any more
+    kDifference,  // the packages that are new in a difference
     kPart,        // a narrower cook
   };
   InstigatorNotes() = default;
-  // `platforms`: the cook's.
+  // `platforms`: the platforms of the cook.
   InstigatorNotes(Of of, const std::vector<std::string>& platforms)
       : of_(of), reasons_of_(ReasonsOf(platforms)) {}
 
-  // The reasons of a package are added in a row. The names outlive the notes. No `referencer`: a
-  // root cause.
+  // Adds a reason; the reasons of a package are added in a row. The names outlive the notes. No
+  // `referencer`: a root cause.
   void Add(const std::string& package, InstigatorCategory category, const std::string* referencer) {
     reasons_.push_back({&package, referencer, category});
   }
 
-  // Page by page, so that nothing holds all records. Blocking.
+  // Writes page by page, so that nothing holds all records. Blocks.
   absl::Status Record(Journal& journal) const;
 
  private:

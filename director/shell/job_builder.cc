@@ -32,8 +32,8 @@ LookUpItem JobBuilder::ItemOf(const LookUp::Item& item) const {
   return out;
 }
 
-// The store's word counts more than a worker's, who may have been wrong about a blob that somebody
-// else has brought as well.
+// The store's word counts more than a worker's word, which may be wrong about a blob that another
+// worker brought as well.
 void JobBuilder::AddBlobs(const std::vector<Digest>& digests, v1::Job& job) const {
   if (digests.empty()) return;
   const auto located = deps_.store->Locate(digests);
@@ -45,8 +45,8 @@ void JobBuilder::AddBlobs(const std::vector<Digest>& digests, v1::Job& job) cons
   }
 }
 
-// Of its platforms: as its look-ups have told, or by the journal (where nothing is looked up, as
-// with --force).
+// Returns the last record for the platforms of the attempt, from its look-ups, or from the journal
+// where nothing is looked up, as with --force.
 PackageRecord JobBuilder::LastReadBy(const AttemptInfo& info) const {
   PackageRecord record;
   bool is_whole = deps_.reads != nullptr;
@@ -62,7 +62,7 @@ PackageRecord JobBuilder::LastReadBy(const AttemptInfo& info) const {
   return known.ok() && known->has_value() ? **std::move(known) : record;
 }
 
-// For a worker without files, which has them fetched ahead.
+// Adds the likely reads for a worker without files, which has them fetched ahead.
 void JobBuilder::AddReads(const AttemptInfo& info, v1::Job& job) const {
   if (!info.generated_source.has_value()) {
     if (const auto source = deps_.sources->KnownDigest(info.name))

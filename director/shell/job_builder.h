@@ -1,8 +1,8 @@
-// JobBuilder: says in full what the core's effects name by ids: the questions of look-ups, the jobs
-// of workers and what is remembered of them.
+// JobBuilder: writes out in full what the core's effects name by id: the questions of look-ups, the
+// jobs of workers, and what is remembered of jobs.
 //
-// Threads: that of the core. Made anew for each batch of effects: it holds one state of the
-// project.
+// Threads: that of the core. A new JobBuilder is made for each batch of effects, because it holds
+// one state of the project.
 #pragma once
 
 #include <memory>
@@ -23,11 +23,11 @@
 
 namespace galley::director {
 
-// An attempt as it is handed over.
+// BuiltJob: an attempt as it is handed out.
 struct BuiltJob {
   v1::Job job;
   std::shared_ptr<const AttemptInfo> info;  // for the ReportReader
-  // For the journal. nullopt: it is no package any more, and nobody could go on with it.
+  // For the journal. nullopt: the package is gone, and nobody could go on with the attempt.
   std::optional<AttemptRecord> record;
 };
 
@@ -36,23 +36,23 @@ class JobBuilder {
   struct Deps {
     const CookCore* core;
     const ResultTable* results;
-    const ReportReader* reports;  // where blobs lie that the store does not know yet
+    const ReportReader* reports;  // finds blobs that the store does not know yet
     store::Store* store;
-    Journal* journal;  // what the last cooks read
+    Journal* journal;  // knows what the last cooks read
     SourcesPtr sources;
-    const StoredReads* reads = nullptr;  // as look-ups have told
+    const StoredReads* reads = nullptr;  // what look-ups learned of reads
   };
   explicit JobBuilder(Deps deps) : deps_(std::move(deps)) {}
 
   LookUpItem ItemOf(const LookUp::Item& item) const;
-  // A job that lacks the place of a blob is built all the same: its worker says that it cannot read
-  // the blob, and the blob's producer is cooked again.
-  // Blocking: the store is asked once, or the journal, for a worker without files of whose package
-  // no look-up has told.
+  // A job whose blobs cannot all be found is built all the same: the worker says that it cannot
+  // read the blob, and the blob's producer is cooked again.
+  // Blocks: asks the store once; asks the journal for a worker without files when no look-up has
+  // told of the package.
   // `has_files`: the worker reads files in their places.
   BuiltJob Build(const Desire::Start& start, const std::string& worker, bool has_files) const;
-  // The attempt of an earlier director, as it would be given today; nullptr: its recipes or
-  // platforms are others now.
+  // Returns the attempt of an earlier director as today's director would hand it out; nullptr: its
+  // recipes or platforms have changed.
   std::shared_ptr<const AttemptInfo> InfoOf(const AttemptRecord& given) const;
 
  private:

@@ -10,7 +10,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-// A core that was asked for /Game/a.txt, which reads what /Game/b.txt is cooked to.
+// The core was asked for /Game/a.txt, which reads the cooked /Game/b.txt.
 class JobBuilderTest : public ShellTest {
  protected:
   void SetUp() override {
@@ -48,7 +48,7 @@ class JobBuilderTest : public ShellTest {
                        .sources = SourcesOf(world_.Get()),
                        .reads = &reads_});
   }
-  // A worker says that what /Game/b.txt is cooked to lies there.
+  // A worker says that the cooked /Game/b.txt lies at `location`.
   void ReportBlob(const store::BlobLocation& location) {
     reports_->Register(9, std::make_shared<AttemptInfo>(AttemptInfo{
                               .name = "/Game/b.txt", .worker = "local-2", .hashes_files = true}));
@@ -58,7 +58,7 @@ class JobBuilderTest : public ShellTest {
     wire::ToProto(Digest::Of("cooked b"), location, report.mutable_loaded()->add_blobs());
     (void)reports_->Read("local-2", report);
   }
-  // The file of /Game/a.txt goes.
+  // Removes the file of /Game/a.txt.
   void Remove() {
     ASSERT_TRUE(RemoveAll(Host("content/a.txt")).ok());
     world_.Set(MakeWorld());

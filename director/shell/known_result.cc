@@ -31,7 +31,7 @@ JournalAnswer AskJournal(const PlatformRecord& record, const JournalQuestion& qu
     return needs;
   }
   std::shared_ptr<StoredResult> stored = StoredOf(record, question.package, question.platform_name);
-  // In a dispute the store is asked instead: others who share it may have ended the dispute.
+  // In a dispute the store is asked instead: another user of the store may have ended the dispute.
   if (stored == nullptr || stored->result.is_disputed) return {};
   stored->platform = question.platform;
   stored->last_cook = record.last_cook;

@@ -75,7 +75,7 @@ void Launches::StartOnFarm(WorkerId worker, const std::string& name, absl::Durat
                       fmt::format("is asked for delay={}", absl::FormatDuration(delay)));
   launching_.insert(name);
   deps_.views.Launched(name, "asked for", "", deps_.workers.LauncherOf(name));
-  // (Its launcher may be at something else for long.)
+  // The launcher of the worker may be busy for long.
   deps_.tell_core(LauncherReported{.worker = worker, .state = LauncherReported::State::kQueued});
   farm_->Start(
       {.worker_id = name, .slots = options_.slots, .delay = delay, .log_file = LogFileOf(name)});
@@ -126,13 +126,13 @@ void Launches::EndAll() {
   if (farm_ != nullptr) farm_->StopAll(kStopGrace);
 }
 
-// The cooks go on with those that are there, and say at their end what was missing.
+// The cooks go on with the workers that came, and say at their end how many were missing.
 void Launches::NoteUnstarted(const WorkerExit& exit) {
-  if (launching_.erase(exit.worker_id) == 0) return;  // it came, and went
+  if (launching_.erase(exit.worker_id) == 0) return;  // the worker came, and went
   deps_.unstarted(exit.reason);
 }
 
-// That one is attached shows better than any launcher knows whether it lives.
+// An attached worker proves better than any launcher that it lives.
 void Launches::OnState(const std::string& worker, LaunchState state, const std::string& where) {
   const bool is_queued = state == LaunchState::kQueued;
   if (!is_queued)
@@ -147,7 +147,7 @@ void Launches::OnState(const std::string& worker, LaunchState state, const std::
       .state = is_queued ? LauncherReported::State::kQueued : LauncherReported::State::kStarting});
 }
 
-// Cooks that begin later are told, too, as long as it holds.
+// Cooks that begin later learn of it as well, while the worker is held.
 void Launches::OnHeld(const std::string& worker, const std::string& text) {
   deps_.log_book.Note(worker, LogLevel::kWarning, text);
   deps_.post([this, worker, text] {
@@ -175,7 +175,7 @@ void Launches::OnExit(const WorkerExit& exit) {
   if (exit.never_started) {
     deps_.tell_core(LauncherReported{.worker = worker, .error = exit.reason});
   } else {
-    // A session parses no foreign bytes: its death is never a package's fault.
+    // A session parses no foreign bytes: the death of a session is never a package's fault.
     deps_.tell_core(WorkerLost{.worker = worker,
                                .reason = exit.reason,
                                .is_infrastructure = true,

@@ -1,11 +1,11 @@
 // Launches: the worker processes that the core asked for, on this machine and on others, from the
-// order to their end. Launchers start them (director/launch); of those that do not attach it is
-// known that they are on their way, and why one will not come by itself.
+// order to their end. Launchers start the workers (director/launch). Launches knows which workers
+// have not attached yet, and why a worker will not come by itself.
 //
-// What becomes of each is told to the core (LauncherReported, WorkerLost), and to people.
+// Launches tells the core (LauncherReported, WorkerLost) and people what becomes of each worker.
 //
-// Threads: the loop's, but where a function says otherwise; the launchers' own call Deps until the
-// object has ended.
+// Threads: the loop's, unless a function says otherwise; the threads of the launchers call Deps
+// until the object has ended.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@
 
 namespace galley::director {
 
-// Under the state folder: WorkerRecords.
+// The folder of WorkerRecords, under the state folder.
 inline constexpr const char* kWorkersFolder = "workers";
 
 inline constexpr absl::Duration kStopGrace = absl::Seconds(2);  // of workers
@@ -43,7 +43,7 @@ class Launches {
     record::WorkerOffer local_offer, farm_offer;
     FarmLaunch farm;
   };
-  // All outlive it.
+  // Everything in Deps outlives Launches.
   struct Deps {
     WorkerService& service;
     TcpDoor* farm_door = nullptr;  // null: no worker of another machine can attach
@@ -52,37 +52,37 @@ class Launches {
     WorkerLogBook& log_book;
     // Any thread:
     std::function<void(Event)> tell_core;
-    std::function<void(std::function<void()>)> post;        // has the loop run it, or drops it
-    std::function<void()> look_at_disk;                     // a process ended, maybe for its sake
-    std::function<void(const std::string& worker)> forget;  // its process has ended
+    std::function<void(std::function<void()>)> post;  // runs on the loop, or is dropped
+    std::function<void()> look_at_disk;  // a process ended, maybe because of a full disk
+    std::function<void(const std::string& worker)> forget;  // the worker's process has ended
     // On the loop:
-    std::function<void(const std::string& reason)> unstarted;  // one that never came
-    std::function<void(const std::string& text)> held;         // as LaunchCallbacks::on_held says
+    std::function<void(const std::string& reason)> unstarted;  // for a worker that never came
+    std::function<void(const std::string& text)> held;         // text of LaunchCallbacks::on_held
   };
 
   Launches(Options options, Deps deps);
 
   void Start(const Spawn& order);
-  // Ends a worker of which nothing was heard for too long.
+  // Ends a worker that was silent for too long.
   void End(WorkerId worker);
-  // Another one takes its place: it is not to come back beside that one, as what a queue runs
-  // again. Any thread.
+  // Another worker takes the place of this worker, which must not come back, as it could when a
+  // queue runs it again. Any thread.
   void EndLaunched(const std::string& worker);
-  // It has attached.
+  // Notes that the worker has attached.
   void HasCome(const std::string& worker);
 
-  // Workers of the director before: from now on as if they had been started here. `address`: where
-  // its survivors expect us.
+  // Adopts a worker of the previous director, which from now on counts as started here. `address`:
+  // the address where the survivors of that director expect us.
   void Adopt(const WorkerRecord& survivor);
-  // One that is not wanted any more.
+  // Ends a survivor that nobody wants any more.
   void EndSurvivor(const std::string& worker);
 
-  // Those of other machines that have not come yet.
+  // Counts the workers of other machines that have not come yet.
   WorkersOnTheWay OnTheWay() const;
-  // Why some will not start by themselves, by worker.
+  // Says why some workers will not start by themselves, by worker.
   const std::map<std::string, std::string>& held() const { return held_; }
 
-  // Waits until all have ended. Any thread, once no other function is called any more.
+  // Waits until all workers have ended. Any thread, once nobody calls another function any more.
   void EndAll();
 
  private:
@@ -97,10 +97,12 @@ class Launches {
 
   const Options options_;
   const Deps deps_;
-  std::set<std::string> launching_;          // of other machines: asked for, and did not come yet
-  std::map<std::string, std::string> held_;  // of these: why they will not start by themselves
+  // workers of other machines that were asked for and have not come
+  std::set<std::string> launching_;
+  // workers of other machines that will not start by themselves, and why
+  std::map<std::string, std::string> held_;
 
-  // Last, so that they end before what their callbacks use.
+  // The launchers are last, so that they end before the members that their callbacks use.
   std::unique_ptr<Launcher> local_, farm_;  // of this machine; of others, or null
 };
 

@@ -11,7 +11,7 @@ namespace {
 
 using record::ObservationKind;
 
-// nullopt: it is no file today, or it is the source, which is read in any case.
+// nullopt: the path is no file today, or is the source, which is read in any case.
 std::optional<LikelyRead> FileOf(const Sources& sources, const std::string& package,
                                  const std::string& asked) {
   auto path = content::ResolveAsked(package, asked);
@@ -24,7 +24,7 @@ std::optional<LikelyRead> FileOf(const Sources& sources, const std::string& pack
   return read;
 }
 
-// nullopt: its package was not given, or has no such output today.
+// nullopt: the job did not get the package, or the package has no such output today.
 std::optional<LikelyRead> CookedOf(const CookedOutputs& cooked, const std::string& package,
                                    const record::Observation& what) {
   const auto name = AskedName(package, what.subject);

@@ -1,9 +1,9 @@
 // LikelyReadsOf: what a job most likely reads beside its source: what the last cook of its package
-// read for the same platforms, as far as it is there today. A worker without files is told of it
-// with the job, and has it fetched before the job begins.
+// read for the same platforms, as far as it exists today. A worker without files gets the list with
+// the job, and has the files fetched before the job begins.
 //
-// A hint, and no more: it comes into no key and no result, and a job that reads something else asks
-// for that.
+// The list is only a hint: no key and no result depends on it, and a job that reads something else
+// asks for the file.
 #pragma once
 
 #include <cstddef>
@@ -19,14 +19,15 @@
 namespace galley::director {
 
 struct LikelyRead {
-  std::string path;              // of a file of the mounts; empty: an output of a cooked input
-  std::optional<Digest> digest;  // of a file: if it is known by now
+  std::string path;              // of a file in the mounts; empty: an output of a cooked input
+  std::optional<Digest> digest;  // of a file, if known by now
   auto operator<=>(const LikelyRead&) const = default;
 };
 
-inline constexpr size_t kLikelyReadsMax = 64;  // of a job, each once; those that come first
+// of a job, each counted once; the first reads are kept
+inline constexpr size_t kLikelyReadsMax = 64;
 
-// Of cooked inputs, those that `attempt` was given. `record`: of its package.
+// Lists only cooked inputs that `attempt` got. `record`: the record of the package.
 std::vector<LikelyRead> LikelyReadsOf(const Sources& sources, const AttemptInfo& attempt,
                                       const PackageRecord& record);
 

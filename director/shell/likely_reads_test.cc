@@ -10,7 +10,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-// What a cook of /Game/x/a.txt for windows and android read.
+// Reads of a cook of /Game/x/a.txt for windows and android.
 class LikelyReadsTest : public ShellTest {
  protected:
   void SetUp() override {
@@ -33,7 +33,7 @@ class LikelyReadsTest : public ShellTest {
   void SawCooked(const std::string& package, const std::string& suffix) {
     Saw("windows", ObservationKind::kCooked, package, suffix);
   }
-  // Paths, and the texts of blobs in angle brackets.
+  // Returns paths, and the texts of blobs in angle brackets.
   std::vector<std::string> Reads() {
     std::vector<std::string> names;
     for (const LikelyRead& read : LikelyReadsOf(*SourcesOf(world_), attempt_, record_)) {

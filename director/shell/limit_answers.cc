@@ -81,7 +81,7 @@ void LimitAnswers::Answer(const std::vector<LookUpItem>& items, absl::Time now,
                           LookedUp& answer) const {
   if (deps_.kept->empty()) return;
   const SourcesPtr sources = deps_.sources();
-  absl::flat_hash_map<PackageId, const LookUpItem*> asked;  // once it is needed
+  absl::flat_hash_map<PackageId, const LookUpItem*> asked;  // filled when needed
   for (LookedUp::Item& one : answer.items) {
     if (!std::holds_alternative<LookedUp::Miss>(one.outcome)) continue;
     if (asked.empty()) {

@@ -1,11 +1,11 @@
-// LimitAnswers: look-ups that found nothing are answered from the limits that earlier cooks outgrew
-// on this machine (director/journal/kept_limits.h), so that nobody pays for these again; and new
-// failures of that kind are kept.
+// LimitAnswers: answers look-ups that found nothing from the limits that earlier cooks outgrew on
+// this machine (director/journal/kept_limits.h), so that nobody pays for these cooks again, and
+// keeps new failures of that kind.
 //
-// It comes behind all caches: a result that another machine made counts more. A kept limit answers
-// when all that its attempt had looked at has its old value and the limit is today's; with
-// --retry-failed only limits answer that this director's own jobs outgrew, so that one of several
-// packages of equal work is tried.
+// LimitAnswers comes after all caches: a result that another machine made counts more. A kept limit
+// answers when everything that its attempt looked at has its old value and the limit is unchanged.
+// With --retry-failed only limits that this director's own jobs outgrew answer, so that only one of
+// several packages of equal work is tried.
 //
 // Threads: any.
 #pragma once
@@ -35,19 +35,19 @@ class LimitAnswers {
     std::string trust_domain;
     bool retry_failed = false;
     DefaultLimits defaults;
-    std::string machine;  // as in KeptLimit
+    std::string machine;  // as in KeptLimit::machine
   };
   LimitAnswers(const Deps& deps, Options options)
       : deps_(deps), options_(std::move(options)), is_retried_(options_.retry_failed) {}
-  // In place of Options::retry_failed from now on; any thread.
+  // Replaces Options::retry_failed from now on; any thread.
   void RetryFailed(bool is_retried) { is_retried_ = is_retried; }
 
-  // Replaces misses in `answer` to the question `items`.
+  // Replaces misses in `answer`, which answers the questions `items`.
   void Answer(const std::vector<LookUpItem>& items, absl::Time now, LookedUp& answer) const;
-  // `seen`: the limit that the attempt outgrew, without time, stage and words. It answers from now
-  // on; the caller has it saved (KeptLimits::Save).
+  // `seen`: the limit that the attempt outgrew, without time, stage and words. The limit answers
+  // from now on; the caller has the limit saved (KeptLimits::Save).
   absl::Status Keep(KeptLimit seen, const PackageFailed& failed, absl::Time now) const;
-  // For people: for how long the failure is kept, and what makes Galley try again.
+  // Says for people how long the failure is kept, and what makes Galley try again.
   static std::string WhatIsKept(KeptLimit::Kind kind);
 
  private:

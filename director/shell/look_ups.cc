@@ -11,10 +11,11 @@ namespace galley::director {
 namespace {
 
 constexpr size_t kRemoteThreads = 4;
-// Few packages at a time, so that a large one holds up few others.
+// Few packages at a time, so that a large package holds up few others.
 constexpr size_t kAskedOfRemote = 16;
 
-// Takes the misses out of `answer`; `items` are then those that missed, with their platforms.
+// Takes the misses out of `answer`, and leaves in `items` only the items that missed, with their
+// platforms.
 LookedUp TakeMisses(LookedUp& answer, std::vector<LookUpItem>& items) {
   LookedUp missed;
   std::map<PackageId, PlatformMask> platforms;
@@ -56,13 +57,13 @@ void LookUps::Ask(std::vector<LookUpItem> items) {
   thread_.Post([this, items = std::move(items)]() mutable { AnswerItems(std::move(items), {}); });
 }
 
-// Hashes files of any size, but not once nobody waits any more.
+// Hashes files of any size, and stops when nobody waits any more.
 SourcesPtr LookUps::Stoppable(SourcesPtr sources) const {
   return std::make_shared<QuickSources>(QuickSources::Options{
       .sources = std::move(sources), .stop = cancellation_, .hashed_max = UINT64_MAX});
 }
 
-// The thread of our own store.
+// Runs on the thread of our own store.
 void LookUps::AnswerItems(std::vector<LookUpItem> items, const FailedHashes& failed) {
   if (cancellation_.is_cancelled()) return;
   const SourcesPtr sources = deps_.sources();
@@ -72,7 +73,8 @@ void LookUps::AnswerItems(std::vector<LookUpItem> items, const FailedHashes& fai
   if (!items.empty()) TakeAnswer(sources->number(), std::move(items), std::move(answer));
 }
 
-// The answers to `items`, but to those that need the digests of large files: these go to `waiting`.
+// Returns the answers to `items`. Items that need the digests of large files go to `waiting`
+// instead.
 LookedUp LookUps::RunQuickly(std::vector<LookUpItem>& items, const SourcesPtr& sources,
                              const FailedHashes& failed, std::vector<Waiting>& waiting) {
   const auto run = [&](const std::vector<LookUpItem>& asked, std::vector<std::string>& wanted) {
@@ -85,7 +87,7 @@ LookedUp LookUps::RunQuickly(std::vector<LookUpItem>& items, const SourcesPtr& s
   std::vector<std::string> wanted;
   LookedUp all = run(items, wanted);
   if (wanted.empty()) return all;
-  // Some of them wait: each is asked alone, to know which.
+  // Some items wait: asking each item alone shows which.
   LookedUp answer;
   std::vector<LookUpItem> answered;
   for (LookUpItem& item : items) {
@@ -121,15 +123,15 @@ void LookUps::TakeAnswer(uint64_t world_number, std::vector<LookUpItem> items, L
   }
   deps_.post([this, world_number, items = std::move(items), asked = std::move(asked),
               answer = std::move(answer), missed = std::move(missed)]() mutable {
-    // An answer that a new snapshot overtook is not given: the question is asked again.
+    // Answers that a new snapshot overtook are dropped: the questions are asked again.
     if (deps_.sources()->number() != world_number) return Ask(std::move(items));
     if (!missed.items.empty()) AskRemote(std::move(asked), std::move(missed));
     deps_.answer(std::move(answer));
   });
 }
 
-// The core gets the answers to these items when the remote gave one, or had nothing: local answers
-// do not wait for that.
+// Gives the core the answers to these items when the remote has answered; local answers do not wait
+// for the remote.
 void LookUps::AskRemote(std::vector<LookUpItem> items, LookedUp missed) {
   for (size_t begin = 0; begin < items.size(); begin += kAskedOfRemote) {
     const size_t end = std::min(begin + kAskedOfRemote, items.size());
@@ -154,8 +156,8 @@ void LookUps::AskRemote(std::vector<LookUpItem> items, LookedUp missed) {
   }
 }
 
-// The core gets this answer when the remote was asked, too; for misses that are left, kept limits
-// answer.
+// Gives the core an answer for which the remote was asked as well; kept limits answer the misses
+// that are left.
 void LookUps::Answer(uint64_t world_number, std::vector<LookUpItem> items, LookedUp answer) {
   deps_.limits.Answer(items, deps_.clock.Now(), answer);
   deps_.post([this, world_number, items = std::move(items), answer = std::move(answer)]() mutable {

@@ -1,17 +1,18 @@
-// LookUps: the core's questions for results on their way. LookUpRunner answers them from our own
-// store and the journal; what it misses is asked of a store of other people, if there is one
-// (RemoteLookUp), and what nobody has is answered from the limits that earlier cooks outgrew
+// LookUps: the core's questions for results that wait for an answer. LookUpRunner answers from our
+// own store and the journal; the misses of LookUpRunner are asked of the upstream cache, if there
+// is one (RemoteLookUp); what nobody has is answered from the limits that earlier cooks outgrew
 // (LimitAnswers).
 //
-// A question is answered once for each of its items and platforms, in parts: what our own
-// store knows does not wait for others. An answer that a new snapshot overtook is not given: the
+// A question is answered once for each of its items and platforms, in parts: answers of our own
+// store do not wait for other answers. An answer that a new snapshot overtook is dropped, and the
 // question is asked again.
 //
-// Files that are soon hashed are hashed on the way; an item that needs the digest of a larger one
-// is answered when it is hashed (FileHashing), and holds up no other.
+// Files that are soon hashed are hashed on the way; an item that needs the digest of a larger file
+// is answered when the file is hashed (FileHashing), and holds up no other item.
 //
-// Threads: Ask: the loop's; the rest: any. Has one thread for our own store, some for the remote
-// and some for large files, which call Deps::post, alarm and sources until the object has ended.
+// Threads: Ask: the loop's; the other functions: any. LookUps has one thread for our own store,
+// some for the remote and some for large files, which call Deps::post, alarm and sources until the
+// object has ended.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +41,7 @@ namespace galley::director {
 
 class LookUps {
  public:
-  // All outlive it.
+  // Everything in Deps outlives LookUps.
   struct Deps {
     PresentSources sources;
     store::Store& store;
@@ -51,22 +52,22 @@ class LookUps {
     store::RemoteCache* remote = nullptr;             // null: there is none
     StoredReads* reads = nullptr;                     // LookUpRunner::Deps::reads
     std::function<void(const std::string&)> alarm;    // LookUpRunner::Deps::alarm
-    std::function<void(std::function<void()>)> post;  // has the loop run it, or drops it
-    std::function<void(LookedUp)> answer;             // on the loop
+    std::function<void(std::function<void()>)> post;  // runs on the loop, or is dropped
+    std::function<void(LookedUp)> answer;             // called on the loop
   };
 
   LookUps(Deps deps, LookUpRunner::Options options);
 
   void Ask(std::vector<LookUpItem> items);
-  // In place of LookUpRunner::Options::retry_failed from now on.
+  // Replaces LookUpRunner::Options::retry_failed from now on.
   void RetryFailed(bool is_retried) { runner_.RetryFailed(is_retried); }
-  // Has its thread give back memory that it holds and does not use.
+  // Makes the thread of LookUps give back memory that it holds and does not use.
   void GiveBackMemory();
-  // Nobody waits for open answers any more: what is asked of the remote and what is hashed ends.
+  // Ends requests to the remote and hashing, because nobody waits for open answers any more.
   void Cancel() { cancellation_.Cancel(); }
 
  private:
-  // Items whose answer needs the digests of large files, and these files.
+  // Waiting: items whose answer needs the digests of large files, and these files.
   struct Waiting {
     LookUpItem item;
     std::vector<std::string> files;
@@ -86,10 +87,10 @@ class LookUps {
   LookUpRunner runner_;
   std::optional<RemoteLookUp> remote_look_up_;
 
-  // Last, so that they end before what they use.
+  // The threads are last, so that they end before the members that they use.
   TaskThread thread_;
-  FileHashing hashing_{cancellation_};            // (it posts to the other one)
-  std::optional<base::TaskPool> remote_threads_;  // (they post to the other one)
+  FileHashing hashing_{cancellation_};            // posts to thread_
+  std::optional<base::TaskPool> remote_threads_;  // posts to thread_
 };
 
 }  // namespace galley::director

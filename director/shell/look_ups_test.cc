@@ -48,7 +48,7 @@ class LookUpsTest : public ShellJournalTest {
     ShellJournalTest::TearDown();
   }
 
-  // The files as they are now.
+  // Takes the files as they are now.
   void SetWorld(uint64_t number) {
     auto world = std::make_shared<World>(*MakeWorld());
     world->number = number;
@@ -60,7 +60,7 @@ class LookUpsTest : public ShellJournalTest {
             .platforms = MaskOf(0),
             .recipes = world_.Get()->table->RecipesOf(name)};
   }
-  // The next thing that the loop is to do; waits for it.
+  // Waits for the next task of the loop, and returns the task.
   std::function<void()> NextTask() {
     base::MutexLock lock(mutex_);
     while (tasks_.empty()) changed_.Wait(mutex_);
@@ -101,7 +101,7 @@ TEST_F(LookUpsTest, AllItemsOfAQuestionAreAnsweredOnTheLoop) {
     EXPECT_TRUE(std::holds_alternative<LookedUp::Miss>(one.outcome));
 }
 
-// One large file holds up nobody else.
+// A large file holds up nobody else.
 TEST_F(LookUpsTest, AnItemWithALargeFileIsAnsweredWhenTheFileIsHashed) {
   ASSERT_EQ(::truncate(Host("content/a.txt").c_str(), int64_t{QuickSources::kHashedMax} + 1), 0);
   SetWorld(1);
@@ -118,7 +118,7 @@ TEST_F(LookUpsTest, AnItemWithALargeFileIsAnsweredWhenTheFileIsHashed) {
   EXPECT_TRUE(world_.Get()->snapshot->KnownDigest("/Game/a.txt").has_value());
 }
 
-// (The load finds that it changed, and asks for another snapshot.)
+// The load finds that the file changed, and asks for another snapshot.
 TEST_F(LookUpsTest, ALargeFileThatChangedSinceTheScanIsAMiss) {
   ASSERT_EQ(::truncate(Host("content/a.txt").c_str(), int64_t{QuickSources::kHashedMax} + 1), 0);
   SetWorld(1);
@@ -132,7 +132,7 @@ TEST_F(LookUpsTest, ALargeFileThatChangedSinceTheScanIsAMiss) {
 TEST_F(LookUpsTest, NothingIsHashedOnceNobodyWaits) {
   look_ups_->Cancel();
   look_ups_->Ask({ItemOf(PackageId(3), "/Game/a.txt")});
-  look_ups_.reset();  // all that was asked has run
+  look_ups_.reset();  // everything that was asked has run
   EXPECT_FALSE(world_.Get()->snapshot->KnownDigest("/Game/a.txt").has_value());
   EXPECT_THAT(answers_, IsEmpty());
 }

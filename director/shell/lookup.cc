@@ -33,7 +33,7 @@ struct LookUpRunner::Question {
   std::string trust_domain;
   std::optional<Digest> published_key;
   bool has_failed_before = false;
-  bool is_known = false;  // to the journal
+  bool is_known = false;  // the journal knows the package
   LookedUp::Miss miss;
   struct Candidate {
     std::string set;  // encoded
@@ -45,10 +45,11 @@ struct LookUpRunner::Question {
   std::vector<Candidate> candidates;
   std::vector<std::string> needs;
   std::string error;
-  bool asks_for_name = false;  // some cook of this weak key did: no work is equal to it
+  // a cook of this weak key asked for the name: no work is equal to this work
+  bool asks_for_name = false;
 };
 
-// True: the record's trust domain is one that this cook reads.
+// Says whether this cook reads the record's trust domain.
 bool LookUpRunner::IsReadable(const PlatformRecord& record) const {
   if (record.weak_key == record::WeakKey(record.source, record.recipe, options_.trust_domain))
     return true;
@@ -58,7 +59,7 @@ bool LookUpRunner::IsReadable(const PlatformRecord& record) const {
       });
 }
 
-// True: the verdict is to be reached again, and no job of this director has reached it.
+// Says whether the verdict is to be reached again, and no job of this director has reached it.
 bool LookUpRunner::IsRetried(const Digest& action_key) const {
   return is_retried_ && !deps_.results->HasVerdict(action_key);
 }
@@ -106,8 +107,8 @@ std::optional<LookedUp::Item> LookUpRunner::FromJournal(const Sources& sources,
   return answer;
 }
 
-// Why no worker could cook the package from its source, by the size alone: no byte of it need be
-// read to know that. Empty: one could.
+// Says why no worker could cook the package from its source, judged by the size alone, without
+// reading the source. Empty: a worker could.
 std::string LookUpRunner::TooLarge(const Sources& sources, const LookUpItem& item,
                                    PlatformIndex platform) const {
   const project::ResolvedRecipe& recipe = (*item.recipes)[platform];
@@ -162,7 +163,7 @@ LookedUp LookUpRunner::Run(const std::vector<LookUpItem>& items, const SourcesPt
       }
       if (!source) source = SourceOf(*sources, item);
       if (!source->ok()) {
-        // The load will find that the source changed under us, and asks for a new snapshot.
+        // The load will find that the source changed meanwhile, and will ask for a new snapshot.
         if (absl::IsAborted(source->status())) {
           answer.items.push_back({item.package, platform, item.generation, miss});
         } else {
@@ -190,7 +191,7 @@ absl::StatusOr<Digest> SourceOf(const Sources& sources, const LookUpItem& item) 
                                : sources.DigestOf(item.name);
 }
 
-// One question for each trust domain that is read, our own first.
+// Makes one question for each trust domain that is read, our own domain first.
 std::vector<LookUpRunner::Question> LookUpRunner::QuestionsOf(const LookUpItem& item,
                                                               PlatformIndex platform,
                                                               const Digest& source) const {
@@ -214,7 +215,7 @@ std::vector<LookUpRunner::Question> LookUpRunner::QuestionsOf(
   std::vector<Question> questions;
   for (const LookUpItem& item : items) {
     const absl::StatusOr<Digest> source = SourceOf(sources, item);
-    if (!source.ok()) continue;  // Run has said so
+    if (!source.ok()) continue;  // Run has reported the error
     for (PlatformIndex platform = 0; platform < platforms->size(); ++platform) {
       if ((item.platforms & MaskOf(platform)) == 0) continue;
       for (Question& question : QuestionsOf(item, platform, *source))
@@ -257,7 +258,7 @@ void LookUpRunner::Evaluate(const Sources& sources, Question& question) {
                             .cooked = CookedFor(question.item->cooked, question.platform)},
                            &needed);
       if (!value.ok()) {
-        usable = false;  // unreadable or stale now: the load finds out
+        usable = false;  // unreadable or stale: the load finds out
         break;
       }
       if (!needed.empty()) question.needs.push_back(std::move(needed));
@@ -316,8 +317,8 @@ void LookUpRunner::FromCache(const Sources& sources, std::vector<Question>& ques
   const auto results = deps_.store->Results(keys);
   if (!results.ok()) LogWarning("looking up results: {}", MessageOf(results.status()));
   size_t next = 0;
-  // Questions of one (item, platform) lie together, one for each trust domain: the first that has
-  // an answer wins.
+  // The questions of one (item, platform), one for each trust domain, lie together: the first
+  // question with an answer wins.
   for (size_t i = 0; i < questions.size();) {
     const LookUpItem& item = *questions[i].item;
     const PlatformIndex platform = questions[i].platform;
@@ -326,10 +327,10 @@ void LookUpRunner::FromCache(const Sources& sources, std::vector<Question>& ques
                        .generation = item.generation,
                        .outcome = questions[i].miss};
     std::vector<std::string> needs;
-    std::vector<uint64_t> read;  // by the newest set
+    std::vector<uint64_t> read;  // files of the newest set
     const std::vector<record::Observed>* likely = nullptr;
     bool answered = false;
-    // (The first question is of our own trust domain.)
+    // The first question asks our own trust domain.
     WorkId work = WorkOf(questions[i].weak_key, (*platforms)[platform].parameters);
     for (; i < questions.size() && questions[i].item == &item && questions[i].platform == platform;
          ++i) {
@@ -348,7 +349,7 @@ void LookUpRunner::FromCache(const Sources& sources, std::vector<Question>& ques
         if (!results.ok() || !(*results)[index]) continue;
         auto decoded = record::DecodeResult(*(*results)[index]);
         if (!decoded.ok() || (decoded->is_verdict && IsRetried(candidate.action_key))) continue;
-        // Another domain's dispute is a matter of that domain.
+        // A dispute in another domain concerns only that domain.
         if (decoded->is_disputed && question.trust_domain != options_.trust_domain) continue;
         candidate.result = std::move(*decoded);
         candidate.encoded = *(*results)[index];

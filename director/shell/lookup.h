@@ -1,14 +1,14 @@
 // LookUpRunner: answers the core's LookUp effects: first from the journal (the difference), else
 // from the action cache.
 //
-//   up to date   the journal's record is trusted, the recipe is the same, and all that the
+//   up to date   the journal's record is trusted, the recipe is the same, and everything that the
 //                difference does not cover (platform parameters, tools, environment, cooked inputs,
 //                a generated source) has its old value: no look-up at all
 //   cached       weak key -> observation sets; today's values; action key -> result
 //
-// Two sets that hit with different outputs raise an alarm and neither is used.
+// Two sets that hit with different outputs raise an alarm, and neither set is used.
 //
-// The simulation runs it, too. Threads: Run on one thread of its own; the rest on any.
+// The simulation runs the same code. Threads: Run: a thread of its own; the other functions: any.
 #pragma once
 
 #include <atomic>
@@ -34,11 +34,11 @@ struct LookUpItem {
   PlatformMask platforms = 0;
   uint64_t generation = 0;
   std::optional<Digest> generated_source;
-  RecipesPtr recipes;                 // nullptr: it is no package any more
+  RecipesPtr recipes;                 // nullptr: the item is no package any more
   std::vector<CookedOutputs> cooked;  // by platform index; may be shorter
 };
 
-// The digest of the package's source. ABORTED: the file is another one by now.
+// Returns the digest of the package's source. ABORTED: the file has changed meanwhile.
 absl::StatusOr<Digest> SourceOf(const Sources& sources, const LookUpItem& item);
 
 class LookUpRunner {
@@ -55,24 +55,25 @@ class LookUpRunner {
     std::string trust_domain;
     std::vector<std::string> read_trust;
     bool retry_failed = false;
-    uint64_t memory_bytes_default = 0;  // of a job whose rule sets none; 0: no limit
+    uint64_t memory_bytes_default = 0;  // for a job whose rule sets none; 0: no limit
   };
   LookUpRunner(const Deps& deps, Options options)
       : deps_(deps), options_(std::move(options)), is_retried_(options_.retry_failed) {}
-  // In place of Options::retry_failed from now on; any thread.
+  // Replaces Options::retry_failed from now on; any thread.
   void RetryFailed(bool is_retried) { is_retried_ = is_retried; }
 
-  // Answers for each platform of each item, also for what is no package or no platform any more:
-  // the core counts the answers.
+  // Answers for each platform of each item, even if the item or platform is gone, because the core
+  // counts the answers.
   LookedUp Run(const std::vector<LookUpItem>& items) { return Run(items, deps_.sources()); }
-  // The same for the files of `sources`.
+  // Answers for the files of `sources`.
   LookedUp Run(const std::vector<LookUpItem>& items, const SourcesPtr& sources);
 
-  // The questions that a store behind ours may be asked for items that Run missed; any thread.
+  // The next functions serve the questions that an upstream cache may be asked for items that Run
+  // missed; any thread.
   //
-  // The weak keys of `items`, in the order of items, platforms and trust domains.
+  // Returns the weak keys of `items`, in the order of items, platforms and trust domains.
   std::vector<Digest> WeakKeysOf(const std::vector<LookUpItem>& items);
-  // Encoded observation sets by weak key, beside those of our own store.
+  // Encoded observation sets by weak key, in addition to the sets of our own store.
   using MoreSets = std::map<Digest, std::vector<std::string>>;
   struct Wanted {
     Digest weak_key;
@@ -80,7 +81,8 @@ class LookUpRunner {
     Digest action_key;
     auto operator<=>(const Wanted&) const = default;
   };
-  // The action keys of results that would hold today, one for each set that can be judged now.
+  // Returns the action keys of results that would hold today, one for each set that can be judged
+  // now.
   std::vector<Wanted> WantedOf(const std::vector<LookUpItem>& items, const MoreSets& more);
 
  private:
@@ -88,7 +90,7 @@ class LookUpRunner {
                        PlatformIndex platform) const;
   bool IsReadable(const PlatformRecord& record) const;
   bool IsRetried(const Digest& action_key) const;
-  struct Question;  // one (item, platform) that goes to the action cache
+  struct Question;  // a (item, platform) that goes to the action cache
   std::optional<LookedUp::Item> FromJournal(const Sources& sources, const LookUpItem& item,
                                             PlatformIndex platform, const PackageRecord& record);
   std::vector<Question> QuestionsOf(const LookUpItem& item, PlatformIndex platform,

@@ -90,7 +90,7 @@ class LookUpTest : public ShellJournalTest {
                          .reads = &reads_},
                         options_of_runner_);
   }
-  // The answer for platform windows: "hit <first output's bytes>", "up to date ...",
+  // Returns the answer for platform windows: "hit <first output's bytes>", "up to date ...",
   // "verdict <error>", "miss", "needs A B", "error ...".
   std::string LookUpPackage() {
     LookUpItem item{
@@ -177,7 +177,7 @@ TEST_F(LookUpTest, OfADisputeTheStoreIsAsked) {
   PutIntoCache(dispute);
   EXPECT_EQ(LookUpPackage(), "verdict two cooks differ");
   EXPECT_FALSE(last_->is_in_journal);
-  // The journal's outcome is in dispute, and does not count any more.
+  // The journal's outcome is in dispute, and no longer counts.
   results_.Dispute(PutIntoJournal(one));
   EXPECT_EQ(LookUpPackage(), "verdict two cooks differ");
 }
@@ -232,7 +232,7 @@ TEST_F(LookUpTest, AMissTellsWhatTheLastCookTook) {
   EXPECT_EQ(last_cost_, absl::Milliseconds(32));
   EXPECT_EQ(last_memory_bytes_, 700u);
   LastCook served = cooked;
-  served.source = "cached";  // the run of another platform, or another machine's
+  served.source = "cached";  // served by the run of another platform, or by another machine
   PutIntoJournal({.observed = {Texture("=other")}, .result = {}, .last_cook = served});
   EXPECT_EQ(LookUpPackage(), "miss");
   EXPECT_EQ(last_cost_, absl::ZeroDuration());
@@ -278,7 +278,7 @@ TEST_F(LookUpTest, WorkIsEqualForPlatformsOfEqualParametersOnly) {
   EXPECT_NE(WorkOf(weak, {}), WorkOf(Digest::Of("another"), {}));
 }
 
-// The result of each copy is its own: waiting for that of another copy would be in vain.
+// The copies have results of their own: to wait for the result of another copy would be in vain.
 TEST_F(LookUpTest, WhatAsksForItsNameIsEqualToNothing) {
   PutIntoCache(
       {.observed = {{{ObservationKind::kName, "", ""}, "/Game/another.txt"}}, .result = {}});
@@ -286,7 +286,7 @@ TEST_F(LookUpTest, WhatAsksForItsNameIsEqualToNothing) {
   EXPECT_EQ(last_work_, 0u);
 }
 
-// The journal is of this project; observation sets come with a shared store.
+// The journal knows this project; observation sets come with a shared store.
 TEST_F(LookUpTest, AMissThatTheJournalDoesNotKnowTellsTheFilesOfTheNewestSet) {
   const auto file = [](std::string_view path, std::string_view bytes) {
     return Observed{{ObservationKind::kFile, std::string(path), ""}, Digest::Of(bytes).ToString()};
@@ -525,7 +525,7 @@ TEST_F(LookUpTest, ASourceThatCannotBeReadIsAnError) {
   EXPECT_THAT(LookUpPackage(), testing::StartsWith("error "));
 }
 
-// No byte of it is read.
+// The source is not read at all.
 TEST_F(LookUpTest, ASourceThatIsLargerThanTheJobsMemoryIsRefusedByItsSize) {
   ASSERT_EQ(::truncate(Host("content/a.txt").c_str(), int64_t{100} << 30), 0);
   world_.Set(MakeWorld());

@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kResultsAtOnce = 4096;
 
-// Those of `digests` that `ask` names, at most kFilesAtOnce at a time.
+// Returns the `digests` that `ask` names, and asks for at most kFilesAtOnce at a time.
 template <typename Ask>
 absl::StatusOr<absl::flat_hash_set<Digest>> Which(std::vector<Digest> digests, const Ask& ask) {
   std::sort(digests.begin(), digests.end());
@@ -31,20 +31,20 @@ absl::StatusOr<absl::flat_hash_set<Digest>> Which(std::vector<Digest> digests, c
   return named;
 }
 
-// Those of `digests` that the store does not have.
+// Returns the `digests` that the store lacks.
 absl::StatusOr<absl::flat_hash_set<Digest>> Missing(store::Store& store,
                                                     std::vector<Digest> digests) {
   return Which(std::move(digests),
                [&](std::span<const Digest> some) { return store.FindMissing(some); });
 }
 
-// The keys of which the store has no result, or one in dispute.
+// Unusable: the keys for which the store has no result, or a disputed result.
 struct Unusable {
   std::set<Digest> disputed;
   bool has_absent = false;
 };
 
-// The results are read: nothing else says which of them are in dispute. On all processors.
+// Reads the results, because only a result says whether it is in dispute. Runs on all processors.
 absl::StatusOr<Unusable> FindUnusable(store::Store& store, std::span<const Digest> keys) {
   Unusable unusable;
   absl::Status failed;
@@ -153,7 +153,7 @@ absl::StatusOr<bool> AreWhole(store::Store& store, std::span<const Digest> roots
   if (!missing.empty()) return false;
   ASSIGN_OR_RETURN(const Unusable unusable, FindUnusable(store, keys));
   if (!unusable.disputed.empty()) return false;
-  // One that is gone may have been taken back, and only a cook can tell.
+  // An absent result may have been taken back, which only a cook can tell.
   if (!unusable.has_absent) return true;
   ASSIGN_OR_RETURN(const std::vector<record::Revocation> revocations, store.Revocations());
   return revocations.empty();

@@ -10,7 +10,7 @@ using testing::IsEmpty;
 
 class LostFilesTest : public ShellJournalTest {
  protected:
-  // Adds a package that is cooked and known to the journal; its output's bytes are its name.
+  // Adds a package that is cooked and known to the journal; the bytes of its output are its name.
   ResultId Add(const std::string& package, const std::vector<std::string>& generated = {}) {
     auto stored = std::make_shared<StoredResult>();
     stored->package = package;
@@ -97,7 +97,7 @@ TEST_F(LostFilesTest, RootsAreWholeWhileAllOfThemIsThere) {
   };
   put(one);
   EXPECT_TRUE(are_whole());
-  put(other);  // which of them is right?
+  put(other);  // which of the two is right?
   EXPECT_FALSE(are_whole());
 }
 

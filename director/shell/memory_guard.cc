@@ -10,9 +10,9 @@ namespace galley::director {
 namespace {
 
 constexpr absl::Duration kPeriod = absl::Seconds(1);
-// Giving memory back takes a while, and above the soft limit there may be none to give.
+// Giving memory back takes a while, and above the soft limit there may be nothing to give.
 constexpr absl::Duration kTrimPeriod = absl::Seconds(10);
-// The claims of a cook that ended are let go step by step.
+// The claims of an ended cook are released step by step.
 constexpr absl::Duration kEndPeriod = absl::Seconds(5);
 
 }  // namespace

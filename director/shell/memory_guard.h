@@ -1,10 +1,10 @@
-// MemoryGuard: when a director's own memory is short, and what it does about that.
+// MemoryGuard: decides when a director's own memory is short, and what the director does then.
 //
-// Above the soft limit, three quarters of the hard one, what nobody needs is let go, and free
-// memory goes back to the system. Above the hard one a cook ends, and the next one only when what
-// the first one had was given back.
+// Above the soft limit, three quarters of the hard limit, whatever nobody needs is released, and
+// free memory goes back to the system. Above the hard limit a cook ends; the next cook ends only
+// after the memory of the first cook was given back.
 //
-// Cost: a read of a small kernel file for each Look.
+// Cost: each Look reads a small kernel file.
 // Threads: one owner.
 #pragma once
 
@@ -23,7 +23,8 @@ class MemoryGuard {
   struct Deps {
     std::function<uint64_t()> used;  // resident bytes of this process
     std::function<void()> trim;      // gives back what the allocator holds for later
-    // From now on the allocator holds nothing, or what it likes.
+    // True: the allocator holds no free memory from now on. False: the allocator holds what it
+    // likes.
     std::function<void(bool is_short)> set_short;
   };
   // `hard_bytes`: 0: there is no limit.
@@ -32,20 +33,21 @@ class MemoryGuard {
         deps_(std::move(deps)),
         idle_(hard_bytes == 0 ? 0 : deps_.used()) {}
 
-  // A cook that runs.
+  // Cook: a running cook.
   struct Cook {
     uint64_t number = 0;
     CookClass urgency_class = CookClass::kNightly;
-    uint64_t packages = 0;  // in it so far
-    uint64_t asked = 0;     // packages that its request names
+    uint64_t packages = 0;  // in the cook so far
+    uint64_t asked = 0;     // packages that the request names
   };
   enum class Want { kNothing, kLetGo, kEndACook };
-  // What is to be done now; `running`: are there cooks? Called now and then; looks at most once a
-  // second.
+  // Says what is to be done now; `is_any_running`: some cook runs. Called now and then; looks at
+  // most once a second.
   Want Look(absl::Time now, bool is_any_running);
-  // The cook that is to end: of the lowest class the last one. REQUIRES: `cooks` is not empty.
+  // Returns the cook that is to end: the last cook of the lowest class. REQUIRES: `cooks` is not
+  // empty.
   static const Cook& Choose(const std::vector<Cook>& cooks);
-  // Why that cook ends, and what it would need.
+  // Says why that cook ends, and how much memory it would need.
   std::string ReasonFor(const Cook& cook, const std::vector<Cook>& cooks) const;
 
   uint64_t hard_bytes() const { return hard_bytes_; }
@@ -56,10 +58,10 @@ class MemoryGuard {
   const Deps deps_;
   absl::Time looked_ = absl::InfinitePast();
   absl::Time trimmed_ = absl::InfinitePast();
-  absl::Time ended_ = absl::InfinitePast();  // a cook, the last time
+  absl::Time ended_ = absl::InfinitePast();  // when a cook was ended last
   bool is_short_ = false;
   uint64_t used_ = 0;
-  uint64_t idle_;  // used when no cook ran, the last time
+  uint64_t idle_;  // memory used when last no cook ran
 };
 
 }  // namespace galley::director

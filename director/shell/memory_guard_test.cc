@@ -19,7 +19,7 @@ class MemoryGuardTest : public testing::Test {
   }
 
   uint64_t used_ = 10 * kMiB;
-  uint64_t held_back_ = 0;  // of it, by the allocator
+  uint64_t held_back_ = 0;  // part of the used memory, held by the allocator
   int trims_ = 0;
   bool is_short_ = false;
   absl::Time now_ = absl::UnixEpoch();
@@ -42,7 +42,7 @@ TEST_F(MemoryGuardTest, BelowTheSoftLimitNothingIsDone) {
 TEST_F(MemoryGuardTest, AboveTheSoftLimitThingsAreLetGo) {
   used_ = 76 * kMiB;
   EXPECT_EQ(LookAfter(absl::Seconds(1)), Want::kLetGo);
-  EXPECT_EQ(LookAfter(absl::Milliseconds(500)), Want::kNothing);  // not asked so soon
+  EXPECT_EQ(LookAfter(absl::Milliseconds(500)), Want::kNothing);  // too soon to ask again
   EXPECT_EQ(LookAfter(absl::Milliseconds(500), false), Want::kLetGo);
   EXPECT_EQ(trims_, 1);
   EXPECT_TRUE(is_short_);
@@ -62,7 +62,7 @@ TEST_F(MemoryGuardTest, AboveTheHardLimitOneCookEndsAfterTheOther) {
   EXPECT_EQ(LookAfter(absl::Seconds(1)), Want::kEndACook);
   EXPECT_EQ(LookAfter(absl::Seconds(1)), Want::kLetGo);
   EXPECT_EQ(LookAfter(absl::Seconds(4)), Want::kEndACook);
-  EXPECT_EQ(LookAfter(absl::Seconds(9), false), Want::kLetGo);  // nothing is there to end
+  EXPECT_EQ(LookAfter(absl::Seconds(9), false), Want::kLetGo);  // no cook is there to end
 }
 
 TEST_F(MemoryGuardTest, WithoutALimitNobodyLooks) {
@@ -88,7 +88,7 @@ TEST_F(MemoryGuardTest, TheReasonSaysWhatTheCookWouldNeed) {
   const std::string reason = guard_.ReasonFor(cook, {cook, {.number = 2, .packages = 1000}});
   EXPECT_THAT(reason, HasSubstr("uses 120.0 MiB of memory, and may use 100.0 MiB"));
   EXPECT_THAT(reason, HasSubstr("1000 packages so far, of about 51.2 KiB each"));
-  EXPECT_THAT(reason, HasSubstr("at least 170.0 MiB"));  // 20 + 3000 of them
+  EXPECT_THAT(reason, HasSubstr("at least 170.0 MiB"));  // 20 + 3000 packages
 }
 
 }  // namespace

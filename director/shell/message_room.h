@@ -1,12 +1,11 @@
-// MessageRoom: how much of what a worker said may wait for the director's loop. The thread of its
-// stream waits while there is too much: then gRPC takes no more from the connection, and a flood
-// of messages fills the worker's own memory, not the director's.
+// MessageRoom: limits the messages of workers that wait for the director's loop. The thread of a
+// worker's stream waits while there are too many: then gRPC takes no more from the connection, and
+// a flood of messages fills the worker's own memory, not the director's.
 //
-//   stream thread   Enter; hand the message over; where Enter says so, hand over that Leave is to
-//                   be called, behind it
+//   stream thread   Enter; hand the message over; when Enter says so, hand over a call of Leave
 //   loop            Leave
 //
-// So few calls of Leave are needed: one for kTogether messages, or for kBytesTogether.
+// Few calls of Leave are needed: one for kTogether messages, or for kBytesTogether.
 // Threads: any; Enter for one worker: one.
 #pragma once
 
@@ -24,13 +23,14 @@ namespace galley::director {
 class MessageRoom {
  public:
   static constexpr uint64_t kMessagesMax = 512;       // of one worker
-  static constexpr uint64_t kBytesMax = 64ull << 20;  // likewise, and one message more
+  static constexpr uint64_t kBytesMax = 64ull << 20;  // of one worker, and one message more
   static constexpr uint64_t kTogether = 16;
   static constexpr uint64_t kBytesTogether = 1ull << 20;
 
   struct Entered {
     bool is_open = false;  // false: nobody takes messages any more
-    // Set: what Leave is to be called with, when all that was handed over so far has been taken.
+    // Nonzero: the arguments for Leave, to be called when everything handed over so far has been
+    // taken.
     uint64_t messages = 0, bytes = 0;
     bool must_leave() const { return messages > 0; }
   };
@@ -74,7 +74,8 @@ class MessageRoom {
  private:
   struct Waiting {
     uint64_t messages = 0, bytes = 0;
-    uint64_t not_told_messages = 0, not_told_bytes = 0;  // of these: no Leave was asked for yet
+    // of these messages: no Leave was asked for yet
+    uint64_t not_told_messages = 0, not_told_bytes = 0;
   };
   static bool HasRoom(const Waiting& of) {
     return of.messages < kMessagesMax && of.bytes < kBytesMax;

@@ -10,7 +10,7 @@
 namespace galley::director {
 namespace {
 
-// What a loop that takes nothing is to call in the end.
+// Returns the calls of Leave that a loop owes when it takes nothing meanwhile.
 std::vector<MessageRoom::Entered> Fill(MessageRoom& room, uint64_t messages, uint64_t bytes) {
   std::vector<MessageRoom::Entered> left;
   for (uint64_t i = 0; i < messages; ++i) {

@@ -80,7 +80,8 @@ void Notices::TellCooks(CookMask, const PackageBlamed& notice) {
   deps_.notes.NoteBlame(deps_.core.NameOf(notice.package), notice);
 }
 
-// A cook that refuses a result ends. (The loop hears that before it hears of roots that are built.)
+// Ends a cook that refuses the result. The loop hears of the refusal before it hears of built
+// roots.
 void Notices::LookAtResult(ActiveCook& cook, const StoredResultPtr& result) {
   if (result != nullptr) cook.observed.Note(result->observed);
   if (!cook.order.refuses || !cook.refusal.empty() || result == nullptr) return;

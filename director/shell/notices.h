@@ -1,5 +1,5 @@
-// Notices: what the core says of packages, workers and cooks, told to the cooks that it is for and
-// noted where somebody will ask for it later.
+// Notices: tells cooks what the core says of packages, workers and cooks, and notes what somebody
+// will ask for later.
 //
 // Threads: the loop's.
 #pragma once
@@ -20,7 +20,7 @@ namespace galley::director {
 
 class Notices {
  public:
-  // All outlive it.
+  // Everything in Deps outlives Notices.
   struct Deps {
     const CookCore& core;
     const ResultTable& results;
@@ -30,13 +30,13 @@ class Notices {
     ProgressNotes& notes;
     PresentSources sources;
     std::function<std::string(WorkerId worker)> name_of;
-    // Keeps the limit that a package outgrew. Returns what a person is told of that.
+    // Keeps the limit that a package outgrew. Returns the text for people about the kept limit.
     std::function<std::string(const PackageFailed& failed)> keep_limit;
-    // What follows for the worker. Returns what the cooks are told.
+    // Draws the consequences for the worker. Returns the text for the cooks.
     std::function<std::string(const WorkerQuarantined& notice)> quarantine;
     std::function<std::string(const WorkerHeld& notice)> hold;
     std::function<std::string(const WorkerViolated& notice)> end_process;
-    // The cook is in no slot any more.
+    // Ends a cook that has left its slot.
     std::function<void(const std::shared_ptr<ActiveCook>& cook, const CookEnded& ended)> end_cook;
   };
   explicit Notices(Deps deps) : deps_(std::move(deps)) {}

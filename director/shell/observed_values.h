@@ -1,5 +1,5 @@
-// ObservedValues: what the results of one cook observed beside the files of the project: tools and
-// variables of the environment, with their values.
+// ObservedValues: the tools and environment variables that the results of one cook observed, with
+// their values.
 //
 // Threads: one.
 #pragma once
@@ -14,7 +14,7 @@ namespace galley::director {
 
 class ObservedValues {
  public:
-  // Cost: nothing for a result that observed none.
+  // Cost: nothing for a result without such observations.
   void Note(const std::vector<record::Observed>& observed) {
     for (const record::Observed& one : observed) {
       if (one.what.kind == record::ObservationKind::kTool) Note(tools_, one);
@@ -22,10 +22,10 @@ class ObservedValues {
     }
   }
 
-  // By path, relative to galley.toml unless absolute.
+  // By path, which is relative to galley.toml unless absolute.
   const std::map<std::string, std::string>& tools() const { return tools_; }
   const std::map<std::string, std::string>& environment() const { return environment_; }
-  // One of them had two values: it changed while the cook ran.
+  // Says whether a tool or variable had two values, because it changed while the cook ran.
   bool has_conflict() const { return has_conflict_; }
 
  private:

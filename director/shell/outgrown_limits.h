@@ -1,9 +1,9 @@
-// OutgrownLimits: the limits that jobs outgrew on this machine, of this director and of earlier
-// ones (KeptLimits): a failure of that kind is kept, answers the look-ups that come after it
-// (LimitAnswers), is withdrawn when the package was cooked all the same, and is on the disk before
-// the cook has ended.
+// OutgrownLimits: the limits that jobs outgrew on this machine, for this director and for earlier
+// directors (KeptLimits). A failure of that kind is kept, answers later look-ups (LimitAnswers), is
+// withdrawn when the package was cooked after all, and is on the disk before the cook has ended.
 //
-// Threads: Keep: the loop's; Withdraw and Save: that in Deps; the rest: any.
+// Threads: Keep: the loop's; Withdraw and Save: the thread of Deps::tasks; the other functions:
+// any.
 #pragma once
 
 #include <functional>
@@ -23,29 +23,29 @@ namespace galley::director {
 
 class OutgrownLimits {
  public:
-  // All outlive it.
+  // Everything in Deps outlives OutgrownLimits.
   struct Deps {
     PresentSources sources;
     const ReportReader& reports;
     Clock& clock;
-    Tasks& tasks;                                       // writes files
-    std::function<absl::Status()> may_write, has_room;  // as ShellOptions says
-    std::function<void(const std::string&)> warn;       // people; any thread
+    Tasks& tasks;                                       // writes the files
+    std::function<absl::Status()> may_write, has_room;  // as in ShellOptions
+    std::function<void(const std::string&)> warn;       // tells people; any thread
   };
   OutgrownLimits(const std::string& state_directory, LimitAnswers::Options options, Deps deps);
 
   const LimitAnswers& answers() const { return answers_; }
   KeptLimits& kept() { return kept_; }
-  // In place of LimitAnswers::Options::retry_failed from now on.
+  // Replaces LimitAnswers::Options::retry_failed from now on.
   void RetryFailed(bool is_retried) { answers_.RetryFailed(is_retried); }
 
-  // Keeps the limit and returns what a person is told of that beside the error. (A failure that was
-  // kept by an earlier cook has no attempt.) A disk without room is the machine's fault, whatever
-  // failed for it.
+  // Keeps the limit, and returns the text for people that goes beside the error. A failure that an
+  // earlier cook kept has no attempt. A full disk is the machine's fault, whatever failed because
+  // of it.
   std::string Keep(const PackageFailed& failed);
-  // These results were cooked within their limits, and are durable.
+  // Withdraws the limits of results that were cooked within their limits and are durable.
   void WithdrawAll(const ResultTable& results, const std::vector<ResultId>& cooked);
-  // Writes down what is new. What cannot be written is tried again at the next call.
+  // Writes new limits down. What cannot be written is tried again at the next call.
   void Save();
 
  private:

@@ -19,7 +19,7 @@ OwnMemory::OwnMemory(const Options& options, Deps deps)
               .trim = GiveBackMemory,
               .set_short = HoldNoFreeMemory}) {}
 
-// A cook that publishes is about to give back what it has.
+// Leaves out a cook that publishes, because its memory is about to be given back.
 std::vector<MemoryGuard::Cook> OwnMemory::CooksThatRun() const {
   std::vector<MemoryGuard::Cook> cooks;
   deps_.cooks.ForEach([&](const ActiveCook& cook) {
@@ -54,7 +54,7 @@ void OwnMemory::LetGo() {
   deps_.inbox.HandleNow(MemoryShort{});
   if (deps_.core.package_count() == known) return;
   LogInfo("memory is short: what was known of {} packages is let go", known);
-  // The allocator keeps what is free by thread.
+  // The allocator keeps free memory for each thread.
   GiveBackMemory();
   deps_.give_back();
 }

@@ -1,5 +1,5 @@
-// OwnMemory: what a director does when its own memory is short (MemoryGuard): what no cook needs is
-// forgotten when none runs, and a cook that does not fit ends.
+// OwnMemory: what a director does when its own memory is short (MemoryGuard): when no cook runs, it
+// forgets what no cook needs; a cook that does not fit ends.
 //
 // Threads: the loop's.
 #pragma once
@@ -18,20 +18,21 @@ namespace galley::director {
 class OwnMemory {
  public:
   struct Options {
-    uint64_t bytes_max = 0;                    // that this process may use; 0: nobody looks
+    uint64_t bytes_max = 0;                    // limit for this process; 0: nobody looks
     std::function<uint64_t()> used = nullptr;  // null: as the system says
   };
-  // All outlive it.
+  // Everything in Deps outlives OwnMemory.
   struct Deps {
     const CookCore& core;
     Clock& clock;
     Inbox& inbox;
     const ActiveCooks& cooks;
-    std::function<void()> give_back;  // has other threads give back what they hold for later
+    // makes other threads give back memory that they hold for later
+    std::function<void()> give_back;
   };
   OwnMemory(const Options& options, Deps deps);
 
-  // To be called again and again.
+  // Called again and again.
   void Look();
 
  private:

@@ -5,8 +5,7 @@
 namespace galley::director {
 namespace {
 
-// The times of files are those of the kernel's last tick, which may be earlier than what we read
-// then.
+// File times come from the kernel's last tick, which may be earlier than the clock that we read.
 constexpr absl::Duration kTick = absl::Milliseconds(20);
 
 }  // namespace

@@ -1,7 +1,7 @@
-// ProgramRuns: the jobs whose programs nothing keeps from changing the project, since the machine
-// does not let their worker, or since [cook] walls = "off" says so: when they ran, and where.
+// ProgramRuns: when and where jobs ran whose programs nothing keeps from changing the project,
+// because the machine of the worker cannot, or because [cook] walls = "off" says so.
 //
-// It is kept as long as a cook runs. Beyond kRunsMax jobs the oldest are forgotten.
+// Runs are kept as long as a cook runs. Beyond kRunsMax jobs the oldest runs are forgotten.
 // Threads: one owner.
 #pragma once
 
@@ -27,20 +27,21 @@ class ProgramRuns {
     std::string worker;
     absl::Time begin;
     absl::Time end = absl::InfiniteFuture();
-    // Why the machine does not let its worker; empty: nobody wants walls.
+    // Why the machine lets its worker keep no walls; empty: nobody wants walls.
     std::string why;
   };
 
   void Begin(AttemptId attempt, Run run);
   void End(AttemptId attempt, absl::Time now);
-  // All jobs of the worker are over.
+  // Ends all jobs of the worker.
   void Lost(std::string_view worker, absl::Time now);
   void Clear();
 
-  // The packages whose programs may have done at `when` what the system's clock says was done then;
-  // of cooks that began at `since` or later. Sorted.
+  // Returns the packages whose programs may have made a change that the system's clock places at
+  // `when`, for cooks that began at `since` or later. Sorted.
   std::vector<std::string> PackagesAt(absl::Time when, absl::Time since) const;
-  // The workers that lack walls, and the first reason; no workers: none does.
+  // Lacking: the workers that lack walls, and the reason of the first worker; no workers: none
+  // lacks walls.
   struct Lacking {
     std::set<std::string> workers;
     std::string why;
@@ -50,7 +51,7 @@ class ProgramRuns {
  private:
   std::deque<Run> runs_;
   size_t forgotten_ = 0;
-  std::map<AttemptId, size_t> running_;  // place in runs_, with those that were forgotten
+  std::map<AttemptId, size_t> running_;  // index in runs_, counting forgotten runs
 };
 
 }  // namespace galley::director

@@ -30,7 +30,7 @@ TEST_F(ProgramRunsTest, WhatWasDoneThenIsOfThePackagesThatRanThen) {
   EXPECT_THAT(PackagesAt(9), IsEmpty());
   EXPECT_THAT(PackagesAt(12), ElementsAre("/Game/b"));
   EXPECT_THAT(PackagesAt(16), ElementsAre("/Game/a", "/Game/b"));
-  EXPECT_THAT(PackagesAt(30), ElementsAre("/Game/a"));  // it runs still
+  EXPECT_THAT(PackagesAt(30), ElementsAre("/Game/a"));  // still runs
 }
 
 TEST_F(ProgramRunsTest, AFilesTimeMayBeATickBeforeTheJobsBegin) {
@@ -63,7 +63,7 @@ TEST_F(ProgramRunsTest, OnlyThoseLackWallsWhoWantThem) {
 TEST_F(ProgramRunsTest, TheOldestAreForgotten) {
   for (AttemptId i = 1; i <= ProgramRuns::kRunsMax + 1; ++i) Begin(i, "/Game/a", int(i));
   EXPECT_THAT(PackagesAt(1), IsEmpty());
-  runs_.End(1, At(3));  // nothing happens
+  runs_.End(1, At(3));  // has no effect
   runs_.End(ProgramRuns::kRunsMax + 1, At(ProgramRuns::kRunsMax + 2));
 }
 

@@ -33,7 +33,7 @@ void ProgramSideEffects::NoteGiven(AttemptId attempt, const AttemptInfo& info) {
                         .why = std::move(why)});
 }
 
-// Before the first of them begins; once for all cooks that run.
+// Begins the watch before the first such program begins; one watch serves all running cooks.
 void ProgramSideEffects::WatchContent() {
   if (watch_ != nullptr || !blind_.empty()) return;
   const WorldPtr world = deps_.world.Get();
@@ -50,7 +50,7 @@ void ProgramSideEffects::WatchContent() {
   }
 }
 
-// What may be the work of the cook's programs, as far as the content was watched.
+// Returns the changes that the cook's programs may have made, as far as the content was watched.
 absl::StatusOr<std::vector<FreePrograms::Change>> ProgramSideEffects::ChangesBy(
     const ActiveCook& cook) {
   std::vector<FreePrograms::Change> by_programs;

@@ -1,6 +1,6 @@
-// ProgramSideEffects: what programs that nothing keeps from changing the project may have done to
-// it: where jobs ran that start such programs, and what changed in the content meanwhile, for the
-// cooks.
+// ProgramSideEffects: what programs may have done to the project when nothing keeps them from
+// changing it: where jobs ran that start such programs, and what changed in the content meanwhile,
+// for the cooks.
 //
 // Threads: the loop's.
 #pragma once
@@ -25,7 +25,7 @@ namespace galley::director {
 
 class ProgramSideEffects {
  public:
-  // All outlive it.
+  // Everything in Deps outlives ProgramSideEffects.
   struct Deps {
     std::string state_directory;
     const WorldHolder& world;
@@ -36,11 +36,11 @@ class ProgramSideEffects {
 
   void NoteGiven(AttemptId attempt, const AttemptInfo& info);
   void NoteEnded(AttemptId attempt) { runs_.End(attempt, deps_.clock.Now()); }
-  // All jobs of the worker are over.
+  // Notes that all jobs of the worker are over.
   void NoteLost(const std::string& worker) { runs_.Lost(worker, deps_.clock.Now()); }
-  // Tells the cook, which ends, what its programs may have changed.
+  // Tells a cook that ends what its programs may have changed.
   void WarnOfChanges(ActiveCook& cook);
-  // No cook runs any more.
+  // Called when no cook runs any more.
   void ForgetAll();
 
  private:
@@ -50,7 +50,7 @@ class ProgramSideEffects {
   const Deps deps_;
   ProgramRuns runs_;
   std::unique_ptr<ContentWatch> watch_;  // null: no such program ran, or blind_
-  std::string blind_;                    // why there is no watch
+  std::string blind_;                    // why nothing is watched
 };
 
 }  // namespace galley::director

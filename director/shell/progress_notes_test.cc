@@ -39,7 +39,8 @@ TEST(ProgressNotesTest, OnlyItsEndIsTheEnd) {
   EXPECT_TRUE(notes.Take(false, kStart).empty());
 }
 
-// After a director that dies between the two, the next one must hear of the results again.
+// When a director dies between the results and the end of the attempt, the next director must hear
+// of the results again.
 TEST(ProgressNotesTest, WhatIsOverGoesBehindTheResultsThatItBrought) {
   ProgressNotes notes;
   notes.Give({.attempt = 1, .package = "/Game/a"});
@@ -60,7 +61,7 @@ TEST(ProgressNotesTest, WhoWasBlamedIsWrittenAtOnce) {
 TEST(ProgressNotesTest, BatchesAreTwentyMillisecondsApart) {
   ProgressNotes notes;
   EXPECT_TRUE(notes.IsDue(kStart));
-  (void)notes.Take(false, kStart);  // nothing to write: the next may be at once
+  (void)notes.Take(false, kStart);  // nothing to write: the next batch may follow at once
   EXPECT_TRUE(notes.IsDue(kStart));
   notes.NoteBlame("/Game/a", {});
   (void)notes.Take(false, kStart);

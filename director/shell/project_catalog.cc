@@ -22,13 +22,13 @@ namespace {
 using project::IsSidecar;
 using project::kSidecarSuffix;
 
-// The cookers that take any bytes. The others refuse a pointer themselves.
+// Says whether the cooker takes any bytes. Other cookers refuse a pointer themselves.
 bool TakesAnyBytes(const project::ResolvedRecipe& recipe) {
   return recipe.recipe.cooker == "copy" || recipe.recipe.cooker == record::kProgramCooker;
 }
 
-// Why the source is refused: Git LFS has its contents elsewhere. "": it is not. A file that cannot
-// be read is left to the job.
+// Says why the source is refused: Git LFS has its contents elsewhere. "": it is not refused. A file
+// that cannot be read is left to the job.
 std::string RefusalOfPointer(const content::FileEntry& file,
                              const project::ResolvedRecipes& recipes) {
   const uint64_t size_bytes = file.stat.size_bytes;
@@ -182,7 +182,7 @@ ProjectCatalog::Entry ProjectCatalog::ResolveOne(const content::FileEntry& file,
                                 MessageOf(content.status()));
       return entry;
     }
-    // The path as people write it: relative to the project if it lies there, else absolute.
+    // The path as people write it: relative to the project if the file lies there, else absolute.
     const std::string below = project_->root + "/";
     const std::string& host = sidecar_file->host_path;
     sidecar = {.text = *content->bytes,
@@ -227,7 +227,7 @@ const ProjectCatalog::Entry* ProjectCatalog::ResolveNow(std::string_view name) c
   const content::FileEntry* const file = snapshot_->Find(name);
   if (file == nullptr || IsSidecar(name)) return nullptr;
   bool is_package = false;
-  std::vector<std::string> errors;  // (those of all are told when all are asked for)
+  std::vector<std::string> errors;  // errors are told when somebody asks for all packages
   auto entry = std::make_unique<const Entry>(ResolveOne(
       *file, snapshot_->Find(fmt::format("{}{}", name, kSidecarSuffix)), is_package, errors));
   if (!is_package) entry.reset();
@@ -238,7 +238,7 @@ const ProjectCatalog::Entry* ProjectCatalog::ResolveNow(std::string_view name) c
 std::vector<std::string> ProjectCatalog::LocalisedOf(std::string_view name) const {
   std::vector<std::string> localised;
   for (const std::string& culture : cultures_) {
-    // "/Game/ui/logo.png" -> "/Game/L10N/de/ui/logo.png", under the mount's own virtual path.
+    // Maps "/Game/ui/logo.png" to "/Game/L10N/de/ui/logo.png", under the mount's own virtual path.
     for (const content::Mount& mount : project_->mounts) {
       const std::string prefix = fmt::format("{}/L10N/", mount.path);
       if (!content::IsUnder(name, mount.path) || name.starts_with(prefix)) continue;
@@ -257,7 +257,7 @@ CatalogEntry ProjectCatalog::AnswerOf(const Entry& entry) {
   answer.cooker = entry.recipes->front().recipe.cooker;
   if (answer.cooker == record::kProgramCooker)
     answer.programs = entry.recipes->front().digest.ToString();
-  // The most that the rules of any platform allow: the platforms of a job are not known here.
+  // The highest limit in the rules of any platform: the platforms of a job are not known here.
   for (const project::ResolvedRecipe& recipe : *entry.recipes)
     answer.memory_bytes = std::max(answer.memory_bytes, recipe.needs.memory_bytes);
   return answer;
@@ -266,7 +266,7 @@ CatalogEntry ProjectCatalog::AnswerOf(const Entry& entry) {
 std::optional<CatalogEntry> ProjectCatalog::Find(std::string_view name) const {
   const Entry* entry = EntryOf(name);
   if (entry == nullptr) return std::nullopt;
-  // The recipes of a table that is borrowed are those of these files, too; the bytes may differ.
+  // A borrowed table has the recipes of these files as well; only the bytes may differ.
   CatalogEntry answer = AnswerOf(*entry);
   if (entry->recipes != nullptr) {
     if (const content::FileEntry* file = snapshot_->Find(name)) {
@@ -284,7 +284,7 @@ std::optional<std::string> ProjectCatalog::NameOfFile(std::string_view file) con
   for (const content::Mount& mount : snapshot_->mounts()) {
     if (!path.starts_with(mount.directory + "/")) continue;
     const std::string name = mount.path + path.substr(mount.directory.size());
-    // Another mount may lie over this one.
+    // Another mount may lie over this mount.
     const content::FileEntry* entry = snapshot_->Find(name);
     if (entry != nullptr && entry->host_path == path && EntryOf(name) != nullptr) return name;
   }
@@ -359,7 +359,7 @@ bool ProjectCatalog::Entry::IsAlike(
 }
 
 std::vector<std::string> ProjectCatalog::DifferentFrom(const ProjectCatalog& before) const {
-  // (A rule may match what is generated, too, and nothing of that is resolved yet.)
+  // A rule may match generated packages as well, which are not resolved yet.
   std::vector<std::string> different = before.GeneratedNames();
   const auto mapping = PlatformMapping(before.project_->platforms, project_->platforms);
   const All& now = TakeAll();

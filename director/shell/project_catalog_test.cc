@@ -40,7 +40,7 @@ TEST_F(ProjectCatalogTest, PackagesAreTheFilesWithARuleOrASidecar) {
 
 class CatalogByNeedTest : public ProjectCatalogTest {
  protected:
-  // Of the files of `before`, of which `changed` were looked at again.
+  // Returns the catalog of the files of `before`, after `changed` were looked at again.
   std::shared_ptr<const ProjectCatalog> Next(const World& before,
                                              const std::vector<std::string>& changed) {
     SnapshotPtr snapshot = *before.snapshot->Refresh(changed);
@@ -138,7 +138,7 @@ TEST_F(ProjectCatalogTest, WhatIsWrongWithRulesAndSidecarsIsToldOnceWithItsPlace
   Write("content/props/a.png.cook", "\n\ncooker = \"txeture\"\n");
   Write("content/props/b.png.cook",
         "platform.android.settings = { mipmaps = 1 }\nsettings = { mipmaps = \"no\" }\n");
-  Link("/etc/passwd", "content/ui/out.txt");  // wrong by itself
+  Link("/etc/passwd", "content/ui/out.txt");  // wrong in any case
   EXPECT_THAT(
       Table().recipe_errors(),
       ElementsAre("content/props/a.png.cook:3: unknown cooker `txeture`; did you mean `texture`?",

@@ -9,7 +9,7 @@ namespace galley::director {
 
 class ProjectSources final : public Sources {
  public:
-  // `tools` outlive it.
+  // `tools` outlives ProjectSources.
   ProjectSources(WorldPtr world, ToolDigests& tools) : world_(std::move(world)), tools_(tools) {}
 
   uint64_t number() const override { return world_->number; }

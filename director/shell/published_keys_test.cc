@@ -27,7 +27,7 @@ class PublishedKeysTest : public ShellJournalTest {
     stored->action_key = Digest::Of(key);
     return stored;
   }
-  // Publishes a root of these.
+  // Publishes a root of `content`.
   PublishedIn Publish(const RootContent& content) {
     const PublishedIn in = PublishToStoreAlone();
     EXPECT_TRUE(RecordRoot(*journal_, "windows", in, content).ok());
@@ -70,8 +70,8 @@ TEST_F(PublishedKeysTest, ANarrowerCookAddsAndTakesOutItsOwnFailures) {
 }
 
 // The director died after the store had the root and before the journal did. The keys in the
-// journal are those of the root before: a package that was another one in between would be "in the
-// roots since" then.
+// journal belong to the root before: a package that differed in between would be "in the roots
+// since" then.
 TEST_F(PublishedKeysTest, OfARootThatADeadDirectorPublishedNoKeyIsKnown) {
   const PublishedIn first =
       Publish({.results = {Result("/Game/a.txt", "a1")}, .by_the_book = true});

@@ -42,7 +42,8 @@ class Awaited {
   std::optional<Answered> answer_ GALLEY_GUARDED_BY(mutex_);
 };
 
-// Carried: goes with the message that carries the question, and answers when that is dropped.
+// Carried: goes with the message that carries the question, and answers when the message is
+// dropped.
 class Carried {
  public:
   explicit Carried(std::shared_ptr<Awaited> awaited) : awaited_(std::move(awaited)) {}

@@ -1,7 +1,7 @@
-// Questions: what people ask about packages of the cooks that run, on any thread; the core answers
-// on the loop's.
+// Questions: what people ask about packages of the running cooks, on any thread; the core answers
+// on the loop's thread.
 //
-// Threads: Ask: any but the loop's; the rest: the loop's.
+// Threads: Ask: any but the loop's; the other functions: the loop's.
 #pragma once
 
 #include <functional>
@@ -19,7 +19,7 @@ namespace galley::director {
 
 class Questions {
  public:
-  // All outlive it.
+  // Everything in Deps outlives Questions.
   struct Deps {
     const CookCore& core;
     Inbox& inbox;
@@ -29,7 +29,7 @@ class Questions {
   explicit Questions(Deps deps) : deps_(std::move(deps)) {}
 
   // UNAVAILABLE: the director is busy, or about to end; FAILED_PRECONDITION: no cook runs;
-  // NOT_FOUND: no such package; ABORTED: the page before is of another cook.
+  // NOT_FOUND: no such package; ABORTED: the previous page belongs to another cook.
   absl::StatusOr<v1::PackageAnswer> Ask(const v1::PackageQuestion& question);
   void TakeReply(const Reply& effect) { reply_ = effect; }
 

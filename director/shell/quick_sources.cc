@@ -23,7 +23,7 @@ absl::StatusOr<Digest> QuickSources::DigestOf(std::string_view path, const Cance
   return options_.sources->DigestOf(path, &options_.stop);
 }
 
-// (Look itself cannot be interrupted.) CANCELLED, or OK: what else is wrong, Look says.
+// Returns CANCELLED or OK; Look reports other errors. Look itself cannot be interrupted.
 absl::Status QuickSources::HashIfLarge(std::string_view path) const {
   if (options_.sources->SizeOf(path) <= kHashedMax) return absl::OkStatus();
   const absl::Status hashed = options_.sources->DigestOf(path, &options_.stop).status();

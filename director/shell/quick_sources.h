@@ -1,5 +1,5 @@
-// QuickSources: a Sources whose files are hashed only where that is short. The digest of a larger
-// file that nobody knows yet is not taken here: the file is noted as wanted, for FileHashing.
+// QuickSources: a Sources that hashes a file only if that takes little time. A larger file whose
+// digest nobody knows yet is not hashed here, but noted as wanted, for FileHashing.
 //
 // Threads: one, for one run of look-ups.
 #pragma once
@@ -15,27 +15,27 @@
 
 namespace galley::director {
 
-// FilesStillHold where nobody may wait for a large file: one that nobody has hashed yet counts as
-// another one, and the package is looked up again (LookUps has the file hashed).
+// FilesStillHold for callers that may not wait for a large file: a file that nobody has hashed yet
+// counts as changed, and the package is looked up again (LookUps has the file hashed).
 bool FilesHoldQuickly(SourcesPtr sources, const StoredResult& stored, const Cancellation& stop);
 
-// Files that could not be hashed, by path, and why.
+// The files that could not be hashed, by path, and why.
 using FailedHashes = std::map<std::string, absl::Status, std::less<>>;
 
 class QuickSources final : public Sources {
  public:
-  // Files of more bytes are hashed beside the look-ups: this many take some 10 ms.
+  // Files with more bytes are hashed beside the look-ups: to hash this many bytes takes some 10 ms.
   static constexpr uint64_t kHashedMax = 16 << 20;
 
   struct Options {
     SourcesPtr sources;
-    const Cancellation& stop;  // outlives it; once it is cancelled, no file is hashed (any more)
+    const Cancellation& stop;  // outlives QuickSources; once cancelled, no file is hashed
     uint64_t hashed_max = kHashedMax;
     FailedHashes failed = {};  // the answers for these files
   };
   explicit QuickSources(Options options) : options_(std::move(options)) {}
 
-  // The files that were asked for and are too large, in the order of the questions. Each was
+  // The requested files that are too large, in the order of the questions. Each question was
   // answered with UNAVAILABLE.
   const std::vector<std::string>& wanted() const { return wanted_; }
 

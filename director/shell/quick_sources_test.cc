@@ -19,7 +19,7 @@ class QuickSourcesTest : public ShellTest {
     world_ = MakeWorld();
     large_ = MakeWorld()->snapshot->DigestOf("/Game/large.txt").value();
   }
-  // A result of small.txt that read the large file.
+  // Returns a result of small.txt that read the large file.
   StoredResult Result() const {
     StoredResult stored;
     stored.package = "/Game/small.txt";
@@ -45,7 +45,7 @@ TEST_F(QuickSourcesTest, AResultThatReadALargeFileWhichNobodyHashedDoesNotHold) 
   EXPECT_TRUE(FilesHoldQuickly(SourcesOf(world_), Result(), stop_));
 }
 
-// What is committed at the end of a cook still holds.
+// A result that is committed at the end of a cook still holds.
 TEST_F(QuickSourcesTest, WhatIsKnownIsAnsweredAlsoOnceNobodyWaits) {
   EXPECT_TRUE(FilesStillHold(*SourcesOf(world_), Result()));
   stop_.Cancel();
@@ -64,7 +64,7 @@ TEST_F(QuickSourcesTest, NoLookHashesOnceNobodyWaits) {
   }
 }
 
-// A Sources whose one file is large, and is cancelled while it is hashed.
+// CancelledWhileHashed: a Sources with one large file, which is cancelled while it is hashed.
 class CancelledWhileHashed final : public Sources {
  public:
   explicit CancelledWhileHashed(Cancellation& stop) : stop_(stop) {}

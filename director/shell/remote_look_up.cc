@@ -81,7 +81,7 @@ std::vector<RemoteLookUp::Found> RemoteLookUp::FindResults(const std::vector<Loo
   return found;
 }
 
-// Fetches the blobs that the results name, and drops a result when one of them could not be had.
+// Fetches the blobs that the results name, and drops a result when a blob could not be had.
 absl::Status RemoteLookUp::KeepComplete(std::vector<Found>& found) {
   std::vector<Digest> named;
   for (const Found& one : found) store::AppendNamedBlobs(one.result, named);
@@ -114,7 +114,7 @@ bool RemoteLookUp::Bring(const std::vector<LookUpItem>& items) {
       const std::string details = record::EncodeDetails(one.result.details);
       kept = deps_.store->Put(Digest::Of(details), details);
       if (!kept.ok()) break;
-      // The result is encoded anew: another server's order of fields is not ours, and a log that is
+      // The result is encoded anew: another server may order fields differently, and a log that is
       // not here helps nobody.
       record::Result result = one.result;
       result.log.reset();
@@ -126,14 +126,15 @@ bool RemoteLookUp::Bring(const std::vector<LookUpItem>& items) {
                                .result = record::EncodeResult(result)});
     }
   }
-  // The sets, too: with one of them our own store says which cooked inputs must be known first.
+  // The sets are kept as well: from a set our own store learns which cooked inputs must be known
+  // first.
   for (const auto& [weak_key, list] : sets) {
     for (auto set = list.rbegin(); set != list.rend(); ++set)
       batch.sets.push_back({.weak_key = weak_key, .observation_set = *set});
   }
   if (kept.ok() && batch.results.empty() && batch.sets.empty()) return false;
   if (kept.ok()) kept = deps_.store->Commit(batch);
-  if (absl::IsAlreadyExists(kept)) return true;  // what stands is found by the next look-up
+  if (absl::IsAlreadyExists(kept)) return true;  // the next look-up finds the stored result
   if (!kept.ok()) LogWarning("keeping what the remote store had: {}", MessageOf(kept));
   return kept.ok();
 }

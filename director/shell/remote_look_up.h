@@ -1,9 +1,10 @@
-// RemoteLookUp: asks a store of other people for packages that ours does not know. It brings
-// observation sets, results and all that these name into our own store; a look-up that asks our
-// store again then finds them, and the blobs with them.
+// RemoteLookUp: asks an upstream cache for packages that our store does not know. RemoteLookUp
+// brings observation sets, results and everything that these name into our own store; the next
+// look-up in our store then finds them, with the blobs.
 //
-// A remote that is slow, down or wrong makes this slow or in vain, nothing else: only what is whole
-// and verified is committed. Verdicts are of one store; a remote's are not taken.
+// A remote that is slow, down or wrong makes RemoteLookUp slow or useless, and has no other effect:
+// only results that are whole and verified are committed. Verdicts belong to one store; a remote's
+// verdicts are not taken.
 //
 // Threads: any; Bring blocks.
 #pragma once
@@ -29,10 +30,10 @@ class RemoteLookUp {
   };
   explicit RemoteLookUp(const Deps& deps) : deps_(deps) {}
 
-  // The patience for each question to the remote; more when bytes are moved.
+  // The longest wait for each question to the remote; longer when bytes are moved.
   static constexpr absl::Duration kPatience = absl::Seconds(30);
 
-  // True: something came, so that another look-up of the items may have another outcome.
+  // True: something came, so that another look-up of the items may find more.
   bool Bring(const std::vector<LookUpItem>& items);
 
  private:

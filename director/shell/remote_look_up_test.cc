@@ -73,7 +73,7 @@ class RemoteLookUpTest : public ShellJournalTest {
   }
 
   // Brings the package and looks it up in our own store: "hit <first output's bytes>", "miss",
-  // "needs A"; in front of it "nothing, " when Bring says that nothing came.
+  // "needs A"; with the prefix "nothing, " when Bring says that nothing came.
   std::string BringAndLookUp() {
     LookUpRunner runner({.sources = [this] { return SourcesOf(world_.Get()); },
                          .store = &store_,

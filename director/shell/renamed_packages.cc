@@ -14,8 +14,8 @@ Place PlaceOf(const content::FileEntry& file) {
   return {file.stat.device, file.stat.inode, file.stat.size_bytes, file.stat.mtime_ns};
 }
 
-// The packages of `world` that only one of the two worlds has, by place; those with a place of
-// which there are several (hard links) are "".
+// Returns the packages that only `world` has and `other` has not, by place on the disk; a place
+// with several packages (hard links) maps to "".
 std::map<Place, std::string> ByPlace(const std::vector<content::Change>& changes,
                                      const World& world, const World& other) {
   std::map<Place, std::string> by_place;

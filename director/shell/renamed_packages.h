@@ -1,8 +1,8 @@
-// RenamedPackages: which packages of one World have another name in the next.
+// RenamedPackages: which packages of one World have another name in the next World.
 //
-// A file that was moved keeps its place on the disk, its size and the time of its content; only
-// those that one name had before, and one has now, count. (A file that git writes anew is another
-// one: its package leaves, and a new one comes.)
+// A moved file keeps its place on the disk, its size and the time of its content; only places that
+// had one name before, and have one name now, count. A file that git writes anew is another file:
+// its package leaves, and a new package comes.
 //
 // Cost: O(changes).
 // Threads: any.

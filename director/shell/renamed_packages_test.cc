@@ -13,7 +13,7 @@ class RenamedPackagesTest : public ShellTest {
     std::filesystem::rename(Host("content/" + from), Host("content/" + to));
   }
 
-  // What was renamed since `before`: "a.txt b.txt" by line, without the mount.
+  // Returns the renames since `before`, one line "a.txt b.txt" each, without the mount.
   std::string RenamedSince(const WorldPtr& before) {
     const WorldPtr now = MakeWorld();
     std::string text;

@@ -21,7 +21,8 @@ constexpr int kTransfersMax = 16;  // of a report
 constexpr size_t kLogTailBytesMax = 64 << 10;
 constexpr int kLogsOfAnAttemptMax = 64;  // a failure of each platform, and some more
 constexpr size_t kSettingsShownMax = 200;
-constexpr size_t kOutgrownMax = 16;  // few: an attempt that is asked for was alone on its machine
+// few, because an attempt that is asked for ran alone on its machine
+constexpr size_t kOutgrownMax = 16;
 
 absl::StatusOr<Digest> ReadDigest(const v1::Digest& digest) {
   return Digest::FromHex(digest.hash(), digest.size_bytes());
@@ -32,7 +33,7 @@ void FailInfrastructure(WorkerReport& report, std::string error) {
                                      .error = std::move(error)};
 }
 
-// It cannot be: no worker that keeps to the protocol says so.
+// Refuses a report that no worker sends if it keeps to the protocol.
 void Refuse(WorkerReport& report, std::string error) {
   report.what =
       WorkerReport::Failed{.fault = WorkerReport::Fault::kProtocol, .error = std::move(error)};
@@ -119,7 +120,7 @@ std::optional<store::BlobLocation> ReportReader::LocationOf(const Digest& digest
   return found->second;
 }
 
-// (What another machine uploaded, the store has.)
+// Blobs that another machine uploaded are in the store.
 void ReportReader::Remember(const google::protobuf::RepeatedPtrField<v1::BlobWritten>& blobs,
                             std::vector<std::pair<Digest, store::BlobLocation>>* list) {
   for (const v1::BlobWritten& blob : blobs) {
@@ -136,7 +137,7 @@ WorkerReport ReportReader::Read(const std::string& worker_id, const v1::Report& 
   WorkerReport report{
       .report = wire.report(), .attempt = wire.attempt(), .what = WorkerReport::Ended{}};
   const std::shared_ptr<const AttemptInfo> info = Find(wire.attempt());
-  // An attempt of another term, or long over: dropped. So is what is said of another one's.
+  // The attempt is of another term, long over, or another worker's: the report is dropped.
   if (info == nullptr) return report;
   if (info->worker != worker_id) {
     LogWarning("worker={} reports on attempt {}, which {} was given: it is not believed", worker_id,
@@ -176,7 +177,8 @@ WorkerReport ReportReader::Read(const std::string& worker_id, const v1::Report& 
       report.what = WorkerReport::Stale{.path = wire.stale().path()};
       break;
     case v1::Report::kEnded:
-      // Kept in attempts_: a late or doubled report of this attempt must still be understood.
+      // The attempt stays in attempts_, for a late or doubled report of it must still be
+      // understood.
       break;
     case v1::Report::WHAT_NOT_SET:
       Refuse(report, "the worker sent a report that says nothing");
@@ -265,7 +267,7 @@ absl::StatusOr<std::shared_ptr<StoredResult>> ReportReader::ToStored(const std::
   record::Provenance& made = stored->result.provenance;
   made.weak_key = stored->weak_key;
   made.received_from.clear();
-  // Who lies would lie about that, too.
+  // A worker that lies would lie about its name as well.
   made.worker = worker_id;
   if (deps_.machine_of != nullptr) {
     if (std::string machine = deps_.machine_of(worker_id); !machine.empty())
@@ -277,9 +279,9 @@ absl::StatusOr<std::shared_ptr<StoredResult>> ReportReader::ToStored(const std::
   return stored;
 }
 
-// Programs of which a worker on another machine says that they are to run for a package, be it on
-// this machine. Empty: none. (The package may be made where its files are: a worker there is
-// believed.)
+// Returns programs that a worker on another machine wants to run for a package, which may run on
+// this machine. Empty: none. A worker on the machine of the package's files is believed, for the
+// package may be made there.
 std::string ReportReader::ForeignPrograms(const std::string& worker_id, const AttemptInfo& info,
                                           const std::vector<record::Generated>& generated) {
   if (info.hashes_files) return "";
@@ -294,14 +296,16 @@ std::string ReportReader::ForeignPrograms(const std::string& worker_id, const At
       found->settings.empty() ? "none" : found->settings.substr(0, kSettingsShownMax));
 }
 
-// Tools of a machine that are not the director's. The worker compared them, too, so that one which
-// differs was changed meanwhile. INVALID_ARGUMENT: it names what it may not.
+// Refuses tools that are not the director's tools. The worker compared the tools as well, so a tool
+// that differs was changed meanwhile. INVALID_ARGUMENT: the worker names a tool that it may not
+// name.
 absl::Status ReportReader::CheckTools(const std::vector<std::string>& programs,
                                       const AttemptInfo& info, const Sources& sources,
                                       const std::vector<record::Observed>& observed) {
   for (const record::Observed& seen : observed) {
     if (seen.what.kind != record::ObservationKind::kTool) continue;
-    // (A program that is run can open others, and the worker tells of what it names only.)
+    // A program that is run can open other programs; the worker tells only of programs that it
+    // names.
     if (!MayBeTold(seen.what.subject, programs))
       return absl::InvalidArgumentError(fmt::format(
           "{} is no tool that a job on another machine may name", seen.what.ToString()));
@@ -425,8 +429,8 @@ std::optional<KeptLimit> ReportReader::OutgrownIn(AttemptId attempt) const {
   return found->second;
 }
 
-// The digest text; empty: there is none. A worker of another machine that says again and again
-// that an attempt failed fills no disk.
+// Returns the digest as text; empty: there is no log. A worker of another machine that reports the
+// same failed attempt again and again fills no disk.
 std::string ReportReader::KeepLog(const AttemptInfo& info, AttemptId attempt,
                                   std::string_view tail) {
   if (tail.empty()) return "";
@@ -483,7 +487,7 @@ void ReportReader::ReadFailed(const std::string& worker_id, const AttemptInfo& i
   for (const uint32_t platform : failed.platforms()) {
     if (platform < 32) out.platforms |= MaskOf(platform);
   }
-  // (A limit is kept for this machine.)
+  // A limit is kept for this machine only.
   if (absl::StatusOr<KeptLimit> outgrown = OutgrownBy(info, failed);
       outgrown.ok() && info.hashes_files) {
     out.outgrown = failed.opened().platform();

@@ -1,7 +1,8 @@
-// ReportReader: turns a worker's wire reports into the core's events. It recomputes every key
-// itself, checks what a worker claims, and keeps full results in the ResultTable: a worker's word
-// alone decides nothing. It hashes no large file: a result that needs the digest of one that nobody
-// knows is not current, and the look-up that follows has the file hashed beside the rest.
+// ReportReader: turns a worker's wire reports into the core's events. ReportReader recomputes every
+// key itself, checks the claims of a worker, and keeps full results in the ResultTable: a worker's
+// word alone decides nothing. ReportReader hashes no large file: a result that needs an unknown
+// digest of a large file is not current, and the look-up that follows has the file hashed beside
+// other work.
 //
 // Threads: any; the streams' threads call Read in parallel.
 #pragma once
@@ -29,19 +30,19 @@
 
 namespace galley::director {
 
-// The package, platforms and inputs that were handed over with an attempt.
+// AttemptInfo: the package, platforms and inputs that were handed out with an attempt.
 struct AttemptInfo {
   PackageId package;
   std::string name;
   PlatformMask platforms = 0;
-  PlatformsPtr numbering;  // the platforms as they were numbered then
+  PlatformsPtr numbering;  // the numbers of the platforms at that time
   RecipesPtr recipes;
   std::optional<Digest> generated_source;
   std::vector<CookedOutputs> cooked;  // by platform
-  std::string worker;                 // in whose hands
-  // It is a process that this director, or an earlier one, started on this machine: its word on the
-  // digest of a file is taken, where none is known, and on the place of a blob. Else the file is
-  // hashed here.
+  std::string worker;                 // the worker that has the attempt
+  // True for a process that this director, or an earlier one, started on this machine: the worker's
+  // word is taken on the place of a blob, and on the digest of a file if no digest is known.
+  // Otherwise the director hashes the file.
   bool hashes_files = false;
 };
 
@@ -52,47 +53,49 @@ class ReportReader {
     store::Store* store;
     ResultTable* results;
     Trace* trace;
-    // What a result says of who made it and when: the machine of a worker (empty: as it says
-    // itself), and the present time. Null: as the worker says.
+    // Returns the machine of a worker, for the maker in a result; empty: as the worker says. The
+    // time in the result is then the present time. Null: maker and time are as the worker says.
     std::function<std::string(const std::string& worker_id)> machine_of = nullptr;
     std::function<absl::Time()> now = nullptr;
-    // A time of a worker's clock by ours, in microseconds, for the trace. Null: it has ours.
+    // Translates a time of a worker's clock to our clock, in microseconds, for the trace. Null: the
+    // worker uses our clock.
     std::function<int64_t(const std::string& worker_id, int64_t us)> to_our_clock = nullptr;
   };
   ReportReader(const Deps& deps, std::string trust_domain, const DefaultLimits& defaults)
       : deps_(deps), trust_domain_(std::move(trust_domain)), defaults_(defaults) {}
 
   void Register(AttemptId attempt, std::shared_ptr<const AttemptInfo> info);
-  // Attempts that are not known any more are forgotten: nobody reports on them.
+  // Forgets attempts that are not known any more, on which nobody reports.
   void ForgetUnless(absl::FunctionRef<bool(AttemptId)> is_known);
 
   // Never fails: a report that cannot be believed becomes a failed report with its reason.
   WorkerReport Read(const std::string& worker_id, const v1::Report& report);
 
-  // The attempt was given to that worker.
+  // Says whether the worker got the attempt.
   bool IsOf(AttemptId attempt, std::string_view worker_id) const;
-  // The worker was given an attempt that is not forgotten yet.
+  // Says whether the worker got an attempt that is not forgotten yet.
   bool HasAttempts(std::string_view worker_id) const;
-  // The blobs that an attempt was given to read.
+  // Returns the blobs that an attempt got to read.
   std::vector<GivenBlob> GivenTo(AttemptId attempt) const;
 
-  // The package of an attempt that was given to that worker; empty: it was not, or is long over.
+  // Returns the package of an attempt of that worker; empty: the worker did not get the attempt, or
+  // it is long over.
   std::string PackageOf(AttemptId attempt, std::string_view worker_id) const;
 
-  // The programs that the attempt's recipes start (record::ProgramOf).
+  // Returns the programs that the attempt's recipes start (record::ProgramOf).
   std::vector<std::string> ProgramsOf(AttemptId attempt) const;
 
-  // The limit that the attempt outgrew, without time, stage and words. nullopt: none, or too many
-  // attempts outgrew one since.
+  // Returns the limit that the attempt outgrew, without time, stage and words. nullopt: no limit,
+  // or too many attempts outgrew a limit since.
   std::optional<KeptLimit> OutgrownIn(AttemptId attempt) const;
 
-  // Nobody waits for what is read any more: files are no longer hashed for it.
+  // Stops hashing files for reports, because nobody waits for reports any more.
   void Cancel() { cancellation_.Cancel(); }
 
-  // A commit named its blobs: the store says where they lie, if they do.
+  // Notes that a commit named the blobs of `result`: from now on the store says where they lie.
   void TakeCommitted(const record::Result& result);
 
-  // Where a blob lies that a worker reported and no commit has named yet.
+  // Says where a blob lies that a worker reported and no commit has named yet.
   std::optional<store::BlobLocation> LocationOf(const Digest& digest) const;
 
  private:
@@ -127,7 +130,7 @@ class ReportReader {
   absl::flat_hash_map<AttemptId, std::shared_ptr<const AttemptInfo>> attempts_
       GALLEY_GUARDED_BY(mutex_);
   absl::flat_hash_map<std::string, size_t> attempts_of_ GALLEY_GUARDED_BY(mutex_);  // by worker
-  // How many ends of logs were kept of an attempt of another machine.
+  // Counts the logs that were kept of each attempt of another machine.
   absl::flat_hash_map<AttemptId, int> logs_of_ GALLEY_GUARDED_BY(mutex_);
   absl::flat_hash_map<Digest, store::BlobLocation> locations_ GALLEY_GUARDED_BY(mutex_);
   std::map<AttemptId, KeptLimit> outgrown_ GALLEY_GUARDED_BY(mutex_);  // the last kOutgrownMax

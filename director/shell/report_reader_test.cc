@@ -20,7 +20,7 @@ void SetDigest(const Digest& digest, v1::Digest* out) {
   out->set_size_bytes(static_cast<int64_t>(digest.size_bytes()));
 }
 
-// (They are sorted anew.)
+// Edits the observations, and sorts them again.
 void EditObserved(v1::Saved& saved,
                   const std::function<void(std::vector<record::Observed>&)>& edit) {
   std::vector<record::Observed> observed = record::DecodeObserved(saved.observed()).value();
@@ -60,7 +60,7 @@ class ReportReaderTest : public ShellTest {
   }
   void Register() { reader_->Register(kAttempt, std::make_shared<AttemptInfo>(info_)); }
 
-  // The report of an honest worker on /Game/a.txt for windows.
+  // Returns the report of an honest worker on /Game/a.txt for windows.
   v1::Report HonestSaved() {
     v1::Report report;
     report.set_report(7);
@@ -87,7 +87,7 @@ class ReportReaderTest : public ShellTest {
   WorkerReport::Saved ReadSaved(const v1::Report& report) {
     return ReadAs<WorkerReport::Saved>(report);
   }
-  // The reason for which a report was not believed.
+  // Returns the reason why a report was not believed.
   std::string Refusal(const v1::Report& report) {
     const auto failed = ReadAs<WorkerReport::Failed>(report);
     EXPECT_EQ(failed.fault, WorkerReport::Fault::kProtocol);
@@ -113,7 +113,7 @@ TEST_F(ReportReaderTest, PackagesWhoseSourcesWereReadAreToldAndNothingElse) {
   EXPECT_THAT(ReadSaved(report).read, testing::ElementsAre("/Game/inc.txt"));
 }
 
-// A worker that leaves out what a cooker looked at would have its result found for all platforms.
+// If a worker could leave out a look of a cooker, its result would be found for all platforms.
 TEST_F(ReportReaderTest, AResultWithoutALookThatItsCookerAlwaysMakesIsRefusedByTheWorkersName) {
   auto recipes = std::make_shared<project::ResolvedRecipes>(*info_.recipes);
   for (project::ResolvedRecipe& recipe : *recipes) recipe.looks = {{.subject = "texture"}};
@@ -190,7 +190,7 @@ TEST_F(ReportReaderTest, AnAttemptThatNobodyKnowsAnyMoreIsForgotten) {
 
 TEST_F(ReportReaderTest, APlatformIsThatOfItsNumberWhenTheJobWasGiven) {
   std::swap(project_.platforms[0], project_.platforms[1]);
-  world_.Set(MakeWorld());  // 0 is android from now on
+  world_.Set(MakeWorld());  // from now on 0 is android
   const auto saved = ReadSaved(HonestSaved());
   EXPECT_TRUE(saved.is_current);
   EXPECT_EQ(saved.platform, 0u);
@@ -492,7 +492,7 @@ TEST_F(ReportReaderTest, AWorkerOfAnotherMachineDecidesNoDigest) {
   EXPECT_TRUE(ReadSaved(HonestSaved()).is_current) << "the files are hashed here";
 }
 
-// One of 100 GB would hold up the worker's other reports, and the end of the cook.
+// A file of 100 GB would hold up the worker's other reports, and the end of the cook.
 TEST_F(ReportReaderTest, NoLargeFileIsHashedForAReportOfAnotherMachine) {
   constexpr int64_t kLarge = int64_t{QuickSources::kHashedMax} + 1;
   info_.hashes_files = false;
@@ -513,7 +513,7 @@ TEST_F(ReportReaderTest, NoLargeFileIsHashedForAReportOfAnotherMachine) {
     }
     EXPECT_FALSE(ReadSaved(report).is_current) << large;
     EXPECT_EQ(snapshot.KnownDigest("/Game/" + large), std::nullopt) << large;
-    // (The look-up that follows has it hashed.)
+    // The look-up that follows has the file hashed.
     ASSERT_TRUE(snapshot.DigestOf("/Game/" + large).ok());
     EXPECT_TRUE(ReadSaved(report).is_current) << large;
   }

@@ -1,7 +1,7 @@
 // ResultTable: the full records behind the core's ResultIds.
 //
-// A director that stays lets go of records: one is there while the core, or whoever commits it or
-// builds a root of it, holds it. Ids are not given twice.
+// A director that runs for long lets go of records: a record exists while the core holds it, or
+// whoever commits it or builds a root of it. Ids are never used twice.
 // Threads: any. A stored record is immutable once added.
 #pragma once
 
@@ -36,12 +36,13 @@ struct StoredResult {
   Digest weak_key;
   Digest action_key;
   std::vector<record::Observed> observed;
-  std::vector<std::pair<Digest, store::BlobLocation>> blobs;  // written for it, not yet committed
+  // written for the result, not yet committed
+  std::vector<std::pair<Digest, store::BlobLocation>> blobs;
   LastCook last_cook;
-  uint64_t holds_in = 0;           // Sources::number() in which it was found to hold; 0: none
-  bool is_in_journal = false;      // the journal has it as it stands
+  uint64_t holds_in = 0;       // Sources::number() in which the result was found to hold; 0: none
+  bool is_in_journal = false;  // the journal has the result as it is here
   bool has_failed_before = false;  // the journal knows of a failure of this platform
-  // The root last published for this platform has its key, and the journal says so.
+  // The journal says that the root last published for this platform has the result's key.
   bool is_published = false;
 };
 using StoredResultPtr = std::shared_ptr<const StoredResult>;
@@ -49,9 +50,9 @@ using HeldResults = std::shared_ptr<const std::vector<StoredResultPtr>>;
 
 class ResultTable {
  public:
-  // Kept: for how long a record is there.
+  // Kept: how long a record exists.
   enum class Kept : uint8_t {
-    kWhileHeld,  // as long as somebody holds its view, or what Get returned
+    kWhileHeld,  // as long as somebody holds its view, or the pointer from Get
     kAlways,
   };
   explicit ResultTable(Kept kept = Kept::kAlways) : kept_(kept) {}
@@ -76,12 +77,12 @@ class ResultTable {
     if (kept_ == Kept::kAlways) {
       state_->always.push_back(entry);
     } else {
-      entry->state = state_;  // (from here on its end needs the lock)
+      entry->state = state_;  // from here on its end needs the lock
     }
     state_->entries.emplace(view.id, entry);
     return ResultViewPtr(entry, &entry->view);
   }
-  // Null: nobody holds it any more.
+  // Null: nobody holds the record any more.
   StoredResultPtr Get(ResultId id) const {
     std::shared_ptr<const Entry> entry;  // outlives the lock
     base::MutexLock lock(state_->mutex);
@@ -90,8 +91,8 @@ class ResultTable {
     entry = found->second.lock();
     return entry == nullptr ? nullptr : StoredResultPtr(entry, entry->stored.get());
   }
-  // Two outcomes of an action key were found: none of those that are here by now is to be used, but
-  // for the verdict that says so.
+  // Notes that two outcomes of an action key were found: no outcome that is here now may be used,
+  // except for the verdict that reports the dispute.
   void Dispute(const Digest& action_key) {
     base::MutexLock lock(state_->mutex);
     state_->disputed[action_key] = state_->next;
@@ -100,19 +101,19 @@ class ResultTable {
     const StoredResultPtr result = Get(id);
     return result != nullptr && IsDisputed(id, *result);
   }
-  // `result`: what Get answers.
+  // `result`: the result that Get returns.
   bool IsDisputed(ResultId id, const StoredResult& result) const {
     base::MutexLock lock(state_->mutex);
     const auto found = state_->disputed.find(result.action_key);
     return found != state_->disputed.end() && id.value() < found->second &&
            !result.result.is_disputed;
   }
-  // Verdicts of the director's earlier cooks are judged again.
+  // Forgets verdicts of the director's earlier cooks, so that they are judged again.
   void ForgetVerdicts() {
     base::MutexLock lock(state_->mutex);
     state_->verdicts.clear();
   }
-  // True: a job of this cook reached a verdict for the key.
+  // Says whether a job of this cook reached a verdict for the key.
   bool HasVerdict(const Digest& action_key) const {
     base::MutexLock lock(state_->mutex);
     return state_->verdicts.contains(action_key);
@@ -121,7 +122,7 @@ class ResultTable {
     base::MutexLock lock(state_->mutex);
     return state_->disputed.contains(action_key);
   }
-  // Records that are there.
+  // Returns the number of records that exist.
   size_t size() const {
     base::MutexLock lock(state_->mutex);
     return state_->entries.size();
@@ -140,16 +141,17 @@ class ResultTable {
     }
     ResultView view;
     std::shared_ptr<const StoredResult> stored;
-    std::shared_ptr<State> state;  // null: it is kept always
+    std::shared_ptr<State> state;  // null: the record is kept always
   };
-  // What is held may outlive the table.
+  // A held record may outlive the table.
   struct State {
     base::Mutex mutex;
     uint32_t next GALLEY_GUARDED_BY(mutex) = 0;
     absl::flat_hash_map<ResultId, std::weak_ptr<const Entry>> entries GALLEY_GUARDED_BY(mutex);
     std::vector<std::shared_ptr<const Entry>> always GALLEY_GUARDED_BY(mutex);
-    std::set<Digest> verdicts GALLEY_GUARDED_BY(mutex);            // action keys
-    std::map<Digest, uint32_t> disputed GALLEY_GUARDED_BY(mutex);  // how many were here then
+    std::set<Digest> verdicts GALLEY_GUARDED_BY(mutex);  // action keys
+    // number of outcomes that were here at the dispute
+    std::map<Digest, uint32_t> disputed GALLEY_GUARDED_BY(mutex);
   };
 
   const Kept kept_;

@@ -16,7 +16,8 @@ namespace galley::director {
 
 namespace {
 
-// The first of a package's files that no file system of the platform takes, if there is one.
+// Adds the first file of a package that no file system of the platform takes, if there is such a
+// file.
 void AddUntakeable(std::span<const tree::TreeFile> files, PackageId package, bool is_for_windows,
                    RootBuilt& built) {
   for (const tree::TreeFile& file : files) {
@@ -27,8 +28,8 @@ void AddUntakeable(std::span<const tree::TreeFile> files, PackageId package, boo
   }
 }
 
-// After a loss: a blob that the store says it has is not put again, so the store must not say so of
-// a folder that is gone, or whose bytes are wrong (which Get drops).
+// After a loss: makes the store forget folders that are gone or whose bytes are wrong (which Get
+// drops), because a blob that the store claims to have is not put again.
 absl::Status DropLostFolders(store::Store& store, const tree::BuiltTree& made) {
   std::vector<Digest> folders;
   for (const auto& [digest, bytes] : made.directories) folders.push_back(digest);
@@ -65,7 +66,7 @@ absl::StatusOr<RootBuilt> BuildRootTree(const Sources& sources, const ResultTabl
   std::vector<tree::TreeFile> files;
   std::vector<PackageId> owners;
   const bool is_for_windows = IsForWindows(sources, request.platform);
-  // (Somebody may have taken back what a worker made while the cook ran.)
+  // Somebody may have revoked a worker's results while the cook ran.
   ASSIGN_OR_RETURN(const std::vector<record::Revocation> revocations, store.Revocations());
   for (const auto& [package, result_id] : request.packages) {
     const StoredResultPtr stored = results.Get(result_id);
@@ -93,8 +94,8 @@ absl::StatusOr<RootBuilt> BuildRootTree(const Sources& sources, const ResultTabl
   if (!built.conflicts.empty()) return built;
   built.root = made.root;
   if (request.round > 0) RETURN_IF_ERROR(DropLostFolders(store, made));
-  // All folders are Put, also those that the store says it has: one that another process Put may go
-  // with that process before anything named it.
+  // Folders are Put even if the store has them: a folder that another process Put may go with that
+  // process before anything names the folder.
   for (const auto& [digest, bytes] : made.directories) RETURN_IF_ERROR(store.Put(digest, bytes));
   if (whole != nullptr && *whole == built.root) return built;
   ASSIGN_OR_RETURN(built.lost, LostFiles(store, files, owners));

@@ -127,8 +127,7 @@ TEST_F(RootBuilderTest, ATreeBuiltAgainHasTheSameRootAndIsWholeInTheStore) {
   const Digest root = Build().root;
   EXPECT_EQ(Build().root, root);
   EXPECT_EQ(store_.inner.Stats()->blobs, 2u) << "the top folder and Game";
-  // A folder that the store says it has is put all the same: it may go with the process that put
-  // it.
+  // A folder that the store has is put all the same: it may go with the process that put it.
   store_.put_error = absl::ResourceExhaustedError("no space left on device");
   EXPECT_TRUE(
       absl::IsResourceExhausted(BuildRootTree(*sources_, results_, store_, build_).status()));
@@ -150,7 +149,7 @@ TEST_F(RootBuilderTest, WhatTheStoreLacksIsToldWithItsPackage) {
   EXPECT_EQ(built.lost[0].digest, Digest::Of("/Game/a.txt.d/1"));
   EXPECT_EQ(built.lost[0].package, PackageId(0));
   EXPECT_EQ(built.lost[1].package, PackageId(1));
-  // The store is not asked about a root that is known to be whole, but about any other.
+  // The store is asked about any root, except for a root that is known to be whole.
   const Digest other = Digest::Of("other");
   EXPECT_THAT(BuildRootTree(*sources_, results_, store_, build_, &built.root)->lost, IsEmpty());
   EXPECT_THAT(BuildRootTree(*sources_, results_, store_, build_, &other)->lost, SizeIs(2));

@@ -14,7 +14,7 @@
 namespace galley::director {
 namespace {
 
-// The answer to the effect, but for what became of it.
+// Returns the answer to the effect, without its outcome.
 RootBuilt AnswerTo(const BuildRoot& effect) {
   RootBuilt built{.platform = effect.platform};
   built.platform_set = effect.platform_set;
@@ -31,8 +31,8 @@ RootPublished AnswerTo(const PublishRoot& effect) {
           .request = effect.request};
 }
 
-// A root without a file is never published. (A narrow cook whose packages all failed still takes
-// their outputs out of the sandbox.)
+// A root without a file is never published. A narrow cook whose packages all failed still takes
+// their outputs out of the sandbox.
 bool IsWithoutFiles(const ActiveCook& cook, const std::string& platform, const Digest& root) {
   return root == Digest() || (!cook.is_difference && cook.last_build.at(platform)->empty());
 }
@@ -48,7 +48,7 @@ RootContent ContentOf(const ActiveCook& cook, const std::string& platform, bool 
   return content;
 }
 
-// The newest root of the platform; null: it has none.
+// Returns the newest root of the platform; null: there is none.
 const store::PublishedRoot* NewestOf(const std::vector<store::PublishedRoot>& newest_first,
                                      const std::string& platform) {
   for (const store::PublishedRoot& root : newest_first) {
@@ -59,7 +59,7 @@ const store::PublishedRoot* NewestOf(const std::vector<store::PublishedRoot>& ne
 
 }  // namespace
 
-// The results that an effect names, so that they are there while others work with it.
+// Holds the results that an effect names, so that they exist while other threads work with them.
 HeldResults Roots::Hold(const std::vector<std::pair<PackageId, ResultId>>& packages) const {
   auto held = std::make_shared<std::vector<StoredResultPtr>>();
   held->reserve(packages.size());
@@ -114,8 +114,9 @@ void Roots::BuildWhole(const Sources& sources, const BuildRoot& effect,
   });
 }
 
-// The platform's root that was published last, if nothing of it can be lost: collections keep it as
-// the newest one, and the loss epoch tells whether anything else was lost since.
+// Returns the platform's root that was published last, if that root cannot have lost anything:
+// collections keep it because it is the newest, and the loss epoch tells whether anything else was
+// lost since.
 std::optional<Digest> Roots::WholeRoot(const std::string& platform) {
   const auto info = deps_.store.Info();
   if (!info.ok() || info->loss_epoch != deps_.journal.meta().loss_epoch ||
@@ -130,7 +131,7 @@ std::optional<Digest> Roots::WholeRoot(const std::string& platform) {
   return newest->root;
 }
 
-// The cook looks at all when its root cannot be made of a difference.
+// Looks at all packages when the root cannot be made of a difference.
 void Roots::BuildOfDifference(const ActiveCook& cook, const BuildRoot& effect, HeldResults results,
                               const std::string& platform) {
   const WorldPtr present = deps_.world();
@@ -167,7 +168,7 @@ void Roots::BuildOfDifference(const ActiveCook& cook, const BuildRoot& effect, H
     RootBuilt wider = AnswerTo(effect);
     wider.is_too_narrow = true;
     wider.whole = select();
-    // Where nothing can be selected any more, what was selected fails by name.
+    // When the new world allows no selection, the packages of the old selection fail by name.
     if (wider.whole.empty()) wider.whole = order->whole;
     deps_.inbox.PostTask(
         [this, wider = std::move(wider)]() mutable { TakeTooNarrow(std::move(wider)); });
@@ -176,7 +177,7 @@ void Roots::BuildOfDifference(const ActiveCook& cook, const BuildRoot& effect, H
 
 void Roots::TakeOfDifference(DifferenceRoot made) {
   ActiveCook* const cook = deps_.cooks.Find(made.built.request);
-  // Another platform's root may have widened the cook.
+  // The root of another platform may have widened the cook.
   if (cook == nullptr || !cook->is_difference) return;
   Merge(made.references, cook->references);
   deps_.inbox.HandleNow(std::move(made.built));
@@ -235,24 +236,24 @@ void Roots::Publish(const PublishRoot& effect) {
       });
 }
 
-// The sequence of the platform's last root if it is this one: a cook that comes to the same
-// publishes nothing new. (A cook by the book that comes to what a narrow one published does: its
-// root becomes the latest.)
+// Returns the sequence of the platform's last root if that root equals this one: a cook that comes
+// to the same root publishes nothing new. A cook by the book that comes to the root of a narrow
+// cook does publish: its root becomes the latest.
 std::optional<uint64_t> Roots::PublishedAlready(const std::string& platform,
                                                 const PublishRoot& effect) {
   if (IsSabotaged(Sabotage::kPublishTwice)) return std::nullopt;
   const auto roots = deps_.store.Roots(options_.project_id);  // newest first
   if (!roots.ok()) return std::nullopt;
   const store::PublishedRoot* const newest = NewestOf(*roots, platform);
-  // How many roots are kept is said by the last one.
+  // The last root says how many roots are kept.
   const bool is_same = newest != nullptr && newest->root == effect.root &&
                        (newest->by_the_book || !effect.by_the_book) &&
                        newest->keep_roots == options_.keep_roots;
   return is_same ? std::optional(newest->sequence) : std::nullopt;
 }
 
-// Returns what went wrong. No root is published behind a group that failed: the cook is about to
-// end for it.
+// Returns the error. No root is published after a group that failed: the cook is about to end for
+// that failure.
 std::string Roots::PublishAndRecord(const std::string& platform, const PublishRoot& effect,
                                     const RootContent& content) {
   if (!deps_.commits.error().empty()) return deps_.commits.error();
@@ -268,7 +269,7 @@ std::string Roots::PublishAndRecord(const std::string& platform, const PublishRo
       return fmt::format("publishing the root: {}", MessageOf(published.status()));
     sequence = *published;
   } else if (const absl::Status kept = deps_.store.Commit({}); !kept.ok()) {
-    // Folders of the root that the store had lost were put again: they become durable, too.
+    // Folders of the root that the store had lost were put again: they become durable as well.
     return fmt::format("publishing the root: {}", MessageOf(kept));
   }
   const absl::Status recorded = RecordRoot(

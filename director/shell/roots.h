@@ -1,14 +1,13 @@
-// Roots: the cooked trees of cooks, from their results to published and staged roots, and what the
-// store lost of them. What becomes of a root is told to the core (RootBuilt, RootPublished,
-// RootsStaged, LostFound).
+// Roots: makes published and staged roots from the results of cooks, and finds what the store lost
+// of them. Roots tells the core the outcome (RootBuilt, RootPublished, RootsStaged, LostFound).
 //
-//   Build     the Directories go into the store, behind the commits that are asked for by then
-//   Publish   the root becomes the platform's last one, and the journal learns of it. A root
+//   Build     the Directories go into the store, after the commits that are asked for by then
+//   Publish   the root becomes the platform's last root, and the journal learns of it. A root
 //             without a file is never published: whoever reads there would lose all that was good
-//   Stage     the thread that asked for the cook lays out the roots
+//   Stage     the thread that asked for the cook stages the roots
 //
-// Threads: the loop's. Building, publishing and looking run on the thread of the commits, in order
-// with them; staging on the thread that asked for the cook.
+// Threads: the loop's. The thread of the commits builds, publishes and looks, in order with the
+// commits; the thread that asked for the cook stages.
 #pragma once
 
 #include <cstdint>
@@ -42,17 +41,17 @@ class Roots {
     std::string project_id;
     uint32_t keep_roots = 0;  // PublishedRoot::keep_roots
   };
-  // All outlive it.
+  // Everything in Deps outlives Roots.
   struct Deps {
     store::Store& store;
     Journal& journal;
     ResultTable& results;
     Clock& clock;
-    Tasks& tasks;  // of the commits
+    Tasks& tasks;  // the tasks of the commits
     Inbox& inbox;
     Commits& commits;
     ActiveCooks& cooks;
-    // The present ones.
+    // Returns the present world.
     std::function<WorldPtr()> world;
     PresentSources sources;
   };
@@ -61,7 +60,7 @@ class Roots {
   void Build(const BuildRoot& effect);
   void Publish(const PublishRoot& effect);
   void Stage(const StageRoots& effect);
-  // Looks behind the commits that are posted already.
+  // Looks for lost blobs after the commits that are posted already.
   void LookForLostBlobs(const LookForLost& effect);
 
  private:

@@ -1,5 +1,5 @@
-// SharedTables: what the owners of cooks and those of workers both know: the workers, their
-// attempts, and the results that they and look-ups brought.
+// SharedTables: what the owners of cooks and the owners of workers both know: the workers, their
+// attempts, and the results of workers and of look-ups.
 //
 // Threads: any.
 #pragma once
@@ -21,7 +21,7 @@ namespace galley::director {
 struct SharedTables {
   SharedTables(const ShellGround& ground, PresentSources sources);
 
-  // The worker is gone.
+  // Forgets a worker that is gone.
   void ForgetWorker(const std::string& worker);
 
   ResultTable results{ResultTable::Kept::kWhileHeld};

@@ -1,4 +1,4 @@
-// ShellOptions: what a DirectorShell is told when it is made.
+// ShellOptions: the options of a DirectorShell.
 #pragma once
 
 #include <cstdint>
@@ -27,53 +27,55 @@ namespace galley::director {
 
 struct ShellOptions {
   std::string state_directory;
-  std::string socket_path;          // where workers attach, if there is no `door`
+  std::string socket_path;          // where workers attach if there is no `door`
   std::string worker_program;       // galley-worker
-  std::string cookers_json;         // as the cookers of this director describe themselves
+  std::string cookers_json;         // descriptions of this director's cookers
   bool is_identity_binary = false;  // [cook] identity = "binary"
   CookOptions core;
   LookUpRunner::Options look_up;
   std::string worker_build;       // Cookers::build
-  bool has_far_programs = false;  // workers without the project's files are given `command`
+  bool has_far_programs = false;  // workers without the project's files get `command`
   uint32_t slots = 1;
   uint64_t memory_bytes_default = 4ull << 30;
   absl::Duration timeout_default = absl::Minutes(30);
   std::string project_id;
   uint32_t keep_roots = 0;  // PublishedRoot::keep_roots
-  // Asked before files of the state folder are written; the journal and the store ask by
+  // Called before files of the state folder are written; the journal and the store ask by
   // themselves.
   std::function<absl::Status()> may_write;
-  // Asked when a worker or an attempt ended for the machine's sake: an error ends the cook. (None
-  // of the hundred times that it is tried again would make room.)
+  // Called when a worker or an attempt ended because of its machine: an error ends the cook,
+  // because a hundred further attempts would not make room on the disk.
   std::function<absl::Status()> has_room;
-  // What this process may use; 0: nobody looks.
+  // Memory that this process may use; 0: nobody looks.
   uint64_t own_memory_bytes = 0;
   std::function<uint64_t()> own_memory_used = nullptr;  // null: as the system says
-  // The workers of a director that died which still live, and the attempts that it gave to them.
+  // The workers of a dead director that still live, and the attempts that the dead director gave
+  // them.
   std::vector<WorkerRecord> survivors;
   std::vector<AttemptRecord> given_before;
-  // A store of other people behind ours, and what sends results there; null: none.
+  // The upstream cache behind our store, and what sends results there; null: none.
   store::RemoteCache* remote = nullptr;
   WriteBack* write_back = nullptr;
-  // The socket of the director; outlives the shell. Null: the shell opens one at `socket_path`.
+  // The socket of the director; outlives the shell. Null: the shell opens a socket at
+  // `socket_path`.
   DirectorDoor* door = nullptr;
-  // Where workers that nobody here started attach ([farm] listen); empty: nowhere.
+  // The address for workers that nobody here started ([farm] listen); empty: there is none.
   std::string farm_listen;
   wire::TlsFiles farm_tls;  // no certificate: no TLS
   absl::Duration farm_certificate_lifetime = kFarmCertificateLifetime;
-  // Where it writes what it counts; outlives the shell. Null: nobody asks.
+  // The board for the shell's counts; outlives the shell. Null: nobody asks.
   FiguresBoard* figures = nullptr;
-  // What brings workers up on other machines (CookOptions::fleet says how many); they attach at
+  // Brings workers up on other machines (CookOptions::fleet says how many); the workers attach at
   // `farm_listen`.
   FarmLaunch farm_launch;
 };
 
 // Under the state folder, while workers can attach at farm_listen: the address with its port, and
-// the token that they show, which stays (mode 0600).
+// the token that workers show, which stays the same (mode 0600).
 inline constexpr const char* kFarmAddressFile = "farm-address";
 inline constexpr const char* kFarmTokenFile = "farm-token";
 
-// What all parts of a shell stand on: the objects outlive them.
+// ShellGround: what all parts of a shell are built on; the objects outlive the parts.
 struct ShellGround {
   const ShellOptions& options;
   store::Store& store;

@@ -1,5 +1,5 @@
-// For the tests of this folder: a small project on the disk, its World, and a store whose calls can
-// be watched and broken.
+// ShellTestWorld: for the tests of this folder: a small project on the disk, its World, and a store
+// whose calls can be watched and broken.
 #pragma once
 
 #include <functional>
@@ -21,7 +21,7 @@
 
 namespace galley::director {
 
-// A MemoryStore that counts what is asked of its cache and fails when it is told to.
+// WatchedStore: a MemoryStore that counts questions to its cache and fails when the test says so.
 class WatchedStore final : public store::Store {
  public:
   absl::StatusOr<std::vector<Digest>> FindMissing(std::span<const Digest> digests) override {
@@ -77,8 +77,8 @@ class WatchedStore final : public store::Store {
   std::function<void(const store::CommitBatch&)> on_commit;
 };
 
-// A project with the mount /Game (<dir>/content) and the platforms windows (0), android (1) and
-// linux (2, as windows). Two rules: *.txt is copied, *.png is a texture.
+// ShellTest: a project with the mount /Game (<dir>/content) and the platforms windows (0), android
+// (1) and linux (2, as windows). Two rules: *.txt is copied, *.png is a texture.
 class ShellTest : public content::ContentTest {
  protected:
   void SetUp() override {
@@ -98,7 +98,7 @@ class ShellTest : public content::ContentTest {
                               static_cast<int>(project_.rules.size() + 1) * 10});
   }
 
-  // Scans what was written and looks at it with the project as it stands.
+  // Scans the written files, and makes a World of them with the project as it is now.
   WorldPtr MakeWorld(const ProjectCatalog::Options& options = {}) {
     project_.mounts = options_.mounts;
     auto world = std::make_shared<World>();
@@ -123,7 +123,7 @@ class ShellTest : public content::ContentTest {
     return std::make_shared<ProjectSources>(world, tools_);
   }
 
-  // A result whose outputs (suffix, bytes) are in `store`.
+  // Returns a result whose outputs (suffix, bytes) are in `store`.
   static record::Result MakeResult(
       store::Store& store, const std::vector<std::pair<std::string, std::string>>& outputs) {
     record::Result result;
@@ -151,7 +151,7 @@ class ShellTest : public content::ContentTest {
   WatchedStore store_;
 };
 
-// ShellTest with a journal.
+// ShellJournalTest: ShellTest with a journal.
 class ShellJournalTest : public ShellTest {
  protected:
   void SetUp() override {

@@ -1,5 +1,5 @@
-// SilenceWatch: when to look for workers that fell silent, and when it says something that they
-// are. While this process did not run itself, what they said lies unread in its buffers.
+// SilenceWatch: decides when to look for silent workers, and when their silence means anything.
+// While this process did not run itself, messages of workers lie unread in its buffers.
 //
 // Threads: one.
 #pragma once
@@ -10,19 +10,20 @@ namespace galley::director {
 
 class SilenceWatch {
  public:
-  // So long a worker of another machine may be silent; it speaks once a second.
+  // How long a worker of another machine may be silent; a worker speaks once a second.
   static constexpr absl::Duration kSilentMax = absl::Seconds(3);
-  static constexpr absl::Duration kMostSilentMax = absl::Seconds(12);  // when most are, at once
+  // when most are silent at once
+  static constexpr absl::Duration kMostSilentMax = absl::Seconds(12);
 
-  // To be asked again and again. `now`: monotonic.
+  // Asked again and again. `now`: monotonic.
   bool IsDue(absl::Time now) {
-    // (Not at each event of a farm.)
+    // Do not look at each event of a farm.
     if (now - looked_at_ < kSilentMax / 30) return false;
     if (now - looked_at_ > kSilentMax / 3) listens_since_ = now;
     looked_at_ = now;
     return true;
   }
-  // This process has listened for so long that a silent worker would have been heard.
+  // This process has listened for so long that it would have heard a worker that is alive.
   bool HasListened(absl::Time now) const { return now - listens_since_ >= kSilentMax; }
 
  private:

@@ -34,7 +34,7 @@ void ForEachTable(const std::string& state_directory,
   for (fs::directory_iterator at(state_directory, error), end; !error && at != end;
        at.increment(error)) {
     const std::string name = at->path().filename().string();
-    // (A write that was cut short leaves its own name behind ".table".)
+    // A write that was cut short leaves a name with more text after ".table".
     if (name.starts_with(kPrefix) && name.find(kSuffix) != std::string::npos) visit(name);
   }
 }
@@ -57,7 +57,7 @@ std::string NewTableId() {
 }
 
 uint32_t NextTerm(const std::string& state_directory, uint32_t term) {
-  // (A name that somebody made up must not use up all terms.)
+  // A made-up file name must not use up all terms.
   constexpr uint32_t kBelievedMax = 1u << 30;
   uint32_t highest = term;
   ForEachTable(state_directory, [&](const std::string& name) {
@@ -78,7 +78,7 @@ std::unique_ptr<content::Snapshot> BaseTable(const std::string& state_directory,
   const bool is_clear = ClearTheWay(file).ok();
   auto table = content::Snapshot::ReadTable(file);
   if (is_clear && table.ok() && (*table)->identity() == meta.table_id) return *std::move(table);
-  // An older Galley wrote it, in another version.
+  // An older Galley wrote the table, in another version.
   if (meta.table_id.empty() || absl::IsFailedPrecondition(table.status())) return nullptr;
   std::string reason = "it is another one than the journal knows";
   if (absl::IsNotFound(table.status())) {

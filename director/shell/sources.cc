@@ -112,7 +112,7 @@ absl::StatusOr<bool> StillHolds(const Sources& sources, const Asker& asker,
 bool FilesStillHold(const Sources& sources, const StoredResult& stored) {
   if (stored.holds_in == sources.number()) return true;
   if (GeneratorName(stored.package).empty()) {
-    // (A generated source is a blob, which the reader of the key compares.)
+    // A generated source is a blob, which the reader of the key compares.
     const auto digest = sources.DigestOf(stored.package);
     if (!digest.ok() || *digest != stored.source) return false;
   }

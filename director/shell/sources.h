@@ -1,8 +1,8 @@
 // Sources: one state of the project, as look-ups, job building, report reading and root building
-// see it. The product's is over real files (project_sources.h); the simulation has one over its
-// World, and so runs what ships.
+// see it. The product's Sources read real files (project_sources.h); the simulation's Sources read
+// its World, and so the simulation runs what ships.
 //
-// A Sources does not change, but for digests that it learns; a changed file makes the next one.
+// A Sources does not change, except that it learns digests; a changed file makes the next Sources.
 // Threads: all methods from any thread.
 #pragma once
 
@@ -33,53 +33,54 @@ class Sources {
  public:
   virtual ~Sources() = default;
 
-  // Differs from that of every other Sources of this director.
+  // Differs from the number of every other Sources of this director.
   virtual uint64_t number() const = 0;
-  // The platforms; their places here are their PlatformIndex.
+  // The platforms; the index here is the PlatformIndex.
   virtual PlatformsPtr platforms() const = 0;
-  // Empty: no platform is meant.
+  // Empty: no platform is given.
   std::string PlatformName(std::optional<PlatformIndex> platform) const {
     return platform ? platforms()->at(*platform).name : "";
   }
-  // nullptr: no package, or its recipes cannot be resolved. `is_generated`: it is what a generator
-  // told of, and no file.
+  // nullptr: there is no such package, or its recipes cannot be resolved. `is_generated`: a
+  // generator told of the package, which is no file.
   virtual RecipesPtr RecipesOf(std::string_view package, bool is_generated) const = 0;
-  // The bytes of a file; 0: no file is there. Cheap.
+  // The bytes of a file; 0: there is no file. Cheap.
   virtual uint64_t SizeOf(std::string_view path) const = 0;
-  // The digest of a file. NOT_FOUND: no file is there. ABORTED: the file changed since. CANCELLED:
-  // `stop` (null: nobody stops it) was cancelled. Other codes: it cannot be read. May block for as
-  // long as it takes to hash the file.
+  // The digest of a file. NOT_FOUND: there is no file. ABORTED: the file changed since. CANCELLED:
+  // `stop` was cancelled (null: nobody stops the call). Other codes: the file cannot be read. May
+  // block for as long as it takes to hash the file.
   virtual absl::StatusOr<Digest> DigestOf(std::string_view path,
                                           const Cancellation* stop = nullptr) const = 0;
-  // The same if it is known by now. Cheap.
+  // The digest of a file if it is known by now. Cheap.
   virtual std::optional<Digest> KnownDigest(std::string_view path) const = 0;
-  // Takes the digest from somebody who read the file. NOT_FOUND: no file is there. ABORTED: another
+  // Takes the digest from somebody who read the file. NOT_FOUND: there is no file. ABORTED: another
   // digest is known.
   virtual absl::Status LearnDigest(std::string_view path, const Digest& digest) const = 0;
   // The value that a cook of `package` would see today, for the kinds kFile, kExists, kList, kGlob,
   // kTool and kEnv. ABORTED: a file changed since. May block.
   virtual absl::StatusOr<std::string> Look(const record::Observation& what,
                                            std::string_view package) const = 0;
-  // Where the outputs of a package begin in the cooked tree, without a leading slash.
+  // The path in the cooked tree at which the outputs of a package begin, without a leading slash.
   virtual std::string StagePath(std::string_view package) const = 0;
 };
 using SourcesPtr = std::shared_ptr<const Sources>;
-// Hands out the present Sources; any thread.
+// Returns the present Sources; any thread.
 using PresentSources = std::function<SourcesPtr()>;
 
 // Outputs of other packages that are known now, for one platform: by package name, sorted by
 // suffix.
 using CookedOutputs = std::map<std::string, std::vector<record::Output>>;
-// The outputs for one of the platforms; `cooked` may be shorter.
+// Returns the outputs for one platform; `cooked` may be shorter.
 const CookedOutputs& CookedFor(const std::vector<CookedOutputs>& cooked, PlatformIndex platform);
 
-// Whether a difference of files decides that an observation of this kind has its old value.
+// Says whether a difference of files decides that an observation of this kind has its old value.
 bool IsOfFiles(record::ObservationKind kind);
 
-// Absolute name of a path as `package` asked for it; "_gen/x" is what the package itself generated.
+// Returns the absolute name of a path as `package` asked for it; "_gen/x" is a package that
+// `package` itself generated.
 absl::StatusOr<std::string> AskedName(std::string_view package, std::string_view asked);
 
-// The package whose cook looks, and what is known for it.
+// Asker: the package whose cook looks, and what is known for it.
 struct Asker {
   std::string_view package;
   const project::Platform& platform;
@@ -87,24 +88,24 @@ struct Asker {
   bool has_hashed = true;  // AttemptInfo::hashes_files
 };
 
-// Today's value of an observation, of any kind; or in `needs` the package whose result is not known
-// (then the value is empty). ABORTED: a source changed under us.
+// Returns today's value of an observation of any kind. When a package must be known first, `needs`
+// gets the package, and the value is empty. ABORTED: a source changed meanwhile.
 absl::StatusOr<std::string> ValueOf(const Sources& sources, const record::Observation& what,
                                     const Asker& asker, std::string* needs);
 
-// Does `observed` hold today? A digest that the worker took for a file whose digest was not known
-// is learned, if its word is taken. False: something differs. ABORTED: a source is no longer what
-// `sources` say (its path is in `stale_path`).
+// Says whether `observed` holds today; false: something differs. Learns the digest that the worker
+// took for a file without a known digest, if the worker's word is taken. ABORTED: a source no
+// longer is what `sources` say; `stale_path` gets its path.
 absl::StatusOr<bool> StillHolds(const Sources& sources, const Asker& asker,
                                 const std::vector<record::Observed>& observed,
                                 std::string* stale_path);
 
-// The part of StillHolds that a difference of files decides: the source (unless it is generated)
-// and every file, listing and glob. False also when one of them can no longer be read.
+// The part of StillHolds that a difference of files decides: the source, unless it is generated,
+// and every file, listing and glob. Also false when a file can no longer be read.
 bool FilesStillHold(const Sources& sources, const StoredResult& stored);
 
-// The packages whose sources a cook of `package` read that made these observations, apart from its
-// own: sorted, each once.
+// Returns the packages whose sources a cook of `package` with these observations read, without
+// `package` itself: sorted, each once.
 std::vector<std::string> PackagesRead(const Sources& sources, std::string_view package,
                                       const std::vector<record::Observed>& observed);
 

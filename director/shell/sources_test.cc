@@ -18,7 +18,7 @@ class SourcesTest : public ShellTest {
     Write("content/inc/y.txt", "y");
     Write("tools/pack.py", "pack");
   }
-  // The value that /Game/a/x.txt sees, "needs <package>", or the error's text.
+  // Returns the value that /Game/a/x.txt sees, "needs <package>", or the error's text.
   std::string Value(ObservationKind kind, std::string subject, std::string detail = "",
                     PlatformIndex platform = 0) {
     if (world_ == nullptr) world_ = MakeWorld();
@@ -30,7 +30,7 @@ class SourcesTest : public ShellTest {
     if (!value.ok()) return value.status().ToString();
     return needs.empty() ? *value : "needs " + needs;
   }
-  // "yes", "no" or the error's text.
+  // Returns "yes", "no" or the error's text.
   std::string Holds(std::vector<Observed> observed) {
     if (world_ == nullptr) world_ = MakeWorld();
     const auto holds = StillHolds(
@@ -40,7 +40,7 @@ class SourcesTest : public ShellTest {
     if (!holds.ok()) return holds.status().ToString();
     return *holds ? "yes" : "no";
   }
-  // Of a result of `package` that saw this.
+  // Says whether the files hold for a result of `package` with these observations.
   bool FilesHold(std::string package, const Digest& source, std::vector<Observed> observed = {}) {
     StoredResult stored;
     stored.package = std::move(package);

@@ -9,8 +9,8 @@ std::string StagePath(const project::Project& project, std::string_view package)
   const content::Mount* best = nullptr;
   for (const content::Mount& mount : project.mounts) {
     if (!content::IsUnder(package, mount.path)) continue;
-    // The longest virtual path wins; among mounts that overlay at one path, one that says where it
-    // is staged.
+    // The longest virtual path wins; among mounts that overlay at one path, a mount that says where
+    // it is staged.
     if (best == nullptr || mount.path.size() > best->path.size() ||
         (mount.path == best->path && best->stage_as.empty()))
       best = &mount;

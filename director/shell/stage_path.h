@@ -1,4 +1,4 @@
-// Where a package's outputs begin in the cooked tree.
+// StagePath: the path in the cooked tree at which a package's outputs begin.
 #pragma once
 
 #include <string>
@@ -8,7 +8,8 @@
 
 namespace galley::director {
 
-// The package's virtual path without the leading slash, its mount's stage_as applied.
+// Returns the package's virtual path without the leading slash, after its mount's stage_as is
+// applied.
 std::string StagePath(const project::Project& project, std::string_view package);
 
 }  // namespace galley::director

@@ -1,6 +1,6 @@
-// StandingBase: what a cook starts from that looks at a difference only: what the last cook of the
-// same came to (director/standing), and what the journal said then of the packages that are looked
-// at again.
+// StandingBase: the base of a cook that looks only at a difference: the outcome of the last cook of
+// the same selection (director/standing), and what the journal said then of the packages that are
+// looked at again.
 //
 // Threads: any. Does not change once the cook is asked for.
 #pragma once
@@ -23,17 +23,17 @@ namespace galley::director {
 class StandingBase final : public StandingPackages {
  public:
   std::shared_ptr<const Members> members;
-  std::map<std::string, Digest> roots;  // by platform: the last that were published
-  // The packages that are looked at again, and all that they generated.
+  std::map<std::string, Digest> roots;  // by platform: the roots that were published last
+  // The packages that are looked at again, and all packages that they generated.
   std::map<std::string, PackageRecord, std::less<>> before;
-  // Those of `before` that are in the project no more.
+  // The packages of `before` that the project no longer has.
   std::set<std::string, std::less<>> gone;
-  // What had failed: package and platform (empty: all).
+  // The failures of the last cook: package and platform (empty: all).
   std::set<std::pair<std::string, std::string>> failed;
-  uint64_t loss_epoch = 0;                 // of the store: from then on nothing was lost
+  uint64_t loss_epoch = 0;                 // of the store: nothing was lost after it
   std::shared_ptr<const Catalog> catalog;  // of the world in which the difference was taken
 
-  // All roots hold it, and nothing that it looked at has changed.
+  // True when all roots hold the package, and nothing that its cook looked at has changed.
   bool Has(std::string_view package) const override {
     return !before.contains(package) && members->RootsOf(package) == all_roots();
   }
@@ -41,11 +41,11 @@ class StandingBase final : public StandingPackages {
     const auto first = failed.lower_bound({std::string(package), ""});
     return (first != failed.end() && first->first == package) || members->Find(package).has_value();
   }
-  // Member::roots of a package that each root holds.
+  // Returns Member::roots of a package that each root holds.
   uint32_t all_roots() const {
     return static_cast<uint32_t>((uint64_t{1} << members->platforms().size()) - 1);
   }
-  // The package failed on the platform.
+  // Says whether the package failed on the platform.
   bool HasFailed(const std::string& package, const std::string& platform) const {
     return failed.contains({package, platform}) || failed.contains({package, ""});
   }

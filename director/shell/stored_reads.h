@@ -1,9 +1,9 @@
-// StoredReads: what the last cook of a package read, by a look-up that found no result: as this
-// project's journal knows it, or else the newest observation set of the store, which another clone
-// brought there. The job that follows tells a worker without files what to fetch ahead
+// StoredReads: what the last cook of a package read, for packages whose look-up found no result.
+// The list comes from this project's journal, or from the newest observation set of the store,
+// which another clone brought there. The next job tells a worker without files what to fetch ahead
 // (likely_reads.h), and the loop thread need not read the journal for that.
 //
-// A hint: of all together at most kBytesMax are kept, the newest.
+// The lists are only hints: at most kBytesMax are kept in all, and the newest lists stay.
 // Threads: any.
 #pragma once
 
@@ -26,7 +26,7 @@ class StoredReads {
 
   explicit StoredReads(size_t bytes_max = kBytesMax) : bytes_max_(bytes_max) {}
 
-  // `platform`: its name.
+  // `platform`: the name of the platform.
   void Put(const std::string& package, const std::string& platform,
            std::vector<record::Observed> observed) {
     const base::MutexLock lock(mutex_);
@@ -42,7 +42,7 @@ class StoredReads {
     }
   }
 
-  // nullopt: no look-up has told, or that was forgotten.
+  // nullopt: no look-up has told, or the list was dropped.
   std::optional<std::vector<record::Observed>> Find(const std::string& package,
                                                     const std::string& platform) const {
     const base::MutexLock lock(mutex_);
@@ -64,7 +64,7 @@ class StoredReads {
   const size_t bytes_max_;
   mutable base::Mutex mutex_;
   std::map<Key, std::vector<record::Observed>> reads_ GALLEY_GUARDED_BY(mutex_);
-  std::deque<Key> order_ GALLEY_GUARDED_BY(mutex_);  // the oldest first
+  std::deque<Key> order_ GALLEY_GUARDED_BY(mutex_);  // oldest first
   size_t bytes_ GALLEY_GUARDED_BY(mutex_) = 0;
 };
 

@@ -1,5 +1,6 @@
-// Streams: what the core desires of each worker, as messages: jobs in full, and what is taken back,
-// acknowledged or asked for. Each job that is handed over is noted where somebody will ask for it.
+// Streams: writes what the core desires of each worker as messages: jobs in full, and what is taken
+// back, acknowledged or asked for. Streams notes each job that is handed out for those who will
+// ask.
 //
 // Threads: the loop's.
 #pragma once
@@ -25,15 +26,15 @@ namespace galley::director {
 
 class Streams {
  public:
-  // A job that is about to be handed over.
+  // Given: a job that is about to be handed out.
   struct Given {
     const Desire::Start& start;
     const std::string& worker;
     const AttemptInfo& info;
     bool has_files = true;  // the worker reads files in their places
-    v1::Job& job;           // as it will be sent; the simulation changes it
+    v1::Job& job;           // the message to send; the simulation changes it
   };
-  // All outlive it.
+  // Everything in Deps outlives Streams.
   struct Deps {
     const CookCore& core;
     const ResultTable& results;
@@ -41,7 +42,7 @@ class Streams {
     store::Store& store;
     Journal& journal;
     PresentSources sources;
-    const StoredReads* reads = nullptr;  // as look-ups have told; null: the journal is asked
+    const StoredReads* reads = nullptr;  // what look-ups learned; null: the journal is asked
     ProgressNotes& notes;
     std::function<std::string(WorkerId worker)> name_of;
     std::function<bool(const std::string& worker)> has_files;
@@ -51,9 +52,9 @@ class Streams {
   explicit Streams(Deps deps) : deps_(std::move(deps)) {}
 
   void TellWorker(const Desire& effect);
-  // The questions of the effect, in full.
+  // Returns the questions of the effect, in full.
   std::vector<LookUpItem> LookUpItemsOf(const LookUp& effect) const;
-  // Of the present state of the project.
+  // Returns a builder for the present state of the project.
   JobBuilder Builder() const;
 
  private:

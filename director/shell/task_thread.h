@@ -1,5 +1,5 @@
-// TaskThread: one thread that runs the tasks posted to it, in order. Look-ups have one, commits
-// another: tasks that must be ordered with commits (roots, successor snapshots) go there, too.
+// TaskThread: a thread that runs posted tasks in order. Look-ups have one TaskThread, commits
+// another; tasks that must be ordered with commits (roots, successor snapshots) go to the commits.
 // Threads: any.
 #pragma once
 
@@ -17,9 +17,9 @@ class TaskThread final : public Tasks {
   TaskThread();
   ~TaskThread() override { End(); }
   void Post(std::function<void()> task) override;
-  // Waits until all that was posted has run.
+  // Waits until all posted tasks have run.
   void Drain();
-  // Runs what is posted, then ends the thread. REQUIRES: nobody posts from now on.
+  // Runs the posted tasks, then ends the thread. REQUIRES: nobody posts from now on.
   void End();
 
  private:

@@ -1,5 +1,5 @@
-// Tasks: runs what takes time away from the director's loop, in the order in which it is posted:
-// the product has a thread (TaskThread), the simulation has closures that it schedules.
+// Tasks: runs long work away from the director's loop, in the order of posting: the product has a
+// thread (TaskThread), the simulation has closures that it schedules.
 #pragma once
 
 #include <functional>

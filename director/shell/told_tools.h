@@ -1,6 +1,6 @@
-// What workers on other machines are told of files outside of the mounts, and may say of them: the
-// digests of those that programs may name. A worker that asks for others, or says that it looked at
-// others, finds out nothing, and has the director read nothing.
+// ToldTools: which files outside of the mounts the director talks about with workers on other
+// machines: the files that programs may name, by digest. A worker that asks for another file, or
+// says that it looked at another file, finds out nothing, and has the director read nothing.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace galley::director {
 
-// No part of the path is hidden (.galley, .git, .env) or leads up. In normal form.
+// Says whether no part of the path is hidden (.galley, .git, .env) or leads up. In normal form.
 bool IsPlainPath(std::string_view path);
 
-// A file of the system, or one of the project that is not hidden (.galley, .git, .env), or what a
-// recipe names. In normal form. `programs`: those of the attempt's recipes, as they are written
-// there.
+// Says whether the path is a file of the system, a file of the project that is not hidden (.galley,
+// .git, .env), or named by a recipe. In normal form. `programs`: the programs of the attempt's
+// recipes, as the recipes spell them.
 bool MayBeTold(std::string_view path, const std::vector<std::string>& programs);
 
 }  // namespace galley::director

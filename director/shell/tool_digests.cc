@@ -17,7 +17,7 @@ absl::StatusOr<std::string> ToolDigests::ValueOf(const std::string& host_path) {
     if (found != known_.end() && found->second.stat == *stat)
       return found->second.digest.ToString();
   }
-  // (It may be larger than what this process may use.)
+  // The file may be larger than the memory that this process may use.
   DigestBuilder hash;
   RETURN_IF_ERROR(ReadInPieces(host_path, [&](std::string_view bytes) {
     hash.Add(bytes);

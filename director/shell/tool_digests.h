@@ -15,7 +15,7 @@ namespace galley::director {
 
 class ToolDigests {
  public:
-  // "<hex>/<size>" or "absent". `host_path` absolute.
+  // Returns "<hex>/<size>" or "absent". REQUIRES: `host_path` is absolute.
   absl::StatusOr<std::string> ValueOf(const std::string& host_path);
 
  private:

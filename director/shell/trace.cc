@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* kDirector = "director";
 constexpr int kDirectorProcess = 0, kLaunchesProcess = 1, kFirstMachine = 2;
-constexpr uint32_t kUploads = UINT32_MAX;  // in place of a slot
+constexpr uint32_t kUploads = UINT32_MAX;  // stands for a slot
 
 int64_t Microseconds(absl::Time time) { return absl::ToUnixMicros(time); }
 
@@ -29,7 +29,7 @@ class Rows {
   void NeedSlot(const std::string& machine, const std::string& worker, uint32_t slot) {
     machines_[machine].emplace(std::pair(worker, slot), 0);
   }
-  // After all that are needed; appends their names.
+  // Called after all rows are known; appends the names of the rows.
   void Number(nlohmann::json& events) {
     Name(events, kDirectorProcess, std::nullopt, kDirector);
     if (!launches_.empty()) Name(events, kLaunchesProcess, std::nullopt, "launches");
@@ -137,7 +137,7 @@ std::string Trace::ToJsonFrom(const Recording::Mark& mark, absl::Time now) const
     lives.push_back({.worker = worker, .state = is.name, .from = is.since, .to = now});
   for (Life& life : lives) life.from = std::min(std::max(life.from, mark.time), life.to);
 
-  // (A worker whose machine is not known is a row of its own.)
+  // A worker whose machine is not known is a row of its own.
   const auto machine_of = [&](const std::string& worker) GALLEY_REQUIRES(mutex_) {
     std::string machine;
     if (const auto is = present_.find(worker); is != present_.end()) machine = is->second.machine;

@@ -1,9 +1,10 @@
 // Trace: what the director, its workers and their machines did, as Chrome trace JSON
 // (chrome://tracing, Perfetto). Format: "Trace Event Format", complete events.
 //
-// A process row for the director, one for the launches (a thread for each worker: asked for,
-// queued, starting, attached, draining), and one for each machine, with a thread for each slot of
-// each worker there, and one for its uploads. All times are by the director's clock.
+// The trace has a process row for the director, a process row for the launches (a thread for each
+// worker: asked for, queued, starting, attached, draining), and a process row for each machine,
+// with a thread for each slot of each worker there, and a thread for its uploads. All times are by
+// the director's clock.
 //
 // Threads: any.
 #pragma once
@@ -26,14 +27,15 @@ class Trace {
   struct Span {
     std::string name;        // package
     std::string category;    // "load", "save", "fetch", "upload", "commit", "scan", ...
-    std::string worker;      // "director" for our own
+    std::string worker;      // "director" for our own spans
     uint32_t slot = 0;       // of the worker
     int64_t started_us = 0;  // wall clock
     int64_t duration_us = 0;
     std::string platform;
   };
 
-  // Recording: what is added while it lives, whichever cook it belongs to. The trace outlives it.
+  // Recording: collects the spans that are added during its life, whichever cook they belong to.
+  // The trace outlives the recording.
   class Recording {
    public:
     explicit Recording(Trace& trace) : trace_(trace), mark_(trace.Begin()) {}
@@ -52,23 +54,23 @@ class Trace {
     const Mark mark_;
   };
 
-  // Somebody records: else Add does nothing.
+  // Says whether somebody records: otherwise Add does nothing.
   bool is_on() const { return recordings_ > 0; }
   void Add(Span span);
-  // A worker came to a state; "gone" is the last. Also while nobody records: a recording begins
-  // with the states of then. `machine` empty: as before.
+  // Notes that a worker came to a state; "gone" is the last state. Also called while nobody
+  // records, because a recording begins with the states at that time. `machine` empty: as before.
   void WorkerIs(const std::string& worker, const std::string& state, const std::string& machine,
                 absl::Time now);
 
  private:
-  static constexpr size_t kLivesMax = 100'000;  // told in one recording
+  static constexpr size_t kLivesMax = 100'000;  // in one recording
   static constexpr size_t kPresentMax = 100'000;
   struct State {
     std::string name;
     absl::Time since;
     std::string machine;
   };
-  struct Life {  // of a worker in one state, which is over
+  struct Life {  // a past state of a worker
     std::string worker, state;
     absl::Time from, to;
   };
@@ -79,10 +81,10 @@ class Trace {
 
   std::atomic<int> recordings_ = 0;
   mutable base::Mutex mutex_;
-  std::vector<Span> spans_ GALLEY_GUARDED_BY(mutex_);  // since nobody recorded
-  std::vector<Life> lives_ GALLEY_GUARDED_BY(mutex_);  // likewise
+  std::vector<Span> spans_ GALLEY_GUARDED_BY(mutex_);  // of the recordings under way
+  std::vector<Life> lives_ GALLEY_GUARDED_BY(mutex_);  // of the recordings under way
   std::map<std::string, State> present_ GALLEY_GUARDED_BY(mutex_);
-  // Where workers were that are gone, while somebody records.
+  // The machines of workers that are gone, while somebody records.
   std::map<std::string, std::string> machines_ GALLEY_GUARDED_BY(mutex_);
 };
 

@@ -16,7 +16,8 @@ using nlohmann::json;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// The rows in the order of their numbers, each with its spans: "node7 / slurm-3 slot 0: load /a".
+// Returns the rows in the order of their numbers, each with its spans: "node7 / slurm-3 slot 0:
+// load /a".
 std::vector<std::string> RowsOf(const std::string& text) {
   const json trace = json::parse(text);
   std::map<int, std::string> processes;

@@ -1,7 +1,7 @@
 // UnjournaledResults: the results that the core keeps and the journal does not name yet.
 //
 // The journal says which packages a change of files affects; for these results their own
-// observations say it. A report that the core drops (doubled, or too late) is none of them: its
+// observations say so. A report that the core drops (doubled, or too late) adds no result: its
 // result is kept nowhere.
 //
 // Threads: one owner.
@@ -22,9 +22,9 @@ class UnjournaledResults {
   explicit UnjournaledResults(const ResultTable* results) : results_(results) {}
 
   void Add(const Persist& persist);
-  // The commit is over, however it ended.
+  // Removes the results of a commit that is over, however it ended.
   void Remove(const Persisted& persisted);
-  // The packages of the results that do not hold.
+  // Returns the packages of the results that no longer hold.
   std::vector<std::string> Outdated(const std::function<bool(const StoredResult&)>& holds) const;
 
  private:

@@ -1,4 +1,5 @@
-// The journal and these together say which packages a new snapshot affects, and each but once.
+// UnjournaledResultsTest: the journal and these results together say which packages a new snapshot
+// affects, and name each package once.
 #include "director/shell/unjournaled_results.h"
 
 #include <memory>
@@ -54,7 +55,7 @@ class UnjournaledResultsTest : public testing::Test {
     }
   }
 
-  // Reports as ReportReader does: each time with another result.
+  // Reports as ReportReader does: with another result each time.
   ResultId Report(ReportId report) {
     auto stored = std::make_shared<StoredResult>();
     stored->package = "P";
@@ -70,7 +71,7 @@ class UnjournaledResultsTest : public testing::Test {
     Step(std::exchange(persisted_, {}));
   }
 
-  // In a snapshot in which no result holds.
+  // Returns the outdated packages in a snapshot in which no result holds.
   std::vector<std::string> Outdated() const {
     return unjournaled_.Outdated([](const StoredResult&) { return false; });
   }
@@ -90,7 +91,7 @@ TEST_F(UnjournaledResultsTest, AResultIsOneUntilItIsCommitted) {
   EXPECT_THAT(Outdated(), IsEmpty());
 }
 
-// The worker's stream broke before it heard that the report was seen, or persisted.
+// The worker's stream broke before the worker heard that the report was seen, or persisted.
 TEST_F(UnjournaledResultsTest, OfADoubledReportTheCoreKeepsNothingAndNoSuccessorIsTroubledByIt) {
   Report(1);
   Report(1);

@@ -1,9 +1,9 @@
-// Unreadable inputs: when an attempt failed for the machine's sake, the bytes that it was given are
-// checked.
+// UnreadableInputs: checks the bytes that an attempt got to read when the attempt failed because of
+// its machine.
 //
-// A worker reads cooked inputs and generated sources where the store keeps them, and says no more
-// than that they cannot be read. Nobody else would look at them in this cook, and the job would be
-// tried again until the package fails.
+// A worker reads cooked inputs and generated sources in the places where the store keeps them, and
+// says only that it cannot read them. Nobody else would look at these blobs in this cook, and the
+// job would be tried again until the package fails.
 #pragma once
 
 #include <functional>
@@ -21,22 +21,21 @@ namespace galley::director {
 
 struct GivenBlob {
   Digest digest;
-  std::string package;  // the package that made it
-  // The place where a worker said that it lies: the store may not have it yet.
+  std::string package;  // the package that made the blob
+  // The place that a worker reported for the blob: the store may not have the blob yet.
   std::optional<store::BlobLocation> reported_at = std::nullopt;
 };
 
 struct Unreadable {
-  std::vector<std::string> packages;  // those whose blobs are lost, sorted
+  std::vector<std::string> packages;  // packages whose blobs are lost, sorted
   std::vector<Digest> blobs;          // sorted
 };
 
-// Whether bytes lie there at all, in a segment or a file.
+// Says whether the segment or file holds bytes there at all.
 using LiesAt = std::function<bool(const Digest& digest, const store::BlobLocation& location)>;
 
-// Reads each of `blobs`; the store quarantines those that are wrong. The journal no longer trusts
-// the packages whose blobs are lost, and they are to be made again (PackagesCleared). Commit
-// thread.
+// Reads each of `blobs`; the store quarantines blobs with wrong bytes. The journal no longer trusts
+// the packages whose blobs are lost, which must be made again (PackagesCleared). Commit thread.
 absl::StatusOr<Unreadable> DistrustUnreadable(store::Store& store, Journal& journal,
                                               std::span<const GivenBlob> blobs,
                                               const LiesAt& lies_at);

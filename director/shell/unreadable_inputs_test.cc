@@ -10,7 +10,7 @@ using testing::IsEmpty;
 
 class UnreadableInputsTest : public ShellJournalTest {
  protected:
-  // A blob in the store that `package` made, as the journal knows it.
+  // Puts a blob that `package` made into the store, as the journal knows it.
   Digest Make(const std::string& package, const std::string& bytes) {
     const Digest digest = Digest::Of(bytes);
     EXPECT_TRUE(store_.Put(digest, bytes).ok());
@@ -25,7 +25,7 @@ class UnreadableInputsTest : public ShellJournalTest {
   bool IsTrusted(const std::string& package) {
     return journal_->Find(package).value()->platforms.at("windows").is_trusted;
   }
-  const uint64_t lying_in_ = 7;  // the segment that is there
+  const uint64_t lying_in_ = 7;  // the segment that exists
   std::vector<std::string> Distrust(const std::vector<GivenBlob>& blobs) {
     const auto lies_at = [this](const Digest&, const store::BlobLocation& location) {
       return location.segment == lying_in_;
@@ -48,7 +48,7 @@ TEST_F(UnreadableInputsTest, WhoMadeWrongBytesIsNotTrustedAndOthersAre) {
               ElementsAre("/Game/b.txt"));
   EXPECT_TRUE(IsTrusted("/Game/a.txt"));
   EXPECT_FALSE(IsTrusted("/Game/b.txt"));
-  // The wrong bytes are served to nobody else.
+  // Nobody else gets the wrong bytes.
   EXPECT_THAT(store_.FindMissing(std::span(&b, 1)).value(), ElementsAre(b));
 }
 

@@ -25,8 +25,8 @@ absl::StatusOr<bool> UploadLedger::Take(std::string_view worker, const Digest& d
         digest.ToString(), worker, HumanBytes(of.bytes), Counted(of.unnamed.size(), "blob"),
         HumanBytes(limits_.bytes_max), limits_.blobs_max));
   }
-  // (What comes when no attempt is under way is nobody's: an honest worker uploads before it says
-  // that an attempt is over.)
+  // An upload that comes when no attempt is under way belongs to none: an honest worker uploads
+  // before it says that an attempt is over.
   const AttemptId newest = of.open.empty() ? OfWorker::kNone : of.newest;
   of.unnamed.emplace(digest, newest);
   of.by_attempt.emplace(newest, digest);
@@ -51,7 +51,7 @@ void UploadLedger::GiveBackEnded(OfWorker& of) {
   while (!of.by_attempt.empty()) {
     const auto& [newest, digest] = *of.by_attempt.begin();
     if (newest == OfWorker::kNone || (!of.open.empty() && *of.open.begin() <= newest)) return;
-    const Digest ended = digest;  // (Erase ends the element)
+    const Digest ended = digest;  // Erase ends the element
     Erase(of, ended);
   }
 }

@@ -10,7 +10,7 @@ namespace {
 
 Digest BlobOf(char byte, size_t size) { return Digest::Of(std::string(size, byte)); }
 
-// Each worker may have 100 bytes in 10 blobs.
+// A worker may have 100 bytes in 10 blobs.
 class UploadLedgerTest : public testing::Test {
  protected:
   UploadLedger ledger_{{.bytes_max = 100, .blobs_max = 10}};
@@ -43,7 +43,7 @@ TEST_F(UploadLedgerTest, OneThatDidNotComeIsGivenBack) {
   EXPECT_FALSE(ledger.IsClean("a"));
 }
 
-// Attempts 1 and 2 are in its hands when the blob comes, and one of them is its.
+// The worker has the attempts 1 and 2 when the blob comes for one of them.
 TEST_F(UploadLedgerTest, WhatNoResultNamesIsGivenBackWhenAllAttemptsOfThatTimeAreOver) {
   ledger_.Begin("a", 1);
   ledger_.Begin("a", 2);

@@ -28,7 +28,8 @@ absl::StatusOr<std::vector<std::string>> WorkerAdmission::LackedBy(const v1::Hel
   return lacks;
 }
 
-// One that this machine started has the very same cookers; what another one lacks it is not given.
+// A worker that this machine started has the same cookers; a worker of another machine gets no
+// packages of cookers that it lacks.
 absl::Status WorkerAdmission::CheckCookers(const std::string& worker_id,
                                            const v1::Hello& hello) const {
   RETURN_IF_ERROR(CheckHello(worker_id, hello));
@@ -37,7 +38,8 @@ absl::Status WorkerAdmission::CheckCookers(const std::string& worker_id,
     return absl::FailedPreconditionError(
         fmt::format("the worker's labels and resources: {}", MessageOf(offer.status())));
   if (AttachedWorkers::IsLocal(worker_id)) {
-    // (One that an earlier director started has what [farm] said then: another takes its place.)
+    // A survivor has the offer of its time: if [farm] changed since, another worker takes its
+    // place.
     if (*offer != options_.local_offer)
       return absl::FailedPreconditionError(
           "the worker's labels and resources are not those that [farm] names now");
@@ -70,14 +72,14 @@ absl::Status WorkerAdmission::CheckCookers(const std::string& worker_id,
   return absl::OkStatus();
 }
 
-// One that was quarantined, by this director or one before, is refused until somebody lifts that
-// (`galley readmit`).
+// A worker that this director or an earlier one quarantined is refused until somebody lifts the
+// quarantine (`galley readmit`).
 absl::Status WorkerAdmission::CheckQuarantine(const std::string& worker_id,
                                               const std::string& machine) {
   const std::optional<WorkerStatus> before = deps_.views.Quarantined(worker_id);
   const absl::StatusOr<std::string> known = quarantine_.WhyOf(
       worker_id, before.has_value() ? before->machine : machine, deps_.workers.IsOurs(worker_id));
-  // (It comes again.)
+  // The worker comes again.
   if (!known.ok()) return absl::UnavailableError(MessageOf(known.status()));
   const std::string& why = *known;
   if (!why.empty())
@@ -92,7 +94,7 @@ absl::Status WorkerAdmission::CheckQuarantine(const std::string& worker_id,
   return absl::OkStatus();
 }
 
-// (Of those that launchers named, the names repeat.)
+// Names that launchers give are used again.
 void WorkerAdmission::ShowQuarantined() {
   const auto all = quarantine_.All();
   if (!all.ok()) return LogError("{}", MessageOf(all.status()));
@@ -112,7 +114,7 @@ absl::Status WorkerAdmission::MayRenew(const std::string& worker_id) const {
 }
 
 void WorkerAdmission::Quarantine(const QuarantinedWorker& quarantined) {
-  // (Before it may attach again.)
+  // Written before the worker may attach again.
   absl::Status kept = options_.may_write ? options_.may_write() : absl::OkStatus();
   if (kept.ok()) {
     kept = quarantine_.Add(quarantined);
@@ -144,7 +146,7 @@ absl::Status WorkerAdmission::FillWelcome(const v1::Hello& hello, const World& w
                                           v1::Welcome& welcome) const {
   welcome.set_protocol(wire::kWorkerProtocol);
   welcome.set_term(options_.term);
-  // (A message has no other names, and nobody can ask for one.)
+  // A message can have no other names, and nobody can ask for another name.
   for (const auto& [name, value] : world.environment) {
     if (IsUtf8(name)) (*welcome.mutable_environment())[name] = value;
   }
@@ -153,8 +155,8 @@ absl::Status WorkerAdmission::FillWelcome(const v1::Hello& hello, const World& w
   if (!hello.is_without_files()) {
     ASSIGN_OR_RETURN(const store::StoreInfo info, deps_.store.Info());
     welcome.set_store_directory(info.directory);
-    // The folder is named by the worker's process: a worker keeps it when the director changes, and
-    // workers of a director that was overtaken may still run.
+    // The folder has the name of the worker's process: a worker keeps its folder when the director
+    // changes, and workers of an overtaken director may still run.
     welcome.set_scratch_directory(
         JoinPath(options_.state_directory, fmt::format("{}/{}", kScratchFolder, hello.pid())));
   }
@@ -192,7 +194,8 @@ absl::StatusOr<v1::ToWorker> WorkerAdmission::Attach(const std::string& worker_i
     ASSIGN_OR_RETURN(segment, deps_.store.AllocateSegment());
     message.add_segments(*segment);
   }
-  // This comes before the snapshot is looked at: a later one is sent to this worker, too.
+  // The worker is attached before the snapshot is read, so that a later snapshot is sent to it as
+  // well.
   deps_.workers.Attach(worker_id, segment, deps_.clock.Monotonic());
   deps_.workers.SetWallsMissing(worker_id, hello.walls_missing());
   const WorldPtr world = deps_.world.Get();

@@ -1,5 +1,5 @@
-// WorkerAdmission: which workers may attach, what one that may is told at first, and which get no
-// more jobs (QuarantineFile).
+// WorkerAdmission: decides which workers may attach, what an admitted worker is told first, and
+// which workers get no more jobs (QuarantineFile).
 //
 // Threads: any.
 #pragma once
@@ -34,16 +34,16 @@ class WorkerAdmission {
  public:
   struct Options {
     std::string state_directory;
-    std::string cookers_json;         // as the cookers of this director describe themselves
+    std::string cookers_json;         // descriptions of this director's cookers
     bool is_identity_binary = false;  // [cook] identity = "binary"
-    bool has_far_programs = false;    // workers without the project's files are given `command`
+    bool has_far_programs = false;    // workers without the project's files get `command`
     record::WorkerOffer local_offer;
     uint32_t term = 0;
     uint64_t memory_bytes_default = 0;
     absl::Duration timeout_default;
-    std::function<absl::Status()> may_write;  // as ShellOptions says
+    std::function<absl::Status()> may_write;  // as in ShellOptions
   };
-  // All outlive it.
+  // Everything in Deps outlives WorkerAdmission.
   struct Deps {
     const WorldHolder& world;
     store::Store& store;
@@ -56,22 +56,23 @@ class WorkerAdmission {
 
   WorkerAdmission(Options options, Deps deps);
 
-  // The worker is attached, and this is its welcome. `comes_from`: as gRPC says it. An error says
-  // why it may not be; UNAVAILABLE: it comes again.
+  // Attaches the worker, and returns its welcome. `comes_from`: the peer in gRPC's form. An error
+  // says why the worker may not attach; UNAVAILABLE: the worker will come again.
   absl::StatusOr<v1::ToWorker> Attach(const std::string& worker, const v1::FromWorker& first,
                                       const std::string& comes_from);
-  // The cookers that the worker lacks, or is not given. INVALID_ARGUMENT: its description of them
-  // does not parse.
+  // Returns the cookers that the worker lacks, or does not get. INVALID_ARGUMENT: the worker's
+  // descriptions of its cookers do not parse.
   absl::StatusOr<std::vector<std::string>> LackedBy(const v1::Hello& hello) const;
-  // Whether a launched worker, which is attached, may have another certificate.
+  // Says whether a launched worker, which is attached, may have another certificate.
   absl::Status MayRenew(const std::string& worker) const;
 
-  // It gets no more jobs from now on; kept for the directors to come, if it can be.
+  // Gives the worker no more jobs from now on; later directors are told if the quarantine can be
+  // written.
   void Quarantine(const QuarantinedWorker& quarantined);
-  // The process broke the protocol: it does not come in again, and is told why. Another one may
-  // take its name.
+  // Bars a process that broke the protocol, and tells it why when it comes again. Another process
+  // may take the name.
   void EndProcess(const std::string& worker, uint64_t session, const std::string& why);
-  // Those of earlier directors, for people.
+  // Shows people the workers that earlier directors quarantined.
   void ShowQuarantined();
 
  private:
@@ -91,7 +92,7 @@ class WorkerAdmission {
     std::string why;
   };
   base::Mutex mutex_;
-  std::map<std::string, EndedProcess> ended_ GALLEY_GUARDED_BY(mutex_);  // the last, by worker
+  std::map<std::string, EndedProcess> ended_ GALLEY_GUARDED_BY(mutex_);  // last one, by worker
 };
 
 }  // namespace galley::director

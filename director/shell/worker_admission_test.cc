@@ -42,10 +42,10 @@ class WorkerAdmissionTest : public ShellTest {
   }
   void TearDown() override {
     admission_.reset();
-    log_book_.reset();  // (it writes what waits)
+    log_book_.reset();  // writes what waits
     ShellTest::TearDown();
   }
-  // A director with these options begins.
+  // Begins a director with these options.
   void Begin() {
     admission_.emplace(options_, WorkerAdmission::Deps{.world = world_,
                                                        .store = store_,
@@ -67,7 +67,7 @@ class WorkerAdmissionTest : public ShellTest {
     hello.set_is_without_files(!has_files);
     return first;
   }
-  // Empty: it is attached.
+  // Returns an empty text when the worker is attached.
   std::string Attach(const std::string& worker, const v1::FromWorker& first) {
     const auto welcome = admission_->Attach(worker, first, "");
     if (!welcome.ok()) return MessageOf(welcome.status());

@@ -33,14 +33,14 @@ absl::Status GoneError() { return absl::CancelledError("the worker has hung up")
 
 }  // namespace
 
-// Pieces: what is sent of one item.
+// Pieces: the pieces of one item on their way to the worker.
 class WorkerBytes::Pieces {
  public:
   Pieces(uint32_t item, const std::function<bool(const v1::FetchPiece&)>& send) : send_(send) {
     piece_.set_item(item);
   }
 
-  // (A piece that is held back goes with the end, so that a small file is one message.)
+  // A piece that is held back goes with the end, so that a small file is one message.
   absl::Status Add(std::string_view bytes) {
     while (!bytes.empty()) {
       const size_t size = std::min(bytes.size(), kPieceBytesMax);
@@ -104,7 +104,7 @@ absl::Status WorkerBytes::Fetch(const std::string& worker_id, const v1::FetchReq
 absl::Status WorkerBytes::FetchOne(const std::string& worker_id, const v1::FetchItem& item,
                                    Pieces& pieces) const {
   if (item.what_case() == v1::FetchItem::kTable) return SendTable(item.table(), pieces);
-  // (It may be over by now: then nobody waits for the bytes.)
+  // The attempt may be over by now: then nobody waits for the bytes.
   if (!deps_.reports->IsOf(item.attempt(), worker_id))
     return absl::PermissionDeniedError(
         fmt::format("attempt {} is not in the hands of {}", item.attempt(), worker_id));
@@ -139,7 +139,7 @@ absl::Status WorkerBytes::SendFile(const v1::FetchItem& item, Pieces& pieces) co
     ASSIGN_OR_RETURN(wanted, wire::FromProto(item.digest()));
   }
   const absl::Status usable = snapshot->CheckUsable(item.path());
-  // (The worker's snapshot is an older one, where it could be used.)
+  // The file was usable in the worker's snapshot, which is older than the present snapshot.
   if (!usable.ok()) return absl::AbortedError(MessageOf(usable));
   const content::FileEntry& entry = *snapshot->Find(item.path());
   const auto changed = [&] {
@@ -190,7 +190,7 @@ absl::StatusOr<Blob> WorkerBytes::Read(const GivenBlob& blob) const {
   return store::ReadBlobAt(info.directory, blob.digest, *blob.reported_at);
 }
 
-// (A blob of that size is a file of its own.)
+// A blob of that size is a file of its own.
 absl::StatusOr<std::unique_ptr<store::BlobReader>> WorkerBytes::NewReader(
     const GivenBlob& blob) const {
   auto reader = deps_.store->NewReader(blob.digest, 0);
@@ -221,8 +221,8 @@ absl::Status WorkerBytes::SendFound(const v1::FetchItem& item, Pieces& pieces) c
   return pieces.EndFound(std::move(found));
 }
 
-// (Of what is in a mount's folder the worker has the table: the rest is told of with neither bytes
-// nor names.)
+// The worker has the table of the files in mounts. Other things in a mount's folder are reported
+// with neither bytes nor names.
 absl::StatusOr<v1::FoundThere> WorkerBytes::Find(const v1::ProgramLook& look,
                                                  const std::vector<std::string>& programs) const {
   v1::FoundThere found;
@@ -278,7 +278,7 @@ absl::Status WorkerBytes::SendTool(const v1::FetchItem& item, Pieces& pieces) co
       std::find(programs.begin(), programs.end(), item.tool()) == programs.end())
     return absl::PermissionDeniedError(
         fmt::format("{} is not the program of this attempt's recipe", item.tool()));
-  // A recipe may come from a worker (of a package that it generated): it names no secret.
+  // A recipe of a generated package comes from a worker: the recipe names no secret.
   const std::string real_path = RealPath(host_path);
   const std::string real_root = RealPath(deps_.world->Get()->project->root) + "/";
   if (!real_path.starts_with(real_root) || !IsPlainPath(real_path.substr(real_root.size())))
@@ -310,8 +310,7 @@ absl::Status WorkerBytes::SendTable(const std::string& name, Pieces& pieces) con
   return pieces.End();
 }
 
-// Counted: the blob of a call that is counted in the ledger, and given back if it does not come
-// whole.
+// Counted: a blob that the ledger counts, and that is given back if it does not come whole.
 class WorkerBytes::Counted {
  public:
   Counted(UploadLedger& ledger, const std::string& worker) : ledger_(ledger), worker_(worker) {}

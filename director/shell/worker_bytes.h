@@ -1,16 +1,19 @@
 // WorkerBytes: the bytes that go between the director and workers on machines without its files
 // (calls Fetch, FindMissing and Upload of proto/galley/v1/worker.proto).
 //
-// A worker is given files of the mounts, and blobs, only for an attempt that is its own: of blobs
-// only those that the attempt was given. For an attempt that starts programs it is told the digests
-// of files outside of the mounts, those that programs may name (a system's, and the project's that
-// are not hidden), and whether there is anything at such a path, or in the folder of a mount; and
-// given the bytes of the program itself. Files are hashed while they are sent, so that the digest
-// under which a worker has them is the director's own finding. The source of a generated package is
-// not in the store before its generator's results are, which may take long; where a worker of this
-// machine wrote it, it is read there. What a worker brings is stored under the digest of its bytes,
-// and means nothing until a result that is accepted names it. It may bring something while it has
-// an attempt, or had one in a cook that runs, and not much that no result names (UploadLedger).
+// A worker gets files of the mounts, and blobs, only for an attempt of its own, and only blobs that
+// the attempt may read. For an attempt that starts programs, the worker is told the digests of
+// files outside of the mounts that programs may name (a system's files, and the project's files
+// that are not hidden), and whether there is anything at such a path, or in the folder of a mount;
+// the worker also gets the bytes of the program itself. Files are hashed while they are sent, so
+// that the digest under which a worker has a file is the director's own finding.
+//
+// The source of a generated package is in the store only when its generator's results are, which
+// may take long; if a worker of this machine wrote the source, the source is read there.
+//
+// Bytes that a worker brings are stored under their digest, and mean nothing until an accepted
+// result names them. A worker may bring bytes while it has an attempt, or had one in a cook that
+// runs, and only a limited amount that no result names (UploadLedger).
 // Threads: any.
 #pragma once
 
@@ -35,25 +38,27 @@ namespace galley::director {
 class WorkerBytes {
  public:
   static constexpr int kItemsMax = 1'024;    // of a call
-  static constexpr int kDigestsMax = 4'096;  // likewise, of FindMissing
-  static constexpr int kLooksMax = 4'096;    // likewise, of an item
+  static constexpr int kDigestsMax = 4'096;  // of a call of FindMissing
+  static constexpr int kLooksMax = 4'096;    // of an item
   static constexpr uint64_t kHeldBytesMax = 4ull
-                                            << 20;  // of a blob in memory; larger ones in pieces
+                                            // of a blob in memory; larger blobs go in pieces
+                                            << 20;
 
   struct Deps {
     const WorldHolder* world;
     const ReportReader* reports;
     store::Store* store;
     PresentSources sources;
-    std::string state_directory;  // where the tables of snapshots are
+    std::string state_directory;  // has the tables of snapshots
     UploadLedger::Limits uploads = {};
   };
   explicit WorkerBytes(Deps deps) : deps_(std::move(deps)), ledger_(deps_.uploads) {}
 
-  // Files that are read or hashed for workers are left unread: calls under way end.
+  // Stops reading and hashing files for workers: calls under way end.
   void Cancel() { cancellation_.Cancel(); }
 
-  // `send`: false: nobody listens any more. An error ends the call, and is not about one item.
+  // `send`: false: nobody listens any more. An error ends the call, and does not concern one item
+  // only.
   absl::Status Fetch(const std::string& worker_id, const v1::FetchRequest& request,
                      const std::function<bool(const v1::FetchPiece&)>& send) const;
   absl::StatusOr<v1::FindMissingAnswer> FindMissing(const v1::FindMissingRequest& request) const;
@@ -61,14 +66,14 @@ class WorkerBytes {
   // PERMISSION_DENIED: the worker has no attempt; RESOURCE_EXHAUSTED: UploadLedger.
   absl::StatusOr<uint64_t> Upload(const std::string& worker_id,
                                   const std::function<bool(v1::UploadPiece&)>& next);
-  // The worker, which has no files, was given the attempt.
+  // Notes that a worker without files got the attempt.
   void NoteGiven(const std::string& worker_id, AttemptId attempt);
-  // The worker said this of a job of its own.
+  // Notes the worker's report on a job of its own.
   void NoteReport(const std::string& worker_id, const WorkerReport& report,
                   const ResultTable& results);
-  // Nobody reports any more on attempts that are not known.
+  // Ends uploads for attempts that are not known, on which nobody reports any more.
   void EndUploadsUnless(absl::FunctionRef<bool(AttemptId attempt)> is_known);
-  // Attempts were forgotten (ReportReader).
+  // Follows ReportReader when it has forgotten attempts.
   void ForgetUploads();
 
  private:

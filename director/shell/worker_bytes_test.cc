@@ -23,7 +23,7 @@ using testing::SizeIs;
 
 constexpr AttemptId kOwn = 41, kOfOthers = 42, kOfPrograms = 43;
 
-// What came of one item.
+// Fetched: the answer for one item.
 struct Fetched {
   std::string bytes;
   absl::StatusCode code = absl::StatusCode::kOk;
@@ -131,7 +131,7 @@ class WorkerBytesTest : public ShellTest {
     return fetched;
   }
 
-  // Pieces of three bytes.
+  // Uploads in pieces of three bytes.
   absl::StatusOr<uint64_t> Upload(const std::vector<std::pair<std::string, std::string>>& blobs,
                                   const std::string& worker = "node") {
     std::deque<v1::UploadPiece> pieces;
@@ -169,8 +169,8 @@ TEST_F(WorkerBytesTest, FilesBlobsAndTablesComeInTheOrderOfTheItems) {
       << "it was hashed on the way";
 }
 
-// A blob of a package that was loaded here and whose results are not committed yet. The second one
-// is too large to be held in memory.
+// The blob belongs to a package that was loaded here and whose results are not committed yet. The
+// second blob is too large to be held in memory.
 TEST_F(WorkerBytesTest, WhatAWorkerOfThisMachineWroteIsGivenBeforeAResultNamesIt) {
   const std::string store_directory = JoinPath(dir_, "store");
   const auto store = *store::OpenLocalStore(store_directory);
@@ -419,7 +419,7 @@ TEST_F(WorkerBytesTest, WhatNoResultNamesIsBoundedAndWhatIsOverIsNotKept) {
   // Wrong bytes are given back.
   for (int i = 0; i < 10; ++i)
     EXPECT_TRUE(absl::IsInvalidArgument(Upload({{"right", "wrong"}}).status()));
-  // A result of another worker frees nothing, one of its own does.
+  // A result of another worker frees nothing; a result of the worker itself does.
   WorkerReport loaded{.report = 1, .attempt = kOwn, .what = WorkerReport::Ended{}};
   auto view = std::make_shared<ResultView>();
   view->generated.push_back({.name = "_gen/a", .source = Digest::Of(large_)});

@@ -1,7 +1,7 @@
-// WorkerLogBook: what there is to say of workers, as the director heard it: their own lines, and
-// the director's notes of them and of attempts that ended badly. It goes to the files of `galley
-// logs` (director/logs); what is a warning goes to the director's own log, too, but for what
-// programs printed.
+// WorkerLogBook: log lines about workers: the lines that workers sent, and the director's notes of
+// workers and of attempts that ended badly. The lines go to the files of `galley logs`
+// (director/logs); warnings, except lines that programs printed, go to the director's own log as
+// well.
 //
 // Threads: any.
 #pragma once
@@ -22,25 +22,26 @@ namespace galley::director {
 class WorkerLogBook {
  public:
   static constexpr int kLinesMax = 4'096;          // of one message
-  static constexpr size_t kLostAttemptsMax = 100;  // noted of one worker
-  static constexpr size_t kErrorLinesMax = 20;     // of one attempt; its log has all
+  static constexpr size_t kLostAttemptsMax = 100;  // noted for one worker
+  static constexpr size_t kErrorLinesMax = 20;     // for one attempt; its log has all lines
   struct Deps {
     const ReportReader& reports;
     const WorkerViews& views;
     const ClockOffsets& clocks;
     Clock& clock;
   };
-  // All of `deps` outlives it.
+  // Everything in `deps` outlives the log book.
   WorkerLogBook(const Deps& deps, WorkerLogsOptions options)
       : deps_(deps), logs_(std::move(options), deps.clock) {}
 
-  // The lines of a worker's message.
+  // Takes the lines of a worker's message.
   void Take(const std::string& worker, const v1::FromWorker& message);
-  // The director says it, here and in its own log ("worker=slurm-3 <text>").
+  // Writes a line of the director, here and in its own log ("worker=slurm-3 <text>").
   void Note(const std::string& worker, LogLevel level, const std::string& text);
-  // A report says that an attempt failed; `error`: what there is to say, in lines.
+  // Notes that a report called an attempt failed; `error`: the text, in lines.
   void NoteFailed(const std::string& worker, AttemptId attempt, const std::string& error);
-  // The worker is gone, with all that it had in hand. REQUIRES: the views still have it.
+  // Notes that the worker is gone, with everything that it had in hand. REQUIRES: the views still
+  // have the worker.
   void NoteLost(const std::string& worker, const std::string& why);
 
  private:

@@ -31,9 +31,9 @@ class WorkerLogBookTest : public testing::Test {
   }
   void TearDown() override { ASSERT_TRUE(RemoveAll(folder_).ok()); }
 
-  // What was written, as "worker@machine from package: text".
+  // Returns the written lines as "worker@machine from package: text".
   std::vector<std::string> Written() {
-    book_.reset();  // (it writes what waits)
+    book_.reset();  // writes what waits
     std::vector<std::string> lines;
     for (const LogRecord& one : LogReader(folder_).Read()) {
       lines.push_back(fmt::format("{}@{} {} {}: {}", one.worker, one.machine, LogFromName(one.from),

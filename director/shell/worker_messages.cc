@@ -55,7 +55,7 @@ std::string HeldText(const std::string& who, const std::string& why) {
 }
 
 absl::Status CheckHello(const std::string& worker_id, const v1::Hello& hello) {
-  // (They stand in logs, in files, and in commands that people copy.)
+  // Names stand in logs, in files, and in commands that people copy.
   const auto is_plain = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
            std::string_view("._-:").find(c) != std::string_view::npos;
@@ -110,7 +110,7 @@ absl::StatusOr<std::vector<std::string>> LacksOf(const std::string& ours,
   if (ours == theirs) return lacks;
   ASSIGN_OR_RETURN(const auto known, record::DecodeDescriptions(ours));
   ASSIGN_OR_RETURN(const auto has, record::DecodeDescriptions(theirs));
-  std::set<std::string> described;  // each alone
+  std::set<std::string> described;  // each cooker by itself
   for (const record::CookerDescription& one : has)
     described.insert(record::EncodeDescriptions({one}));
   for (const record::CookerDescription& one : known) {

@@ -1,5 +1,5 @@
-// WorkerNotices: what follows when the core says of a worker that it gets no more jobs, or is to
-// end, and the sentences that people are told of it.
+// WorkerNotices: acts when the core says that a worker gets no more jobs, or is to end, and writes
+// the sentences about it for people.
 //
 // Threads: the loop's.
 #pragma once
@@ -20,7 +20,7 @@ namespace galley::director {
 
 class WorkerNotices {
  public:
-  // All outlive it.
+  // Everything in Deps outlives WorkerNotices.
   struct Deps {
     const CookCore& core;
     Clock& clock;
@@ -33,14 +33,14 @@ class WorkerNotices {
   };
   explicit WorkerNotices(Deps deps) : deps_(std::move(deps)), began_at_(deps_.clock.Now()) {}
 
-  // Each returns what the cooks that run are told.
+  // The functions return the text for the cooks that run.
 
-  // It is shown, and kept for the directors to come.
+  // Shows the quarantine to people, and keeps it for later directors.
   std::string Quarantine(const WorkerQuarantined& notice);
-  // In the log once, and shown as long as it is so. Empty: it is over.
+  // Logs once that a worker is held, and shows it as long as that is so. Empty: the hold is over.
   std::string Hold(const WorkerHeld& notice);
-  // Its stream ends, and when it comes back it is told why it may not (WorkerAdmission). A process
-  // of ours is ended by its launcher when it does not go by itself.
+  // Ends the worker's stream; when the process comes back it is told why it may not attach
+  // (WorkerAdmission). A process of ours that does not end by itself is ended by its launcher.
   std::string EndProcess(const WorkerViolated& notice);
 
  private:

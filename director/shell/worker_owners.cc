@@ -144,8 +144,8 @@ WorkerService::Callbacks WorkerOwners::Callbacks() {
                                auto is_present) { workers.HearMessage(id, message, is_present); },
           .on_detach =
               [](const std::string& id) {
-                // The rest depends on the worker's process: the launcher reports its death, and one
-                // that lives attaches again.
+                // The worker's process decides what follows: the launcher reports its death, and a
+                // process that lives attaches again.
                 LogInfo("worker={} detached", id);
               },
           .on_question = [this](const v1::PackageQuestion& q) { return cooks.questions.Ask(q); },
@@ -170,7 +170,7 @@ WorkerService::Callbacks WorkerOwners::Callbacks() {
           .may_renew = [this](const std::string& id) { return admission.MayRenew(id); }};
 }
 
-// The token is made once: workers go on with it when the director was away.
+// The token is made once: workers still use it when a director comes back.
 absl::Status WorkerOwners::ListenToFarm() {
   const ShellOptions& options = ground.options;
   const std::string token_file = JoinPath(options.state_directory, kFarmTokenFile);

@@ -1,7 +1,7 @@
-// WorkerOwners: the owners of all effects that are of workers: their processes, doors, messages,
+// WorkerOwners: the owners of all effects that concern workers: their processes, doors, messages,
 // jobs and bytes.
 //
-// Threads: the loop's, but where an owner says otherwise.
+// Threads: the loop's, unless an owner says otherwise.
 #pragma once
 
 #include <functional>
@@ -30,12 +30,12 @@ namespace galley::director {
 struct WorkerOwners {
   WorkerOwners(const ShellGround& ground, SharedTables& tables, CookOwners& cooks);
 
-  // Opens the doors, and adopts what a director before left. Once. UNAVAILABLE: the socket cannot
-  // be served. Before the loop runs.
+  // Opens the doors, and adopts what an earlier director left. Called once, before the loop runs.
+  // UNAVAILABLE: the socket cannot be served.
   absl::Status Start();
-  // Waits until all processes have ended. When the loop runs no more.
+  // Waits until all processes have ended. Called when the loop no longer runs.
   void EndProcesses() { launches->EndAll(); }
-  // When nobody answers workers any more.
+  // Called when nobody answers workers any more.
   void CloseDoors();
 
   const ShellGround ground;
@@ -48,9 +48,10 @@ struct WorkerOwners {
   Streams streams;
   WorkerNotices notices;
   Workers workers;
-  // From Start on. Last, so that they end before what their callbacks use.
+  // Set from Start on. The last members, so that they end before the members that their callbacks
+  // use.
   std::unique_ptr<WorkerService> service;
-  std::unique_ptr<TcpDoor> farm_door;  // null: nobody is let in who was not started here
+  std::unique_ptr<TcpDoor> farm_door;  // null: only workers started here are let in
   std::unique_ptr<Launches> launches;
   std::unique_ptr<WorkerPresence> presence;
 

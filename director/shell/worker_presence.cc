@@ -36,7 +36,7 @@ void WorkerPresence::Adopt(const Survivors& survivors, uint32_t workers_max,
   }
   deps_.inbox.HandleNow(survived);
   for (const AttemptRecord& given : survivors.given) {
-    // Now the core knows its package.
+    // From here on the core knows the package of the attempt.
     if (std::shared_ptr<const AttemptInfo> info = builder.InfoOf(given))
       deps_.tables.reports.Register(given.attempt, std::move(info));
   }
@@ -60,7 +60,7 @@ void WorkerPresence::LoseSilent() {
   if (!silence_.IsDue(now)) return;
   if (deps_.farm_door != nullptr) deps_.farm_door->LookAtCertificates();
   deps_.service.EndSilent(now);
-  // They spoke: it is this director that has no time for them.
+  // The workers spoke: this director has no time to hear them.
   for (const std::string& name : deps_.service.NotHeardOut())
     deps_.tables.attached.Heard(name, now);
   if (!silence_.HasListened(now)) return;

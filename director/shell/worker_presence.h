@@ -1,7 +1,7 @@
-// WorkerPresence: which workers are there: those that a director before left are adopted, those
-// that fell silent are lost, and those that a person drains end.
+// WorkerPresence: which workers there are: workers of an earlier director are adopted, workers that
+// fell silent are lost, and workers that a person drains end.
 //
-// Threads: the loop's, but where a function says otherwise.
+// Threads: the loop's, unless a function says otherwise.
 #pragma once
 
 #include <string>
@@ -23,7 +23,7 @@ namespace galley::director {
 
 class WorkerPresence {
  public:
-  // All outlive it.
+  // Everything in Deps outlives WorkerPresence.
   struct Deps {
     Clock& clock;
     Inbox& inbox;
@@ -35,16 +35,18 @@ class WorkerPresence {
   };
   explicit WorkerPresence(const Deps& deps) : deps_(deps) {}
 
-  // The workers of a director that died which still live, and the attempts that it gave to them.
+  // Survivors: the workers of a dead director that still live, and the attempts that the dead
+  // director gave them.
   struct Survivors {
     std::vector<WorkerRecord> workers;
     std::vector<AttemptRecord> given;
   };
-  // Adopts at most `workers_max`; the others, and those that cannot find us, are ended.
+  // Adopts at most `workers_max` survivors; ends other survivors, and survivors that cannot find
+  // us.
   void Adopt(const Survivors& survivors, uint32_t workers_max, const JobBuilder& builder);
-  // To be called again and again: workers are lost of whose end no launcher tells.
+  // Loses silent workers whose end no launcher tells. Called again and again.
   void LoseSilent();
-  // These workers end when they have nothing in hand. Any thread.
+  // Lets these workers end when they have nothing in hand. Any thread.
   void Drain(const std::vector<std::string>& workers);
 
  private:

@@ -28,25 +28,25 @@ struct WorkerStatus {
   std::string name;  // "local-1"
   uint32_t process = 0;
   uint32_t slots = 0;
-  uint32_t jobs = 0;  // in its hands
+  uint32_t jobs = 0;  // in the worker's hands
   uint64_t memory_bytes = 0;
   bool is_draining = false;
-  std::string state = "attached";        // or "queued", "starting": it is on its way
-  std::string machine;                   // empty: not known yet
-  std::string launcher;                  // as AttachedWorkers::LauncherOf says
-  std::string runs_as = "";              // what its cluster calls it, as far as it knows
-  record::WorkerOffer offer;             // what its machine has
-  absl::Time last_job;                   // given or ended; before the first: when it attached
-  std::string note;                      // why it is "quarantined", or "held"
-  std::map<AttemptId, JobView> in_hand;  // that this director gave to it
+  std::string state = "attached";  // or "queued" or "starting" while it is on its way
+  std::string machine;             // empty: not known yet
+  std::string launcher;            // as in AttachedWorkers::LauncherOf
+  std::string runs_as = "";        // the name that its cluster uses, if known
+  record::WorkerOffer offer;       // offer of its machine
+  absl::Time last_job;             // given or ended; before the first job: when the worker attached
+  std::string note;                // why the worker is "quarantined", or "held"
+  std::map<AttemptId, JobView> in_hand;  // jobs that this director gave
 };
 
 class WorkerViews {
  public:
-  // As the core names it (Proofs).
+  // The name that the core uses (Proofs).
   static constexpr const char* kOwnMachine = "the director's machine";
-  // Told of each state to which a worker comes: those of WorkerStatus, "draining" and "gone". It is
-  // short, and calls nothing here.
+  // Called with each state that a worker enters: the states of WorkerStatus, "draining" and "gone".
+  // The function is short, and calls nothing here.
   using OnState = std::function<void(const std::string& name, const std::string& state,
                                      const std::string& machine)>;
   explicit WorkerViews(OnState on_state = nullptr) : on_state_(std::move(on_state)) {}
@@ -54,13 +54,13 @@ class WorkerViews {
   void Attached(WorkerStatus view) {
     base::MutexLock lock(mutex_);
     Tell(view.name, view.state, view.machine);
-    // (One that comes back drains on.)
+    // A worker that drains and comes back drains on.
     if (const auto before = views_.find(view.name);
         before != views_.end() && before->second.process == view.process)
       view.is_draining = before->second.is_draining;
     views_[view.name] = std::move(view);
   }
-  // Its launcher says so; that an attached one is attached is known better.
+  // Notes a state that the launcher tells; of an attached worker more is known.
   void Launched(const std::string& name, const std::string& state, const std::string& machine,
                 const std::string& launcher) {
     base::MutexLock lock(mutex_);
@@ -93,8 +93,8 @@ class WorkerViews {
       Tell(name, "draining", view.machine);
     });
   }
-  // It gets no more jobs, for this reason. It is shown from then on, there or gone.
-  // `machine`: of one that is not attached.
+  // Notes that the worker gets no more jobs, and why. The worker is shown from then on, there or
+  // gone. `machine`: the machine of a worker that is not attached.
   void Quarantine(const std::string& name, const std::string& why,
                   const std::string& machine = "") {
     base::MutexLock lock(mutex_);
@@ -103,7 +103,7 @@ class WorkerViews {
       view.machine = found->second.machine;
     quarantined_[name] = std::move(view);
   }
-  // nullopt: it is not quarantined.
+  // nullopt: the worker is not quarantined.
   std::optional<WorkerStatus> Quarantined(const std::string& name) const {
     base::MutexLock lock(mutex_);
     const auto found = quarantined_.find(name);
@@ -114,9 +114,9 @@ class WorkerViews {
     base::MutexLock lock(mutex_);
     quarantined_.erase(name);
   }
-  // The worker gets no job for now, for this reason; empty: it does again. True: that is news.
+  // Notes why the worker gets no job for now; empty: it gets jobs again. True: the change is news.
   bool Hold(const std::string& name, const std::string& why) { return Hold(held_, name, why); }
-  // The same of all workers of a machine, as the core names it.
+  // The same for all workers of a machine; `machine` is the name that the core uses.
   bool HoldMachine(const std::string& machine, const std::string& why) {
     return Hold(held_machines_, machine, why);
   }
@@ -127,16 +127,16 @@ class WorkerViews {
   }
   void Gone(const std::string& name) {
     base::MutexLock lock(mutex_);
-    held_.erase(name);  // (If it comes back and still is, the core says so.)
+    held_.erase(name);  // the core says so again if the worker comes back held
     if (views_.erase(name) > 0) Tell(name, "gone", "");
   }
-  // The jobs in a worker's hands that this director gave to it.
+  // Returns the jobs of a worker that this director gave it.
   std::map<AttemptId, JobView> InHand(const std::string& name) const {
     base::MutexLock lock(mutex_);
     const auto found = views_.find(name);
     return found == views_.end() ? std::map<AttemptId, JobView>() : found->second.in_hand;
   }
-  // When the attempt was given; in the infinite past: it is not in the worker's hands.
+  // Returns when the attempt was given; InfinitePast: the worker does not have the attempt.
   absl::Time GivenAt(const std::string& name, AttemptId attempt) const {
     base::MutexLock lock(mutex_);
     const auto found = views_.find(name);
@@ -144,7 +144,7 @@ class WorkerViews {
     const auto job = found->second.in_hand.find(attempt);
     return job == found->second.in_hand.end() ? absl::InfinitePast() : job->second.given;
   }
-  // Workers on their way, by state: "asked for", "queued", "starting".
+  // Counts workers on their way, by state: "asked for", "queued", "starting".
   std::map<std::string, uint32_t> OnTheWay() const {
     base::MutexLock lock(mutex_);
     std::map<std::string, uint32_t> counts;
@@ -153,7 +153,7 @@ class WorkerViews {
     }
     return counts;
   }
-  // Where an attached worker runs; empty: it is not attached.
+  // Returns the machine of an attached worker; empty: the worker is not attached.
   std::string MachineOf(const std::string& name) const {
     base::MutexLock lock(mutex_);
     const auto found = views_.find(name);
@@ -184,7 +184,7 @@ class WorkerViews {
     if (on_state_) on_state_(name, state, machine);
   }
   using Reasons = std::map<std::string, std::string>;
-  // (A reason that changes is no news.)
+  // A reason that changes is no news.
   bool Hold(Reasons& held, const std::string& name, const std::string& why) {
     base::MutexLock lock(mutex_);
     if (why.empty()) return held.erase(name) > 0;

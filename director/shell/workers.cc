@@ -16,7 +16,7 @@ namespace galley::director {
 
 absl::StatusOr<v1::ToWorker> Workers::Attach(const std::string& worker,
                                              const v1::FromWorker& first) {
-  if (!is_open_) return absl::UnavailableError("not yet");  // it comes again
+  if (!is_open_) return absl::UnavailableError("not yet");  // the worker comes again
   return deps_.admission.Attach(worker, first, deps_.comes_from(worker));
 }
 
@@ -66,14 +66,14 @@ void Workers::TakeMessage(const std::string& worker, const v1::FromWorker& messa
 void Workers::TakeHello(WorkerId id, const std::string& worker, const v1::FromWorker& message) {
   WorkerAttached attached = AttachedOf(id, message);
   attached.lacks = deps_.admission.LackedBy(message.hello())
-                       .value_or(std::vector<std::string>());  // Attach saw them
+                       .value_or(std::vector<std::string>());  // Attach saw the cookers
   attached.machine = deps_.views.MachineOf(worker);
   deps_.inbox.PostEvent(std::move(attached));
   if (PoolOf(id) == Pool::kLaunched)
     deps_.inbox.PostTask([this, worker] { deps_.has_come(worker); });
 }
 
-// A worker of this machine has its clock.
+// A worker of this machine uses the director's clock.
 void Workers::HearClock(const std::string& worker, const v1::FromWorker& message) {
   if (message.sent_us() == 0 || AttachedWorkers::IsLocal(worker)) return;
   deps_.clocks.Heard(worker, absl::FromUnixMicros(message.sent_us()), deps_.clock.Now());
@@ -106,8 +106,8 @@ void Workers::ReadReports(WorkerId id, const std::string& worker, const v1::From
   });
 }
 
-// Loop thread. `world_number`: the world in which the reports were judged. A later one judges
-// again.
+// Loop thread. `world_number`: the world in which the reports were judged. In a later world the
+// reports are judged again.
 void Workers::TakeReports(WorkerReported reported, uint64_t world_number) {
   deps_.notes.NoteOver(reported);
   for (const WorkerReport& report : reported.reports) {
@@ -126,7 +126,7 @@ void Workers::TakeReports(WorkerReported reported, uint64_t world_number) {
   deps_.inbox.HandleNow(std::move(reported));
 }
 
-// For whoever asks what became of a package.
+// Notes the failures for whoever asks what became of a package.
 void Workers::NoteFailedAttempts(const std::string& worker, const WorkerReported& reported) {
   for (const WorkerReport& report : reported.reports) {
     if (const auto* failed = std::get_if<WorkerReport::Failed>(&report.what)) {
@@ -148,7 +148,8 @@ void Workers::NoteFailedAttempts(const std::string& worker, const WorkerReported
   }
 }
 
-// A worker gets its next segment when the present one is half full, so that it never waits for one.
+// Gives a worker its next segment when the present segment is half full, so that the worker never
+// waits.
 void Workers::GiveSegmentIfLow(const std::string& worker, const v1::FromWorker& message) {
   const std::optional<uint64_t> current = deps_.attached.SegmentOf(worker);
   if (!current.has_value()) return;

@@ -1,7 +1,7 @@
-// Workers: what workers say, from when they attach: it goes to the core as events, and to whoever
-// keeps something of it (log, views, clocks, the ledger of their bytes).
+// Workers: hands on what attached workers say: events go to the core, and the rest to its keepers
+// (log, views, clocks, the ledger of uploaded bytes).
 //
-// Threads: Announce: the loop's; the rest: any, for one worker one at a time.
+// Threads: Announce: the loop's; the other functions: any, for one worker one at a time.
 #pragma once
 
 #include <atomic>
@@ -36,7 +36,7 @@ namespace galley::director {
 
 class Workers {
  public:
-  // All outlive it.
+  // Everything in Deps outlives Workers.
   struct Deps {
     store::Store& store;
     ResultTable& results;
@@ -51,28 +51,28 @@ class Workers {
     WorkerLogBook& log_book;
     WorkerAdmission& admission;
     CollectionCounts& collections;
-    ProgramSideEffects& programs;  // of the loop
-    ProgressNotes& notes;          // likewise
+    ProgramSideEffects& programs;  // used on the loop
+    ProgressNotes& notes;          // used on the loop
     InputRepair& repair;
-    // How gRPC says it; what goes to a worker.
+    // Returns the peer in gRPC's form; then what sends messages to a worker.
     std::function<std::string(const std::string& worker)> comes_from;
     std::function<void(const std::string& worker, v1::ToWorker message)> send;
-    // One that was launched has come; one said goodbye. On the loop; any thread.
+    // A launched worker has come, or a worker said goodbye. Called on the loop, or on any thread.
     std::function<void(const std::string& worker)> has_come;
     std::function<void(const std::string& worker)> has_left;
   };
   explicit Workers(Deps deps) : deps_(std::move(deps)) {}
 
-  // From now on workers are let in; before, they are told to come again.
+  // Lets workers in from now on; before, they are told to come again.
   void Open() { is_open_ = true; }
-  // Nobody takes messages any more.
+  // Ends the wait for room, because nobody takes messages any more.
   void Close() { room_.Close(); }
 
   absl::StatusOr<v1::ToWorker> Attach(const std::string& worker, const v1::FromWorker& first);
-  // Waits while too much of what the worker said is still to be taken.
+  // Waits while too many messages of the worker are still to be taken.
   void HearMessage(const std::string& worker, const v1::FromWorker& message,
                    absl::FunctionRef<bool()> is_present);
-  // Workers that are attached learn of the world. Loop thread.
+  // Tells the attached workers of the world. Loop thread.
   void Announce(const World& world);
 
  private:

@@ -1,5 +1,6 @@
-// World: what one cook stands on at a moment: project, snapshot, packages. Immutable but for
-// digests learned; a changed file makes the next World. Everyone holds it by shared_ptr.
+// World: the state of the project that one cook stands on at a moment: project, snapshot, packages.
+// Immutable except for digests learned; a changed file makes the next World. Everyone holds a World
+// by shared_ptr.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +15,13 @@
 
 namespace galley::director {
 
-// What differs between the files of a snapshot table and those of a world.
+// ChangesSince: the difference between the files of a snapshot table and the files of a world.
 struct ChangesSince {
   std::string table_id;
   std::vector<content::Change> changes;
-  std::vector<std::string> touched;  // files that have other stamps, and the bytes of before
-  // All are files that were there, and could be read then and now: whatever a scan tells is the
-  // same. (False: nobody knows.)
+  std::vector<std::string> touched;  // files with new stamps and the same bytes
+  // True: all are files that existed, and could be read then and now, so that a scan tells the same
+  // as before. False: nobody knows.
   bool is_of_bytes = false;
 };
 
@@ -31,13 +32,13 @@ struct World {
   std::shared_ptr<const ProjectCatalog> table;
   ProjectCatalog::Options table_options;  // of `table`
   std::string table_file;                 // absolute path of the snapshot's table, for workers
-  std::string table_id;                   // that table's Snapshot::identity
-  std::optional<ChangesSince> since;      // if somebody found out
-  std::map<std::string, std::string> environment;  // the director's own; what env(...) observes
+  std::string table_id;                   // Snapshot::identity of that table
+  std::optional<ChangesSince> since;      // set if somebody found out
+  std::map<std::string, std::string> environment;  // the director's own; env(...) observes it
 };
 using WorldPtr = std::shared_ptr<const World>;
 
-// The present World, replaced by the shell when a file changed.
+// WorldHolder: holds the present World, which the shell replaces when a file changed.
 class WorldHolder {
  public:
   explicit WorldHolder(WorldPtr world) : world_(std::move(world)) {}

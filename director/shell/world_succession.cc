@@ -41,12 +41,11 @@ WorldSuccession::WorldSuccession(Options options, Deps deps, WorldPtr first)
       last_(std::move(first)),
       worlds_made_(last_->number) {}
 
-// Makes `world` the successor that the journal is of: its number, its table, and what is not
-// trusted any more.
+// Makes `world` the successor in the journal: its number, its table, and what is no longer trusted.
 absl::Status WorldSuccession::Establish(World& world, std::vector<std::string>& affected,
                                         JournalMeta meta) {
-  // (The record of a world that could not be made durable may come back after a crash, and names a
-  // table: no other table is written over that one.)
+  // A world whose record could not be made durable may come back after a crash, and its record
+  // names a table: no other table may be written over that table.
   world.number = ++worlds_made_;
   meta.table_file = SnapshotTableName(options_.term, world.number);
   world.table_file = JoinPath(options_.state_directory, meta.table_file);
@@ -55,7 +54,7 @@ absl::Status WorldSuccession::Establish(World& world, std::vector<std::string>& 
   meta.table_id = world.table_id;
   RETURN_IF_ERROR(world.snapshot->WriteTable(world.table_file, world.table_id));
   if (deps_.journal.MadeAnew()) {
-    // The new journal does not know the results that this director took from the old one.
+    // The new journal does not know the results that this director took from the old journal.
     for (const auto* names : {&last_->table->names(), &world.table->names()})
       affected.insert(affected.end(), names->begin(), names->end());
     for (std::string& name : last_->table->GeneratedNames()) affected.push_back(std::move(name));

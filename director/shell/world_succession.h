@@ -1,9 +1,9 @@
-// WorldSuccession: how one World follows another when files changed: under a cook that met such a
-// file, or between cooks, by a new scan. Of each successor the journal learns first what is not
-// trusted any more, and the table of its snapshot is written; so every record of the journal was
-// made in the snapshot that is its base.
+// WorldSuccession: makes the next World when files changed: under a cook that met a changed file,
+// or between cooks, by a new scan. The journal first learns what is no longer trusted, and the
+// table of the snapshot is written; so every record of the journal was made in the snapshot that is
+// its base.
 //
-// Threads: that of the commits, in order with them; AskForNew: any.
+// Threads: that of the commits, in order with the commits; AskForNew: any.
 #pragma once
 
 #include <cstdint>
@@ -23,12 +23,12 @@
 
 namespace galley::director {
 
-// A World that is to be the present one, with what the core is to learn of it.
+// Successor: a World that is to be the present World, with what the core is to learn of it.
 struct Successor {
   WorldPtr world;
   FilesChanged event;
   bool has_new = false;      // files, or other rules: cooks may ask for more
-  std::set<uint64_t> asked;  // cooks that were, for event.discovered
+  std::set<uint64_t> asked;  // cooks that were asked, for event.discovered
 };
 
 class WorldSuccession {
@@ -36,9 +36,9 @@ class WorldSuccession {
   struct Options {
     uint32_t term = 0;
     std::string state_directory;
-    std::function<absl::Status()> may_write;  // as ShellOptions says
+    std::function<absl::Status()> may_write;  // as in ShellOptions
   };
-  // All outlive it.
+  // Everything in Deps outlives WorldSuccession.
   struct Deps {
     store::Store& store;
     Journal& journal;
@@ -47,20 +47,21 @@ class WorldSuccession {
 
   WorldSuccession(Options options, Deps deps, WorldPtr first);
 
-  // The last World that was made, whose snapshot is the base of differences. (The loop follows when
-  // it takes the successor.)
+  // The World that was made last, whose snapshot is the base of differences. The loop follows when
+  // it takes the successor.
   const WorldPtr& last() const { return last_; }
 
-  // Files that a cook met which are others now. Errors: the machine's fault.
+  // Makes a successor of files that a cook met and that have changed. Errors: the machine's fault.
   absl::StatusOr<Successor> OfPaths(const std::vector<std::string>& paths);
-  // All files, as a new scan found them; and what the store lost since. Its world is last() if
-  // nothing differs. Errors likewise.
+  // Makes a successor of all files, as a new scan found them, and of losses of the store since. The
+  // successor's world is last() if nothing differs. Errors: the machine's fault.
   absl::StatusOr<Successor> OfScan(std::shared_ptr<World> scanned);
 
-  // The cooks that run are asked what they ask for among the new files, each once.
+  // Asks the running cooks, each once, which of the new files they ask for.
   void AskForNew(Successor& successor) const;
 
-  // Writes down from what the next director starts: the snapshot's table and the digest cache.
+  // Writes down the state from which the next director starts: the snapshot's table and the digest
+  // cache.
   absl::Status Remember() const;
 
  private:
@@ -69,7 +70,7 @@ class WorldSuccession {
   const Options options_;
   const Deps deps_;
   WorldPtr last_;
-  uint64_t worlds_made_;  // the last one's number
+  uint64_t worlds_made_;  // number of the last world
 };
 
 }  // namespace galley::director

@@ -14,8 +14,8 @@
 namespace galley::director {
 namespace {
 
-// So long a worker may take to open the table that it was told of: one that is silent for longer
-// is lost (CookOptions::silence_max).
+// A worker may take this long to open a new table: a worker that is silent for longer is lost
+// (CookOptions::silence_max).
 constexpr absl::Duration kTableMax = absl::Minutes(2);
 
 }  // namespace
@@ -69,7 +69,7 @@ absl::StatusOr<WorldPtr> Worlds::Follow(std::shared_ptr<World> scanned) {
   return present_.Get();
 }
 
-// From here on look-ups, reports and jobs are of the new snapshot.
+// From here on look-ups, reports and jobs use the new snapshot.
 void Worlds::TakeSuccessor(Successor successor) {
   const WorldPtr world = successor.world;
   const WorldPtr before = present_.Get();

@@ -1,7 +1,7 @@
-// Worlds: the present World of a director, and how the next one takes its place (WorldSuccession):
-// workers, cooks and the core go over to it in one turn of the loop.
+// Worlds: the present World of a director, and how the next World takes its place
+// (WorldSuccession): workers, cooks and the core go over to the next World in one turn of the loop.
 //
-// Threads: the loop's, but where a function says otherwise.
+// Threads: the loop's, unless a function says otherwise.
 #pragma once
 
 #include <functional>
@@ -30,18 +30,18 @@ namespace galley::director {
 
 class Worlds {
  public:
-  // All outlive it.
+  // Everything in Deps outlives Worlds.
   struct Deps {
     store::Store& store;
     Journal& journal;
     Clock& clock;
-    Tasks& tasks;  // of the commits
+    Tasks& tasks;  // run in order with the commits
     Inbox& inbox;
     ActiveCooks& cooks;
     Commits& commits;
-    // The workers that are attached learn of the world.
+    // Tells the attached workers of the world.
     std::function<void(const World& world)> announce;
-    // The cooks go over to the platforms of the world. Returns what they are to cook as well.
+    // Moves the cooks to the platforms of the world. Returns what the cooks are to cook as well.
     std::function<std::vector<PlatformsChanged::Added>(const World& world, const PlatformMap& map)>
         adopt_platforms;
   };
@@ -53,20 +53,21 @@ class Worlds {
   SourcesPtr Sources() const;
 
   void Rescan(const director::Rescan& effect);
-  // Makes the files as a new scan found them the present world. Waits; returns the world that is
-  // present then. Errors: the machine's fault; the world is as it was. Any thread but the loop's.
+  // Makes the files that a new scan found the present world. Waits; returns the world that is
+  // present then. Errors: the machine's fault; the world stays the same. Any thread but the loop's.
   absl::StatusOr<WorldPtr> Follow(std::shared_ptr<World> scanned);
 
-  // Whether the result holds in the present world, as far as that is known without hashing much.
+  // Says whether the result holds in the present world, as far as that is known without much
+  // hashing.
   bool HoldsQuickly(const StoredResult& stored) const;
-  // Says whether a result holds in the world that is the base of the journal's differences; hashes
-  // what it must. On the thread of the commits.
+  // Returns what says whether a result holds in the world that is the base of the journal's
+  // differences; the returned function hashes what it must. On the thread of the commits.
   std::function<bool(const StoredResult&)> HoldsInLast() const;
 
-  // Writes down from what the next director starts: snapshot, digests, the store's state; waits.
-  // Any thread but the loop's.
+  // Writes down the state from which the next director starts: snapshot, digests, the store's
+  // state; waits. Any thread but the loop's.
   absl::Status Remember();
-  // Files that are hashed where somebody waits for them are left. Any thread.
+  // Stops hashing files where somebody waits for them. Any thread.
   void Cancel() { stopping_.Cancel(); }
 
  private:
@@ -79,7 +80,7 @@ class Worlds {
   WorldHolder present_;
   mutable Cancellation stopping_;
   mutable ToolDigests tools_;
-  WorldSuccession succession_;  // of the thread of the commits
+  WorldSuccession succession_;  // belongs to the thread of the commits
 };
 
 }  // namespace galley::director

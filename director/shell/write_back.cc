@@ -17,7 +17,7 @@
 namespace galley::director {
 namespace {
 
-// WithMade: our own store, and blobs that were made in memory to go with a result.
+// WithMade: our own store, with blobs that were made in memory to go with a result.
 class WithMade final : public store::BlobStore {
  public:
   explicit WithMade(store::BlobStore& behind) : behind_(behind) {}
@@ -50,7 +50,7 @@ class WithMade final : public store::BlobStore {
   std::map<Digest, std::string> made_;
 };
 
-// True: the server would refuse it to the next cook as well.
+// Says whether the server would refuse the result to the next cook as well.
 bool IsForGood(const absl::Status& refused) {
   return absl::IsFailedPrecondition(refused) || absl::IsInvalidArgument(refused) ||
          absl::IsPermissionDenied(refused) || absl::IsInternal(refused);
@@ -90,7 +90,7 @@ void WriteBack::Cancel() {
 void WriteBack::Add(StoredResultPtr stored) {
   {
     base::MutexLock lock(mutex_);
-    // No other result of a key in dispute is sent any more.
+    // No other result of a disputed key is sent any more.
     if (stored->result.is_disputed) {
       disputed_.insert(stored->action_key);
       std::erase_if(waiting_, [&](const Waiting& one) GALLEY_REQUIRES(mutex_) {
@@ -184,7 +184,8 @@ void WriteBack::Run() {
 
 std::vector<StoredResultPtr> WriteBack::TakeOutcome(Waiting one, const absl::Status& sent) {
   bool is_tried_again = !sent.ok() && deps_.remote->State().is_down;
-  // The remote may have come back since this failed: it is tried once more then, but not for ever.
+  // The remote may have come back since this failure: the result is tried once more, but not for
+  // ever.
   if (!is_tried_again && absl::IsUnavailable(sent)) {
     is_tried_again = !std::exchange(one.was_unavailable, true);
   }
@@ -193,7 +194,7 @@ std::vector<StoredResultPtr> WriteBack::TakeOutcome(Waiting one, const absl::Sta
   sending_.erase(one.stored);
   if (IsOvertaken(*one.stored)) {
     bytes_ -= std::min(bytes_, one.bytes);
-    // The result may have arrived after the dispute of its key: then that is sent once more.
+    // The result may have arrived after the dispute of its key: then the dispute is sent once more.
     std::vector<StoredResultPtr> disputes = disputes_sent_;
     disputes.insert(disputes.end(), sending_.begin(), sending_.end());
     for (const StoredResultPtr& dispute : disputes) {
@@ -212,7 +213,7 @@ std::vector<StoredResultPtr> WriteBack::TakeOutcome(Waiting one, const absl::Sta
   bytes_ -= std::min(bytes_, one.bytes);
   if (sent.ok()) {
     ++report_.sent;
-    paused_until_ = absl::InfinitePast();  // it is back
+    paused_until_ = absl::InfinitePast();  // the remote is back
   } else {
     ++report_.failed;
     report_.reason = MessageOf(sent);
@@ -225,7 +226,7 @@ std::vector<StoredResultPtr> WriteBack::TakeOutcome(Waiting one, const absl::Sta
 }
 
 absl::Status WriteBack::Send(const StoredResult& stored) {
-  // What was taken back while it waited here is sent to nobody.
+  // A result that was revoked while it waited here is sent to nobody.
   ASSIGN_OR_RETURN(const std::vector<record::Revocation> revocations, deps_.store->Revocations());
   if (record::IsRevoked(stored.result.provenance, revocations)) return absl::OkStatus();
   ASSIGN_OR_RETURN(const record::Recipe recipe, record::DecodeRecipe(stored.recipe_bytes));
@@ -246,8 +247,8 @@ absl::Status WriteBack::Send(const StoredResult& stored) {
   closure.push_back(from.Add(std::move(action.command)));
   closure.push_back(
       from.Add(record::EncodeWeakKey(stored.source, stored.recipe, deps_.trust_domain)));
-  // A log stays in its store: it may be gone, and servers check that they have all that a result
-  // names.
+  // A log stays in its store: the log may be gone, and servers check that they have every blob that
+  // a result names.
   record::Result result = stored.result;
   result.log.reset();
   result.provenance.received_from.clear();
@@ -257,11 +258,12 @@ absl::Status WriteBack::Send(const StoredResult& stored) {
   closure.erase(std::unique(closure.begin(), closure.end()), closure.end());
 
   ASSIGN_OR_RETURN(std::vector<Digest> missing, deps_.known->FindMissing(closure));
-  // A blob whose bytes are wrong there is not missing, but nobody can use it.
+  // A blob with wrong bytes there is not missing, but nobody can use it.
   const std::vector<Digest> doubted = deps_.remote->Doubted(closure);
   missing.insert(missing.end(), doubted.begin(), doubted.end());
   RETURN_IF_ERROR(deps_.remote->Send(missing, from, limits()));
-  // A blob that was there a minute ago may be gone, and one that was taken may have been dropped.
+  // A blob that was there a minute ago may be gone, and a blob that was taken may have been
+  // dropped.
   ASSIGN_OR_RETURN(missing, deps_.remote->FindMissing(closure, limits()));
   if (!missing.empty()) {
     RETURN_IF_ERROR(deps_.remote->Send(missing, from, limits()));
@@ -275,8 +277,8 @@ absl::Status WriteBack::Send(const StoredResult& stored) {
   return SendSet(stored);
 }
 
-// Another cook may write the same list at the same time: the last one wins, and a set that is lost
-// by that costs a load.
+// Another cook may write the same list at the same time: the last writer wins, and a set that is
+// lost so costs a load.
 absl::Status WriteBack::SendSet(const StoredResult& stored) {
   base::MutexLock lock(sets_mutex_);
   const std::string set = record::EncodeSetOf(stored.observed);

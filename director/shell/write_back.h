@@ -1,15 +1,15 @@
-// WriteBack: sends results of this cook to a store of other people, while the cook goes on.
+// WriteBack: sends results of this cook to an upstream cache, while the cook goes on.
 //
-// Each result is sent in this order, so that whoever finds it there finds all that it names:
-//   1. the blobs that it names, and those that its keys are the digests of, also where the remote
-//      has them with wrong bytes;
+// Each result is sent in this order, so that whoever finds a result finds everything that it names:
+//   1. the blobs that the result names, and the blobs whose digests are its keys, also blobs that
+//      the remote has with wrong bytes;
 //   2. another look at whether all of these are there, since servers evict;
 //   3. the result;
-//   4. its observation set, in front of those that lie under its weak key.
+//   4. its observation set, in front of the sets that lie under its weak key.
 //
 // While the remote is down, results wait, and are tried again now and then: the remote may come
-// back before the cook ends. A queue that is full drops its oldest result; results that could not
-// be sent are counted and named, so that the next cook may send them. Only Flush waits for them.
+// back before the cook ends. A full queue drops its oldest result; results that could not be sent
+// are counted and named, so that the next cook may send them. Only Flush waits for results.
 //
 // Threads: any.
 #pragma once
@@ -35,7 +35,7 @@ namespace galley::director {
 
 struct WriteBackOptions {
   size_t results_max = 100'000;     // that wait
-  uint64_t bytes_max = 1ull << 30;  // of what they name
+  uint64_t bytes_max = 1ull << 30;  // of blobs that waiting results name
   size_t threads = 4;
   absl::Duration patience = absl::Seconds(30);     // of one question to the remote
   absl::Duration no_progress = absl::Seconds(60);  // after which Flush gives up
@@ -47,7 +47,7 @@ struct WriteBackReport {
   uint64_t dropped = 0;  // the queue was full
   uint64_t failed = 0;
   std::string reason;  // of the last failure
-  // Package and platform of each result that was not sent, but for those that the server refused
+  // Package and platform of each result that was not sent, without results that the server refused
   // for good.
   std::vector<std::pair<std::string, std::string>> unsent;
 };
@@ -61,19 +61,19 @@ class WriteBack {
     // The trust domain of the weak keys.
     std::string trust_domain;
     // Called when a result was sent, or the server refuses it for good: the next cook need not send
-    // it. On any thread, and before Flush returns. May be null.
+    // it. Called on any thread, and before Flush returns. May be null.
     std::function<void(const StoredResult&)> settled = nullptr;
   };
   WriteBack(const Deps& deps, const WriteBackOptions& options);
-  // Drops results that wait, cancels those that are being sent. (A question by way of `known` is
-  // not cancelled: whoever does not want to wait for it Stops the remote.)
+  // Drops results that wait, and cancels results that are being sent. A question by way of `known`
+  // is not cancelled: a caller that does not want to wait for it Stops the remote.
   ~WriteBack();
 
-  // REQUIRES: `stored` is committed, and no verdict unless it is a dispute, which is sent so that
-  // nobody finds there a result that is in dispute.
+  // REQUIRES: `stored` is committed, and no verdict unless it is a dispute. A dispute is sent so
+  // that nobody finds the disputed result there.
   void Add(StoredResultPtr stored);
-  // Waits until all is sent, or nothing was sent for `no_progress`, or Cancel. Results that still
-  // wait then have failed.
+  // Waits until every result is sent, or nothing was sent for `no_progress`, or Cancel. Results
+  // that still wait then have failed.
   WriteBackReport Flush();
   void Cancel();
   WriteBackReport Report() const;
@@ -109,11 +109,11 @@ class WriteBack {
   std::deque<Waiting> waiting_ GALLEY_GUARDED_BY(mutex_);
   uint64_t bytes_ GALLEY_GUARDED_BY(mutex_) = 0;
   std::set<StoredResultPtr> sending_ GALLEY_GUARDED_BY(mutex_);
-  size_t settling_ GALLEY_GUARDED_BY(mutex_) = 0;        // threads that tell what is settled
+  size_t settling_ GALLEY_GUARDED_BY(mutex_) = 0;        // threads that tell of settled results
   std::set<Digest> disputed_ GALLEY_GUARDED_BY(mutex_);  // keys
   std::vector<StoredResultPtr> disputes_sent_ GALLEY_GUARDED_BY(mutex_);
   bool is_ending_ GALLEY_GUARDED_BY(mutex_) = false;
-  bool is_flushing_ GALLEY_GUARDED_BY(mutex_) = false;  // what fails now has failed
+  bool is_flushing_ GALLEY_GUARDED_BY(mutex_) = false;  // a failure is final from now on
   absl::Time paused_until_ GALLEY_GUARDED_BY(mutex_) = absl::InfinitePast();
   WriteBackReport report_ GALLEY_GUARDED_BY(mutex_);
   base::Mutex sets_mutex_;  // one set list is read, changed and written at a time

@@ -35,7 +35,7 @@ class WriteBackTest : public ::testing::Test {
         .store = &store_, .remote = client_.get(), .known = client_.get(), .trust_domain = "main"};
   }
 
-  // A result that was cooked and committed here.
+  // Returns a result that was cooked and committed here.
   StoredResultPtr Cooked(const std::vector<record::Observed>& observed, size_t outputs = 2) {
     auto stored = std::make_shared<StoredResult>();
     const record::Recipe recipe = record::SampleRecipe();
@@ -233,7 +233,7 @@ TEST_F(WriteBackTest, WhatIsWrongThereIsSentThoughItIsNotMissing) {
   }
 }
 
-// Another store of other people that is down for a while.
+// Down: an upstream cache that is down for a while.
 class Down final : public store::RemoteCache {
  public:
   explicit Down(store::RemoteCache& behind) : behind_(behind) {}
@@ -279,7 +279,7 @@ class Down final : public store::RemoteCache {
   void Stop() override { behind_.Stop(); }
 
   std::atomic<bool> is_down = true;
-  std::atomic<int> failures = 0;  // to come, though it is not down
+  std::atomic<int> failures = 0;  // failures to come, though the remote is not down
   std::atomic<int> tries = 0;
 
  private:
@@ -318,7 +318,7 @@ TEST_F(WriteBackTest, NothingFollowsADispute) {
   const StoredResultPtr first = Cooked(kOneSet);
   write_back.Add(first);
   write_back.Add(first);
-  WaitFor([&] { return down.tries > 2; });  // one is tried again and again
+  WaitFor([&] { return down.tries > 2; });  // one result is tried again and again
   auto dispute = std::make_shared<StoredResult>(*first);
   dispute->result = {.is_verdict = true, .is_disputed = true, .error = "two cooks differ"};
   write_back.Add(dispute);
@@ -344,7 +344,7 @@ TEST_F(WriteBackTest, WhatFailedWhileItCameBackIsTriedOnceMore) {
   const auto done = [&] { return write_back.Report().sent + write_back.Report().failed; };
   WaitFor([&] { return done() == 1; });
   EXPECT_EQ(write_back.Report().sent, 1u);
-  // A server that answers everything else, but never this, stops nobody.
+  // A server that answers everything else, but never this result, stops nobody.
   down.failures = 2;
   write_back.Add(another);
   WaitFor([&] { return done() == 2; });
@@ -370,7 +370,7 @@ TEST_F(WriteBackTest, AQueueThatIsFullDropsItsOldest) {
   remote_.Set({.hangs = true});
   WriteBack write_back(Deps(), {.results_max = 2, .threads = 1});
   for (int i = 0; i < 10; ++i) write_back.Add(Cooked(kOneSet));
-  // (One may be in the thread's hand.)
+  // The thread may hold one result.
   EXPECT_GE(write_back.Report().dropped, 7u);
   EXPECT_EQ(write_back.Report().unsent.size(), write_back.Report().dropped);
   write_back.Cancel();

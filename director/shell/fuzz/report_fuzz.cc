@@ -1,5 +1,5 @@
-// A FromWorker message of any bytes, as a worker that lies may send it: every report becomes an
-// event that names only attempts that were handed over, and nothing crashes.
+// ReportFuzz: a FromWorker message of any bytes, such as a lying worker may send: every report
+// becomes an event that names only attempts that were handed out, and nothing crashes.
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -16,7 +16,7 @@ namespace {
 using namespace galley;
 using namespace galley::director;
 
-// A project of one file, and an attempt 1 at it on the platforms 0 and 1 of three.
+// Fixture: a project of one file, and the attempt 1 at that file on the platforms 0 and 1 of three.
 struct Fixture {
   Fixture() {
     folder = MakeTemporaryDirectory("/dev/shm", "galley-fuzz-").value();
@@ -61,7 +61,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   GALLEY_CHECK(is_registered);
   v1::FromWorker message;
   if (!message.ParseFromArray(data, static_cast<int>(size))) return 0;
-  store::MemoryStore store;  // new ones each time: they keep what they are given
+  store::MemoryStore store;  // new for each input, because stores keep what they get
   ResultTable results;
   Trace trace;
   ReportReader reader({.sources = [] { return fixture.sources; },
