@@ -1,8 +1,9 @@
-// KilledError: a program of the job was ended by a SIGKILL that Galley did not send: by the
-// machine, as a rule for want of memory, by somebody, or by itself. The job is tried again; when
-// that goes on with this package only, the package fails (docs/operating.md, "Killed by SIGKILL").
+// KilledError: a program of the job was ended by a SIGKILL that Galley did not send, but the
+// machine (as a rule for want of memory), somebody, or the program itself. The job is tried again;
+// when only this package's programs keep being killed, the package fails (docs/operating.md,
+// "Killed by SIGKILL").
 //
-// Its code is UNAVAILABLE, as for all that may be another time or on another machine.
+// The code is UNAVAILABLE, as for every error that another attempt or another machine may not have.
 #pragma once
 
 #include <string>

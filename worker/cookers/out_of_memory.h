@@ -1,9 +1,9 @@
-// OutOfMemoryError: the job needs more memory than it may use, by an allocation that failed, by a
-// cooker's own budget, or as it was measured. The package has outgrown its limit, and that may be
-// kept (docs/operating.md, "What a job may use").
+// OutOfMemoryError: the job needs more memory than it may use, as an allocation that failed, a
+// cooker's own budget, or a measurement shows. The package has outgrown its limit, and Galley may
+// keep this failure (docs/operating.md, "What a job may use").
 //
-// Its code is OUT_OF_RANGE. RESOURCE_EXHAUSTED is what the machine has too little of, such as space
-// on a disk or descriptors (ErrnoStatus): no fault of the package, and never kept.
+// The code is OUT_OF_RANGE. RESOURCE_EXHAUSTED means that the machine has too little of something,
+// such as disk space or descriptors (ErrnoStatus): no fault of the package, and never kept.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SourceLooker: a cooker that can say what a source is without cooking it, and better than its Load
-// does: in less time, or with more words. `galley-worker describe --look` asks it, and asks Load of
-// all other cookers.
+// does: in less time, or with more words. `galley-worker describe --look` asks a SourceLooker, and
+// asks Load of every other cooker.
 #pragma once
 
 #include <set>
@@ -18,13 +18,13 @@ enum class LookDepth {
   kWhole,    // as far as the cooker must go to know that it takes the source
 };
 
-// FileLook: a cooker's words for a file. What the file refers to, and what is read with it, is told
-// to the context.
+// FileLook: a cooker's words for a file. The context is told what the file refers to and which
+// files are read with it.
 struct FileLook {
   std::string kind;    // "image, 512 x 512, with alpha"; "": nothing is known
-  std::string pixels;  // of an image: NameOf(texture::Pixels)
-  // Why the cooker does not take it, in a few words that are the same for all files with this flaw:
-  // "a JPEG under the name .png". "": only the error says it.
+  std::string pixels;  // for an image: NameOf(texture::Pixels)
+  // Why the cooker does not take the file, in a few words that are the same for all files with this
+  // flaw: "a JPEG under the name .png". "": only the error tells the reason.
   std::string flaw;
   std::vector<std::string> includes;                     // names in #include, in order
   std::set<std::string> buffers;                         // files of a glTF's buffers, as written
@@ -34,11 +34,12 @@ struct FileLook {
 class SourceLooker {
  public:
   virtual ~SourceLooker() = default;
-  // The number of first bytes of a source that mostly are enough for an outline; UINT64_MAX: all.
+  // The number of first bytes of a source that mostly suffice for an outline; UINT64_MAX: all
+  // bytes.
   virtual uint64_t outline_bytes() const { return UINT64_MAX; }
   // OK: the cooker takes the source, as far as `depth` tells. Errors are those of Load and of the
   // part of Cook that decides whether a source is taken. `context` gets references and tags, and no
-  // outputs. An outline of the first bytes alone may be refused for what is missing of them.
+  // outputs. An outline of the first bytes alone may be refused for what is missing of the source.
   virtual absl::Status Look(CookContext& context, LookDepth depth, FileLook& look) = 0;
 };
 

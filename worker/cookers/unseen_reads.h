@@ -1,5 +1,6 @@
-// UnseenReads: what a CookContext that keeps track of an attempt's looks is as well. A program
-// reads files at their places, and of some Galley learns only from what they say in the end.
+// UnseenReads: a second interface of a CookContext that keeps track of an attempt's looks. A
+// program reads files at their places, and Galley learns of some of them only from what the program
+// says at its end.
 #pragma once
 
 namespace galley::worker {
@@ -7,9 +8,9 @@ namespace galley::worker {
 class UnseenReads {
  public:
   virtual ~UnseenReads() = default;
-  // A program runs that has not said yet what it read: an attempt that is killed meanwhile, or that
-  // fails, does not know all that it had looked at. Said again with `false` when the program ended
-  // well and has told.
+  // True: a program runs that has not said yet what it read, so that an attempt that is killed
+  // meanwhile, or that fails, does not know all its looks. False: the program ended well and has
+  // told its reads.
   virtual void SetReadsUnseen(bool are_unseen) = 0;
 };
 

@@ -1,4 +1,4 @@
-// WalledPrograms: what a CookContext that puts walls around a cooker's programs is as well.
+// WalledPrograms: a second interface of a CookContext that puts walls around a cooker's programs.
 #pragma once
 
 #include "absl/status/statusor.h"
@@ -9,8 +9,9 @@ namespace galley::worker {
 class WalledPrograms {
  public:
   virtual ~WalledPrograms() = default;
-  // What each program is started with, until the next call; nullptr: nothing keeps it from changing
-  // the project. FAILED_PRECONDITION: no program may run, and why.
+  // The walls for every program that is started until the next call; nullptr: nothing keeps
+  // programs from changing the project. FAILED_PRECONDITION: no program may run; the message says
+  // why.
   virtual absl::StatusOr<const ChildWalls*> Walls() = 0;
 };
 

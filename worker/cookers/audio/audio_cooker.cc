@@ -24,9 +24,9 @@ namespace galley::worker {
 namespace audio {
 namespace {
 
-// Raised by hand when outputs change without a change of library.
+// Raised by hand when outputs change without a change of a library.
 constexpr int kRevision = 3;
-// Enough for what is in front of most sounds.
+// Enough for the headers of most sounds.
 constexpr uint64_t kHeadBytes = 64 << 10;
 
 record::CookerDescription Describe() {
@@ -38,7 +38,7 @@ record::CookerDescription Describe() {
           .settings = DescribeAudioSettings()};
 }
 
-// libsoxr lets these change its filters; whoever started the worker must not.
+// Removes the variables by which the starter of the worker could change libsoxr's filters.
 void ForgetResamplerVariables() {
   for (const char* name :
        {"SOXR_USE_SIMD", "SOXR_USE_SIMD32", "SOXR_USE_SIMD64", "SOXR_MIN_DFT_SIZE",
@@ -89,7 +89,7 @@ absl::StatusOr<std::unique_ptr<Cooker::Loaded>> LoadSound(CookContext& context) 
   return loaded;
 }
 
-// A number that is as good as random, and the same for the same source.
+// A number that is as good as random, and always the same for the same source.
 int32_t SerialOf(const std::string& source) {
   int32_t serial = 0;
   const Digest digest = Digest::Of(source);

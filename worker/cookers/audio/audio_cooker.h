@@ -1,8 +1,8 @@
-// The audio cooker: wav, flac, ogg -> ".opus" or ".ogg". Settings, channels, loops and limits:
+// Audio: the cooker wav, flac, ogg -> ".opus" or ".ogg". Settings, channels, loops and limits:
 // docs/cookers/audio.md.
 //
 // Load decodes and measures the loudness; Cook resamples and encodes. Observes nothing: platforms
-// share one result. No references, no generated packages.
+// share a result. No references, no generated packages.
 #pragma once
 
 #include <memory>

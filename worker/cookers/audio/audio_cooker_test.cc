@@ -125,7 +125,7 @@ std::string AudioCookerTest::GoldenLines(const json& settings) {
 }
 
 // The signature of a decoded sound: its channels, its length, and the level of each channel in each
-// eighth.
+// eighth of the sound.
 std::string SignatureOf(const DecodedFile& file) {
   std::string signature = std::to_string(file.channels) + " " + std::to_string(file.length);
   for (uint32_t i = 0; i < file.channels; ++i) {
@@ -151,7 +151,7 @@ std::string AudioCookerTest::SignatureLines(const json& settings) {
   return lines;
 }
 
-// Word for word; numbers with a fraction within `tolerance`.
+// Expects equal words; numbers with a fraction may differ by `tolerance`.
 void ExpectNear(const std::string& found, const std::string& wanted, double tolerance) {
   std::istringstream found_words(found);
   std::istringstream wanted_words(wanted);
@@ -181,7 +181,7 @@ void CompareWithGoldens(const std::string& name, const std::string& found) {
   EXPECT_EQ(found, *golden);
 }
 
-// A digest of what the processor's approximations give.
+// A digest of the results of the processor's approximations.
 std::string Approximations() {
 #ifdef __SSE__
   std::string results;
@@ -203,7 +203,7 @@ TEST_F(AudioCookerTest, OpusKeepsLengthAndPlaceAtEveryRate) {
     const uint64_t expected = (frames * 48'000 * 2 + rate) / (2 * rate);
     EXPECT_EQ(file.length, expected) << rate;
     EXPECT_EQ(file.frames.size(), expected) << rate;
-    // A frame too early or too late would leave 24 dB.
+    // A frame too early or too late would leave only 24 dB.
     EXPECT_GT(SignalToNoise(file.channel(0), Beep(expected)), 28) << rate;
   }
 }
@@ -266,7 +266,7 @@ TEST_F(AudioCookerTest, EverySourceCodecSoundsTheSame) {
 }
 
 TEST_F(AudioCookerTest, EverySpeakerKeepsItsPlace) {
-  // Where Vorbis' channel i lies in a WAV of so many channels without a mask.
+  // orders[n - 1][i]: the place of Vorbis' channel i in a WAV of n channels without a mask.
   const std::vector<std::vector<uint32_t>> orders = {{0},
                                                      {0, 1},
                                                      {0, 2, 1},
@@ -279,7 +279,7 @@ TEST_F(AudioCookerTest, EverySpeakerKeepsItsPlace) {
     const std::vector<uint32_t>& order = orders[channels - 1];
     std::vector<Tone> speakers;
     for (uint32_t i = 0; i < channels; ++i) speakers.push_back({300.0 + 110 * i, 0.5});
-    // Opus keeps little more than 100 Hz of a low-frequency channel.
+    // Opus keeps little above 100 Hz of a low-frequency channel.
     if (channels >= 6) speakers[order.back()].frequency = 50;
     const std::vector<double> tones = Tones(48'000, 24'000, speakers);
     for (const json& settings : {json::object(), kVorbis}) {
@@ -324,7 +324,7 @@ TEST_F(AudioCookerTest, OtherCommentsAreLeftOut) {
               Not(Contains(HasSubstr("TITLE"))));
 }
 
-// The sound behind the loop's start must be what was there: a click at the start says so.
+// The sound at the loop's start must stay there; a click marks the start.
 TEST_F(AudioCookerTest, WhatLiesAtTheLoopPointStaysThere) {
   std::vector<double> samples(44'100, 0.0);
   samples[22'050] = 0.9;
@@ -338,7 +338,7 @@ TEST_F(AudioCookerTest, WhatLiesAtTheLoopPointStaysThere) {
 }
 
 TEST_F(AudioCookerTest, TheBitrateIsKeptAbout) {
-  // Noise by formula: nothing that a codec could save on.
+  // Noise by a formula, with which a codec cannot save bits.
   std::vector<double> noise;
   uint32_t state = 1;
   for (int i = 0; i < 96'000; ++i) {
@@ -384,7 +384,7 @@ TEST_F(AudioCookerTest, TagsDescribeTheOutput) {
                                        Pair("codec", VariantWith<std::string>("opus")),
                                        Pair("duration", VariantWith<double>(1)),
                                        Pair("loop", VariantWith<bool>(false)),
-                                       // EBU Tech 3341: 0 dBFS at 1 kHz on both is 0 LUFS.
+                                       // EBU Tech 3341: 0 dBFS at 1 kHz on both channels is 0 LUFS.
                                        Pair("loudness", VariantWith<double>(-6.0)),
                                        Pair("rate", VariantWith<double>(48'000))));
 }
@@ -473,7 +473,7 @@ TEST_F(AudioCookerTest, DamagedOggIsAnErrorAndNeverSilence) {
       return ErrorOf(bytes, json::object(), "/Game/a.ogg");
     };
     for (size_t size = 0; size < ogg.size(); size += 97) {
-      if (ogg.compare(size, 4, "OggS") == 0) continue;  // behind a whole page: below
+      if (ogg.compare(size, 4, "OggS") == 0) continue;  // behind a whole page; see below
       ASSERT_NE(error(ogg.substr(0, size)), "OK") << size;
     }
     EXPECT_THAT(error(ogg.substr(0, ogg.size() - 1)), HasSubstr("ends within the page at byte"));
@@ -491,7 +491,7 @@ TEST_F(AudioCookerTest, DamagedOggIsAnErrorAndNeverSilence) {
   }
 }
 
-// The sum of the page at `at` is put right again.
+// Changes a field of the page at `at`, and its checksum.
 void SetPageHeader(std::string& ogg, size_t at, size_t offset, uint64_t value, size_t size) {
   std::memcpy(ogg.data() + at + offset, &value, size);
   auto* const page = reinterpret_cast<unsigned char*>(ogg.data() + at);
@@ -515,7 +515,7 @@ std::string WithoutEndMark(std::string ogg) {
 const char* const kUnmarkedEnd =
     "the last page is not marked as the stream's end; the file may have been cut there";
 
-// 48 and 961 frames make one page of sound, which decoders cut at the other end without the mark.
+// 48 or 961 frames fit in a single page, which decoders without the mark cut at the other end.
 TEST_F(AudioCookerTest, AnOggWithoutTheMarkOfItsEndIsCookedWithAWarning) {
   for (const json& settings : {json::object(), kVorbis}) {
     for (const uint64_t frames : {48, 961, 480'000}) {
@@ -547,7 +547,7 @@ TEST_F(AudioCookerTest, AnOggThatEndsBehindAWholePageIsCookedUpToThere) {
                 HasSubstr("ends within the page at byte"));
     EXPECT_THAT(ErrorOf(ogg + "tag", json::object(), "/Game/a.ogg"),
                 HasSubstr("ends within the page at byte"));
-    // The headers alone.
+    // Only the headers are left.
     const size_t second_page = ogg.find("OggS", 4);
     EXPECT_THAT(ErrorOf(ogg.substr(0, second_page), json::object(), "/Game/a.ogg"),
                 HasSubstr("(the last page is not marked as the stream's end"));
@@ -569,7 +569,7 @@ TEST_F(AudioCookerTest, AnOggThatEndsWithinAPacketIsAnError) {
   }
 }
 
-// Where the pages of an Ogg file begin, and where the last one ends.
+// The offsets of the pages of an Ogg file, and the end of the last page.
 std::vector<size_t> PagesOf(const std::string& ogg) {
   std::vector<size_t> pages;
   for (size_t at = ogg.find("OggS"); at != std::string::npos; at = ogg.find("OggS", at + 4))
@@ -578,7 +578,8 @@ std::vector<size_t> PagesOf(const std::string& ogg) {
   return pages;
 }
 
-// An encoder of 2001 wrote such files; the standard wants the sound on a page of its own.
+// An encoder of 2001 wrote such files; the standard demands that the sound begins on a page of its
+// own.
 TEST_F(AudioCookerTest, SoundOnThePageOfTheHeadersIsLeftOutWithAWarning) {
   constexpr size_t kNumber = 18;
   constexpr size_t kSegments = 26;
@@ -609,11 +610,11 @@ TEST_F(AudioCookerTest, SoundOnThePageOfTheHeadersIsLeftOutWithAWarning) {
   EXPECT_THAT(decoded->warnings, ElementsAre(HasSubstr("lie on the page of the headers")));
   const absl::StatusOr<Decoded> whole = Decode("ogg", ogg, {});
   ASSERT_TRUE(whole.ok()) << whole.status();
-  // Behind the first block, which has no block before it to overlap with.
+  // The comparison begins behind the first block, which overlaps with no block before it.
   const std::span<const float> end(whole->sound.samples);
   const std::span<const float> found(decoded->sound.samples);
   EXPECT_TRUE(std::ranges::equal(end.last(found.size() - 4'096), found.last(found.size() - 4'096)));
-  // A cut is found all the same.
+  // A cut is found in such files, too.
   merged.resize(merged.rfind("OggS"));
   const size_t last = merged.rfind("OggS");
   SetPageHeader(merged, last, kFlags, 4, 1);
@@ -638,7 +639,7 @@ TEST_F(AudioCookerTest, AnOggThatPromisesAnotherLengthIsAnError) {
                 HasSubstr("the file is truncated or damaged: it promises 1440000 frames"));
     for (const uint64_t odd : {uint64_t{1} << 62, UINT64_MAX, uint64_t{1} << 63})
       EXPECT_NE(error_with(odd), "OK") << odd;
-    // The last page lost, the one before it marked as the end, its promise kept.
+    // The last page is lost, and the page before it is marked as the end and keeps its promise.
     const size_t last_page = ogg.rfind("OggS");
     std::string cut = ogg.substr(0, last_page);
     SetPageHeader(cut, cut.rfind("OggS"), kFlags, 4, 1);
@@ -667,7 +668,7 @@ TEST_F(AudioCookerTest, OggPagesThatComeAgainAreErrors) {
       EXPECT_EQ(error(again), "ogg: the page at byte " + std::to_string(last) + " has the number " +
                                   std::to_string(number) + "; expected " +
                                   std::to_string(number + 1) + ": a page comes again");
-      // With the numbers and sums of a whole stream.
+      // The pages have the numbers and checksums of a whole stream.
       uint32_t next = number;
       for (size_t at = before; at != std::string::npos; at = again.find("OggS", at + 4))
         SetPageHeader(again, at, kNumber, next++, sizeof(next));
@@ -679,7 +680,8 @@ TEST_F(AudioCookerTest, OggPagesThatComeAgainAreErrors) {
   }
 }
 
-// In one page a granule position beyond the frames says that the stream began before the file.
+// In a stream of a single page, a granule position beyond the frames says that the stream began
+// before the file.
 TEST_F(AudioCookerTest, AnOggThatBeginsWithinItsStreamIsWarnedOf) {
   for (const json& settings : {json::object(), kVorbis}) {
     std::string ogg = Cook(MakeWav(Beep(9'600), {}), settings).file;
@@ -721,8 +723,8 @@ TEST_F(AudioCookerTest, VorbisOutputsAreTheGoldenOnes) {
   CompareWithGoldens("goldens_vorbis.txt", GoldenLines(kVorbis));
 }
 
-// libopus takes the processor's own approximations of 1/x and 1/sqrt(x): there is a file for each
-// make of them that was seen.
+// libopus uses the processor's own approximations of 1/x and 1/sqrt(x): each kind of processor that
+// was seen has a golden file.
 TEST_F(AudioCookerTest, OpusOutputsAreTheGoldenOnesOfTheProcessor) {
   const std::string name = "goldens_opus_" + Approximations() + ".txt";
   if (std::getenv("GALLEY_UPDATE_GOLDENS") == nullptr && !ReadFile(GoldenPath(name)).ok())
@@ -730,7 +732,7 @@ TEST_F(AudioCookerTest, OpusOutputsAreTheGoldenOnesOfTheProcessor) {
   CompareWithGoldens(name, GoldenLines(json::object()));
 }
 
-// Opus files sound as they did, on every processor. 0.004 is 1% of the tones' level.
+// Opus files must sound alike on every processor. 0.004 is 1% of the tones' level.
 TEST_F(AudioCookerTest, OpusOutputsSoundLikeTheGoldenOnes) {
   const std::string path = GoldenPath("signatures_opus.txt");
   const std::string found = SignatureLines(json::object());

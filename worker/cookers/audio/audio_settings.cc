@@ -8,7 +8,7 @@ namespace {
 
 using record::SettingType;
 
-// Above what any codec takes for kChannelsMax channels.
+// Above the limit of any codec for kChannelsMax channels.
 constexpr int64_t kBitrateMax = 4'000'000;
 
 absl::StatusOr<Codec> ParseCodec(const nlohmann::json& settings) {

@@ -1,4 +1,4 @@
-// AudioSettings: what a recipe asks of the audio cooker.
+// AudioSettings: the settings that a recipe gives the audio cooker.
 #pragma once
 
 #include <cstdint>

@@ -19,8 +19,8 @@ constexpr uint32_t kBackCenter = 0x100;
 constexpr uint32_t kSideLeft = 0x200;
 constexpr uint32_t kSideRight = 0x400;
 
-// One way to name the speakers of Vorbis' layouts, in Vorbis' order. The first of each number of
-// channels is that of files without a mask.
+// The layouts of Vorbis: the speakers in Vorbis' order. The first layout for a number of channels
+// is the layout of files without a mask.
 using Layout = std::vector<uint32_t>;
 const std::vector<Layout>& Layouts() {
   static const std::vector<Layout> layouts = {
@@ -60,7 +60,7 @@ std::vector<uint32_t> OrderOf(const Layout& layout) {
 }  // namespace
 
 absl::StatusOr<std::vector<uint32_t>> ChannelOrder(uint32_t channels, uint32_t mask) {
-  if (channels == 1) return std::vector<uint32_t>{0};  // wherever it comes from
+  if (channels == 1) return std::vector<uint32_t>{0};  // whatever its speaker is
   std::vector<std::string> known;
   for (const Layout& layout : Layouts()) {
     if (layout.size() != channels) continue;

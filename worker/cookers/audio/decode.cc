@@ -16,8 +16,8 @@ namespace {
 
 constexpr size_t kId3HeaderSize = 10;
 
-// The size of an ID3v2 tag in front; 0: there is none. MP3 has them, and some programs put them
-// before a FLAC as well.
+// The size of an ID3v2 tag at the front; 0: there is no tag. MP3 files have such tags, and some
+// programs put them before a FLAC as well.
 // Source: "ID3 tag version 2.4.0 - Main Structure", 3.1.
 size_t FrontTagSize(std::string_view bytes) {
   if (bytes.size() < kId3HeaderSize || !bytes.starts_with("ID3")) return 0;
@@ -27,7 +27,7 @@ size_t FrontTagSize(std::string_view bytes) {
   return std::min(bytes.size(), kId3HeaderSize + size + (has_footer ? kId3HeaderSize : 0));
 }
 
-// The format that the first bytes announce; empty when they announce none.
+// The format that the first bytes announce; empty: they announce no known format.
 std::string_view SniffFormat(std::string_view bytes) {
   if (bytes.substr(FrontTagSize(bytes)).starts_with("fLaC")) return "flac";
   const std::string_view form = bytes.size() < 12 ? std::string_view() : bytes.substr(8, 4);
@@ -145,7 +145,7 @@ absl::Status CheckForm(uint64_t rate, uint64_t channels, uint64_t frames,
     return absl::InvalidArgumentError(
         fmt::format("the sampling rate is {} Hz; expected {} to {}", rate, kRateMin, kRateMax));
   }
-  // Within the first limit the second product cannot overflow.
+  // With `frames` within the first limit, the second product cannot overflow.
   const uint64_t frames_max = kDecodedBytesMax / (channels * sizeof(float));
   if (frames > frames_max || frames * kOpusRate / rate > frames_max) {
     return absl::InvalidArgumentError(fmt::format(

@@ -20,7 +20,7 @@ namespace {
 constexpr size_t kId3v1Size = 128;
 constexpr std::string_view kMaskComment = "WAVEFORMATEXTENSIBLE_CHANNEL_MASK=";
 
-// FlacJob: what the callbacks work on.
+// FlacJob: the state that the callbacks share.
 struct FlacJob {
   FlacJob(std::string_view file, Sound& sound, const DecodeOptions& options)
       : bytes(file), sink(sound, options) {}
@@ -32,7 +32,7 @@ struct FlacJob {
   FLAC__StreamMetadata_StreamInfo stream_info{};
   std::vector<std::string> comments;
   absl::Status status;       // the first flaw
-  bool is_followed = false;  // something that is no frame lies behind the last one
+  bool is_followed = false;  // something that is no frame lies behind the last frame
 
   void Fail(const absl::Status& flaw) {
     if (status.ok()) status = flaw;
@@ -114,7 +114,7 @@ struct DeleteDecoder {
   void operator()(FLAC__StreamDecoder* decoder) const { FLAC__stream_decoder_delete(decoder); }
 };
 
-// All metadata, then all frames. The caller judges what came of it.
+// Decodes all metadata, then all frames. The caller judges the result.
 absl::Status Run(FLAC__StreamDecoder* decoder, FlacJob& job) {
   FLAC__stream_decoder_set_md5_checking(decoder, true);
   FLAC__stream_decoder_set_metadata_respond(decoder, FLAC__METADATA_TYPE_VORBIS_COMMENT);
@@ -148,7 +148,7 @@ absl::StatusOr<uint32_t> MaskOfComments(const std::vector<std::string>& comments
   return 0;
 }
 
-// Whether what was decoded is what the header promises.
+// Whether the decoded sound is what the header promises.
 absl::Status CheckWhole(const FlacJob& job, uint64_t frames, bool is_sum_right) {
   const uint64_t promised = job.stream_info.total_samples;
   if (promised != 0) {
@@ -159,7 +159,7 @@ absl::Status CheckWhole(const FlacJob& job, uint64_t frames, bool is_sum_right) 
       "the file is damaged: its samples have another MD5 sum than its header says");
 }
 
-// Warnings of what the header cannot vouch for, and of what was not read.
+// Warnings of what the header does not vouch for, and of what was not read.
 std::vector<std::string> WarningsOf(const FlacJob& job) {
   std::vector<std::string> warnings;
   if (job.stream_info.total_samples == 0) {

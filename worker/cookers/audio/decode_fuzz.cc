@@ -1,6 +1,6 @@
-// Decode of foreign bytes. The first byte picks the format, the rest is the file; 3 is an ogg whose
-// pages get right sums first, since a fuzzer never finds them and would not come to the codecs.
-// Memory is held low, so that the fuzzer is quick.
+// Decode of foreign bytes. The first byte picks the format, the rest is the file. Format 3 is an
+// ogg whose pages first get right checksums: a fuzzer never finds them, and would not reach the
+// codecs. The memory limit is low, so that the fuzzer is quick.
 #include <ogg/ogg.h>
 
 #include <cmath>
@@ -15,7 +15,7 @@
 
 namespace {
 
-constexpr size_t kPageHeaderSize = 27;  // then the sizes of its segments
+constexpr size_t kPageHeaderSize = 27;  // the sizes of the page's segments follow
 
 void PutSumsRight(std::string& file) {
   for (size_t at = file.find("OggS"); at != std::string::npos; at = file.find("OggS", at)) {

@@ -12,7 +12,7 @@
 namespace galley::worker::audio {
 namespace {
 
-constexpr int kSurroundFamily = 1;          // the greatest that has speakers
+constexpr int kSurroundFamily = 1;          // the greatest family that has speakers
 constexpr size_t kPacketFramesMax = 5'760;  // 120 ms, RFC 6716
 
 struct FreeFile {

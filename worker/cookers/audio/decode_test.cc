@@ -40,7 +40,7 @@ std::vector<double> SamplesOf(const Sound& sound) {
 
 std::vector<double> Beep(uint64_t frames = 1'000) { return Tones(48'000, frames, {{}}); }
 
-// Each channel of a frame holds its own place in the file: 1/16, 2/16, ...
+// A sample is the position of its channel in the file: 1/16, 2/16, ...
 std::vector<double> Places(uint32_t channels) {
   std::vector<double> samples;
   for (uint32_t i = 0; i < 3 * channels; ++i) samples.push_back((i % channels + 1) / 16.0);
@@ -188,9 +188,9 @@ TEST(DecodeTest, AnOddChunkMayHaveNoPaddingByte) {
   const std::string unpadded = "note" + Number(3, 4) + "abc";
   EXPECT_EQ(loop_behind(unpadded + '\0'), loop);
   EXPECT_EQ(loop_behind(unpadded), loop);
-  EXPECT_EQ(loop_behind(unpadded + 'x'), loop);  // padded by something else than zero
+  EXPECT_EQ(loop_behind(unpadded + 'x'), loop);  // padded by a byte that is not zero
   EXPECT_EQ(loop_behind(unpadded + unpadded), loop);
-  // `data` itself: 3 samples of one byte.
+  // `data` itself has odd size: 3 samples of a byte each.
   std::string wav = MakeWav({0, 0.5, 0}, {.kind = WavKind::kUnsigned8});
   wav.pop_back();
   EXPECT_EQ(DecodeOrDie(wav + SamplerChunk(1, 2)).sound.loop, (Loop{1, 2}));
@@ -361,7 +361,7 @@ TEST(DecodeTest, TagsAroundAFlacAreIgnoredWithAWarning) {
   const std::string tag = std::string("ID3\4\0\0\0\0\1\2", 10) + std::string(130, 'x');
   check(tag + flac, "the ID3v2 tag in front of the sound is ignored");
   EXPECT_EQ(ErrorOf(tag + flac), "wav: the file is a flac; name it .flac");
-  // With the wrong sum nothing behind excuses it.
+  // With a wrong sum, the bytes behind the sound are no excuse.
   std::string other_sum = flac + "TAG" + std::string(125, 'x');
   other_sum[30] = static_cast<char>(other_sum[30] ^ 1);
   EXPECT_THAT(ErrorOf(other_sum, "flac"), HasSubstr("another MD5 sum"));
@@ -384,7 +384,7 @@ TEST(DecodeTest, TheWrongFormatIsNamed) {
   EXPECT_EQ(ErrorOf("x", "mp3"), "audio: expected a wav, flac, ogg, oga or opus file, not .mp3");
 }
 
-// Else a file of 1 GiB at 1,000 Hz would be 48 times that for the encoder.
+// Otherwise the encoder would have to take 48 times a file of 1 GiB at 1,000 Hz.
 TEST(DecodeTest, SlowSoundsAreLimitedByWhatTheyAreBroughtTo) {
   const uint64_t frames_max = kDecodedBytesMax / 4;
   EXPECT_TRUE(CheckForm(48'000, 1, frames_max, {}).ok());
@@ -399,7 +399,7 @@ TEST(DecodeTest, SlowSoundsAreLimitedByWhatTheyAreBroughtTo) {
 
 TEST(DecodeTest, ASoundOfUnknownLengthMayNeedItsRoomTwice) {
   Sound sound;
-  // 5 bytes a frame: 300 frames and, on the way, 100 and the 200 they grew to.
+  // 5 bytes a frame: room for 300 frames, and, while growing, for 100 and the 200 they grow to.
   SampleSink sink(sound, {.memory_bytes_max = 200 + 300 * 4});
   ASSERT_TRUE(sink.Begin(48'000, 1, 0).ok());
   EXPECT_NE(sink.Append(100), nullptr);
@@ -432,7 +432,7 @@ TEST(DecodeTest, LimitsAreCheckedBeforeMemoryIsTaken) {
   EXPECT_THAT(MessageOf(CheckForm(48'000, 2, kDecodedBytesMax / 8 + 1, {})), HasSubstr("split it"));
   EXPECT_TRUE(CheckForm(48'000, 2, kDecodedBytesMax / 8, {}).ok());
   EXPECT_FALSE(CheckForm(48'000, 2, UINT64_MAX, {}).ok());
-  // A header that promises what the file has not.
+  // A header that promises more than the file has.
   std::string flac = MakeFlac(Beep(), {});
   flac.replace(21, 5, "\xff\xff\xff\xff\xff");
   EXPECT_THAT(ErrorOf(flac, "flac"), HasSubstr("split it"));

@@ -77,7 +77,7 @@ std::vector<std::string> CommentsOf(const vorbis_comment& comment) {
   return comments;
 }
 
-// `begin_frame`: where the first frames lie that the library gives.
+// `begin_frame`: the place in the stream of the first frames that the library gives.
 absl::Status ReadSamples(File& file, int channels, SampleSink& sink, uint64_t& begin_frame) {
   bool is_first = true;
   while (true) {

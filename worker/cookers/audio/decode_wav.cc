@@ -21,7 +21,7 @@ T Load(const char* at) {
   return value;
 }
 
-// Integers of 2 to 4 bytes as fractions of full scale.
+// An integer of 2 to 4 bytes as a fraction of full scale.
 float Integer(const char* at, uint32_t sample_bytes) {
   uint32_t bits = 0;  // the sample in the upper bytes
   for (uint32_t i = 0; i < sample_bytes; ++i)

@@ -1,6 +1,6 @@
-// Ogg Opus by libopusenc. It writes the pre-skip, continues the signal at both ends so that no
-// click is encoded, and trims the end by the last granule position. At 48 kHz its own resampler is
-// not made.
+// Ogg Opus by libopusenc. The library writes the pre-skip, continues the signal at both ends so
+// that no click is encoded, and trims the end by the last granule position. At 48 kHz it makes no
+// resampler of its own.
 #include <opus/opusenc.h>
 
 #include <memory>
@@ -17,7 +17,7 @@ namespace {
 constexpr int kComplexity = 10;
 constexpr int64_t kBitratePerChannelMin = 6'000;
 constexpr int64_t kBitratePerChannelMax = 256'000;
-// Per stream and per coupled pair on top, as opusenc of opus-tools has it.
+// Added for each stream and for each coupled pair, as opusenc of opus-tools does.
 constexpr int64_t kStreamBitrate = 64'000;
 constexpr int64_t kCoupledBitrate = 32'000;
 
@@ -46,7 +46,7 @@ int Close(void*) { return 0; }
 absl::Status StatusOf(int error) {
   if (error == OPE_OK) return absl::OkStatus();
   const std::string text = fmt::format("libopusenc: {}", ope_strerror(error));
-  // All arguments are checked before; what is left is memory.
+  // The arguments were checked before: a failed allocation or write is want of memory.
   return error == OPE_ALLOC_FAIL || error == OPE_WRITE_FAIL ? OutOfMemoryError(text)
                                                             : absl::InternalError(text);
 }

@@ -15,7 +15,7 @@ namespace {
 // oggenc's -q 4: about 128 kbit/s for stereo at 44.1 kHz.
 constexpr float kDefaultQuality = 0.4F;
 
-// The library's states, taken down in their order.
+// The library's states, taken down in the right order.
 class VorbisState {
  public:
   VorbisState() {
@@ -32,7 +32,7 @@ class VorbisState {
   VorbisState(const VorbisState&) = delete;
   VorbisState& operator=(const VorbisState&) = delete;
 
-  // After the info is set up.
+  // Called after `info` is set up.
   absl::Status Begin(int32_t serial) {
     has_dsp_ = vorbis_analysis_init(&dsp, &info) == 0;
     has_block_ = has_dsp_ && vorbis_block_init(&dsp, &block) == 0;
@@ -52,7 +52,7 @@ class VorbisState {
   bool has_stream_ = false;
 };
 
-// A bit rate picks the quality whose nominal rate it is; the rate is not managed from packet to
+// Picks the quality whose nominal rate is the bit rate; the rate is not managed from packet to
 // packet.
 absl::Status SetUp(vorbis_info& info, const Resampler& frames, int64_t bitrate) {
   const auto channels = static_cast<long>(frames.channels());
@@ -78,7 +78,7 @@ void Append(const ogg_page& page, std::string& file) {
   file.append(reinterpret_cast<const char*>(page.body), static_cast<size_t>(page.body_len));
 }
 
-// The three headers; audio begins on a page of its own.
+// Writes the three headers; audio begins on a page of its own.
 absl::Status WriteHeaders(VorbisState& state, const EncodeOptions& options, std::string& file) {
   for (const auto& [name, value] : options.comments)
     vorbis_comment_add_tag(&state.comment, name.c_str(), value.c_str());

@@ -1,7 +1,7 @@
-// The encoders: a Sound's frames -> an Ogg file with one stream.
+// Audio encoders: a Sound's frames -> an Ogg file with a single stream.
 //
 // The file's bytes follow from the frames, the options and the library: the serial number is given,
-// no clock or rand() is left in them. Its decoded length is exactly the resampler's frames().
+// and no clock or rand() shows in them. The decoded length is exactly the resampler's frames().
 //
 // Errors: INVALID_ARGUMENT: the codec has no mode for this rate, number of channels and bit rate;
 // OUT_OF_RANGE: not enough memory.
@@ -28,13 +28,13 @@ struct EncodeOptions {
   std::vector<std::pair<std::string, std::string>> comments;
 };
 
-// About what so long a file takes at this bit rate, with some to spare: room that is made at once.
+// About the size of the file at this bit rate, with some to spare; the file gets this room at once.
 inline uint64_t ExpectedBytes(const Resampler& frames, int64_t bitrate) {
   return frames.frames() / frames.rate() * static_cast<uint64_t>(bitrate) / 8 * 5 / 4 + (64 << 10);
 }
 
-// REQUIRES: frames.rate() == kOpusRate, respectively within kVorbisRateMin and kVorbisRateMax; all
-// frames are still to come.
+// REQUIRES: frames.rate() is kOpusRate, or, for Vorbis, within kVorbisRateMin and kVorbisRateMax;
+// no frame was taken yet.
 absl::StatusOr<std::string> EncodeOpus(Resampler& frames, const EncodeOptions& options);
 absl::StatusOr<std::string> EncodeVorbis(Resampler& frames, const EncodeOptions& options);
 

@@ -16,7 +16,7 @@
 namespace galley::worker::audio {
 namespace {
 
-// "libopus 1.3.1", "Xiph.Org libVorbis 1.3.7": what comes after the last space.
+// The word after the last space: the version in "libopus 1.3.1" and "Xiph.Org libVorbis 1.3.7".
 std::string_view LastWord(std::string_view text) { return text.substr(text.rfind(' ') + 1); }
 
 std::string LoudnessVersion() {

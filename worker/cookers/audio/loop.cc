@@ -10,7 +10,7 @@
 namespace galley::worker::audio {
 namespace {
 
-// More than any file holds, and sums of two do not overflow.
+// Above the frames of any file, and small enough that the sum of two does not overflow.
 constexpr uint64_t kFrameMax = uint64_t{1} << 40;
 
 absl::StatusOr<uint64_t> ParseFrame(std::string_view name, std::string_view text) {

@@ -18,7 +18,7 @@ struct DeleteState {
   void operator()(ebur128_state* state) const { ebur128_destroy(&state); }
 };
 
-// The weight of each channel, in Vorbis' order.
+// The role of each channel, in Vorbis' order; it decides the channel's weight.
 using Roles = std::array<channel, kChannelsMax>;
 constexpr Roles kRoles[kChannelsMax] = {
     {EBUR128_CENTER},

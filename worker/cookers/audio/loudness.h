@@ -1,4 +1,4 @@
-// Loudness of a sound by ITU-R BS.1770 / EBU R 128, by libebur128.
+// Loudness: measures a sound by ITU-R BS.1770 / EBU R 128, with libebur128.
 #pragma once
 
 #include <optional>
@@ -8,8 +8,8 @@
 
 namespace galley::worker::audio {
 
-// Integrated loudness in LUFS, rounded to 0.1 LU as meters show it. nullopt: there is none, the
-// sound is shorter than 400 ms or stays below -70 LUFS. OUT_OF_RANGE: not enough memory.
+// Integrated loudness in LUFS, rounded to 0.1 LU as meters show it. nullopt: the sound has none,
+// since it is shorter than 400 ms or stays below -70 LUFS. OUT_OF_RANGE: not enough memory.
 absl::StatusOr<std::optional<double>> MeasureLoudness(const Sound& sound);
 
 }  // namespace galley::worker::audio

@@ -26,7 +26,7 @@ class PageReader {
 
   // The place where the next page begins.
   size_t at() const { return at_; }
-  // False at the end of the file. INVALID_ARGUMENT: no whole page here.
+  // False: the file has ended. INVALID_ARGUMENT: there is no whole page here.
   absl::StatusOr<bool> Next(ogg_page& page) {
     while (true) {
       const auto size = ogg_sync_pageseek(&sync_, &page);
@@ -80,8 +80,8 @@ absl::StatusOr<OggCodec> CodecOf(const ogg_page& page) {
       fmt::format("the Ogg stream holds {}; expected Vorbis or Opus", found));
 }
 
-// Frames that Opus decodes and nobody plays, which granule positions count. REQUIRES: the first
-// page.
+// The number of frames that Opus decodes and nobody plays; granule positions count them. REQUIRES:
+// `page` is the first.
 // Source: RFC 7845, 5.1.
 int64_t PreSkipOf(OggCodec codec, const ogg_page& page) {
   constexpr long kAt = 10;
@@ -89,7 +89,7 @@ int64_t PreSkipOf(OggCodec codec, const ogg_page& page) {
   return page.body[kAt] | page.body[kAt + 1] << 8;
 }
 
-// The stream's own rules from page to page.
+// Checks the stream's own rules from page to page.
 struct Continuity {
   int serial = 0;
   int64_t page = 0;
@@ -107,12 +107,12 @@ struct Continuity {
   }
 };
 
-// The place where a page has the number of its segments; their sizes follow, then the body.
+// The offset, in a page, of the number of its segments; their sizes follow, then the body.
 constexpr size_t kSegmentsAt = 26;
 
 size_t HeaderSize(const unsigned char* header) { return kSegmentsAt + 1 + header[kSegmentsAt]; }
 
-// Whether the last packet up to `page` continues on the next one: a segment of 255 bytes never
+// Whether the last packet up to `page` continues on the next page: a segment of 255 bytes never
 // ends a packet.
 bool IsPacketOpen(const ogg_page& page, bool was_open) {
   const size_t segments = page.header[kSegmentsAt];
@@ -125,10 +125,10 @@ absl::Status CheckUnmarkedEnd(bool is_packet_open) {
       "the file is truncated: its last packet continues on a page that is not there");
 }
 
-// The place where a page has its flags, and the flag of the last one.
+// The offset of a page's flags, and the flag of the last page.
 constexpr size_t kFlagsAt = 5;
 constexpr unsigned char kEndFlag = 4;
-// On a page on which no packet ends.
+// The position of a page on which no packet ends.
 constexpr int64_t kNoPosition = -1;
 
 // Reads the first page, which names the codec.
@@ -179,7 +179,7 @@ absl::StatusOr<OggStream> CheckOggStream(std::string_view bytes) {
         "another stream begins at byte {}; expected one stream in the file", reader.at()));
   }
   stream.size_bytes = reader.at();
-  // Unsigned: a foreign position may be the least there is.
+  // Unsigned, since a foreign position may be the least integer.
   stream.end_frame =
       static_cast<int64_t>(static_cast<uint64_t>(position) - static_cast<uint64_t>(pre_skip));
   if (reader.at() < bytes.size()) {

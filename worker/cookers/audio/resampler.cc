@@ -52,7 +52,7 @@ std::span<const float> Resampler::Pass() {
   return block;
 }
 
-// Feeds until something comes out; 0: all is out.
+// Feeds libsoxr until it returns frames; 0: it has returned all frames.
 absl::StatusOr<size_t> Resampler::Process(std::span<float> out) {
   while (true) {
     const uint64_t left = sound_->frames() - taken_;

@@ -1,9 +1,9 @@
 // Resampler: a Sound's frames at another rate, block by block, by libsoxr.
 //
-// Linear phase, 20 bits, one thread; the output is aligned with the input and has exactly frames()
-// frames. At 20 bits libsoxr takes its single-precision engine, which on x86-64 is the same code on
-// every processor; its double-precision one has an AVX twin with other bytes. At equal rates
-// frames pass as they are.
+// Linear phase, 20 bits, single-threaded; the output is aligned with the input and has exactly
+// frames() frames. At 20 bits libsoxr takes its single-precision engine, which on x86-64 is the
+// same code on every processor; its double-precision engine has an AVX twin with other bytes. At
+// equal rates frames pass unchanged.
 // Threads: none.
 #pragma once
 
@@ -16,14 +16,14 @@
 #include "absl/status/statusor.h"
 #include "worker/cookers/audio/sound.h"
 
-struct soxr;  // libsoxr's
+struct soxr;  // defined by libsoxr
 
 namespace galley::worker::audio {
 
 class Resampler {
  public:
-  // OUT_OF_RANGE: libsoxr has not enough memory. `sound` must outlive the object.
-  // REQUIRES: the sound has at least one frame.
+  // OUT_OF_RANGE: libsoxr has not enough memory. REQUIRES: `sound` has at least one frame, and
+  // outlives the Resampler.
   static absl::StatusOr<Resampler> Create(const Sound& sound, uint32_t to_rate);
   Resampler(Resampler&&) noexcept;
   ~Resampler();
@@ -31,7 +31,7 @@ class Resampler {
   uint32_t rate() const { return rate_; }
   uint32_t channels() const { return sound_->channels; }
   uint64_t frames() const { return frames_; }
-  // Interleaved frames, valid until the next call; empty when all were given.
+  // Interleaved frames, valid until the next call; empty: all frames were given.
   absl::StatusOr<std::span<const float>> Next();
 
  private:

@@ -28,8 +28,8 @@ absl::Status SampleSink::Begin(uint32_t rate, uint32_t channels, uint64_t frames
   return status_;
 }
 
-// Room for `frames` in all. By doubling where the length is not known; while the samples move to
-// their new place they are there twice.
+// Makes room for `frames` in all, by doubling where the length is not known. While the samples move
+// to their new place they take the room twice.
 absl::Status SampleSink::Grow(uint64_t frames) {
   if (frames <= frames_expected_) return absl::OkStatus();
   if (frames_expected_ != 0) return CheckLength(frames_expected_, frames);

@@ -1,6 +1,6 @@
-// SampleSink: where the callbacks and loops of the codecs put their frames. It holds the length
-// within the limits, also that of files whose headers lie about it, and no exception leaves it.
-// CheckLength: whether what came is what the file promises.
+// SampleSink: takes the frames that the callbacks and loops of the codecs decode. It keeps the
+// length within the limits, even where a file's header lies about it, and no exception leaves it.
+// CheckLength tells whether the decoded length is what the file promises.
 #pragma once
 
 #include <cstddef>
@@ -15,11 +15,11 @@ class SampleSink {
  public:
   SampleSink(Sound& sound, const DecodeOptions& options) : sound_(sound), options_(options) {}
 
-  // Checks the form, then makes room. `frames_expected`: 0 when the file does not say.
-  // REQUIRES: called once, first.
+  // Checks the form, then makes room. `frames_expected`: 0: the file does not say. REQUIRES: called
+  // once, first.
   absl::Status Begin(uint32_t rate, uint32_t channels, uint64_t frames_expected);
-  // Room for `frames` more, to be filled in by the caller; nullptr: status() says why there is
-  // none. Where the length was said, that is all the room: more frames than that are a flaw.
+  // Room for `frames` more, to be filled in by the caller; nullptr: status() says why there is no
+  // room. Where the file said its length, more frames than that are a flaw.
   float* Append(size_t frames);
   uint64_t frames() const { return sound_.frames(); }
   const absl::Status& status() const { return status_; }

@@ -1,4 +1,4 @@
-// Sound: decoded audio, what every codec reads into and every encoder takes from.
+// Sound: decoded audio; every codec writes one, and every encoder reads one.
 //
 // Samples are interleaved floats, full scale is -1..1, the channels of a frame in the order that
 // Vorbis and Opus share (docs/cookers/audio.md#channels). A frame is one sample of each channel.

@@ -27,7 +27,7 @@ constexpr std::string_view kKnownNames[] = {"fmt ", "data", "smpl", "LIST", "fac
 constexpr std::string_view kGuidTail{"\x00\x00\x00\x00\x10\x00\x80\x00\x00\xaa\x00\x38\x9b\x71",
                                      14};
 
-// Little-endian. REQUIRES: within `bytes`.
+// A little-endian number. REQUIRES: its bytes lie within `bytes`.
 uint32_t Number(std::string_view bytes, size_t at, size_t size) {
   uint32_t value = 0;
   for (size_t i = 0; i < size; ++i)
@@ -52,7 +52,7 @@ std::string FormatName(uint32_t tag) {
   }
 }
 
-// `block_bytes`: of a frame, as the file says.
+// `block_bytes`: the bytes of a frame, as the file says.
 absl::Status SetCoding(uint32_t tag, uint32_t bits, uint32_t block_bytes, WaveFile& file) {
   if (tag == kFloat && (bits == 32 || bits == 64)) {
     file.coding = WaveCoding::kFloat;
@@ -65,8 +65,9 @@ absl::Status SetCoding(uint32_t tag, uint32_t bits, uint32_t block_bytes, WaveFi
                     "32 or 64; convert the file",
                     found, bits));
   }
-  // Fewer bits lie in the upper ones of whole bytes, and 24 in the upper ones of 4 bytes where the
-  // frame has room for so many; 16 bits in 4 bytes rather say that the channels are wrong.
+  // The bits of a sample lie in the upper bits of whole bytes. 24 bits may lie in the upper bits of
+  // 4 bytes where the frame has room for that; 16 bits in 4 bytes rather mean that the channels are
+  // wrong.
   // Source: Microsoft's page on WAVEFORMATEXTENSIBLE.
   const uint32_t packed_bytes = (bits + 7) / 8;
   const bool is_padded = packed_bytes == 3 && block_bytes == kContainerBytes * file.channels;
@@ -106,7 +107,7 @@ void LeaveOutLoop(std::string_view reason, WaveFile& file) {
   file.warnings.push_back(fmt::format("{}; the loop is left out", reason));
 }
 
-// The first loop; `end` in the file is the last frame that is played.
+// Reads the first loop; its `end` in the file is the last frame that is played.
 void ParseSampler(std::string_view chunk, WaveFile& file) {
   if (chunk.size() < kSamplerSize) {
     return LeaveOutLoop(fmt::format("the chunk `smpl` has {} bytes; expected at least {}",
@@ -168,22 +169,22 @@ Chunk ChunkAt(std::string_view bytes, size_t at) {
   return chunk;
 }
 
-// Whether one of the usual chunks seems to begin here.
+// Whether a usual chunk seems to begin at `at`.
 bool IsKnownAt(std::string_view bytes, size_t at) {
   const std::string_view rest = bytes.substr(std::min(at, bytes.size()));
   return std::any_of(std::begin(kKnownNames), std::end(kKnownNames),
                      [&](std::string_view name) { return rest.starts_with(name); });
 }
 
-// Whether a chunk may begin here: its name is text and its content fits.
+// Whether a chunk may begin at `at`: its name is text and its content fits.
 bool IsChunkAt(std::string_view bytes, size_t at) {
   if (at + kChunkHeaderSize > bytes.size()) return false;
   const Chunk chunk = ChunkAt(bytes, at);
   return chunk.has_text_name && chunk.is_whole();
 }
 
-// Behind a whole chunk. One of odd size has a padding byte, 0; some programs write none, and some
-// another byte.
+// The place behind a whole chunk. A chunk of odd size has a padding byte, 0; some programs leave it
+// out, and some write another byte.
 size_t NextChunkAt(std::string_view bytes, const Chunk& chunk) {
   const size_t end = chunk.at + kChunkHeaderSize + chunk.size;
   if (chunk.size % 2 == 0) return end;

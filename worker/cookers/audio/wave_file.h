@@ -1,9 +1,11 @@
-// WaveFile: what the chunks of a RIFF WAVE file say. Parses foreign bytes; takes no sample out.
+// WaveFile: the contents of the chunks of a RIFF WAVE file. Parses foreign bytes; decodes no
+// sample.
 //
-// Chunks up to and including `data` must be whole; a broken one behind `data` is a warning, since
-// the sound is whole (save `smpl`: its cut says that the file is). A `smpl` chunk whose loop makes
-// no sense is a warning too. A `data` chunk that says 0xFFFFFFFF, as programs write into pipes,
-// reaches to the end of the file. Behind a chunk of odd size the padding byte may be missing.
+// Chunks up to and including `data` must be whole. A broken chunk behind `data` is a warning, since
+// the sound is whole; but a broken `smpl` is an error, since it shows that the file was cut off. A
+// `smpl` chunk whose loop makes no sense is a warning. A `data` chunk of size 0xFFFFFFFF, as
+// programs write into pipes, reaches to the end of the file. Behind a chunk of odd size the padding
+// byte may be missing.
 // Source: Microsoft's "Multimedia Programming Interface and Data Specifications 1.0", mmreg.h.
 #pragma once
 
@@ -22,21 +24,21 @@ enum class WaveCoding { kUnsigned8, kSigned, kFloat };
 
 struct WaveFile {
   WaveCoding coding = WaveCoding::kSigned;
-  // kUnsigned8 1; kSigned 2, 3, 4, the bits in the upper ones; kFloat 4, 8.
+  // kUnsigned8: 1. kSigned: 2, 3, 4, with the value in the upper bits. kFloat: 4, 8.
   uint32_t sample_bytes = 0;
   uint32_t channels = 0;
   uint32_t rate = 0;
   uint32_t channel_mask = 0;  // 0: none
   std::string_view data;      // whole frames
-  std::optional<Loop> loop;   // as the `smpl` chunk says, not checked against the length
+  std::optional<Loop> loop;   // from the `smpl` chunk, not checked against the length
   std::vector<std::string> warnings;
 
   uint64_t frame_bytes() const { return uint64_t{channels} * sample_bytes; }
 };
 
-// INVALID_ARGUMENT says what is wrong and at which byte. REQUIRES: "RIFF" and "WAVE" were seen.
+// INVALID_ARGUMENT names the flaw and its byte. REQUIRES: "RIFF" and "WAVE" were seen.
 absl::StatusOr<WaveFile> ParseWaveFile(std::string_view bytes);
-// Checks the form of the samples, if the first bytes of the file say it.
+// Checks the form of the samples, if the first bytes of the file tell it.
 absl::Status CheckWaveHead(std::string_view head);
 
 }  // namespace galley::worker::audio

@@ -43,7 +43,7 @@ void PutText(std::string& out, std::string_view text) {
   out.append(text);
 }
 
-// The half that equals `value`, if there is one (RFC 8949, appendix D, the other way round).
+// The half-precision number that equals `value`, if there is one: RFC 8949, appendix D, inverted.
 std::optional<uint16_t> ToHalf(float value) {
   const uint32_t bits = std::bit_cast<uint32_t>(value);
   const auto sign = static_cast<uint16_t>((bits >> 16) & 0x8000);
@@ -56,7 +56,7 @@ std::optional<uint16_t> ToHalf(float value) {
     return static_cast<uint16_t>(sign | ((exponent + 15) << 10) | static_cast<int>(mantissa >> 13));
   }
   if (exponent < -24 || exponent > 15) return std::nullopt;
-  // Subnormal half: value = m * 2^-24.
+  // A subnormal half: value = m * 2^-24.
   const uint32_t full = mantissa | 0x800000;
   const int shift = -exponent - 1;  // 14..23
   if ((full & ((1u << shift) - 1)) != 0) return std::nullopt;
@@ -87,7 +87,7 @@ void PutMap(std::string& out, const nlohmann::json& object) {
   std::vector<std::string_view> keys;
   keys.reserve(object.size());
   for (const auto& item : object.items()) keys.push_back(item.key());
-  // The head of a longer text is greater: comparing lengths, then bytes, compares the encodings.
+  // A longer text has the greater head: comparing lengths, then bytes, compares the encodings.
   std::sort(keys.begin(), keys.end(), [](std::string_view a, std::string_view b) {
     return a.size() != b.size() ? a.size() < b.size() : a < b;
   });

@@ -11,8 +11,9 @@
 
 namespace galley::worker {
 
-// REQUIRES: no binary and no discarded value in it; strings are UTF-8; the caller bounds the
-// nesting (it recurses). Integers stay integers and floats floats: 1 is 01, 1.0 is F9 3C 00.
+// Integers stay integers and floats floats: 1 is 01, 1.0 is F9 3C 00. REQUIRES: `value` has no
+// binary and no discarded value; its strings are UTF-8; the caller bounds the nesting, since the
+// encoder recurses.
 std::string EncodeCbor(const nlohmann::json& value);
 
 }  // namespace galley::worker

@@ -32,16 +32,16 @@ namespace {
 using Strings = std::vector<std::string>;
 
 constexpr uint64_t kOutputBytesMax = uint64_t{16} << 30;
-// The limit of a program's address space (RLIMIT_AS), for each byte that it may hold: programs
+// The address space (RLIMIT_AS) that a program may reserve for each byte that it may hold: programs
 // reserve more than they use.
 constexpr uint64_t kAddressSpaceFactor = 2;
 constexpr const char* kResultFile = ".galley/result.json";
 constexpr const char* kDepfile = ".galley/depfile";
-// Where {cooked:PACKAGE} without a suffix looks, in this order.
+// The suffixes that {cooked:PACKAGE} without a suffix tries, in this order.
 constexpr std::array<std::string_view, 9> kUsualSuffixes = {
     ".ktx2", ".spv", ".essl", ".msl", ".cbor", ".glb", ".opus", ".ogg", ""};
 
-// By these a program says EROFS: as the C library, and those of Go and others, put it.
+// Words by which programs report EROFS: those of the C library, of Go and of other runtimes.
 constexpr std::array<std::string_view, 4> kReadOnlyWords = {
     "Read-only file system", "read-only file system", "EROFS", "os error 30"};
 
@@ -127,7 +127,7 @@ absl::StatusOr<Strings> EnvironmentOf(const nlohmann::json& table) {
   return environment;
 }
 
-// Notes what the placeholders of argv ask for.
+// Notes what the placeholders in argv ask for.
 absl::Status NotePlaceholders(CommandSettings& settings) {
   bool wants_depfile = false;
   for (const std::string& argument : settings.argv) {
@@ -179,7 +179,7 @@ absl::StatusOr<CommandSettings> ParseSettings(const nlohmann::json& json) {
   return settings;
 }
 
-// The suffix of the output that is meant; nullopt: there is none.
+// The suffix of the output that `input` names; nullopt: the package has no such output.
 absl::StatusOr<std::optional<std::string>> Ask(CookContext& context, const CookedInput& input) {
   const auto has = [&](std::string_view suffix) {
     return context.CookedTo(input.package, suffix, "");
@@ -199,7 +199,7 @@ absl::StatusOr<std::unique_ptr<Cooker::Loaded>> CommandCooker::Load(CookContext&
   auto loaded = std::make_unique<LoadedCommand>();
   ASSIGN_OR_RETURN(loaded->settings, ParseSettings(context.settings()));
   ASSIGN_OR_RETURN(loaded->name, context.Name());
-  // All are asked before the first answer counts: the next attempt then has them all.
+  // Every cooked input is asked for before an error counts: the next attempt then has them all.
   absl::Status missing;
   for (const CookedInput& input : loaded->settings.cooked_inputs) {
     const absl::Status status = Ask(context, input).status();
@@ -209,7 +209,7 @@ absl::StatusOr<std::unique_ptr<Cooker::Loaded>> CommandCooker::Load(CookContext&
   return loaded;
 }
 
-// One run of the program, for one platform.
+// Run: a program's run for one platform.
 class Run {
  public:
   Run(CookContext& context, const CommandSettings& settings, const std::string& name,
@@ -225,7 +225,7 @@ class Run {
     RETURN_IF_ERROR(FillIn());
     const absl::StatusOr<ProgramRun> executed = Execute();
     if (!executed.ok()) {
-      // It may not have started for want of what the watch could not get.
+      // The program may not have started because the watch could not get something.
       const ChildWatch* const watch = context_.Watch();
       if (watch != nullptr && watch->has_failed()) RETURN_IF_ERROR(context_.CheckUnchanged());
       return executed.status();
@@ -240,8 +240,8 @@ class Run {
       context_.Log(
           fmt::format("{}: {}", settings_.argv[0],
                       run.timed_out ? "killed, the job's time was up" : run.status.ToString()));
-      // A file that changed while the program ran is a better reason: the attempt is made again.
-      // The list that the program left may not be whole: its reads stay unseen.
+      // A file that changed while the program ran is a better reason, because the attempt is then
+      // made again. The list that the program left may be incomplete: its reads stay unseen.
       absl::Status said = TakeResult(true);
       if (said.ok()) said = TakeDepfile(true);
       return absl::IsAborted(said) ? said : ended;
@@ -257,15 +257,16 @@ class Run {
   }
 
  private:
-  // See command_cooker.h: what a program says of its inputs may be wrong when it says something
-  // wrong. Where not all is there that it might find at its place, it may be for want of that.
+  // Turns a verdict into FAILED_PRECONDITION where the verdict may be wrong: where the program
+  // itself says what its inputs are, and where files that it expects may be missing
+  // (command_cooker.h).
   absl::Status Verdict(const absl::Status& status) const {
     const bool has_all = context_.Watch() == nullptr;
     if (!absl::IsInvalidArgument(status) || (settings_.inputs_known() && has_all)) return status;
     return absl::FailedPreconditionError(status.message());
   }
 
-  // Without a depfile and {result} all that it reads is known by its settings.
+  // Without a depfile and {result} the settings tell everything that the program reads.
   void SetReadsUnseen(bool are_unseen) {
     auto* const unseen = dynamic_cast<UnseenReads*>(&context_);
     if (unseen != nullptr && !settings_.inputs_known()) unseen->SetReadsUnseen(are_unseen);
@@ -332,7 +333,8 @@ class Run {
     }
     for (const auto& [name, value] : environment) options.environment.push_back(name + "=" + value);
     options.file_size_bytes_max = kOutputBytesMax;
-    // The session ends what holds more than its limit; this is for what grows faster than it looks.
+    // The session ends a program that holds more than its limit; RLIMIT_AS stops a program that
+    // grows faster than the session looks.
     options.memory_bytes_max =
         std::min(context_.MemoryBytesMax(), UINT64_MAX / kAddressSpaceFactor) * kAddressSpaceFactor;
     if (context_.TimeLeft() <= absl::ZeroDuration())
@@ -343,8 +345,8 @@ class Run {
     has_walls_ = options.walls != nullptr;
     SetReadsUnseen(true);
     auto run = RunProgram(std::move(options), [this] { return context_.TimeLeft(); });
-    // The reason why a program that is there does not start (its mode, this machine) is not in the
-    // key: no verdict.
+    // Why an existing program does not start (its mode, this machine) is not in the key: no
+    // verdict.
     if (absl::IsInvalidArgument(run.status()))
       return absl::FailedPreconditionError(run.status().message());
     return run;
@@ -360,8 +362,8 @@ class Run {
     }
     if (run.status.ok()) return absl::OkStatus();
     if (run.status.signal == SIGKILL || run.status.code == 128 + SIGKILL)
-      return KilledError(said);  // 137: a shell's child
-    // It may end sooner than the session looks at what it holds.
+      return KilledError(said);  // 137: the shell's code for a killed child
+    // The program may end before the session looks at its memory.
     if (const uint64_t memory_max = context_.MemoryBytesMax();
         memory_max > 0 && run.status.memory_peak_bytes > memory_max) {
       return OutOfMemoryError(
@@ -375,7 +377,7 @@ class Run {
     return absl::FailedPreconditionError(said);
   }
 
-  // What to do for one who found that he may not write; empty: the program did not say so.
+  // Advice for a program that may not write; empty: the program did not complain of that.
   std::string ReadOnlyAdvice(std::string_view output) const {
     const bool says_so = std::any_of(
         kReadOnlyWords.begin(), kReadOnlyWords.end(),
@@ -420,7 +422,7 @@ class Run {
     const absl::StatusOr<std::string> relative = workspace_.Relative(path);
     if (relative.ok()) {
       const std::string asked = "/" + *relative;
-      // Galley's own files are outputs, or observed as what they are.
+      // Galley's own files are outputs, or are observed elsewhere.
       if (relative->starts_with(kOwnFolder) || asked == name_) return absl::OkStatus();
       return context_.CheckFile(asked);
     }
@@ -452,7 +454,7 @@ class Run {
   std::map<CookedInput, std::string> cooked_;
   Strings argv_;
   bool has_walls_ = false;  // the program runs, or ran, within walls
-  std::string advice_;      // ReadOnlyAdvice, once it has run
+  std::string advice_;      // ReadOnlyAdvice, once the program has run
 };
 
 absl::Status CommandCooker::Cook(CookContext& context, Loaded& loaded) {

@@ -1,19 +1,23 @@
 // Command: an external program as a cooker. docs/cookers/command.md describes settings,
-// placeholders and the folder in which it runs.
+// placeholders and the folder in which the program runs.
 //
-// A failure of the program, by exit code or signal, is never a verdict: it may come from the
-// machine, memory, or files outside the key, and cannot be told from a judgement on the inputs. Its
-// code is FAILED_PRECONDITION: final for this cook, and not kept. Killed for time:
-// DEADLINE_EXCEEDED; by SIGKILL that is not ours, or exit code 137, a shell's word for it:
-// UNAVAILABLE. A program that ends well and leaves out an output is a verdict (INVALID_ARGUMENT),
-// but with {depfile} or {result}, which may be wrong themselves, and on a machine without the
-// project: FAILED_PRECONDITION. The source or
-// a tool changed while the program ran: the attempt counts for nothing
-// (CookContext::CheckUnchanged).
+// A failure of the program, by exit code or signal, is never a verdict: the failure may come from
+// the machine, from memory, or from files outside the key, and cannot be told from a judgement on
+// the inputs. Error codes:
+// FAILED_PRECONDITION: the program failed. Final for this cook, and not kept. Also a missing output
+//   where the missing output is no verdict: with {depfile} or {result}, which may be wrong
+//   themselves, and on a machine without the project.
+// DEADLINE_EXCEEDED: the program was killed because its time was up.
+// UNAVAILABLE: the program was killed by a SIGKILL that is not ours, or ended with exit code 137,
+//   which is a shell's word for that signal.
+// INVALID_ARGUMENT: the program ended well but left out an output; a verdict.
+// OutOfMemoryError: the program failed and held more memory than it may (rusage).
+// ABORTED, UNAVAILABLE: the source or a tool changed while the program ran; the attempt counts for
+//   nothing (CookContext::CheckUnchanged).
 //
-// A program that fails and held more memory than it may (rusage): OutOfMemoryError. Galley keeps
-// such a failure, and one for time, only when it knows all that the program read. With a depfile or
-// {result} it does not: what a program leaves that failed or was killed may not be the whole list.
+// Galley keeps a failure for memory or for time only when it knows everything that the program
+// read. With a depfile or {result} Galley does not know: the list that a failed or killed program
+// leaves may be incomplete.
 #pragma once
 
 #include <memory>

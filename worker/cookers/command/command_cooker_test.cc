@@ -17,7 +17,7 @@ using nlohmann::json;
 using testing::Contains;
 using testing::HasSubstr;
 
-// Knows whether a program's reads are unseen now.
+// A context that records whether a program's reads are unseen now.
 class WatchedContext final : public FakeCookContext, public UnseenReads {
  public:
   using FakeCookContext::FakeCookContext;
@@ -25,7 +25,7 @@ class WatchedContext final : public FakeCookContext, public UnseenReads {
   bool are_unseen = false;
 };
 
-// Walls that let everything through, or an answer that there can be none.
+// A context with walls that let everything through, or with an error instead of walls.
 class WalledContext final : public FakeCookContext, public WalledPrograms {
  public:
   using FakeCookContext::FakeCookContext;
@@ -154,8 +154,8 @@ TEST_F(CommandCookerTest, WhoFailedAndHeldMoreThanItMayOutgrewIt) {
   }
 }
 
-// When a program failed, or was killed for its time, nobody knows whether it wrote down all that it
-// read.
+// Nobody knows whether a program that failed, or was killed for its time, wrote down everything
+// that it read.
 TEST_F(CommandCookerTest, OnlyAProgramThatEndedWellHasToldAllThatItRead) {
   constexpr std::string_view kTells = "echo 'o: Game/a.h' > {depfile}; echo 1 > {output:.txt}; ";
   for (const auto& [then, is_told] :

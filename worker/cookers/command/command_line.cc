@@ -14,7 +14,7 @@ constexpr std::array<std::string_view, 6> kNames = {"input",  "output",   "depfi
 
 bool TakesArgument(std::string_view name) { return name == "output" || name == "cooked"; }
 
-// The placeholder in "{...}" without its braces; nullopt: it is text.
+// The placeholder in "{...}", given without its braces; nullopt: `inside` is plain text.
 std::optional<Placeholder> Parse(std::string_view inside) {
   const size_t colon = inside.find(':');
   const std::string_view name = inside.substr(0, colon);

@@ -1,5 +1,5 @@
-// Placeholders in a command's arguments: {input} {output:SUFFIX} {depfile} {result} {platform}
-// {cooked:PACKAGE} {cooked:PACKAGE:SUFFIX}.
+// Command lines: the placeholders in a command's arguments, {input} {output:SUFFIX} {depfile}
+// {result} {platform} {cooked:PACKAGE} {cooked:PACKAGE:SUFFIX}.
 //
 // Any other brace is text, and so is a placeholder right after '$': "${input}" is the shell's.
 #pragma once
@@ -18,7 +18,7 @@ struct Placeholder {
   std::optional<std::string_view> argument;  // ".mesh"
 };
 
-// `argument` with every placeholder replaced by what `value` says; its first error.
+// `argument` with every placeholder replaced by `value` of it; or the first error of `value`.
 absl::StatusOr<std::string> Expand(
     std::string_view argument,
     const std::function<absl::StatusOr<std::string>(const Placeholder&)>& value);

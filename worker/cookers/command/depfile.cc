@@ -48,7 +48,7 @@ class Parser {
 
   bool AtLineEnd() const { return at_ >= text_.size() || Break(at_) > 0; }
 
-  // Backslashes at `at_`, and what they make of the character after them.
+  // Reads the backslashes at `at_` and the character after them, if they escape it.
   void TakeBackslashes(std::string& name) {
     size_t count = 0;
     while (at_ + count < text_.size() && text_[at_ + count] == '\\') ++count;
@@ -64,7 +64,7 @@ class Parser {
     at_ = goes_on ? next - 1 : next;
   }
 
-  // A name up to a blank, the line's end or a ':' that ends the targets.
+  // Reads a name up to a blank, the line's end or a ':' that ends the targets.
   absl::Status TakeName(std::string& name) {
     while (!AtLineEnd() && !IsBlank(text_[at_])) {
       const char c = text_[at_];

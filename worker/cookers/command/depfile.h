@@ -1,12 +1,14 @@
-// Dependency files in Make's syntax, as compilers write them: what a program says that it read.
+// Depfile: a dependency file in Make's syntax, as compilers write it: the files that a program says
+// it read.
 //
 //   out/x.mesh: Game/x.obj Game/y.obj
 //     Game/my\ materials.mtl
 //   Game/my\ materials.mtl:
 //
-// Any number of rules; a line ends in '\' to go on; "\ " is a blank and "\#" a '#' in a name (2N
-// backslashes before them are N), "$$" a '$'; other backslashes stay. A ':' ends the targets when a
-// blank or the line's end follows. '#' at a name's start begins a comment.
+// There may be any number of rules. A '\' at a line's end continues the line. In names "\ " is a
+// blank, "\#" a '#' and "$$" a '$'; 2N backslashes before a blank or '#' are N backslashes, and
+// other backslashes stay. A ':' ends the targets when a blank or the line's end follows. A '#'
+// where a name would start begins a comment.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Any bytes: an error or a list, never a crash or a loop.
+// Any bytes as a depfile give an error or a list, never a crash or a loop.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

@@ -19,7 +19,7 @@ absl::Status Bad(std::string_view expected) {
   return absl::InvalidArgumentError(fmt::format("expected {}", expected));
 }
 
-// A member that is a string; `fallback` when it is absent (nullptr: it must be there).
+// The string member `name`; `fallback` when it is absent. Without `fallback` it must be there.
 absl::StatusOr<std::string> Text(const Json& object, const char* name,
                                  const char* fallback = nullptr) {
   const auto member = object.find(name);

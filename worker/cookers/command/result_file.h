@@ -19,9 +19,9 @@ namespace galley::worker {
 inline constexpr size_t kResultBytesMax = size_t{16} << 20;
 
 // Hands everything in `json` to the context; the values of observations are the context's own.
-// Paths of observations have the form "Game/x" or "/Game/x". Read as strictly as a data source
-// (data/json_source.h). INVALID_ARGUMENT names the place in the file and what was expected there.
-// `only_observations`: of a program that failed.
+// Paths of observations have the form "Game/x" or "/Game/x". The file is read as strictly as a data
+// source (data/json_source.h). `only_observations`: the program failed, and only its observations
+// count. INVALID_ARGUMENT names the place in the file and what was expected there.
 absl::Status ApplyResult(CookContext& context, const Workspace& workspace, std::string_view json,
                          bool only_observations);
 

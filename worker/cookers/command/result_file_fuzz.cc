@@ -1,4 +1,4 @@
-// Any bytes as what a program wrote to {result}: what is handed on is whole, everything else an
+// Any bytes as what a program wrote to {result}: the context gets whole values, or the caller an
 // error in words.
 #include <cstddef>
 #include <cstdint>

@@ -22,7 +22,7 @@ namespace {
 constexpr size_t kHeadBytesMax = 768 << 10;
 constexpr size_t kTailBytesMax = 256 << 10;
 constexpr size_t kErrorTailBytesMax = 2048;
-// How often the end of a program is looked for whose children keep the pipe open.
+// The interval at which we look whether a program has ended whose children keep the pipe open.
 constexpr absl::Duration kLookInterval = absl::Milliseconds(20);
 
 class Capture {
@@ -48,7 +48,7 @@ class Capture {
   bool is_shortened_ = false;
 };
 
-// Takes what the pipe holds now; false at its end.
+// Reads what the pipe holds now. False: the pipe is at its end.
 bool Drain(int fd, Capture& capture) {
   char buffer[16384];
   while (true) {
@@ -63,7 +63,8 @@ bool Drain(int fd, Capture& capture) {
   }
 }
 
-// True when it has ended; it is not reaped, so that its process group keeps its number.
+// True when the program has ended. The program is not reaped, so that its process group keeps its
+// number.
 bool HasEnded(pid_t pid) {
   siginfo_t info{};
   return ::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
@@ -109,7 +110,7 @@ absl::StatusOr<ProgramRun> RunProgram(ChildOptions options,
   }
   child.Kill(SIGKILL);
   run.status = child.Wait();
-  KillOrphans();  // what left the group; it may still hold the outputs open
+  KillOrphans();  // processes that left the group may still hold the outputs open
   if (is_open) Drain(read_end.get(), capture);
   run.output = capture.Take();
   return run;

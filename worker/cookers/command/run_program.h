@@ -1,4 +1,4 @@
-// Runs an external program to its end, and keeps what it says.
+// RunProgram: runs an external program to its end and keeps what it prints.
 #pragma once
 
 #include <functional>
@@ -12,14 +12,15 @@ namespace galley::worker {
 
 struct ProgramRun {
   ExitStatus status;
-  bool timed_out = false;  // killed by us
-  std::string output;      // standard output and error; the middle is left out above 1 MiB
+  bool timed_out = false;  // Galley killed the program
+  std::string output;      // standard output and error; above 1 MiB the middle is left out
 };
 
-// `time_left`: asked now, and again while the program runs, since it may become less. Standard
-// output and error are one pipe. When the program ends or the time is up its whole process
-// group is killed, and in a process that adopts orphans (executor, exec-action) whatever left the
-// group. The calls of `options.watch` are served; when that fails, all are killed likewise.
+// Runs the program. `time_left` is asked at the start and again while the program runs, since it
+// may become less. Standard output and standard error are one pipe. When the program ends or its
+// time is up, its whole process group is killed; in a process that adopts orphans (executor,
+// exec-action) the processes that left the group are killed, too. The calls of `options.watch` are
+// served; when the watch fails, all processes are killed as well.
 absl::StatusOr<ProgramRun> RunProgram(ChildOptions options,
                                       const std::function<absl::Duration()>& time_left);
 

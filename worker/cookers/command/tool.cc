@@ -14,7 +14,7 @@
 namespace galley::worker {
 namespace {
 
-constexpr int kInterpretersMax = 4;  // as the kernel's own limit on scripts run by scripts
+constexpr int kInterpretersMax = 4;  // the kernel's own limit on scripts run by scripts
 
 std::vector<std::string> Candidates(const std::string& name) {
   if (name.find('/') != std::string::npos) return {name};

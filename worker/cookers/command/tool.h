@@ -1,4 +1,4 @@
-// Programs to run: found, and observed.
+// Tools: finding the programs that a command runs, and observing them.
 #pragma once
 
 #include <string>
@@ -11,8 +11,9 @@ namespace galley::worker {
 inline constexpr std::string_view kSearchPath = "/usr/local/bin:/usr/bin:/bin";
 
 // Host path of the program `name`: with a '/' an absolute path or one relative to galley.toml, else
-// the first in kSearchPath; every place looked at is observed. For a "#!" script its interpreter
-// (and what /usr/bin/env would find) is observed too. INVALID_ARGUMENT: there is none.
+// the first match in kSearchPath; every place looked at is observed. The interpreter of a "#!"
+// script, and the program that /usr/bin/env would find for it, are observed, too. INVALID_ARGUMENT:
+// there is no such program.
 absl::StatusOr<std::string> FindTool(CookContext& context, const std::string& name);
 
 }  // namespace galley::worker

@@ -15,7 +15,8 @@ namespace galley::worker {
 
 absl::StatusOr<Workspace> Workspace::Create(CookContext& context) {
   ASSIGN_OR_RETURN(const std::string scratch, context.ScratchDirectory());
-  // A job runs once for each of its platforms: each in a folder that no other left anything in.
+  // A job runs the program once for each of its platforms; each run gets a folder without
+  // leftovers.
   Workspace workspace;
   int run = 0;
   do {

@@ -1,6 +1,6 @@
 // Copy: the output is the source, byte for byte, under the empty suffix.
 //
-// Takes any extension; has no settings; looks at nothing but the source.
+// Takes any extension, has no settings, and looks at nothing but the source.
 #pragma once
 
 #include <memory>

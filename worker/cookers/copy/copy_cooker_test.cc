@@ -25,7 +25,7 @@ TEST(CopyCookerTest, EmptySourceIsCopiedToo) {
   EXPECT_EQ(context.output(""), "");
 }
 
-TEST(CopyCookerTest, APointerOfGitLfsIsAFileAsAnyOther) {  // The director judges it.
+TEST(CopyCookerTest, APointerOfGitLfsIsAFileAsAnyOther) {  // the director judges it
   const auto cooker = CreateCopyCooker();
   const std::string pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 9\n";
   FakeCookContext context(cooker->description(), "/Game/a.bin", pointer);

@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// The key under which the parent keeps the references to its cells.
+// The key under which the generating package keeps the references to its cells.
 constexpr const char* kCellsKey = "$cells";
 constexpr size_t kStrayWarningsMax = 20;
 
@@ -56,8 +56,8 @@ DataCooker::DataCooker() {
   };
 }
 
-// References are recorded as written; what is no path at all is an error now, whatever the director
-// would make of it.
+// Records references as written. Text that is no path at all is an error here, without asking the
+// director.
 absl::Status RecordReferences(CookContext& context, Json& value) {
   size_t strays = 0;
   RETURN_IF_ERROR(VisitReferences(
@@ -107,7 +107,7 @@ absl::Status CutIntoCells(CookContext& context, Json& value, double cell_size) {
   return absl::OkStatus();
 }
 
-// The value, its cells cut off, and what it refers to told to the context.
+// Reads the source, cuts off its cells, and tells its references to the context.
 absl::StatusOr<Json> ReadSource(CookContext& context) {
   const double cell_size = context.settings().at("cell_size").get<double>();
   if (!std::isfinite(cell_size) || cell_size < 0) {

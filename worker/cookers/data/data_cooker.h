@@ -1,8 +1,8 @@
 // Data: JSON to CBOR, with its references. docs/cookers/data.md describes the settings and the
 // output.
 //
-// Everything is found out in Load (references, generated cells, tags); nothing but the source is
-// looked at.
+// Load finds out everything (references, generated cells, tags) and looks at nothing but the
+// source.
 #pragma once
 
 #include <memory>

@@ -83,7 +83,7 @@ TEST(JsonSourceTest, ALongLineIsReadAndOneAboveTheLimitRefusedUnread) {
             "the file has 268435457 bytes; JSON may have at most 268435456");
 }
 
-// The parser quotes what it read last.
+// The parser quotes the token that it read last.
 TEST(JsonSourceTest, OfALongTokenAnErrorQuotesTheBeginning) {
   const std::string name(1 << 20, 'x');
   const auto expect = [](const std::string& text, const std::string& place,
@@ -119,7 +119,7 @@ TEST(CborTest, FloatsAreTheShortestThatKeepTheValue) {
             "84f90000f98000f90001f90400");
   EXPECT_EQ(Cbor("[100000.0, 3.4028234663852886e+38]"), "82fa47c35000fa7f7fffff");
   EXPECT_EQ(Cbor("[1.1, 1.0e+300]"), "82fb3ff199999999999afb7e37e43c8800759c");
-  // Subnormal half with one bit too many: a single.
+  // A subnormal half with one bit too many becomes a single.
   EXPECT_EQ(Cbor("[8.940696716308594e-8]"), "81fa33c00000");
 }
 
@@ -131,7 +131,7 @@ TEST(CborTest, KeysComeInTheOrderOfTheirEncodings) {
 
 class DataCookerTest : public testing::Test {
  protected:
-  // Cooks; keeps the context for questions.
+  // Cooks, and keeps the context for questions.
   absl::Status Cook(std::string source, const json& settings = json::object()) {
     context_ = std::make_unique<FakeCookContext>(cooker_->description(), "/Game/maps/town.level",
                                                  std::move(source), settings);

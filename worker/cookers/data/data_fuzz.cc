@@ -1,5 +1,5 @@
-// The whole cooker on foreign bytes; the first one picks the size of cells. What was cooked says
-// what the source says, and what was cut off cooks on its own.
+// The whole cooker on foreign bytes; the first byte picks the size of cells. The cooked value
+// equals the source's, and every cell that was cut off cooks on its own.
 #include <array>
 #include <cstddef>
 #include <cstdint>

@@ -17,20 +17,20 @@ namespace {
 
 using Json = nlohmann::json;
 
-// The size of a reason in an error: the parser quotes whole tokens, and one may be as long as the
-// file.
+// The size limit of a reason in an error: the parser quotes whole tokens, and a token may be as
+// long as the file.
 constexpr size_t kReasonBytesMax = 300;
 
 std::string Shortened(std::string reason) {
   if (reason.size() <= kReasonBytesMax) return reason;
   size_t end = kReasonBytesMax;
   while (end > 0 && (static_cast<uint8_t>(reason[end]) & 0xC0) == 0x80)
-    --end;  // within a character
+    --end;  // `end` is within a character
   reason.resize(end);
   return reason + "...";
 }
 
-// "line 3, column 7" of the byte at `offset`.
+// "line 3, column 7" for the byte at `offset`.
 std::string Place(std::string_view text, size_t offset) {
   const std::string_view before = text.substr(0, offset);
   const auto line = 1 + std::count(before.begin(), before.end(), '\n');
@@ -39,8 +39,8 @@ std::string Place(std::string_view text, size_t offset) {
   return fmt::format("line {}, column {}", line, column);
 }
 
-// Hands out the bytes of a text and tells how many it gave: the parser says of a key neither line
-// nor column.
+// Hands out the bytes of a text and tells how many it gave: the parser tells neither line nor
+// column of a key.
 class CountingIterator {
  public:
   using iterator_category = std::input_iterator_tag;
@@ -81,7 +81,7 @@ class Builder : public nlohmann::json_sax<Json> {
   bool number_unsigned(number_unsigned_t value) override { return Put(value); }
   bool number_float(number_float_t value, const string_t&) override { return Put(value); }
   bool string(string_t& value) override { return Put(std::move(value)); }
-  bool binary(binary_t&) override { return false; }  // JSON text has none
+  bool binary(binary_t&) override { return false; }  // JSON text has no binary values
   bool start_object(size_t) override { return Open(Json::object()); }
   bool start_array(size_t) override { return Open(Json::array()); }
   bool end_object() override { return Close(); }
@@ -105,8 +105,8 @@ class Builder : public nlohmann::json_sax<Json> {
     if (error.id == 406) {
       return Fail(Offset(), fmt::format("the number {} is too large", EscapeControl(last_token)));
     }
-    // "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error while ...":
-    // the place is given anew.
+    // `what` is "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error
+    // while ...": the place is replaced by our own.
     if (const size_t place = what.find("column "); place != std::string_view::npos) {
       if (const size_t colon = what.find(": ", place); colon != std::string_view::npos)
         what = what.substr(colon + 2);
@@ -165,7 +165,7 @@ class Builder : public nlohmann::json_sax<Json> {
   std::string error_;
 };
 
-// With the first character of a value, behind white space.
+// Whether `text`, after white space, begins with the first character of a JSON value.
 bool BeginsAsJson(std::string_view text) {
   const size_t begin = text.find_first_not_of(" \t\r\n");
   return begin == std::string_view::npos ||
@@ -188,7 +188,7 @@ absl::StatusOr<Json> ParseJsonSource(std::string_view text) {
         "line 1, column 1: the file begins with a byte order mark (EF BB BF); save it as UTF-8 "
         "without one");
   }
-  // The parser takes NUL for the end of the text.
+  // The parser would take NUL for the end of the text.
   if (const size_t nul = text.find('\0'); nul != std::string_view::npos) {
     return Refuse(fmt::format("{}: a NUL byte; expected JSON text in UTF-8", Place(text, nul)));
   }

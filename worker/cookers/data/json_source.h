@@ -1,5 +1,5 @@
-// JSON as people write it, read strictly (RFC 8259): what most parsers let pass in silence is an
-// error here that names line and column.
+// JSON sources: JSON as people write it, read strictly (RFC 8259). An error names line and column,
+// and is given for much that most parsers let pass in silence.
 #pragma once
 
 #include <string_view>
@@ -9,7 +9,7 @@
 
 namespace galley::worker {
 
-// Arrays and objects within each other.
+// The depth of arrays and objects within each other.
 inline constexpr size_t kJsonDepthMax = 512;
 inline constexpr size_t kJsonBytesMax = size_t{256} << 20;
 

@@ -21,18 +21,18 @@ struct FoundReference {
   std::string pointer;          // RFC 6901: "/items/3/mesh"
 };
 
-// Calls `on_reference` for every reference in `value`, in document order of the arrays and by key
-// in objects. An object that has a reference's key in any other form is plain data, and `on_stray`
-// is told its pointer and the key: most often somebody's mistake. Stops at the first error of
-// `on_reference` and returns it. `pointer` is where `value` lies.
+// Calls `on_reference` for every reference in `value`: arrays in document order, objects by key. An
+// object that has a reference's key in any other form is plain data; since it is mostly a mistake,
+// `on_stray` is told its pointer and the key. Stops at the first error of `on_reference` and
+// returns it. `pointer`: the place of `value`.
 absl::Status VisitReferences(
     nlohmann::json& value, const std::string& pointer,
     const std::function<absl::Status(const FoundReference&)>& on_reference,
     const std::function<void(std::string_view pointer, std::string_view key)>& on_stray);
 
-// How a reference reads from a generated package of the same generator ("<package>/_gen/x"), so
-// that it means what it meant in the generator: relative paths go two folders up, "_gen/..." loses
-// its folder. INVALID_ARGUMENT: no path at all.
+// The path of a reference as it must read in a generated package of the same generator
+// ("<package>/_gen/x") to mean what it meant in the generator: relative paths go two folders up,
+// "_gen/..." loses its folder. INVALID_ARGUMENT: no path at all.
 absl::StatusOr<std::string> SeenFromGenerated(const std::string& path_as_written);
 
 }  // namespace galley::worker

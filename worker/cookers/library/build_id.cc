@@ -30,7 +30,8 @@ bool Holds(const dl_phdr_info& object, uintptr_t address) {
   return false;
 }
 
-// Notes: name size, descriptor size, type, name, descriptor, the last two padded to 4.
+// The build id in `notes`. A note: name size, descriptor size, type, name, descriptor; name and
+// descriptor are padded to 4.
 std::string FindBuildId(std::string_view notes) {
   constexpr auto kPadded = [](size_t size) { return (size + 3) & ~size_t{3}; };
   ElfW(Nhdr) note;
@@ -62,7 +63,8 @@ int VisitObject(dl_phdr_info* object, size_t, void* data) {
 
 }  // namespace
 
-// Looked up by name, since the address of a function may be that of a stub in the program.
+// The symbol is looked up by name, since the address of a function may be the address of a stub in
+// the program.
 std::string BuildIdOf(const char* symbol) {
   const void* address = dlsym(RTLD_DEFAULT, symbol);
   if (address == nullptr) return "static";

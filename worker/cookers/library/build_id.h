@@ -1,5 +1,5 @@
-// BuildIdOf: which build of a shared library this process runs with, for cooker identities: so that
-// an upgraded library gives other keys though it cannot tell its version.
+// BuildIdOf: the build of a shared library that this process runs with. Cooker identities include
+// it, so that an upgraded library gives other keys even if it cannot tell its version.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 namespace galley::worker {
 
 // The first 8 hex digits of the build id of the library that defines `symbol` (as the linker spells
-// it); "static" when that is a part of this program.
+// it); "static" when the library is a part of this program.
 std::string BuildIdOf(const char* symbol);
 
 }  // namespace galley::worker

@@ -23,7 +23,7 @@ absl::StatusOr<Component> ReadComponent(const Json& json, const std::string& poi
               fmt::format("expected 5120 to 5123, 5125 or 5126, not {}", value));
 }
 
-// Where elements lie in a buffer view.
+// The place of an accessor's elements in a buffer view.
 struct Layout {
   std::string_view bytes;  // from the first element on
   size_t stride = 0;
@@ -52,7 +52,7 @@ absl::StatusOr<Layout> FindLayout(const Document& document, const Json& json, co
   return Layout{.bytes = view.bytes.substr(offset), .stride = stride};
 }
 
-// One element, without the padding of matrix columns.
+// Copies an element without the padding of matrix columns.
 void CopyElement(const Layout& layout, size_t source, const Format& format, uint8_t* target) {
   const char* bytes = layout.bytes.data() + source * layout.stride;
   const size_t columns = ShapeColumns(format.shape);
@@ -68,7 +68,8 @@ struct Sparse {
   Layout indices, values;
 };
 
-// INVALID_ARGUMENT unless the bytes of all its elements are there. `count`: of the whole accessor.
+// The places of a sparse part's indices and values. `count`: the elements of the whole accessor.
+// INVALID_ARGUMENT: bytes of the sparse part are missing.
 absl::StatusOr<Sparse> FindSparse(const Document& document, const Json& json, const Format& format,
                                   size_t count, const std::string& pointer) {
   Sparse sparse;
@@ -93,7 +94,7 @@ absl::StatusOr<Sparse> FindSparse(const Document& document, const Json& json, co
   return sparse;
 }
 
-// Indices of the sparse values, which must rise strictly.
+// The indices of the sparse values. INVALID_ARGUMENT: they do not rise strictly.
 absl::StatusOr<std::vector<uint32_t>> ReadSparseIndices(const Sparse& sparse, size_t count,
                                                         const std::string& pointer) {
   Stream element = MakeStream(sparse.index_format, 1);
@@ -116,7 +117,7 @@ absl::Status PutSparse(Document& document, const Json& json, size_t count,
   ASSIGN_OR_RETURN(const Sparse sparse, FindSparse(document, json, stream.format, count, pointer));
   RETURN_IF_ERROR(document.Take(sparse.count * sizeof(uint32_t), pointer));
   ASSIGN_OR_RETURN(const std::vector<uint32_t> indices, ReadSparseIndices(sparse, count, pointer));
-  // Both lists rise: one walk along both.
+  // Both lists rise, so that a single walk finds every sparse value that is wanted.
   size_t at = 0;
   for (size_t i = 0; i < elements.size() && at < indices.size(); ++i) {
     while (at < indices.size() && indices[at] < elements[i]) ++at;

@@ -11,7 +11,7 @@
 namespace galley::worker::mesh {
 namespace {
 
-// As far from 1 as the validator lets lengths of four numbers be.
+// The validator's tolerance for the length of four numbers that should have length 1.
 constexpr double kTurnLengthOff = 0.00769;
 
 bool IsCubic(const Json& sampler) {
@@ -43,7 +43,7 @@ class AnimationRepair {
   }
 
  private:
-  // Of these the length of each third element only means something.
+  // Lists the outputs of cubic splines: only every third element of them is a rotation.
   void ListCubicOutputs(const Json& animations) {
     for (const Json& animation : animations) {
       for (size_t i = 0; i < ArraySize(animation, "samplers"); ++i) {
@@ -136,7 +136,8 @@ class AnimationRepair {
                                   is_cubic ? "they stay as they are" : "they are brought to it")));
   }
 
-  // Whether the length is not 1. The tangents of a spline would have to follow: it stays.
+  // Brings a rotation to length 1 if it has another length. A spline's stays, since its tangents
+  // would have to follow. Returns whether the length was not 1.
   static bool RepairQuaternion(Stream& stream, size_t element, bool is_cubic) {
     double square = 0;
     for (size_t c = 0; c < 4; ++c) square += double{stream.At(element, c)} * stream.At(element, c);

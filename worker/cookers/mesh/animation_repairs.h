@@ -1,4 +1,4 @@
-// The repair of animations that break a rule of glTF and can still be played.
+// RepairAnimations: mends animations that break a rule of glTF and can still be played.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace galley::worker::mesh {
 
-// Takes out channels that move what another one moves, and channels of weights that move nothing,
-// then animations without channels; brings rotations to length 1. Tells that, and what is odd.
-// REQUIRES: all accessors of animations are in scene.streams, and channels have a path and a
-// sampler of their animation.
+// Takes out channels that move what another channel moves, channels of weights that move nothing,
+// and then animations without channels; brings rotations to length 1. `warnings` is told of the
+// repairs and of what is odd. REQUIRES: scene.streams has all accessors of animations, and every
+// channel has a path and a sampler of its animation.
 void RepairAnimations(Scene& scene, std::vector<std::string>& warnings);
 
 }  // namespace galley::worker::mesh

@@ -26,7 +26,7 @@ std::optional<uint32_t> ParseDigits(std::string_view text) {
   return number;
 }
 
-// "<digits>.<digits>", and nothing else.
+// Parses "<digits>.<digits>"; nullopt: any other text.
 std::optional<Version> ParseVersion(std::string_view text) {
   const size_t dot = text.find('.');
   if (dot == std::string_view::npos) return std::nullopt;
@@ -36,7 +36,7 @@ std::optional<Version> ParseVersion(std::string_view text) {
   return Version{.major = *major, .minor = *minor};
 }
 
-// nullopt: there is no such member.
+// Reads the version under `key`; nullopt: there is no such member.
 absl::StatusOr<std::optional<Version>> ReadVersion(const Json& asset, const char* key) {
   if (Member(asset, key) == nullptr) return std::nullopt;
   ASSIGN_OR_RETURN(const std::string text, TextOr(asset, key, "", "/asset"));

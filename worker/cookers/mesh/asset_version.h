@@ -1,4 +1,4 @@
-// The version check of a glTF file: which ones this cooker reads.
+// CheckAssetVersion: the version check of a glTF file.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace galley::worker::mesh {
 
-// INVALID_ARGUMENT unless glTF 2.0 is enough for the file: `minVersion` decides where there is one
-// (glTF 2.0, 3.2), else the major number of `version`. What is newer than 2.0 is a warning.
+// INVALID_ARGUMENT: glTF 2.0 is not enough for the file. `minVersion` decides where the file has it
+// (glTF 2.0, 3.2), else the major number of `version`. A version above 2.0 is a warning.
 absl::Status CheckAssetVersion(const Json& json, std::vector<std::string>& warnings);
 
 }  // namespace galley::worker::mesh

@@ -30,7 +30,7 @@ bool IsKnownName(std::string_view name, bool is_base) {
   return false;
 }
 
-// The name of the attribute without which this one has no meaning; empty: there is none.
+// The name of the attribute without which `source` has no meaning; empty: there is none.
 std::string PartnerOf(const AttributeSource& source) {
   if (source.target != kBase) return source.semantic;
   const std::string_view name = source.semantic;

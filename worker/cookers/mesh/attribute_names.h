@@ -1,4 +1,5 @@
-// The names of a primitive's attributes, and what glTF asks of them together.
+// RepairAttributeNames: the names of a primitive's attributes, and how glTF lets them occur
+// together.
 #pragma once
 
 #include <cstddef>
@@ -16,9 +17,9 @@ struct AttributeSource {
   std::string pointer;
 };
 
-// Takes out what has no meaning without its partner (JOINTS_n and WEIGHTS_n of each other, deltas
-// of an attribute that is not there), and tells it; tells names that glTF does not know, and
-// numbers that do not begin with 0 or have a gap. `pointer`: of the primitive.
+// Takes out attributes that have no meaning without a partner (JOINTS_n and WEIGHTS_n without each
+// other, deltas of an absent attribute), and warns of them. Warns also of names that glTF does not
+// know, and of numbers that do not begin with 0 or have a gap. `pointer`: the primitive's.
 void RepairAttributeNames(std::vector<AttributeSource>& sources, const std::string& pointer,
                           std::vector<std::string>& warnings);
 

@@ -11,7 +11,7 @@
 namespace galley::worker::mesh {
 namespace {
 
-// As far from 1 as the validator lets lengths of three numbers be.
+// The validator's tolerance for the length of three numbers that should have length 1.
 constexpr double kDirectionLengthOff = 0.00674;
 
 class DataRepair {
@@ -40,7 +40,7 @@ class DataRepair {
         record::KeptWarning(kind, fmt::format("{}: {} {}", primitive_.pointer, count, what)));
   }
 
-  // Those without a length are left to the passes, which say so.
+  // Directions without a length stay: the passes repair and report them.
   static void BringToLength1(Stream& stream) {
     for (size_t i = 0; i < stream.count; ++i) {
       const Vector3 vector = VectorAt(stream, i);
@@ -85,7 +85,7 @@ class DataRepair {
     Stream* weights = nullptr;
   };
   std::vector<Set> FindSets() {
-    std::map<std::string, Set> sets;  // by what follows "JOINTS_"
+    std::map<std::string, Set> sets;  // by the text after "JOINTS_"
     for (Attribute& attribute : primitive_.attributes) {
       if (attribute.target != kBase) continue;
       if (attribute.semantic.starts_with("JOINTS_"))
@@ -149,7 +149,7 @@ class DataRepair {
             first.joints->IntegerAt(vertex, i % 4) != own.joints->IntegerAt(vertex, later % 4)) {
           continue;
         }
-        if (!IsFloat(*first.weights) && before + weight > 1) break;  // it has no room for both
+        if (!IsFloat(*first.weights) && before + weight > 1) break;  // no room for both weights
         SetWeight(*first.weights, vertex, i % 4, before + weight);
         SetWeight(*own.weights, vertex, later % 4, 0);
         is_found = true;
@@ -159,7 +159,8 @@ class DataRepair {
     return is_found;
   }
 
-  // The first joint of a vertex without any weight is the one that gets all (quantize.h).
+  // A vertex without any weight keeps its first joint, which later gets all the weight
+  // (quantize.h).
   static void ClearIdle(std::vector<Set>& sets, size_t vertex) {
     bool has_weight = false;
     for (const Set& set : sets) {

@@ -1,4 +1,4 @@
-// Files that no exporter writes: what is wrong is named by its place, in bounded time and memory.
+// Files that no exporter writes: an error names the place of the flaw, in bounded time and memory.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -65,7 +65,7 @@ TEST_F(BadGltfTest, SparseIndicesRiseAndLieWithinTheAccessor) {
   EXPECT_EQ(error(5123, {1, 2}, 25), sparse + "/count: expected an integer from 0 to 24, not 25");
 }
 
-// Zeros by the million that nobody wrote: refused, where they would fill the machine's memory.
+// Counts without bytes would fill the machine's memory with zeros: they are refused.
 TEST_F(BadGltfTest, CountsWithoutBytesAreFlaws) {
   constexpr uint64_t kMany = 100'000'000;
   EXPECT_EQ(ErrorAfter([&](json& g) {
@@ -85,8 +85,8 @@ TEST_F(BadGltfTest, CountsWithoutBytesAreFlaws) {
             "and the file has the bytes of 0; all others would be zeros");
 }
 
-// Its count is believed only when its bytes are there: the elements that they stand for would fill
-// the machine's memory.
+// A sparse count is believed only when its bytes are there: the elements would fill the machine's
+// memory.
 TEST_F(BadGltfTest, SparseCountsWithoutBytesAreFlaws) {
   constexpr uint64_t kMany = 100'000'000;
   const auto error = [&](size_t accessor, uint64_t count, size_t index_bytes, size_t value_bytes) {
@@ -112,7 +112,7 @@ TEST_F(BadGltfTest, SparseCountsWithoutBytesAreFlaws) {
             position +
                 "/indices: its 100000000 elements end at byte 100000000 of a buffer view "
                 "that has 4");
-  // Were it true, it would be enough for the zeros of all the others.
+  // A true count would allow the zeros of all other elements.
   EXPECT_EQ(error(0, 100'000, 4, 12),
             position +
                 "/indices: its 100000 elements end at byte 100000 of a buffer view that "
@@ -126,7 +126,7 @@ TEST_F(BadGltfTest, SparseCountsWithoutBytesAreFlaws) {
             "at byte 100000 of a buffer view that has 4");
 }
 
-// Products that pass 32 or 64 bits: a flaw of the file before anything is taken for the elements.
+// Products beyond 32 or 64 bits are a flaw of the file, found before memory is taken for elements.
 TEST_F(BadGltfTest, CountsThatOverflowAreFlawsAndTakeNoMemory) {
   constexpr uint64_t kMost = uint64_t{1} << 28;
   const auto with_count = [&](size_t accessor, uint64_t count) {
@@ -140,15 +140,15 @@ TEST_F(BadGltfTest, CountsThatOverflowAreFlawsAndTakeNoMemory) {
   EXPECT_EQ(with_count(3, kMost),
             "/meshes/0/primitives/0/indices: /accessors/3: its 268435456 elements end at byte "
             "536870912 of a buffer view that has 72");
-  // Alike in all attributes, so that none belies the other; without indices they are drawn as they
-  // come.
+  // The counts are alike in all attributes, so that none contradicts another; without indices the
+  // vertices are drawn in their order.
   EXPECT_EQ(ErrorAfter([&](json& g) {
               g["meshes"][0]["primitives"][0].erase("indices");
               for (size_t i = 0; i < 3; ++i) g["accessors"][i]["count"] = kMost;
             }),
             "/meshes/0/primitives/0/attributes/NORMAL: /accessors/1: its 268435456 elements end "
             "at byte 3221225472 of a buffer view that has 288");
-  // 64 bytes each: 2^32.
+  // 64 bytes for each matrix: 2^32 in all.
   GltfBuilder skinned = SkinnedScene();
   const size_t matrices = skinned.json["skins"][0]["inverseBindMatrices"].get<size_t>();
   skinned.json["accessors"][matrices]["count"] = uint64_t{1} << 26;
@@ -193,8 +193,7 @@ TEST_F(BadGltfTest, NumbersThatAreNotFiniteAreFlawsWhereverTheyStand) {
   }
 }
 
-// `count` nodes of which each is the child of the next, or of the one before; the leaf shows the
-// cube.
+// A chain of `count` nodes, its root first or last; the leaf shows the cube.
 std::string ChainOf(size_t count, bool is_root_first) {
   GltfBuilder builder = CubeScene();
   json nodes = json::array();
@@ -229,7 +228,7 @@ TEST_F(BadGltfTest, NodesThatGoRoundAreNamedByOneOfTheCircle) {
             "/nodes/0: the node is its own ancestor");
   EXPECT_EQ(error(R"([{"children": [1]}, {"children": [2]}, {"children": [0]}])"),
             "/nodes/0: the node is its own ancestor");
-  // Node 0 hangs on the circle of 1 and 2, and is none of it.
+  // Node 0 hangs on the circle of 1 and 2, but is no part of it.
   EXPECT_EQ(error(R"([{}, {"children": [0, 2]}, {"children": [1]}])"),
             "/nodes/1: the node is its own ancestor");
   EXPECT_EQ(error(R"([{"children": [2]}, {"children": [2]}, {}])"),
@@ -260,7 +259,7 @@ TEST_F(BadGltfTest, UrisLeadNowhereButToFilesOfTheMounts) {
   EXPECT_EQ(ErrorOf(empty.dump()), "/buffers/0/uri: an empty URI; expected a relative path");
 }
 
-// Want of memory, not a verdict: the limit is the job's.
+// A data URI above the job's limit is want of memory, not a verdict.
 TEST_F(BadGltfTest, DataUrisCountAgainstTheJobsMemory) {
   const auto status = [&](const std::string& source, uint64_t memory) {
     FakeCookContext context(cooker_->description(), "/Game/m/a.gltf", source);

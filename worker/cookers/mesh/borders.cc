@@ -11,7 +11,8 @@ namespace {
 constexpr uint32_t kNobody = UINT32_MAX;
 constexpr uint32_t kSeveral = UINT32_MAX - 1;
 
-// By vertex of all primitives of triangles, one behind the other: the number of its place.
+// The number of each vertex' place; the vertices of all triangle primitives, one primitive behind
+// the other.
 std::vector<uint32_t> NumberPlaces(const MeshData& mesh) {
   std::vector<float> positions;
   for (const Primitive& primitive : mesh.primitives) {
@@ -23,7 +24,8 @@ std::vector<uint32_t> NumberPlaces(const MeshData& mesh) {
   return NumberEqual({{positions.data(), 3 * sizeof(float)}}, positions.size() / 3);
 }
 
-// Which primitive has vertices at a place: kNobody, its index, or kSeveral.
+// The owner of each place: kNobody, the index of the only primitive with vertices there, or
+// kSeveral.
 std::vector<uint32_t> FindOwners(const MeshData& mesh, const std::vector<uint32_t>& places) {
   std::vector<uint32_t> owners(places.size(), kNobody);
   size_t vertex = 0;
@@ -39,7 +41,7 @@ std::vector<uint32_t> FindOwners(const MeshData& mesh, const std::vector<uint32_
 
 uint64_t Edge(uint32_t from, uint32_t to) { return uint64_t{from} << 32 | to; }
 
-// `places`: of the primitive's own vertices.
+// `places`: the places of the primitive's own vertices.
 bool HasSharedBorder(const Primitive& primitive, const uint32_t* places,
                      const std::vector<uint32_t>& owners) {
   std::vector<uint64_t> edges;

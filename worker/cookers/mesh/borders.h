@@ -1,4 +1,4 @@
-// Open edges of primitives, and where primitives meet in them.
+// FindSharedBorders: the open edges of primitives at which primitives meet.
 #pragma once
 
 #include <vector>
@@ -7,10 +7,10 @@
 
 namespace galley::worker::mesh {
 
-// By primitive: whether an open edge of it (one that no triangle of the primitive goes along the
-// other way, vertices at one place being one) ends where another primitive of triangles has a
-// vertex.
-// Cost: n log n of the mesh's triangles. REQUIRES: positions without -0.0.
+// For each primitive: whether an end of one of its open edges is at the place of a vertex of
+// another triangle primitive. An edge is open when no triangle of its primitive goes along it the
+// other way; vertices at the same place count as the same vertex.
+// Cost: n log n for the mesh's n triangles. REQUIRES: positions without -0.0.
 std::vector<bool> FindSharedBorders(const MeshData& mesh);
 
 }  // namespace galley::worker::mesh

@@ -1,5 +1,5 @@
-// Files that break a rule of glTF: one small document for each code that Khronos' validator has for
-// an error and that this cooker has to treat (docs/cookers/mesh.md has the table of all).
+// Files that break a rule of glTF: a small document for each error code of Khronos' validator that
+// this cooker has to treat (docs/cookers/mesh.md has the table of all codes).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -32,13 +32,13 @@ const char* const kPrimitive = "/meshes/0/primitives/0";
 const std::string kTransformPlace =
     "/materials/0/pbrMetallicRoughness/baseColorTexture/extensions/KHR_texture_transform";
 
-// The transform at that place.
+// The texture transform of the first material.
 json& TransformOf(GltfBuilder& b) {
   json& texture = b.json["materials"][0]["pbrMetallicRoughness"]["baseColorTexture"];
   return texture["extensions"]["KHR_texture_transform"];
 }
 
-// A triangle of its own, whose accessor of these values is `name`.
+// Adds a triangle with an attribute `name` of these floats.
 void PutFloats(GltfBuilder& b, const char* name, const char* type, size_t count,
                const std::vector<float>& element) {
   std::vector<float> values;
@@ -46,7 +46,7 @@ void PutFloats(GltfBuilder& b, const char* name, const char* type, size_t count,
   b.json["meshes"][0]["primitives"][0]["attributes"][name] = b.AddFloats(type, values);
 }
 
-// The same of normalised integers of 16 bits.
+// Adds a triangle with an attribute `name` of normalised 16-bit integers.
 void PutShorts(GltfBuilder& b, const char* name, const char* type, size_t count,
                const std::vector<uint32_t>& element) {
   std::vector<uint32_t> values;
@@ -288,7 +288,7 @@ std::vector<BrokenFile> PrimitiveFiles() {
        "/meshes/0/primitives/0/attributes/WEIGHTS_0", SkinnedScene,
        [](GltfBuilder& b) {
          b.json["meshes"][0]["primitives"][0]["attributes"].erase("JOINTS_0");
-         b.json["nodes"][0].erase("skin");  // which would be told, too
+         b.json["nodes"][0].erase("skin");  // which would give another warning
        }},
       {"MESH_PRIMITIVE_INVALID_ATTRIBUTE", Outcome::kTold, "/meshes/0/primitives/0/attributes/HEAT",
        CubeScene, [](GltfBuilder& b) { PutFloats(b, "HEAT", "SCALAR", kCubeVertices, {1}); }},
@@ -481,7 +481,7 @@ class BrokenRulesTest : public MeshCooking {
         EXPECT_TRUE(context->warnings()[0].starts_with(file.place)) << context->warnings()[0];
         EXPECT_THAT(context->warnings()[0], HasSubstr(std::string("(") + file.code + ")"));
       }
-      // What was repaired is not told again, and stays as it is.
+      // Repaired values give no second warning and stay as they are.
       const std::string once = context->output(".glb");
       EXPECT_EQ(CookBytes(once, {{"quantize", quantize}}),
                 CookBytes(CookBytes(once, {{"quantize", quantize}}), {{"quantize", quantize}}));
@@ -610,7 +610,7 @@ TEST_F(BrokenRulesTest, AFileOfNothingThatIsDrawnIsCooked) {
   EXPECT_EQ(file.json["nodes"], json::parse("[{}]"));
 }
 
-// A scene's list, what becomes of it, and of the nodes' children.
+// The list of scene nodes: what becomes of it, and of the nodes' children.
 TEST_F(BrokenRulesTest, ScenesMayNameNodesThatAreNoRoots) {
   const auto cooked = [&](const char* nodes, const char* scenes) {
     GltfBuilder builder = CubeScene();
@@ -655,7 +655,7 @@ TEST_F(BrokenRulesTest, AMatrixGoesBeforeTheOtherTransforms) {
   EXPECT_FALSE(file.json["nodes"][0].contains("translation"));
 }
 
-// Exporters write any number there.
+// Exporters write any number for such a joint.
 TEST_F(BrokenRulesTest, JointsWithoutAWeightMayBeOutOfRange) {
   const auto cook = [&](const std::vector<float>& weights) {
     GltfBuilder builder = SkinnedScene();
@@ -700,7 +700,7 @@ TEST_F(BrokenRulesTest, WeightsOfIntegersSumToOneWithoutQuantisation) {
   EXPECT_NEAR(read[0] + read[1], 1, 1e-9);
 }
 
-// One line for many places, whatever they hold.
+// Equal findings at many places are told in one line, whatever the values are.
 TEST_F(BrokenRulesTest, EqualFindingsAreOneWarning) {
   const auto context = Run(Changed([](json& g) {
     for (int i = 1; i < 100; ++i) {

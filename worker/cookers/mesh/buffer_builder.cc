@@ -15,7 +15,7 @@ constexpr size_t kShortVerticesMax = 65'535;  // index 65,535 restarts a primiti
 constexpr int kArrayBuffer = 34962;
 constexpr int kElementArrayBuffer = 34963;
 
-// One element as a buffer has it: the columns of matrices at multiples of 4.
+// Writes an element in the form of a buffer: the columns of matrices begin at multiples of 4.
 void PutElement(const Stream& stream, size_t element, char* target) {
   const Format& format = stream.format;
   const size_t columns = ShapeColumns(format.shape);
@@ -26,7 +26,7 @@ void PutElement(const Stream& stream, size_t element, char* target) {
     std::memcpy(target + i * column_stride, source + i * column_bytes, column_bytes);
 }
 
-// The bounds of the values as they are stored: integers stay integers, and a double holds them and
+// The bounds of the values as they are stored: integers stay integers. A double holds integers and
 // floats exactly.
 Json BoundsOf(const Stream& stream) {
   const bool is_float = stream.format.component == Component::kFloat;
@@ -59,7 +59,7 @@ size_t BufferBuilder::Place(const SectionKey& key, const std::string& bytes) {
       section.offsets.try_emplace(Digest::Of(bytes).ToString(), section.bytes.size());
   if (!is_new) return known->second;
   section.bytes += bytes;
-  // Strides are multiples of 4 already: only the others are padded.
+  // Strides are multiples of 4 already: only other sections are padded.
   section.bytes.append(Padded(section.bytes.size()) - section.bytes.size(), '\0');
   return known->second;
 }

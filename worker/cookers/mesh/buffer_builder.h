@@ -1,9 +1,9 @@
-// BufferBuilder: the one buffer of a GLB, its views and accessors.
+// BufferBuilder: builds the only buffer of a GLB, with its views and accessors.
 //
-// Layout: vertices of equal stride share a view, the attributes of a primitive interleaved (those
-// of each morph target apart), each attribute at a multiple of 4; then 16-bit indices, 32-bit
-// indices, inverse bind matrices, and the rest (animations, instances). Equal bytes are stored
-// once.
+// Layout: vertices of equal stride share a view. The attributes of a primitive are interleaved (the
+// attributes of each morph target apart), each attribute at a multiple of 4. Then come 16-bit
+// indices, 32-bit indices, inverse bind matrices, and the rest (animations, instances). Equal bytes
+// are stored once.
 #pragma once
 
 #include <cstdint>
@@ -21,24 +21,24 @@ namespace galley::worker::mesh {
 
 class BufferBuilder {
  public:
-  // Writes attributes and targets, `indices` where there are some, and `mode` into the glTF
+  // Writes attributes and targets, `indices` where the primitive has them, and `mode` into the glTF
   // primitive `json`, in place of what is there.
   void AddPrimitive(const Primitive& primitive, Json& json);
 
   enum class Use { kInverseBind, kOther };
-  // The index of the accessor. `has_bounds`: with min and max.
+  // Returns the index of the new accessor. `has_bounds`: the accessor gets min and max.
   size_t AddStream(const Stream& stream, Use use, bool has_bounds);
 
   // Sets accessors, bufferViews and buffers; returns the buffer. Nothing may be added after it.
   std::string Finish(Json& json);
 
  private:
-  // In the order of the file. Vertices: their stride.
+  // The parts of the buffer, in the order of the file. Vertices have a part for each stride.
   enum class Part { kVertices, kIndices16, kIndices32, kInverseBind, kOther };
   using SectionKey = std::pair<Part, size_t>;
   struct Section {
     std::string bytes;
-    std::map<std::string, size_t> offsets;  // digest -> where those bytes begin
+    std::map<std::string, size_t> offsets;  // digest -> offset of those bytes
   };
   struct Accessor {
     SectionKey section;
@@ -48,10 +48,10 @@ class BufferBuilder {
     Json bounds;  // null, or {"min", "max"}
   };
 
-  // Where `bytes` lie in the section, at a multiple of 4.
+  // Returns the offset of `bytes` in the section, a multiple of 4; appends them if they are new.
   size_t Place(const SectionKey& section, const std::string& bytes);
   size_t AddAccessor(Accessor accessor);
-  // Adds the attributes of one target, or of none.
+  // Adds the attributes of a single target, or of the base.
   void AddAttributes(const std::vector<const Attribute*>& attributes, size_t vertex_count,
                      Json& json);
   void AddInterleaved(const std::vector<const Attribute*>& attributes, size_t stride,

@@ -29,7 +29,7 @@ constexpr std::array<const char*, 13> kArrays = {
     "accessors", "animations", "buffers",  "bufferViews", "cameras", "images",  "materials",
     "meshes",    "nodes",      "samplers", "scenes",      "skins",   "textures"};
 
-// The arrays of the file's extensions, of which each object must have its own.
+// The arrays of the file's extensions; each object with such an extension must have its array.
 constexpr std::pair<const char*, const char*> kExtensionArrays[] = {
     {"KHR_lights_punctual", "lights"}, {"KHR_materials_variants", "variants"}};
 
@@ -71,7 +71,7 @@ constexpr IndexRule kReferences[] = {
     {"bufferViews/*/buffer", "buffers"},
 };
 
-// A member of the file, or of one of its extensions: the indices of others lead to its elements.
+// Checks an array of the file, or of an extension, to whose elements indices lead.
 absl::Status CheckIndexed(const Json& object, const char* name, const std::string& pointer) {
   const Json* array = Member(object, name);
   if (array == nullptr) return absl::OkStatus();
@@ -105,7 +105,7 @@ size_t SizeOf(const Json& json, std::string_view place) {
   return inner == nullptr ? 0 : SizeOf(*inner, place.substr(slash + 1));
 }
 
-// Also turns 5.0 into 5: later code reads indices without a look.
+// Checks that indices are in range. Turns 5.0 into 5, so that later code reads indices unchecked.
 absl::Status CheckReferences(Json& json) {
   for (const IndexRule& rule : kReferences) {
     const size_t size = SizeOf(json, rule.target);
@@ -124,7 +124,7 @@ absl::Status CheckReferences(Json& json) {
   return absl::OkStatus();
 }
 
-// Drops the extensions of kExtensionArrays in which there is nothing.
+// Drops extensions of kExtensionArrays whose array is empty.
 void DropEmptyExtensions(Json& json, std::vector<std::string>& warnings) {
   Json* extensions = Member(json, "extensions");
   if (extensions == nullptr) return;
@@ -147,7 +147,7 @@ absl::Status RepairForest(Json& json, std::vector<std::string>& warnings) {
     ASSIGN_OR_RETURN(const NodeForest forest, NodeForest::Read(json, warnings));
     RepairScenes(json, forest, warnings);
   }
-  // Anew: nodes may have become roots.
+  // The forest is read again, since nodes may have become roots.
   ASSIGN_OR_RETURN(const NodeForest forest, NodeForest::Read(json, warnings));
   RepairNodes(json, warnings);
   RepairSkins(json, forest, warnings);

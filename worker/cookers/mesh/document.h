@@ -1,13 +1,13 @@
 // Document: a glTF source in memory: its JSON, checked for shape, and the bytes that its buffer
 // views show.
 //
-// A Document promises: every member of the JSON that is an index into another top-level array or
-// one of an extension lies within it (kReferences in document.cc lists them); nodes are trees, and
-// scenes name nodes, each once, which are roots unless another scene shows their parents; every
-// element of the top-level arrays is an object; no extension is required that this cooker does not
-// know. Contents of accessors are checked when they are read (accessor.h), and what they mean in
-// the scene by scene_checks.h. What breaks a rule and can be drawn is repaired or told: extensions
-// by extension_places.h, values by property_rules.h, scenes by node_forest.h, nodes and skins by
+// A Document promises: every index into another top-level array, or into an array of an extension,
+// is in range (kReferences in document.cc lists these members); nodes are trees; scenes name nodes,
+// each once, which are roots unless another scene shows their parents; every element of the
+// top-level arrays is an object; no extension is required that this cooker does not know. The
+// contents of accessors are checked when they are read (accessor.h), their meaning in the scene by
+// scene_checks.h. Values that break a rule and can be drawn are repaired or told: extensions by
+// extension_places.h, values by property_rules.h, scenes by node_forest.h, nodes and skins by
 // node_repairs.h.
 #pragma once
 
@@ -30,7 +30,7 @@ inline constexpr size_t kNodesMax = 1'000'000;
 struct BufferView {
   std::string_view bytes;
   size_t stride = 0;      // 0: tight
-  bool has_bytes = true;  // false: of a buffer that is only a fallback for a decoder
+  bool has_bytes = true;  // false: the view is of a buffer that is only a decoder's fallback
 };
 
 class Document {
@@ -38,31 +38,31 @@ class Document {
   Json json;
   std::vector<BufferView> views;
   std::vector<std::string> files;  // of buffers, as written, percent escapes decoded
-  bool is_outline = false;         // no file was read: the views of their buffers have no bytes
+  bool is_outline = false;         // no file was read: views of buffers in files have no bytes
   std::vector<std::string> warnings;
   MemoryBudget budget;
 
-  // Counts memory that is about to be taken; memory_budget.h.
+  // Counts memory that is about to be taken (memory_budget.h).
   absl::Status Take(uint64_t bytes, const std::string& pointer) {
     return budget.Take(bytes, pointer);
   }
-  // Owns what views show; addresses stay.
+  // Keeps `bytes` for as long as the document lives. The returned address stays.
   std::string_view Keep(Blob bytes);
 
  private:
   std::deque<Blob> kept_;
 };
 
-// Answers the bytes of a file relative to the source's folder, nullptr when there is none.
+// Returns the bytes of a file relative to the source's folder; nullptr: there is no such file.
 using FileReader = std::function<absl::StatusOr<Blob>(const std::string& path)>;
 
 struct DocumentOptions {
   uint64_t memory_bytes_max = 0;
-  // Reads no file of a buffer, and decodes no view.
+  // No file of a buffer is read, and no view is decoded.
   bool is_outline = false;
 };
-// Reads a .gltf or .glb (told apart by their first bytes) with its buffers. INVALID_ARGUMENT says
-// which JSON pointer is wrong; errors of `read_file` are handed on.
+// Reads a .gltf or .glb with its buffers; the first bytes tell them apart. INVALID_ARGUMENT names
+// the JSON pointer of the flaw; errors of `read_file` are handed on.
 absl::StatusOr<Document> ReadDocument(const Blob& source, const FileReader& read_file,
                                       const DocumentOptions& options);
 

@@ -30,10 +30,10 @@ constexpr Place kPlaces[] = {
     {"MSFT_texture_dds", "/textures/*"},
 };
 
-// True for what is not known: others judge that.
+// Whether `extension` may stand at `owner`. True for unknown extensions, which others judge.
 bool MayStand(std::string_view extension, std::string_view owner) {
   if (extension == "KHR_texture_transform") return owner.ends_with("Texture");
-  if (extension == "KHR_mesh_quantization") return false;  // it has no object at all
+  if (extension == "KHR_mesh_quantization") return false;  // has no object at all
   if (extension.starts_with("KHR_materials_") && extension != "KHR_materials_variants")
     return owner == "/materials/*";
   bool is_listed = false;

@@ -1,4 +1,4 @@
-// The places where glTF's extensions have a meaning.
+// DropMisplacedExtensions: the places where glTF's extensions have a meaning.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace galley::worker::mesh {
 
-// Takes out, with a warning for each: an "extensions" or an extension that is no object; a known
-// extension at a place where it means nothing.
+// Takes out an "extensions" member or an extension that is no object, and a known extension at a
+// place where it means nothing. Each gives a warning.
 void DropMisplacedExtensions(Json& json, std::vector<std::string>& warnings);
 
 }  // namespace galley::worker::mesh

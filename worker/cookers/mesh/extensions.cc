@@ -11,12 +11,12 @@
 namespace galley::worker::mesh {
 namespace {
 
-// Kept, or taken up: their indices are of nodes, meshes, materials (which keep theirs), or are
-// followed.
+// Extensions that are kept or taken up. Their indices are of nodes, of meshes or of materials
+// (whose numbers stay), or are followed.
 constexpr std::string_view kKnown[] = {
     "EXT_mesh_gpu_instancing",
     "EXT_meshopt_compression",  // decoded
-    "EXT_texture_avif",         // as other textures
+    "EXT_texture_avif",         // taken up like other textures
     "EXT_texture_webp",
     "KHR_lights_punctual",
     "KHR_materials_anisotropy",
@@ -61,7 +61,7 @@ void VisitExtensions(Json& value, const std::function<void(Json&)>& visit) {
   }
 }
 
-// An "extensions" left empty is not allowed.
+// Removes empty "extensions", which glTF does not allow.
 void EraseEmptyExtensions(Json& value) {
   if (value.is_array()) {
     for (Json& element : value) EraseEmptyExtensions(element);

@@ -18,12 +18,12 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-// An extension that stays where it is, as it is.
+// An extension that stays unchanged in its place.
 struct Kept {
   const char* name;
-  const char* place;  // of the object that has it; "" is the file
+  const char* place;  // the place of the object that has the extension; "" is the file
   const char* value;
-  // In the file's own "extensions"; the use refers to it.
+  // The extension in the file's own "extensions", to which `value` refers.
   const char* root = nullptr;
 };
 
@@ -53,8 +53,8 @@ constexpr Kept kKept[] = {
     {"MSFT_lod", "/nodes/0", R"({"ids": [1]})"},
     {"MSFT_lod", "/materials/0", R"({"ids": [1]})"}};
 
-// Those that are read and not written, or written otherwise; each has a test of its own below or in
-// another file.
+// Extensions that are read and not written, or written otherwise; a test below or in another file
+// covers each.
 constexpr const char* kTakenUp[] = {
     "EXT_mesh_gpu_instancing",  // mesh_cooker_test.cc: its accessors are renumbered
     "EXT_meshopt_compression",  // gltf_reading_test.cc
@@ -296,7 +296,7 @@ TEST_F(ExtensionsTest, ChannelsOfAnimationPointersAreLeftOutWithAWarning) {
   json found = ReadGlbFile(context->output(".glb")).json;
   EXPECT_EQ(found["animations"][0]["channels"].size(), 1u);
   EXPECT_THAT(found["extensionsUsed"], Not(Contains("KHR_animation_pointer")));
-  animation["channels"] = json::array({channel});  // nothing is left
+  animation["channels"] = json::array({channel});  // no channel is left
   EXPECT_FALSE(Cook(builder.Glb()).json.contains("animations"));
 }
 

@@ -21,7 +21,7 @@ std::vector<float> PositionsOf(const Primitive& primitive) {
   return ToFloats(primitive.Find("POSITION")->stream);
 }
 
-// Numbers are compared by their bytes.
+// Turns -0.0 into 0.0, since numbers are compared by their bytes.
 void ClearNegativeZeros(Stream& stream) {
   if (stream.format.component != Component::kFloat) return;
   const size_t width = stream.format.width();
@@ -29,7 +29,7 @@ void ClearNegativeZeros(Stream& stream) {
     PutFloat(stream, i / width, i % width, stream.At(i / width, i % width) + 0.0f);
 }
 
-// Drops triangles with two equal corners, unless that are all.
+// Drops triangles with two equal corners, unless all triangles have them.
 void DropDegenerate(std::vector<uint32_t>& indices) {
   std::vector<uint32_t> kept;
   kept.reserve(indices.size());
@@ -61,7 +61,7 @@ void OrderVertices(Primitive& primitive) {
 
 std::vector<uint32_t> NumberEqual(const std::vector<ElementBytes>& streams, size_t count) {
   std::vector<meshopt_Stream> taken;
-  std::vector<std::vector<uint32_t>> numbers;  // what stands for streams already compared
+  std::vector<std::vector<uint32_t>> numbers;  // numbers that stand for streams already compared
   // The library takes whole triangles.
   std::vector<uint32_t> all((count + 2) / 3 * 3, 0);
   std::iota(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count), 0u);

@@ -14,7 +14,7 @@ constexpr uint32_t kVersion = 2;
 constexpr uint32_t kJsonType = 0x4E4F534A;
 constexpr uint32_t kBinaryType = 0x004E4942;
 
-// REQUIRES: four bytes at `offset`.
+// The little-endian word at `offset`. REQUIRES: four bytes at `offset`.
 uint32_t Word(std::string_view bytes, size_t offset) {
   uint32_t word = 0;
   for (size_t i = 4; i-- > 0;) word = word << 8 | static_cast<uint8_t>(bytes[offset + i]);

@@ -1,4 +1,4 @@
-// Which parts of glTF are read, and what is said of the others.
+// The parts of glTF that are read, and the warnings and errors about other parts.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <meshoptimizer.h>
@@ -20,7 +20,7 @@ constexpr Tolerance kQuantised = {.position = 3.1e-5, .attribute = 0.011};
 
 class GltfReadingTest : public MeshCooking {
  protected:
-  // Both draw the same.
+  // Expects that both files draw the same.
   void ExpectEqualDrawing(const GltfBuilder& expected, const std::string& source) {
     EXPECT_EQ(Compare(ReadTriangles(ReadGlbFile(expected.Glb())), ReadTriangles(Cook(source)),
                       kQuantised),
@@ -126,7 +126,7 @@ TEST_F(GltfReadingTest, SparseValuesAreputIn) {
       {"indices", {{"bufferView", indices}, {"componentType", 5123}}},
       {"values", {{"bufferView", values}}}};
   ExpectSame(builder, {.position = 1e-4, .attribute = 0.011});
-  // Without a buffer view all others are zero.
+  // Without a buffer view all other elements are zero.
   builder.json["accessors"][0].erase("bufferView");
   const GlbFile file = Cook(builder.Glb(), {{"quantize", false}});
   const std::vector<double> positions = ReadValues(
@@ -417,8 +417,9 @@ TEST_F(GltfReadingTest, AnOutlineReadsNoOtherFile) {
     EXPECT_THAT(context.looks(), IsEmpty());
     return status.ok() ? look.kind : std::string(status.message());
   };
-  // Base colour, normal map and quantities; an image in a buffer that nobody reads; a webp
-  // beside it, of an extension; and one that no material uses.
+  // The outline names the base colour, the normal map and the quantities, but not an image in a
+  // buffer that nobody reads. An extension has a webp beside the first image, and no material uses
+  // the last.
   EXPECT_EQ(outline(R"({"asset": {"version": "2.0"},
       "buffers": [{"uri": "m%201.bin", "byteLength": 99}, {"uri": "m.bin", "byteLength": 9}],
       "bufferViews": [{"buffer": 0, "byteOffset": 8, "byteLength": 90}],

@@ -73,7 +73,7 @@ absl::Status ReadUri(Document& document, const Json& json, ImageSource& source,
   return absl::OkStatus();
 }
 
-// Without folders and an image's extension, in plain characters.
+// The name without folders and without an image's extension, in plain characters.
 std::string PlainName(std::string_view name) {
   std::string plain;
   for (const char c : name.substr(0, kNameBytesMax)) {
@@ -118,7 +118,7 @@ absl::StatusOr<ImageSource> ReadImage(Document& document, size_t image) {
   } else if (const Json* view = Member(json, "bufferView"); view != nullptr) {
     const BufferView& bytes = document.views[view->get<size_t>()];
     if (document.is_outline && !bytes.has_bytes) {
-      source.extension = "png";  // or another one: nobody looks
+      source.extension = "png";  // or another format: nobody looks
       source.cooker = "texture";
       return source;
     }

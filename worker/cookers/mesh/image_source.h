@@ -1,4 +1,5 @@
-// The images of a glTF: files beside it, or bytes within it, which become generated packages.
+// ImageSource: an image of a glTF: a file beside the glTF, or bytes within it, which become a
+// generated package.
 #pragma once
 
 #include <set>
@@ -10,31 +11,32 @@
 
 namespace galley::worker::mesh {
 
-// The kind of the texels: colours in sRGB; a normal map; quantities, each channel its own.
+// The kind of the texels: colours in sRGB; a normal map; quantities, with a meaning for each
+// channel.
 enum class ImageUse : uint8_t { kColor, kNormal, kData };
 std::string_view UseName(ImageUse use);
 
 struct ImageSource {
   bool is_external = false;
   std::string path;  // external: as written, percent escapes decoded
-  // Embedded.
+  // For an embedded image.
   std::string bytes;
   std::string extension;  // "png"; by the first bytes, whatever the mimeType says
-  std::string cooker;     // "texture"; "copy" for what is in a texture's final form (ktx2, dds)
+  std::string cooker;     // "texture"; "copy" for a texture in its final form (ktx2, dds)
 };
 
 // INVALID_ARGUMENT: no uri and no bufferView, a URI that is no relative path or leads to `_gen/`,
-// bytes that no cooker reads. REQUIRES: image in range.
+// or bytes that no cooker reads. REQUIRES: image in range.
 absl::StatusOr<ImageSource> ReadImage(Document& document, size_t image);
 
-// "_gen/<name of the image, or image_<index>>[_<use>].<extension>", characters outside of
-// [A-Za-z0-9_.-] as '_'; "_<index>" is put behind a name that `taken` holds (case aside); added to
-// it.
+// "_gen/<name of the image, or image_<index>>[_<use>].<extension>". Characters outside of
+// [A-Za-z0-9_.-] become '_'. A name that `taken` already holds (case aside) gets "_<index>" behind
+// it. The returned name is added to `taken`.
 std::string GeneratedName(const Document& document, size_t image, std::string_view extension,
                           std::string_view use, std::set<std::string>& taken);
 
-// Settings for the cooker, the same on every platform. Quantities are cooked as linear colours:
-// the texture cooker's masks may keep one channel only.
+// Settings for the cooker, the same on every platform. Quantities are cooked as linear colours,
+// since the texture cooker's masks may keep only one channel.
 std::string SettingsOf(const ImageSource& source, ImageUse use);
 
 }  // namespace galley::worker::mesh

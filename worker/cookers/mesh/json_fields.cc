@@ -12,7 +12,7 @@ namespace {
 constexpr size_t kShownMax = 60;
 constexpr double kExactMax = 9007199254740992.0;  // 2^53
 
-// RFC 6901.
+// Escapes a key for a JSON pointer (RFC 6901).
 std::string Escaped(std::string_view key) {
   std::string text;
   for (const char c : key) {

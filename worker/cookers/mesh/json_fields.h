@@ -1,5 +1,6 @@
-// Reading of foreign JSON, every step checked. Errors are INVALID_ARGUMENT and begin with the JSON
-// pointer of the place: "/accessors/3/count: expected an integer of at least 1, not \"x\"".
+// JSON fields: reading of foreign JSON, every step checked. Errors are INVALID_ARGUMENT and begin
+// with the JSON pointer of the place: "/accessors/3/count: expected an integer of at least 1, not
+// \"x\"".
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@ namespace galley::worker::mesh {
 
 using Json = nlohmann::json;
 
-// "<pointer>: <text>"; an empty pointer is "the file".
+// INVALID_ARGUMENT with "<pointer>: <text>"; an empty pointer is "the file".
 absl::Status Flaw(std::string_view pointer, std::string_view text);
 // A short text of `value` for messages.
 std::string Shown(const Json& value);
@@ -29,7 +30,7 @@ size_t ArraySize(const Json& object, std::string_view key);
 
 // A whole number, also written 5.0, from 0 to `max`.
 absl::StatusOr<uint64_t> WholeNumber(const Json& value, uint64_t max, const std::string& pointer);
-// Members of `object`, which lies at `pointer`; the default when absent.
+// Members of `object`, which lies at `pointer`; the default where a member is absent.
 absl::StatusOr<uint64_t> NumberOr(const Json& object, const char* key, uint64_t default_value,
                                   uint64_t max, const std::string& pointer);
 absl::StatusOr<bool> BoolOr(const Json& object, const char* key, bool default_value,
@@ -39,8 +40,8 @@ absl::StatusOr<std::string> TextOr(const Json& object, const char* key, std::str
 
 // Calls `visit` for every value that `pattern` leads to: keys joined with '/', "*" for each element
 // of an array, "{}" for each member of an object ("meshes/*/primitives/*/targets/*/{}"). Absent
-// members are passed over; a value on the way that is no array, or no object, where the pattern
-// wants one is an error. Stops at the first error.
+// members are passed over. A value on the way that is not the array or object that the pattern asks
+// for is an error. Stops at the first error.
 using JsonVisitor = std::function<absl::Status(Json& value, const std::string& pointer)>;
 absl::Status VisitJson(Json& value, std::string_view pattern, const std::string& pointer,
                        const JsonVisitor& visit);

@@ -1,4 +1,4 @@
-// MemoryBudget: what the decoded data of one source may take.
+// MemoryBudget: the memory that the decoded data of a source may take.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,8 @@ class MemoryBudget {
  public:
   explicit MemoryBudget(uint64_t job_bytes_max = 0) : job_bytes_max_(job_bytes_max) {}
 
-  // Counts memory that is about to be taken, for what lies at `pointer` of the source.
-  // OUT_OF_RANGE when this source needs more than a quarter of what the job may use: nothing
-  // is counted then.
+  // Counts memory that is about to be taken for the data at `pointer` of the source. OUT_OF_RANGE:
+  // the source needs more than a quarter of what the job may use; nothing is counted then.
   absl::Status Take(uint64_t bytes, const std::string& pointer);
 
  private:

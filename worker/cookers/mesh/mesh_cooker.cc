@@ -21,7 +21,7 @@ namespace galley::worker {
 namespace mesh {
 namespace {
 
-// Raised by hand when outputs change without a change of library.
+// Raised by hand when outputs change without a change of a library.
 constexpr int kRevision = 6;
 
 record::CookerDescription Describe() {
@@ -47,7 +47,7 @@ class LoadedMesh : public Cooker::Loaded {
   MeshSettings settings;
   Scene scene;
   std::vector<uint64_t> normal_map_texcoords;
-  // Made by the first Cook.
+  // The outputs, made by the first Cook.
   struct Output {
     std::string suffix;
     std::string bytes;
@@ -57,7 +57,7 @@ class LoadedMesh : public Cooker::Loaded {
     std::vector<std::string> warnings;
     Totals totals;
   };
-  // A failure is kept, too: the scene is spent in any case.
+  // A failure is kept, too: the scene is used up in either case.
   std::optional<absl::StatusOr<Made>> made;
 };
 
@@ -140,7 +140,7 @@ absl::Status AddLevels(const Scene& scene, const MeshSettings& settings, LoadedM
   return absl::OkStatus();
 }
 
-// Changes the scene step by step, and takes it away.
+// Changes the scene step by step, and uses it up.
 absl::StatusOr<LoadedMesh::Made> MakeOutputs(LoadedMesh& loaded) {
   LoadedMesh::Made made;
   Scene scene = std::move(loaded.scene);
@@ -160,7 +160,7 @@ absl::StatusOr<LoadedMesh::Made> MakeOutputs(LoadedMesh& loaded) {
 
 absl::Status CookMesh(CookContext& context, LoadedMesh& loaded) {
   if (!loaded.made) {
-    loaded.made.emplace(OutOfMemory(context));  // should the next line throw half way
+    loaded.made.emplace(OutOfMemory(context));  // in case the next line throws half way
     loaded.made.emplace(MakeOutputs(loaded));
   }
   RETURN_IF_ERROR(loaded.made->status());

@@ -24,7 +24,8 @@ using ::testing::Pair;
 using ::testing::UnorderedElementsAre;
 using ::testing::VariantWith;
 
-// Normals of 8 bits: half a step on each axis, and what bringing them to length 1 adds.
+// Normals of 8 bits are off by half a step on each axis, and by what bringing them to length 1
+// adds.
 constexpr Tolerance kQuantised = {.position = 3.1e-5, .attribute = 0.011};
 
 class MeshCookerTest : public MeshCooking {};
@@ -32,7 +33,7 @@ class MeshCookerTest : public MeshCooking {};
 TEST_F(MeshCookerTest, ACubeIsDrawnAsItWas) { ExpectSame(CubeScene(), kQuantised); }
 
 TEST_F(MeshCookerTest, ASkinnedMeshIsDrawnAsItWas) {
-  // A weight of 8 bits moves a vertex by 1/510 of what lies between the joints.
+  // A weight of 8 bits moves a vertex by 1/510 of the distance between the joints.
   ExpectSame(SkinnedScene(), {.position = 0.004, .attribute = 0.012});
 }
 
@@ -95,7 +96,7 @@ TEST_F(MeshCookerTest, ASkinThatSeveralMeshesShareHasOneGrid) {
   for (float& position : positions) position = position * 3 + 20;
   second["primitives"][0]["attributes"]["POSITION"] = builder.AddFloats("VEC3", positions, true);
   builder.json["meshes"].push_back(second);
-  // Once with the skin, once without.
+  // A node shows the mesh with the skin, another one without.
   builder.json["nodes"].push_back({{"mesh", 1}, {"skin", 0}});
   builder.json["nodes"].push_back({{"mesh", 1}});
   builder.json["scenes"][0]["nodes"] = {0, 1, 3, 4};
@@ -105,7 +106,7 @@ TEST_F(MeshCookerTest, ASkinThatSeveralMeshesShareHasOneGrid) {
       "");
 }
 
-// The component type of a primitive's positions; by default of mesh 0's first primitive.
+// The component type of a primitive's positions; by default of the first primitive of mesh 0.
 int PositionType(const GlbFile& file, size_t mesh = 0, size_t primitive = 0) {
   const json& attributes = file.json["meshes"][mesh]["primitives"][primitive]["attributes"];
   return file.json["accessors"][attributes["POSITION"].get<size_t>()]["componentType"].get<int>();
@@ -180,7 +181,7 @@ TEST_F(MeshCookerTest, ASkinWithoutInverseBindsGetsSome) {
   ExpectSame(builder, {.position = 0.004, .attribute = 0.012});
 }
 
-// Whose matrices pass float's range when they take up the grid.
+// A scene whose matrices pass float's range when they take up the grid.
 GltfBuilder TooLargeScene() {
   GltfBuilder builder = SkinnedScene();
   json& primitive = builder.json["meshes"][0]["primitives"][0];
@@ -326,7 +327,7 @@ TEST_F(MeshCookerTest, ALevelOfDetailDoesNotPassItsError) {
   EXPECT_GT(count(".d/lod1.glb"), count(".glb") / 2);
 }
 
-// Closed, small or thin: what simplification likes to make nothing of.
+// Closed, small or thin surfaces, of which simplification likes to leave nothing.
 std::vector<Surface> SmallSurfaces() {
   std::vector<Surface> surfaces;
   for (const float thickness : {1.0f, 0.1f, 0.001f}) {
@@ -524,7 +525,7 @@ TEST_F(MeshCookerTest, CamerasAndScenesAreKeptAndTheDefaultSceneHasTheBounds) {
        "perspective": {"yfov": 0.66, "znear": 0.01, "aspectRatio": 1.5}, "extras": {"shake": 2}},
       {"type": "orthographic",
        "orthographic": {"xmag": 2, "ymag": 1, "znear": 0, "zfar": 10}}])");
-  builder.json["nodes"][0]["camera"] = 1;  // one that shows a mesh, too
+  builder.json["nodes"][0]["camera"] = 1;  // a node with a mesh has a camera, too
   builder.json["nodes"].push_back({{"camera", 0}, {"translation", {0, 2, 5}}});
   builder.json["nodes"].push_back({{"mesh", 0}, {"scale", {2, 2, 2}}});
   builder.json["scenes"] = json::parse(R"([

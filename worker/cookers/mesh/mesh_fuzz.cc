@@ -1,5 +1,5 @@
-// The whole cooker on foreign bytes, as .gltf or .glb (its first bytes say which). The first byte
-// picks the settings. What is cooked must cook again.
+// The whole cooker on foreign bytes. The first byte picks the settings; the first bytes of the rest
+// say whether it is .gltf or .glb. An output must cook again.
 #include <cstddef>
 #include <cstdint>
 #include <string>

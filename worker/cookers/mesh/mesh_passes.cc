@@ -16,7 +16,7 @@
 namespace galley::worker::mesh {
 namespace {
 
-// Its own material first, then those of its variants.
+// The materials of a primitive: its own first, then those of its variants.
 std::vector<size_t> MaterialsOf(const Json& primitive) {
   std::vector<size_t> materials;
   if (const Json* own = Member(primitive, "material"); own != nullptr)

@@ -1,4 +1,4 @@
-// The passes over a scene's geometry, in their order.
+// Mesh passes: the passes over a scene's geometry, in their order.
 #pragma once
 
 #include <string>
@@ -9,30 +9,29 @@
 
 namespace galley::worker::mesh {
 
-// TANGENT where the material has a normal map and the primitive none. `texcoords`: by material,
-// from TakeTextures; materials of variants count, too. OUT_OF_RANGE: normals that must
-// be made for them take more than is left of the scene's budget. REQUIRES: before QuantizeScene.
+// Adds TANGENT to primitives without it whose material has a normal map. `texcoords`: by material,
+// from TakeTextures; materials of variants count, too. OUT_OF_RANGE: normals that must be made for
+// the tangents take more than is left of the scene's budget. REQUIRES: called before QuantizeScene.
 absl::Status AddTangents(Scene& scene, const std::vector<uint64_t>& texcoords,
                          std::vector<std::string>& warnings);
-// Small formats, and the nodes and matrices that undo the positions' grids. INVALID_ARGUMENT:
-// inverse bind matrices that would become infinite.
+// Gives attributes small formats, and undoes the positions' grids by nodes and matrices.
+// INVALID_ARGUMENT: inverse bind matrices would become infinite.
 absl::Status QuantizeScene(Scene& scene, std::vector<std::string>& warnings);
-// Instead of QuantizeScene: the same formats, with weights that sum to 1 and directions that have a
-// length.
+// Called instead of QuantizeScene. Formats stay; weights get the sum 1, and directions a length.
 void NormalizeScene(Scene& scene, std::vector<std::string>& warnings);
-// Equal vertices are one, triangles and vertices lie in a good order.
+// Joins equal vertices, and puts triangles and vertices in a good order.
 void OptimizeScene(Scene& scene);
 
-// LevelMaker makes the levels of detail of a scene. Each is made from the whole scene, so that
-// errors do not add up; a primitive that would have no fewer triangles than in the level before, or
-// none, is the one of that level: triangles never rise. Where primitives of a mesh touch, their
-// borders stay, so that levels do not tear open there.
+// LevelMaker makes the levels of detail of a scene. Each level is made from the whole scene, so
+// that errors do not add up. A primitive that would have none, or no fewer triangles than in the
+// level before, is taken from that level: triangles never rise. Where primitives of a mesh touch,
+// their borders stay, so that levels do not tear open there.
 class LevelMaker {
  public:
-  // REQUIRES: after OptimizeScene; `whole` outlives this.
+  // REQUIRES: called after OptimizeScene; `whole` outlives the LevelMaker.
   LevelMaker(const Scene& whole, double error_max);
 
-  // The scene with about this part of its triangles. The next call changes it. REQUIRES: ratios
+  // The scene with about `ratio` of its triangles; valid until the next call. REQUIRES: ratios
   // fall.
   const Scene& Next(double ratio);
 

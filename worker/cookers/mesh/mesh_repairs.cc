@@ -18,7 +18,7 @@ void ForgetMesh(Json& node) {
   if (extensions->empty()) node.erase("extensions");
 }
 
-// As many as there are targets: those too many are left out, those that lack are 0.
+// Gives `weights` a number for each target: extra numbers are left out, missing numbers are 0.
 void FitWeights(Json& object, size_t target_count, const std::string& pointer,
                 std::string_view code, std::vector<std::string>& warnings) {
   Json* weights = Array(object, "weights");

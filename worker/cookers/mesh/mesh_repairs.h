@@ -1,4 +1,4 @@
-// The repair of what nodes, meshes and materials say of each other.
+// Mesh repairs: mends what nodes, meshes and materials say of each other.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,14 @@
 
 namespace galley::worker::mesh {
 
-// Takes out meshes without primitives, of `json` and of `meshes`, and what nodes said of them; the
-// others get new numbers.
+// Takes meshes without primitives out of `json` and of `meshes`, and out of the nodes that show
+// them. The other meshes get new numbers.
 void DropEmptyMeshes(Json& json, std::vector<MeshData>& meshes, std::vector<std::string>& warnings);
-// Weights get as many numbers as there are morph targets; a mesh without joints gets no skin.
+// Gives weights as many numbers as there are morph targets; takes the skin from a mesh without
+// joints.
 void RepairMeshUse(Json& json, const std::vector<MeshData>& meshes,
                    std::vector<std::string>& warnings);
-// Tells the primitives without the texture coordinates or tangents that their materials need.
+// Warns of primitives without the texture coordinates or tangents that their materials need.
 // `texcoords`: by material, from TakeTextures.
 void CheckMaterialUse(const Json& json, const std::vector<MeshData>& meshes,
                       const std::vector<std::set<uint64_t>>& texcoords,

@@ -1,4 +1,4 @@
-// MeshSettings: what a recipe asks of the mesh cooker.
+// MeshSettings: the settings that a recipe gives the mesh cooker.
 #pragma once
 
 #include <vector>

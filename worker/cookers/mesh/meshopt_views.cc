@@ -72,8 +72,8 @@ int Decode(const Packed& packed, std::string& out) {
   return meshopt_decodeIndexSequence(out.data(), packed.count, packed.stride, bytes, size);
 }
 
-// The first byte of each mode's bytes: a mark above, the version of the codec below. Newer ones
-// than the extension has are of KHR_meshopt_compression.
+// The first byte of a stream of each mode: a mark in the high bits, the codec's version in the low
+// bits. Newer versions than this extension has belong to KHR_meshopt_compression.
 // Source: EXT_meshopt_compression, "Mode 0: attributes", "Mode 1: triangles", "Mode 2: indices".
 struct Codec {
   std::string_view mode;

@@ -1,5 +1,5 @@
-// EXT_meshopt_compression on the way in: a buffer view's bytes out of a compressed stream, by
-// meshoptimizer's decoders, which are made for foreign bytes.
+// Reading of EXT_meshopt_compression: decompresses the bytes of a buffer view by meshoptimizer's
+// decoders, which are made for foreign bytes.
 // Source:
 // https://github.com/KhronosGroup/glTF/tree/main/extensions/2.0/Vendor/EXT_meshopt_compression
 #pragma once
@@ -14,8 +14,8 @@ namespace galley::worker::mesh {
 
 inline constexpr const char* kMeshoptCompression = "EXT_meshopt_compression";
 
-// `extension` lies at `pointer`; `buffer` holds the compressed bytes. The decoded ones are kept by
-// `document`. INVALID_ARGUMENT: a member out of its range, bytes that do not decode.
+// `extension` lies at `pointer`; `buffer` holds the compressed bytes. `document` keeps the decoded
+// bytes. INVALID_ARGUMENT: a member out of its range, or bytes that do not decode.
 absl::StatusOr<std::string_view> DecodeMeshoptView(Document& document, const Json& extension,
                                                    std::string_view buffer,
                                                    const std::string& pointer);

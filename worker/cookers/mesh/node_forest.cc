@@ -10,7 +10,8 @@
 namespace galley::worker::mesh {
 namespace {
 
-// A walk upwards that is longer than there are nodes goes round. Nodes known to end are marked.
+// A walk upwards that is longer than the number of nodes goes round. Nodes whose walk ends are
+// marked.
 absl::Status CheckNoCircle(const std::vector<size_t>& parent) {
   const size_t count = parent.size();
   std::vector<bool> ends(count, false);
@@ -22,7 +23,7 @@ absl::Status CheckNoCircle(const std::vector<size_t>& parent) {
       path.push_back(at);
       at = parent[at];
     }
-    if (path.size() > count)  // so long a walk has come to the circle, wherever it began
+    if (path.size() > count)  // such a long walk has reached the circle, wherever it began
       return Flaw(fmt::format("/nodes/{}", path.back()), "the node is its own ancestor");
     for (const size_t node : path) ends[node] = true;
   }
@@ -41,7 +42,7 @@ struct Listed {
   size_t place = 0;
   size_t node = 0;
   bool is_kept = true;
-  bool is_shown_below = false;  // with another node of the list
+  bool is_shown_below = false;  // another node of the list shows this node
 };
 
 class SceneRepair {
@@ -62,7 +63,7 @@ class SceneRepair {
     std::vector<Listed> own;
     for (size_t i = 0; nodes != nullptr && i < nodes->size(); ++i)
       own.push_back({.scene = scene, .place = i, .node = (*nodes)[i].get<size_t>()});
-    // In the order of their spans those below another one follow it.
+    // In the order of spans, nodes that lie below another node of the list follow it.
     std::vector<size_t> order(own.size());
     for (size_t i = 0; i < order.size(); ++i) order[i] = i;
     std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
@@ -78,7 +79,7 @@ class SceneRepair {
     listed_.insert(listed_.end(), own.begin(), own.end());
   }
 
-  // What all scenes together show: spans that do not overlap, rising.
+  // The nodes that all scenes together show, as rising spans that do not overlap.
   void FindSpans() {
     for (const Listed& each : listed_)
       shown_.emplace_back(forest_.begin(each.node), forest_.end(each.node));
@@ -118,7 +119,8 @@ class SceneRepair {
     }
   }
 
-  // Its parent may have let it go for another scene.
+  // Takes `node` out of its parent's children, if it is still there: another scene may have done
+  // so.
   void Detach(size_t node) {
     Json& parent = json_["nodes"][forest_.parent(node)];
     Json* children = Array(parent, "children");
@@ -185,7 +187,7 @@ void NodeForest::NumberNodes(const Json& json) {
   root_.assign(size(), 0);
   struct Visit {
     size_t node;
-    size_t next;  // the child to go to
+    size_t next;  // the next child to visit
   };
   std::vector<Visit> open;
   size_t number = 0;

@@ -18,8 +18,8 @@ class NodeForest {
 
   size_t size() const { return parent_.size(); }
   bool IsRoot(size_t node) const { return parent_[node] == size(); }
-  size_t parent(size_t node) const { return parent_[node]; }  // REQUIRES: no root
-  // Each node has a span of numbers, which holds the spans of all that are below it.
+  size_t parent(size_t node) const { return parent_[node]; }  // REQUIRES: `node` is no root
+  // The span of numbers of `node`, which holds the spans of all nodes below it.
   size_t begin(size_t node) const { return begin_[node]; }
   size_t end(size_t node) const { return end_[node]; }
   // Whether `below` is `node` or one of its descendants.
@@ -38,9 +38,9 @@ class NodeForest {
   std::vector<size_t> root_;
 };
 
-// Makes the lists of scenes name roots only, each once, and says so. A node below another one of
-// the list is left out, since it is drawn with that one. Another one becomes a root when no scene
-// shows its parent; else the list stays as it is.
+// Makes the lists of scenes name only roots, each once, and warns of the change. A listed node
+// below another listed node is left out, since it is drawn with that node. Any other listed node
+// that is no root becomes a root when no scene shows its parent; else the list stays as it is.
 void RepairScenes(Json& json, const NodeForest& forest, std::vector<std::string>& warnings);
 
 }  // namespace galley::worker::mesh

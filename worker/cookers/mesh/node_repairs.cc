@@ -13,7 +13,7 @@
 namespace galley::worker::mesh {
 namespace {
 
-// As far from 1 as the validator lets lengths of four numbers be.
+// The validator's tolerance for the length of four numbers that should have length 1.
 constexpr double kRotationLengthOff = 0.00769;
 // How far, as a part of their lengths, the axes of a matrix may be from right angles.
 constexpr double kSkewMax = 1e-4;
@@ -38,7 +38,7 @@ void RepairRotation(Json& node, const std::string& pointer, std::vector<std::str
                               "(ROTATION_NON_UNIT)"));
 }
 
-// Whether translation, rotation and scale can make it.
+// Whether a translation, a rotation and a scale can make this matrix.
 bool IsTrs(const Json& matrix) {
   std::array<double, 16> m;
   for (size_t i = 0; i < 16; ++i) m[i] = matrix[i].get<double>();

@@ -1,5 +1,6 @@
-// The rules for nodes and skins that can be judged without geometry. What breaks them is repaired
-// where the drawing is plain, else told with the code of Khronos' validator.
+// Node repairs: the rules for nodes and skins that can be judged without geometry. A node or skin
+// that breaks a rule is repaired where the drawing is plain, else told with the code of Khronos'
+// validator.
 #pragma once
 
 #include <string>
@@ -10,11 +11,11 @@
 
 namespace galley::worker::mesh {
 
-// Transforms, and what needs a mesh. REQUIRES: indices are in range, and RepairProperties was
-// called.
+// Repairs transforms, and nodes with what only a mesh can have. REQUIRES: indices are in range, and
+// RepairProperties was called.
 void RepairNodes(Json& json, std::vector<std::string>& warnings);
-// Joints that have no root in common, skeletons that are none, skins of another scene. REQUIRES:
-// the same.
+// Repairs skins whose joints have no root in common, whose skeleton is no skeleton, or that belong
+// to another scene. REQUIRES: as RepairNodes.
 void RepairSkins(Json& json, const NodeForest& forest, std::vector<std::string>& warnings);
 
 }  // namespace galley::worker::mesh

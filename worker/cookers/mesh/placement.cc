@@ -20,7 +20,7 @@ bool IsInstanced(const Json& node) {
 
 constexpr double kCoarserMax = 256;
 
-// With their deltas.
+// Whether positions and their deltas are floats.
 bool HasFloatPositions(const Primitive& primitive) {
   return std::all_of(
       primitive.attributes.begin(), primitive.attributes.end(), [](const Attribute& each) {
@@ -28,7 +28,7 @@ bool HasFloatPositions(const Primitive& primitive) {
       });
 }
 
-// A grid for all these meshes with which none of them loses too much; nullopt: there is none.
+// A grid for all these meshes that costs none of them too much precision; nullopt: there is none.
 std::optional<PositionGrid> FitCommonGrid(const std::vector<const MeshData*>& meshes) {
   std::vector<const Primitive*> all;
   std::vector<std::vector<const Primitive*>> each;
@@ -67,8 +67,8 @@ class Groups {
   std::vector<size_t> parent_;
 };
 
-// The shortest decimal that is this float: what a reader gets is the same. REQUIRES: a float's
-// value.
+// The shortest decimal for this float: a reader gets the same float. REQUIRES: `value` is a
+// float's.
 double Short(double value) {
   double decimal = 0;
   const std::string text = fmt::format("{}", static_cast<float>(value));
@@ -76,7 +76,7 @@ double Short(double value) {
   return decimal;
 }
 
-// Where a node of the source shows its mesh on a grid: the new child.
+// Moves the mesh of `node` to a new child that is scaled by `grid`; returns the child.
 Json ChildOf(Json& node, const PositionGrid& grid) {
   Json child = Json::object();
   for (const char* key : {"mesh", "weights"}) {

@@ -1,11 +1,11 @@
-// How a mesh on a position grid is put back to its place. All else in the scene stays where it was,
-// and all indices of nodes stay:
-// - a node that shows the mesh hands it to a new child, whose scale and translation are the grid's;
-//   the node's cameras, lights and children are not scaled by it, and animations of the node need
-//   no change. Morph weights and their animations go along to the child;
-// - where the mesh has a skin, the node's transform means nothing (glTF 2.0, 3.7.3.3): the skin's
-//   inverse bind matrices take the grid up. So all meshes of a skin share a grid, and all skins of
-//   a mesh do.
+// Placement: puts a mesh on a position grid back to its place. Everything else in the scene stays
+// where it was, and all indices of nodes stay:
+// - A node that shows the mesh hands it to a new child, whose scale and translation are the grid's.
+//   So the node's cameras, lights and children are not scaled, and its animations need no change.
+//   Morph weights and their animations go along to the child.
+// - Where the mesh has a skin, the node's transform means nothing (glTF 2.0, 3.7.3.3): the skin's
+//   inverse bind matrices take the grid up. So the meshes of a skin share a grid, and so do the
+//   skins of a mesh.
 #pragma once
 
 #include <optional>
@@ -18,22 +18,22 @@
 namespace galley::worker::mesh {
 
 struct Grids {
-  // By mesh and by skin; nullopt: positions stay as they are.
+  // By mesh and by skin; nullopt: positions stay unchanged.
   std::vector<std::optional<PositionGrid>> of_mesh;
   std::vector<std::optional<PositionGrid>> of_skin;
 };
 
-// No grid for a mesh that no node shows, that is instanced (EXT_mesh_gpu_instancing multiplies
-// between node and mesh), some of whose positions or their deltas are integers already, or for
-// which FitGrid has none; nor for what shares a skin with it. None, either, for meshes that share a
-// skin when one of them alone would have a grid more than 256 times as fine: 8 bits are what it may
-// lose.
+// Plans the grids. A mesh has no grid when no node shows it, when it is instanced
+// (EXT_mesh_gpu_instancing multiplies between node and mesh), when some of its positions or deltas
+// are integers already, when FitGrid has none for it, or when it shares a skin with such a mesh.
+// Meshes that share a skin have no grid, either, when one of them alone would have a grid more than
+// 256 times as fine: a mesh may lose 8 bits.
 Grids PlanGrids(const Json& json, const std::vector<MeshData>& meshes);
 
-// Adds the children, and moves the targets of animations of weights.
+// Adds the children to `json`, and moves the targets of animations of weights to them.
 void PlaceMeshes(Json& json, const Grids& grids);
 
-// The inverse bind matrices of a skin, with its grid. `matrices`: MAT4 of floats, one for each
+// Multiplies the grid into a skin's inverse bind matrices. `matrices`: MAT4 of floats, one for each
 // joint.
 void AbsorbGrid(Stream& matrices, const PositionGrid& grid);
 

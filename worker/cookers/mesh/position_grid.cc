@@ -9,8 +9,9 @@ namespace {
 
 constexpr double kQuantumMax = 65535;
 constexpr double kDeltaMax = 32767;
-constexpr int kExponentMin = -100;  // far from float's least
-constexpr int kExponentMax = 100;   // 65535 steps, and an origin of 2^24, are far from its greatest
+constexpr int kExponentMin = -100;  // far from the least float
+// 65535 steps, and an origin of 2^24, are far from the greatest float
+constexpr int kExponentMax = 100;
 constexpr int kMantissaBits = 24;
 
 struct Range {
@@ -59,7 +60,8 @@ bool Fits(const Range& range, double step) {
   return Rounded(range.delta_max / step) <= kDeltaMax;
 }
 
-// Below this step the source's own floats have no digits. frexp and ldexp are exact.
+// The exponent of the finest useful step: below it the source's own floats have no digits. frexp
+// and ldexp are exact.
 int FinestExponent(const Range& range) {
   double magnitude = range.delta_max;
   for (size_t axis = 0; axis < 3; ++axis) {

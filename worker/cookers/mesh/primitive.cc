@@ -14,8 +14,8 @@
 namespace galley::worker::mesh {
 namespace {
 
-// The most attributes of a primitive, and of each target, beside those that tangents.h adds: so
-// that what is written can be read again.
+// The most attributes of a primitive, and of each target, without those that tangents.h adds, so
+// that the output can be read again.
 constexpr size_t kAttributesMax = 256;
 constexpr size_t kTargetsMax = 65'536;
 
@@ -23,7 +23,7 @@ bool IsUnsigned(Component component) {
   return component == Component::kUint8 || component == Component::kUint16;
 }
 
-// Whether a semantic may have this format, KHR_mesh_quantization included (which only adds).
+// Whether an attribute of this semantic may have this format, by glTF or KHR_mesh_quantization.
 bool IsAllowed(std::string_view semantic, int target, const Format& format) {
   const bool is_vec2 = format.shape == Shape::kVec2;
   const bool is_vec3 = format.shape == Shape::kVec3;
@@ -50,7 +50,7 @@ bool HasPositions(const Json& primitive) {
   return attributes != nullptr && Member(*attributes, "POSITION") != nullptr;
 }
 
-// In the order of targets, then of names. REQUIRES: HasPositions.
+// The attributes in the order of targets, then of names. REQUIRES: HasPositions.
 absl::StatusOr<std::vector<AttributeSource>> ListAttributes(const Json& json,
                                                             const std::string& pointer) {
   std::vector<AttributeSource> sources;
@@ -84,7 +84,7 @@ absl::StatusOr<std::vector<AttributeSource>> ListAttributes(const Json& json,
 absl::StatusOr<size_t> CheckAttributes(const Document& document,
                                        const std::vector<AttributeSource>& sources) {
   size_t count = 0;
-  uint64_t stored = 0;  // by the attribute of which the file has most
+  uint64_t stored = 0;  // the stored elements of the attribute that has most
   for (const AttributeSource& source : sources) {
     const auto head = ReadAccessorHead(document, source.accessor);
     if (!head.ok()) return Annotate(head.status(), source.pointer);
@@ -179,7 +179,7 @@ std::vector<uint32_t> WithoutDegenerate(const std::vector<uint32_t>& list) {
   return kept.empty() ? list : kept;
 }
 
-// The vertices in use, rising; renumbers `indices` to positions in that list.
+// The vertices in use, rising. Renumbers `indices` to positions in that list.
 std::vector<uint32_t> TakeUsed(std::vector<uint32_t>& indices, size_t vertex_count) {
   std::vector<uint32_t> place(vertex_count, 0);
   for (const uint32_t index : indices) place[index] = 1;
@@ -198,7 +198,7 @@ absl::StatusOr<Mode> ReadMode(const Json& json, const std::string& pointer) {
   return static_cast<Mode>(mode);
 }
 
-// A target without deltas gets deltas of 0, so that the weights of the others stay theirs.
+// Gives a target without deltas deltas of 0, so that the weights keep their targets.
 absl::Status FillEmptyTargets(Document& document, size_t target_count, Primitive& primitive) {
   std::vector<bool> has_deltas(target_count, false);
   for (const Attribute& attribute : primitive.attributes) {

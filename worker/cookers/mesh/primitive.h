@@ -1,4 +1,4 @@
-// Primitive and MeshData: the geometry of a glTF mesh in memory, and its reading.
+// Primitive and MeshData: the geometry of a glTF mesh in memory, and its reader.
 #pragma once
 
 #include <cstdint>
@@ -27,17 +27,17 @@ inline constexpr int kBase = -1;
 
 struct Attribute {
   std::string semantic;  // "POSITION", "TEXCOORD_0", "_HEAT"
-  int target = kBase;    // kBase, or the index of a morph target, of which these are the deltas
+  int target = kBase;    // kBase, or the morph target whose deltas these are
   Stream stream;
 };
 
 // Invariant: all streams have `vertex_count` elements; indices lie below it.
 struct Primitive {
   Mode mode = Mode::kTriangles;
-  std::string pointer;  // where it came from, for messages
+  std::string pointer;  // the place in the source, for messages
   std::vector<Attribute> attributes;
   size_t vertex_count = 0;
-  std::vector<uint32_t> indices;  // always there for triangles; empty: the vertices in order
+  std::vector<uint32_t> indices;  // empty: the vertices in their order (never for triangles)
 
   bool is_triangles() const { return mode == Mode::kTriangles; }
   const Attribute* Find(std::string_view semantic, int target = kBase) const;
@@ -49,14 +49,14 @@ struct MeshData {
   size_t target_count = 0;
 };
 
-// Keeps those vertices, in that order. Indices are the caller's.
+// Keeps the given vertices, in the given order. The caller adapts the indices.
 void KeepVertices(Primitive& primitive, std::span<const uint32_t> vertices);
 
 // Reads mesh `index`. Only vertices that its indices use are read. Triangle strips and fans become
-// lists; triangles of which two corners are one vertex are left out, unless that are all. A
-// primitive without POSITION is left out, of the document's JSON, too; that may be all of them.
-// Warnings go to the document. INVALID_ARGUMENT: attributes of different counts, an index out of
-// range, an attribute in a format that glTF does not allow for it, too few vertices. REQUIRES:
+// lists. Triangles with two corners at the same vertex are left out, unless all triangles are such.
+// A primitive without POSITION is left out, also of the document's JSON, even if no primitive is
+// left. Warnings go to the document. INVALID_ARGUMENT: attributes of different counts, an index out
+// of range, an attribute in a format that glTF does not allow for it, too few vertices. REQUIRES:
 // index in range.
 absl::StatusOr<MeshData> ReadMesh(Document& document, size_t index);
 

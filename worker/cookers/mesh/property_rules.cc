@@ -28,20 +28,20 @@ using Words = std::initializer_list<const char*>;
 constexpr Words kAlphaModes = {"OPAQUE", "MASK", "BLEND"};
 constexpr Words kCameraTypes = {"perspective", "orthographic"};
 constexpr Words kLightTypes = {"directional", "point", "spot"};
-// Of a sampler, by OpenGL's numbers.
+// OpenGL's numbers for the values of a sampler.
 constexpr Words kMagFilters = {"9728", "9729"};
 constexpr Words kMinFilters = {"9728", "9729", "9984", "9985", "9986", "9987"};
 constexpr Words kWraps = {"33071", "33648", "10497"};
 
 struct Rule {
-  const char* place;  // of the object
+  const char* place;  // the object's place
   const char* key;
   Type type;
-  size_t length = kAnyLength;  // of kNumbers
+  size_t length = kAnyLength;  // for kNumbers
   double min = -kAny;
   double max = kAny;
-  bool is_above_min = false;  // the least itself is not allowed
-  Words allowed = {};         // of kText and kCode; empty: all
+  bool is_above_min = false;  // `min` itself is not allowed
+  Words allowed = {};         // for kText and kCode; empty: any value
 };
 
 constexpr const char* kPbr = "materials/*/pbrMetallicRoughness";
@@ -62,7 +62,7 @@ constexpr const char* kLight = "extensions/KHR_lights_punctual/lights/*";
 constexpr const char* kSpot = "extensions/KHR_lights_punctual/lights/*/spot";
 constexpr double kHalfPi = 1.5707963267948966;
 
-// glTF 2.0, chapter 5, and the extensions' own chapters on JSON.
+// The rules of glTF 2.0, chapter 5, and of the extensions' own chapters on JSON.
 constexpr Rule kRules[] = {
     {"*/*", "name", Type::kText},
     {"asset", "copyright", Type::kText},
@@ -162,9 +162,9 @@ constexpr Required kRequired[] = {
 
 using Visitor = std::function<void(Json& object, const std::string& pointer)>;
 
-// Calls `visit` for every object that `pattern` leads to; "*" is each element of an array, or, as
-// the first part, each member of the file; "**" is the object and all objects within it. What has
-// no such place is passed over.
+// Calls `visit` for every object that `pattern` leads to. "*" is each element of an array, or, as
+// the first part, each member of the file; "**" is the object and all objects within it. Values
+// without such a place are passed over.
 void VisitObjects(Json& value, std::string_view pattern, const std::string& pointer,
                   const Visitor& visit) {
   if (pattern.empty()) {
@@ -213,7 +213,7 @@ std::string RangeText(const Rule& rule) {
   return fmt::format("from {} to {}", rule.min, rule.max);
 }
 
-// The integer as text; nullopt: the value is none. (9729.0 is one, too.)
+// The integer as text, also for 9729.0; nullopt: the value is no integer.
 std::optional<std::string> CodeOf(const Json& value) {
   constexpr double kMost = 1 << 30;
   if (!value.is_number()) return std::nullopt;
@@ -342,7 +342,7 @@ void CheckLight(const Json& light, const std::string& pointer, std::vector<std::
   }
 }
 
-// An index of refraction is 0, which stands for an infinite one, or at least 1.
+// Warns of an index of refraction between 0, which stands for an infinite one, and 1.
 void CheckRefraction(const Json& material, const std::string& pointer,
                      std::vector<std::string>& warnings) {
   const Json* extensions = Member(material, "extensions");
@@ -354,7 +354,7 @@ void CheckRefraction(const Json& material, const std::string& pointer,
                      "the value stays as it is (VALUE_NOT_IN_RANGE)");
 }
 
-// A variant that two mappings of a primitive give a material.
+// Warns of a variant that two mappings of a primitive give a material.
 void CheckVariants(const Json& primitive, const std::string& pointer,
                    std::vector<std::string>& warnings) {
   const Json* extensions = Member(primitive, "extensions");

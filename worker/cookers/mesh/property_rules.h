@@ -1,6 +1,6 @@
-// The rules for values of glTF's JSON that the cooker passes on without a use of its own: types,
-// numbers of elements, ranges. What breaks them is told with the code that Khronos' validator has
-// for it, and never fails a file.
+// Property rules: types, numbers of elements and ranges of the JSON values that the cooker passes
+// on without a use of its own. A value that breaks a rule is told with the code of Khronos'
+// validator, and never fails a file.
 #pragma once
 
 #include <string>
@@ -10,12 +10,12 @@
 
 namespace galley::worker::mesh {
 
-// Takes out lists without elements, which glTF does not allow and which say nothing.
+// Takes out empty lists, which glTF does not allow and which say nothing.
 void DropEmptyArrays(Json& json);
-// Takes out values of a wrong type, whose default counts then, and tells them; tells those that are
-// out of their range or that are missing.
+// Takes out values of a wrong type, so that their default counts, and warns of them. Warns also of
+// values that are missing or out of their range.
 void RepairProperties(Json& json, std::vector<std::string>& warnings);
-// Tells the cameras, lights, indices of refraction and mappings of variants that cannot be.
+// Warns of impossible cameras, lights, indices of refraction and mappings of variants.
 void CheckParameters(const Json& json, std::vector<std::string>& warnings);
 
 }  // namespace galley::worker::mesh

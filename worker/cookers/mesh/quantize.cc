@@ -42,7 +42,7 @@ Stream Scaled(const Stream& stream, Component component, double scale) {
   return scaled;
 }
 
-// NORMAL, and TANGENT with its w.
+// NORMAL or TANGENT with its w, quantised. `otherwise` replaces directions without a length.
 Stream QuantizedDirections(const Stream& stream, Vector3 otherwise, size_t& zero_count) {
   Stream quantized = MakeStream(
       {.component = Component::kInt8, .shape = stream.format.shape, .is_normalized = true},
@@ -62,7 +62,7 @@ Stream QuantizedDirections(const Stream& stream, Vector3 otherwise, size_t& zero
   return quantized;
 }
 
-// Puts `otherwise` where a direction has no length; how often.
+// Puts `otherwise` in the place of directions without a length. Returns their number.
 size_t PutLengths(Stream& stream, Vector3 otherwise) {
   size_t count = 0;
   for (size_t i = 0; i < stream.count; ++i) {
@@ -89,11 +89,11 @@ void QuantizeColor(Stream& stream) {
                                      : Scaled(stream, Component::kUint16, 65535);
 }
 
-// JOINTS_n and WEIGHTS_n of all n, as one list of influences for each vertex.
+// JOINTS_n and WEIGHTS_n of all n, as a list of influences for each vertex.
 class Influences {
  public:
   explicit Influences(Primitive& primitive) {
-    std::map<std::string_view, Stream*> joints;  // by what follows "JOINTS_"
+    std::map<std::string_view, Stream*> joints;  // by the text after "JOINTS_"
     for (Attribute& attribute : primitive.attributes) {
       if (attribute.target == kBase && attribute.semantic.starts_with("JOINTS_"))
         joints[std::string_view(attribute.semantic).substr(7)] = &attribute.stream;
@@ -106,7 +106,7 @@ class Influences {
     }
   }
 
-  // How many vertices had no weight at all; they get all of the first.
+  // Returns the number of vertices without any weight; their first joint gets all the weight.
   size_t QuantizeWeights() {
     if (weights_.empty()) return 0;
     size_t zero_count = 0;
@@ -124,8 +124,8 @@ class Influences {
     return zero_count;
   }
 
-  // Makes weights sum to 1 in their own format; as floats where the sets are of several formats.
-  // The same number.
+  // Makes weights sum to 1 in their own format, or in floats where the sets have several formats.
+  // Returns the number of vertices without any weight.
   size_t NormalizeWeights() {
     if (weights_.empty()) return 0;
     const Format format = weights_.front()->format;
@@ -150,7 +150,7 @@ class Influences {
     return zero_count;
   }
 
-  // Joints that move nothing are all 0: a vertex has one form.
+  // Sets joints that move nothing to 0, so that a vertex has only one form.
   void ClearIdleJoints() {
     for (size_t set = 0; set < weights_.size(); ++set) {
       if (joints_[set] == nullptr) continue;
@@ -161,9 +161,9 @@ class Influences {
   }
 
  private:
-  // False: they are all 0, and the first has become 1.
+  // Divides the weights by their sum. False: they are all 0, and the first has become 1.
   bool DivideBySum(size_t vertex) {
-    // As far as the validator lets the sum be from 1, for each weight.
+    // The validator's tolerance for the sum's distance from 1, for each weight.
     constexpr double kOff = 2e-7;
     double sum = 0;
     size_t used_count = 0;
@@ -184,8 +184,8 @@ class Influences {
     return true;
   }
 
-  // Whole shares of `whole`: each rounded down, and what is left to the largest remainders, the
-  // first of equal ones.
+  // Shares of `whole` in whole numbers: each is rounded down, and the rest goes to the largest
+  // remainders, the first of equal remainders before the others.
   std::vector<int64_t> SharesOf(size_t vertex, int64_t whole, size_t& zero_count) const {
     std::vector<double> weights;
     double sum = 0;
@@ -216,7 +216,7 @@ class Influences {
   }
 
   std::vector<Stream*> weights_;
-  std::vector<Stream*> joints_;  // nullptr where there are none
+  std::vector<Stream*> joints_;  // nullptr: no joints belong to the weights
 };
 
 void ShrinkJoints(Stream& stream) {
@@ -264,7 +264,7 @@ void QuantizeBase(Primitive& primitive, Attribute& attribute, std::vector<std::s
   }
 }
 
-// glTF 2.0, 3.7.2.1 and 3.7.2.2.
+// Whether the format is allowed without an extension (glTF 2.0, 3.7.2.1 and 3.7.2.2).
 bool IsCoreFormat(const Attribute& attribute) {
   const std::string& semantic = attribute.semantic;
   const Format& format = attribute.stream.format;

@@ -1,5 +1,5 @@
-// Smaller vertex attributes, in formats of glTF 2.0 and KHR_mesh_quantization. Positions are put on
-// a grid: position_grid.h.
+// Quantization: smaller vertex attributes, in formats of glTF 2.0 and KHR_mesh_quantization.
+// Positions are put on a grid (position_grid.h).
 //
 //   NORMAL      int8 normalized
 //   TANGENT     int8 normalized, w -1 or 1
@@ -7,8 +7,9 @@
 //   JOINTS_n    uint8 when all are below 256, 0 where the weight is 0
 //   WEIGHTS_n   uint8 normalized, the sum of a vertex exactly 255
 //   deltas of NORMAL and TANGENT: int8 normalized when all lie in -1..1, else kept
+//
 // Attributes that are integers already stay (joints may shrink, weights are brought to their sum).
-// Others, like _HEAT, stay as they are.
+// Other attributes, like _HEAT, stay as they are.
 #pragma once
 
 #include <string>
@@ -18,10 +19,9 @@
 
 namespace galley::worker::mesh {
 
-// `warnings` is told of normals and weights that mean nothing, and what was put there.
+// `warnings` is told of normals and weights without a meaning, and of their replacements.
 void QuantizeAttributes(Primitive& primitive, std::vector<std::string>& warnings);
-// Without a change of format: weights that sum to 1, and directions that have a length. `warnings`:
-// the same.
+// Keeps the formats; gives weights the sum 1, and directions a length. `warnings` as above.
 void NormalizeAttributes(Primitive& primitive, std::vector<std::string>& warnings);
 // Whether some attribute has a format that only KHR_mesh_quantization allows.
 bool NeedsQuantizationExtension(const Primitive& primitive);

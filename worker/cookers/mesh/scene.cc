@@ -20,7 +20,7 @@ constexpr const char* kAnimationInputs = "animations/*/samplers/*/input";
 constexpr const char* kAnimationOutputs = "animations/*/samplers/*/output";
 constexpr const char* kInstances = "nodes/*/extensions/EXT_mesh_gpu_instancing/attributes/{}";
 
-// Leaves out channels that say what we do not know ("pointer"), and animations without channels.
+// Leaves out channels with an unknown path ("pointer"), and animations without channels.
 absl::Status FilterChannels(Json& animation, std::vector<std::string>& warnings,
                             const std::string& pointer) {
   if (Member(animation, "channels") == nullptr) {
@@ -117,7 +117,7 @@ absl::Status ReadSkins(Document& document, Scene& scene) {
   return absl::OkStatus();
 }
 
-// The author's, but for who wrote the file.
+// Signs the author's `asset` member as the cooker's output.
 void SignAsset(Json& json) {
   json["asset"]["version"] = "2.0";
   json["asset"]["generator"] = "galley";
@@ -162,7 +162,7 @@ class SceneWriter {
       value = builder_.AddStream(scene_.streams.at(value.get<size_t>()), BufferBuilder::Use::kOther,
                                  has_bounds);
       return absl::OkStatus();
-    }).IgnoreError();  // the visitor has none
+    }).IgnoreError();  // the visitor returns no error
   }
 
   const Scene& scene_;

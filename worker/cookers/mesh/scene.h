@@ -1,4 +1,4 @@
-// Scene: a glTF file with its geometry apart: what passes work on, and what is written.
+// Scene: a glTF file with its geometry taken apart: passes change it, and WriteScene writes it.
 #pragma once
 
 #include <map>
@@ -15,35 +15,36 @@
 namespace galley::worker::mesh {
 
 struct Scene {
-  // All but accessors and buffers; where it names an accessor, the number is that of the source.
+  // Everything but accessors and buffers; numbers of accessors are those of the source.
   Json json;
   std::vector<MeshData> meshes;
-  // By accessor of the source: what animations and instances read.
+  // By accessor of the source: the values that animations and instances read.
   std::map<size_t, Stream> streams;
   // By skin; nullopt: identities.
   std::vector<std::optional<Stream>> inverse_binds;
-  // The part of the budget that reading has left.
+  // The budget that is left after reading.
   MemoryBudget budget;
 };
 
-// Reads all that the scene needs out of the document, whose JSON is moved away. INVALID_ARGUMENT
-// names the place.
+// Reads all parts of the scene out of the document, whose JSON is moved away. INVALID_ARGUMENT
+// names the place of the flaw.
 absl::StatusOr<Scene> ReadScene(Document& document);
 
-// The GLB. `with_animations` false leaves them out. What no member of the JSON names is not
-// written.
+// The GLB, without animations if `with_animations` is false. Data that no member of the JSON names
+// is not written.
 absl::StatusOr<std::string> WriteScene(const Scene& scene, bool with_animations);
 
-// Triangles and vertices of all primitives, each mesh once.
+// Triangles and vertices of all primitives, each mesh counted once.
 struct Totals {
   size_t triangles = 0;
   size_t vertices = 0;
 };
 Totals CountGeometry(const std::vector<MeshData>& meshes);
 
-// The box around what the default scene (the first, if none is named; all nodes, if there are none)
-// shows at rest: "x y z x y z", least and greatest. Skinned meshes as they were modelled, morph
-// targets at zero. nullopt: it shows nothing, or passes the range of a float.
+// The box around what the default scene shows at rest, as "x y z x y z", least and greatest.
+// Without a default scene, the first scene counts; without scenes, all nodes. Skinned meshes count
+// as they were modelled, morph targets with weight 0. nullopt: the scene shows nothing, or passes
+// float's range.
 std::optional<std::string> BoundsText(const Scene& scene);
 
 }  // namespace galley::worker::mesh

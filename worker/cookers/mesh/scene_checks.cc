@@ -9,7 +9,7 @@
 namespace galley::worker::mesh {
 namespace {
 
-// The greatest joint that a mesh names; nullopt: it names none.
+// The greatest joint that a mesh names.
 struct GreatestJoint {
   int64_t joint = 0;
   std::string pointer;
@@ -45,7 +45,7 @@ absl::Status CheckKeys(const Stream& keys, const std::string& pointer) {
   return absl::OkStatus();
 }
 
-// glTF 2.0, 3.11.
+// Whether values for this path may have this format (glTF 2.0, 3.11).
 bool IsAllowed(std::string_view path, const Format& format) {
   const bool is_float = format.component == Component::kFloat;
   if (path == "rotation") return format.shape == Shape::kVec4 && (is_float || format.is_normalized);
@@ -54,7 +54,7 @@ bool IsAllowed(std::string_view path, const Format& format) {
   return format.shape == Shape::kVec3 && is_float;  // translation, scale
 }
 
-// How many values of weights a key has; nullopt: the channel names no node, and moves nothing.
+// The number of weights that a key has; nullopt: the channel names no node, and moves nothing.
 absl::StatusOr<std::optional<size_t>> CountWeights(const Scene& scene, const Json& target,
                                                    const std::string& pointer) {
   const Json* node = Member(target, "node");

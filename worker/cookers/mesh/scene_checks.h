@@ -1,4 +1,4 @@
-// Checks of what parts of a scene must have in common; INVALID_ARGUMENT names the place.
+// Scene checks: parts of a scene must agree with each other. INVALID_ARGUMENT names the place.
 #pragma once
 
 #include "absl/status/status.h"
@@ -6,11 +6,13 @@
 
 namespace galley::worker::mesh {
 
-// Joints of a mesh's vertices are joints of each skin that a node shows it with.
+// Checks that the joints of a mesh's vertices are joints of each skin that a node shows the mesh
+// with.
 absl::Status CheckJoints(const Scene& scene);
 
-// Keys are not negative and rise; values are of the type that the channel's path has, and as many
-// as there are keys (three for each with CUBICSPLINE; weights: for each morph target).
+// Checks that keys are not negative and rise, and that values have the type of the channel's path
+// and are as many as the keys (three for each key with CUBICSPLINE; weights: for each morph
+// target).
 absl::Status CheckAnimations(const Scene& scene);
 
 }  // namespace galley::worker::mesh

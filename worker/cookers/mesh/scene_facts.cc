@@ -1,4 +1,4 @@
-// Facts about a scene that the registry is told.
+// Scene facts: what the registry is told about a scene.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -11,7 +11,7 @@
 namespace galley::worker::mesh {
 namespace {
 
-// Column after column, the last row (0, 0, 0, 1) left out: three axes and the translation.
+// Column after column, without the last row (0, 0, 0, 1): three axes and the translation.
 using Transform = std::array<Vector3, 4>;
 constexpr Transform kIdentity = {Vector3{1, 0, 0}, Vector3{0, 1, 0}, Vector3{0, 0, 1}, Vector3{}};
 
@@ -59,7 +59,7 @@ Transform TransformOf(const Json& node) {
 
 bool IsFloat(Vector3 p) {
   constexpr double kMax = std::numeric_limits<float>::max();
-  // False for what is no number, too.
+  // False also for NaN.
   return std::abs(p.x) <= kMax && std::abs(p.y) <= kMax && std::abs(p.z) <= kMax;
 }
 
@@ -67,7 +67,7 @@ struct Box {
   Vector3 min;
   Vector3 max;
   bool is_empty = true;
-  bool is_float = true;  // all points are
+  bool is_float = true;  // whether all points are within float's range
 
   void Add(Vector3 p) {
     is_float = is_float && IsFloat(p);
@@ -94,7 +94,7 @@ void AddCorners(const Box& box, const Transform& transform, Box& target) {
   }
 }
 
-// The roots of what is shown.
+// The roots of the nodes that are shown.
 std::vector<size_t> RootsOf(const Json& json) {
   std::vector<size_t> roots;
   const Json* scenes = Array(json, "scenes");
@@ -155,7 +155,7 @@ std::optional<std::string> BoundsText(const Scene& scene) {
     }
   }
   if (shown.is_empty || !shown.is_float) return std::nullopt;
-  // As floats: what lies behind their digits is rounding.
+  // Written as floats: further digits would only be rounding.
   const auto text = [](Vector3 p) {
     return fmt::format("{} {} {}", static_cast<float>(p.x), static_cast<float>(p.y),
                        static_cast<float>(p.z));

@@ -96,7 +96,7 @@ size_t ShapeColumns(Shape shape) { return InfoOf(shape).columns; }
 size_t Format::stored_bytes() const {
   const size_t columns = ShapeColumns(shape);
   if (columns == 1) return element_bytes();
-  // The last column, too, is followed by its padding.
+  // The last column is followed by padding, too.
   const size_t column_bytes = element_bytes() / columns;
   return columns * ((column_bytes + 3) & ~size_t{3});
 }

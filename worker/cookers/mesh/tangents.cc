@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint32_t kNone = UINT32_MAX;
 
-// A direction at a right angle to `normal`, where no triangle gives one.
+// Any direction at a right angle to `normal`, for corners to which no triangle gives a direction.
 Vector3 AnyPerpendicular(Vector3 normal) {
   const double x = std::abs(normal.x);
   const double y = std::abs(normal.y);
@@ -58,7 +58,7 @@ class TangentSpace {
   const Stream& positions_;
   const Stream& normals_;
   const Stream& texcoords_;
-  std::vector<uint32_t> groups_;              // vertex -> number, one for equal ones
+  std::vector<uint32_t> groups_;              // vertex -> its number; equal vertices have the same
   std::vector<std::array<Vector3, 2>> sums_;  // by group and hand
 };
 
@@ -67,7 +67,7 @@ void TangentSpace::GroupVertices() {
   std::vector<float> keys(primitive_.vertex_count * kWidth);
   for (size_t i = 0; i < primitive_.vertex_count; ++i) {
     float* key = keys.data() + i * kWidth;
-    // Compared by their bytes: -0.0 + 0.0 is 0.0.
+    // Keys are compared by their bytes: -0.0 + 0.0 is 0.0.
     for (size_t c = 0; c < 3; ++c) key[c] = positions_.At(i, c) + 0.0f;
     for (size_t c = 0; c < 3; ++c) key[3 + c] = normals_.At(i, c) + 0.0f;
     for (size_t c = 0; c < 2; ++c) key[6 + c] = texcoords_.At(i, c) + 0.0f;
@@ -106,7 +106,7 @@ void TangentSpace::Accumulate(size_t triangle, const Face& face) {
   }
 }
 
-// A flat triangle takes what its neighbours have at that corner.
+// The hand of a triangle at `corner`; a flat triangle takes the hand of its neighbours there.
 TangentSpace::Hand TangentSpace::HandOf(size_t corner, const Face& face) const {
   if (face.hand != Hand::kFlat) return face.hand;
   const auto& sums = sums_[groups_[primitive_.indices[corner]]];

@@ -1,10 +1,10 @@
-// Tangents for normal maps, after the published description of MikkTSpace (M. Mikkelsen,
-// "Simulation of Wrinkled Surfaces Revisited", 2008, and http://www.mikktspace.com): a triangle's
-// tangent is the direction in which u grows; each corner projects it onto the plane of its normal
-// and weighs it by its angle in that plane; corners of equal position, normal and texture
+// Tangents for normal maps, written after the published description of MikkTSpace (M. Mikkelsen,
+// "Simulation of Wrinkled Surfaces Revisited", 2008, and http://www.mikktspace.com). A triangle's
+// tangent is the direction in which u grows. Each corner projects the tangent onto the plane of its
+// normal and weighs it by its angle in that plane. Corners of equal position, normal and texture
 // coordinate whose triangles agree in handedness share the sum. A vertex used in both hands is
-// split. Written from the description. It differs in one thing: corners need not be joined by an
-// edge to share, so two fans that touch in one point only are averaged, too.
+// split. One thing differs: corners need not be joined by an edge to share, so that two fans that
+// touch only in a point are averaged, too.
 //
 // glTF's v runs downwards and its bitangent, cross(normal, tangent) * w, upwards: so w is 1 where a
 // texture is not mirrored, which is MikkTSpace's sign negated.
@@ -18,15 +18,16 @@
 namespace galley::worker::mesh {
 
 // Gives each corner a vertex of its own and the normal of its triangle, as the specification asks
-// where there is no NORMAL; what depends on a normal (TANGENT, NORMAL of targets) is taken out.
+// where there is no NORMAL. Takes out attributes that depend on a normal (TANGENT, NORMAL of
+// targets).
 // Memory: FlatNormalBytes. REQUIRES: triangles, POSITION.
 void GenerateFlatNormals(Primitive& primitive);
-// The bytes that the vertices will take after GenerateFlatNormals: many times more than before when
-// corners share vertices.
+// The bytes that the vertices will take after GenerateFlatNormals: many times more than before
+// where corners share vertices.
 uint64_t FlatNormalBytes(const Primitive& primitive);
 
-// Adds TANGENT. False, and nothing is done, when there is no TEXCOORD_<texcoord>. REQUIRES:
-// triangles, POSITION, NORMAL, no TANGENT.
+// Adds TANGENT. False, with nothing done: there is no TEXCOORD_<texcoord>. REQUIRES: triangles,
+// POSITION, NORMAL, no TANGENT.
 bool GenerateTangents(Primitive& primitive, uint64_t texcoord);
 
 // The angle of two vectors by its cosine, in radians; off by at most 2e-8.

@@ -24,7 +24,7 @@ TEST(ArcCosineTest, IsCloseToTheTrueOne) {
 
 class TangentsTest : public MeshCooking {
  protected:
-  // A scene with a normal map, on the set that is given.
+  // A scene with a normal map on the texture coordinate set `texcoord`.
   static GltfBuilder Mapped(const Surface& surface, int texcoord = 0) {
     GltfBuilder builder;
     json primitive = AddSurface(builder, surface);
@@ -70,7 +70,7 @@ TEST_F(TangentsTest, PointWhereUGrowsAndTheBitangentUpTheImage) {
 }
 
 TEST_F(TangentsTest, AVertexUsedInBothHandsIsSplit) {
-  // Two triangles that meet in the edge x = 0, the texture mirrored there.
+  // Two triangles that meet in the edge x = 0, where the texture is mirrored.
   Surface mirrored;
   mirrored.positions = {0, 0, 0, 0, 1, 0, 1, 0, 0, -1, 0, 0};
   mirrored.normals = {0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0, 1};
@@ -144,7 +144,7 @@ TEST_F(TangentsTest, FlatNormalsAreCountedAsMemory) {
   GltfBuilder builder = Mapped(surface);
   json& primitive = builder.json["meshes"][0]["primitives"][0];
   primitive["attributes"].erase("NORMAL");
-  // 1,220 bytes a vertex: 37 MB for 30,036 corners.
+  // At 1,220 bytes a vertex, 30,036 corners take 37 MB.
   primitive["targets"] =
       json::array_t(100, json({{"POSITION", builder.AddFloats("VEC3", surface.positions, true)}}));
   FakeCookContext context(cooker_->description(), "/Game/m/a.glb", builder.Glb());

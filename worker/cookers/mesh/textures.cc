@@ -21,7 +21,7 @@ bool IsTextureInfo(std::string_view key) {
   return key.ends_with(kSuffix) && key.size() > kSuffix.size();
 }
 
-// With KHR_texture_transform, whose texCoord goes before.
+// The set of texture coordinates; KHR_texture_transform's texCoord goes before the texture's own.
 absl::StatusOr<uint64_t> TexcoordOf(const Json& info, const std::string& pointer) {
   ASSIGN_OR_RETURN(const uint64_t own, NumberOr(info, "texCoord", 0, kTexcoordMax, pointer));
   const Json* extensions = Member(info, "extensions");
@@ -30,7 +30,7 @@ absl::StatusOr<uint64_t> TexcoordOf(const Json& info, const std::string& pointer
   return NumberOr(*transform, "texCoord", own, kTexcoordMax, pointer + "/extensions/" + kTransform);
 }
 
-// The use of the images in a slot, which decides how they are cooked.
+// The use of the images in a slot; it decides how they are cooked.
 ImageUse UseOfSlot(std::string_view slot) {
   static const std::set<std::string, std::less<>> colors = {
       "baseColor",  "diffuse",       "diffuseTransmissionColor", "emissive",
@@ -47,7 +47,7 @@ class TextureTaker {
   absl::StatusOr<TakenTextures> TakeAll();
 
  private:
-  // A texture info: where, and in which slot.
+  // A texture info with its place and its slot.
   struct Info {
     Json value;
     std::string slot;
@@ -65,7 +65,7 @@ class TextureTaker {
   Json& json_;
   TakenTextures taken_;
   std::set<std::string> referenced_;
-  std::set<std::string> names_;  // of generated ones, folded
+  std::set<std::string> names_;  // names of generated images, folded
   std::map<std::pair<size_t, ImageUse>, std::string> named_;
 };
 
@@ -121,7 +121,7 @@ absl::StatusOr<std::string> TextureTaker::NameOf(size_t image, ImageUse use) {
     taken_.files.emplace(name, use);
     if (referenced_.insert(name).second) taken_.references.push_back(name);
   } else {
-    const auto of_image = named_.lower_bound({image, ImageUse::kColor});  // the least use
+    const auto of_image = named_.lower_bound({image, ImageUse::kColor});  // the first use by value
     const bool is_first = of_image == named_.end() || of_image->first.first != image;
     name = GeneratedName(document_, image, source.extension, is_first ? "" : UseName(use), names_);
     taken_.references.push_back(name);
@@ -192,7 +192,7 @@ absl::Status TextureTaker::TakeMaterial(size_t index) {
     if (UseOfSlot(slot.key()) != ImageUse::kNormal)
       taken_.texcoords.back().insert(slot.value()["texcoord"].get<uint64_t>());
   }
-  for (const char* slot : {"clearcoatNormal", "normal"}) {  // the last goes before
+  for (const char* slot : {"clearcoatNormal", "normal"}) {  // the last name goes before
     if (const Json* normal = Member(slots, slot); normal != nullptr)
       taken_.normal_map_texcoords.back() = (*normal)["texcoord"].get<uint64_t>();
   }

@@ -5,7 +5,7 @@
 //       "texcoord": 0,
 //       "sampler": {"wrapS": 33071},        as in the source; absent when there is none
 //       "transform": {"scale": [2, 2]},     KHR_texture_transform without its texCoord
-//       "scale": 0.5, "strength": 0.8 }}}   what the texture info had beside
+//       "scale": 0.5, "strength": 0.8 }}}   further members of the texture info
 //
 // A slot is the member's name without "Texture": baseColor, metallicRoughness, normal, occlusion,
 // emissive, clearcoat, clearcoatNormal, sheenColor, ...
@@ -33,18 +33,20 @@ inline constexpr uint64_t kNoNormalMap = UINT64_MAX;
 
 struct TakenTextures {
   std::vector<std::string> references;  // each once, in the order of materials and slots
-  std::set<std::pair<std::string, ImageUse>> files;  // of the references: those beside the source
+  // the references that are files beside the source
+  std::set<std::pair<std::string, ImageUse>> files;
   std::vector<GeneratedImage> generated;
-  // By material: the set of texture coordinates of its normal map, or else its clearcoat's,
-  // transform heeded; kNoNormalMap: none was taken.
+  // By material: the set of texture coordinates of its normal map, or else of its clearcoat's
+  // normal map, transform heeded; kNoNormalMap: no normal map was taken.
   std::vector<uint64_t> normal_map_texcoords;
   // By material: the sets that its other textures use.
   std::vector<std::set<uint64_t>> texcoords;
 };
 
 // Rewrites materials, and removes `images`, `textures` and `samplers`. An image that no material
-// uses is nobody's reference. INVALID_ARGUMENT: no index, or one out of range, a URI that is no
-// relative path, an embedded image of a kind that no cooker reads. Warnings go to the document.
+// uses is nobody's reference. INVALID_ARGUMENT: a missing index, an index out of range, a URI that
+// is no relative path, or an embedded image of a kind that no cooker reads. Warnings go to the
+// document.
 absl::StatusOr<TakenTextures> TakeTextures(Document& document);
 
 }  // namespace galley::worker::mesh

@@ -17,7 +17,7 @@ int HexDigit(char c) {
   return -1;
 }
 
-// -1: not of the alphabet (that of RFC 4648, section 4).
+// The value of a digit of RFC 4648, section 4; -1: no such digit.
 int Base64Digit(char c) {
   if (c >= 'A' && c <= 'Z') return c - 'A';
   if (c >= 'a' && c <= 'z') return c - 'a' + 26;
@@ -48,7 +48,7 @@ absl::StatusOr<std::string> DecodeBase64(std::string_view text) {
   return bytes;
 }
 
-// ALPHA *( ALPHA / DIGIT / "+" / "-" / "." ) ":"
+// Whether `uri` begins with ALPHA *( ALPHA / DIGIT / "+" / "-" / "." ) ":".
 bool HasScheme(std::string_view uri) {
   for (size_t i = 0; i < uri.size(); ++i) {
     const char c = uri[i];

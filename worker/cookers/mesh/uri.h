@@ -9,10 +9,10 @@
 
 namespace galley::worker::mesh {
 
-// "%20" to a space. INVALID_ARGUMENT: '%' without two hexadecimal digits.
+// Turns "%20" into a space. INVALID_ARGUMENT: '%' without two hexadecimal digits.
 absl::StatusOr<std::string> DecodePercent(std::string_view text);
-// The path of a relative reference, percent escapes decoded, all else as written. INVALID_ARGUMENT:
-// empty, a URI with a scheme ("https:", "file:"), a bad escape.
+// The path of a relative reference, percent escapes decoded, the rest as written. INVALID_ARGUMENT:
+// empty, a URI with a scheme ("https:", "file:"), or a bad escape.
 absl::StatusOr<std::string> PathOfUri(std::string_view uri);
 
 inline bool IsDataUri(std::string_view uri) { return uri.starts_with("data:"); }

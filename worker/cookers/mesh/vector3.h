@@ -1,5 +1,5 @@
-// Three doubles, and what geometry does with them. No libm but the square root, which IEEE 754
-// defines to the last bit.
+// Vector3: three doubles and their geometry. The only libm function is the square root, which IEEE
+// 754 defines to the last bit.
 #pragma once
 
 #include <cmath>

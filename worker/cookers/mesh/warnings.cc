@@ -12,9 +12,9 @@ namespace galley::worker::mesh {
 namespace {
 
 struct Warning {
-  std::string_view pointer;  // empty: it is about no place
-  std::string_view text;     // behind its count
-  uint64_t count = 0;        // 0: it has none
+  std::string_view pointer;  // empty: the warning names no place
+  std::string_view text;     // the text behind the count
+  uint64_t count = 0;        // 0: the warning has no count
 };
 
 Warning Parse(std::string_view warning) {

@@ -1,4 +1,4 @@
-// The warnings of the mesh cooker: equal ones about many places of a file are one with a number.
+// Warnings of the mesh cooker: equal warnings about many places of a file become one with a number.
 #pragma once
 
 #include <string>
@@ -7,12 +7,13 @@
 
 namespace galley::worker::mesh {
 
-// A warning is "<pointer>: <text>", and the text may begin with a count ("3 normals have no
-// length"). Those of one text become one, where the first of them was: "<first pointer> and 70
-// other places: <text>", with the sum of their counts. A single one stays as it is.
+// Groups warnings. A warning is "<pointer>: <text>", and the text may begin with a count ("3
+// normals have no length"). Warnings of equal text become one, at the place of the first: "<first
+// pointer> and 70 other places: <text>", with the sum of their counts. A single warning stays
+// unchanged.
 std::vector<std::string> Grouped(const std::vector<std::string>& warnings);
 
-// The text of a warning about what was repaired, whose kind goes before the file's.
+// The text of a warning about a repair; its kind goes before the file's.
 std::string RepairWarning(std::string_view text);
 
 }  // namespace galley::worker::mesh

@@ -36,7 +36,8 @@ spvc_backend BackendOf(ShaderLanguage language) {
   return SPVC_BACKEND_NONE;
 }
 
-// Whether a flaw is the shader's own, such as block layouts that only an extension allows.
+// Checks the module before it is optimised: here a flaw is the shader's own, such as a block layout
+// that only an extension allows.
 absl::Status CheckCompiled(const Module& module, const ShaderTarget& target) {
   const std::string flaw = FindInvalid(module, target.tools_environment);
   if (flaw.empty()) return absl::OkStatus();
@@ -44,8 +45,8 @@ absl::Status CheckCompiled(const Module& module, const ShaderTarget& target) {
       fmt::format("this shader's SPIR-V is not valid for {}: {}", target.name, flaw));
 }
 
-// What the optimiser makes of a shader that is valid, or nullopt where it fails: some of its passes
-// break structured control flow, rarely.
+// The optimised module of a valid shader; nullopt: the optimiser failed, since some of its passes,
+// rarely, break structured control flow.
 absl::StatusOr<std::optional<Module>> Optimize(const Module& named, const ShaderTarget& target) {
   const bool strips_names = target.language == ShaderLanguage::kSpirv;
   auto optimized = OptimizeSpirv(named, target.tools_environment, strips_names);
@@ -116,7 +117,7 @@ absl::StatusOr<std::string> Write(const BuildRequest& request, const Modules& mo
   return Annotate(text.status(), fmt::format("this shader cannot be written as {}", target.name));
 }
 
-// The part of spirv-cross, whose interface lets an exception through here and there.
+// The part that uses spirv-cross, whose interface lets an exception through here and there.
 absl::Status ReflectAndWrite(const BuildRequest& request, const Modules& modules,
                              BuiltShader& built) {
   const ShaderTarget& target = request.glsl.target;

@@ -1,5 +1,5 @@
-// One compilation from GLSL to what the target asks for: compiled, checked, optimised, reflected,
-// translated.
+// BuildShader: a compilation from GLSL to the output of a target: compiled, checked, optimised,
+// reflected, translated.
 #pragma once
 
 #include <cstdint>
@@ -26,12 +26,13 @@ struct BuiltShader {
   std::vector<std::string> warnings;
 };
 
-// "glslang=12.0.0;spirv-tools=v2023.1;spirv-cross=0.54.0-1c2d3e4f": what decides the bytes.
+// "glslang=12.0.0;spirv-tools=v2023.1;spirv-cross=0.54.0-1c2d3e4f": the libraries that decide the
+// bytes.
 std::string BuildIdentity();
 
-// INVALID_ARGUMENT: the compiler's messages, or what the target cannot say. Otherwise what the
-// context answered to an include's look. Where the optimiser fails, or makes a module that is not
-// valid, the shader is written without it, with a warning.
+// INVALID_ARGUMENT: the compiler's messages, or something that the target cannot express. Other
+// errors are the context's, from the look for an include. Where the optimiser fails, or makes an
+// invalid module, the shader is written without optimisation, with a warning.
 absl::StatusOr<BuiltShader> BuildShader(const BuildRequest& request, Includes& includes);
 
 }  // namespace galley::worker

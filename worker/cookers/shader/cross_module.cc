@@ -12,7 +12,7 @@
 namespace galley::worker {
 namespace {
 
-// The variables that reflection tells of; built-in ones are not among them.
+// The variables that reflection lists; built-in variables are not among them.
 constexpr std::array<spvc_resource_type, 11> kResources = {
     SPVC_RESOURCE_TYPE_UNIFORM_BUFFER,        SPVC_RESOURCE_TYPE_STORAGE_BUFFER,
     SPVC_RESOURCE_TYPE_STAGE_INPUT,           SPVC_RESOURCE_TYPE_STAGE_OUTPUT,

@@ -1,7 +1,7 @@
-// A SPIR-V module inside spirv-cross, with its errors as statuses.
+// CrossModule: a SPIR-V module inside spirv-cross, with its errors as statuses.
 //
-// Every flaw that spirv-cross finds is INVALID_ARGUMENT with its words: the module is valid by
-// then, so what it cannot do is the shader's. Memory is OUT_OF_RANGE.
+// Every flaw that spirv-cross finds is INVALID_ARGUMENT with its words: since the module is valid,
+// the flaw is the shader's. Want of memory is OUT_OF_RANGE.
 // Threads: none.
 #pragma once
 
@@ -18,12 +18,12 @@
 
 namespace galley::worker {
 
-// "spirv-cross=0.54.0-1c2d3e4f": its interface's version, which says little, and its build.
+// "spirv-cross=0.54.0-1c2d3e4f": the version of its interface, which says little, and its build.
 std::string SpirvCrossIdentity();
 
 class CrossModule {
  public:
-  // SPVC_BACKEND_NONE: for reflection alone.
+  // `backend`: SPVC_BACKEND_NONE serves reflection alone.
   static absl::StatusOr<CrossModule> Create(const std::vector<uint32_t>& module,
                                             spvc_backend backend);
   CrossModule(CrossModule&& other) noexcept
@@ -32,15 +32,15 @@ class CrossModule {
   ~CrossModule();
 
   spvc_compiler compiler() const { return compiler_; }
-  // The error that `result` stands for, in spirv-cross' words.
+  // The error that `result` stands for, in the words of spirv-cross.
   absl::Status Check(spvc_result result) const;
 
-  // All that are declared, of one kind.
+  // The declared resources of this type.
   absl::StatusOr<std::vector<spvc_reflected_resource>> Resources(spvc_resource_type type) const;
-  // Variables that the entry point's code touches, and with them (but for fragment shaders) all
+  // The variables that the entry point's code touches, and, except in fragment shaders, all
   // outputs.
   absl::StatusOr<std::set<uint32_t>> ActiveVariables() const;
-  // Leaves the others out of what is written.
+  // Leaves inactive variables out of the written text.
   absl::Status KeepOnlyActive();
 
   absl::StatusOr<bool> HasCapability(SpvCapability capability) const;
@@ -55,7 +55,7 @@ class CrossModule {
  private:
   CrossModule() = default;
 
-  spvc_context context_ = nullptr;  // owns all
+  spvc_context context_ = nullptr;  // owns the compiler, too
   spvc_compiler compiler_ = nullptr;
 };
 

@@ -1,4 +1,4 @@
-// The tables `defines` and `variants` as lines of `#define`.
+// Defines: the tables `defines` and `variants` as lines of `#define`.
 #pragma once
 
 #include <string>
@@ -17,8 +17,8 @@ struct Variant {
   std::string preamble;
 };
 
-// The shader itself first, then its variants by name; a variant's table stands over `defines`.
-// Values: a string as it is, true 1, false 0, a number. INVALID_ARGUMENT names what is no
+// The shader itself first, then its variants by name; a variant's table overrides `defines`.
+// Values: a string as it is, true 1, false 0, a number. INVALID_ARGUMENT names the flaw: no
 // identifier, no value, or no name for a variant ([A-Za-z0-9_-]+).
 absl::StatusOr<std::vector<Variant>> ParseVariants(const nlohmann::json& defines,
                                                    const nlohmann::json& variants);

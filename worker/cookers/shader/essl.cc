@@ -23,7 +23,7 @@ using Json = nlohmann::json;
 constexpr uint64_t kBindingMax = 65'535;
 constexpr std::string_view kVaryingPrefix = "io_at";
 
-// OpenGL counts bindings for each of these by itself.
+// The spaces in which OpenGL counts bindings apart from each other.
 enum class Space { kUniformBuffers, kStorageBuffers, kTextureUnits, kImageUnits };
 
 std::string_view SpaceName(Space space) {
@@ -40,7 +40,7 @@ std::string_view SpaceName(Space space) {
   return "";
 }
 
-// nullopt: of no place of its own (separate images and samplers are combined).
+// The space of a kind; nullopt: none, since separate images and samplers are combined.
 std::optional<Space> SpaceOf(BindingKind kind) {
   switch (kind) {
     case BindingKind::kUniformBuffer:
@@ -68,7 +68,7 @@ struct Combined {
   const ReflectedBinding* sampler;  // nullptr: texels are fetched, without a sampler
 };
 
-// Writes one module; see WriteEssl.
+// Writes a module; see WriteEssl.
 class EsslWriter {
  public:
   EsslWriter(CrossModule& module, const EsslOptions& options, Reflection& reflection)
@@ -77,7 +77,7 @@ class EsslWriter {
   absl::StatusOr<std::string> Run();
 
  private:
-  // ESSL 3.00 has no `binding`: the host sets it by name.
+  // ESSL 3.00 has no `binding`: the host sets bindings by name.
   bool has_bindings() const { return options_.version >= 310; }
   bool renames_varyings() const {
     return options_.version < 320 && options_.stage != EShLangCompute;
@@ -101,7 +101,8 @@ class EsslWriter {
   const EsslOptions options_;
   Reflection& reflection_;
   std::vector<Combined> combined_;
-  std::map<std::pair<Space, uint64_t>, std::string> taken_;  // by whom
+  // the name of the variable that has the place
+  std::map<std::pair<Space, uint64_t>, std::string> taken_;
 };
 
 const ReflectedBinding* EsslWriter::Find(uint32_t id) const {
@@ -111,9 +112,9 @@ const ReflectedBinding* EsslWriter::Find(uint32_t id) const {
   return nullptr;
 }
 
-// Each pair of an image and a sampler that the shader uses together becomes one variable. It has no
-// unit, the host chooses one: one made of the image's binding would be that of other pairs too, in
-// this stage or in another one, which is cooked apart.
+// Makes a variable of each pair of an image and a sampler that the shader uses together. The
+// variable has no unit, the host chooses it: a unit made of the image's binding would be shared
+// with other pairs in this stage, or in another stage, which is cooked apart.
 absl::Status EsslWriter::Combine() {
   spvc_variable_id dummy = 0;
   RETURN_IF_ERROR(
@@ -177,10 +178,10 @@ absl::Status EsslWriter::Place() {
   return absl::OkStatus();
 }
 
-// Names a variable that goes from the vertex to the fragment shader. ESSL joins these by name where
-// GLSL joined them by location, so the names are made of locations. Locations themselves are left
-// out: ESSL 3.00 has none there, 3.10 none for parts of a location, and spirv-cross loses those of
-// members of blocks.
+// Names a variable that goes from the vertex to the fragment shader. ESSL joins such variables by
+// name where GLSL joins them by location, so the names are made of locations. The locations
+// themselves are left out: ESSL 3.00 has none there, 3.10 has none for parts of a location, and
+// spirv-cross loses the locations of block members.
 absl::Status EsslWriter::NameVarying(const InterfaceVariable& variable) {
   const spvc_type type = spvc_compiler_get_type_handle(compiler_, variable.type);
   if (spvc_type_get_basetype(type) == SPVC_BASETYPE_STRUCT) {
@@ -198,7 +199,7 @@ absl::Status EsslWriter::NameVarying(const InterfaceVariable& variable) {
     spvc_compiler_set_name(compiler_, variable.id, ("io_" + name).c_str());
     return absl::OkStatus();
   }
-  // Becomes <block>_<member>.
+  // The member becomes <block>_<member>.
   spvc_compiler_set_name(compiler_, variable.id, "io");
   spvc_compiler_set_member_name(compiler_, variable.block_type, *variable.index, name.c_str());
   return absl::OkStatus();
@@ -211,7 +212,7 @@ void EsslWriter::RecordVarying(const InterfaceVariable& variable, const std::str
   }
 }
 
-// spirv-cross gives one of two things with the same name another one, without a word.
+// Refuses names that clash: of two things with the same name spirv-cross silently renames one.
 absl::Status EsslWriter::CheckNames() const {
   const unsigned bound = spvc_compiler_get_current_id_bound(compiler_);
   for (unsigned id = 1; id < bound; ++id) {
@@ -225,7 +226,7 @@ absl::Status EsslWriter::CheckNames() const {
   return absl::OkStatus();
 }
 
-// ESSL has no `component`, not even for the first one.
+// Drops `component`, which ESSL does not have, not even for component 0.
 absl::Status EsslWriter::DropComponent(const InterfaceVariable& variable) {
   if (variable.component != 0) {
     return absl::InvalidArgumentError(fmt::format(
@@ -269,12 +270,12 @@ absl::Status EsslWriter::SetOptions() {
       {SPVC_COMPILER_OPTION_GLSL_SUPPORT_NONZERO_BASE_INSTANCE, 0},
       {SPVC_COMPILER_OPTION_GLSL_ES_DEFAULT_FLOAT_PRECISION_HIGHP, 1},
       {SPVC_COMPILER_OPTION_GLSL_ES_DEFAULT_INT_PRECISION_HIGHP, 1},
-      // From Vulkan's depth, 0 to w, to OpenGL's, -w to w. Y stays as it is.
+      // Converts from Vulkan's depth, 0 to w, to OpenGL's, -w to w. Y stays as it is.
       {SPVC_COMPILER_OPTION_FIXUP_DEPTH_CONVENTION,
        options_.fix_clip_space && options_.stage != EShLangTessControl},
   };
-  // Blocks between stages need an extension before ESSL 3.20, and only they can serve geometry and
-  // tessellation.
+  // Before ESSL 3.20 blocks between stages need an extension, and only geometry and tessellation
+  // shaders can use them.
   if (options_.version < 320)
     options.push_back({SPVC_COMPILER_OPTION_GLSL_FORCE_FLATTENED_IO_BLOCKS, 1});
   return module_.SetOptions(options);

@@ -1,4 +1,5 @@
-// ESSL by spirv-cross: Vulkan's bindings made OpenGL ES'. docs/cookers/shader.md has the rules.
+// ESSL by spirv-cross: turns Vulkan's bindings into OpenGL ES'. docs/cookers/shader.md has the
+// rules.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +21,9 @@ struct EsslOptions {
   bool fix_clip_space = true;
 };
 
-// `module`: of the backend SPVC_BACKEND_GLSL, with names; used up by this. `reflection`: of the
-// same shader; gets to know where everything landed. INVALID_ARGUMENT: what ESSL of that version
-// cannot say, or two things that land at one place.
+// `module`: made for SPVC_BACKEND_GLSL, with names; used up. `reflection`: of the same shader; gets
+// the place of everything in the text. INVALID_ARGUMENT: something that ESSL of this version cannot
+// express, or two things at the same place.
 absl::StatusOr<std::string> WriteEssl(CrossModule& module, const EsslOptions& options,
                                       Reflection& reflection);
 

@@ -46,8 +46,8 @@ TEST_F(EsslTest, EveryStageThatAVersionHasIsAcceptedByGlslangValidator) {
   EXPECT_TRUE(Accepts("glslangValidator", {{"a.vert", Cook("essl-300", "vert", kNoStorage)}}));
 }
 
-// The variables that a text declares as `in` or `out`: name -> "layout type[dimensions]". How they
-// are interpolated and how precisely need not agree.
+// The variables that a text declares as `in` or `out`: name -> "layout type[dimensions]".
+// Interpolation and precision are left out, since they need not agree.
 std::map<std::string, std::string> Declared(const std::string& text, const std::string& storage) {
   static const std::regex kDeclaration(
       R"(^(layout\([^)]*\) )?((?:flat|smooth|centroid|highp|mediump|lowp) )*(in|out) )"
@@ -62,7 +62,7 @@ std::map<std::string, std::string> Declared(const std::string& text, const std::
   return declared;
 }
 
-// Vertex and fragment shaders of what goes between them. Both compute with all of it.
+// Vertex and fragment shaders, by what passes between them. Both compute with all of it.
 struct Pair {
   const char* outputs;
   const char* writes;
@@ -217,7 +217,7 @@ TEST_F(EsslTest, TwoThingsAtOnePlaceAreAnErrorThatNamesBoth) {
 
 TEST_F(EsslTest, SeparateImagesAndSamplersAreCombinedByName) {
   const std::string text = Cook("essl-310", "frag", kSampleFragment);
-  // Without unit: a stage that is cooked apart may read albedo by the other sampler.
+  // The variables have no unit: a stage that is cooked apart may read albedo by the other sampler.
   EXPECT_THAT(text, AllOf(HasSubstr("\nuniform highp sampler2D albedo_linear;"),
                           HasSubstr("\nuniform highp sampler2D albedo_nearest;"),
                           HasSubstr("layout(binding = 8) uniform highp sampler2DShadow shadow;")));
@@ -261,8 +261,8 @@ TEST_F(EsslTest, WhatTheVersionCannotSayIsAnError) {
                     "#version 450\n#extension GL_EXT_multiview : require\nvoid main() { "
                     "gl_Position = vec4(gl_ViewIndex); }\n"),
               HasSubstr("gl_ViewIndex (GL_EXT_multiview), which only SPIR-V targets take"));
-  // ESSL has no images that are read and written, but for three formats: found by the check of what
-  // spirv-cross wrote.
+  // ESSL has images that are read and written only in three formats. The check of the text that
+  // spirv-cross wrote finds others.
   EXPECT_THAT(
       Error("essl-310", "comp",
             "#version 450\nlayout(local_size_x = 1) in;\nlayout(binding = 0, rgba8) uniform "

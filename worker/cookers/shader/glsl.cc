@@ -13,8 +13,8 @@ namespace galley::worker {
 namespace {
 
 constexpr size_t kMessageBytesMax = 64 << 10;
-// The tool's number in the high half (8: Khronos' glslang; registry spir-v.xml), its version in the
-// low one: the identity has that.
+// The tool's number in the high half (8: Khronos' glslang; registry spir-v.xml). The low half, the
+// tool's version, is 0, because the identity has the version.
 constexpr uint32_t kGenerator = 8u << 16;
 constexpr size_t kGeneratorWord = 2;
 constexpr EShMessages kMessages = static_cast<EShMessages>(EShMsgSpvRules | EShMsgVulkanRules);
@@ -43,7 +43,7 @@ std::string Messages(std::string_view info_log) {
       return text + "\n(more messages are left out)";
     if (!text.empty()) text += '\n';
     text += line;
-    // Its parser's words for code that nests deeper than its stack of some thousand places.
+    // The parser's words for code that nests deeper than its stack of some thousand places.
     if (line.find("'' :  memory exhausted") != std::string_view::npos)
       text += ": the code nests too deep (brackets, if, else if, ?:, signs); divide it";
   }

@@ -1,4 +1,4 @@
-// glslang: GLSL to SPIR-V, and a look at ESSL that somebody else wrote.
+// Glslang: compiles GLSL to SPIR-V, and checks ESSL that another library wrote.
 #pragma once
 
 #include <cstdint>
@@ -26,15 +26,15 @@ struct GlslRequest {
 
 struct CompiledGlsl {
   std::vector<uint32_t> module;       // with names, not optimised, not validated
-  std::vector<std::string> warnings;  // the compiler's, one a line
+  std::vector<std::string> warnings;  // the compiler's, a warning a line
 };
 
-// INVALID_ARGUMENT: all messages of the compiler, each "ERROR: file:line: text". Otherwise what the
-// context answered to an include's look.
+// INVALID_ARGUMENT: all messages of the compiler, each "ERROR: file:line: text". Other errors are
+// the context's, from the look for an include.
 absl::StatusOr<CompiledGlsl> CompileGlsl(const GlslRequest& request, Includes& includes);
 
-// INVALID_ARGUMENT: `text` is no legal ESSL of the version that it says; the compiler's messages,
-// which call it "essl".
+// INVALID_ARGUMENT: `text` is no legal ESSL of its own #version; the error has the compiler's
+// messages, which call the text "essl".
 absl::Status CheckEssl(std::string_view text, EShLanguage stage);
 
 }  // namespace galley::worker

@@ -13,7 +13,7 @@ constexpr std::string_view kOtherLanguage = "not GLSL but another language, such
 constexpr std::string_view kOldWords =
     "GLSL of OpenGL: words that Vulkan has not, such as varying or gl_FragColor";
 
-// A part of the compiler's messages, and what it means. The first that is found counts.
+// A part of the compiler's messages, and its meaning. The first part that is found counts.
 struct Meaning {
   std::string_view message;
   std::string_view flaw;
@@ -28,7 +28,7 @@ constexpr Meaning kMeanings[] = {
     {"'gl_", kOldWords},
     {"'ftransform", kOldWords},
     {"'texture2D", kOldWords},
-    {"'sampler/image' : cannot construct", kOldWords},  // texture2D is a type in Vulkan
+    {"'sampler/image' : cannot construct", kOldWords},  // in Vulkan texture2D is a type
     {"'texture3D", kOldWords},
     {"'textureCube", kOldWords},
     {"'shadow2D", kOldWords},
@@ -58,7 +58,7 @@ void TakeDirective(const Tokens& line, GlslOutline& outline) {
   }
 }
 
-// Words of HLSL, in a text without the directive that GLSL begins with.
+// Whether a text has words of HLSL, and no directive that GLSL begins with.
 bool LooksLikeHlsl(std::string_view text) {
   if (text.find("#version") != std::string_view::npos) return false;
   for (const std::string_view word :
@@ -87,7 +87,7 @@ GlslOutline ReadGlslOutline(std::string_view text) {
   GlslScanner scanner(text);
   bool is_line_start = true;
   bool is_directive = false;
-  Tokens line;  // of a directive
+  Tokens line;  // the tokens of a directive
   for (std::string_view token = scanner.Next(); !token.empty(); token = scanner.Next()) {
     outline.has_main |= token == "main";
     if (token == "\n") {

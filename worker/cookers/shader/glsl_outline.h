@@ -1,5 +1,5 @@
-// GlslOutline: what the text of a shader says before a compiler reads it, and what is wrong with a
-// text that the compiler refuses. Pure.
+// GlslOutline: what a shader's text says before a compiler reads it, and the flaw of a text that
+// the compiler refuses. Pure.
 #pragma once
 
 #include <string>
@@ -10,17 +10,17 @@ namespace galley::worker {
 
 struct GlslOutline {
   std::vector<std::string> includes;  // the names in `#include "x"` and `#include <x>`, in order
-  bool has_main = false;              // the word stands somewhere
-  std::string version;                // of the first #version: "450"; "": there is none
+  bool has_main = false;              // the word stands somewhere in the text
+  std::string version;                // in the first #version: "450"; "": there is none
   std::string profile;                // "es", "core", "compatibility"
-  bool is_hlsl = false;               // it has words of HLSL, and no #version
+  bool is_hlsl = false;               // the text has words of HLSL, and no #version
 };
 
-// Comments say nothing; all branches of #if are read.
+// Comments are skipped; all branches of #if are read.
 GlslOutline ReadGlslOutline(std::string_view text);
 
-// In a few words that are the same for all shaders with this flaw: "GLSL of #version 120: Vulkan
-// takes 140 and later". `messages`: the compiler's, for this text.
+// The flaw in a few words that are the same for all shaders with this flaw: "GLSL of #version 120:
+// Vulkan takes 140 and later". `messages`: the compiler's, for this text.
 std::string FindGlslFlaw(std::string_view text, std::string_view messages);
 
 }  // namespace galley::worker

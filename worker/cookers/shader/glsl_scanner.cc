@@ -26,7 +26,7 @@ void GlslScanner::SkipBlanks() {
       ++line_;
     } else if (rest.starts_with("//")) {
       at_ = std::min(text_.find('\n', at_), text_.size());
-      // A comment goes on behind a joined line.
+      // A comment continues behind a joined line.
       while (at_ < text_.size() && text_[at_ - 1] == '\\') {
         ++line_;
         at_ = std::min(text_.find('\n', at_ + 1), text_.size());

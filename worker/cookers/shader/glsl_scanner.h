@@ -12,9 +12,9 @@ class GlslScanner {
   explicit GlslScanner(std::string_view text) : text_(text) {}
 
   uint64_t line() const { return line_; }
-  // Empty: the end. "\n": the end of a line.
+  // The next token; empty: the end of the text, "\n": the end of a line.
   std::string_view Next();
-  // Whether a blank, a comment or a joined line stood before the token that Next gave.
+  // Whether a blank, a comment or a joined line stood before the last token.
   bool is_behind_blank() const { return is_behind_blank_; }
 
  private:

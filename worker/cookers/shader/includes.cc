@@ -27,7 +27,7 @@ std::string_view WithoutByteOrderMark(std::string_view text) {
   return text.starts_with("\xEF\xBB\xBF") ? text.substr(3) : text;
 }
 
-// Keeps what an IncludeResult points at alive until releaseInclude.
+// Keeps the memory that an IncludeResult points at alive until releaseInclude.
 struct Kept {
   Blob bytes;
   std::string error;
@@ -86,7 +86,7 @@ glslang::TShader::Includer::IncludeResult* Includes::Search(std::string_view nam
     if (*bytes != nullptr) return Accept(*path, *bytes, includer);
     looked += looked.empty() ? *path : ", " + *path;
   }
-  // The compiler asks includeSystem next.
+  // Without a result the compiler asks includeSystem next.
   if (!in_folders) return nullptr;
   return Refuse(fmt::format("not found; looked at {}", looked));
 }

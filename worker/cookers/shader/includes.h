@@ -1,9 +1,9 @@
-// Includes of a shader: found through the cook's context, so that every look, also at places where
-// nothing lies, is observed.
+// Includes: the included files of a shader. They are found through the cook's context, so that
+// every look, also at places where nothing lies, is observed.
 //
-// `#include "x"` and `#include <x>` search alike: the includer's own folder, then `include_dirs` in
-// order; an absolute virtual path is taken as it is. The names that the compiler knows files by are
-// their paths as asked ("../inc/a.glsl", "/Game/inc/a.glsl"), and those stand in its messages.
+// `#include "x"` and `#include <x>` search alike: first the includer's own folder, then
+// `include_dirs` in order; an absolute virtual path is taken as it is. The compiler, and its
+// messages, call a file by its path as asked ("../inc/a.glsl", "/Game/inc/a.glsl").
 #pragma once
 
 #include <map>
@@ -22,10 +22,10 @@
 namespace galley::worker {
 
 inline constexpr size_t kIncludeDepthMax = 64;
-inline constexpr size_t kIncludesMax = 10'000;  // of one compilation, each time counted
+inline constexpr size_t kIncludesMax = 10'000;  // in a compilation, repeated includes counted
 inline constexpr size_t kIncludedBytesMax = size_t{64}
-                                            << 20;  // of one compilation, each time counted
-// Made for one compilation.
+                                            << 20;  // in a compilation, repeated includes counted
+// An object serves a single compilation.
 // Threads: none.
 class Includes : public glslang::TShader::Includer {
  public:
@@ -37,14 +37,14 @@ class Includes : public glslang::TShader::Includer {
   IncludeResult* includeSystem(const char* name, const char* includer, size_t depth) override;
   void releaseInclude(IncludeResult* result) override;
 
-  // The error of the context (stale source, I/O) that ended the search: then the compilation's
-  // messages mean nothing.
+  // The context's error (stale source, I/O) that ended the search: the messages of the compilation
+  // mean nothing then.
   const absl::Status& status() const { return status_; }
-  // Reads each text before the compiler does.
+  // The guard reads each text before the compiler does.
   TextGuard& guard() { return guard_; }
 
  private:
-  // nullptr bytes: there is no such file.
+  // The bytes of a file; nullptr: there is no such file.
   absl::StatusOr<Blob> Read(const std::string& path);
   IncludeResult* Search(std::string_view name, std::string_view includer, size_t depth,
                         bool in_folders);

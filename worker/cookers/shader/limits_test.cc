@@ -1,4 +1,4 @@
-// Shaders that ask the libraries for too much: each ends soon, with the limit, and kills nothing.
+// Shaders that ask too much of the libraries: each ends soon, with the limit, and kills nothing.
 #include "worker/cookers/shader/testing/shader_fixture.h"
 
 namespace galley::worker {
@@ -25,7 +25,7 @@ std::string Compute(const std::string& body, const std::string& before = "") {
 constexpr const char* kNode = "layout(buffer_reference) buffer Node;\n";
 
 // Declarations and a body. Each list leads back to itself through structures, which spirv-cross
-// compares without end: this overflowed the stack.
+// compares endlessly: such a list overflowed the stack.
 const std::vector<std::pair<std::string, std::string>>& Lists() {
   static const std::string node = kNode;
   static const std::vector<std::pair<std::string, std::string>> lists = {
@@ -83,7 +83,7 @@ TEST_F(ShaderLimitsTest, StructuresOfStructuresHaveALimit) {
       Error("spirv-1.5", "comp",
             Compute("  v = 1;", declared + "layout(binding = 1) buffer C { S12 s; } c;\n")),
       AllOf(HasSubstr("ERROR: source:"), HasSubstr("structure S8 has more than 65536 members")));
-  // Made by macros.
+  // The structures are made by macros.
   std::string by_macros =
       "#define STRUCT(n, m) struct n { m a; m b; m c; m d; };\nSTRUCT(S0, vec4)\n";
   for (int i = 1; i < 9; ++i)
@@ -149,7 +149,7 @@ TEST_F(ShaderLimitsTest, MacrosOfAnIncludeHaveALimitWhereTheyAreUsed) {
 }
 
 TEST_F(ShaderLimitsTest, ABlankMakesAParenthesisTheBodyOfAMacro) {
-  // As a call, A would take what follows for its arguments, and B its own name.
+  // If A were called, it would take the text behind it for its arguments, and B its own name.
   Cook("spirv-1.5", "comp",
        Compute("  v = A + B(2) + C;",
                "#define A (v)\n#define B(v) ((v) + A)\n#define C\t(A (3))\n#undef C\n#define C /* "
@@ -225,7 +225,7 @@ TEST_F(ShaderLimitsTest, ControlFlowNestsToALimit) {
        Compute("  if (v == 1) v = 2; " + Repeated("else if (v == 3) v = 4; ", 60)));
 }
 
-// The optimiser would put 2^23 copies of f0 into main, and 250,000 variables in place of one.
+// The optimiser would put 2^23 copies of f0 into main, and 250,000 variables in the place of one.
 TEST_F(ShaderLimitsTest, WhatTheOptimizerWouldUnfoldIsWrittenWithoutIt) {
   std::string declared = "int f0(int a) { return a * 3 + b.x[1]; }\n";
   for (int i = 1; i < 24; ++i) {
@@ -252,7 +252,7 @@ TEST_F(ShaderLimitsTest, StructuresOfArraysOfStructuresAreTaken) {
                declared + "layout(std430, binding = 1) buffer C { S9 s; } c;\n"));
 }
 
-// Code that opens brackets in each part of a condition, or in none, many times in one shader.
+// Every function opens a bracket in each part of a condition, and a lone one in a skipped part.
 TEST_F(ShaderLimitsTest, PartsOfConditionsDoNotAddUp) {
   std::string functions;
   for (int i = 0; i < 1'500; ++i) {

@@ -1,4 +1,4 @@
-// What a look says of shaders: whether the compiler takes a text, and in a few words why not.
+// Looks at shaders: whether the compiler takes a text, and, in a few words, why not.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -40,7 +40,7 @@ void MacroExpander::Define(const std::vector<std::string_view>& tokens, bool has
   macros_[Keep(tokens[0])] = std::make_shared<const Macro>(std::move(macro));
 }
 
-// One that names another macro, an argument twice, or the parts of a name; or a long one.
+// A risky macro is long, or names another macro, an argument twice, or the parts of a name.
 bool MacroExpander::IsRisky(const Macro& macro) const {
   constexpr size_t kShort = 64;
   if (macro.body.size() > kShort) return true;
@@ -76,7 +76,7 @@ absl::StatusOr<std::string_view> MacroExpander::ReadRaw(Stream& stream) {
   return stream.read();
 }
 
-// The "(" was read. A text that ends in the middle ends the last argument.
+// Reads the arguments behind a "(". A text that ends too early ends the last argument.
 absl::StatusOr<std::vector<MacroExpander::Tokens>> MacroExpander::ReadArguments(Stream& stream) {
   std::vector<Tokens> arguments(1);
   for (size_t depth = 1;;) {
@@ -111,7 +111,7 @@ absl::StatusOr<MacroExpander::Tokens> MacroExpander::ExpandAll(const Tokens& tok
   }
 }
 
-// Arguments are written out before they are put in, but for those beside "##".
+// Expands arguments before they are put in, except those beside "##".
 absl::StatusOr<MacroExpander::Tokens> MacroExpander::Substitute(
     const Macro& macro, const std::vector<Tokens>& arguments, size_t depth) {
   std::vector<std::optional<Tokens>> expanded(arguments.size());
@@ -147,7 +147,7 @@ absl::StatusOr<MacroExpander::Tokens> MacroExpander::Substitute(
   return written;
 }
 
-// Whether `name` is a macro's, and is written out from here on.
+// Whether `name` names a macro that is expanded from here on.
 absl::StatusOr<bool> MacroExpander::Open(Stream& stream, std::string_view name, size_t depth) {
   if (!IsWordStart(name[0])) return false;
   const auto found = macros_.find(name);

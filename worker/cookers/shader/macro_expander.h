@@ -1,4 +1,4 @@
-// MacroExpander: writes out the macros of GLSL, as the compiler's preprocessor does, with a limit.
+// MacroExpander: expands the macros of GLSL, as the compiler's preprocessor does, with a limit.
 #pragma once
 
 #include <cstddef>
@@ -16,25 +16,25 @@
 
 namespace galley::worker {
 
-// Tokens that all macros of one compilation write, each time one is moved from a macro into another
-// counted.
+// The tokens that all macros of a compilation may write. A token counts each time it moves from a
+// macro into another one.
 inline constexpr uint64_t kMacroTokensMax = 2'000'000;
-// Of calls in each other's arguments.
+// The depth of calls in each other's arguments.
 inline constexpr size_t kMacroDepthMax = 1'000;
 
 // Threads: none.
 class MacroExpander {
  public:
-  // "#define " was read; `tokens` is the rest of its line. `has_parameters`: a "(" follows the name
-  // without a blank.
+  // Called when "#define " was read. `tokens`: the rest of the line. `has_parameters`: a "("
+  // follows the name without a blank.
   void Define(const std::vector<std::string_view>& tokens, bool has_parameters);
   void Undefine(std::string_view name);
-  // Whether since the last call a macro was defined that can write more than a few tokens for each
-  // that it is given.
+  // Whether, since the last call, a macro was defined that can write more than a few tokens for
+  // each token that it is given.
   bool TakeRisky() { return std::exchange(is_risky_, false); }
 
-  // A new text begins: what an unfinished call holds of the one before is forgotten. `read` gives
-  // the tokens of the new text, and is empty at the end; a token outlives this object.
+  // Begins a new text, and forgets an unfinished call of the text before. `read` returns the tokens
+  // of the new text, empty at the end; the tokens outlive this object.
   void BeginText(std::function<std::string_view()> read) {
     outer_ = {};
     outer_.read = std::move(read);
@@ -42,10 +42,10 @@ class MacroExpander {
   uint64_t spent() const { return spent_; }
   void SetSpent(uint64_t spent) { spent_ = spent; }
 
-  // The next token of the text with its macros written out, empty at the end. INVALID_ARGUMENT: too
-  // much is written.
+  // The next token of the text with its macros expanded; empty at the end. INVALID_ARGUMENT: the
+  // macros write too much.
   absl::StatusOr<std::string_view> Next();
-  // All of one line.
+  // The tokens of a whole line, expanded.
   absl::StatusOr<std::vector<std::string_view>> ExpandLine(
       const std::vector<std::string_view>& line);
 
@@ -56,17 +56,17 @@ class MacroExpander {
     Tokens parameters;
     Tokens body;
   };
-  // A text in which macros are written out: those that are open, the innermost last, and what was
-  // read ahead.
+  // An open macro, and the place in its tokens.
   struct Frame {
     std::string name;
     std::shared_ptr<const Tokens> tokens;
     size_t at = 0;
   };
+  // A text in which macros are expanded.
   struct Stream {
-    std::vector<Frame> frames;
+    std::vector<Frame> frames;  // the innermost last
     std::set<std::string, std::less<>> busy;
-    std::vector<std::string_view> ahead;  // the next one last
+    std::vector<std::string_view> ahead;  // tokens read ahead, the next token last
     std::function<std::string_view()> read;
   };
 

@@ -20,12 +20,12 @@ constexpr uint64_t kSaturated = uint64_t{1} << 40;
 
 struct Type {
   SpvOp opcode = SpvOpNop;
-  std::vector<uint32_t> members;  // of a structure; else what it is made of
-  uint64_t unfolded = 1;          // members, those of structures in it counted each time
-  uint64_t depth = 0;             // of structures in it
+  std::vector<uint32_t> members;  // a structure's members; else the types that the type is made of
+  uint64_t unfolded = 1;          // members, with those of inner structures counted each time
+  uint64_t depth = 0;             // of structures in the type
 };
 
-// Reads the types of one module; see CheckModuleTypes.
+// Reads the types of a module; see CheckModuleTypes.
 class TypeReader {
  public:
   absl::Status Run(const std::vector<uint32_t>& module) {
@@ -67,7 +67,7 @@ class TypeReader {
     if (is_structure) type.unfolded = 0;
     for (const uint32_t member : members) {
       const auto found = types_.find(member);
-      // A pointer ends the unfolding, and one that comes later is a reference.
+      // A pointer ends the unfolding; a type that is declared later is a reference.
       const bool is_whole = found != types_.end() && found->second.opcode != SpvOpTypePointer &&
                             type.opcode != SpvOpTypePointer;
       const uint64_t unfolded = is_whole ? found->second.unfolded : 1;
@@ -103,7 +103,7 @@ namespace {
 
 struct Call {
   uint32_t callee;
-  uint64_t depth;  // of the control flow around it
+  uint64_t depth;  // of the control flow around the call
 };
 
 struct Function {
@@ -112,7 +112,7 @@ struct Function {
   std::vector<Call> calls;
 };
 
-// Reads the functions of one module.
+// Reads the functions of a module.
 class FunctionReader {
  public:
   void Read(const SpirvInstruction& instruction) {
@@ -158,8 +158,8 @@ std::map<uint32_t, Function> ReadFunctions(const std::vector<uint32_t>& module) 
   return reader.functions();
 }
 
-// Elements of local variables, those of arrays in arrays multiplied: the optimiser makes variables
-// of them.
+// The number of elements of local variables, those of arrays in arrays multiplied: the optimiser
+// makes a variable of each element.
 uint64_t LocalElementsOf(const std::vector<uint32_t>& module) {
   std::map<uint32_t, uint64_t> elements;  // by type
   std::map<uint32_t, uint64_t> constants;
@@ -213,8 +213,8 @@ std::string FindTooMuchToOptimize(const std::vector<uint32_t>& module) {
   };
   const std::map<uint32_t, Function> functions = ReadFunctions(module);
   std::map<uint32_t, Unfolded> unfolded;
-  // GLSL has no recursion: as many rounds as functions call each other in a row settle all. Callees
-  // come first or last in a module, and the limit on rounds is one of time.
+  // GLSL has no recursion: as many rounds as functions call each other in a row settle all counts.
+  // A module has callees first or last; the limit on rounds bounds the time.
   constexpr size_t kRoundsMax = 1'000;
   bool changes = true;
   for (size_t round = 0; changes && round <= kRoundsMax; ++round) {
@@ -247,9 +247,9 @@ std::string FindTooMuchToOptimize(const std::vector<uint32_t>& module) {
 
 namespace {
 
-// The specialisation constants of a module, with all that decorates each.
+// The specialisation constants of a module, with their decorations.
 struct SpecializationConstant {
-  std::vector<std::string> names;  // one for each name in the source
+  std::vector<std::string> names;  // a name for each name in the source
   std::vector<uint32_t> ids;       // constant_id
 };
 

@@ -1,5 +1,5 @@
-// What a SPIR-V module asks of the libraries that read it, counted before they do: they walk types
-// and calls by recursion, and unfold them.
+// Module checks: what a SPIR-V module demands of the libraries that read it, counted before they
+// read: the libraries walk types and calls by recursion, and unfold them.
 #pragma once
 
 #include <cstdint>
@@ -10,25 +10,26 @@
 
 namespace galley::worker {
 
-// The validator's time grows with the cube of this, the optimiser's with the square of the others.
+// The validator's time grows with the cube of this depth, the optimiser's with the square of the
+// limits below.
 inline constexpr uint64_t kControlDepthMax = 400;
-// Of a function, each call replaced by what it calls.
+// The limit for a function with each call replaced by the called function.
 inline constexpr uint64_t kOptimizedInstructionsMax = 100'000;
 inline constexpr uint64_t kLocalElementsMax = 16'384;
 
-// REQUIRES: a module that glslang wrote. INVALID_ARGUMENT: the structure that has too many members
-// or nests too deep (limits: text_guard.h).
+// REQUIRES: glslang wrote the module. INVALID_ARGUMENT names the structure that has too many
+// members or nests too deep (limits: text_guard.h).
 absl::Status CheckModuleTypes(const std::vector<uint32_t>& module);
 
-// REQUIRES: as above. INVALID_ARGUMENT: deeper than kControlDepthMax.
+// REQUIRES: glslang wrote the module. INVALID_ARGUMENT: nested deeper than kControlDepthMax.
 absl::Status CheckModuleNesting(const std::vector<uint32_t>& module);
 
-// REQUIRES: as above. Empty, or why the optimiser, which replaces calls by functions and structures
-// by variables, would take too long.
+// Empty, or why the optimiser would take too long: it replaces calls by functions, and structures
+// by variables. REQUIRES: glslang wrote the module.
 std::string FindTooMuchToOptimize(const std::vector<uint32_t>& module);
 
-// REQUIRES: as above. INVALID_ARGUMENT: the specialisation constant that has no id of its own,
-// because its default is another one, or computed from others.
+// INVALID_ARGUMENT names a specialisation constant without an id of its own, because its default is
+// another constant, or computed from others. REQUIRES: glslang wrote the module.
 absl::Status CheckSpecializationConstants(const std::vector<uint32_t>& module);
 
 }  // namespace galley::worker

@@ -14,7 +14,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Metal has 31. spirv-cross keeps those from 25 on for itself; it puts the sizes of buffers there.
+// Metal has 31 buffers. spirv-cross keeps those from 25 on for itself, and puts the sizes of
+// buffers there.
 constexpr unsigned kBuffersMax = 25;
 constexpr unsigned kBufferSizesIndex = 25;
 // Metal Feature Set Tables, "Maximum number of entries in the ... argument table, per graphics or
@@ -24,7 +25,8 @@ constexpr unsigned kSamplersMax = 16;
 constexpr unsigned kTextureBufferNativeSince = 20100;
 constexpr unsigned kLongSince = 20200;
 
-// Place: the indices that one (set, binding) takes. Variables that share it share them.
+// Place: the indices that a (set, binding) takes. Variables that share the binding share the
+// indices.
 struct Place {
   unsigned count = 1;
   bool has_buffer = false;
@@ -36,7 +38,8 @@ struct Place {
 };
 using Places = std::map<std::pair<uint32_t, uint32_t>, Place>;  // by set and binding
 
-// Atomics on an image go, before Metal 3.1, to a buffer behind it; only these formats have them.
+// Whether an image may have atomics. Before Metal 3.1 they work on a buffer behind the image, which
+// only these formats have.
 bool MayHaveAtomics(const ReflectedBinding& binding) {
   return binding.format == "r32i" || binding.format == "r32ui";
 }
@@ -78,15 +81,16 @@ bool WantTheSame(const ReflectedBinding& a, const ReflectedBinding& b) {
          (of_a.has_sampler && of_b.has_sampler);
 }
 
-// spirv-cross makes them two views of one buffer. Metal has no cast from a uniform to a storage
-// buffer, it takes a buffer that is `const` in the first view for one that is only read, and the
-// views of an array are no MSL.
+// Whether two variables can share a binding. spirv-cross makes them two views of a buffer. But
+// Metal has no cast from a uniform to a storage buffer, takes a buffer that is `const` in the first
+// view for read-only, and has no views of an array.
 bool CanShare(const ReflectedBinding& a, const ReflectedBinding& b) {
   return IsBuffer(a.kind) && a.kind == b.kind && a.count == 1 && b.count == 1 &&
          a.fields.value("access", "") == b.fields.value("access", "");
 }
 
-// Refuses variables that share a binding and cannot: they would get one index twice.
+// Refuses variables that share a binding but cannot share it in Metal: they would get equal
+// indices.
 absl::Status CheckShared(const Reflection& reflection) {
   std::map<std::pair<uint32_t, uint32_t>, std::vector<const ReflectedBinding*>> used;
   for (const ReflectedBinding& binding : reflection.bindings) {
@@ -112,9 +116,9 @@ absl::Status CheckCount(std::string_view what, uint64_t count, uint64_t max) {
                   count, what, max));
 }
 
-// Indices are counted up in the order of sets and bindings, over all that is declared, used or not:
-// so that an edit or a define which makes something unused moves nothing else. Push constants are
-// buffer 0.
+// Gives out indices. They count up in the order of sets and bindings, over all declared bindings,
+// used or not, so that an edit or a define which makes a binding unused moves no other. Push
+// constants are buffer 0.
 absl::StatusOr<Places> PlaceAll(const Reflection& reflection) {
   RETURN_IF_ERROR(CheckShared(reflection));
   Places places;
@@ -151,8 +155,8 @@ absl::Status CheckTypes(const CrossModule& module, unsigned version) {
   return absl::OkStatus();
 }
 
-// spirv-cross writes text for arrays of images with atomics that is no MSL: the buffer behind each
-// element has no name of its own.
+// Refuses arrays of images with atomics: the text that spirv-cross writes for them is no MSL, since
+// the buffer behind each element has no name of its own.
 absl::Status CheckImages(const Reflection& reflection) {
   for (const ReflectedBinding& binding : reflection.bindings) {
     if (!binding.is_used || binding.count == 1 || !MayHaveAtomics(binding)) continue;
@@ -181,8 +185,8 @@ absl::Status AddBinding(CrossModule& module, uint32_t set, uint32_t binding, con
 absl::Status SetOptions(CrossModule& module, const MslOptions& given) {
   std::vector<CrossModule::Option> options = {
       {SPVC_COMPILER_OPTION_MSL_VERSION, given.version},
-      // Metal's y points up and its first row is at the top: flipped, the same source fills the
-      // same rows as with Vulkan. Depth is 0 to w in both.
+      // Metal's y points up and its first row is at the top: with y flipped, the same source fills
+      // the same rows as with Vulkan. Depth is 0 to w in both.
       {SPVC_COMPILER_OPTION_FLIP_VERTEX_Y, given.fix_clip_space},
   };
   if (given.version >= kTextureBufferNativeSince)

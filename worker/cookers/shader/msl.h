@@ -1,4 +1,5 @@
-// MSL by spirv-cross: Vulkan's bindings made Metal's indices. docs/cookers/shader.md has the rules.
+// MSL by spirv-cross: turns Vulkan's bindings into Metal's indices. docs/cookers/shader.md has the
+// rules.
 #pragma once
 
 #include <string>
@@ -15,9 +16,9 @@ struct MslOptions {
   bool fix_clip_space = true;
 };
 
-// `module`: of the backend SPVC_BACKEND_MSL, with names; used up by this. `reflection`: of the same
-// shader; gets to know where everything landed. INVALID_ARGUMENT: what MSL of that version cannot
-// say.
+// `module`: made for SPVC_BACKEND_MSL, with names; used up. `reflection`: of the same shader; gets
+// the place of everything in the text. INVALID_ARGUMENT: something that MSL of this version cannot
+// express.
 absl::StatusOr<std::string> WriteMsl(CrossModule& module, const MslOptions& options,
                                      Reflection& reflection);
 

@@ -90,7 +90,7 @@ TEST_F(MslTest, MoreThanMetalsTablesHoldIsAnError) {
               HasSubstr("the shader has 17 samplers"));
 }
 
-// A fragment shader that reads all that is declared.
+// A fragment shader that reads everything that is declared.
 std::string Reading(const std::string& declared, const std::string& read) {
   return "#version 450\nlayout(location = 0) out vec4 c;\n" + declared +
          "\nvoid main() { c = " + read + "; }\n";
@@ -113,7 +113,8 @@ TEST_F(MslTest, OnlySingleBuffersOfOneKindShareAPlace) {
         Error("msl-2.1", "frag", Reading(std::string("layout(binding = 1) ") + declared, read)),
         HasSubstr("a and b are both at set 0, binding 1"));
   }
-  // One is not used, or nothing is wanted twice, or the buffer is read in two ways.
+  // An image or sampler is not used, or no index is wanted twice, or the buffer is read in two
+  // ways.
   Cook("msl-2.1", "frag", Reading(samplers, "texture(a, vec2(0))"));
   Cook("msl-2.1", "frag",
        Reading("layout(binding = 1) uniform texture2D a; layout(binding = 1) uniform sampler b;",
@@ -131,7 +132,7 @@ TEST_F(MslTest, ArraysOfImagesWithAtomicsAreErrors) {
                     text + "uniform iimage2D counts[2];\nvoid main() { "
                            "imageAtomicAdd(counts[1], ivec2(0), 1); }\n"),
               HasSubstr("counts (set 0, binding 3) is an array of r32i images"));
-  // Without atomics there is no buffer behind.
+  // Without atomics there is no buffer behind the image.
   EXPECT_THAT(Cook("msl-2.1", "comp",
                    text + "uniform writeonly iimage2D counts[2];\nvoid main() { "
                           "imageStore(counts[1], ivec2(0), ivec4(1)); }\n"),

@@ -1,4 +1,4 @@
-// What the optimiser makes does the same: shaders run on lavapipe, optimised and not.
+// Optimised shaders do the same as plain shaders: both run on lavapipe.
 //
 // GALLEY_LONG: 2,000 random shaders instead of 100. GALLEY_SHADER_SEED: the first one.
 #include <gtest/gtest.h>
@@ -16,13 +16,13 @@
 namespace galley::worker {
 namespace {
 
-// The package's whole list of passes miscompiles number 237.
+// The package's whole list of passes miscompiles shader number 237.
 constexpr uint64_t kFirstSeed = 200;
 constexpr size_t kWords = size_t{kRandomShaderInvocations} * kRandomShaderResults;
 
 class OptimizerTest : public testing::Test {
  protected:
-  // One device for all tests: it takes longer to make than a shader to run.
+  // The tests share a device: it takes longer to make than a shader to run.
   static void SetUpTestSuite() {
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
     auto created = ComputeDevice::Create(kWords);
@@ -69,7 +69,7 @@ class OptimizerTest : public testing::Test {
 std::unique_ptr<ComputeDevice> OptimizerTest::device_;
 std::string OptimizerTest::reason_;
 
-// A store behind a loop that has another loop, a continue and a break in its other branch
+// A loop, then a store; the loop has another loop, and a continue and a break in its other branch
 // (KhronosGroup/SPIRV-Tools#5815): spirv-opt -O stores 0.
 TEST_F(OptimizerTest, AStoreBehindAnInnerLoopIsKept) {
   const std::string source = R"(#version 450

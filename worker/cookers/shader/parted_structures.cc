@@ -9,15 +9,15 @@
 namespace galley::worker {
 namespace {
 
-// Pairs of types that are compared in all, before the rest is taken for endless.
+// The limit on compared pairs of types in a module; more are taken for endless.
 constexpr uint64_t kComparisonsMax = 200'000;
 
 struct ComparedType {
   SpvOp opcode = SpvOpNop;
-  std::vector<uint32_t> members;  // of a structure; else what it is made of
+  std::vector<uint32_t> members;  // a structure's members; else the types that the type is made of
 };
 
-// Finds the structures that need a name of their own, as spirv-cross' parser goes.
+// Finds the structures that need a name of their own, by comparing as spirv-cross' parser does.
 class Comparer {
  public:
   void Read(const SpirvInstruction& instruction) {
@@ -60,7 +60,7 @@ class Comparer {
     }
     others.push_back(id);
   }
-  // Whether a comparison of the two ends. Types that are declared later are empty by now.
+  // Whether a comparison of `a` and `b` ends. Types that are declared later are still empty.
   bool Ends(uint32_t a, uint32_t b, int depth) {
     constexpr int kDepthMax = 1'000;
     if (left_ == 0 || depth > kDepthMax) return false;
@@ -95,8 +95,8 @@ PartedStructures PartStructures(const std::vector<uint32_t>& module) {
     parted.module = module;
     return parted;
   }
-  // The last name that a structure is given counts, and types come after all names: so these come
-  // before the first type.
+  // The last name that a structure is given counts, and in a module types come after all names: the
+  // new names come just before the first type.
   parted.module.assign(module.begin(), module.begin() + kSpirvHeaderWords);
   bool is_named = false;
   ForEachInstruction(module, [&](const SpirvInstruction& each) {

@@ -1,4 +1,4 @@
-// Structures of one name, which spirv-cross would compare without end.
+// PartedStructures: structures of equal names, which spirv-cross would compare endlessly.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,16 @@
 namespace galley::worker {
 
 struct PartedStructures {
-  std::vector<uint32_t> module;           // for spirv-cross
-  std::map<uint32_t, std::string> names;  // to be given back to them when the module was read
+  std::vector<uint32_t> module;  // for spirv-cross
+  // the old names, to be given back when spirv-cross has read the module
+  std::map<uint32_t, std::string> names;
 };
 
-// When spirv-cross reads a module, it compares each structure with those of the same name before
-// it, member by member and through buffer references, and does not note where it has been: a list,
-// whose references lead back through a structure, overflows its stack. Here such structures get
-// names of their own, which ends the comparison at once.
+// Gives structures names of their own where spirv-cross would compare endlessly. When spirv-cross
+// reads a module, it compares each structure with earlier structures of the same name, member by
+// member and through buffer references, and does not note where it has been: a list, whose
+// references lead back through a structure, overflows its stack. A name of its own ends the
+// comparison at once.
 PartedStructures PartStructures(const std::vector<uint32_t>& module);
 
 }  // namespace galley::worker

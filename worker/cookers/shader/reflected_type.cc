@@ -16,7 +16,7 @@ using Json = nlohmann::json;
 
 struct Scalar {
   std::string_view name;
-  std::string_view prefix;  // of its vectors and matrices
+  std::string_view prefix;  // the first letter of its vectors and matrices
 };
 
 Scalar ScalarOf(spvc_basetype type) {
@@ -61,7 +61,7 @@ std::string NumericName(spvc_type type) {
   return rows > 1 ? fmt::format("{}vec{}", scalar.prefix, rows) : std::string(scalar.name);
 }
 
-// A reference to a buffer: it may lead back to where it came from.
+// Whether the type is a reference to a buffer, which may lead back to where it came from.
 bool IsReference(spvc_type type) {
   return spvc_type_get_storage_class(type) == SpvStorageClassPhysicalStorageBuffer;
 }
@@ -88,7 +88,7 @@ std::string_view DimensionName(SpvDim dimension) {
 }  // namespace
 
 std::string ImageFormatName(SpvImageFormat format) {
-  // In the order of the enumerators, SPIR-V 3.11.
+  // In the order of the enumerators (SPIR-V 3.11).
   static constexpr std::array<std::string_view, 42> kNames = {
       "",          "rgba32f",      "rgba16f",
       "r32f",      "rgba8",        "rgba8_snorm",
@@ -111,7 +111,8 @@ std::string ImageFormatName(SpvImageFormat format) {
 uint32_t TypeReflector::Dimension(spvc_type type, unsigned index) const {
   const SpvId dimension = spvc_type_get_array_dimension(type, index);
   if (spvc_type_array_dimension_is_literal(type, index)) return dimension;
-  // A specialisation constant: its default. An expression of some: not known here.
+  // The dimension is a specialisation constant, whose default counts, or an expression of such
+  // constants, which is not known here.
   const spvc_constant constant = spvc_compiler_get_constant_handle(module_.compiler(), dimension);
   return constant == nullptr ? 0 : spvc_constant_get_scalar_u32(constant, 0, 0);
 }

@@ -1,4 +1,4 @@
-// Types of a module in GLSL's words, for reflection.
+// TypeReflector: the types of a module in GLSL's words, for reflection.
 #pragma once
 
 #include <cstddef>
@@ -12,25 +12,25 @@
 
 namespace galley::worker {
 
-// Describes the types of one module; counts members over all calls.
+// Describes the types of a module; counts members over all calls.
 // Threads: none.
 class TypeReflector {
  public:
-  // Must outlive this object.
+  // REQUIRES: `module` outlives this object.
   explicit TypeReflector(const CrossModule& module) : module_(module) {}
 
-  // {"type": "vec3"}, with "array" (outermost first; 0: not known here) and, of a structure,
-  // "struct" and "members" ({name, type, ...}). INVALID_ARGUMENT: more than kReflectedMembersMax
-  // members.
+  // {"type": "vec3"}; with "array" for an array (outermost first; 0: not known here), and with
+  // "struct" and "members" ({name, type, ...}) for a structure. INVALID_ARGUMENT: more than
+  // kReflectedMembersMax members.
   absl::StatusOr<nlohmann::json> Value(uint32_t type_id);
   // Puts the dimensions of an array of blocks before those of a member.
   void PrependArray(uint32_t type_id, nlohmann::json& value) const;
-  // {"size", "members"}: of a block, with offsets and strides. "size" counts a runtime array at the
-  // end with no element.
+  // {"size", "members"} of a block, with offsets and strides. "size" counts a runtime array at the
+  // end as empty.
   absl::StatusOr<nlohmann::json> Block(uint32_t type_id);
   // {"dim", "arrayed", "multisampled", "sampled", ...} of an image, alone or with its sampler.
   nlohmann::json Image(uint32_t type_id) const;
-  // Elements of an array of descriptors: 1 for none, 0 when not known here.
+  // The number of elements of an array of descriptors: 1 for no array, 0 when not known here.
   uint32_t Count(uint32_t type_id) const;
 
  private:

@@ -17,7 +17,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-// A structure's in std140 (OpenGL 4.6, 7.6.2.2, rule 9), and a buffer has the size of one.
+// The alignment of a structure in std140 (OpenGL 4.6, 7.6.2.2, rule 9). A buffer has a structure's
+// size.
 constexpr uint64_t kUniformBufferAlignment = 16;
 
 std::string_view KindName(BindingKind kind) {
@@ -51,7 +52,7 @@ bool IsImage(BindingKind kind) {
          kind != BindingKind::kAccelerationStructure;
 }
 
-// Reads one module; see Reflect.
+// Reads a module; see Reflect.
 class Reflector {
  public:
   Reflector(const CrossModule& module, const std::set<uint32_t>& used)
@@ -95,7 +96,7 @@ std::string_view Reflector::AccessOf(const spvc_reflected_resource& resource,
   return has(SpvDecorationNonReadable) ? "write" : "read_write";
 }
 
-// Texel buffers come in the lists of the images of which they are the dimension "buffer".
+// spirv-cross lists texel buffers among the images, with the dimension "buffer".
 BindingKind Refine(BindingKind kind, const Json& image) {
   if (image.at("dim") != "buffer") return kind;
   return kind == BindingKind::kStorageImage ? BindingKind::kStorageTexelBuffer
@@ -153,7 +154,7 @@ absl::Status Reflector::AddBindings(spvc_resource_type type, BindingKind kind) {
 absl::Status Reflector::AddPushConstants() {
   ASSIGN_OR_RETURN(const auto resources, module_.Resources(SPVC_RESOURCE_TYPE_PUSH_CONSTANT));
   if (resources.empty()) return absl::OkStatus();
-  const spvc_reflected_resource& resource = resources.front();  // a shader has one block at most
+  const spvc_reflected_resource& resource = resources.front();  // a shader has at most one
   PushConstants push;
   push.id = resource.id;
   push.is_used = used_.contains(resource.id);
@@ -181,7 +182,7 @@ absl::StatusOr<Json> Reflector::Interface(spvc_resource_type type) {
   return list;
 }
 
-// Null: of a type that spirv-cross' interface does not tell (64-bit integers).
+// The default of a constant; null: spirv-cross' interface does not tell it (64-bit integers).
 Json DefaultOf(spvc_constant constant, spvc_basetype type) {
   switch (type) {
     case SPVC_BASETYPE_BOOLEAN:
@@ -221,7 +222,7 @@ absl::StatusOr<Json> Reflector::SpecializationConstants() {
         DefaultOf(constant, spvc_type_get_basetype(spvc_compiler_get_type_handle(compiler_, type)));
     constants.push_back(std::move(entry));
   }
-  // In SPIR-V 1.6 one that gives a local size is there twice, once without name.
+  // In SPIR-V 1.6 a constant that gives a local size is there twice, once without a name.
   const auto order = [](const Json& entry) {
     const auto& name = entry.at("name").get_ref<const std::string&>();
     return std::tuple(entry.at("id").get<uint32_t>(), name.empty(), name);

@@ -1,5 +1,5 @@
-// Reflection: what a shader wants from its host: bindings, push constants, inputs, outputs,
-// specialisation constants, local size; and where a target put them. It becomes the `.reflect.cbor`
+// Reflection: what a shader wants from its host (bindings, push constants, inputs, outputs,
+// specialisation constants, local size), and where a target put it. It becomes the `.reflect.cbor`
 // of docs/cookers/shader.md.
 #pragma once
 
@@ -19,7 +19,7 @@ namespace galley::worker {
 
 // Raised when a field changes its meaning or goes away; new fields do not raise it.
 inline constexpr int kReflectionVersion = 2;
-// Members of blocks and structures, each time counted where a structure is used.
+// The limit on members of blocks and structures, counted each time a structure is used.
 inline constexpr size_t kReflectedMembersMax = 65'536;
 
 enum class BindingKind {
@@ -46,10 +46,10 @@ struct ReflectedBinding {
   BindingKind kind = BindingKind::kUniformBuffer;
   std::string name;         // the variable's, or its block's
   uint32_t count = 1;       // elements of the array of descriptors; 0: not known here
-  bool is_used = true;      // in what was written
-  std::string format;       // of storage images: "r32ui"; empty: none
-  nlohmann::json fields;    // all else
-  nlohmann::json location;  // where the target has it; null: nowhere, or just there
+  bool is_used = true;      // in the output
+  std::string format;       // for storage images: "r32ui"; empty: none
+  nlohmann::json fields;    // the other members of the JSON
+  nlohmann::json location;  // the place in the target; null: none, or the same set and binding
 };
 
 struct PushConstants {
@@ -64,16 +64,16 @@ struct Reflection {
   std::string entry_point;                 // as the target has it
   std::vector<ReflectedBinding> bindings;  // by set, binding, name
   std::optional<PushConstants> push_constants;
-  nlohmann::json fields;  // all else of the top level, also what the target adds
+  nlohmann::json fields;  // the other members of the top level, also those that the target adds
 };
 
-// `named`: with names, as compiled. `used`: variables that what was written still has.
+// `named`: the module with names, as compiled. `used`: the variables that the output still has.
 // INVALID_ARGUMENT: too many members.
 absl::StatusOr<Reflection> Reflect(const CrossModule& named, const std::set<uint32_t>& used,
                                    std::string_view stage);
 
-// Gives variables that have no name one in a module that is to be translated, so that the text does
-// not call them by numbers which an edit elsewhere changes. All get one that `language` can have.
+// Gives names to variables without a name, in a module that is to be translated, so that the text
+// does not call them by numbers which an edit elsewhere changes. The names are legal in `language`.
 void NameVariables(CrossModule& module, ShaderLanguage language, const Reflection& reflection);
 
 std::string EncodeReflection(const Reflection& reflection, std::string_view target);

@@ -129,7 +129,7 @@ TEST_F(ReflectionTest, ReferencesToBuffersThatLeadBackEnd) {
   EXPECT_EQ(Reflection().at("push_constants").at("members").at(0).at("type"), "buffer_reference");
 }
 
-// S0 has two members, each next structure has twice as many.
+// S0 has two members, each next structure has twice as many members.
 std::string Doubling(int count) {
   std::string source = "#version 450\nstruct S0 { vec4 a; vec4 b; };\n";
   for (int i = 1; i <= count; ++i) {

@@ -23,7 +23,8 @@ void AddWords(std::string_view list, Words& words) {
   }
 }
 
-// spirv-cross renames words of GLSL for each target; with them here it has nothing left to rename.
+// spirv-cross renames words of GLSL for each target. With these words here, it finds nothing to
+// rename.
 const Words& WordsOf(ShaderLanguage language) {
   static const Words kEssl = [] {
     Words words;
@@ -42,30 +43,31 @@ const Words& WordsOf(ShaderLanguage language) {
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-// What spirv-cross calls things that have no name: _12, _12_a; members _m0.
+// Whether spirv-cross makes up such names for things without a name: _12, _12_a; members _m0.
 bool IsMadeUp(std::string_view name) {
   if (name.size() < 2 || name[0] != '_') return false;
   return IsDigit(name[1]) ||
          (name[1] == 'm' && name.size() > 2 && std::all_of(name.begin() + 2, name.end(), IsDigit));
 }
 
-// What spirv-cross makes of other names in MSL: a texture's sampler, an image's buffer, and so on.
+// Whether spirv-cross derives such names from other names in MSL: a texture's sampler, an image's
+// buffer, and so on.
 bool IsDerived(std::string_view name) {
   if (name.starts_with("main0")) return true;
   for (const std::string_view ending : {"Smplr", "Swzl", "BufferSize", "BuffSize", "_atomic"}) {
     if (!name.ends_with(ending)) continue;
     const std::string_view stem = name.substr(0, name.size() - ending.size());
-    if (!stem.empty() && stem != "own") return true;  // own_atomic is the written name of a word
+    if (!stem.empty() && stem != "own") return true;  // own_atomic is the written name of `atomic`
   }
   return false;
 }
 
-// C++ keeps these for the compiler, and Metal's headers use them.
+// Whether C++ keeps the name for the compiler; Metal's headers use such names.
 bool IsCompilers(std::string_view name) {
   return name.size() > 1 && name[0] == '_' && name[1] >= 'A' && name[1] <= 'Z';
 }
 
-// Two underscores in a row are reserved in each of the languages.
+// `name` with single underscores: two in a row are reserved in each of the languages.
 std::string WithSingleUnderscores(std::string_view name) {
   std::string single;
   for (const char c : name) {
@@ -87,7 +89,7 @@ bool IsReserved(ShaderLanguage language, std::string_view name) {
 }
 
 std::string WrittenName(ShaderLanguage language, std::string_view name) {
-  std::string_view bare = name;  // with "own_" in front of reserved words it is one of ours
+  std::string_view bare = name;  // a reserved word with "own_" in front is a name of ours
   while (bare.starts_with(kOwnPrefix)) bare.remove_prefix(kOwnPrefix.size());
   if (!IsReserved(language, bare) && !IsReserved(language, name)) return std::string(name);
   return WithSingleUnderscores(fmt::format("{}{}", kOwnPrefix, name));

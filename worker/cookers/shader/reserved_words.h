@@ -1,4 +1,5 @@
-// The words that a target's language or its library keeps for itself, and names that avoid them.
+// Reserved words: the words that a target's language or library keeps for itself, and names that
+// avoid them.
 #pragma once
 
 #include <string>
@@ -9,19 +10,19 @@
 
 namespace galley::worker {
 
-// In front of a name that the target cannot have: "new" becomes "own_new".
+// The prefix for a name that the target cannot have: "new" becomes "own_new".
 inline constexpr std::string_view kOwnPrefix = "own_";
 
 // Whether `name` is a word of the language (ESSL 3.00 to 3.20; MSL with those of C++14), of its
 // library, or of the text that spirv-cross puts around the shader's own.
 bool IsReserved(ShaderLanguage language, std::string_view name);
 
-// The name under which a text of `language` has what the source calls `name`. It depends on nothing
-// else, so that stages which are cooked apart agree, and no two names without `__` become one.
-// SPIR-V keeps all names.
+// The name by which a text of `language` calls what the source calls `name`. It depends on nothing
+// else, so that stages which are cooked apart agree. Two different names without `__` never become
+// equal. SPIR-V keeps all names.
 std::string WrittenName(ShaderLanguage language, std::string_view name);
 
-// The same for all members of one structure, none of them twice.
+// WrittenName for all members of a structure, none of them twice.
 std::vector<std::string> WrittenMembers(ShaderLanguage language,
                                         const std::vector<std::string>& names);
 

@@ -1,4 +1,4 @@
-// Words that are names in Vulkan GLSL and something else in a target's language or library.
+// Words that are names in Vulkan GLSL and have a meaning in a target's language or library.
 #include "worker/cookers/shader/reserved_words.h"
 
 #include <regex>
@@ -14,7 +14,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-// None of a kind may be met in a text; each is a name in GLSL 4.50.
+// No text may have a word of its target's list; each word is a legal name in GLSL 4.50.
 constexpr const char* kForMsl[] = {
     "new",       "delete",     "operator", "and",      "or",        "xor",          "compl",
     "bitand",    "not_eq",     "private",  "virtual",  "protected", "friend",       "explicit",
@@ -26,7 +26,7 @@ constexpr const char* kForMsl[] = {
     "M_PI_F",    "NULL",       "simd_sum", "as_type",  "main0",     "texture2d",    "depth2d",
     "coord",     "atan2",      "popcount", "clz",      "_Bool",     "packed_float3"};
 
-// A vertex shader in which everything is called after `word`.
+// A vertex shader in which `word` names everything.
 std::string Vertex(const std::string& word, bool is_constant) {
   const std::string& w = word;
   if (is_constant) {
@@ -44,7 +44,7 @@ std::string Vertex(const std::string& word, bool is_constant) {
          "; gl_Position = frame.other * " + w + "; }\n";
 }
 
-// An input, an output, a function, a block or a structure of that name.
+// An input, an output, a function, a block or a structure of the name `w`.
 std::string Named(const std::string& kind, const std::string& w) {
   const std::string head = "#version 450\nlayout(location = 0) out vec4 color;\n";
   if (kind == "input")
@@ -79,7 +79,7 @@ constexpr const char* kKinds[] = {"input",    "output",    "function", "block",
 
 class ReservedWordsTest : public ShaderTargetTest {
  protected:
-  // The text is what it is with a harmless name, but for the name.
+  // Expects that the text equals the text with a harmless name, apart from the name.
   void ExpectRenamed(const std::string& target, const std::string& stage, const std::string& word,
                      const std::string& with_word, const std::string& harmless) {
     const std::string written =
@@ -117,7 +117,7 @@ TEST_F(ReservedWordsTest, EachKindOfNameIsChangedInEssl) {
                 Vertex("zz", false));
 }
 
-// Every word of the lists, where GLSL lets it be a name.
+// Every word of the lists, in places where GLSL lets it be a name.
 TEST_F(ReservedWordsTest, NoWordOfTheListsStays) {
   std::vector<std::string> words;
   for (const std::string_view list :
@@ -209,7 +209,7 @@ TEST_F(ReservedWordsTest, TheReflectionOfEsslNamesWhatGoesBetweenStages) {
   EXPECT_EQ(Reflection().at("outputs").at(1).at("written"), "io_at5");
 }
 
-// A texture's sampler and a constant's value have names that spirv-cross makes.
+// spirv-cross makes up names for a texture's sampler and for a constant's value.
 TEST_F(ReservedWordsTest, NamesThatTheTranslatorMakesAreKeptFree) {
   const std::string text = Cook("msl-2.1", "frag",
                                 "#version 450\nlayout(constant_id = 0) const int count = "

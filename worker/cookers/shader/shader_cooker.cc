@@ -22,7 +22,7 @@ namespace {
 constexpr size_t kSourceBytesMax = size_t{16} << 20;
 constexpr size_t kWarningsMax = 100;
 constexpr int64_t kSetStrideMax = 1024;
-// Raised by hand when the bytes change though the libraries do not.
+// Raised by hand when outputs change without a change of a library.
 constexpr int kRevision = 5;
 
 class ShaderCooker : public Cooker, public SourceLooker {
@@ -146,7 +146,7 @@ absl::StatusOr<std::string_view> TextOf(const Blob& source) {
   return text;
 }
 
-// Passes every warning on once, in the order of their first appearance.
+// Passes each different warning on once, in the order of their first appearance.
 void PassOn(CookContext& context, const std::vector<std::string>& warnings) {
   std::set<std::string> seen;
   for (const std::string& warning : warnings) {
@@ -169,7 +169,7 @@ absl::Status AddOutputs(CookContext& context, const Variant& variant, ShaderLang
   return context.AddOutput(stem + ".reflect.cbor", std::move(built.reflection));
 }
 
-// Whether the module needs what SPIR-V has from 1.4 on only: ray queries, mesh shading.
+// Whether the module needs what only SPIR-V 1.4 and later have: ray queries, mesh shading.
 bool NeedsLateSpirv(const std::vector<uint32_t>& module) {
   // The names of extensions stand in the module as text.
   const std::string_view bytes(reinterpret_cast<const char*>(module.data()),
@@ -181,7 +181,8 @@ bool NeedsLateSpirv(const std::vector<uint32_t>& module) {
   return false;
 }
 
-// The front end alone: a translator may still refuse what the platform's language cannot say.
+// Runs the front end alone: a translator may still refuse what the platform's language cannot
+// express.
 absl::Status CompileForLook(CookContext& context, std::string_view text) {
   ASSIGN_OR_RETURN(const ShaderTarget target, TargetOf(context));
   ASSIGN_OR_RETURN(const EShLanguage stage, StageOf(context, target));

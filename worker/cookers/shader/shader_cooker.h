@@ -1,4 +1,5 @@
-// Shader: Vulkan GLSL to SPIR-V, ESSL or MSL, and a reflection. docs/cookers/shader.md has it all.
+// Shader: Vulkan GLSL to SPIR-V, ESSL or MSL, and a reflection. docs/cookers/shader.md describes
+// it.
 //
 // Observes the platform's "shader" and every place where an include was looked for. Everything
 // happens in Cook.

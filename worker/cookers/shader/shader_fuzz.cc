@@ -1,4 +1,4 @@
-// Any bytes as a shader: the first says the stage, the second the target, the rest is GLSL.
+// Any bytes as a shader: the first byte picks the stage, the second the target, the rest is GLSL.
 #include <array>
 #include <cstdint>
 #include <string>

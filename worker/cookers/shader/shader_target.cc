@@ -26,7 +26,7 @@ constexpr std::array<Stage, 6> kStages = {{
 std::optional<ShaderTarget> FindTarget(std::string_view text) {
   using namespace glslang;  // NOLINT: its enumerators have long names
   using L = ShaderLanguage;
-  // spirv-cross reads the SPIR-V of Vulkan 1.1, which has all that ESSL and MSL can say.
+  // spirv-cross reads the SPIR-V of Vulkan 1.1, which can express everything in ESSL and MSL.
   constexpr auto kCrossSpirv = EShTargetSpv_1_3;
   constexpr auto kCrossVulkan = EShTargetVulkan_1_1;
   constexpr int kCrossTools = SPV_ENV_VULKAN_1_1;
@@ -54,7 +54,7 @@ std::optional<ShaderTarget> FindTarget(std::string_view text) {
   return std::nullopt;
 }
 
-// Which targets have what this one lacks.
+// Advice that names targets with the stage that this target lacks.
 std::string_view Instead(const ShaderTarget& target, EShLanguage stage) {
   if (target.language == ShaderLanguage::kMsl) {
     return stage == EShLangGeometry

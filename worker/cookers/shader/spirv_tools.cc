@@ -16,10 +16,10 @@ constexpr size_t kMessageBytesMax = 64 << 10;
 // Passes of the packaged optimiser (2023.1) that change what a shader does. ssa-rewrite forgets a
 // store behind a loop: when it removes a phi of the loop's header, it writes the phi's replacement
 // over the store of the block that read the variable first (KhronosGroup/SPIRV-Tools#5815; found by
-// optimizer_test.cc, which runs what is left).
+// optimizer_test.cc, which runs the other passes).
 constexpr std::array<std::string_view, 1> kMiscompilingPasses = {"ssa-rewrite"};
 
-// Registers the library's own list of performance passes but for those.
+// Registers the library's own list of performance passes without kMiscompilingPasses.
 void RegisterSoundPasses(spvtools::Optimizer& optimizer, spv_target_env environment) {
   spvtools::Optimizer all(environment);
   all.RegisterPerformancePasses();
@@ -31,7 +31,7 @@ void RegisterSoundPasses(spvtools::Optimizer& optimizer, spv_target_env environm
   }
 }
 
-// Collects what a tool says.
+// Collects a tool's messages.
 spvtools::MessageConsumer CollectInto(std::string& text) {
   return [&text](spv_message_level_t, const char*, const spv_position_t& position,
                  const char* message) {
@@ -50,7 +50,7 @@ std::string FindInvalid(const std::vector<uint32_t>& module, int environment) {
   std::string messages;
   spvtools::SpirvTools tools(static_cast<spv_target_env>(environment));
   spvtools::ValidatorOptions options;
-  // Names for the messages are a third of its work: they are made when there is a message.
+  // Names for the messages are a third of the validator's work: they are made only for a message.
   options.SetFriendlyNames(false);
   if (tools.Validate(module.data(), module.size(), options)) return {};
   tools.SetMessageConsumer(CollectInto(messages));
@@ -67,7 +67,7 @@ absl::StatusOr<std::vector<uint32_t>> OptimizeSpirv(const std::vector<uint32_t>&
   RegisterSoundPasses(optimizer, static_cast<spv_target_env>(environment));
   if (strips_names) optimizer.RegisterPass(spvtools::CreateStripDebugInfoPass());
   spvtools::OptimizerOptions options;
-  options.set_run_validator(false);  // before and after, by the caller
+  options.set_run_validator(false);  // the caller validates before and after
   std::vector<uint32_t> optimized;
   if (optimizer.Run(module.data(), module.size(), &optimized, options)) return optimized;
   return absl::InternalError("spirv-opt failed: " + messages);

@@ -1,4 +1,4 @@
-// SPIRV-Tools: modules checked and optimised.
+// SPIRV-Tools: checks and optimises modules.
 #pragma once
 
 #include <cstdint>
@@ -14,19 +14,20 @@ namespace galley::worker {
 // "spirv-tools=v2023.1".
 std::string SpirvToolsIdentity();
 
-// The fault that spirv-val finds in the module; empty: it is valid. `environment`: spv_target_env.
+// The fault that spirv-val finds in the module; empty: the module is valid. `environment`:
+// spv_target_env.
 std::string FindInvalid(const std::vector<uint32_t>& module, int environment);
 
-// The performance passes but for those that miscompile; ids of variables stay as they are.
+// Runs the performance passes except those that miscompile. Ids of variables stay as they are.
 // INTERNAL: the optimiser failed.
 absl::StatusOr<std::vector<uint32_t>> OptimizeSpirv(const std::vector<uint32_t>& module,
                                                     int environment, bool strips_names);
 
-// The module without names, else unchanged.
+// The module without names, otherwise unchanged.
 absl::StatusOr<std::vector<uint32_t>> StripNames(const std::vector<uint32_t>& module,
                                                  int environment);
 
-// Words in little-endian order.
+// The words in little-endian order.
 std::string SpirvBytes(const std::vector<uint32_t>& module);
 
 }  // namespace galley::worker

@@ -1,4 +1,5 @@
-// The words of a SPIR-V module, for readers that need no library (SPIR-V Specification, 2.3).
+// SPIR-V words: the words of a module, for readers that need no library (SPIR-V Specification,
+// 2.3).
 #pragma once
 
 #include <cstddef>
@@ -32,10 +33,10 @@ void ForEachInstruction(const std::vector<uint32_t>& module, const Visit& visit)
   }
 }
 
-// The text that begins at the first of these words.
+// The text that begins at the first of `words`.
 std::string LiteralTextOf(std::span<const uint32_t> words);
 
-// Appends one instruction that ends with a text, such as OpName.
+// Appends an instruction that ends with a text, such as OpName.
 void AppendWithText(SpvOp opcode, std::span<const uint32_t> operands, std::string_view text,
                     std::vector<uint32_t>& module);
 

@@ -12,9 +12,9 @@ namespace {
 
 using Variables = std::vector<InterfaceVariable>;
 
-// How many locations a value takes, without array dimensions beyond its own type's (GLSL 4.60,
-// 4.4.1): one for each column, two where a column is longer than 16 bytes. Stops counting when
-// there are more than kLocationsMax: structures of structures may double with each.
+// The number of locations that a value takes, without array dimensions beyond its own type's (GLSL
+// 4.60, 4.4.1): one for each column, two where a column is longer than 16 bytes. Stops counting
+// above kLocationsMax, since each structure in a structure may double the number.
 uint64_t LocationsOf(spvc_compiler compiler, spvc_type_id type_id) {
   const spvc_type type = spvc_compiler_get_type_handle(compiler, type_id);
   uint64_t locations = 0;
@@ -33,7 +33,8 @@ uint64_t LocationsOf(spvc_compiler compiler, spvc_type_id type_id) {
   return std::min(locations, kLocationsMax + 1);
 }
 
-// A block has a location for its first member and the others follow, or each has its own.
+// Adds a block's members: the block has a location for its first member and the others follow, or
+// each member has its own.
 absl::Status AddMembers(const CrossModule& module, const spvc_reflected_resource& resource,
                         Variables& variables) {
   const spvc_compiler compiler = module.compiler();

@@ -14,12 +14,13 @@ namespace {
 
 using Json = nlohmann::json;
 
-// What the names of a module say, before any is changed.
+// The names in a module before any of them is changed.
 struct ModuleNames {
   std::set<uint32_t> entry_points;
   std::map<uint32_t, std::vector<std::string>> members;  // by structure
   std::set<std::string>
-      constants_in_metal;  // spirv-cross writes a second one for each specialisation constant
+      // spirv-cross writes a second name for each specialisation constant.
+      constants_in_metal;
 };
 
 ModuleNames ReadNames(const std::vector<uint32_t>& module) {
@@ -33,7 +34,7 @@ ModuleNames ReadNames(const std::vector<uint32_t>& module) {
       by_id[operands[0]] = LiteralTextOf(operands.subspan(1));
     if (each.opcode == SpvOpMemberName && operands.size() > 2) {
       auto& members = names.members[operands[0]];
-      if (operands[1] >= module.size()) return;  // no structure has so many
+      if (operands[1] >= module.size()) return;  // no structure has so many members
       if (members.size() <= operands[1]) members.resize(operands[1] + 1);
       members[operands[1]] = LiteralTextOf(operands.subspan(2));
     }
@@ -45,7 +46,7 @@ ModuleNames ReadNames(const std::vector<uint32_t>& module) {
 
 bool IsBuiltIn(std::string_view name) { return name.starts_with("gl_"); }
 
-// A function's name is followed by its parameters: "shade(vf3;".
+// The target's name of a function. Its source name is followed by its parameters: "shade(vf3;".
 std::string NewName(ShaderLanguage language, const ModuleNames& names, const std::string& name) {
   const size_t end = std::min(name.find('('), name.size());
   const std::string bare = name.substr(0, end);
@@ -60,7 +61,8 @@ void RecordName(ShaderLanguage language, Json& named) {
     named["written"] = std::move(written);
 }
 
-// The structure that `value` is of, and its members, and theirs.
+// Records the target's names of the structure that is the type of `value`, and, in the same way, of
+// its members.
 void RecordMembers(ShaderLanguage language, Json& value) {
   if (value.contains("struct")) {
     const auto& name = value.at("struct").get_ref<const std::string&>();
@@ -79,13 +81,13 @@ void RecordMembers(ShaderLanguage language, Json& value) {
   }
 }
 
-// The variable's name as it is now.
+// Records the variable's present name.
 void RecordVariable(const CrossModule& module, uint32_t id, std::string_view name, Json& fields) {
   const std::string written = spvc_compiler_get_name(module.compiler(), id);
   if (!written.empty() && written != name) fields["written"] = written;
 }
 
-// "position", or "block.member".
+// Records the target's name of "position", or of "block.member".
 void RecordInterface(ShaderLanguage language, Json& variable) {
   const std::string name = variable.at("name").get<std::string>();
   const size_t dot = name.find('.');

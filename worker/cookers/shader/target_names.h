@@ -1,4 +1,5 @@
-// The names of a shader in the text of its target, where words are reserved that are none in GLSL.
+// Target names: the names of a shader in the text of its target, which reserves more words than
+// GLSL.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +11,12 @@
 
 namespace galley::worker {
 
-// The module with WrittenName's names. Those of the built-in variables (gl_) and of the entry point
-// stay: spirv-cross knows them.
+// The module with the names of WrittenName. Built-in variables (gl_) and the entry point keep their
+// names: spirv-cross knows them.
 std::vector<uint32_t> NameForTarget(const std::vector<uint32_t>& module, ShaderLanguage language);
 
-// Adds `written` to whatever has another name in the text than in the source. `module`: was
-// translated by now.
+// Adds `written` to everything whose name in the text differs from the source's. REQUIRES: `module`
+// has been translated.
 void RecordWrittenNames(const CrossModule& module, ShaderLanguage language, Reflection& reflection);
 
 }  // namespace galley::worker

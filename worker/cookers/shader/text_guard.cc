@@ -15,18 +15,18 @@ constexpr uint64_t kSaturated = uint64_t{1} << 40;
 
 uint64_t Add(uint64_t a, uint64_t b) { return std::min(a + b, kSaturated); }
 
-// Two operands behind and before: a chain of such operators is a chain of nested nodes.
+// Whether `token` is an operator with two operands: a chain of such operators becomes nested nodes.
 bool IsOperator(std::string_view token) {
   constexpr std::string_view kAlone = "+-*/%<>&|^";
   if (token.size() == 1) return kAlone.find(token[0]) != std::string_view::npos;
-  constexpr std::string_view kDoubled = "<>&|^=";  // "==" is one, "=" is none
+  constexpr std::string_view kDoubled = "<>&|^=";  // "==" is an operator here, "=" is not
   constexpr std::string_view kBeforeEqual = "<>!";
   if (token.size() != 2) return false;
   return (token[1] == token[0] && kDoubled.find(token[0]) != std::string_view::npos) ||
          (token[1] == '=' && kBeforeEqual.find(token[0]) != std::string_view::npos);
 }
 
-// A word behind which a "(" begins arguments.
+// Whether a "(" behind this word begins arguments.
 bool IsName(std::string_view token) {
   static const std::set<std::string_view> kStatements = {"return", "if",   "while", "for",
                                                          "switch", "else", "do",    "case"};
@@ -39,7 +39,7 @@ bool IsPostfix(std::string_view token) {
   return IsSign(token, '.') || IsSign(token, '[') || IsSign(token, ']') || IsSign(token, ')');
 }
 
-// Words behind which a "{" opens a structure or a block.
+// Whether a "{" behind this word opens a structure or a block.
 bool OpensStructure(std::string_view word) {
   switch (word[0]) {
     case 's':
@@ -59,7 +59,7 @@ bool OpensStructure(std::string_view word) {
 
 }  // namespace
 
-// Reads one text.
+// Reads a text.
 class TextGuard::Reader {
  public:
   Reader(TextGuard& guard, std::string_view file, std::string_view text)
@@ -70,22 +70,22 @@ class TextGuard::Reader {
  private:
   struct Bracket {
     char open;
-    bool is_call;            // behind a name: what is between its commas are arguments
-    uint64_t around = 0;     // operators
-    uint64_t operators = 0;  // with those around
+    bool is_call;            // the bracket is behind a name: its commas separate arguments
+    uint64_t around = 0;     // operators around the bracket
+    uint64_t operators = 0;  // operators in it and around it
   };
-  // What was open where an `#if` began, and at the ends of its parts.
+  // The brackets that were open where an `#if` began, and at the ends of its parts.
   struct Condition {
     std::vector<Bracket> before;
     std::vector<Bracket> deepest;
     bool has_else = false;
   };
-  // A structure or block whose members are read.
+  // A structure or block that is being read.
   struct Open {
     std::string_view name;
     Structure structure;
-    size_t brackets;  // of its body
-    Structure type;   // of the member
+    size_t brackets;  // the number of open brackets in its body
+    Structure type;   // the present member's type
     bool has_type = false;
   };
   static std::string_view NameOf(const Open& open) {
@@ -114,11 +114,11 @@ class TextGuard::Reader {
   std::vector<Bracket> brackets_ = {{.open = ' ', .is_call = false}};
   std::vector<Open> open_;
   std::string_view before_;  // the token before
-  std::string_view named_;   // `struct X`, or a block's name: what a `{` would open
+  std::string_view named_;   // `struct X`, or a block's name: the name of what a `{` would open
   bool opens_structure_ = false;
   std::vector<Condition> conditions_;
   bool is_line_start_ = true;
-  absl::Status status_;      // of the directives, which are read between the tokens
+  absl::Status status_;      // the status of directives, which are read between the tokens
   uint64_t members_ = 0;     // .a.b.c in a row
   uint64_t dimensions_ = 0;  // [..][..] in a row
 };
@@ -138,14 +138,14 @@ void TextGuard::Reader::ReadDefine() {
   bool has_parameters = false;
   for (std::string_view token = scanner_.Next(); !token.empty() && token != "\n";
        token = scanner_.Next()) {
-    // `#define A (x)` has none.
+    // `#define A (x)` has no parameters.
     if (tokens.size() == 1) has_parameters = token == "(" && !scanner_.is_behind_blank();
     tokens.push_back(token);
   }
   guard_.macros_.Define(tokens, has_parameters);
 }
 
-// What a part of an `#if` opens is closed where it ends, and the deepest part counts.
+// Closes the brackets that a part of an `#if` opened. The part with most open brackets counts.
 void TextGuard::Reader::EndPart() {
   if (conditions_.empty()) return;
   Condition& condition = conditions_.back();
@@ -153,7 +153,7 @@ void TextGuard::Reader::EndPart() {
   brackets_ = condition.before;
 }
 
-// `#if 0`: to its `#else`, `#elif` or `#endif`.
+// Skips the text of an `#if 0`, up to its `#else`, `#elif` or `#endif`.
 void TextGuard::Reader::SkipPart() {
   size_t inner = 0;
   bool is_line_start = true;
@@ -224,7 +224,7 @@ absl::Status TextGuard::Reader::OpenBracket(char open) {
         fmt::format("brackets nest deeper than {}; use variables or functions for what is inside",
                     kBracketDepthMax));
   const bool is_call = open == '(' && !before_.empty() && (IsName(before_) || before_ == "]");
-  // Operators around a bracket are nodes above those in it.
+  // Operators around a bracket are nodes above the operators in the bracket.
   const uint64_t around = open == '{' ? 0 : brackets_.back().operators;
   brackets_.push_back({.open = open, .is_call = is_call, .around = around, .operators = around});
   if (open == '{' && opens_structure_) {
@@ -247,8 +247,8 @@ absl::Status TextGuard::Reader::CountOperators(uint64_t count) {
                   kOperatorChainMax));
 }
 
-// A member is `qualifiers type name, name[..];`: the last word before the first name that is a
-// known structure is its type.
+// Reads a member, `qualifiers type name, name[..];`: its type is the last word before the first
+// name that is a known structure.
 absl::Status TextGuard::Reader::ReadMember(std::string_view token) {
   Open& open = open_.back();
   if (brackets_.size() != open.brackets) return absl::OkStatus();
@@ -282,7 +282,7 @@ absl::Status TextGuard::Reader::CloseStructure() {
   Open closed = std::move(open_.back());
   open_.pop_back();
   if (!closed.name.empty()) guard_.structures_[std::string(closed.name)] = closed.structure;
-  // `struct A { struct B { .. } b; }`: B's members are the type of what follows.
+  // `struct A { struct B { .. } b; }`: the following names have B's members.
   if (!open_.empty()) {
     open_.back().type = closed.structure;
     open_.back().has_type = true;
@@ -322,7 +322,7 @@ absl::Status TextGuard::Reader::ReadToken(std::string_view token) {
       opens_structure_ = false;
       return absl::OkStatus();
     case ',':
-      // Arguments and declared names are lists; what stands in plain parentheses nests.
+      // Arguments and declared names are lists; in plain parentheses a comma nests.
       if (brackets_.back().open == '(' && !brackets_.back().is_call) return CountOperators(1);
       brackets_.back().operators = brackets_.back().around;
       return absl::OkStatus();
@@ -345,7 +345,7 @@ absl::Status TextGuard::Reader::ReadToken(std::string_view token) {
   return absl::OkStatus();
 }
 
-// The next token that is no directive's.
+// The next token that belongs to no directive.
 std::string_view TextGuard::Reader::ReadText() {
   for (std::string_view token = scanner_.Next(); !token.empty() && status_.ok();
        token = scanner_.Next()) {

@@ -1,10 +1,10 @@
-// TextGuard: refuses GLSL that would cost the compiler without limit, before it reads it.
+// TextGuard: refuses GLSL that would cost the compiler without limit, before the compiler reads it.
 //
-// glslang unfolds structures in structures, writes out macros, and walks nested code by recursion:
-// a page of text can keep it busy for hours, or overflow its stack. The guard reads the texts of
-// one compilation before the compiler does, writes out their macros, and counts what they ask for.
-// It knows no condition but `#if 0` and reads all parts: it may count too much, and its limits are
-// far from what people write.
+// glslang unfolds structures in structures, expands macros, and walks nested code by recursion: a
+// page of text can keep it busy for hours, or overflow its stack. The guard reads the texts of a
+// compilation before the compiler does, expands their macros, and counts what they demand. The
+// guard knows no condition but `#if 0` and reads all parts: it may count too much, and its limits
+// are far from what people write.
 #pragma once
 
 #include <cstdint>
@@ -17,25 +17,26 @@
 
 namespace galley::worker {
 
-// Of a structure or block, the members of its structures counted each time.
+// The members of a structure or block, with those of inner structures counted each time.
 inline constexpr uint64_t kUnfoldedMembersMax = 65'536;
 // SPIR-V Specification, 2.17, "Universal Limits": structure nesting depth.
 inline constexpr uint64_t kStructureDepthMax = 255;
 inline constexpr uint64_t kBracketDepthMax = 1'000;
 inline constexpr uint64_t kOperatorChainMax = 4'096;  // a + b + ..., between the same brackets
 inline constexpr uint64_t kArrayDimensionsMax = 255;
-// Of an `#if` or `#elif`, which the preprocessor reads by recursion.
+// The tokens of an `#if` or `#elif`, which the preprocessor reads by recursion.
 inline constexpr size_t kConditionTokensMax = 4'096;
 
-// Made for one compilation.
+// An object serves a single compilation.
 // Threads: none.
 class TextGuard {
  public:
-  // INVALID_ARGUMENT: "file:line: what is too much, and the limit".
-  // REQUIRES: `file` and `text` outlive this.
+  // INVALID_ARGUMENT: "file:line: what is too much, and the limit". REQUIRES: `file` and `text`
+  // outlive the guard.
   absl::Status Read(std::string_view file, std::string_view text);
-  // What includes it is read once more where the macros of `text` can write much there: the
-  // compiler asks for an include in the middle of a text that was read before.
+  // Reads an included text. The including text is read once more where the macros of `text` can
+  // write much there: the compiler asks for an include in the middle of a text that the guard has
+  // read already.
   absl::Status ReadInclude(std::string_view file, std::string_view text, std::string_view includer);
 
  private:

@@ -1,17 +1,17 @@
-// Lists of words, separated by blanks, for reserved_words.cc.
+// Word lists: words separated by blanks, for reserved_words.cc.
 #pragma once
 
 #include <string_view>
 
 namespace galley::worker {
 
-// The OpenGL ES Shading Language 3.20, 3.8 "Keywords", those reserved for future use too, and those
-// of GLSL 4.60 and its extensions, which spirv-cross does not take for names.
+// The OpenGL ES Shading Language 3.20, 3.8 "Keywords", also those reserved for future use, and the
+// keywords of GLSL 4.60 and its extensions, which spirv-cross does not take for names.
 extern const std::string_view kGlslWords;
-// ESSL 3.20, chapter 8 "Built-in Functions", and those of GLSL 4.60.
+// ESSL 3.20, chapter 8 "Built-in Functions", and the functions of GLSL 4.60.
 extern const std::string_view kGlslFunctions;
 
-// ISO C++14, 2.12 "Keywords" with the alternative tokens, and those of later revisions.
+// ISO C++14, 2.12 "Keywords" with the alternative tokens, and the keywords of later revisions.
 extern const std::string_view kCppWords;
 // Metal Shading Language Specification: address spaces, function qualifiers, enumerations and
 // namespaces that `using namespace metal` brings.

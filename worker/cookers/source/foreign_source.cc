@@ -13,10 +13,10 @@ namespace {
 constexpr size_t kTextMax = 24;
 constexpr size_t kBytesMax = 8;
 
-// Files that a cooker takes and that no text begins like.
+// Binary files that another cooker takes; no text begins like them.
 struct BinaryKind {
   std::string_view begins;
-  std::string_view then;  // somewhere in the first 12 bytes
+  std::string_view then;  // anywhere in the first 12 bytes
   std::string_view name;
   std::string_view cooker;
 };

@@ -57,7 +57,7 @@ absl::StatusOr<astcenc_context*> AstcEncoder::ContextFor(const EncodeOptions& op
   astcenc_error error = astcenc_config_init(profile, block.width, block.height, 1,
                                             Preset(options.quality), flags, &config);
   if (error != ASTCENC_SUCCESS) return AstcFailure("configuration", error);
-  // Texels beside visible ones matter to bilinear filters.
+  // Bilinear filters also read the texels beside visible texels.
   if ((flags & ASTCENC_FLG_USE_ALPHA_WEIGHT) != 0) config.a_scale_radius = 1;
   astcenc_context* context = nullptr;
   error = astcenc_context_alloc(&config, 1, &context);
@@ -71,7 +71,7 @@ absl::StatusOr<std::string> AstcEncoder::Encode(const Level& level, const Encode
   ASSIGN_OR_RETURN(astcenc_context* const context, ContextFor(options));
   constexpr astcenc_swizzle kAsIs = {ASTCENC_SWZ_R, ASTCENC_SWZ_G, ASTCENC_SWZ_B, ASTCENC_SWZ_A};
   constexpr astcenc_swizzle kNormal = {ASTCENC_SWZ_R, ASTCENC_SWZ_R, ASTCENC_SWZ_R, ASTCENC_SWZ_G};
-  // astcenc only reads; its interface has no const.
+  // astcenc only reads the texels; its interface has no const.
   void* slice = const_cast<uint8_t*>(level.texels.data());
   astcenc_image image{.dim_x = level.width,
                       .dim_y = level.height,

@@ -67,7 +67,7 @@ std::string EncodeBlocks(const Level& level, const EncodeOptions& options) {
   GALLEY_CHECK(format.block().width == 4 && kind != FormatKind::kAstc);
   std::string out(format.LevelBytes(level.width, level.height), '\0');
   uint8_t* next = reinterpret_cast<uint8_t*>(out.data());
-  alignas(4) BlockTexels block;  // stb_dxt reads words of it
+  alignas(4) BlockTexels block;  // stb_dxt reads it as words
   for (uint32_t y = 0; y < (level.height + 3) / 4; ++y) {
     for (uint32_t x = 0; x < (level.width + 3) / 4; ++x, next += format.block_bytes()) {
       LoadBlock(level, x, y, block);

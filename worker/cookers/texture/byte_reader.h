@@ -1,5 +1,5 @@
-// ByteReader: integers out of foreign bytes, in order, little-endian. Past the end it gives zeros
-// and remembers: look at is_truncated() before anything is made of what was read.
+// ByteReader: reads integers out of foreign bytes, in order, little-endian. Past the end it gives
+// zeros and remembers this: check is_truncated() before using what was read.
 // Threads: none.
 #pragma once
 

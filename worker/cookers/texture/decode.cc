@@ -11,7 +11,7 @@
 namespace galley::worker::texture {
 namespace {
 
-// P1 to P6: PBM, PGM and PPM, as text and as bytes; white space follows.
+// PBM, PGM and PPM begin with P1 to P6, as text or as bytes, and white space.
 bool IsPnm(std::string_view bytes) {
   return bytes.size() > 2 && bytes[0] == 'P' && bytes[1] >= '1' && bytes[1] <= '6' &&
          std::string_view(" \t\r\n").find(bytes[2]) != std::string_view::npos;
@@ -22,7 +22,7 @@ bool IsRead(std::string_view format) {
          format == "hdr";
 }
 
-// The format that the first bytes announce; empty when they announce none.
+// The format that the first bytes announce; empty: they announce no known format.
 std::string_view SniffFormat(std::string_view bytes) {
   if (bytes.starts_with("\x89PNG\r\n\x1a\n")) return "png";
   if (bytes.starts_with("\xff\xd8\xff")) return "jpg";

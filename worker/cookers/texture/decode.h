@@ -2,10 +2,11 @@
 // allocated before the dimensions are known to be within the limits, and every flaw is an error in
 // words.
 //
-// Errors: INVALID_ARGUMENT (corrupt, truncated, unsupported, or above kSideMax or kDecodedBytesMax:
-// a verdict), OUT_OF_RANGE (within those limits but the job may not use enough memory: no
-// verdict, since the limit is no part of the key). Not looked at: gAMA, cHRM, sRGB and iCCP chunks,
-// ICC profiles in JPEG, Exif orientation. The setting color_space decides.
+// Not looked at: gAMA, cHRM, sRGB and iCCP chunks, ICC profiles in JPEG, Exif orientation. The
+// setting color_space decides instead.
+// Errors: INVALID_ARGUMENT: corrupt, truncated, unsupported, or above kSideMax or kDecodedBytesMax;
+// a verdict. OUT_OF_RANGE: within these limits, but the job may not use enough memory; no verdict,
+// since the memory limit is no part of the key.
 // Threads: any; no state.
 #pragma once
 
@@ -24,18 +25,18 @@ inline constexpr uint32_t kSideMax = 65'535;
 inline constexpr uint64_t kDecodedBytesMax = 1'024'000'000;
 
 struct DecodeOptions {
-  // The memory of the whole job. Cooking takes about four times the decoded bytes.
+  // The memory limit of the whole job. Cooking takes about four times the decoded bytes.
   uint64_t memory_bytes_max = UINT64_MAX;
-  // How many images of this size are held together: the layers of a texture.
+  // The number of images of this size that are held together: the layers of a texture.
   uint32_t images_count = 1;
-  // Reads the header alone: `bytes` may end behind it, and the image has no texels.
+  // Only the header is read: `bytes` may end behind it, and the image has no texels.
   bool header_only = false;
 };
 
 struct Decoded {
-  Image image;  // with `header_only` has_alpha says that the file has room for alpha
+  Image image;  // with `header_only`, has_alpha says whether the file has room for alpha
   std::vector<std::string> warnings;
-  // The header's words; only with `header_only`.
+  // From the header; only set with `header_only`.
   bool is_grey = false;
   bool has_palette = false;
 };
@@ -44,8 +45,8 @@ struct Decoded {
 absl::StatusOr<Decoded> Decode(std::string_view extension, std::string_view bytes,
                                const DecodeOptions& options);
 
-// The flaw of a file that Decode refuses, in a few words: "a JPEG under the name .png"; "": nothing
-// but the error says it.
+// The flaw of a file that Decode refuses, in a few words: "a JPEG under the name .png"; "": only
+// the error tells the flaw.
 std::string FindImageFlaw(std::string_view extension, std::string_view bytes);
 
 // --- The codecs, for Decode.
@@ -54,11 +55,12 @@ absl::StatusOr<Decoded> DecodeJpeg(std::string_view bytes, const DecodeOptions& 
 absl::StatusOr<Decoded> DecodeTga(std::string_view bytes, const DecodeOptions& options);
 absl::StatusOr<Decoded> DecodeBmp(std::string_view bytes, const DecodeOptions& options);
 absl::StatusOr<Decoded> DecodeHdr(std::string_view bytes, const DecodeOptions& options);
-// Whether an image of this size may be decoded. `channel_bytes`: 1, 2 or 4 for each of four
+// Whether an image of this size may be decoded. `channel_bytes`: 1, 2 or 4; there are four
 // channels.
 absl::Status CheckSize(uint64_t width, uint64_t height, uint64_t channel_bytes,
                        const DecodeOptions& options);
-// RGBA8 of a file in which alpha may be no alpha: where all is clear, none of it is meant.
+// Makes RGBA8 texels opaque if all of them are clear: in such a file the alpha is not meant as
+// alpha.
 void MakeOpaqueWhenAllIsClear(std::vector<uint8_t>& texels);
 
 }  // namespace galley::worker::texture

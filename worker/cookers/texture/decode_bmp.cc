@@ -1,7 +1,7 @@
-// BMP: Windows headers of every version and that of OS/2 1.x; 1, 2, 4 and 8 bits with a palette
-// (plain, RLE4, RLE8), 16, 24 and 32 bits (plain, with masks); rows from either end. The library at
-// hand (stb_image 2.27) reads stray memory where a texel's colour is outside the palette, and no
-// run lengths.
+// BMP: Windows headers of every version and the header of OS/2 1.x; 1, 2, 4 and 8 bits with a
+// palette (plain, RLE4, RLE8), 16, 24 and 32 bits (plain, with masks); rows from either end. We do
+// not use stb_image 2.27, which reads stray memory where a texel's colour is outside of the
+// palette, and cannot read run lengths.
 // Source: Microsoft, "Bitmap Storage", BITMAPINFOHEADER, BITMAPV5HEADER, "Bitmap Compression".
 #include <array>
 #include <bit>
@@ -50,7 +50,7 @@ absl::Status ReadSizes(ByteReader& reader, BmpHeader& header) {
   }
   header.width = reader.Get32();
   const uint32_t height = reader.Get32();
-  header.is_from_top = height > INT32_MAX;  // a negative height
+  header.is_from_top = height > INT32_MAX;  // the height is negative
   header.height = header.is_from_top ? 0u - height : height;
   if (header.width <= INT32_MAX && header.height <= INT32_MAX) return absl::OkStatus();
   return absl::InvalidArgumentError(
@@ -133,9 +133,8 @@ absl::StatusOr<BmpHeader> ReadHeader(std::string_view bytes) {
 
 using Rgba = std::array<uint8_t, 4>;
 
-// Checks the palette of an image of run lengths; such files tell a wrong size of it only when they
-// are wrong elsewhere, too: a count that is more than the texels can name, or than there is room
-// for before the image.
+// Checks the palette of an image with run lengths. A count above the number of texel values, or
+// above the room before the image, is an error: only files with other flaws have such counts.
 absl::Status CheckPalette(const BmpHeader& header) {
   if (header.compression != kRle8 && header.compression != kRle4) return absl::OkStatus();
   const uint32_t most = 1u << header.bits;
@@ -147,7 +146,7 @@ absl::Status CheckPalette(const BmpHeader& header) {
       header.colors_used, most, room));
 }
 
-// So many entries as are announced and there is room for before the image.
+// Reads as many palette entries as are announced and have room before the image.
 std::vector<Rgba> ReadPalette(std::string_view bytes, const BmpHeader& header) {
   const uint32_t entry_bytes = header.header_bytes == kCoreHeaderBytes ? 3 : 4;
   const uint32_t most = 1u << header.bits;
@@ -191,10 +190,10 @@ class BmpReader {
   absl::Status ReadRow(uint32_t row);
   absl::Status ReadRuns();
   absl::Status ReadEscape(uint32_t value);
-  // The texels of an escape that names each.
+  // Reads the texels of an escape that lists each texel.
   absl::Status ReadLiteral(uint32_t count);
   absl::Status PutRun(uint32_t count, uint32_t packed);
-  // Whether each row was ended, or is full.
+  // Whether each row has ended, or is full.
   bool is_filled() const {
     return row_ >= header_.height || (row_ + 1 == header_.height && x_ == header_.width);
   }
@@ -220,11 +219,11 @@ class BmpReader {
   std::vector<Rgba> palette_;
   ByteReader reader_;
   std::vector<uint8_t> texels_;
-  uint32_t x_ = 0;  // where the next texel of a run-length coded image goes
+  uint32_t x_ = 0;  // the place of the next texel of a run-length coded image
   uint32_t row_ = 0;
 };
 
-// Two bytes make at most 255 texels of a run-length coded image; the rest it may leave out.
+// Two bytes of a run-length coded image make at most 255 texels, but a file may leave out texels.
 absl::Status BmpReader::CheckLength() const {
   const uint64_t wanted =
       is_run_length() ? 2 : stride() * (header_.height - uint64_t{1}) + row_bytes();
@@ -268,7 +267,7 @@ absl::Status BmpReader::ReadLiteral(uint32_t count) {
   const uint32_t per_byte = 8 / header_.bits;
   for (uint32_t i = 0; i < count; i += per_byte)
     RETURN_IF_ERROR(PutRun(std::min(per_byte, count - i), reader_.Get8()));
-  if ((count + per_byte - 1) / per_byte % 2 != 0) reader_.Skip(1);  // to an even number of bytes
+  if ((count + per_byte - 1) / per_byte % 2 != 0) reader_.Skip(1);  // up to an even number of bytes
   return absl::OkStatus();
 }
 
@@ -290,8 +289,8 @@ absl::Status BmpReader::ReadEscape(uint32_t value) {
   }
 }
 
-// Straight into the texels, which have colour 0 where they are left out. Some writers leave out the
-// end of the image, too.
+// Reads runs straight into the texels. Texels that are left out have colour 0. Some writers leave
+// out the end of the image, too.
 absl::Status BmpReader::ReadRuns() {
   uint8_t* const first = texels_.data();
   RETURN_IF_ERROR(PutMapped(first, 0));
@@ -329,7 +328,7 @@ absl::StatusOr<Decoded> DecodeBmp(std::string_view bytes, const DecodeOptions& o
   decoded.image.height = header.height;
   if (options.header_only) return decoded;
   ASSIGN_OR_RETURN(std::vector<uint8_t> texels, BmpReader(header, bytes).ReadTexels());
-  // Without masks the fourth byte of 32 bits is unused, or alpha.
+  // Without masks, the fourth byte of 32 bits is unused, or alpha.
   if (header.compression == kPlain) MakeOpaqueWhenAllIsClear(texels);
   decoded.image.texels = std::move(texels);
   return decoded;

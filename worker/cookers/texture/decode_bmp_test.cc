@@ -10,12 +10,12 @@ using ::testing::ElementsAre;
 
 struct BmpOptions {
   uint32_t width = 2;
-  uint32_t height = 1;  // 0u - n: n rows from the top
+  uint32_t height = 1;  // 0u - n: n rows, the top row first
   uint32_t bits = 24;
   uint32_t compression = 0;
   uint32_t header_bytes = 40;
   uint32_t colors_used = 0;
-  // Bytes between header and image: masks, palette.
+  // The bytes between header and image: masks, palette.
   FileBytes between = {};
 };
 
@@ -126,9 +126,9 @@ TEST(DecodeBmpTest, TheFourthByteIsAlphaUnlessItIsClearEverywhere) {
 TEST(DecodeBmpTest, RunLengthsOfEightBits) {
   const FileBytes file =
       Bmp({.width = 5, .height = 3, .bits = 8, .compression = 1, .between = RedAndBlue()})
-          .Put8({2, 1, 0, 3, 1, 0, 1, 0})  // two blue; literally blue, red, blue, and padding
-          .Put8({0, 0, 0, 2, 3, 1})        // end of row; three to the right, one up
-          .Put8({2, 1, 0, 1});             // two blue; end
+          .Put8({2, 1, 0, 3, 1, 0, 1, 0})  // blue twice; listed: blue, red, blue, and padding
+          .Put8({0, 0, 0, 2, 3, 1})        // the row's end; three to the right, one up
+          .Put8({2, 1, 0, 1});             // blue twice; the end
   constexpr Color R = kRed;
   constexpr Color B = kBlue;
   EXPECT_THAT(Texels(file), ElementsAre(R, R, R, B, B, R, R, R, R, R, B, B, B, R, B));

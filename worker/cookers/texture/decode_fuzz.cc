@@ -1,5 +1,5 @@
-// Decode of foreign bytes. The first byte picks the format, the rest is the file. Memory is held
-// low, so that the fuzzer is quick.
+// Decode of foreign bytes. The first byte picks the format, the rest is the file. The memory limit
+// is low, so that the fuzzer is quick.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

@@ -1,7 +1,7 @@
 // HDR: Radiance pictures of 32-bit RGBE texels, flat and in both kinds of run lengths, rows from
 // either end. A channel is its mantissa times 2^(exponent - 136), exactly; EXPOSURE and COLORCORR
-// are not applied. The library at hand (stb_image 2.27) hangs at the end of a file cut off within a
-// run.
+// are not applied. We do not use stb_image 2.27, which hangs at the end of a file that is cut off
+// within a run.
 // Source: Radiance reference manual, "File Formats", "RADIANCE Picture File Format".
 #include <algorithm>
 #include <array>
@@ -31,10 +31,10 @@ struct HdrHeader {
   size_t image_offset = 0;
 };
 
-// The file's own words, for an error.
+// The file's own words, made fit for an error message.
 std::string Quotable(std::string_view bytes) { return EscapeInvalidUtf8(EscapeControl(bytes)); }
 
-// Takes the line at the front of `rest`; nullopt when it has no end.
+// Takes the line at the front of `rest`; nullopt: it has no end.
 std::optional<std::string_view> TakeLine(std::string_view& rest) {
   const size_t end = rest.find('\n');
   if (end == std::string_view::npos) return std::nullopt;
@@ -43,7 +43,7 @@ std::optional<std::string_view> TakeLine(std::string_view& rest) {
   return line;
 }
 
-// "-Y 12 " of "-Y 12 +X 34": an axis with its sign, and a size.
+// Takes "-Y 12 " from "-Y 12 +X 34": an axis with its sign, and a size.
 bool TakeAxis(std::string_view& line, char axis, bool& is_plus, uint32_t& size) {
   if (line.size() < 4 || (line[0] != '-' && line[0] != '+') || line[1] != axis || line[2] != ' ')
     return false;
@@ -94,7 +94,7 @@ absl::Status Corrupt(uint32_t row) {
       fmt::format("the file is corrupt: a run goes past the end of row {}", row));
 }
 
-// Rows of RGBE, in the order of the file.
+// Reads rows of RGBE, in the order of the file.
 class RowReader {
  public:
   RowReader(std::string_view image, uint32_t width) : reader_(image), row_(size_t{width} * 4) {}
@@ -116,7 +116,7 @@ class RowReader {
   const uint8_t* texel(size_t x) const { return row_.data() + x * 4; }
 
  private:
-  // Channel by channel; a byte above 128 announces a run.
+  // Reads a row channel by channel; a byte above 128 announces a run.
   absl::Status ReadChannels(uint32_t row) {
     const size_t width = row_.size() / 4;
     for (size_t channel = 0; channel < 4; ++channel) {
@@ -134,8 +134,8 @@ class RowReader {
     }
     return absl::OkStatus();
   }
-  // Texel by texel, the first is there; (1, 1, 1, n) repeats the one before n times, and the next
-  // such one 256 n times.
+  // Reads a row texel by texel; the first texel is there. (1, 1, 1, n) repeats the texel before n
+  // times, and a repeat right behind it repeats it 256 n times.
   absl::Status ReadTexels(uint32_t row) {
     const size_t width = row_.size() / 4;
     unsigned shift = 0;
@@ -165,7 +165,7 @@ class RowReader {
   std::vector<uint8_t> row_;
 };
 
-// 2^(exponent - 136), 0 for exponent 0. By products, which are exact: no libm.
+// 2^(exponent - 136), and 0 for exponent 0. Computed by products, which are exact: no libm.
 std::array<float, 256> MakeScales() {
   std::array<float, 256> scales{};
   double scale = 0x1p-135;

@@ -58,7 +58,8 @@ TEST(DecodeHdrTest, RowsMayComeFromEitherEnd) {
                 "2\"; pictures that lie on their side"));
 }
 
-// A row of eight: red in two runs, green and blue in one, exponents in a run and a literal.
+// A row of eight texels: red in two runs, green and blue in a run each, exponents in a run and a
+// literal.
 FileBytes RunRow() {
   return FileBytes().Put8({2, 2, 0, 8, 131, 128, 133, 64, 136, 0, 136, 0, 134, 129, 2, 130, 129});
 }
@@ -71,7 +72,7 @@ TEST(DecodeHdrTest, RunLengthsChannelByChannel) {
 TEST(DecodeHdrTest, RunLengthsOfTheOldKindRepeatTheTexelBefore) {
   EXPECT_THAT(Reds(Hdr("-Y 1 +X 5").Put8({128, 0, 0, 129, 1, 1, 1, 3, 128, 0, 0, 130})),
               ElementsAre(1, 1, 1, 1, 2));
-  // Two in a row: the second counts in 256s.
+  // Two repeats in a row: the second counts in 256s.
   const std::vector<float> reds =
       Reds(Hdr("-Y 1 +X 300").Put8({128, 0, 0, 129, 1, 1, 1, 43, 1, 1, 1, 1}));
   EXPECT_EQ(reds, std::vector<float>(300, 1.0f));

@@ -1,6 +1,6 @@
 // JPEG by libjpeg-turbo, with its exact integer transform (JDCT_ISLOW), which gives the same bytes
-// with and without SIMD. Its errors are long jumps: what is between setjmp and a jump has no
-// destructors, all state lives in JpegReader outside.
+// with and without SIMD. Errors of the library are long jumps: the code between setjmp and a jump
+// has no destructors, and all state lives in JpegReader outside.
 #include <cstdio>  // jpeglib.h needs it
 
 #include <jerror.h>
@@ -16,10 +16,10 @@
 namespace galley::worker::texture {
 namespace {
 
-// A progressive file may name the same coefficients again and again; honest ones have about ten
-// scans.
+// The limit on scans: a progressive file may name the same coefficients again and again. Honest
+// files have about ten scans.
 constexpr int kScansMax = 200;
-// The largest unit of coefficients is 32 x 32 texels, and Huffman codes take at least a bit of it.
+// The largest unit of coefficients is 32 x 32 texels, and Huffman codes take at least a bit for it.
 constexpr uint64_t kTexelsOfBitMax = 32 * 32;
 
 class JpegReader {
@@ -35,7 +35,7 @@ class JpegReader {
   JpegReader(const JpegReader&) = delete;
   JpegReader& operator=(const JpegReader&) = delete;
 
-  // Both return false with Error() set.
+  // ReadHeader and ReadRows return false with Error() set.
   bool ReadHeader();
   bool ReadRows(uint8_t* texels);
 
@@ -60,8 +60,8 @@ class JpegReader {
     Of(info).is_out_of_memory_ = info->err->msg_code == JERR_OUT_OF_MEMORY;
     Fail(Of(info), text);
   }
-  // Level -1 is damaged data. The end of the file where there should be data is an error, the rest
-  // is counted.
+  // Level -1 is damaged data. A file that ends within its data is an error, other damage is
+  // counted.
   static void OnMessage(j_common_ptr info, int level) {
     if (level >= 0) return;
     const int code = info->err->msg_code;
@@ -108,7 +108,7 @@ bool JpegReader::ReadRows(uint8_t* texels) {
   return true;
 }
 
-// Before anything is allocated for the texels.
+// Checks the size before anything is allocated for the texels.
 absl::Status CheckPlausible(const JpegReader& reader, size_t file_bytes) {
   const uint64_t bits_min = uint64_t{reader.width()} * reader.height() / kTexelsOfBitMax;
   if (!reader.is_huffman() || bits_min / 8 <= file_bytes) return absl::OkStatus();

@@ -1,5 +1,5 @@
-// PNG by libpng. Its errors are long jumps: what is between setjmp and a jump has no destructors,
-// all state lives in PngReader outside.
+// PNG by libpng. Errors of the library are long jumps: the code between setjmp and a jump has no
+// destructors, and all state lives in PngReader outside.
 #include <png.h>
 
 #include <csetjmp>
@@ -17,11 +17,11 @@
 namespace galley::worker::texture {
 namespace {
 
-// Deflate cannot shrink by more than this (zlib's technical notes: "maximum compression factor",
+// The best ratio that Deflate can reach (zlib's technical notes: "maximum compression factor",
 // 1032:1).
 constexpr uint64_t kDeflateRatioMax = 1032;
 
-// The memory that a chunk which is passed over may take; a longer one is not held at all.
+// The memory that an ignored chunk may take; a longer chunk is not held at all.
 constexpr png_alloc_size_t kIgnoredChunkBytesMax = 64 << 10;
 
 class PngReader {
@@ -31,7 +31,7 @@ class PngReader {
   PngReader(const PngReader&) = delete;
   PngReader& operator=(const PngReader&) = delete;
 
-  // Both return false with Error() set.
+  // ReadHeader and ReadRows return false with Error() set.
   bool ReadHeader();
   bool ReadRows(png_bytepp rows);
 
@@ -49,7 +49,8 @@ class PngReader {
     return (png_get_color_type(png_, info_) & PNG_COLOR_MASK_ALPHA) != 0 ||
            png_get_valid(png_, info_, PNG_INFO_tRNS) != 0;
   }
-  // REQUIRES: has_palette(), and its rows were read: from their indices to RGBA, in place.
+  // Turns the rows' palette indices into RGBA, in place. REQUIRES: has_palette(), and the rows were
+  // read.
   absl::Status ApplyPalette(std::vector<uint8_t>& texels);
   // The bits of a texel in the file, before expansion.
   uint64_t bits_per_texel() const {
@@ -62,13 +63,13 @@ class PngReader {
     std::snprintf(Of(png).error_, sizeof(error_), "%s", text);
     png_longjmp(png, 1);
   }
-  // Returns whether the chunk is done with.
+  // Returns 1: the chunk is done with.
   static int OnIgnoredChunk(png_structp png, png_unknown_chunkp chunk) {
     PngReader& reader = *static_cast<PngReader*>(png_get_user_chunk_ptr(png));
     if (std::memcmp(chunk->name, "acTL", 4) == 0) reader.is_animated_ = true;
     return 1;
   }
-  // Warnings are about chunks that are not looked at; a flaw in the image itself is an error.
+  // Warnings are about chunks that nobody looks at; a flaw in the image itself is an error.
   static void OnWarning(png_structp, png_const_charp) {}
   static void OnRead(png_structp png, png_bytep out, size_t size) {
     PngReader& reader = *static_cast<PngReader*>(png_get_io_ptr(png));
@@ -97,7 +98,7 @@ class PngReader {
 void PngReader::Configure() {
   png_set_read_fn(png_, this, &OnRead);
   png_set_user_limits(png_, PNG_UINT_31_MAX, PNG_UINT_31_MAX);  // CheckSize has the better words
-  // Texts, profiles and whatever else is not looked at is never inflated or kept: 128 texts of a
+  // Chunks that nobody looks at (texts, profiles, ...) are never inflated or kept: 128 texts of a
   // few kilobytes each may be a gigabyte of zeros.
   png_set_keep_unknown_chunks(png_, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
   png_set_read_user_chunk_fn(png_, this, &OnIgnoredChunk);
@@ -118,13 +119,13 @@ bool PngReader::ReadHeader() {
   return true;
 }
 
-// To RGBA; but for palettes, whose indices libpng would take for black where they are none: each is
-// a byte of its own, at the begin of its row.
+// Converts to RGBA, but leaves palette indices as they are, each as a byte, at the begin of its
+// row: libpng would turn indices outside of the palette into black.
 void PngReader::SetTransformations() {
   if (has_palette()) {
-    png_set_packing(png_);  // 1, 2 and 4 bits
+    png_set_packing(png_);  // for 1, 2 and 4 bits
   } else {
-    png_set_expand(png_);  // 1, 2 and 4 bits, tRNS
+    png_set_expand(png_);  // for 1, 2 and 4 bits, and tRNS
     png_set_gray_to_rgb(png_);
     png_set_add_alpha(png_, 0xffff, PNG_FILLER_AFTER);
   }
@@ -153,7 +154,7 @@ absl::Status PngReader::ApplyPalette(std::vector<uint8_t>& texels) {
   png_get_tRNS(png_, info_, &alphas, &alphas_count, nullptr);
   for (uint32_t y = 0; y < height(); ++y) {
     uint8_t* const row = texels.data() + size_t{y} * width() * 4;
-    for (size_t x = width(); x-- > 0;) {  // from the end: what is written was read
+    for (size_t x = width(); x-- > 0;) {  // from the end, so that only read bytes are overwritten
       const int index = row[x];
       if (index >= colors_count) {
         return absl::InvalidArgumentError(
@@ -170,7 +171,7 @@ absl::Status PngReader::ApplyPalette(std::vector<uint8_t>& texels) {
   return absl::OkStatus();
 }
 
-// Before libpng sees it, whose own words for a side of 0 or 2^31 do not say what is wrong.
+// Checks the sides before libpng does, whose words for a side of 0 or 2^31 do not name the flaw.
 absl::Status CheckSides(std::string_view bytes, const DecodeOptions& options) {
   constexpr size_t kNameAt = 12;  // behind the signature and the chunk's length
   constexpr size_t kSidesAt = 16;

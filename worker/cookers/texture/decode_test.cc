@@ -25,7 +25,7 @@ Bitmap Grey(Bitmap bitmap, bool keeps_alpha) {
   return bitmap;
 }
 
-// At most 256 colours.
+// An image of at most 256 colours.
 Bitmap Patches(bool has_alpha) {
   return MakeBitmap(13, 7, [&](uint32_t x, uint32_t y) {
     return Color{static_cast<uint8_t>(x * 15), static_cast<uint8_t>(y * 30), 99,
@@ -130,7 +130,7 @@ TEST(DecodePngTest, SidesOfNothingAndBeyondEveryLimitAreNamed) {
   }
 }
 
-// `colors`: of the palette that is put in the place of the real one, from its begin.
+// `png` with another palette of `colors` entries in the place of its own.
 std::string WithShorterPalette(const std::string& png, size_t colors) {
   const size_t at = png.find("PLTE") - 4;
   const std::string palette(colors * 3, '\x55');
@@ -156,14 +156,14 @@ TEST(DecodePngTest, ImageDataInAMillionChunksIsDecoded) {
   EXPECT_EQ(DecodedBitmap("png", png).texels, bitmap.texels);
 }
 
-// How far the peak of the memory that this process held rose while `work` ran.
+// The rise of this process' memory peak while `work` ran.
 template <typename Work>
 uint64_t PeakRise(const Work& work) {
   const auto peak = [] {
     const std::string status = *ReadFile("/proc/self/status");
     return std::stoull(status.substr(status.find("VmHWM:") + 6)) << 10;
   };
-  std::ofstream("/proc/self/clear_refs") << "5";  // the peak is what is held now
+  std::ofstream("/proc/self/clear_refs") << "5";  // sets the peak to the memory that is held now
   const uint64_t before = peak();
   work();
   return peak() - before;
@@ -277,7 +277,7 @@ TEST(DecodeTest, EmptyAndMisnamedFilesSayWhatTheyAre) {
             "texture: expected a png, jpg, jpeg, tga, bmp or hdr file, not .exr");
 }
 
-// Formats that stb_image would read: never by their bytes alone.
+// Formats that stb_image would read; none is read because of its bytes alone.
 TEST(DecodeTest, OtherFormatsUnderTheNameOfOneThatIsReadAreCalledWhatTheyAre) {
   const std::pair<std::string, std::string> files[] = {
       {"psd", std::string("8BPS\0\1\0\0\0\0\0\0\0\3\0\0\0\1\0\0\0\1\0\x8\0\3", 26)},

@@ -1,7 +1,8 @@
 // TGA: true colour, grey and colour maps, plain and run-length coded, from any of the four corners.
+// We do not use stb_image 2.27, which mirrors nothing, misplaces colour maps and lets indices
+// outside of them pass.
 // Source: Truevision TGA File Format Specification 2.0, sections "TGA file header" and "image
-// types". The library at hand (stb_image 2.27) mirrors nothing, misplaces colour maps and passes
-// over indices outside of them.
+// types".
 #include <array>
 
 #include "common/base/status_macros.h"
@@ -47,7 +48,7 @@ TgaHeader ReadHeader(ByteReader& reader) {
   header.map_first = reader.Get16();
   header.map_count = reader.Get16();
   header.map_bits = reader.Get8();
-  reader.Skip(4);  // where on a screen
+  reader.Skip(4);  // the place on a screen
   header.width = reader.Get16();
   header.height = reader.Get16();
   header.bits = reader.Get8();
@@ -66,7 +67,7 @@ absl::Status CheckHeader(const TgaHeader& header) {
     return absl::InvalidArgumentError(
         fmt::format("the file is corrupt or of an unsupported kind: {} {}", what, value));
   };
-  // Interleaving is of version 1.0: rows in two or four passes. Version 2.0 demands 0.
+  // Version 1.0 has interleaving: rows in two or four passes. Version 2.0 demands 0.
   if (header.interleaving != 0) return refuse("interleaving", header.interleaving);
   switch (header.kind) {
     case TgaKind::kMapped:
@@ -85,8 +86,8 @@ absl::Status CheckHeader(const TgaHeader& header) {
   return refuse("image type", static_cast<int>(header.kind));
 }
 
-// Before anything is allocated. A run-length packet of one texel more than a byte makes at most
-// kRunMax texels.
+// Checks the length before anything is allocated. A run-length packet is a byte and a texel, and
+// makes at most kRunMax texels.
 absl::Status CheckLength(const TgaHeader& header, const ByteReader& reader) {
   const uint64_t map_bytes = header.has_map ? header.map_count * BytesOf(header.map_bits) : 0;
   const uint64_t texels_count = uint64_t{header.width} * header.height;
@@ -204,7 +205,7 @@ absl::StatusOr<Decoded> DecodeTga(std::string_view bytes, const DecodeOptions& o
   TgaReader image(header, reader);
   image.ReadMap();
   ASSIGN_OR_RETURN(std::vector<uint8_t> texels, image.ReadTexels());
-  // Writers that leave the fourth byte unused say so in alpha_bits; others forget to set those.
+  // Writers that leave the fourth byte unused have 0 in alpha_bits, but others forget to set it.
   if (header.alpha_bits == 0) MakeOpaqueWhenAllIsClear(texels);
   decoded.image.texels = std::move(texels);
   return decoded;

@@ -22,7 +22,7 @@ struct TgaOptions {
   uint32_t map_bits = 0;
 };
 
-// The header; "id" stands where the image begins, as an image id.
+// The header, and an image id, "id", before the image.
 FileBytes Tga(const TgaOptions& options) {
   FileBytes file;
   file.Put8({2, options.map_count > 0 ? 1u : 0u, options.kind});
@@ -115,7 +115,7 @@ TEST(DecodeTgaTest, AMapBesideTrueColorIsPassedOver) {
 
 TEST(DecodeTgaTest, RunsAndLiteralsMayCrossRows) {
   const FileBytes file = Tga({.kind = 10, .width = 3, .height = 2})
-                             .Put8({0x83, 0, 0, 255})              // four red
+                             .Put8({0x83, 0, 0, 255})              // red four times
                              .Put8({0x01, 255, 0, 0, 0, 255, 0});  // blue, green
   EXPECT_THAT(Texels(file), ElementsAre(kRed, kRed, kRed, kRed, kBlue, kGreen));
   EXPECT_THAT(Texels(Tga({.kind = 11, .bits = 8}).Put8({0x81, 3})),

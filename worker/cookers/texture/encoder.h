@@ -1,5 +1,5 @@
 // Encoder: levels of 8-bit or half RGBA -> the bytes of a texture format. Single-threaded; the same
-// input gives the same bytes always.
+// input always gives the same bytes.
 //
 //   quality    BC1, BC3                     BC4, BC5         ASTC
 //   fast       stb_dxt                      stb_dxt          astcenc -fast
@@ -31,22 +31,22 @@ struct EncodeOptions {
   bool has_alpha = false;
 };
 
-// BC1 (alpha is taken as opaque), BC3 (of usage color: the colours are weighed by alpha), BC4
-// (red), BC5 (red, green). `level` holds kUnorm8 texels.
+// Encodes to BC1 (alpha is taken as opaque), BC3 (with usage color the colours are weighted by
+// alpha), BC4 (red) or BC5 (red, green). REQUIRES: `level` holds kUnorm8 texels.
 std::string EncodeBlocks(const Level& level, const EncodeOptions& options);
 
-// Keeps astcenc's contexts, which take long to make, warm: at most kContextsMax.
+// Keeps astcenc's contexts, which take long to make; at most kContextsMax.
 // Threads: none.
 class AstcEncoder {
  public:
   AstcEncoder();
   ~AstcEncoder();
-  // INTERNAL, OUT_OF_RANGE: as astcenc says. `level` holds kUnorm8 texels.
+  // INTERNAL, OUT_OF_RANGE: as astcenc reports. REQUIRES: `level` holds kUnorm8 texels.
   absl::StatusOr<std::string> Encode(const Level& level, const EncodeOptions& options);
   // Frees all contexts.
   void Trim() { contexts_.clear(); }
 
-  // More are not kept: each takes some megabytes.
+  // The limit on kept contexts: each takes some megabytes.
   static constexpr size_t kContextsMax = 8;
   size_t contexts_count() const { return contexts_.size(); }
   uint64_t contexts_made() const { return contexts_made_; }

@@ -12,11 +12,12 @@ namespace {
 constexpr uint32_t kFlatSideMin = 8;
 constexpr size_t kTexelsSeenMax = 1 << 20;
 constexpr size_t kColorsMax = 64;
-// Neighbours that differ by less, and are not equal, are shades of one colour.
+// Unequal neighbours that differ by less are shades of the same colour.
 constexpr int kShade = 24;
-// Source: fitted to the images of Debian's extremetuxracer-data and neverball-data. 66 of the 88
-// grids of indices there (ground, trees) keep to it, and of the 370 other images without alpha one
-// grid of heights and one icon. In supertuxkart-data 30 of 1,500 do, which are flags and signs.
+// Source: fitted to the images of Debian's extremetuxracer-data and neverball-data. Within these
+// limits are 66 of the 88 grids of indices there (ground, trees), and of the 370 other images
+// without alpha a grid of heights and an icon. In supertuxkart-data 30 of 1,500 images are, which
+// are flags and signs.
 constexpr double kShadesMax = 0.01;
 constexpr double kEqualMin = 0.7;
 
@@ -34,7 +35,7 @@ struct Neighbours {
 
 class ColorSet {
  public:
-  // False when there are too many.
+  // False: there are too many colours.
   bool Add(const uint8_t* texel) {
     const uint32_t color = uint32_t{texel[0]} << 16 | uint32_t{texel[1]} << 8 | texel[2];
     const auto at = std::lower_bound(colors_.begin(), colors_.end(), color);

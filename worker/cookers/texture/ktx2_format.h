@@ -1,4 +1,4 @@
-// What the reader and the writer of KTX2 files share of the format.
+// KTX2 format: the constants that the reader and the writer of KTX2 files share.
 // Source: https://registry.khronos.org/KTX/specs/2.0/ktxspec.v2.html
 #pragma once
 

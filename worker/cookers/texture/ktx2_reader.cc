@@ -24,7 +24,8 @@ bool IsWithin(std::string_view file, uint64_t offset, uint64_t size) {
   return offset <= file.size() && size <= file.size() - offset;
 }
 
-// Length, key, NUL, value, NUL, padding to 4; empty when there is none.
+// Finds the value of KTXswizzle, empty if it is absent. An entry: length, key, NUL, value, NUL,
+// padding to 4.
 absl::StatusOr<std::string_view> FindSwizzle(std::string_view data) {
   constexpr std::string_view kKey("KTXswizzle\0", 11);
   while (data.size() >= 4) {

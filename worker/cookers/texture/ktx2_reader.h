@@ -1,9 +1,9 @@
-// ParseKtx2: the files that WriteKtx2 writes, and others of those formats, read again. The bytes
-// may be anyone's: every range is checked, and nothing is inflated before its size is known to be
+// ParseKtx2: reads the files that WriteKtx2 writes, and other files of these formats. The bytes may
+// be anyone's: every range is checked, and nothing is inflated before its size is known to be
 // right.
 //
-// Errors: INVALID_ARGUMENT (no KTX2 file, a format or scheme that WriteKtx2 does not write, ranges
-// outside of the file, sizes that contradict each other, beyond the limits of decode.h).
+// Errors: INVALID_ARGUMENT: no KTX2 file, a format or scheme that WriteKtx2 does not write, ranges
+// outside of the file, sizes that contradict each other, or beyond the limits of decode.h.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ struct Ktx2Contents {
   TextureFormat format;
   uint32_t width = 0;
   uint32_t height = 0;
-  uint32_t layers_count = 0;  // 0: no array
+  uint32_t layers_count = 0;  // 0: the texture is no array
   uint32_t faces_count = 1;   // 1 or 6
   bool is_zstd = false;
   std::string_view swizzle;              // KTXswizzle; empty: none
@@ -34,7 +34,7 @@ struct Ktx2Contents {
 
 // The views point into `file`.
 absl::StatusOr<Ktx2Contents> ParseKtx2(std::string_view file);
-// One image of a level, inflated. `image` counts layer by layer, in a layer face by face.
+// An image of a level, inflated. `image` counts layer by layer, within a layer face by face.
 // REQUIRES: level < levels.size(), image < images_count().
 absl::StatusOr<std::string> ReadKtx2Image(const Ktx2Contents& contents, uint32_t level,
                                           uint32_t image);

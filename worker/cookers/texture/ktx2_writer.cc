@@ -177,7 +177,7 @@ absl::StatusOr<std::string> WriteKtx2(const Ktx2Texture& texture) {
   const size_t descriptor_offset = kHeaderBytes + kLevelIndexEntryBytes * levels_count;
   const size_t key_values_offset = descriptor_offset + descriptor.size();
 
-  // The levels first: their offsets stand in the index.
+  // The levels come first, since the index holds their offsets.
   const size_t alignment =
       is_supercompressed ? 1 : std::lcm(size_t{texture.format.block_bytes()}, size_t{4});
   const size_t head_bytes = key_values_offset + key_values.size();

@@ -9,8 +9,8 @@
 //                               when supercompressed; within one its images without gaps: layer by
 //                               layer, in a layer face by face
 //
-// With zstd (scheme 2) each level is one frame, and the descriptor's bytesPlane fields are 0 as the
-// specification demands.
+// With zstd (scheme 2) each level is a single frame, and the descriptor's bytesPlane fields are 0
+// as the specification demands.
 // Source: https://registry.khronos.org/KTX/specs/2.0/ktxspec.v2.html,
 // https://registry.khronos.org/DataFormat/specs/1.3/dataformat.1.3.html
 #pragma once
@@ -29,11 +29,12 @@ struct Ktx2Texture {
   TextureFormat format;
   uint32_t width = 0;
   uint32_t height = 0;
-  uint32_t layers_count = 0;        // of an array; 0: no array
-  uint32_t faces_count = 1;         // 6: a cube map, or an array of them
-  std::vector<std::string> levels;  // encoded, largest first, at least one; each with all images
-  std::string_view swizzle;         // KTXswizzle, four of rgba01; empty: none
-  int zstd_level = 0;               // 0: not supercompressed
+  uint32_t layers_count = 0;  // the length of an array; 0: no array
+  uint32_t faces_count = 1;   // 6: a cube map, or an array of them
+  // encoded, at least one, the largest first; each with all images
+  std::vector<std::string> levels;
+  std::string_view swizzle;  // KTXswizzle, four of rgba01; empty: none
+  int zstd_level = 0;        // 0: not supercompressed
 };
 
 // INTERNAL: zstd failed.

@@ -1,4 +1,4 @@
-// ReadLayers: the source and the files of the setting `layers` -> one image for each layer.
+// ReadLayers: the source and the files of the setting `layers` -> an image for each layer.
 #pragma once
 
 #include <vector>
@@ -10,10 +10,11 @@
 
 namespace galley::worker::texture {
 
-// In order, the source first: all of one size, square when they are faces of a cube, all HDR or
-// none. The limits of decode.h hold for all together, and are checked before each is decoded.
-// Errors: as Decode; INVALID_ARGUMENT also for a path that is no file and for what does not fit
-// together, with both names and sizes. What decoding warned of goes to the context.
+// The images in order, the source first. All have the same size (square when they are faces of a
+// cube), and all or none are HDR. The limits of decode.h hold for all layers together, and are
+// checked before each is decoded. Warnings of Decode go to the context.
+// Errors: as Decode; INVALID_ARGUMENT also for a path that is no file, and for layers that do not
+// fit together, with both names and sizes.
 absl::StatusOr<std::vector<Image>> ReadLayers(CookContext& context,
                                               const TextureSettings& settings);
 

@@ -1,4 +1,4 @@
-// The setting `layers`: arrays, cube maps and arrays of them.
+// The setting `layers`: arrays, cube maps and arrays of cube maps.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,14 +20,14 @@ using ::testing::IsEmpty;
 using ::testing::Pair;
 using ::testing::VariantWith;
 
-// Each layer of one colour, told by its red channel.
+// A layer in a single colour; its red channel identifies the layer.
 std::string Layer(uint8_t red, uint32_t width = 8, uint32_t height = 8, uint8_t alpha = 255) {
   return MakePng(Constant(width, height, {red, 0, 0, alpha}));
 }
 
 class LayersTest : public testing::Test {
  protected:
-  // "1.png" ... "17.png" beside the source /Game/sky/0.png, each of its own colour.
+  // Puts "1.png" ... "17.png" beside the source /Game/sky/0.png, each in a colour of its own.
   LayersTest() {
     for (uint8_t i = 1; i < 18; ++i) files_[Path(i)] = Layer(i);
   }
@@ -61,7 +61,7 @@ class LayersTest : public testing::Test {
   std::map<std::string, std::string> files_;
 };
 
-// The red of the first texel of each image of a level of RGBA8.
+// The red of the first texel of each image of an RGBA8 level.
 std::vector<int> RedsOf(const Ktx2File::Level& level, size_t images_count) {
   const size_t image_bytes = level.bytes.size() / images_count;
   std::vector<int> reds;

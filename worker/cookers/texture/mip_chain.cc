@@ -10,8 +10,8 @@
 namespace galley::worker::texture {
 namespace {
 
-// Added to alpha as a weight: where all is transparent, a plain mean is left; elsewhere it is far
-// below what 8 bits show.
+// Added to alpha as a weight: where all texels are transparent, the mean is plain; elsewhere the
+// weight is far below what 8 bits show.
 constexpr float kWeightFloor = 0x1p-20f;
 
 // A level in floats: colour in linear light, normals as vectors.
@@ -22,7 +22,7 @@ struct FloatLevel {
   const float* row(uint32_t y) const { return texels.data() + size_t{y} * width * 4; }
 };
 
-// The source texels (at most three) that one result texel covers on one axis, and their shares.
+// The source texels, at most three, that a result texel covers on an axis, and their shares.
 struct Taps {
   uint32_t first = 0;
   uint32_t count = 1;
@@ -50,11 +50,11 @@ class Chain {
   std::vector<Level> Make();
 
  private:
-  // Row `y` of the source in floats.
+  // Loads row `y` of the source as floats.
   void LoadRow(uint32_t y, float* out) const;
   void Load8(const uint8_t* in, float* out) const;
   void Load16(const uint16_t* in, float* out) const;
-  // Row `y` of what is halved: of `previous`, or of the source when there is none.
+  // Row `y` of the image to be halved: of `previous`, or of the source when `previous` is null.
   const float* RowOf(const FloatLevel* previous, uint32_t y);
   void AddRow(const float* row, float weight, bool is_first);
   void HalveRow(float* out, uint32_t width) const;
@@ -69,7 +69,7 @@ class Chain {
   const MipOptions& options_;
   const bool is_weighted_;
   std::vector<float> row_;   // a source row
-  std::vector<float> sums_;  // rows joined
+  std::vector<float> sums_;  // the sum of rows
 };
 
 void Chain::Load8(const uint8_t* in, float* out) const {
@@ -126,7 +126,7 @@ void Chain::AddRow(const float* row, float weight, bool is_first) {
   }
 }
 
-// From a weighted sum to a texel.
+// Turns a weighted sum into a texel.
 void Chain::Finish(float* texel) const {
   if (is_weighted_) {
     const float share = texel[3];
@@ -134,7 +134,7 @@ void Chain::Finish(float* texel) const {
     texel[3] = std::max(share - kWeightFloor, 0.0f);
   } else if (options_.usage == Usage::kNormal) {
     const float square = texel[0] * texel[0] + texel[1] * texel[1] + texel[2] * texel[2];
-    const bool has_direction = square > 1e-12f;  // opposite normals cancel out: straight up then
+    const bool has_direction = square > 1e-12f;  // opposite normals cancel out; then straight up
     const float scale = has_direction ? 1.0f / std::sqrt(square) : 0.0f;
     for (size_t c = 0; c < 3; ++c) texel[c] *= scale;
     if (!has_direction) texel[2] = 1.0f;

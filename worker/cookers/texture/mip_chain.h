@@ -1,16 +1,16 @@
 // MakeMipChain: an image -> the levels that are encoded, largest first.
 //
-// Each level has half the width and height of the one before, rounded down, at least 1. A texel is
-// the mean of the area that it covers: 2x2 texels, and where a side is odd three, weighted by how
-// much of each is covered. Means are taken in linear light, from the level before in floats
-// (nothing is rounded twice).
-//   color   means weighted by alpha (what is transparent lends no colour; where all is
-//           transparent a plain mean)
+// Each level has half the width and height of the level before, rounded down, at least 1. A texel
+// is the mean of the area that it covers: 2x2 texels, or three texels where a side is odd, weighted
+// by the part of each that is covered. Means are taken in linear light, from the level before in
+// floats, so that nothing is rounded twice.
+//   color   means weighted by alpha: transparent texels lend no colour; where all are transparent,
+//           a plain mean
 //   normal  red, green, blue read as a vector (2v - 1), averaged and brought to length 1; alpha
 //           averaged on its own
 //   mask    each channel on its own
-// The first level, when nothing was halved, is the source as it stands (16 bits rounded to 8 where
-// 8 are asked for).
+// Without halving, the first level is the source as it stands (16 bits rounded to 8 where 8 are
+// asked for).
 //
 // Threads: none.
 // Cost: about 8 bytes a texel beside source and result; time linear.
@@ -27,11 +27,11 @@ enum class TexelType { kUnorm8, kHalf };
 
 struct MipOptions {
   Usage usage = Usage::kColor;
-  // The colour space of the integers in the source, and of kUnorm8 levels. kHalf levels are always
+  // The colour space of the source's integers and of kUnorm8 levels. kHalf levels are always
   // linear.
   ColorSpace color_space = ColorSpace::kSrgb;
   TexelType texel_type = TexelType::kUnorm8;
-  bool mipmaps = true;    // false: one level
+  bool mipmaps = true;    // false: a single level
   uint32_t max_size = 0;  // halve until no side is longer; 0: no limit
 };
 

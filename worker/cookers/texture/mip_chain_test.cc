@@ -81,7 +81,7 @@ TEST(MipChainTest, OddSidesShareByTheAreaCovered) {
     return Color{static_cast<uint8_t>(x == 1 ? 240 : 0), 0, 0, 255};
   });
   EXPECT_EQ(Texel(MakeMipChain(ImageOf(bitmap), {.color_space = ColorSpace::kLinear})[1]).red, 80);
-  // Five to two: the first takes texels 0, 1 and half of 2.
+  // Five texels to two: the first result covers texels 0, 1 and half of 2.
   const Bitmap five = MakeBitmap(5, 1, [](uint32_t x, uint32_t) {
     return Color{static_cast<uint8_t>(x == 2 ? 250 : 0), 0, 0, 255};
   });
@@ -95,7 +95,7 @@ TEST(MipChainTest, TransparentTexelsLendNoColor) {
     return x == 0 ? Color{200, 100, 50, 255} : Color{0, 255, 0, 0};
   });
   EXPECT_EQ(Texel(MakeMipChain(ImageOf(bitmap), {})[1]), (Color{200, 100, 50, 128}));
-  // A mask's channels know nothing of each other.
+  // The channels of a mask are independent.
   EXPECT_EQ(Texel(MakeMipChain(ImageOf(bitmap),
                                {.usage = Usage::kMask, .color_space = ColorSpace::kLinear})[1]),
             (Color{100, 178, 25, 128}));

@@ -13,15 +13,16 @@ namespace {
 
 constexpr size_t kTexelsMax = 65'536;
 
-// Bounds for what is a normal map for certain, and for what is as good as one: certain enough that
-// a blue sky is none, and loose enough for what was made smaller without a new length, was made
-// steeper than a unit vector can be, or was blurred against a black ground.
+// Bounds of certain normal maps, and of images that are as good as normal maps. The certain bounds
+// are strict enough to keep out a blue sky. The loose bounds let in maps that were made smaller
+// without a new length, were made steeper than a unit vector can be, or were blurred against a
+// black ground.
 //
 // Source: fitted to the images of Debian's supertuxkart-data, extremetuxracer-data,
 // freedroidrpg-data and neverball-data. `galley init` finds 100 of the 101 normal maps among them
-// and takes no other image for one. Held against 4,236 images that were not fitted to
-// (warzone2100-data, trigger-rally-data, minetest-data, trackballs-data): the one normal map is
-// certain, 10 pictures are loose, and one, a sign in lilac, was certain, too: see IsOfOneHue.
+// and takes no other image for a normal map. Held against 4,236 other images (warzone2100-data,
+// trigger-rally-data, minetest-data, trackballs-data): the only normal map is certain, 10 pictures
+// are loose, and a picture, a sign in lilac, would be certain, too: see IsOfOneHue.
 struct Bounds {
   double length_off_max;  // |length - 1| of a vector that counts as a unit vector
   double share_min;       // of the texels
@@ -31,25 +32,25 @@ struct Bounds {
 };
 constexpr Bounds kCertain = {0.12, 0.9, 0.12, 0.7, 0.05};
 constexpr Bounds kLoose = {0.3, 0.6, 0.3, 0.5, 0.12};
-// Red and green of a map that is not flat differ: a sign in shades of one hue may have unit
-// vectors.
+// In a normal map that is not flat, red and green differ. A sign in shades of a single hue may have
+// unit vectors, too.
 constexpr double kOneHueShareMin = 0.98;
 constexpr double kOneHueSlopeMin = 0.06;
 constexpr double kGreyShareMin = 0.99;
-constexpr double kGreyDifferenceMax = 0.032;  // 8 of 255: what JPEG makes of grey
-constexpr double kBlank = 2.0 / 255;          // of blue
+constexpr double kGreyDifferenceMax = 0.032;  // 8 of 255: JPEG makes such differences in grey
+constexpr double kBlank = 2.0 / 255;          // for blue
 constexpr double kBlack = 8.0 / 255;
 constexpr double kWhite = 247.0 / 255;
 
 struct Sums {
   size_t texels = 0;
-  size_t counted = 0;  // neither black, white nor clear
-  size_t grey = 0;     // of all texels
+  size_t counted = 0;  // texels that are neither black, white nor clear
+  size_t grey = 0;     // among all texels
   size_t unit_certain = 0, unit_loose = 0;
   size_t down = 0;
   size_t without_blue = 0, full_blue = 0;
   size_t red_is_green = 0;
-  size_t in_disc = 0;  // x and y are those of a vector of length 1
+  size_t in_disc = 0;  // texels whose x and y may belong to a vector of length 1
   double r = 0, g = 0, b = 0;
 
   void Add(double red, double green, double blue, double alpha) {
@@ -79,7 +80,7 @@ template <typename T>
 Sums SumOf(const std::vector<T>& texels) {
   const double scale = std::is_same_v<T, float> ? 1 : 1 / static_cast<double>(static_cast<T>(-1));
   const size_t count = texels.size() / 4;
-  // Odd, so that the samples of a width that is a power of two do not stand in columns.
+  // An odd step keeps samples out of columns where the width is a power of two.
   const size_t step = count <= kTexelsMax ? 1 : (count / kTexelsMax) | 1;
   Sums sums;
   for (size_t i = 0; i < count; i += step) {
@@ -101,8 +102,8 @@ bool IsWithin(const Sums& sums, const PixelFacts& facts, const Bounds& bounds, s
          facts.mean[2] * 2 - 1 >= bounds.up_min;
 }
 
-// x and y lie around 0, which no yellow or white picture does, and differ from texel to texel or
-// are flat.
+// In such an image x and y lie around 0, which is so in no yellow or white picture, and differ from
+// texel to texel or are flat.
 bool IsTwoChannel(const Sums& sums, const PixelFacts& facts) {
   constexpr double kAll = 0.98;
   return (sums.Share(sums.without_blue) >= kAll || sums.Share(sums.full_blue) >= kAll) &&
@@ -113,7 +114,7 @@ bool IsTwoChannel(const Sums& sums, const PixelFacts& facts) {
 
 Pixels PixelsOf(const Sums& sums, const PixelFacts& facts) {
   if (sums.counted * 16 < sums.texels)
-    return Pixels::kColor;  // nearly all is black, white or clear
+    return Pixels::kColor;  // nearly all texels are black, white or clear
   if (!IsOfOneHue(sums, facts)) {
     if (IsWithin(sums, facts, kCertain, sums.unit_certain)) return Pixels::kNormals;
     if (IsTwoChannel(sums, facts)) return Pixels::kTwoChannel;

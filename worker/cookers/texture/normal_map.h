@@ -1,11 +1,12 @@
 // JudgePixels: what the pixels of an image are, whatever the file is called.
 //
 // A tangent-space normal map holds unit vectors (2v - 1) that point mostly up: their mean is near
-// (0.5, 0.5, 1), their length near 1. A map with green down (Direct3D) is one as well, and so is
-// one that is flat everywhere. Texels that are black, white or clear are outside of what the map is
-// for and do not count.
+// (0.5, 0.5, 1), their length near 1. A map with green down (Direct3D) is a normal map, too, and so
+// is a map that is flat everywhere. Black, white and clear texels lie outside of the area that the
+// map covers and do not count.
 //
-// Cost: at most 65,536 texels are looked at, spread evenly. Pure; the same for the same image.
+// Cost: at most 65,536 texels are looked at, spread evenly. Pure; the same image gives the same
+// result.
 #pragma once
 
 #include <array>
@@ -17,17 +18,17 @@
 namespace galley::worker::texture {
 
 enum class Pixels {
-  kColor,         // none of the others
-  kGrey,          // red, green and blue are equal, but for what a lossy format changed
+  kColor,         // none of the following
+  kGrey,          // red, green and blue are equal, up to the losses of a lossy format
   kNormals,       // a normal map, for certain
-  kLooseNormals,  // as good as one: blurred, scaled, or with a slope; a blue sky may be, too
+  kLooseNormals,  // as good as a normal map: blurred, scaled, or with a slope; may be a blue sky
   kTwoChannel,    // x and y of normals in red and green, with nothing (0 or 255) in blue
 };
 
 struct PixelFacts {
   Pixels pixels = Pixels::kColor;
-  std::array<double, 3> mean = {0, 0, 0};  // red, green and blue of what counts, 0 to 1
-  double share_of_unit = 0;  // of the texels that count: those whose vector is about 1 long
+  std::array<double, 3> mean = {0, 0, 0};  // red, green and blue of the texels that count, 0 to 1
+  double share_of_unit = 0;  // of the texels that count: the share with a vector about 1 long
 };
 
 PixelFacts JudgePixels(const Image& image);
@@ -35,7 +36,7 @@ PixelFacts JudgePixels(const Image& image);
 // "color", "grey", "normal", "like-normal", "two-channel-normal".
 std::string_view NameOf(Pixels pixels);
 
-// The warning for an image that is used as a normal map and is none; "" when it is one.
+// The warning for an image that is used as a normal map and is none; "": the image is a normal map.
 std::string NormalMapWarning(const PixelFacts& facts);
 
 }  // namespace galley::worker::texture

@@ -55,7 +55,7 @@ TEST(NormalMapTest, WhatIsBlackOrClearDoesNotCount) {
   EXPECT_EQ(Judge(Make(island(0))), Pixels::kNormals);
 }
 
-// As in gnu_Normal.png and willow_b_nm.jpg of SuperTuxKart.
+// Found in gnu_Normal.png and willow_b_nm.jpg of SuperTuxKart.
 TEST(NormalMapTest, TheWhiteAroundAMapDoesNotCountEither) {
   EXPECT_EQ(Judge(Make([](double u, double v) {
               return u < 0.6 ? Color{1, 1, 1, 1} : Wave(u, v);
@@ -64,7 +64,7 @@ TEST(NormalMapTest, TheWhiteAroundAMapDoesNotCountEither) {
   EXPECT_EQ(Judge(Make([](double, double) { return Color{1, 1, 1, 1}; })), Pixels::kGrey);
 }
 
-// As in konqi_kart01_Normal.png: the map ends in a seam of dark texels.
+// Found in konqi_kart01_Normal.png: the map ends in a seam of dark texels.
 TEST(NormalMapTest, TheSeamTowardsABlackGroundMakesItLikeNormals) {
   EXPECT_EQ(Judge(Make([](double u, double v) {
               if (u < 0.3) return Color{0, 0, 0, 1};
@@ -76,7 +76,7 @@ TEST(NormalMapTest, TheSeamTowardsABlackGroundMakesItLikeNormals) {
             Pixels::kLooseNormals);
 }
 
-// As in fir_bark_nm.png: x and y were made larger, and z stayed.
+// Found in fir_bark_nm.png: x and y were made larger, and z stayed.
 TEST(NormalMapTest, SlopesThatAreTooSteepForUnitVectorsAreLikeNormals) {
   EXPECT_EQ(Judge(Make([](double u, double v) {
               return Color{0.5 + 0.38 * std::sin(40 * u), 0.5 + 0.3 * std::cos(30 * v), 0.99, 1};
@@ -84,7 +84,7 @@ TEST(NormalMapTest, SlopesThatAreTooSteepForUnitVectorsAreLikeNormals) {
             Pixels::kLooseNormals);
 }
 
-// As in summersky_n.jpg and sky_nord.jpg, whose vectors are about 1 long.
+// Found in summersky_n.jpg and sky_nord.jpg, whose vectors are about 1 long.
 TEST(NormalMapTest, ASkyIsNotEvenLikeNormals) {
   EXPECT_EQ(Judge(Make([](double u, double v) {
               return Color{0.30 + 0.04 * u, 0.66 + 0.05 * v, 0.79, 1};
@@ -92,7 +92,7 @@ TEST(NormalMapTest, ASkyIsNotEvenLikeNormals) {
             Pixels::kColor);
 }
 
-// As OverIce.png of Trigger Rally: a white snowflake on a lilac ground.
+// Found in OverIce.png of Trigger Rally: a white snowflake on a lilac ground.
 TEST(NormalMapTest, ASignInShadesOfOneHueIsNoNormalMap) {
   EXPECT_EQ(Judge(Make([](double u, double v) {
               if (u > 0.4 && u < 0.6) return Color{1, 1, 1, 1};

@@ -7,7 +7,7 @@
 
 namespace galley::worker::texture {
 
-// libpng's simplified interface: no long jump leaves it.
+// Uses libpng's simplified interface, out of which no long jump leads.
 absl::StatusOr<std::string> WritePng(const Image& image) {
   const auto* texels = std::get_if<std::vector<uint8_t>>(&image.texels);
   GALLEY_CHECK(texels != nullptr);

@@ -8,7 +8,7 @@
 
 namespace galley::worker::texture {
 
-// OUT_OF_RANGE: libpng has no memory. REQUIRES: 8-bit texels.
+// OUT_OF_RANGE: libpng has not enough memory. REQUIRES: 8-bit texels.
 absl::StatusOr<std::string> WritePng(const Image& image);
 
 }  // namespace galley::worker::texture

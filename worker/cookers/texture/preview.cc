@@ -54,7 +54,7 @@ absl::Status DecodeAstc(const TextureFormat& format, const std::string& blocks, 
   return error == ASTCENC_SUCCESS ? absl::OkStatus() : AstcFailure(error);
 }
 
-// BC4 and BC5 blocks are the alpha halves of BC3 blocks, which is how squish 1.15 can read them.
+// BC4 and BC5 blocks equal the alpha halves of BC3 blocks, so that squish 1.15 can read them.
 void DecodeChannel(const std::string& blocks, size_t offset, size_t stride, size_t channel,
                    const Image& image, Texels& texels) {
   const uint32_t columns = (image.width + 3) / 4;
@@ -77,7 +77,7 @@ void DecodeColors(const std::string& blocks, int flags, const Image& image, Texe
                           static_cast<int>(image.height), blocks.data(), flags);
 }
 
-// From x in red and y in the channel `y`, both 0..255.
+// Makes colours of x in red and y in the channel `y_channel`, both 0..255.
 void DrawNormals(Texels& texels, size_t y_channel) {
   for (size_t i = 0; i < texels.size(); i += 4) {
     const float x = static_cast<float>(texels[i]) / 255.0f * 2.0f - 1.0f;

@@ -1,5 +1,5 @@
 // DecodePreview of foreign bytes. The first byte picks level and image, the rest is the file. Large
-// textures are passed over, so that the fuzzer is quick.
+// textures are skipped, so that the fuzzer is quick.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

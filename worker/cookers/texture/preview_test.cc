@@ -57,7 +57,7 @@ TEST(PreviewTest, ColorsComeCloseToTheSourceInEveryFormat) {
       31.0);
 }
 
-// squish decodes here, our own reader of the specification there.
+// squish decodes for the preview, our own reader of the specification for the comparison.
 TEST(PreviewTest, BlocksAreDecodedAsTheSpecificationSays) {
   const Bitmap bitmap = Gradient(21, 10, true);
   for (const char* format : {"bc1", "bc3", "bc4", "bc5"}) {

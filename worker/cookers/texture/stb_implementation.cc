@@ -1,5 +1,5 @@
-// The one place where the single-file library of libstb-dev is compiled, without our warnings (see
-// CMakeLists.txt).
+// The only place where the single-file library of libstb-dev is compiled, without our warnings
+// (CMakeLists.txt).
 #include <cstring>  // stb_dxt.h needs it
 
 #define STB_DXT_IMPLEMENTATION

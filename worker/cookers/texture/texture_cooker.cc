@@ -23,7 +23,7 @@ namespace galley::worker {
 namespace texture {
 namespace {
 
-// Raised by hand when outputs change without a change of library.
+// Raised by hand when outputs change without a change of a library.
 constexpr int kRevision = 5;
 
 record::CookerDescription Describe() {
@@ -34,7 +34,7 @@ record::CookerDescription Describe() {
       .outputs = {".ktx2"},
       .documentation = "Images to KTX2 textures with mip chains, in the platform's texel format.",
       .settings = DescribeTextureSettings(),
-      // (An HDR image has one format on all platforms.)
+      // An HDR image has the same format on all platforms.
       .looks = {{.subject = "texture",  // a platform parameter
                  .extensions = {"png", "jpg", "jpeg", "tga", "bmp"},
                  .unless_setting = "format"}}};
@@ -42,7 +42,7 @@ record::CookerDescription Describe() {
 
 class LoadedTexture : public Cooker::Loaded {
  public:
-  // REQUIRES: one image for each layer, all of one size, all HDR or none.
+  // REQUIRES: an image for each layer, all of the same size, and all or none HDR.
   LoadedTexture(TextureSettings settings, std::vector<Image> images)
       : settings_(std::move(settings)), images_(std::move(images)) {
     content_.is_hdr = images_.front().is_hdr();
@@ -50,9 +50,9 @@ class LoadedTexture : public Cooker::Loaded {
   }
 
   const TextureSettings& settings() const { return settings_; }
-  // The content of all layers together.
+  // The facts about all layers together.
   const Content& content() const { return content_; }
-  // The mip chain of each layer; made when first asked for.
+  // The mip chain of each layer; made at the first call.
   const std::vector<std::vector<Level>>& Chains(TexelType type, ColorSpace color_space) {
     auto [chains, is_new] = chains_.try_emplace({type, color_space});
     if (!is_new) return chains->second;
@@ -82,7 +82,8 @@ ColorSpace SourceColorSpace(const LoadedTexture& loaded, const TextureFormat& fo
   return settings.usage == Usage::kColor && !is_data ? ColorSpace::kSrgb : ColorSpace::kLinear;
 }
 
-// False for what JudgePixels calls grey: JPEG, palettes and filters make nearly grey of it.
+// False also for images that JudgePixels calls grey, and for nearly grey images, which JPEG,
+// palettes and filters make of grey images.
 bool HasDifferingChannels(const Level& level) {
   constexpr int kNearlyGrey = 8;
   constexpr size_t kOneOf = 100;
@@ -95,14 +96,14 @@ bool HasDifferingChannels(const Level& level) {
   return differing * kOneOf * 4 > level.texels.size();
 }
 
-// The side up to which a loss is not worth a word: it is below 1 KiB, and the blocks of ASTC divide
-// few textures.
+// The side up to which a loss gives no warning: the loss is below 1 KiB, and the blocks of ASTC
+// divide few textures.
 constexpr uint32_t kSmallSide = 64;
 constexpr double kAstcPaddingTold = 0.1;
-// Enough for the headers of most images. A JPEG may have more in front of its size.
+// Enough for the headers of most images. A JPEG may have more before its size.
 constexpr uint64_t kHeaderBytes = 64 << 10;
 
-// Told of the whole texture, not of its small mips, which never fill a block.
+// Judges the whole texture, not its small mips, which never fill a block.
 void WarnOfPartialBlocks(CookContext& context, const TextureFormat& format, const Level& level) {
   const BlockSize block = format.block();
   if (level.width % block.width == 0 && level.height % block.height == 0) return;
@@ -300,7 +301,7 @@ absl::StatusOr<std::string> TextureCooker::EncodeLevel(const Level& level,
   return absl::InternalError("no such format");
 }
 
-// Level by level, as KTX2 wants them: all layers' largest first.
+// Encodes level by level, as KTX2 orders them: the largest level of all layers first.
 absl::StatusOr<std::vector<std::string>> TextureCooker::EncodeChains(
     const std::vector<std::vector<Level>>& chains, const EncodeOptions& options) {
   std::vector<std::string> levels(chains.front().size());

@@ -67,7 +67,7 @@ class TextureCookerTest : public testing::Test {
   }
 
   std::unique_ptr<Cooker> cooker_ = CreateTextureCooker();
-  std::map<std::string, std::string> files_;  // beside the source
+  std::map<std::string, std::string> files_;  // files beside the source
 };
 
 TEST_F(TextureCookerTest, TheFamilyBcPicksByAlphaAndUsage) {
@@ -102,7 +102,7 @@ TEST_F(TextureCookerTest, ALookSaysWhatAnImageIs) {
   EXPECT_FALSE(dynamic_cast<SourceLooker&>(*cooker_).Look(broken, LookDepth::kWhole, look).ok());
 }
 
-// An outline is of the header alone: the file may end behind it.
+// An outline reads the header alone: the file may end behind it.
 TEST_F(TextureCookerTest, AnOutlineOfAnImageIsThatOfItsHeader) {
   const auto outline = [&](const std::string& package, const std::string& bytes) {
     FakeCookContext context(cooker_->description(), package, bytes);
@@ -158,7 +158,7 @@ TEST_F(TextureCookerTest, ASizeThatIsNoMultipleOfTheBlocksIsToldOfOnceWithWhatIt
                           "texels in blocks of 12 x 12 take the room of 108 x 108, 16.6 % more"));
   EXPECT_THAT(Cook(MakePng(Gradient(72, 68))).warnings, IsEmpty());
   EXPECT_THAT(Cook(MakePng(Gradient(70, 66)), {}, "rgba8").warnings, IsEmpty());
-  // A small loss is not worth a word.
+  // A small loss gives no warning.
   EXPECT_THAT(Cook(MakePng(Gradient(61, 63))).warnings, IsEmpty());
   EXPECT_THAT(Cook(MakePng(Gradient(128, 128)), {{"block", "6x6"}}, "astc").warnings, IsEmpty());
 }
@@ -199,7 +199,7 @@ TEST_F(TextureCookerTest, LossesAreWarnedOf) {
               IsEmpty());
 }
 
-// As a palette or JPEG makes it of a grey image.
+// A palette or JPEG makes such an image of a grey image.
 TEST_F(TextureCookerTest, WhatIsNearlyGreyIsAMaskOfOneChannel) {
   const Bitmap bitmap = MakeBitmap(64, 64, [](uint32_t x, uint32_t y) {
     const auto grey = static_cast<uint8_t>(x * 2 + y);
@@ -320,7 +320,7 @@ TEST_F(TextureCookerTest, DecodedBlocksComeCloseToTheSource) {
   }
 }
 
-// Blades of grass: thin, green to yellow, with soft edges; what is not visible has colours of its
+// Blades of grass: thin, green to yellow, with soft edges; invisible texels have colours of their
 // own.
 Bitmap Grass() {
   return MakeBitmap(64, 64, [](uint32_t x, uint32_t y) {
@@ -332,7 +332,7 @@ Bitmap Grass() {
   });
 }
 
-// What can be seen of the difference, in dB: each texel's counts as much as its alpha.
+// The visible difference, in dB: a texel's difference counts as much as its alpha.
 double VisiblePsnr(const Bitmap& a, const Bitmap& b) {
   double error = 0;
   double weights = 0;

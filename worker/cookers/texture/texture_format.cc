@@ -19,7 +19,7 @@ constexpr std::array<std::pair<FormatKind, std::string_view>, 7> kNames = {
      {FormatKind::kBc5, "bc5"},
      {FormatKind::kAstc, "astc"}}};
 
-constexpr uint32_t kVkAstc4x4Unorm = 157;  // then sRGB, then the next block
+constexpr uint32_t kVkAstc4x4Unorm = 157;  // sRGB follows, then the next block
 
 uint32_t ParseSide(std::string_view text) {
   uint32_t value = 0;

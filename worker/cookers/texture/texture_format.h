@@ -1,5 +1,5 @@
-// TextureFormat: what the texels of an output are, as Vulkan and the Khronos data format descriptor
-// name it.
+// TextureFormat: the format of an output's texels, with its names in Vulkan and in the Khronos data
+// format descriptor.
 #pragma once
 
 #include <cstdint>
@@ -31,16 +31,16 @@ struct TextureFormat {
   std::string_view astc_block = kAstcBlocks[0];  // only kAstc; one of kAstcBlocks
 
   BlockSize block() const;       // in texels; 1x1 when uncompressed
-  uint32_t block_bytes() const;  // of a block, or of a texel when uncompressed
+  uint32_t block_bytes() const;  // bytes of a block, or of a texel when uncompressed
   uint32_t vk_format() const;    // Source: Vulkan specification, VkFormat.
-  // KTX2: bytes of a component to swap on big-endian machines; 1 when compressed.
+  // KTX2: the bytes of a component, to swap on big-endian machines; 1 when compressed.
   uint32_t type_size() const;
   std::string name() const;  // "bc1_srgb", "astc_6x6_unorm", "rgba16f"
-  // Bytes of a level of this size.
+  // The bytes of a level of this size.
   uint64_t LevelBytes(uint32_t width, uint32_t height) const;
 };
 
-// The format with this number; nullopt when we do not write it.
+// The format with this number; nullopt: the cooker does not write it.
 std::optional<TextureFormat> FormatOfVk(uint32_t vk_format);
 
 }  // namespace galley::worker::texture

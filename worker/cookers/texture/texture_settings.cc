@@ -13,7 +13,7 @@ namespace {
 using record::SettingType;
 
 constexpr int64_t kMaxSizeMax = 65'535;
-constexpr int64_t kZstdLevelMax = 19;  // above that decoders need unusual memory
+constexpr int64_t kZstdLevelMax = 19;  // above it decoders need unusual memory
 
 const std::vector<std::string> kUsages = {"color", "normal", "mask"};
 const std::vector<std::string> kColorSpaces = {"srgb", "linear"};
@@ -21,7 +21,7 @@ const std::vector<std::string> kQualities = {"fast", "medium", "thorough"};
 const std::vector<std::string> kLayouts = {"array", "cube", "cube_array"};
 const std::vector<std::string> kFormats = {"rgba8", "rgba16f", "bc1", "bc3", "bc4", "bc5", "astc"};
 
-// Index of a choice; nullopt when the setting is absent or null.
+// Index of a choice; nullopt: the setting is absent or null.
 absl::StatusOr<std::optional<size_t>> ParseChoice(const nlohmann::json& settings, const char* name,
                                                   const std::vector<std::string>& choices) {
   const auto found = settings.find(name);

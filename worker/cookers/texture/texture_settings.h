@@ -1,4 +1,5 @@
-// TextureSettings: what a recipe asks of the texture cooker, and the format that follows from it.
+// TextureSettings: the settings that a recipe gives the texture cooker, and the format that
+// follows.
 #pragma once
 
 #include <optional>
@@ -43,8 +44,8 @@ struct Content {
 };
 // The format in a platform's texture family ("bc", "astc", "rgba8").
 absl::StatusOr<FormatKind> FormatOfFamily(std::string_view family, Usage usage, Content content);
-// With colour space, block and all; INVALID_ARGUMENT when settings, content and format do not go
-// together.
+// The whole format, with colour space and block. INVALID_ARGUMENT: settings, content and format do
+// not go together.
 absl::StatusOr<TextureFormat> MakeFormat(FormatKind kind, const TextureSettings& settings,
                                          Content content);
 

@@ -7,7 +7,7 @@
 namespace galley::worker::texture {
 namespace {
 
-// z with z^5 = y, for 0 < y <= 1, by Newton from 1: from above the steps only descend.
+// z with z^5 = y, for 0 < y <= 1, by Newton's method from 1: from above the steps only descend.
 double FifthRoot(double y) {
   double z = 1.0;
   for (int i = 0; i < 100; ++i) {
@@ -80,7 +80,8 @@ uint16_t EncodeHalf(float value) {
   const uint32_t magnitude = bits & 0x7fffffffu;
   if (magnitude > 0x7f800000u) return 0;
   if (magnitude >= 0x477fe000u) return static_cast<uint16_t>(sign | 0x7bffu);
-  if (magnitude < 0x33000000u) return static_cast<uint16_t>(sign);  // below half of the smallest
+  // below half of the smallest half
+  if (magnitude < 0x33000000u) return static_cast<uint16_t>(sign);
   const uint32_t exponent = magnitude >> 23;
   const uint32_t mantissa = (magnitude & 0x7fffffu) | 0x800000u;
   const uint32_t shift = exponent < 113 ? 126 - exponent : 13;  // below 2^-14: subnormal

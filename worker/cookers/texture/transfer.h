@@ -1,5 +1,5 @@
-// Transfer: between stored numbers and linear light. No libm: only + - * / on doubles and tables
-// made of them, so that bytes do not depend on a machine's pow().
+// Transfer: converts between stored numbers and linear light. No libm: only + - * / on doubles, and
+// tables made by them, so that bytes do not depend on a machine's pow().
 // Source: IEC 61966-2-1 (sRGB), as in the Khronos Data Format Specification 1.3, section 13.3.
 #pragma once
 
@@ -9,16 +9,16 @@
 
 namespace galley::worker::texture {
 
-// Linear light of sRGB `encoded`, both 0..1.
+// The linear light of the sRGB value `encoded`, both 0..1.
 double DecodeSrgb(double encoded);
-// The linear light of each 8-bit value: read as sRGB, and as plain value / 255.
+// The linear light of each 8-bit value, read as sRGB, and read as value / 255.
 const std::array<float, 256>& SrgbToLinear8();
 const std::array<float, 256>& UnormToFloat8();
-// The linear light of each 16-bit value; made when first asked for.
+// The linear light of each 16-bit value; made at the first call.
 const std::vector<float>& SrgbToLinear16();
 
-// The 8-bit sRGB value nearest to `linear` (clamped to 0..1): exactly, by comparison with the
-// decoded midpoints.
+// The 8-bit sRGB value nearest to `linear` (clamped to 0..1): exact, by comparison with the decoded
+// midpoints.
 class SrgbEncoder {
  public:
   static const SrgbEncoder& Instance();
@@ -33,7 +33,7 @@ class SrgbEncoder {
  private:
   static constexpr uint32_t kBuckets = 4096;
   SrgbEncoder();
-  // midpoints_[v]: from here on the nearest value is above v; the last is unreachable.
+  // midpoints_[v]: from here on the nearest value is above v; the last entry is unreachable.
   std::array<float, 256> midpoints_{};
   // The value at the start of each bucket of linear light.
   std::array<uint8_t, kBuckets> first_{};
@@ -44,9 +44,9 @@ inline uint8_t EncodeUnorm8(float value) {
   return value >= 1.0f ? uint8_t{255} : static_cast<uint8_t>(value * 255.0f + 0.5f);
 }
 
-// IEEE binary16, to nearest even; above the largest half (65504) the largest half, NaN 0.
+// IEEE binary16, to nearest even; above the largest half (65504) the largest half; NaN gives 0.
 uint16_t EncodeHalf(float value);
-// Infinities as the largest half, NaN 0.
+// Infinities give the largest half, NaN gives 0.
 float DecodeHalf(uint16_t half);
 
 }  // namespace galley::worker::texture

@@ -11,10 +11,10 @@ namespace {
 
 constexpr int kRoundsFast = 1;
 constexpr int kRoundsThorough = 4;
-// Shares of the first end colour, of three: by the index of a texel.
+// By index of a texel: its share of the first end colour, in thirds.
 constexpr std::array<int32_t, 4> kShares = {3, 0, 2, 1};
 
-// (32 bits hold each error: at most 16 texels of 3 * 255 * 255 * 256.)
+// An error fits into 32 bits: it is at most 16 texels * 3 * 255 * 255 * 256.
 using Color = std::array<int32_t, 3>;
 using ColorSums = std::array<int64_t, 3>;
 using Palette = std::array<Color, 4>;
@@ -24,7 +24,7 @@ struct ColorBlock {
   std::array<uint8_t, 16> indices{};
 };
 
-// The texels of a block, by channel, so that the compiler takes several at once.
+// The texels of a block, by channel, so that the compiler can handle several at once.
 struct Planes {
   explicit Planes(const BlockTexels& block) {
     for (size_t texel = 0; texel < 16; ++texel) {
@@ -63,8 +63,8 @@ ColorBlock Unpack(const uint8_t* bytes) {
   return color;
 }
 
-// The greater end comes first, as in blocks of other encoders: then no decoder takes it for BC1's
-// mode of three colours.
+// The greater end comes first, as in blocks of other encoders: otherwise a decoder might take the
+// block for BC1's mode of three colours.
 void Pack(ColorBlock color, uint8_t* bytes) {
   if (color.ends[0] < color.ends[1]) {
     std::swap(color.ends[0], color.ends[1]);
@@ -79,7 +79,7 @@ void Pack(ColorBlock color, uint8_t* bytes) {
     bytes[4 + i / 4] = static_cast<uint8_t>(bytes[4 + i / 4] | color.indices[i] << (2 * (i % 4)));
 }
 
-// Gives each texel the nearest colour of the ends; returns the weighted error.
+// Gives each texel the nearest palette colour; returns the weighted error.
 int32_t ChooseIndices(const Planes& texels, ColorBlock& color) {
   const Palette palette = PaletteOf(color.ends);
   std::array<int32_t, 16> least;
@@ -112,7 +112,7 @@ uint16_t Quantize(const std::array<double, 3>& end) {
                                level(end[2], 31));
 }
 
-// The ends that fit the indices best; false: all texels have one index.
+// Finds the ends that fit the indices best. False: all texels have the same index.
 bool SolveEnds(const Planes& texels, ColorBlock& color) {
   int64_t aa = 0;
   int64_t ab = 0;
@@ -145,8 +145,8 @@ bool SolveEnds(const Planes& texels, ColorBlock& color) {
   return true;
 }
 
-// The colours of texels that nobody sees become the mean of the others, and each texel opaque, as
-// stb_dxt wants it. False: there is no such texel, or no other.
+// Gives invisible texels the mean colour of the others, and makes each texel opaque, which stb_dxt
+// wants. False: all texels are invisible, or none is.
 bool MoveInvisible(BlockTexels& block) {
   ColorSums sum{};
   int64_t weights = 0;
@@ -185,7 +185,7 @@ void FitVisibleColors(const BlockTexels& block, int mode, uint8_t* color) {
     least = error;
     return true;
   };
-  alignas(4) BlockTexels moved = block;  // stb_dxt reads words of it
+  alignas(4) BlockTexels moved = block;  // stb_dxt reads it as words
   if (MoveInvisible(moved)) {
     std::array<uint8_t, 8> bytes;
     stb_compress_dxt_block(bytes.data(), moved.data(), 0, mode);

@@ -19,13 +19,13 @@ struct DecodedFile {
   std::vector<double> channel(uint32_t index) const;
 };
 
-// CHECKs that the file can be decoded.
+// Both CHECK that the file can be decoded.
 DecodedFile DecodeOpusFile(const std::string& bytes);
 DecodedFile DecodeVorbisFile(const std::string& bytes);
 
-// Signal to noise in dB of `found` against `wanted`, over both's common length.
+// Signal to noise in dB of `found` against `wanted`, over their common length.
 double SignalToNoise(const std::vector<double>& found, const std::vector<double>& wanted);
-// One channel of interleaved samples.
+// A single channel of interleaved samples.
 std::vector<double> ChannelOf(const std::vector<double>& samples, uint32_t channels,
                               uint32_t index);
 

@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view kGuidTail{"\x00\x00\x00\x00\x10\x00\x80\x00\x00\xaa\x00\x38\x9b\x71",
                                      14};
 
-// Coarser than what processors' sines differ by: the samples are the same everywhere.
+// Coarser than the differences between processors' sines: the samples are the same everywhere.
 constexpr double kGrid = 0x1p36;
 
 template <typename T>

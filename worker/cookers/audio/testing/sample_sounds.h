@@ -1,4 +1,4 @@
-// Sounds by formula and files made of them, for the audio cooker's tests.
+// Sample sounds: sounds by formulas and files made of them, for the audio cooker's tests.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ struct Tone {
   double amplitude = 0.5;
 };
 
-// Interleaved frames; one tone for each channel.
+// Interleaved frames; each channel has a tone of its own.
 std::vector<double> Tones(uint32_t rate, uint64_t frames, const std::vector<Tone>& tones);
 
 enum class WavKind { kUnsigned8, kSigned16, kSigned24, kSigned32, kFloat, kDouble };
@@ -33,7 +33,7 @@ struct WavOptions {
   std::string after_data = {};
 };
 std::string MakeWav(const std::vector<double>& samples, const WavOptions& options);
-// `last`: the last frame that is played, as files say it.
+// `last`: the last frame that is played, as files count.
 std::string SamplerChunk(uint32_t first, uint32_t last, uint32_t type = 0, uint32_t loops = 1);
 
 struct FlacOptions {

@@ -1,4 +1,4 @@
-// Cooking of one mesh in a test.
+// MeshCooking: the fixture of tests that cook a mesh.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -47,14 +47,14 @@ class MeshCooking : public testing::Test {
                const Files& files = {}) {
     return ReadGlbFile(CookBytes(source, settings, files));
   }
-  // The message when the verdict is on the input; the whole status else.
+  // The message of a verdict on the input, else the text of the whole status.
   std::string ErrorOf(const std::string& source,
                       const nlohmann::json& settings = nlohmann::json::object()) {
     Run(source, settings);
     return absl::IsInvalidArgument(status_) ? std::string(status_.message()) : status_.ToString();
   }
   // Expects that the drawing of `source` stays the same to within `tolerance`, quantised and not,
-  // and again when the output is cooked, which then does not change.
+  // and that cooking the output again does not change it.
   void ExpectSame(const GltfBuilder& source, const Tolerance& tolerance) {
     const Drawn expected = ReadTriangles(ReadGlbFile(source.Glb()));
     EXPECT_FALSE(expected.triangles.empty());

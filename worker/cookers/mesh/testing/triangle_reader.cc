@@ -47,7 +47,7 @@ double NumberAt(const std::string& bytes, size_t offset, int component, bool is_
   }
 }
 
-// `count` elements of what `place` (an accessor, or a part of a sparse one) points at.
+// Reads `count` elements that `place` (an accessor, or a part of a sparse one) points at.
 std::vector<double> ReadPlace(const GlbFile& file, const Json& place, int component, size_t width,
                               size_t count, bool is_normalized) {
   const Json& view = file.json["bufferViews"].at(place["bufferView"].get<size_t>());

@@ -76,7 +76,7 @@ absl::Status ComputeDevice::CreateBuffer(Buffer& buffer) const {
   VkMemoryAllocateInfo allocate{};
   allocate.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO;
   allocate.allocationSize = wanted.size;
-  allocate.memoryTypeIndex = 0;  // lavapipe's only one: the host sees it, and it is coherent
+  allocate.memoryTypeIndex = 0;  // lavapipe's only type: visible to the host, and coherent
   RETURN_IF_ERROR(Check(vkAllocateMemory(device_, &allocate, nullptr, &buffer.memory), "memory"));
   RETURN_IF_ERROR(Check(vkBindBufferMemory(device_, buffer.buffer, buffer.memory, 0), "binding"));
   void* mapped = nullptr;

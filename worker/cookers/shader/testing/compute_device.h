@@ -13,19 +13,19 @@
 
 namespace galley::worker {
 
-// Two storage buffers of set 0: binding 0 is read, binding 1 is written.
+// Has two storage buffers in set 0: shaders read binding 0 and write binding 1.
 //
 // Threads: one at a time.
 class ComputeDevice {
  public:
-  // `words`: of each buffer, at most. NOT_FOUND: no Vulkan, or no device that is a processor; its
-  // text says which.
+  // `words`: the most words of each buffer. NOT_FOUND: no Vulkan, or no device that is a processor;
+  // the message says which.
   static absl::StatusOr<std::unique_ptr<ComputeDevice>> Create(size_t words);
   ~ComputeDevice();
   ComputeDevice(const ComputeDevice&) = delete;
   ComputeDevice& operator=(const ComputeDevice&) = delete;
 
-  // Binding 1 after one work group of `main`; it is 0 everywhere before. INTERNAL: the driver
+  // Runs a work group of `main`, and returns binding 1, which is all 0 before. INTERNAL: the driver
   // refused something.
   absl::StatusOr<std::vector<uint32_t>> Run(const std::vector<uint32_t>& module,
                                             const std::vector<uint32_t>& input);
@@ -34,7 +34,7 @@ class ComputeDevice {
   struct Buffer {
     VkBuffer buffer = VK_NULL_HANDLE;
     VkDeviceMemory memory = VK_NULL_HANDLE;
-    uint32_t* words = nullptr;  // as the host sees it
+    uint32_t* words = nullptr;  // as the host sees the memory
   };
   ComputeDevice() = default;
   absl::Status CreateDevice();

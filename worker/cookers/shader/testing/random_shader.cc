@@ -11,10 +11,10 @@ namespace {
 constexpr int kLoopDepthMax = 3;
 constexpr int kBlockDepthMax = 5;
 constexpr int kFunctionStatements = 3;
-constexpr int kStatementsMin = 4;  // of main
+constexpr int kStatementsMin = 4;  // in main
 constexpr int kStatementsMax = 16;
 
-// Writes one shader, top down. A scope's variables are forgotten when the scope ends.
+// Writes a shader, top down. A scope's variables are forgotten when the scope ends.
 class ShaderWriter {
  public:
   explicit ShaderWriter(uint64_t seed) : state_(seed), is_sparse_(OneIn(2)) {}
@@ -58,18 +58,18 @@ class ShaderWriter {
   void WriteMain();
 
   uint64_t state_;
-  // Expressions are one value: a variable that is read seldom meets other faults of optimisers.
+  // Expressions are single values: a variable that is seldom read meets other faults of optimisers.
   const bool is_sparse_;
   std::string text_;
   int indent_ = 0;
-  int loops_ = 0;     // around the place that is written
-  int switches_ = 0;  // around it, within the innermost loop
+  int loops_ = 0;     // around the present place
+  int switches_ = 0;  // around the present place, within the innermost loop
   int loops_max_ = kLoopDepthMax;
   int counters_ = 0;
-  int functions_ = 0;                  // that may be called
-  int statements_ = 0;                 // that may still be written
-  std::string returns_;                // what `return` has behind it
-  std::vector<std::string> ints_;      // may be read
+  int functions_ = 0;                  // functions that may be called
+  int statements_ = 0;                 // statements that may still be written
+  std::string returns_;                // the value behind `return`
+  std::vector<std::string> ints_;      // ints that may be read
   std::vector<std::string> writable_;  // ints that may be written
   std::vector<std::string> uints_;
 };
@@ -208,7 +208,7 @@ void ShaderWriter::WriteIf() {
   Line("}}");
 }
 
-// A variable that is set before the loop and changed after it: what an accumulator does.
+// Writes a variable that is set before a loop and changed after it, as an accumulator is.
 void ShaderWriter::WriteAccumulated() {
   const std::string sum = AnyOf(writable_);
   Line("{} = {};", sum, OneIn(2) ? fmt::format("{}", Below(3)) : AnyOf(ints_));
@@ -230,7 +230,7 @@ void ShaderWriter::WriteFor() {
   Line("}}");
 }
 
-// The counter rises before anything else, so a `continue` does not make the loop endless.
+// The counter rises before anything else, so that a `continue` does not make the loop endless.
 void ShaderWriter::WriteWhile() {
   const std::string counter = fmt::format("i{}", counters_++);
   const bool is_do = OneIn(2);
@@ -369,7 +369,7 @@ std::string ShaderWriter::Write() {
   Line("int g; uint h; Pair pair; ivec4 lanes; int cells[4];");
   const int functions = Below(3);
   for (int i = 0; i < functions; ++i) WriteFunction(i);
-  functions_ = functions;  // only main calls: the loops of nested calls would multiply
+  functions_ = functions;  // only main calls functions: the loops of nested calls would multiply
   WriteMain();
   return text_;
 }

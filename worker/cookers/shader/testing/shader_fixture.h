@@ -1,4 +1,4 @@
-// The fixture that the tests of the shader cooker's targets share.
+// ShaderTargetTest: the fixture of the tests of the shader cooker's targets.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -28,7 +28,7 @@ class ShaderTargetTest : public testing::Test {
     context_->SetPlatform("shader", target);
     return LoadAndCook(*cooker_, *context_);
   }
-  // The output that the target has.
+  // Cooks, and returns the output of the target.
   std::string Cook(const std::string& target, const std::string& stage, const std::string& source,
                    const Json& settings = Json::object()) {
     const absl::Status status = TryCook(target, stage, source, settings);

@@ -1,4 +1,4 @@
-// Shaders with something of everything, for the tests of targets and for the goldens.
+// Shader samples: shaders that use many features, for the tests of targets and for the goldens.
 #pragma once
 
 namespace galley::worker {

@@ -1,5 +1,5 @@
-// An independent reading of BC1, BC3, BC4, BC5 and KTX2, to check what the cooker wrote. ASTC is
-// decoded by astcenc.
+// BlockDecoder: an independent reader of BC1, BC3, BC4, BC5 and KTX2, to check the cooker's output.
+// astcenc decodes ASTC.
 // Source: Khronos Data Format Specification 1.3, chapters 18 (S3TC) and 19 (RGTC).
 #pragma once
 
@@ -13,8 +13,8 @@
 
 namespace galley::worker::texture {
 
-// Ktx2File: what a KTX2 file says of itself. CHECKs that every range lies within the file and is
-// aligned.
+// Ktx2File: the contents of a KTX2 file. ReadKtx2 CHECKs that every range lies within the file and
+// is aligned.
 struct Ktx2File {
   uint32_t vk_format = 0;
   uint32_t type_size = 0;
@@ -35,12 +35,12 @@ struct Ktx2File {
 };
 Ktx2File ReadKtx2(std::string_view file);
 
-// `vk_format` is one of those of BC1 to BC5 or RGBA8. BC4 gives (r, 0, 0, 255), BC5 (r, g, 0, 255).
+// `vk_format`: BC1 to BC5 or RGBA8. BC4 gives (r, 0, 0, 255), BC5 (r, g, 0, 255).
 Bitmap DecodeBlocks(std::string_view bytes, uint32_t width, uint32_t height, uint32_t vk_format);
 Bitmap DecodeAstc(std::string_view bytes, uint32_t width, uint32_t height, uint32_t block_width,
                   uint32_t block_height);
 
-// Peak signal to noise over the channels of `channels` ("rgb", "ra"), in dB; 99 when equal.
+// Peak signal to noise over the channels of `channels` ("rgb", "ra"), in dB; 99 for equal images.
 double Psnr(const Bitmap& a, const Bitmap& b, std::string_view channels);
 
 }  // namespace galley::worker::texture

@@ -1,4 +1,4 @@
-// For the tests of the decoders: files written byte by byte, and what became of them.
+// Decoding: helps the tests of decoders to write files byte by byte, and to decode them.
 #pragma once
 
 #include <cstdint>
@@ -33,10 +33,10 @@ class FileBytes {
   std::string bytes_;
 };
 
-// The error in words, with its code unless it is INVALID_ARGUMENT; "decoded" when there is none.
+// The error in words, with its code unless it is INVALID_ARGUMENT; "decoded": there is no error.
 std::string ErrorOf(std::string_view extension, std::string_view bytes,
                     const DecodeOptions& options = {});
-// The texels of an 8-bit image; CHECKs that it is one.
+// The texels of an 8-bit image; CHECKs that the image has 8 bits.
 Bitmap DecodedBitmap(std::string_view extension, std::string_view bytes);
 
 }  // namespace galley::worker::texture

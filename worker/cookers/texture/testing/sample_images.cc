@@ -99,7 +99,7 @@ PngLayout LayOut(const Bitmap& bitmap, const PngOptions& options) {
     for (uint32_t x = 0; x < bitmap.width; ++x) {
       for (const uint8_t value : Values(layout, options.kind, bitmap.at(x, y))) {
         const bool is_few = options.bits < 8 && options.kind == PngKind::kGrey;
-        row.insert(row.end(), options.bits == 16 ? 2 : 1,  // value * 257 in either order of bytes
+        row.insert(row.end(), options.bits == 16 ? 2 : 1,  // value * 257 in either byte order
                    static_cast<uint8_t>(is_few ? value >> (8 - options.bits) : value));
       }
     }
@@ -142,7 +142,7 @@ Bitmap Gradient(uint32_t width, uint32_t height, bool has_alpha) {
 
 Bitmap Waves(uint32_t width, uint32_t height) {
   return MakeBitmap(width, height, [](uint32_t x, uint32_t y) {
-    // Triangle waves: no libm in what goldens depend on but sqrt, which is exact.
+    // Triangle waves: goldens depend on no libm function but sqrt, which is exact.
     const auto slope = [](uint32_t i) {
       return static_cast<double>(i % 16 < 8 ? i % 8 : 8 - i % 8) / 12.0;
     };

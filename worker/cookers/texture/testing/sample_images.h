@@ -1,4 +1,5 @@
-// Small images made by formula, and writers of the file formats that the cooker reads.
+// Sample images: small images made by formulas, and writers of the file formats that the cooker
+// reads.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +28,7 @@ struct Bitmap {
 Bitmap MakeBitmap(uint32_t width, uint32_t height,
                   const std::function<Color(uint32_t x, uint32_t y)>& color);
 Bitmap Constant(uint32_t width, uint32_t height, Color color);
-// Soft gradients with some texture: what block encoders are made for. With alpha: a soft hole.
+// Soft gradients with some texture, which suit block encoders. With alpha: a soft hole.
 Bitmap Gradient(uint32_t width, uint32_t height, bool has_alpha = false);
 // A normal map of waves.
 Bitmap Waves(uint32_t width, uint32_t height);
@@ -35,36 +36,36 @@ Bitmap Waves(uint32_t width, uint32_t height);
 enum class PngKind { kRgb, kRgba, kGrey, kGreyAlpha, kPalette, kRgbWithTransparentColor };
 struct PngOptions {
   PngKind kind = PngKind::kRgba;
-  // 16: each value times 257, not for palettes; below 8: only kGrey (the high bits of a value) and
+  // 16: each value times 257, not for palettes. Below 8: only kGrey (the high bits of a value) and
   // kPalette.
   uint32_t bits = 8;
   bool is_interlaced = false;
 };
-// Grey kinds take the red channel; palettes at most 2^bits colours with their alpha;
-// kRgbWithTransparentColor makes texel (0, 0)'s colour transparent.
+// Grey kinds use the red channel; palettes hold at most 2^bits colours with their alpha;
+// kRgbWithTransparentColor makes the colour of texel (0, 0) transparent.
 std::string MakePng(const Bitmap& bitmap, const PngOptions& options = {});
 // An RGBA PNG whose texels are all zeros: small for any size.
 std::string MakePngBomb(uint32_t width, uint32_t height);
-// `png` with other dimensions in its header, and the checksum that goes with them.
+// `png` with other dimensions in its header, and a fitting checksum.
 std::string WithPngSize(std::string png, uint32_t width, uint32_t height);
 // A chunk with its length and checksum.
 std::string PngChunk(std::string_view type, std::string_view data);
-// `png` with these whole chunks before its first one of `type`.
+// `png` with these whole chunks before its first chunk of `type`.
 std::string WithPngChunks(const std::string& png, std::string_view type, std::string_view chunks);
-// `png` with its image data cut into chunks of one byte, and `empty_count` empty ones among them.
+// `png` with its image data cut into chunks of a byte, and `empty_count` empty chunks among them.
 std::string WithPngDataInCrumbs(const std::string& png, size_t empty_count);
-// As zlib writes them: what texts, profiles and image data of a PNG are.
+// The bytes compressed by zlib: texts, profiles and image data of a PNG are stored so.
 std::string Deflated(std::string_view bytes);
 enum class JpegKind { kRgb, kGrey, kCmyk };
 struct JpegOptions {
-  JpegKind kind = JpegKind::kRgb;  // kGrey takes the red channel, kCmyk all four as they are
+  JpegKind kind = JpegKind::kRgb;  // kGrey uses the red channel, kCmyk all four as they are
   bool is_progressive = false;
   uint32_t restart_interval = 0;  // a marker after this many units of coefficients; 0: none
 };
 std::string MakeJpeg(const Bitmap& bitmap, const JpegOptions& options = {});
 std::string MakeTga(const Bitmap& bitmap, bool is_run_length = false);
 std::string MakeBmp(const Bitmap& bitmap);
-// Each channel `scale` times its value / 256.
+// A channel of the picture is `scale` times the bitmap's value / 256.
 std::string MakeHdr(const Bitmap& bitmap, double scale);
 
 }  // namespace galley::worker::texture
