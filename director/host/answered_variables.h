@@ -1,6 +1,6 @@
-// Variables of the director's environment that cooks may ask for: env(name) of a name that [farm]
-// env does not list reads as unset, on every machine. So results do not depend on variables that
-// nobody knows of, and no worker learns what is none of its business.
+// AnsweredVariables: the variables of the director's environment that cooks may ask for. env(name)
+// reads as unset on every machine if [farm] env does not list the name. So results do not depend on
+// variables that nobody knows of, and no worker learns what is none of its business.
 //
 // Threads: any.
 #pragma once
@@ -16,8 +16,8 @@ namespace galley::director {
 std::map<std::string, std::string> AnsweredVariables(
     const project::Project& project, const std::map<std::string, std::string>& environment);
 
-// The text for people about the variables that are set in `environment`, and read as unset all the
-// same; empty: there are none.
+// Returns the text for people about variables that are set in `environment` but read as unset;
+// empty: there are none.
 std::string UnansweredText(const project::Project& project, const ObservedValues& observed,
                            const std::map<std::string, std::string>& environment);
 

@@ -41,7 +41,7 @@ class ChangeFinder {
   }
 
  private:
-  // Which files may be others, by a list of a person or by git.
+  // Asks a person's list or git which files may have changed.
   absl::Status AskWhichFiles() {
     if (ask_.ask.has_changed()) found_.listed = ListOf(ask_.ask.changed().paths());
     const std::string& revision = ask_.ask.changed_since();
@@ -63,9 +63,9 @@ class ChangeFinder {
     return absl::OkStatus();
   }
 
-  // A list holds against the files for which all else stands.
+  // Compares the listed files with a standing for which everything else holds.
   absl::Status LookAtListedFiles() {
-    // (The journal follows the files of others that run.)
+    // The journal follows the files of other running cooks.
     if (!ask_.permit.IsAlone()) return NotSo("other cooks run in this director");
     ASSIGN_OR_RETURN(const Standing standing, FindButFiles(ask_.standing, stop_));
     found_.git.before = standing.git;
@@ -81,8 +81,8 @@ class ChangeFinder {
                      }));
     if (MayLookAtDifference(ask_.ask, ask_.permit) && TakeRevised(world).ok())
       return absl::OkStatus();
-    // All packages are looked at, in the files that the list says.
-    // (Names that name nothing are looked for again.)
+    // Looks at all packages, in the files of the list. Names that name nothing are looked for
+    // again.
     const auto is_of_scan = [](const StandingWarning& one) {
       return one.is_of_scan && !IsOfIdleNames(record::Warning::Parse(one.text).kind);
     };
@@ -127,9 +127,10 @@ class ChangeFinder {
                             ask_.permit.Present(), changed_in);
   }
 
-  // The cook looks at what differs in `world`; FAILED_PRECONDITION: why it cannot.
+  // Makes the cook look at the difference in `world`; FAILED_PRECONDITION: the reason why it
+  // cannot.
   absl::Status TakeRevised(std::shared_ptr<World> world) {
-    // (What a scan would say is said again.)
+    // The warnings of a scan are told again.
     if (!world->since->is_of_bytes) return NotSo("more than bytes of files is another");
     for (const content::Change& change : world->since->changes) {
       if (!change.was_there || !change.is_there || project::IsSidecar(change.path))
@@ -141,7 +142,7 @@ class ChangeFinder {
     ASSIGN_OR_RETURN(
         CookDifference difference,
         FindDifference(ask_.standing, *world, /*selected=*/{}, ask_.director.journal(), stop_));
-    // Their sidecars may be others by now, and a list may leave them out.
+    // The sidecars of these packages may have changed, and a list may leave the sidecars out.
     for (const SelectedPackage& one : difference.selected) (void)world->table->Find(one.name);
     if (world->table->has_unread_sidecars())
       return NotSo("a sidecar changed that it does not name");

@@ -1,12 +1,11 @@
-// ChangeSet: the files of a project as a cook finds them, and all that is known of what changed in
-// them since the last cook of the same, whichever way that was found out:
+// ChangeSet: the files of a project as a cook finds them, and all known changes to the files since
+// the last cook of the same selection, whichever way found the changes:
 //
-//   stamps   of the files that stand, with a stat for each, or less where they are watched
+//   stamps   of the files that stand, with a stat for each file, or less where files are watched
 //   list     of a person (--changed), or of git (--changed-since)
-//   scan     of all files, when the others do not go
+//   scan     of all files, when neither stamps nor a list will do
 //
-// What changes while the cook runs comes to its world (WorldSuccession), as the same kind of
-// changes.
+// Changes during the cook come to its world (WorldSuccession), as the same kind of changes.
 //
 // Threads: one.
 #pragma once
@@ -31,47 +30,48 @@
 
 namespace galley::director {
 
-// GitNotes: the word of git on the files of a cook.
+// GitNotes: what git says of the files of a cook.
 struct GitNotes {
-  GitState before;                 // of the files that nobody looked at
-  std::optional<GitLook> look;     // before files were looked at
-  std::future<GitLook> under_way;  // the same, when nobody waits for it
+  GitState before;                 // state of the files that nobody looked at
+  std::optional<GitLook> look;     // taken before files were looked at
+  std::future<GitLook> under_way;  // the look, when nobody waits for it yet
 };
 
 struct ChangeSet {
-  std::shared_ptr<World> world;              // with the changes, as far as they are known
-  std::optional<CookDifference> difference;  // the cook looks at that alone, as far as that goes
-  // No file came or went, and no sidecar or rule is another one: what was told of the last scan
-  // holds.
+  std::shared_ptr<World> world;  // has the changes, as far as they are known
+  // The cook looks only at the difference, as far as possible.
+  std::optional<CookDifference> difference;
+  // No file came or went, and no sidecar or rule changed: the warnings of the last scan hold.
   bool has_same_names = false;
-  // Covers: only these paths were looked at. nullopt: all files were, or their stamps.
+  // Only these paths were looked at (Covers). nullopt: all files were looked at, or their stamps.
   std::optional<std::vector<std::string>> listed;
-  std::optional<SourcePatches>
-      patches;  // to the stamps of before; nullopt: not all stamps are known
+  // Patches for the earlier stamps; nullopt: not all stamps are known.
+  std::optional<SourcePatches> patches;
   GitNotes git;
 
   std::optional<uint64_t> CountListed() const {
     return listed ? std::optional<uint64_t>(listed->size()) : std::nullopt;
   }
-  // The word of git for the files of `sources`, to which the cook came by these changes. Waits for
-  // git. Once.
+  // Returns git's word on the files of `sources`, to which the cook came by these changes. Waits
+  // for git. Called once.
   GitState TakeGitState(const content::Snapshot& sources, const World& now);
 };
 
 struct ChangeAsk {
   const v1::CookAsk& ask;
-  const project::Project& project;  // with the cook's own output folder
+  const project::Project& project;  // with the output folder of the cook
   Director& director;
   CookPermit& permit;
   const StandingAsk& standing;
-  std::optional<CheckedSources> checked;  // a moment ago
+  std::optional<CheckedSources> checked;  // found a moment ago
 };
-// The cook looks at what differs only when it is by the book, runs alone, and does not end at the
-// first failure: others would change what the journal says meanwhile.
+// Says whether the cook may look only at a difference: it must be by the book, run alone, and not
+// end at the first failure, because other cooks would change the journal meanwhile.
 bool MayLookAtDifference(const v1::CookAsk& ask, const CookPermit& permit);
 
-// Finds the changes by the cheapest way that goes; `notes` are told which does not. Errors:
-// outcome_status.h. REQUIRES: in CookPermit::Prepare. All of `ask` and `stop` outlive the set.
+// Finds the changes in the cheapest way that works; `notes` are told which ways do not. Errors:
+// outcome_status.h. REQUIRES: in CookPermit::Prepare. Everything in `ask`, and `stop`, outlives the
+// set.
 absl::StatusOr<ChangeSet> FindChanges(ChangeAsk ask, CookNotes& notes, Cancellation& stop);
 
 }  // namespace galley::director

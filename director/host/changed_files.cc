@@ -45,7 +45,7 @@ absl::StatusOr<ChangedFiles> ChangedFiles::Find(const StandingAsk& ask, const Jo
   }
   if (!check.holds && check.patches.empty()) return LookAtAll(check.difference);
   found.patches_ = std::move(check.patches);
-  // (They hold: those that were touched meanwhile are in no patch.)
+  // The stamps hold: files that were touched meanwhile are in no patch.
   for (std::string& file : check.touched) found.standing_.touched.push_back(std::move(file));
   return found;
 }

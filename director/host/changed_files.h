@@ -1,5 +1,6 @@
-// ChangedFiles: the files that differ from those for which a cook stands, found by its table of
-// stamps: with a stat for each file, or less where they are watched, and no scan.
+// ChangedFiles: the files that differ from the files for which a cook stands, found by the
+// standing's table of stamps: with a stat for each file, or less where files are watched, and no
+// scan.
 //
 // Threads: one.
 #pragma once
@@ -18,32 +19,33 @@
 
 namespace galley::director {
 
-// Where a file of the host is in a snapshot: at a path for each mount that shows it.
+// Returns the paths of a host file in a snapshot: one path for each mount that shows the file.
 std::vector<std::string> PathsOf(const content::Snapshot& files, const std::string& host_path);
 
-// SourcePatches: how the stamps of all sources are now: those of a table, but for these.
+// SourcePatches: the present stamps of all sources, as differences from the stamps of a table.
 struct SourcePatches {
-  std::string ask;     // of the standing whose table that is
-  std::string stamps;  // the table's id
+  std::string ask;     // ask of the standing that has the table
+  std::string stamps;  // id of the table
   std::vector<content::StampPatch> patches;
 };
 
 class ChangedFiles {
  public:
-  // FAILED_PRECONDITION: why all files must be looked at: there is no standing, more differs than
-  // its files, a file came or went, or many differ. `checked`: what was found a moment ago.
+  // FAILED_PRECONDITION: the reason why all files must be looked at: there is no standing, more
+  // than its files differs, a file came or went, or many files differ. `checked`: the stamps that
+  // were found a moment ago.
   static absl::StatusOr<ChangedFiles> Find(const StandingAsk& ask, const JournalMeta& meta,
                                            std::optional<CheckedSources> checked,
                                            Cancellation& stop);
 
-  // The virtual paths that are other ones in `base`, the snapshot of the standing's base table, or
-  // have other stamps there.
+  // Returns the virtual paths whose files or stamps differ in `base`, the snapshot of the
+  // standing's base table.
   std::vector<std::string> PathsIn(const content::Snapshot& base) const;
-  // Those are in `now` as they were when the stamps were checked. FAILED_PRECONDITION: one of them
-  // is not.
+  // Checks that the changed files in `now` are as they were when the stamps were checked.
+  // FAILED_PRECONDITION: a file differs.
   absl::Status Hold(const content::Snapshot& now) const;
 
-  // All that has another stamp than in the table.
+  // Returns every stamp that differs from the table.
   SourcePatches patches() const { return {standing_.ask, standing_.source_stamps, patches_}; }
 
  private:

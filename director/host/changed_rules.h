@@ -1,7 +1,7 @@
-// ChangedRules: for which names other rules of galley.toml hold than when a standing was kept.
+// ChangedRules: the names for which the rules of galley.toml changed since a standing was kept.
 //
-// Rules are layers, in the order of the file: a name that none of the rules between the common
-// beginning and the common end of the two lists matches has the same ones as before.
+// Rules are layers, in the order of the file. If no rule between the common beginning and the
+// common end of the two lists matches a name, the name has the same rules as before.
 //
 // Threads: any.
 #pragma once
@@ -19,12 +19,12 @@ namespace galley::director {
 
 std::vector<StandingRule> RulesOf(const project::Project& project);
 
-// The rules of both lists that are not in their common beginning or end.
+// Returns the rules of both lists that are not in their common beginning or end.
 std::vector<StandingRule> DifferingRules(const std::vector<StandingRule>& before,
                                          const std::vector<StandingRule>& now);
 
-// The files and the packages that one of `rules` matches, sorted. FAILED_PRECONDITION: why that is
-// not enough to say: a generated package is among them.
+// Returns the files and packages that one of `rules` matches, sorted. FAILED_PRECONDITION: the
+// reason why the names are not enough: a rule matches a generated package.
 absl::StatusOr<std::vector<std::string>> NamesOf(const std::vector<StandingRule>& rules,
                                                  const content::Snapshot& files,
                                                  const Members& members);

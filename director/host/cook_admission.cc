@@ -18,14 +18,12 @@
 namespace galley::director {
 namespace {
 
-// A worker leaves the owner's reserve of the disk free, whatever the size of what it writes. So
-// where a job failed for the machine's sake and less than this is free beside the reserve, the disk
-// is full.
+// A worker leaves the owner's reserve of the disk free, whatever it writes. So if a job failed
+// because of its machine, and less than this is free beside the reserve, the disk is full.
 constexpr uint64_t kRoomOfAJob = 64 << 20;
 
-// The values that do not decide how the workers are run, nor what they may do: [cook] maps and the
-// like are read by each cook, and a world has its platforms, mounts, rules, and what is never
-// cooked.
+// Says whether a value neither decides how workers are run nor what they may do. Each cook reads
+// [cook] maps and the like; a world has its platforms, mounts and rules, and what is never cooked.
 bool IsOfCook(std::string_view key) {
   constexpr std::array kKeys = {"cook.maps",  "cook.directories", "cook.always",
                                 "cook.never", "director.metrics", "output.dir"};
@@ -42,15 +40,15 @@ std::map<std::string, std::string> SharedValues(const project::Project& project)
   return values;
 }
 
-// What a resident director may use. Its workers are on the same machine, and need memory, too.
+// Memory for a resident director, whose workers on the same machine need memory as well.
 uint64_t OwnMemoryBytes(const project::Project& project) {
   if (project.director.memory_bytes != 0) return project.director.memory_bytes;
   return MemoryLimits().Sample().limit_bytes / 2;
 }
 
-// How many workers this director keeps on its own machine.
+// Returns how many workers this director keeps on its own machine.
 uint32_t WorkersToStart(const project::FarmSection& farm) {
-  if (farm.launcher != "local") return 0;  // they come by themselves, or are launched elsewhere
+  if (farm.launcher != "local") return 0;  // workers come by themselves, or are launched elsewhere
   return farm.workers != 0 ? farm.workers : std::max(1u, std::thread::hardware_concurrency());
 }
 
@@ -102,10 +100,10 @@ void CookAdmission::Leave() {
   changed_.NotifyAll();
 }
 
-// What the workers and the core were told of the store holds no more.
+// Makes workers and core forget what they were told of the store.
 absl::Status CookAdmission::LookAtStore() {
   Director& director = deps_.director;
-  // (Where the store does not answer, whoever needs it says so.)
+  // If the store does not answer, whoever needs it reports the error.
   if (!director.IsStoreAnother().value_or(false)) return absl::OkStatus();
   {
     base::MutexLock lock(mutex_);
@@ -192,7 +190,7 @@ ShellOptions CookAdmission::OptionsOf(const Setup& setup, FarmPlan farm,
       .write_back = director.write_back(),
       .door = deps_.door,
       .farm_listen = listen == farm_asked_ ? farm_address_ : listen};
-  // (Through ssh's own connections no other protection is needed.)
+  // Connections of ssh need no other protection.
   if (!farm.launch.forward)
     options.farm_tls = {.certificate = project.farm.tls_cert,
                         .key = project.farm.tls_key,
@@ -221,7 +219,7 @@ void CookAdmission::Close() {
     base::MutexLock lock(mutex_);
     last = std::move(shell_);
   }
-  if (last != nullptr) last->Stop();  // (somebody may still ask it something)
+  if (last != nullptr) last->Stop();  // somebody may still ask the shell something
 }
 
 std::shared_ptr<DirectorShell> CookAdmission::shell() const {

@@ -16,7 +16,8 @@
 namespace galley::director {
 namespace {
 
-// A project in a folder of its own, whose worker is a script that only describes itself.
+// CookAdmissionTest: a project in its own folder, with a script as worker that only describes
+// itself.
 class CookAdmissionTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -62,7 +63,7 @@ class CookAdmissionTest : public testing::Test {
   PermitPtr Enter(uint64_t cook, const CookAdmission::Needs& needs) {
     return admission_->Enter(cook, CookClass::kNightly, needs, stop_, [] {}).value();
   }
-  // The cook enters as soon as it may. Returns when it waits.
+  // Enters as soon as the admission allows. Returns when the cook waits.
   std::future<PermitPtr> Wait(uint64_t cook, CookClass of_class,
                               const CookAdmission::Needs& needs) {
     auto waits = std::make_shared<std::promise<void>>();
@@ -107,7 +108,7 @@ TEST_F(CookAdmissionTest, OneThatNeedsSomethingElseWaitsAndIsNotOvertakenByItsCl
   std::future<PermitPtr> urgent = Wait(5, CookClass::kNow, other);
   first.reset();
   second.reset();
-  // The higher class is first, and the one that needs the same goes with it.
+  // The higher class comes first, and the cook with the same needs comes with it.
   PermitPtr of_urgent = urgent.get(), of_third = third.get();
   EXPECT_EQ(of_urgent->cook(), 5u);
   EXPECT_EQ(of_third->cook(), 3u);

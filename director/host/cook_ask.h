@@ -1,5 +1,5 @@
-// Functions of v1::CookAsk (director.proto), the one value that says what somebody asks for, from
-// the command line to the director that cooks, in this process or elsewhere.
+// CookAsk: functions of v1::CookAsk (director.proto), the one value that says what somebody asks
+// for, from the command line to the director that cooks, in this process or in another.
 //
 // Threads: none.
 #pragma once
@@ -15,30 +15,30 @@
 
 namespace galley::director {
 
-// Names of a message, as a list.
+// Returns the names of a message as a list.
 std::vector<std::string> ListOf(const google::protobuf::RepeatedPtrField<std::string>& names);
 
-// It names packages, maps or folders.
+// Says whether the selection names packages, maps or folders.
 bool HasSelection(const v1::Selection& selection);
-// It asks for all that the project file says, and leaves nothing out.
+// Says whether the selection asks for everything in the project file, and leaves nothing out.
 bool IsByTheBook(const v1::Selection& selection);
 inline bool IsByTheBook(const v1::CookAsk& ask) {
   return IsByTheBook(ask.selection()) && !ask.repair();
 }
 inline bool IsStaged(const v1::CookAsk& ask) { return !ask.no_stage() && !ask.repair(); }
-// kNightly when the ask names no class, or one that there is not.
+// Returns kNightly when the ask names no class, or an unknown class.
 CookClass ClassOf(const v1::CookAsk& ask);
-// A few words for people: "by the book", "/Game/a.png and 3 more".
+// Returns a few words for people: "by the book", "/Game/a.png and 3 more".
 std::string WhatIsAsked(const v1::CookAsk& ask);
 
-// INVALID_ARGUMENT: the ask names a platform or a class that there is not.
+// INVALID_ARGUMENT: the ask names a platform or a class that does not exist.
 absl::Status CheckAsk(const v1::CookAsk& ask, const project::Project& project);
 
-// The platforms that are asked for, by their places in `project`; none: all that it has.
-// INVALID_ARGUMENT: it has no such platform.
+// Returns the platforms with these names, by their index in `project`; no names: all platforms.
+// INVALID_ARGUMENT: the project has no such platform.
 absl::StatusOr<PlatformMask> PlatformsIn(const project::Project& project,
                                          const std::vector<std::string>& asked);
-// The same by name, in the order of galley.toml; what it has not is left out.
+// Returns the names of these platforms in the order of galley.toml, without unknown platforms.
 std::vector<std::string> PlatformNames(const project::Project& project,
                                        const std::vector<std::string>& asked);
 

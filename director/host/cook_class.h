@@ -1,4 +1,4 @@
-// The names of CookClass, as people give them.
+// CookClass: the names of CookClass, as people write them.
 #pragma once
 
 #include <optional>

@@ -22,7 +22,8 @@ absl::Status LookAtAll(fmt::format_string<Args...> text, Args&&... args) {
   return absl::FailedPreconditionError(fmt::format(text, std::forward<Args>(args)...));
 }
 
-// A package that comes or goes is found by a scan, and what is wrong with all of them, too.
+// Checks that the packages are the same. A package that comes or goes is found by a scan, and so
+// are errors that concern all packages.
 absl::Status AreTheSamePackages(const std::vector<std::string>& names, const StandingBase& base,
                                 const World& world) {
   for (const std::string& name : names) {
@@ -35,7 +36,7 @@ absl::Status AreTheSamePackages(const std::vector<std::string>& names, const Sta
              : LookAtAll("something is wrong with the rules");
 }
 
-// The packages of which something was told by the cook itself.
+// Returns the packages of which the cook itself told something.
 std::set<std::string, std::less<>> LookedAt(const CookNotes& notes) {
   std::set<std::string, std::less<>> packages;
   for (const auto& [where, key] : notes.done()) packages.insert(where.first);
@@ -92,7 +93,7 @@ std::optional<Digest> LiesThere(CookDifference& difference, const StandingAsk& a
     return one.package.empty() && one.platform == platform;
   };
   if (std::any_of(standing.warnings.begin(), standing.warnings.end(), is_of_sandbox))
-    return std::nullopt;  // it is said anew
+    return std::nullopt;  // it is told anew
   for (const StandingPlatform& one : standing.platforms) {
     if (one.name != platform || one.sandbox_stamps.empty()) continue;
     const auto check = CheckSandbox(ask, standing, one, stop, /*is_kept=*/false);
@@ -138,7 +139,7 @@ void TellTheRest(const CookDifference& difference, CookNotes& notes, Counters& c
   for (const StandingWarning& one : now) told.emplace(one.package, one.platform, one.text);
   Standing again;
   for (const StandingWarning& one : standing.warnings) {
-    // What was said of a sandbox is said anew by staging, and what of files by the scan.
+    // Staging tells anew about a sandbox, and the scan about files.
     const bool is_of_sandbox = one.package.empty() && !one.platform.empty();
     if (is_of_sandbox || one.is_of_scan || looked_at.contains(one.package) ||
         (one.package.empty() && told.contains({one.package, one.platform, one.text})))

@@ -1,7 +1,7 @@
 // CookDifference: what a cook has to look at when only a few files differ from what stands.
 //
-// The rest is as the last cook of the same left it: it is in the cook, in its roots and in what is
-// told of it, without being looked at (CookRequested::standing).
+// All other packages are as the last cook of the same selection left them: they are in the cook, in
+// its roots and in its messages without being looked at (CookRequested::standing).
 //
 // Threads: one, of whoever prepares the cook.
 #pragma once
@@ -24,52 +24,53 @@
 namespace galley::director {
 
 struct CookDifference {
-  std::shared_ptr<StandingBase> base;     // its world is set when that is known
-  std::vector<SelectedPackage> selected;  // what is to be looked at again
+  std::shared_ptr<StandingBase> base;     // its world is set when the world is known
+  std::vector<SelectedPackage> selected;  // the packages to look at again
   Standing standing;                      // as it was kept
-  ChangesSince changes;                   // of its files
-  std::set<std::string> lay_there;        // platforms whose sandboxes were as it says (LiesThere)
+  ChangesSince changes;                   // of the standing's files
+  std::set<std::string> lay_there;  // platforms with a sandbox as the standing says (LiesThere)
 };
 
-// The difference between what stands and the files of `world`, as they are now. Changes nothing.
-// FAILED_PRECONDITION: why all packages must be looked at. REQUIRES: a cook by the book; what the
-// journal says of packages does not change meanwhile.
+// Finds the difference between what stands and the present files of `world`. Changes nothing.
+// FAILED_PRECONDITION: the reason why all packages must be looked at. REQUIRES: a cook by the book;
+// the journal's records of packages do not change meanwhile.
 // `selected`: all that the cook asks for, sorted by name; empty: no file came or went, and no
 // sidecar changed.
 absl::StatusOr<CookDifference> FindDifference(const StandingAsk& ask, const World& world,
                                               const std::vector<SelectedPackage>& selected,
                                               Journal& journal, Cancellation& stop);
 
-// The changes from the journal's base to the files of `world`, as they are now.
-// FAILED_PRECONDITION: the base is not known.
+// Returns the changes from the journal's base to the present files of `world`. FAILED_PRECONDITION:
+// the base is not known.
 absl::StatusOr<ChangesSince> ChangesOf(const World& world, const std::string& state_directory,
                                        const JournalMeta& meta, const Cancellation& stop);
 
-// The root that lies in the platform's sandbox, if each file there is as it was when the standing
-// was kept, and nobody put another one there. Cost: a stat of each.
+// Returns the root in the platform's sandbox, if each file there is as it was when the standing was
+// kept, and nobody put another file there. Cost: a stat of each file.
 std::optional<Digest> LiesThere(CookDifference& difference, const StandingAsk& ask,
                                 const std::string& platform, Cancellation& stop);
 
-// What is told of the packages that were not looked at. REQUIRES: a cook of that difference.
+// Tells about the packages that were not looked at. REQUIRES: a cook of that difference.
 void TellTheRest(const CookDifference& difference, CookNotes& notes, Counters& counters);
 
-// What a standing keeps beside what was told.
+// ToKeep: what a standing keeps in addition to the messages.
 struct ToKeep {
   std::string members;  // of MembersAfter
-  GitState git;         // of its files
+  GitState git;         // of the standing's files
 };
 
-// Keeps what a cook came to, if another cook of the same would come to the same. `sources`: the
-// files as the cook found them, in the world that was there from its beginning to its end.
-// `difference`: it looked at that only; null: it looked at all.
-// `patches`: of the sources, when these were not all looked at; null: they were scanned.
-// FAILED_PRECONDITION: why it is not kept.
+// Keeps the outcome of a cook, if another cook of the same selection would have the same outcome.
+// `sources`: the files as the cook found them, in the world that was there from its begin to its
+// end. `difference`: the cook looked only at this; null: the cook looked at everything.
+// `patches`: of the sources, when not all sources were looked at; null: the sources were scanned.
+// FAILED_PRECONDITION: the reason why the outcome is not kept.
 absl::Status KeepStanding(const StandingAsk& ask, content::Snapshot& sources,
                           const CookNotes& notes, const CookReport& report, ToKeep keep,
                           const CookDifference* difference, const SourcePatches* patches,
                           Journal& journal);
 
-// The table of the packages of a cook that ended well; `difference`: it looked at that only.
+// Returns the table of the packages of a cook that ended well; `difference`: the cook looked only
+// at this.
 absl::StatusOr<MembersFile> MembersAfter(const CookNotes& notes, const ShellOutcome& outcome,
                                          const CookDifference* difference);
 

@@ -63,7 +63,7 @@ void CookNotes::WarnOfAsk(record::WarningKind kind, const std::string& text) {
   if (IsWarning("", "", warning)) {
     sink_.Warn(kind, text);
   } else if (rules_of_("").IsError(kind)) {
-    replayed_.Passing();  // (else it would fail each cook from now on)
+    replayed_.Passing();  // otherwise it would fail each cook from now on
   }
 }
 
@@ -77,7 +77,7 @@ bool CookNotes::Note(const CookEvent::Left& left) {
   forget(failed_);
   forget(done_);
   if (sizes_) sizes_->Remove(left.package);
-  replayed_.Passing();  // (what was told of it may have been of another state of the project)
+  replayed_.Passing();  // the messages may have been about another state of the project
   return true;
 }
 
@@ -108,7 +108,7 @@ bool CookNotes::Note(const CookEvent::Done& done) {
     first_cooked_ = absl::Now();
   for (const std::string& kept : result.result.details.warnings) {
     const record::Warning warning = record::Warning::Parse(kept);
-    // (One that is an error fails the package when it is judged.)
+    // A warning that counts as an error fails the package when the package is judged.
     if (is_new && !rules_of_(result.package).IsError(warning.kind))
       Tell(CookEvent::Warned{result.package, result.platform_name, warning});
   }

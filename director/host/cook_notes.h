@@ -1,8 +1,9 @@
 // CookNotes: notes which packages of one cook failed and are done, for the later parts of the cook.
-// Events pass through it on their way to the cook's sink.
+// Events pass through CookNotes on their way to the cook's sink.
 //
-// The warnings of a result are told once for each package and platform, before the result itself.
-// A warning that a project leaves out is not told; one that is an error there is told as a failure.
+// The warnings of a result are told once for each package and platform, before the result itself. A
+// warning that a project leaves out is not told; a warning that is an error there is told as a
+// failure.
 //
 // Threads: one.
 #pragma once
@@ -27,44 +28,45 @@ namespace galley::director {
 
 class CookNotes final : public CookEventSink {
  public:
-  // `sink` outlives it.
+  // `sink` outlives CookNotes.
   explicit CookNotes(CookEventSink& sink) : sink_(sink) {}
 
   void TakeEvent(const CookEvent& event) override;
-  // The next cook tells this number when all stands; people were told another one before.
+  // Notes the number for the next cook, which tells it when all stands; this cook told another
+  // number.
   void NoteUnmatched(size_t unmatched) {
     CookEvent::Scanned scanned = replayed_.scanned();
     scanned.unmatched = unmatched;
     replayed_.Scanned(scanned);
   }
-  // A warning of the ask of this cook, and not of what it finds: it is told, and the next cook of
-  // the same does not tell it again.
+  // Tells a warning about the ask of this cook, and not about its findings: the next cook of the
+  // same selection does not tell the warning again.
   void WarnOfAsk(record::WarningKind kind, const std::string& text);
 
-  // The rules of the warnings of a package; of "": those of what is about no package. Until it is
-  // set, nothing is left out.
+  // Returns the rules for the warnings of a package; for "": the rules for warnings that concern no
+  // package. Until the rules are set, nothing is left out.
   using WarningRulesOf = std::function<record::WarningRules(const std::string& package)>;
   void SetWarningRules(WarningRulesOf rules) { rules_of_ = std::move(rules); }
 
   const ReplayedMessages& replayed() const { return replayed_; }
   void SetScanning(bool is_scanning) { replayed_.SetScanning(is_scanning); }
-  // Some failure was told, and not taken back.
+  // Says whether a failure was told and not taken back.
   bool has_failures() const { return has_other_failures_ || !failed_.empty(); }
-  // The packages that failed on some platform, sorted.
+  // Returns the packages that failed on some platform, sorted.
   std::vector<std::string> FailedPackages() const;
   uint64_t CountFailedOn(std::string_view platform) const;
-  // The platforms of the cook, as it was told last.
+  // The platforms of the cook, as the last event named them.
   const std::vector<std::string>& platforms() const { return platforms_; }
   const DoneKeys& done() const { return done_; }
-  // Sizes are noted from here on.
+  // Notes sizes from here on.
   void NoteSizes() { sizes_.emplace(); }
-  // nullopt: none were noted.
+  // nullopt: no sizes were noted.
   const std::optional<SizeNotes>& sizes() const { return sizes_; }
-  // When the first result was cooked, and not found; InfiniteFuture: none was.
+  // When the first result was cooked rather than found; InfiniteFuture: no result was cooked.
   absl::Time first_cooked() const { return first_cooked_; }
 
  private:
-  // Notes an event. False: nobody is told of it.
+  // Notes an event. False: nobody is told of the event.
   bool Note(const CookEvent::Said&) { return true; }
   bool Note(const CookEvent::Scanned& scanned);
   bool Note(const CookEvent::Stands&) { return true; }
@@ -74,7 +76,7 @@ class CookNotes final : public CookEventSink {
   bool Note(const CookEvent::Left& left);
   bool Note(const CookEvent::Platforms& platforms);
   bool Note(const CookEvent::Progressed&) { return true; }
-  // False: the warning is left out, or an error, as which it was told.
+  // False: the warning is left out, or was told as an error.
   bool IsWarning(const std::string& package, const std::string& platform,
                  const record::Warning& warning);
 
@@ -82,8 +84,8 @@ class CookNotes final : public CookEventSink {
   WarningRulesOf rules_of_ = [](const std::string&) { return record::WarningRules(); };
   ReplayedMessages replayed_;
   std::vector<std::string> platforms_;                    // of the cook
-  bool has_other_failures_ = false;                       // of no package
-  std::set<std::pair<std::string, std::string>> failed_;  // package, platform (empty: of none)
+  bool has_other_failures_ = false;                       // failures of no package
+  std::set<std::pair<std::string, std::string>> failed_;  // package, platform (empty: no platform)
   DoneKeys done_;
   std::optional<SizeNotes> sizes_;
   absl::Time first_cooked_ = absl::InfiniteFuture();

@@ -1,4 +1,4 @@
-// The exit code that a cook comes to.
+// CookReportTest: the exit code of a cook.
 #include "director/host/cook_report.h"
 
 #include "absl/status/status.h"

@@ -56,7 +56,7 @@ CookReport CookRun::Run() {
   return std::move(report_);
 }
 
-// Between two steps a person may end the cook.
+// A person may end the cook between two steps.
 absl::Status CookRun::Prepare() {
   setup_ = deps_.permit.needs().setup;
   project_ = ProjectOf(ask_, *setup_);
@@ -103,7 +103,7 @@ absl::Status CookRun::Scan() {
 
 absl::Status CookRun::Select() {
   if (changes_.difference.has_value()) {
-    // It asks for the same as the cook that stands, and that is not all looked up.
+    // The cook asks for the same as the cook that stands; the whole selection is not looked up.
     selection_ = {.packages = {}, .by_the_book = true, .warnings = {}};
     return absl::OkStatus();
   }
@@ -119,7 +119,8 @@ absl::Status CookRun::Select() {
   return absl::OkStatus();
 }
 
-// What the last cook by the book published, for a word on what this one takes away.
+// Notes what the last cook by the book published, for a warning about files that this cook takes
+// away.
 void CookRun::NoteLastRoots() {
   if (!selection_.by_the_book || ask_.repair()) return;
   const auto roots = deps_.director.stores().store().Roots(deps_.director.project_id());
@@ -162,13 +163,13 @@ void CookRun::BeginStaging() {
                                      }});
 }
 
-// What cannot be selected any more fails by name.
+// Packages that can no longer be selected fail by name.
 std::vector<SelectedPackage> CookRun::SelectIn(const World& world) const {
   auto selection = director::Select(ask_.selection(), *world.project, *world.table);
   return selection.ok() ? std::move(selection->packages) : std::vector<SelectedPackage>();
 }
 
-// The packages whose outputs the store lost and that are still in the project.
+// Returns the packages whose outputs the store lost and that are still in the project.
 absl::StatusOr<CookSelection> CookRun::SelectLost() {
   ASSIGN_OR_RETURN(std::vector<std::string> lost,
                    PackagesThatLost(deps_.director.journal(), deps_.director.stores().store()));
@@ -198,7 +199,7 @@ size_t CookRun::CountUnmatched(const World& world) const {
   return UnmatchedFiles(*project_, *world.table, &deps_.director.journal()).size();
 }
 
-// No file came or went since, and no sidecar or rule is another one.
+// Called when no file came or went since, and no sidecar or rule changed.
 void CookRun::TellScanAgain() {
   const Standing& standing = changes_.difference->standing;
   for (const StandingWarning& one : standing.warnings) {
@@ -212,7 +213,8 @@ void CookRun::TellScanAgain() {
                                  .listed = report_.listed});
 }
 
-// Before the journal follows the files: it says of packages what it said when they were cooked.
+// Called before the journal follows the files: it then says of packages what it said when they were
+// cooked.
 absl::Status CookRun::FindWhatDiffers() {
   if (!changes_.difference.has_value() && MayLookAtDifference(ask_, deps_.permit)) {
     auto difference = FindDifference(AskOfStanding(), *changes_.world, selection_.packages,
@@ -228,7 +230,7 @@ absl::Status CookRun::FindWhatDiffers() {
   return absl::OkStatus();
 }
 
-// Whatever this cook asks for: after it nobody can tell any more.
+// Called for every kind of ask, because after this cook nobody can tell any more.
 void CookRun::TellLeftOutOfList() {
   if (report_.listed) return;
   const std::optional<int64_t> began_ns = ListedCook(project_->state_directory()).Began();
@@ -242,11 +244,11 @@ void CookRun::TellLeftOutOfList() {
   if (!text.empty()) notes_.SayAlways(text);
 }
 
-// The journal's base is of these files now.
+// Notes that the journal's base now is of these files.
 void CookRun::NoteWhatWasLookedAt() {
   ListedCook last(project_->state_directory());
   if (!report_.listed) return last.Forget();
-  if (!ask_.has_changed()) return;  // git named them, and leaves nothing out
+  if (!ask_.has_changed()) return;  // git named the files, and leaves none out
   if (const absl::Status noted = last.Note(began_); !noted.ok())
     LogWarning("what the list leaves out will not be named: {}", MessageOf(noted));
 }
@@ -288,7 +290,7 @@ absl::Status CookRun::Cook() {
   return absl::OkStatus();
 }
 
-// No cook by the book was published yet.
+// Says whether no cook by the book was published yet.
 bool CookRun::IsFirst() const {
   if (!selection_.by_the_book || ask_.repair()) return false;
   return std::none_of(project_->platforms.begin(), project_->platforms.end(),
@@ -332,7 +334,7 @@ bool CookRun::HasEndedWell() const {
          outcome.ended.infrastructure_error.empty() && outcome.refusal.empty();
 }
 
-// Staging is a part of the run, and most of the time its end.
+// Counts staging as a part of the run; most of the time it is its end.
 void CookRun::NoteTimes(absl::Time begin, absl::Time end) {
   report_.stage = staging_->time();
   const absl::Time staged_from = end - report_.stage;
@@ -343,7 +345,7 @@ void CookRun::NoteTimes(absl::Time begin, absl::Time end) {
 
 void CookRun::TellTheEnd() {
   const ShellOutcome& outcome = *report_.outcome;
-  // (Of a difference it is not known which generated packages the patterns name.)
+  // A difference does not know which generated packages the patterns name.
   if (!changes_.has_same_names && !ask_.repair()) TellIdleNames();
   if (!ask_.repair() && !outcome.ended.is_interrupted && !changes_.difference.has_value())
     TellIdleNever(*world_, *outcome.world, HasSelection(ask_.selection()), notes_);
@@ -364,7 +366,7 @@ void CookRun::TellTheEnd() {
   TellGrowth();
 }
 
-// (The next cook has no sizes to tell, and tells nothing of their growth.)
+// The next cook has no sizes to tell, and tells nothing of growth.
 void CookRun::TellGrowth() {
   const std::optional<SizeNotes::Growth> growth = notes_.sizes()->FindGrowth();
   if (!growth) return;
@@ -372,8 +374,8 @@ void CookRun::TellGrowth() {
   notes_.WarnOfAsk(record::WarningKind::kOutputGrowth, TextOf(*growth, entry ? entry->cooker : ""));
 }
 
-// The names and patterns of galley.toml that name nothing, as a part of what is told of the scan:
-// it holds as long as no file comes or goes. By now the cook's generated packages are known.
+// Tells the names and patterns of galley.toml that name nothing, as messages of the scan: they hold
+// as long as no file comes or goes. By now the cook's generated packages are known.
 void CookRun::TellIdleNames() {
   notes_.SetScanning(true);
   const World& world = *report_.outcome->world;
@@ -384,12 +386,12 @@ void CookRun::TellIdleNames() {
   notes_.SetScanning(false);
 }
 
-// How the cook ended, but for what its outcome says.
+// Returns how the cook ended apart from its outcome.
 absl::Status CookRun::TellRefusal() {
   const std::string& refusal = report_.outcome->refusal;
   if (refusal.empty()) return staging_->stopped();
   if (!staging_->is_published()) return WrongUse(refusal);
-  // (A package was made again after that, for the store had lost it.)
+  // A package was made again after the refusal, because the store had lost its bytes.
   notes_.WarnInPassing(record::WarningKind::kNotDeterministic, refusal);
   return staging_->stopped();
 }
@@ -414,7 +416,7 @@ void CookRun::TellUnpublished() {
 
 void CookRun::Remember() {
   absl::Status remembered = report_.outcome->remembered;
-  // (Where another director has the project, the next cook starts from what that one leaves.)
+  // If another director has the project, the next cook starts from what that director leaves.
   if (deps_.director.MayWrite().ok()) remembered.Update(deps_.permit.Remember());
   if (remembered.ok()) return;
   deps_.sink.Warn(
@@ -422,7 +424,7 @@ void CookRun::Remember() {
       fmt::format("the next cook will look at more than it must: {}", MessageOf(remembered)));
 }
 
-// The packages of the cook, and the digest of all that was observed.
+// Notes the packages of the cook, and the digest of everything that was observed.
 void CookRun::NoteMembers() {
   if (report_.outcome.has_value() && selection_.by_the_book && !ask_.repair())
     members_ = MembersAfter(notes_, *report_.outcome,
@@ -430,16 +432,16 @@ void CookRun::NoteMembers() {
   report_.snapshot = members_.ok() ? members_->snapshot : DigestOfDone(notes_.done());
 }
 
-// The next cook of the same need not be run, as long as all is as it is now.
+// Keeps the standing: the next cook of the same selection need not run while nothing changes.
 void CookRun::KeepWhatStands() {
   if (report_.outcome->world != world_)
     return LogInfo("cook={}: files changed while it ran, so that the next one looks again",
                    deps_.permit.cook());
-  // (By now it is known what this cook has read.)
+  // By now it is known what this cook has read.
   if (!changes_.has_same_names) notes_.NoteUnmatched(CountUnmatched(*world_));
   const auto keep = [&]() -> absl::Status {
     const CookDifference* const difference = changes_.difference ? &*changes_.difference : nullptr;
-    // (Other cooks have no table of members.)
+    // Only a cook by the book has a table of members.
     return KeepStanding(AskOfStanding(), *sources_, notes_, report_,
                         {.members = members_.ok() ? std::move(members_->bytes) : "",
                          .git = changes_.TakeGitState(*sources_, *world_)},
@@ -451,7 +453,7 @@ void CookRun::KeepWhatStands() {
     LogInfo("cook={}: the next one looks again: {}", deps_.permit.cook(), MessageOf(kept));
 }
 
-// For people; a store that does not answer has told so elsewhere.
+// Numbers are for people; a store that does not answer has reported so elsewhere.
 void CookRun::NumberRoots() {
   const auto published = deps_.director.stores().store().Roots(deps_.director.project_id());
   if (!published.ok()) return;

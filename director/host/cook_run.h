@@ -1,7 +1,7 @@
-// CookRun: one cook, from the scan of the files to the sandboxes. A new one is constructed for each
-// cook that has a CookPermit.
+// CookRun: one cook, from the scan of the files to the sandboxes. Each cook that has a CookPermit
+// gets a new CookRun.
 //
-// Threads: one, which Run blocks; `stop` ends it from any.
+// Threads: one, which Run blocks; `stop` ends the cook from any thread.
 #pragma once
 
 #include <map>
@@ -27,10 +27,10 @@
 
 namespace galley::director {
 
-// The project with the output folder that is asked for.
+// Returns the project with the output folder of the ask.
 std::shared_ptr<const project::Project> ProjectOf(const v1::CookAsk& ask, const Setup& setup);
 
-// What is a package to the ask, and what comes with it.
+// Returns what counts as a package for the ask, and what comes with packages.
 ProjectCatalog::Options TableOptionsOf(const v1::CookAsk& ask, const project::Project& project);
 
 class CookRun {
@@ -41,14 +41,14 @@ class CookRun {
     CookEventSink& sink;
     Trace& trace;
     Cancellation& stop;
-    DifferingVariables differing = {};      // of the environment of who asks; none: it is the same
-    WatchedTables* watched = nullptr;       // null: all files are looked at
-    std::optional<CheckedSources> checked;  // a moment ago
+    DifferingVariables differing = {};  // of the environment of the asker; empty: it is the same
+    WatchedTables* watched = nullptr;   // null: all files are looked at
+    std::optional<CheckedSources> checked;  // found a moment ago
   };
-  // All of `deps` outlives it.
+  // Everything in `deps` outlives the cook.
   CookRun(v1::CookAsk ask, const Deps& deps);
 
-  // Once.
+  // Called once.
   CookReport Run();
 
  private:
@@ -85,20 +85,20 @@ class CookRun {
 
   const v1::CookAsk ask_;
   const Deps deps_;
-  absl::Time began_;                                 // to look at the files
+  absl::Time began_;                                 // when the cook began to look at the files
   SetupPtr setup_;                                   // from Prepare on
-  std::shared_ptr<const project::Project> project_;  // with the cook's own output folder
+  std::shared_ptr<const project::Project> project_;  // with the output folder of the cook
   CookNotes notes_;
   CookReport report_;
 
-  WorldPtr world_;                            // as it was when the cook began
+  WorldPtr world_;                            // at the begin of the cook
   SnapshotPtr sources_;                       // as the scan found them
-  CookSelection selection_;                   // of a difference without its packages
-  ChangeSet changes_;                         // its world until the director has it
+  CookSelection selection_;                   // for a difference: without its packages
+  ChangeSet changes_;                         // holds the world until the director has it
   absl::StatusOr<MembersFile> members_;       // of a cook by the book (MembersAfter)
   std::map<std::string, Digest> last_roots_;  // by platform, before this cook by the book
-  bool is_project_file_another_ = false;      // than in the last cook of the same
-  std::optional<Staging> staging_;            // once the selection is known
+  bool is_project_file_another_ = false;      // differs from the last cook of the same selection
+  std::optional<Staging> staging_;            // set once the selection is known
 };
 
 }  // namespace galley::director

@@ -1,5 +1,5 @@
-// What a cook tells people beside its results: files that cannot be used, patterns that name
-// nothing, bytes that were lost, platforms of which nothing was published.
+// CookWarnings: what a cook tells people in addition to its results: files that cannot be used,
+// patterns that name nothing, bytes that were lost, platforms of which nothing was published.
 //
 // Threads: none.
 #pragma once
@@ -14,29 +14,31 @@
 
 namespace galley::director {
 
-// Files that cannot be used and are no packages: a folder that cannot be read hides packages, so it
-// fails; the rest is worth a warning.
+// Tells files that cannot be used and are no packages: a folder that cannot be read hides packages,
+// and so is a failure; other files are worth a warning.
 void TellOddFiles(const World& world, CookEventSink& sink);
 
-// Sidecars without a file, sandboxes among the content.
+// Tells sidecars without a file, and sandboxes among the content.
 void TellLeftOut(const World& world, CookEventSink& sink);
 
-// Patterns of `never` that named nothing when the cook began, and nothing either now that its
-// generated packages are known (`after`). `is_narrow`: the cook did not ask for all packages, so
-// that patterns of galley.toml may be about others.
+// Tells patterns of `never` that named nothing when the cook began, and still name nothing now that
+// the cook's generated packages are known (`after`). `is_narrow`: the cook did not ask for all
+// packages, so patterns of galley.toml may be about other packages.
 void TellIdleNever(const World& before, const World& after, bool is_narrow, CookEventSink& sink);
 
-// "2 workers of [farm] launcher = \"ssh\" did not start, ..."; nullopt: all came, or that is the
-// cook's error.
+// Returns "2 workers of [farm] launcher = \"ssh\" did not start, ..."; nullopt: all workers came,
+// or the cook's error says so.
 std::optional<std::string> UnstartedText(const ShellOutcome& outcome, const std::string& launcher);
 
-// "3 results of workers on other machines were to be made again ..."; nullopt: none were.
+// Returns "3 results of workers on other machines were to be made again ..."; nullopt: no result
+// was.
 std::optional<std::string> UnprovenText(const ShellOutcome& outcome);
 
-// "<store>: 2 blobs of 1 package were lost from the store and are made again"; nullopt: none were.
+// Returns "<store>: 2 blobs of 1 package were lost from the store and are made again"; nullopt: no
+// blob was.
 std::optional<std::string> LostText(const ShellOutcome& outcome, const std::string& store);
 
-// A note of TakeHealed.
+// Returns the warning for a note of TakeHealed.
 record::Warning HealedWarning(const std::string& text);
 
 }  // namespace galley::director

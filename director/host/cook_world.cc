@@ -36,7 +36,7 @@ absl::Status CheckPackages(const World& world) {
   if (const absl::Status recipes = CheckRecipes(*world.table); !recipes.ok())
     return WrongUse(recipes);
   if (!world.table->names().empty()) return absl::OkStatus();
-  // (Nothing is generated where there is no package.)
+  // Without a package nothing is generated.
   std::string idle;
   for (const record::Warning& one : IdleNames(*world.project, *world.table, [](const auto&) {})) {
     if (one.kind == record::WarningKind::kRuleMatchesNothing ||

@@ -23,10 +23,10 @@ absl::StatusOr<std::vector<std::string>> AllPackages(Journal& journal) {
   return names;
 }
 
-// What differs from the files that the journal is of; nullopt: that is not known.
+// SinceLast: what differs from the files of the journal; nullopt: unknown.
 struct SinceLast {
   std::vector<content::Change> changes;
-  // Every file has the bytes of before, and whatever a look at them tells is the same.
+  // Every file has the same bytes as before, and a look at the files tells the same.
   bool is_the_same = false;
 };
 
@@ -45,7 +45,7 @@ std::optional<SinceLast> FindSinceLast(const DifferenceOptions& options, const J
   return since;
 }
 
-// The packages that are not to be trusted.
+// Returns the packages that must not be trusted.
 absl::StatusOr<std::vector<std::string>> AffectedSince(const std::vector<content::Change>& changes,
                                                        bool has_lost, store::Store& store,
                                                        Journal& journal) {
@@ -56,7 +56,7 @@ absl::StatusOr<std::vector<std::string>> AffectedSince(const std::vector<content
   return affected;
 }
 
-// The journal's meta record of this cook.
+// Returns the journal's meta record of this cook.
 JournalMeta MetaOf(const DifferenceOptions& options, const store::StoreInfo& info,
                    const JournalMeta& last, uint64_t world_number) {
   JournalMeta meta = last;
@@ -80,12 +80,13 @@ absl::Status ApplyDifference(const DifferenceOptions& options, store::Store& sto
   const JournalMeta last = journal.meta();
   JournalMeta meta = MetaOf(options, *info, last, world.number);
   const bool same_store = last.store_id == meta.store_id && last.trust_domain == meta.trust_domain;
-  // Fewer commits than we saw: an older store, restored from a backup. What it lost it cannot know.
+  // Fewer commits than the journal saw mean an older store, restored from a backup, which cannot
+  // know what it lost.
   const bool same_epoch =
       last.loss_epoch == meta.loss_epoch && meta.store_commits >= last.store_commits;
   const std::optional<SinceLast> since =
       same_store ? FindSinceLast(options, last, world) : std::nullopt;
-  // Then what other cooks left stands on these files, too (Standing::base_table).
+  // Then the standings of other cooks hold for these files as well (Standing::base_table).
   if (since && since->is_the_same && !last.table_id.empty()) meta.table_id = last.table_id;
   world.table_file = JoinPath(options.state_directory, meta.table_file);
   world.table_id = meta.table_id;

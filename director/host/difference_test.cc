@@ -16,7 +16,7 @@ class DifferenceTest : public ShellJournalTest {
     cook_.state_directory = Host("state");
     for (const char* name : {"a.txt", "b.txt"}) Write(std::string("content/") + name, name);
   }
-  // The next cook's difference; then all packages are cooked, each from its own file.
+  // Applies the next cook's difference; then cooks all packages, each from its own file.
   void Cook() {
     const absl::Status applied = Apply();
     EXPECT_TRUE(applied.ok()) << applied;

@@ -55,7 +55,7 @@ absl::Status Director::OpenAll(CookEventSink& sink) {
   RETURN_IF_ERROR(held_->Settle(*journal_, sink));
   if (project().store.remote.is_written && stores_->remote() != nullptr) StartWriteBack();
   // A term that the journal never learned of may have left its table, and a power cut can bring
-  // that back in the place of another of its name.
+  // that table back under the name of another.
   term_ = NextTerm(state, journal_->meta().term);
   return absl::OkStatus();
 }
@@ -92,7 +92,8 @@ absl::StatusOr<SetupPtr> Director::MakeSetup(
 }
 
 absl::StatusOr<SetupPtr> Director::TakeUp(std::shared_ptr<const project::Project> project) {
-  base::MutexLock one_by_one(taking_up_);  // (cookers are described, and that is written down)
+  // Cookers are described, and the descriptions are written down.
+  base::MutexLock one_by_one(taking_up_);
   ASSIGN_OR_RETURN(SetupPtr setup, MakeSetup(std::move(project)));
   base::MutexLock lock(mutex_);
   const bool is_same = setup_ != nullptr && setup_->project == setup->project &&
@@ -102,7 +103,7 @@ absl::StatusOr<SetupPtr> Director::TakeUp(std::shared_ptr<const project::Project
   return setup_;
 }
 
-// Sends the results first that an earlier cook was not able to send.
+// First sends the results that an earlier cook was not able to send.
 void Director::StartWriteBack() {
   write_back_ = std::make_unique<WriteBack>(
       WriteBack::Deps{
@@ -127,7 +128,7 @@ void Director::BeginTerm() {
 }
 
 absl::StatusOr<Inheritance> Director::TakeOver() {
-  if (survivors_.empty())  // they read the tables of their jobs
+  if (survivors_.empty())  // survivors read the tables of their jobs
     RemoveOldTables(project().state_directory(), journal_->meta().table_file);
   if (const absl::Status set = held_->SetTerm(term_); !set.ok())
     return Infrastructure("journal", set);
@@ -198,16 +199,16 @@ void Director::Close(CookEventSink& sink, Cancellation& stop) {
   stores_->GiveBackDeadBytes(stop, sink);
 }
 
-// After staging: nobody waits for it but whoever waits for the director to end.
+// Called after staging: only whoever waits for the director to end waits for the flush.
 void Director::FlushWriteBack(bool is_cut_short, CookEventSink& sink, Cancellation& stop) {
   const auto give_up = [this] {
     write_back_->Cancel();
     stores_->remote()->Stop();
   };
-  // (An interrupt that came while the sandboxes were staged was too late, and does not count here.)
+  // An interrupt that came while the sandboxes were staged was too late, and does not count here.
   std::optional<Cancellation::Hook> on_stop;
   if (options_.is_resident) {
-    if (is_cut_short) return;  // it is sent while nobody waits
+    if (is_cut_short) return;  // the rest is sent while nobody waits
   } else {
     if (!stop.is_cancelled()) on_stop.emplace(&stop, give_up);
     if (is_cut_short) give_up();

@@ -1,12 +1,12 @@
-// Director: what a process has for a project that it cooks, for as long as it does: the project's
-// lock, home and journal, its stores, its cookers, and what an earlier director left.
+// Director: what a process holds for a project that it cooks, for as long as it cooks: the
+// project's lock, home and journal, its stores, its cookers, and what an earlier director left.
 //
-// Nothing of it belongs to one cook: each cook is a CookRun, which is constructed for it.
+// Nothing in a Director belongs to one cook: each cook is a new CookRun.
 //
 //   Open   (CookRun Settle)*   Close
 //
-// Threads: MayWrite, RemoteDown, setup, TakeUp, Settle and stores().store(): any; the rest: one at
-// a time.
+// Threads: MayWrite, RemoteDown, setup, TakeUp, Settle and stores().store(): any; the other
+// functions: one at a time.
 #pragma once
 
 #include <cstdint>
@@ -33,8 +33,8 @@
 
 namespace galley::director {
 
-// Setup: all that decides what packages are and how they are cooked, but for their files: one state
-// of the project file and of the cookers. Immutable; another state is another Setup.
+// Setup: everything that decides what packages are and how they are cooked, except for their files:
+// one state of the project file and of the cookers. Immutable; another state is another Setup.
 struct Setup {
   std::shared_ptr<const project::Project> project;
   Cookers cookers;
@@ -42,7 +42,7 @@ struct Setup {
 };
 using SetupPtr = std::shared_ptr<const Setup>;
 
-// Where a director of the project is found.
+// Returns the socket at which a director of the project is found.
 std::string SocketOf(const project::Project& project);
 
 struct DirectorOptions {
@@ -50,30 +50,31 @@ struct DirectorOptions {
   std::string worker_program;                      // galley-worker
   std::map<std::string, std::string> environment;  // what env(...) observes
   bool is_verbose = false;                         // debug lines in the log
-  bool is_resident = false;                        // it stays, whatever becomes of a cook
+  bool is_resident = false;                        // the director stays, whatever becomes of a cook
   HoldOptions hold;
 };
 
 class Director {
  public:
-  // Takes the project, waits for another director if need be, and opens all that it has. `sink`
-  // and `stop` are used during the call only. Errors: outcome_status.h.
+  // Takes the project, waits for another director if need be, and opens all that a director holds.
+  // `sink` and `stop` are used only during the call. Errors: outcome_status.h.
   static absl::StatusOr<std::unique_ptr<Director>> Open(DirectorOptions options,
                                                         CookEventSink& sink, Cancellation& stop);
 
-  // As the director was opened: what does not change while it lives is read here ([store], places).
+  // The project when the director was opened, for values that do not change in its life ([store],
+  // places).
   const project::Project& project() const { return *options_.project; }
-  // As it is for a cook that begins now.
+  // The setup of a cook that begins now.
   SetupPtr setup() const;
-  // From now on the setup, which is returned, is that of `project`, and of the cookers as they are
-  // now. Errors: outcome_status.h; the setup is as it was.
+  // Makes a setup of `project` and the present cookers the setup from now on, and returns it.
+  // Errors: outcome_status.h; the setup stays the same.
   absl::StatusOr<SetupPtr> TakeUp(std::shared_ptr<const project::Project> project);
 
   const std::string& worker_program() const { return options_.worker_program; }
   const std::map<std::string, std::string>& environment() const { return options_.environment; }
   const std::string& project_id() const { return held_->project_id(); }
   bool is_resident() const { return options_.is_resident; }
-  uint32_t term() const { return term_; }  // higher than that of each director before
+  uint32_t term() const { return term_; }  // higher than the term of each earlier director
 
   ProjectStores& stores() { return *stores_; }
   Journal& journal() { return *journal_; }
@@ -81,28 +82,28 @@ class Director {
 
   // FAILED_PRECONDITION: another director has the project now.
   absl::Status MayWrite() const { return held_->MayWrite(); }
-  // The store is another one than this director has used up to now, an older or a damaged one: its
-  // folder, or files in it, were deleted or replaced, or the process that owns it serves another.
-  // Errors: the store's. Any thread.
+  // Says whether the store is no longer the store that this director has used, but another, an
+  // older or a damaged store: its folder, or files in it, were deleted or replaced, or the process
+  // that owns the store serves another. Errors: the store's. Any thread.
   absl::StatusOr<bool> IsStoreAnother() const;
-  // Uses the store that is there now, and notes it (healed.h); the journal forgets what rested on
-  // the one before. REQUIRES: nothing uses the store.
+  // Uses the store that is there now, and notes the change (healed.h); the journal forgets what
+  // rested on the old store. REQUIRES: nothing uses the store.
   absl::Status TakeUpStore();
 
   // "down since 14:05"; empty: the remote is not down, or there is none.
   std::string RemoteDown() const { return stores_->RemoteDown(); }
 
-  // A shell is about to be made: the first one has the term with which the director was opened, and
-  // each other one a higher one.
+  // Begins the term of a new shell: the first shell has the term with which the director was
+  // opened, and each later shell a higher term.
   void BeginTerm();
-  // The shell of this term is at work from now on: the journal has its first difference. Returns
-  // what the director before left, to the first.
+  // Called when the shell of this term is at work, and the journal has its first difference. The
+  // first call returns what the previous director left.
   absl::StatusOr<Inheritance> TakeOver();
 
-  // After a cook: sends what is left to the remote. All that goes wrong is a warning: the cook is
-  // right without it. REQUIRES: last.outcome.
+  // Called after a cook: sends what is left to the remote. Failures are warnings: the cook is right
+  // without the remote. REQUIRES: last.outcome.
   void Settle(const CookReport& last, CookEventSink& sink, Cancellation& stop);
-  // After the last cook: tidies the store, and leaves the remote. Likewise.
+  // Called after the last cook: tidies the store, and leaves the remote. Failures are warnings.
   void Close(CookEventSink& sink, Cancellation& stop);
 
  private:
@@ -125,12 +126,12 @@ class Director {
   std::unique_ptr<ProjectStores> stores_;
   std::unique_ptr<Journal> journal_;
   uint32_t term_ = 0;
-  base::Mutex taking_up_;  // before mutex_
+  base::Mutex taking_up_;  // locked before mutex_
   base::Mutex settling_;
-  // Of the store when it was last found to be the same.
+  // The store when it was last found to be the same.
   mutable store::StoreInfo store_seen_ GALLEY_GUARDED_BY(mutex_);
   WriteBackReport told_ GALLEY_GUARDED_BY(settling_);  // of results that were not sent
-  // Last, so that it ends before the journal: it tells that what was sent.
+  // Last, so that it ends before the journal, which it tells of sent results.
   std::unique_ptr<WriteBack> write_back_;
 };
 

@@ -20,7 +20,7 @@
 namespace galley::director {
 namespace {
 
-// So often at most it looks at the store and at the certificate.
+// The shortest time between two looks at the store and the certificate.
 constexpr absl::Duration kLookInterval = absl::Seconds(5);
 
 constexpr std::array kClasses = {CookClass::kAhead, CookClass::kNightly, CookClass::kCommit,
@@ -44,7 +44,7 @@ std::string_view StateLabel(State state) {
   return "";
 }
 
-// The state of a worker, as the label has it.
+// Returns the state of a worker as the label spells it.
 std::string StateOf(const WorkerStatus& worker) {
   if (worker.is_draining) return "draining";
   if (worker.state == "held") return "held";
@@ -67,7 +67,7 @@ uint64_t OpenDescriptors() {
   for (std::filesystem::directory_iterator at("/proc/self/fd", error), end; !error && at != end;
        at.increment(error))
     ++count;
-  return count > 0 ? count - 1 : 0;  // without the one that looks
+  return count > 0 ? count - 1 : 0;  // without the descriptor of this look
 }
 
 double CpuSeconds() {
@@ -103,7 +103,7 @@ void DirectorMeter::Post(std::function<void()> task) {
   files_->Post(std::move(task));
 }
 
-// Asks the thread for a look, unless the last one is young.
+// Asks the thread for a look, unless the last look is young.
 void DirectorMeter::LookSoon() {
   {
     base::MutexLock lock(mutex_);
@@ -137,7 +137,7 @@ metrics::Figures DirectorMeter::Read(const std::vector<CookUnderWay>& cooks) {
   LookSoon();
   const ShellFigures shell = deps_.board.Read();
   const CoreFigures& core = shell.core;
-  // ("galley 0.1.0")
+  // The version without the "galley " of "galley 0.1.0".
   metrics::Figures out{.version = deps_.version.substr(deps_.version.rfind(' ') + 1),
                        .oldest_ready_s = absl::ToDoubleSeconds(core.oldest_ready),
                        .executors_lost = core.executors_lost,
@@ -171,7 +171,7 @@ void DirectorMeter::ReadCooks(const std::vector<CookUnderWay>& cooks, const Core
   base::MutexLock lock(mutex_);
   if (looked_.certificate_end) out.certificate_end = Seconds(*looked_.certificate_end);
   for (const CookClass one : kClasses) {
-    // (All from the beginning: a counter that appears with 1 has not risen for Prometheus.)
+    // Every code from the beginning: a counter that appears with 1 has not risen for Prometheus.
     for (const int code : {0, 1, 2, 3, 130}) {
       const auto ended = ended_.find({one, code});
       out.cooks_ended[{std::string(ClassName(one)), code}] =
@@ -198,7 +198,7 @@ void DirectorMeter::ReadFarm(const CoreFigures& core, metrics::Figures& out) con
       {"local", Pool::kLocal}, {launched, Pool::kLaunched}, {kByHand, Pool::kForeign}};
   uint64_t in_hand = 0;
   for (const auto& [name, pool] : pools) {
-    // (Helpers of this machine may be there beside any launcher.)
+    // Local helpers may exist beside any launcher.
     if (pool == Pool::kLaunched && (name == "local" || name == "none")) continue;
     const PoolFigures& counts = core.pools[static_cast<size_t>(pool)];
     metrics::Launcher& launcher = out.launchers.emplace_back();

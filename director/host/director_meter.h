@@ -1,8 +1,8 @@
-// DirectorMeter: puts together what a director knows about itself, for metrics: what its shells
-// counted, its workers, the cooks that ended, its stores, its process.
+// DirectorMeter: puts together what a director knows about itself, for metrics: the counts of its
+// shells, its workers, the cooks that ended, its stores, its process.
 //
-// Neither Read nor NoteEnd waits for a disk: what takes a look at the index of the store is asked
-// for, and is there the next time.
+// Neither Read nor NoteEnd waits for a disk: figures that take a look at the index of the store are
+// requested, and are there at the next Read.
 // Threads: any.
 #pragma once
 
@@ -36,14 +36,14 @@ class DirectorMeter {
     const FiguresBoard& board;
     std::string version;  // of this build
   };
-  // All of `deps` outlives it.
+  // Everything in `deps` outlives the meter.
   explicit DirectorMeter(Deps deps);
 
   struct EndedCook {
     CookClass urgency_class = CookClass::kNightly;
     bool by_the_book = false;
     int exit_code = 0;
-    std::vector<std::string> platforms;  // whose roots it published, or found published
+    std::vector<std::string> platforms;  // whose roots the cook published, or found published
     absl::Duration took;
   };
   void NoteEnd(const EndedCook& cook);
@@ -55,7 +55,7 @@ class DirectorMeter {
   metrics::Figures Read(const std::vector<CookUnderWay>& cooks);
 
  private:
-  struct Looked {  // what takes its time
+  struct Looked {  // figures that take time to read
     std::optional<store::StoreStats> stats;
     std::optional<uint64_t> loss_epoch;
     std::optional<absl::Time> certificate_end;
@@ -76,11 +76,12 @@ class DirectorMeter {
 
   mutable base::Mutex mutex_;
   std::map<std::pair<CookClass, int>, uint64_t> ended_ GALLEY_GUARDED_BY(mutex_);
-  std::map<CookClass, absl::Duration> took_ GALLEY_GUARDED_BY(mutex_);  // the last one
+  std::map<CookClass, absl::Duration> took_ GALLEY_GUARDED_BY(mutex_);  // of the last cook
   Looked looked_ GALLEY_GUARDED_BY(mutex_);
   absl::Time looked_at_ GALLEY_GUARDED_BY(mutex_) = absl::InfinitePast();
 
-  // Reads and writes files; made when there is something to do. Last: it ends before what it uses.
+  // Reads and writes files; made when there is something to do. Last: it ends before the members
+  // that it uses.
   std::optional<TaskThread> files_ GALLEY_GUARDED_BY(mutex_);
 };
 

@@ -80,7 +80,7 @@ class Looker {
     return world;
   }
 
-  // What the journal says of the files and the store that it knows.
+  // Finds what the journal says of the files and the store that it knows.
   absl::Status FindWhatHolds() {
     if (deps_.ask.force()) run_.nothing_holds = "--force cooks all";
     if (deps_.journal == nullptr) run_.nothing_holds = "nothing was cooked yet";
@@ -209,7 +209,7 @@ class Looker {
     return cook.cooked.contains(name) ? "something that it read is another one" : "";
   }
 
-  // The recipe that the package has now, if its cooker is another one than that of `known`.
+  // Returns the package's present recipe, if its cooker is not the cooker of `known`.
   std::optional<record::Recipe> OtherCooker(const std::string& name, const std::string& platform,
                                             const PlatformRecord& known) {
     const auto before = record::DecodeRecipe(known.recipe_bytes);
@@ -222,7 +222,7 @@ class Looker {
     return std::nullopt;
   }
 
-  // Whether an output that another cooker made may be one of this recipe's, too.
+  // Says whether this recipe may make an output that another cooker made.
   static bool MayMake(const record::Recipe& recipe, const std::string& suffix) {
     if (recipe.cooker == "command")
       return recipe.settings.find(fmt::format("\"{}\"", suffix)) != std::string::npos;
@@ -239,7 +239,7 @@ class Looker {
     return false;
   }
 
-  // One line for what fails alike on all platforms.
+  // Writes one line for a failure that is the same on all platforms.
   void AddFailing(const ForeseenCook& cook) {
     std::set<std::string> packages;
     for (const PackageToCook& one : run_.packages) packages.insert(one.package);
@@ -264,9 +264,9 @@ class Looker {
     run_.up_to_date = cook.in_cook - std::min<uint64_t>(cook.in_cook, packages.size());
   }
 
-  // The files of the roots published last that the new ones would not have: by the book those of
-  // all packages that are in them no more, else those of packages that fail. (A root of no package
-  // is not published.)
+  // Finds the files of the last published roots that the new roots would lack: in a cook by the
+  // book the files of packages that are no longer in the roots, otherwise the files of packages
+  // that fail. A root of no package is not published.
   absl::Status FindRemoved(const ForeseenCook& cook, bool by_the_book) {
     if (deps_.journal == nullptr) return absl::OkStatus();
     absl::Status decoded;
@@ -313,7 +313,7 @@ class Looker {
   const ProjectSources sources_;
   const std::vector<std::string> platforms_;
   DryRun run_;
-  std::map<std::string, std::string> changed_;  // packages, and what they look at
+  std::map<std::string, std::string> changed_;  // packages, and the changed file of each
 };
 
 }  // namespace

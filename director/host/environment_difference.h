@@ -1,6 +1,7 @@
-// What of the environment differs for who asks for a cook and for the director, whose values cooks
-// observe (env(...)). A variable matters only where a cook looked at it, so the results of a cook
-// are looked at as they come, and one that such a variable decided ends the cook unpublished.
+// EnvironmentDifference: the variables that differ between whoever asks for a cook and the
+// director, whose values cooks observe (env(...)). A variable matters only if a cook looked at it.
+// So the results of a cook are checked as they come, and a result that depends on such a variable
+// ends the cook unpublished.
 //
 // Threads: any.
 #pragma once
@@ -13,14 +14,14 @@
 
 namespace galley::director {
 
-// Name -> the value of who asks, as people read it (ValueText).
+// Name -> the asker's value, as people read it (ValueText).
 using DifferingVariables = std::map<std::string, std::string, std::less<>>;
 
-// "\"2\"": escaped, and cut where it is long.
+// Returns "\"2\"": escaped, and cut if it is long.
 std::string ValueText(std::string_view value);
 inline constexpr std::string_view kUnsetText = "unset";
 
-// Why the result may not be a part of that cook, with both values; empty: it may.
+// Says why the result may not be a part of that cook, with both values; empty: it may.
 // Cost: nothing when `differing` is empty.
 std::string RefusalOf(const DifferingVariables& differing, const StoredResult& result);
 

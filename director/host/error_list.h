@@ -1,4 +1,5 @@
-// ErrorList: errors of one kind as one text: a line each, and no more than a person reads.
+// ErrorList: errors of one kind as one text: one line for each error, and no more lines than a
+// person reads.
 #pragma once
 
 #include <span>

@@ -1,4 +1,4 @@
-// FakeListener: the sink of tests, which keeps the events that it takes as lines.
+// FakeListener: a sink for tests, which keeps its events as lines.
 #pragma once
 
 #include <string>

@@ -16,11 +16,11 @@ namespace {
 
 constexpr const char* kLaunchesFolder = "launches";
 constexpr const char* kBundleFolder = "bundle";
-constexpr uint32_t kWorkersMax = 64;  // where [farm] workers says nothing
+constexpr uint32_t kWorkersMax = 64;  // default of [farm] workers
 constexpr uint64_t kManifestBytesMax = 1 << 20;
 constexpr const char* kAnyPort = "127.0.0.1:0";
 
-// What it takes as a rule until a worker has its first job, where nothing waits in a queue.
+// The usual time until a worker has its first job, when nothing waits in a queue.
 absl::Duration StartOf(const std::string& launcher) {
   if (launcher == "ssh") return absl::Seconds(1);
   if (launcher == "slurm") return absl::Seconds(2);
@@ -87,7 +87,7 @@ absl::Status ReadCommand(const project::FarmSection& farm, FarmPlan& plan) {
   return absl::OkStatus();
 }
 
-// The machines are given the programs.
+// Reads the programs that the machines are given.
 absl::Status ReadBundle(const project::Project& project, RemoteWorker& worker) {
   const project::FarmSection& farm = project.farm;
   if (farm.launcher == "kubernetes")

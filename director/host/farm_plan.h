@@ -1,5 +1,5 @@
-// FarmPlan: what a project's [farm] says of workers on other machines, with the files that it names
-// read.
+// FarmPlan: what a project's [farm] says of workers on other machines, with the contents of the
+// files that it names.
 #pragma once
 
 #include "absl/status/statusor.h"
@@ -11,11 +11,11 @@ namespace galley::director {
 
 struct FarmPlan {
   FarmLaunch launch;   // kind empty: no worker is launched on other machines
-  FleetOptions fleet;  // likewise: max 0
-  std::string listen;  // where they attach: [farm] listen, or what the launcher needs
+  FleetOptions fleet;  // max 0: no worker is launched on other machines
+  std::string listen;  // where workers attach: [farm] listen, or what the launcher needs
 };
 
-// INVALID_ARGUMENT: what [farm] says cannot be done, and what to do.
+// INVALID_ARGUMENT: [farm] asks for what cannot be done; the text says what to do.
 absl::StatusOr<FarmPlan> FarmPlanOf(const project::Project& project);
 
 }  // namespace galley::director

@@ -22,13 +22,13 @@ using record::ObservationKind;
 
 constexpr std::array<std::string_view, 4> kLeafCookers = {"audio", "copy", "shader", "texture"};
 
-// The only worker has room for all jobs, and does each of them at once.
+// The only worker has room for all jobs, and does each job at once.
 constexpr uint32_t kSlots = 256;
-// The core waits for nobody else; time passes where it waits for time.
+// The core waits for nobody else; time passes when it waits for time.
 constexpr absl::Duration kTick = absl::Milliseconds(100);
 constexpr int kIdleTicksMax = 36'000;  // an hour
 
-// Everything is in it, and what is put into it goes nowhere.
+// BoundlessStore: has everything, and drops what is put into it.
 class BoundlessStore final : public store::EmptyStore {
  public:
   BoundlessStore() : EmptyStore(absl::UnimplementedError("nothing is stored")) {}
@@ -41,7 +41,7 @@ class BoundlessStore final : public store::EmptyStore {
   absl::Status Put(const Digest&, std::string_view) override { return absl::OkStatus(); }
 };
 
-// The project as the core sees it, with a machine for each job.
+// UndemandingCatalog: the project as the core sees it, with a machine for each job.
 class UndemandingCatalog final : public Catalog {
  public:
   explicit UndemandingCatalog(std::shared_ptr<const Catalog> inner) : inner_(std::move(inner)) {}
@@ -117,7 +117,7 @@ class Foreseer {
     return (*platforms_)[platform].name;
   }
 
-  // Empty when it cannot be read: the core then comes to no end that is told.
+  // Empty when the record cannot be read: then the core does not come to an end.
   const PackageRecord& RecordOf(const std::string& package) {
     const auto known = records_.find(package);
     if (known != records_.end()) return known->second;
@@ -132,7 +132,7 @@ class Foreseer {
     return found == record.platforms.end() ? nullptr : &found->second;
   }
 
-  // The package's last result for the platform; null: there is none.
+  // Returns the package's last result for the platform; null: there is none.
   std::shared_ptr<StoredResult> LastOf(const std::string& package, PlatformIndex platform) {
     const PlatformRecord* const record = RecordOf(package, platform);
     if (record == nullptr) return nullptr;
@@ -209,7 +209,7 @@ class Foreseer {
     if (is_perhaps) cook_.perhaps.insert(name);
   }
 
-  // The core knows views; we keep the records behind them.
+  // The core knows views; Foreseer keeps the records behind the views.
   ResultViewPtr Keep(std::shared_ptr<StoredResult> stored) {
     return results_.Add(std::move(stored));
   }
@@ -230,7 +230,7 @@ class Foreseer {
         if ((start.platforms & MaskOf(p)) == 0) continue;
         if (const std::string input = MissingInput(name, p, start); !input.empty()) {
           report.reports = {{++reports_, start.attempt, WorkerReport::Needs{input, p}}};
-          break;  // (the attempt has ended with it)
+          break;  // the attempt has ended with it
         }
         WorkerReport::Saved saved{.platform = p, .result = Keep(MadeOf(name, p))};
         report.reports.push_back({++reports_, start.attempt, std::move(saved)});
@@ -239,7 +239,7 @@ class Foreseer {
     }
   }
 
-  // An input that the last cook read and that this attempt was not given.
+  // Returns an input that the last cook read and that this attempt was not given.
   std::string MissingInput(const std::string& name, PlatformIndex platform,
                            const Desire::Start& start) {
     const PlatformRecord* const record = RecordOf(name, platform);
@@ -257,7 +257,7 @@ class Foreseer {
     return "";
   }
 
-  // With the recipe that the package has now.
+  // Says whether the package, with its present recipe, may still read the input.
   bool MayStillRead(const std::string& name, PlatformIndex platform, const PlatformRecord& record,
                     std::string_view input) const {
     const RecipesPtr recipes = deps_.sources.RecipesOf(name, !GeneratorName(name).empty());
@@ -268,7 +268,7 @@ class Foreseer {
     return before.ok() && galley::director::MayStillRead(*before, now, input);
   }
 
-  // What a cook is taken to come to. (Its cooker may be another one than the last time.)
+  // Returns the assumed result of a cook, whose cooker may differ from the last cook's.
   std::shared_ptr<StoredResult> MadeOf(const std::string& name, PlatformIndex platform) {
     std::shared_ptr<StoredResult> made = LastOf(name, platform);
     if (made == nullptr || made->result.is_verdict) made = FirstOf(name, platform);
@@ -287,7 +287,7 @@ class Foreseer {
     made->platform = platform;
     made->platform_name = PlatformName(platform);
     made->action_key = Digest::Of(fmt::format("{} {}", name, platform));
-    // (Where another platform is known to refer, this one most likely refers to the same.)
+    // If the package is known to refer on another platform, it most likely refers to the same here.
     for (PlatformIndex other = 0; other < platforms_->size(); ++other) {
       const std::shared_ptr<StoredResult> last = LastOf(name, other);
       if (last == nullptr || last->result.is_verdict) continue;
@@ -347,7 +347,7 @@ class Foreseer {
     const std::string& platform = PlatformName(done.platform);
     cook_.failures.erase({name, platform});
     const StoredResultPtr stored = results_.Get(done.result);
-    // (What a new cook of it warns of is not known; and it may be told to be done twice.)
+    // Warnings of a new cook are not known; and a package may be told to be done twice.
     if (done.source == ResultSource::kCooked || stored == nullptr) return;
     for (const std::string& text : stored->result.details.warnings) {
       ForeseenWarning warning{name, platform, record::Warning::Parse(text)};

@@ -10,10 +10,10 @@ using testing::IsEmpty;
 using testing::Pair;
 using testing::SizeIs;
 
-// On the platform windows (0).
+// ForeseenCookTest: foresees cooks on the platform windows (0).
 class ForeseenCookTest : public ShellTest {
  protected:
-  // What the last cook by `recipe` came to, which read the cooked output of /Game/gone.txt.
+  // Returns the last record by `recipe`, which read the cooked output of /Game/gone.txt.
   static PlatformRecord ReadBy(const record::Recipe& recipe) {
     PlatformRecord record;
     record.recipe = record::RecipeDigest(recipe);

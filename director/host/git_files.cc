@@ -17,12 +17,13 @@
 namespace galley::director {
 namespace {
 
-// The times of files come from a clock that ticks every 10 ms, or more often.
+// File times come from a clock that ticks every 10 ms, or more often.
 constexpr int64_t kTickNs = 100'000'000;
 
 absl::Status Unknown(std::string why) { return absl::FailedPreconditionError(std::move(why)); }
 
-// Where a host path (without links) is under the mounts; a folder that has mounts in it is these.
+// Adds the path under the mounts for a host path (without links); a folder that has mounts in it
+// stands for these mounts.
 void AddVirtual(const project::Project& project, const std::string& host,
                 std::set<std::string>& paths) {
   for (const content::Mount& mount : project.mounts) {
@@ -40,7 +41,7 @@ void AddAll(const project::Project& project, const std::vector<std::string>& hos
   for (const std::string& host : hosts) AddVirtual(project, host, paths);
 }
 
-// Folders that no scan enters.
+// Returns folders that no scan enters.
 std::vector<std::string> Excluded(const project::Project& project) {
   std::vector<std::string> folders;
   for (const std::string& folder :
@@ -50,9 +51,9 @@ std::vector<std::string> Excluded(const project::Project& project) {
 }
 
 struct Mounted {
-  // The mounted folders by the top of the repository that they are in; "": in none.
+  // The mounted folders by the top of their repository; "": folders in no repository.
   std::map<std::string, std::vector<std::string>> folders;
-  std::string refusal;  // of git, for one of those that are in none; for people
+  std::string refusal;  // git's refusal for a folder in no repository; for people
 };
 
 absl::StatusOr<Mounted> MountsByTop(const project::Project& project, Cancellation& stop) {
@@ -73,7 +74,7 @@ absl::StatusOr<Mounted> MountsByTop(const project::Project& project, Cancellatio
 constexpr std::string_view kNoRepository =
     "no mount of the project is in a git repository, or git is not installed";
 
-// Looks: goes through the repositories under the mounts, submodules too.
+// Look: goes through the repositories under the mounts, submodules included.
 class Look {
  public:
   Look(const project::Project& project, Cancellation& stop)
@@ -230,7 +231,7 @@ GitState StateOf(GitLook look, const content::Snapshot& files,
   std::vector<std::string> changed;
   for (const std::string& path : paths) {
     const content::FileEntry* const file = files.Find(path);
-    // (A folder, or a file that is gone: whoever named it had a reason.)
+    // The path is a folder, or a file that is gone: whoever named it had a reason.
     if (file == nullptr || !file->error.empty() || file->stat.ctime_ns >= look.began_ns - kTickNs)
       changed.push_back(path);
   }

@@ -38,7 +38,7 @@ TEST(GitFilesTest, WhatBecameAnotherFileIsDirty) {
   EXPECT_THAT(dirty.dirty, ElementsAre("/Game/a", "/Game/b", "/Game/c"));
   EXPECT_EQ(dirty.repositories, clean.repositories);
   EXPECT_EQ(WithDirty(clean, {}), clean);
-  // Where nothing is known, no more is known with it.
+  // If nothing is known, a dirty file adds no knowledge.
   EXPECT_EQ(WithDirty({}, {"/Game/a"}), GitState());
   std::vector<std::string> many;
   for (size_t i = 0; i < kDirtyMax; ++i) many.push_back("/Game/" + std::to_string(i));

@@ -1,5 +1,5 @@
-// Variables and settings that make git answer other things than it would: none of them hides an
-// edit from LookAtGit and ChangedByGit. Real git in a real folder.
+// GitLiesTest: variables and settings that make git give other answers: none of them hides an edit
+// from LookAtGit and ChangedByGit. Real git in a real folder.
 #include <unistd.h>
 
 #include <algorithm>
@@ -57,8 +57,8 @@ class GitLiesTest : public content::ContentTest {
     Begin();
   }
 
-  // A repository anew, with one commit. The mount is a folder of it, so that git is asked with
-  // patterns of paths.
+  // Makes the repository anew, with one commit. The mount is a folder of the repository, so that
+  // git is asked with patterns of paths.
   void Begin() {
     ASSERT_TRUE(RemoveAll(Host("work")).ok());
     for (const char* name : {"b.json", "c.txt", "sub/d.json"})
@@ -86,8 +86,8 @@ class GitLiesTest : public content::ContentTest {
     return ended.ok() ? ended->output.substr(0, ended->output.find('\n')) : "";
   }
 
-  // One of each kind: another file of the same size, a new one, one that is gone, and a folder with
-  // another case.
+  // Makes one edit of each kind: another file of the same size, a new file, a file that is gone,
+  // and a folder with another case.
   void Edit() {
     Write("work/content/b.json", "[2]\n");
     Write("work/content/new.json", "[1]\n");
@@ -99,7 +99,7 @@ class GitLiesTest : public content::ContentTest {
 
   GitState Look() { return LookAtGit(project_, stop_).state; }
 
-  // All that was edited is named, or nothing is known. Whether git was believed.
+  // Expects that all edits are named, or nothing is known. Returns whether git was believed.
   bool ExpectFound(const GitState& before, const GitState& now,
                    std::span<const char* const> edited = kEdited) {
     const auto changed = ChangedByGit(project_, before, now, stop_);
@@ -173,7 +173,8 @@ TEST_F(GitLiesTest, VariablesOfTheOneWhoRunsUs) {
   }
 }
 
-// HOME, XDG_CONFIG_HOME and PATH reach git: the first two say which folders of others are safe.
+// HOME, XDG_CONFIG_HOME and PATH reach git: the first two say which folders of other users are
+// safe.
 TEST_F(GitLiesTest, WhatThePersonsOwnSettingsCallSafeIsRead) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
   constexpr uid_t kNobody = 65534;
@@ -196,7 +197,7 @@ TEST_F(GitLiesTest, WhatThePersonsOwnSettingsCallSafeIsRead) {
   EXPECT_THAT(Look().why_unknown, HasSubstr("a git of PATH"));
 }
 
-// What was edited when git was asked under the lie has the commit's bytes again.
+// A file that was edited when git was asked under the lie has the commit's bytes again.
 TEST_F(GitLiesTest, ALieDoesNotPoisonWhatIsKept) {
   Edit();
   std::optional<Variable> lie;
@@ -242,7 +243,7 @@ TEST_F(GitLiesTest, SettingsAndMarksInTheRepository) {
       {{"update-index", "--split-index"}},
       {{"sparse-checkout", "set", "--no-cone", "/*"}}};
   Write("config/x", "");
-  // (Git never believed would pass, too.)
+  // The test would also pass if git were never believed.
   std::vector<std::string> given_up;
   for (const std::vector<Arguments>& lie : lies) {
     SCOPED_TRACE(fmt::format("git {}", fmt::join(lie.front(), " ")));
@@ -285,7 +286,7 @@ TEST_F(GitLiesTest, AKeyWithoutAValueIsTrue) {
   ASSERT_TRUE(WriteFileAtomic(file, *ReadFile(file) + "[core]\n\tautocrlf\n").ok());
   const GitState before = Look();
   Write("work/content/b.json", "[1]\r\n");
-  Git({"add", "content/b.json"});  // the object is that of before
+  Git({"add", "content/b.json"});  // the object is the earlier one
   ExpectFound(before, Look(), std::vector{"/Game/b.json"});
 }
 

@@ -22,12 +22,12 @@ namespace {
 constexpr absl::Duration kWaitMax = absl::Seconds(60);
 constexpr size_t kOutputBytesMax = size_t{1} << 30;
 
-// The variables of the one who runs us that git gets: they say where git is, which files of the
-// user it reads (safe.directory stands there), and for whom root runs it. No other variable reaches
-// git: GIT_* alone has some fifty that change an answer, and each release adds some.
+// The variables of our caller that git gets: they say where git is, which files of the user it
+// reads (safe.directory stands there), and for whom root runs git. No other variable reaches git:
+// some fifty GIT_* variables change an answer, and each release adds more.
 constexpr std::array<std::string_view, 4> kAllowedVariables = {"HOME", "PATH", "SUDO_UID",
                                                                "XDG_CONFIG_HOME"};
-// GIT_TRACE2*: the user's settings may send traces to files, and nothing is written.
+// GIT_TRACE2*: the user's settings may send traces to files, and nothing may be written.
 constexpr std::array<std::string_view, 7> kOwnVariables = {"GIT_OPTIONAL_LOCKS=0",
                                                            "GIT_TERMINAL_PROMPT=0",
                                                            "GIT_NO_LAZY_FETCH=1",
@@ -37,7 +37,7 @@ constexpr std::array<std::string_view, 7> kOwnVariables = {"GIT_OPTIONAL_LOCKS=0
                                                            "LC_ALL=C"};
 
 // The settings that let git look less closely, or see other names, files or objects. These values
-// win over those of all of git's files.
+// win over the values of all of git's files.
 constexpr std::array<std::string_view, 13> kSettings = {
     "core.checkStat=default",    "core.fileMode=true",
     "core.fsmonitor=false",      "core.ignoreCase=false",
@@ -77,12 +77,12 @@ absl::StatusOr<ProgramOutput> RunGit(const std::string& folder, std::vector<std:
 
 std::string FirstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-// What git says of its end: "fatal: detected dubious ownership in repository at '/x'".
+// Returns git's last words: "fatal: detected dubious ownership in repository at '/x'".
 std::string WordsOf(const std::string& errors) {
   const size_t fatal = errors.find("fatal: ");
   std::string words =
       EscapeControl(FirstLine(fatal == std::string::npos ? errors : errors.substr(fatal + 7)));
-  // (Git says what to do in the lines that follow, among others.)
+  // The lines that follow say what to do, among other things.
   const size_t folder = words.find('\'');  // in quotes
   if (words.find("dubious ownership") != std::string::npos && folder != std::string::npos)
     words += "; if its owner may be trusted: git config --global --add safe.directory " +
@@ -100,7 +100,7 @@ std::vector<std::string> Split(std::string_view text) {
   return parts;
 }
 
-// Where git looks for them when no setting says otherwise.
+// Returns the file in which git looks for attributes when no setting says otherwise.
 std::string AttributesOfUser() {
   const char* const configuration = std::getenv("XDG_CONFIG_HOME");
   const char* const home = std::getenv("HOME");
@@ -129,7 +129,7 @@ absl::StatusOr<std::string> GitRepository::TopOf(const std::string& folder, Canc
         fmt::format("git does not answer for {}: {}", folder, WordsOf(answer.errors)));
   }
   if (top.empty()) return absl::NotFoundError(fmt::format("{} is in no git repository", folder));
-  // (A newline in the name of the top would be the end of its name.)
+  // A newline in the name of the top would end the name.
   if (answer.output.find('\n') + 1 != answer.output.size())
     return absl::UnavailableError(fmt::format("git says \"{}\"", answer.output));
   if (!content::IsUnder(folder, top))
@@ -226,13 +226,13 @@ absl::StatusOr<GitRepository::Tracked> GitRepository::LookAtTracked() const {
   for (auto* paths : {&tracked.repositories, &tracked.unwatched}) {
     for (std::string& path : *paths) path = JoinPath(top_, path);
   }
-  // All files but those for which git makes no conversion: that have no such attribute, or are
-  // told to be no text and have none of the others.
+  // Lists all files except those that git does not convert: files without such an attribute, and
+  // files that are declared as no text and have no other such attribute.
   arguments = {"ls-files", "-z", "--"};
   arguments.insert(arguments.end(), pathspecs_.begin(), pathspecs_.end());
   ASSIGN_OR_RETURN(const ProgramOutput converts,
                    RunGit(top_, {"config", "--get", "core.autocrlf"}, stop_));
-  // (The key alone, without a value, means true.)
+  // A key without a value means true.
   if (!converts.exit.ok() || FirstLine(converts.output) == "false")
     arguments.emplace_back(
         ":(exclude,top,attr:!filter !text !eol !ident !working-tree-encoding !crlf)");
@@ -249,10 +249,10 @@ absl::StatusOr<std::string> GitRepository::RulesId(
       const ProgramOutput settings,
       RunGit(top_, {"config", "-z", "--get-regexp", "^(attr|core|filter|extensions)[.]"}, stop_));
   std::string text = settings.output;
-  // (Attributes of folders above those that are asked of count, too.)
+  // Attributes of the folders above count as well.
   ASSIGN_OR_RETURN(const std::string named,
                    Ask({"ls-files", "-z", "--cached", "--", ":(top,glob)**/.gitattributes"}));
-  // (Where such a file is not there, git reads what its index has of it.)
+  // If such a file does not exist, git reads the file's entry in its index.
   ASSIGN_OR_RETURN(const std::string indexed,
                    Ask({"ls-files", "-s", "-z", "--", ":(top,glob)**/.gitattributes"}));
   text += indexed;
@@ -279,7 +279,7 @@ absl::StatusOr<GitRepository::Tracked> ReadTracked(std::string_view answer) {
     const size_t end = answer.find('\0');
     const std::string_view entry = answer.substr(0, end);
     answer.remove_prefix(end == std::string_view::npos ? answer.size() : end + 1);
-    // "H 100644 <object> <stage>\t<path>"
+    // Format: "H 100644 <object> <stage>\t<path>".
     const size_t tab = entry.find('\t');
     if (entry.size() < 9 || entry[1] != ' ' || entry[8] != ' ' || tab == std::string_view::npos)
       return absl::InvalidArgumentError("git lists its index in another form");

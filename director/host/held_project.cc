@@ -65,7 +65,7 @@ absl::StatusOr<std::unique_ptr<HeldProject>> HeldProject::Take(const project::Pr
   ProjectHome home = FindHome(state, project.root);
   if (!home.copied_from.empty()) {
     RETURN_IF_ERROR(options.check(""));
-    // The records of workers are the original project's.
+    // The records of workers belong to the original project.
     (void)RemoveAll(JoinPath(state, kWorkersFolder));
   }
   return std::unique_ptr<HeldProject>(new HeldProject(project, std::move(lock), std::move(home)));
@@ -73,7 +73,7 @@ absl::StatusOr<std::unique_ptr<HeldProject>> HeldProject::Take(const project::Pr
 
 absl::Status HeldProject::Settle(const Journal& journal, CookEventSink& sink) {
   if (home_.project_id.empty() && home_.copied_from.empty())
-    home_.project_id = journal.meta().project_id;  // an older Galley kept it there alone
+    home_.project_id = journal.meta().project_id;  // an older Galley kept the id only there
   if (home_.project_id.empty()) home_.project_id = RandomId();
   if (const absl::Status written = WriteHome(state_, root_, home_.project_id); !written.ok())
     return Infrastructure("state", written);

@@ -1,7 +1,7 @@
-// HeldProject: a project of which this process is the only director, and who the project is: its
-// lock, its id and its place.
+// HeldProject: a project of which this process is the only director, with its lock, its id and its
+// place.
 //
-// Threads: MayWrite: any; the rest: one.
+// Threads: MayWrite: any; the other functions: one.
 #pragma once
 
 #include <functional>
@@ -19,19 +19,20 @@
 namespace galley::director {
 
 struct HoldOptions {
-  bool waits = true;  // for another director of the project; else it is an error that there is one
-  // Asked now and then while it waits: true: the project is left to the other director, and the
-  // holding ends with ABORTED.
+  // Waits for another director of the project; false: another director is an error.
+  bool waits = true;
+  // Called now and then during the wait; true: the project is left to the other director, and Take
+  // ends with ABORTED.
   std::function<bool()> gives_way = [] { return false; };
-  // Asked before the project is held, and once more when it turns out to be a copy of another one.
-  // `project_id`: its id as its state has it; empty: it has none yet. An error ends the holding,
-  // and nothing was written by then but the folders of the state.
+  // Called before the project is held, and again when it turns out to be a copy of another project.
+  // `project_id`: the id in its state; empty: it has none yet. An error ends Take; until then only
+  // the folders of the state were written.
   std::function<absl::Status(const std::string& project_id)> check;
 };
 
 class HeldProject {
  public:
-  // Makes the state's folders. Blocking: `stop` ends it. Errors: outcome_status.h.
+  // Makes the state's folders. Blocks: `stop` ends the call. Errors: outcome_status.h.
   static absl::StatusOr<std::unique_ptr<HeldProject>> Take(const project::Project& project,
                                                            const HoldOptions& options,
                                                            CookEventSink& sink, Cancellation& stop);
@@ -40,7 +41,7 @@ class HeldProject {
   absl::Status MayWrite() const { return lock_->Check(); }
   absl::Status SetTerm(uint32_t term) { return lock_->SetTerm(term); }
 
-  // Gives the project an id if it has none, and records that it is here. Tells that it is a copy.
+  // Gives the project an id if it has none, and records its place. Tells if the project is a copy.
   absl::Status Settle(const Journal& journal, CookEventSink& sink);
   // REQUIRES: Settle.
   const std::string& project_id() const { return home_.project_id; }

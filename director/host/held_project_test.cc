@@ -34,7 +34,7 @@ class HeldProjectTest : public testing::Test {
                                   }},
                              told_, stop_);
   }
-  // The id of a project that was held and let go.
+  // Returns the id of a project that was held and let go.
   std::string HoldOnce(const project::Project& project) {
     const auto held = Take(project);
     EXPECT_TRUE(held.ok()) << held.status();

@@ -21,11 +21,12 @@ namespace {
 
 using record::WarningKind;
 
-// Comparisons with names for these warnings, which every cook repeats: a tenth of a second.
+// Comparisons with names for these warnings, which every cook repeats: they take a tenth of a
+// second.
 constexpr size_t kIdleNearMax = 30'000;
-constexpr size_t kIdleToldMax = 20;  // of one kind; the rest is a number
+constexpr size_t kIdleToldMax = 20;  // of one kind; beyond this only their number is told
 
-// A slip of the hand: so many letters.
+// Letters that may differ in a slip of the hand.
 constexpr size_t kSlipMax = 2;
 
 bool HasStar(std::string_view text) { return text.find('*') != std::string_view::npos; }
@@ -37,8 +38,8 @@ std::string SortedLetters(std::string_view text) {
   return letters;
 }
 
-// Whether the extension of a name may be that which a pattern ends with: one letter off, or two
-// that are exchanged.
+// Says whether the extension of a name may be the one with which a pattern ends: one letter off, or
+// two letters exchanged.
 bool SharesItsEnd(std::string_view pattern, std::string_view name) {
   const size_t star = pattern.rfind('*');
   if (star == std::string_view::npos || star + 1 == pattern.size()) return true;
@@ -56,8 +57,8 @@ bool IsSlip(std::string_view pattern, std::string_view name) {
          (EditsUntilMatch(pattern, name, kSlipMax) <= kSlipMax && SharesItsEnd(pattern, name));
 }
 
-// Those of `near` that may have been meant. (Stars match much, so that names which share nothing
-// but a folder come out near.)
+// Returns the names of `near` that may have been meant. Stars match much, so names that share
+// nothing but a folder come out near.
 std::vector<std::string> ReallyNear(std::string_view pattern, std::vector<std::string> near) {
   const auto expanded = content::ExpandBraces(pattern);
   std::erase_if(near, [&](const std::string& name) {
@@ -75,7 +76,7 @@ bool Contains(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// The names that a sidecar asks for under `key`, with their lines: ["gpu", "licence=2"] or
+// Returns the names that a sidecar asks for under `key`, with their lines: ["gpu", "licence=2"] or
 // { gpu = 1 }.
 std::vector<std::pair<std::string, int>> NamesIn(const TomlValue& sidecar, const std::string& key) {
   std::vector<std::pair<std::string, int>> names;
@@ -139,7 +140,8 @@ class IdleFinder {
                                                : std::string(name));
   }
 
-  // The nearest folders, where the pattern's own is not there; else the nearest files.
+  // Returns the nearest folders, if the pattern's own folder does not exist; otherwise the nearest
+  // files.
   std::string NearPattern(const content::Glob& glob) {
     const std::string folder = glob.LiteralFolder();
     const bool is_there =
@@ -187,7 +189,7 @@ class IdleFinder {
     });
   }
 
-  // Folders beside one that is empty.
+  // Returns folders beside an empty folder.
   std::string NearFolder(const std::string& directory) {
     const std::string parent = directory.substr(0, directory.rfind('/'));
     std::vector<std::string> beside;
@@ -200,9 +202,9 @@ class IdleFinder {
     return Near(directory, beside);
   }
 
-  // What rules and sidecars ask for.
+  // Finds what rules and sidecars ask for.
   void FindNeeds() {
-    std::map<std::string, int> resources, labels;  // with the line of a rule; 0: of a sidecar
+    std::map<std::string, int> resources, labels;  // with the line of a rule; 0: a sidecar
     for (const project::Rule& rule : project_.rules) {
       if (rule.body.resources) {
         for (const auto& [name, count] : *rule.body.resources) resources.emplace(name, rule.line);
@@ -232,8 +234,8 @@ class IdleFinder {
     }
   }
 
-  // What sidecars ask for, with their own lines. Only those are read whose package asks for what
-  // nobody has.
+  // Tells the unknown names in sidecars, with their own lines. Reads only sidecars of packages that
+  // ask for what nobody has.
   void TellUnknownOfSidecars(const std::vector<std::string>& resources) {
     const std::vector<std::string>& labels = project_.farm.offer.labels;
     Limited of_resources(*this, WarningKind::kResourceUnknown, "names of resources in sidecars");
@@ -243,7 +245,7 @@ class IdleFinder {
       const std::string place = PlaceOf(file);
       const auto text = ReadFile(file.host_path, kTomlBytesMax);
       const auto document = text.ok() ? ParseToml(*text, place) : text.status();
-      if (!document.ok()) continue;  // (the table of packages says so)
+      if (!document.ok()) continue;  // the table of packages reports the error
       TellUnknownIn(*document, place, "resources", kNoResource, resources, of_resources);
       TellUnknownIn(*document, place, "labels", kNoLabel, labels, of_labels);
     }
@@ -274,7 +276,7 @@ class IdleFinder {
     }
   }
 
-  // As people write it: relative to the project if it lies there.
+  // Returns the path as people write it: relative to the project if the file lies there.
   std::string PlaceOf(const content::FileEntry& file) const {
     const std::string below = project_.root + "/";
     return file.host_path.starts_with(below) ? file.host_path.substr(below.size()) : file.host_path;
@@ -302,7 +304,7 @@ class IdleFinder {
     }
   }
 
-  // Folders <mount>/L10N/<culture>.
+  // Finds folders <mount>/L10N/<culture>.
   void FindCultures() {
     const bool are_asked = !cultures_.empty();
     const std::vector<std::string>& cultures = are_asked ? cultures_ : project_.cook.cultures;
@@ -349,7 +351,7 @@ class IdleFinder {
 
   void Tell(WarningKind kind, std::string text) { warnings_.push_back({kind, std::move(text)}); }
 
-  // Tells the first ones of many, and how many more there are.
+  // Limited: tells the first of many warnings, and how many more there are.
   class Limited {
    public:
     Limited(IdleFinder& finder, WarningKind kind, std::string_view what)

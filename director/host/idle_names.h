@@ -1,14 +1,14 @@
-// IdleNames: the names and patterns of galley.toml that name nothing: rules that match no file,
-// mounts without a file, resources that no rule asks for, resources and labels that no machine
-// has, cultures without a folder, patterns of map sections. Each is a warning with its place and
+// IdleNames: warnings about names and patterns of galley.toml that name nothing: rules that match
+// no file, mounts without a file, resources that no rule asks for, resources and labels that no
+// machine has, cultures without a folder, patterns of map sections. Each warning has its place and
 // the nearest names.
 //
-// A rule may be about generated packages, which no scan shows: `generated` has those that are known
-// by now. A resource or a label that no launcher offers is told only where no worker can come that
-// brings it ([farm] listen, launcher = "none").
+// A rule may be about generated packages, which no scan shows: `generated` has the generated
+// packages that are known so far. A resource or label that no launcher offers is told only if no
+// worker can come that brings it ([farm] listen, launcher = "none").
 //
-// Cost: a comparison of each pattern with each file, until one matches; nearest names for the first
-// ones only.
+// Cost: compares each pattern with each file, until a file matches; nearest names only for the
+// first warnings.
 // Threads: any.
 #pragma once
 
@@ -22,25 +22,26 @@
 
 namespace galley::director {
 
-// Calls `visit` with each generated package that is known. It is asked only when that matters.
+// Calls `visit` with each generated package that is known. Called only when generated packages
+// matter.
 using VisitGenerated = std::function<void(const std::function<void(std::string_view)>& visit)>;
 
-// `cultures`: of the command line, which count in place of those of galley.toml; empty: none.
+// `cultures`: the command line's cultures, which replace the cultures of galley.toml; empty: none.
 std::vector<record::Warning> IdleNames(const project::Project& project, const ProjectCatalog& table,
                                        const VisitGenerated& generated,
                                        const std::vector<std::string>& cultures = {});
 
 bool IsOfIdleNames(record::WarningKind kind);
 
-// Those that `table` was asked about, and those of the packages that the journal knows (null: no
-// cook has written one).
+// Visits the packages that `table` was asked about, and the packages that the journal knows (null:
+// no cook has written a journal).
 VisitGenerated GeneratedIn(const ProjectCatalog& table, Journal* journal);
 
-// The same of patterns of `[cook] never`, as a command that cooks nothing sees them.
+// Returns the warnings for patterns of `[cook] never`, for a command that cooks nothing.
 std::vector<record::Warning> IdleNever(const ProjectCatalog& table,
                                        const VisitGenerated& generated);
 
-// "galley.toml:12: [cook] never: nothing matches ..."
+// Returns "galley.toml:12: [cook] never: nothing matches ...".
 record::Warning NeverWarning(const project::Pattern& never, const ProjectCatalog& table);
 
 }  // namespace galley::director

@@ -35,7 +35,7 @@ class IdleNamesTest : public testing::Test {
     std::filesystem::create_directories(path.parent_path());
     ASSERT_TRUE(WriteFileAtomic(path.string(), text).ok());
   }
-  // "<text> [<kind>]" of each warning of a project with these lines from line 6 on.
+  // Returns "<text> [<kind>]" for each warning of a project with these lines from line 6 on.
   std::vector<std::string> Idle(const std::string& more,
                                 const std::vector<std::string>& generated = {},
                                 const std::vector<std::string>& cultures = {}) {

@@ -26,7 +26,7 @@ std::string PathOf(const std::string& package, const std::string& asked) {
   return path.ok() ? *std::move(path) : asked;
 }
 
-// Below a folder that was listed, or the thing itself.
+// Says whether `path` is `folder`, or lies below it.
 bool IsAtOrBelow(std::string_view path, std::string_view folder) {
   return path == folder || content::IsUnder(path, folder);
 }
@@ -51,7 +51,7 @@ class Finder {
               [](const auto& a, const auto& b) { return a.path < b.path; });
     ASSIGN_OR_RETURN(const std::vector<std::string> names, ChangedPackages(journal_, changes));
     for (const std::string& name : names) RETURN_IF_ERROR(Load(name));
-    // Packages that a generator lists come with it.
+    // Packages that a generator lists come with the generator.
     for (size_t i = 0; i < order_.size(); ++i) {
       const Known& known = known_.at(order_[i]);
       for (const std::string& child : std::vector<std::string>(known.generates))
@@ -72,7 +72,7 @@ class Finder {
     std::string via, observation;
   };
 
-  // The packages that are made with one of the tools, or by the rules.
+  // Finds the packages that are made with one of the tools, or by the rules.
   absl::Status FindUsers() {
     if (ask_.tools.empty() && !ask_.of_rules) return absl::OkStatus();
     return journal_.ForEach([&](std::string_view package, const PackageRecord& record) {
@@ -91,7 +91,7 @@ class Finder {
     });
   }
 
-  // Who refers to what goes.
+  // Finds packages that refer to a file that goes.
   absl::Status FindReferencers() {
     for (const content::Change& change : ask_.changes) {
       if (!change.was_there || change.is_there) continue;
@@ -110,7 +110,7 @@ class Finder {
     ImpactedPackage package;
     PackageRecord record;
     std::vector<std::string> generates;
-    std::vector<std::pair<std::string, std::string>> inputs;  // package, how it is read
+    std::vector<std::pair<std::string, std::string>> inputs;  // package, and how it is read
     bool is_reached = false;
   };
 
@@ -177,7 +177,7 @@ class Finder {
     }
   }
 
-  // Breadth first, so that each chain is a shortest one.
+  // Goes breadth first, so that each chain is a shortest chain.
   void FollowPackages() {
     std::map<std::string_view, std::vector<std::pair<std::string, std::string>>> readers;
     for (const auto& [name, known] : known_) {
@@ -221,7 +221,7 @@ class Finder {
   Journal& journal_;
   const ImpactAsk& ask_;
   std::map<std::string, NamedReason> named_;          // by package
-  std::map<std::string, bool, std::less<>> changes_;  // whether it comes or goes
+  std::map<std::string, bool, std::less<>> changes_;  // whether the file comes or goes
   std::map<std::string, Known> known_;
   std::vector<std::string> order_, reached_;
   std::set<std::string> seen_;

@@ -39,7 +39,7 @@ void EndInheritedWorkers(const std::string& state_directory,
                          std::span<const WorkerRecord> survivors) {
   for (const WorkerRecord& survivor : survivors) {
     const ProcessHandle process = ProcessHandle::Open(survivor.pid);
-    // (Its number may be another process's by now.)
+    // Another process may have the number by now.
     if (process.valid() && StartOf(survivor.pid) == survivor.started) process.KillTree();
     RemoveWorkerRecord(JoinPath(state_directory, kWorkersFolder), survivor.worker_id);
   }

@@ -1,5 +1,5 @@
-// Inheritance: what a director that died leaves to the next one: workers that still live, the jobs
-// that they were given, and the packages that its cook blamed.
+// Inheritance: what a dead director leaves to the next director: workers that still live, the jobs
+// of these workers, and the packages that its cook blamed.
 //
 // Threads: none.
 #pragma once
@@ -19,17 +19,18 @@ struct Inheritance {
   JournalProgress progress;  // of survivors only; empty: the last cook came to its end
 };
 
-// The workers that live; the folders in which those that died had their jobs run are removed.
+// Returns the workers that live, and removes the folders in which dead workers ran their jobs.
 // REQUIRES: the project is held, so that no other director starts workers.
 std::vector<WorkerRecord> FindInheritedWorkers(const std::string& state_directory);
 
-// Ends those that nobody took over, and what they run. A cook that finds that all stands needs no
-// worker, and they would wait for a director for a while.
+// Ends the workers that nobody took over, and the processes that they run. A cook that finds that
+// all stands needs no worker, and the workers would wait for a director for a while.
 void EndInheritedWorkers(const std::string& state_directory,
                          std::span<const WorkerRecord> survivors);
 
-// Once for each director, after its first difference: what the last one left, of the workers that
-// live. The attempts of the others are in nobody's hands, and the journal forgets them.
+// Called once for each director, after its first difference: returns what the last director left
+// that concerns living workers. Nobody has the attempts of dead workers, and the journal forgets
+// these attempts.
 absl::StatusOr<Inheritance> TakeOver(std::vector<WorkerRecord> survivors, uint32_t term,
                                      Journal& journal);
 

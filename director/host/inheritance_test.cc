@@ -70,7 +70,7 @@ TEST_F(InheritanceTest, WorkersThatNobodyTookOverAreEnded) {
                   .ok());
   std::vector<WorkerRecord> survivors = FindInheritedWorkers(folder_.path());
   ASSERT_EQ(survivors.size(), 1u);
-  // Another process that has the number of one that has ended is left alone.
+  // Another process that has the number of an ended worker is left alone.
   WorkerRecord stranger = survivors[0];
   stranger.started = "yesterday";
   EndInheritedWorkers(folder_.path(), std::vector{stranger});

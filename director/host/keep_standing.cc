@@ -19,7 +19,7 @@ absl::Status Differs(std::string_view what) {
   return absl::FailedPreconditionError({what.data(), what.size()});
 }
 
-// Why another cook of the same might come to something else; empty: it would not.
+// Says why another cook of the same selection might have another outcome; empty: it would not.
 std::string WhyItDoesNotStand(const CookNotes& notes, const CookReport& report) {
   if (!report.end.ok() || !report.outcome.has_value()) return "the cook did not end well";
   const ShellOutcome& outcome = *report.outcome;
@@ -52,7 +52,7 @@ StandingCounts CountsOf(const CookNotes& notes, const Counters& counters) {
       .results_failed = counters.results_failed};
 }
 
-// What results observed that were not looked at.
+// Adds what results observed that were not looked at.
 void AddObservedBefore(const Standing& before, Standing& standing) {
   const auto less = [](const auto& a, const auto& b) { return a.name < b.name; };
   for (const Fact& fact : before.environment) {
@@ -68,7 +68,7 @@ void AddObservedBefore(const Standing& before, Standing& standing) {
   }
 }
 
-// The stamps of all sources: those of before with what differs, or else all anew.
+// Writes the stamps of all sources: the earlier stamps with what differs, or else all stamps anew.
 absl::StatusOr<std::string> SourceStamps(const std::string& state, content::Snapshot& sources,
                                          const CookDifference* difference,
                                          const SourcePatches* patches, bool is_listed,
@@ -82,14 +82,14 @@ absl::StatusOr<std::string> SourceStamps(const std::string& state, content::Snap
   const auto is_empty = [](const ChangesSince& since) {
     return since.changes.empty() && since.touched.empty();
   };
-  // (When no file differs that was scanned, it was folders that did.)
+  // If no scanned file differs, only folders differ.
   if (difference != nullptr && (is_listed || !is_empty(difference->changes))) {
     const Standing& before = difference->standing;
     std::vector<std::string> paths = difference->changes.touched;
     for (const content::Change& change : difference->changes.changes) paths.push_back(change.path);
     const auto table = Standings(state).Sources(before.ask, before.source_stamps);
     const auto of_paths = sources.StampsOf(paths);
-    // (All files were looked at, and so is all of the table: damage is not kept.)
+    // The cook looked at all files, and Verify looks at the whole table: damage is not kept.
     if (table.ok() && of_paths.ok() && table->Verify().ok()) {
       absl::StatusOr<std::string> stamps = table->With(*of_paths);
       if (stamps.ok()) return stamps;
@@ -98,7 +98,7 @@ absl::StatusOr<std::string> SourceStamps(const std::string& state, content::Snap
   return sources.Stamps();
 }
 
-// Likewise of a sandbox.
+// Writes the stamps of a sandbox in the same way.
 absl::StatusOr<std::string> StampsOfSandbox(store::Store& store, const StandingPlatform& now,
                                             const std::string& directory, const std::string& state,
                                             const CookDifference* difference, bool are_read,
@@ -120,7 +120,7 @@ absl::StatusOr<std::string> StampsOfSandbox(store::Store& store, const StandingP
   return SandboxStamps(store, now.root, directory);
 }
 
-// What was found of the folders holds for the tables in which only patches differ.
+// Findings about folders hold for the tables in which only patches differ.
 void TellWatched(WatchedTables& watched, const CookDifference& difference, const Standing& now,
                  const StandingTables& tables, const SourcePatches* patches,
                  const std::set<std::string>& patched, const std::string& state) {
@@ -168,22 +168,22 @@ absl::Status KeepStanding(const StandingAsk& ask, content::Snapshot& sources,
   if (difference != nullptr) AddObservedBefore(difference->standing, standing);
   standing.base_table = outcome.world->table_id;
   ASSIGN_OR_RETURN(standing.generation, journal.RelyOnGeneration());
-  // (A result that was not sent yet is sent by the next cook.)
+  // The next cook sends results that were not sent yet.
   ASSIGN_OR_RETURN(const std::vector<UnsentResult> unsent, journal.Unsent());
   if (!unsent.empty()) return Differs("results were not sent to the remote store yet");
   ASSIGN_OR_RETURN(store::Store* const store, ask.store());
   ASSIGN_OR_RETURN(const store::StoreInfo info, store->Info());
-  // Bytes that the store lost since are the next cook's to make again.
+  // The next cook must make bytes again that the store lost since.
   if (info.loss_epoch != outcome.loss_epoch) return Differs("the store lost something meanwhile");
   standing.store_id = info.store_id;
   standing.loss_epoch = info.loss_epoch;
   standing.store_commits = info.commits;
-  // (A journal that was made anew does not know who looked where.)
+  // A journal that was made anew does not know who looked at what.
   if (journal.MadeAnew()) keep.members.clear();
   standing.git = std::move(keep.git);
   StandingTables tables{.sources = "", .members = std::move(keep.members), .sandboxes = {}};
-  // Of a cook that looked at all of something the tables of before are read whole: one that is
-  // damaged is not patched, but written anew, and people are told.
+  // After a cook that looked at everything of a kind, the earlier tables are read whole: a damaged
+  // table is not patched, but written anew, and people are told.
   const bool are_read = difference == nullptr || patches == nullptr ||
                         difference->lay_there.size() != notes.platforms().size();
   std::set<std::string> patched;  // sandboxes

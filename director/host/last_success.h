@@ -1,6 +1,6 @@
 // LastSuccess: when a cook by the book of each platform last ended with exit code 0. Kept in a file
-// of the state folder, so that a director that was started again still knows how old the last good
-// nightly cook is.
+// of the state folder, so that a restarted director still knows how old the last good nightly cook
+// is.
 //
 //   galley-last-success 1
 //   platform <seconds since 1970> <name>
@@ -21,11 +21,12 @@ inline constexpr const char* kLastSuccessFile = "last-success";
 
 class LastSuccess {
  public:
-  // A file that is damaged is as one that is not there: the next success writes it.
+  // A damaged file counts as missing: the next success writes it.
   explicit LastSuccess(const std::string& state_directory);
 
   void Note(const std::vector<std::string>& platforms, absl::Time now);
-  // Writes it down, without a sync. What cannot be written is known until the process ends.
+  // Writes the file, without a sync. If the file cannot be written, the time is known until the
+  // process ends.
   void Keep() const;
   std::map<std::string, absl::Time> All() const;
 

@@ -38,10 +38,10 @@ void TakeOutRead(Journal& journal, const std::string& package, Paths& unread) {
   }
 }
 
-// Those of `files`, sorted, that no package which is still there has read in its last cook. The
-// journal is asked for the readers of all files at once: its index has the readers of a folder in
-// one place. Their records are looked at in an order that is spread over the project, until no file
-// is left: as a rule the first few readers of a folder tell of all its files.
+// Returns the `files`, sorted, that no existing package has read in its last cook. The journal is
+// asked for the readers of all files at once: its index has the readers of a folder in one place.
+// Their records are looked at in an order that is spread over the project, until no file is left:
+// mostly the first few readers of a folder account for all its files.
 Paths UnreadOf(const ProjectCatalog& table, Journal& journal,
                const std::vector<const content::FileEntry*>& files) {
   Paths unread;
@@ -64,7 +64,7 @@ Paths UnreadOf(const ProjectCatalog& table, Journal& journal,
   return unread;
 }
 
-// The likely new name of a file that is not there any more; empty: none is.
+// Returns the likely new name of a file that no longer exists; empty: there is none.
 std::string LikelyNewName(const content::Snapshot& snapshot, const std::string& old) {
   const std::string extension = content::ExtensionOf(old);
   const std::string_view folder = content::FolderOf(old);
@@ -94,7 +94,7 @@ std::vector<const content::FileEntry*> UnmatchedFiles(const project::Project& pr
                                                       Journal* journal) {
   std::vector<const content::FileEntry*> unmatched;
   const std::string project_file = JoinPath(project.root, project::kProjectFile);
-  auto package = table.names().begin();  // both are sorted
+  auto package = table.names().begin();  // both lists are sorted
   for (const content::FileEntry& file : table.snapshot().files()) {
     while (package != table.names().end() && *package < file.path) ++package;
     const bool is_package = package != table.names().end() && *package == file.path;

@@ -21,7 +21,8 @@ constexpr int kListedVersion = 1;
 constexpr uint64_t kBytesMax = 4096;
 constexpr size_t kNamedMax = 20;
 
-// When something last came or went in the folders above a path: no later did it come or go itself.
+// Returns when something last came or went in the folders above a path, which cannot itself have
+// come or gone later.
 int64_t FoldersChanged(const content::Snapshot& files, const std::string& path) {
   int64_t last_ns = 0;
   for (const content::Mount& mount : files.mounts()) {

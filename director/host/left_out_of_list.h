@@ -1,10 +1,10 @@
-// ListedCook and LeftOutOfList: which files had changed before the last cook that looked at listed
-// files only (`--changed`), though its list did not name them. The next cook that looks at all
+// ListedCook and LeftOutOfList: the files that had changed before the last cook that looked only at
+// listed files (`--changed`), though its list did not name them. The next cook that looks at all
 // files names them.
 //
 // The file <state>/listed says when the last such cook began; a cook that looks at all files
-// removes it. The base of the journal has what that cook saw, so that all that differs from it was
-// not named, or changed since.
+// removes it. The base of the journal has what that cook saw, so every file that differs from the
+// base was not named, or changed since.
 //
 // Threads: one.
 #pragma once
@@ -25,11 +25,13 @@ class ListedCook {
  public:
   explicit ListedCook(const std::string& state_directory);
 
-  // A cook that began then has looked at listed files only. REQUIRES: the journal's base is of it.
+  // Notes that a cook that began at `began` has looked only at listed files. REQUIRES: the
+  // journal's base is that cook's.
   absl::Status Note(absl::Time began);
-  // When the last one began, in nanoseconds of wall time; nullopt: all files were looked at since.
+  // When the last such cook began, in nanoseconds of wall time; nullopt: all files were looked at
+  // since.
   std::optional<int64_t> Began() const;
-  // All files were looked at, and the journal's base is of them.
+  // Called when all files were looked at, and the journal's base has them.
   void Forget();
 
  private:
@@ -37,13 +39,13 @@ class ListedCook {
 };
 
 struct LeftOutOfList {
-  std::vector<std::string> surely;  // they changed before that cook
-  // They may have changed before it or since: a file that is gone has no time, and one in a folder
-  // that was renamed has an older one.
+  std::vector<std::string> surely;  // files that changed before that cook
+  // Files that may have changed before that cook or since: a file that is gone has no time, and a
+  // file in a renamed folder has an older time.
   std::vector<std::string> perhaps;
 };
 
-// `changes`: of the journal's base to `now`, by their order. Cost: a stat for each folder above
+// `changes`: from the journal's base to `now`, in their order. Cost: a stat for each folder above
 // files that are new or gone.
 LeftOutOfList FindLeftOut(std::span<const content::Change> changes, const content::Snapshot& now,
                           int64_t began_ns);

@@ -23,7 +23,7 @@ class LeftOutOfListTest : public content::ContentTest {
   }
 
   int64_t ChangedAt(const std::string& path) { return StatFile(Host(path))->ctime_ns; }
-  // Whatever lies there and was written up to now has an older time.
+  // Returns a time after the times of all files that were written so far.
   int64_t After() {
     int64_t last_ns = ChangedAt("content");
     for (const auto& entry : std::filesystem::recursive_directory_iterator(Host("content")))

@@ -11,7 +11,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// A Journal that counts how often it is asked for packages that look at files.
+// CountingJournal: a Journal that counts the questions for packages that look at files.
 class CountingJournal final : public ForwardingJournal {
  public:
   using ForwardingJournal::ForwardingJournal;

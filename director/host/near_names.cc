@@ -13,12 +13,12 @@ namespace {
 
 constexpr size_t kToldMax = 3;
 constexpr size_t kEditsMin = 2, kEditsMax = 8;
-// Than the best: what is further away was hardly meant.
+// Names that are worse than the best name by more than this were hardly meant.
 constexpr size_t kWorseMax = 1;
-// As good as that many edits: the same last segment in another folder.
+// The same last segment in another folder counts as this many edits.
 constexpr size_t kElsewhere = 3;
 
-// One step of a pattern.
+// Token: one step of a pattern.
 struct Token {
   enum class Kind { kLetter, kAny, kStar, kStars };
   Kind kind = Kind::kLetter;
@@ -53,7 +53,7 @@ size_t Letters(const std::vector<Token>& tokens) {
   }));
 }
 
-// Levenshtein's distance by rows of a name's letters, where stars match for nothing.
+// Levenshtein's distance, row by row over a name's letters; stars match at no cost.
 size_t Edits(const std::vector<Token>& tokens, std::string_view name, size_t limit) {
   const auto is_free = [&](size_t t) {
     return tokens[t].kind == Token::Kind::kStar || tokens[t].kind == Token::Kind::kStars;
@@ -106,7 +106,7 @@ size_t EditsUntilMatch(std::string_view pattern, std::string_view name, size_t l
 std::vector<std::string> NearNames(std::string_view pattern, std::span<const std::string> names,
                                    size_t comparisons_max) {
   const absl::StatusOr<std::vector<std::string>> expanded = content::ExpandBraces(pattern);
-  std::vector<std::pair<size_t, size_t>> near;  // (edits, index): the best so far, sorted
+  std::vector<std::pair<size_t, size_t>> near;  // (edits, index): the best names so far, sorted
   for (const std::string& one :
        expanded.ok() ? *expanded : std::vector<std::string>{std::string(pattern)}) {
     if (names.size() > comparisons_max) break;

@@ -15,7 +15,7 @@ absl::Status WithNearPackages(Journal& journal, std::span<const std::string> pac
   std::vector<std::string> known;  // sorted
   const absl::Status read = journal.ForEach(
       [&](std::string_view name, const PackageRecord&) { known.emplace_back(name); });
-  if (!read.ok()) return status;  // (near names are a help only)
+  if (!read.ok()) return status;  // near names are only a help
   const auto unknown = std::find_if(packages.begin(), packages.end(), [&](const auto& name) {
     return !std::binary_search(known.begin(), known.end(), name);
   });

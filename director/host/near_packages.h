@@ -1,5 +1,5 @@
-// WithNearPackages: the error about a package that no cook knows gets the nearest names that cooks
-// know.
+// WithNearPackages: adds the nearest names that cooks know to the error about a package that no
+// cook knows.
 #pragma once
 
 #include <span>
@@ -10,8 +10,8 @@
 
 namespace galley::director {
 
-// `status` as it is, unless it is NOT_FOUND. Then its text ends with the names nearest to the first
-// of `packages` that the journal does not have. One scan of the journal. May block.
+// Returns `status`; if it is NOT_FOUND, its text ends with the names nearest to the first of
+// `packages` that the journal does not have. One scan of the journal. May block.
 absl::Status WithNearPackages(Journal& journal, std::span<const std::string> packages,
                               const absl::Status& status);
 

@@ -22,7 +22,7 @@ std::string AddressFileOf(const project::Project& project) {
 absl::StatusOr<std::unique_ptr<metrics::MetricsDoor>> OpenMetrics(
     const project::Project& project, std::function<metrics::Figures()> read) {
   if (project.director.metrics.empty()) {
-    ::unlink(AddressFileOf(project).c_str());  // of a director that was killed
+    ::unlink(AddressFileOf(project).c_str());  // left by a director that was killed
     return nullptr;
   }
   auto door = metrics::MetricsDoor::Open({.address = project.director.metrics,

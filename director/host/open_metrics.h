@@ -1,4 +1,5 @@
-// Where a director answers Prometheus, as [director] metrics says.
+// OpenMetrics: opens the address at which a director answers Prometheus, as [director] metrics
+// says.
 #pragma once
 
 #include <functional>
@@ -11,15 +12,16 @@
 
 namespace galley::director {
 
-// Under the state folder, while it is open: the address with its port.
+// Under the state folder, while the door is open: the address with its port.
 inline constexpr const char* kMetricsAddressFile = "metrics-address";
 
-// Null: no metrics are asked for. REQUIRES: the project's lock. Errors: outcome_status.h. `read`:
+// Null: no metrics are asked for. REQUIRES: the project's lock. Errors: outcome_status.h. `read`
 // outlives the door.
 absl::StatusOr<std::unique_ptr<metrics::MetricsDoor>> OpenMetrics(
     const project::Project& project, std::function<metrics::Figures()> read);
 
-// "http://127.0.0.1:9464/metrics", of the director that has the project; empty: it answers nowhere.
+// Returns "http://127.0.0.1:9464/metrics" for the director that has the project; empty: it answers
+// nowhere.
 std::string MetricsUrl(const project::Project& project);
 
 }  // namespace galley::director

@@ -1,7 +1,7 @@
-// The codes of a Status that ends a director or a cook. Whoever started it decides by the code; the
-// message is whole, for people.
+// OutcomeStatus: the codes of a Status that ends a director or a cook. The caller decides by the
+// code; the message is complete, and for people.
 //
-//   INVALID_ARGUMENT   the project file, or what was asked for, is wrong
+//   INVALID_ARGUMENT   the project file, or the ask, is wrong
 //   CANCELLED          a person stopped it
 //   UNAVAILABLE        the machine, the store or the workers are at fault
 #pragma once
@@ -29,7 +29,7 @@ inline absl::Status Infrastructure(std::string_view text) {
 inline absl::Status Infrastructure(const absl::Status& why) {
   return Infrastructure(MessageOf(why));
 }
-// `what`: what was at work: "store: <why>".
+// `what`: the part that was at work: "store: <why>".
 inline absl::Status Infrastructure(std::string_view what, const absl::Status& why) {
   return Infrastructure(std::string(what) + ": " + MessageOf(why));
 }

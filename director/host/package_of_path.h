@@ -9,8 +9,8 @@
 
 namespace galley::director {
 
-// The package, of those that are done, whose outputs are at `path` (of a tree, without the leading
-// '/'); empty: there is none.
+// Returns the done package that has an output at `path` (in a tree, without the leading '/');
+// empty: there is none.
 // Cost: one look at each package.
 std::string PackageOfPath(const project::Project& project, const DoneKeys& done,
                           std::string_view path);

@@ -11,8 +11,8 @@
 namespace galley::director {
 namespace {
 
-// Where packages may be that are staged at what begins with `stage_prefix` ("/Game/a.json."): as
-// they are named there, and in each mount that is staged elsewhere.
+// Returns the names that packages staged under `stage_prefix` ("/Game/a.json.") may begin with:
+// `stage_prefix` itself, and a name in each mount that is staged elsewhere.
 std::vector<std::string> NamePrefixes(const project::Project& project,
                                       const std::string& stage_prefix) {
   std::vector<std::string> prefixes = {stage_prefix};

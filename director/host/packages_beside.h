@@ -9,9 +9,9 @@
 
 namespace galley::director {
 
-// `failed`: where the outputs of the failed packages begin in the tree (StagePath). The
-// answer has such beginnings for packages in `names` and `generated` (the packages that there are
-// now, sorted) that are not in `failed`.
+// `failed`: the paths in the tree at which the outputs of the failed packages begin (StagePath).
+// Returns such paths for packages in `names` and `generated` (the packages that exist now, sorted)
+// that are not in `failed`.
 // Cost: a search for each failed package.
 std::vector<std::string> PackagesBeside(const project::Project& project,
                                         const std::vector<std::string>& names,

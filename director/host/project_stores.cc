@@ -25,7 +25,8 @@ absl::StatusOr<std::unique_ptr<ProjectStores>> ProjectStores::Open(
       std::unique_ptr<ProjectStores>(new ProjectStores(project.store.directory, project.name));
   auto store = store::OpenOrConnect(stores->directory_);
   if (!store.ok()) return Infrastructure("store", store.status());
-  // Told at once, whoever owns the store: workers that cannot write are only seen to end.
+  // A full disk is told at once, whoever owns the store: workers that cannot write are only seen to
+  // end.
   if (const absl::Status room = stores->CheckSpace(0); !room.ok())
     return Infrastructure("store", room);
   if (const absl::Status held = stores->Hold(); !held.ok())
@@ -46,8 +47,8 @@ absl::StatusOr<std::unique_ptr<ProjectStores>> ProjectStores::Open(
   return stores;
 }
 
-// Keeps the blobs that cooks are told are there until the director ends, whoever owns the store by
-// then. Without that a cook is as right, and may have to make blobs again.
+// Keeps the blobs that cooks are told of until the director ends, whoever owns the store by then.
+// Without the session a cook is still right, but may have to make blobs again.
 absl::Status ProjectStores::Hold() {
   auto session = store::Session::Begin(directory_, fmt::format("cook of {}", project_name_));
   if (!session.ok()) return Annotate(session.status(), "a collection may drop what this cook uses");

@@ -1,12 +1,12 @@
-// ProjectStores: the stores that a director works with, for as long as it lives.
+// ProjectStores: the stores of a director, for as long as it lives.
 //
 //   store()    FencedStore -> TieredStore (only with a remote) -> the project's store directory
-//   remote()   the store of other people behind it, as galley.toml names it
+//   remote()   the upstream cache behind the store, as galley.toml names it
 //
-// A session of the store keeps what cooks are told is there, and a thread looks after
-// [store] max_size.
+// A session of the store keeps the blobs that cooks are told of, and a thread looks after [store]
+// max_size.
 //
-// Threads: store() and remote() as they say; the rest: one at a time, but RemoteDown: any.
+// Threads: store() and remote() as they say; RemoteDown: any; the other functions: one at a time.
 #pragma once
 
 #include <functional>
@@ -29,42 +29,44 @@ namespace galley::director {
 
 class ProjectStores {
  public:
-  // Makes the store if there is none, or connects to its owner. Nothing is written when `may_write`
-  // answers other than OK. Errors: outcome_status.h.
+  // Makes the store if there is none, or connects to the store's owner. Nothing is written when
+  // `may_write` returns an error. Errors: outcome_status.h.
   static absl::StatusOr<std::unique_ptr<ProjectStores>> Open(
       const project::Project& project, std::function<absl::Status()> may_write,
       CookEventSink& sink);
 
   store::Store& store() { return *store_; }
-  // Of the project's store directory, unfenced.
+  // The administration of the project's store directory, unfenced.
   store::StoreAdmin& admin() { return *admin_; }
-  // Null: there is none.
+  // Null: there is no upstream cache.
   store::RemoteCache* remote() { return remote_.cache.get(); }
   store::BlobStore* known_of_remote() { return remote_.known.get(); }
 
   // FAILED_PRECONDITION: the store's folder was deleted or replaced while this process owned it.
   // Any thread.
   absl::Status CheckFolder() const;
-  // Opens what is there now, in place of what was; nothing else uses the store meanwhile.
+  // Opens the store that is there now, in place of the old store. REQUIRES: nothing else uses the
+  // store.
   absl::Status OpenWhatIsThere();
 
-  // Nobody relies any more on what was told of the store up to now: a collection may drop it.
+  // Called when nobody relies any more on what was told of the store: a collection may drop it.
   void RenewSession();
   // RESOURCE_EXHAUSTED: the store's disk has no room for `bytes` beside the reserve.
   absl::Status CheckSpace(uint64_t bytes) const;
-  // Since the director began.
+  // Bytes since the director began.
   uint64_t BytesFetched() const;
-  // "down since 14:05"; empty: it is not down, or there is none.
+  // Returns "down since 14:05"; empty: the remote is not down, or there is none.
   std::string RemoteDown() const;
-  // Gives up what hangs there: nobody waits for it any more. Tells what went wrong.
+  // Gives up hanging calls to the remote, for which nobody waits any more. Tells what went wrong.
   void TellRemote(CookEventSink& sink);
-  // Nothing is asked of it any more.
+  // Asks the remote nothing any more.
   void LeaveRemote();
 
-  // [store] max_size. (A thread looks in between, too.)
+  // Keeps the store within [store] max_size. A thread looks in between as well.
   void KeepWithinSize(Cancellation& stop, CookEventSink& sink);
-  // Dead bytes lie in the store's segments, and nothing needs them. The session ends first: nothing
-  // is given back while a session lives, which may read there. Only when no cook is left.
+  // Gives back dead bytes in the store's segments, which nothing needs. First ends the session:
+  // nothing is given back while a session lives, which may read the segments. REQUIRES: no cook is
+  // left.
   void GiveBackDeadBytes(Cancellation& stop, CookEventSink& sink);
 
  private:
@@ -77,7 +79,7 @@ class ProjectStores {
   std::unique_ptr<store::Store> store_;
   store::StoreAdmin* admin_ = nullptr;      // of store_
   store::DeadBytes* dead_bytes_ = nullptr;  // of store_; null: another process owns the directory
-  store::ReplacedFolder* replaced_folder_ = nullptr;  // of store_; null: it cannot tell
+  store::ReplacedFolder* replaced_folder_ = nullptr;  // of store_; null: store_ cannot tell
   std::optional<store::Session> session_;
   store::Remote remote_;
   std::unique_ptr<store::QuotaKeeper> quota_;

@@ -1,5 +1,5 @@
-// What people are told about the remote store: that it is down, and the warnings when a cook ends.
-// A cook is right without that store, so they are no errors.
+// RemoteWarnings: what people are told about the remote store: that the store is down, and the
+// warnings when a cook ends. A cook is right without the remote store, so nothing here is an error.
 #pragma once
 
 #include <string>
@@ -11,11 +11,12 @@
 
 namespace galley::director {
 
-// "down since 14:05"; empty: it is not. `now`: the wall clock's, `monotonic` that of the state.
+// Returns "down since 14:05"; empty: the remote is not down. `now`: the wall clock's time,
+// `monotonic`: the time of the state's clock.
 std::string RemoteDownText(const store::RemoteState& state, absl::Time monotonic, absl::Time now,
                            absl::TimeZone zone);
 
-// `down`: "down since 14:05"; empty: it is not.
+// `down`: "down since 14:05"; empty: the remote is not down.
 std::vector<std::string> RemoteWarnings(const store::RemoteState& state, std::string_view down);
 
 }  // namespace galley::director

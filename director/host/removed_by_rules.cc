@@ -13,7 +13,7 @@
 namespace galley::director {
 namespace {
 
-// The virtual paths that a path of a tree may begin with.
+// Returns the virtual paths with which a path of a tree may begin.
 std::vector<std::string> VirtualPathsOf(const project::Project& project, const std::string& path) {
   std::vector<std::string> found = {"/" + path};
   for (const content::Mount& mount : project.mounts) {
@@ -23,7 +23,7 @@ std::vector<std::string> VirtualPathsOf(const project::Project& project, const s
   return found;
 }
 
-// Whether `path` is an output of one of these packages.
+// Says whether `path` is an output of one of these packages.
 bool IsOfOne(const World& world, const std::string& path,
              const std::vector<std::string>& packages) {
   for (std::string name : VirtualPathsOf(*world.project, path)) {
@@ -36,7 +36,8 @@ bool IsOfOne(const World& world, const std::string& path,
   return false;
 }
 
-// The file of which no rule makes a package and whose output had this path; empty: there is none.
+// Returns the file of which no rule makes a package and whose output had this path; empty: there is
+// none.
 std::string SourceWithoutRule(const World& world, const std::string& path) {
   for (std::string name : VirtualPathsOf(*world.project, path)) {
     for (;;) {
@@ -50,7 +51,7 @@ std::string SourceWithoutRule(const World& world, const std::string& path) {
   return {};
 }
 
-// Facts of galley.toml, of the user's configuration and of the command line in its place.
+// Says whether a fact belongs to galley.toml, to the user's configuration or to the command line.
 bool IsOfProjectFile(const Fact& fact) {
   return fact.name == kProjectFileFact || fact.name == "galley.toml, beside its rules" ||
          (fact.name.starts_with("the value ") && fact.name.find("output") == std::string::npos);

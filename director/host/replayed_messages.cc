@@ -5,7 +5,7 @@
 namespace galley::director {
 namespace {
 
-// What another cook would judge as this one did. Limits are kept for some days only.
+// Says whether another cook would judge as this cook did. Limits are kept only for some days.
 bool Stands(FailureCause cause) {
   return cause == FailureCause::kProject || cause == FailureCause::kVerdict;
 }
@@ -14,7 +14,7 @@ bool Stands(FailureCause cause) {
 
 void ReplayedMessages::Failed(const std::string& package, const std::string& platform,
                               const PackageFailed& failed) {
-  // (What an attempt without a result had looked at is not known.)
+  // Nobody knows what an attempt without a result had looked at.
   if (!Stands(failed.cause) || failed.attempt != 0) Passing();
   failures_.insert({.package = package,
                     .platform = platform,
@@ -32,7 +32,7 @@ void ReplayedMessages::Warned(const std::string& package, const std::string& pla
 void ReplayedMessages::Done(const std::string& package, const std::string& platform) {
   const auto first = failures_.lower_bound({.package = package});
   for (auto at = first; at != failures_.end() && at->package == package;) {
-    // (One of all platforms is taken back in part; what is left of it is not known here.)
+    // A failure of all platforms is taken back in part; the part that is left is not known here.
     if (at->platform.empty()) Passing();
     at = at->platform == platform ? failures_.erase(at) : std::next(at);
   }

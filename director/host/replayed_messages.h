@@ -1,5 +1,5 @@
-// ReplayedMessages: what people were told of a cook and what still holds at its end, so that the
-// same can be told again when all stands.
+// ReplayedMessages: the messages of a cook that still hold at its end, so that they can be told
+// again when all stands.
 //
 // Threads: one.
 #pragma once
@@ -20,15 +20,15 @@ class ReplayedMessages {
   void Failed(const std::string& package, const std::string& platform, const PackageFailed& failed);
   void Warned(const std::string& package, const std::string& platform, const std::string& text);
   void Done(const std::string& package, const std::string& platform);
-  // What is told from here on is of the scan, or no more.
+  // Says whether later messages belong to the scan.
   void SetScanning(bool is_scanning) { is_scanning_ = is_scanning; }
-  // Something was told that another cook of the same would not tell.
+  // Notes a message that another cook of the same selection would not tell.
   void Passing() { is_passing_ = true; }
 
   const CookEvent::Scanned& scanned() const { return scanned_; }
   const std::vector<StandingWarning>& warnings() const { return warnings_; }
   std::vector<StandingFailure> failures() const { return {failures_.begin(), failures_.end()}; }
-  // True: another cook of the same tells the same.
+  // True: another cook of the same selection tells the same messages.
   bool stands() const { return !is_passing_; }
 
  private:
@@ -39,7 +39,7 @@ class ReplayedMessages {
   bool is_scanning_ = false;
 };
 
-// Tells it again.
+// Tells the messages of the standing again.
 void TellAgain(const Standing& standing, CookEventSink& sink);
 
 }  // namespace galley::director

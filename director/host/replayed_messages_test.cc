@@ -60,7 +60,7 @@ TEST(ReplayedMessagesTest, WhatAnotherCookWouldNotTellStandsNot) {
   ReplayedMessages passing;
   passing.Passing();
   EXPECT_FALSE(passing.stands());
-  // Which of the platforms are left is not known.
+  // Nobody knows which of the platforms are left.
   ReplayedMessages in_part;
   in_part.Failed("/Game/a", "", Failed("missing"));
   in_part.Done("/Game/a", "pc");

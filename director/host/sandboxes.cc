@@ -11,7 +11,7 @@
 namespace galley::director {
 namespace {
 
-// Empty: the folder's name is its name, which another folder does not have.
+// Returns the given name; empty: the project has its folder's name, which no other folder has.
 std::string NameGiven(const project::Project& project) {
   const auto origin =
       std::find_if(project.origins.begin(), project.origins.end(),

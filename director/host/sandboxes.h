@@ -1,5 +1,5 @@
-// Sandboxes: the folders that a project's trees are staged to, one for each platform, and the right
-// to stage there (director/stage/ownership.h).
+// Sandboxes: the folders to which a project's trees are staged, one for each platform, and the
+// right to stage there (director/stage/ownership.h).
 //
 // Threads: none.
 #pragma once
@@ -16,7 +16,7 @@ namespace galley::director {
 class Sandboxes {
  public:
   struct Rules {
-    bool adopt = false;  // CookAsk
+    bool adopt = false;  // CookAsk::adopt
     bool exact = false;
   };
   // `project` outlives it.
@@ -25,13 +25,13 @@ class Sandboxes {
 
   std::string PathOf(const std::string& platform) const;
 
-  // Before anything is cooked: a sandbox that cannot be written, or is somebody's folder, would be
-  // found only after the roots are published. `project_id`: empty: it has none yet. Changes
-  // nothing. Errors: outcome_status.h.
+  // Called before anything is cooked, because a sandbox that cannot be written, or is somebody's
+  // folder, would otherwise be found only after the roots are published. `project_id`: empty: the
+  // project has no id yet. Changes nothing. Errors: outcome_status.h.
   absl::Status CheckAll(const std::vector<std::string>& platforms,
                         const std::string& project_id) const;
-  // Checks once more, for somebody may have used the folder while the cook ran, and makes it the
-  // project's. Errors: those of CheckSandbox and ClaimSandbox.
+  // Checks the sandbox once more, for somebody may have used the folder while the cook ran, and
+  // claims it for the project. Errors: those of CheckSandbox and ClaimSandbox.
   absl::Status Claim(const std::string& platform, const std::string& project_id) const;
 
  private:

@@ -1,5 +1,5 @@
-// ScanProject: the project as a cook would see it now, for commands that cook nothing: no lock is
-// taken and nothing is written.
+// ScanProject: the project as a cook would see it now, for commands that cook nothing: ScanProject
+// takes no lock and writes nothing.
 #pragma once
 
 #include <memory>
@@ -16,16 +16,17 @@ struct ScannedProject {
 };
 
 // INVALID_ARGUMENT, NOT_FOUND: wrong usage or project file. UNAVAILABLE: the cookers cannot be
-// asked for their settings. What is wrong with rules and sidecars is for CheckRecipes.
+// asked for their settings. CheckRecipes reports what is wrong with rules and sidecars.
 absl::StatusOr<ScannedProject> ScanProject(project::Project project);
-// The same as a cook with these options sees it.
+// Returns the project as a cook with these options sees it.
 absl::StatusOr<ScannedProject> ScanProject(project::Project project,
                                            const ProjectCatalog::Options& options);
 
-// The options of a scan of this project.
+// Returns the options for a scan of this project.
 content::ScanOptions ScanOptionsOf(const project::Project& project);
 
-// INVALID_ARGUMENT: all that is wrong with rules and sidecars, each once with its file and line.
+// INVALID_ARGUMENT: everything wrong with rules and sidecars, each error once with its file and
+// line.
 absl::Status CheckRecipes(const ProjectCatalog& table);
 
 }  // namespace galley::director

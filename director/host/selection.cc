@@ -20,14 +20,14 @@ constexpr std::string_view kGenerated = "/_gen/";
 
 bool IsGlob(std::string_view text) { return text.find_first_of("*?[{") != std::string_view::npos; }
 
-// All folders that hold packages, sorted.
+// Returns all folders that hold packages, sorted.
 std::vector<std::string> FoldersOf(const std::vector<std::string>& names) {
   std::vector<std::string> folders;
   std::string_view before;
   for (const std::string& name : names) {
     for (std::string_view folder = content::FolderOf(name); folder.size() > 1;
          folder = content::FolderOf(folder)) {
-      if (content::IsUnder(before, folder)) break;  // named with an earlier package
+      if (content::IsUnder(before, folder)) break;  // an earlier package has the same folder
       folders.emplace_back(folder);
     }
     before = name;
@@ -37,21 +37,21 @@ std::vector<std::string> FoldersOf(const std::vector<std::string>& names) {
   return folders;
 }
 
-// Finds what patterns and names stand for. A Status that is not OK is the whole error but for who
-// gave the pattern.
+// Finder: finds the packages that patterns and names stand for. An error has the whole text except
+// for who gave the pattern.
 class Finder {
  public:
   Finder(const project::Project& project, const ProjectCatalog& table)
       : project_(project), table_(table) {}
 
-  // The packages that a pattern over virtual paths matches.
+  // Returns the packages that a pattern over virtual paths matches.
   absl::StatusOr<std::vector<std::string>> Matches(std::string_view pattern) const {
     ASSIGN_OR_RETURN(std::vector<std::string> found, MatchesOrNone(pattern));
     if (found.empty()) return NothingMatches(pattern);
     return found;
   }
 
-  // A package, or the glob of several.
+  // Returns a package, or the packages of a glob.
   absl::StatusOr<std::vector<std::string>> Packages(const std::string& argument) const {
     if (IsGlob(argument)) {
       const auto found = MatchesOrNone(argument);
@@ -63,7 +63,7 @@ class Finder {
     return NoSuchPackage(argument, name);
   }
 
-  // All packages below a folder.
+  // Returns all packages below a folder.
   absl::StatusOr<std::vector<std::string>> Folder(const std::string& argument) const {
     ASSIGN_OR_RETURN(const std::string folder, ToVirtual(project_, argument));
     return FolderNamed(folder);
@@ -85,7 +85,7 @@ class Finder {
     return IsFolder(argument) ? Folder(argument) : Packages(argument);
   }
 
-  // A glob names what it matches as a folder does: what is never cooked is left out of it.
+  // A glob names packages as a folder does: packages that are never cooked are left out.
   InstigatorCategory CategoryOf(const std::string& argument) const {
     const auto name = ToVirtual(project_, argument);
     const bool is_one = name.ok() && !IsFolder(argument) && (!IsGlob(*name) || table_.Find(*name));
@@ -115,7 +115,7 @@ class Finder {
   absl::StatusOr<std::vector<std::string>> MatchesOrNone(std::string_view pattern) const {
     ASSIGN_OR_RETURN(const content::Glob glob, content::Glob::Parse(pattern));
     std::vector<std::string> found;
-    if (!IsGlob(pattern)) {  // lists of thousands of maps name each of them
+    if (!IsGlob(pattern)) {  // lists of thousands of maps name each map
       if (table_.Find(pattern)) found.emplace_back(pattern);
     } else {
       found = Below(glob.LiteralFolder());
@@ -125,7 +125,7 @@ class Finder {
     return found;
   }
 
-  // The name of a package that the cook of another one may generate.
+  // Says whether the name is a package that the cook of another package may generate.
   bool IsOfAGenerator(std::string_view name) const {
     const size_t mark = name.find(kGenerated);
     return mark != std::string_view::npos && !IsGlob(name) &&
@@ -151,8 +151,8 @@ class Finder {
     return absl::InvalidArgumentError(text + Near(pattern, table_.names()));
   }
 
-  // For the first errors only, as long as the comparisons last: each takes some microseconds, and a
-  // person reads no more than kErrorsToldMax of them.
+  // Returns near names for the first errors only, as long as the comparisons last: each takes some
+  // microseconds, and a person reads no more than kErrorsToldMax errors.
   std::string Near(std::string_view name, std::span<const std::string> names) const {
     if (names.size() > comparisons_left_) return "";
     const std::string text = NearText(NearNames(name, names, comparisons_left_));
@@ -198,7 +198,7 @@ class Selector {
     const bool is_all_never =
         std::all_of(found->begin(), found->end(),
                     [&](const std::string& name) { return finder.IsNever(name); });
-    // (That a package which is named itself is never cooked fails it.)
+    // A package that is named itself and is never cooked fails.
     if (is_all_never && category != InstigatorCategory::kCommandLinePackage)
       selection_.warnings.push_back(fmt::format(
           "{}all that {} names is never cooked ([cook] never or --never)", who, pattern));
@@ -236,7 +236,7 @@ class Selector {
  private:
   CookSelection selection_;
   std::vector<std::string> errors_;
-  bool has_work_ = false;  // something that was selected may be cooked
+  bool has_work_ = false;  // something in the selection may be cooked
 };
 
 void SelectFromCommandLine(const v1::Selection& ask, const project::Project& project,

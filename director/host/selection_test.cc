@@ -17,7 +17,7 @@ class SelectionTest : public ShellTest {
       Write(std::string("content/") + file, "");
     }
   }
-  // "<name> <category>, ..." or the error's text; warnings as "! text".
+  // Returns "<name> <category>, ..." or the error's text; warnings as "! text".
   std::string Selected() {
     const auto world = MakeWorld();
     const auto selection = Select(ask_, *world->project, *world->table);

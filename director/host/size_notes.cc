@@ -19,7 +19,7 @@ uint64_t Grown(uint64_t source_bytes, uint64_t output_bytes) {
   return output_bytes > source_bytes ? output_bytes - source_bytes : 0;
 }
 
-// What makes the outputs of a cooker smaller.
+// Returns the setting that makes the outputs of a cooker smaller.
 std::string_view SettingOf(std::string_view cooker) {
   if (cooker == "texture")
     return "`settings = { max_size = 1024 }` in their rule bounds textures, and `zstd = 9` packs "
@@ -62,7 +62,7 @@ void SizeNotes::AddTo(Sum& sum, const Package& package) const {
   for (const auto& [platform, bytes] : package.outputs) sum.outputs[platform] += bytes;
 }
 
-// "3 packages, 1.2 MiB of sources -> android 0.5 MiB, windows 0.9 MiB".
+// Returns "3 packages, 1.2 MiB of sources -> android 0.5 MiB, windows 0.9 MiB".
 std::string SizeNotes::TextOf(const Sum& sum) const {
   std::vector<std::pair<std::string, uint64_t>> outputs;
   for (size_t i = 0; i < platforms_.size(); ++i)

@@ -1,8 +1,8 @@
-// SizeNotes: how large the sources of a cook are and what they became, by kind: what is told at the
-// end of a project's first cook.
+// SizeNotes: the sizes of a cook's sources and outputs, by kind, which are told at the end of a
+// project's first cook.
 //
-// A kind is what the names of files end with. The source of a generated package is in no file, and
-// is not counted.
+// A kind is the extension of the files. The source of a generated package is in no file, and is not
+// counted.
 //
 // Threads: one. Memory: some 100 bytes for each package.
 #pragma once
@@ -19,24 +19,24 @@ namespace galley::director {
 
 class SizeNotes {
  public:
-  // What is noted later of the same package and platform counts in place of this.
+  // A later call for the same package and platform replaces an earlier call.
   void Add(std::string_view package, std::string_view platform, uint64_t source_bytes,
            uint64_t output_bytes);
   void Remove(std::string_view package);
 
-  // A platform for which the cooked files are much larger than their sources: at least four times,
+  // Growth: a platform whose cooked files are much larger than their sources: at least four times,
   // and at least a MiB more.
   struct Growth {
     std::string platform;
     uint64_t source_bytes = 0, output_bytes = 0;
-    std::string kind;     // that grew most
-    std::string package;  // the one of the kind that grew most
+    std::string kind;     // the kind that grew most
+    std::string package;  // the package of that kind that grew most
   };
-  // The one of them that grew most.
+  // Returns the growth of the platform that grew most.
   std::optional<Growth> FindGrowth() const;
 
-  // For people: a line for all, and one for each of the five largest kinds. Empty: nothing is
-  // noted.
+  // For people: a line for everything, and a line for each of the five largest kinds. Empty:
+  // nothing is noted.
   std::vector<std::string> Lines() const;
 
  private:
@@ -59,7 +59,8 @@ class SizeNotes {
   std::map<std::string, Package, std::less<>> packages_;  // by name
 };
 
-// For people. `cooker`: of the growth's package; its settings are named that make less of it.
+// For people. `cooker`: the cooker of the growth's package; the text names its settings that make
+// outputs smaller.
 std::string TextOf(const SizeNotes::Growth& growth, std::string_view cooker);
 
 }  // namespace galley::director

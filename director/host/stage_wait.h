@@ -1,4 +1,5 @@
-// The lines of a cook that waits while another process has the sandbox that it is to stage to.
+// StageWait: the lines of a cook that waits while another process has the sandbox to which it
+// stages.
 #pragma once
 
 #include <string>
@@ -13,8 +14,8 @@ class StageWait {
  public:
   explicit StageWait(std::string sandbox) : sandbox_(std::move(sandbox)) {}
 
-  // The line that is due at `now`, of a clock that never goes back: at once, and again after each
-  // 30 s. Empty: none is.
+  // Returns the line that is due at `now`, of a clock that never goes back: at once, and then every
+  // 30 s. Empty: no line is due.
   std::string LineAt(absl::Time now);
 
  private:

@@ -69,7 +69,7 @@ absl::StatusOr<StageReport> Staging::StageWhatDiffers(const std::string& platfor
 }
 
 StageOptions Staging::HowToStage(const WorldPtr& world) const {
-  // (The mounts may be others than when the cook began.)
+  // The mounts may have changed since the cook began.
   const project::Project& project = *world->project;
   StageOptions options{.by_the_book = options_.by_the_book,
                        .exact = options_.rules.exact,
@@ -85,7 +85,7 @@ StageOptions Staging::HowToStage(const WorldPtr& world) const {
   return options;
 }
 
-// "desktop and mobile are published and were not staged".
+// Returns "desktop and mobile are published and were not staged".
 std::string Staging::NotStagedText(const std::map<std::string, Digest>& roots) const {
   std::vector<std::string> names;
   for (const auto& [platform, root] : roots) {
@@ -105,7 +105,7 @@ std::string Staging::StageAll(const std::map<std::string, Digest>& roots, const 
   }
   const absl::Time begin = absl::Now();
   StageOptions how = HowToStage(world);
-  // (What an interrupt leaves of a sandbox is taken up by the next cook.)
+  // The next cook takes up a sandbox where an interrupt left it.
   is_published_ = true;
   std::string loss;
   std::atomic<bool> is_interrupted = false;

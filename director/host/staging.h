@@ -1,7 +1,7 @@
-// Staging: lays the published roots of one cook out in the sandboxes, and keeps what came of it.
+// Staging: stages the published roots of one cook to the sandboxes, and keeps the outcome.
 //
-// A root is staged again when lost bytes were made again, unless its sandbox already has it. All
-// platforms are staged as far as they can be, whatever one of them lacks.
+// A root is staged again when lost bytes were made again, unless its sandbox already has the root.
+// Every platform is staged as far as possible, whatever another platform lacks.
 //
 // Threads: one; StageAll blocks, also while another process stages to a sandbox.
 #pragma once
@@ -30,7 +30,7 @@ class Staging {
     std::string project_id;
     bool by_the_book = true;
     Sandboxes::Rules rules;
-    mode_t umask = 022;  // CookAsk
+    mode_t umask = 022;  // CookAsk::umask
   };
   struct Deps {
     const project::Project& project;
@@ -38,11 +38,11 @@ class Staging {
     CookNotes& notes;
     Cancellation& stop;
     std::function<absl::Status()> may_write;
-    // The root that lies in the platform's sandbox, if that was looked at and is as it was laid
-    // there. Null: it is not known.
+    // Returns the root in the platform's sandbox, if somebody looked and the sandbox is as it was
+    // staged. Null: nobody knows.
     std::function<std::optional<Digest>(const std::string& platform)> lies_there = nullptr;
   };
-  // All of `deps` outlives it.
+  // Everything in `deps` outlives Staging.
   Staging(Options options, const Deps& deps);
 
   // ShellOptions::stage.
@@ -50,17 +50,17 @@ class Staging {
   // Tells what the last round could not stage.
   void TellFailures();
 
-  // Somebody stages: the roots are published, so an interrupt from then on is too late.
+  // True when staging began: the roots are published, so a later interrupt comes too late.
   bool is_published() const { return is_published_; }
-  // TellFailures told something.
+  // Says whether TellFailures told a failure.
   bool has_failed() const { return has_failed_; }
-  // CANCELLED: a person stopped it while it staged, or waited for another process that does. The
-  // text says what was not staged.
+  // CANCELLED: a person stopped staging, or the wait for another process that stages. The text says
+  // what was not staged.
   const absl::Status& stopped() const { return stopped_; }
   absl::Duration time() const { return time_; }
 
  private:
-  // `how` without folder and root.
+  // `how` comes without folder and root.
   absl::StatusOr<StageReport> StageOne(const std::string& platform, const Digest& root,
                                        StageOptions how);
   absl::StatusOr<StageReport> StageWhatDiffers(const std::string& platform,
@@ -72,8 +72,9 @@ class Staging {
   const Options options_;
   const Deps deps_;
   const Sandboxes sandboxes_;
-  std::map<std::string, Digest> staged_;       // platform -> root that lies in its sandbox
-  std::map<std::string, std::string> errors_;  // platform -> why its root does not, in this round
+  std::map<std::string, Digest> staged_;  // platform -> root in its sandbox
+  // Platform -> why its root was not staged in this round.
+  std::map<std::string, std::string> errors_;
   bool is_published_ = false;
   bool has_failed_ = false;
   absl::Status stopped_;

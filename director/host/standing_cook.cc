@@ -23,7 +23,7 @@
 namespace galley::director {
 namespace {
 
-// Of more files a scan costs little more, and a cook that looks at a difference, too.
+// Beyond this many files a scan costs little more, and so does a cook of a difference.
 constexpr size_t kChangesMax = 4096;
 
 absl::Status Differs(std::string_view what) {
@@ -39,7 +39,7 @@ absl::StatusOr<content::StampCheck> CheckTable(
   return table.Check({.stop = &stop, .changes_max = changes_max});
 }
 
-// Judge: holds one standing against today. Each step is OK, or says what differs.
+// Judge: compares one standing with today. Each step returns OK, or says what differs.
 class Judge {
  public:
   Judge(const StandingAsk& ask, Standing standing, Cancellation& stop)
@@ -57,11 +57,11 @@ class Judge {
                      &Judge::JudgeStore});
   }
 
-  // Stamps of today are kept: a file that was hashed now need not be hashed the next time.
+  // Keeps today's stamps: a file that was hashed now need not be hashed the next time.
   void Renew() {
     if (!has_new_tools_ && !is_certified_anew_ && new_sources_.empty() && new_sandboxes_.empty())
       return standings_.Touch(standing_.ask);
-    // (Without it the next check hashes again.)
+    // Without the new stamps the next check hashes again.
     (void)standings_.Renew(standing_,
                            {.sources = new_sources_, .members = "", .sandboxes = new_sandboxes_});
   }
@@ -87,7 +87,7 @@ class Judge {
                                why.empty() ? "what is known of packages changed" : why));
   }
 
-  // The same, but that [[rule]]s may be others.
+  // Compares the facts, except that [[rule]]s may differ.
   absl::Status JudgeFactsButRules() {
     ASSIGN_OR_RETURN(const Facts now, FactsOf(ask_.project, ask_.cookers));
     for (const Fact& fact : now) {
@@ -96,7 +96,7 @@ class Judge {
                                        [&](const Fact& one) { return one.name == fact.name; });
       if (before == standing_.facts.end()) return Differs("the project file differs");
       if (*before == fact) break;
-      // (The same words may be on other lines now.)
+      // The same text may be on other lines now.
       if (NamesLines()) return Differs("galley.toml differs, and people were told of its lines");
       *before = fact;
     }
@@ -186,9 +186,9 @@ class Judge {
     return absl::OkStatus();
   }
 
-  // The store lost something: what stands may be all there still. Results are looked at only when
-  // one has come to be in dispute since. Not so with failures: what was taken out of the store may
-  // be one of them, a dispute that somebody ended in another project.
+  // Called when the store lost something: everything that stands may still be there. Results are
+  // read only if a dispute has come up since. This does not work with failures: what was taken out
+  // of the store may be a failure, as a dispute that somebody ended in another project.
   absl::Status CertifyAnew(store::Store& store, const store::StoreInfo& info) {
     const absl::Status lost = Differs("the store lost something");
     if (info.loss_epoch < standing_.loss_epoch || !standing_.failures.empty()) return lost;
@@ -240,7 +240,7 @@ CookReport ReportOf(const Standing& standing, absl::Duration took) {
   return report;
 }
 
-// The number of the files that a list named; nullopt: there was none.
+// Returns the number of the files that a list named; nullopt: there was no list.
 std::optional<uint64_t> ListedBy(const v1::CookAsk& ask) {
   if (!ask.has_changed()) return std::nullopt;
   return static_cast<uint64_t>(ask.changed().paths_size());
@@ -263,7 +263,7 @@ void Tell(const Standing& standing, const v1::CookAsk& ask, absl::Duration took,
   TellAgain(standing, sink);
 }
 
-// The files of the journal's base are those of today; of a list nobody looked.
+// Notes that the journal's base has today's files. After a list nobody has looked at other files.
 void NoteWhatWasLookedAt(const StandingAsk& ask, absl::Time began) {
   ListedCook last(ask.project.state_directory());
   if (!ask.ask.has_changed()) return last.Forget();
@@ -351,7 +351,7 @@ StandingAnswer AnswerCold(const ColdAsk& ask, CookEventSink& sink, Cancellation&
                                               .project_id = home.project_id,
                                               .store = open},
                                              sink, stop);
-  // A director that was killed after it had kept what stands has left its workers.
+  // A director that was killed after it had kept the standing has left its workers.
   if (answer.report.has_value()) EndInheritedWorkers(state, FindInheritedWorkers(state));
   return answer;
 }

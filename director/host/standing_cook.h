@@ -1,5 +1,5 @@
-// Cooks of which nothing has changed since the last one: they are answered from what stands, with a
-// stat for each file, and no worker, core, journal or scan.
+// StandingCook: a cook for which nothing has changed since the last one is answered from what
+// stands, with a stat for each file, and no worker, core, journal or scan.
 //
 // Threads: one, of whoever has the project.
 #pragma once
@@ -24,50 +24,50 @@
 
 namespace galley::director {
 
-// An ask, and all that there is beside the files. All of it outlives the call.
+// StandingAsk: an ask, and everything beside the files. All of it outlives the call.
 struct StandingAsk {
   const v1::CookAsk& ask;
-  const project::Project& project;  // with the cook's own output folder
+  const project::Project& project;  // with the output folder of the cook
   const Cookers& cookers;
   const std::map<std::string, std::string>& environment;  // what env(...) observes
-  DifferingVariables differing = {};  // of the environment of who asks; none: it is the same
+  DifferingVariables differing = {};  // of the environment of the asker; empty: it is the same
   const std::string& project_id;
-  // Opened only when all else stands.
+  // Opened only when everything else stands.
   std::function<absl::StatusOr<store::Store*>()> store;
   WatchedTables* watched = nullptr;  // null: all files are looked at
 };
 
-// CheckedSources: the stamps of all sources were checked, and did not hold.
+// CheckedSources: stamps of all sources that were checked and did not hold.
 struct CheckedSources {
   std::string stamps;  // the id of their table
   content::StampCheck check;
 };
 
 struct StandingAnswer {
-  std::optional<CookReport> report;  // as the cook would give it; nullopt: it must run
-  std::string difference;            // then: what differs, for people; empty: nothing was known
-  std::optional<CheckedSources> checked;  // then: if that was it
+  std::optional<CookReport> report;  // as the cook would return it; nullopt: the cook must run
+  std::string difference;  // if it must run: what differs, for people; empty: nothing was known
+  std::optional<CheckedSources> checked;  // if it must run: set if the stamps differ
 };
-// Tells `sink` all that the cook would tell, when all stands.
+// Tells `sink` everything that the cook would tell, when all stands.
 StandingAnswer AnswerFromStanding(const StandingAsk& ask, CookEventSink& sink, Cancellation& stop);
 
-// The standing of the ask, of which all holds but for files, and for [[rule]]s (changed_rules.h):
-// sources and sandboxes were not looked at. FAILED_PRECONDITION: what differs.
+// Returns the standing of the ask, which holds except for files, and for [[rule]]s
+// (changed_rules.h): sources and sandboxes were not looked at. FAILED_PRECONDITION: what differs.
 absl::StatusOr<Standing> FindButFiles(const StandingAsk& ask, Cancellation& stop);
 
-// How the files of its table of stamps are today; the patches of those with other bytes, if these
-// are few. `is_kept`: as WatchedTables::Check.
+// Checks the files of the standing's table of stamps; returns patches for files with other bytes,
+// if these are few. `is_kept`: as in WatchedTables::Check.
 absl::StatusOr<content::StampCheck> CheckSources(const StandingAsk& ask, const Standing& standing,
                                                  Cancellation& stop, bool is_kept);
 absl::StatusOr<content::StampCheck> CheckSandbox(const StandingAsk& ask, const Standing& standing,
                                                  const StandingPlatform& platform,
                                                  Cancellation& stop, bool is_kept);
-// The names of these tables in StandingAsk::watched.
+// Returns the names of these tables in StandingAsk::watched.
 std::string WatchedSources(const Standing& standing);
 std::string WatchedSandbox(const Standing& standing, const std::string& platform);
 
-// The same for a command that has no Director (yet): takes the project's lock meanwhile, and leaves
-// it to a Director when another process has it.
+// The same for a command without a Director: takes the project's lock meanwhile, and leaves the
+// answer to a Director when another process has the lock.
 struct ColdAsk {
   const v1::CookAsk& ask;
   const project::Project& project;

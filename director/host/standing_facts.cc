@@ -18,7 +18,7 @@
 namespace galley::director {
 namespace {
 
-// Values that decide how a cook is run, and not what it comes to.
+// Says whether the key decides only how a cook is run, and not its outcome.
 bool DecidesNothing(std::string_view key) {
   return key.starts_with("farm.") || key.starts_with("director.");
 }
@@ -44,7 +44,7 @@ void PutList(std::string& text, std::string_view name, const List& values) {
     text += fmt::format("{} {}:{}\n", name, value.size(), value);
 }
 
-// "/x" and "x" are two files, for one who asks from somewhere else, too.
+// "/x" and "x" are two files, also for an ask from another folder.
 void PutSelection(std::string& text, const v1::Selection& selection) {
   if (HasSelection(selection)) text += fmt::format("from {}\n", AbsolutePath("."));
   PutList(text, "positional", selection.positional());
@@ -67,8 +67,8 @@ int64_t NowNanos() { return absl::ToUnixNanos(absl::Now()); }
 
 // A field that decides nothing is in the list of standing_facts_test.cc, which knows all fields:
 // how files are found and how urgent the cook is, and `adopt`, which has no effect on a sandbox
-// that is ours. The output folder is the project's, or instead of it. The environment is looked at
-// by itself (StandingAsk::differing).
+// that is ours. The output folder is the project's, or replaces it. The environment is compared by
+// itself (StandingAsk::differing).
 std::optional<std::string> TextOfAsk(const v1::CookAsk& ask, const project::Project& project) {
   if (ask.force() || ask.retry_failed() || ask.repair()) return std::nullopt;
   std::string text;

@@ -1,6 +1,6 @@
-// What a standing rests on beside files, the journal and the store (director/standing/standing.h):
-// who keeps one and who asks for one take it from here, so that neither can forget what the other
-// thinks of.
+// StandingFacts: what a standing rests on beside files, the journal and the store
+// (director/standing/standing.h): code that keeps a standing and code that asks for one both take
+// the facts from here, so that neither can forget a fact that the other compares.
 //
 // Threads: any.
 #pragma once
@@ -18,27 +18,27 @@
 
 namespace galley::director {
 
-// All that is asked for, as text: equal texts ask for the same of equal projects. nullopt: such an
-// ask is never answered without a cook. What has no effect on what a cook comes to is not in it.
-// `project` has the cook's own output folder.
+// Returns everything that is asked for as text: equal texts ask for the same of equal projects.
+// nullopt: such an ask is never answered without a cook. The text leaves out what has no effect on
+// the outcome of a cook. `project` has the output folder of the cook.
 std::optional<std::string> TextOfAsk(const v1::CookAsk& ask, const project::Project& project);
 
-// The program, the user, the project file, configuration and cookers. The fact kProjectFileFact is
-// of all bytes of galley.toml, another one of what it says beside its rules.
+// The program, the user, the project file, configuration and cookers. The fact kProjectFileFact
+// covers all bytes of galley.toml; another fact covers the file without its rules.
 inline constexpr std::string_view kProjectFileFact = project::kProjectFile;
 absl::StatusOr<Facts> FactsOf(const project::Project& project, const Cookers& cookers);
 
-// The variables that results observed, with their values.
+// Returns the variables that results observed, with their values.
 Facts EnvironmentFacts(const ObservedValues& observed);
-// Their values today, as cooks would be answered.
+// Returns the values of these variables today, as cooks would be answered.
 Facts EnvironmentNow(const Facts& before, const project::Project& project,
                      const std::map<std::string, std::string>& environment);
 
-// The tools that results observed. FAILED_PRECONDITION: one of them is another one by now.
+// Returns the tools that results observed. FAILED_PRECONDITION: a tool has changed since.
 absl::StatusOr<std::vector<StandingTool>> ToolsOf(const ObservedValues& observed,
                                                   const std::string& project_root);
-// Looks at a tool again; hashes it when its stamp is another. Empty: it is as it was, and `tool`
-// has today's stamp; else what differs.
+// Looks at a tool again; hashes it when its stamp differs. Empty: the tool is the same, and `tool`
+// has today's stamp; otherwise: what differs.
 std::string LookAgain(StandingTool& tool);
 
 }  // namespace galley::director

@@ -68,7 +68,7 @@ void ForEachField(v1::CookAsk& ask, google::protobuf::Message& message,
   }
 }
 
-// A field that is added to an ask fails here until it is decided what it decides.
+// A new field of an ask fails here until somebody decides what the field decides.
 TEST(TextOfAskTest, OnlyWhatDecidesNothingIsNotInIt) {
   const std::set<std::string> decides_nothing = {
       "adopt",         "output_directory",    "urgency_class", "is_detached",  "wants_trace",
@@ -134,7 +134,7 @@ TEST(EnvironmentFactsTest, ValuesAreComparedAsTheyAreObserved) {
   const Facts unset = EnvironmentFacts(Observed(record::ObservationKind::kEnv, "X", "unset"));
   EXPECT_EQ(unset, EnvironmentNow(unset, project, {}));
   EXPECT_NE(unset, EnvironmentNow(unset, project, {{"X", "unset"}}));
-  project.farm.environment.clear();  // it is not answered any more
+  project.farm.environment.clear();  // cooks can no longer ask for it
   EXPECT_NE(facts, EnvironmentNow(facts, project, {{"X", "1"}}));
   EXPECT_EQ(unset, EnvironmentNow(unset, project, {{"X", "1"}}));
 }

@@ -11,7 +11,7 @@
 namespace galley::director {
 namespace {
 
-// The result that was recorded, and no other one of its package; null: it is not there any more.
+// Returns the recorded result, and no other result of its package; null: it no longer exists.
 absl::StatusOr<StoredResultPtr> RecordOf(Journal& journal, const UnsentResult& unsent) {
   ASSIGN_OR_RETURN(const auto record, journal.Find(unsent.package));
   if (!record.has_value()) return nullptr;

@@ -1,6 +1,6 @@
-// Results that a remote store was not given before their cook ended, or was killed: the journal
-// knows their packages (director/journal/journal.h), and the next cook that writes to a remote
-// store sends those that still hold by then.
+// UnsentResults: results that were not sent to the remote store before their cook ended, or was
+// killed: the journal knows their packages (director/journal/journal.h), and the next cook that
+// writes to a remote store sends the results that still hold.
 #pragma once
 
 #include <vector>
@@ -12,12 +12,12 @@
 
 namespace galley::director {
 
-// The unsent results that journal and store agree upon. A result that was disputed, forgotten or
-// cooked anew since is not sent, and the journal forgets it.
+// Returns the unsent results on which journal and store agree. A result that was disputed,
+// forgotten or cooked anew since is not sent, and the journal forgets it.
 absl::StatusOr<std::vector<StoredResultPtr>> FindUnsent(Journal& journal, store::Store& store);
 
-// For WriteBack: the journal forgets a result that is settled. If it cannot, the log says so: a
-// result that is sent twice does no harm.
+// For WriteBack: makes the journal forget a settled result. If it cannot, the log says so: a result
+// that is sent twice does no harm.
 void ForgetSent(Journal& journal, const StoredResult& stored);
 
 }  // namespace galley::director

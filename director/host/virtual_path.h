@@ -1,4 +1,4 @@
-// ToVirtual: a package or folder as a person types it, as a virtual path.
+// ToVirtual: turns a package or folder as a person types it into a virtual path.
 #pragma once
 
 #include <string>
@@ -8,8 +8,9 @@
 
 namespace galley::director {
 
-// Virtual when it lies under a mount's virtual path, else a file path (relative to the working
-// directory, links resolved) in a mounted folder. INVALID_ARGUMENT lists the mounts.
+// The argument is virtual when it lies under a mount's virtual path; otherwise it is a file path in
+// a mounted folder (relative to the working directory, links resolved). INVALID_ARGUMENT lists the
+// mounts.
 absl::StatusOr<std::string> ToVirtual(const project::Project& project, const std::string& argument);
 
 }  // namespace galley::director

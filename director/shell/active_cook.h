@@ -142,7 +142,7 @@ struct ActiveCook {
 
   const CookOrder order;
   ListenerQueue told;
-  // runs tasks on the thread that asked for the cook; the simulation has another
+  // Runs tasks on the thread that asked for the cook; the simulation has another.
   Tasks* asker = &told;
   absl::Time began;  // by the wall clock, like the times of files
 

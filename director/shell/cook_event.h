@@ -24,7 +24,7 @@ struct CookEvent {
   // Said: a line for people, such as "staged windows: 3 written".
   struct Said {
     std::string text;
-    // shown even where no other event is: the cook waits for something
+    // Shown even where no other event is: the cook waits for something.
     bool is_always_told = false;
   };
   // Scanned: the files were looked at.
@@ -56,7 +56,7 @@ struct CookEvent {
     std::string package;
     std::string platform;
     record::Warning warning;
-    // true only of this moment: a second cook of the same files would not warn
+    // True only of this moment: a second cook of the same files would not warn.
     bool is_passing = false;
   };
   // Done: a package has a result. The event takes back a failure of the package on that platform.

@@ -97,9 +97,9 @@ class Launches {
 
   const Options options_;
   const Deps deps_;
-  // workers of other machines that were asked for and have not come
+  // Workers of other machines that were asked for and have not come.
   std::set<std::string> launching_;
-  // workers of other machines that will not start by themselves, and why
+  // Workers of other machines that will not start by themselves, and why.
   std::map<std::string, std::string> held_;
 
   // The launchers are last, so that they end before the members that their callbacks use.

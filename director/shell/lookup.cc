@@ -45,7 +45,7 @@ struct LookUpRunner::Question {
   std::vector<Candidate> candidates;
   std::vector<std::string> needs;
   std::string error;
-  // a cook of this weak key asked for the name: no work is equal to this work
+  // A cook of this weak key asked for the name: no work is equal to this work.
   bool asks_for_name = false;
 };
 

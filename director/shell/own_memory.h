@@ -27,7 +27,7 @@ class OwnMemory {
     Clock& clock;
     Inbox& inbox;
     const ActiveCooks& cooks;
-    // makes other threads give back memory that they hold for later
+    // Makes other threads give back memory that they hold for later.
     std::function<void()> give_back;
   };
   OwnMemory(const Options& options, Deps deps);

@@ -33,7 +33,7 @@ absl::StatusOr<std::string> ProjectSources::FileValue(std::string_view asked,
                                                       std::string_view package,
                                                       bool with_digest) const {
   const auto path = content::ResolveAsked(package, asked);
-  // the path leaves the mounts: nothing is there
+  // The path leaves the mounts: nothing is there.
   if (!path.ok()) return std::string(record::kAbsent);
   switch (world_->snapshot->Kind(*path)) {
     case content::EntryKind::kAbsent:

@@ -36,7 +36,7 @@ struct StoredResult {
   Digest weak_key;
   Digest action_key;
   std::vector<record::Observed> observed;
-  // written for the result, not yet committed
+  // Written for the result, not yet committed.
   std::vector<std::pair<Digest, store::BlobLocation>> blobs;
   LastCook last_cook;
   uint64_t holds_in = 0;       // Sources::number() in which the result was found to hold; 0: none

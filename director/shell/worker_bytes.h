@@ -41,7 +41,7 @@ class WorkerBytes {
   static constexpr int kDigestsMax = 4'096;  // of a call of FindMissing
   static constexpr int kLooksMax = 4'096;    // of an item
   static constexpr uint64_t kHeldBytesMax = 4ull
-                                            // of a blob in memory; larger blobs go in pieces
+                                            // Of a blob in memory; larger blobs go in pieces.
                                             << 20;
 
   struct Deps {
